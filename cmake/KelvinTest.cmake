@@ -1,0 +1,39 @@
+# kelvin_unit_test(error MODULES common)  builds test_error.c of the current folder with cmocka and registers it as common.error
+# (folder.name). A test that cannot get what it needs exits with 77 and is reported as skipped; with KELVIN_NO_SKIP=1 in the
+# environment that counts as a failure (CI).
+# kelvin_fuzz_target(pprof MODULES profile)  builds fuzz_pprof.c: under libFuzzer with KELVIN_FUZZ, else with a driver that runs its
+# corpus (corpus/pprof/) as an ordinary test.
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET GLOBAL cmocka)
+
+function(kelvin_unit_test name)
+  cmake_parse_arguments(arg "" "" "MODULES;LIBRARIES;SOURCES;LABELS" ${ARGN})
+  get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  set(target test_${room}_${name})
+  add_executable(${target} test_${name}.c ${arg_SOURCES})
+  kelvin_compile_options(${target})
+  if(KELVIN_FUZZ)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+  list(TRANSFORM arg_MODULES PREPEND kelvin_)
+  target_link_libraries(${target} PRIVATE ${arg_MODULES} PkgConfig::cmocka ${arg_LIBRARIES})
+  add_test(NAME ${room}.${name} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  set_tests_properties(${room}.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS "unit;${room};${arg_LABELS}")
+endfunction()
+
+function(kelvin_fuzz_target name)
+  cmake_parse_arguments(arg "" "" "MODULES;LIBRARIES" ${ARGN})
+  set(target fuzz_${name})
+  list(TRANSFORM arg_MODULES PREPEND kelvin_)
+  if(KELVIN_FUZZ)
+    add_executable(${target} fuzz_${name}.c)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  else()
+    add_executable(${target} fuzz_${name}.c ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus_driver.c)
+  endif()
+  kelvin_compile_options(${target})
+  target_link_libraries(${target} PRIVATE ${arg_MODULES} ${arg_LIBRARIES})
+  add_test(NAME fuzz.${name} COMMAND ${target} $<$<BOOL:${KELVIN_FUZZ}>:-runs=0> ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 300 LABELS "fuzz")
+endfunction()

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/array.h"
+
+#include "common/checked.h"
+
+#include <stdlib.h>
+
+enum { FIRST_CAPACITY = 16 };
+
+bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_size, size_t max, struct error *err)
+{
+	size_t grown = *capacity > max / 2 ? max : *capacity * 2;
+	uint64_t bytes;
+	void *moved;
+
+	if (need <= *capacity)
+		return true;
+	if (need > max)
+		return error_set(err, ERROR_LIMIT, "more than %zu items", max);
+	if (grown < FIRST_CAPACITY)
+		grown = max < FIRST_CAPACITY ? max : FIRST_CAPACITY;
+	if (grown < need)
+		grown = need;
+	if (!checked_mul(grown, item_size, &bytes))
+		return error_set_memory(err);
+	moved = realloc(*items, bytes);
+	if (!moved)
+		return error_set_memory(err);
+	*items = moved;
+	*capacity = grown;
+	return true;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Bounds-checked reading of foreign bytes (ELF, DWARF, perf records, pprof).
+ *
+ * Failure is sticky: the first read past the end, or the first malformed number, marks the reader failed; from then on every read
+ * returns 0 and moves nothing. A parser therefore reads a whole record and checks byte_reader_ok() once, before it believes any of
+ * it.
+ *
+ * Borrows the bytes: they must outlive the reader. All offsets are in bytes from the start. Little-endian only.
+ * Not thread-safe; copying the struct forks the position.
+ */
+struct byte_reader {
+	const uint8_t *start;
+	const uint8_t *pos;
+	const uint8_t *end;
+	bool failed;
+};
+
+static inline struct byte_reader byte_reader_over(const void *bytes, size_t size)
+{
+	const uint8_t *start = bytes;
+
+	return (struct byte_reader){ .start = start, .pos = start, .end = size ? start + size : start };
+}
+
+static inline size_t byte_reader_left(const struct byte_reader *r)
+{
+	return (size_t)(r->end - r->pos);
+}
+
+static inline size_t byte_reader_offset(const struct byte_reader *r)
+{
+	return (size_t)(r->pos - r->start);
+}
+
+static inline bool byte_reader_ok(const struct byte_reader *r)
+{
+	return !r->failed;
+}
+
+/* Moves to `offset` from the start; fails when it lies past the end. */
+void byte_reader_seek(struct byte_reader *r, size_t offset);
+
+/* The next `size` bytes, borrowed, or NULL when fewer are left. A size of 0 succeeds. */
+const uint8_t *byte_reader_bytes(struct byte_reader *r, size_t size);
+
+uint8_t byte_reader_u8(struct byte_reader *r);
+uint16_t byte_reader_u16(struct byte_reader *r);
+uint32_t byte_reader_u32(struct byte_reader *r);
+uint64_t byte_reader_u64(struct byte_reader *r);
+
+/* An unsigned number of 1, 2, 4 or 8 bytes; any other size fails. */
+uint64_t byte_reader_uint(struct byte_reader *r, size_t size);
+
+/* DWARF 5, 7.6. Fails on numbers that do not fit 64 bits; never reads more than 10 bytes. */
+uint64_t byte_reader_uleb128(struct byte_reader *r);
+int64_t byte_reader_sleb128(struct byte_reader *r);
+
+/* A NUL-terminated string, borrowed, its size without the NUL in `*size` (may be NULL). NULL when no NUL is left. */
+const char *byte_reader_string(struct byte_reader *r, size_t *size);
+
+/* A reader over the next `size` bytes, which this one skips; a failed one when fewer are left. */
+struct byte_reader byte_reader_split(struct byte_reader *r, size_t size);
+
+void byte_reader_skip(struct byte_reader *r, size_t size);
+
+/* Skips to the next multiple of `alignment` (a power of two), counted from the start. */
+void byte_reader_align(struct byte_reader *r, size_t alignment);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/*
+ * What every room stands on. Knows nothing of profiling; needs libc only.
+ * Other rooms include this header; the parts below are for reading.
+ */
+#include "common/arena.h"
+#include "common/array.h"
+#include "common/buffer.h"
+#include "common/byte_reader.h"
+#include "common/checked.h"
+#include "common/cleanup.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/hash_map.h"
+#include "common/string_table.h"
+#include "common/work_pool.h"

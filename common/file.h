@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/buffer.h"
+
+#include <sys/types.h>
+
+/*
+ * Reads a whole file ("-": standard input) into `buffer`, which the caller has initialised with its cap.
+ * Fails with ERROR_NOT_FOUND, ERROR_PERMISSION, ERROR_SYSTEM, ERROR_LIMIT; the message names the path.
+ */
+COMMON_MUST_CHECK
+bool file_read(const char *path, struct buffer *buffer, struct error *err);
+
+/*
+ * Writes a whole file so that it is there complete or not at all: into a new file beside it, synced, renamed into place.
+ * "-" is standard output, a device or a pipe is written directly. On failure nothing is left behind and a former file stays.
+ */
+COMMON_MUST_CHECK
+bool file_write(const char *path, const void *bytes, size_t size, mode_t mode, struct error *err);
+
+/* Whether the directory that would hold `path` exists and can be written: asked before long work, not after it. */
+COMMON_MUST_CHECK
+bool file_check_writable(const char *path, struct error *err);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * From keys of one fixed size to 32-bit values. Open addressing with linear probing, at most 3/4 full; keys are compared and hashed
+ * byte by byte, so a struct used as a key must have no padding. There is no removal: ids are for ever.
+ * Not thread-safe. Hashing is seeded per process against keys chosen by a hostile file.
+ */
+struct hash_map {
+	uint8_t *keys;    /* owned: capacity * key_size */
+	uint32_t *values; /* owned; HASH_MAP_NONE marks a free slot */
+	size_t key_size;
+	size_t capacity; /* a power of two, or 0 */
+	size_t count;
+	uint64_t seed;
+};
+
+#define HASH_MAP_NONE UINT32_MAX
+
+/* key_size: 1 to 64 bytes. Allocates nothing yet. */
+void hash_map_init(struct hash_map *map, size_t key_size);
+void hash_map_deinit(struct hash_map *map);
+
+/* The value, or HASH_MAP_NONE. */
+uint32_t hash_map_get(const struct hash_map *map, const void *key);
+
+/*
+ * The slot of `key`; when it was not there it is added with `new_value` (anything but HASH_MAP_NONE) and `*added` is true.
+ * `*value` borrows the slot until the next addition. Fails with ERROR_MEMORY or ERROR_LIMIT.
+ */
+COMMON_MUST_CHECK
+bool hash_map_add(struct hash_map *map, const void *key, uint32_t new_value, uint32_t **value, bool *added, struct error *err);
+
+/* A good 64-bit hash of bytes, the same in every process and build (function colours rest on it): wyhash-like, not for security. */
+uint64_t hash_bytes(const void *bytes, size_t size);

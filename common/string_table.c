@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/string_table.h"
+
+#include "common/arena.h"
+#include "common/array.h"
+#include "common/hash_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLOTS = 256 };
+
+struct entry {
+	const char *bytes; /* in the arena */
+	uint64_t hash;
+	size_t size;
+};
+
+struct string_table {
+	struct arena arena;
+	struct entry *entries;
+	size_t count, capacity;
+	uint32_t *slots; /* ids by hash, linear probing, at most half full; UINT32_MAX: free */
+	size_t slot_count;
+};
+
+static uint32_t *find_slot(const struct string_table *table, const char *bytes, size_t size, uint64_t hash)
+{
+	size_t mask = table->slot_count - 1;
+
+	for (size_t i = hash & mask;; i = (i + 1) & mask) {
+		uint32_t *slot = &table->slots[i];
+		const struct entry *entry;
+
+		if (*slot == UINT32_MAX)
+			return slot;
+		entry = &table->entries[*slot];
+		if (entry->hash == hash && entry->size == size && memcmp(entry->bytes, bytes, size) == 0)
+			return slot;
+	}
+}
+
+static bool grow_slots(struct string_table *table, struct error *err)
+{
+	size_t slot_count = table->slot_count ? table->slot_count * 2 : FIRST_SLOTS;
+	uint32_t *slots = malloc(slot_count * sizeof(*slots));
+
+	if (!slots)
+		return error_set_memory(err);
+	memset(slots, 0xff, slot_count * sizeof(*slots));
+	free(table->slots);
+	table->slots = slots;
+	table->slot_count = slot_count;
+	for (uint32_t id = 0; id < table->count; id++) {
+		const struct entry *entry = &table->entries[id];
+
+		*find_slot(table, entry->bytes, entry->size, entry->hash) = id;
+	}
+	return true;
+}
+
+bool string_table_create(size_t max_bytes, struct string_table **table, struct error *err)
+{
+	struct string_table *made = calloc(1, sizeof(*made));
+	uint32_t id;
+
+	if (!made)
+		return error_set_memory(err);
+	arena_init(&made->arena, max_bytes);
+	if (!string_table_add(made, "", 0, &id, err)) {
+		string_table_destroy(made);
+		return false;
+	}
+	*table = made;
+	return true;
+}
+
+void string_table_destroy(struct string_table *table)
+{
+	if (!table)
+		return;
+	arena_deinit(&table->arena);
+	free(table->entries);
+	free(table->slots);
+	free(table);
+}
+
+bool string_table_add(struct string_table *table, const char *bytes, size_t size, uint32_t *id, struct error *err)
+{
+	uint64_t hash = hash_bytes(bytes, size);
+	uint32_t *slot;
+	char *copy;
+
+	if (table->count >= table->slot_count / 2 && !grow_slots(table, err))
+		return false;
+	slot = find_slot(table, bytes, size, hash);
+	if (*slot == UINT32_MAX) {
+		if (!ARRAY_RESERVE(&table->entries, &table->capacity, table->count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		copy = arena_copy_string(&table->arena, bytes, size);
+		if (!copy)
+			return error_set(err, ERROR_MEMORY, "no room for more names (%zu so far)", table->count);
+		table->entries[table->count] = (struct entry){ .bytes = copy, .hash = hash, .size = size };
+		*slot = (uint32_t)table->count++;
+	}
+	*id = *slot;
+	return true;
+}
+
+uint32_t string_table_find(const struct string_table *table, const char *bytes, size_t size)
+{
+	return *find_slot(table, bytes, size, hash_bytes(bytes, size));
+}
+
+const char *string_table_get(const struct string_table *table, uint32_t id)
+{
+	return table->entries[id].bytes;
+}
+
+size_t string_table_size(const struct string_table *table, uint32_t id)
+{
+	return table->entries[id].size;
+}
+
+uint32_t string_table_count(const struct string_table *table)
+{
+	return (uint32_t)table->count;
+}

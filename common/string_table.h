@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Interned strings: equal bytes have equal ids, ids count up from 0 in order of arrival, id 0 is the empty string.
+ * Bytes may hold anything, NUL included; every string is NUL-terminated behind its size as well. Strings never move.
+ * Not thread-safe. `max_bytes` caps the sum of all strings.
+ */
+struct string_table; /* opaque */
+
+COMMON_MUST_CHECK
+bool string_table_create(size_t max_bytes, struct string_table **table, struct error *err);
+void string_table_destroy(struct string_table *table);
+
+COMMON_MUST_CHECK
+bool string_table_add(struct string_table *table, const char *bytes, size_t size, uint32_t *id, struct error *err);
+
+/* The id of a string that is there, or UINT32_MAX. */
+uint32_t string_table_find(const struct string_table *table, const char *bytes, size_t size);
+
+/* Borrowed until the table is destroyed. An id past the end is a programmer's mistake. */
+const char *string_table_get(const struct string_table *table, uint32_t id);
+size_t string_table_size(const struct string_table *table, uint32_t id);
+
+uint32_t string_table_count(const struct string_table *table);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "elf/image.h"
+
+#include <libdeflate.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const default_directories[] = { "/usr/lib/debug" };
+
+struct search {
+	const char *root;
+	const char *const *directories;
+	size_t directory_count;
+};
+
+static struct search search_of(const struct elf_debug_options *options)
+{
+	struct search search = { "", default_directories, 1 };
+
+	if (options && options->root)
+		search.root = options->root;
+	if (options && options->directories) {
+		search.directories = options->directories;
+		search.directory_count = options->directory_count;
+	}
+	return search;
+}
+
+static bool same_build_id(const struct elf_build_id *a, const struct elf_build_id *b)
+{
+	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+/* DIR/.build-id/xx/yyyy.debug (GDB manual, "Separate Debug Files"). */
+static struct elf_image *open_by_build_id(const struct search *search, const struct elf_build_id *id)
+{
+	char text[2 * ELF_BUILD_ID_MAX_SIZE + 1], path[PATH_MAX];
+	struct error ignored;
+
+	if (id->size < 2)
+		return NULL;
+	elf_build_id_format(id, text);
+	for (size_t i = 0; i < search->directory_count; i++) {
+		struct elf_image *found;
+
+		snprintf(path, sizeof(path), "%s%s/.build-id/%.2s/%s.debug", search->root, search->directories[i], text, text + 2);
+		if (!elf_image_open_path(path, &found, &ignored))
+			continue;
+		if (same_build_id(&found->build_id, id))
+			return found;
+		elf_image_unref(found);
+	}
+	return NULL;
+}
+
+/* A debug file found by name is only believed when its checksum is the one that the binary carries. */
+static struct elf_image *open_checked(
+	const char *path, uint32_t crc, const struct elf_image *image, struct error *why, bool *refused)
+{
+	struct elf_image *found;
+	struct error ignored;
+
+	if (!elf_image_open_path(path, &found, &ignored))
+		return NULL;
+	if (found->build_id.size && image->build_id.size && !same_build_id(&found->build_id, &image->build_id)) {
+		error_set(why, ERROR_FORMAT, "debug file %s is of another build than %s: not used", path, image->path);
+	} else if (libdeflate_crc32(0, found->bytes, found->size) != crc) {
+		error_set(why, ERROR_FORMAT, "debug file %s has another checksum than %s asks for: not used", path, image->path);
+	} else {
+		return found;
+	}
+	*refused = true;
+	elf_image_unref(found);
+	return NULL;
+}
+
+/* Beside the binary, in .debug beside it, and below each debug directory, in GDB's order. */
+static struct elf_image *open_by_link(const struct search *search, struct elf_image *image, struct error *why, bool *refused)
+{
+	const char *slash = strrchr(image->path, '/');
+	int directory_size = slash ? (int)(slash - image->path) : 0;
+	struct elf_image *found = NULL;
+	struct elf_section section;
+	struct byte_reader r;
+	char path[PATH_MAX];
+	const char *name;
+	uint32_t crc;
+
+	if (!elf_image_section(image, ".gnu_debuglink", &section))
+		return NULL;
+	r = byte_reader_over(section.bytes, section.size);
+	name = byte_reader_string(&r, NULL);
+	byte_reader_align(&r, 4);
+	crc = byte_reader_u32(&r);
+	if (!byte_reader_ok(&r) || strchr(name, '/') || name[0] == '\0')
+		return NULL;
+	snprintf(path, sizeof(path), "%s%.*s/%s", search->root, directory_size, image->path, name);
+	found = open_checked(path, crc, image, why, refused);
+	snprintf(path, sizeof(path), "%s%.*s/.debug/%s", search->root, directory_size, image->path, name);
+	if (!found)
+		found = open_checked(path, crc, image, why, refused);
+	for (size_t i = 0; !found && i < search->directory_count; i++) {
+		snprintf(
+			path, sizeof(path), "%s%s%.*s/%s", search->root, search->directories[i], directory_size, image->path, name);
+		found = open_checked(path, crc, image, why, refused);
+	}
+	return found;
+}
+
+static void search_debug(struct elf_image *image, const struct elf_debug_options *options)
+{
+	struct search search = search_of(options);
+	struct elf_section section;
+	bool refused = false;
+
+	image->debug = image;
+	image->debug_source = ELF_DEBUG_SELF;
+	if (elf_image_section(image, ".debug_info", &section))
+		return;
+	image->debug = open_by_build_id(&search, &image->build_id);
+	image->debug_source = ELF_DEBUG_BUILD_ID;
+	if (image->debug)
+		return;
+	image->debug = open_by_link(&search, image, &image->debug_why, &refused);
+	image->debug_source = ELF_DEBUG_LINK;
+	if (image->debug)
+		return;
+	image->debug = image;
+	image->debug_source = refused ? ELF_DEBUG_REFUSED : ELF_DEBUG_NONE;
+}
+
+struct elf_image *elf_image_debug(
+	struct elf_image *image, const struct elf_debug_options *options, enum elf_debug_source *source, struct error *why)
+{
+	if (!image->debug_searched) {
+		search_debug(image, options);
+		image->debug_searched = true;
+	}
+	*source = image->debug_source;
+	if (why && image->debug_source == ELF_DEBUG_REFUSED)
+		*why = image->debug_why;
+	return image->debug;
+}
+
+/* .gnu_debugaltlink: a file name and the build id of the file (dwz(1)). */
+static struct elf_image *search_alt(struct elf_image *image, const struct search *search)
+{
+	struct elf_image *found = NULL;
+	struct elf_section section;
+	struct elf_build_id id = { 0 };
+	struct error ignored;
+	struct byte_reader r;
+	const char *name;
+
+	if (!elf_image_section(image, ".gnu_debugaltlink", &section))
+		return NULL;
+	r = byte_reader_over(section.bytes, section.size);
+	name = byte_reader_string(&r, NULL);
+	if (!name || byte_reader_left(&r) > ELF_BUILD_ID_MAX_SIZE)
+		return NULL;
+	id.size = (uint8_t)byte_reader_left(&r);
+	memcpy(id.bytes, r.pos, id.size);
+	if (name[0] == '/') {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s%s", search->root, name);
+		if (elf_image_open_path(path, &found, &ignored) && same_build_id(&found->build_id, &id))
+			return found;
+		elf_image_unref(found);
+	}
+	return open_by_build_id(search, &id);
+}
+
+struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_debug_options *options)
+{
+	if (!image->debug_alt_searched) {
+		struct search search = search_of(options);
+
+		image->debug_alt = search_alt(image, &search);
+		image->debug_alt_searched = true;
+	}
+	return image->debug_alt;
+}

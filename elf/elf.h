@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+#include <libelf.h>
+#include <sys/types.h>
+
+/*
+ * A binary image of a profiled process: how it is opened, who it is, where its parts lie, and where its debug information is.
+ * ELF bytes are foreign: everything here survives a damaged or hostile file, and says "not there" or ERROR_FORMAT.
+ *
+ * Addresses. Three are in use, all in bytes:
+ *   runtime address   in the target's address space
+ *   file offset       where the byte lies in the binary's file; a mapping says offset = address - start + mapping offset
+ *   image address     the ELF virtual address (st_value, DW_AT_low_pc, what addr2line takes): the one the profile keeps
+ */
+
+enum { ELF_BUILD_ID_MAX_SIZE = 32 };
+
+/* The identity of a binary: what the linker hashed. `size` is 0 where a binary has none, which is an answer, not an error. */
+struct elf_build_id {
+	uint8_t bytes[ELF_BUILD_ID_MAX_SIZE];
+	uint8_t size;
+};
+
+/*
+ * Finds the GNU build id in the contents of one SHT_NOTE section or PT_NOTE segment (alignment 4 or 8; gABI, "Note Section").
+ * Fails with ERROR_FORMAT when a note runs past the end or an id is longer than ELF_BUILD_ID_MAX_SIZE; `id` is then untouched.
+ */
+COMMON_MUST_CHECK
+bool elf_build_id_from_notes(const void *notes, size_t size, size_t alignment, struct elf_build_id *id, struct error *err);
+
+/* Lower-case hex and a NUL; `text` has room for 2 * ELF_BUILD_ID_MAX_SIZE + 1 characters. */
+void elf_build_id_format(const struct elf_build_id *id, char *text);
+
+/* ---- Images ---- */
+
+/*
+ * One opened binary. Holds its file descriptor (a deploy deletes the old file) and a read-only mapping of it.
+ * Reference-counted; immutable once open and safe to read from several threads, save for elf_image_debug() and elf_image_libelf().
+ */
+struct elf_image;
+
+/* A PT_LOAD segment. */
+struct elf_segment {
+	uint64_t address;     /* image address */
+	uint64_t memory_size; /* bytes in memory, at least file_size */
+	uint64_t file_offset;
+	uint64_t file_size;
+	uint32_t flags; /* PF_X, PF_W, PF_R */
+};
+
+/*
+ * Opens what a process has mapped, by the first of these that works:
+ *   /proc/PID/map_files/START-END   also deleted files, overlays and files of other mount namespaces
+ *   /proc/PID/root/PATH             what the process itself sees under the name; refused when its inode is not the mapped one
+ *   PATH                            likewise
+ * pid 0 (a file of another machine): PATH alone, without the inode check.
+ *
+ * path        as /proc/PID/maps prints it; a trailing " (deleted)" is understood
+ * device, inode  as /proc/PID/maps or PERF_RECORD_MMAP2 gives them; inode 0: not known, not checked
+ */
+struct elf_mapping {
+	pid_t pid;
+	uint64_t start, end; /* runtime addresses, half-open */
+	uint64_t file_offset;
+	uint32_t device_major, device_minor;
+	uint64_t inode;
+	const char *path;
+};
+
+COMMON_MUST_CHECK
+bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image **image, struct error *err);
+
+COMMON_MUST_CHECK
+bool elf_image_open_path(const char *path, struct elf_image **image, struct error *err);
+
+/* Takes a copy of bytes that lie in memory (the vdso, read through /proc/PID/mem by the caller). `name` is for messages. */
+COMMON_MUST_CHECK
+bool elf_image_open_memory(const void *bytes, size_t size, const char *name, struct elf_image **image, struct error *err);
+
+struct elf_image *elf_image_ref(struct elf_image *image);
+void elf_image_unref(struct elf_image *image); /* NULL is taken */
+
+/* Borrowed; the path it was opened for (without " (deleted)"), as the target sees it. */
+const char *elf_image_path(const struct elf_image *image);
+
+/* Whether the file under the path is no longer this one: replaced or deleted, as after a deploy. */
+bool elf_image_is_deleted(const struct elf_image *image);
+
+const struct elf_build_id *elf_image_build_id(const struct elf_image *image);
+uint16_t elf_image_machine(const struct elf_image *image); /* EM_X86_64, ... */
+bool elf_image_is_64bit(const struct elf_image *image);
+bool elf_image_is_executable(const struct elf_image *image); /* ET_EXEC, or ET_DYN with an interpreter: a program, not a library */
+uint64_t elf_image_entry(const struct elf_image *image);     /* image address, 0: none */
+
+/* PT_LOAD segments in file order; `*count` of them, borrowed. */
+const struct elf_segment *elf_image_segments(const struct elf_image *image, size_t *count);
+
+/*
+ * Image address of a file offset, by the PT_LOAD that holds it (an executable one first, where two share a page); false when none
+ * does.
+ */
+COMMON_MUST_CHECK
+bool elf_image_address_of_offset(const struct elf_image *image, uint64_t file_offset, uint64_t *address);
+
+/* The whole file, borrowed. */
+const uint8_t *elf_image_bytes(const struct elf_image *image, size_t *size);
+
+/* File bytes at an image address, borrowed, with the count up to the segment's end in `*size`; NULL when they are not in the file.
+ */
+const uint8_t *elf_image_bytes_at(const struct elf_image *image, uint64_t address, size_t *size);
+
+/* ---- Sections ---- */
+
+/* A section's bytes. Compressed ones (SHF_COMPRESSED, .zdebug_*) are inflated on first use and kept with the image. */
+struct elf_section {
+	const uint8_t *bytes; /* borrowed from the image */
+	size_t size;
+	uint64_t address; /* image address, 0 when not loaded */
+	uint64_t flags;   /* SHF_* */
+	uint32_t type;    /* SHT_* */
+	uint32_t entry_size;
+};
+
+/* Finds a section by name; false when there is none (not an error), also for SHT_NOBITS. Inflating is guarded by a lock. */
+COMMON_MUST_CHECK
+bool elf_image_section(struct elf_image *image, const char *name, struct elf_section *section);
+
+/*
+ * .eh_frame and its header through PT_GNU_EH_FRAME, for files without section headers as well. Either may be absent (size 0).
+ */
+void elf_image_eh_frame(struct elf_image *image, struct elf_section *eh_frame, struct elf_section *eh_frame_hdr);
+
+/* ---- Debug files ---- */
+
+struct elf_debug_options {
+	const char *const *directories; /* NULL: /usr/lib/debug */
+	size_t directory_count;
+	const char *root; /* prefix for lookups in the target's file system, as "/proc/12/root"; NULL: none */
+};
+
+enum elf_debug_source {
+	ELF_DEBUG_SELF,     /* the image's own .debug_info */
+	ELF_DEBUG_BUILD_ID, /* DIR/.build-id/xx/yyyy.debug */
+	ELF_DEBUG_LINK,     /* .gnu_debuglink, CRC checked */
+	ELF_DEBUG_NONE,     /* there is none; the image itself is returned */
+	ELF_DEBUG_REFUSED,  /* a debuglink was found but its CRC or build id is wrong; the image itself is returned */
+};
+
+/*
+ * The image that carries the debug information: itself, or its separate file, which is opened once and kept.
+ * Borrowed from `image`. Never fails for want of debug information. `why` may be NULL; else it gets a line for ELF_DEBUG_REFUSED.
+ */
+struct elf_image *elf_image_debug(
+	struct elf_image *image, const struct elf_debug_options *options, enum elf_debug_source *source, struct error *why);
+
+/* The dwz file named by .gnu_debugaltlink, opened once and kept; borrowed, or NULL. */
+struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_debug_options *options);
+
+/* libelf's handle, for libdw; borrowed, created on first use; NULL when libelf refuses the file. One thread at a time. */
+Elf *elf_image_libelf(struct elf_image *image);
+
+static inline void elf_image_cleanup(struct elf_image **image)
+{
+	elf_image_unref(*image);
+}
+
+/* ---- /proc/PID/maps ---- */
+
+struct elf_maps_entry {
+	struct elf_mapping mapping; /* path borrowed from the text */
+	bool executable;
+};
+
+/*
+ * Reads one line of /proc/PID/maps (without its newline; `line` is changed: the path is unescaped in place).
+ * Fails with ERROR_FORMAT. An anonymous mapping has the path "".
+ */
+COMMON_MUST_CHECK
+bool elf_maps_parse_line(char *line, pid_t pid, struct elf_maps_entry *entry, struct error *err);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "elf/image.h"
+
+#include <elf.h>
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+/* Larger than any section seen; a compressed section that claims more is refused. */
+static const uint64_t max_inflated_bytes = (uint64_t)4 << 30;
+
+/* How a section is packed. */
+struct packing {
+	enum { PACKED_NOT, PACKED_ZLIB, PACKED_ZSTD } kind;
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t inflated_size;
+};
+
+/* SHF_COMPRESSED: gABI, "Section Compression"; .zdebug_*: "ZLIB" and the size as a big-endian number. False: damaged. */
+static bool find_packing(const struct elf_image *image, const struct elf_section_header *header, struct packing *packing)
+{
+	const uint8_t *bytes = image->bytes + header->offset;
+	struct byte_reader r = byte_reader_over(bytes, header->size);
+
+	*packing = (struct packing){ PACKED_NOT, bytes, header->size, header->size };
+	if (header->flags & SHF_COMPRESSED) {
+		uint32_t type = byte_reader_u32(&r);
+
+		if (image->is_64bit)
+			byte_reader_u32(&r);
+		packing->inflated_size = byte_reader_uint(&r, image->is_64bit ? 8 : 4);
+		byte_reader_uint(&r, image->is_64bit ? 8 : 4);
+		packing->kind = type == ELFCOMPRESS_ZLIB ? PACKED_ZLIB : PACKED_ZSTD;
+		if (type != ELFCOMPRESS_ZLIB && type != 2 /* ELFCOMPRESS_ZSTD */)
+			return false;
+	} else if (strncmp(header->name, ".zdebug_", 8) == 0) {
+		const uint8_t *magic = byte_reader_bytes(&r, 4);
+
+		if (!magic || memcmp(magic, "ZLIB", 4) != 0)
+			return false;
+		packing->inflated_size = be64toh(byte_reader_u64(&r));
+		packing->kind = PACKED_ZLIB;
+	} else {
+		return true;
+	}
+	packing->bytes = r.pos;
+	packing->size = byte_reader_left(&r);
+	return byte_reader_ok(&r) && packing->inflated_size <= max_inflated_bytes;
+}
+
+static bool inflate(const struct packing *packing, uint8_t *out)
+{
+	struct libdeflate_decompressor *decompressor;
+	enum libdeflate_result result;
+
+	if (packing->kind == PACKED_ZSTD)
+		return ZSTD_decompress(out, packing->inflated_size, packing->bytes, packing->size) == packing->inflated_size;
+	decompressor = libdeflate_alloc_decompressor();
+	if (!decompressor)
+		return false;
+	result = libdeflate_zlib_decompress(decompressor, packing->bytes, packing->size, out, packing->inflated_size, NULL);
+	libdeflate_free_decompressor(decompressor);
+	return result == LIBDEFLATE_SUCCESS;
+}
+
+/* The inflated bytes of a section, made on first use; NULL when damaged. Under the lock. */
+static const struct elf_inflated *inflated_section(struct elf_image *image, size_t index, const struct packing *packing)
+{
+	struct elf_inflated *made;
+
+	for (const struct elf_inflated *known = image->inflated; known; known = known->next)
+		if (known->index == index)
+			return known;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return NULL;
+	made->index = index;
+	made->size = packing->inflated_size;
+	made->bytes = malloc(made->size ? made->size : 1);
+	if (!made->bytes || !inflate(packing, made->bytes)) {
+		free(made->bytes);
+		free(made);
+		return NULL;
+	}
+	made->next = image->inflated;
+	image->inflated = made;
+	return made;
+}
+
+static bool take_section(struct elf_image *image, size_t index, struct elf_section *section)
+{
+	const struct elf_section_header *header = &image->sections[index];
+	const struct elf_inflated *inflated;
+	struct packing packing;
+
+	if (header->type == SHT_NOBITS || !checked_range(header->offset, header->size, image->size) ||
+		!find_packing(image, header, &packing))
+		return false;
+	*section = (struct elf_section){
+		.bytes = packing.bytes,
+		.size = packing.size,
+		.address = header->address,
+		.flags = header->flags,
+		.type = header->type,
+		.entry_size = (uint32_t)header->entry_size,
+	};
+	if (packing.kind == PACKED_NOT)
+		return true;
+	pthread_mutex_lock(&image->lock);
+	inflated = inflated_section(image, index, &packing);
+	pthread_mutex_unlock(&image->lock);
+	if (!inflated)
+		return false;
+	section->bytes = inflated->bytes;
+	section->size = inflated->size;
+	return true;
+}
+
+/* `.debug_info` is also found as `.zdebug_info`. */
+static bool has_name(const char *section, const char *wanted)
+{
+	if (strcmp(section, wanted) == 0)
+		return true;
+	return strncmp(wanted, ".debug_", 7) == 0 && strncmp(section, ".zdebug_", 8) == 0 && strcmp(section + 8, wanted + 7) == 0;
+}
+
+bool elf_image_section(struct elf_image *image, const char *name, struct elf_section *section)
+{
+	for (size_t i = 0; i < image->section_count; i++)
+		if (has_name(image->sections[i].name, name))
+			return take_section(image, i, section);
+	return false;
+}
+
+/* The pointer to .eh_frame in its header (LSB, "The .eh_frame_hdr section"), in the encodings that linkers write. */
+static uint64_t eh_frame_address(const struct elf_section *hdr)
+{
+	struct byte_reader r = byte_reader_over(hdr->bytes, hdr->size);
+	uint8_t version = byte_reader_u8(&r);
+	uint8_t encoding = byte_reader_u8(&r);
+	int32_t offset;
+
+	byte_reader_u16(&r);
+	offset = (int32_t)byte_reader_u32(&r);
+	if (!byte_reader_ok(&r) || version != 1 || encoding != 0x1b /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */)
+		return 0;
+	return hdr->address + 4 + (uint64_t)(int64_t)offset;
+}
+
+void elf_image_eh_frame(struct elf_image *image, struct elf_section *eh_frame, struct elf_section *eh_frame_hdr)
+{
+	size_t size;
+
+	*eh_frame = *eh_frame_hdr = (struct elf_section){ 0 };
+	if (image->eh_frame_hdr_size > 0) {
+		const uint8_t *bytes = elf_image_bytes_at(image, image->eh_frame_hdr_address, &size);
+
+		if (bytes && size >= image->eh_frame_hdr_size)
+			*eh_frame_hdr = (struct elf_section){
+				.bytes = bytes, .size = image->eh_frame_hdr_size, .address = image->eh_frame_hdr_address
+			};
+	}
+	if (elf_image_section(image, ".eh_frame", eh_frame))
+		return;
+	if (eh_frame_hdr->size > 0) {
+		uint64_t address = eh_frame_address(eh_frame_hdr);
+		const uint8_t *bytes = address ? elf_image_bytes_at(image, address, &size) : NULL;
+
+		if (bytes)
+			*eh_frame = (struct elf_section){ .bytes = bytes, .size = size, .address = address };
+	}
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/* Whole-buffer gzip (RFC 1952) through libdeflate. */
+
+bool gzip_is(const void *bytes, size_t size);
+
+/* Appends one member. */
+COMMON_MUST_CHECK
+bool gzip_compress(const void *bytes, size_t size, struct buffer *out, struct error *err);
+
+/* Appends what all members inflate to. More than out->max_bytes is ERROR_LIMIT: a bomb. */
+COMMON_MUST_CHECK
+bool gzip_decompress(const void *bytes, size_t size, struct buffer *out, struct error *err);

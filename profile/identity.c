@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* A piece of a name that is being trimmed; not NUL-terminated. */
+struct span {
+	const char *start, *end;
+};
+
+static size_t span_size(struct span s)
+{
+	return (size_t)(s.end - s.start);
+}
+
+static bool starts_with(struct span s, const char *prefix)
+{
+	size_t size = strlen(prefix);
+
+	return span_size(s) >= size && memcmp(s.start, prefix, size) == 0;
+}
+
+static const char *find_last(struct span s, char wanted)
+{
+	return memrchr(s.start, wanted, span_size(s));
+}
+
+static bool is_digits(const char *start, const char *end)
+{
+	for (const char *c = start; c < end; c++)
+		if (!isdigit((unsigned char)*c))
+			return false;
+	return true;
+}
+
+/* What GCC and clang append to the name of a copy of a function: `.isra.0`, `.cold`, `.llvm.123`. */
+static const char *const clone_words[] = { "isra", "constprop", "part", "cold", "llvm", "lto_priv", "__uniq", "localalias",
+	"specialized" };
+
+/* Whether [start, end) is one of the words, so that `foo.part` is trimmed and `foo.partial` is not. */
+static bool is_clone_word(const char *start, const char *end)
+{
+	for (size_t i = 0; i < sizeof(clone_words) / sizeof(clone_words[0]); i++)
+		if ((size_t)(end - start) == strlen(clone_words[i]) && memcmp(start, clone_words[i], (size_t)(end - start)) == 0)
+			return true;
+	return false;
+}
+
+/* `name.word` or `name.word.number`: cuts it, says whether there was one. */
+static bool trim_clone(struct span *s)
+{
+	const char *end = s->end;
+	const char *dot = find_last(*s, '.');
+
+	if (!dot || dot == s->start)
+		return false;
+	if (dot + 1 < end && is_digits(dot + 1, end)) {
+		end = dot;
+		dot = memrchr(s->start, '.', (size_t)(end - s->start));
+	}
+	if (!dot || dot == s->start || !is_clone_word(dot + 1, end))
+		return false;
+	s->end = dot;
+	return true;
+}
+
+/* The demangled form of the same: `name(args) [clone .isra.0] [clone .cold]`. */
+static bool trim_demangled_clone(struct span *s)
+{
+	static const char mark[] = " [clone ";
+	const char *at;
+
+	if (span_size(*s) < sizeof(mark) || s->end[-1] != ']')
+		return false;
+	at = memmem(s->start, span_size(*s), mark, sizeof(mark) - 1);
+	if (!at)
+		return false;
+	s->end = at;
+	return true;
+}
+
+/* `name@@GLIBC_2.34`, `name@VERS_1`; `name@plt` stays: it is another function. */
+static bool trim_version(struct span *s)
+{
+	const char *at = find_last(*s, '@');
+
+	if (!at || at == s->start || memchr(at, '(', (size_t)(s->end - at)))
+		return false;
+	if ((size_t)(s->end - at) == 4 && memcmp(at, "@plt", 4) == 0)
+		return false;
+	if (at > s->start && at[-1] == '@')
+		at--;
+	if (at == s->start)
+		return false;
+	s->end = at;
+	return true;
+}
+
+/* Rust's legacy mangling ends in `::h` and 16 hex digits. */
+static bool trim_rust_hash(struct span *s)
+{
+	enum { MARK = 3, DIGITS = 16 };
+	const char *mark = s->end - MARK - DIGITS;
+
+	if (span_size(*s) <= MARK + DIGITS || memcmp(mark, "::h", MARK) != 0)
+		return false;
+	for (const char *c = mark + MARK; c < s->end; c++)
+		if (!isxdigit((unsigned char)*c) || isupper((unsigned char)*c))
+			return false;
+	s->end = mark;
+	return true;
+}
+
+static void trim_suffixes(struct span *s)
+{
+	while (trim_demangled_clone(s) || trim_clone(s) || trim_version(s) || trim_rust_hash(s))
+		;
+}
+
+/* `name /path/x.js:12:3` -> [name, x.js]: no line, no checkout path. Node writes it behind `JS:`, V8 behind `LazyCompile:` and
+ * others. */
+static bool trim_javascript(struct span *s, struct span *file)
+{
+	static const char *const kinds[] = { "LazyCompile:", "Function:", "JS:", "Script:", "Eval:", "InterpretedFunction:" };
+	const char *space;
+
+	for (size_t i = 0;; i++) {
+		if (i == sizeof(kinds) / sizeof(kinds[0]))
+			return false;
+		if (starts_with(*s, kinds[i])) {
+			s->start += strlen(kinds[i]);
+			break;
+		}
+	}
+	while (s->start < s->end && strchr("~^*+", *s->start))
+		s->start++;
+	space = find_last(*s, ' ');
+	*file = (struct span){ s->end, s->end };
+	if (space) {
+		*file = (struct span){ space + 1, s->end };
+		s->end = space;
+	}
+	for (int part = 0; part < 2; part++) {
+		const char *colon = find_last(*file, ':');
+
+		if (colon && is_digits(colon + 1, file->end))
+			file->end = colon;
+	}
+	return true;
+}
+
+static struct span last_part(struct span path)
+{
+	const char *slash = find_last(path, '/');
+
+	return slash ? (struct span){ slash + 1, path.end } : path;
+}
+
+/* Skips the digits behind a mark that numbers lambdas and closures in order of appearance: adding one must not rename the others.
+ */
+static const char *skip_number(struct span s, const char *pos)
+{
+	static const char *const marks[] = { "$_", "'lambda", ".func", "{closure#", "-fn" };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		size_t size = strlen(marks[i]);
+
+		if ((size_t)(pos - s.start) >= size && memcmp(pos - size, marks[i], size) == 0 && pos < s.end &&
+			isdigit((unsigned char)*pos)) {
+			while (pos < s.end && isdigit((unsigned char)*pos))
+				pos++;
+			return pos;
+		}
+	}
+	return pos;
+}
+
+/* Copies a name with its lambdas and closures left unnumbered: `{lambda(int)#2}` -> `{lambda(int)}`, Go's `.func1.2` -> `.func`. */
+static void append_unnumbered(struct span s, struct buffer *out)
+{
+	bool in_go_closure = false;
+
+	for (const char *pos = s.start; pos < s.end;) {
+		const char *next = skip_number(s, pos);
+
+		if (next > pos) {
+			in_go_closure = pos - s.start >= 5 && memcmp(pos - 5, ".func", 5) == 0;
+			pos = next;
+			continue;
+		}
+		if (in_go_closure && *pos == '.' && pos + 1 < s.end && isdigit((unsigned char)pos[1])) {
+			for (pos++; pos < s.end && isdigit((unsigned char)*pos);)
+				pos++;
+			continue;
+		}
+		in_go_closure = false;
+		if (*pos == '#' && memchr(s.start, '{', (size_t)(pos - s.start))) {
+			const char *end = pos + 1;
+
+			while (end < s.end && isdigit((unsigned char)*end))
+				end++;
+			if (end > pos + 1 && end < s.end && *end == '}') {
+				pos = end;
+				continue;
+			}
+		}
+		buffer_append_byte(out, (uint8_t)*pos++);
+	}
+}
+
+/* `module+0x12ab`: the name that code without a name is given. */
+static bool is_unnamed(struct span s, const char *module)
+{
+	size_t size = strlen(module);
+
+	if (size == 0 || span_size(s) < size + 4 || memcmp(s.start, module, size) != 0 || memcmp(s.start + size, "+0x", 3) != 0)
+		return false;
+	for (const char *c = s.start + size + 3; c < s.end; c++)
+		if (!isxdigit((unsigned char)*c))
+			return false;
+	return true;
+}
+
+void profile_function_key(const char *name, const char *module, struct buffer *out)
+{
+	struct span s = { name, name + strlen(name) }, file;
+
+	if (is_unnamed(s, module)) {
+		buffer_append_string(out, "[unnamed]");
+	} else if (trim_javascript(&s, &file)) {
+		append_unnumbered(s, out);
+		buffer_append_byte(out, ' ');
+		file = last_part(file);
+		buffer_append(out, file.start, span_size(file));
+	} else if (starts_with(s, "py::") && find_last(s, ':') > s.start + 3) {
+		const char *colon = find_last(s, ':');
+
+		file = last_part((struct span){ colon + 1, s.end });
+		buffer_append(out, s.start, (size_t)(colon + 1 - s.start));
+		buffer_append(out, file.start, span_size(file));
+	} else {
+		trim_suffixes(&s);
+		append_unnumbered(s, out);
+	}
+	buffer_append_byte(out, '`');
+	buffer_append_string(out, module);
+}
+
+/* Whether [start, end) is digits and dots only: a version. */
+static bool is_version(const char *start, const char *end)
+{
+	if (start == end || !isdigit((unsigned char)*start))
+		return false;
+	for (const char *c = start; c < end; c++)
+		if (!isdigit((unsigned char)*c) && *c != '.')
+			return false;
+	return true;
+}
+
+void profile_module_name(const char *path, struct buffer *out)
+{
+	struct span s = last_part((struct span){ path, path + strlen(path) });
+	const char *so;
+	const char *dash;
+
+	/* "[vdso]", "[kernel.kallsyms]" and "//anon" are names, not paths. */
+	if (path[0] == '[' || strncmp(path, "//", 2) == 0) {
+		buffer_append_string(out, path);
+		return;
+	}
+	so = memmem(s.start, span_size(s), ".so", 3);
+	if (!so || (so + 3 < s.end && so[3] != '.')) {
+		buffer_append(out, s.start, span_size(s));
+		return;
+	}
+	dash = memrchr(s.start, '-', (size_t)(so - s.start));
+	buffer_append(out, s.start, (size_t)((dash && is_version(dash + 1, so) ? dash : so) - s.start));
+	buffer_append_string(out, ".so");
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/profile.h"
+
+/* Keys of the deduplicating maps. None has padding: they are compared byte by byte. */
+struct profile_mapping_key {
+	uint64_t start, file_offset;
+	uint32_t identity; /* build id, else path */
+	uint32_t kind;
+};
+
+struct profile_function_key_ids {
+	uint32_t name, linkage_name, file, start_line, module;
+};
+
+struct profile_location_key {
+	uint64_t address;
+	uint32_t mapping, zero;
+};
+
+struct profile_thread_key {
+	uint32_t run;
+	int32_t pid, tid;
+	uint32_t process_name, name;
+};
+
+/* What the adding functions need beside the profile itself. */
+struct profile_index {
+	struct hash_map mappings, functions, locations, frames, threads, stacks, samples;
+	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity, stack_capacity,
+		sample_capacity, value_capacity, event_capacity;
+	struct buffer scratch; /* for keys and module names */
+};

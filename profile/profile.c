@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include "profile/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SCRATCH_BYTES = 1 << 24 };
+static const size_t max_string_bytes = (size_t)4 << 30;
+
+static const char *const origin_names[PROFILE_ORIGIN_COUNT] = { "unknown", "user", "library", "system" };
+
+static const char *const name_source_names[PROFILE_NAME_SOURCE_COUNT] = { "none", "dwarf", "symtab", "plt", "fde", "kallsyms",
+	"jit", "go", "imported" };
+
+static const char *const stop_names[PROFILE_STOP_COUNT] = { "root", "stitched", "kernel only", "dump end", "no mapping",
+	"no unwind rule", "bad stack pointer", "stack switch", "too deep", "no registers", "unwinder failed" };
+
+const char *profile_origin_name(enum profile_origin origin)
+{
+	return origin_names[origin];
+}
+
+const char *profile_name_source_name(enum profile_name_source source)
+{
+	return name_source_names[source];
+}
+
+const char *profile_stop_name(enum profile_stop stop)
+{
+	return stop_names[stop];
+}
+
+double profile_quality_whole_percent(const struct profile_quality *quality)
+{
+	uint64_t whole = quality->stops[PROFILE_STOP_ROOT] + quality->stops[PROFILE_STOP_STITCHED] +
+			 quality->stops[PROFILE_STOP_KERNEL_ONLY];
+
+	return quality->samples ? 100.0 * (double)whole / (double)quality->samples : 100.0;
+}
+
+static struct profile_index *index_create(void)
+{
+	struct profile_index *index = calloc(1, sizeof(*index));
+
+	if (!index)
+		return NULL;
+	hash_map_init(&index->mappings, sizeof(struct profile_mapping_key));
+	hash_map_init(&index->functions, sizeof(struct profile_function_key_ids));
+	hash_map_init(&index->locations, sizeof(struct profile_location_key));
+	hash_map_init(&index->frames, 2 * sizeof(uint64_t));
+	hash_map_init(&index->threads, sizeof(struct profile_thread_key));
+	hash_map_init(&index->stacks, sizeof(struct profile_stack));
+	hash_map_init(&index->samples, sizeof(struct profile_sample));
+	buffer_init(&index->scratch, MAX_SCRATCH_BYTES);
+	return index;
+}
+
+static void index_destroy(struct profile_index *index)
+{
+	if (!index)
+		return;
+	hash_map_deinit(&index->mappings);
+	hash_map_deinit(&index->functions);
+	hash_map_deinit(&index->locations);
+	hash_map_deinit(&index->frames);
+	hash_map_deinit(&index->threads);
+	hash_map_deinit(&index->stacks);
+	hash_map_deinit(&index->samples);
+	buffer_deinit(&index->scratch);
+	free(index);
+}
+
+bool profile_create(struct profile **profile, struct error *err)
+{
+	struct profile *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->index = index_create();
+	made->has_timeline = true;
+	if (!made->index) {
+		error_set_memory(err);
+		goto fail;
+	}
+	if (!string_table_create(max_string_bytes, &made->strings, err) || !profile_add_value_type(made, "samples", "count", err) ||
+		!ARRAY_RESERVE(&made->stacks, &made->index->stack_capacity, 1, ARRAY_MAX_IDS, err))
+		goto fail;
+	made->stacks[0] = (struct profile_stack){ PROFILE_NONE, PROFILE_NONE };
+	made->stack_count = 1;
+	*profile = made;
+	return true;
+fail:
+	profile_destroy(made);
+	return false;
+}
+
+void profile_destroy(struct profile *profile)
+{
+	if (!profile)
+		return;
+	string_table_destroy(profile->strings);
+	index_destroy(profile->index);
+	free(profile->mappings);
+	free(profile->functions);
+	free(profile->locations);
+	free(profile->lines);
+	free(profile->runs);
+	free(profile->threads);
+	free(profile->stacks);
+	free(profile->samples);
+	free(profile->values);
+	free(profile->events);
+	free(profile);
+}
+
+bool profile_intern(struct profile *profile, const char *string, uint32_t *id, struct error *err)
+{
+	return string_table_add(profile->strings, string, strlen(string), id, err);
+}
+
+bool profile_add_value_type(struct profile *profile, const char *type, const char *unit, struct error *err)
+{
+	struct profile_value_type added;
+
+	if (profile->value_type_count == PROFILE_MAX_VALUE_TYPES)
+		return error_set(err, ERROR_LIMIT, "more than %d value types", PROFILE_MAX_VALUE_TYPES);
+	if (profile->sample_count > 0)
+		return error_set(err, ERROR_USAGE, "value type %s comes after the first sample", type);
+	if (!profile_intern(profile, type, &added.type, err) || !profile_intern(profile, unit, &added.unit, err))
+		return false;
+	if (strcmp(unit, "nanoseconds") == 0)
+		profile->default_value_type = profile->value_type_count;
+	profile->value_types[profile->value_type_count++] = added;
+	return true;
+}
+
+static bool intern_scratch(struct profile *profile, uint32_t *id, struct error *err)
+{
+	const struct buffer *scratch = &profile->index->scratch;
+
+	return buffer_ok(scratch, err) &&
+	       string_table_add(profile->strings, scratch->size ? scratch->data : "", scratch->size, id, err);
+}
+
+bool profile_add_mapping(struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err)
+{
+	struct profile_mapping_key key = { mapping->start, mapping->file_offset,
+		mapping->build_id ? mapping->build_id : mapping->path, mapping->kind };
+	struct profile_index *index = profile->index;
+	uint32_t module, *value;
+	bool added;
+
+	index->scratch.size = 0;
+	profile_module_name(profile_string(profile, mapping->path), &index->scratch);
+	if (!intern_scratch(profile, &module, err) ||
+		!ARRAY_RESERVE(&profile->mappings, &index->mapping_capacity, profile->mapping_count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(&index->mappings, &key, (uint32_t)profile->mapping_count, &value, &added, err))
+		return false;
+	if (added) {
+		profile->mappings[profile->mapping_count] = *mapping;
+		profile->mappings[profile->mapping_count++].module = module;
+	} else {
+		struct profile_mapping *known = &profile->mappings[*value];
+
+		known->deleted |= mapping->deleted;
+		if (mapping->end > known->end)
+			known->end = mapping->end;
+	}
+	*id = *value;
+	return true;
+}
+
+static void complete_function(struct profile_function *known, const struct profile_function *found)
+{
+	if (known->origin_rule == 0) {
+		known->origin = found->origin;
+		known->origin_rule = found->origin_rule;
+	}
+	if (known->fingerprint == 0)
+		known->fingerprint = found->fingerprint;
+	if (known->name_source == PROFILE_NAME_NONE)
+		known->name_source = found->name_source;
+}
+
+bool profile_add_function(struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err)
+{
+	struct profile_function_key_ids ids = { function->name, function->linkage_name, function->file, function->start_line,
+		function->module };
+	struct profile_index *index = profile->index;
+	uint32_t diff_key, *value;
+	bool added;
+
+	*id = hash_map_get(&index->functions, &ids);
+	if (*id != HASH_MAP_NONE) {
+		complete_function(&profile->functions[*id], function);
+		return true;
+	}
+	index->scratch.size = 0;
+	profile_function_key(profile_string(profile, function->name), profile_string(profile, function->module), &index->scratch);
+	if (!intern_scratch(profile, &diff_key, err) ||
+		!ARRAY_RESERVE(&profile->functions, &index->function_capacity, profile->function_count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(&index->functions, &ids, (uint32_t)profile->function_count, &value, &added, err))
+		return false;
+	profile->functions[profile->function_count] = *function;
+	profile->functions[profile->function_count].key = diff_key;
+	*id = (uint32_t)profile->function_count++;
+	return true;
+}
+
+/* A new location without lines. */
+static bool append_location(struct profile *profile, uint32_t mapping, uint64_t address, struct error *err)
+{
+	if (!ARRAY_RESERVE(
+		    &profile->locations, &profile->index->location_capacity, profile->location_count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	profile->locations[profile->location_count] = (struct profile_location){ .mapping = mapping, .address = address };
+	return true;
+}
+
+bool profile_add_location(struct profile *profile, uint32_t mapping, uint64_t address, uint32_t *id, struct error *err)
+{
+	struct profile_location_key key = { .address = address, .mapping = mapping };
+	uint32_t *value;
+	bool added;
+
+	if (!append_location(profile, mapping, address, err) ||
+		!hash_map_add(&profile->index->locations, &key, (uint32_t)profile->location_count, &value, &added, err))
+		return false;
+	profile->location_count += added;
+	*id = *value;
+	return true;
+}
+
+static bool same_lines(
+	const struct profile *profile, uint32_t location, uint32_t mapping, const struct profile_line *lines, size_t count)
+{
+	const struct profile_location *known = &profile->locations[location];
+
+	return known->mapping == mapping && known->line_count == count &&
+	       memcmp(&profile->lines[known->first_line], lines, count * sizeof(*lines)) == 0;
+}
+
+bool profile_add_location_of_lines(
+	struct profile *profile, uint32_t mapping, const struct profile_line *lines, size_t count, uint32_t *id, struct error *err)
+{
+	uint64_t key[2] = { hash_bytes(lines, count * sizeof(*lines)), mapping };
+	uint32_t *value;
+	bool added;
+
+	/* Frames that hash alike without being the same take the next key. */
+	for (;; key[0]++) {
+		uint32_t known = hash_map_get(&profile->index->frames, key);
+
+		if (known == HASH_MAP_NONE)
+			break;
+		if (same_lines(profile, known, mapping, lines, count)) {
+			*id = known;
+			return true;
+		}
+	}
+	if (!append_location(profile, mapping, 0, err) ||
+		!profile_set_lines(profile, (uint32_t)profile->location_count, lines, count, err) ||
+		!hash_map_add(&profile->index->frames, key, (uint32_t)profile->location_count, &value, &added, err))
+		return false;
+	*id = (uint32_t)profile->location_count++;
+	return true;
+}
+
+bool profile_set_lines(
+	struct profile *profile, uint32_t location, const struct profile_line *lines, size_t count, struct error *err)
+{
+	struct profile_location *changed = &profile->locations[location];
+
+	if (!ARRAY_RESERVE(&profile->lines, &profile->index->line_capacity, profile->line_count + count, ARRAY_MAX_IDS, err))
+		return false;
+	changed->first_line = (uint32_t)profile->line_count;
+	changed->line_count = (uint32_t)count;
+	if (count)
+		memcpy(&profile->lines[profile->line_count], lines, count * sizeof(*lines));
+	profile->line_count += count;
+	return true;
+}
+
+bool profile_add_run(struct profile *profile, const struct profile_run *run, uint32_t *id, struct error *err)
+{
+	if (!ARRAY_RESERVE(&profile->runs, &profile->index->run_capacity, profile->run_count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	profile->runs[profile->run_count] = *run;
+	*id = (uint32_t)profile->run_count++;
+	return true;
+}
+
+bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err)
+{
+	struct profile_thread_key key = { thread->run, thread->pid, thread->tid, thread->process_name, thread->name };
+	uint32_t *value;
+	bool added;
+
+	if (!ARRAY_RESERVE(&profile->threads, &profile->index->thread_capacity, profile->thread_count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(&profile->index->threads, &key, (uint32_t)profile->thread_count, &value, &added, err))
+		return false;
+	if (added)
+		profile->threads[profile->thread_count++] = *thread;
+	*id = *value;
+	return true;
+}
+
+bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t location, uint32_t *id, struct error *err)
+{
+	struct profile_stack key = { parent, location };
+	uint32_t *value;
+	bool added;
+
+	if (!ARRAY_RESERVE(&profile->stacks, &profile->index->stack_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(&profile->index->stacks, &key, (uint32_t)profile->stack_count, &value, &added, err))
+		return false;
+	if (added)
+		profile->stacks[profile->stack_count++] = key;
+	*id = *value;
+	return true;
+}
+
+static bool add_event(struct profile *profile, int64_t time_ns, uint32_t sample, struct error *err)
+{
+	if (!ARRAY_RESERVE(&profile->events, &profile->index->event_capacity, profile->event_count + 1, SIZE_MAX / 64, err))
+		return false;
+	profile->events[profile->event_count++] = (struct profile_event){ time_ns, sample };
+	return true;
+}
+
+bool profile_add_sample(
+	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, int64_t time_ns, struct error *err)
+{
+	struct profile_index *index = profile->index;
+	struct profile_sample key = { stack, thread };
+	size_t width = profile->value_type_count;
+	uint32_t *value;
+	int64_t *sums;
+	bool added;
+
+	if (!ARRAY_RESERVE(&profile->samples, &index->sample_capacity, profile->sample_count + 1, ARRAY_MAX_IDS, err) ||
+		!ARRAY_RESERVE(&profile->values, &index->value_capacity, (profile->sample_count + 1) * width, SIZE_MAX / 64, err) ||
+		!hash_map_add(&index->samples, &key, (uint32_t)profile->sample_count, &value, &added, err))
+		return false;
+	sums = &profile->values[*value * width];
+	if (added) {
+		profile->samples[profile->sample_count++] = key;
+		memset(sums, 0, width * sizeof(*sums));
+	}
+	for (size_t i = 0; i < width; i++)
+		sums[i] = saturating_add(sums[i], values[i]);
+	if (time_ns < 0) {
+		profile->has_timeline = false;
+		return true;
+	}
+	return add_event(profile, time_ns, *value, err);
+}
+
+struct event_order {
+	uint32_t run;
+	uint32_t position;
+	struct profile_event event;
+};
+
+static int compare_events(const void *left, const void *right)
+{
+	const struct event_order *a = left, *b = right;
+
+	if (a->run != b->run)
+		return a->run < b->run ? -1 : 1;
+	if (a->event.time_ns != b->event.time_ns)
+		return a->event.time_ns < b->event.time_ns ? -1 : 1;
+	return a->position < b->position ? -1 : a->position > b->position;
+}
+
+static uint32_t run_of_event(const struct profile *profile, const struct profile_event *event)
+{
+	return profile->threads[profile->samples[event->sample].thread].run;
+}
+
+static bool events_are_in_order(const struct profile *profile)
+{
+	for (size_t i = 1; i < profile->event_count; i++) {
+		const struct profile_event *before = &profile->events[i - 1], *event = &profile->events[i];
+		uint32_t run_before = run_of_event(profile, before), run = run_of_event(profile, event);
+
+		if (run < run_before || (run == run_before && event->time_ns < before->time_ns))
+			return false;
+	}
+	return true;
+}
+
+bool profile_finish(struct profile *profile, struct error *err)
+{
+	CLEANUP(cleanup_free) struct event_order *order = NULL;
+
+	if (events_are_in_order(profile))
+		return true;
+	order = calloc(profile->event_count, sizeof(*order));
+	if (!order)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->event_count; i++) {
+		const struct profile_event *event = &profile->events[i];
+
+		order[i] = (struct event_order){ run_of_event(profile, event), (uint32_t)i, *event };
+	}
+	qsort(order, profile->event_count, sizeof(*order), compare_events);
+	for (size_t i = 0; i < profile->event_count; i++)
+		profile->events[i] = order[i].event;
+	return true;
+}

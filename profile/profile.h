@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/*
+ * The shared model: what was sampled, in which stacks, with what it cost. Every other room speaks through it.
+ *
+ * A profile is columns and tables indexed by 32-bit ids. Everything may be read directly; writing goes through the functions below,
+ * which keep the indexes (deduplication) right. Ids are handed out in order of arrival and never change.
+ * Strings are ids into `strings`; id 0 is "" and means "not known".
+ * Not thread-safe.
+ */
+
+#define PROFILE_NONE UINT32_MAX
+
+/* ---- Value types ---- */
+
+/* What a sample's values mean; `samples`/`count` is always number 0. */
+struct profile_value_type {
+	uint32_t type; /* string: "samples", "cpu", "off-cpu", ... */
+	uint32_t unit; /* string: "count", "nanoseconds", "bytes", ... */
+};
+
+enum { PROFILE_MAX_VALUE_TYPES = 16 };
+
+/* ---- Where: mappings, functions, locations ---- */
+
+enum profile_mapping_kind {
+	PROFILE_MAPPING_FILE,   /* a binary: program or shared object */
+	PROFILE_MAPPING_KERNEL, /* [kernel.kallsyms]: the kernel and its modules */
+	PROFILE_MAPPING_VDSO,   /* [vdso] */
+	PROFILE_MAPPING_JIT,    /* code made at run time: named by a perf map or jitdump */
+	PROFILE_MAPPING_ANON,   /* executable memory of unknown making, memfd, [heap] */
+};
+
+/*
+ * A binary image, once per profile whatever the number of processes that mapped it.
+ * Addresses of its locations are image addresses (ELF virtual addresses), so they are the same in every process and run;
+ * start and end span its executable segments in those terms. For KERNEL, JIT and ANON, and in profiles of other tools, they are
+ * runtime addresses.
+ */
+struct profile_mapping {
+	uint64_t start, end, file_offset;
+	uint32_t path;     /* string; "[vdso]", "[kernel.kallsyms]", "//anon" for what has no file */
+	uint32_t build_id; /* string, lower-case hex */
+	uint32_t
+		module; /* string: the path's last part without its version, `libfoo.so.1.2` -> `libfoo.so`; part of the diff key */
+	enum profile_mapping_kind kind;
+	bool deleted; /* the file had been replaced or deleted when it was sampled */
+};
+
+enum profile_origin { PROFILE_ORIGIN_UNKNOWN, PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM };
+enum { PROFILE_ORIGIN_COUNT = 4 };
+
+/* Where a function's name came from. */
+enum profile_name_source {
+	PROFILE_NAME_NONE, /* nothing better than module+0xaddress */
+	PROFILE_NAME_DWARF,
+	PROFILE_NAME_SYMTAB,
+	PROFILE_NAME_PLT,
+	PROFILE_NAME_FDE, /* bounds of a function known, its name not */
+	PROFILE_NAME_KALLSYMS,
+	PROFILE_NAME_JIT,
+	PROFILE_NAME_GO,
+	PROFILE_NAME_IMPORTED, /* another tool named it */
+};
+enum { PROFILE_NAME_SOURCE_COUNT = 9 };
+
+/* Lower-case words for files, JSON and the page: "user", "dwarf", ... */
+const char *profile_origin_name(enum profile_origin origin);
+const char *profile_name_source_name(enum profile_name_source source);
+
+/*
+ * A function. Two functions with the same name, linkage name, file, start line and module are one.
+ * `key` is its identity across builds, made by profile_add_function() (profile_function_key()).
+ */
+struct profile_function {
+	uint32_t name;         /* string: for display, demangled */
+	uint32_t linkage_name; /* string: as the compiler wrote it; 0 when it is the same as name */
+	uint32_t file;         /* string: the file of its definition */
+	uint32_t start_line;   /* 0: not known */
+	uint32_t module;       /* string: module of its mapping */
+	uint32_t key;          /* string: the diff key */
+	uint64_t fingerprint;  /* hash over its code, blind to addresses; 0: not known */
+	enum profile_origin origin;
+	uint16_t origin_rule; /* which rule decided, in symbolize's numbering; 0: none yet */
+	enum profile_name_source name_source;
+};
+
+/* One frame of a location. A location in inlined code has several: the innermost first, the function that holds the code last. */
+struct profile_line {
+	uint32_t function;
+	uint32_t line; /* 0: not known */
+};
+
+/* An address that was in a stack. For a caller it lies inside the call instruction (return address - 1). */
+struct profile_location {
+	uint32_t mapping;    /* PROFILE_NONE: in none */
+	uint32_t first_line; /* in `lines` */
+	uint32_t line_count; /* 0 until symbolized */
+	uint64_t address;
+};
+
+/* ---- Who and when: runs, threads ---- */
+
+/* One recording of one execution: attach to detach, or a command from start to end. */
+struct profile_run {
+	int64_t start_unix_ns; /* wall clock, 0: not known */
+	int64_t duration_ns;
+	bool whole_command;                         /* the command ran from its start to its end under the recorder */
+	int32_t exit_status;                        /* of the command; -1: not known, or attached */
+	int64_t wall_ns, cpu_ns, peak_memory_bytes; /* of the command, by wait4(); 0: not known */
+};
+
+struct profile_thread {
+	uint32_t run;
+	int32_t pid, tid;
+	uint32_t process_name; /* string: comm of the group leader */
+	uint32_t name;         /* string: comm of the thread */
+};
+
+/* ---- How much: stacks, samples, timeline ---- */
+
+/*
+ * Stacks are a trie that grows from the root frame towards the leaf: a stack is its leaf's node. Node 0 is the empty stack.
+ * A parent's id is smaller than its children's.
+ */
+struct profile_stack {
+	uint32_t parent;
+	uint32_t location;
+};
+
+/* Samples of one thread with one stack, added up. Its values are values[id * value_type_count ...]. */
+struct profile_sample {
+	uint32_t stack;
+	uint32_t thread;
+};
+
+/* One sampling event. Events of a run are in order of time. Its values are its sample's values divided by its sample's count. */
+struct profile_event {
+	int64_t time_ns; /* since the start of its run */
+	uint32_t sample;
+};
+
+/* ---- How well: quality and circumstances ---- */
+
+/* How the unwinding of a user stack ended. */
+enum profile_stop {
+	PROFILE_STOP_ROOT,         /* whole: reached the thread's first frame */
+	PROFILE_STOP_STITCHED,     /* whole by joining a cut stack to an earlier one */
+	PROFILE_STOP_KERNEL_ONLY,  /* whole: a kernel thread, or no user part */
+	PROFILE_STOP_DUMP_END,     /* cut: the dumped stack ended */
+	PROFILE_STOP_NO_MAPPING,   /* an address in no executable mapping */
+	PROFILE_STOP_NO_RULE,      /* no unwind information, and the frame pointer led nowhere */
+	PROFILE_STOP_BAD_STACK,    /* the stack pointer did not move up, or left the dump to the wrong side */
+	PROFILE_STOP_STACK_SWITCH, /* went on in another stack (cgo, coroutines) */
+	PROFILE_STOP_DEPTH,        /* our cap on frames */
+	PROFILE_STOP_NO_REGISTERS, /* the kernel gave no user registers (exiting, 32-bit) */
+	PROFILE_STOP_UNWINDER,     /* the unwinder failed otherwise */
+};
+enum { PROFILE_STOP_COUNT = 11 };
+
+/* "root", "stitched", "dump end", ... */
+const char *profile_stop_name(enum profile_stop stop);
+
+/* Counts over all runs. samples = sum of stops. */
+struct profile_quality {
+	uint64_t samples;
+	uint64_t lost;          /* samples the kernel dropped for want of room */
+	uint64_t throttled;     /* times the kernel paused the event */
+	uint64_t lost_sideband; /* mmap, comm and task records dropped */
+	uint64_t stops[PROFILE_STOP_COUNT];
+	uint64_t frame_pointer_frames; /* frames found by frame pointer for want of unwind information */
+	uint64_t frames;
+};
+
+/* Whole stacks, stitched ones included, in percent of all; 100 when there are none. */
+double profile_quality_whole_percent(const struct profile_quality *quality);
+
+/* Under what circumstances it was recorded. Strings are ids; 0: not known. What differs between two profiles limits their
+ * comparison. */
+struct profile_facts {
+	uint32_t tool;    /* "kelvin 0.1.0", "perf 6.1", ... */
+	uint32_t command; /* what was recorded, as a person would type it: "pid 812 (server)", "./bench --n 3" */
+	uint32_t event;   /* perf's name: "cycles", "cpu-clock" */
+	uint32_t cpu_model, kernel, governor;
+	uint32_t call_graph; /* "dwarf,16384", "fp" */
+	uint32_t cpu_count;
+	uint32_t frequency_hz; /* asked for; 0: a fixed period, or not known */
+	bool user_only;        /* kernel part not permitted */
+};
+
+/* ---- The profile ---- */
+
+struct profile_index; /* private: deduplication */
+
+struct profile {
+	struct string_table *strings; /* owned */
+
+	struct profile_value_type value_types[PROFILE_MAX_VALUE_TYPES];
+	uint32_t value_type_count;
+	uint32_t default_value_type; /* the metric shown first: the CPU time */
+	struct profile_value_type period_type;
+	int64_t period;
+
+	/* Owned heap arrays; the counts say how much is in use. */
+	struct profile_mapping *mappings;
+	struct profile_function *functions;
+	struct profile_location *locations;
+	struct profile_line *lines;
+	struct profile_run *runs;
+	struct profile_thread *threads;
+	struct profile_stack *stacks;
+	struct profile_sample *samples;
+	int64_t *values; /* sample-major: values[sample * value_type_count + value type] */
+	struct profile_event *events;
+	size_t mapping_count, function_count, location_count, line_count, run_count, thread_count, stack_count, sample_count,
+		event_count;
+
+	struct profile_quality quality;
+	struct profile_facts facts;
+	bool has_timeline; /* events are complete: every sample's count is the number of its events */
+
+	struct profile_index *index;
+};
+
+/* An empty profile with the value type samples/count. */
+COMMON_MUST_CHECK
+bool profile_create(struct profile **profile, struct error *err);
+void profile_destroy(struct profile *profile);
+
+static inline void profile_cleanup(struct profile **profile)
+{
+	profile_destroy(*profile);
+}
+
+/* Borrowed until the profile is destroyed. */
+static inline const char *profile_string(const struct profile *profile, uint32_t id)
+{
+	return string_table_get(profile->strings, id);
+}
+
+COMMON_MUST_CHECK
+bool profile_intern(struct profile *profile, const char *string, uint32_t *id, struct error *err);
+
+/* Before the first sample only. The last one added whose unit is nanoseconds becomes the default. */
+COMMON_MUST_CHECK
+bool profile_add_value_type(struct profile *profile, const char *type, const char *unit, struct error *err);
+
+/* Adds, or finds the equal one. Mappings are equal by kind, build id (path where there is none), start and file offset. Sets
+ * `module`. */
+COMMON_MUST_CHECK
+bool profile_add_mapping(struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err);
+
+/* Adds, or finds the equal one; fills `key`. On a find, an origin, rule, fingerprint or better name source that was missing is
+ * filled in. */
+COMMON_MUST_CHECK
+bool profile_add_function(struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err);
+
+/* Adds, or finds, by (mapping, address). */
+COMMON_MUST_CHECK
+bool profile_add_location(struct profile *profile, uint32_t mapping, uint64_t address, uint32_t *id, struct error *err);
+
+/*
+ * A location that has no address but its frames: from folded stacks and other files without addresses. Equal frames are one
+ * location.
+ */
+COMMON_MUST_CHECK
+bool profile_add_location_of_lines(
+	struct profile *profile, uint32_t mapping, const struct profile_line *lines, size_t count, uint32_t *id, struct error *err);
+
+/* Names a location, innermost frame first. Replaces what was there. */
+COMMON_MUST_CHECK
+bool profile_set_lines(
+	struct profile *profile, uint32_t location, const struct profile_line *lines, size_t count, struct error *err);
+
+COMMON_MUST_CHECK
+bool profile_add_run(struct profile *profile, const struct profile_run *run, uint32_t *id, struct error *err);
+
+/* Adds, or finds by (run, pid, tid, names): a thread that renames itself becomes another one. */
+COMMON_MUST_CHECK
+bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err);
+
+/* The stack that is `parent` with one frame more towards the leaf. */
+COMMON_MUST_CHECK
+bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t location, uint32_t *id, struct error *err);
+
+/*
+ * Adds one sample's values (value_type_count of them, the first is its count) to those of (stack, thread).
+ * time_ns: since the start of the thread's run, recorded as an event; negative when not known (has_timeline is then cleared).
+ * Events may arrive up to a second out of order; profile_finish() puts them right.
+ */
+COMMON_MUST_CHECK
+bool profile_add_sample(
+	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, int64_t time_ns, struct error *err);
+
+/* Puts events in order of (run, time). To be called once after the last sample was added. */
+COMMON_MUST_CHECK
+bool profile_finish(struct profile *profile, struct error *err);
+
+/* ---- Identity ---- */
+
+/*
+ * The diff key of a function: its demangled name without what a compiler or a rebuild adds (`.isra.0`, `.constprop.1`, `.part.2`,
+ * `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, `@plt` kept, numbered lambdas and closures normalised, V8's tier marks
+ * and `line:col`), then "`" and the module. No address, no line, no checkout path. A name that is only `module+0x12ab` has the key
+ * of its module's unnamed code. `out` is appended to.
+ */
+void profile_function_key(const char *name, const char *module, struct buffer *out);
+
+/* `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`. `out` is appended to. */
+void profile_module_name(const char *path, struct buffer *out);
+
+/* ---- Calling-context tree ---- */
+
+/*
+ * Stacks by function identity instead of by address: inlined frames are nodes, functions with equal keys are one.
+ * Node 0 is the root ("all"); a parent's id is smaller than its children's.
+ */
+struct profile_tree {
+	size_t node_count;
+	uint32_t *parents;     /* [node] */
+	uint32_t *functions;   /* [node] the first function of its identity; PROFILE_NONE for the root */
+	uint32_t *stack_nodes; /* [stack id of the profile] its leaf's node */
+	uint32_t value_type_count;
+	int64_t *self;  /* [node * value_type_count + value type] */
+	int64_t *total; /* likewise: self and all below */
+};
+
+COMMON_MUST_CHECK
+bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err);
+void profile_tree_destroy(struct profile_tree *tree);
+
+static inline void profile_tree_cleanup(struct profile_tree **tree)
+{
+	profile_tree_destroy(*tree);
+}
+
+/* ---- Merging ---- */
+
+/*
+ * Adds `from` to `into`: runs stay runs, equal mappings, functions, locations, stacks and threads become one, value types are
+ * matched by type and unit (ERROR_FORMAT when they do not agree), quality counts add up, facts that differ become "" (0).
+ */
+COMMON_MUST_CHECK
+bool profile_merge(struct profile *into, const struct profile *from, struct error *err);
+
+/* ---- Files ---- */
+
+/*
+ * Reads a profile of any kind told by its content: gzipped or bare pprof, folded stacks (also gzipped). Everything is checked;
+ * what references nothing or contradicts itself is ERROR_FORMAT with the place. A gzip bomb is ERROR_LIMIT.
+ * `name` is for messages. perf.data is not read here: profile_bytes_kind() tells.
+ */
+COMMON_MUST_CHECK
+bool profile_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
+
+enum profile_bytes_kind {
+	PROFILE_BYTES_PPROF,
+	PROFILE_BYTES_FOLDED,
+	PROFILE_BYTES_PERF_DATA,
+	PROFILE_BYTES_PART,
+	PROFILE_BYTES_UNKNOWN
+};
+enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size);
+
+/* Gzipped pprof with Kelvin's extension field; what profile_read() reads back equal. Every location must have a line. */
+COMMON_MUST_CHECK
+bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err);
+
+/* `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line per distinct stack, sorted bytewise. */
+COMMON_MUST_CHECK
+bool profile_write_folded(const struct profile *profile, struct buffer *out, struct error *err);
+
+/*
+ * Checks a profile's references and counts: all ids in range, parents before children, values not negative, sums that fit.
+ * Reading does it by itself.
+ */
+COMMON_MUST_CHECK
+bool profile_validate(const struct profile *profile, struct error *err);

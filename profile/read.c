@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/gzip.h"
+#include "profile/pprof_format.h"
+
+#include <string.h>
+
+/* The largest profile believed in, inflated. */
+static const size_t max_profile_bytes = (size_t)2 << 30;
+
+static bool starts_with(const void *bytes, size_t size, const char *magic)
+{
+	return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
+}
+
+/* pprof starts with a field of a profile: sample_type as a rule, any other by the standard (wire type and field number). */
+static bool looks_like_pprof(const uint8_t *bytes, size_t size)
+{
+	unsigned int field = size > 0 ? bytes[0] >> 3 : 0, wire_type = size > 0 ? bytes[0] & 7 : 7;
+
+	if (field < 1 || field > 15 || (wire_type != 2 && wire_type != 0))
+		return false;
+	/* `\n` starts a first field and a text alike: a text has no control bytes. */
+	for (size_t i = 0; i < size && i < 64; i++)
+		if (bytes[i] < 0x20 && bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != '\t')
+			return true;
+	return false;
+}
+
+static bool looks_like_folded(const char *text, size_t size)
+{
+	const char *end = memchr(text, '\n', size);
+	const char *space;
+
+	end = end ? end : text + size;
+	if (end > text && end[-1] == '\r')
+		end--;
+	space = memrchr(text, ' ', (size_t)(end - text));
+	return memchr(text, '\0', size < 4096 ? size : 4096) == NULL && space && space + 1 < end && space[1] >= '0' &&
+	       space[1] <= '9';
+}
+
+enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
+{
+	if (starts_with(bytes, size, "PERFILE2") || starts_with(bytes, size, "2ELIFREP"))
+		return PROFILE_BYTES_PERF_DATA;
+	if (starts_with(bytes, size, "KELVINPART"))
+		return PROFILE_BYTES_PART;
+	if (gzip_is(bytes, size) || looks_like_pprof(bytes, size))
+		return PROFILE_BYTES_PPROF;
+	return looks_like_folded(bytes, size) ? PROFILE_BYTES_FOLDED : PROFILE_BYTES_UNKNOWN;
+}
+
+static bool read_plain(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
+{
+	if (size == 0)
+		return error_set(err, ERROR_FORMAT, "cannot read %s: it is empty", name);
+	switch (profile_bytes_kind(bytes, size)) {
+	case PROFILE_BYTES_PPROF:
+		return pprof_read(bytes, size, name, profile, err);
+	case PROFILE_BYTES_FOLDED:
+		return folded_read(bytes, size, name, profile, err);
+	case PROFILE_BYTES_PERF_DATA:
+		return error_set(err, ERROR_UNSUPPORTED,
+			"cannot read %s: it is a perf.data file; turn it into folded stacks first: perf script | stackcollapse-perf.pl",
+			name);
+	case PROFILE_BYTES_PART:
+		return error_set(err, ERROR_UNSUPPORTED, "cannot read %s: it is an unfinished recording", name);
+	case PROFILE_BYTES_UNKNOWN:
+		break;
+	}
+	return error_set(err, ERROR_FORMAT, "cannot read %s: not a profile (pprof, gzipped or bare, or folded stacks)", name);
+}
+
+bool profile_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
+{
+	struct buffer inflated;
+	bool ok;
+
+	if (!gzip_is(bytes, size))
+		return read_plain(bytes, size, name, profile, err);
+	buffer_init(&inflated, max_profile_bytes);
+	ok = gzip_decompress(bytes, size, &inflated, err);
+	if (!ok)
+		error_prefix(err, "cannot read %s", name);
+	ok = ok && read_plain(inflated.data, inflated.size, name, profile, err);
+	buffer_deinit(&inflated);
+	return ok;
+}

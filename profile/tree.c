@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct builder {
+	const struct profile *profile;
+	struct profile_tree *tree;
+	size_t capacity, function_capacity;
+	uint32_t *identities; /* [function id] the first function with the same key */
+	struct hash_map children;
+};
+
+/* Functions with equal keys are one: the first of them stands for all. */
+static bool find_identities(struct builder *b, struct error *err)
+{
+	const struct profile *profile = b->profile;
+	uint32_t key_count = string_table_count(profile->strings);
+	CLEANUP(cleanup_free) uint32_t *firsts = malloc(key_count * sizeof(*firsts));
+
+	b->identities = calloc(profile->function_count + 1, sizeof(*b->identities));
+	if (!firsts || !b->identities)
+		return error_set_memory(err);
+	memset(firsts, 0xff, key_count * sizeof(*firsts));
+	for (uint32_t i = 0; i < profile->function_count; i++) {
+		uint32_t *first = &firsts[profile->functions[i].key];
+
+		if (*first == PROFILE_NONE)
+			*first = i;
+		b->identities[i] = *first;
+	}
+	return true;
+}
+
+static bool add_node(struct builder *b, uint32_t parent, uint32_t function, uint32_t *node, struct error *err)
+{
+	struct profile_tree *tree = b->tree;
+	uint32_t key[2] = { parent, function };
+	uint32_t *value;
+	bool added;
+
+	if (!ARRAY_RESERVE(&tree->parents, &b->capacity, tree->node_count + 1, ARRAY_MAX_IDS, err) ||
+		!ARRAY_RESERVE(&tree->functions, &b->function_capacity, tree->node_count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(&b->children, key, (uint32_t)tree->node_count, &value, &added, err))
+		return false;
+	if (added) {
+		tree->parents[tree->node_count] = parent;
+		tree->functions[tree->node_count++] = function;
+	}
+	*node = *value;
+	return true;
+}
+
+/* A stack's parent has a smaller id, so its node is known when the stack is reached. */
+static bool place_stacks(struct builder *b, struct error *err)
+{
+	const struct profile *profile = b->profile;
+	struct profile_tree *tree = b->tree;
+	uint32_t root;
+
+	tree->stack_nodes = calloc(profile->stack_count, sizeof(*tree->stack_nodes));
+	if (!tree->stack_nodes)
+		return error_set_memory(err);
+	if (!add_node(b, PROFILE_NONE, PROFILE_NONE, &root, err))
+		return false;
+	for (size_t i = 1; i < profile->stack_count; i++) {
+		const struct profile_location *location = &profile->locations[profile->stacks[i].location];
+		uint32_t node = tree->stack_nodes[profile->stacks[i].parent];
+
+		for (uint32_t k = location->line_count; k-- > 0;) {
+			uint32_t function = profile->lines[location->first_line + k].function;
+
+			if (!add_node(b, node, b->identities[function], &node, err))
+				return false;
+		}
+		tree->stack_nodes[i] = node;
+	}
+	return true;
+}
+
+static bool sum_values(struct builder *b, struct error *err)
+{
+	const struct profile *profile = b->profile;
+	struct profile_tree *tree = b->tree;
+	size_t width = tree->value_type_count = profile->value_type_count;
+	size_t size;
+
+	tree->self = calloc(tree->node_count, width * sizeof(*tree->self));
+	tree->total = calloc(tree->node_count, width * sizeof(*tree->total));
+	if (!tree->self || !tree->total)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		int64_t *self = &tree->self[tree->stack_nodes[profile->samples[i].stack] * width];
+
+		for (size_t v = 0; v < width; v++)
+			self[v] = saturating_add(self[v], profile->values[i * width + v]);
+	}
+	size = tree->node_count * width;
+	memcpy(tree->total, tree->self, size * sizeof(*tree->total));
+	for (size_t i = tree->node_count; i-- > 1;)
+		for (size_t v = 0; v < width; v++) {
+			int64_t *above = &tree->total[tree->parents[i] * width + v];
+
+			*above = saturating_add(*above, tree->total[i * width + v]);
+		}
+	return true;
+}
+
+bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err)
+{
+	struct builder b = { .profile = profile, .tree = calloc(1, sizeof(**tree)) };
+	bool ok;
+
+	if (!b.tree)
+		return error_set_memory(err);
+	hash_map_init(&b.children, 2 * sizeof(uint32_t));
+	ok = find_identities(&b, err) && place_stacks(&b, err) && sum_values(&b, err);
+	hash_map_deinit(&b.children);
+	free(b.identities);
+	if (!ok) {
+		profile_tree_destroy(b.tree);
+		return false;
+	}
+	*tree = b.tree;
+	return true;
+}
+
+void profile_tree_destroy(struct profile_tree *tree)
+{
+	if (!tree)
+		return;
+	free(tree->parents);
+	free(tree->functions);
+	free(tree->stack_nodes);
+	free(tree->self);
+	free(tree->total);
+	free(tree);
+}

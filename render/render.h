@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+#include "diff/diff.h"
+#include "profile/profile.h"
+
+/*
+ * A diff, or a single profile as its one-sided case -> something to read. Computes no statistics; writes into a buffer and nowhere else.
+ * Output is the same for the same input: no clock, no locale.
+ */
+
+/* What is drawn. All borrowed. */
+struct render_input {
+	const struct diff *diff;
+	/* Threads, samples over time, facts and quality come from here; [DIFF_BASE] is NULL when diff->sides is 1. */
+	const struct profile *profiles[DIFF_SIDES];
+	const char *title;		 /* NULL: made from the commands */
+	const char *names[DIFF_SIDES];	 /* what the user called each side, as file names; may be NULL */
+	const char *tool;		 /* "kelvin 0.1.0" */
+	const char *(*origin_rule_text)(unsigned int rule); /* why an origin was given; NULL: numbers are not explained */
+};
+
+struct render_text_options {
+	unsigned int width; /* columns; 0: 100 */
+	bool colour;
+	unsigned int rows; /* functions shown; 0: 20 */
+};
+
+/* Aligned columns for a terminal: verdict, totals, ledger by origin, largest changes. */
+COMMON_MUST_CHECK
+bool render_text(const struct render_input *input, const struct render_text_options *options, struct buffer *out, struct error *err);
+
+/* Schema kelvin.diff/1 (two sides) or kelvin.report/1 (one); docs/json.md. */
+COMMON_MUST_CHECK
+bool render_json(const struct render_input *input, struct buffer *out, struct error *err);
+
+/* For a pull request: at most 65,536 characters, hidden marker first, verdict next. */
+COMMON_MUST_CHECK
+bool render_markdown(const struct render_input *input, struct buffer *out, struct error *err);
+
+struct render_svg_options {
+	unsigned int width; /* pixels; 0: 1200 */
+	unsigned int max_depth; /* rows; 0: all */
+};
+
+/* A static flame graph for READMEs and mail: no script, `<title>` elements for hovering. */
+COMMON_MUST_CHECK
+bool render_svg(const struct render_input *input, const struct render_svg_options *options, struct buffer *out, struct error *err);
+
+/* One self-contained page (docs/report.md): no network, strict Content-Security-Policy, opens from file://. */
+COMMON_MUST_CHECK
+bool render_html(const struct render_input *input, struct buffer *out, struct error *err);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "elf/elf.h"
+#include "profile/profile.h"
+
+#include <sys/types.h>
+
+/*
+ * From a target to a profile of addresses: perf events, rings, process maps, unwinding.
+ *
+ *	sampler_create()   checks the target, opens the events (disabled), reads the maps
+ *	sampler_start()    enables them; a command starts to run
+ *	sampler_poll()     drains the rings; called in a loop by the owner, who decides when to stop
+ *	sampler_finish()   disables, drains the rest, and hands over the profile
+ *
+ * One thread drives a sampler. It installs no signal handlers and prints nothing. No byte of the target's stack is kept.
+ */
+struct sampler;
+
+enum sampler_target_kind {
+	SAMPLER_TARGET_PIDS,	/* processes: all threads and children followed */
+	SAMPLER_TARGET_TID,	/* one thread, and the threads it creates */
+	SAMPLER_TARGET_COMMAND, /* a command started by us, sampled from its exec on */
+	SAMPLER_TARGET_SYSTEM,	/* every process on every CPU */
+	SAMPLER_TARGET_CGROUP,	/* every process of a control group */
+};
+
+struct sampler_target {
+	enum sampler_target_kind kind;
+	const pid_t *pids; /* PIDS: pid_count of them; TID: one */
+	size_t pid_count;
+	char *const *command;	 /* COMMAND: argv, NULL-terminated */
+	const char *cgroup_path; /* CGROUP: below /sys/fs/cgroup, or absolute */
+};
+
+enum sampler_call_graph { SAMPLER_CALL_GRAPH_DWARF, SAMPLER_CALL_GRAPH_FP };
+
+enum { SAMPLER_DEFAULT_FREQUENCY_HZ = 997, SAMPLER_DEFAULT_STACK_BYTES = 16384, SAMPLER_MAX_STACK_BYTES = 65528 };
+
+struct sampler_options {
+	struct sampler_target target;
+	const char *event;     /* perf's name; NULL: cycles, or cpu-clock where the machine counts none */
+	uint32_t frequency_hz; /* 0: the default */
+	enum sampler_call_graph call_graph;
+	uint32_t stack_bytes; /* of stack copied per sample, a multiple of 8; 0: the default, adapted to the target */
+	bool start_disabled;  /* events stay off until sampler_set_enabled() */
+	const char *part_path; /* stream of chunks for recovery; NULL: none */
+	const char *tool;      /* name and version for the profile's facts */
+};
+
+/*
+ * Fails, with a message that names the target and the next step, when it is not there (ERROR_NOT_FOUND), may not be sampled
+ * (ERROR_PERMISSION), or is of a kind that cannot be (ERROR_UNSUPPORTED: 32-bit processes).
+ * For a command: the child exists after this, stopped before its exec. Its exec errors come from sampler_start().
+ */
+COMMON_MUST_CHECK
+bool sampler_create(const struct sampler_options *options, struct sampler **sampler, struct error *err);
+
+/* Kills and reaps a command that was never started; leaves a running one alone. */
+void sampler_destroy(struct sampler *sampler);
+
+static inline void sampler_cleanup(struct sampler **sampler)
+{
+	sampler_destroy(*sampler);
+}
+
+/* A command that cannot be executed: ERROR_NOT_FOUND (127) or ERROR_PERMISSION (126), system_errno set. */
+COMMON_MUST_CHECK
+bool sampler_start(struct sampler *sampler, struct error *err);
+
+/* Sampling on or off, while running: --control and --delay. */
+COMMON_MUST_CHECK
+bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *err);
+
+enum sampler_state {
+	SAMPLER_RUNNING,
+	SAMPLER_TARGET_GONE, /* every process of the target has exited */
+};
+
+/* For a progress line; all since the start. */
+struct sampler_progress {
+	enum sampler_state state;
+	uint64_t samples, lost, throttled;
+	int64_t elapsed_ns;
+	uint32_t processes, threads; /* alive, as far as known */
+};
+
+/*
+ * Waits at most `timeout_ms` for samples, or for readiness of `wake_fd` (a control fifo, a signalfd; -1: none), drains the rings and
+ * returns. A signal that interrupts the wait is not an error.
+ */
+COMMON_MUST_CHECK
+bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err);
+
+/* What a recording leaves. Owned by the caller. */
+struct sampler_result {
+	struct profile *profile;    /* no location has lines yet */
+	struct elf_image **images;  /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
+	size_t image_count;	    /* = profile->mapping_count */
+	char **jit_maps;	    /* by mapping id: path of the perf map of a JIT mapping as we can open it, or NULL */
+	int child_status;	    /* of a command, as waitpid() gives it; -1: still running, or attached */
+	int64_t cpu_ns;		    /* CPU time the recorder itself used */
+};
+
+void sampler_result_deinit(struct sampler_result *result);
+
+/*
+ * Stops sampling and hands over what was recorded. `notices` (may be NULL) gets lines for the user, each with its newline: sampling
+ * restricted to user code, a smaller ring, a mapping that could not be read.
+ * No sample at all is ERROR_EMPTY, with the reason: the target slept (its CPU time during the recording), exited, was not permitted.
+ */
+COMMON_MUST_CHECK
+bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err);
+
+/* ---- What this machine allows: kelvin doctor ---- */
+
+struct sampler_capabilities {
+	int perf_event_paranoid; /* -1 when it cannot be read */
+	int perf_event_mlock_kb;
+	bool has_hardware_cycles;
+	bool has_cpu_clock;
+	bool can_sample_own;	/* own processes, user code */
+	bool can_sample_kernel; /* kernel code too */
+	bool can_sample_others; /* other users' processes */
+	bool kernel_symbols_readable;
+	bool map_files_readable; /* deleted files can be opened */
+	uint64_t descriptor_limit;
+};
+
+void sampler_probe(struct sampler_capabilities *capabilities);

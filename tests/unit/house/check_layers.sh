@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Holds every #include of the product against the layer table of ARCHITECTURE.md, and every file against 700 lines.
+#   check_layers.sh ROOT
+# Another room is entered through its one public header; a room's private headers are its own.
+set -euo pipefail
+root=${1:?usage: check_layers.sh ROOT}
+cd "$root"
+
+declare -A may_include=(
+  [common]=""
+  [elf]="common"
+  [profile]="common"
+  [sampler]="elf profile common"
+  [symbolize]="elf profile common"
+  [diff]="profile common"
+  [render]="diff profile common"
+  [cli]="render diff symbolize sampler profile elf common"
+)
+failures=0
+
+fail() {
+  echo "$*"
+  failures=$((failures + 1))
+}
+
+check_include() {
+  local file=$1 line=$2 header=$3
+  local room=${file%%/*} other=${header%%/*}
+
+  if [[ $header != */* ]]; then
+    [[ $header == *.pb-c.h ]] && return # generated beside the room's own sources
+    fail "$file:$line: \"$header\" is not written from the root, as \"$room/$header\""
+  elif [[ $other == "$room" ]]; then
+    [[ -e $header ]] || [[ $header == */*.pb-c.h ]] || fail "$file:$line: \"$header\" does not exist"
+  elif [[ " ${may_include[$room]} " != *" $other "* ]]; then
+    fail "$file:$line: $room may not include $other (it may: ${may_include[$room]:-nothing})"
+  elif [[ $header != "$other/$other.h" ]]; then
+    fail "$file:$line: \"$header\" is private to $other; include \"$other/$other.h\""
+  fi
+}
+
+files=0
+for room in "${!may_include[@]}"; do
+  while IFS= read -r file; do
+    files=$((files + 1))
+    lines=$(wc -l <"$file")
+    [[ $lines -le 700 ]] || fail "$file: $lines lines; split it (700 at most)"
+    while IFS=: read -r line text; do
+      header=${text#*\"}
+      check_include "$file" "$line" "${header%%\"*}"
+    done < <(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$file" || true)
+  done < <(find "$room" -name '*.[ch]' | sort)
+done
+
+[[ $files -gt 0 ]] || fail "no source file found below $root"
+echo "$files files checked, $failures against the layers"
+[[ $failures -eq 0 ]]

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The layer check itself: what it must refuse and what it must let pass, on a small tree made here.
+set -euo pipefail
+check=$(dirname "$0")/check_layers.sh
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir "$tree"/{common,elf,profile,sampler,symbolize,diff,render,cli}
+touch "$tree/common/common.h" "$tree/profile/profile.h" "$tree/profile/index.h" "$tree/sampler/sampler.h"
+
+expect() {
+  local want=$1 file=$2 include=$3 got=0
+  printf '#include "%s"\n' "$include" >"$tree/$file"
+  "$check" "$tree" >"$tree/out" || got=1
+  rm "$tree/$file"
+  if [[ $got -ne $want ]]; then
+    echo "$file including \"$include\": expected $want, got $got"
+    cat "$tree/out"
+    exit 1
+  fi
+}
+
+expect 0 diff/x.c profile/profile.h
+expect 0 profile/x.c profile/index.h
+expect 0 cli/x.c sampler/sampler.h
+expect 1 diff/x.c sampler/sampler.h
+expect 1 common/x.c profile/profile.h
+expect 1 diff/x.c profile/index.h
+expect 1 profile/x.c index.h
+expect 1 profile/x.c profile/missing.h
+echo "8 cases hold"
