@@ -19,18 +19,18 @@
 struct sampler;
 
 enum sampler_target_kind {
-	SAMPLER_TARGET_PIDS,	/* processes: all threads and children followed */
-	SAMPLER_TARGET_TID,	/* one thread, and the threads it creates */
+	SAMPLER_TARGET_PIDS,    /* processes: all threads and children followed */
+	SAMPLER_TARGET_TID,     /* one thread, and the threads it creates */
 	SAMPLER_TARGET_COMMAND, /* a command started by us, sampled from its exec on */
-	SAMPLER_TARGET_SYSTEM,	/* every process on every CPU */
-	SAMPLER_TARGET_CGROUP,	/* every process of a control group */
+	SAMPLER_TARGET_SYSTEM,  /* every process on every CPU */
+	SAMPLER_TARGET_CGROUP,  /* every process of a control group */
 };
 
 struct sampler_target {
 	enum sampler_target_kind kind;
 	const pid_t *pids; /* PIDS: pid_count of them; TID: one */
 	size_t pid_count;
-	char *const *command;	 /* COMMAND: argv, NULL-terminated */
+	char *const *command;    /* COMMAND: argv, NULL-terminated */
 	const char *cgroup_path; /* CGROUP: below /sys/fs/cgroup, or absolute */
 };
 
@@ -43,8 +43,8 @@ struct sampler_options {
 	const char *event;     /* perf's name; NULL: cycles, or cpu-clock where the machine counts none */
 	uint32_t frequency_hz; /* 0: the default */
 	enum sampler_call_graph call_graph;
-	uint32_t stack_bytes; /* of stack copied per sample, a multiple of 8; 0: the default, adapted to the target */
-	bool start_disabled;  /* events stay off until sampler_set_enabled() */
+	uint32_t stack_bytes;  /* of stack copied per sample, a multiple of 8; 0: the default, adapted to the target */
+	bool start_disabled;   /* events stay off until sampler_set_enabled() */
 	const char *part_path; /* stream of chunks for recovery; NULL: none */
 	const char *tool;      /* name and version for the profile's facts */
 };
@@ -87,20 +87,20 @@ struct sampler_progress {
 };
 
 /*
- * Waits at most `timeout_ms` for samples, or for readiness of `wake_fd` (a control fifo, a signalfd; -1: none), drains the rings and
- * returns. A signal that interrupts the wait is not an error.
+ * Waits at most `timeout_ms` for samples, or for readiness of `wake_fd` (a control fifo, a signalfd; -1: none), drains the rings
+ * and returns. A signal that interrupts the wait is not an error.
  */
 COMMON_MUST_CHECK
 bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err);
 
 /* What a recording leaves. Owned by the caller. */
 struct sampler_result {
-	struct profile *profile;    /* no location has lines yet */
-	struct elf_image **images;  /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
-	size_t image_count;	    /* = profile->mapping_count */
-	char **jit_maps;	    /* by mapping id: path of the perf map of a JIT mapping as we can open it, or NULL */
-	int child_status;	    /* of a command, as waitpid() gives it; -1: still running, or attached */
-	int64_t cpu_ns;		    /* CPU time the recorder itself used */
+	struct profile *profile;   /* no location has lines yet */
+	struct elf_image **images; /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
+	size_t image_count;        /* = profile->mapping_count */
+	char **jit_maps;           /* by mapping id: path of the perf map of a JIT mapping as we can open it, or NULL */
+	int child_status;          /* of a command, as waitpid() gives it; -1: still running, or attached */
+	int64_t cpu_ns;            /* CPU time the recorder itself used */
 };
 
 void sampler_result_deinit(struct sampler_result *result);
@@ -108,7 +108,8 @@ void sampler_result_deinit(struct sampler_result *result);
 /*
  * Stops sampling and hands over what was recorded. `notices` (may be NULL) gets lines for the user, each with its newline: sampling
  * restricted to user code, a smaller ring, a mapping that could not be read.
- * No sample at all is ERROR_EMPTY, with the reason: the target slept (its CPU time during the recording), exited, was not permitted.
+ * No sample at all is ERROR_EMPTY, with the reason: the target slept (its CPU time during the recording), exited, was not
+ * permitted.
  */
 COMMON_MUST_CHECK
 bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err);
@@ -120,7 +121,7 @@ struct sampler_capabilities {
 	int perf_event_mlock_kb;
 	bool has_hardware_cycles;
 	bool has_cpu_clock;
-	bool can_sample_own;	/* own processes, user code */
+	bool can_sample_own;    /* own processes, user code */
 	bool can_sample_kernel; /* kernel code too */
 	bool can_sample_others; /* other users' processes */
 	bool kernel_symbols_readable;

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/collect.h"
+
+#include <asm/perf_regs.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <time.h>
+
+static const int64_t second_ns = 1000000000;
+
+static bool describe_values(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	struct profile *profile = collector->profile;
+
+	if (!options->counts_time && !profile_add_value_type(profile, options->event, "count", err))
+		return false;
+	if (options->counts_time && !profile_add_value_type(profile, "cpu", "nanoseconds", err))
+		return false;
+	profile->default_value_type = profile->value_type_count - 1;
+	profile->period_type = profile->value_types[profile->default_value_type];
+	profile->period = options->counts_time ? collector->nominal_ns : 0;
+	return true;
+}
+
+bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	struct profile_run run = { .exit_status = -1 };
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	run.start_unix_ns = now.tv_sec * second_ns + now.tv_nsec;
+	*collector = (struct collector){
+		.start_ns = options->start_ns,
+		.has_stack = options->has_stack,
+		.is_time = options->is_time,
+		.nominal_ns = second_ns / options->frequency_hz,
+	};
+	if (!profile_create(&collector->profile, err))
+		return false;
+	process_table_init(&collector->processes, collector->profile, options->notices);
+	if (!describe_values(collector, options, err) || !profile_add_run(collector->profile, &run, &collector->run, err) ||
+		!unwinder_create(&collector->unwinder, err)) {
+		collector_deinit(collector);
+		return false;
+	}
+	return true;
+}
+
+void collector_deinit(struct collector *collector)
+{
+	process_table_deinit(&collector->processes);
+	unwinder_destroy(collector->unwinder);
+	profile_destroy(collector->profile);
+	*collector = (struct collector){ 0 };
+}
+
+static bool push_frame(struct collector *collector, uint32_t mapping, uint64_t address, uint32_t *stack, struct error *err)
+{
+	uint32_t location;
+
+	return profile_add_location(collector->profile, mapping, address, &location, err) &&
+	       profile_add_stack(collector->profile, *stack, location, stack, err);
+}
+
+/* A part of the kernel's call chain: addresses between two context marks, leaf first. */
+struct chain {
+	const struct record_words *words;
+	size_t first, count;
+};
+
+static uint64_t chain_address(const struct chain *chain, size_t index)
+{
+	return record_word(chain->words, chain->first + index);
+}
+
+static struct chain find_chain(const struct record_sample *sample, uint64_t context)
+{
+	const struct record_words *words = &sample->callchain;
+	struct chain found = { words, 0, 0 };
+	bool inside = false;
+
+	for (size_t i = 0; i < words->count; i++) {
+		uint64_t address = record_word(words, i);
+
+		if (address == context)
+			found.first = i + 1;
+		if (address >= PERF_CONTEXT_MAX)
+			inside = address == context;
+		else
+			found.count += inside;
+	}
+	return found;
+}
+
+/* perf's register numbers in rising order (asm/perf_regs.h: AX BX CX DX SI DI BP SP IP, R8 to R15) to DWARF's. */
+static struct unwind_registers registers_of(const struct record_sample *sample)
+{
+	static const uint8_t dwarf[RECORD_REGISTERS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 };
+	struct unwind_registers registers = { 0 };
+
+	for (size_t i = 0; i < RECORD_REGISTERS && i < sample->user_registers.count; i++)
+		registers.values[dwarf[i]] = record_word(&sample->user_registers, i);
+	return registers;
+}
+
+static bool push_kernel(struct collector *collector, const struct record_sample *sample, uint32_t *stack, struct error *err)
+{
+	struct chain chain = find_chain(sample, PERF_CONTEXT_KERNEL);
+	uint32_t mapping;
+
+	if (chain.count == 0)
+		return true;
+	if (!process_table_kernel(&collector->processes, &mapping, err))
+		return false;
+	/* All but the leaf are return addresses: the call lies before them. */
+	for (size_t i = chain.count; i-- > 0;)
+		if (!push_frame(collector, mapping, chain_address(&chain, i) - (i > 0), stack, err))
+			return false;
+	return true;
+}
+
+static bool push_unwound(struct collector *collector, const struct unwind_result *result, uint32_t *stack, struct error *err)
+{
+	for (size_t i = result->count; i-- > 0;)
+		if (!push_frame(collector, result->frames[i].mapping_id, result->frames[i].image_address, stack, err))
+			return false;
+	return true;
+}
+
+/* The kernel's own walk along frame pointers says nothing about where it ended: the first frame's rule does. */
+static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool found)
+{
+	struct cfi_rule rule;
+
+	if (!found)
+		return PROFILE_STOP_NO_MAPPING;
+	if (outermost->table && cfi_table_find(outermost->table, outermost->image_address, &rule))
+		return rule.registers[CFI_RIP].place == CFI_UNDEFINED ? PROFILE_STOP_ROOT : PROFILE_STOP_NO_RULE;
+	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT : PROFILE_STOP_NO_RULE;
+}
+
+static bool push_user_chain(struct collector *collector, struct process_space *space, const struct record_sample *sample,
+	enum profile_stop *stop, uint32_t *stack, struct error *err)
+{
+	struct chain chain = find_chain(sample, PERF_CONTEXT_USER);
+	struct unwind_code code = { 0 };
+
+	*stop = chain.count ? PROFILE_STOP_ROOT : PROFILE_STOP_KERNEL_ONLY;
+	for (size_t i = chain.count; i-- > 0;) {
+		bool found = process_space_find(space, chain_address(&chain, i) - (i > 0), &code);
+
+		if (i + 1 == chain.count)
+			*stop = stop_of_chain(&code, found);
+		if (found && !push_frame(collector, code.mapping_id, code.image_address, stack, err))
+			return false;
+	}
+	return true;
+}
+
+static bool push_user(struct collector *collector, struct process_space *space, const struct record_sample *sample,
+	enum profile_stop *stop, uint32_t *stack, struct error *err)
+{
+	struct unwind_space finder = { process_space_find, space, space->process->generation };
+	struct unwind_registers registers;
+	struct unwind_stack_dump dump;
+	struct unwind_result result;
+
+	if (!collector->has_stack)
+		return push_user_chain(collector, space, sample, stop, stack, err);
+	if (sample->user_registers.count == 0 || sample->registers_abi != PERF_SAMPLE_REGS_ABI_64) {
+		collector->met_32bit |= sample->registers_abi == PERF_SAMPLE_REGS_ABI_32;
+		*stop = sample->registers_abi == PERF_SAMPLE_REGS_ABI_NONE && sample->callchain.count ? PROFILE_STOP_KERNEL_ONLY
+												      : PROFILE_STOP_NO_REGISTERS;
+		return true;
+	}
+	registers = registers_of(sample);
+	dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, registers.values[CFI_RSP] };
+	unwind_stack(collector->unwinder, &finder, &registers, &dump, &result);
+	*stop = result.stop;
+	collector->profile->quality.frame_pointer_frames += result.frame_pointer_frames;
+	collector->profile->quality.frames += result.count;
+	return push_unwound(collector, &result, stack, err);
+}
+
+static bool add_to_profile(
+	struct collector *collector, const struct record *record, const struct process *process, uint32_t stack, struct error *err)
+{
+	struct profile *profile = collector->profile;
+	struct profile_thread thread = { collector->run, record->pid, record->tid, process->name, 0 };
+	int64_t values[PROFILE_MAX_VALUE_TYPES] = { 1 };
+	bool is_cpu = profile->period > 0;
+	uint32_t id;
+
+	values[1] = is_cpu && !collector->is_time ? collector->nominal_ns : (int64_t)record->sample.period;
+	return process_table_thread_name(&collector->processes, record->pid, record->tid, &thread.name, err) &&
+	       profile_add_thread(profile, &thread, &id, err) &&
+	       profile_add_sample(profile, stack, id, values,
+		       record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0, err);
+}
+
+static bool take_sample(struct collector *collector, const struct record *record, struct error *err)
+{
+	struct process_space space = { .table = &collector->processes };
+	enum profile_stop stop = PROFILE_STOP_KERNEL_ONLY;
+	struct process *process;
+	uint32_t stack = 0;
+
+	if (!process_table_get(&collector->processes, record->pid, &process, err))
+		return false;
+	space.process = process;
+	if (!push_user(collector, &space, &record->sample, &stop, &stack, err) ||
+		!push_kernel(collector, &record->sample, &stack, err))
+		return false;
+	/* A stack without any frame still stands for time: by its address alone. */
+	if (stack == 0 && !push_frame(collector, PROFILE_NONE, record->sample.ip, &stack, err))
+		return false;
+	collector->profile->quality.samples++;
+	collector->profile->quality.stops[stop]++;
+	return add_to_profile(collector, record, process, stack, err);
+}
+
+bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err)
+{
+	struct profile_quality *quality = &collector->profile->quality;
+
+	switch (record->kind) {
+	case RECORD_SAMPLE:
+		return take_sample(collector, record, err);
+	case RECORD_LOST:
+		*(from_sideband ? &quality->lost_sideband : &quality->lost) += record->lost;
+		return true;
+	case RECORD_THROTTLE:
+		quality->throttled++;
+		return true;
+	case RECORD_MMAP:
+	case RECORD_COMM:
+	case RECORD_FORK:
+	case RECORD_EXIT:
+	case RECORD_OTHER:
+		break;
+	}
+	return process_table_update(&collector->processes, record, err);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/event.h"
+
+#include "sampler/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum { SAMPLE_RING_PAGES = 256, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_PRECISE_IP = 3 };
+
+struct known_event {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+	bool is_time;
+};
+
+static const struct known_event known_events[] = {
+	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
+	{ "cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
+	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false },
+	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false },
+	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, false },
+	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true },
+	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true },
+	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false },
+	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false },
+	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, false },
+};
+enum { EVENT_CYCLES = 0, EVENT_CPU_CLOCK = 5 };
+
+static int open_event(struct perf_event_attr *attr, int pid, int cpu, unsigned long flags)
+{
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+}
+
+uint32_t event_cpu_count(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_CONF);
+
+	return count > 0 ? (uint32_t)count : 1;
+}
+
+static void use_event(struct event_set *set, const struct known_event *event)
+{
+	set->sample_attr.type = event->type;
+	set->sample_attr.config = event->config;
+	set->sample_attr.precise_ip = 0;
+	set->event_name = event->name;
+	set->is_time = event->is_time;
+}
+
+/* Takes the highest precision that the machine has; false when it does not count the event at all. */
+static bool probe_hardware(struct event_set *set)
+{
+	struct perf_event_attr attr = set->sample_attr;
+
+	attr.exclude_kernel = 1;
+	for (int precise = MAX_PRECISE_IP; precise >= 0; precise--) {
+		int fd;
+
+		attr.precise_ip = (unsigned int)precise & 3;
+		fd = open_event(&attr, 0, -1, 0);
+		if (fd < 0)
+			continue;
+		close(fd);
+		set->sample_attr.precise_ip = (unsigned int)precise & 3;
+		return true;
+	}
+	return false;
+}
+
+static bool choose_event(struct event_set *set, const char *name, struct error *err)
+{
+	if (!name) {
+		use_event(set, &known_events[EVENT_CYCLES]);
+		if (!probe_hardware(set))
+			use_event(set, &known_events[EVENT_CPU_CLOCK]);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(known_events) / sizeof(known_events[0]); i++) {
+		if (strcmp(known_events[i].name, name) != 0)
+			continue;
+		use_event(set, &known_events[i]);
+		if (set->sample_attr.type == PERF_TYPE_HARDWARE && !probe_hardware(set))
+			return error_set(
+				err, ERROR_UNSUPPORTED, "cannot sample %s: this machine does not count it; use -e cpu-clock", name);
+		return true;
+	}
+	return error_set(
+		err, ERROR_USAGE, "unknown event %s; try cycles, instructions, cpu-clock, page-faults or context-switches", name);
+}
+
+static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_options *options)
+{
+	*attr = (struct perf_event_attr){
+		.size = sizeof(*attr),
+		.freq = 1,
+		.sample_freq = options->frequency_hz,
+		.sample_type = RECORD_SAMPLE_TYPE,
+		.disabled = 1,
+		.inherit = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.exclude_guest = 1,
+		.enable_on_exec = options->target.kind == SAMPLER_TARGET_COMMAND && !options->start_disabled,
+	};
+	if (options->call_graph == SAMPLER_CALL_GRAPH_DWARF) {
+		attr->sample_type |= RECORD_STACK_TYPE;
+		attr->sample_regs_user = record_register_mask;
+		attr->sample_stack_user = options->stack_bytes;
+		attr->exclude_callchain_user = 1;
+	}
+}
+
+static void fill_sideband_attr(struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){
+		.size = sizeof(*attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = RECORD_SIDEBAND_TYPE,
+		.inherit = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.watermark = 1,
+		.wakeup_watermark = SIDEBAND_RING_PAGES / 4 * 4096,
+		.exclude_kernel = 1,
+	};
+}
+
+/* As many descriptors as allowed: each thread takes two a CPU. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+bool event_set_init(struct event_set *set, const struct sampler_options *options, struct error *err)
+{
+	*set = (struct event_set){ .cpu_count = event_cpu_count(), .ring_pages = SAMPLE_RING_PAGES };
+	fill_sample_attr(&set->sample_attr, options);
+	fill_sideband_attr(&set->sideband_attr);
+	if (!choose_event(set, options->event, err))
+		return false;
+	set->sample_attr.wakeup_watermark = SAMPLE_RING_PAGES / 2 * 4096;
+	set->sample_rings = calloc(set->cpu_count, sizeof(*set->sample_rings));
+	set->sideband_rings = calloc(set->cpu_count, sizeof(*set->sideband_rings));
+	if (!set->sample_rings || !set->sideband_rings) {
+		event_set_deinit(set);
+		return error_set_memory(err);
+	}
+	raise_descriptor_limit();
+	return true;
+}
+
+void event_set_deinit(struct event_set *set)
+{
+	for (uint32_t cpu = 0; set->sample_rings && cpu < set->cpu_count; cpu++)
+		ring_deinit(&set->sample_rings[cpu]);
+	for (uint32_t cpu = 0; set->sideband_rings && cpu < set->cpu_count; cpu++)
+		ring_deinit(&set->sideband_rings[cpu]);
+	for (size_t i = 0; i < set->descriptor_count; i++)
+		close(set->descriptors[i].fd);
+	free(set->sample_rings);
+	free(set->sideband_rings);
+	free(set->descriptors);
+	*set = (struct event_set){ 0 };
+}
+
+static int paranoid_level(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int level = 0;
+
+	if (file) {
+		if (fscanf(file, "%d", &level) != 1)
+			level = 0;
+		fclose(file);
+	}
+	return level;
+}
+
+static bool explain_failure(int failure, const struct event_set *set, struct error *err)
+{
+	switch (failure) {
+	case EACCES:
+	case EPERM:
+		error_set_errno(err, failure, "perf_event_open");
+		snprintf(err->message, sizeof(err->message),
+			"perf_event_open: permission denied (perf_event_paranoid is %d, CAP_PERFMON missing, or the process is another user's); "
+			"run 'sudo sysctl kernel.perf_event_paranoid=1' or run kelvin as root",
+			paranoid_level());
+		return false;
+	case ESRCH:
+		return error_set_errno(err, failure, "perf_event_open");
+	case EMFILE:
+		return error_set(
+			err, ERROR_LIMIT, "out of file descriptors after %zu events; raise 'ulimit -n'", set->descriptor_count);
+	default:
+		return error_set_errno(err, failure, "perf_event_open");
+	}
+}
+
+/* Kernel code is left out when that is what is not permitted. */
+static int open_permitted(struct event_set *set, struct perf_event_attr *attr, int pid, int cpu, unsigned long flags)
+{
+	int fd = open_event(attr, pid, cpu, flags);
+
+	if (fd >= 0 || errno != EACCES || attr->exclude_kernel)
+		return fd;
+	attr->exclude_kernel = 1;
+	set->user_only = true;
+	return open_event(attr, pid, cpu, flags);
+}
+
+/* The first event of a CPU owns its ring, the others write into it. */
+static bool join_ring(struct ring *ring, int fd, size_t pages, struct error *err)
+{
+	/* An unprivileged ring is bounded by perf_event_mlock_kb: smaller ones until one is granted. */
+	for (; !ring->pages; pages /= 2) {
+		if (ring_init(ring, fd, pages, err))
+			return true;
+		if (err->code != ERROR_PERMISSION || pages <= LEAST_RING_PAGES)
+			return false;
+	}
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0)
+		return error_set_errno(err, errno, "cannot join the events of a CPU");
+	return true;
+}
+
+static bool open_on_cpu(struct event_set *set, struct perf_event_attr *attr, struct ring *ring, size_t pages, int pid, int cpu,
+	unsigned long flags, struct error *err)
+{
+	int fd;
+
+	if (!ARRAY_RESERVE(&set->descriptors, &set->descriptor_capacity, set->descriptor_count + 1, 1 << 24, err))
+		return false;
+	fd = open_permitted(set, attr, pid, cpu, flags);
+	/* A CPU that is there but not online has nothing to sample. */
+	if (fd < 0 && errno == ENODEV)
+		return true;
+	if (fd < 0)
+		return explain_failure(errno, set, err);
+	set->descriptors[set->descriptor_count++] = (struct event_descriptor){ fd, attr == &set->sideband_attr };
+	return join_ring(ring, fd, pages, err);
+}
+
+bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err)
+{
+	/* Inheriting is for tasks: all of a CPU, or of a cgroup, needs none. */
+	set->sample_attr.inherit = set->sideband_attr.inherit = pid != -1 && flags == 0;
+	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
+		if (!open_on_cpu(
+			    set, &set->sideband_attr, &set->sideband_rings[cpu], SIDEBAND_RING_PAGES, pid, (int)cpu, flags, err) ||
+			!open_on_cpu(set, &set->sample_attr, &set->sample_rings[cpu], set->ring_pages, pid, (int)cpu, flags, err))
+			return false;
+	}
+	return true;
+}
+
+bool event_set_enable(struct event_set *set, bool enabled, struct error *err)
+{
+	for (size_t i = 0; i < set->descriptor_count; i++) {
+		const struct event_descriptor *event = &set->descriptors[i];
+
+		if (!event->is_sideband && ioctl(event->fd, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
+			return error_set_errno(err, errno, "cannot switch sampling %s", enabled ? "on" : "off");
+	}
+	return true;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/ring.h"
+#include "sampler/sampler.h"
+
+#include <linux/perf_event.h>
+
+/*
+ * The perf events of a recording: one sampling event and one `dummy` for the sideband (mmap, comm, task) per thread and CPU, all of
+ * a CPU joined into one ring each, so that a burst of samples can never drop a mapping.
+ */
+struct event_descriptor {
+	int fd; /* owned */
+	bool is_sideband;
+};
+
+struct event_set {
+	struct perf_event_attr sample_attr, sideband_attr;
+	const char *event_name; /* static: what is counted in the end */
+	uint32_t cpu_count;
+	struct event_descriptor *descriptors;
+	size_t descriptor_count, descriptor_capacity;
+	struct ring *sample_rings, *sideband_rings; /* [cpu] */
+	bool user_only;                             /* kernel part refused */
+	bool is_time;                               /* the period is nanoseconds of CPU time */
+	size_t ring_pages;
+};
+
+/* Fills the attributes; opens nothing. ERROR_USAGE for an event that is not known. */
+COMMON_MUST_CHECK
+bool event_set_init(struct event_set *set, const struct sampler_options *options, struct error *err);
+void event_set_deinit(struct event_set *set);
+
+/* Where an event counts: pid is a thread's id, -1 for all, or a descriptor of a cgroup directory with `flags`. */
+COMMON_MUST_CHECK
+bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err);
+
+/* PERF_EVENT_IOC_ENABLE or _DISABLE for the sampling events. */
+COMMON_MUST_CHECK
+bool event_set_enable(struct event_set *set, bool enabled, struct error *err);
+
+/* The CPUs that are there; rings are indexed by their number. */
+uint32_t event_cpu_count(void);

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/profile.h"
+#include "sampler/sampler.h"
+
+/* Fills the facts of a recording: machine, event, what was recorded. */
+COMMON_MUST_CHECK
+bool facts_fill(struct profile *profile, const struct sampler_options *options, const char *event, struct error *err);

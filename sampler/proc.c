@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TASKS = 1 << 22 };
+
+void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES])
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char path[64];
+
+	name[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	file = fopen(path, "re");
+	if (file && fgets(name, PROC_COMM_BYTES, file))
+		name[strcspn(name, "\n")] = '\0';
+}
+
+bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
+	struct error *err)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	CLEANUP(cleanup_free) char *line = NULL;
+	size_t capacity = 0, number = 0;
+	char path[64];
+	ssize_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	while ((size = getline(&line, &capacity, file)) > 0) {
+		struct elf_maps_entry entry;
+
+		number++;
+		if (line[size - 1] == '\n')
+			line[size - 1] = '\0';
+		if (!elf_maps_parse_line(line, pid, &entry, err))
+			return error_prefix(err, "%s line %zu", path, number);
+		if (!take(context, &entry, err))
+			return false;
+	}
+	return true;
+}
+
+int64_t proc_cpu_ns(int32_t pid)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	unsigned long long user, system;
+	char path[64], line[1024];
+	const char *fields;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return -1;
+	/* comm may hold anything, also blanks and parentheses: the fields start behind the last one (proc(5)). */
+	fields = strrchr(line, ')');
+	if (!fields || sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2)
+		return -1;
+	return (int64_t)((user + system) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK)));
+}
+
+bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *err)
+{
+	size_t capacity = 0, found = 0;
+	int32_t *list = NULL;
+	const struct dirent *entry;
+	char path[64];
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	directory = opendir(path);
+	if (!directory)
+		return error_set_errno(err, errno == ENOENT ? ESRCH : errno, "pid %d", pid);
+	while ((entry = readdir(directory))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (!ARRAY_RESERVE(&list, &capacity, found + 1, MAX_TASKS, err)) {
+			closedir(directory);
+			free(list);
+			return false;
+		}
+		list[found++] = atoi(entry->d_name);
+	}
+	closedir(directory);
+	*tids = list;
+	*count = found;
+	return true;
+}
+
+int32_t proc_leader_of(int32_t tid)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char path[64], line[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, "Tgid:", 5) == 0)
+			return atoi(line + 5);
+	return -1;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/process.h"
+
+/* What is read from /proc, and how a mapping becomes an image. */
+
+enum { PROC_COMM_BYTES = 64 };
+
+/* comm of a thread, "" when it is gone. */
+void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
+
+/* Calls `take` for every line of /proc/PID/maps. A process that is gone has none: not an error. */
+COMMON_MUST_CHECK
+bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
+	struct error *err);
+
+/* CPU time a process has used so far, all threads, in nanoseconds; -1 when it is gone. */
+int64_t proc_cpu_ns(int32_t pid);
+
+/* Thread ids of a process into a heap array that the caller frees; ERROR_NOT_FOUND when it is gone. */
+COMMON_MUST_CHECK
+bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *err);
+
+/* The process that a thread belongs to; -1 when it is gone. */
+int32_t proc_leader_of(int32_t tid);
+
+/* Keys of process_table.by_file. */
+void image_keys_init(struct hash_map *map);
+
+/* The image behind a mapping, opened when it is new, and what makes image addresses of runtime ones. */
+COMMON_MUST_CHECK
+bool image_of_mapping(
+	struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias, struct error *err);

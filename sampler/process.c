@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/process.h"
+
+#include "sampler/proc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PROCESSES = 1 << 22, MAX_MAPPINGS = 1 << 20 };
+
+void process_table_init(struct process_table *table, struct profile *profile, struct buffer *notices)
+{
+	*table = (struct process_table){
+		.profile = profile, .notices = notices, .next_generation = 1, .kernel_image = PROFILE_NONE
+	};
+	hash_map_init(&table->by_pid, sizeof(int32_t));
+	hash_map_init(&table->by_tid, sizeof(int32_t));
+	image_keys_init(&table->by_file);
+}
+
+void process_table_deinit(struct process_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		free(table->processes[i].mappings);
+	for (size_t i = 0; i < table->image_count; i++) {
+		elf_image_unref(table->images[i].elf);
+		cfi_table_destroy(table->images[i].table);
+		free(table->images[i].jit_map);
+	}
+	free(table->processes);
+	free(table->threads);
+	free(table->images);
+	hash_map_deinit(&table->by_pid);
+	hash_map_deinit(&table->by_tid);
+	hash_map_deinit(&table->by_file);
+	*table = (struct process_table){ 0 };
+}
+
+/* Cuts [start, end) out of what was mapped: the kernel tells of new mappings only, which replace the old. */
+static bool unmap(struct process *process, uint64_t start, uint64_t end, struct error *err)
+{
+	size_t kept = 0, count = process->mapping_count;
+
+	/* One that is split in two makes one more. */
+	if (!ARRAY_RESERVE(&process->mappings, &process->mapping_capacity, count + 2, MAX_MAPPINGS, err))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct process_mapping mapping = process->mappings[i];
+
+		if (mapping.end <= start || mapping.start >= end) {
+			process->mappings[kept++] = mapping;
+			continue;
+		}
+		if (mapping.start < start && mapping.end > end) {
+			memmove(&process->mappings[i + 2], &process->mappings[i + 1], (count - i - 1) * sizeof(mapping));
+			process->mappings[kept] = mapping;
+			process->mappings[kept++].end = start;
+			process->mappings[kept] = mapping;
+			process->mappings[kept++].start = end;
+			process->mapping_count = count + 1;
+			return true;
+		}
+		if (mapping.start < start)
+			mapping.end = start;
+		else if (mapping.end > end)
+			mapping.start = end;
+		else
+			continue;
+		process->mappings[kept++] = mapping;
+	}
+	process->mapping_count = kept;
+	return true;
+}
+
+static bool add_mapping(
+	struct process_table *table, struct process *process, const struct process_mapping *mapping, struct error *err)
+{
+	size_t at = 0;
+
+	if (!unmap(process, mapping->start, mapping->end, err) ||
+		!ARRAY_RESERVE(&process->mappings, &process->mapping_capacity, process->mapping_count + 1, MAX_MAPPINGS, err))
+		return false;
+	while (at < process->mapping_count && process->mappings[at].start < mapping->start)
+		at++;
+	memmove(&process->mappings[at + 1], &process->mappings[at], (process->mapping_count - at) * sizeof(*mapping));
+	process->mappings[at] = *mapping;
+	process->mapping_count++;
+	process->generation = table->next_generation++;
+	return true;
+}
+
+static bool add_elf_mapping(
+	struct process_table *table, struct process *process, const struct elf_mapping *mapped, struct error *err)
+{
+	struct process_mapping mapping = { .start = mapped->start, .end = mapped->end };
+
+	return image_of_mapping(table, mapped, &mapping.image, &mapping.bias, err) && add_mapping(table, process, &mapping, err);
+}
+
+struct maps_reader {
+	struct process_table *table;
+	struct process *process;
+};
+
+static bool take_maps_entry(void *context, const struct elf_maps_entry *entry, struct error *err)
+{
+	struct maps_reader *reader = context;
+
+	return !entry->executable || add_elf_mapping(reader->table, reader->process, &entry->mapping, err);
+}
+
+bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err)
+{
+	struct maps_reader reader = { .table = table };
+	char name[PROC_COMM_BYTES];
+	uint32_t *value;
+	bool added;
+
+	if (!ARRAY_RESERVE(&table->processes, &table->capacity, table->count + 1, MAX_PROCESSES, err) ||
+		!hash_map_add(&table->by_pid, &pid, (uint32_t)table->count, &value, &added, err))
+		return false;
+	if (added) {
+		table->processes[table->count++] =
+			(struct process){ .pid = pid, .is_alive = true, .generation = table->next_generation++ };
+	}
+	*process = &table->processes[*value];
+	if ((*process)->maps_are_read)
+		return true;
+	(*process)->maps_are_read = true;
+	reader.process = *process;
+	proc_read_comm(pid, pid, name);
+	/* A process that is gone has no maps any more: its samples then lie in no mapping, which is counted. */
+	return profile_intern(table->profile, name, &(*process)->name, err) && proc_read_maps(pid, take_maps_entry, &reader, err);
+}
+
+bool process_table_thread_name(struct process_table *table, int32_t pid, int32_t tid, uint32_t *name, struct error *err)
+{
+	char text[PROC_COMM_BYTES];
+	uint32_t *value;
+	bool added;
+
+	if (!ARRAY_RESERVE(&table->threads, &table->thread_capacity, table->thread_count + 1, MAX_PROCESSES, err) ||
+		!hash_map_add(&table->by_tid, &tid, (uint32_t)table->thread_count, &value, &added, err))
+		return false;
+	if (added) {
+		struct process_thread *thread = &table->threads[table->thread_count++];
+
+		thread->tid = tid;
+		proc_read_comm(pid, tid, text);
+		if (!profile_intern(table->profile, text, &thread->name, err))
+			return false;
+	}
+	*name = table->threads[*value].name;
+	return true;
+}
+
+static bool set_thread_name(struct process_table *table, int32_t pid, int32_t tid, const char *name, struct error *err)
+{
+	uint32_t ignored, id;
+
+	if (!profile_intern(table->profile, name, &id, err) || !process_table_thread_name(table, pid, tid, &ignored, err))
+		return false;
+	table->threads[hash_map_get(&table->by_tid, &tid)].name = id;
+	return true;
+}
+
+/* A new program: nothing of the old one is mapped any more; what the new one maps is told by records of its own. */
+static bool take_comm(struct process_table *table, const struct record *record, struct error *err)
+{
+	struct process *process;
+	uint32_t name;
+
+	if (!process_table_get(table, record->pid, &process, err) ||
+		!set_thread_name(table, record->pid, record->tid, record->comm.name, err) ||
+		!profile_intern(table->profile, record->comm.name, &name, err))
+		return false;
+	if (record->pid == record->tid)
+		process->name = name;
+	if (record->comm.is_exec) {
+		process->mapping_count = 0;
+		process->generation = table->next_generation++;
+	}
+	return true;
+}
+
+/* A child has what its parent has; a new thread has its creator's name. */
+static bool take_fork(struct process_table *table, const struct record *record, struct error *err)
+{
+	struct process *child, parent;
+	struct process *found;
+	uint32_t name;
+
+	if (!process_table_thread_name(table, record->fork.parent_pid, record->fork.parent_tid, &name, err) ||
+		!set_thread_name(table, record->pid, record->tid, profile_string(table->profile, name), err))
+		return false;
+	if (record->pid == record->fork.parent_pid)
+		return true;
+	if (!process_table_get(table, record->fork.parent_pid, &found, err))
+		return false;
+	parent = *found;
+	if (!process_table_get(table, record->pid, &child, err))
+		return false;
+	child->is_alive = true;
+	/* A pid may be used again: what it was before is over. */
+	child->mapping_count = 0;
+	child->name = parent.name;
+	child->generation = table->next_generation++;
+	if (!ARRAY_RESERVE(&child->mappings, &child->mapping_capacity, parent.mapping_count + 1, MAX_MAPPINGS, err))
+		return false;
+	if (parent.mapping_count)
+		memcpy(child->mappings, parent.mappings, parent.mapping_count * sizeof(*child->mappings));
+	child->mapping_count = parent.mapping_count;
+	return true;
+}
+
+static bool take_mmap(struct process_table *table, const struct record *record, struct error *err)
+{
+	const struct record_mmap *in = &record->mmap;
+	struct process *process;
+	struct elf_mapping mapping = {
+		.pid = record->pid,
+		.start = in->address,
+		.end = in->address + in->size,
+		.file_offset = in->file_offset,
+		.device_major = in->major,
+		.device_minor = in->minor,
+		.inode = in->inode,
+		.path = in->path,
+	};
+
+	if (!in->executable || mapping.end <= mapping.start)
+		return true;
+	return process_table_get(table, record->pid, &process, err) && add_elf_mapping(table, process, &mapping, err);
+}
+
+static bool take_exit(struct process_table *table, const struct record *record)
+{
+	uint32_t id = hash_map_get(&table->by_pid, &record->pid);
+
+	if (record->pid == record->tid && id != HASH_MAP_NONE)
+		table->processes[id].is_alive = false;
+	return true;
+}
+
+bool process_table_update(struct process_table *table, const struct record *record, struct error *err)
+{
+	switch (record->kind) {
+	case RECORD_MMAP:
+		return take_mmap(table, record, err);
+	case RECORD_COMM:
+		return take_comm(table, record, err);
+	case RECORD_FORK:
+		return take_fork(table, record, err);
+	case RECORD_EXIT:
+		return take_exit(table, record);
+	case RECORD_SAMPLE:
+	case RECORD_LOST:
+	case RECORD_THROTTLE:
+	case RECORD_OTHER:
+		break;
+	}
+	return true;
+}
+
+bool process_space_find(void *context, uint64_t address, struct unwind_code *code)
+{
+	const struct process_space *space = context;
+	const struct process *process = space->process;
+	const struct process_mapping *mapping;
+	const struct process_image *image;
+	size_t low = 0, high = process->mapping_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (process->mappings[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return false;
+	mapping = &process->mappings[low - 1];
+	if (address >= mapping->end)
+		return false;
+	image = &space->table->images[mapping->image];
+	*code = (struct unwind_code){
+		.table = image->table,
+		.image_address = address + mapping->bias,
+		.entry = image->elf ? elf_image_entry(image->elf) : 0,
+		.mapping_id = image->mapping_id,
+	};
+	return true;
+}

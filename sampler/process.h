@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "elf/elf.h"
+#include "profile/profile.h"
+#include "sampler/record.h"
+#include "sampler/unwind/unwind.h"
+
+/*
+ * The processes of a recording and what code they have mapped, kept current by the sideband; the images behind it, each opened
+ * once, as it is mapped, whatever later becomes of its file.
+ */
+
+/* An image, or executable memory that has none, as one mapping of the profile. */
+struct process_image {
+	uint32_t mapping_id;     /* of the profile */
+	struct elf_image *elf;   /* a reference; NULL: kernel, JIT, anonymous, not readable */
+	struct cfi_table *table; /* NULL without elf */
+	char *jit_map;           /* path of the perf map as we can open it, or NULL */
+};
+
+/* An executable mapping of a process. */
+struct process_mapping {
+	uint64_t start, end; /* runtime addresses */
+	uint64_t bias;       /* image address = runtime address + bias, modulo 2^64 */
+	uint32_t image;
+};
+
+struct process {
+	int32_t pid;
+	bool is_alive, maps_are_read;
+	uint32_t name; /* string of the profile: comm of the leader */
+	uint64_t generation;
+	struct process_mapping *mappings; /* owned; by start */
+	size_t mapping_count, mapping_capacity;
+};
+
+struct process_thread {
+	int32_t tid;
+	uint32_t name; /* string of the profile */
+};
+
+struct process_table {
+	struct profile *profile; /* borrowed */
+	struct process *processes;
+	size_t count, capacity;
+	struct process_thread *threads;
+	size_t thread_count, thread_capacity;
+	struct process_image *images;
+	size_t image_count, image_capacity;
+	struct hash_map by_pid, by_tid, by_file; /* pid -> process, tid -> thread, (device, inode) -> image */
+	uint64_t next_generation;
+	uint32_t kernel_image; /* PROFILE_NONE until needed */
+	struct buffer *notices;
+};
+
+void process_table_init(struct process_table *table, struct profile *profile, struct buffer *notices);
+void process_table_deinit(struct process_table *table);
+
+/* The process, made when it is not known yet: its maps are then read from /proc. */
+COMMON_MUST_CHECK
+bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err);
+
+/* Comm of a thread, read from /proc when the sideband has not told it. */
+COMMON_MUST_CHECK
+bool process_table_thread_name(struct process_table *table, int32_t pid, int32_t tid, uint32_t *name, struct error *err);
+
+/* Takes in a record of the sideband. */
+COMMON_MUST_CHECK
+bool process_table_update(struct process_table *table, const struct record *record, struct error *err);
+
+/* The mapping of the profile that stands for the kernel. */
+COMMON_MUST_CHECK
+bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err);
+
+/* For struct unwind_space: `context` is a struct process_space. */
+struct process_space {
+	const struct process_table *table;
+	const struct process *process;
+};
+bool process_space_find(void *context, uint64_t address, struct unwind_code *code);

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/sampler.h"
+
+#include "sampler/collect.h"
+#include "sampler/command.h"
+#include "sampler/event.h"
+#include "sampler/facts.h"
+#include "sampler/proc.h"
+#include "sampler/target.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096, SETTLE_NS = 1000000 };
+
+struct sampler {
+	struct sampler_options options;
+	pid_t *pids; /* owned copy of the target's */
+	struct event_set events;
+	struct record_layout sample_layout, sideband_layout;
+	struct collector collector;
+	struct command command;
+	struct buffer notices;
+	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
+	int64_t target_cpu_before_ns, own_cpu_before_ns;
+	bool enabled;
+};
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool check_options(struct sampler_options *options, struct error *err)
+{
+	if (options->frequency_hz == 0)
+		options->frequency_hz = SAMPLER_DEFAULT_FREQUENCY_HZ;
+	if (options->stack_bytes == 0)
+		options->stack_bytes = SAMPLER_DEFAULT_STACK_BYTES;
+	if (options->stack_bytes > SAMPLER_MAX_STACK_BYTES || options->stack_bytes % 8 != 0)
+		return error_set(err, ERROR_USAGE, "cannot copy %u bytes of stack: a multiple of 8, at most %d",
+			options->stack_bytes, SAMPLER_MAX_STACK_BYTES);
+	if (options->target.pid_count > MAX_PIDS)
+		return error_set(err, ERROR_LIMIT, "more than %d pids", MAX_PIDS);
+	return true;
+}
+
+/* The processes that are there already; those of a command and of the whole system are met as they run. */
+static bool read_processes(struct sampler *sampler, struct error *err)
+{
+	const struct sampler_target *target = &sampler->options.target;
+
+	for (size_t i = 0; i < target->pid_count; i++) {
+		int32_t pid = target->kind == SAMPLER_TARGET_TID ? proc_leader_of(target->pids[i]) : target->pids[i];
+		struct process *process;
+
+		if (pid > 0 && !process_table_get(&sampler->collector.processes, pid, &process, err))
+			return false;
+	}
+	return true;
+}
+
+static bool open_all(struct sampler *sampler, struct error *err)
+{
+	const struct sampler_options *options = &sampler->options;
+	struct collector_options collecting;
+
+	if (options->target.kind == SAMPLER_TARGET_COMMAND && !command_fork(&sampler->command, options->target.command, err))
+		return false;
+	if (!event_set_init(&sampler->events, options, err) ||
+		!target_open(&options->target, sampler->command.pid, &sampler->events, err))
+		return false;
+	sampler->sample_layout = record_layout_of(&sampler->events.sample_attr);
+	sampler->sideband_layout = record_layout_of(&sampler->events.sideband_attr);
+	collecting = (struct collector_options){
+		.event = sampler->events.event_name,
+		.is_time = sampler->events.is_time,
+		.counts_time = sampler->events.is_time || strstr(sampler->events.event_name, "cycles"),
+		.has_stack = options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
+		.frequency_hz = options->frequency_hz,
+		.start_ns = now_ns(CLOCK_MONOTONIC),
+		.notices = &sampler->notices,
+	};
+	if (sampler->events.user_only)
+		buffer_append_string(&sampler->notices,
+			"kernel code is not sampled: perf_event_paranoid forbids it; run 'sudo sysctl kernel.perf_event_paranoid=1' for more\n");
+	if (!collector_init(&sampler->collector, &collecting, err))
+		return false;
+	sampler->collector.profile->facts.user_only = sampler->events.user_only;
+	return facts_fill(sampler->collector.profile, options, sampler->events.event_name, err) && read_processes(sampler, err);
+}
+
+bool sampler_create(const struct sampler_options *options, struct sampler **sampler, struct error *err)
+{
+	struct sampler *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->options = *options;
+	made->own_cpu_before_ns = (int64_t)now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	buffer_init(&made->notices, MAX_NOTICE_BYTES);
+	if (!check_options(&made->options, err))
+		goto fail;
+	made->pids = calloc(options->target.pid_count + 1, sizeof(*made->pids));
+	if (!made->pids) {
+		error_set_memory(err);
+		goto fail;
+	}
+	if (options->target.pid_count)
+		memcpy(made->pids, options->target.pids, options->target.pid_count * sizeof(*made->pids));
+	made->options.target.pids = made->pids;
+	if (!open_all(made, err))
+		goto fail;
+	*sampler = made;
+	return true;
+fail:
+	sampler_destroy(made);
+	return false;
+}
+
+void sampler_destroy(struct sampler *sampler)
+{
+	if (!sampler)
+		return;
+	if (sampler->events.sample_rings)
+		event_set_deinit(&sampler->events);
+	if (sampler->collector.profile)
+		collector_deinit(&sampler->collector);
+	command_deinit(&sampler->command);
+	buffer_deinit(&sampler->notices);
+	free(sampler->pids);
+	free(sampler);
+}
+
+bool sampler_start(struct sampler *sampler, struct error *err)
+{
+	const struct sampler_options *options = &sampler->options;
+
+	sampler->target_cpu_before_ns = target_cpu_ns(&options->target);
+	sampler->start_ns = sampler->collector.start_ns = now_ns(CLOCK_MONOTONIC);
+	sampler->enabled = !options->start_disabled;
+	if (options->target.kind == SAMPLER_TARGET_COMMAND)
+		return command_start(&sampler->command, options->target.command[0], err);
+	return options->start_disabled || event_set_enable(&sampler->events, true, err);
+}
+
+bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *err)
+{
+	if (sampler->enabled == enabled)
+		return true;
+	sampler->enabled = enabled;
+	return event_set_enable(&sampler->events, enabled, err);
+}
+
+static struct ring *ring_at(const struct sampler *sampler, size_t index)
+{
+	uint32_t cpus = sampler->events.cpu_count;
+
+	/* The sideband first: at equal times a mapping comes before the sample in it. */
+	return index < cpus ? &sampler->events.sideband_rings[index] : &sampler->events.sample_rings[index - cpus];
+}
+
+static const struct record_layout *layout_at(const struct sampler *sampler, size_t index)
+{
+	return index < sampler->events.cpu_count ? &sampler->sideband_layout : &sampler->sample_layout;
+}
+
+/* The ring whose next record is the oldest; false when none is older than the limit. */
+static bool find_oldest(struct sampler *sampler, uint64_t limit_ns, size_t *oldest)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (size_t i = 0; i < 2 * (size_t)sampler->events.cpu_count; i++) {
+		struct ring *ring = ring_at(sampler, i);
+		const uint8_t *bytes;
+		bool broken = false;
+		uint64_t time;
+		size_t size;
+
+		if (!ring->pages || !ring_peek(ring, &bytes, &size, &broken)) {
+			sampler->collector.profile->quality.lost += broken;
+			continue;
+		}
+		time = record_time(layout_at(sampler, i), bytes, size);
+		if (time < best && time <= limit_ns) {
+			best = time;
+			*oldest = i;
+		}
+	}
+	return best != UINT64_MAX;
+}
+
+/* Takes records in order of time up to the limit, in place. */
+static bool drain(struct sampler *sampler, uint64_t limit_ns, struct error *err)
+{
+	size_t cpus = sampler->events.cpu_count, oldest;
+
+	for (size_t i = 0; i < 2 * cpus; i++)
+		if (ring_at(sampler, i)->pages)
+			ring_refresh(ring_at(sampler, i));
+	while (find_oldest(sampler, limit_ns, &oldest)) {
+		struct ring *ring = ring_at(sampler, oldest);
+		struct error ignored;
+		struct record record;
+		const uint8_t *bytes;
+		bool broken = false;
+		size_t size;
+
+		if (!ring_peek(ring, &bytes, &size, &broken))
+			continue;
+		if (!record_parse(layout_at(sampler, oldest), bytes, size, &record, &ignored))
+			sampler->collector.profile->quality.lost++;
+		else if (!collector_take(&sampler->collector, &record, oldest < cpus, err))
+			return false;
+		ring_advance(ring, size);
+		ring_release(ring);
+	}
+	return true;
+}
+
+static bool wait_for_records(struct sampler *sampler, int timeout_ms, int wake_fd, struct error *err)
+{
+	size_t count = 2 * (size_t)sampler->events.cpu_count + 1;
+	CLEANUP(cleanup_free) struct pollfd *fds = calloc(count, sizeof(*fds));
+
+	if (!fds)
+		return error_set_memory(err);
+	for (size_t i = 0; i < count; i++)
+		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	for (size_t i = 0; i + 1 < count; i++)
+		if (ring_at(sampler, i)->pages)
+			fds[i].fd = ring_at(sampler, i)->fd;
+	fds[count - 1].fd = wake_fd;
+	if (poll(fds, count, timeout_ms) < 0 && errno != EINTR)
+		return error_set_errno(err, errno, "cannot wait for samples");
+	/* The descriptor of a task that has ended is ready for ever: not a reason to spin. */
+	for (size_t i = 0; i + 1 < count; i++)
+		if (fds[i].revents & (POLLHUP | POLLERR)) {
+			struct timespec pause = { .tv_nsec = 5000000 };
+
+			nanosleep(&pause, NULL);
+			break;
+		}
+	return true;
+}
+
+static bool is_process_alive(int32_t pid)
+{
+	char state = 'X', line[512], path[64];
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	const char *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return false;
+	end = strrchr(line, ')');
+	if (end && end[1] == ' ')
+		state = end[2];
+	return state != 'Z' && state != 'X';
+}
+
+static bool is_target_gone(struct sampler *sampler)
+{
+	const struct sampler_target *target = &sampler->options.target;
+
+	if (target->kind == SAMPLER_TARGET_COMMAND)
+		return command_has_ended(&sampler->command);
+	if (target->kind == SAMPLER_TARGET_SYSTEM || target->kind == SAMPLER_TARGET_CGROUP)
+		return false;
+	for (size_t i = 0; i < target->pid_count; i++)
+		if (is_process_alive(target->pids[i]))
+			return false;
+	/* Children are part of the target. */
+	for (size_t i = 0; i < sampler->collector.processes.count; i++)
+		if (sampler->collector.processes.processes[i].is_alive &&
+			is_process_alive(sampler->collector.processes.processes[i].pid))
+			return false;
+	return true;
+}
+
+bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err)
+{
+	const struct profile_quality *quality = &sampler->collector.profile->quality;
+	uint64_t clock;
+
+	if (!wait_for_records(sampler, timeout_ms, wake_fd, err))
+		return false;
+	/* What is this old has been written by now on every CPU: nothing older can still arrive and break the order. */
+	clock = now_ns(CLOCK_MONOTONIC);
+	if (!drain(sampler, clock - SETTLE_NS, err))
+		return false;
+	*progress = (struct sampler_progress){
+		.state = is_target_gone(sampler) ? SAMPLER_TARGET_GONE : SAMPLER_RUNNING,
+		.samples = quality->samples,
+		.lost = quality->lost,
+		.throttled = quality->throttled,
+		.elapsed_ns = (int64_t)(clock - sampler->start_ns),
+		.processes = (uint32_t)sampler->collector.processes.count,
+		.threads = (uint32_t)sampler->collector.processes.thread_count,
+	};
+	return true;
+}
+
+static bool fail_empty(struct sampler *sampler, struct error *err)
+{
+	const struct sampler_target *target = &sampler->options.target;
+	double seconds = (double)(sampler->stop_ns - sampler->start_ns) / 1e9;
+	int64_t used_ns = target_cpu_ns(target) - sampler->target_cpu_before_ns;
+	const char *what = profile_string(sampler->collector.profile, sampler->collector.profile->facts.command);
+
+	if (sampler->collector.met_32bit)
+		return error_set(err, ERROR_UNSUPPORTED, "no samples: %s is a 32-bit process, which is not supported", what);
+	if (target->kind == SAMPLER_TARGET_COMMAND)
+		return error_set(err, ERROR_EMPTY,
+			"no samples: %s ran for %.1f s without using the CPU for the length of one sample (%.1f ms)", what, seconds,
+			1e3 / sampler->options.frequency_hz);
+	if (is_target_gone(sampler))
+		return error_set(err, ERROR_EMPTY, "no samples: %s exited %.1f s after the recording began", what, seconds);
+	if (target->pid_count == 0)
+		return error_set(err, ERROR_EMPTY, "no samples: %s used no CPU time in %.1f s", what, seconds);
+	return error_set(err, ERROR_EMPTY,
+		"no samples: %s slept: it used %.3f s of CPU time in %.1f s; record it while it works, or longer with -d", what,
+		(double)(used_ns > 0 ? used_ns : 0) / 1e9, seconds);
+}
+
+static void close_run(struct sampler *sampler)
+{
+	struct profile_run *run = &sampler->collector.profile->runs[sampler->collector.run];
+
+	run->duration_ns = (int64_t)(sampler->stop_ns - sampler->start_ns);
+	if (!sampler->command.reaped)
+		return;
+	run->whole_command = !sampler->options.start_disabled;
+	run->exit_status =
+		WIFEXITED(sampler->command.status) ? WEXITSTATUS(sampler->command.status) : 128 + WTERMSIG(sampler->command.status);
+	run->wall_ns = run->duration_ns;
+	run->cpu_ns = (sampler->command.usage.ru_utime.tv_sec + sampler->command.usage.ru_stime.tv_sec) * (int64_t)1000000000 +
+		      (sampler->command.usage.ru_utime.tv_usec + sampler->command.usage.ru_stime.tv_usec) * (int64_t)1000;
+	run->peak_memory_bytes = sampler->command.usage.ru_maxrss * 1024;
+}
+
+static bool hand_over_images(struct sampler *sampler, struct sampler_result *result, struct error *err)
+{
+	const struct process_table *table = &sampler->collector.processes;
+	size_t count = sampler->collector.profile->mapping_count;
+
+	result->images = calloc(count + 1, sizeof(struct elf_image *));
+	result->jit_maps = calloc(count + 1, sizeof(char *));
+	if (!result->images || !result->jit_maps)
+		return error_set_memory(err);
+	result->image_count = count;
+	for (size_t i = 0; i < table->image_count; i++) {
+		struct process_image *image = &table->images[i];
+
+		if (image->elf && !result->images[image->mapping_id])
+			result->images[image->mapping_id] = elf_image_ref(image->elf);
+		if (image->jit_map && !result->jit_maps[image->mapping_id])
+			result->jit_maps[image->mapping_id] = TAKE(image->jit_map);
+	}
+	return true;
+}
+
+bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	struct sampler_result made = { .child_status = -1 };
+
+	if (!event_set_enable(&sampler->events, false, err))
+		return false;
+	sampler->stop_ns = now_ns(CLOCK_MONOTONIC);
+	if (!drain(sampler, UINT64_MAX - 1, err))
+		return false;
+	if (notices && sampler->notices.size)
+		buffer_append(notices, sampler->notices.data, sampler->notices.size);
+	if (sampler->collector.profile->quality.samples == 0)
+		return fail_empty(sampler, err);
+	close_run(sampler);
+	if (!profile_finish(sampler->collector.profile, err) || !hand_over_images(sampler, &made, err)) {
+		sampler_result_deinit(&made);
+		return false;
+	}
+	if (sampler->command.reaped)
+		made.child_status = sampler->command.status;
+	made.cpu_ns = (int64_t)now_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
+	made.profile = TAKE(sampler->collector.profile);
+	process_table_deinit(&sampler->collector.processes);
+	unwinder_destroy(TAKE(sampler->collector.unwinder));
+	*result = made;
+	return true;
+}
+
+void sampler_result_deinit(struct sampler_result *result)
+{
+	profile_destroy(result->profile);
+	for (size_t i = 0; i < result->image_count; i++) {
+		elf_image_unref(result->images[i]);
+		free(result->jit_maps[i]);
+	}
+	free(result->images);
+	free(result->jit_maps);
+	*result = (struct sampler_result){ 0 };
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "elf/elf.h"
+
+/*
+ * Call frame information: what .eh_frame says about one instruction (DWARF 5, 6.4; LSB, "Exception Frames"; System V ABI
+ * x86-64, 3.6.2). x86-64 only: register numbers are DWARF's.
+ */
+
+enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RIP = 16, CFI_REGISTERS = 17 };
+
+/* Where a caller's register is found. */
+enum cfi_place {
+	CFI_SAME,       /* not changed by the frame */
+	CFI_AT_CFA,     /* in memory at CFA + offset */
+	CFI_VAL_OFFSET, /* the value is CFA + offset */
+	CFI_REGISTER,   /* in register `offset` */
+	CFI_EXPRESSION, /* in memory at the address an expression gives (offset: into the section) */
+	CFI_VAL_EXPRESSION,
+	CFI_UNDEFINED, /* there is none; of the return address: the thread's first frame */
+};
+
+struct cfi_register_rule {
+	int32_t offset;
+	uint16_t place; /* enum cfi_place */
+	uint16_t size;  /* of an expression, in bytes */
+};
+
+/* The rules that hold at one instruction. */
+struct cfi_rule {
+	struct cfi_register_rule cfa; /* CFI_REGISTER: register `cfa_register` + offset; CFI_VAL_EXPRESSION */
+	uint8_t cfa_register;
+	bool is_signal_frame; /* the pc above it is exact, not a return address */
+	struct cfi_register_rule registers[CFI_REGISTERS];
+};
+
+/* An image's .eh_frame with an index of its entries. */
+struct cfi_table;
+
+/* Reads the header's search table, or scans .eh_frame where there is none. An image without any has a table that finds nothing. */
+COMMON_MUST_CHECK
+bool cfi_table_create(struct elf_image *image, struct cfi_table **table, struct error *err);
+void cfi_table_destroy(struct cfi_table *table);
+
+/* The rules at an image address; false when nothing describes it, or what does is damaged. */
+COMMON_MUST_CHECK
+bool cfi_table_find(const struct cfi_table *table, uint64_t address, struct cfi_rule *rule);
+
+/* Memory of the target that an expression may read: false when it is not at hand. */
+struct cfi_memory {
+	bool (*read)(const void *context, uint64_t address, uint64_t *value);
+	const void *context;
+};
+
+/*
+ * Evaluates an expression of a rule. `registers` in DWARF's order; `initial` is pushed first (the CFA, for register rules).
+ * False on an operation that is not known, or memory that is not at hand.
+ */
+COMMON_MUST_CHECK
+bool cfi_evaluate(const struct cfi_table *table, struct cfi_register_rule expression, const uint64_t *registers,
+	const struct cfi_memory *memory, uint64_t initial, uint64_t *value);

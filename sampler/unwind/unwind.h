@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/profile.h"
+#include "sampler/unwind/cfi.h"
+
+/*
+ * From the registers and the top of a user stack to the frames of that stack, in memory.
+ * Chain per frame: the image's call frame information -> the frame pointer, believed only when it leads to executable code -> stop
+ * with a reason.
+ */
+
+enum { UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536 };
+
+/* x86-64 registers in DWARF's order (System V ABI, figure 3.36), as perf's REGS_USER are sorted into it. */
+struct unwind_registers {
+	uint64_t values[CFI_REGISTERS];
+};
+
+/* The copied top of the stack: bytes from the stack pointer upwards. Borrowed; need not be aligned. */
+struct unwind_stack_dump {
+	const uint8_t *bytes;
+	uint64_t size;
+	uint64_t address; /* runtime address of the first byte: the stack pointer */
+};
+
+/* What the unwinder needs to know of the code at a runtime address. */
+struct unwind_code {
+	const struct cfi_table *table; /* NULL: no call frame information (JIT, anonymous) */
+	uint64_t image_address;
+	uint64_t entry;      /* image address where execution of the image starts; 0: none */
+	uint32_t mapping_id; /* the caller's, handed back in frames */
+};
+
+/* Asked for every frame; false when no executable mapping holds the address. */
+struct unwind_space {
+	bool (*find)(void *context, uint64_t address, struct unwind_code *code);
+	void *context;
+	uint64_t generation; /* changes whenever an answer of find() may: part of the cache's key */
+};
+
+struct unwind_frame {
+	uint64_t image_address; /* for callers inside the call: return address - 1 */
+	uint32_t mapping_id;
+};
+
+struct unwind_result {
+	struct unwind_frame *frames; /* owned by the unwinder, valid until the next call; leaf first */
+	size_t count;
+	size_t frame_pointer_frames;
+	enum profile_stop stop;
+};
+
+/* Holds the cache of rules by (generation, address). One a thread. */
+struct unwinder;
+
+COMMON_MUST_CHECK
+bool unwinder_create(struct unwinder **unwinder, struct error *err);
+void unwinder_destroy(struct unwinder *unwinder);
+
+/* Always gives at least the leaf when it lies in code; never reads outside the dump. */
+void unwind_stack(struct unwinder *unwinder, const struct unwind_space *space, const struct unwind_registers *registers,
+	const struct unwind_stack_dump *dump, struct unwind_result *result);
