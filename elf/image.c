@@ -280,8 +280,9 @@ Elf *elf_image_libelf(struct elf_image *image)
 	pthread_mutex_lock(&image->lock);
 	if (!image->libelf) {
 		elf_version(EV_CURRENT);
-		/* libelf reads the bytes that are mapped already; it never writes to them. */
-		image->libelf = elf_memory((char *)image->bytes, image->size);
+		/* A private mapping of its own: libdw inflates compressed sections in place. */
+		image->libelf = image->fd >= 0 ? elf_begin(image->fd, ELF_C_READ_MMAP_PRIVATE, NULL)
+					       : elf_memory((char *)image->bytes, image->size);
 	}
 	pthread_mutex_unlock(&image->lock);
 	return image->libelf;

@@ -14,31 +14,31 @@
 /* The rules of docs/origin.md, in order; the first that matches decides. Numbers stand in profiles: they are never reused. */
 enum symbolize_rule {
 	SYMBOLIZE_RULE_NONE = 0,
-	SYMBOLIZE_RULE_USER_RULE = 1,	       /* --origin-rules */
-	SYMBOLIZE_RULE_KERNEL = 2,	       /* kernel, modules, BPF, vdso */
-	SYMBOLIZE_RULE_RUNTIME = 3,	       /* ld.so, libc, libm, libpthread, libgcc_s, Go's runtime, interpreters */
-	SYMBOLIZE_RULE_JIT_STUB = 4,	       /* stubs and builtins of a JIT */
-	SYMBOLIZE_RULE_STANDARD_SOURCE = 5,    /* source of a standard library */
-	SYMBOLIZE_RULE_DEPENDENCY_SOURCE = 6,  /* source of a dependency: registry, vendor, site-packages, /usr/include, ... */
-	SYMBOLIZE_RULE_PROJECT_ROOT = 7,       /* definition under --project-root */
+	SYMBOLIZE_RULE_USER_RULE = 1,             /* --origin-rules */
+	SYMBOLIZE_RULE_KERNEL = 2,                /* kernel, modules, BPF, vdso */
+	SYMBOLIZE_RULE_RUNTIME = 3,               /* ld.so, libc, libm, libpthread, libgcc_s, Go's runtime, interpreters */
+	SYMBOLIZE_RULE_JIT_STUB = 4,              /* stubs and builtins of a JIT */
+	SYMBOLIZE_RULE_STANDARD_SOURCE = 5,       /* source of a standard library */
+	SYMBOLIZE_RULE_DEPENDENCY_SOURCE = 6,     /* source of a dependency: registry, vendor, site-packages, /usr/include, ... */
+	SYMBOLIZE_RULE_PROJECT_ROOT = 7,          /* definition under --project-root */
 	SYMBOLIZE_RULE_COMPILATION_DIRECTORY = 8, /* definition under the main program's compilation directory */
-	SYMBOLIZE_RULE_MAIN_PROGRAM = 9,       /* no DWARF: main program, or a DSO in its directory */
-	SYMBOLIZE_RULE_SYSTEM_DIRECTORY = 10,  /* no DWARF: /lib, /usr/lib, /usr/local/lib, /opt */
-	SYMBOLIZE_RULE_NAME_PREFIX = 11,       /* std::, core::, alloc::, __gnu_cxx:: */
-	SYMBOLIZE_RULE_ANONYMOUS = 12,	       /* deleted without symbols, memfd, anonymous */
-	SYMBOLIZE_RULE_OTHER_SOURCE = 13,      /* DWARF, but of no project root: by its binary */
+	SYMBOLIZE_RULE_MAIN_PROGRAM = 9,          /* no DWARF: main program, or a DSO in its directory */
+	SYMBOLIZE_RULE_SYSTEM_DIRECTORY = 10,     /* no DWARF: /lib, /usr/lib, /usr/local/lib, /opt */
+	SYMBOLIZE_RULE_NAME_PREFIX = 11,          /* std::, core::, alloc::, __gnu_cxx:: */
+	SYMBOLIZE_RULE_ANONYMOUS = 12,            /* deleted without symbols, memfd, anonymous */
+	SYMBOLIZE_RULE_OTHER_SOURCE = 13,         /* DWARF, but of no project root: by its binary */
 };
 
 /* One line for --explain-origin and the inspector: "kernel, module or vdso". */
 const char *symbolize_rule_text(enum symbolize_rule rule);
 
-/* The user's rules, ordered: `user path:/src/*`, `library module:libfoo*`, `system function:rt_*`; `#` comments. */
+/* The user's rules, ordered globs: `user path /src/?*`, `library module libfoo*`, `system function rt_*`; `#` starts a comment. */
 struct symbolize_origin_rules;
 
 /* `name` is for messages; ERROR_FORMAT names the line. */
 COMMON_MUST_CHECK
-bool symbolize_origin_rules_parse(const char *text, size_t size, const char *name, struct symbolize_origin_rules **rules,
-	struct error *err);
+bool symbolize_origin_rules_parse(
+	const char *text, size_t size, const char *name, struct symbolize_origin_rules **rules, struct error *err);
 void symbolize_origin_rules_destroy(struct symbolize_origin_rules *rules);
 
 /* ---- A whole profile ---- */
@@ -50,13 +50,13 @@ struct symbolize_options {
 	struct elf_debug_options debug;
 	const char *kallsyms_path;   /* NULL: /proc/kallsyms */
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
-	unsigned int threads;	     /* 0: one per CPU */
+	unsigned int threads;        /* 0: one per CPU */
 	bool no_inlines;
 };
 
 /* What was found, for the closing line and the tests. */
 struct symbolize_stats {
-	uint64_t addresses;			   /* distinct ones */
+	uint64_t addresses;                            /* distinct ones */
 	uint64_t by_source[PROFILE_NAME_SOURCE_COUNT]; /* of the outermost frame */
 	uint64_t with_line;
 	uint64_t inlined_frames;
@@ -66,9 +66,9 @@ struct symbolize_stats {
 /*
  * Names every location of a profile that has no lines yet, and decides the origin of every function that has none.
  *
- * images    by mapping id, borrowed (sampler_result); NULL entries, or a NULL array, are allowed: such addresses become module+0x...
- * jit_maps  by mapping id, likewise
- * notices   lines for the user (debug file refused, kernel symbols restricted); may be NULL
+ * images    by mapping id, borrowed (sampler_result); NULL entries, or a NULL array, are allowed: such addresses become
+ * module+0x... jit_maps  by mapping id, likewise notices   lines for the user (debug file refused, kernel symbols restricted); may
+ * be NULL
  */
 COMMON_MUST_CHECK
 bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const char *const *jit_maps,
@@ -81,11 +81,11 @@ bool symbolize_origins(struct profile *profile, const struct symbolize_options *
 /* ---- Single addresses: kelvin symbolize ---- */
 
 struct symbolize_frame {
-	const char *name;	  /* demangled unless asked otherwise; never NULL ("??" in addr2line's sense is the printer's matter: "") */
+	const char *name; /* demangled unless asked otherwise; never NULL ("??" in addr2line's sense is the printer's matter: "") */
 	const char *linkage_name; /* "" when there is none */
-	const char *file;	  /* where the code of this frame was executing: the line table's or the call site's file; "" unknown */
-	const char *decl_file;	  /* where the function is defined; "" unknown */
-	uint32_t line;		  /* 0: unknown */
+	const char *file; /* where the code of this frame was executing: the line table's or the call site's file; "" unknown */
+	const char *decl_file; /* where the function is defined; "" unknown */
+	uint32_t line;         /* 0: unknown */
 	uint32_t decl_line;
 	enum profile_name_source source;
 };

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/maps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LINES = 1 << 26 };
+static const size_t max_map_bytes = (size_t)1 << 30;
+
+struct map_entry {
+	uint64_t start, size; /* size 0: up to the next one */
+	const char *name, *module;
+	size_t order; /* of arrival */
+};
+
+struct symbol_map {
+	struct buffer text; /* the file; names point into it */
+	struct map_entry *entries;
+	size_t count, capacity;
+};
+
+static bool read_text(const char *path, struct symbol_map **map, struct error *err)
+{
+	struct symbol_map *made = calloc(1, sizeof(*made));
+	struct error why;
+
+	if (!made)
+		return error_set_memory(err);
+	buffer_init(&made->text, max_map_bytes);
+	if (!file_read(path, &made->text, &why) && why.code != ERROR_NOT_FOUND && why.code != ERROR_PERMISSION) {
+		symbol_map_destroy(made);
+		*err = why;
+		return false;
+	}
+	*map = made;
+	return true;
+}
+
+void symbol_map_destroy(struct symbol_map *map)
+{
+	if (!map)
+		return;
+	buffer_deinit(&map->text);
+	free(map->entries);
+	free(map);
+}
+
+static bool add(struct symbol_map *map, const struct map_entry *entry, struct error *err)
+{
+	if (!ARRAY_RESERVE(&map->entries, &map->capacity, map->count + 1, MAX_LINES, err))
+		return false;
+	map->entries[map->count] = *entry;
+	map->entries[map->count].order = map->count;
+	map->count++;
+	return true;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+	const struct map_entry *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* `ffffffff81000000 T name\t[module]`; data symbols are passed over. */
+static bool take_kallsyms_line(struct symbol_map *map, char *line, bool *nonzero, struct error *err)
+{
+	struct map_entry entry = { .module = "" };
+	char *pos, *tab;
+	char type;
+
+	entry.start = strtoull(line, &pos, 16);
+	if (pos == line || pos[0] != ' ' || pos[1] == '\0' || pos[2] != ' ')
+		return true;
+	type = pos[1];
+	*nonzero |= entry.start != 0;
+	if (!strchr("tTwWi", type) || entry.start == 0)
+		return true;
+	entry.name = pos + 3;
+	tab = strchr(pos + 3, '\t');
+	if (tab) {
+		*tab = '\0';
+		entry.module = tab + 1;
+	}
+	return add(map, &entry, err);
+}
+
+/* `start size name`, numbers in hex with or without 0x; the name runs to the end of the line. */
+static bool take_jit_line(struct symbol_map *map, char *line, struct error *err)
+{
+	struct map_entry entry = { .module = "" };
+	char *pos, *end;
+
+	entry.start = strtoull(line, &pos, 16);
+	if (pos == line || *pos != ' ')
+		return true;
+	entry.size = strtoull(pos + 1, &end, 16);
+	if (end == pos + 1 || *end != ' ' || end[1] == '\0' || entry.size == 0)
+		return true;
+	entry.name = end + 1;
+	return add(map, &entry, err);
+}
+
+static char *next_line(char **pos)
+{
+	char *line = *pos, *end;
+
+	if (!line || *line == '\0')
+		return NULL;
+	end = strchr(line, '\n');
+	if (end)
+		*end = '\0';
+	*pos = end ? end + 1 : line + strlen(line);
+	return line;
+}
+
+bool symbol_map_read_kallsyms(const char *path, struct symbol_map **map, bool *restricted, struct error *err)
+{
+	struct symbol_map *made;
+	bool nonzero = false;
+	char *line, *pos;
+
+	if (!read_text(path, &made, err))
+		return false;
+	for (pos = made->text.data; (line = next_line(&pos));)
+		if (!take_kallsyms_line(made, line, &nonzero, err)) {
+			symbol_map_destroy(made);
+			return false;
+		}
+	qsort(made->entries, made->count, sizeof(*made->entries), compare_entries);
+	*restricted = !nonzero;
+	*map = made;
+	return true;
+}
+
+/* What was made anew over older code hides it: of overlapping entries the later stays whole. */
+static void drop_overwritten(struct symbol_map *map)
+{
+	size_t kept = 0;
+
+	qsort(map->entries, map->count, sizeof(*map->entries), compare_entries);
+	for (size_t i = 0; i < map->count; i++) {
+		struct map_entry entry = map->entries[i];
+		bool hidden = false;
+
+		while (kept > 0 && map->entries[kept - 1].start + map->entries[kept - 1].size > entry.start) {
+			struct map_entry *before = &map->entries[kept - 1];
+
+			if (before->order > entry.order) {
+				hidden = true;
+				break;
+			}
+			before->size = entry.start - before->start;
+			if (before->size > 0)
+				break;
+			kept--;
+		}
+		if (!hidden)
+			map->entries[kept++] = entry;
+	}
+	map->count = kept;
+}
+
+bool symbol_map_read_jit(const char *path, struct symbol_map **map, struct error *err)
+{
+	struct symbol_map *made;
+	char *line, *pos;
+
+	if (!read_text(path, &made, err))
+		return false;
+	for (pos = made->text.data; (line = next_line(&pos));)
+		if (!take_jit_line(made, line, err)) {
+			symbol_map_destroy(made);
+			return false;
+		}
+	drop_overwritten(made);
+	*map = made;
+	return true;
+}
+
+bool symbol_map_find(const struct symbol_map *map, uint64_t address, struct symbol_map_hit *hit)
+{
+	size_t low = 0, high = map->count;
+	const struct map_entry *found;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->entries[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return false;
+	found = &map->entries[low - 1];
+	if (found->size > 0 && address - found->start >= found->size)
+		return false;
+	*hit = (struct symbol_map_hit){ found->name, found->module };
+	return true;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/*
+ * Symbols that stand in a text of lines: the kernel's (/proc/kallsyms: `address type name [module]`) and those of code made at run
+ * time (/tmp/perf-PID.map: `start size name`; linux, tools/perf/Documentation/jit-interface.txt).
+ */
+struct symbol_map;
+
+struct symbol_map_hit {
+	const char *name;   /* borrowed from the map */
+	const char *module; /* of the kernel; "" for none */
+};
+
+/* A file that is not there is an empty map. `restricted` is set when all addresses are 0. */
+COMMON_MUST_CHECK
+bool symbol_map_read_kallsyms(const char *path, struct symbol_map **map, bool *restricted, struct error *err);
+
+/* Later lines win over earlier ones of the same place: code is thrown away and made anew. Damaged lines are passed over. */
+COMMON_MUST_CHECK
+bool symbol_map_read_jit(const char *path, struct symbol_map **map, struct error *err);
+
+void symbol_map_destroy(struct symbol_map *map);
+
+COMMON_MUST_CHECK
+bool symbol_map_find(const struct symbol_map *map, uint64_t address, struct symbol_map_hit *hit);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/origin.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+static const char *const rule_texts[] = {
+	[SYMBOLIZE_RULE_NONE] = "no rule matched",
+	[SYMBOLIZE_RULE_USER_RULE] = "a rule of --origin-rules",
+	[SYMBOLIZE_RULE_KERNEL] = "kernel, module or vdso",
+	[SYMBOLIZE_RULE_RUNTIME] = "C library, loader, language runtime or interpreter",
+	[SYMBOLIZE_RULE_JIT_STUB] = "code made at run time, by the script it comes from",
+	[SYMBOLIZE_RULE_STANDARD_SOURCE] = "source of a standard library",
+	[SYMBOLIZE_RULE_DEPENDENCY_SOURCE] = "source of a dependency",
+	[SYMBOLIZE_RULE_PROJECT_ROOT] = "source under --project-root",
+	[SYMBOLIZE_RULE_COMPILATION_DIRECTORY] = "source under the main program's compilation directory",
+	[SYMBOLIZE_RULE_MAIN_PROGRAM] = "main program, or a library beside it",
+	[SYMBOLIZE_RULE_SYSTEM_DIRECTORY] = "library in a system directory",
+	[SYMBOLIZE_RULE_NAME_PREFIX] = "name of a standard library",
+	[SYMBOLIZE_RULE_ANONYMOUS] = "memory without a file",
+	[SYMBOLIZE_RULE_OTHER_SOURCE] = "source elsewhere, by the binary it is in",
+};
+
+/* Modules whose code runs programs rather than being one; globs over the module's name. */
+static const char *const runtime_modules[] = { "ld-linux*.so", "ld-musl*.so", "ld.so", "libc.so", "libc.musl*", "libm.so",
+	"libmvec.so", "libpthread.so", "librt.so", "libdl.so", "libgcc_s.so", "libunwind.so", "python", "python[0-9]*",
+	"libpython*.so", "node", "nodejs", "libnode.so", "java", "libjvm.so", "ruby", "ruby[0-9]*", "libruby*.so", "perl", "perl5*",
+	"libperl.so", "php", "php[0-9]*", "beam.smp" };
+
+static const char *const standard_sources[] = { "*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*", "/rustc/*/library/*",
+	"*/rustlib/src/rust/library/*", "/usr/local/go/src/*", "/usr/lib/go*/src/*", "*/go/src/runtime/*",
+	"*/lib/python[23].*/[!sd]*", "<frozen *", "node:*" };
+
+static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.cargo/git/*", "*/pkg/mod/*@v*", "*/node_modules/*",
+	"*/site-packages/*", "*/dist-packages/*", "*/vendor/*", "*/third_party/*", "*/3rdparty/*", "*/external/*", "*/_deps/*",
+	"*/subprojects/*", "*/.conan*/*", "*/vcpkg/*", "/usr/include/*", "/usr/src/*", "/nix/store/*" };
+
+static const char *const system_directories[] = { "/lib/*", "/lib64/*", "/lib32/*", "/usr/lib/*", "/usr/lib64/*",
+	"/usr/local/lib/*", "/opt/*" };
+
+static const char *const standard_names[] = { "std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*", "<* as alloc::*" };
+
+static const char *const jit_builtins[] = { "Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*", "Interpreter*" };
+
+#define MATCHES(text, globs) matches_any((text), (globs), sizeof(globs) / sizeof((globs)[0]))
+
+static bool matches_any(const char *text, const char *const *globs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fnmatch(globs[i], text, 0) == 0)
+			return true;
+	return false;
+}
+
+const char *symbolize_rule_text(enum symbolize_rule rule)
+{
+	size_t count = sizeof(rule_texts) / sizeof(rule_texts[0]);
+
+	return (size_t)rule < count && rule_texts[rule] ? rule_texts[rule] : rule_texts[SYMBOLIZE_RULE_NONE];
+}
+
+/* Whether `path` lies below `directory`. */
+static bool is_below(const char *path, const char *directory)
+{
+	size_t size = strlen(directory);
+
+	while (size > 1 && directory[size - 1] == '/')
+		size--;
+	return size > 0 && strncmp(path, directory, size) == 0 && (path[size] == '/' || (size == 1 && directory[0] == '/'));
+}
+
+static bool is_below_project(const struct origin_context *context, const char *file)
+{
+	for (size_t i = 0; i < context->options->project_root_count; i++)
+		if (is_below(file, context->options->project_roots[i]))
+			return true;
+	return false;
+}
+
+/* The main program, or a library in its own directory, unless that is a system directory. */
+static bool is_programs_own(const struct origin_context *context, const char *path)
+{
+	const char *slash = strrchr(context->main_path, '/');
+	size_t size = slash ? (size_t)(slash - context->main_path) : 0;
+
+	if (path[0] == '\0' || context->main_path[0] == '\0')
+		return false;
+	if (strcmp(path, context->main_path) == 0)
+		return true;
+	return size > 0 && !MATCHES(path, system_directories) && strncmp(path, context->main_path, size) == 0 &&
+	       path[size] == '/' && !strchr(path + size + 1, '/');
+}
+
+static bool is_go_runtime(const struct origin_evidence *e)
+{
+	return strncmp(e->name, "runtime.", 8) == 0 && (strstr(e->file, "/src/runtime/") || e->file[0] == '\0');
+}
+
+/* The script's path within a JIT's name: `JS:*foo /path/x.js:1:2`, `py::foo:/path/x.py`; "" when it has none. */
+static const char *script_in_name(const char *name)
+{
+	const char *space = strrchr(name, ' ');
+	const char *python = strncmp(name, "py::", 4) == 0 ? strchr(name + 4, ':') : NULL;
+
+	if (python)
+		return python + 1;
+	if (!space)
+		return "";
+	return strncmp(space + 1, "file://", 7) == 0 ? space + 8 : space + 1;
+}
+
+static struct origin_decision decide_source(const struct origin_context *context, const char *file)
+{
+	if (MATCHES(file, standard_sources))
+		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_STANDARD_SOURCE };
+	if (MATCHES(file, dependency_sources))
+		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_DEPENDENCY_SOURCE };
+	if (is_below_project(context, file))
+		return (struct origin_decision){ PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_PROJECT_ROOT };
+	if (context->compilation_directory[0] && is_below(file, context->compilation_directory))
+		return (struct origin_decision){ PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_COMPILATION_DIRECTORY };
+	return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE };
+}
+
+static struct origin_decision decide_jit(const struct origin_context *context, const struct origin_evidence *e)
+{
+	const char *script = script_in_name(e->name);
+	struct origin_decision decision;
+
+	if (MATCHES(e->name, jit_builtins))
+		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_JIT_STUB };
+	if (script[0] == '\0')
+		return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_JIT_STUB };
+	decision = decide_source(context, script);
+	if (decision.rule == SYMBOLIZE_RULE_NONE)
+		decision = (struct origin_decision){ PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_JIT_STUB };
+	return decision;
+}
+
+/* Without a source that says more: by the binary. */
+static struct origin_decision decide_binary(const struct origin_context *context, const struct origin_evidence *e)
+{
+	bool has_source = e->file[0] != '\0';
+
+	if (is_programs_own(context, e->path))
+		return (struct origin_decision){ PROFILE_ORIGIN_USER,
+			has_source ? SYMBOLIZE_RULE_OTHER_SOURCE : SYMBOLIZE_RULE_MAIN_PROGRAM };
+	if (MATCHES(e->path, system_directories))
+		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY,
+			has_source ? SYMBOLIZE_RULE_OTHER_SOURCE : SYMBOLIZE_RULE_SYSTEM_DIRECTORY };
+	if (MATCHES(e->name, standard_names))
+		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_NAME_PREFIX };
+	if (e->has_mapping && e->kind == PROFILE_MAPPING_ANON)
+		return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_ANONYMOUS };
+	return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE };
+}
+
+struct origin_decision origin_decide(const struct origin_context *context, const struct origin_evidence *e)
+{
+	struct origin_decision decision;
+	enum profile_origin origin;
+
+	if (context->options->origin_rules && origin_rules_match(context->options->origin_rules, e, &origin))
+		return (struct origin_decision){ origin, SYMBOLIZE_RULE_USER_RULE };
+	if (e->has_mapping && (e->kind == PROFILE_MAPPING_KERNEL || e->kind == PROFILE_MAPPING_VDSO))
+		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_KERNEL };
+	if (e->has_mapping && e->kind == PROFILE_MAPPING_JIT)
+		return decide_jit(context, e);
+	if (MATCHES(e->module, runtime_modules) || is_go_runtime(e))
+		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_RUNTIME };
+	if (e->file[0] != '\0') {
+		decision = decide_source(context, e->file);
+		if (decision.rule != SYMBOLIZE_RULE_NONE)
+			return decision;
+	}
+	return decide_binary(context, e);
+}
+
+const char *origin_main_path(const struct profile *profile)
+{
+	if (profile->mapping_count == 0 || profile->mappings[0].kind != PROFILE_MAPPING_FILE)
+		return "";
+	return profile_string(profile, profile->mappings[0].path);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "symbolize/symbolize.h"
+
+/* What the rules look at. Strings borrowed, "" where nothing is known. */
+struct origin_evidence {
+	const char *name, *module;
+	const char *file; /* of the definition, else of the line */
+	const char *path; /* of the mapping */
+	enum profile_mapping_kind kind;
+	bool has_mapping;
+};
+
+/* What holds for the whole profile. */
+struct origin_context {
+	const struct symbolize_options *options;
+	const char *main_path;             /* of the main program's mapping */
+	const char *compilation_directory; /* of the main program; "" unknown */
+};
+
+struct origin_decision {
+	enum profile_origin origin;
+	enum symbolize_rule rule;
+};
+
+struct origin_decision origin_decide(const struct origin_context *context, const struct origin_evidence *evidence);
+
+/* The first of the user's rules that matches; false when none does. */
+bool origin_rules_match(
+	const struct symbolize_origin_rules *rules, const struct origin_evidence *evidence, enum profile_origin *origin);
+
+/* The main program's path: mapping 0's, if that is a file. */
+const char *origin_main_path(const struct profile *profile);

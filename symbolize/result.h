@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "symbolize/symbolize.h"
+
+/* The compilation directory of the image's first unit, borrowed from the result; "" when it has none. */
+const char *symbolize_result_directory(const struct symbolize_result *result);
