@@ -37,15 +37,19 @@ void arena_deinit(struct arena *arena)
 /* Blocks double with the arena, so that a large arena has few of them. */
 static struct arena_block *add_block(struct arena *arena, size_t need)
 {
+	size_t left = arena->max_bytes - arena->total_bytes;
 	size_t size = arena->total_bytes < FIRST_BLOCK_BYTES ? FIRST_BLOCK_BYTES : arena->total_bytes;
 	struct arena_block *block;
 	uint64_t bytes;
 
 	if (size > LARGEST_BLOCK_BYTES)
 		size = LARGEST_BLOCK_BYTES;
+	/* Near the cap a smaller block still serves. */
+	if (size > left)
+		size = left;
 	if (size < need)
 		size = need;
-	if (!checked_add(size, sizeof(struct arena_block) + 63, &bytes) || size > arena->max_bytes - arena->total_bytes)
+	if (size > left || !checked_add(size, sizeof(struct arena_block) + 63, &bytes))
 		return NULL;
 	block = aligned_alloc(64, bytes & ~(uint64_t)63);
 	if (!block)

@@ -4,6 +4,7 @@
 #include "common/checked.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_CAPACITY = 16 };
 
@@ -23,10 +24,12 @@ bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_siz
 		grown = need;
 	if (!checked_mul(grown, item_size, &bytes))
 		return error_set_memory(err);
-	moved = realloc(*items, bytes);
+	/* Copied as bytes: the caller's pointer is of another type, which `void **` must not alias. */
+	memcpy(&moved, items, sizeof(moved));
+	moved = realloc(moved, bytes);
 	if (!moved)
 		return error_set_memory(err);
-	*items = moved;
+	memcpy(items, &moved, sizeof(moved));
 	*capacity = grown;
 	return true;
 }

@@ -22,8 +22,10 @@ void *buffer_reserve(struct buffer *buffer, size_t size)
 	size_t need, grown;
 	char *data;
 
-	if (buffer->failed || size > buffer->max_bytes - buffer->size || size > SIZE_MAX / 4 - buffer->size) {
-		buffer->failed = true;
+	if (buffer->failed)
+		return NULL;
+	if (size > buffer->max_bytes - buffer->size || size > SIZE_MAX / 4 - buffer->size) {
+		buffer->failed = buffer->over_limit = true;
 		return NULL;
 	}
 	/* One more for the NUL. */
@@ -111,7 +113,7 @@ bool buffer_ok(const struct buffer *buffer, struct error *err)
 {
 	if (!buffer->failed)
 		return true;
-	if (buffer->size >= buffer->max_bytes / 2)
+	if (buffer->over_limit)
 		return error_set(err, ERROR_LIMIT, "more than %zu bytes", buffer->max_bytes);
 	return error_set_memory(err);
 }

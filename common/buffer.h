@@ -17,6 +17,7 @@ struct buffer {
 	size_t capacity;
 	size_t max_bytes;
 	bool failed;
+	bool over_limit; /* failed for `max_bytes`, not for want of memory */
 };
 
 void buffer_init(struct buffer *buffer, size_t max_bytes);

@@ -24,9 +24,10 @@ struct byte_reader {
 
 static inline struct byte_reader byte_reader_over(const void *bytes, size_t size)
 {
-	const uint8_t *start = bytes;
+	/* Never NULL, so that an empty reader answers a read of nothing. */
+	const uint8_t *start = bytes ? (const uint8_t *)bytes : (const uint8_t *)"";
 
-	return (struct byte_reader){ .start = start, .pos = start, .end = size ? start + size : start };
+	return (struct byte_reader){ .start = start, .pos = start, .end = start + size };
 }
 
 static inline size_t byte_reader_left(const struct byte_reader *r)

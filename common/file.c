@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { READ_CHUNK_BYTES = 1 << 18, MAX_PATH_BYTES = 4096 };
+enum { READ_CHUNK_BYTES = 1 << 18, MAX_PATH_BYTES = 4096, MAX_NAME_TRIES = 100 };
 
 static bool is_standard_stream(const char *path)
 {
@@ -61,6 +63,9 @@ static bool write_descriptor(int fd, const void *bytes, size_t size, const char 
 
 		if (written < 0 && errno == EINTR)
 			continue;
+		/* A neighbour in the pipeline may have made our standard output non-blocking. */
+		if (written < 0 && errno == EAGAIN && poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1) >= 0)
+			continue;
 		if (written < 0)
 			return error_set_errno(err, errno, "cannot write %s", path);
 		pos += written;
@@ -69,52 +74,108 @@ static bool write_descriptor(int fd, const void *bytes, size_t size, const char 
 	return true;
 }
 
+/* Where the bytes go: links are followed, so that a link to a file stays one. */
+struct destination {
+	char path[MAX_PATH_BYTES];
+	char directory[MAX_PATH_BYTES];
+	bool is_stream; /* a pipe, a device, an open file of ours: it cannot be renamed over */
+};
+
 /* The directory part, "." where there is none. */
-static bool directory_of(const char *path, char *directory, size_t room, struct error *err)
+static void directory_of(const char *path, char *directory)
 {
 	const char *slash = strrchr(path, '/');
 	size_t size = slash ? (size_t)(slash - path) : 1;
 
 	if (slash == path)
 		size = 1;
-	if (size >= room)
-		return error_set(err, ERROR_USAGE, "cannot write a path of more than %zu bytes", room);
 	memcpy(directory, slash ? path : ".", size);
 	directory[size] = '\0';
+}
+
+static bool find_destination(const char *path, struct destination *to, struct error *err)
+{
+	CLEANUP(cleanup_free) char *followed = NULL;
+	struct stat info;
+
+	if (path[0] == '\0')
+		return error_set(err, ERROR_USAGE, "cannot write to an empty path; name a file with -o");
+	if (strlen(path) >= sizeof(to->path))
+		return error_set(err, ERROR_USAGE, "cannot write a path of %zu bytes, at most %zu; choose a shorter -o",
+			strlen(path), sizeof(to->path) - 1);
+	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+		return error_set(err, ERROR_USAGE, "cannot write %s: it is a directory; name a file in it", path);
+	to->is_stream = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+	strcpy(to->path, path);
+	if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode)) {
+		followed = realpath(path, NULL);
+		/* What has no name any more (an open but deleted file) is written through the link. */
+		if (followed)
+			strcpy(to->path, followed);
+		else
+			to->is_stream = true;
+	}
+	directory_of(to->path, to->directory);
+	return true;
+}
+
+static bool check_destination(const char *path, const struct destination *to, struct error *err)
+{
+	struct stat info;
+
+	if (to->is_stream)
+		return access(path, W_OK) == 0 || errno == ENOENT || error_set_errno(err, errno, "cannot write %s", path);
+	if (stat(to->directory, &info) != 0 && errno == ENOENT)
+		return error_set(err, ERROR_NOT_FOUND,
+			"cannot write %s: directory %s does not exist; create it or choose another -o", path, to->directory);
+	if (stat(to->directory, &info) == 0 && !S_ISDIR(info.st_mode))
+		return error_set(
+			err, ERROR_USAGE, "cannot write %s: %s is not a directory; choose another -o", path, to->directory);
+	if (access(to->directory, W_OK | X_OK) != 0) {
+		int reason = errno;
+
+		return error_set_errno(err, reason, "cannot write %s: choose another -o: directory %s", path, to->directory);
+	}
 	return true;
 }
 
 bool file_check_writable(const char *path, struct error *err)
 {
-	char directory[MAX_PATH_BYTES];
-	struct stat info;
+	struct destination to;
 
 	if (is_standard_stream(path))
 		return true;
-	if (path[0] == '\0')
-		return error_set(err, ERROR_USAGE, "cannot write to an empty path; name a file with -o");
-	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-		return error_set(err, ERROR_USAGE, "cannot write %s: it is a directory; name a file in it", path);
-	if (!directory_of(path, directory, sizeof(directory), err))
-		return false;
-	if (stat(directory, &info) != 0 && errno == ENOENT)
-		return error_set(err, ERROR_NOT_FOUND,
-			"cannot write %s: directory %s does not exist; create it or choose another -o", path, directory);
-	if (access(directory, W_OK | X_OK) != 0)
-		return error_set_errno(err, errno, "cannot write %s in %s", path, directory);
-	return true;
+	return find_destination(path, &to, err) && check_destination(path, &to, err);
 }
 
-static bool write_beside(const char *path, char *beside, const void *bytes, size_t size, mode_t mode, struct error *err)
+/* Not mkstemp(): the mode is given here, so that the user's umask holds. */
+static int create_beside(const char *directory, mode_t mode, char *beside, size_t room)
 {
-	CLEANUP(cleanup_close) int fd = mkostemp(beside, O_CLOEXEC);
+	int fd = -1;
+
+	for (int i = 0; i < MAX_NAME_TRIES; i++) {
+		if ((size_t)snprintf(beside, room, "%s/.kelvin-%d-%d", directory, (int)getpid(), i) >= room) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
+static bool write_beside(const struct destination *to, const void *bytes, size_t size, mode_t mode, struct error *err)
+{
+	char beside[MAX_PATH_BYTES];
+	CLEANUP(cleanup_close) int fd = create_beside(to->directory, mode, beside, sizeof(beside));
 
 	if (fd < 0)
-		return error_set_errno(err, errno, "cannot write %s: no file beside it", path);
-	if (!write_descriptor(fd, bytes, size, path, err))
+		return error_set_errno(err, errno, "cannot write %s: no new file in %s", to->path, to->directory);
+	if (!write_descriptor(fd, bytes, size, to->path, err))
 		goto fail;
-	if (fchmod(fd, mode) != 0 || fsync(fd) != 0 || rename(beside, path) != 0) {
-		error_set_errno(err, errno, "cannot write %s", path);
+	if (fsync(fd) != 0 || rename(beside, to->path) != 0) {
+		error_set_errno(err, errno, "cannot write %s", to->path);
 		goto fail;
 	}
 	return true;
@@ -123,24 +184,22 @@ fail:
 	return false;
 }
 
+static bool write_stream(const char *path, const void *bytes, size_t size, mode_t mode, struct error *err)
+{
+	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+	if (fd < 0)
+		return error_set_errno(err, errno, "cannot write %s", path);
+	return write_descriptor(fd, bytes, size, path, err);
+}
+
 bool file_write(const char *path, const void *bytes, size_t size, mode_t mode, struct error *err)
 {
-	char beside[MAX_PATH_BYTES];
-	struct stat info;
+	struct destination to;
 
 	if (is_standard_stream(path))
 		return write_descriptor(STDOUT_FILENO, bytes, size, "standard output", err);
-	if (!file_check_writable(path, err))
+	if (!find_destination(path, &to, err) || !check_destination(path, &to, err))
 		return false;
-	/* A pipe or a device cannot be renamed over. */
-	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-		CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-		if (fd < 0)
-			return error_set_errno(err, errno, "cannot write %s", path);
-		return write_descriptor(fd, bytes, size, path, err);
-	}
-	if ((size_t)snprintf(beside, sizeof(beside), "%s.XXXXXX", path) >= sizeof(beside))
-		return error_set(err, ERROR_USAGE, "cannot write a path of more than %zu bytes", sizeof(beside));
-	return write_beside(path, beside, bytes, size, mode, err);
+	return to.is_stream ? write_stream(path, bytes, size, mode, err) : write_beside(&to, bytes, size, mode, err);
 }

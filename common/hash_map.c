@@ -17,6 +17,16 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* Fewer than 8 bytes as a little-endian number; a memcpy() of unknown size would be a call. */
+static inline uint64_t last_bytes(const uint8_t *pos, size_t left)
+{
+	uint64_t word = 0;
+
+	for (size_t i = 0; i < left; i++)
+		word |= (uint64_t)pos[i] << (8 * i);
+	return word;
+}
+
 static inline uint64_t hash_seeded(const void *bytes, size_t size, uint64_t seed)
 {
 	static const uint64_t k0 = 0xa0761d6478bd642f, k1 = 0xe7037ed1a0b428db;
@@ -24,15 +34,14 @@ static inline uint64_t hash_seeded(const void *bytes, size_t size, uint64_t seed
 	uint64_t hash = seed ^ mix(size ^ k0, k1);
 	size_t left = size;
 
-	while (left > 0) {
-		size_t take = left < 8 ? left : 8;
-		uint64_t word = 0;
+	for (; left >= 8; pos += 8, left -= 8) {
+		uint64_t word;
 
-		memcpy(&word, pos, take);
+		memcpy(&word, pos, 8);
 		hash = mix(hash ^ word ^ k1, k0);
-		pos += take;
-		left -= take;
 	}
+	if (left > 0)
+		hash = mix(hash ^ last_bytes(pos, left) ^ k1, k0);
 	return mix(hash ^ k1, size ^ k0);
 }
 
@@ -41,11 +50,24 @@ uint64_t hash_bytes(const void *bytes, size_t size)
 	return hash_seeded(bytes, size, 0);
 }
 
+uint64_t hash_bytes_seeded(const void *bytes, size_t size, uint64_t seed)
+{
+	return hash_seeded(bytes, size, seed);
+}
+
+uint64_t hash_seed(void)
+{
+	uint64_t seed;
+
+	/* Early in the boot there may be no randomness yet; addresses then have to do. */
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = mix((uintptr_t)&seed, (uintptr_t)&hash_seed);
+	return seed;
+}
+
 void hash_map_init(struct hash_map *map, size_t key_size)
 {
-	*map = (struct hash_map){ .key_size = key_size };
-	if (getrandom(&map->seed, sizeof(map->seed), GRND_NONBLOCK) != sizeof(map->seed))
-		map->seed = (uint64_t)(uintptr_t)map;
+	*map = (struct hash_map){ .key_size = key_size, .seed = hash_seed() };
 }
 
 void hash_map_deinit(struct hash_map *map)
@@ -57,13 +79,28 @@ void hash_map_deinit(struct hash_map *map)
 	map->capacity = map->count = 0;
 }
 
+/* The sizes of the sampler's keys are compared without a call. */
+static inline bool same_key(const uint8_t *a, const void *b, size_t size)
+{
+	switch (size) {
+	case 4:
+		return memcmp(a, b, 4) == 0;
+	case 8:
+		return memcmp(a, b, 8) == 0;
+	case 16:
+		return memcmp(a, b, 16) == 0;
+	default:
+		return memcmp(a, b, size) == 0;
+	}
+}
+
 /* The slot that holds the key, or the free one where it belongs. The map is never full. */
 static size_t find_slot(const struct hash_map *map, const void *key)
 {
 	size_t mask = map->capacity - 1;
 	size_t slot = hash_seeded(key, map->key_size, map->seed) & mask;
 
-	while (map->values[slot] != HASH_MAP_NONE && memcmp(map->keys + slot * map->key_size, key, map->key_size) != 0)
+	while (map->values[slot] != HASH_MAP_NONE && !same_key(map->keys + slot * map->key_size, key, map->key_size))
 		slot = (slot + 1) & mask;
 	return slot;
 }

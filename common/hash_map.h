@@ -38,3 +38,9 @@ bool hash_map_add(struct hash_map *map, const void *key, uint32_t new_value, uin
 
 /* A good 64-bit hash of bytes, the same in every process and build (function colours rest on it): wyhash-like, not for security. */
 uint64_t hash_bytes(const void *bytes, size_t size);
+
+/* The same, for tables of foreign keys: whoever does not know the seed cannot choose keys that collide. */
+uint64_t hash_bytes_seeded(const void *bytes, size_t size, uint64_t seed);
+
+/* A fresh seed, from the kernel. */
+uint64_t hash_seed(void);

@@ -18,6 +18,8 @@ struct entry {
 
 struct string_table {
 	struct arena arena;
+	size_t bytes, max_bytes; /* of all strings, without their NULs */
+	uint64_t seed;
 	struct entry *entries;
 	size_t count, capacity;
 	uint32_t *slots; /* ids by hash, linear probing, at most half full; UINT32_MAX: free */
@@ -35,7 +37,7 @@ static uint32_t *find_slot(const struct string_table *table, const char *bytes, 
 		if (*slot == UINT32_MAX)
 			return slot;
 		entry = &table->entries[*slot];
-		if (entry->hash == hash && entry->size == size && memcmp(entry->bytes, bytes, size) == 0)
+		if (entry->hash == hash && entry->size == size && (size == 0 || memcmp(entry->bytes, bytes, size) == 0))
 			return slot;
 	}
 }
@@ -66,7 +68,9 @@ bool string_table_create(size_t max_bytes, struct string_table **table, struct e
 
 	if (!made)
 		return error_set_memory(err);
-	arena_init(&made->arena, max_bytes);
+	arena_init(&made->arena, 0);
+	made->max_bytes = max_bytes;
+	made->seed = hash_seed();
 	if (!string_table_add(made, "", 0, &id, err)) {
 		string_table_destroy(made);
 		return false;
@@ -87,7 +91,7 @@ void string_table_destroy(struct string_table *table)
 
 bool string_table_add(struct string_table *table, const char *bytes, size_t size, uint32_t *id, struct error *err)
 {
-	uint64_t hash = hash_bytes(bytes, size);
+	uint64_t hash = hash_bytes_seeded(bytes, size, table->seed);
 	uint32_t *slot;
 	char *copy;
 
@@ -97,9 +101,12 @@ bool string_table_add(struct string_table *table, const char *bytes, size_t size
 	if (*slot == UINT32_MAX) {
 		if (!ARRAY_RESERVE(&table->entries, &table->capacity, table->count + 1, ARRAY_MAX_IDS, err))
 			return false;
+		if (size > table->max_bytes - table->bytes)
+			return error_set(err, ERROR_LIMIT, "more than %zu bytes of names", table->max_bytes);
 		copy = arena_copy_string(&table->arena, bytes, size);
 		if (!copy)
-			return error_set(err, ERROR_MEMORY, "no room for more names (%zu so far)", table->count);
+			return error_set_memory(err);
+		table->bytes += size;
 		table->entries[table->count] = (struct entry){ .bytes = copy, .hash = hash, .size = size };
 		*slot = (uint32_t)table->count++;
 	}
@@ -109,7 +116,7 @@ bool string_table_add(struct string_table *table, const char *bytes, size_t size
 
 uint32_t string_table_find(const struct string_table *table, const char *bytes, size_t size)
 {
-	return *find_slot(table, bytes, size, hash_bytes(bytes, size));
+	return *find_slot(table, bytes, size, hash_bytes_seeded(bytes, size, table->seed));
 }
 
 const char *string_table_get(const struct string_table *table, uint32_t id)
