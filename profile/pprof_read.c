@@ -70,7 +70,7 @@ static bool string_of(const struct reader *r, int64_t index, uint32_t *id, const
 
 static const char *text_of(const struct reader *r, int64_t index)
 {
-	uint32_t id;
+	uint32_t id = 0;
 	struct error ignored;
 
 	return string_of(r, index, &id, "", &ignored) ? profile_string(r->profile, id) : "";
