@@ -3,6 +3,7 @@
 
 #include <asm/perf_regs.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -38,8 +39,13 @@ bool collector_init(struct collector *collector, const struct collector_options 
 	if (!profile_create(&collector->profile, err))
 		return false;
 	process_table_init(&collector->processes, collector->profile, options->notices);
-	if (!describe_values(collector, options, err) || !profile_add_run(collector->profile, &run, &collector->run, err) ||
-		!unwinder_create(&collector->unwinder, err)) {
+	collector->recent = calloc(COLLECTOR_RECENT, sizeof(*collector->recent));
+	if (!collector->recent) {
+		collector_deinit(collector);
+		return error_set_memory(err);
+	}
+	if (!stitch_memory_create(&collector->stitches, err) || !describe_values(collector, options, err) ||
+		!profile_add_run(collector->profile, &run, &collector->run, err) || !unwinder_create(&collector->unwinder, err)) {
 		collector_deinit(collector);
 		return false;
 	}
@@ -50,7 +56,9 @@ void collector_deinit(struct collector *collector)
 {
 	process_table_deinit(&collector->processes);
 	unwinder_destroy(collector->unwinder);
+	stitch_memory_destroy(collector->stitches);
 	profile_destroy(collector->profile);
+	free(collector->recent);
 	*collector = (struct collector){ 0 };
 }
 
@@ -62,21 +70,16 @@ static bool push_frame(struct collector *collector, uint32_t mapping, uint64_t a
 	       profile_add_stack(collector->profile, *stack, location, stack, err);
 }
 
-/* A part of the kernel's call chain: addresses between two context marks, leaf first. */
-struct chain {
-	const struct record_words *words;
-	size_t first, count;
-};
-
-static uint64_t chain_address(const struct chain *chain, size_t index)
+static uint64_t chain_address(const struct stitch_chain *chain, size_t index)
 {
 	return record_word(chain->words, chain->first + index);
 }
 
-static struct chain find_chain(const struct record_sample *sample, uint64_t context)
+/* A part of the kernel's call chain: addresses between two context marks. */
+static struct stitch_chain find_chain(const struct record_sample *sample, uint64_t context)
 {
 	const struct record_words *words = &sample->callchain;
-	struct chain found = { words, 0, 0 };
+	struct stitch_chain found = { words, 0, 0 };
 	bool inside = false;
 
 	for (size_t i = 0; i < words->count; i++) {
@@ -105,7 +108,7 @@ static struct unwind_registers registers_of(const struct record_sample *sample)
 
 static bool push_kernel(struct collector *collector, const struct record_sample *sample, uint32_t *stack, struct error *err)
 {
-	struct chain chain = find_chain(sample, PERF_CONTEXT_KERNEL);
+	struct stitch_chain chain = find_chain(sample, PERF_CONTEXT_KERNEL);
 	uint32_t mapping;
 
 	if (chain.count == 0)
@@ -119,11 +122,28 @@ static bool push_kernel(struct collector *collector, const struct record_sample 
 	return true;
 }
 
-static bool push_unwound(struct collector *collector, const struct unwind_result *result, uint32_t *stack, struct error *err)
+/* Stacks of one CPU mostly share their outer frames with the one before: those are not looked up again. */
+static bool push_unwound(
+	struct collector *collector, const struct unwind_result *result, uint32_t cpu, uint32_t *stack, struct error *err)
 {
-	for (size_t i = result->count; i-- > 0;)
-		if (!push_frame(collector, result->frames[i].mapping_id, result->frames[i].image_address, stack, err))
+	struct collector_recent *recent = &collector->recent[cpu % COLLECTOR_RECENT];
+	size_t same = 0;
+
+	while (same < result->count && same < recent->count &&
+		recent->locations[same] == result->frames[result->count - 1 - same].location)
+		same++;
+	if (same > 0)
+		*stack = recent->stacks[same - 1];
+	recent->count = same;
+	for (size_t i = same; i < result->count; i++) {
+		uint32_t location = result->frames[result->count - 1 - i].location;
+
+		if (!profile_add_stack(collector->profile, *stack, location, stack, err))
 			return false;
+		recent->locations[i] = location;
+		recent->stacks[i] = *stack;
+		recent->count = i + 1;
+	}
 	return true;
 }
 
@@ -142,7 +162,7 @@ static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool
 static bool push_user_chain(struct collector *collector, struct process_space *space, const struct record_sample *sample,
 	enum profile_stop *stop, uint32_t *stack, struct error *err)
 {
-	struct chain chain = find_chain(sample, PERF_CONTEXT_USER);
+	struct stitch_chain chain = find_chain(sample, PERF_CONTEXT_USER);
 	struct unwind_code code = { 0 };
 
 	*stop = chain.count ? PROFILE_STOP_ROOT : PROFILE_STOP_KERNEL_ONLY;
@@ -151,16 +171,46 @@ static bool push_user_chain(struct collector *collector, struct process_space *s
 
 		if (i + 1 == chain.count)
 			*stop = stop_of_chain(&code, found);
-		if (found && !push_frame(collector, code.mapping_id, code.image_address, stack, err))
+		if (found && !profile_add_stack(collector->profile, *stack, code.location, stack, err))
 			return false;
 	}
 	return true;
 }
 
-static bool push_user(struct collector *collector, struct process_space *space, const struct record_sample *sample,
+static bool is_cut(enum profile_stop stop)
+{
+	return stop == PROFILE_STOP_DUMP_END || stop == PROFILE_STOP_STACK_SWITCH || stop == PROFILE_STOP_NO_RULE;
+}
+
+/* What the dump did not hold, from where it can be known. */
+static void make_whole(
+	struct collector *collector, struct process_space *space, const struct record *record, struct unwind_result *result)
+{
+	struct stitch_chain chain;
+
+	if (is_cut(result->stop)) {
+		chain = find_chain(&record->sample, PERF_CONTEXT_USER);
+		if (!stitch_from_memory(collector->stitches, record->tid, result) && !stitch_from_chain(space, &chain, result))
+			return;
+		result->stop = PROFILE_STOP_STITCHED;
+	}
+	if (result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED)
+		stitch_remember(collector->stitches, record->tid, result, record->sample.stack_room);
+}
+
+static enum profile_stop stop_without_registers(struct collector *collector, const struct record_sample *sample)
+{
+	collector->met_32bit |= sample->registers_abi == PERF_SAMPLE_REGS_ABI_32;
+	return sample->registers_abi == PERF_SAMPLE_REGS_ABI_NONE && sample->callchain.count ? PROFILE_STOP_KERNEL_ONLY
+											     : PROFILE_STOP_NO_REGISTERS;
+}
+
+static bool push_user(struct collector *collector, struct process_space *space, const struct record *record,
 	enum profile_stop *stop, uint32_t *stack, struct error *err)
 {
 	struct unwind_space finder = { process_space_find, space, space->process->generation };
+	struct profile_quality *quality = &collector->profile->quality;
+	const struct record_sample *sample = &record->sample;
 	struct unwind_registers registers;
 	struct unwind_stack_dump dump;
 	struct unwind_result result;
@@ -168,18 +218,21 @@ static bool push_user(struct collector *collector, struct process_space *space, 
 	if (!collector->has_stack)
 		return push_user_chain(collector, space, sample, stop, stack, err);
 	if (sample->user_registers.count == 0 || sample->registers_abi != PERF_SAMPLE_REGS_ABI_64) {
-		collector->met_32bit |= sample->registers_abi == PERF_SAMPLE_REGS_ABI_32;
-		*stop = sample->registers_abi == PERF_SAMPLE_REGS_ABI_NONE && sample->callchain.count ? PROFILE_STOP_KERNEL_ONLY
-												      : PROFILE_STOP_NO_REGISTERS;
+		*stop = stop_without_registers(collector, sample);
 		return true;
 	}
 	registers = registers_of(sample);
 	dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, registers.values[CFI_RSP] };
 	unwind_stack(collector->unwinder, &finder, &registers, &dump, &result);
+	make_whole(collector, space, record, &result);
+	if (space->failed)
+		return error_set_memory(err);
 	*stop = result.stop;
-	collector->profile->quality.frame_pointer_frames += result.frame_pointer_frames;
-	collector->profile->quality.frames += result.count;
-	return push_unwound(collector, &result, stack, err);
+	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then. */
+	collector->full_dumps_cut += result.stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
+	quality->frame_pointer_frames += result.frame_pointer_frames;
+	quality->frames += result.count;
+	return push_unwound(collector, &result, record->cpu, stack, err);
 }
 
 static bool add_to_profile(
@@ -208,8 +261,7 @@ static bool take_sample(struct collector *collector, const struct record *record
 	if (!process_table_get(&collector->processes, record->pid, &process, err))
 		return false;
 	space.process = process;
-	if (!push_user(collector, &space, &record->sample, &stop, &stack, err) ||
-		!push_kernel(collector, &record->sample, &stack, err))
+	if (!push_user(collector, &space, record, &stop, &stack, err) || !push_kernel(collector, &record->sample, &stack, err))
 		return false;
 	/* A stack without any frame still stands for time: by its address alone. */
 	if (stack == 0 && !push_frame(collector, PROFILE_NONE, record->sample.ip, &stack, err))

@@ -3,17 +3,29 @@
 
 #include "sampler/process.h"
 #include "sampler/sampler.h"
+#include "sampler/stitch.h"
+
+/* The user stack last seen on a CPU, root first. */
+struct collector_recent {
+	uint32_t locations[UNWIND_MAX_FRAMES], stacks[UNWIND_MAX_FRAMES];
+	size_t count;
+};
+
+enum { COLLECTOR_RECENT = 16 }; /* CPUs share them */
 
 /* From records to samples of the profile. */
 struct collector {
 	struct profile *profile; /* owned until taken */
 	struct process_table processes;
 	struct unwinder *unwinder;
+	struct stitch_memory *stitches;
+	struct collector_recent *recent; /* owned: COLLECTOR_RECENT of them */
 	uint32_t run;
-	uint64_t start_ns;  /* CLOCK_MONOTONIC; times of events count from here */
-	bool has_stack;     /* records carry registers and stack */
-	bool is_time;       /* the period is nanoseconds of CPU time */
-	int64_t nominal_ns; /* of CPU time that a sample stands for when the period is no time */
+	uint64_t start_ns;       /* CLOCK_MONOTONIC; times of events count from here */
+	bool has_stack;          /* records carry registers and stack */
+	bool is_time;            /* the period is nanoseconds of CPU time */
+	int64_t nominal_ns;      /* of CPU time that a sample stands for when the period is no time */
+	uint64_t full_dumps_cut; /* stacks cut because more was there than the dump had room for */
 	bool met_32bit;
 };
 

@@ -8,12 +8,16 @@
 
 static void run_child(int go_fd, int error_fd, char *const *argv)
 {
+	sigset_t none;
 	int failure;
 	char go;
 
 	/* End of file means that the recorder gave up. */
 	if (read(go_fd, &go, 1) != 1)
 		_exit(125);
+	/* The recorder may wait for its signals blocked; a program must not start so. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(argv[0], argv);
 	failure = errno;
 	if (write(error_fd, &failure, sizeof(failure)) < 0)

@@ -11,6 +11,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+/*
+ * A ring that stays in the cache is the cheaper one; it has room for some 60 samples, here of 16 kB of stack. Of the sideband a
+ * record takes 100 bytes.
+ */
 enum { SAMPLE_RING_PAGES = 256, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_PRECISE_IP = 3 };
 
 struct known_event {
@@ -32,7 +36,7 @@ static const struct known_event known_events[] = {
 	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false },
 	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, false },
 };
-enum { EVENT_CYCLES = 0, EVENT_CPU_CLOCK = 5 };
+enum { EVENT_CYCLES = 0, EVENT_CPU_CLOCK = 5, MAX_DESCRIPTORS = 1 << 24 };
 
 static int open_event(struct perf_event_attr *attr, int pid, int cpu, unsigned long flags)
 {
@@ -116,7 +120,6 @@ static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_
 		attr->sample_type |= RECORD_STACK_TYPE;
 		attr->sample_regs_user = record_register_mask;
 		attr->sample_stack_user = options->stack_bytes;
-		attr->exclude_callchain_user = 1;
 	}
 }
 
@@ -137,7 +140,6 @@ static void fill_sideband_attr(struct perf_event_attr *attr)
 		.comm_exec = 1,
 		.task = 1,
 		.watermark = 1,
-		.wakeup_watermark = SIDEBAND_RING_PAGES / 4 * 4096,
 		.exclude_kernel = 1,
 	};
 }
@@ -151,38 +153,6 @@ static void raise_descriptor_limit(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-}
-
-bool event_set_init(struct event_set *set, const struct sampler_options *options, struct error *err)
-{
-	*set = (struct event_set){ .cpu_count = event_cpu_count(), .ring_pages = SAMPLE_RING_PAGES };
-	fill_sample_attr(&set->sample_attr, options);
-	fill_sideband_attr(&set->sideband_attr);
-	if (!choose_event(set, options->event, err))
-		return false;
-	set->sample_attr.wakeup_watermark = SAMPLE_RING_PAGES / 2 * 4096;
-	set->sample_rings = calloc(set->cpu_count, sizeof(*set->sample_rings));
-	set->sideband_rings = calloc(set->cpu_count, sizeof(*set->sideband_rings));
-	if (!set->sample_rings || !set->sideband_rings) {
-		event_set_deinit(set);
-		return error_set_memory(err);
-	}
-	raise_descriptor_limit();
-	return true;
-}
-
-void event_set_deinit(struct event_set *set)
-{
-	for (uint32_t cpu = 0; set->sample_rings && cpu < set->cpu_count; cpu++)
-		ring_deinit(&set->sample_rings[cpu]);
-	for (uint32_t cpu = 0; set->sideband_rings && cpu < set->cpu_count; cpu++)
-		ring_deinit(&set->sideband_rings[cpu]);
-	for (size_t i = 0; i < set->descriptor_count; i++)
-		close(set->descriptors[i].fd);
-	free(set->sample_rings);
-	free(set->sideband_rings);
-	free(set->descriptors);
-	*set = (struct event_set){ 0 };
 }
 
 static int paranoid_level(void)
@@ -214,53 +184,140 @@ static bool explain_failure(int failure, const struct event_set *set, struct err
 	case EMFILE:
 		return error_set(
 			err, ERROR_LIMIT, "out of file descriptors after %zu events; raise 'ulimit -n'", set->descriptor_count);
+	case EBADF:
+		return error_set(
+			err, ERROR_NOT_FOUND, "not a control group that perf knows; in cgroup v1 it is a directory of perf_event");
 	default:
 		return error_set_errno(err, failure, "perf_event_open");
 	}
 }
 
-/* Kernel code is left out when that is what is not permitted. */
-static int open_permitted(struct event_set *set, struct perf_event_attr *attr, int pid, int cpu, unsigned long flags)
+/*
+ * An event of our own that counts nothing, for others to write into its ring. It wakes us when a quarter is filled: the rest is for
+ * the time until we get a CPU.
+ */
+static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, int cpu, struct error *err)
 {
-	int fd = open_event(attr, pid, cpu, flags);
-
-	if (fd >= 0 || errno != EACCES || attr->exclude_kernel)
-		return fd;
-	attr->exclude_kernel = 1;
-	set->user_only = true;
-	return open_event(attr, pid, cpu, flags);
-}
-
-/* The first event of a CPU owns its ring, the others write into it. */
-static bool join_ring(struct ring *ring, int fd, size_t pages, struct error *err)
-{
-	/* An unprivileged ring is bounded by perf_event_mlock_kb: smaller ones until one is granted. */
-	for (; !ring->pages; pages /= 2) {
-		if (ring_init(ring, fd, pages, err))
-			return true;
-		if (err->code != ERROR_PERMISSION || pages <= LEAST_RING_PAGES)
-			return false;
-	}
-	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0)
-		return error_set_errno(err, errno, "cannot join the events of a CPU");
-	return true;
-}
-
-static bool open_on_cpu(struct event_set *set, struct perf_event_attr *attr, struct ring *ring, size_t pages, int pid, int cpu,
-	unsigned long flags, struct error *err)
-{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 4),
+		.disabled = 1,
+		.exclude_kernel = 1,
+	};
 	int fd;
 
-	if (!ARRAY_RESERVE(&set->descriptors, &set->descriptor_capacity, set->descriptor_count + 1, 1 << 24, err))
+	if (!ARRAY_RESERVE(&set->descriptors, &set->descriptor_capacity, set->descriptor_count + 1, MAX_DESCRIPTORS, err))
 		return false;
-	fd = open_permitted(set, attr, pid, cpu, flags);
+	fd = open_event(&attr, 0, cpu, 0);
 	/* A CPU that is there but not online has nothing to sample. */
 	if (fd < 0 && errno == ENODEV)
 		return true;
 	if (fd < 0)
 		return explain_failure(errno, set, err);
-	set->descriptors[set->descriptor_count++] = (struct event_descriptor){ fd, attr == &set->sideband_attr };
-	return join_ring(ring, fd, pages, err);
+	set->descriptors[set->descriptor_count++] = (struct event_descriptor){ .fd = fd };
+	return ring_init(ring, fd, pages, err);
+}
+
+/* Locked memory is limited per user: a smaller ring then does, read more often. */
+static bool open_ring_as_permitted(struct event_set *set, struct ring *ring, size_t *pages, int cpu, struct error *err)
+{
+	struct error why = { 0 };
+
+	while (!open_ring(set, ring, *pages, cpu, &why)) {
+		if ((why.code != ERROR_PERMISSION && why.code != ERROR_MEMORY) || *pages <= LEAST_RING_PAGES) {
+			*err = why;
+			return false;
+		}
+		*pages /= 2;
+	}
+	return true;
+}
+
+static bool open_rings(struct event_set *set, struct error *err)
+{
+	size_t sideband_pages = SIDEBAND_RING_PAGES;
+
+	set->sample_rings = calloc(set->cpu_count, sizeof(*set->sample_rings));
+	set->sideband_rings = calloc(set->cpu_count, sizeof(*set->sideband_rings));
+	if (!set->sample_rings || !set->sideband_rings)
+		return error_set_memory(err);
+	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
+		if (!open_ring_as_permitted(set, &set->sideband_rings[cpu], &sideband_pages, (int)cpu, err) ||
+			!open_ring_as_permitted(set, &set->sample_rings[cpu], &set->ring_pages, (int)cpu, err))
+			return false;
+	}
+	if (set->ring_pages < SAMPLE_RING_PAGES / 2)
+		buffer_printf(set->notices,
+			"rings of %zu kB only, for want of locked memory; run 'sudo sysctl kernel.perf_event_mlock_kb=2048' if samples are lost\n",
+			set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
+	return true;
+}
+
+bool event_set_init(struct event_set *set, const struct sampler_options *options, struct buffer *notices, struct error *err)
+{
+	*set = (struct event_set){ .cpu_count = event_cpu_count(), .ring_pages = SAMPLE_RING_PAGES, .notices = notices };
+	for (uint32_t bytes = SAMPLER_DEFAULT_STACK_BYTES; bytes < options->stack_bytes; bytes *= 2)
+		set->ring_pages *= 2;
+	fill_sample_attr(&set->sample_attr, options);
+	fill_sideband_attr(&set->sideband_attr);
+	raise_descriptor_limit();
+	if (choose_event(set, options->event, err) && open_rings(set, err))
+		return true;
+	event_set_deinit(set);
+	return false;
+}
+
+void event_set_deinit(struct event_set *set)
+{
+	for (uint32_t cpu = 0; set->sample_rings && cpu < set->cpu_count; cpu++)
+		ring_deinit(&set->sample_rings[cpu]);
+	for (uint32_t cpu = 0; set->sideband_rings && cpu < set->cpu_count; cpu++)
+		ring_deinit(&set->sideband_rings[cpu]);
+	for (size_t i = 0; i < set->descriptor_count; i++)
+		close(set->descriptors[i].fd);
+	free(set->sample_rings);
+	free(set->sideband_rings);
+	free(set->descriptors);
+	*set = (struct event_set){ 0 };
+}
+
+/* Where an event counts. */
+struct event_place {
+	int pid, cpu;
+	unsigned long flags;
+};
+
+/* Kernel code is left out when that is what is not permitted. */
+static int open_permitted(struct event_set *set, struct perf_event_attr *attr, const struct event_place *place)
+{
+	int fd = open_event(attr, place->pid, place->cpu, place->flags);
+
+	if (fd >= 0 || errno != EACCES || attr->exclude_kernel)
+		return fd;
+	attr->exclude_kernel = 1;
+	set->user_only = true;
+	return open_event(attr, place->pid, place->cpu, place->flags);
+}
+
+static bool open_on_cpu(
+	struct event_set *set, struct perf_event_attr *attr, const struct ring *ring, struct event_place place, struct error *err)
+{
+	int fd;
+
+	if (!ARRAY_RESERVE(&set->descriptors, &set->descriptor_capacity, set->descriptor_count + 1, MAX_DESCRIPTORS, err))
+		return false;
+	fd = open_permitted(set, attr, &place);
+	if (fd < 0)
+		return explain_failure(errno, set, err);
+	set->descriptors[set->descriptor_count++] = (struct event_descriptor){ fd, attr == &set->sample_attr };
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0)
+		return error_set_errno(err, errno, "cannot join the events of CPU %d", place.cpu);
+	return true;
 }
 
 bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err)
@@ -268,9 +325,12 @@ bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct 
 	/* Inheriting is for tasks: all of a CPU, or of a cgroup, needs none. */
 	set->sample_attr.inherit = set->sideband_attr.inherit = pid != -1 && flags == 0;
 	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
-		if (!open_on_cpu(
-			    set, &set->sideband_attr, &set->sideband_rings[cpu], SIDEBAND_RING_PAGES, pid, (int)cpu, flags, err) ||
-			!open_on_cpu(set, &set->sample_attr, &set->sample_rings[cpu], set->ring_pages, pid, (int)cpu, flags, err))
+		struct event_place place = { pid, (int)cpu, flags };
+
+		if (!set->sample_rings[cpu].pages)
+			continue;
+		if (!open_on_cpu(set, &set->sideband_attr, &set->sideband_rings[cpu], place, err) ||
+			!open_on_cpu(set, &set->sample_attr, &set->sample_rings[cpu], place, err))
 			return false;
 	}
 	return true;
@@ -281,7 +341,7 @@ bool event_set_enable(struct event_set *set, bool enabled, struct error *err)
 	for (size_t i = 0; i < set->descriptor_count; i++) {
 		const struct event_descriptor *event = &set->descriptors[i];
 
-		if (!event->is_sideband && ioctl(event->fd, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
+		if (event->is_sampling && ioctl(event->fd, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
 			return error_set_errno(err, errno, "cannot switch sampling %s", enabled ? "on" : "off");
 	}
 	return true;

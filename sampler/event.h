@@ -8,15 +8,17 @@
 
 /*
  * The perf events of a recording: one sampling event and one `dummy` for the sideband (mmap, comm, task) per thread and CPU, all of
- * a CPU joined into one ring each, so that a burst of samples can never drop a mapping.
+ * a CPU joined into one ring each, so that a burst of samples can never drop a mapping. The rings belong to dummy events of our own
+ * process: those of a thread that ends would report it for ever after, and wake us for nothing.
  */
 struct event_descriptor {
 	int fd; /* owned */
-	bool is_sideband;
+	bool is_sampling;
 };
 
 struct event_set {
 	struct perf_event_attr sample_attr, sideband_attr;
+	struct buffer *notices; /* borrowed */
 	const char *event_name; /* static: what is counted in the end */
 	uint32_t cpu_count;
 	struct event_descriptor *descriptors;
@@ -24,12 +26,12 @@ struct event_set {
 	struct ring *sample_rings, *sideband_rings; /* [cpu] */
 	bool user_only;                             /* kernel part refused */
 	bool is_time;                               /* the period is nanoseconds of CPU time */
-	size_t ring_pages;
+	size_t ring_pages;                          /* of a sample ring, as far as it was permitted */
 };
 
-/* Fills the attributes; opens nothing. ERROR_USAGE for an event that is not known. */
+/* Fills the attributes and maps the rings. ERROR_USAGE for an event that is not known. */
 COMMON_MUST_CHECK
-bool event_set_init(struct event_set *set, const struct sampler_options *options, struct error *err);
+bool event_set_init(struct event_set *set, const struct sampler_options *options, struct buffer *notices, struct error *err);
 void event_set_deinit(struct event_set *set);
 
 /* Where an event counts: pid is a thread's id, -1 for all, or a descriptor of a cgroup directory with `flags`. */

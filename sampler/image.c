@@ -2,13 +2,13 @@
 #include "sampler/proc.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
-enum { MAX_IMAGES = 1 << 20, MAX_VDSO_BYTES = 1 << 16 };
+enum { MAX_IMAGES = 1 << 20, MAX_NOTES_BYTES = 1 << 16 };
 
 /* A file is known by device and inode; memory without a file by the process. The hash of the path tells JIT dumps of one inode 0.
  */
@@ -58,23 +58,30 @@ static struct image_key key_of(const struct elf_mapping *mapped, enum profile_ma
 	return key;
 }
 
-static bool open_vdso(const struct elf_mapping *mapped, struct elf_image **image, struct error *err)
-{
-	CLEANUP(cleanup_free) uint8_t *bytes = NULL;
-	CLEANUP(cleanup_close) int fd = -1;
-	size_t size = mapped->end - mapped->start;
-	char path[64];
+struct vdso_pages {
+	uint64_t start;
+	size_t size;
+};
 
-	if (size > MAX_VDSO_BYTES)
-		return error_set(err, ERROR_FORMAT, "vdso of %zu bytes", size);
-	bytes = malloc(size);
-	if (!bytes)
-		return error_set_memory(err);
-	snprintf(path, sizeof(path), "/proc/%d/mem", mapped->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || pread(fd, bytes, size, (off_t)mapped->start) != (ssize_t)size)
-		return error_set(err, ERROR_NOT_FOUND, "cannot read the vdso of pid %d", mapped->pid);
-	return elf_image_open_memory(bytes, size, "[vdso]", image, err);
+static bool take_vdso_entry(void *context, const struct elf_maps_entry *entry, struct error *err)
+{
+	struct vdso_pages *pages = context;
+
+	(void)err;
+	if (entry->mapping.start == pages->start)
+		pages->size = (size_t)(entry->mapping.end - entry->mapping.start);
+	return true;
+}
+
+/* The kernel maps one and the same into every 64-bit process: ours can be read also when the process has ended. */
+static bool open_vdso(struct elf_image **image, struct error *err)
+{
+	const void *bytes = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct vdso_pages pages = { .start = (uint64_t)(uintptr_t)bytes };
+
+	if (!bytes || !proc_read_maps(getpid(), take_vdso_entry, &pages, err) || pages.size == 0)
+		return error_set(err, ERROR_NOT_FOUND, "cannot find our own vdso");
+	return elf_image_open_memory(bytes, pages.size, "[vdso]", image, err);
 }
 
 /* The pid as the process itself sees it: perf maps are named by it. */
@@ -140,8 +147,7 @@ static bool open_image(struct process_table *table, const struct elf_mapping *ma
 
 	if (kind == PROFILE_MAPPING_ANON)
 		return find_jit_map(mapped, image, err);
-	opened = kind == PROFILE_MAPPING_VDSO ? open_vdso(mapped, &image->elf, &why)
-					      : elf_image_open_mapping(mapped, &image->elf, &why);
+	opened = kind == PROFILE_MAPPING_VDSO ? open_vdso(&image->elf, &why) : elf_image_open_mapping(mapped, &image->elf, &why);
 	if (!opened) {
 		if (table->notices)
 			buffer_printf(table->notices, "%s: its code stays unnamed\n", why.message);
@@ -154,7 +160,7 @@ static bool describe(struct process_table *table, const struct elf_mapping *mapp
 	struct process_image *image, struct error *err)
 {
 	struct profile_mapping mapping = { .kind = kind, .start = 0, .end = UINT64_MAX };
-	char build_id[2 * ELF_BUILD_ID_MAX_SIZE + 1] = "", anonymous[64];
+	char build_id[2 * ELF_BUILD_ID_MAX_SIZE + 1] = "";
 	const char *path = mapped->path;
 
 	if (image->elf) {
@@ -164,8 +170,9 @@ static bool describe(struct process_table *table, const struct elf_mapping *mapp
 		span_of(image->elf, &mapping);
 	}
 	if (kind == PROFILE_MAPPING_ANON) {
-		snprintf(anonymous, sizeof(anonymous), image->jit_map ? "/tmp/perf-%d.map" : "//anon", innermost_pid(mapped->pid));
-		path = anonymous;
+		/* A name without the pid, for the same code in another run is the same module; the offset keeps processes apart. */
+		path = image->jit_map ? "[jit]" : "//anon";
+		mapping.file_offset = image->jit_map ? (uint64_t)mapped->pid : 0;
 		mapping.kind = image->jit_map ? PROFILE_MAPPING_JIT : kind;
 	}
 	return profile_intern(table->profile, path, &mapping.path, err) &&
@@ -236,13 +243,31 @@ bool image_of_mapping(
 	return true;
 }
 
+/* "" where the kernel does not tell. */
+static void read_kernel_build_id(char text[2 * ELF_BUILD_ID_MAX_SIZE + 1])
+{
+	struct elf_build_id id = { .size = 0 };
+	struct buffer notes;
+	struct error ignored;
+
+	text[0] = '\0';
+	buffer_init(&notes, MAX_NOTES_BYTES);
+	if (file_read("/sys/kernel/notes", &notes, &ignored) &&
+		elf_build_id_from_notes(notes.data, notes.size, sizeof(uint32_t), &id, &ignored))
+		elf_build_id_format(&id, text);
+	buffer_deinit(&notes);
+}
+
 bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err)
 {
 	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_KERNEL, .end = UINT64_MAX };
 	struct process_image image = { 0 };
+	char build_id[2 * ELF_BUILD_ID_MAX_SIZE + 1];
 
 	if (table->kernel_image == PROFILE_NONE) {
+		read_kernel_build_id(build_id);
 		if (!profile_intern(table->profile, "[kernel.kallsyms]", &mapping.path, err) ||
+			!profile_intern(table->profile, build_id, &mapping.build_id, err) ||
 			!profile_add_mapping(table->profile, &mapping, &image.mapping_id, err) ||
 			!add_image(table, &image, &table->kernel_image, err))
 			return false;

@@ -65,6 +65,22 @@ int64_t proc_cpu_ns(int32_t pid)
 	return (int64_t)((user + system) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK)));
 }
 
+bool proc_is_alive(int32_t pid)
+{
+	char state = 'X', line[512], path[64];
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	const char *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return false;
+	end = strrchr(line, ')');
+	if (end && end[1] == ' ')
+		state = end[2];
+	return state != 'Z' && state != 'X';
+}
+
 bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *err)
 {
 	size_t capacity = 0, found = 0;
@@ -91,6 +107,19 @@ bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *e
 	*tids = list;
 	*count = found;
 	return true;
+}
+
+bool proc_read_children(int32_t pid, int32_t tid, struct buffer *pids, struct error *err)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char path[64];
+	int32_t child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+	file = fopen(path, "re");
+	while (file && fscanf(file, "%d", &child) == 1)
+		buffer_append(pids, &child, sizeof(child));
+	return buffer_ok(pids, err);
 }
 
 int32_t proc_leader_of(int32_t tid)

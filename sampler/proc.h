@@ -18,9 +18,16 @@ bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_ma
 /* CPU time a process has used so far, all threads, in nanoseconds; -1 when it is gone. */
 int64_t proc_cpu_ns(int32_t pid);
 
+/* False when it has ended, also while nobody has waited for it yet. */
+bool proc_is_alive(int32_t pid);
+
 /* Thread ids of a process into a heap array that the caller frees; ERROR_NOT_FOUND when it is gone. */
 COMMON_MUST_CHECK
 bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *err);
+
+/* Adds the ids of the processes that a thread has started and that still run; none where the kernel does not tell. */
+COMMON_MUST_CHECK
+bool proc_read_children(int32_t pid, int32_t tid, struct buffer *pids, struct error *err);
 
 /* The process that a thread belongs to; -1 when it is gone. */
 int32_t proc_leader_of(int32_t tid);

@@ -109,10 +109,8 @@ static bool take_maps_entry(void *context, const struct elf_maps_entry *entry, s
 	return !entry->executable || add_elf_mapping(reader->table, reader->process, &entry->mapping, err);
 }
 
-bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err)
+static bool add_process(struct process_table *table, int32_t pid, struct process **process, struct error *err)
 {
-	struct maps_reader reader = { .table = table };
-	char name[PROC_COMM_BYTES];
 	uint32_t *value;
 	bool added;
 
@@ -124,6 +122,16 @@ bool process_table_get(struct process_table *table, int32_t pid, struct process 
 			(struct process){ .pid = pid, .is_alive = true, .generation = table->next_generation++ };
 	}
 	*process = &table->processes[*value];
+	return true;
+}
+
+bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err)
+{
+	struct maps_reader reader = { .table = table };
+	char name[PROC_COMM_BYTES];
+
+	if (!add_process(table, pid, process, err))
+		return false;
 	if ((*process)->maps_are_read)
 		return true;
 	(*process)->maps_are_read = true;
@@ -133,34 +141,44 @@ bool process_table_get(struct process_table *table, int32_t pid, struct process 
 	return profile_intern(table->profile, name, &(*process)->name, err) && proc_read_maps(pid, take_maps_entry, &reader, err);
 }
 
-bool process_table_thread_name(struct process_table *table, int32_t pid, int32_t tid, uint32_t *name, struct error *err)
+static bool add_thread(struct process_table *table, int32_t tid, bool *added, uint32_t **name, struct error *err)
 {
-	char text[PROC_COMM_BYTES];
 	uint32_t *value;
-	bool added;
 
 	if (!ARRAY_RESERVE(&table->threads, &table->thread_capacity, table->thread_count + 1, MAX_PROCESSES, err) ||
-		!hash_map_add(&table->by_tid, &tid, (uint32_t)table->thread_count, &value, &added, err))
+		!hash_map_add(&table->by_tid, &tid, (uint32_t)table->thread_count, &value, added, err))
 		return false;
-	if (added) {
-		struct process_thread *thread = &table->threads[table->thread_count++];
-
-		thread->tid = tid;
-		proc_read_comm(pid, tid, text);
-		if (!profile_intern(table->profile, text, &thread->name, err))
-			return false;
-	}
-	*name = table->threads[*value].name;
+	if (*added)
+		table->threads[table->thread_count++] = (struct process_thread){ .tid = tid };
+	*name = &table->threads[*value].name;
 	return true;
 }
 
-static bool set_thread_name(struct process_table *table, int32_t pid, int32_t tid, const char *name, struct error *err)
+bool process_table_thread_name(struct process_table *table, int32_t pid, int32_t tid, uint32_t *name, struct error *err)
 {
-	uint32_t ignored, id;
+	char text[PROC_COMM_BYTES];
+	uint32_t *known;
+	bool added;
 
-	if (!profile_intern(table->profile, name, &id, err) || !process_table_thread_name(table, pid, tid, &ignored, err))
+	if (!add_thread(table, tid, &added, &known, err))
 		return false;
-	table->threads[hash_map_get(&table->by_tid, &tid)].name = id;
+	if (added) {
+		proc_read_comm(pid, tid, text);
+		if (!profile_intern(table->profile, text, known, err))
+			return false;
+	}
+	*name = *known;
+	return true;
+}
+
+static bool set_thread_name(struct process_table *table, int32_t tid, uint32_t name, struct error *err)
+{
+	uint32_t *known;
+	bool added;
+
+	if (!add_thread(table, tid, &added, &known, err))
+		return false;
+	*known = name;
 	return true;
 }
 
@@ -171,8 +189,7 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 	uint32_t name;
 
 	if (!process_table_get(table, record->pid, &process, err) ||
-		!set_thread_name(table, record->pid, record->tid, record->comm.name, err) ||
-		!profile_intern(table->profile, record->comm.name, &name, err))
+		!profile_intern(table->profile, record->comm.name, &name, err) || !set_thread_name(table, record->tid, name, err))
 		return false;
 	if (record->pid == record->tid)
 		process->name = name;
@@ -183,34 +200,36 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 	return true;
 }
 
-/* A child has what its parent has; a new thread has its creator's name. */
-static bool take_fork(struct process_table *table, const struct record *record, struct error *err)
+/* A child has what its parent has. */
+static bool copy_parent(struct process_table *table, const struct record *record, struct error *err)
 {
-	struct process *child, parent;
-	struct process *found;
-	uint32_t name;
+	struct process *child, *found, parent;
 
-	if (!process_table_thread_name(table, record->fork.parent_pid, record->fork.parent_tid, &name, err) ||
-		!set_thread_name(table, record->pid, record->tid, profile_string(table->profile, name), err))
-		return false;
-	if (record->pid == record->fork.parent_pid)
-		return true;
 	if (!process_table_get(table, record->fork.parent_pid, &found, err))
 		return false;
 	parent = *found;
-	if (!process_table_get(table, record->pid, &child, err))
+	if (!add_process(table, record->pid, &child, err) ||
+		!ARRAY_RESERVE(&child->mappings, &child->mapping_capacity, parent.mapping_count + 1, MAX_MAPPINGS, err))
 		return false;
-	child->is_alive = true;
 	/* A pid may be used again: what it was before is over. */
-	child->mapping_count = 0;
+	child->is_alive = child->maps_are_read = true;
 	child->name = parent.name;
 	child->generation = table->next_generation++;
-	if (!ARRAY_RESERVE(&child->mappings, &child->mapping_capacity, parent.mapping_count + 1, MAX_MAPPINGS, err))
-		return false;
 	if (parent.mapping_count)
 		memcpy(child->mappings, parent.mappings, parent.mapping_count * sizeof(*child->mappings));
 	child->mapping_count = parent.mapping_count;
 	return true;
+}
+
+/* A new thread has its creator's name. */
+static bool take_fork(struct process_table *table, const struct record *record, struct error *err)
+{
+	uint32_t name;
+
+	if (!process_table_thread_name(table, record->fork.parent_pid, record->fork.parent_tid, &name, err) ||
+		!set_thread_name(table, record->tid, name, err))
+		return false;
+	return record->pid == record->fork.parent_pid || copy_parent(table, record, err);
 }
 
 static bool take_mmap(struct process_table *table, const struct record *record, struct error *err)
@@ -262,12 +281,8 @@ bool process_table_update(struct process_table *table, const struct record *reco
 	return true;
 }
 
-bool process_space_find(void *context, uint64_t address, struct unwind_code *code)
+static const struct process_mapping *find_mapping(const struct process *process, uint64_t address)
 {
-	const struct process_space *space = context;
-	const struct process *process = space->process;
-	const struct process_mapping *mapping;
-	const struct process_image *image;
 	size_t low = 0, high = process->mapping_count;
 
 	while (low < high) {
@@ -278,17 +293,31 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 		else
 			high = middle;
 	}
-	if (low == 0)
-		return false;
-	mapping = &process->mappings[low - 1];
-	if (address >= mapping->end)
+	return low > 0 && address < process->mappings[low - 1].end ? &process->mappings[low - 1] : NULL;
+}
+
+bool process_space_find(void *context, uint64_t address, struct unwind_code *code)
+{
+	struct process_space *space = context;
+	const struct process_mapping *mapping = find_mapping(space->process, address);
+	const struct process_image *image;
+	struct unwind_code found;
+	struct error ignored;
+
+	if (!mapping)
 		return false;
 	image = &space->table->images[mapping->image];
-	*code = (struct unwind_code){
+	found = (struct unwind_code){
 		.table = image->table,
 		.image_address = address + mapping->bias,
 		.entry = image->elf ? elf_image_entry(image->elf) : 0,
-		.mapping_id = image->mapping_id,
 	};
+	if (image->elf)
+		found.bytes = elf_image_bytes_at(image->elf, found.image_address - UNWIND_BYTES_BEFORE, &found.byte_count);
+	if (!profile_add_location(space->table->profile, image->mapping_id, found.image_address, &found.location, &ignored)) {
+		space->failed = true;
+		return false;
+	}
+	*code = found;
 	return true;
 }

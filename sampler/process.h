@@ -73,9 +73,10 @@ bool process_table_update(struct process_table *table, const struct record *reco
 COMMON_MUST_CHECK
 bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err);
 
-/* For struct unwind_space: `context` is a struct process_space. */
+/* For struct unwind_space: `context` is a struct process_space; locations are those of the profile. */
 struct process_space {
-	const struct process_table *table;
+	struct process_table *table;
 	const struct process *process;
+	bool failed; /* no memory for a location */
 };
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code);

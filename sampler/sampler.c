@@ -5,18 +5,20 @@
 #include "sampler/command.h"
 #include "sampler/event.h"
 #include "sampler/facts.h"
+#include "sampler/order.h"
 #include "sampler/proc.h"
 #include "sampler/target.h"
+#include "sampler/watch.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 
-enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096, SETTLE_NS = 1000000 };
+enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
+
+/* When so many of the last samples were cut, more of the stack is copied. */
+enum { DEEPEN_AFTER_SAMPLES = 128, DEEPEN_ABOVE_PERCENT = 3 };
 
 struct sampler {
 	struct sampler_options options;
@@ -25,10 +27,14 @@ struct sampler {
 	struct record_layout sample_layout, sideband_layout;
 	struct collector collector;
 	struct command command;
+	struct order order;
+	struct watch watch;
 	struct buffer notices;
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
 	int64_t target_cpu_before_ns, own_cpu_before_ns;
-	bool enabled;
+	uint64_t counted_samples, counted_cuts; /* when the dump's size was last looked at */
+	uint64_t broken_rings;                  /* of rings that were given up */
+	bool enabled, may_deepen;
 };
 
 static uint64_t now_ns(clockid_t clock)
@@ -68,6 +74,27 @@ static bool read_processes(struct sampler *sampler, struct error *err)
 	return true;
 }
 
+static bool prepare_reading(struct sampler *sampler, struct error *err)
+{
+	struct event_set *events = &sampler->events;
+	const struct sampler_target *target = &sampler->options.target;
+	bool is_command = target->kind == SAMPLER_TARGET_COMMAND;
+
+	sampler->sample_layout = record_layout_of(&events->sample_attr);
+	sampler->sideband_layout = record_layout_of(&events->sideband_attr);
+	if (!order_init(&sampler->order, 2 * (size_t)events->cpu_count, err))
+		return false;
+	/* The sideband first: at equal times a mapping comes before the sample in it. */
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
+		if (events->sideband_rings[cpu].pages)
+			order_add(&sampler->order, &events->sideband_rings[cpu], &sampler->sideband_layout);
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
+		if (events->sample_rings[cpu].pages)
+			order_add(&sampler->order, &events->sample_rings[cpu], &sampler->sample_layout);
+	return watch_init(&sampler->watch, events, is_command ? &sampler->command.pid : target->pids,
+		is_command ? 1 : target->pid_count, err);
+}
+
 static bool open_all(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_options *options = &sampler->options;
@@ -75,11 +102,11 @@ static bool open_all(struct sampler *sampler, struct error *err)
 
 	if (options->target.kind == SAMPLER_TARGET_COMMAND && !command_fork(&sampler->command, options->target.command, err))
 		return false;
-	if (!event_set_init(&sampler->events, options, err) ||
+	if (!event_set_init(&sampler->events, options, &sampler->notices, err) ||
 		!target_open(&options->target, sampler->command.pid, &sampler->events, err))
 		return false;
-	sampler->sample_layout = record_layout_of(&sampler->events.sample_attr);
-	sampler->sideband_layout = record_layout_of(&sampler->events.sideband_attr);
+	if (!prepare_reading(sampler, err))
+		return false;
 	collecting = (struct collector_options){
 		.event = sampler->events.event_name,
 		.is_time = sampler->events.is_time,
@@ -105,6 +132,7 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 	if (!made)
 		return error_set_memory(err);
 	made->options = *options;
+	made->may_deepen = options->stack_bytes == 0 && options->call_graph == SAMPLER_CALL_GRAPH_DWARF;
 	made->own_cpu_before_ns = (int64_t)now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	buffer_init(&made->notices, MAX_NOTICE_BYTES);
 	if (!check_options(&made->options, err))
@@ -130,10 +158,10 @@ void sampler_destroy(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
-	if (sampler->events.sample_rings)
-		event_set_deinit(&sampler->events);
-	if (sampler->collector.profile)
-		collector_deinit(&sampler->collector);
+	watch_deinit(&sampler->watch);
+	order_deinit(&sampler->order);
+	event_set_deinit(&sampler->events);
+	collector_deinit(&sampler->collector);
 	command_deinit(&sampler->command);
 	buffer_deinit(&sampler->notices);
 	free(sampler->pids);
@@ -160,131 +188,87 @@ bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *er
 	return event_set_enable(&sampler->events, enabled, err);
 }
 
-static struct ring *ring_at(const struct sampler *sampler, size_t index)
-{
-	uint32_t cpus = sampler->events.cpu_count;
-
-	/* The sideband first: at equal times a mapping comes before the sample in it. */
-	return index < cpus ? &sampler->events.sideband_rings[index] : &sampler->events.sample_rings[index - cpus];
-}
-
-static const struct record_layout *layout_at(const struct sampler *sampler, size_t index)
-{
-	return index < sampler->events.cpu_count ? &sampler->sideband_layout : &sampler->sample_layout;
-}
-
-/* The ring whose next record is the oldest; false when none is older than the limit. */
-static bool find_oldest(struct sampler *sampler, uint64_t limit_ns, size_t *oldest)
-{
-	uint64_t best = UINT64_MAX;
-
-	for (size_t i = 0; i < 2 * (size_t)sampler->events.cpu_count; i++) {
-		struct ring *ring = ring_at(sampler, i);
-		const uint8_t *bytes;
-		bool broken = false;
-		uint64_t time;
-		size_t size;
-
-		if (!ring->pages || !ring_peek(ring, &bytes, &size, &broken)) {
-			sampler->collector.profile->quality.lost += broken;
-			continue;
-		}
-		time = record_time(layout_at(sampler, i), bytes, size);
-		if (time < best && time <= limit_ns) {
-			best = time;
-			*oldest = i;
-		}
-	}
-	return best != UINT64_MAX;
-}
-
 /* Takes records in order of time up to the limit, in place. */
 static bool drain(struct sampler *sampler, uint64_t limit_ns, struct error *err)
 {
-	size_t cpus = sampler->events.cpu_count, oldest;
+	struct order_source *source;
 
-	for (size_t i = 0; i < 2 * cpus; i++)
-		if (ring_at(sampler, i)->pages)
-			ring_refresh(ring_at(sampler, i));
-	while (find_oldest(sampler, limit_ns, &oldest)) {
-		struct ring *ring = ring_at(sampler, oldest);
+	order_refresh(&sampler->order);
+	while (order_next(&sampler->order, limit_ns, &source)) {
 		struct error ignored;
 		struct record record;
-		const uint8_t *bytes;
-		bool broken = false;
-		size_t size;
 
-		if (!ring_peek(ring, &bytes, &size, &broken))
-			continue;
-		if (!record_parse(layout_at(sampler, oldest), bytes, size, &record, &ignored))
+		if (!record_parse(source->layout, source->bytes, source->size, &record, &ignored))
 			sampler->collector.profile->quality.lost++;
-		else if (!collector_take(&sampler->collector, &record, oldest < cpus, err))
+		else if (!collector_take(&sampler->collector, &record, source->layout == &sampler->sideband_layout, err))
 			return false;
-		ring_advance(ring, size);
-		ring_release(ring);
+		order_release(&sampler->order, source);
 	}
 	return true;
 }
 
-static bool wait_for_records(struct sampler *sampler, int timeout_ms, int wake_fd, struct error *err)
+/* A command that runs is a process like any other. */
+static struct sampler_target running_target(const struct sampler *sampler)
 {
-	size_t count = 2 * (size_t)sampler->events.cpu_count + 1;
-	CLEANUP(cleanup_free) struct pollfd *fds = calloc(count, sizeof(*fds));
+	struct sampler_target target = sampler->options.target;
 
-	if (!fds)
-		return error_set_memory(err);
-	for (size_t i = 0; i < count; i++)
-		fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
-	for (size_t i = 0; i + 1 < count; i++)
-		if (ring_at(sampler, i)->pages)
-			fds[i].fd = ring_at(sampler, i)->fd;
-	fds[count - 1].fd = wake_fd;
-	if (poll(fds, count, timeout_ms) < 0 && errno != EINTR)
-		return error_set_errno(err, errno, "cannot wait for samples");
-	/* The descriptor of a task that has ended is ready for ever: not a reason to spin. */
-	for (size_t i = 0; i + 1 < count; i++)
-		if (fds[i].revents & (POLLHUP | POLLERR)) {
-			struct timespec pause = { .tv_nsec = 5000000 };
-
-			nanosleep(&pause, NULL);
-			break;
-		}
-	return true;
+	if (target.kind == SAMPLER_TARGET_COMMAND)
+		target = (struct sampler_target){ .kind = SAMPLER_TARGET_PIDS, .pids = &sampler->command.pid, .pid_count = 1 };
+	return target;
 }
 
-static bool is_process_alive(int32_t pid)
+/*
+ * Opens all events again with a larger dump, which is fixed when an event is opened. Both sets are there for a moment, so that no
+ * mapping is missed; where the new ones cannot be opened, the old ones stay.
+ */
+static bool deepen(struct sampler *sampler, struct error *err)
 {
-	char state = 'X', line[512], path[64];
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	const char *end;
+	struct sampler_options deeper = sampler->options;
+	struct sampler_target target = running_target(sampler);
+	struct event_set events;
+	struct error why;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(line, sizeof(line), file))
+	deeper.stack_bytes = deeper.stack_bytes < SAMPLER_MAX_STACK_BYTES / 2 ? 2 * deeper.stack_bytes : SAMPLER_MAX_STACK_BYTES;
+	deeper.target = target;
+	sampler->may_deepen = false;
+	if (!event_set_init(&events, &deeper, &sampler->notices, &why))
+		return true;
+	if (!target_open(&target, 0, &events, &why) || !event_set_enable(&sampler->events, false, &why)) {
+		event_set_deinit(&events);
+		return true;
+	}
+	if ((sampler->enabled && !event_set_enable(&events, true, err)) || !drain(sampler, UINT64_MAX, err)) {
+		event_set_deinit(&events);
 		return false;
-	end = strrchr(line, ')');
-	if (end && end[1] == ' ')
-		state = end[2];
-	return state != 'Z' && state != 'X';
+	}
+	sampler->broken_rings += sampler->order.broken;
+	watch_deinit(&sampler->watch);
+	order_deinit(&sampler->order);
+	event_set_deinit(&sampler->events);
+	sampler->events = events;
+	sampler->options.stack_bytes = deeper.stack_bytes;
+	sampler->may_deepen = deeper.stack_bytes < SAMPLER_MAX_STACK_BYTES;
+	return prepare_reading(sampler, err);
+}
+
+static bool deepen_if_cut(struct sampler *sampler, struct error *err)
+{
+	const struct profile_quality *quality = &sampler->collector.profile->quality;
+	uint64_t samples = quality->samples - sampler->counted_samples;
+	uint64_t cuts = sampler->collector.full_dumps_cut - sampler->counted_cuts;
+
+	if (!sampler->may_deepen || samples < DEEPEN_AFTER_SAMPLES)
+		return true;
+	sampler->counted_samples = quality->samples;
+	sampler->counted_cuts = sampler->collector.full_dumps_cut;
+	return cuts * 100 <= samples * DEEPEN_ABOVE_PERCENT || deepen(sampler, err);
 }
 
 static bool is_target_gone(struct sampler *sampler)
 {
-	const struct sampler_target *target = &sampler->options.target;
-
-	if (target->kind == SAMPLER_TARGET_COMMAND)
+	if (sampler->options.target.kind == SAMPLER_TARGET_COMMAND)
 		return command_has_ended(&sampler->command);
-	if (target->kind == SAMPLER_TARGET_SYSTEM || target->kind == SAMPLER_TARGET_CGROUP)
-		return false;
-	for (size_t i = 0; i < target->pid_count; i++)
-		if (is_process_alive(target->pids[i]))
-			return false;
-	/* Children are part of the target. */
-	for (size_t i = 0; i < sampler->collector.processes.count; i++)
-		if (sampler->collector.processes.processes[i].is_alive &&
-			is_process_alive(sampler->collector.processes.processes[i].pid))
-			return false;
-	return true;
+	return watch_all_ended(&sampler->watch, &sampler->collector.processes);
 }
 
 bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err)
@@ -292,11 +276,11 @@ bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct s
 	const struct profile_quality *quality = &sampler->collector.profile->quality;
 	uint64_t clock;
 
-	if (!wait_for_records(sampler, timeout_ms, wake_fd, err))
+	if (!watch_wait(&sampler->watch, timeout_ms, wake_fd, err))
 		return false;
 	/* What is this old has been written by now on every CPU: nothing older can still arrive and break the order. */
 	clock = now_ns(CLOCK_MONOTONIC);
-	if (!drain(sampler, clock - SETTLE_NS, err))
+	if (!drain(sampler, clock - ORDER_HORIZON_NS, err) || !deepen_if_cut(sampler, err))
 		return false;
 	*progress = (struct sampler_progress){
 		.state = is_target_gone(sampler) ? SAMPLER_TARGET_GONE : SAMPLER_RUNNING,
@@ -327,6 +311,8 @@ static bool fail_empty(struct sampler *sampler, struct error *err)
 		return error_set(err, ERROR_EMPTY, "no samples: %s exited %.1f s after the recording began", what, seconds);
 	if (target->pid_count == 0)
 		return error_set(err, ERROR_EMPTY, "no samples: %s used no CPU time in %.1f s", what, seconds);
+	if (!sampler->events.is_time && strcmp(sampler->events.event_name, "cycles") != 0)
+		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
 	return error_set(err, ERROR_EMPTY,
 		"no samples: %s slept: it used %.3f s of CPU time in %.1f s; record it while it works, or longer with -d", what,
 		(double)(used_ns > 0 ? used_ns : 0) / 1e9, seconds);
@@ -348,6 +334,16 @@ static void close_run(struct sampler *sampler)
 	run->peak_memory_bytes = sampler->command.usage.ru_maxrss * 1024;
 }
 
+/* Of a process that has ended, only our own view of /tmp is left. */
+static char *readable_jit_map(char *path)
+{
+	char *own = strstr(path, "/tmp/");
+
+	if (access(path, R_OK) != 0 && own)
+		memmove(path, own, strlen(own) + 1);
+	return path;
+}
+
 static bool hand_over_images(struct sampler *sampler, struct sampler_result *result, struct error *err)
 {
 	const struct process_table *table = &sampler->collector.processes;
@@ -364,7 +360,7 @@ static bool hand_over_images(struct sampler *sampler, struct sampler_result *res
 		if (image->elf && !result->images[image->mapping_id])
 			result->images[image->mapping_id] = elf_image_ref(image->elf);
 		if (image->jit_map && !result->jit_maps[image->mapping_id])
-			result->jit_maps[image->mapping_id] = TAKE(image->jit_map);
+			result->jit_maps[image->mapping_id] = readable_jit_map(TAKE(image->jit_map));
 	}
 	return true;
 }
@@ -376,8 +372,9 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	if (!event_set_enable(&sampler->events, false, err))
 		return false;
 	sampler->stop_ns = now_ns(CLOCK_MONOTONIC);
-	if (!drain(sampler, UINT64_MAX - 1, err))
+	if (!drain(sampler, UINT64_MAX, err))
 		return false;
+	sampler->collector.profile->quality.lost += sampler->broken_rings + sampler->order.broken;
 	if (notices && sampler->notices.size)
 		buffer_append(notices, sampler->notices.data, sampler->notices.size);
 	if (sampler->collector.profile->quality.samples == 0)
@@ -391,8 +388,6 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 		made.child_status = sampler->command.status;
 	made.cpu_ns = (int64_t)now_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
 	made.profile = TAKE(sampler->collector.profile);
-	process_table_deinit(&sampler->collector.processes);
-	unwinder_destroy(TAKE(sampler->collector.unwinder));
 	*result = made;
 	return true;
 }

@@ -9,39 +9,128 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROUNDS = 64 };
+enum { MAX_ROUNDS = 64, MAX_CHILDREN_BYTES = 1 << 22 };
 
-/*
- * Threads that are born while we open are their creator's when its event is open already; of the others a further look tells.
- * Ends when a look finds nothing new.
- */
-static bool open_process(int32_t pid, struct event_set *events, struct error *err)
+/* The threads and processes of a target that have been dealt with. */
+struct opening {
+	struct event_set *events;
+	struct hash_map known; /* tids: opened by us, or born with their creator's events */
+};
+
+static bool add_known(struct opening *opening, int32_t tid, bool *added, struct error *err)
 {
-	struct hash_map seen;
-	bool ok = true, found = true;
+	uint32_t *value;
 
-	hash_map_init(&seen, sizeof(int32_t));
-	for (int round = 0; ok && found && round < MAX_ROUNDS; round++) {
-		CLEANUP(cleanup_free) int32_t *tids = NULL;
-		size_t count = 0;
+	return hash_map_add(&opening->known, &tid, 0, &value, added, err);
+}
 
-		found = false;
-		ok = proc_read_tasks(pid, &tids, &count, err);
-		for (size_t i = 0; ok && i < count; i++) {
-			uint32_t *value;
+/* What threads that are open already have started in the meantime carries their events: the sideband tells. It is not used up. */
+static bool note_born(struct opening *opening, struct error *err)
+{
+	struct record_layout layout = record_layout_of(&opening->events->sideband_attr);
+
+	for (uint32_t cpu = 0; cpu < opening->events->cpu_count; cpu++) {
+		struct ring ring = opening->events->sideband_rings[cpu];
+		const uint8_t *bytes;
+		bool broken = false;
+		size_t size;
+
+		if (!ring.pages)
+			continue;
+		ring_refresh(&ring);
+		for (; ring_peek(&ring, &bytes, &size, &broken); ring_advance(&ring, size)) {
+			struct record record;
+			struct error ignored;
 			bool added;
 
-			ok = hash_map_add(&seen, &tids[i], 0, &value, &added, err);
-			if (!ok || !added)
-				continue;
-			found = true;
-			ok = event_set_open(events, tids[i], 0, err);
-			/* A thread that has ended in between is no failure, unless it is the process. */
-			if (!ok && err->code == ERROR_NOT_FOUND && tids[i] != pid)
-				ok = true;
+			if (record_parse(&layout, bytes, size, &record, &ignored) && record.kind == RECORD_FORK &&
+				!add_known(opening, record.tid, &added, err))
+				return false;
 		}
 	}
-	hash_map_deinit(&seen);
+	return true;
+}
+
+/* Opens the threads that are not known yet. */
+static bool open_new_threads(struct opening *opening, int32_t pid, bool *found, struct error *err)
+{
+	CLEANUP(cleanup_free) int32_t *tids = NULL;
+	size_t count = 0;
+
+	*found = false;
+	/* In this order: what is listed and not known was there before its creator was open. */
+	if (!proc_read_tasks(pid, &tids, &count, err) || !note_born(opening, err))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		bool added;
+
+		if (!add_known(opening, tids[i], &added, err))
+			return false;
+		if (!added)
+			continue;
+		*found = true;
+		/* A thread that has ended in between is no failure, unless it is the process. */
+		if (!event_set_open(opening->events, tids[i], 0, err) && (err->code != ERROR_NOT_FOUND || tids[i] == pid))
+			return false;
+	}
+	return true;
+}
+
+static bool read_all_children(int32_t pid, struct buffer *children, struct error *err)
+{
+	CLEANUP(cleanup_free) int32_t *tids = NULL;
+	size_t count = 0;
+
+	if (!proc_read_tasks(pid, &tids, &count, err))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!proc_read_children(pid, tids[i], children, err))
+			return false;
+	return true;
+}
+
+static bool open_tree(struct opening *opening, int32_t pid, struct error *err);
+
+/* The processes that it has started before we came. */
+static bool open_children(struct opening *opening, int32_t pid, struct error *err)
+{
+	struct buffer children;
+	struct error ignored;
+	bool ok = true;
+
+	buffer_init(&children, MAX_CHILDREN_BYTES);
+	if (read_all_children(pid, &children, &ignored))
+		ok = note_born(opening, err);
+	for (size_t i = 0; ok && i < children.size / sizeof(int32_t); i++) {
+		int32_t child;
+
+		memcpy(&child, children.data + i * sizeof(child), sizeof(child));
+		if (hash_map_get(&opening->known, &child) != HASH_MAP_NONE)
+			continue;
+		ok = open_tree(opening, child, err) || err->code == ERROR_NOT_FOUND;
+	}
+	buffer_deinit(&children);
+	return ok;
+}
+
+static bool open_tree(struct opening *opening, int32_t pid, struct error *err)
+{
+	bool found = true;
+
+	for (int round = 0; found && round < MAX_ROUNDS; round++)
+		if (!open_new_threads(opening, pid, &found, err))
+			return false;
+	return open_children(opening, pid, err);
+}
+
+static bool open_process(int32_t pid, struct event_set *events, struct error *err)
+{
+	struct opening opening = { .events = events };
+	bool ok;
+
+	hash_map_init(&opening.known, sizeof(int32_t));
+	ok = open_tree(&opening, pid, err);
+	hash_map_deinit(&opening.known);
 	if (!ok && err->code == ERROR_NOT_FOUND)
 		return error_set(
 			err, ERROR_NOT_FOUND, "cannot sample pid %d: no such process; look it up with 'pgrep -a NAME'", pid);

@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/unwind/unwind.h"
 
+#include "sampler/unwind/rules.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* Callers return to few places: a cache of this size answers for 99 of 100 frames. */
-enum { CACHE_ENTRIES = 1 << 14, ENTRY_CODE_BYTES = 64 };
+enum { CACHE_BITS = 14, CACHE_ENTRIES = 1 << CACHE_BITS, ENTRY_CODE_BYTES = 64 };
+
+/* What lies further above the dump than any stack is deep is another stack. */
+static const uint64_t deepest_stack_bytes = 8 << 20;
+
+enum cached_kind {
+	CACHED_NOWHERE, /* in no executable mapping */
+	CACHED_RULE,
+	CACHED_SIGNAL_RETURN, /* no rule, but the code a signal handler returns to */
+	CACHED_ENTRY,         /* no rule, but where execution of the image starts */
+	CACHED_SYSCALL,       /* no rule, directly behind a system call */
+	CACHED_NO_RULE,
+};
 
 struct cached {
 	uint64_t generation, address;
-	struct unwind_code code;
-	bool in_code, has_rule;
-	struct cfi_rule rule;
+	const struct cfi_table *table;
+	uint32_t location;
+	uint32_t rule : 24;
+	uint32_t kind : 8; /* enum cached_kind */
 };
 
 struct unwinder {
 	struct cached *cache;
+	struct rules rules;
 	struct unwind_frame frames[UNWIND_MAX_FRAMES];
 };
 
@@ -39,6 +55,7 @@ bool unwinder_create(struct unwinder **unwinder, struct error *err)
 		free(made);
 		return error_set_memory(err);
 	}
+	rules_init(&made->rules);
 	*unwinder = made;
 	return true;
 }
@@ -47,6 +64,7 @@ void unwinder_destroy(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
+	rules_deinit(&unwinder->rules);
 	free(unwinder->cache);
 	free(unwinder);
 }
@@ -67,23 +85,65 @@ static bool read_stack_for_expression(const void *context, uint64_t address, uin
 	return read_stack(context, address, value);
 }
 
+static bool has_code(const struct unwind_code *code, size_t offset, const uint8_t *expected, size_t size)
+{
+	return code->bytes && checked_range(offset, size, code->byte_count) && memcmp(code->bytes + offset, expected, size) == 0;
+}
+
+/* `mov $15, %rax; syscall`: rt_sigreturn, where the C library has no rules for it. A pc at its start is one behind the address. */
+static bool is_signal_return(const struct unwind_code *code)
+{
+	static const uint8_t long_form[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t short_form[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+
+	return has_code(code, UNWIND_BYTES_BEFORE + 1, long_form, sizeof(long_form)) ||
+	       has_code(code, UNWIND_BYTES_BEFORE + 1, short_form, sizeof(short_form));
+}
+
+static enum cached_kind kind_without_rule(const struct unwind_code *code)
+{
+	static const uint8_t syscall[UNWIND_BYTES_BEFORE] = { 0x0f, 0x05 };
+
+	if (is_signal_return(code))
+		return CACHED_SIGNAL_RETURN;
+	if (code->entry && code->image_address - code->entry < ENTRY_CODE_BYTES)
+		return CACHED_ENTRY;
+	return has_code(code, 0, syscall, sizeof(syscall)) ? CACHED_SYSCALL : CACHED_NO_RULE;
+}
+
+static void fill_cached(struct walk *w, struct cached *cached, uint64_t address)
+{
+	struct unwind_code code = { 0 };
+	struct cfi_rule rule;
+	struct error ignored;
+	uint32_t id;
+
+	*cached = (struct cached){ .generation = w->space->generation, .address = address, .kind = CACHED_NOWHERE };
+	if (!w->space->find(w->space->context, address, &code))
+		return;
+	cached->table = code.table;
+	cached->location = code.location;
+	cached->kind = kind_without_rule(&code);
+	if (code.table && cfi_table_find(code.table, code.image_address, &rule) &&
+		rules_intern(&w->unwinder->rules, &rule, code.table, &id, &ignored)) {
+		cached->rule = id & 0xffffff;
+		cached->kind = CACHED_RULE;
+	}
+}
+
 static const struct cached *look_up(struct walk *w, uint64_t address)
 {
-	uint64_t slot = (address * 0x9e3779b97f4a7c15u ^ w->space->generation * 0xc2b2ae3d27d4eb4fu) >> (64 - 14);
-	struct cached *cached = &w->unwinder->cache[slot];
+	uint64_t mixed = address * 0x9e3779b97f4a7c15u ^ w->space->generation * 0xc2b2ae3d27d4eb4fu;
+	struct cached *cached = &w->unwinder->cache[mixed >> (64 - CACHE_BITS)];
 
-	if (cached->address == address && cached->generation == w->space->generation)
-		return cached;
-	*cached = (struct cached){ .generation = w->space->generation, .address = address };
-	cached->in_code = w->space->find(w->space->context, address, &cached->code);
-	if (cached->in_code && cached->code.table)
-		cached->has_rule = cfi_table_find(cached->code.table, cached->code.image_address, &cached->rule);
+	if (cached->address != address || cached->generation != w->space->generation)
+		fill_cached(w, cached, address);
 	return cached;
 }
 
 static bool is_in_code(struct walk *w, uint64_t address)
 {
-	return look_up(w, address)->in_code;
+	return look_up(w, address)->kind != CACHED_NOWHERE;
 }
 
 /* Why a read beyond the dump failed: what lies above it was not copied; what lies elsewhere is another stack. */
@@ -91,7 +151,8 @@ static enum profile_stop stop_of_read(const struct walk *w, uint64_t address)
 {
 	uint64_t end = w->dump->address + w->dump->size;
 
-	if (address >= w->dump->address && address < end + (8 << 20))
+	if (address >= w->dump->address && address - w->dump->address < w->dump->size + deepest_stack_bytes &&
+		end > w->dump->address)
 		return PROFILE_STOP_DUMP_END;
 	return PROFILE_STOP_STACK_SWITCH;
 }
@@ -99,28 +160,24 @@ static enum profile_stop stop_of_read(const struct walk *w, uint64_t address)
 /* Without unwind information: believed only when the return address lies in code and the frame lies above the stack pointer. */
 static bool step_by_frame_pointer(struct walk *w, enum profile_stop *stop)
 {
-	uint64_t rbp = w->registers.values[CFI_RBP], next_rbp, pc;
+	uint64_t rbp = w->registers.values[CFI_RBP], next_rbp = 0, pc = 0;
+	bool is_readable = read_stack(w->dump, rbp, &next_rbp) && read_stack(w->dump, rbp + 8, &pc);
 
+	*stop = PROFILE_STOP_NO_RULE;
 	/* The ABI marks the deepest frame so (System V x86-64, 3.4.1); Go's goroutines end like this as well. */
-	if (rbp == 0) {
+	if (rbp == 0 || (is_readable && pc == 0)) {
 		*stop = PROFILE_STOP_ROOT;
 		return false;
 	}
-	if (rbp < w->registers.values[CFI_RSP] || (rbp & 7) || !read_stack(w->dump, rbp, &next_rbp) ||
-		!read_stack(w->dump, rbp + 8, &pc)) {
-		bool above = !(rbp & 7) && rbp >= w->dump->address + w->dump->size && stop_of_read(w, rbp) == PROFILE_STOP_DUMP_END;
-
-		*stop = above ? PROFILE_STOP_DUMP_END : PROFILE_STOP_NO_RULE;
+	if (rbp < w->registers.values[CFI_RSP] || (rbp & 7))
+		return false;
+	if (!is_readable) {
+		if (rbp - w->dump->address < w->dump->size + deepest_stack_bytes)
+			*stop = stop_of_read(w, rbp);
 		return false;
 	}
-	if (pc == 0) {
-		*stop = PROFILE_STOP_ROOT;
+	if (!is_in_code(w, pc - 1))
 		return false;
-	}
-	if (!is_in_code(w, pc - 1)) {
-		*stop = PROFILE_STOP_NO_RULE;
-		return false;
-	}
 	w->registers.values[CFI_RSP] = rbp + 16;
 	w->registers.values[CFI_RBP] = next_rbp;
 	w->registers.values[CFI_RIP] = pc;
@@ -129,29 +186,28 @@ static bool step_by_frame_pointer(struct walk *w, enum profile_stop *stop)
 	return true;
 }
 
-static bool find_cfa(struct walk *w, const struct cached *cached, uint64_t *cfa)
+static bool find_cfa(struct walk *w, const struct cached *cached, const struct rules_rule *rule, uint64_t *cfa)
 {
 	const struct cfi_memory memory = { read_stack_for_expression, w->dump };
-	const struct cfi_rule *rule = &cached->rule;
 
 	if (rule->cfa.place == CFI_REGISTER) {
 		*cfa = w->registers.values[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa.offset;
 		return true;
 	}
-	return cfi_evaluate(cached->code.table, rule->cfa, w->registers.values, &memory, 0, cfa);
+	return cfi_evaluate(cached->table, rule->cfa, w->registers.values, &memory, 0, cfa);
 }
 
-/* A caller's register; false with the reason when it is out of reach. */
-static bool recover(
-	struct walk *w, const struct cached *cached, unsigned int number, uint64_t cfa, uint64_t *value, enum profile_stop *stop)
+/* A register's value in the caller; false with the reason when it is out of reach. */
+static bool recover(struct walk *w, const struct cached *cached, const struct rules_place *place, uint64_t cfa, uint64_t *value,
+	enum profile_stop *stop)
 {
 	const struct cfi_memory memory = { read_stack_for_expression, w->dump };
-	const struct cfi_register_rule *rule = &cached->rule.registers[number];
-	uint64_t address;
+	const struct cfi_register_rule *rule = &place->rule;
+	uint64_t address = 0;
 
 	switch ((enum cfi_place)rule->place) {
 	case CFI_SAME:
-		*value = w->registers.values[number];
+		*value = w->registers.values[place->number];
 		return true;
 	case CFI_VAL_OFFSET:
 		*value = cfa + (uint64_t)(int64_t)rule->offset;
@@ -167,63 +223,112 @@ static bool recover(
 		break;
 	case CFI_EXPRESSION:
 	case CFI_VAL_EXPRESSION:
-	default:
-		if (!cfi_evaluate(cached->code.table, *rule, w->registers.values, &memory, cfa, &address)) {
-			*stop = PROFILE_STOP_UNWINDER;
+		*stop = PROFILE_STOP_UNWINDER;
+		if (!cfi_evaluate(cached->table, *rule, w->registers.values, &memory, cfa, &address))
 			return false;
-		}
 		if (rule->place == CFI_VAL_EXPRESSION) {
 			*value = address;
 			return true;
 		}
 		break;
 	}
-	if (read_stack(w->dump, address, value))
-		return true;
 	*stop = stop_of_read(w, address);
-	return false;
+	return read_stack(w->dump, address, value);
+}
+
+/*
+ * In both of these a register that cannot be read stays as it is: behind the `pop` of an epilogue its slot lies below the stack
+ * pointer, and the register holds the caller's value already.
+ */
+static bool step_by_simple_rule(struct walk *w, const struct rules_rule *rule, uint64_t cfa, enum profile_stop *stop)
+{
+	uint64_t address = cfa + (uint64_t)(int64_t)rule->return_address.offset, value;
+
+	if (!read_stack(w->dump, address, &w->registers.values[CFI_RIP])) {
+		*stop = stop_of_read(w, address);
+		return false;
+	}
+	w->registers.values[CFI_RSP] = cfa;
+	for (unsigned int i = 0; i < rule->place_count; i++)
+		if (read_stack(w->dump, cfa + (uint64_t)(int64_t)rule->places[i].rule.offset, &value))
+			w->registers.values[rule->places[i].number] = value;
+	return true;
+}
+
+static bool step_by_any_rule(
+	struct walk *w, const struct cached *cached, const struct rules_rule *rule, uint64_t cfa, enum profile_stop *stop)
+{
+	const struct rules_place return_address = { rule->return_address, CFI_RIP };
+	struct unwind_registers caller = w->registers;
+	enum profile_stop ignored;
+	uint64_t value;
+
+	if (!recover(w, cached, &return_address, cfa, &caller.values[CFI_RIP], stop))
+		return false;
+	caller.values[CFI_RSP] = cfa;
+	for (unsigned int i = 0; i < rule->place_count; i++)
+		if (recover(w, cached, &rule->places[i], cfa, &value, &ignored))
+			caller.values[rule->places[i].number] = value;
+	w->registers = caller;
+	return true;
 }
 
 /* From the registers of a frame to those of its caller. */
 static bool step_by_rule(struct walk *w, const struct cached *cached, enum profile_stop *stop)
 {
-	struct unwind_registers caller = w->registers;
+	const struct rules_rule *rule = &w->unwinder->rules.rules[cached->rule];
 	uint64_t cfa = 0;
 
-	if (cached->rule.registers[CFI_RIP].place == CFI_UNDEFINED) {
+	if (rule->return_address.place == CFI_UNDEFINED) {
 		*stop = PROFILE_STOP_ROOT;
 		return false;
 	}
 	*stop = PROFILE_STOP_UNWINDER;
-	if (!find_cfa(w, cached, &cfa))
+	/* A return address that is the function's own pc: the rule says nothing about it. */
+	if (rule->return_address.place == CFI_SAME || !find_cfa(w, cached, rule, &cfa))
 		return false;
 	/* The CFA is the caller's stack pointer: it moves up, unless a signal handler ran on a stack of its own. */
-	if (cfa <= w->registers.values[CFI_RSP] && !cached->rule.is_signal_frame && w->result->count > 1) {
+	if (cfa <= w->registers.values[CFI_RSP] && !rule->is_signal_frame && w->result->count > 1) {
 		*stop = PROFILE_STOP_BAD_STACK;
 		return false;
 	}
-	caller.values[CFI_RSP] = cfa;
-	for (unsigned int i = 0; i < CFI_REGISTERS; i++) {
-		enum profile_stop ignored;
+	w->is_exact = rule->is_signal_frame;
+	return rule->is_simple ? step_by_simple_rule(w, rule, cfa, stop) : step_by_any_rule(w, cached, rule, cfa, stop);
+}
 
-		if (cached->rule.registers[i].place == CFI_SAME)
+/* The kernel keeps the interrupted registers in a ucontext at the stack pointer (asm/sigcontext.h). */
+static bool step_by_signal_return(struct walk *w, enum profile_stop *stop)
+{
+	enum { SIGCONTEXT_OFFSET = 40 };
+	static const uint8_t order[CFI_REGISTERS] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16 };
+	uint64_t context = w->registers.values[CFI_RSP] + SIGCONTEXT_OFFSET;
+	struct unwind_registers interrupted;
+
+	for (size_t i = 0; i < CFI_REGISTERS; i++) {
+		if (read_stack(w->dump, context + 8 * i, &interrupted.values[order[i]]))
 			continue;
-		if (!recover(w, cached, i, cfa, &caller.values[i], i == CFI_RIP ? stop : &ignored) && i == CFI_RIP)
-			return false;
-	}
-	/* A return address that is the function's own pc: the rule says nothing about it. */
-	if (cached->rule.registers[CFI_RIP].place == CFI_SAME) {
-		*stop = PROFILE_STOP_UNWINDER;
+		*stop = stop_of_read(w, context + 8 * i);
 		return false;
 	}
-	w->registers = caller;
-	w->is_exact = cached->rule.is_signal_frame;
+	w->registers = interrupted;
+	w->is_exact = true;
 	return true;
 }
 
-static bool is_entry(const struct unwind_code *code)
+/*
+ * glibc's clone3 has no rules where the child comes into being: the parent returns from there, the child has nowhere to return to.
+ */
+static bool step_by_bare_syscall(struct walk *w, enum profile_stop *stop)
 {
-	return code->entry && code->image_address >= code->entry && code->image_address - code->entry < ENTRY_CODE_BYTES;
+	uint64_t pc;
+
+	*stop = PROFILE_STOP_ROOT;
+	if (!read_stack(w->dump, w->registers.values[CFI_RSP], &pc) || !is_in_code(w, pc - 1))
+		return false;
+	w->registers.values[CFI_RSP] += sizeof(pc);
+	w->registers.values[CFI_RIP] = pc;
+	w->is_exact = false;
+	return true;
 }
 
 /* Adds the frame that the registers stand in, then moves to its caller; false at the end, with the reason. */
@@ -237,21 +342,30 @@ static bool step(struct walk *w, enum profile_stop *stop)
 		*stop = PROFILE_STOP_ROOT;
 		return false;
 	}
-	cached = look_up(w, w->is_exact ? pc : pc - 1);
-	if (!cached->in_code) {
-		*stop = PROFILE_STOP_NO_MAPPING;
-		return false;
-	}
 	if (result->count == UNWIND_MAX_FRAMES) {
 		*stop = PROFILE_STOP_DEPTH;
 		return false;
 	}
-	result->frames[result->count++] = (struct unwind_frame){ cached->code.image_address, cached->code.mapping_id };
-	if (cached->has_rule)
+	cached = look_up(w, w->is_exact ? pc : pc - 1);
+	if (cached->kind != CACHED_NOWHERE)
+		result->frames[result->count++] = (struct unwind_frame){ pc, w->registers.values[CFI_RSP], cached->location };
+	switch ((enum cached_kind)cached->kind) {
+	case CACHED_NOWHERE:
+		*stop = PROFILE_STOP_NO_MAPPING;
+		return false;
+	case CACHED_RULE:
 		return step_by_rule(w, cached, stop);
-	if (is_entry(&cached->code)) {
+	case CACHED_SIGNAL_RETURN:
+		return step_by_signal_return(w, stop);
+	case CACHED_ENTRY:
 		*stop = PROFILE_STOP_ROOT;
 		return false;
+	case CACHED_SYSCALL:
+		if (result->count == 1)
+			return step_by_bare_syscall(w, stop);
+		break;
+	case CACHED_NO_RULE:
+		break;
 	}
 	return step_by_frame_pointer(w, stop);
 }

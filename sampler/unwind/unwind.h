@@ -6,11 +6,11 @@
 
 /*
  * From the registers and the top of a user stack to the frames of that stack, in memory.
- * Chain per frame: the image's call frame information -> the frame pointer, believed only when it leads to executable code -> stop
- * with a reason.
+ * Chain per frame: the image's call frame information -> a signal's frame, told by its code -> the frame pointer, believed only
+ * when it leads to executable code -> stop with a reason.
  */
 
-enum { UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536 };
+enum { UNWIND_BYTES_BEFORE = 2, UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536 };
 
 /* x86-64 registers in DWARF's order (System V ABI, figure 3.36), as perf's REGS_USER are sorted into it. */
 struct unwind_registers {
@@ -28,11 +28,14 @@ struct unwind_stack_dump {
 struct unwind_code {
 	const struct cfi_table *table; /* NULL: no call frame information (JIT, anonymous) */
 	uint64_t image_address;
-	uint64_t entry;      /* image address where execution of the image starts; 0: none */
-	uint32_t mapping_id; /* the caller's, handed back in frames */
+	uint64_t entry;    /* image address where execution of the image starts; 0: none */
+	uint32_t location; /* the caller's name for the address, handed back in frames */
+	/* The image's bytes from UNWIND_BYTES_BEFORE before the address on, as far as it has them; borrowed, NULL: not at hand. */
+	const uint8_t *bytes;
+	size_t byte_count;
 };
 
-/* Asked for every frame; false when no executable mapping holds the address. */
+/* Asked once for an address, as long as the cache holds the answer; false when no executable mapping holds the address. */
 struct unwind_space {
 	bool (*find)(void *context, uint64_t address, struct unwind_code *code);
 	void *context;
@@ -40,8 +43,9 @@ struct unwind_space {
 };
 
 struct unwind_frame {
-	uint64_t image_address; /* for callers inside the call: return address - 1 */
-	uint32_t mapping_id;
+	uint64_t pc; /* runtime address; of callers the return address */
+	uint64_t stack_pointer;
+	uint32_t location; /* of the pc; for callers of a place inside the call: return address - 1 */
 };
 
 struct unwind_result {

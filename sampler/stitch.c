@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/stitch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 64 };
+
+struct kept {
+	int32_t tid;
+	struct unwind_frame *frames; /* owned; leaf first */
+	size_t count, capacity;
+};
+
+/* Threads that fall on one place push each other out. A shallow stack tells of the frames that live now, but not of the deeper
+ * ones. */
+struct stitch_memory {
+	struct kept latest[THREADS], deep[THREADS];
+};
+
+bool stitch_memory_create(struct stitch_memory **memory, struct error *err)
+{
+	*memory = calloc(1, sizeof(**memory));
+	return *memory ? true : error_set_memory(err);
+}
+
+void stitch_memory_destroy(struct stitch_memory *memory)
+{
+	if (!memory)
+		return;
+	for (size_t i = 0; i < THREADS; i++) {
+		free(memory->latest[i].frames);
+		free(memory->deep[i].frames);
+	}
+	free(memory);
+}
+
+static void keep(struct kept *kept, int32_t tid, const struct unwind_result *result)
+{
+	struct error ignored;
+
+	kept->count = 0;
+	kept->tid = tid;
+	if (!ARRAY_RESERVE(&kept->frames, &kept->capacity, result->count, UNWIND_MAX_FRAMES, &ignored))
+		return;
+	memcpy(kept->frames, result->frames, result->count * sizeof(*kept->frames));
+	kept->count = result->count;
+}
+
+void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unwind_result *result, size_t dump_bytes)
+{
+	uint32_t place = (uint32_t)tid % THREADS;
+	uint64_t depth;
+
+	if (result->count < 3)
+		return;
+	depth = result->frames[result->count - 1].stack_pointer - result->frames[0].stack_pointer;
+	keep(depth < dump_bytes / 2 ? &memory->latest[place] : &memory->deep[place], tid, result);
+}
+
+static bool is_same_frame(const struct unwind_frame *a, const struct unwind_frame *b)
+{
+	return a->pc == b->pc && a->stack_pointer == b->stack_pointer;
+}
+
+/* Appends frames as far as there is room. */
+static void append(struct unwind_result *result, const struct unwind_frame *frames, size_t count)
+{
+	if (count > UNWIND_MAX_FRAMES - result->count)
+		count = UNWIND_MAX_FRAMES - result->count;
+	if (count)
+		memcpy(&result->frames[result->count], frames, count * sizeof(*frames));
+	result->count += count;
+}
+
+static bool join(const struct kept *kept, int32_t tid, struct unwind_result *result)
+{
+	const struct unwind_frame *last = &result->frames[result->count - 1];
+
+	if (kept->tid != tid)
+		return false;
+	/* Frame 0 is no return address: it cannot be one of the two. */
+	for (size_t i = kept->count; i-- > 2;) {
+		if (!is_same_frame(&kept->frames[i], last) || !is_same_frame(&kept->frames[i - 1], last - 1))
+			continue;
+		append(result, &kept->frames[i + 1], kept->count - i - 1);
+		return true;
+	}
+	return false;
+}
+
+bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct unwind_result *result)
+{
+	uint32_t place = (uint32_t)tid % THREADS;
+
+	return result->count >= 3 && (join(&memory->deep[place], tid, result) || join(&memory->latest[place], tid, result));
+}
+
+static uint64_t chain_address(const struct stitch_chain *chain, size_t index)
+{
+	return record_word(chain->words, chain->first + index);
+}
+
+/* Where in the chain our last frame stands. A walk by frame pointers alone is the kernel's own: there one frame is enough. */
+static bool find_join(const struct stitch_chain *chain, const struct unwind_result *result, size_t *at)
+{
+	const struct unwind_frame *last = &result->frames[result->count - 1];
+	bool is_same_walk = result->frame_pointer_frames + 1 == result->count;
+
+	for (size_t i = 0; i < chain->count; i++) {
+		if (chain_address(chain, i) != last->pc)
+			continue;
+		if (is_same_walk ? i + 1 == result->count
+				 : i > 0 && result->count > 1 && chain_address(chain, i - 1) == last[-1].pc) {
+			*at = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool stitch_from_chain(struct process_space *space, const struct stitch_chain *chain, struct unwind_result *result)
+{
+	size_t at, count = result->count;
+
+	if (result->count == 0 || !find_join(chain, result, &at) || at + 1 == chain->count)
+		return false;
+	for (size_t i = at + 1; i < chain->count && count < UNWIND_MAX_FRAMES; i++) {
+		uint64_t pc = chain_address(chain, i);
+		struct unwind_code code;
+
+		if (!process_space_find(space, pc - 1, &code))
+			return false;
+		result->frames[count++] = (struct unwind_frame){ .pc = pc, .location = code.location };
+	}
+	result->frame_pointer_frames += count - result->count;
+	result->count = count;
+	return true;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/event.h"
+#include "sampler/process.h"
+
+#include <poll.h>
+
+/* Waiting: for samples, for the end of the target's processes, for the owner's descriptor. */
+struct watch {
+	struct pollfd *fds; /* owned: the owner's descriptor, the rings', then a pidfd for each of `pids` */
+	const pid_t *pids;  /* borrowed */
+	size_t ring_count, pid_count;
+};
+
+/* `pids`: the processes whose end ends the recording; none for a whole system. */
+COMMON_MUST_CHECK
+bool watch_init(struct watch *watch, const struct event_set *events, const pid_t *pids, size_t pid_count, struct error *err);
+void watch_deinit(struct watch *watch);
+
+/* Returns when there is something to do, or after the time. A signal is not an error. */
+COMMON_MUST_CHECK
+bool watch_wait(struct watch *watch, int timeout_ms, int wake_fd, struct error *err);
+
+/* Whether the watched processes have ended, and every other process of the table with them. */
+bool watch_all_ended(struct watch *watch, const struct process_table *table);

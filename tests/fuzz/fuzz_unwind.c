@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/unwind/unwind.h"
+
+#include "elf_bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Input: registers (17 of 8 bytes), the size of a program of call frame instructions (1 byte), the program, then the stack.
+ * Whatever they hold, nothing outside the stack is read and the walk ends.
+ */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool find(void *context, uint64_t address, struct unwind_code *code)
+{
+	if (address >= ELF_BYTES_CODE + 2 * ELF_BYTES_CODE_SIZE)
+		return false;
+	*code = (struct unwind_code){ .table = context, .image_address = address, .entry = 0x20, .location = (uint32_t)address };
+	return true;
+}
+
+static void unwind(struct cfi_table *table, const struct unwind_registers *registers, const uint8_t *bytes, size_t size)
+{
+	struct unwind_space space = { find, table, 1 };
+	struct unwind_stack_dump dump = { bytes, size, registers->values[CFI_RSP] };
+	struct unwind_result result;
+	struct unwinder *unwinder;
+	struct error err;
+
+	if (!unwinder_create(&unwinder, &err))
+		return;
+	unwind_stack(unwinder, &space, registers, &dump, &result);
+	if (result.count > UNWIND_MAX_FRAMES || (unsigned int)result.stop >= PROFILE_STOP_COUNT)
+		abort();
+	unwinder_destroy(unwinder);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint8_t cie[] = { 0x0c, CFI_RSP, 8, 0x80 | CFI_RIP, 1 };
+	struct byte_reader r = byte_reader_over(data, size);
+	struct elf_bytes wanted = { .cie_instructions = cie, .cie_size = sizeof(cie), .has_header = true };
+	struct unwind_registers registers;
+	struct elf_image *image;
+	struct cfi_table *table;
+	struct error err;
+
+	for (size_t i = 0; i < CFI_REGISTERS; i++)
+		registers.values[i] = byte_reader_u64(&r);
+	wanted.fde_size = byte_reader_u8(&r);
+	wanted.fde_instructions = byte_reader_bytes(&r, wanted.fde_size);
+	if (!byte_reader_ok(&r) || !elf_bytes_open(&wanted, &image, &err))
+		return 0;
+	if (cfi_table_create(image, &table, &err)) {
+		unwind(table, &registers, r.pos, byte_reader_left(&r));
+		cfi_table_destroy(table);
+	}
+	elf_image_unref(image);
+	return 0;
+}

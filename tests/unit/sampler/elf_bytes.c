@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "elf_bytes.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <string.h>
+
+enum { HDR_AT = 0x200, EH_FRAME_AT = 0x400, FILE_BYTES = 0x1000, CIE_LENGTH_AT = EH_FRAME_AT };
+
+struct file {
+	uint8_t bytes[FILE_BYTES];
+	size_t at;
+};
+
+static void put(struct file *file, const void *bytes, size_t size)
+{
+	memcpy(file->bytes + file->at, bytes, size);
+	file->at += size;
+}
+
+static void put8(struct file *file, uint8_t value)
+{
+	put(file, &value, sizeof(value));
+}
+
+static void put32(struct file *file, uint32_t value)
+{
+	put(file, &value, sizeof(value));
+}
+
+/* Pads with DW_CFA_nop and writes the length that stands at `start`. */
+static void end_entry(struct file *file, size_t start)
+{
+	uint32_t length;
+
+	while ((file->at - start) % 8 != 0)
+		put8(file, DW_CFA_nop);
+	length = (uint32_t)(file->at - start - sizeof(length));
+	memcpy(file->bytes + start, &length, sizeof(length));
+}
+
+static void put_cie(struct file *file, const struct elf_bytes *wanted)
+{
+	const char *augmentation = wanted->is_signal_frame ? "zRS" : "zR";
+
+	put32(file, 0);
+	put32(file, 0);
+	put8(file, 1);
+	put(file, augmentation, strlen(augmentation) + 1);
+	put8(file, 1);    /* code alignment */
+	put8(file, 0x78); /* data alignment -8 */
+	put8(file, 16);   /* return address register */
+	put8(file, 1);
+	put8(file, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	put(file, wanted->cie_instructions, wanted->cie_size);
+	end_entry(file, CIE_LENGTH_AT);
+}
+
+static size_t put_fde(struct file *file, const struct elf_bytes *wanted)
+{
+	size_t start = file->at;
+
+	put32(file, 0);
+	put32(file, (uint32_t)(file->at - CIE_LENGTH_AT));
+	put32(file, (uint32_t)(ELF_BYTES_CODE - file->at));
+	put32(file, ELF_BYTES_CODE_SIZE);
+	put8(file, 0);
+	put(file, wanted->fde_instructions, wanted->fde_size);
+	end_entry(file, start);
+	put32(file, 0);
+	return start;
+}
+
+static void put_header(struct file *file, size_t fde)
+{
+	file->at = HDR_AT;
+	put8(file, 1);
+	put8(file, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	put8(file, DW_EH_PE_udata4);
+	put8(file, DW_EH_PE_datarel | DW_EH_PE_sdata4);
+	put32(file, EH_FRAME_AT - HDR_AT - 4);
+	put32(file, 1);
+	put32(file, ELF_BYTES_CODE - HDR_AT);
+	put32(file, (uint32_t)fde - HDR_AT);
+}
+
+/* A section table with .eh_frame, for files without the search table. */
+static void put_sections(struct file *file, Elf64_Ehdr *ehdr, size_t eh_frame_size)
+{
+	static const char names[] = "\0.eh_frame\0.shstrtab";
+	Elf64_Shdr sections[3] = {
+		{ 0 },
+		{ .sh_name = 1,
+			.sh_type = SHT_PROGBITS,
+			.sh_flags = SHF_ALLOC,
+			.sh_addr = EH_FRAME_AT,
+			.sh_offset = EH_FRAME_AT,
+			.sh_size = eh_frame_size,
+			.sh_addralign = 8 },
+		{ .sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = 0xe00, .sh_size = sizeof(names), .sh_addralign = 1 },
+	};
+
+	memcpy(file->bytes + 0xe00, names, sizeof(names));
+	memcpy(file->bytes + 0xe40, sections, sizeof(sections));
+	ehdr->e_shoff = 0xe40;
+	ehdr->e_shnum = 3;
+	ehdr->e_shentsize = sizeof(Elf64_Shdr);
+	ehdr->e_shstrndx = 2;
+}
+
+bool elf_bytes_open(const struct elf_bytes *wanted, struct elf_image **image, struct error *err)
+{
+	struct file file = { .at = EH_FRAME_AT };
+	Elf64_Ehdr ehdr = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(ehdr),
+		.e_ehsize = sizeof(ehdr),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 2,
+	};
+	Elf64_Phdr segments[2] = {
+		{ .p_type = PT_LOAD,
+			.p_flags = PF_R | PF_X,
+			.p_filesz = FILE_BYTES,
+			.p_memsz = 2 * ELF_BYTES_CODE,
+			.p_align = 0x1000 },
+		{ .p_type = PT_GNU_EH_FRAME,
+			.p_flags = PF_R,
+			.p_offset = HDR_AT,
+			.p_vaddr = HDR_AT,
+			.p_filesz = 0x40,
+			.p_memsz = 0x40 },
+	};
+	size_t fde, end;
+
+	put_cie(&file, wanted);
+	fde = put_fde(&file, wanted);
+	end = file.at;
+	if (wanted->has_header)
+		put_header(&file, fde);
+	else
+		ehdr.e_phnum = 1;
+	put_sections(&file, &ehdr, end - EH_FRAME_AT);
+	memcpy(file.bytes, &ehdr, sizeof(ehdr));
+	memcpy(file.bytes + sizeof(ehdr), segments, sizeof(segments));
+	return elf_image_open_memory(file.bytes, sizeof(file.bytes), "hand-built", image, err);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "elf/elf.h"
+
+/*
+ * A shared object in memory that is nothing but call frame information: its file offsets are its addresses. Its code, of which no
+ * byte exists, lies from ELF_BYTES_CODE on; its FDE describes ELF_BYTES_CODE_SIZE bytes of it.
+ */
+enum { ELF_BYTES_CODE = 0x10000, ELF_BYTES_CODE_SIZE = 0x100 };
+
+struct elf_bytes {
+	const uint8_t *cie_instructions, *fde_instructions;
+	size_t cie_size, fde_size;
+	bool has_header; /* .eh_frame_hdr's search table */
+	bool is_signal_frame;
+};
+
+COMMON_MUST_CHECK
+bool elf_bytes_open(const struct elf_bytes *wanted, struct elf_image **image, struct error *err);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/unwind/cfi.h"
+
+#include "elf_bytes.h"
+
+#include <dwarf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What gcc writes: CFA = rsp + 8, return address at CFA - 8. */
+static const uint8_t usual_cie[] = { DW_CFA_def_cfa, CFI_RSP, 8, DW_CFA_offset | CFI_RIP, 1 };
+
+static struct cfi_table *open_table(const uint8_t *instructions, size_t size, bool has_header)
+{
+	struct elf_bytes wanted = { usual_cie, instructions, sizeof(usual_cie), size, has_header, false };
+	struct elf_image *image;
+	struct cfi_table *table;
+	struct error err;
+
+	assert_true(elf_bytes_open(&wanted, &image, &err));
+	assert_true(cfi_table_create(image, &table, &err));
+	elf_image_unref(image);
+	return table;
+}
+
+static struct cfi_rule rule_at(const struct cfi_table *table, uint64_t offset)
+{
+	struct cfi_rule rule;
+
+	memset(&rule, 0, sizeof(rule));
+	assert_true(cfi_table_find(table, ELF_BYTES_CODE + offset, &rule));
+	return rule;
+}
+
+static void expect_cfa(const struct cfi_rule *rule, unsigned int number, int32_t offset)
+{
+	assert_int_equal(rule->cfa.place, CFI_REGISTER);
+	assert_int_equal(rule->cfa_register, number);
+	assert_int_equal(rule->cfa.offset, offset);
+}
+
+static const uint8_t prologue[] = {
+	DW_CFA_advance_loc | 1,
+	DW_CFA_def_cfa_offset,
+	16,
+	DW_CFA_offset | CFI_RBP,
+	2,
+	DW_CFA_advance_loc | 3,
+	DW_CFA_def_cfa_register,
+	CFI_RBP,
+	DW_CFA_advance_loc1,
+	0x80,
+	DW_CFA_remember_state,
+	DW_CFA_def_cfa,
+	CFI_RSP,
+	8,
+	DW_CFA_restore | CFI_RBP,
+	DW_CFA_advance_loc | 1,
+	DW_CFA_restore_state,
+};
+
+static void check_prologue(bool has_header)
+{
+	struct cfi_table *table = open_table(prologue, sizeof(prologue), has_header);
+	struct cfi_rule rule = rule_at(table, 0);
+
+	expect_cfa(&rule, CFI_RSP, 8);
+	assert_int_equal(rule.registers[CFI_RIP].place, CFI_AT_CFA);
+	assert_int_equal(rule.registers[CFI_RIP].offset, -8);
+	assert_int_equal(rule.registers[CFI_RBP].place, CFI_SAME);
+	rule = rule_at(table, 1);
+	expect_cfa(&rule, CFI_RSP, 16);
+	assert_int_equal(rule.registers[CFI_RBP].offset, -16);
+	rule = rule_at(table, 3);
+	expect_cfa(&rule, CFI_RSP, 16);
+	rule = rule_at(table, 0x83);
+	expect_cfa(&rule, CFI_RBP, 16);
+	rule = rule_at(table, 0x84);
+	expect_cfa(&rule, CFI_RSP, 8);
+	assert_int_equal(rule.registers[CFI_RBP].place, CFI_SAME);
+	rule = rule_at(table, 0x85);
+	expect_cfa(&rule, CFI_RBP, 16);
+	assert_int_equal(rule.registers[CFI_RBP].place, CFI_AT_CFA);
+	cfi_table_destroy(table);
+}
+
+static void test_prologue_and_epilogue(void **state)
+{
+	(void)state;
+	check_prologue(true);
+}
+
+static void test_without_search_table(void **state)
+{
+	(void)state;
+	check_prologue(false);
+}
+
+static void test_addresses_outside_have_no_rule(void **state)
+{
+	struct cfi_table *table = open_table(prologue, sizeof(prologue), true);
+	struct cfi_rule rule;
+
+	(void)state;
+	assert_false(cfi_table_find(table, 0, &rule));
+	assert_false(cfi_table_find(table, ELF_BYTES_CODE - 1, &rule));
+	assert_true(cfi_table_find(table, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE - 1, &rule));
+	assert_false(cfi_table_find(table, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE, &rule));
+	assert_false(cfi_table_find(table, UINT64_MAX, &rule));
+	cfi_table_destroy(table);
+}
+
+static void test_root_and_signal_frame(void **state)
+{
+	static const uint8_t undefined[] = { DW_CFA_undefined, CFI_RIP };
+	struct elf_bytes wanted = { usual_cie, undefined, sizeof(usual_cie), sizeof(undefined), true, true };
+	struct elf_image *image;
+	struct cfi_table *table;
+	struct cfi_rule rule;
+	struct error err;
+
+	(void)state;
+	assert_true(elf_bytes_open(&wanted, &image, &err));
+	assert_true(cfi_table_create(image, &table, &err));
+	rule = rule_at(table, 0);
+	assert_int_equal(rule.registers[CFI_RIP].place, CFI_UNDEFINED);
+	assert_true(rule.is_signal_frame);
+	cfi_table_destroy(table);
+	elf_image_unref(image);
+}
+
+static bool read_word(const void *context, uint64_t address, uint64_t *value)
+{
+	if (address != 0x7000)
+		return false;
+	*value = *(const uint64_t *)context;
+	return true;
+}
+
+/* The rule of a PLT: CFA = rsp + 8, 16 from the twelfth byte of an entry on. */
+static void test_plt_expression(void **state)
+{
+	static const uint8_t plt[] = { DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg0 + 16, 0, DW_OP_lit15, DW_OP_and,
+		DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
+	struct cfi_table *table = open_table(plt, sizeof(plt), true);
+	struct cfi_memory memory = { read_word, NULL };
+	struct cfi_rule rule = rule_at(table, 0);
+	uint64_t registers[CFI_REGISTERS] = { 0 }, cfa;
+
+	(void)state;
+	assert_int_equal(rule.cfa.place, CFI_VAL_EXPRESSION);
+	registers[CFI_RSP] = 0x5000;
+	registers[CFI_RIP] = 0x10;
+	assert_true(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
+	assert_int_equal(cfa, 0x5008);
+	registers[CFI_RIP] = 0x1b;
+	assert_true(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
+	assert_int_equal(cfa, 0x5010);
+	cfi_table_destroy(table);
+}
+
+static void test_dereference(void **state)
+{
+	static const uint8_t realigned[] = { DW_CFA_def_cfa_expression, 3, DW_OP_breg6, 0x78, DW_OP_deref };
+	struct cfi_table *table = open_table(realigned, sizeof(realigned), true);
+	uint64_t registers[CFI_REGISTERS] = { 0 }, word = 0x1234, cfa;
+	struct cfi_memory memory = { read_word, &word };
+	struct cfi_rule rule = rule_at(table, 0);
+
+	(void)state;
+	registers[CFI_RBP] = 0x7008;
+	assert_true(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
+	assert_int_equal(cfa, 0x1234);
+	registers[CFI_RBP] = 0x7010;
+	assert_false(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
+	cfi_table_destroy(table);
+}
+
+static void expect_no_rule(const uint8_t *instructions, size_t size)
+{
+	struct cfi_table *table = open_table(instructions, size, true);
+	struct cfi_rule rule;
+
+	assert_false(cfi_table_find(table, ELF_BYTES_CODE + 8, &rule));
+	cfi_table_destroy(table);
+}
+
+static void test_damaged_programs_give_no_rule(void **state)
+{
+	static const uint8_t unknown[] = { 0x3f };
+	static const uint8_t restore_without_remember[] = { DW_CFA_restore_state };
+	static const uint8_t register_out_of_range[] = { DW_CFA_def_cfa, 99, 8 };
+	static const uint8_t endless_number[] = { DW_CFA_def_cfa_offset, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+		0x80 };
+	static const uint8_t long_expression[] = { DW_CFA_def_cfa_expression, 0x7f };
+	uint8_t remembers[64];
+
+	(void)state;
+	memset(remembers, DW_CFA_remember_state, sizeof(remembers));
+	expect_no_rule(unknown, sizeof(unknown));
+	expect_no_rule(restore_without_remember, sizeof(restore_without_remember));
+	expect_no_rule(register_out_of_range, sizeof(register_out_of_range));
+	expect_no_rule(endless_number, sizeof(endless_number));
+	expect_no_rule(long_expression, sizeof(long_expression));
+	expect_no_rule(remembers, sizeof(remembers));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_prologue_and_epilogue),
+		cmocka_unit_test(test_without_search_table),
+		cmocka_unit_test(test_addresses_outside_have_no_rule),
+		cmocka_unit_test(test_root_and_signal_frame),
+		cmocka_unit_test(test_plt_expression),
+		cmocka_unit_test(test_dereference),
+		cmocka_unit_test(test_damaged_programs_give_no_rule),
+	};
+
+	return cmocka_run_group_tests_name("sampler.cfi", tests, NULL, NULL);
+}

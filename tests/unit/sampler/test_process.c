@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/process.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Pids that no process has: /proc tells nothing of them. */
+enum { PID = 0x7ffffff0, CHILD = 0x7ffffff1 };
+
+struct fixture {
+	struct profile *profile;
+	struct process_table table;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	struct error err;
+
+	assert_non_null(fixture);
+	assert_true(profile_create(&fixture->profile, &err));
+	process_table_init(&fixture->table, fixture->profile, NULL);
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	process_table_deinit(&fixture->table);
+	profile_destroy(fixture->profile);
+	free(fixture);
+	return 0;
+}
+
+static void map(struct fixture *fixture, int32_t pid, uint64_t start, uint64_t end, const char *path)
+{
+	struct record record = {
+		.kind = RECORD_MMAP,
+		.pid = pid,
+		.tid = pid,
+		.mmap = { .address = start, .size = end - start, .executable = true, .path = path, .inode = strlen(path) },
+	};
+	struct error err;
+
+	assert_true(process_table_update(&fixture->table, &record, &err));
+}
+
+static void tell(struct fixture *fixture, const struct record *record)
+{
+	struct error err;
+
+	assert_true(process_table_update(&fixture->table, record, &err));
+}
+
+static const char *path_at(struct fixture *fixture, int32_t pid, uint64_t address)
+{
+	struct process_space space = { .table = &fixture->table };
+	struct process *process;
+	struct unwind_code code;
+	struct error err;
+
+	assert_true(process_table_get(&fixture->table, pid, &process, &err));
+	space.process = process;
+	if (!process_space_find(&space, address, &code))
+		return NULL;
+	return profile_string(
+		fixture->profile, fixture->profile->mappings[fixture->profile->locations[code.location].mapping].path);
+}
+
+static void expect_path(struct fixture *fixture, int32_t pid, uint64_t address, const char *path)
+{
+	const char *found = path_at(fixture, pid, address);
+
+	if (!path) {
+		assert_null(found);
+		return;
+	}
+	assert_non_null(found);
+	assert_string_equal(found, path);
+}
+
+static void test_bounds_are_half_open(void **state)
+{
+	struct fixture *fixture = *state;
+
+	map(fixture, PID, 0x1000, 0x2000, "/no/such/a");
+	expect_path(fixture, PID, 0xfff, NULL);
+	expect_path(fixture, PID, 0x1000, "/no/such/a");
+	expect_path(fixture, PID, 0x1fff, "/no/such/a");
+	expect_path(fixture, PID, 0x2000, NULL);
+}
+
+/* The kernel tells of new mappings only: they replace what they overlap. */
+static void test_new_mapping_cuts_a_hole(void **state)
+{
+	struct fixture *fixture = *state;
+
+	map(fixture, PID, 0x1000, 0x9000, "/no/such/old");
+	map(fixture, PID, 0x3000, 0x4000, "/no/such/newer");
+	expect_path(fixture, PID, 0x2fff, "/no/such/old");
+	expect_path(fixture, PID, 0x3000, "/no/such/newer");
+	expect_path(fixture, PID, 0x4000, "/no/such/old");
+	map(fixture, PID, 0x0, 0x10000, "/no/such/newest");
+	expect_path(fixture, PID, 0x3000, "/no/such/newest");
+	expect_path(fixture, PID, 0x8fff, "/no/such/newest");
+}
+
+static void test_overlap_at_either_end(void **state)
+{
+	struct fixture *fixture = *state;
+
+	map(fixture, PID, 0x4000, 0x8000, "/no/such/b");
+	map(fixture, PID, 0x2000, 0x5000, "/no/such/cc");
+	map(fixture, PID, 0x7000, 0x9000, "/no/such/ddd");
+	expect_path(fixture, PID, 0x4fff, "/no/such/cc");
+	expect_path(fixture, PID, 0x5000, "/no/such/b");
+	expect_path(fixture, PID, 0x6fff, "/no/such/b");
+	expect_path(fixture, PID, 0x7000, "/no/such/ddd");
+}
+
+static void test_fork_copies_and_exec_forgets(void **state)
+{
+	struct fixture *fixture = *state;
+	struct record fork = { .kind = RECORD_FORK, .pid = CHILD, .tid = CHILD, .fork = { PID, PID } };
+	struct record exec = { .kind = RECORD_COMM, .pid = CHILD, .tid = CHILD, .comm = { true, "other" } };
+	uint64_t generation;
+	struct process *child;
+	struct error err;
+
+	map(fixture, PID, 0x1000, 0x2000, "/no/such/a");
+	tell(fixture, &fork);
+	expect_path(fixture, CHILD, 0x1000, "/no/such/a");
+	map(fixture, CHILD, 0x5000, 0x6000, "/no/such/bb");
+	expect_path(fixture, PID, 0x5000, NULL);
+	assert_true(process_table_get(&fixture->table, CHILD, &child, &err));
+	generation = child->generation;
+	tell(fixture, &exec);
+	expect_path(fixture, CHILD, 0x1000, NULL);
+	expect_path(fixture, PID, 0x1000, "/no/such/a");
+	assert_true(process_table_get(&fixture->table, CHILD, &child, &err));
+	assert_int_not_equal(child->generation, generation);
+	assert_string_equal(profile_string(fixture->profile, child->name), "other");
+}
+
+static void test_threads_take_their_creators_name(void **state)
+{
+	struct fixture *fixture = *state;
+	struct record comm = { .kind = RECORD_COMM, .pid = PID, .tid = PID, .comm = { false, "server" } };
+	struct record fork = { .kind = RECORD_FORK, .pid = PID, .tid = CHILD, .fork = { PID, PID } };
+	struct record rename = { .kind = RECORD_COMM, .pid = PID, .tid = CHILD, .comm = { false, "worker" } };
+	struct error err;
+	uint32_t name;
+
+	tell(fixture, &comm);
+	tell(fixture, &fork);
+	assert_true(process_table_thread_name(&fixture->table, PID, CHILD, &name, &err));
+	assert_string_equal(profile_string(fixture->profile, name), "server");
+	tell(fixture, &rename);
+	assert_true(process_table_thread_name(&fixture->table, PID, CHILD, &name, &err));
+	assert_string_equal(profile_string(fixture->profile, name), "worker");
+	assert_true(process_table_thread_name(&fixture->table, PID, PID, &name, &err));
+	assert_string_equal(profile_string(fixture->profile, name), "server");
+}
+
+static void test_exit(void **state)
+{
+	struct fixture *fixture = *state;
+	struct record thread_ends = { .kind = RECORD_EXIT, .pid = PID, .tid = CHILD };
+	struct record process_ends = { .kind = RECORD_EXIT, .pid = PID, .tid = PID };
+	struct process *process;
+	struct error err;
+
+	map(fixture, PID, 0x1000, 0x2000, "/no/such/a");
+	tell(fixture, &thread_ends);
+	assert_true(process_table_get(&fixture->table, PID, &process, &err));
+	assert_true(process->is_alive);
+	tell(fixture, &process_ends);
+	assert_false(process->is_alive);
+}
+
+/* Of the test itself: the real maps, the real image, the address that nm prints. */
+static void test_own_process(void **state)
+{
+	struct fixture *fixture = *state;
+	struct process_space space = { .table = &fixture->table };
+	uint64_t address = (uint64_t)(uintptr_t)&test_own_process;
+	const struct profile_mapping *mapping;
+	struct process *process;
+	struct unwind_code code;
+	struct error err;
+	char exe[4096];
+	ssize_t size = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	assert_true(size > 0);
+	exe[size] = '\0';
+	assert_true(process_table_get(&fixture->table, getpid(), &process, &err));
+	space.process = process;
+	assert_true(process_space_find(&space, address, &code));
+	assert_non_null(code.table);
+	assert_memory_equal(code.bytes + UNWIND_BYTES_BEFORE, (const void *)(uintptr_t)address, 16);
+	mapping = &fixture->profile->mappings[fixture->profile->locations[code.location].mapping];
+	assert_string_equal(profile_string(fixture->profile, mapping->path), exe);
+	assert_in_range(code.image_address, mapping->start, mapping->end - 1);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_bounds_are_half_open),
+		TEST(test_new_mapping_cuts_a_hole),
+		TEST(test_overlap_at_either_end),
+		TEST(test_fork_copies_and_exec_forgets),
+		TEST(test_threads_take_their_creators_name),
+		TEST(test_exit),
+		TEST(test_own_process),
+	};
+
+	return cmocka_run_group_tests_name("sampler.process", tests, NULL, NULL);
+}

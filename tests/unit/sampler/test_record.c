@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+/* A record under construction. */
+struct bytes {
+	uint8_t data[4096];
+	size_t size;
+};
+
+static void put(struct bytes *bytes, const void *data, size_t size)
+{
+	assert_true(bytes->size + size <= sizeof(bytes->data));
+	memcpy(bytes->data + bytes->size, data, size);
+	bytes->size += size;
+}
+
+static void put16(struct bytes *bytes, uint16_t value)
+{
+	put(bytes, &value, sizeof(value));
+}
+
+static void put32(struct bytes *bytes, uint32_t value)
+{
+	put(bytes, &value, sizeof(value));
+}
+
+static void put64(struct bytes *bytes, uint64_t value)
+{
+	put(bytes, &value, sizeof(value));
+}
+
+static void put_text(struct bytes *bytes, const char *text, size_t room)
+{
+	char padded[64] = "";
+
+	assert_true(room <= sizeof(padded));
+	memcpy(padded, text, strlen(text));
+	put(bytes, padded, room);
+}
+
+static struct bytes start_record(uint32_t type, uint16_t misc)
+{
+	struct bytes bytes = { .size = 0 };
+
+	put32(&bytes, type);
+	put16(&bytes, misc);
+	put16(&bytes, 0);
+	return bytes;
+}
+
+static void set_size(struct bytes *bytes, size_t size)
+{
+	uint16_t total = (uint16_t)size;
+
+	memcpy(bytes->data + 6, &total, sizeof(total));
+}
+
+static const struct record_layout layout = {
+	.sample_type = RECORD_SAMPLE_TYPE | RECORD_STACK_TYPE,
+	.user_registers = 0xff01ff,
+	.sample_id_all = true,
+};
+
+static void put_trailer(struct bytes *bytes)
+{
+	put32(bytes, 11); /* pid */
+	put32(bytes, 12); /* tid */
+	put64(bytes, 1000);
+	put32(bytes, 3); /* cpu */
+	put32(bytes, 0);
+	set_size(bytes, bytes->size);
+}
+
+static struct bytes a_sample(void)
+{
+	struct bytes bytes = start_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+
+	put64(&bytes, 0x401000);
+	put32(&bytes, 21);
+	put32(&bytes, 22);
+	put64(&bytes, 5000);
+	put32(&bytes, 1);
+	put32(&bytes, 0);
+	put64(&bytes, 1003009); /* period */
+	put64(&bytes, 2);       /* callchain */
+	put64(&bytes, PERF_CONTEXT_KERNEL);
+	put64(&bytes, 0xffffffff81000000);
+	put64(&bytes, PERF_SAMPLE_REGS_ABI_64);
+	for (uint64_t i = 0; i < RECORD_REGISTERS; i++)
+		put64(&bytes, 100 + i);
+	put64(&bytes, 32); /* stack */
+	for (uint64_t i = 0; i < 4; i++)
+		put64(&bytes, 200 + i);
+	put64(&bytes, 24);
+	set_size(&bytes, bytes.size);
+	return bytes;
+}
+
+static void test_sample(void **state)
+{
+	struct bytes bytes = a_sample();
+	struct record record;
+	struct error err;
+	uint64_t word;
+
+	(void)state;
+	assert_true(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+	assert_int_equal(record.kind, RECORD_SAMPLE);
+	assert_int_equal(record.pid, 21);
+	assert_int_equal(record.tid, 22);
+	assert_int_equal(record.cpu, 1);
+	assert_int_equal(record.time_ns, 5000);
+	assert_int_equal(record.sample.ip, 0x401000);
+	assert_int_equal(record.sample.period, 1003009);
+	assert_false(record.sample.is_kernel);
+	assert_int_equal(record.sample.callchain.count, 2);
+	assert_true(record_word(&record.sample.callchain, 1) == 0xffffffff81000000);
+	assert_int_equal(record.sample.registers_abi, PERF_SAMPLE_REGS_ABI_64);
+	assert_int_equal(record.sample.user_registers.count, RECORD_REGISTERS);
+	assert_int_equal(record_word(&record.sample.user_registers, 16), 116);
+	assert_int_equal(record.sample.stack_room, 32);
+	assert_int_equal(record.sample.stack_bytes, 24);
+	memcpy(&word, record.sample.stack + 16, sizeof(word));
+	assert_int_equal(word, 202);
+	assert_int_equal(record_time(&layout, bytes.data, bytes.size), 5000);
+}
+
+/* A kernel thread has neither registers nor a stack. */
+static void test_sample_without_user_part(void **state)
+{
+	struct bytes bytes = start_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	struct record record;
+	struct error err;
+
+	(void)state;
+	put64(&bytes, 0xffffffff81000000);
+	for (int i = 0; i < 4; i++)
+		put64(&bytes, 0);
+	put64(&bytes, 0); /* callchain */
+	put64(&bytes, PERF_SAMPLE_REGS_ABI_NONE);
+	put64(&bytes, 0); /* stack */
+	set_size(&bytes, bytes.size);
+	assert_true(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+	assert_true(record.sample.is_kernel);
+	assert_int_equal(record.sample.user_registers.count, 0);
+	assert_null(record.sample.stack);
+	assert_int_equal(record.sample.stack_bytes, 0);
+}
+
+static struct bytes an_mmap2(void)
+{
+	struct bytes bytes = start_record(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+
+	put32(&bytes, 31);
+	put32(&bytes, 32);
+	put64(&bytes, 0x7f0000001000);
+	put64(&bytes, 0x2000);
+	put64(&bytes, 0x1000);
+	put32(&bytes, 8);
+	put32(&bytes, 1);
+	put64(&bytes, 77);
+	put64(&bytes, 5); /* generation */
+	put32(&bytes, PROT_READ | PROT_EXEC);
+	put32(&bytes, 2);
+	put_text(&bytes, "/lib/libfoo.so.1", 24);
+	put_trailer(&bytes);
+	return bytes;
+}
+
+static void test_mmap2(void **state)
+{
+	struct bytes bytes = an_mmap2();
+	struct record record;
+	struct error err;
+
+	(void)state;
+	assert_true(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+	assert_int_equal(record.kind, RECORD_MMAP);
+	assert_int_equal(record.pid, 31);
+	assert_int_equal(record.tid, 32);
+	assert_int_equal(record.time_ns, 1000);
+	assert_int_equal(record.cpu, 3);
+	assert_true(record.mmap.address == 0x7f0000001000);
+	assert_int_equal(record.mmap.size, 0x2000);
+	assert_int_equal(record.mmap.file_offset, 0x1000);
+	assert_int_equal(record.mmap.major, 8);
+	assert_int_equal(record.mmap.minor, 1);
+	assert_int_equal(record.mmap.inode, 77);
+	assert_true(record.mmap.executable);
+	assert_string_equal(record.mmap.path, "/lib/libfoo.so.1");
+	assert_int_equal(record_time(&layout, bytes.data, bytes.size), 1000);
+}
+
+static void test_mmap2_with_build_id(void **state)
+{
+	struct bytes bytes = an_mmap2();
+	struct record record;
+	struct error err;
+	uint16_t misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID;
+	size_t at_size = RECORD_HEADER_BYTES + 32;
+
+	(void)state;
+	memcpy(bytes.data + 4, &misc, sizeof(misc));
+	bytes.data[at_size] = 20;
+	bytes.data[at_size + 4] = 0xab;
+	assert_true(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+	assert_int_equal(record.mmap.build_id_size, 20);
+	assert_int_equal(record.mmap.build_id[0], 0xab);
+	assert_int_equal(record.mmap.inode, 0);
+	bytes.data[at_size] = 21;
+	assert_false(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+	assert_int_equal(err.code, ERROR_FORMAT);
+}
+
+static void test_mmap_that_wraps_the_address_space(void **state)
+{
+	struct bytes bytes = an_mmap2();
+	uint64_t address = UINT64_MAX - 0x10;
+	struct record record;
+	struct error err;
+
+	(void)state;
+	memcpy(bytes.data + 16, &address, sizeof(address));
+	assert_false(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+}
+
+static void test_comm_and_tasks(void **state)
+{
+	struct bytes comm = start_record(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+	struct bytes fork = start_record(PERF_RECORD_FORK, 0);
+	struct record record;
+	struct error err;
+
+	(void)state;
+	put32(&comm, 41);
+	put32(&comm, 42);
+	put_text(&comm, "server", 8);
+	put_trailer(&comm);
+	assert_true(record_parse(&layout, comm.data, comm.size, &record, &err));
+	assert_int_equal(record.kind, RECORD_COMM);
+	assert_true(record.comm.is_exec);
+	assert_string_equal(record.comm.name, "server");
+	assert_int_equal(record.pid, 41);
+
+	put32(&fork, 51);
+	put32(&fork, 50);
+	put32(&fork, 53);
+	put32(&fork, 52);
+	put64(&fork, 999);
+	put_trailer(&fork);
+	assert_true(record_parse(&layout, fork.data, fork.size, &record, &err));
+	assert_int_equal(record.kind, RECORD_FORK);
+	assert_int_equal(record.pid, 51);
+	assert_int_equal(record.fork.parent_pid, 50);
+	assert_int_equal(record.tid, 53);
+	assert_int_equal(record.fork.parent_tid, 52);
+}
+
+static void test_lost(void **state)
+{
+	struct bytes lost = start_record(PERF_RECORD_LOST, 0), samples = start_record(PERF_RECORD_LOST_SAMPLES, 0);
+	struct record record;
+	struct error err;
+
+	(void)state;
+	put64(&lost, 1);
+	put64(&lost, 17);
+	put_trailer(&lost);
+	assert_true(record_parse(&layout, lost.data, lost.size, &record, &err));
+	assert_int_equal(record.kind, RECORD_LOST);
+	assert_int_equal(record.lost, 17);
+	put64(&samples, 18);
+	put_trailer(&samples);
+	assert_true(record_parse(&layout, samples.data, samples.size, &record, &err));
+	assert_int_equal(record.lost, 18);
+}
+
+/* Every sample field that perf record may ask for stands before those that are used. */
+static void test_all_fields(void **state)
+{
+	struct record_layout all = {
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+			       PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ |
+			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED,
+		.user_registers = 1,
+		.has_branch_index = true,
+	};
+	struct bytes bytes = start_record(PERF_RECORD_SAMPLE, 0);
+	struct record record;
+	struct error err;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 9; i++) /* identifier ip tid time addr id stream cpu period */
+		put64(&bytes, i);
+	put64(&bytes, 2); /* read: two counters, time enabled, then value and id of each */
+	for (int i = 0; i < 5; i++)
+		put64(&bytes, 0);
+	put64(&bytes, 1);
+	put64(&bytes, 0xcc);
+	put32(&bytes, 4); /* raw */
+	put32(&bytes, 0);
+	put64(&bytes, 1); /* branches, index, one entry */
+	for (int i = 0; i < 4; i++)
+		put64(&bytes, 0);
+	put64(&bytes, PERF_SAMPLE_REGS_ABI_64);
+	put64(&bytes, 0xdd);
+	set_size(&bytes, bytes.size);
+	assert_true(record_parse(&all, bytes.data, bytes.size, &record, &err));
+	assert_int_equal(record.sample.ip, 2);
+	assert_int_equal(record.time_ns, 4);
+	assert_int_equal(record.id, 6);
+	assert_int_equal(record.sample.address, 5);
+	assert_int_equal(record.stream_id, 7);
+	assert_int_equal(record.cpu, 8);
+	assert_int_equal(record.sample.period, 9);
+	assert_int_equal(record_word(&record.sample.callchain, 0), 0xcc);
+	assert_int_equal(record_word(&record.sample.user_registers, 0), 0xdd);
+	assert_int_equal(record_time(&all, bytes.data, bytes.size), 4);
+}
+
+/* A record cut anywhere, with a size that admits it, is refused or read without what is missing; never read past its end. */
+static void check_truncations(const struct bytes *whole, size_t must_fail_below)
+{
+	for (size_t size = 0; size < whole->size; size++) {
+		uint8_t *cut = malloc(size ? size : 1);
+		uint16_t total = (uint16_t)size;
+		struct record record;
+		struct error err;
+
+		assert_non_null(cut);
+		memcpy(cut, whole->data, size);
+		if (size >= RECORD_HEADER_BYTES)
+			memcpy(cut + 6, &total, sizeof(total));
+		if (size < must_fail_below)
+			assert_false(record_parse(&layout, cut, size, &record, &err));
+		else if (record_parse(&layout, cut, size, &record, &err))
+			assert_true(record.kind != RECORD_SAMPLE);
+		(void)record_time(&layout, cut, size);
+		free(cut);
+	}
+}
+
+static void test_truncation(void **state)
+{
+	struct bytes sample = a_sample(), mmap = an_mmap2();
+
+	(void)state;
+	check_truncations(&sample, sample.size);
+	/* The path may end anywhere behind its first NUL; below that nothing is left of it. */
+	check_truncations(&mmap, RECORD_HEADER_BYTES + 64 + sizeof("/lib/libfoo.so.1") - 24);
+}
+
+static void test_counts_that_lie(void **state)
+{
+	static const uint64_t lies[] = { 3, 1000, UINT64_MAX / 8, UINT64_MAX / 8 + 1, UINT64_MAX };
+	size_t callchain_at = RECORD_HEADER_BYTES + 40, stack_at = callchain_at + 24 + 8 + 17 * 8;
+	struct record record;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct bytes bytes = a_sample();
+
+		memcpy(bytes.data + callchain_at, &lies[i], sizeof(lies[i]));
+		assert_false(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+		bytes = a_sample();
+		memcpy(bytes.data + stack_at, &lies[i], sizeof(lies[i]));
+		assert_false(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+	}
+}
+
+static void test_size(void **state)
+{
+	struct bytes bytes = a_sample();
+	struct record record;
+	struct error err;
+	size_t size;
+
+	(void)state;
+	assert_true(record_size(bytes.data, sizeof(bytes.data), &size));
+	assert_int_equal(size, bytes.size);
+	assert_false(record_size(bytes.data, bytes.size - 1, &size));
+	assert_false(record_size(bytes.data, 7, &size));
+	set_size(&bytes, 7);
+	assert_false(record_size(bytes.data, sizeof(bytes.data), &size));
+	set_size(&bytes, 0);
+	assert_false(record_size(bytes.data, sizeof(bytes.data), &size));
+	assert_false(record_parse(&layout, bytes.data, bytes.size, &record, &err));
+	assert_int_equal(err.code, ERROR_FORMAT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_sample_without_user_part),
+		cmocka_unit_test(test_mmap2),
+		cmocka_unit_test(test_mmap2_with_build_id),
+		cmocka_unit_test(test_mmap_that_wraps_the_address_space),
+		cmocka_unit_test(test_comm_and_tasks),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_all_fields),
+		cmocka_unit_test(test_truncation),
+		cmocka_unit_test(test_counts_that_lie),
+		cmocka_unit_test(test_size),
+	};
+
+	return cmocka_run_group_tests_name("sampler.record", tests, NULL, NULL);
+}

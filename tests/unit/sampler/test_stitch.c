@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/stitch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TID = 77, DUMP_BYTES = 1024 };
+
+static struct unwind_frame frames[UNWIND_MAX_FRAMES];
+
+/* Frames i of a stack whose leaf is frame `leaf`: the same i always has the same address and stack pointer. */
+static struct unwind_result stack_from(size_t leaf, size_t end)
+{
+	struct unwind_result result = { .frames = frames };
+
+	for (size_t i = leaf; i < end; i++)
+		frames[result.count++] = (struct unwind_frame){ 0x1000 + i, 0x10000 + 64 * i, (uint32_t)i };
+	return result;
+}
+
+static int setup(void **state)
+{
+	struct stitch_memory *memory;
+	struct error err;
+
+	assert_true(stitch_memory_create(&memory, &err));
+	*state = memory;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	stitch_memory_destroy(*state);
+	return 0;
+}
+
+static void test_joins_what_agrees(void **state)
+{
+	struct stitch_memory *memory = *state;
+	struct unwind_result result = stack_from(20, 60);
+
+	stitch_remember(memory, TID, &result, DUMP_BYTES);
+	result = stack_from(5, 30);
+	assert_true(stitch_from_memory(memory, TID, &result));
+	assert_int_equal(result.count, 55);
+	for (size_t i = 0; i < result.count; i++)
+		assert_int_equal(result.frames[i].location, 5 + i);
+}
+
+static void test_other_threads_do_not_match(void **state)
+{
+	struct stitch_memory *memory = *state;
+	struct unwind_result result = stack_from(20, 60);
+
+	stitch_remember(memory, TID, &result, DUMP_BYTES);
+	result = stack_from(5, 30);
+	assert_false(stitch_from_memory(memory, TID + 64, &result));
+	assert_false(stitch_from_memory(memory, TID + 1, &result));
+	assert_int_equal(result.count, 25);
+}
+
+/* Recursion has the same address again and again: without the stack pointer its depth would be lost. */
+static void test_address_alone_does_not_match(void **state)
+{
+	struct stitch_memory *memory = *state;
+	struct unwind_result result = stack_from(20, 60);
+
+	stitch_remember(memory, TID, &result, DUMP_BYTES);
+	result = stack_from(5, 30);
+	result.frames[result.count - 1].stack_pointer += 8;
+	assert_false(stitch_from_memory(memory, TID, &result));
+	result = stack_from(5, 30);
+	result.frames[result.count - 2].stack_pointer += 8;
+	assert_false(stitch_from_memory(memory, TID, &result));
+}
+
+/* A shallow stack does not push out a deep one, and is of use by itself. */
+static void test_shallow_stacks(void **state)
+{
+	struct stitch_memory *memory = *state;
+	struct unwind_result result = stack_from(20, 60);
+
+	stitch_remember(memory, TID, &result, DUMP_BYTES);
+	result = stack_from(100, 106);
+	stitch_remember(memory, TID, &result, DUMP_BYTES);
+	result = stack_from(98, 104);
+	assert_true(stitch_from_memory(memory, TID, &result));
+	assert_int_equal(result.count, 8);
+	result = stack_from(5, 30);
+	assert_true(stitch_from_memory(memory, TID, &result));
+	assert_int_equal(result.count, 55);
+}
+
+static void test_depth_is_capped(void **state)
+{
+	struct stitch_memory *memory = *state;
+	struct unwind_result result = stack_from(0, UNWIND_MAX_FRAMES);
+
+	stitch_remember(memory, TID, &result, DUMP_BYTES);
+	result = stack_from(0, 30);
+	assert_true(stitch_from_memory(memory, TID, &result));
+	assert_int_equal(result.count, UNWIND_MAX_FRAMES);
+}
+
+/* The kernel's chain over one anonymous mapping of a process that is not there. */
+static void check_chain(const uint64_t *addresses, size_t count, struct unwind_result *result, bool expected)
+{
+	enum { PID = 0x7ffffff0 };
+	struct record_words words = { (const uint8_t *)addresses, count };
+	struct stitch_chain chain = { &words, 0, count };
+	struct record map = { .kind = RECORD_MMAP, .pid = PID, .mmap = { 0x1000, 0x1000, .executable = true, .path = "//anon" } };
+	struct process_table table;
+	struct process_space space = { .table = &table };
+	struct profile *profile;
+	struct process *process;
+	struct error err;
+
+	assert_true(profile_create(&profile, &err));
+	process_table_init(&table, profile, NULL);
+	assert_true(process_table_update(&table, &map, &err));
+	assert_true(process_table_get(&table, PID, &process, &err));
+	space.process = process;
+	assert_int_equal(stitch_from_chain(&space, &chain, result), expected);
+	process_table_deinit(&table);
+	profile_destroy(profile);
+}
+
+static void test_chain(void **state)
+{
+	static const uint64_t fits[] = { 0x1000, 0x1001, 0x1002, 0x1100, 0x1200 };
+	static const uint64_t other_caller[] = { 0x1000, 0x1005, 0x1002, 0x1100 };
+	static const uint64_t leaves_the_code[] = { 0x1000, 0x1001, 0x1002, 0x9000 };
+	struct unwind_result result = stack_from(0, 3);
+
+	(void)state;
+	check_chain(fits, 5, &result, true);
+	assert_int_equal(result.count, 5);
+	assert_int_equal(result.frames[4].pc, 0x1200);
+	assert_int_equal(result.frame_pointer_frames, 2);
+	result = stack_from(0, 3);
+	check_chain(other_caller, 4, &result, false);
+	check_chain(leaves_the_code, 4, &result, false);
+	check_chain(fits, 3, &result, false);
+	check_chain(fits, 0, &result, false);
+	assert_int_equal(result.count, 3);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_joins_what_agrees),
+		TEST(test_other_threads_do_not_match),
+		TEST(test_address_alone_does_not_match),
+		TEST(test_shallow_stacks),
+		TEST(test_depth_is_capped),
+		cmocka_unit_test(test_chain),
+	};
+
+	return cmocka_run_group_tests_name("sampler.stitch", tests, NULL, NULL);
+}
