@@ -34,10 +34,12 @@ static size_t size_without_rust_hash(const char *name)
 
 void symbolize_demangle(const char *name, struct buffer *out)
 {
+	/* Of D's names libiberty does not find out by itself. */
+	int language = strncmp(name, "_D", 2) == 0 ? DMGL_DLANG : DMGL_AUTO;
 	char *demangled = NULL;
 
 	if (is_mangled(name) && strlen(name) < MAX_MANGLED_BYTES)
-		demangled = cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+		demangled = cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | language);
 	if (demangled)
 		buffer_append(out, demangled, size_without_rust_hash(demangled));
 	else

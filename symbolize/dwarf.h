@@ -4,27 +4,50 @@
 #include "elf/elf.h"
 
 /*
- * What DWARF says about addresses: the chain of inlined functions, their files and lines. Here libdw reads the tree; one pass over
- * a unit answers for all addresses in it.
+ * What DWARF says about addresses: the chain of inlined functions, their files and lines. The addresses are sorted to units; one
+ * pass over a unit's entries and one over its line table answer for all of them, one job a unit. Nothing is indexed.
  */
 
-/* A function at an address. Strings are in the caller's arena; "" where nothing is known. */
+/* A function at an address. Strings belong to the result; "" where nothing is known. */
 struct dwarf_frame {
 	const char *linkage_name;
-	const char *name; /* ns::Class::fn, built from the parents; used where there is no linkage name */
+	const char *name; /* ns::Class::fn, built from the parents, where there is no linkage name */
 	const char *file; /* of the line that was executing, or of the call */
 	const char *decl_file;
 	uint32_t line, decl_line;
 };
 
-struct dwarf_answer {
-	struct dwarf_frame *frames; /* in the arena; innermost first */
-	size_t count;               /* 0: not covered */
+struct dwarf_extent {
+	uint64_t low, high; /* image addresses, half-open */
 };
 
-/*
- * Answers for `count` image addresses in rising order without repetition. `debug` carries the debug information, `alt` may be NULL.
- */
+struct dwarf_answer {
+	const struct dwarf_frame *frames; /* innermost first */
+	size_t count;                     /* 0: not covered by a function */
+	/* The code of the outermost function, as its entry lists it. */
+	const struct dwarf_extent *extents;
+	size_t extent_count;
+	/* The line table's row where no function covers the address (assembly). */
+	const char *file;
+	uint32_t line;
+};
+
+struct dwarf_result {
+	struct dwarf_answer *answers; /* [address] */
+	struct arena *arenas;         /* of the jobs; they hold the strings */
+	size_t arena_count;
+	const char *directory; /* where the first unit that is no assembly was compiled; "" unknown */
+	struct arena arena;
+};
+
+struct dwarf_options {
+	struct elf_image *debug; /* carries the debug information */
+	struct elf_image *alt;   /* of dwz; NULL: none */
+	unsigned int threads;    /* 0: one per CPU */
+};
+
+/* Answers for `count` image addresses in rising order without repetition. Pairs with dwarf_result_deinit(). */
 COMMON_MUST_CHECK
-bool dwarf_resolve(struct elf_image *debug, struct elf_image *alt, const uint64_t *addresses, size_t count, struct arena *arena,
-	struct dwarf_answer *answers, const char **directory, struct error *err);
+bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresses, size_t count, struct dwarf_result *result,
+	struct error *err);
+void dwarf_result_deinit(struct dwarf_result *result);

@@ -64,6 +64,12 @@ static int compare_entries(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
+static void sort_entries(struct symbol_map *map)
+{
+	if (map->count > 1)
+		qsort(map->entries, map->count, sizeof(*map->entries), compare_entries);
+}
+
 /* `ffffffff81000000 T name\t[module]`; data symbols are passed over. */
 static bool take_kallsyms_line(struct symbol_map *map, char *line, bool *nonzero, struct error *err)
 {
@@ -129,7 +135,7 @@ bool symbol_map_read_kallsyms(const char *path, struct symbol_map **map, bool *r
 			symbol_map_destroy(made);
 			return false;
 		}
-	qsort(made->entries, made->count, sizeof(*made->entries), compare_entries);
+	sort_entries(made);
 	*restricted = !nonzero;
 	*map = made;
 	return true;
@@ -140,7 +146,7 @@ static void drop_overwritten(struct symbol_map *map)
 {
 	size_t kept = 0;
 
-	qsort(map->entries, map->count, sizeof(*map->entries), compare_entries);
+	sort_entries(map);
 	for (size_t i = 0; i < map->count; i++) {
 		struct map_entry entry = map->entries[i];
 		bool hidden = false;

@@ -28,8 +28,8 @@ static const char *const runtime_modules[] = { "ld-linux*.so", "ld-musl*.so", "l
 	"libperl.so", "php", "php[0-9]*", "beam.smp" };
 
 static const char *const standard_sources[] = { "*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*", "/rustc/*/library/*",
-	"*/rustlib/src/rust/library/*", "/usr/local/go/src/*", "/usr/lib/go*/src/*", "*/go/src/runtime/*",
-	"*/lib/python[23].*/[!sd]*", "<frozen *", "node:*" };
+	"*/rustlib/src/rust/library/*", "/usr/local/go/src/*", "/usr/lib/go*/src/*", "*/go/src/runtime/*", "*/lib/python[23].*",
+	"<frozen *", "node:*" };
 
 static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.cargo/git/*", "*/pkg/mod/*@v*", "*/node_modules/*",
 	"*/site-packages/*", "*/dist-packages/*", "*/vendor/*", "*/third_party/*", "*/3rdparty/*", "*/external/*", "*/_deps/*",
@@ -109,15 +109,29 @@ static const char *script_in_name(const char *name)
 	return strncmp(space + 1, "file://", 7) == 0 ? space + 8 : space + 1;
 }
 
+/* Packages of Python lie below its standard library. */
+static bool is_standard_source(const char *file)
+{
+	return MATCHES(file, standard_sources) && !strstr(file, "/site-packages/") && !strstr(file, "/dist-packages/");
+}
+
+/* A directory that would hold every file says nothing. */
+static bool is_below_compilation(const struct origin_context *context, const char *file)
+{
+	const char *directory = context->compilation_directory;
+
+	return directory[0] == '/' && directory[1] != '\0' && is_below(file, directory);
+}
+
 static struct origin_decision decide_source(const struct origin_context *context, const char *file)
 {
-	if (MATCHES(file, standard_sources))
+	if (is_standard_source(file))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_STANDARD_SOURCE };
 	if (MATCHES(file, dependency_sources))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_DEPENDENCY_SOURCE };
 	if (is_below_project(context, file))
 		return (struct origin_decision){ PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_PROJECT_ROOT };
-	if (context->compilation_directory[0] && is_below(file, context->compilation_directory))
+	if (is_below_compilation(context, file))
 		return (struct origin_decision){ PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_COMPILATION_DIRECTORY };
 	return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE };
 }
@@ -142,7 +156,7 @@ static struct origin_decision decide_binary(const struct origin_context *context
 {
 	bool has_source = e->file[0] != '\0';
 
-	if (is_programs_own(context, e->path))
+	if (e->is_program || is_programs_own(context, e->path))
 		return (struct origin_decision){ PROFILE_ORIGIN_USER,
 			has_source ? SYMBOLIZE_RULE_OTHER_SOURCE : SYMBOLIZE_RULE_MAIN_PROGRAM };
 	if (MATCHES(e->path, system_directories))

@@ -10,6 +10,7 @@ struct origin_evidence {
 	const char *path; /* of the mapping */
 	enum profile_mapping_kind kind;
 	bool has_mapping;
+	bool is_program; /* the binary is a program, not a library: one of several main programs of a recording of all processes */
 };
 
 /* What holds for the whole profile. */

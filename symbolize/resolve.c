@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf.h"
+#include "symbolize/fingerprint.h"
 #include "symbolize/result.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/symbols.h"
@@ -14,16 +15,17 @@ struct symbolize_result {
 	struct symbolize_frames *distinct; /* [distinct address] */
 	uint32_t *which;                   /* [index asked for] its distinct address */
 	size_t count;
-	const char *directory; /* compilation directory, in the arena */
+	struct dwarf_result dwarf; /* holds strings of its own */
 };
 
 struct resolution {
 	struct symbolize_result *result;
 	struct symbols *symbols;
+	struct fingerprinter *fingerprinter; /* NULL: not wanted, or not possible */
 	const char *module;
 	uint64_t *addresses; /* distinct, rising */
+	size_t at;           /* the one in work */
 	size_t distinct_count;
-	struct dwarf_answer *answers;
 	struct hash_map demangled; /* hash and size of a linkage name -> index of `names` */
 	const char **names;
 	size_t name_count, name_capacity;
@@ -86,7 +88,29 @@ static bool frame_of_dwarf(struct resolution *r, const struct dwarf_frame *in, s
 		.decl_line = in->decl_line,
 		.source = PROFILE_NAME_DWARF,
 	};
-	return in->linkage_name[0] == '\0' || demangle(r, in->linkage_name, &out->name, err);
+	if (in->linkage_name[0] == '\0')
+		return true;
+	if (!demangle(r, in->linkage_name, &out->name, err))
+		return false;
+	/* One that is not mangled is a detail of linking: glibc's abort() is __GI_abort, Fortran's solve() is solve_. */
+	if (in->name[0] && strcmp(out->name, in->linkage_name) == 0)
+		out->name = in->name;
+	return true;
+}
+
+/* A function without a linkage name, as GCC leaves those of anonymous namespaces, has it in the symbol table. */
+static bool name_by_symbol(
+	struct resolution *r, const struct dwarf_answer *answer, struct symbolize_frame *outermost, struct error *err)
+{
+	const char *symbol;
+
+	if (outermost->linkage_name[0] || answer->extent_count == 0)
+		return true;
+	symbol = symbols_find(r->symbols, answer->extents[0].low);
+	if (!symbol || (strncmp(symbol, "_Z", 2) != 0 && strncmp(symbol, "_R", 2) != 0) || strstr(symbol, ".cold"))
+		return true;
+	outermost->linkage_name = keep(r, symbol, strlen(symbol), err);
+	return outermost->linkage_name && demangle(r, outermost->linkage_name, &outermost->name, err);
 }
 
 static bool frames_of_dwarf(
@@ -100,6 +124,10 @@ static bool frames_of_dwarf(
 	for (size_t i = 0; i < count; i++)
 		if (!frame_of_dwarf(r, &answer->frames[first + i], &frames[i], err))
 			return false;
+	if (!name_by_symbol(r, answer, &frames[count - 1], err))
+		return false;
+	if (r->fingerprinter)
+		frames[count - 1].fingerprint = fingerprint_code(r->fingerprinter, answer->extents, answer->extent_count);
 	/* Without inlined frames the function stands at the line that was executing. */
 	if (first > 0) {
 		frames[0].file = answer->frames[0].file;
@@ -126,9 +154,14 @@ static bool frame_of_bounds(struct resolution *r, uint64_t address, struct symbo
 static bool frame_of_symbol(
 	struct resolution *r, const char *symbol, enum profile_name_source source, struct symbolize_frames *out, struct error *err)
 {
-	struct symbolize_frame frame = { .file = "", .decl_file = "", .source = source };
+	const struct dwarf_answer *answer = &r->result->dwarf.answers[r->at];
+	struct symbolize_frame frame = { .file = answer->file, .line = answer->line, .decl_file = "", .source = source };
+	struct dwarf_extent extent;
 	struct buffer text;
 
+	if (r->fingerprinter && source == PROFILE_NAME_SYMTAB &&
+		symbols_find_bounds(r->symbols, r->addresses[r->at], &extent.low, &extent.high))
+		frame.fingerprint = fingerprint_code(r->fingerprinter, &extent, 1);
 	frame.linkage_name = keep(r, symbol, strlen(symbol), err);
 	if (!frame.linkage_name || !demangle(r, frame.linkage_name, &frame.name, err))
 		return false;
@@ -147,11 +180,13 @@ static bool frame_of_symbol(
 static bool resolve_one(struct resolution *r, size_t index, struct error *err)
 {
 	struct symbolize_frames *out = &r->result->distinct[index];
+	const struct dwarf_answer *answer = &r->result->dwarf.answers[index];
 	uint64_t address = r->addresses[index];
 	const char *name;
 
-	if (r->answers[index].count > 0)
-		return frames_of_dwarf(r, &r->answers[index], out, err);
+	r->at = index;
+	if (answer->count > 0)
+		return frames_of_dwarf(r, answer, out, err);
 	name = symbols_find_plt(r->symbols, address);
 	if (name)
 		return frame_of_symbol(r, name, PROFILE_NAME_PLT, out, err);
@@ -197,15 +232,16 @@ static bool resolve_all(struct resolution *r, struct elf_image *image, const str
 {
 	enum elf_debug_source source;
 	struct elf_image *debug = elf_image_debug(image, &options->debug, &source, NULL);
-	struct elf_image *alt = elf_image_debug_alt(debug, &options->debug);
+	const struct dwarf_options dwarf = { debug, elf_image_debug_alt(debug, &options->debug), options->threads };
 
-	r->answers = calloc(r->distinct_count + 1, sizeof(*r->answers));
 	r->result->distinct = calloc(r->distinct_count + 1, sizeof(*r->result->distinct));
-	if (!r->answers || !r->result->distinct)
+	if (!r->result->distinct)
 		return error_set_memory(err);
-	if (!symbols_create(image, debug, &r->symbols, err) || !dwarf_resolve(debug, alt, r->addresses, r->distinct_count,
-								       &r->result->arena, r->answers, &r->result->directory, err))
+	if (!symbols_create(image, debug, &r->symbols, err) ||
+		!dwarf_resolve(&dwarf, r->addresses, r->distinct_count, &r->result->dwarf, err))
 		return false;
+	if (!options->no_fingerprints)
+		r->fingerprinter = fingerprinter_create(image);
 	for (size_t i = 0; i < r->distinct_count; i++)
 		if (!resolve_one(r, i, err))
 			return false;
@@ -234,9 +270,9 @@ bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, siz
 	ok = find_distinct(&r, addresses, count, err) && resolve_all(&r, image, options, err);
 	hash_map_deinit(&r.demangled);
 	symbols_destroy(r.symbols);
+	fingerprinter_destroy(r.fingerprinter);
 	free(r.names);
 	free(r.addresses);
-	free(r.answers);
 	if (!ok) {
 		symbolize_result_destroy(r.result);
 		return error_prefix(err, "%s", elf_image_path(image));
@@ -252,7 +288,7 @@ struct symbolize_frames symbolize_result_frames(const struct symbolize_result *r
 
 const char *symbolize_result_directory(const struct symbolize_result *result)
 {
-	return result->directory;
+	return result->dwarf.directory;
 }
 
 void symbolize_result_destroy(struct symbolize_result *result)
@@ -260,6 +296,7 @@ void symbolize_result_destroy(struct symbolize_result *result)
 	if (!result)
 		return;
 	arena_deinit(&result->arena);
+	dwarf_result_deinit(&result->dwarf);
 	free(result->distinct);
 	free(result->which);
 	free(result);

@@ -96,6 +96,12 @@ static bool read_maps(struct work *w, const char *const *jit_maps, struct buffer
 
 /* ---- From frames to lines of the profile ---- */
 
+/* Some libraries can be run as well, to tell their version. */
+static bool is_program(const struct elf_image *image, const char *module)
+{
+	return image && elf_image_is_executable(image) && !strstr(module, ".so");
+}
+
 static bool add_function(
 	struct work *w, const struct symbolize_frame *frame, uint32_t mapping, uint32_t *function, struct error *err)
 {
@@ -103,7 +109,10 @@ static bool add_function(
 	const struct profile_mapping *in = mapping == PROFILE_NONE ? NULL : &profile->mappings[mapping];
 	const char *file = frame->decl_file[0] ? frame->decl_file : frame->file;
 	struct profile_function added = {
-		.start_line = frame->decl_line, .name_source = frame->source, .module = in ? in->module : 0
+		.start_line = frame->decl_line,
+		.name_source = frame->source,
+		.module = in ? in->module : 0,
+		.fingerprint = frame->fingerprint,
 	};
 	const struct origin_evidence evidence = {
 		.name = frame->name,
@@ -112,6 +121,7 @@ static bool add_function(
 		.path = in ? profile_string(profile, in->path) : "",
 		.kind = in ? in->kind : PROFILE_MAPPING_ANON,
 		.has_mapping = in != NULL,
+		.is_program = in && is_program(w->batches[mapping].image, profile_string(profile, in->module)),
 	};
 	struct origin_decision decision = origin_decide(&w->origins, &evidence);
 

@@ -52,6 +52,7 @@ struct symbolize_options {
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
 	unsigned int threads;        /* 0: one per CPU */
 	bool no_inlines;
+	bool no_fingerprints; /* where nobody compares: kelvin symbolize */
 };
 
 /* What was found, for the closing line and the tests. */
@@ -87,6 +88,7 @@ struct symbolize_frame {
 	const char *decl_file; /* where the function is defined; "" unknown */
 	uint32_t line;         /* 0: unknown */
 	uint32_t decl_line;
+	uint64_t fingerprint; /* of the function's code, blind to addresses; 0: not known, and of inlined frames */
 	enum profile_name_source source;
 };
 

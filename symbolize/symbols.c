@@ -141,6 +141,8 @@ static void keep_best_names(struct symbols *symbols)
 {
 	size_t kept = 0;
 
+	if (symbols->count == 0)
+		return;
 	qsort(symbols->items, symbols->count, sizeof(*symbols->items), compare_symbols);
 	for (size_t i = 0; i < symbols->count; i++) {
 		if (kept > 0 && symbols->items[kept - 1].start == symbols->items[i].start) {
@@ -200,7 +202,8 @@ static bool read_plt(struct symbols *symbols, struct elf_image *image, struct er
 		return true;
 	if (!read_relocations(symbols, image, ".rela.plt", err) || !read_relocations(symbols, image, ".rela.dyn", err))
 		return false;
-	qsort(symbols->slots, symbols->slot_count, sizeof(*symbols->slots), compare_slots);
+	if (symbols->slot_count > 1)
+		qsort(symbols->slots, symbols->slot_count, sizeof(*symbols->slots), compare_slots);
 	return true;
 }
 
@@ -273,11 +276,10 @@ bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t 
 	return true;
 }
 
-const char *symbols_find(const struct symbols *symbols, uint64_t address)
+/* The last symbol that begins at or before the address. */
+static const struct symbol *symbol_before(const struct symbols *symbols, uint64_t address)
 {
 	size_t low = 0, high = symbols->count;
-	const struct symbol *found;
-	uint64_t bound;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -287,9 +289,26 @@ const char *symbols_find(const struct symbols *symbols, uint64_t address)
 		else
 			high = middle;
 	}
-	if (low == 0)
+	return low > 0 ? &symbols->items[low - 1] : NULL;
+}
+
+bool symbols_find_bounds(const struct symbols *symbols, uint64_t address, uint64_t *low, uint64_t *high)
+{
+	const struct symbol *found = symbol_before(symbols, address);
+
+	if (!found || address - found->start >= found->size)
+		return false;
+	*low = found->start;
+	return checked_add(found->start, found->size, high);
+}
+
+const char *symbols_find(const struct symbols *symbols, uint64_t address)
+{
+	const struct symbol *found = symbol_before(symbols, address);
+	uint64_t bound;
+
+	if (!found)
 		return NULL;
-	found = &symbols->items[low - 1];
 	if (found->size > 0)
 		return address - found->start < found->size ? found->name : NULL;
 	/* Without a size it reaches to the next symbol, but not over the start of another function. */

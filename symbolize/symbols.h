@@ -17,6 +17,10 @@ void symbols_destroy(struct symbols *symbols);
  */
 const char *symbols_find(const struct symbols *symbols, uint64_t address);
 
+/* The code of the function that symbols_find() names, half-open; false when its size is not known. */
+COMMON_MUST_CHECK
+bool symbols_find_bounds(const struct symbols *symbols, uint64_t address, uint64_t *low, uint64_t *high);
+
 /* `name@plt` for an address in .plt, .plt.sec or .plt.got; the function's own name, borrowed, or NULL. */
 const char *symbols_find_plt(const struct symbols *symbols, uint64_t address);
 

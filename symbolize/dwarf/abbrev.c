@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/dwarf/abbrev.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+static const size_t max_items = (size_t)1 << 24;
+
+static enum dwarf_role role_of(uint64_t tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+		return DWARF_ROLE_FUNCTION;
+	case DW_TAG_inlined_subroutine:
+		return DWARF_ROLE_INLINED;
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+	case DW_TAG_entry_point:
+		return DWARF_ROLE_BLOCK;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_common_block:
+		return DWARF_ROLE_SCOPE;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_interface_type:
+		return DWARF_ROLE_TYPE;
+	default:
+		return DWARF_ROLE_OTHER;
+	}
+}
+
+/* Of forms that have the same size everywhere; -1: of others. */
+static int constant_size_of(uint16_t form)
+{
+	switch (form) {
+	case DW_FORM_flag_present:
+	case DW_FORM_implicit_const:
+		return 0;
+	case DW_FORM_data1:
+	case DW_FORM_ref1:
+	case DW_FORM_flag:
+	case DW_FORM_strx1:
+	case DW_FORM_addrx1:
+		return 1;
+	case DW_FORM_data2:
+	case DW_FORM_ref2:
+	case DW_FORM_strx2:
+	case DW_FORM_addrx2:
+		return 2;
+	case DW_FORM_strx3:
+	case DW_FORM_addrx3:
+		return 3;
+	case DW_FORM_data4:
+	case DW_FORM_ref4:
+	case DW_FORM_ref_sup4:
+	case DW_FORM_strx4:
+	case DW_FORM_addrx4:
+		return 4;
+	case DW_FORM_data8:
+	case DW_FORM_ref8:
+	case DW_FORM_ref_sig8:
+	case DW_FORM_ref_sup8:
+		return 8;
+	case DW_FORM_data16:
+		return 16;
+	default:
+		return -1;
+	}
+}
+
+/* Of forms whose size the unit decides; -1: of others. */
+static int unit_size_of(uint16_t form, const struct dwarf_format *format)
+{
+	switch (form) {
+	case DW_FORM_addr:
+		return format->address_size;
+	case DW_FORM_ref_addr:
+		return format->version <= 2 ? format->address_size : format->offset_size;
+	case DW_FORM_strp:
+	case DW_FORM_line_strp:
+	case DW_FORM_strp_sup:
+	case DW_FORM_sec_offset:
+	case DW_FORM_GNU_ref_alt:
+	case DW_FORM_GNU_strp_alt:
+		return format->offset_size;
+	default:
+		return -1;
+	}
+}
+
+static bool is_leb128(uint16_t form)
+{
+	switch (form) {
+	case DW_FORM_sdata:
+	case DW_FORM_udata:
+	case DW_FORM_ref_udata:
+	case DW_FORM_strx:
+	case DW_FORM_addrx:
+	case DW_FORM_loclistx:
+	case DW_FORM_rnglistx:
+	case DW_FORM_GNU_addr_index:
+	case DW_FORM_GNU_str_index:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool dwarf_form_skip(uint16_t form, const struct dwarf_format *format, struct dwarf_skip *skip)
+{
+	int size = constant_size_of(form);
+
+	if (size < 0)
+		size = unit_size_of(form, format);
+	*skip = (struct dwarf_skip){ DWARF_SKIP_BYTES, size > 0 ? (uint32_t)size : 0 };
+	if (size >= 0)
+		return true;
+	skip->kind = DWARF_SKIP_LEB128;
+	if (is_leb128(form))
+		return true;
+	switch (form) {
+	case DW_FORM_string:
+		skip->kind = DWARF_SKIP_STRING;
+		return true;
+	case DW_FORM_block:
+	case DW_FORM_exprloc:
+		skip->kind = DWARF_SKIP_BLOCK;
+		return true;
+	case DW_FORM_block1:
+	case DW_FORM_block2:
+	case DW_FORM_block4:
+		*skip = (struct dwarf_skip){ DWARF_SKIP_BLOCK, form == DW_FORM_block1 ? 1 : form == DW_FORM_block2 ? 2 : 4 };
+		return true;
+	case DW_FORM_indirect:
+		skip->kind = DWARF_SKIP_INDIRECT;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void skip_leb128(struct byte_reader *r)
+{
+	while (byte_reader_u8(r) & 0x80)
+		continue;
+}
+
+static void skip_indirect(const struct dwarf_format *format, struct byte_reader *r)
+{
+	uint64_t form = byte_reader_uleb128(r);
+	struct dwarf_skip skip;
+
+	/* An indirect form that is indirect again would never end. */
+	if (form > UINT16_MAX || !dwarf_form_skip((uint16_t)form, format, &skip) || skip.kind == DWARF_SKIP_INDIRECT) {
+		r->failed = true;
+		return;
+	}
+	dwarf_skip_run(&skip, format, r);
+}
+
+void dwarf_skip_run(const struct dwarf_skip *skip, const struct dwarf_format *format, struct byte_reader *r)
+{
+	switch (skip->kind) {
+	case DWARF_SKIP_BYTES:
+		byte_reader_skip(r, skip->size);
+		break;
+	case DWARF_SKIP_LEB128:
+		skip_leb128(r);
+		break;
+	case DWARF_SKIP_STRING:
+		byte_reader_string(r, NULL);
+		break;
+	case DWARF_SKIP_BLOCK:
+		byte_reader_skip(r, skip->size ? byte_reader_uint(r, skip->size) : byte_reader_uleb128(r));
+		break;
+	case DWARF_SKIP_INDIRECT:
+		skip_indirect(format, r);
+		break;
+	}
+}
+
+static uint8_t sibling_size_of(const struct dwarf_attribute *attribute)
+{
+	if (attribute->name != DW_AT_sibling)
+		return 0;
+	switch (attribute->form) {
+	case DW_FORM_ref1:
+		return 1;
+	case DW_FORM_ref2:
+		return 2;
+	case DW_FORM_ref4:
+		return 4;
+	case DW_FORM_ref8:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* Neighbouring steps of fixed size become one, but a sibling's reference stays alone: it is jumped to. */
+static bool add_step(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev, const struct dwarf_skip *step, bool starts_sibling,
+	struct error *err)
+{
+	struct dwarf_skip *last = abbrev->step_count ? &abbrevs->steps[abbrevs->step_count - 1] : NULL;
+
+	if (step->kind == DWARF_SKIP_BYTES && step->size == 0)
+		return true;
+	if (last && !starts_sibling && last->kind == DWARF_SKIP_BYTES && step->kind == DWARF_SKIP_BYTES) {
+		last->size += step->size;
+		return true;
+	}
+	if (!ARRAY_RESERVE(&abbrevs->steps, &abbrevs->step_capacity, abbrevs->step_count + 1, max_items, err))
+		return false;
+	abbrevs->steps[abbrevs->step_count++] = *step;
+	abbrev->step_count++;
+	return true;
+}
+
+/* A form that cannot be skipped fails the reader. */
+static bool read_attributes(struct dwarf_abbrevs *abbrevs, struct byte_reader *r, const struct dwarf_format *format,
+	struct dwarf_abbrev *abbrev, struct error *err)
+{
+	for (;;) {
+		uint64_t name = byte_reader_uleb128(r), form = byte_reader_uleb128(r);
+		struct dwarf_attribute attribute = { .name = (uint16_t)name, .form = (uint16_t)form };
+		struct dwarf_skip step;
+		uint8_t sibling_size;
+
+		if (form == DW_FORM_implicit_const)
+			attribute.constant = byte_reader_sleb128(r);
+		if (!byte_reader_ok(r) || (name == 0 && form == 0))
+			return true;
+		if (name > UINT16_MAX || form > UINT16_MAX || !dwarf_form_skip(attribute.form, format, &step)) {
+			r->failed = true;
+			return true;
+		}
+		abbrev->has_code |= name == DW_AT_low_pc || name == DW_AT_ranges;
+		sibling_size = abbrev->sibling_size ? 0 : sibling_size_of(&attribute);
+		if (sibling_size) {
+			abbrev->sibling_size = sibling_size;
+			abbrev->sibling_step = abbrev->step_count;
+		}
+		if (!ARRAY_RESERVE(
+			    &abbrevs->attributes, &abbrevs->attribute_capacity, abbrevs->attribute_count + 1, max_items, err))
+			return false;
+		abbrevs->attributes[abbrevs->attribute_count++] = attribute;
+		abbrev->attribute_count++;
+		if (!add_step(abbrevs, abbrev, &step, sibling_size > 0, err))
+			return false;
+	}
+}
+
+static int compare_codes(const void *left, const void *right)
+{
+	const struct dwarf_abbrev *a = left, *b = right;
+
+	return a->code < b->code ? -1 : a->code > b->code;
+}
+
+bool dwarf_abbrevs_init(
+	struct dwarf_abbrevs *abbrevs, struct byte_reader r, const struct dwarf_format *format, uint64_t until, struct error *err)
+{
+	bool is_sorted = true;
+
+	*abbrevs = (struct dwarf_abbrevs){ 0 };
+	for (;;) {
+		struct dwarf_abbrev abbrev = { .code = byte_reader_uleb128(&r) };
+		uint64_t tag = byte_reader_uleb128(&r);
+
+		abbrev.tag = (uint16_t)tag;
+		abbrev.role = role_of(tag);
+		abbrev.has_children = byte_reader_u8(&r) != 0;
+		abbrev.first_attribute = (uint32_t)abbrevs->attribute_count;
+		abbrev.first_step = (uint32_t)abbrevs->step_count;
+		if (!byte_reader_ok(&r) || abbrev.code == 0)
+			break;
+		if (!read_attributes(abbrevs, &r, format, &abbrev, err) ||
+			!ARRAY_RESERVE(&abbrevs->items, &abbrevs->capacity, abbrevs->count + 1, max_items, err)) {
+			dwarf_abbrevs_deinit(abbrevs);
+			return false;
+		}
+		if (!byte_reader_ok(&r))
+			break;
+		is_sorted &= abbrevs->count == 0 || abbrevs->items[abbrevs->count - 1].code < abbrev.code;
+		abbrevs->items[abbrevs->count++] = abbrev;
+		if (abbrev.code == until)
+			break;
+	}
+	if (!is_sorted)
+		qsort(abbrevs->items, abbrevs->count, sizeof(*abbrevs->items), compare_codes);
+	return true;
+}
+
+void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs)
+{
+	free(abbrevs->items);
+	free(abbrevs->attributes);
+	free(abbrevs->steps);
+	*abbrevs = (struct dwarf_abbrevs){ 0 };
+}
+
+const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code)
+{
+	const struct dwarf_abbrev key = { .code = code };
+
+	/* Compilers count codes up from 1. */
+	if (code > 0 && code <= abbrevs->count && abbrevs->items[code - 1].code == code)
+		return &abbrevs->items[code - 1];
+	return abbrevs->count ? bsearch(&key, abbrevs->items, abbrevs->count, sizeof(key), compare_codes) : NULL;
+}

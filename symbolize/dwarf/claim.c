@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/dwarf/claim.h"
+
+#include "symbolize/dwarf/ranges.h"
+
+#include <dwarf.h>
+
+/* Against tables that name the same addresses over and over. */
+static const uint64_t max_steps = (uint64_t)1 << 28;
+
+struct claims {
+	const uint64_t *addresses;
+	size_t count;
+	const uint32_t * not ;
+	uint32_t *units;
+	uint64_t steps;
+};
+
+static void claim(struct claims *c, uint64_t low, uint64_t high, uint32_t unit)
+{
+	size_t first = 0, end = c->count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (c->addresses[middle] < low)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (; first < c->count && c->addresses[first] < high && c->steps < max_steps; first++, c->steps++)
+		if (c->units[first] == DWARF_NO_UNIT && !(c->not &&c->not [first] == unit))
+			c->units[first] = unit;
+}
+
+static uint32_t unit_of_offset(const struct dwarf_file *file, uint64_t offset)
+{
+	size_t low = 0, high = file->unit_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->units[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < file->unit_count && file->units[low].offset == offset ? (uint32_t)low : DWARF_NO_UNIT;
+}
+
+static void claim_by_set(struct claims *c, const struct dwarf_file *file, struct byte_reader *r, uint8_t offset_size)
+{
+	uint8_t address_size;
+	uint32_t unit;
+
+	byte_reader_u16(r); /* version */
+	unit = unit_of_offset(file, byte_reader_uint(r, offset_size));
+	address_size = byte_reader_u8(r);
+	byte_reader_u8(r); /* segment selectors */
+	if (unit == DWARF_NO_UNIT || (address_size != 4 && address_size != 8))
+		return;
+	/* Tuples are aligned to their size, counted from the set's length. */
+	byte_reader_align(r, 2 * (size_t)address_size);
+	while (byte_reader_left(r) > 0 && c->steps++ < max_steps) {
+		uint64_t low = byte_reader_uint(r, address_size), size = byte_reader_uint(r, address_size), high;
+
+		if (!byte_reader_ok(r) || (low == 0 && size == 0))
+			return;
+		if (low != 0 && checked_add(low, size, &high))
+			claim(c, low, high, unit);
+	}
+}
+
+void dwarf_claim_by_aranges(const struct dwarf_file *file, const uint64_t *addresses, size_t count, uint32_t *units)
+{
+	struct claims c = { .addresses = addresses, .count = count, .units = units };
+	struct byte_reader r = dwarf_file_reader(file, DWARF_SECTION_ARANGES);
+
+	while (byte_reader_left(&r) > 0) {
+		size_t start = byte_reader_offset(&r);
+		uint8_t offset_size;
+		uint64_t length = dwarf_read_length(&r, &offset_size);
+		struct byte_reader set;
+		size_t header;
+
+		if (!byte_reader_ok(&r) || length > byte_reader_left(&r))
+			return;
+		header = byte_reader_offset(&r) - start;
+		set = byte_reader_over(r.start + start, header + length);
+		byte_reader_seek(&set, header);
+		claim_by_set(&c, file, &set, offset_size);
+		byte_reader_skip(&r, length);
+	}
+}
+
+static void claim_by_root(struct claims *c, const struct dwarf_unit *unit, uint32_t index)
+{
+	struct dwarf_ranges ranges;
+	uint64_t low, high;
+
+	dwarf_ranges_init(&ranges, unit, &unit->low_value, &unit->high_value, &unit->ranges_value);
+	while (c->steps++ < max_steps && dwarf_ranges_next(&ranges, &low, &high))
+		claim(c, low, high, index);
+}
+
+bool dwarf_claim_by_roots(const struct dwarf_file *file, const uint64_t *addresses, size_t count, const uint32_t * not,
+	uint32_t *units, struct error *err)
+{
+	struct claims c = { .addresses = addresses, .count = count, .not = not, .units = units };
+
+	for (size_t i = 0; i < file->unit_count; i++) {
+		struct dwarf_unit copy = file->units[i];
+		struct error why = { 0 };
+
+		if (copy.type == DW_UT_type || copy.type == DW_UT_partial)
+			continue;
+		/* An open unit owns its tables: the copy reads its own. */
+		copy.abbrevs = (struct dwarf_abbrevs){ 0 };
+		copy.lines = (struct dwarf_line_header){ 0 };
+		if (dwarf_unit_read_root(&copy, &why)) {
+			claim_by_root(&c, &copy, (uint32_t)i);
+			dwarf_abbrevs_deinit(&copy.abbrevs);
+		} else if (why.code == ERROR_MEMORY) {
+			*err = why;
+			return false;
+		}
+	}
+	return true;
+}

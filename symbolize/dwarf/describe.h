@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "symbolize/dwarf/unit.h"
+
+/* Names, files and lines of entries that were hit; each is worked out once. */
+
+struct dwarf_function {
+	const char *linkage_name, *name, *decl_file; /* in the arena; "" unknown */
+	uint32_t decl_line;
+};
+
+struct dwarf_describer {
+	struct arena *arena;       /* borrowed: strings go there */
+	struct hash_map functions; /* (unit, offset) -> index */
+	struct dwarf_function *items;
+	size_t count, capacity;
+	struct hash_map path_map; /* (unit, file index) -> index */
+	const char **paths;
+	size_t path_count, path_capacity;
+};
+
+void dwarf_describer_init(struct dwarf_describer *describer, struct arena *arena);
+void dwarf_describer_deinit(struct dwarf_describer *describer);
+
+/* The function of an entry, through its abstract origin and specification. Fails for want of memory. */
+COMMON_MUST_CHECK
+bool dwarf_describe(struct dwarf_describer *describer, struct dwarf_unit *unit, uint64_t offset, struct dwarf_function *function,
+	struct error *err);
+
+/* The path of a file of the unit's line table, "" when there is none. */
+COMMON_MUST_CHECK
+bool dwarf_describe_path(
+	struct dwarf_describer *describer, const struct dwarf_unit *unit, uint64_t index, const char **path, struct error *err);

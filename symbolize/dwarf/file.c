@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/dwarf/file.h"
+
+#include "symbolize/dwarf/unit.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A unit has at least 11 bytes of header. */
+static const size_t max_units = (size_t)1 << 26;
+
+static const char *const section_names[DWARF_SECTION_COUNT] = {
+	[DWARF_SECTION_INFO] = ".debug_info",
+	[DWARF_SECTION_ABBREV] = ".debug_abbrev",
+	[DWARF_SECTION_STR] = ".debug_str",
+	[DWARF_SECTION_LINE_STR] = ".debug_line_str",
+	[DWARF_SECTION_STR_OFFSETS] = ".debug_str_offsets",
+	[DWARF_SECTION_ADDR] = ".debug_addr",
+	[DWARF_SECTION_RANGES] = ".debug_ranges",
+	[DWARF_SECTION_RNGLISTS] = ".debug_rnglists",
+	[DWARF_SECTION_LINE] = ".debug_line",
+	[DWARF_SECTION_ARANGES] = ".debug_aranges",
+};
+
+struct byte_reader dwarf_file_reader(const struct dwarf_file *file, enum dwarf_section section)
+{
+	return byte_reader_over(file->sections[section].bytes, file->sections[section].size);
+}
+
+const char *dwarf_file_string(const struct dwarf_file *file, enum dwarf_section section, uint64_t offset)
+{
+	struct byte_reader r = dwarf_file_reader(file, section);
+
+	byte_reader_seek(&r, offset);
+	return byte_reader_string(&r, NULL);
+}
+
+uint64_t dwarf_read_length(struct byte_reader *r, uint8_t *offset_size)
+{
+	uint64_t length = byte_reader_u32(r);
+
+	*offset_size = 4;
+	if (length == UINT32_MAX) {
+		*offset_size = 8;
+		length = byte_reader_u64(r);
+	}
+	return length;
+}
+
+/* False ends the reading: what follows cannot be found. */
+static bool read_header(struct byte_reader *r, struct dwarf_unit *unit)
+{
+	uint64_t length;
+
+	unit->offset = byte_reader_offset(r);
+	length = dwarf_read_length(r, &unit->offset_size);
+	if (!byte_reader_ok(r) || length > byte_reader_left(r))
+		return false;
+	unit->end = byte_reader_offset(r) + length;
+	unit->version = byte_reader_u16(r);
+	unit->type = DW_UT_compile;
+	if (unit->version >= 5) {
+		unit->type = byte_reader_u8(r);
+		unit->address_size = byte_reader_u8(r);
+	}
+	unit->abbrev_offset = byte_reader_uint(r, unit->offset_size);
+	if (unit->version < 5)
+		unit->address_size = byte_reader_u8(r);
+	if (unit->type == DW_UT_skeleton || unit->type == DW_UT_split_compile)
+		unit->dwo_id = byte_reader_u64(r);
+	if (unit->type == DW_UT_type || unit->type == DW_UT_split_type)
+		byte_reader_skip(r, 8 + unit->offset_size);
+	unit->first_die = byte_reader_offset(r);
+	unit->is_readable = unit->version >= 2 && unit->version <= 5 && (unit->address_size == 4 || unit->address_size == 8) &&
+			    unit->first_die <= unit->end;
+	return byte_reader_ok(r);
+}
+
+static bool read_headers(struct dwarf_file *file, struct error *err)
+{
+	struct byte_reader r = dwarf_file_reader(file, DWARF_SECTION_INFO);
+
+	while (byte_reader_left(&r) > 0) {
+		struct dwarf_unit unit = { .file = file };
+
+		if (!read_header(&r, &unit))
+			break;
+		byte_reader_seek(&r, unit.end);
+		if (!ARRAY_RESERVE(&file->units, &file->unit_capacity, file->unit_count + 1, max_units, err))
+			return false;
+		file->units[file->unit_count++] = unit;
+	}
+	return true;
+}
+
+bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, bool is_split, struct error *err)
+{
+	*file = (struct dwarf_file){ .is_split = is_split };
+	for (size_t i = 0; i < DWARF_SECTION_COUNT; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s%s", section_names[i], is_split ? ".dwo" : "");
+		if (!elf_image_section(image, name, &file->sections[i]))
+			file->sections[i] = (struct elf_section){ 0 };
+	}
+	pthread_mutex_init(&file->lock, NULL);
+	if (!read_headers(file, err)) {
+		dwarf_file_deinit(file);
+		return false;
+	}
+	return true;
+}
+
+void dwarf_file_deinit(struct dwarf_file *file)
+{
+	for (size_t i = 0; i < file->unit_count; i++)
+		dwarf_unit_deinit(&file->units[i]);
+	free(file->units);
+	pthread_mutex_destroy(&file->lock);
+	*file = (struct dwarf_file){ 0 };
+}
+
+struct dwarf_unit *dwarf_file_unit_at(const struct dwarf_file *file, uint64_t offset)
+{
+	size_t low = 0, high = file->unit_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->units[middle].end <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == file->unit_count || offset < file->units[low].first_die)
+		return NULL;
+	return &file->units[low];
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/dwarf/line.h"
+
+#include "symbolize/dwarf/unit.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t max_files = (size_t)1 << 24;
+
+static bool add_directory(struct dwarf_line_header *header, const char *name, struct error *err)
+{
+	if (!ARRAY_RESERVE(&header->directories, &header->directory_capacity, header->directory_count + 1, max_files, err))
+		return false;
+	header->directories[header->directory_count++] = name;
+	return true;
+}
+
+static bool add_file(struct dwarf_line_header *header, const struct dwarf_line_file *file, struct error *err)
+{
+	if (!ARRAY_RESERVE(&header->files, &header->file_capacity, header->file_count + 1, max_files, err))
+		return false;
+	header->files[header->file_count++] = *file;
+	return true;
+}
+
+/* Versions 2 to 4: strings up to an empty one. */
+static bool read_old_tables(struct dwarf_line_header *header, struct byte_reader *r, struct error *err)
+{
+	const char *name;
+
+	while ((name = byte_reader_string(r, NULL)) && name[0])
+		if (!add_directory(header, name, err))
+			return false;
+	while ((name = byte_reader_string(r, NULL)) && name[0]) {
+		struct dwarf_line_file file = { name, byte_reader_uleb128(r) };
+
+		byte_reader_uleb128(r); /* time */
+		byte_reader_uleb128(r); /* size */
+		if (!add_file(header, &file, err))
+			return false;
+	}
+	return true;
+}
+
+enum { MAX_ENTRY_FORMATS = 255 };
+
+/* Version 5: a table says of which values its entries consist. */
+static bool read_table(
+	struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r, bool directories, struct error *err)
+{
+	struct dwarf_attribute formats[MAX_ENTRY_FORMATS];
+	struct dwarf_unit in_table = *unit; /* a table may be of 32 bits in a unit of 64 */
+	uint8_t format_count = byte_reader_u8(r);
+	uint64_t count;
+
+	in_table.offset_size = header->offset_size;
+	for (uint8_t i = 0; i < format_count; i++) {
+		formats[i].name = (uint16_t)byte_reader_uleb128(r);
+		formats[i].form = (uint16_t)byte_reader_uleb128(r);
+		formats[i].constant = 0;
+	}
+	count = byte_reader_uleb128(r);
+	for (uint64_t entry = 0; entry < count && byte_reader_ok(r); entry++) {
+		struct dwarf_line_file file = { "", 0 };
+		size_t before = byte_reader_offset(r);
+
+		for (uint8_t i = 0; i < format_count; i++) {
+			struct dwarf_value value;
+			const char *name;
+
+			if (!dwarf_value_read(&in_table, r, &formats[i], &value))
+				return true;
+			name = formats[i].name == DW_LNCT_path ? dwarf_value_string(&in_table, &value) : NULL;
+			file.name = name ? name : file.name;
+			file.directory = formats[i].name == DW_LNCT_directory_index ? value.number : file.directory;
+		}
+		/* Entries of no bytes could be as many as a number can say. */
+		if (byte_reader_offset(r) == before) {
+			r->failed = true;
+			return true;
+		}
+		if (!(directories ? add_directory(header, file.name, err) : add_file(header, &file, err)))
+			return false;
+	}
+	return true;
+}
+
+static bool read_tables(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r, struct error *err)
+{
+	if (header->version < 5)
+		return read_old_tables(header, r, err);
+	return read_table(header, unit, r, true, err) && read_table(header, unit, r, false, err);
+}
+
+bool dwarf_line_header_init(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct error *err)
+{
+	struct byte_reader all = dwarf_file_reader(unit->file, DWARF_SECTION_LINE), r;
+	uint64_t length, header_length;
+
+	*header = (struct dwarf_line_header){ .address_size = unit->address_size };
+	byte_reader_seek(&all, unit->line_offset);
+	length = dwarf_read_length(&all, &header->offset_size);
+	if (!byte_reader_ok(&all) || length > byte_reader_left(&all))
+		return true;
+	header->end = byte_reader_offset(&all) + length;
+	r = byte_reader_over(all.start, header->end);
+	byte_reader_seek(&r, byte_reader_offset(&all));
+	header->version = byte_reader_u16(&r);
+	if (header->version < 2 || header->version > 5)
+		return true;
+	if (header->version >= 5) {
+		header->address_size = byte_reader_u8(&r);
+		byte_reader_u8(&r); /* segment selectors */
+	}
+	header_length = byte_reader_uint(&r, header->offset_size);
+	if (header_length <= byte_reader_left(&r))
+		header->program = byte_reader_offset(&r) + header_length;
+	header->minimum_length = byte_reader_u8(&r);
+	if (header->version >= 4)
+		byte_reader_u8(&r); /* operations an instruction: of VLIW machines */
+	byte_reader_u8(&r);         /* default_is_stmt */
+	header->line_base = (int8_t)byte_reader_u8(&r);
+	header->line_range = byte_reader_u8(&r);
+	header->opcode_base = byte_reader_u8(&r);
+	header->opcode_lengths = byte_reader_bytes(&r, header->opcode_base ? (size_t)header->opcode_base - 1 : 0);
+	if (!byte_reader_ok(&r) || header->line_range == 0 || header->opcode_base == 0)
+		header->program = 0;
+	return read_tables(header, unit, &r, err);
+}
+
+void dwarf_line_header_deinit(struct dwarf_line_header *header)
+{
+	free(header->directories);
+	free(header->files);
+	*header = (struct dwarf_line_header){ 0 };
+}
+
+static void append_part(struct buffer *path, const char *part)
+{
+	if (part[0] == '\0')
+		return;
+	if (path->size > 0 && path->data[path->size - 1] != '/')
+		buffer_append_byte(path, '/');
+	buffer_append_string(path, part);
+}
+
+bool dwarf_line_path(const struct dwarf_line_header *header, const char *unit_directory, uint64_t index, struct buffer *path)
+{
+	/* Version 5 counts files from 0, and its directory 0 is the unit's; before, both counted from 1. */
+	uint64_t first = header->version >= 5 ? 0 : 1;
+	const struct dwarf_line_file *file;
+	const char *directory = "";
+
+	if (index < first || index - first >= header->file_count)
+		return false;
+	file = &header->files[index - first];
+	if (file->directory >= first && file->directory - first < header->directory_count)
+		directory = header->directories[file->directory - first];
+	if (file->name[0] != '/') {
+		if (directory[0] != '/')
+			append_part(path, unit_directory);
+		if (header->version < 5 || strcmp(directory, unit_directory) != 0)
+			append_part(path, directory);
+	}
+	append_part(path, file->name);
+	return path->size > 0;
+}
+
+/* ---- The program ---- */
+
+struct machine {
+	const struct dwarf_line_header *header;
+	struct byte_reader r;
+	uint64_t address, file;
+	int64_t line;
+	/* The row before, while a sequence is open. */
+	struct dwarf_line row;
+	uint64_t row_address;
+	bool has_row;
+	bool is_dead; /* the sequence's code was dropped by the linker */
+
+	const uint64_t *addresses;
+	size_t count, next; /* the first address not below row_address */
+	struct dwarf_line *lines;
+};
+
+static size_t lower_bound(const uint64_t *addresses, size_t count, uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (addresses[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void start_sequence(struct machine *m)
+{
+	m->address = 0;
+	m->file = 1;
+	m->line = 1;
+	m->has_row = false;
+	m->is_dead = true; /* until an address is set */
+}
+
+/* The row before holds up to this one. */
+static void close_row(struct machine *m)
+{
+	for (; m->next < m->count && m->addresses[m->next] < m->address; m->next++)
+		if (!m->lines[m->next].found)
+			m->lines[m->next] = m->row;
+}
+
+static void emit_row(struct machine *m, bool is_end)
+{
+	if (m->is_dead)
+		return;
+	if (m->has_row && m->address > m->row_address)
+		close_row(m);
+	if (!m->has_row || m->address < m->row_address)
+		m->next = lower_bound(m->addresses, m->count, m->address);
+	m->row = (struct dwarf_line){ m->file, m->line > 0 && m->line <= UINT32_MAX ? (uint32_t)m->line : 0, true };
+	m->row_address = m->address;
+	m->has_row = !is_end;
+}
+
+static void set_address(struct machine *m, uint64_t size)
+{
+	uint64_t address = byte_reader_uint(&m->r, size);
+	uint64_t all_ones = size == 4 ? UINT32_MAX : UINT64_MAX;
+
+	m->address = address;
+	m->is_dead = address == 0 || address == all_ones || address == all_ones - 1;
+}
+
+static void run_extended(struct machine *m)
+{
+	uint64_t size = byte_reader_uleb128(&m->r);
+	size_t start = byte_reader_offset(&m->r);
+	uint8_t opcode;
+
+	if (!byte_reader_ok(&m->r) || size == 0 || size > byte_reader_left(&m->r)) {
+		m->r.failed = true;
+		return;
+	}
+	opcode = byte_reader_u8(&m->r);
+	if (opcode == DW_LNE_end_sequence) {
+		emit_row(m, true);
+		start_sequence(m);
+	} else if (opcode == DW_LNE_set_address && (size == 5 || size == 9)) {
+		set_address(m, size - 1);
+	}
+	byte_reader_seek(&m->r, start + size);
+}
+
+static void advance(struct machine *m, uint64_t operations)
+{
+	m->address += operations * m->header->minimum_length;
+}
+
+static void run_special(struct machine *m, uint8_t opcode)
+{
+	uint8_t adjusted = (uint8_t)(opcode - m->header->opcode_base);
+
+	advance(m, adjusted / m->header->line_range);
+	m->line += m->header->line_base + adjusted % m->header->line_range;
+	emit_row(m, false);
+}
+
+static void add_line(struct machine *m, int64_t delta)
+{
+	if (__builtin_add_overflow(m->line, delta, &m->line))
+		m->line = 0;
+}
+
+static void run_standard(struct machine *m, uint8_t opcode)
+{
+	switch (opcode) {
+	case DW_LNS_copy:
+		emit_row(m, false);
+		break;
+	case DW_LNS_advance_pc:
+		advance(m, byte_reader_uleb128(&m->r));
+		break;
+	case DW_LNS_advance_line:
+		add_line(m, byte_reader_sleb128(&m->r));
+		break;
+	case DW_LNS_set_file:
+		m->file = byte_reader_uleb128(&m->r);
+		break;
+	case DW_LNS_const_add_pc:
+		advance(m, (uint8_t)(255 - m->header->opcode_base) / m->header->line_range);
+		break;
+	case DW_LNS_fixed_advance_pc:
+		m->address += byte_reader_u16(&m->r);
+		break;
+	default:
+		for (uint8_t i = 0; i < m->header->opcode_lengths[opcode - 1]; i++)
+			byte_reader_uleb128(&m->r);
+		break;
+	}
+}
+
+void dwarf_line_match(const struct dwarf_line_header *header, const struct dwarf_unit *unit, const uint64_t *addresses,
+	size_t count, struct dwarf_line *lines)
+{
+	struct machine m = { .header = header, .addresses = addresses, .count = count, .lines = lines };
+
+	if (header->program == 0)
+		return;
+	m.r = byte_reader_over(unit->file->sections[DWARF_SECTION_LINE].bytes, header->end);
+	byte_reader_seek(&m.r, header->program);
+	start_sequence(&m);
+	while (byte_reader_left(&m.r) > 0 && byte_reader_ok(&m.r)) {
+		uint8_t opcode = byte_reader_u8(&m.r);
+
+		if (opcode >= header->opcode_base)
+			run_special(&m, opcode);
+		else if (opcode == 0)
+			run_extended(&m);
+		else
+			run_standard(&m, opcode);
+	}
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/dwarf/split.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct elf_image *open_dwo(const struct dwarf_unit *skeleton, const char *debug_path)
+{
+	const char *name = strrchr(skeleton->dwo_name, '/'), *slash = strrchr(debug_path, '/');
+	struct elf_image *image;
+	char path[PATH_MAX];
+	struct error ignored;
+
+	if (skeleton->dwo_name[0] == '/')
+		snprintf(path, sizeof(path), "%s", skeleton->dwo_name);
+	else
+		snprintf(path, sizeof(path), "%s/%s", skeleton->directory, skeleton->dwo_name);
+	if (elf_image_open_path(path, &image, &ignored))
+		return image;
+	name = name ? name + 1 : skeleton->dwo_name;
+	snprintf(path, sizeof(path), "%.*s/%s", slash ? (int)(slash - debug_path) : 1, slash ? debug_path : ".", name);
+	return elf_image_open_path(path, &image, &ignored) ? image : NULL;
+}
+
+/* The unit of the same id. False for want of memory. */
+static bool find_unit(struct dwarf_split *split, const struct dwarf_unit *skeleton, struct error *err)
+{
+	for (size_t i = 0; i < split->file.unit_count; i++) {
+		struct dwarf_unit *unit = &split->file.units[i];
+		struct error why = { 0 };
+
+		unit->skeleton = skeleton;
+		if (!dwarf_unit_open(unit, &why)) {
+			if (why.code != ERROR_MEMORY)
+				continue;
+			*err = why;
+			return false;
+		}
+		if (!split->unit && unit->dwo_id == skeleton->dwo_id)
+			split->unit = unit;
+	}
+	return true;
+}
+
+bool dwarf_split_init(struct dwarf_split *split, const struct dwarf_unit *skeleton, const char *debug_path, struct error *err)
+{
+	*split = (struct dwarf_split){ 0 };
+	if (!skeleton->dwo_name[0])
+		return true;
+	split->image = open_dwo(skeleton, debug_path);
+	if (!split->image)
+		return true;
+	if (!dwarf_file_init(&split->file, split->image, true, err)) {
+		elf_image_unref(split->image);
+		split->image = NULL;
+		return false;
+	}
+	if (!find_unit(split, skeleton, err)) {
+		dwarf_split_deinit(split);
+		return false;
+	}
+	return true;
+}
+
+void dwarf_split_deinit(struct dwarf_split *split)
+{
+	if (!split->image)
+		return;
+	dwarf_file_deinit(&split->file);
+	elf_image_unref(split->image);
+	*split = (struct dwarf_split){ 0 };
+}

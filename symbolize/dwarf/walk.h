@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "symbolize/dwarf/unit.h"
+
+/*
+ * One pass over a unit's entries that answers for all addresses asked for: it descends only where a range holds one of them, and
+ * indexes nothing.
+ */
+
+#define DWARF_NO_NODE UINT32_MAX
+
+/* A function, or an inlined one, that covers an address. */
+struct dwarf_node {
+	uint64_t die;    /* offset */
+	uint32_t parent; /* the function it is inlined into; DWARF_NO_NODE: it is not inlined */
+};
+
+struct dwarf_walk {
+	struct dwarf_unit *unit;   /* open */
+	const uint64_t *addresses; /* rising */
+	size_t count;
+	uint32_t *deepest; /* [address] its innermost node, or DWARF_NO_NODE; owned by the caller */
+	uint32_t *depths;  /* [address] of that node; owned by the caller, zeroed */
+	struct dwarf_node *nodes;
+	size_t node_count, node_capacity; /* owned: dwarf_walk_deinit() */
+	uint64_t budget;                  /* of steps left, against lists that a damaged unit names over and over */
+	bool is_exhaustive;
+	struct error *err;
+	bool failed; /* out of memory: `err` says so */
+};
+
+/* Walks; and a second time into everything when an address stayed unanswered. Fails for want of memory. */
+COMMON_MUST_CHECK
+bool dwarf_walk_run(struct dwarf_walk *walk, struct error *err);
+void dwarf_walk_deinit(struct dwarf_walk *walk);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/symbolize.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct {
+	const char *mangled, *name;
+} cases[] = {
+	{ "main", "main" },
+	{ "", "" },
+	{ "_Z3fooi", "foo(int)" },
+	{ "_ZN4shop6Basket3addEi", "shop::Basket::add(int)" },
+	{ "_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back(int&&)" },
+	{ "_ZN12_GLOBAL__N_16hiddenEi", "(anonymous namespace)::hidden(int)" },
+	{ "_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "core::ptr::drop_in_place" },
+	{ "_RNvC6_123foo3bar", "123foo::bar" },
+	{ "_D8demangle4testFAyaZv", "demangle.test(immutable(char)[])" },
+	{ "_Dmain", "D main" },
+	{ "_Znot mangled", "_Znot mangled" },
+	{ "_Z", "_Z" },
+	{ "_init", "_init" },
+	{ "_Dictionary", "_Dictionary" },
+	{ "foo.cold", "foo.cold" },
+};
+
+static void demangles(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct buffer out;
+
+		buffer_init(&out, 1 << 16);
+		symbolize_demangle(cases[i].mangled, &out);
+		if (strcmp(out.data ? out.data : "", cases[i].name) != 0)
+			fail_msg("%s is %s, not %s", cases[i].mangled, out.data, cases[i].name);
+		buffer_deinit(&out);
+	}
+}
+
+static void deep_and_long_names_stay_as_they_are_or_end(void **state)
+{
+	static const size_t sizes[] = { 1000, 60000, 70000, 1000000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		char *name = malloc(sizes[i] + 1);
+		struct buffer out;
+
+		assert_non_null(name);
+		memset(name, 'P', sizes[i]);
+		memcpy(name, "_Z1f", 4);
+		name[sizes[i] - 1] = 'i';
+		name[sizes[i]] = '\0';
+		buffer_init(&out, (size_t)1 << 24);
+		symbolize_demangle(name, &out);
+		assert_true(out.size > 0);
+		buffer_deinit(&out);
+		free(name);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(demangles),
+		cmocka_unit_test(deep_and_long_names_stay_as_they_are_or_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

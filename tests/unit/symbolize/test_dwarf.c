@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "oracle.h"
+#include "symbolize/dwarf.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Every byte of the program's code, asked of the walk and of libdw. */
+
+static size_t text_addresses(struct elf_image *image, uint64_t **addresses)
+{
+	struct elf_section text;
+
+	assert_true(elf_image_section(image, ".text", &text));
+	*addresses = calloc(text.size + 1, sizeof(**addresses));
+	assert_non_null(*addresses);
+	for (size_t i = 0; i < text.size; i++)
+		(*addresses)[i] = text.address + i;
+	return text.size;
+}
+
+/* libdw calls a file that is not known "???". */
+static bool same_file(const char *ours, const char *theirs)
+{
+	return strcmp(ours, strcmp(theirs, "???") == 0 ? "" : theirs) == 0;
+}
+
+/* File 0 is a file since version 5; libdw takes it for none in declarations. */
+static bool same_declaration(const struct dwarf_frame *ours, const struct oracle_frame *theirs)
+{
+	return ours->decl_line == theirs->decl_line && (!theirs->decl_file[0] || same_file(ours->decl_file, theirs->decl_file));
+}
+
+static bool same_frame(const struct dwarf_frame *ours, const struct oracle_frame *theirs)
+{
+	return strcmp(ours->linkage_name, theirs->linkage_name) == 0 && same_file(ours->file, theirs->file) &&
+	       ours->line == theirs->line && same_declaration(ours, theirs);
+}
+
+static bool same_answer(const struct dwarf_answer *ours, const struct oracle_answer *theirs)
+{
+	if (ours->count != theirs->count)
+		return false;
+	for (size_t i = 0; i < ours->count; i++)
+		if (!same_frame(&ours->frames[i], &theirs->frames[i]))
+			return false;
+	return true;
+}
+
+static void print_answers(uint64_t address, const struct dwarf_answer *ours, const struct oracle_answer *theirs)
+{
+	for (size_t i = 0; i < ours->count; i++)
+		print_message("%#lx ours   %s %s:%u decl %s:%u\n", (unsigned long)address, ours->frames[i].name,
+			ours->frames[i].file, ours->frames[i].line, ours->frames[i].decl_file, ours->frames[i].decl_line);
+	for (size_t i = 0; i < theirs->count; i++)
+		print_message("%#lx theirs %s %s:%u decl %s:%u\n", (unsigned long)address, theirs->frames[i].name,
+			theirs->frames[i].file, theirs->frames[i].line, theirs->frames[i].decl_file, theirs->frames[i].decl_line);
+}
+
+/* Answers of both; how many differ. */
+static size_t compare(const char *name, size_t *covered)
+{
+	struct dwarf_options options = { .threads = 2 };
+	struct oracle_answer *theirs;
+	struct dwarf_result result;
+	struct arena arena;
+	uint64_t *addresses;
+	const char *directory;
+	size_t count, differences = 0;
+	struct error err;
+	char path[512];
+
+	snprintf(path, sizeof(path), PROGRAMS "/%s", name);
+	assert_true(elf_image_open_path(path, &options.debug, &err));
+	count = text_addresses(options.debug, &addresses);
+	theirs = calloc(count, sizeof(*theirs));
+	assert_non_null(theirs);
+	arena_init(&arena, 0);
+	assert_true(oracle_resolve(options.debug, NULL, addresses, count, &arena, theirs, &directory, &err));
+	assert_true(dwarf_resolve(&options, addresses, count, &result, &err));
+	*covered = 0;
+	for (size_t i = 0; i < count; i++) {
+		*covered += result.answers[i].count > 0;
+		if (same_answer(&result.answers[i], &theirs[i]))
+			continue;
+		if (differences++ < 2)
+			print_answers(addresses[i], &result.answers[i], &theirs[i]);
+	}
+	dwarf_result_deinit(&result);
+	arena_deinit(&arena);
+	free(theirs);
+	free(addresses);
+	elf_image_unref(options.debug);
+	return differences;
+}
+
+static void agrees_with_libdw(void **state)
+{
+	static const char *const names[] = { "c-gcc-2", "c-gcc-3", "c-gcc-4", "c-gcc-5", "c-gcc-64", "cxx-gcc-2", "cxx-gcc-3",
+		"cxx-gcc-4", "cxx-gcc-5", "cxx-gcc-O0", "cxx-gcc-lto", "cxx-gcc-zlib", "cxx-gcc-types", "c-clang-4", "c-clang-5",
+		"cxx-clang-4", "cxx-clang-5" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t covered, differences;
+
+		if (strstr(names[i], "clang") && access(PROGRAMS "/c-clang-4", R_OK) != 0)
+			continue;
+		differences = compare(names[i], &covered);
+		print_message("%s: %zu addresses covered, %zu answers differ\n", names[i], covered, differences);
+		assert_true(covered > 200);
+		assert_int_equal(differences, 0);
+	}
+}
+
+/* libdw does not follow every split; these are compared with the twin that is whole. */
+static void split_units_answer_as_whole_ones(void **state)
+{
+	static const char *const pairs[][2] = { { "cxx-gcc-split-4", "cxx-gcc-4" }, { "cxx-gcc-split-5", "cxx-gcc-5" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct dwarf_options split = { .threads = 1 }, whole = { .threads = 1 };
+		struct dwarf_result a, b;
+		uint64_t *addresses;
+		struct error err;
+		char path[512];
+		size_t count;
+
+		snprintf(path, sizeof(path), PROGRAMS "/%s", pairs[i][0]);
+		assert_true(elf_image_open_path(path, &split.debug, &err));
+		snprintf(path, sizeof(path), PROGRAMS "/%s", pairs[i][1]);
+		assert_true(elf_image_open_path(path, &whole.debug, &err));
+		count = text_addresses(whole.debug, &addresses);
+		assert_true(dwarf_resolve(&split, addresses, count, &a, &err));
+		assert_true(dwarf_resolve(&whole, addresses, count, &b, &err));
+		for (size_t k = 0; k < count; k++) {
+			assert_int_equal(a.answers[k].count, b.answers[k].count);
+			for (size_t f = 0; f < a.answers[k].count; f++) {
+				assert_string_equal(a.answers[k].frames[f].linkage_name, b.answers[k].frames[f].linkage_name);
+				assert_string_equal(a.answers[k].frames[f].name, b.answers[k].frames[f].name);
+				assert_string_equal(a.answers[k].frames[f].file, b.answers[k].frames[f].file);
+				assert_int_equal(a.answers[k].frames[f].line, b.answers[k].frames[f].line);
+			}
+		}
+		dwarf_result_deinit(&a);
+		dwarf_result_deinit(&b);
+		free(addresses);
+		elf_image_unref(split.debug);
+		elf_image_unref(whole.debug);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(agrees_with_libdw),
+		cmocka_unit_test(split_units_answer_as_whole_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

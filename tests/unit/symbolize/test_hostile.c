@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/symbolize.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+/* Damaged debug information gives fewer answers or an error; it never crashes, hangs or reads outside (run under sanitizers). */
+
+static void read_program(const char *name, struct buffer *bytes)
+{
+	struct error err;
+	char path[512];
+
+	snprintf(path, sizeof(path), PROGRAMS "/%s", name);
+	buffer_init(bytes, (size_t)1 << 26);
+	assert_true(file_read(path, bytes, &err));
+}
+
+static void resolve(const void *bytes, size_t size)
+{
+	const struct symbolize_options options = { .threads = 1 };
+	struct symbolize_result *result;
+	struct elf_image *image;
+	uint64_t addresses[256];
+	struct error err;
+
+	if (!elf_image_open_memory(bytes, size, "damaged", &image, &err))
+		return;
+	for (size_t i = 0; i < 256; i++)
+		addresses[i] = 0x1000 + i * 0x11;
+	if (symbolize_addresses(image, addresses, 256, &options, &result, &err)) {
+		for (size_t i = 0; i < 256; i++)
+			assert_true(symbolize_result_frames(result, i).count >= 1);
+		symbolize_result_destroy(result);
+	} else {
+		assert_true(err.code != ERROR_NONE && err.message[0]);
+	}
+	elf_image_unref(image);
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return *seed >> 8;
+}
+
+static const char *const sections[] = { ".debug_info", ".debug_abbrev", ".debug_line", ".debug_aranges", ".debug_rnglists",
+	".debug_ranges", ".debug_str", ".debug_line_str", ".eh_frame_hdr", ".symtab", ".dynsym", ".rela.plt", ".plt", ".text" };
+static const char *const programs[] = { "c-gcc-5", "c-gcc-4", "c-gcc-2", "c-gcc-64" };
+
+/* Bytes of one section at a time, so that damage is not lost in code. */
+static void survives_damaged_sections(void **state)
+{
+	enum { ROUNDS = 12 };
+	uint32_t seed = 7;
+
+	(void)state;
+	for (size_t p = 0; p < sizeof(programs) / sizeof(programs[0]); p++) {
+		struct buffer bytes;
+
+		read_program(programs[p], &bytes);
+		for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++) {
+			struct elf_section section;
+			struct elf_image *image;
+			struct error err;
+			size_t offset, size;
+			const uint8_t *start;
+
+			assert_true(elf_image_open_memory(bytes.data, bytes.size, programs[p], &image, &err));
+			start = elf_image_bytes(image, &size);
+			if (!elf_image_section(image, sections[s], &section) || section.size == 0) {
+				elf_image_unref(image);
+				continue;
+			}
+			offset = (size_t)(section.bytes - start);
+			size = section.size;
+			elf_image_unref(image);
+			for (int round = 0; round < ROUNDS; round++) {
+				char *copy = malloc(bytes.size);
+
+				assert_non_null(copy);
+				memcpy(copy, bytes.data, bytes.size);
+				for (size_t i = 0; i < 1 + size / 64; i++)
+					copy[offset + next_random(&seed) % size] = (char)next_random(&seed);
+				resolve(copy, bytes.size);
+				memset(copy + offset + size * (size_t)round / ROUNDS, round % 2 ? 0xff : 0,
+					size - size * (size_t)round / ROUNDS);
+				resolve(copy, bytes.size);
+				free(copy);
+			}
+		}
+		buffer_deinit(&bytes);
+	}
+}
+
+static void survives_cut_files(void **state)
+{
+	struct buffer bytes;
+
+	(void)state;
+	read_program("c-gcc-5", &bytes);
+	for (size_t i = 1; i < 60; i++)
+		resolve(bytes.data, bytes.size * i / 60);
+	buffer_deinit(&bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(survives_damaged_sections),
+		cmocka_unit_test(survives_cut_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

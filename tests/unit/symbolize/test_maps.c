@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/maps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *write_file(const char *text)
+{
+	static char path[] = "/tmp/kelvin-test-maps-XXXXXX";
+	struct error err;
+	int fd;
+
+	strcpy(path + strlen(path) - 6, "XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_true(file_write(path, text, strlen(text), 0600, &err));
+	return path;
+}
+
+static void assert_found(const struct symbol_map *map, uint64_t address, const char *name, const char *module)
+{
+	struct symbol_map_hit hit;
+
+	assert_true(symbol_map_find(map, address, &hit));
+	assert_string_equal(hit.name, name);
+	assert_string_equal(hit.module, module);
+}
+
+static void reads_kallsyms(void **state)
+{
+	const char *path = write_file("ffffffff81000000 T _stext\n"
+				      "ffffffff81000100 t do_one\n"
+				      "ffffffff81000180 d some_data\n"
+				      "not a line\n"
+				      "ffffffff81000200 W weak_one\n"
+				      "ffffffffc0000000 t mod_fn\t[ext4]\n"
+				      "ffffffff81000200\n"
+				      "ffffffffc0000080 t last_one\t[ext4]");
+	struct symbol_map *map;
+	struct symbol_map_hit hit;
+	bool restricted = true;
+	struct error err;
+
+	(void)state;
+	assert_true(symbol_map_read_kallsyms(path, &map, &restricted, &err));
+	unlink(path);
+	assert_false(restricted);
+	assert_found(map, 0xffffffff81000000, "_stext", "");
+	assert_found(map, 0xffffffff810001a0, "do_one", "");
+	assert_found(map, 0xffffffff81000200, "weak_one", "");
+	assert_found(map, 0xffffffffc0000010, "mod_fn", "[ext4]");
+	assert_found(map, 0xffffffffc0000090, "last_one", "[ext4]");
+	assert_false(symbol_map_find(map, 0xffffffff80ffffff, &hit));
+	symbol_map_destroy(map);
+}
+
+static void zeros_mean_restricted(void **state)
+{
+	const char *path = write_file("0000000000000000 T _stext\n0000000000000000 t do_one\n");
+	struct symbol_map *map;
+	struct symbol_map_hit hit;
+	bool restricted = false;
+	struct error err;
+
+	(void)state;
+	assert_true(symbol_map_read_kallsyms(path, &map, &restricted, &err));
+	unlink(path);
+	assert_true(restricted);
+	assert_false(symbol_map_find(map, 0xffffffff81000000, &hit));
+	symbol_map_destroy(map);
+}
+
+static void reads_perf_maps_and_the_last_write_wins(void **state)
+{
+	const char *path = write_file("1000 100 old\n"
+				      "2000 80 LazyCompile:*sum /app/x.js:3:4\n"
+				      "garbage\n"
+				      "3000 zz bad size\n"
+				      "4000 10\n"
+				      "1080 100 newer\n"
+				      "0x5000 0x10 with prefix\n"
+				      "2000 80 second\n"
+				      "6000 0 empty\n");
+	struct symbol_map *map;
+	struct symbol_map_hit hit;
+	struct error err;
+
+	(void)state;
+	assert_true(symbol_map_read_jit(path, &map, &err));
+	unlink(path);
+	assert_found(map, 0x1010, "old", "");
+	assert_found(map, 0x1080, "newer", "");
+	assert_found(map, 0x117f, "newer", "");
+	assert_found(map, 0x2000, "second", "");
+	assert_found(map, 0x5008, "with prefix", "");
+	assert_false(symbol_map_find(map, 0x1180, &hit));
+	assert_false(symbol_map_find(map, 0x3000, &hit));
+	assert_false(symbol_map_find(map, 0x6000, &hit));
+	symbol_map_destroy(map);
+}
+
+static void a_new_function_within_an_old_one_leaves_its_rest(void **state)
+{
+	const char *path = write_file("1000 1000 large\n1400 100 small\n");
+	struct symbol_map *map;
+	struct error err;
+
+	(void)state;
+	assert_true(symbol_map_read_jit(path, &map, &err));
+	unlink(path);
+	assert_found(map, 0x1000, "large", "");
+	assert_found(map, 0x1400, "small", "");
+	symbol_map_destroy(map);
+}
+
+static void a_missing_file_is_an_empty_map(void **state)
+{
+	struct symbol_map *map;
+	struct symbol_map_hit hit;
+	struct error err;
+
+	(void)state;
+	assert_true(symbol_map_read_jit("/nonexistent/perf-1.map", &map, &err));
+	assert_false(symbol_map_find(map, 0x1000, &hit));
+	symbol_map_destroy(map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_kallsyms),
+		cmocka_unit_test(zeros_mean_restricted),
+		cmocka_unit_test(reads_perf_maps_and_the_last_write_wins),
+		cmocka_unit_test(a_new_function_within_an_old_one_leaves_its_rest),
+		cmocka_unit_test(a_missing_file_is_an_empty_map),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

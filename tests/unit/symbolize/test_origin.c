@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/origin.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The main program is /home/u/shop/build/shop, compiled in /home/u/shop; a project root is /work/api. */
+
+#define USER PROFILE_ORIGIN_USER
+#define LIBRARY PROFILE_ORIGIN_LIBRARY
+#define SYSTEM PROFILE_ORIGIN_SYSTEM
+#define UNKNOWN PROFILE_ORIGIN_UNKNOWN
+#define RULE(name) SYMBOLIZE_RULE_##name
+
+static const struct {
+	const char *path, *module, *name, *file;
+	enum profile_mapping_kind kind;
+	enum profile_origin origin;
+	enum symbolize_rule rule;
+} cases[] = {
+	/* kernel */
+	{ "[kernel.kallsyms]", "[kernel.kallsyms]", "do_syscall_64", "", PROFILE_MAPPING_KERNEL, SYSTEM, RULE(KERNEL) },
+	{ "[kernel.kallsyms]", "[kernel.kallsyms]", "ext4_read [ext4]", "", PROFILE_MAPPING_KERNEL, SYSTEM, RULE(KERNEL) },
+	{ "[kernel.kallsyms]", "[kernel.kallsyms]", "bpf_prog_12 [bpf]", "", PROFILE_MAPPING_KERNEL, SYSTEM, RULE(KERNEL) },
+	{ "[vdso]", "[vdso]", "clock_gettime", "", PROFILE_MAPPING_VDSO, SYSTEM, RULE(KERNEL) },
+	/* runtimes */
+	{ "/usr/lib/x86_64-linux-gnu/libc.so.6", "libc.so", "malloc", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/lib/x86_64-linux-gnu/libc.so.6", "libc.so", "malloc", "malloc.c", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/lib/libm.so.6", "libm.so", "sin", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/lib64/ld-linux-x86-64.so.2", "ld-linux-x86-64.so", "_dl_start", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/lib/libpthread.so.0", "libpthread.so", "pthread_mutex_lock", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/lib/libgcc_s.so.1", "libgcc_s.so", "_Unwind_Find_FDE", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/lib/ld-musl-x86_64.so.1", "ld-musl-x86_64.so", "malloc", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/bin/python3.11", "python3.11", "_PyEval_EvalFrameDefault", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/bin/python3", "python3", "PyObject_Call", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/lib/libpython3.11.so.1.0", "libpython3.11.so", "PyDict_GetItem", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/bin/node", "node", "v8::internal::Heap::CollectGarbage", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/bin/java", "java", "main", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/lib/jvm/lib/server/libjvm.so", "libjvm.so", "JVM_Clone", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/bin/perl", "perl", "Perl_runops", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/srv/app", "app", "runtime.mallocgc", "/usr/local/go/src/runtime/malloc.go", PROFILE_MAPPING_FILE, SYSTEM,
+		RULE(RUNTIME) },
+	{ "/srv/app", "app", "runtime.mallocgc", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	/* code made at run time */
+	{ "//anon", "//anon", "Builtin:ArrayPush", "", PROFILE_MAPPING_JIT, SYSTEM, RULE(JIT_STUB) },
+	{ "//anon", "//anon", "BytecodeHandler:Star", "", PROFILE_MAPPING_JIT, SYSTEM, RULE(JIT_STUB) },
+	{ "//anon", "//anon", "Stub:CEntry", "", PROFILE_MAPPING_JIT, SYSTEM, RULE(JIT_STUB) },
+	{ "//anon", "//anon", "0x1234", "", PROFILE_MAPPING_JIT, UNKNOWN, RULE(JIT_STUB) },
+	{ "//anon", "//anon", "JS:*sum /srv/x.js:1:2", "", PROFILE_MAPPING_JIT, USER, RULE(JIT_STUB) },
+	{ "//anon", "//anon", "JS:*sum file:///work/api/x.js:1:2", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
+	{ "//anon", "//anon", "JS:~get /work/api/node_modules/q/q.js:1:2", "", PROFILE_MAPPING_JIT, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "//anon", "//anon", "JS:~emit node:events:400:2", "", PROFILE_MAPPING_JIT, LIBRARY, RULE(STANDARD_SOURCE) },
+	{ "//anon", "//anon", "py::main:/work/api/a.py", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
+	{ "//anon", "//anon", "py::loads:/usr/lib/python3.12/json/__init__.py", "", PROFILE_MAPPING_JIT, LIBRARY,
+		RULE(STANDARD_SOURCE) },
+	{ "//anon", "//anon", "py::connect:/usr/lib/python3.12/sqlite3/dbapi2.py", "", PROFILE_MAPPING_JIT, LIBRARY,
+		RULE(STANDARD_SOURCE) },
+	{ "//anon", "//anon", "py::get:/usr/lib/python3/dist-packages/requests/api.py", "", PROFILE_MAPPING_JIT, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "//anon", "//anon", "py::dot:/v/lib/python3.11/site-packages/numpy/x.py", "", PROFILE_MAPPING_JIT, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	/* standard libraries' sources */
+	{ "/home/u/shop/build/shop", "shop", "std::sort<int*>", "/usr/include/c++/12/bits/stl_algo.h", PROFILE_MAPPING_FILE,
+		LIBRARY, RULE(STANDARD_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "operator()", "/opt/gcc/include/c++/13/functional", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(STANDARD_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "std::string::append", "/build/gcc/libstdc++-v3/include/string", PROFILE_MAPPING_FILE,
+		LIBRARY, RULE(STANDARD_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "core::ptr::read", "/rustc/90b35a62/library/core/src/ptr/mod.rs", PROFILE_MAPPING_FILE,
+		LIBRARY, RULE(STANDARD_SOURCE) },
+	{ "/srv/app", "app", "core::iter::next", "/root/.rustup/toolchains/x/lib/rustlib/src/rust/library/core/src/iter.rs",
+		PROFILE_MAPPING_FILE, LIBRARY, RULE(STANDARD_SOURCE) },
+	{ "/srv/app", "app", "sort.Ints", "/usr/local/go/src/sort/sort.go", PROFILE_MAPPING_FILE, LIBRARY, RULE(STANDARD_SOURCE) },
+	{ "/srv/app", "app", "fmt.Println", "/usr/lib/go-1.19/src/fmt/print.go", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(STANDARD_SOURCE) },
+	/* dependencies' sources */
+	{ "/srv/app", "app", "serde::de::x", "/root/.cargo/registry/src/i-1/serde-1.0.0/src/de.rs", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/srv/app", "app", "dep::x", "/root/.cargo/git/checkouts/dep-1/src/lib.rs", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/srv/app", "app", "zap.New", "/root/go/pkg/mod/go.uber.org/zap@v1.2.3/logger.go", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "absl::x", "/home/u/shop/third_party/absl/x.cc", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "fmt::x", "/home/u/shop/build/_deps/fmt-src/x.cc", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "x", "/home/u/shop/vendor/x/x.c", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "x", "/home/u/shop/subprojects/x/x.c", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "x", "/home/u/shop/external/x/x.c", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "htons", "/usr/include/netinet/in.h", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "x", "/usr/src/lib/x.c", PROFILE_MAPPING_FILE, LIBRARY, RULE(DEPENDENCY_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "x", "/home/u/.conan2/p/b/x/x.c", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/home/u/shop/build/shop", "shop", "x", "/home/u/vcpkg/buildtrees/x/x.c", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(DEPENDENCY_SOURCE) },
+	{ "/srv/app", "app", "x", "/nix/store/abc-x/x.c", PROFILE_MAPPING_FILE, LIBRARY, RULE(DEPENDENCY_SOURCE) },
+	/* the project's own sources */
+	{ "/srv/app", "app", "handle", "/work/api/src/handle.c", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
+	{ "/usr/lib/libapi.so", "libapi.so", "handle", "/work/api/src/handle.c", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
+	{ "/home/u/shop/build/shop", "shop", "add", "/home/u/shop/basket.cc", PROFILE_MAPPING_FILE, USER,
+		RULE(COMPILATION_DIRECTORY) },
+	{ "/usr/lib/libshop.so", "libshop.so", "add", "/home/u/shop/basket.cc", PROFILE_MAPPING_FILE, USER,
+		RULE(COMPILATION_DIRECTORY) },
+	/* sources elsewhere: by the binary */
+	{ "/home/u/shop/build/shop", "shop", "add", "/home/u/shopping/basket.cc", PROFILE_MAPPING_FILE, USER, RULE(OTHER_SOURCE) },
+	{ "/srv/app", "app", "handle", "/work/apinot/handle.c", PROFILE_MAPPING_FILE, UNKNOWN, RULE(NONE) },
+	{ "/usr/lib/librados.so.2", "librados.so", "rados_read", "./obj/rados.cc", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(OTHER_SOURCE) },
+	/* no debug information */
+	{ "/home/u/shop/build/shop", "shop", "add", "", PROFILE_MAPPING_FILE, USER, RULE(MAIN_PROGRAM) },
+	{ "/home/u/shop/build/libplugin.so", "libplugin.so", "run", "", PROFILE_MAPPING_FILE, USER, RULE(MAIN_PROGRAM) },
+	{ "/home/u/shop/build/sub/libplugin.so", "libplugin.so", "run", "", PROFILE_MAPPING_FILE, UNKNOWN, RULE(NONE) },
+	{ "/usr/lib/x86_64-linux-gnu/libssl.so.3", "libssl.so", "SSL_read", "", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(SYSTEM_DIRECTORY) },
+	{ "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++.so", "std::string::append", "", PROFILE_MAPPING_FILE, LIBRARY,
+		RULE(SYSTEM_DIRECTORY) },
+	{ "/usr/local/lib/libx.so", "libx.so", "x", "", PROFILE_MAPPING_FILE, LIBRARY, RULE(SYSTEM_DIRECTORY) },
+	{ "/opt/x/libx.so", "libx.so", "x", "", PROFILE_MAPPING_FILE, LIBRARY, RULE(SYSTEM_DIRECTORY) },
+	{ "/lib/libz.so.1", "libz.so", "deflate", "", PROFILE_MAPPING_FILE, LIBRARY, RULE(SYSTEM_DIRECTORY) },
+	{ "/srv/libx.so", "libx.so", "std::sort", "", PROFILE_MAPPING_FILE, LIBRARY, RULE(NAME_PREFIX) },
+	{ "/srv/libx.so", "libx.so", "core::fmt::write", "", PROFILE_MAPPING_FILE, LIBRARY, RULE(NAME_PREFIX) },
+	{ "/srv/libx.so", "libx.so", "alloc::vec::push", "", PROFILE_MAPPING_FILE, LIBRARY, RULE(NAME_PREFIX) },
+	{ "/srv/libx.so", "libx.so", "x", "", PROFILE_MAPPING_FILE, UNKNOWN, RULE(NONE) },
+	{ "//anon", "//anon", "//anon+0x12", "", PROFILE_MAPPING_ANON, UNKNOWN, RULE(ANONYMOUS) },
+	{ "/memfd:x", "memfd:x", "memfd:x+0x12", "", PROFILE_MAPPING_ANON, UNKNOWN, RULE(ANONYMOUS) },
+};
+
+static struct origin_evidence evidence_of(size_t i)
+{
+	return (struct origin_evidence){ .name = cases[i].name,
+		.module = cases[i].module,
+		.file = cases[i].file,
+		.path = cases[i].path,
+		.kind = cases[i].kind,
+		.has_mapping = true };
+}
+
+static void decides_by_the_table(void **state)
+{
+	static const char *const roots[] = { "/work/api/" };
+	const struct symbolize_options options = { .project_roots = roots, .project_root_count = 1 };
+	const struct origin_context context = { &options, "/home/u/shop/build/shop", "/home/u/shop" };
+
+	(void)state;
+	assert_true(sizeof(cases) / sizeof(cases[0]) >= 60);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct origin_evidence evidence = evidence_of(i);
+		struct origin_decision decision = origin_decide(&context, &evidence);
+
+		if (decision.origin != cases[i].origin || decision.rule != cases[i].rule)
+			fail_msg("%s in %s (%s): %s by %s", cases[i].name, cases[i].path, cases[i].file,
+				profile_origin_name(decision.origin), symbolize_rule_text(decision.rule));
+	}
+}
+
+static void any_program_of_a_recording_is_the_users(void **state)
+{
+	const struct symbolize_options options = { 0 };
+	const struct origin_context context = { &options, "/home/u/shop/build/shop", "" };
+	struct origin_evidence evidence = {
+		.name = "x", .module = "sqlite3", .file = "", .path = "/usr/bin/sqlite3", .has_mapping = true, .is_program = true
+	};
+
+	(void)state;
+	assert_int_equal(origin_decide(&context, &evidence).rule, SYMBOLIZE_RULE_MAIN_PROGRAM);
+	assert_int_equal(origin_decide(&context, &evidence).origin, PROFILE_ORIGIN_USER);
+	evidence.is_program = false;
+	assert_int_equal(origin_decide(&context, &evidence).origin, PROFILE_ORIGIN_UNKNOWN);
+}
+
+static void a_compilation_directory_of_everything_says_nothing(void **state)
+{
+	const struct symbolize_options options = { 0 };
+	const struct origin_context context = { &options, "", "/" };
+	const struct origin_evidence evidence = {
+		.name = "x", .module = "x", .file = "/srv/x.c", .path = "/srv/x", .has_mapping = true
+	};
+
+	(void)state;
+	assert_int_equal(origin_decide(&context, &evidence).rule, SYMBOLIZE_RULE_NONE);
+}
+
+static void the_users_rules_come_first(void **state)
+{
+	static const char text[] = "# ours\n"
+				   "user module libc*\n"
+				   "\n"
+				   "library function *::detail::*\n"
+				   "  system path /srv/platform/* \n"
+				   "unknown function two words*\n";
+	static const struct {
+		const char *name, *module, *path;
+		enum profile_origin origin;
+		enum symbolize_rule rule;
+	} expected[] = {
+		{ "malloc", "libc.so", "/lib/libc.so.6", USER, RULE(USER_RULE) },
+		{ "a::detail::b", "x", "/srv/x", LIBRARY, RULE(USER_RULE) },
+		{ "a", "x", "/srv/platform/x", SYSTEM, RULE(USER_RULE) },
+		{ "two words and more", "x", "/srv/x", UNKNOWN, RULE(USER_RULE) },
+		{ "a", "x", "/srv/x", UNKNOWN, RULE(NONE) },
+	};
+	struct symbolize_origin_rules *rules;
+	struct symbolize_options options = { 0 };
+	struct origin_context context = { &options, "", "" };
+	struct error err;
+
+	(void)state;
+	assert_true(symbolize_origin_rules_parse(text, sizeof(text) - 1, "rules", &rules, &err));
+	options.origin_rules = rules;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		const struct origin_evidence evidence = { .name = expected[i].name,
+			.module = expected[i].module,
+			.file = "",
+			.path = expected[i].path,
+			.has_mapping = true };
+		struct origin_decision decision = origin_decide(&context, &evidence);
+
+		assert_int_equal(decision.origin, expected[i].origin);
+		assert_int_equal(decision.rule, expected[i].rule);
+	}
+	symbolize_origin_rules_destroy(rules);
+}
+
+static void wrong_rules_name_their_line(void **state)
+{
+	static const char *const wrong[] = { "user path /a\nours path /b\n", "user path /a\nuser file /b",
+		"user path /a\nuser path", "user path /a\nuser" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct symbolize_origin_rules *rules;
+		struct error err;
+
+		assert_false(symbolize_origin_rules_parse(wrong[i], strlen(wrong[i]), "rules", &rules, &err));
+		assert_int_equal(err.code, ERROR_FORMAT);
+		assert_non_null(strstr(err.message, "rules line 2"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(decides_by_the_table),
+		cmocka_unit_test(any_program_of_a_recording_is_the_users),
+		cmocka_unit_test(a_compilation_directory_of_everything_says_nothing),
+		cmocka_unit_test(the_users_rules_come_first),
+		cmocka_unit_test(wrong_rules_name_their_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

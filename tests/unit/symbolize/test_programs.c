@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/symbolize.h"
+
+#include "symbolize/symbols.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What is said about whole programs: names of every kind, debug files, fingerprints, and a profile from end to end. */
+
+static struct elf_image *open_program(const char *name)
+{
+	struct elf_image *image;
+	struct error err;
+	char path[512];
+
+	snprintf(path, sizeof(path), PROGRAMS "/%s", name);
+	assert_true(elf_image_open_path(path, &image, &err));
+	return image;
+}
+
+static struct symbolize_result *resolve(struct elf_image *image, const uint64_t *addresses, size_t count)
+{
+	const struct symbolize_options options = { .threads = 1 };
+	struct symbolize_result *result;
+	struct error err;
+
+	assert_true(symbolize_addresses(image, addresses, count, &options, &result, &err));
+	return result;
+}
+
+/* All addresses of a section; the caller frees both. */
+static struct symbolize_result *resolve_section(struct elf_image *image, const char *name, uint64_t **addresses, size_t *count)
+{
+	struct elf_section section;
+
+	assert_true(elf_image_section(image, name, &section));
+	*count = section.size;
+	*addresses = calloc(*count, sizeof(**addresses));
+	assert_non_null(*addresses);
+	for (size_t i = 0; i < *count; i++)
+		(*addresses)[i] = section.address + i;
+	return resolve(image, *addresses, *count);
+}
+
+/* The first address whose outermost frame has the name. */
+static bool find_function(struct elf_image *image, const char *name, uint64_t *address, uint64_t *fingerprint)
+{
+	struct symbolize_result *result;
+	uint64_t *addresses;
+	bool found = false;
+	size_t count;
+
+	result = resolve_section(image, ".text", &addresses, &count);
+	for (size_t i = 0; i < count && !found; i++) {
+		struct symbolize_frames frames = symbolize_result_frames(result, i);
+
+		if (frames.count == 0 || strcmp(frames.frames[frames.count - 1].name, name) != 0)
+			continue;
+		*address = addresses[i];
+		*fingerprint = frames.frames[frames.count - 1].fingerprint;
+		found = true;
+	}
+	symbolize_result_destroy(result);
+	free(addresses);
+	return found;
+}
+
+static void names_plt_entries(void **state)
+{
+	static const char *const tables[] = { ".plt.sec", ".plt" };
+	struct elf_image *image = open_program("c-gcc-5");
+	bool found_qsort = false;
+
+	(void)state;
+	for (size_t t = 0; t < 2; t++) {
+		struct symbolize_result *result;
+		struct elf_section section;
+		uint64_t *addresses;
+		size_t count;
+
+		if (!elf_image_section(image, tables[t], &section))
+			continue;
+		result = resolve_section(image, tables[t], &addresses, &count);
+		for (size_t i = 0; i < count; i++)
+			found_qsort |= strcmp(symbolize_result_frames(result, i).frames[0].name, "qsort@plt") == 0;
+		symbolize_result_destroy(result);
+		free(addresses);
+	}
+	elf_image_unref(image);
+	assert_true(found_qsort);
+}
+
+static void stripped_code_is_named_by_its_bounds(void **state)
+{
+	struct elf_image *whole = open_program("c-gcc-5"), *stripped = open_program("stripped");
+	uint64_t address, fingerprint, at[2];
+	struct symbolize_result *result;
+	char expected[64];
+
+	(void)state;
+	assert_true(find_function(whole, "compare", &address, &fingerprint));
+	snprintf(expected, sizeof(expected), "stripped+0x%lx", (unsigned long)address);
+	at[0] = address;
+	at[1] = address + 2;
+	result = resolve(stripped, at, 2);
+	for (size_t i = 0; i < 2; i++) {
+		struct symbolize_frames frames = symbolize_result_frames(result, i);
+
+		assert_int_equal(frames.count, 1);
+		assert_int_equal(frames.frames[0].source, PROFILE_NAME_FDE);
+		assert_string_equal(frames.frames[0].name, expected);
+	}
+	symbolize_result_destroy(result);
+	elf_image_unref(whole);
+	elf_image_unref(stripped);
+}
+
+static void finds_the_debug_file(void **state)
+{
+	struct elf_image *whole = open_program("c-gcc-5"), *linked = open_program("linked"), *wrong = open_program("wrong");
+	uint64_t address, fingerprint;
+	struct symbolize_result *result;
+
+	(void)state;
+	assert_true(find_function(whole, "compare", &address, &fingerprint));
+	result = resolve(linked, &address, 1);
+	assert_string_equal(symbolize_result_frames(result, 0).frames[0].name, "compare");
+	assert_true(symbolize_result_frames(result, 0).frames[0].line > 0);
+	symbolize_result_destroy(result);
+	/* One with another checksum is refused. */
+	result = resolve(wrong, &address, 1);
+	assert_int_equal(symbolize_result_frames(result, 0).frames[0].line, 0);
+	symbolize_result_destroy(result);
+	elf_image_unref(whole);
+	elf_image_unref(linked);
+	elf_image_unref(wrong);
+}
+
+static void order_and_repetition_do_not_matter(void **state)
+{
+	struct elf_image *image = open_program("cxx-gcc-5");
+	struct symbolize_result *sorted, *mixed;
+	uint64_t *addresses, shuffled[200];
+	size_t count;
+
+	(void)state;
+	sorted = resolve_section(image, ".text", &addresses, &count);
+	for (size_t i = 0; i < 200; i++)
+		shuffled[i] = addresses[i * 7919 % count];
+	mixed = resolve(image, shuffled, 200);
+	for (size_t i = 0; i < 200; i++) {
+		struct symbolize_frames a = symbolize_result_frames(sorted, i * 7919 % count);
+		struct symbolize_frames b = symbolize_result_frames(mixed, i);
+
+		assert_int_equal(a.count, b.count);
+		for (size_t k = 0; k < a.count; k++) {
+			assert_string_equal(a.frames[k].name, b.frames[k].name);
+			assert_int_equal(a.frames[k].line, b.frames[k].line);
+		}
+	}
+	symbolize_result_destroy(sorted);
+	symbolize_result_destroy(mixed);
+	free(addresses);
+	elf_image_unref(image);
+}
+
+static uint64_t fingerprint_of(const char *program, const char *function)
+{
+	struct elf_image *image = open_program(program);
+	uint64_t address, fingerprint;
+
+	assert_true(find_function(image, function, &address, &fingerprint));
+	elf_image_unref(image);
+	assert_true(fingerprint != 0);
+	return fingerprint;
+}
+
+static void fingerprints_are_blind_to_places_only(void **state)
+{
+	static const char *const unchanged[] = { "same", "calls" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(fingerprint_of("code-base", unchanged[i]) == fingerprint_of("code-moved", unchanged[i]));
+		assert_true(fingerprint_of("code-base", unchanged[i]) == fingerprint_of("code-changed", unchanged[i]));
+		assert_true(fingerprint_of("code-fixed", unchanged[i]) == fingerprint_of("code-fixed-moved", unchanged[i]));
+	}
+	assert_true(fingerprint_of("code-base", "changed") == fingerprint_of("code-moved", "changed"));
+	assert_true(fingerprint_of("code-base", "changed") != fingerprint_of("code-changed", "changed"));
+	assert_true(fingerprint_of("code-base", "same") != fingerprint_of("code-base", "changed"));
+}
+
+/* A profile of one location, named; its function. */
+static const struct profile_function *name_one(struct profile *profile, struct elf_image *image, uint64_t address)
+{
+	const struct symbolize_options options = { .threads = 1 };
+	struct profile_mapping mapping = { .start = 0, .end = 1 << 20 };
+	struct symbolize_stats stats;
+	uint32_t id, location;
+	struct error err;
+
+	assert_true(profile_intern(profile, elf_image_path(image), &mapping.path, &err));
+	assert_true(profile_add_mapping(profile, &mapping, &id, &err));
+	assert_true(profile_add_location(profile, id, address, &location, &err));
+	assert_true(symbolize_profile(profile, &image, NULL, &options, &stats, NULL, &err));
+	assert_int_equal(stats.addresses, 1);
+	assert_true(profile->locations[location].line_count >= 1);
+	return &profile->functions[profile->lines[profile->locations[location].first_line].function];
+}
+
+static void names_a_profile(void **state)
+{
+	struct elf_image *image = open_program("c-gcc-5");
+	const struct profile_function *function;
+	uint64_t address, fingerprint;
+	struct profile *profile;
+	struct error err;
+
+	(void)state;
+	assert_true(find_function(image, "compare", &address, &fingerprint));
+	assert_true(profile_create(&profile, &err));
+	function = name_one(profile, image, address);
+	assert_string_equal(profile_string(profile, function->name), "compare");
+	assert_int_equal(function->name_source, PROFILE_NAME_DWARF);
+	assert_int_equal(function->origin, PROFILE_ORIGIN_USER);
+	assert_true(function->fingerprint == fingerprint);
+	assert_non_null(strstr(profile_string(profile, function->file), "inlines.c"));
+	profile_destroy(profile);
+	elf_image_unref(image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_plt_entries),
+		cmocka_unit_test(stripped_code_is_named_by_its_bounds),
+		cmocka_unit_test(finds_the_debug_file),
+		cmocka_unit_test(order_and_repetition_do_not_matter),
+		cmocka_unit_test(fingerprints_are_blind_to_places_only),
+		cmocka_unit_test(names_a_profile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
