@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/aa.h"
+
+#include "diff/bh.h"
+#include "diff/evidence_runs.h"
+#include "diff/evidence_single.h"
+#include "diff/states.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MIN_UNITS = 4 };
+
+/* Even units become base, odd ones head. The rows are shared with the experiment at hand. */
+static bool split(const struct experiment *from, struct experiment *halves, struct error *err)
+{
+	const struct experiment_side *base = &from->sides[DIFF_BASE];
+
+	halves->rows = malloc(from->row_count * sizeof(*halves->rows));
+	if (!halves->rows)
+		return error_set_memory(err);
+	memcpy(halves->rows, from->rows, from->row_count * sizeof(*halves->rows));
+	halves->row_count = from->row_count;
+	for (size_t side = 0; side < DIFF_SIDES; side++) {
+		struct experiment_side *half = &halves->sides[side];
+
+		half->unit_count = (base->unit_count + 1 - side) / 2;
+		half->sample_weight = base->sample_weight;
+		half->values = malloc(from->row_count * half->unit_count * sizeof(double));
+		if (!half->values)
+			return error_set_memory(err);
+		for (size_t row = 0; row < from->row_count; row++) {
+			for (size_t unit = 0; unit < half->unit_count; unit++)
+				half->values[row * half->unit_count + unit] =
+					base->values[row * base->unit_count + 2 * unit + side];
+		}
+	}
+	return true;
+}
+
+static bool run_model(
+	struct experiment *halves, enum diff_evidence_mode mode, bool as_share, struct row_result *results, struct error *err)
+{
+	CLEANUP(speed_deinit) struct speed speed = { 0 };
+	double units = (double)halves->sides[DIFF_BASE].unit_count / (double)halves->sides[DIFF_HEAD].unit_count;
+
+	if (!speed_measure(halves, NAN, &speed, err))
+		return false;
+	halves->factor = units * exp(-speed.delta);
+	if (mode == DIFF_EVIDENCE_RUNS)
+		return evidence_runs(halves, &speed, SPEED_ADJUST, results, err);
+	if (!as_share)
+		halves->factor = units;
+	evidence_single(halves, as_share, &(struct process_floor){ 0 }, results);
+	return true;
+}
+
+static void count_functions(struct diff_build *build, const struct experiment *halves, const struct row_result *results)
+{
+	struct diff *diff = build->diff;
+	double least = build->options.min_effect_points / 100 * fmax(results[0].base, results[0].head);
+	uint32_t last = PROFILE_NONE, last_flagged = PROFILE_NONE;
+
+	/* The rows of a function stand together. */
+	for (size_t row = 1; row < halves->row_count; row++) {
+		const struct row *r = &halves->rows[row];
+
+		if (r->kind == ROW_NODE)
+			continue;
+		diff->evidence.aa_functions += r->id != last;
+		last = r->id;
+		if (states_found(&results[row], build->options.q, least) && last_flagged != r->id) {
+			diff->evidence.aa_false_flags++;
+			last_flagged = r->id;
+		}
+	}
+}
+
+bool aa_test(struct diff_build *build, const struct experiment *experiment, enum diff_evidence_mode mode, struct error *err)
+{
+	CLEANUP(experiment_deinit) struct experiment halves = { 0 };
+	CLEANUP(cleanup_free) struct row_result *results = malloc((experiment->row_count + 1) * sizeof(*results));
+	bool as_share = build->diff->scale.mode == DIFF_SCALE_ROBUST || build->diff->scale.mode == DIFF_SCALE_SHARE;
+	double alpha;
+
+	if (!results)
+		return error_set_memory(err);
+	if (experiment->sides[DIFF_BASE].unit_count < MIN_UNITS)
+		return true;
+	if (!split(experiment, &halves, err) || !experiment_find_twins(&halves, err) ||
+		!run_model(&halves, mode, as_share, results, err) ||
+		!bh_adjust(&halves, &(struct family){ GROUP_FUNCTIONS, false, false }, build->options.q, results, &alpha, err))
+		return false;
+	build->diff->evidence.aa_done = true;
+	count_functions(build, &halves, results);
+	return true;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/align.h"
+
+#include <string.h>
+
+/* Copies a string of a profile into the diff's table. */
+static bool copy_string(struct diff_build *build, const struct profile *profile, uint32_t from, uint32_t *to, struct error *err)
+{
+	return string_table_add(
+		build->diff->strings, string_table_get(profile->strings, from), string_table_size(profile->strings, from), to, err);
+}
+
+static bool fill_function(struct diff_build *build, const struct profile *profile, const struct profile_function *from,
+	struct diff_function *to, struct error *err)
+{
+	*to = (struct diff_function){
+		.key = to->key,
+		.line = from->start_line,
+		.origin = from->origin,
+		.origin_rule = from->origin_rule,
+		.name_source = from->name_source,
+		.tier = DIFF_TIER_ONE_SIDED,
+		.moved_to = PROFILE_NONE,
+	};
+	return copy_string(build, profile, from->name, &to->name, err) &&
+	       copy_string(build, profile, from->module, &to->module, err) &&
+	       copy_string(build, profile, from->file, &to->file, err);
+}
+
+static bool add_function(
+	struct diff_build *build, const struct profile *profile, uint32_t function, uint32_t key, struct error *err)
+{
+	struct diff *diff = build->diff;
+	struct diff_function *to;
+
+	if (!ARRAY_RESERVE(&diff->functions, &build->function_capacity, diff->function_count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	to = &diff->functions[diff->function_count];
+	to->key = key;
+	if (!fill_function(build, profile, &profile->functions[function], to, err))
+		return false;
+	diff->function_count++;
+	return true;
+}
+
+/* Functions of the tree that are not in the table yet. The tree names each by the first function of its identity. */
+static bool add_side(struct diff_build *build, enum diff_side side, struct hash_map *by_key, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	const struct profile_tree *tree = build->trees[side];
+	uint32_t *ids = malloc((profile->function_count ? profile->function_count : 1) * sizeof(*ids));
+
+	if (!ids)
+		return error_set_memory(err);
+	build->function_ids[side] = ids;
+	memset(ids, 0xff, profile->function_count * sizeof(*ids));
+	for (size_t node = 1; node < tree->node_count; node++) {
+		uint32_t function = tree->functions[node], key, *slot;
+		bool added;
+
+		if (ids[function] != PROFILE_NONE)
+			continue;
+		if (!copy_string(build, profile, profile->functions[function].key, &key, err) ||
+			!hash_map_add(by_key, &key, (uint32_t)build->diff->function_count, &slot, &added, err))
+			return false;
+		ids[function] = *slot;
+		if (added && !add_function(build, profile, function, key, err))
+			return false;
+	}
+	return true;
+}
+
+/* The other functions of a key that is in the table, as `f.cold` beside `f`: their code and file count for it too. */
+static void add_siblings(struct diff_build *build, enum diff_side side, const struct hash_map *by_key)
+{
+	const struct profile *profile = build->profiles[side];
+	uint32_t *ids = build->function_ids[side];
+
+	for (size_t i = 0; i < profile->function_count; i++) {
+		uint32_t from = profile->functions[i].key, key;
+
+		if (ids[i] != PROFILE_NONE)
+			continue;
+		key = string_table_find(
+			build->diff->strings, string_table_get(profile->strings, from), string_table_size(profile->strings, from));
+		if (key != UINT32_MAX)
+			ids[i] = hash_map_get(by_key, &key);
+	}
+}
+
+static bool note_presence(struct diff_build *build, struct error *err)
+{
+	size_t count = build->diff->function_count;
+
+	build->redirect = malloc((count + 1) * sizeof(*build->redirect));
+	if (!build->redirect)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < count; i++)
+		build->redirect[i] = i;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		build->present[side] = calloc(count + 1, sizeof(bool));
+		if (!build->present[side])
+			return error_set_memory(err);
+		if (!build->profiles[side])
+			continue;
+		for (size_t node = 1; node < build->trees[side]->node_count; node++)
+			build->present[side][build->function_ids[side][build->trees[side]->functions[node]]] = true;
+	}
+	return true;
+}
+
+/* Equal keys: exact when base calls it by the same name as head, else canonical. The table's name is head's by then. */
+static bool grade_equal_keys(struct diff_build *build, struct error *err)
+{
+	const struct profile *head = build->profiles[DIFF_HEAD];
+	const struct profile_tree *tree = build->trees[DIFF_HEAD];
+
+	for (size_t node = 1; node < tree->node_count; node++) {
+		struct diff_function *f = &build->diff->functions[build->function_ids[DIFF_HEAD][tree->functions[node]]];
+		const struct profile_function *from = &head->functions[tree->functions[node]];
+		uint32_t base_name = f->name;
+		enum profile_origin base_origin = f->origin;
+
+		if (f->tier != DIFF_TIER_ONE_SIDED || !build->present[DIFF_BASE][f - build->diff->functions])
+			continue;
+		if (!fill_function(build, head, from, f, err))
+			return false;
+		f->tier = f->name == base_name ? DIFF_TIER_EXACT : DIFF_TIER_CANONICAL;
+		if (f->origin == PROFILE_ORIGIN_UNKNOWN)
+			f->origin = base_origin;
+	}
+	return true;
+}
+
+void align_merge(struct diff_build *build, uint32_t base, uint32_t head, enum diff_tier tier)
+{
+	struct diff_function *f = &build->diff->functions[head];
+
+	if (f->origin == PROFILE_ORIGIN_UNKNOWN)
+		f->origin = build->diff->functions[base].origin;
+	f->tier = tier;
+	build->redirect[base] = head;
+	build->present[DIFF_BASE][head] = true;
+}
+
+/* ---- Matching what has no partner by key ---- */
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The hash of what has to be equal; 0 when the function takes no part. */
+typedef uint64_t match_hash(const struct diff_build *build, enum diff_side side, const struct diff_function *function);
+
+/* Key without its module; only of functions in the main program. */
+static uint64_t hash_in_main(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
+{
+	const struct profile *profile = build->profiles[side];
+	const char *key = diff_string(build->diff, function->key);
+	const char *tick = strrchr(key, '`');
+
+	if (profile->mapping_count == 0 || !tick || function->module == 0 || tick == key)
+		return 0;
+	if (strcmp(diff_string(build->diff, function->module), profile_string(profile, profile->mappings[0].module)) != 0)
+		return 0;
+	return hash_bytes(key, (size_t)(tick - key)) | 1;
+}
+
+static uint64_t hash_file_and_name(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
+{
+	const char *key = diff_string(build->diff, function->key);
+	const char *tick = strrchr(key, '`');
+	const char *file = last_component(diff_string(build->diff, function->file));
+
+	(void)side;
+	if (function->file == 0 || !tick || tick == key)
+		return 0;
+	return (hash_bytes(key, (size_t)(tick - key)) * 31 + hash_bytes(file, strlen(file))) | 1;
+}
+
+struct candidate {
+	uint64_t hash;
+	uint32_t function;
+	uint32_t side;
+};
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->side != y->side ? (x->side < y->side ? -1 : 1) : 0;
+}
+
+/* Pairs functions whose hash is found exactly once on either side: what is ambiguous stays apart. */
+static bool match_remaining(struct diff_build *build, match_hash *hash, enum diff_tier tier, struct error *err)
+{
+	size_t count = build->diff->function_count, used = 0;
+	CLEANUP(cleanup_free) struct candidate *candidates = malloc((count + 1) * sizeof(*candidates));
+
+	if (!candidates)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t side = 0; side < DIFF_SIDES; side++) {
+			if (!align_only_on(build, i, side))
+				continue;
+			uint64_t value = hash(build, side, &build->diff->functions[i]);
+
+			if (value)
+				candidates[used++] = (struct candidate){ value, i, side };
+		}
+	}
+	qsort(candidates, used, sizeof(*candidates), compare_candidates);
+	for (size_t i = 0, end; i < used; i = end) {
+		for (end = i + 1; end < used && candidates[end].hash == candidates[i].hash; end++)
+			;
+		if (end - i == 2 && candidates[i].side == DIFF_BASE && candidates[i + 1].side == DIFF_HEAD)
+			align_merge(build, candidates[i].function, candidates[i + 1].function, tier);
+	}
+	return true;
+}
+
+/* A program that was built under another name (`server-old`, `server-new`) is still the same program. */
+static bool main_renamed(const struct diff_build *build)
+{
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+
+	return base->mapping_count > 0 && head->mapping_count > 0 &&
+	       strcmp(profile_string(base, base->mappings[0].module), profile_string(head, head->mappings[0].module)) != 0;
+}
+
+bool align_functions(struct diff_build *build, struct error *err)
+{
+	struct hash_map by_key;
+	bool ok = true;
+
+	hash_map_init(&by_key, sizeof(uint32_t));
+	for (int side = 0; side < DIFF_SIDES && ok; side++)
+		ok = !build->profiles[side] || add_side(build, (enum diff_side)side, &by_key, err);
+	for (int side = 0; side < DIFF_SIDES && ok; side++) {
+		if (build->profiles[side])
+			add_siblings(build, (enum diff_side)side, &by_key);
+	}
+	hash_map_deinit(&by_key);
+	if (!ok || !note_presence(build, err))
+		return false;
+	if (!build_two_sided(build))
+		return true;
+	if (!grade_equal_keys(build, err))
+		return false;
+	if (main_renamed(build) && !match_remaining(build, hash_in_main, DIFF_TIER_CANONICAL, err))
+		return false;
+	return match_remaining(build, hash_file_and_name, DIFF_TIER_FILE_AND_NAME, err);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/diff.h"
+
+/*
+ * What the steps of a comparison share while it is made. diff.c runs them in order; each step's header says what it reads and
+ * fills. All arrays are owned by the build and freed by build_deinit().
+ */
+struct diff_build {
+	const struct profile *profiles[DIFF_SIDES]; /* borrowed; NULL on the side that is not there */
+	struct diff_options options;                /* with the defaults filled in */
+	struct diff *diff;                          /* owned until the end */
+
+	uint32_t metric[DIFF_SIDES];      /* index of the metric among that side's value types */
+	double sample_weight[DIFF_SIDES]; /* the metric's mean value of one sample */
+
+	struct profile_tree *trees[DIFF_SIDES];
+	uint32_t *function_ids[DIFF_SIDES]; /* [profile function] function of the diff, through `redirect`; PROFILE_NONE: in no
+					       stack */
+	uint32_t *redirect;                 /* [function] itself, or the function that it was recognised to be */
+	bool *present[DIFF_SIDES];          /* [function] has nodes on that side */
+	size_t function_capacity;
+
+	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */
+	bool *topmost;                     /* [node] no ancestor is of the same function */
+
+	double robust_factor; /* median of ratios, whatever the mode in use */
+	size_t robust_controls;
+	bool speed_divided_out; /* per-run: the factor holds a difference in machine speed that the runs explain */
+};
+
+/* The function a profile's function became, or PROFILE_NONE. */
+static inline uint32_t build_function(const struct diff_build *build, enum diff_side side, uint32_t profile_function)
+{
+	uint32_t id = build->function_ids[side][profile_function];
+
+	return id == PROFILE_NONE ? PROFILE_NONE : build->redirect[id];
+}
+
+static inline bool build_two_sided(const struct diff_build *build)
+{
+	return build->diff->sides == DIFF_SIDES;
+}
+
+/* The greater of both scaled totals: what "points" are of. */
+static inline double build_points_of(const struct diff *diff)
+{
+	return diff->total.base > diff->total.head ? diff->total.base : diff->total.head;
+}
+
+/* Interns formatted text into the diff's strings. */
+COMMON_MUST_CHECK __attribute__((format(printf, 4, 5))) bool build_text(
+	struct diff *diff, struct error *err, uint32_t *id, const char *format, ...);

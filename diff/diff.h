@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+#include "profile/profile.h"
+
+/*
+ * Two profiles -> one aligned tree and one function list, with deltas, evidence and a verdict. A single profile is the one-sided
+ * case: a tree and a function list without deltas, so that everything that draws needs to know one structure only.
+ *
+ * A diff never looks at addresses: its unit is the function identity (profile_function.key).
+ *
+ * Raw and scaled. `raw` values are what was measured, in the metric's unit (CPU: nanoseconds). Scaled values are comparable between
+ * the sides: base is as measured, head is multiplied by `scale.factor`. Percentages and points are of each side's scaled total,
+ * with the greater of the two totals as the denominator of "points", so that a point is the same length on both sides.
+ */
+
+enum diff_side { DIFF_BASE, DIFF_HEAD };
+enum { DIFF_SIDES = 2 };
+
+enum diff_scale_mode {
+	DIFF_SCALE_AUTO,
+	DIFF_SCALE_PER_RUN,
+	DIFF_SCALE_ROBUST,
+	DIFF_SCALE_SHARE,
+	DIFF_SCALE_RATE,
+	DIFF_SCALE_WORK,
+};
+
+enum diff_evidence_mode {
+	DIFF_EVIDENCE_NONE,   /* one side only, or too little data: every state is `unproven` or `same` */
+	DIFF_EVIDENCE_RUNS,   /* the run is the unit of replication */
+	DIFF_EVIDENCE_SINGLE, /* one recording a side: blocks of time, and a floor between processes */
+	DIFF_EVIDENCE_COUNTS, /* neither runs nor a timeline: counts only */
+};
+
+/* What is proven of a function or node. `unproven`: it differs, but not beyond what noise explains. */
+enum diff_state {
+	DIFF_STATE_SAME, /* no difference worth a look, or within the least effect that matters */
+	DIFF_STATE_UNPROVEN,
+	DIFF_STATE_MORE,
+	DIFF_STATE_LESS,
+	DIFF_STATE_NEW,
+	DIFF_STATE_GONE,
+	DIFF_STATE_MOVED,
+};
+enum { DIFF_STATE_COUNT = 7 };
+
+enum diff_verdict { DIFF_UNCHANGED, DIFF_REGRESSED, DIFF_IMPROVED, DIFF_INCONCLUSIVE };
+
+/* How base and head of a function were recognised as one. */
+enum diff_tier { DIFF_TIER_EXACT, DIFF_TIER_CANONICAL, DIFF_TIER_FILE_AND_NAME, DIFF_TIER_MOVED, DIFF_TIER_ONE_SIDED };
+
+/* Whether the machine code is the same on both sides, by fingerprint. */
+enum diff_code { DIFF_CODE_UNKNOWN, DIFF_CODE_SAME, DIFF_CODE_CHANGED };
+
+/* Lower-case words for JSON and the page: "per-run", "runs", "more", "regressed", "exact", "same". */
+const char *diff_scale_mode_name(enum diff_scale_mode mode);
+const char *diff_evidence_mode_name(enum diff_evidence_mode mode);
+const char *diff_state_name(enum diff_state state);
+const char *diff_verdict_name(enum diff_verdict verdict);
+const char *diff_tier_name(enum diff_tier tier);
+const char *diff_code_name(enum diff_code code);
+
+/* ---- Options ---- */
+
+/* A limit that fails the build: `total>2%`, `function>5%`, `function:NAME>1%`. */
+struct diff_gate {
+	enum { DIFF_GATE_TOTAL, DIFF_GATE_FUNCTION } subject;
+	const char *function; /* borrowed; NULL: any. Ends at its last '>' when it points into a rule's text */
+	double percent;
+};
+
+/* Parses one --fail-on rule; `text` must outlive the gate. ERROR_USAGE names what was not understood and shows an example. */
+COMMON_MUST_CHECK
+bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err);
+
+/* Parses a --scale word; "work=B:H" fills work. */
+COMMON_MUST_CHECK
+bool diff_scale_parse(const char *text, enum diff_scale_mode *mode, double work[DIFF_SIDES], struct error *err);
+
+struct diff_options {
+	enum diff_scale_mode scale;
+	double work[DIFF_SIDES];  /* DIFF_SCALE_WORK: units of work done on each side */
+	const char *metric;       /* a value type's name, as "cpu"; NULL: the profiles' default */
+	double min_effect_points; /* least effect that matters, in points of total; 0: 0.1 */
+	double q;                 /* false discovery rate; 0: 0.05 */
+	const struct diff_gate *gates;
+	size_t gate_count;
+	bool gates_ignore_warnings; /* judge gates although a warning blocks them */
+};
+
+/* ---- Result ---- */
+
+/* A difference and how sure it is. In scaled units of the metric. */
+struct diff_estimate {
+	double base, head;      /* scaled */
+	double delta;           /* head - base */
+	double ci_low, ci_high; /* 95 % interval of delta; NAN when there is no evidence */
+	double q;               /* Benjamini-Hochberg; NAN when not tested */
+	double detectable;      /* the least |delta| found with 80 % power by this pair of recordings; NAN when not known */
+	enum diff_state state;
+};
+
+/*
+ * A function of either side, identified by its key. Strings are ids into diff.strings; what a function is called is head's word
+ * where both sides have it. A rename is one function with both sides' values (tier and state `moved`); its former name stays in the
+ * table as an empty function of state `moved`, and each one's moved_to is the other.
+ */
+struct diff_function {
+	uint32_t name, module, file, key;
+	uint32_t line; /* of its definition; 0: not known */
+	enum profile_origin origin;
+	uint16_t origin_rule;
+	enum profile_name_source name_source;
+	enum diff_tier tier;
+	enum diff_code code;
+	uint32_t moved_to;                                  /* function id of the other end of a move or rename; PROFILE_NONE */
+	double raw_self[DIFF_SIDES], raw_total[DIFF_SIDES]; /* recursion counted once in total */
+	struct diff_estimate self, total;
+};
+
+/* A node of the union of both calling-context trees. Node 0 is the root; nodes are in preorder, siblings in order of key. */
+struct diff_node {
+	uint32_t parent;
+	uint32_t function;     /* PROFILE_NONE for the root */
+	uint32_t subtree_end;  /* id after the last node of its subtree */
+	uint16_t depth;        /* 0 for the root; deeper than 65,535 is ERROR_LIMIT when built */
+	uint8_t state;         /* enum diff_state, of its total */
+	uint8_t flags;         /* DIFF_NODE_* */
+	float ci_low, ci_high; /* of the total's delta, scaled; NAN when not tested */
+};
+enum { DIFF_NODE_INLINED = 1 }; /* every time it was seen it was inlined into its parent */
+
+/* Where the difference lies by origin; raw and scaled sums of self values. The deltas add up to the delta of the totals. */
+struct diff_origin {
+	double raw[DIFF_SIDES];
+	double base, head, delta; /* scaled */
+};
+
+struct diff_scale {
+	enum diff_scale_mode mode; /* never AUTO */
+	double factor;             /* head's raw values times this are comparable with base's */
+	size_t controls;           /* functions of unchanged code that the robust factor rests on; 0: all functions */
+};
+
+struct diff_evidence {
+	enum diff_evidence_mode mode;
+	size_t runs[DIFF_SIDES];
+	size_t blocks[DIFF_SIDES];
+	double q;
+	double floor_rsd;        /* relative standard deviation between processes that was added; 0 in RUNS */
+	uint32_t aa_false_flags; /* functions flagged by base against itself */
+	uint32_t aa_functions;   /* out of so many */
+	bool aa_done;
+};
+
+/* A line for the user about what limits the comparison: "head lost 3.1 % of its samples". Strings in diff.strings. */
+struct diff_warning {
+	uint32_t text;
+	bool blocks_gate; /* a gate refuses to decide on it */
+};
+
+struct diff {
+	struct string_table *strings; /* owned */
+	size_t sides;                 /* 1: a single profile (in DIFF_HEAD); 2 */
+
+	uint32_t metric, unit; /* strings: "cpu", "nanoseconds" */
+	double raw_total[DIFF_SIDES];
+	struct diff_estimate total; /* of the whole */
+
+	struct diff_node *nodes;
+	double *node_self[DIFF_SIDES];  /* [node] raw */
+	double *node_total[DIFF_SIDES]; /* [node] raw */
+	size_t node_count;
+
+	struct diff_function *functions; /* by falling |delta of total|, then name; one-sided: by falling total */
+	size_t function_count;
+
+	uint32_t *sample_nodes[DIFF_SIDES]; /* [sample id of that side's profile] the node of its leaf */
+
+	struct diff_origin origins[PROFILE_ORIGIN_COUNT];
+	struct diff_scale scale;
+	struct diff_evidence evidence;
+	struct diff_warning *warnings;
+	size_t warning_count;
+
+	enum diff_verdict verdict;
+	bool gate_failed;
+	uint32_t verdict_text; /* string: one sentence to quote: "head takes 12.3 % more CPU time per run (95 % interval 9.8 to 14.9
+				  %)" */
+	uint32_t scale_text;   /* string: what was divided out, in one sentence; "" when the factor is 1 */
+	double needs_times_samples; /* INCONCLUSIVE: about how many times the samples would decide; 0: not known */
+};
+
+/*
+ * Compares two profiles. Both are borrowed for the call. ERROR_EMPTY when they share no function, or one of them has no time
+ * in the metric; ERROR_USAGE when a metric is not in both.
+ */
+COMMON_MUST_CHECK
+bool diff_create(const struct profile *base, const struct profile *head, const struct diff_options *options, struct diff **diff,
+	struct error *err);
+
+/* The one-sided case. */
+COMMON_MUST_CHECK
+bool diff_create_single(const struct profile *profile, const struct diff_options *options, struct diff **diff, struct error *err);
+
+void diff_destroy(struct diff *diff);
+
+static inline void diff_cleanup(struct diff **diff)
+{
+	diff_destroy(*diff);
+}
+
+static inline const char *diff_string(const struct diff *diff, uint32_t id)
+{
+	return string_table_get(diff->strings, id);
+}

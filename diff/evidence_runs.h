@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/experiment.h"
+#include "diff/speed.h"
+
+/* What a difference in speed between the sides means for a row. */
+enum speed_use {
+	SPEED_ADJUST,  /* the scale divided it out, and the runs explain it: each function is moved by what it follows of it */
+	SPEED_DIVIDED, /* the scale divided it out; how far functions follow the machine is noise */
+	SPEED_NOISE,   /* it stands in the values: noise, as far as runs vary */
+};
+
+/*
+ * Tests every row with the run as the unit of replication: relative times in a run against the run's size, one slope a row;
+ * residual variance moderated across rows; Student's t on the logarithm of head over base. Fills results[row].
+ */
+COMMON_MUST_CHECK
+bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use, struct row_result *results,
+	struct error *err);

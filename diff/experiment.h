@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/build.h"
+
+/*
+ * What the statistics see of a comparison: rows (the whole, a function's self or total time, a node's total time) and, on either
+ * side, what each row cost in every unit of replication (a run, or a block of time).
+ */
+
+enum row_kind { ROW_WHOLE, ROW_SELF, ROW_TOTAL, ROW_NODE };
+
+struct row {
+	enum row_kind kind;
+	uint32_t id;   /* function or node */
+	bool changed;  /* its function's code differs: a family of its own in single-recording mode */
+	uint32_t twin; /* the first row of its group with the very same values, as a leaf's total and its self time; itself: none */
+};
+
+struct experiment_side {
+	size_t unit_count;
+	double *values;       /* [row * unit_count + unit] raw; owned */
+	double sample_weight; /* raw value of one sample */
+};
+
+struct experiment {
+	struct row *rows; /* owned; row 0 is the whole */
+	size_t row_count;
+	struct experiment_side sides[DIFF_SIDES];
+	double factor; /* head's sums times this are comparable with base's */
+};
+
+/* What the model says of a row. Relative values are logarithms of head over base, both scaled. */
+struct row_result {
+	bool tested;
+	double effect;      /* head over base, relative, at equal machine speed */
+	double variance;    /* of effect */
+	double freedom;     /* degrees of freedom of the variance; INFINITY where it is known */
+	double p, q;        /* q: NAN until adjusted */
+	double base, head;  /* scaled sums */
+	double small_error; /* absolute standard error, where counts are too small for a relative one; 0 else */
+};
+
+void experiment_deinit(struct experiment *experiment);
+
+static inline const double *experiment_values(const struct experiment *experiment, enum diff_side side, size_t row)
+{
+	return experiment->sides[side].values + row * experiment->sides[side].unit_count;
+}
+
+/* Nodes are tested as a group of their own, beside functions and the whole. */
+static inline bool row_is_node(const struct row *row)
+{
+	return row->kind == ROW_NODE;
+}
+
+/* Finds rows with the very same values, which are one test, not two: fills twin. */
+COMMON_MUST_CHECK
+bool experiment_find_twins(struct experiment *experiment, struct error *err);
+
+/* Sum over a side's units. */
+double experiment_sum(const struct experiment *experiment, enum diff_side side, size_t row);
+
+/* The row's sums, base and head scaled, into `result`. */
+void experiment_scale(const struct experiment *experiment, size_t row, struct row_result *result);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/metric.h"
+
+#include <string.h>
+
+static const char *const side_names[DIFF_SIDES] = { "base", "head" };
+
+static const char *type_name(const struct profile *profile, uint32_t index)
+{
+	return profile_string(profile, profile->value_types[index].type);
+}
+
+static const char *unit_name(const struct profile *profile, uint32_t index)
+{
+	return profile_string(profile, profile->value_types[index].unit);
+}
+
+static uint32_t find_metric(const struct profile *profile, const char *type, const char *unit)
+{
+	for (uint32_t i = 0; i < profile->value_type_count; i++) {
+		if (strcmp(type_name(profile, i), type) == 0 && (!unit || strcmp(unit_name(profile, i), unit) == 0))
+			return i;
+	}
+	return PROFILE_NONE;
+}
+
+/* The index on both sides of what `from`'s value type `index` is; false when the other side has not got it. */
+static bool match_both(struct diff_build *build, enum diff_side from, uint32_t index)
+{
+	enum diff_side other = from == DIFF_BASE ? DIFF_HEAD : DIFF_BASE;
+	const struct profile *profile = build->profiles[from];
+	uint32_t found;
+
+	if (index >= profile->value_type_count)
+		return false;
+	build->metric[from] = index;
+	if (!build->profiles[other])
+		return true;
+	found = find_metric(build->profiles[other], type_name(profile, index), unit_name(profile, index));
+	if (found == PROFILE_NONE)
+		return false;
+	build->metric[other] = found;
+	return true;
+}
+
+static void list_metrics(const struct profile *profile, char *out, size_t size)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (uint32_t i = 0; i < profile->value_type_count && used < size; i++) {
+		int n = snprintf(out + used, size - used, "%s%s", i ? ", " : "", type_name(profile, i));
+
+		used += n > 0 ? (size_t)n : 0;
+	}
+}
+
+static bool choose_named(struct diff_build *build, struct error *err)
+{
+	const char *name = build->options.metric;
+	char known[160];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!build->profiles[side] || find_metric(build->profiles[side], name, NULL) != PROFILE_NONE)
+			continue;
+		list_metrics(build->profiles[side], known, sizeof(known));
+		return error_set(err, ERROR_USAGE, "metric '%.60s' is not in %s; it has: %s", name,
+			build_two_sided(build) ? side_names[side] : "the profile", known);
+	}
+	if (!match_both(build, DIFF_HEAD, find_metric(build->profiles[DIFF_HEAD], name, NULL)))
+		return error_set(
+			err, ERROR_USAGE, "metric '%.60s' has another unit in base than in head; choose another one", name);
+	return true;
+}
+
+/* Head's own default first: a reader looks at head. A profile without time still compares by its sample counts. */
+static bool choose_default(struct diff_build *build, struct error *err)
+{
+	const struct profile *head = build->profiles[DIFF_HEAD], *base = build->profiles[DIFF_BASE];
+	char known[2][160];
+
+	if (match_both(build, DIFF_HEAD, head->default_value_type))
+		return true;
+	if (base && match_both(build, DIFF_BASE, base->default_value_type))
+		return true;
+	if (match_both(build, DIFF_HEAD, 0))
+		return true;
+	if (!base)
+		return error_set(err, ERROR_EMPTY, "the profile has no value type; record it again");
+	list_metrics(base, known[0], sizeof(known[0]));
+	list_metrics(head, known[1], sizeof(known[1]));
+	return error_set(err, ERROR_USAGE, "base and head share no metric: base has %s, head has %s", known[0], known[1]);
+}
+
+static bool sum_side(struct diff_build *build, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	double total = 0, samples = 0;
+
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		total += (double)profile->values[i * profile->value_type_count + build->metric[side]];
+		samples += (double)profile->values[i * profile->value_type_count];
+	}
+	if (total <= 0)
+		return error_set(err, ERROR_EMPTY,
+			"%s has no %s in any of its %zu samples; record it again while the program is busy",
+			build_two_sided(build) ? side_names[side] : "the profile", type_name(profile, build->metric[side]),
+			profile->sample_count);
+	build->diff->raw_total[side] = total;
+	build->sample_weight[side] = samples > 0 ? total / samples : 1;
+	return true;
+}
+
+bool metric_choose(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	const struct profile *head = build->profiles[DIFF_HEAD];
+
+	if (!(build->options.metric ? choose_named(build, err) : choose_default(build, err)))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (build->profiles[side] && !sum_side(build, (enum diff_side)side, err))
+			return false;
+	}
+	return build_text(diff, err, &diff->metric, "%s", type_name(head, build->metric[DIFF_HEAD])) &&
+	       build_text(diff, err, &diff->unit, "%s", unit_name(head, build->metric[DIFF_HEAD]));
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/small.h"
+
+#include "diff/tails.h"
+
+#include <math.h>
+
+static const double normal_samples = 20;
+
+/* Beyond this the exact sum is long, and one side is small only because its time is nearly none: the tail is 0 either way. */
+static const double max_exact_samples = 1e6;
+
+bool small_counts(const struct experiment *experiment, size_t row)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (experiment_sum(experiment, side, row) < normal_samples * experiment->sides[side].sample_weight)
+			return true;
+	}
+	return false;
+}
+
+void small_test(const struct experiment *experiment, double variance, struct row_result *result)
+{
+	double base_weight = experiment->sides[DIFF_BASE].sample_weight;
+	double head_weight = experiment->sides[DIFF_HEAD].sample_weight * experiment->factor;
+	double base = result->base / base_weight, head = result->head / head_weight;
+	double limit = fmax(base, head) > max_exact_samples ? max_exact_samples / fmax(base, head) : 1;
+	/* Equal scaled times mean counts in inverse proportion to their weights. */
+	double share = base_weight / (base_weight + head_weight);
+	double error_base = base_weight * sqrt(fmax(base, 1)), error_head = head_weight * sqrt(fmax(head, 1));
+	double mean = (result->base + result->head) / 2;
+
+	result->tested = true;
+	result->p = tail_exact(round(base * limit), round(head * limit), share, variance);
+	result->freedom = INFINITY;
+	result->effect = result->head - result->base;
+	result->small_error = sqrt(error_base * error_base + error_head * error_head + mean * mean * variance);
+	result->variance = NAN;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/union_tree.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_DEPTH = UINT16_MAX };
+
+/* Children of a tree's nodes in one array, each node's in order of key: children[first[node] .. first[node + 1]). */
+struct children {
+	uint32_t *first;
+	uint32_t *items;
+};
+
+static void children_deinit(struct children *children)
+{
+	free(children->first);
+	free(children->items);
+}
+
+struct keyed {
+	const char *key;
+	uint32_t function;
+};
+
+static int compare_keyed(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+
+	return order ? order : (x->function > y->function) - (x->function < y->function);
+}
+
+/* [function] its place in the order of keys. */
+static bool rank_functions(const struct diff *diff, uint32_t **ranks, struct error *err)
+{
+	size_t count = diff->function_count;
+	CLEANUP(cleanup_free) struct keyed *keyed = malloc((count + 1) * sizeof(*keyed));
+	uint32_t *result = malloc((count + 1) * sizeof(*result));
+
+	if (!keyed || !result) {
+		free(result);
+		return error_set_memory(err);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		keyed[i] = (struct keyed){ diff_string(diff, diff->functions[i].key), i };
+	qsort(keyed, count, sizeof(*keyed), compare_keyed);
+	for (uint32_t i = 0; i < count; i++)
+		result[keyed[i].function] = i;
+	*ranks = result;
+	return true;
+}
+
+static uint32_t rank_of(const struct diff_build *build, enum diff_side side, const uint32_t *ranks, size_t node)
+{
+	return ranks[build_function(build, side, build->trees[side]->functions[node])];
+}
+
+/* All nodes but the root in order of rank, by counting. */
+static bool order_by_rank(
+	const struct diff_build *build, enum diff_side side, const uint32_t *ranks, uint32_t **order, struct error *err)
+{
+	const struct profile_tree *tree = build->trees[side];
+	CLEANUP(cleanup_free) uint32_t *starts = calloc(build->diff->function_count + 2, sizeof(*starts));
+	uint32_t *result = malloc((tree->node_count + 1) * sizeof(*result));
+
+	if (!starts || !result) {
+		free(result);
+		return error_set_memory(err);
+	}
+	for (size_t node = 1; node < tree->node_count; node++)
+		starts[rank_of(build, side, ranks, node) + 1]++;
+	for (size_t i = 0; i < build->diff->function_count; i++)
+		starts[i + 1] += starts[i];
+	for (uint32_t node = 1; node < tree->node_count; node++)
+		result[starts[rank_of(build, side, ranks, node)]++] = node;
+	*order = result;
+	return true;
+}
+
+static bool children_create(
+	const struct diff_build *build, enum diff_side side, const uint32_t *ranks, struct children *children, struct error *err)
+{
+	const struct profile_tree *tree = build->trees[side];
+	CLEANUP(cleanup_free) uint32_t *order = NULL;
+	size_t count = tree ? tree->node_count : 0;
+
+	children->first = calloc(count + 2, sizeof(uint32_t));
+	children->items = malloc((count + 1) * sizeof(uint32_t));
+	if (!children->first || !children->items)
+		return error_set_memory(err);
+	if (!tree)
+		return true;
+	if (!order_by_rank(build, side, ranks, &order, err))
+		return false;
+	/* Shifted by two, so that filling moves each start to where the next one belongs. */
+	for (size_t node = 1; node < count; node++)
+		children->first[tree->parents[node] + 2]++;
+	for (size_t i = 2; i < count + 2; i++)
+		children->first[i] += children->first[i - 1];
+	for (size_t i = 0; i + 1 < count; i++)
+		children->items[children->first[tree->parents[order[i]] + 1]++] = order[i];
+	return true;
+}
+
+/* A node whose children are being merged. */
+struct open_node {
+	uint32_t node;             /* of the diff */
+	uint32_t next[DIFF_SIDES]; /* its next child on that side, an index of `items` */
+	uint32_t end[DIFF_SIDES];
+};
+
+struct merge {
+	struct diff_build *build;
+	struct children children[DIFF_SIDES];
+	uint32_t *ranks;
+	struct open_node *open;
+	size_t depth, capacity;
+};
+
+static void merge_deinit(struct merge *merge)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		children_deinit(&merge->children[side]);
+	free(merge->ranks);
+	free(merge->open);
+}
+
+static bool allocate_nodes(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	size_t count = 1;
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		count += build->trees[side] ? build->trees[side]->node_count : 0;
+	if (count > ARRAY_MAX_IDS)
+		return error_set(
+			err, ERROR_LIMIT, "the trees of both sides have %zu nodes together, more than a diff can hold", count);
+	free(diff->nodes);
+	free(build->topmost);
+	diff->node_count = 0;
+	diff->nodes = malloc(count * sizeof(*diff->nodes));
+	build->topmost = malloc(count * sizeof(*build->topmost));
+	bool ok = diff->nodes && build->topmost;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		size_t nodes = build->trees[side] ? build->trees[side]->node_count : 0;
+
+		free(diff->node_self[side]);
+		free(diff->node_total[side]);
+		free(build->union_nodes[side]);
+		diff->node_self[side] = malloc(count * sizeof(double));
+		diff->node_total[side] = malloc(count * sizeof(double));
+		build->union_nodes[side] = malloc((nodes + 1) * sizeof(uint32_t));
+		ok = ok && diff->node_self[side] && diff->node_total[side] && build->union_nodes[side];
+	}
+	return ok || error_set_memory(err);
+}
+
+/* Appends the node that stands for sides[0] in base and sides[1] in head (PROFILE_NONE: not there), and opens it. */
+static bool emit(struct merge *merge, uint32_t function, const uint32_t sides[DIFF_SIDES], struct error *err)
+{
+	struct diff *diff = merge->build->diff;
+	uint32_t id = (uint32_t)diff->node_count++;
+	struct open_node open = { .node = id };
+
+	if (merge->depth > MAX_DEPTH)
+		return error_set(
+			err, ERROR_LIMIT, "a stack is deeper than %d frames; record with a lower cap on frames", MAX_DEPTH);
+	diff->nodes[id] = (struct diff_node){
+		.parent = merge->depth ? merge->open[merge->depth - 1].node : PROFILE_NONE,
+		.function = function,
+		.depth = (uint16_t)merge->depth,
+		.ci_low = NAN,
+		.ci_high = NAN,
+	};
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile_tree *tree = merge->build->trees[side];
+		size_t value = tree ? (size_t)sides[side] * tree->value_type_count + merge->build->metric[side] : 0;
+		bool there = tree && sides[side] != PROFILE_NONE;
+
+		diff->node_self[side][id] = there ? (double)tree->self[value] : 0;
+		diff->node_total[side][id] = there ? (double)tree->total[value] : 0;
+		if (!there)
+			continue;
+		merge->build->union_nodes[side][sides[side]] = id;
+		open.next[side] = merge->children[side].first[sides[side]];
+		open.end[side] = merge->children[side].first[sides[side] + 1];
+	}
+	if (!ARRAY_RESERVE(&merge->open, &merge->capacity, merge->depth + 1, MAX_DEPTH + 1, err))
+		return false;
+	merge->open[merge->depth++] = open;
+	return true;
+}
+
+/* The next child of the open node on top: takes it from one side, or from both when it is the same function. */
+static bool step(struct merge *merge, struct error *err)
+{
+	struct diff *diff = merge->build->diff;
+	struct open_node *top = &merge->open[merge->depth - 1];
+	uint32_t sides[DIFF_SIDES] = { PROFILE_NONE, PROFILE_NONE }, rank[DIFF_SIDES] = { PROFILE_NONE, PROFILE_NONE };
+	uint32_t least, function = PROFILE_NONE;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (top->next[side] < top->end[side])
+			rank[side] = rank_of(merge->build, side, merge->ranks, merge->children[side].items[top->next[side]]);
+	}
+	least = rank[0] < rank[1] ? rank[0] : rank[1];
+	if (least == PROFILE_NONE) {
+		diff->nodes[top->node].subtree_end = (uint32_t)diff->node_count;
+		merge->depth--;
+		return true;
+	}
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (rank[side] != least)
+			continue;
+		sides[side] = merge->children[side].items[top->next[side]++];
+		function = build_function(merge->build, side, merge->build->trees[side]->functions[sides[side]]);
+	}
+	return emit(merge, function, sides, err);
+}
+
+/* Which nodes count for their function's total: those without an ancestor of the same function. */
+static bool mark_topmost(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	CLEANUP(cleanup_free) uint32_t *on_path = calloc(diff->function_count + 1, sizeof(*on_path));
+	CLEANUP(cleanup_free) uint32_t *open = malloc((MAX_DEPTH + 2) * sizeof(*open));
+	size_t depth = 0;
+
+	if (!on_path || !open)
+		return error_set_memory(err);
+	build->topmost[0] = false;
+	for (uint32_t node = 1; node < diff->node_count; node++) {
+		while (depth > 0 && diff->nodes[open[depth - 1]].subtree_end <= node)
+			on_path[diff->nodes[open[--depth]].function]--;
+		build->topmost[node] = on_path[diff->nodes[node].function]++ == 0;
+		open[depth++] = node;
+	}
+	return true;
+}
+
+static void shrink(struct diff *diff)
+{
+	struct diff_node *nodes = realloc(diff->nodes, diff->node_count * sizeof(*nodes));
+
+	if (nodes)
+		diff->nodes = nodes;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		double *self = realloc(diff->node_self[side], diff->node_count * sizeof(double));
+		double *total = realloc(diff->node_total[side], diff->node_count * sizeof(double));
+
+		if (self)
+			diff->node_self[side] = self;
+		if (total)
+			diff->node_total[side] = total;
+	}
+}
+
+bool union_tree_create(struct diff_build *build, struct error *err)
+{
+	CLEANUP(merge_deinit) struct merge merge = { .build = build };
+	uint32_t roots[DIFF_SIDES];
+
+	if (!rank_functions(build->diff, &merge.ranks, err) || !allocate_nodes(build, err))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		roots[side] = build->trees[side] ? 0 : PROFILE_NONE;
+		if (!children_create(build, (enum diff_side)side, merge.ranks, &merge.children[side], err))
+			return false;
+	}
+	if (!emit(&merge, PROFILE_NONE, roots, err))
+		return false;
+	while (merge.depth > 0) {
+		if (!step(&merge, err))
+			return false;
+	}
+	shrink(build->diff);
+	return mark_topmost(build, err);
+}
+
+/* ---- Samples and inlining ---- */
+
+/* A stack's leaf location ends in the frame that holds the code; that one's node was seen out of line. */
+static void mark_out_of_line(const struct diff_build *build, enum diff_side side)
+{
+	const struct profile *profile = build->profiles[side];
+	const struct profile_tree *tree = build->trees[side];
+
+	for (size_t stack = 1; stack < profile->stack_count; stack++) {
+		uint32_t lines = profile->locations[profile->stacks[stack].location].line_count;
+		uint32_t node = tree->stack_nodes[stack];
+
+		for (uint32_t i = 1; i < lines && node != 0; i++)
+			node = tree->parents[node];
+		build->diff->nodes[build->union_nodes[side][node]].flags &= (uint8_t)~DIFF_NODE_INLINED;
+	}
+}
+
+bool union_tree_place_samples(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+
+	for (size_t node = 1; node < diff->node_count; node++)
+		diff->nodes[node].flags |= DIFF_NODE_INLINED;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		if (!profile)
+			continue;
+		mark_out_of_line(build, (enum diff_side)side);
+		diff->sample_nodes[side] = malloc((profile->sample_count + 1) * sizeof(uint32_t));
+		if (!diff->sample_nodes[side])
+			return error_set_memory(err);
+		for (size_t i = 0; i < profile->sample_count; i++) {
+			uint32_t node = build->trees[side]->stack_nodes[profile->samples[i].stack];
+
+			diff->sample_nodes[side][i] = build->union_nodes[side][node];
+		}
+	}
+	return true;
+}

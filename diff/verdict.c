@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict.h"
+
+#include "diff/gate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A total whose interval lies within so many percent of base is called unchanged; gates on the total may ask for less. */
+static const double equivalence_percent = 5;
+
+/* ---- Words ---- */
+
+static const char *metric_words(const struct diff *diff)
+{
+	const char *name = diff_string(diff, diff->metric);
+
+	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
+}
+
+static const char *scale_words(const struct diff *diff)
+{
+	switch (diff->scale.mode) {
+	case DIFF_SCALE_PER_RUN:
+		return " per run";
+	case DIFF_SCALE_RATE:
+		return " per second";
+	case DIFF_SCALE_WORK:
+		return " per unit of work";
+	case DIFF_SCALE_ROBUST:
+		return " at equal load";
+	case DIFF_SCALE_AUTO:
+	case DIFF_SCALE_SHARE:
+		return "";
+	}
+	return "";
+}
+
+/* "12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)" */
+static void word_estimate(const struct diff *diff, const struct diff_estimate *e, char *out, size_t size)
+{
+	double sign = e->delta < 0 ? -1 : 1, unit = e->base > 0 ? 100 / e->base : 0;
+	double low = sign * (sign > 0 ? e->ci_low : e->ci_high) * unit, high = sign * (sign > 0 ? e->ci_high : e->ci_low) * unit;
+	const char *way = sign > 0 ? "more" : "less";
+
+	if (!(e->base > 0))
+		snprintf(out, size, "%s that base did not use", metric_words(diff));
+	else if (isnan(e->ci_low))
+		snprintf(out, size, "%.1f %% %s %s%s", fabs(e->delta) * unit, way, metric_words(diff), scale_words(diff));
+	else
+		snprintf(out, size, "%.1f %% %s %s%s (95 %% interval %.1f to %.1f %%)", fabs(e->delta) * unit, way,
+			metric_words(diff), scale_words(diff), low, high);
+}
+
+/* ---- What is proven ---- */
+
+static int direction(enum diff_state state)
+{
+	switch (state) {
+	case DIFF_STATE_MORE:
+	case DIFF_STATE_NEW:
+		return 1;
+	case DIFF_STATE_LESS:
+	case DIFF_STATE_GONE:
+		return -1;
+	case DIFF_STATE_SAME:
+	case DIFF_STATE_UNPROVEN:
+	case DIFF_STATE_MOVED:
+		return 0;
+	}
+	return 0;
+}
+
+struct proven {
+	double self; /* sum of proven differences of self time */
+	size_t more, less;
+	const struct diff_function *greatest; /* by |delta|, in the direction of the sum; self before total */
+	const struct diff_estimate *estimate; /* of `greatest` */
+	bool is_self;
+};
+
+static void count_function(struct proven *proven, const struct diff_function *f)
+{
+	int way = direction(f->self.state) ? direction(f->self.state) : direction(f->total.state);
+
+	proven->more += way > 0;
+	proven->less += way < 0;
+	if (direction(f->self.state))
+		proven->self += f->self.delta;
+}
+
+static void consider(struct proven *proven, const struct diff_function *f, const struct diff_estimate *estimate, bool is_self)
+{
+	if (!direction(estimate->state) || direction(estimate->state) * proven->self < 0)
+		return;
+	if (proven->greatest && (proven->is_self > is_self ||
+					(proven->is_self == is_self && fabs(proven->estimate->delta) >= fabs(estimate->delta))))
+		return;
+	proven->greatest = f;
+	proven->estimate = estimate;
+	proven->is_self = is_self;
+}
+
+static struct proven find_proven(const struct diff_build *build)
+{
+	const struct diff *diff = build->diff;
+	struct proven proven = { 0 };
+
+	for (size_t i = 0; i < diff->function_count; i++)
+		count_function(&proven, &diff->functions[i]);
+	for (size_t i = 0; i < diff->function_count; i++) {
+		consider(&proven, &diff->functions[i], &diff->functions[i].self, true);
+		consider(&proven, &diff->functions[i], &diff->functions[i].total, false);
+	}
+	return proven;
+}
+
+static int proven_direction(const struct diff_build *build, const struct proven *proven)
+{
+	const struct diff *diff = build->diff;
+	double least = build->options.min_effect_points / 100 * build_points_of(diff);
+
+	if (direction(diff->total.state))
+		return direction(diff->total.state);
+	if (fabs(proven->self) >= least)
+		return proven->self > 0 ? 1 : -1;
+	/* Only inclusive times are proven: many small differences below one function. */
+	if (proven->more && !proven->less)
+		return 1;
+	return proven->less && !proven->more ? -1 : 0;
+}
+
+/* ---- The sentences ---- */
+
+static bool say_total(struct diff *diff, struct error *err)
+{
+	char words[200];
+
+	word_estimate(diff, &diff->total, words, sizeof(words));
+	return build_text(diff, err, &diff->verdict_text, "head takes %s", words);
+}
+
+static bool say_function(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	struct diff *diff = build->diff;
+	const struct diff_function *f = proven->greatest;
+	size_t others = proven->more + proven->less - 1;
+	char words[200], rest[80] = "";
+
+	if (!f)
+		return say_total(diff, err);
+	word_estimate(diff, proven->estimate, words, sizeof(words));
+	if (others > 0)
+		snprintf(rest, sizeof(rest), "; %zu other function%s differ%s too", others, others == 1 ? "" : "s",
+			others == 1 ? "s" : "");
+	return build_text(diff, err, &diff->verdict_text, "%.160s takes %s, %.2f points of the total%s", diff_string(diff, f->name),
+		words, fabs(proven->estimate->delta) / build_points_of(diff) * 100, rest);
+}
+
+static double tolerated_percent(const struct diff_build *build)
+{
+	double percent = equivalence_percent;
+
+	for (size_t i = 0; i < build->options.gate_count; i++) {
+		const struct diff_gate *gate = &build->options.gates[i];
+
+		if (gate->subject == DIFF_GATE_TOTAL && gate->percent > 0 && gate->percent < percent)
+			percent = gate->percent;
+	}
+	return percent;
+}
+
+/* Nothing is proven: unchanged when what could have been missed is small, else inconclusive. */
+static bool decide_unproven(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	const struct diff_estimate *e = &diff->total;
+	double tolerated = tolerated_percent(build) / 100 * e->base, half = (e->ci_high - e->ci_low) / 2;
+	char words[200];
+
+	word_estimate(diff, e, words, sizeof(words));
+	if (isnan(half) && e->delta == 0) {
+		diff->verdict = DIFF_UNCHANGED;
+		return build_text(diff, err, &diff->verdict_text, "base and head are equal");
+	}
+	if (isnan(half)) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return build_text(diff, err, &diff->verdict_text,
+			"head shows %s, but there is too little data to tell it from noise: record longer, or several runs", words);
+	}
+	if (e->ci_high <= tolerated && e->ci_low >= -tolerated) {
+		diff->verdict = DIFF_UNCHANGED;
+		return build_text(diff, err, &diff->verdict_text, "no difference is proven; head takes %s", words);
+	}
+	diff->verdict = DIFF_INCONCLUSIVE;
+	/* Intervals shrink with the root of the samples. Half the tolerance, so that an estimate off by chance still fits. */
+	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
+	if (build->diff->evidence.mode == DIFF_EVIDENCE_SINGLE)
+		return build_text(diff, err, &diff->verdict_text,
+			"no difference is proven; head takes %s: one recording a side cannot tell this from the noise between processes, record several runs",
+			words);
+	return build_text(diff, err, &diff->verdict_text, "no difference is proven; head takes %s: needs about %.0f× the samples",
+		words, diff->needs_times_samples);
+}
+
+static bool decide_direction(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	struct proven proven = find_proven(build);
+	int way = proven_direction(build, &proven);
+
+	if (way == 0 && proven.more + proven.less == 0)
+		return decide_unproven(build, err);
+	diff->verdict = way > 0 ? DIFF_REGRESSED : way < 0 ? DIFF_IMPROVED : DIFF_UNCHANGED;
+	if (way == 0)
+		return build_text(diff, err, &diff->verdict_text, "%zu function%s more and %zu less time; together they balance",
+			proven.more, proven.more == 1 ? " takes" : "s take", proven.less);
+	return direction(diff->total.state) ? say_total(diff, err) : say_function(build, &proven, err);
+}
+
+/* ---- Gates ---- */
+
+static const char *first_blocking(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->warning_count; i++) {
+		if (diff->warnings[i].blocks_gate)
+			return diff_string(diff, diff->warnings[i].text);
+	}
+	return NULL;
+}
+
+static bool say_gate(struct diff *diff, const struct gate_result *result, struct error *err)
+{
+	const char *subject =
+		result->function == PROFILE_NONE ? "the total" : diff_string(diff, diff->functions[result->function].name);
+
+	if (!isfinite(result->percent))
+		return build_text(
+			diff, err, &diff->verdict_text, "%.160s is new; the limit is %g %%", subject, result->gate->percent);
+	return build_text(diff, err, &diff->verdict_text, "%.160s takes %.1f %% more time; the limit is %g %%%s", subject,
+		result->percent, result->gate->percent, result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
+}
+
+static bool decide_gates(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	struct gate_result result = gate_evaluate(build);
+	const char *blocking = build->options.gates_ignore_warnings ? NULL : first_blocking(diff);
+
+	if (build->options.gate_count == 0)
+		return true;
+	if (blocking) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		diff->needs_times_samples = 0;
+		return build_text(diff, err, &diff->verdict_text, "the limits were not judged: %s", blocking);
+	}
+	if (result.outcome == GATE_PASSED)
+		return true;
+	diff->gate_failed = result.outcome == GATE_FAILED;
+	diff->verdict = diff->gate_failed ? DIFF_REGRESSED : DIFF_INCONCLUSIVE;
+	return say_gate(diff, &result, err);
+}
+
+bool verdict_decide(struct diff_build *build, struct error *err)
+{
+	build->diff->verdict = DIFF_UNCHANGED;
+	if (!build_two_sided(build))
+		return true;
+	return decide_direction(build, err) && decide_gates(build, err);
+}

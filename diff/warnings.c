@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/warnings.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Percent of samples, or points between the sides, beyond which a comparison is in doubt. */
+static const double max_lost_percent = 1;
+static const double max_cut_points = 5;
+static const double max_unknown_points = 5;
+
+enum { MAX_WARNINGS = 24 };
+static const char *const side_names[DIFF_SIDES] = { "base", "head" };
+
+static bool add(struct diff *diff, bool blocks_gate, const char *text, struct error *err)
+{
+	uint32_t id;
+
+	if (diff->warning_count == MAX_WARNINGS)
+		return true;
+	if (!build_text(diff, err, &id, "%s", text))
+		return false;
+	diff->warnings[diff->warning_count++] = (struct diff_warning){ .text = id, .blocks_gate = blocks_gate };
+	return true;
+}
+
+static bool compare_fact(struct diff_build *build, const char *what, const uint32_t ids[DIFF_SIDES], bool blocks, struct error *err)
+{
+	const char *base = profile_string(build->profiles[DIFF_BASE], ids[DIFF_BASE]);
+	const char *head = profile_string(build->profiles[DIFF_HEAD], ids[DIFF_HEAD]);
+	char text[320];
+
+	/* What one side does not know is no difference. */
+	if (base[0] == '\0' || head[0] == '\0' || strcmp(base, head) == 0)
+		return true;
+	snprintf(text, sizeof(text), "recorded with different %s: base '%.100s', head '%.100s'", what, base, head);
+	return add(build->diff, blocks, text, err);
+}
+
+static bool compare_number(
+	struct diff_build *build, const char *what, const uint32_t values[DIFF_SIDES], bool blocks, struct error *err)
+{
+	char text[160];
+
+	if (values[0] == 0 || values[1] == 0 || values[0] == values[1])
+		return true;
+	snprintf(text, sizeof(text), "recorded with different %s: base %u, head %u", what, values[0], values[1]);
+	return add(build->diff, blocks, text, err);
+}
+
+static bool compare_facts(struct diff_build *build, struct error *err)
+{
+	const struct profile_facts *b = &build->profiles[DIFF_BASE]->facts, *h = &build->profiles[DIFF_HEAD]->facts;
+
+	if (b->user_only != h->user_only && !add(build->diff, true,
+						    b->user_only ? "base was recorded without the kernel's part, head with it"
+								 : "head was recorded without the kernel's part, base with it",
+						    err))
+		return false;
+	return compare_fact(build, "CPU models", (uint32_t[]){ b->cpu_model, h->cpu_model }, true, err) &&
+	       compare_number(build, "numbers of CPUs", (uint32_t[]){ b->cpu_count, h->cpu_count }, false, err) &&
+	       compare_fact(build, "kernels", (uint32_t[]){ b->kernel, h->kernel }, true, err) &&
+	       compare_fact(build, "events", (uint32_t[]){ b->event, h->event }, true, err) &&
+	       compare_number(build, "sampling frequencies (Hz)", (uint32_t[]){ b->frequency_hz, h->frequency_hz }, false, err) &&
+	       compare_fact(build, "CPU frequency governors", (uint32_t[]){ b->governor, h->governor }, true, err) &&
+	       compare_fact(build, "ways to unwind", (uint32_t[]){ b->call_graph, h->call_graph }, false, err) &&
+	       compare_fact(build, "tools", (uint32_t[]){ b->tool, h->tool }, false, err);
+}
+
+static bool check_lost(struct diff_build *build, enum diff_side side, struct error *err)
+{
+	const struct profile_quality *quality = &build->profiles[side]->quality;
+	double lost = (double)quality->lost, all = lost + (double)quality->samples;
+	char text[160];
+
+	if (all <= 0 || lost / all * 100 < max_lost_percent)
+		return true;
+	snprintf(text, sizeof(text), "%s lost %.1f %% of its samples; record with larger buffers or at a lower rate",
+		side_names[side], lost / all * 100);
+	return add(build->diff, true, text, err);
+}
+
+static bool compare_cut(struct diff_build *build, struct error *err)
+{
+	double cut[DIFF_SIDES];
+	char text[200];
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		cut[side] = 100 - profile_quality_whole_percent(&build->profiles[side]->quality);
+	if (fabs(cut[0] - cut[1]) < max_cut_points)
+		return true;
+	snprintf(text, sizeof(text),
+		"stacks were cut in %.1f %% of base's samples and %.1f %% of head's: inclusive times do not compare", cut[0],
+		cut[1]);
+	return add(build->diff, true, text, err);
+}
+
+static bool compare_unknown(struct diff_build *build, struct error *err)
+{
+	const struct diff *diff = build->diff;
+	double unknown[DIFF_SIDES] = { 0 };
+	char text[200];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		unknown[side] = diff->node_self[side][0];
+		for (size_t i = 0; i < diff->function_count; i++) {
+			if (diff->functions[i].name_source == PROFILE_NAME_NONE)
+				unknown[side] += diff->functions[i].raw_self[side];
+		}
+		unknown[side] *= 100 / diff->raw_total[side];
+	}
+	if (fabs(unknown[0] - unknown[1]) < max_unknown_points)
+		return true;
+	snprintf(text, sizeof(text),
+		"%.1f %% of base's time and %.1f %% of head's has no function name: install the missing symbols", unknown[0],
+		unknown[1]);
+	return add(build->diff, true, text, err);
+}
+
+/* A run that failed did other work. */
+static bool check_exits(struct diff_build *build, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	size_t failed = 0;
+	char text[160];
+
+	for (size_t i = 0; i < profile->run_count; i++)
+		failed += profile->runs[i].whole_command && profile->runs[i].exit_status > 0;
+	if (failed == 0)
+		return true;
+	snprintf(text, sizeof(text), "%zu of %zu runs of %s ended with a failure", failed, profile->run_count, side_names[side]);
+	return add(build->diff, true, text, err);
+}
+
+/* What kind of evidence there is, where it is not the best. */
+static bool name_evidence(struct diff_build *build, struct error *err)
+{
+	const struct diff_evidence *evidence = &build->diff->evidence;
+	char text[320];
+
+	switch (evidence->mode) {
+	case DIFF_EVIDENCE_NONE:
+	case DIFF_EVIDENCE_RUNS:
+		return true;
+	case DIFF_EVIDENCE_SINGLE:
+		snprintf(text, sizeof(text),
+			"fewer than 3 runs a side: what differs between processes anyway (about %.0f %%) is taken off every proof; record with --runs, use kelvin bench, or attach to several processes",
+			evidence->floor_rsd * 100);
+		break;
+	case DIFF_EVIDENCE_COUNTS:
+		snprintf(text, sizeof(text),
+			"fewer than 3 runs a side and no timeline of 5 s or longer: only counts could be compared, as if no sample depended on another (%.0f %% taken off for differences between processes)",
+			evidence->floor_rsd * 100);
+		break;
+	}
+	return add(build->diff, false, text, err);
+}
+
+bool warnings_collect(struct diff_build *build, struct error *err)
+{
+	build->diff->warnings = calloc(MAX_WARNINGS, sizeof(*build->diff->warnings));
+	if (!build->diff->warnings)
+		return error_set_memory(err);
+	if (!build_two_sided(build))
+		return true;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!check_lost(build, (enum diff_side)side, err) || !check_exits(build, (enum diff_side)side, err))
+			return false;
+	}
+	return compare_facts(build, err) && compare_cut(build, err) && compare_unknown(build, err) && name_evidence(build, err);
+}

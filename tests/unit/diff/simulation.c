@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "simulation.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_randist.h>
+
+enum { MODULES = 7 };
+
+struct simulation simulation_create(unsigned long seed, size_t function_count, double first_share)
+{
+	struct simulation s = {
+		.rng = gsl_rng_alloc(gsl_rng_mt19937),
+		.function_count = function_count,
+		.run_rsd = 0.05,
+		.speed_rsd = 0.2,
+		.process_rsd = 0.15,
+		.burst_rsd = 0.5,
+	};
+	double sum = 0;
+
+	assert_non_null(s.rng);
+	assert_true(function_count <= SIMULATION_MAX_FUNCTIONS);
+	gsl_rng_set(s.rng, seed);
+	for (size_t i = 0; i < function_count; i++) {
+		s.shares[i] = exp(gsl_ran_gaussian(s.rng, 1.5));
+		s.slopes[i] = gsl_ran_flat(s.rng, 0.3, 1.2);
+		sum += i ? s.shares[i] : 0;
+	}
+	for (size_t i = 0; i < function_count; i++)
+		s.shares[i] = i ? s.shares[i] / sum * (1 - first_share) : first_share;
+	return s;
+}
+
+void simulation_deinit(struct simulation *simulation)
+{
+	gsl_rng_free(simulation->rng);
+}
+
+/* Mean 1, relative standard deviation rsd. */
+static double noise(struct simulation *s, double rsd)
+{
+	return rsd > 0 ? gsl_ran_gamma(s->rng, 1 / (rsd * rsd), rsd * rsd) : 1;
+}
+
+static void add_stacks(const struct simulation *s, struct synthetic *to, const struct simulated_change *change, uint32_t *stacks)
+{
+	char frames[160];
+
+	for (size_t i = 0; i < s->function_count; i++) {
+		size_t fingerprint = 1000 + i + (change && change->other_code && change->function == i ? 1000000 : 0);
+
+		snprintf(frames, sizeof(frames), "_start#1;main#2;module_%zu#%zu;function_%zu#%zu", i % MODULES, 10 + i % MODULES,
+			i, fingerprint);
+		stacks[i] = synthetic_stack(to, frames);
+	}
+}
+
+static double times(const struct simulated_change *change, size_t function)
+{
+	return change && change->function == function ? change->times : 1;
+}
+
+struct profile *simulation_runs(struct simulation *s, size_t runs, double samples, const struct simulated_change *change)
+{
+	struct synthetic to = synthetic_create();
+	uint32_t stacks[SIMULATION_MAX_FUNCTIONS];
+
+	add_stacks(s, &to, change, stacks);
+	for (size_t run = 0; run < runs; run++) {
+		double speed = noise(s, s->speed_rsd);
+
+		synthetic_run(&to, true, 0);
+		for (size_t i = 0; i < s->function_count; i++) {
+			double mean = samples / (double)runs * s->shares[i] * times(change, i) * pow(speed, s->slopes[i]);
+
+			synthetic_add(&to, stacks[i], gsl_ran_poisson(s->rng, mean * noise(s, s->run_rsd)), -1);
+		}
+	}
+	return synthetic_finish(&to);
+}
+
+struct profile *simulation_attached(struct simulation *s, double seconds, double samples, const struct simulated_change *change)
+{
+	struct synthetic to = synthetic_create();
+	uint32_t stacks[SIMULATION_MAX_FUNCTIONS];
+	double process[SIMULATION_MAX_FUNCTIONS], load = noise(s, 0.1);
+	size_t blocks = (size_t)(seconds * 4);
+
+	add_stacks(s, &to, change, stacks);
+	synthetic_run(&to, false, seconds * 1000);
+	for (size_t i = 0; i < s->function_count; i++)
+		process[i] = load * noise(s, s->process_rsd);
+	for (size_t block = 0; block < blocks; block++) {
+		double burst = noise(s, 0.3);
+
+		for (size_t i = 0; i < s->function_count; i++) {
+			double mean = samples / (double)blocks * s->shares[i] * times(change, i) * process[i] * burst;
+			unsigned int count = gsl_ran_poisson(s->rng, mean * noise(s, s->burst_rsd));
+
+			synthetic_add(&to, stacks[i], count, (double)block * 250 + gsl_ran_flat(s->rng, 0, 250));
+		}
+	}
+	return synthetic_finish(&to);
+}
+
+static bool is_flag(enum diff_state state)
+{
+	return state == DIFF_STATE_MORE || state == DIFF_STATE_LESS || state == DIFF_STATE_NEW || state == DIFF_STATE_GONE;
+}
+
+struct flagged simulation_flagged(const struct diff *diff)
+{
+	struct flagged flagged = { .whole = is_flag(diff->total.state) };
+
+	for (size_t i = 0; i < diff->function_count; i++)
+		flagged.functions += is_flag(diff->functions[i].self.state) || is_flag(diff->functions[i].total.state);
+	for (size_t i = 0; i < diff->node_count; i++)
+		flagged.nodes += is_flag((enum diff_state)diff->nodes[i].state);
+	return flagged;
+}
+
+size_t simulation_pairs(size_t few)
+{
+	const char *asked = getenv("KELVIN_SIMULATED_PAIRS");
+	long pairs = asked ? strtol(asked, NULL, 10) : 0;
+
+	return pairs > 0 ? (size_t)pairs : few;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "synthetic.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void suffixes_of_the_compiler_are_canonical(void **state)
+{
+	struct profile *base = synthetic_profile("main;f.isra.0 100\nmain;g 100\n");
+	struct profile *head = synthetic_profile("main;f.constprop.1 100\nmain;g 100\n");
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	assert_int_equal(diff->node_count, 4);
+	assert_int_equal(synthetic_function(diff, "f.constprop.1")->tier, DIFF_TIER_CANONICAL);
+	assert_int_equal(synthetic_function(diff, "g")->tier, DIFF_TIER_EXACT);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void a_renamed_program_is_the_same_program(void **state)
+{
+	struct profile *base = synthetic_profile("main!server_old;f!server_old 100\nmain!server_old;g!libc.so 100\n");
+	struct profile *head = synthetic_profile("main!server_new;f!server_new 100\nmain!server_new;g!libc.so 100\n");
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	assert_int_equal(diff->function_count, 3);
+	assert_int_equal(diff->node_count, 4);
+	assert_int_equal(synthetic_function(diff, "f")->tier, DIFF_TIER_CANONICAL);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void assert_renamed(const struct diff *diff, const char *old, const char *new)
+{
+	const struct diff_function *from = synthetic_function(diff, old), *to = synthetic_function(diff, new);
+
+	assert_int_equal(to->tier, DIFF_TIER_MOVED);
+	assert_int_equal(to->total.state, DIFF_STATE_MOVED);
+	assert_int_equal(from->total.state, DIFF_STATE_MOVED);
+	assert_ptr_equal(&diff->functions[to->moved_to], from);
+	assert_ptr_equal(&diff->functions[from->moved_to], to);
+	assert_true(to->raw_total[DIFF_BASE] > 0 && to->raw_total[DIFF_HEAD] > 0);
+}
+
+static void assert_nothing_else(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->function_count; i++) {
+		enum diff_state self = diff->functions[i].self.state, total = diff->functions[i].total.state;
+
+		assert_true(self == DIFF_STATE_SAME || self == DIFF_STATE_MOVED);
+		assert_true(total == DIFF_STATE_SAME || total == DIFF_STATE_MOVED);
+	}
+	for (size_t i = 0; i < diff->node_count; i++)
+		assert_true(diff->nodes[i].state == DIFF_STATE_SAME || diff->nodes[i].state == DIFF_STATE_MOVED);
+}
+
+static void equal_code_under_another_name_is_a_rename(void **state)
+{
+	struct profile *base = synthetic_runs("main#1;decode#7;bits#8 4000\nmain#1;rest#2 6000\n", 3);
+	struct profile *head = synthetic_runs("main#1;Reader::next#7;bits#8 4000\nmain#1;rest#2 6000\n", 3);
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	assert_renamed(diff, "decode", "Reader::next");
+	assert_nothing_else(diff);
+	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void a_rename_is_seen_by_callers_and_callees(void **state)
+{
+	struct profile *base = synthetic_runs("main;decode;bits 400\nmain;decode;fill 100\nmain;rest 600\n", 3);
+	struct profile *head = synthetic_runs("main;next;bits 400\nmain;next;fill 100\nmain;rest 600\n", 3);
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	assert_renamed(diff, "decode", "next");
+	assert_nothing_else(diff);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void one_removed_and_one_added_are_no_rename(void **state)
+{
+	struct profile *base = synthetic_runs("main;checksum 200\nmain;rest 600\n", 3);
+	struct profile *head = synthetic_runs("main;audit_log 200\nmain;rest 600\n", 3);
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	assert_int_equal(synthetic_function(diff, "checksum")->total.state, DIFF_STATE_GONE);
+	assert_int_equal(synthetic_function(diff, "audit_log")->total.state, DIFF_STATE_NEW);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void a_rename_that_got_dearer_is_still_more(void **state)
+{
+	struct profile *base =
+		synthetic_runs("main#1;decode#7;bits#8 400\nmain#1;rest#2 600\nmain#1;more#3 700\nmain#1;last#4 300\n", 4);
+	struct profile *head =
+		synthetic_runs("main#1;next#7;bits#8 800\nmain#1;rest#2 600\nmain#1;more#3 700\nmain#1;last#4 300\n", 4);
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	assert_int_equal(synthetic_function(diff, "next")->total.state, DIFF_STATE_MORE);
+	assert_int_equal(diff->verdict, DIFF_REGRESSED);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+/* Without debug information an inlined function's time is its caller's. */
+static void inlining_is_no_loss_and_gain(void **state)
+{
+	struct profile *base =
+		synthetic_runs("main;parse 3000\nmain;parse;next_char 4000\nmain;parse;next_char;fill 1000\nmain;rest 6000\n", 3);
+	struct profile *head = synthetic_runs("main;parse 7000\nmain;parse;fill 1000\nmain;rest 6000\n", 3);
+	struct diff *there = synthetic_diff(base, head, NULL), *back = synthetic_diff(head, base, NULL);
+
+	(void)state;
+	assert_int_equal(synthetic_function(there, "next_char")->total.state, DIFF_STATE_MOVED);
+	assert_int_equal(synthetic_function(there, "parse")->self.state, DIFF_STATE_MOVED);
+	assert_nothing_else(there);
+	assert_nothing_else(back);
+	assert_int_equal(there->verdict, DIFF_UNCHANGED);
+	diff_destroy(there);
+	diff_destroy(back);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void inlined_code_is_as_changed_as_what_holds_it(void **state)
+{
+	struct profile *base = synthetic_profile("main#1;f#2;^in_f 100\nmain#1;g#3;^in_g 100\n");
+	struct profile *head = synthetic_profile("main#1;f#9;^in_f 100\nmain#1;g#3;^in_g 100\n");
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	assert_int_equal(synthetic_function(diff, "in_f")->code, DIFF_CODE_CHANGED);
+	assert_int_equal(synthetic_function(diff, "in_g")->code, DIFF_CODE_SAME);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(suffixes_of_the_compiler_are_canonical),
+		cmocka_unit_test(a_renamed_program_is_the_same_program),
+		cmocka_unit_test(equal_code_under_another_name_is_a_rename),
+		cmocka_unit_test(a_rename_is_seen_by_callers_and_callees),
+		cmocka_unit_test(one_removed_and_one_added_are_no_rename),
+		cmocka_unit_test(a_rename_that_got_dearer_is_still_more),
+		cmocka_unit_test(inlining_is_no_loss_and_gain),
+		cmocka_unit_test(inlined_code_is_as_changed_as_what_holds_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

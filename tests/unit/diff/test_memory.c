@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "simulation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Linked with --wrap: every allocation of the program under test comes through here. */
+static size_t left_until_failure = SIZE_MAX;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *pointer, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *pointer, size_t size);
+
+static bool fails(void)
+{
+	if (left_until_failure == SIZE_MAX)
+		return false;
+	if (left_until_failure == 0)
+		return true;
+	left_until_failure--;
+	return false;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *pointer, size_t size)
+{
+	return fails() ? NULL : __real_realloc(pointer, size);
+}
+
+/* From the nth allocation on there is no memory: the comparison fails cleanly, or succeeds because it needed no more. */
+static void fail_each_allocation(const struct profile *base, const struct profile *head)
+{
+	bool succeeded = false;
+
+	for (size_t n = 0; !succeeded; n++) {
+		struct diff *diff = NULL;
+		struct error err = { 0 };
+
+		assert_true(n < 5000);
+		left_until_failure = n;
+		succeeded = diff_create(base, head, NULL, &diff, &err);
+		left_until_failure = SIZE_MAX;
+		if (!succeeded) {
+			assert_int_equal(err.code, ERROR_MEMORY);
+			assert_null(diff);
+		}
+		diff_destroy(diff);
+	}
+}
+
+static void every_failed_allocation_is_an_error(void **state)
+{
+	struct simulation s = simulation_create(1, 20, 0.1);
+	struct simulated_change change = { .times = 2, .other_code = true };
+	struct profile *base = simulation_runs(&s, 4, 3000, NULL), *head = simulation_runs(&s, 4, 3000, &change);
+
+	(void)state;
+	fail_each_allocation(base, head);
+	profile_destroy(base);
+	profile_destroy(head);
+	base = simulation_attached(&s, 6, 2000, NULL);
+	head = simulation_attached(&s, 6, 2000, &change);
+	fail_each_allocation(base, head);
+	profile_destroy(base);
+	profile_destroy(head);
+	base = synthetic_profile("main;decode;bits 400\nmain;gone 300\n");
+	head = synthetic_profile("main;next;bits 400\nmain;came 300\n");
+	fail_each_allocation(base, head);
+	profile_destroy(base);
+	profile_destroy(head);
+	simulation_deinit(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_failed_allocation_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "synthetic.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct diff *diff_in_mode(const struct profile *base, const struct profile *head, enum diff_scale_mode mode)
+{
+	struct diff_options options = { .scale = mode, .work = { 100, 150 } };
+
+	return synthetic_diff(base, head, &options);
+}
+
+static bool is_flag(enum diff_state state)
+{
+	return state == DIFF_STATE_MORE || state == DIFF_STATE_LESS || state == DIFF_STATE_NEW || state == DIFF_STATE_GONE;
+}
+
+static const char four[] = "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 1000\n";
+static const char four_one_doubled[] = "main;a 8000\nmain;b 3000\nmain;c 2000\nmain;d 1000\n";
+static const char four_all_doubled[] = "main;a 8000\nmain;b 6000\nmain;c 4000\nmain;d 2000\n";
+
+static void one_doubled_function_turns_no_other_blue(void **state)
+{
+	struct profile *base = synthetic_runs(four, 3), *head = synthetic_runs(four_one_doubled, 3);
+
+	(void)state;
+	for (enum diff_scale_mode mode = DIFF_SCALE_AUTO; mode <= DIFF_SCALE_ROBUST; mode++) {
+		struct diff *diff = diff_in_mode(base, head, mode);
+
+		assert_float_equal(diff->scale.factor, 1, 1e-9);
+		assert_int_equal(synthetic_function(diff, "a")->self.state, DIFF_STATE_MORE);
+		assert_int_equal(synthetic_function(diff, "b")->self.state, DIFF_STATE_SAME);
+		assert_int_equal(synthetic_function(diff, "c")->total.state, DIFF_STATE_SAME);
+		assert_int_equal(diff->verdict, DIFF_REGRESSED);
+		diff_destroy(diff);
+	}
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void twice_the_traffic_flags_nothing(void **state)
+{
+	struct profile *base = synthetic_profile(four), *head = synthetic_profile(four_all_doubled);
+	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+
+	(void)state;
+	assert_int_equal(diff->scale.mode, DIFF_SCALE_ROBUST);
+	assert_float_equal(diff->scale.factor, 0.5, 1e-9);
+	assert_non_null(strstr(diff_string(diff, diff->scale_text), "2.00 ×"));
+	for (size_t i = 0; i < diff->function_count; i++)
+		assert_int_equal(diff->functions[i].total.state, DIFF_STATE_SAME);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void a_uniform_change_of_whole_commands_is_a_regression(void **state)
+{
+	struct profile *base = synthetic_runs(four, 4), *head = synthetic_runs(four_all_doubled, 4);
+	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+
+	(void)state;
+	assert_int_equal(diff->scale.mode, DIFF_SCALE_PER_RUN);
+	assert_int_equal(diff->verdict, DIFF_REGRESSED);
+	assert_int_equal(diff->total.state, DIFF_STATE_MORE);
+	assert_float_equal(diff->total.delta / diff->total.base, 1, 1e-9);
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "100.0 % more CPU time per run"));
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void runs_are_counted(void **state)
+{
+	struct profile *base = synthetic_runs(four, 2), *head = synthetic_runs(four, 6);
+	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+
+	(void)state;
+	assert_float_equal(diff->scale.factor, 1.0 / 3, 1e-12);
+	assert_float_equal(diff->total.delta / diff->total.base, 0, 1e-12);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void shares_and_work_scale_as_told(void **state)
+{
+	struct profile *base = synthetic_profile(four), *head = synthetic_profile(four_all_doubled);
+	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_SHARE);
+
+	(void)state;
+	assert_float_equal(diff->scale.factor, 0.5, 1e-12);
+	diff_destroy(diff);
+	diff = diff_in_mode(base, head, DIFF_SCALE_WORK);
+	assert_float_equal(diff->scale.factor, 100.0 / 150, 1e-12);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static struct profile *recorded_for(double ms, const char *frames, int64_t count)
+{
+	struct synthetic s = synthetic_create();
+
+	synthetic_run(&s, false, ms);
+	synthetic_add(&s, synthetic_stack(&s, frames), count, -1);
+	return synthetic_finish(&s);
+}
+
+static void rates_need_durations(void **state)
+{
+	struct profile *base = recorded_for(1000, "main", 500), *head = recorded_for(4000, "main", 1000),
+		       *bare = synthetic_profile(four);
+	struct diff_options options = { .scale = DIFF_SCALE_RATE };
+	struct diff *diff = synthetic_diff(base, head, &options), *none = NULL;
+	struct error err;
+
+	(void)state;
+	assert_float_equal(diff->scale.factor, 0.25, 1e-12);
+	diff_destroy(diff);
+	assert_false(diff_create(base, bare, &options, &none, &err));
+	assert_int_equal(err.code, ERROR_USAGE);
+	assert_non_null(strstr(err.message, "head does not say"));
+	profile_destroy(base);
+	profile_destroy(head);
+	profile_destroy(bare);
+}
+
+/* Everything that was built anew got dearer; only the library that was not says how much load there was. */
+static void unchanged_code_carries_the_factor(void **state)
+{
+	struct profile *base =
+		synthetic_profile("m#1;a#2 3000\nm#1;b#3 3000\nm#1;c#4 2000\nm#1;x!l#5 900\nm#1;y!l#6 900\nm#1;z!l#7 900\n");
+	struct profile *head = synthetic_profile(
+		"m#11;a#12 6000\nm#11;b#13 6000\nm#11;c#14 4000\nm#11;x!l#5 900\nm#11;y!l#6 900\nm#11;z!l#7 900\n");
+	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
+
+	(void)state;
+	assert_float_equal(diff->scale.factor, 1, 1e-9);
+	assert_int_equal(diff->scale.controls, 3);
+	assert_true(is_flag(synthetic_function(diff, "a")->self.state));
+	assert_int_equal(synthetic_function(diff, "x")->self.state, DIFF_STATE_SAME);
+	assert_int_equal(synthetic_function(diff, "x")->code, DIFF_CODE_SAME);
+	assert_int_equal(synthetic_function(diff, "a")->code, DIFF_CODE_CHANGED);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void words_are_parsed(void **state)
+{
+	static const char *const wrong[] = { "", "robus", "work", "work=", "work=1", "work=1:", "work=0:1", "work=1:-2",
+		"work=1:2x", "work=nan:1" };
+	enum diff_scale_mode mode;
+	double work[DIFF_SIDES];
+	struct error err;
+
+	(void)state;
+	assert_true(diff_scale_parse("per-run", &mode, work, &err) && mode == DIFF_SCALE_PER_RUN);
+	assert_true(diff_scale_parse("auto", &mode, work, &err) && mode == DIFF_SCALE_AUTO);
+	assert_true(diff_scale_parse("work=1000:1200.5", &mode, work, &err) && mode == DIFF_SCALE_WORK);
+	assert_true(work[0] == 1000 && work[1] == 1200.5);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_false(diff_scale_parse(wrong[i], &mode, work, &err));
+		assert_int_equal(err.code, ERROR_USAGE);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_doubled_function_turns_no_other_blue),
+		cmocka_unit_test(twice_the_traffic_flags_nothing),
+		cmocka_unit_test(a_uniform_change_of_whole_commands_is_a_regression),
+		cmocka_unit_test(runs_are_counted),
+		cmocka_unit_test(shares_and_work_scale_as_told),
+		cmocka_unit_test(rates_need_durations),
+		cmocka_unit_test(unchanged_code_carries_the_factor),
+		cmocka_unit_test(words_are_parsed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

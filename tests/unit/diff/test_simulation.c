@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "simulation.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Seeded, so that a figure changes only when the rule does. KELVIN_SIMULATED_PAIRS=1000 gives the figures their second digit. */
+
+enum { FUNCTIONS = 60 };
+
+struct setup {
+	size_t runs; /* 0: one attached recording */
+	double samples, seconds;
+	double share; /* of function 0 */
+	struct simulated_change change;
+	double speed_rsd, run_rsd, process_rsd;
+};
+
+struct tally {
+	size_t pairs, flagged, found;
+};
+
+static struct profile *record(struct simulation *s, const struct setup *setup, const struct simulated_change *change)
+{
+	return setup->runs ? simulation_runs(s, setup->runs, setup->samples, change)
+			   : simulation_attached(s, setup->seconds, setup->samples, change);
+}
+
+static void compare_once(const struct setup *setup, unsigned long seed, struct tally *tally)
+{
+	struct simulation s = simulation_create(seed, FUNCTIONS, setup->share);
+	struct profile *base, *head;
+	struct flagged flagged;
+	struct diff *diff;
+
+	s.speed_rsd = setup->speed_rsd;
+	s.run_rsd = setup->run_rsd;
+	s.process_rsd = setup->process_rsd;
+	s.burst_rsd = 0.3;
+	base = record(&s, setup, NULL);
+	head = record(&s, setup, &setup->change);
+	diff = synthetic_diff(base, head, NULL);
+	flagged = simulation_flagged(diff);
+	tally->pairs++;
+	tally->flagged += flagged.functions > 0 || flagged.nodes > 0 || flagged.whole;
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+
+		if (strcmp(diff_string(diff, f->name), "function_0") == 0)
+			tally->found += f->self.state != DIFF_STATE_SAME && f->self.state != DIFF_STATE_UNPROVEN;
+	}
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+	simulation_deinit(&s);
+}
+
+static struct tally simulate(const struct setup *setup, size_t few)
+{
+	size_t pairs = simulation_pairs(few);
+	struct tally tally = { 0 };
+
+	for (unsigned long seed = 1; seed <= pairs; seed++)
+		compare_once(setup, seed * 7919, &tally);
+	print_message("%zu runs, %.0f samples, function of %.0f %% times %.2f: flagged in %.1f %%, found in %.1f %% of %zu pairs\n",
+		setup->runs, setup->samples, setup->share * 100, setup->change.times,
+		100.0 * (double)tally.flagged / (double)tally.pairs, 100.0 * (double)tally.found / (double)tally.pairs,
+		tally.pairs);
+	return tally;
+}
+
+/* So many false flags are likely (99 %) even when the true rate is 5 %: a small suite must not fail by chance. */
+static void assert_within_5_percent(struct tally tally)
+{
+	double n = (double)tally.pairs;
+
+	assert_true((double)tally.flagged <= 0.05 * n + 2.33 * sqrt(0.05 * 0.95 * n));
+}
+
+static void assert_found(struct tally tally, double percent)
+{
+	double n = (double)tally.pairs, p = percent / 100;
+
+	assert_true((double)tally.found >= p * n - 2.33 * sqrt(p * (1 - p) * n));
+}
+
+static void runs_against_themselves_flag_little(void **state)
+{
+	static const size_t runs[] = { 3, 5, 12 };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t samples = 10000; samples <= 30000; samples += 20000) {
+			struct setup setup = { .runs = runs[i],
+				.samples = (double)samples,
+				.share = 0.05,
+				.change.times = 1,
+				.speed_rsd = 0.2,
+				.run_rsd = 0.05 };
+
+			assert_within_5_percent(simulate(&setup, 100));
+		}
+	}
+}
+
+static void runs_on_a_quiet_machine_flag_little(void **state)
+{
+	struct setup setup = { .runs = 5, .samples = 30000, .share = 0.05, .change.times = 1, .speed_rsd = 0, .run_rsd = 0.02 };
+
+	(void)state;
+	assert_within_5_percent(simulate(&setup, 100));
+}
+
+static void processes_against_each_other_flag_little(void **state)
+{
+	struct setup setup = { .samples = 8000, .seconds = 8, .share = 0.05, .change.times = 1, .process_rsd = 0.15 };
+
+	(void)state;
+	assert_within_5_percent(simulate(&setup, 60));
+	setup.seconds = 30;
+	setup.samples = 30000;
+	assert_within_5_percent(simulate(&setup, 40));
+}
+
+static void an_increase_is_found_in_few_runs(void **state)
+{
+	struct setup setup = { .runs = 5, .samples = 30000, .share = 0.05, .change.times = 1.2 };
+
+	(void)state;
+	assert_found(simulate(&setup, 100), 95);
+	setup.samples = 300000;
+	setup.share = 0.01;
+	assert_found(simulate(&setup, 50), 95);
+}
+
+static void an_increase_is_found_on_a_noisy_machine(void **state)
+{
+	struct setup setup = {
+		.runs = 12, .samples = 33000, .share = 0.05, .change.times = 1.25, .speed_rsd = 0.2, .run_rsd = 0.05
+	};
+
+	(void)state;
+	assert_found(simulate(&setup, 100), 95);
+}
+
+static void changed_code_is_found_in_one_recording(void **state)
+{
+	struct setup setup = {
+		.samples = 30000, .seconds = 30, .share = 0.05, .change = { .times = 1.25, .other_code = true }, .process_rsd = 0.04
+	};
+
+	(void)state;
+	assert_found(simulate(&setup, 50), 60);
+}
+
+static void new_and_gone_functions_are_found(void **state)
+{
+	struct setup setup = { .samples = 30000, .seconds = 30, .share = 0.01, .change.times = 0, .process_rsd = 0.15 };
+
+	(void)state;
+	assert_found(simulate(&setup, 30), 99);
+	setup.runs = 3;
+	setup.speed_rsd = 0.2;
+	setup.run_rsd = 0.05;
+	assert_found(simulate(&setup, 50), 99);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_against_themselves_flag_little),
+		cmocka_unit_test(runs_on_a_quiet_machine_flag_little),
+		cmocka_unit_test(processes_against_each_other_flag_little),
+		cmocka_unit_test(an_increase_is_found_in_few_runs),
+		cmocka_unit_test(an_increase_is_found_on_a_noisy_machine),
+		cmocka_unit_test(changed_code_is_found_in_one_recording),
+		cmocka_unit_test(new_and_gone_functions_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

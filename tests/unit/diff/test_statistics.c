@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/bh.h"
+#include "diff/median.h"
+#include "diff/moderate.h"
+#include "diff/tails.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void medians_halve_the_weight(void **state)
+{
+	struct weighted_value three[] = { { 5, 1 }, { 1, 1 }, { 2, 1 } }, even[] = { { 1, 1 }, { 3, 1 } },
+			      heavy[] = { { 9, 3 }, { 1, 1 }, { 2, 1 } };
+	struct weighted_value outlier[] = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 100, 1 } };
+
+	(void)state;
+	assert_true(weighted_median(three, 3) == 2);
+	assert_true(weighted_median(even, 2) == 2);
+	assert_true(weighted_median(heavy, 3) == 9);
+	assert_true(isnan(weighted_median(NULL, 0)));
+	assert_true(weighted_midmean(outlier, 4) == 1);
+}
+
+/* Against tables: binomial(10, 0.5) P(X <= 1) = 11/1024; t with 5 degrees of freedom exceeds 2.5706 in 2.5 %. */
+static void tails_agree_with_tables(void **state)
+{
+	(void)state;
+	assert_float_equal(tail_exact(9, 1, 0.5, 0), 2 * 11.0 / 1024, 1e-9);
+	assert_float_equal(tail_exact(1, 9, 0.5, 0), 2 * 11.0 / 1024, 1e-9);
+	assert_float_equal(tail_exact(5, 5, 0.5, 0), 1, 1e-9);
+	assert_float_equal(tail_exact(0, 0, 0.5, 0), 1, 1e-9);
+	assert_float_equal(tail_two_sided(2.570582, 5), 0.05, 1e-6);
+	assert_float_equal(tail_two_sided(1.959964, INFINITY), 0.05, 1e-6);
+	assert_float_equal(tail_quantile(0.025, 5), 2.570582, 1e-5);
+	/* Dispersion beyond counting makes every tail heavier; a beta-binomial with a = b = 1 is uniform. */
+	assert_float_equal(tail_exact(9, 1, 0.5, 2), 2 * 2.0 / 11, 1e-9);
+	assert_true(tail_exact(40, 10, 0.5, 0.05) > tail_exact(40, 10, 0.5, 0));
+}
+
+static void benjamini_and_hochberg_as_published(void **state)
+{
+	/* Their paper's 15 p-values: four are found at 0.05. */
+	static const double p[] = { 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
+		0.6528, 0.7590, 1 };
+	enum { COUNT = sizeof(p) / sizeof(p[0]) };
+	struct row rows[COUNT] = { 0 };
+	struct row_result results[COUNT] = { 0 };
+	double values[COUNT], alpha;
+	struct experiment experiment = { .rows = rows, .row_count = COUNT };
+	struct error err;
+	size_t found = 0;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++) {
+		rows[i].kind = ROW_SELF;
+		rows[i].twin = (uint32_t)i;
+		values[i] = 100;
+		results[i] = (struct row_result){ .tested = true, .p = p[i] };
+	}
+	for (int side = 0; side < DIFF_SIDES; side++)
+		experiment.sides[side] = (struct experiment_side){ .unit_count = 1, .values = values, .sample_weight = 1 };
+	assert_true(bh_adjust(&experiment, &(struct family){ GROUP_FUNCTIONS, false, false }, 0.05, results, &alpha, &err));
+	for (size_t i = 0; i < COUNT; i++)
+		found += results[i].q < 0.05;
+	assert_int_equal(found, 4);
+	assert_float_equal(results[0].q, 0.0015, 1e-9);
+	assert_float_equal(results[3].q, 0.035625, 1e-9);
+	assert_float_equal(alpha, 0.05 * 4 / 15, 1e-9);
+}
+
+static void equal_rows_are_pooled_and_outliers_stand_alone(void **state)
+{
+	struct dispersion rows[40], wild = { .variance = 1, .poisson = 0.01 };
+	struct moderation m;
+	struct error err;
+	double freedom, variance;
+
+	(void)state;
+	/* A chi-square's own scatter around 0.02: its quantiles, so that nothing is left for the prior to explain. */
+	for (size_t i = 0; i < 40; i++)
+		rows[i] = (struct dispersion){ .variance = 0.02 * -log(1 - ((double)i + 0.5) / 40), .poisson = 0.01 };
+	assert_true(moderation_fit(rows, 40, 2, &m, &err));
+	assert_true(m.prior_freedom > 50);
+	variance = moderation_posterior(&m, &rows[0], 2, &freedom);
+	assert_float_equal(variance, 0.02, 0.004);
+	assert_true(freedom > 50);
+	variance = moderation_posterior(&m, &wild, 2, &freedom);
+	assert_true(variance == 1 && freedom == 2);
+}
+
+static void variances_never_fall_below_counting(void **state)
+{
+	struct dispersion rows[10], one = { .variance = 1e-9, .poisson = 0.01 };
+	struct moderation m;
+	struct error err;
+	double freedom;
+
+	(void)state;
+	for (size_t i = 0; i < 10; i++)
+		rows[i] = one;
+	assert_true(moderation_fit(rows, 10, 4, &m, &err));
+	assert_true(moderation_posterior(&m, &one, 4, &freedom) == 0.01);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(medians_halve_the_weight),
+		cmocka_unit_test(tails_agree_with_tables),
+		cmocka_unit_test(benjamini_and_hochberg_as_published),
+		cmocka_unit_test(equal_rows_are_pooled_and_outliers_stand_alone),
+		cmocka_unit_test(variances_never_fall_below_counting),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
