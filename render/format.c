@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/format.h"
+
+#include <math.h>
+#include <string.h>
+
+const char format_unknown[] = "–";
+
+/* What rounds to zero in every place that is shown. */
+static const double no_points = 0.005;
+
+static struct format_text unknown(void)
+{
+	struct format_text out;
+
+	snprintf(out.text, sizeof(out.text), "%s", format_unknown);
+	return out;
+}
+
+static struct format_text join(const char *sign, const char *number, const char *separator, const char *unit)
+{
+	struct format_text out;
+
+	snprintf(out.text, sizeof(out.text), "%s%.20s%s%.12s", sign, number, separator, unit);
+	return out;
+}
+
+/* Digits of a whole number that is not negative, in groups of three. */
+static void group_digits(double value, char *out, size_t size)
+{
+	char digits[32];
+	size_t length, used = 0;
+
+	if (value >= 1e15) {
+		snprintf(out, size, "%.3g", value);
+		return;
+	}
+	snprintf(digits, sizeof(digits), "%.0f", value);
+	length = strlen(digits);
+	for (size_t i = 0; i < length && used + 2 < size; i++) {
+		if (i > 0 && (length - i) % 3 == 0)
+			out[used++] = ' ';
+		out[used++] = digits[i];
+	}
+	out[used] = '\0';
+}
+
+/* Three significant digits of a number that is not negative. */
+static void three_digits(double value, char *out, size_t size)
+{
+	if (value >= 99.95)
+		group_digits(round(value), out, size);
+	else
+		snprintf(out, size, value >= 9.995 ? "%.1f" : "%.2f", value);
+}
+
+struct step {
+	double size; /* of one unit, in the base unit */
+	const char *unit;
+};
+
+static struct format_text scaled(double value, const char *sign, const struct step *steps, size_t count)
+{
+	char number[24];
+	size_t i = 0;
+
+	/* 999.5 ms would be written as 1 000 ms. */
+	while (i + 1 < count && value >= steps[i + 1].size * 0.9995)
+		i++;
+	if (i == 0)
+		group_digits(round(value), number, sizeof(number));
+	else
+		three_digits(value / steps[i].size, number, sizeof(number));
+	return join(sign, number, " ", steps[i].unit);
+}
+
+static struct format_text magnitude(double value, const char *sign, const char *unit)
+{
+	static const struct step times[] = { { 1, "ns" }, { 1e3, "µs" }, { 1e6, "ms" }, { 1e9, "s" } };
+	static const struct step sizes[] = { { 1, "B" }, { 1024, "KiB" }, { 1048576, "MiB" }, { 1073741824, "GiB" } };
+	char number[24];
+
+	if (strcmp(unit, "nanoseconds") == 0)
+		return scaled(value, sign, times, sizeof(times) / sizeof(times[0]));
+	if (strcmp(unit, "bytes") == 0)
+		return scaled(value, sign, sizes, sizeof(sizes) / sizeof(sizes[0]));
+	group_digits(round(value), number, sizeof(number));
+	return join(sign, number, "", "");
+}
+
+struct format_text format_count(double value)
+{
+	char number[24];
+
+	if (!isfinite(value))
+		return unknown();
+	group_digits(round(fabs(value)), number, sizeof(number));
+	return join(value <= -0.5 ? "-" : "", number, "", "");
+}
+
+struct format_text format_value(double value, const char *unit)
+{
+	if (!isfinite(value))
+		return unknown();
+	if (fabs(value) < 0.5)
+		return join("", "0", "", "");
+	return magnitude(fabs(value), value < 0 ? "-" : "", unit);
+}
+
+struct format_text format_delta(double value, const char *unit)
+{
+	if (!isfinite(value))
+		return unknown();
+	if (fabs(value) < 0.5)
+		return join("", "0", "", "");
+	return magnitude(fabs(value), value < 0 ? "-" : "+", unit);
+}
+
+static void percent_digits(double percent, char *out, size_t size)
+{
+	if (percent >= 99.95)
+		group_digits(round(percent), out, size);
+	else
+		snprintf(out, size, percent >= 0.0995 ? "%.1f" : "%.2f", percent);
+}
+
+struct format_text format_percent(double percent)
+{
+	char number[24];
+
+	if (!isfinite(percent))
+		return unknown();
+	if (fabs(percent) < no_points)
+		return join("", "0", " ", "%");
+	percent_digits(fabs(percent), number, sizeof(number));
+	return join(percent < 0 ? "-" : "", number, " ", "%");
+}
+
+struct format_text format_signed_percent(double percent)
+{
+	char number[24];
+
+	if (!isfinite(percent))
+		return unknown();
+	if (fabs(percent) < no_points)
+		return join("", "0", " ", "%");
+	percent_digits(fabs(percent), number, sizeof(number));
+	return join(percent < 0 ? "-" : "+", number, " ", "%");
+}
+
+struct format_text format_points(double points)
+{
+	struct format_text out;
+
+	if (!isfinite(points))
+		return unknown();
+	if (fabs(points) < no_points)
+		return join("", "0", "", "");
+	snprintf(out.text, sizeof(out.text), "%+.2f", points);
+	return out;
+}
+
+static void bound_digits(double value, char *out, size_t size)
+{
+	if (fabs(value) < no_points)
+		snprintf(out, size, "0");
+	else
+		snprintf(out, size, fabs(value) < 9.995 ? "%.2f" : "%.1f", value);
+}
+
+struct format_text format_interval(double low, double high)
+{
+	struct format_text out = { .text = "" };
+	char from[20], to[20];
+
+	if (!isfinite(low) || !isfinite(high) || fabs(low) > 1e6 || fabs(high) > 1e6)
+		return out;
+	bound_digits(low, from, sizeof(from));
+	bound_digits(high, to, sizeof(to));
+	snprintf(out.text, sizeof(out.text), "%s to %s", from, to);
+	return out;
+}
+
+double format_share(double part, double whole)
+{
+	return whole > 0 ? part / whole * 100 : NAN;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/format.h"
+#include "render/render.h"
+#include "render/summary.h"
+#include "render/unicode.h"
+
+#include <jansson.h>
+#include <math.h>
+
+/* Schemas kelvin.diff/1 and kelvin.report/1: docs/json.md says what each member means. Members are added, never changed. */
+
+struct json_writer {
+	const struct render_input *input;
+	const struct diff *diff;
+	bool failed; /* out of memory: sticky */
+};
+
+/* ---- Values ---- */
+
+static inline void decref_cleanup(json_t **json)
+{
+	json_decref(*json);
+}
+
+/* Takes `value`; NULL is a failure. */
+static void put(struct json_writer *w, json_t *object, const char *name, json_t *value)
+{
+	if (json_object_set_new(object, name, value) != 0)
+		w->failed = true;
+}
+
+static void push(struct json_writer *w, json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, value) != 0)
+		w->failed = true;
+}
+
+/* JSON is UTF-8; names are what a foreign file held. */
+static json_t *string(const char *text)
+{
+	CLEANUP(buffer_deinit) struct buffer valid = { 0 };
+	json_t *json = json_string(text);
+
+	if (json)
+		return json;
+	buffer_init(&valid, (size_t)256 << 20);
+	for (uint32_t code; (code = unicode_next(&text)) != 0;)
+		unicode_append(&valid, code);
+	return valid.failed || !valid.data ? NULL : json_string(valid.data);
+}
+
+static json_t *id_string(const struct json_writer *w, uint32_t id)
+{
+	return string(diff_string(w->diff, id));
+}
+
+/* Not known is null: JSON has no NaN. */
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* A measured value: whole units. Beyond 2^63 nothing was measured. */
+static json_t *measured(double value)
+{
+	if (!isfinite(value))
+		return json_null();
+	return fabs(value) < 9e18 ? json_integer((json_int_t)llround(value)) : json_real(value);
+}
+
+static json_t *count(uint64_t value)
+{
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+/* [low, high] in points; null without evidence. */
+static json_t *interval(struct json_writer *w, const struct diff_estimate *e)
+{
+	json_t *array;
+
+	if (!isfinite(e->ci_low) || !isfinite(e->ci_high))
+		return json_null();
+	array = json_array();
+	push(w, array, number(summary_points(w->diff, e->ci_low)));
+	push(w, array, number(summary_points(w->diff, e->ci_high)));
+	return array;
+}
+
+/* ---- Recordings ---- */
+
+static json_t *stops(struct json_writer *w, const struct profile_quality *quality)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < PROFILE_STOP_COUNT; i++) {
+		if (quality->stops[i] > 0)
+			put(w, object, profile_stop_name((enum profile_stop)i), count(quality->stops[i]));
+	}
+	return object;
+}
+
+static void put_quality(struct json_writer *w, json_t *object, const struct profile *profile)
+{
+	const struct profile_quality *quality = &profile->quality;
+	double duration_ns = 0;
+
+	for (size_t i = 0; i < profile->run_count; i++)
+		duration_ns += (double)profile->runs[i].duration_ns;
+	put(w, object, "runs", count(profile->run_count));
+	put(w, object, "duration_ns", measured(duration_ns));
+	put(w, object, "samples", count(quality->samples));
+	put(w, object, "lost", count(quality->lost));
+	put(w, object, "throttled", count(quality->throttled));
+	put(w, object, "lost_sideband", count(quality->lost_sideband));
+	put(w, object, "whole_stacks_pct", number(profile_quality_whole_percent(quality)));
+	put(w, object, "stops", stops(w, quality));
+}
+
+static json_t *recording(struct json_writer *w, enum diff_side side)
+{
+	const struct profile *profile = w->input->profiles[side];
+	json_t *object = json_object();
+
+	put(w, object, "name", string(w->input->names[side] ? w->input->names[side] : ""));
+	if (!profile)
+		return object;
+	put(w, object, "command", string(profile_string(profile, profile->facts.command)));
+	put(w, object, "tool", string(profile_string(profile, profile->facts.tool)));
+	put(w, object, "event", string(profile_string(profile, profile->facts.event)));
+	put(w, object, "frequency_hz", count(profile->facts.frequency_hz));
+	put(w, object, "call_graph", string(profile_string(profile, profile->facts.call_graph)));
+	put(w, object, "cpu_model", string(profile_string(profile, profile->facts.cpu_model)));
+	put(w, object, "cpu_count", count(profile->facts.cpu_count));
+	put(w, object, "kernel", string(profile_string(profile, profile->facts.kernel)));
+	put(w, object, "governor", string(profile_string(profile, profile->facts.governor)));
+	put(w, object, "user_only", json_boolean(profile->facts.user_only));
+	put_quality(w, object, profile);
+	return object;
+}
+
+/* ---- The whole ---- */
+
+static json_t *metric(struct json_writer *w)
+{
+	json_t *object = json_object();
+
+	put(w, object, "name", id_string(w, w->diff->metric));
+	put(w, object, "unit", id_string(w, w->diff->unit));
+	return object;
+}
+
+static json_t *scale(struct json_writer *w)
+{
+	json_t *object = json_object();
+
+	put(w, object, "mode", string(diff_scale_mode_name(w->diff->scale.mode)));
+	put(w, object, "factor", number(w->diff->scale.factor));
+	put(w, object, "controls", count(w->diff->scale.controls));
+	put(w, object, "text", id_string(w, w->diff->scale_text));
+	return object;
+}
+
+static json_t *totals(struct json_writer *w)
+{
+	const struct diff_estimate *e = &w->diff->total;
+	json_t *object = json_object();
+
+	put(w, object, "base_ns", measured(w->diff->raw_total[DIFF_BASE]));
+	put(w, object, "head_ns", measured(w->diff->raw_total[DIFF_HEAD]));
+	put(w, object, "delta_ns", number(e->delta));
+	put(w, object, "delta_pct_of_base", number(summary_percent_of_base(e)));
+	put(w, object, "delta_pct_points", number(summary_points(w->diff, e->delta)));
+	put(w, object, "ci", interval(w, e));
+	put(w, object, "q", number(e->q));
+	put(w, object, "detectable_pct_points", number(summary_points(w->diff, e->detectable)));
+	put(w, object, "state", string(diff_state_name(e->state)));
+	return object;
+}
+
+static json_t *evidence(struct json_writer *w)
+{
+	const struct diff_evidence *e = &w->diff->evidence;
+	json_t *object = json_object();
+
+	put(w, object, "mode", string(diff_evidence_mode_name(e->mode)));
+	put(w, object, "runs_base", count(e->runs[DIFF_BASE]));
+	put(w, object, "runs_head", count(e->runs[DIFF_HEAD]));
+	put(w, object, "blocks", count(e->blocks[DIFF_BASE] < e->blocks[DIFF_HEAD] ? e->blocks[DIFF_BASE] : e->blocks[DIFF_HEAD]));
+	put(w, object, "blocks_base", count(e->blocks[DIFF_BASE]));
+	put(w, object, "blocks_head", count(e->blocks[DIFF_HEAD]));
+	put(w, object, "q", number(e->q));
+	put(w, object, "floor_rsd", number(e->floor_rsd));
+	put(w, object, "aa_false_flags", e->aa_done ? count(e->aa_false_flags) : json_null());
+	put(w, object, "aa_functions", e->aa_done ? count(e->aa_functions) : json_null());
+	return object;
+}
+
+static json_t *warnings(struct json_writer *w)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < w->diff->warning_count; i++) {
+		json_t *object = json_object();
+
+		put(w, object, "text", id_string(w, w->diff->warnings[i].text));
+		put(w, object, "blocks_gate", json_boolean(w->diff->warnings[i].blocks_gate));
+		push(w, array, object);
+	}
+	return array;
+}
+
+static json_t *origins(struct json_writer *w)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
+		const struct diff_origin *origin = &w->diff->origins[i];
+		json_t *object = json_object();
+
+		put(w, object, "origin", string(profile_origin_name((enum profile_origin)i)));
+		if (w->diff->sides == DIFF_SIDES) {
+			put(w, object, "base_ns", measured(origin->raw[DIFF_BASE]));
+			put(w, object, "head_ns", measured(origin->raw[DIFF_HEAD]));
+			put(w, object, "delta_ns", number(origin->delta));
+			put(w, object, "delta_pct_points", number(summary_points(w->diff, origin->delta)));
+		} else {
+			put(w, object, "self_ns", measured(origin->raw[DIFF_HEAD]));
+			put(w, object, "self_pct", number(format_share(origin->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
+		}
+		push(w, array, object);
+	}
+	return array;
+}
+
+/* ---- Functions ---- */
+
+static void put_identity(struct json_writer *w, json_t *object, const struct diff_function *f)
+{
+	put(w, object, "name", id_string(w, f->name));
+	put(w, object, "module", id_string(w, f->module));
+	put(w, object, "file", id_string(w, f->file));
+	put(w, object, "line", f->line ? count(f->line) : json_null());
+	put(w, object, "key", id_string(w, f->key));
+	put(w, object, "origin", string(profile_origin_name(f->origin)));
+	put(w, object, "origin_rule", count(f->origin_rule));
+	if (w->input->origin_rule_text && f->origin_rule) {
+		const char *text = w->input->origin_rule_text(f->origin_rule);
+
+		put(w, object, "origin_reason", text ? string(text) : json_null());
+	}
+	put(w, object, "name_source", string(profile_name_source_name(f->name_source)));
+}
+
+/* One word for a function: what is proven of its own time goes before what is proven of what it calls. */
+static enum diff_state overall_state(const struct diff_function *f)
+{
+	if (summary_proven(f->self.state))
+		return f->self.state;
+	if (summary_proven(f->total.state))
+		return f->total.state;
+	if (f->self.state == DIFF_STATE_MOVED || f->total.state == DIFF_STATE_MOVED)
+		return DIFF_STATE_MOVED;
+	if (f->self.state == DIFF_STATE_UNPROVEN || f->total.state == DIFF_STATE_UNPROVEN)
+		return DIFF_STATE_UNPROVEN;
+	return DIFF_STATE_SAME;
+}
+
+static void put_estimates(struct json_writer *w, json_t *object, const struct diff_function *f)
+{
+	put(w, object, "delta_self_ns", number(f->self.delta));
+	put(w, object, "delta_total_ns", number(f->total.delta));
+	put(w, object, "delta_self_pct_of_base", number(summary_percent_of_base(&f->self)));
+	put(w, object, "delta_total_pct_of_base", number(summary_percent_of_base(&f->total)));
+	put(w, object, "delta_self_pct_points", number(summary_points(w->diff, f->self.delta)));
+	put(w, object, "delta_total_pct_points", number(summary_points(w->diff, f->total.delta)));
+	put(w, object, "ci_self", interval(w, &f->self));
+	put(w, object, "ci_total", interval(w, &f->total));
+	put(w, object, "q_self", number(f->self.q));
+	put(w, object, "q_total", number(f->total.q));
+	put(w, object, "detectable_self_pct_points", number(summary_points(w->diff, f->self.detectable)));
+	put(w, object, "detectable_total_pct_points", number(summary_points(w->diff, f->total.detectable)));
+	put(w, object, "state", string(diff_state_name(overall_state(f))));
+	put(w, object, "state_self", string(diff_state_name(f->self.state)));
+	put(w, object, "state_total", string(diff_state_name(f->total.state)));
+}
+
+static json_t *compared_function(struct json_writer *w, const struct diff_function *f)
+{
+	json_t *object = json_object();
+
+	put_identity(w, object, f);
+	put(w, object, "tier", string(diff_tier_name(f->tier)));
+	put(w, object, "code", string(diff_code_name(f->code)));
+	put(w, object, "moved_to", f->moved_to == PROFILE_NONE ? json_null() : count(f->moved_to));
+	put(w, object, "base_self_ns", measured(f->raw_self[DIFF_BASE]));
+	put(w, object, "head_self_ns", measured(f->raw_self[DIFF_HEAD]));
+	put(w, object, "base_total_ns", measured(f->raw_total[DIFF_BASE]));
+	put(w, object, "head_total_ns", measured(f->raw_total[DIFF_HEAD]));
+	put_estimates(w, object, f);
+	return object;
+}
+
+static json_t *single_function(struct json_writer *w, const struct diff_function *f)
+{
+	double whole = w->diff->raw_total[DIFF_HEAD];
+	json_t *object = json_object();
+
+	put_identity(w, object, f);
+	put(w, object, "self_ns", measured(f->raw_self[DIFF_HEAD]));
+	put(w, object, "total_ns", measured(f->raw_total[DIFF_HEAD]));
+	put(w, object, "self_pct", number(format_share(f->raw_self[DIFF_HEAD], whole)));
+	put(w, object, "total_pct", number(format_share(f->raw_total[DIFF_HEAD], whole)));
+	return object;
+}
+
+static json_t *functions(struct json_writer *w)
+{
+	json_t *array = json_array();
+	bool compared = w->diff->sides == DIFF_SIDES;
+
+	for (size_t i = 0; i < w->diff->function_count && !w->failed; i++) {
+		const struct diff_function *f = &w->diff->functions[i];
+
+		push(w, array, compared ? compared_function(w, f) : single_function(w, f));
+	}
+	return array;
+}
+
+/* ---- Documents ---- */
+
+static void put_diff(struct json_writer *w, json_t *root)
+{
+	json_t *recordings = json_object();
+
+	put(w, recordings, "base", recording(w, DIFF_BASE));
+	put(w, recordings, "head", recording(w, DIFF_HEAD));
+	put(w, root, "verdict", string(diff_verdict_name(w->diff->verdict)));
+	put(w, root, "verdict_text", id_string(w, w->diff->verdict_text));
+	put(w, root, "gate_failed", json_boolean(w->diff->gate_failed));
+	put(w, root, "needs_times_samples", w->diff->needs_times_samples > 0 ? number(w->diff->needs_times_samples) : json_null());
+	put(w, root, "scale", scale(w));
+	put(w, root, "totals", totals(w));
+	put(w, root, "evidence", evidence(w));
+	put(w, root, "recordings", recordings);
+}
+
+static void put_report(struct json_writer *w, json_t *root)
+{
+	json_t *sums = json_object();
+
+	put(w, sums, "ns", measured(w->diff->raw_total[DIFF_HEAD]));
+	put(w, root, "totals", sums);
+	put(w, root, "recording", recording(w, DIFF_HEAD));
+}
+
+static int append(const char *bytes, size_t size, void *context)
+{
+	struct buffer *out = context;
+
+	buffer_append(out, bytes, size);
+	return out->failed ? -1 : 0;
+}
+
+bool render_json(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	struct json_writer w = { .input = input, .diff = input->diff };
+	bool compared = input->diff->sides == DIFF_SIDES;
+	CLEANUP(decref_cleanup) json_t *root = json_object();
+
+	put(&w, root, "schema", string(compared ? "kelvin.diff/1" : "kelvin.report/1"));
+	put(&w, root, "tool", string(input->tool ? input->tool : ""));
+	put(&w, root, "metric", metric(&w));
+	if (compared)
+		put_diff(&w, root);
+	else
+		put_report(&w, root);
+	put(&w, root, "warnings", warnings(&w));
+	put(&w, root, "origins", origins(&w));
+	put(&w, root, "functions", functions(&w));
+	if (w.failed)
+		return error_set_memory(err);
+	/* Twelve digits: more than was measured, and the same on every machine. */
+	if (json_dump_callback(root, append, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0 && !out->failed)
+		return error_set_memory(err);
+	buffer_append_byte(out, '\n');
+	return buffer_ok(out, err);
+}

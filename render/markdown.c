@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/format.h"
+#include "render/render.h"
+#include "render/shorten.h"
+#include "render/summary.h"
+#include "render/unicode.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * A comment on a pull request. What a host accepts is 65,536 characters; counted in bytes here, which is never less. The parts are
+ * written in order of importance, and a row that would pass the limit ends the writing with a remark.
+ */
+enum { MAX_BYTES = 65536, REMARK_BYTES = 200, MAX_ROWS = 15, NAME_COLUMNS = 90, MAX_SENTENCE_BYTES = 4096 };
+
+static const char marker[] = "<!-- kelvin-diff -->";
+
+struct markdown_writer {
+	const struct render_input *input;
+	const struct diff *diff;
+	const char *unit;
+	struct buffer *out;
+	size_t start; /* of this document in `out` */
+	bool full;
+};
+
+/* ---- Foreign text ---- */
+
+/* Whether Markdown or HTML may see more in the character than itself. */
+static bool special(uint32_t code)
+{
+	return code < 0x80 && strchr("\\`*_{}[]<>#+!|~&@:\"'$^", (int)code) != NULL;
+}
+
+/*
+ * As character references, which neither Markdown, HTML nor a host's mentions and automatic links look into. Plain punctuation that
+ * means nothing inside a word stays as it is, so that the source can be read.
+ */
+static void append_escaped(struct buffer *out, const char *text, size_t max_bytes)
+{
+	size_t end = out->size + max_bytes;
+
+	for (uint32_t code; (code = unicode_next(&text)) != 0;) {
+		code = unicode_clean(code);
+		if (out->size > end) {
+			unicode_append(out, 0x2026);
+			return;
+		}
+		if (special(code) && !(code == ':' && *text != '/'))
+			buffer_printf(out, "&#%u;", code);
+		else
+			unicode_append(out, code);
+	}
+}
+
+static void append_name(const struct markdown_writer *w, struct buffer *row, uint32_t id)
+{
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+
+	buffer_init(&name, (size_t)1 << 20);
+	shorten_name(diff_string(w->diff, id), NAME_COLUMNS, &name);
+	buffer_append(&name, "", 0);
+	if (name.failed) {
+		row->failed = true;
+		return;
+	}
+	/* <code> instead of backticks: inside those nothing can be escaped. */
+	buffer_append_string(row, "<code>");
+	append_escaped(row, name.size ? name.data : "(no name)", MAX_SENTENCE_BYTES);
+	buffer_append_string(row, "</code>");
+}
+
+/* ---- Writing within the limit ---- */
+
+/* Appends what was collected if it fits, whole. */
+static void emit(struct markdown_writer *w, const struct buffer *part)
+{
+	if (part->failed) {
+		w->out->failed = true;
+		return;
+	}
+	if (w->full || w->out->size - w->start + part->size > MAX_BYTES - REMARK_BYTES) {
+		w->full = true;
+		return;
+	}
+	buffer_append(w->out, part->data, part->size);
+}
+
+static void emit_string(struct markdown_writer *w, const char *text)
+{
+	CLEANUP(buffer_deinit) struct buffer part = { 0 };
+
+	buffer_init(&part, MAX_BYTES);
+	buffer_append_string(&part, text);
+	emit(w, &part);
+}
+
+static void emit_sentences(
+	struct markdown_writer *w, const char *before, void (*say)(const struct diff *, struct buffer *), const char *after)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 }, part = { 0 };
+
+	buffer_init(&text, (size_t)1 << 20);
+	buffer_init(&part, (size_t)1 << 20);
+	say(w->diff, &text);
+	buffer_append(&text, "", 0);
+	buffer_append_string(&part, before);
+	if (!text.failed)
+		append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
+	buffer_append_string(&part, after);
+	part.failed |= text.failed;
+	emit(w, &part);
+}
+
+/* ---- Tables ---- */
+
+static void append_figures(const struct markdown_writer *w, struct buffer *row, const struct diff_estimate *e)
+{
+	struct format_text interval = format_interval(summary_points(w->diff, e->ci_low), summary_points(w->diff, e->ci_high));
+
+	buffer_printf(row, " | %s | %s | %s | %s | %s | %s |", format_value(e->base, w->unit).text,
+		format_value(e->head, w->unit).text, format_delta(e->delta, w->unit).text,
+		format_signed_percent(summary_percent_of_base(e)).text, format_points(summary_points(w->diff, e->delta)).text,
+		interval.text[0] ? interval.text : format_unknown);
+}
+
+static void emit_ledger_row(struct markdown_writer *w, const char *name, const struct diff_estimate *e)
+{
+	CLEANUP(buffer_deinit) struct buffer row = { 0 };
+
+	buffer_init(&row, MAX_BYTES);
+	buffer_printf(&row, "| %s", name);
+	append_figures(w, &row, e);
+	buffer_append_byte(&row, '\n');
+	emit(w, &row);
+}
+
+static void write_ledger(struct markdown_writer *w)
+{
+	static const enum profile_origin order[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
+		PROFILE_ORIGIN_UNKNOWN };
+
+	emit_string(w, "| origin | base | head | Δ | Δ % of base | points of total | 95 % interval |\n"
+		       "|:--|--:|--:|--:|--:|--:|--:|\n");
+	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
+		const struct diff_origin *origin = &w->diff->origins[order[i]];
+		struct diff_estimate e = {
+			.base = origin->base, .head = origin->head, .delta = origin->delta, .ci_low = NAN, .ci_high = NAN
+		};
+
+		if (origin->base != 0 || origin->head != 0)
+			emit_ledger_row(w, profile_origin_name(order[i]), &e);
+	}
+	emit_ledger_row(w, "**total**", &w->diff->total);
+	emit_string(w, "\n");
+}
+
+static void emit_change(struct markdown_writer *w, const struct diff_function *f, const struct diff_estimate *e)
+{
+	CLEANUP(buffer_deinit) struct buffer row = { 0 };
+
+	buffer_init(&row, MAX_BYTES);
+	buffer_append_string(&row, "| ");
+	append_name(w, &row, f->name);
+	buffer_append_string(&row, " | ");
+	append_escaped(&row, diff_string(w->diff, f->module), 100);
+	append_figures(w, &row, e);
+	buffer_printf(&row, " %s%s |\n", diff_state_name(e->state), summary_same_code(f, e->state) ? ", same code" : "");
+	emit(w, &row);
+}
+
+static bool write_changes(struct markdown_writer *w, enum summary_order order, const char *heading, struct error *err)
+{
+	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
+
+	if (!summary_list(w->diff, order, MAX_ROWS, &list, err))
+		return false;
+	if (list.count == 0)
+		return true;
+	emit_string(w, heading);
+	emit_string(w, "| function | module | base | head | Δ | Δ % of base | points of total | 95 % interval | state |\n"
+		       "|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n");
+	for (size_t i = 0; i < list.count; i++) {
+		const struct diff_function *f = &w->diff->functions[list.ids[i]];
+
+		emit_change(w, f, order == SUMMARY_TOTAL_CHANGES ? &f->total : &f->self);
+	}
+	emit_string(w, "\n");
+	return true;
+}
+
+/* ---- The rest ---- */
+
+static void write_warnings(struct markdown_writer *w)
+{
+	if (w->diff->warning_count == 0)
+		return;
+	emit_string(w, "**Warnings**\n\n");
+	for (size_t i = 0; i < w->diff->warning_count; i++) {
+		CLEANUP(buffer_deinit) struct buffer part = { 0 };
+
+		buffer_init(&part, MAX_BYTES);
+		buffer_append_string(&part, "- ");
+		append_escaped(&part, diff_string(w->diff, w->diff->warnings[i].text), MAX_SENTENCE_BYTES);
+		buffer_append_byte(&part, '\n');
+		emit(w, &part);
+	}
+	emit_string(w, "\n");
+}
+
+static void write_side(struct markdown_writer *w, enum diff_side side, const char *label)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 }, part = { 0 };
+
+	if (!w->input->profiles[side])
+		return;
+	buffer_init(&text, (size_t)1 << 20);
+	buffer_init(&part, (size_t)1 << 20);
+	if (summary_command(w->input, side)[0])
+		buffer_printf(&text, "%.500s: ", summary_command(w->input, side));
+	summary_quality(w->input->profiles[side], &text);
+	buffer_append(&text, "", 0);
+	buffer_printf(&part, "- %s: ", label);
+	if (!text.failed)
+		append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
+	buffer_append_byte(&part, '\n');
+	part.failed |= text.failed;
+	emit(w, &part);
+}
+
+static void write_basis(struct markdown_writer *w)
+{
+	emit_string(w, "<details><summary>How this was measured</summary>\n\n");
+	emit_sentences(w, "- ", summary_scale, "\n");
+	emit_sentences(w, "- ", summary_evidence, "\n");
+	write_side(w, DIFF_BASE, "base");
+	write_side(w, DIFF_HEAD, "head");
+	emit_string(w, "\n</details>\n");
+}
+
+bool render_markdown(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	struct markdown_writer w = { .input = input, .diff = input->diff, .out = out, .start = out->size };
+
+	if (input->diff->sides != DIFF_SIDES)
+		return error_set(err, ERROR_USAGE, "Markdown is written for a diff of two profiles; for one, use --text or --json");
+	w.unit = diff_string(input->diff, input->diff->unit);
+	emit_string(&w, marker);
+	emit_sentences(&w, "\n### ", summary_verdict, "\n\n");
+	if (input->diff->gate_failed)
+		emit_string(&w, "A limit given with `--fail-on` was exceeded.\n\n");
+	write_warnings(&w);
+	write_ledger(&w);
+	if (!write_changes(&w, SUMMARY_SELF_INCREASES, "**Takes more time, in the function itself**\n\n", err) ||
+		!write_changes(&w, SUMMARY_SELF_DECREASES, "**Takes less time, in the function itself**\n\n", err) ||
+		!write_changes(&w, SUMMARY_TOTAL_CHANGES, "**Takes more or less time, with all it calls**\n\n", err))
+		return false;
+	write_basis(&w);
+	if (w.full)
+		buffer_append_string(out, "\n\nThere was no room for the rest: see the report.\n");
+	return buffer_ok(out, err);
+}

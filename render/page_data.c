@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/page_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Values are multiples of the sampling period as a rule: written as such, they take a byte each. */
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static uint64_t whole(double value)
+{
+	return value > 0 ? (uint64_t)llround(value) : 0;
+}
+
+/* Of all nonzero values of a column; 1 at least. */
+static uint64_t quantum_of(const double *values, size_t count)
+{
+	uint64_t quantum = 0;
+
+	for (size_t i = 0; i < count && quantum != 1; i++)
+		if (values[i] > 0)
+			quantum = common_divisor(whole(values[i]), quantum);
+	return quantum ? quantum : 1;
+}
+
+static void append_value_column(struct buffer *out, const double *values, size_t count)
+{
+	uint64_t quantum = quantum_of(values, count);
+
+	buffer_append_varint(out, quantum);
+	for (size_t i = 0; i < count; i++)
+		buffer_append_varint(out, whole(values[i]) / quantum);
+}
+
+static size_t first_side(const struct diff *diff)
+{
+	return diff->sides == 1 ? DIFF_HEAD : DIFF_BASE;
+}
+
+/* Where a node's interval is known, in order: gap to the one before, then both ends. */
+static void append_intervals(struct buffer *out, const struct diff *diff)
+{
+	size_t count = 0, before = 0;
+
+	for (size_t i = 0; i < diff->node_count; i++)
+		count += isfinite(diff->nodes[i].ci_low) && isfinite(diff->nodes[i].ci_high) && diff->sides == 2;
+	buffer_append_varint(out, count);
+	for (size_t i = 0; count && i < diff->node_count; i++) {
+		const struct diff_node *node = &diff->nodes[i];
+
+		if (!isfinite(node->ci_low) || !isfinite(node->ci_high))
+			continue;
+		buffer_append_varint(out, i - before);
+		buffer_append_zigzag(out, llroundf(node->ci_low));
+		buffer_append_zigzag(out, llroundf(node->ci_high));
+		before = i;
+	}
+}
+
+bool page_data_tree(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	const struct diff *diff = input->diff;
+	uint16_t depth = 0;
+
+	buffer_append_varint(out, diff->node_count);
+	for (size_t i = 0; i < diff->node_count; i++) {
+		buffer_append_zigzag(out, (int64_t)diff->nodes[i].depth - depth);
+		depth = diff->nodes[i].depth;
+	}
+	for (size_t i = 0; i < diff->node_count; i++)
+		buffer_append_varint(out, diff->nodes[i].function == PROFILE_NONE ? 0 : (uint64_t)diff->nodes[i].function + 1);
+	for (size_t i = 0; i < diff->node_count; i++)
+		buffer_append_byte(out, (uint8_t)(diff->nodes[i].state << 4 | (diff->nodes[i].flags & 15)));
+	for (size_t side = first_side(diff); side < DIFF_SIDES; side++)
+		append_value_column(out, diff->node_self[side], diff->node_count);
+	append_intervals(out, diff);
+	return buffer_ok(out, err);
+}
+
+static uint32_t metric_index(const struct diff *diff, const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile->value_type_count; i++)
+		if (strcmp(profile_string(profile, profile->value_types[i].type), diff_string(diff, diff->metric)) == 0)
+			return i;
+	return profile->default_value_type;
+}
+
+static bool append_samples(struct buffer *out, const struct profile *profile, const uint32_t *nodes, uint32_t metric, struct error *err)
+{
+	size_t width = profile->value_type_count;
+	CLEANUP(cleanup_free) double *values = calloc(profile->sample_count + 1, sizeof(*values));
+	int64_t before = 0;
+
+	if (!values)
+		return error_set_memory(err);
+	buffer_append_varint(out, profile->sample_count);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		buffer_append_zigzag(out, (int64_t)nodes[i] - before);
+		before = nodes[i];
+	}
+	for (size_t i = 0; i < profile->sample_count; i++)
+		buffer_append_varint(out, profile->samples[i].thread);
+	for (size_t i = 0; i < profile->sample_count; i++)
+		buffer_append_varint(out, (uint64_t)profile->values[i * width]);
+	for (size_t i = 0; i < profile->sample_count; i++)
+		values[i] = (double)profile->values[i * width + metric];
+	append_value_column(out, values, profile->sample_count);
+	return true;
+}
+
+bool page_data_samples(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	const struct diff *diff = input->diff;
+
+	for (size_t side = first_side(diff); side < DIFF_SIDES; side++) {
+		const struct profile *profile = input->profiles[side];
+
+		if (!append_samples(out, profile, diff->sample_nodes[side], metric_index(diff, profile), err))
+			return false;
+	}
+	return buffer_ok(out, err);
+}
+
+bool page_data_timeline(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	for (size_t side = first_side(input->diff); side < DIFF_SIDES; side++) {
+		const struct profile *profile = input->profiles[side];
+		size_t count = profile->has_timeline ? profile->event_count : 0;
+		int64_t before = 0;
+
+		buffer_append_varint(out, count);
+		for (size_t i = 0; i < count; i++) {
+			int64_t time_us = profile->events[i].time_ns / 1000;
+
+			buffer_append_zigzag(out, time_us - before);
+			before = time_us;
+		}
+		for (size_t i = 0; i < count; i++)
+			buffer_append_varint(out, profile->events[i].sample);
+	}
+	return buffer_ok(out, err);
+}

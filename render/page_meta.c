@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/page_data.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names are any bytes, JSON is UTF-8: what is not becomes U+FFFD. */
+static json_t *text(const char *string)
+{
+	json_t *made = json_string(string);
+	struct buffer clean;
+
+	if (made)
+		return made;
+	buffer_init(&clean, 1 << 24);
+	for (const char *c = string; *c; c++) {
+		if ((unsigned char)*c < 0x80)
+			buffer_append_byte(&clean, (uint8_t)*c);
+		else
+			buffer_append_string(&clean, "\xef\xbf\xbd");
+	}
+	made = json_string_nocheck(clean.data ? clean.data : "");
+	buffer_deinit(&clean);
+	return made;
+}
+
+/* JSON knows no NaN: not known is null. */
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *pair(double base, double head)
+{
+	return json_pack("[oo]", number(base), number(head));
+}
+
+static json_t *estimate(const struct diff_estimate *e)
+{
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "base", number(e->base), "head", number(e->head), "delta", number(e->delta),
+		"low", number(e->ci_low), "high", number(e->ci_high), "q", number(e->q), "detectable", number(e->detectable), "state",
+		diff_state_name(e->state));
+}
+
+/* Strings of functions stand once; functions refer to them by number. */
+static json_t *strings(const struct diff *diff)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < string_table_count(diff->strings); i++)
+		json_array_append_new(array, text(diff_string(diff, i)));
+	return array;
+}
+
+struct ranked {
+	const char *key;
+	uint32_t function;
+};
+
+static int compare_ranked(const void *left, const void *right)
+{
+	const struct ranked *a = left, *b = right;
+	int order = strcmp(a->key, b->key);
+
+	return order ? order : a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* The place of each function in the order of keys: siblings that the viewer makes anew keep it. */
+static bool append_ranks(const struct diff *diff, json_t *array, struct error *err)
+{
+	CLEANUP(cleanup_free) struct ranked *ranked = calloc(diff->function_count + 1, sizeof(*ranked));
+	CLEANUP(cleanup_free) uint32_t *ranks = calloc(diff->function_count + 1, sizeof(*ranks));
+
+	if (!ranked || !ranks)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		ranked[i] = (struct ranked){ diff_string(diff, diff->functions[i].key), i };
+	qsort(ranked, diff->function_count, sizeof(*ranked), compare_ranked);
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		ranks[ranked[i].function] = i;
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		json_array_append_new(array, json_integer(ranks[i]));
+	return true;
+}
+
+static json_t *function(const struct diff *diff, const struct diff_function *f)
+{
+	json_t *made = json_pack("[iiiiiiiii]", (int)f->name, (int)f->module, (int)f->file, (int)f->line, (int)f->key, (int)f->origin,
+		(int)f->origin_rule, (int)f->name_source, (int)f->code);
+
+	json_array_append_new(made, pair(f->raw_self[DIFF_BASE], f->raw_self[DIFF_HEAD]));
+	json_array_append_new(made, pair(f->raw_total[DIFF_BASE], f->raw_total[DIFF_HEAD]));
+	if (diff->sides == 2) {
+		json_array_append_new(made, estimate(&f->self));
+		json_array_append_new(made, estimate(&f->total));
+		json_array_append_new(made, json_string(diff_tier_name(f->tier)));
+		json_array_append_new(made, f->moved_to == PROFILE_NONE ? json_null() : json_integer(f->moved_to));
+	}
+	return made;
+}
+
+static bool append_functions(json_t *meta, const struct diff *diff, struct error *err)
+{
+	json_t *array = json_array(), *ranks = json_array();
+
+	json_object_set_new(meta, "functions", array);
+	json_object_set_new(meta, "ranks", ranks);
+	for (size_t i = 0; i < diff->function_count; i++)
+		json_array_append_new(array, function(diff, &diff->functions[i]));
+	return append_ranks(diff, ranks, err);
+}
+
+static json_t *threads(const struct profile *profile)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		const struct profile_thread *thread = &profile->threads[i];
+
+		json_array_append_new(array, json_pack("[iiioo]", (int)thread->run, thread->pid, thread->tid,
+						     text(profile_string(profile, thread->process_name)), text(profile_string(profile, thread->name))));
+	}
+	return array;
+}
+
+static json_t *stops(const struct profile_quality *quality)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < PROFILE_STOP_COUNT; i++)
+		if (quality->stops[i])
+			json_object_set_new(object, profile_stop_name((enum profile_stop)i), json_integer((json_int_t)quality->stops[i]));
+	return object;
+}
+
+static json_t *recording(const struct profile *p, const char *name)
+{
+	const struct profile_facts *f = &p->facts;
+	const struct profile_quality *q = &p->quality;
+	int64_t duration_ns = 0;
+
+	for (size_t i = 0; i < p->run_count; i++)
+		duration_ns = saturating_add(duration_ns, p->runs[i].duration_ns);
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:I,s:I,s:I,s:I,s:o,s:f,s:b,s:I,s:o}", "name", text(name ? name : ""), "command",
+		text(profile_string(p, f->command)), "event", text(profile_string(p, f->event)), "tool", text(profile_string(p, f->tool)), "cpu",
+		text(profile_string(p, f->cpu_model)), "kernel", text(profile_string(p, f->kernel)), "callGraph",
+		text(profile_string(p, f->call_graph)), "frequency", (int)f->frequency_hz, "runs", (int)p->run_count, "durationNs",
+		(json_int_t)duration_ns, "samples", (json_int_t)q->samples, "lost", (json_int_t)q->lost, "throttled", (json_int_t)q->throttled,
+		"stops", stops(q), "wholePercent", profile_quality_whole_percent(q), "hasTimeline", p->has_timeline, "period",
+		(json_int_t)p->period, "threads", threads(p));
+}
+
+static json_t *ledger(const struct diff *diff)
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
+		const struct diff_origin *o = &diff->origins[i];
+
+		json_object_set_new(object, profile_origin_name((enum profile_origin)i),
+			json_pack("{s:o,s:o,s:o,s:o}", "raw", pair(o->raw[DIFF_BASE], o->raw[DIFF_HEAD]), "base", number(o->base), "head",
+				number(o->head), "delta", number(o->delta)));
+	}
+	return object;
+}
+
+static json_t *evidence(const struct diff_evidence *e)
+{
+	return json_pack("{s:s,s:[II],s:[II],s:o,s:o,s:i,s:i,s:b}", "mode", diff_evidence_mode_name(e->mode), "runs",
+		(json_int_t)e->runs[DIFF_BASE], (json_int_t)e->runs[DIFF_HEAD], "blocks", (json_int_t)e->blocks[DIFF_BASE],
+		(json_int_t)e->blocks[DIFF_HEAD], "q", number(e->q), "floorRsd", number(e->floor_rsd), "aaFlags", (int)e->aa_false_flags,
+		"aaFunctions", (int)e->aa_functions, "aaDone", e->aa_done);
+}
+
+static json_t *warnings(const struct diff *diff)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < diff->warning_count; i++)
+		json_array_append_new(array, text(diff_string(diff, diff->warnings[i].text)));
+	return array;
+}
+
+static json_t *rule_texts(const struct render_input *input)
+{
+	json_t *object = json_object();
+	const struct diff *diff = input->diff;
+	char key[16];
+
+	for (size_t i = 0; input->origin_rule_text && i < diff->function_count; i++) {
+		snprintf(key, sizeof(key), "%u", diff->functions[i].origin_rule);
+		if (!json_object_get(object, key))
+			json_object_set_new(object, key, text(input->origin_rule_text(diff->functions[i].origin_rule)));
+	}
+	return object;
+}
+
+static json_t *name_sources(void)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < PROFILE_NAME_SOURCE_COUNT; i++)
+		json_array_append_new(array, json_string(profile_name_source_name((enum profile_name_source)i)));
+	return array;
+}
+
+static json_t *describe(const struct render_input *input)
+{
+	const struct diff *diff = input->diff;
+	json_t *meta = json_object(), *recordings = json_array();
+
+	for (size_t side = diff->sides == 1 ? DIFF_HEAD : DIFF_BASE; side < DIFF_SIDES; side++)
+		json_array_append_new(recordings, recording(input->profiles[side], input->names[side]));
+	json_object_set_new(meta, "format", json_integer(1));
+	json_object_set_new(meta, "tool", text(input->tool ? input->tool : "kelvin"));
+	json_object_set_new(meta, "title", text(input->title ? input->title : ""));
+	json_object_set_new(meta, "sides", json_integer((json_int_t)diff->sides));
+	json_object_set_new(meta, "metric", text(diff_string(diff, diff->metric)));
+	json_object_set_new(meta, "unit", text(diff_string(diff, diff->unit)));
+	json_object_set_new(meta, "rawTotal", pair(diff->raw_total[DIFF_BASE], diff->raw_total[DIFF_HEAD]));
+	json_object_set_new(meta, "total", estimate(&diff->total));
+	json_object_set_new(meta, "factor", number(diff->sides == 2 ? diff->scale.factor : 1));
+	json_object_set_new(meta, "scale", json_string(diff_scale_mode_name(diff->scale.mode)));
+	json_object_set_new(meta, "controls", json_integer((json_int_t)diff->scale.controls));
+	json_object_set_new(meta, "verdict", json_string(diff_verdict_name(diff->verdict)));
+	json_object_set_new(meta, "verdictText", text(diff_string(diff, diff->verdict_text)));
+	json_object_set_new(meta, "scaleText", text(diff_string(diff, diff->scale_text)));
+	json_object_set_new(meta, "evidence", evidence(&diff->evidence));
+	json_object_set_new(meta, "ledger", ledger(diff));
+	json_object_set_new(meta, "warnings", warnings(diff));
+	json_object_set_new(meta, "recordings", recordings);
+	json_object_set_new(meta, "ruleTexts", rule_texts(input));
+	json_object_set_new(meta, "nameSources", name_sources());
+	json_object_set_new(meta, "strings", strings(diff));
+	return meta;
+}
+
+bool page_data_meta(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	json_t *meta = describe(input);
+	char *bytes = NULL;
+
+	if (!meta)
+		return error_set_memory(err);
+	if (append_functions(meta, input->diff, err)) {
+		bytes = json_dumps(meta, JSON_COMPACT | JSON_REAL_PRECISION(9));
+		if (bytes)
+			buffer_append_string(out, bytes);
+		else
+			error_set_memory(err);
+	}
+	free(bytes);
+	json_decref(meta);
+	return bytes && buffer_ok(out, err);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/summary.h"
+
+#include "render/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Unproven differences are listed to fill up so many rows, from so many points on. */
+enum { MIN_ROWS = 5 };
+static const double least_unproven_points = 0.1;
+
+double summary_points_of(const struct diff *diff)
+{
+	return fmax(diff->total.base, diff->total.head);
+}
+
+double summary_points(const struct diff *diff, double delta)
+{
+	return format_share(delta, summary_points_of(diff));
+}
+
+double summary_percent_of_base(const struct diff_estimate *estimate)
+{
+	return format_share(estimate->delta, estimate->base);
+}
+
+bool summary_proven(enum diff_state state)
+{
+	switch (state) {
+	case DIFF_STATE_MORE:
+	case DIFF_STATE_LESS:
+	case DIFF_STATE_NEW:
+	case DIFF_STATE_GONE:
+		return true;
+	case DIFF_STATE_SAME:
+	case DIFF_STATE_UNPROVEN:
+	case DIFF_STATE_MOVED:
+		return false;
+	}
+	return false;
+}
+
+bool summary_same_code(const struct diff_function *function, enum diff_state state)
+{
+	return function->code == DIFF_CODE_SAME && (state == DIFF_STATE_MORE || state == DIFF_STATE_LESS);
+}
+
+/* ---- Lists ---- */
+
+void summary_list_deinit(struct summary_list *list)
+{
+	free(list->ids);
+	*list = (struct summary_list){ 0 };
+}
+
+struct candidate {
+	double size;
+	uint32_t id;
+	bool proven;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->proven != y->proven)
+		return x->proven ? -1 : 1;
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static bool change_listed(const struct diff *diff, const struct diff_estimate *estimate, int way)
+{
+	if (!(estimate->delta * way > 0))
+		return false;
+	return summary_proven(estimate->state) ||
+	       (estimate->state == DIFF_STATE_UNPROVEN && fabs(summary_points(diff, estimate->delta)) >= least_unproven_points);
+}
+
+static bool consider(const struct diff *diff, enum summary_order order, uint32_t id, struct candidate *candidate)
+{
+	const struct diff_function *f = &diff->functions[id];
+	bool is_total = order == SUMMARY_TOTAL_CHANGES || order == SUMMARY_TOTAL || order == SUMMARY_MOVED;
+	const struct diff_estimate *estimate = is_total ? &f->total : &f->self;
+
+	*candidate = (struct candidate){ .id = id, .size = fabs(estimate->delta), .proven = summary_proven(estimate->state) };
+	switch (order) {
+	case SUMMARY_SELF_INCREASES:
+		return change_listed(diff, estimate, 1);
+	case SUMMARY_SELF_DECREASES:
+		return change_listed(diff, estimate, -1);
+	case SUMMARY_TOTAL_CHANGES:
+		return candidate->proven;
+	case SUMMARY_MOVED:
+		candidate->size = fmax(estimate->base, estimate->head);
+		return f->moved_to != PROFILE_NONE && f->moved_to < diff->function_count && candidate->size > 0 &&
+		       (f->moved_to > id || !(diff->functions[f->moved_to].total.head > 0) || estimate->head > 0);
+	case SUMMARY_SELF:
+	case SUMMARY_TOTAL:
+		candidate->proven = false;
+		candidate->size = estimate->head;
+		return estimate->head > 0;
+	}
+	return false;
+}
+
+/* How many of the ranked candidates are shown. */
+static size_t choose_count(const struct candidate *candidates, size_t count, enum summary_order order, size_t limit)
+{
+	size_t proven = 0;
+
+	while (proven < count && candidates[proven].proven)
+		proven++;
+	if (order == SUMMARY_SELF_INCREASES || order == SUMMARY_SELF_DECREASES) {
+		size_t room = proven > MIN_ROWS ? proven : MIN_ROWS;
+
+		count = count < room ? count : room;
+	}
+	return count < limit ? count : limit;
+}
+
+bool summary_list(const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err)
+{
+	CLEANUP(cleanup_free) struct candidate *candidates = calloc(diff->function_count + 1, sizeof(*candidates));
+	size_t count = 0, shown;
+	uint32_t *ids;
+
+	if (!candidates)
+		return error_set_memory(err);
+	for (size_t id = 0; id < diff->function_count; id++)
+		count += consider(diff, order, (uint32_t)id, &candidates[count]);
+	qsort(candidates, count, sizeof(*candidates), by_rank);
+	shown = choose_count(candidates, count, order, limit);
+	ids = malloc((shown + 1) * sizeof(*ids));
+	if (!ids)
+		return error_set_memory(err);
+	for (size_t i = 0; i < shown; i++)
+		ids[i] = candidates[i].id;
+	*list = (struct summary_list){ .ids = ids, .count = shown };
+	for (size_t i = shown; i < count; i++)
+		list->proven_left_out += candidates[i].proven;
+	return true;
+}
+
+/* ---- Sentences ---- */
+
+const char *summary_verdict_word(enum diff_verdict verdict)
+{
+	switch (verdict) {
+	case DIFF_UNCHANGED:
+		return "Unchanged";
+	case DIFF_REGRESSED:
+		return "Regressed";
+	case DIFF_IMPROVED:
+		return "Improved";
+	case DIFF_INCONCLUSIVE:
+		return "Inconclusive";
+	}
+	return "";
+}
+
+void summary_verdict(const struct diff *diff, struct buffer *out)
+{
+	const char *text = diff_string(diff, diff->verdict_text);
+
+	if (text[0])
+		buffer_printf(out, "%s: %s.", summary_verdict_word(diff->verdict), text);
+	else
+		buffer_printf(out, "%s.", summary_verdict_word(diff->verdict));
+}
+
+static const char *scale_words(enum diff_scale_mode mode)
+{
+	switch (mode) {
+	case DIFF_SCALE_AUTO:
+	case DIFF_SCALE_ROBUST:
+		return "at equal load";
+	case DIFF_SCALE_PER_RUN:
+		return "per run";
+	case DIFF_SCALE_SHARE:
+		return "as shares of each side's total";
+	case DIFF_SCALE_RATE:
+		return "per second of recording";
+	case DIFF_SCALE_WORK:
+		return "per unit of work";
+	}
+	return "";
+}
+
+void summary_scale(const struct diff *diff, struct buffer *out)
+{
+	const char *text = diff_string(diff, diff->scale_text);
+	const char *unit = diff_string(diff, diff->unit);
+
+	buffer_printf(out, "Compared %s (--scale %s)", scale_words(diff->scale.mode), diff_scale_mode_name(diff->scale.mode));
+	if (isfinite(diff->scale.factor))
+		buffer_printf(out, ": head × %.4g", diff->scale.factor);
+	buffer_printf(out, "; measured %s in base, %s in head.", format_value(diff->raw_total[DIFF_BASE], unit).text,
+		format_value(diff->raw_total[DIFF_HEAD], unit).text);
+	if (text[0])
+		buffer_printf(out, " %c%s.", text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0], text + 1);
+}
+
+static void evidence_source(const struct diff_evidence *evidence, struct buffer *out)
+{
+	switch (evidence->mode) {
+	case DIFF_EVIDENCE_NONE:
+		buffer_append_string(out, "Evidence: none; there is too little data to tell a difference from noise.");
+		return;
+	case DIFF_EVIDENCE_RUNS:
+		buffer_printf(
+			out, "Evidence: %zu runs of base and %zu of head.", evidence->runs[DIFF_BASE], evidence->runs[DIFF_HEAD]);
+		return;
+	case DIFF_EVIDENCE_SINGLE:
+		buffer_printf(out,
+			"Evidence: one recording a side, %zu and %zu blocks of time; processes of equal code are taken to differ by %.0f %% of themselves. "
+			"Several runs a side (kelvin bench, kelvin record --runs) prove smaller differences.",
+			evidence->blocks[DIFF_BASE], evidence->blocks[DIFF_HEAD], evidence->floor_rsd * 100);
+		return;
+	case DIFF_EVIDENCE_COUNTS:
+		buffer_append_string(
+			out, "Evidence: counts of samples only, without runs or times; noise between processes is not known.");
+		return;
+	}
+}
+
+void summary_evidence(const struct diff *diff, struct buffer *out)
+{
+	const struct diff_evidence *evidence = &diff->evidence;
+
+	evidence_source(evidence, out);
+	if (evidence->mode != DIFF_EVIDENCE_NONE)
+		buffer_printf(out, " False discovery rate %.4g.", evidence->q);
+	if (evidence->aa_done)
+		buffer_printf(out, " Base against itself: %" PRIu32 " of %" PRIu32 " functions flagged.", evidence->aa_false_flags,
+			evidence->aa_functions);
+}
+
+void summary_quality(const struct profile *profile, struct buffer *out)
+{
+	const struct profile_quality *quality = &profile->quality;
+	double duration_ns = 0;
+	uint64_t samples = quality->samples;
+
+	for (size_t i = 0; i < profile->run_count; i++)
+		duration_ns += (double)profile->runs[i].duration_ns;
+	/* Profiles of other tools carry samples but no counts of quality. */
+	if (samples == 0) {
+		double count = 0;
+
+		for (size_t i = 0; i < profile->sample_count; i++)
+			count += (double)profile->values[i * profile->value_type_count];
+		buffer_printf(out, "%s samples", format_count(count).text);
+	} else {
+		buffer_printf(out, "%s samples", format_count((double)samples).text);
+	}
+	if (duration_ns > 0)
+		buffer_printf(out, " in %.1f s", duration_ns / 1e9);
+	if (samples > 0)
+		buffer_printf(out, ", %s lost, %.1f %% whole stacks", format_count((double)quality->lost).text,
+			profile_quality_whole_percent(quality));
+}
+
+const char *summary_command(const struct render_input *input, enum diff_side side)
+{
+	const struct profile *profile = input->profiles[side];
+
+	if (profile && profile_string(profile, profile->facts.command)[0])
+		return profile_string(profile, profile->facts.command);
+	if (input->names[side] && input->names[side][0])
+		return input->names[side];
+	return "";
+}
+
+const char *summary_metric(const struct diff *diff)
+{
+	const char *name = diff_string(diff, diff->metric);
+
+	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "render/render.h"
+
+/* What text, Markdown, JSON and SVG choose and say alike. Nothing is estimated here: figures come from the diff. */
+
+/* The denominator of points: the greater of the two scaled totals. */
+double summary_points_of(const struct diff *diff);
+
+/* A difference in points of the total. */
+double summary_points(const struct diff *diff, double delta);
+
+/* In percent of base; NAN when base has none. */
+double summary_percent_of_base(const struct diff_estimate *estimate);
+
+bool summary_proven(enum diff_state state);
+
+/* A proven difference of a function whose code did not change: what changed is where it was placed, or what it was given to do. */
+bool summary_same_code(const struct diff_function *function, enum diff_state state);
+
+/* Functions by id, greatest first. */
+struct summary_list {
+	uint32_t *ids; /* owned */
+	size_t count;
+	size_t proven_left_out; /* proven ones for which there was no room */
+};
+
+void summary_list_deinit(struct summary_list *list);
+
+enum summary_order {
+	SUMMARY_SELF_INCREASES, /* proven first, then by size; unproven ones only where room is left in the first few rows */
+	SUMMARY_SELF_DECREASES,
+	SUMMARY_TOTAL_CHANGES, /* proven only */
+	SUMMARY_MOVED,         /* moved or renamed: the end that has the values */
+	SUMMARY_SELF,          /* one side: by self value */
+	SUMMARY_TOTAL,         /* one side: by total value */
+};
+
+COMMON_MUST_CHECK
+bool summary_list(const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err);
+
+/* "Regressed" */
+const char *summary_verdict_word(enum diff_verdict verdict);
+
+/* Whole sentences with their full stop, from the diff's phrases. Nothing is appended where there is nothing to say. */
+void summary_verdict(const struct diff *diff, struct buffer *out);
+void summary_scale(const struct diff *diff, struct buffer *out);
+void summary_evidence(const struct diff *diff, struct buffer *out);
+
+/* "1 203 samples in 10.0 s, 0 lost, 99.2 % whole stacks" */
+void summary_quality(const struct profile *profile, struct buffer *out);
+
+/* The recorded command, else the side's name, else "". Not cleaned. */
+const char *summary_command(const struct render_input *input, enum diff_side side);
+
+/* "CPU time" for cpu, else the metric's own name. */
+const char *summary_metric(const struct diff *diff);

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/format.h"
+#include "render/render.h"
+#include "render/shorten.h"
+#include "render/summary.h"
+#include "render/unicode.h"
+
+#include <math.h>
+
+/* Flame graph of head, root on top. Frames under half a pixel that stand side by side are drawn as one. */
+enum {
+	DEFAULT_WIDTH = 1200,
+	MIN_WIDTH = 400,
+	MAX_WIDTH = 20000,
+	MARGIN = 10,
+	HEADER = 64,
+	ROW = 17,
+	FOOTER = 34,
+	MAX_FRAMES = 200000
+};
+static const double least_pixels = 0.5, pixels_per_column = 6.6;
+enum { LEAST_COLUMNS = 5 }; /* a label shorter than this says nothing */
+
+struct svg_writer {
+	const struct render_input *input;
+	const struct diff *diff;
+	const char *unit;
+	double width, scale; /* pixels of the drawing; pixels per unit of the metric */
+	double most_points;  /* the greatest difference of a node that is drawn in colour */
+	unsigned int max_depth, frames;
+	bool cut; /* not all could be drawn */
+	struct buffer *out;
+};
+
+/* ---- Colours: docs/report.md ---- */
+
+struct colour {
+	unsigned int red, green, blue;
+};
+
+static const struct colour colour_same = { 0xe6, 0xe4, 0xe0 }, colour_more = { 0xd5, 0x5e, 0x00 },
+			   colour_less = { 0x43, 0x93, 0xc3 }, colour_new = { 0x8c, 0x2d, 0x04 },
+			   colour_gone = { 0x08, 0x51, 0x9c };
+
+static struct colour origin_colour(enum profile_origin origin)
+{
+	switch (origin) {
+	case PROFILE_ORIGIN_USER:
+		return (struct colour){ 0x4a, 0x90, 0xd9 };
+	case PROFILE_ORIGIN_LIBRARY:
+		return (struct colour){ 0xf2, 0xc1, 0x4e };
+	case PROFILE_ORIGIN_SYSTEM:
+		return (struct colour){ 0xb5, 0x53, 0x3c };
+	case PROFILE_ORIGIN_UNKNOWN:
+		return (struct colour){ 0xc9, 0xcc, 0xd1 };
+	}
+	return colour_same;
+}
+
+static unsigned int mix(unsigned int from, unsigned int to, double part)
+{
+	return (unsigned int)lround(from + ((double)to - from) * part);
+}
+
+static struct colour blend(struct colour full, double part)
+{
+	return (struct colour){ mix(colour_same.red, full.red, part), mix(colour_same.green, full.green, part),
+		mix(colour_same.blue, full.blue, part) };
+}
+
+static double node_points(const struct svg_writer *w, uint32_t node)
+{
+	double head = w->diff->node_total[DIFF_HEAD][node] * w->diff->scale.factor;
+
+	return summary_points(w->diff, head - w->diff->node_total[DIFF_BASE][node]);
+}
+
+static struct colour node_colour(const struct svg_writer *w, uint32_t node)
+{
+	double points = fabs(node_points(w, node)), part = 1;
+
+	if (node == 0)
+		return colour_same;
+	if (w->diff->sides != DIFF_SIDES)
+		return origin_colour(w->diff->functions[w->diff->nodes[node].function].origin);
+	/* Never so pale that a proven difference looks like none. */
+	if (isfinite(points) && w->most_points > 0)
+		part = fmax(0.35, sqrt(fmin(points / w->most_points, 1)));
+	switch ((enum diff_state)w->diff->nodes[node].state) {
+	case DIFF_STATE_MORE:
+		return blend(colour_more, part);
+	case DIFF_STATE_LESS:
+		return blend(colour_less, part);
+	case DIFF_STATE_NEW:
+		return colour_new;
+	case DIFF_STATE_GONE:
+		return colour_gone;
+	case DIFF_STATE_SAME:
+	case DIFF_STATE_UNPROVEN:
+	case DIFF_STATE_MOVED:
+		return colour_same;
+	}
+	return colour_same;
+}
+
+/* Black or white, whichever can be read. */
+static const char *text_colour(struct colour c)
+{
+	return 0.299 * c.red + 0.587 * c.green + 0.114 * c.blue > 120 ? "#111" : "#fff";
+}
+
+/* ---- Text ---- */
+
+static void append_xml(struct buffer *out, const char *text)
+{
+	for (uint32_t code; (code = unicode_next(&text)) != 0;) {
+		code = unicode_clean(code);
+		if (code == '<')
+			buffer_append_string(out, "&lt;");
+		else if (code == '>')
+			buffer_append_string(out, "&gt;");
+		else if (code == '&')
+			buffer_append_string(out, "&amp;");
+		else if (code == '"')
+			buffer_append_string(out, "&quot;");
+		else
+			unicode_append(out, code);
+	}
+}
+
+static const char *node_name(const struct svg_writer *w, uint32_t node)
+{
+	return node == 0 ? "all" : diff_string(w->diff, w->diff->functions[w->diff->nodes[node].function].name);
+}
+
+static void append_short(struct svg_writer *w, const char *name, size_t columns)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, (size_t)1 << 20);
+	shorten_name(name, columns, &text);
+	buffer_append(&text, "", 0);
+	if (text.failed)
+		w->out->failed = true;
+	else
+		append_xml(w->out, text.data);
+}
+
+static void append_title(struct svg_writer *w, uint32_t node)
+{
+	double base = w->diff->node_total[DIFF_BASE][node], head = w->diff->node_total[DIFF_HEAD][node] * w->diff->scale.factor;
+	double percent = format_share(w->diff->node_total[DIFF_HEAD][node], w->diff->node_total[DIFF_HEAD][0]);
+
+	buffer_append_string(w->out, "<title>");
+	append_short(w, node_name(w, node), 400);
+	if (node > 0) {
+		const struct diff_function *f = &w->diff->functions[w->diff->nodes[node].function];
+
+		buffer_append_string(w->out, " (");
+		append_xml(w->out, diff_string(w->diff, f->module));
+		buffer_printf(w->out, ", %s)", profile_origin_name(f->origin));
+	}
+	if (w->diff->sides == DIFF_SIDES)
+		buffer_printf(w->out, " base %s, head %s, %s, %s of base, %s points, %s", format_value(base, w->unit).text,
+			format_value(head, w->unit).text, format_delta(head - base, w->unit).text,
+			format_signed_percent(format_share(head - base, base)).text, format_points(node_points(w, node)).text,
+			diff_state_name((enum diff_state)w->diff->nodes[node].state));
+	else
+		buffer_printf(w->out, " %s, %s", format_value(head, w->unit).text, format_percent(percent).text);
+	buffer_append_string(w->out, "</title>");
+}
+
+/* ---- Frames ---- */
+
+static double row_y(unsigned int depth)
+{
+	return HEADER + (double)depth * ROW;
+}
+
+static void draw_rectangle(struct svg_writer *w, double x, double y, double width, struct colour c)
+{
+	buffer_printf(w->out, "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"#%02x%02x%02x\"/>", x, y, width,
+		ROW - 1, c.red, c.green, c.blue);
+}
+
+static void draw_frame(struct svg_writer *w, uint32_t node, double x, double width)
+{
+	struct colour c = node_colour(w, node);
+	double y = row_y(w->diff->nodes[node].depth);
+	size_t columns = width > 6 ? (size_t)((width - 6) / pixels_per_column) : 0;
+
+	buffer_append_string(w->out, "<g>");
+	append_title(w, node);
+	draw_rectangle(w, x, y, fmax(width - 0.3, 0.3), c);
+	if (columns >= LEAST_COLUMNS) {
+		buffer_printf(w->out, "<text x=\"%.1f\" y=\"%.0f\" fill=\"%s\">", x + 3, y + ROW - 5, text_colour(c));
+		append_short(w, node_name(w, node), columns);
+		buffer_append_string(w->out, "</text>");
+	}
+	buffer_append_string(w->out, "</g>\n");
+	w->frames++;
+}
+
+static void draw_small(struct svg_writer *w, unsigned int depth, double x, double width, size_t count)
+{
+	if (count == 0 || width <= 0)
+		return;
+	buffer_printf(w->out, "<g><title>%zu narrow frames</title>", count);
+	draw_rectangle(w, x, row_y(depth), fmax(width, 0.3), colour_same);
+	buffer_append_string(w->out, "</g>\n");
+	w->frames++;
+}
+
+struct level {
+	double next;        /* where the next child goes, in pixels */
+	double small;       /* width of the narrow children collected before it */
+	size_t small_count; /* and their number */
+};
+
+static void flush_small(struct svg_writer *w, struct level *level, unsigned int depth)
+{
+	draw_small(w, depth, level->next - level->small, level->small, level->small_count);
+	level->small = 0;
+	level->small_count = 0;
+}
+
+/* Preorder without recursion: levels[d] is the state of the open node at depth d. */
+static bool draw_tree(struct svg_writer *w, struct level *levels)
+{
+	const struct diff *diff = w->diff;
+	unsigned int open = 0;
+
+	draw_frame(w, 0, MARGIN, w->width);
+	levels[0] = (struct level){ .next = MARGIN };
+	for (uint32_t node = 1; node < diff->node_count;) {
+		unsigned int depth = diff->nodes[node].depth;
+		double width = diff->node_total[DIFF_HEAD][node] * w->scale;
+		struct level *parent;
+
+		for (; open >= depth; open--)
+			flush_small(w, &levels[open], open + 1);
+		parent = &levels[open];
+		if (!(width > 0) || depth > w->max_depth || w->frames >= MAX_FRAMES) {
+			w->cut |= width > 0;
+			node = diff->nodes[node].subtree_end;
+			continue;
+		}
+		if (width < least_pixels) {
+			parent->next += width;
+			parent->small += width;
+			parent->small_count += diff->nodes[node].subtree_end - node;
+			node = diff->nodes[node].subtree_end;
+			continue;
+		}
+		flush_small(w, parent, depth);
+		draw_frame(w, node, parent->next, width);
+		levels[depth] = (struct level){ .next = parent->next };
+		parent->next += width;
+		open = depth;
+		node++;
+	}
+	for (;; open--) {
+		flush_small(w, &levels[open], open + 1);
+		if (open == 0)
+			return !w->out->failed;
+	}
+}
+
+/* ---- Around it ---- */
+
+/* The deepest row that is drawn, and the greatest difference among what is drawn in colour. */
+static unsigned int survey(struct svg_writer *w)
+{
+	unsigned int deepest = 0;
+
+	for (uint32_t node = 1; node < w->diff->node_count; node++) {
+		const struct diff_node *n = &w->diff->nodes[node];
+
+		if (w->diff->node_total[DIFF_HEAD][node] * w->scale < least_pixels || n->depth > w->max_depth) {
+			if (n->depth <= w->max_depth && w->diff->node_total[DIFF_HEAD][node] > 0 && n->depth > deepest &&
+				w->diff->node_total[DIFF_HEAD][n->parent] * w->scale >= least_pixels)
+				deepest = n->depth;
+			continue;
+		}
+		deepest = n->depth > deepest ? n->depth : deepest;
+		if (summary_proven((enum diff_state)n->state) && fabs(node_points(w, node)) > w->most_points)
+			w->most_points = fabs(node_points(w, node));
+	}
+	return deepest;
+}
+
+static void write_legend_entry(struct svg_writer *w, double *x, double y, struct colour c, const char *text)
+{
+	buffer_printf(w->out,
+		"<rect x=\"%.0f\" y=\"%.0f\" width=\"12\" height=\"12\" fill=\"#%02x%02x%02x\"/><text x=\"%.0f\" y=\"%.0f\">%s</text>\n",
+		*x, y, c.red, c.green, c.blue, *x + 16, y + 10, text);
+	*x += 28 + (double)unicode_text_width(text) * pixels_per_column;
+}
+
+static void write_legend(struct svg_writer *w, double y)
+{
+	static const enum profile_origin order[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
+		PROFILE_ORIGIN_UNKNOWN };
+	double x = MARGIN;
+
+	if (w->diff->sides == DIFF_SIDES) {
+		write_legend_entry(w, &x, y, colour_more, "more");
+		write_legend_entry(w, &x, y, colour_less, "less");
+		write_legend_entry(w, &x, y, colour_new, "new");
+		write_legend_entry(w, &x, y, colour_same, "same or unproven");
+	} else {
+		for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++)
+			write_legend_entry(w, &x, y, origin_colour(order[i]), profile_origin_name(order[i]));
+	}
+	if (w->cut)
+		buffer_printf(w->out, "<text x=\"%.0f\" y=\"%.0f\">deeper frames are left out</text>\n", x, y + 10);
+}
+
+static void write_header(struct svg_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	size_t columns = (size_t)(w->width / pixels_per_column);
+	const char *title = w->input->title && w->input->title[0] ? w->input->title : summary_command(w->input, DIFF_HEAD);
+
+	buffer_init(&text, (size_t)1 << 20);
+	if (w->diff->sides == DIFF_SIDES)
+		summary_verdict(w->diff, &text);
+	else if (w->input->profiles[DIFF_HEAD])
+		summary_quality(w->input->profiles[DIFF_HEAD], &text);
+	buffer_append(&text, "", 0);
+	if (text.failed) {
+		w->out->failed = true;
+		return;
+	}
+	buffer_printf(w->out, "<text x=\"%d\" y=\"18\" font-size=\"14\" font-weight=\"bold\">", MARGIN);
+	append_short(w, title[0] ? title : "profile", columns * 4 / 5);
+	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"36\">", MARGIN);
+	append_short(w, text.data, columns);
+	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"54\">", MARGIN);
+	append_xml(w->out, summary_metric(w->diff));
+	if (w->diff->sides == DIFF_SIDES)
+		buffer_printf(w->out, ": base %s, head %s (%s); width is head, colour the proven difference",
+			format_value(w->diff->total.base, w->unit).text, format_value(w->diff->total.head, w->unit).text,
+			format_signed_percent(summary_percent_of_base(&w->diff->total)).text);
+	else
+		buffer_printf(w->out, ": %s; width is time, colour the origin of the code",
+			format_value(w->diff->total.head, w->unit).text);
+	buffer_append_string(w->out, "</text>\n");
+}
+
+bool render_svg(const struct render_input *input, const struct render_svg_options *options, struct buffer *out, struct error *err)
+{
+	struct svg_writer w = { .input = input, .diff = input->diff, .out = out, .max_depth = UINT16_MAX };
+	unsigned int width = options && options->width ? options->width : DEFAULT_WIDTH, deepest;
+	CLEANUP(cleanup_free) struct level *levels = calloc((size_t)UINT16_MAX + 2, sizeof(*levels));
+	double height;
+
+	if (!levels)
+		return error_set_memory(err);
+	width = width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
+	if (options && options->max_depth && options->max_depth < UINT16_MAX)
+		w.max_depth = options->max_depth;
+	w.unit = diff_string(input->diff, input->diff->unit);
+	w.width = width - 2.0 * MARGIN;
+	w.scale = input->diff->node_count && input->diff->node_total[DIFF_HEAD][0] > 0
+			  ? w.width / input->diff->node_total[DIFF_HEAD][0]
+			  : 0;
+	deepest = survey(&w);
+	height = row_y(deepest + 1) + FOOTER;
+	buffer_printf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%.0f\" viewBox=\"0 0 %u %.0f\" "
+		"font-family=\"ui-monospace,Menlo,Consolas,monospace\" font-size=\"11\" fill=\"#111\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		width, height, width, height);
+	write_header(&w);
+	if (input->diff->node_count > 0 && !draw_tree(&w, levels))
+		return buffer_ok(out, err);
+	write_legend(&w, height - FOOTER + 14);
+	buffer_append_string(out, "</svg>\n");
+	return buffer_ok(out, err);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/*
+ * Names come from foreign files and may hold anything. What is written for people goes through here: ill-formed UTF-8, control
+ * characters (terminal escapes) and invisible or direction-changing ones become U+FFFD, so that a name can neither move the
+ * cursor nor pass for another one.
+ */
+
+/* Reads the next code point and moves `text` behind it; U+FFFD for a byte that begins none; 0 at the end. */
+uint32_t unicode_next(const char **text);
+
+/* What is safe to show: `code` itself or U+FFFD. */
+uint32_t unicode_clean(uint32_t code);
+
+void unicode_append(struct buffer *out, uint32_t code);
+
+/* Appends the whole text, cleaned. */
+void unicode_append_clean(struct buffer *out, const char *text);
+
+/* Columns of a terminal: 0 for combining marks, 2 for East Asian wide and fullwidth (UAX #11), else 1. */
+unsigned int unicode_width(uint32_t code);
+size_t unicode_text_width(const char *text);

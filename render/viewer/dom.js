@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/**
+ * An element with properties, attributes (those with a dash, and role), and children. Text is always text, never markup.
+ * @param {string} tag @param {Record<string, any>} [props] @param {...(Node|string|null|undefined|false)} children
+ * @returns {any}
+ */
+export function h(tag, props = {}, ...children) {
+  const [name, ...classes] = tag.split('.');
+  const element = document.createElement(name || 'div');
+  if (classes.length) element.className = classes.join(' ');
+  for (const [key, value] of Object.entries(props)) {
+    if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else if (key.includes('-') || key === 'role' || key === 'for') element.setAttribute(key, String(value));
+    else /** @type {any} */ (element)[key] = value;
+  }
+  for (const child of children) if (child || child === '') element.append(child);
+  return element;
+}

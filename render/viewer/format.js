@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers and names as people read them.
+
+const TIME_STEPS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+
+/** @param {number} value @param {string} unit */
+export function amount(value, unit) {
+  if (!Number.isFinite(value)) return '–';
+  const size = Math.abs(value);
+  if (unit === 'nanoseconds') {
+    for (const [step, name] of TIME_STEPS)
+      if (size >= /** @type {number} */ (step) || name === 'ns') return `${digits(value / /** @type {number} */ (step))} ${size === 0 ? 's' : name}`;
+  }
+  return `${count(value)}${unit === 'count' ? '' : ` ${unit}`}`;
+}
+
+/** Three digits that count. @param {number} value */
+export function digits(value) {
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+}
+
+/** Thin spaces between thousands. @param {number} value */
+export function count(value) {
+  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, '\u202f');
+}
+
+/** @param {number} value */
+export function signed(value) {
+  return value > 0 ? '+' : value < 0 ? '−' : '±';
+}
+
+/** @param {number} value @param {string} unit */
+export function signedAmount(value, unit) {
+  return Number.isFinite(value) ? signed(value) + amount(Math.abs(value), unit) : '–';
+}
+
+/** @param {number} part @param {number} whole */
+export function percent(part, whole) {
+  if (!(whole > 0) || !Number.isFinite(part)) return '–';
+  const value = (100 * part) / whole;
+  return `${Math.abs(value) >= 9.95 ? value.toFixed(1) : value.toFixed(2)} %`;
+}
+
+/** @param {number} part @param {number} whole */
+export function signedPercent(part, whole) {
+  if (!(whole > 0) || !Number.isFinite(part)) return '–';
+  return signed(part) + percent(Math.abs(part), whole);
+}
+
+/** Shorter forms of a name, longest first: without arguments, without template arguments, the last part. @param {string} name */
+export function shorterNames(name) {
+  const out = [name];
+  const plain = name.replace(/\(anonymous namespace\)/g, '{anon}');
+  const noArguments = withoutBrackets(plain, '(', ')');
+  if (noArguments && noArguments !== name) out.push(noArguments);
+  const noTemplates = withoutBrackets(noArguments || plain, '<', '>', '‹…›');
+  if (noTemplates && noTemplates !== out[out.length - 1]) out.push(noTemplates);
+  const last = noTemplates.lastIndexOf('::');
+  if (last > 0 && last + 2 < noTemplates.length) out.push(`…::${noTemplates.slice(last + 2)}`);
+  return out;
+}
+
+/** Drops what stands in brackets. @param {string} name @param {string} open @param {string} close @param {string} [mark] */
+function withoutBrackets(name, open, close, mark = '') {
+  if (open === '<' && /operator(<|>|->)/.test(name)) return name;
+  let depth = 0;
+  let out = '';
+  for (const c of name) {
+    if (c === open) {
+      if (depth++ === 0) out += mark;
+    } else if (c === close && depth > 0) {
+      depth--;
+    } else if (depth === 0) {
+      out += c;
+    }
+  }
+  return depth ? name : out.replace(/ (const|\[clone.*)$/, '').trim();
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The top of the page: what was compared, the verdict in words to quote, what limits it; and the legend at its foot.
+
+import { ORIGINS } from './decode.js';
+import { ORIGIN_COLOURS } from './colour.js';
+import { h } from './dom.js';
+import { amount, count, percent, signedAmount, signedPercent } from './format.js';
+import { STATE_WORDS, swatch } from './inspector.js';
+
+/** @typedef {import('./model.js').Model} Model */
+
+/** @param {any} r */
+function recordingLine(r) {
+  const seconds = r.durationNs / 1e9;
+  const facts = [`${count(r.samples)} samples`, seconds ? `in ${seconds.toFixed(1)} s` : '', r.lost ? `${count(r.lost)} lost` : '0 lost', `${r.wholePercent.toFixed(1)} % whole stacks`, r.event, r.frequency ? `${r.frequency} Hz` : '', r.runs > 1 ? `${r.runs} runs` : ''];
+  return facts.filter(Boolean).join(' · ');
+}
+
+/** The first changes in plain sentences. @param {Model} model */
+function changes(model) {
+  const proven = model.functions.filter((f) => f.total && ['more', 'less', 'new', 'gone', 'moved'].includes(f.total.state));
+  proven.sort((a, b) => Math.abs(b.total.delta) - Math.abs(a.total.delta));
+  const unit = model.meta.unit;
+  return proven.slice(0, 3).map((f) => {
+    const word = /** @type {any} */ (STATE_WORDS)[f.total.state];
+    const size = f.total.state === 'new' ? amount(f.total.head, unit) : f.total.state === 'gone' ? amount(f.total.base, unit) : `${signedAmount(f.total.delta, unit)}, ${signedPercent(f.total.delta, f.total.base)} of base`;
+    return h('li', {}, h('code', {}, f.name), ` ${f.total.state === 'new' || f.total.state === 'gone' ? `is ${word}` : word} (${size})`);
+  });
+}
+
+/** @param {Model} model */
+function ledger(model) {
+  const rows = ['user', 'library', 'system', 'unknown'].map((name) => [name, model.meta.ledger[name]]).filter(([, o]) => o && (o.base || o.head));
+  const totals = [model.meta.total.base, model.meta.total.head];
+  return h(
+    'table.ledger',
+    {},
+    h('thead', {}, h('tr', {}, h('th', {}, 'origin'), ...(model.sides === 2 ? ['base', 'head, scaled', 'difference'] : ['time', 'of total']).map((t) => h('th', {}, t)))),
+    h(
+      'tbody',
+      {},
+      ...rows.map(([name, o]) =>
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'row' }, swatch(ORIGIN_COLOURS[ORIGINS.indexOf(name)]), name),
+          ...(model.sides === 2
+            ? [`${amount(o.base, model.meta.unit)} ${percent(o.base, totals[0])}`, `${amount(o.head, model.meta.unit)} ${percent(o.head, totals[1])}`, signedAmount(o.delta, model.meta.unit)]
+            : [amount(o.head, model.meta.unit), percent(o.head, totals[1])]
+          ).map((t) => h('td', {}, t)),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {any} e */
+function evidenceLine(e) {
+  const mode = /** @type {any} */ ({
+    none: 'not tested: no frame is coloured as changed',
+    runs: `tested over runs (${e.runs[0]} against ${e.runs[1]})`,
+    single: `one recording a side: tested over blocks of time (${e.blocks[0]} against ${e.blocks[1]}), with a floor of ${(100 * (e.floorRsd || 0)).toFixed(0)} % for what differs between processes`,
+    counts: 'tested on counts only: the files tell neither runs nor time',
+  })[e.mode] || e.mode;
+  const aa = e.aaDone ? `; base against itself flags ${e.aaFlags} of ${e.aaFunctions} functions` : '';
+  return `Evidence: ${mode}${aa}.`;
+}
+
+/** @param {Model} model */
+export function header(model) {
+  const { meta } = model;
+  const [first, second] = meta.recordings;
+  const title = meta.title || (second || first).command || 'profile';
+  return h(
+    'header',
+    {},
+    h('div.top', {}, h('h1', { title }, title), h('span.tool', {}, meta.tool)),
+    model.sides === 2 && h('p.verdict', {}, h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), ' ', meta.verdictText),
+    model.sides === 2 && meta.scaleText && h('p.dim', {}, meta.scaleText),
+    meta.warnings.length > 0 && h('ul.warnings', {}, ...meta.warnings.map((/** @type {string} */ w) => h('li', {}, w))),
+    h(
+      'details.more',
+      {},
+      h('summary', {}, model.sides === 2 ? 'Changes, origins, evidence, recordings' : 'Origins and recording'),
+      h(
+        'div.columns',
+        {},
+        model.sides === 2 && h('div', {}, h('h3', {}, 'Largest proven changes'), changes(model).length ? h('ol', {}, ...changes(model)) : h('p.dim', {}, 'None is proven.'), h('p.dim', {}, evidenceLine(meta.evidence))),
+        h('div', {}, h('h3', {}, 'By origin'), ledger(model)),
+        h(
+          'div',
+          {},
+          h('h3', {}, 'Recordings'),
+          ...meta.recordings.map((/** @type {any} */ r, /** @type {number} */ i) =>
+            h('p', {}, model.sides === 2 && h('b', {}, i ? 'head ' : 'base '), r.name && `${r.name} – `, r.command, h('br'), h('span.dim', {}, recordingLine(r)), h('br'), h('span.dim', {}, [r.cpu, r.kernel && `Linux ${r.kernel}`].filter(Boolean).join(' · '))),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {Model} model @param {import('./colour.js').Colours} colours @param {import('./state.js').State} state @param {(origin: number) => void} toggleOrigin
+ */
+export function legend(model, colours, state, toggleOrigin) {
+  const { mode } = colours;
+  if (mode === 'origin')
+    return [
+      h('span.dim', {}, 'Colour: where the code comes from. Click to search.'),
+      ...[1, 2, 3, 0].map((o) => h(`button.key${state.origins.includes(String(o)) ? '.on' : ''}`, { type: 'button', 'aria-pressed': state.origins.includes(String(o)), onclick: () => toggleOrigin(o) }, swatch(ORIGIN_COLOURS[o]), ORIGINS[o])),
+    ];
+  if (mode === 'function') return [h('span.dim', {}, 'Colour: one hue a function, the same in every report.')];
+  if (mode === 'bottleneck') return [h('span.dim', {}, 'Colour: what bounds the time. This profile has no hardware counters, so nothing is coloured.')];
+  const c = colours.colours();
+  const words = { more: 'more time', less: 'less time', new: '+ new', gone: '− gone', same: 'same, or not proven' };
+  return [
+    h('span.dim', {}, `Colour: proven change from base to head, at most ${model.most.toFixed(1)} points of total.`),
+    ...Object.entries(words).map(([name, word]) => h('span.key', {}, swatch(c[name]), word)),
+  ];
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From the page's tree to the tree that is shown: filters, the system-calls toggle, inverting. Nothing here touches the browser.
+
+import { newTree, linkTree, sumTree } from './decode.js';
+
+/** @typedef {import('./decode.js').Tree} Tree */
+/** @typedef {import('./decode.js').Func} Func */
+/** @typedef {import('./decode.js').Samples} Samples */
+/** @typedef {import('./decode.js').Timeline} Timeline */
+
+const SYSTEM = 3;
+
+/** Collects nodes by (parent, function); `finish` puts them in preorder, siblings by rank. */
+export class TreeBuilder {
+  /** @param {Func[]} functions */
+  constructor(functions) {
+    this.functions = functions;
+    /** @type {number[]} */ this.func = [-1];
+    /** @type {number[]} */ this.parent = [-1];
+    /** @type {number[]} */ this.self0 = [0];
+    /** @type {number[]} */ this.self1 = [0];
+    /** @type {number[]} */ this.state = [0];
+    /** @type {number[]} */ this.flags = [0];
+    /** @type {number[]} */ this.origin = [0];
+    /** @type {Map<number, number>} */ this.children = new Map();
+  }
+
+  /** The child of `parent` for a function. @param {number} parent @param {number} func @param {number} state @param {number} flags @param {number} origin node of the page's tree */
+  child(parent, func, state, flags, origin) {
+    const key = parent * 4194304 + func;
+    let node = this.children.get(key);
+    if (node === undefined) {
+      node = this.func.length;
+      this.children.set(key, node);
+      this.func.push(func);
+      this.parent.push(parent);
+      this.self0.push(0);
+      this.self1.push(0);
+      this.state.push(state);
+      this.flags.push(flags);
+      this.origin.push(origin);
+    } else if (this.state[node] !== state) {
+      this.state[node] = 0;
+    }
+    return node;
+  }
+
+  /** @returns {Tree & {from: Int32Array, placed: Int32Array}} `from`: node of the page's tree; `placed`: builder's node -> node */
+  finish() {
+    const count = this.func.length;
+    const first = new Int32Array(count).fill(-1);
+    const next = new Int32Array(count).fill(-1);
+    const order = new Int32Array(count - 1);
+    for (let i = 1; i < count; i++) order[i - 1] = i;
+    const rank = this.functions;
+    // The last child is linked first, so that lists come out in rising rank.
+    order.sort((a, b) => rank[this.func[b]].rank - rank[this.func[a]].rank);
+    for (const node of order) {
+      next[node] = first[this.parent[node]];
+      first[this.parent[node]] = node;
+    }
+    const tree = newTree(count);
+    const from = new Int32Array(count);
+    const placed = new Int32Array(count);
+    const stack = [0];
+    for (let at = 0; stack.length; at++) {
+      const node = /** @type {number} */ (stack.pop());
+      placed[node] = at;
+      from[at] = this.origin[node];
+      tree.func[at] = this.func[node];
+      tree.depth[at] = node ? tree.depth[placed[this.parent[node]]] + 1 : 0;
+      tree.state[at] = this.state[node];
+      tree.flags[at] = this.flags[node];
+      tree.self[0][at] = this.self0[node];
+      tree.self[1][at] = this.self1[node];
+      const reversed = [];
+      for (let child = first[node]; child >= 0; child = next[child]) reversed.push(child);
+      for (let i = reversed.length - 1; i >= 0; i--) stack.push(reversed[i]);
+    }
+    linkTree(tree);
+    sumTree(tree);
+    return Object.assign(tree, { from, placed });
+  }
+}
+
+/**
+ * @typedef {object} Filters
+ * @property {string} [thread] "side:id" keys joined, or "" for all; a thread's display name
+ * @property {(side: number, thread: number) => boolean} [keepThread]
+ * @property {number[]|null} [range] [from, to) in microseconds
+ */
+
+/**
+ * Self values under thread and time filters, or null when nothing is filtered.
+ * @param {Tree} tree @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {Filters} filters
+ */
+export function filteredSelf(tree, samples, timelines, filters) {
+  const { keepThread, range } = filters;
+  if (!keepThread && !range) return null;
+  const out = [new Float64Array(tree.count), new Float64Array(tree.count)];
+  for (let side = 0; side < 2; side++) {
+    const s = samples[side];
+    if (!s) continue;
+    const timeline = timelines[side];
+    if (range && timeline) {
+      for (let i = 0; i < timeline.count; i++) {
+        if (timeline.time[i] < range[0] || timeline.time[i] >= range[1]) continue;
+        const sample = timeline.sample[i];
+        if (keepThread && !keepThread(side, s.thread[sample])) continue;
+        out[side][s.node[sample]] += s.value[sample] / s.times[sample];
+      }
+    } else {
+      for (let i = 0; i < s.count; i++)
+        if (!keepThread || keepThread(side, s.thread[i])) out[side][s.node[i]] += s.value[i];
+    }
+  }
+  return out;
+}
+
+/**
+ * Hides system frames. 'hide': leafward runs of them disappear with their time, those between other frames are spliced out and their
+ * children join the parent. 'fold': the frames disappear, their time becomes the caller's own.
+ * @param {Tree} tree @param {Func[]} functions @param {'hide'|'fold'} mode
+ * @returns {{tree: Tree & {from: Int32Array, placed: Int32Array}, hidden: number[]}} hidden: time left out, per side
+ */
+export function withoutSystem(tree, functions, mode) {
+  const builder = new TreeBuilder(functions);
+  const mapped = new Int32Array(tree.count);
+  const hidden = [0, 0];
+  for (let i = 0; i < tree.count; i++) {
+    const func = tree.func[i];
+    const isSystem = i > 0 && functions[func].origin === SYSTEM;
+    const above = i ? mapped[tree.parent[i]] : 0;
+    mapped[i] = i === 0 ? 0 : isSystem ? above : builder.child(above, func, tree.state[i], tree.flags[i], i);
+    if (isSystem && mode === 'hide') {
+      hidden[0] += tree.self[0][i];
+      hidden[1] += tree.self[1][i];
+    } else {
+      builder.self0[mapped[i]] += tree.self[0][i];
+      builder.self1[mapped[i]] += tree.self[1][i];
+    }
+  }
+  // What only system frames stood for has no time left and is not drawn.
+  return { tree: builder.finish(), hidden };
+}
+
+/**
+ * Callers below callees: roots are the functions where time was spent.
+ * @param {Tree} tree @param {Func[]} functions @param {(func: number) => boolean} [only] callers of these alone (sandwich)
+ */
+export function inverted(tree, functions, only) {
+  const builder = new TreeBuilder(functions);
+  for (let i = 1; i < tree.count; i++) {
+    const weight0 = only ? tree.total[0][i] : tree.self[0][i];
+    const weight1 = only ? tree.total[1][i] : tree.self[1][i];
+    if (!weight0 && !weight1) continue;
+    if (only) {
+      if (!only(tree.func[i])) continue;
+      // Recursion counts once: only the outermost of a run of the same function.
+      let above = tree.parent[i];
+      while (above > 0 && !only(tree.func[above])) above = tree.parent[above];
+      if (above > 0) continue;
+    }
+    let node = 0;
+    for (let at = i; at > 0; at = tree.parent[at]) {
+      node = builder.child(node, tree.func[at], functions[tree.func[at]].total ? stateOf(functions[tree.func[at]]) : 0, 0, at);
+    }
+    builder.self0[node] += weight0;
+    builder.self1[node] += weight1;
+  }
+  return builder.finish();
+}
+
+const STATE_NUMBERS = new Map(['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'].map((name, i) => [name, i]));
+
+/** @param {Func} f */
+export function stateOf(f) {
+  return f.total ? STATE_NUMBERS.get(f.total.state) || 0 : 0;
+}
+
+/**
+ * Self and total of every function in a tree, recursion counted once.
+ * @param {Tree} tree @param {number} functionCount
+ */
+export function functionSums(tree, functionCount) {
+  const self = [new Float64Array(functionCount), new Float64Array(functionCount)];
+  const total = [new Float64Array(functionCount), new Float64Array(functionCount)];
+  const open = new Int32Array(functionCount); // id behind the subtree in which the function is already counted
+  for (let i = 1; i < tree.count; i++) {
+    const f = tree.func[i];
+    self[0][f] += tree.self[0][i];
+    self[1][f] += tree.self[1][i];
+    if (i < open[f]) continue;
+    open[f] = tree.end[i];
+    total[0][f] += tree.total[0][i];
+    total[1][f] += tree.total[1][i];
+  }
+  return { self, total };
+}
+
+/**
+ * Time covered by matching frames, nested matches counted once.
+ * @param {Tree} tree @param {(func: number) => boolean} matches
+ */
+export function coveredBy(tree, matches) {
+  const sum = [0, 0];
+  const nodes = [];
+  for (let i = 1; i < tree.count; ) {
+    if (matches(tree.func[i])) {
+      sum[0] += tree.total[0][i];
+      sum[1] += tree.total[1][i];
+      nodes.push(i);
+      i = tree.end[i];
+    } else {
+      i++;
+    }
+  }
+  return { sum, nodes };
+}

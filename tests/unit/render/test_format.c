@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/format.h"
+#include "render/shorten.h"
+#include "render/unicode.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void times_have_a_unit_that_fits(void **state)
+{
+	(void)state;
+	assert_string_equal(format_value(0, "nanoseconds").text, "0");
+	assert_string_equal(format_value(999, "nanoseconds").text, "999 ns");
+	assert_string_equal(format_value(1500, "nanoseconds").text, "1.50 µs");
+	assert_string_equal(format_value(999.6e6, "nanoseconds").text, "1.00 s");
+	assert_string_equal(format_value(412e6, "nanoseconds").text, "412 ms");
+	assert_string_equal(format_value(1203e9, "nanoseconds").text, "1 203 s");
+	assert_string_equal(format_value(1536, "bytes").text, "1.50 KiB");
+	assert_string_equal(format_value(1234567, "count").text, "1 234 567");
+	assert_string_equal(format_delta(-1.5e6, "nanoseconds").text, "-1.50 ms");
+	assert_string_equal(format_delta(1.5e6, "nanoseconds").text, "+1.50 ms");
+	assert_string_equal(format_delta(0, "nanoseconds").text, "0");
+}
+
+static void what_is_no_number_is_a_dash(void **state)
+{
+	(void)state;
+	assert_string_equal(format_value(NAN, "nanoseconds").text, format_unknown);
+	assert_string_equal(format_delta(INFINITY, "count").text, format_unknown);
+	assert_string_equal(format_percent(NAN).text, format_unknown);
+	assert_string_equal(format_points(-INFINITY).text, format_unknown);
+	assert_string_equal(format_interval(NAN, 1).text, "");
+	assert_true(isnan(format_share(1, 0)));
+}
+
+static void percentages_keep_their_sign(void **state)
+{
+	(void)state;
+	assert_string_equal(format_percent(12.34).text, "12.3 %");
+	assert_string_equal(format_percent(0.04).text, "0.04 %");
+	assert_string_equal(format_percent(99.96).text, "100 %");
+	assert_string_equal(format_signed_percent(1234.5).text, "+1 235 %");
+	assert_string_equal(format_signed_percent(-3.1).text, "-3.1 %");
+	assert_string_equal(format_points(1.024).text, "+1.02");
+	assert_string_equal(format_points(-0.001).text, "0");
+	assert_string_equal(format_interval(-0.43, 12.34).text, "-0.43 to 12.3");
+}
+
+static void check_short(const char *name, size_t width, const char *expected)
+{
+	struct buffer out;
+
+	buffer_init(&out, 4096);
+	shorten_name(name, width, &out);
+	assert_string_equal(out.data, expected);
+	assert_true(unicode_text_width(out.data) <= width);
+	buffer_deinit(&out);
+}
+
+static void names_lose_arguments_then_their_middle(void **state)
+{
+	(void)state;
+	check_short("parse(int)", 10, "parse(int)");
+	check_short("parse(int, char)", 10, "parse(…)");
+	check_short("a::b(std::map<int, int (*)(char)>) const", 20, "a::b(…) const");
+	check_short("std::map<int, std::vector<char> >::at(int const&)", 20, "std::map<…>::at(…)");
+	check_short("a::operator<<b>(std::ostream&, b const&)", 20, "a::operator<<b>(…)");
+	check_short("abcdefghij", 5, "ab…ij");
+	check_short("漢字関数名前", 7, "漢…前");
+	check_short("e\xcc\x81", 1, "e\xcc\x81");
+	check_short("(anonymous)", 6, "(an…s)");
+}
+
+static void nothing_shown_can_move_the_cursor(void **state)
+{
+	struct buffer out;
+
+	(void)state;
+	buffer_init(&out, 4096);
+	unicode_append_clean(&out, "a\033[2J\x7f\xc2\x9b\xe2\x80\xae\xff\xed\xa0\x80\xf5z\xe2\x82");
+	for (size_t i = 0; i < out.size; i++)
+		assert_true((uint8_t)out.data[i] >= 0x20 && (uint8_t)out.data[i] != 0x7f);
+	assert_null(strstr(out.data, "\xe2\x80\xae"));
+	assert_null(strstr(out.data, "\xc2\x9b"));
+	assert_non_null(strchr(out.data, 'z'));
+	buffer_deinit(&out);
+}
+
+static void code_points_survive(void **state)
+{
+	static const uint32_t codes[] = { 'a', 0xe9, 0x6f22, 0x1f4a9 };
+	struct buffer out;
+	const char *at;
+
+	(void)state;
+	buffer_init(&out, 4096);
+	for (size_t i = 0; i < 4; i++)
+		unicode_append(&out, codes[i]);
+	at = out.data;
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(unicode_next(&at), codes[i]);
+	assert_int_equal(unicode_next(&at), 0);
+	buffer_deinit(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_have_a_unit_that_fits),
+		cmocka_unit_test(what_is_no_number_is_a_dash),
+		cmocka_unit_test(percentages_keep_their_sign),
+		cmocka_unit_test(names_lose_arguments_then_their_middle),
+		cmocka_unit_test(nothing_shown_can_move_the_cursor),
+		cmocka_unit_test(code_points_survive),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

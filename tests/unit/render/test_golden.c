@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Whole outputs against tests/golden/render/. `UPDATE_GOLDEN=1 ctest -L golden` writes them anew; the difference is then read. */
+
+static void compare(const char *name, char *actual)
+{
+	struct buffer expected;
+	struct error err;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", GOLDEN_DIRECTORY, name);
+	if (getenv("UPDATE_GOLDEN")) {
+		if (!file_write(path, actual, strlen(actual), 0644, &err))
+			fail_msg("%s", err.message);
+		free(actual);
+		return;
+	}
+	buffer_init(&expected, (size_t)16 << 20);
+	if (!file_read(path, &expected, &err))
+		fail_msg("%s", err.message);
+	assert_string_equal(actual, expected.data);
+	buffer_deinit(&expected);
+	free(actual);
+}
+
+static void two_sides(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_SHOP);
+
+	(void)state;
+	compare("shop-60.txt", fixture_text(&fixture, 60, false));
+	compare("shop-100.txt", fixture_text(&fixture, 100, false));
+	compare("shop-160.txt", fixture_text(&fixture, 160, false));
+	compare("shop-colour.txt", fixture_text(&fixture, 100, true));
+	compare("shop.json.txt", fixture_json(&fixture));
+	compare("shop.markdown.txt", fixture_markdown(&fixture));
+	compare("shop.svg.txt", fixture_svg(&fixture, 0));
+	fixture_destroy(&fixture);
+}
+
+static void one_side(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_SINGLE);
+
+	(void)state;
+	compare("single-100.txt", fixture_text(&fixture, 100, false));
+	compare("single.json.txt", fixture_json(&fixture));
+	compare("single.svg.txt", fixture_svg(&fixture, 0));
+	fixture_destroy(&fixture);
+}
+
+static void hostile_names(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_HOSTILE);
+
+	(void)state;
+	compare("hostile-100.txt", fixture_text(&fixture, 100, false));
+	compare("hostile.markdown.txt", fixture_markdown(&fixture));
+	compare("hostile.svg.txt", fixture_svg(&fixture, 0));
+	fixture_destroy(&fixture);
+}
+
+static void nothing_to_say(void **state)
+{
+	struct fixture empty = fixture_create(FIXTURE_EMPTY), equal = fixture_create(FIXTURE_EQUAL);
+
+	(void)state;
+	compare("empty-100.txt", fixture_text(&empty, 100, false));
+	compare("equal-100.txt", fixture_text(&equal, 100, false));
+	fixture_destroy(&empty);
+	fixture_destroy(&equal);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_sides),
+		cmocka_unit_test(one_side),
+		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(nothing_to_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fixture.h"
+
+#include "render/unicode.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { KINDS = FIXTURE_EQUAL + 1 };
+
+/* ---- Text ---- */
+
+static void check_lines_fit(char *text, unsigned int width)
+{
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		if (unicode_text_width(line) > width)
+			fail_msg("wider than %u: %s", width, line);
+		assert_int_not_equal(line[strlen(line) - 1], ' ');
+	}
+}
+
+static void text_fits_every_width(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < KINDS; kind++) {
+		struct fixture fixture = fixture_create((enum fixture_kind)kind);
+
+		for (unsigned int width = 40; width <= 200; width++) {
+			char *text = fixture_text(&fixture, width, false);
+
+			assert_null(strchr(text, '\033'));
+			assert_null(strstr(text, "nan"));
+			check_lines_fit(text, width);
+			free(text);
+		}
+		fixture_destroy(&fixture);
+	}
+}
+
+static void colour_only_when_asked(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_SHOP);
+	char *text = fixture_text(&fixture, 100, true);
+
+	(void)state;
+	assert_non_null(strstr(text, "\033[31m"));
+	assert_non_null(strstr(text, "\033[0m"));
+	free(text);
+	fixture_destroy(&fixture);
+}
+
+static void text_says_percentages_of_base_and_points(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_SHOP);
+	char *text = fixture_text(&fixture, 140, false);
+	char *row = strstr(text, "shop::normalize_query");
+
+	(void)state;
+	assert_ptr_equal(strstr(text, "Regressed: head takes 21.0 % more CPU time per run"), text);
+	assert_non_null(row);
+	*strchr(row, '\n') = '\0';
+	assert_non_null(strstr(row, "410 ms"));
+	assert_non_null(strstr(row, "1.63 s"));
+	assert_non_null(strstr(row, "+1.22 s"));
+	assert_non_null(strstr(row, "+298 %"));
+	assert_non_null(strstr(row, "+20.90"));
+	assert_non_null(strstr(row, "19.6 to 22.2"));
+	assert_non_null(strstr(row, "more"));
+	free(text);
+	fixture_destroy(&fixture);
+}
+
+/* ---- JSON ---- */
+
+static json_t *parse(const char *text)
+{
+	json_error_t error;
+	json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+
+	if (!json)
+		fail_msg("line %d: %s", error.line, error.text);
+	return json;
+}
+
+static void json_is_valid_whatever_the_names(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < KINDS; kind++) {
+		struct fixture fixture = fixture_create((enum fixture_kind)kind);
+		char *text = fixture_json(&fixture);
+		json_t *json = parse(text);
+
+		assert_string_equal(json_string_value(json_object_get(json, "schema")),
+			kind == FIXTURE_SINGLE ? "kelvin.report/1" : "kelvin.diff/1");
+		assert_int_equal(json_array_size(json_object_get(json, "functions")), fixture.diff->function_count);
+		json_decref(json);
+		free(text);
+		fixture_destroy(&fixture);
+	}
+}
+
+static void check_kind(json_t *object, const char *member, json_type type)
+{
+	json_t *value = json_object_get(object, member);
+
+	if (!value || json_typeof(value) != type)
+		fail_msg("%s is missing or of another type", member);
+}
+
+static void json_has_the_promised_members(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_SHOP);
+	char *text = fixture_json(&fixture);
+	json_t *json = parse(text), *f = json_array_get(json_object_get(json, "functions"), 3);
+	json_t *origin;
+	double deltas = 0;
+	size_t i;
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(json, "verdict")), "regressed");
+	check_kind(json_object_get(json, "scale"), "factor", JSON_REAL);
+	check_kind(json_object_get(json, "totals"), "base_ns", JSON_INTEGER);
+	check_kind(json_object_get(json, "evidence"), "aa_false_flags", JSON_INTEGER);
+	assert_int_equal(json_integer_value(json_object_get(f, "base_self_ns")), 410000000);
+	assert_int_equal(json_integer_value(json_object_get(f, "head_total_ns")), 1630000000);
+	check_kind(f, "delta_self_pct_points", JSON_REAL);
+	check_kind(f, "ci_total", JSON_ARRAY);
+	check_kind(f, "q_total", JSON_REAL);
+	assert_string_equal(json_string_value(json_object_get(f, "state")), "more");
+	/* What was not tested is null, not zero. */
+	check_kind(json_array_get(json_object_get(json, "functions"), 0), "q_self", JSON_NULL);
+	json_array_foreach(json_object_get(json, "origins"), i, origin) deltas +=
+		json_real_value(json_object_get(origin, "delta_ns"));
+	assert_true(fabs(deltas - json_real_value(json_object_get(json_object_get(json, "totals"), "delta_ns"))) < 1);
+	json_decref(json);
+	free(text);
+	fixture_destroy(&fixture);
+}
+
+/* ---- Markdown ---- */
+
+static void markdown_escapes_names(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_HOSTILE);
+	char *text = fixture_markdown(&fixture);
+
+	(void)state;
+	assert_ptr_equal(strstr(text, "<!-- kelvin-diff -->\n"), text);
+	assert_null(strstr(text, "<script"));
+	assert_null(strstr(text, "<b>"));
+	assert_null(strchr(text, '`'));
+	assert_null(strchr(text, '@'));
+	assert_null(strstr(text, "https://"));
+	assert_null(strchr(text, '\033'));
+	/* Every row of the wide tables has its nine cells: no pipe of a name got through. */
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		size_t pipes = 0;
+
+		if (strncmp(line, "| <code>", 8) != 0)
+			continue;
+		for (char *at = line; *at; at++)
+			pipes += *at == '|';
+		assert_int_equal(pipes, 10);
+	}
+	free(text);
+	fixture_destroy(&fixture);
+}
+
+static void markdown_stays_within_the_limit(void **state)
+{
+	struct fixture fixture = fixture_create_large(5000);
+	char *text;
+
+	(void)state;
+	fixture.diff->warnings = calloc(2000, sizeof(*fixture.diff->warnings));
+	assert_non_null(fixture.diff->warnings);
+	fixture.diff->warning_count = 2000;
+	for (size_t i = 0; i < 2000; i++)
+		fixture.diff->warnings[i].text = fixture.diff->functions[0].name;
+	text = fixture_markdown(&fixture);
+	assert_true(strlen(text) <= 65536);
+	assert_non_null(strstr(text, "There was no room for the rest"));
+	free(text);
+	fixture_destroy(&fixture);
+}
+
+/* ---- SVG ---- */
+
+/* Tags nest, and nothing but tags and references holds < or &. */
+static void check_nesting(const char *text)
+{
+	size_t depth = 0, text_size = strlen(text);
+
+	for (const char *at = text; (at = strchr(at, '<')) != NULL; at++) {
+		const char *end = strchr(at, '>');
+
+		assert_non_null(end);
+		if (at[1] == '?')
+			continue;
+		if (at[1] == '/') {
+			assert_true(depth > 0);
+			depth--;
+		} else if (end[-1] != '/') {
+			depth++;
+		}
+	}
+	assert_int_equal(depth, 0);
+	for (size_t i = 0; i < text_size; i++)
+		assert_true((uint8_t)text[i] >= 0x20 || text[i] == '\n');
+}
+
+static void svg_nests_whatever_the_names(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < KINDS; kind++) {
+		struct fixture fixture = fixture_create((enum fixture_kind)kind);
+		char *text = fixture_svg(&fixture, 0);
+
+		assert_non_null(strstr(text, "<svg xmlns="));
+		assert_null(strstr(text, "<script"));
+		assert_null(strstr(text, "nan"));
+		check_nesting(text);
+		free(text);
+		fixture_destroy(&fixture);
+	}
+}
+
+static void svg_of_many_nodes_stays_small(void **state)
+{
+	struct fixture fixture = fixture_create_large(100000);
+	char *text = fixture_svg(&fixture, 1200);
+
+	(void)state;
+	assert_true(strlen(text) < 2000000);
+	assert_non_null(strstr(text, "narrow frames"));
+	free(text);
+	fixture_destroy(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_fits_every_width),
+		cmocka_unit_test(colour_only_when_asked),
+		cmocka_unit_test(text_says_percentages_of_base_and_points),
+		cmocka_unit_test(json_is_valid_whatever_the_names),
+		cmocka_unit_test(json_has_the_promised_members),
+		cmocka_unit_test(markdown_escapes_names),
+		cmocka_unit_test(markdown_stays_within_the_limit),
+		cmocka_unit_test(svg_nests_whatever_the_names),
+		cmocka_unit_test(svg_of_many_nodes_stays_small),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
