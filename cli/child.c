@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/child.h"
+
+#include "common/common.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+void child_signal(int number)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char path[64];
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	file = fopen(path, "re");
+	while (file && fscanf(file, "%d", &pid) == 1)
+		if (pid > 0)
+			kill(pid, number);
+}
+
+int child_exit_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int child_wait(void)
+{
+	int status;
+	pid_t pid;
+
+	do {
+		pid = wait(&status);
+	} while (pid < 0 && errno == EINTR);
+	return pid < 0 ? -1 : child_exit_code(status);
+}

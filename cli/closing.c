@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/closing.h"
+
+#include <string.h>
+
+void closing_format_count(uint64_t count, char *text)
+{
+	char digits[24];
+	int size = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+	size_t out = 0;
+
+	for (int i = 0; i < size; i++) {
+		if (i > 0 && (size - i) % 3 == 0)
+			text[out++] = ' ';
+		text[out++] = digits[i];
+	}
+	text[out] = '\0';
+}
+
+void closing_format_bytes(uint64_t bytes, char *text)
+{
+	if (bytes < 1000)
+		snprintf(text, CLOSING_NUMBER_SIZE, "%llu B", (unsigned long long)bytes);
+	else if (bytes < 1000000)
+		snprintf(text, CLOSING_NUMBER_SIZE, "%.1f kB", (double)bytes / 1e3);
+	else
+		snprintf(text, CLOSING_NUMBER_SIZE, "%.1f MB", (double)bytes / 1e6);
+}
+
+/* What 100 % means: rounding must not hide the last cut stack. */
+static double shown_percent(const struct profile_quality *quality)
+{
+	double percent = profile_quality_whole_percent(quality);
+
+	return percent < 100 && percent > 99.9 ? 99.9 : percent;
+}
+
+static bool is_whole(size_t stop)
+{
+	return stop == PROFILE_STOP_ROOT || stop == PROFILE_STOP_STITCHED || stop == PROFILE_STOP_KERNEL_ONLY;
+}
+
+static void print_stops(FILE *stream, const struct profile_quality *quality)
+{
+	const char *separator = "cut stacks: ";
+	char count[CLOSING_NUMBER_SIZE];
+
+	for (size_t stop = 0; stop < PROFILE_STOP_COUNT; stop++) {
+		if (is_whole(stop) || quality->stops[stop] == 0)
+			continue;
+		closing_format_count(quality->stops[stop], count);
+		fprintf(stream, "%s%s %s", separator, count, profile_stop_name((enum profile_stop)stop));
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		fputc('\n', stream);
+	if (quality->stops[PROFILE_STOP_STITCHED] > 0) {
+		closing_format_count(quality->stops[PROFILE_STOP_STITCHED], count);
+		fprintf(stream, "%s of the whole stacks were stitched\n", count);
+	}
+}
+
+static void print_losses(FILE *stream, const struct profile_quality *quality)
+{
+	if (quality->throttled > 0)
+		fprintf(stream, "the kernel paused sampling %llu times; a lower -F avoids it\n",
+			(unsigned long long)quality->throttled);
+	if (quality->lost_sideband > 0)
+		fprintf(stream, "%llu records of new mappings and threads were lost: some names may be missing\n",
+			(unsigned long long)quality->lost_sideband);
+}
+
+void closing_print(FILE *stream, const struct closing *closing)
+{
+	const struct profile_quality *quality = &closing->profile->quality;
+	char samples[CLOSING_NUMBER_SIZE], lost[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
+	double seconds = (double)closing->duration_ns / 1e9;
+
+	closing_format_count(quality->samples, samples);
+	closing_format_count(quality->lost, lost);
+	closing_format_bytes(closing->file_bytes, bytes);
+	fprintf(stream, "%s %s in %.1f s, %s lost, %.1f %% whole stacks\n", samples, quality->samples == 1 ? "sample" : "samples",
+		seconds, lost, shown_percent(quality));
+	print_stops(stream, quality);
+	print_losses(stream, quality);
+	fprintf(stream, "recorder: %.1f %% of a CPU while recording, %.2f s for names and file\n",
+		seconds > 0 ? (double)closing->recorder_cpu_ns / 1e7 / seconds : 0, (double)closing->naming_ns / 1e9);
+	fprintf(stream, "wrote %s (%s)\n", strcmp(closing->path, "-") == 0 ? "standard output" : closing->path, bytes);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "sampler/sampler.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+
+enum { OPTION_JSON = OPTIONS_LONG_ONLY };
+
+static const char help[] = "Usage: kelvin doctor [OPTIONS]\n"
+			   "Says what this machine allows a profiler, and the exact command that allows more.\n"
+			   "\n"
+			   "Options:\n"
+			   "      --json                  schema kelvin.doctor/1 on standard output\n"
+			   "  -h, --help                  this text\n"
+			   "\n"
+			   "Examples:\n"
+			   "  kelvin doctor\n"
+			   "\n"
+			   "Exit codes: 0 own processes can be sampled, 2 nothing can be, or a usage error.\n";
+
+static const struct option names[] = {
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static void print_line(bool good, const char *what, const char *yes, const char *no)
+{
+	printf("%s %-22s %s\n", good ? "ok  " : "no  ", what, good ? yes : no);
+}
+
+static void print_advice(const char *command, const char *what)
+{
+	printf("     -> %s\n        %s\n", command, what);
+}
+
+static void print_rights(const struct sampler_capabilities *can)
+{
+	print_line(can->can_sample_own, "own processes", "can be sampled", "cannot be sampled");
+	if (!can->can_sample_own)
+		print_advice("sudo sysctl kernel.perf_event_paranoid=1",
+			"if that is not enough, the sandbox or container forbids perf_event_open: run Kelvin outside of it, or allow it "
+			"(docker run --cap-add PERFMON)");
+	print_line(can->can_sample_kernel, "kernel code", "is sampled too", "is left out");
+	if (!can->can_sample_kernel)
+		print_advice("sudo sysctl kernel.perf_event_paranoid=1", "until the next boot; for good in /etc/sysctl.d/");
+	print_line(can->can_sample_others, "other users' processes", "can be sampled", "cannot be sampled");
+	if (!can->can_sample_others)
+		print_advice(
+			"sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog+ep \"$(command -v kelvin)\"", "or run Kelvin with sudo");
+}
+
+static void print_sources(const struct sampler_capabilities *can)
+{
+	print_line(can->has_hardware_cycles, "cycles", "the processor counts them: the default event",
+		"not counted here (a virtual machine): cpu-clock is taken instead");
+	print_line(can->has_cpu_clock, "cpu-clock", "there", "not there: nothing can be sampled");
+	print_line(can->kernel_symbols_readable, "kernel symbols", "readable", "hidden: kernel functions have no names");
+	if (!can->kernel_symbols_readable)
+		print_advice("sudo sysctl kernel.kptr_restrict=0", "and run Kelvin with sudo, or with cap_syslog");
+	print_line(can->map_files_readable, "replaced binaries", "are read as they were mapped",
+		"cannot be opened once they are deleted: their functions stay unnamed");
+	if (!can->map_files_readable)
+		print_advice("sudo setcap cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep \"$(command -v kelvin)\"",
+			"or run Kelvin with sudo");
+}
+
+static void print_limits(const struct sampler_capabilities *can)
+{
+	printf("     perf_event_paranoid %d, perf_event_mlock_kb %d, at most %" PRIu64 " open files\n", can->perf_event_paranoid,
+		can->perf_event_mlock_kb, can->descriptor_limit);
+	if (can->descriptor_limit < 4096)
+		print_advice("ulimit -Hn 65536", "as root: processes with many threads need a descriptor per thread and CPU");
+}
+
+static int print_json(const struct sampler_capabilities *can)
+{
+	json_t *json = json_pack("{s:s, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "schema", "kelvin.doctor/1",
+		"perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb", can->perf_event_mlock_kb,
+		"descriptor_limit", (json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit), "cycles",
+		can->has_hardware_cycles, "cpu_clock", can->has_cpu_clock, "own_processes", can->can_sample_own, "kernel_code",
+		can->can_sample_kernel, "other_users", can->can_sample_others, "kernel_symbols", can->kernel_symbols_readable,
+		"replaced_binaries", can->map_files_readable);
+	bool ok = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
+
+	json_decref(json);
+	putchar('\n');
+	return ok && can->can_sample_own ? CLI_EXIT_OK : CLI_EXIT_ERROR;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct options options = { argc, argv, "doctor", ":h", names };
+	struct sampler_capabilities can;
+	bool as_json = false;
+	int option;
+
+	while ((option = options_next(&options)) != OPTIONS_END) {
+		if (option == OPTIONS_WRONG)
+			return CLI_EXIT_ERROR;
+		if (option == 'h') {
+			fputs(help, stdout);
+			return CLI_EXIT_OK;
+		}
+		as_json = true;
+	}
+	if (optind < argc)
+		return options_fail("doctor", "'%s' is too much: doctor takes no arguments", argv[optind]);
+	sampler_probe(&can);
+	if (as_json)
+		return print_json(&can);
+	puts(CLI_TOOL);
+	print_rights(&can);
+	print_sources(&can);
+	print_limits(&can);
+	return can.can_sample_own ? CLI_EXIT_OK : CLI_EXIT_ERROR;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cli.h"
+#include "cli/recording.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum {
+	OPTION_CGROUP = OPTIONS_LONG_ONLY,
+	OPTION_PROJECT_ROOT,
+	OPTION_ORIGIN_RULES,
+	MAX_FREQUENCY_HZ = 100000,
+	MAX_DELAY_MS = 86400000,
+	MAX_PIDS = 4096,
+};
+
+static const char help[] =
+	"Usage: kelvin record [OPTIONS] -p PID[,PID...] | -t TID | -a | --cgroup PATH | -- COMMAND...\n"
+	"Samples where a program spends its CPU time and writes a profile. Ctrl-C ends it cleanly.\n"
+	"\n"
+	"Target:\n"
+	"  -p, --pid PID[,PID...]      running processes with all threads and children; repeatable\n"
+	"  -t, --tid TID               one thread\n"
+	"  -a, --all-cpus              every process on every CPU\n"
+	"      --cgroup PATH           every process of a control group, below /sys/fs/cgroup\n"
+	"  -- COMMAND...               starts the command and samples it until it ends\n"
+	"\n"
+	"Options:\n"
+	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)\n"
+	"  -d, --duration SECONDS      ends the recording after so long\n"
+	"  -D, --delay MS              begins sampling so long after the start\n"
+	"  -F, --freq HZ               samples per second and CPU (default: 997)\n"
+	"  -e, --event EVENT           perf's name (default: cycles, or cpu-clock where the machine counts no cycles)\n"
+	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds up to BYTES of copied stack (default: dwarf,16384);\n"
+	"                              fp: the kernel follows frame pointers\n"
+	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"
+	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+	"  -q, --quiet                 prints errors only\n"
+	"  -h, --help                  this text\n"
+	"\n"
+	"Examples:\n"
+	"  kelvin record -p 812 -d 30 -o before.pb.gz\n"
+	"  kelvin record -p \"$(pidof -s nginx)\" -o nginx.pb.gz\n"
+	"  kelvin record -o build.pb.gz -- make -j8\n"
+	"\n"
+	"Exit codes: 0 recorded, 2 usage error or nothing recorded.\n"
+	"With a command: its own; 125 the recording failed, 126 the command cannot be executed, 127 it was not found.\n";
+
+static const struct option names[] = {
+	{ "pid", required_argument, NULL, 'p' },
+	{ "tid", required_argument, NULL, 't' },
+	{ "all-cpus", no_argument, NULL, 'a' },
+	{ "cgroup", required_argument, NULL, OPTION_CGROUP },
+	{ "output", required_argument, NULL, 'o' },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "delay", required_argument, NULL, 'D' },
+	{ "freq", required_argument, NULL, 'F' },
+	{ "event", required_argument, NULL, 'e' },
+	{ "call-graph", required_argument, NULL, 'g' },
+	{ "project-root", required_argument, NULL, OPTION_PROJECT_ROOT },
+	{ "origin-rules", required_argument, NULL, OPTION_ORIGIN_RULES },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct request {
+	struct recording recording;
+	pid_t pids[MAX_PIDS];
+	size_t target_kinds; /* how many different ones were asked for */
+};
+
+static bool set_target(struct request *request, enum sampler_target_kind kind, struct error *err)
+{
+	struct sampler_target *target = &request->recording.sampler.target;
+
+	if (request->target_kinds > 0 && (target->kind != kind || kind != SAMPLER_TARGET_PIDS))
+		return error_set(err, ERROR_USAGE, "more than one kind of target; give one of -p, -t, -a, --cgroup and a command");
+	target->kind = kind;
+	target->pids = request->pids;
+	request->target_kinds = 1;
+	return true;
+}
+
+static bool add_pid(struct request *request, const char *option, const char *text, struct error *err)
+{
+	struct sampler_target *target = &request->recording.sampler.target;
+	uint64_t pid;
+
+	if (!options_parse_count(option, text, INT_MAX, &pid, err))
+		return false;
+	if (pid == 0)
+		return error_set(err, ERROR_USAGE, "%s 0: not a process", option);
+	for (size_t i = 0; i < target->pid_count; i++)
+		if (request->pids[i] == (pid_t)pid)
+			return true;
+	if (target->pid_count == MAX_PIDS)
+		return error_set(err, ERROR_LIMIT, "more than %d pids; -a or --cgroup takes them all", MAX_PIDS);
+	request->pids[target->pid_count++] = (pid_t)pid;
+	return true;
+}
+
+static bool add_pids(struct request *request, char *list, struct error *err)
+{
+	char *rest = NULL;
+
+	if (!set_target(request, SAMPLER_TARGET_PIDS, err))
+		return false;
+	for (char *pid = strtok_r(list, ",", &rest); pid; pid = strtok_r(NULL, ",", &rest))
+		if (!add_pid(request, "-p", pid, err))
+			return false;
+	return request->recording.sampler.target.pid_count > 0 || error_set(err, ERROR_USAGE, "-p '': name a process");
+}
+
+static bool parse_call_graph(struct sampler_options *options, const char *text, struct error *err)
+{
+	uint64_t bytes;
+
+	if (strcmp(text, "fp") == 0) {
+		options->call_graph = SAMPLER_CALL_GRAPH_FP;
+		return true;
+	}
+	options->call_graph = SAMPLER_CALL_GRAPH_DWARF;
+	if (strcmp(text, "dwarf") == 0)
+		return true;
+	if (strncmp(text, "dwarf,", 6) != 0)
+		return error_set(err, ERROR_USAGE, "-g '%.80s': write dwarf, dwarf,BYTES or fp", text);
+	if (!options_parse_count("-g dwarf,BYTES", text + 6, SAMPLER_MAX_STACK_BYTES, &bytes, err))
+		return false;
+	if (bytes == 0)
+		return error_set(err, ERROR_USAGE, "-g '%.80s': there must be a stack to unwind; write fp to do without", text);
+	/* The kernel wants a multiple of 8. */
+	options->stack_bytes = (uint32_t)((bytes + 7) / 8 * 8);
+	return true;
+}
+
+static bool parse_frequency(struct sampler_options *options, const char *text, struct error *err)
+{
+	uint64_t hz;
+
+	if (!options_parse_count("-F", text, MAX_FREQUENCY_HZ, &hz, err))
+		return false;
+	if (hz == 0)
+		return error_set(err, ERROR_USAGE, "-F 0: at least one sample per second");
+	options->frequency_hz = (uint32_t)hz;
+	return true;
+}
+
+static bool take_target(struct request *request, int option, struct error *err)
+{
+	switch (option) {
+	case 'p':
+		return add_pids(request, optarg, err);
+	case 't':
+		return set_target(request, SAMPLER_TARGET_TID, err) && add_pid(request, "-t", optarg, err);
+	case 'a':
+		return set_target(request, SAMPLER_TARGET_SYSTEM, err);
+	case OPTION_CGROUP:
+		request->recording.sampler.target.cgroup_path = optarg;
+		return set_target(request, SAMPLER_TARGET_CGROUP, err);
+	default:
+		return error_set(err, ERROR_USAGE, "unknown option");
+	}
+}
+
+static bool take(struct request *request, int option, struct error *err)
+{
+	struct recording *recording = &request->recording;
+
+	switch (option) {
+	case 'o':
+		recording->output = optarg;
+		return true;
+	case 'd':
+		return options_parse_positive("-d", optarg, &recording->duration_s, err);
+	case 'D':
+		return options_parse_count("-D", optarg, MAX_DELAY_MS, &recording->delay_ms, err);
+	case 'F':
+		return parse_frequency(&recording->sampler, optarg, err);
+	case 'e':
+		recording->sampler.event = optarg;
+		return true;
+	case 'g':
+		return parse_call_graph(&recording->sampler, optarg, err);
+	case 'q':
+		recording->quiet = true;
+		return true;
+	case OPTION_PROJECT_ROOT:
+		return options_list_add(&recording->naming.roots, optarg, err);
+	case OPTION_ORIGIN_RULES:
+		recording->naming.rules_path = optarg;
+		return true;
+	default:
+		return take_target(request, option, err);
+	}
+}
+
+static bool take_command(struct request *request, char **command, struct error *err)
+{
+	if (!*command)
+		return request->target_kinds > 0 ||
+		       error_set(err, ERROR_USAGE, "nothing to record; name a process with -p or a command after --");
+	if (!set_target(request, SAMPLER_TARGET_COMMAND, err))
+		return false;
+	request->recording.sampler.target.command = command;
+	return true;
+}
+
+static int run(struct request *request, const struct options *options)
+{
+	struct error err;
+	int option;
+
+	while ((option = options_next(options)) != OPTIONS_END) {
+		if (option == OPTIONS_WRONG)
+			return CLI_EXIT_ERROR;
+		if (option == 'h') {
+			fputs(help, stdout);
+			return CLI_EXIT_OK;
+		}
+		if (!take(request, option, &err))
+			return options_fail("record", "%s", err.message);
+	}
+	if (!take_command(request, options->argv + optind, &err))
+		return options_fail("record", "%s", err.message);
+	return recording_run(&request->recording);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	/* '+': what follows a command's name is the command's. */
+	struct options options = { argc, argv, "record", "+:hp:t:ao:d:D:F:e:g:q", names };
+	CLEANUP(cleanup_free) struct request *request = calloc(1, sizeof(*request));
+	int code;
+
+	if (!request) {
+		fputs("kelvin: out of memory\n", stderr);
+		return CLI_EXIT_ERROR;
+	}
+	request->recording.output = "kelvin.pb.gz";
+	request->recording.sampler.tool = CLI_TOOL;
+	code = run(request, &options);
+	naming_deinit(&request->recording.naming);
+	return code;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cli.h"
+#include "cli/load.h"
+#include "cli/naming.h"
+#include "cli/output.h"
+
+enum {
+	OPTION_TEXT = OPTIONS_LONG_ONLY,
+	OPTION_JSON,
+	OPTION_SVG,
+	OPTION_FOLDED,
+	OPTION_METRIC,
+	OPTION_PROJECT_ROOT,
+	OPTION_ORIGIN_RULES,
+};
+
+static const char help[] =
+	"Usage: kelvin report PROFILE [OPTIONS]\n"
+	"Shows one profile (Kelvin's, any pprof, folded stacks), '-' for standard input; several joined by commas are added up.\n"
+	"\n"
+	"Output, several at once; a FILE of '-' is standard output:\n"
+	"  -o, --output FILE           a self-contained HTML page\n"
+	"      --text                  text on standard output (the default when no output is named)\n"
+	"      --json FILE             schema kelvin.report/1\n"
+	"      --svg FILE              a static flame graph\n"
+	"      --folded FILE           folded stacks for FlameGraph's tools\n"
+	"\n"
+	"Options:\n"
+	"      --metric NAME           which value to show, as cpu or samples (default: the profile's own)\n"
+	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"
+	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+	"  -h, --help                  this text\n"
+	"\n"
+	"Examples:\n"
+	"  kelvin report kelvin.pb.gz\n"
+	"  kelvin report kelvin.pb.gz -o report.html --folded stacks.txt\n"
+	"\n"
+	"Exit codes: 0, 2 usage or input error.\n";
+
+static const struct option names[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "text", no_argument, NULL, OPTION_TEXT },
+	{ "json", required_argument, NULL, OPTION_JSON },
+	{ "svg", required_argument, NULL, OPTION_SVG },
+	{ "folded", required_argument, NULL, OPTION_FOLDED },
+	{ "metric", required_argument, NULL, OPTION_METRIC },
+	{ "project-root", required_argument, NULL, OPTION_PROJECT_ROOT },
+	{ "origin-rules", required_argument, NULL, OPTION_ORIGIN_RULES },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct request {
+	struct diff_options diff;
+	struct outputs outputs;
+	struct naming naming;
+};
+
+static bool take(struct request *request, int option, struct error *err)
+{
+	const char **paths = request->outputs.paths;
+
+	switch (option) {
+	case 'o':
+		paths[OUTPUT_HTML] = optarg;
+		return true;
+	case OPTION_TEXT:
+		paths[OUTPUT_TEXT] = "-";
+		return true;
+	case OPTION_JSON:
+		paths[OUTPUT_JSON] = optarg;
+		return true;
+	case OPTION_SVG:
+		paths[OUTPUT_SVG] = optarg;
+		return true;
+	case OPTION_FOLDED:
+		paths[OUTPUT_FOLDED] = optarg;
+		return true;
+	case OPTION_METRIC:
+		request->diff.metric = optarg;
+		return true;
+	case OPTION_PROJECT_ROOT:
+		return options_list_add(&request->naming.roots, optarg, err);
+	case OPTION_ORIGIN_RULES:
+		request->naming.rules_path = optarg;
+		return true;
+	default:
+		return error_set(err, ERROR_USAGE, "unknown option");
+	}
+}
+
+static bool show(struct request *request, const char *name, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
+	struct symbolize_options options = { 0 };
+	struct render_input input;
+
+	if (!outputs_check(&request->outputs, err) || !naming_prepare(&request->naming, &options, err) ||
+		!load_profiles(name, &options, &profile, err) || !diff_create_single(profile, &request->diff, &diff, err))
+		return false;
+	input = (struct render_input){
+		.diff = diff,
+		.profiles = { [DIFF_HEAD] = profile },
+		.names = { [DIFF_HEAD] = name },
+		.tool = CLI_TOOL,
+		.origin_rule_text = output_rule_text,
+	};
+	return outputs_write(&request->outputs, &input, err);
+}
+
+static int run(struct request *request, const struct options *options)
+{
+	struct error err;
+	int option;
+
+	while ((option = options_next(options)) != OPTIONS_END) {
+		if (option == OPTIONS_WRONG)
+			return CLI_EXIT_ERROR;
+		if (option == 'h') {
+			fputs(help, stdout);
+			return CLI_EXIT_OK;
+		}
+		if (!take(request, option, &err))
+			return options_fail("report", "%s", err.message);
+	}
+	if (options->argc - optind != 1)
+		return options_fail("report", "one profile is needed, not %d", options->argc - optind);
+	if (show(request, options->argv[optind], &err))
+		return CLI_EXIT_OK;
+	cli_print_error(&err);
+	return CLI_EXIT_ERROR;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct options options = { argc, argv, "report", ":ho:", names };
+	struct request request = { 0 };
+	int code = run(&request, &options);
+
+	naming_deinit(&request.naming);
+	return code;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/addr2line.h"
+#include "cli/cli.h"
+#include "cli/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <poll.h>
+#include <string.h>
+
+enum {
+	OPTION_JSON = OPTIONS_LONG_ONLY,
+	OPTION_NO_INLINES,
+	READ_BYTES = 1 << 16,
+	MAX_INPUT_BYTES = 1 << 28,
+	MAX_ADDRESSES = 1 << 26,
+};
+
+static const char help[] =
+	"Usage: kelvin symbolize -e FILE [OPTIONS] [ADDRESS...]\n"
+	"Names addresses of a binary: function, file and line, inlined frames first, as 'addr2line -a -f -i -C' prints them.\n"
+	"Addresses are hexadecimal and relative to the file's link address; without any they are read from standard input.\n"
+	"\n"
+	"Options:\n"
+	"  -e, --exe FILE              the binary (default: a.out)\n"
+	"  -p, --pretty-print          one line for each frame\n"
+	"  -s, --basenames             file names without directories\n"
+	"  -a, -f, -i, -C              accepted and always on: addresses, functions, inlined frames, demangled\n"
+	"      --json                  schema kelvin.symbolize/1 on standard output\n"
+	"      --no-inlines            only the function that holds the code\n"
+	"  -h, --help                  this text\n"
+	"\n"
+	"Examples:\n"
+	"  kelvin symbolize -e ./server 0x4011f6\n"
+	"  cut -f1 addresses.tsv | kelvin symbolize -e libfoo.so --json\n"
+	"\n"
+	"Exit codes: 0, 2 usage or input error.\n";
+
+static const struct option names[] = {
+	{ "exe", required_argument, NULL, 'e' },
+	{ "pretty-print", no_argument, NULL, 'p' },
+	{ "basenames", no_argument, NULL, 's' },
+	{ "addresses", no_argument, NULL, 'a' },
+	{ "functions", no_argument, NULL, 'f' },
+	{ "inlines", no_argument, NULL, 'i' },
+	{ "demangle", no_argument, NULL, 'C' },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "no-inlines", no_argument, NULL, OPTION_NO_INLINES },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct request {
+	const char *path;
+	struct symbolize_options options;
+	struct addr2line_style style;
+	json_t *json; /* owned; the array of addresses, NULL when text is wanted */
+	struct elf_image *image;
+	uint64_t *addresses; /* owned; of one batch */
+	size_t count, capacity;
+};
+
+static bool add_address(struct request *request, uint64_t address, struct error *err)
+{
+	if (!ARRAY_RESERVE(&request->addresses, &request->capacity, request->count + 1, MAX_ADDRESSES, err))
+		return false;
+	request->addresses[request->count++] = address;
+	return true;
+}
+
+static json_t *frame_json(const struct symbolize_frame *frame)
+{
+	return json_pack("{s:s, s:s, s:s, s:I, s:s, s:I, s:s}", "function", frame->name, "linkage_name", frame->linkage_name,
+		"file", frame->file, "line", (json_int_t)frame->line, "declared_file", frame->decl_file, "declared_line",
+		(json_int_t)frame->decl_line, "source", profile_name_source_name(frame->source));
+}
+
+static bool add_json(json_t *array, uint64_t address, const struct symbolize_frames *frames, struct error *err)
+{
+	char text[32];
+	json_t *list = json_array();
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, address);
+	for (size_t i = 0; i < frames->count; i++)
+		/* A name that is no UTF-8 has no place in JSON. */
+		if (json_array_append_new(list, frame_json(&frames->frames[i])) != 0)
+			json_array_append_new(list, json_object());
+	if (json_array_append_new(array, json_pack("{s:s, s:o}", "address", text, "frames", list)) != 0)
+		return error_set_memory(err);
+	return true;
+}
+
+/* Names the batch and empties it. */
+static bool answer(struct request *request, struct error *err)
+{
+	struct symbolize_result *result = NULL;
+	bool ok = true;
+
+	if (request->count == 0)
+		return true;
+	if (!symbolize_addresses(request->image, request->addresses, request->count, &request->options, &result, err))
+		return false;
+	for (size_t i = 0; i < request->count && ok; i++) {
+		struct symbolize_frames frames = symbolize_result_frames(result, i);
+
+		if (request->json)
+			ok = add_json(request->json, request->addresses[i], &frames, err);
+		else
+			addr2line_print(stdout, &request->style, request->addresses[i], &frames);
+	}
+	symbolize_result_destroy(result);
+	request->count = 0;
+	/* Another program may wait for this answer before it asks on. */
+	fflush(stdout);
+	return ok;
+}
+
+/* Like addr2line, a line that is no address is answered as address 0, so that answers stay in step with questions. */
+static bool take_lines(struct request *request, struct buffer *input, bool is_end, struct error *err)
+{
+	char *line = input->data, *end = line ? line + input->size : NULL, *newline;
+
+	while (line && line < end && ((newline = memchr(line, '\n', (size_t)(end - line))) || is_end)) {
+		if (newline)
+			*newline = '\0';
+		if (!add_address(request, strtoull(line, NULL, 16), err))
+			return false;
+		line = newline ? newline + 1 : end;
+	}
+	if (line && line > input->data) {
+		input->size = (size_t)(end - line);
+		memmove(input->data, line, input->size);
+	}
+	return true;
+}
+
+static bool has_more_now(void)
+{
+	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+/* All that is there is one batch: a file is named at once, a program that asks line by line is answered line by line. */
+static bool answer_stdin(struct request *request, struct error *err)
+{
+	struct buffer input;
+	bool is_end = false, ok = true;
+
+	buffer_init(&input, MAX_INPUT_BYTES);
+	while (ok && !is_end) {
+		char *room = buffer_reserve(&input, READ_BYTES);
+		ssize_t got = room ? read(STDIN_FILENO, room, READ_BYTES) : -1;
+
+		if (!room) {
+			ok = error_set(
+				err, ERROR_LIMIT, "cannot read standard input: a line of more than %d bytes", MAX_INPUT_BYTES);
+			break;
+		}
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			ok = error_set_errno(err, errno, "cannot read standard input");
+			break;
+		}
+		buffer_commit(&input, (size_t)got);
+		is_end = got == 0;
+		ok = take_lines(request, &input, is_end, err) && (has_more_now() && !is_end ? true : answer(request, err));
+	}
+	buffer_deinit(&input);
+	return ok;
+}
+
+static bool answer_arguments(struct request *request, char *const *words, struct error *err)
+{
+	for (; *words; words++) {
+		char *end;
+		uint64_t address = strtoull(*words, &end, 16);
+
+		if (!isxdigit((unsigned char)(*words)[0]) || *end != '\0')
+			return error_set(err, ERROR_USAGE, "'%.80s' is no hexadecimal address", *words);
+		if (!add_address(request, address, err))
+			return false;
+	}
+	return answer(request, err);
+}
+
+static bool print_json(struct request *request, struct error *err)
+{
+	json_t *document =
+		json_pack("{s:s, s:s, s:O}", "schema", "kelvin.symbolize/1", "file", request->path, "addresses", request->json);
+	bool ok = document && json_dumpf(document, stdout, JSON_INDENT(1)) == 0;
+
+	json_decref(document);
+	fputc('\n', stdout);
+	return ok || error_set(err, ERROR_SYSTEM, "cannot write JSON to standard output");
+}
+
+static bool symbolize(struct request *request, char *const *words, struct error *err)
+{
+	if (!elf_image_open_path(request->path, &request->image, err))
+		return false;
+	request->style.wide = elf_image_is_64bit(request->image);
+	if (!(*words ? answer_arguments(request, words, err) : answer_stdin(request, err)))
+		return false;
+	return !request->json || print_json(request, err);
+}
+
+static bool take(struct request *request, int option)
+{
+	switch (option) {
+	case 'e':
+		request->path = optarg;
+		break;
+	case 'p':
+		request->style.pretty = true;
+		break;
+	case 's':
+		request->style.basenames = true;
+		break;
+	case OPTION_JSON:
+		if (!request->json)
+			request->json = json_array();
+		return request->json;
+	case OPTION_NO_INLINES:
+		request->options.no_inlines = true;
+		break;
+	default: /* -a -f -i -C say what is done anyway */
+		break;
+	}
+	return true;
+}
+
+static int run(struct request *request, const struct options *options)
+{
+	struct error err;
+	int option;
+
+	while ((option = options_next(options)) != OPTIONS_END) {
+		if (option == OPTIONS_WRONG)
+			return CLI_EXIT_ERROR;
+		if (option == 'h') {
+			fputs(help, stdout);
+			return CLI_EXIT_OK;
+		}
+		if (!take(request, option))
+			return CLI_EXIT_ERROR;
+	}
+	if (symbolize(request, options->argv + optind, &err))
+		return CLI_EXIT_OK;
+	cli_print_error(&err);
+	return CLI_EXIT_ERROR;
+}
+
+int cmd_symbolize(int argc, char **argv)
+{
+	struct options options = { argc, argv, "symbolize", ":he:psafiC", names };
+	struct request request = { .path = "a.out" };
+	int code = run(&request, &options);
+
+	elf_image_unref(request.image);
+	json_decref(request.json);
+	free(request.addresses);
+	return code;
+}

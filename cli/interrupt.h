@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <stdbool.h>
+
+/*
+ * Ctrl-C and SIGTERM ask a recording to end; the second one kills, as if they were not handled. This is the one mutable global of
+ * the program, for a handler knows no context.
+ */
+
+/* Installs the handlers for the rest of the process' life. A signal that was ignored from outside (nohup) stays ignored. */
+void interrupt_watch(void);
+
+/* The signal that came, or 0. */
+int interrupt_signal(void);
+
+/* Whether it came from another process, so that a command in our process group has not seen it. */
+bool interrupt_is_for_us_alone(void);

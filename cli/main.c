@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cli.h"
+
+#include <string.h>
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+	{ "record", cmd_record, "sample a running process or a command" },
+	{ "diff", cmd_diff, "compare two profiles: where did the CPU time go?" },
+	{ "report", cmd_report, "show one profile" },
+	{ "symbolize", cmd_symbolize, "name addresses of a binary, as addr2line does" },
+	{ "doctor", cmd_doctor, "what this machine allows, and how to allow more" },
+};
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+static const char help_head[] = "Usage: kelvin COMMAND [OPTIONS]\n"
+				"A sampling profiler that answers one question: after this change, where did the CPU time go?\n"
+				"\n"
+				"Commands:\n";
+
+static const char help_tail[] = "\n"
+				"Options:\n"
+				"  --help      this text; 'kelvin COMMAND --help' tells of a command\n"
+				"  --version   the version\n"
+				"\n"
+				"Examples:\n"
+				"  kelvin record -p PID -d 30 -o before.pb.gz      before the deploy\n"
+				"  kelvin record -p PID -d 30 -o after.pb.gz       after it\n"
+				"  kelvin diff before.pb.gz after.pb.gz -o diff.html\n";
+
+void cli_print_error(const struct error *err)
+{
+	fprintf(stderr, "kelvin: %s\n", err->message);
+}
+
+void cli_print_notices(const struct buffer *notices)
+{
+	if (notices->size)
+		fwrite(notices->data, 1, notices->size, stderr);
+}
+
+static void print_help(FILE *stream)
+{
+	fputs(help_head, stream);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		fprintf(stream, "  %-10s  %s\n", commands[i].name, commands[i].summary);
+	fputs(help_tail, stream);
+}
+
+/* Output that did not arrive (a full disk behind `>`) is a failure, not a success. */
+static int close_stdout(int code)
+{
+	if (fclose(stdout) == 0)
+		return code;
+	fprintf(stderr, "kelvin: cannot write standard output: %m\n");
+	return code == CLI_EXIT_OK ? CLI_EXIT_ERROR : code;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "";
+
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(word, commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+		puts(CLI_TOOL);
+		return CLI_EXIT_OK;
+	}
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+		print_help(stdout);
+		return CLI_EXIT_OK;
+	}
+	if (argc < 2)
+		print_help(stderr);
+	else
+		fprintf(stderr, "kelvin: unknown %s '%s'; see 'kelvin --help'\n", word[0] == '-' ? "option" : "command", word);
+	return CLI_EXIT_ERROR;
+}
+
+int main(int argc, char **argv)
+{
+	return close_stdout(dispatch(argc, argv));
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/naming.h"
+
+static const size_t max_rules_bytes = (size_t)1 << 20;
+
+static bool read_rules(struct naming *naming, struct error *err)
+{
+	struct buffer text;
+	bool ok;
+
+	buffer_init(&text, max_rules_bytes);
+	ok = file_read(naming->rules_path, &text, err) &&
+	     symbolize_origin_rules_parse(text.data ? text.data : "", text.size, naming->rules_path, &naming->origin_rules, err);
+	buffer_deinit(&text);
+	return ok;
+}
+
+bool naming_prepare(struct naming *naming, struct symbolize_options *options, struct error *err)
+{
+	if (naming->rules_path && !read_rules(naming, err))
+		return false;
+	options->project_roots = naming->roots.items;
+	options->project_root_count = naming->roots.count;
+	options->origin_rules = naming->origin_rules;
+	return true;
+}
+
+void naming_deinit(struct naming *naming)
+{
+	options_list_deinit(&naming->roots);
+	symbolize_origin_rules_destroy(naming->origin_rules);
+}

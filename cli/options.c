@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/options.h"
+
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { MAX_LIST_ITEMS = 10000 };
+
+/* The word as the user typed it: getopt leaves no name for a long option that it does not know. */
+static int fail_unknown(const struct options *options)
+{
+	const char *word = optind > 0 && optind <= options->argc ? options->argv[optind - 1] : "";
+
+	if (optopt > 0 && optopt < OPTIONS_LONG_ONLY && isprint(optopt) && strncmp(word, "--", 2) != 0)
+		return options_fail(options->command, "unknown option '-%c'", optopt);
+	if (optopt > 0)
+		return options_fail(options->command, "option '%s' takes no value", word);
+	return options_fail(options->command, "unknown or ambiguous option '%s'", word);
+}
+
+int options_next(const struct options *options)
+{
+	int option;
+
+	opterr = 0;
+	option = getopt_long(options->argc, options->argv, options->letters, options->names, NULL);
+	if (option == ':') {
+		options_fail(options->command, "option '%s' needs a value", options->argv[optind - 1]);
+		return OPTIONS_WRONG;
+	}
+	if (option == OPTIONS_WRONG)
+		fail_unknown(options);
+	return option;
+}
+
+int options_fail(const char *command, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "kelvin %s: ", command);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "; see 'kelvin %s --help'\n", command);
+	return CLI_EXIT_ERROR;
+}
+
+bool options_parse_count(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err)
+{
+	unsigned long long parsed;
+	char *end;
+
+	errno = 0;
+	parsed = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || *end != '\0')
+		return error_set(err, ERROR_USAGE, "%s '%.80s': not a whole number", option, text);
+	if (errno == ERANGE || parsed > max)
+		return error_set(err, ERROR_USAGE, "%s '%.80s': at most %llu", option, text, (unsigned long long)max);
+	*value = parsed;
+	return true;
+}
+
+bool options_parse_positive(const char *option, const char *text, double *value, struct error *err)
+{
+	char *end;
+	double parsed = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !isfinite(parsed) || parsed <= 0)
+		return error_set(err, ERROR_USAGE, "%s '%.80s': not a number greater than 0", option, text);
+	*value = parsed;
+	return true;
+}
+
+bool options_list_add(struct options_list *list, const char *item, struct error *err)
+{
+	if (!ARRAY_RESERVE(&list->items, &list->capacity, list->count + 1, MAX_LIST_ITEMS, err))
+		return false;
+	list->items[list->count++] = item;
+	return true;
+}
+
+void options_list_deinit(struct options_list *list)
+{
+	free(list->items);
+	*list = (struct options_list){ 0 };
+}

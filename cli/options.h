@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+#include <getopt.h>
+#include <sys/types.h>
+
+/* What is common to the options of all commands. Messages end with the next step; the caller exits with CLI_EXIT_ERROR. */
+
+/* What options_next() returns besides an option's value. Long options without a letter count up from OPTIONS_LONG_ONLY. */
+enum { OPTIONS_END = -1, OPTIONS_WRONG = '?', OPTIONS_LONG_ONLY = 256 };
+
+struct options {
+	int argc;
+	char **argv;
+	const char *command;
+	const char *letters; /* of getopt_long(), with ':' first */
+	const struct option *names;
+};
+
+/* The next option; its argument is in `optarg`. OPTIONS_WRONG after a message: an option unknown, ambiguous, or without its value.
+ */
+int options_next(const struct options *options);
+
+/* Prints a usage error with the way to the command's help; returns CLI_EXIT_ERROR. */
+__attribute__((format(printf, 2, 3))) int options_fail(const char *command, const char *format, ...);
+
+/* A whole decimal number of at most `max`; ERROR_USAGE names the option. */
+COMMON_MUST_CHECK
+bool options_parse_count(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err);
+
+/* A decimal number greater than 0, as "2.5". */
+COMMON_MUST_CHECK
+bool options_parse_positive(const char *option, const char *text, double *value, struct error *err);
+
+/* Strings given by a repeated option; they are borrowed. */
+struct options_list {
+	const char **items; /* owned */
+	size_t count, capacity;
+};
+
+COMMON_MUST_CHECK
+bool options_list_add(struct options_list *list, const char *item, struct error *err);
+void options_list_deinit(struct options_list *list);

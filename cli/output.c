@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/output.h"
+
+#include "cli/closing.h"
+#include "symbolize/symbolize.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+
+static const size_t max_output_bytes = (size_t)2 << 30;
+
+static const char *const kind_options[OUTPUT_KIND_COUNT] = {
+	[OUTPUT_HTML] = "-o",
+	[OUTPUT_TEXT] = "--text",
+	[OUTPUT_JSON] = "--json",
+	[OUTPUT_MARKDOWN] = "--markdown",
+	[OUTPUT_SVG] = "--svg",
+	[OUTPUT_FOLDED] = "--folded",
+};
+
+static bool is_stdout(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+bool outputs_use_stdout(const struct outputs *outputs)
+{
+	for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
+		if (is_stdout(outputs->paths[i]))
+			return true;
+	return false;
+}
+
+bool outputs_check(struct outputs *outputs, struct error *err)
+{
+	const char *on_stdout = NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++) {
+		const char *path = outputs->paths[i];
+
+		if (!path)
+			continue;
+		any = true;
+		if (is_stdout(path) && on_stdout)
+			return error_set(err, ERROR_USAGE, "%s and %s both write to standard output; name a file for one of them",
+				on_stdout, kind_options[i]);
+		if (is_stdout(path))
+			on_stdout = kind_options[i];
+		else if (!file_check_writable(path, err))
+			return false;
+	}
+	if (!any)
+		outputs->paths[OUTPUT_TEXT] = "-";
+	return true;
+}
+
+const char *output_rule_text(unsigned int rule)
+{
+	return symbolize_rule_text((enum symbolize_rule)rule);
+}
+
+/* The terminal's width and colours are only for a text that goes there. */
+static struct render_text_options text_options(const char *path)
+{
+	struct render_text_options options = { 0 };
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+	struct winsize window;
+
+	if (!is_stdout(path) || !isatty(STDOUT_FILENO))
+		return options;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
+		options.width = window.ws_col;
+	options.colour = !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+	return options;
+}
+
+static bool render(enum output_kind kind, const char *path, const struct render_input *input, struct buffer *out, struct error *err)
+{
+	struct render_text_options text = text_options(path);
+	struct render_svg_options svg = { 0 };
+
+	switch (kind) {
+	case OUTPUT_HTML:
+		return render_html(input, out, err);
+	case OUTPUT_TEXT:
+		return render_text(input, &text, out, err);
+	case OUTPUT_JSON:
+		return render_json(input, out, err);
+	case OUTPUT_MARKDOWN:
+		return render_markdown(input, out, err);
+	case OUTPUT_SVG:
+		return render_svg(input, &svg, out, err);
+	case OUTPUT_FOLDED:
+		return profile_write_folded(input->profiles[DIFF_HEAD], out, err);
+	}
+	return error_set(err, ERROR_USAGE, "no such output");
+}
+
+static bool write_one(enum output_kind kind, const char *path, const struct render_input *input, struct error *err)
+{
+	struct buffer out;
+	bool ok;
+
+	buffer_init(&out, max_output_bytes);
+	ok = render(kind, path, input, &out, err) && buffer_ok(&out, err) &&
+	     file_write(path, out.data ? out.data : "", out.size, 0644, err);
+	if (ok && !is_stdout(path)) {
+		char size[CLOSING_NUMBER_SIZE];
+
+		closing_format_bytes(out.size, size);
+		fprintf(stderr, "wrote %s (%s)\n", path, size);
+	}
+	buffer_deinit(&out);
+	return ok;
+}
+
+bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err)
+{
+	for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
+		if (outputs->paths[i] && !write_one((enum output_kind)i, outputs->paths[i], input, err))
+			return false;
+	return true;
+}

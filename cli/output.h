@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "cli/options.h"
+#include "render/render.h"
+
+/* What `diff` and `report` write: several at once, "-" is standard output, which only one of them can have. */
+enum output_kind { OUTPUT_HTML, OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_MARKDOWN, OUTPUT_SVG, OUTPUT_FOLDED };
+enum { OUTPUT_KIND_COUNT = 6 };
+
+struct outputs {
+	const char *paths[OUTPUT_KIND_COUNT]; /* borrowed; NULL: not asked for */
+};
+
+/* Adds text on standard output when nothing was asked for; checks that standard output is asked for once and every directory is
+ * there. */
+COMMON_MUST_CHECK
+bool outputs_check(struct outputs *outputs, struct error *err);
+
+/* Whether something goes to standard output. */
+bool outputs_use_stdout(const struct outputs *outputs);
+
+/* Renders and writes all of them; says on standard error where they lie. */
+COMMON_MUST_CHECK
+bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err);
+
+/* symbolize_rule_text() in the shape that render asks for. */
+const char *output_rule_text(unsigned int rule);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/sampler.h"
+
+/* One line on standard error, rewritten in place; nothing when that is no terminal. */
+struct progress {
+	bool is_terminal;
+	bool is_shown;
+	int64_t last_ns; /* CLOCK_MONOTONIC of the last writing */
+};
+
+void progress_init(struct progress *progress, bool quiet);
+
+/* At most ten times a second. */
+void progress_show(struct progress *progress, const struct sampler_progress *state);
+
+/* A phase that may take longer than a moment. */
+void progress_phase(struct progress *progress, const char *text);
+
+void progress_clear(struct progress *progress);
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+int64_t progress_now_ns(void);

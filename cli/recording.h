@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "cli/naming.h"
+#include "sampler/sampler.h"
+
+/* One recording from the target to the file. */
+struct recording {
+	struct sampler_options sampler;
+	struct naming naming;
+	const char *output;
+	double duration_s; /* 0: until the target ends or a signal comes */
+	uint64_t delay_ms; /* from the start until sampling is switched on */
+	bool quiet;
+};
+
+/* Returns the program's exit code. */
+int recording_run(struct recording *recording);

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# Each section below belongs to the command named in its first line.
+
+_kelvin() {
+	local current previous options=
+
+	current=${COMP_WORDS[COMP_CWORD]}
+	previous=${COMP_WORDS[COMP_CWORD - 1]}
+	if [[ $COMP_CWORD -eq 1 ]]; then
+		mapfile -t COMPREPLY < <(compgen -W 'record diff report symbolize doctor --help --version' -- "$current")
+		return
+	fi
+	case ${COMP_WORDS[1]} in
+# record
+	record)
+		options='--pid --tid --all-cpus --cgroup --output --duration --delay --freq --event --call-graph --project-root
+			--origin-rules --quiet --help'
+		case $previous in
+		-p | --pid)
+			mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$current")
+			return
+			;;
+		-e | --event)
+			mapfile -t COMPREPLY < <(compgen -W 'cycles cpu-clock task-clock page-faults context-switches' -- "$current")
+			return
+			;;
+		-g | --call-graph)
+			mapfile -t COMPREPLY < <(compgen -W 'dwarf dwarf,32768 fp' -- "$current")
+			return
+			;;
+		esac
+		;;
+# diff
+	diff)
+		options='--output --text --json --markdown --svg --scale --metric --min-effect --fail-on --ignore-warnings --project-root
+			--origin-rules --help'
+		if [[ $previous == --scale ]]; then
+			mapfile -t COMPREPLY < <(compgen -W 'auto per-run robust share rate work=' -- "$current")
+			return
+		fi
+		;;
+# report
+	report)
+		options='--output --text --json --svg --folded --metric --project-root --origin-rules --help'
+		;;
+# symbolize
+	symbolize)
+		options='--exe --pretty-print --basenames --json --no-inlines --help'
+		;;
+# doctor
+	doctor)
+		options='--json --help'
+		;;
+# end
+	esac
+	if [[ $current == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+	fi
+}
+complete -o filenames -F _kelvin kelvin

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# What the scripts share. To be sourced after `set -euo pipefail`.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export DEBIAN_FRONTEND=noninteractive
+
+# Debian's names of what a build needs.
+# shellcheck disable=SC2034
+build_packages=(cmake ninja-build gcc g++ libc6-dev pkg-config libelf-dev libdw-dev libunwind-dev libprotobuf-c-dev protobuf-c-compiler
+	libdeflate-dev libiberty-dev libgsl-dev libjansson-dev libzstd-dev libcapstone-dev zlib1g-dev libsqlite3-dev libcmocka-dev esbuild
+	scdoc)
+
+say() {
+	if [[ -t 2 && -z ${NO_COLOR:-} ]]; then
+		printf '\033[1m==>\033[0m %s\n' "$*" >&2
+	else
+		printf '==> %s\n' "$*" >&2
+	fi
+}
+
+die() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 2
+}
+
+as_root() {
+	if [[ $(id -u) -eq 0 ]]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		die "needs root for: $*; run it as root or install sudo"
+	fi
+}
+
+has_package() {
+	[[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+# Installs those of the packages that are missing.
+need_packages() {
+	local package missing=()
+
+	command -v dpkg-query >/dev/null || {
+		say "this is no Debian: taking for granted what goes by these names there: $*"
+		return 0
+	}
+	for package in "$@"; do
+		has_package "$package" || missing+=("$package")
+	done
+	[[ ${#missing[@]} -gt 0 ]] || return 0
+	say "installing ${missing[*]}"
+	as_root apt-get update -qq >&2
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# need_tool COMMAND PACKAGE: installs the package unless the command is on PATH, wherever it came from.
+need_tool() {
+	command -v "$1" >/dev/null || need_packages "$2"
+}
+
+# build PRESET [TARGET...]: configures and builds; what it prints is shown only when it fails.
+build() {
+	local preset=$1 log
+
+	shift
+	log=$(mktemp)
+	(cd "$root" && cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}) >"$log" 2>&1 || {
+		cat "$log" >&2
+		rm -f "$log"
+		die "the build failed (preset $preset)"
+	}
+	rm -f "$log"
+}
+
+# Seconds since the epoch, with a fraction.
+now() {
+	date +%s.%N
+}
+
+# since START: "12.3 s"
+since() {
+	awk -v start="$1" -v end="$(now)" 'BEGIN { printf "%.1f s", end - start }'
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Files that are no profiles, or damaged ones: one line, exit code 2, no crash.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+printf 'server;main;parse 70\nserver;main;hash 30\n' >good.folded
+printf 'other;start;work 5\n' >other.folded
+run 0 kelvin report good.folded
+: >empty
+head -c 3000 /dev/zero >zeros
+head -c 3000 /dev/urandom >random
+printf 'this is a letter\nand no profile\n' >letter
+head -c 300000000 /dev/zero | gzip -1 >zeros.gz
+printf 'PERFILE2 and so on' >perf.data
+mkdir folder
+
+for command in "report FILE" "diff FILE good.folded" "diff good.folded FILE" "diff good.folded,FILE good.folded"; do
+	try() {
+		local pattern=$1 file=$2
+
+		# shellcheck disable=SC2086
+		refuses "$pattern" kelvin ${command/FILE/$file}
+	}
+	try 'cannot read missing: No such file' missing
+	try 'cannot read empty: it is empty' empty
+	try 'zeros' zeros
+	try 'random' random
+	try 'cannot read letter: not a profile' letter
+	try 'zeros\.gz' zeros.gz
+	try 'perf\.data' perf.data
+	try 'folder' folder
+done
+refuses 'none/a.html: directory none does not exist' kelvin report good.folded -o none/a.html
+refuses 'no function|share no|nothing in common' kelvin diff good.folded other.folded
+refuses 'metric' kelvin diff good.folded good.folded --metric elephants
+refuses 'missing' kelvin symbolize -e missing 1
+refuses 'empty' kelvin symbolize -e empty 1
+refuses 'letter' kelvin symbolize -e letter 1
+refuses 'standard output' kelvin report good.folded --json - --text
+
+# A gzip bomb: 10 GB in 10 MB, in a gigabyte of memory.
+if [[ $(uname -m) == x86_64 && -z ${ASAN_OPTIONS:-} ]]; then
+	head -c 4000000000 /dev/zero | gzip -1 >bomb.gz
+	(ulimit -v 6000000 && refuses 'bomb.gz' kelvin report bomb.gz) || exit 1
+fi
+
+can_sample
+start "$WORKLOADS/system_workload"
+run 0 kelvin record -p "$pid" -d 0.5 -o good.pb.gz
+size=$(stat -c %s good.pb.gz)
+gunzip -c good.pb.gz >good.pb
+for cut in 1 10 11 100 $((size / 2)) $((size - 9)) $((size - 1)); do
+	head -c "$cut" good.pb.gz >cut.pb.gz
+	refuses 'cut\.pb\.gz' kelvin report cut.pb.gz
+	refuses 'cut\.pb\.gz' kelvin diff good.pb.gz cut.pb.gz
+done
+# Any byte wrong: a profile or a refusal, never a crash.
+plain=$(stat -c %s good.pb)
+for ((i = 0; i < 60; i++)); do
+	cp good.pb bent.pb
+	printf '\xff' | dd of=bent.pb bs=1 seek=$((i * plain / 60)) conv=notrunc status=none
+	code=0
+	kelvin report bent.pb >stdout 2>stderr || code=$?
+	[[ $code -eq 0 || $code -eq 2 ]] || fail "exit code $code with byte $((i * plain / 60)) changed"
+done

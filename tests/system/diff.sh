@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Two real recordings, one function slower: the JSON names it; all outputs at once; gates and exit codes.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+needs jq
+start "$WORKLOADS/system_workload" --parse 3
+run 0 kelvin record -p "$pid" -d 6 -o before.pb.gz
+kill "$pid"
+start "$WORKLOADS/system_workload" --parse 9
+run 0 kelvin record -p "$pid" -d 6 -o after.pb.gz
+
+code=0
+kelvin diff before.pb.gz after.pb.gz --scale share -o a.html --json a.json --markdown a.md --svg a.svg >stdout 2>stderr || code=$?
+[[ $code -ne 2 ]] || fail "the comparison failed"
+says stdout '^(regressed|improved|unchanged|inconclusive): '
+for file in a.html a.json a.md a.svg; do
+	[[ -s $file ]] || fail "no $file"
+	says stderr "^wrote $file "
+done
+jq -e '.schema == "kelvin.diff/1"' a.json >/dev/null || fail "not schema kelvin.diff/1"
+jq -e '.functions[] | select(.name == "parse_input") | .delta_self_pct_points > 5' a.json >/dev/null ||
+	fail "parse_input does not take more: $(jq -c '.functions[] | select(.name == "parse_input")' a.json)"
+jq -e '.functions[] | select(.name == "hash_output") | .delta_self_pct_points < -5' a.json >/dev/null ||
+	fail "hash_output does not take less"
+says a.html '^<!doctype html>|^<!DOCTYPE html>'
+says a.svg '<svg '
+
+# The same twice: nothing differs, whatever the scale. 0 and 3 (one recording a side proves no equality either) are both right.
+compare_same() {
+	local code=0
+
+	kelvin diff "$@" >stdout 2>stderr || code=$?
+	[[ $code -eq 0 || $code -eq 3 ]] || fail "exit code $code for equal profiles: diff $*"
+}
+for scale in auto robust share rate work=2:2; do
+	compare_same before.pb.gz before.pb.gz --scale "$scale" --json same.json
+	jq -e '[.functions[] | select(.state != "same" and .state != "unproven")] | length == 0' same.json >/dev/null ||
+		fail "a profile differs from itself under --scale $scale"
+done
+compare_same before.pb.gz before.pb.gz --fail-on 'total>2%' --fail-on 'function:parse_input>1%'
+compare_same before.pb.gz before.pb.gz --min-effect 1 --metric cpu
+compare_same before.pb.gz,before.pb.gz before.pb.gz,before.pb.gz --text
+[[ -s stdout ]] || fail "no text on stdout"
+run 1 kelvin diff after.pb.gz before.pb.gz --scale share --fail-on 'function:hash_output>1%' --ignore-warnings
+refuses "fail-on" kelvin diff before.pb.gz after.pb.gz --fail-on 'elephants>2%'
+refuses "scale" kelvin diff before.pb.gz after.pb.gz --scale elephants
+refuses "two profiles" kelvin diff before.pb.gz

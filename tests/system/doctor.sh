@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# doctor tells what is allowed, and agrees with what record can do.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+code=0
+kelvin doctor >stdout 2>stderr || code=$?
+[[ $code -eq 0 || $code -eq 2 ]] || fail "exit code $code"
+says stdout '^kelvin [0-9]'
+says stdout "perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid)"
+if [[ $code -eq 0 ]]; then
+	run 0 kelvin record -q -o a.pb.gz -- "$WORKLOADS/system_workload" --seconds 0.3
+else
+	says stdout '^     -> '
+fi
+needs jq
+kelvin doctor --json >stdout || true
+jq -e '.schema == "kelvin.doctor/1"' stdout >/dev/null || fail "not schema kelvin.doctor/1"

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A full disk: an error, and nothing under the final name.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+is_root || skip "root is needed to mount a small file system"
+mkdir small
+mount -t tmpfs -o size=8k,nr_inodes=10 none small 2>/dev/null || skip "a small file system cannot be mounted here"
+head -c 100000 /dev/zero >small/ballast 2>/dev/null
+start "$WORKLOADS/system_workload"
+refuses 'cannot write small/a.pb.gz: No space left on device' kelvin record -p "$pid" -d 0.5 -q -o small/a.pb.gz
+[[ $(ls small) == ballast ]] || fail "left behind: $(ls small)"
+run 125 kelvin record -q -o small/a.pb.gz -- "$WORKLOADS/system_workload" --seconds 0.2
+printf 'a;b 1\n' >folded
+refuses 'cannot write small/a.html: No space left on device' kelvin report folded -o small/a.html
+[[ $(ls small) == ballast ]] || fail "left behind: $(ls small)"
+code=0
+kelvin report folded >/dev/full 2>stderr || code=$?
+[[ $code -eq 2 ]] || fail "exit code $code on a full standard output"

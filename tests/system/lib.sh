@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# The harness of the system tests: real processes, real files. A test is a bash script that sources this file; ctest gives it
+# KELVIN (the program), WORKLOADS (the folder with the programs of a known shape) and ROOT (the source tree).
+# It runs in a directory of its own, which is removed at its end with every process it started through `start`.
+set -uo pipefail
+
+work=$(mktemp -d)
+cd "$work" || exit 2
+started=()
+unset NO_COLOR
+
+finish() {
+	local code=$? pid
+
+	for pid in "${started[@]}"; do
+		kill -KILL "$pid" 2>/dev/null
+	done
+	cd /
+	umount "$work/small" 2>/dev/null
+	rm -rf "$work"
+	exit "$code"
+}
+trap finish EXIT
+
+fail() {
+	printf 'FAILED: %s\n' "$*"
+	[[ ! -s stdout ]] || { printf 'stdout:\n'; head -n 40 stdout; }
+	[[ ! -s stderr ]] || { printf 'stderr:\n'; head -n 40 stderr; }
+	exit 1
+}
+
+skip() {
+	printf 'SKIPPED: %s\n' "$*"
+	exit 77
+}
+
+# start COMMAND...: in the background, killed at the end; its pid is in `pid`.
+start() {
+	"$@" >/dev/null 2>&1 &
+	pid=$!
+	started+=("$pid")
+}
+
+# run CODE COMMAND...: expects the exit code; output is in the files stdout and stderr.
+run() {
+	local expected=$1 code=0
+
+	shift
+	"$@" >stdout 2>stderr || code=$?
+	[[ $code -eq $expected ]] || fail "exit code $code instead of $expected: $*"
+}
+
+kelvin() {
+	"$KELVIN" "$@"
+}
+
+# says FILE PATTERN: a line that matches the extended regular expression.
+says() {
+	grep -qE -- "$2" "$1" || fail "'$2' not found in $1"
+}
+
+says_not() {
+	! grep -qE -- "$2" "$1" || fail "'$2' found in $1"
+}
+
+# A refusal: exit code 2, one line on stderr that matches, nothing on stdout.
+refuses() {
+	local pattern=$1
+
+	shift
+	run 2 "$@"
+	[[ $(wc -l <stderr) -eq 1 ]] || fail "not one line: $*"
+	says stderr "^kelvin.*: .*$pattern"
+	[[ ! -s stdout ]] || fail "output on stdout: $*"
+}
+
+# share FILE PATTERN: percent of the samples whose folded stack matches.
+share() {
+	kelvin report "$1" --folded - | awk -v pattern="$2" '
+		{ sum += $NF; if ($0 ~ pattern) part += $NF }
+		END { printf "%d\n", sum ? 100 * part / sum + 0.5 : 0 }'
+}
+
+# at_least / at_most VALUE LIMIT WHAT
+at_least() {
+	[[ $1 -ge $2 ]] || fail "$3: $1, expected at least $2"
+}
+
+at_most() {
+	[[ $1 -le $2 ]] || fail "$3: $1, expected at most $2"
+}
+
+# The counts of the closing line, as numbers.
+samples_said() {
+	sed -n 's/^\([0-9 ]*\) samples\{0,1\} in .*/\1/p' stderr | tr -d ' '
+}
+
+can_sample() {
+	kelvin doctor >/dev/null || skip "this machine does not allow sampling: $(kelvin doctor | grep -m 1 '^no')"
+}
+
+needs() {
+	command -v "$1" >/dev/null || skip "$1 is not installed"
+}
+
+is_root() {
+	[[ $(id -u) -eq 0 ]]
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Children by fork and by fork and exec, followed from an attached parent and from a command.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+workload=$WORKLOADS/system_workload
+run 0 kelvin record -o a.pb.gz -- "$workload" --fork --seconds 0.5
+at_least "$(share a.pb.gz 'serve')" 80 "share of a forked child"
+cp "$workload" other
+run 0 kelvin record -o b.pb.gz -- "$workload" --exec "$PWD/other" --seconds 0.5
+at_least "$(share b.pb.gz '^other;.*main;serve')" 70 "share of an executed child, under its own name"
+
+start sh -c "sleep 0.5; '$workload' --seconds 3; true"
+run 0 kelvin record -p "$pid" -d 1.5 -o c.pb.gz
+at_least "$(share c.pb.gz 'main;serve')" 90 "share of a child born during the recording"

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The target exits during the recording: what was sampled is kept.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+start "$WORKLOADS/system_workload" --seconds 1
+begin=$(date +%s)
+run 0 kelvin record -p "$pid" -d 30 -o a.pb.gz
+at_most $(($(date +%s) - begin)) 10 "seconds until the end of a target was noticed"
+at_least "$(share a.pb.gz 'serve')" 90 "share of the workload"

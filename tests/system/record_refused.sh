@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What cannot be sampled or written is refused before anything begins.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+refuses 'cannot sample pid 4194303: no such process' kelvin record -p 4194303 -o a.pb.gz
+refuses 'directory .* does not exist' kelvin record -p $$ -o none/a.pb.gz
+mkdir folder
+refuses 'it is a directory' kelvin record -p $$ -o folder
+refuses '[Nn]o such file' kelvin record -p $$ --origin-rules none -o a.pb.gz
+refuses 'event' kelvin record -p $$ -e no-such-event -d 1 -o a.pb.gz
+refuses 'cgroup|control group' kelvin record --cgroup /no/such/group -d 1 -o a.pb.gz
+[[ ! -e a.pb.gz ]] || fail "a file was left"
+is_root || skip "root is needed to try what an ordinary user may not do"
+needs setpriv
+start sleep 30
+chmod 755 "$work"
+mkdir -m 777 open
+install -m 755 "$KELVIN" open/kelvin
+KELVIN=$work/open/kelvin
+refuses "cannot sample pid $pid" setpriv --reuid 65534 --regid 65534 --clear-groups "$KELVIN" record -p "$pid" -d 1 -o open/a.pb.gz

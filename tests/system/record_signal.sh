@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# SIGINT, SIGTERM and SIGHUP end a recording with its file; a command gets what only we have seen.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+start "$WORKLOADS/system_workload"
+target=$pid
+for signal in INT TERM HUP; do
+	rm -f a.pb.gz
+	# A shell without job control starts background programs with SIGINT ignored.
+	env --default-signal=INT "$KELVIN" record -p "$target" -d 60 -o a.pb.gz >stdout 2>stderr &
+	recorder=$!
+	started+=("$recorder")
+	sleep 1
+	kill -"$signal" "$recorder"
+	code=0
+	wait "$recorder" || code=$?
+	[[ $code -eq 0 ]] || fail "exit code $code after SIG$signal"
+	says stderr ' samples in [0-9.]+ s, 0 lost'
+	at_least "$(share a.pb.gz serve)" 90 "share of the workload after SIG$signal"
+	kill -0 "$target" || fail "the target did not survive SIG$signal"
+done
+
+"$KELVIN" record -o b.pb.gz -- "$WORKLOADS/system_workload" --seconds 60 >stdout 2>stderr &
+recorder=$!
+started+=("$recorder")
+sleep 1
+kill -TERM "$recorder"
+code=0
+wait "$recorder" || code=$?
+[[ $code -eq 143 ]] || fail "exit code $code instead of the command's 143"
+at_least "$(share b.pb.gz serve)" 90 "share of the command"

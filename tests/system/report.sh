@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# One profile in every form; folded stacks of perf's scripts; standard input; names with hostile characters.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+needs jq
+cat >perf.folded <<'F'
+server;_start;main;handle_request;parse_header_[i];memchr 120
+server;_start;main;handle_request;write;entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];ksys_write_[k] 300
+server;_start;main;std::vector<int, std::allocator<int> >::push_back(int const&) 80
+python3;[unknown];_PyEval_EvalFrameDefault 7
+F
+run 0 kelvin report perf.folded -o a.html --svg a.svg --json a.json --folded a.folded
+[[ ! -s stdout ]] || fail "output on stdout although all went to files"
+jq -e '.schema == "kelvin.report/1"' a.json >/dev/null || fail "not schema kelvin.report/1"
+[[ $(awk '{ sum += $NF } END { print sum }' a.folded) == 507 ]] || fail "counts were lost: $(cat a.folded)"
+says a.folded 'ksys_write_\[k\] 300$'
+run 0 kelvin report - <perf.folded
+says stdout 'ksys_write'
+[[ $(wc -L <stdout) -le 132 ]] || fail "lines of $(wc -L <stdout) columns"
+says_not stdout $'\033'
+run 0 kelvin report - --folded - <a.folded
+cmp -s stdout a.folded || fail "folded stacks change on their way in and out"
+gzip -k perf.folded
+run 0 kelvin report perf.folded.gz
+
+# shellcheck disable=SC2016
+printf 'a;</script><img src=x onerror=alert(1)>;"quoted"&amp;`$(id)` 5\na;\xff\xfe\x01bytes 3\na;%s 2\n' \
+	"$(head -c 10000 /dev/zero | tr '\0' n)" >hostile.folded
+run 0 kelvin report hostile.folded -o a.html --svg a.svg --json a.json --text
+jq -e . a.json >/dev/null || fail "JSON is damaged by hostile names"
+says_not a.html '<img src=x'
+says_not a.svg '<img src=x'
+if command -v xmllint >/dev/null; then
+	xmllint --noout a.svg || fail "the SVG is damaged by hostile names"
+fi

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Help, version, and everything that is no valid command line.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+run 0 kelvin --version
+says stdout '^kelvin [0-9]+\.[0-9]+\.[0-9]+$'
+run 0 kelvin --help
+mapfile -t commands < <(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' stdout)
+at_least "${#commands[@]}" 5 "commands in the help"
+for command in "${commands[@]}"; do
+	run 0 kelvin "$command" --help
+	[[ ! -s stderr ]] || fail "help of $command on stderr"
+	says stdout "^Usage: kelvin $command"
+	says stdout '^Examples:'
+	says stdout '^Exit codes:'
+	[[ $(wc -L <stdout) -le 132 ]] || fail "help of $command is $(wc -L <stdout) columns wide"
+	refuses "unknown or ambiguous option '--no-such-option'; see 'kelvin $command --help'" kelvin "$command" --no-such-option
+	refuses "unknown option '-Z'" kelvin "$command" -Z
+done
+run 2 kelvin
+refuses "unknown command 'dance'" kelvin dance
+refuses "unknown option '--dance'" kelvin --dance
+refuses 'nothing to record' kelvin record
+refuses "'-p' needs a value" kelvin record -p
+for bad in "-p x" "-p 0" "-p -1" "-p 1,x" "-F 0 -p 1" "-F x -p 1" "-d 0 -p 1" "-d x -p 1" "-D -1 -p 1" "-g elf -p 1" "-g dwarf,x -p 1" \
+	"-g dwarf,99999999 -p 1" "--runs 3 -p 1" "--control fifo:x -p 1" "--quiet=yes -p 1"; do
+	# shellcheck disable=SC2086
+	refuses "see 'kelvin record --help'" kelvin record $bad
+done
+refuses 'two profiles are needed' kelvin diff
+refuses 'one profile is needed' kelvin report
+refuses 'too much' kelvin doctor now

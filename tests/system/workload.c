@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A program with a known shape: workload [--parse N] [--threads N] [--fork] [--exec PROGRAM] [--seconds S]
+ * It spends N parts of its time in parse_input() and one in hash_output(), both called by serve().
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 20000, MAX_THREADS = 64 };
+
+struct shape {
+	int parse;
+	int threads;
+	double seconds;
+	bool fork;
+	const char *exec;
+};
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+__attribute__((noinline)) uint64_t parse_input(uint64_t state, int rounds);
+__attribute__((noinline)) uint64_t hash_output(uint64_t state, int rounds);
+__attribute__((noinline)) void serve(const struct shape *shape);
+
+uint64_t parse_input(uint64_t state, int rounds)
+{
+	for (volatile int i = 0; i < rounds; i++)
+		state = state * 6364136223846793005u + 1442695040888963407u;
+	return state;
+}
+
+uint64_t hash_output(uint64_t state, int rounds)
+{
+	for (volatile int i = 0; i < rounds; i++)
+		state = (state ^ (state >> 29)) * 0xbf58476d1ce4e5b9u;
+	return state;
+}
+
+void serve(const struct shape *shape)
+{
+	double end_s = now_s() + shape->seconds;
+	volatile uint64_t state = 1;
+
+	while (now_s() < end_s) {
+		state = parse_input(state, ROUNDS * shape->parse);
+		state = hash_output(state, ROUNDS);
+	}
+}
+
+static void *run_thread(void *shape)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "worker");
+	prctl(PR_SET_NAME, name);
+	serve(shape);
+	return NULL;
+}
+
+static void run_threads(struct shape *shape)
+{
+	pthread_t threads[MAX_THREADS];
+
+	for (int i = 0; i < shape->threads; i++)
+		if (pthread_create(&threads[i], NULL, run_thread, shape) != 0)
+			exit(1);
+	for (int i = 0; i < shape->threads; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void run_child(const struct shape *shape)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		char seconds[32];
+
+		snprintf(seconds, sizeof(seconds), "%g", shape->seconds);
+		if (shape->exec)
+			execl(shape->exec, shape->exec, "--seconds", seconds, (char *)NULL);
+		else
+			serve(shape);
+		_exit(shape->exec ? 127 : 0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+	struct shape shape = { .parse = 3, .seconds = 20 };
+
+	for (int i = 1; i < argc; i++) {
+		const char *value = i + 1 < argc ? argv[i + 1] : "";
+
+		if (strcmp(argv[i], "--fork") == 0)
+			shape.fork = true;
+		else if (strcmp(argv[i], "--exec") == 0)
+			shape.exec = value;
+		else if (strcmp(argv[i], "--parse") == 0)
+			shape.parse = atoi(value);
+		else if (strcmp(argv[i], "--threads") == 0)
+			shape.threads = atoi(value);
+		else if (strcmp(argv[i], "--seconds") == 0)
+			shape.seconds = atof(value);
+	}
+	if (shape.threads > MAX_THREADS)
+		return 2;
+	if (shape.fork || shape.exec)
+		run_child(&shape);
+	else if (shape.threads > 0)
+		run_threads(&shape);
+	else
+		serve(&shape);
+	return 0;
+}

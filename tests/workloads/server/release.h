@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "http.h"
+
+#include <string>
+
+namespace shop
+{
+
+/*
+ * The only code in which the two releases differ (SERVER_VERSION 1 and 2); all other objects are linked into both unchanged.
+ *   normalize_query   does the same in both, in 2 by repeated erasing instead of one pass
+ *   verify_checksum   in 1 only
+ *   audit_request     in 2 only
+ */
+
+/* Lower case, punctuation as spaces, one space between words. */
+std::string normalize_query(const std::string &text);
+
+/* What each release does to a request before it is routed; mixed into the log line. */
+unsigned long check_request(const Request &request);
+
+} // namespace shop
