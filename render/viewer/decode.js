@@ -35,7 +35,7 @@ export class Columns {
     let value = 0;
     let scale = 1;
     for (;;) {
-      if (this.at >= this.bytes.length) throw new Error('the page\'s data is cut off');
+      if (this.at >= this.bytes.length) throw new Error("the page's data is cut off");
       const byte = this.bytes[this.at++];
       value += (byte & 127) * scale;
       if (byte < 128) return value;
@@ -155,7 +155,13 @@ export function decodeSamples(bytes, sides) {
   const out = [null, null];
   for (let side = 2 - sides; side < 2; side++) {
     const count = columns.varint();
-    const samples = { count, node: new Int32Array(count), thread: new Int32Array(count), times: new Float64Array(count), value: new Float64Array(0) };
+    const samples = {
+      count,
+      node: new Int32Array(count),
+      thread: new Int32Array(count),
+      times: new Float64Array(count),
+      value: new Float64Array(0),
+    };
     let node = 0;
     for (let i = 0; i < count; i++) samples.node[i] = node += columns.zigzag();
     for (let i = 0; i < count; i++) samples.thread[i] = columns.varint();

@@ -67,8 +67,8 @@ export class Flame {
     const c = /** @type {CanvasRenderingContext2D} */ (tile.getContext('2d'));
     c.strokeStyle = 'rgba(255,255,255,.45)';
     c.beginPath();
-    if (state === 'new') c.moveTo(0, 6), c.lineTo(6, 0), c.moveTo(-1, 1), c.lineTo(1, -1), c.moveTo(5, 7), c.lineTo(7, 5);
-    else c.moveTo(0, 0), c.lineTo(6, 6), c.moveTo(5, -1), c.lineTo(7, 1), c.moveTo(-1, 5), c.lineTo(1, 7);
+    if (state === 'new') (c.moveTo(0, 6), c.lineTo(6, 0), c.moveTo(-1, 1), c.lineTo(1, -1), c.moveTo(5, 7), c.lineTo(7, 5));
+    else (c.moveTo(0, 0), c.lineTo(6, 6), c.moveTo(5, -1), c.lineTo(7, 1), c.moveTo(-1, 5), c.lineTo(1, 7));
     c.stroke();
     pattern = /** @type {CanvasPattern} */ (this.context.createPattern(tile, 'repeat'));
     this.patterns.set(state, pattern);
@@ -98,7 +98,7 @@ export class Flame {
     const path = [];
     for (let at = tree.parent[zoom]; at >= 0; at = tree.parent[at]) path.push(at);
     for (const node of path) this.box(scene, tree.depth[node], 0, this.width, node, 1);
-    for (let i = zoom; i < tree.end[zoom]; ) {
+    for (let i = zoom; i < tree.end[zoom];) {
       const w = widths[i] * scale;
       if (w === 0) {
         i = tree.end[i];
@@ -158,7 +158,13 @@ export class Flame {
     }
     if (w < LABEL_FROM) return;
     const sign = scene.textures && state === 'new' ? '+ ' : scene.textures && state === 'gone' ? '− ' : '';
-    this.label(sign + scene.name(node), Math.max(x, 0) + PAD, y, Math.min(x + w, this.width) - Math.max(x, 0) - 2 * PAD, inkOn(colour));
+    this.label(
+      sign + scene.name(node),
+      Math.max(x, 0) + PAD,
+      y,
+      Math.min(x + w, this.width) - Math.max(x, 0) - 2 * PAD,
+      inkOn(colour),
+    );
   }
 
   /** Widths of a name's forms, measured once. @param {string} name */
@@ -223,7 +229,7 @@ export class Flame {
             c.strokeStyle = '#c026d3';
             c.lineWidth = 2;
             if (box.w >= 2) c.strokeRect(box.x + 1, y + 1, box.w - 2.5, ROW - 3);
-            else c.fillStyle = '#c026d3', c.fillRect(box.x, y, 1, ROW - 1);
+            else ((c.fillStyle = '#c026d3'), c.fillRect(box.x, y, 1, ROW - 1));
           } else {
             c.fillStyle = this.dark ? 'rgba(23,24,26,.55)' : 'rgba(255,255,255,.6)';
             c.fillRect(box.x, y, box.w, ROW - 1);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers and names as people read them.
 
-const TIME_STEPS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+const TIME_STEPS = [
+  [1e9, 's'],
+  [1e6, 'ms'],
+  [1e3, 'µs'],
+  [1, 'ns'],
+];
 
 /** @param {number} value @param {string} unit */
 export function amount(value, unit) {
@@ -9,7 +14,8 @@ export function amount(value, unit) {
   const size = Math.abs(value);
   if (unit === 'nanoseconds') {
     for (const [step, name] of TIME_STEPS)
-      if (size >= /** @type {number} */ (step) || name === 'ns') return `${digits(value / /** @type {number} */ (step))} ${size === 0 ? 's' : name}`;
+      if (size >= /** @type {number} */ (step) || name === 'ns')
+        return `${digits(value / /** @type {number} */ (step))} ${size === 0 ? 's' : name}`;
   }
   return `${count(value)}${unit === 'count' ? '' : ` ${unit}`}`;
 }
@@ -23,7 +29,9 @@ export function digits(value) {
 
 /** Thin spaces between thousands. @param {number} value */
 export function count(value) {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, '\u202f');
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
 /** @param {number} value */
@@ -40,7 +48,8 @@ export function signedAmount(value, unit) {
 export function percent(part, whole) {
   if (!(whole > 0) || !Number.isFinite(part)) return '–';
   const value = (100 * part) / whole;
-  return `${Math.abs(value) >= 9.95 ? value.toFixed(1) : value.toFixed(2)} %`;
+  const size = Math.abs(value);
+  return `${size >= 999.5 ? count(value) : value.toFixed(size >= 99.95 && size !== 100 ? 0 : size >= 9.95 ? 1 : 2)} %`;
 }
 
 /** @param {number} part @param {number} whole */
@@ -51,15 +60,30 @@ export function signedPercent(part, whole) {
 
 /** Shorter forms of a name, longest first: without arguments, without template arguments, the last part. @param {string} name */
 export function shorterNames(name) {
-  const out = [name];
-  const plain = name.replace(/\(anonymous namespace\)/g, '{anon}');
+  const out = [plainStrings(name)];
+  const plain = plainStrings(name).replace(/\(anonymous namespace\)/g, '{anon}');
   const noArguments = withoutBrackets(plain, '(', ')');
-  if (noArguments && noArguments !== name) out.push(noArguments);
+  if (noArguments && noArguments !== out[0]) out.push(noArguments);
   const noTemplates = withoutBrackets(noArguments || plain, '<', '>', '‹…›');
   if (noTemplates && noTemplates !== out[out.length - 1]) out.push(noTemplates);
   const last = noTemplates.lastIndexOf('::');
   if (last > 0 && last + 2 < noTemplates.length) out.push(`…::${noTemplates.slice(last + 2)}`);
   return out;
+}
+
+/** Names the standard library's strings as people write them. @param {string} name */
+function plainStrings(name) {
+  return name
+    .replace(/std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> ?>/g, 'std::string')
+    .replace(/std::basic_string_view<char, std::char_traits<char> ?>/g, 'std::string_view');
+}
+
+/** A name for a line of a list: whole when it is short, else without what stands in brackets. @param {string} name */
+export function listName(name) {
+  const plain = plainStrings(name);
+  if (plain.length <= 48) return plain;
+  const [, noArguments = plain, noTemplates = noArguments] = shorterNames(plain);
+  return noArguments.length <= 48 ? noArguments : noTemplates;
 }
 
 /** Drops what stands in brackets. @param {string} name @param {string} open @param {string} close @param {string} [mark] */

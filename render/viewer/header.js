@@ -2,40 +2,63 @@
 // The top of the page: what was compared, the verdict in words to quote, what limits it; and the legend at its foot.
 
 import { ORIGINS } from './decode.js';
-import { ORIGIN_COLOURS } from './colour.js';
+import { css, ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
-import { amount, count, percent, signedAmount, signedPercent } from './format.js';
-import { STATE_WORDS, swatch } from './inspector.js';
+import { amount, count, listName, percent, signedAmount } from './format.js';
+import { swatch } from './inspector.js';
 
 /** @typedef {import('./model.js').Model} Model */
 
 /** @param {any} r */
 function recordingLine(r) {
   const seconds = r.durationNs / 1e9;
-  const facts = [`${count(r.samples)} samples`, seconds ? `in ${seconds.toFixed(1)} s` : '', r.lost ? `${count(r.lost)} lost` : '0 lost', `${r.wholePercent.toFixed(1)} % whole stacks`, r.event, r.frequency ? `${r.frequency} Hz` : '', r.runs > 1 ? `${r.runs} runs` : ''];
+  const facts = [
+    `${count(r.samples)} samples`,
+    seconds ? `in ${seconds.toFixed(1)} s` : '',
+    r.lost ? `${count(r.lost)} lost` : '0 lost',
+    `${r.wholePercent.toFixed(1)} % whole stacks`,
+    r.event,
+    r.frequency ? `${r.frequency} Hz` : '',
+    r.runs > 1 ? `${r.runs} runs` : '',
+  ];
   return facts.filter(Boolean).join(' · ');
 }
 
-/** The first changes in plain sentences. @param {Model} model */
-function changes(model) {
-  const proven = model.functions.filter((f) => f.total && ['more', 'less', 'new', 'gone', 'moved'].includes(f.total.state));
-  proven.sort((a, b) => Math.abs(b.total.delta) - Math.abs(a.total.delta));
-  const unit = model.meta.unit;
-  return proven.slice(0, 3).map((f) => {
-    const word = /** @type {any} */ (STATE_WORDS)[f.total.state];
-    const size = f.total.state === 'new' ? amount(f.total.head, unit) : f.total.state === 'gone' ? amount(f.total.base, unit) : `${signedAmount(f.total.delta, unit)}, ${signedPercent(f.total.delta, f.total.base)} of base`;
-    return h('li', {}, h('code', {}, f.name), ` ${f.total.state === 'new' || f.total.state === 'gone' ? `is ${word}` : word} (${size})`);
+/** The first three changes in sentences to quote. @param {Model} model */
+function sentences(model) {
+  const { unit } = model.meta;
+  const own = model.provenFunctions(true);
+  const changed = own.length ? own : model.provenFunctions(false);
+  if (!changed.length) return [h('p.dim', {}, 'None is proven.')];
+  return changed.slice(0, 3).map((f) => {
+    const e = own.length ? f.self : f.total;
+    const name = h('code', { title: f.name }, listName(f.name));
+    if (e.state === 'new') return h('p', {}, name, ` is new and takes ${amount(e.head, unit)}.`);
+    if (e.state === 'gone') return h('p', {}, name, ` is gone; it took ${amount(e.base, unit)}.`);
+    const share = percent(Math.abs(e.delta), e.base);
+    return h('p', {}, name, ` takes ${share} ${e.delta > 0 ? 'more' : 'less'} time (${signedAmount(e.delta, unit)}).`);
   });
 }
 
 /** @param {Model} model */
 function ledger(model) {
-  const rows = ['user', 'library', 'system', 'unknown'].map((name) => [name, model.meta.ledger[name]]).filter(([, o]) => o && (o.base || o.head));
+  const rows = ['user', 'library', 'system', 'unknown']
+    .map((name) => [name, model.meta.ledger[name]])
+    .filter(([, o]) => o && (o.base || o.head));
   const totals = [model.meta.total.base, model.meta.total.head];
   return h(
     'table.ledger',
     {},
-    h('thead', {}, h('tr', {}, h('th', {}, 'origin'), ...(model.sides === 2 ? ['base', 'head, scaled', 'difference'] : ['time', 'of total']).map((t) => h('th', {}, t)))),
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        h('th', {}, 'origin'),
+        ...(model.sides === 2 ? ['base', 'head, scaled', 'difference'] : ['time', 'of total']).map((t) => h('th', {}, t)),
+      ),
+    ),
     h(
       'tbody',
       {},
@@ -45,7 +68,11 @@ function ledger(model) {
           {},
           h('th', { scope: 'row' }, swatch(ORIGIN_COLOURS[ORIGINS.indexOf(name)]), name),
           ...(model.sides === 2
-            ? [`${amount(o.base, model.meta.unit)} ${percent(o.base, totals[0])}`, `${amount(o.head, model.meta.unit)} ${percent(o.head, totals[1])}`, signedAmount(o.delta, model.meta.unit)]
+            ? [
+                `${amount(o.base, model.meta.unit)} ${percent(o.base, totals[0])}`,
+                `${amount(o.head, model.meta.unit)} ${percent(o.head, totals[1])}`,
+                signedAmount(o.delta, model.meta.unit),
+              ]
             : [amount(o.head, model.meta.unit), percent(o.head, totals[1])]
           ).map((t) => h('td', {}, t)),
         ),
@@ -56,12 +83,13 @@ function ledger(model) {
 
 /** @param {any} e */
 function evidenceLine(e) {
-  const mode = /** @type {any} */ ({
-    none: 'not tested: no frame is coloured as changed',
-    runs: `tested over runs (${e.runs[0]} against ${e.runs[1]})`,
-    single: `one recording a side: tested over blocks of time (${e.blocks[0]} against ${e.blocks[1]}), with a floor of ${(100 * (e.floorRsd || 0)).toFixed(0)} % for what differs between processes`,
-    counts: 'tested on counts only: the files tell neither runs nor time',
-  })[e.mode] || e.mode;
+  const mode =
+    /** @type {any} */ ({
+      none: 'not tested: no frame is coloured as changed',
+      runs: `tested over runs (${e.runs[0]} against ${e.runs[1]})`,
+      single: `one recording a side: tested over blocks of time (${e.blocks[0]} against ${e.blocks[1]}), with a floor of ${(100 * (e.floorRsd || 0)).toFixed(0)} % for what differs between processes`,
+      counts: 'tested on counts only: the files tell neither runs nor time',
+    })[e.mode] || e.mode;
   const aa = e.aaDone ? `; base against itself flags ${e.aaFlags} of ${e.aaFunctions} functions` : '';
   return `Evidence: ${mode}${aa}.`;
 }
@@ -85,14 +113,25 @@ export function header(model) {
       h(
         'div.columns',
         {},
-        model.sides === 2 && h('div', {}, h('h3', {}, 'Largest proven changes'), changes(model).length ? h('ol', {}, ...changes(model)) : h('p.dim', {}, 'None is proven.'), h('p.dim', {}, evidenceLine(meta.evidence))),
+        model.sides === 2 &&
+          h('div', {}, h('h3', {}, 'Largest proven changes'), ...sentences(model), h('p.dim', {}, evidenceLine(meta.evidence))),
         h('div', {}, h('h3', {}, 'By origin'), ledger(model)),
         h(
           'div',
           {},
           h('h3', {}, 'Recordings'),
           ...meta.recordings.map((/** @type {any} */ r, /** @type {number} */ i) =>
-            h('p', {}, model.sides === 2 && h('b', {}, i ? 'head ' : 'base '), r.name && `${r.name} – `, r.command, h('br'), h('span.dim', {}, recordingLine(r)), h('br'), h('span.dim', {}, [r.cpu, r.kernel && `Linux ${r.kernel}`].filter(Boolean).join(' · '))),
+            h(
+              'p',
+              {},
+              model.sides === 2 && h('b', {}, i ? 'head ' : 'base '),
+              r.name && `${r.name} – `,
+              r.command,
+              h('br'),
+              h('span.dim', {}, recordingLine(r)),
+              h('br'),
+              h('span.dim', {}, [r.cpu, r.kernel && `Linux ${r.kernel}`].filter(Boolean).join(' · ')),
+            ),
           ),
         ),
       ),
@@ -108,14 +147,24 @@ export function legend(model, colours, state, toggleOrigin) {
   if (mode === 'origin')
     return [
       h('span.dim', {}, 'Colour: where the code comes from. Click to search.'),
-      ...[1, 2, 3, 0].map((o) => h(`button.key${state.origins.includes(String(o)) ? '.on' : ''}`, { type: 'button', 'aria-pressed': state.origins.includes(String(o)), onclick: () => toggleOrigin(o) }, swatch(ORIGIN_COLOURS[o]), ORIGINS[o])),
+      ...[1, 2, 3, 0].map((o) =>
+        h(
+          `button.key${state.origins.includes(String(o)) ? '.on' : ''}`,
+          { type: 'button', 'aria-pressed': state.origins.includes(String(o)), onclick: () => toggleOrigin(o) },
+          swatch(ORIGIN_COLOURS[o]),
+          ORIGINS[o],
+        ),
+      ),
     ];
   if (mode === 'function') return [h('span.dim', {}, 'Colour: one hue a function, the same in every report.')];
-  if (mode === 'bottleneck') return [h('span.dim', {}, 'Colour: what bounds the time. This profile has no hardware counters, so nothing is coloured.')];
+  if (mode === 'bottleneck')
+    return [h('span.dim', {}, 'Colour: what bounds the time. This profile has no hardware counters, so nothing is coloured.')];
   const c = colours.colours();
   const words = { more: 'more time', less: 'less time', new: '+ new', gone: '− gone', same: 'same, or not proven' };
   return [
     h('span.dim', {}, `Colour: proven change from base to head, at most ${model.most.toFixed(1)} points of total.`),
-    ...Object.entries(words).map(([name, word]) => h('span.key', {}, swatch(c[name]), word)),
+    ...Object.entries(words).map(([name, word]) =>
+      h('span.key', {}, swatch(name === 'same' ? css(colours.neutral()) : c[name]), word),
+    ),
   ];
 }

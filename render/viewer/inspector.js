@@ -4,7 +4,7 @@
 import { ORIGINS } from './decode.js';
 import { ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
-import { amount, percent, signedAmount, signedPercent } from './format.js';
+import { amount, listName, percent, signedAmount, signedPercent } from './format.js';
 
 /** @typedef {import('./model.js').Model} Model */
 
@@ -30,11 +30,17 @@ function sideBySide(model, label, pair, totals) {
   if (model.sides === 1) return row(label, amount(pair[1], unit), percent(pair[1], totals[1]));
   const delta = pair[1] - pair[0];
   const points = (100 * delta) / Math.max(...totals, 1e-9);
+  const both = (/** @type {string} */ large, /** @type {string[]} */ ...small) =>
+    h('span', {}, large, ...small.flatMap((text) => [h('br'), h('small', {}, text)]));
   return row(
     label,
-    `${amount(pair[0], unit)}\u2002${percent(pair[0], totals[0])}`,
-    `${amount(pair[1], unit)}\u2002${percent(pair[1], totals[1])}`,
-    h('span', {}, signedAmount(delta, unit), h('br'), h('small', {}, `${signedPercent(delta, pair[0])} of base, ${points >= 0 ? '+' : '−'}${Math.abs(points).toFixed(2)} points`)),
+    both(amount(pair[0], unit), percent(pair[0], totals[0])),
+    both(amount(pair[1], unit), percent(pair[1], totals[1])),
+    both(
+      signedAmount(delta, unit),
+      pair[0] ? `${signedPercent(delta, pair[0])} of base` : 'none in base',
+      `${points >= 0 ? '+' : '−'}${Math.abs(points).toFixed(2)} points`,
+    ),
   );
 }
 
@@ -67,7 +73,16 @@ function neighbourList(model, title, list, pick) {
       'ul.neighbours',
       {},
       ...list.map(([func, sum]) =>
-        h('li', {}, h('button.link', { type: 'button', title: model.functions[func].name, onclick: () => pick(func) }, model.functions[func].name), h('span', {}, percent(sum[1] || sum[0], sum[1] ? totals[1] : totals[0]))),
+        h(
+          'li',
+          {},
+          h(
+            'button.link',
+            { type: 'button', title: model.functions[func].name, onclick: () => pick(func) },
+            model.functions[func].name,
+          ),
+          h('span', {}, percent(sum[1] || sum[0], sum[1] ? totals[1] : totals[0])),
+        ),
       ),
     ),
   );
@@ -80,6 +95,41 @@ export function stackText(model, node) {
   return out.reverse().join('\n');
 }
 
+/** One proven change in a line. @param {Model} model @param {import('./decode.js').Func} f @param {boolean} own @param {(func: number) => void} pick */
+function changeItem(model, f, own, pick) {
+  const { unit } = model.meta;
+  const e = own ? f.self : f.total;
+  const figures =
+    e.state === 'new'
+      ? amount(e.head, unit)
+      : e.state === 'gone'
+        ? amount(e.base, unit)
+        : `${signedAmount(e.delta, unit)}, ${signedPercent(e.delta, e.base)}`;
+  return h(
+    'li',
+    {},
+    h('button.link', { type: 'button', title: f.name, onclick: () => pick(f.id) }, listName(f.name)),
+    h('span', {}, h(`span.s-${e.state}`, {}, e.state), ` ${figures}`),
+  );
+}
+
+/** The proven changes, in the functions themselves where there are such. @param {Model} model @param {(func: number) => void} pick @param {number} most */
+export function changeList(model, pick, most) {
+  const own = model.provenFunctions(true);
+  const changed = own.length ? own : model.provenFunctions(false);
+  if (!changed.length) return h('p.dim', {}, 'No change is proven.');
+  const items = changed.slice(0, most).map((f) => changeItem(model, f, own.length > 0, pick));
+  const more = changed.length - items.length;
+  return h('div', {}, h('ul.changes', {}, ...items), more > 0 && h('p.dim', {}, `and ${more} more in the function list`));
+}
+
+/** What to look at first, while no frame is looked at. @param {Model} model @param {(func: number) => void} pick */
+export function overview(model, pick) {
+  const hint = h('p.hint', {}, 'Hover a frame to see it here; click to pin it and zoom.');
+  if (model.sides === 1) return hint;
+  return h('div', {}, h('h3', {}, 'Proven changes, the largest first'), changeList(model, pick, 12), hint);
+}
+
 /**
  * @param {Model} model @param {number} node @param {boolean} pinned
  * @param {{pick: (func: number) => void, callers: (func: number) => void, copy: (text: string, what: string) => void, zoom: (node: number) => void}} actions
@@ -87,12 +137,24 @@ export function stackText(model, node) {
 export function inspect(model, node, pinned, actions) {
   const totals = model.totals();
   const unit = model.meta.unit;
-  if (node < 0) return h('p.hint', {}, 'Hover a frame to see it here, click to pin it and zoom.');
   const func = model.tree.func[node];
   const value = model.valueOf(node);
   const self = model.selfOf(node);
-  const head = [h('thead', {}, model.sides === 1 ? h('tr', {}, h('th'), h('th', {}, 'time'), h('th', {}, 'of total')) : h('tr', {}, h('th'), h('th', {}, 'base'), h('th', {}, 'head, scaled'), h('th', {}, 'difference')))];
-  const table = h('table', {}, ...head, h('tbody', {}, sideBySide(model, 'total', value, totals), sideBySide(model, 'self', self, totals)));
+  const head = [
+    h(
+      'thead',
+      {},
+      model.sides === 1
+        ? h('tr', {}, h('th'), h('th', {}, 'time'), h('th', {}, 'of total'))
+        : h('tr', {}, h('th'), h('th', {}, 'base'), h('th', {}, 'head, scaled'), h('th', {}, 'difference')),
+    ),
+  ];
+  const table = h(
+    'table',
+    {},
+    ...head,
+    h('tbody', {}, sideBySide(model, 'total', value, totals), sideBySide(model, 'self', self, totals)),
+  );
   if (func < 0) return h('div', {}, h('h2', {}, 'all'), table);
   const f = model.functions[func];
   const state = model.stateOf(node);
@@ -102,13 +164,46 @@ export function inspect(model, node, pinned, actions) {
     'div',
     {},
     h('h2', { title: f.name }, f.name),
-    h('p.where', {}, [f.module, f.file ? `${f.file}${f.line ? `:${f.line}` : ''}` : ''].filter(Boolean).join(' · ') || 'no file known'),
-    h('p.origin', {}, swatch(ORIGIN_COLOURS[f.origin]), `${ORIGINS[f.origin]} – ${model.meta.ruleTexts[f.rule] || 'no rule recorded'}`, h('span.dim', {}, ` · named by ${model.meta.nameSources[f.source]}${model.tree.flags[node] & 1 ? ' · inlined' : ''}`)),
-    model.sides === 2 && h('p.state', {}, h(`span.badge.${state}`, {}, STATE_WORDS[/** @type {keyof STATE_WORDS} */ (state)]), CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}`)),
+    h(
+      'p.where',
+      {},
+      [f.module, f.file ? `${f.file}${f.line ? `:${f.line}` : ''}` : ''].filter(Boolean).join(' · ') || 'no file known',
+    ),
+    h(
+      'p.origin',
+      {},
+      swatch(ORIGIN_COLOURS[f.origin]),
+      `${ORIGINS[f.origin]} – ${model.meta.ruleTexts[f.rule] || 'no rule recorded'}`,
+      h('span.dim', {}, ` · named by ${model.meta.nameSources[f.source]}${model.tree.flags[node] & 1 ? ' · inlined' : ''}`),
+    ),
+    model.sides === 2 &&
+      h(
+        'p.state',
+        {},
+        h(`span.badge.${state}`, {}, STATE_WORDS[/** @type {keyof STATE_WORDS} */ (state)]),
+        CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}`),
+      ),
     table,
-    interval && h('p.dim', {}, `95 % interval of the difference: ${signedAmount(interval[0], unit)} to ${signedAmount(interval[1], unit)}`),
-    model.sides === 2 && f.total?.detectable != null && h('p.dim', {}, `least change found with these recordings: ${amount(f.total.detectable, unit)}`),
-    h('section', {}, h('h3', {}, 'This function everywhere'), h('table', {}, h('tbody', {}, sideBySide(model, 'total', [merged.total[0][func], merged.total[1][func] * model.factor], totals), sideBySide(model, 'self', [merged.self[0][func], merged.self[1][func] * model.factor], totals)))),
+    interval &&
+      h('p.dim', {}, `95 % interval of the difference: ${signedAmount(interval[0], unit)} to ${signedAmount(interval[1], unit)}`),
+    model.sides === 2 &&
+      f.total?.detectable != null &&
+      h('p.dim', {}, `least change found with these recordings: ${amount(f.total.detectable, unit)}`),
+    h(
+      'section',
+      {},
+      h('h3', {}, 'This function everywhere'),
+      h(
+        'table',
+        {},
+        h(
+          'tbody',
+          {},
+          sideBySide(model, 'total', [merged.total[0][func], merged.total[1][func] * model.factor], totals),
+          sideBySide(model, 'self', [merged.self[0][func], merged.self[1][func] * model.factor], totals),
+        ),
+      ),
+    ),
     pinned && neighbourList(model, 'Callers', neighbours(model, func, true), actions.pick),
     pinned && neighbourList(model, 'Callees', neighbours(model, func, false), actions.pick),
     pinned &&
@@ -129,7 +224,13 @@ export function swatch(colour) {
   svg.setAttribute('class', 'swatch');
   svg.setAttribute('viewBox', '0 0 10 10');
   const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  for (const [name, value] of [['width', '10'], ['height', '10'], ['rx', '2'], ['fill', colour]]) rect.setAttribute(name, value);
+  for (const [name, value] of [
+    ['width', '10'],
+    ['height', '10'],
+    ['rx', '2'],
+    ['fill', colour],
+  ])
+    rect.setAttribute(name, value);
   svg.append(rect);
   return svg;
 }

@@ -27,7 +27,11 @@ export function helpDialog() {
     'dialog',
     { 'aria-label': 'Help' },
     h('h2', {}, 'Reading it'),
-    h('p', {}, 'Each box is a function; boxes below it are what it called. Width is time. Only a change that noise cannot explain is coloured: orange takes more time, blue takes less, hatched is new or gone.'),
+    h(
+      'p',
+      {},
+      'Each box is a function; boxes below it are what it called. Width is time. Only a change that noise cannot explain is coloured: orange takes more time, blue takes less, hatched is new or gone.',
+    ),
     h('table', {}, h('tbody', {}, ...KEYS.map(([key, what]) => h('tr', {}, h('th', {}, h('kbd', {}, key)), h('td', {}, what))))),
     h('form', { method: 'dialog' }, h('button', {}, 'Close')),
   );
@@ -43,7 +47,8 @@ function move(app, key) {
   if (key === 'ArrowUp') {
     to = tree.parent[node];
   } else if (key === 'ArrowDown') {
-    for (let child = node + 1; child < tree.end[node]; child = tree.end[child]) if (widths[child] > 0 && (to < 0 || widths[child] > widths[to])) to = child;
+    for (let child = node + 1; child < tree.end[node]; child = tree.end[child])
+      if (widths[child] > 0 && (to < 0 || widths[child] > widths[to])) to = child;
   } else {
     const parent = tree.parent[node];
     let before = -1;
@@ -74,11 +79,11 @@ const ACTIONS = {
   3: (app) => app.set({ colour: 'function' }),
   4: (app) => app.set({ colour: 'bottleneck' }),
   s: (app) => app.set({ system: app.state.system === 'show' ? 'hide' : 'show', zoom: '', selected: '' }),
-  e: (app) => app.model.removedCount > 0 && app.set({ removed: !app.state.removed }),
+  e: (app) => app.canShowRemoved() && app.set({ removed: !app.state.removed }),
   i: (app) => app.set({ inverted: !app.state.inverted, zoom: '', selected: '' }),
   c: (app) => app.copySelection(),
   '?': (app) => app.help.showModal(),
-  Escape: (app) => app.set({ selected: '', search: '', origins: '' }),
+  Escape: (app) => app.set({ selected: '', search: '', picked: '', origins: '' }),
 };
 
 /** @param {App} app @param {KeyboardEvent} event */

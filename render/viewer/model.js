@@ -6,6 +6,8 @@ import { widthsOf, leftEdges, countRemoved } from './layout.js';
 import { coveredBy, filteredSelf, functionSums, inverted, withoutSystem } from './tree.js';
 import { nodeAt, shortHash } from './state.js';
 
+const PROVEN = ['more', 'less', 'new', 'gone'];
+
 /** @typedef {import('./decode.js').Tree} Tree */
 /** @typedef {import('./decode.js').Func} Func */
 /** @typedef {import('./state.js').State} State */
@@ -20,10 +22,11 @@ export class Model {
     this.sides = page.meta.sides;
     /** @type {any[]} */ this.timelines = [null, null];
     this.hidden = [0, 0];
+    this.shownBefore = [0, 0];
     this.removedCount = 0;
     /** @type {Tree & {from?: Int32Array}} */ this.tree = page.tree;
     /** @type {Tree & {placed?: Int32Array}} before inverting */ this.callTree = page.tree;
-    this.widths = new Float64Array(0);
+    /** @type {Float64Array} */ this.widths = new Float64Array(0);
     this.left = new Float64Array(0);
     this.zoom = 0;
     this.selected = -1;
@@ -55,13 +58,18 @@ export class Model {
     if (key !== this.treeKey) this.rebuild(state);
     this.treeKey = key;
     this.removedCount = this.sides === 2 && !state.inverted && !state.callers ? countRemoved(this.tree) : 0;
-    this.widths = widthsOf(this.tree, { view: this.sides === 1 ? 'head' : state.view, reversed: state.reversed, removed: state.removed && this.removedCount > 0, factor: this.factor });
+    this.widths = widthsOf(this.tree, {
+      view: this.sides === 1 ? 'head' : state.view,
+      reversed: state.reversed,
+      removed: state.removed && state.view === 'diff' && this.removedCount > 0,
+      factor: this.factor,
+    });
     this.left = leftEdges(this.tree, this.widths);
     this.zoom = nodeAt(this.tree, this.functions, state.zoom);
     if (!(this.widths[this.zoom] > 0)) this.zoom = 0;
     this.selected = state.selected ? nodeAt(this.tree, this.functions, state.selected) : -1;
     this.most = this.largestPoints();
-    this.search(state.search, state.origins);
+    this.search(state);
   }
 
   /** @param {State} state */
@@ -88,6 +96,23 @@ export class Model {
     if (state.callers) tree = inverted(tree, this.functions, (f) => shortHash(this.functions[f].key) === state.callers);
     else if (state.inverted) tree = inverted(tree, this.functions);
     this.tree = tree;
+  }
+
+  /** Percent of [base, head] that the system frames' toggle hides. */
+  hiddenShares() {
+    return this.hidden.map((value, side) => (this.shownBefore[side] ? (100 * value) / this.shownBefore[side] : 0));
+  }
+
+  /** Whether what is shown is less than what was tested. */
+  get filtered() {
+    return this.callTree !== this.page.tree;
+  }
+
+  /** Functions whose change is proven, the largest change first; `own`: in the function itself, not in what it calls. @param {boolean} own */
+  provenFunctions(own) {
+    const part = own ? 'self' : 'total';
+    const proven = this.functions.filter((f) => f[part] && PROVEN.includes(f[part].state));
+    return proven.sort((a, b) => Math.abs(b[part].delta) - Math.abs(a[part].delta));
   }
 
   /** Scaled totals [base, head] of what is shown. */
@@ -135,26 +160,38 @@ export class Model {
     return most;
   }
 
-  /** @param {string} text @param {string} origins */
-  search(text, origins) {
+  /** The text as a regular expression; null for none. Small letters match both cases. @param {string} text */
+  pattern(text) {
     this.searchError = '';
-    /** @type {RegExp|null} */ let pattern = null;
-    if (text) {
-      try {
-        pattern = new RegExp(text, /[A-Z]/.test(text) ? '' : 'i');
-      } catch {
-        this.searchError = 'not a regular expression: searched as plain text';
-        pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
-      }
+    if (!text) return null;
+    const flags = /[A-Z]/.test(text) ? '' : 'i';
+    try {
+      return new RegExp(text, flags);
+    } catch {
+      this.searchError = 'not a regular expression: searched as plain text';
+      return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), flags);
     }
-    if (!pattern && !origins) {
-      this.matches = null;
-      this.found = { sum: [0, 0], nodes: [] };
-      return;
-    }
-    const hits = this.functions.map((f) => (!pattern || pattern.test(f.name)) && (!origins || origins.includes(String(f.origin))));
+  }
+
+  /** @param {State} state */
+  search({ search, picked, origins }) {
+    const pattern = this.pattern(search);
+    this.matches = null;
+    this.found = { sum: [0, 0], nodes: [] };
+    if (!pattern && !picked && !origins) return;
+    const hits = this.functions.map(
+      (f) =>
+        (!pattern || pattern.test(f.name)) &&
+        (!picked || shortHash(f.key) === picked) &&
+        (!origins || origins.includes(String(f.origin))),
+    );
     this.matches = (func) => func >= 0 && hits[func];
     this.found = coveredBy(this.tree, this.matches);
+  }
+
+  /** The name of the picked function. @param {State} state */
+  pickedName({ picked }) {
+    return this.functions.find((f) => shortHash(f.key) === picked)?.name || 'a function that is not here';
   }
 
   /** @param {number} node */

@@ -19,13 +19,31 @@ export const DEFAULTS = {
   thread: '',
   range: /** @type {number[]|null} */ (null),
   search: '',
+  picked: '', // hash of a function: all its frames are marked
   origins: '', // origins filtered to, as digits
   zoom: '', // path
   selected: '',
 };
 /** @typedef {typeof DEFAULTS} State */
 
-const SHORT = { view: 'v', tab: 't', colour: 'c', palette: 'p', system: 's', reversed: 'r', removed: 'e', inverted: 'i', callers: 'k', thread: 'h', range: 'g', search: 'q', origins: 'o', zoom: 'z', selected: 'f' };
+const SHORT = {
+  view: 'v',
+  tab: 't',
+  colour: 'c',
+  palette: 'p',
+  system: 's',
+  reversed: 'r',
+  removed: 'e',
+  inverted: 'i',
+  callers: 'k',
+  thread: 'h',
+  range: 'g',
+  search: 'q',
+  picked: 'u',
+  origins: 'o',
+  zoom: 'z',
+  selected: 'f',
+};
 
 /** @param {string} key */
 export function shortHash(key) {
@@ -63,7 +81,13 @@ export function toHash(state, defaults) {
     const value = /** @type {any} */ (state)[name];
     const usual = /** @type {any} */ (defaults)[name];
     if (JSON.stringify(value) === JSON.stringify(usual)) continue;
-    const text = Array.isArray(value) ? value.map((v) => Math.round(v)).join('-') : value === true ? '1' : value === false ? '0' : String(value ?? '');
+    const text = Array.isArray(value)
+      ? value.map((v) => Math.round(v)).join('-')
+      : value === true
+        ? '1'
+        : value === false
+          ? '0'
+          : String(value ?? '');
     out.push(`${short}=${encodeURIComponent(text)}`);
   }
   return out.join('&');

@@ -9,7 +9,9 @@ const ROW_HEIGHT = 24;
  * @property {string} title
  * @property {string} [hint]
  * @property {boolean} [left]
+ * @property {string} width a track of the grid
  * @property {(row: any) => string} text
+ * @property {(row: any) => string} [full] more than fits, for the tooltip
  * @property {(row: any) => number|string} value what it is sorted by
  * @property {(row: any) => string} [className]
  */
@@ -25,7 +27,6 @@ export class Grid {
     this.descending = true;
     /** @type {any} */ this.selected = null;
     this.active = 0;
-    root.innerHTML = '';
     root.setAttribute('role', 'grid');
     this.head = document.createElement('div');
     this.head.className = 'grid-head';
@@ -50,7 +51,7 @@ export class Grid {
       ...columns.map((column) => {
         const cell = document.createElement('button');
         cell.type = 'button';
-        cell.className = `cell ${column.left ? 'left' : ''}`;
+        cell.className = `cell ${column.left ? 'text' : ''}`;
         cell.textContent = column.title;
         if (column.hint) cell.title = column.hint;
         cell.setAttribute('role', 'columnheader');
@@ -62,7 +63,7 @@ export class Grid {
         return cell;
       }),
     );
-    this.root.style.setProperty('--columns', columns.map((c) => (c.left ? (c.id === 'name' ? 'minmax(14em,3fr)' : 'minmax(5em,1fr)') : 'minmax(5.2em,.8fr)')).join(' '));
+    this.root.style.setProperty('--columns', columns.map((c) => c.width).join(' '));
   }
 
   /** @param {any[]} rows */
@@ -98,7 +99,8 @@ export class Grid {
     this.active = Math.max(0, Math.min(this.rows.length - 1, this.active + step));
     const top = this.active * ROW_HEIGHT;
     if (top < this.body.scrollTop) this.body.scrollTop = top;
-    if (top + ROW_HEIGHT > this.body.scrollTop + this.body.clientHeight) this.body.scrollTop = top + ROW_HEIGHT - this.body.clientHeight;
+    if (top + ROW_HEIGHT > this.body.scrollTop + this.body.clientHeight)
+      this.body.scrollTop = top + ROW_HEIGHT - this.body.clientHeight;
     this.onSelect(this.rows[this.active]);
   }
 
@@ -121,10 +123,10 @@ export class Grid {
     line.setAttribute('aria-selected', String(row.f.id === this.selected));
     for (const column of this.columns) {
       const cell = document.createElement('span');
-      cell.className = `cell ${column.left ? 'left' : ''} ${column.className ? column.className(row) : ''}`;
+      cell.className = `cell ${column.left ? 'text' : ''} ${column.className ? column.className(row) : ''}`;
       cell.setAttribute('role', 'gridcell');
       cell.textContent = column.text(row);
-      if (column.left) cell.title = column.text(row);
+      if (column.full || column.left) cell.title = (column.full || column.text)(row);
       line.append(cell);
     }
     line.addEventListener('click', () => {

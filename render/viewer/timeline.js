@@ -15,7 +15,8 @@ export const STRIP_HEIGHT = 46;
  */
 export function activity(timelines, samples, buckets, keepThread) {
   let end = 1;
-  for (const timeline of timelines) if (timeline) for (let i = 0; i < timeline.count; i++) if (timeline.time[i] > end) end = timeline.time[i];
+  for (const timeline of timelines)
+    if (timeline) for (let i = 0; i < timeline.count; i++) if (timeline.time[i] > end) end = timeline.time[i];
   const counts = timelines.map((timeline, side) => {
     const out = new Float64Array(buckets);
     const s = samples[side];
@@ -47,7 +48,8 @@ export function chart(tree, samples, timeline, thread, range, mapped) {
     for (let node = mapped(samples.node[sample]); node > 0; node = tree.parent[node]) path.push(node);
     path.reverse();
     let same = 0;
-    if (before >= 0 && time - before <= gap) while (same < open.length && same < path.length && open[same].node === path[same]) same++;
+    if (before >= 0 && time - before <= gap)
+      while (same < open.length && same < path.length && open[same].node === path[same]) same++;
     for (const box of open.slice(same)) boxes.push(box);
     open = open.slice(0, same);
     for (const box of open) box.to = time + 1000;
@@ -79,7 +81,9 @@ export function drawStrip(canvas, data, range, colours) {
     c.fillStyle = colours[side];
     c.globalAlpha = 0.55;
     const step = width / counts.length;
-    counts.forEach((value, i) => c.fillRect(i * step, height - (value / most) * (height - 4), Math.max(step - 0.3, 0.5), (value / most) * (height - 4)));
+    counts.forEach((value, i) =>
+      c.fillRect(i * step, height - (value / most) * (height - 4), Math.max(step - 0.3, 0.5), (value / most) * (height - 4)),
+    );
   });
   c.globalAlpha = 1;
   if (!range) return;
@@ -94,9 +98,9 @@ export function drawStrip(canvas, data, range, colours) {
 
 /**
  * @param {HTMLCanvasElement} canvas @param {ReturnType<typeof chart>} boxes @param {number[]} range
- * @param {(node: number) => number[]} colour @param {(node: number) => string} name @param {number} row
+ * @param {(node: number) => number[]} colour @param {(node: number) => boolean} faint @param {(node: number) => string} name @param {number} row
  */
-export function drawChart(canvas, boxes, range, colour, name, row) {
+export function drawChart(canvas, boxes, range, colour, faint, name, row) {
   const { c, width } = prepare(canvas);
   const scale = width / (range[1] - range[0]);
   c.font = '11px system-ui, sans-serif';
@@ -105,6 +109,7 @@ export function drawChart(canvas, boxes, range, colour, name, row) {
     const x = (box.from - range[0]) * scale;
     const w = Math.max((box.to - box.from) * scale, 0.5);
     const fill = colour(box.node);
+    c.globalAlpha = faint(box.node) ? 0.25 : 1;
     c.fillStyle = css(fill);
     c.fillRect(x, box.depth * row, w > 2 ? w - 0.4 : w, row - 1);
     if (w < 40) continue;
@@ -113,4 +118,5 @@ export function drawChart(canvas, boxes, range, colour, name, row) {
     c.fillStyle = inkOn(fill);
     c.fillText(text.length > letters ? `${text.slice(0, letters - 1)}…` : text, x + 3, box.depth * row + row / 2);
   }
+  c.globalAlpha = 1;
 }

@@ -110,8 +110,7 @@ export function filteredSelf(tree, samples, timelines, filters) {
         out[side][s.node[sample]] += s.value[sample] / s.times[sample];
       }
     } else {
-      for (let i = 0; i < s.count; i++)
-        if (!keepThread || keepThread(side, s.thread[i])) out[side][s.node[i]] += s.value[i];
+      for (let i = 0; i < s.count; i++) if (!keepThread || keepThread(side, s.thread[i])) out[side][s.node[i]] += s.value[i];
     }
   }
   return out;
@@ -205,7 +204,7 @@ export function functionSums(tree, functionCount) {
 export function coveredBy(tree, matches) {
   const sum = [0, 0];
   const nodes = [];
-  for (let i = 1; i < tree.count; ) {
+  for (let i = 1; i < tree.count;) {
     if (matches(tree.func[i])) {
       sum[0] += tree.total[0][i];
       sum[1] += tree.total[1][i];

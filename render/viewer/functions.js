@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of all functions under the picture.
+
+import { h } from './dom.js';
+import { amount, listName, percent, signedAmount, signedPercent } from './format.js';
+import { Grid } from './table.js';
+
+/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./table.js').Column} Column */
+
+/** The verdicts, proven ones first: how the list is sorted until somebody sorts it. */
+/** @type {Record<string, number>} */
+const RANK = { new: 2, gone: 2, more: 2, less: 2, moved: 1, unproven: 0, same: 0 };
+const STATES = ['more', 'less', 'new', 'gone', 'moved', 'unproven', 'same'];
+
+/** @param {number[]} pair */
+function difference(pair) {
+  return pair[1] - pair[0];
+}
+
+/** @type {Column[]} */
+const NAMES = [
+  {
+    id: 'name',
+    title: 'function',
+    left: true,
+    width: 'minmax(12em,1fr)',
+    text: (r) => listName(r.f.name),
+    full: (r) => r.f.name,
+    value: (r) => r.f.name,
+  },
+  { id: 'module', title: 'module', left: true, width: '7em', text: (r) => r.f.module, value: (r) => r.f.module },
+];
+
+/** @param {Model} model @returns {Column[]} */
+function singleColumns(model) {
+  const { unit } = model.meta;
+  /** @param {'self'|'total'} id @returns {Column[]} */
+  const pair = (id) => [
+    { id, title: id, width: '6em', text: (r) => amount(r[id][1], unit), value: (r) => r[id][1] },
+    {
+      id: `${id}-share`,
+      title: `${id} %`,
+      width: '5em',
+      text: (r) => percent(r[id][1], model.totals()[1]),
+      value: (r) => r[id][1],
+    },
+  ];
+  return [...NAMES, ...pair('self'), ...pair('total')];
+}
+
+/** @param {Model} model @returns {Column[]} */
+function diffColumns(model) {
+  const { unit } = model.meta;
+  /** @param {number} side */
+  const share = (side) => (/** @type {any} */ r) =>
+    `${amount(r.total[side], unit)}, ${percent(r.total[side], model.totals()[side])} of ${side ? 'head' : 'base'}`;
+  return [
+    ...NAMES,
+    {
+      id: 'base',
+      title: 'base',
+      hint: 'total time in base',
+      width: '5.2em',
+      text: (r) => amount(r.total[0], unit),
+      full: share(0),
+      value: (r) => r.total[0],
+    },
+    {
+      id: 'head',
+      title: 'head',
+      hint: 'total time in head, scaled',
+      width: '5.2em',
+      text: (r) => amount(r.total[1], unit),
+      full: share(1),
+      value: (r) => r.total[1],
+    },
+    {
+      id: 'self',
+      title: 'Δ self',
+      width: '5.8em',
+      text: (r) => signedAmount(difference(r.self), unit),
+      value: (r) => Math.abs(difference(r.self)),
+    },
+    {
+      id: 'delta',
+      title: 'Δ total',
+      width: '5.8em',
+      text: (r) => signedAmount(difference(r.total), unit),
+      value: (r) => Math.abs(difference(r.total)),
+    },
+    {
+      id: 'percent',
+      title: 'Δ %',
+      hint: 'of base',
+      width: '5.8em',
+      text: (r) => signedPercent(difference(r.total), r.total[0]),
+      value: (r) => (r.total[0] ? Math.abs(r.total[1] / r.total[0] - 1) : Infinity),
+    },
+    {
+      id: 'interval',
+      title: '95 % interval of Δ',
+      hint: 'of the difference in total, tested over the whole recordings: without filters',
+      width: '11.5em',
+      text: (r) =>
+        model.filtered || r.f.total?.low == null
+          ? '–'
+          : `${signedAmount(r.f.total.low, unit)} to ${signedAmount(r.f.total.high, unit)}`,
+      value: (r) => r.f.total?.low ?? -Infinity,
+    },
+    {
+      id: 'state',
+      title: 'verdict',
+      hint: 'proven changes first, the largest on top',
+      left: true,
+      width: '5.6em',
+      text: (r) => r.f.total?.state || '',
+      value: (r) => /** @type {any} */ (RANK[r.f.total?.state] || 0) * 1e18 + Math.abs(difference(r.total)),
+      className: (r) => `s-${r.f.total?.state}`,
+    },
+  ];
+}
+
+export class FunctionList {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    const two = app.model.sides === 2;
+    const refill = () => this.fill();
+    this.text = h('input', {
+      type: 'search',
+      placeholder: 'filter functions',
+      'aria-label': 'Filter functions',
+      oninput: refill,
+    });
+    this.state = h(
+      'select',
+      { 'aria-label': 'Filter by verdict', onchange: refill },
+      h('option', { value: '' }, 'every verdict'),
+      ...STATES.map((s) => h('option', { value: s }, s)),
+    );
+    this.count = h('span.dim', { 'aria-live': 'polite' });
+    const host = h('div.grid', { 'aria-label': 'Functions' });
+    this.grid = new Grid(host, (row) => app.pickFunction(row.f.id));
+    this.grid.setColumns(two ? diffColumns(app.model) : singleColumns(app.model), two ? 'state' : 'self');
+    this.element = h(
+      'section.functions',
+      { 'aria-label': 'Functions' },
+      h('div.bar', {}, h('h3', {}, 'Functions'), this.text, two && this.state, this.count),
+      host,
+    );
+  }
+
+  fill() {
+    const { model, state } = this.app;
+    const text = this.text.value.toLowerCase();
+    const wanted = this.state.value;
+    const { self, total } = model.sums;
+    const rows = [];
+    for (const f of model.functions) {
+      const totals = [total[0][f.id], total[1][f.id] * model.factor];
+      if (!totals[0] && !totals[1]) continue;
+      if (text && !f.name.toLowerCase().includes(text) && !f.module.toLowerCase().includes(text)) continue;
+      if (wanted && f.total?.state !== wanted) continue;
+      if (state.origins && !state.origins.includes(String(f.origin))) continue;
+      rows.push({ f, total: totals, self: [self[0][f.id], self[1][f.id] * model.factor] });
+    }
+    this.count.textContent = `${rows.length} of ${model.functions.length}`;
+    this.grid.selected = model.selected > 0 ? model.tree.func[model.selected] : null;
+    this.grid.setRows(rows);
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The bar between the picture and the list: drag it, or move it with the arrow keys.
+
+import { h } from './dom.js';
+
+const STEP = 24;
+const SMALLEST = 60;
+
+/** @param {HTMLElement} below whose height it sets @param {() => void} moved @returns {HTMLElement} */
+export function splitter(below, moved) {
+  const bar = h('div.splitter', {
+    tabIndex: 0,
+    role: 'separator',
+    'aria-orientation': 'horizontal',
+    'aria-label': 'Height of the function list',
+  });
+  /** @param {number} height */
+  const resize = (height) => {
+    const room = /** @type {HTMLElement} */ (below.parentElement).clientHeight - SMALLEST * 2;
+    below.style.flex = `0 0 ${Math.max(SMALLEST, Math.min(room, height))}px`;
+    moved();
+  };
+  bar.addEventListener('pointerdown', (/** @type {PointerEvent} */ e) => bar.setPointerCapture(e.pointerId));
+  bar.addEventListener('pointermove', (/** @type {PointerEvent} */ e) => {
+    if (e.buttons === 1) resize(below.getBoundingClientRect().bottom - e.clientY);
+  });
+  bar.addEventListener('keydown', (/** @type {KeyboardEvent} */ e) => {
+    const step = { ArrowUp: STEP, ArrowDown: -STEP }[e.key];
+    if (!step) return;
+    e.preventDefault();
+    e.stopPropagation();
+    resize(below.clientHeight + step);
+  });
+  return bar;
+}
