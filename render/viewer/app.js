@@ -11,7 +11,6 @@ import { amount, percent, signedAmount, signedPercent } from './format.js';
 import { FunctionList } from './functions.js';
 import { header, legend } from './header.js';
 import { inspect, overview, stackText, STATE_WORDS } from './inspector.js';
-import { depthBelow } from './layout.js';
 import { helpDialog, onKey } from './keys.js';
 import { splitter } from './splitter.js';
 import { DEFAULTS, fromHash, pathOf, shortHash, toHash } from './state.js';
@@ -121,7 +120,6 @@ export class App {
     if (this.timelineRead) return;
     this.timelineRead = true;
     this.model.timelines = decodeTimeline(await readBlock('timeline'), this.model.sides);
-    this.model.treeKey = '';
     this.refresh(true);
   }
 
@@ -152,15 +150,23 @@ export class App {
       drawControls(this, this.controls);
       this.drawCrumbs();
       this.drawLegend();
-      this.drawInspector();
-      this.list.fill();
     }
     this.root.dataset.tab = state.tab;
     this.chronology.strip.hidden = !this.timelineRead;
     this.flame.resize();
     this.drawFlame();
     if (this.timelineRead) this.chronology.draw();
-    document.documentElement.dataset.painted = String(performance.now() | 0);
+    if (all) this.afterwards();
+  }
+
+  /** What may come a frame after the picture: the tables beside it. */
+  afterwards() {
+    clearTimeout(this.tables);
+    this.tables = setTimeout(() => {
+      this.drawInspector();
+      this.list.fill();
+      document.documentElement.dataset.painted = String(performance.now() | 0);
+    });
   }
 
   colourOf(/** @type {number} */ node) {
@@ -170,8 +176,7 @@ export class App {
 
   drawFlame() {
     const { model, flame } = this;
-    const deepest = (depthBelow(model.tree, model.widths, model.zoom) + 1) * ROW;
-    this.maxScroll = Math.max(0, deepest - flame.height);
+    this.maxScroll = Math.max(0, (model.deepest + 1) * ROW - flame.height);
     flame.scroll = Math.min(flame.scroll, this.maxScroll);
     flame.draw({
       tree: model.tree,

@@ -156,6 +156,11 @@ export class FunctionList {
     const { model, state } = this.app;
     const text = this.text.value.toLowerCase();
     const wanted = this.state.value;
+    this.grid.selected = model.selected > 0 ? model.tree.func[model.selected] : null;
+    if (!model.isNew('list', model.sums, text, wanted, state.origins)) {
+      this.grid.paint();
+      return;
+    }
     const { self, total } = model.sums;
     const rows = [];
     for (const f of model.functions) {
@@ -167,7 +172,6 @@ export class FunctionList {
       rows.push({ f, total: totals, self: [self[0][f.id], self[1][f.id] * model.factor] });
     }
     this.count.textContent = `${rows.length} of ${model.functions.length}`;
-    this.grid.selected = model.selected > 0 ? model.tree.func[model.selected] : null;
     this.grid.setRows(rows);
   }
 }

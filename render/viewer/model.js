@@ -2,7 +2,7 @@
 // From the page's data and the state to what is drawn. No browser in here.
 
 import { STATES, sumTree } from './decode.js';
-import { widthsOf, leftEdges, countRemoved } from './layout.js';
+import { countRemoved, depthBelow, leftEdges, widthsOf } from './layout.js';
 import { coveredBy, filteredSelf, functionSums, inverted, withoutSystem } from './tree.js';
 import { nodeAt, shortHash } from './state.js';
 
@@ -31,7 +31,8 @@ export class Model {
     this.zoom = 0;
     this.selected = -1;
     this.most = 0.5;
-    this.treeKey = '';
+    /** @type {Map<string, any[]>} what each derived thing was last made from */ this.madeFrom = new Map();
+    this.deepest = 0;
     this.sums = { self: [new Float64Array(0), new Float64Array(0)], total: [new Float64Array(0), new Float64Array(0)] };
     /** @type {((func: number) => boolean)|null} */ this.matches = null;
     this.searchError = '';
@@ -52,24 +53,36 @@ export class Model {
     return names;
   }
 
-  /** @param {State} state */
+  /** Recomputes what a change of state touches, and no more. @param {State} state */
   update(state) {
-    const key = JSON.stringify([state.system, state.inverted, state.callers, state.thread, state.range]);
-    if (key !== this.treeKey) this.rebuild(state);
-    this.treeKey = key;
-    this.removedCount = this.sides === 2 && !state.inverted && !state.callers ? countRemoved(this.tree) : 0;
-    this.widths = widthsOf(this.tree, {
-      view: this.sides === 1 ? 'head' : state.view,
-      reversed: state.reversed,
-      removed: state.removed && state.view === 'diff' && this.removedCount > 0,
-      factor: this.factor,
-    });
-    this.left = leftEdges(this.tree, this.widths);
-    this.zoom = nodeAt(this.tree, this.functions, state.zoom);
+    const { view, reversed, removed, zoom, selected } = state;
+    if (this.isNew('tree', state.system, state.inverted, state.callers, state.thread, state.range, this.timelines)) {
+      this.rebuild(state);
+      this.removedCount = this.sides === 2 && !state.inverted && !state.callers ? countRemoved(this.tree) : 0;
+      this.most = this.largestPoints();
+    }
+    if (this.isNew('widths', this.tree, view, reversed, removed)) {
+      this.widths = widthsOf(this.tree, {
+        view: this.sides === 1 ? 'head' : view,
+        reversed,
+        removed: removed && view === 'diff' && this.removedCount > 0,
+        factor: this.factor,
+      });
+      this.left = leftEdges(this.tree, this.widths);
+    }
+    this.zoom = nodeAt(this.tree, this.functions, zoom);
     if (!(this.widths[this.zoom] > 0)) this.zoom = 0;
-    this.selected = state.selected ? nodeAt(this.tree, this.functions, state.selected) : -1;
-    this.most = this.largestPoints();
-    this.search(state);
+    this.selected = selected ? nodeAt(this.tree, this.functions, selected) : -1;
+    if (this.isNew('deepest', this.widths, this.zoom)) this.deepest = depthBelow(this.tree, this.widths, this.zoom);
+    if (this.isNew('search', this.tree, state.search, state.picked, state.origins)) this.search(state);
+  }
+
+  /** Whether something was last made from other things than these. @param {string} what @param {...any} from */
+  isNew(what, ...from) {
+    const before = this.madeFrom.get(what);
+    if (before && before.every((value, i) => value === from[i])) return false;
+    this.madeFrom.set(what, from);
+    return true;
   }
 
   /** @param {State} state */
