@@ -22,8 +22,8 @@ static void append_base64(struct buffer *out, const uint8_t *bytes, size_t size)
 
 		*to++ = digits[group >> 18];
 		*to++ = digits[group >> 12 & 63];
-		*to++ = i + 1 < size ? digits[group >> 6 & 63] : '=';
-		*to++ = i + 2 < size ? digits[group & 63] : '=';
+		*to++ = (char)(i + 1 < size ? digits[group >> 6 & 63] : '=');
+		*to++ = (char)(i + 2 < size ? digits[group & 63] : '=');
 	}
 	buffer_commit(out, encoded);
 }
