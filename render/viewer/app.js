@@ -218,7 +218,7 @@ export class App {
       hover: this.hover,
       selected: model.selected,
       hasMatches: !!matches,
-      matches: (node) => !!matches && matches(model.tree.func[node]),
+      matches: (node) => !!matches && matches(node),
     });
     this.drawStatus();
   }
@@ -253,7 +253,8 @@ export class App {
     this.inspector.replaceChildren(
       inspect(model, node, pinned, {
         pick: (func) => this.pickFunction(func),
-        callers: (func) => this.set({ callers: shortHash(model.functions[func].key), zoom: '', selected: '' }),
+        callers: (func) => this.set({ callers: shortHash(model.functions[func].key), callees: '', picked: '', zoom: '', selected: '' }),
+        callees: (func) => this.set({ callees: shortHash(model.functions[func].key), callers: '', picked: '', zoom: '', selected: '' }),
         copy: (text, what) => this.copy(text, what),
         zoom: (at) => this.set({ zoom: pathOf(model.tree, model.functions, at) }),
       }),
@@ -310,9 +311,9 @@ export class App {
 
   drawLegend() {
     const { model, state } = this;
-    const toggle = (/** @type {number} */ origin) => {
-      const digit = String(origin);
-      this.set({ origins: state.origins.includes(digit) ? state.origins.replace(digit, '') : state.origins + digit });
+    const toggle = (/** @type {'origins'|'states'} */ name, /** @type {string} */ digit) => {
+      const marked = state[name];
+      this.set({ [name]: marked.includes(digit) ? marked.replace(digit, '') : marked + digit });
     };
     /** @type {[string, string][]} */
     const palettes = [

@@ -99,8 +99,8 @@ export class Chronology {
     this.canvas.style.height = `${(deepest + 1) * ROW}px`;
     const colour = (/** @type {number} */ node) =>
       state.colour === 'diff' ? colours.difference(STATES[tree.state[node]], 5) : colours.of(tree.func[node], '', 0);
-    const { matches } = model;
-    const faint = (/** @type {number} */ node) => !!matches && !matches(tree.func[node]);
+    const hits = model.matches && model.functionHits;
+    const faint = (/** @type {number} */ node) => !!hits && !hits[tree.func[node]];
     this.caption.textContent = this.captionOf(side, thread);
     drawChart(this.canvas, this.boxes, this.range, colour, faint, (node) => model.functions[tree.func[node]].name, ROW);
   }

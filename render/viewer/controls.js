@@ -79,8 +79,10 @@ function chip(app, text, reset) {
 function filters(app) {
   const { state } = app;
   const out = [];
-  if (state.callers) out.push(chip(app, 'callers only', { callers: '', zoom: '', selected: '' }));
-  if (state.picked) out.push(chip(app, listName(app.model.pickedName(state)), { picked: '', selected: '' }));
+  const name = (/** @type {string} */ hash) => listName(app.model.nameOfHash(hash));
+  if (state.callers) out.push(chip(app, `callers of ${name(state.callers)}`, { callers: '', zoom: '', selected: '' }));
+  if (state.callees) out.push(chip(app, `callees of ${name(state.callees)}`, { callees: '', zoom: '', selected: '' }));
+  if (state.picked) out.push(chip(app, name(state.picked), { picked: '', selected: '' }));
   if (state.range) out.push(chip(app, state.range.map((us) => (us / 1e6).toFixed(2)).join('–') + ' s', { range: null }));
   return out;
 }

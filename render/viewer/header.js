@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The top of the page: what was compared, the verdict in words to quote, what limits it; and the legend at its foot.
 
-import { ORIGINS } from './decode.js';
+import { ORIGINS, STATES } from './decode.js';
 import { css, ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import { amount, count, listName, percent, signedAmount } from './format.js';
@@ -140,31 +140,34 @@ export function header(model) {
 }
 
 /**
- * @param {Model} model @param {import('./colour.js').Colours} colours @param {import('./state.js').State} state @param {(origin: number) => void} toggleOrigin
+ * @param {Model} model @param {import('./colour.js').Colours} colours @param {import('./state.js').State} state
+ * @param {(name: 'origins'|'states', digit: string) => void} toggle marks the frames of an entry
  */
-export function legend(model, colours, state, toggleOrigin) {
-  const { mode } = colours;
-  if (mode === 'origin')
-    return [
-      h('span.dim', {}, 'Colour: where the code comes from. Click to search.'),
-      ...[1, 2, 3, 0].map((o) =>
-        h(
-          `button.key${state.origins.includes(String(o)) ? '.on' : ''}`,
-          { type: 'button', 'aria-pressed': state.origins.includes(String(o)), onclick: () => toggleOrigin(o) },
-          swatch(ORIGIN_COLOURS[o]),
-          ORIGINS[o],
-        ),
-      ),
-    ];
-  if (mode === 'function') return [h('span.dim', {}, 'Colour: one hue a function, the same in every report.')];
-  if (mode === 'bottleneck')
+export function legend(model, colours, state, toggle) {
+  /** @param {'origins'|'states'} name @param {string} digit @param {string} colour @param {string} word */
+  const key = (name, digit, colour, word) => {
+    const on = state[name].includes(digit);
+    const hint = 'click to mark these frames';
+    return h(
+      'button.key',
+      { type: 'button', title: hint, 'aria-pressed': on, onclick: () => toggle(name, digit) },
+      swatch(colour),
+      word,
+    );
+  };
+  if (colours.mode === 'origin') return [1, 2, 3, 0].map((o) => key('origins', String(o), ORIGIN_COLOURS[o], ORIGINS[o]));
+  if (colours.mode === 'function') return [h('span.dim', {}, 'Colour: one hue a function, the same in every report.')];
+  if (colours.mode === 'bottleneck')
     return [h('span.dim', {}, 'Colour: what bounds the time. This profile has no hardware counters, so nothing is coloured.')];
   const c = colours.colours();
-  const words = { more: 'more time', less: 'less time', new: '+ new', gone: '− gone', same: 'same, or not proven' };
+  const words = { more: 'more time', less: 'less time', new: '+ new', gone: '− gone' };
   return [
-    h('span.dim', {}, `Colour: proven change from base to head, at most ${model.most.toFixed(1)} points of total.`),
-    ...Object.entries(words).map(([name, word]) =>
-      h('span.key', {}, swatch(name === 'same' ? css(colours.neutral()) : c[name]), word),
+    ...Object.entries(words).map(([name, word]) => key('states', String(STATES.indexOf(name)), c[name], word)),
+    h('span.key', {}, swatch(css(colours.neutral())), 'same, or not proven'),
+    h(
+      'span.dim',
+      { title: 'the strength of a colour follows the square root of the change' },
+      `full colour: ${model.most.toFixed(1)} points of the total`,
     ),
   ];
 }

@@ -132,7 +132,7 @@ export function overview(model, pick) {
 
 /**
  * @param {Model} model @param {number} node @param {boolean} pinned
- * @param {{pick: (func: number) => void, callers: (func: number) => void, copy: (text: string, what: string) => void, zoom: (node: number) => void}} actions
+ * @param {{pick: (func: number) => void, callers: (func: number) => void, callees: (func: number) => void, copy: (text: string, what: string) => void, zoom: (node: number) => void}} actions
  */
 export function inspect(model, node, pinned, actions) {
   const totals = model.totals();
@@ -211,7 +211,8 @@ export function inspect(model, node, pinned, actions) {
         'p.actions',
         {},
         h('button', { type: 'button', onclick: () => actions.zoom(node) }, 'Zoom'),
-        h('button', { type: 'button', onclick: () => actions.callers(func) }, 'Callers only'),
+        h('button', { type: 'button', onclick: () => actions.callers(func) }, 'All callers'),
+        h('button', { type: 'button', onclick: () => actions.callees(func) }, 'All callees'),
         h('button', { type: 'button', onclick: () => actions.copy(f.name, 'name') }, 'Copy name'),
         h('button', { type: 'button', onclick: () => actions.copy(stackText(model, node), 'stack') }, 'Copy stack'),
       ),

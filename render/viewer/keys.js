@@ -83,7 +83,7 @@ const ACTIONS = {
   i: (app) => app.set({ inverted: !app.state.inverted, zoom: '', selected: '' }),
   c: (app) => app.copySelection(),
   '?': (app) => app.help.showModal(),
-  Escape: (app) => app.set({ selected: '', search: '', picked: '', origins: '' }),
+  Escape: (app) => app.set({ selected: '', search: '', picked: '', origins: '', states: '' }),
 };
 
 /** @param {App} app @param {KeyboardEvent} event */

@@ -3,7 +3,7 @@
 
 import { STATES, sumTree } from './decode.js';
 import { countRemoved, depthBelow, leftEdges, widthsOf } from './layout.js';
-import { coveredBy, filteredSelf, functionSums, inverted, withoutSystem } from './tree.js';
+import { calleesOf, coveredBy, filteredSelf, functionSums, inverted, withoutSystem } from './tree.js';
 import { nodeAt, shortHash } from './state.js';
 
 const PROVEN = ['more', 'less', 'new', 'gone'];
@@ -34,7 +34,8 @@ export class Model {
     /** @type {Map<string, any[]>} what each derived thing was last made from */ this.madeFrom = new Map();
     this.deepest = 0;
     this.sums = { self: [new Float64Array(0), new Float64Array(0)], total: [new Float64Array(0), new Float64Array(0)] };
-    /** @type {((func: number) => boolean)|null} */ this.matches = null;
+    /** @type {((node: number) => boolean)|null} */ this.matches = null;
+    /** @type {boolean[]} which functions a search finds */ this.functionHits = [];
     this.searchError = '';
     this.found = { sum: [0, 0], nodes: /** @type {number[]} */ ([]) };
   }
@@ -56,9 +57,11 @@ export class Model {
   /** Recomputes what a change of state touches, and no more. @param {State} state */
   update(state) {
     const { view, reversed, removed, zoom, selected } = state;
-    if (this.isNew('tree', state.system, state.inverted, state.callers, state.thread, state.range, this.timelines)) {
+    if (
+      this.isNew('tree', state.system, state.inverted, state.callers, state.callees, state.thread, state.range, this.timelines)
+    ) {
       this.rebuild(state);
-      this.removedCount = this.sides === 2 && !state.inverted && !state.callers ? countRemoved(this.tree) : 0;
+      this.removedCount = this.sides === 2 && !state.inverted && !state.callers && !state.callees ? countRemoved(this.tree) : 0;
       this.most = this.largestPoints();
     }
     if (this.isNew('widths', this.tree, view, reversed, removed)) {
@@ -74,7 +77,7 @@ export class Model {
     if (!(this.widths[this.zoom] > 0)) this.zoom = 0;
     this.selected = selected ? nodeAt(this.tree, this.functions, selected) : -1;
     if (this.isNew('deepest', this.widths, this.zoom)) this.deepest = depthBelow(this.tree, this.widths, this.zoom);
-    if (this.isNew('search', this.tree, state.search, state.picked, state.origins)) this.search(state);
+    if (this.isNew('search', this.widths, state.search, state.picked, state.origins, state.states)) this.search(state);
   }
 
   /** Whether something was last made from other things than these. @param {string} what @param {...any} from */
@@ -106,7 +109,12 @@ export class Model {
     }
     this.callTree = tree;
     this.sums = functionSums(tree, this.functions.length);
-    if (state.callers) tree = inverted(tree, this.functions, (f) => shortHash(this.functions[f].key) === state.callers);
+    const is = (/** @type {string} */ hash) => {
+      const id = this.functions.findIndex((f) => shortHash(f.key) === hash);
+      return (/** @type {number} */ func) => func === id;
+    };
+    if (state.callers) tree = inverted(tree, this.functions, is(state.callers));
+    else if (state.callees) tree = calleesOf(tree, this.functions, is(state.callees));
     else if (state.inverted) tree = inverted(tree, this.functions);
     this.tree = tree;
   }
@@ -187,24 +195,27 @@ export class Model {
   }
 
   /** @param {State} state */
-  search({ search, picked, origins }) {
+  search({ search, picked, origins, states }) {
     const pattern = this.pattern(search);
     this.matches = null;
     this.found = { sum: [0, 0], nodes: [] };
-    if (!pattern && !picked && !origins) return;
+    if (!pattern && !picked && !origins && !states) return;
     const hits = this.functions.map(
       (f) =>
         (!pattern || pattern.test(f.name)) &&
         (!picked || shortHash(f.key) === picked) &&
         (!origins || origins.includes(String(f.origin))),
     );
-    this.matches = (func) => func >= 0 && hits[func];
+    this.functionHits = hits;
+    const { func, state } = this.tree;
+    this.matches = (node) => node > 0 && hits[func[node]] && (!states || states.includes(String(state[node])));
     this.found = coveredBy(this.tree, this.matches);
+    this.found.nodes = this.found.nodes.filter((node) => this.widths[node] > 0);
   }
 
-  /** The name of the picked function. @param {State} state */
-  pickedName({ picked }) {
-    return this.functions.find((f) => shortHash(f.key) === picked)?.name || 'a function that is not here';
+  /** The name of a function that the state tells by its hash. @param {string} hash */
+  nameOfHash(hash) {
+    return this.functions.find((f) => shortHash(f.key) === hash)?.name || 'a function that is not here';
   }
 
   /** @param {number} node */

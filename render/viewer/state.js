@@ -16,11 +16,13 @@ export const DEFAULTS = {
   removed: false,
   inverted: false,
   callers: '', // hash of a function: only its callers
+  callees: '', // hash of a function: only what it calls, all its call sites together
   thread: '',
   range: /** @type {number[]|null} */ (null),
   search: '',
   picked: '', // hash of a function: all its frames are marked
-  origins: '', // origins filtered to, as digits
+  origins: '', // origins marked, as digits
+  states: '', // verdicts marked, as digits
   zoom: '', // path
   selected: '',
 };
@@ -36,11 +38,13 @@ const SHORT = {
   removed: 'e',
   inverted: 'i',
   callers: 'k',
+  callees: 'l',
   thread: 'h',
   range: 'g',
   search: 'q',
   picked: 'u',
   origins: 'o',
+  states: 'a',
   zoom: 'z',
   selected: 'f',
 };

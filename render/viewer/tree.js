@@ -162,10 +162,35 @@ export function inverted(tree, functions, only) {
     }
     let node = 0;
     for (let at = i; at > 0; at = tree.parent[at]) {
-      node = builder.child(node, tree.func[at], functions[tree.func[at]].total ? stateOf(functions[tree.func[at]]) : 0, 0, at);
+      node = builder.child(node, tree.func[at], stateOf(functions[tree.func[at]]), 0, at);
     }
     builder.self0[node] += weight0;
     builder.self1[node] += weight1;
+  }
+  return builder.finish();
+}
+
+/**
+ * All that a function calls, its call sites put together.
+ * @param {Tree} tree @param {Func[]} functions @param {(func: number) => boolean} only the function
+ */
+export function calleesOf(tree, functions, only) {
+  const builder = new TreeBuilder(functions);
+  const mapped = new Int32Array(tree.count);
+  for (let i = 1; i < tree.count;) {
+    if (!only(tree.func[i])) {
+      i++;
+      continue;
+    }
+    // Recursion stays inside the outermost frame, as it was called.
+    const { end } = tree;
+    for (let at = i; at < end[i]; at++) {
+      const func = tree.func[at];
+      mapped[at] = builder.child(at === i ? 0 : mapped[tree.parent[at]], func, stateOf(functions[func]), tree.flags[at], at);
+      builder.self0[mapped[at]] += tree.self[0][at];
+      builder.self1[mapped[at]] += tree.self[1][at];
+    }
+    i = end[i];
   }
   return builder.finish();
 }
@@ -199,13 +224,13 @@ export function functionSums(tree, functionCount) {
 
 /**
  * Time covered by matching frames, nested matches counted once.
- * @param {Tree} tree @param {(func: number) => boolean} matches
+ * @param {Tree} tree @param {(node: number) => boolean} matches
  */
 export function coveredBy(tree, matches) {
   const sum = [0, 0];
   const nodes = [];
   for (let i = 1; i < tree.count;) {
-    if (matches(tree.func[i])) {
+    if (matches(i)) {
       sum[0] += tree.total[0][i];
       sum[1] += tree.total[1][i];
       nodes.push(i);
