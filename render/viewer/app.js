@@ -37,6 +37,7 @@ export class App {
       role: 'tree',
       'aria-label': 'Flame graph: arrows move between frames, Enter zooms',
       'aria-activedescendant': 'active-frame',
+      'aria-owns': 'active-frame',
     });
     this.active = h('div.offscreen', { id: 'active-frame', role: 'treeitem', 'aria-selected': 'true' });
     this.live = h('div.offscreen', { 'aria-live': 'polite', role: 'status' });
@@ -253,8 +254,10 @@ export class App {
     this.inspector.replaceChildren(
       inspect(model, node, pinned, {
         pick: (func) => this.pickFunction(func),
-        callers: (func) => this.set({ callers: shortHash(model.functions[func].key), callees: '', picked: '', zoom: '', selected: '' }),
-        callees: (func) => this.set({ callees: shortHash(model.functions[func].key), callers: '', picked: '', zoom: '', selected: '' }),
+        callers: (func) =>
+          this.set({ callers: shortHash(model.functions[func].key), callees: '', picked: '', zoom: '', selected: '' }),
+        callees: (func) =>
+          this.set({ callees: shortHash(model.functions[func].key), callers: '', picked: '', zoom: '', selected: '' }),
         copy: (text, what) => this.copy(text, what),
         zoom: (at) => this.set({ zoom: pathOf(model.tree, model.functions, at) }),
       }),

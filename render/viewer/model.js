@@ -24,8 +24,8 @@ export class Model {
     this.hidden = [0, 0];
     this.shownBefore = [0, 0];
     this.removedCount = 0;
-    /** @type {Tree & {from?: Int32Array}} */ this.tree = page.tree;
-    /** @type {Tree & {placed?: Int32Array}} before inverting */ this.callTree = page.tree;
+    /** @type {Tree} */ this.tree = page.tree;
+    /** @type {Tree} before inverting */ this.callTree = page.tree;
     /** @type {Float64Array} */ this.widths = new Float64Array(0);
     this.left = new Float64Array(0);
     this.zoom = 0;

@@ -10,76 +10,118 @@ import { newTree, linkTree, sumTree } from './decode.js';
 
 const SYSTEM = 3;
 
+/** @template {Int32Array|Float64Array|Uint8Array} T @param {T} array @returns {T} the same, twice as long */
+function doubled(array) {
+  const longer = new /** @type {any} */ (array.constructor)(array.length * 2);
+  longer.set(array);
+  return longer;
+}
+
 /** Collects nodes by (parent, function); `finish` puts them in preorder, siblings by rank. */
 export class TreeBuilder {
   /** @param {Func[]} functions */
   constructor(functions) {
     this.functions = functions;
-    /** @type {number[]} */ this.func = [-1];
-    /** @type {number[]} */ this.parent = [-1];
-    /** @type {number[]} */ this.self0 = [0];
-    /** @type {number[]} */ this.self1 = [0];
-    /** @type {number[]} */ this.state = [0];
-    /** @type {number[]} */ this.flags = [0];
-    /** @type {number[]} */ this.origin = [0];
-    /** @type {Map<number, number>} */ this.children = new Map();
+    this.count = 1;
+    const room = 1024;
+    /** @type {Int32Array} */ this.func = new Int32Array(room);
+    /** @type {Int32Array} */ this.parent = new Int32Array(room);
+    /** @type {Float64Array} */ this.self0 = new Float64Array(room);
+    /** @type {Float64Array} */ this.self1 = new Float64Array(room);
+    /** @type {Uint8Array} */ this.state = new Uint8Array(room);
+    /** @type {Uint8Array} */ this.flags = new Uint8Array(room);
+    /** @type {Int32Array} nodes by (parent, function), linear probing, at most half full; 0: free */ this.slots = new Int32Array(
+      4 * room,
+    );
+    this.func[0] = this.parent[0] = -1;
   }
 
-  /** The child of `parent` for a function. @param {number} parent @param {number} func @param {number} state @param {number} flags @param {number} origin node of the page's tree */
-  child(parent, func, state, flags, origin) {
-    const key = parent * 4194304 + func;
-    let node = this.children.get(key);
-    if (node === undefined) {
-      node = this.func.length;
-      this.children.set(key, node);
-      this.func.push(func);
-      this.parent.push(parent);
-      this.self0.push(0);
-      this.self1.push(0);
-      this.state.push(state);
-      this.flags.push(flags);
-      this.origin.push(origin);
-    } else if (this.state[node] !== state) {
-      this.state[node] = 0;
+  /** Where a child stands, or the free slot for it. @param {number} parent @param {number} func */
+  slotOf(parent, func) {
+    const mask = this.slots.length - 1;
+    let hash = Math.imul(parent, 0x9e3779b1) ^ Math.imul(func, 0x85ebca6b);
+    hash ^= hash >>> 15;
+    for (let at = hash & mask; ; at = (at + 1) & mask) {
+      const node = this.slots[at];
+      if (node === 0 || (this.parent[node] === parent && this.func[node] === func)) return at;
     }
+  }
+
+  grow() {
+    this.func = doubled(this.func);
+    this.parent = doubled(this.parent);
+    this.self0 = doubled(this.self0);
+    this.self1 = doubled(this.self1);
+    this.state = doubled(this.state);
+    this.flags = doubled(this.flags);
+    this.slots = new Int32Array(this.slots.length * 2);
+    for (let node = 1; node < this.count; node++) this.slots[this.slotOf(this.parent[node], this.func[node])] = node;
+  }
+
+  /** The child of `parent` for a function. @param {number} parent @param {number} func @param {number} state @param {number} flags */
+  child(parent, func, state, flags) {
+    let slot = this.slotOf(parent, func);
+    const found = this.slots[slot];
+    if (found) {
+      if (this.state[found] !== state) this.state[found] = 0;
+      return found;
+    }
+    if (this.count === this.func.length) {
+      this.grow();
+      slot = this.slotOf(parent, func);
+    }
+    const node = this.count++;
+    this.slots[slot] = node;
+    this.func[node] = func;
+    this.parent[node] = parent;
+    this.state[node] = state;
+    this.flags[node] = flags;
     return node;
   }
 
-  /** @returns {Tree & {from: Int32Array, placed: Int32Array}} `from`: node of the page's tree; `placed`: builder's node -> node */
+  /** All nodes but the root, by falling rank of their function. */
+  byFallingRank() {
+    const { functions, func, count } = this;
+    const starts = new Int32Array(functions.length + 1);
+    const place = (/** @type {number} */ node) => functions.length - 1 - functions[func[node]].rank;
+    for (let node = 1; node < count; node++) starts[place(node) + 1]++;
+    for (let i = 0; i < functions.length; i++) starts[i + 1] += starts[i];
+    const order = new Int32Array(count - 1);
+    for (let node = 1; node < count; node++) order[starts[place(node)]++] = node;
+    return order;
+  }
+
+  /** @returns {Tree} */
   finish() {
-    const count = this.func.length;
+    const { count } = this;
     const first = new Int32Array(count).fill(-1);
     const next = new Int32Array(count).fill(-1);
-    const order = new Int32Array(count - 1);
-    for (let i = 1; i < count; i++) order[i - 1] = i;
-    const rank = this.functions;
     // The last child is linked first, so that lists come out in rising rank.
-    order.sort((a, b) => rank[this.func[b]].rank - rank[this.func[a]].rank);
-    for (const node of order) {
+    for (const node of this.byFallingRank()) {
       next[node] = first[this.parent[node]];
       first[this.parent[node]] = node;
     }
     const tree = newTree(count);
-    const from = new Int32Array(count);
     const placed = new Int32Array(count);
-    const stack = [0];
-    for (let at = 0; stack.length; at++) {
-      const node = /** @type {number} */ (stack.pop());
+    let node = 0;
+    for (let at = 0; at < count; at++) {
       placed[node] = at;
-      from[at] = this.origin[node];
       tree.func[at] = this.func[node];
       tree.depth[at] = node ? tree.depth[placed[this.parent[node]]] + 1 : 0;
       tree.state[at] = this.state[node];
       tree.flags[at] = this.flags[node];
       tree.self[0][at] = this.self0[node];
       tree.self[1][at] = this.self1[node];
-      const reversed = [];
-      for (let child = first[node]; child >= 0; child = next[child]) reversed.push(child);
-      for (let i = reversed.length - 1; i >= 0; i--) stack.push(reversed[i]);
+      if (first[node] >= 0) {
+        node = first[node];
+        continue;
+      }
+      while (node > 0 && next[node] < 0) node = this.parent[node];
+      node = next[node];
     }
     linkTree(tree);
     sumTree(tree);
-    return Object.assign(tree, { from, placed });
+    return tree;
   }
 }
 
@@ -120,17 +162,18 @@ export function filteredSelf(tree, samples, timelines, filters) {
  * Hides system frames. 'hide': leafward runs of them disappear with their time, those between other frames are spliced out and their
  * children join the parent. 'fold': the frames disappear, their time becomes the caller's own.
  * @param {Tree} tree @param {Func[]} functions @param {'hide'|'fold'} mode
- * @returns {{tree: Tree & {from: Int32Array, placed: Int32Array}, hidden: number[]}} hidden: time left out, per side
+ * @returns {{tree: Tree, hidden: number[]}} hidden: time left out, per side
  */
 export function withoutSystem(tree, functions, mode) {
+  const hidden = [0, 0];
+  if (!functions.some((f) => f.origin === SYSTEM)) return { tree, hidden };
   const builder = new TreeBuilder(functions);
   const mapped = new Int32Array(tree.count);
-  const hidden = [0, 0];
   for (let i = 0; i < tree.count; i++) {
     const func = tree.func[i];
     const isSystem = i > 0 && functions[func].origin === SYSTEM;
     const above = i ? mapped[tree.parent[i]] : 0;
-    mapped[i] = i === 0 ? 0 : isSystem ? above : builder.child(above, func, tree.state[i], tree.flags[i], i);
+    mapped[i] = i === 0 ? 0 : isSystem ? above : builder.child(above, func, tree.state[i], tree.flags[i]);
     if (isSystem && mode === 'hide') {
       hidden[0] += tree.self[0][i];
       hidden[1] += tree.self[1][i];
@@ -162,7 +205,7 @@ export function inverted(tree, functions, only) {
     }
     let node = 0;
     for (let at = i; at > 0; at = tree.parent[at]) {
-      node = builder.child(node, tree.func[at], stateOf(functions[tree.func[at]]), 0, at);
+      node = builder.child(node, tree.func[at], stateOf(functions[tree.func[at]]), 0);
     }
     builder.self0[node] += weight0;
     builder.self1[node] += weight1;
@@ -186,7 +229,7 @@ export function calleesOf(tree, functions, only) {
     const { end } = tree;
     for (let at = i; at < end[i]; at++) {
       const func = tree.func[at];
-      mapped[at] = builder.child(at === i ? 0 : mapped[tree.parent[at]], func, stateOf(functions[func]), tree.flags[at], at);
+      mapped[at] = builder.child(at === i ? 0 : mapped[tree.parent[at]], func, stateOf(functions[func]), tree.flags[at]);
       builder.self0[mapped[at]] += tree.self[0][at];
       builder.self1[mapped[at]] += tree.self[1][at];
     }
