@@ -1,6 +1,7 @@
 # kelvin_unit_test(error MODULES common)  builds test_error.c of the current folder with cmocka and registers it as common.error
 # (folder.name). A test that cannot get what it needs exits with 77 and is reported as skipped; with KELVIN_NO_SKIP=1 in the
 # environment that counts as a failure (CI).
+# With FAILING_MALLOC among its options the test may make each allocation fail in turn (tests/unit/support/failing_malloc.h).
 # kelvin_fuzz_target(pprof MODULES profile)  builds fuzz_pprof.c: under libFuzzer with KELVIN_FUZZ, else with a driver that runs its
 # corpus (corpus/pprof/) as an ordinary test.
 
@@ -8,7 +9,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET GLOBAL cmocka)
 
 function(kelvin_unit_test name)
-  cmake_parse_arguments(arg "" "" "MODULES;LIBRARIES;SOURCES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "FAILING_MALLOC" "" "MODULES;LIBRARIES;SOURCES;LABELS" ${ARGN})
   get_filename_component(room ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(target test_${room}_${name})
   add_executable(${target} test_${name}.c ${arg_SOURCES})
@@ -18,6 +19,12 @@ function(kelvin_unit_test name)
   endif()
   list(TRANSFORM arg_MODULES PREPEND kelvin_)
   target_link_libraries(${target} PRIVATE ${arg_MODULES} PkgConfig::cmocka ${arg_LIBRARIES})
+  if(arg_FAILING_MALLOC)
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/unit/support/failing_malloc.c)
+    foreach(function malloc calloc realloc aligned_alloc strdup strndup)
+      target_link_options(${target} PRIVATE -Wl,--wrap=${function})
+    endforeach()
+  endif()
   add_test(NAME ${room}.${name} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   set_tests_properties(${room}.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS "unit;${room};${arg_LABELS}")
 endfunction()

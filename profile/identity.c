@@ -2,6 +2,7 @@
 #include "profile/profile.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* A piece of a name that is being trimmed; not NUL-terminated. */
@@ -209,25 +210,75 @@ static void append_unnumbered(struct span s, struct buffer *out)
 	}
 }
 
-/* `module+0x12ab`: the name that code without a name is given. */
-static bool is_unnamed(struct span s, const char *module)
+/* `2.36` is a version; `64` in `ld-linux-x86-64.so` is none. */
+static bool is_version(const char *start, const char *end)
 {
-	size_t size = strlen(module);
-
-	if (size == 0 || span_size(s) < size + 4 || memcmp(s.start, module, size) != 0 || memcmp(s.start + size, "+0x", 3) != 0)
+	if (start == end || !isdigit((unsigned char)*start) || !memchr(start, '.', (size_t)(end - start)))
 		return false;
-	for (const char *c = s.start + size + 3; c < s.end; c++)
-		if (!isxdigit((unsigned char)*c))
+	for (const char *c = start; c < end; c++)
+		if (!isdigit((unsigned char)*c) && *c != '.')
 			return false;
 	return true;
 }
 
-void profile_function_key(const char *name, const char *module, struct buffer *out)
+/* A file's name up to its version; `suffix` is what its module's name has behind that. */
+static struct span module_stem(struct span file, const char **suffix)
+{
+	const char *so = memmem(file.start, span_size(file), ".so", 3);
+	const char *dash;
+
+	*suffix = "";
+	if (!so || (so + 3 < file.end && so[3] != '.'))
+		return file;
+	*suffix = ".so";
+	dash = memrchr(file.start, '-', (size_t)(so - file.start));
+	return (struct span){ file.start, dash && is_version(dash + 1, so) ? dash : so };
+}
+
+void profile_module_name(const char *path, struct buffer *out)
+{
+	struct span stem;
+	const char *suffix;
+
+	/* "[vdso]", "[kernel.kallsyms]" and "//anon" are names, not paths. */
+	if (path[0] == '[' || strncmp(path, "//", 2) == 0) {
+		buffer_append_string(out, path);
+		return;
+	}
+	stem = module_stem(last_part((struct span){ path, path + strlen(path) }), &suffix);
+	buffer_append(out, stem.start, span_size(stem));
+	buffer_append_string(out, suffix);
+}
+
+/* `libz.so.1.2.13+0x12ab` in the module `libz.so`: the name that code without a name is given. */
+static bool is_unnamed(struct span s, const char *module)
+{
+	const char *plus = find_last(s, '+');
+	const char *suffix;
+	struct span stem;
+
+	if (!plus || s.end - plus < 4 || memcmp(plus, "+0x", 3) != 0)
+		return false;
+	for (const char *c = plus + 3; c < s.end; c++)
+		if (!isxdigit((unsigned char)*c))
+			return false;
+	stem = (struct span){ s.start, plus };
+	if (strlen(module) == span_size(stem) && starts_with(stem, module))
+		return true;
+	stem = module_stem(stem, &suffix);
+	return strlen(module) == span_size(stem) + strlen(suffix) && memcmp(module, stem.start, span_size(stem)) == 0 &&
+	       strcmp(module + span_size(stem), suffix) == 0;
+}
+
+void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out)
 {
 	struct span s = { name, name + strlen(name) }, file;
 
 	if (is_unnamed(s, module)) {
-		buffer_append_string(out, "[unnamed]");
+		if (fingerprint)
+			buffer_printf(out, "[code %016" PRIx64 "]", fingerprint);
+		else
+			buffer_append_string(out, "[unnamed]");
 	} else if (trim_javascript(&s, &file)) {
 		append_unnumbered(s, out);
 		buffer_append_byte(out, ' ');
@@ -245,36 +296,4 @@ void profile_function_key(const char *name, const char *module, struct buffer *o
 	}
 	buffer_append_byte(out, '`');
 	buffer_append_string(out, module);
-}
-
-/* Whether [start, end) is digits and dots only: a version. */
-static bool is_version(const char *start, const char *end)
-{
-	if (start == end || !isdigit((unsigned char)*start))
-		return false;
-	for (const char *c = start; c < end; c++)
-		if (!isdigit((unsigned char)*c) && *c != '.')
-			return false;
-	return true;
-}
-
-void profile_module_name(const char *path, struct buffer *out)
-{
-	struct span s = last_part((struct span){ path, path + strlen(path) });
-	const char *so;
-	const char *dash;
-
-	/* "[vdso]", "[kernel.kallsyms]" and "//anon" are names, not paths. */
-	if (path[0] == '[' || strncmp(path, "//", 2) == 0) {
-		buffer_append_string(out, path);
-		return;
-	}
-	so = memmem(s.start, span_size(s), ".so", 3);
-	if (!so || (so + 3 < s.end && so[3] != '.')) {
-		buffer_append(out, s.start, span_size(s));
-		return;
-	}
-	dash = memrchr(s.start, '-', (size_t)(so - s.start));
-	buffer_append(out, s.start, (size_t)((dash && is_version(dash + 1, so) ? dash : so) - s.start));
-	buffer_append_string(out, ".so");
 }

@@ -31,9 +31,22 @@ bool pprof_label_keys_init(struct string_table *strings, struct pprof_label_keys
 	       string_table_add(strings, "pid", 3, &keys->pid, err) && string_table_add(strings, "tid", 3, &keys->tid, err);
 }
 
+/* Memory for the unpacked message; protobuf-c only tells that unpacking failed, so we keep why. */
+struct unpacker {
+	struct arena arena;
+	bool no_memory, over_limit;
+};
+
 static void *unpack_alloc(void *data, size_t size)
 {
-	return arena_alloc(data, size, 16);
+	struct unpacker *unpacker = data;
+	void *memory = arena_alloc(&unpacker->arena, size, 16);
+
+	if (!memory && size > unpacker->arena.max_bytes - unpacker->arena.total_bytes)
+		unpacker->over_limit = true;
+	else if (!memory)
+		unpacker->no_memory = true;
+	return memory;
 }
 
 static void unpack_free(void *data, void *pointer)
@@ -514,14 +527,24 @@ static bool convert(struct reader *r, struct error *err)
 	return ok && profile_validate(r->profile, err);
 }
 
+static bool refuse_unpacked(const struct unpacker *unpacker, struct error *err)
+{
+	if (unpacker->over_limit)
+		return error_set(err, ERROR_LIMIT, "it unpacks to more than %d times its size", MAX_UNPACKED_RATIO);
+	if (unpacker->no_memory)
+		return error_set_memory(err);
+	return error_set(err, ERROR_FORMAT, "not a pprof profile, or cut off");
+}
+
 bool pprof_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
 {
 	struct reader r = { 0 };
-	struct arena arena;
-	ProtobufCAllocator allocator = { unpack_alloc, unpack_free, &arena };
+	struct unpacker unpacker = { 0 };
+	ProtobufCAllocator allocator = { unpack_alloc, unpack_free, &unpacker };
 	bool ok;
 
-	arena_init(&arena, size > least_unpacked_bytes / MAX_UNPACKED_RATIO ? size * MAX_UNPACKED_RATIO : least_unpacked_bytes);
+	arena_init(&unpacker.arena,
+		size > least_unpacked_bytes / MAX_UNPACKED_RATIO ? size * MAX_UNPACKED_RATIO : least_unpacked_bytes);
 	hash_map_init(&r.mapping_ids, sizeof(uint64_t));
 	hash_map_init(&r.function_ids, sizeof(uint64_t));
 	hash_map_init(&r.location_ids, sizeof(uint64_t));
@@ -530,7 +553,7 @@ bool pprof_read(const void *bytes, size_t size, const char *name, struct profile
 		r.extension = r.message->kelvin;
 		ok = convert(&r, err);
 	} else {
-		ok = error_set(err, ERROR_FORMAT, "not a pprof profile, or cut off");
+		ok = refuse_unpacked(&unpacker, err);
 	}
 	hash_map_deinit(&r.mapping_ids);
 	hash_map_deinit(&r.function_ids);
@@ -539,7 +562,7 @@ bool pprof_read(const void *bytes, size_t size, const char *name, struct profile
 	free(r.mappings);
 	free(r.locations);
 	free(r.threads);
-	arena_deinit(&arena);
+	arena_deinit(&unpacker.arena);
 	if (!ok) {
 		profile_destroy(r.profile);
 		return error_prefix(err, "cannot read %s", name);

@@ -198,7 +198,8 @@ bool profile_add_function(struct profile *profile, const struct profile_function
 		return true;
 	}
 	index->scratch.size = 0;
-	profile_function_key(profile_string(profile, function->name), profile_string(profile, function->module), &index->scratch);
+	profile_function_key(profile_string(profile, function->name), profile_string(profile, function->module),
+		function->fingerprint, &index->scratch);
 	if (!intern_scratch(profile, &diff_key, err) ||
 		!ARRAY_RESERVE(&profile->functions, &index->function_capacity, profile->function_count + 1, ARRAY_MAX_IDS, err) ||
 		!hash_map_add(&index->functions, &ids, (uint32_t)profile->function_count, &value, &added, err))

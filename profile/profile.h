@@ -304,10 +304,11 @@ bool profile_finish(struct profile *profile, struct error *err);
 /*
  * The diff key of a function: its demangled name without what a compiler or a rebuild adds (`.isra.0`, `.constprop.1`, `.part.2`,
  * `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, `@plt` kept, numbered lambdas and closures normalised, V8's tier marks
- * and `line:col`), then "`" and the module. No address, no line, no checkout path. A name that is only `module+0x12ab` has the key
- * of its module's unnamed code. `out` is appended to.
+ * and `line:col`), then "`" and the module. No address, no line, no checkout path.
+ * Code without a name (`libz.so.1.2.13+0x12ab`) is known by its fingerprint: it has the same key in every build that did not change
+ * it. Where there is no fingerprint (0) it has the key of its module's unnamed code. `out` is appended to.
  */
-void profile_function_key(const char *name, const char *module, struct buffer *out);
+void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
 
 /* `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`. `out` is appended to. */
 void profile_module_name(const char *path, struct buffer *out);
@@ -365,7 +366,8 @@ enum profile_bytes_kind {
 };
 enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size);
 
-/* Gzipped pprof with Kelvin's extension field; what profile_read() reads back equal. Every location must have a line. */
+/* Gzipped pprof with Kelvin's extension field; profile_read() reads it back equal, event times to the microsecond. Every location
+ * must have a line. */
 COMMON_MUST_CHECK
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err);
 

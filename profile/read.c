@@ -26,13 +26,19 @@ static bool looks_like_pprof(const uint8_t *bytes, size_t size)
 	return false;
 }
 
+/* By its first line that says something. */
 static bool looks_like_folded(const char *text, size_t size)
 {
 	const char *end = memchr(text, '\n', size);
 	const char *space;
 
+	while (end && (end == text || *text == '#' || *text == '\r')) {
+		size -= (size_t)(end + 1 - text);
+		text = end + 1;
+		end = memchr(text, '\n', size);
+	}
 	end = end ? end : text + size;
-	if (end > text && end[-1] == '\r')
+	while (end > text && (end[-1] == '\r' || end[-1] == ' '))
 		end--;
 	space = memrchr(text, ' ', (size_t)(end - text));
 	return memchr(text, '\0', size < 4096 ? size : 4096) == NULL && space && space + 1 < end && space[1] >= '0' &&

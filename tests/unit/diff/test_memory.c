@@ -1,46 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "simulation.h"
 
+#include "tests/unit/support/failing_malloc.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-/* Linked with --wrap: every allocation of the program under test comes through here. */
-static size_t left_until_failure = SIZE_MAX;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *pointer, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *pointer, size_t size);
-
-static bool fails(void)
-{
-	if (left_until_failure == SIZE_MAX)
-		return false;
-	if (left_until_failure == 0)
-		return true;
-	left_until_failure--;
-	return false;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *pointer, size_t size)
-{
-	return fails() ? NULL : __real_realloc(pointer, size);
-}
 
 /* From the nth allocation on there is no memory: the comparison fails cleanly, or succeeds because it needed no more. */
 static void fail_each_allocation(const struct profile *base, const struct profile *head)
@@ -52,9 +19,9 @@ static void fail_each_allocation(const struct profile *base, const struct profil
 		struct error err = { 0 };
 
 		assert_true(n < 5000);
-		left_until_failure = n;
+		failing_malloc_after(n);
 		succeeded = diff_create(base, head, NULL, &diff, &err);
-		left_until_failure = SIZE_MAX;
+		failing_malloc_after(SIZE_MAX);
 		if (!succeeded) {
 			assert_int_equal(err.code, ERROR_MEMORY);
 			assert_null(diff);

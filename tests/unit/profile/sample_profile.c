@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sample_profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct maker {
+	struct profile *profile;
+	struct error err;
+};
+
+static void must(struct maker *m, bool ok)
+{
+	if (!ok)
+		fail_msg("%s", m->err.message);
+}
+
+static uint32_t text(struct maker *m, const char *string)
+{
+	uint32_t id;
+
+	must(m, profile_intern(m->profile, string, &id, &m->err));
+	return id;
+}
+
+static uint32_t mapping(struct maker *m, const char *path, const char *build_id, enum profile_mapping_kind kind, uint64_t start)
+{
+	struct profile_mapping made = { .path = text(m, path), .kind = kind, .start = start, .end = start + 0x1000 };
+	uint32_t id;
+
+	if (kind == PROFILE_MAPPING_FILE) {
+		made.build_id = text(m, build_id);
+		made.file_offset = 0x200;
+		made.deleted = start == 0x1000;
+	}
+	must(m, profile_add_mapping(m->profile, &made, &id, &m->err));
+	return id;
+}
+
+static uint32_t function(struct maker *m, const char *name, uint32_t in, enum profile_origin origin)
+{
+	struct profile_function made = {
+		.name = text(m, name),
+		.linkage_name = origin == PROFILE_ORIGIN_USER ? text(m, "_ZN4workEv") : 0,
+		.file = text(m, "/src/work.cc"),
+		.start_line = 17,
+		.module = m->profile->mappings[in].module,
+		.fingerprint = strlen(name) * 0x9e3779b97f4a7c15u,
+		.origin = origin,
+		.origin_rule = (uint16_t)(origin + 3),
+		.name_source = PROFILE_NAME_DWARF,
+	};
+	uint32_t id;
+
+	must(m, profile_add_function(m->profile, &made, &id, &m->err));
+	return id;
+}
+
+static uint32_t location(struct maker *m, uint32_t in, uint64_t address, const struct profile_line *lines, size_t count)
+{
+	uint32_t id;
+
+	must(m, profile_add_location(m->profile, in, address, &id, &m->err));
+	must(m, profile_set_lines(m->profile, id, lines, count, &m->err));
+	return id;
+}
+
+static uint32_t stack(struct maker *m, const uint32_t *locations, size_t count)
+{
+	uint32_t id = 0;
+
+	for (size_t i = 0; i < count; i++)
+		must(m, profile_add_stack(m->profile, id, locations[i], &id, &m->err));
+	return id;
+}
+
+static uint32_t thread(struct maker *m, uint32_t run, int32_t tid, const char *name)
+{
+	struct profile_thread made = {
+		.run = run, .pid = 100, .tid = tid, .process_name = text(m, "server"), .name = text(m, name)
+	};
+	uint32_t id;
+
+	must(m, profile_add_thread(m->profile, &made, &id, &m->err));
+	return id;
+}
+
+static void sample(struct maker *m, uint32_t on, uint32_t by, int64_t time_ns)
+{
+	int64_t values[] = { 1, 1003009 };
+
+	must(m, profile_add_sample(m->profile, on, by, values, time_ns, &m->err));
+}
+
+static void set_circumstances(struct maker *m)
+{
+	struct profile *p = m->profile;
+
+	p->period_type = p->value_types[1];
+	p->period = 1003009;
+	p->facts = (struct profile_facts){ .tool = text(m, "kelvin 0.1.0"),
+		.command = text(m, "pid 100 (server)"),
+		.event = text(m, "cpu-clock"),
+		.cpu_model = text(m, "A CPU"),
+		.kernel = text(m, "6.18"),
+		.governor = text(m, "performance"),
+		.call_graph = text(m, "dwarf,16384"),
+		.cpu_count = 2,
+		.frequency_hz = 997,
+		.user_only = true };
+	p->quality = (struct profile_quality){ .samples = 9, .lost = 3, .throttled = 2, .lost_sideband = 1, .frames = 40 };
+	p->quality.frame_pointer_frames = 5;
+	p->quality.stops[PROFILE_STOP_ROOT] = 7;
+	p->quality.stops[PROFILE_STOP_DUMP_END] = 2;
+}
+
+static void add_samples(struct maker *m, const uint32_t *stacks)
+{
+	struct profile_run runs[] = {
+		{ .start_unix_ns = 1700000000000000000, .duration_ns = 5000000000, .exit_status = -1 },
+		{ .start_unix_ns = 1700000010000000000,
+			.duration_ns = 2000000000,
+			.whole_command = true,
+			.exit_status = -9,
+			.wall_ns = 2100000000,
+			.cpu_ns = 1900000000,
+			.peak_memory_bytes = 12345678 },
+	};
+	uint32_t ids[2], threads[3];
+
+	must(m, profile_add_run(m->profile, &runs[0], &ids[0], &m->err));
+	must(m, profile_add_run(m->profile, &runs[1], &ids[1], &m->err));
+	threads[0] = thread(m, ids[0], 100, "server");
+	threads[1] = thread(m, ids[0], 101, "worker \"1\"\n");
+	threads[2] = thread(m, ids[1], 100, "server");
+	for (int i = 0; i < 6; i++)
+		sample(m, stacks[i % 3], threads[i % 2], i * 1000000);
+	for (int i = 0; i < 3; i++)
+		sample(m, stacks[i], threads[2], i * 2000000 + 1000);
+}
+
+struct profile *sample_profile(void)
+{
+	struct maker m = { 0 };
+	uint32_t program, library, kernel, jit, main_function, inlined, outer, called, entry, script;
+	uint32_t at[5];
+
+	must(&m, profile_create(&m.profile, &m.err));
+	must(&m, profile_add_value_type(m.profile, "cpu", "nanoseconds", &m.err));
+	program = mapping(&m, "/srv/server", "00112233445566778899aabbccddeeff00112233", PROFILE_MAPPING_FILE, 0x1000);
+	library = mapping(&m, "/usr/lib/libz.so.1.2.13", "ff", PROFILE_MAPPING_FILE, 0x4000);
+	kernel = mapping(&m, "[kernel.kallsyms]", "", PROFILE_MAPPING_KERNEL, 0);
+	jit = mapping(&m, "[jit]", "", PROFILE_MAPPING_JIT, 0);
+	main_function = function(&m, "main", program, PROFILE_ORIGIN_USER);
+	inlined = function(&m, "ns::inlined(int)", program, PROFILE_ORIGIN_USER);
+	outer = function(&m, "ns::outer()", program, PROFILE_ORIGIN_USER);
+	called = function(&m, "deflate", library, PROFILE_ORIGIN_LIBRARY);
+	entry = function(&m, "do_syscall_64", kernel, PROFILE_ORIGIN_SYSTEM);
+	script = function(&m, "JS:*f a.js:1", jit, PROFILE_ORIGIN_UNKNOWN);
+	at[0] = location(&m, program, 0x1100, (struct profile_line[]){ { main_function, 20 } }, 1);
+	at[1] = location(&m, program, 0x1200, (struct profile_line[]){ { inlined, 5 }, { outer, 30 } }, 2);
+	at[2] = location(&m, library, 0x4010, (struct profile_line[]){ { called, 0 } }, 1);
+	at[3] = location(&m, kernel, UINT64_MAX - 5, (struct profile_line[]){ { entry, 0 } }, 1);
+	at[4] = location(&m, jit, 0x7f0000000000, (struct profile_line[]){ { script, 1 } }, 1);
+	set_circumstances(&m);
+	add_samples(&m, (uint32_t[]){ stack(&m, at, 3), stack(&m, at, 4), stack(&m, (uint32_t[]){ at[0], at[4], at[1] }, 3) });
+	must(&m, profile_finish(m.profile, &m.err));
+	must(&m, profile_validate(m.profile, &m.err));
+	return m.profile;
+}
+
+static void assert_text_equal(const struct profile *a, uint32_t left, const struct profile *b, uint32_t right)
+{
+	assert_string_equal(profile_string(a, left), profile_string(b, right));
+}
+
+static void assert_places_equal(const struct profile *a, const struct profile *b)
+{
+	assert_int_equal(a->mapping_count, b->mapping_count);
+	for (size_t i = 0; i < a->mapping_count; i++) {
+		const struct profile_mapping *x = &a->mappings[i], *y = &b->mappings[i];
+
+		assert_true(x->start == y->start && x->end == y->end && x->file_offset == y->file_offset);
+		assert_true(x->kind == y->kind && x->deleted == y->deleted);
+		assert_text_equal(a, x->path, b, y->path);
+		assert_text_equal(a, x->build_id, b, y->build_id);
+		assert_text_equal(a, x->module, b, y->module);
+	}
+	assert_int_equal(a->function_count, b->function_count);
+	for (size_t i = 0; i < a->function_count; i++) {
+		const struct profile_function *x = &a->functions[i], *y = &b->functions[i];
+
+		assert_text_equal(a, x->name, b, y->name);
+		assert_text_equal(a, x->linkage_name, b, y->linkage_name);
+		assert_text_equal(a, x->file, b, y->file);
+		assert_text_equal(a, x->module, b, y->module);
+		assert_text_equal(a, x->key, b, y->key);
+		assert_true(x->start_line == y->start_line && x->fingerprint == y->fingerprint);
+		assert_true(x->origin == y->origin && x->origin_rule == y->origin_rule && x->name_source == y->name_source);
+	}
+}
+
+static void assert_stacks_equal(const struct profile *a, const struct profile *b)
+{
+	assert_int_equal(a->location_count, b->location_count);
+	for (size_t i = 0; i < a->location_count; i++) {
+		const struct profile_location *x = &a->locations[i], *y = &b->locations[i];
+
+		assert_true(x->mapping == y->mapping && x->address == y->address);
+		assert_int_equal(x->line_count, y->line_count);
+		assert_memory_equal(&a->lines[x->first_line], &b->lines[y->first_line], x->line_count * sizeof(*a->lines));
+	}
+	assert_int_equal(a->stack_count, b->stack_count);
+	assert_memory_equal(a->stacks, b->stacks, a->stack_count * sizeof(*a->stacks));
+}
+
+static void assert_samples_equal(const struct profile *a, const struct profile *b)
+{
+	assert_int_equal(a->run_count, b->run_count);
+	for (size_t i = 0; i < a->run_count; i++) {
+		const struct profile_run *x = &a->runs[i], *y = &b->runs[i];
+
+		assert_true(x->start_unix_ns == y->start_unix_ns && x->duration_ns == y->duration_ns);
+		assert_true(x->whole_command == y->whole_command && x->exit_status == y->exit_status);
+		assert_true(x->wall_ns == y->wall_ns && x->cpu_ns == y->cpu_ns && x->peak_memory_bytes == y->peak_memory_bytes);
+	}
+	assert_int_equal(a->thread_count, b->thread_count);
+	for (size_t i = 0; i < a->thread_count; i++) {
+		const struct profile_thread *x = &a->threads[i], *y = &b->threads[i];
+
+		assert_true(x->run == y->run && x->pid == y->pid && x->tid == y->tid);
+		assert_text_equal(a, x->process_name, b, y->process_name);
+		assert_text_equal(a, x->name, b, y->name);
+	}
+	assert_int_equal(a->sample_count, b->sample_count);
+	assert_memory_equal(a->samples, b->samples, a->sample_count * sizeof(*a->samples));
+	assert_int_equal(a->value_type_count, b->value_type_count);
+	assert_memory_equal(a->values, b->values, a->sample_count * a->value_type_count * sizeof(*a->values));
+	assert_int_equal(a->has_timeline, b->has_timeline);
+	assert_int_equal(a->event_count, b->event_count);
+	for (size_t i = 0; i < a->event_count; i++) {
+		assert_int_equal(a->events[i].sample, b->events[i].sample);
+		assert_int_equal(a->events[i].time_ns, b->events[i].time_ns);
+	}
+}
+
+static void assert_facts_equal(const struct profile *a, const struct profile *b)
+{
+	const struct profile_facts *x = &a->facts, *y = &b->facts;
+
+	assert_text_equal(a, x->tool, b, y->tool);
+	assert_text_equal(a, x->command, b, y->command);
+	assert_text_equal(a, x->event, b, y->event);
+	assert_text_equal(a, x->cpu_model, b, y->cpu_model);
+	assert_text_equal(a, x->kernel, b, y->kernel);
+	assert_text_equal(a, x->governor, b, y->governor);
+	assert_text_equal(a, x->call_graph, b, y->call_graph);
+	assert_true(x->cpu_count == y->cpu_count && x->frequency_hz == y->frequency_hz && x->user_only == y->user_only);
+	assert_memory_equal(&a->quality, &b->quality, sizeof(a->quality));
+	assert_int_equal(a->period, b->period);
+	assert_text_equal(a, a->period_type.type, b, b->period_type.type);
+	assert_int_equal(a->default_value_type, b->default_value_type);
+	for (uint32_t i = 0; i < a->value_type_count; i++) {
+		assert_text_equal(a, a->value_types[i].type, b, b->value_types[i].type);
+		assert_text_equal(a, a->value_types[i].unit, b, b->value_types[i].unit);
+	}
+}
+
+void assert_profiles_equal(const struct profile *left, const struct profile *right)
+{
+	assert_places_equal(left, right);
+	assert_stacks_equal(left, right);
+	assert_samples_equal(left, right);
+	assert_facts_equal(left, right);
+}
+
+struct buffer written_profile(const struct profile *profile)
+{
+	struct buffer out;
+	struct error err;
+
+	buffer_init(&out, 1 << 24);
+	if (!profile_write_pprof(profile, &out, &err))
+		fail_msg("%s", err.message);
+	return out;
+}
+
+struct profile *read_profile(const void *bytes, size_t size)
+{
+	struct profile *profile = NULL;
+	struct error err;
+
+	if (!profile_read(bytes, size, "test", &profile, &err))
+		fail_msg("%s", err.message);
+	return profile;
+}
+
+int64_t profile_sum(const struct profile *profile, uint32_t value_type)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < profile->sample_count; i++)
+		sum += profile->values[i * profile->value_type_count + value_type];
+	return sum;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/profile.h"
+
+/*
+ * A profile with something in every table: two runs, three threads, a program, a library, the kernel and JIT code, inlined frames,
+ * all origins, a timeline. Failure to build it fails the test.
+ */
+struct profile *sample_profile(void);
+
+/* Fails the test unless both hold the same: same tables in the same order, names, values, facts. */
+void assert_profiles_equal(const struct profile *left, const struct profile *right);
+
+/* As a file, to be freed with buffer_deinit(). */
+struct buffer written_profile(const struct profile *profile);
+
+/* Reads it back; fails the test with the message when that fails. */
+struct profile *read_profile(const void *bytes, size_t size);
+
+/* The sum of one value type over all samples. */
+int64_t profile_sum(const struct profile *profile, uint32_t value_type);

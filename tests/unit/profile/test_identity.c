@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct identity_case {
+	const char *name, *module, *key;
+};
+
+static void expect_key(const struct identity_case *c, uint64_t fingerprint)
+{
+	struct buffer key;
+
+	buffer_init(&key, 1 << 16);
+	profile_function_key(c->name, c->module, fingerprint, &key);
+	assert_false(key.failed);
+	if (strcmp(key.data, c->key) != 0)
+		fail_msg("%s in %s has the key %s, expected %s", c->name, c->module, key.data, c->key);
+	buffer_deinit(&key);
+}
+
+#define EXPECT_KEYS(cases)                                                                                                         \
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*(cases)); i++)                                                              \
+	expect_key(&(cases)[i], 0)
+
+static void names_that_stay(void **state)
+{
+	static const struct identity_case cases[] = {
+		{ "main", "server", "main`server" },
+		{ "main", "", "main`" },
+		{ "", "server", "`server" },
+		{ "ns::Class::method(int, char const*)", "a", "ns::Class::method(int, char const*)`a" },
+		{ "operator new(unsigned long)", "libstdc++.so", "operator new(unsigned long)`libstdc++.so" },
+		{ "operator<", "a", "operator<`a" },
+		{ "std::vector<int, std::allocator<int> >::push_back(int&&)", "a",
+			"std::vector<int, std::allocator<int> >::push_back(int&&)`a" },
+		{ "f(int) const", "a", "f(int) const`a" },
+		{ "Foo::bar()::baz", "a", "Foo::bar()::baz`a" },
+		{ "memcpy@plt", "server", "memcpy@plt`server" },
+		{ "read.partial", "a", "read.partial`a" },
+		{ "part", "a", "part`a" },
+		{ "isra", "a", "isra`a" },
+		{ "name.0x12", "a", "name.0x12`a" },
+		{ ".text", "a", ".text`a" },
+		{ ".cold", "a", ".cold`a" },
+		{ "entry_SYSCALL_64_after_hwframe", "[kernel.kallsyms]", "entry_SYSCALL_64_after_hwframe`[kernel.kallsyms]" },
+		{ "nf_hook [nf_tables]", "[kernel.kallsyms]", "nf_hook [nf_tables]`[kernel.kallsyms]" },
+		{ "core::ptr::drop_in_place<alloc::string::String>", "r", "core::ptr::drop_in_place<alloc::string::String>`r" },
+		{ "crate::hash::hello", "r", "crate::hash::hello`r" },
+		{ "<T as core::fmt::Display>::fmt", "r", "<T as core::fmt::Display>::fmt`r" },
+		{ "main.(*Server).handle", "g", "main.(*Server).handle`g" },
+		{ "main.Map[go.shape.int]", "g", "main.Map[go.shape.int]`g" },
+		{ "runtime.mallocgc", "g", "runtime.mallocgc`g" },
+		{ "encoding/json.(*decodeState).object", "g", "encoding/json.(*decodeState).object`g" },
+		{ "-[NSString length]", "a", "-[NSString length]`a" },
+		{ "_PyEval_EvalFrameDefault", "python3.11", "_PyEval_EvalFrameDefault`python3.11" },
+		{ "Java_com_example_Native_run", "libnative.so", "Java_com_example_Native_run`libnative.so" },
+		{ "caf\xc3\xa9", "a", "caf\xc3\xa9`a" },
+		{ "a;b c", "a", "a;b c`a" },
+		{ "user@example", "a", "user`a" }, /* a symbol version, whoever wrote it */
+		{ "@plt", "a", "@plt`a" },
+		{ "libz.so+0x", "libz.so", "libz.so+0x`libz.so" },
+		{ "libz.so+0xZZ", "libz.so", "libz.so+0xZZ`libz.so" },
+		{ "other.so+0x12", "libz.so", "other.so+0x12`libz.so" },
+	};
+
+	(void)state;
+	EXPECT_KEYS(cases);
+}
+
+static void what_a_compiler_adds_is_cut(void **state)
+{
+	static const struct identity_case cases[] = {
+		{ "parse.isra.0", "a", "parse`a" },
+		{ "parse.isra.12", "a", "parse`a" },
+		{ "parse.constprop.1", "a", "parse`a" },
+		{ "parse.part.2", "a", "parse`a" },
+		{ "parse.cold", "a", "parse`a" },
+		{ "parse.cold.3", "a", "parse`a" },
+		{ "parse.isra.0.cold", "a", "parse`a" },
+		{ "parse.constprop.0.isra.0.part.1.cold", "a", "parse`a" },
+		{ "parse.llvm.1234567890123456789", "a", "parse`a" },
+		{ "parse.lto_priv.4", "a", "parse`a" },
+		{ "parse.lto_priv.4.lto_priv.2", "a", "parse`a" },
+		{ "parse.localalias", "a", "parse`a" },
+		{ "parse.__uniq.123456", "a", "parse`a" },
+		{ "ns::f(int) [clone .isra.0]", "a", "ns::f(int)`a" },
+		{ "ns::f(int) [clone .constprop.1] [clone .cold]", "a", "ns::f(int)`a" },
+		{ "ns::f(int) const [clone .part.0]", "a", "ns::f(int) const`a" },
+		{ "memcpy@@GLIBC_2.14", "libc.so", "memcpy`libc.so" },
+		{ "memcpy@GLIBC_2.2.5", "libc.so", "memcpy`libc.so" },
+		{ "finish_task_switch.isra.0", "[kernel.kallsyms]", "finish_task_switch`[kernel.kallsyms]" },
+	};
+
+	(void)state;
+	EXPECT_KEYS(cases);
+}
+
+static void what_a_rebuild_renumbers_is_cut(void **state)
+{
+	static const struct identity_case cases[] = {
+		{ "core::fmt::write::h0123456789abcdef", "r", "core::fmt::write`r" },
+		{ "app::run::h0123456789abcdef.llvm.77", "r", "app::run`r" },
+		{ "app::run::h0123456789ABCDEF", "r", "app::run::h0123456789ABCDEF`r" },
+		{ "app::run::h0123456789abcde", "r", "app::run::h0123456789abcde`r" },
+		{ "app::run::{{closure}}::h0123456789abcdef", "r", "app::run::{{closure}}`r" },
+		{ "app::run::{closure#3}", "r", "app::run::{closure}`r" },
+		{ "app::run::{closure#0}::{closure#12}", "r", "app::run::{closure}::{closure}`r" },
+		{ "run()::{lambda(int)#2}::operator()(int) const", "a", "run()::{lambda(int)}::operator()(int) const`a" },
+		{ "run()::{lambda()#1}::operator()() const::{lambda()#2}", "a",
+			"run()::{lambda()}::operator()() const::{lambda()}`a" },
+		{ "run()::$_0::operator()() const", "a", "run()::$_::operator()() const`a" },
+		{ "run()::$_12::operator()() const", "a", "run()::$_::operator()() const`a" },
+		{ "run()::'lambda3'(int)::operator()(int) const", "a", "run()::'lambda'(int)::operator()(int) const`a" },
+		{ "run()::'lambda'(int)::operator()(int) const", "a", "run()::'lambda'(int)::operator()(int) const`a" },
+		{ "main.run.func1", "g", "main.run.func`g" },
+		{ "main.run.func12.3", "g", "main.run.func`g" },
+		{ "main.run.func1.2.3", "g", "main.run.func`g" },
+		{ "main.run.func1.Close", "g", "main.run.func.Close`g" },
+		{ "main.(*T).run-fm", "g", "main.(*T).run-fm`g" },
+		{ "main.func1000", "g", "main.func`g" },
+		{ "func1", "g", "func1`g" },
+	};
+
+	(void)state;
+	EXPECT_KEYS(cases);
+}
+
+static void scripts_have_no_line_and_no_checkout_path(void **state)
+{
+	static const struct identity_case cases[] = {
+		{ "JS:*fib /home/me/app/t.js:1:13", "[jit]", "fib t.js`[jit]" },
+		{ "JS:~fib /builds/17/t.js:4:2", "[jit]", "fib t.js`[jit]" },
+		{ "JS:^fib file:///srv/t.js:4:2", "[jit]", "fib t.js`[jit]" },
+		{ "JS:+fib t.js:4", "[jit]", "fib t.js`[jit]" },
+		{ "LazyCompile:*render /srv/app/view.js:10", "[jit]", "render view.js`[jit]" },
+		{ "LazyCompile:~ /srv/app/view.js:10", "[jit]", " view.js`[jit]" },
+		{ "Function:~emit node:events:466:44", "[jit]", "emit node:events`[jit]" },
+		{ "JS:*main", "[jit]", "main `[jit]" },
+		{ "py::parse:/usr/lib/python3.12/json/decoder.py", "[jit]", "py::parse:decoder.py`[jit]" },
+		{ "py::parse:decoder.py", "[jit]", "py::parse:decoder.py`[jit]" },
+		{ "py::", "[jit]", "py::`[jit]" },
+	};
+
+	(void)state;
+	EXPECT_KEYS(cases);
+}
+
+static void unnamed_code_is_known_by_its_fingerprint(void **state)
+{
+	static const struct identity_case without[] = {
+		{ "libz.so+0x12ab", "libz.so", "[unnamed]`libz.so" },
+		{ "libz.so.1.2.13+0x5d80", "libz.so", "[unnamed]`libz.so" },
+		{ "libc-2.36.so+0x5", "libc.so", "[unnamed]`libc.so" },
+		{ "server+0x400", "server", "[unnamed]`server" },
+		{ "//anon+0x7f76a0005b88", "//anon", "[unnamed]`//anon" },
+	};
+	static const struct identity_case with[] = {
+		{ "libz.so.1.2.13+0x5d80", "libz.so", "[code 00000000000000ab]`libz.so" },
+		{ "libz.so.1.3+0x6000", "libz.so", "[code 00000000000000ab]`libz.so" },
+		{ "deflate", "libz.so", "deflate`libz.so" },
+	};
+
+	(void)state;
+	EXPECT_KEYS(without);
+	for (size_t i = 0; i < sizeof(with) / sizeof(*with); i++)
+		expect_key(&with[i], 0xab);
+}
+
+static void modules_have_no_version_and_no_folder(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "/usr/lib/x86_64-linux-gnu/libc.so.6", "libc.so" },
+		{ "/lib/libc-2.36.so", "libc.so" },
+		{ "/lib/ld-linux-x86-64.so.2", "ld-linux-x86-64.so" },
+		{ "libstdc++.so.6.0.30", "libstdc++.so" },
+		{ "libQt5Core.so.5.15.8", "libQt5Core.so" },
+		{ "libnss3.so", "libnss3.so" },
+		{ "lib-2.so", "lib-2.so" },
+		{ "lib-2.0.so.1", "lib.so" },
+		{ "lib-2a.so", "lib-2a.so" },
+		{ "mod.sound", "mod.sound" },
+		{ "/usr/bin/python3.11", "python3.11" },
+		{ "/srv/app/server", "server" },
+		{ "/", "" },
+		{ "", "" },
+		{ "[vdso]", "[vdso]" },
+		{ "[kernel.kallsyms]", "[kernel.kallsyms]" },
+		{ "//anon", "//anon" },
+		{ "_speedups.cpython-311-x86_64-linux-gnu.so", "_speedups.cpython-311-x86_64-linux-gnu.so" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct buffer module;
+
+		buffer_init(&module, 1 << 12);
+		profile_module_name(cases[i][0], &module);
+		if (strcmp(module.data ? module.data : "", cases[i][1]) != 0)
+			fail_msg("%s is the module %s, expected %s", cases[i][0], module.data, cases[i][1]);
+		buffer_deinit(&module);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_that_stay),
+		cmocka_unit_test(what_a_compiler_adds_is_cut),
+		cmocka_unit_test(what_a_rebuild_renumbers_is_cut),
+		cmocka_unit_test(scripts_have_no_line_and_no_checkout_path),
+		cmocka_unit_test(unnamed_code_is_known_by_its_fingerprint),
+		cmocka_unit_test(modules_have_no_version_and_no_folder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
