@@ -39,6 +39,8 @@ void *buffer_reserve(struct buffer *buffer, size_t size)
 		}
 		buffer->data = data;
 		buffer->capacity = grown;
+		/* Also what is reserved and never committed leaves a string. */
+		buffer->data[buffer->size] = '\0';
 	}
 	return buffer->data + buffer->size;
 }
