@@ -37,7 +37,7 @@ export function luminance(c) {
 /** Black or white, whichever reads better. @param {number[]} c */
 export function inkOn(c) {
   const l = luminance(c);
-  return (l + 0.05) / 0.05 >= 1.05 / (l + 0.05) ? '#111' : '#fff';
+  return (l + 0.05) / 0.05 >= 1.05 / (l + 0.05) ? '#000' : '#fff';
 }
 
 /** The same hue for a function in every report, project and run. @param {string} key */

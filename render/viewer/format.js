@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers and names as people read them.
 
+/** @type {[number, string][]} */
 const TIME_STEPS = [
   [1e9, 's'],
   [1e6, 'ms'],
@@ -11,20 +12,19 @@ const TIME_STEPS = [
 /** @param {number} value @param {string} unit */
 export function amount(value, unit) {
   if (!Number.isFinite(value)) return '–';
+  if (unit !== 'nanoseconds') return `${count(value)}${unit === 'count' ? '' : ` ${unit}`}`;
   const size = Math.abs(value);
-  if (unit === 'nanoseconds') {
-    for (const [step, name] of TIME_STEPS)
-      if (size >= /** @type {number} */ (step) || name === 'ns')
-        return `${digits(value / /** @type {number} */ (step))} ${size === 0 ? 's' : name}`;
-  }
-  return `${count(value)}${unit === 'count' ? '' : ` ${unit}`}`;
+  if (size === 0) return '0 s';
+  // What rounds to 1000 of a unit is 1.00 of the next.
+  const [step, name] = TIME_STEPS.find(([step]) => size >= 0.9995 * step) || TIME_STEPS[TIME_STEPS.length - 1];
+  return `${digits(value / step)} ${name}`;
 }
 
 /** Three digits that count. @param {number} value */
 export function digits(value) {
   const size = Math.abs(value);
   if (size === 0) return '0';
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+  return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
 /** Thin spaces between thousands. @param {number} value */
@@ -86,13 +86,24 @@ export function listName(name) {
   return noArguments.length <= 48 ? noArguments : noTemplates;
 }
 
+/** Whether a bracket belongs to the name: Go's receiver `main.(*Server).handle`, the operators `()`, `<` and `->`. @param {string} before */
+function isPartOfName(before) {
+  return before.endsWith('.') || /\boperator[-<>]*$/.test(before);
+}
+
 /** Drops what stands in brackets. @param {string} name @param {string} open @param {string} close @param {string} [mark] */
 function withoutBrackets(name, open, close, mark = '') {
-  if (open === '<' && /operator(<|>|->)/.test(name)) return name;
   let depth = 0;
+  let kept = 0;
   let out = '';
   for (const c of name) {
-    if (c === open) {
+    if (c === open && depth === 0 && isPartOfName(out)) {
+      out += c;
+      kept++;
+    } else if (c === close && depth === 0 && (kept || isPartOfName(out))) {
+      out += c;
+      kept = Math.max(0, kept - 1);
+    } else if (c === open) {
       if (depth++ === 0) out += mark;
     } else if (c === close && depth > 0) {
       depth--;

@@ -28,6 +28,15 @@ export const DEFAULTS = {
 };
 /** @typedef {typeof DEFAULTS} State */
 
+/** What a choice may be; anything else in an address is not taken. @type {Record<string, string[]>} */
+const CHOICES = {
+  view: ['base', 'head', 'diff'],
+  tab: ['flame', 'timeline', 'functions'],
+  colour: ['diff', 'origin', 'function', 'bottleneck'],
+  palette: ['kelvin', 'classic', 'codspeed'],
+  system: ['show', 'hide', 'fold'],
+};
+
 const SHORT = {
   view: 'v',
   tab: 't',
@@ -113,6 +122,7 @@ export function fromHash(hash, defaults) {
     const usual = /** @type {any} */ (DEFAULTS)[entry[0]];
     const value = entry[0] === 'range' ? text.split('-').map(Number) : typeof usual === 'boolean' ? text === '1' : text;
     if (entry[0] === 'range' && (!Array.isArray(value) || value.length !== 2 || !(value[0] < value[1]))) continue;
+    if (CHOICES[entry[0]] && !CHOICES[entry[0]].includes(text)) continue;
     /** @type {any} */ (state)[entry[0]] = value;
   }
   return state;

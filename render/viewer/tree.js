@@ -192,6 +192,11 @@ export function withoutSystem(tree, functions, mode) {
  */
 export function inverted(tree, functions, only) {
   const builder = new TreeBuilder(functions);
+  if (!only) {
+    // Time that no frame is left for stays the root's.
+    builder.self0[0] = tree.self[0][0];
+    builder.self1[0] = tree.self[1][0];
+  }
   for (let i = 1; i < tree.count; i++) {
     const weight0 = only ? tree.total[0][i] : tree.self[0][i];
     const weight1 = only ? tree.total[1][i] : tree.self[1][i];
