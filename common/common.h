@@ -15,4 +15,5 @@
 #include "common/file.h"
 #include "common/hash_map.h"
 #include "common/string_table.h"
+#include "common/unicode.h"
 #include "common/work_pool.h"

@@ -113,11 +113,22 @@ static const char *module_build_id(const struct profile *profile, const char *mo
 	return found;
 }
 
+/* The kernel is the same when its release is: it has no build id to ask for. */
+static bool is_same_kernel(const struct diff_build *build, const char *module)
+{
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+
+	return strcmp(module, "[kernel.kallsyms]") == 0 && base->facts.kernel && head->facts.kernel &&
+	       strcmp(profile_string(base, base->facts.kernel), profile_string(head, head->facts.kernel)) == 0;
+}
+
 static bool module_is_same(const struct diff_build *build, uint32_t module)
 {
 	const char *name = diff_string(build->diff, module);
 	const char *base = module_build_id(build->profiles[DIFF_BASE], name);
 
+	if (is_same_kernel(build, name))
+		return true;
 	return base[0] != '\0' && strcmp(base, module_build_id(build->profiles[DIFF_HEAD], name)) == 0;
 }
 
@@ -200,6 +211,21 @@ bool code_compare(struct diff_build *build, struct error *err)
 
 /* ---- Renames ---- */
 
+static bool is_plt(const struct diff *diff, const struct diff_function *f)
+{
+	return f->name_source == PROFILE_NAME_PLT || strstr(diff_string(diff, f->key), "@plt`") != NULL;
+}
+
+bool code_may_be_renamed(const struct diff_build *build, uint32_t base, uint32_t head)
+{
+	const struct diff_function *ends[DIFF_SIDES] = { &build->diff->functions[base], &build->diff->functions[head] };
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (is_plt(build->diff, ends[side]) || ends[side]->code == DIFF_CODE_SAME)
+			return false;
+	return true;
+}
+
 static int by_fingerprint(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
@@ -239,7 +265,8 @@ bool code_match_renamed(struct diff_build *build, size_t *renamed, struct error 
 
 		if (from == PROFILE_NONE || to == PROFILE_NONE || from == to)
 			continue;
-		if (!align_only_on(build, from, DIFF_BASE) || !align_only_on(build, to, DIFF_HEAD))
+		if (!align_only_on(build, from, DIFF_BASE) || !align_only_on(build, to, DIFF_HEAD) ||
+			!code_may_be_renamed(build, from, to))
 			continue;
 		align_merge(build, from, to, DIFF_TIER_MOVED);
 		++*renamed;

@@ -2,6 +2,7 @@
 #include "diff/moved.h"
 
 #include "diff/align.h"
+#include "diff/code.h"
 #include "diff/states.h"
 
 #include <math.h>
@@ -175,6 +176,8 @@ static bool is_rename(const struct diff_build *build, const struct pair *pair)
 	double factor = build->robust_factor, sample = build->sample_weight[DIFF_BASE];
 	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
 
+	if (!code_may_be_renamed(build, pair->base, pair->head))
+		return false;
 	if (base->module != head->module && strcmp(diff_string(build->diff, base->file), diff_string(build->diff, head->file)) != 0)
 		return false;
 	if (pair->base_time < min_callers * base->raw_total[DIFF_BASE] ||
@@ -267,7 +270,11 @@ static bool is_transfer(
 	const struct diff_function *caller = &build->diff->functions[t->caller];
 	double gone = side == DIFF_BASE ? f->self.base : -f->self.head;
 
-	if (f->tier != DIFF_TIER_ONE_SIDED || t->time < min_callers * t->total || fabs(gone) < states_least_effect(build))
+	if (f->tier != DIFF_TIER_ONE_SIDED || f->code == DIFF_CODE_SAME || t->time < min_callers * t->total ||
+		fabs(gone) < states_least_effect(build))
+		return false;
+	/* Inlining and outlining change the caller's code. */
+	if (caller->code == DIFF_CODE_SAME)
 		return false;
 	if (!unproven(caller->total.state) || !build->present[DIFF_BASE][t->caller] || !build->present[DIFF_HEAD][t->caller])
 		return false;

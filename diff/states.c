@@ -25,15 +25,17 @@ static enum diff_state unproven_state(double delta, double least_effect)
 	return fabs(delta) >= least_effect ? DIFF_STATE_UNPROVEN : DIFF_STATE_SAME;
 }
 
-static enum diff_state state_of(const struct diff_build *build, const struct row_result *result)
+/* `was_there`, `is_there`: whether base and head have it at all: a function that took no time of its own is not new for taking
+ * some. */
+static enum diff_state state_of(const struct diff_build *build, const struct row_result *result, bool was_there, bool is_there)
 {
 	double least = states_least_effect(build), delta = result->head - result->base;
 
 	if (!states_found(result, build->options.q, least))
 		return unproven_state(delta, least);
-	if (result->base <= 0)
+	if (!was_there)
 		return DIFF_STATE_NEW;
-	if (result->head <= 0)
+	if (!is_there)
 		return DIFF_STATE_GONE;
 	return delta > 0 ? DIFF_STATE_MORE : DIFF_STATE_LESS;
 }
@@ -60,12 +62,14 @@ static double detectable(const struct row_result *result, double alpha)
 	return result->small_error > 0 ? t * result->small_error : t * sqrt(result->variance) * (result->base + result->head) / 2;
 }
 
-static void apply_estimate(struct diff_build *build, const struct row_result *result, double alpha, struct diff_estimate *estimate)
+/* `whole`: of the same function with all it calls. */
+static void apply_estimate(struct diff_build *build, const struct row_result *result, double alpha,
+	const struct diff_estimate *whole, struct diff_estimate *estimate)
 {
 	interval_of(result, &estimate->ci_low, &estimate->ci_high);
 	estimate->q = result->q;
 	estimate->detectable = detectable(result, alpha);
-	estimate->state = state_of(build, result);
+	estimate->state = state_of(build, result, whole->base > 0, whole->head > 0);
 }
 
 void states_apply(struct diff_build *build, const struct row *row, const struct row_result *result, double alpha)
@@ -77,20 +81,20 @@ void states_apply(struct diff_build *build, const struct row *row, const struct 
 		return;
 	switch (row->kind) {
 	case ROW_WHOLE:
-		apply_estimate(build, result, alpha, &diff->total);
+		apply_estimate(build, result, alpha, &diff->total, &diff->total);
 		diff->nodes[0].state = (uint8_t)diff->total.state;
 		diff->nodes[0].ci_low = (float)diff->total.ci_low;
 		diff->nodes[0].ci_high = (float)diff->total.ci_high;
 		break;
 	case ROW_SELF:
-		apply_estimate(build, result, alpha, &diff->functions[row->id].self);
+		apply_estimate(build, result, alpha, &diff->functions[row->id].total, &diff->functions[row->id].self);
 		break;
 	case ROW_TOTAL:
-		apply_estimate(build, result, alpha, &diff->functions[row->id].total);
+		apply_estimate(build, result, alpha, &diff->functions[row->id].total, &diff->functions[row->id].total);
 		break;
 	case ROW_NODE:
 		interval_of(result, &low, &high);
-		diff->nodes[row->id].state = (uint8_t)state_of(build, result);
+		diff->nodes[row->id].state = (uint8_t)state_of(build, result, result->base > 0, result->head > 0);
 		diff->nodes[row->id].ci_low = (float)low;
 		diff->nodes[row->id].ci_high = (float)high;
 		break;

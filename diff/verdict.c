@@ -140,8 +140,18 @@ static bool say_total(struct diff *diff, struct error *err)
 	return build_text(diff, err, &diff->verdict_text, "head takes %s", words);
 }
 
+/* A function's name as a sentence can hold it. */
+static void word_name(const struct diff *diff, uint32_t name, struct buffer *out)
+{
+	enum { COLUMNS = 80, MAX_BYTES = 1024 };
+
+	buffer_init(out, MAX_BYTES);
+	profile_shorten_name(diff_string(diff, name), COLUMNS, out);
+}
+
 static bool say_function(struct diff_build *build, const struct proven *proven, struct error *err)
 {
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 	struct diff *diff = build->diff;
 	const struct diff_function *f = proven->greatest;
 	size_t others = proven->more + proven->less - 1;
@@ -153,8 +163,10 @@ static bool say_function(struct diff_build *build, const struct proven *proven, 
 	if (others > 0)
 		snprintf(rest, sizeof(rest), "; %zu other function%s differ%s too", others, others == 1 ? "" : "s",
 			others == 1 ? "s" : "");
-	return build_text(diff, err, &diff->verdict_text, "%.160s takes %s, %.2f points of the total%s", diff_string(diff, f->name),
-		words, fabs(proven->estimate->delta) / build_points_of(diff) * 100, rest);
+	word_name(diff, f->name, &name);
+	return buffer_ok(&name, err) &&
+	       build_text(diff, err, &diff->verdict_text, "%s takes %s, %.2f points of the total%s", name.data ? name.data : "",
+		       words, fabs(proven->estimate->delta) / build_points_of(diff) * 100, rest);
 }
 
 static double tolerated_percent(const struct diff_build *build)
@@ -231,13 +243,18 @@ static const char *first_blocking(const struct diff *diff)
 
 static bool say_gate(struct diff *diff, const struct gate_result *result, struct error *err)
 {
-	const char *subject =
-		result->function == PROFILE_NONE ? "the total" : diff_string(diff, diff->functions[result->function].name);
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+	const char *subject = "the total";
 
+	if (result->function != PROFILE_NONE) {
+		word_name(diff, diff->functions[result->function].name, &name);
+		if (!buffer_ok(&name, err))
+			return false;
+		subject = name.data ? name.data : "";
+	}
 	if (!isfinite(result->percent))
-		return build_text(
-			diff, err, &diff->verdict_text, "%.160s is new; the limit is %g %%", subject, result->gate->percent);
-	return build_text(diff, err, &diff->verdict_text, "%.160s takes %.1f %% more time; the limit is %g %%%s", subject,
+		return build_text(diff, err, &diff->verdict_text, "%s is new; the limit is %g %%", subject, result->gate->percent);
+	return build_text(diff, err, &diff->verdict_text, "%s takes %.1f %% more time; the limit is %g %%%s", subject,
 		result->percent, result->gate->percent, result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
 }
 

@@ -313,6 +313,13 @@ void profile_function_key(const char *name, const char *module, uint64_t fingerp
 /* `libfoo.so.1.2` -> `libfoo.so`, `/usr/bin/x` -> `x`, `libc-2.36.so` -> `libc.so`. `out` is appended to. */
 void profile_module_name(const char *path, struct buffer *out);
 
+/*
+ * Appends a function's name as people read it, cleaned (unicode_clean()), in at most `width` columns: `std::string` where the
+ * standard library spells its templates out. What is too long loses its arguments first (`parse(…)`), then those of its templates
+ * (`map<…>::at`), then its middle: the outermost scope and the end tell functions apart, the middle seldom does.
+ */
+void profile_shorten_name(const char *name, size_t width, struct buffer *out);
+
 /* ---- Calling-context tree ---- */
 
 /*

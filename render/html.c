@@ -18,7 +18,8 @@ static void append_base64(struct buffer *out, const uint8_t *bytes, size_t size)
 	if (!to)
 		return;
 	for (size_t i = 0; i < size; i += 3) {
-		uint32_t group = (uint32_t)bytes[i] << 16 | (i + 1 < size ? (uint32_t)bytes[i + 1] << 8 : 0) | (i + 2 < size ? bytes[i + 2] : 0);
+		uint32_t group = (uint32_t)bytes[i] << 16 | (i + 1 < size ? (uint32_t)bytes[i + 1] << 8 : 0) |
+				 (i + 2 < size ? bytes[i + 2] : 0);
 
 		*to++ = digits[group >> 18];
 		*to++ = digits[group >> 12 & 63];
@@ -41,8 +42,9 @@ static bool compress(const struct buffer *block, struct buffer *gzipped, struct 
 }
 
 /* An inert block: the browser does not run a script of a type it does not know, and base64 holds nothing that could end it. */
-static bool append_block(struct buffer *out, const char *id, bool (*make)(const struct render_input *, struct buffer *, struct error *),
-	const struct render_input *input, struct error *err)
+static bool append_block(struct buffer *out, const char *id,
+	bool (*make)(const struct render_input *, struct buffer *, struct error *), const struct render_input *input,
+	struct error *err)
 {
 	struct buffer block, gzipped;
 	bool ok;
@@ -107,7 +109,8 @@ bool render_html(const struct render_input *input, struct buffer *out, struct er
 {
 	append_head(out, input);
 	if (!append_block(out, "meta", page_data_meta, input, err) || !append_block(out, "tree", page_data_tree, input, err) ||
-		!append_block(out, "samples", page_data_samples, input, err) || !append_block(out, "timeline", page_data_timeline, input, err))
+		!append_block(out, "samples", page_data_samples, input, err) ||
+		!append_block(out, "timeline", page_data_timeline, input, err))
 		return false;
 	buffer_append_string(out, "<script type=\"module\">");
 	buffer_append(out, viewer_script, viewer_script_size);

@@ -2,7 +2,6 @@
 #include "render/format.h"
 #include "render/render.h"
 #include "render/summary.h"
-#include "render/unicode.h"
 
 #include <jansson.h>
 #include <math.h>

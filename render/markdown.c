@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
 #include "render/render.h"
-#include "render/shorten.h"
 #include "render/summary.h"
-#include "render/unicode.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,7 +57,7 @@ static void append_name(const struct markdown_writer *w, struct buffer *row, uin
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 
 	buffer_init(&name, (size_t)1 << 20);
-	shorten_name(diff_string(w->diff, id), NAME_COLUMNS, &name);
+	profile_shorten_name(diff_string(w->diff, id), NAME_COLUMNS, &name);
 	buffer_append(&name, "", 0);
 	if (name.failed) {
 		row->failed = true;

@@ -95,7 +95,8 @@ static uint32_t metric_index(const struct diff *diff, const struct profile *prof
 	return profile->default_value_type;
 }
 
-static bool append_samples(struct buffer *out, const struct profile *profile, const uint32_t *nodes, uint32_t metric, struct error *err)
+static bool append_samples(
+	struct buffer *out, const struct profile *profile, const uint32_t *nodes, uint32_t metric, struct error *err)
 {
 	size_t width = profile->value_type_count;
 	CLEANUP(cleanup_free) double *values = calloc(profile->sample_count + 1, sizeof(*values));

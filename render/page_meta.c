@@ -39,9 +39,9 @@ static json_t *pair(double base, double head)
 
 static json_t *estimate(const struct diff_estimate *e)
 {
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "base", number(e->base), "head", number(e->head), "delta", number(e->delta),
-		"low", number(e->ci_low), "high", number(e->ci_high), "q", number(e->q), "detectable", number(e->detectable), "state",
-		diff_state_name(e->state));
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "base", number(e->base), "head", number(e->head), "delta",
+		number(e->delta), "low", number(e->ci_low), "high", number(e->ci_high), "q", number(e->q), "detectable",
+		number(e->detectable), "state", diff_state_name(e->state));
 }
 
 /* Strings of functions stand once; functions refer to them by number. */
@@ -87,8 +87,8 @@ static bool append_ranks(const struct diff *diff, json_t *array, struct error *e
 
 static json_t *function(const struct diff *diff, const struct diff_function *f)
 {
-	json_t *made = json_pack("[iiiiiiiii]", (int)f->name, (int)f->module, (int)f->file, (int)f->line, (int)f->key, (int)f->origin,
-		(int)f->origin_rule, (int)f->name_source, (int)f->code);
+	json_t *made = json_pack("[iiiiiiiii]", (int)f->name, (int)f->module, (int)f->file, (int)f->line, (int)f->key,
+		(int)f->origin, (int)f->origin_rule, (int)f->name_source, (int)f->code);
 
 	json_array_append_new(made, pair(f->raw_self[DIFF_BASE], f->raw_self[DIFF_HEAD]));
 	json_array_append_new(made, pair(f->raw_total[DIFF_BASE], f->raw_total[DIFF_HEAD]));
@@ -119,8 +119,9 @@ static json_t *threads(const struct profile *profile)
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
 
-		json_array_append_new(array, json_pack("[iiioo]", (int)thread->run, thread->pid, thread->tid,
-						     text(profile_string(profile, thread->process_name)), text(profile_string(profile, thread->name))));
+		json_array_append_new(array,
+			json_pack("[iiioo]", (int)thread->run, thread->pid, thread->tid,
+				text(profile_string(profile, thread->process_name)), text(profile_string(profile, thread->name))));
 	}
 	return array;
 }
@@ -131,7 +132,8 @@ static json_t *stops(const struct profile_quality *quality)
 
 	for (int i = 0; i < PROFILE_STOP_COUNT; i++)
 		if (quality->stops[i])
-			json_object_set_new(object, profile_stop_name((enum profile_stop)i), json_integer((json_int_t)quality->stops[i]));
+			json_object_set_new(
+				object, profile_stop_name((enum profile_stop)i), json_integer((json_int_t)quality->stops[i]));
 	return object;
 }
 
@@ -143,13 +145,14 @@ static json_t *recording(const struct profile *p, const char *name)
 
 	for (size_t i = 0; i < p->run_count; i++)
 		duration_ns = saturating_add(duration_ns, p->runs[i].duration_ns);
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:I,s:I,s:I,s:I,s:o,s:f,s:b,s:I,s:o}", "name", text(name ? name : ""), "command",
-		text(profile_string(p, f->command)), "event", text(profile_string(p, f->event)), "tool", text(profile_string(p, f->tool)), "cpu",
-		text(profile_string(p, f->cpu_model)), "kernel", text(profile_string(p, f->kernel)), "callGraph",
-		text(profile_string(p, f->call_graph)), "frequency", (int)f->frequency_hz, "runs", (int)p->run_count, "durationNs",
-		(json_int_t)duration_ns, "samples", (json_int_t)q->samples, "lost", (json_int_t)q->lost, "throttled", (json_int_t)q->throttled,
-		"stops", stops(q), "wholePercent", profile_quality_whole_percent(q), "hasTimeline", p->has_timeline, "period",
-		(json_int_t)p->period, "threads", threads(p));
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:I,s:I,s:I,s:I,s:o,s:f,s:b,s:I,s:o}", "name",
+		text(name ? name : ""), "command", text(profile_string(p, f->command)), "event", text(profile_string(p, f->event)),
+		"tool", text(profile_string(p, f->tool)), "cpu", text(profile_string(p, f->cpu_model)), "kernel",
+		text(profile_string(p, f->kernel)), "callGraph", text(profile_string(p, f->call_graph)), "frequency",
+		(int)f->frequency_hz, "runs", (int)p->run_count, "durationNs", (json_int_t)duration_ns, "samples",
+		(json_int_t)q->samples, "lost", (json_int_t)q->lost, "throttled", (json_int_t)q->throttled, "stops", stops(q),
+		"wholePercent", profile_quality_whole_percent(q), "hasTimeline", p->has_timeline, "period", (json_int_t)p->period,
+		"threads", threads(p));
 }
 
 static json_t *ledger(const struct diff *diff)
@@ -160,8 +163,8 @@ static json_t *ledger(const struct diff *diff)
 		const struct diff_origin *o = &diff->origins[i];
 
 		json_object_set_new(object, profile_origin_name((enum profile_origin)i),
-			json_pack("{s:o,s:o,s:o,s:o}", "raw", pair(o->raw[DIFF_BASE], o->raw[DIFF_HEAD]), "base", number(o->base), "head",
-				number(o->head), "delta", number(o->delta)));
+			json_pack("{s:o,s:o,s:o,s:o}", "raw", pair(o->raw[DIFF_BASE], o->raw[DIFF_HEAD]), "base", number(o->base),
+				"head", number(o->head), "delta", number(o->delta)));
 	}
 	return object;
 }
@@ -170,8 +173,8 @@ static json_t *evidence(const struct diff_evidence *e)
 {
 	return json_pack("{s:s,s:[II],s:[II],s:o,s:o,s:i,s:i,s:b}", "mode", diff_evidence_mode_name(e->mode), "runs",
 		(json_int_t)e->runs[DIFF_BASE], (json_int_t)e->runs[DIFF_HEAD], "blocks", (json_int_t)e->blocks[DIFF_BASE],
-		(json_int_t)e->blocks[DIFF_HEAD], "q", number(e->q), "floorRsd", number(e->floor_rsd), "aaFlags", (int)e->aa_false_flags,
-		"aaFunctions", (int)e->aa_functions, "aaDone", e->aa_done);
+		(json_int_t)e->blocks[DIFF_HEAD], "q", number(e->q), "floorRsd", number(e->floor_rsd), "aaFlags",
+		(int)e->aa_false_flags, "aaFunctions", (int)e->aa_functions, "aaDone", e->aa_done);
 }
 
 static json_t *warnings(const struct diff *diff)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
 #include "render/render.h"
-#include "render/shorten.h"
 #include "render/summary.h"
-#include "render/unicode.h"
 
 #include <math.h>
 
@@ -138,7 +136,7 @@ static void append_short(struct svg_writer *w, const char *name, size_t columns)
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	buffer_init(&text, (size_t)1 << 20);
-	shorten_name(name, columns, &text);
+	profile_shorten_name(name, columns, &text);
 	buffer_append(&text, "", 0);
 	if (text.failed)
 		w->out->failed = true;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/table.h"
 
-#include "render/shorten.h"
-#include "render/unicode.h"
+#include "profile/profile.h"
 
 #include <string.h>
 
@@ -148,7 +147,7 @@ static void write_cells(const struct table *table, const size_t *widths, const c
 		if (widths[i] == 0)
 			continue;
 		buffer_init(&cell, (size_t)1 << 20);
-		shorten_name(cells[i], widths[i], &cell);
+		profile_shorten_name(cells[i], widths[i], &cell);
 		buffer_append(&cell, "", 0);
 		if (cell.failed) {
 			out->failed = true;

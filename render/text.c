@@ -3,7 +3,6 @@
 #include "render/render.h"
 #include "render/summary.h"
 #include "render/table.h"
-#include "render/unicode.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
 #include "render/format.h"
-#include "render/shorten.h"
-#include "render/unicode.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -55,7 +54,7 @@ static void check_short(const char *name, size_t width, const char *expected)
 	struct buffer out;
 
 	buffer_init(&out, 4096);
-	shorten_name(name, width, &out);
+	profile_shorten_name(name, width, &out);
 	assert_string_equal(out.data, expected);
 	assert_true(unicode_text_width(out.data) <= width);
 	buffer_deinit(&out);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fixture.h"
 
-#include "render/unicode.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/common.h"
+#include "common/buffer.h"
 
 /*
  * Names come from foreign files and may hold anything. What is written for people goes through here: ill-formed UTF-8, control

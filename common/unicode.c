@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "render/unicode.h"
+#include "common/unicode.h"
 
 static const uint32_t replacement = 0xfffd;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "render/shorten.h"
-
-#include "render/unicode.h"
+#include "profile/profile.h"
 
 #include <string.h>
 
@@ -92,7 +90,33 @@ static void cut_middle(const char *text, size_t width, struct buffer *out)
 	buffer_append_string(out, text);
 }
 
-void shorten_name(const char *name, size_t width, struct buffer *out)
+/* What the standard library's templates are written as in source. */
+static const char *const written_as[][2] = {
+	{ "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string" },
+	{ "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>", "std::string" },
+	{ "std::basic_string_view<char, std::char_traits<char> >", "std::string_view" },
+	{ "std::basic_string_view<char, std::char_traits<char>>", "std::string_view" },
+	{ "std::__cxx11::", "std::" },
+};
+
+/* Appends the name as written, and what no terminal should be sent as U+FFFD. */
+static void append_clean(const char *name, struct buffer *out)
+{
+	while (*name && out->size < MAX_NAME_BYTES) {
+		size_t i = 0, count = sizeof(written_as) / sizeof(*written_as);
+
+		while (i < count && strncmp(name, written_as[i][0], strlen(written_as[i][0])) != 0)
+			i++;
+		if (i == count) {
+			unicode_append(out, unicode_clean(unicode_next(&name)));
+		} else {
+			buffer_append_string(out, written_as[i][1]);
+			name += strlen(written_as[i][0]);
+		}
+	}
+}
+
+void profile_shorten_name(const char *name, size_t width, struct buffer *out)
 {
 	CLEANUP(buffer_deinit) struct buffer clean = { 0 }, bare = { 0 }, collapsed = { 0 };
 	const char *close, *open;
@@ -102,8 +126,7 @@ void shorten_name(const char *name, size_t width, struct buffer *out)
 	buffer_init(&collapsed, (size_t)MAX_NAME_BYTES * 4);
 	if (width == 0)
 		return;
-	for (uint32_t code; clean.size < MAX_NAME_BYTES && (code = unicode_next(&name)) != 0;)
-		unicode_append(&clean, unicode_clean(code));
+	append_clean(name, &clean);
 	if (clean.failed) {
 		out->failed = true;
 		return;
