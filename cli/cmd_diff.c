@@ -27,12 +27,12 @@ static const char help[] =
 	"BASE and HEAD are profiles (Kelvin's, any pprof, folded stacks), '-' for standard input, or several joined by\n"
 	"commas: runs of the same program.\n"
 	"\n"
-	"Output, several at once; a FILE of '-' is standard output:\n"
+	"Output, several at once; a FILE of '-', or none, is standard output:\n"
 	"  -o, --output FILE           a self-contained HTML page\n"
-	"      --text                  text on standard output (the default when no output is named)\n"
-	"      --json FILE             schema kelvin.diff/1\n"
-	"      --markdown FILE         for a pull request\n"
-	"      --svg FILE              a static flame graph\n"
+	"      --text [FILE]           text (the default when no output is named)\n"
+	"      --json [FILE]           schema kelvin.diff/1\n"
+	"      --markdown [FILE]       for a pull request\n"
+	"      --svg [FILE]            a static flame graph\n"
 	"\n"
 	"Options:\n"
 	"      --scale MODE            auto, per-run, robust, share, rate or work=BASE:HEAD (default: auto)\n"
@@ -54,10 +54,10 @@ static const char help[] =
 
 static const struct option names[] = {
 	{ "output", required_argument, NULL, 'o' },
-	{ "text", no_argument, NULL, OPTION_TEXT },
-	{ "json", required_argument, NULL, OPTION_JSON },
-	{ "markdown", required_argument, NULL, OPTION_MARKDOWN },
-	{ "svg", required_argument, NULL, OPTION_SVG },
+	{ "text", optional_argument, NULL, OPTION_TEXT },
+	{ "json", optional_argument, NULL, OPTION_JSON },
+	{ "markdown", optional_argument, NULL, OPTION_MARKDOWN },
+	{ "svg", optional_argument, NULL, OPTION_SVG },
 	{ "scale", required_argument, NULL, OPTION_SCALE },
 	{ "metric", required_argument, NULL, OPTION_METRIC },
 	{ "min-effect", required_argument, NULL, OPTION_MIN_EFFECT },
@@ -70,6 +70,7 @@ static const struct option names[] = {
 };
 
 struct request {
+	struct options *options;
 	struct diff_options diff;
 	struct diff_gate *gates; /* owned */
 	size_t gate_count, gate_capacity;
@@ -95,16 +96,16 @@ static bool take_output(struct request *request, int option, struct error *err)
 		paths[OUTPUT_HTML] = optarg;
 		return true;
 	case OPTION_TEXT:
-		paths[OUTPUT_TEXT] = "-";
+		paths[OUTPUT_TEXT] = options_take_file(request->options);
 		return true;
 	case OPTION_JSON:
-		paths[OUTPUT_JSON] = optarg;
+		paths[OUTPUT_JSON] = options_take_file(request->options);
 		return true;
 	case OPTION_MARKDOWN:
-		paths[OUTPUT_MARKDOWN] = optarg;
+		paths[OUTPUT_MARKDOWN] = options_take_file(request->options);
 		return true;
 	case OPTION_SVG:
-		paths[OUTPUT_SVG] = optarg;
+		paths[OUTPUT_SVG] = options_take_file(request->options);
 		return true;
 	default:
 		return error_set(err, ERROR_USAGE, "unknown option");
@@ -172,11 +173,13 @@ static bool compare(struct request *request, char *const *sides, int *code, stru
 	return true;
 }
 
-static int run(struct request *request, const struct options *options)
+static int run(struct request *request, struct options *options)
 {
 	struct error err;
 	int option, code;
 
+	request->options = options;
+	options_count_spare(options, DIFF_SIDES);
 	while ((option = options_next(options)) != OPTIONS_END) {
 		if (option == OPTIONS_WRONG)
 			return CLI_EXIT_ERROR;

@@ -18,12 +18,12 @@ static const char help[] =
 	"Usage: kelvin report PROFILE [OPTIONS]\n"
 	"Shows one profile (Kelvin's, any pprof, folded stacks), '-' for standard input; several joined by commas are added up.\n"
 	"\n"
-	"Output, several at once; a FILE of '-' is standard output:\n"
+	"Output, several at once; a FILE of '-', or none, is standard output:\n"
 	"  -o, --output FILE           a self-contained HTML page\n"
-	"      --text                  text on standard output (the default when no output is named)\n"
-	"      --json FILE             schema kelvin.report/1\n"
-	"      --svg FILE              a static flame graph\n"
-	"      --folded FILE           folded stacks for FlameGraph's tools\n"
+	"      --text [FILE]           text (the default when no output is named)\n"
+	"      --json [FILE]           schema kelvin.report/1\n"
+	"      --svg [FILE]            a static flame graph\n"
+	"      --folded [FILE]         folded stacks for FlameGraph's tools\n"
 	"\n"
 	"Options:\n"
 	"      --metric NAME           which value to show, as cpu or samples (default: the profile's own)\n"
@@ -39,10 +39,10 @@ static const char help[] =
 
 static const struct option names[] = {
 	{ "output", required_argument, NULL, 'o' },
-	{ "text", no_argument, NULL, OPTION_TEXT },
-	{ "json", required_argument, NULL, OPTION_JSON },
-	{ "svg", required_argument, NULL, OPTION_SVG },
-	{ "folded", required_argument, NULL, OPTION_FOLDED },
+	{ "text", optional_argument, NULL, OPTION_TEXT },
+	{ "json", optional_argument, NULL, OPTION_JSON },
+	{ "svg", optional_argument, NULL, OPTION_SVG },
+	{ "folded", optional_argument, NULL, OPTION_FOLDED },
 	{ "metric", required_argument, NULL, OPTION_METRIC },
 	{ "project-root", required_argument, NULL, OPTION_PROJECT_ROOT },
 	{ "origin-rules", required_argument, NULL, OPTION_ORIGIN_RULES },
@@ -51,6 +51,7 @@ static const struct option names[] = {
 };
 
 struct request {
+	struct options *options;
 	struct diff_options diff;
 	struct outputs outputs;
 	struct naming naming;
@@ -65,16 +66,16 @@ static bool take(struct request *request, int option, struct error *err)
 		paths[OUTPUT_HTML] = optarg;
 		return true;
 	case OPTION_TEXT:
-		paths[OUTPUT_TEXT] = "-";
+		paths[OUTPUT_TEXT] = options_take_file(request->options);
 		return true;
 	case OPTION_JSON:
-		paths[OUTPUT_JSON] = optarg;
+		paths[OUTPUT_JSON] = options_take_file(request->options);
 		return true;
 	case OPTION_SVG:
-		paths[OUTPUT_SVG] = optarg;
+		paths[OUTPUT_SVG] = options_take_file(request->options);
 		return true;
 	case OPTION_FOLDED:
-		paths[OUTPUT_FOLDED] = optarg;
+		paths[OUTPUT_FOLDED] = options_take_file(request->options);
 		return true;
 	case OPTION_METRIC:
 		request->diff.metric = optarg;
@@ -93,7 +94,7 @@ static bool show(struct request *request, const char *name, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
-	struct symbolize_options options = { 0 };
+	struct symbolize_options options = { .no_fingerprints = true }; /* nobody compares */
 	struct render_input input;
 
 	if (!outputs_check(&request->outputs, err) || !naming_prepare(&request->naming, &options, err) ||
@@ -109,11 +110,13 @@ static bool show(struct request *request, const char *name, struct error *err)
 	return outputs_write(&request->outputs, &input, err);
 }
 
-static int run(struct request *request, const struct options *options)
+static int run(struct request *request, struct options *options)
 {
 	struct error err;
 	int option;
 
+	request->options = options;
+	options_count_spare(options, 1);
 	while ((option = options_next(options)) != OPTIONS_END) {
 		if (option == OPTIONS_WRONG)
 			return CLI_EXIT_ERROR;

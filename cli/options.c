@@ -38,6 +38,38 @@ int options_next(const struct options *options)
 	return option;
 }
 
+void options_count_spare(struct options *options, size_t needed)
+{
+	enum { WORD = 1, MAX_LETTERS = 62 };
+	char letters[MAX_LETTERS + 2];
+	size_t words = 0;
+	int option;
+
+	/* With `-` first, getopt hands words out in their place and moves nothing. */
+	snprintf(letters, sizeof(letters), "-%s", options->letters);
+	opterr = 0;
+	optind = 0;
+	while ((option = getopt_long(options->argc, options->argv, letters, options->names, NULL)) != OPTIONS_END)
+		words += option == WORD;
+	if (optind < options->argc)
+		words += (size_t)(options->argc - optind);
+	options->spare_words = words > needed ? words - needed : 0;
+	optind = 0;
+}
+
+const char *options_take_file(struct options *options)
+{
+	const char *word = optind < options->argc ? options->argv[optind] : NULL;
+
+	if (optarg)
+		return optarg;
+	if (options->spare_words == 0 || !word || (word[0] == '-' && word[1] != '\0'))
+		return "-";
+	options->spare_words--;
+	optind++;
+	return word;
+}
+
 int options_fail(const char *command, const char *format, ...)
 {
 	va_list args;

@@ -17,11 +17,21 @@ struct options {
 	const char *command;
 	const char *letters; /* of getopt_long(), with ':' first */
 	const struct option *names;
+	size_t spare_words; /* more words than the command needs: they are files of output options */
 };
 
 /* The next option; its argument is in `optarg`. OPTIONS_WRONG after a message: an option unknown, ambiguous, or without its value.
  */
 int options_next(const struct options *options);
+
+/*
+ * For commands whose output options may leave out their FILE (`--json`, `--json FILE`, `--json=FILE`): counts how many words there
+ * are beyond the `needed` ones. To be called before the first options_next().
+ */
+void options_count_spare(struct options *options, size_t needed);
+
+/* The FILE of the output option that options_next() has just returned; "-", standard output, where it is left out. */
+const char *options_take_file(struct options *options);
 
 /* Prints a usage error with the way to the command's help; returns CLI_EXIT_ERROR. */
 __attribute__((format(printf, 2, 3))) int options_fail(const char *command, const char *format, ...);

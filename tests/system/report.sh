@@ -16,6 +16,14 @@ run 0 kelvin report perf.folded -o a.html --svg a.svg --json a.json --folded a.f
 jq -e '.schema == "kelvin.report/1"' a.json >/dev/null || fail "not schema kelvin.report/1"
 [[ $(awk '{ sum += $NF } END { print sum }' a.folded) == 507 ]] || fail "counts were lost: $(cat a.folded)"
 says a.folded 'ksys_write_\[k\] 300$'
+# The FILE of an output may stand before or behind the profile, be '-', or be left out.
+for form in "--folded - perf.folded" "--folded perf.folded" "perf.folded --folded" "perf.folded --folded -" "perf.folded --folded=-"; do
+	# shellcheck disable=SC2086
+	run 0 kelvin report $form
+	cmp -s stdout a.folded || fail "not the folded stacks: kelvin report $form"
+done
+run 0 kelvin report --folded b.folded perf.folded
+cmp -s b.folded a.folded || fail "--folded FILE PROFILE wrote something else"
 run 0 kelvin report - <perf.folded
 says stdout 'ksys_write'
 [[ $(wc -L <stdout) -le 132 ]] || fail "lines of $(wc -L <stdout) columns"
