@@ -151,25 +151,26 @@ static struct elf_image *search_alt(struct elf_image *image, const struct search
 	struct elf_section section;
 	struct elf_build_id id = { 0 };
 	struct error ignored;
+	const char *name, *slash = strrchr(image->path, '/');
 	struct byte_reader r;
-	const char *name;
+	char path[PATH_MAX];
 
 	if (!elf_image_section(image, ".gnu_debugaltlink", &section))
 		return NULL;
 	r = byte_reader_over(section.bytes, section.size);
 	name = byte_reader_string(&r, NULL);
-	if (!name || byte_reader_left(&r) > ELF_BUILD_ID_MAX_SIZE)
+	if (!name || byte_reader_left(&r) == 0 || byte_reader_left(&r) > ELF_BUILD_ID_MAX_SIZE)
 		return NULL;
 	id.size = (uint8_t)byte_reader_left(&r);
 	memcpy(id.bytes, r.pos, id.size);
-	if (name[0] == '/') {
-		char path[PATH_MAX];
-
+	/* A relative name counts from the directory of the file that bears it, as Debian's packages have it. */
+	if (name[0] == '/')
 		snprintf(path, sizeof(path), "%s%s", search->root, name);
-		if (elf_image_open_path(path, &found, &ignored) && same_build_id(&found->build_id, &id))
-			return found;
-		elf_image_unref(found);
-	}
+	else
+		snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - image->path) : 0, image->path, name);
+	if (elf_image_open_path(path, &found, &ignored) && same_build_id(&found->build_id, &id))
+		return found;
+	elf_image_unref(found);
 	return open_by_build_id(search, &id);
 }
 

@@ -51,6 +51,7 @@ static bool map_file(struct elf_image *image, struct error *err)
 	image->bytes = bytes;
 	image->size = (size_t)info.st_size;
 	image->is_mapped = true;
+	image->is_deleted = info.st_nlink == 0;
 	return true;
 }
 
@@ -91,7 +92,7 @@ static bool is_mapped_inode(int fd, const struct elf_mapping *mapping)
 	return mapping->inode == 0 || (fstat(fd, &info) == 0 && info.st_ino == mapping->inode);
 }
 
-static int open_candidate(const struct elf_mapping *mapping, const char *path, int path_size)
+static int open_candidate(const struct elf_mapping *mapping, const char *path, int path_size, bool deleted)
 {
 	char name[PATH_MAX + 64];
 	int fd;
@@ -102,7 +103,8 @@ static int open_candidate(const struct elf_mapping *mapping, const char *path, i
 		if (fd >= 0)
 			return fd;
 	}
-	for (int own = 0; own < 2; own++) {
+	/* Under the name of a deleted file lies another one, if any; only its inode could tell. */
+	for (int own = 0; own < 2 && !(deleted && mapping->inode == 0); own++) {
 		if (own || mapping->pid == 0)
 			snprintf(name, sizeof(name), "%.*s", path_size, path);
 		else
@@ -127,12 +129,12 @@ bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image 
 		size -= mark;
 	if (size == 0 || size >= PATH_MAX || mapping->path[0] != '/')
 		return error_set(err, ERROR_NOT_FOUND, "no file is mapped at %" PRIx64, mapping->start);
-	fd = open_candidate(mapping, mapping->path, (int)size);
+	fd = open_candidate(mapping, mapping->path, (int)size, deleted);
 	if (fd < 0)
 		return error_set_errno(err, errno, "cannot open %.*s of pid %d", (int)size, mapping->path, mapping->pid);
 	if (!open_descriptor(fd, mapping->path, size, image, err))
 		return false;
-	(*image)->is_deleted = deleted;
+	(*image)->is_deleted |= deleted;
 	return true;
 }
 

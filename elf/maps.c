@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* seq_file escapes what would break the line as backslash and three octal digits (proc(5), fs/seq_file.c). */
+/* Of a path only the line end is escaped, as `\012` (fs/proc/task_mmu.c); a backslash stands for itself. */
 static void unescape(char *path)
 {
+	static const char line_end[] = "\\012";
 	char *to = path;
 
 	for (const char *from = path; *from; to++) {
-		if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] >= '0' && from[2] <= '7' && from[3] >= '0' &&
-			from[3] <= '7') {
-			*to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
-			from += 4;
+		if (strncmp(from, line_end, sizeof(line_end) - 1) == 0) {
+			*to = '\n';
+			from += sizeof(line_end) - 1;
 		} else {
 			*to = *from++;
 		}

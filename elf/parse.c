@@ -72,20 +72,19 @@ static bool read_section_header(const struct elf_image *image, const struct head
 static bool name_sections(struct elf_image *image, const uint32_t *names, uint32_t names_index)
 {
 	const struct elf_section_header *table;
+	const char *bytes;
 
 	if (names_index >= image->section_count)
 		return false;
 	table = &image->sections[names_index];
-	if (table->type != SHT_STRTAB || !checked_range(table->offset, table->size, image->size))
+	if (table->type != SHT_STRTAB || table->size == 0 || !checked_range(table->offset, table->size, image->size))
 		return false;
-	for (size_t i = 0; i < image->section_count; i++) {
-		struct byte_reader r = byte_reader_over(image->bytes + table->offset, table->size);
-		const char *name;
-
-		byte_reader_seek(&r, names[i]);
-		name = byte_reader_string(&r, NULL);
-		image->sections[i].name = name ? name : "";
-	}
+	/* The last byte of a string table is NUL (gABI): whatever starts in it ends in it, without looking for the end. */
+	bytes = (const char *)image->bytes + table->offset;
+	if (bytes[table->size - 1] != '\0')
+		return false;
+	for (size_t i = 0; i < image->section_count; i++)
+		image->sections[i].name = names[i] < table->size ? bytes + names[i] : "";
 	return true;
 }
 

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <zstd.h>
 
-/* Larger than any section seen; a compressed section that claims more is refused. */
+/* Larger than any section seen, and more than either packing makes of its bytes: a section that claims more is refused. */
 static const uint64_t max_inflated_bytes = (uint64_t)4 << 30;
+enum { MAX_ZLIB_RATIO = 1032, MAX_ZSTD_RATIO = 1 << 16 };
 
 /* How a section is packed. */
 struct packing {
@@ -47,7 +48,8 @@ static bool find_packing(const struct elf_image *image, const struct elf_section
 	}
 	packing->bytes = r.pos;
 	packing->size = byte_reader_left(&r);
-	return byte_reader_ok(&r) && packing->inflated_size <= max_inflated_bytes;
+	return byte_reader_ok(&r) && packing->inflated_size <= max_inflated_bytes &&
+	       packing->inflated_size / (packing->kind == PACKED_ZLIB ? MAX_ZLIB_RATIO : MAX_ZSTD_RATIO) <= packing->size;
 }
 
 static bool inflate(const struct packing *packing, uint8_t *out)

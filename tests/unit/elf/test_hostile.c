@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "binaries.h"
+
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Touches every byte that an image hands out: the sanitizer watches an exact copy of the file. */
+static uint64_t touch(const uint8_t *bytes, size_t size)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < size; i++)
+		sum += bytes[i];
+	return sum;
+}
+
+/* Opens what may be anything and asks for all there is. */
+static uint64_t ask_everything(const uint8_t *bytes, size_t size)
+{
+	static const char *const names[] = { ".text", ".dynsym", ".symtab", ".strtab", ".debug_info", ".debug_line", ".eh_frame",
+		"" };
+	struct elf_section section, header;
+	const struct elf_segment *segments;
+	struct elf_image *image;
+	struct error err;
+	uint64_t sum = 0, address;
+	size_t count;
+
+	if (!elf_image_open_memory(bytes, size, "hostile", &image, &err))
+		return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (elf_image_section(image, names[i], &section))
+			sum += touch(section.bytes, section.size);
+	elf_image_eh_frame(image, &section, &header);
+	sum += touch(section.bytes, section.size) + touch(header.bytes, header.size);
+	segments = elf_image_segments(image, &count);
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *at = elf_image_bytes_at(image, segments[i].address, &size);
+
+		sum += at ? touch(at, size) : 0;
+		sum += elf_image_address_of_offset(image, segments[i].file_offset, &address);
+	}
+	elf_image_unref(image);
+	return sum;
+}
+
+static uint8_t *exact_copy(const uint8_t *bytes, size_t size)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+
+	memcpy(copy, bytes, size);
+	return copy;
+}
+
+static void every_truncation_is_survived(void **state)
+{
+	size_t size;
+	uint8_t *bytes = binary_bytes("libcompressed.so", &size);
+
+	(void)state;
+	for (size_t cut = 0; cut < size; cut += cut < 1024 ? 1 : 37) {
+		uint8_t *copy = exact_copy(bytes, cut);
+
+		ask_everything(copy, cut);
+		free(copy);
+	}
+	free(bytes);
+}
+
+/* Headers are where a byte does harm: all of them, and a sample of the rest. */
+static void every_damaged_byte_is_survived(void **state)
+{
+	static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };
+	size_t size;
+	uint8_t *bytes = binary_bytes("libcompressed.so", &size);
+	Elf64_Ehdr header;
+
+	(void)state;
+	memcpy(&header, bytes, sizeof(header));
+	for (size_t i = 0; i < size; i++) {
+		bool in_headers = i < 1024 || i >= header.e_shoff;
+		uint8_t kept = bytes[i];
+
+		if (!in_headers && i % 61 != 0)
+			continue;
+		for (size_t v = 0; v < sizeof(values); v++) {
+			bytes[i] = values[v];
+			ask_everything(bytes, size);
+		}
+		bytes[i] = kept;
+	}
+	free(bytes);
+}
+
+/* A section of a few bytes that claims to inflate to gigabytes is refused before anything is reserved for it. */
+static void an_inflated_size_out_of_proportion_is_refused(void **state)
+{
+	size_t size;
+	uint8_t *bytes = binary_bytes("libcompressed.so", &size);
+	struct elf_section section;
+	struct elf_image *image;
+	Elf64_Ehdr header;
+	struct error err;
+
+	(void)state;
+	memcpy(&header, bytes, sizeof(header));
+	for (size_t i = 0; i < header.e_shnum; i++) {
+		Elf64_Shdr part;
+		Elf64_Chdr packed;
+
+		memcpy(&part, bytes + header.e_shoff + i * sizeof(part), sizeof(part));
+		if (!(part.sh_flags & SHF_COMPRESSED))
+			continue;
+		memcpy(&packed, bytes + part.sh_offset, sizeof(packed));
+		packed.ch_size = (uint64_t)3 << 30;
+		memcpy(bytes + part.sh_offset, &packed, sizeof(packed));
+	}
+	assert_true(elf_image_open_memory(bytes, size, "bomb", &image, &err));
+	assert_false(elf_image_section(image, ".debug_info", &section));
+	elf_image_unref(image);
+	free(bytes);
+}
+
+/* Tens of thousands of sections whose names all start in one long text: opened in linear time. */
+static void many_sections_with_long_names_are_read_once(void **state)
+{
+	enum { SECTIONS = 60000, NAMES = 1 << 20 };
+	size_t size = sizeof(Elf64_Ehdr) + (size_t)SECTIONS * sizeof(Elf64_Shdr) + NAMES;
+	uint8_t *bytes = calloc(1, size);
+	Elf64_Ehdr header = { .e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_shoff = sizeof(header),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = SECTIONS,
+		.e_shstrndx = 1 };
+	Elf64_Shdr names = { .sh_type = SHT_STRTAB, .sh_offset = size - NAMES, .sh_size = NAMES };
+	struct elf_section section;
+	struct elf_image *image;
+	struct error err;
+
+	(void)state;
+	memcpy(header.e_ident, ELFMAG, SELFMAG);
+	header.e_ident[EI_CLASS] = ELFCLASS64;
+	header.e_ident[EI_DATA] = ELFDATA2LSB;
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + sizeof(header) + sizeof(names), &names, sizeof(names));
+	memset(bytes + size - NAMES, 'x', NAMES - 1);
+	assert_true(elf_image_open_memory(bytes, size, "many", &image, &err));
+	assert_false(elf_image_section(image, ".text", &section));
+	elf_image_unref(image);
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_truncation_is_survived),
+		cmocka_unit_test(every_damaged_byte_is_survived),
+		cmocka_unit_test(an_inflated_size_out_of_proportion_is_refused),
+		cmocka_unit_test(many_sections_with_long_names_are_read_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
