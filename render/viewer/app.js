@@ -49,7 +49,7 @@ export class App {
     this.crumbs = h('nav.crumbs', { 'aria-label': 'Path to the zoomed frame' });
     this.status = h('div.status');
     this.legend = h('div.legend');
-    this.controls = h('div.controls', { role: 'toolbar', 'aria-label': 'View' });
+    this.controls = h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
     this.help = helpDialog();
     const left = h('div.left', {}, this.chronology.strip, this.crumbs, this.flameHost, this.chronology.element);
     left.append(
@@ -227,20 +227,27 @@ export class App {
   drawStatus() {
     const { model, hoverBox } = this;
     const node = this.hover >= 0 ? this.hover : model.selected;
-    if (node < 0) {
-      this.status.textContent = '';
-      return;
-    }
+    const merged = hoverBox && hoverBox.merged > 1 ? ` (first of ${hoverBox.merged} frames too narrow to draw)` : '';
+    this.status.replaceChildren(...(node < 0 ? [] : [h('bdi', {}, model.nameOf(node)), `${merged} — ${this.figuresOf(node)}`]));
+    // What a screen reader is told follows the keyboard, not the pointer.
+    const at = model.selected;
+    this.active.replaceChildren(
+      ...(at < 0
+        ? ['no frame selected']
+        : [h('bdi', {}, model.nameOf(at)), `, ${this.figuresOf(at)}, depth ${model.tree.depth[at]}`]),
+    );
+  }
+
+  /** @param {number} node */
+  figuresOf(node) {
+    const { model } = this;
+    const { unit } = model.meta;
     const [base, head] = model.valueOf(node);
     const [totalBase, totalHead] = model.totals();
-    const unit = model.meta.unit;
-    const merged = hoverBox && hoverBox.merged > 1 ? ` (first of ${hoverBox.merged} frames too narrow to draw)` : '';
-    const figures =
-      model.sides === 1
-        ? `${amount(head, unit)} ${percent(head, totalHead)}`
-        : `base ${amount(base, unit)} ${percent(base, totalBase)} → head ${amount(head, unit)} ${percent(head, totalHead)} · ${signedAmount(head - base, unit)} ${signedPercent(head - base, base)} of base · ${/** @type {any} */ (STATE_WORDS)[model.stateOf(node)]}`;
-    this.status.textContent = `${model.nameOf(node)}${merged} — ${figures}`;
-    if (node === model.selected) this.active.textContent = `${model.nameOf(node)}, ${figures}, depth ${model.tree.depth[node]}`;
+    if (model.sides === 1) return `${amount(head, unit)} ${percent(head, totalHead)}`;
+    const sides = `base ${amount(base, unit)} ${percent(base, totalBase)} → head ${amount(head, unit)} ${percent(head, totalHead)}`;
+    const change = `${signedAmount(head - base, unit)} ${signedPercent(head - base, base)} of base`;
+    return `${sides} · ${change} · ${/** @type {any} */ (STATE_WORDS)[model.stateOf(node)]}`;
   }
 
   drawInspector() {
@@ -332,6 +339,17 @@ export class App {
   searchSoon(text) {
     clearTimeout(this.searchTimer);
     this.searchTimer = setTimeout(() => this.set({ search: text, picked: '' }, true), 120);
+  }
+
+  /** Leaves the field for the first match. */
+  searchNow() {
+    clearTimeout(this.searchTimer);
+    const text = this.search.value;
+    this.search.blur();
+    this.set({ search: text, picked: '' });
+    this.model.update(this.state);
+    this.nextMatch(1);
+    this.overlay.focus();
   }
 
   /** @param {number} step */

@@ -67,7 +67,11 @@ export class Chronology {
     this.canvas.classList.toggle('over', !!box);
     if (!box) return;
     const ms = (box.to - box.from) / 1000;
-    this.app.status.textContent = `${model.functions[model.page.tree.func[box.node]].name} — at ${(box.from / 1e6).toFixed(3)} s, sampled over ${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
+    const name = h('bdi', {}, model.functions[model.page.tree.func[box.node]].name);
+    this.app.status.replaceChildren(
+      name,
+      ` — at ${(box.from / 1e6).toFixed(3)} s, sampled over ${ms.toFixed(ms < 10 ? 1 : 0)} ms`,
+    );
   }
 
   draw() {

@@ -72,17 +72,24 @@ function systemCalls(app) {
 
 /** @param {App} app @param {string} text @param {object} reset */
 function chip(app, text, reset) {
-  return h('button.chip', { type: 'button', title: 'remove this filter', onclick: () => app.set(reset) }, `✕ ${text}`);
+  return h(
+    'button.chip',
+    { type: 'button', title: 'remove this filter', onclick: () => app.set(reset) },
+    '✕ ',
+    h('bdi', {}, text),
+  );
 }
 
 /** What is set but has no control of its own. @param {App} app */
 function filters(app) {
   const { state } = app;
   const out = [];
-  const name = (/** @type {string} */ hash) => listName(app.model.nameOfHash(hash));
-  if (state.callers) out.push(chip(app, `callers of ${name(state.callers)}`, { callers: '', zoom: '', selected: '' }));
-  if (state.callees) out.push(chip(app, `callees of ${name(state.callees)}`, { callees: '', zoom: '', selected: '' }));
-  if (state.picked) out.push(chip(app, name(state.picked), { picked: '', selected: '' }));
+  const name = (/** @type {string} */ hash) => listName(app.model.functionOf(hash)?.name || '');
+  if (app.model.functionOf(state.callers))
+    out.push(chip(app, `callers of ${name(state.callers)}`, { callers: '', zoom: '', selected: '' }));
+  if (app.model.functionOf(state.callees))
+    out.push(chip(app, `callees of ${name(state.callees)}`, { callees: '', zoom: '', selected: '' }));
+  if (app.model.functionOf(state.picked)) out.push(chip(app, name(state.picked), { picked: '', selected: '' }));
   if (state.range) out.push(chip(app, state.range.map((us) => (us / 1e6).toFixed(2)).join('–') + ' s', { range: null }));
   return out;
 }
@@ -98,6 +105,7 @@ function search(app) {
     'data-keep': 'search',
     onchange: (/** @type {any} */ e) => app.set({ search: e.target.value }),
     oninput: (/** @type {any} */ e) => app.searchSoon(e.target.value),
+    onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === 'Enter' && app.searchNow(),
   });
   if (!model.matches) return [app.search];
   const { nodes, sum } = model.found;

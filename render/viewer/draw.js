@@ -3,7 +3,7 @@
 // average colour.
 
 import { css, inkOn, mix } from './colour.js';
-import { shorterNames } from './format.js';
+import { isolated, shorterNames } from './format.js';
 
 /** @typedef {import('./decode.js').Tree} Tree */
 
@@ -198,7 +198,7 @@ export class Flame {
     c.font = FONT;
     c.fillStyle = ink;
     c.textBaseline = 'middle';
-    c.fillText(text, x, y + ROW / 2 - 0.5);
+    c.fillText(isolated(text), x, y + ROW / 2 - 0.5);
   }
 
   /** The box at a point, or null. @param {number} x @param {number} y @returns {Box|null} */

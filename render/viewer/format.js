@@ -58,6 +58,11 @@ export function signedPercent(part, whole) {
   return signed(part) + percent(Math.abs(part), whole);
 }
 
+/** A name whose marks of direction turn nothing but itself. @param {string} text */
+export function isolated(text) {
+  return /^[\x20-\x7e]*$/.test(text) ? text : `\u2068${text}\u2069`;
+}
+
 /** Shorter forms of a name, longest first: without arguments, without template arguments, the last part. @param {string} name */
 export function shorterNames(name) {
   const out = [plainStrings(name)];

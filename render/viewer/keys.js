@@ -11,7 +11,7 @@ const KEYS = [
   ['Enter', 'zoom to the selected frame'],
   ['Backspace, Alt ← →', 'back, forward'],
   ['0', 'reset zoom'],
-  ['/', 'search; n and N go to the next and the previous match'],
+  ['/', 'search; Enter goes to the first match, n and N to the next and the previous one'],
   ['b h d', 'base, head, difference'],
   ['r', 'before → after, after → before'],
   ['1 2 3 4', 'colour by difference, origin, function, bottleneck'],
@@ -90,11 +90,12 @@ const ACTIONS = {
 export function onKey(app, event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey || event.metaKey || event.altKey || app.help.open) return;
-  if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
+  const isBox = target.tagName === 'INPUT' && /** @type {HTMLInputElement} */ (target).type === 'checkbox';
+  if (!isBox && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
     if (event.key === 'Escape') target.blur();
     return;
   }
-  if (target.tagName === 'BUTTON' && event.key === 'Enter') return;
+  if ((isBox || target.tagName === 'BUTTON') && (event.key === 'Enter' || event.key === ' ')) return;
   if (event.key.startsWith('Arrow')) move(app, event.key);
   else if (ACTIONS[event.key]) ACTIONS[event.key](app);
   else return;

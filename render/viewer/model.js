@@ -109,12 +109,10 @@ export class Model {
     }
     this.callTree = tree;
     this.sums = functionSums(tree, this.functions.length);
-    const is = (/** @type {string} */ hash) => {
-      const id = this.functions.findIndex((f) => shortHash(f.key) === hash);
-      return (/** @type {number} */ func) => func === id;
-    };
-    if (state.callers) tree = inverted(tree, this.functions, is(state.callers));
-    else if (state.callees) tree = calleesOf(tree, this.functions, is(state.callees));
+    const caller = this.functionOf(state.callees);
+    const callee = this.functionOf(state.callers);
+    if (callee) tree = inverted(tree, this.functions, (f) => f === callee.id);
+    else if (caller) tree = calleesOf(tree, this.functions, (f) => f === caller.id);
     else if (state.inverted) tree = inverted(tree, this.functions);
     this.tree = tree;
   }
@@ -199,12 +197,10 @@ export class Model {
     const pattern = this.pattern(search);
     this.matches = null;
     this.found = { sum: [0, 0], nodes: [] };
-    if (!pattern && !picked && !origins && !states) return;
+    const only = this.functionOf(picked);
+    if (!pattern && !only && !origins && !states) return;
     const hits = this.functions.map(
-      (f) =>
-        (!pattern || pattern.test(f.name)) &&
-        (!picked || shortHash(f.key) === picked) &&
-        (!origins || origins.includes(String(f.origin))),
+      (f) => (!pattern || pattern.test(f.name)) && (!only || f === only) && (!origins || origins.includes(String(f.origin))),
     );
     this.functionHits = hits;
     const { func, state } = this.tree;
@@ -213,9 +209,9 @@ export class Model {
     this.found.nodes = this.found.nodes.filter((node) => this.widths[node] > 0);
   }
 
-  /** The name of a function that the state tells by its hash. @param {string} hash */
-  nameOfHash(hash) {
-    return this.functions.find((f) => shortHash(f.key) === hash)?.name || 'a function that is not here';
+  /** The function that the state tells by its hash; undefined: this report has none. @param {string} hash */
+  functionOf(hash) {
+    return hash ? this.functions.find((f) => shortHash(f.key) === hash) : undefined;
   }
 
   /** @param {number} node */

@@ -13,11 +13,17 @@ export function splitter(below, moved) {
     role: 'separator',
     'aria-orientation': 'horizontal',
     'aria-label': 'Height of the function list',
+    'aria-valuemin': SMALLEST,
+    'aria-valuenow': SMALLEST * 4,
+    'aria-valuemax': SMALLEST * 40,
   });
   /** @param {number} height */
   const resize = (height) => {
     const room = /** @type {HTMLElement} */ (below.parentElement).clientHeight - SMALLEST * 2;
-    below.style.flex = `0 0 ${Math.max(SMALLEST, Math.min(room, height))}px`;
+    const set = Math.round(Math.max(SMALLEST, Math.min(room, height)));
+    below.style.flex = `0 0 ${set}px`;
+    bar.setAttribute('aria-valuenow', String(set));
+    bar.setAttribute('aria-valuemax', String(Math.max(SMALLEST, Math.round(room))));
     moved();
   };
   bar.addEventListener('pointerdown', (/** @type {PointerEvent} */ e) => bar.setPointerCapture(e.pointerId));

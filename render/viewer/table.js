@@ -34,8 +34,10 @@ export class Grid {
     this.body = document.createElement('div');
     this.body.className = 'grid-body';
     this.body.tabIndex = 0;
+    this.body.setAttribute('role', 'rowgroup');
     this.space = document.createElement('div');
     this.space.className = 'grid-space';
+    this.space.setAttribute('role', 'presentation');
     this.body.append(this.space);
     root.append(this.head, this.body);
     this.body.addEventListener('scroll', () => this.paint());

@@ -2,6 +2,7 @@
 // The chronological view: how busy the target was, with a brush that filters everything, and a flame chart of one thread.
 
 import { css, inkOn } from './colour.js';
+import { isolated } from './format.js';
 
 /** @typedef {import('./decode.js').Tree} Tree */
 /** @typedef {import('./decode.js').Samples} Samples */
@@ -116,7 +117,7 @@ export function drawChart(canvas, boxes, range, colour, faint, name, row) {
     const text = name(box.node);
     const letters = Math.floor((w - 6) / 6.2);
     c.fillStyle = inkOn(fill);
-    c.fillText(text.length > letters ? `${text.slice(0, letters - 1)}…` : text, x + 3, box.depth * row + row / 2);
+    c.fillText(isolated(text.length > letters ? `${text.slice(0, letters - 1)}…` : text), x + 3, box.depth * row + row / 2);
   }
   c.globalAlpha = 1;
 }
