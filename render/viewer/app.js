@@ -3,7 +3,7 @@
 
 import { Chronology } from './chronology.js';
 import { Colours } from './colour.js';
-import { drawControls, select } from './controls.js';
+import { drawControls, drawCorner, select } from './controls.js';
 import { decodeTimeline, readBlock } from './decode.js';
 import { h } from './dom.js';
 import { Flame, ROW } from './draw.js';
@@ -51,13 +51,14 @@ export class App {
     this.legend = h('div.legend');
     this.controls = h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
     this.help = helpDialog();
+    this.corner = h('span.corner');
     const left = h('div.left', {}, this.chronology.strip, this.crumbs, this.flameHost, this.chronology.element);
     left.append(
       splitter(this.list.element, () => this.refresh(false)),
       this.list.element,
     );
     this.root.replaceChildren(
-      header(model),
+      header(model, this.corner),
       this.controls,
       h('main', {}, left, this.inspector),
       h('footer', {}, this.legend, this.status),
@@ -125,7 +126,7 @@ export class App {
   }
 
   hasTimeline() {
-    return this.model.meta.recordings.some((/** @type {any} */ r) => r.hasTimeline);
+    return this.model.meta.recordings.every((/** @type {any} */ r) => r.hasTimeline);
   }
 
   /** One redraw a frame, however many changes. @param {boolean} all also what lies around the picture */
@@ -149,6 +150,7 @@ export class App {
       this.colours.most = model.most;
       if (state.tab === 'timeline') this.openTimeline();
       drawControls(this, this.controls);
+      drawCorner(this, this.corner);
       this.drawCrumbs();
       this.drawLegend();
     }
@@ -230,12 +232,8 @@ export class App {
     const merged = hoverBox && hoverBox.merged > 1 ? ` (first of ${hoverBox.merged} frames too narrow to draw)` : '';
     this.status.replaceChildren(...(node < 0 ? [] : [h('bdi', {}, model.nameOf(node)), `${merged} — ${this.figuresOf(node)}`]));
     // What a screen reader is told follows the keyboard, not the pointer.
-    const at = model.selected;
-    this.active.replaceChildren(
-      ...(at < 0
-        ? ['no frame selected']
-        : [h('bdi', {}, model.nameOf(at)), `, ${this.figuresOf(at)}, depth ${model.tree.depth[at]}`]),
-    );
+    const at = model.selected >= 0 ? model.selected : model.zoom;
+    this.active.replaceChildren(h('bdi', {}, model.nameOf(at)), `, ${this.figuresOf(at)}, depth ${model.tree.depth[at]}`);
   }
 
   /** @param {number} node */

@@ -129,19 +129,6 @@ function search(app) {
   ];
 }
 
-/** @param {App} app */
-function page(app) {
-  const dark = app.colours.dark;
-  return [
-    h(
-      'button',
-      { type: 'button', title: 'light or dark', 'aria-label': 'Switch between light and dark', onclick: () => app.switchTheme() },
-      dark ? '☀' : '☾',
-    ),
-    h('button', { type: 'button', title: 'keys (?)', 'aria-label': 'Help', onclick: () => app.help.showModal() }, '?'),
-  ];
-}
-
 /** @param {App} app @returns {(Node|false|null)[]} */
 function pieces(app) {
   const { model, state } = app;
@@ -188,7 +175,6 @@ function pieces(app) {
     ...filters(app),
     h('span.grow'),
     ...search(app),
-    ...page(app),
   ];
 }
 
@@ -209,4 +195,17 @@ export function drawControls(app, bar) {
 /** What a control is called, to find it again after it was built anew. @param {any} element */
 function labelOf(element) {
   return element.ariaLabel || element.closest('label')?.textContent || element.title || element.textContent;
+}
+
+/** What concerns the page, not the picture. @param {App} app @param {HTMLElement} corner */
+export function drawCorner(app, corner) {
+  const dark = app.colours.dark;
+  corner.replaceChildren(
+    h(
+      'button',
+      { type: 'button', title: 'light or dark', 'aria-label': 'Switch between light and dark', onclick: () => app.switchTheme() },
+      dark ? '☀' : '☾',
+    ),
+    h('button', { type: 'button', title: 'keys (?)', 'aria-label': 'Help', onclick: () => app.help.showModal() }, '?'),
+  );
 }

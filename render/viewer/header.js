@@ -94,15 +94,15 @@ function evidenceLine(e) {
   return `Evidence: ${mode}${aa}.`;
 }
 
-/** @param {Model} model */
-export function header(model) {
+/** @param {Model} model @param {HTMLElement} corner */
+export function header(model, corner) {
   const { meta } = model;
   const [first, second] = meta.recordings;
   const title = meta.title || (second || first).command || 'profile';
   return h(
     'header',
     {},
-    h('div.top', {}, h('h1', { title }, title), h('span.tool', {}, meta.tool)),
+    h('div.top', {}, h('h1', { title }, title), h('span.tool', {}, meta.tool, corner)),
     model.sides === 2 && h('p.verdict', {}, h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), ' ', meta.verdictText),
     model.sides === 2 && meta.scaleText && h('p.dim', {}, meta.scaleText),
     meta.warnings.length > 0 && h('ul.warnings', {}, ...meta.warnings.map((/** @type {string} */ w) => h('li', {}, w))),

@@ -94,7 +94,7 @@ export class Model {
     const ids = state.thread ? this.threadNames().get(state.thread) : null;
     const self = filteredSelf(tree, this.page.samples, this.timelines, {
       keepThread: ids ? (/** @type {number} */ side, /** @type {number} */ thread) => ids[side].has(thread) : undefined,
-      range: state.range,
+      range: this.meta.recordings.every((/** @type {any} */ r) => r.hasTimeline) ? state.range : null,
     });
     if (self) {
       tree = { ...tree, self, total: [new Float64Array(tree.count), new Float64Array(tree.count)] };

@@ -27,7 +27,12 @@ export function activity(timelines, samples, buckets, keepThread) {
           out[Math.min(buckets - 1, Math.floor((timeline.time[i] / end) * buckets))]++;
     return out;
   });
-  return { end, counts };
+  return { end, counts: counts.map(smoothed) };
+}
+
+/** Buckets hold a few samples each: without their neighbours they would draw a comb. @param {Float64Array} counts */
+function smoothed(counts) {
+  return counts.map((value, i) => (value * 2 + (counts[i - 1] ?? value) + (counts[i + 1] ?? value)) / 4);
 }
 
 /**

@@ -9,6 +9,7 @@ import { newTree, linkTree, sumTree } from './decode.js';
 /** @typedef {import('./decode.js').Timeline} Timeline */
 
 const SYSTEM = 3;
+const UNPROVEN = 1;
 
 /** @template {Int32Array|Float64Array|Uint8Array} T @param {T} array @returns {T} the same, twice as long */
 function doubled(array) {
@@ -63,7 +64,7 @@ export class TreeBuilder {
     let slot = this.slotOf(parent, func);
     const found = this.slots[slot];
     if (found) {
-      if (this.state[found] !== state) this.state[found] = 0;
+      if (this.state[found] !== state) this.state[found] = UNPROVEN;
       return found;
     }
     if (this.count === this.func.length) {
@@ -144,6 +145,8 @@ export function filteredSelf(tree, samples, timelines, filters) {
     const s = samples[side];
     if (!s) continue;
     const timeline = timelines[side];
+    // Without times nothing of a side lies in a range.
+    if (range && !timeline) continue;
     if (range && timeline) {
       for (let i = 0; i < timeline.count; i++) {
         if (timeline.time[i] < range[0] || timeline.time[i] >= range[1]) continue;
@@ -210,7 +213,9 @@ export function inverted(tree, functions, only) {
     }
     let node = 0;
     for (let at = i; at > 0; at = tree.parent[at]) {
-      node = builder.child(node, tree.func[at], stateOf(functions[tree.func[at]]), 0);
+      // The function itself was tested; a caller's part of its time was not.
+      const tested = functions[tree.func[i]][only ? 'total' : 'self'];
+      node = builder.child(node, tree.func[at], at === i ? stateOf(tested) : UNPROVEN, 0);
     }
     builder.self0[node] += weight0;
     builder.self1[node] += weight1;
@@ -234,7 +239,8 @@ export function calleesOf(tree, functions, only) {
     const { end } = tree;
     for (let at = i; at < end[i]; at++) {
       const func = tree.func[at];
-      mapped[at] = builder.child(at === i ? 0 : mapped[tree.parent[at]], func, stateOf(functions[func]), tree.flags[at]);
+      const state = at === i ? stateOf(functions[func].total) : tree.state[at];
+      mapped[at] = builder.child(at === i ? 0 : mapped[tree.parent[at]], func, state, tree.flags[at]);
       builder.self0[mapped[at]] += tree.self[0][at];
       builder.self1[mapped[at]] += tree.self[1][at];
     }
@@ -245,9 +251,9 @@ export function calleesOf(tree, functions, only) {
 
 const STATE_NUMBERS = new Map(['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'].map((name, i) => [name, i]));
 
-/** @param {Func} f */
-export function stateOf(f) {
-  return f.total ? STATE_NUMBERS.get(f.total.state) || 0 : 0;
+/** @param {{state: string}|null|undefined} estimate */
+export function stateOf(estimate) {
+  return estimate ? STATE_NUMBERS.get(estimate.state) || 0 : 0;
 }
 
 /**
