@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/interrupt.h"
 
+#include "elf/elf.h"
+
 #include <signal.h>
 #include <stddef.h>
 
@@ -37,4 +39,21 @@ int interrupt_signal(void)
 bool interrupt_is_for_us_alone(void)
 {
 	return caught_signal != 0 && caught_from_process != 0;
+}
+
+static void fill_lost_page(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (info->si_code == BUS_ADRERR && elf_image_fill_lost_page(info->si_addr))
+		return;
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void interrupt_survive_lost_pages(void)
+{
+	struct sigaction action = { .sa_sigaction = fill_lost_page, .sa_flags = SA_SIGINFO };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGBUS, &action, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 
 #include <string.h>
 
@@ -83,5 +84,6 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	interrupt_survive_lost_pages();
 	return close_stdout(dispatch(argc, argv));
 }

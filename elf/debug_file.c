@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CHECKSUM_CHUNK_BYTES = 1 << 15 };
+
 static const char *const default_directories[] = { "/usr/lib/debug" };
 
 struct search {
@@ -28,11 +30,6 @@ static struct search search_of(const struct elf_debug_options *options)
 	return search;
 }
 
-static bool same_build_id(const struct elf_build_id *a, const struct elf_build_id *b)
-{
-	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
-}
-
 /* DIR/.build-id/xx/yyyy.debug (GDB manual, "Separate Debug Files"). */
 static struct elf_image *open_by_build_id(const struct search *search, const struct elf_build_id *id)
 {
@@ -48,11 +45,26 @@ static struct elf_image *open_by_build_id(const struct search *search, const str
 		snprintf(path, sizeof(path), "%s%s/.build-id/%.2s/%s.debug", search->root, search->directories[i], text, text + 2);
 		if (!elf_image_open_path(path, &found, &ignored))
 			continue;
-		if (same_build_id(&found->build_id, id))
+		if (elf_build_id_equal(&found->build_id, id))
 			return found;
 		elf_image_unref(found);
 	}
 	return NULL;
+}
+
+/* Read rather than mapped: a file may be written to while we look. */
+static bool has_checksum(const struct elf_image *image, uint32_t wanted)
+{
+	uint8_t chunk[CHECKSUM_CHUNK_BYTES];
+	uint32_t crc = 0;
+
+	for (size_t at = 0, size; at < image->size; at += size) {
+		size = image->size - at < CHECKSUM_CHUNK_BYTES ? image->size - at : CHECKSUM_CHUNK_BYTES;
+		if (!elf_image_read(image, at, chunk, size))
+			return false;
+		crc = libdeflate_crc32(crc, chunk, size);
+	}
+	return crc == wanted;
 }
 
 /* A debug file found by name is only believed when its checksum is the one that the binary carries. */
@@ -64,9 +76,9 @@ static struct elf_image *open_checked(
 
 	if (!elf_image_open_path(path, &found, &ignored))
 		return NULL;
-	if (found->build_id.size && image->build_id.size && !same_build_id(&found->build_id, &image->build_id)) {
+	if (found->build_id.size && image->build_id.size && !elf_build_id_equal(&found->build_id, &image->build_id)) {
 		error_set(why, ERROR_FORMAT, "debug file %s is of another build than %s: not used", path, image->path);
-	} else if (libdeflate_crc32(0, found->bytes, found->size) != crc) {
+	} else if (!has_checksum(found, crc)) {
 		error_set(why, ERROR_FORMAT, "debug file %s has another checksum than %s asks for: not used", path, image->path);
 	} else {
 		return found;
@@ -76,34 +88,42 @@ static struct elf_image *open_checked(
 	return NULL;
 }
 
+/* The file name and checksum in .gnu_debuglink; false when there is none, or none that can be used. */
+static bool read_link(struct elf_image *image, const char **name, uint32_t *crc)
+{
+	struct elf_section section;
+	struct byte_reader r;
+
+	if (!elf_image_section(image, ".gnu_debuglink", &section))
+		return false;
+	r = byte_reader_over(section.bytes, section.size);
+	*name = byte_reader_string(&r, NULL);
+	byte_reader_align(&r, 4);
+	*crc = byte_reader_u32(&r);
+	return byte_reader_ok(&r) && !strchr(*name, '/') && *name[0] != '\0';
+}
+
 /* Beside the binary, in .debug beside it, and below each debug directory, in GDB's order. */
 static struct elf_image *open_by_link(const struct search *search, struct elf_image *image, struct error *why, bool *refused)
 {
-	const char *slash = strrchr(image->path, '/');
-	int directory_size = slash ? (int)(slash - image->path) : 0;
+	char path[PATH_MAX], real[PATH_MAX];
+	/* The binary may have been named by a link, or from the current directory. */
+	const char *binary = search->root[0] == '\0' && realpath(image->path, real) ? real : image->path;
+	const char *slash = strrchr(binary, '/');
+	int directory_size = slash ? (int)(slash - binary) : 0;
 	struct elf_image *found = NULL;
-	struct elf_section section;
-	struct byte_reader r;
-	char path[PATH_MAX];
 	const char *name;
 	uint32_t crc;
 
-	if (!elf_image_section(image, ".gnu_debuglink", &section))
+	if (!slash || !read_link(image, &name, &crc))
 		return NULL;
-	r = byte_reader_over(section.bytes, section.size);
-	name = byte_reader_string(&r, NULL);
-	byte_reader_align(&r, 4);
-	crc = byte_reader_u32(&r);
-	if (!byte_reader_ok(&r) || strchr(name, '/') || name[0] == '\0')
-		return NULL;
-	snprintf(path, sizeof(path), "%s%.*s/%s", search->root, directory_size, image->path, name);
+	snprintf(path, sizeof(path), "%s%.*s/%s", search->root, directory_size, binary, name);
 	found = open_checked(path, crc, image, why, refused);
-	snprintf(path, sizeof(path), "%s%.*s/.debug/%s", search->root, directory_size, image->path, name);
+	snprintf(path, sizeof(path), "%s%.*s/.debug/%s", search->root, directory_size, binary, name);
 	if (!found)
 		found = open_checked(path, crc, image, why, refused);
 	for (size_t i = 0; !found && i < search->directory_count; i++) {
-		snprintf(
-			path, sizeof(path), "%s%s%.*s/%s", search->root, search->directories[i], directory_size, image->path, name);
+		snprintf(path, sizeof(path), "%s%s%.*s/%s", search->root, search->directories[i], directory_size, binary, name);
 		found = open_checked(path, crc, image, why, refused);
 	}
 	return found;
@@ -168,7 +188,7 @@ static struct elf_image *search_alt(struct elf_image *image, const struct search
 		snprintf(path, sizeof(path), "%s%s", search->root, name);
 	else
 		snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - image->path) : 0, image->path, name);
-	if (elf_image_open_path(path, &found, &ignored) && same_build_id(&found->build_id, &id))
+	if (elf_image_open_path(path, &found, &ignored) && elf_build_id_equal(&found->build_id, &id))
 		return found;
 	elf_image_unref(found);
 	return open_by_build_id(search, &id);

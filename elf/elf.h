@@ -53,10 +53,13 @@ struct elf_segment {
 
 /*
  * Opens what a process has mapped, by the first of these that works:
- *   /proc/PID/map_files/START-END   also deleted files, overlays and files of other mount namespaces
+ *   /proc/PID/map_files/START-END   also deleted files, overlays and files of other mount namespaces; root only
+ *   /proc/PID/exe                   the program itself, also deleted
  *   /proc/PID/root/PATH             what the process itself sees under the name; refused when its inode is not the mapped one
  *   PATH                            likewise
- * pid 0 (a file of another machine): PATH alone, without the inode check.
+ * A deleted file is never looked for under its name: what is there now is another one.
+ * pid 0 (a file of another machine): PATH alone.
+ * Only regular files are opened: devices and FIFOs are refused without being touched.
  *
  * path        as /proc/PID/maps prints it; a trailing " (deleted)" is understood
  * device, inode  as /proc/PID/maps or PERF_RECORD_MMAP2 gives them; inode 0: not known, not checked
@@ -86,7 +89,7 @@ void elf_image_unref(struct elf_image *image); /* NULL is taken */
 /* Borrowed; the path it was opened for (without " (deleted)"), as the target sees it. */
 const char *elf_image_path(const struct elf_image *image);
 
-/* Whether the file under the path is no longer this one: replaced or deleted, as after a deploy. */
+/* Whether the file under the path is no longer this one: replaced or deleted, as after a deploy; asked of the file each time. */
 bool elf_image_is_deleted(const struct elf_image *image);
 
 const struct elf_build_id *elf_image_build_id(const struct elf_image *image);
@@ -124,7 +127,9 @@ struct elf_section {
 	uint32_t entry_size;
 };
 
-/* Finds a section by name; false when there is none (not an error), also for SHT_NOBITS. Inflating is guarded by a lock. */
+/* Finds a section by name; false when there is none (not an error), also for SHT_NOBITS, and for all sections once the file was
+ * truncated or overwritten with another build. Inflating is guarded by a lock.
+ */
 COMMON_MUST_CHECK
 bool elf_image_section(struct elf_image *image, const char *name, struct elf_section *section);
 
@@ -132,6 +137,13 @@ bool elf_image_section(struct elf_image *image, const char *name, struct elf_sec
  * .eh_frame and its header through PT_GNU_EH_FRAME, for files without section headers as well. Either may be absent (size 0).
  */
 void elf_image_eh_frame(struct elf_image *image, struct elf_section *eh_frame, struct elf_section *eh_frame_hdr);
+
+/*
+ * For the SIGBUS handler (si_code BUS_ADRERR) of a program: puts a page of zeros where a file, truncated in place, lost one, so
+ * that the read that failed goes on and finds damaged bytes. Without such a handler the truncation of a mapped file, while it is
+ * read, ends the program; sections asked for afterwards are "not there". Async-signal-safe; false: nothing was done.
+ */
+bool elf_image_fill_lost_page(const void *address);
 
 /* ---- Debug files ---- */
 

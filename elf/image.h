@@ -8,12 +8,12 @@
 
 /* A section header as read from the file, in the form of Elf64_Shdr. */
 struct elf_section_header {
-	const char *name; /* borrowed from the file, "" when out of range */
+	const char *name; /* borrowed from the image, "" when out of range */
 	uint32_t type, info, link;
-	uint64_t flags, address, offset, size, entry_size;
+	uint64_t flags, address, offset, size, alignment, entry_size;
 };
 
-/* A section that had to be inflated. */
+/* A section that had to be inflated; without bytes when it is damaged. */
 struct elf_inflated {
 	struct elf_inflated *next;
 	size_t index; /* of its section header */
@@ -27,7 +27,8 @@ struct elf_image {
 	int fd; /* -1: from memory */
 	uint8_t *bytes;
 	size_t size;
-	bool is_mapped; /* bytes are munmap()ed, else freed */
+	struct timespec modified; /* of the file when it was opened */
+	bool is_mapped;           /* bytes are munmap()ed, else freed */
 	bool is_deleted;
 	bool is_64bit;
 	bool has_interpreter;
@@ -39,6 +40,7 @@ struct elf_image {
 	uint64_t eh_frame_hdr_address, eh_frame_hdr_size; /* PT_GNU_EH_FRAME, 0: none */
 	struct elf_section_header *sections;
 	size_t section_count;
+	char *section_names; /* owned, NUL-terminated */
 
 	pthread_mutex_t lock; /* for all below */
 	struct elf_inflated *inflated;
@@ -49,6 +51,25 @@ struct elf_image {
 	Elf *libelf;
 };
 
-/* Fills everything that the bytes tell; `bytes`, `size` and `path` are set. */
+/*
+ * Fills everything that the headers tell; `fd`, `bytes`, `size` and `path` are set. Reads copies, never the mapping: the headers
+ * must stay readable when the file is truncated.
+ */
 COMMON_MUST_CHECK
 bool elf_image_parse(struct elf_image *image, struct error *err);
+
+/* What elf_image_parse() allocated. */
+void elf_image_free_tables(struct elf_image *image);
+
+/* Copies bytes of the file; false when it does not hold (or no longer holds) as many. */
+COMMON_MUST_CHECK
+bool elf_image_read(const struct elf_image *image, uint64_t offset, void *out, size_t size);
+
+/*
+ * Whether the file is still as long as its mapping and still the same build. A deploy that copies over a file, in place of
+ * replacing it, leaves us with bytes of another binary, or with none (SIGBUS).
+ */
+bool elf_image_is_intact(const struct elf_image *image);
+
+/* The same build: no id equals none. */
+bool elf_build_id_equal(const struct elf_build_id *a, const struct elf_build_id *b);

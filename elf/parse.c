@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_HEADERS = 1 << 20 };
+/* Caps on what a hostile file makes us copy; each is far above what linkers write. */
+enum { MAX_HEADERS = 1 << 20, MAX_NAME_BYTES = 64 << 20, MAX_NOTE_BYTES = 4 << 20 };
 
 /* Both classes, as the 64-bit form; gABI, "ELF Header". */
 struct header {
@@ -14,9 +15,32 @@ struct header {
 	uint16_t program_entry_size, section_entry_size;
 };
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A copy of bytes of the file; NULL in `*copy` when it does not hold them. Fails for want of memory only. */
+static bool copy_bytes(const struct elf_image *image, uint64_t offset, uint64_t size, uint8_t **copy, struct error *err)
+{
+	CLEANUP(cleanup_free) uint8_t *made = NULL;
+
+	*copy = NULL;
+	if (!checked_range(offset, size, image->size))
+		return true;
+	made = malloc(size ? size : 1);
+	if (!made)
+		return error_set_memory(err);
+	if (elf_image_read(image, offset, made, size))
+		*copy = TAKE(made);
+	return true;
+}
+
 static bool read_header(struct elf_image *image, struct header *header, struct error *err)
 {
-	struct byte_reader r = byte_reader_over(image->bytes, image->size);
+	uint8_t bytes[sizeof(Elf64_Ehdr)] = { 0 };
+	size_t size = least(image->size, sizeof(bytes));
+	struct byte_reader r = byte_reader_over(bytes, elf_image_read(image, 0, bytes, size) ? size : 0);
 	const uint8_t *ident = byte_reader_bytes(&r, EI_NIDENT);
 	size_t word;
 
@@ -45,82 +69,94 @@ static bool read_header(struct elf_image *image, struct header *header, struct e
 	return true;
 }
 
-static bool read_section_header(const struct elf_image *image, const struct header *header, uint32_t index,
-	struct elf_section_header *section, uint32_t *name)
+/* Returns where its name stands. */
+static uint32_t read_section_header(struct byte_reader *r, bool is_64bit, struct elf_section_header *section)
 {
-	struct byte_reader r = byte_reader_over(image->bytes, image->size);
-	size_t word = image->is_64bit ? 8 : 4;
-	uint64_t offset;
+	size_t word = is_64bit ? 8 : 4;
+	uint32_t name = byte_reader_u32(r);
 
-	if (!checked_add(header->section_offset, (uint64_t)index * header->section_entry_size, &offset))
-		return false;
-	byte_reader_seek(&r, offset);
-	*name = byte_reader_u32(&r);
-	section->type = byte_reader_u32(&r);
-	section->flags = byte_reader_uint(&r, word);
-	section->address = byte_reader_uint(&r, word);
-	section->offset = byte_reader_uint(&r, word);
-	section->size = byte_reader_uint(&r, word);
-	section->link = byte_reader_u32(&r);
-	section->info = byte_reader_u32(&r);
-	byte_reader_uint(&r, word); /* alignment */
-	section->entry_size = byte_reader_uint(&r, word);
+	section->type = byte_reader_u32(r);
+	section->flags = byte_reader_uint(r, word);
+	section->address = byte_reader_uint(r, word);
+	section->offset = byte_reader_uint(r, word);
+	section->size = byte_reader_uint(r, word);
+	section->link = byte_reader_u32(r);
+	section->info = byte_reader_u32(r);
+	section->alignment = byte_reader_uint(r, word);
+	section->entry_size = byte_reader_uint(r, word);
 	section->name = "";
-	return byte_reader_ok(&r);
+	return name;
 }
 
-static bool name_sections(struct elf_image *image, const uint32_t *names, uint32_t names_index)
+/* Counts that do not fit 16 bits stand in the first section header. */
+static void take_large_counts(const struct elf_image *image, struct header *header)
 {
-	const struct elf_section_header *table;
-	const char *bytes;
-
-	if (names_index >= image->section_count)
-		return false;
-	table = &image->sections[names_index];
-	if (table->type != SHT_STRTAB || table->size == 0 || !checked_range(table->offset, table->size, image->size))
-		return false;
-	/* The last byte of a string table is NUL (gABI): whatever starts in it ends in it, without looking for the end. */
-	bytes = (const char *)image->bytes + table->offset;
-	if (bytes[table->size - 1] != '\0')
-		return false;
-	for (size_t i = 0; i < image->section_count; i++)
-		image->sections[i].name = names[i] < table->size ? bytes + names[i] : "";
-	return true;
-}
-
-/* Damaged section headers leave an image without sections: its segments still say all that is mapped. */
-static bool read_sections(struct elf_image *image, struct header *header, struct error *err)
-{
-	CLEANUP(cleanup_free) uint32_t *names = NULL;
+	uint8_t bytes[sizeof(Elf64_Shdr)] = { 0 };
+	struct byte_reader r = byte_reader_over(bytes, header->section_entry_size);
 	struct elf_section_header first;
-	uint32_t name;
 
-	if (header->section_offset == 0 ||
-		header->section_entry_size < (image->is_64bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)) ||
-		!read_section_header(image, header, 0, &first, &name))
-		return true;
-	/* Counts that do not fit 16 bits stand in the first header. */
+	if (!elf_image_read(image, header->section_offset, bytes, header->section_entry_size))
+		return;
+	read_section_header(&r, image->is_64bit, &first);
 	if (header->section_count == 0)
 		header->section_count = first.size <= MAX_HEADERS ? (uint32_t)first.size : 0;
 	if (header->names_index == SHN_XINDEX)
 		header->names_index = first.link;
 	if (header->program_count == PN_XNUM)
 		header->program_count = first.info;
-	if (header->section_count == 0 ||
-		!checked_range(header->section_offset, (uint64_t)header->section_count * header->section_entry_size, image->size))
+}
+
+/* The names are kept; without them the sections are useless. */
+static bool name_sections(struct elf_image *image, const uint32_t *names, uint32_t names_index, struct error *err)
+{
+	struct elf_section_header table = { 0 };
+	uint8_t *bytes = NULL;
+
+	if (names_index < image->section_count)
+		table = image->sections[names_index];
+	if (table.type == SHT_STRTAB && table.size > 0 && table.size <= MAX_NAME_BYTES &&
+		!copy_bytes(image, table.offset, table.size, &bytes, err))
+		return false;
+	image->section_names = (char *)bytes;
+	/* The last byte of a string table is NUL (gABI): whatever starts in it ends in it, without looking for the end. */
+	if (!bytes || bytes[table.size - 1] != '\0') {
+		image->section_count = 0;
+		return true;
+	}
+	for (size_t i = 0; i < image->section_count; i++)
+		if (names[i] < table.size)
+			image->sections[i].name = image->section_names + names[i];
+	return true;
+}
+
+/* Damaged section headers leave an image without sections: its segments still say all that is mapped. */
+static bool read_sections(struct elf_image *image, struct header *header, struct error *err)
+{
+	CLEANUP(cleanup_free) uint8_t *table = NULL;
+	CLEANUP(cleanup_free) uint32_t *names = NULL;
+	struct byte_reader r;
+	uint64_t size;
+
+	if (header->section_offset == 0 ||
+		header->section_entry_size != (image->is_64bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
+		return true;
+	take_large_counts(image, header);
+	size = (uint64_t)header->section_count * header->section_entry_size;
+	if (size == 0)
+		return true;
+	if (!copy_bytes(image, header->section_offset, size, &table, err))
+		return false;
+	if (!table)
 		return true;
 	image->sections = calloc(header->section_count, sizeof(*image->sections));
 	names = calloc(header->section_count, sizeof(*names));
 	if (!image->sections || !names)
 		return error_set_memory(err);
-	for (uint32_t i = 0; i < header->section_count; i++) {
-		if (!read_section_header(image, header, i, &image->sections[i], &names[i]))
-			return true;
-		image->section_count++;
-	}
-	if (!name_sections(image, names, header->names_index))
-		image->section_count = 0;
-	return true;
+	r = byte_reader_over(table, size);
+	for (uint32_t i = 0; i < header->section_count; i++)
+		names[i] = read_section_header(&r, image->is_64bit, &image->sections[i]);
+	image->section_count = header->section_count;
+	return name_sections(image, names, header->names_index, err);
 }
 
 struct program_header {
@@ -128,101 +164,127 @@ struct program_header {
 	uint64_t offset, address, file_size, memory_size, alignment;
 };
 
-static bool read_program_header(
-	const struct elf_image *image, const struct header *header, uint32_t index, struct program_header *program)
+static void read_program_header(struct byte_reader *r, bool is_64bit, struct program_header *program)
 {
-	struct byte_reader r = byte_reader_over(image->bytes, image->size);
-	size_t word = image->is_64bit ? 8 : 4;
-	uint64_t offset;
+	size_t word = is_64bit ? 8 : 4;
 
-	if (!checked_add(header->program_offset, (uint64_t)index * header->program_entry_size, &offset))
-		return false;
-	byte_reader_seek(&r, offset);
-	program->type = byte_reader_u32(&r);
-	if (image->is_64bit)
-		program->flags = byte_reader_u32(&r);
-	program->offset = byte_reader_uint(&r, word);
-	program->address = byte_reader_uint(&r, word);
-	byte_reader_uint(&r, word); /* physical address */
-	program->file_size = byte_reader_uint(&r, word);
-	program->memory_size = byte_reader_uint(&r, word);
-	if (!image->is_64bit)
-		program->flags = byte_reader_u32(&r);
-	program->alignment = byte_reader_uint(&r, word);
-	return byte_reader_ok(&r);
+	program->type = byte_reader_u32(r);
+	if (is_64bit)
+		program->flags = byte_reader_u32(r);
+	program->offset = byte_reader_uint(r, word);
+	program->address = byte_reader_uint(r, word);
+	byte_reader_uint(r, word); /* physical address */
+	program->file_size = byte_reader_uint(r, word);
+	program->memory_size = byte_reader_uint(r, word);
+	if (!is_64bit)
+		program->flags = byte_reader_u32(r);
+	program->alignment = byte_reader_uint(r, word);
 }
 
-static void take_notes(struct elf_image *image, uint64_t offset, uint64_t size, uint64_t alignment)
+/* `*room`: how many more bytes of notes are looked at, for many headers may name the same ones. */
+static bool take_notes(
+	struct elf_image *image, uint64_t offset, uint64_t size, uint64_t alignment, uint64_t *room, struct error *err)
 {
+	CLEANUP(cleanup_free) uint8_t *notes = NULL;
 	struct elf_build_id id;
 	struct error ignored;
 
-	if (image->build_id.size > 0 || !checked_range(offset, size, image->size))
-		return;
+	if (image->build_id.size > 0 || size > *room)
+		return true;
+	*room -= size;
+	if (!copy_bytes(image, offset, size, &notes, err))
+		return false;
 	/* A broken note only means that the image stays without an id. */
-	if (elf_build_id_from_notes(image->bytes + offset, size, alignment == 8 ? 8 : 4, &id, &ignored))
+	if (notes && elf_build_id_from_notes(notes, size, alignment == 8 ? 8 : 4, &id, &ignored))
 		image->build_id = id;
+	return true;
 }
 
-static void take_program_header(struct elf_image *image, const struct program_header *program)
+static void take_load(struct elf_image *image, const struct program_header *program)
 {
-	struct elf_segment *segment = &image->segments[image->segment_count];
-	uint64_t end;
+	uint64_t end, memory_size = program->memory_size;
 
+	if (memory_size < program->file_size)
+		memory_size = program->file_size;
+	if (!checked_add(program->address, memory_size, &end) || !checked_add(program->offset, program->file_size, &end))
+		return;
+	image->segments[image->segment_count++] =
+		(struct elf_segment){ program->address, memory_size, program->offset, program->file_size, program->flags };
+}
+
+static bool take_program_header(
+	struct elf_image *image, const struct program_header *program, uint64_t *note_room, struct error *err)
+{
 	switch (program->type) {
 	case PT_LOAD:
-		if (!checked_add(program->address, program->memory_size, &end) ||
-			!checked_add(program->offset, program->file_size, &end))
-			return;
-		*segment = (struct elf_segment){ program->address, program->memory_size, program->offset, program->file_size,
-			program->flags };
-		if (segment->memory_size < segment->file_size)
-			segment->memory_size = segment->file_size;
-		image->segment_count++;
-		break;
+		take_load(image, program);
+		return true;
 	case PT_INTERP:
 		image->has_interpreter = true;
-		break;
+		return true;
 	case PT_NOTE:
-		take_notes(image, program->offset, program->file_size, program->alignment);
-		break;
+		return take_notes(image, program->offset, program->file_size, program->alignment, note_room, err);
 	case PT_GNU_EH_FRAME:
 		image->eh_frame_hdr_address = program->address;
 		image->eh_frame_hdr_size = program->file_size;
-		break;
+		return true;
 	default:
-		break;
+		return true;
 	}
 }
 
-static bool read_segments(struct elf_image *image, const struct header *header, struct error *err)
+/* As many as the file holds: a cut-off table still says what its beginning says. */
+static bool read_segments(struct elf_image *image, const struct header *header, uint64_t *note_room, struct error *err)
 {
-	size_t least = image->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	uint32_t count = header->program_entry_size < least ? 0 : header->program_count;
+	CLEANUP(cleanup_free) uint8_t *table = NULL;
+	size_t entry_size = header->program_entry_size;
+	struct byte_reader r;
+	uint64_t count;
 
-	if (count > MAX_HEADERS)
-		return error_set(err, ERROR_FORMAT, "%u program headers", count);
-	image->segments = calloc(count ? count : 1, sizeof(*image->segments));
+	if (header->program_count > MAX_HEADERS)
+		return error_set(err, ERROR_FORMAT, "%u program headers", header->program_count);
+	if (entry_size != (image->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)) || header->program_offset > image->size)
+		return true;
+	count = least(header->program_count, (image->size - header->program_offset) / entry_size);
+	if (!copy_bytes(image, header->program_offset, count * entry_size, &table, err))
+		return false;
+	if (!table || count == 0)
+		return true;
+	image->segments = calloc(count, sizeof(*image->segments));
 	if (!image->segments)
 		return error_set_memory(err);
-	for (uint32_t i = 0; i < count; i++) {
+	r = byte_reader_over(table, count * entry_size);
+	while (count-- > 0) {
 		struct program_header program = { 0 };
 
-		if (!read_program_header(image, header, i, &program))
-			break;
-		take_program_header(image, &program);
+		read_program_header(&r, image->is_64bit, &program);
+		if (!take_program_header(image, &program, note_room, err))
+			return false;
 	}
 	return true;
 }
 
 bool elf_image_parse(struct elf_image *image, struct error *err)
 {
+	uint64_t note_room = MAX_NOTE_BYTES;
 	struct header header = { 0 };
 
-	if (!read_header(image, &header, err) || !read_sections(image, &header, err) || !read_segments(image, &header, err))
+	if (!read_header(image, &header, err) || !read_sections(image, &header, err) ||
+		!read_segments(image, &header, &note_room, err))
 		return false;
-	for (size_t i = 0; i < image->section_count; i++)
-		if (image->sections[i].type == SHT_NOTE)
-			take_notes(image, image->sections[i].offset, image->sections[i].size, 4);
+	for (size_t i = 0; i < image->section_count; i++) {
+		const struct elf_section_header *section = &image->sections[i];
+
+		if (section->type == SHT_NOTE &&
+			!take_notes(image, section->offset, section->size, section->alignment, &note_room, err))
+			return false;
+	}
 	return true;
+}
+
+void elf_image_free_tables(struct elf_image *image)
+{
+	free(image->segments);
+	free(image->sections);
+	free(image->section_names);
 }

@@ -7,9 +7,12 @@
 #include <string.h>
 #include <zstd.h>
 
-/* Larger than any section seen, and more than either packing makes of its bytes: a section that claims more is refused. */
+/*
+ * Larger than any section seen. zlib cannot do better than the ratio; zstd can, but no debug information is that repetitive: more
+ * is a bomb.
+ */
 static const uint64_t max_inflated_bytes = (uint64_t)4 << 30;
-enum { MAX_ZLIB_RATIO = 1032, MAX_ZSTD_RATIO = 1 << 16 };
+enum { MAX_INFLATED_RATIO = 1032 };
 
 /* How a section is packed. */
 struct packing {
@@ -49,7 +52,7 @@ static bool find_packing(const struct elf_image *image, const struct elf_section
 	packing->bytes = r.pos;
 	packing->size = byte_reader_left(&r);
 	return byte_reader_ok(&r) && packing->inflated_size <= max_inflated_bytes &&
-	       packing->inflated_size / (packing->kind == PACKED_ZLIB ? MAX_ZLIB_RATIO : MAX_ZSTD_RATIO) <= packing->size;
+	       packing->inflated_size / MAX_INFLATED_RATIO <= packing->size;
 }
 
 static bool inflate(const struct packing *packing, uint8_t *out)
@@ -67,7 +70,7 @@ static bool inflate(const struct packing *packing, uint8_t *out)
 	return result == LIBDEFLATE_SUCCESS;
 }
 
-/* The inflated bytes of a section, made on first use; NULL when damaged. Under the lock. */
+/* The inflated bytes of a section, made on first use; NULL for want of memory. Under the lock. */
 static const struct elf_inflated *inflated_section(struct elf_image *image, size_t index, const struct packing *packing)
 {
 	struct elf_inflated *made;
@@ -81,10 +84,14 @@ static const struct elf_inflated *inflated_section(struct elf_image *image, size
 	made->index = index;
 	made->size = packing->inflated_size;
 	made->bytes = malloc(made->size ? made->size : 1);
-	if (!made->bytes || !inflate(packing, made->bytes)) {
-		free(made->bytes);
+	if (!made->bytes) {
 		free(made);
 		return NULL;
+	}
+	/* Kept without bytes, so that it is not tried again. */
+	if (!inflate(packing, made->bytes)) {
+		free(made->bytes);
+		made->bytes = NULL;
 	}
 	made->next = image->inflated;
 	image->inflated = made;
@@ -113,7 +120,7 @@ static bool take_section(struct elf_image *image, size_t index, struct elf_secti
 	pthread_mutex_lock(&image->lock);
 	inflated = inflated_section(image, index, &packing);
 	pthread_mutex_unlock(&image->lock);
-	if (!inflated)
+	if (!inflated || !inflated->bytes)
 		return false;
 	section->bytes = inflated->bytes;
 	section->size = inflated->size;
@@ -132,7 +139,7 @@ bool elf_image_section(struct elf_image *image, const char *name, struct elf_sec
 {
 	for (size_t i = 0; i < image->section_count; i++)
 		if (has_name(image->sections[i].name, name))
-			return take_section(image, i, section);
+			return elf_image_is_intact(image) && take_section(image, i, section);
 	return false;
 }
 
@@ -156,6 +163,8 @@ void elf_image_eh_frame(struct elf_image *image, struct elf_section *eh_frame, s
 	size_t size;
 
 	*eh_frame = *eh_frame_hdr = (struct elf_section){ 0 };
+	if (!elf_image_is_intact(image))
+		return;
 	if (image->eh_frame_hdr_size > 0) {
 		const uint8_t *bytes = elf_image_bytes_at(image, image->eh_frame_hdr_address, &size);
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "binaries.h"
+#include "made.h"
 
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -92,6 +95,89 @@ static void without_an_alternate_link_there_is_no_alternate_file(void **state)
 	elf_image_unref(image);
 }
 
+/* From the current directory, and through a link in another one. */
+static void a_link_counts_from_the_real_folder(void **state)
+{
+	const char *folder = folder_create();
+	char path[256], before[4096];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/link.so", folder);
+	assert_int_equal(symlink(binary_path("libstripped.so"), path), 0);
+	expect_debug(path, NULL, ELF_DEBUG_LINK);
+	assert_non_null(getcwd(before, sizeof(before)));
+	assert_int_equal(chdir(BINARIES), 0);
+	expect_debug("libstripped.so", NULL, ELF_DEBUG_LINK);
+	assert_int_equal(chdir(before), 0);
+	folder_remove(folder);
+}
+
+/* FOLDER/main with the link `name` and the id, opened; whether an alternate file is found. */
+static bool finds_alternate(const char *folder, const char *name, const void *id, size_t id_size)
+{
+	struct made_section section = { .name = ".gnu_debugaltlink", .type = SHT_PROGBITS, .alignment = 1 };
+	struct elf_image *image, *alternate;
+	struct buffer link, file;
+	struct error err = { 0 };
+	bool ok, is_found;
+	char path[256];
+
+	buffer_init(&link, 1000);
+	buffer_append(&link, name, strlen(name) + 1);
+	buffer_append(&link, id, id_size);
+	section.bytes = link.data;
+	section.size = link.size;
+	made_elf(&section, &file);
+	snprintf(path, sizeof(path), "%s/main", folder);
+	ok = file_write(path, file.data, file.size, 0600, &err) && elf_image_open_path(path, &image, &err);
+	buffer_deinit(&file);
+	buffer_deinit(&link);
+	if (!ok)
+		fail_msg("%s", err.message);
+	alternate = elf_image_debug_alt(image, &(struct elf_debug_options){ .directory_count = 0, .directories = &folder });
+	is_found = alternate != NULL;
+	assert_ptr_equal(elf_image_debug_alt(image, NULL), alternate);
+	elf_image_unref(image);
+	return is_found;
+}
+
+static void an_alternate_file_is_known_by_its_id(void **state)
+{
+	const char *folder = folder_create();
+	struct elf_image *image = binary_open("liboriginal.so");
+	struct elf_build_id id = *elf_image_build_id(image);
+	char path[256];
+
+	(void)state;
+	elf_image_unref(image);
+	snprintf(path, sizeof(path), "%s", binary_copy("liboriginal.so", folder, "alternate"));
+	assert_true(finds_alternate(folder, path, id.bytes, id.size));
+	assert_true(finds_alternate(folder, "alternate", id.bytes, id.size));
+	assert_false(finds_alternate(folder, "missing", id.bytes, id.size));
+	assert_false(finds_alternate(folder, path, id.bytes, (size_t)id.size - 1));
+	id.bytes[0] ^= 1;
+	assert_false(finds_alternate(folder, path, id.bytes, id.size));
+	folder_remove(folder);
+}
+
+/* A link without an id fits no file, not even one without an id. */
+static void an_alternate_file_without_an_id_is_refused(void **state)
+{
+	struct made_section section = { ".text", "code", 4, SHT_PROGBITS, 1, 1 };
+	const char *folder = folder_create();
+	struct buffer file;
+	struct error err;
+	char path[256];
+
+	(void)state;
+	made_elf(&section, &file);
+	snprintf(path, sizeof(path), "%s/alternate", folder);
+	assert_true(file_write(path, file.data, file.size, 0600, &err));
+	assert_false(finds_alternate(folder, path, "", 0));
+	buffer_deinit(&file);
+	folder_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +187,9 @@ int main(void)
 		cmocka_unit_test(a_link_to_other_contents_is_refused),
 		cmocka_unit_test(the_build_id_leads_into_a_debug_folder),
 		cmocka_unit_test(without_an_alternate_link_there_is_no_alternate_file),
+		cmocka_unit_test(a_link_counts_from_the_real_folder),
+		cmocka_unit_test(an_alternate_file_is_known_by_its_id),
+		cmocka_unit_test(an_alternate_file_without_an_id_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "binaries.h"
+#include "made.h"
 
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -156,6 +158,105 @@ static void many_sections_with_long_names_are_read_once(void **state)
 	free(bytes);
 }
 
+/* Tens of thousands of sections that all are the same long list of notes: read a bounded number of times. */
+static void many_sections_of_the_same_notes_end(void **state)
+{
+	enum { SECTIONS = 60000, NOTES = 100000 };
+	static const uint8_t note[] = { 4, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 'G', 'N', 'U', 0 };
+	struct made_section section = { ".note", NULL, NOTES * sizeof(note), SHT_NOTE, 4, SECTIONS };
+	uint8_t *notes = malloc(section.size);
+	struct elf_image *image;
+	struct buffer file;
+	struct error err;
+
+	(void)state;
+	assert_non_null(notes);
+	for (size_t i = 0; i < NOTES; i++)
+		memcpy(notes + i * sizeof(note), note, sizeof(note));
+	section.bytes = notes;
+	made_elf(&section, &file);
+	alarm(60);
+	assert_true(elf_image_open_memory(file.data, file.size, "notes", &image, &err));
+	alarm(0);
+	assert_int_equal(elf_image_build_id(image)->size, 0);
+	elf_image_unref(image);
+	buffer_deinit(&file);
+	free(notes);
+}
+
+/* Neither a name table without end nor one that is not there leaves a section to find. */
+static void names_without_an_end_are_no_names(void **state)
+{
+	struct made_section section = { ".text", "code", 4, SHT_PROGBITS, 1, 1 };
+	struct elf_section found;
+	struct elf_image *image;
+	struct buffer file;
+	struct error err;
+
+	(void)state;
+	made_elf(&section, &file);
+	assert_true(elf_image_open_memory(file.data, file.size, "whole", &image, &err));
+	assert_true(elf_image_section(image, ".text", &found));
+	assert_memory_equal(found.bytes, "code", 4);
+	elf_image_unref(image);
+	file.data[sizeof(Elf64_Ehdr) + 4 + sizeof("..text") - 1] = 'x';
+	assert_true(elf_image_open_memory(file.data, file.size, "endless", &image, &err));
+	assert_false(elf_image_section(image, ".text", &found));
+	elf_image_unref(image);
+	buffer_deinit(&file);
+}
+
+/* A segment whose end wraps round would make ranges that end before they start. */
+static void a_segment_that_wraps_is_dropped(void **state)
+{
+	size_t size, count, with;
+	uint8_t *bytes = binary_bytes("liboriginal.so", &size);
+	const struct elf_segment *segments;
+	struct elf_image *image;
+	Elf64_Ehdr header;
+	Elf64_Phdr first;
+	struct error err;
+
+	(void)state;
+	assert_true(elf_image_open_memory(bytes, size, "whole", &image, &err));
+	elf_image_segments(image, &with);
+	elf_image_unref(image);
+	memcpy(&header, bytes, sizeof(header));
+	memcpy(&first, bytes + header.e_phoff, sizeof(first));
+	assert_int_equal(first.p_type, PT_LOAD);
+	first.p_vaddr = UINT64_MAX - 8;
+	first.p_memsz = 4;
+	memcpy(bytes + header.e_phoff, &first, sizeof(first));
+	assert_true(elf_image_open_memory(bytes, size, "wrapped", &image, &err));
+	segments = elf_image_segments(image, &count);
+	assert_int_equal(count, with - 1);
+	for (size_t i = 0; i < count; i++)
+		assert_true(segments[i].address + segments[i].memory_size >= segments[i].address);
+	elf_image_unref(image);
+	free(bytes);
+}
+
+/* Every byte of a file small enough for that, with every value. */
+static void every_value_of_every_byte_is_survived(void **state)
+{
+	static const uint8_t note[] = { 4, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 1, 2, 3, 4 };
+	struct made_section section = { ".note", note, sizeof(note), SHT_NOTE, 4, 1 };
+	struct buffer file;
+
+	(void)state;
+	made_elf(&section, &file);
+	for (size_t i = 0; i < file.size; i++) {
+		char kept = file.data[i];
+
+		for (int value = 0; value < 256; value++) {
+			file.data[i] = (char)value;
+			ask_everything((uint8_t *)file.data, file.size);
+		}
+		file.data[i] = kept;
+	}
+	buffer_deinit(&file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +264,10 @@ int main(void)
 		cmocka_unit_test(every_damaged_byte_is_survived),
 		cmocka_unit_test(an_inflated_size_out_of_proportion_is_refused),
 		cmocka_unit_test(many_sections_with_long_names_are_read_once),
+		cmocka_unit_test(many_sections_of_the_same_notes_end),
+		cmocka_unit_test(names_without_an_end_are_no_names),
+		cmocka_unit_test(a_segment_that_wraps_is_dropped),
+		cmocka_unit_test(every_value_of_every_byte_is_survived),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

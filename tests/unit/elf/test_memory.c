@@ -33,10 +33,54 @@ static void every_failed_allocation_is_an_error(void **state)
 	assert_true(n > 4);
 }
 
+/* Debug information that cannot be opened for want of memory is not there; never is it called wrong. */
+static void a_debug_file_without_memory_is_not_there(void **state)
+{
+	enum elf_debug_source source = ELF_DEBUG_NONE;
+	size_t n;
+
+	(void)state;
+	for (n = 0; source != ELF_DEBUG_LINK; n++) {
+		struct elf_image *image = binary_open("libstripped.so"), *debug;
+
+		assert_true(n < 100);
+		failing_malloc_after(n);
+		debug = elf_image_debug(image, NULL, &source, NULL);
+		failing_malloc_after(SIZE_MAX);
+		assert_true(source == ELF_DEBUG_LINK ? debug != image : source == ELF_DEBUG_NONE && debug == image);
+		elf_image_unref(image);
+	}
+	assert_true(n > 4);
+}
+
+/* The same through /proc/PID/maps. */
+static void a_mapping_without_memory_is_an_error(void **state)
+{
+	bool opened = false;
+	size_t n;
+
+	(void)state;
+	for (n = 0; !opened; n++) {
+		struct elf_mapping mapping = { .path = binary_path("liboriginal.so") };
+		struct elf_image *image = NULL;
+		struct error err = { 0 };
+
+		assert_true(n < 100);
+		failing_malloc_after(n);
+		opened = elf_image_open_mapping(&mapping, &image, &err);
+		failing_malloc_after(SIZE_MAX);
+		assert_true(opened || err.code == ERROR_MEMORY);
+		elf_image_unref(image);
+	}
+	assert_true(n > 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_failed_allocation_is_an_error),
+		cmocka_unit_test(a_debug_file_without_memory_is_not_there),
+		cmocka_unit_test(a_mapping_without_memory_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "binaries.h"
+#include "made.h"
 
 #include <elf.h>
 #include <setjmp.h>
@@ -117,6 +118,28 @@ static void a_build_id_too_long_is_refused(void **state)
 	assert_int_equal(err.code, ERROR_FORMAT);
 }
 
+/* Notes of eight-byte alignment (.note.gnu.property and its neighbours) are padded to eight bytes. */
+static void a_section_says_how_its_notes_are_padded(void **state)
+{
+	static const uint8_t notes[] = { 4, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 'G', 'N', 'U', 0, 1, 2, 3, 4, 0, 0, 0, 0, /* padding */
+		4, 0, 0, 0, 8, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 9, 8, 7, 6, 5, 4, 3, 2 };
+	struct made_section section = { ".note.gnu.property", notes, sizeof(notes), SHT_NOTE, 8, 1 };
+
+	(void)state;
+	for (unsigned int alignment = 8; alignment >= 4; alignment -= 4) {
+		struct elf_image *image;
+		struct buffer file;
+		struct error err;
+
+		section.alignment = alignment;
+		made_elf(&section, &file);
+		assert_true(elf_image_open_memory(file.data, file.size, "notes", &image, &err));
+		assert_int_equal(elf_image_build_id(image)->size, alignment == 8 ? 8 : 0);
+		elf_image_unref(image);
+		buffer_deinit(&file);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +148,7 @@ int main(void)
 		cmocka_unit_test(frame_information_is_found_without_sections),
 		cmocka_unit_test(notes_hold_the_build_id),
 		cmocka_unit_test(a_build_id_too_long_is_refused),
+		cmocka_unit_test(a_section_says_how_its_notes_are_padded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "elf/image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+bool elf_image_read(const struct elf_image *image, uint64_t offset, void *out, size_t size)
+{
+	uint8_t *to = out;
+
+	if (!checked_range(offset, size, image->size))
+		return false;
+	if (image->fd < 0) {
+		if (size)
+			memcpy(out, image->bytes + offset, size);
+		return true;
+	}
+	while (size > 0) {
+		ssize_t got = pread(image->fd, to, size, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		to += got;
+		offset += (uint64_t)got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+bool elf_build_id_equal(const struct elf_build_id *a, const struct elf_build_id *b)
+{
+	return a->size > 0 && a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+static bool has_same_layout(const struct elf_image *a, const struct elf_image *b)
+{
+	if (a->section_count != b->section_count)
+		return false;
+	for (size_t i = 0; i < a->section_count; i++)
+		if (a->sections[i].offset != b->sections[i].offset || a->sections[i].size != b->sections[i].size)
+			return false;
+	return true;
+}
+
+/* Written to since: by touch(1), which is harmless, by strip(1), which moves sections, or by cp(1), with another build. */
+static bool is_still_the_same(const struct elf_image *image)
+{
+	struct elf_image now = { .path = image->path, .fd = image->fd, .size = image->size };
+	struct error ignored;
+	bool same = elf_image_parse(&now, &ignored) && elf_build_id_equal(&now.build_id, &image->build_id) &&
+		    has_same_layout(&now, image);
+
+	elf_image_free_tables(&now);
+	return same;
+}
+
+bool elf_image_is_intact(const struct elf_image *image)
+{
+	struct stat info;
+
+	if (image->fd < 0)
+		return true;
+	if (fstat(image->fd, &info) != 0 || (uint64_t)info.st_size < image->size)
+		return false;
+	return (info.st_mtim.tv_sec == image->modified.tv_sec && info.st_mtim.tv_nsec == image->modified.tv_nsec) ||
+	       is_still_the_same(image);
+}
+
+bool elf_image_fill_lost_page(const void *address)
+{
+	uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+	void *page = (void *)((uintptr_t)address & ~(page_bytes - 1));
+	int before = errno;
+	bool filled = mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page;
+
+	errno = before;
+	return filled;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "elf/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static const char deleted_mark[] = " (deleted)";
+
+/* An image that owns `fd` and nothing else yet; closes it on failure. */
+static struct elf_image *image_of(int fd, const char *path, size_t path_size, struct error *err)
+{
+	struct elf_image *image = calloc(1, sizeof(*image));
+
+	if (image)
+		image->path = strndup(path, path_size);
+	if (!image || !image->path) {
+		free(image);
+		if (fd >= 0)
+			close(fd);
+		error_set_memory(err);
+		return NULL;
+	}
+	atomic_init(&image->references, 1);
+	pthread_mutex_init(&image->lock, NULL);
+	image->fd = fd;
+	return image;
+}
+
+static bool map_file(struct elf_image *image, struct error *err)
+{
+	struct stat info;
+	void *bytes;
+
+	if (fstat(image->fd, &info) != 0)
+		return error_set_errno(err, errno, "cannot look at %s", image->path);
+	if (info.st_size == 0)
+		return error_set(err, ERROR_FORMAT, "%s is empty", image->path);
+	bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, image->fd, 0);
+	if (bytes == MAP_FAILED)
+		return error_set_errno(err, errno, "cannot map %s", image->path);
+	image->bytes = bytes;
+	image->size = (size_t)info.st_size;
+	image->modified = info.st_mtim;
+	image->is_mapped = true;
+	return true;
+}
+
+/* Takes `fd`. */
+static bool open_descriptor(int fd, const char *path, size_t path_size, struct elf_image **image, struct error *err)
+{
+	struct elf_image *made = image_of(fd, path, path_size, err);
+
+	if (!made)
+		return false;
+	if (!map_file(made, err)) {
+		elf_image_unref(made);
+		return false;
+	}
+	if (!elf_image_parse(made, err)) {
+		error_prefix(err, "%s", made->path);
+		elf_image_unref(made);
+		return false;
+	}
+	*image = made;
+	return true;
+}
+
+/*
+ * Looked at before it is opened: the mere opening of a device may act on it, and that of a FIFO lets its writer go on.
+ * -1: `err` says why.
+ */
+static int open_regular(const char *path, struct error *err)
+{
+	CLEANUP(cleanup_close) int place = open(path, O_PATH | O_CLOEXEC);
+	char again[64];
+	struct stat info;
+	int fd;
+
+	if (place < 0 || fstat(place, &info) != 0) {
+		error_set_errno(err, errno, "cannot open %s", path);
+		return -1;
+	}
+	if (!S_ISREG(info.st_mode)) {
+		error_set(err, ERROR_FORMAT, "%s is not a regular file", path);
+		return -1;
+	}
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+	/* Not to wait for the holder of a lease either. */
+	fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		error_set_errno(err, errno, "cannot open %s", path);
+	return fd;
+}
+
+bool elf_image_open_path(const char *path, struct elf_image **image, struct error *err)
+{
+	int fd = open_regular(path, err);
+
+	return fd >= 0 && open_descriptor(fd, path, strlen(path), image, err);
+}
+
+static bool is_mapped_inode(int fd, const struct elf_mapping *mapping)
+{
+	struct stat info;
+
+	/* The device is not compared: overlayfs and btrfs show another one in maps than in stat. */
+	return mapping->inode == 0 || (fstat(fd, &info) == 0 && info.st_ino == mapping->inode);
+}
+
+static int open_mapped_inode(const char *path, const struct elf_mapping *mapping, struct error *err)
+{
+	int fd = open_regular(path, err);
+
+	if (fd < 0 || is_mapped_inode(fd, mapping))
+		return fd;
+	error_set(err, ERROR_NOT_FOUND, "%s is another file by now", path);
+	close(fd);
+	return -1;
+}
+
+/* The program itself, which needs no privilege even when it was deleted. */
+static int open_program(const struct elf_mapping *mapping, struct error *err)
+{
+	char name[64], target[PATH_MAX];
+	ssize_t size;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", mapping->pid);
+	size = readlink(name, target, sizeof(target));
+	if (size < 0 || (size_t)size != strlen(mapping->path) || memcmp(target, mapping->path, (size_t)size) != 0)
+		return -1;
+	return open_mapped_inode(name, mapping, err);
+}
+
+/* By what the process holds, not by a name. */
+static int open_held(const struct elf_mapping *mapping, struct error *err)
+{
+	struct error ignored;
+	char name[128];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, mapping->pid, mapping->start, mapping->end);
+	fd = open_regular(name, err);
+	return fd >= 0 ? fd : open_program(mapping, &ignored);
+}
+
+static int open_named(const struct elf_mapping *mapping, const char *path, struct error *err)
+{
+	char name[PATH_MAX + 64];
+	struct error ignored;
+	int fd = -1;
+
+	if (mapping->pid > 0) {
+		snprintf(name, sizeof(name), "/proc/%d/root%s", mapping->pid, path);
+		fd = open_mapped_inode(name, mapping, &ignored);
+	}
+	return fd >= 0 ? fd : open_mapped_inode(path, mapping, err);
+}
+
+bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image **image, struct error *err)
+{
+	size_t size = strlen(mapping->path), mark = sizeof(deleted_mark) - 1;
+	bool deleted = size > mark && strcmp(mapping->path + size - mark, deleted_mark) == 0;
+	struct error why;
+	int fd = -1;
+
+	if (deleted)
+		size -= mark;
+	if (size == 0 || size >= PATH_MAX || mapping->path[0] != '/')
+		return error_set(err, ERROR_NOT_FOUND, "no file is mapped at %" PRIx64, mapping->start);
+	error_set(&why, ERROR_NOT_FOUND, "no process has it open");
+	if (mapping->pid > 0)
+		fd = open_held(mapping, &why);
+	/* Whatever has the name of a deleted file now is another file, even under its inode number. */
+	if (fd < 0 && !deleted)
+		fd = open_named(mapping, mapping->path, &why);
+	if (fd < 0 && deleted)
+		return error_set(err, why.code, "%.*s was deleted or replaced: %s%s", (int)size, mapping->path, why.message,
+			why.code == ERROR_PERMISSION ? "; run as root to read it" : "");
+	if (fd < 0) {
+		*err = why;
+		return error_prefix(err, "pid %d", mapping->pid);
+	}
+	if (!open_descriptor(fd, mapping->path, size, image, err))
+		return false;
+	(*image)->is_deleted = deleted;
+	return true;
+}
+
+bool elf_image_open_memory(const void *bytes, size_t size, const char *name, struct elf_image **image, struct error *err)
+{
+	struct elf_image *made = image_of(-1, name, strlen(name), err);
+
+	if (!made)
+		return false;
+	made->bytes = malloc(size ? size : 1);
+	if (!made->bytes) {
+		elf_image_unref(made);
+		return error_set_memory(err);
+	}
+	if (size)
+		memcpy(made->bytes, bytes, size);
+	made->size = size;
+	if (!elf_image_parse(made, err)) {
+		error_prefix(err, "%s", name);
+		elf_image_unref(made);
+		return false;
+	}
+	*image = made;
+	return true;
+}
