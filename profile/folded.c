@@ -12,6 +12,11 @@ struct folded_reader {
 	struct profile *profile;
 	uint32_t thread, kernel_mapping; /* PROFILE_NONE until one is needed */
 	size_t line;
+	size_t stacks, two_counts; /* lines with a stack, and those of them that seem to end in two counts */
+	/* The place at hand: a frame with those inlined into it, outermost first. */
+	struct profile_line *frames;
+	size_t frame_count, frame_capacity;
+	uint32_t mapping;
 };
 
 static bool fail_line(const struct folded_reader *r, struct error *err, const char *why)
@@ -22,7 +27,7 @@ static bool fail_line(const struct folded_reader *r, struct error *err, const ch
 /* FlameGraph's marks: `_[k]` kernel, `_[i]` inlined, `_[j]` JIT, `_[w]` waker. */
 static char take_mark(const char *frame, size_t *size)
 {
-	if (*size < 4 || memcmp(frame + *size - 4, "_[", 2) != 0 || frame[*size - 1] != ']')
+	if (*size < 4 || memcmp(frame + *size - 4, "_[", 2) != 0 || frame[*size - 1] != ']' || !strchr("kijw", frame[*size - 2]))
 		return '\0';
 	*size -= 4;
 	return frame[*size + 2];
@@ -39,24 +44,48 @@ static bool kernel_mapping(struct folded_reader *r, uint32_t *id, struct error *
 	return true;
 }
 
+/* Puts the place at hand on the stack. A location has its innermost frame first. */
+static bool add_place(struct folded_reader *r, uint32_t *stack, struct error *err)
+{
+	size_t count = r->frame_count;
+	uint32_t location;
+
+	if (count == 0)
+		return true;
+	for (size_t i = 0; i < count / 2; i++) {
+		struct profile_line outer = r->frames[i];
+
+		r->frames[i] = r->frames[count - 1 - i];
+		r->frames[count - 1 - i] = outer;
+	}
+	r->frame_count = 0;
+	return profile_add_location_of_lines(r->profile, r->mapping, r->frames, count, &location, err) &&
+	       profile_add_stack(r->profile, *stack, location, stack, err);
+}
+
 static bool add_frame(struct folded_reader *r, const char *frame, size_t size, uint32_t *stack, struct error *err)
 {
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
-	struct profile_line line = { 0 };
-	uint32_t mapping = PROFILE_NONE, location;
 	char mark = take_mark(frame, &size);
+	struct profile_line *line;
 
-	if (mark == 'k') {
-		if (!kernel_mapping(r, &mapping, err))
+	if (mark != 'i' || r->frame_count == 0) {
+		if (!add_place(r, stack, err))
 			return false;
-		function.module = r->profile->mappings[mapping].module;
+		r->mapping = PROFILE_NONE;
+		if (mark == 'k' && !kernel_mapping(r, &r->mapping, err))
+			return false;
 	}
+	if (r->mapping != PROFILE_NONE)
+		function.module = r->profile->mappings[r->mapping].module;
 	if (size == 0 && (size = strlen("[unnamed]")))
 		frame = "[unnamed]";
+	if (!ARRAY_RESERVE(&r->frames, &r->frame_capacity, r->frame_count + 1, MAX_FRAMES, err))
+		return false;
+	line = &r->frames[r->frame_count++];
+	*line = (struct profile_line){ 0 };
 	return string_table_add(r->profile->strings, frame, size, &function.name, err) &&
-	       profile_add_function(r->profile, &function, &line.function, err) &&
-	       profile_add_location_of_lines(r->profile, mapping, &line, 1, &location, err) &&
-	       profile_add_stack(r->profile, *stack, location, stack, err);
+	       profile_add_function(r->profile, &function, &line->function, err);
 }
 
 static bool add_stack(struct folded_reader *r, const char *text, const char *end, uint32_t *stack, struct error *err)
@@ -74,7 +103,7 @@ static bool add_stack(struct folded_reader *r, const char *text, const char *end
 			return false;
 		text = stop + 1;
 	}
-	return true;
+	return add_place(r, stack, err);
 }
 
 static bool parse_count(const char *text, const char *end, int64_t *count)
@@ -92,7 +121,7 @@ static bool parse_count(const char *text, const char *end, int64_t *count)
 	return value <= INT64_MAX;
 }
 
-/* difffolded.pl writes two counts behind a stack. */
+/* difffolded.pl writes two counts behind every stack; a single line may end in a name with a number. */
 static bool has_two_counts(const char *text, const char *space)
 {
 	const char *before = memrchr(text, ' ', (size_t)(space - text));
@@ -114,9 +143,8 @@ static bool read_line(struct folded_reader *r, const char *text, const char *end
 	space = memrchr(text, ' ', (size_t)(end - text));
 	if (!space || !parse_count(space + 1, end, &count))
 		return fail_line(r, err, "no count at its end; folded stacks are `root;...;leaf count`");
-	if (has_two_counts(text, space))
-		return fail_line(
-			r, err, "two counts: this is a difference of two profiles (difffolded.pl); give the two themselves");
+	r->stacks++;
+	r->two_counts += has_two_counts(text, space);
 	while (space > text && space[-1] == ' ')
 		space--;
 	return add_stack(r, text, space, &stack, err) && profile_add_sample(r->profile, stack, r->thread, &count, -1, err);
@@ -135,6 +163,9 @@ static bool read_lines(struct folded_reader *r, const char *text, size_t size, s
 			return false;
 		text = stop + 1;
 	}
+	if (r->stacks > 0 && r->two_counts == r->stacks)
+		return error_set(err, ERROR_FORMAT,
+			"two counts on every line: this is a difference of two profiles (difffolded.pl); give the two themselves");
 	for (size_t i = 0; i < r->profile->sample_count; i++)
 		r->profile->quality.samples += (uint64_t)r->profile->values[i];
 	return profile_validate(r->profile, err);
@@ -145,11 +176,14 @@ bool folded_read(const char *text, size_t size, const char *name, struct profile
 	struct folded_reader r = { .kernel_mapping = PROFILE_NONE };
 	struct profile_run run = { .exit_status = -1 };
 	struct profile_thread thread = { 0 };
+	bool ok;
 
 	if (!profile_create(&r.profile, err))
 		return false;
-	if (profile_add_run(r.profile, &run, &thread.run, err) && profile_add_thread(r.profile, &thread, &r.thread, err) &&
-		read_lines(&r, text, size, err)) {
+	ok = profile_add_run(r.profile, &run, &thread.run, err) && profile_add_thread(r.profile, &thread, &r.thread, err) &&
+	     read_lines(&r, text, size, err);
+	free(r.frames);
+	if (ok) {
 		*profile = r.profile;
 		return true;
 	}
@@ -252,7 +286,7 @@ bool profile_write_folded(const struct profile *profile, struct buffer *out, str
 	}
 	ok = ok && buffer_ok(&text, err);
 	for (size_t i = 0; ok && i < profile->sample_count; i++)
-		lines[i].base = text.data;
+		lines[i].base = text.data ? text.data : "";
 	if (ok)
 		append_sorted(lines, profile->sample_count, out);
 	buffer_deinit(&text);

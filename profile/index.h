@@ -32,3 +32,12 @@ struct profile_index {
 		sample_capacity, value_capacity, event_capacity;
 	struct buffer scratch; /* for keys and module names */
 };
+
+/*
+ * The place of `location` (mapping, address, line_count) with these lines: found again by its address or, where that is 0, by its
+ * frames. One address that goes by two names is one place only in a binary with a build id; anywhere else (code made at run time, a
+ * kernel after a reboot) it is two, and the second is known by its frames.
+ */
+COMMON_MUST_CHECK
+bool profile_add_named_location(struct profile *profile, const struct profile_location *location, const struct profile_line *lines,
+	uint32_t *id, struct error *err);

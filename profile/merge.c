@@ -46,12 +46,20 @@ static bool merge_strings(struct merger *m, struct error *err)
 	return true;
 }
 
+static bool is_type(const struct merger *m, uint32_t type, const struct profile_value_type *other)
+{
+	const struct profile_value_type *known = &m->into->value_types[type];
+
+	return known->type == m->strings[other->type] && known->unit == m->strings[other->unit];
+}
+
 /* An empty profile takes the other's value types over; else they must be the same, in any order. */
 static bool merge_value_types(struct merger *m, struct error *err)
 {
 	struct profile *into = m->into;
 	const struct profile *from = m->from;
 	bool fresh = into->run_count == 0 && into->sample_count == 0;
+	bool taken[PROFILE_MAX_VALUE_TYPES] = { false };
 
 	if (fresh) {
 		into->value_type_count = from->value_type_count;
@@ -69,13 +77,13 @@ static bool merge_value_types(struct merger *m, struct error *err)
 	for (uint32_t i = 0; i < from->value_type_count; i++) {
 		uint32_t k = 0;
 
-		while (k < into->value_type_count && (into->value_types[k].type != m->strings[from->value_types[i].type] ||
-							     into->value_types[k].unit != m->strings[from->value_types[i].unit]))
+		while (k < into->value_type_count && (taken[k] || !is_type(m, k, &from->value_types[i])))
 			k++;
 		if (k == into->value_type_count)
 			return error_set(err, ERROR_FORMAT, "value type %s is only in one of them: record both alike",
 				profile_string(from, from->value_types[i].type));
 		m->values[i] = k;
+		taken[k] = true;
 	}
 	if (into->period != from->period)
 		into->period = 0;
@@ -115,7 +123,6 @@ static bool merge_location(struct merger *m, size_t id, struct error *err)
 	const struct profile_location *location = &m->from->locations[id];
 	CLEANUP(cleanup_free) struct profile_line *lines = calloc((size_t)location->line_count + 1, sizeof(*lines));
 	uint32_t mapping = location->mapping == PROFILE_NONE ? PROFILE_NONE : m->mappings[location->mapping];
-	uint32_t *merged = &m->locations[id];
 
 	if (!lines)
 		return error_set_memory(err);
@@ -123,13 +130,9 @@ static bool merge_location(struct merger *m, size_t id, struct error *err)
 		lines[k] = m->from->lines[location->first_line + k];
 		lines[k].function = m->functions[lines[k].function];
 	}
-	if (location->address == 0 && location->line_count > 0)
-		return profile_add_location_of_lines(m->into, mapping, lines, location->line_count, merged, err);
-	if (!profile_add_location(m->into, mapping, location->address, merged, err))
-		return false;
-	if (m->into->locations[*merged].line_count > 0 || location->line_count == 0)
-		return true;
-	return profile_set_lines(m->into, *merged, lines, location->line_count, err);
+	return profile_add_named_location(m->into,
+		&(struct profile_location){ .mapping = mapping, .address = location->address, .line_count = location->line_count },
+		lines, &m->locations[id], err);
 }
 
 static bool merge_stacks(struct merger *m, struct error *err)

@@ -175,7 +175,8 @@ struct profile_quality {
 	uint64_t frames;
 };
 
-/* Whole stacks, stitched ones included, in percent of all; 100 when there are none. */
+/* Whole stacks, stitched ones included, in percent of all; 100 when there are none, and where nobody told (files of other tools).
+ */
 double profile_quality_whole_percent(const struct profile_quality *quality);
 
 /* Under what circumstances it was recorded. Strings are ids; 0: not known. What differs between two profiles limits their
@@ -350,6 +351,7 @@ static inline void profile_tree_cleanup(struct profile_tree **tree)
 /*
  * Adds `from` to `into`: runs stay runs, equal mappings, functions, locations, stacks and threads become one, value types are
  * matched by type and unit (ERROR_FORMAT when they do not agree), quality counts add up, facts that differ become "" (0).
+ * One address that has two names stays two places, except in a binary with a build id. On failure `into` may only be destroyed.
  */
 COMMON_MUST_CHECK
 bool profile_merge(struct profile *into, const struct profile *from, struct error *err);
@@ -358,7 +360,8 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 
 /*
  * Reads a profile of any kind told by its content: gzipped or bare pprof, folded stacks (also gzipped). Everything is checked;
- * what references nothing or contradicts itself is ERROR_FORMAT with the place. A gzip bomb is ERROR_LIMIT.
+ * what references nothing or contradicts itself is ERROR_FORMAT with the place. A gzip bomb (more than 64 MB and than 250
+ * times its size) is ERROR_LIMIT.
  * `name` is for messages. perf.data is not read here: profile_bytes_kind() tells.
  */
 COMMON_MUST_CHECK

@@ -4,8 +4,19 @@
 
 #include <string.h>
 
-/* The largest profile believed in, inflated. */
-static const size_t max_profile_bytes = (size_t)2 << 30;
+/*
+ * The largest profile believed in, inflated: real ones shrink to a tenth, stacks of one deep recursion to a hundredth. Deflate
+ * could make a thousandth of zeros.
+ */
+enum { MAX_RATIO = 250 };
+static const size_t max_profile_bytes = (size_t)2 << 30, small_profile_bytes = (size_t)64 << 20;
+
+static size_t inflated_limit(size_t size)
+{
+	size_t limit = size < max_profile_bytes / MAX_RATIO ? size * MAX_RATIO : max_profile_bytes;
+
+	return limit < small_profile_bytes ? small_profile_bytes : limit;
+}
 
 static bool starts_with(const void *bytes, size_t size, const char *magic)
 {
@@ -84,7 +95,7 @@ bool profile_read(const void *bytes, size_t size, const char *name, struct profi
 
 	if (!gzip_is(bytes, size))
 		return read_plain(bytes, size, name, profile, err);
-	buffer_init(&inflated, max_profile_bytes);
+	buffer_init(&inflated, inflated_limit(size));
 	ok = gzip_decompress(bytes, size, &inflated, err);
 	if (!ok)
 		error_prefix(err, "cannot read %s", name);

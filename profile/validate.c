@@ -1,6 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/profile.h"
 
+static bool validate_strings(const struct profile *profile, struct error *err)
+{
+	uint32_t count = string_table_count(profile->strings);
+
+	for (size_t i = 0; i < profile->mapping_count; i++) {
+		const struct profile_mapping *mapping = &profile->mappings[i];
+
+		if (mapping->path >= count || mapping->build_id >= count || mapping->module >= count)
+			return error_set(err, ERROR_FORMAT, "mapping %zu references a string that is not there", i);
+	}
+	for (size_t i = 0; i < profile->function_count; i++) {
+		const struct profile_function *function = &profile->functions[i];
+
+		if (function->name >= count || function->linkage_name >= count || function->file >= count ||
+			function->module >= count || function->key >= count)
+			return error_set(err, ERROR_FORMAT, "function %zu references a string that is not there", i);
+	}
+	for (size_t i = 0; i < profile->thread_count; i++)
+		if (profile->threads[i].process_name >= count || profile->threads[i].name >= count)
+			return error_set(err, ERROR_FORMAT, "thread %zu references a string that is not there", i);
+	return true;
+}
+
 static bool validate_tables(const struct profile *profile, struct error *err)
 {
 	for (size_t i = 0; i < profile->location_count; i++) {
@@ -76,6 +99,6 @@ static bool validate_samples(const struct profile *profile, struct error *err)
 
 bool profile_validate(const struct profile *profile, struct error *err)
 {
-	return validate_tables(profile, err) && validate_stacks(profile, err) && validate_samples(profile, err) &&
-	       validate_values(profile, err);
+	return validate_strings(profile, err) && validate_tables(profile, err) && validate_stacks(profile, err) &&
+	       validate_samples(profile, err) && validate_values(profile, err);
 }

@@ -306,3 +306,16 @@ int64_t profile_sum(const struct profile *profile, uint32_t value_type)
 		sum += profile->values[i * profile->value_type_count + value_type];
 	return sum;
 }
+
+void expect_refused(const void *bytes, size_t size, enum error_code code, const char *words)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	if (profile_read(bytes, size, "name.pb.gz", &profile, &err))
+		fail_msg("read, where '%s' was expected", words);
+	assert_null(profile);
+	assert_true(code == ERROR_NONE || err.code == code);
+	if (!strstr(err.message, words) || !strstr(err.message, "name.pb.gz") || strchr(err.message, '\n'))
+		fail_msg("'%s' does not say '%s'", err.message, words);
+}

@@ -18,5 +18,8 @@ struct buffer written_profile(const struct profile *profile);
 /* Reads it back; fails the test with the message when that fails. */
 struct profile *read_profile(const void *bytes, size_t size);
 
+/* Fails the test unless reading fails with one line that has `words` in it, and with `code` if that is not ERROR_NONE. */
+void expect_refused(const void *bytes, size_t size, enum error_code code, const char *words);
+
 /* The sum of one value type over all samples. */
 int64_t profile_sum(const struct profile *profile, uint32_t value_type);

@@ -13,123 +13,165 @@ static struct profile *read_text(const char *text)
 	return read_profile(text, strlen(text));
 }
 
-/* Written again: sorted, equal stacks added up. */
-static void expect_written(const char *text, const char *expected)
+static void expect_folded(const struct profile *profile, const char *expected)
 {
-	struct profile *profile = read_text(text);
 	struct buffer out;
 	struct error err;
 
-	buffer_init(&out, 1 << 20);
-	if (!profile_write_folded(profile, &out, &err))
-		fail_msg("%s", err.message);
-	assert_string_equal(out.data, expected);
-	buffer_deinit(&out);
-	profile_destroy(profile);
-}
-
-static void stacks_are_read_and_written(void **state)
-{
-	(void)state;
-	expect_written("main;work 3\n", "main;work 3\n");
-	expect_written("b 1\na 2\n", "a 2\nb 1\n");
-	expect_written("main;work 3\nmain;work 4\n", "main;work 7\n");
-	expect_written("main;work 3", "main;work 3\n");
-	expect_written("main;work 3\r\nmain 1\r\n", "main 1\nmain;work 3\n");
-	expect_written("\n# a comment\nmain 1\n\n", "main 1\n");
-	expect_written("server;void f(int, char const*);operator new 5\n", "server;void f(int, char const*);operator new 5\n");
-	expect_written("main;work    3   \n", "main;work 3\n");
-	expect_written("main;;work 1\n", "main;[unnamed];work 1\n");
-	expect_written("main;syscall_[k];read_[k] 2\n", "main;syscall_[k];read_[k] 2\n");
-	expect_written("main 9000000000000000000\n", "main 9000000000000000000\n");
-	expect_written("main 0\n", "main 0\n");
-}
-
-static void kernel_frames_are_the_kernels(void **state)
-{
-	struct profile *profile = read_text("main;entry_[k] 1\n");
-	const struct profile_location *leaf = &profile->locations[profile->stacks[profile->samples[0].stack].location];
-
-	(void)state;
-	assert_int_equal(profile->mappings[leaf->mapping].kind, PROFILE_MAPPING_KERNEL);
-	assert_string_equal(profile_string(profile, profile->functions[profile->lines[leaf->first_line].function].name), "entry");
-	profile_destroy(profile);
-}
-
-static void expect_refused(const char *text, const char *words)
-{
-	struct profile *profile = NULL;
-	struct error err = { 0 };
-
-	assert_false(profile_read(text, strlen(text), "x.folded", &profile, &err));
-	assert_null(profile);
-	assert_int_equal(err.code, ERROR_FORMAT);
-	assert_non_null(strstr(err.message, "x.folded"));
-	if (!strstr(err.message, words))
-		fail_msg("'%s' does not say '%s'", err.message, words);
-}
-
-static void what_is_wrong_is_named_with_its_line(void **state)
-{
-	(void)state;
-	expect_refused("main;work 3\nmain;work\n", "line 2");
-	expect_refused("main;work 3\nmain;work x\n", "line 2");
-	expect_refused("main;work 3\nmain 99999999999999999999\n", "line 2");
-	expect_refused("main;work 3\nmain -4\n", "line 2");
-	expect_refused("main;work 3\nmain 1.5\n", "line 2");
-	expect_refused("main;work 3 5\n", "two counts");
-	expect_refused("main 9000000000000000000\nwork 9000000000000000000\n", "do not fit");
-}
-
-static void a_line_of_too_many_frames_is_refused(void **state)
-{
-	enum { FRAMES = 70000 };
-	char *text = malloc(2 * FRAMES + 8);
-
-	(void)state;
-	for (size_t i = 0; i < FRAMES; i++)
-		memcpy(&text[2 * i], "a;", 2);
-	memcpy(&text[2 * FRAMES], "a 1\n", 5);
-	expect_refused(text, "more than 65,536 frames");
-	free(text);
-}
-
-static void names_cannot_break_a_line(void **state)
-{
-	static const char *const names[] = { "comm;x", "a;b\nc" };
-	struct profile *profile = sample_profile();
-	struct buffer out;
-	struct error err;
-	size_t lines = 0;
-
-	(void)state;
-	for (size_t i = 0; i < 2; i++)
-		assert_true(profile_intern(
-			profile, names[i], i ? &profile->functions[0].name : &profile->threads[0].process_name, &err));
-	buffer_init(&out, 1 << 20);
+	buffer_init(&out, 1 << 28);
 	assert_true(profile_write_folded(profile, &out, &err));
-	assert_non_null(strstr(out.data, "comm:x;a:b c;"));
-	assert_non_null(strstr(out.data, "ns::inlined(int)_[i]"));
-	assert_non_null(strstr(out.data, "do_syscall_64_[k]"));
-	for (const char *c = out.data; *c; c++)
-		lines += *c == '\n';
-	assert_true(lines > 0 && lines <= profile->sample_count);
-	profile_destroy(profile);
-	/* And what was written is a profile of as many samples. */
-	profile = read_profile(out.data, out.size);
-	assert_int_equal(profile_sum(profile, 0), 9);
-	profile_destroy(profile);
+	assert_string_equal(out.data ? out.data : "", expected);
 	buffer_deinit(&out);
+}
+
+static void what_is_read_is_written_sorted_and_added_up(void **state)
+{
+	static const struct {
+		const char *in, *out;
+	} cases[] = {
+		{ "main;a 3\n", "main;a 3\n" },
+		{ "main;a 3", "main;a 3\n" },
+		{ "main;b 1\nmain;a 2\nmain;b 4\n", "main;a 2\nmain;b 5\n" },
+		{ "main;a 3\r\nmain;b 4\r\n", "main;a 3\nmain;b 4\n" },
+		{ "\n\nmain;a 3\n\n", "main;a 3\n" },
+		{ "# made by a script\nmain;a 3\n", "main;a 3\n" },
+		{ "main;a 3  \n", "main;a 3\n" },
+		{ "main;a  3\n", "main;a 3\n" },
+		{ "main;a\t3 4\n", "main;a\t3 4\n" },
+		{ "main;operator new(unsigned long) 3\n", "main;operator new(unsigned long) 3\n" },
+		{ "my server;std::map<int, int>::find(int const&) const 7\n",
+			"my server;std::map<int, int>::find(int const&) const 7\n" },
+		{ "main;sys_read_[k];vfs_read_[k] 3\n", "main;sys_read_[k];vfs_read_[k] 3\n" },
+		{ "main;outer;inner_[i];innermost_[i];callee 3\n", "main;outer;inner_[i];innermost_[i];callee 3\n" },
+		{ "main_[i];a 3\n", "main;a 3\n" },
+		{ "java;run_[j] 3\n", "java;run 3\n" },
+		{ "main;a_[x] 3\n", "main;a_[x] 3\n" },
+		{ "main;;a 3\n", "main;[unnamed];a 3\n" },
+		{ "main;_[k] 3\n", "main;[unnamed]_[k] 3\n" },
+		{ "main;a; 3\n", "main;a 3\n" },
+		{ "main;a 5000000000\n", "main;a 5000000000\n" },
+		{ "main;a 9223372036854775807\n", "main;a 9223372036854775807\n" },
+		{ "main;a 0\n", "main;a 0\n" },
+		{ "\n 6\n", " 6\n" },
+		{ "a;a;a 3\na 1\n", "a 1\na;a;a 3\n" },
+		{ "caf\xc3\xa9;\xff\xfe 3\n", "caf\xc3\xa9;\xff\xfe 3\n" },
+		/* Only one of the lines ends in two numbers: it is a name with a number. */
+		{ "main;worker 7 12\nmain;a 3\n", "main;a 3\nmain;worker 7 12\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct profile *profile = read_text(cases[i].in);
+
+		expect_folded(profile, cases[i].out);
+		profile_destroy(profile);
+	}
+}
+
+static void lines_that_are_none_are_named(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{ "main;a 3\nmain;b\n", "line 2: no count" },
+		{ "main;a 3\nmain;b x\n", "line 2: no count" },
+		{ "main;a 3\nmain;b 3.5\n", "line 2: no count" },
+		{ "main;a 3\nmain;b -1\n", "line 2: no count" },
+		{ "main;a 3\nmain;b 18446744073709551616\n", "line 2: no count" },
+		{ "main;a 3\nmain;b 9223372036854775808\n", "line 2: no count" },
+		{ "main;a 3 4\nmain;b 5 6\n", "difference" },
+		{ "main;a 9223372036854775807\nmain;b 1\n", "63 bits" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		expect_refused(cases[i].text, strlen(cases[i].text), ERROR_FORMAT, cases[i].words);
+}
+
+static void kernel_and_inlined_frames_are_known(void **state)
+{
+	struct profile *profile = read_text("main;outer;inner_[i];sys_read_[k];helper_[i] 3\n");
+	const struct profile_location *outer = &profile->locations[1], *kernel = &profile->locations[2];
+
+	(void)state;
+	assert_int_equal(profile->stack_count, 4);
+	assert_int_equal(outer->line_count, 2);
+	assert_string_equal(profile_string(profile, profile->functions[profile->lines[outer->first_line].function].name), "inner");
+	assert_int_equal(outer->mapping, PROFILE_NONE);
+	assert_int_equal(kernel->line_count, 2);
+	assert_int_equal(profile->mappings[kernel->mapping].kind, PROFILE_MAPPING_KERNEL);
+	assert_string_equal(profile_string(profile, profile->functions[profile->lines[kernel->first_line].function].key),
+		"helper`[kernel.kallsyms]");
+	profile_destroy(profile);
+}
+
+static void threads_lead_and_names_cannot_break_lines(void **state)
+{
+	struct profile *profile;
+	struct profile_run run = { 0 };
+	struct profile_thread thread = { 0 };
+	struct profile_function function = { 0 };
+	struct profile_line line = { 0 };
+	struct error err;
+	uint32_t location, stack;
+
+	(void)state;
+	assert_true(profile_create(&profile, &err) && profile_intern(profile, "a;b\nc\rd", &function.name, &err) &&
+		    profile_intern(profile, "com;m", &thread.process_name, &err) &&
+		    profile_add_function(profile, &function, &line.function, &err) &&
+		    profile_add_location_of_lines(profile, PROFILE_NONE, &line, 1, &location, &err) &&
+		    profile_add_stack(profile, 0, location, &stack, &err) && profile_add_run(profile, &run, &thread.run, &err) &&
+		    profile_add_thread(profile, &thread, &thread.run, &err) &&
+		    profile_add_sample(profile, stack, 0, (int64_t[]){ 2 }, -1, &err));
+	expect_folded(profile, "com:m;a:b c d 2\n");
+	profile_destroy(profile);
+}
+
+static void our_own_files_become_folded(void **state)
+{
+	struct profile *profile = sample_profile();
+
+	(void)state;
+	expect_folded(profile, "server;main;JS:*f a.js:1;ns::outer();ns::inlined(int)_[i] 3\n"
+			       "server;main;ns::outer();ns::inlined(int)_[i];deflate 3\n"
+			       "server;main;ns::outer();ns::inlined(int)_[i];deflate;do_syscall_64_[k] 3\n");
+	profile_destroy(profile);
+}
+
+/* A name of 8 MB, and a stack of 65,536 frames, are read; one frame more is refused. */
+static void huge_lines_are_bounded(void **state)
+{
+	enum { NAME = 1 << 23, FRAMES = 1 << 16 };
+	struct buffer text;
+	struct profile *profile;
+
+	(void)state;
+	buffer_init(&text, 1 << 26);
+	memset(buffer_reserve(&text, NAME), 'x', NAME);
+	buffer_commit(&text, NAME);
+	buffer_append_string(&text, " 1\n");
+	for (int i = 1; i < FRAMES; i++)
+		buffer_append_string(&text, "f;");
+	buffer_append_string(&text, "f 2\n");
+	profile = read_profile(text.data, text.size);
+	assert_int_equal(profile_sum(profile, 0), 3);
+	assert_int_equal(profile->stack_count, 2 + FRAMES);
+	profile_destroy(profile);
+	text.size -= 4;
+	buffer_append_string(&text, "f;f 2\n");
+	expect_refused(text.data, text.size, ERROR_FORMAT, "line 2: more than 65,536 frames");
+	buffer_deinit(&text);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_are_read_and_written),
-		cmocka_unit_test(kernel_frames_are_the_kernels),
-		cmocka_unit_test(what_is_wrong_is_named_with_its_line),
-		cmocka_unit_test(a_line_of_too_many_frames_is_refused),
-		cmocka_unit_test(names_cannot_break_a_line),
+		cmocka_unit_test(what_is_read_is_written_sorted_and_added_up),
+		cmocka_unit_test(lines_that_are_none_are_named),
+		cmocka_unit_test(kernel_and_inlined_frames_are_known),
+		cmocka_unit_test(threads_lead_and_names_cannot_break_lines),
+		cmocka_unit_test(our_own_files_become_folded),
+		cmocka_unit_test(huge_lines_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

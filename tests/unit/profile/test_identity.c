@@ -36,6 +36,8 @@ static void names_that_stay(void **state)
 		{ "ns::Class::method(int, char const*)", "a", "ns::Class::method(int, char const*)`a" },
 		{ "operator new(unsigned long)", "libstdc++.so", "operator new(unsigned long)`libstdc++.so" },
 		{ "operator<", "a", "operator<`a" },
+		{ "std::__cxx11::to_string[abi:cxx11](int)", "a", "std::__cxx11::to_string[abi:cxx11](int)`a" },
+		{ "void f<(lambda at x.cc:1:2)>()", "a", "void f<(lambda at x.cc:1:2)>()`a" },
 		{ "std::vector<int, std::allocator<int> >::push_back(int&&)", "a",
 			"std::vector<int, std::allocator<int> >::push_back(int&&)`a" },
 		{ "f(int) const", "a", "f(int) const`a" },

@@ -5,46 +5,101 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-/* Reads, merges, draws the tree and writes again; every failure on the way is ERROR_MEMORY and leaves nothing behind. */
-static bool walk(const struct buffer *file, struct error *err)
-{
-	CLEANUP(profile_cleanup) struct profile *first = NULL, *second = NULL;
-	CLEANUP(profile_tree_cleanup) struct profile_tree *tree = NULL;
-	CLEANUP(buffer_deinit) struct buffer pprof = { 0 }, folded = { 0 };
+enum { MOST_ALLOCATIONS = 5000 };
 
-	buffer_init(&pprof, 1 << 20);
-	buffer_init(&folded, 1 << 20);
-	return profile_read(file->data, file->size, "test", &first, err) && profile_create(&second, err) &&
-	       profile_merge(second, first, err) && profile_finish(second, err) && profile_tree_create(second, &tree, err) &&
-	       profile_write_folded(second, &folded, err) && profile_write_pprof(second, &pprof, err);
+struct inputs {
+	struct profile *profile;
+	struct buffer file;
+	struct buffer text;
+};
+
+static bool reads_pprof(const struct inputs *in, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+	return profile_read(in->file.data, in->file.size, "file", &profile, err);
 }
 
-static void every_failed_allocation_is_an_error(void **state)
+static bool reads_folded(const struct inputs *in, struct error *err)
 {
-	struct profile *made = sample_profile();
-	struct buffer file = written_profile(made);
-	bool succeeded = false;
-	size_t n;
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
-	(void)state;
-	for (n = 0; !succeeded; n++) {
+	return profile_read(in->text.data, in->text.size, "text", &profile, err);
+}
+
+static bool writes_pprof(const struct inputs *in, struct error *err)
+{
+	struct buffer out;
+	bool ok;
+
+	buffer_init(&out, 1 << 24);
+	ok = profile_write_pprof(in->profile, &out, err);
+	buffer_deinit(&out);
+	return ok;
+}
+
+static bool writes_folded(const struct inputs *in, struct error *err)
+{
+	struct buffer out;
+	bool ok;
+
+	buffer_init(&out, 1 << 24);
+	ok = profile_write_folded(in->profile, &out, err);
+	buffer_deinit(&out);
+	return ok;
+}
+
+static bool merges(const struct inputs *in, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *into = NULL;
+
+	return profile_create(&into, err) && profile_merge(into, in->profile, err) && profile_merge(into, in->profile, err);
+}
+
+static bool makes_a_tree(const struct inputs *in, struct error *err)
+{
+	CLEANUP(profile_tree_cleanup) struct profile_tree *tree = NULL;
+
+	return profile_tree_create(in->profile, &tree, err);
+}
+
+/* Each allocation fails in turn: an error that says so, nothing leaked, and in the end success. */
+static void expect_clean_failures(const struct inputs *in, bool (*act)(const struct inputs *in, struct error *err))
+{
+	bool succeeded = false;
+
+	for (size_t n = 0; !succeeded; n++) {
 		struct error err = { 0 };
 
-		assert_true(n < 5000);
+		assert_true(n < MOST_ALLOCATIONS);
 		failing_malloc_after(n);
-		succeeded = walk(&file, &err);
+		succeeded = act(in, &err);
 		failing_malloc_after(SIZE_MAX);
 		if (!succeeded && err.code != ERROR_MEMORY)
 			fail_msg("allocation %zu: %s", n, err.message);
 	}
-	assert_true(n > 50);
-	buffer_deinit(&file);
-	profile_destroy(made);
+}
+
+static void every_failed_allocation_is_an_error(void **state)
+{
+	static bool (*const acts[])(const struct inputs *in, struct error *err) = { reads_pprof, reads_folded, writes_pprof,
+		writes_folded, merges, makes_a_tree };
+	struct inputs in = { .profile = sample_profile() };
+
+	(void)state;
+	in.file = written_profile(in.profile);
+	buffer_init(&in.text, 1 << 10);
+	buffer_append_string(&in.text, "main;outer;inner_[i];callee 3\nmain;sys_read_[k] 4\n");
+	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++)
+		expect_clean_failures(&in, acts[i]);
+	buffer_deinit(&in.text);
+	buffer_deinit(&in.file);
+	profile_destroy(in.profile);
 }
 
 int main(void)

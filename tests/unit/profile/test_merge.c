@@ -3,66 +3,104 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-static struct profile *empty_profile(void)
+static struct profile *folded(const char *text)
 {
-	struct profile *profile;
-	struct error err;
-
-	if (!profile_create(&profile, &err))
-		fail_msg("%s", err.message);
-	return profile;
+	return read_profile(text, strlen(text));
 }
 
 static void merge(struct profile *into, const struct profile *from)
 {
 	struct error err;
 
-	if (!profile_merge(into, from, &err) || !profile_finish(into, &err) || !profile_validate(into, &err))
+	if (!profile_merge(into, from, &err))
 		fail_msg("%s", err.message);
+	assert_true(profile_validate(into, &err));
 }
 
-static void merging_into_an_empty_profile_copies(void **state)
+static char *folded_of(const struct profile *profile)
 {
-	struct profile *from = sample_profile(), *into = empty_profile();
+	struct buffer out;
+	struct error err;
+
+	buffer_init(&out, 1 << 20);
+	assert_true(profile_write_folded(profile, &out, &err));
+	return out.data;
+}
+
+static void a_merge_into_nothing_is_a_copy(void **state)
+{
+	struct profile *made = sample_profile(), *copy;
+	struct error err;
+
+	(void)state;
+	assert_true(profile_create(&copy, &err));
+	merge(copy, made);
+	assert_profiles_equal(made, copy);
+	profile_destroy(made);
+	profile_destroy(copy);
+}
+
+static void values_add_and_runs_stay_runs(void **state)
+{
+	struct profile *into = sample_profile(), *from = sample_profile();
+	size_t mappings = into->mapping_count, functions = into->function_count, locations = into->location_count,
+	       stacks = into->stack_count, events = into->event_count;
+	int64_t count = profile_sum(into, 0), cpu = profile_sum(into, 1);
 
 	(void)state;
 	merge(into, from);
-	assert_profiles_equal(from, into);
-	profile_destroy(from);
-	profile_destroy(into);
-}
-
-static void places_become_one_and_runs_stay_apart(void **state)
-{
-	struct profile *from = sample_profile(), *into = sample_profile();
-
-	(void)state;
-	merge(into, from);
-	assert_int_equal(into->mapping_count, from->mapping_count);
-	assert_int_equal(into->function_count, from->function_count);
-	assert_int_equal(into->location_count, from->location_count);
-	assert_int_equal(into->stack_count, from->stack_count);
 	assert_int_equal(into->run_count, 2 * from->run_count);
 	assert_int_equal(into->thread_count, 2 * from->thread_count);
 	assert_int_equal(into->sample_count, 2 * from->sample_count);
-	assert_int_equal(into->event_count, 2 * from->event_count);
+	assert_int_equal(into->mapping_count, mappings);
+	assert_int_equal(into->function_count, functions);
+	assert_int_equal(into->location_count, locations);
+	assert_int_equal(into->stack_count, stacks);
+	assert_int_equal(profile_sum(into, 0), 2 * count);
+	assert_int_equal(profile_sum(into, 1), 2 * cpu);
 	assert_true(into->has_timeline);
-	assert_int_equal(profile_sum(into, 0), 2 * profile_sum(from, 0));
-	assert_int_equal(profile_sum(into, 1), 2 * profile_sum(from, 1));
-	assert_int_equal(into->quality.lost, 2 * from->quality.lost);
+	assert_int_equal(into->event_count, 2 * events);
+	assert_int_equal(into->quality.samples, 2 * from->quality.samples);
 	assert_int_equal(into->quality.stops[PROFILE_STOP_ROOT], 2 * from->quality.stops[PROFILE_STOP_ROOT]);
-	assert_string_equal(profile_string(into, into->facts.kernel), "6.18");
-	profile_destroy(from);
+	assert_int_equal(into->runs[3].cpu_ns, from->runs[1].cpu_ns);
+	assert_int_equal(into->threads[into->samples[into->sample_count - 1].thread].run, 3);
 	profile_destroy(into);
+	profile_destroy(from);
 }
 
-static void a_merged_profile_is_written_and_read(void **state)
+/* All six orders of three profiles with stacks in common say the same. */
+static void order_does_not_matter(void **state)
 {
-	struct profile *from = sample_profile(), *into = sample_profile(), *back;
+	static const char *const texts[] = { "main;a 1\nmain;b;c 2\n", "main;b;c 4\nmain;d_[k] 8\n", "main;a 16\nother 32\n" };
+	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		struct profile *into = folded(texts[orders[i][0]]);
+		char *text;
+
+		for (int k = 1; k < 3; k++) {
+			struct profile *from = folded(texts[orders[i][k]]);
+
+			merge(into, from);
+			profile_destroy(from);
+		}
+		text = folded_of(into);
+		assert_string_equal(text, "main;a 17\nmain;b;c 6\nmain;d_[k] 8\nother 32\n");
+		assert_int_equal(into->run_count, 3);
+		free(text);
+		profile_destroy(into);
+	}
+}
+
+static void what_is_merged_survives_a_file(void **state)
+{
+	struct profile *into = sample_profile(), *from = sample_profile(), *back;
 	struct buffer file;
 
 	(void)state;
@@ -72,75 +110,211 @@ static void a_merged_profile_is_written_and_read(void **state)
 	assert_profiles_equal(into, back);
 	buffer_deinit(&file);
 	profile_destroy(back);
-	profile_destroy(from);
 	profile_destroy(into);
+	profile_destroy(from);
 }
 
-/* Folded text does not show order: the same whichever came first. */
-static void the_order_does_not_matter(void **state)
+static void a_profile_without_times_takes_the_timeline_away(void **state)
 {
-	static const char a_text[] = "main;a 1\nmain;b 2\n", b_text[] = "main;b 3\nmain;c;d 4\n";
-	struct buffer out[2];
+	struct profile *into = sample_profile(), *from = sample_profile();
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		struct profile *a = read_profile(a_text, strlen(a_text)), *b = read_profile(b_text, strlen(b_text));
-		struct error err;
-
-		buffer_init(&out[i], 1 << 16);
-		merge(i ? a : b, i ? b : a);
-		assert_true(profile_write_folded(i ? a : b, &out[i], &err));
-		profile_destroy(a);
-		profile_destroy(b);
-	}
-	assert_string_equal(out[0].data, "main;a 1\nmain;b 5\nmain;c;d 4\n");
-	assert_string_equal(out[0].data, out[1].data);
-	buffer_deinit(&out[0]);
-	buffer_deinit(&out[1]);
+	from->has_timeline = false;
+	from->event_count = 0;
+	merge(into, from);
+	assert_false(into->has_timeline);
+	assert_int_equal(into->event_count, 0);
+	profile_destroy(into);
+	profile_destroy(from);
 }
 
-static void facts_that_differ_are_not_known(void **state)
+static void facts_that_differ_become_unknown(void **state)
 {
-	struct profile *from = sample_profile(), *into = sample_profile();
+	struct profile *into = sample_profile(), *from = sample_profile();
 	struct error err;
 
 	(void)state;
-	assert_true(profile_intern(from, "7.0", &from->facts.kernel, &err));
+	assert_true(profile_intern(from, "another CPU", &from->facts.cpu_model, &err));
 	from->facts.cpu_count = 64;
+	from->period = 5;
 	merge(into, from);
-	assert_int_equal(into->facts.kernel, 0);
+	assert_int_equal(into->facts.cpu_model, 0);
 	assert_int_equal(into->facts.cpu_count, 0);
-	assert_string_equal(profile_string(into, into->facts.event), "cpu-clock");
-	profile_destroy(from);
+	assert_int_equal(into->period, 0);
+	assert_string_equal(profile_string(into, into->facts.kernel), "6.18");
 	profile_destroy(into);
+	profile_destroy(from);
 }
 
-static void different_value_types_cannot_be_added(void **state)
+static void add_type(struct profile *profile, const char *type, const char *unit)
 {
-	struct profile *into = sample_profile(), *from = read_profile("main 1\n", 7), *other = empty_profile();
-	struct error err = { 0 };
+	struct error err;
+
+	assert_true(profile_add_value_type(profile, type, unit, &err));
+}
+
+static void add_sample_on(struct profile *profile, uint32_t stack, const int64_t *values)
+{
+	struct profile_run run = { 0 };
+	struct profile_thread thread = { 0 };
+	struct error err;
+	uint32_t id;
+
+	assert_true(profile_add_run(profile, &run, &thread.run, &err) && profile_add_thread(profile, &thread, &id, &err) &&
+		    profile_add_sample(profile, stack, id, values, -1, &err));
+}
+
+static void add_sample(struct profile *profile, const int64_t *values)
+{
+	add_sample_on(profile, 0, values);
+}
+
+static void value_types_are_matched_by_name(void **state)
+{
+	struct profile *into, *from;
+	struct error err;
 
 	(void)state;
-	assert_false(profile_merge(into, from, &err));
-	assert_int_equal(err.code, ERROR_FORMAT);
-	assert_non_null(strstr(err.message, "value types"));
-	assert_true(profile_add_value_type(other, "alloc_space", "bytes", &err));
-	assert_false(profile_merge(into, other, &err));
-	assert_non_null(strstr(err.message, "alloc_space"));
+	assert_true(profile_create(&into, &err) && profile_create(&from, &err));
+	add_type(into, "cpu", "nanoseconds");
+	add_type(into, "misses", "count");
+	add_type(from, "misses", "count");
+	add_type(from, "cpu", "nanoseconds");
+	add_sample(into, (int64_t[]){ 1, 10, 100 });
+	add_sample(from, (int64_t[]){ 2, 200, 20 });
+	merge(into, from);
+	assert_int_equal(profile_sum(into, 0), 3);
+	assert_int_equal(profile_sum(into, 1), 30);
+	assert_int_equal(profile_sum(into, 2), 300);
 	profile_destroy(into);
 	profile_destroy(from);
-	profile_destroy(other);
+}
+
+/* A file may name one twice, whatever that means; none may be lost. */
+static void equal_value_types_are_kept_apart(void **state)
+{
+	struct profile *profiles[2];
+	struct error err;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_true(profile_create(&profiles[i], &err));
+		add_type(profiles[i], "x", "count");
+		add_type(profiles[i], "x", "count");
+		add_sample(profiles[i], (int64_t[]){ 1, 10, 100 });
+	}
+	merge(profiles[0], profiles[1]);
+	assert_int_equal(profile_sum(profiles[0], 1), 20);
+	assert_int_equal(profile_sum(profiles[0], 2), 200);
+	profile_destroy(profiles[0]);
+	profile_destroy(profiles[1]);
+}
+
+static void other_value_types_are_refused(void **state)
+{
+	static const char *const types[][2] = { { "cpu", "microseconds" }, { "wall", "nanoseconds" }, { NULL, NULL } };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct profile *into = sample_profile(), *from;
+		struct error err = { 0 };
+		size_t samples = into->sample_count;
+
+		assert_true(profile_create(&from, &err));
+		if (types[i][0])
+			add_type(from, types[i][0], types[i][1]);
+		add_sample(from, (int64_t[]){ 1, 2 });
+		assert_false(profile_merge(into, from, &err));
+		assert_int_equal(err.code, ERROR_FORMAT);
+		assert_non_null(strstr(err.message, "record both alike"));
+		assert_int_equal(into->sample_count, samples);
+		profile_destroy(into);
+		profile_destroy(from);
+	}
+}
+
+static struct profile *one_place(enum profile_mapping_kind kind, const char *build_id, const char *name, int64_t count)
+{
+	struct profile_mapping mapping = { .kind = kind };
+	struct profile_function function = { 0 };
+	struct profile_line line = { 0 };
+	struct profile *profile;
+	struct error err;
+	uint32_t in, location, stack;
+
+	assert_true(profile_create(&profile, &err) && profile_intern(profile, "x", &mapping.path, &err) &&
+		    profile_intern(profile, build_id, &mapping.build_id, &err) &&
+		    profile_intern(profile, name, &function.name, &err) && profile_add_mapping(profile, &mapping, &in, &err) &&
+		    profile_add_function(profile, &function, &line.function, &err) &&
+		    profile_add_location(profile, in, 0x1000, &location, &err) &&
+		    profile_set_lines(profile, location, &line, 1, &err) && profile_add_stack(profile, 0, location, &stack, &err));
+	add_sample_on(profile, stack, &count);
+	return profile;
+}
+
+/* Code made at run time, and a kernel after a reboot: the same address is another function. Of a binary it is the same. */
+static void an_address_means_what_it_did_in_its_own_recording(void **state)
+{
+	static const struct {
+		enum profile_mapping_kind kind;
+		const char *build_id, *folded;
+	} cases[] = {
+		{ PROFILE_MAPPING_JIT, "", "first 1\nsecond 2\n" },
+		{ PROFILE_MAPPING_ANON, "", "first 1\nsecond 2\n" },
+		{ PROFILE_MAPPING_KERNEL, "", "first_[k] 1\nsecond_[k] 2\n" },
+		{ PROFILE_MAPPING_FILE, "", "first 1\nsecond 2\n" },
+		{ PROFILE_MAPPING_FILE, "ab", "first 3\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct profile *into = one_place(cases[i].kind, cases[i].build_id, "first", 1);
+		struct profile *from = one_place(cases[i].kind, cases[i].build_id, "second", 2);
+		char *text;
+
+		merge(into, from);
+		text = folded_of(into);
+		assert_string_equal(text, cases[i].folded);
+		free(text);
+		profile_destroy(into);
+		profile_destroy(from);
+	}
+}
+
+/* One build of a library knows the fingerprint of its unnamed code, the other does not: what is known wins. */
+static void a_fingerprint_that_comes_later_makes_the_key(void **state)
+{
+	struct profile *profile;
+	struct profile_function function = { 0 };
+	struct error err;
+	uint32_t first, second;
+
+	(void)state;
+	assert_true(profile_create(&profile, &err) && profile_intern(profile, "libz.so.1.2.13+0x5d80", &function.name, &err) &&
+		    profile_intern(profile, "libz.so", &function.module, &err) &&
+		    profile_add_function(profile, &function, &first, &err));
+	assert_string_equal(profile_string(profile, profile->functions[first].key), "[unnamed]`libz.so");
+	function.fingerprint = 0xab;
+	assert_true(profile_add_function(profile, &function, &second, &err));
+	assert_int_equal(first, second);
+	assert_string_equal(profile_string(profile, profile->functions[first].key), "[code 00000000000000ab]`libz.so");
+	profile_destroy(profile);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(merging_into_an_empty_profile_copies),
-		cmocka_unit_test(places_become_one_and_runs_stay_apart),
-		cmocka_unit_test(a_merged_profile_is_written_and_read),
-		cmocka_unit_test(the_order_does_not_matter),
-		cmocka_unit_test(facts_that_differ_are_not_known),
-		cmocka_unit_test(different_value_types_cannot_be_added),
+		cmocka_unit_test(a_merge_into_nothing_is_a_copy),
+		cmocka_unit_test(values_add_and_runs_stay_runs),
+		cmocka_unit_test(order_does_not_matter),
+		cmocka_unit_test(what_is_merged_survives_a_file),
+		cmocka_unit_test(a_profile_without_times_takes_the_timeline_away),
+		cmocka_unit_test(facts_that_differ_become_unknown),
+		cmocka_unit_test(value_types_are_matched_by_name),
+		cmocka_unit_test(equal_value_types_are_kept_apart),
+		cmocka_unit_test(other_value_types_are_refused),
+		cmocka_unit_test(an_address_means_what_it_did_in_its_own_recording),
+		cmocka_unit_test(a_fingerprint_that_comes_later_makes_the_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

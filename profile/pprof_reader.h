@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/id_table.h"
+#include "profile/pprof_format.h"
+#include "profile/pprof_wire.h"
+
+#include "pprof.pb-c.h"
+
+/* Reading pprof, shared by its parts: tables (pprof_tables.c, pprof_values.c), then samples (pprof_samples.c), put together in
+ * pprof_read.c. */
+
+/* Field numbers of profile.proto's Profile. */
+enum {
+	PPROF_SAMPLE_TYPE = 1,
+	PPROF_SAMPLE = 2,
+	PPROF_MAPPING = 3,
+	PPROF_LOCATION = 4,
+	PPROF_FUNCTION = 5,
+	PPROF_STRING_TABLE = 6,
+	PPROF_TIME_NANOS = 9,
+	PPROF_DURATION_NANOS = 10,
+	PPROF_PERIOD_TYPE = 11,
+	PPROF_PERIOD = 12,
+	PPROF_DEFAULT_SAMPLE_TYPE = 14,
+	PPROF_KELVIN = 9100,
+};
+
+/* Where a table's entries lie, and how many there are; nearly always they stand together. */
+struct pprof_section {
+	size_t start, end, count;
+};
+
+/* A function as the file has it. Strings are indexes into the file's table. */
+struct pprof_function {
+	int64_t name, system_name, file, start_line;
+};
+
+/* What a label of a sample says, by its key. */
+enum pprof_label { PPROF_LABEL_OTHER, PPROF_LABEL_PID, PPROF_LABEL_TID, PPROF_LABEL_PROCESS, PPROF_LABEL_THREAD };
+
+struct pprof_reader {
+	struct byte_reader file;
+	struct pprof_section sections[PPROF_STRING_TABLE + 1];
+	struct byte_reader period_type; /* empty: none */
+	int64_t time_nanos, duration_nanos, period, default_sample_type;
+	const Pprof__Extension *extension; /* NULL in other tools' files */
+	struct profile *profile;
+
+	size_t string_count, type_count;
+	uint32_t *strings;                       /* owned: [index in the file] our id */
+	uint8_t *labels;                         /* owned: [index in the file] enum pprof_label of that key */
+	uint32_t types[PROFILE_MAX_VALUE_TYPES]; /* [value in the file] our value */
+	bool has_count;                          /* one of the file's values counts samples */
+	uint32_t period_value;                   /* value in the file that the period is of; PROFILE_NONE: none */
+	struct id_table mapping_ids, function_ids, location_ids;
+	uint32_t *mappings;               /* owned: [position] our id */
+	struct pprof_function *functions; /* owned: [position] */
+	uint32_t *locations;              /* owned: [position] our id */
+	uint32_t *threads;                /* owned: [position] our id */
+	uint32_t *path;                   /* owned: locations of the sample at hand, leaf first */
+	size_t path_capacity;
+};
+
+/* Fails unless `index` is a string of the file; `what` is for the message. */
+COMMON_MUST_CHECK
+bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, const char *what, struct error *err);
+
+/* Goes on in `walk` to the next entry of a table: while (pprof_next_entry(&walk, PPROF_SAMPLE, &message)) ... */
+bool pprof_next_entry(struct byte_reader *walk, uint32_t field, struct byte_reader *message);
+struct byte_reader pprof_walk(const struct pprof_reader *r, uint32_t field);
+
+/* What is malformed within a message that lies in the file. */
+COMMON_MUST_CHECK
+bool pprof_check(const struct byte_reader *message, const char *what, size_t position, struct error *err);
+
+/* What the values of a sample are: the one that counts samples becomes value 0, the others follow in their order. */
+COMMON_MUST_CHECK
+bool pprof_read_value_types(struct pprof_reader *r, struct error *err);
+
+/* Strings, value types, mappings, functions, locations. */
+COMMON_MUST_CHECK
+bool pprof_read_tables(struct pprof_reader *r, struct error *err);
+
+/* Runs, threads, samples, timeline, quality, facts. */
+COMMON_MUST_CHECK
+bool pprof_read_samples(struct pprof_reader *r, struct error *err);

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/pprof_reader.h"
+
+#include "profile/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct byte_reader pprof_walk(const struct pprof_reader *r, uint32_t field)
+{
+	const struct pprof_section *section = &r->sections[field];
+
+	return byte_reader_over(r->file.start + section->start, section->end - section->start);
+}
+
+bool pprof_next_entry(struct byte_reader *walk, uint32_t field, struct byte_reader *message)
+{
+	struct pprof_field next;
+
+	while (pprof_next_field(walk, &next)) {
+		if (next.id != field || !next.has_bytes)
+			continue;
+		*message = next.bytes;
+		return true;
+	}
+	return false;
+}
+
+bool pprof_check(const struct byte_reader *message, const char *what, size_t position, struct error *err)
+{
+	return byte_reader_ok(message) || error_set(err, ERROR_FORMAT, "%s %zu is malformed", what, position);
+}
+
+bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, const char *what, struct error *err)
+{
+	if (index < 0 || (uint64_t)index >= r->string_count)
+		return error_set(err, ERROR_FORMAT, "%s is string %lld, which is not there", what, (long long)index);
+	*id = r->strings[index];
+	return true;
+}
+
+/* Writers tell the thread under names of their own. */
+static enum pprof_label label_of_key(const char *key)
+{
+	static const struct {
+		const char *key;
+		enum pprof_label label;
+	} keys[] = {
+		{ "pid", PPROF_LABEL_PID },
+		{ "process_id", PPROF_LABEL_PID },
+		{ "tid", PPROF_LABEL_TID },
+		{ "thread_id", PPROF_LABEL_TID },
+		{ "thread id", PPROF_LABEL_TID },
+		{ "comm", PPROF_LABEL_PROCESS },
+		{ "process", PPROF_LABEL_PROCESS },
+		{ "thread_comm", PPROF_LABEL_THREAD },
+		{ "thread", PPROF_LABEL_THREAD },
+		{ "thread_name", PPROF_LABEL_THREAD },
+		{ "thread name", PPROF_LABEL_THREAD },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(key, keys[i].key) == 0)
+			return keys[i].label;
+	return PPROF_LABEL_OTHER;
+}
+
+static bool read_strings(struct pprof_reader *r, struct error *err)
+{
+	struct byte_reader walk = pprof_walk(r, PPROF_STRING_TABLE), string;
+	size_t count = r->sections[PPROF_STRING_TABLE].count;
+
+	r->strings = malloc((count + 1) * sizeof(*r->strings));
+	r->labels = malloc(count + 1);
+	if (!r->strings || !r->labels)
+		return error_set_memory(err);
+	while (pprof_next_entry(&walk, PPROF_STRING_TABLE, &string)) {
+		uint32_t *id = &r->strings[r->string_count];
+		size_t size = byte_reader_left(&string);
+
+		if (r->string_count == 0 && size > 0)
+			break;
+		if (!string_table_add(r->profile->strings, (const char *)string.pos, size, id, err))
+			return false;
+		r->labels[r->string_count++] = label_of_key(profile_string(r->profile, *id));
+	}
+	return r->string_count > 0 ||
+	       error_set(err, ERROR_FORMAT, "not a pprof profile: its string table does not start with an empty string");
+}
+
+static enum profile_mapping_kind kind_of(const struct pprof_reader *r, size_t position, const char *path)
+{
+	if (r->extension && position < r->extension->n_mapping_kind && r->extension->mapping_kind[position] <= PROFILE_MAPPING_ANON)
+		return (enum profile_mapping_kind)r->extension->mapping_kind[position];
+	if (strstr(path, "[kernel") || strcmp(path, "[guest.kernel.kallsyms]") == 0 || strstr(path, ".ko"))
+		return PROFILE_MAPPING_KERNEL;
+	if (strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0)
+		return PROFILE_MAPPING_VDSO;
+	return path[0] == '\0' || strncmp(path, "//", 2) == 0 || path[0] == '[' ? PROFILE_MAPPING_ANON : PROFILE_MAPPING_FILE;
+}
+
+static bool read_mapping(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
+{
+	enum { ID = 1, START, LIMIT, OFFSET, FILENAME, BUILD_ID, FIELDS };
+	uint64_t numbers[FIELDS] = { 0 };
+	struct profile_mapping mapping = { 0 };
+	struct pprof_field field;
+
+	while (pprof_next_field(&message, &field))
+		if (field.id < FIELDS)
+			numbers[field.id] = field.number;
+	if (!pprof_check(&message, "mapping", position, err) ||
+		!id_table_add(&r->mapping_ids, numbers[ID], position, "mapping", err) ||
+		!pprof_string_id(r, (int64_t)numbers[FILENAME], &mapping.path, "a mapping's file", err) ||
+		!pprof_string_id(r, (int64_t)numbers[BUILD_ID], &mapping.build_id, "a mapping's build id", err))
+		return false;
+	mapping.start = numbers[START];
+	mapping.end = numbers[LIMIT];
+	mapping.file_offset = numbers[OFFSET];
+	mapping.kind = kind_of(r, position, profile_string(r->profile, mapping.path));
+	mapping.deleted = r->extension && position < r->extension->n_mapping_deleted && r->extension->mapping_deleted[position];
+	return profile_add_mapping(r->profile, &mapping, &r->mappings[position], err);
+}
+
+static bool read_mappings(struct pprof_reader *r, struct error *err)
+{
+	struct byte_reader walk = pprof_walk(r, PPROF_MAPPING), message;
+	size_t count = r->sections[PPROF_MAPPING].count;
+
+	r->mappings = malloc((count + 1) * sizeof(*r->mappings));
+	if (!r->mappings)
+		return error_set_memory(err);
+	if (!id_table_init(&r->mapping_ids, count, err))
+		return false;
+	for (size_t i = 0; pprof_next_entry(&walk, PPROF_MAPPING, &message); i++)
+		if (!read_mapping(r, message, i, err))
+			return false;
+	return true;
+}
+
+/* Kept as they are: which module a function is of is told by the location that it is met in. */
+static bool list_functions(struct pprof_reader *r, struct error *err)
+{
+	enum { ID = 1, NAME, SYSTEM_NAME, FILENAME, START_LINE, FIELDS };
+	struct byte_reader walk = pprof_walk(r, PPROF_FUNCTION), message;
+	size_t count = r->sections[PPROF_FUNCTION].count;
+
+	r->functions = malloc((count + 1) * sizeof(*r->functions));
+	if (!r->functions)
+		return error_set_memory(err);
+	if (!id_table_init(&r->function_ids, count, err))
+		return false;
+	for (size_t i = 0; pprof_next_entry(&walk, PPROF_FUNCTION, &message); i++) {
+		uint64_t numbers[FIELDS] = { 0 };
+		struct pprof_field field;
+
+		while (pprof_next_field(&message, &field))
+			if (field.id < FIELDS)
+				numbers[field.id] = field.number;
+		if (!pprof_check(&message, "function", i, err) || !id_table_add(&r->function_ids, numbers[ID], i, "function", err))
+			return false;
+		r->functions[i] = (struct pprof_function){ (int64_t)numbers[NAME], (int64_t)numbers[SYSTEM_NAME],
+			(int64_t)numbers[FILENAME], (int64_t)numbers[START_LINE] };
+	}
+	return true;
+}
+
+static void take_columns(const struct pprof_reader *r, size_t position, struct profile_function *function)
+{
+	const Pprof__Extension *extension = r->extension;
+
+	function->name_source = PROFILE_NAME_IMPORTED;
+	if (!extension)
+		return;
+	if (position < extension->n_function_origin && extension->function_origin[position] < PROFILE_ORIGIN_COUNT)
+		function->origin = (enum profile_origin)extension->function_origin[position];
+	if (position < extension->n_function_origin_rule && extension->function_origin_rule[position] <= UINT16_MAX)
+		function->origin_rule = (uint16_t)extension->function_origin_rule[position];
+	if (position < extension->n_function_name_source && extension->function_name_source[position] < PROFILE_NAME_SOURCE_COUNT)
+		function->name_source = (enum profile_name_source)extension->function_name_source[position];
+	if (position < extension->n_function_fingerprint)
+		function->fingerprint = extension->function_fingerprint[position];
+}
+
+/* The module is that of the mapping that the function was seen in: other tools' functions do not say. */
+static bool add_function(struct pprof_reader *r, size_t position, uint32_t module, uint32_t *id, struct error *err)
+{
+	const struct pprof_function *in = &r->functions[position];
+	struct profile_function function = { .module = module };
+
+	if (!pprof_string_id(r, in->name, &function.name, "a function's name", err) ||
+		!pprof_string_id(r, in->system_name, &function.linkage_name, "a function's linkage name", err) ||
+		!pprof_string_id(r, in->file, &function.file, "a function's file", err))
+		return false;
+	if (function.name == 0)
+		function.name = function.linkage_name;
+	if (function.name == 0 && !profile_intern(r->profile, "[unnamed]", &function.name, err))
+		return false;
+	if (function.linkage_name == function.name)
+		function.linkage_name = 0;
+	function.start_line = in->start_line > 0 && in->start_line <= UINT32_MAX ? (uint32_t)in->start_line : 0;
+	if (r->extension && position < r->extension->n_function_module &&
+		!pprof_string_id(r, r->extension->function_module[position], &function.module, "a function's module", err))
+		return false;
+	take_columns(r, position, &function);
+	return profile_add_function(r->profile, &function, id, err);
+}
+
+/* A location that nothing named: `libfoo.so+0x1234`. */
+static bool name_by_address(struct pprof_reader *r, uint32_t module, uint64_t address, struct profile_line *line, struct error *err)
+{
+	struct profile_function function = { .module = module };
+	char name[512];
+
+	snprintf(name, sizeof(name), "%.480s+0x%llx", profile_string(r->profile, module), (unsigned long long)address);
+	*line = (struct profile_line){ 0 };
+	return profile_intern(r->profile, name, &function.name, err) &&
+	       profile_add_function(r->profile, &function, &line->function, err);
+}
+
+/* A location as the file has it. */
+struct location {
+	uint64_t id, mapping, address;
+	size_t line_count;
+};
+
+static struct location read_location_numbers(struct byte_reader *message)
+{
+	struct location location = { 0 };
+	struct pprof_field field;
+
+	while (pprof_next_field(message, &field)) {
+		if (field.id == 1)
+			location.id = field.number;
+		else if (field.id == 2)
+			location.mapping = field.number;
+		else if (field.id == 3)
+			location.address = field.number;
+		else if (field.id == 4 && field.has_bytes)
+			location.line_count++;
+	}
+	return location;
+}
+
+static bool read_line(struct pprof_reader *r, struct byte_reader message, const struct location *of, uint32_t module,
+	struct profile_line *line, struct error *err)
+{
+	uint64_t function_id = 0, number = 0;
+	struct pprof_field field;
+	uint32_t position;
+
+	while (pprof_next_field(&message, &field)) {
+		if (field.id == 1)
+			function_id = field.number;
+		else if (field.id == 2)
+			number = field.number;
+	}
+	if (!pprof_check(&message, "a line of location", of->id, err))
+		return false;
+	position = id_table_get(&r->function_ids, function_id);
+	if (position == HASH_MAP_NONE)
+		return error_set(err, ERROR_FORMAT, "location %llu references function %llu, which is not there",
+			(unsigned long long)of->id, (unsigned long long)function_id);
+	line->line = number <= UINT32_MAX ? (uint32_t)number : 0;
+	return add_function(r, position, module, &line->function, err);
+}
+
+static bool find_mapping(const struct pprof_reader *r, const struct location *location, uint32_t *mapping, struct error *err)
+{
+	uint32_t position;
+
+	*mapping = PROFILE_NONE;
+	if (location->mapping == 0)
+		return true;
+	position = id_table_get(&r->mapping_ids, location->mapping);
+	if (position == HASH_MAP_NONE)
+		return error_set(err, ERROR_FORMAT, "location %llu references mapping %llu, which is not there",
+			(unsigned long long)location->id, (unsigned long long)location->mapping);
+	*mapping = r->mappings[position];
+	return true;
+}
+
+static bool read_location(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
+{
+	CLEANUP(cleanup_free) struct profile_line *lines = NULL;
+	struct byte_reader again = message, inner;
+	struct location location = read_location_numbers(&message);
+	uint32_t mapping, module;
+	size_t count = 0;
+
+	if (!pprof_check(&message, "location", position, err) ||
+		!id_table_add(&r->location_ids, location.id, position, "location", err) ||
+		!find_mapping(r, &location, &mapping, err))
+		return false;
+	lines = malloc((location.line_count + 1) * sizeof(*lines));
+	if (!lines)
+		return error_set_memory(err);
+	module = mapping == PROFILE_NONE ? 0 : r->profile->mappings[mapping].module;
+	while (pprof_next_entry(&again, 4, &inner))
+		if (!read_line(r, inner, &location, module, &lines[count++], err))
+			return false;
+	if (count == 0 && !name_by_address(r, module, location.address, &lines[count++], err))
+		return false;
+	return profile_add_named_location(r->profile,
+		&(struct profile_location){ .mapping = mapping, .address = location.address, .line_count = (uint32_t)count }, lines,
+		&r->locations[position], err);
+}
+
+static bool read_locations(struct pprof_reader *r, struct error *err)
+{
+	struct byte_reader walk = pprof_walk(r, PPROF_LOCATION), message;
+	size_t count = r->sections[PPROF_LOCATION].count;
+
+	r->locations = malloc((count + 1) * sizeof(*r->locations));
+	if (!r->locations)
+		return error_set_memory(err);
+	if (!id_table_init(&r->location_ids, count, err))
+		return false;
+	for (size_t i = 0; pprof_next_entry(&walk, PPROF_LOCATION, &message); i++)
+		if (!read_location(r, message, i, err))
+			return false;
+	return true;
+}
+
+bool pprof_read_tables(struct pprof_reader *r, struct error *err)
+{
+	return read_strings(r, err) && pprof_read_value_types(r, err) && read_mappings(r, err) && list_functions(r, err) &&
+	       read_locations(r, err);
+}

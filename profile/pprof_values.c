@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/pprof_reader.h"
+
+#include <string.h>
+
+static const char *text_of(const struct pprof_reader *r, int64_t index)
+{
+	return index >= 0 && (uint64_t)index < r->string_count ? profile_string(r->profile, r->strings[index]) : "";
+}
+
+struct value_type {
+	int64_t type, unit;
+};
+
+static struct value_type read_value_type(struct byte_reader message)
+{
+	struct value_type type = { 0 };
+	struct pprof_field field;
+
+	while (pprof_next_field(&message, &field)) {
+		if (field.id == 1)
+			type.type = (int64_t)field.number;
+		else if (field.id == 2)
+			type.unit = (int64_t)field.number;
+	}
+	return type;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t size = strlen(text), end_size = strlen(end);
+
+	return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+/* `samples` of Go, pprof-rs and Kelvin, `sample` of Node, `cpu-samples` of Java, `cycles_sample` of perf_to_profile. */
+static bool is_count(const struct pprof_reader *r, struct value_type type)
+{
+	const char *name = text_of(r, type.type);
+
+	return strcmp(text_of(r, type.unit), "count") == 0 && (ends_with(name, "sample") || ends_with(name, "samples"));
+}
+
+static bool list_value_types(struct pprof_reader *r, struct value_type *types, struct error *err)
+{
+	struct byte_reader walk = pprof_walk(r, PPROF_SAMPLE_TYPE), message;
+	uint32_t ignored;
+
+	while (pprof_next_entry(&walk, PPROF_SAMPLE_TYPE, &message)) {
+		if (r->type_count == PROFILE_MAX_VALUE_TYPES)
+			return error_set(err, ERROR_LIMIT, "more than %d value types", PROFILE_MAX_VALUE_TYPES);
+		types[r->type_count] = read_value_type(message);
+		if (!pprof_string_id(r, types[r->type_count].type, &ignored, "a sample type", err) ||
+			!pprof_string_id(r, types[r->type_count].unit, &ignored, "a sample unit", err))
+			return false;
+		r->type_count++;
+	}
+	return r->type_count > 0 || error_set(err, ERROR_FORMAT, "not a pprof profile: it names no sample type");
+}
+
+/* The value that the period is of: by name, else by unit; without a type it is the last one's. */
+static void find_period_value(struct pprof_reader *r, const struct value_type *types)
+{
+	struct value_type period = read_value_type(r->period_type);
+	const char *name = text_of(r, period.type), *unit = text_of(r, period.unit);
+
+	r->period_value = *name || *unit ? PROFILE_NONE : (uint32_t)r->type_count - 1;
+	for (uint32_t i = 0; i < r->type_count; i++)
+		if (strcmp(text_of(r, types[i].unit), unit) == 0)
+			r->period_value = i;
+	for (uint32_t i = 0; i < r->type_count; i++)
+		if (strcmp(text_of(r, types[i].unit), unit) == 0 && strcmp(text_of(r, types[i].type), name) == 0)
+			r->period_value = i;
+}
+
+static bool add_value_types(struct pprof_reader *r, const struct value_type *types, struct error *err)
+{
+	uint32_t count = PROFILE_NONE;
+
+	for (uint32_t i = 0; i < r->type_count && count == PROFILE_NONE; i++)
+		if (is_count(r, types[i]))
+			count = i;
+	r->has_count = count != PROFILE_NONE;
+	for (uint32_t i = 0; i < r->type_count; i++) {
+		r->types[i] = i == count ? 0 : r->profile->value_type_count;
+		if (i != count && !profile_add_value_type(r->profile, text_of(r, types[i].type), text_of(r, types[i].unit), err))
+			return false;
+	}
+	/* Without a time the last value stands for all, unless the file says which. */
+	if (r->profile->default_value_type == 0)
+		r->profile->default_value_type = r->profile->value_type_count - 1;
+	for (uint32_t i = 0; r->default_sample_type > 0 && i < r->type_count; i++)
+		if (strcmp(text_of(r, types[i].type), text_of(r, r->default_sample_type)) == 0)
+			r->profile->default_value_type = r->types[i];
+	return true;
+}
+
+bool pprof_read_value_types(struct pprof_reader *r, struct error *err)
+{
+	struct value_type types[PROFILE_MAX_VALUE_TYPES] = { 0 }, period = read_value_type(r->period_type);
+	struct profile *profile = r->profile;
+
+	if (!list_value_types(r, types, err) || !add_value_types(r, types, err) ||
+		!pprof_string_id(r, period.type, &profile->period_type.type, "the period type", err) ||
+		!pprof_string_id(r, period.unit, &profile->period_type.unit, "the period unit", err))
+		return false;
+	find_period_value(r, types);
+	profile->period = r->period > 0 ? r->period : 0;
+	return true;
+}

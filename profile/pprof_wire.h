@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/*
+ * Protobuf's wire format (protobuf.dev, "Encoding"), as a walk over the fields of a message. Foreign profiles are read this way:
+ * what a message is worth is known when it is met, so that a hostile file cannot make thousands of empty messages out of nothing.
+ */
+
+/* A field's content: `number` of a varint or fixed one, `bytes` of one with a length. */
+struct pprof_field {
+	uint64_t number;
+	struct byte_reader bytes;
+	uint32_t id;
+	bool has_bytes;
+};
+
+static inline uint64_t pprof_varint(struct byte_reader *r)
+{
+	if (r->pos < r->end && *r->pos < 0x80 && !r->failed)
+		return *r->pos++;
+	return byte_reader_uleb128(r);
+}
+
+/* The next field; false at the end of the message and where it is malformed: byte_reader_ok() tells which. */
+static inline bool pprof_next_field(struct byte_reader *message, struct pprof_field *field)
+{
+	uint64_t tag;
+
+	if (message->failed || message->pos == message->end)
+		return false;
+	tag = pprof_varint(message);
+	*field = (struct pprof_field){ .id = (uint32_t)(tag >> 3), .has_bytes = (tag & 7) == 2 };
+	message->failed |= tag >> 3 == 0 || tag >> 3 > UINT32_MAX;
+	switch (tag & 7) {
+	case 0:
+		field->number = pprof_varint(message);
+		break;
+	case 1:
+		field->number = byte_reader_u64(message);
+		break;
+	case 2:
+		field->bytes = byte_reader_split(message, pprof_varint(message));
+		break;
+	case 5:
+		field->number = byte_reader_u32(message);
+		break;
+	default:
+		message->failed = true;
+	}
+	return byte_reader_ok(message);
+}
+
+/*
+ * The next number of a repeated field, packed or not: while (pprof_next_number(&field, &number)) ...
+ * A packed column that is malformed marks `message` failed.
+ */
+static inline bool pprof_next_number(struct byte_reader *message, struct pprof_field *field, uint64_t *number)
+{
+	if (!field->has_bytes) {
+		*number = field->number;
+		field->has_bytes = true;
+		field->bytes = byte_reader_over(NULL, 0);
+		return true;
+	}
+	if (field->bytes.pos == field->bytes.end)
+		return false;
+	*number = pprof_varint(&field->bytes);
+	message->failed |= field->bytes.failed;
+	return !message->failed;
+}

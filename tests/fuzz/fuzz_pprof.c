@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include <stdlib.h>
+
+enum { MAX_OUTPUT_BYTES = 1 << 28 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+/* What was read can be written, is read again with the same sums, and merged with itself. */
+static void use(struct profile *profile)
+{
+	CLEANUP(profile_cleanup) struct profile *again = NULL;
+	CLEANUP(profile_tree_cleanup) struct profile_tree *tree = NULL, *tree_again = NULL;
+	struct buffer file;
+	struct error err;
+
+	buffer_init(&file, MAX_OUTPUT_BYTES);
+	must(profile_validate(profile, &err) && profile_tree_create(profile, &tree, &err));
+	must(profile_write_pprof(profile, &file, &err));
+	must(profile_read(file.data, file.size, "again", &again, &err));
+	must(profile_tree_create(again, &tree_again, &err));
+	for (uint32_t v = 0; v < profile->value_type_count; v++)
+		must(tree->total[v] == tree_again->total[v]);
+	must(again->event_count == (profile->has_timeline ? profile->event_count : 0));
+	file.size = 0;
+	must(profile_write_folded(again, &file, &err));
+	if (profile_merge(again, profile, &err))
+		must(again->run_count == 2 * profile->run_count);
+	buffer_deinit(&file);
+}
+
+/* A file of any kind, bare or gzipped: all that profile_read() tells apart. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct profile *profile;
+	struct error err;
+
+	if (!profile_read(data, size, "fuzz", &profile, &err))
+		return 0;
+	use(profile);
+	profile_destroy(profile);
+	return 0;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pprof_bytes.h"
+#include "sample_profile.h"
+
+#include "profile/gzip.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* One valid sample; each case adds what is wrong. */
+static void valid_file(struct pprof_bytes *p)
+{
+	pprof_value_type(p, PPROF_SAMPLE_TYPE, "samples", "count");
+	pprof_mapping(p, 1, 0x1000, "/srv/app", "abcd");
+	pprof_function(p, 1, "main");
+	pprof_location(p, 1, 1, 0x1100, (uint64_t[]){ 1, 0 });
+	pprof_sample(p, &(struct pprof_sample){ .locations = { 1 }, .values = { 1 }, .value_count = 1 });
+}
+
+static void add_number_message(struct pprof_bytes *p, enum pprof_field field, uint32_t inner, uint64_t value)
+{
+	struct buffer message;
+
+	buffer_init(&message, 1 << 10);
+	pprof_number(&message, 1, 90);
+	pprof_number(&message, inner, value);
+	pprof_text(&p->file, field, message.data, message.size);
+	buffer_deinit(&message);
+}
+
+static void sample_of_no_location(struct pprof_bytes *p)
+{
+	pprof_sample(p, &(struct pprof_sample){ .locations = { 9 }, .values = { 1 }, .value_count = 1 });
+}
+
+static void sample_with_too_few_values(struct pprof_bytes *p)
+{
+	pprof_sample(p, &(struct pprof_sample){ .locations = { 1 } });
+}
+
+static void sample_with_too_many_values(struct pprof_bytes *p)
+{
+	pprof_sample(p, &(struct pprof_sample){ .locations = { 1 }, .values = { 1, 2 }, .value_count = 2 });
+}
+
+static void sample_with_a_negative_value(struct pprof_bytes *p)
+{
+	pprof_sample(p, &(struct pprof_sample){ .locations = { 1 }, .values = { -1 }, .value_count = 1 });
+}
+
+static void samples_that_sum_past_63_bits(struct pprof_bytes *p)
+{
+	pprof_function(p, 2, "other");
+	pprof_location(p, 2, 1, 0x1200, (uint64_t[]){ 2, 0 });
+	pprof_sample(p, &(struct pprof_sample){ .locations = { 2 }, .values = { INT64_MAX }, .value_count = 1 });
+}
+
+static void location_of_no_mapping(struct pprof_bytes *p)
+{
+	pprof_location(p, 2, 7, 0x1200, (uint64_t[]){ 1, 0 });
+}
+
+static void location_of_no_function(struct pprof_bytes *p)
+{
+	pprof_location(p, 2, 1, 0x1200, (uint64_t[]){ 8, 0 });
+}
+
+static void location_twice(struct pprof_bytes *p)
+{
+	pprof_location(p, 1, 1, 0x1200, (uint64_t[]){ 1, 0 });
+}
+
+static void location_with_the_id_0(struct pprof_bytes *p)
+{
+	pprof_location(p, 0, 1, 0x1200, (uint64_t[]){ 1, 0 });
+}
+
+static void function_twice(struct pprof_bytes *p)
+{
+	pprof_function(p, 1, "again");
+}
+
+static void function_with_the_id_0(struct pprof_bytes *p)
+{
+	pprof_function(p, 0, "zero");
+}
+
+static void mapping_twice(struct pprof_bytes *p)
+{
+	pprof_mapping(p, 1, 0x5000, "/srv/again", "");
+}
+
+static void mapping_with_the_id_0(struct pprof_bytes *p)
+{
+	pprof_mapping(p, 0, 0x5000, "/srv/zero", "");
+}
+
+static void function_with_a_string_that_is_not_there(struct pprof_bytes *p)
+{
+	add_number_message(p, PPROF_FUNCTION, 2, 1000);
+	pprof_location(p, 2, 1, 0x1200, (uint64_t[]){ 90, 0 });
+}
+
+static void function_with_a_negative_string(struct pprof_bytes *p)
+{
+	add_number_message(p, PPROF_FUNCTION, 4, (uint64_t)-1);
+	pprof_location(p, 2, 1, 0x1200, (uint64_t[]){ 90, 0 });
+}
+
+static void mapping_with_a_string_that_is_not_there(struct pprof_bytes *p)
+{
+	add_number_message(p, PPROF_MAPPING, 5, 1000);
+}
+
+static void sample_type_with_a_string_that_is_not_there(struct pprof_bytes *p)
+{
+	struct buffer message;
+
+	buffer_init(&message, 1 << 10);
+	pprof_number(&message, 1, 1000);
+	pprof_text(&p->file, PPROF_SAMPLE_TYPE, message.data, message.size);
+	buffer_deinit(&message);
+}
+
+static void more_sample_types_than_are_held(struct pprof_bytes *p)
+{
+	for (int i = 0; i < 100000; i++)
+		pprof_value_type(p, PPROF_SAMPLE_TYPE, "more", "count");
+}
+
+static void field_that_runs_past_the_end(struct pprof_bytes *p)
+{
+	buffer_append_varint(&p->file, PPROF_SAMPLE << 3 | 2);
+	buffer_append_varint(&p->file, 1 << 20);
+}
+
+static void field_of_2_to_the_64(struct pprof_bytes *p)
+{
+	buffer_append_varint(&p->file, PPROF_SAMPLE << 3 | 2);
+	buffer_append_varint(&p->file, UINT64_MAX);
+}
+
+static void field_of_no_wire_type(struct pprof_bytes *p)
+{
+	buffer_append_varint(&p->file, 7 << 3 | 7);
+}
+
+static void thread_of_no_run(struct pprof_bytes *p)
+{
+	struct buffer extension, thread;
+
+	buffer_init(&extension, 1 << 10);
+	buffer_init(&thread, 1 << 10);
+	pprof_number(&thread, 1, 5);
+	pprof_text(&extension, 10, thread.data, thread.size);
+	pprof_text(&p->file, PPROF_KELVIN, extension.data, extension.size);
+	buffer_deinit(&thread);
+	buffer_deinit(&extension);
+}
+
+static void sample_of_no_thread(struct pprof_bytes *p)
+{
+	struct buffer extension;
+
+	buffer_init(&extension, 1 << 10);
+	pprof_text(&extension, 11, "\x07", 1);
+	pprof_text(&p->file, PPROF_KELVIN, extension.data, extension.size);
+	buffer_deinit(&extension);
+}
+
+/* The extension's thread 0 and sample 0, with a timeline of `events` at the given times. */
+static void add_timeline(struct pprof_bytes *p, const int64_t *deltas, size_t count, uint32_t run_events)
+{
+	struct buffer extension, column;
+
+	buffer_init(&extension, 1 << 10);
+	buffer_init(&column, 1 << 10);
+	pprof_text(&extension, 9, NULL, 0);
+	pprof_text(&extension, 10, NULL, 0);
+	pprof_text(&extension, 11, "\0", 1);
+	pprof_number(&extension, 14, 1);
+	pprof_number(&extension, 15, run_events);
+	for (size_t i = 0; i < count; i++)
+		buffer_append_zigzag(&column, deltas[i]);
+	pprof_text(&extension, 16, column.data, column.size);
+	pprof_text(&extension, 17, "\0\0\0\0", count);
+	pprof_number(&extension, 18, 1000);
+	pprof_text(&p->file, PPROF_KELVIN, extension.data, extension.size);
+	buffer_deinit(&column);
+	buffer_deinit(&extension);
+}
+
+static void timeline_before_the_start(struct pprof_bytes *p)
+{
+	add_timeline(p, (int64_t[]){ -1 }, 1, 1);
+}
+
+static void timeline_past_63_bits(struct pprof_bytes *p)
+{
+	add_timeline(p, (int64_t[]){ INT64_MAX }, 1, 1);
+}
+
+static void timeline_longer_than_its_columns(struct pprof_bytes *p)
+{
+	add_timeline(p, (int64_t[]){ 5 }, 1, 2);
+}
+
+static void timeline_of_more_events_than_samples(struct pprof_bytes *p)
+{
+	add_timeline(p, (int64_t[]){ 5, 1 }, 2, 2);
+}
+
+static void timeline_of_fewer_events_than_samples(struct pprof_bytes *p)
+{
+	add_timeline(p, (int64_t[]){ 5 }, 1, 0);
+}
+
+static void timeline_that_goes_back(struct pprof_bytes *p)
+{
+	add_timeline(p, (int64_t[]){ 5, -1 }, 2, 2);
+}
+
+static void contradictions_are_named(void **state)
+{
+	static const struct {
+		void (*spoil)(struct pprof_bytes *p);
+		const char *words;
+	} cases[] = {
+		{ sample_of_no_location, "sample 1 references location 9" },
+		{ sample_with_too_few_values, "sample 1 has 0 values for 1 sample types" },
+		{ sample_with_too_many_values, "sample 1 has 2 values for 1 sample types" },
+		{ sample_with_a_negative_value, "negative value -1: this is a difference" },
+		{ samples_that_sum_past_63_bits, "do not fit 63 bits" },
+		{ location_of_no_mapping, "location 2 references mapping 7" },
+		{ location_of_no_function, "location 2 references function 8" },
+		{ location_twice, "location id 1 is there twice" },
+		{ location_with_the_id_0, "location 1 has the id 0" },
+		{ function_twice, "function id 1 is there twice" },
+		{ function_with_the_id_0, "function 1 has the id 0" },
+		{ mapping_twice, "mapping id 1 is there twice" },
+		{ mapping_with_the_id_0, "mapping 1 has the id 0" },
+		{ function_with_a_string_that_is_not_there, "function's name is string 1000" },
+		{ function_with_a_negative_string, "function's file is string -1" },
+		{ mapping_with_a_string_that_is_not_there, "mapping's file is string 1000" },
+		{ sample_type_with_a_string_that_is_not_there, "sample type is string 1000" },
+		{ more_sample_types_than_are_held, "more than 16 value types" },
+		{ field_that_runs_past_the_end, "cut off" },
+		{ field_of_2_to_the_64, "cut off" },
+		{ field_of_no_wire_type, "cut off" },
+		{ thread_of_no_run, "thread 0 references run 5" },
+		{ sample_of_no_thread, "sample 0 references thread 7" },
+		{ timeline_before_the_start, "event 0 of the timeline" },
+		{ timeline_past_63_bits, "event 0 of the timeline" },
+		{ timeline_longer_than_its_columns, "longer than its columns" },
+		{ timeline_of_more_events_than_samples, "timeline" },
+		{ timeline_of_fewer_events_than_samples, "timeline" },
+		{ timeline_that_goes_back, "event 1 of the timeline" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pprof_bytes p;
+
+		pprof_bytes_init(&p);
+		valid_file(&p);
+		cases[i].spoil(&p);
+		buffer_append(&p.strings, p.file.data, p.file.size);
+		expect_refused(p.strings.data, p.strings.size, 0, cases[i].words);
+		pprof_bytes_deinit(&p);
+	}
+}
+
+static void a_file_without_sample_types_is_refused(void **state)
+{
+	struct pprof_bytes p;
+
+	(void)state;
+	pprof_bytes_init(&p);
+	pprof_mapping(&p, 1, 0x1000, "/srv/app", "abcd");
+	pprof_finish(&p);
+	expect_refused(p.file.data, p.file.size, ERROR_FORMAT, "names no sample type");
+	pprof_bytes_deinit(&p);
+}
+
+static void the_first_string_must_be_empty(void **state)
+{
+	struct pprof_bytes p;
+
+	(void)state;
+	pprof_bytes_init(&p);
+	pprof_text(&p.file, PPROF_STRING, "first", 5);
+	valid_file(&p);
+	pprof_finish(&p);
+	expect_refused(p.file.data, p.file.size, ERROR_FORMAT, "string table does not start with an empty string");
+	pprof_bytes_deinit(&p);
+}
+
+/* A gigabyte of zeros in a megabyte. */
+static void a_gzip_bomb_costs_little(void **state)
+{
+	struct buffer bomb, zeros;
+	struct error err;
+
+	(void)state;
+	buffer_init(&bomb, 1 << 27);
+	buffer_init(&zeros, 1 << 27);
+	memset(buffer_reserve(&zeros, 1 << 26), 0, 1 << 26);
+	buffer_commit(&zeros, 1 << 26);
+	for (int i = 0; i < 16; i++)
+		assert_true(gzip_compress(zeros.data, zeros.size, &bomb, &err));
+	assert_true(bomb.size < 1 << 21);
+	expect_refused(bomb.data, bomb.size, ERROR_LIMIT, "inflates to more than");
+	buffer_deinit(&zeros);
+	buffer_deinit(&bomb);
+}
+
+static void what_follows_the_gzip_data_is_refused(void **state)
+{
+	struct profile *made = sample_profile();
+	struct buffer file = written_profile(made);
+
+	(void)state;
+	buffer_append(&file, "garbage", 7);
+	expect_refused(file.data, file.size, ERROR_FORMAT, "7 bytes");
+	file.size -= 7;
+	/* Tapes and block devices pad with zeros; gzip(1) skips them too. */
+	buffer_append(&file, "\0\0\0\0", 4);
+	profile_destroy(read_profile(file.data, file.size));
+	buffer_deinit(&file);
+	profile_destroy(made);
+}
+
+/* What says of itself that it inflates to 4 GB does not get them in advance. */
+static void a_false_size_is_survived(void **state)
+{
+	struct profile *made = sample_profile();
+	struct buffer file = written_profile(made);
+
+	(void)state;
+	memset(file.data + file.size - 4, 0xff, 4);
+	expect_refused(file.data, file.size, ERROR_FORMAT, "damaged");
+	buffer_deinit(&file);
+	profile_destroy(made);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(contradictions_are_named),
+		cmocka_unit_test(a_file_without_sample_types_is_refused),
+		cmocka_unit_test(the_first_string_must_be_empty),
+		cmocka_unit_test(a_gzip_bomb_costs_little),
+		cmocka_unit_test(what_follows_the_gzip_data_is_refused),
+		cmocka_unit_test(a_false_size_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
