@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The bar above the picture, the crumbs, the search, the legend.
+
+import assert from 'node:assert/strict';
+
+import { near, reportTest, ROW } from '../lib/browser.js';
+import * as known from '../lib/known.js';
+import { colour } from '../lib/modules.js';
+
+const share = (/** @type {number} */ part, /** @type {number} */ whole) =>
+  `${((100 * part) / whole).toFixed(part / whole >= 0.0995 ? 1 : 2)} %`;
+
+reportTest('Base, Head and Diff keep position and zoom', 'diff', async (report) => {
+  await report.clickFrame('parse');
+  for (const [name, side] of /** @type {[string, number][]} */ ([
+    ['Base', 0],
+    ['Head', 1],
+    ['Diff', 1],
+  ])) {
+    await report.click(`.choice button:text-is("${name}")`);
+    assert.equal((await report.texts('.crumbs .link')).pop(), 'parse');
+    await report.hover('lex', side, known.frameOf('parse'));
+    assert.match(await report.text('.status'), /^lex /);
+  }
+});
+
+reportTest('the direction stands on its button', 'diff', async (report) => {
+  await report.click('.controls button:text-is("Before → After")');
+  assert.deepEqual(await report.hash(), { r: '1' });
+  await report.hover('old_cache', 0);
+  assert.match(await report.text('.status'), /^old_cache /);
+  await report.click('.controls button:text-is("After → Before")');
+  assert.deepEqual(await report.hash(), {});
+});
+
+reportTest('Removed counts its stacks and shows them', 'diff', async (report) => {
+  await report.page.check('.controls label:has-text("Removed (1)") input');
+  await report.settle();
+  const box = await report.picture();
+  await report.page.mouse.move(box.x + box.width - 20, box.y + 3.5 * ROW);
+  await report.settle();
+  assert.match(await report.text('.status'), /^old_cache — base 600 ms 3\.41 % → head 0 s/);
+});
+
+reportTest('system calls hidden: widths, shares and list follow, and the bar says how much', 'diff', async (report) => {
+  await report.page.uncheck('.controls label:has-text("System calls") input');
+  await report.settle();
+  const bar = await report.text('.controls');
+  assert.ok(bar.includes(`hidden: ${((100 * known.HIDDEN[0]) / known.TOTAL[0]).toFixed(2)} % of base`), bar);
+  assert.ok(bar.includes(`${((100 * known.HIDDEN[1]) / known.TOTAL[1]).toFixed(2)} % of head`), bar);
+  const box = await report.picture();
+  const left = known.TOTAL[1] - known.HIDDEN[1];
+  const names = ['0xdeadbeef', 'main'];
+  let x = 0;
+  for (const name of names) {
+    const w = known.sumOf((path) => path.includes(name) && !known.SYSTEM.includes(path[path.length - 1]))[1] / left;
+    await report.page.mouse.move(box.x + (x + w / 2) * box.width, box.y + 1.5 * ROW);
+    await report.settle();
+    const status = await report.text('.status');
+    assert.ok(status.startsWith(`${name} `), status);
+    const total = known.sumOf((path) => path.includes(name) && !known.SYSTEM.includes(path[path.length - 1]));
+    assert.ok(status.includes(share(total[0], known.TOTAL[0] - known.HIDDEN[0])), `${status}: shares are of what remains`);
+    x += w;
+  }
+  for (const name of known.SYSTEM) assert.ok(!(await report.texts('.grid-row .cell:first-child')).includes(name), name);
+});
+
+reportTest("system calls folded: their time is the caller's", 'diff', async (report) => {
+  await report.press('s');
+  await report.select('[aria-label="System frames are"]', 'fold');
+  await report.page.fill('[aria-label="Filter functions"]', 'sort_items');
+  await report.settle();
+  const row = await report.texts('.grid-row .cell');
+  assert.equal(row[0], 'sort_items');
+  assert.ok(row.includes('900 ms'), String(row));
+  const box = await report.picture();
+  await report.page.mouse.move(box.x + box.width / 2, box.y + ROW / 2);
+  await report.settle();
+  const status = await report.text('.status');
+  assert.match(status, /base 17\.6 s .*head 17\.9 s/, 'nothing is hidden');
+  await report.select('[aria-label="System frames are"]', 'hide');
+  assert.deepEqual(await report.hash(), { s: 'hide' });
+});
+
+reportTest('Invert takes the zoom with it', 'diff', async (report) => {
+  await report.clickFrame('parse');
+  await report.page.check('.controls label:has-text("Invert") input');
+  await report.settle();
+  assert.deepEqual(await report.texts('.crumbs .link'), ['all']);
+  await report.page.uncheck('.controls label:has-text("Invert") input');
+  await report.settle();
+  assert.deepEqual(await report.hash(), {});
+});
+
+reportTest('crumbs lead up, reset leads home, and so does a double click', 'diff', async (report) => {
+  await report.clickFrame('lex');
+  assert.deepEqual(await report.texts('.crumbs .link'), ['all', '__libc_start_main', 'main', 'parse', 'lex']);
+  await report.click('.crumbs .link:text-is("main")');
+  assert.equal((await report.texts('.crumbs .link')).pop(), 'main');
+  await report.click('.crumbs button:text-is("reset")');
+  assert.deepEqual(await report.texts('.crumbs .link'), ['all']);
+  await report.clickFrame('parse');
+  const box = await report.picture();
+  await report.page.mouse.dblclick(box.x + 100, box.y + 15 * ROW);
+  await report.settle();
+  assert.deepEqual(await report.texts('.crumbs .link'), ['all']);
+});
+
+reportTest('a click on a caller above the zoomed frame leads there', 'diff', async (report) => {
+  await report.clickFrame('lex');
+  const box = await report.picture();
+  await report.page.mouse.click(box.x + box.width / 2, box.y + 3.5 * ROW);
+  await report.settle();
+  assert.equal((await report.texts('.crumbs .link')).pop(), 'parse');
+});
+
+reportTest('a search tells count and share of the union, and marks what it finds', 'diff', async (report) => {
+  await report.page.fill('[type=search][data-keep=search]', 'lex|parse|compress');
+  await report.until(() => location.hash.includes('q='));
+  const sum = known.sumOf((path) => path.includes('parse') || path.includes('compress'))[1];
+  assert.ok((await report.text('.found')).endsWith(share(sum, known.TOTAL[1])), await report.text('.found'));
+  const inside = await report.middle('parse');
+  const outside = await report.middle('steady');
+  const marks = await report.pixels(
+    [
+      [inside.edge + 1.5, inside.top],
+      [outside.left, outside.top],
+    ],
+    'canvas.overlay',
+  );
+  assert.ok(near(marks[0], [192, 38, 211], 30), `framed: ${marks[0]}`);
+  assert.ok(marks[1][3] > 100, `the rest is faint: ${marks[1]}`);
+  await report.page.fill('[type=search][data-keep=search]', '');
+  await report.until(() => !location.hash.includes('q='));
+  assert.deepEqual((await report.pixels([[outside.left, outside.top]], 'canvas.overlay'))[0], [0, 0, 0, 0]);
+});
+
+reportTest('a search that finds nothing says so, one that is no expression is taken as text', 'diff', async (report) => {
+  await report.page.fill('[type=search][data-keep=search]', 'zzz');
+  await report.until(() => document.querySelector('.found')?.textContent?.startsWith('0'));
+  assert.equal(await report.page.locator('[aria-label="Next match"]').count(), 0);
+  await report.page.fill('[type=search][data-keep=search]', '(par');
+  await report.until(() => location.hash.includes('(par') || location.hash.includes('%28par'));
+  assert.notEqual(await report.run(() => /** @type {any} */ (document.querySelector('.found')).title), '');
+});
+
+reportTest('the buttons go through the matches, and zoom to what is too narrow to see', 'diff', async (report) => {
+  await report.page.fill('[type=search][data-keep=search]', 'page_fault');
+  await report.until(() => document.querySelector('.found'));
+  await report.click('[aria-label="Next match"]');
+  assert.match(await report.text('#active-frame'), /^page_fault,/);
+  assert.match(await report.text('.found'), /^1\/1 /);
+  await report.click('[aria-label="Previous match"]');
+  assert.match(await report.text('#active-frame'), /^page_fault,/);
+});
+
+reportTest('the legend of the difference names every state, and its entries mark their frames', 'diff', async (report) => {
+  const legend = await report.text('.legend');
+  for (const word of ['more time', 'less time', '+ new', '− gone', 'not proven']) assert.ok(legend.includes(word), word);
+  assert.match(legend, /5\.6 points/, 'the scale');
+  await report.click('.legend button.key:has-text("less time")');
+  assert.equal(await report.run(() => document.querySelector('.legend button.key[aria-pressed=true]')?.textContent), 'less time');
+  assert.match(await report.text('.found'), /^1 · 6\.70 %|^0\/1 · 6\.70 %/);
+  await report.click('.legend button.key:has-text("less time")');
+  assert.deepEqual(await report.hash(), {});
+});
+
+reportTest('the legend of origins filters by origin', 'diff', async (report) => {
+  await report.press('2');
+  await report.click('.legend button.key:has-text("library")');
+  const found = known.totalOf('compress')[1];
+  assert.ok((await report.text('.found')).endsWith(share(found, known.TOTAL[1])));
+  const rows = await report.texts('.grid-row .cell:first-child');
+  assert.deepEqual(rows, ['compress']);
+  await report.click('.legend button.key:has-text("unknown")');
+  assert.deepEqual((await report.texts('.grid-row .cell:first-child')).sort(), ['0xdeadbeef', 'compress']);
+  await report.press('Escape');
+  assert.equal(await report.page.locator('.found').count(), 0);
+});
+
+reportTest('light and dark: a button that is remembered, and the colours of the page follow', 'diff', async (report) => {
+  const theme = () => report.run(() => document.documentElement.dataset.theme);
+  assert.equal(await theme(), 'light');
+  const ground = [20, 15 * ROW];
+  assert.ok(near((await report.pixels([ground]))[0], [255, 255, 255]));
+  await report.click('[aria-label="Switch between light and dark"]');
+  assert.equal(await theme(), 'dark');
+  assert.ok((await report.pixels([ground]))[0][0] < 40);
+  assert.ok(near(await report.fill('parse'), colour.rgb(colour.PALETTES.kelvin.more)));
+  await report.page.reload();
+  report.requests.length = 1;
+  await report.painted(10000);
+  assert.equal(await theme(), 'dark');
+});
+
+reportTest('a control keeps the focus when the bar is made anew', 'diff', async (report) => {
+  await report.page.focus('.controls label:has-text("Invert") input');
+  await report.page.keyboard.press('Space');
+  await report.settle();
+  assert.equal(await report.run(() => document.activeElement?.closest('label')?.textContent), 'Invert');
+  await report.page.focus('.choice button:text-is("Base")');
+  await report.page.keyboard.press('Enter');
+  await report.settle();
+  assert.equal(await report.run(() => document.activeElement?.textContent), 'Base');
+});

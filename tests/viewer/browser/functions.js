@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of functions.
+
+import assert from 'node:assert/strict';
+
+import { near, reportTest } from '../lib/browser.js';
+import * as known from '../lib/known.js';
+
+const NAMES = [...new Set(known.STACKS.flatMap(([path]) => path))];
+
+/** The visible rows. @param {any} report @returns {Promise<string[][]>} */
+const rows = (report) =>
+  report.run(() => [...document.querySelectorAll('.grid-row')].map((row) => [...row.children].map((cell) => cell.textContent)));
+
+/** @param {any} report @param {string} title */
+const sortBy = (report, title) => report.click(`.grid-head [role=columnheader]:text-is("${title}")`);
+
+reportTest('all functions, proven changes first, the largest on top', 'diff', async (report) => {
+  assert.match(await report.text('.functions .bar'), new RegExp(`${NAMES.length} of `));
+  const first = (await rows(report)).slice(0, 5);
+  assert.deepEqual(
+    first.map((row) => row[0]),
+    ['parse', 'compress', 'new_audit', 'old_cache', 'lex'],
+  );
+  assert.deepEqual(first[0].slice(2, 7), ['1.23 s', '2.23 s', '+500 ms', '+1.00 s', '+81.3 %']);
+  assert.deepEqual(
+    first.map((row) => row[8]),
+    ['more', 'less', 'new', 'gone', 'more'],
+  );
+});
+
+reportTest('a title sorts, and sorts the other way', 'diff', async (report) => {
+  await report.click('.choice button:text-is("Functions")');
+  const column = async (/** @type {number} */ i) => (await rows(report)).map((row) => row[i]);
+  await sortBy(report, 'function');
+  const up = await column(0);
+  assert.deepEqual(
+    up,
+    [...up].sort((a, b) => (a < b ? -1 : 1)),
+  );
+  await sortBy(report, 'function');
+  const down = await column(0);
+  assert.deepEqual(
+    down,
+    [...down].sort((a, b) => (a < b ? 1 : -1)),
+  );
+  await sortBy(report, 'base');
+  assert.deepEqual((await column(0)).slice(0, 3), ['__libc_start_main', 'main', 'steady']);
+  assert.equal(await report.run(() => document.querySelector('[aria-sort=descending]')?.textContent), 'base');
+  await sortBy(report, 'base');
+  assert.equal(await report.run(() => document.querySelector('[aria-sort=ascending]')?.textContent), 'base');
+  assert.equal((await column(0))[0], 'new_audit');
+  await sortBy(report, 'Δ self');
+  assert.equal((await column(0))[0], 'compress');
+});
+
+reportTest('text and verdict filter it', 'diff', async (report) => {
+  await report.page.fill('[aria-label="Filter functions"]', 'LIBZ');
+  await report.settle();
+  assert.deepEqual(
+    (await rows(report)).map((row) => row[0]),
+    ['compress'],
+  );
+  await report.page.fill('[aria-label="Filter functions"]', '');
+  await report.select('[aria-label="Filter by verdict"]', 'more');
+  assert.deepEqual(
+    (await rows(report)).map((row) => row[0]),
+    ['parse', 'lex'],
+  );
+  assert.match(await report.text('.functions .bar'), /2 of /);
+  await report.page.fill('[aria-label="Filter functions"]', 'nothing like it');
+  await report.settle();
+  assert.deepEqual(await rows(report), []);
+});
+
+reportTest('a click marks all frames of the function and selects the widest', 'diff', async (report) => {
+  await report.page.fill('[aria-label="Filter functions"]', 'qsort');
+  await report.settle();
+  await report.click('.grid-row:has-text("qsort")');
+  assert.equal(await report.text('.inspector h2'), 'qsort');
+  assert.match(await report.text('#active-frame'), /^qsort,/);
+  const { edge, top } = await report.middle('qsort');
+  const [mark] = await report.pixels([[edge + 1.5, top]], 'canvas.overlay');
+  assert.ok(mark[3] > 200, `framed: ${mark}`);
+  assert.equal(await report.run(() => document.querySelector('.grid-row.selected .cell')?.textContent), 'qsort');
+});
+
+reportTest('a click on a frame marks its row', 'diff', async (report) => {
+  await report.clickFrame('compress');
+  assert.equal(await report.run(() => document.querySelector('.grid-row[aria-selected=true] .cell')?.textContent), 'compress');
+});
+
+reportTest('arrows walk through the rows and bring them into view', 'diff', async (report) => {
+  await report.page.focus('.grid-body');
+  for (let i = 0; i < 12; i++) await report.press('ArrowDown');
+  const state = await report.run(() => {
+    const row = /** @type {HTMLElement} */ (document.querySelector('.grid-row.selected'));
+    const body = /** @type {HTMLElement} */ (document.querySelector('.grid-body'));
+    const [r, b] = [row.getBoundingClientRect(), body.getBoundingClientRect()];
+    return { index: Number(row.getAttribute('aria-rowindex')), inside: r.top >= b.top - 1 && r.bottom <= b.bottom + 1 };
+  });
+  assert.deepEqual(state, { index: 13, inside: true });
+});
+
+reportTest('a grid for screen readers: rows, columns, counts', 'diff', async (report) => {
+  const roles = await report.run(() => ({
+    grid: document.querySelectorAll('.functions [role=grid]').length,
+    headers: document.querySelectorAll('.functions [role=columnheader]').length,
+    cells: document.querySelectorAll('.grid-row')[0].querySelectorAll('[role=gridcell]').length,
+    count: Number(document.querySelector('[role=grid]')?.getAttribute('aria-rowcount')),
+  }));
+  assert.equal(roles.grid, 1);
+  assert.equal(roles.headers, 9);
+  assert.equal(roles.cells, 9);
+  assert.ok(roles.count >= NAMES.length);
+});
+
+reportTest('one recording: self and total', 'single', async (report) => {
+  assert.deepEqual(await report.texts('.grid-head .cell'), ['function', 'module', 'self', 'self %', 'total', 'total %']);
+  assert.equal((await rows(report))[0][0], 'compress');
+  await sortBy(report, 'total');
+  assert.deepEqual(
+    (await rows(report)).slice(0, 2).map((row) => row[0]),
+    ['__libc_start_main', 'main'],
+  );
+  assert.deepEqual((await rows(report))[1].slice(4), ['17.8 s', '99.3 %']);
+});
+
+reportTest('the bar above the list moves by pointer and by key', 'diff', async (report) => {
+  const height = () => report.run(() => document.querySelector('.functions')?.clientHeight);
+  const before = await height();
+  await report.page.focus('.splitter');
+  await report.press('ArrowUp', 'ArrowUp');
+  assert.ok(Math.abs((await height()) - before - 48) <= 2);
+  const bar = await report.page.locator('.splitter').boundingBox();
+  await report.page.mouse.move(bar.x + 200, bar.y + 2);
+  await report.page.mouse.down();
+  await report.page.mouse.move(bar.x + 200, bar.y + 102, { steps: 4 });
+  await report.page.mouse.up();
+  await report.settle();
+  assert.ok(Math.abs((await height()) - before + 52) <= 6, `${before} then ${await height()}`);
+  assert.ok(near(await report.fill('parse'), [0xd5, 0x5e, 0]), 'the picture follows');
+});

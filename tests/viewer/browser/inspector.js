@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is told of a frame.
+
+import assert from 'node:assert/strict';
+
+import { reportTest } from '../lib/browser.js';
+import * as known from '../lib/known.js';
+import { pasted } from './keys.js';
+
+/** The rows of the inspector's first table: label, then cells with their lines. @param {any} report */
+function figures(report) {
+  return report.run(() =>
+    [...document.querySelectorAll('.inspector table')[0].querySelectorAll('tbody tr')].map((row) =>
+      [...row.children].map((cell) => /** @type {HTMLElement} */ (cell).innerText.replace(/\n/g, ' | ')),
+    ),
+  );
+}
+
+reportTest('without a frame: the proven changes, the largest first; a click leads to the function', 'diff', async (report) => {
+  const names = await report.texts('.inspector .changes button');
+  assert.deepEqual([...names].sort(), ['compress', 'lex', 'new_audit', 'old_cache', 'parse']);
+  assert.equal(names[0], 'compress');
+  await report.click('.inspector .changes button:text-is("lex")');
+  assert.equal(await report.text('.inspector h2'), 'lex');
+  assert.ok((await report.text('.found')).startsWith('1/1 '));
+});
+
+reportTest('hover shows a frame, leaving lets go, a click pins it', 'diff', async (report) => {
+  await report.hover('compress');
+  assert.equal(await report.text('.inspector h2'), 'compress');
+  await report.page.mouse.move(1270, 300);
+  await report.settle();
+  assert.equal(await report.page.locator('.inspector h2').count(), 0);
+  await report.clickFrame('compress');
+  const box = await report.picture();
+  await report.page.mouse.move(box.x + box.width / 2, box.y + 10);
+  await report.settle();
+  assert.equal(await report.text('.inspector h2'), 'compress', 'pinned');
+  await report.press('Escape');
+  assert.notEqual(await report.text('.inspector h2'), 'compress');
+});
+
+reportTest('figures of both sides, the difference, its share and points', 'diff', async (report) => {
+  await report.clickFrame('parse');
+  const [total, self] = await figures(report);
+  assert.equal(total[0], 'total');
+  assert.equal(total[1], '1.23 s | 6.99 %');
+  assert.equal(total[2], '2.23 s | 12.5 %');
+  assert.equal(total[3], '+1.00 s | +81.3 % of base | +5.59 points');
+  assert.equal(self[1], '400 ms | 2.27 %');
+  assert.equal(self[2], '900 ms | 5.03 %');
+  assert.equal(self[3], '+500 ms | +125 % of base | +2.79 points');
+});
+
+reportTest('head is scaled in every figure', 'scaled', async (report) => {
+  await report.clickFrame('parse');
+  const [total] = await figures(report);
+  assert.equal(total[2], '2.23 s | 12.5 %');
+  assert.equal(total[3], '+1.00 s | +81.3 % of base | +5.59 points');
+});
+
+reportTest('verdict, interval, place in the source, origin and the rule that decided', 'diff', async (report) => {
+  await report.clickFrame('parse');
+  const text = await report.text('.inspector');
+  assert.match(text, /takes more time/);
+  assert.match(text, /95 % interval of the difference: \+\d+ ms to \+1\.\d+ s/);
+  assert.match(text, /app · src\/app\.c:42/);
+  assert.match(text, /user – the program itself/);
+  await report.press('0');
+  await report.clickFrame('compress');
+  assert.match(await report.text('.inspector'), /library – a library's directory/);
+});
+
+reportTest('what only one side has says so', 'diff', async (report) => {
+  await report.clickFrame('new_audit');
+  assert.match(await report.text('.inspector .state'), /^new/);
+  assert.match(await report.text('.inspector table'), /none in base/);
+  await report.press('0', 'b');
+  await report.clickFrame('old_cache', 0);
+  assert.match(await report.text('.inspector .state'), /^gone/);
+});
+
+reportTest('callers and callees with their shares; a click leads there', 'diff', async (report) => {
+  await report.clickFrame('parse');
+  const list = (/** @type {string} */ title) =>
+    report.run(
+      (t) =>
+        [...document.querySelectorAll('.inspector section')]
+          .filter((s) => s.querySelector('h3')?.textContent === t)
+          .flatMap((s) => [...s.querySelectorAll('li')].map((li) => li.textContent)),
+      title,
+    );
+  assert.deepEqual(await list('Callers'), ['main12.5 %']);
+  assert.deepEqual(await list('Callees'), ['lex6.15 %', 'malloc1.28 %']);
+  await report.click('.inspector section button:text-is("lex")');
+  assert.equal(await report.text('.inspector h2'), 'lex');
+});
+
+reportTest('all callers and all callees of a function, and back', 'diff', async (report) => {
+  await report.clickFrame('malloc');
+  await report.click('.inspector button:text-is("All callers")');
+  assert.ok((await report.text('.controls')).includes('callers of malloc'));
+  const box = await report.picture();
+  for (const [row, name] of ['malloc', 'parse', 'main', '__libc_start_main'].entries()) {
+    await report.page.mouse.move(box.x + box.width / 2, box.y + (row + 1.5) * 19);
+    await report.settle();
+    assert.ok((await report.text('.status')).startsWith(`${name} — base 230 ms`), await report.text('.status'));
+  }
+  await report.click('.controls .chip');
+  assert.deepEqual(await report.hash(), {});
+  await report.clickFrame('sort_items');
+  await report.click('.inspector button:text-is("All callees")');
+  await report.page.mouse.move(box.x + box.width / 2, box.y + 1.5 * 19);
+  await report.settle();
+  assert.match(await report.text('.status'), /^sort_items — base 900 ms/);
+});
+
+reportTest('name and stack are copied', 'diff', async (report) => {
+  await report.clickFrame('compare');
+  await report.click('.inspector button:text-is("Copy name")');
+  await report.until(() => document.querySelector('[role=status]')?.textContent === 'name copied');
+  assert.equal(await pasted(report), 'compare');
+  await report.click('.inspector button:text-is("Copy stack")');
+  await report.until(() => document.querySelector('[role=status]')?.textContent === 'stack copied');
+  assert.equal(await pasted(report), known.frameOf('compare').join('\n'));
+});
+
+reportTest('one recording: time and share only', 'single', async (report) => {
+  await report.clickFrame('parse');
+  const [total, self] = await figures(report);
+  assert.deepEqual(total, ['total', '2.23 s', '12.5 %']);
+  assert.deepEqual(self, ['self', '900 ms', '5.03 %']);
+  assert.doesNotMatch(await report.text('.inspector'), /base|head|Δ|difference|proven/i);
+});
+
+reportTest('under a filter the interval of the whole is not shown', 'diff', async (report) => {
+  await report.press('s');
+  await report.click('.grid-row:has-text("parse")');
+  assert.equal(await report.text('.inspector h2'), 'parse');
+  assert.doesNotMatch(await report.text('.inspector'), /95 % interval/);
+});

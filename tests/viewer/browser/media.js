@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the reader's system asks for: dark, forced colours, less motion, paper.
+
+import assert from 'node:assert/strict';
+
+import { near, reportTest, ROW } from '../lib/browser.js';
+import { colour } from '../lib/modules.js';
+
+reportTest(
+  'dark where the system is dark, and it follows a change',
+  'diff',
+  async (report) => {
+    const theme = () => report.run(() => document.documentElement.dataset.theme);
+    assert.equal(await theme(), 'dark');
+    assert.ok((await report.pixels([[20, 15 * ROW]]))[0][0] < 40);
+    assert.ok(near(await report.fill('parse'), colour.rgb(colour.PALETTES.kelvin.more)), 'hue keeps its meaning');
+    await report.page.emulateMedia({ colorScheme: 'light' });
+    await report.settle();
+    assert.equal(await theme(), 'light');
+    assert.ok((await report.pixels([[20, 15 * ROW]]))[0][0] > 240);
+  },
+  { context: { colorScheme: 'dark' } },
+);
+
+reportTest(
+  "the reader's choice outlasts the system's",
+  'diff',
+  async (report) => {
+    await report.click('[aria-label="Switch between light and dark"]');
+    await report.page.emulateMedia({ colorScheme: 'light' });
+    await report.page.emulateMedia({ colorScheme: 'dark' });
+    await report.settle();
+    assert.equal(await report.run(() => document.documentElement.dataset.theme), 'light');
+  },
+  { context: { colorScheme: 'dark' } },
+);
+
+reportTest(
+  'forced colours: the picture stays, borders and selection are seen',
+  'diff',
+  async (report) => {
+    assert.ok(await report.run(() => matchMedia('(forced-colors: active)').matches));
+    assert.ok(near(await report.fill('parse'), colour.rgb(colour.PALETTES.kelvin.more)));
+    await report.clickFrame('parse');
+    const seen = await report.run(() => {
+      const row = getComputedStyle(/** @type {Element} */ (document.querySelector('.grid-row.selected')));
+      const pressed = getComputedStyle(/** @type {Element} */ (document.querySelector('.choice [aria-pressed=true]')));
+      const other = getComputedStyle(/** @type {Element} */ (document.querySelector('.choice [aria-pressed=false]')));
+      return {
+        row: row.outlineStyle !== 'none',
+        pressed:
+          [pressed.backgroundColor, pressed.color, pressed.borderColor, pressed.outlineStyle].join() !==
+          [other.backgroundColor, other.color, other.borderColor, other.outlineStyle].join(),
+      };
+    });
+    assert.ok(seen.row, 'the selected row is outlined');
+    assert.ok(seen.pressed, 'a pressed button differs from the others');
+  },
+  { context: { forcedColors: 'active' } },
+);
+
+reportTest(
+  'less motion: nothing moves by itself',
+  'diff',
+  async (report) => {
+    await report.clickFrame('parse');
+    const moving = await report.run(() => document.getAnimations().length);
+    assert.equal(moving, 0);
+  },
+  { context: { reducedMotion: 'reduce' } },
+);
+
+reportTest('on paper: header and picture, no controls, on one page or two', 'diff', async (report) => {
+  await report.page.emulateMedia({ media: 'print' });
+  await report.settle();
+  for (const selector of ['.controls', '.inspector', '.functions'])
+    assert.ok(await report.page.locator(selector).isHidden(), selector);
+  for (const selector of ['h1', '.verdict', 'canvas.flame', '.legend'])
+    assert.ok(await report.page.locator(selector).isVisible(), selector);
+  assert.ok((await report.run(() => document.querySelector('canvas.flame')?.clientHeight)) > 150);
+  const pdf = await report.page.pdf({ format: 'A4', landscape: true });
+  const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length || 0;
+  assert.ok(pages >= 1 && pages <= 2, `${pages} pages`);
+});
+
+for (const [width, height] of [
+  [1920, 1080],
+  [1280, 720],
+  [800, 600],
+  [480, 800],
+])
+  reportTest(
+    `${width} × ${height}: everything is in the window, the picture has room`,
+    'diff',
+    async (report) => {
+      const sizes = await report.run(() => ({
+        wide: document.documentElement.scrollWidth - innerWidth,
+        high: document.documentElement.scrollHeight - innerHeight,
+        picture: document.querySelector('.flame-host')?.getBoundingClientRect().toJSON(),
+        foot: document.querySelector('footer')?.getBoundingClientRect().bottom,
+      }));
+      assert.ok(sizes.wide <= 0 && sizes.high <= 0, JSON.stringify(sizes));
+      assert.ok(sizes.picture.width > width * 0.4 && sizes.picture.height >= 100, JSON.stringify(sizes));
+      assert.ok(sizes.foot <= height + 1);
+    },
+    { context: { viewport: { width, height } } },
+  );

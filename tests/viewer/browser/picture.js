@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is drawn, and where.
+
+import assert from 'node:assert/strict';
+
+import { near, reportTest, ROW } from '../lib/browser.js';
+import * as known from '../lib/known.js';
+import { colour } from '../lib/modules.js';
+import { pageUrl } from '../lib/pages.js';
+
+const { ORIGIN_COLOURS, PALETTES, rgb } = colour;
+const NEUTRAL = rgb(PALETTES.kelvin.same);
+
+/** Hovers every frame that is wide enough, and reads what it is. @param {any} report @param {number} side @param {string[]} [zoom] */
+async function everyFrameIsInPlace(report, side, zoom = []) {
+  const box = await report.picture();
+  let seen = 0;
+  for (const path of known.FRAMES) {
+    const { x, w } = known.placeOf(path, side, zoom);
+    if (w * box.width < 3 || x < -1e-9 || x + w > 1 + 1e-9 || path.some((name) => /^steady_(0[3-9]|[12])/.test(name))) continue;
+    const { x: left, y: top } = await report.middle(path, side, zoom);
+    await report.page.mouse.move(left, top);
+    const status = await report.text('.status');
+    assert.ok(status.startsWith(`${path[path.length - 1]} `), `${path.join(' › ')}: ${status}`);
+    seen++;
+  }
+  assert.ok(seen >= (zoom.length ? 4 : 12), String(seen));
+}
+
+for (const kind of ['diff', 'scaled'])
+  reportTest(`"${kind}": every frame lies where its time puts it, in each view`, kind, async (report) => {
+    await everyFrameIsInPlace(report, 1);
+    await report.press('b');
+    await everyFrameIsInPlace(report, 0);
+    await report.press('h');
+    await everyFrameIsInPlace(report, 1);
+    await report.press('d', 'r');
+    await everyFrameIsInPlace(report, 0);
+  });
+
+reportTest('the zoomed frame fills the width, and its callees with it', 'diff', async (report) => {
+  const parse = known.frameOf('parse');
+  await report.clickFrame(parse);
+  await everyFrameIsInPlace(report, 1, parse);
+  const { width } = await report.picture();
+  await report.page.mouse.move(0, 0);
+  await report.settle();
+  const row = parse.length * ROW + 2;
+  const [left, right] = await report.pixels([
+    [2, row],
+    [width - 3, row],
+  ]);
+  assert.deepEqual(left, right);
+});
+
+reportTest('edges are where widths end, to the pixel', 'diff', async (report) => {
+  const { edge, width, top } = await report.middle('parse');
+  const y = top - ROW / 2 + 2;
+  const [before, first, last, behind] = await report.pixels([
+    [edge - 1.5, y],
+    [edge + 1, y],
+    [edge + width - 2, y],
+    [edge + width + 1, y],
+  ]);
+  const more = rgb(PALETTES.kelvin.more);
+  assert.ok(near(first, more) && near(last, more), `${first} ${last}`);
+  assert.ok(!near(before, more) && !near(behind, more), `${before} ${behind}`);
+});
+
+reportTest('difference: more, less, same; hatched new; moved is neutral', 'diff', async (report) => {
+  const { more, less } = PALETTES.kelvin;
+  assert.ok(near(await report.fill('parse'), rgb(more)), 'the largest change has the full colour');
+  const lex = await report.fill('lex');
+  assert.ok(lex[0] > lex[2] + 80 && !near(lex, rgb(more), 4), `a smaller one is weaker: ${lex}`);
+  const compress = await report.fill('compress');
+  assert.ok(compress[2] > compress[0] + 80, `less is blue: ${compress}`);
+  const strength = colour.intensity((100 * 8e8) / known.TOTAL[1], (100 * 1e9) / known.TOTAL[1]);
+  assert.ok(near(compress, colour.mix(NEUTRAL, rgb(less), strength), 2));
+  for (const name of ['main', 'steady', 'sort_items', 'render_page', 'read'])
+    assert.ok(near(await report.fill(name), NEUTRAL), name);
+});
+
+reportTest('existence is a texture and a sign, not hue alone', 'diff', async (report) => {
+  const { edge, top, width } = await report.middle('new_audit');
+  const points = [];
+  for (let x = 1; x < width - 2; x++) points.push([edge + x, top - ROW / 2 + 2]);
+  const line = (await report.pixels(points)).map(String);
+  assert.ok(new Set(line).size > 1, 'hatched');
+  assert.ok(
+    line.includes(String(rgb(PALETTES.kelvin.new))) ||
+      line.some((c) => near(c.split(',').map(Number), rgb(PALETTES.kelvin.new), 12)),
+  );
+  assert.match(await report.text('.legend'), /\+ new/);
+  assert.match(await report.text('.legend'), /− gone/);
+});
+
+reportTest('removed stacks are drawn in base widths, in their colour', 'diff', async (report) => {
+  await report.press('e');
+  const box = await report.picture();
+  const path = known.frameOf('old_cache');
+  await report.page.mouse.move(box.x + box.width / 2, box.y + path.length * ROW + 5);
+  await report.settle();
+  assert.match(await report.text('.status'), /^old_cache /);
+  const points = Array.from({ length: 40 }, (_, i) => [300 + i, path.length * ROW + 2]);
+  const colours = await report.pixels(points);
+  assert.ok(
+    colours.some((c) => near(c, rgb(PALETTES.kelvin.gone), 12)),
+    String(colours[0]),
+  );
+  assert.ok(new Set(colours.map(String)).size > 1, 'hatched');
+  await report.press('e');
+  assert.ok(near(await report.fill('parse'), rgb(PALETTES.kelvin.more)));
+});
+
+reportTest('origin colours', 'diff', async (report) => {
+  await report.press('2');
+  const wanted = { parse: 1, compress: 2, malloc: 3, read: 3, __libc_start_main: 3, '0xdeadbeef': 0 };
+  for (const [name, origin] of Object.entries(wanted))
+    assert.ok(near(await report.fill(name), rgb(ORIGIN_COLOURS[origin])), name);
+});
+
+reportTest('function colours come from the key: the same in two reports', 'diff', async (report) => {
+  await report.press('3');
+  const names = ['parse', 'compress', 'sort_items', 'steady', 'main'];
+  const here = [];
+  for (const name of names) here.push(await report.fill(name));
+  assert.ok(new Set(here.map(String)).size === names.length);
+  await report.page.goto(pageUrl('single', 'c=function'));
+  report.requests.length = 0;
+  await report.painted(10000);
+  for (const [i, name] of names.entries()) assert.ok(near(await report.fill(name), here[i]), name);
+});
+
+reportTest('bottlenecks are grey, and it is said why', 'diff', async (report) => {
+  await report.press('4');
+  for (const name of ['parse', 'compress']) assert.ok(near(await report.fill(name), NEUTRAL), name);
+  assert.match(await report.text('.legend'), /no (hardware )?counters/);
+});
+
+reportTest('the palettes', 'diff', async (report) => {
+  for (const palette of /** @type {const} */ (['classic', 'codspeed', 'kelvin'])) {
+    await report.select('[aria-label=Palette]', palette);
+    assert.ok(near(await report.fill('parse'), rgb(PALETTES[palette].more)), palette);
+  }
+});
+
+reportTest('a recording against itself shows no colour of change', 'same', async (report) => {
+  const { width } = await report.picture();
+  const points = Array.from({ length: 5 * 90 }, (_, i) => [((i % 90) * width) / 90, Math.floor(i / 90) * ROW + 3]);
+  for (const [r, g, b] of await report.pixels(points)) assert.ok(Math.max(r, g, b) - Math.min(r, g, b) < 20, `  `);
+  assert.equal(await report.page.locator('.controls :text("Removed")').count(), 0);
+});
+
+reportTest('inverted: what took the time itself stands below the root', 'diff', async (report) => {
+  await report.press('i');
+  const box = await report.picture();
+  const names = [...new Set(known.STACKS.map(([path]) => path[path.length - 1]))].sort();
+  let left = 0;
+  for (const name of names) {
+    const w = (known.selfOf(name)[1] / known.TOTAL[1]) * box.width;
+    if (w >= 3) {
+      await report.page.mouse.move(box.x + left + w / 2, box.y + 1.5 * ROW);
+      assert.match(await report.text('.status'), new RegExp(`^${name} `));
+    }
+    left += w;
+  }
+});
+
+reportTest('the picture follows the window', 'diff', async (report) => {
+  await report.page.setViewportSize({ width: 900, height: 700 });
+  await report.settle();
+  await everyFrameIsInPlace(report, 1);
+  const size = await report.run(() => {
+    const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas.flame'));
+    return [canvas.width, Math.floor(canvas.clientWidth)];
+  });
+  assert.equal(size[0], size[1]);
+});
+
+reportTest(
+  'on a dense screen the canvas has its pixels',
+  'diff',
+  async (report) => {
+    const ratio = await report.run(() => {
+      const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas.flame'));
+      return canvas.width / canvas.clientWidth;
+    });
+    assert.ok(Math.abs(ratio - 2) < 0.01);
+    await everyFrameIsInPlace(report, 1);
+    assert.ok(near(await report.fill('parse'), rgb(PALETTES.kelvin.more)));
+  },
+  { context: { deviceScaleFactor: 2 } },
+);

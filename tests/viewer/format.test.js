@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers and names as people read them.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { format } from './lib/modules.js';
+
+/** @param {(...args: any[]) => string} f @param {[...any, string][]} cases the last of each is what is wanted */
+function table(f, cases) {
+  for (const row of cases) assert.equal(f(...row.slice(0, -1)), row[row.length - 1], JSON.stringify(row));
+}
+
+const NB = '\u202f';
+
+test('times have three digits and a unit that fits', () => {
+  table(format.amount, [
+    [0, 'nanoseconds', '0 s'],
+    [1, 'nanoseconds', '1.00 ns'],
+    [999, 'nanoseconds', '999 ns'],
+    [1500, 'nanoseconds', '1.50 µs'],
+    [12345678, 'nanoseconds', '12.3 ms'],
+    [5.6e9, 'nanoseconds', '5.60 s'],
+    [123e9, 'nanoseconds', '123 s'],
+    [NaN, 'nanoseconds', '–'],
+    [Infinity, 'nanoseconds', '–'],
+  ]);
+});
+
+test('rounding does not add a digit', () => {
+  table(format.digits, [
+    [9.999, '10.0'],
+    [99.97, '100'],
+    [0, '0'],
+    [1.234, '1.23'],
+    [12.34, '12.3'],
+    [123.4, '123'],
+  ]);
+  table(format.amount, [
+    [999.9e6, 'nanoseconds', '1.00 s'],
+    [999.7, 'nanoseconds', '1.00 µs'],
+  ]);
+});
+
+test('counts have thousands', () => {
+  table(format.amount, [
+    [0, 'count', '0'],
+    [999, 'count', '999'],
+    [1000, 'count', `1${NB}000`],
+    [1234567, 'count', `1${NB}234${NB}567`],
+    [1500, 'bytes', `1${NB}500 bytes`],
+  ]);
+});
+
+test('shares', () => {
+  table(format.percent, [
+    [0, 100, '0.00 %'],
+    [1, 1000, '0.10 %'],
+    [12.345, 100, '12.3 %'],
+    [9.951, 100, '10.0 %'],
+    [50, 100, '50.0 %'],
+    [99.99, 100, '100 %'],
+    [250, 100, '250 %'],
+    [123456, 100, `123${NB}456 %`],
+    [5, 0, '–'],
+    [NaN, 5, '–'],
+  ]);
+});
+
+test('differences show their sign', () => {
+  table(format.signedAmount, [
+    [3e6, 'nanoseconds', '+3.00 ms'],
+    [-3e6, 'nanoseconds', '−3.00 ms'],
+    [0, 'nanoseconds', '±0 s'],
+    [NaN, 'nanoseconds', '–'],
+  ]);
+  table(format.signedPercent, [
+    [25, 100, '+25.0 %'],
+    [-100, 100, '−100.0 %'],
+    [5, 0, '–'],
+  ]);
+});
+
+test('names get shorter step by step, and the last step is the last part', () => {
+  assert.deepEqual(format.shorterNames('main'), ['main']);
+  assert.deepEqual(format.shorterNames('ns::f(int, char)'), ['ns::f(int, char)', 'ns::f', '…::f']);
+  assert.deepEqual(format.shorterNames('std::map<int, std::vector<x> >::find(int const&) const'), [
+    'std::map<int, std::vector<x> >::find(int const&) const',
+    'std::map<int, std::vector<x> >::find',
+    'std::map‹…›::find',
+    '…::find',
+  ]);
+  assert.deepEqual(format.shorterNames('a::(anonymous namespace)::f(int)'), [
+    'a::(anonymous namespace)::f(int)',
+    'a::{anon}::f',
+    '…::f',
+  ]);
+  for (const name of ['a<b', 'a>b', '((', ')(', '<', '>>>', '::', 'a::', '', 'operator<', 'operator->', 'x::operator<<(int)'])
+    for (const form of format.shorterNames(name)) assert.equal(typeof form, 'string');
+});
+
+test('each form is shorter than the one before', () => {
+  for (const name of [
+    '<T as core::fmt::Display>::fmt',
+    'core::ptr::drop_in_place<alloc::vec::Vec<u8>>',
+    'ns::operator<(A const&, B const&)',
+    'std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::append(char const*)',
+    'runtime.(*mheap).alloc.func1',
+    'a::b<c>(d)::{lambda(int)#1}::operator()(int) const',
+  ]) {
+    const forms = format.shorterNames(name);
+    for (let i = 1; i < forms.length; i++) assert.ok(forms[i].length <= forms[i - 1].length, `${name}: ${forms}`);
+    assert.ok(forms.every((form) => form.length > 0));
+  }
+});
+
+test("a method of Go keeps its receiver's type, a call operator its name", () => {
+  for (const form of format.shorterNames('main.(*Server).handle'))
+    assert.ok(form.includes('Server') && !form.includes('..'), form);
+  assert.ok(format.shorterNames('Less::operator()(int, int) const').every((form) => form.includes('operator()')));
+});
+
+test('a line of a list holds short names whole and long ones without what stands in brackets', () => {
+  assert.equal(format.listName('ns::f(int)'), 'ns::f(int)');
+  const long = `ns::f<${'x, '.repeat(40)}y>(${'int, '.repeat(20)}char)`;
+  assert.equal(format.listName(long), 'ns::f‹…›');
+});

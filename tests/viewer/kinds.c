@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kinds.h"
+
+#include "kinds_large.h"
+#include "maker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { RUNS = 10, HEAD_RUNS_SCALED = 5, STEADY = 30, STEADY_MS = 40 };
+
+/* ---- The known tree: tests/viewer/known.js holds the same figures ---- */
+
+#define MAIN "__libc_start_main!libc.so@s;main"
+
+static const struct known_row {
+	const char *stack;
+	int ms[DIFF_SIDES]; /* a run */
+} known_rows[] = {
+	{ MAIN ";parse#~", { 40, 90 } },
+	{ MAIN ";parse#~;lex#~", { 60, 110 } },
+	{ MAIN ";parse#~;malloc!libc.so@s", { 10, 10 } },
+	{ MAIN ";parse#~;malloc!libc.so@s;_int_malloc!libc.so@s", { 8, 8 } },
+	{ MAIN ";parse#~;malloc!libc.so@s;_int_malloc!libc.so@s;page_fault![kernel.kallsyms]@s", { 5, 5 } },
+	{ MAIN ";compress!libz.so@l#~", { 200, 120 } },
+	{ MAIN ";sort_items", { 20, 20 } },
+	{ MAIN ";sort_items;qsort!libc.so@s", { 10, 10 } },
+	{ MAIN ";sort_items;qsort!libc.so@s;compare", { 50, 50 } },
+	{ MAIN ";sort_items;qsort!libc.so@s;compare;memcmp!libc.so@s", { 10, 10 } },
+	{ MAIN ";old_cache", { 60, 0 } },
+	{ MAIN ";new_audit", { 0, 70 } },
+	{ MAIN ";format_page#77", { 40, 0 } },
+	{ MAIN ";render_page#77", { 0, 40 } },
+	{ MAIN ";read!libc.so@s", { 5, 5 } },
+	{ MAIN ";read!libc.so@s;sys_read![kernel.kallsyms]@s", { 30, 30 } },
+	{ "0xdeadbeef!//anon@?", { 12, 12 } },
+};
+
+/* Runs of one program differ; over ten of them it evens out, so that sums are those of the table. */
+static int jitter(int run)
+{
+	return run * 7 % 5 - 2;
+}
+
+/* Most of a program is the same after a change: what does not change tells how far the machine itself did. */
+static void add_steady(struct maker *maker, int run)
+{
+	for (int i = 0; i < STEADY; i++) {
+		char stack[96];
+
+		snprintf(stack, sizeof(stack), MAIN ";steady;steady_%02d", i);
+		maker_add(maker, maker_stack_of(maker, stack), STEADY_MS + jitter(run + i), -1);
+	}
+}
+
+static struct profile *known_profile(int side, int runs)
+{
+	struct maker maker = maker_create(side ? "./app --new" : "./app --old", side ? "22" : "11");
+
+	for (int run = 0; run < runs; run++) {
+		maker_run(&maker, "app", 600);
+		add_steady(&maker, run);
+		for (size_t i = 0; i < sizeof(known_rows) / sizeof(known_rows[0]); i++) {
+			int ms = known_rows[i].ms[side];
+
+			if (ms > 0)
+				maker_add(&maker, maker_stack_of(&maker, known_rows[i].stack),
+					ms + (ms >= 40 ? jitter(run + (int)i) : 0), -1);
+		}
+	}
+	return maker_finish(&maker);
+}
+
+static void make_diff(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = known_profile(DIFF_BASE, RUNS);
+	profiles[DIFF_HEAD] = known_profile(DIFF_HEAD, RUNS);
+}
+
+static void make_scaled(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = known_profile(DIFF_BASE, RUNS);
+	profiles[DIFF_HEAD] = known_profile(DIFF_HEAD, HEAD_RUNS_SCALED);
+}
+
+static void make_same(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = known_profile(DIFF_BASE, RUNS);
+	profiles[DIFF_HEAD] = known_profile(DIFF_BASE, RUNS);
+}
+
+static void make_single(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_HEAD] = known_profile(DIFF_HEAD, RUNS);
+}
+
+/* ---- Time and threads ---- */
+
+/* Two seconds: main loads for one and works for one; a thread waits through both; a worker runs in the second half. */
+static struct profile *timeline_profile(int side)
+{
+	struct maker maker = maker_create("./threads", side ? "22" : "11");
+
+	maker_run(&maker, "main", 2000);
+	maker_add(&maker, maker_stack_of(&maker, "main;load"), 1000, 0);
+	maker_add(&maker, maker_stack_of(&maker, "main;work"), 1000, 1000);
+	maker_thread(&maker, "io", 101);
+	maker_add(&maker, maker_stack_of(&maker, "start_thread!libc.so@s;wait_io;epoll_wait!libc.so@s"), 2000, 0);
+	for (int i = 0; i < 10; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "worker-%d", i);
+		maker_thread(&maker, name, 110 + i);
+		maker_add(&maker, maker_stack_of(&maker, "start_thread!libc.so@s;worker"), side ? 900 : 500, 1000);
+	}
+	return maker_finish(&maker);
+}
+
+static void make_timeline(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = timeline_profile(DIFF_BASE);
+	profiles[DIFF_HEAD] = timeline_profile(DIFF_HEAD);
+}
+
+/* ---- Names that try to break out ---- */
+
+static const char *const hostile_names[] = {
+	"</script><script>window.hacked=1</script>",
+	"<img src=x onerror=window.hacked=2>",
+	"<!--<script>",
+	"]]>&lt;b&gt;&amp;\"'`",
+	"${window.hacked=3}`javascript:window.hacked=4",
+	"\xe2\x80\xaeright to left\xe2\x80\xac mark",
+	"\xe2\x81\xa6isolated\xe2\x81\xa9",
+	"bell\x07 escape\x1b[31m tab\t line\nreturn\r delete\x7f one\x01",
+	"\xff\xfe broken \xc3 utf-8 \xed\xa0\x80",
+	"__proto__",
+	"constructor",
+	"toString",
+	"a;b;c 7",
+	"漢字関数名前<漢字, 漢字>::operator<(漢字)",
+	"[a-z]+(*",
+};
+
+enum { HOSTILE_NAMES = sizeof(hostile_names) / sizeof(hostile_names[0]), LONG_NAME = 10000 };
+
+static struct profile *hostile_profile(int side)
+{
+	struct maker maker = maker_create("</title><script>window.hacked=5</script>", side ? "22" : "11");
+	struct maker_frame frame = { "main", "app", PROFILE_ORIGIN_USER };
+	static char long_name[LONG_NAME + 1];
+	uint32_t root;
+
+	memset(long_name, 'x', LONG_NAME);
+	memcpy(long_name, "long<", 5);
+	memcpy(long_name + LONG_NAME - 6, "_end>", 5);
+	maker_run(&maker, "<b>thread</b>\xe2\x80\xae", 600);
+	root = maker_stack(&maker, 0, &frame);
+	for (size_t i = 0; i <= HOSTILE_NAMES; i++) {
+		frame = (struct maker_frame){ i < HOSTILE_NAMES ? hostile_names[i] : long_name, "<i>module</i>",
+			PROFILE_ORIGIN_USER };
+		maker_add(&maker, maker_stack(&maker, root, &frame), 100 + (int64_t)i * (side ? 2 : 1), -1);
+	}
+	frame = (struct maker_frame){ "", "", PROFILE_ORIGIN_UNKNOWN };
+	maker_add(&maker, maker_stack(&maker, root, &frame), 100, -1);
+	return maker_finish(&maker);
+}
+
+static void make_hostile(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = hostile_profile(DIFF_BASE);
+	profiles[DIFF_HEAD] = hostile_profile(DIFF_HEAD);
+}
+
+/* ---- All of them ---- */
+
+static const struct kind kinds[] = {
+	{ "diff", make_diff, .title = "old against new" },
+	{ "scaled", make_scaled },
+	{ "same", make_same },
+	{ "single", make_single },
+	{ "empty-base", make_single, .empty = KIND_EMPTY_BASE },
+	{ "empty-head", make_single, .empty = KIND_EMPTY_HEAD },
+	{ "timeline", make_timeline },
+	{ "hostile", make_hostile, .title = "</title><img src=x onerror=window.hacked=6>" },
+	{ "deep", kinds_large_deep },
+	{ "functions", kinds_large_functions },
+	{ "threads", kinds_large_threads },
+	{ "huge", kinds_large_huge },
+	{ "huge-diff", kinds_large_huge_diff },
+};
+
+const struct kind *kind_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+void kind_list(void)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		puts(kinds[i].name);
+}

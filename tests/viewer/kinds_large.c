@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kinds_large.h"
+
+#include "maker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	DEEP = 2000,
+	CALLERS = 200,
+	CALLEES = 1000,
+	THREADS = 10000,
+	HUGE_NODES = 1000000,
+	HUGE_FUNCTIONS = 20000,
+	HUGE_DEPTH = 60,
+	HUGE_TRUNK = 5,
+	HUGE_TRUNK_FUNCTIONS = 7,
+};
+
+static const enum profile_origin origins[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
+	PROFILE_ORIGIN_USER };
+
+static uint32_t below(struct maker *maker, uint32_t parent, const char *prefix, size_t number)
+{
+	char name[64];
+	struct maker_frame frame = { name, "app", origins[number % 4] };
+
+	snprintf(name, sizeof(name), "%s%zu", prefix, number);
+	return maker_stack(maker, parent, &frame);
+}
+
+static struct profile *deep_profile(int side)
+{
+	struct maker maker = maker_create("./deep", side ? "22" : "11");
+	uint32_t stack = 0;
+
+	maker_run(&maker, "deep", 1000);
+	for (size_t i = 0; i < DEEP; i++) {
+		struct maker_frame frame = { .module = "app", .origin = PROFILE_ORIGIN_USER };
+		char name[32];
+
+		snprintf(name, sizeof(name), "level_%zu", i + 1);
+		frame.name = name;
+		stack = maker_stack(&maker, stack, &frame);
+	}
+	maker_add(&maker, stack, side ? 1500 : 1000, -1);
+	return maker_finish(&maker);
+}
+
+void kinds_large_deep(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = deep_profile(DIFF_BASE);
+	profiles[DIFF_HEAD] = deep_profile(DIFF_HEAD);
+}
+
+static struct profile *functions_profile(int side)
+{
+	struct maker maker = maker_create("./functions", side ? "22" : "11");
+
+	maker_run(&maker, "functions", 1000);
+	for (size_t i = 0; i < CALLERS; i++) {
+		uint32_t caller = below(&maker, 0, "caller_", i);
+
+		for (size_t j = 0; j < CALLEES; j++)
+			maker_add(&maker, below(&maker, caller, "callee_", i * CALLEES + j),
+				1 + (int64_t)((i + j) % 7) + (side && j == 0), -1);
+	}
+	return maker_finish(&maker);
+}
+
+void kinds_large_functions(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = functions_profile(DIFF_BASE);
+	profiles[DIFF_HEAD] = functions_profile(DIFF_HEAD);
+}
+
+void kinds_large_threads(struct profile *profiles[DIFF_SIDES])
+{
+	struct maker maker = maker_create("./threads", "22");
+	uint32_t stack;
+
+	maker_run(&maker, "main", THREADS);
+	stack = maker_stack_of(&maker, "main;serve");
+	maker_add(&maker, stack, 100, 0);
+	for (int32_t i = 0; i < THREADS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "pool-%05d", i);
+		maker_thread(&maker, name, 1000 + i);
+		maker_add(&maker, stack, 2, i);
+	}
+	profiles[DIFF_HEAD] = maker_finish(&maker);
+}
+
+static uint32_t next(uint64_t *seed)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(*seed >> 33);
+}
+
+/*
+ * A walk through a tree: one frame deeper as often as not, else back up a way; the chosen frame gets samples. Few functions near
+ * the root, so that some frames are wide.
+ */
+static struct profile *huge_profile(int side, size_t nodes)
+{
+	struct maker maker = maker_create("./huge", side ? "22" : "11");
+	uint64_t seed = 7;
+	uint32_t path[HUGE_DEPTH + 1] = { 0 };
+	size_t depth = 0;
+
+	maker_run(&maker, "huge", 1000);
+	for (size_t i = 0; maker.profile->stack_count < nodes; i++) {
+		bool one_sided = i % 4 == (side ? 1 : 2);
+		uint32_t function, stack, ms;
+
+		if (depth >= HUGE_DEPTH || (depth > 2 && next(&seed) % 5 < 2))
+			depth -= 1 + next(&seed) % (depth - 1);
+		function = next(&seed) % (depth < HUGE_TRUNK ? HUGE_TRUNK_FUNCTIONS : HUGE_FUNCTIONS);
+		stack = below(&maker, path[depth], "function_", function);
+		ms = 1 + next(&seed) % 20;
+		maker_add(&maker, stack, one_sided ? 0 : ms, -1);
+		path[++depth] = stack;
+	}
+	return maker_finish(&maker);
+}
+
+void kinds_large_huge(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_HEAD] = huge_profile(DIFF_HEAD, HUGE_NODES);
+}
+
+void kinds_large_huge_diff(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = huge_profile(DIFF_BASE, HUGE_NODES);
+	profiles[DIFF_HEAD] = huge_profile(DIFF_HEAD, HUGE_NODES);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The viewer's own modules, as they are. They are copied beside a package.json, since older versions of node take a .js file for
+// CommonJS where none says otherwise.
+
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const source = join(dirname(fileURLToPath(import.meta.url)), '../../../render/viewer');
+const folder = mkdtempSync(join(tmpdir(), 'kelvin-modules-'));
+cpSync(source, folder, { recursive: true });
+writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
+
+export const colour = await load('colour');
+export const draw = await load('draw');
+export const decode = await load('decode');
+export const format = await load('format');
+export const layout = await load('layout');
+export const { Model } = await load('model');
+export const state = await load('state');
+export const timeline = await load('timeline');
+export const tree = await load('tree');

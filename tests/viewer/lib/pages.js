@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Pages of known content, made by make_page once a run, and what is in them.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'kelvin-pages-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+/** The generator lies beside the program under test (KELVIN), unless KELVIN_MAKE_PAGE says where. */
+function generator() {
+  const kelvin = process.env.KELVIN || join(here, '../../../build/dev/cli/kelvin');
+  const path = process.env.KELVIN_MAKE_PAGE || join(dirname(kelvin), '../tests/viewer/make_page');
+  if (!existsSync(path)) throw new Error(`${path} is not there: build the project, or set KELVIN_MAKE_PAGE`);
+  return resolve(path);
+}
+
+/** The file of a page. @param {string} kind */
+export function pageFile(kind) {
+  const file = join(folder, `${kind}.html`);
+  if (!existsSync(file)) execFileSync(generator(), [kind, file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return file;
+}
+
+/** @param {string} kind @param {string} [hash] */
+export function pageUrl(kind, hash = '') {
+  return pathToFileURL(pageFile(kind)).href + (hash && `#${hash}`);
+}
+
+/** One block's bytes. @param {string} html @param {string} name */
+function block(html, name) {
+  const found = new RegExp(`id="data-${name}">([^<]*)</script>`).exec(html);
+  if (!found) throw new Error(`no block "${name}"`);
+  return new Uint8Array(gunzipSync(Buffer.from(found[1], 'base64')));
+}
+
+/** What the browser would decode. @param {string} kind @param {typeof import('../../../render/viewer/decode.js')} decode */
+export function readPage(kind, decode) {
+  const html = readFileSync(pageFile(kind), 'utf8');
+  const meta = JSON.parse(new TextDecoder().decode(block(html, 'meta')));
+  return {
+    meta,
+    functions: decode.decodeFunctions(meta),
+    tree: decode.decodeTree(block(html, 'tree'), meta.sides),
+    samples: decode.decodeSamples(block(html, 'samples'), meta.sides),
+    timelines: decode.decodeTimeline(block(html, 'timeline'), meta.sides),
+  };
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What must hold of every tree that is made from the page's: filters, the system-calls toggle, inverting, search.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { tree as trees } from './lib/modules.js';
+import { byPath, namesTo, randomPage, STATES } from './lib/random.js';
+
+const SEEDS = Array.from({ length: 25 }, (_, i) => i + 1);
+const SYSTEM = 3;
+
+/** A test over all random pages. @param {string} name @param {(page: any) => void} check */
+function property(name, check) {
+  test(name, () => SEEDS.forEach((seed) => check(randomPage(seed))));
+}
+
+/** @param {Float64Array[]} self */
+const sums = (self) => self.map((side) => side.reduce((a, b) => a + b, 0));
+
+/** @param {any} tree */
+const totals = (tree) => [tree.total[0][0], tree.total[1][0]];
+
+property('self values add up to the total of the root, and of every node', ({ tree }) => {
+  assert.deepEqual(sums(tree.self), totals(tree));
+  for (let i = 0; i < tree.count; i++)
+    for (let side = 0; side < 2; side++) {
+      let sum = tree.self[side][i];
+      for (let child = i + 1; child < tree.end[i]; child = tree.end[child]) sum += tree.total[side][child];
+      assert.equal(tree.total[side][i], sum);
+    }
+});
+
+property('a function counts once in a recursion', ({ tree, functions }) => {
+  const made = trees.functionSums(tree, functions.length);
+  for (const f of functions) {
+    const self = [0, 0];
+    const total = [0, 0];
+    for (let i = 1; i < tree.count; i++) {
+      let above = tree.parent[i];
+      while (above > 0 && tree.func[above] !== f.id) above = tree.parent[above];
+      for (let side = 0; side < 2; side++) {
+        if (tree.func[i] === f.id) self[side] += tree.self[side][i];
+        if (tree.func[i] === f.id && above === 0) total[side] += tree.total[side][i];
+      }
+    }
+    assert.deepEqual([made.self[0][f.id], made.self[1][f.id]], self);
+    assert.deepEqual([made.total[0][f.id], made.total[1][f.id]], total);
+  }
+});
+
+property('inverting keeps the totals; its first level is the self time of each function', ({ tree, functions }) => {
+  const made = trees.inverted(tree, functions);
+  assert.deepEqual(totals(made), totals(tree));
+  assert.deepEqual(sums(made.self), totals(tree));
+  const before = trees.functionSums(tree, functions.length);
+  const first = new Map();
+  for (let child = 1; child < made.count; child = made.end[child])
+    first.set(made.func[child], [made.total[0][child], made.total[1][child]]);
+  for (const f of functions) {
+    const self = [before.self[0][f.id], before.self[1][f.id]];
+    if (self[0] || self[1]) assert.deepEqual(first.get(f.id), self);
+    else assert.equal(first.get(f.id), undefined);
+  }
+});
+
+property('inverting twice gives the tree back', (page) => {
+  const once = trees.inverted(page.tree, page.functions);
+  const back = trees.inverted(once, page.functions);
+  assert.deepEqual(byPath(page, back), byPath(page, page.tree));
+});
+
+property("callers of one function add up to the function's total", ({ tree, functions }) => {
+  const before = trees.functionSums(tree, functions.length);
+  for (const f of functions) {
+    const made = trees.inverted(tree, functions, (func) => func === f.id);
+    assert.deepEqual(totals(made), [before.total[0][f.id], before.total[1][f.id]]);
+    for (let child = 1; child < made.count; child = made.end[child]) assert.equal(made.func[child], f.id);
+  }
+});
+
+property('callees of one function add up to the time spent in and below it', ({ tree, functions }) => {
+  const before = trees.functionSums(tree, functions.length);
+  for (const f of functions) {
+    const made = trees.calleesOf(tree, functions, (func) => func === f.id);
+    assert.deepEqual(totals(made), [before.total[0][f.id], before.total[1][f.id]]);
+    for (let child = 1; child < made.count; child = made.end[child]) assert.equal(made.func[child], f.id);
+  }
+});
+
+property('a search covers the union of the matching subtrees', ({ tree }) => {
+  for (const wanted of [[0], [1, 2], [3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]]) {
+    const { sum, nodes } = trees.coveredBy(tree, (node) => wanted.includes(tree.func[node]));
+    const union = [0, 0];
+    let summed = 0;
+    for (let i = 1; i < tree.count; i++) {
+      let at = i;
+      while (at > 0 && !wanted.includes(tree.func[at])) at = tree.parent[at];
+      if (at > 0) [0, 1].forEach((side) => (union[side] += tree.self[side][i]));
+      if (wanted.includes(tree.func[i])) summed += tree.total[0][i];
+    }
+    assert.deepEqual(sum, union);
+    assert.ok(sum[0] <= tree.total[0][0] && sum[0] <= summed);
+    for (const node of nodes) assert.ok(wanted.includes(tree.func[node]));
+  }
+  assert.deepEqual(trees.coveredBy(tree, () => false).sum, [0, 0]);
+});
+
+/** What a toggle should make of every stack, by hand. @param {any} page @param {'hide'|'fold'} mode */
+function withoutSystemByHand(page, mode) {
+  const { tree, functions } = page;
+  const out = new Map();
+  const hidden = [0, 0];
+  for (let i = 0; i < tree.count; i++) {
+    const self = [tree.self[0][i], tree.self[1][i]];
+    if (!self[0] && !self[1]) continue;
+    if (mode === 'hide' && i > 0 && functions[tree.func[i]].origin === SYSTEM) {
+      self.forEach((value, side) => (hidden[side] += value));
+      continue;
+    }
+    const path = [];
+    for (let at = i; at > 0; at = tree.parent[at])
+      if (functions[tree.func[at]].origin !== SYSTEM) path.push(functions[tree.func[at]].name);
+    const key = path.reverse().join(';');
+    const sum = out.get(key) || [0, 0];
+    out.set(key, [sum[0] + self[0], sum[1] + self[1]]);
+  }
+  return { paths: out, hidden };
+}
+
+for (const mode of /** @type {const} */ (['hide', 'fold'])) {
+  property(
+    `system calls, ${mode}: frames between others are spliced out, the rest is ${mode === 'hide' ? 'hidden' : 'kept'}`,
+    (page) => {
+      const { tree: made, hidden } = trees.withoutSystem(page.tree, page.functions, mode);
+      const wanted = withoutSystemByHand(page, mode);
+      assert.deepEqual(byPath(page, made), wanted.paths);
+      assert.deepEqual(hidden, wanted.hidden);
+      for (let i = 1; i < made.count; i++) assert.notEqual(page.functions[made.func[i]].origin, SYSTEM);
+      totals(made).forEach((total, side) => assert.equal(total + hidden[side], page.tree.total[side][0]));
+    },
+  );
+}
+
+property('hiding keeps the self time of every function that is no system function', (page) => {
+  const before = trees.functionSums(page.tree, page.functions.length);
+  const after = trees.functionSums(trees.withoutSystem(page.tree, page.functions, 'hide').tree, page.functions.length);
+  for (const f of page.functions)
+    for (let side = 0; side < 2; side++) assert.equal(after.self[side][f.id], f.origin === SYSTEM ? 0 : before.self[side][f.id]);
+});
+
+property('siblings of a tree that is made anew keep the shared order, and are distinct', (page) => {
+  for (const made of [
+    trees.inverted(page.tree, page.functions),
+    trees.withoutSystem(page.tree, page.functions, 'hide').tree,
+    trees.withoutSystem(page.tree, page.functions, 'fold').tree,
+  ])
+    for (let i = 0; i < made.count; i++) {
+      let before = -1;
+      for (let child = i + 1; child < made.end[i]; child = made.end[child]) {
+        const { rank } = page.functions[made.func[child]];
+        assert.ok(rank > before, namesTo(page, made, child).join(';'));
+        before = rank;
+      }
+    }
+});
+
+/** @param {any} page @param {object} filters */
+const filtered = (page, filters) => trees.filteredSelf(page.tree, page.samples, page.timelines, filters);
+
+property('without a filter nothing is filtered; a filter that lets all pass changes nothing', (page) => {
+  assert.equal(filtered(page, { range: null }), null);
+  assert.deepEqual(filtered(page, { keepThread: () => true }), page.tree.self);
+  assert.deepEqual(filtered(page, { range: [0, 2e7] }), page.tree.self);
+});
+
+property('threads and ranges of time add up to the whole', (page) => {
+  const add = (/** @type {any[]} */ parts) =>
+    [0, 1].map((side) =>
+      page.tree.self[side].map((/** @type {any} */ _, /** @type {number} */ i) =>
+        parts.reduce((sum, part) => sum + part[side][i], 0),
+      ),
+    );
+  const threads = [0, 1, 2].map((wanted) =>
+    filtered(page, { keepThread: (/** @type {any} */ _, /** @type {number} */ thread) => thread === wanted }),
+  );
+  assert.deepEqual(add(threads), page.tree.self);
+  const ranges = [0, 1e6, 4e6, 1e7].map((from, i, all) => filtered(page, { range: [from, all[i + 1] ?? 2e7] }));
+  assert.deepEqual(add(ranges), page.tree.self);
+  const both = [0, 1, 2].flatMap((wanted) =>
+    [0, 5e6].map((from) =>
+      filtered(page, {
+        range: [from, from + 5e6],
+        keepThread: (/** @type {any} */ _, /** @type {number} */ thread) => thread === wanted,
+      }),
+    ),
+  );
+  assert.deepEqual(add(both), page.tree.self);
+});
+
+property('every combination of the toggles keeps all time but what it says is hidden', (page) => {
+  for (const mode of /** @type {const} */ (['hide', 'fold'])) {
+    const { tree: made, hidden } = trees.withoutSystem(page.tree, page.functions, mode);
+    const turned = trees.inverted(made, page.functions);
+    totals(turned).forEach((total, side) => assert.equal(total + hidden[side], page.tree.total[side][0], mode));
+  }
+});
+
+test('inverted frames have the verdict on what their width shows', () => {
+  const page = randomPage(7);
+  page.functions.forEach((/** @type {any} */ f, /** @type {number} */ i) => {
+    f.self = { state: i % 2 ? 'same' : 'less' };
+    f.total = { state: 'more' };
+  });
+  const states = (/** @type {any} */ made) => {
+    const out = new Map();
+    for (let child = 1; child < made.count; child = made.end[child]) out.set(made.func[child], STATES[made.state[child]]);
+    return out;
+  };
+  for (const [func, state] of states(trees.inverted(page.tree, page.functions))) assert.equal(state, func % 2 ? 'same' : 'less');
+  assert.deepEqual([...states(trees.inverted(page.tree, page.functions, (func) => func === 3))], [[3, 'more']]);
+});
+
+test('a range of time does not compare a part of one side with the whole of the other', () => {
+  const page = randomPage(4);
+  const self = trees.filteredSelf(page.tree, page.samples, [null, page.timelines[1]], { range: [0, 1e6] });
+  assert.ok(
+    self.every((side, i) => i === 1 || side.every((value) => value === 0)) ||
+      self[1].every((value, i) => value === page.tree.self[1][i]),
+  );
+});
