@@ -4,6 +4,23 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Hundreds of thousands of lines: strings go out as they are, without a format to read. */
+static void put(FILE *stream, const char *text)
+{
+	fputs_unlocked(text, stream);
+}
+
+static void put_number(FILE *stream, uint32_t number)
+{
+	char digits[12], *pos = digits + sizeof(digits);
+
+	*--pos = '\0';
+	do
+		*--pos = (char)('0' + number % 10);
+	while (number /= 10);
+	put(stream, pos);
+}
+
 static const char *file_of(const struct addr2line_style *style, const struct symbolize_frame *frame)
 {
 	const char *slash = strrchr(frame->file, '/');
@@ -13,13 +30,20 @@ static const char *file_of(const struct addr2line_style *style, const struct sym
 	return style->basenames && slash ? slash + 1 : frame->file;
 }
 
-static void print_frame(FILE *stream, const struct addr2line_style *style, const struct symbolize_frame *frame)
+static void print_frame(FILE *stream, const struct addr2line_style *style, const struct symbolize_frame *frame, const char *note)
 {
-	fprintf(stream, "%s%s%s:", frame->name[0] ? frame->name : "??", style->pretty ? " at " : "\n", file_of(style, frame));
+	const char *name = style->mangled && frame->linkage_name[0] ? frame->linkage_name : frame->name;
+
+	put(stream, name[0] ? name : "??");
+	put(stream, style->pretty ? " at " : "\n");
+	put(stream, file_of(style, frame));
+	put(stream, ":");
 	if (frame->line)
-		fprintf(stream, "%" PRIu32 "\n", frame->line);
+		put_number(stream, frame->line);
 	else
-		fputs("?\n", stream);
+		put(stream, "?");
+	put(stream, note);
+	put(stream, "\n");
 }
 
 /* A name made of the module and the address is Kelvin's own; addr2line has "??" for it. */
@@ -28,16 +52,17 @@ static bool is_unknown(const struct symbolize_frames *frames)
 	return frames->count == 0 || (frames->count == 1 && frames->frames[0].source == PROFILE_NAME_NONE);
 }
 
-void addr2line_print(FILE *stream, const struct addr2line_style *style, uint64_t address, const struct symbolize_frames *frames)
+void addr2line_print(FILE *stream, const struct addr2line_style *style, uint64_t address, const struct symbolize_frames *frames,
+	char *const *notes)
 {
 	fprintf(stream, "0x%0*" PRIx64 "%s", style->wide ? 16 : 8, address, style->pretty ? ": " : "\n");
 	if (is_unknown(frames)) {
-		fprintf(stream, "??%s??:0\n", style->pretty ? " " : "\n");
+		put(stream, style->pretty ? "?? ??:0\n" : "??\n??:0\n");
 		return;
 	}
 	for (size_t i = 0; i < frames->count; i++) {
 		if (i > 0 && style->pretty)
-			fputs(" (inlined by) ", stream);
-		print_frame(stream, style, &frames->frames[i]);
+			put(stream, " (inlined by) ");
+		print_frame(stream, style, &frames->frames[i], notes ? notes[i] : "");
 	}
 }

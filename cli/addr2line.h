@@ -7,7 +7,10 @@
 struct addr2line_style {
 	bool pretty;    /* -p: a line for each frame */
 	bool basenames; /* -s */
+	bool mangled;   /* names as the linker knows them: without -C */
 	bool wide;      /* of a 64-bit file: addresses have 16 digits, else 8 */
 };
 
-void addr2line_print(FILE *stream, const struct addr2line_style *style, uint64_t address, const struct symbolize_frames *frames);
+/* `notes` (NULL: none): [frame] a text to put behind its line, "" for nothing. */
+void addr2line_print(FILE *stream, const struct addr2line_style *style, uint64_t address, const struct symbolize_frames *frames,
+	char *const *notes);

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/addr2line.h"
 #include "cli/cli.h"
+#include "cli/naming.h"
 #include "cli/options.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 
 enum {
 	OPTION_JSON = OPTIONS_LONG_ONLY,
 	OPTION_NO_INLINES,
+	OPTION_NO_DEMANGLE,
+	OPTION_NO_CACHE,
+	OPTION_DEBUGINFOD,
+	OPTION_EXPLAIN_ORIGIN,
+	OPTION_PROJECT_ROOT,
+	OPTION_ORIGIN_RULES,
 	READ_BYTES = 1 << 16,
 	MAX_INPUT_BYTES = 1 << 28,
 	MAX_ADDRESSES = 1 << 26,
@@ -29,7 +37,14 @@ static const char help[] =
 	"  -s, --basenames             file names without directories\n"
 	"  -a, -f, -i, -C              accepted and always on: addresses, functions, inlined frames, demangled\n"
 	"      --json                  schema kelvin.symbolize/1 on standard output\n"
+	"  -j, --section NAME          addresses count from the start of this section\n"
 	"      --no-inlines            only the function that holds the code\n"
+	"      --no-demangle           names as the linker knows them\n"
+	"      --explain-origin        say of each frame whose code it is, and by which rule\n"
+	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"
+	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+	"      --debuginfod            fetch a debug file that is missing from the servers of DEBUGINFOD_URLS\n"
+	"      --no-cache              neither read nor write the cache of resolved frames\n"
 	"  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
@@ -47,13 +62,25 @@ static const struct option names[] = {
 	{ "inlines", no_argument, NULL, 'i' },
 	{ "demangle", no_argument, NULL, 'C' },
 	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "section", required_argument, NULL, 'j' },
 	{ "no-inlines", no_argument, NULL, OPTION_NO_INLINES },
+	{ "no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE },
+	{ "explain-origin", no_argument, NULL, OPTION_EXPLAIN_ORIGIN },
+	{ "project-root", required_argument, NULL, OPTION_PROJECT_ROOT },
+	{ "origin-rules", required_argument, NULL, OPTION_ORIGIN_RULES },
+	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
+	{ "no-cache", no_argument, NULL, OPTION_NO_CACHE },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
 
 struct request {
 	const char *path;
+	const char *section; /* addresses count from its start; NULL: from 0 */
+	uint64_t section_start;
+	bool no_cache, explain_origin;
+	struct naming naming;
+	char cache_directory[PATH_MAX];
 	struct symbolize_options options;
 	struct addr2line_style style;
 	json_t *json; /* owned; the array of addresses, NULL when text is wanted */
@@ -66,8 +93,38 @@ static bool add_address(struct request *request, uint64_t address, struct error 
 {
 	if (!ARRAY_RESERVE(&request->addresses, &request->capacity, request->count + 1, MAX_ADDRESSES, err))
 		return false;
-	request->addresses[request->count++] = address;
+	request->addresses[request->count++] = address + request->section_start;
 	return true;
+}
+
+/* " (library: source of a standard library)"; NULL when memory is out. */
+static char *origin_note(struct request *request, const struct symbolize_result *result, const struct symbolize_frame *frame)
+{
+	enum profile_origin origin;
+	enum symbolize_rule rule;
+	struct error ignored;
+	char *note = NULL;
+
+	if (!symbolize_frame_origin(result, request->image, frame, &request->options, &origin, &rule, &ignored) ||
+		asprintf(&note, " (%s: %s)", profile_origin_name(origin), symbolize_rule_text(rule)) < 0)
+		return NULL;
+	return note;
+}
+
+static bool print_explained(struct request *request, const struct symbolize_result *result, uint64_t address,
+	const struct symbolize_frames *frames, struct error *err)
+{
+	char **notes = calloc(frames->count + 1, sizeof(*notes));
+	bool ok = notes != NULL;
+
+	for (size_t i = 0; ok && i < frames->count; i++)
+		ok = (notes[i] = origin_note(request, result, &frames->frames[i]));
+	if (ok)
+		addr2line_print(stdout, &request->style, address, frames, notes);
+	for (size_t i = 0; notes && i < frames->count; i++)
+		free(notes[i]);
+	free(notes);
+	return ok || error_set_memory(err);
 }
 
 static json_t *frame_json(const struct symbolize_frame *frame)
@@ -77,17 +134,39 @@ static json_t *frame_json(const struct symbolize_frame *frame)
 		(json_int_t)frame->decl_line, "source", profile_name_source_name(frame->source));
 }
 
-static bool add_json(json_t *array, uint64_t address, const struct symbolize_frames *frames, struct error *err)
+static bool explain_json(
+	struct request *request, const struct symbolize_result *result, const struct symbolize_frame *frame, json_t *object)
 {
-	char text[32];
+	enum profile_origin origin;
+	enum symbolize_rule rule;
+	struct error ignored;
+
+	return symbolize_frame_origin(result, request->image, frame, &request->options, &origin, &rule, &ignored) &&
+	       json_object_set_new(object, "origin", json_string(profile_origin_name(origin))) == 0 &&
+	       json_object_set_new(object, "origin_rule", json_string(symbolize_rule_text(rule))) == 0;
+}
+
+static bool add_json(struct request *request, const struct symbolize_result *result, uint64_t address,
+	const struct symbolize_frames *frames, struct error *err)
+{
 	json_t *list = json_array();
+	char text[32];
 
 	snprintf(text, sizeof(text), "0x%" PRIx64, address);
-	for (size_t i = 0; i < frames->count; i++)
+	for (size_t i = 0; i < frames->count; i++) {
 		/* A name that is no UTF-8 has no place in JSON. */
-		if (json_array_append_new(list, frame_json(&frames->frames[i])) != 0)
-			json_array_append_new(list, json_object());
-	if (json_array_append_new(array, json_pack("{s:s, s:o}", "address", text, "frames", list)) != 0)
+		json_t *object = frame_json(&frames->frames[i]);
+
+		if (!object)
+			object = json_object();
+		if (request->explain_origin && !explain_json(request, result, &frames->frames[i], object)) {
+			json_decref(object);
+			json_decref(list);
+			return error_set_memory(err);
+		}
+		json_array_append_new(list, object);
+	}
+	if (json_array_append_new(request->json, json_pack("{s:s, s:o}", "address", text, "frames", list)) != 0)
 		return error_set_memory(err);
 	return true;
 }
@@ -105,10 +184,14 @@ static bool answer(struct request *request, struct error *err)
 	for (size_t i = 0; i < request->count && ok; i++) {
 		struct symbolize_frames frames = symbolize_result_frames(result, i);
 
+		uint64_t asked = request->addresses[i] - request->section_start;
+
 		if (request->json)
-			ok = add_json(request->json, request->addresses[i], &frames, err);
+			ok = add_json(request, result, asked, &frames, err);
+		else if (request->explain_origin)
+			ok = print_explained(request, result, asked, &frames, err);
 		else
-			addr2line_print(stdout, &request->style, request->addresses[i], &frames);
+			addr2line_print(stdout, &request->style, asked, &frames, NULL);
 	}
 	symbolize_result_destroy(result);
 	request->count = 0;
@@ -198,17 +281,42 @@ static bool print_json(struct request *request, struct error *err)
 	return ok || error_set(err, ERROR_SYSTEM, "cannot write JSON to standard output");
 }
 
+/* Its library takes its orders from the environment: no server may keep us waiting for ever, and a person sees what is fetched. */
+static bool prepare_debuginfod(struct error *err)
+{
+	setenv("DEBUGINFOD_TIMEOUT", "30", 0);
+	setenv("DEBUGINFOD_MAXTIME", "300", 0);
+	if (isatty(STDERR_FILENO))
+		setenv("DEBUGINFOD_PROGRESS", "1", 0);
+	return symbolize_debuginfod_possible(err);
+}
+
+static bool find_section(struct request *request, struct error *err)
+{
+	struct elf_section section;
+
+	if (!elf_image_section(request->image, request->section, &section))
+		return error_set(err, ERROR_NOT_FOUND, "%s has no section '%.80s'; 'readelf -S' lists what there is", request->path,
+			request->section);
+	request->section_start = section.address;
+	return true;
+}
+
 static bool symbolize(struct request *request, char *const *words, struct error *err)
 {
 	if (!elf_image_open_path(request->path, &request->image, err))
 		return false;
 	request->style.wide = elf_image_is_64bit(request->image);
+	if ((request->section && !find_section(request, err)) || (request->options.debuginfod && !prepare_debuginfod(err)))
+		return false;
+	if (!request->no_cache && symbolize_cache_directory(request->cache_directory, sizeof(request->cache_directory)))
+		request->options.cache_directory = request->cache_directory;
 	if (!(*words ? answer_arguments(request, words, err) : answer_stdin(request, err)))
 		return false;
 	return !request->json || print_json(request, err);
 }
 
-static bool take(struct request *request, int option)
+static bool take(struct request *request, int option, struct error *err)
 {
 	switch (option) {
 	case 'e':
@@ -223,9 +331,29 @@ static bool take(struct request *request, int option)
 	case OPTION_JSON:
 		if (!request->json)
 			request->json = json_array();
-		return request->json;
+		return request->json || error_set_memory(err);
+	case 'j':
+		request->section = optarg;
+		break;
 	case OPTION_NO_INLINES:
 		request->options.no_inlines = true;
+		break;
+	case OPTION_NO_DEMANGLE:
+		request->style.mangled = true;
+		break;
+	case OPTION_EXPLAIN_ORIGIN:
+		request->explain_origin = true;
+		break;
+	case OPTION_PROJECT_ROOT:
+		return options_list_add(&request->naming.roots, optarg, err);
+	case OPTION_ORIGIN_RULES:
+		request->naming.rules_path = optarg;
+		break;
+	case OPTION_DEBUGINFOD:
+		request->options.debuginfod = true;
+		break;
+	case OPTION_NO_CACHE:
+		request->no_cache = true;
 		break;
 	default: /* -a -f -i -C say what is done anyway */
 		break;
@@ -245,10 +373,12 @@ static int run(struct request *request, const struct options *options)
 			fputs(help, stdout);
 			return CLI_EXIT_OK;
 		}
-		if (!take(request, option))
+		if (!take(request, option, &err)) {
+			cli_print_error(&err);
 			return CLI_EXIT_ERROR;
+		}
 	}
-	if (symbolize(request, options->argv + optind, &err))
+	if (naming_prepare(&request->naming, &request->options, &err) && symbolize(request, options->argv + optind, &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
@@ -256,12 +386,13 @@ static int run(struct request *request, const struct options *options)
 
 int cmd_symbolize(int argc, char **argv)
 {
-	struct options options = { argc, argv, "symbolize", ":he:psafiC", names };
-	struct request request = { .path = "a.out" };
+	struct options options = { argc, argv, "symbolize", ":he:psafiCj:", names };
+	struct request request = { .path = "a.out", .options = { .no_fingerprints = true } };
 	int code = run(&request, &options);
 
 	elf_image_unref(request.image);
 	json_decref(request.json);
+	naming_deinit(&request.naming);
 	free(request.addresses);
 	return code;
 }

@@ -17,6 +17,7 @@ struct resolver {
 	size_t count;
 	struct dwarf_result *result;
 	struct dwarf_file file, alt;
+	struct dwarf_package package;
 	bool has_alt;
 };
 
@@ -33,6 +34,12 @@ struct round {
 
 struct claimed {
 	uint32_t unit, index;
+};
+
+/* Which unit answers for which address. */
+struct claimants {
+	uint32_t *first, *second; /* [address] */
+	bool *listed;             /* [unit] it has a set in .debug_aranges */
 };
 
 static int compare_claimed(const void *left, const void *right)
@@ -102,6 +109,7 @@ static void fill_jobs(struct round *round, const struct claimed *claimed, size_t
 				.unit = &r->file.units[claimed[i].unit],
 				.addresses = &round->addresses[i],
 				.answers = &round->answers[i],
+				.package = &r->package,
 				.debug_path = elf_image_path(r->options->debug),
 			};
 		}
@@ -125,7 +133,7 @@ static bool round_init(struct round *round, struct resolver *r, const uint32_t *
 	if (!claimed || !round->jobs || !round->addresses || !round->answers)
 		return error_set_memory(err);
 	for (size_t i = 0; i < r->count; i++)
-		if (units[i] != DWARF_NO_UNIT && r->result->answers[i].count == 0)
+		if (units[i] < DWARF_NO_CODE && r->result->answers[i].count == 0)
 			claimed[count++] = (struct claimed){ units[i], (uint32_t)i };
 	qsort(claimed, count, sizeof(*claimed), compare_claimed);
 	fill_jobs(round, claimed, count);
@@ -136,11 +144,13 @@ static bool round_init(struct round *round, struct resolver *r, const uint32_t *
 	return round->job_count == 0 || add_arenas(round, err);
 }
 
-static bool run_round(struct resolver *r, const uint32_t *units, struct error *err)
+static bool run_round(struct resolver *r, const uint32_t *units, bool is_exhaustive, struct error *err)
 {
 	struct round round;
 	bool ok = round_init(&round, r, units, err);
 
+	for (size_t i = 0; ok && i < round.job_count; i++)
+		round.jobs[i].is_exhaustive = is_exhaustive;
 	if (ok)
 		work_pool_run(r->options->threads, round.job_count, run_job, &round);
 	for (size_t i = 0; ok && i < round.job_count; i++) {
@@ -149,6 +159,8 @@ static bool run_round(struct resolver *r, const uint32_t *units, struct error *e
 		*err = round.errors[i];
 		ok = false;
 	}
+	for (size_t i = 0; ok && i < round.job_count; i++)
+		r->result->is_split |= round.jobs[i].unit->is_open && round.jobs[i].unit->dwo_name[0];
 	round_deinit(&round);
 	return ok;
 }
@@ -161,22 +173,71 @@ static bool is_complete(const struct resolver *r)
 	return true;
 }
 
-/* First whom .debug_aranges names, then, for what is not answered yet, whoever else claims it. */
-static bool resolve_all(struct resolver *r, struct error *err)
+/* Takes away the units of addresses that are in no function. */
+static bool keep_code(const struct resolver *r, uint32_t *units, struct error *err)
 {
-	CLEANUP(cleanup_free) uint32_t *units = malloc((r->count + 1) * sizeof(*units));
-	CLEANUP(cleanup_free) uint32_t *second = malloc((r->count + 1) * sizeof(*second));
+	CLEANUP(cleanup_free) uint64_t *addresses = malloc((r->count + 1) * sizeof(*addresses));
+	CLEANUP(cleanup_free) bool *is_code = calloc(r->count + 1, sizeof(*is_code));
+	size_t count = 0;
 
-	if (!units || !second)
+	if (!addresses || !is_code)
 		return error_set_memory(err);
+	if (!r->options->find_code)
+		return true;
 	for (size_t i = 0; i < r->count; i++)
-		units[i] = second[i] = DWARF_NO_UNIT;
-	dwarf_claim_by_aranges(&r->file, r->addresses, r->count, units);
-	if (!run_round(r, units, err))
+		if (r->result->answers[i].count == 0)
+			addresses[count++] = r->addresses[i];
+	r->options->find_code(r->options->context, addresses, count, is_code);
+	count = 0;
+	for (size_t i = 0; i < r->count; i++)
+		if (r->result->answers[i].count == 0 && !is_code[count++])
+			units[i] = DWARF_NO_CODE;
+	return true;
+}
+
+/*
+ * Units that have no set in .debug_aranges are asked by their root entries. What is code and not answered then is looked for in all
+ * entries of its unit, and at last in all units: a set may say less than the unit covers.
+ */
+static bool resolve_rest(struct resolver *r, struct claimants *c, struct error *err)
+{
+	if (!dwarf_claim_by_roots(&r->file, r->addresses, r->count, c->listed, c->first, c->second, err) ||
+		!run_round(r, c->second, false, err))
 		return false;
 	if (is_complete(r))
 		return true;
-	return dwarf_claim_by_roots(&r->file, r->addresses, r->count, units, second, err) && run_round(r, second, err);
+	if (!keep_code(r, c->first, err))
+		return false;
+	for (size_t i = 0; i < r->count; i++)
+		if (c->first[i] == DWARF_NO_CODE)
+			c->second[i] = DWARF_NO_CODE;
+	if (!run_round(r, c->first, true, err) || !run_round(r, c->second, true, err))
+		return false;
+	for (size_t i = 0; i < r->count; i++)
+		if (r->result->answers[i].count > 0)
+			c->second[i] = DWARF_NO_CODE;
+		else if (c->second[i] != DWARF_NO_CODE)
+			c->second[i] = DWARF_NO_UNIT;
+	return dwarf_claim_by_roots(&r->file, r->addresses, r->count, NULL, c->first, c->second, err) &&
+	       run_round(r, c->second, false, err);
+}
+
+/* First whom .debug_aranges names, then, for what is not answered yet, whoever else claims it. */
+static bool resolve_all(struct resolver *r, struct error *err)
+{
+	CLEANUP(cleanup_free) uint32_t *first = malloc((r->count + 1) * sizeof(*first));
+	CLEANUP(cleanup_free) uint32_t *second = malloc((r->count + 1) * sizeof(*second));
+	CLEANUP(cleanup_free) bool *listed = calloc(r->file.unit_count + 1, sizeof(*listed));
+	struct claimants claimants = { first, second, listed };
+
+	if (!first || !second || !listed)
+		return error_set_memory(err);
+	if (r->file.unit_count == 0)
+		return true;
+	for (size_t i = 0; i < r->count; i++)
+		first[i] = second[i] = DWARF_NO_UNIT;
+	dwarf_claim_by_aranges(&r->file, r->addresses, r->count, listed, first);
+	return run_round(r, first, false, err) && (is_complete(r) || resolve_rest(r, &claimants, err));
 }
 
 /* A program begins with the C library's start code, which is assembly and was compiled elsewhere. */
@@ -210,15 +271,22 @@ static bool open_files(struct resolver *r, struct error *err)
 {
 	if (!dwarf_file_init(&r->file, r->options->debug, false, err))
 		return false;
-	if (!r->options->alt)
-		return true;
-	if (!dwarf_file_init(&r->alt, r->options->alt, false, err)) {
-		dwarf_file_deinit(&r->file);
-		return false;
+	if (r->options->alt) {
+		if (!dwarf_file_init(&r->alt, r->options->alt, false, err))
+			return false;
+		r->has_alt = true;
+		r->file.alt = &r->alt;
 	}
-	r->has_alt = true;
-	r->file.alt = &r->alt;
-	return true;
+	return r->file.unit_count == 0 || dwarf_package_init(&r->package, elf_image_path(r->options->debug), err);
+}
+
+/* Also of files that were opened in part. */
+static void close_files(struct resolver *r)
+{
+	dwarf_package_deinit(&r->package);
+	dwarf_file_deinit(&r->file);
+	if (r->has_alt)
+		dwarf_file_deinit(&r->alt);
 }
 
 bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresses, size_t count, struct dwarf_result *result,
@@ -233,13 +301,8 @@ bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresse
 		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
 		result->answers[i].file = "";
-	ok = open_files(&r, err);
-	if (ok) {
-		ok = resolve_all(&r, err) && find_directory(&r, err);
-		dwarf_file_deinit(&r.file);
-		if (r.has_alt)
-			dwarf_file_deinit(&r.alt);
-	}
+	ok = open_files(&r, err) && resolve_all(&r, err) && find_directory(&r, err);
+	close_files(&r);
 	if (!ok)
 		dwarf_result_deinit(result);
 	return ok;

@@ -36,6 +36,7 @@ struct dwarf_result {
 	struct dwarf_answer *answers; /* [address] */
 	struct arena *arenas;         /* of the jobs; they hold the strings */
 	size_t arena_count;
+	bool is_split;         /* entries are in other files, which may come and go */
 	const char *directory; /* where the first unit that is no assembly was compiled; "" unknown */
 	struct arena arena;
 };
@@ -44,6 +45,12 @@ struct dwarf_options {
 	struct elf_image *debug; /* carries the debug information */
 	struct elf_image *alt;   /* of dwz; NULL: none */
 	unsigned int threads;    /* 0: one per CPU */
+	/*
+	 * Tells of rising addresses that no entry covers which are code of a function at all, not padding between two: only those
+	 * are looked for where it is slow. NULL: all are.
+	 */
+	void (*find_code)(void *context, const uint64_t *addresses, size_t count, bool *is_code);
+	void *context;
 };
 
 /* Answers for `count` image addresses in rising order without repetition. Pairs with dwarf_result_deinit(). */

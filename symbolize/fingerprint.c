@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/fingerprint.h"
 
-#include <capstone/capstone.h>
+#include "symbolize/capstone.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ struct instruction {
 
 struct fingerprinter {
 	const struct elf_image *image;
-	csh capstone;
+	struct capstone capstone;
+	csh handle;
 	cs_insn *insn;
 	bool is_fixed; /* linked for one address */
 	struct instruction *items;
@@ -47,12 +49,13 @@ struct fingerprinter *fingerprinter_create(const struct elf_image *image)
 	made->image = image;
 	hash_map_init(&made->known, sizeof(uint64_t));
 	made->is_fixed = has_fixed_addresses(image);
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &made->capstone) != CS_ERR_OK) {
+	if (!capstone_init(&made->capstone) || made->capstone.open(CS_ARCH_X86, CS_MODE_64, &made->handle) != CS_ERR_OK) {
+		capstone_deinit(&made->capstone);
 		free(made);
 		return NULL;
 	}
-	cs_option(made->capstone, CS_OPT_DETAIL, CS_OPT_ON);
-	made->insn = cs_malloc(made->capstone);
+	made->capstone.option(made->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	made->insn = made->capstone.new_insn(made->handle);
 	if (!made->insn) {
 		fingerprinter_destroy(made);
 		return NULL;
@@ -65,8 +68,9 @@ void fingerprinter_destroy(struct fingerprinter *fingerprinter)
 	if (!fingerprinter)
 		return;
 	if (fingerprinter->insn)
-		cs_free(fingerprinter->insn, 1);
-	cs_close(&fingerprinter->capstone);
+		fingerprinter->capstone.free_insn(fingerprinter->insn, 1);
+	fingerprinter->capstone.close(&fingerprinter->handle);
+	capstone_deinit(&fingerprinter->capstone);
 	hash_map_deinit(&fingerprinter->known);
 	free(fingerprinter->hashes);
 	free(fingerprinter->items);
@@ -128,7 +132,8 @@ static bool has_target(const struct fingerprinter *f, const cs_insn *insn, uint6
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 
-	if (!cs_insn_group(f->capstone, insn, CS_GRP_BRANCH_RELATIVE) || x86->op_count != 1 || x86->operands[0].type != X86_OP_IMM)
+	if (!f->capstone.is_in_group(f->handle, insn, CS_GRP_BRANCH_RELATIVE) || x86->op_count != 1 ||
+		x86->operands[0].type != X86_OP_IMM)
 		return false;
 	*target = (uint64_t)x86->operands[0].imm;
 	return true;
@@ -165,7 +170,7 @@ static bool disassemble(struct fingerprinter *f, const struct dwarf_extent *exte
 			return false;
 		size = extents[i].high - extents[i].low;
 		while (size > 0) {
-			if (!cs_disasm_iter(f->capstone, &code, &size, &address, f->insn))
+			if (!f->capstone.next(f->handle, &code, &size, &address, f->insn))
 				return false;
 			if (!is_padding(f->insn) && !add_instruction(f, extents, count))
 				return false;

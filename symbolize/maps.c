@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/maps.h"
 
+#include "symbolize/jitdump.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,18 +171,59 @@ static void drop_overwritten(struct symbol_map *map)
 	map->count = kept;
 }
 
+/* What moved takes its name along. */
+static bool take_jitdump(struct symbol_map *map, struct byte_reader r, struct error *err)
+{
+	struct hash_map known; /* number -> entry */
+	struct jitdump_code code;
+	bool ok = true;
+
+	hash_map_init(&known, sizeof(uint64_t));
+	while (ok && jitdump_next(&r, &code)) {
+		struct map_entry entry = { .start = code.start, .size = code.size, .name = code.name, .module = "" };
+		uint32_t *index;
+		bool added;
+
+		if (!entry.name) {
+			uint32_t named = hash_map_get(&known, &code.index);
+
+			entry.name = named == HASH_MAP_NONE ? "" : map->entries[named].name;
+		}
+		if (entry.name[0] == '\0' || entry.size > UINT64_MAX - entry.start)
+			continue;
+		ok = hash_map_add(&known, &code.index, (uint32_t)map->count, &index, &added, err);
+		if (ok)
+			*index = (uint32_t)map->count;
+		ok = ok && add(map, &entry, err);
+	}
+	hash_map_deinit(&known);
+	return ok;
+}
+
+/* perf's map or a jitdump: their first bytes tell. */
+static bool take_jit(struct symbol_map *map, struct error *err)
+{
+	struct byte_reader r = byte_reader_over(map->text.data, map->text.size);
+	char *line, *pos = map->text.data;
+
+	if (jitdump_begin(&r))
+		return take_jitdump(map, r, err);
+	while ((line = next_line(&pos)))
+		if (!take_jit_line(map, line, err))
+			return false;
+	return true;
+}
+
 bool symbol_map_read_jit(const char *path, struct symbol_map **map, struct error *err)
 {
 	struct symbol_map *made;
-	char *line, *pos;
 
 	if (!read_text(path, &made, err))
 		return false;
-	for (pos = made->text.data; (line = next_line(&pos));)
-		if (!take_jit_line(made, line, err)) {
-			symbol_map_destroy(made);
-			return false;
-		}
+	if (!take_jit(made, err)) {
+		symbol_map_destroy(made);
+		return false;
+	}
 	drop_overwritten(made);
 	*map = made;
 	return true;

@@ -6,6 +6,7 @@
 /*
  * Symbols that stand in a text of lines: the kernel's (/proc/kallsyms: `address type name [module]`) and those of code made at run
  * time (/tmp/perf-PID.map: `start size name`; linux, tools/perf/Documentation/jit-interface.txt).
+ * A jitdump (symbolize/jitdump.h) is read like the latter.
  */
 struct symbol_map;
 

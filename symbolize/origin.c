@@ -28,12 +28,13 @@ static const char *const runtime_modules[] = { "ld-linux*.so", "ld-musl*.so", "l
 	"libperl.so", "php", "php[0-9]*", "beam.smp" };
 
 static const char *const standard_sources[] = { "*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*", "/rustc/*/library/*",
-	"*/rustlib/src/rust/library/*", "/usr/local/go/src/*", "/usr/lib/go*/src/*", "*/go/src/runtime/*", "*/lib/python[23].*",
-	"<frozen *", "node:*" };
+	"*/rustlib/src/rust/library/*", "/usr/local/go/src/*", "/usr/lib/go*/src/*", "*/go/src/runtime/*", "*/sdk/go[0-9]*/src/*",
+	"/usr/share/go*/src/*", "*/lib/python[23].*", "<frozen *", "node:*" };
 
-static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.cargo/git/*", "*/pkg/mod/*@v*", "*/node_modules/*",
-	"*/site-packages/*", "*/dist-packages/*", "*/vendor/*", "*/third_party/*", "*/3rdparty/*", "*/external/*", "*/_deps/*",
-	"*/subprojects/*", "*/.conan*/*", "*/vcpkg/*", "/usr/include/*", "/usr/src/*", "/nix/store/*" };
+static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.cargo/git/*", "*/pkg/mod/*@v*", "*@v[0-9]*/*",
+	"*/node_modules/*", "*/site-packages/*", "*/dist-packages/*", "*/vendor/*", "*/third_party/*", "*/3rdparty/*",
+	"*/external/*", "*/_deps/*", "*/subprojects/*", "*/.conan*/*", "*/vcpkg/*", "/usr/include/*", "/usr/src/*",
+	"/nix/store/*" };
 
 static const char *const system_directories[] = { "/lib/*", "/lib64/*", "/lib32/*", "/usr/lib/*", "/usr/lib64/*",
 	"/usr/local/lib/*", "/opt/*" };
@@ -91,9 +92,13 @@ static bool is_programs_own(const struct origin_context *context, const char *pa
 	       path[size] == '/' && !strchr(path + size + 1, '/');
 }
 
+/* With -trimpath a file of the standard library begins with its package. */
 static bool is_go_runtime(const struct origin_evidence *e)
 {
-	return strncmp(e->name, "runtime.", 8) == 0 && (strstr(e->file, "/src/runtime/") || e->file[0] == '\0');
+	static const char *const names[] = { "runtime.*", "runtime/*", "internal/runtime/*" };
+	static const char *const files[] = { "", "*/src/runtime/*", "runtime/*", "*/src/internal/runtime/*", "internal/runtime/*" };
+
+	return MATCHES(e->name, names) && MATCHES(e->file, files);
 }
 
 /* The script's path within a JIT's name: `JS:*foo /path/x.js:1:2`, `py::foo:/path/x.py`; "" when it has none. */

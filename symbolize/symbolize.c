@@ -6,6 +6,7 @@
 #include "symbolize/result.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,5 +303,35 @@ bool symbolize_origins(struct profile *profile, const struct symbolize_options *
 			function->origin_rule = (uint16_t)decision.rule;
 		}
 	}
+	return true;
+}
+
+bool symbolize_frame_origin(const struct symbolize_result *result, const struct elf_image *image,
+	const struct symbolize_frame *frame, const struct symbolize_options *options, enum profile_origin *origin,
+	enum symbolize_rule *rule, struct error *err)
+{
+	const struct origin_context context = { options, elf_image_path(image), symbolize_result_directory(result) };
+	struct origin_evidence evidence = {
+		.name = frame->name,
+		.file = frame->decl_file[0] ? frame->decl_file : frame->file,
+		.path = elf_image_path(image),
+		.kind = PROFILE_MAPPING_FILE,
+		.has_mapping = true,
+	};
+	struct origin_decision decision;
+	struct buffer module;
+
+	buffer_init(&module, PATH_MAX);
+	profile_module_name(elf_image_path(image), &module);
+	if (!buffer_ok(&module, err)) {
+		buffer_deinit(&module);
+		return false;
+	}
+	evidence.module = module.data ? module.data : "";
+	evidence.is_program = is_program(image, evidence.module);
+	decision = origin_decide(&context, &evidence);
+	buffer_deinit(&module);
+	*origin = decision.origin;
+	*rule = decision.rule;
 	return true;
 }

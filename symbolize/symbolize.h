@@ -52,6 +52,7 @@ struct symbolize_options {
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
 	unsigned int threads;        /* 0: one per CPU */
 	bool no_inlines;
+	bool debuginfod;      /* fetch debug files that are not on this machine */
 	bool no_fingerprints; /* where nobody compares: kelvin symbolize */
 };
 
@@ -108,7 +109,20 @@ struct symbolize_result;
 COMMON_MUST_CHECK
 bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, size_t count, const struct symbolize_options *options,
 	struct symbolize_result **result, struct error *err);
+/* Whether symbolize_options.debuginfod can be of any use: the library is there and servers are named. */
+COMMON_MUST_CHECK
+bool symbolize_debuginfod_possible(struct error *err);
+
+/* Where resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME. False when neither is set. */
+COMMON_MUST_CHECK
+bool symbolize_cache_directory(char *path, size_t size);
 struct symbolize_frames symbolize_result_frames(const struct symbolize_result *result, size_t index);
+
+/* Whose code a frame is, as if its image were the main program, and the rule that says so. */
+COMMON_MUST_CHECK
+bool symbolize_frame_origin(const struct symbolize_result *result, const struct elf_image *image,
+	const struct symbolize_frame *frame, const struct symbolize_options *options, enum profile_origin *origin,
+	enum symbolize_rule *rule, struct error *err);
 void symbolize_result_destroy(struct symbolize_result *result);
 
 /* Demangles C++, Rust and D; appends the name as it is when it is no mangled one. Rust's hash is hidden. */

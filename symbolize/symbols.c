@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbols.h"
 
-#include <dwarf.h>
+#include "symbolize/minidebug.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SYMBOLS = 1 << 26, PLT_ENTRY_BYTES = 16, GOT_JUMP_BYTES = 6 };
+enum { MAX_SLOTS = 1 << 26, PLT_ENTRY_BYTES = 16, GOT_JUMP_BYTES = 6, MAX_SIZELESS_BYTES = 1 << 16, MAX_TABLES = 4, PLT_COUNT = 3 };
 
-struct symbol {
-	uint64_t start, size;
-	const char *name;
-	uint8_t rank; /* of its binding: lower is better */
+/* A symbol table with its names. */
+struct table {
+	struct elf_section symbols, names;
+	bool is_64bit;
 };
 
 /* A slot of the global offset table and the function it leads to. */
@@ -21,12 +22,17 @@ struct slot {
 };
 
 struct symbols {
-	struct symbol *items; /* by start; the best name of a start first */
-	size_t count, capacity;
-	struct slot *slots; /* by address */
+	struct elf_image *image;
+	struct elf_image *mini; /* owned: .gnu_debugdata; NULL: none */
+	struct table tables[MAX_TABLES];
+	size_t table_count;
+	struct slot *slots; /* by address; read when an address lies in a PLT */
 	size_t slot_count, slot_capacity;
-	struct elf_section plt[3];
+	bool has_slots;
+	struct elf_section plt[PLT_COUNT];
 	size_t plt_count;
+	const struct elf_segment *segments; /* of the image, borrowed */
+	size_t segment_count;
 	struct elf_section eh_frame_hdr, eh_frame;
 	size_t fde_count;
 	uint64_t fde_table; /* offset of the search table in the header */
@@ -57,18 +63,18 @@ static uint8_t rank_of(uint8_t info)
 
 static Elf64_Sym read_symbol(struct byte_reader *r, bool is_64bit)
 {
-	Elf64_Sym symbol = { .st_name = byte_reader_u32(r) };
+	const uint8_t *bytes = byte_reader_bytes(r, is_64bit ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
+	Elf64_Sym symbol = { 0 };
+	Elf32_Sym narrow;
 
-	if (!is_64bit) {
-		symbol.st_value = byte_reader_u32(r);
-		symbol.st_size = byte_reader_u32(r);
-	}
-	symbol.st_info = byte_reader_u8(r);
-	symbol.st_other = byte_reader_u8(r);
-	symbol.st_shndx = byte_reader_u16(r);
-	if (is_64bit) {
-		symbol.st_value = byte_reader_u64(r);
-		symbol.st_size = byte_reader_u64(r);
+	if (bytes && is_64bit) {
+		memcpy(&symbol, bytes, sizeof(symbol));
+	} else if (bytes) {
+		memcpy(&narrow, bytes, sizeof(narrow));
+		symbol = (Elf64_Sym){ .st_name = narrow.st_name, .st_info = narrow.st_info, .st_other = narrow.st_other };
+		symbol.st_shndx = narrow.st_shndx;
+		symbol.st_value = narrow.st_value;
+		symbol.st_size = narrow.st_size;
 	}
 	return symbol;
 }
@@ -83,85 +89,136 @@ static bool is_code(const Elf64_Sym *symbol)
 	return type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && symbol->st_size > 0);
 }
 
-static bool read_table(struct symbols *symbols, struct elf_image *image, const char *table, const char *names, struct error *err)
-{
-	struct elf_section section, strings;
-	struct byte_reader r;
+/* ---- Symbol tables ---- */
 
-	if (!elf_image_section(image, table, &section) || !elf_image_section(image, names, &strings))
-		return true;
-	r = byte_reader_over(section.bytes, section.size);
-	while (byte_reader_left(&r) > 0) {
-		Elf64_Sym symbol = read_symbol(&r, elf_image_is_64bit(image));
-		const char *name;
-
-		if (!byte_reader_ok(&r))
-			break;
-		if (!is_code(&symbol))
-			continue;
-		name = name_at(&strings, symbol.st_name);
-		if (name[0] == '\0' || name[0] == '$')
-			continue;
-		if (!ARRAY_RESERVE(&symbols->items, &symbols->capacity, symbols->count + 1, MAX_SYMBOLS, err))
-			return false;
-		symbols->items[symbols->count++] =
-			(struct symbol){ symbol.st_value, symbol.st_size, name, rank_of(symbol.st_info) };
-	}
-	return true;
-}
-
-static int compare_names(const struct symbol *a, const struct symbol *b)
+static int compare_names(const struct symbol_hit *a, const struct symbol_hit *b)
 {
 	bool a_reserved = strncmp(a->name, "__", 2) == 0, b_reserved = strncmp(b->name, "__", 2) == 0;
-	size_t a_size = strlen(a->name), b_size = strlen(b->name);
+	size_t a_size, b_size;
 
+	/* A name of unknown extent gives way to one that covers something. */
+	if ((a->size == 0) != (b->size == 0))
+		return a->size == 0 ? 1 : -1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
 	if (a_reserved != b_reserved)
 		return a_reserved ? 1 : -1;
+	a_size = strlen(a->name);
+	b_size = strlen(b->name);
 	if (a_size != b_size)
 		return a_size < b_size ? -1 : 1;
 	return strcmp(a->name, b->name);
 }
 
-static int compare_symbols(const void *left, const void *right)
+static size_t lower_bound(const uint64_t *addresses, size_t count, uint64_t address)
 {
-	const struct symbol *a = left, *b = right;
+	size_t low = 0, high = count;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	/* A name of unknown extent gives way to one that covers something. */
-	if ((a->size == 0) != (b->size == 0))
-		return a->size == 0 ? 1 : -1;
-	return compare_names(a, b);
-}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
-/* One name a start; the extent is the largest of all. */
-static void keep_best_names(struct symbols *symbols)
-{
-	size_t kept = 0;
-
-	if (symbols->count == 0)
-		return;
-	qsort(symbols->items, symbols->count, sizeof(*symbols->items), compare_symbols);
-	for (size_t i = 0; i < symbols->count; i++) {
-		if (kept > 0 && symbols->items[kept - 1].start == symbols->items[i].start) {
-			if (symbols->items[i].size > symbols->items[kept - 1].size)
-				symbols->items[kept - 1].size = symbols->items[i].size;
-			continue;
-		}
-		symbols->items[kept++] = symbols->items[i];
+		if (addresses[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	symbols->count = kept;
+	return low;
 }
 
-static bool read_relocations(struct symbols *symbols, struct elf_image *image, const char *table, struct error *err)
+/* The symbol competes for the first address that is not below it: the nearest wins, then the best name; the larger size is kept. */
+static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
+{
+	uint64_t size = hit->size > symbol->size ? hit->size : symbol->size;
+
+	if (hit->name && hit->start > symbol->start)
+		return;
+	if (!hit->name || hit->start < symbol->start) {
+		*hit = *symbol;
+		return;
+	}
+	if (compare_names(symbol, hit) < 0)
+		*hit = *symbol;
+	hit->size = size;
+}
+
+static void match_table(const struct table *table, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
+{
+	struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
+	uint32_t file = 0;
+
+	while (byte_reader_left(&r) > 0) {
+		Elf64_Sym symbol = read_symbol(&r, table->is_64bit);
+		struct symbol_hit candidate = { .start = symbol.st_value, .size = symbol.st_size };
+		size_t at;
+
+		if (!byte_reader_ok(&r))
+			return;
+		if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE)
+			file = symbol.st_name;
+		if (symbol.st_value > addresses[count - 1] || !is_code(&symbol))
+			continue;
+		at = lower_bound(addresses, count, symbol.st_value);
+		if (hits[at].name && hits[at].start > symbol.st_value)
+			continue;
+		candidate.rank = rank_of(symbol.st_info);
+		candidate.file = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ? name_at(&table->names, file) : "";
+		candidate.name = name_at(&table->names, symbol.st_name);
+		if (candidate.name[0] != '\0' && candidate.name[0] != '$')
+			compete(&hits[at], &candidate);
+	}
+}
+
+/* Where the code segment ends that holds the address; false when none does. */
+static bool find_code_end(const struct symbols *symbols, uint64_t address, uint64_t *end)
+{
+	for (size_t i = 0; i < symbols->segment_count; i++) {
+		const struct elf_segment *segment = &symbols->segments[i];
+
+		if ((segment->flags & PF_X) && address >= segment->address && address - segment->address < segment->memory_size)
+			return checked_add(segment->address, segment->memory_size, end);
+	}
+	return false;
+}
+
+/*
+ * Without a size it reaches to the next symbol, but neither over the start of another function nor out of its segment, nor further
+ * than assembly does.
+ */
+static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, uint64_t address)
+{
+	uint64_t end, start;
+
+	if (hit->size > 0)
+		return address - hit->start < hit->size;
+	if (address - hit->start >= MAX_SIZELESS_BYTES || !find_code_end(symbols, hit->start, &end) || address >= end)
+		return false;
+	return !symbols_find_fde(symbols, address, &start) || start <= hit->start;
+}
+
+void symbols_match(const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
+{
+	struct symbol_hit nearest = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		hits[i] = (struct symbol_hit){ 0 };
+	for (size_t i = 0; count > 0 && i < symbols->table_count; i++)
+		match_table(&symbols->tables[i], addresses, count, hits);
+	for (size_t i = 0; i < count; i++) {
+		if (hits[i].name)
+			nearest = hits[i];
+		hits[i] = nearest.name && holds(symbols, &nearest, addresses[i]) ? nearest : (struct symbol_hit){ 0 };
+	}
+}
+
+/* ---- Procedure linkage tables ---- */
+
+static bool read_relocations(struct symbols *symbols, const char *table, struct error *err)
 {
 	struct elf_section section, dynamic, strings;
 	struct byte_reader r;
 
-	if (!elf_image_is_64bit(image) || !elf_image_section(image, table, &section) ||
-		!elf_image_section(image, ".dynsym", &dynamic) || !elf_image_section(image, ".dynstr", &strings))
+	if (!elf_image_is_64bit(symbols->image) || !elf_image_section(symbols->image, table, &section) ||
+		!elf_image_section(symbols->image, ".dynsym", &dynamic) || !elf_image_section(symbols->image, ".dynstr", &strings))
 		return true;
 	r = byte_reader_over(section.bytes, section.size);
 	while (byte_reader_left(&r) >= sizeof(Elf64_Rela)) {
@@ -177,7 +234,7 @@ static bool read_relocations(struct symbols *symbols, struct elf_image *image, c
 		symbol = read_symbol(&entry, true);
 		if (!byte_reader_ok(&entry))
 			continue;
-		if (!ARRAY_RESERVE(&symbols->slots, &symbols->slot_capacity, symbols->slot_count + 1, MAX_SYMBOLS, err))
+		if (!ARRAY_RESERVE(&symbols->slots, &symbols->slot_capacity, symbols->slot_count + 1, MAX_SLOTS, err))
 			return false;
 		symbols->slots[symbols->slot_count++] = (struct slot){ address, name_at(&strings, symbol.st_name) };
 	}
@@ -191,128 +248,16 @@ static int compare_slots(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static bool read_plt(struct symbols *symbols, struct elf_image *image, struct error *err)
+static bool read_slots(struct symbols *symbols, struct error *err)
 {
-	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (elf_image_section(image, names[i], &symbols->plt[symbols->plt_count]))
-			symbols->plt_count++;
-	if (symbols->plt_count == 0)
+	if (symbols->has_slots)
 		return true;
-	if (!read_relocations(symbols, image, ".rela.plt", err) || !read_relocations(symbols, image, ".rela.dyn", err))
+	symbols->has_slots = true;
+	if (!read_relocations(symbols, ".rela.plt", err) || !read_relocations(symbols, ".rela.dyn", err))
 		return false;
 	if (symbols->slot_count > 1)
 		qsort(symbols->slots, symbols->slot_count, sizeof(*symbols->slots), compare_slots);
 	return true;
-}
-
-/* The search table of .eh_frame_hdr in the encoding that linkers write (LSB, "The .eh_frame_hdr section"). */
-static void read_eh_frame_hdr(struct symbols *symbols, struct elf_image *image)
-{
-	struct byte_reader r;
-	uint32_t encodings, count;
-
-	elf_image_eh_frame(image, &symbols->eh_frame, &symbols->eh_frame_hdr);
-	r = byte_reader_over(symbols->eh_frame_hdr.bytes, symbols->eh_frame_hdr.size);
-	encodings = byte_reader_u32(&r);
-	byte_reader_u32(&r);
-	count = byte_reader_u32(&r);
-	if (!byte_reader_ok(&r) || encodings != 0x3b031b01 || count > byte_reader_left(&r) / 8)
-		return;
-	symbols->fde_count = count;
-	symbols->fde_table = byte_reader_offset(&r);
-}
-
-bool symbols_create(struct elf_image *image, struct elf_image *debug, struct symbols **symbols, struct error *err)
-{
-	struct symbols *made = calloc(1, sizeof(*made));
-
-	if (!made)
-		return error_set_memory(err);
-	if (!read_table(made, debug, ".symtab", ".strtab", err) || !read_table(made, image, ".dynsym", ".dynstr", err) ||
-		(debug != image && !read_table(made, image, ".symtab", ".strtab", err)) || !read_plt(made, image, err)) {
-		symbols_destroy(made);
-		return false;
-	}
-	keep_best_names(made);
-	read_eh_frame_hdr(made, image);
-	*symbols = made;
-	return true;
-}
-
-void symbols_destroy(struct symbols *symbols)
-{
-	if (!symbols)
-		return;
-	free(symbols->items);
-	free(symbols->slots);
-	free(symbols);
-}
-
-static uint64_t fde_start_at(const struct symbols *symbols, size_t index)
-{
-	struct byte_reader r = byte_reader_over(symbols->eh_frame_hdr.bytes, symbols->eh_frame_hdr.size);
-
-	byte_reader_seek(&r, symbols->fde_table + index * 8);
-	return symbols->eh_frame_hdr.address + (uint64_t)(int64_t)(int32_t)byte_reader_u32(&r);
-}
-
-bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start)
-{
-	size_t low = 0, high = symbols->fde_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (fde_start_at(symbols, middle) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return false;
-	*start = fde_start_at(symbols, low - 1);
-	return true;
-}
-
-/* The last symbol that begins at or before the address. */
-static const struct symbol *symbol_before(const struct symbols *symbols, uint64_t address)
-{
-	size_t low = 0, high = symbols->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? &symbols->items[low - 1] : NULL;
-}
-
-bool symbols_find_bounds(const struct symbols *symbols, uint64_t address, uint64_t *low, uint64_t *high)
-{
-	const struct symbol *found = symbol_before(symbols, address);
-
-	if (!found || address - found->start >= found->size)
-		return false;
-	*low = found->start;
-	return checked_add(found->start, found->size, high);
-}
-
-const char *symbols_find(const struct symbols *symbols, uint64_t address)
-{
-	const struct symbol *found = symbol_before(symbols, address);
-	uint64_t bound;
-
-	if (!found)
-		return NULL;
-	if (found->size > 0)
-		return address - found->start < found->size ? found->name : NULL;
-	/* Without a size it reaches to the next symbol, but not over the start of another function. */
-	return symbols_find_fde(symbols, address, &bound) && bound > found->start ? NULL : found->name;
 }
 
 static const char *find_slot(const struct symbols *symbols, uint64_t address)
@@ -343,15 +288,136 @@ static const char *name_of_entry(const struct symbols *symbols, const struct elf
 	return NULL;
 }
 
-const char *symbols_find_plt(const struct symbols *symbols, uint64_t address)
+bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **name, struct error *err)
 {
+	*name = NULL;
 	for (size_t i = 0; i < symbols->plt_count; i++) {
 		const struct elf_section *plt = &symbols->plt[i];
 		uint64_t into = address - plt->address, size = plt->entry_size ? plt->entry_size : PLT_ENTRY_BYTES;
 
 		if (address < plt->address || into >= plt->size)
 			continue;
-		return name_of_entry(symbols, plt, into / size * size, size);
+		if (!read_slots(symbols, err))
+			return false;
+		*name = name_of_entry(symbols, plt, into / size * size, size);
+		return true;
 	}
-	return NULL;
+	return true;
+}
+
+/* ---- Unwind tables ---- */
+
+/* The search table of .eh_frame_hdr in the encoding that linkers write (LSB, "The .eh_frame_hdr section"). */
+static void read_eh_frame_hdr(struct symbols *symbols)
+{
+	struct byte_reader r;
+	uint32_t encodings, count;
+
+	elf_image_eh_frame(symbols->image, &symbols->eh_frame, &symbols->eh_frame_hdr);
+	r = byte_reader_over(symbols->eh_frame_hdr.bytes, symbols->eh_frame_hdr.size);
+	encodings = byte_reader_u32(&r);
+	byte_reader_u32(&r);
+	count = byte_reader_u32(&r);
+	if (!byte_reader_ok(&r) || encodings != 0x3b031b01 || count > byte_reader_left(&r) / 8)
+		return;
+	symbols->fde_count = count;
+	symbols->fde_table = byte_reader_offset(&r);
+}
+
+/* Of an entry of the search table: where its function begins (0) or where its FDE lies (1). */
+static uint64_t fde_field(const struct symbols *symbols, size_t index, size_t field)
+{
+	struct byte_reader r = byte_reader_over(symbols->eh_frame_hdr.bytes, symbols->eh_frame_hdr.size);
+
+	byte_reader_seek(&r, symbols->fde_table + index * 8 + field * 4);
+	return symbols->eh_frame_hdr.address + (uint64_t)(int64_t)(int32_t)byte_reader_u32(&r);
+}
+
+/* Whether the function reaches that far. An FDE: length, CIE, begin and range in the encoding of the search table, four bytes each.
+ */
+static bool fde_holds(const struct symbols *symbols, size_t index, uint64_t address)
+{
+	struct byte_reader r = byte_reader_over(symbols->eh_frame.bytes, symbols->eh_frame.size);
+
+	byte_reader_seek(&r, fde_field(symbols, index, 1) - symbols->eh_frame.address);
+	byte_reader_skip(&r, 12);
+	return address - fde_field(symbols, index, 0) < byte_reader_u32(&r);
+}
+
+bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start)
+{
+	size_t low = 0, high = symbols->fde_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (fde_field(symbols, middle, 0) <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || !fde_holds(symbols, low - 1, address))
+		return false;
+	*start = fde_field(symbols, low - 1, 0);
+	return true;
+}
+
+/* ---- Pair ---- */
+
+static void add_table(struct symbols *symbols, struct elf_image *image, const char *table, const char *names)
+{
+	struct table *added = &symbols->tables[symbols->table_count];
+
+	if (!elf_image_section(image, table, &added->symbols) || !elf_image_section(image, names, &added->names))
+		return;
+	added->is_64bit = elf_image_is_64bit(image);
+	symbols->table_count++;
+}
+
+static bool has_symtab(struct elf_image *image)
+{
+	struct elf_section section;
+
+	return elf_image_section(image, ".symtab", &section);
+}
+
+bool symbols_create(struct elf_image *image, struct elf_image *debug, struct symbols **symbols, struct error *err)
+{
+	static const char *const plt_names[PLT_COUNT] = { ".plt", ".plt.sec", ".plt.got" };
+	struct symbols *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->image = image;
+	made->segments = elf_image_segments(image, &made->segment_count);
+	add_table(made, debug, ".symtab", ".strtab");
+	add_table(made, image, ".dynsym", ".dynstr");
+	if (debug != image)
+		add_table(made, image, ".symtab", ".strtab");
+	if (!has_symtab(debug) && !has_symtab(image) && !minidebug_open(image, &made->mini, err)) {
+		symbols_destroy(made);
+		return false;
+	}
+	if (made->mini)
+		add_table(made, made->mini, ".symtab", ".strtab");
+	for (size_t i = 0; i < PLT_COUNT; i++)
+		if (elf_image_section(image, plt_names[i], &made->plt[made->plt_count]))
+			made->plt_count++;
+	read_eh_frame_hdr(made);
+	*symbols = made;
+	return true;
+}
+
+bool symbols_any(const struct symbols *symbols)
+{
+	return symbols->fde_count > 0 || (symbols->table_count > 0 && symbols->tables[0].symbols.size > 0);
+}
+
+void symbols_destroy(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	elf_image_unref(symbols->mini);
+	free(symbols->slots);
+	free(symbols);
 }

@@ -6,23 +6,32 @@
 /* What an image tells without DWARF: symbol tables, PLT entries, and where functions begin that have no name. */
 struct symbols;
 
-/* `debug` is the image's debug file or the image itself; both are borrowed for the life of the result. */
+/* `debug` is the image's debug file or the image itself; both are borrowed for the life of the result. Reads nothing yet. */
 COMMON_MUST_CHECK
 bool symbols_create(struct elf_image *image, struct elf_image *debug, struct symbols **symbols, struct error *err);
 void symbols_destroy(struct symbols *symbols);
 
+/* Whether there is anything that bounds functions: a symbol table or unwind information. */
+bool symbols_any(const struct symbols *symbols);
+
+/* The function at an address. */
+struct symbol_hit {
+	const char *name; /* borrowed from the image; NULL: none */
+	const char *file; /* of a local symbol: the source that the table names before it, without a directory; "" not known */
+	uint64_t start, size;
+	uint8_t rank; /* of its binding: lower is better */
+};
+
 /*
- * The name of the function at an image address, borrowed, or NULL. Of several at one address: global before weak before local, one
- * without a leading "__" first, then the shortest, then alphabetical.
+ * Finds the functions at image addresses (rising, without repetition) in one pass over the tables, sorting nothing. A function
+ * holds the addresses up to its size; one without a size those up to the next symbol, within reason. Of several names at one start:
+ * global before weak before local, one without a leading "__" first, then the shortest, then alphabetical.
  */
-const char *symbols_find(const struct symbols *symbols, uint64_t address);
+void symbols_match(const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits);
 
-/* The code of the function that symbols_find() names, half-open; false when its size is not known. */
+/* `name@plt` for an address in .plt, .plt.sec or .plt.got: the function's own name, borrowed, or NULL. Fails for want of memory. */
 COMMON_MUST_CHECK
-bool symbols_find_bounds(const struct symbols *symbols, uint64_t address, uint64_t *low, uint64_t *high);
-
-/* `name@plt` for an address in .plt, .plt.sec or .plt.got; the function's own name, borrowed, or NULL. */
-const char *symbols_find_plt(const struct symbols *symbols, uint64_t address);
+bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **name, struct error *err);
 
 /* The start of the function that unwind information bounds; false when none holds the address. */
 COMMON_MUST_CHECK

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf/abbrev.h"
 
+#include "symbolize/dwarf/read.h"
+
 #include <dwarf.h>
 #include <stdlib.h>
 
@@ -117,7 +119,7 @@ bool dwarf_form_skip(uint16_t form, const struct dwarf_format *format, struct dw
 
 	if (size < 0)
 		size = unit_size_of(form, format);
-	*skip = (struct dwarf_skip){ DWARF_SKIP_BYTES, size > 0 ? (uint32_t)size : 0 };
+	*skip = (struct dwarf_skip){ .kind = DWARF_SKIP_BYTES, .size = size > 0 ? (uint32_t)size : 0 };
 	if (size >= 0)
 		return true;
 	skip->kind = DWARF_SKIP_LEB128;
@@ -134,7 +136,8 @@ bool dwarf_form_skip(uint16_t form, const struct dwarf_format *format, struct dw
 	case DW_FORM_block1:
 	case DW_FORM_block2:
 	case DW_FORM_block4:
-		*skip = (struct dwarf_skip){ DWARF_SKIP_BLOCK, form == DW_FORM_block1 ? 1 : form == DW_FORM_block2 ? 2 : 4 };
+		skip->kind = DWARF_SKIP_BLOCK;
+		skip->size = form == DW_FORM_block1 ? 1 : form == DW_FORM_block2 ? 2 : 4;
 		return true;
 	case DW_FORM_indirect:
 		skip->kind = DWARF_SKIP_INDIRECT;
@@ -142,12 +145,6 @@ bool dwarf_form_skip(uint16_t form, const struct dwarf_format *format, struct dw
 	default:
 		return false;
 	}
-}
-
-static void skip_leb128(struct byte_reader *r)
-{
-	while (byte_reader_u8(r) & 0x80)
-		continue;
 }
 
 static void skip_indirect(const struct dwarf_format *format, struct byte_reader *r)
@@ -167,16 +164,16 @@ void dwarf_skip_run(const struct dwarf_skip *skip, const struct dwarf_format *fo
 {
 	switch (skip->kind) {
 	case DWARF_SKIP_BYTES:
-		byte_reader_skip(r, skip->size);
+		dwarf_read_skip(r, skip->size);
 		break;
 	case DWARF_SKIP_LEB128:
-		skip_leb128(r);
+		dwarf_read_skip_leb128(r);
 		break;
 	case DWARF_SKIP_STRING:
 		byte_reader_string(r, NULL);
 		break;
 	case DWARF_SKIP_BLOCK:
-		byte_reader_skip(r, skip->size ? byte_reader_uint(r, skip->size) : byte_reader_uleb128(r));
+		dwarf_read_skip(r, skip->size ? dwarf_read_fixed(r, skip->size) : dwarf_read_uleb128(r));
 		break;
 	case DWARF_SKIP_INDIRECT:
 		skip_indirect(format, r);
@@ -184,33 +181,66 @@ void dwarf_skip_run(const struct dwarf_skip *skip, const struct dwarf_format *fo
 	}
 }
 
-static uint8_t sibling_size_of(const struct dwarf_attribute *attribute)
+static enum dwarf_slot slot_of(const struct dwarf_attribute *attribute)
 {
-	if (attribute->name != DW_AT_sibling)
-		return 0;
-	switch (attribute->form) {
-	case DW_FORM_ref1:
-		return 1;
-	case DW_FORM_ref2:
-		return 2;
-	case DW_FORM_ref4:
-		return 4;
-	case DW_FORM_ref8:
-		return 8;
+	switch (attribute->name) {
+	case DW_AT_low_pc:
+		return DWARF_SLOT_LOW;
+	case DW_AT_high_pc:
+		return DWARF_SLOT_HIGH;
+	case DW_AT_ranges:
+		return DWARF_SLOT_RANGES;
+	case DW_AT_sibling:
+		return DWARF_SLOT_SIBLING;
 	default:
-		return 0;
+		return DWARF_SLOT_NONE;
 	}
 }
 
-/* Neighbouring steps of fixed size become one, but a sibling's reference stays alone: it is jumped to. */
-static bool add_step(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev, const struct dwarf_skip *step, bool starts_sibling,
-	struct error *err)
+/* Whether a step can fetch a value of the form: the number that stands there is the value. */
+static bool can_fetch(const struct dwarf_attribute *attribute, const struct dwarf_skip *step)
+{
+	switch (attribute->form) {
+	case DW_FORM_ref1:
+	case DW_FORM_ref2:
+	case DW_FORM_ref4:
+	case DW_FORM_ref8:
+	case DW_FORM_ref_udata:
+		return true;
+	case DW_FORM_sdata:
+		return false;
+	default:
+		return attribute->name != DW_AT_sibling &&
+		       (step->kind == DWARF_SKIP_LEB128 || (step->kind == DWARF_SKIP_BYTES && step->size > 0 && step->size <= 8));
+	}
+}
+
+/* One slot is filled once: the first attribute of the name counts. */
+static void choose_slot(const struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev, const struct dwarf_attribute *attribute,
+	struct dwarf_skip *step)
+{
+	enum dwarf_slot slot = slot_of(attribute);
+
+	step->form = attribute->form;
+	if (slot == DWARF_SLOT_NONE)
+		return;
+	for (uint32_t i = 0; i < abbrev->step_count; i++)
+		if (abbrevs->steps[abbrev->first_step + i].slot == slot)
+			return;
+	if (can_fetch(attribute, step))
+		step->slot = slot;
+	else
+		abbrev->is_odd |= slot != DWARF_SLOT_SIBLING;
+}
+
+/* Neighbouring steps of fixed size become one, but what is fetched stays alone. */
+static bool add_step(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev, const struct dwarf_skip *step, struct error *err)
 {
 	struct dwarf_skip *last = abbrev->step_count ? &abbrevs->steps[abbrevs->step_count - 1] : NULL;
 
 	if (step->kind == DWARF_SKIP_BYTES && step->size == 0)
 		return true;
-	if (last && !starts_sibling && last->kind == DWARF_SKIP_BYTES && step->kind == DWARF_SKIP_BYTES) {
+	if (last && !last->slot && !step->slot && last->kind == DWARF_SKIP_BYTES && step->kind == DWARF_SKIP_BYTES) {
 		last->size += step->size;
 		return true;
 	}
@@ -226,10 +256,9 @@ static bool read_attributes(struct dwarf_abbrevs *abbrevs, struct byte_reader *r
 	struct dwarf_abbrev *abbrev, struct error *err)
 {
 	for (;;) {
-		uint64_t name = byte_reader_uleb128(r), form = byte_reader_uleb128(r);
+		uint64_t name = dwarf_read_uleb128(r), form = dwarf_read_uleb128(r);
 		struct dwarf_attribute attribute = { .name = (uint16_t)name, .form = (uint16_t)form };
 		struct dwarf_skip step;
-		uint8_t sibling_size;
 
 		if (form == DW_FORM_implicit_const)
 			attribute.constant = byte_reader_sleb128(r);
@@ -240,17 +269,13 @@ static bool read_attributes(struct dwarf_abbrevs *abbrevs, struct byte_reader *r
 			return true;
 		}
 		abbrev->has_code |= name == DW_AT_low_pc || name == DW_AT_ranges;
-		sibling_size = abbrev->sibling_size ? 0 : sibling_size_of(&attribute);
-		if (sibling_size) {
-			abbrev->sibling_size = sibling_size;
-			abbrev->sibling_step = abbrev->step_count;
-		}
+		choose_slot(abbrevs, abbrev, &attribute, &step);
 		if (!ARRAY_RESERVE(
 			    &abbrevs->attributes, &abbrevs->attribute_capacity, abbrevs->attribute_count + 1, max_items, err))
 			return false;
 		abbrevs->attributes[abbrevs->attribute_count++] = attribute;
 		abbrev->attribute_count++;
-		if (!add_step(abbrevs, abbrev, &step, sibling_size > 0, err))
+		if (!add_step(abbrevs, abbrev, &step, err))
 			return false;
 	}
 }
@@ -269,8 +294,8 @@ bool dwarf_abbrevs_init(
 
 	*abbrevs = (struct dwarf_abbrevs){ 0 };
 	for (;;) {
-		struct dwarf_abbrev abbrev = { .code = byte_reader_uleb128(&r) };
-		uint64_t tag = byte_reader_uleb128(&r);
+		struct dwarf_abbrev abbrev = { .code = dwarf_read_uleb128(&r) };
+		uint64_t tag = dwarf_read_uleb128(&r);
 
 		abbrev.tag = (uint16_t)tag;
 		abbrev.role = role_of(tag);
@@ -304,12 +329,9 @@ void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs)
 	*abbrevs = (struct dwarf_abbrevs){ 0 };
 }
 
-const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code)
+const struct dwarf_abbrev *dwarf_abbrevs_search(const struct dwarf_abbrevs *abbrevs, uint64_t code)
 {
 	const struct dwarf_abbrev key = { .code = code };
 
-	/* Compilers count codes up from 1. */
-	if (code > 0 && code <= abbrevs->count && abbrevs->items[code - 1].code == code)
-		return &abbrevs->items[code - 1];
 	return abbrevs->count ? bsearch(&key, abbrevs->items, abbrevs->count, sizeof(key), compare_codes) : NULL;
 }

@@ -34,13 +34,16 @@ struct dwarf_abbrev {
 	uint64_t code;
 	uint16_t tag;
 	bool has_children;
-	bool has_code;        /* an address or a list of ranges */
-	uint8_t sibling_size; /* of DW_AT_sibling, relative to the unit; 0: none that can be jumped to */
+	bool has_code; /* an address or a list of ranges */
+	bool is_odd;   /* these stand in forms that steps do not fetch: such an entry is read in full */
 	enum dwarf_role role;
 	uint32_t first_attribute, attribute_count;
 	uint32_t first_step, step_count;
-	uint32_t sibling_step; /* the step that skips DW_AT_sibling */
 };
+
+/* What a step fetches while it skips. */
+enum dwarf_slot { DWARF_SLOT_NONE, DWARF_SLOT_LOW, DWARF_SLOT_HIGH, DWARF_SLOT_RANGES, DWARF_SLOT_SIBLING };
+enum { DWARF_SLOT_COUNT = 5 };
 
 /* One step of a skip program. */
 struct dwarf_skip {
@@ -52,6 +55,8 @@ struct dwarf_skip {
 		DWARF_SKIP_INDIRECT, /* the form stands in the entry */
 	} kind;
 	uint32_t size;
+	enum dwarf_slot slot;
+	uint16_t form; /* of a value that is fetched */
 };
 
 struct dwarf_abbrevs {
@@ -70,8 +75,16 @@ bool dwarf_abbrevs_init(
 	struct dwarf_abbrevs *abbrevs, struct byte_reader r, const struct dwarf_format *format, uint64_t until, struct error *err);
 void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs);
 
-/* NULL: there is no such code. */
-const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code);
+/* For codes that do not count up from 1. */
+const struct dwarf_abbrev *dwarf_abbrevs_search(const struct dwarf_abbrevs *abbrevs, uint64_t code);
+
+/* NULL: there is no such code. Compilers count codes up from 1. */
+static inline const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code)
+{
+	if (code > 0 && code <= abbrevs->count && abbrevs->items[code - 1].code == code)
+		return &abbrevs->items[code - 1];
+	return dwarf_abbrevs_search(abbrevs, code);
+}
 
 /* How a value of the form is skipped; false for a form that is not known. */
 COMMON_MUST_CHECK

@@ -2,6 +2,7 @@
 #include "symbolize/dwarf/claim.h"
 
 #include "symbolize/dwarf/ranges.h"
+#include "symbolize/dwarf/read.h"
 
 #include <dwarf.h>
 
@@ -11,7 +12,8 @@ static const uint64_t max_steps = (uint64_t)1 << 28;
 struct claims {
 	const uint64_t *addresses;
 	size_t count;
-	const uint32_t * not ;
+	const uint32_t *asked;
+	bool *listed;
 	uint32_t *units;
 	uint64_t steps;
 };
@@ -29,23 +31,15 @@ static void claim(struct claims *c, uint64_t low, uint64_t high, uint32_t unit)
 			end = middle;
 	}
 	for (; first < c->count && c->addresses[first] < high && c->steps < max_steps; first++, c->steps++)
-		if (c->units[first] == DWARF_NO_UNIT && !(c->not &&c->not [first] == unit))
+		if (c->units[first] == DWARF_NO_UNIT && !(c->asked && c->asked[first] == unit))
 			c->units[first] = unit;
 }
 
 static uint32_t unit_of_offset(const struct dwarf_file *file, uint64_t offset)
 {
-	size_t low = 0, high = file->unit_count;
+	const struct dwarf_unit *unit = dwarf_file_unit_from(file, offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->units[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < file->unit_count && file->units[low].offset == offset ? (uint32_t)low : DWARF_NO_UNIT;
+	return unit ? (uint32_t)(unit - file->units) : DWARF_NO_UNIT;
 }
 
 static void claim_by_set(struct claims *c, const struct dwarf_file *file, struct byte_reader *r, uint8_t offset_size)
@@ -59,10 +53,11 @@ static void claim_by_set(struct claims *c, const struct dwarf_file *file, struct
 	byte_reader_u8(r); /* segment selectors */
 	if (unit == DWARF_NO_UNIT || (address_size != 4 && address_size != 8))
 		return;
+	c->listed[unit] = true;
 	/* Tuples are aligned to their size, counted from the set's length. */
 	byte_reader_align(r, 2 * (size_t)address_size);
 	while (byte_reader_left(r) > 0 && c->steps++ < max_steps) {
-		uint64_t low = byte_reader_uint(r, address_size), size = byte_reader_uint(r, address_size), high;
+		uint64_t low = dwarf_read_fixed(r, address_size), size = dwarf_read_fixed(r, address_size), high;
 
 		if (!byte_reader_ok(r) || (low == 0 && size == 0))
 			return;
@@ -71,9 +66,9 @@ static void claim_by_set(struct claims *c, const struct dwarf_file *file, struct
 	}
 }
 
-void dwarf_claim_by_aranges(const struct dwarf_file *file, const uint64_t *addresses, size_t count, uint32_t *units)
+void dwarf_claim_by_aranges(const struct dwarf_file *file, const uint64_t *addresses, size_t count, bool *listed, uint32_t *units)
 {
-	struct claims c = { .addresses = addresses, .count = count, .units = units };
+	struct claims c = { .addresses = addresses, .count = count, .units = units, .listed = listed };
 	struct byte_reader r = dwarf_file_reader(file, DWARF_SECTION_ARANGES);
 
 	while (byte_reader_left(&r) > 0) {
@@ -103,16 +98,16 @@ static void claim_by_root(struct claims *c, const struct dwarf_unit *unit, uint3
 		claim(c, low, high, index);
 }
 
-bool dwarf_claim_by_roots(const struct dwarf_file *file, const uint64_t *addresses, size_t count, const uint32_t * not,
-	uint32_t *units, struct error *err)
+bool dwarf_claim_by_roots(const struct dwarf_file *file, const uint64_t *addresses, size_t count, const bool *listed,
+	const uint32_t *asked, uint32_t *units, struct error *err)
 {
-	struct claims c = { .addresses = addresses, .count = count, .not = not, .units = units };
+	struct claims c = { .addresses = addresses, .count = count, .asked = asked, .units = units };
 
 	for (size_t i = 0; i < file->unit_count; i++) {
 		struct dwarf_unit copy = file->units[i];
 		struct error why = { 0 };
 
-		if (copy.type == DW_UT_type || copy.type == DW_UT_partial)
+		if (copy.type == DW_UT_type || copy.type == DW_UT_partial || (listed && listed[i]))
 			continue;
 		/* An open unit owns its tables: the copy reads its own. */
 		copy.abbrevs = (struct dwarf_abbrevs){ 0 };

@@ -137,3 +137,18 @@ struct dwarf_unit *dwarf_file_unit_at(const struct dwarf_file *file, uint64_t of
 		return NULL;
 	return &file->units[low];
 }
+
+struct dwarf_unit *dwarf_file_unit_from(const struct dwarf_file *file, uint64_t offset)
+{
+	size_t low = 0, high = file->unit_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->units[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < file->unit_count && file->units[low].offset == offset ? &file->units[low] : NULL;
+}

@@ -48,5 +48,8 @@ const char *dwarf_file_string(const struct dwarf_file *file, enum dwarf_section 
 /* The unit that holds an offset of .debug_info; NULL when none does. */
 struct dwarf_unit *dwarf_file_unit_at(const struct dwarf_file *file, uint64_t offset);
 
+/* The unit that begins at an offset of .debug_info; NULL when none does. */
+struct dwarf_unit *dwarf_file_unit_from(const struct dwarf_file *file, uint64_t offset);
+
 /* The length that begins units and tables; its form decides the size of offsets. */
 uint64_t dwarf_read_length(struct byte_reader *r, uint8_t *offset_size);

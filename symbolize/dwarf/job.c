@@ -149,7 +149,12 @@ static bool run_in(struct work *w, struct error *err)
 		return error_set_memory(err);
 	w->lines = lines;
 	w->walk = (struct dwarf_walk){
-		.unit = w->unit, .addresses = job->addresses, .count = job->count, .deepest = deepest, .depths = depths
+		.unit = w->unit,
+		.addresses = job->addresses,
+		.count = job->count,
+		.deepest = deepest,
+		.depths = depths,
+		.is_exhaustive = job->is_exhaustive,
 	};
 	dwarf_describer_init(&w->describer, job->arena);
 	ok = dwarf_walk_run(&w->walk, err);
@@ -175,7 +180,7 @@ bool dwarf_job_run(const struct dwarf_job *job, struct error *err)
 		*err = why;
 		return false;
 	}
-	if (!dwarf_split_init(&split, job->unit, job->debug_path, err))
+	if (!dwarf_split_init(&split, job->unit, job->package, job->debug_path, err))
 		return false;
 	if (split.unit)
 		w.unit = split.unit;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "symbolize/dwarf.h"
-#include "symbolize/dwarf/unit.h"
+#include "symbolize/dwarf/package.h"
 
 /* The addresses that one unit is asked for. */
 struct dwarf_job {
@@ -10,7 +10,9 @@ struct dwarf_job {
 	const uint64_t *addresses;     /* rising */
 	struct dwarf_answer **answers; /* [address]: where its answer goes */
 	size_t count;
+	bool is_exhaustive; /* look below functions that do not hold the address as well */
 	struct arena *arena;
+	const struct dwarf_package *package;
 	const char *debug_path; /* of the image, for what lies beside it */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf/line.h"
 
+#include "symbolize/dwarf/read.h"
 #include "symbolize/dwarf/unit.h"
 
 #include <dwarf.h>
@@ -159,10 +160,10 @@ bool dwarf_line_path(const struct dwarf_line_header *header, const char *unit_di
 	if (file->directory >= first && file->directory - first < header->directory_count)
 		directory = header->directories[file->directory - first];
 	if (file->name[0] != '/') {
-		if (directory[0] != '/')
+		/* Directory 0 of version 5 is the unit's own, relative or not. */
+		if (directory[0] != '/' && (header->version < 5 || strcmp(directory, unit_directory) != 0))
 			append_part(path, unit_directory);
-		if (header->version < 5 || strcmp(directory, unit_directory) != 0)
-			append_part(path, directory);
+		append_part(path, directory);
 	}
 	append_part(path, file->name);
 	return path->size > 0;
@@ -176,14 +177,18 @@ struct machine {
 	uint64_t address, file;
 	int64_t line;
 	/* The row before, while a sequence is open. */
-	struct dwarf_line row;
-	uint64_t row_address;
+	uint64_t row_address, row_file;
+	int64_t row_line;
 	bool has_row;
 	bool is_dead; /* the sequence's code was dropped by the linker */
 
 	const uint64_t *addresses;
-	size_t count, next; /* the first address not below row_address */
+	size_t count, next;    /* the first address not below row_address */
+	uint64_t next_address; /* addresses[next]; UINT64_MAX: none is left */
 	struct dwarf_line *lines;
+	/* What a special opcode adds (DWARF 5, 6.2.5.1): divided once a table, not once a row. */
+	uint8_t special_operations[256];
+	int16_t special_lines[256];
 };
 
 static size_t lower_bound(const uint64_t *addresses, size_t count, uint64_t address)
@@ -210,23 +215,34 @@ static void start_sequence(struct machine *m)
 	m->is_dead = true; /* until an address is set */
 }
 
+static void set_next(struct machine *m, size_t next)
+{
+	m->next = next;
+	m->next_address = next < m->count ? m->addresses[next] : UINT64_MAX;
+}
+
 /* The row before holds up to this one. */
 static void close_row(struct machine *m)
 {
-	for (; m->next < m->count && m->addresses[m->next] < m->address; m->next++)
-		if (!m->lines[m->next].found)
-			m->lines[m->next] = m->row;
+	size_t next = m->next;
+
+	for (; next < m->count && m->addresses[next] < m->address; next++)
+		if (!m->lines[next].found)
+			m->lines[next] = (struct dwarf_line){ m->row_file,
+				m->row_line > 0 && m->row_line <= UINT32_MAX ? (uint32_t)m->row_line : 0, true };
+	set_next(m, next);
 }
 
-static void emit_row(struct machine *m, bool is_end)
+static inline void emit_row(struct machine *m, bool is_end)
 {
 	if (m->is_dead)
 		return;
-	if (m->has_row && m->address > m->row_address)
-		close_row(m);
 	if (!m->has_row || m->address < m->row_address)
-		m->next = lower_bound(m->addresses, m->count, m->address);
-	m->row = (struct dwarf_line){ m->file, m->line > 0 && m->line <= UINT32_MAX ? (uint32_t)m->line : 0, true };
+		set_next(m, lower_bound(m->addresses, m->count, m->address));
+	else if (m->next_address < m->address)
+		close_row(m);
+	m->row_file = m->file;
+	m->row_line = m->line;
 	m->row_address = m->address;
 	m->has_row = !is_end;
 }
@@ -242,7 +258,7 @@ static void set_address(struct machine *m, uint64_t size)
 
 static void run_extended(struct machine *m)
 {
-	uint64_t size = byte_reader_uleb128(&m->r);
+	uint64_t size = dwarf_read_uleb128(&m->r);
 	size_t start = byte_reader_offset(&m->r);
 	uint8_t opcode;
 
@@ -260,17 +276,26 @@ static void run_extended(struct machine *m)
 	byte_reader_seek(&m->r, start + size);
 }
 
-static void advance(struct machine *m, uint64_t operations)
+static inline void advance(struct machine *m, uint64_t operations)
 {
 	m->address += operations * m->header->minimum_length;
 }
 
-static void run_special(struct machine *m, uint8_t opcode)
+static void fill_special(struct machine *m)
 {
-	uint8_t adjusted = (uint8_t)(opcode - m->header->opcode_base);
+	for (unsigned int opcode = m->header->opcode_base; opcode < 256; opcode++) {
+		unsigned int adjusted = opcode - m->header->opcode_base;
 
-	advance(m, adjusted / m->header->line_range);
-	m->line += m->header->line_base + adjusted % m->header->line_range;
+		m->special_operations[opcode] = (uint8_t)(adjusted / m->header->line_range);
+		m->special_lines[opcode] = (int16_t)(m->header->line_base + (int)(adjusted % m->header->line_range));
+	}
+}
+
+static inline void run_special(struct machine *m, uint8_t opcode)
+{
+	advance(m, m->special_operations[opcode]);
+	if (__builtin_add_overflow(m->line, m->special_lines[opcode], &m->line))
+		m->line = 0;
 	emit_row(m, false);
 }
 
@@ -287,13 +312,13 @@ static void run_standard(struct machine *m, uint8_t opcode)
 		emit_row(m, false);
 		break;
 	case DW_LNS_advance_pc:
-		advance(m, byte_reader_uleb128(&m->r));
+		advance(m, dwarf_read_uleb128(&m->r));
 		break;
 	case DW_LNS_advance_line:
-		add_line(m, byte_reader_sleb128(&m->r));
+		add_line(m, dwarf_read_sleb128(&m->r));
 		break;
 	case DW_LNS_set_file:
-		m->file = byte_reader_uleb128(&m->r);
+		m->file = dwarf_read_uleb128(&m->r);
 		break;
 	case DW_LNS_const_add_pc:
 		advance(m, (uint8_t)(255 - m->header->opcode_base) / m->header->line_range);
@@ -303,7 +328,7 @@ static void run_standard(struct machine *m, uint8_t opcode)
 		break;
 	default:
 		for (uint8_t i = 0; i < m->header->opcode_lengths[opcode - 1]; i++)
-			byte_reader_uleb128(&m->r);
+			dwarf_read_skip_leb128(&m->r);
 		break;
 	}
 }
@@ -317,9 +342,10 @@ void dwarf_line_match(const struct dwarf_line_header *header, const struct dwarf
 		return;
 	m.r = byte_reader_over(unit->file->sections[DWARF_SECTION_LINE].bytes, header->end);
 	byte_reader_seek(&m.r, header->program);
+	fill_special(&m);
 	start_sequence(&m);
 	while (byte_reader_left(&m.r) > 0 && byte_reader_ok(&m.r)) {
-		uint8_t opcode = byte_reader_u8(&m.r);
+		uint8_t opcode = dwarf_read_u8(&m.r);
 
 		if (opcode >= header->opcode_base)
 			run_special(&m, opcode);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf/ranges.h"
 
+#include "symbolize/dwarf/read.h"
+
 #include <dwarf.h>
 
 static const struct dwarf_unit *holder_of(const struct dwarf_unit *unit)
@@ -78,8 +80,8 @@ static bool next_old(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *high)
 	uint8_t size = ranges->unit->address_size;
 
 	for (;;) {
-		*low = byte_reader_uint(&ranges->r, size);
-		*high = byte_reader_uint(&ranges->r, size);
+		*low = dwarf_read_fixed(&ranges->r, size);
+		*high = dwarf_read_fixed(&ranges->r, size);
 		if (!byte_reader_ok(&ranges->r) || (*low == 0 && *high == 0))
 			return false;
 		if (*low == all_ones(ranges->unit)) {
@@ -107,12 +109,12 @@ static bool next_of_list(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *h
 	uint8_t size = ranges->unit->address_size;
 
 	for (;;) {
-		switch (byte_reader_u8(r)) {
+		switch (dwarf_read_u8(r)) {
 		case DW_RLE_base_addressx:
 			ranges->base = address_at_index(ranges);
 			continue;
 		case DW_RLE_base_address:
-			ranges->base = byte_reader_uint(r, size);
+			ranges->base = dwarf_read_fixed(r, size);
 			continue;
 		case DW_RLE_startx_endx:
 			*low = address_at_index(ranges);
@@ -120,19 +122,19 @@ static bool next_of_list(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *h
 			return byte_reader_ok(r);
 		case DW_RLE_startx_length:
 			*low = address_at_index(ranges);
-			*high = *low + byte_reader_uleb128(r);
+			*high = *low + dwarf_read_uleb128(r);
 			return byte_reader_ok(r);
 		case DW_RLE_offset_pair:
-			*low = ranges->base + byte_reader_uleb128(r);
-			*high = ranges->base + byte_reader_uleb128(r);
+			*low = ranges->base + dwarf_read_uleb128(r);
+			*high = ranges->base + dwarf_read_uleb128(r);
 			return byte_reader_ok(r);
 		case DW_RLE_start_end:
-			*low = byte_reader_uint(r, size);
-			*high = byte_reader_uint(r, size);
+			*low = dwarf_read_fixed(r, size);
+			*high = dwarf_read_fixed(r, size);
 			return byte_reader_ok(r);
 		case DW_RLE_start_length:
-			*low = byte_reader_uint(r, size);
-			*high = *low + byte_reader_uleb128(r);
+			*low = dwarf_read_fixed(r, size);
+			*high = *low + dwarf_read_uleb128(r);
 			return byte_reader_ok(r);
 		default: /* the end, what is not known, and (as 0) a failed reader */
 			return false;

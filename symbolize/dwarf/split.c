@@ -43,11 +43,30 @@ static bool find_unit(struct dwarf_split *split, const struct dwarf_unit *skelet
 	return true;
 }
 
-bool dwarf_split_init(struct dwarf_split *split, const struct dwarf_unit *skeleton, const char *debug_path, struct error *err)
+/* False when the package does not have it. */
+static bool take_packaged(
+	struct dwarf_split *split, const struct dwarf_unit *skeleton, const struct dwarf_package *package, struct error *why)
 {
+	struct dwarf_unit *unit = dwarf_package_find(package, skeleton);
+
+	if (!unit || !dwarf_unit_open(unit, why))
+		return false;
+	split->unit = unit;
+	return true;
+}
+
+bool dwarf_split_init(struct dwarf_split *split, const struct dwarf_unit *skeleton, const struct dwarf_package *package,
+	const char *debug_path, struct error *err)
+{
+	struct error why = { 0 };
+
 	*split = (struct dwarf_split){ 0 };
-	if (!skeleton->dwo_name[0])
+	if (!skeleton->dwo_name[0] || take_packaged(split, skeleton, package, &why))
 		return true;
+	if (why.code == ERROR_MEMORY) {
+		*err = why;
+		return false;
+	}
 	split->image = open_dwo(skeleton, debug_path);
 	if (!split->image)
 		return true;

@@ -78,10 +78,14 @@ static void set_default_bases(struct dwarf_unit *unit)
 {
 	uint64_t header = unit->offset_size == 8 ? 16 : 8;
 
-	if (!unit->file->is_split || unit->version < 5)
+	if (!unit->file->is_split)
 		return;
-	unit->str_offsets_base = header;
-	unit->rnglists_base = header + 4;
+	unit->str_offsets_base = unit->str_offsets_start;
+	unit->rnglists_base = unit->rnglists_start;
+	if (unit->version < 5)
+		return;
+	unit->str_offsets_base += header;
+	unit->rnglists_base += header + 4;
 }
 
 static void take_root(struct dwarf_unit *unit, const struct dwarf_die *die, const struct root *root)

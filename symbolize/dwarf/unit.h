@@ -30,6 +30,7 @@ struct dwarf_unit {
 	struct dwarf_value low_value, high_value, ranges_value; /* of the root entry */
 	const char *directory, *name, *dwo_name;                /* borrowed from the image; "" unknown */
 	uint64_t line_offset;
+	uint64_t str_offsets_start, rnglists_start; /* of a packaged unit: where its tables begin */
 	bool has_lines;
 	struct dwarf_line_header lines;    /* directories and files */
 	const struct dwarf_unit *skeleton; /* of a split unit: addresses, ranges and lines are there */
@@ -71,6 +72,24 @@ bool dwarf_die_read(const struct dwarf_unit *unit, struct byte_reader *r, const 
 /* The entry at an offset of an open unit; false when there is none. */
 COMMON_MUST_CHECK
 bool dwarf_die_at(const struct dwarf_unit *unit, uint64_t offset, struct dwarf_die *die);
+
+/* What a skip program fetched; form 0: the entry has no such attribute. */
+struct dwarf_scan {
+	uint64_t numbers[DWARF_SLOT_COUNT];
+	uint16_t forms[DWARF_SLOT_COUNT];
+};
+
+/* Skips an entry's attributes and fetches those that decide about the walk. */
+void dwarf_die_scan(
+	const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct dwarf_scan *scan);
+
+/* Where the next entry begins that is not below this one; 0 when the entry does not say it. The reader stands behind it. */
+uint64_t dwarf_scan_sibling(const struct dwarf_unit *unit, const struct byte_reader *r, const struct dwarf_scan *scan);
+
+static inline struct dwarf_value dwarf_scan_value(const struct dwarf_scan *scan, enum dwarf_slot slot)
+{
+	return (struct dwarf_value){ .form = scan->forms[slot], .number = scan->forms[slot] ? scan->numbers[slot] : 0 };
+}
 
 /* Skips an entry's attributes. */
 void dwarf_die_skip(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev);

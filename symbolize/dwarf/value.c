@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/dwarf/read.h"
 #include "symbolize/dwarf/unit.h"
 
 #include <dwarf.h>
-
-static uint64_t read_three_bytes(struct byte_reader *r)
-{
-	uint64_t low = byte_reader_u16(r);
-
-	return low | (uint64_t)byte_reader_u8(r) << 16;
-}
 
 /* Values that nothing asks for (blocks) are skipped and keep the number 0. */
 static void read_value(const struct dwarf_format *format, struct byte_reader *r, const struct dwarf_attribute *attribute,
@@ -36,10 +30,6 @@ static void read_value(const struct dwarf_format *format, struct byte_reader *r,
 	case DW_FORM_sdata:
 		value->number = (uint64_t)byte_reader_sleb128(r);
 		return;
-	case DW_FORM_strx3:
-	case DW_FORM_addrx3:
-		value->number = read_three_bytes(r);
-		return;
 	case DW_FORM_string:
 		value->string = byte_reader_string(r, NULL);
 		return;
@@ -47,9 +37,9 @@ static void read_value(const struct dwarf_format *format, struct byte_reader *r,
 		break;
 	}
 	if (skip.kind == DWARF_SKIP_LEB128)
-		value->number = byte_reader_uleb128(r);
+		value->number = dwarf_read_uleb128(r);
 	else if (skip.kind == DWARF_SKIP_BYTES && skip.size <= 8)
-		value->number = byte_reader_uint(r, skip.size);
+		value->number = dwarf_read_fixed(r, skip.size);
 	else
 		dwarf_skip_run(&skip, format, r);
 }
@@ -133,20 +123,47 @@ void dwarf_die_skip(const struct dwarf_unit *unit, struct byte_reader *r, const 
 		dwarf_skip_run(&unit->abbrevs.steps[abbrev->first_step + i], &format, r);
 }
 
+void dwarf_die_scan(
+	const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct dwarf_scan *scan)
+{
+	const struct dwarf_skip *step = &unit->abbrevs.steps[abbrev->first_step], *end = step + abbrev->step_count;
+
+	for (size_t i = 0; i < DWARF_SLOT_COUNT; i++)
+		scan->forms[i] = 0;
+	for (; step < end; step++) {
+		if (step->slot) {
+			scan->forms[step->slot] = step->form;
+			scan->numbers[step->slot] =
+				step->kind == DWARF_SKIP_BYTES ? dwarf_read_fixed(r, step->size) : dwarf_read_uleb128(r);
+		} else if (step->kind == DWARF_SKIP_BYTES) {
+			dwarf_read_skip(r, step->size);
+		} else if (step->kind == DWARF_SKIP_LEB128) {
+			dwarf_read_skip_leb128(r);
+		} else {
+			const struct dwarf_format format = dwarf_unit_format(unit);
+
+			dwarf_skip_run(step, &format, r);
+		}
+	}
+}
+
+uint64_t dwarf_scan_sibling(const struct dwarf_unit *unit, const struct byte_reader *r, const struct dwarf_scan *scan)
+{
+	uint64_t sibling;
+
+	/* One that does not lead forwards would be walked for ever. */
+	if (!scan->forms[DWARF_SLOT_SIBLING] || !byte_reader_ok(r) ||
+		!checked_add(unit->offset, scan->numbers[DWARF_SLOT_SIBLING], &sibling))
+		return 0;
+	return sibling > byte_reader_offset(r) && sibling <= unit->end ? sibling : 0;
+}
+
 uint64_t dwarf_die_sibling(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev)
 {
-	const struct dwarf_format format = dwarf_unit_format(unit);
-	uint64_t sibling = 0;
+	struct dwarf_scan scan;
 
-	for (uint32_t i = 0; i < abbrev->step_count; i++) {
-		struct byte_reader here = *r;
-
-		dwarf_skip_run(&unit->abbrevs.steps[abbrev->first_step + i], &format, r);
-		if (abbrev->sibling_size && i == abbrev->sibling_step)
-			sibling = unit->offset + byte_reader_uint(&here, abbrev->sibling_size);
-	}
-	/* One that does not lead forwards would be walked for ever. */
-	return byte_reader_ok(r) && sibling > byte_reader_offset(r) && sibling <= unit->end ? sibling : 0;
+	dwarf_die_scan(unit, r, abbrev, &scan);
+	return dwarf_scan_sibling(unit, r, &scan);
 }
 
 void dwarf_die_skip_tree(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev)
@@ -165,7 +182,7 @@ void dwarf_die_skip_tree(const struct dwarf_unit *unit, struct byte_reader *r, c
 			depth--;
 		}
 		if (depth > 0) {
-			uint64_t code = byte_reader_uleb128(r);
+			uint64_t code = dwarf_read_uleb128(r);
 
 			abbrev = dwarf_abbrevs_find(&unit->abbrevs, code);
 			if (code != 0 && !abbrev)

@@ -2,6 +2,7 @@
 #include "symbolize/dwarf/walk.h"
 
 #include "symbolize/dwarf/ranges.h"
+#include "symbolize/dwarf/read.h"
 
 #include <stdlib.h>
 
@@ -80,9 +81,8 @@ static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct place 
 
 /* Whether what is below the function is to be walked; `place` is then within it. */
 static bool enter_function(
-	struct dwarf_walk *w, const struct dwarf_die *die, const struct dwarf_ranges *ranges, struct place *place)
+	struct dwarf_walk *w, uint64_t offset, bool is_inlined, const struct dwarf_ranges *ranges, struct place *place)
 {
-	bool is_inlined = die->abbrev->role == DWARF_ROLE_INLINED;
 	bool has_hit = covers(w, *ranges);
 
 	if (!has_hit && !w->is_exhaustive)
@@ -92,9 +92,27 @@ static bool enter_function(
 		place->node = DWARF_NO_NODE;
 		return true;
 	}
-	place->node = add_node(w, die->offset, is_inlined ? place->node : DWARF_NO_NODE);
+	place->node = add_node(w, offset, is_inlined ? place->node : DWARF_NO_NODE);
 	if (place->node != DWARF_NO_NODE && has_hit)
 		mark(w, *ranges, *place);
+	return true;
+}
+
+/* `r` stands behind the entry's code. False when the entry is damaged. */
+static bool init_ranges(const struct dwarf_walk *w, struct byte_reader r, const struct dwarf_abbrev *abbrev,
+	const struct dwarf_scan *scan, struct dwarf_ranges *ranges)
+{
+	const struct dwarf_value low = dwarf_scan_value(scan, DWARF_SLOT_LOW), high = dwarf_scan_value(scan, DWARF_SLOT_HIGH),
+				 list = dwarf_scan_value(scan, DWARF_SLOT_RANGES);
+	struct dwarf_die die;
+
+	if (!abbrev->is_odd) {
+		dwarf_ranges_init(ranges, w->unit, &low, &high, &list);
+		return true;
+	}
+	if (!dwarf_die_read(w->unit, &r, abbrev, &die))
+		return false;
+	dwarf_ranges_init(ranges, w->unit, &die.low_pc, &die.high_pc, &die.ranges);
 	return true;
 }
 
@@ -103,16 +121,23 @@ static void visit_code(
 {
 	struct byte_reader behind_code = *r;
 	struct dwarf_ranges ranges;
-	struct dwarf_die die;
+	struct dwarf_scan scan;
+	uint64_t sibling;
 
-	if (!dwarf_die_read(w->unit, r, abbrev, &die))
+	dwarf_die_scan(w->unit, r, abbrev, &scan);
+	if (!byte_reader_ok(r) || !init_ranges(w, behind_code, abbrev, &scan, &ranges))
 		return;
-	die.offset = offset;
 	place.depth++;
-	dwarf_ranges_init(&ranges, w->unit, &die.low_pc, &die.high_pc, &die.ranges);
-	if (place.depth < MAX_NESTING && enter_function(w, &die, &ranges, &place)) {
+	if (place.depth < MAX_NESTING && enter_function(w, offset, abbrev->role == DWARF_ROLE_INLINED, &ranges, &place)) {
 		if (abbrev->has_children)
 			walk_children(w, r, place);
+		return;
+	}
+	if (!abbrev->has_children)
+		return;
+	sibling = dwarf_scan_sibling(w->unit, r, &scan);
+	if (sibling) {
+		byte_reader_seek(r, sibling);
 		return;
 	}
 	*r = behind_code;
@@ -135,7 +160,7 @@ static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct pl
 {
 	while (byte_reader_left(r) > 0 && byte_reader_ok(r) && !w->failed) {
 		uint64_t offset = byte_reader_offset(r);
-		uint64_t code = byte_reader_uleb128(r);
+		uint64_t code = dwarf_read_uleb128(r);
 		const struct dwarf_abbrev *abbrev;
 
 		if (code == 0)
@@ -184,59 +209,12 @@ static void walk_unit(struct dwarf_walk *w)
 	walk_children(w, &r, (struct place){ DWARF_NO_NODE, 0 });
 }
 
-static bool is_complete(const struct dwarf_walk *w)
-{
-	for (size_t i = 0; i < w->count; i++)
-		if (w->deepest[i] == DWARF_NO_NODE)
-			return false;
-	return true;
-}
-
-/* GCC nests lambdas below functions that do not cover them: what is left is looked for everywhere. */
-static void walk_exhaustively(struct dwarf_walk *w)
-{
-	struct dwarf_walk left = *w;
-	size_t *places = malloc(w->count * sizeof(*places));
-	uint64_t *addresses = malloc(w->count * sizeof(*addresses));
-
-	left.deepest = malloc(w->count * sizeof(*left.deepest));
-	left.depths = calloc(w->count, sizeof(*left.depths));
-	left.count = 0;
-	if (places && addresses && left.deepest && left.depths) {
-		for (size_t i = 0; i < w->count; i++) {
-			if (w->deepest[i] != DWARF_NO_NODE)
-				continue;
-			left.deepest[left.count] = DWARF_NO_NODE;
-			places[left.count] = i;
-			addresses[left.count++] = w->addresses[i];
-		}
-		left.addresses = addresses;
-		left.is_exhaustive = true;
-		walk_unit(&left);
-		for (size_t i = 0; i < left.count; i++)
-			w->deepest[places[i]] = left.deepest[i];
-	} else {
-		left.failed = true;
-		error_set_memory(w->err);
-	}
-	w->nodes = left.nodes;
-	w->node_count = left.node_count;
-	w->node_capacity = left.node_capacity;
-	w->failed = left.failed;
-	free(places);
-	free(addresses);
-	free(left.deepest);
-	free(left.depths);
-}
-
 bool dwarf_walk_run(struct dwarf_walk *walk, struct error *err)
 {
 	walk->err = err;
 	for (size_t i = 0; i < walk->count; i++)
 		walk->deepest[i] = DWARF_NO_NODE;
 	walk_unit(walk);
-	if (!walk->failed && !is_complete(walk))
-		walk_exhaustively(walk);
 	return !walk->failed;
 }
 

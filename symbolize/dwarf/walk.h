@@ -25,12 +25,12 @@ struct dwarf_walk {
 	struct dwarf_node *nodes;
 	size_t node_count, node_capacity; /* owned: dwarf_walk_deinit() */
 	uint64_t budget;                  /* of steps left, against lists that a damaged unit names over and over */
-	bool is_exhaustive;
+	bool is_exhaustive;               /* GCC nests lambdas below functions that do not cover them: descend everywhere */
 	struct error *err;
 	bool failed; /* out of memory: `err` says so */
 };
 
-/* Walks; and a second time into everything when an address stayed unanswered. Fails for want of memory. */
+/* Fails for want of memory. */
 COMMON_MUST_CHECK
 bool dwarf_walk_run(struct dwarf_walk *walk, struct error *err);
 void dwarf_walk_deinit(struct dwarf_walk *walk);

@@ -26,6 +26,15 @@ run 0 kelvin symbolize -p -s -e "$workload" "${more[@]}"
 diff expected stdout || fail "not what addr2line -p -s prints"
 run 0 kelvin symbolize --json -e "$workload" "${addresses[@]}"
 jq -e '.schema == "kelvin.symbolize/1" and ([.addresses[].frames[0].function] | index("serve"))' stdout >/dev/null || fail "no serve in JSON"
+start=$(readelf -SW "$workload" | awk '{ for (i = 1; i < NF; i++) if ($i == ".text") { print $(i + 2); exit } }')
+addr2line -a -f -i -C -j .text -e "$workload" 10 40 | sed 's/ (discriminator [0-9]*)//' >expected
+run 0 kelvin symbolize -j .text -e "$workload" 10 40
+[[ $(grep -c . stdout) -ge 6 ]] || fail "no answers for .text, which begins at $start"
+diff <(grep -v ^0x expected) <(grep -v ^0x stdout) || fail "other answers than addr2line -j"
+refuses 'has no section' kelvin symbolize -j .nothing -e "$workload" 10
+run 0 kelvin symbolize --explain-origin -e "$workload" "${addresses[0]}"
+grep -q '(user: ' stdout || fail "no origin of a function of the workload's"
+DEBUGINFOD_URLS='' refuses 'no debuginfod server' kelvin symbolize --debuginfod -e "$workload" 10
 refuses 'no hexadecimal address' kelvin symbolize -e "$workload" xyz
 
 # A program that asks line by line is answered line by line.

@@ -131,6 +131,51 @@ static void a_missing_file_is_an_empty_map(void **state)
 	symbol_map_destroy(map);
 }
 
+static void put_record(struct buffer *out, uint32_t id, const uint64_t *words, size_t count, const char *name)
+{
+	size_t name_size = name ? strlen(name) + 1 : 0;
+	uint32_t head[2] = { id, (uint32_t)(16 + 16 + count * 8 + name_size) };
+	uint64_t none[3] = { 0 };
+
+	buffer_append(out, head, sizeof(head));
+	buffer_append(out, none, sizeof(none)); /* time, process and thread, address again */
+	buffer_append(out, words, count * 8);
+	if (name)
+		buffer_append(out, name, name_size);
+}
+
+/* Two functions; the first moves; the second is replaced by a third. */
+static void reads_jitdumps(void **state)
+{
+	static const uint64_t loads[][3] = { { 0x1000, 0x100, 1 }, { 0x2000, 0x100, 2 }, { 0x2000, 0x80, 3 } };
+	static const uint64_t move[] = { 0x1000, 0x3000, 0x100, 1 };
+	static const char *const names[] = { "first", "second", "third" };
+	uint32_t header[10] = { 0x4a695444, 1, 40 };
+	const char *path = write_file("");
+	struct symbol_map_hit hit;
+	struct symbol_map *map;
+	struct buffer out;
+	struct error err;
+
+	(void)state;
+	buffer_init(&out, 1 << 16);
+	buffer_append(&out, header, sizeof(header));
+	for (size_t i = 0; i < 3; i++)
+		put_record(&out, 0, loads[i], 3, names[i]);
+	put_record(&out, 1, move, 4, NULL);
+	put_record(&out, 3, NULL, 0, NULL);
+	buffer_append(&out, "\0\0\0\0\xff\xff", 6); /* cut off */
+	assert_true(file_write(path, out.data, out.size, 0600, &err));
+	buffer_deinit(&out);
+	assert_true(symbol_map_read_jit(path, &map, &err));
+	unlink(path);
+	assert_found(map, 0x1010, "first", "");
+	assert_found(map, 0x3010, "first", "");
+	assert_found(map, 0x2010, "third", "");
+	assert_false(symbol_map_find(map, 0x4000, &hit));
+	symbol_map_destroy(map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +184,7 @@ int main(void)
 		cmocka_unit_test(reads_perf_maps_and_the_last_write_wins),
 		cmocka_unit_test(a_new_function_within_an_old_one_leaves_its_rest),
 		cmocka_unit_test(a_missing_file_is_an_empty_map),
+		cmocka_unit_test(reads_jitdumps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,21 @@ static void stripped_code_is_named_by_its_bounds(void **state)
 	elf_image_unref(stripped);
 }
 
+/* Far beyond all code, before it, and in a segment that holds none. */
+static void outside_of_code_nothing_is_known(void **state)
+{
+	static const uint64_t addresses[] = { 0, 1, 0x3000, 0x5000, 0x100000, UINT64_MAX };
+	enum { COUNT = sizeof(addresses) / sizeof(addresses[0]) };
+	struct elf_image *image = open_program("c-gcc-5");
+	struct symbolize_result *result = resolve(image, addresses, COUNT);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++)
+		assert_int_equal(symbolize_result_frames(result, i).frames[0].source, PROFILE_NAME_NONE);
+	symbolize_result_destroy(result);
+	elf_image_unref(image);
+}
+
 static void finds_the_debug_file(void **state)
 {
 	struct elf_image *whole = open_program("c-gcc-5"), *linked = open_program("linked"), *wrong = open_program("wrong");
@@ -240,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_plt_entries),
 		cmocka_unit_test(stripped_code_is_named_by_its_bounds),
+		cmocka_unit_test(outside_of_code_nothing_is_known),
 		cmocka_unit_test(finds_the_debug_file),
 		cmocka_unit_test(order_and_repetition_do_not_matter),
 		cmocka_unit_test(fingerprints_are_blind_to_places_only),

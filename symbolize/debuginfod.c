@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/debuginfod.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct debuginfod_client debuginfod_client; /* the library's name for it: elfutils/debuginfod.h */
+
+/* The library's functions: it pulls in a whole HTTP client, which nobody who does not ask for it should pay for. */
+struct client_library {
+	void *library; /* owned */
+	debuginfod_client *(*begin)(void);
+	void (*end)(debuginfod_client *client);
+	int (*find_debuginfo)(debuginfod_client *client, const unsigned char *build_id, int size, char **path);
+};
+
+static bool find(void *library, const char *name, void *function)
+{
+	void *found = dlsym(library, name);
+
+	/* ISO C does not cast data to functions; POSIX says they have one form. */
+	memcpy(function, &found, sizeof(found));
+	return found != NULL;
+}
+
+static bool load(struct client_library *l)
+{
+	*l = (struct client_library){ .library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL) };
+	if (!l->library)
+		return false;
+	if (find(l->library, "debuginfod_begin", &l->begin) && find(l->library, "debuginfod_end", &l->end) &&
+		find(l->library, "debuginfod_find_debuginfo", &l->find_debuginfo))
+		return true;
+	dlclose(l->library);
+	return false;
+}
+
+bool symbolize_debuginfod_possible(struct error *err)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	struct client_library functions;
+
+	if (!servers || !servers[0])
+		return error_set(err, ERROR_USAGE,
+			"no debuginfod server is named; set DEBUGINFOD_URLS, as in: "
+			"export DEBUGINFOD_URLS=https://debuginfod.elfutils.org");
+	if (!load(&functions))
+		return error_set(
+			err, ERROR_UNSUPPORTED, "libdebuginfod.so.1 is not installed; on Debian: sudo apt install libdebuginfod1");
+	dlclose(functions.library);
+	return true;
+}
+
+struct elf_image *debuginfod_fetch(const struct elf_image *image)
+{
+	const struct elf_build_id *id = elf_image_build_id(image);
+	struct elf_image *debug = NULL;
+	struct client_library functions;
+	debuginfod_client *client;
+	struct error ignored;
+	char *path = NULL;
+	int fd = -1;
+
+	if (id->size == 0 || !load(&functions))
+		return NULL;
+	client = functions.begin();
+	if (client) {
+		fd = functions.find_debuginfo(client, id->bytes, id->size, &path);
+		functions.end(client);
+	}
+	dlclose(functions.library);
+	if (fd >= 0)
+		close(fd);
+	if (path && !elf_image_open_path(path, &debug, &ignored))
+		debug = NULL;
+	free(path);
+	return debug;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "symbolize/dwarf/unit.h"
+
+/* A .dwp file: the split units of a whole program in one file (DWARF 5, 7.3.5; GNU's version 2 of it for DWARF 4). */
+struct dwarf_package {
+	struct elf_image *image; /* owned; NULL: there is none */
+	struct dwarf_file file;
+	struct elf_section index;
+};
+
+/* Looks for PATH.dwp, `path` being that of the file with the skeleton units. Fails for want of memory. */
+COMMON_MUST_CHECK
+bool dwarf_package_init(struct dwarf_package *package, const char *path, struct error *err);
+void dwarf_package_deinit(struct dwarf_package *package);
+
+/*
+ * The unit of a skeleton, its tables' places in the package filled in; not yet open. NULL: the package has none. A skeleton is
+ * asked for by one thread at a time.
+ */
+struct dwarf_unit *dwarf_package_find(const struct dwarf_package *package, const struct dwarf_unit *skeleton);

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/go.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAGIC_1_18 = 0xfffffff0,
+	MAGIC_1_20 = 0xfffffff1,
+	/* Words of runtime.moduledata, from Go 1.20 on. */
+	MODULE_TEXT = 22,
+	MODULE_GOFUNC = 40,
+	/* Tables of a function. */
+	PCDATA_INLINE_TREE = 2,
+	FUNCDATA_INLINE_TREE = 3,
+	INLINED_CALL_BYTES = 16,
+	FUNCTION_BYTES = 44,
+	MAX_DEPTH = 64,
+};
+
+struct go_table {
+	struct elf_image *image;
+	struct elf_section table;
+	uint64_t function_count, text;
+	uint64_t names, units, files, values, functions; /* offsets in the table */
+	uint64_t gofunc;                                 /* image address of runtime.gofunc; 0: not known */
+	uint8_t minimum_length, word;
+};
+
+/* One function's record. */
+struct function {
+	uint64_t at; /* offset in the table */
+	uint64_t entry;
+	int64_t name, start_line;
+	uint32_t file_values, line_values, unit, pcdata_count;
+	uint8_t funcdata_count;
+};
+
+static struct byte_reader reader_at(const struct go_table *t, uint64_t base, uint64_t offset)
+{
+	struct byte_reader r = byte_reader_over(t->table.bytes, t->table.size);
+	uint64_t at;
+
+	if (checked_add(base, offset, &at))
+		byte_reader_seek(&r, at);
+	else
+		r.failed = true;
+	return r;
+}
+
+static const char *string_at(const struct go_table *t, uint64_t base, int64_t offset)
+{
+	struct byte_reader r = reader_at(t, base, (uint64_t)offset);
+	const char *string = offset < 0 ? NULL : byte_reader_string(&r, NULL);
+
+	return string ? string : "";
+}
+
+/* ---- Tables of values by address ---- */
+
+/*
+ * Walks deltas of values and addresses until the row that holds `address` (runtime.pcvalue). False when none does. The table ends
+ * with a delta of 0 that is not the first.
+ */
+static bool find_value(const struct go_table *t, uint32_t offset, uint64_t entry, uint64_t address, int64_t *value)
+{
+	struct byte_reader r = reader_at(t, t->values, offset);
+	uint64_t at = entry;
+
+	*value = -1;
+	if (offset == 0)
+		return false;
+	for (bool first = true; byte_reader_ok(&r); first = false) {
+		uint64_t delta = byte_reader_uleb128(&r);
+
+		if (delta == 0 && !first)
+			return false;
+		if (__builtin_add_overflow(*value, (int64_t)(delta >> 1) ^ -(int64_t)(delta & 1), value))
+			return false;
+		at += byte_reader_uleb128(&r) * t->minimum_length;
+		if (byte_reader_ok(&r) && address < at)
+			return true;
+	}
+	return false;
+}
+
+static void find_position(
+	const struct go_table *t, const struct function *function, uint64_t address, struct symbolize_frame *frame)
+{
+	int64_t file, line;
+
+	frame->file = "";
+	if (find_value(t, function->file_values, function->entry, address, &file) && file >= 0) {
+		struct byte_reader r = reader_at(t, t->units, ((uint64_t)function->unit + (uint64_t)file) * 4);
+		uint32_t offset = byte_reader_u32(&r);
+
+		if (byte_reader_ok(&r) && offset != UINT32_MAX)
+			frame->file = string_at(t, t->files, offset);
+	}
+	if (find_value(t, function->line_values, function->entry, address, &line) && line > 0 && line <= UINT32_MAX)
+		frame->line = (uint32_t)line;
+	/* A position inside a function is in the file that defines it. */
+	frame->decl_file = frame->file;
+}
+
+/* ---- Functions ---- */
+
+static uint32_t entry_of(const struct go_table *t, uint64_t index)
+{
+	struct byte_reader r = reader_at(t, t->functions, index * 8);
+
+	return byte_reader_u32(&r);
+}
+
+static bool read_function(const struct go_table *t, uint64_t index, struct function *function)
+{
+	struct byte_reader r = reader_at(t, t->functions, index * 8 + 4);
+
+	function->at = t->functions + byte_reader_u32(&r);
+	if (!byte_reader_ok(&r))
+		return false;
+	r = reader_at(t, function->at, 0);
+	function->entry = t->text + byte_reader_u32(&r);
+	function->name = (int32_t)byte_reader_u32(&r);
+	byte_reader_skip(&r, 12); /* args, deferreturn, pcsp */
+	function->file_values = byte_reader_u32(&r);
+	function->line_values = byte_reader_u32(&r);
+	function->pcdata_count = byte_reader_u32(&r);
+	function->unit = byte_reader_u32(&r);
+	function->start_line = (int32_t)byte_reader_u32(&r);
+	byte_reader_skip(&r, 3); /* id, flag, padding */
+	function->funcdata_count = byte_reader_u8(&r);
+	return byte_reader_ok(&r);
+}
+
+static bool find_function(const struct go_table *t, uint64_t address, struct function *function)
+{
+	uint64_t low = 0, high = t->function_count, into = address - t->text;
+
+	if (address < t->text || into >= entry_of(t, t->function_count))
+		return false;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (entry_of(t, middle) <= into)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && read_function(t, low - 1, function);
+}
+
+/* ---- Inlined calls ---- */
+
+struct inlined_call {
+	int64_t name, start_line;
+	uint64_t parent; /* address of the call in the function around */
+};
+
+static bool find_inlined(const struct go_table *t, const struct function *function, uint64_t address, struct inlined_call *call)
+{
+	struct byte_reader r;
+	const uint8_t *bytes;
+	uint32_t offset, values;
+	int64_t index;
+	size_t size;
+
+	if (!t->gofunc || function->pcdata_count <= PCDATA_INLINE_TREE || function->funcdata_count <= FUNCDATA_INLINE_TREE)
+		return false;
+	r = reader_at(t, function->at, FUNCTION_BYTES + PCDATA_INLINE_TREE * 4);
+	values = byte_reader_u32(&r);
+	r = reader_at(t, function->at, FUNCTION_BYTES + ((uint64_t)function->pcdata_count + FUNCDATA_INLINE_TREE) * 4);
+	offset = byte_reader_u32(&r);
+	if (!byte_reader_ok(&r) || offset == UINT32_MAX || !find_value(t, values, function->entry, address, &index) || index < 0)
+		return false;
+	bytes = elf_image_bytes_at(t->image, t->gofunc + offset, &size);
+	if (!bytes || (uint64_t)index >= size / INLINED_CALL_BYTES)
+		return false;
+	r = byte_reader_over(bytes + (uint64_t)index * INLINED_CALL_BYTES, INLINED_CALL_BYTES);
+	byte_reader_u32(&r); /* id */
+	call->name = (int32_t)byte_reader_u32(&r);
+	call->parent = function->entry + byte_reader_u32(&r);
+	call->start_line = (int32_t)byte_reader_u32(&r);
+	return true;
+}
+
+bool go_table_find(
+	const struct go_table *t, uint64_t address, struct arena *arena, struct symbolize_frames *frames, struct error *err)
+{
+	struct symbolize_frame found[MAX_DEPTH + 1], *kept;
+	struct inlined_call call;
+	struct function function = { 0 };
+	size_t count = 0;
+
+	*frames = (struct symbolize_frames){ 0 };
+	if (!find_function(t, address, &function))
+		return true;
+	for (bool is_inlined = true; is_inlined && count <= MAX_DEPTH; count++) {
+		struct symbolize_frame *frame = &found[count];
+		int64_t line;
+
+		is_inlined = count < MAX_DEPTH && find_inlined(t, &function, address, &call);
+		*frame = (struct symbolize_frame){ .linkage_name = "", .source = PROFILE_NAME_GO };
+		frame->name = string_at(t, t->names, is_inlined ? call.name : function.name);
+		line = is_inlined ? call.start_line : function.start_line;
+		frame->decl_line = line > 0 && line <= UINT32_MAX ? (uint32_t)line : 0;
+		find_position(t, &function, address, frame);
+		if (is_inlined)
+			address = call.parent;
+	}
+	kept = ARENA_ARRAY(arena, struct symbolize_frame, count);
+	if (!kept)
+		return error_set_memory(err);
+	memcpy(kept, found, count * sizeof(*kept));
+	*frames = (struct symbolize_frames){ kept, count };
+	return true;
+}
+
+/* ---- Finding the table ---- */
+
+static uint64_t word_at(const struct go_table *t, const struct elf_section *section, uint64_t offset)
+{
+	struct byte_reader r = byte_reader_over(section->bytes, section->size);
+
+	byte_reader_seek(&r, offset);
+	return byte_reader_uint(&r, t->word);
+}
+
+static bool is_code(const struct go_table *t, uint64_t address)
+{
+	size_t count;
+	const struct elf_segment *segments = elf_image_segments(t->image, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if ((segments[i].flags & PF_X) && address >= segments[i].address &&
+			address - segments[i].address < segments[i].memory_size)
+			return true;
+	return false;
+}
+
+/* runtime.moduledata begins with a pointer to the table; nothing else says where it is once symbols are stripped. */
+static bool find_module(struct go_table *t, uint32_t magic)
+{
+	static const char *const names[] = { ".go.module", ".noptrdata", ".data", ".data.rel.ro" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct elf_section section;
+
+		if (!elf_image_section(t->image, names[i], &section))
+			continue;
+		for (uint64_t at = 0; section.size >= t->word && at <= section.size - t->word; at += t->word) {
+			uint64_t text;
+
+			if (word_at(t, &section, at) != t->table.address)
+				continue;
+			text = word_at(t, &section, at + MODULE_TEXT * t->word);
+			if (!is_code(t, text))
+				continue;
+			t->text = text;
+			t->gofunc = magic == MAGIC_1_20 ? word_at(t, &section, at + MODULE_GOFUNC * t->word) : 0;
+			return true;
+		}
+	}
+	return t->text != 0 && is_code(t, t->text);
+}
+
+/* Until Go 1.25 the header says where code begins; later only the module does. */
+static bool read_header(struct go_table *t)
+{
+	struct byte_reader r = byte_reader_over(t->table.bytes, t->table.size);
+	uint32_t magic = byte_reader_u32(&r);
+
+	byte_reader_u16(&r);
+	t->minimum_length = byte_reader_u8(&r);
+	t->word = byte_reader_u8(&r);
+	if (!byte_reader_ok(&r) || (magic != MAGIC_1_18 && magic != MAGIC_1_20) || (t->word != 4 && t->word != 8))
+		return false;
+	t->function_count = byte_reader_uint(&r, t->word);
+	byte_reader_uint(&r, t->word); /* files */
+	t->text = byte_reader_uint(&r, t->word);
+	t->names = byte_reader_uint(&r, t->word);
+	t->units = byte_reader_uint(&r, t->word);
+	t->files = byte_reader_uint(&r, t->word);
+	t->values = byte_reader_uint(&r, t->word);
+	t->functions = byte_reader_uint(&r, t->word);
+	return byte_reader_ok(&r) && t->functions <= t->table.size && t->function_count < (t->table.size - t->functions) / 8 &&
+	       find_module(t, magic);
+}
+
+bool go_table_create(struct elf_image *image, struct go_table **table, struct error *err)
+{
+	struct go_table made = { .image = image };
+
+	*table = NULL;
+	if (!elf_image_section(image, ".gopclntab", &made.table) &&
+		!elf_image_section(image, ".data.rel.ro.gopclntab", &made.table))
+		return true;
+	if (!read_header(&made))
+		return true;
+	*table = malloc(sizeof(made));
+	if (!*table)
+		return error_set_memory(err);
+	**table = made;
+	return true;
+}
+
+void go_table_destroy(struct go_table *table)
+{
+	free(table);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "elf/elf.h"
+
+/*
+ * MiniDebugInfo: a small ELF file with the symbols that stripping took away, packed with xz into .gnu_debugdata (GDB manual,
+ * "MiniDebugInfo"). The caller owns `*mini`; NULL when there is none or it is damaged. Fails for want of memory.
+ */
+COMMON_MUST_CHECK
+bool minidebug_open(struct elf_image *image, struct elf_image **mini, struct error *err);

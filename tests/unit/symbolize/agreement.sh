@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kelvin's answers address by address against llvm-symbolizer, GNU addr2line and, where it is there, the addr2line crate
+# (CRATE_ADDR2LINE): where two of them agree, Kelvin has to agree. Of files whose debug information lies elsewhere, the peers are asked
+# about the plain twin, since they do not find it. Names are compared as the linker knows them.
+#   KELVIN  the program       SOURCES  this folder       WORK  where programs are built
+# libdw is compared in test_dwarf.c, frame by frame.
+set -euo pipefail
+
+: "${KELVIN:?}" "${SOURCES:?}" "${WORK:?}"
+for tool in llvm-symbolizer addr2line g++ readelf objcopy; do
+	command -v "$tool" >/dev/null || { echo "no $tool: skipped"; exit 77; }
+done
+rm -rf "$WORK"
+mkdir -p "$WORK"
+cd "$WORK"
+sources=$SOURCES/programs/agreement
+crate=${CRATE_ADDR2LINE:-}
+details=$WORK/details
+wrong=()
+
+has() { command -v "$1" >/dev/null; }
+
+# Every third byte of .text, at most 2000 of them.
+addresses() {
+	local start size
+
+	read -r start size < <(readelf -SW "$1" | awk '{ for (i = 1; i < NF; i++) if ($i == ".text") { print $(i + 2), $(i + 4); exit } }')
+	awk -v start=$((16#$start)) -v size=$((16#$size)) 'BEGIN {
+		step = size > 6000 ? int(size / 2000) : 3
+		for (at = 0; at < size; at += step) printf "0x%x\n", start + at
+	}'
+}
+
+# agree LABEL LEAST FILE [TWIN]: the share of what two peers agree on that Kelvin has to reach
+agree() {
+	local label=$1 least=$2 file=$3 twin=${4:-$3} answers=(kelvin.out llvm.out gnu.out)
+
+	addresses "$twin" >asked.txt
+	"$KELVIN" symbolize --no-cache --no-demangle -e "$file" <asked.txt >kelvin.out
+	llvm-symbolizer -afi --no-demangle --output-style=GNU -e "$twin" <asked.txt >llvm.out 2>/dev/null
+	addr2line -afi -e "$twin" <asked.txt >gnu.out 2>/dev/null
+	if [[ -n $crate ]]; then
+		"$crate" -afi -e "$twin" <asked.txt >crate.out
+		answers+=(crate.out)
+	fi
+	awk -v label="$label" -v least="$least" -v details="$details" -f "$SOURCES/agreement.awk" "${answers[@]}" || wrong+=("$label")
+}
+
+# build OUTPUT COMPILER FLAGS...: both units; in a folder of its own, for what lies beside it
+build() {
+	local output=$1 compiler=$2
+
+	shift 2
+	mkdir -p "$output"
+	(cd "$output" && for unit in shelf main; do "$compiler" -std=c++17 "$@" -c "$sources/$unit.cc" -o "$unit.o"; done &&
+		"$compiler" -std=c++17 "$@" shelf.o main.o -o program)
+}
+
+printf '%-26s %7s %9s %8s %8s %8s %8s\n' file asked 'two agree' 'kelvin %' 'llvm %' 'gnu %' "${crate:+crate %}"
+
+for version in 4 5; do
+	build "gcc-$version" g++ -O2 "-gdwarf-$version"
+	agree "gcc, DWARF $version" 99.9 "gcc-$version/program"
+done
+build gcc-O0 g++ -O0 -g
+agree "gcc -O0" 99.9 gcc-O0/program
+build gcc-lto g++ -O2 -g -flto
+agree "gcc -flto" 99.9 gcc-lto/program
+build gcc-sections g++ -O2 -g -ffunction-sections -Wl,--gc-sections
+agree "gcc, sections collected" 99.9 gcc-sections/program
+build gcc-hot-cold g++ -O2 -g -freorder-blocks-and-partition
+agree "gcc, hot and cold" 99.9 gcc-hot-cold/program
+build gcc-types g++ -O2 -g -fdebug-types-section
+agree "gcc, type units" 99.9 gcc-types/program
+for packing in zlib zstd; do
+	mkdir -p "gcc-$packing"
+	objcopy "--compress-debug-sections=$packing" gcc-5/program "gcc-$packing/program" 2>/dev/null || continue
+	agree "gcc, $packing" 99.9 "gcc-$packing/program" gcc-5/program
+done
+if has clang++; then
+	for version in 4 5; do
+		build "clang-$version" clang++ -O2 "-gdwarf-$version"
+		agree "clang, DWARF $version" 99.9 "clang-$version/program"
+	done
+fi
+
+# Split: the twin is the same program, whole.
+for compiler in g++ clang++; do
+	has "$compiler" || continue
+	for version in 4 5; do
+		name=${compiler%++}-split-$version
+		build "$name-whole" "$compiler" -O2 "-gdwarf-$version"
+		build "$name" "$compiler" -O2 "-gdwarf-$version" -gsplit-dwarf
+		cmp -s <(objcopy -O binary -j .text "$name/program" /dev/stdout) \
+			<(objcopy -O binary -j .text "$name-whole/program" /dev/stdout) || { echo "$name: the twin has other code"; continue; }
+		agree "${compiler}, split, DWARF $version" 99.9 "$name/program" "$name-whole/program"
+		has llvm-dwp || continue
+		mkdir -p "$name-dwp"
+		cp "$name/program" "$name-dwp/program"
+		(cd "$name" && llvm-dwp -e program -o "../$name-dwp/program.dwp") 2>/dev/null || continue
+		mkdir -p away && mv "$name"/*.dwo away/
+		agree "${compiler}, packaged, DWARF $version" 99.9 "$name-dwp/program" "$name-whole/program"
+		mv away/*.dwo "$name/"
+	done
+done
+
+# Debug information elsewhere.
+mkdir -p linked mini dwz stripped
+(cd linked && objcopy --only-keep-debug ../gcc-5/program program.debug &&
+	objcopy --strip-all --add-gnu-debuglink=program.debug ../gcc-5/program program)
+agree "debuglink" 99.5 linked/program gcc-5/program
+if has dwz; then
+	cp gcc-5/program dwz/program
+	cp gcc-O0/program dwz/other
+	(cd dwz && dwz -m common.debug -M "$WORK/dwz/common.debug" program other) && agree "dwz with altlink" 99.5 dwz/program gcc-5/program
+fi
+
+# Without lines: MiniDebugInfo names the functions that the symbol table named.
+if has xz; then
+	strip --strip-debug -o mini/named gcc-5/program
+	objcopy --strip-all mini/named mini/program
+	xz -c mini/named >mini/named.xz
+	objcopy --add-section .gnu_debugdata=mini/named.xz mini/program
+	agree "MiniDebugInfo" 99.5 mini/program mini/named
+fi
+
+if has rustc && rustc -O -g -o rust-program "$sources/words.rs" 2>/dev/null; then
+	agree "Rust" 99.5 rust-program
+fi
+if has go && GOCACHE=$WORK/go-cache go build -o go-program "$sources/words.go" 2>/dev/null; then
+	agree "Go" 99.9 go-program
+	objcopy --strip-all go-program go-stripped
+	agree "Go, stripped" 99.5 go-stripped go-program
+fi
+
+# Every PLT entry has a name.
+nameless=$(readelf -SW gcc-5/program | awk '$0 ~ / \.plt(\.sec|\.got)? / { for (i = 1; i < NF; i++) if ($i ~ /^\.plt/) print $(i + 2), $(i + 4) }' |
+	while read -r start size; do
+		# The first entry of .plt only leads to the loader.
+		for ((at = 16#$start; at < 16#$start + 16#$size; at += 16)); do printf '%x\n' "$at"; done
+	done | "$KELVIN" symbolize --no-cache -e gcc-5/program | grep -c '^??$' || :)
+echo "PLT entries without a name (one leads to the loader): $nameless"
+((nameless <= 1)) || wrong+=("PLT")
+
+if ((${#wrong[@]})); then
+	printf 'below the mark: %s\n' "${wrong[@]}"
+	[[ -s $details ]] && head -60 "$details"
+	exit 1
+fi

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/cache.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char directory[] = "/tmp/kelvin-test-cache-XXXXXX";
+
+static int make_directory(void **state)
+{
+	(void)state;
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+	DIR *stream = opendir(directory);
+	const struct dirent *entry;
+
+	(void)state;
+	while (stream && (entry = readdir(stream)))
+		unlinkat(dirfd(stream), entry->d_name, 0);
+	if (stream)
+		closedir(stream);
+	return rmdir(directory);
+}
+
+static struct frame_cache_key key_of(struct elf_image *image)
+{
+	return (struct frame_cache_key){ directory, image, image, NULL, false };
+}
+
+static struct elf_image *open_program(void)
+{
+	struct elf_image *image;
+	struct error err;
+
+	assert_true(elf_image_open_path(PROGRAMS "/c-gcc-5", &image, &err));
+	return image;
+}
+
+static const struct symbolize_frame frames_of_two[] = {
+	{ "inner", "_Zinner", "/a.c", "/a.h", 3, 2, 0, PROFILE_NAME_DWARF },
+	{ "outer", "", "/b.c", "", 7, 0, 99, PROFILE_NAME_DWARF },
+};
+
+static void assert_known(const struct frame_cache *cache, uint64_t address, size_t count, const char *name)
+{
+	struct symbolize_frames frames;
+	struct arena arena;
+	struct error err;
+
+	arena_init(&arena, 0);
+	assert_true(frame_cache_find(cache, address, &arena, &frames, &err));
+	assert_int_equal(frames.count, count);
+	if (count > 0)
+		assert_string_equal(frames.frames[0].name, name);
+	if (count == 2) {
+		assert_string_equal(frames.frames[0].linkage_name, "_Zinner");
+		assert_string_equal(frames.frames[1].file, "/b.c");
+		assert_int_equal(frames.frames[1].fingerprint, 99);
+		assert_int_equal(frames.frames[0].source, PROFILE_NAME_DWARF);
+	}
+	arena_deinit(&arena);
+}
+
+static void what_is_stored_is_found_and_added_to(void **state)
+{
+	const struct symbolize_frames two = { frames_of_two, 2 }, one = { frames_of_two + 1, 1 };
+	const struct symbolize_frames both[] = { two, one };
+	const uint64_t first[] = { 0x100, 0x300 }, second[] = { 0x200, 0x400 };
+	struct elf_image *image = open_program();
+	const struct frame_cache_key key = key_of(image);
+	struct frame_cache *cache;
+	struct error err;
+
+	(void)state;
+	assert_true(frame_cache_open(&key, &cache, &err));
+	assert_null(cache);
+	frame_cache_store(&key, &(struct frame_cache_entries){ NULL, first, both, 2, "/build" });
+	assert_true(frame_cache_open(&key, &cache, &err));
+	assert_non_null(cache);
+	assert_string_equal(frame_cache_source_directory(cache), "/build");
+	frame_cache_store(&key, &(struct frame_cache_entries){ cache, second, both, 2, "/build" });
+	frame_cache_close(cache);
+	assert_true(frame_cache_open(&key, &cache, &err));
+	assert_known(cache, 0x100, 2, "inner");
+	assert_known(cache, 0x200, 2, "inner");
+	assert_known(cache, 0x300, 1, "outer");
+	assert_known(cache, 0x400, 1, "outer");
+	assert_known(cache, 0x101, 0, "");
+	frame_cache_close(cache);
+	elf_image_unref(image);
+}
+
+/* The only file of the directory, damaged at each of its first bytes in turn: no answer or one from the file, never a crash. */
+static void damage_is_no_cache(void **state)
+{
+	struct elf_image *image = open_program();
+	const struct frame_cache_key key = key_of(image);
+	DIR *stream = opendir(directory);
+	const struct dirent *entry;
+	struct buffer bytes;
+	struct error err;
+	char path[512] = "";
+
+	(void)state;
+	while ((entry = readdir(stream)))
+		if (entry->d_name[0] != '.')
+			snprintf(path, sizeof(path), "%s/%.200s", directory, entry->d_name);
+	closedir(stream);
+	buffer_init(&bytes, 1 << 20);
+	assert_true(file_read(path, &bytes, &err));
+	for (size_t i = 0; i < bytes.size; i++) {
+		struct symbolize_frames frames;
+		struct frame_cache *cache;
+		struct arena arena;
+
+		bytes.data[i] = (char)(bytes.data[i] ^ 0xff);
+		assert_true(file_write(path, bytes.data, i % 2 ? bytes.size : i, 0600, &err));
+		bytes.data[i] = (char)(bytes.data[i] ^ 0xff);
+		assert_true(frame_cache_open(&key, &cache, &err));
+		arena_init(&arena, 0);
+		for (uint64_t address = 0x100; cache && address <= 0x400; address += 0x100)
+			assert_true(frame_cache_find(cache, address, &arena, &frames, &err));
+		arena_deinit(&arena);
+		frame_cache_close(cache);
+	}
+	buffer_deinit(&bytes);
+	elf_image_unref(image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_stored_is_found_and_added_to),
+		cmocka_unit_test(damage_is_no_cache),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
