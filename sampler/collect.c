@@ -39,8 +39,10 @@ bool collector_init(struct collector *collector, const struct collector_options 
 	if (!profile_create(&collector->profile, err))
 		return false;
 	process_table_init(&collector->processes, collector->profile, options->notices);
+	collector->processes.files = options->files;
 	collector->recent = calloc(COLLECTOR_RECENT, sizeof(*collector->recent));
-	if (!collector->recent) {
+	collector->steps = calloc((size_t)1 << COLLECTOR_STEP_BITS, sizeof(*collector->steps));
+	if (!collector->recent || !collector->steps) {
 		collector_deinit(collector);
 		return error_set_memory(err);
 	}
@@ -59,7 +61,24 @@ void collector_deinit(struct collector *collector)
 	stitch_memory_destroy(collector->stitches);
 	profile_destroy(collector->profile);
 	free(collector->recent);
+	free(collector->steps);
 	*collector = (struct collector){ 0 };
+}
+
+static bool push_location(struct collector *collector, uint32_t location, uint32_t *stack, struct error *err)
+{
+	uint32_t mixed = *stack * 0x9e3779b1u ^ location * 0x85ebca6bu;
+	struct collector_step *step = &collector->steps[mixed >> (32 - COLLECTOR_STEP_BITS)];
+
+	if (step->stack == 0 || step->parent != *stack || step->location != location) {
+		uint32_t pushed;
+
+		if (!profile_add_stack(collector->profile, *stack, location, &pushed, err))
+			return false;
+		*step = (struct collector_step){ *stack, location, pushed };
+	}
+	*stack = step->stack;
+	return true;
 }
 
 static bool push_frame(struct collector *collector, uint32_t mapping, uint64_t address, uint32_t *stack, struct error *err)
@@ -67,7 +86,7 @@ static bool push_frame(struct collector *collector, uint32_t mapping, uint64_t a
 	uint32_t location;
 
 	return profile_add_location(collector->profile, mapping, address, &location, err) &&
-	       profile_add_stack(collector->profile, *stack, location, stack, err);
+	       push_location(collector, location, stack, err);
 }
 
 static uint64_t chain_address(const struct stitch_chain *chain, size_t index)
@@ -109,6 +128,7 @@ static struct unwind_registers registers_of(const struct record_sample *sample)
 static bool push_kernel(struct collector *collector, const struct record_sample *sample, uint32_t *stack, struct error *err)
 {
 	struct stitch_chain chain = find_chain(sample, PERF_CONTEXT_KERNEL);
+	uint64_t bias = collector->processes.kernel_bias;
 	uint32_t mapping;
 
 	if (chain.count == 0)
@@ -117,16 +137,16 @@ static bool push_kernel(struct collector *collector, const struct record_sample 
 		return false;
 	/* All but the leaf are return addresses: the call lies before them. */
 	for (size_t i = chain.count; i-- > 0;)
-		if (!push_frame(collector, mapping, chain_address(&chain, i) - (i > 0), stack, err))
+		if (!push_frame(collector, mapping, chain_address(&chain, i) - (i > 0) + bias, stack, err))
 			return false;
 	return true;
 }
 
-/* Stacks of one CPU mostly share their outer frames with the one before: those are not looked up again. */
+/* Stacks of one thread mostly share their outer frames with the one before: those are not looked up again. */
 static bool push_unwound(
-	struct collector *collector, const struct unwind_result *result, uint32_t cpu, uint32_t *stack, struct error *err)
+	struct collector *collector, const struct unwind_result *result, int32_t tid, uint32_t *stack, struct error *err)
 {
-	struct collector_recent *recent = &collector->recent[cpu % COLLECTOR_RECENT];
+	struct collector_recent *recent = &collector->recent[(uint32_t)tid % COLLECTOR_RECENT];
 	size_t same = 0;
 
 	while (same < result->count && same < recent->count &&
@@ -138,7 +158,7 @@ static bool push_unwound(
 	for (size_t i = same; i < result->count; i++) {
 		uint32_t location = result->frames[result->count - 1 - i].location;
 
-		if (!profile_add_stack(collector->profile, *stack, location, stack, err))
+		if (!push_location(collector, location, stack, err))
 			return false;
 		recent->locations[i] = location;
 		recent->stacks[i] = *stack;
@@ -171,7 +191,7 @@ static bool push_user_chain(struct collector *collector, struct process_space *s
 
 		if (i + 1 == chain.count)
 			*stop = stop_of_chain(&code, found);
-		if (found && !profile_add_stack(collector->profile, *stack, code.location, stack, err))
+		if (found && !push_location(collector, code.location, stack, err))
 			return false;
 	}
 	return true;
@@ -224,6 +244,8 @@ static bool push_user(struct collector *collector, struct process_space *space, 
 	registers = registers_of(sample);
 	dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, registers.values[CFI_RSP] };
 	unwind_stack(collector->unwinder, &finder, &registers, &dump, &result);
+	collector->last_depth_bytes =
+		result.count ? result.frames[result.count - 1].stack_pointer - result.frames[0].stack_pointer : 0;
 	make_whole(collector, space, record, &result);
 	if (space->failed)
 		return error_set_memory(err);
@@ -232,35 +254,59 @@ static bool push_user(struct collector *collector, struct process_space *space, 
 	collector->full_dumps_cut += result.stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
 	quality->frame_pointer_frames += result.frame_pointer_frames;
 	quality->frames += result.count;
-	return push_unwound(collector, &result, record->cpu, stack, err);
+	return push_unwound(collector, &result, record->tid, stack, err);
+}
+
+static bool look_up_who(struct collector *collector, const struct record *record, struct collector_who *who, struct error *err)
+{
+	struct process_table *table = &collector->processes;
+	struct profile_thread thread = { collector->run, record->pid, record->tid, 0, 0 };
+	struct process *process;
+	uint32_t id;
+
+	if (!process_table_get(table, record->pid, &process, err))
+		return false;
+	thread.process_name = process->name;
+	if (!process_table_thread_name(table, record->pid, record->tid, &thread.name, err) ||
+		!profile_add_thread(collector->profile, &thread, &id, err))
+		return false;
+	*who = (struct collector_who){ record->pid, record->tid, table->version, (uint32_t)(process - table->processes), id };
+	return true;
+}
+
+static bool find_who(
+	struct collector *collector, const struct record *record, const struct collector_who **found, struct error *err)
+{
+	struct collector_who *who = &collector->who[(uint32_t)record->tid % COLLECTOR_WHO];
+
+	*found = who;
+	if (who->tid == record->tid && who->pid == record->pid && who->version == collector->processes.version)
+		return true;
+	return look_up_who(collector, record, who, err);
 }
 
 static bool add_to_profile(
-	struct collector *collector, const struct record *record, const struct process *process, uint32_t stack, struct error *err)
+	struct collector *collector, const struct record *record, uint32_t thread, uint32_t stack, struct error *err)
 {
 	struct profile *profile = collector->profile;
-	struct profile_thread thread = { collector->run, record->pid, record->tid, process->name, 0 };
 	int64_t values[PROFILE_MAX_VALUE_TYPES] = { 1 };
 	bool is_cpu = profile->period > 0;
-	uint32_t id;
+	int64_t time_ns = record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0;
 
 	values[1] = is_cpu && !collector->is_time ? collector->nominal_ns : (int64_t)record->sample.period;
-	return process_table_thread_name(&collector->processes, record->pid, record->tid, &thread.name, err) &&
-	       profile_add_thread(profile, &thread, &id, err) &&
-	       profile_add_sample(profile, stack, id, values,
-		       record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0, err);
+	return profile_add_sample(profile, stack, thread, values, time_ns, err);
 }
 
 static bool take_sample(struct collector *collector, const struct record *record, struct error *err)
 {
 	struct process_space space = { .table = &collector->processes };
 	enum profile_stop stop = PROFILE_STOP_KERNEL_ONLY;
-	struct process *process;
+	const struct collector_who *who;
 	uint32_t stack = 0;
 
-	if (!process_table_get(&collector->processes, record->pid, &process, err))
+	if (!find_who(collector, record, &who, err))
 		return false;
-	space.process = process;
+	space.process = &collector->processes.processes[who->process];
 	if (!push_user(collector, &space, record, &stop, &stack, err) || !push_kernel(collector, &record->sample, &stack, err))
 		return false;
 	/* A stack without any frame still stands for time: by its address alone. */
@@ -268,7 +314,7 @@ static bool take_sample(struct collector *collector, const struct record *record
 		return false;
 	collector->profile->quality.samples++;
 	collector->profile->quality.stops[stop]++;
-	return add_to_profile(collector, record, process, stack, err);
+	return add_to_profile(collector, record, who->thread, stack, err);
 }
 
 bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err)

@@ -12,10 +12,11 @@
 #include <time.h>
 
 /*
- * A ring that stays in the cache is the cheaper one; it has room for some 60 samples, here of 16 kB of stack. Of the sideband a
- * record takes 100 bytes.
+ * A ring that stays in the cache is the cheaper one to write and to read, a larger one wakes us less often: this one has room for
+ * 120 samples of 16 kB of stack, and being woken costs as much as the work on 15 of them. Of the sideband a record takes 100 bytes.
  */
-enum { SAMPLE_RING_PAGES = 256, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_PRECISE_IP = 3 };
+enum { MOST_RING_PAGES_TOGETHER = 4096, LEAST_SAMPLES = 16 };
+enum { SAMPLE_RING_PAGES = 512, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_PRECISE_IP = 3 };
 
 struct known_event {
 	const char *name;
@@ -65,6 +66,7 @@ static bool probe_hardware(struct event_set *set)
 	struct perf_event_attr attr = set->sample_attr;
 
 	attr.exclude_kernel = 1;
+	attr.read_format = 0;
 	for (int precise = MAX_PRECISE_IP; precise >= 0; precise--) {
 		int fd;
 
@@ -107,6 +109,7 @@ static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_
 		.freq = 1,
 		.sample_freq = options->frequency_hz,
 		.sample_type = RECORD_SAMPLE_TYPE,
+		.read_format = PERF_FORMAT_LOST,
 		.disabled = 1,
 		.inherit = 1,
 		.sample_id_all = 1,
@@ -193,8 +196,8 @@ static bool explain_failure(int failure, const struct event_set *set, struct err
 }
 
 /*
- * An event of our own that counts nothing, for others to write into its ring. It wakes us when a quarter is filled: the rest is for
- * the time until we get a CPU.
+ * An event of our own that counts nothing, for others to write into its ring. It wakes us when half of it is filled: the rest is
+ * for the time until we get a CPU.
  */
 static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, int cpu, struct error *err)
 {
@@ -205,7 +208,7 @@ static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, in
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 4),
+		.wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 2),
 		.disabled = 1,
 		.exclude_kernel = 1,
 	};
@@ -240,7 +243,7 @@ static bool open_ring_as_permitted(struct event_set *set, struct ring *ring, siz
 
 static bool open_rings(struct event_set *set, struct error *err)
 {
-	size_t sideband_pages = SIDEBAND_RING_PAGES;
+	size_t sideband_pages = SIDEBAND_RING_PAGES, few_pages = set->ring_pages / 4;
 
 	set->sample_rings = calloc(set->cpu_count, sizeof(*set->sample_rings));
 	set->sideband_rings = calloc(set->cpu_count, sizeof(*set->sideband_rings));
@@ -251,18 +254,28 @@ static bool open_rings(struct event_set *set, struct error *err)
 			!open_ring_as_permitted(set, &set->sample_rings[cpu], &set->ring_pages, (int)cpu, err))
 			return false;
 	}
-	if (set->ring_pages < SAMPLE_RING_PAGES / 2)
+	if (set->ring_pages < few_pages)
 		buffer_printf(set->notices,
 			"rings of %zu kB only, for want of locked memory; run 'sudo sysctl kernel.perf_event_mlock_kb=2048' if samples are lost\n",
 			set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
 	return true;
 }
 
+/* Larger for larger samples; smaller where there are many CPUs, down to what a few samples need. */
+static size_t ring_pages_for(uint32_t stack_bytes, uint32_t cpu_count)
+{
+	size_t least = (size_t)LEAST_SAMPLES * stack_bytes / (size_t)sysconf(_SC_PAGESIZE);
+	size_t pages = stack_bytes > SAMPLER_DEFAULT_STACK_BYTES ? 2 * SAMPLE_RING_PAGES : SAMPLE_RING_PAGES;
+
+	while (pages > LEAST_RING_PAGES && pages * cpu_count > MOST_RING_PAGES_TOGETHER && pages / 2 >= least)
+		pages /= 2;
+	return pages;
+}
+
 bool event_set_init(struct event_set *set, const struct sampler_options *options, struct buffer *notices, struct error *err)
 {
-	*set = (struct event_set){ .cpu_count = event_cpu_count(), .ring_pages = SAMPLE_RING_PAGES, .notices = notices };
-	for (uint32_t bytes = SAMPLER_DEFAULT_STACK_BYTES; bytes < options->stack_bytes; bytes *= 2)
-		set->ring_pages *= 2;
+	*set = (struct event_set){ .cpu_count = event_cpu_count(), .notices = notices };
+	set->ring_pages = ring_pages_for(options->stack_bytes, set->cpu_count);
 	fill_sample_attr(&set->sample_attr, options);
 	fill_sideband_attr(&set->sideband_attr);
 	raise_descriptor_limit();
@@ -292,10 +305,21 @@ struct event_place {
 	unsigned long flags;
 };
 
+/* An older kernel does not know of counting what is lost. */
+static int open_known(struct perf_event_attr *attr, const struct event_place *place)
+{
+	int fd = open_event(attr, place->pid, place->cpu, place->flags);
+
+	if (fd >= 0 || errno != EINVAL || !(attr->read_format & PERF_FORMAT_LOST))
+		return fd;
+	attr->read_format = 0;
+	return open_event(attr, place->pid, place->cpu, place->flags);
+}
+
 /* Kernel code is left out when that is what is not permitted. */
 static int open_permitted(struct event_set *set, struct perf_event_attr *attr, const struct event_place *place)
 {
-	int fd = open_event(attr, place->pid, place->cpu, place->flags);
+	int fd = open_known(attr, place);
 
 	if (fd >= 0 || errno != EACCES || attr->exclude_kernel)
 		return fd;
@@ -336,6 +360,34 @@ bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct 
 	return true;
 }
 
+/* Where the kernel does not take it, what it would have dropped arrives, and is dropped then. */
+static void attach_program(const struct event_set *set, int program_fd)
+{
+	for (size_t i = 0; i < set->descriptor_count; i++)
+		if (set->descriptors[i].is_sampling)
+			(void)ioctl(set->descriptors[i].fd, PERF_EVENT_IOC_SET_BPF, program_fd);
+}
+
+bool event_set_open_wide(struct event_set *set, int bpf_program_fd, struct error *err)
+{
+	struct perf_event_attr sample_attr = set->sample_attr, sideband_attr = set->sideband_attr;
+	bool user_only = set->user_only;
+
+	set->sample_attr.exclude_idle = 1;
+	set->sample_attr.enable_on_exec = 0;
+	if (event_set_open(set, -1, 0, err)) {
+		if (bpf_program_fd >= 0)
+			attach_program(set, bpf_program_fd);
+		return true;
+	}
+	if (err->code == ERROR_PERMISSION) {
+		set->sample_attr = sample_attr;
+		set->sideband_attr = sideband_attr;
+		set->user_only = user_only;
+	}
+	return false;
+}
+
 bool event_set_enable(struct event_set *set, bool enabled, struct error *err)
 {
 	for (size_t i = 0; i < set->descriptor_count; i++) {
@@ -345,4 +397,16 @@ bool event_set_enable(struct event_set *set, bool enabled, struct error *err)
 			return error_set_errno(err, errno, "cannot switch sampling %s", enabled ? "on" : "off");
 	}
 	return true;
+}
+
+uint64_t event_set_lost(const struct event_set *set)
+{
+	uint64_t sum = 0, values[2];
+
+	if (!(set->sample_attr.read_format & PERF_FORMAT_LOST))
+		return 0;
+	for (size_t i = 0; i < set->descriptor_count; i++)
+		if (set->descriptors[i].is_sampling && read(set->descriptors[i].fd, values, sizeof(values)) == sizeof(values))
+			sum += values[1];
+	return sum;
 }

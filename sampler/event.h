@@ -38,9 +38,22 @@ void event_set_deinit(struct event_set *set);
 COMMON_MUST_CHECK
 bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err);
 
+/*
+ * On every CPU, whatever runs there but the idle task. `bpf_program_fd` decides about each sample; -1: all of them are wanted.
+ * ERROR_PERMISSION leaves the set as it was.
+ */
+COMMON_MUST_CHECK
+bool event_set_open_wide(struct event_set *set, int bpf_program_fd, struct error *err);
+
 /* PERF_EVENT_IOC_ENABLE or _DISABLE for the sampling events. */
 COMMON_MUST_CHECK
 bool event_set_enable(struct event_set *set, bool enabled, struct error *err);
+
+/*
+ * How many samples found no room in their ring so far, those too that the ring could not tell of because nothing was written behind
+ * them; 0 where the kernel does not count them (before 6.0).
+ */
+uint64_t event_set_lost(const struct event_set *set);
 
 /* The CPUs that are there; rings are indexed by their number. */
 uint32_t event_cpu_count(void);

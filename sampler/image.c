@@ -74,7 +74,7 @@ static bool take_vdso_entry(void *context, const struct elf_maps_entry *entry, s
 }
 
 /* The kernel maps one and the same into every 64-bit process: ours can be read also when the process has ended. */
-static bool open_vdso(struct elf_image **image, struct error *err)
+bool image_open_vdso(struct elf_image **image, struct error *err)
 {
 	const void *bytes = (const void *)getauxval(AT_SYSINFO_EHDR);
 	struct vdso_pages pages = { .start = (uint64_t)(uintptr_t)bytes };
@@ -105,11 +105,15 @@ static int32_t innermost_pid(int32_t pid)
 }
 
 /* Executable memory without a file is a JIT's when the process writes a perf map. */
-static bool find_jit_map(const struct elf_mapping *mapped, struct process_image *image, struct error *err)
+static bool find_jit_map(
+	const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image, struct error *err)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", mapped->pid, innermost_pid(mapped->pid));
+	if (table->files)
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", mapped->pid);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", mapped->pid, innermost_pid(mapped->pid));
 	if (access(path, R_OK) != 0)
 		return true;
 	image->jit_map = strdup(path);
@@ -146,8 +150,12 @@ static bool open_image(struct process_table *table, const struct elf_mapping *ma
 	bool opened;
 
 	if (kind == PROFILE_MAPPING_ANON)
-		return find_jit_map(mapped, image, err);
-	opened = kind == PROFILE_MAPPING_VDSO ? open_vdso(&image->elf, &why) : elf_image_open_mapping(mapped, &image->elf, &why);
+		return find_jit_map(table, mapped, image, err);
+	if (table->files)
+		opened = table->files->open(table->files->context, mapped, &image->elf, &why);
+	else
+		opened = kind == PROFILE_MAPPING_VDSO ? image_open_vdso(&image->elf, &why)
+						      : elf_image_open_mapping(mapped, &image->elf, &why);
 	if (!opened) {
 		if (table->notices)
 			buffer_printf(table->notices, "%s: its code stays unnamed\n", why.message);
@@ -164,8 +172,9 @@ static bool describe(struct process_table *table, const struct elf_mapping *mapp
 	const char *path = mapped->path;
 
 	if (image->elf) {
-		path = elf_image_path(image->elf);
-		mapping.deleted = elf_image_is_deleted(image->elf);
+		/* What was recorded may now lie elsewhere; its name is the one it had. */
+		path = table->files ? mapped->path : elf_image_path(image->elf);
+		mapping.deleted = !table->files && elf_image_is_deleted(image->elf);
 		elf_build_id_format(elf_image_build_id(image->elf), build_id);
 		span_of(image->elf, &mapping);
 	}
@@ -243,18 +252,16 @@ bool image_of_mapping(
 	return true;
 }
 
-/* "" where the kernel does not tell. */
-static void read_kernel_build_id(char text[2 * ELF_BUILD_ID_MAX_SIZE + 1])
+void image_kernel_build_id(struct elf_build_id *id)
 {
-	struct elf_build_id id = { .size = 0 };
 	struct buffer notes;
 	struct error ignored;
 
-	text[0] = '\0';
+	*id = (struct elf_build_id){ 0 };
 	buffer_init(&notes, MAX_NOTES_BYTES);
-	if (file_read("/sys/kernel/notes", &notes, &ignored) &&
-		elf_build_id_from_notes(notes.data, notes.size, sizeof(uint32_t), &id, &ignored))
-		elf_build_id_format(&id, text);
+	if (!file_read("/sys/kernel/notes", &notes, &ignored) ||
+		!elf_build_id_from_notes(notes.data, notes.size, sizeof(uint32_t), id, &ignored))
+		id->size = 0;
 	buffer_deinit(&notes);
 }
 
@@ -263,9 +270,14 @@ bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, str
 	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_KERNEL, .end = UINT64_MAX };
 	struct process_image image = { 0 };
 	char build_id[2 * ELF_BUILD_ID_MAX_SIZE + 1];
+	struct elf_build_id id;
 
 	if (table->kernel_image == PROFILE_NONE) {
-		read_kernel_build_id(build_id);
+		if (table->files)
+			id = table->files->kernel;
+		else
+			image_kernel_build_id(&id);
+		elf_build_id_format(&id, build_id);
 		if (!profile_intern(table->profile, "[kernel.kallsyms]", &mapping.path, err) ||
 			!profile_intern(table->profile, build_id, &mapping.build_id, err) ||
 			!profile_add_mapping(table->profile, &mapping, &image.mapping_id, err) ||

@@ -2,6 +2,7 @@
 #include "sampler/proc.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,61 @@ bool proc_read_children(int32_t pid, int32_t tid, struct buffer *pids, struct er
 	while (file && fscanf(file, "%d", &child) == 1)
 		buffer_append(pids, &child, sizeof(child));
 	return buffer_ok(pids, err);
+}
+
+bool proc_is_32bit(int32_t pid)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	unsigned char identity[EI_NIDENT];
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	file = fopen(path, "re");
+	return file && fread(identity, sizeof(identity), 1, file) == 1 && memcmp(identity, ELFMAG, SELFMAG) == 0 &&
+	       identity[EI_CLASS] == ELFCLASS32;
+}
+
+/* 0 when it is gone, or was started by the kernel. */
+static int32_t parent_of(int32_t pid)
+{
+	char path[64], line[512];
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	const char *fields;
+	int parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return 0;
+	fields = strrchr(line, ')');
+	return fields && sscanf(fields + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+bool proc_read_parents(struct proc_parent **processes, size_t *count, struct error *err)
+{
+	size_t capacity = 0, found = 0;
+	struct proc_parent *list = NULL;
+	const struct dirent *entry;
+	DIR *directory = opendir("/proc");
+
+	if (!directory)
+		return error_set_errno(err, errno, "cannot read /proc");
+	while ((entry = readdir(directory))) {
+		int32_t pid = atoi(entry->d_name);
+
+		if (pid <= 0)
+			continue;
+		if (!ARRAY_RESERVE(&list, &capacity, found + 1, MAX_TASKS, err)) {
+			closedir(directory);
+			free(list);
+			return false;
+		}
+		list[found++] = (struct proc_parent){ pid, parent_of(pid) };
+	}
+	closedir(directory);
+	*processes = list;
+	*count = found;
+	return true;
 }
 
 int32_t proc_leader_of(int32_t tid)

@@ -29,6 +29,17 @@ bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *e
 COMMON_MUST_CHECK
 bool proc_read_children(int32_t pid, int32_t tid, struct buffer *pids, struct error *err);
 
+/* Whether the program it runs is a 32-bit one; false where that cannot be told. */
+bool proc_is_32bit(int32_t pid);
+
+struct proc_parent {
+	int32_t pid, parent;
+};
+
+/* Every process that there is, with its parent, into a heap array that the caller frees. */
+COMMON_MUST_CHECK
+bool proc_read_parents(struct proc_parent **processes, size_t *count, struct error *err);
+
 /* The process that a thread belongs to; -1 when it is gone. */
 int32_t proc_leader_of(int32_t tid);
 
@@ -39,3 +50,10 @@ void image_keys_init(struct hash_map *map);
 COMMON_MUST_CHECK
 bool image_of_mapping(
 	struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias, struct error *err);
+
+/* The vdso as we have it ourselves: that of every 64-bit process under this kernel. */
+COMMON_MUST_CHECK
+bool image_open_vdso(struct elf_image **image, struct error *err);
+
+/* Of the running kernel; size 0 where it does not tell. */
+void image_kernel_build_id(struct elf_build_id *id);

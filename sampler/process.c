@@ -11,7 +11,7 @@ enum { MAX_PROCESSES = 1 << 22, MAX_MAPPINGS = 1 << 20 };
 void process_table_init(struct process_table *table, struct profile *profile, struct buffer *notices)
 {
 	*table = (struct process_table){
-		.profile = profile, .notices = notices, .next_generation = 1, .kernel_image = PROFILE_NONE
+		.profile = profile, .notices = notices, .next_generation = 1, .version = 1, .kernel_image = PROFILE_NONE
 	};
 	hash_map_init(&table->by_pid, sizeof(int32_t));
 	hash_map_init(&table->by_tid, sizeof(int32_t));
@@ -132,7 +132,7 @@ bool process_table_get(struct process_table *table, int32_t pid, struct process 
 
 	if (!add_process(table, pid, process, err))
 		return false;
-	if ((*process)->maps_are_read)
+	if ((*process)->maps_are_read || table->files)
 		return true;
 	(*process)->maps_are_read = true;
 	reader.process = *process;
@@ -162,7 +162,7 @@ bool process_table_thread_name(struct process_table *table, int32_t pid, int32_t
 
 	if (!add_thread(table, tid, &added, &known, err))
 		return false;
-	if (added) {
+	if (added && !table->files) {
 		proc_read_comm(pid, tid, text);
 		if (!profile_intern(table->profile, text, known, err))
 			return false;
@@ -263,6 +263,7 @@ static bool take_exit(struct process_table *table, const struct record *record)
 
 bool process_table_update(struct process_table *table, const struct record *record, struct error *err)
 {
+	table->version++;
 	switch (record->kind) {
 	case RECORD_MMAP:
 		return take_mmap(table, record, err);

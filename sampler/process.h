@@ -40,6 +40,16 @@ struct process_thread {
 	uint32_t name; /* string of the profile */
 };
 
+/*
+ * Where the binaries of processes come from that cannot be asked: those of a recording of another time or machine. Their mappings
+ * and names are then told by records alone.
+ */
+struct process_files {
+	bool (*open)(void *context, const struct elf_mapping *mapping, struct elf_image **image, struct error *err);
+	void *context;
+	struct elf_build_id kernel; /* size 0: not known */
+};
+
 struct process_table {
 	struct profile *profile; /* borrowed */
 	struct process *processes;
@@ -50,8 +60,11 @@ struct process_table {
 	size_t image_count, image_capacity;
 	struct hash_map by_pid, by_tid, by_file; /* pid -> process, tid -> thread, (device, inode) -> image */
 	uint64_t next_generation;
+	uint64_t version;      /* changes with every record of the sideband */
 	uint32_t kernel_image; /* PROFILE_NONE until needed */
+	uint64_t kernel_bias;  /* address in the symbols at hand = runtime address + bias */
 	struct buffer *notices;
+	const struct process_files *files; /* borrowed; NULL: the processes of this machine, now */
 };
 
 void process_table_init(struct process_table *table, struct profile *profile, struct buffer *notices);

@@ -87,17 +87,17 @@ static void skip_read_values(const struct record_layout *layout, struct byte_rea
 		byte_reader_skip(r, (size_t)(values * words_each) * sizeof(uint64_t));
 }
 
-static void skip_branches(const struct record_layout *layout, struct byte_reader *r)
+static void read_branches(const struct record_layout *layout, struct byte_reader *r, struct record_sample *sample)
 {
-	enum { BRANCH_ENTRY_BYTES = 24 };
+	enum { BRANCH_WORDS = 3 };
 	uint64_t count = byte_reader_u64(r);
 
 	if (layout->has_branch_index)
 		byte_reader_skip(r, sizeof(uint64_t));
-	if (count > byte_reader_left(r) / BRANCH_ENTRY_BYTES)
+	if (count > byte_reader_left(r) / (BRANCH_WORDS * sizeof(uint64_t)))
 		r->failed = true;
 	else
-		byte_reader_skip(r, (size_t)count * BRANCH_ENTRY_BYTES);
+		sample->branches = read_words(r, count * BRANCH_WORDS);
 }
 
 static void read_user_registers(const struct record_layout *layout, struct byte_reader *r, struct record_sample *sample)
@@ -152,7 +152,7 @@ static void read_sample(const struct record_layout *layout, struct byte_reader *
 	if (type & PERF_SAMPLE_RAW)
 		byte_reader_skip(r, byte_reader_u32(r));
 	if (type & PERF_SAMPLE_BRANCH_STACK)
-		skip_branches(layout, r);
+		read_branches(layout, r, sample);
 	if (type & PERF_SAMPLE_REGS_USER)
 		read_user_registers(layout, r, sample);
 	if (type & PERF_SAMPLE_STACK_USER)
@@ -309,6 +309,21 @@ static uint64_t word_at(const void *bytes, size_t size, size_t offset)
 		return 0;
 	memcpy(&word, (const uint8_t *)bytes + offset, sizeof(word));
 	return word;
+}
+
+bool record_sample_pid(const struct record_layout *layout, const void *bytes, size_t size, int32_t *pid)
+{
+	uint64_t before = layout->sample_type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP);
+	size_t offset = RECORD_HEADER_BYTES + sizeof(uint64_t) * (size_t)__builtin_popcountll(before);
+	uint32_t type;
+
+	if (!(layout->sample_type & PERF_SAMPLE_TID) || size < offset + sizeof(*pid))
+		return false;
+	memcpy(&type, bytes, sizeof(type));
+	if (type != PERF_RECORD_SAMPLE)
+		return false;
+	memcpy(pid, (const uint8_t *)bytes + offset, sizeof(*pid));
+	return true;
 }
 
 uint64_t record_time(const struct record_layout *layout, const void *bytes, size_t size)

@@ -54,6 +54,7 @@ struct record_sample {
 	uint64_t ip, address, period;
 	bool is_kernel;                     /* taken in the kernel */
 	struct record_words callchain;      /* with PERF_CONTEXT_* markers */
+	struct record_words branches;       /* three words each: from, to, flags; the latest first */
 	uint64_t registers_abi;             /* PERF_SAMPLE_REGS_ABI_* */
 	struct record_words user_registers; /* one for each bit of the layout's mask, lowest bit first */
 	const uint8_t *stack;               /* user stack from the stack pointer up; NULL: none */
@@ -108,6 +109,10 @@ bool record_parse(const struct record_layout *layout, const void *bytes, size_t 
 
 /* Only the time, for ordering; 0 when the record carries none. Needs PERF_SAMPLE_TIME, for others than samples sample_id_all. */
 uint64_t record_time(const struct record_layout *layout, const void *bytes, size_t size);
+
+/* Only the process, of a sample; false for other records, and where a sample does not say it. */
+COMMON_MUST_CHECK
+bool record_sample_pid(const struct record_layout *layout, const void *bytes, size_t size, int32_t *pid);
 
 /* `index` below `words->count`. */
 uint64_t record_word(const struct record_words *words, size_t index);

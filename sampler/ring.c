@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { LINE_BYTES = 64, LEAST_READ_BYTES = 512, MOST_READ_BYTES = 4096 };
+
 static struct perf_event_mmap_page *control(const struct ring *ring)
 {
 	return ring->pages;
@@ -33,7 +35,8 @@ bool ring_init(struct ring *ring, int fd, size_t data_pages, struct error *err)
 		.mapped_bytes = mapped_bytes,
 		.data = (uint8_t *)pages + page_bytes,
 		.data_bytes = data_bytes,
-		.scratch = scratch };
+		.scratch = scratch,
+		.read_bytes = LEAST_READ_BYTES };
 	return true;
 }
 
@@ -63,6 +66,29 @@ static const uint8_t *contiguous(struct ring *ring, size_t size)
 	return ring->scratch;
 }
 
+void ring_expect(struct ring *ring, uint64_t bytes)
+{
+	size_t bounded = bytes < LEAST_READ_BYTES ? LEAST_READ_BYTES : bytes > MOST_READ_BYTES ? MOST_READ_BYTES : (size_t)bytes;
+
+	ring->read_bytes = (3 * ring->read_bytes + bounded) / 4;
+}
+
+/*
+ * Another CPU wrote them: each first touch of a line would be waited for, one after the other. Samples are mostly of one size, so
+ * where the next one starts is known before its header is read. What is read of it is the beginning, with registers and the top of
+ * the stack, and the end, which says how much of the stack was copied.
+ */
+static void prefetch_next(const struct ring *ring, size_t record_bytes)
+{
+	size_t mask = ring->data_bytes - 1, next = (size_t)ring->position + record_bytes;
+
+	if (ring->head - ring->position < 2 * record_bytes)
+		return;
+	for (size_t i = 0; i < ring->read_bytes && i < record_bytes; i += LINE_BYTES)
+		__builtin_prefetch(ring->data + ((next + i) & mask));
+	__builtin_prefetch(ring->data + ((next + record_bytes - sizeof(uint64_t)) & mask));
+}
+
 bool ring_peek(struct ring *ring, const uint8_t **bytes, size_t *size, bool *broken)
 {
 	uint64_t available = ring->head - ring->position;
@@ -78,6 +104,7 @@ bool ring_peek(struct ring *ring, const uint8_t **bytes, size_t *size, bool *bro
 		ring->position = ring->head;
 		return false;
 	}
+	prefetch_next(ring, record_bytes);
 	*bytes = contiguous(ring, record_bytes);
 	*size = record_bytes;
 	return true;

@@ -5,8 +5,12 @@
 #include "sampler/command.h"
 #include "sampler/event.h"
 #include "sampler/facts.h"
+#include "sampler/filter.h"
 #include "sampler/order.h"
+#include "sampler/part.h"
+#include "sampler/priority.h"
 #include "sampler/proc.h"
+#include "sampler/result.h"
 #include "sampler/target.h"
 #include "sampler/watch.h"
 
@@ -15,25 +19,37 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
+/* Of a sample what comes before its stack, with a usual call chain, is SAMPLE_HEAD_BYTES. */
+enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096, SAMPLE_HEAD_BYTES = 384 };
 
-/* When so many of the last samples were cut, more of the stack is copied. */
-enum { DEEPEN_AFTER_SAMPLES = 128, DEEPEN_ABOVE_PERCENT = 3 };
+enum { PART_INTERVAL_NS = 500000000 };
+
+/*
+ * When so many of the last samples were cut, more of the stack is copied: soon when it is many, in due time when it is some. At
+ * the beginning, when that is not known, samples are looked at more often.
+ */
+enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
+enum { DEEPEN_AFTER_SAMPLES = 128, DEEPEN_ABOVE_PERCENT = 3, DEEPEN_SOON_AFTER_SAMPLES = 8, DEEPEN_SOON_ABOVE_PERCENT = 30 };
 
 struct sampler {
 	struct sampler_options options;
 	pid_t *pids; /* owned copy of the target's */
 	struct event_set events;
+	struct filter filter;
+	struct priority priority;
 	struct record_layout sample_layout, sideband_layout;
 	struct collector collector;
 	struct command command;
 	struct order order;
 	struct watch watch;
+	struct part part;
+	uint64_t part_written_ns;
 	struct buffer notices;
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
 	int64_t target_cpu_before_ns, own_cpu_before_ns;
 	uint64_t counted_samples, counted_cuts; /* when the dump's size was last looked at */
 	uint64_t broken_rings;                  /* of rings that were given up */
+	uint64_t lost_before;                   /* samples, by event sets that were given up */
 	bool enabled, may_deepen;
 };
 
@@ -102,8 +118,9 @@ static bool open_all(struct sampler *sampler, struct error *err)
 
 	if (options->target.kind == SAMPLER_TARGET_COMMAND && !command_fork(&sampler->command, options->target.command, err))
 		return false;
+	priority_raise(&sampler->priority);
 	if (!event_set_init(&sampler->events, options, &sampler->notices, err) ||
-		!target_open(&options->target, sampler->command.pid, &sampler->events, err))
+		!target_open(&options->target, sampler->command.pid, &sampler->events, &sampler->filter, err))
 		return false;
 	if (!prepare_reading(sampler, err))
 		return false;
@@ -135,6 +152,8 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 	made->may_deepen = options->stack_bytes == 0 && options->call_graph == SAMPLER_CALL_GRAPH_DWARF;
 	made->own_cpu_before_ns = (int64_t)now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	buffer_init(&made->notices, MAX_NOTICE_BYTES);
+	filter_init(&made->filter);
+	part_init(&made->part);
 	if (!check_options(&made->options, err))
 		goto fail;
 	made->pids = calloc(options->target.pid_count + 1, sizeof(*made->pids));
@@ -145,7 +164,7 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 	if (options->target.pid_count)
 		memcpy(made->pids, options->target.pids, options->target.pid_count * sizeof(*made->pids));
 	made->options.target.pids = made->pids;
-	if (!open_all(made, err))
+	if (!open_all(made, err) || (options->part_path && !part_create(&made->part, options->part_path, &made->notices, err)))
 		goto fail;
 	*sampler = made;
 	return true;
@@ -158,9 +177,12 @@ void sampler_destroy(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
+	priority_restore(&sampler->priority);
 	watch_deinit(&sampler->watch);
 	order_deinit(&sampler->order);
 	event_set_deinit(&sampler->events);
+	filter_deinit(&sampler->filter);
+	part_deinit(&sampler->part);
 	collector_deinit(&sampler->collector);
 	command_deinit(&sampler->command);
 	buffer_deinit(&sampler->notices);
@@ -188,6 +210,32 @@ bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *er
 	return event_set_enable(&sampler->events, enabled, err);
 }
 
+static bool take_record(struct sampler *sampler, const struct order_source *source, struct error *err)
+{
+	struct error ignored;
+	struct record record;
+	bool wanted;
+
+	if (!filter_wants(&sampler->filter, source->layout, source->bytes, source->size))
+		return true;
+	if (!record_parse(source->layout, source->bytes, source->size, &record, &ignored)) {
+		sampler->collector.profile->quality.lost++;
+		return true;
+	}
+	if (!filter_take(&sampler->filter, &record, &wanted, err))
+		return false;
+	if (wanted && !collector_take(&sampler->collector, &record, source->layout == &sampler->sideband_layout, err))
+		return false;
+	if (wanted && record.kind == RECORD_SAMPLE)
+		ring_expect(source->ring, SAMPLE_HEAD_BYTES + sampler->collector.last_depth_bytes);
+	return true;
+}
+
+const char *sampler_event(const struct sampler *sampler)
+{
+	return sampler->events.event_name;
+}
+
 /* Takes records in order of time up to the limit, in place. */
 static bool drain(struct sampler *sampler, uint64_t limit_ns, struct error *err)
 {
@@ -195,12 +243,7 @@ static bool drain(struct sampler *sampler, uint64_t limit_ns, struct error *err)
 
 	order_refresh(&sampler->order);
 	while (order_next(&sampler->order, limit_ns, &source)) {
-		struct error ignored;
-		struct record record;
-
-		if (!record_parse(source->layout, source->bytes, source->size, &record, &ignored))
-			sampler->collector.profile->quality.lost++;
-		else if (!collector_take(&sampler->collector, &record, source->layout == &sampler->sideband_layout, err))
+		if (!take_record(sampler, source, err))
 			return false;
 		order_release(&sampler->order, source);
 	}
@@ -221,19 +264,20 @@ static struct sampler_target running_target(const struct sampler *sampler)
  * Opens all events again with a larger dump, which is fixed when an event is opened. Both sets are there for a moment, so that no
  * mapping is missed; where the new ones cannot be opened, the old ones stay.
  */
-static bool deepen(struct sampler *sampler, struct error *err)
+static bool deepen(struct sampler *sampler, uint32_t factor, struct error *err)
 {
 	struct sampler_options deeper = sampler->options;
 	struct sampler_target target = running_target(sampler);
 	struct event_set events;
 	struct error why;
 
-	deeper.stack_bytes = deeper.stack_bytes < SAMPLER_MAX_STACK_BYTES / 2 ? 2 * deeper.stack_bytes : SAMPLER_MAX_STACK_BYTES;
+	deeper.stack_bytes =
+		deeper.stack_bytes < SAMPLER_MAX_STACK_BYTES / factor ? factor * deeper.stack_bytes : SAMPLER_MAX_STACK_BYTES;
 	deeper.target = target;
 	sampler->may_deepen = false;
 	if (!event_set_init(&events, &deeper, &sampler->notices, &why))
 		return true;
-	if (!target_open(&target, 0, &events, &why) || !event_set_enable(&sampler->events, false, &why)) {
+	if (!target_open(&target, 0, &events, &sampler->filter, &why) || !event_set_enable(&sampler->events, false, &why)) {
 		event_set_deinit(&events);
 		return true;
 	}
@@ -242,6 +286,7 @@ static bool deepen(struct sampler *sampler, struct error *err)
 		return false;
 	}
 	sampler->broken_rings += sampler->order.broken;
+	sampler->lost_before += event_set_lost(&sampler->events);
 	watch_deinit(&sampler->watch);
 	order_deinit(&sampler->order);
 	event_set_deinit(&sampler->events);
@@ -256,12 +301,13 @@ static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 	const struct profile_quality *quality = &sampler->collector.profile->quality;
 	uint64_t samples = quality->samples - sampler->counted_samples;
 	uint64_t cuts = sampler->collector.full_dumps_cut - sampler->counted_cuts;
+	bool are_many = samples >= DEEPEN_SOON_AFTER_SAMPLES && cuts * 100 > samples * DEEPEN_SOON_ABOVE_PERCENT;
 
-	if (!sampler->may_deepen || samples < DEEPEN_AFTER_SAMPLES)
+	if (!sampler->may_deepen || (samples < DEEPEN_AFTER_SAMPLES && !are_many))
 		return true;
 	sampler->counted_samples = quality->samples;
 	sampler->counted_cuts = sampler->collector.full_dumps_cut;
-	return cuts * 100 <= samples * DEEPEN_ABOVE_PERCENT || deepen(sampler, err);
+	return cuts * 100 <= samples * DEEPEN_ABOVE_PERCENT || deepen(sampler, are_many ? 4 : 2, err);
 }
 
 static bool is_target_gone(struct sampler *sampler)
@@ -271,19 +317,41 @@ static bool is_target_gone(struct sampler *sampler)
 	return watch_all_ended(&sampler->watch, &sampler->collector.processes);
 }
 
+/* What is new goes to disk twice a second. False when it cannot: the recording ends while what it has can be kept. */
+static bool keep_part(struct sampler *sampler, uint64_t clock)
+{
+	const struct profile *profile = sampler->collector.profile;
+	struct error err;
+
+	if (sampler->part.fd < 0 || clock - sampler->part_written_ns < PART_INTERVAL_NS ||
+		profile->event_count == sampler->part.events)
+		return !sampler->part.is_full;
+	sampler->part_written_ns = clock;
+	if (part_write(&sampler->part, profile, (int64_t)(clock - sampler->start_ns), &err))
+		return !sampler->part.is_full;
+	buffer_printf(&sampler->notices, "the recording ended early: %s\n", err.message);
+	return false;
+}
+
 bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err)
 {
 	const struct profile_quality *quality = &sampler->collector.profile->quality;
 	uint64_t clock;
+	bool is_kept;
 
+	if (sampler->may_deepen && timeout_ms > EARLY_POLL_MS && now_ns(CLOCK_MONOTONIC) - sampler->start_ns < EARLY_NS)
+		timeout_ms = EARLY_POLL_MS;
 	if (!watch_wait(&sampler->watch, timeout_ms, wake_fd, err))
 		return false;
 	/* What is this old has been written by now on every CPU: nothing older can still arrive and break the order. */
 	clock = now_ns(CLOCK_MONOTONIC);
 	if (!drain(sampler, clock - ORDER_HORIZON_NS, err) || !deepen_if_cut(sampler, err))
 		return false;
+	is_kept = keep_part(sampler, clock);
 	*progress = (struct sampler_progress){
-		.state = is_target_gone(sampler) ? SAMPLER_TARGET_GONE : SAMPLER_RUNNING,
+		.state = is_target_gone(sampler) ? SAMPLER_TARGET_GONE
+			 : is_kept               ? SAMPLER_RUNNING
+						 : SAMPLER_DISK_FULL,
 		.samples = quality->samples,
 		.lost = quality->lost,
 		.throttled = quality->throttled,
@@ -334,35 +402,15 @@ static void close_run(struct sampler *sampler)
 	run->peak_memory_bytes = sampler->command.usage.ru_maxrss * 1024;
 }
 
-/* Of a process that has ended, only our own view of /tmp is left. */
-static char *readable_jit_map(char *path)
+static void count_losses(struct sampler *sampler)
 {
-	char *own = strstr(path, "/tmp/");
+	uint64_t lost = sampler->lost_before + event_set_lost(&sampler->events);
+	struct profile_quality *quality = &sampler->collector.profile->quality;
 
-	if (access(path, R_OK) != 0 && own)
-		memmove(path, own, strlen(own) + 1);
-	return path;
-}
-
-static bool hand_over_images(struct sampler *sampler, struct sampler_result *result, struct error *err)
-{
-	const struct process_table *table = &sampler->collector.processes;
-	size_t count = sampler->collector.profile->mapping_count;
-
-	result->images = calloc(count + 1, sizeof(struct elf_image *));
-	result->jit_maps = calloc(count + 1, sizeof(char *));
-	if (!result->images || !result->jit_maps)
-		return error_set_memory(err);
-	result->image_count = count;
-	for (size_t i = 0; i < table->image_count; i++) {
-		struct process_image *image = &table->images[i];
-
-		if (image->elf && !result->images[image->mapping_id])
-			result->images[image->mapping_id] = elf_image_ref(image->elf);
-		if (image->jit_map && !result->jit_maps[image->mapping_id])
-			result->jit_maps[image->mapping_id] = readable_jit_map(TAKE(image->jit_map));
-	}
-	return true;
+	/* The records in the ring tell of losses only when there is room again. */
+	if (lost > quality->lost)
+		quality->lost = lost;
+	quality->lost += sampler->broken_rings + sampler->order.broken;
 }
 
 bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err)
@@ -374,13 +422,19 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	sampler->stop_ns = now_ns(CLOCK_MONOTONIC);
 	if (!drain(sampler, UINT64_MAX, err))
 		return false;
-	sampler->collector.profile->quality.lost += sampler->broken_rings + sampler->order.broken;
+	priority_restore(&sampler->priority);
+	count_losses(sampler);
+	if (sampler->collector.met_32bit)
+		buffer_append_string(&sampler->notices, "stacks of 32-bit processes are not supported: they have no user part\n");
 	if (notices && sampler->notices.size)
 		buffer_append(notices, sampler->notices.data, sampler->notices.size);
-	if (sampler->collector.profile->quality.samples == 0)
+	if (sampler->collector.profile->quality.samples == 0) {
+		if (sampler->command.reaped)
+			result->child_status = sampler->command.status;
 		return fail_empty(sampler, err);
+	}
 	close_run(sampler);
-	if (!profile_finish(sampler->collector.profile, err) || !hand_over_images(sampler, &made, err)) {
+	if (!profile_finish(sampler->collector.profile, err) || !result_take_images(&made, &sampler->collector.processes, err)) {
 		sampler_result_deinit(&made);
 		return false;
 	}
@@ -390,16 +444,4 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	made.profile = TAKE(sampler->collector.profile);
 	*result = made;
 	return true;
-}
-
-void sampler_result_deinit(struct sampler_result *result)
-{
-	profile_destroy(result->profile);
-	for (size_t i = 0; i < result->image_count; i++) {
-		elf_image_unref(result->images[i]);
-		free(result->jit_maps[i]);
-	}
-	free(result->images);
-	free(result->jit_maps);
-	*result = (struct sampler_result){ 0 };
 }

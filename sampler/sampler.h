@@ -45,7 +45,7 @@ struct sampler_options {
 	enum sampler_call_graph call_graph;
 	uint32_t stack_bytes;  /* of stack copied per sample, a multiple of 8; 0: the default, adapted to the target */
 	bool start_disabled;   /* events stay off until sampler_set_enabled() */
-	const char *part_path; /* stream of chunks for recovery; NULL: none */
+	const char *part_path; /* stream of chunks for recovery, written twice a second; the caller removes it; NULL: none */
 	const char *tool;      /* name and version for the profile's facts */
 };
 
@@ -73,9 +73,13 @@ bool sampler_start(struct sampler *sampler, struct error *err);
 COMMON_MUST_CHECK
 bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *err);
 
+/* perf's name of the event that is sampled; borrowed. */
+const char *sampler_event(const struct sampler *sampler);
+
 enum sampler_state {
 	SAMPLER_RUNNING,
 	SAMPLER_TARGET_GONE, /* every process of the target has exited */
+	SAMPLER_DISK_FULL,   /* the stream for recovery cannot be written any more: what was recorded is to be kept now */
 };
 
 /* For a progress line; all since the start. */
@@ -99,6 +103,7 @@ struct sampler_result {
 	struct elf_image **images; /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
 	size_t image_count;        /* = profile->mapping_count */
 	char **jit_maps;           /* by mapping id: path of the perf map of a JIT mapping as we can open it, or NULL */
+	char *kallsyms;            /* symbols of the recorded kernel; NULL: the running one; "": not to be had */
 	int child_status;          /* of a command, as waitpid() gives it; -1: still running, or attached */
 	int64_t cpu_ns;            /* CPU time the recorder itself used */
 };
@@ -109,10 +114,39 @@ void sampler_result_deinit(struct sampler_result *result);
  * Stops sampling and hands over what was recorded. `notices` (may be NULL) gets lines for the user, each with its newline: sampling
  * restricted to user code, a smaller ring, a mapping that could not be read.
  * No sample at all is ERROR_EMPTY, with the reason: the target slept (its CPU time during the recording), exited, was not
- * permitted.
+ * permitted. Of the result only `child_status` is then set, and only of a command that has ended.
  */
 COMMON_MUST_CHECK
 bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err);
+
+/* ---- Recordings of other times ---- */
+
+struct sampler_recorded {
+	int fd;           /* borrowed: a file, which is read from its start, or a pipe */
+	const void *head; /* what has been read of a pipe already; not used with a file */
+	size_t head_bytes;
+	const char *name;            /* for messages */
+	const char *cache_directory; /* of perf's build-id cache, as "/root/.debug"; NULL: none */
+};
+
+/*
+ * Reads a perf.data file, of file or pipe mode (`perf record`, also with -z), as if its records came from our rings: the same
+ * parser, unwinding and quality counts. Binaries are found by path and build id, else in the cache; one that is another build now
+ * stays without names, which a notice says. Of several events the first that has samples is taken, the others are named in a
+ * notice. Memory grows with the profile, not with the file. ERROR_FORMAT names the offset; ERROR_UNSUPPORTED: another byte order,
+ * another machine's registers, the directory of `perf record --threads`. ERROR_EMPTY: no samples.
+ */
+COMMON_MUST_CHECK
+bool sampler_read_perf_data(
+	const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices, struct error *err);
+
+/*
+ * Reads what a recorder that was killed has left (sampler_options.part_path): everything up to the last chunk that was written
+ * whole. Binaries are found as for perf.data.
+ */
+COMMON_MUST_CHECK
+bool sampler_read_part(
+	const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices, struct error *err);
 
 /* ---- What this machine allows: kelvin doctor ---- */
 

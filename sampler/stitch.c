@@ -12,10 +12,12 @@ struct kept {
 	size_t count, capacity;
 };
 
-/* Threads that fall on one place push each other out. A shallow stack tells of the frames that live now, but not of the deeper
- * ones. */
+/*
+ * Threads that fall on one place push each other out. A shallow stack tells of the frames that live now, but not of the deeper
+ * ones; one that was itself joined, and is deeper than any dump, reaches where no dump does.
+ */
 struct stitch_memory {
-	struct kept latest[THREADS], deep[THREADS];
+	struct kept latest[THREADS], deep[THREADS], deepest[THREADS];
 };
 
 bool stitch_memory_create(struct stitch_memory **memory, struct error *err)
@@ -31,6 +33,7 @@ void stitch_memory_destroy(struct stitch_memory *memory)
 	for (size_t i = 0; i < THREADS; i++) {
 		free(memory->latest[i].frames);
 		free(memory->deep[i].frames);
+		free(memory->deepest[i].frames);
 	}
 	free(memory);
 }
@@ -55,7 +58,10 @@ void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unw
 	if (result->count < 3)
 		return;
 	depth = result->frames[result->count - 1].stack_pointer - result->frames[0].stack_pointer;
-	keep(depth < dump_bytes / 2 ? &memory->latest[place] : &memory->deep[place], tid, result);
+	keep(depth < dump_bytes / 2  ? &memory->latest[place]
+		: depth < dump_bytes ? &memory->deep[place]
+				     : &memory->deepest[place],
+		tid, result);
 }
 
 static bool is_same_frame(const struct unwind_frame *a, const struct unwind_frame *b)
@@ -71,6 +77,31 @@ static void append(struct unwind_result *result, const struct unwind_frame *fram
 	if (count)
 		memcpy(&result->frames[result->count], frames, count * sizeof(*frames));
 	result->count += count;
+}
+
+/* The same activation of a function, though it may stand at another call: it begins and ends at the same places in the stack. */
+static bool is_same_activation(
+	const struct unwind_frame *inner, const struct unwind_frame *outer, const struct unwind_result *result)
+{
+	enum { NEAR_BYTES = 1 << 16 };
+	const struct unwind_frame *last = &result->frames[result->count - 1];
+
+	return outer->stack_pointer == result->caller_stack_pointer && inner->stack_pointer == last->stack_pointer &&
+	       inner->pc - last->pc + NEAR_BYTES < 2 * NEAR_BYTES;
+}
+
+/* For the last frame of a stack whose own size is known, but whose return address was not copied. */
+static bool join_at_caller(const struct kept *kept, int32_t tid, struct unwind_result *result)
+{
+	if (kept->tid != tid || result->stop != PROFILE_STOP_DUMP_END || result->caller_stack_pointer == 0)
+		return false;
+	for (size_t i = kept->count; i-- > 2;) {
+		if (!is_same_activation(&kept->frames[i - 1], &kept->frames[i], result))
+			continue;
+		append(result, &kept->frames[i], kept->count - i);
+		return true;
+	}
+	return false;
 }
 
 static bool join(const struct kept *kept, int32_t tid, struct unwind_result *result)
@@ -92,8 +123,14 @@ static bool join(const struct kept *kept, int32_t tid, struct unwind_result *res
 bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct unwind_result *result)
 {
 	uint32_t place = (uint32_t)tid % THREADS;
+	const struct kept *const all[] = { &memory->deep[place], &memory->latest[place], &memory->deepest[place] };
 
-	return result->count >= 3 && (join(&memory->deep[place], tid, result) || join(&memory->latest[place], tid, result));
+	if (result->count < 3)
+		return false;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (join(all[i], tid, result) || join_at_caller(all[i], tid, result))
+			return true;
+	return false;
 }
 
 static uint64_t chain_address(const struct stitch_chain *chain, size_t index)

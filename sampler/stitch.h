@@ -6,8 +6,8 @@
 /*
  * Stacks that were cut at the end of the dump, made whole where that can be justified:
  *   by the kernel's own walk along frame pointers, which reads the live stack: joined where both chains hold the same two frames
- *   by an earlier stack of the same thread: joined where two frames agree in return address and stack pointer; the address alone
- *   would miscount recursion
+ *   by an earlier stack of the same thread: joined where two frames agree in return address and stack pointer, or a function's
+ * frame begins and ends at the same places; the address alone would miscount recursion
  */
 struct stitch_memory; /* the last stacks of some threads */
 
@@ -15,7 +15,8 @@ COMMON_MUST_CHECK
 bool stitch_memory_create(struct stitch_memory **memory, struct error *err);
 void stitch_memory_destroy(struct stitch_memory *memory);
 
-/* A stack of a thread that reached its root. Beside the latest, the latest that is at least half as deep as the dump is kept. */
+/* A stack of a thread that reached its root. Beside the latest, the latest that is at least half as deep as
+ * the dump, and the latest that is deeper, are kept. */
 void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unwind_result *result, size_t dump_bytes);
 
 /* Appends to `result` what an earlier stack of the thread has above; false when none fits. */

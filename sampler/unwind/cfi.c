@@ -16,20 +16,26 @@ struct fde_start {
 	uint64_t offset; /* of the FDE in .eh_frame */
 };
 
+struct fde_index {
+	struct fde_start *starts; /* owned, by address */
+	size_t count, capacity;
+};
+
 struct cfi_table {
 	struct elf_image *image; /* a reference: the tables and expressions are read from its bytes */
 	struct elf_section eh_frame;
 	struct elf_section header; /* .eh_frame_hdr; its search table is used where it lies */
 	size_t search_offset, search_count;
-	struct fde_start *starts; /* owned, by address: made only where there is no search table */
-	size_t count, capacity;
+	struct fde_index eh_index;      /* made only where there is no search table */
+	struct elf_section debug_frame; /* asked for what .eh_frame says nothing of */
+	struct fde_index debug_index;
 };
 
-static bool add_start(struct cfi_table *table, uint64_t address, uint64_t offset, struct error *err)
+static bool add_start(struct fde_index *index, uint64_t address, uint64_t offset, struct error *err)
 {
-	if (!ARRAY_RESERVE(&table->starts, &table->capacity, table->count + 1, MAX_ENTRIES, err))
+	if (!ARRAY_RESERVE(&index->starts, &index->capacity, index->count + 1, MAX_ENTRIES, err))
 		return false;
-	table->starts[table->count++] = (struct fde_start){ address, offset };
+	index->starts[index->count++] = (struct fde_start){ address, offset };
 	return true;
 }
 
@@ -55,28 +61,38 @@ static void find_search_table(struct cfi_table *table)
 	table->search_count = (size_t)count;
 }
 
-static bool scan(struct cfi_table *table, struct error *err)
-{
-	uint64_t offset = 0, next;
-	struct fde fde;
-
-	while (offset < table->eh_frame.size) {
-		bool found = entry_read_fde(&table->eh_frame, offset, &fde, &next);
-
-		if (found && fde.size > 0 && !add_start(table, fde.start, offset, err))
-			return false;
-		if (next <= offset)
-			return true;
-		offset = next;
-	}
-	return true;
-}
-
 static int compare_starts(const void *left, const void *right)
 {
 	const struct fde_start *a = left, *b = right;
 
 	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static bool scan(const struct elf_section *section, enum entry_format format, struct fde_index *index, struct error *err)
+{
+	uint64_t offset = 0, next = 0;
+	struct fde fde;
+
+	for (; offset < section->size; offset = next) {
+		bool found = entry_read_fde(section, format, offset, &fde, &next);
+
+		if (found && fde.size > 0 && !add_start(index, fde.start, offset, err))
+			return false;
+		if (next <= offset)
+			break;
+	}
+	if (index->count)
+		qsort(index->starts, index->count, sizeof(*index->starts), compare_starts);
+	return true;
+}
+
+/* Go's describes only some instructions of its functions rightly; its frame pointers can be relied on. */
+static bool has_debug_frame(struct cfi_table *table)
+{
+	struct elf_section ignored;
+
+	return elf_image_section(table->image, ".debug_frame", &table->debug_frame) &&
+	       !elf_image_section(table->image, ".gopclntab", &ignored);
 }
 
 bool cfi_table_create(struct elf_image *image, struct cfi_table **table, struct error *err)
@@ -88,17 +104,13 @@ bool cfi_table_create(struct elf_image *image, struct cfi_table **table, struct 
 	made->image = elf_image_ref(image);
 	elf_image_eh_frame(image, &made->eh_frame, &made->header);
 	find_search_table(made);
-	if (made->search_count == 0) {
-		if (!scan(made, err))
-			goto fail;
-		if (made->count)
-			qsort(made->starts, made->count, sizeof(*made->starts), compare_starts);
+	if ((made->search_count == 0 && !scan(&made->eh_frame, ENTRY_EH_FRAME, &made->eh_index, err)) ||
+		(has_debug_frame(made) && !scan(&made->debug_frame, ENTRY_DEBUG_FRAME, &made->debug_index, err))) {
+		cfi_table_destroy(made);
+		return false;
 	}
 	*table = made;
 	return true;
-fail:
-	cfi_table_destroy(made);
-	return false;
 }
 
 void cfi_table_destroy(struct cfi_table *table)
@@ -106,7 +118,8 @@ void cfi_table_destroy(struct cfi_table *table)
 	if (!table)
 		return;
 	elf_image_unref(table->image);
-	free(table->starts);
+	free(table->eh_index.starts);
+	free(table->debug_index.starts);
 	free(table);
 }
 
@@ -119,32 +132,40 @@ static int32_t search_word(const struct cfi_table *table, size_t entry, size_t w
 	return value;
 }
 
-static uint64_t start_address(const struct cfi_table *table, size_t index)
+/* By the header: where in .eh_frame the code at `address` would be described; false when all code described lies above it. */
+static bool find_by_header(const struct cfi_table *table, uint64_t address, uint64_t *offset)
 {
-	if (table->search_count)
-		return table->header.address + (uint64_t)(int64_t)search_word(table, index, 0);
-	return table->starts[index].address;
-}
-
-/* Where in .eh_frame the description of the code at `address` would be; false when all code described lies above it. */
-static bool find_start(const struct cfi_table *table, uint64_t address, uint64_t *offset)
-{
-	size_t low = 0, high = table->search_count ? table->search_count : table->count;
+	size_t low = 0, high = table->search_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (start_address(table, middle) <= address)
+		if (table->header.address + (uint64_t)(int64_t)search_word(table, middle, 0) <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (low == 0)
 		return false;
-	if (table->search_count)
-		*offset = table->header.address + (uint64_t)(int64_t)search_word(table, low - 1, 1) - table->eh_frame.address;
-	else
-		*offset = table->starts[low - 1].offset;
+	*offset = table->header.address + (uint64_t)(int64_t)search_word(table, low - 1, 1) - table->eh_frame.address;
+	return true;
+}
+
+static bool find_by_index(const struct fde_index *index, uint64_t address, uint64_t *offset)
+{
+	size_t low = 0, high = index->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (index->starts[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return false;
+	*offset = index->starts[low - 1].offset;
 	return true;
 }
 
@@ -384,14 +405,15 @@ static bool run(struct machine *m, struct byte_reader r)
 	return !m->failed && byte_reader_ok(&r);
 }
 
-bool cfi_table_find(const struct cfi_table *table, uint64_t address, struct cfi_rule *rule)
+/* What the FDE at `offset` says of the address. */
+static bool read_rule(
+	const struct elf_section *section, enum entry_format format, uint64_t offset, uint64_t address, struct cfi_rule *rule)
 {
-	struct machine m = { .section = &table->eh_frame, .wanted = address };
+	struct machine m = { .section = section, .wanted = address };
 	struct fde fde;
-	uint64_t offset, next;
+	uint64_t next;
 
-	if (!find_start(table, address, &offset) || !entry_read_fde(&table->eh_frame, offset, &fde, &next) || address < fde.start ||
-		address - fde.start >= fde.size)
+	if (!entry_read_fde(section, format, offset, &fde, &next) || address < fde.start || address - fde.start >= fde.size)
 		return false;
 	m.cie = &fde.cie;
 	m.location = 0;
@@ -404,6 +426,28 @@ bool cfi_table_find(const struct cfi_table *table, uint64_t address, struct cfi_
 	*rule = m.rule;
 	rule->is_signal_frame = fde.cie.is_signal_frame;
 	return rule->cfa.place == CFI_REGISTER || rule->cfa.place == CFI_VAL_EXPRESSION;
+}
+
+static bool has_expression(const struct cfi_rule *rule)
+{
+	bool found = rule->cfa.place == CFI_VAL_EXPRESSION;
+
+	for (size_t i = 0; i < CFI_REGISTERS; i++)
+		found |= rule->registers[i].place == CFI_EXPRESSION || rule->registers[i].place == CFI_VAL_EXPRESSION;
+	return found;
+}
+
+bool cfi_table_find(const struct cfi_table *table, uint64_t address, struct cfi_rule *rule)
+{
+	uint64_t offset;
+	bool is_listed =
+		table->search_count ? find_by_header(table, address, &offset) : find_by_index(&table->eh_index, address, &offset);
+
+	if (is_listed && read_rule(&table->eh_frame, ENTRY_EH_FRAME, offset, address, rule))
+		return true;
+	/* Expressions are kept as places in .eh_frame: elsewhere, where compilers write none, they cannot be used. */
+	return find_by_index(&table->debug_index, address, &offset) &&
+	       read_rule(&table->debug_frame, ENTRY_DEBUG_FRAME, offset, address, rule) && !has_expression(rule);
 }
 
 bool cfi_evaluate(const struct cfi_table *table, struct cfi_register_rule expression, const uint64_t *registers,

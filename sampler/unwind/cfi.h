@@ -35,7 +35,7 @@ struct cfi_rule {
 	struct cfi_register_rule registers[CFI_REGISTERS];
 };
 
-/* An image's .eh_frame with an index of its entries. */
+/* An image's .eh_frame and .debug_frame with an index of their entries. */
 struct cfi_table;
 
 /* Reads the header's search table, or scans .eh_frame where there is none. An image without any has a table that finds nothing. */

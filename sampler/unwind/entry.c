@@ -111,19 +111,29 @@ static bool read_augmentation(struct byte_reader *r, const char *augmentation, s
 	return byte_reader_ok(&data) && byte_reader_ok(r);
 }
 
-static bool read_cie(const struct elf_section *section, uint64_t offset, struct cie *cie)
+/* DWARF 4 and later say so, of a 64-bit machine without segments. */
+static bool has_usual_addresses(struct byte_reader *r)
 {
+	uint8_t address_bytes = byte_reader_u8(r), segment_bytes = byte_reader_u8(r);
+
+	return address_bytes == sizeof(uint64_t) && segment_bytes == 0;
+}
+
+static bool read_cie(const struct elf_section *section, enum entry_format format, uint64_t offset, struct cie *cie)
+{
+	const uint32_t cie_id = format == ENTRY_EH_FRAME ? 0 : UINT32_MAX;
 	struct byte_reader r;
 	const char *augmentation;
 	uint64_t next;
 	uint8_t version;
 
 	*cie = (struct cie){ .pointer_encoding = DW_EH_PE_absptr };
-	if (!read_entry(section, offset, &r, &next) || byte_reader_u32(&r) != 0)
+	if (!read_entry(section, offset, &r, &next) || byte_reader_u32(&r) != cie_id)
 		return false;
 	version = byte_reader_u8(&r);
 	augmentation = byte_reader_string(&r, NULL);
-	if (!augmentation || (version != 1 && version != 3))
+	if (!augmentation || (version != 1 && version != 3 && (version != 4 || format == ENTRY_EH_FRAME)) ||
+		(version == 4 && !has_usual_addresses(&r)))
 		return false;
 	cie->code_alignment = byte_reader_uleb128(&r);
 	cie->data_alignment = byte_reader_sleb128(&r);
@@ -134,10 +144,21 @@ static bool read_cie(const struct elf_section *section, uint64_t offset, struct 
 	return byte_reader_ok(&r) && cie->return_register == CFI_RIP;
 }
 
-bool entry_read_fde(const struct elf_section *section, uint64_t offset, struct fde *fde, uint64_t *next)
+/* Of the CIE that an FDE names: .eh_frame counts back from the pointer itself, .debug_frame from the section's start. */
+static bool find_cie(enum entry_format format, uint64_t pointer_offset, uint32_t pointer, uint64_t *offset)
+{
+	if (format == ENTRY_DEBUG_FRAME) {
+		*offset = pointer;
+		return pointer != UINT32_MAX;
+	}
+	*offset = pointer_offset - pointer;
+	return pointer != 0 && pointer <= pointer_offset;
+}
+
+bool entry_read_fde(const struct elf_section *section, enum entry_format format, uint64_t offset, struct fde *fde, uint64_t *next)
 {
 	struct byte_reader r;
-	uint64_t pointer_offset;
+	uint64_t pointer_offset, cie_offset;
 	uint32_t pointer;
 
 	*next = 0;
@@ -145,8 +166,8 @@ bool entry_read_fde(const struct elf_section *section, uint64_t offset, struct f
 		return false;
 	pointer_offset = byte_reader_offset(&r);
 	pointer = byte_reader_u32(&r);
-	if (!byte_reader_ok(&r) || pointer == 0 || pointer > pointer_offset ||
-		!read_cie(section, pointer_offset - pointer, &fde->cie))
+	if (!byte_reader_ok(&r) || !find_cie(format, pointer_offset, pointer, &cie_offset) ||
+		!read_cie(section, format, cie_offset, &fde->cie))
 		return false;
 	fde->start = entry_read_pointer(&r, fde->cie.pointer_encoding, entry_address(section, &r), 0);
 	fde->size = entry_read_pointer(&r, fde->cie.pointer_encoding & 0x0f, 0, 0);

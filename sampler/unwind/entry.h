@@ -3,7 +3,11 @@
 
 #include "elf/elf.h"
 
-/* The entries of .eh_frame and the pointers in them (LSB, "Exception Frames" and "DWARF Exception Header Encoding"). */
+/*
+ * The entries of .eh_frame and the pointers in them (LSB, "Exception Frames" and "DWARF Exception Header Encoding"), and those of
+ * .debug_frame (DWARF 5, 6.4.1; its 32-bit form).
+ */
+enum entry_format { ENTRY_EH_FRAME, ENTRY_DEBUG_FRAME };
 
 /* Common information entry. */
 struct cie {
@@ -33,4 +37,4 @@ uint64_t entry_read_pointer(struct byte_reader *r, uint8_t encoding, uint64_t he
 
 /* False for a CIE, and for what is damaged; `next` is the offset of the next entry, 0 when the entry's length is not believable. */
 COMMON_MUST_CHECK
-bool entry_read_fde(const struct elf_section *section, uint64_t offset, struct fde *fde, uint64_t *next);
+bool entry_read_fde(const struct elf_section *section, enum entry_format format, uint64_t offset, struct fde *fde, uint64_t *next);

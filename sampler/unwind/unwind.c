@@ -293,6 +293,7 @@ static bool step_by_rule(struct walk *w, const struct cached *cached, enum profi
 		return false;
 	}
 	w->is_exact = rule->is_signal_frame;
+	w->result->caller_stack_pointer = rule->is_signal_frame ? 0 : cfa;
 	return rule->is_simple ? step_by_simple_rule(w, rule, cfa, stop) : step_by_any_rule(w, cached, rule, cfa, stop);
 }
 
@@ -346,6 +347,7 @@ static bool step(struct walk *w, enum profile_stop *stop)
 		*stop = PROFILE_STOP_DEPTH;
 		return false;
 	}
+	result->caller_stack_pointer = 0;
 	cached = look_up(w, w->is_exact ? pc : pc - 1);
 	if (cached->kind != CACHED_NOWHERE)
 		result->frames[result->count++] = (struct unwind_frame){ pc, w->registers.values[CFI_RSP], cached->location };

@@ -52,6 +52,7 @@ struct unwind_result {
 	struct unwind_frame *frames; /* owned by the unwinder, valid until the next call; leaf first */
 	size_t count;
 	size_t frame_pointer_frames;
+	uint64_t caller_stack_pointer; /* of the frame after the last, where that is known though it was not copied; 0: not known */
 	enum profile_stop stop;
 };
 

@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -99,6 +102,8 @@ static pid_t start_target(void (*run)(void))
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
+		/* A test that fails before end_target() leaves nobody behind. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		run();
 		_exit(0);
 	}
@@ -245,6 +250,46 @@ static void test_deep_stacks(void **state)
 	sampler_result_deinit(&result);
 }
 
+static double cpu_seconds(pid_t pid)
+{
+	struct timespec time = { 0 };
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	clock_gettime(clock, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Nobody reads the rings until they have long been full: what found no room is counted to the last sample. */
+static void test_losses_are_counted(void **state)
+{
+	pid_t pid = start_target(busy);
+	struct sampler_options options = options_for(&pid);
+	struct sampler_result result;
+	double used_s, expected, counted;
+	struct sampler *sampler;
+	struct error err;
+
+	(void)state;
+	options.frequency_hz = 10000;
+	assert_true(sampler_create(&options, &sampler, &err));
+	assert_true(sampler_start(sampler, &err));
+	used_s = cpu_seconds(pid);
+	usleep(1000000);
+	assert_true(sampler_finish(sampler, &result, NULL, &err));
+	used_s = cpu_seconds(pid) - used_s;
+	sampler_destroy(sampler);
+	end_target(pid);
+	expected = used_s * 10000;
+	counted = (double)(result.profile->quality.samples + result.profile->quality.lost);
+	print_message("%.0f samples and losses of %.0f expected\n", counted, expected);
+	if (used_s > 0.2) {
+		assert_true(result.profile->quality.lost > 0);
+		assert_true(counted > expected * 0.95 && counted < expected * 1.05);
+	}
+	sampler_result_deinit(&result);
+}
+
 static void test_target_that_exits(void **state)
 {
 	pid_t pid = start_target(busy_then_exit);
@@ -366,7 +411,8 @@ static void test_start_disabled(void **state)
 		assert_true(sampler_poll(sampler, 50, -1, &progress, &err));
 	assert_int_equal(progress.samples, 0);
 	assert_true(sampler_set_enabled(sampler, true, &err));
-	for (int i = 0; i < 10; i++)
+	/* However long a loaded machine keeps the target waiting. */
+	for (int i = 0; i < 600 && progress.samples == 0; i++)
 		assert_true(sampler_poll(sampler, 50, -1, &progress, &err));
 	assert_true(sampler_finish(sampler, &result, NULL, &err));
 	sampler_destroy(sampler);
@@ -398,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_known_call_chain),
 		cmocka_unit_test(test_values_are_cpu_time),
 		cmocka_unit_test(test_deep_stacks),
+		cmocka_unit_test(test_losses_are_counted),
 		cmocka_unit_test(test_target_that_exits),
 		cmocka_unit_test(test_sleeping_target),
 		cmocka_unit_test(test_pid_that_is_not_there),

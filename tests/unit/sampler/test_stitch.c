@@ -77,6 +77,29 @@ static void test_address_alone_does_not_match(void **state)
 	assert_false(stitch_from_memory(memory, TID, &result));
 }
 
+/* A function that stands at another of its calls, whose frame is too large for its return address to be copied. */
+static void test_joins_at_the_caller_of_a_large_frame(void **state)
+{
+	struct stitch_memory *memory = *state;
+	struct unwind_result result = stack_from(20, 60);
+
+	stitch_remember(memory, TID, &result, DUMP_BYTES);
+	result = stack_from(5, 30);
+	result.stop = PROFILE_STOP_DUMP_END;
+	result.frames[result.count - 1].pc += 5;
+	result.frames[result.count - 2].pc += 7;
+	assert_false(stitch_from_memory(memory, TID, &result));
+	result.caller_stack_pointer = 0x10000 + 64 * 31;
+	assert_false(stitch_from_memory(memory, TID, &result));
+	result.caller_stack_pointer = 0x10000 + 64 * 30;
+	result.frames[result.count - 1].pc += 1 << 20;
+	assert_false(stitch_from_memory(memory, TID, &result));
+	result.frames[result.count - 1].pc -= 1 << 20;
+	assert_true(stitch_from_memory(memory, TID, &result));
+	assert_int_equal(result.count, 55);
+	assert_int_equal(result.frames[25].location, 30);
+}
+
 /* A shallow stack does not push out a deep one, and is of use by itself. */
 static void test_shallow_stacks(void **state)
 {
@@ -156,6 +179,7 @@ int main(void)
 		TEST(test_joins_what_agrees),
 		TEST(test_other_threads_do_not_match),
 		TEST(test_address_alone_does_not_match),
+		TEST(test_joins_at_the_caller_of_a_large_frame),
 		TEST(test_shallow_stacks),
 		TEST(test_depth_is_capped),
 		cmocka_unit_test(test_chain),

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/collect.h"
+#include "sampler/perf_data_header.h"
+#include "sampler/perf_data_queue.h"
+
+#include <zstd.h>
+
+/*
+ * A perf.data file on its way to a profile:
+ *
+ *	perf_data_input -> feed (-> zstd -> feed) -> queue by time -> record.c -> collector
+ *
+ * perf_data.c frames and orders, perf_data_samples.c makes of each record what the collector expects from a ring.
+ */
+
+struct perf_data {
+	struct perf_data_input input;
+	struct perf_data_header header;
+	struct feed_pool pool;
+	struct feed raw, inflated;
+	ZSTD_DStream *zstd; /* owned; one stream over all compressed records; NULL until needed */
+	struct record_queue queue;
+	uint64_t record_offset;          /* of the record being read */
+	uint64_t skip;                   /* bytes still to pass over */
+	uint64_t newest_ns, complete_ns; /* time of the newest record; all up to there are known */
+
+	bool is_collecting;
+	struct collector collector;
+	uint32_t event;                            /* whose samples are taken */
+	uint8_t register_places[RECORD_REGISTERS]; /* where the ring's registers stand among the file's; UINT8_MAX: nowhere */
+	uint64_t first_ns, last_ns, total_period;
+	uint64_t lost_records, lost_samples; /* two ways of telling the same loss */
+	bool is_lbr;
+
+	bool kernel_is_known;
+	struct recorded_kernel kernel;
+	struct buffer *notices; /* borrowed; may be NULL */
+};
+
+/* Before the first record of the kernel's: chooses the event, sets the collector up. */
+COMMON_MUST_CHECK
+bool perf_data_begin(struct perf_data *data, struct error *err);
+
+/* One record of an event, in order of time. */
+COMMON_MUST_CHECK
+bool perf_data_take(struct perf_data *data, uint32_t event, const uint8_t *bytes, size_t size, struct error *err);
+
+/* The event with the most samples when the chosen one has none; PERF_DATA_NO_EVENT otherwise. */
+uint32_t perf_data_other_event(const struct perf_data *data);
+
+/* ERROR_EMPTY when there was no sample. */
+COMMON_MUST_CHECK
+bool perf_data_finish(struct perf_data *data, struct sampler_result *result, struct error *err);

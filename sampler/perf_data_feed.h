@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/*
+ * Bytes in, whole records out, without a copy of them: bytes are written into blocks, records point there, a block is used again
+ * when the last of its records has been released. A record that the end of a block cuts goes on in the next one.
+ * (Mapping the file instead costs as much: its page faults are as dear as the copy.)
+ */
+
+enum { FEED_BLOCK_BYTES = 1 << 18 };
+
+struct feed_block {
+	struct feed_block *next; /* of the free ones */
+	size_t records;          /* that are still in use */
+	uint8_t bytes[FEED_BLOCK_BYTES];
+};
+
+/* Blocks that several feeds share. */
+struct feed_pool {
+	struct feed_block *free; /* owned */
+	size_t bytes_in_use;
+};
+
+void feed_pool_deinit(struct feed_pool *pool);
+
+struct feed {
+	struct feed_pool *pool;   /* borrowed */
+	struct feed_block *block; /* owned: being filled; NULL at first */
+	size_t read, written;     /* in the block */
+};
+
+void feed_init(struct feed *feed, struct feed_pool *pool);
+void feed_deinit(struct feed *feed);
+
+/* Room for more bytes, at least RECORD_MAX_BYTES; then feed_commit() with how many were written there. */
+COMMON_MUST_CHECK
+bool feed_room(struct feed *feed, uint8_t **into, size_t *room, struct error *err);
+void feed_commit(struct feed *feed, size_t bytes);
+
+/* Bytes that are there and not handed out yet. */
+static inline size_t feed_left(const struct feed *feed)
+{
+	return feed->written - feed->read;
+}
+
+/* Drops up to `bytes` of them; how many it were. */
+size_t feed_skip(struct feed *feed, size_t bytes);
+
+enum feed_state {
+	FEED_RECORD,
+	FEED_PARTIAL, /* more bytes are needed */
+	FEED_BAD,     /* a record shorter than its own header */
+};
+
+/* The next record, which holds its block until feed_release(). */
+enum feed_state feed_next(struct feed *feed, const uint8_t **bytes, size_t *size, struct feed_block **block);
+void feed_release(struct feed *feed, struct feed_block *block);
