@@ -212,6 +212,30 @@ static inline void diff_cleanup(struct diff **diff)
 	diff_destroy(*diff);
 }
 
+/* ---- What whole runs took ---- */
+
+enum diff_run_figure { DIFF_RUN_WALL, DIFF_RUN_CPU, DIFF_RUN_MEMORY };
+enum { DIFF_RUN_FIGURE_COUNT = 3 };
+
+/* In nanoseconds or bytes per run, with 95 % intervals by Student's t; NAN with one run. */
+struct diff_run_summary {
+	double mean[DIFF_SIDES], low[DIFF_SIDES], high[DIFF_SIDES];
+	double change, change_low, change_high; /* of head in parts of base, by the runs' logarithms: 0.1 is 10 % more */
+};
+
+/*
+ * Sums up what the runs of commands took. in_pairs: run i of either side were made one after the other. False, and `summary`
+ * untouched, when a run does not say it.
+ */
+COMMON_MUST_CHECK
+bool diff_summarize_runs(const struct profile *base, const struct profile *head, enum diff_run_figure figure, bool in_pairs,
+	struct diff_run_summary *summary);
+
+/* Whether a run lies far from its side's median, which is left in `*median`. */
+COMMON_MUST_CHECK
+bool diff_run_is_outlier(
+	const struct profile *profile, enum diff_run_figure figure, size_t run, double *median, bool *outlier, struct error *err);
+
 static inline const char *diff_string(const struct diff *diff, uint32_t id)
 {
 	return string_table_get(diff->strings, id);

@@ -156,6 +156,77 @@ static void inlined_code_is_as_changed_as_what_holds_it(void **state)
 	profile_destroy(head);
 }
 
+/* Every mapping of a profile is of this build. */
+static void set_build(struct profile *profile, const char *build_id)
+{
+	struct error err;
+
+	for (size_t i = 0; i < profile->mapping_count; i++)
+		assert_true(profile_intern(profile, build_id, &profile->mappings[i].build_id, &err));
+}
+
+static void assert_no_rename(struct profile *base, struct profile *head)
+{
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	assert_int_equal(synthetic_function(diff, "decode")->tier, DIFF_TIER_ONE_SIDED);
+	assert_int_equal(synthetic_function(diff, "next")->tier, DIFF_TIER_ONE_SIDED);
+	assert_int_equal(synthetic_function(diff, "decode")->moved_to, PROFILE_NONE);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+/* The same pairs as above, which are renames where the binary was built anew. */
+static void what_stands_in_the_same_binary_was_not_renamed(void **state)
+{
+	static const char *const lines[][DIFF_SIDES] = {
+		{ "main;decode;bits 400\nmain;decode;fill 100\nmain;rest 600\n",
+			"main;next;bits 400\nmain;next;fill 100\nmain;rest 600\n" },
+		{ "main#1;decode#7;bits#8 4000\nmain#1;rest#2 6000\n", "main#1;next#7;bits#8 4000\nmain#1;rest#2 6000\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct profile *base = synthetic_runs(lines[i][DIFF_BASE], 3), *head = synthetic_runs(lines[i][DIFF_HEAD], 3);
+
+		set_build(base, "aa11");
+		set_build(head, "aa11");
+		assert_no_rename(base, head);
+	}
+}
+
+static void other_builds_may_rename(void **state)
+{
+	struct profile *base = synthetic_runs("main;decode;bits 400\nmain;decode;fill 100\nmain;rest 600\n", 3);
+	struct profile *head = synthetic_runs("main;next;bits 400\nmain;next;fill 100\nmain;rest 600\n", 3);
+	struct diff *diff;
+
+	(void)state;
+	set_build(base, "aa11");
+	set_build(head, "bb22");
+	diff = synthetic_diff(base, head, NULL);
+	assert_renamed(diff, "decode", "next");
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void no_self_time_on_one_side_is_neither_new_nor_gone(void **state)
+{
+	struct profile *base = synthetic_runs("main;f;g 1000\nmain;rest 6000\n", 3);
+	struct profile *head = synthetic_runs("main;f;g 1000\nmain;f 900\nmain;rest 6000\n", 3);
+	struct diff *there = synthetic_diff(base, head, NULL), *back = synthetic_diff(head, base, NULL);
+
+	(void)state;
+	assert_int_equal(synthetic_function(there, "f")->self.state, DIFF_STATE_MORE);
+	assert_int_equal(synthetic_function(back, "f")->self.state, DIFF_STATE_LESS);
+	diff_destroy(there);
+	diff_destroy(back);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +238,9 @@ int main(void)
 		cmocka_unit_test(a_rename_that_got_dearer_is_still_more),
 		cmocka_unit_test(inlining_is_no_loss_and_gain),
 		cmocka_unit_test(inlined_code_is_as_changed_as_what_holds_it),
+		cmocka_unit_test(what_stands_in_the_same_binary_was_not_renamed),
+		cmocka_unit_test(other_builds_may_rename),
+		cmocka_unit_test(no_self_time_on_one_side_is_neither_new_nor_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "synthetic.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* A profile whose runs took these milliseconds of CPU time, and a thousand times as many bytes. */
+static struct profile *with_runs(const double *milliseconds, size_t count)
+{
+	struct profile *profile = synthetic_runs("main;f 10\n", count);
+
+	for (size_t i = 0; i < count; i++) {
+		profile->runs[i].cpu_ns = (int64_t)(milliseconds[i] * 1e6);
+		profile->runs[i].peak_memory_bytes = (int64_t)(milliseconds[i] * 1e3);
+	}
+	return profile;
+}
+
+/* Values worked out by hand: mean 100, standard deviation 2, t(3) = 3.182, so 100 +- 3.182. */
+static void means_have_intervals(void **state)
+{
+	struct profile *base = with_runs((const double[]){ 98.267949, 98.267949, 101.732051, 101.732051 }, 4);
+	struct profile *head = with_runs((const double[]){ 110, 110, 110, 110 }, 4);
+	struct diff_run_summary summary;
+
+	(void)state;
+	assert_true(diff_summarize_runs(base, head, DIFF_RUN_CPU, false, &summary));
+	assert_float_equal(summary.mean[DIFF_BASE], 100e6, 1);
+	assert_float_equal(summary.low[DIFF_BASE], (100 - 3.18245) * 1e6, 1e3);
+	assert_float_equal(summary.high[DIFF_BASE], (100 + 3.18245) * 1e6, 1e3);
+	assert_float_equal(summary.low[DIFF_HEAD], 110e6, 1);
+	assert_true(summary.change > 0.0995 && summary.change < 0.101);
+	assert_true(summary.change_low < 0.1 && summary.change_high > 0.1);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+/* The machine was slow in the second pair; as pairs the runs agree that head takes 10 % more. */
+static void pairs_take_out_what_both_runs_met(void **state)
+{
+	struct profile *base = with_runs((const double[]){ 100, 200, 120 }, 3),
+		       *head = with_runs((const double[]){ 110, 220, 132 }, 3);
+	struct diff_run_summary pairs, apart;
+
+	(void)state;
+	assert_true(diff_summarize_runs(base, head, DIFF_RUN_CPU, true, &pairs));
+	assert_true(diff_summarize_runs(base, head, DIFF_RUN_CPU, false, &apart));
+	assert_float_equal(pairs.change, 0.1, 1e-9);
+	assert_float_equal(pairs.change_low, 0.1, 1e-6);
+	assert_float_equal(pairs.change_high, 0.1, 1e-6);
+	assert_true(apart.change_low < 0 && apart.change_high > 0.5);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void swapping_the_sides_inverts_the_change(void **state)
+{
+	struct profile *base = with_runs((const double[]){ 100, 104, 99 }, 3),
+		       *head = with_runs((const double[]){ 131, 120, 125 }, 3);
+	struct diff_run_summary there, back;
+
+	(void)state;
+	assert_true(diff_summarize_runs(base, head, DIFF_RUN_MEMORY, true, &there));
+	assert_true(diff_summarize_runs(head, base, DIFF_RUN_MEMORY, true, &back));
+	assert_float_equal((1 + there.change) * (1 + back.change), 1, 1e-9);
+	assert_float_equal((1 + there.change_low) * (1 + back.change_high), 1, 1e-9);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void what_was_not_measured_is_not_summed_up(void **state)
+{
+	struct profile *base = with_runs((const double[]){ 100, 100 }, 2), *head = with_runs((const double[]){ 100, 0 }, 2);
+	struct profile *one = with_runs((const double[]){ 100 }, 1);
+	struct diff_run_summary summary;
+
+	(void)state;
+	assert_false(diff_summarize_runs(base, head, DIFF_RUN_CPU, true, &summary));
+	assert_false(diff_summarize_runs(base, base, DIFF_RUN_WALL, true, &summary));
+	assert_true(diff_summarize_runs(one, one, DIFF_RUN_CPU, true, &summary));
+	assert_true(isnan(summary.low[DIFF_BASE]) && isnan(summary.change_low));
+	profile_destroy(base);
+	profile_destroy(head);
+	profile_destroy(one);
+}
+
+static void a_run_far_from_the_others_is_an_outlier(void **state)
+{
+	struct profile *profile = with_runs((const double[]){ 100, 101, 99, 100.5, 160, 98 }, 6);
+	struct profile *steady = with_runs((const double[]){ 100, 100, 100, 100, 104 }, 5);
+	struct error err;
+	double median;
+	bool outlier;
+
+	(void)state;
+	for (size_t run = 0; run < 6; run++) {
+		assert_true(diff_run_is_outlier(profile, DIFF_RUN_CPU, run, &median, &outlier, &err));
+		assert_int_equal(outlier, run == 4);
+	}
+	assert_float_equal(median, 100.25e6, 1);
+	/* 4 % off is nothing to name, however well the others agree. */
+	assert_true(diff_run_is_outlier(steady, DIFF_RUN_CPU, 4, &median, &outlier, &err));
+	assert_false(outlier);
+	profile_destroy(profile);
+	profile_destroy(steady);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(means_have_intervals),
+		cmocka_unit_test(pairs_take_out_what_both_runs_met),
+		cmocka_unit_test(swapping_the_sides_inverts_the_change),
+		cmocka_unit_test(what_was_not_measured_is_not_summed_up),
+		cmocka_unit_test(a_run_far_from_the_others_is_an_outlier),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
