@@ -24,7 +24,9 @@ enum cli_exit {
 /* argv[0] is the command's name. */
 int cmd_record(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_recover(int argc, char **argv);
 int cmd_symbolize(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

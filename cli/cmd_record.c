@@ -7,6 +7,7 @@
 
 enum {
 	OPTION_CGROUP = OPTIONS_LONG_ONLY,
+	OPTION_CONTROL,
 	OPTION_PROJECT_ROOT,
 	OPTION_ORIGIN_RULES,
 	MAX_FREQUENCY_HZ = 100000,
@@ -28,7 +29,9 @@ static const char help[] =
 	"Options:\n"
 	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)\n"
 	"  -d, --duration SECONDS      ends the recording after so long\n"
-	"  -D, --delay MS              begins sampling so long after the start\n"
+	"  -D, --delay MS              begins sampling so long after the start; -1: when --control says so\n"
+	"      --control fifo:CTL[,ACK]  takes enable, disable, ping, evlist and stop from CTL, answers on ACK;\n"
+	"                              fd:N[,M]: descriptors that are open already\n"
 	"  -F, --freq HZ               samples per second and CPU (default: 997)\n"
 	"  -e, --event EVENT           perf's name (default: cycles, or cpu-clock where the machine counts no cycles)\n"
 	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds up to BYTES of copied stack (default: dwarf,16384);\n"
@@ -54,6 +57,7 @@ static const struct option names[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "duration", required_argument, NULL, 'd' },
 	{ "delay", required_argument, NULL, 'D' },
+	{ "control", required_argument, NULL, OPTION_CONTROL },
 	{ "freq", required_argument, NULL, 'F' },
 	{ "event", required_argument, NULL, 'e' },
 	{ "call-graph", required_argument, NULL, 'g' },
@@ -174,7 +178,11 @@ static bool take(struct request *request, int option, struct error *err)
 	case 'd':
 		return options_parse_positive("-d", optarg, &recording->duration_s, err);
 	case 'D':
-		return options_parse_count("-D", optarg, MAX_DELAY_MS, &recording->delay_ms, err);
+		recording->starts_disabled = strcmp(optarg, "-1") == 0;
+		return recording->starts_disabled || options_parse_count("-D", optarg, MAX_DELAY_MS, &recording->delay_ms, err);
+	case OPTION_CONTROL:
+		recording->control = optarg;
+		return true;
 	case 'F':
 		return parse_frequency(&recording->sampler, optarg, err);
 	case 'e':
@@ -223,6 +231,8 @@ static int run(struct request *request, const struct options *options)
 	}
 	if (!take_command(request, options->argv + optind, &err))
 		return options_fail("record", "%s", err.message);
+	if (request->recording.starts_disabled && !request->recording.control)
+		return options_fail("record", "-D -1: nothing would ever begin; give --control as well");
 	return recording_run(&request->recording);
 }
 

@@ -16,7 +16,7 @@ enum {
 
 static const char help[] =
 	"Usage: kelvin report PROFILE [OPTIONS]\n"
-	"Shows one profile (Kelvin's, any pprof, folded stacks), '-' for standard input; several joined by commas are added up.\n"
+	"Shows one profile (Kelvin's, any pprof, folded stacks, perf.data), '-' for standard input; several joined by commas are added up.\n"
 	"\n"
 	"Output, several at once; a FILE of '-', or none, is standard output:\n"
 	"  -o, --output FILE           a self-contained HTML page\n"

@@ -1,49 +1,179 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/load.h"
 
+#include "cli/cli.h"
+#include "sampler/sampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 
+/* The start of a file decides whether it is a recording, which is streamed, or a profile, which is read whole. */
+enum { HEAD_BYTES = 16, MAX_NOTICE_BYTES = 1 << 16 };
 static const size_t max_file_bytes = (size_t)2 << 30;
 
-static bool load_file(const char *name, struct profile **profile, struct error *err)
-{
-	const char *said = strcmp(name, "-") == 0 ? "standard input" : name;
-	struct buffer bytes;
-	bool ok;
+struct source {
+	const char *name; /* as it stands in messages */
+	int fd;           /* owned, unless it is standard input */
+	bool is_stream;   /* what has been read of it is gone */
+	uint8_t head[HEAD_BYTES];
+	size_t head_bytes;
+};
 
-	buffer_init(&bytes, max_file_bytes);
-	ok = file_read(name, &bytes, err) && profile_read(bytes.data, bytes.size, said, profile, err);
-	buffer_deinit(&bytes);
-	return ok;
+static void source_close(struct source *source)
+{
+	if (source->fd > STDIN_FILENO)
+		close(source->fd);
 }
 
-static bool load_into(const char *name, struct profile **profile, struct error *err)
+static bool source_open(const char *name, struct source *source, struct error *err)
 {
-	CLEANUP(profile_cleanup) struct profile *next = NULL;
+	bool is_stdin = strcmp(name, "-") == 0;
+	ssize_t got = 1;
 
-	if (!*profile)
-		return load_file(name, profile, err);
-	if (!load_file(name, &next, err))
-		return false;
-	if (!profile_merge(*profile, next, err))
-		return error_prefix(err, "cannot join %s to the profiles before it", name);
-	return true;
-}
+	*source = (struct source){ .name = is_stdin ? "standard input" : name, .fd = STDIN_FILENO };
+	if (!is_stdin)
+		source->fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (source->fd < 0)
+		return error_set_errno(err, errno, "cannot read %s", name);
+	source->is_stream = lseek(source->fd, 0, SEEK_CUR) < 0;
+	while (source->head_bytes < HEAD_BYTES && got != 0) {
+		uint8_t *into = source->head + source->head_bytes;
+		size_t room = HEAD_BYTES - source->head_bytes;
 
-static bool load_each(char *names, struct profile **profile, struct error *err)
-{
-	char *rest = NULL;
-
-	for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-		if (!load_into(name, profile, err))
+		got = source->is_stream ? read(source->fd, into, room) : pread(source->fd, into, room, (off_t)source->head_bytes);
+		if (got < 0 && errno != EINTR) {
+			error_set_errno(err, errno, "cannot read %s", source->name);
+			source_close(source);
 			return false;
-	return *profile || error_set(err, ERROR_USAGE, "cannot read a profile: its name is empty");
+		}
+		source->head_bytes += got > 0 ? (size_t)got : 0;
+	}
+	return true;
 }
 
 /* Kelvin's own profiles carry origins that were decided with the binaries at hand: better than what can be told from names. */
 static bool is_own(const struct profile *profile)
 {
 	return strncmp(profile_string(profile, profile->facts.tool), "kelvin ", 7) == 0;
+}
+
+static bool load_profile(
+	struct source *source, const struct symbolize_options *options, struct profile **profile, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *loaded = NULL;
+	struct buffer bytes;
+	char path[32];
+	bool ok;
+
+	buffer_init(&bytes, max_file_bytes);
+	if (source->is_stream)
+		buffer_append(&bytes, source->head, source->head_bytes);
+	snprintf(path, sizeof(path), "/dev/fd/%d", source->fd);
+	ok = file_read(source->fd == STDIN_FILENO ? "-"
+		       : source->is_stream        ? path
+						  : source->name,
+		     &bytes, err) &&
+	     profile_read(bytes.data, bytes.size, source->name, &loaded, err);
+	buffer_deinit(&bytes);
+	if (!ok)
+		return false;
+	if ((!is_own(loaded) || options->origin_rules || options->project_root_count) && !symbolize_origins(loaded, options, err))
+		return error_prefix(err, "cannot tell the origins of %s", source->name);
+	*profile = TAKE(loaded);
+	return true;
+}
+
+static enum profile_bytes_kind kind_of(const struct source *source)
+{
+	return profile_bytes_kind(source->head, source->head_bytes);
+}
+
+static bool read_recording(const struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	const char *home = getenv("HOME");
+	char cache[PATH_MAX];
+	struct sampler_recorded recorded = {
+		.fd = source->fd,
+		.head = source->head,
+		.head_bytes = source->head_bytes,
+		.name = source->name,
+	};
+
+	if (home && (size_t)snprintf(cache, sizeof(cache), "%s/.debug", home) < sizeof(cache))
+		recorded.cache_directory = cache;
+	if (kind_of(source) == PROFILE_BYTES_PART)
+		return sampler_read_part(&recorded, result, notices, err);
+	return sampler_read_perf_data(&recorded, result, notices, err);
+}
+
+/* The kernel may be another one than that of now, whose symbols must not be taken then; its notice has been given already. */
+static bool name_recording(
+	struct sampler_result *result, const struct symbolize_options *options, struct buffer *notices, struct error *err)
+{
+	struct symbolize_options naming = *options;
+	struct symbolize_stats stats;
+	bool no_kernel = result->kallsyms && result->kallsyms[0] == '\0';
+
+	naming.kallsyms_path = no_kernel ? "/dev/null" : result->kallsyms;
+	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &naming, &stats,
+		no_kernel ? NULL : notices, err);
+}
+
+static bool load_recording(
+	const struct source *source, const struct symbolize_options *options, struct profile **profile, struct error *err)
+{
+	struct sampler_result result = { 0 };
+	struct buffer notices;
+	bool ok;
+
+	buffer_init(&notices, MAX_NOTICE_BYTES);
+	ok = read_recording(source, &result, &notices, err) && name_recording(&result, options, &notices, err);
+	if (ok)
+		*profile = TAKE(result.profile);
+	cli_print_notices(&notices);
+	sampler_result_deinit(&result);
+	buffer_deinit(&notices);
+	return ok;
+}
+
+static bool load_file(const char *name, const struct symbolize_options *options, struct profile **profile, struct error *err)
+{
+	struct source source;
+	bool ok;
+
+	if (!source_open(name, &source, err))
+		return false;
+	if (kind_of(&source) == PROFILE_BYTES_PERF_DATA || kind_of(&source) == PROFILE_BYTES_PART)
+		ok = load_recording(&source, options, profile, err);
+	else
+		ok = load_profile(&source, options, profile, err);
+	source_close(&source);
+	return ok;
+}
+
+static bool load_into(const char *name, const struct symbolize_options *options, struct profile **profile, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *next = NULL;
+
+	if (!*profile)
+		return load_file(name, options, profile, err);
+	if (!load_file(name, options, &next, err))
+		return false;
+	if (!profile_merge(*profile, next, err))
+		return error_prefix(err, "cannot join %s to the profiles before it", name);
+	return true;
+}
+
+static bool load_each(char *names, const struct symbolize_options *options, struct profile **profile, struct error *err)
+{
+	char *rest = NULL;
+
+	for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+		if (!load_into(name, options, profile, err))
+			return false;
+	return *profile || error_set(err, ERROR_USAGE, "cannot read a profile: its name is empty");
 }
 
 bool load_profiles(const char *names, const struct symbolize_options *options, struct profile **profile, struct error *err)
@@ -54,13 +184,27 @@ bool load_profiles(const char *names, const struct symbolize_options *options, s
 	if (!copy)
 		return error_set_memory(err);
 	if (strchr(names, ',') && access(names, F_OK) == 0) {
-		if (!load_file(names, &loaded, err))
+		if (!load_file(names, options, &loaded, err))
 			return false;
-	} else if (!load_each(copy, &loaded, err)) {
+	} else if (!load_each(copy, options, &loaded, err)) {
 		return false;
 	}
-	if ((!is_own(loaded) || options->origin_rules || options->project_root_count) && !symbolize_origins(loaded, options, err))
-		return error_prefix(err, "cannot tell the origins of %s", names);
 	*profile = TAKE(loaded);
 	return true;
+}
+
+bool load_part(const char *name, const struct symbolize_options *options, struct profile **profile, struct error *err)
+{
+	struct source source;
+	bool ok;
+
+	if (!source_open(name, &source, err))
+		return false;
+	if (kind_of(&source) == PROFILE_BYTES_PART)
+		ok = load_recording(&source, options, profile, err);
+	else
+		ok = error_set(err, ERROR_USAGE, "cannot recover %s: it is not what a killed recording leaves (FILE.part)%s",
+			source.name, kind_of(&source) == PROFILE_BYTES_UNKNOWN ? "" : "; 'kelvin report' reads it as it is");
+	source_close(&source);
+	return ok;
 }

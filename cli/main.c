@@ -11,7 +11,9 @@ static const struct command {
 } commands[] = {
 	{ "record", cmd_record, "sample a running process or a command" },
 	{ "diff", cmd_diff, "compare two profiles: where did the CPU time go?" },
+	{ "bench", cmd_bench, "run two commands in turn and compare them" },
 	{ "report", cmd_report, "show one profile" },
+	{ "recover", cmd_recover, "make a profile of a recording that was killed" },
 	{ "symbolize", cmd_symbolize, "name addresses of a binary, as addr2line does" },
 	{ "doctor", cmd_doctor, "what this machine allows, and how to allow more" },
 };

@@ -4,12 +4,15 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/closing.h"
+#include "cli/control.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { POLL_MS = 100, MAX_NOTICE_BYTES = 1 << 16 };
 static const size_t max_file_bytes = (size_t)2 << 30;
@@ -36,18 +39,66 @@ static int timeout_ms(const struct recording *recording, int64_t elapsed_ns, boo
 	return left_ms < 0 ? 0 : left_ms < POLL_MS ? (int)left_ms : POLL_MS;
 }
 
-static bool sample(const struct recording *recording, struct sampler *sampler, struct progress *progress, struct error *err)
-{
-	struct sampler_progress state = { .state = SAMPLER_RUNNING };
-	bool is_delayed = recording->delay_ms > 0;
+struct session {
+	const struct recording *recording;
+	struct sampler *sampler;
+	struct control *control;
+	bool is_delayed; /* -D has yet to switch sampling on */
+	bool is_stopped; /* by --control */
+};
 
-	while (state.state == SAMPLER_RUNNING && state.elapsed_ns < end_ns(recording) && !interrupt_signal()) {
-		if (!sampler_poll(sampler, timeout_ms(recording, state.elapsed_ns, is_delayed), -1, &state, err))
+/* One command of --control, and its answer. */
+static bool obey(struct session *session, enum control_command command, struct error *err)
+{
+	switch (command) {
+	case CONTROL_ENABLE:
+	case CONTROL_DISABLE:
+		session->is_delayed = false;
+		if (!sampler_set_enabled(session->sampler, command == CONTROL_ENABLE, err))
 			return false;
-		if (is_delayed && state.elapsed_ns >= (int64_t)recording->delay_ms * ns_per_ms) {
-			if (!sampler_set_enabled(sampler, true, err))
+		break;
+	case CONTROL_STOP:
+		session->is_stopped = true;
+		break;
+	case CONTROL_EVLIST:
+		fprintf(stderr, "%s\n", sampler_event(session->sampler));
+		break;
+	case CONTROL_OTHER:
+		fprintf(stderr, "kelvin: --control: '%s' is not known here\n", session->control->line);
+		break;
+	case CONTROL_PING:
+	case CONTROL_NONE:
+		break;
+	}
+	control_answer(session->control);
+	return true;
+}
+
+static bool obey_all(struct session *session, struct error *err)
+{
+	enum control_command command;
+
+	while (!session->is_stopped && (command = control_next(session->control)) != CONTROL_NONE)
+		if (!obey(session, command, err))
+			return false;
+	return true;
+}
+
+static bool sample(struct session *session, struct progress *progress, struct error *err)
+{
+	const struct recording *recording = session->recording;
+	struct sampler_progress state = { .state = SAMPLER_RUNNING };
+
+	while (state.state == SAMPLER_RUNNING && state.elapsed_ns < end_ns(recording) && !session->is_stopped &&
+		!interrupt_signal()) {
+		if (!sampler_poll(session->sampler, timeout_ms(recording, state.elapsed_ns, session->is_delayed),
+			    session->control->commands, &state, err) ||
+			!obey_all(session, err))
+			return false;
+		if (session->is_delayed && state.elapsed_ns >= (int64_t)recording->delay_ms * ns_per_ms) {
+			if (!sampler_set_enabled(session->sampler, true, err))
 				return false;
-			is_delayed = false;
+			session->is_delayed = false;
 		}
 		progress_show(progress, &state);
 	}
@@ -78,6 +129,42 @@ static bool name_addresses(struct recording *recording, const struct sampler_res
 	options.origin_rules = recording->naming.origin_rules;
 	return symbolize_profile(
 		result->profile, result->images, (const char *const *)result->jit_maps, &options, stats, notices, err);
+}
+
+/* Beside the file, also when a link leads there. A pipe or a device has nothing beside it, nor has an open file without a name. */
+static bool name_part(const char *output, char *part, size_t size)
+{
+	CLEANUP(cleanup_free) char *followed = NULL;
+	struct stat info;
+
+	if (strcmp(output, "-") == 0 || (stat(output, &info) == 0 && !S_ISREG(info.st_mode)))
+		return false;
+	if (lstat(output, &info) == 0 && S_ISLNK(info.st_mode)) {
+		followed = realpath(output, NULL);
+		if (!followed)
+			return false;
+	}
+	return (size_t)snprintf(part, size, "%s.part", followed ? followed : output) < size;
+}
+
+/* Once the profile is in place nothing is left to recover. When it could not be written, what was recorded is still there. */
+static bool settle_part(const struct recording *recording, bool is_written, struct error *err)
+{
+	const char *part = recording->sampler.part_path;
+
+	struct error why;
+	struct stat info;
+
+	if (!part)
+		return is_written;
+	if (is_written) {
+		unlink(part);
+	} else if (stat(part, &info) == 0 && info.st_size > 0) {
+		why = *err;
+		error_set(err, why.code, "%s; the recording is kept: 'kelvin recover %s -o FILE' writes it elsewhere", why.message,
+			part);
+	}
+	return is_written;
 }
 
 static bool write_file(const struct recording *recording, const struct profile *profile, uint64_t *size, struct error *err)
@@ -136,18 +223,23 @@ static int finish(struct recording *recording, struct sampler *sampler, struct p
 	struct buffer notices;
 	struct error err;
 	int code = CLI_EXIT_OK, child_code = -1;
+	bool is_written, is_empty = false;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
-	if (!sampler_finish(sampler, &result, &notices, &err) || !keep(recording, &result, progress, &notices, &err)) {
+	is_written = sampler_finish(sampler, &result, &notices, &err) && keep(recording, &result, progress, &notices, &err);
+	if (!settle_part(recording, is_written, &err)) {
 		progress_clear(progress);
 		cli_print_error(&err);
 		code = is_command(recording) ? CLI_EXIT_RECORDER_FAILED : CLI_EXIT_ERROR;
+		is_empty = err.code == ERROR_EMPTY;
 	}
 	if (is_command(recording))
 		child_code = result.child_status != -1 ? child_exit_code(result.child_status) : child_wait();
 	sampler_result_deinit(&result);
 	buffer_deinit(&notices);
-	return code == CLI_EXIT_OK && child_code >= 0 ? child_code : code;
+	/* A command that failed so fast that nothing was seen of it still failed with its own code; that it succeeded is no
+	 * profile. */
+	return (code == CLI_EXIT_OK && child_code >= 0) || (is_empty && child_code > 0) ? child_code : code;
 }
 
 static int fail(const struct recording *recording, const struct error *err)
@@ -156,29 +248,45 @@ static int fail(const struct recording *recording, const struct error *err)
 	return is_command(recording) ? CLI_EXIT_RECORDER_FAILED : CLI_EXIT_ERROR;
 }
 
-int recording_run(struct recording *recording)
+static int record(struct recording *recording, struct control *control)
 {
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
-	struct symbolize_options checked = { 0 };
+	struct session session = { .recording = recording, .control = control, .is_delayed = recording->delay_ms > 0 };
 	struct progress progress;
 	struct error err;
 
-	if (!file_check_writable(recording->output, &err) || !naming_prepare(&recording->naming, &checked, &err))
-		return fail(recording, &err);
-	recording->sampler.start_disabled = recording->delay_ms > 0;
-	interrupt_watch();
 	if (!sampler_create(&recording->sampler, &sampler, &err))
 		return fail(recording, &err);
 	if (!sampler_start(sampler, &err)) {
 		cli_print_error(&err);
 		return start_failure(recording, &err);
 	}
+	session.sampler = sampler;
 	progress_init(&progress, recording->quiet);
-	if (!sample(recording, sampler, &progress, &err)) {
+	if (!sample(&session, &progress, &err)) {
 		progress_clear(&progress);
 		return fail(recording, &err);
 	}
 	if (is_command(recording) && interrupt_is_for_us_alone())
 		child_signal(interrupt_signal());
 	return finish(recording, sampler, &progress);
+}
+
+int recording_run(struct recording *recording)
+{
+	CLEANUP(control_close) struct control control;
+	struct symbolize_options checked = { 0 };
+	char part[PATH_MAX];
+	struct error err;
+
+	control_init(&control);
+	if (!file_check_writable(recording->output, &err) || !naming_prepare(&recording->naming, &checked, &err))
+		return fail(recording, &err);
+	if (recording->control && !control_open(&control, recording->control, &err))
+		return fail(recording, &err);
+	if (name_part(recording->output, part, sizeof(part)))
+		recording->sampler.part_path = part;
+	recording->sampler.start_disabled = recording->delay_ms > 0 || recording->starts_disabled;
+	interrupt_watch();
+	return record(recording, &control);
 }

@@ -9,8 +9,10 @@ struct recording {
 	struct sampler_options sampler;
 	struct naming naming;
 	const char *output;
-	double duration_s; /* 0: until the target ends or a signal comes */
-	uint64_t delay_ms; /* from the start until sampling is switched on */
+	double duration_s;    /* 0: until the target ends or a signal comes */
+	uint64_t delay_ms;    /* from the start until sampling is switched on */
+	bool starts_disabled; /* -D -1: until --control switches it on */
+	const char *control;  /* of --control; NULL: none */
 	bool quiet;
 };
 

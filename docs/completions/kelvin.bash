@@ -8,13 +8,13 @@ _kelvin() {
 	current=${COMP_WORDS[COMP_CWORD]}
 	previous=${COMP_WORDS[COMP_CWORD - 1]}
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W 'record diff report symbolize doctor --help --version' -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W 'record diff bench report recover symbolize doctor --help --version' -- "$current")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 # record
 	record)
-		options='--pid --tid --all-cpus --cgroup --output --duration --delay --freq --event --call-graph --project-root
+		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --freq --event --call-graph --project-root
 			--origin-rules --quiet --help'
 		case $previous in
 		-p | --pid)
@@ -40,13 +40,27 @@ _kelvin() {
 			return
 		fi
 		;;
+# bench
+	bench)
+		options='--base --head --runs --warmup --min-time --setup --prepare --freq --event --save --output --text --json --markdown
+			--svg --scale --metric --min-effect --fail-on --ignore-warnings --project-root --origin-rules --quiet --help'
+		if [[ $previous == --scale ]]; then
+			mapfile -t COMPREPLY < <(compgen -W 'auto per-run robust share rate work=' -- "$current")
+			return
+		fi
+		;;
 # report
 	report)
 		options='--output --text --json --svg --folded --metric --project-root --origin-rules --help'
 		;;
+# recover
+	recover)
+		options='--output --project-root --origin-rules --help'
+		;;
 # symbolize
 	symbolize)
-		options='--exe --pretty-print --basenames --json --no-inlines --help'
+		options='--exe --pretty-print --basenames --json --section --no-inlines --no-demangle --explain-origin --project-root
+			--origin-rules --debuginfod --no-cache --help'
 		;;
 # doctor
 	doctor)

@@ -8,7 +8,9 @@ _kelvin() {
 	commands=(
 		'record:sample a running process or a command'
 		'diff:compare two profiles'
+		'bench:run two commands in turn and compare them'
 		'report:show one profile'
+		'recover:make a profile of a killed recording'
 		'symbolize:name addresses of a binary'
 		'doctor:what this machine allows'
 	)
@@ -30,6 +32,7 @@ _kelvin() {
 			{-o,--output}'[the profile]:file:_files' \
 			{-d,--duration}'[seconds]:seconds:' \
 			{-D,--delay}'[milliseconds until sampling begins]:milliseconds:' \
+			'--control[takes commands while recording]:pipes:' \
 			{-F,--freq}'[samples per second]:hertz:' \
 			{-e,--event}'[what is counted]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
 			{-g,--call-graph}'[how stacks are found]:mode:(dwarf dwarf,32768 fp)' \
@@ -57,6 +60,34 @@ _kelvin() {
 			{-h,--help}'[help]' \
 			'1:base:_files' '2:head:_files'
 		;;
+# bench
+	bench)
+		_arguments \
+			'--base[before the change]:command:' \
+			'--head[after it]:command:' \
+			'--runs[of either command]:number:' \
+			'--warmup[runs that are not recorded]:number:' \
+			'--min-time[seconds of either command]:seconds:' \
+			'--setup[run once before everything]:command:' \
+			'--prepare[run before every run]:command:' \
+			'--save[keeps the profiles]:directory:_files -/' \
+			{-F,--freq}'[samples per second]:hertz:' \
+			{-e,--event}'[what is counted]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
+			{-q,--quiet}'[no progress]' \
+			{-o,--output}'[HTML page]:file:_files' \
+			'--text[text on standard output]' \
+			'--json[JSON]:file:_files' \
+			'--markdown[for a pull request]:file:_files' \
+			'--svg[static flame graph]:file:_files' \
+			'--scale[what makes both sides comparable]:mode:(auto per-run robust share rate work=)' \
+			'--metric[which value]:name:(cpu samples)' \
+			'--min-effect[least difference that matters]:points:' \
+			'*--fail-on[limit]:rule:' \
+			'--ignore-warnings[judge limits all the same]' \
+			'*--project-root[sources of the user]:directory:_files -/' \
+			'--origin-rules[what is user, library or system]:file:_files' \
+			{-h,--help}'[help]'
+		;;
 # report
 	report)
 		_arguments \
@@ -71,6 +102,15 @@ _kelvin() {
 			{-h,--help}'[help]' \
 			'1:profile:_files'
 		;;
+# recover
+	recover)
+		_arguments -S \
+			{-o,--output}'[the profile]:file:_files' \
+			'*--project-root[sources of the user]:directory:_files -/' \
+			'--origin-rules[what is user, library or system]:file:_files' \
+			{-h,--help}'[help]' \
+			'1:unfinished recording:_files -g "*.part"'
+		;;
 # symbolize
 	symbolize)
 		_arguments \
@@ -78,7 +118,14 @@ _kelvin() {
 			{-p,--pretty-print}'[one line for each frame]' \
 			{-s,--basenames}'[file names without directories]' \
 			'--json[JSON on standard output]' \
+			{-j,--section}'[addresses count from its start]:section:' \
 			'--no-inlines[only the function that holds the code]' \
+			'--no-demangle[names as the linker knows them]' \
+			'--explain-origin[whose code a frame is, and why]' \
+			'*--project-root[sources of the user]:directory:_files -/' \
+			'--origin-rules[what is user, library or system]:file:_files' \
+			'--debuginfod[fetch a missing debug file]' \
+			'--no-cache[no cache of resolved frames]' \
 			{-h,--help}'[help]' \
 			'*:address:'
 		;;

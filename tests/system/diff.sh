@@ -25,6 +25,15 @@ jq -e '.functions[] | select(.name == "parse_input") | .delta_self_pct_points > 
 	fail "parse_input does not take more: $(jq -c '.functions[] | select(.name == "parse_input")' a.json)"
 jq -e '.functions[] | select(.name == "hash_output") | .delta_self_pct_points < -5' a.json >/dev/null ||
 	fail "hash_output does not take less"
+
+# What docs/diff.schema.json says is what is written, member by member; a damaged document is told.
+wrong() {
+	jq -rn --slurpfile s "$ROOT/docs/diff.schema.json" --slurpfile d "$1" -f "$ROOT/tests/system/schema.jq"
+}
+[[ -z $(wrong a.json) ]] || fail "a.json is not what its schema says: $(wrong a.json | head -n 3)"
+jq '.verdict = "worse" | del(.scale.mode) | .functions[0].name = 3 | .extra = 1' a.json >damaged.json
+[[ $(wrong damaged.json | wc -l) -eq 4 ]] || fail "a damaged document passes: $(wrong damaged.json)"
+
 says a.html '^<!doctype html>|^<!DOCTYPE html>'
 says a.svg '<svg '
 
@@ -44,6 +53,20 @@ compare_same before.pb.gz before.pb.gz --fail-on 'total>2%' --fail-on 'function:
 compare_same before.pb.gz before.pb.gz --min-effect 1 --metric cpu
 compare_same before.pb.gz,before.pb.gz before.pb.gz,before.pb.gz --text
 [[ -s stdout ]] || fail "no text on stdout"
+# A comment fits its host, however long and strange the names are; the marker comes first, the verdict next.
+for side in 1 3; do
+	awk -v times=$side 'BEGIN {
+		long = sprintf("%400s", ""); gsub(/ /, "<b>|`*_@[x](http://y)é", long)
+		for (i = 0; i < 4000; i++) printf "main;steady%d 500\nmain;%s_%d %d\n", i % 50, long, i, 40 * (i % 2 ? times : 4 - times)
+	}' >names.$side
+done
+code=0
+kelvin diff names.1 names.3 --markdown big.md >stdout 2>stderr || code=$?
+[[ $code -ne 2 ]] || fail "no Markdown of long names"
+at_most "$(wc -m <big.md)" 65536 "characters of Markdown"
+[[ $(head -n 1 big.md) == '<!-- kelvin-diff -->' && $(sed -n 2p big.md) == '### '* ]] || fail "no marker and verdict at the top"
+says_not big.md 'http://|@'
+
 run 1 kelvin diff after.pb.gz before.pb.gz --scale share --fail-on 'function:hash_output>1%' --ignore-warnings
 refuses "fail-on" kelvin diff before.pb.gz after.pb.gz --fail-on 'elephants>2%'
 refuses "scale" kelvin diff before.pb.gz after.pb.gz --scale elephants

@@ -40,6 +40,32 @@ start() {
 	"$@" >/dev/null 2>&1 &
 	pid=$!
 	started+=("$pid")
+	# Until it has been executed it is this shell.
+	for ((tries = 0; tries < 200; tries++)); do
+		[[ /proc/$pid/exe -ef /proc/$$/exe ]] || return 0
+		sleep 0.02
+	done
+}
+
+# record_enough COUNT OPTIONS...: records for a second; for longer while a busy machine gives the target no time for COUNT samples.
+record_enough() {
+	local count=$1 seconds
+
+	shift
+	for seconds in 1 4 16; do
+		run 0 kelvin record -d "$seconds" "$@"
+		[[ $(samples_said) -lt $count ]] || return 0
+	done
+}
+
+# ticks PID: CPU time that a process has used so far, in hundredths of a second.
+ticks() {
+	local line
+
+	line=$(<"/proc/$1/stat")
+	# shellcheck disable=SC2086
+	set -- ${line##*) }
+	echo $((${12} + ${13}))
 }
 
 # run CODE COMMAND...: expects the exit code; output is in the files stdout and stderr.

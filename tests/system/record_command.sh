@@ -21,6 +21,9 @@ says stderr "^kelvin: cannot write no/such/d.pb.gz: directory no/such does not e
 run 125 kelvin record -o d.pb.gz -- true
 says stderr "^kelvin: no samples: true ran for"
 [[ ! -e d.pb.gz ]] || fail "a file without samples"
+run 3 kelvin record -o d.pb.gz -- sh -c 'exit 3'
+says stderr "^kelvin: no samples: sh -c exit 3 ran for"
+[[ ! -e d.pb.gz ]] || fail "a file without samples"
 
 # -d ends the recording, not the command; its exit code is still ours.
 run 5 kelvin record -d 0.5 -o e.pb.gz -- sh -c "'$workload' --seconds 1; exit 5"

@@ -6,14 +6,14 @@
 
 can_sample
 cp "$WORKLOADS/system_workload" server
-start ./server
-run 0 kelvin record -p "$pid" -d 1 -o before.pb.gz
+start ./server --seconds 100
+record_enough 400 -p "$pid" -o before.pb.gz
 cp "$WORKLOADS/system_workload" new
 strip new
 mv new server
-run 0 kelvin record -p "$pid" -d 1 -o replaced.pb.gz
+record_enough 400 -p "$pid" -o replaced.pb.gz
 rm server
-run 0 kelvin record -p "$pid" -d 1 -o deleted.pb.gz
+record_enough 400 -p "$pid" -o deleted.pb.gz
 for file in before replaced deleted; do
 	at_least "$(share $file.pb.gz '^server;_start;.*main;serve;parse_input')" 60 "share of parse_input in $file.pb.gz"
 	at_least "$(share $file.pb.gz '^server;_start;.*main;serve;hash_output')" 15 "share of hash_output in $file.pb.gz"

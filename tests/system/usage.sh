@@ -25,7 +25,7 @@ refuses "unknown option '--dance'" kelvin --dance
 refuses 'nothing to record' kelvin record
 refuses "'-p' needs a value" kelvin record -p
 for bad in "-p x" "-p 0" "-p -1" "-p 1,x" "-F 0 -p 1" "-F x -p 1" "-d 0 -p 1" "-d x -p 1" "-D -1 -p 1" "-g elf -p 1" "-g dwarf,x -p 1" \
-	"-g dwarf,99999999 -p 1" "--runs 3 -p 1" "--control fifo:x -p 1" "--quiet=yes -p 1"; do
+	"-g dwarf,99999999 -p 1" "--runs 3 -p 1" "--quiet=yes -p 1"; do
 	# shellcheck disable=SC2086
 	refuses "see 'kelvin record --help'" kelvin record $bad
 done

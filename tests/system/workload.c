@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A program with a known shape: workload [--parse N] [--threads N] [--fork] [--exec PROGRAM] [--seconds S]
- * It spends N parts of its time in parse_input() and one in hash_output(), both called by serve().
+ * A program with a known shape: workload [--parse N] [--threads N] [--idle N] [--churn] [--fork] [--exec PROGRAM] [--seconds S]
+ * It spends N parts of its time in parse_input() and one in hash_output(), both called by serve(). --idle: threads that only sleep,
+ * in front of the others; --churn: threads that live for a millisecond, one after the other.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 20000, MAX_THREADS = 64 };
+enum { ROUNDS = 20000, MAX_THREADS = 4096 };
 
 struct shape {
 	int parse;
-	int threads;
+	int threads, idle;
 	double seconds;
-	bool fork;
+	bool fork, churn;
 	const char *exec;
 };
 
@@ -71,6 +72,41 @@ static void *run_thread(void *shape)
 	return NULL;
 }
 
+static void *run_idle(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+static void start_idle(const struct shape *shape)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 1 << 16);
+	for (int i = 0; i < shape->idle; i++)
+		if (pthread_create(&thread, &attributes, run_idle, NULL) != 0)
+			exit(1);
+	pthread_attr_destroy(&attributes);
+}
+
+static void run_churn(const struct shape *shape)
+{
+	struct shape one = *shape;
+	double end_s = now_s() + shape->seconds;
+
+	one.seconds = 0.001;
+	while (now_s() < end_s) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, run_thread, &one) != 0)
+			exit(1);
+		pthread_join(thread, NULL);
+	}
+}
+
 static void run_threads(struct shape *shape)
 {
 	pthread_t threads[MAX_THREADS];
@@ -114,12 +150,19 @@ int main(int argc, char **argv)
 			shape.parse = atoi(value);
 		else if (strcmp(argv[i], "--threads") == 0)
 			shape.threads = atoi(value);
+		else if (strcmp(argv[i], "--idle") == 0)
+			shape.idle = atoi(value);
+		else if (strcmp(argv[i], "--churn") == 0)
+			shape.churn = true;
 		else if (strcmp(argv[i], "--seconds") == 0)
 			shape.seconds = atof(value);
 	}
 	if (shape.threads > MAX_THREADS)
 		return 2;
-	if (shape.fork || shape.exec)
+	start_idle(&shape);
+	if (shape.churn)
+		run_churn(&shape);
+	else if (shape.fork || shape.exec)
 		run_child(&shape);
 	else if (shape.threads > 0)
 		run_threads(&shape);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/bench_figures.h"
+
+#include <math.h>
+
+enum { TEXT_SIZE = 48 };
+
+static const char *const side_names[DIFF_SIDES] = { "base", "head" };
+static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = {
+	[DIFF_RUN_WALL] = "wall clock",
+	[DIFF_RUN_CPU] = "CPU time",
+	[DIFF_RUN_MEMORY] = "peak memory",
+};
+
+struct unit {
+	double size;
+	const char *name;
+};
+
+/* All values of a row in one unit, so that they compare at a glance. */
+static struct unit unit_of(enum diff_run_figure figure, double value)
+{
+	static const struct unit times[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" } };
+	static const struct unit sizes[] = { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } };
+	const struct unit *units = figure == DIFF_RUN_MEMORY ? sizes : times;
+	size_t i = 0;
+
+	while (i < 2 && value < units[i].size)
+		i++;
+	return units[i];
+}
+
+static int decimals(double value)
+{
+	return value < 10 ? 3 : value < 100 ? 2 : 1;
+}
+
+static void print_side(FILE *stream, const struct diff_run_summary *s, int side, const struct unit *unit)
+{
+	double mean = s->mean[side] / unit->size;
+	int digits = decimals(s->mean[DIFF_BASE] / unit->size);
+
+	if (isnan(s->low[side]))
+		fprintf(stream, "  %s %.*f %s", side_names[side], digits, mean, unit->name);
+	else
+		fprintf(stream, "  %s %.*f %s (%.*f to %.*f)", side_names[side], digits, mean, unit->name, digits,
+			s->low[side] / unit->size, digits, s->high[side] / unit->size);
+}
+
+static void print_figure(FILE *stream, enum diff_run_figure figure, const struct diff_run_summary *s)
+{
+	struct unit unit = unit_of(figure, s->mean[DIFF_BASE]);
+
+	fprintf(stream, "  %-11s", figure_names[figure]);
+	print_side(stream, s, DIFF_BASE, &unit);
+	print_side(stream, s, DIFF_HEAD, &unit);
+	fprintf(stream, "  %+.1f %%", s->change * 100);
+	if (!isnan(s->change_low))
+		fprintf(stream, " (%+.1f to %+.1f)", s->change_low * 100, s->change_high * 100);
+	fputc('\n', stream);
+}
+
+static double value_of(const struct profile_run *run, enum diff_run_figure figure)
+{
+	return figure == DIFF_RUN_WALL  ? (double)run->wall_ns
+	       : figure == DIFF_RUN_CPU ? (double)run->cpu_ns
+					: (double)run->peak_memory_bytes;
+}
+
+static bool print_outliers(FILE *stream, const struct profile *profile, const char *side, struct error *err)
+{
+	for (size_t run = 0; run < profile->run_count; run++) {
+		for (int figure = 0; figure < DIFF_RUN_FIGURE_COUNT; figure++) {
+			struct unit unit;
+			double median, value = value_of(&profile->runs[run], (enum diff_run_figure)figure);
+			bool outlier;
+
+			if (!diff_run_is_outlier(profile, (enum diff_run_figure)figure, run, &median, &outlier, err))
+				return false;
+			if (!outlier)
+				continue;
+			unit = unit_of((enum diff_run_figure)figure, median);
+			fprintf(stream, "  outlier, kept: run %zu of %s, %s %.*f %s where the median is %.*f\n", run + 1, side,
+				figure_names[figure], decimals(median / unit.size), value / unit.size, unit.name,
+				decimals(median / unit.size), median / unit.size);
+		}
+	}
+	return true;
+}
+
+bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF_SIDES], struct error *err)
+{
+	size_t runs = profiles[DIFF_BASE]->run_count;
+
+	fprintf(stream, "%zu run%s a side, in turn; mean and 95 %% interval\n", runs, runs == 1 ? "" : "s");
+	for (int figure = 0; figure < DIFF_RUN_FIGURE_COUNT; figure++) {
+		struct diff_run_summary summary;
+
+		if (diff_summarize_runs(profiles[DIFF_BASE], profiles[DIFF_HEAD], (enum diff_run_figure)figure, true, &summary))
+			print_figure(stream, (enum diff_run_figure)figure, &summary);
+	}
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!print_outliers(stream, profiles[side], side_names[side], err))
+			return false;
+	}
+	fputc('\n', stream);
+	return true;
+}

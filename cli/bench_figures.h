@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/diff.h"
+
+/*
+ * What the runs took: wall clock, CPU time and peak memory of either side with 95 % intervals, how head differs, and the runs that
+ * lie far from the others.
+ */
+COMMON_MUST_CHECK
+bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF_SIDES], struct error *err);

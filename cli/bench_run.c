@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/bench_run.h"
+
+#include "cli/child.h"
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static const size_t max_file_bytes = (size_t)2 << 30;
+
+enum { POLL_MS = 100, MAX_NOTICE_BYTES = 1 << 14, MAX_SAID_BYTES = 4096, MAX_SAID_LINES = 5 };
+
+/* ---- Commands ---- */
+
+bool bench_command_parse(const char *text, bool by_shell, struct bench_command *command, struct error *err)
+{
+	bool needs_shell = by_shell || strpbrk(text, "|&;<>()$`\\\"'\n*?[]#~=%!{}") != NULL;
+	size_t count = 0, max = strlen(text) / 2 + 4;
+	char *rest = NULL;
+
+	*command = (struct bench_command){ .text = text, .words = strdup(text), .argv = calloc(max, sizeof(char *)) };
+	if (!command->words || !command->argv)
+		return error_set_memory(err);
+	if (needs_shell) {
+		command->argv[count++] = (char *)"/bin/sh";
+		command->argv[count++] = (char *)"-c";
+		command->argv[count++] = command->words;
+		return true;
+	}
+	for (char *word = strtok_r(command->words, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
+		command->argv[count++] = word;
+	return count > 0 || error_set(err, ERROR_USAGE, "a command is empty");
+}
+
+void bench_command_deinit(struct bench_command *command)
+{
+	free(command->words);
+	free(command->argv);
+}
+
+/* ---- Where a command reads and writes ---- */
+
+struct streams {
+	int saved[3]; /* what ours were; -1: not saved */
+};
+
+static void streams_restore(struct streams *streams)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		if (streams->saved[fd] < 0)
+			continue;
+		dup2(streams->saved[fd], fd);
+		close(streams->saved[fd]);
+		streams->saved[fd] = -1;
+	}
+}
+
+/* The sampler's child inherits what ours are while it is made. */
+static bool streams_redirect(struct streams *streams, const struct bench_runner *runner, struct error *err)
+{
+	CLEANUP(cleanup_close) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int to[3] = { null, null, fileno(runner->said) };
+
+	*streams = (struct streams){ { -1, -1, -1 } };
+	rewind(runner->said);
+	if (null < 0 || ftruncate(to[2], 0) != 0 || lseek(to[2], 0, SEEK_SET) != 0)
+		return error_set_errno(err, errno, "cannot redirect a command's output");
+	fflush(stdout);
+	for (int fd = 0; fd < 3; fd++) {
+		/* Ours may have been closed from outside: then there is nothing to put back. */
+		streams->saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (dup2(to[fd], fd) < 0) {
+			int failure = errno;
+
+			streams_restore(streams);
+			return error_set_errno(err, failure, "cannot redirect a command's output");
+		}
+	}
+	return true;
+}
+
+/* The end of a file of ours, whole lines where they fit. */
+static size_t read_end(FILE *file, char *text, size_t max)
+{
+	off_t size = lseek(fileno(file), 0, SEEK_END), from = size > (off_t)max ? size - (off_t)max : 0;
+	ssize_t got = size > 0 ? pread(fileno(file), text, max, from) : 0;
+
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0 ? (size_t)got : 0;
+}
+
+void bench_print_said(const struct bench_runner *runner)
+{
+	char text[MAX_SAID_BYTES + 1];
+	size_t size = read_end(runner->said, text, MAX_SAID_BYTES), lines = 0, start;
+
+	if (size == 0)
+		return;
+	start = size - (text[size - 1] == '\n');
+	text[start] = '\0';
+	while (start > 0 && (text[start - 1] != '\n' || ++lines < MAX_SAID_LINES))
+		start--;
+	for (char *rest = text + start, *line; (line = strsep(&rest, "\n")) != NULL;) {
+		/* A terminal is sent what it can show, no more. */
+		for (char *c = line; *c; c++)
+			*c = ((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f ? '?' : *c;
+		fprintf(stderr, "  %s\n", line);
+	}
+}
+
+void bench_print_notices(const struct bench_runner *runner)
+{
+	char text[MAX_NOTICE_BYTES + 1];
+
+	read_end(runner->noticed, text, MAX_NOTICE_BYTES);
+	fputs(text, stderr);
+}
+
+/* ---- Runs ---- */
+
+bool bench_runner_init(struct bench_runner *runner, struct naming *naming, struct error *err)
+{
+	*runner = (struct bench_runner){ .sampler.tool = CLI_TOOL, .naming = naming };
+	runner->said = tmpfile();
+	runner->noticed = tmpfile();
+	runner->profiles = tmpfile();
+	return (runner->said && runner->noticed && runner->profiles) || error_set_errno(err, errno, "cannot make a temporary file");
+}
+
+void bench_runner_deinit(struct bench_runner *runner)
+{
+	cleanup_fclose(&runner->said);
+	cleanup_fclose(&runner->noticed);
+	cleanup_fclose(&runner->profiles);
+}
+
+static bool judge(const char *what, const struct bench_command *command, int status, struct error *err)
+{
+	if (interrupt_signal())
+		return error_set(err, ERROR_EMPTY, "interrupted in %s", what);
+	if (WIFSIGNALED(status))
+		return error_set(err, ERROR_EMPTY, "%s ended by signal %d (%s): %.200s", what, WTERMSIG(status),
+			strsignal(WTERMSIG(status)), command->text);
+	if (WEXITSTATUS(status) != 0)
+		return error_set(err, ERROR_EMPTY, "%s ended with exit code %d: %.200s", what, WEXITSTATUS(status), command->text);
+	return true;
+}
+
+/* Our child gets what only we have seen. */
+static int wait_for(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+		if (interrupt_is_for_us_alone())
+			kill(pid, interrupt_signal());
+	}
+	return status;
+}
+
+static void run_child(char *const *argv)
+{
+	execvp(argv[0], argv);
+	fprintf(stderr, "cannot execute %s: %m\n", argv[0]);
+	_exit(errno == ENOENT ? CLI_EXIT_NOT_FOUND : CLI_EXIT_NOT_EXECUTABLE);
+}
+
+bool bench_run(struct bench_runner *runner, const struct bench_command *command, const char *what, struct error *err)
+{
+	struct streams streams;
+	int status;
+	pid_t pid;
+
+	if (!streams_redirect(&streams, runner, err))
+		return false;
+	pid = fork();
+	if (pid == 0)
+		run_child(command->argv);
+	streams_restore(&streams);
+	if (pid < 0)
+		return error_set_errno(err, errno, "cannot start %s", command->argv[0]);
+	status = wait_for(pid);
+	return judge(what, command, status, err);
+}
+
+/* ---- Recorded runs, each in a process of its own ---- */
+
+/* What a recording process tells. */
+struct reply {
+	bool ok;
+	uint64_t size;
+	int64_t wall_ns;
+	struct error err;
+};
+
+/* From the start of the command to its end. */
+static bool sample(const struct bench_runner *runner, const struct bench_command *command, struct sampler_result *result,
+	struct buffer *notices, struct error *err)
+{
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	struct sampler_options options = runner->sampler;
+	struct sampler_progress state = { .state = SAMPLER_RUNNING };
+	struct streams streams;
+	bool ok;
+
+	options.target = (struct sampler_target){ .kind = SAMPLER_TARGET_COMMAND, .command = command->argv };
+	if (!streams_redirect(&streams, runner, err))
+		return false;
+	ok = sampler_create(&options, &sampler, err);
+	streams_restore(&streams);
+	if (!ok || !sampler_start(sampler, err))
+		return false;
+	while (state.state == SAMPLER_RUNNING && !interrupt_signal()) {
+		if (!sampler_poll(sampler, POLL_MS, -1, &state, err))
+			return false;
+	}
+	if (interrupt_is_for_us_alone())
+		child_signal(interrupt_signal());
+	return sampler_finish(sampler, result, notices, err);
+}
+
+static bool name_addresses(
+	const struct bench_runner *runner, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	struct symbolize_options options = {
+		.project_roots = runner->naming->roots.items,
+		.project_root_count = runner->naming->roots.count,
+		.origin_rules = runner->naming->origin_rules,
+	};
+	struct symbolize_stats stats;
+
+	return symbolize_profile(
+		result->profile, result->images, (const char *const *)result->jit_maps, &options, &stats, notices, err);
+}
+
+static bool write_all(FILE *file, const struct buffer *bytes, struct error *err)
+{
+	size_t done = 0;
+
+	while (done < bytes->size) {
+		ssize_t written = write(fileno(file), bytes->data + done, bytes->size - done);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return error_set_errno(err, errno, "cannot write a temporary file");
+		done += (size_t)written;
+	}
+	return true;
+}
+
+static bool keep(const struct bench_runner *runner, const struct profile *profile, const struct buffer *notices, uint64_t *size,
+	struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+
+	buffer_init(&out, max_file_bytes);
+	*size = 0;
+	if (ftruncate(fileno(runner->noticed), 0) != 0 || lseek(fileno(runner->noticed), 0, SEEK_SET) != 0)
+		return error_set_errno(err, errno, "cannot write a temporary file");
+	if (!write_all(runner->noticed, notices, err) || !profile_write_pprof(profile, &out, err) || !buffer_ok(&out, err))
+		return false;
+	*size = out.size;
+	return write_all(runner->profiles, &out, err);
+}
+
+static void record(const struct bench_runner *runner, const struct bench_command *command, const char *what, struct reply *reply)
+{
+	CLEANUP(sampler_result_deinit) struct sampler_result result = { .child_status = -1 };
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	struct error failure;
+	bool ok;
+
+	buffer_init(&notices, MAX_NOTICE_BYTES);
+	ok = sample(runner, command, &result, &notices, &failure);
+	/* A command that failed may have been too short for a sample: how it ended says more than that. */
+	if ((ok || result.child_status != -1) &&
+		!judge(what, command, result.child_status == -1 ? 0 : result.child_status, &reply->err))
+		return;
+	if (ok && name_addresses(runner, &result, &notices, &failure) &&
+		keep(runner, result.profile, &notices, &reply->size, &failure)) {
+		reply->wall_ns = result.profile->runs[0].wall_ns;
+		reply->ok = true;
+		return;
+	}
+	reply->err = failure;
+	error_prefix(&reply->err, "%s", what);
+}
+
+/* Through a pipe, whose whole record fits what is written at once. */
+static bool take_reply(int fd, pid_t pid, struct reply *reply)
+{
+	ssize_t got;
+
+	do {
+		got = read(fd, reply, sizeof(*reply));
+		if (got < 0 && errno == EINTR && interrupt_is_for_us_alone())
+			kill(pid, interrupt_signal());
+	} while (got < 0 && errno == EINTR);
+	return got == (ssize_t)sizeof(*reply);
+}
+
+_Static_assert(sizeof(struct reply) <= PIPE_BUF, "a reply is written at once");
+
+bool bench_record(struct bench_runner *runner, const struct bench_command *command, const char *what, struct bench_record *at,
+	struct error *err)
+{
+	off_t offset = lseek(fileno(runner->profiles), 0, SEEK_END);
+	struct reply reply = { 0 };
+	int fds[2], status;
+	bool is_told;
+	pid_t pid;
+
+	if (offset < 0 || pipe2(fds, O_CLOEXEC) != 0)
+		return error_set_errno(err, errno, "cannot record %s", what);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		record(runner, command, what, &reply);
+		_exit(write(fds[1], &reply, sizeof(reply)) == (ssize_t)sizeof(reply) ? 0 : 1);
+	}
+	close(fds[1]);
+	if (pid < 0) {
+		error_set_errno(err, errno, "cannot record %s", what);
+		close(fds[0]);
+		return false;
+	}
+	is_told = take_reply(fds[0], pid, &reply);
+	close(fds[0]);
+	status = wait_for(pid);
+	if (!is_told)
+		return error_set(err, ERROR_SYSTEM, "%s: the recorder ended %s %d", what,
+			WIFSIGNALED(status) ? "by signal" : "with exit code",
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	if (!reply.ok) {
+		*err = reply.err;
+		return false;
+	}
+	*at = (struct bench_record){ (uint64_t)offset, reply.size, reply.wall_ns };
+	return true;
+}
+
+bool bench_read(const struct bench_runner *runner, const struct bench_record *record, struct profile **profile, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	char *room;
+
+	buffer_init(&bytes, max_file_bytes);
+	room = buffer_reserve(&bytes, record->size);
+	if (!room)
+		return buffer_ok(&bytes, err);
+	for (size_t done = 0; done < record->size;) {
+		ssize_t got = pread(fileno(runner->profiles), room + done, record->size - done, (off_t)(record->offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return error_set_errno(err, got < 0 ? errno : EIO, "cannot read a run back");
+		done += (size_t)got;
+	}
+	buffer_commit(&bytes, record->size);
+	return profile_read(bytes.data, bytes.size, "a run", profile, err);
+}

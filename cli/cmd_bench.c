@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/bench_figures.h"
+#include "cli/bench_run.h"
+#include "cli/cli.h"
+#include "cli/comparison.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+	OPTION_BASE = COMPARISON_LAST,
+	OPTION_HEAD,
+	OPTION_RUNS,
+	OPTION_WARMUP,
+	OPTION_SETUP,
+	OPTION_PREPARE,
+	OPTION_MIN_TIME,
+	OPTION_SAVE,
+	DEFAULT_RUNS = 10,
+	MAX_RUNS = 10000,
+	MAX_FREQUENCY_HZ = 100000,
+};
+
+static const size_t max_file_bytes = (size_t)2 << 30;
+
+static const char help[] =
+	"Usage: kelvin bench --base COMMAND --head COMMAND [OPTIONS]\n"
+	"Runs two commands in turn, records every run, and says which functions take more or less time, and what of it is\n"
+	"proven. A command that holds quotes or anything else special to a shell is run by /bin/sh.\n"
+	"\n"
+	"Runs:\n"
+	"      --base COMMAND          before the change\n"
+	"      --head COMMAND          after it\n"
+	"      --runs N                of either command (default: 10; 3 is the least that proves anything)\n"
+	"      --warmup N              runs of either command first that are not recorded (default: 0)\n"
+	"      --min-time SECONDS      goes on after --runs until either command has run for so long\n"
+	"      --setup COMMAND         run once before everything\n"
+	"      --prepare COMMAND       run before every run\n"
+	"  -F, --freq HZ               samples per second and CPU (default: 997)\n"
+	"  -e, --event EVENT           perf's name (default: cycles, or cpu-clock where the machine counts no cycles)\n"
+	"      --save DIR              keeps the profiles as DIR/base.pb.gz and DIR/head.pb.gz\n"
+	"\n" COMPARISON_OUTPUT_HELP "\n"
+	"Options:\n" COMPARISON_OPTION_HELP "  -q, --quiet                 no progress\n"
+	"  -h, --help                  this text\n"
+	"\n"
+	"Examples:\n"
+	"  kelvin bench --base './old input.json' --head './new input.json'\n"
+	"  kelvin bench --base ./old --head ./new --runs 20 -o bench.html --fail-on 'total>2%'\n"
+	"\n" COMPARISON_EXIT_HELP;
+
+static const struct option names[] = {
+	{ "base", required_argument, NULL, OPTION_BASE },
+	{ "head", required_argument, NULL, OPTION_HEAD },
+	{ "runs", required_argument, NULL, OPTION_RUNS },
+	{ "warmup", required_argument, NULL, OPTION_WARMUP },
+	{ "min-time", required_argument, NULL, OPTION_MIN_TIME },
+	{ "setup", required_argument, NULL, OPTION_SETUP },
+	{ "prepare", required_argument, NULL, OPTION_PREPARE },
+	{ "freq", required_argument, NULL, 'F' },
+	{ "event", required_argument, NULL, 'e' },
+	{ "save", required_argument, NULL, OPTION_SAVE },
+	COMPARISON_OPTIONS,
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static const char *const side_names[DIFF_SIDES] = { "base", "head" };
+
+struct request {
+	struct comparison comparison;
+	const char *commands[DIFF_SIDES], *setup, *prepare, *save;
+	uint64_t runs, warmup;
+	double min_time_s;
+	uint32_t frequency_hz;
+	const char *event;
+	bool quiet;
+};
+
+struct bench {
+	const struct request *request;
+	struct bench_runner runner;
+	struct bench_command commands[DIFF_SIDES], prepare;
+	struct bench_record *records[DIFF_SIDES]; /* owned: [run] */
+	size_t capacity[DIFF_SIDES];
+	struct profile *profiles[DIFF_SIDES]; /* owned; all runs of a side */
+	struct progress progress;
+	int64_t start_ns;
+	double wall_ns[DIFF_SIDES];
+	uint64_t pairs; /* done */
+};
+
+static void bench_deinit(struct bench *bench)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		bench_command_deinit(&bench->commands[side]);
+		free(bench->records[side]);
+		profile_destroy(bench->profiles[side]);
+	}
+	bench_command_deinit(&bench->prepare);
+	bench_runner_deinit(&bench->runner);
+}
+
+/* ---- Runs ---- */
+
+static bool is_done(const struct bench *bench)
+{
+	double least = bench->request->min_time_s * 1e9;
+
+	return bench->pairs >= MAX_RUNS ||
+	       (bench->pairs >= bench->request->runs && bench->wall_ns[DIFF_BASE] >= least && bench->wall_ns[DIFF_HEAD] >= least);
+}
+
+/* From how long a pair took so far, with all that belongs to it. */
+static void show_progress(struct bench *bench, const char *what)
+{
+	const struct request *request = bench->request;
+	double elapsed_s = (double)(progress_now_ns() - bench->start_ns) / 1e9, measured, pairs = (double)request->runs;
+	char text[160];
+
+	if (bench->pairs == 0) {
+		progress_phase(&bench->progress, what);
+		return;
+	}
+	measured = fmin(bench->wall_ns[DIFF_BASE], bench->wall_ns[DIFF_HEAD]) / 1e9;
+	if (measured > 0 && request->min_time_s > 0)
+		pairs = fmax(pairs, ceil(request->min_time_s / measured * (double)bench->pairs));
+	snprintf(text, sizeof(text), "%s, %.0f %% done, about %.0f s left", what, (double)bench->pairs / pairs * 100,
+		elapsed_s / (double)bench->pairs * fmax(pairs - (double)bench->pairs, 0));
+	progress_phase(&bench->progress, text);
+}
+
+static bool make_run(struct bench *bench, int side, uint64_t number, bool is_warmup, struct error *err)
+{
+	struct bench_record *record;
+	char what[64];
+
+	snprintf(what, sizeof(what), "%srun %llu of %s", is_warmup ? "warm-up " : "", (unsigned long long)number, side_names[side]);
+	if (bench->prepare.argv && !bench_run(&bench->runner, &bench->prepare, "--prepare", err))
+		return error_prefix(err, "before %s", what);
+	show_progress(bench, what);
+	if (is_warmup)
+		return bench_run(&bench->runner, &bench->commands[side], what, err);
+	if (!ARRAY_RESERVE(&bench->records[side], &bench->capacity[side], number, MAX_RUNS, err))
+		return false;
+	record = &bench->records[side][number - 1];
+	if (!bench_record(&bench->runner, &bench->commands[side], what, record, err))
+		return false;
+	bench->wall_ns[side] += (double)record->wall_ns;
+	return true;
+}
+
+/* Each order comes as often as the other, so that neither side always runs on the machine that the other one has warmed. */
+static int first_side(uint64_t pair, uint64_t *random)
+{
+	if (pair % 2 == 0)
+		*random = hash_seed();
+	return (int)((*random ^ pair) & 1);
+}
+
+static bool make_runs(struct bench *bench, struct error *err)
+{
+	uint64_t random = 0;
+
+	for (uint64_t i = 0; i < bench->request->warmup; i++) {
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			if (!make_run(bench, side, i + 1, true, err))
+				return false;
+		}
+	}
+	bench->start_ns = progress_now_ns();
+	while (!is_done(bench)) {
+		int first = first_side(bench->pairs, &random);
+
+		if (!make_run(bench, first, bench->pairs + 1, false, err) || !make_run(bench, !first, bench->pairs + 1, false, err))
+			return false;
+		bench->pairs++;
+	}
+	return true;
+}
+
+/* ---- Before and after ---- */
+
+static bool set_up(struct bench *bench, struct error *err)
+{
+	const struct request *request = bench->request;
+	CLEANUP(bench_command_deinit) struct bench_command setup = { 0 };
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!bench_command_parse(request->commands[side], false, &bench->commands[side], err))
+			return error_prefix(err, "--%s", side_names[side]);
+	}
+	if (request->prepare && !bench_command_parse(request->prepare, true, &bench->prepare, err))
+		return error_prefix(err, "--prepare");
+	bench->runner.sampler.frequency_hz = request->frequency_hz;
+	bench->runner.sampler.event = request->event;
+	if (request->save && mkdir(request->save, 0777) != 0 && errno != EEXIST)
+		return error_set_errno(err, errno, "cannot make %s", request->save);
+	if (!request->setup)
+		return true;
+	progress_phase(&bench->progress, "setup");
+	return bench_command_parse(request->setup, true, &setup, err) && bench_run(&bench->runner, &setup, "--setup", err);
+}
+
+static bool join_runs(struct bench *bench, int side, struct error *err)
+{
+	for (uint64_t run = 0; run < bench->pairs; run++) {
+		CLEANUP(profile_cleanup) struct profile *next = NULL;
+
+		if (!bench_read(&bench->runner, &bench->records[side][run], &next, err))
+			return false;
+		if (!bench->profiles[side])
+			bench->profiles[side] = TAKE(next);
+		else if (!profile_merge(bench->profiles[side], next, err))
+			return error_prefix(err, "cannot join the runs of %s", side_names[side]);
+	}
+	return true;
+}
+
+static bool save_side(const struct bench *bench, int side, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s.pb.gz", bench->request->save, side_names[side]) >= sizeof(path))
+		return error_set(err, ERROR_LIMIT, "--save: the directory's name is too long");
+	buffer_init(&out, max_file_bytes);
+	return profile_write_pprof(bench->profiles[side], &out, err) && buffer_ok(&out, err) &&
+	       file_write(path, out.data, out.size, 0600, err);
+}
+
+/* The figures stand before the text; when something else is written to standard output they must not get into it. */
+static FILE *figures_stream(const struct comparison *comparison)
+{
+	const char *text = comparison->outputs.paths[OUTPUT_TEXT];
+
+	return outputs_use_stdout(&comparison->outputs) && !(text && strcmp(text, "-") == 0) ? stderr : stdout;
+}
+
+static bool finish(struct bench *bench, struct comparison *comparison, int *code, struct error *err)
+{
+	FILE *stream = figures_stream(comparison);
+	const struct profile *profiles[DIFF_SIDES];
+
+	progress_phase(&bench->progress, "comparing");
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!join_runs(bench, side, err) || (bench->request->save && !save_side(bench, side, err)))
+			return false;
+		profiles[side] = bench->profiles[side];
+	}
+	progress_clear(&bench->progress);
+	bench_print_notices(&bench->runner);
+	if (!bench_print_figures(stream, profiles, err))
+		return false;
+	fflush(stream);
+	return comparison_run(comparison, profiles, (const char *[]){ NULL, NULL }, code, err);
+}
+
+static int run_bench(struct request *request)
+{
+	CLEANUP(bench_deinit) struct bench bench = { .request = request };
+	struct symbolize_options checked = { 0 };
+	struct error err;
+	int code = CLI_EXIT_OK;
+
+	progress_init(&bench.progress, request->quiet);
+	if (!outputs_check(&request->comparison.outputs, &err) || !naming_prepare(&request->comparison.naming, &checked, &err) ||
+		!bench_runner_init(&bench.runner, &request->comparison.naming, &err)) {
+		cli_print_error(&err);
+		return CLI_EXIT_ERROR;
+	}
+	interrupt_watch();
+	if (!set_up(&bench, &err) || !make_runs(&bench, &err)) {
+		progress_clear(&bench.progress);
+		cli_print_error(&err);
+		bench_print_said(&bench.runner);
+		return CLI_EXIT_ERROR;
+	}
+	if (finish(&bench, &request->comparison, &code, &err))
+		return code;
+	cli_print_error(&err);
+	return CLI_EXIT_ERROR;
+}
+
+/* ---- Options ---- */
+
+static bool take_count(const char *option, uint64_t least, uint64_t max, uint64_t *value, struct error *err)
+{
+	if (!options_parse_count(option, optarg, max, value, err))
+		return false;
+	return *value >= least || error_set(err, ERROR_USAGE, "%s %.20s: at least %d", option, optarg, (int)least);
+}
+
+static bool take(struct request *request, struct options *options, int option, struct error *err)
+{
+	uint64_t hz;
+
+	switch (option) {
+	case OPTION_BASE:
+		request->commands[DIFF_BASE] = optarg;
+		return true;
+	case OPTION_HEAD:
+		request->commands[DIFF_HEAD] = optarg;
+		return true;
+	case OPTION_RUNS:
+		return take_count("--runs", 1, MAX_RUNS, &request->runs, err);
+	case OPTION_WARMUP:
+		return take_count("--warmup", 0, MAX_RUNS, &request->warmup, err);
+	case OPTION_MIN_TIME:
+		return options_parse_positive("--min-time", optarg, &request->min_time_s, err);
+	case OPTION_SETUP:
+		request->setup = optarg;
+		return true;
+	case OPTION_PREPARE:
+		request->prepare = optarg;
+		return true;
+	case OPTION_SAVE:
+		request->save = optarg;
+		return true;
+	case 'F':
+		if (!take_count("-F", 1, MAX_FREQUENCY_HZ, &hz, err))
+			return false;
+		request->frequency_hz = (uint32_t)hz;
+		return true;
+	case 'e':
+		request->event = optarg;
+		return true;
+	case 'q':
+		request->quiet = true;
+		return true;
+	default:
+		return comparison_take(&request->comparison, options, option, err);
+	}
+}
+
+static int run(struct request *request, struct options *options)
+{
+	struct error err;
+	int option;
+
+	options_count_spare(options, 0);
+	while ((option = options_next(options)) != OPTIONS_END) {
+		if (option == OPTIONS_WRONG)
+			return CLI_EXIT_ERROR;
+		if (option == 'h') {
+			fputs(help, stdout);
+			return CLI_EXIT_OK;
+		}
+		if (!take(request, options, option, &err))
+			return options_fail("bench", "%s", err.message);
+	}
+	if (optind < options->argc)
+		return options_fail("bench", "'%s': a command is given with --base or --head, as one word", options->argv[optind]);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!request->commands[side])
+			return options_fail("bench", "two commands are needed: --%s is missing", side_names[side]);
+	}
+	return run_bench(request);
+}
+
+int cmd_bench(int argc, char **argv)
+{
+	struct options options = { argc, argv, "bench", ":ho:F:e:q", names };
+	struct request request = { .comparison.diff.scale = DIFF_SCALE_AUTO, .runs = DEFAULT_RUNS };
+	int code = run(&request, &options);
+
+	comparison_deinit(&request.comparison);
+	return code;
+}

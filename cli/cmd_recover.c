@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/cli.h"
+#include "cli/closing.h"
+#include "cli/load.h"
+#include "cli/naming.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { OPTION_PROJECT_ROOT = OPTIONS_LONG_ONLY, OPTION_ORIGIN_RULES };
+static const size_t max_file_bytes = (size_t)2 << 30;
+
+static const char help[] =
+	"Usage: kelvin recover FILE.part [OPTIONS]\n"
+	"Makes a profile of what a recording that was killed has left. The .part file stays.\n"
+	"\n"
+	"Options:\n"
+	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: without .part)\n"
+	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"
+	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+	"  -h, --help                  this text\n"
+	"\n"
+	"Examples:\n"
+	"  kelvin recover before.pb.gz.part -o before.pb.gz\n"
+	"\n"
+	"Exit codes: 0, 2 usage or input error.\n";
+
+static const struct option names[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "project-root", required_argument, NULL, OPTION_PROJECT_ROOT },
+	{ "origin-rules", required_argument, NULL, OPTION_ORIGIN_RULES },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct request {
+	const char *output; /* NULL: by the input's name */
+	struct naming naming;
+};
+
+static bool take(struct request *request, int option, struct error *err)
+{
+	switch (option) {
+	case 'o':
+		request->output = optarg;
+		return true;
+	case OPTION_PROJECT_ROOT:
+		return options_list_add(&request->naming.roots, optarg, err);
+	case OPTION_ORIGIN_RULES:
+		request->naming.rules_path = optarg;
+		return true;
+	default:
+		return error_set(err, ERROR_USAGE, "unknown option");
+	}
+}
+
+static bool choose_output(const struct request *request, const char *name, char path[PATH_MAX], struct error *err)
+{
+	static const char ending[] = ".part";
+	size_t size = strlen(name), end = sizeof(ending) - 1;
+
+	if (request->output) {
+		snprintf(path, PATH_MAX, "%s", request->output);
+		return true;
+	}
+	if (size <= end || size - end >= PATH_MAX || strcmp(name + size - end, ending) != 0)
+		return error_set(err, ERROR_USAGE, "cannot tell the name of the profile from %s; give it with -o", name);
+	memcpy(path, name, size - end);
+	path[size - end] = '\0';
+	return true;
+}
+
+static bool write_profile(const struct profile *profile, const char *path, struct error *err)
+{
+	char samples[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
+	struct buffer out;
+	bool ok;
+
+	buffer_init(&out, max_file_bytes);
+	ok = profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) && file_write(path, out.data, out.size, 0600, err);
+	if (ok) {
+		closing_format_count(profile->quality.samples, samples);
+		closing_format_bytes(out.size, bytes);
+		fprintf(stderr, "recovered %s samples of %.1f s\nwrote %s (%s)\n", samples,
+			(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9,
+			strcmp(path, "-") == 0 ? "standard output" : path, bytes);
+	}
+	buffer_deinit(&out);
+	return ok;
+}
+
+static bool recover(struct request *request, const char *name, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	struct symbolize_options options = { 0 };
+	char path[PATH_MAX];
+
+	return choose_output(request, name, path, err) && file_check_writable(path, err) &&
+	       naming_prepare(&request->naming, &options, err) && load_part(name, &options, &profile, err) &&
+	       write_profile(profile, path, err);
+}
+
+static int run(struct request *request, const struct options *options)
+{
+	struct error err;
+	int option;
+
+	while ((option = options_next(options)) != OPTIONS_END) {
+		if (option == OPTIONS_WRONG)
+			return CLI_EXIT_ERROR;
+		if (option == 'h') {
+			fputs(help, stdout);
+			return CLI_EXIT_OK;
+		}
+		if (!take(request, option, &err))
+			return options_fail("recover", "%s", err.message);
+	}
+	if (options->argc - optind != 1)
+		return options_fail("recover", "one FILE.part is needed, not %d", options->argc - optind);
+	if (recover(request, options->argv[optind], &err))
+		return CLI_EXIT_OK;
+	cli_print_error(&err);
+	return CLI_EXIT_ERROR;
+}
+
+int cmd_recover(int argc, char **argv)
+{
+	struct options options = { argc, argv, "recover", ":ho:", names };
+	struct request request = { 0 };
+	int code = run(&request, &options);
+
+	naming_deinit(&request.naming);
+	return code;
+}

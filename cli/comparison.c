@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/comparison.h"
+
+#include "cli/cli.h"
+
+enum { MAX_GATES = 1000 };
+
+void comparison_deinit(struct comparison *comparison)
+{
+	free(comparison->gates);
+	naming_deinit(&comparison->naming);
+}
+
+static bool add_gate(struct comparison *c, const char *text, struct error *err)
+{
+	if (!ARRAY_RESERVE(&c->gates, &c->gate_capacity, c->gate_count + 1, MAX_GATES, err) ||
+		!diff_gate_parse(text, &c->gates[c->gate_count], err))
+		return false;
+	c->gate_count++;
+	return true;
+}
+
+static bool take_output(struct comparison *comparison, struct options *options, int option, struct error *err)
+{
+	const char **paths = comparison->outputs.paths;
+
+	switch (option) {
+	case 'o':
+		paths[OUTPUT_HTML] = optarg;
+		return true;
+	case COMPARISON_TEXT:
+		paths[OUTPUT_TEXT] = options_take_file(options);
+		return true;
+	case COMPARISON_JSON:
+		paths[OUTPUT_JSON] = options_take_file(options);
+		return true;
+	case COMPARISON_MARKDOWN:
+		paths[OUTPUT_MARKDOWN] = options_take_file(options);
+		return true;
+	case COMPARISON_SVG:
+		paths[OUTPUT_SVG] = options_take_file(options);
+		return true;
+	default:
+		return error_set(err, ERROR_USAGE, "unknown option");
+	}
+}
+
+bool comparison_take(struct comparison *comparison, struct options *options, int option, struct error *err)
+{
+	switch (option) {
+	case COMPARISON_SCALE:
+		return diff_scale_parse(optarg, &comparison->diff.scale, comparison->diff.work, err);
+	case COMPARISON_METRIC:
+		comparison->diff.metric = optarg;
+		return true;
+	case COMPARISON_MIN_EFFECT:
+		return options_parse_positive("--min-effect", optarg, &comparison->diff.min_effect_points, err);
+	case COMPARISON_FAIL_ON:
+		return add_gate(comparison, optarg, err);
+	case COMPARISON_IGNORE_WARNINGS:
+		comparison->diff.gates_ignore_warnings = true;
+		return true;
+	case COMPARISON_PROJECT_ROOT:
+		return options_list_add(&comparison->naming.roots, optarg, err);
+	case COMPARISON_ORIGIN_RULES:
+		comparison->naming.rules_path = optarg;
+		return true;
+	default:
+		return take_output(comparison, options, option, err);
+	}
+}
+
+static int exit_code(const struct diff *diff, bool has_gates)
+{
+	if (has_gates ? diff->gate_failed : diff->verdict == DIFF_REGRESSED)
+		return CLI_EXIT_REGRESSED;
+	return diff->verdict == DIFF_INCONCLUSIVE ? CLI_EXIT_INCONCLUSIVE : CLI_EXIT_OK;
+}
+
+bool comparison_run(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
+	const char *const names[DIFF_SIDES], int *code, struct error *err)
+{
+	CLEANUP(diff_cleanup) struct diff *diff = NULL;
+	struct render_input input;
+
+	comparison->diff.gates = comparison->gates;
+	comparison->diff.gate_count = comparison->gate_count;
+	if (!diff_create(profiles[DIFF_BASE], profiles[DIFF_HEAD], &comparison->diff, &diff, err))
+		return false;
+	input = (struct render_input){
+		.diff = diff,
+		.profiles = { profiles[DIFF_BASE], profiles[DIFF_HEAD] },
+		.names = { names[DIFF_BASE], names[DIFF_HEAD] },
+		.tool = CLI_TOOL,
+		.origin_rule_text = output_rule_text,
+	};
+	if (!outputs_write(&comparison->outputs, &input, err))
+		return false;
+	if (!outputs_use_stdout(&comparison->outputs))
+		printf("%s: %s\n", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
+	*code = exit_code(diff, comparison->gate_count > 0);
+	return true;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "cli/naming.h"
+#include "cli/output.h"
+#include "diff/diff.h"
+
+/* What `diff` and `bench` share: how two sides are compared, what is written of it, and the exit code. */
+
+enum {
+	COMPARISON_TEXT = OPTIONS_LONG_ONLY,
+	COMPARISON_JSON,
+	COMPARISON_MARKDOWN,
+	COMPARISON_SVG,
+	COMPARISON_SCALE,
+	COMPARISON_METRIC,
+	COMPARISON_MIN_EFFECT,
+	COMPARISON_FAIL_ON,
+	COMPARISON_IGNORE_WARNINGS,
+	COMPARISON_PROJECT_ROOT,
+	COMPARISON_ORIGIN_RULES,
+	COMPARISON_LAST, /* options of one command alone count up from here */
+};
+
+/* Rows of getopt_long()'s table. */
+#define COMPARISON_OPTIONS                                                                                                         \
+	{ "output", required_argument, NULL, 'o' }, { "text", optional_argument, NULL, COMPARISON_TEXT },                          \
+		{ "json", optional_argument, NULL, COMPARISON_JSON },                                                              \
+		{ "markdown", optional_argument, NULL, COMPARISON_MARKDOWN }, { "svg", optional_argument, NULL, COMPARISON_SVG },  \
+		{ "scale", required_argument, NULL, COMPARISON_SCALE }, { "metric", required_argument, NULL, COMPARISON_METRIC },  \
+		{ "min-effect", required_argument, NULL, COMPARISON_MIN_EFFECT },                                                  \
+		{ "fail-on", required_argument, NULL, COMPARISON_FAIL_ON },                                                        \
+		{ "ignore-warnings", no_argument, NULL, COMPARISON_IGNORE_WARNINGS },                                              \
+		{ "project-root", required_argument, NULL, COMPARISON_PROJECT_ROOT },                                              \
+	{                                                                                                                          \
+		"origin-rules", required_argument, NULL, COMPARISON_ORIGIN_RULES                                                   \
+	}
+
+/* The help of these options, from "Output" on. */
+#define COMPARISON_OUTPUT_HELP                                                                                                     \
+	"Output, several at once; a FILE of '-', or none, is standard output:\n"                                                   \
+	"  -o, --output FILE           a self-contained HTML page\n"                                                               \
+	"      --text [FILE]           text (the default when no output is named)\n"                                               \
+	"      --json [FILE]           schema kelvin.diff/1\n"                                                                     \
+	"      --markdown [FILE]       for a pull request\n"                                                                       \
+	"      --svg [FILE]            a static flame graph\n"
+#define COMPARISON_OPTION_HELP                                                                                                     \
+	"      --scale MODE            auto, per-run, robust, share, rate or work=BASE:HEAD (default: auto)\n"                     \
+	"      --metric NAME           which value to compare, as cpu or samples (default: the profiles' own)\n"                   \
+	"      --min-effect POINTS     least difference that matters, in percent of the total (default: 0.1)\n"                    \
+	"      --fail-on RULE          total>2%, function>5% or function:NAME>1%; repeatable\n"                                    \
+	"      --ignore-warnings       judges --fail-on although the recordings are hardly comparable\n"                           \
+	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"                                         \
+	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+#define COMPARISON_EXIT_HELP                                                                                                       \
+	"Exit codes: 0 not regressed (with --fail-on: within its limits), 1 regressed, 2 usage or input error,\n"                  \
+	"3 inconclusive.\n"
+
+struct comparison {
+	struct diff_options diff;
+	struct diff_gate *gates; /* owned */
+	size_t gate_count, gate_capacity;
+	struct outputs outputs;
+	struct naming naming;
+};
+
+void comparison_deinit(struct comparison *comparison);
+
+/* Takes one option of the table above, with its value in `optarg`. */
+COMMON_MUST_CHECK
+bool comparison_take(struct comparison *comparison, struct options *options, int option, struct error *err);
+
+/* Compares, writes every output, and tells the exit code. `names`: what the user called the sides. */
+COMMON_MUST_CHECK
+bool comparison_run(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
+	const char *const names[DIFF_SIDES], int *code, struct error *err);

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Two commands in turn: every run is kept as a run, the changed function is named, gates and exit codes hold, a failing run says which.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+needs jq
+needs cc
+cat >work.c <<'C'
+#include <stdint.h>
+#include <stdlib.h>
+__attribute__((noinline)) static uint32_t parse(uint32_t s) { for (int i = 0; i < 60000; i++) s = s * 1664525u + (s >> 7); return s; }
+__attribute__((noinline)) static uint32_t mix(uint32_t s) { for (int i = 0; i < 40000; i++) { s ^= s << 13; s ^= s >> 17; } return s; }
+__attribute__((noinline)) static uint32_t hash(uint32_t s) { for (int i = 0; i < 30000 * HASH; i++) s = (s ^ (uint32_t)i) * 16777619u; return s; }
+int main(int argc, char **argv)
+{
+	volatile uint32_t s = 1;
+	for (int i = 0; i < (argc > 1 ? atoi(argv[1]) : 400); i++) s = parse(s) + mix(s) + hash(s);
+	return 0;
+}
+C
+if ! cc -O1 -g -DHASH=1 -o base work.c || ! cc -O1 -g -DHASH=3 -o head work.c; then fail "cannot build the workload"; fi
+
+# A function that takes three times as long.
+run 1 kelvin bench --base './base 800' --head './head 800' --runs 5 --warmup 1 --save saved --json a.json --text
+says stdout '^5 runs a side'
+says stdout '^  CPU time +base [0-9.]+ ms \([0-9.]+ to [0-9.]+\)'
+says stdout '^  peak memory +base '
+says stdout '^Regressed: '
+jq -e '.evidence | .mode == "runs" and .runs_base == 5 and .runs_head == 5' a.json >/dev/null || fail "not five runs a side"
+jq -e '.scale.mode == "per-run"' a.json >/dev/null || fail "not per run"
+jq -e '.functions[] | select(.name == "hash") | .state == "more"' a.json >/dev/null || fail "hash is not named"
+jq -e '[.functions[] | select(.name == "parse" or .name == "mix") | select(.state_self == "more" or .state_self == "less")] == []' a.json \
+	>/dev/null || fail "an unchanged function is flagged"
+
+[[ -z $(jq -rn --slurpfile s "$ROOT/docs/diff.schema.json" --slurpfile d a.json -f "$ROOT/tests/system/schema.jq") ]] ||
+	fail "a.json is not what its schema says"
+
+# What was saved gives the same comparison.
+run 1 kelvin diff saved/base.pb.gz saved/head.pb.gz --json b.json
+cmp -s <(jq 'del(.recordings)' a.json) <(jq 'del(.recordings)' b.json) ||
+	fail "the saved profiles compare differently"
+run 1 kelvin bench --base './base 400' --head './head 400' --runs 4 --fail-on 'function:hash>20%' --markdown -
+says stdout '^<!-- kelvin-diff -->'
+says_not stdout 'runs a side, in turn'
+says stderr '^4 runs a side'
+
+# --prepare before every run, --setup once; --min-time goes on.
+run_any() {
+	local code=0
+
+	"$@" >stdout 2>stderr || code=$?
+	[[ $code -ne 2 ]] || fail "failed: $*"
+}
+run_any kelvin bench --base './base 100' --head './base 100' --runs 3 --warmup 1 --setup 'echo s >>set_up' --prepare 'echo p >>prepared'
+[[ $(wc -l <set_up) -eq 1 && $(wc -l <prepared) -eq 8 ]] || fail "prepared $(wc -l <prepared) times, set up $(wc -l <set_up) times"
+run_any kelvin bench --base './base 100' --head './base 100' --runs 1 --min-time 0.4 --json c.json
+at_least "$(jq .evidence.runs_base c.json)" 2 "runs with --min-time"
+
+# Failures: which run, its exit code, its last words; nothing on standard output.
+printf '#!/bin/sh\necho ok >>n\n[ $(wc -l <n) -lt 3 ] || { seq 9 >&2; echo broken >&2; exit 7; }\n./base 100\n' >flaky
+chmod +x flaky
+run 2 kelvin bench --base './base 100' --head ./flaky --runs 5
+says stderr '^kelvin: run 3 of head ended with exit code 7: ./flaky$'
+says stderr '^  broken$'
+says_not stderr '^  5$'
+[[ ! -s stdout ]] || fail "output on stdout after a failure"
+run 2 kelvin bench --base './base 100' --head "kill -9 \$\$" --runs 3
+says stderr 'run 1 of head ended by signal 9'
+run 2 kelvin bench --base './base 100' --head ./not-there --runs 3
+says stderr 'run 1 of head: .*No such file'
+run 2 kelvin bench --base './base 100' --head './base 100' --prepare 'exit 4'
+says stderr 'before run 1 of (base|head): --prepare ended with exit code 4'
+refuses "--head is missing" kelvin bench --base ./base
+refuses "as one word" kelvin bench --base ./base --head ./head extra
+refuses "at least 1" kelvin bench --base ./base --head ./head --runs 0
+
+# A signal ends it, and the command with it.
+"$KELVIN" bench --base './base 4000' --head './base 4000' >stdout 2>stderr &
+bench=$!
+sleep 1
+kill -TERM "$bench"
+code=0
+wait "$bench" || code=$?
+[[ $code -eq 2 ]] || fail "exit code $code after a signal"
+says stderr 'interrupted in run 1 of'

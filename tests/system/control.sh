@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --control speaks perf's protocol, as harnesses do: a command, then its answer `ack\n\0` is waited for.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+start "$WORKLOADS/system_workload" --parse 3
+workload=$pid
+mkfifo ctl ack
+exec 7<>ack
+
+# tell COMMAND: and its answer, within 5 seconds.
+tell() {
+	local answer
+
+	printf '%s\n' "$1" >ctl
+	answer=$(timeout 5 head -c 5 <&7 | od -An -tx1 | tr -d ' \n')
+	[[ $answer == 61636b0a00 ]] || fail "answer to $1: '$answer'"
+}
+
+# Disabled from the start: only what lies between enable and disable is sampled.
+"$KELVIN" record -p "$workload" -D -1 --control fifo:ctl,ack -F 500 -o a.pb.gz 2>stderr &
+recorder=$!
+started+=("$recorder")
+tell ping
+sleep 1
+tell enable
+sleep 1
+tell disable
+sleep 1
+tell evlist
+tell 'enable cpu-clock'
+tell disable
+tell stop
+wait "$recorder" || fail "exit code $? after stop"
+says stderr '^(cycles|cpu-clock)'
+at_least "$(samples_said)" 50 "samples of one second at 500 Hz"
+at_most "$(samples_said)" 900 "samples of one second out of three at 500 Hz"
+at_least "$(share a.pb.gz ';main;serve;parse_input')" 50 "share of parse_input"
+
+# Enabled from the start, and told by somebody who ends lines with a NUL, as perf bench does not.
+"$KELVIN" record -p "$workload" --control fifo:ctl,ack -o b.pb.gz 2>stderr &
+recorder=$!
+started+=("$recorder")
+printf 'ping\0' >ctl
+[[ $(timeout 5 head -c 4 <&7) == ack ]] || fail "no answer to a command that a NUL ends"
+head -c 1 <&7 >/dev/null
+tell unheard-of
+tell stop
+wait "$recorder" || true
+says stderr "'unheard-of' is not known"
+
+# Descriptors that are open already; a writer that goes away ends nothing and costs nothing.
+{ printf 'ping\n'; sleep 0.3; } | kelvin record -p "$workload" -d 1 --control fd:0,9 -o c.pb.gz 9>answers 2>stderr ||
+	fail "exit code $? with descriptors"
+[[ $(od -An -tx1 answers | tr -d ' \n') == 61636b0a00 ]] || fail "answers: $(od -c answers)"
+used=$(sed -n 's/^recorder: \([0-9]*\)\..*/\1/p' stderr)
+at_most "$used" 50 "percent of a CPU while the other side is gone"
+
+# A command that starts disabled, and is measured from its middle.
+"$KELVIN" record -D -1 --control fifo:ctl,ack -o d.pb.gz -- "$WORKLOADS/system_workload" --parse 3 --seconds 2 2>stderr >/dev/null &
+recorder=$!
+started+=("$recorder")
+sleep 0.7
+tell enable
+wait "$recorder" || fail "exit code $? of a command"
+at_least "$(samples_said)" 50 "samples of a command's second half"
+
+refuses '-D -1: nothing would ever begin' kelvin record -p "$workload" -D -1
+refuses '--control: cannot open nowhere .*: No such file' kelvin record -p "$workload" --control fifo:nowhere
+refuses 'write fifo:CTL\[,ACK\] or fd:N\[,M\]' kelvin record -p "$workload" --control ctl
+refuses 'a name is empty' kelvin record -p "$workload" --control fifo:ctl,
+refuses 'no such descriptor' kelvin record -p "$workload" --control fd:77

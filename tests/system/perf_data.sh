@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Files of `perf record`, of every mode, are profiles like any other: the same samples as `perf script` shows, the same shares.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+needs perf
+export HOME=$work
+workload=("$WORKLOADS/system_workload" --parse 3 --seconds 1)
+perf record -q -o probe.data -- true 2>perf.log || skip "perf record does not work here: $(head -n 1 perf.log)"
+
+# expect FILE WHAT: shares, whole stacks and the number of samples as perf itself counts them.
+expect() {
+	local said
+
+	run 0 kelvin report "$1" --folded -
+	at_least "$(share "$1" ';main;serve;parse_input')" 50 "share of parse_input under main and serve, $2"
+	at_least "$(share "$1" ';serve;hash_output')" 15 "share of hash_output, $2"
+	[[ $2 == "frame pointers" ]] || at_least "$(share "$1" '^system_workload;_start;')" 90 "stacks that reach the entry, $2"
+	said=$(kelvin report "$1" --folded - | awk '{ sum += $NF } END { print sum }')
+	[[ $said -eq $(perf script -F time -G -i "$1" 2>/dev/null | grep -c ':') ]] || fail "$said samples is not what perf has, $2"
+}
+
+perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o dwarf.data -- "${workload[@]}" 2>perf.log || fail "$(cat perf.log)"
+expect dwarf.data "unwound"
+perf record -q -F 997 -e cpu-clock --call-graph fp -o fp.data -- "${workload[@]}" 2>perf.log
+expect fp.data "frame pointers"
+if perf record -q -z -F 997 -e cpu-clock --call-graph dwarf,16384 -o z.data -- "${workload[@]}" 2>perf.log; then
+	expect z.data "compressed"
+	perf record -q -z -F 997 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" >zpipe.data 2>perf.log
+	expect zpipe.data "compressed stream in a file"
+fi
+perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" 2>perf.log >pipe.data
+expect pipe.data "stream in a file"
+perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" 2>perf.log | kelvin report - --folded - >piped ||
+	fail "a stream from a pipe"
+grep -q ';main;serve;parse_input' piped || fail "no parse_input in a stream from a pipe"
+
+# Several events; no stacks at all; the whole system.
+perf record -q -F 997 -e page-faults,cpu-clock -g -o events.data -- "${workload[@]}" 2>perf.log
+run 0 kelvin report events.data --text
+says stderr '^[0-9]+ samples of cpu-clock are left out: only page-faults is read$'
+perf record -q -F 997 -e cpu-clock -o flat.data -- "${workload[@]}" 2>perf.log
+at_least "$(share flat.data ';parse_input')" 50 "share of parse_input without stacks"
+start "$WORKLOADS/system_workload" --parse 3
+if is_root; then
+	perf record -q -a -F 997 -e cpu-clock --call-graph dwarf,8192 -o all.data -- sleep 1 2>perf.log
+	at_least "$(share all.data ';main;serve;parse_input')" 3 "share of parse_input in the whole system"
+fi
+
+# Two of them compare, and one with a profile of ours.
+perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o other.data -- "$WORKLOADS/system_workload" --parse 1 --seconds 1 2>perf.log
+kelvin diff dwarf.data other.data --text >stdout 2>stderr
+code=$?
+[[ $code -ne 2 ]] || fail "diff of two perf.data files"
+says stdout 'hash_output'
+
+# The binary is another build now: its old code is found in the cache of build ids, or it stays without names and that is said.
+cp "$WORKLOADS/system_workload" ./program
+cp dwarf.data moved.data
+perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o moved.data -- ./program --parse 3 --seconds 1 2>perf.log
+cp "$(type -P true)" ./program
+at_least "$(share moved.data ';main;serve;parse_input')" 50 "share of parse_input from perf's cache"
+rm -rf "$work/.debug"
+run 0 kelvin report moved.data --folded -
+says stderr '/program is another build \([0-9a-f]+\.\.\.\) than the recorded one \([0-9a-f]+\.\.\.\): its code stays unnamed$'
+
+# What is cut or no perf.data after all.
+head -c 100000 dwarf.data >cut.data
+refuses 'cannot read cut.data: .*cut short' kelvin report cut.data
+head -c 60 dwarf.data >cut.data
+refuses 'cannot read cut.data: it ends at offset 60' kelvin report cut.data
+{ printf 2ELIFREP; tail -c +9 dwarf.data; } >big.data
+refuses 'cannot read big.data: .*other byte order' kelvin report big.data
+code=0
+cat dwarf.data | kelvin report - >stdout 2>stderr || code=$?
+[[ $code -eq 2 ]] || fail "exit code $code for a file that came through a pipe"
+says stderr 'cannot read standard input: a perf.data file that comes through a pipe'
+run 0 kelvin report - --folded - <dwarf.data

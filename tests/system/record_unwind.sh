@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Programs that say in unusual places how they are to be unwound: .eh_frame without its header, .debug_frame alone, frames too many or
+# too large to be copied.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+needs gcc
+cat >deep.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) int leaf(int n)
+{
+	for (int i = 0; i < 3000; i++)
+		sink += (unsigned long)(i + n);
+	return n;
+}
+
+__attribute__((noinline)) int descend(int depth)
+{
+	volatile char room[64];
+
+	room[0] = (char)depth;
+	return depth > 1 ? descend(depth - 1) + room[0] : leaf(depth);
+}
+
+int main(int argc, char **argv)
+{
+	time_t end = time(NULL) + 4;
+
+	while (time(NULL) < end)
+		descend(argc > 1 ? atoi(argv[1]) : 10);
+	return 0;
+}
+END
+build() {
+	gcc -O1 -g -fno-optimize-sibling-calls -fomit-frame-pointer "$@" deep.c
+}
+
+# whole OPTIONS OF THE PROGRAM...: percent of whole stacks, and the share of those that main leads to.
+whole() {
+	run 0 kelvin record -o whole.pb.gz -- "$@"
+	sed -n 's/.* \([0-9]*\)[.0-9]* % whole stacks/\1/p' stderr
+}
+
+build -static -Wl,--no-eh-frame-hdr -o static 2>/dev/null || skip "no static programs can be linked here"
+at_least "$(whole ./static 20)" 99 "whole stacks of a static program without .eh_frame_hdr"
+at_least "$(share whole.pb.gz ';main;descend;descend;.*;leaf')" 85 "share below main without .eh_frame_hdr"
+
+build -fno-asynchronous-unwind-tables -fno-unwind-tables -o debug_frame
+at_least "$(whole ./debug_frame 20)" 99 "whole stacks of a program with .debug_frame alone"
+at_least "$(share whole.pb.gz ';main;descend;descend;.*;leaf')" 85 "share below main by .debug_frame"
+
+build -o deep
+at_least "$(whole ./deep 1400)" 90 "whole stacks of 1,400 frames"

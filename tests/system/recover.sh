@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A recorder that is killed at any moment leaves all but its last second; a full disk ends a recording, which is kept.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+start "$WORKLOADS/system_workload" --parse 3
+workload=$pid
+
+for try in 1 2 3 4; do
+	"$KELVIN" record -p "$workload" -o a.pb.gz 2>stderr &
+	recorder=$!
+	started+=("$recorder")
+	began=$(date +%s%N)
+	sleep "1.$((RANDOM % 900 + 100))"
+	kill -KILL "$recorder"
+	lasted=$((($(date +%s%N) - began) / 1000000))
+	wait "$recorder" 2>/dev/null
+	[[ ! -e a.pb.gz && -s a.pb.gz.part ]] || fail "try $try: a killed recorder left $(ls)"
+	[[ $(stat -c %a a.pb.gz.part) == 600 ]] || fail "mode $(stat -c %a a.pb.gz.part) instead of 600"
+	run 0 kelvin recover a.pb.gz.part -o a.pb.gz
+	says stderr '^recovered [0-9 ]+ samples of [0-9.]+ s$'
+	says stderr '^wrote a\.pb\.gz \('
+	recovered=$(sed -n 's/^recovered .* of \([0-9]*\)\.\([0-9]\) s$/\1\200/p' stderr)
+	# The recorder itself needs a moment to start.
+	at_least "$recovered" $((lasted - 1500)) "try $try: milliseconds recovered of $lasted"
+	at_least "$(share a.pb.gz ';main;serve;parse_input')" 50 "try $try: share of parse_input"
+	kelvin report a.pb.gz --folded - >folded 2>/dev/null
+	kelvin report a.pb.gz.part --folded - 2>/dev/null | diff folded - >stdout || fail "a .part does not read as its profile"
+	rm a.pb.gz a.pb.gz.part
+done
+
+# Cut and damaged ones give what comes before.
+"$KELVIN" record -p "$workload" -o a.pb.gz 2>stderr &
+recorder=$!
+sleep 2.5
+kill -KILL "$recorder"
+wait "$recorder" 2>/dev/null
+head -c -3 a.pb.gz.part >cut.part
+run 0 kelvin recover cut.part
+says stderr 'was not written whole and is left out$'
+[[ -s cut ]] || fail "no profile under the name without .part"
+
+# The next recording to the same file throws nothing away, and leaves nothing of its own behind.
+run 0 kelvin record -p "$workload" -d 0.5 -o a.pb.gz
+says stderr "was kept as a.pb.gz.part.old; 'kelvin recover a.pb.gz.part.old -o FILE' makes a profile of it\$"
+[[ ! -e a.pb.gz.part && -s a.pb.gz.part.old ]] || fail "left behind: $(ls)"
+"$KELVIN" record -p "$workload" -o a.pb.gz 2>/dev/null &
+recorder=$!
+sleep 1
+refuses 'another recording is being written there' kelvin record -p "$workload" -d 0.2 -o a.pb.gz
+kill -INT "$recorder"
+wait "$recorder" || fail "a recording that was interrupted"
+[[ ! -e a.pb.gz.part ]] || fail "a .part is left behind"
+
+refuses 'cannot recover a.pb.gz: it is not what a killed recording leaves' kelvin recover a.pb.gz -o b.pb.gz
+refuses 'cannot read nowhere.part: No such file' kelvin recover nowhere.part
+printf 'KELVINPART\nrubbish' >bad.part
+run 2 kelvin recover bad.part
+says stderr '^kelvin: cannot read bad.part: it holds no samples$'
+
+# The disk is full in the middle: the recording ends by itself; what was written before is still there.
+is_root || skip "root is needed to mount a small file system"
+mkdir small
+mount -t tmpfs -o size=12k,nr_inodes=10 none small 2>/dev/null || skip "a small file system cannot be mounted here"
+start "$WORKLOADS/system_workload" --parse 3
+workload=$pid
+code=0
+timeout 60 "$KELVIN" record -p "$workload" -F 20000 -o small/a.pb.gz >stdout 2>stderr || code=$?
+[[ $code -eq 2 || $code -eq 0 ]] || fail "exit code $code on a disk that filled up"
+if [[ $code -eq 2 ]]; then
+	says stderr "cannot write small/a.pb.gz: No space left on device; the recording is kept: 'kelvin recover small/a.pb.gz.part"
+	run 0 kelvin recover small/a.pb.gz.part -o saved.pb.gz
+	at_least "$(share saved.pb.gz ';main;serve;parse_input')" 50 "share of parse_input of what a full disk left"
+else
+	says stderr '^the recording ended early: cannot write small/a.pb.gz.part: No space left on device$'
+fi
