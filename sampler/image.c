@@ -104,8 +104,8 @@ static int32_t innermost_pid(int32_t pid)
 	return inner;
 }
 
-/* Executable memory without a file is a JIT's when the process writes a perf map. */
-static bool find_jit_map(
+/* Where the process's perf map would be: it may be written any time until the process ends. */
+static bool expect_jit_map(
 	const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image, struct error *err)
 {
 	char path[128];
@@ -114,8 +114,6 @@ static bool find_jit_map(
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", mapped->pid);
 	else
 		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", mapped->pid, innermost_pid(mapped->pid));
-	if (access(path, R_OK) != 0)
-		return true;
 	image->jit_map = strdup(path);
 	return image->jit_map ? true : error_set_memory(err);
 }
@@ -150,7 +148,7 @@ static bool open_image(struct process_table *table, const struct elf_mapping *ma
 	bool opened;
 
 	if (kind == PROFILE_MAPPING_ANON)
-		return find_jit_map(table, mapped, image, err);
+		return expect_jit_map(table, mapped, image, err);
 	if (table->files)
 		opened = table->files->open(table->files->context, mapped, &image->elf, &why);
 	else
@@ -178,11 +176,10 @@ static bool describe(struct process_table *table, const struct elf_mapping *mapp
 		elf_build_id_format(elf_image_build_id(image->elf), build_id);
 		span_of(image->elf, &mapping);
 	}
+	/* A name without the pid, for the same code in another run is the same module; the offset keeps processes apart. */
 	if (kind == PROFILE_MAPPING_ANON) {
-		/* A name without the pid, for the same code in another run is the same module; the offset keeps processes apart. */
-		path = image->jit_map ? "[jit]" : "//anon";
-		mapping.file_offset = image->jit_map ? (uint64_t)mapped->pid : 0;
-		mapping.kind = image->jit_map ? PROFILE_MAPPING_JIT : kind;
+		path = "//anon";
+		mapping.file_offset = (uint64_t)mapped->pid;
 	}
 	return profile_intern(table->profile, path, &mapping.path, err) &&
 	       profile_intern(table->profile, build_id, &mapping.build_id, err) &&

@@ -149,11 +149,14 @@ static bool find_images(struct part_reader *reader, struct sampler_result *resul
 		struct elf_build_id id;
 		bool has_id = part_parse_build_id(profile_string(profile, mapping->build_id), &id);
 		struct error why;
-		char jit_map[64];
 
-		if (mapping->kind == PROFILE_MAPPING_JIT) {
-			snprintf(jit_map, sizeof(jit_map), "/tmp/perf-%d.map", (int)mapping->file_offset);
-			result->jit_maps[i] = access(jit_map, R_OK) == 0 ? strdup(jit_map) : NULL;
+		if (mapping->kind == PROFILE_MAPPING_ANON) {
+			char *jit_map = NULL;
+
+			if (asprintf(&jit_map, "/tmp/perf-%d.map", (int)mapping->file_offset) < 0)
+				return error_set_memory(err);
+			if (!result_take_jit_map(result, profile, (uint32_t)i, jit_map, err))
+				return false;
 		}
 		if (mapping->kind != PROFILE_MAPPING_FILE && mapping->kind != PROFILE_MAPPING_VDSO)
 			continue;

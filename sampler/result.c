@@ -4,14 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a process that has ended, only our own view of /tmp is left. */
+/* The path under which the map can be read now, in place; NULL when the process wrote none. */
 static char *readable_jit_map(char *path)
 {
 	char *own = strstr(path, "/tmp/");
 
-	if (access(path, R_OK) != 0 && own)
-		memmove(path, own, strlen(own) + 1);
-	return path;
+	if (access(path, R_OK) == 0)
+		return path;
+	/* Of a process that has ended, only our own view of /tmp is left. */
+	return own && access(own, R_OK) == 0 ? memmove(path, own, strlen(own) + 1) : NULL;
+}
+
+bool result_take_jit_map(struct sampler_result *result, struct profile *profile, uint32_t mapping_id, char *path, struct error *err)
+{
+	struct profile_mapping *mapping = &profile->mappings[mapping_id];
+
+	if (result->jit_maps[mapping_id] || !readable_jit_map(path)) {
+		free(path);
+		return true;
+	}
+	result->jit_maps[mapping_id] = path;
+	mapping->kind = PROFILE_MAPPING_JIT;
+	return profile_intern(profile, "[jit]", &mapping->path, err) && profile_intern(profile, "[jit]", &mapping->module, err);
 }
 
 bool result_take_images(struct sampler_result *result, struct process_table *table, struct error *err)
@@ -28,8 +42,8 @@ bool result_take_images(struct sampler_result *result, struct process_table *tab
 
 		if (image->elf && !result->images[image->mapping_id])
 			result->images[image->mapping_id] = elf_image_ref(image->elf);
-		if (image->jit_map && !result->jit_maps[image->mapping_id])
-			result->jit_maps[image->mapping_id] = readable_jit_map(TAKE(image->jit_map));
+		if (image->jit_map && !result_take_jit_map(result, table->profile, image->mapping_id, TAKE(image->jit_map), err))
+			return false;
 	}
 	return true;
 }
