@@ -8,11 +8,13 @@
 enum {
 	OPTION_CGROUP = OPTIONS_LONG_ONLY,
 	OPTION_CONTROL,
+	OPTION_RUNS,
 	OPTION_PROJECT_ROOT,
 	OPTION_ORIGIN_RULES,
 	MAX_FREQUENCY_HZ = 100000,
 	MAX_DELAY_MS = 86400000,
 	MAX_PIDS = 4096,
+	MAX_RUNS = 10000,
 };
 
 static const char help[] =
@@ -32,6 +34,7 @@ static const char help[] =
 	"  -D, --delay MS              begins sampling so long after the start; -1: when --control says so\n"
 	"      --control fifo:CTL[,ACK]  takes enable, disable, ping, evlist and stop from CTL, answers on ACK;\n"
 	"                              fd:N[,M]: descriptors that are open already\n"
+	"      --runs N                runs the command N times, one after the other, into one profile\n"
 	"  -F, --freq HZ               samples per second and CPU (default: 997)\n"
 	"  -e, --event EVENT           perf's name (default: cycles, or cpu-clock where the machine counts no cycles)\n"
 	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds up to BYTES of copied stack (default: dwarf,16384);\n"
@@ -58,6 +61,7 @@ static const struct option names[] = {
 	{ "duration", required_argument, NULL, 'd' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "control", required_argument, NULL, OPTION_CONTROL },
+	{ "runs", required_argument, NULL, OPTION_RUNS },
 	{ "freq", required_argument, NULL, 'F' },
 	{ "event", required_argument, NULL, 'e' },
 	{ "call-graph", required_argument, NULL, 'g' },
@@ -150,6 +154,13 @@ static bool parse_frequency(struct sampler_options *options, const char *text, s
 	return true;
 }
 
+static bool parse_runs(struct recording *recording, const char *text, struct error *err)
+{
+	if (!options_parse_count("--runs", text, MAX_RUNS, &recording->runs, err))
+		return false;
+	return recording->runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: at least one");
+}
+
 static bool take_target(struct request *request, int option, struct error *err)
 {
 	switch (option) {
@@ -183,6 +194,8 @@ static bool take(struct request *request, int option, struct error *err)
 	case OPTION_CONTROL:
 		recording->control = optarg;
 		return true;
+	case OPTION_RUNS:
+		return parse_runs(recording, optarg, err);
 	case 'F':
 		return parse_frequency(&recording->sampler, optarg, err);
 	case 'e':
@@ -233,6 +246,8 @@ static int run(struct request *request, const struct options *options)
 		return options_fail("record", "%s", err.message);
 	if (request->recording.starts_disabled && !request->recording.control)
 		return options_fail("record", "-D -1: nothing would ever begin; give --control as well");
+	if (request->recording.runs > 1 && request->recording.sampler.target.kind != SAMPLER_TARGET_COMMAND)
+		return options_fail("record", "--runs: only a command can be run several times; give one after --");
 	return recording_run(&request->recording);
 }
 

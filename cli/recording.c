@@ -180,6 +180,31 @@ static bool write_file(const struct recording *recording, const struct profile *
 	return ok;
 }
 
+static void close_with(
+	const struct recording *recording, const struct profile *profile, int64_t cpu_ns, int64_t naming_ns, uint64_t file_bytes)
+{
+	int64_t duration_ns = 0;
+
+	for (size_t i = 0; i < profile->run_count; i++)
+		duration_ns = saturating_add(duration_ns, profile->runs[i].duration_ns);
+	closing_print(stderr, &(struct closing){
+				      .profile = profile,
+				      .duration_ns = duration_ns,
+				      .recorder_cpu_ns = cpu_ns,
+				      .naming_ns = naming_ns,
+				      .path = recording->output,
+				      .file_bytes = file_bytes,
+			      });
+}
+
+/* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. */
+static bool keep_run(struct recording *recording, const struct sampler_result *result, uint64_t *file_bytes, struct error *err)
+{
+	recording->cpu_ns += result->cpu_ns;
+	return profile_merge(recording->merged, result->profile, err) && profile_finish(recording->merged, err) &&
+	       write_file(recording, recording->merged, file_bytes, err);
+}
+
 /* From the last sample to the file, and the closing lines. */
 static bool keep(struct recording *recording, struct sampler_result *result, struct progress *progress, struct buffer *notices,
 	struct error *err)
@@ -192,20 +217,19 @@ static bool keep(struct recording *recording, struct sampler_result *result, str
 	if (!name_addresses(recording, result, &stats, notices, err))
 		return false;
 	progress_phase(progress, "writing");
-	if (!write_file(recording, result->profile, &file_bytes, err))
+	if (!(recording->merged ? keep_run(recording, result, &file_bytes, err)
+				: write_file(recording, result->profile, &file_bytes, err)))
 		return false;
 	progress_clear(progress);
 	if (recording->quiet)
 		return true;
-	cli_print_notices(notices);
-	closing_print(stderr, &(struct closing){
-				      .profile = result->profile,
-				      .duration_ns = result->profile->run_count ? result->profile->runs[0].duration_ns : 0,
-				      .recorder_cpu_ns = result->cpu_ns,
-				      .naming_ns = progress_now_ns() - begin_ns,
-				      .path = recording->output,
-				      .file_bytes = file_bytes,
-			      });
+	if (!recording->merged) {
+		cli_print_notices(notices);
+		close_with(recording, result->profile, result->cpu_ns, progress_now_ns() - begin_ns, file_bytes);
+	} else if (recording->merged->run_count == recording->runs) {
+		cli_print_notices(notices);
+		close_with(recording, recording->merged, recording->cpu_ns, progress_now_ns() - begin_ns, file_bytes);
+	}
 	return true;
 }
 
@@ -272,6 +296,25 @@ static int record(struct recording *recording, struct control *control)
 	return finish(recording, sampler, &progress);
 }
 
+/* Run after run, up to the first that fails or is interrupted; what was recorded until then is kept. */
+static int record_runs(struct recording *recording, struct control *control)
+{
+	struct error err;
+	int code = CLI_EXIT_OK;
+
+	if (!profile_create(&recording->merged, &err))
+		return fail(recording, &err);
+	for (uint64_t run = 1; code == CLI_EXIT_OK && run <= recording->runs && !interrupt_signal(); run++) {
+		code = record(recording, control);
+		if (code != CLI_EXIT_OK)
+			fprintf(stderr, "kelvin: run %llu of %llu ended with exit code %d; %zu runs are kept in %s\n",
+				(unsigned long long)run, (unsigned long long)recording->runs, code, recording->merged->run_count,
+				recording->output);
+	}
+	profile_destroy(recording->merged);
+	return code;
+}
+
 int recording_run(struct recording *recording)
 {
 	CLEANUP(control_close) struct control control;
@@ -288,5 +331,5 @@ int recording_run(struct recording *recording)
 		recording->sampler.part_path = part;
 	recording->sampler.start_disabled = recording->delay_ms > 0 || recording->starts_disabled;
 	interrupt_watch();
-	return record(recording, &control);
+	return recording->runs > 1 ? record_runs(recording, &control) : record(recording, &control);
 }

@@ -14,6 +14,9 @@ struct recording {
 	bool starts_disabled; /* -D -1: until --control switches it on */
 	const char *control;  /* of --control; NULL: none */
 	bool quiet;
+	uint64_t runs;          /* of a command, one after the other, into one profile; 0 counts as 1 */
+	struct profile *merged; /* of several: the runs so far; owned by recording_run() */
+	int64_t cpu_ns;         /* likewise: what the recorder used for them */
 };
 
 /* Returns the program's exit code. */

@@ -14,7 +14,7 @@ _kelvin() {
 	case ${COMP_WORDS[1]} in
 # record
 	record)
-		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --freq --event --call-graph --project-root
+		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --freq --event --call-graph --project-root
 			--origin-rules --quiet --help'
 		case $previous in
 		-p | --pid)

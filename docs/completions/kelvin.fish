@@ -17,6 +17,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from record' -l cgroup -r -d 'a co
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s o -l output -r -d 'the profile'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s d -l duration -x -d 'seconds'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s D -l delay -x -d 'milliseconds until sampling begins'
+complete -c kelvin -n '__fish_seen_subcommand_from record' -l runs -x -d 'runs of the command into one profile'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l control -x -a 'fifo: fd:' -d 'takes commands while recording'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s F -l freq -x -d 'samples per second'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s e -l event -x -a 'cycles cpu-clock task-clock page-faults context-switches' -d 'what is counted'

@@ -32,6 +32,7 @@ _kelvin() {
 			{-o,--output}'[the profile]:file:_files' \
 			{-d,--duration}'[seconds]:seconds:' \
 			{-D,--delay}'[milliseconds until sampling begins]:milliseconds:' \
+			'--runs[runs of the command into one profile]:number:' \
 			'--control[takes commands while recording]:pipes:' \
 			{-F,--freq}'[samples per second]:hertz:' \
 			{-e,--event}'[what is counted]:event:(cycles cpu-clock task-clock page-faults context-switches)' \

@@ -18,12 +18,27 @@ touch plain && chmod 644 plain
 run 126 kelvin record -o d.pb.gz -- ./plain
 run 125 kelvin record -o no/such/d.pb.gz -- true
 says stderr "^kelvin: cannot write no/such/d.pb.gz: directory no/such does not exist"
-run 125 kelvin record -o d.pb.gz -- true
-says stderr "^kelvin: no samples: true ran for"
-[[ ! -e d.pb.gz ]] || fail "a file without samples"
-run 3 kelvin record -o d.pb.gz -- sh -c 'exit 3'
-says stderr "^kelvin: no samples: sh -c exit 3 ran for"
-[[ ! -e d.pb.gz ]] || fail "a file without samples"
+
+# Too short for a sample, as a rule: then there is no file, and the command's own failure is still told.
+code=0
+kelvin record -o d.pb.gz -- true >stdout 2>stderr || code=$?
+if [[ $code -eq 125 ]]; then
+	says stderr "^kelvin: no samples: true ran for"
+	[[ ! -e d.pb.gz ]] || fail "a file without samples"
+else
+	[[ $code -eq 0 && -s d.pb.gz ]] || fail "exit code $code of a command that succeeded"
+fi
+run 3 kelvin record -o d2.pb.gz -- sh -c 'exit 3'
+
+# Several runs make one profile; the first that fails ends them.
+run 0 kelvin record --runs 3 -o runs.pb.gz -- "$workload" --seconds 0.3
+[[ $(grep -c '^wrote ' stderr) -eq 1 ]] || fail "not one closing line for three runs"
+kelvin diff runs.pb.gz runs.pb.gz --json runs.json >/dev/null 2>&1
+jq -e '.evidence.runs_base == 3' runs.json >/dev/null || fail "not three runs: $(jq -c .evidence runs.json)"
+run 4 kelvin record --runs 5 -o failing.pb.gz -- sh -c "'$workload' --seconds 0.2; [ -e once ] && exit 4; touch once"
+says stderr '^kelvin: run 2 of 5 ended with exit code 4; 2 runs are kept'
+run 2 kelvin record --runs 3 -p $$
+says stderr 'only a command can be run several times'
 
 # -d ends the recording, not the command; its exit code is still ours.
 run 5 kelvin record -d 0.5 -o e.pb.gz -- sh -c "'$workload' --seconds 1; exit 5"
