@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* The main program is /home/u/shop/build/shop, compiled in /home/u/shop; a project root is /work/api. */
+/* The main program is /home/u/shop/build/shop, compiled in /home/u/shop; a project root is /code/api. */
 
 #define USER PROFILE_ORIGIN_USER
 #define LIBRARY PROFILE_ORIGIN_LIBRARY
@@ -52,11 +52,11 @@ static const struct {
 	{ "//anon", "//anon", "Stub:CEntry", "", PROFILE_MAPPING_JIT, SYSTEM, RULE(JIT_STUB) },
 	{ "//anon", "//anon", "0x1234", "", PROFILE_MAPPING_JIT, UNKNOWN, RULE(JIT_STUB) },
 	{ "//anon", "//anon", "JS:*sum /srv/x.js:1:2", "", PROFILE_MAPPING_JIT, USER, RULE(JIT_STUB) },
-	{ "//anon", "//anon", "JS:*sum file:///work/api/x.js:1:2", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
-	{ "//anon", "//anon", "JS:~get /work/api/node_modules/q/q.js:1:2", "", PROFILE_MAPPING_JIT, LIBRARY,
+	{ "//anon", "//anon", "JS:*sum file:///code/api/x.js:1:2", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
+	{ "//anon", "//anon", "JS:~get /code/api/node_modules/q/q.js:1:2", "", PROFILE_MAPPING_JIT, LIBRARY,
 		RULE(DEPENDENCY_SOURCE) },
 	{ "//anon", "//anon", "JS:~emit node:events:400:2", "", PROFILE_MAPPING_JIT, LIBRARY, RULE(STANDARD_SOURCE) },
-	{ "//anon", "//anon", "py::main:/work/api/a.py", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
+	{ "//anon", "//anon", "py::main:/code/api/a.py", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
 	{ "//anon", "//anon", "py::loads:/usr/lib/python3.12/json/__init__.py", "", PROFILE_MAPPING_JIT, LIBRARY,
 		RULE(STANDARD_SOURCE) },
 	{ "//anon", "//anon", "py::connect:/usr/lib/python3.12/sqlite3/dbapi2.py", "", PROFILE_MAPPING_JIT, LIBRARY,
@@ -105,15 +105,15 @@ static const struct {
 		RULE(DEPENDENCY_SOURCE) },
 	{ "/srv/app", "app", "x", "/nix/store/abc-x/x.c", PROFILE_MAPPING_FILE, LIBRARY, RULE(DEPENDENCY_SOURCE) },
 	/* the project's own sources */
-	{ "/srv/app", "app", "handle", "/work/api/src/handle.c", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
-	{ "/usr/lib/libapi.so", "libapi.so", "handle", "/work/api/src/handle.c", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
+	{ "/srv/app", "app", "handle", "/code/api/src/handle.c", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
+	{ "/usr/lib/libapi.so", "libapi.so", "handle", "/code/api/src/handle.c", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
 	{ "/home/u/shop/build/shop", "shop", "add", "/home/u/shop/basket.cc", PROFILE_MAPPING_FILE, USER,
 		RULE(COMPILATION_DIRECTORY) },
 	{ "/usr/lib/libshop.so", "libshop.so", "add", "/home/u/shop/basket.cc", PROFILE_MAPPING_FILE, USER,
 		RULE(COMPILATION_DIRECTORY) },
 	/* sources elsewhere: by the binary */
 	{ "/home/u/shop/build/shop", "shop", "add", "/home/u/shopping/basket.cc", PROFILE_MAPPING_FILE, USER, RULE(OTHER_SOURCE) },
-	{ "/srv/app", "app", "handle", "/work/apinot/handle.c", PROFILE_MAPPING_FILE, UNKNOWN, RULE(NONE) },
+	{ "/srv/app", "app", "handle", "/code/apinot/handle.c", PROFILE_MAPPING_FILE, UNKNOWN, RULE(NONE) },
 	{ "/usr/lib/librados.so.2", "librados.so", "rados_read", "./obj/rados.cc", PROFILE_MAPPING_FILE, LIBRARY,
 		RULE(OTHER_SOURCE) },
 	/* no debug information */
@@ -203,8 +203,8 @@ static const struct {
 		RULE(DEPENDENCY_SOURCE) },
 	{ "/srv/app", "app", "hashbrown::raw::find", "/rust/deps/hashbrown-0.15.2/src/raw/mod.rs", PROFILE_MAPPING_FILE, UNKNOWN,
 		RULE(NONE) },
-	{ "/srv/app", "app", "app::main", "/work/api/src/main.rs", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
-	{ "/srv/app", "app", "dep::run", "/work/api/vendor/dep/src/lib.rs", PROFILE_MAPPING_FILE, LIBRARY,
+	{ "/srv/app", "app", "app::main", "/code/api/src/main.rs", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
+	{ "/srv/app", "app", "dep::run", "/code/api/vendor/dep/src/lib.rs", PROFILE_MAPPING_FILE, LIBRARY,
 		RULE(DEPENDENCY_SOURCE) },
 	{ "/srv/app", "app", "<core::iter::Map as core::iter::Iterator>::next", "", PROFILE_MAPPING_FILE, LIBRARY,
 		RULE(NAME_PREFIX) },
@@ -220,7 +220,7 @@ static const struct {
 		SYSTEM, RULE(RUNTIME) },
 	{ "/srv/app", "app", "runtime/internal/sys.Len64", "/usr/local/go/src/runtime/internal/sys/intrinsics.go",
 		PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
-	{ "/srv/app", "app", "runtime.work", "/work/api/runtime.go", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
+	{ "/srv/app", "app", "runtime.work", "/code/api/runtime.go", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
 	{ "/srv/app", "app", "net/http.(*conn).serve", "/usr/local/go/src/net/http/server.go", PROFILE_MAPPING_FILE, LIBRARY,
 		RULE(STANDARD_SOURCE) },
 	{ "/srv/app", "app", "encoding/json.Marshal", "/home/u/sdk/go1.23.1/src/encoding/json/encode.go", PROFILE_MAPPING_FILE,
@@ -231,9 +231,9 @@ static const struct {
 		"/root/go/pkg/mod/github.com/gin-gonic/gin@v1.9.1/gin.go", PROFILE_MAPPING_FILE, LIBRARY, RULE(DEPENDENCY_SOURCE) },
 	{ "/srv/app", "app", "github.com/gin-gonic/gin.(*Engine).ServeHTTP", "github.com/gin-gonic/gin@v1.9.1/gin.go",
 		PROFILE_MAPPING_FILE, LIBRARY, RULE(DEPENDENCY_SOURCE) },
-	{ "/srv/app", "app", "example.com/shop/vendor/x.Do", "/work/api/vendor/x/x.go", PROFILE_MAPPING_FILE, LIBRARY,
+	{ "/srv/app", "app", "example.com/shop/vendor/x.Do", "/code/api/vendor/x/x.go", PROFILE_MAPPING_FILE, LIBRARY,
 		RULE(DEPENDENCY_SOURCE) },
-	{ "/srv/app", "app", "main.main", "/work/api/main.go", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
+	{ "/srv/app", "app", "main.main", "/code/api/main.go", PROFILE_MAPPING_FILE, USER, RULE(PROJECT_ROOT) },
 	{ "/home/u/shop/build/shop", "shop", "main.main", "/src/elsewhere/main.go", PROFILE_MAPPING_FILE, USER,
 		RULE(OTHER_SOURCE) },
 	{ "/home/u/shop/build/shop", "shop", "type:.eq.main.T", "<autogenerated>", PROFILE_MAPPING_FILE, USER, RULE(OTHER_SOURCE) },
@@ -246,7 +246,7 @@ static const struct {
 		"scan_once_unicode", "", PROFILE_MAPPING_FILE, LIBRARY, RULE(SYSTEM_DIRECTORY) },
 	{ "/v/lib/python3.11/site-packages/numpy/core/_multiarray_umath.so", "_multiarray_umath.so", "DOUBLE_add", "",
 		PROFILE_MAPPING_FILE, UNKNOWN, RULE(NONE) },
-	{ "//anon", "//anon", "py::<module>:/work/api/run.py", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
+	{ "//anon", "//anon", "py::<module>:/code/api/run.py", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
 	{ "//anon", "//anon", "py::_find_and_load:<frozen importlib._bootstrap>", "", PROFILE_MAPPING_JIT, LIBRARY,
 		RULE(STANDARD_SOURCE) },
 	{ "//anon", "//anon", "py::sleep:/srv/job.py", "", PROFILE_MAPPING_JIT, USER, RULE(JIT_STUB) },
@@ -259,7 +259,7 @@ static const struct {
 	{ "/usr/bin/nodejs", "nodejs", "uv__io_poll", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
 	{ "/usr/lib/x86_64-linux-gnu/libnode.so.108", "libnode.so", "v8::internal::Runtime_X", "", PROFILE_MAPPING_FILE, SYSTEM,
 		RULE(RUNTIME) },
-	{ "//anon", "//anon", "JS:^handle /work/api/server.js:10:5", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
+	{ "//anon", "//anon", "JS:^handle /code/api/server.js:10:5", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
 	{ "//anon", "//anon", "JS:+handle /home/u/x/server.js:10:5", "", PROFILE_MAPPING_JIT, USER, RULE(JIT_STUB) },
 	{ "//anon", "//anon", "JS:*nextTick node:internal/process/task_queues:60:5", "", PROFILE_MAPPING_JIT, LIBRARY,
 		RULE(STANDARD_SOURCE) },
@@ -296,7 +296,7 @@ static struct origin_evidence evidence_of(size_t i)
 
 static void decides_by_the_table(void **state)
 {
-	static const char *const roots[] = { "/work/api/" };
+	static const char *const roots[] = { "/code/api/" };
 	const struct symbolize_options options = { .project_roots = roots, .project_root_count = 1 };
 	const struct origin_context context = { &options, "/home/u/shop/build/shop", "/home/u/shop" };
 
