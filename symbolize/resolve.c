@@ -130,13 +130,13 @@ static void find_code(void *context, const uint64_t *addresses, size_t count, bo
 	const struct resolution *r = context;
 	struct symbol_hit *hits = calloc(count + 1, sizeof(*hits));
 	bool has_bounds = hits && symbols_any(r->symbols);
-	uint64_t start;
+	uint64_t start, end;
 
 	if (has_bounds)
 		symbols_match(r->symbols, addresses, count, hits);
 	for (size_t i = 0; i < count; i++)
-		is_code[i] =
-			!has_bounds || (hits[i].name && hits[i].size > 0) || symbols_find_fde(r->symbols, addresses[i], &start);
+		is_code[i] = !has_bounds || (hits[i].name && hits[i].size > 0) ||
+			     symbols_find_fde(r->symbols, addresses[i], &start, &end);
 	free(hits);
 }
 
@@ -212,12 +212,14 @@ static bool frames_of_dwarf(
 static bool frame_of_bounds(struct resolution *r, uint64_t address, struct symbolize_frames *out, struct error *err)
 {
 	struct symbolize_frame frame = { .linkage_name = "", .file = "", .decl_file = "", .source = PROFILE_NAME_FDE };
-	uint64_t start = address;
+	struct dwarf_extent extent = { .low = address };
 	char name[512];
 
-	if (!symbols_find_fde(r->symbols, address, &start))
+	if (!symbols_find_fde(r->symbols, address, &extent.low, &extent.high))
 		frame.source = PROFILE_NAME_NONE;
-	snprintf(name, sizeof(name), "%.480s+0x%llx", r->module, (unsigned long long)start);
+	else if (r->fingerprinter)
+		frame.fingerprint = fingerprint_code(r->fingerprinter, &extent, 1);
+	snprintf(name, sizeof(name), "%.480s+0x%llx", r->module, (unsigned long long)extent.low);
 	frame.name = keep(r, name, strlen(name), err);
 	return frame.name && one_frame(r, &frame, out, err);
 }

@@ -186,13 +186,13 @@ static bool find_code_end(const struct symbols *symbols, uint64_t address, uint6
  */
 static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, uint64_t address)
 {
-	uint64_t end, start;
+	uint64_t end, start, fde_end;
 
 	if (hit->size > 0)
 		return address - hit->start < hit->size;
 	if (address - hit->start >= MAX_SIZELESS_BYTES || !find_code_end(symbols, hit->start, &end) || address >= end)
 		return false;
-	return !symbols_find_fde(symbols, address, &start) || start <= hit->start;
+	return !symbols_find_fde(symbols, address, &start, &fde_end) || start <= hit->start;
 }
 
 void symbols_match(const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
@@ -335,18 +335,19 @@ static uint64_t fde_field(const struct symbols *symbols, size_t index, size_t fi
 
 /* Whether the function reaches that far. An FDE: length, CIE, begin and range in the encoding of the search table, four bytes each.
  */
-static bool fde_holds(const struct symbols *symbols, size_t index, uint64_t address)
+static uint64_t fde_size(const struct symbols *symbols, size_t index)
 {
 	struct byte_reader r = byte_reader_over(symbols->eh_frame.bytes, symbols->eh_frame.size);
 
 	byte_reader_seek(&r, fde_field(symbols, index, 1) - symbols->eh_frame.address);
 	byte_reader_skip(&r, 12);
-	return address - fde_field(symbols, index, 0) < byte_reader_u32(&r);
+	return byte_reader_u32(&r);
 }
 
-bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start)
+bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start, uint64_t *end)
 {
 	size_t low = 0, high = symbols->fde_count;
+	uint64_t first, size;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -356,9 +357,13 @@ bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t 
 		else
 			high = middle;
 	}
-	if (low == 0 || !fde_holds(symbols, low - 1, address))
+	if (low == 0)
 		return false;
-	*start = fde_field(symbols, low - 1, 0);
+	first = fde_field(symbols, low - 1, 0);
+	size = fde_size(symbols, low - 1);
+	if (address - first >= size || !checked_add(first, size, end))
+		return false;
+	*start = first;
 	return true;
 }
 

@@ -33,6 +33,6 @@ void symbols_match(const struct symbols *symbols, const uint64_t *addresses, siz
 COMMON_MUST_CHECK
 bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **name, struct error *err);
 
-/* The start of the function that unwind information bounds; false when none holds the address. */
+/* The function [start, end) that unwind information bounds; false when none holds the address. */
 COMMON_MUST_CHECK
-bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start);
+bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start, uint64_t *end);
