@@ -11,7 +11,8 @@ says stderr ', 0 lost, (100\.0|99\.[5-9]) % whole stacks$'
 says_not stderr 'records of new mappings and threads were lost'
 at_least "$(share a.pb.gz 'run_thread;serve')" 60 "share of the short-lived threads"
 
-run 0 kelvin record -o b.pb.gz -- sh -c 'i=0; while [ $i -lt 1000 ]; do /bin/true; i=$((i + 1)); done'
+# Two hundred processes of ten milliseconds each.
+run 0 kelvin record -o b.pb.gz -- sh -c "i=0; while [ \$i -lt 200 ]; do '$WORKLOADS/system_workload' --seconds 0.01; i=\$((i + 1)); done"
 says stderr ', 0 lost, '
 says_not stderr 'records of new mappings and threads were lost'
-at_least "$(share b.pb.gz '^true;')" 20 "share of the short-lived processes"
+at_least "$(share b.pb.gz '^system_workload;')" 80 "share of the short-lived processes"
