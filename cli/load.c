@@ -35,6 +35,10 @@ static bool source_open(const char *name, struct source *source, struct error *e
 	*source = (struct source){ .name = is_stdin ? "standard input" : name, .fd = STDIN_FILENO };
 	if (!is_stdin)
 		source->fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (source->fd < 0 && errno == ENOENT)
+		return error_set(err, ERROR_NOT_FOUND,
+			"cannot read %s: No such file or directory; 'kelvin record -o %s' makes a profile of that name", name,
+			name);
 	if (source->fd < 0)
 		return error_set_errno(err, errno, "cannot read %s", name);
 	source->is_stream = lseek(source->fd, 0, SEEK_CUR) < 0;

@@ -70,22 +70,22 @@ enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
 static bool read_plain(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
 {
 	if (size == 0)
-		return error_set(err, ERROR_FORMAT, "cannot read %s: it is empty", name);
+		return error_set(err, ERROR_FORMAT, "cannot read %s: it is empty; record it again", name);
 	switch (profile_bytes_kind(bytes, size)) {
 	case PROFILE_BYTES_PPROF:
 		return pprof_read(bytes, size, name, profile, err);
 	case PROFILE_BYTES_FOLDED:
 		return folded_read(bytes, size, name, profile, err);
 	case PROFILE_BYTES_PERF_DATA:
-		return error_set(err, ERROR_UNSUPPORTED,
-			"cannot read %s: it is a perf.data file; turn it into folded stacks first: perf script | stackcollapse-perf.pl",
-			name);
+		return error_set(
+			err, ERROR_UNSUPPORTED, "cannot read %s: it is a packed perf.data file; unpack it first: gunzip", name);
 	case PROFILE_BYTES_PART:
 		return error_set(err, ERROR_UNSUPPORTED, "cannot read %s: it is an unfinished recording", name);
 	case PROFILE_BYTES_UNKNOWN:
 		break;
 	}
-	return error_set(err, ERROR_FORMAT, "cannot read %s: not a profile (pprof, gzipped or bare, or folded stacks)", name);
+	return error_set(err, ERROR_FORMAT,
+		"cannot read %s: not a profile (pprof, perf.data or folded stacks); 'kelvin record -o FILE' makes one", name);
 }
 
 bool profile_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
