@@ -67,16 +67,27 @@ uint64_t hash_seed(void)
 
 void hash_map_init(struct hash_map *map, size_t key_size)
 {
-	*map = (struct hash_map){ .key_size = key_size, .seed = hash_seed() };
+	/* Rounded up, so that every value is aligned. */
+	size_t slot_size = (2 * sizeof(uint32_t) - 1 + key_size) / sizeof(uint32_t) * sizeof(uint32_t);
+
+	*map = (struct hash_map){ .key_size = key_size, .slot_size = slot_size, .seed = hash_seed() };
 }
 
 void hash_map_deinit(struct hash_map *map)
 {
-	free(map->keys);
-	free(map->values);
-	map->keys = NULL;
-	map->values = NULL;
+	free(map->slots);
+	map->slots = NULL;
 	map->capacity = map->count = 0;
+}
+
+static inline uint32_t *value_at(const struct hash_map *map, size_t slot)
+{
+	return (uint32_t *)(void *)(map->slots + slot * map->slot_size);
+}
+
+static inline uint8_t *key_at(const struct hash_map *map, size_t slot)
+{
+	return map->slots + slot * map->slot_size + sizeof(uint32_t);
 }
 
 /* The sizes of the sampler's keys are compared without a call. */
@@ -100,46 +111,41 @@ static size_t find_slot(const struct hash_map *map, const void *key)
 	size_t mask = map->capacity - 1;
 	size_t slot = hash_seeded(key, map->key_size, map->seed) & mask;
 
-	while (map->values[slot] != HASH_MAP_NONE && !same_key(map->keys + slot * map->key_size, key, map->key_size))
+	while (*value_at(map, slot) != HASH_MAP_NONE && !same_key(key_at(map, slot), key, map->key_size))
 		slot = (slot + 1) & mask;
 	return slot;
 }
 
 uint32_t hash_map_get(const struct hash_map *map, const void *key)
 {
-	return map->count ? map->values[find_slot(map, key)] : HASH_MAP_NONE;
+	return map->count ? *value_at(map, find_slot(map, key)) : HASH_MAP_NONE;
+}
+
+static void put(struct hash_map *map, size_t slot, const void *key, uint32_t value)
+{
+	*value_at(map, slot) = value;
+	memcpy(key_at(map, slot), key, map->key_size);
 }
 
 static bool grow(struct hash_map *map, struct error *err)
 {
 	struct hash_map grown = *map;
-	uint64_t key_bytes;
+	uint64_t bytes;
 
 	grown.capacity = map->capacity ? map->capacity * 2 : FIRST_CAPACITY;
 	if (map->count >= MAX_COUNT)
 		return error_set(err, ERROR_LIMIT, "more than %d keys", MAX_COUNT);
-	if (!checked_mul(grown.capacity, grown.key_size, &key_bytes))
+	if (!checked_mul(grown.capacity, grown.slot_size, &bytes))
 		return error_set_memory(err);
-	grown.keys = malloc(key_bytes);
-	grown.values = malloc(grown.capacity * sizeof(*grown.values));
-	if (!grown.keys || !grown.values) {
-		free(grown.keys);
-		free(grown.values);
+	grown.slots = malloc(bytes);
+	if (!grown.slots)
 		return error_set_memory(err);
-	}
-	memset(grown.values, 0xff, grown.capacity * sizeof(*grown.values));
-	for (size_t i = 0; i < map->capacity; i++) {
-		const uint8_t *key = map->keys + i * map->key_size;
-		size_t slot;
-
-		if (map->values[i] == HASH_MAP_NONE)
-			continue;
-		slot = find_slot(&grown, key);
-		memcpy(grown.keys + slot * grown.key_size, key, grown.key_size);
-		grown.values[slot] = map->values[i];
-	}
-	free(map->keys);
-	free(map->values);
+	for (size_t i = 0; i < grown.capacity; i++)
+		*value_at(&grown, i) = HASH_MAP_NONE;
+	for (size_t i = 0; i < map->capacity; i++)
+		if (*value_at(map, i) != HASH_MAP_NONE)
+			put(&grown, find_slot(&grown, key_at(map, i)), key_at(map, i), *value_at(map, i));
+	free(map->slots);
 	*map = grown;
 	return true;
 }
@@ -151,12 +157,11 @@ bool hash_map_add(struct hash_map *map, const void *key, uint32_t new_value, uin
 	if (map->count >= map->capacity / 4 * 3 && !grow(map, err))
 		return false;
 	slot = find_slot(map, key);
-	*added = map->values[slot] == HASH_MAP_NONE;
+	*added = *value_at(map, slot) == HASH_MAP_NONE;
 	if (*added) {
-		memcpy(map->keys + slot * map->key_size, key, map->key_size);
-		map->values[slot] = new_value;
+		put(map, slot, key, new_value);
 		map->count++;
 	}
-	*value = &map->values[slot];
+	*value = value_at(map, slot);
 	return true;
 }

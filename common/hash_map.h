@@ -12,9 +12,9 @@
  * Not thread-safe. Hashing is seeded per process against keys chosen by a hostile file.
  */
 struct hash_map {
-	uint8_t *keys;    /* owned: capacity * key_size */
-	uint32_t *values; /* owned; HASH_MAP_NONE marks a free slot */
-	size_t key_size;
+	uint8_t *slots; /* owned: capacity * slot_size, each a 32-bit value (HASH_MAP_NONE: free) and its key, for one miss of the
+			   cache */
+	size_t key_size, slot_size;
 	size_t capacity; /* a power of two, or 0 */
 	size_t count;
 	uint64_t seed;

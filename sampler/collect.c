@@ -65,17 +65,28 @@ void collector_deinit(struct collector *collector)
 	*collector = (struct collector){ 0 };
 }
 
+static struct collector_step *find_step(struct collector *collector, uint64_t frame, uint32_t parent)
+{
+	uint64_t mixed = (frame ^ (uint64_t)parent << 40) * 0x9e3779b97f4a7c15u;
+
+	return &collector->steps[mixed >> (64 - COLLECTOR_STEP_BITS)];
+}
+
+static bool is_step(const struct collector_step *step, uint64_t frame, uint32_t parent)
+{
+	return step->frame == frame && step->parent == parent && step->stack != 0;
+}
+
 static bool push_location(struct collector *collector, uint32_t location, uint32_t *stack, struct error *err)
 {
-	uint32_t mixed = *stack * 0x9e3779b1u ^ location * 0x85ebca6bu;
-	struct collector_step *step = &collector->steps[mixed >> (32 - COLLECTOR_STEP_BITS)];
+	struct collector_step *step = find_step(collector, location, *stack);
 
-	if (step->stack == 0 || step->parent != *stack || step->location != location) {
+	if (!is_step(step, location, *stack)) {
 		uint32_t pushed;
 
 		if (!profile_add_stack(collector->profile, *stack, location, &pushed, err))
 			return false;
-		*step = (struct collector_step){ *stack, location, pushed };
+		*step = (struct collector_step){ location, *stack, pushed };
 	}
 	*stack = step->stack;
 	return true;
@@ -86,7 +97,24 @@ static bool push_frame(struct collector *collector, uint32_t mapping, uint64_t a
 	uint32_t location;
 
 	return profile_add_location(collector->profile, mapping, address, &location, err) &&
-	       push_location(collector, location, stack, err);
+	       profile_add_stack(collector->profile, *stack, location, stack, err);
+}
+
+/* `address` as the kernel image has it. */
+static bool push_kernel_frame(struct collector *collector, uint32_t mapping, uint64_t address, uint32_t *stack, struct error *err)
+{
+	uint64_t frame = address | (uint64_t)1 << 63;
+	struct collector_step *step = find_step(collector, frame, *stack);
+
+	if (!is_step(step, frame, *stack)) {
+		uint32_t pushed = *stack;
+
+		if (!push_frame(collector, mapping, address, &pushed, err))
+			return false;
+		*step = (struct collector_step){ frame, *stack, pushed };
+	}
+	*stack = step->stack;
+	return true;
 }
 
 static uint64_t chain_address(const struct stitch_chain *chain, size_t index)
@@ -137,7 +165,7 @@ static bool push_kernel(struct collector *collector, const struct record_sample 
 		return false;
 	/* All but the leaf are return addresses: the call lies before them. */
 	for (size_t i = chain.count; i-- > 0;)
-		if (!push_frame(collector, mapping, chain_address(&chain, i) - (i > 0) + bias, stack, err))
+		if (!push_kernel_frame(collector, mapping, chain_address(&chain, i) - (i > 0) + bias, stack, err))
 			return false;
 	return true;
 }

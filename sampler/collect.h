@@ -20,10 +20,11 @@ struct collector_who {
 
 /* A step that stacks took lately: the profile's own index is too large to stay in the cache. */
 struct collector_step {
-	uint32_t parent, location, stack; /* stack 0: none */
+	uint64_t frame;         /* a location, or an address of the kernel, which no location's id is like */
+	uint32_t parent, stack; /* stack 0: none */
 };
 
-enum { COLLECTOR_RECENT = 32, COLLECTOR_WHO = 64, COLLECTOR_STEP_BITS = 12 }; /* threads share places */
+enum { COLLECTOR_RECENT = 32, COLLECTOR_WHO = 64, COLLECTOR_STEP_BITS = 13 }; /* threads share places */
 
 /* From records to samples of the profile. */
 struct collector {

@@ -6,12 +6,6 @@
 
 enum { MAX_RULES = 1 << 20 };
 
-/* What is compared: the whole rule, and where its expressions lie. */
-struct content {
-	struct rules_rule rule;
-	const struct cfi_table *table;
-};
-
 void rules_init(struct rules *rules)
 {
 	*rules = (struct rules){ 0 };
@@ -30,36 +24,66 @@ static bool is_expression(const struct cfi_register_rule *rule)
 	return rule->place == CFI_EXPRESSION || rule->place == CFI_VAL_EXPRESSION;
 }
 
+static int saved_index(uint32_t number)
+{
+	for (int i = 0; i < RULES_SAVED; i++)
+		if (rules_saved_registers[i] == number)
+			return i;
+	return -1;
+}
+
+bool rules_as_pushes(const struct cfi_rule *rule, struct rules_pushes *pushes)
+{
+	enum { WORD_BYTES = 8 };
+	const struct cfi_register_rule *return_address = &rule->registers[CFI_RIP];
+	struct rules_pushes made = { .cfa_offset = rule->cfa.offset, .cfa_register = rule->cfa_register };
+
+	if (rule->is_signal_frame || rule->cfa.place != CFI_REGISTER || return_address->place != CFI_AT_CFA ||
+		return_address->offset != -WORD_BYTES)
+		return false;
+	for (uint32_t i = 0; i < CFI_RIP; i++) {
+		const struct cfi_register_rule *saved = &rule->registers[i];
+		int32_t words = -(saved->offset / WORD_BYTES);
+		int at = saved_index(i);
+
+		if (saved->place == CFI_SAME)
+			continue;
+		if (at < 0 || saved->place != CFI_AT_CFA || saved->offset % WORD_BYTES != 0 || words < 1 || words > UINT8_MAX)
+			return false;
+		made.saved[at] = (uint8_t)words;
+	}
+	*pushes = made;
+	return true;
+}
+
 /* Every byte is set, for it is hashed and compared as bytes. */
-static void fill(struct content *content, const struct cfi_rule *rule, const struct cfi_table *table)
+static void fill(struct rules_rule *made, const struct cfi_rule *rule, const struct cfi_table *table)
 {
 	bool has_expression = is_expression(&rule->cfa) || is_expression(&rule->registers[CFI_RIP]);
 
-	memset(content, 0, sizeof(*content));
-	content->rule.cfa = rule->cfa;
-	content->rule.return_address = rule->registers[CFI_RIP];
-	content->rule.cfa_register = rule->cfa_register;
-	content->rule.is_signal_frame = rule->is_signal_frame;
-	content->rule.is_simple = rule->cfa.place == CFI_REGISTER && rule->registers[CFI_RIP].place == CFI_AT_CFA;
+	memset(made, 0, sizeof(*made));
+	made->cfa = rule->cfa;
+	made->return_address = rule->registers[CFI_RIP];
+	made->cfa_register = rule->cfa_register;
+	made->is_signal_frame = rule->is_signal_frame;
 	for (uint32_t i = 0; i < CFI_RIP; i++) {
-		struct rules_place *place = &content->rule.places[content->rule.place_count];
+		struct rules_place *place = &made->places[made->place_count];
 
 		/* The caller's stack pointer is the CFA unless it is said to be elsewhere. */
 		if (rule->registers[i].place == CFI_SAME)
 			continue;
 		place->rule = rule->registers[i];
 		place->number = i;
-		content->rule.place_count++;
-		content->rule.is_simple &= place->rule.place == CFI_AT_CFA;
+		made->place_count++;
 		has_expression |= is_expression(&rule->registers[i]);
 	}
 	if (has_expression)
-		content->table = table;
+		made->table = table;
 }
 
 bool rules_intern(struct rules *rules, const struct cfi_rule *rule, const struct cfi_table *table, uint32_t *id, struct error *err)
 {
-	struct content content;
+	struct rules_rule content;
 	uint64_t key[2];
 	uint32_t *value;
 	bool added;
@@ -67,14 +91,12 @@ bool rules_intern(struct rules *rules, const struct cfi_rule *rule, const struct
 	fill(&content, rule, table);
 	/* Two independent halves: that different rules agree in both does not happen. */
 	key[0] = hash_bytes(&content, sizeof(content));
-	content.rule.places[CFI_REGISTERS - 1].number = 1;
-	key[1] = hash_bytes(&content, sizeof(content));
-	content.rule.places[CFI_REGISTERS - 1].number = 0;
+	key[1] = hash_bytes_seeded(&content, sizeof(content), key[0]);
 	if (!ARRAY_RESERVE(&rules->rules, &rules->capacity, rules->count + 1, MAX_RULES, err) ||
 		!hash_map_add(&rules->by_content, key, (uint32_t)rules->count, &value, &added, err))
 		return false;
 	if (added)
-		rules->rules[rules->count++] = content.rule;
+		rules->rules[rules->count++] = content;
 	*id = *value;
 	return true;
 }

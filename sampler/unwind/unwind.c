@@ -7,13 +7,14 @@
 #include <string.h>
 
 /* Callers return to few places: a cache of this size answers for 99 of 100 frames. */
-enum { CACHE_BITS = 14, CACHE_ENTRIES = 1 << CACHE_BITS, ENTRY_CODE_BYTES = 64 };
+enum { CACHE_BITS = 14, CACHE_ENTRIES = 1 << CACHE_BITS, CACHED_BYTES = 32, LINE_BYTES = 64, ENTRY_CODE_BYTES = 64 };
 
 /* What lies further above the dump than any stack is deep is another stack. */
 static const uint64_t deepest_stack_bytes = 8 << 20;
 
 enum cached_kind {
 	CACHED_NOWHERE, /* in no executable mapping */
+	CACHED_PUSHES,  /* what nearly every function does */
 	CACHED_RULE,
 	CACHED_SIGNAL_RETURN, /* no rule, but the code a signal handler returns to */
 	CACHED_ENTRY,         /* no rule, but where execution of the image starts */
@@ -21,13 +22,19 @@ enum cached_kind {
 	CACHED_NO_RULE,
 };
 
+/* Two to a cache line: most frames touch nothing else of ours. */
 struct cached {
 	uint64_t generation, address;
-	const struct cfi_table *table;
 	uint32_t location;
-	uint32_t rule : 24;
-	uint32_t kind : 8; /* enum cached_kind */
+	uint8_t kind;                             /* enum cached_kind */
+	uint8_t cfa_register, saved[RULES_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes */
+	union {
+		int32_t cfa_offset; /* of CACHED_PUSHES */
+		uint32_t rule;      /* of CACHED_RULE: its id */
+	};
 };
+
+_Static_assert(sizeof(struct cached) == CACHED_BYTES, "an entry does not straddle cache lines");
 
 struct unwinder {
 	struct cached *cache;
@@ -50,11 +57,12 @@ bool unwinder_create(struct unwinder **unwinder, struct error *err)
 	struct unwinder *made = calloc(1, sizeof(*made));
 
 	if (made)
-		made->cache = calloc(CACHE_ENTRIES, sizeof(*made->cache));
+		made->cache = aligned_alloc(LINE_BYTES, CACHE_ENTRIES * sizeof(*made->cache));
 	if (!made || !made->cache) {
 		free(made);
 		return error_set_memory(err);
 	}
+	memset(made->cache, 0, CACHE_ENTRIES * sizeof(*made->cache));
 	rules_init(&made->rules);
 	*unwinder = made;
 	return true;
@@ -111,23 +119,37 @@ static enum cached_kind kind_without_rule(const struct unwind_code *code)
 	return has_code(code, 0, syscall, sizeof(syscall)) ? CACHED_SYSCALL : CACHED_NO_RULE;
 }
 
+static void fill_rule(struct walk *w, struct cached *cached, const struct cfi_rule *rule, const struct cfi_table *table)
+{
+	struct rules_pushes pushes;
+	struct error ignored;
+	uint32_t id;
+
+	if (rules_as_pushes(rule, &pushes)) {
+		cached->kind = CACHED_PUSHES;
+		cached->cfa_register = pushes.cfa_register;
+		cached->cfa_offset = pushes.cfa_offset;
+		memcpy(cached->saved, pushes.saved, sizeof(pushes.saved));
+	} else if (rules_intern(&w->unwinder->rules, rule, table, &id, &ignored)) {
+		cached->kind = CACHED_RULE;
+		cached->rule = id;
+	}
+}
+
 static void fill_cached(struct walk *w, struct cached *cached, uint64_t address)
 {
 	struct unwind_code code = { 0 };
 	struct cfi_rule rule;
-	struct error ignored;
-	uint32_t id;
 
 	*cached = (struct cached){ .generation = w->space->generation, .address = address, .kind = CACHED_NOWHERE };
 	if (!w->space->find(w->space->context, address, &code))
 		return;
-	cached->table = code.table;
 	cached->location = code.location;
-	cached->kind = kind_without_rule(&code);
-	if (code.table && cfi_table_find(code.table, code.image_address, &rule) &&
-		rules_intern(&w->unwinder->rules, &rule, code.table, &id, &ignored)) {
-		cached->rule = id & 0xffffff;
-		cached->kind = CACHED_RULE;
+	if (code.table && cfi_table_find(code.table, code.image_address, &rule)) {
+		cached->kind = CACHED_NO_RULE;
+		fill_rule(w, cached, &rule, code.table);
+	} else {
+		cached->kind = kind_without_rule(&code);
 	}
 }
 
@@ -186,7 +208,7 @@ static bool step_by_frame_pointer(struct walk *w, enum profile_stop *stop)
 	return true;
 }
 
-static bool find_cfa(struct walk *w, const struct cached *cached, const struct rules_rule *rule, uint64_t *cfa)
+static bool find_cfa(struct walk *w, const struct rules_rule *rule, uint64_t *cfa)
 {
 	const struct cfi_memory memory = { read_stack_for_expression, w->dump };
 
@@ -194,11 +216,11 @@ static bool find_cfa(struct walk *w, const struct cached *cached, const struct r
 		*cfa = w->registers.values[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa.offset;
 		return true;
 	}
-	return cfi_evaluate(cached->table, rule->cfa, w->registers.values, &memory, 0, cfa);
+	return cfi_evaluate(rule->table, rule->cfa, w->registers.values, &memory, 0, cfa);
 }
 
 /* A register's value in the caller; false with the reason when it is out of reach. */
-static bool recover(struct walk *w, const struct cached *cached, const struct rules_place *place, uint64_t cfa, uint64_t *value,
+static bool recover(struct walk *w, const struct rules_place *place, const struct cfi_table *table, uint64_t cfa, uint64_t *value,
 	enum profile_stop *stop)
 {
 	const struct cfi_memory memory = { read_stack_for_expression, w->dump };
@@ -224,7 +246,7 @@ static bool recover(struct walk *w, const struct cached *cached, const struct ru
 	case CFI_EXPRESSION:
 	case CFI_VAL_EXPRESSION:
 		*stop = PROFILE_STOP_UNWINDER;
-		if (!cfi_evaluate(cached->table, *rule, w->registers.values, &memory, cfa, &address))
+		if (!cfi_evaluate(table, *rule, w->registers.values, &memory, cfa, &address))
 			return false;
 		if (rule->place == CFI_VAL_EXPRESSION) {
 			*value = address;
@@ -236,47 +258,57 @@ static bool recover(struct walk *w, const struct cached *cached, const struct ru
 	return read_stack(w->dump, address, value);
 }
 
+/* The CFA is the caller's stack pointer: it moves up; where the first frame stands its own rule may know better. */
+static bool moves_up(const struct walk *w, uint64_t cfa)
+{
+	return cfa > w->registers.values[CFI_RSP] || w->result->count == 1;
+}
+
 /*
  * In both of these a register that cannot be read stays as it is: behind the `pop` of an epilogue its slot lies below the stack
  * pointer, and the register holds the caller's value already.
  */
-static bool step_by_simple_rule(struct walk *w, const struct rules_rule *rule, uint64_t cfa, enum profile_stop *stop)
+static bool step_by_pushes(struct walk *w, const struct cached *cached, enum profile_stop *stop)
 {
-	uint64_t address = cfa + (uint64_t)(int64_t)rule->return_address.offset, value;
+	uint64_t cfa = w->registers.values[cached->cfa_register] + (uint64_t)(int64_t)cached->cfa_offset, value;
 
-	if (!read_stack(w->dump, address, &w->registers.values[CFI_RIP])) {
-		*stop = stop_of_read(w, address);
+	*stop = PROFILE_STOP_BAD_STACK;
+	if (!moves_up(w, cfa))
+		return false;
+	w->is_exact = false;
+	w->result->caller_stack_pointer = cfa;
+	if (!read_stack(w->dump, cfa - sizeof(value), &value)) {
+		*stop = stop_of_read(w, cfa - sizeof(value));
 		return false;
 	}
+	w->registers.values[CFI_RIP] = value;
 	w->registers.values[CFI_RSP] = cfa;
-	for (unsigned int i = 0; i < rule->place_count; i++)
-		if (read_stack(w->dump, cfa + (uint64_t)(int64_t)rule->places[i].rule.offset, &value))
-			w->registers.values[rule->places[i].number] = value;
+	for (int i = 0; i < RULES_SAVED; i++)
+		if (cached->saved[i] && read_stack(w->dump, cfa - cached->saved[i] * sizeof(value), &value))
+			w->registers.values[rules_saved_registers[i]] = value;
 	return true;
 }
 
-static bool step_by_any_rule(
-	struct walk *w, const struct cached *cached, const struct rules_rule *rule, uint64_t cfa, enum profile_stop *stop)
+static bool step_to_caller(struct walk *w, const struct rules_rule *rule, uint64_t cfa, enum profile_stop *stop)
 {
 	const struct rules_place return_address = { rule->return_address, CFI_RIP };
 	struct unwind_registers caller = w->registers;
 	enum profile_stop ignored;
 	uint64_t value;
 
-	if (!recover(w, cached, &return_address, cfa, &caller.values[CFI_RIP], stop))
+	if (!recover(w, &return_address, rule->table, cfa, &caller.values[CFI_RIP], stop))
 		return false;
 	caller.values[CFI_RSP] = cfa;
 	for (unsigned int i = 0; i < rule->place_count; i++)
-		if (recover(w, cached, &rule->places[i], cfa, &value, &ignored))
+		if (recover(w, &rule->places[i], rule->table, cfa, &value, &ignored))
 			caller.values[rule->places[i].number] = value;
 	w->registers = caller;
 	return true;
 }
 
 /* From the registers of a frame to those of its caller. */
-static bool step_by_rule(struct walk *w, const struct cached *cached, enum profile_stop *stop)
+static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum profile_stop *stop)
 {
-	const struct rules_rule *rule = &w->unwinder->rules.rules[cached->rule];
 	uint64_t cfa = 0;
 
 	if (rule->return_address.place == CFI_UNDEFINED) {
@@ -285,16 +317,16 @@ static bool step_by_rule(struct walk *w, const struct cached *cached, enum profi
 	}
 	*stop = PROFILE_STOP_UNWINDER;
 	/* A return address that is the function's own pc: the rule says nothing about it. */
-	if (rule->return_address.place == CFI_SAME || !find_cfa(w, cached, rule, &cfa))
+	if (rule->return_address.place == CFI_SAME || !find_cfa(w, rule, &cfa))
 		return false;
-	/* The CFA is the caller's stack pointer: it moves up, unless a signal handler ran on a stack of its own. */
-	if (cfa <= w->registers.values[CFI_RSP] && !rule->is_signal_frame && w->result->count > 1) {
+	/* A signal handler may have run on a stack of its own. */
+	if (!rule->is_signal_frame && !moves_up(w, cfa)) {
 		*stop = PROFILE_STOP_BAD_STACK;
 		return false;
 	}
 	w->is_exact = rule->is_signal_frame;
 	w->result->caller_stack_pointer = rule->is_signal_frame ? 0 : cfa;
-	return rule->is_simple ? step_by_simple_rule(w, rule, cfa, stop) : step_by_any_rule(w, cached, rule, cfa, stop);
+	return step_to_caller(w, rule, cfa, stop);
 }
 
 /* The kernel keeps the interrupted registers in a ucontext at the stack pointer (asm/sigcontext.h). */
@@ -355,8 +387,10 @@ static bool step(struct walk *w, enum profile_stop *stop)
 	case CACHED_NOWHERE:
 		*stop = PROFILE_STOP_NO_MAPPING;
 		return false;
+	case CACHED_PUSHES:
+		return step_by_pushes(w, cached, stop);
 	case CACHED_RULE:
-		return step_by_rule(w, cached, stop);
+		return step_by_rule(w, &w->unwinder->rules.rules[cached->rule], stop);
 	case CACHED_SIGNAL_RETURN:
 		return step_by_signal_return(w, stop);
 	case CACHED_ENTRY:
