@@ -17,18 +17,30 @@ struct map_entry {
 
 struct symbol_map {
 	struct buffer text; /* the file; names point into it */
+	struct arena names; /* of symbols that came without a file */
 	struct map_entry *entries;
 	size_t count, capacity;
 };
 
-static bool read_text(const char *path, struct symbol_map **map, struct error *err)
+bool symbol_map_create(struct symbol_map **map, struct error *err)
 {
 	struct symbol_map *made = calloc(1, sizeof(*made));
-	struct error why;
 
 	if (!made)
 		return error_set_memory(err);
 	buffer_init(&made->text, max_map_bytes);
+	arena_init(&made->names, max_map_bytes);
+	*map = made;
+	return true;
+}
+
+static bool read_text(const char *path, struct symbol_map **map, struct error *err)
+{
+	struct symbol_map *made = NULL;
+	struct error why;
+
+	if (!symbol_map_create(&made, err))
+		return false;
 	if (!file_read(path, &made->text, &why) && why.code != ERROR_NOT_FOUND && why.code != ERROR_PERMISSION) {
 		symbol_map_destroy(made);
 		*err = why;
@@ -43,6 +55,7 @@ void symbol_map_destroy(struct symbol_map *map)
 	if (!map)
 		return;
 	buffer_deinit(&map->text);
+	arena_deinit(&map->names);
 	free(map->entries);
 	free(map);
 }
@@ -55,6 +68,20 @@ static bool add(struct symbol_map *map, const struct map_entry *entry, struct er
 	map->entries[map->count].order = map->count;
 	map->count++;
 	return true;
+}
+
+bool symbol_map_add(struct symbol_map *map, const struct symbol_map_symbol *symbol, struct error *err)
+{
+	const struct map_entry entry = {
+		.start = symbol->start,
+		.size = symbol->size,
+		.name = arena_copy_string(&map->names, symbol->name, strlen(symbol->name)),
+		.module = arena_copy_string(&map->names, symbol->module, strlen(symbol->module)),
+	};
+
+	if (!entry.name || !entry.module)
+		return error_set_memory(err);
+	return add(map, &entry, err);
 }
 
 static int compare_entries(const void *left, const void *right)
@@ -111,6 +138,18 @@ static bool take_jit_line(struct symbol_map *map, char *line, struct error *err)
 	return add(map, &entry, err);
 }
 
+/* One of them tells what the place is; which one must not depend on how the names were read. */
+static void keep_first_names(struct symbol_map *map)
+{
+	size_t kept = 0;
+
+	sort_entries(map);
+	for (size_t i = 0; i < map->count; i++)
+		if (kept == 0 || map->entries[kept - 1].start != map->entries[i].start)
+			map->entries[kept++] = map->entries[i];
+	map->count = kept;
+}
+
 static char *next_line(char **pos)
 {
 	char *line = *pos, *end;
@@ -137,7 +176,7 @@ bool symbol_map_read_kallsyms(const char *path, struct symbol_map **map, bool *r
 			symbol_map_destroy(made);
 			return false;
 		}
-	sort_entries(made);
+	keep_first_names(made);
 	*restricted = !nonzero;
 	*map = made;
 	return true;

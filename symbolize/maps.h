@@ -10,18 +10,32 @@
  */
 struct symbol_map;
 
+struct symbol_map_symbol {
+	uint64_t start, size; /* size 0: up to the next one */
+	const char *name, *module;
+};
+
 struct symbol_map_hit {
 	const char *name;   /* borrowed from the map */
 	const char *module; /* of the kernel; "" for none */
 };
 
-/* A file that is not there is an empty map. `restricted` is set when all addresses are 0. */
+/*
+ * A file that is not there is an empty map. `restricted` is set when all addresses are 0. Of several names of one place the first
+ * counts, as in the kernel's own messages.
+ */
 COMMON_MUST_CHECK
 bool symbol_map_read_kallsyms(const char *path, struct symbol_map **map, bool *restricted, struct error *err);
 
 /* Later lines win over earlier ones of the same place: code is thrown away and made anew. Damaged lines are passed over. */
 COMMON_MUST_CHECK
 bool symbol_map_read_jit(const char *path, struct symbol_map **map, struct error *err);
+
+/* One that is filled by hand: what is added copies its strings, and starts after what was added before. */
+COMMON_MUST_CHECK
+bool symbol_map_create(struct symbol_map **map, struct error *err);
+COMMON_MUST_CHECK
+bool symbol_map_add(struct symbol_map *map, const struct symbol_map_symbol *symbol, struct error *err);
 
 void symbol_map_destroy(struct symbol_map *map);
 

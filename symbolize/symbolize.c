@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbolize.h"
 
+#include "symbolize/kernel.h"
 #include "symbolize/maps.h"
 #include "symbolize/origin.h"
 #include "symbolize/result.h"
@@ -72,22 +73,37 @@ static void resolve_batch(void *context, size_t index)
 	batch->failed = !symbolize_addresses(batch->image, batch->addresses, batch->count, w->options, &batch->result, &batch->err);
 }
 
+/* Above this many addresses to read all of its symbols costs the kernel less than to be asked. */
+enum { MOST_ASKED = 50000 };
+
+static bool read_kernel_symbols(struct work *w, struct batch *batch, struct buffer *notices, struct error *err)
+{
+	static const char running[] = "/proc/kallsyms";
+	const char *path = w->options->kallsyms_path ? w->options->kallsyms_path : running;
+
+	if (strcmp(path, running) == 0 && batch->count <= MOST_ASKED &&
+		!kernel_ask(batch->addresses, batch->count, &batch->map, err))
+		return false;
+	if (batch->map)
+		return true;
+	if (!symbol_map_read_kallsyms(path, &batch->map, &w->stats->kernel_restricted, err))
+		return false;
+	if (w->stats->kernel_restricted && notices)
+		buffer_append_string(notices, "kernel functions stay unnamed: kernel.kptr_restrict hides their addresses; "
+					      "run 'sudo sysctl kernel.kptr_restrict=0' or run kelvin as root\n");
+	return true;
+}
+
 static bool read_maps(struct work *w, const char *const *jit_maps, struct buffer *notices, struct error *err)
 {
 	for (size_t i = 0; i < w->profile->mapping_count; i++) {
-		const struct profile_mapping *mapping = &w->profile->mappings[i];
-		const char *kallsyms = w->options->kallsyms_path ? w->options->kallsyms_path : "/proc/kallsyms";
 		struct batch *batch = &w->batches[i];
 
 		if (batch->count == 0)
 			continue;
-		if (mapping->kind == PROFILE_MAPPING_KERNEL) {
-			if (!symbol_map_read_kallsyms(kallsyms, &batch->map, &w->stats->kernel_restricted, err))
+		if (w->profile->mappings[i].kind == PROFILE_MAPPING_KERNEL) {
+			if (!read_kernel_symbols(w, batch, notices, err))
 				return false;
-			if (w->stats->kernel_restricted && notices)
-				buffer_append_string(notices,
-					"kernel functions stay unnamed: kernel.kptr_restrict hides their addresses; "
-					"run 'sudo sysctl kernel.kptr_restrict=0' or run kelvin as root\n");
 		} else if (jit_maps && jit_maps[i] && !symbol_map_read_jit(jit_maps[i], &batch->map, err)) {
 			return false;
 		}

@@ -35,6 +35,7 @@ static void assert_found(const struct symbol_map *map, uint64_t address, const c
 static void reads_kallsyms(void **state)
 {
 	const char *path = write_file("ffffffff81000000 T _stext\n"
+				      "ffffffff81000000 T _text\n"
 				      "ffffffff81000100 t do_one\n"
 				      "ffffffff81000180 d some_data\n"
 				      "not a line\n"

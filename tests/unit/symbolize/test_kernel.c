@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/kernel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The kernel that runs must say of its functions what it prints in /proc/kallsyms. */
+
+enum { EVERY = 101, MOST = 4096 };
+
+static size_t read_some_functions(uint64_t *addresses)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	unsigned long long address;
+	char line[1024], type;
+	size_t count = 0;
+
+	for (size_t i = 0; file && count < MOST && fgets(line, sizeof(line), file); i++)
+		if (i % EVERY == 0 && sscanf(line, "%llx %c", &address, &type) == 2 && strchr("tTwW", type) && address)
+			addresses[count++] = address + 1;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+static void says_what_kallsyms_says(void **state)
+{
+	static uint64_t addresses[MOST];
+	size_t count = read_some_functions(addresses);
+	struct symbol_map *asked, *read;
+	bool restricted;
+	struct error err;
+
+	(void)state;
+	assert_true(kernel_ask(addresses, count, &asked, &err));
+	assert_true(count > 100);
+	assert_true(symbol_map_read_kallsyms("/proc/kallsyms", &read, &restricted, &err));
+	for (size_t i = 0; i < count; i++) {
+		struct symbol_map_hit by_kernel, by_file;
+
+		assert_true(symbol_map_find(asked, addresses[i], &by_kernel));
+		assert_true(symbol_map_find(read, addresses[i], &by_file));
+		assert_string_equal(by_kernel.name, by_file.name);
+		assert_string_equal(by_kernel.module, by_file.module);
+	}
+	symbol_map_destroy(asked);
+	symbol_map_destroy(read);
+}
+
+static void knows_nothing_of_what_is_no_function(void **state)
+{
+	const uint64_t addresses[] = { 0, 4096, 0x7fffffffffff, UINT64_MAX };
+	struct symbol_map *asked;
+	struct symbol_map_hit hit;
+	struct error err;
+
+	(void)state;
+	assert_true(kernel_ask(addresses, 4, &asked, &err));
+	for (size_t i = 0; i < 4; i++)
+		assert_false(symbol_map_find(asked, addresses[i], &hit));
+	symbol_map_destroy(asked);
+	assert_true(kernel_ask(NULL, 0, &asked, &err));
+	symbol_map_destroy(asked);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(says_what_kallsyms_says),
+		cmocka_unit_test(knows_nothing_of_what_is_no_function),
+	};
+	struct symbol_map *asked;
+	struct error err;
+
+	if (!kernel_ask(NULL, 0, &asked, &err) || !asked) {
+		fprintf(stderr, "the kernel may not be asked here (CAP_BPF and CAP_PERFMON)\n");
+		return 77;
+	}
+	symbol_map_destroy(asked);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
