@@ -35,6 +35,7 @@ bool collector_init(struct collector *collector, const struct collector_options 
 		.has_stack = options->has_stack,
 		.is_time = options->is_time,
 		.nominal_ns = second_ns / options->frequency_hz,
+		.hash_seed = hash_seed(),
 	};
 	if (!profile_create(&collector->profile, err))
 		return false;
@@ -65,16 +66,16 @@ void collector_deinit(struct collector *collector)
 	*collector = (struct collector){ 0 };
 }
 
-static struct collector_step *find_step(struct collector *collector, uint64_t frame, uint32_t parent)
+static struct collector_step *find_step(struct collector *collector, uint64_t by, uint32_t parent)
 {
-	uint64_t mixed = (frame ^ (uint64_t)parent << 40) * 0x9e3779b97f4a7c15u;
+	uint64_t mixed = (by ^ (uint64_t)parent << 40) * 0x9e3779b97f4a7c15u;
 
 	return &collector->steps[mixed >> (64 - COLLECTOR_STEP_BITS)];
 }
 
-static bool is_step(const struct collector_step *step, uint64_t frame, uint32_t parent)
+static bool is_step(const struct collector_step *step, uint64_t by, uint32_t parent)
 {
-	return step->frame == frame && step->parent == parent && step->stack != 0;
+	return step->by == by && step->parent == parent && step->stack != 0;
 }
 
 static bool push_location(struct collector *collector, uint32_t location, uint32_t *stack, struct error *err)
@@ -122,23 +123,18 @@ static uint64_t chain_address(const struct stitch_chain *chain, size_t index)
 	return record_word(chain->words, chain->first + index);
 }
 
-/* A part of the kernel's call chain: addresses between two context marks. */
+/* A part of the kernel's call chain: addresses between two context marks. The kernel writes each mark once; a file may not. */
 static struct stitch_chain find_chain(const struct record_sample *sample, uint64_t context)
 {
 	const struct record_words *words = &sample->callchain;
 	struct stitch_chain found = { words, 0, 0 };
-	bool inside = false;
+	size_t at = 0, count = words->count;
 
-	for (size_t i = 0; i < words->count; i++) {
-		uint64_t address = record_word(words, i);
-
-		if (address == context)
-			found.first = i + 1;
-		if (address >= PERF_CONTEXT_MAX)
-			inside = address == context;
-		else
-			found.count += inside;
-	}
+	while (at < count && record_word(words, at) != context)
+		at++;
+	found.first = at + 1;
+	for (at = found.first; at < count && record_word(words, at) < PERF_CONTEXT_MAX; at++)
+		found.count++;
 	return found;
 }
 
@@ -153,43 +149,64 @@ static struct unwind_registers registers_of(const struct record_sample *sample)
 	return registers;
 }
 
+/* All but the leaf of a chain, which are return addresses: the call lies before them. Many samples have the same. */
+static bool push_kernel_callers(
+	struct collector *collector, uint32_t mapping, const struct stitch_chain *chain, uint32_t *stack, struct error *err)
+{
+	const uint8_t *callers = chain->words->bytes + (chain->first + 1) * sizeof(uint64_t);
+	uint64_t hash = hash_bytes_seeded(callers, (chain->count - 1) * sizeof(uint64_t), collector->hash_seed);
+	struct collector_step *step = find_step(collector, hash, *stack);
+	uint64_t bias = collector->processes.kernel_bias;
+	uint32_t pushed = *stack;
+
+	if (!is_step(step, hash, *stack)) {
+		for (size_t i = chain->count; i-- > 1;)
+			if (!push_kernel_frame(collector, mapping, chain_address(chain, i) - 1 + bias, &pushed, err))
+				return false;
+		*step = (struct collector_step){ hash, *stack, pushed };
+	}
+	*stack = step->stack;
+	return true;
+}
+
 static bool push_kernel(struct collector *collector, const struct record_sample *sample, uint32_t *stack, struct error *err)
 {
 	struct stitch_chain chain = find_chain(sample, PERF_CONTEXT_KERNEL);
-	uint64_t bias = collector->processes.kernel_bias;
 	uint32_t mapping;
 
 	if (chain.count == 0)
 		return true;
-	if (!process_table_kernel(&collector->processes, &mapping, err))
+	if (!process_table_kernel(&collector->processes, &mapping, err) ||
+		(chain.count > 1 && !push_kernel_callers(collector, mapping, &chain, stack, err)))
 		return false;
-	/* All but the leaf are return addresses: the call lies before them. */
-	for (size_t i = chain.count; i-- > 0;)
-		if (!push_kernel_frame(collector, mapping, chain_address(&chain, i) - (i > 0) + bias, stack, err))
-			return false;
-	return true;
+	return push_kernel_frame(collector, mapping, chain_address(&chain, 0) + collector->processes.kernel_bias, stack, err);
+}
+
+static struct collector_recent *recent_of(struct collector *collector, int32_t tid)
+{
+	return &collector->recent[(uint32_t)tid % COLLECTOR_RECENT];
 }
 
 /* Stacks of one thread mostly share their outer frames with the one before: those are not looked up again. */
 static bool push_unwound(
 	struct collector *collector, const struct unwind_result *result, int32_t tid, uint32_t *stack, struct error *err)
 {
-	struct collector_recent *recent = &collector->recent[(uint32_t)tid % COLLECTOR_RECENT];
+	struct collector_recent *recent = recent_of(collector, tid);
 	size_t same = 0;
 
 	while (same < result->count && same < recent->count &&
-		recent->locations[same] == result->frames[result->count - 1 - same].location)
+		recent->frames[same].location == result->frames[result->count - 1 - same].location)
 		same++;
 	if (same > 0)
-		*stack = recent->stacks[same - 1];
+		*stack = recent->frames[same - 1].stack;
 	recent->count = same;
 	for (size_t i = same; i < result->count; i++) {
 		uint32_t location = result->frames[result->count - 1 - i].location;
 
 		if (!push_location(collector, location, stack, err))
 			return false;
-		recent->locations[i] = location;
-		recent->stacks[i] = *stack;
+		recent->frames[i].location = location;
+		recent->frames[i].stack = *stack;
 		recent->count = i + 1;
 	}
 	return true;
@@ -253,36 +270,40 @@ static enum profile_stop stop_without_registers(struct collector *collector, con
 											     : PROFILE_STOP_NO_REGISTERS;
 }
 
-static bool push_user(struct collector *collector, struct process_space *space, const struct record *record,
-	enum profile_stop *stop, uint32_t *stack, struct error *err)
+/* False when the sample has no stack to walk, with the reason. */
+static bool prepare_job(struct collector *collector, const struct collector_held *held, struct process_space *space,
+	struct unwind_job *job, enum profile_stop *stop)
 {
-	struct unwind_space finder = { process_space_find, space, space->process->generation };
-	struct profile_quality *quality = &collector->profile->quality;
-	const struct record_sample *sample = &record->sample;
-	struct unwind_registers registers;
-	struct unwind_stack_dump dump;
-	struct unwind_result result;
+	const struct record_sample *sample = &held->record.sample;
+	const struct process *process = &collector->processes.processes[held->process];
 
+	*space = (struct process_space){ .table = &collector->processes, .process = process };
 	if (!collector->has_stack)
-		return push_user_chain(collector, space, sample, stop, stack, err);
+		return false;
 	if (sample->user_registers.count == 0 || sample->registers_abi != PERF_SAMPLE_REGS_ABI_64) {
 		*stop = stop_without_registers(collector, sample);
-		return true;
+		return false;
 	}
-	registers = registers_of(sample);
-	dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, registers.values[CFI_RSP] };
-	unwind_stack(collector->unwinder, &finder, &registers, &dump, &result);
-	collector->last_depth_bytes =
-		result.count ? result.frames[result.count - 1].stack_pointer - result.frames[0].stack_pointer : 0;
-	make_whole(collector, space, record, &result);
+	job->space = (struct unwind_space){ process_space_find, space, process->generation };
+	job->registers = registers_of(sample);
+	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, job->registers.values[CFI_RSP] };
+	return true;
+}
+
+static bool push_user(struct collector *collector, struct process_space *space, const struct record *record,
+	struct unwind_result *result, uint32_t *stack, struct error *err)
+{
+	struct profile_quality *quality = &collector->profile->quality;
+	const struct record_sample *sample = &record->sample;
+
+	make_whole(collector, space, record, result);
 	if (space->failed)
 		return error_set_memory(err);
-	*stop = result.stop;
 	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then. */
-	collector->full_dumps_cut += result.stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
-	quality->frame_pointer_frames += result.frame_pointer_frames;
-	quality->frames += result.count;
-	return push_unwound(collector, &result, record->tid, stack, err);
+	collector->full_dumps_cut += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
+	quality->frame_pointer_frames += result->frame_pointer_frames;
+	quality->frames += result->count;
+	return push_unwound(collector, result, record->tid, stack, err);
 }
 
 static bool look_up_who(struct collector *collector, const struct record *record, struct collector_who *who, struct error *err)
@@ -325,24 +346,60 @@ static bool add_to_profile(
 	return profile_add_sample(profile, stack, thread, values, time_ns, err);
 }
 
-static bool take_sample(struct collector *collector, const struct record *record, struct error *err)
+/* A walked sample becomes one of the profile; `result` is NULL when it had no stack to walk. */
+static bool take_sample(struct collector *collector, const struct collector_held *held, struct process_space *space,
+	struct unwind_result *result, enum profile_stop stop, struct error *err)
 {
-	struct process_space space = { .table = &collector->processes };
-	enum profile_stop stop = PROFILE_STOP_KERNEL_ONLY;
-	const struct collector_who *who;
+	const struct record *record = &held->record;
 	uint32_t stack = 0;
 
-	if (!find_who(collector, record, &who, err))
+	if (result && !push_user(collector, space, record, result, &stack, err))
 		return false;
-	space.process = &collector->processes.processes[who->process];
-	if (!push_user(collector, &space, record, &stop, &stack, err) || !push_kernel(collector, &record->sample, &stack, err))
+	if (!collector->has_stack && !push_user_chain(collector, space, &record->sample, &stop, &stack, err))
+		return false;
+	if (!push_kernel(collector, &record->sample, &stack, err))
 		return false;
 	/* A stack without any frame still stands for time: by its address alone. */
 	if (stack == 0 && !push_frame(collector, PROFILE_NONE, record->sample.ip, &stack, err))
 		return false;
 	collector->profile->quality.samples++;
-	collector->profile->quality.stops[stop]++;
-	return add_to_profile(collector, record, who->thread, stack, err);
+	collector->profile->quality.stops[result ? result->stop : stop]++;
+	return add_to_profile(collector, record, held->thread, stack, err);
+}
+
+bool collector_flush(struct collector *collector, struct error *err)
+{
+	struct process_space spaces[UNWIND_TOGETHER];
+	struct unwind_job jobs[UNWIND_TOGETHER];
+	struct unwind_result *results[UNWIND_TOGETHER] = { 0 };
+	enum profile_stop stops[UNWIND_TOGETHER] = { 0 };
+	size_t count = collector->held_count, job_count = 0;
+
+	collector->held_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct unwind_job *job = &jobs[job_count];
+
+		if (!prepare_job(collector, &collector->held[i], &spaces[i], job, &stops[i]))
+			continue;
+		results[i] = &job->result;
+		job_count++;
+	}
+	unwind_stacks(collector->unwinder, jobs, job_count);
+	for (size_t i = 0; i < count; i++)
+		if (!take_sample(collector, &collector->held[i], &spaces[i], results[i], stops[i], err))
+			return false;
+	return true;
+}
+
+static bool hold_sample(struct collector *collector, const struct record *record, struct error *err)
+{
+	const struct collector_who *who;
+
+	if (!find_who(collector, record, &who, err))
+		return false;
+	__builtin_prefetch(recent_of(collector, record->tid));
+	collector->held[collector->held_count++] = (struct collector_held){ *record, who->process, who->thread };
+	return collector->held_count < UNWIND_TOGETHER || collector_flush(collector, err);
 }
 
 bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err)
@@ -351,7 +408,7 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 
 	switch (record->kind) {
 	case RECORD_SAMPLE:
-		return take_sample(collector, record, err);
+		return hold_sample(collector, record, err);
 	case RECORD_LOST:
 		*(from_sideband ? &quality->lost_sideband : &quality->lost) += record->lost;
 		return true;
@@ -365,5 +422,6 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 	case RECORD_OTHER:
 		break;
 	}
-	return process_table_update(&collector->processes, record, err);
+	/* What was sampled before belongs to what was mapped before. */
+	return collector_flush(collector, err) && process_table_update(&collector->processes, record, err);
 }

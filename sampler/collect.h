@@ -7,8 +7,10 @@
 
 /* The user stack of a thread when it was last seen, root first. */
 struct collector_recent {
-	uint32_t locations[UNWIND_MAX_FRAMES], stacks[UNWIND_MAX_FRAMES];
 	size_t count;
+	struct {
+		uint32_t location, stack;
+	} frames[UNWIND_MAX_FRAMES];
 };
 
 /* Who a thread is, as long as the sideband tells nothing new. */
@@ -18,10 +20,16 @@ struct collector_who {
 	uint32_t process, thread; /* index in the process table; id in the profile */
 };
 
-/* A step that stacks took lately: the profile's own index is too large to stay in the cache. */
+/* What stacks were lately continued by: the profile's own index is too large to stay in the cache. */
 struct collector_step {
-	uint64_t frame;         /* a location, or an address of the kernel, which no location's id is like */
+	uint64_t by;            /* a location's id, an address of the kernel with its highest bit, or a hash of several */
 	uint32_t parent, stack; /* stack 0: none */
+};
+
+/* A sample that waits for others, so that their stacks are walked together. */
+struct collector_held {
+	struct record record;     /* borrows its bytes */
+	uint32_t process, thread; /* index in the process table; id in the profile */
 };
 
 enum { COLLECTOR_RECENT = 32, COLLECTOR_WHO = 64, COLLECTOR_STEP_BITS = 13 }; /* threads share places */
@@ -35,13 +43,15 @@ struct collector {
 	struct collector_recent *recent; /* owned: COLLECTOR_RECENT of them */
 	struct collector_step *steps;    /* owned: 1 << COLLECTOR_STEP_BITS of them */
 	struct collector_who who[COLLECTOR_WHO];
+	struct collector_held held[UNWIND_TOGETHER];
+	size_t held_count;
+	uint64_t hash_seed;
 	uint32_t run;
-	uint64_t start_ns;         /* CLOCK_MONOTONIC; times of events count from here */
-	bool has_stack;            /* records carry registers and stack */
-	bool is_time;              /* the period is nanoseconds of CPU time */
-	int64_t nominal_ns;        /* of CPU time that a sample stands for when the period is no time */
-	uint64_t full_dumps_cut;   /* stacks cut because more was there than the dump had room for */
-	uint64_t last_depth_bytes; /* of the stack unwound last, from its first frame to its last */
+	uint64_t start_ns;       /* CLOCK_MONOTONIC; times of events count from here */
+	bool has_stack;          /* records carry registers and stack */
+	bool is_time;            /* the period is nanoseconds of CPU time */
+	int64_t nominal_ns;      /* of CPU time that a sample stands for when the period is no time */
+	uint64_t full_dumps_cut; /* stacks cut because more was there than the dump had room for */
 	bool met_32bit;
 };
 
@@ -60,6 +70,10 @@ COMMON_MUST_CHECK
 bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err);
 void collector_deinit(struct collector *collector);
 
-/* One record, in order of time. */
+/* One record, in order of time. The bytes of a sample must stay as long as samples are held (held_count), or until the flush. */
 COMMON_MUST_CHECK
 bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err);
+
+/* Takes all samples that are held. */
+COMMON_MUST_CHECK
+bool collector_flush(struct collector *collector, struct error *err);

@@ -55,9 +55,14 @@ bool order_next(const struct order *order, uint64_t limit_ns, struct order_sourc
 	return true;
 }
 
-void order_release(struct order *order, struct order_source *source)
+void order_advance(struct order *order, struct order_source *source)
 {
 	ring_advance(source->ring, source->size);
-	ring_release(source->ring);
 	look(order, source);
+}
+
+void order_release(struct order *order)
+{
+	for (size_t i = 0; i < order->count; i++)
+		ring_release(order->sources[i].ring);
 }

@@ -36,10 +36,10 @@ void order_add(struct order *order, struct ring *ring, const struct record_layou
 /* Looks how far the kernel has written, in every ring. */
 void order_refresh(struct order *order);
 
-/*
- * The oldest record whose time is at most `limit_ns`; false when there is none. It is valid until order_release(), which gives its
- * room back to the kernel.
- */
+/* The oldest record whose time is at most `limit_ns`; false when there is none. */
 COMMON_MUST_CHECK
 bool order_next(const struct order *order, uint64_t limit_ns, struct order_source **source);
-void order_release(struct order *order, struct order_source *source);
+
+/* Moves past that record. Its bytes stay valid until order_release(), which gives all that was passed back to the kernel. */
+void order_advance(struct order *order, struct order_source *source);
+void order_release(struct order *order);

@@ -187,7 +187,7 @@ static bool take_sample(struct perf_data *data, struct record *record, struct er
 	}
 	if (count > 0)
 		sample->callchain = (struct record_words){ (const uint8_t *)chain, count };
-	return collector_take(&data->collector, record, false, err);
+	return collector_take(&data->collector, record, false, err) && collector_flush(&data->collector, err);
 }
 
 /* ---- What else there is ---- */

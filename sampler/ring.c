@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { LINE_BYTES = 64, LEAST_READ_BYTES = 512, MOST_READ_BYTES = 4096 };
+/* Of a sample what comes before its stack, with a usual call chain, and the top of the stack. */
+enum { LINE_BYTES = 64, HEAD_BYTES = 512 };
 
 static struct perf_event_mmap_page *control(const struct ring *ring)
 {
@@ -35,8 +36,7 @@ bool ring_init(struct ring *ring, int fd, size_t data_pages, struct error *err)
 		.mapped_bytes = mapped_bytes,
 		.data = (uint8_t *)pages + page_bytes,
 		.data_bytes = data_bytes,
-		.scratch = scratch,
-		.read_bytes = LEAST_READ_BYTES };
+		.scratch = scratch };
 	return true;
 }
 
@@ -66,17 +66,10 @@ static const uint8_t *contiguous(struct ring *ring, size_t size)
 	return ring->scratch;
 }
 
-void ring_expect(struct ring *ring, uint64_t bytes)
-{
-	size_t bounded = bytes < LEAST_READ_BYTES ? LEAST_READ_BYTES : bytes > MOST_READ_BYTES ? MOST_READ_BYTES : (size_t)bytes;
-
-	ring->read_bytes = (3 * ring->read_bytes + bounded) / 4;
-}
-
 /*
  * Another CPU wrote them: each first touch of a line would be waited for, one after the other. Samples are mostly of one size, so
- * where the next one starts is known before its header is read. What is read of it is the beginning, with registers and the top of
- * the stack, and the end, which says how much of the stack was copied.
+ * where the next one starts is known before its header is read. What is always read of it is the beginning, and the end, which
+ * says how much of the stack was copied.
  */
 static void prefetch_next(const struct ring *ring, size_t record_bytes)
 {
@@ -84,7 +77,7 @@ static void prefetch_next(const struct ring *ring, size_t record_bytes)
 
 	if (ring->head - ring->position < 2 * record_bytes)
 		return;
-	for (size_t i = 0; i < ring->read_bytes && i < record_bytes; i += LINE_BYTES)
+	for (size_t i = 0; i < HEAD_BYTES && i < record_bytes; i += LINE_BYTES)
 		__builtin_prefetch(ring->data + ((next + i) & mask));
 	__builtin_prefetch(ring->data + ((next + record_bytes - sizeof(uint64_t)) & mask));
 }

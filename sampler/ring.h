@@ -16,7 +16,6 @@ struct ring {
 	uint64_t head;     /* as last seen */
 	uint64_t position; /* of the next record to read */
 	uint8_t *scratch;  /* owned: a record that wraps */
-	size_t read_bytes; /* how much of a record's beginning its reader is likely to read: fetched ahead */
 };
 
 /*
@@ -31,14 +30,12 @@ void ring_deinit(struct ring *ring);
 void ring_refresh(struct ring *ring);
 
 /*
- * The next record up to the last refresh, borrowed until the next call on this ring; false when there is none.
+ * The next record up to the last refresh, borrowed until ring_release(); false when there is none. Of what was not released at most
+ * one record wraps, so one copy does.
  * A ring whose bytes make no sense is skipped up to its head and `*broken` set.
  */
 COMMON_MUST_CHECK
 bool ring_peek(struct ring *ring, const uint8_t **bytes, size_t *size, bool *broken);
-
-/* A reader of a record has read so many bytes from its beginning: the next will read about as many. */
-void ring_expect(struct ring *ring, uint64_t bytes);
 
 /* Moves past a record of `size` bytes that was peeked. */
 void ring_advance(struct ring *ring, size_t size);

@@ -19,8 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Of a sample what comes before its stack, with a usual call chain, is SAMPLE_HEAD_BYTES. */
-enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096, SAMPLE_HEAD_BYTES = 384 };
+enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
 
 enum { PART_INTERVAL_NS = 500000000 };
 
@@ -224,11 +223,7 @@ static bool take_record(struct sampler *sampler, const struct order_source *sour
 	}
 	if (!filter_take(&sampler->filter, &record, &wanted, err))
 		return false;
-	if (wanted && !collector_take(&sampler->collector, &record, source->layout == &sampler->sideband_layout, err))
-		return false;
-	if (wanted && record.kind == RECORD_SAMPLE)
-		ring_expect(source->ring, SAMPLE_HEAD_BYTES + sampler->collector.last_depth_bytes);
-	return true;
+	return !wanted || collector_take(&sampler->collector, &record, source->layout == &sampler->sideband_layout, err);
 }
 
 const char *sampler_event(const struct sampler *sampler)
@@ -245,8 +240,13 @@ static bool drain(struct sampler *sampler, uint64_t limit_ns, struct error *err)
 	while (order_next(&sampler->order, limit_ns, &source)) {
 		if (!take_record(sampler, source, err))
 			return false;
-		order_release(&sampler->order, source);
+		order_advance(&sampler->order, source);
+		if (sampler->collector.held_count == 0)
+			order_release(&sampler->order);
 	}
+	if (!collector_flush(&sampler->collector, err))
+		return false;
+	order_release(&sampler->order);
 	return true;
 }
 

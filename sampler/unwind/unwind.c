@@ -39,7 +39,7 @@ _Static_assert(sizeof(struct cached) == CACHED_BYTES, "an entry does not straddl
 struct unwinder {
 	struct cached *cache;
 	struct rules rules;
-	struct unwind_frame frames[UNWIND_MAX_FRAMES];
+	struct unwind_frame frames[UNWIND_TOGETHER][UNWIND_MAX_FRAMES];
 };
 
 /* The stack being walked. */
@@ -49,7 +49,9 @@ struct walk {
 	const struct unwind_stack_dump *dump;
 	struct unwind_registers registers;
 	struct unwind_result *result;
-	bool is_exact; /* the pc is an instruction's own address, not one behind a call */
+	bool is_exact;   /* the pc is an instruction's own address, not one behind a call */
+	bool is_located; /* `cached` is of the pc; a copy, since another walk may need its place */
+	struct cached cached;
 };
 
 bool unwinder_create(struct unwinder **unwinder, struct error *err)
@@ -153,10 +155,16 @@ static void fill_cached(struct walk *w, struct cached *cached, uint64_t address)
 	}
 }
 
-static const struct cached *look_up(struct walk *w, uint64_t address)
+static struct cached *cached_place(const struct walk *w, uint64_t address)
 {
 	uint64_t mixed = address * 0x9e3779b97f4a7c15u ^ w->space->generation * 0xc2b2ae3d27d4eb4fu;
-	struct cached *cached = &w->unwinder->cache[mixed >> (64 - CACHE_BITS)];
+
+	return &w->unwinder->cache[mixed >> (64 - CACHE_BITS)];
+}
+
+static const struct cached *look_up(struct walk *w, uint64_t address)
+{
+	struct cached *cached = cached_place(w, address);
 
 	if (cached->address != address || cached->generation != w->space->generation)
 		fill_cached(w, cached, address);
@@ -264,13 +272,18 @@ static bool moves_up(const struct walk *w, uint64_t cfa)
 	return cfa > w->registers.values[CFI_RSP] || w->result->count == 1;
 }
 
+static uint64_t cfa_by_pushes(const struct walk *w, const struct cached *cached)
+{
+	return w->registers.values[cached->cfa_register] + (uint64_t)(int64_t)cached->cfa_offset;
+}
+
 /*
  * In both of these a register that cannot be read stays as it is: behind the `pop` of an epilogue its slot lies below the stack
  * pointer, and the register holds the caller's value already.
  */
 static bool step_by_pushes(struct walk *w, const struct cached *cached, enum profile_stop *stop)
 {
-	uint64_t cfa = w->registers.values[cached->cfa_register] + (uint64_t)(int64_t)cached->cfa_offset, value;
+	uint64_t cfa = cfa_by_pushes(w, cached), value;
 
 	*stop = PROFILE_STOP_BAD_STACK;
 	if (!moves_up(w, cfa))
@@ -364,56 +377,91 @@ static bool step_by_bare_syscall(struct walk *w, enum profile_stop *stop)
 	return true;
 }
 
-/* Adds the frame that the registers stand in, then moves to its caller; false at the end, with the reason. */
-static bool step(struct walk *w, enum profile_stop *stop)
+/* What the pc's rule is looked up by. */
+static uint64_t code_address(const struct walk *w)
 {
-	uint64_t pc = w->registers.values[CFI_RIP];
-	struct unwind_result *result = w->result;
-	const struct cached *cached;
-
-	if (pc == 0) {
-		*stop = PROFILE_STOP_ROOT;
-		return false;
-	}
-	if (result->count == UNWIND_MAX_FRAMES) {
-		*stop = PROFILE_STOP_DEPTH;
-		return false;
-	}
-	result->caller_stack_pointer = 0;
-	cached = look_up(w, w->is_exact ? pc : pc - 1);
-	if (cached->kind != CACHED_NOWHERE)
-		result->frames[result->count++] = (struct unwind_frame){ pc, w->registers.values[CFI_RSP], cached->location };
-	switch ((enum cached_kind)cached->kind) {
-	case CACHED_NOWHERE:
-		*stop = PROFILE_STOP_NO_MAPPING;
-		return false;
-	case CACHED_PUSHES:
-		return step_by_pushes(w, cached, stop);
-	case CACHED_RULE:
-		return step_by_rule(w, &w->unwinder->rules.rules[cached->rule], stop);
-	case CACHED_SIGNAL_RETURN:
-		return step_by_signal_return(w, stop);
-	case CACHED_ENTRY:
-		*stop = PROFILE_STOP_ROOT;
-		return false;
-	case CACHED_SYSCALL:
-		if (result->count == 1)
-			return step_by_bare_syscall(w, stop);
-		break;
-	case CACHED_NO_RULE:
-		break;
-	}
-	return step_by_frame_pointer(w, stop);
+	return w->registers.values[CFI_RIP] - !w->is_exact;
 }
 
-void unwind_stack(struct unwinder *unwinder, const struct unwind_space *space, const struct unwind_registers *registers,
-	const struct unwind_stack_dump *dump, struct unwind_result *result)
+/* Adds the frame that the registers stand in, and has fetched what the step to its caller will read. False at the end. */
+static bool locate(struct walk *w)
 {
-	struct walk w = {
-		.unwinder = unwinder, .space = space, .dump = dump, .registers = *registers, .result = result, .is_exact = true
-	};
+	struct unwind_result *result = w->result;
+	uint64_t pc = w->registers.values[CFI_RIP], offset;
 
-	*result = (struct unwind_result){ .frames = unwinder->frames };
-	while (step(&w, &result->stop))
-		;
+	if (pc == 0 || result->count == UNWIND_MAX_FRAMES) {
+		result->stop = pc == 0 ? PROFILE_STOP_ROOT : PROFILE_STOP_DEPTH;
+		return false;
+	}
+	w->cached = *look_up(w, code_address(w));
+	w->is_located = true;
+	result->caller_stack_pointer = 0;
+	if (w->cached.kind == CACHED_NOWHERE) {
+		result->stop = PROFILE_STOP_NO_MAPPING;
+		return false;
+	}
+	result->frames[result->count++] = (struct unwind_frame){ pc, w->registers.values[CFI_RSP], w->cached.location };
+	if (w->cached.kind == CACHED_PUSHES) {
+		offset = cfa_by_pushes(w, &w->cached) - sizeof(uint64_t) - w->dump->address;
+		if (offset < w->dump->size)
+			__builtin_prefetch(w->dump->bytes + offset);
+	}
+	return true;
+}
+
+/* From the located frame to its caller, whose rule is fetched. False at the end. */
+static bool step(struct walk *w)
+{
+	enum profile_stop *stop = &w->result->stop;
+	bool moved = false;
+
+	switch ((enum cached_kind)w->cached.kind) {
+	case CACHED_NOWHERE:
+		break;
+	case CACHED_PUSHES:
+		moved = step_by_pushes(w, &w->cached, stop);
+		break;
+	case CACHED_RULE:
+		moved = step_by_rule(w, &w->unwinder->rules.rules[w->cached.rule], stop);
+		break;
+	case CACHED_SIGNAL_RETURN:
+		moved = step_by_signal_return(w, stop);
+		break;
+	case CACHED_ENTRY:
+		*stop = PROFILE_STOP_ROOT;
+		break;
+	case CACHED_SYSCALL:
+		moved = w->result->count == 1 ? step_by_bare_syscall(w, stop) : step_by_frame_pointer(w, stop);
+		break;
+	case CACHED_NO_RULE:
+		moved = step_by_frame_pointer(w, stop);
+		break;
+	}
+	w->is_located = false;
+	if (moved)
+		__builtin_prefetch(cached_place(w, code_address(w)));
+	return moved;
+}
+
+void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t count)
+{
+	struct walk walks[UNWIND_TOGETHER];
+
+	for (size_t i = 0; i < count; i++) {
+		struct unwind_job *job = &jobs[i];
+
+		job->result = (struct unwind_result){ .frames = unwinder->frames[i] };
+		walks[i] = (struct walk){ .unwinder = unwinder,
+			.space = &job->space,
+			.dump = &job->dump,
+			.registers = job->registers,
+			.result = &job->result,
+			.is_exact = true };
+		__builtin_prefetch(cached_place(&walks[i], code_address(&walks[i])));
+	}
+	/* One that has ended gives its place to the last. */
+	while (count > 0)
+		for (size_t i = 0; i < count; i++)
+			if (!(walks[i].is_located ? step(&walks[i]) : locate(&walks[i])))
+				walks[i--] = walks[--count];
 }

@@ -10,7 +10,7 @@
  * when it leads to executable code -> stop with a reason.
  */
 
-enum { UNWIND_BYTES_BEFORE = 2, UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536 };
+enum { UNWIND_BYTES_BEFORE = 2, UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 8 };
 
 /* x86-64 registers in DWARF's order (System V ABI, figure 3.36), as perf's REGS_USER are sorted into it. */
 struct unwind_registers {
@@ -49,7 +49,7 @@ struct unwind_frame {
 };
 
 struct unwind_result {
-	struct unwind_frame *frames; /* owned by the unwinder, valid until the next call; leaf first */
+	struct unwind_frame *frames; /* owned by the unwinder, valid until its next call; leaf first */
 	size_t count;
 	size_t frame_pointer_frames;
 	uint64_t caller_stack_pointer; /* of the frame after the last, where that is known though it was not copied; 0: not known */
@@ -63,6 +63,16 @@ COMMON_MUST_CHECK
 bool unwinder_create(struct unwinder **unwinder, struct error *err);
 void unwinder_destroy(struct unwinder *unwinder);
 
-/* Always gives at least the leaf when it lies in code; never reads outside the dump. */
-void unwind_stack(struct unwinder *unwinder, const struct unwind_space *space, const struct unwind_registers *registers,
-	const struct unwind_stack_dump *dump, struct unwind_result *result);
+/* A stack to walk, and what came of it. */
+struct unwind_job {
+	struct unwind_space space;
+	struct unwind_registers registers;
+	struct unwind_stack_dump dump;
+	struct unwind_result result; /* out */
+};
+
+/*
+ * Walks up to UNWIND_TOGETHER stacks in turn, a step each: another CPU wrote them, so every step waits for memory, and the waits of
+ * several go by at once. Always gives at least the leaf when it lies in code; never reads outside a dump.
+ */
+void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t count);

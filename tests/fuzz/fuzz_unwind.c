@@ -23,16 +23,16 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 
 static void unwind(struct cfi_table *table, const struct unwind_registers *registers, const uint8_t *bytes, size_t size)
 {
-	struct unwind_space space = { find, table, 1 };
-	struct unwind_stack_dump dump = { bytes, size, registers->values[CFI_RSP] };
-	struct unwind_result result;
+	struct unwind_job job = {
+		.space = { find, table, 1 }, .registers = *registers, .dump = { bytes, size, registers->values[CFI_RSP] }
+	};
 	struct unwinder *unwinder;
 	struct error err;
 
 	if (!unwinder_create(&unwinder, &err))
 		return;
-	unwind_stack(unwinder, &space, registers, &dump, &result);
-	if (result.count > UNWIND_MAX_FRAMES || (unsigned int)result.stop >= PROFILE_STOP_COUNT)
+	unwind_stacks(unwinder, &job, 1);
+	if (job.result.count > UNWIND_MAX_FRAMES || (unsigned int)job.result.stop >= PROFILE_STOP_COUNT)
 		abort();
 	unwinder_destroy(unwinder);
 }

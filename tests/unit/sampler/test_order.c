@@ -70,7 +70,8 @@ static void expect(struct fake *fake, uint64_t limit_ns, size_t ring, uint64_t t
 	assert_true(order_next(&fake->order, limit_ns, &source));
 	assert_ptr_equal(source->ring, &fake->rings[ring]);
 	assert_int_equal(source->time_ns, time_ns);
-	order_release(&fake->order, source);
+	order_advance(&fake->order, source);
+	order_release(&fake->order);
 }
 
 static void expect_none(struct fake *fake, uint64_t limit_ns)

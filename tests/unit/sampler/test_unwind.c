@@ -43,6 +43,15 @@ static bool find_bare(void *context, uint64_t address, struct unwind_code *code)
 
 static const struct unwind_space bare = { find_bare, NULL, 1 };
 
+static struct unwind_result unwind_one(struct unwinder *unwinder, const struct unwind_space *space,
+	const struct unwind_registers *registers, const struct unwind_stack_dump *dump)
+{
+	struct unwind_job job = { .space = *space, .registers = *registers, .dump = *dump };
+
+	unwind_stacks(unwinder, &job, 1);
+	return job.result;
+}
+
 static struct unwind_result unwind_words(struct unwinder *unwinder, const uint64_t *words, uint64_t rbp)
 {
 	/* Ends where the heap block does, so that a read past it is caught by the sanitizer. */
@@ -53,7 +62,7 @@ static struct unwind_result unwind_words(struct unwinder *unwinder, const uint64
 
 	assert_non_null(dump_words);
 	memcpy(dump_words, words, WORDS * sizeof(*words));
-	unwind_stack(unwinder, &bare, &registers, &dump, &result);
+	result = unwind_one(unwinder, &bare, &registers, &dump);
 	free(dump_words);
 	return result;
 }
@@ -109,12 +118,12 @@ static void test_pc_in_no_mapping(void **state)
 	struct unwind_registers registers = { .values = { [CFI_RIP] = 0x9999, [CFI_RSP] = STACK_AT } };
 	struct unwind_result result;
 
-	unwind_stack(*state, &bare, &registers, &dump, &result);
+	result = unwind_one(*state, &bare, &registers, &dump);
 	assert_int_equal(result.stop, PROFILE_STOP_NO_MAPPING);
 	assert_int_equal(result.count, 0);
 	registers.values[CFI_RIP] = 0x1100;
 	registers.values[CFI_RBP] = STACK_AT;
-	unwind_stack(*state, &bare, &registers, &dump, &result);
+	result = unwind_one(*state, &bare, &registers, &dump);
 	assert_int_equal(result.count, 1);
 }
 
@@ -191,6 +200,36 @@ static void expect_callers(const struct unwind_result *result, const struct capt
 		assert_int_equal(result->frames[i].pc, (uint64_t)(uintptr_t)captured->oracle[first + i - 1]);
 }
 
+/* Walked together, each stack is what it is alone: the whole one among ones cut to 0, 1, 2… of eight parts. */
+static void walk_together(struct unwinder *unwinder, const struct unwind_space *space, const struct captured *captured)
+{
+	struct unwind_job jobs[UNWIND_TOGETHER];
+
+	for (size_t i = 0; i < UNWIND_TOGETHER; i++) {
+		size_t size = captured->stack_bytes * i / (UNWIND_TOGETHER - 1);
+
+		jobs[i] = (struct unwind_job){ .space = *space,
+			.registers = captured->registers,
+			.dump = { captured->stack, size, captured->registers.values[CFI_RSP] } };
+	}
+	unwind_stacks(unwinder, jobs, UNWIND_TOGETHER);
+	for (size_t i = 0; i < UNWIND_TOGETHER; i++) {
+		struct unwind_result together = jobs[i].result;
+		struct unwind_result alone;
+
+		/* Alone a stack is walked in the place of the first. */
+		if (i == 0)
+			continue;
+		alone = unwind_one(unwinder, space, &jobs[i].registers, &jobs[i].dump);
+		assert_int_equal(alone.count, together.count);
+		assert_int_equal(alone.stop, together.stop);
+		for (size_t frame = 0; frame < alone.count; frame++) {
+			assert_int_equal(alone.frames[frame].pc, together.frames[frame].pc);
+			assert_int_equal(alone.frames[frame].stack_pointer, together.frames[frame].stack_pointer);
+		}
+	}
+}
+
 static void compare_with_oracle(struct unwinder *unwinder, const struct captured *captured)
 {
 	struct unwind_stack_dump dump = { captured->stack, captured->stack_bytes, captured->registers.values[CFI_RSP] };
@@ -208,19 +247,20 @@ static void compare_with_oracle(struct unwinder *unwinder, const struct captured
 	assert_true(process_table_get(&table, getpid(), &process, &err));
 	space.process = process;
 	finder = (struct unwind_space){ process_space_find, &space, process->generation };
-	unwind_stack(unwinder, &finder, &captured->registers, &dump, &result);
+	result = unwind_one(unwinder, &finder, &captured->registers, &dump);
 	assert_true(result.count > 5);
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
 	first = find_caller(captured, result.frames[1].pc);
 	assert_int_equal(result.count - 1, (size_t)captured->oracle_count - first);
 	expect_callers(&result, captured, first);
+	walk_together(unwinder, &finder, captured);
 	/* Whatever the dump is cut to, what is found agrees, and nothing outside is read. */
 	for (size_t size = 0; size < captured->stack_bytes; size += 104) {
 		struct unwind_stack_dump cut = { malloc(size + 1), size, dump.address };
 
 		assert_non_null(cut.bytes);
 		memcpy((uint8_t *)cut.bytes, captured->stack, size);
-		unwind_stack(unwinder, &finder, &captured->registers, &cut, &result);
+		result = unwind_one(unwinder, &finder, &captured->registers, &cut);
 		expect_callers(&result, captured, first);
 		free((uint8_t *)cut.bytes);
 	}
