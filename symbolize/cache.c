@@ -66,7 +66,8 @@ static bool name_file(const struct frame_cache_key *key, char *path)
 	const struct elf_build_id *id = elf_image_build_id(key->image);
 	char text[2 * ELF_BUILD_ID_MAX_SIZE + 1];
 	const char *name = strrchr(elf_image_path(key->image), '/');
-	uint64_t hash = key->has_fingerprints;
+	uint64_t parts[2] = { key->has_fingerprints, 0 }, hash;
+	size_t image_size;
 	int size;
 
 	if (id->size == 0)
@@ -74,7 +75,10 @@ static bool name_file(const struct frame_cache_key *key, char *path)
 	elf_build_id_format(id, text);
 	/* Functions without a name are named by the module. */
 	name = name ? name + 1 : elf_image_path(key->image);
-	hash ^= hash_bytes(name, strlen(name));
+	/* A stripped twin has the same build id and says less. */
+	elf_image_bytes(key->image, &image_size);
+	parts[1] = image_size;
+	hash = hash_bytes(parts, sizeof(parts)) ^ hash_bytes(name, strlen(name));
 	if (key->debug != key->image)
 		hash = mix(hash, key->debug);
 	hash = mix(hash, key->alt);

@@ -184,6 +184,22 @@ static bool name_by_symbol(
 	return outermost->linkage_name && demangle(r, outermost->linkage_name, &outermost->name, err);
 }
 
+/* The linker of Go leaves out the lines of code that no source stands for; its own table has them, also once that is stripped. */
+static bool add_go_position(struct resolution *r, struct symbolize_frame *innermost, struct error *err)
+{
+	struct symbolize_frames found;
+
+	if (!r->go || innermost->file[0])
+		return true;
+	if (!go_table_find(r->go, r->addresses[r->at], &r->result->arena, &found, err))
+		return false;
+	if (found.count > 0 && strcmp(found.frames[0].name, innermost->name) == 0) {
+		innermost->file = found.frames[0].file;
+		innermost->line = found.frames[0].line;
+	}
+	return true;
+}
+
 static bool frames_of_dwarf(
 	struct resolution *r, const struct dwarf_answer *answer, struct symbolize_frames *out, struct error *err)
 {
@@ -204,6 +220,8 @@ static bool frames_of_dwarf(
 		frames[0].file = answer->frames[0].file;
 		frames[0].line = answer->frames[0].line;
 	}
+	if (!add_go_position(r, &frames[0], err))
+		return false;
 	*out = (struct symbolize_frames){ frames, count };
 	return true;
 }

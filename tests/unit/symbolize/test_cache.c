@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -100,6 +101,31 @@ static void what_is_stored_is_found_and_added_to(void **state)
 	elf_image_unref(image);
 }
 
+/* The stripped twin under the same name has the same build id; what is known of one is not said of the other. */
+static void a_stripped_twin_is_another_file(void **state)
+{
+	struct elf_image *image = open_program(), *twin;
+	struct frame_cache_key key = key_of(image);
+	struct frame_cache *cache;
+	struct error err;
+	char path[256];
+
+	(void)state;
+	assert_true(frame_cache_open(&key, &cache, &err));
+	assert_non_null(cache);
+	frame_cache_close(cache);
+	snprintf(path, sizeof(path), "%s/c-gcc-5", directory);
+	assert_int_equal(symlink(PROGRAMS "/stripped", path), 0);
+	assert_true(elf_image_open_path(path, &twin, &err));
+	assert_int_equal(elf_image_build_id(twin)->size, elf_image_build_id(image)->size);
+	key = key_of(twin);
+	assert_true(frame_cache_open(&key, &cache, &err));
+	assert_null(cache);
+	assert_int_equal(unlink(path), 0);
+	elf_image_unref(twin);
+	elf_image_unref(image);
+}
+
 /* The only file of the directory, damaged at each of its first bytes in turn: no answer or one from the file, never a crash. */
 static void damage_is_no_cache(void **state)
 {
@@ -141,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_stored_is_found_and_added_to),
+		cmocka_unit_test(a_stripped_twin_is_another_file),
 		cmocka_unit_test(damage_is_no_cache),
 	};
 

@@ -115,6 +115,7 @@ static void stripped_code_is_named_by_its_bounds(void **state)
 		assert_int_equal(frames.count, 1);
 		assert_int_equal(frames.frames[0].source, PROFILE_NAME_FDE);
 		assert_string_equal(frames.frames[0].name, expected);
+		assert_true(frames.frames[0].fingerprint == fingerprint);
 	}
 	symbolize_result_destroy(result);
 	elf_image_unref(whole);
