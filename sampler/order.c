@@ -39,6 +39,17 @@ void order_refresh(struct order *order)
 	}
 }
 
+bool order_is_crowded(const struct order *order)
+{
+	for (size_t i = 0; i < order->count; i++) {
+		const struct ring *ring = order->sources[i].ring;
+
+		if (ring->head - ring->position > ring->data_bytes / 4)
+			return true;
+	}
+	return false;
+}
+
 bool order_next(const struct order *order, uint64_t limit_ns, struct order_source **source)
 {
 	struct order_source *oldest = NULL;

@@ -23,7 +23,7 @@ struct order {
 	uint64_t broken; /* times that a ring's bytes made no sense */
 };
 
-enum { ORDER_HORIZON_NS = 3000000 };
+enum { ORDER_HORIZON_NS = 3000000, ORDER_CROWDED_HORIZON_NS = 100000 };
 
 /* Room for `capacity` sources. */
 COMMON_MUST_CHECK
@@ -35,6 +35,12 @@ void order_add(struct order *order, struct ring *ring, const struct record_layou
 
 /* Looks how far the kernel has written, in every ring. */
 void order_refresh(struct order *order);
+
+/*
+ * Whether a ring is more than a quarter full of what is too young to be taken. At a high rate it would overflow before the horizon
+ * is reached: then the shorter one has to do, though a CPU that was held up in between may tell of a mapping too late.
+ */
+bool order_is_crowded(const struct order *order);
 
 /* The oldest record whose time is at most `limit_ns`; false when there is none. */
 COMMON_MUST_CHECK

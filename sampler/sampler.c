@@ -345,7 +345,9 @@ bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct s
 		return false;
 	/* What is this old has been written by now on every CPU: nothing older can still arrive and break the order. */
 	clock = now_ns(CLOCK_MONOTONIC);
-	if (!drain(sampler, clock - ORDER_HORIZON_NS, err) || !deepen_if_cut(sampler, err))
+	if (!drain(sampler, clock - ORDER_HORIZON_NS, err) ||
+		(order_is_crowded(&sampler->order) && !drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
+		!deepen_if_cut(sampler, err))
 		return false;
 	is_kept = keep_part(sampler, clock);
 	*progress = (struct sampler_progress){

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Nothing is lost while the machine has other work to do, nor at a rate at which a ring is full after a few milliseconds.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+needs gcc
+lost_said() {
+	sed -n 's/.* samples\{0,1\} in .*, \([0-9 ]*\) lost.*/\1/p' stderr | tr -d ' '
+}
+
+start "$WORKLOADS/system_workload" --threads 2 --seconds 100
+target=$pid
+gcc -E -include stdio.h -include pthread.h -x c /dev/null -o many.i || fail "nothing to compile"
+start sh -c 'while :; do gcc -O2 -c many.i -o /dev/null; done'
+start sh -c 'while :; do gcc -O2 -c many.i -o /dev/null; done'
+run 0 kelvin record -p "$target" -d 5 -o a.pb.gz
+at_least "$(samples_said)" 100 "samples beside compilers"
+at_most "$(lost_said)" 0 "samples lost beside compilers"
+for compiler in "${started[@]:1}"; do kill "$compiler"; done
+
+most=$(</proc/sys/kernel/perf_event_max_sample_rate)
+run 0 kelvin record -p "$target" -F $((most < 30000 ? most : 30000)) -d 3 -o b.pb.gz
+at_least "$(samples_said)" 1000 "samples at 30 kHz"
+at_most $((100 * $(lost_said) / $(samples_said))) 20 "percent lost at 30 kHz"
