@@ -226,6 +226,7 @@ static bool take_fork(struct process_table *table, const struct record *record, 
 {
 	uint32_t name;
 
+	table->births += record->pid == record->fork.parent_pid;
 	if (!process_table_thread_name(table, record->fork.parent_pid, record->fork.parent_tid, &name, err) ||
 		!set_thread_name(table, record->tid, name, err))
 		return false;

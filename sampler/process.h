@@ -61,6 +61,7 @@ struct process_table {
 	struct hash_map by_pid, by_tid, by_file; /* pid -> process, tid -> thread, (device, inode) -> image */
 	uint64_t next_generation;
 	uint64_t version;      /* changes with every record of the sideband */
+	uint64_t births;       /* of threads, as the sideband told */
 	uint32_t kernel_image; /* PROFILE_NONE until needed */
 	uint64_t kernel_bias;  /* address in the symbols at hand = runtime address + bias */
 	struct buffer *notices;

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/sampler.h"
 
-#include "sampler/collect.h"
-#include "sampler/command.h"
-#include "sampler/event.h"
+#include "sampler/adapt.h"
 #include "sampler/facts.h"
-#include "sampler/filter.h"
-#include "sampler/order.h"
-#include "sampler/part.h"
-#include "sampler/priority.h"
 #include "sampler/proc.h"
 #include "sampler/result.h"
 #include "sampler/target.h"
-#include "sampler/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,35 +15,6 @@
 enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
 
 enum { PART_INTERVAL_NS = 500000000 };
-
-/*
- * When so many of the last samples were cut, more of the stack is copied: soon when it is many, in due time when it is some. At
- * the beginning, when that is not known, samples are looked at more often.
- */
-enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
-enum { DEEPEN_AFTER_SAMPLES = 128, DEEPEN_ABOVE_PERCENT = 3, DEEPEN_SOON_AFTER_SAMPLES = 8, DEEPEN_SOON_ABOVE_PERCENT = 30 };
-
-struct sampler {
-	struct sampler_options options;
-	pid_t *pids; /* owned copy of the target's */
-	struct event_set events;
-	struct filter filter;
-	struct priority priority;
-	struct record_layout sample_layout, sideband_layout;
-	struct collector collector;
-	struct command command;
-	struct order order;
-	struct watch watch;
-	struct part part;
-	uint64_t part_written_ns;
-	struct buffer notices;
-	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
-	int64_t target_cpu_before_ns, own_cpu_before_ns;
-	uint64_t counted_samples, counted_cuts; /* when the dump's size was last looked at */
-	uint64_t broken_rings;                  /* of rings that were given up */
-	uint64_t lost_before;                   /* samples, by event sets that were given up */
-	bool enabled, may_deepen;
-};
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -89,7 +53,7 @@ static bool read_processes(struct sampler *sampler, struct error *err)
 	return true;
 }
 
-static bool prepare_reading(struct sampler *sampler, struct error *err)
+bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 {
 	struct event_set *events = &sampler->events;
 	const struct sampler_target *target = &sampler->options.target;
@@ -121,7 +85,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (!event_set_init(&sampler->events, options, &sampler->notices, err) ||
 		!target_open(&options->target, sampler->command.pid, &sampler->events, &sampler->filter, err))
 		return false;
-	if (!prepare_reading(sampler, err))
+	if (!sampler_prepare_reading(sampler, err))
 		return false;
 	collecting = (struct collector_options){
 		.event = sampler->events.event_name,
@@ -148,7 +112,7 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 	if (!made)
 		return error_set_memory(err);
 	made->options = *options;
-	made->may_deepen = options->stack_bytes == 0 && options->call_graph == SAMPLER_CALL_GRAPH_DWARF;
+	sampler_adapt_init(made);
 	made->own_cpu_before_ns = (int64_t)now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	buffer_init(&made->notices, MAX_NOTICE_BYTES);
 	filter_init(&made->filter);
@@ -231,8 +195,7 @@ const char *sampler_event(const struct sampler *sampler)
 	return sampler->events.event_name;
 }
 
-/* Takes records in order of time up to the limit, in place. */
-static bool drain(struct sampler *sampler, uint64_t limit_ns, struct error *err)
+bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err)
 {
 	struct order_source *source;
 
@@ -248,66 +211,6 @@ static bool drain(struct sampler *sampler, uint64_t limit_ns, struct error *err)
 		return false;
 	order_release(&sampler->order);
 	return true;
-}
-
-/* A command that runs is a process like any other. */
-static struct sampler_target running_target(const struct sampler *sampler)
-{
-	struct sampler_target target = sampler->options.target;
-
-	if (target.kind == SAMPLER_TARGET_COMMAND)
-		target = (struct sampler_target){ .kind = SAMPLER_TARGET_PIDS, .pids = &sampler->command.pid, .pid_count = 1 };
-	return target;
-}
-
-/*
- * Opens all events again with a larger dump, which is fixed when an event is opened. Both sets are there for a moment, so that no
- * mapping is missed; where the new ones cannot be opened, the old ones stay.
- */
-static bool deepen(struct sampler *sampler, uint32_t factor, struct error *err)
-{
-	struct sampler_options deeper = sampler->options;
-	struct sampler_target target = running_target(sampler);
-	struct event_set events;
-	struct error why;
-
-	deeper.stack_bytes =
-		deeper.stack_bytes < SAMPLER_MAX_STACK_BYTES / factor ? factor * deeper.stack_bytes : SAMPLER_MAX_STACK_BYTES;
-	deeper.target = target;
-	sampler->may_deepen = false;
-	if (!event_set_init(&events, &deeper, &sampler->notices, &why))
-		return true;
-	if (!target_open(&target, 0, &events, &sampler->filter, &why) || !event_set_enable(&sampler->events, false, &why)) {
-		event_set_deinit(&events);
-		return true;
-	}
-	if ((sampler->enabled && !event_set_enable(&events, true, err)) || !drain(sampler, UINT64_MAX, err)) {
-		event_set_deinit(&events);
-		return false;
-	}
-	sampler->broken_rings += sampler->order.broken;
-	sampler->lost_before += event_set_lost(&sampler->events);
-	watch_deinit(&sampler->watch);
-	order_deinit(&sampler->order);
-	event_set_deinit(&sampler->events);
-	sampler->events = events;
-	sampler->options.stack_bytes = deeper.stack_bytes;
-	sampler->may_deepen = deeper.stack_bytes < SAMPLER_MAX_STACK_BYTES;
-	return prepare_reading(sampler, err);
-}
-
-static bool deepen_if_cut(struct sampler *sampler, struct error *err)
-{
-	const struct profile_quality *quality = &sampler->collector.profile->quality;
-	uint64_t samples = quality->samples - sampler->counted_samples;
-	uint64_t cuts = sampler->collector.full_dumps_cut - sampler->counted_cuts;
-	bool are_many = samples >= DEEPEN_SOON_AFTER_SAMPLES && cuts * 100 > samples * DEEPEN_SOON_ABOVE_PERCENT;
-
-	if (!sampler->may_deepen || (samples < DEEPEN_AFTER_SAMPLES && !are_many))
-		return true;
-	sampler->counted_samples = quality->samples;
-	sampler->counted_cuts = sampler->collector.full_dumps_cut;
-	return cuts * 100 <= samples * DEEPEN_ABOVE_PERCENT || deepen(sampler, are_many ? 4 : 2, err);
 }
 
 static bool is_target_gone(struct sampler *sampler)
@@ -339,15 +242,14 @@ bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct s
 	uint64_t clock;
 	bool is_kept;
 
-	if (sampler->may_deepen && timeout_ms > EARLY_POLL_MS && now_ns(CLOCK_MONOTONIC) - sampler->start_ns < EARLY_NS)
-		timeout_ms = EARLY_POLL_MS;
+	timeout_ms = sampler_adapt_timeout(sampler, now_ns(CLOCK_MONOTONIC), timeout_ms);
 	if (!watch_wait(&sampler->watch, timeout_ms, wake_fd, err))
 		return false;
 	/* What is this old has been written by now on every CPU: nothing older can still arrive and break the order. */
 	clock = now_ns(CLOCK_MONOTONIC);
-	if (!drain(sampler, clock - ORDER_HORIZON_NS, err) ||
-		(order_is_crowded(&sampler->order) && !drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
-		!deepen_if_cut(sampler, err))
+	if (!sampler_drain(sampler, clock - ORDER_HORIZON_NS, err) ||
+		(order_is_crowded(&sampler->order) && !sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
+		!sampler_adapt(sampler, clock, err))
 		return false;
 	is_kept = keep_part(sampler, clock);
 	*progress = (struct sampler_progress){
@@ -422,7 +324,7 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	if (!event_set_enable(&sampler->events, false, err))
 		return false;
 	sampler->stop_ns = now_ns(CLOCK_MONOTONIC);
-	if (!drain(sampler, UINT64_MAX, err))
+	if (!sampler_drain(sampler, UINT64_MAX, err))
 		return false;
 	priority_restore(&sampler->priority);
 	count_losses(sampler);

@@ -183,8 +183,7 @@ static bool add_descendants(struct filter *filter, struct error *err)
 	return true;
 }
 
-/* `*opened` false: one event per CPU is not permitted, it has to be done thread by thread. */
-static bool open_wide(
+bool target_open_wide(
 	const struct sampler_target *target, struct event_set *events, struct filter *filter, bool *opened, struct error *err)
 {
 	struct error why;
@@ -213,7 +212,7 @@ static bool open_processes(const struct sampler_target *target, struct event_set
 {
 	bool opened = false;
 
-	if (is_large(target) && !open_wide(target, events, filter, &opened, err))
+	if (is_large(target) && !target_open_wide(target, events, filter, &opened, err))
 		return false;
 	for (size_t i = 0; !opened && i < target->pid_count; i++)
 		if (!open_process(target->pids[i], events, err))

@@ -14,5 +14,13 @@ COMMON_MUST_CHECK
 bool target_open(
 	const struct sampler_target *target, pid_t child, struct event_set *events, struct filter *filter, struct error *err);
 
+/*
+ * One event per CPU for processes, however few they are. `*opened` is false where that is not permitted.
+ * What descends from the processes is found by parentage; filter_add() those that are known to belong to them besides.
+ */
+COMMON_MUST_CHECK
+bool target_open_wide(
+	const struct sampler_target *target, struct event_set *events, struct filter *filter, bool *opened, struct error *err);
+
 /* CPU time that the target's processes have used so far. */
 int64_t target_cpu_ns(const struct sampler_target *target);

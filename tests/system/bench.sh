@@ -34,12 +34,17 @@ jq -e '.functions[] | select(.name == "hash") | .state == "more"' a.json >/dev/n
 jq -e '[.functions[] | select(.name == "parse" or .name == "mix") | select(.state_self == "more" or .state_self == "less")] == []' a.json \
 	>/dev/null || fail "an unchanged function is flagged"
 
+# What the runs took, with intervals, every run by itself.
+jq -e '.runs | .cpu_ns.head.mean > 1.2 * .cpu_ns.base.mean and .cpu_ns.ci_pct[0] > 10 and (.cpu_ns.base.ci | length) == 2
+	and (.wall_ns.base.each | length) == 5 and (.peak_memory_bytes.head.each | min) > 100000' a.json >/dev/null ||
+	fail "what the runs took: $(jq -c .runs a.json)"
+
 [[ -z $(jq -rn --slurpfile s "$ROOT/docs/diff.schema.json" --slurpfile d a.json -f "$ROOT/tests/system/schema.jq") ]] ||
 	fail "a.json is not what its schema says"
 
 # What was saved gives the same comparison.
 run 1 kelvin diff saved/base.pb.gz saved/head.pb.gz --json b.json
-cmp -s <(jq 'del(.recordings)' a.json) <(jq 'del(.recordings)' b.json) ||
+cmp -s <(jq 'del(.recordings, .runs)' a.json) <(jq 'del(.recordings, .runs)' b.json) ||
 	fail "the saved profiles compare differently"
 run 1 kelvin bench --base './base 400' --head './head 400' --runs 4 --fail-on 'function:hash>20%' --markdown -
 says stdout '^<!-- kelvin-diff -->'

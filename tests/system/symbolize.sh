@@ -37,6 +37,57 @@ grep -q '(user: ' stdout || fail "no origin of a function of the workload's"
 DEBUGINFOD_URLS='' refuses 'no debuginfod server' kelvin symbolize --debuginfod -e "$workload" 10
 refuses 'no hexadecimal address' kelvin symbolize -e "$workload" xyz
 
+# In JSON a line that is not known is null, a rule has a number and a text, and a name of any bytes is UTF-8.
+run 0 kelvin symbolize --json --explain-origin -e "$workload" "${addresses[0]}" 1
+jq -e '.addresses[0].frames[-1] | .line > 0 and .origin == "user" and (.origin_rule | type) == "number" and .origin_reason != ""' stdout >/dev/null ||
+	fail "no origin in JSON"
+jq -e '.addresses[1] | .address == "0x1" and .frames[0].line == null and .frames[0].source == "none"' stdout >/dev/null ||
+	fail "an unknown address in JSON"
+run 0 kelvin symbolize --json -e "$workload" <<<""
+jq -e '.addresses | length == 1' stdout >/dev/null || fail "an empty line is a question"
+
+# What is no address is answered as address 0, so that answers stay in step.
+printf '%s\n' "${addresses[0]} behind" '' nonsense -1 "  0X${addresses[0]}" ffffffffffffffffffff "${addresses[0]}"$'\r' |
+	kelvin symbolize -e "$workload" | grep -c ^0x >stdout
+[[ $(<stdout) -eq 7 ]] || fail "not one answer a line"
+
+# Files that are none, or not whole.
+refuses 'not an ELF file' kelvin symbolize -e /etc/passwd 10
+refuses 'No such file' kelvin symbolize -e ./missing 10
+refuses 'not a regular file' kelvin symbolize -e . 10
+: >nothing
+refuses 'empty' kelvin symbolize -e nothing 10
+if command -v gcc >/dev/null; then
+	echo 'int f(int x) { return x * x; }' >object.c
+	gcc -g -c object.c -o object.o || fail "gcc"
+	refuses 'is an object file' kelvin symbolize -e object.o 0
+	if gcc -m32 -g -nostdlib -shared -fPIC object.c -o narrow.so 2>/dev/null; then
+		run 0 kelvin symbolize -e narrow.so "$(nm narrow.so | awk '$3 == "f" { print $1 }')"
+		diff <(addr2line -afiC -e narrow.so "$(nm narrow.so | awk '$3 == "f" { print $1 }')") stdout || fail "a 32-bit file"
+	fi
+fi
+for size in 64 1000 20000; do
+	head -c "$size" "$workload" >part.elf
+	run 0 kelvin symbolize -e part.elf "${addresses[@]}"
+	says stderr '^part.elf is cut short: [0-9]+ of at least [0-9]+ bytes are there'
+done
+
+# A warm cache says what a cold one and none say; with --no-cache nothing is written.
+export XDG_CACHE_HOME=$work/cache
+start=$(readelf -SW "$KELVIN" | awk '{ for (i = 1; i < NF; i++) if ($i == ".text") { print $(i + 2); exit } }')
+for ((i = 0; i < 2000; i++)); do printf '%x\n' $((16#$start + i * 41)); done >many
+kelvin symbolize --no-cache --json --explain-origin -e "$KELVIN" <many >none.json 2>stderr
+[[ ! -e cache ]] || fail "--no-cache wrote a cache"
+kelvin symbolize --json --explain-origin -e "$KELVIN" <many >cold.json
+kelvin symbolize --json --explain-origin -e "$KELVIN" <many >warm.json
+{ cmp none.json cold.json && cmp cold.json warm.json; } || fail "the cache changes answers"
+if [[ $(stat -c %s "$KELVIN") -ge $((4 << 20)) ]]; then
+	[[ -n $(find cache/kelvin/frames -type f) ]] || fail "nothing was kept of a large file"
+	find cache/kelvin/frames -type f -exec sh -c 'printf damaged >"$1"' _ {} \;
+	kelvin symbolize --json --explain-origin -e "$KELVIN" <many >damaged.json
+	cmp none.json damaged.json || fail "a damaged cache changes answers"
+fi
+
 # A program that asks line by line is answered line by line.
 coproc SERVER { "$KELVIN" symbolize -e "$workload"; }
 for _ in 1 2 3; do

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/adapt.h"
+
+#include "sampler/target.h"
+
+/*
+ * When so many of the last samples were cut, more of the stack is copied: soon when it is many, in due time when it is some. At
+ * the beginning, when that is not known, samples are looked at more often.
+ */
+enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
+enum { DEEPEN_AFTER_SAMPLES = 128, DEEPEN_ABOVE_PERCENT = 3, DEEPEN_SOON_AFTER_SAMPLES = 8, DEEPEN_SOON_ABOVE_PERCENT = 30 };
+enum { BIRTHS_INTERVAL_NS = 200000000, MANY_BIRTHS = 40 };
+
+void sampler_adapt_init(struct sampler *sampler)
+{
+	const struct sampler_options *options = &sampler->options;
+
+	sampler->adaptation = (struct adaptation){
+		.may_deepen = options->stack_bytes == 0 && options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
+		.may_widen = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
+	};
+}
+
+int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int timeout_ms)
+{
+	bool is_early = sampler->adaptation.may_deepen && clock_ns - sampler->start_ns < EARLY_NS;
+
+	return is_early && timeout_ms > EARLY_POLL_MS ? EARLY_POLL_MS : timeout_ms;
+}
+
+/* A command that runs is a process like any other. */
+static struct sampler_target running_target(const struct sampler *sampler)
+{
+	struct sampler_target target = sampler->options.target;
+
+	if (target.kind == SAMPLER_TARGET_COMMAND)
+		target = (struct sampler_target){ .kind = SAMPLER_TARGET_PIDS, .pids = &sampler->command.pid, .pid_count = 1 };
+	return target;
+}
+
+/* Also where it is not permitted, false. Those that the sideband told of may have lost the parents that lead to them. */
+static bool open_wide(struct sampler *sampler, const struct sampler_target *target, struct event_set *events, struct error *err)
+{
+	const struct process_table *table = &sampler->collector.processes;
+	bool opened, was_active = sampler->filter.is_active;
+
+	if (!target_open_wide(target, events, &sampler->filter, &opened, err) || !opened) {
+		sampler->filter.is_active = was_active;
+		return false;
+	}
+	for (size_t i = 0; !was_active && i < table->count; i++)
+		if (table->processes[i].is_alive && !filter_add(&sampler->filter, table->processes[i].pid, err))
+			return false;
+	return true;
+}
+
+static void take_over(struct sampler *sampler, const struct event_set *events)
+{
+	sampler->broken_rings += sampler->order.broken;
+	sampler->lost_before += event_set_lost(&sampler->events);
+	watch_deinit(&sampler->watch);
+	order_deinit(&sampler->order);
+	event_set_deinit(&sampler->events);
+	sampler->events = *events;
+}
+
+/* `*reopened` false: it cannot be done, and what was open stays. */
+static bool reopen(struct sampler *sampler, uint32_t stack_bytes, bool wide, bool *reopened, struct error *err)
+{
+	struct sampler_options options = sampler->options;
+	struct sampler_target target = running_target(sampler);
+	struct event_set events;
+	struct error why;
+	bool opened;
+
+	*reopened = false;
+	options.stack_bytes = stack_bytes;
+	options.target = target;
+	if (!event_set_init(&events, &options, &sampler->notices, &why))
+		return true;
+	opened = wide ? open_wide(sampler, &target, &events, &why) : target_open(&target, 0, &events, &sampler->filter, &why);
+	if (!opened || !event_set_enable(&sampler->events, false, &why)) {
+		event_set_deinit(&events);
+		return true;
+	}
+	if ((sampler->enabled && !event_set_enable(&events, true, err)) || !sampler_drain(sampler, UINT64_MAX, err)) {
+		event_set_deinit(&events);
+		return false;
+	}
+	take_over(sampler, &events);
+	sampler->options.stack_bytes = stack_bytes;
+	*reopened = true;
+	return sampler_prepare_reading(sampler, err);
+}
+
+static bool deepen_if_cut(struct sampler *sampler, struct error *err)
+{
+	const struct profile_quality *quality = &sampler->collector.profile->quality;
+	struct adaptation *seen = &sampler->adaptation;
+	uint64_t samples = quality->samples - seen->samples, cuts = sampler->collector.full_dumps_cut - seen->cuts;
+	bool are_many = samples >= DEEPEN_SOON_AFTER_SAMPLES && cuts * 100 > samples * DEEPEN_SOON_ABOVE_PERCENT;
+	uint32_t bytes = sampler->options.stack_bytes, factor = are_many ? 4 : 2;
+	bool reopened;
+
+	if (!seen->may_deepen || (samples < DEEPEN_AFTER_SAMPLES && !are_many))
+		return true;
+	seen->samples = quality->samples;
+	seen->cuts = sampler->collector.full_dumps_cut;
+	if (cuts * 100 <= samples * DEEPEN_ABOVE_PERCENT)
+		return true;
+	bytes = bytes < SAMPLER_MAX_STACK_BYTES / factor ? factor * bytes : SAMPLER_MAX_STACK_BYTES;
+	if (!reopen(sampler, bytes, sampler->filter.is_active, &reopened, err))
+		return false;
+	seen->may_deepen = reopened && bytes < SAMPLER_MAX_STACK_BYTES;
+	return true;
+}
+
+static bool widen_if_born(struct sampler *sampler, uint64_t clock_ns, struct error *err)
+{
+	struct adaptation *seen = &sampler->adaptation;
+	uint64_t births = sampler->collector.processes.births, born = births - seen->births;
+	bool reopened;
+
+	if (!seen->may_widen || sampler->filter.is_active || clock_ns - seen->births_at_ns < BIRTHS_INTERVAL_NS)
+		return true;
+	seen->births = births;
+	seen->births_at_ns = clock_ns;
+	if (born < MANY_BIRTHS)
+		return true;
+	seen->may_widen = false;
+	if (!reopen(sampler, sampler->options.stack_bytes, true, &reopened, err))
+		return false;
+	if (!reopened)
+		buffer_append_string(&sampler->notices,
+			"threads that live for less than a sampling period are hardly sampled: that takes events of whole CPUs, which are not "
+			"permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run kelvin as root\n");
+	return true;
+}
+
+bool sampler_adapt(struct sampler *sampler, uint64_t clock_ns, struct error *err)
+{
+	return deepen_if_cut(sampler, err) && widen_if_born(sampler, clock_ns, err);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/collect.h"
+#include "sampler/command.h"
+#include "sampler/event.h"
+#include "sampler/filter.h"
+#include "sampler/order.h"
+#include "sampler/part.h"
+#include "sampler/priority.h"
+#include "sampler/watch.h"
+
+/* A recording as it runs: what sampler.c and adapt.c share. */
+
+/* What was counted when the way of sampling was last looked at. */
+struct adaptation {
+	uint64_t samples, cuts;
+	uint64_t births, births_at_ns; /* CLOCK_MONOTONIC */
+	bool may_deepen, may_widen;
+};
+
+struct sampler {
+	struct sampler_options options;
+	pid_t *pids; /* owned copy of the target's */
+	struct event_set events;
+	struct filter filter;
+	struct priority priority;
+	struct record_layout sample_layout, sideband_layout;
+	struct collector collector;
+	struct command command;
+	struct order order;
+	struct watch watch;
+	struct part part;
+	uint64_t part_written_ns;
+	struct buffer notices;
+	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
+	int64_t target_cpu_before_ns, own_cpu_before_ns;
+	struct adaptation adaptation;
+	uint64_t broken_rings; /* of rings that were given up */
+	uint64_t lost_before;  /* samples, by event sets that were given up */
+	bool enabled;
+};
+
+/* Makes rings and processes of the set of events that is open ready to be waited for and read. */
+COMMON_MUST_CHECK
+bool sampler_prepare_reading(struct sampler *sampler, struct error *err);
+
+/* Takes records in order of time up to the limit, in place. */
+COMMON_MUST_CHECK
+bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err);
