@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 enum { MAX_PROCESSES = 1 << 22, MAX_MAPPINGS = 1 << 20 };
 
@@ -298,6 +299,19 @@ static const struct process_mapping *find_mapping(const struct process *process,
 	return low > 0 && address < process->mappings[low - 1].end ? &process->mappings[low - 1] : NULL;
 }
 
+/* Of code that was made at run time, while its process lives. It is asked for once an address. */
+static void read_code(struct process_space *space, uint64_t address, struct unwind_code *code)
+{
+	uint64_t start = address - UNWIND_BYTES_BEFORE;
+	struct iovec here = { space->code, sizeof(space->code) }, there = { (void *)(uintptr_t)start, sizeof(space->code) };
+	ssize_t size = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
+
+	if (size <= 0)
+		return;
+	code->bytes = space->code;
+	code->byte_count = (size_t)size;
+}
+
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code)
 {
 	struct process_space *space = context;
@@ -316,6 +330,8 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 	};
 	if (image->elf)
 		found.bytes = elf_image_bytes_at(image->elf, found.image_address - UNWIND_BYTES_BEFORE, &found.byte_count);
+	else if (!space->table->files)
+		read_code(space, address, &found);
 	if (!profile_add_location(space->table->profile, image->mapping_id, found.image_address, &found.location, &ignored)) {
 		space->failed = true;
 		return false;

@@ -87,10 +87,13 @@ bool process_table_update(struct process_table *table, const struct record *reco
 COMMON_MUST_CHECK
 bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err);
 
+enum { PROCESS_CODE_BYTES = 32 };
+
 /* For struct unwind_space: `context` is a struct process_space; locations are those of the profile. */
 struct process_space {
 	struct process_table *table;
 	const struct process *process;
-	bool failed; /* no memory for a location */
+	bool failed;                      /* no memory for a location */
+	uint8_t code[PROCESS_CODE_BYTES]; /* of memory without a file, where an address lies that was asked for */
 };
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/unwind/unwind.h"
 
+#include "sampler/unwind/epilogue.h"
 #include "sampler/unwind/rules.h"
 
 #include <stdlib.h>
@@ -121,6 +122,14 @@ static enum cached_kind kind_without_rule(const struct unwind_code *code)
 	return has_code(code, 0, syscall, sizeof(syscall)) ? CACHED_SYSCALL : CACHED_NO_RULE;
 }
 
+static void fill_pushes(struct cached *cached, const struct rules_pushes *pushes)
+{
+	cached->kind = CACHED_PUSHES;
+	cached->cfa_register = pushes->cfa_register;
+	cached->cfa_offset = pushes->cfa_offset;
+	memcpy(cached->saved, pushes->saved, sizeof(pushes->saved));
+}
+
 static void fill_rule(struct walk *w, struct cached *cached, const struct cfi_rule *rule, const struct cfi_table *table)
 {
 	struct rules_pushes pushes;
@@ -128,14 +137,21 @@ static void fill_rule(struct walk *w, struct cached *cached, const struct cfi_ru
 	uint32_t id;
 
 	if (rules_as_pushes(rule, &pushes)) {
-		cached->kind = CACHED_PUSHES;
-		cached->cfa_register = pushes.cfa_register;
-		cached->cfa_offset = pushes.cfa_offset;
-		memcpy(cached->saved, pushes.saved, sizeof(pushes.saved));
+		fill_pushes(cached, &pushes);
 	} else if (rules_intern(&w->unwinder->rules, rule, table, &id, &ignored)) {
 		cached->kind = CACHED_RULE;
 		cached->rule = id;
 	}
+}
+
+/* A caller was looked up by the byte before the one it returns to. */
+static void fill_epilogue(const struct walk *w, struct cached *cached, const struct unwind_code *code)
+{
+	size_t skipped = UNWIND_BYTES_BEFORE + (w->is_exact ? 0 : 1);
+	struct rules_pushes pushes;
+
+	if (code->bytes && code->byte_count > skipped && epilogue_rule(code->bytes + skipped, code->byte_count - skipped, &pushes))
+		fill_pushes(cached, &pushes);
 }
 
 static void fill_cached(struct walk *w, struct cached *cached, uint64_t address)
@@ -152,6 +168,8 @@ static void fill_cached(struct walk *w, struct cached *cached, uint64_t address)
 		fill_rule(w, cached, &rule, code.table);
 	} else {
 		cached->kind = kind_without_rule(&code);
+		if (cached->kind == CACHED_NO_RULE)
+			fill_epilogue(w, cached, &code);
 	}
 }
 

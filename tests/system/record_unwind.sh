@@ -58,3 +58,46 @@ at_least "$(share whole.pb.gz ';main;descend;descend;.*;leaf')" 85 "share below 
 
 build -o deep
 at_least "$(whole ./deep 1400)" 90 "whole stacks of 1,400 frames"
+
+# Code made at run time, without frame pointers: what it does behind its call says where its caller is (CPython's trampolines).
+cat >trampoline.c <<'END'
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) int leaf(int n)
+{
+	for (int i = 0; i < 30000; i++)
+		sink += (unsigned long)(i + n);
+	return n;
+}
+
+/* mov %rdi,%rax; (push %rbx;) sub $8,%rsp; mov %rsi,%rdi; call *%rax; add $8,%rsp; (pop %rbx;) ret */
+static const unsigned char plain[] = { 0x48, 0x89, 0xf8, 0x48, 0x83, 0xec, 8, 0x48, 0x89, 0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 8, 0xc3 };
+static const unsigned char saving[] = { 0x48, 0x89, 0xf8, 0x53, 0x48, 0x83, 0xec, 16, 0x48, 0x89, 0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4,
+	16, 0x5b, 0xc3 };
+
+typedef int trampoline(int (*)(int), int);
+
+__attribute__((noinline)) int middle(trampoline *call, int n)
+{
+	return call(leaf, n) + 1;
+}
+
+int main(void)
+{
+	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	time_t end = time(NULL) + 4;
+
+	memcpy(code, plain, sizeof(plain));
+	memcpy(code + 64, saving, sizeof(saving));
+	while (time(NULL) < end)
+		sink += (unsigned long)middle((trampoline *)code, 1) + (unsigned long)middle((trampoline *)(code + 64), 2);
+	return 0;
+}
+END
+gcc -O1 -g -fomit-frame-pointer trampoline.c -o trampoline
+at_least "$(whole ./trampoline)" 99 "whole stacks through code made at run time"
+at_least "$(share whole.pb.gz ';main;middle;[^;]*;leaf')" 95 "share of stacks through code made at run time"
