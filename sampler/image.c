@@ -24,12 +24,26 @@ void image_keys_init(struct hash_map *map)
 	hash_map_init(map, sizeof(struct image_key));
 }
 
+/*
+ * A runtime that writes a jitdump maps its first page, so that profilers hear of it (linux, tools/perf/Documentation/
+ * jitdump-specification.txt): jit-PID.dump. What it describes is the memory of the process that has no file.
+ */
+static bool is_jit_dump(const struct elf_mapping *mapped)
+{
+	const char *slash = strrchr(mapped->path, '/'), *name = slash ? slash + 1 : mapped->path;
+	int pid, end = 0;
+
+	return sscanf(name, "jit-%d.dump%n", &pid, &end) == 1 && end > 0 && name[end] == '\0';
+}
+
 static enum profile_mapping_kind kind_of(const struct elf_mapping *mapped)
 {
 	const char *path = mapped->path;
 
 	if (strcmp(path, "[vdso]") == 0)
 		return PROFILE_MAPPING_VDSO;
+	if (is_jit_dump(mapped))
+		return PROFILE_MAPPING_ANON;
 	if (path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/dev/", 5) != 0 &&
 		strncmp(path, "/SYSV", 5) != 0)
 		return PROFILE_MAPPING_FILE;
@@ -104,18 +118,27 @@ static int32_t innermost_pid(int32_t pid)
 	return inner;
 }
 
-/* Where the process's perf map would be: it may be written any time until the process ends. */
+/*
+ * Where the names of the process's code would be: in its jitdump, else in its perf map, which may be written any time until the
+ * process ends.
+ */
 static bool expect_jit_map(
 	const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image, struct error *err)
 {
-	char path[128];
+	char root[32] = "", *path;
+	int size;
 
-	if (table->files)
-		snprintf(path, sizeof(path), "/tmp/perf-%d.map", mapped->pid);
+	if (!table->files)
+		snprintf(root, sizeof(root), "/proc/%d/root", mapped->pid);
+	if (is_jit_dump(mapped))
+		size = asprintf(&path, "%s%s", root, mapped->path);
 	else
-		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", mapped->pid, innermost_pid(mapped->pid));
-	image->jit_map = strdup(path);
-	return image->jit_map ? true : error_set_memory(err);
+		size = asprintf(&path, "%s/tmp/perf-%d.map", root, table->files ? mapped->pid : innermost_pid(mapped->pid));
+	if (size < 0)
+		return error_set_memory(err);
+	free(image->jit_map);
+	image->jit_map = path;
+	return true;
 }
 
 /* From the first to the last executable byte, in image addresses. */
@@ -240,6 +263,9 @@ bool image_of_mapping(
 	*image = hash_map_get(&table->by_file, &key);
 	if (*image == HASH_MAP_NONE &&
 		(!make_image(table, mapped, kind, image, err) || !hash_map_add(&table->by_file, &key, *image, &value, &added, err)))
+		return false;
+	/* It may be mapped when other code of the process is known already. */
+	if (is_jit_dump(mapped) && !expect_jit_map(table, mapped, &table->images[*image], err))
 		return false;
 	elf = table->images[*image].elf;
 	if (kind == PROFILE_MAPPING_VDSO && elf)

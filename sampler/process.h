@@ -16,7 +16,7 @@ struct process_image {
 	uint32_t mapping_id;     /* of the profile */
 	struct elf_image *elf;   /* a reference; NULL: kernel, JIT, anonymous, not readable */
 	struct cfi_table *table; /* NULL without elf */
-	char *jit_map;           /* of memory without a file: where a perf map for it would be */
+	char *jit_map;           /* of memory without a file: where its jitdump or perf map would be */
 };
 
 /* An executable mapping of a process. */

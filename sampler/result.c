@@ -7,12 +7,14 @@
 /* The path under which the map can be read now, in place; NULL when the process wrote none. */
 static char *readable_jit_map(char *path)
 {
-	char *own = strstr(path, "/tmp/");
+	int pid, root = 0;
 
 	if (access(path, R_OK) == 0)
 		return path;
-	/* Of a process that has ended, only our own view of /tmp is left. */
-	return own && access(own, R_OK) == 0 ? memmove(path, own, strlen(own) + 1) : NULL;
+	/* Of a process that has ended, only our own view of the file is left. */
+	if (sscanf(path, "/proc/%d/root%n", &pid, &root) != 1 || root == 0 || access(path + root, R_OK) != 0)
+		return NULL;
+	return memmove(path, path + root, strlen(path + root) + 1);
 }
 
 bool result_take_jit_map(struct sampler_result *result, struct profile *profile, uint32_t mapping_id, char *path, struct error *err)

@@ -52,6 +52,9 @@ printf '%s\n' "${addresses[0]} behind" '' nonsense -1 "  0X${addresses[0]}" ffff
 [[ $(<stdout) -eq 7 ]] || fail "not one answer a line"
 
 # Files that are none, or not whole.
+kelvin symbolize -e "$workload" 10 >/dev/full 2>stderr
+[[ $? -eq 2 ]] || fail "a full disk goes unnoticed"
+says stderr "cannot write standard output"
 refuses 'not an ELF file' kelvin symbolize -e /etc/passwd 10
 refuses 'No such file' kelvin symbolize -e ./missing 10
 refuses 'not a regular file' kelvin symbolize -e . 10
@@ -64,6 +67,21 @@ if command -v gcc >/dev/null; then
 	if gcc -m32 -g -nostdlib -shared -fPIC object.c -o narrow.so 2>/dev/null; then
 		run 0 kelvin symbolize -e narrow.so "$(nm narrow.so | awk '$3 == "f" { print $1 }')"
 		diff <(addr2line -afiC -e narrow.so "$(nm narrow.so | awk '$3 == "f" { print $1 }')") stdout || fail "a 32-bit file"
+	fi
+	if command -v objcopy >/dev/null; then
+		echo "int main(void) { return 0; }" >main.c
+		gcc -g -o linked main.c || fail "gcc"
+		objcopy --only-keep-debug linked linked.debug || fail "objcopy"
+		objcopy --strip-all --remove-section=.note.gnu.build-id --add-gnu-debuglink=linked.debug linked
+		echo >>linked.debug
+		run 0 kelvin symbolize -e linked 1040
+		says stderr "has another checksum than linked asks for"
+		[[ $(wc -l <stderr) -eq 1 ]] || fail "a refused debug file is not said once"
+		if DEBUGINFOD_URLS=http://127.0.0.1:9/ kelvin symbolize --debuginfod -e linked 1040 1050 >stdout 2>stderr; then
+			[[ $(grep -c "^no server of DEBUGINFOD_URLS gave" stderr) -eq 1 ]] || fail "a missing debug file is not said once"
+		else
+			says stderr "libdebuginfod"
+		fi
 	fi
 fi
 for size in 64 1000 20000; do

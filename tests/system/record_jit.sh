@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Code made at run time is named by what its process writes of it: a perf map, or a jitdump that it maps.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+needs gcc
+cat >jit.c <<'END'
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* push %rbp; mov %rsp,%rbp; mov $100000,%ecx; 1: dec %ecx; jnz 1b; pop %rbp; ret */
+static const unsigned char spin[] = { 0x55, 0x48, 0x89, 0xe5, 0xb9, 0xa0, 0x86, 1, 0, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3 };
+
+static void write_map(const unsigned char *code)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "w");
+	fprintf(file, "%lx %zx made_by_map\n", (unsigned long)code, sizeof(spin));
+	fclose(file);
+}
+
+/* linux, tools/perf/Documentation/jitdump-specification.txt */
+static void write_dump(const unsigned char *code)
+{
+	struct { uint32_t magic, version, size, machine, pad, pid; uint64_t time, flags; } header = { 0x4a695444, 1, 40, 62, 0, (uint32_t)getpid(), 0, 0 };
+	struct { uint32_t id, size; uint64_t time; uint32_t pid, tid; uint64_t address, code, bytes, index; } load = { 0, sizeof(load) + 13 + sizeof(spin),
+		1, (uint32_t)getpid(), (uint32_t)getpid(), (uint64_t)code, (uint64_t)code, sizeof(spin), 1 };
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "jit-%d.dump", (int)getpid());
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (write(fd, &header, sizeof(header)) < 0 || write(fd, &load, sizeof(load)) < 0 || write(fd, "made_by_dump", 13) < 0 ||
+		write(fd, spin, sizeof(spin)) < 0)
+		_exit(1);
+	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	time_t end = time(NULL) + 3;
+
+	memcpy(code, spin, sizeof(spin));
+	if (argc > 1 && strcmp(argv[1], "dump") == 0)
+		write_dump(code);
+	else
+		write_map(code);
+	while (time(NULL) < end)
+		((void (*)(void))(uintptr_t)code)();
+	return 0;
+}
+END
+gcc -O1 -g jit.c -o jit || fail "jit.c does not compile"
+for kind in map dump; do
+	run 0 kelvin record -o "$kind.pb.gz" -- ./jit "$kind"
+	at_least "$(share "$kind.pb.gz" ";main;made_by_$kind ")" 90 "share of the code that a $kind names"
+	start ./jit "$kind"
+	run 0 kelvin record -p "$pid" -d 1 -o "$kind.pb.gz"
+	at_least "$(share "$kind.pb.gz" ";main;made_by_$kind ")" 90 "share of the code that a $kind names, attached"
+	grep -ls made_by_map /tmp/perf-*.map | xargs -r rm -f
+done
