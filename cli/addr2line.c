@@ -4,10 +4,27 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { MAX_TEXT_BYTES = 1 << 24 };
+
 /* Hundreds of thousands of lines: strings go out as they are, without a format to read. */
 static void put(FILE *stream, const char *text)
 {
 	fputs_unlocked(text, stream);
+}
+
+/* What a foreign file calls a function must not command a terminal; a program gets the bytes as they are. */
+static void put_foreign(FILE *stream, const struct addr2line_style *style, const char *text)
+{
+	struct buffer clean;
+
+	if (!style->is_terminal) {
+		put(stream, text);
+		return;
+	}
+	buffer_init(&clean, MAX_TEXT_BYTES);
+	unicode_append_clean(&clean, text);
+	fwrite_unlocked(clean.data ? clean.data : "", 1, clean.size, stream);
+	buffer_deinit(&clean);
 }
 
 static void put_number(FILE *stream, uint32_t number)
@@ -34,9 +51,9 @@ static void print_frame(FILE *stream, const struct addr2line_style *style, const
 {
 	const char *name = style->mangled && frame->linkage_name[0] ? frame->linkage_name : frame->name;
 
-	put(stream, name[0] ? name : "??");
+	put_foreign(stream, style, name[0] ? name : "??");
 	put(stream, style->pretty ? " at " : "\n");
-	put(stream, file_of(style, frame));
+	put_foreign(stream, style, file_of(style, frame));
 	put(stream, ":");
 	if (frame->line)
 		put_number(stream, frame->line);

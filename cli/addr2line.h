@@ -5,10 +5,11 @@
 
 /* The output of GNU binutils' `addr2line -a -f -i -C`, byte for byte. */
 struct addr2line_style {
-	bool pretty;    /* -p: a line for each frame */
-	bool basenames; /* -s */
-	bool mangled;   /* names as the linker knows them: without -C */
-	bool wide;      /* of a 64-bit file: addresses have 16 digits, else 8 */
+	bool pretty;      /* -p: a line for each frame */
+	bool basenames;   /* -s */
+	bool mangled;     /* names as the linker knows them: without -C */
+	bool wide;        /* of a 64-bit file: addresses have 16 digits, else 8 */
+	bool is_terminal; /* control characters in names are replaced */
 };
 
 /* `notes` (NULL: none): [frame] a text to put behind its line, "" for nothing. */

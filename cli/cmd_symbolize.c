@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/addr2line.h"
+#include "cli/address_json.h"
 #include "cli/cli.h"
 #include "cli/naming.h"
 #include "cli/options.h"
@@ -23,6 +24,7 @@ enum {
 	OPTION_ORIGIN_RULES,
 	READ_BYTES = 1 << 16,
 	MAX_INPUT_BYTES = 1 << 28,
+	MAX_NOTICE_BYTES = 1 << 12,
 	MAX_ADDRESSES = 1 << 26,
 };
 
@@ -83,7 +85,9 @@ struct request {
 	char cache_directory[PATH_MAX];
 	struct symbolize_options options;
 	struct addr2line_style style;
-	json_t *json; /* owned; the array of addresses, NULL when text is wanted */
+	bool is_json;
+	bool is_noted;     /* that debuginfod gave nothing */
+	size_t json_count; /* addresses written so far */
 	struct elf_image *image;
 	uint64_t *addresses; /* owned; of one batch */
 	size_t count, capacity;
@@ -127,48 +131,29 @@ static bool print_explained(struct request *request, const struct symbolize_resu
 	return ok || error_set_memory(err);
 }
 
-static json_t *frame_json(const struct symbolize_frame *frame)
-{
-	return json_pack("{s:s, s:s, s:s, s:I, s:s, s:I, s:s}", "function", frame->name, "linkage_name", frame->linkage_name,
-		"file", frame->file, "line", (json_int_t)frame->line, "declared_file", frame->decl_file, "declared_line",
-		(json_int_t)frame->decl_line, "source", profile_name_source_name(frame->source));
-}
-
-static bool explain_json(
-	struct request *request, const struct symbolize_result *result, const struct symbolize_frame *frame, json_t *object)
-{
-	enum profile_origin origin;
-	enum symbolize_rule rule;
-	struct error ignored;
-
-	return symbolize_frame_origin(result, request->image, frame, &request->options, &origin, &rule, &ignored) &&
-	       json_object_set_new(object, "origin", json_string(profile_origin_name(origin))) == 0 &&
-	       json_object_set_new(object, "origin_rule", json_string(symbolize_rule_text(rule))) == 0;
-}
-
-static bool add_json(struct request *request, const struct symbolize_result *result, uint64_t address,
+/* Each address on a line of its own, as soon as it is known. */
+static bool write_json(struct request *request, const struct symbolize_result *result, uint64_t address,
 	const struct symbolize_frames *frames, struct error *err)
 {
-	json_t *list = json_array();
-	char text[32];
+	const struct address_json json = { request->image, &request->options, request->explain_origin };
+	json_t *object = address_json_create(&json, result, address, frames);
+	bool ok;
 
-	snprintf(text, sizeof(text), "0x%" PRIx64, address);
-	for (size_t i = 0; i < frames->count; i++) {
-		/* A name that is no UTF-8 has no place in JSON. */
-		json_t *object = frame_json(&frames->frames[i]);
-
-		if (!object)
-			object = json_object();
-		if (request->explain_origin && !explain_json(request, result, &frames->frames[i], object)) {
-			json_decref(object);
-			json_decref(list);
-			return error_set_memory(err);
-		}
-		json_array_append_new(list, object);
-	}
-	if (json_array_append_new(request->json, json_pack("{s:s, s:o}", "address", text, "frames", list)) != 0)
+	if (!object)
 		return error_set_memory(err);
-	return true;
+	fputs(request->json_count++ ? ",\n" : "\n", stdout);
+	ok = json_dumpf(object, stdout, JSON_COMPACT) == 0;
+	json_decref(object);
+	return ok || error_set(err, ERROR_SYSTEM, "cannot write JSON to standard output");
+}
+
+/* Said once: a program may ask line by line. */
+static void note_missing_debug_file(struct request *request, const struct symbolize_result *result)
+{
+	if (!request->is_noted && symbolize_result_fetch_failed(result))
+		fprintf(stderr, "no server of DEBUGINFOD_URLS gave a debug file of %s; names are those of the file itself\n",
+			request->path);
+	request->is_noted |= symbolize_result_fetch_failed(result);
 }
 
 /* Names the batch and empties it. */
@@ -181,13 +166,14 @@ static bool answer(struct request *request, struct error *err)
 		return true;
 	if (!symbolize_addresses(request->image, request->addresses, request->count, &request->options, &result, err))
 		return false;
+	note_missing_debug_file(request, result);
 	for (size_t i = 0; i < request->count && ok; i++) {
 		struct symbolize_frames frames = symbolize_result_frames(result, i);
 
 		uint64_t asked = request->addresses[i] - request->section_start;
 
-		if (request->json)
-			ok = add_json(request, result, asked, &frames, err);
+		if (request->is_json)
+			ok = write_json(request, result, asked, &frames, err);
 		else if (request->explain_origin)
 			ok = print_explained(request, result, asked, &frames, err);
 		else
@@ -196,8 +182,16 @@ static bool answer(struct request *request, struct error *err)
 	symbolize_result_destroy(result);
 	request->count = 0;
 	/* Another program may wait for this answer before it asks on. */
-	fflush(stdout);
+	if (ok && fflush(stdout) != 0)
+		return error_set_errno(err, errno, "cannot write standard output");
 	return ok;
+}
+
+/* A line that begins with a sign is no address to addr2line. */
+static uint64_t read_line_address(const char *line)
+{
+	line += strspn(line, " \t");
+	return line[0] == '-' || line[0] == '+' ? 0 : strtoull(line, NULL, 16);
 }
 
 /* Like addr2line, a line that is no address is answered as address 0, so that answers stay in step with questions. */
@@ -208,7 +202,7 @@ static bool take_lines(struct request *request, struct buffer *input, bool is_en
 	while (line && line < end && ((newline = memchr(line, '\n', (size_t)(end - line))) || is_end)) {
 		if (newline)
 			*newline = '\0';
-		if (!add_address(request, strtoull(line, NULL, 16), err))
+		if (!add_address(request, read_line_address(line), err))
 			return false;
 		line = newline ? newline + 1 : end;
 	}
@@ -270,15 +264,16 @@ static bool answer_arguments(struct request *request, char *const *words, struct
 	return answer(request, err);
 }
 
-static bool print_json(struct request *request, struct error *err)
+static bool begin_json(const struct request *request, struct error *err)
 {
-	json_t *document =
-		json_pack("{s:s, s:s, s:O}", "schema", "kelvin.symbolize/1", "file", request->path, "addresses", request->json);
-	bool ok = document && json_dumpf(document, stdout, JSON_INDENT(1)) == 0;
+	json_t *file = address_json_text(request->path);
+	bool ok = file != NULL;
 
-	json_decref(document);
-	fputc('\n', stdout);
-	return ok || error_set(err, ERROR_SYSTEM, "cannot write JSON to standard output");
+	fputs("{\"schema\":\"kelvin.symbolize/1\",\"file\":", stdout);
+	ok = ok && json_dumpf(file, stdout, JSON_ENCODE_ANY) == 0;
+	fputs(",\"addresses\":[", stdout);
+	json_decref(file);
+	return ok || error_set_memory(err);
 }
 
 /* Its library takes its orders from the environment: no server may keep us waiting for ever, and a person sees what is fetched. */
@@ -302,18 +297,43 @@ static bool find_section(struct request *request, struct error *err)
 	return true;
 }
 
+/* What can be said about the file before it is asked. */
+static bool check_file(struct request *request, struct error *err)
+{
+	struct buffer notices;
+	enum elf_debug_source source;
+	struct error why;
+	bool ok;
+
+	buffer_init(&notices, MAX_NOTICE_BYTES);
+	ok = symbolize_check(request->image, &notices, err);
+	if (ok) {
+		elf_image_debug(request->image, &request->options.debug, &source, &why);
+		if (source == ELF_DEBUG_REFUSED)
+			buffer_printf(&notices, "%s\n", why.message);
+	}
+	cli_print_notices(&notices);
+	buffer_deinit(&notices);
+	return ok;
+}
+
 static bool symbolize(struct request *request, char *const *words, struct error *err)
 {
-	if (!elf_image_open_path(request->path, &request->image, err))
+	if (!elf_image_open_path(request->path, &request->image, err) || !check_file(request, err))
 		return false;
 	request->style.wide = elf_image_is_64bit(request->image);
+	request->style.is_terminal = isatty(STDOUT_FILENO);
 	if ((request->section && !find_section(request, err)) || (request->options.debuginfod && !prepare_debuginfod(err)))
 		return false;
 	if (!request->no_cache && symbolize_cache_directory(request->cache_directory, sizeof(request->cache_directory)))
 		request->options.cache_directory = request->cache_directory;
+	if (request->is_json && !begin_json(request, err))
+		return false;
 	if (!(*words ? answer_arguments(request, words, err) : answer_stdin(request, err)))
 		return false;
-	return !request->json || print_json(request, err);
+	if (request->is_json)
+		fputs("\n]}\n", stdout);
+	return true;
 }
 
 static bool take(struct request *request, int option, struct error *err)
@@ -329,9 +349,8 @@ static bool take(struct request *request, int option, struct error *err)
 		request->style.basenames = true;
 		break;
 	case OPTION_JSON:
-		if (!request->json)
-			request->json = json_array();
-		return request->json || error_set_memory(err);
+		request->is_json = true;
+		break;
 	case 'j':
 		request->section = optarg;
 		break;
@@ -391,7 +410,6 @@ int cmd_symbolize(int argc, char **argv)
 	int code = run(&request, &options);
 
 	elf_image_unref(request.image);
-	json_decref(request.json);
 	naming_deinit(&request.naming);
 	free(request.addresses);
 	return code;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/cache.h"
 
-#include <dirent.h>
+#include "symbolize/cache_directory.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -31,8 +32,6 @@ struct record {
 };
 
 static const size_t max_file_bytes = (size_t)64 << 20;
-static const uint64_t max_directory_bytes = (uint64_t)512 << 20;
-enum { MAX_FILES = 4096 };
 
 struct frame_cache {
 	void *bytes; /* mapped: most of a large file is never looked at */
@@ -311,79 +310,14 @@ static void write_parts(struct writer *w, const char *source_directory, const ch
 	buffer_deinit(&out);
 }
 
-struct file_age {
-	char name[NAME_MAX + 1];
-	struct timespec time;
-	uint64_t size;
-};
-
-static int compare_ages(const void *left, const void *right)
-{
-	const struct file_age *a = left, *b = right;
-
-	if (a->time.tv_sec != b->time.tv_sec)
-		return a->time.tv_sec < b->time.tv_sec ? -1 : 1;
-	if (a->time.tv_nsec != b->time.tv_nsec)
-		return a->time.tv_nsec < b->time.tv_nsec ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
-
-/* The oldest go until the rest fits. */
-static void prune(const char *directory)
-{
-	DIR *stream = opendir(directory);
-	struct file_age *files = calloc(MAX_FILES, sizeof(*files));
-	const struct dirent *entry;
-	uint64_t total = 0;
-	size_t count = 0;
-
-	while (stream && files && count < MAX_FILES && (entry = readdir(stream))) {
-		struct stat info;
-
-		if (fstatat(dirfd(stream), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
-			continue;
-		snprintf(files[count].name, sizeof(files[count].name), "%s", entry->d_name);
-		files[count].time = info.st_mtim;
-		files[count].size = (uint64_t)info.st_size;
-		total += files[count++].size;
-	}
-	if (stream && files && (total > max_directory_bytes || count == MAX_FILES)) {
-		qsort(files, count, sizeof(*files), compare_ages);
-		for (size_t i = 0; i < count && (total > max_directory_bytes / 2 || count - i > MAX_FILES / 2); i++) {
-			unlinkat(dirfd(stream), files[i].name, 0);
-			total -= files[i].size;
-		}
-	}
-	free(files);
-	if (stream)
-		closedir(stream);
-}
-
-static bool make_directory(const char *directory)
-{
-	char path[PATH_MAX];
-	size_t size = (size_t)snprintf(path, sizeof(path), "%s", directory);
-
-	if (size >= sizeof(path))
-		return false;
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
-	}
-	mkdir(path, 0700);
-	return access(path, W_OK) == 0;
-}
-
 void frame_cache_store(const struct frame_cache_key *key, const struct frame_cache_entries *entries)
 {
 	struct writer w = { 0 };
 	char path[PATH_MAX];
 	size_t next = 0;
 
-	if (!name_file(key, path) || !make_directory(key->directory))
+	if (!name_file(key, path) || !cache_directory_prepare(key->directory))
 		return;
-	prune(key->directory);
 	buffer_init(&w.addresses, max_file_bytes);
 	buffer_init(&w.first, max_file_bytes);
 	buffer_init(&w.records, max_file_bytes);
@@ -401,19 +335,4 @@ void frame_cache_store(const struct frame_cache_key *key, const struct frame_cac
 	buffer_deinit(&w.first);
 	buffer_deinit(&w.records);
 	buffer_deinit(&w.strings);
-}
-
-bool symbolize_cache_directory(char *path, size_t size)
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int length;
-
-	/* A relative path there is to be ignored (XDG Base Directory Specification). */
-	if (cache && cache[0] == '/')
-		length = snprintf(path, size, "%s/kelvin/frames", cache);
-	else if (home && home[0] == '/')
-		length = snprintf(path, size, "%s/.cache/kelvin/frames", home);
-	else
-		return false;
-	return length > 0 && (size_t)length < size;
 }

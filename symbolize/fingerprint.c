@@ -109,6 +109,12 @@ static void zero(uint8_t *bytes, const cs_insn *insn, unsigned int offset, unsig
 		memset(bytes + offset, 0, size);
 }
 
+/* Capstone says 2 where a prefix of 0x66 belongs to the operation (movdqa): addresses have 4 bytes, and 8 in moves of their own. */
+static unsigned int displacement_size(const cs_x86 *x86)
+{
+	return x86->encoding.disp_size == 8 ? 8 : 4;
+}
+
 /* The bytes with what depends on the place set to zero. */
 static uint64_t hash_masked(const struct fingerprinter *f, const cs_insn *insn)
 {
@@ -120,7 +126,7 @@ static uint64_t hash_masked(const struct fingerprinter *f, const cs_insn *insn)
 		const cs_x86_op *op = &x86->operands[i];
 
 		if (op->type == X86_OP_MEM && (op->mem.base == X86_REG_RIP || is_image_address(f, (uint64_t)op->mem.disp)))
-			zero(bytes, insn, x86->encoding.disp_offset, x86->encoding.disp_size);
+			zero(bytes, insn, x86->encoding.disp_offset, displacement_size(x86));
 		if (op->type == X86_OP_IMM && is_image_address(f, (uint64_t)op->imm))
 			zero(bytes, insn, x86->encoding.imm_offset, x86->encoding.imm_size);
 	}

@@ -12,7 +12,8 @@ static const size_t max_map_bytes = (size_t)1 << 30;
 struct map_entry {
 	uint64_t start, size; /* size 0: up to the next one */
 	const char *name, *module;
-	size_t order; /* of arrival */
+	struct jitdump_lines lines; /* none: no entries */
+	size_t order;               /* of arrival */
 };
 
 struct symbol_map {
@@ -210,23 +211,33 @@ static void drop_overwritten(struct symbol_map *map)
 	map->count = kept;
 }
 
+/* The name and the lines of the function that moved here. */
+static void take_moved(const struct symbol_map *map, uint32_t from, struct map_entry *entry)
+{
+	entry->name = from == HASH_MAP_NONE ? "" : map->entries[from].name;
+	if (from == HASH_MAP_NONE)
+		return;
+	entry->lines.entries = map->entries[from].lines.entries;
+	entry->lines.offset = map->entries[from].lines.offset + (map->entries[from].start - entry->start);
+}
+
 /* What moved takes its name along. */
-static bool take_jitdump(struct symbol_map *map, struct byte_reader r, struct error *err)
+static bool take_jitdump(struct symbol_map *map, struct jitdump *dump, struct error *err)
 {
 	struct hash_map known; /* number -> entry */
 	struct jitdump_code code;
 	bool ok = true;
 
 	hash_map_init(&known, sizeof(uint64_t));
-	while (ok && jitdump_next(&r, &code)) {
-		struct map_entry entry = { .start = code.start, .size = code.size, .name = code.name, .module = "" };
+	while (ok && jitdump_next(dump, &code)) {
+		struct map_entry entry = { code.start, code.size, code.name, "", code.lines, 0 };
 		uint32_t *index;
 		bool added;
 
 		if (!entry.name) {
 			uint32_t named = hash_map_get(&known, &code.index);
 
-			entry.name = named == HASH_MAP_NONE ? "" : map->entries[named].name;
+			take_moved(map, named, &entry);
 		}
 		if (entry.name[0] == '\0' || entry.size > UINT64_MAX - entry.start)
 			continue;
@@ -242,11 +253,11 @@ static bool take_jitdump(struct symbol_map *map, struct byte_reader r, struct er
 /* perf's map or a jitdump: their first bytes tell. */
 static bool take_jit(struct symbol_map *map, struct error *err)
 {
-	struct byte_reader r = byte_reader_over(map->text.data, map->text.size);
+	struct jitdump dump;
 	char *line, *pos = map->text.data;
 
-	if (jitdump_begin(&r))
-		return take_jitdump(map, r, err);
+	if (jitdump_init(&dump, map->text.data, map->text.size))
+		return take_jitdump(map, &dump, err);
 	while ((line = next_line(&pos)))
 		if (!take_jit_line(map, line, err))
 			return false;
@@ -272,6 +283,8 @@ bool symbol_map_find(const struct symbol_map *map, uint64_t address, struct symb
 {
 	size_t low = 0, high = map->count;
 	const struct map_entry *found;
+	const char *file;
+	uint32_t line;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -286,6 +299,10 @@ bool symbol_map_find(const struct symbol_map *map, uint64_t address, struct symb
 	found = &map->entries[low - 1];
 	if (found->size > 0 && address - found->start >= found->size)
 		return false;
-	*hit = (struct symbol_map_hit){ found->name, found->module };
+	*hit = (struct symbol_map_hit){ .name = found->name, .module = found->module, .file = "" };
+	if (jitdump_find_line(&found->lines, address, &file, &line)) {
+		hit->file = file;
+		hit->line = line;
+	}
 	return true;
 }

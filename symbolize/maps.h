@@ -18,6 +18,8 @@ struct symbol_map_symbol {
 struct symbol_map_hit {
 	const char *name;   /* borrowed from the map */
 	const char *module; /* of the kernel; "" for none */
+	const char *file;   /* in which the function begins, borrowed from the map; "" not known */
+	uint32_t line;      /* of that file, at the address; 0: not known */
 };
 
 /*

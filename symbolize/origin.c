@@ -15,7 +15,7 @@ static const char *const rule_texts[] = {
 	[SYMBOLIZE_RULE_PROJECT_ROOT] = "source under --project-root",
 	[SYMBOLIZE_RULE_COMPILATION_DIRECTORY] = "source under the main program's compilation directory",
 	[SYMBOLIZE_RULE_MAIN_PROGRAM] = "main program, or a library beside it",
-	[SYMBOLIZE_RULE_SYSTEM_DIRECTORY] = "library in a system directory",
+	[SYMBOLIZE_RULE_SYSTEM_DIRECTORY] = "library where libraries are installed",
 	[SYMBOLIZE_RULE_NAME_PREFIX] = "name of a standard library",
 	[SYMBOLIZE_RULE_ANONYMOUS] = "memory without a file",
 	[SYMBOLIZE_RULE_OTHER_SOURCE] = "source elsewhere, by the binary it is in",
@@ -38,6 +38,10 @@ static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.car
 
 static const char *const system_directories[] = { "/lib/*", "/lib64/*", "/lib32/*", "/usr/lib/*", "/usr/lib64/*",
 	"/usr/local/lib/*", "/opt/*" };
+
+/* Where packages of languages keep what they bring compiled. */
+static const char *const package_directories[] = { "*/lib/python[23].*/*", "*/site-packages/*", "*/dist-packages/*",
+	"*/node_modules/*", "*/gems/*", "/nix/store/*" };
 
 static const char *const standard_names[] = { "std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*", "<* as alloc::*" };
 
@@ -146,6 +150,8 @@ static struct origin_decision decide_jit(const struct origin_context *context, c
 	const char *script = script_in_name(e->name);
 	struct origin_decision decision;
 
+	if (script[0] == '\0')
+		script = e->file;
 	if (MATCHES(e->name, jit_builtins))
 		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_JIT_STUB };
 	if (script[0] == '\0')
@@ -164,7 +170,7 @@ static struct origin_decision decide_binary(const struct origin_context *context
 	if (e->is_program || is_programs_own(context, e->path))
 		return (struct origin_decision){ PROFILE_ORIGIN_USER,
 			has_source ? SYMBOLIZE_RULE_OTHER_SOURCE : SYMBOLIZE_RULE_MAIN_PROGRAM };
-	if (MATCHES(e->path, system_directories))
+	if (MATCHES(e->path, system_directories) || MATCHES(e->path, package_directories))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY,
 			has_source ? SYMBOLIZE_RULE_OTHER_SOURCE : SYMBOLIZE_RULE_SYSTEM_DIRECTORY };
 	if (MATCHES(e->name, standard_names))

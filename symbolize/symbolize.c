@@ -201,6 +201,8 @@ static bool set_by_map(struct work *w, const struct batch *batch, uint32_t locat
 		return set_by_address(w, location, err);
 	snprintf(name, sizeof(name), "%.900s%s%.100s", hit.name, hit.module[0] ? " " : "", hit.module);
 	frame.name = name;
+	frame.file = hit.file;
+	frame.line = hit.line;
 	return set_frames(w, location, &frame, 1, err);
 }
 

@@ -23,7 +23,7 @@ enum symbolize_rule {
 	SYMBOLIZE_RULE_PROJECT_ROOT = 7,          /* definition under --project-root */
 	SYMBOLIZE_RULE_COMPILATION_DIRECTORY = 8, /* definition under the main program's compilation directory */
 	SYMBOLIZE_RULE_MAIN_PROGRAM = 9,          /* no DWARF: main program, or a DSO in its directory */
-	SYMBOLIZE_RULE_SYSTEM_DIRECTORY = 10,     /* no DWARF: /lib, /usr/lib, /usr/local/lib, /opt */
+	SYMBOLIZE_RULE_SYSTEM_DIRECTORY = 10,     /* no DWARF: /lib, /usr/lib, /usr/local/lib, /opt, packages of a language */
 	SYMBOLIZE_RULE_NAME_PREFIX = 11,          /* std::, core::, alloc::, __gnu_cxx:: */
 	SYMBOLIZE_RULE_ANONYMOUS = 12,            /* deleted without symbols, memfd, anonymous */
 	SYMBOLIZE_RULE_OTHER_SOURCE = 13,         /* DWARF, but of no project root: by its binary */
@@ -109,6 +109,13 @@ struct symbolize_result;
 COMMON_MUST_CHECK
 bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, size_t count, const struct symbolize_options *options,
 	struct symbolize_result **result, struct error *err);
+/*
+ * False for object files: what is not linked has no addresses yet. A file that ends before its headers say is noted: parts of it
+ * may still be named.
+ */
+COMMON_MUST_CHECK
+bool symbolize_check(const struct elf_image *image, struct buffer *notices, struct error *err);
+
 /* Whether symbolize_options.debuginfod can be of any use: the library is there and servers are named. */
 COMMON_MUST_CHECK
 bool symbolize_debuginfod_possible(struct error *err);
@@ -117,6 +124,9 @@ bool symbolize_debuginfod_possible(struct error *err);
 COMMON_MUST_CHECK
 bool symbolize_cache_directory(char *path, size_t size);
 struct symbolize_frames symbolize_result_frames(const struct symbolize_result *result, size_t index);
+
+/* Whether a debug file was asked for from debuginfod's servers and not had. */
+bool symbolize_result_fetch_failed(const struct symbolize_result *result);
 
 /* Whose code a frame is, as if its image were the main program, and the rule that says so. */
 COMMON_MUST_CHECK

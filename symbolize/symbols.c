@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbols.h"
 
+#include "symbolize/fde.h"
 #include "symbolize/minidebug.h"
 
 #include <elf.h>
@@ -33,9 +34,7 @@ struct symbols {
 	size_t plt_count;
 	const struct elf_segment *segments; /* of the image, borrowed */
 	size_t segment_count;
-	struct elf_section eh_frame_hdr, eh_frame;
-	size_t fde_count;
-	uint64_t fde_table; /* offset of the search table in the header */
+	struct fde_table functions;
 };
 
 static const char *name_at(const struct elf_section *strings, uint32_t offset)
@@ -305,68 +304,6 @@ bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **na
 	return true;
 }
 
-/* ---- Unwind tables ---- */
-
-/* The search table of .eh_frame_hdr in the encoding that linkers write (LSB, "The .eh_frame_hdr section"). */
-static void read_eh_frame_hdr(struct symbols *symbols)
-{
-	struct byte_reader r;
-	uint32_t encodings, count;
-
-	elf_image_eh_frame(symbols->image, &symbols->eh_frame, &symbols->eh_frame_hdr);
-	r = byte_reader_over(symbols->eh_frame_hdr.bytes, symbols->eh_frame_hdr.size);
-	encodings = byte_reader_u32(&r);
-	byte_reader_u32(&r);
-	count = byte_reader_u32(&r);
-	if (!byte_reader_ok(&r) || encodings != 0x3b031b01 || count > byte_reader_left(&r) / 8)
-		return;
-	symbols->fde_count = count;
-	symbols->fde_table = byte_reader_offset(&r);
-}
-
-/* Of an entry of the search table: where its function begins (0) or where its FDE lies (1). */
-static uint64_t fde_field(const struct symbols *symbols, size_t index, size_t field)
-{
-	struct byte_reader r = byte_reader_over(symbols->eh_frame_hdr.bytes, symbols->eh_frame_hdr.size);
-
-	byte_reader_seek(&r, symbols->fde_table + index * 8 + field * 4);
-	return symbols->eh_frame_hdr.address + (uint64_t)(int64_t)(int32_t)byte_reader_u32(&r);
-}
-
-/* Whether the function reaches that far. An FDE: length, CIE, begin and range in the encoding of the search table, four bytes each.
- */
-static uint64_t fde_size(const struct symbols *symbols, size_t index)
-{
-	struct byte_reader r = byte_reader_over(symbols->eh_frame.bytes, symbols->eh_frame.size);
-
-	byte_reader_seek(&r, fde_field(symbols, index, 1) - symbols->eh_frame.address);
-	byte_reader_skip(&r, 12);
-	return byte_reader_u32(&r);
-}
-
-bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start, uint64_t *end)
-{
-	size_t low = 0, high = symbols->fde_count;
-	uint64_t first, size;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (fde_field(symbols, middle, 0) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return false;
-	first = fde_field(symbols, low - 1, 0);
-	size = fde_size(symbols, low - 1);
-	if (address - first >= size || !checked_add(first, size, end))
-		return false;
-	*start = first;
-	return true;
-}
-
 /* ---- Pair ---- */
 
 static void add_table(struct symbols *symbols, struct elf_image *image, const char *table, const char *names)
@@ -408,14 +345,14 @@ bool symbols_create(struct elf_image *image, struct elf_image *debug, struct sym
 	for (size_t i = 0; i < PLT_COUNT; i++)
 		if (elf_image_section(image, plt_names[i], &made->plt[made->plt_count]))
 			made->plt_count++;
-	read_eh_frame_hdr(made);
+	fde_table_init(&made->functions, image);
 	*symbols = made;
 	return true;
 }
 
 bool symbols_any(const struct symbols *symbols)
 {
-	return symbols->fde_count > 0 || (symbols->table_count > 0 && symbols->tables[0].symbols.size > 0);
+	return symbols->functions.count > 0 || (symbols->table_count > 0 && symbols->tables[0].symbols.size > 0);
 }
 
 void symbols_destroy(struct symbols *symbols)
@@ -425,4 +362,9 @@ void symbols_destroy(struct symbols *symbols)
 	elf_image_unref(symbols->mini);
 	free(symbols->slots);
 	free(symbols);
+}
+
+bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start, uint64_t *end)
+{
+	return fde_table_find(&symbols->functions, address, start, end);
 }

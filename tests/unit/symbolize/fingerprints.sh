@@ -152,5 +152,8 @@ for pair in gcc:g++ clang:clang++; do
 	compiler=${pair#*:} flags='-O1 -g -ffunction-sections -std=c++17' linking=
 	unchanged shelf 30 shelf.cc main.cc
 	changed shelf shelf.h shelf.cc main.cc
+	c=$c-fixed flags="$flags -fno-pie" linking=-no-pie
+	unchanged shelf 30 shelf.cc main.cc
+	changed shelf shelf.h shelf.cc main.cc
 done
 exit "$wrong"

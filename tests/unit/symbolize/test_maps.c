@@ -177,6 +177,83 @@ static void reads_jitdumps(void **state)
 	symbol_map_destroy(map);
 }
 
+struct line {
+	uint64_t address;
+	uint32_t line;
+	const char *file; /* "\xff": as before */
+};
+
+static void put_lines(struct buffer *out, uint64_t start, const struct line *lines, size_t count, uint64_t offset)
+{
+	uint64_t words[2] = { start, count };
+	uint32_t head[2] = { 2, 16 + 16 };
+	uint64_t time = 0;
+
+	for (size_t i = 0; i < count; i++)
+		head[1] += (uint32_t)(16 + strlen(lines[i].file) + 1);
+	buffer_append(out, head, sizeof(head));
+	buffer_append(out, &time, sizeof(time));
+	buffer_append(out, words, sizeof(words));
+	for (size_t i = 0; i < count; i++) {
+		uint64_t address = lines[i].address + offset;
+		uint32_t numbers[2] = { lines[i].line, 0 };
+
+		buffer_append(out, &address, sizeof(address));
+		buffer_append(out, numbers, sizeof(numbers));
+		buffer_append(out, lines[i].file, strlen(lines[i].file) + 1);
+	}
+}
+
+static void assert_line(const struct symbol_map *map, uint64_t address, const char *file, uint32_t line)
+{
+	struct symbol_map_hit hit;
+
+	assert_true(symbol_map_find(map, address, &hit));
+	assert_string_equal(hit.file, file);
+	assert_int_equal(hit.line, line);
+}
+
+/* Of one function, before and after it moved, and of one without; an inlined line stands where it was called. */
+static void check_lines(uint64_t offset)
+{
+	static const struct line lines[] = { { 0x1004, 7, "/a.js" }, { 0x1020, 9, "\xff" }, { 0x1030, 50, "/inlined.js" },
+		{ 0x1040, 10, "/a.js" } };
+	static const uint64_t loads[][3] = { { 0x1000, 0x100, 1 }, { 0x2000, 0x100, 2 } };
+	static const uint64_t move[] = { 0x1000, 0x3000, 0x100, 1 };
+	uint32_t header[10] = { 0x4a695444, 1, 40 };
+	const char *path = write_file("");
+	struct symbol_map *map;
+	struct buffer out;
+	struct error err;
+
+	buffer_init(&out, 1 << 16);
+	buffer_append(&out, header, sizeof(header));
+	put_lines(&out, 0x1000, lines, 4, offset);
+	put_record(&out, 0, loads[0], 3, "first");
+	put_record(&out, 0, loads[1], 3, "second");
+	put_record(&out, 1, move, 4, NULL);
+	assert_true(file_write(path, out.data, out.size, 0600, &err));
+	buffer_deinit(&out);
+	assert_true(symbol_map_read_jit(path, &map, &err));
+	unlink(path);
+	for (uint64_t start = 0x1000; start <= 0x3000; start += 0x2000) {
+		assert_line(map, start, "/a.js", 0);
+		assert_line(map, start + 0x1f, "/a.js", 7);
+		assert_line(map, start + 0x20, "/a.js", 9);
+		assert_line(map, start + 0x3f, "/a.js", 9);
+		assert_line(map, start + 0xff, "/a.js", 10);
+	}
+	assert_line(map, 0x2010, "", 0);
+	symbol_map_destroy(map);
+}
+
+static void jitdumps_tell_lines(void **state)
+{
+	(void)state;
+	check_lines(0);
+	check_lines(0x40); /* as V8 counts them */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +263,7 @@ int main(void)
 		cmocka_unit_test(a_new_function_within_an_old_one_leaves_its_rest),
 		cmocka_unit_test(a_missing_file_is_an_empty_map),
 		cmocka_unit_test(reads_jitdumps),
+		cmocka_unit_test(jitdumps_tell_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

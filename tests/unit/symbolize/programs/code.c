@@ -53,9 +53,17 @@ __attribute__((noinline)) unsigned int calls(unsigned int count)
 	return same(count) + 3 * changed(count + 1);
 }
 
+typedef int vector __attribute__((vector_size(16)));
+
+/* A constant in memory, by an instruction with a prefix. */
+__attribute__((noinline)) vector mixed(vector value)
+{
+	return value ^ (vector){ 1, 2, 3, 5 };
+}
+
 int main(int argc, char **argv)
 {
-	unsigned int sum = calls((unsigned int)argc);
+	unsigned int sum = calls((unsigned int)argc) + (unsigned int)mixed((vector){ argc })[1];
 
 #ifdef MOVED
 	sum += neighbour(sum % 10);

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/*
+ * Makes the directory in which frame caches are kept, and takes the oldest files away when there are too many or too much. False
+ * when nothing can be written there.
+ */
+bool cache_directory_prepare(const char *directory);

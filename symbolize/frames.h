@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "symbolize/dwarf.h"
+#include "symbolize/fingerprint.h"
+#include "symbolize/go.h"
+#include "symbolize/symbols.h"
+
+/*
+ * From what is known of an address to its frames, by the first that knows it: DWARF, Go's table of functions, the procedure linkage
+ * table, a symbol, the bounds that unwind information gives.
+ */
+
+struct namer {
+	/* Set by the caller, borrowed. */
+	struct arena *arena; /* frames and their strings */
+	struct symbols *symbols;
+	struct go_table *go;                 /* NULL: no Go program */
+	struct fingerprinter *fingerprinter; /* NULL: not wanted, or not possible */
+	const char *module;
+	const uint64_t *addresses; /* rising */
+	const struct dwarf_answer *answers;
+	size_t count;
+	bool no_inlines;
+
+	size_t at;               /* the address in work */
+	uint64_t *wanted;        /* rising: where a symbol is asked for */
+	struct symbol_hit *hits; /* [wanted] */
+	size_t wanted_count;
+	struct hash_map demangled; /* hash and size of a linkage name -> index of `names` */
+	const char **names;
+	size_t name_count, name_capacity;
+};
+
+/* Looks the symbols of all addresses up in one pass. Pairs with namer_deinit(), also when it fails. */
+COMMON_MUST_CHECK
+bool namer_init(struct namer *n, struct error *err);
+void namer_deinit(struct namer *n);
+
+/* The frames of address `index`: at least one. */
+COMMON_MUST_CHECK
+bool namer_name(struct namer *n, size_t index, struct symbolize_frames *out, struct error *err);
