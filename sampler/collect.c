@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
 
 static const int64_t second_ns = 1000000000;
@@ -247,15 +248,43 @@ static bool is_cut(enum profile_stop stop)
 	return stop == PROFILE_STOP_DUMP_END || stop == PROFILE_STOP_STACK_SWITCH || stop == PROFILE_STOP_NO_RULE;
 }
 
+/*
+ * A frame larger than any dump (half a megabyte of arrays, as rustc has one) hides all that called it. Its function is still
+ * running when the sample is looked at, a moment later, unless it returned in between; so its callers are read from the process
+ * itself, and the walk goes on there. Only for such frames: what is read later of the ones above the dump's end is often another
+ * stack by then.
+ */
+static bool stitch_from_process(struct collector *collector, const struct process_space *space, struct unwind_job *job)
+{
+	enum { SAVED_BYTES = 128 };
+	const struct unwind_result *result = &job->result;
+	uint64_t caller = result->caller_stack_pointer, start = caller - SAVED_BYTES;
+	struct iovec here = { collector->far_stack, sizeof(collector->far_stack) },
+		     there = { (void *)(uintptr_t)start, sizeof(collector->far_stack) };
+	ssize_t size;
+
+	if (space->table->files || result->stop != PROFILE_STOP_DUMP_END || caller == 0 ||
+		caller - result->frames[result->count - 1].stack_pointer <= SAMPLER_MAX_STACK_BYTES)
+		return false;
+	size = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
+	if (size <= 0)
+		return false;
+	job->dump.far = (struct unwind_piece){ collector->far_stack, (uint64_t)size, start };
+	unwind_stacks(collector->unwinder, job, 1);
+	return result->stop == PROFILE_STOP_ROOT;
+}
+
 /* What the dump did not hold, from where it can be known. */
 static void make_whole(
-	struct collector *collector, struct process_space *space, const struct record *record, struct unwind_result *result)
+	struct collector *collector, struct process_space *space, const struct record *record, struct unwind_job *job)
 {
+	struct unwind_result *result = &job->result;
 	struct stitch_chain chain;
 
 	if (is_cut(result->stop)) {
 		chain = find_chain(&record->sample, PERF_CONTEXT_USER);
-		if (!stitch_from_memory(collector->stitches, record->tid, result) && !stitch_from_chain(space, &chain, result))
+		if (!stitch_from_memory(collector->stitches, record->tid, result) && !stitch_from_chain(space, &chain, result) &&
+			!stitch_from_process(collector, space, job))
 			return;
 		result->stop = PROFILE_STOP_STITCHED;
 	}
@@ -290,13 +319,14 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 	return true;
 }
 
-static bool push_user(struct collector *collector, struct process_space *space, const struct record *record,
-	struct unwind_result *result, uint32_t *stack, struct error *err)
+static bool push_user(struct collector *collector, struct process_space *space, const struct record *record, struct unwind_job *job,
+	uint32_t *stack, struct error *err)
 {
 	struct profile_quality *quality = &collector->profile->quality;
 	const struct record_sample *sample = &record->sample;
+	const struct unwind_result *result = &job->result;
 
-	make_whole(collector, space, record, result);
+	make_whole(collector, space, record, job);
 	if (space->failed)
 		return error_set_memory(err);
 	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then. */
@@ -346,14 +376,14 @@ static bool add_to_profile(
 	return profile_add_sample(profile, stack, thread, values, time_ns, err);
 }
 
-/* A walked sample becomes one of the profile; `result` is NULL when it had no stack to walk. */
+/* A walked sample becomes one of the profile; `job` is NULL when it had no stack to walk. */
 static bool take_sample(struct collector *collector, const struct collector_held *held, struct process_space *space,
-	struct unwind_result *result, enum profile_stop stop, struct error *err)
+	struct unwind_job *job, enum profile_stop stop, struct error *err)
 {
 	const struct record *record = &held->record;
 	uint32_t stack = 0;
 
-	if (result && !push_user(collector, space, record, result, &stack, err))
+	if (job && !push_user(collector, space, record, job, &stack, err))
 		return false;
 	if (!collector->has_stack && !push_user_chain(collector, space, &record->sample, &stop, &stack, err))
 		return false;
@@ -363,7 +393,7 @@ static bool take_sample(struct collector *collector, const struct collector_held
 	if (stack == 0 && !push_frame(collector, PROFILE_NONE, record->sample.ip, &stack, err))
 		return false;
 	collector->profile->quality.samples++;
-	collector->profile->quality.stops[result ? result->stop : stop]++;
+	collector->profile->quality.stops[job ? job->result.stop : stop]++;
 	return add_to_profile(collector, record, held->thread, stack, err);
 }
 
@@ -371,7 +401,7 @@ bool collector_flush(struct collector *collector, struct error *err)
 {
 	struct process_space spaces[UNWIND_TOGETHER];
 	struct unwind_job jobs[UNWIND_TOGETHER];
-	struct unwind_result *results[UNWIND_TOGETHER] = { 0 };
+	struct unwind_job *job_of[UNWIND_TOGETHER] = { 0 };
 	enum profile_stop stops[UNWIND_TOGETHER] = { 0 };
 	size_t count = collector->held_count, job_count = 0;
 
@@ -381,12 +411,13 @@ bool collector_flush(struct collector *collector, struct error *err)
 
 		if (!prepare_job(collector, &collector->held[i], &spaces[i], job, &stops[i]))
 			continue;
-		results[i] = &job->result;
+		job_of[i] = job;
 		job_count++;
 	}
 	unwind_stacks(collector->unwinder, jobs, job_count);
+	/* A walk that is done again takes the first one's place for its frames: in this order that one is done with. */
 	for (size_t i = 0; i < count; i++)
-		if (!take_sample(collector, &collector->held[i], &spaces[i], results[i], stops[i], err))
+		if (!take_sample(collector, &collector->held[i], &spaces[i], job_of[i], stops[i], err))
 			return false;
 	return true;
 }

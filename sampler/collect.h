@@ -32,7 +32,12 @@ struct collector_held {
 	uint32_t process, thread; /* index in the process table; id in the profile */
 };
 
-enum { COLLECTOR_RECENT = 32, COLLECTOR_WHO = 64, COLLECTOR_STEP_BITS = 13 }; /* threads share places */
+enum {
+	COLLECTOR_RECENT = 32,
+	COLLECTOR_WHO = 64,
+	COLLECTOR_STEP_BITS = 13,
+	COLLECTOR_FAR_BYTES = 65536
+}; /* threads share places */
 
 /* From records to samples of the profile. */
 struct collector {
@@ -45,6 +50,7 @@ struct collector {
 	struct collector_who who[COLLECTOR_WHO];
 	struct collector_held held[UNWIND_TOGETHER];
 	size_t held_count;
+	uint8_t far_stack[COLLECTOR_FAR_BYTES]; /* read from a process, for the stack at hand */
 	uint64_t hash_seed;
 	uint32_t run;
 	uint64_t start_ns;       /* CLOCK_MONOTONIC; times of events count from here */

@@ -85,9 +85,14 @@ static bool read_stack(const struct unwind_stack_dump *dump, uint64_t address, u
 {
 	uint64_t offset = address - dump->address;
 
-	if (address < dump->address || !checked_range(offset, sizeof(*value), dump->size))
+	if (address >= dump->address && checked_range(offset, sizeof(*value), dump->size)) {
+		memcpy(value, dump->bytes + offset, sizeof(*value));
+		return true;
+	}
+	offset = address - dump->far.address;
+	if (address < dump->far.address || !checked_range(offset, sizeof(*value), dump->far.size))
 		return false;
-	memcpy(value, dump->bytes + offset, sizeof(*value));
+	memcpy(value, dump->far.bytes + offset, sizeof(*value));
 	return true;
 }
 

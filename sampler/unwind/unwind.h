@@ -17,11 +17,19 @@ struct unwind_registers {
 	uint64_t values[CFI_REGISTERS];
 };
 
-/* The copied top of the stack: bytes from the stack pointer upwards. Borrowed; need not be aligned. */
+/* A copied piece of a stack. Borrowed; need not be aligned. */
+struct unwind_piece {
+	const uint8_t *bytes;
+	uint64_t size;
+	uint64_t address; /* runtime address of the first byte */
+};
+
+/* The top of the stack, from the stack pointer upwards; a piece from further up may be at hand besides (size 0: none). */
 struct unwind_stack_dump {
 	const uint8_t *bytes;
 	uint64_t size;
 	uint64_t address; /* runtime address of the first byte: the stack pointer */
+	struct unwind_piece far;
 };
 
 /* What the unwinder needs to know of the code at a runtime address. */

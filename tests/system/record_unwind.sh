@@ -101,3 +101,44 @@ END
 gcc -O1 -g -fomit-frame-pointer trampoline.c -o trampoline
 at_least "$(whole ./trampoline)" 99 "whole stacks through code made at run time"
 at_least "$(share whole.pb.gz ';main;middle;[^;]*;leaf')" 95 "share of stacks through code made at run time"
+
+# A frame that is larger than any copy of a stack: its callers are read from the process.
+cat >large.c <<'END'
+#include <time.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) int leaf(int n)
+{
+	for (int i = 0; i < 30000; i++)
+		sink += (unsigned long)(i + n);
+	return n;
+}
+
+__attribute__((noinline)) int work(int n)
+{
+	return leaf(n) + 1;
+}
+
+__attribute__((noinline)) int large(time_t end)
+{
+	volatile char room[600000];
+
+	for (room[0] = 0; time(NULL) < end;)
+		room[0] += (char)work(1);
+	return room[0];
+}
+
+__attribute__((noinline)) int caller(time_t end)
+{
+	return large(end) + 1;
+}
+
+int main(void)
+{
+	return caller(time(NULL) + 4) & 0;
+}
+END
+gcc -O1 -g -fomit-frame-pointer large.c -o large
+at_least "$(whole ./large)" 95 "whole stacks below a frame of 600 kB"
+at_least "$(share whole.pb.gz ';main;caller;large;work;leaf')" 95 "share of stacks below a frame of 600 kB"

@@ -115,7 +115,7 @@ static void test_why_it_stops(void **state)
 
 static void test_pc_in_no_mapping(void **state)
 {
-	struct unwind_stack_dump dump = { NULL, 0, STACK_AT };
+	struct unwind_stack_dump dump = { .address = STACK_AT };
 	struct unwind_registers registers = { .values = { [CFI_RIP] = 0x9999, [CFI_RSP] = STACK_AT } };
 	struct unwind_result result;
 
