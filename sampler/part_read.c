@@ -49,7 +49,7 @@ static bool read_payload(struct part_reader *reader, size_t size, size_t *got, s
 /* Into `payload`; only what is there to its last byte is believed. */
 static bool read_chunk(struct part_reader *reader, enum chunk_state *state, struct error *err)
 {
-	uint8_t header[PART_CHUNK_HEADER_BYTES];
+	uint8_t header[PART_CHUNK_HEADER_BYTES] = { 0 };
 	struct byte_reader r = byte_reader_over(header, sizeof(header));
 	uint32_t size;
 	uint64_t hash;
