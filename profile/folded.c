@@ -8,6 +8,12 @@
 
 enum { MAX_FRAMES = 1 << 16 };
 
+/* Where a frame stands that is not inlined into the one before it, and the stack that it is put on. */
+struct folded_start {
+	size_t offset, frames; /* in the line; before it */
+	uint32_t stack;
+};
+
 struct folded_reader {
 	struct profile *profile;
 	uint32_t thread, kernel_mapping; /* PROFILE_NONE until one is needed */
@@ -17,6 +23,10 @@ struct folded_reader {
 	struct profile_line *frames;
 	size_t frame_count, frame_capacity;
 	uint32_t mapping;
+	/* Of the line at hand and, until that is parsed, of the one before it. */
+	const char *text, *end;
+	struct folded_start *starts;
+	size_t start_count, start_capacity;
 };
 
 static bool fail_line(const struct folded_reader *r, struct error *err, const char *why)
@@ -63,14 +73,28 @@ static bool add_place(struct folded_reader *r, uint32_t *stack, struct error *er
 	       profile_add_stack(r->profile, *stack, location, stack, err);
 }
 
-static bool add_frame(struct folded_reader *r, const char *frame, size_t size, uint32_t *stack, struct error *err)
+static bool start_place(struct folded_reader *r, const char *frame, size_t frames, uint32_t stack, struct error *err)
+{
+	if (!ARRAY_RESERVE(&r->starts, &r->start_capacity, r->start_count + 1, MAX_FRAMES + 1, err))
+		return false;
+	r->starts[r->start_count++] = (struct folded_start){ (size_t)(frame - r->text), frames, stack };
+	return true;
+}
+
+/* A frame's text. */
+struct span {
+	const char *text;
+	size_t size;
+};
+
+static bool add_frame(struct folded_reader *r, struct span span, size_t number, uint32_t *stack, struct error *err)
 {
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
-	char mark = take_mark(frame, &size);
+	char mark = take_mark(span.text, &span.size);
 	struct profile_line *line;
 
 	if (mark != 'i' || r->frame_count == 0) {
-		if (!add_place(r, stack, err))
+		if (!add_place(r, stack, err) || !start_place(r, span.text, number, *stack, err))
 			return false;
 		r->mapping = PROFILE_NONE;
 		if (mark == 'k' && !kernel_mapping(r, &r->mapping, err))
@@ -78,28 +102,63 @@ static bool add_frame(struct folded_reader *r, const char *frame, size_t size, u
 	}
 	if (r->mapping != PROFILE_NONE)
 		function.module = r->profile->mappings[r->mapping].module;
-	if (size == 0 && (size = strlen("[unnamed]")))
-		frame = "[unnamed]";
+	if (span.size == 0)
+		span = (struct span){ "[unnamed]", strlen("[unnamed]") };
 	if (!ARRAY_RESERVE(&r->frames, &r->frame_capacity, r->frame_count + 1, MAX_FRAMES, err))
 		return false;
 	line = &r->frames[r->frame_count++];
 	*line = (struct profile_line){ 0 };
-	return string_table_add(r->profile->strings, frame, size, &function.name, err) &&
+	return string_table_add(r->profile->strings, span.text, span.size, &function.name, err) &&
 	       profile_add_function(r->profile, &function, &line->function, err);
+}
+
+static size_t common_prefix(const char *a, const char *b, size_t most)
+{
+	size_t size = 0;
+
+	/* Eight at a time: lines of a thousand bytes are common. */
+	while (most - size >= sizeof(uint64_t) && memcmp(a + size, b + size, sizeof(uint64_t)) == 0)
+		size += sizeof(uint64_t);
+	while (size < most && a[size] == b[size])
+		size++;
+	return size;
+}
+
+/*
+ * Files are sorted as a rule, so that a line shares most of its frames with the one before: they are known already. Goes on at the
+ * last place that is the same in both as a whole, since what follows may be inlined into it.
+ */
+static struct folded_start resume(struct folded_reader *r, const char *text, const char *end)
+{
+	size_t before = (size_t)(r->end - r->text), size = (size_t)(end - text);
+	size_t shared = common_prefix(r->text, text, before < size ? before : size);
+
+	while (r->start_count > 0 && r->starts[r->start_count - 1].offset > shared)
+		r->start_count--;
+	r->text = text;
+	r->end = end;
+	if (r->start_count < 2) {
+		r->start_count = 0;
+		return (struct folded_start){ 0 };
+	}
+	/* It will be started again. */
+	r->start_count -= 2;
+	return r->starts[r->start_count];
 }
 
 static bool add_stack(struct folded_reader *r, const char *text, const char *end, uint32_t *stack, struct error *err)
 {
-	size_t frames = 0;
+	struct folded_start start = resume(r, text, end);
+	size_t frames = start.frames;
 
-	*stack = 0;
-	while (text < end) {
+	*stack = start.stack;
+	for (text += start.offset; text < end; frames++) {
 		const char *stop = memchr(text, ';', (size_t)(end - text));
 
 		stop = stop ? stop : end;
-		if (++frames > MAX_FRAMES)
+		if (frames >= MAX_FRAMES)
 			return fail_line(r, err, "more than 65,536 frames");
-		if (!add_frame(r, text, (size_t)(stop - text), stack, err))
+		if (!add_frame(r, (struct span){ text, (size_t)(stop - text) }, frames, stack, err))
 			return false;
 		text = stop + 1;
 	}
@@ -173,7 +232,7 @@ static bool read_lines(struct folded_reader *r, const char *text, size_t size, s
 
 bool folded_read(const char *text, size_t size, const char *name, struct profile **profile, struct error *err)
 {
-	struct folded_reader r = { .kernel_mapping = PROFILE_NONE };
+	struct folded_reader r = { .kernel_mapping = PROFILE_NONE, .text = "", .end = "" };
 	struct profile_run run = { .exit_status = -1 };
 	struct profile_thread thread = { 0 };
 	bool ok;
@@ -183,6 +242,7 @@ bool folded_read(const char *text, size_t size, const char *name, struct profile
 	ok = profile_add_run(r.profile, &run, &thread.run, err) && profile_add_thread(r.profile, &thread, &r.thread, err) &&
 	     read_lines(&r, text, size, err);
 	free(r.frames);
+	free(r.starts);
 	if (ok) {
 		*profile = r.profile;
 		return true;

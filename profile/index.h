@@ -25,11 +25,17 @@ struct profile_thread_key {
 	uint32_t process_name, name;
 };
 
+/* What was met first at a stack; what came later is found by its hash. PROFILE_NONE: nothing yet. */
+struct profile_firsts {
+	uint32_t child, sample;
+};
+
 /* What the adding functions need beside the profile itself. */
 struct profile_index {
 	struct hash_map mappings, functions, locations, frames, threads, stacks, samples;
+	struct profile_firsts *firsts; /* [stack] owned */
 	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity, stack_capacity,
-		sample_capacity, value_capacity, event_capacity;
+		first_capacity, sample_capacity, value_capacity, event_capacity;
 	struct buffer scratch; /* for keys and module names */
 };
 
@@ -41,3 +47,6 @@ struct profile_index {
 COMMON_MUST_CHECK
 bool profile_add_named_location(struct profile *profile, const struct profile_location *location, const struct profile_line *lines,
 	uint32_t *id, struct error *err);
+/* A stack that is not there yet; node 0 is the first. */
+COMMON_MUST_CHECK
+bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t location, struct error *err);

@@ -3,48 +3,11 @@
 
 #include <stdlib.h>
 
-/* Kelvin's own part is unpacked by the library; it may become so much larger than its bytes before it is taken for an attack. */
-enum { MAX_UNPACKED_RATIO = 32, LEAST_UNPACKED_BYTES = 1 << 20 };
-
-struct unpacker {
-	struct arena arena;
-	bool failed;
-};
-
 bool pprof_label_keys_init(struct string_table *strings, struct pprof_label_keys *keys, struct error *err)
 {
 	return string_table_add(strings, "comm", 4, &keys->comm, err) &&
 	       string_table_add(strings, "thread_comm", 11, &keys->thread_comm, err) &&
 	       string_table_add(strings, "pid", 3, &keys->pid, err) && string_table_add(strings, "tid", 3, &keys->tid, err);
-}
-
-static void *unpack_alloc(void *data, size_t size)
-{
-	struct unpacker *unpacker = data;
-	void *memory = arena_alloc(&unpacker->arena, size, 16);
-
-	unpacker->failed |= !memory;
-	return memory;
-}
-
-static void unpack_free(void *data, void *pointer)
-{
-	(void)data;
-	(void)pointer;
-}
-
-static bool read_extension(struct pprof_reader *r, const struct byte_reader *bytes, struct unpacker *unpacker, struct error *err)
-{
-	ProtobufCAllocator allocator = { unpack_alloc, unpack_free, unpacker };
-	size_t size = byte_reader_left(bytes);
-
-	if (size == 0)
-		return true;
-	unpacker->arena.max_bytes = size * MAX_UNPACKED_RATIO + LEAST_UNPACKED_BYTES;
-	r->extension = pprof__extension__unpack(&allocator, size, bytes->pos);
-	if (r->extension)
-		return true;
-	return unpacker->failed ? error_set_memory(err) : error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed");
 }
 
 static void count_entry(struct pprof_section *section, size_t start, size_t end)
@@ -81,15 +44,17 @@ static bool survey(struct pprof_reader *r, struct byte_reader *extension, struct
 	       error_set(err, ERROR_FORMAT, "not a pprof profile, or cut off: malformed at byte %zu", start);
 }
 
-static bool convert(struct pprof_reader *r, struct unpacker *unpacker, struct error *err)
+static bool convert(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader extension = byte_reader_over(NULL, 0);
 
-	if (!profile_create(&r->profile, err) || !survey(r, &extension, err) || !read_extension(r, &extension, unpacker, err) ||
-		!pprof_read_tables(r, err) || !pprof_read_samples(r, err))
+	if (!profile_create(&r->profile, err) || !survey(r, &extension, err) ||
+		!pprof_extension_init(&r->extension, extension, err) || !pprof_read_tables(r, err) || !pprof_read_runs(r, err) ||
+		!pprof_read_threads(r, err) || !pprof_read_samples(r, err) || !pprof_read_timeline(r, err) ||
+		!pprof_read_quality(r, err) || !pprof_read_facts(r, err) || !pprof_extension_ok(&r->extension, err))
 		return false;
-	if (r->extension && r->extension->default_value_type < r->profile->value_type_count)
-		r->profile->default_value_type = r->extension->default_value_type;
+	if (byte_reader_left(&extension) > 0 && r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE] < r->profile->value_type_count)
+		r->profile->default_value_type = (uint32_t)r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE];
 	return profile_validate(r->profile, err);
 }
 
@@ -104,19 +69,17 @@ static void reader_deinit(struct pprof_reader *r)
 	free(r->functions);
 	free(r->locations);
 	free(r->threads);
+	free(r->frames);
 	free(r->path);
 }
 
 bool pprof_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
 {
 	struct pprof_reader r = { .file = byte_reader_over(bytes, size), .period_type = byte_reader_over(NULL, 0) };
-	struct unpacker unpacker = { .failed = false };
 	bool ok;
 
-	arena_init(&unpacker.arena, 0);
-	ok = convert(&r, &unpacker, err);
+	ok = convert(&r, err);
 	reader_deinit(&r);
-	arena_deinit(&unpacker.arena);
 	if (!ok) {
 		profile_destroy(r.profile);
 		return error_prefix(err, "cannot read %s", name);

@@ -2,13 +2,11 @@
 #pragma once
 
 #include "profile/id_table.h"
+#include "profile/pprof_extension.h"
 #include "profile/pprof_format.h"
-#include "profile/pprof_wire.h"
-
-#include "pprof.pb-c.h"
 
 /* Reading pprof, shared by its parts: tables (pprof_tables.c, pprof_values.c), then samples (pprof_samples.c), put together in
- * pprof_read.c. */
+ * pprof_read.c. What only Kelvin's files hold is read by pprof_extension.c. */
 
 /* Field numbers of profile.proto's Profile. */
 enum {
@@ -31,9 +29,15 @@ struct pprof_section {
 	size_t start, end, count;
 };
 
-/* A function as the file has it. Strings are indexes into the file's table. */
+/* A function as the file has it. Strings are indexes into the file's table; module -1: not told. */
 struct pprof_function {
-	int64_t name, system_name, file, start_line;
+	int64_t name, system_name, file, start_line, module;
+	uint64_t fingerprint;
+	enum profile_origin origin;
+	uint16_t origin_rule;
+	enum profile_name_source name_source;
+	bool added; /* as `id`, for a location in `added_module` */
+	uint32_t id, added_module;
 };
 
 /* What a label of a sample says, by its key. */
@@ -44,7 +48,7 @@ struct pprof_reader {
 	struct pprof_section sections[PPROF_STRING_TABLE + 1];
 	struct byte_reader period_type; /* empty: none */
 	int64_t time_nanos, duration_nanos, period, default_sample_type;
-	const Pprof__Extension *extension; /* NULL in other tools' files */
+	struct pprof_extension extension; /* empty in other tools' files */
 	struct profile *profile;
 
 	size_t string_count, type_count;
@@ -58,8 +62,12 @@ struct pprof_reader {
 	struct pprof_function *functions; /* owned: [position] */
 	uint32_t *locations;              /* owned: [position] our id */
 	uint32_t *threads;                /* owned: [position] our id */
-	uint32_t *path;                   /* owned: locations of the sample at hand, leaf first */
-	size_t path_capacity;
+	bool has_thread_column;           /* labels need not be read */
+	struct byte_reader before;        /* locations of the sample before; empty: not in one piece */
+	size_t depth_before;              /* how many they are */
+	uint32_t *frames;                 /* owned: [depth] the stack that the sample before has down to there */
+	uint32_t *path;                   /* owned: locations that the sample at hand adds to it, leaf first */
+	size_t frame_capacity, path_capacity;
 };
 
 /* Fails unless `index` is a string of the file; `what` is for the message. */
@@ -82,6 +90,16 @@ bool pprof_read_value_types(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
 bool pprof_read_tables(struct pprof_reader *r, struct error *err);
 
-/* Runs, threads, samples, timeline, quality, facts. */
+/* Each needs those above it. */
+COMMON_MUST_CHECK
+bool pprof_read_runs(struct pprof_reader *r, struct error *err);
+COMMON_MUST_CHECK
+bool pprof_read_threads(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
 bool pprof_read_samples(struct pprof_reader *r, struct error *err);
+COMMON_MUST_CHECK
+bool pprof_read_timeline(struct pprof_reader *r, struct error *err);
+COMMON_MUST_CHECK
+bool pprof_read_quality(struct pprof_reader *r, struct error *err);
+COMMON_MUST_CHECK
+bool pprof_read_facts(struct pprof_reader *r, struct error *err);

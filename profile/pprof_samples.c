@@ -1,49 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/pprof_reader.h"
 
-#include <stdlib.h>
-
-static bool read_runs(struct pprof_reader *r, struct error *err)
-{
-	struct profile_run run = { .exit_status = -1, .start_unix_ns = r->time_nanos, .duration_ns = r->duration_nanos };
-	uint32_t id;
-
-	if (!r->extension || r->extension->n_run == 0)
-		return profile_add_run(r->profile, &run, &id, err);
-	for (size_t i = 0; i < r->extension->n_run; i++) {
-		const Pprof__Run *in = r->extension->run[i];
-
-		run = (struct profile_run){ in->start_unix_ns, in->duration_ns, in->whole_command, in->exit_status, in->wall_ns,
-			in->cpu_ns, in->peak_memory_bytes };
-		if (!profile_add_run(r->profile, &run, &id, err))
-			return false;
-	}
-	return true;
-}
-
-static bool read_threads(struct pprof_reader *r, struct error *err)
-{
-	const Pprof__Extension *extension = r->extension;
-
-	if (!extension)
-		return true;
-	r->threads = calloc(extension->n_thread + 1, sizeof(*r->threads));
-	if (!r->threads)
-		return error_set_memory(err);
-	for (size_t i = 0; i < extension->n_thread; i++) {
-		const Pprof__Thread *in = extension->thread[i];
-		struct profile_thread thread = { .run = in->run, .pid = in->pid, .tid = in->tid };
-
-		if (in->run >= r->profile->run_count)
-			return error_set(err, ERROR_FORMAT, "thread %zu references run %u, which is not there", i, in->run);
-		if (!pprof_string_id(r, in->process_name, &thread.process_name, "a process's name", err) ||
-			!pprof_string_id(r, in->name, &thread.name, "a thread's name", err) ||
-			!profile_add_thread(r->profile, &thread, &r->threads[i], err))
-			return false;
-	}
-	return true;
-}
-
 static bool read_label(const struct pprof_reader *r, struct byte_reader message, struct profile_thread *thread, struct error *err)
 {
 	enum { KEY = 1, STRING, NUMBER, FIELDS };
@@ -78,49 +35,112 @@ static bool read_label(const struct pprof_reader *r, struct byte_reader message,
 	return true;
 }
 
-static bool has_thread_column(const struct pprof_reader *r)
-{
-	return r->extension && r->extension->n_sample_thread == r->sections[PPROF_SAMPLE].count;
-}
-
 static bool thread_of_sample(
 	struct pprof_reader *r, size_t position, const struct profile_thread *labelled, uint32_t *thread, struct error *err)
 {
-	const Pprof__Extension *extension = r->extension;
+	uint64_t number;
 
-	if (!has_thread_column(r))
+	if (!r->has_thread_column)
 		return profile_add_thread(r->profile, labelled, thread, err);
-	if (extension->sample_thread[position] >= extension->n_thread)
-		return error_set(err, ERROR_FORMAT, "sample %zu references thread %u, which is not there", position,
-			extension->sample_thread[position]);
-	*thread = r->threads[extension->sample_thread[position]];
+	number = pprof_column_next(&r->extension, PPROF_SAMPLE_THREAD, UINT64_MAX);
+	if (number >= r->extension.thread_count)
+		return error_set(err, ERROR_FORMAT, "sample %zu references thread %llu, which is not there", position,
+			(unsigned long long)number);
+	*thread = r->threads[number];
 	return true;
 }
 
-/* A sample as the file has it; its locations are in the reader's path. */
+/* ---- Stacks ---- */
+
+/* A sample as the file has it. */
 struct sample {
-	size_t position, depth, value_count;
+	size_t position, value_count;
+	struct byte_reader locations; /* packed, leaf first */
+	size_t depth;                 /* locations in the reader's path: of a sample that does not hold them in one piece */
 	int64_t values[PROFILE_MAX_VALUE_TYPES];
 	struct profile_thread thread; /* by its labels */
 };
+
+static bool append_location(struct pprof_reader *r, struct sample *sample, uint64_t id, struct error *err)
+{
+	uint32_t position = id_table_get(&r->location_ids, id);
+
+	if (position == HASH_MAP_NONE)
+		return error_set(err, ERROR_FORMAT, "sample %zu references location %llu, which is not there", sample->position,
+			(unsigned long long)id);
+	if (sample->depth >= r->path_capacity && !ARRAY_RESERVE(&r->path, &r->path_capacity, sample->depth + 1, ARRAY_MAX_IDS, err))
+		return false;
+	r->path[sample->depth++] = r->locations[position];
+	return true;
+}
+
+static bool append_packed(struct pprof_reader *r, struct sample *sample, struct byte_reader packed, struct error *err)
+{
+	while (packed.pos < packed.end) {
+		uint64_t id = pprof_varint(&packed);
+
+		if (packed.failed)
+			return error_set(err, ERROR_FORMAT, "sample %zu is malformed", sample->position);
+		if (!append_location(r, sample, id, err))
+			return false;
+	}
+	return true;
+}
+
+/* Adds the path's frames to the one at `depth`, from the root on. */
+static bool add_frames(struct pprof_reader *r, size_t depth, size_t count, uint32_t *stack, struct error *err)
+{
+	if (depth + count >= r->frame_capacity &&
+		!ARRAY_RESERVE(&r->frames, &r->frame_capacity, depth + count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	r->frames[0] = 0;
+	for (; count > 0; depth++)
+		if (!profile_add_stack(r->profile, r->frames[depth], r->path[--count], &r->frames[depth + 1], err))
+			return false;
+	*stack = r->frames[depth];
+	return true;
+}
+
+/* What the stack shares with the one before is known already; in our own files that is most of it. */
+static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *stack, struct error *err)
+{
+	struct byte_reader fresh = sample->locations, left = r->before;
+	size_t size = pprof_shared_tail(&sample->locations, &r->before), shared;
+
+	if (sample->depth > 0) {
+		r->before = byte_reader_over(NULL, 0);
+		r->depth_before = 0;
+		return add_frames(r, 0, sample->depth, stack, err);
+	}
+	fresh.end -= size;
+	left.end -= size;
+	shared = r->depth_before - pprof_count_varints(&left);
+	if (!append_packed(r, sample, fresh, err) || !add_frames(r, shared, sample->depth, stack, err))
+		return false;
+	r->before = sample->locations;
+	r->depth_before = shared + sample->depth;
+	return true;
+}
 
 static bool take_locations(
 	struct pprof_reader *r, struct byte_reader *message, struct pprof_field *field, struct sample *sample, struct error *err)
 {
 	uint64_t id;
 
-	while (pprof_next_number(message, field, &id)) {
-		uint32_t position = id_table_get(&r->location_ids, id);
-
-		if (position == HASH_MAP_NONE)
-			return error_set(err, ERROR_FORMAT, "sample %zu references location %llu, which is not there",
-				sample->position, (unsigned long long)id);
-		if (!ARRAY_RESERVE(&r->path, &r->path_capacity, sample->depth + 1, ARRAY_MAX_IDS, err))
-			return false;
-		r->path[sample->depth++] = r->locations[position];
+	if (field->has_bytes && sample->depth == 0 && byte_reader_left(&sample->locations) == 0) {
+		sample->locations = field->bytes;
+		return true;
 	}
+	if (!append_packed(r, sample, sample->locations, err))
+		return false;
+	sample->locations = byte_reader_over(NULL, 0);
+	while (pprof_next_number(message, field, &id))
+		if (!append_location(r, sample, id, err))
+			return false;
 	return true;
 }
+
+/* ---- Samples ---- */
 
 static void take_values(struct byte_reader *message, struct pprof_field *field, struct sample *sample)
 {
@@ -131,9 +151,19 @@ static void take_values(struct byte_reader *message, struct pprof_field *field, 
 			sample->values[sample->value_count] = (int64_t)value;
 }
 
+/* Labels of one byte of tag and one of length, as all are that Kelvin writes: what they say stands in a column as well. */
+static void skip_labels(struct byte_reader *message)
+{
+	enum { TAG = 3 << 3 | 2 };
+	const uint8_t *pos = message->pos;
+
+	while (message->end - pos >= 2 && pos[0] == TAG && pos[1] < 0x80 && message->end - pos >= pos[1] + 2)
+		pos += pos[1] + 2;
+	message->pos = pos;
+}
+
 static bool take_fields(struct pprof_reader *r, struct byte_reader message, struct sample *sample, struct error *err)
 {
-	bool skip_labels = has_thread_column(r);
 	struct pprof_field field;
 
 	while (pprof_next_field(&message, &field)) {
@@ -141,8 +171,10 @@ static bool take_fields(struct pprof_reader *r, struct byte_reader message, stru
 			return false;
 		if (field.id == 2)
 			take_values(&message, &field, sample);
-		if (field.id == 3 && field.has_bytes && !skip_labels && !read_label(r, field.bytes, &sample->thread, err))
+		if (field.id == 3 && field.has_bytes && !r->has_thread_column && !read_label(r, field.bytes, &sample->thread, err))
 			return false;
+		if (r->has_thread_column && !message.failed)
+			skip_labels(&message);
 	}
 	return pprof_check(&message, "sample", sample->position, err);
 }
@@ -178,130 +210,28 @@ static bool order_values(const struct pprof_reader *r, const struct sample *samp
 
 static bool read_sample(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
 {
-	struct sample sample = { .position = position };
+	struct sample sample;
 	int64_t values[PROFILE_MAX_VALUE_TYPES];
-	uint32_t stack = 0, thread = 0;
+	uint32_t stack, thread;
 
-	if (!take_fields(r, message, &sample, err) || !order_values(r, &sample, values, err))
-		return false;
-	while (sample.depth > 0)
-		if (!profile_add_stack(r->profile, stack, r->path[--sample.depth], &stack, err))
-			return false;
-	return thread_of_sample(r, position, &sample.thread, &thread, err) &&
+	/* Not all of it: the values are many, and counted. */
+	sample.position = position;
+	sample.value_count = sample.depth = 0;
+	sample.locations = byte_reader_over(NULL, 0);
+	sample.thread = (struct profile_thread){ 0 };
+	return take_fields(r, message, &sample, err) && order_values(r, &sample, values, err) &&
+	       read_stack(r, &sample, &stack, err) && thread_of_sample(r, position, &sample.thread, &thread, err) &&
 	       profile_add_sample(r->profile, stack, thread, values, -1, err);
-}
-
-static bool read_run_events(struct pprof_reader *r, size_t run, uint32_t count, struct error *err)
-{
-	const Pprof__Extension *in = r->extension;
-	struct profile *profile = r->profile;
-	int64_t time = 0;
-
-	if (count > in->n_event_sample - profile->event_count)
-		return error_set(err, ERROR_FORMAT, "the timeline of run %zu is longer than its columns", run);
-	for (uint32_t i = 0; i < count; i++) {
-		size_t event = profile->event_count;
-		uint32_t sample = in->event_sample[event];
-
-		if (sample >= profile->sample_count || in->event_time_delta[event] < 0 ||
-			__builtin_add_overflow(time, in->event_time_delta[event], &time) || time > INT64_MAX / in->time_unit ||
-			profile->threads[profile->samples[sample].thread].run != run)
-			return error_set(err, ERROR_FORMAT, "event %zu of the timeline is out of range", event);
-		profile->events[profile->event_count++] = (struct profile_event){ time * in->time_unit, sample };
-	}
-	return true;
-}
-
-/* Whoever cuts the timeline into blocks relies on it: no sample is lost there, none stands twice. */
-static bool check_event_counts(const struct profile *profile, struct error *err)
-{
-	CLEANUP(cleanup_free) int64_t *counts = calloc(profile->sample_count + 1, sizeof(*counts));
-
-	if (!counts)
-		return error_set_memory(err);
-	for (size_t i = 0; i < profile->event_count; i++)
-		counts[profile->events[i].sample]++;
-	for (size_t i = 0; i < profile->sample_count; i++) {
-		int64_t count = profile->values[i * profile->value_type_count];
-
-		if (counts[i] != count)
-			return error_set(err, ERROR_FORMAT, "the timeline has %lld events of sample %zu, which counts %lld",
-				(long long)counts[i], i, (long long)count);
-	}
-	return true;
-}
-
-/* Our own files: each sample stands once, so positions are ids. */
-static bool read_timeline(struct pprof_reader *r, struct error *err)
-{
-	const Pprof__Extension *in = r->extension;
-	struct profile *profile = r->profile;
-
-	profile->has_timeline = false;
-	if (!in || !in->has_timeline || in->time_unit <= 0 || in->time_unit > 1000000000)
-		return true;
-	if (in->n_event_time_delta != in->n_event_sample || profile->sample_count != r->sections[PPROF_SAMPLE].count)
-		return error_set(err, ERROR_FORMAT, "the timeline's columns do not agree");
-	profile->events = calloc(in->n_event_sample + 1, sizeof(*profile->events));
-	if (!profile->events)
-		return error_set_memory(err);
-	for (size_t run = 0; run < in->n_run_events; run++)
-		if (!read_run_events(r, run, in->run_events[run], err))
-			return false;
-	profile->has_timeline = true;
-	return check_event_counts(profile, err);
-}
-
-static void read_quality(struct pprof_reader *r)
-{
-	const Pprof__Quality *in = r->extension ? r->extension->quality : NULL;
-	struct profile_quality *out = &r->profile->quality;
-
-	if (!in) {
-		for (size_t i = 0; i < r->profile->sample_count; i++)
-			out->samples += (uint64_t)r->profile->values[i * r->profile->value_type_count];
-		return;
-	}
-	out->samples = in->samples;
-	out->lost = in->lost;
-	out->throttled = in->throttled;
-	out->lost_sideband = in->lost_sideband;
-	for (size_t i = 0; i < in->n_stops && i < PROFILE_STOP_COUNT; i++)
-		out->stops[i] = in->stops[i];
-	out->frame_pointer_frames = in->frame_pointer_frames;
-	out->frames = in->frames;
-}
-
-static bool read_facts(struct pprof_reader *r, struct error *err)
-{
-	const Pprof__Facts *in = r->extension ? r->extension->facts : NULL;
-	struct profile_facts *out = &r->profile->facts;
-
-	if (!in)
-		return true;
-	out->cpu_count = in->cpu_count;
-	out->frequency_hz = in->frequency_hz;
-	out->user_only = in->user_only;
-	return pprof_string_id(r, in->tool, &out->tool, "the tool", err) &&
-	       pprof_string_id(r, in->command, &out->command, "the command", err) &&
-	       pprof_string_id(r, in->event, &out->event, "the event", err) &&
-	       pprof_string_id(r, in->cpu_model, &out->cpu_model, "the CPU model", err) &&
-	       pprof_string_id(r, in->kernel, &out->kernel, "the kernel", err) &&
-	       pprof_string_id(r, in->governor, &out->governor, "the governor", err) &&
-	       pprof_string_id(r, in->call_graph, &out->call_graph, "the call graph", err);
 }
 
 bool pprof_read_samples(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader walk = pprof_walk(r, PPROF_SAMPLE), message;
 
-	if (!read_runs(r, err) || !read_threads(r, err))
-		return false;
+	r->before = byte_reader_over(NULL, 0);
+	r->depth_before = 0;
 	for (size_t i = 0; pprof_next_entry(&walk, PPROF_SAMPLE, &message); i++)
 		if (!read_sample(r, message, i, err))
 			return false;
-	if (!read_timeline(r, err) || !read_facts(r, err))
-		return false;
-	read_quality(r);
 	return true;
 }

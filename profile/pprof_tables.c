@@ -88,10 +88,12 @@ static bool read_strings(struct pprof_reader *r, struct error *err)
 	       error_set(err, ERROR_FORMAT, "not a pprof profile: its string table does not start with an empty string");
 }
 
-static enum profile_mapping_kind kind_of(const struct pprof_reader *r, size_t position, const char *path)
+static enum profile_mapping_kind kind_of(struct pprof_reader *r, const char *path)
 {
-	if (r->extension && position < r->extension->n_mapping_kind && r->extension->mapping_kind[position] <= PROFILE_MAPPING_ANON)
-		return (enum profile_mapping_kind)r->extension->mapping_kind[position];
+	uint64_t told = pprof_column_next(&r->extension, PPROF_MAPPING_KIND, UINT64_MAX);
+
+	if (told <= PROFILE_MAPPING_ANON)
+		return (enum profile_mapping_kind)told;
 	if (strstr(path, "[kernel") || strcmp(path, "[guest.kernel.kallsyms]") == 0 || strstr(path, ".ko"))
 		return PROFILE_MAPPING_KERNEL;
 	if (strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0)
@@ -117,8 +119,8 @@ static bool read_mapping(struct pprof_reader *r, struct byte_reader message, siz
 	mapping.start = numbers[START];
 	mapping.end = numbers[LIMIT];
 	mapping.file_offset = numbers[OFFSET];
-	mapping.kind = kind_of(r, position, profile_string(r->profile, mapping.path));
-	mapping.deleted = r->extension && position < r->extension->n_mapping_deleted && r->extension->mapping_deleted[position];
+	mapping.kind = kind_of(r, profile_string(r->profile, mapping.path));
+	mapping.deleted = pprof_column_next(&r->extension, PPROF_MAPPING_DELETED, 0) != 0;
 	return profile_add_mapping(r->profile, &mapping, &r->mappings[position], err);
 }
 
@@ -136,6 +138,23 @@ static bool read_mappings(struct pprof_reader *r, struct error *err)
 		if (!read_mapping(r, message, i, err))
 			return false;
 	return true;
+}
+
+/* What Kelvin's own files say of each function beside pprof. */
+static void take_columns(struct pprof_reader *r, struct pprof_function *function)
+{
+	struct pprof_extension *columns = &r->extension;
+	uint64_t origin = pprof_column_next(columns, PPROF_FUNCTION_ORIGIN, PROFILE_ORIGIN_UNKNOWN);
+	uint64_t rule = pprof_column_next(columns, PPROF_FUNCTION_ORIGIN_RULE, 0);
+	uint64_t source = pprof_column_next(columns, PPROF_FUNCTION_NAME_SOURCE, PROFILE_NAME_IMPORTED);
+	uint64_t module = pprof_column_next(columns, PPROF_FUNCTION_MODULE, UINT64_MAX);
+	struct byte_reader *fingerprints = &columns->columns[PPROF_FUNCTION_FINGERPRINT];
+
+	function->origin = origin < PROFILE_ORIGIN_COUNT ? (enum profile_origin)origin : PROFILE_ORIGIN_UNKNOWN;
+	function->origin_rule = rule <= UINT16_MAX ? (uint16_t)rule : 0;
+	function->name_source = source < PROFILE_NAME_SOURCE_COUNT ? (enum profile_name_source)source : PROFILE_NAME_IMPORTED;
+	function->module = module <= UINT32_MAX ? (int64_t)module : -1;
+	function->fingerprint = fingerprints->pos < fingerprints->end ? byte_reader_u64(fingerprints) : 0;
 }
 
 /* Kept as they are: which module a function is of is told by the location that it is met in. */
@@ -159,35 +178,29 @@ static bool list_functions(struct pprof_reader *r, struct error *err)
 				numbers[field.id] = field.number;
 		if (!pprof_check(&message, "function", i, err) || !id_table_add(&r->function_ids, numbers[ID], i, "function", err))
 			return false;
-		r->functions[i] = (struct pprof_function){ (int64_t)numbers[NAME], (int64_t)numbers[SYSTEM_NAME],
-			(int64_t)numbers[FILENAME], (int64_t)numbers[START_LINE] };
+		r->functions[i] = (struct pprof_function){ .name = (int64_t)numbers[NAME],
+			.system_name = (int64_t)numbers[SYSTEM_NAME],
+			.file = (int64_t)numbers[FILENAME],
+			.start_line = (int64_t)numbers[START_LINE] };
+		take_columns(r, &r->functions[i]);
 	}
 	return true;
-}
-
-static void take_columns(const struct pprof_reader *r, size_t position, struct profile_function *function)
-{
-	const Pprof__Extension *extension = r->extension;
-
-	function->name_source = PROFILE_NAME_IMPORTED;
-	if (!extension)
-		return;
-	if (position < extension->n_function_origin && extension->function_origin[position] < PROFILE_ORIGIN_COUNT)
-		function->origin = (enum profile_origin)extension->function_origin[position];
-	if (position < extension->n_function_origin_rule && extension->function_origin_rule[position] <= UINT16_MAX)
-		function->origin_rule = (uint16_t)extension->function_origin_rule[position];
-	if (position < extension->n_function_name_source && extension->function_name_source[position] < PROFILE_NAME_SOURCE_COUNT)
-		function->name_source = (enum profile_name_source)extension->function_name_source[position];
-	if (position < extension->n_function_fingerprint)
-		function->fingerprint = extension->function_fingerprint[position];
 }
 
 /* The module is that of the mapping that the function was seen in: other tools' functions do not say. */
 static bool add_function(struct pprof_reader *r, size_t position, uint32_t module, uint32_t *id, struct error *err)
 {
-	const struct pprof_function *in = &r->functions[position];
-	struct profile_function function = { .module = module };
+	struct pprof_function *in = &r->functions[position];
+	struct profile_function function = { .module = module,
+		.fingerprint = in->fingerprint,
+		.origin = in->origin,
+		.origin_rule = in->origin_rule,
+		.name_source = in->name_source };
 
+	if (in->added && in->added_module == module) {
+		*id = in->id;
+		return true;
+	}
 	if (!pprof_string_id(r, in->name, &function.name, "a function's name", err) ||
 		!pprof_string_id(r, in->system_name, &function.linkage_name, "a function's linkage name", err) ||
 		!pprof_string_id(r, in->file, &function.file, "a function's file", err))
@@ -199,11 +212,14 @@ static bool add_function(struct pprof_reader *r, size_t position, uint32_t modul
 	if (function.linkage_name == function.name)
 		function.linkage_name = 0;
 	function.start_line = in->start_line > 0 && in->start_line <= UINT32_MAX ? (uint32_t)in->start_line : 0;
-	if (r->extension && position < r->extension->n_function_module &&
-		!pprof_string_id(r, r->extension->function_module[position], &function.module, "a function's module", err))
+	if (in->module >= 0 && !pprof_string_id(r, in->module, &function.module, "a function's module", err))
 		return false;
-	take_columns(r, position, &function);
-	return profile_add_function(r->profile, &function, id, err);
+	if (!profile_add_function(r->profile, &function, id, err))
+		return false;
+	in->added = true;
+	in->added_module = module;
+	in->id = *id;
+	return true;
 }
 
 /* A location that nothing named: `libfoo.so+0x1234`. */

@@ -18,9 +18,36 @@ struct pprof_field {
 
 static inline uint64_t pprof_varint(struct byte_reader *r)
 {
-	if (r->pos < r->end && *r->pos < 0x80 && !r->failed)
-		return *r->pos++;
+	const uint8_t *pos = r->pos;
+
+	if (r->end - pos < 3 || r->failed)
+		return byte_reader_uleb128(r);
+	if (pos[0] < 0x80) {
+		r->pos += 1;
+		return pos[0];
+	}
+	if (pos[1] < 0x80) {
+		r->pos += 2;
+		return (uint64_t)pos[1] << 7 | (pos[0] & 0x7f);
+	}
+	if (pos[2] < 0x80) {
+		r->pos += 3;
+		return (uint64_t)pos[2] << 14 | (uint64_t)(pos[1] & 0x7f) << 7 | (pos[0] & 0x7f);
+	}
 	return byte_reader_uleb128(r);
+}
+
+/* As byte_reader_split(). */
+static inline struct byte_reader pprof_split(struct byte_reader *r, uint64_t size)
+{
+	const uint8_t *start = r->pos;
+
+	if (r->failed || size > byte_reader_left(r)) {
+		r->failed = true;
+		return (struct byte_reader){ .failed = true };
+	}
+	r->pos += size;
+	return (struct byte_reader){ .start = start, .pos = start, .end = start + size };
 }
 
 /* The next field; false at the end of the message and where it is malformed: byte_reader_ok() tells which. */
@@ -41,7 +68,7 @@ static inline bool pprof_next_field(struct byte_reader *message, struct pprof_fi
 		field->number = byte_reader_u64(message);
 		break;
 	case 2:
-		field->bytes = byte_reader_split(message, pprof_varint(message));
+		field->bytes = pprof_split(message, pprof_varint(message));
 		break;
 	case 5:
 		field->number = byte_reader_u32(message);
@@ -70,3 +97,11 @@ static inline bool pprof_next_number(struct byte_reader *message, struct pprof_f
 	message->failed |= field->bytes.failed;
 	return !message->failed;
 }
+/* How many numbers a packed column holds: each ends with a byte below 128. */
+size_t pprof_count_varints(const struct byte_reader *column);
+
+/*
+ * How many bytes at the ends of both columns are the same whole numbers. Stacks stand leaf first, so what two of them share from
+ * the root on need not be read twice.
+ */
+size_t pprof_shared_tail(const struct byte_reader *a, const struct byte_reader *b);

@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/profile.h"
+#include "profile/pprof_writer.h"
 
 #include "profile/gzip.h"
-#include "profile/pprof_format.h"
-
-#include "pprof.pb-c.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything the message points to lies in one arena, freed when the bytes are made. `ok` is sticky. */
-struct writer {
-	const struct profile *profile;
-	struct arena arena;
-	Pprof__Profile message;
-	uint32_t *mapping_order;       /* [written position] mapping id */
-	uint32_t *mapping_positions;   /* [mapping id] written position */
-	Pprof__Label ***thread_labels; /* [thread id] */
-	bool ok;
-};
-
 enum { LABELS_PER_SAMPLE = 4 };
 
-static void *take(struct writer *w, size_t count, size_t size)
+void *pprof_take(struct pprof_writer *w, size_t count, size_t size)
 {
 	void *memory = arena_alloc_array(&w->arena, count ? count : 1, size, 16);
 
@@ -31,22 +17,21 @@ static void *take(struct writer *w, size_t count, size_t size)
 	return memory;
 }
 
-/* Pointers to `count` messages of `size` bytes each; the caller runs their init. */
-static void **take_messages(struct writer *w, size_t count, size_t size)
+void **pprof_take_messages(struct pprof_writer *w, size_t count, size_t size)
 {
-	void **pointers = take(w, count, sizeof(*pointers));
-	char *messages = take(w, count, size);
+	void **pointers = pprof_take(w, count, sizeof(*pointers));
+	char *messages = pprof_take(w, count, size);
 
 	for (size_t i = 0; w->ok && i < count; i++)
 		pointers[i] = messages + i * size;
 	return pointers;
 }
 
-static void write_strings(struct writer *w)
+static void write_strings(struct pprof_writer *w)
 {
 	const struct string_table *strings = w->profile->strings;
 	uint32_t count = string_table_count(strings);
-	ProtobufCBinaryData *out = take(w, count, sizeof(*out));
+	ProtobufCBinaryData *out = pprof_take(w, count, sizeof(*out));
 
 	for (uint32_t i = 0; w->ok && i < count; i++)
 		out[i] = (ProtobufCBinaryData){ string_table_size(strings, i), (uint8_t *)string_table_get(strings, i) };
@@ -54,9 +39,9 @@ static void write_strings(struct writer *w)
 	w->message.string_table = out;
 }
 
-static Pprof__ValueType *write_value_type(struct writer *w, struct profile_value_type type)
+static Pprof__ValueType *write_value_type(struct pprof_writer *w, struct profile_value_type type)
 {
-	Pprof__ValueType *out = take(w, 1, sizeof(*out));
+	Pprof__ValueType *out = pprof_take(w, 1, sizeof(*out));
 
 	if (!w->ok)
 		return NULL;
@@ -66,12 +51,12 @@ static Pprof__ValueType *write_value_type(struct writer *w, struct profile_value
 	return out;
 }
 
-static void write_value_types(struct writer *w)
+static void write_value_types(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
 	w->message.n_sample_type = profile->value_type_count;
-	w->message.sample_type = take(w, profile->value_type_count, sizeof(*w->message.sample_type));
+	w->message.sample_type = pprof_take(w, profile->value_type_count, sizeof(*w->message.sample_type));
 	for (uint32_t i = 0; w->ok && i < profile->value_type_count; i++)
 		w->message.sample_type[i] = write_value_type(w, profile->value_types[i]);
 	w->message.default_sample_type = profile->value_types[profile->default_value_type].type;
@@ -80,13 +65,13 @@ static void write_value_types(struct writer *w)
 }
 
 /* pprof takes mapping 0 for the main binary, so a file comes before the kernel. */
-static void order_mappings(struct writer *w)
+static void order_mappings(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 	uint32_t main_mapping = 0, position = 0;
 
-	w->mapping_order = take(w, profile->mapping_count, sizeof(uint32_t));
-	w->mapping_positions = take(w, profile->mapping_count, sizeof(uint32_t));
+	w->mapping_order = pprof_take(w, profile->mapping_count, sizeof(uint32_t));
+	w->mapping_positions = pprof_take(w, profile->mapping_count, sizeof(uint32_t));
 	if (!w->ok || profile->mapping_count == 0)
 		return;
 	while (main_mapping < profile->mapping_count && profile->mappings[main_mapping].kind != PROFILE_MAPPING_FILE)
@@ -101,13 +86,13 @@ static void order_mappings(struct writer *w)
 		w->mapping_positions[w->mapping_order[i]] = i;
 }
 
-static void write_mappings(struct writer *w)
+static void write_mappings(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
 	order_mappings(w);
 	w->message.n_mapping = profile->mapping_count;
-	w->message.mapping = (Pprof__Mapping **)take_messages(w, profile->mapping_count, sizeof(Pprof__Mapping));
+	w->message.mapping = (Pprof__Mapping **)pprof_take_messages(w, profile->mapping_count, sizeof(Pprof__Mapping));
 	for (uint32_t i = 0; w->ok && i < profile->mapping_count; i++) {
 		const struct profile_mapping *mapping = &profile->mappings[w->mapping_order[i]];
 		Pprof__Mapping *out = w->message.mapping[i];
@@ -124,12 +109,12 @@ static void write_mappings(struct writer *w)
 	}
 }
 
-static void write_functions(struct writer *w)
+static void write_functions(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
 	w->message.n_function = profile->function_count;
-	w->message.function = (Pprof__Function **)take_messages(w, profile->function_count, sizeof(Pprof__Function));
+	w->message.function = (Pprof__Function **)pprof_take_messages(w, profile->function_count, sizeof(Pprof__Function));
 	for (size_t i = 0; w->ok && i < profile->function_count; i++) {
 		const struct profile_function *function = &profile->functions[i];
 		Pprof__Function *out = w->message.function[i];
@@ -143,10 +128,10 @@ static void write_functions(struct writer *w)
 	}
 }
 
-static void write_locations(struct writer *w)
+static void write_locations(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
-	Pprof__Line **lines = (Pprof__Line **)take_messages(w, profile->line_count, sizeof(Pprof__Line));
+	Pprof__Line **lines = (Pprof__Line **)pprof_take_messages(w, profile->line_count, sizeof(Pprof__Line));
 
 	for (size_t i = 0; w->ok && i < profile->line_count; i++) {
 		pprof__line__init(lines[i]);
@@ -154,7 +139,7 @@ static void write_locations(struct writer *w)
 		lines[i]->line = profile->lines[i].line;
 	}
 	w->message.n_location = profile->location_count;
-	w->message.location = (Pprof__Location **)take_messages(w, profile->location_count, sizeof(Pprof__Location));
+	w->message.location = (Pprof__Location **)pprof_take_messages(w, profile->location_count, sizeof(Pprof__Location));
 	for (size_t i = 0; w->ok && i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
 		Pprof__Location *out = w->message.location[i];
@@ -177,14 +162,14 @@ static void set_label(Pprof__Label *label, uint32_t key, int64_t number, uint32_
 }
 
 /* Labels are those of the thread: made once, shared by its samples. */
-static void write_thread_labels(struct writer *w, const struct pprof_label_keys *keys)
+static void write_thread_labels(struct pprof_writer *w, const struct pprof_label_keys *keys)
 {
 	const struct profile *profile = w->profile;
 
-	w->thread_labels = take(w, profile->thread_count, sizeof(*w->thread_labels));
+	w->thread_labels = pprof_take(w, profile->thread_count, sizeof(*w->thread_labels));
 	for (size_t i = 0; w->ok && i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
-		Pprof__Label **labels = (Pprof__Label **)take_messages(w, LABELS_PER_SAMPLE, sizeof(Pprof__Label));
+		Pprof__Label **labels = (Pprof__Label **)pprof_take_messages(w, LABELS_PER_SAMPLE, sizeof(Pprof__Label));
 
 		if (!w->ok)
 			return;
@@ -205,196 +190,77 @@ static size_t stack_depth(const struct profile *profile, uint32_t stack)
 	return depth;
 }
 
-static void write_samples(struct writer *w, const struct pprof_label_keys *keys)
+/* [stack] its place in preorder: a caller before what it calls, and all of that together. */
+static uint32_t *rank_stacks(struct pprof_writer *w)
+{
+	const struct profile *profile = w->profile;
+	uint32_t *sizes = pprof_take(w, profile->stack_count, sizeof(*sizes));
+	uint32_t *ranks = pprof_take(w, profile->stack_count, sizeof(*ranks));
+	uint32_t *next = pprof_take(w, profile->stack_count, sizeof(*next));
+
+	if (!w->ok)
+		return NULL;
+	for (size_t i = profile->stack_count; i-- > 0;) {
+		sizes[i]++;
+		if (i > 0)
+			sizes[profile->stacks[i].parent] += sizes[i];
+	}
+	next[0] = 1;
+	for (size_t i = 1; i < profile->stack_count; i++) {
+		uint32_t *place = &next[profile->stacks[i].parent];
+
+		ranks[i] = *place;
+		*place += sizes[i];
+		next[i] = ranks[i] + 1;
+	}
+	return ranks;
+}
+
+/* In order of stacks: each then shares most of its frames with the one before it, which packs better and is read faster. */
+static void order_samples(struct pprof_writer *w)
+{
+	const struct profile *profile = w->profile;
+	uint32_t *ranks = rank_stacks(w), *starts = pprof_take(w, profile->stack_count + 1, sizeof(*starts));
+
+	w->sample_order = pprof_take(w, profile->sample_count, sizeof(uint32_t));
+	w->sample_positions = pprof_take(w, profile->sample_count, sizeof(uint32_t));
+	if (!w->ok)
+		return;
+	for (size_t i = 0; i < profile->sample_count; i++)
+		starts[ranks[profile->samples[i].stack] + 1]++;
+	for (size_t i = 0; i < profile->stack_count; i++)
+		starts[i + 1] += starts[i];
+	for (uint32_t i = 0; i < profile->sample_count; i++) {
+		w->sample_positions[i] = starts[ranks[profile->samples[i].stack]]++;
+		w->sample_order[w->sample_positions[i]] = i;
+	}
+}
+
+static void write_samples(struct pprof_writer *w, const struct pprof_label_keys *keys)
 {
 	const struct profile *profile = w->profile;
 
 	write_thread_labels(w, keys);
+	order_samples(w);
 	w->message.n_sample = profile->sample_count;
-	w->message.sample = (Pprof__Sample **)take_messages(w, profile->sample_count, sizeof(Pprof__Sample));
+	w->message.sample = (Pprof__Sample **)pprof_take_messages(w, profile->sample_count, sizeof(Pprof__Sample));
 	for (size_t i = 0; w->ok && i < profile->sample_count; i++) {
 		Pprof__Sample *out = w->message.sample[i];
-		uint32_t stack = profile->samples[i].stack;
+		uint32_t id = w->sample_order[i], stack = profile->samples[id].stack;
 
 		pprof__sample__init(out);
 		out->n_value = profile->value_type_count;
-		out->value = &profile->values[i * profile->value_type_count];
+		out->value = &profile->values[id * profile->value_type_count];
 		out->n_label = LABELS_PER_SAMPLE;
-		out->label = w->thread_labels[profile->samples[i].thread];
+		out->label = w->thread_labels[profile->samples[id].thread];
 		out->n_location_id = stack_depth(profile, stack);
-		out->location_id = take(w, out->n_location_id, sizeof(uint64_t));
+		out->location_id = pprof_take(w, out->n_location_id, sizeof(uint64_t));
 		for (size_t k = 0; w->ok && stack; stack = profile->stacks[stack].parent)
 			out->location_id[k++] = (uint64_t)profile->stacks[stack].location + 1;
 	}
 }
 
-static void write_mapping_columns(struct writer *w, Pprof__Extension *out)
-{
-	const struct profile *profile = w->profile;
-	size_t count = profile->mapping_count;
-
-	out->n_mapping_kind = out->n_mapping_deleted = count;
-	out->mapping_kind = take(w, count, sizeof(*out->mapping_kind));
-	out->mapping_deleted = take(w, count, sizeof(*out->mapping_deleted));
-	for (size_t i = 0; w->ok && i < count; i++) {
-		out->mapping_kind[i] = profile->mappings[w->mapping_order[i]].kind;
-		out->mapping_deleted[i] = profile->mappings[w->mapping_order[i]].deleted;
-	}
-}
-
-static void write_function_columns(struct writer *w, Pprof__Extension *out)
-{
-	const struct profile *profile = w->profile;
-	size_t count = profile->function_count;
-
-	out->n_function_origin = out->n_function_origin_rule = out->n_function_name_source = out->n_function_fingerprint =
-		out->n_function_module = count;
-	out->function_origin = take(w, count, sizeof(uint32_t));
-	out->function_origin_rule = take(w, count, sizeof(uint32_t));
-	out->function_name_source = take(w, count, sizeof(uint32_t));
-	out->function_fingerprint = take(w, count, sizeof(uint64_t));
-	out->function_module = take(w, count, sizeof(uint32_t));
-	for (size_t i = 0; w->ok && i < count; i++) {
-		const struct profile_function *function = &profile->functions[i];
-
-		out->function_origin[i] = function->origin;
-		out->function_origin_rule[i] = function->origin_rule;
-		out->function_name_source[i] = function->name_source;
-		out->function_fingerprint[i] = function->fingerprint;
-		out->function_module[i] = function->module;
-	}
-}
-
-static void write_runs(struct writer *w, Pprof__Extension *out)
-{
-	const struct profile *profile = w->profile;
-
-	out->n_run = profile->run_count;
-	out->run = (Pprof__Run **)take_messages(w, out->n_run, sizeof(Pprof__Run));
-	for (size_t i = 0; w->ok && i < profile->run_count; i++) {
-		const struct profile_run *run = &profile->runs[i];
-
-		pprof__run__init(out->run[i]);
-		out->run[i]->start_unix_ns = run->start_unix_ns;
-		out->run[i]->duration_ns = run->duration_ns;
-		out->run[i]->whole_command = run->whole_command;
-		out->run[i]->exit_status = run->exit_status;
-		out->run[i]->wall_ns = run->wall_ns;
-		out->run[i]->cpu_ns = run->cpu_ns;
-		out->run[i]->peak_memory_bytes = run->peak_memory_bytes;
-	}
-}
-
-static void write_threads(struct writer *w, Pprof__Extension *out)
-{
-	const struct profile *profile = w->profile;
-
-	out->n_thread = profile->thread_count;
-	out->thread = (Pprof__Thread **)take_messages(w, out->n_thread, sizeof(Pprof__Thread));
-	for (size_t i = 0; w->ok && i < profile->thread_count; i++) {
-		const struct profile_thread *thread = &profile->threads[i];
-
-		pprof__thread__init(out->thread[i]);
-		out->thread[i]->run = thread->run;
-		out->thread[i]->pid = thread->pid;
-		out->thread[i]->tid = thread->tid;
-		out->thread[i]->process_name = thread->process_name;
-		out->thread[i]->name = thread->name;
-	}
-	out->n_sample_thread = profile->sample_count;
-	out->sample_thread = take(w, profile->sample_count, sizeof(uint32_t));
-	for (size_t i = 0; w->ok && i < profile->sample_count; i++)
-		out->sample_thread[i] = profile->samples[i].thread;
-}
-
-static void write_timeline(struct writer *w, Pprof__Extension *out)
-{
-	const struct profile *profile = w->profile;
-	uint32_t run = PROFILE_NONE;
-	int64_t before = 0;
-
-	out->time_unit = PPROF_TIME_UNIT_NS;
-	out->has_timeline = profile->has_timeline;
-	if (!profile->has_timeline)
-		return;
-	out->n_run_events = profile->run_count;
-	out->run_events = take(w, profile->run_count, sizeof(uint32_t));
-	out->n_event_time_delta = out->n_event_sample = profile->event_count;
-	out->event_time_delta = take(w, profile->event_count, sizeof(int64_t));
-	out->event_sample = take(w, profile->event_count, sizeof(uint32_t));
-	for (size_t i = 0; w->ok && i < profile->event_count; i++) {
-		const struct profile_event *event = &profile->events[i];
-		uint32_t event_run = profile->threads[profile->samples[event->sample].thread].run;
-		int64_t time = event->time_ns / PPROF_TIME_UNIT_NS;
-
-		if (event_run != run)
-			before = 0;
-		run = event_run;
-		out->run_events[run]++;
-		out->event_time_delta[i] = time - before;
-		out->event_sample[i] = event->sample;
-		before = time;
-	}
-}
-
-static void write_quality(struct writer *w, Pprof__Extension *out)
-{
-	const struct profile_quality *quality = &w->profile->quality;
-
-	out->quality = take(w, 1, sizeof(*out->quality));
-	if (!w->ok)
-		return;
-	pprof__quality__init(out->quality);
-	out->quality->samples = quality->samples;
-	out->quality->lost = quality->lost;
-	out->quality->throttled = quality->throttled;
-	out->quality->lost_sideband = quality->lost_sideband;
-	out->quality->n_stops = PROFILE_STOP_COUNT;
-	out->quality->stops = (uint64_t *)quality->stops;
-	out->quality->frame_pointer_frames = quality->frame_pointer_frames;
-	out->quality->frames = quality->frames;
-}
-
-static void write_facts(struct writer *w, Pprof__Extension *out)
-{
-	const struct profile_facts *facts = &w->profile->facts;
-
-	out->facts = take(w, 1, sizeof(*out->facts));
-	if (!w->ok)
-		return;
-	pprof__facts__init(out->facts);
-	out->facts->tool = facts->tool;
-	out->facts->command = facts->command;
-	out->facts->event = facts->event;
-	out->facts->cpu_model = facts->cpu_model;
-	out->facts->kernel = facts->kernel;
-	out->facts->governor = facts->governor;
-	out->facts->call_graph = facts->call_graph;
-	out->facts->cpu_count = facts->cpu_count;
-	out->facts->frequency_hz = facts->frequency_hz;
-	out->facts->user_only = facts->user_only;
-}
-
-static void write_extension(struct writer *w)
-{
-	Pprof__Extension *out = take(w, 1, sizeof(*out));
-
-	if (!w->ok)
-		return;
-	pprof__extension__init(out);
-	out->version = PPROF_EXTENSION_VERSION;
-	out->default_value_type = w->profile->default_value_type;
-	write_mapping_columns(w, out);
-	write_function_columns(w, out);
-	write_runs(w, out);
-	write_threads(w, out);
-	write_timeline(w, out);
-	write_quality(w, out);
-	write_facts(w, out);
-	w->message.kelvin = out;
-}
-
-static void write_times(struct writer *w)
+static void write_times(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
@@ -417,7 +283,7 @@ static bool pack(const Pprof__Profile *message, struct buffer *out, struct error
 
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err)
 {
-	struct writer w = { .profile = profile, .ok = true };
+	struct pprof_writer w = { .profile = profile, .ok = true };
 	struct pprof_label_keys keys;
 	bool written;
 
@@ -435,7 +301,7 @@ bool profile_write_pprof(const struct profile *profile, struct buffer *out, stru
 	write_functions(&w);
 	write_locations(&w);
 	write_samples(&w, &keys);
-	write_extension(&w);
+	pprof_write_extension(&w);
 	write_times(&w);
 	written = w.ok ? pack(&w.message, out, err) : error_set_memory(err);
 	arena_deinit(&w.arena);

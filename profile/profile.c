@@ -72,6 +72,7 @@ static void index_destroy(struct profile_index *index)
 	hash_map_deinit(&index->stacks);
 	hash_map_deinit(&index->samples);
 	buffer_deinit(&index->scratch);
+	free(index->firsts);
 	free(index);
 }
 
@@ -88,10 +89,8 @@ bool profile_create(struct profile **profile, struct error *err)
 		goto fail;
 	}
 	if (!string_table_create(max_string_bytes, &made->strings, err) || !profile_add_value_type(made, "samples", "count", err) ||
-		!ARRAY_RESERVE(&made->stacks, &made->index->stack_capacity, 1, ARRAY_MAX_IDS, err))
+		!profile_append_stack(made, PROFILE_NONE, PROFILE_NONE, err))
 		goto fail;
-	made->stacks[0] = (struct profile_stack){ PROFILE_NONE, PROFILE_NONE };
-	made->stack_count = 1;
 	*profile = made;
 	return true;
 fail:
@@ -312,140 +311,5 @@ bool profile_set_lines(
 	if (count)
 		memcpy(&profile->lines[profile->line_count], lines, count * sizeof(*lines));
 	profile->line_count += count;
-	return true;
-}
-
-bool profile_add_run(struct profile *profile, const struct profile_run *run, uint32_t *id, struct error *err)
-{
-	if (!ARRAY_RESERVE(&profile->runs, &profile->index->run_capacity, profile->run_count + 1, ARRAY_MAX_IDS, err))
-		return false;
-	profile->runs[profile->run_count] = *run;
-	*id = (uint32_t)profile->run_count++;
-	return true;
-}
-
-bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err)
-{
-	struct profile_thread_key key = { thread->run, thread->pid, thread->tid, thread->process_name, thread->name };
-	uint32_t *value;
-	bool added;
-
-	if (!ARRAY_RESERVE(&profile->threads, &profile->index->thread_capacity, profile->thread_count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(&profile->index->threads, &key, (uint32_t)profile->thread_count, &value, &added, err))
-		return false;
-	if (added)
-		profile->threads[profile->thread_count++] = *thread;
-	*id = *value;
-	return true;
-}
-
-bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t location, uint32_t *id, struct error *err)
-{
-	struct profile_stack key = { parent, location };
-	size_t next = (size_t)parent + 1;
-	uint32_t *value;
-	bool added;
-
-	/* A stack that arrived whole has its frames in a row: most lookups end here, without a miss of the cache. */
-	if (next < profile->stack_count && profile->stacks[next].parent == parent && profile->stacks[next].location == location) {
-		*id = (uint32_t)next;
-		return true;
-	}
-	if (!ARRAY_RESERVE(&profile->stacks, &profile->index->stack_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(&profile->index->stacks, &key, (uint32_t)profile->stack_count, &value, &added, err))
-		return false;
-	if (added)
-		profile->stacks[profile->stack_count++] = key;
-	*id = *value;
-	return true;
-}
-
-static bool add_event(struct profile *profile, int64_t time_ns, uint32_t sample, struct error *err)
-{
-	if (!ARRAY_RESERVE(&profile->events, &profile->index->event_capacity, profile->event_count + 1, SIZE_MAX / 64, err))
-		return false;
-	profile->events[profile->event_count++] = (struct profile_event){ time_ns, sample };
-	return true;
-}
-
-bool profile_add_sample(
-	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, int64_t time_ns, struct error *err)
-{
-	struct profile_index *index = profile->index;
-	struct profile_sample key = { stack, thread };
-	size_t width = profile->value_type_count;
-	uint32_t *value;
-	int64_t *sums;
-	bool added;
-
-	if (!ARRAY_RESERVE(&profile->samples, &index->sample_capacity, profile->sample_count + 1, ARRAY_MAX_IDS, err) ||
-		!ARRAY_RESERVE(&profile->values, &index->value_capacity, (profile->sample_count + 1) * width, SIZE_MAX / 64, err) ||
-		!hash_map_add(&index->samples, &key, (uint32_t)profile->sample_count, &value, &added, err))
-		return false;
-	sums = &profile->values[*value * width];
-	if (added) {
-		profile->samples[profile->sample_count++] = key;
-		memset(sums, 0, width * sizeof(*sums));
-	}
-	for (size_t i = 0; i < width; i++)
-		sums[i] = saturating_add(sums[i], values[i]);
-	if (time_ns < 0) {
-		profile->has_timeline = false;
-		return true;
-	}
-	return add_event(profile, time_ns, *value, err);
-}
-
-struct event_order {
-	uint32_t run;
-	uint32_t position;
-	struct profile_event event;
-};
-
-static int compare_events(const void *left, const void *right)
-{
-	const struct event_order *a = left, *b = right;
-
-	if (a->run != b->run)
-		return a->run < b->run ? -1 : 1;
-	if (a->event.time_ns != b->event.time_ns)
-		return a->event.time_ns < b->event.time_ns ? -1 : 1;
-	return a->position < b->position ? -1 : a->position > b->position;
-}
-
-static uint32_t run_of_event(const struct profile *profile, const struct profile_event *event)
-{
-	return profile->threads[profile->samples[event->sample].thread].run;
-}
-
-static bool events_are_in_order(const struct profile *profile)
-{
-	for (size_t i = 1; i < profile->event_count; i++) {
-		const struct profile_event *before = &profile->events[i - 1], *event = &profile->events[i];
-		uint32_t run_before = run_of_event(profile, before), run = run_of_event(profile, event);
-
-		if (run < run_before || (run == run_before && event->time_ns < before->time_ns))
-			return false;
-	}
-	return true;
-}
-
-bool profile_finish(struct profile *profile, struct error *err)
-{
-	CLEANUP(cleanup_free) struct event_order *order = NULL;
-
-	if (events_are_in_order(profile))
-		return true;
-	order = calloc(profile->event_count, sizeof(*order));
-	if (!order)
-		return error_set_memory(err);
-	for (size_t i = 0; i < profile->event_count; i++) {
-		const struct profile_event *event = &profile->events[i];
-
-		order[i] = (struct event_order){ run_of_event(profile, event), (uint32_t)i, *event };
-	}
-	qsort(order, profile->event_count, sizeof(*order), compare_events);
-	for (size_t i = 0; i < profile->event_count; i++)
-		profile->events[i] = order[i].event;
 	return true;
 }

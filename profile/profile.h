@@ -376,8 +376,10 @@ enum profile_bytes_kind {
 };
 enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size);
 
-/* Gzipped pprof with Kelvin's extension field; profile_read() reads it back equal, event times to the microsecond. Every location
- * must have a line. */
+/*
+ * Gzipped pprof with Kelvin's extension field; profile_read() reads it back equal, but for samples in order of their stacks and
+ * event times to the microsecond. Every location must have a line.
+ */
 COMMON_MUST_CHECK
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err);
 

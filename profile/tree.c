@@ -7,8 +7,9 @@
 struct builder {
 	const struct profile *profile;
 	struct profile_tree *tree;
-	size_t capacity, function_capacity;
+	size_t capacity, function_capacity, first_capacity;
 	uint32_t *identities; /* [function id] the first function with the same key */
+	uint32_t *firsts;     /* [node] its first child; those after it are found by their hash */
 	struct hash_map children;
 };
 
@@ -33,23 +34,38 @@ static bool find_identities(struct builder *b, struct error *err)
 	return true;
 }
 
-static bool add_node(struct builder *b, uint32_t parent, uint32_t function, uint32_t *node, struct error *err)
+static bool append_node(struct builder *b, uint32_t parent, uint32_t function, struct error *err)
 {
 	struct profile_tree *tree = b->tree;
-	uint32_t key[2] = { parent, function };
-	uint32_t *value;
+	size_t need = tree->node_count + 1;
+
+	if (need > b->first_capacity && (!ARRAY_RESERVE(&tree->parents, &b->capacity, need, ARRAY_MAX_IDS, err) ||
+						!ARRAY_RESERVE(&tree->functions, &b->function_capacity, need, ARRAY_MAX_IDS, err) ||
+						!ARRAY_RESERVE(&b->firsts, &b->first_capacity, need, ARRAY_MAX_IDS, err)))
+		return false;
+	tree->parents[tree->node_count] = parent;
+	tree->functions[tree->node_count] = function;
+	b->firsts[tree->node_count++] = PROFILE_NONE;
+	return true;
+}
+
+static bool add_node(struct builder *b, uint32_t parent, uint32_t function, uint32_t *node, struct error *err)
+{
+	uint32_t key[2] = { parent, function }, next = (uint32_t)b->tree->node_count, first = b->firsts[parent], *value;
 	bool added;
 
-	if (!ARRAY_RESERVE(&tree->parents, &b->capacity, tree->node_count + 1, ARRAY_MAX_IDS, err) ||
-		!ARRAY_RESERVE(&tree->functions, &b->function_capacity, tree->node_count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(&b->children, key, (uint32_t)tree->node_count, &value, &added, err))
-		return false;
-	if (added) {
-		tree->parents[tree->node_count] = parent;
-		tree->functions[tree->node_count++] = function;
+	if (first != PROFILE_NONE && b->tree->functions[first] == function) {
+		*node = first;
+		return true;
 	}
+	if (first == PROFILE_NONE) {
+		b->firsts[parent] = *node = next;
+		return append_node(b, parent, function, err);
+	}
+	if (!hash_map_add(&b->children, key, next, &value, &added, err))
+		return false;
 	*node = *value;
-	return true;
+	return !added || append_node(b, parent, function, err);
 }
 
 /* A stack's parent has a smaller id, so its node is known when the stack is reached. */
@@ -57,12 +73,10 @@ static bool place_stacks(struct builder *b, struct error *err)
 {
 	const struct profile *profile = b->profile;
 	struct profile_tree *tree = b->tree;
-	uint32_t root;
-
 	tree->stack_nodes = calloc(profile->stack_count, sizeof(*tree->stack_nodes));
 	if (!tree->stack_nodes)
 		return error_set_memory(err);
-	if (!add_node(b, PROFILE_NONE, PROFILE_NONE, &root, err))
+	if (!append_node(b, PROFILE_NONE, PROFILE_NONE, err))
 		return false;
 	for (size_t i = 1; i < profile->stack_count; i++) {
 		const struct profile_location *location = &profile->locations[profile->stacks[i].location];
@@ -117,6 +131,7 @@ bool profile_tree_create(const struct profile *profile, struct profile_tree **tr
 	hash_map_init(&b.children, 2 * sizeof(uint32_t));
 	ok = find_identities(&b, err) && place_stacks(&b, err) && sum_values(&b, err);
 	hash_map_deinit(&b.children);
+	free(b.firsts);
 	free(b.identities);
 	if (!ok) {
 		profile_tree_destroy(b.tree);

@@ -16,6 +16,8 @@ static void what_is_written_reads_back_equal(void **state)
 	(void)state;
 	back = read_profile(file.data, file.size);
 	assert_profiles_equal(made, back);
+	for (size_t i = 1; i < back->sample_count; i++)
+		assert_true(back->samples[i - 1].stack <= back->samples[i].stack);
 	again = written_profile(back);
 	assert_int_equal(file.size, again.size);
 	assert_memory_equal(file.data, again.data, file.size);

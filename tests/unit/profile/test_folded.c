@@ -55,6 +55,12 @@ static void what_is_read_is_written_sorted_and_added_up(void **state)
 		{ "\n 6\n", " 6\n" },
 		{ "a;a;a 3\na 1\n", "a 1\na;a;a 3\n" },
 		{ "caf\xc3\xa9;\xff\xfe 3\n", "caf\xc3\xa9;\xff\xfe 3\n" },
+		/* What a line shares with the one before it, up to a frame that is inlined in one of them only. */
+		{ "main;a;b;c 1\nmain;a;b_[i];c 2\nmain;a 3\nmain;a;b 4\n",
+			"main;a 3\nmain;a;b 4\nmain;a;b;c 1\nmain;a;b_[i];c 2\n" },
+		{ "main;a;b_[i] 1\nmain;a;b 2\nmain;ab 3\nmain;a;b_[i];c 4\nx;a;b 5\n",
+			"main;a;b 2\nmain;a;b_[i] 1\nmain;a;b_[i];c 4\nmain;ab 3\nx;a;b 5\n" },
+		{ "a;b;c;d 1\na;b;c;d 2\na;b;c;d;e 4\na;b;c 8\na;b;c;dd 16\n", "a;b;c 8\na;b;c;d 3\na;b;c;d;e 4\na;b;c;dd 16\n" },
 		/* Only one of the lines ends in two numbers: it is a name with a number. */
 		{ "main;worker 7 12\nmain;a 3\n", "main;a 3\nmain;worker 7 12\n" },
 	};

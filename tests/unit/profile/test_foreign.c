@@ -71,6 +71,69 @@ static void repeated_numbers_are_read_packed_and_not(void **state)
 	}
 }
 
+/* Numbers of one, two and three bytes, of which the ends are the same: 0x82 0x01 (130), 0x01 (1), 0x81 0x82 0x01 (16641). */
+static const uint64_t location_ids[] = { 1, 2, 127, 128, 129, 130, 257, 16385, 16513, 16641 };
+enum { LOCATIONS = sizeof(location_ids) / sizeof(location_ids[0]), STACKS = 3000 };
+
+/* The next of many stacks, most of which end as the one before did. */
+static void change_stack(struct pprof_sample *sample, uint64_t *state)
+{
+	uint64_t path[PPROF_MAX_DEPTH] = { 0 };
+	size_t depth = 0, kept, fresh;
+
+	while (depth < PPROF_MAX_DEPTH - 1 && sample->locations[depth])
+		depth++;
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	kept = depth ? (*state >> 33) % (depth + 1) : 0;
+	fresh = (*state >> 40) % (PPROF_MAX_DEPTH - kept);
+	for (size_t i = 0; i < fresh; i++)
+		path[i] = location_ids[(*state >> (20 + i)) % LOCATIONS];
+	memcpy(path + fresh, sample->locations + depth - kept, kept * sizeof(*path));
+	memcpy(sample->locations, path, sizeof(path));
+}
+
+static void assert_stack(const struct profile *profile, uint32_t stack, const uint64_t *ids)
+{
+	for (; *ids; ids++, stack = profile->stacks[stack].parent) {
+		assert_int_not_equal(stack, 0);
+		assert_int_equal(profile->locations[profile->stacks[stack].location].address, *ids);
+	}
+	assert_int_equal(stack, 0);
+}
+
+static void stacks_share_whole_frames_only(void **state)
+{
+	struct pprof_sample sample = { .values = { 1 }, .value_count = 1 };
+	uint64_t random = 42;
+	struct pprof_bytes p;
+	struct profile *profile;
+
+	(void)state;
+	pprof_bytes_init(&p);
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "samples", "count");
+	pprof_function(&p, 1, "f");
+	for (size_t i = 0; i < LOCATIONS; i++)
+		pprof_location(&p, location_ids[i], 0, location_ids[i], (uint64_t[]){ 1, 0 });
+	for (size_t i = 0; i < STACKS; i++) {
+		change_stack(&sample, &random);
+		p.packed = i % 5 != 0;
+		sample.labels[0].key = "tid";
+		sample.labels[0].number = (int64_t)i;
+		pprof_sample(&p, &sample);
+	}
+	pprof_finish(&p);
+	profile = read_profile(p.file.data, p.file.size);
+	assert_int_equal(profile->sample_count, STACKS);
+	memset(sample.locations, 0, sizeof(sample.locations));
+	random = 42;
+	for (size_t i = 0; i < STACKS; i++) {
+		change_stack(&sample, &random);
+		assert_stack(profile, profile->samples[i].stack, sample.locations);
+	}
+	profile_destroy(profile);
+	pprof_bytes_deinit(&p);
+}
+
 static void a_file_is_read_bare_gzipped_and_in_several_members(void **state)
 {
 	struct pprof_bytes p;
@@ -333,6 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(repeated_numbers_are_read_packed_and_not),
+		cmocka_unit_test(stacks_share_whole_frames_only),
 		cmocka_unit_test(a_file_is_read_bare_gzipped_and_in_several_members),
 		cmocka_unit_test(order_of_fields_does_not_matter),
 		cmocka_unit_test(unknown_fields_are_skipped),

@@ -183,7 +183,7 @@ static void add_timeline(struct pprof_bytes *p, const int64_t *deltas, size_t co
 	pprof_text(&extension, 10, NULL, 0);
 	pprof_text(&extension, 11, "\0", 1);
 	pprof_number(&extension, 14, 1);
-	pprof_number(&extension, 15, run_events);
+	pprof_text(&extension, 15, &(char){ (char)run_events }, 1);
 	for (size_t i = 0; i < count; i++)
 		buffer_append_zigzag(&column, deltas[i]);
 	pprof_text(&extension, 16, column.data, column.size);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/large.h"
+#include "profile/pprof_reader.h"
+
+#include <stdlib.h>
+
+static const int64_t max_time_unit_ns = 1000000000;
+
+bool pprof_extension_init(struct pprof_extension *extension, struct byte_reader message, struct error *err)
+{
+	struct pprof_field field;
+
+	extension->message = message;
+	for (uint32_t i = 0; i < PPROF_EXTENSION_FIELDS; i++)
+		extension->columns[i] = byte_reader_over(NULL, 0);
+	while (pprof_next_field(&message, &field)) {
+		if (field.id >= PPROF_EXTENSION_FIELDS)
+			continue;
+		extension->run_count += field.id == PPROF_RUN && field.has_bytes;
+		extension->thread_count += field.id == PPROF_THREAD && field.has_bytes;
+		if (field.has_bytes)
+			extension->columns[field.id] = field.bytes;
+		else
+			extension->numbers[field.id] = field.number;
+	}
+	return byte_reader_ok(&message) || error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed");
+}
+
+bool pprof_extension_ok(const struct pprof_extension *extension, struct error *err)
+{
+	for (uint32_t i = 0; i < PPROF_EXTENSION_FIELDS; i++)
+		if (!byte_reader_ok(&extension->columns[i]))
+			return error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed in field %u", i);
+	return true;
+}
+
+/* The numbers of a small message, by field; those of fields that are not there are 0. */
+static bool read_numbers(struct byte_reader message, uint64_t *numbers, size_t count, const char *what, struct error *err)
+{
+	struct pprof_field field;
+
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = 0;
+	while (pprof_next_field(&message, &field))
+		if (field.id < count)
+			numbers[field.id] = field.number;
+	return byte_reader_ok(&message) || error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed: %s", what);
+}
+
+static bool read_run(struct byte_reader message, struct profile_run *run, struct error *err)
+{
+	enum { START = 1, DURATION, WHOLE_COMMAND, EXIT_STATUS, WALL, CPU, PEAK_MEMORY, FIELDS };
+	uint64_t numbers[FIELDS];
+
+	if (!read_numbers(message, numbers, FIELDS, "a run", err))
+		return false;
+	*run = (struct profile_run){ (int64_t)numbers[START], (int64_t)numbers[DURATION], numbers[WHOLE_COMMAND] != 0,
+		(int32_t)pprof_zigzag(numbers[EXIT_STATUS]), (int64_t)numbers[WALL], (int64_t)numbers[CPU],
+		(int64_t)numbers[PEAK_MEMORY] };
+	return true;
+}
+
+bool pprof_read_runs(struct pprof_reader *r, struct error *err)
+{
+	struct profile_run run = { .exit_status = -1, .start_unix_ns = r->time_nanos, .duration_ns = r->duration_nanos };
+	struct byte_reader walk = r->extension.message, message;
+	uint32_t id;
+
+	if (r->extension.run_count == 0)
+		return profile_add_run(r->profile, &run, &id, err);
+	while (pprof_next_entry(&walk, PPROF_RUN, &message))
+		if (!read_run(message, &run, err) || !profile_add_run(r->profile, &run, &id, err))
+			return false;
+	return true;
+}
+
+static bool read_thread(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
+{
+	enum { RUN = 1, PID, TID, PROCESS_NAME, NAME, FIELDS };
+	uint64_t numbers[FIELDS];
+	struct profile_thread thread = { 0 };
+
+	if (!read_numbers(message, numbers, FIELDS, "a thread", err))
+		return false;
+	if (numbers[RUN] >= r->profile->run_count)
+		return error_set(err, ERROR_FORMAT, "thread %zu references run %llu, which is not there", position,
+			(unsigned long long)numbers[RUN]);
+	thread.run = (uint32_t)numbers[RUN];
+	thread.pid = (int32_t)numbers[PID];
+	thread.tid = (int32_t)numbers[TID];
+	return pprof_string_id(r, (int64_t)numbers[PROCESS_NAME], &thread.process_name, "a process's name", err) &&
+	       pprof_string_id(r, (int64_t)numbers[NAME], &thread.name, "a thread's name", err) &&
+	       profile_add_thread(r->profile, &thread, &r->threads[position], err);
+}
+
+bool pprof_read_threads(struct pprof_reader *r, struct error *err)
+{
+	struct byte_reader walk = r->extension.message, message;
+
+	r->threads = calloc(r->extension.thread_count + 1, sizeof(*r->threads));
+	if (!r->threads)
+		return error_set_memory(err);
+	for (size_t i = 0; pprof_next_entry(&walk, PPROF_THREAD, &message); i++)
+		if (!read_thread(r, message, i, err))
+			return false;
+	r->has_thread_column = r->sections[PPROF_SAMPLE].count > 0 &&
+			       pprof_count_varints(&r->extension.columns[PPROF_SAMPLE_THREAD]) == r->sections[PPROF_SAMPLE].count;
+	return true;
+}
+
+/* ---- Timeline ---- */
+
+/* Where the columns of the timeline are being read, and how many events each sample has had. */
+struct timeline {
+	struct byte_reader deltas, samples;
+	int64_t unit_ns;
+	uint32_t *counts;
+};
+
+static bool read_run_events(struct profile *profile, uint32_t run, uint64_t count, struct timeline *timeline, struct error *err)
+{
+	/* Copies: the loop then keeps them in registers. */
+	struct byte_reader deltas = timeline->deltas, samples = timeline->samples;
+	int64_t unit_ns = timeline->unit_ns, last = INT64_MAX / unit_ns, time = 0;
+	struct profile_event *events = profile->events + profile->event_count;
+	size_t sample_count = profile->sample_count;
+	bool one_run = profile->run_count == 1;
+
+	for (uint64_t i = 0; i < count; i++) {
+		int64_t delta = pprof_zigzag(pprof_varint(&deltas));
+		uint64_t sample = pprof_varint(&samples);
+
+		if (delta < 0 || delta > last - time || sample >= sample_count || deltas.failed || samples.failed ||
+			(!one_run && profile->threads[profile->samples[sample].thread].run != run))
+			return error_set(err, ERROR_FORMAT, "event %zu of the timeline is out of range", profile->event_count + i);
+		time += delta;
+		timeline->counts[sample]++;
+		events[i] = (struct profile_event){ time * unit_ns, (uint32_t)sample };
+	}
+	profile->event_count += count;
+	timeline->deltas = deltas;
+	timeline->samples = samples;
+	return true;
+}
+
+/* Whoever cuts the timeline into blocks relies on it: no sample is lost there, none stands twice. */
+static bool check_event_counts(const struct profile *profile, const uint32_t *counts, struct error *err)
+{
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		int64_t count = profile->values[i * profile->value_type_count];
+
+		if (counts[i] != count)
+			return error_set(err, ERROR_FORMAT, "the timeline has %u events of sample %zu, which counts %lld",
+				counts[i], i, (long long)count);
+	}
+	return true;
+}
+
+static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
+{
+	CLEANUP(cleanup_free) uint32_t *counts = calloc(r->profile->sample_count + 1, sizeof(*counts));
+	struct byte_reader *columns = r->extension.columns, *lengths = &columns[PPROF_RUN_EVENTS];
+	struct timeline timeline = { columns[PPROF_EVENT_TIME_DELTA], columns[PPROF_EVENT_SAMPLE],
+		(int64_t)r->extension.numbers[PPROF_TIME_UNIT], counts };
+	struct profile *profile = r->profile;
+
+	profile->events = malloc((count + 1) * sizeof(*profile->events));
+	if (!counts || !profile->events)
+		return error_set_memory(err);
+	large_array(profile->events, count * sizeof(*profile->events));
+	for (uint32_t run = 0; lengths->pos < lengths->end; run++) {
+		uint64_t length = pprof_varint(lengths);
+
+		if (run >= profile->run_count || length > count - profile->event_count)
+			return error_set(err, ERROR_FORMAT, "the timeline of run %u is longer than its columns", run);
+		if (!read_run_events(profile, run, length, &timeline, err))
+			return false;
+	}
+	profile->has_timeline = true;
+	return check_event_counts(profile, counts, err);
+}
+
+/* Our own files: each sample stands once, so positions are ids. */
+bool pprof_read_timeline(struct pprof_reader *r, struct error *err)
+{
+	uint64_t unit = r->extension.numbers[PPROF_TIME_UNIT];
+	size_t count = pprof_count_varints(&r->extension.columns[PPROF_EVENT_SAMPLE]);
+
+	r->profile->has_timeline = false;
+	if (r->extension.numbers[PPROF_HAS_TIMELINE] == 0 || unit == 0 || unit > (uint64_t)max_time_unit_ns)
+		return true;
+	if (pprof_count_varints(&r->extension.columns[PPROF_EVENT_TIME_DELTA]) != count || count > UINT32_MAX ||
+		r->profile->sample_count != r->sections[PPROF_SAMPLE].count)
+		return error_set(err, ERROR_FORMAT, "the timeline's columns do not agree");
+	return read_events(r, count, err);
+}
+
+/* ---- Quality and facts ---- */
+
+bool pprof_read_quality(struct pprof_reader *r, struct error *err)
+{
+	enum { SAMPLES = 1, LOST, THROTTLED, LOST_SIDEBAND, STOPS, FRAME_POINTER_FRAMES, FRAMES, FIELDS };
+	struct byte_reader message = r->extension.columns[PPROF_QUALITY], walk = message, stops;
+	struct profile_quality *out = &r->profile->quality;
+	uint64_t numbers[FIELDS];
+
+	if (byte_reader_left(&r->extension.message) == 0 || byte_reader_left(&message) == 0) {
+		for (size_t i = 0; i < r->profile->sample_count; i++)
+			out->samples += (uint64_t)r->profile->values[i * r->profile->value_type_count];
+		return true;
+	}
+	if (!read_numbers(message, numbers, FIELDS, "the quality", err))
+		return false;
+	*out = (struct profile_quality){ .samples = numbers[SAMPLES],
+		.lost = numbers[LOST],
+		.throttled = numbers[THROTTLED],
+		.lost_sideband = numbers[LOST_SIDEBAND],
+		.frame_pointer_frames = numbers[FRAME_POINTER_FRAMES],
+		.frames = numbers[FRAMES] };
+	if (pprof_next_entry(&walk, STOPS, &stops))
+		for (size_t i = 0; i < PROFILE_STOP_COUNT && stops.pos < stops.end; i++)
+			out->stops[i] = pprof_varint(&stops);
+	return true;
+}
+
+bool pprof_read_facts(struct pprof_reader *r, struct error *err)
+{
+	enum { TOOL = 1, COMMAND, EVENT, CPU_MODEL, KERNEL, GOVERNOR, CALL_GRAPH, CPU_COUNT, FREQUENCY, USER_ONLY, FIELDS };
+	struct profile_facts *out = &r->profile->facts;
+	uint64_t numbers[FIELDS];
+
+	if (!read_numbers(r->extension.columns[PPROF_FACTS], numbers, FIELDS, "the facts", err))
+		return false;
+	out->cpu_count = (uint32_t)numbers[CPU_COUNT];
+	out->frequency_hz = (uint32_t)numbers[FREQUENCY];
+	out->user_only = numbers[USER_ONLY] != 0;
+	return pprof_string_id(r, (int64_t)numbers[TOOL], &out->tool, "the tool", err) &&
+	       pprof_string_id(r, (int64_t)numbers[COMMAND], &out->command, "the command", err) &&
+	       pprof_string_id(r, (int64_t)numbers[EVENT], &out->event, "the event", err) &&
+	       pprof_string_id(r, (int64_t)numbers[CPU_MODEL], &out->cpu_model, "the CPU model", err) &&
+	       pprof_string_id(r, (int64_t)numbers[KERNEL], &out->kernel, "the kernel", err) &&
+	       pprof_string_id(r, (int64_t)numbers[GOVERNOR], &out->governor, "the governor", err) &&
+	       pprof_string_id(r, (int64_t)numbers[CALL_GRAPH], &out->call_graph, "the call graph", err);
+}

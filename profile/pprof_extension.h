@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/pprof_wire.h"
+
+/* Field numbers of pprof.proto's Extension: what a pprof file of Kelvin holds beside pprof's own. */
+enum {
+	PPROF_MAPPING_KIND = 2,
+	PPROF_MAPPING_DELETED = 3,
+	PPROF_FUNCTION_ORIGIN = 4,
+	PPROF_FUNCTION_ORIGIN_RULE = 5,
+	PPROF_FUNCTION_NAME_SOURCE = 6,
+	PPROF_FUNCTION_FINGERPRINT = 7,
+	PPROF_FUNCTION_MODULE = 8,
+	PPROF_RUN = 9,
+	PPROF_THREAD = 10,
+	PPROF_SAMPLE_THREAD = 11,
+	PPROF_QUALITY = 12,
+	PPROF_FACTS = 13,
+	PPROF_HAS_TIMELINE = 14,
+	PPROF_RUN_EVENTS = 15,
+	PPROF_EVENT_TIME_DELTA = 16,
+	PPROF_EVENT_SAMPLE = 17,
+	PPROF_TIME_UNIT = 18,
+	PPROF_DEFAULT_VALUE_TYPE = 19,
+	PPROF_EXTENSION_FIELDS = 20,
+};
+
+/* Where everything lies in the extension. In other tools' files it is empty. */
+struct pprof_extension {
+	struct byte_reader message;
+	struct byte_reader columns[PPROF_EXTENSION_FIELDS]; /* [field] packed numbers, read along with the table they belong to */
+	uint64_t numbers[PPROF_EXTENSION_FIELDS];           /* [field] */
+	size_t run_count, thread_count;
+};
+
+/* `message`: the field's bytes. */
+COMMON_MUST_CHECK
+bool pprof_extension_init(struct pprof_extension *extension, struct byte_reader message, struct error *err);
+
+/* ERROR_FORMAT when a column that was read on the way is malformed. */
+COMMON_MUST_CHECK
+bool pprof_extension_ok(const struct pprof_extension *extension, struct error *err);
+
+/* The next number of a column, or `absent` behind its end: columns may be missing, or shorter than their table. */
+static inline uint64_t pprof_column_next(struct pprof_extension *extension, uint32_t field, uint64_t absent)
+{
+	struct byte_reader *column = &extension->columns[field];
+
+	return column->pos < column->end ? pprof_varint(column) : absent;
+}
+
+static inline int64_t pprof_zigzag(uint64_t number)
+{
+	return (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/pprof_wire.h"
+
+#include <string.h>
+
+static const uint64_t high_bits = 0x8080808080808080;
+
+static uint64_t word_at(const uint8_t *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+/* The compiler's own needs a call where the processor may lack the instruction. */
+static size_t count_low_bytes(uint64_t word)
+{
+	return (size_t)(((~word & high_bits) >> 7) * 0x0101010101010101 >> 56);
+}
+
+size_t pprof_count_varints(const struct byte_reader *column)
+{
+	const uint8_t *pos = column->pos;
+	size_t count = 0;
+
+	for (; column->end - pos >= 8; pos += 8)
+		count += count_low_bytes(word_at(pos));
+	for (; pos < column->end; pos++)
+		count += *pos < 0x80;
+	return count;
+}
+
+/* Bytes at the ends of both that are equal, at most `most`. */
+static size_t equal_tail(const uint8_t *a_end, const uint8_t *b_end, size_t most)
+{
+	size_t size = 0;
+
+	while (most - size >= 8) {
+		uint64_t differing = word_at(a_end - size - 8) ^ word_at(b_end - size - 8);
+
+		if (differing)
+			return size + (size_t)__builtin_clzll(differing) / 8;
+		size += 8;
+	}
+	while (size < most && a_end[-1 - (ptrdiff_t)size] == b_end[-1 - (ptrdiff_t)size])
+		size++;
+	return size;
+}
+
+/* Whether a number begins `size` bytes before the end. */
+static bool is_boundary(const struct byte_reader *column, size_t size)
+{
+	return size == byte_reader_left(column) || column->end[-1 - (ptrdiff_t)size] < 0x80;
+}
+
+size_t pprof_shared_tail(const struct byte_reader *a, const struct byte_reader *b)
+{
+	size_t a_size = byte_reader_left(a), b_size = byte_reader_left(b);
+	size_t size = equal_tail(a->end, b->end, a_size < b_size ? a_size : b_size);
+
+	while (size > 0 && !(is_boundary(a, size) && is_boundary(b, size)))
+		size--;
+	return size;
+}

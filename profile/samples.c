@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool profile_add_run(struct profile *profile, const struct profile_run *run, uint32_t *id, struct error *err)
+{
+	if (!ARRAY_RESERVE(&profile->runs, &profile->index->run_capacity, profile->run_count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	profile->runs[profile->run_count] = *run;
+	*id = (uint32_t)profile->run_count++;
+	return true;
+}
+
+bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err)
+{
+	struct profile_thread_key key = { thread->run, thread->pid, thread->tid, thread->process_name, thread->name };
+	uint32_t *value;
+	bool added;
+
+	if (!ARRAY_RESERVE(&profile->threads, &profile->index->thread_capacity, profile->thread_count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(&profile->index->threads, &key, (uint32_t)profile->thread_count, &value, &added, err))
+		return false;
+	if (added)
+		profile->threads[profile->thread_count++] = *thread;
+	*id = *value;
+	return true;
+}
+
+static bool reserve_stack(struct profile *profile, struct error *err)
+{
+	struct profile_index *index = profile->index;
+
+	if (profile->stack_count < index->first_capacity)
+		return true;
+	return ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err) &&
+	       ARRAY_RESERVE(&index->firsts, &index->first_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err);
+}
+
+bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t location, struct error *err)
+{
+	if (!reserve_stack(profile, err))
+		return false;
+	profile->stacks[profile->stack_count] = (struct profile_stack){ parent, location };
+	profile->index->firsts[profile->stack_count++] = (struct profile_firsts){ PROFILE_NONE, PROFILE_NONE };
+	return true;
+}
+
+bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t location, uint32_t *id, struct error *err)
+{
+	struct profile_stack key = { parent, location };
+	uint32_t next = (uint32_t)profile->stack_count, first = profile->index->firsts[parent].child, *value;
+	bool added;
+
+	/* Most callers were seen calling one function only: they are found, and added, without a hash. */
+	if (first == PROFILE_NONE) {
+		if (!profile_append_stack(profile, parent, location, err))
+			return false;
+		profile->index->firsts[parent].child = *id = next;
+		return true;
+	}
+	if (profile->stacks[first].location == location) {
+		*id = first;
+		return true;
+	}
+	if (!reserve_stack(profile, err) || !hash_map_add(&profile->index->stacks, &key, next, &value, &added, err))
+		return false;
+	*id = *value;
+	return !added || profile_append_stack(profile, parent, location, err);
+}
+
+static bool reserve_sample(struct profile *profile, struct error *err)
+{
+	struct profile_index *index = profile->index;
+	size_t width = profile->value_type_count;
+
+	return ARRAY_RESERVE(&profile->samples, &index->sample_capacity, profile->sample_count + 1, ARRAY_MAX_IDS, err) &&
+	       ARRAY_RESERVE(&profile->values, &index->value_capacity, (profile->sample_count + 1) * width, SIZE_MAX / 64, err);
+}
+
+static bool append_sample(struct profile *profile, uint32_t stack, uint32_t thread, struct error *err)
+{
+	size_t width = profile->value_type_count;
+
+	if (!reserve_sample(profile, err))
+		return false;
+	memset(&profile->values[profile->sample_count * width], 0, width * sizeof(*profile->values));
+	profile->samples[profile->sample_count++] = (struct profile_sample){ stack, thread };
+	return true;
+}
+
+/* As with stacks: most are met in one thread only. */
+static bool find_or_append_sample(struct profile *profile, uint32_t stack, uint32_t thread, uint32_t *id, struct error *err)
+{
+	struct profile_sample key = { stack, thread };
+	uint32_t next = (uint32_t)profile->sample_count, *first = &profile->index->firsts[stack].sample, *value;
+	bool added;
+
+	if (*first == PROFILE_NONE) {
+		if (!append_sample(profile, stack, thread, err))
+			return false;
+		*id = *first = next;
+		return true;
+	}
+	if (profile->samples[*first].thread == thread) {
+		*id = *first;
+		return true;
+	}
+	if (!reserve_sample(profile, err) || !hash_map_add(&profile->index->samples, &key, next, &value, &added, err))
+		return false;
+	*id = *value;
+	return !added || append_sample(profile, stack, thread, err);
+}
+
+static bool add_event(struct profile *profile, int64_t time_ns, uint32_t sample, struct error *err)
+{
+	if (!ARRAY_RESERVE(&profile->events, &profile->index->event_capacity, profile->event_count + 1, SIZE_MAX / 64, err))
+		return false;
+	profile->events[profile->event_count++] = (struct profile_event){ time_ns, sample };
+	return true;
+}
+
+bool profile_add_sample(
+	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, int64_t time_ns, struct error *err)
+{
+	size_t width = profile->value_type_count;
+	int64_t *sums;
+	uint32_t id;
+
+	if (!find_or_append_sample(profile, stack, thread, &id, err))
+		return false;
+	sums = &profile->values[id * width];
+	for (size_t i = 0; i < width; i++)
+		sums[i] = saturating_add(sums[i], values[i]);
+	if (time_ns < 0) {
+		profile->has_timeline = false;
+		return true;
+	}
+	return add_event(profile, time_ns, id, err);
+}
+
+struct event_order {
+	uint32_t run;
+	uint32_t position;
+	struct profile_event event;
+};
+
+static int compare_events(const void *left, const void *right)
+{
+	const struct event_order *a = left, *b = right;
+
+	if (a->run != b->run)
+		return a->run < b->run ? -1 : 1;
+	if (a->event.time_ns != b->event.time_ns)
+		return a->event.time_ns < b->event.time_ns ? -1 : 1;
+	return a->position < b->position ? -1 : a->position > b->position;
+}
+
+static uint32_t run_of_event(const struct profile *profile, const struct profile_event *event)
+{
+	return profile->threads[profile->samples[event->sample].thread].run;
+}
+
+static bool events_are_in_order(const struct profile *profile)
+{
+	for (size_t i = 1; i < profile->event_count; i++) {
+		const struct profile_event *before = &profile->events[i - 1], *event = &profile->events[i];
+		uint32_t run_before = run_of_event(profile, before), run = run_of_event(profile, event);
+
+		if (run < run_before || (run == run_before && event->time_ns < before->time_ns))
+			return false;
+	}
+	return true;
+}
+
+bool profile_finish(struct profile *profile, struct error *err)
+{
+	CLEANUP(cleanup_free) struct event_order *order = NULL;
+
+	if (events_are_in_order(profile))
+		return true;
+	order = calloc(profile->event_count, sizeof(*order));
+	if (!order)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->event_count; i++) {
+		const struct profile_event *event = &profile->events[i];
+
+		order[i] = (struct event_order){ run_of_event(profile, event), (uint32_t)i, *event };
+	}
+	qsort(order, profile->event_count, sizeof(*order), compare_events);
+	for (size_t i = 0; i < profile->event_count; i++)
+		profile->events[i] = order[i].event;
+	return true;
+}
