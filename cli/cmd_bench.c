@@ -258,6 +258,7 @@ static bool finish(struct bench *bench, struct comparison *comparison, int *code
 	if (!bench_print_figures(stream, profiles, err))
 		return false;
 	fflush(stream);
+	comparison->diff.runs_in_pairs = true;
 	return comparison_run(comparison, profiles, (const char *[]){ NULL, NULL }, code, err);
 }
 

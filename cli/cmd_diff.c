@@ -8,8 +8,8 @@
 static const char help[] =
 	"Usage: kelvin diff BASE HEAD [OPTIONS]\n"
 	"Compares two profiles: which functions take more or less time, and what of it is proven.\n"
-	"BASE and HEAD are profiles (Kelvin's, any pprof, folded stacks), '-' for standard input, or several joined by\n"
-	"commas: runs of the same program.\n"
+	"BASE and HEAD are profiles (Kelvin's, any pprof, perf.data, folded stacks), '-' for standard input, or several\n"
+	"joined by commas: runs of the same program.\n"
 	"\n" COMPARISON_OUTPUT_HELP "\n"
 	"Options:\n" COMPARISON_OPTION_HELP "  -h, --help                  this text\n"
 	"\n"

@@ -18,7 +18,7 @@ int interrupt_signal(void);
 bool interrupt_is_for_us_alone(void);
 
 /*
- * A binary that is truncated while it is read (a deploy that copies over the old file) costs names, not the recording: reads of lost
- * pages find zeros (elf_image_fill_lost_page()). Any other SIGBUS ends the program as ever.
+ * A binary that is truncated while it is read (a deploy that copies over the old file) costs names, not the recording: reads of
+ * lost pages find zeros (elf_image_fill_lost_page()). Any other SIGBUS ends the program as ever.
  */
 void interrupt_survive_lost_pages(void);

@@ -12,24 +12,34 @@
 enum { MIN_UNITS = 4 };
 
 /* Even units become base, odd ones head. The rows are shared with the experiment at hand. */
+/* Nodes come last, and nobody asks for theirs. */
+static size_t rows_of_functions(const struct experiment *experiment)
+{
+	size_t count = experiment->row_count;
+
+	while (count > 0 && row_is_node(&experiment->rows[count - 1]))
+		count--;
+	return count;
+}
+
 static bool split(const struct experiment *from, struct experiment *halves, struct error *err)
 {
 	const struct experiment_side *base = &from->sides[DIFF_BASE];
 
-	halves->rows = malloc(from->row_count * sizeof(*halves->rows));
+	halves->row_count = rows_of_functions(from);
+	halves->rows = malloc((halves->row_count + 1) * sizeof(*halves->rows));
 	if (!halves->rows)
 		return error_set_memory(err);
-	memcpy(halves->rows, from->rows, from->row_count * sizeof(*halves->rows));
-	halves->row_count = from->row_count;
+	memcpy(halves->rows, from->rows, halves->row_count * sizeof(*halves->rows));
 	for (size_t side = 0; side < DIFF_SIDES; side++) {
 		struct experiment_side *half = &halves->sides[side];
 
 		half->unit_count = (base->unit_count + 1 - side) / 2;
 		half->sample_weight = base->sample_weight;
-		half->values = malloc(from->row_count * half->unit_count * sizeof(double));
+		half->values = malloc((halves->row_count + 1) * half->unit_count * sizeof(double));
 		if (!half->values)
 			return error_set_memory(err);
-		for (size_t row = 0; row < from->row_count; row++) {
+		for (size_t row = 0; row < halves->row_count; row++) {
 			for (size_t unit = 0; unit < half->unit_count; unit++)
 				half->values[row * half->unit_count + unit] =
 					base->values[row * base->unit_count + 2 * unit + side];
@@ -65,8 +75,6 @@ static void count_functions(struct diff_build *build, const struct experiment *h
 	for (size_t row = 1; row < halves->row_count; row++) {
 		const struct row *r = &halves->rows[row];
 
-		if (r->kind == ROW_NODE)
-			continue;
 		diff->evidence.aa_functions += r->id != last;
 		last = r->id;
 		if (states_found(&results[row], build->options.q, least) && last_flagged != r->id) {
@@ -87,7 +95,7 @@ bool aa_test(struct diff_build *build, const struct experiment *experiment, enum
 		return error_set_memory(err);
 	if (experiment->sides[DIFF_BASE].unit_count < MIN_UNITS)
 		return true;
-	if (!split(experiment, &halves, err) || !experiment_find_twins(&halves, err) ||
+	if (!split(experiment, &halves, err) || !experiment_finish(&halves, err) ||
 		!run_model(&halves, mode, as_share, results, err) ||
 		!bh_adjust(&halves, &(struct family){ GROUP_FUNCTIONS, false, false }, build->options.q, results, &alpha, err))
 		return false;

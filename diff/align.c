@@ -224,6 +224,31 @@ static bool match_remaining(struct diff_build *build, match_hash *hash, enum dif
 	return true;
 }
 
+/*
+ * Code without a name or a fingerprint is one function a module (profile_function_key()): the address that was met first does not
+ * stand for the others.
+ */
+static bool name_unnamed(struct diff_build *build, struct error *err)
+{
+	static const char mark[] = "[unnamed]`";
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		for (size_t i = 0; profile && i < profile->function_count; i++) {
+			uint32_t id = build->function_ids[side][i];
+			struct diff_function *f = id == PROFILE_NONE ? NULL : &build->diff->functions[id];
+
+			if (!f || strncmp(diff_string(build->diff, f->key), mark, sizeof(mark) - 1) != 0 ||
+				strcmp(diff_string(build->diff, f->name), profile_string(profile, profile->functions[i].name)) == 0)
+				continue;
+			if (!build_text(build->diff, err, &f->name, "[unnamed]"))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* A program that was built under another name (`server-old`, `server-new`) is still the same program. */
 static bool main_renamed(const struct diff_build *build)
 {
@@ -249,8 +274,8 @@ bool align_functions(struct diff_build *build, struct error *err)
 	if (!ok || !note_presence(build, err))
 		return false;
 	if (!build_two_sided(build))
-		return true;
-	if (!grade_equal_keys(build, err))
+		return name_unnamed(build, err);
+	if (!grade_equal_keys(build, err) || !name_unnamed(build, err))
 		return false;
 	if (main_renamed(build) && !match_remaining(build, hash_in_main, DIFF_TIER_CANONICAL, err))
 		return false;

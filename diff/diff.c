@@ -5,9 +5,12 @@
 #include "diff/build.h"
 #include "diff/code.h"
 #include "diff/evidence.h"
+#include "diff/frames.h"
 #include "diff/metric.h"
 #include "diff/moved.h"
 #include "diff/order.h"
+#include "diff/readings.h"
+#include "diff/run_figures.h"
 #include "diff/scale.h"
 #include "diff/totals.h"
 #include "diff/union_tree.h"
@@ -131,7 +134,10 @@ static bool weigh(struct diff_build *build, struct error *err)
 	if (!scale_choose(build, err))
 		return false;
 	totals_scale(build->diff);
-	return evidence_weigh(build, err) && moved_link(build, err);
+	if (!evidence_weigh(build, err) || !moved_link(build, err) || !frames_link(build, err))
+		return false;
+	readings_choose(build);
+	return run_figures_collect(build, err);
 }
 
 static bool run(struct diff_build *build, struct diff **diff, struct error *err)
@@ -171,6 +177,7 @@ void diff_destroy(struct diff *diff)
 	free(diff->nodes);
 	free(diff->functions);
 	free(diff->warnings);
+	free(diff->runs.outliers);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(diff->node_self[side]);
 		free(diff->node_total[side]);

@@ -62,6 +62,9 @@ const char *diff_verdict_name(enum diff_verdict verdict);
 const char *diff_tier_name(enum diff_tier tier);
 const char *diff_code_name(enum diff_code code);
 
+/* More, less, new or gone: what is proven to differ. */
+bool diff_state_is_difference(enum diff_state state);
+
 /* ---- Options ---- */
 
 /* A limit that fails the build: `total>2%`, `function>5%`, `function:NAME>1%`. */
@@ -88,6 +91,7 @@ struct diff_options {
 	const struct diff_gate *gates;
 	size_t gate_count;
 	bool gates_ignore_warnings; /* judge gates although a warning blocks them */
+	bool runs_in_pairs;         /* run i of either side were made one after the other */
 };
 
 /* ---- Result ---- */
@@ -139,9 +143,11 @@ struct diff_origin {
 };
 
 struct diff_scale {
-	enum diff_scale_mode mode; /* never AUTO */
-	double factor;             /* head's raw values times this are comparable with base's */
-	size_t controls;           /* functions of unchanged code that the robust factor rests on; 0: all functions */
+	enum diff_scale_mode mode;       /* never AUTO */
+	double factor;                   /* head's raw values times this are comparable with base's */
+	size_t controls;                 /* functions of unchanged code that the robust factor rests on; 0: all functions */
+	enum diff_scale_mode other_mode; /* the reading that was not chosen: both are shown where they disagree */
+	double other_factor;             /* likewise; 0: there is none */
 };
 
 struct diff_evidence {
@@ -159,6 +165,31 @@ struct diff_evidence {
 struct diff_warning {
 	uint32_t text;
 	bool blocks_gate; /* a gate refuses to decide on it */
+};
+
+enum diff_run_figure { DIFF_RUN_WALL, DIFF_RUN_CPU, DIFF_RUN_MEMORY };
+enum { DIFF_RUN_FIGURE_COUNT = 3 };
+
+/* In nanoseconds or bytes per run, with 95 % intervals by Student's t; NAN with one run. */
+struct diff_run_summary {
+	double mean[DIFF_SIDES], low[DIFF_SIDES], high[DIFF_SIDES];
+	double change, change_low, change_high; /* of head in parts of base, by the runs' logarithms: 0.1 is 10 % more */
+};
+
+/* A run that lies far from its side's median. It is named, never dropped. */
+struct diff_outlier {
+	enum diff_side side;
+	enum diff_run_figure figure;
+	size_t run;
+	double value, median;
+};
+
+/* What whole runs of commands took; nothing of recordings that do not say it. */
+struct diff_runs {
+	bool known[DIFF_RUN_FIGURE_COUNT];
+	struct diff_run_summary figures[DIFF_RUN_FIGURE_COUNT];
+	struct diff_outlier *outliers; /* owned; by figure, side, run */
+	size_t outlier_count;
 };
 
 struct diff {
@@ -182,6 +213,7 @@ struct diff {
 	struct diff_origin origins[PROFILE_ORIGIN_COUNT];
 	struct diff_scale scale;
 	struct diff_evidence evidence;
+	struct diff_runs runs;
 	struct diff_warning *warnings;
 	size_t warning_count;
 
@@ -213,15 +245,6 @@ static inline void diff_cleanup(struct diff **diff)
 }
 
 /* ---- What whole runs took ---- */
-
-enum diff_run_figure { DIFF_RUN_WALL, DIFF_RUN_CPU, DIFF_RUN_MEMORY };
-enum { DIFF_RUN_FIGURE_COUNT = 3 };
-
-/* In nanoseconds or bytes per run, with 95 % intervals by Student's t; NAN with one run. */
-struct diff_run_summary {
-	double mean[DIFF_SIDES], low[DIFF_SIDES], high[DIFF_SIDES];
-	double change, change_low, change_high; /* of head in parts of base, by the runs' logarithms: 0.1 is 10 % more */
-};
 
 /*
  * Sums up what the runs of commands took. in_pairs: run i of either side were made one after the other. False, and `summary`

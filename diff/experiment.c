@@ -4,8 +4,10 @@
 void experiment_deinit(struct experiment *experiment)
 {
 	free(experiment->rows);
-	for (int side = 0; side < DIFF_SIDES; side++)
+	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(experiment->sides[side].values);
+		free(experiment->sides[side].sums);
+	}
 }
 
 /* Equal hashes of 64 bits from two vectors of doubles are taken for equal vectors. */
@@ -13,7 +15,7 @@ struct row_identity {
 	uint64_t base, head, group;
 };
 
-bool experiment_find_twins(struct experiment *experiment, struct error *err)
+static bool find_twins(struct experiment *experiment, struct error *err)
 {
 	struct hash_map first;
 	bool ok = true;
@@ -37,14 +39,22 @@ bool experiment_find_twins(struct experiment *experiment, struct error *err)
 	return ok;
 }
 
-double experiment_sum(const struct experiment *experiment, enum diff_side side, size_t row)
+bool experiment_finish(struct experiment *experiment, struct error *err)
 {
-	const double *values = experiment_values(experiment, side, row);
-	double sum = 0;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct experiment_side *s = &experiment->sides[side];
 
-	for (size_t unit = 0; unit < experiment->sides[side].unit_count; unit++)
-		sum += values[unit];
-	return sum;
+		s->sums = calloc(experiment->row_count + 1, sizeof(*s->sums));
+		if (!s->sums)
+			return error_set_memory(err);
+		for (size_t row = 0; row < experiment->row_count; row++) {
+			const double *values = experiment_values(experiment, side, row);
+
+			for (size_t unit = 0; unit < s->unit_count; unit++)
+				s->sums[row] += values[unit];
+		}
+	}
+	return find_twins(experiment, err);
 }
 
 void experiment_scale(const struct experiment *experiment, size_t row, struct row_result *result)

@@ -20,6 +20,7 @@ struct row {
 struct experiment_side {
 	size_t unit_count;
 	double *values;       /* [row * unit_count + unit] raw; owned */
+	double *sums;         /* [row] of all units; owned */
 	double sample_weight; /* raw value of one sample */
 };
 
@@ -54,12 +55,15 @@ static inline bool row_is_node(const struct row *row)
 	return row->kind == ROW_NODE;
 }
 
-/* Finds rows with the very same values, which are one test, not two: fills twin. */
+/* When all values are there: sums them up and finds rows with the very same ones, which are one test, not two (fills twin). */
 COMMON_MUST_CHECK
-bool experiment_find_twins(struct experiment *experiment, struct error *err);
+bool experiment_finish(struct experiment *experiment, struct error *err);
 
 /* Sum over a side's units. */
-double experiment_sum(const struct experiment *experiment, enum diff_side side, size_t row);
+static inline double experiment_sum(const struct experiment *experiment, enum diff_side side, size_t row)
+{
+	return experiment->sides[side].sums[row];
+}
 
 /* The row's sums, base and head scaled, into `result`. */
 void experiment_scale(const struct experiment *experiment, size_t row, struct row_result *result);

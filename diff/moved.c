@@ -178,6 +178,9 @@ static bool is_rename(const struct diff_build *build, const struct pair *pair)
 
 	if (!code_may_be_renamed(build, pair->base, pair->head))
 		return false;
+	/* A stub in the procedure linkage table has the name of what it jumps to. */
+	if ((base->name_source == PROFILE_NAME_PLT) != (head->name_source == PROFILE_NAME_PLT))
+		return false;
 	if (base->module != head->module && strcmp(diff_string(build->diff, base->file), diff_string(build->diff, head->file)) != 0)
 		return false;
 	if (pair->base_time < min_callers * base->raw_total[DIFF_BASE] ||

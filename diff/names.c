@@ -100,3 +100,19 @@ const char *diff_code_name(enum diff_code code)
 	}
 	return "";
 }
+
+bool diff_state_is_difference(enum diff_state state)
+{
+	switch (state) {
+	case DIFF_STATE_MORE:
+	case DIFF_STATE_LESS:
+	case DIFF_STATE_NEW:
+	case DIFF_STATE_GONE:
+		return true;
+	case DIFF_STATE_SAME:
+	case DIFF_STATE_UNPROVEN:
+	case DIFF_STATE_MOVED:
+		return false;
+	}
+	return false;
+}

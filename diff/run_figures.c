@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "diff/diff.h"
+#include "diff/run_figures.h"
+
 #include "diff/median.h"
 #include "diff/tails.h"
 
@@ -119,21 +120,79 @@ bool diff_summarize_runs(const struct profile *base, const struct profile *head,
 	return true;
 }
 
-bool diff_run_is_outlier(
-	const struct profile *profile, enum diff_run_figure figure, size_t run, double *median, bool *outlier, struct error *err)
+/* A side's median, and the median of the distances to it. */
+struct spread {
+	double median, deviation;
+};
+
+static bool spread_of(const struct profile *profile, enum diff_run_figure figure, struct spread *spread, struct error *err)
 {
 	CLEANUP(cleanup_free) struct weighted_value *values = malloc((profile->run_count + 1) * sizeof(*values));
-	double own, deviation;
 
 	if (!values)
 		return error_set_memory(err);
 	for (size_t i = 0; i < profile->run_count; i++)
 		values[i] = (struct weighted_value){ figure_of(&profile->runs[i], figure), 1 };
-	*median = weighted_median(values, profile->run_count);
+	spread->median = weighted_median(values, profile->run_count);
 	for (size_t i = 0; i < profile->run_count; i++)
-		values[i] = (struct weighted_value){ fabs(figure_of(&profile->runs[i], figure) - *median), 1 };
-	deviation = weighted_median(values, profile->run_count);
-	own = fabs(figure_of(&profile->runs[run], figure) - *median);
-	*outlier = own > outlier_share * *median && z_per_deviation * own > outlier_z * deviation;
+		values[i] = (struct weighted_value){ fabs(figure_of(&profile->runs[i], figure) - spread->median), 1 };
+	spread->deviation = weighted_median(values, profile->run_count);
+	return true;
+}
+
+static bool lies_far(const struct spread *spread, double value)
+{
+	double own = fabs(value - spread->median);
+
+	return own > outlier_share * spread->median && z_per_deviation * own > outlier_z * spread->deviation;
+}
+
+bool diff_run_is_outlier(
+	const struct profile *profile, enum diff_run_figure figure, size_t run, double *median, bool *outlier, struct error *err)
+{
+	struct spread spread;
+
+	if (!spread_of(profile, figure, &spread, err))
+		return false;
+	*median = spread.median;
+	*outlier = lies_far(&spread, figure_of(&profile->runs[run], figure));
+	return true;
+}
+
+static bool collect_outliers(
+	struct diff_build *build, enum diff_side side, enum diff_run_figure figure, size_t *capacity, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	struct diff_runs *runs = &build->diff->runs;
+	struct spread spread;
+
+	if (!spread_of(profile, figure, &spread, err))
+		return false;
+	for (size_t run = 0; run < profile->run_count; run++) {
+		double value = figure_of(&profile->runs[run], figure);
+
+		if (!lies_far(&spread, value))
+			continue;
+		if (!ARRAY_RESERVE(&runs->outliers, capacity, runs->outlier_count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		runs->outliers[runs->outlier_count++] = (struct diff_outlier){ side, figure, run, value, spread.median };
+	}
+	return true;
+}
+
+bool run_figures_collect(struct diff_build *build, struct error *err)
+{
+	struct diff_runs *runs = &build->diff->runs;
+	size_t capacity = 0;
+
+	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++) {
+		enum diff_run_figure figure = (enum diff_run_figure)i;
+
+		runs->known[i] = diff_summarize_runs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], figure,
+			build->options.runs_in_pairs, &runs->figures[i]);
+		for (int side = 0; runs->known[i] && side < DIFF_SIDES; side++)
+			if (!collect_outliers(build, (enum diff_side)side, figure, &capacity, err))
+				return false;
+	}
 	return true;
 }

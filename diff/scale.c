@@ -16,7 +16,7 @@ static const double min_control_share = 0.2;
 /* What a ratio is off by beyond counting, so that one large function does not outweigh all others. */
 static const double ratio_rsd = 0.05;
 
-static bool whole_commands(const struct profile *profile)
+bool scale_whole_commands(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->run_count; i++) {
 		if (!profile->runs[i].whole_command)
@@ -101,7 +101,7 @@ bool scale_choose(struct diff_build *build, struct error *err)
 	const double *work = build->options.work;
 
 	if (mode == DIFF_SCALE_AUTO)
-		mode = whole_commands(base) && whole_commands(head) ? DIFF_SCALE_PER_RUN : DIFF_SCALE_ROBUST;
+		mode = scale_whole_commands(base) && scale_whole_commands(head) ? DIFF_SCALE_PER_RUN : DIFF_SCALE_ROBUST;
 	diff->scale = (struct diff_scale){ .mode = mode, .factor = 1 };
 	switch (mode) {
 	case DIFF_SCALE_AUTO:
@@ -145,8 +145,9 @@ static bool describe_robust(struct diff_build *build, struct error *err)
 	if (fabs(load - 1) < 0.005)
 		return build_text(diff, err, &diff->scale_text, "head scaled by %.3f to equal load", diff->scale.factor);
 	return build_text(diff, err, &diff->scale_text,
-		"head used %.2f × the %s%s in functions that did not change; treated as load; if the load was the same, everything takes %s time%s",
-		load, metric_words(diff), rate ? " per second" : "", load > 1 ? "more" : "less",
+		"head used %.2f × the %s%s in %s; treated as load; if the load was the same, everything takes %s time%s", load,
+		metric_words(diff), rate ? " per second" : "",
+		diff->scale.controls ? "functions whose code did not change" : "its typical function", load > 1 ? "more" : "less",
 		rate ? ": --scale rate" : ": --scale per-run");
 }
 

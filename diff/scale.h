@@ -18,5 +18,8 @@ bool scale_choose(struct diff_build *build, struct error *err);
 COMMON_MUST_CHECK
 bool scale_describe(struct diff_build *build, double speed_rsd, struct error *err);
 
+/* Whether every run is a command from its start to its end. */
+bool scale_whole_commands(const struct profile *profile);
+
 /* Recorded time of a side's runs; 0 when a run does not know it. */
 double scale_seconds(const struct profile *profile);

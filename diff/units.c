@@ -10,7 +10,7 @@ static const int64_t min_block_ns = 250000000;
 static const double min_row_samples = 10;
 
 /* Nodes beyond the largest so many are not tested one by one. */
-enum { MAX_NODE_ROWS = 20000 };
+enum { MAX_NODE_ROWS = 20000, WORD_BITS = 64 };
 
 /* ---- Which rows ---- */
 
@@ -105,12 +105,20 @@ struct place {
 	uint32_t self_row, total_row, node_row; /* PROFILE_NONE: none */
 };
 
+/* Where a sample's value goes, and how much of it one event is. */
+struct placed_sample {
+	uint32_t place;
+	double value;
+};
+
 /* One side's sums, unit by unit. */
 struct summing {
 	const struct diff_build *build;
 	struct experiment_side *side;
 	const struct places *places;
-	double *self, *below; /* [place] of the unit at hand */
+	struct placed_sample *samples; /* [sample] */
+	double *self, *below;          /* [place] of the unit at hand */
+	uint64_t *touched;             /* a bit a place: those that are not 0 */
 };
 
 struct places {
@@ -127,8 +135,10 @@ static void places_deinit(struct places *places)
 
 static void summing_deinit(struct summing *s)
 {
+	free(s->samples);
 	free(s->self);
 	free(s->below);
+	free(s->touched);
 }
 
 static uint32_t *none_array(size_t count)
@@ -185,11 +195,25 @@ static bool places_init(
 	return add_places(diff, build, (const uint32_t *[]){ self_rows, total_rows, node_rows }, places, err);
 }
 
-static bool summing_init(struct summing *s, struct error *err)
+static bool summing_init(struct summing *s, enum diff_side side, struct error *err)
 {
+	const struct profile *profile = s->build->profiles[side];
+	const uint32_t *nodes = s->build->diff->sample_nodes[side];
+
+	s->samples = malloc((profile->sample_count + 1) * sizeof(*s->samples));
 	s->self = calloc(s->places->count, sizeof(double));
 	s->below = calloc(s->places->count, sizeof(double));
-	return (s->self && s->below) || error_set_memory(err);
+	s->touched = calloc(s->places->count / WORD_BITS + 1, sizeof(*s->touched));
+	if (!s->samples || !s->self || !s->below || !s->touched)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		const int64_t *values = &profile->values[i * profile->value_type_count];
+
+		s->samples[i] = (struct placed_sample){ s->places->of_node[nodes[i]], (double)values[s->build->metric[side]] };
+		if (s->side->unit_count > 1 && s->build->diff->evidence.mode == DIFF_EVIDENCE_SINGLE && values[0] > 1)
+			s->samples[i].value /= (double)values[0];
+	}
+	return true;
 }
 
 static void add_to_row(const struct summing *s, uint32_t row, size_t unit, double value)
@@ -198,35 +222,49 @@ static void add_to_row(const struct summing *s, uint32_t row, size_t unit, doubl
 		s->side->values[row * s->side->unit_count + unit] += value;
 }
 
-static void add_to_node(const struct summing *s, uint32_t node, double value)
+static void touch(struct summing *s, size_t place)
 {
-	s->self[s->places->of_node[node]] += value;
+	s->touched[place / WORD_BITS] |= (uint64_t)1 << place % WORD_BITS;
 }
 
-/* Closes a unit: from the leaves up, so that a place's sum is complete when its parent is reached. */
+static void add_sample(struct summing *s, size_t sample)
+{
+	const struct placed_sample *placed = &s->samples[sample];
+
+	s->self[placed->place] += placed->value;
+	touch(s, placed->place);
+}
+
+/* Closes a place whose sum is complete. */
+static void close_place(struct summing *s, size_t i, size_t unit)
+{
+	const struct place *place = &s->places->items[i];
+	double self = s->self[i], total = s->below[i] + self;
+
+	s->self[i] = s->below[i] = 0;
+	if (i == 0) {
+		add_to_row(s, 0, unit, total);
+		return;
+	}
+	if (self != 0)
+		add_to_row(s, place->self_row, unit, self);
+	add_to_row(s, place->total_row, unit, total);
+	add_to_row(s, place->node_row, unit, total);
+	s->below[place->parent] += total;
+	touch(s, place->parent);
+}
+
+/* Closes a unit: from the leaves up, so that a place's sum is complete when its turn comes. Most places have nothing to close. */
 static void close_unit(struct summing *s, size_t unit)
 {
-	for (size_t i = s->places->count - 1; i > 0; i--) {
-		const struct place *place = &s->places->items[i];
-		double self = s->self[i], total = s->below[i] + self;
+	for (size_t word = s->places->count / WORD_BITS + 1; word-- > 0;) {
+		while (s->touched[word]) {
+			size_t bit = WORD_BITS - 1 - (size_t)__builtin_clzll(s->touched[word]);
 
-		if (total == 0)
-			continue;
-		add_to_row(s, place->self_row, unit, self);
-		add_to_row(s, place->total_row, unit, total);
-		add_to_row(s, place->node_row, unit, total);
-		s->below[place->parent] += total;
-		s->self[i] = s->below[i] = 0;
+			s->touched[word] &= ~((uint64_t)1 << bit);
+			close_place(s, word * WORD_BITS + bit, unit);
+		}
 	}
-	add_to_row(s, 0, unit, s->below[0] + s->self[0]);
-	s->self[0] = s->below[0] = 0;
-}
-
-static double sample_value(const struct diff_build *build, enum diff_side side, size_t sample)
-{
-	const struct profile *profile = build->profiles[side];
-
-	return (double)profile->values[sample * profile->value_type_count + build->metric[side]];
 }
 
 static bool sum_runs(struct summing *s, enum diff_side side, struct error *err)
@@ -246,7 +284,7 @@ static bool sum_runs(struct summing *s, enum diff_side side, struct error *err)
 		order[starts[profile->threads[profile->samples[i].thread].run]++] = i;
 	for (size_t run = 0, i = 0; run < runs; run++) {
 		for (; i < starts[run]; i++)
-			add_to_node(s, s->build->diff->sample_nodes[side][order[i]], sample_value(s->build, side, order[i]));
+			add_sample(s, order[i]);
 		close_unit(s, run);
 	}
 	return true;
@@ -255,7 +293,7 @@ static bool sum_runs(struct summing *s, enum diff_side side, struct error *err)
 static bool sum_whole(struct summing *s, enum diff_side side)
 {
 	for (size_t i = 0; i < s->build->profiles[side]->sample_count; i++)
-		add_to_node(s, s->build->diff->sample_nodes[side][i], sample_value(s->build, side, i));
+		add_sample(s, i);
 	close_unit(s, 0);
 	return true;
 }
@@ -264,6 +302,8 @@ static bool sum_whole(struct summing *s, enum diff_side side)
 
 static uint32_t run_of_event(const struct profile *profile, size_t event)
 {
+	if (profile->run_count == 1)
+		return 0;
 	return profile->threads[profile->samples[profile->events[event].sample].thread].run;
 }
 
@@ -274,11 +314,14 @@ static int64_t *run_lengths(const struct profile *profile)
 
 	for (size_t run = 0; lengths && run < profile->run_count; run++)
 		lengths[run] = profile->runs[run].duration_ns > 0 ? profile->runs[run].duration_ns : 0;
-	for (size_t i = 0; lengths && i < profile->event_count; i++) {
+	/* Events are in order: a run's last one comes first. */
+	for (size_t i = lengths ? profile->event_count : 0; i-- > 0;) {
 		uint32_t run = run_of_event(profile, i);
 
 		if (profile->events[i].time_ns >= lengths[run])
 			lengths[run] = saturating_add(profile->events[i].time_ns, 1);
+		if (profile->run_count == 1)
+			break;
 	}
 	return lengths;
 }
@@ -310,26 +353,19 @@ static bool sum_blocks(struct summing *s, enum diff_side side, struct error *err
 {
 	const struct profile *profile = s->build->profiles[side];
 	CLEANUP(cleanup_free) int64_t *lengths = run_lengths(profile);
-	double block_ns, offset = 0, last_block = (double)s->side->unit_count - 1;
-	size_t open = 0;
+	size_t open = 0, last = s->side->unit_count - 1;
+	double block_ns, offset = 0;
 	uint32_t run = 0;
 
 	if (!lengths)
 		return error_set_memory(err);
 	block_ns = (double)sum_lengths(profile, lengths) / (double)s->side->unit_count;
 	for (size_t i = 0; i < profile->event_count; i++) {
-		uint32_t sample = profile->events[i].sample;
-		double count = (double)profile->values[(size_t)sample * profile->value_type_count];
-		size_t block;
-
 		for (; run < run_of_event(profile, i); run++)
 			offset += (double)lengths[run];
-		/* Times are foreign: they are put into range before they become an index. */
-		block = (size_t)fmax(0, fmin((offset + (double)profile->events[i].time_ns) / block_ns, last_block));
-		for (; open < block; open++)
-			close_unit(s, open);
-		add_to_node(s, s->build->diff->sample_nodes[side][sample],
-			sample_value(s->build, side, sample) / (count > 0 ? count : 1));
+		while (open < last && offset + (double)profile->events[i].time_ns >= (double)(open + 1) * block_ns)
+			close_unit(s, open++);
+		add_sample(s, profile->events[i].sample);
 	}
 	for (; open < s->side->unit_count; open++)
 		close_unit(s, open);
@@ -362,7 +398,7 @@ static bool sum_side(const struct summing *to, enum diff_evidence_mode mode, enu
 	s.side->values = calloc(experiment->row_count * (s.side->unit_count + 1), sizeof(double));
 	if (!s.side->values)
 		return error_set_memory(err);
-	if (!summing_init(&s, err))
+	if (!summing_init(&s, side, err))
 		return false;
 	switch (mode) {
 	case DIFF_EVIDENCE_RUNS:
@@ -384,5 +420,5 @@ bool units_create(const struct diff_build *build, enum diff_evidence_mode mode, 
 	experiment->factor = build->diff->scale.factor;
 	return choose_rows(build, experiment, err) && places_init(build, experiment, &places, err) &&
 	       sum_side(&summing, mode, DIFF_BASE, experiment, err) && sum_side(&summing, mode, DIFF_HEAD, experiment, err) &&
-	       experiment_find_twins(experiment, err);
+	       experiment_finish(experiment, err);
 }

@@ -9,6 +9,9 @@
 /* A total whose interval lies within so many percent of base is called unchanged; gates on the total may ask for less. */
 static const double equivalence_percent = 5;
 
+/* From so many times as much on, percent are hard to read. */
+static const double most_in_percent = 10;
+
 /* ---- Words ---- */
 
 static const char *metric_words(const struct diff *diff)
@@ -45,6 +48,9 @@ static void word_estimate(const struct diff *diff, const struct diff_estimate *e
 
 	if (!(e->base > 0))
 		snprintf(out, size, "%s that base did not use", metric_words(diff));
+	else if (!isnan(e->ci_low) && e->head >= most_in_percent * e->base)
+		snprintf(out, size, "%.0f times the %s%s (95 %% interval %.0f to %.0f times)", e->head / e->base,
+			metric_words(diff), scale_words(diff), 1 + low / 100, 1 + high / 100);
 	else if (isnan(e->ci_low))
 		snprintf(out, size, "%.1f %% %s %s%s", fabs(e->delta) * unit, way, metric_words(diff), scale_words(diff));
 	else
@@ -205,12 +211,13 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 		return build_text(diff, err, &diff->verdict_text, "no difference is proven; head takes %s", words);
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
-	/* Intervals shrink with the root of the samples. Half the tolerance, so that an estimate off by chance still fits. */
-	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
-	if (build->diff->evidence.mode == DIFF_EVIDENCE_SINGLE)
+	/* More samples do not take away what differs between processes anyway. */
+	if (build->diff->evidence.mode != DIFF_EVIDENCE_RUNS)
 		return build_text(diff, err, &diff->verdict_text,
 			"no difference is proven; head takes %s: one recording a side cannot tell this from the noise between processes, record several runs",
 			words);
+	/* Intervals shrink with the root of the samples. Half the tolerance, so that an estimate off by chance still fits. */
+	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
 	return build_text(diff, err, &diff->verdict_text, "no difference is proven; head takes %s: needs about %.0f× the samples",
 		words, diff->needs_times_samples);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/warnings.h"
 
+#include "diff/readings.h"
+#include "diff/scale.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -8,6 +11,10 @@
 static const double max_lost_percent = 1;
 static const double max_cut_points = 5;
 static const double max_unknown_points = 5;
+
+/* How many times as long, or in as many threads, one side may have been recorded. */
+static const double max_duration_ratio = 4;
+static const double max_thread_ratio = 2;
 
 enum { MAX_WARNINGS = 24 };
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
@@ -117,6 +124,58 @@ static bool compare_unknown(struct diff_build *build, struct error *err)
 	return add(build->diff, true, text, err);
 }
 
+/* Counts are compared by their time, so that this is only a remark; a frequency that differs has been remarked upon already. */
+static bool compare_periods(struct diff_build *build, struct error *err)
+{
+	const struct profile *b = build->profiles[DIFF_BASE], *h = build->profiles[DIFF_HEAD];
+	char text[160];
+
+	if (b->period <= 0 || h->period <= 0 || b->period == h->period ||
+		(b->facts.frequency_hz && b->facts.frequency_hz != h->facts.frequency_hz))
+		return true;
+	snprintf(text, sizeof(text), "recorded with different sampling periods: base %lld, head %lld %s", (long long)b->period,
+		(long long)h->period, profile_string(h, h->period_type.unit));
+	return add(build->diff, false, text, err);
+}
+
+/* A short recording may have missed what the long one saw: a collection, a flush, the start. */
+static bool compare_durations(struct diff_build *build, struct error *err)
+{
+	const struct profile *b = build->profiles[DIFF_BASE], *h = build->profiles[DIFF_HEAD];
+	double base = scale_seconds(b), head = scale_seconds(h);
+	bool base_whole = scale_whole_commands(b), head_whole = scale_whole_commands(h);
+	char text[200];
+
+	if (base_whole != head_whole && (base > 0) && (head > 0)) {
+		snprintf(text, sizeof(text),
+			"%s is of whole runs of a command, %s is not: starting and ending are in one of them only",
+			side_names[head_whole], side_names[!head_whole]);
+		return add(build->diff, false, text, err);
+	}
+	if (base_whole || base <= 0 || head <= 0 || (base < head * max_duration_ratio && head < base * max_duration_ratio))
+		return true;
+	snprintf(text, sizeof(text), "base was recorded for %.1f s, head for %.1f s: the longer one may hold what seldom happens",
+		base, head);
+	return add(build->diff, false, text, err);
+}
+
+static double threads_per_run(const struct profile *profile)
+{
+	return profile->run_count ? (double)profile->thread_count / (double)profile->run_count : 0;
+}
+
+static bool compare_threads(struct diff_build *build, struct error *err)
+{
+	double base = threads_per_run(build->profiles[DIFF_BASE]), head = threads_per_run(build->profiles[DIFF_HEAD]);
+	char text[160];
+
+	if (fabs(base - head) < 2 || (base < head * max_thread_ratio && head < base * max_thread_ratio))
+		return true;
+	snprintf(text, sizeof(text), "base ran in %.0f threads%s, head in %.0f: what they wait for and share may differ", base,
+		build->profiles[DIFF_BASE]->run_count > 1 ? " a run" : "", head);
+	return add(build->diff, false, text, err);
+}
+
 /* A run that failed did other work. */
 static bool check_exits(struct diff_build *build, enum diff_side side, struct error *err)
 {
@@ -132,6 +191,33 @@ static bool check_exits(struct diff_build *build, enum diff_side side, struct er
 	return add(build->diff, true, text, err);
 }
 
+/* Nothing is wrong then: they answer different questions. */
+static bool name_readings(struct diff_build *build, struct error *err)
+{
+	enum { COLUMNS = 60, MAX_NAME_BYTES = 400 };
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+	const struct diff *diff = build->diff;
+	const struct diff_function *f;
+	char text[800], others[80] = "";
+	uint32_t greatest;
+	size_t count = readings_disagree(diff, build->options.min_effect_points, &greatest);
+	bool more;
+
+	if (count == 0)
+		return true;
+	f = &diff->functions[greatest];
+	more = f->self.state == DIFF_STATE_MORE || (f->self.state != DIFF_STATE_LESS && f->total.state == DIFF_STATE_MORE);
+	if (count > 1)
+		snprintf(others, sizeof(others), " (as %zu other%s do%s, one way or the other)", count - 1, count > 2 ? "s" : "",
+			count > 2 ? "" : "es");
+	buffer_init(&name, MAX_NAME_BYTES);
+	profile_shorten_name(diff_string(diff, f->name), COLUMNS, &name);
+	snprintf(text, sizeof(text), "%s takes %s time %s, but %s %s%s: --scale %s gives the other reading",
+		name.data ? name.data : "", more ? "more" : "less", readings_words(diff->scale.mode), more ? "less" : "more",
+		readings_words(diff->scale.other_mode), others, diff_scale_mode_name(diff->scale.other_mode));
+	return add(build->diff, false, text, err);
+}
+
 /* What kind of evidence there is, where it is not the best. */
 static bool name_evidence(struct diff_build *build, struct error *err)
 {
@@ -144,12 +230,12 @@ static bool name_evidence(struct diff_build *build, struct error *err)
 		return true;
 	case DIFF_EVIDENCE_SINGLE:
 		snprintf(text, sizeof(text),
-			"fewer than 3 runs a side: what differs between processes anyway (about %.0f %%) is taken off every proof; record with --runs, use kelvin bench, or attach to several processes",
+			"fewer than 3 runs a side: two processes of equal code are taken to differ by about %.0f %% anyway, and less than that proves nothing; record with --runs, use kelvin bench, or attach to several processes",
 			evidence->floor_rsd * 100);
 		break;
 	case DIFF_EVIDENCE_COUNTS:
 		snprintf(text, sizeof(text),
-			"fewer than 3 runs a side and no timeline of 5 s or longer: only counts could be compared, as if no sample depended on another (%.0f %% taken off for differences between processes)",
+			"fewer than 3 runs a side and no timeline of 5 s or longer: only counts could be compared; two processes of equal code are taken to differ by about %.0f %% anyway",
 			evidence->floor_rsd * 100);
 		break;
 	}
@@ -167,5 +253,7 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 		if (!check_lost(build, (enum diff_side)side, err) || !check_exits(build, (enum diff_side)side, err))
 			return false;
 	}
-	return compare_facts(build, err) && compare_cut(build, err) && compare_unknown(build, err) && name_evidence(build, err);
+	return compare_facts(build, err) && compare_periods(build, err) && compare_durations(build, err) &&
+	       compare_threads(build, err) && compare_cut(build, err) && compare_unknown(build, err) && name_readings(build, err) &&
+	       name_evidence(build, err);
 }

@@ -93,7 +93,7 @@ static void append_head(struct buffer *out, const struct render_input *input)
 
 	buffer_append_string(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
 	buffer_printf(out,
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; "
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; worker-src blob:; "
 		"base-uri 'none'; form-action 'none'\">\n",
 		viewer_script_hash, viewer_style_hash);
 	buffer_append_string(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
@@ -108,7 +108,9 @@ static void append_head(struct buffer *out, const struct render_input *input)
 bool render_html(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	append_head(out, input);
-	if (!append_block(out, "meta", page_data_meta, input, err) || !append_block(out, "tree", page_data_tree, input, err) ||
+	if (!append_block(out, "meta", page_data_meta, input, err) ||
+		!append_block(out, "functions", page_data_functions, input, err) ||
+		!append_block(out, "tree", page_data_tree, input, err) ||
 		!append_block(out, "samples", page_data_samples, input, err) ||
 		!append_block(out, "timeline", page_data_timeline, input, err))
 		return false;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
+#include "render/json_runs.h"
 #include "render/render.h"
 #include "render/summary.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
 
 /* Schemas kelvin.diff/1 and kelvin.report/1: docs/json.md says what each member means. Members are added, never changed. */
 
@@ -150,11 +152,14 @@ static json_t *metric(struct json_writer *w)
 
 static json_t *scale(struct json_writer *w)
 {
+	bool known = w->diff->scale.other_factor > 0;
 	json_t *object = json_object();
 
 	put(w, object, "mode", string(diff_scale_mode_name(w->diff->scale.mode)));
 	put(w, object, "factor", number(w->diff->scale.factor));
 	put(w, object, "controls", count(w->diff->scale.controls));
+	put(w, object, "other_mode", known ? string(diff_scale_mode_name(w->diff->scale.other_mode)) : json_null());
+	put(w, object, "other_factor", known ? number(w->diff->scale.other_factor) : json_null());
 	put(w, object, "text", id_string(w, w->diff->scale_text));
 	return object;
 }
@@ -312,19 +317,6 @@ static json_t *single_function(struct json_writer *w, const struct diff_function
 	return object;
 }
 
-static json_t *functions(struct json_writer *w)
-{
-	json_t *array = json_array();
-	bool compared = w->diff->sides == DIFF_SIDES;
-
-	for (size_t i = 0; i < w->diff->function_count && !w->failed; i++) {
-		const struct diff_function *f = &w->diff->functions[i];
-
-		push(w, array, compared ? compared_function(w, f) : single_function(w, f));
-	}
-	return array;
-}
-
 /* ---- Documents ---- */
 
 static void put_diff(struct json_writer *w, json_t *root)
@@ -340,6 +332,7 @@ static void put_diff(struct json_writer *w, json_t *root)
 	put(w, root, "scale", scale(w));
 	put(w, root, "totals", totals(w));
 	put(w, root, "evidence", evidence(w));
+	put(w, root, "runs", json_runs(w->input));
 	put(w, root, "recordings", recordings);
 }
 
@@ -360,6 +353,29 @@ static int append(const char *bytes, size_t size, void *context)
 	return out->failed ? -1 : 0;
 }
 
+/* Twelve digits: more than was measured, and the same on every machine. */
+static bool dump(const json_t *json, size_t flags, struct buffer *out)
+{
+	return json_dump_callback(json, append, out, flags | JSON_REAL_PRECISION(12)) == 0;
+}
+
+/* The last member, a line each: there are many, and each is written and forgotten before the next is made. */
+static void write_functions(struct json_writer *w, struct buffer *out)
+{
+	bool compared = w->diff->sides == DIFF_SIDES;
+
+	buffer_append_string(out, ",\n \"functions\": [");
+	for (size_t i = 0; i < w->diff->function_count && !w->failed && !out->failed; i++) {
+		const struct diff_function *f = &w->diff->functions[i];
+		CLEANUP(decref_cleanup) json_t *object = compared ? compared_function(w, f) : single_function(w, f);
+
+		buffer_append_string(out, i ? ",\n  " : "\n  ");
+		if (!dump(object, JSON_COMPACT, out))
+			w->failed = true;
+	}
+	buffer_append_string(out, w->diff->function_count ? "\n ]\n}\n" : "]\n}\n");
+}
+
 bool render_json(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	struct json_writer w = { .input = input, .diff = input->diff };
@@ -375,12 +391,15 @@ bool render_json(const struct render_input *input, struct buffer *out, struct er
 		put_report(&w, root);
 	put(&w, root, "warnings", warnings(&w));
 	put(&w, root, "origins", origins(&w));
-	put(&w, root, "functions", functions(&w));
 	if (w.failed)
 		return error_set_memory(err);
-	/* Twelve digits: more than was measured, and the same on every machine. */
-	if (json_dump_callback(root, append, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0 && !out->failed)
+	if (!dump(root, JSON_INDENT(1), out) && !out->failed)
 		return error_set_memory(err);
-	buffer_append_byte(out, '\n');
+	/* The object stays open for the functions: its closing brace goes, and the line before it. */
+	if (!out->failed)
+		out->size -= strlen("\n}");
+	write_functions(&w, out);
+	if (w.failed && !out->failed)
+		return error_set_memory(err);
 	return buffer_ok(out, err);
 }

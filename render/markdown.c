@@ -154,6 +154,54 @@ static void write_ledger(struct markdown_writer *w)
 	emit_string(w, "\n");
 }
 
+/* What whole runs took, where the recordings say it. */
+static void emit_run_figure(struct markdown_writer *w, const char *name, enum diff_run_figure figure)
+{
+	const struct diff_run_summary *s = &w->diff->runs.figures[figure];
+	const char *unit = figure == DIFF_RUN_MEMORY ? "bytes" : "nanoseconds";
+	struct format_text interval = format_interval(100 * s->change_low, 100 * s->change_high);
+	CLEANUP(buffer_deinit) struct buffer row = { 0 };
+
+	buffer_init(&row, MAX_BYTES);
+	buffer_printf(&row, "| %s", name);
+	buffer_printf(&row, " | %s | %s", format_value(s->mean[DIFF_BASE], unit).text, format_value(s->mean[DIFF_HEAD], unit).text);
+	buffer_printf(&row, " | %s | %s |\n", format_signed_percent(100 * s->change).text,
+		interval.text[0] ? interval.text : format_unknown);
+	emit(w, &row);
+}
+
+static void emit_outlier(struct markdown_writer *w, const struct diff_outlier *o)
+{
+	const char *unit = o->figure == DIFF_RUN_MEMORY ? "bytes" : "nanoseconds";
+	CLEANUP(buffer_deinit) struct buffer row = { 0 };
+
+	buffer_init(&row, MAX_BYTES);
+	buffer_printf(&row, "- run %zu of %s is an outlier, kept: %s where the median is %s\n", o->run + 1,
+		o->side == DIFF_BASE ? "base" : "head", format_value(o->value, unit).text, format_value(o->median, unit).text);
+	emit(w, &row);
+}
+
+static void write_runs(struct markdown_writer *w)
+{
+	static const char *const names[DIFF_RUN_FIGURE_COUNT] = { "wall clock", "CPU time", "peak memory" };
+	const struct diff_runs *runs = &w->diff->runs;
+	bool any = false;
+
+	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
+		any = any || runs->known[i];
+	if (!any)
+		return;
+	emit_string(w, "| per run | base | head | Δ % of base | 95 % interval |\n|:--|--:|--:|--:|--:|\n");
+	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
+		if (runs->known[i])
+			emit_run_figure(w, names[i], (enum diff_run_figure)i);
+	emit_string(w, "\n");
+	for (size_t i = 0; i < runs->outlier_count; i++)
+		emit_outlier(w, &runs->outliers[i]);
+	if (runs->outlier_count > 0)
+		emit_string(w, "\n");
+}
+
 static void emit_change(struct markdown_writer *w, const struct diff_function *f, const struct diff_estimate *e)
 {
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
@@ -250,6 +298,7 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 		emit_string(&w, "A limit given with `--fail-on` was exceeded.\n\n");
 	write_warnings(&w);
 	write_ledger(&w);
+	write_runs(&w);
 	if (!write_changes(&w, SUMMARY_SELF_INCREASES, "**Takes more time, in the function itself**\n\n", err) ||
 		!write_changes(&w, SUMMARY_SELF_DECREASES, "**Takes less time, in the function itself**\n\n", err) ||
 		!write_changes(&w, SUMMARY_TOTAL_CHANGES, "**Takes more or less time, with all it calls**\n\n", err))

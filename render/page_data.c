@@ -80,26 +80,60 @@ bool page_data_tree(const struct render_input *input, struct buffer *out, struct
 	for (size_t i = 0; i < diff->node_count; i++)
 		buffer_append_varint(out, diff->nodes[i].function == PROFILE_NONE ? 0 : (uint64_t)diff->nodes[i].function + 1);
 	for (size_t i = 0; i < diff->node_count; i++)
-		buffer_append_byte(out, (uint8_t)(diff->nodes[i].state << 4 | (diff->nodes[i].flags & 15)));
+		buffer_append_byte(out, diff->nodes[i].state);
+	for (size_t i = 0; i < diff->node_count; i++)
+		buffer_append_byte(out, diff->nodes[i].flags);
 	for (size_t side = first_side(diff); side < DIFF_SIDES; side++)
 		append_value_column(out, diff->node_self[side], diff->node_count);
 	append_intervals(out, diff);
 	return buffer_ok(out, err);
 }
 
-static uint32_t metric_index(const struct diff *diff, const struct profile *profile)
+static uint32_t find_value_type(const struct profile *profile, const char *type, const char *unit)
 {
 	for (uint32_t i = 0; i < profile->value_type_count; i++)
-		if (strcmp(profile_string(profile, profile->value_types[i].type), diff_string(diff, diff->metric)) == 0)
+		if (strcmp(profile_string(profile, profile->value_types[i].type), type) == 0 &&
+			strcmp(profile_string(profile, profile->value_types[i].unit), unit) == 0)
 			return i;
-	return profile->default_value_type;
+	return PROFILE_NONE;
 }
 
-static bool append_samples(
-	struct buffer *out, const struct profile *profile, const uint32_t *nodes, uint32_t metric, struct error *err)
+size_t page_data_metrics(const struct render_input *input, struct page_metric metrics[PROFILE_MAX_VALUE_TYPES])
 {
+	const struct diff *diff = input->diff;
+	const struct profile *head = input->profiles[DIFF_HEAD];
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < head->value_type_count; i++) {
+		const char *type = profile_string(head, head->value_types[i].type);
+		const char *unit = profile_string(head, head->value_types[i].unit);
+		const struct profile *base = diff->sides == 2 ? input->profiles[DIFF_BASE] : head;
+		uint32_t other = find_value_type(base, type, unit);
+
+		if (other == PROFILE_NONE)
+			continue;
+		metrics[count++] = (struct page_metric){ .type = type,
+			.unit = unit,
+			.index = { other, i },
+			.is_tested = strcmp(type, diff_string(diff, diff->metric)) == 0 };
+	}
+	return count;
+}
+
+/* What is counted already need not be written twice. */
+static bool is_the_count(const struct page_metric *metric)
+{
+	return metric->index[DIFF_BASE] == 0 && metric->index[DIFF_HEAD] == 0;
+}
+
+static bool append_samples(struct buffer *out, const struct render_input *input, size_t side, struct error *err)
+{
+	const struct profile *profile = input->profiles[side];
+	const uint32_t *nodes = input->diff->sample_nodes[side];
 	size_t width = profile->value_type_count;
 	CLEANUP(cleanup_free) double *values = calloc(profile->sample_count + 1, sizeof(*values));
+	struct page_metric metrics[PROFILE_MAX_VALUE_TYPES];
+	size_t metric_count = page_data_metrics(input, metrics);
 	int64_t before = 0;
 
 	if (!values)
@@ -113,22 +147,21 @@ static bool append_samples(
 		buffer_append_varint(out, profile->samples[i].thread);
 	for (size_t i = 0; i < profile->sample_count; i++)
 		buffer_append_varint(out, (uint64_t)profile->values[i * width]);
-	for (size_t i = 0; i < profile->sample_count; i++)
-		values[i] = (double)profile->values[i * width + metric];
-	append_value_column(out, values, profile->sample_count);
+	for (size_t m = 0; m < metric_count; m++) {
+		if (is_the_count(&metrics[m]))
+			continue;
+		for (size_t i = 0; i < profile->sample_count; i++)
+			values[i] = (double)profile->values[i * width + metrics[m].index[side]];
+		append_value_column(out, values, profile->sample_count);
+	}
 	return true;
 }
 
 bool page_data_samples(const struct render_input *input, struct buffer *out, struct error *err)
 {
-	const struct diff *diff = input->diff;
-
-	for (size_t side = first_side(diff); side < DIFF_SIDES; side++) {
-		const struct profile *profile = input->profiles[side];
-
-		if (!append_samples(out, profile, diff->sample_nodes[side], metric_index(diff, profile), err))
+	for (size_t side = first_side(input->diff); side < DIFF_SIDES; side++)
+		if (!append_samples(out, input, side, err))
 			return false;
-	}
 	return buffer_ok(out, err);
 }
 

@@ -6,16 +6,20 @@
 /*
  * What the viewer reads (render/viewer/decode.js is the other side). Blocks are appended raw; the page gzips each of them.
  *
- *	meta      JSON: everything but the tree and the samples
- *	tree      columns of the union tree in preorder
- *	samples   columns of (node, thread, count, value) of each side
- *	timeline  columns of (time, sample) of each side; only where the recording has one
+ *	meta       JSON: what was compared, the verdict, the recordings
+ *	functions  columns of the function table, estimates as 32-bit floats, and last the strings: their count, then their UTF-8
+ *with a NUL between two tree       columns of the union tree in preorder samples    columns of (node, thread, count, value by
+ *metric) of each side; a metric that is the count has no column of its own timeline   columns of (time, sample) of each side; only
+ *where the recording has one
  *
  * Numbers in columns are LEB128, signed ones zigzag. A column is its values one after the other, without a length: each block
  * starts with the count.
  */
 COMMON_MUST_CHECK
 bool page_data_meta(const struct render_input *input, struct buffer *out, struct error *err);
+
+COMMON_MUST_CHECK
+bool page_data_functions(const struct render_input *input, struct buffer *out, struct error *err);
 
 COMMON_MUST_CHECK
 bool page_data_tree(const struct render_input *input, struct buffer *out, struct error *err);
@@ -25,3 +29,16 @@ bool page_data_samples(const struct render_input *input, struct buffer *out, str
 
 COMMON_MUST_CHECK
 bool page_data_timeline(const struct render_input *input, struct buffer *out, struct error *err);
+
+/* A value type that all sides have. Strings are borrowed from head's profile. */
+struct page_metric {
+	const char *type, *unit;
+	uint32_t index[DIFF_SIDES]; /* its place among each side's value types */
+	bool is_tested;             /* what the diff's evidence is about */
+};
+
+/* In head's order; returns how many. */
+size_t page_data_metrics(const struct render_input *input, struct page_metric metrics[PROFILE_MAX_VALUE_TYPES]);
+
+/* A C string of any bytes as UTF-8: what is none becomes U+FFFD. */
+void page_data_append_utf8(struct buffer *out, const char *string);

@@ -15,12 +15,7 @@ static json_t *text(const char *string)
 	if (made)
 		return made;
 	buffer_init(&clean, 1 << 24);
-	for (const char *c = string; *c; c++) {
-		if ((unsigned char)*c < 0x80)
-			buffer_append_byte(&clean, (uint8_t)*c);
-		else
-			buffer_append_string(&clean, "\xef\xbf\xbd");
-	}
+	page_data_append_utf8(&clean, string);
 	made = json_string_nocheck(clean.data ? clean.data : "");
 	buffer_deinit(&clean);
 	return made;
@@ -44,72 +39,17 @@ static json_t *estimate(const struct diff_estimate *e)
 		number(e->detectable), "state", diff_state_name(e->state));
 }
 
-/* Strings of functions stand once; functions refer to them by number. */
-static json_t *strings(const struct diff *diff)
+static json_t *metrics(const struct render_input *input)
 {
+	struct page_metric list[PROFILE_MAX_VALUE_TYPES];
+	size_t count = page_data_metrics(input, list);
 	json_t *array = json_array();
 
-	for (uint32_t i = 0; i < string_table_count(diff->strings); i++)
-		json_array_append_new(array, text(diff_string(diff, i)));
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array,
+			json_pack("{s:o,s:o,s:b,s:b}", "name", text(list[i].type), "unit", text(list[i].unit), "isCount",
+				list[i].index[DIFF_BASE] == 0 && list[i].index[DIFF_HEAD] == 0, "tested", list[i].is_tested));
 	return array;
-}
-
-struct ranked {
-	const char *key;
-	uint32_t function;
-};
-
-static int compare_ranked(const void *left, const void *right)
-{
-	const struct ranked *a = left, *b = right;
-	int order = strcmp(a->key, b->key);
-
-	return order ? order : a->function < b->function ? -1 : a->function > b->function;
-}
-
-/* The place of each function in the order of keys: siblings that the viewer makes anew keep it. */
-static bool append_ranks(const struct diff *diff, json_t *array, struct error *err)
-{
-	CLEANUP(cleanup_free) struct ranked *ranked = calloc(diff->function_count + 1, sizeof(*ranked));
-	CLEANUP(cleanup_free) uint32_t *ranks = calloc(diff->function_count + 1, sizeof(*ranks));
-
-	if (!ranked || !ranks)
-		return error_set_memory(err);
-	for (uint32_t i = 0; i < diff->function_count; i++)
-		ranked[i] = (struct ranked){ diff_string(diff, diff->functions[i].key), i };
-	qsort(ranked, diff->function_count, sizeof(*ranked), compare_ranked);
-	for (uint32_t i = 0; i < diff->function_count; i++)
-		ranks[ranked[i].function] = i;
-	for (uint32_t i = 0; i < diff->function_count; i++)
-		json_array_append_new(array, json_integer(ranks[i]));
-	return true;
-}
-
-static json_t *function(const struct diff *diff, const struct diff_function *f)
-{
-	json_t *made = json_pack("[iiiiiiiii]", (int)f->name, (int)f->module, (int)f->file, (int)f->line, (int)f->key,
-		(int)f->origin, (int)f->origin_rule, (int)f->name_source, (int)f->code);
-
-	json_array_append_new(made, pair(f->raw_self[DIFF_BASE], f->raw_self[DIFF_HEAD]));
-	json_array_append_new(made, pair(f->raw_total[DIFF_BASE], f->raw_total[DIFF_HEAD]));
-	if (diff->sides == 2) {
-		json_array_append_new(made, estimate(&f->self));
-		json_array_append_new(made, estimate(&f->total));
-		json_array_append_new(made, json_string(diff_tier_name(f->tier)));
-		json_array_append_new(made, f->moved_to == PROFILE_NONE ? json_null() : json_integer(f->moved_to));
-	}
-	return made;
-}
-
-static bool append_functions(json_t *meta, const struct diff *diff, struct error *err)
-{
-	json_t *array = json_array(), *ranks = json_array();
-
-	json_object_set_new(meta, "functions", array);
-	json_object_set_new(meta, "ranks", ranks);
-	for (size_t i = 0; i < diff->function_count; i++)
-		json_array_append_new(array, function(diff, &diff->functions[i]));
-	return append_ranks(diff, ranks, err);
 }
 
 static json_t *threads(const struct profile *profile)
@@ -216,7 +156,7 @@ static json_t *describe(const struct render_input *input)
 
 	for (size_t side = diff->sides == 1 ? DIFF_HEAD : DIFF_BASE; side < DIFF_SIDES; side++)
 		json_array_append_new(recordings, recording(input->profiles[side], input->names[side]));
-	json_object_set_new(meta, "format", json_integer(1));
+	json_object_set_new(meta, "format", json_integer(2));
 	json_object_set_new(meta, "tool", text(input->tool ? input->tool : "kelvin"));
 	json_object_set_new(meta, "title", text(input->title ? input->title : ""));
 	json_object_set_new(meta, "sides", json_integer((json_int_t)diff->sides));
@@ -236,7 +176,7 @@ static json_t *describe(const struct render_input *input)
 	json_object_set_new(meta, "recordings", recordings);
 	json_object_set_new(meta, "ruleTexts", rule_texts(input));
 	json_object_set_new(meta, "nameSources", name_sources());
-	json_object_set_new(meta, "strings", strings(diff));
+	json_object_set_new(meta, "metrics", metrics(input));
 	return meta;
 }
 
@@ -247,13 +187,11 @@ bool page_data_meta(const struct render_input *input, struct buffer *out, struct
 
 	if (!meta)
 		return error_set_memory(err);
-	if (append_functions(meta, input->diff, err)) {
-		bytes = json_dumps(meta, JSON_COMPACT | JSON_REAL_PRECISION(9));
-		if (bytes)
-			buffer_append_string(out, bytes);
-		else
-			error_set_memory(err);
-	}
+	bytes = json_dumps(meta, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	if (bytes)
+		buffer_append_string(out, bytes);
+	else
+		error_set_memory(err);
 	free(bytes);
 	json_decref(meta);
 	return bytes && buffer_ok(out, err);

@@ -28,18 +28,7 @@ double summary_percent_of_base(const struct diff_estimate *estimate)
 
 bool summary_proven(enum diff_state state)
 {
-	switch (state) {
-	case DIFF_STATE_MORE:
-	case DIFF_STATE_LESS:
-	case DIFF_STATE_NEW:
-	case DIFF_STATE_GONE:
-		return true;
-	case DIFF_STATE_SAME:
-	case DIFF_STATE_UNPROVEN:
-	case DIFF_STATE_MOVED:
-		return false;
-	}
-	return false;
+	return diff_state_is_difference(state);
 }
 
 bool summary_same_code(const struct diff_function *function, enum diff_state state)
@@ -96,7 +85,9 @@ static bool consider(const struct diff *diff, enum summary_order order, uint32_t
 		return candidate->proven;
 	case SUMMARY_MOVED:
 		candidate->size = fmax(estimate->base, estimate->head);
+		/* A caller that took something in has moved nowhere itself. */
 		return f->moved_to != PROFILE_NONE && f->moved_to < diff->function_count && candidate->size > 0 &&
+		       (f->tier == DIFF_TIER_MOVED || f->tier == DIFF_TIER_ONE_SIDED) &&
 		       (f->moved_to > id || !(diff->functions[f->moved_to].total.head > 0) || estimate->head > 0);
 	case SUMMARY_SELF:
 	case SUMMARY_TOTAL:

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
+#include "render/label.h"
 #include "render/render.h"
 #include "render/summary.h"
 
 #include <math.h>
 
-/* Flame graph of head, root on top. Frames under half a pixel that stand side by side are drawn as one. */
+/* Flame graph of head, root on top. Frames under a pixel that stand side by side are drawn as one. */
 enum {
 	DEFAULT_WIDTH = 1200,
 	MIN_WIDTH = 400,
@@ -16,8 +17,10 @@ enum {
 	FOOTER = 34,
 	MAX_FRAMES = 200000
 };
-static const double least_pixels = 0.5, pixels_per_column = 6.6;
-enum { LEAST_COLUMNS = 5 }; /* a label shorter than this says nothing */
+static const double least_pixels = 1, pixels_per_column = 6.6;
+/* Below narrower frames nobody can read anything: what they call is left out, and said to be. */
+static const double least_caller_pixels = 3;
+enum { LEAST_COLUMNS = 5, TITLE_COLUMNS = 200 }; /* a label shorter than this says nothing */
 
 struct svg_writer {
 	const struct render_input *input;
@@ -26,7 +29,8 @@ struct svg_writer {
 	double width, scale; /* pixels of the drawing; pixels per unit of the metric */
 	double most_points;  /* the greatest difference of a node that is drawn in colour */
 	unsigned int max_depth, frames;
-	bool cut; /* not all could be drawn */
+	bool cut;    /* not all could be drawn */
+	size_t gone; /* stacks that only base has, and no widths of head can show */
 	struct buffer *out;
 };
 
@@ -73,6 +77,11 @@ static double node_points(const struct svg_writer *w, uint32_t node)
 	return summary_points(w->diff, head - w->diff->node_total[DIFF_BASE][node]);
 }
 
+static bool node_is_new(const struct svg_writer *w, uint32_t node)
+{
+	return node > 0 && w->diff->sides == DIFF_SIDES && w->diff->nodes[node].state == DIFF_STATE_NEW;
+}
+
 static struct colour node_colour(const struct svg_writer *w, uint32_t node)
 {
 	double points = fabs(node_points(w, node)), part = 1;
@@ -101,10 +110,23 @@ static struct colour node_colour(const struct svg_writer *w, uint32_t node)
 	return colour_same;
 }
 
-/* Black or white, whichever can be read. */
+/* Relative luminance, as WCAG 2 has it. */
+static double luminance(struct colour c)
+{
+	const double parts[] = { c.red / 255.0, c.green / 255.0, c.blue / 255.0 }, weights[] = { 0.2126, 0.7152, 0.0722 };
+	double sum = 0;
+
+	for (int i = 0; i < 3; i++)
+		sum += weights[i] * (parts[i] <= 0.03928 ? parts[i] / 12.92 : pow((parts[i] + 0.055) / 1.055, 2.4));
+	return sum;
+}
+
+/* Black or white, whichever reads better: one of them always reaches 4.5:1. */
 static const char *text_colour(struct colour c)
 {
-	return 0.299 * c.red + 0.587 * c.green + 0.114 * c.blue > 120 ? "#111" : "#fff";
+	double l = luminance(c);
+
+	return (l + 0.05) / 0.05 >= 1.05 / (l + 0.05) ? "#000" : "#fff";
 }
 
 /* ---- Text ---- */
@@ -150,7 +172,7 @@ static void append_title(struct svg_writer *w, uint32_t node)
 	double percent = format_share(w->diff->node_total[DIFF_HEAD][node], w->diff->node_total[DIFF_HEAD][0]);
 
 	buffer_append_string(w->out, "<title>");
-	append_short(w, node_name(w, node), 400);
+	append_short(w, node_name(w, node), TITLE_COLUMNS);
 	if (node > 0) {
 		const struct diff_function *f = &w->diff->functions[w->diff->nodes[node].function];
 
@@ -181,20 +203,43 @@ static void draw_rectangle(struct svg_writer *w, double x, double y, double widt
 		ROW - 1, c.red, c.green, c.blue);
 }
 
+/* Hue is the direction of a difference, texture is existence: what only one side has is told apart without colour, too. */
+static void draw_texture(struct svg_writer *w, double x, double y, double width)
+{
+	buffer_printf(
+		w->out, "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"url(#new)\"/>", x, y, width, ROW - 1);
+}
+
+static void draw_label(struct svg_writer *w, uint32_t node, double x, double y, size_t columns)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	bool is_new = node_is_new(w, node);
+
+	buffer_init(&text, (size_t)1 << 16);
+	label_append(node_name(w, node), columns - (is_new ? 2 : 0), &text);
+	buffer_append(&text, "", 0);
+	if (text.failed) {
+		w->out->failed = true;
+		return;
+	}
+	buffer_printf(w->out, "<text x=\"%.1f\" y=\"%.0f\" fill=\"%s\">%s", x + 3, y + ROW - 5, text_colour(node_colour(w, node)),
+		is_new ? "+ " : "");
+	append_xml(w->out, text.data);
+	buffer_append_string(w->out, "</text>");
+}
+
 static void draw_frame(struct svg_writer *w, uint32_t node, double x, double width)
 {
-	struct colour c = node_colour(w, node);
-	double y = row_y(w->diff->nodes[node].depth);
+	double y = row_y(w->diff->nodes[node].depth), drawn = fmax(width - 0.3, 0.3);
 	size_t columns = width > 6 ? (size_t)((width - 6) / pixels_per_column) : 0;
 
 	buffer_append_string(w->out, "<g>");
 	append_title(w, node);
-	draw_rectangle(w, x, y, fmax(width - 0.3, 0.3), c);
-	if (columns >= LEAST_COLUMNS) {
-		buffer_printf(w->out, "<text x=\"%.1f\" y=\"%.0f\" fill=\"%s\">", x + 3, y + ROW - 5, text_colour(c));
-		append_short(w, node_name(w, node), columns);
-		buffer_append_string(w->out, "</text>");
-	}
+	draw_rectangle(w, x, y, drawn, node_colour(w, node));
+	if (node_is_new(w, node))
+		draw_texture(w, x, y, drawn);
+	if (columns >= LEAST_COLUMNS)
+		draw_label(w, node, x, y, columns);
 	buffer_append_string(w->out, "</g>\n");
 	w->frames++;
 }
@@ -252,6 +297,12 @@ static bool draw_tree(struct svg_writer *w, struct level *levels)
 		}
 		flush_small(w, parent, depth);
 		draw_frame(w, node, parent->next, width);
+		if (width < least_caller_pixels) {
+			w->cut |= diff->nodes[node].subtree_end > node + 1;
+			parent->next += width;
+			node = diff->nodes[node].subtree_end;
+			continue;
+		}
 		levels[depth] = (struct level){ .next = parent->next };
 		parent->next += width;
 		open = depth;
@@ -266,6 +317,15 @@ static bool draw_tree(struct svg_writer *w, struct level *levels)
 
 /* ---- Around it ---- */
 
+/* A stack that vanished, at the frame from which on head has none of it. */
+static bool is_first_gone(const struct diff *diff, uint32_t node)
+{
+	uint32_t parent = diff->nodes[node].parent;
+
+	return diff->sides == DIFF_SIDES && !(diff->node_total[DIFF_HEAD][node] > 0) && diff->node_total[DIFF_BASE][node] > 0 &&
+	       diff->nodes[node].state != DIFF_STATE_MOVED && (parent == 0 || diff->node_total[DIFF_HEAD][parent] > 0);
+}
+
 /* The deepest row that is drawn, and the greatest difference among what is drawn in colour. */
 static unsigned int survey(struct svg_writer *w)
 {
@@ -273,15 +333,14 @@ static unsigned int survey(struct svg_writer *w)
 
 	for (uint32_t node = 1; node < w->diff->node_count; node++) {
 		const struct diff_node *n = &w->diff->nodes[node];
+		const double *total = w->diff->node_total[DIFF_HEAD];
 
-		if (w->diff->node_total[DIFF_HEAD][node] * w->scale < least_pixels || n->depth > w->max_depth) {
-			if (n->depth <= w->max_depth && w->diff->node_total[DIFF_HEAD][node] > 0 && n->depth > deepest &&
-				w->diff->node_total[DIFF_HEAD][n->parent] * w->scale >= least_pixels)
-				deepest = n->depth;
+		w->gone += is_first_gone(w->diff, node);
+		if (n->depth > w->max_depth || !(total[node] > 0) || total[n->parent] * w->scale < least_caller_pixels)
 			continue;
-		}
 		deepest = n->depth > deepest ? n->depth : deepest;
-		if (summary_proven((enum diff_state)n->state) && fabs(node_points(w, node)) > w->most_points)
+		if (total[node] * w->scale >= least_pixels && summary_proven((enum diff_state)n->state) &&
+			fabs(node_points(w, node)) > w->most_points)
 			w->most_points = fabs(node_points(w, node));
 	}
 	return deepest;
@@ -293,6 +352,17 @@ static void write_legend_entry(struct svg_writer *w, double *x, double y, struct
 		"<rect x=\"%.0f\" y=\"%.0f\" width=\"12\" height=\"12\" fill=\"#%02x%02x%02x\"/><text x=\"%.0f\" y=\"%.0f\">%s</text>\n",
 		*x, y, c.red, c.green, c.blue, *x + 16, y + 10, text);
 	*x += 28 + (double)unicode_text_width(text) * pixels_per_column;
+}
+
+static void write_left_out(struct svg_writer *w, double x, double y)
+{
+	if (!w->cut && !w->gone)
+		return;
+	buffer_printf(w->out, "<text x=\"%.0f\" y=\"%.0f\">", x, y + 10);
+	if (w->gone)
+		buffer_printf(w->out, "%zu stack%s only base has: not drawn%s", w->gone, w->gone == 1 ? " that" : "s that",
+			w->cut ? "; " : "");
+	buffer_printf(w->out, "%s</text>\n", w->cut ? "some callees are left out" : "");
 }
 
 static void write_legend(struct svg_writer *w, double y)
@@ -310,8 +380,7 @@ static void write_legend(struct svg_writer *w, double y)
 		for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++)
 			write_legend_entry(w, &x, y, origin_colour(order[i]), profile_origin_name(order[i]));
 	}
-	if (w->cut)
-		buffer_printf(w->out, "<text x=\"%.0f\" y=\"%.0f\">deeper frames are left out</text>\n", x, y + 10);
+	write_left_out(w, x, y);
 }
 
 static void write_header(struct svg_writer *w)
@@ -369,6 +438,9 @@ bool render_svg(const struct render_input *input, const struct render_svg_option
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%.0f\" viewBox=\"0 0 %u %.0f\" "
 		"font-family=\"ui-monospace,Menlo,Consolas,monospace\" font-size=\"11\" fill=\"#111\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 		width, height, width, height);
+	if (input->diff->sides == DIFF_SIDES)
+		buffer_append_string(out,
+			"<pattern id=\"new\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 5 5 0\" stroke=\"#fff\" stroke-opacity=\".45\"/></pattern>\n");
 	write_header(&w);
 	if (input->diff->node_count > 0 && !draw_tree(&w, levels))
 		return buffer_ok(out, err);

@@ -8,7 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { DEFAULT_WIDTH = 100, MIN_WIDTH = 40, MAX_WIDTH = 1000, DEFAULT_ROWS = 20, MAX_ROWS = 10000, MAX_MOVED = 10 };
+enum {
+	DEFAULT_WIDTH = 100,
+	MIN_WIDTH = 40,
+	MAX_WIDTH = 1000,
+	DEFAULT_ROWS = 20,
+	MAX_ROWS = 10000,
+	MAX_MOVED = 10,
+	MAX_FORMER_BYTES = 1 << 24
+};
 
 struct text_writer {
 	const struct render_input *input;
@@ -270,6 +278,17 @@ static bool write_changes(
 	return true;
 }
 
+/* A rename's former name; of code that was inlined, split off or taken in, where it went or came from. */
+static void append_former(const struct diff *diff, const struct diff_function *f, struct buffer *out)
+{
+	const char *other = diff_string(diff, diff->functions[f->moved_to].name);
+
+	if (f->tier == DIFF_TIER_MOVED)
+		buffer_append_string(out, other);
+	else
+		buffer_printf(out, "%s %s", f->total.head > 0 ? "(part of)" : "(now in)", other);
+}
+
 static bool write_moved(const struct text_writer *w, struct error *err)
 {
 	static const struct table_column columns[] = {
@@ -290,8 +309,14 @@ static bool write_moved(const struct text_writer *w, struct error *err)
 	for (size_t i = 0; i < list.count; i++) {
 		const struct diff_function *f = &w->diff->functions[list.ids[i]];
 		struct figures figures = make_figures(w, &f->total);
-		const char *cells[] = { diff_string(w->diff, f->name), diff_string(w->diff, w->diff->functions[f->moved_to].name),
-			figures.base.text, figures.head.text, figures.delta.text };
+		CLEANUP(buffer_deinit) struct buffer former = { 0 };
+
+		buffer_init(&former, MAX_FORMER_BYTES);
+		append_former(w->diff, f, &former);
+		if (!buffer_ok(&former, err))
+			return false;
+		const char *cells[] = { diff_string(w->diff, f->name), former.data ? former.data : "", figures.base.text,
+			figures.head.text, figures.delta.text };
 
 		table_add(&table, cells, TABLE_PLAIN);
 	}

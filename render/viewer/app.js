@@ -4,19 +4,26 @@
 import { Chronology } from './chronology.js';
 import { Colours } from './colour.js';
 import { drawControls, drawCorner, select } from './controls.js';
-import { decodeTimeline, readBlock } from './decode.js';
+import { readBlock } from './block.js';
+import { decodeSamples, decodeTimeline } from './decode.js';
 import { h } from './dom.js';
 import { Flame, ROW } from './draw.js';
-import { amount, percent, signedAmount, signedPercent } from './format.js';
 import { FunctionList } from './functions.js';
 import { header, legend } from './header.js';
-import { inspect, overview, stackText, STATE_WORDS } from './inspector.js';
+import { inspect, overview, stackText } from './inspector.js';
 import { helpDialog, onKey } from './keys.js';
+import { Searcher } from './pattern.js';
 import { splitter } from './splitter.js';
-import { DEFAULTS, fromHash, pathOf, shortHash, toHash } from './state.js';
+import { remember, remembered } from './storage.js';
+import { DEFAULTS, fromHash, pathOf, toHash } from './state.js';
+import { crumbs, figuresOf, rootName } from './status.js';
+import { hashOf } from './symbols.js';
 
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./state.js').State} State */
+
+/** The path of the root, as a selection: without any, nothing is selected. */
+const ROOT = '.';
 
 export class App {
   /** @param {HTMLElement} root @param {Model} model */
@@ -29,7 +36,14 @@ export class App {
     this.hover = -1;
     /** @type {import('./draw.js').Box|null} */ this.hoverBox = null;
     this.frame = 0;
-    this.maxScroll = 0;
+    this.tablesDue = false;
+    /** Whether the model shows the state yet. */ this.shown = false;
+    /** @type {Map<string, string>} what was last drawn around the picture */ this.drawn = new Map();
+    /** @type {Promise<void>|undefined} */ this.samplesRead = undefined;
+    /** @type {Promise<void>|undefined} */ this.timelineOpened = undefined;
+    this.timelineRead = false;
+    /** How long the last search took, ms. */ this.searchTook = 0;
+    /** @type {any} the tree that was last drawn */ this.treeDrawn = null;
     this.search = h('input');
     this.canvas = h('canvas.flame', { 'aria-hidden': 'true' });
     this.overlay = h('canvas.overlay', {
@@ -51,14 +65,22 @@ export class App {
     this.legend = h('div.legend');
     this.controls = h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
     this.help = helpDialog();
-    this.corner = h('span.corner');
+    this.corner = h('div.corner', { role: 'toolbar', 'aria-label': 'Views' });
+    this.assemble();
+    this.bind();
+    this.theme(remembered('kelvin-theme'));
+    this.show();
+  }
+
+  /** The page's parts in their places. */
+  assemble() {
     const left = h('div.left', {}, this.chronology.strip, this.crumbs, this.flameHost, this.chronology.element);
     left.append(
       splitter(this.list.element, () => this.refresh(false)),
       this.list.element,
     );
     this.root.replaceChildren(
-      header(model, this.corner),
+      header(this.model, this.corner),
       this.controls,
       h('main', {}, left, this.inspector),
       h('footer', {}, this.legend, this.status),
@@ -66,13 +88,22 @@ export class App {
       this.live,
       this.help,
     );
-    this.bind();
-    this.theme(remembered('kelvin-theme'));
-    if (this.state.tab === 'timeline' || this.state.range) this.openTimeline();
-    this.refresh(true);
+  }
+
+  /** Searches that may take long. */
+  searchApart() {
+    const { model } = this;
+    const searcher = new Searcher(() => model.functions.map((f) => f.name));
+    model.searchApart = (pattern, done) =>
+      searcher.run(pattern, (hits, error) => {
+        done(hits, error);
+        model.madeFrom.delete('search');
+        this.refresh(true);
+      });
   }
 
   bind() {
+    this.searchApart();
     const over = this.overlay;
     over.addEventListener('mousemove', (/** @type {MouseEvent} */ e) => this.moved(e));
     over.addEventListener('mouseleave', () => this.hoverAt(null));
@@ -82,14 +113,14 @@ export class App {
     document.addEventListener('keydown', (e) => onKey(this, e));
     window.addEventListener('popstate', () => {
       this.state = fromHash(location.hash, this.defaults);
-      this.refresh(true);
+      this.show();
     });
     window.addEventListener('hashchange', () => {
       if (location.hash.slice(1) === toHash(this.state, this.defaults)) return;
       this.state = fromHash(location.hash, this.defaults);
-      this.refresh(true);
+      this.show();
     });
-    new ResizeObserver(() => this.refresh(false)).observe(this.flameHost);
+    new ResizeObserver(([entry]) => this.resized(entry.contentRect)).observe(this.flameHost);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.theme(remembered('kelvin-theme')));
   }
 
@@ -115,13 +146,40 @@ export class App {
       if (replace) history.replaceState(null, '', hash);
       else history.pushState(null, '', hash);
     }
-    this.refresh(true);
+    this.show();
   }
 
-  async openTimeline() {
-    if (this.timelineRead) return;
-    this.timelineRead = true;
+  /** Draws the state at once: the frame that comes then has nothing left to do. */
+  async show() {
+    const { model, state } = this;
+    try {
+      if (model.needsSamples(state)) await this.readSamples();
+      if (state.range && this.hasTimeline()) await this.openTimeline();
+    } catch (error) {
+      this.say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
+      return;
+    }
+    this.refresh(true);
+    queueMicrotask(() => this.flush());
+  }
+
+  /** Samples are needed for filters and for what stands over time. @returns {Promise<void>|void} */
+  readSamples() {
+    const { page, meta, sides } = this.model;
+    if (page.samples[1]) return;
+    return (this.samplesRead ||= readBlock('samples').then((bytes) => {
+      page.samples = decodeSamples(bytes, sides, meta.metrics);
+    }));
+  }
+
+  openTimeline() {
+    return (this.timelineOpened ||= this.readTimeline());
+  }
+
+  async readTimeline() {
+    await this.readSamples();
     this.model.timelines = decodeTimeline(await readBlock('timeline'), this.model.sides);
+    this.timelineRead = true;
     this.refresh(true);
   }
 
@@ -132,44 +190,94 @@ export class App {
   /** One redraw a frame, however many changes. @param {boolean} all also what lies around the picture */
   refresh(all) {
     this.pending = this.pending || all;
-    if (this.frame) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
-      this.update(this.pending || false);
-      this.pending = false;
-    });
+    this.frame ||= requestAnimationFrame(() => this.flush());
+  }
+
+  /** What was asked for, now. */
+  flush() {
+    if (!this.frame) return;
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const all = this.pending || false;
+    this.pending = false;
+    this.update(all);
   }
 
   /** @param {boolean} all */
   update(all) {
     const { model, state } = this;
     if (all) {
+      const { tree } = model;
       model.update(state);
+      this.shown = true;
+      // A node's number means nothing in another tree.
+      if (model.tree !== tree) Object.assign(this, { hover: -1, hoverBox: null });
       this.colours.mode = state.colour;
       this.colours.palette = state.palette;
       this.colours.most = model.most;
-      if (state.tab === 'timeline') this.openTimeline();
-      drawControls(this, this.controls);
-      drawCorner(this, this.corner);
-      this.drawCrumbs();
-      this.drawLegend();
+      if (state.tab === 'timeline')
+        this.openTimeline().catch((error) => this.say(`The timeline cannot be read: ${error.message}.`));
     }
-    this.root.dataset.tab = state.tab;
-    this.chronology.strip.hidden = !this.timelineRead;
-    this.flame.resize();
     this.drawFlame();
+    if (all) this.drawAround();
     if (this.timelineRead) this.chronology.draw();
     if (all) this.afterwards();
   }
 
+  /** The bars; each is made anew only when what it shows has changed. */
+  drawAround() {
+    const { model, state, colours } = this;
+    this.root.dataset.tab = state.tab;
+    this.chronology.strip.hidden = !this.timelineRead;
+    const { zoom: _zoom, selected: _selected, ...rest } = state;
+    const { nodes, sum } = model.found;
+    const at = model.matches ? nodes.indexOf(model.selected) : 0;
+    const shown = [rest, model.removedCount, model.hidden, nodes.length, sum, at, !!model.matches, model.searchError];
+    if (this.differs('controls', shown)) drawControls(this, this.controls);
+    if (this.differs('corner', [colours.dark, state.view, state.tab])) drawCorner(this, this.corner);
+    if (
+      this.differs('legend', [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, model.most])
+    )
+      this.drawLegend();
+    this.drawCrumbs();
+  }
+
+  /** @param {string} what @param {any} shown */
+  differs(what, shown) {
+    const text = JSON.stringify(shown);
+    if (this.drawn.get(what) === text) return false;
+    this.drawn.set(what, text);
+    return true;
+  }
+
   /** What may come a frame after the picture: the tables beside it. */
   afterwards() {
-    clearTimeout(this.tables);
-    this.tables = setTimeout(() => {
-      this.drawInspector();
-      this.list.fill();
-      document.documentElement.dataset.painted = String(performance.now() | 0);
-    });
+    if (this.tablesDue) return;
+    this.tablesDue = true;
+    requestAnimationFrame(() => setTimeout(() => this.drawTables()));
+  }
+
+  drawTables() {
+    this.tablesDue = false;
+    if (this.state.tab === 'flame' && !this.flame.drawn) return this.afterwards();
+    this.drawInspector();
+    if (document.documentElement.dataset.ready) this.list.fill();
+    else requestAnimationFrame(() => setTimeout(() => this.firstList()));
+  }
+
+  /** Filling the list for the first time takes longer than all that came before: the picture is on the screen by then. */
+  firstList() {
+    this.list.fill();
+    document.documentElement.dataset.ready = '1';
+    // What the first click will ask for.
+    setTimeout(() => this.model.framesOf(0), 50);
+  }
+
+  /** @param {DOMRectReadOnly} box */
+  resized({ width, height }) {
+    if (!this.flame.resize(width, height)) return;
+    if (this.frame) this.flush();
+    else this.drawFlame();
   }
 
   colourOf(/** @type {number} */ node) {
@@ -179,20 +287,42 @@ export class App {
 
   drawFlame() {
     const { model, flame } = this;
-    this.maxScroll = Math.max(0, (model.deepest + 1) * ROW - flame.height);
-    flame.scroll = Math.min(flame.scroll, this.maxScroll);
-    flame.draw({
+    if (!this.shown || flame.width <= 1) return;
+    if (this.treeDrawn !== model.tree) {
+      this.treeDrawn = model.tree;
+      // Callers stand above: as much room for them as for callees.
+      if (model.tree.twin) flame.scroll = -Math.floor((0.45 * flame.height) / ROW) * ROW;
+    }
+    const scene = {
       tree: model.tree,
-      widths: model.widths,
-      left: model.left,
+      width: model.width,
       zoom: model.zoom,
-      colour: (node) => this.colourOf(node),
-      state: (node) => model.stateOf(node),
-      name: (node) => (node ? model.nameOf(node) : this.rootName()),
+      colour: (/** @type {number} */ node) => this.colourOf(node),
+      state: (/** @type {number} */ node) => model.stateOf(node),
+      name: (/** @type {number} */ node) => (node ? model.nameOf(node) : rootName(this)),
       textures: this.state.colour === 'diff',
-      down: true,
-    });
+    };
+    if (!model.tree.isLazy) this.clampScroll();
+    flame.draw(scene);
+    if (model.tree.isLazy && this.clampScroll()) flame.draw(scene);
+    document.documentElement.dataset.painted ||= String(performance.now() | 0);
     this.mark();
+  }
+
+  /** First and last place to scroll to. */
+  scrollRange() {
+    const [highest, lowest] = this.model.rowRange();
+    return [highest * ROW, Math.max(highest * ROW, (lowest + 1) * ROW - this.flame.height)];
+  }
+
+  /** Whether the picture was scrolled beyond its end. */
+  clampScroll() {
+    const { flame } = this;
+    if (!flame.scroll) return false;
+    const [first, last] = this.scrollRange();
+    const before = flame.scroll;
+    flame.scroll = Math.max(first, Math.min(last, before));
+    return flame.scroll !== before;
   }
 
   /** Stacks that are gone stand in the difference only. */
@@ -200,29 +330,9 @@ export class App {
     return this.model.sides === 2 && this.state.view === 'diff' && this.model.removedCount > 0;
   }
 
-  rootName() {
-    const side =
-      this.model.sides === 1
-        ? ''
-        : this.state.removed && this.canShowRemoved()
-          ? 'gone since base'
-          : this.state.view === 'diff'
-            ? this.state.reversed
-              ? 'base, coloured by what head changes'
-              : 'head, coloured by its difference from base'
-            : this.state.view;
-    return side ? `all – ${side}` : 'all';
-  }
-
   mark() {
     const { model } = this;
-    const matches = model.matches;
-    this.flame.mark({
-      hover: this.hover,
-      selected: model.selected,
-      hasMatches: !!matches,
-      matches: (node) => !!matches && matches(node),
-    });
+    this.flame.mark({ hover: this.hover, selected: model.selected, matches: model.matches });
     this.drawStatus();
   }
 
@@ -230,22 +340,10 @@ export class App {
     const { model, hoverBox } = this;
     const node = this.hover >= 0 ? this.hover : model.selected;
     const merged = hoverBox && hoverBox.merged > 1 ? ` (first of ${hoverBox.merged} frames too narrow to draw)` : '';
-    this.status.replaceChildren(...(node < 0 ? [] : [h('bdi', {}, model.nameOf(node)), `${merged} — ${this.figuresOf(node)}`]));
+    this.status.replaceChildren(...(node < 0 ? [] : [h('bdi', {}, model.nameOf(node)), `${merged} — ${figuresOf(model, node)}`]));
     // What a screen reader is told follows the keyboard, not the pointer.
     const at = model.selected >= 0 ? model.selected : model.zoom;
-    this.active.replaceChildren(h('bdi', {}, model.nameOf(at)), `, ${this.figuresOf(at)}, depth ${model.tree.depth[at]}`);
-  }
-
-  /** @param {number} node */
-  figuresOf(node) {
-    const { model } = this;
-    const { unit } = model.meta;
-    const [base, head] = model.valueOf(node);
-    const [totalBase, totalHead] = model.totals();
-    if (model.sides === 1) return `${amount(head, unit)} ${percent(head, totalHead)}`;
-    const sides = `base ${amount(base, unit)} ${percent(base, totalBase)} → head ${amount(head, unit)} ${percent(head, totalHead)}`;
-    const change = `${signedAmount(head - base, unit)} ${signedPercent(head - base, base)} of base`;
-    return `${sides} · ${change} · ${/** @type {any} */ (STATE_WORDS)[model.stateOf(node)]}`;
+    this.active.replaceChildren(h('bdi', {}, model.nameOf(at)), `, ${figuresOf(model, at)}, depth ${model.tree.depth[at]}`);
   }
 
   drawInspector() {
@@ -259,10 +357,7 @@ export class App {
     this.inspector.replaceChildren(
       inspect(model, node, pinned, {
         pick: (func) => this.pickFunction(func),
-        callers: (func) =>
-          this.set({ callers: shortHash(model.functions[func].key), callees: '', picked: '', zoom: '', selected: '' }),
-        callees: (func) =>
-          this.set({ callees: shortHash(model.functions[func].key), callers: '', picked: '', zoom: '', selected: '' }),
+        around: (func, which) => this.showAround(func, which),
         copy: (text, what) => this.copy(text, what),
         zoom: (at) => this.set({ zoom: pathOf(model.tree, model.functions, at) }),
       }),
@@ -291,30 +386,7 @@ export class App {
 
   drawCrumbs() {
     const { model } = this;
-    const path = [];
-    for (let at = model.zoom; at >= 0; at = model.tree.parent[at]) path.push(at);
-    path.reverse();
-    const shown = path.length > 9 ? [...path.slice(0, 3), -1, ...path.slice(-5)] : path;
-    this.crumbs.replaceChildren(
-      ...shown.map((node) =>
-        node < 0
-          ? h('span.dim', {}, '…')
-          : h(
-              'button.link',
-              {
-                type: 'button',
-                title: model.nameOf(node),
-                'aria-current': node === model.zoom,
-                onclick: () => this.set({ zoom: pathOf(model.tree, model.functions, node) }),
-              },
-              model.nameOf(node),
-            ),
-      ),
-    );
-    if (model.zoom > 0)
-      this.crumbs.append(
-        h('button', { type: 'button', title: 'reset the zoom (0)', onclick: () => this.set({ zoom: '' }) }, 'reset'),
-      );
+    this.crumbs.replaceChildren(...crumbs(model, (node) => this.set({ zoom: pathOf(model.tree, model.functions, node) })));
   }
 
   drawLegend() {
@@ -336,7 +408,14 @@ export class App {
   /** @param {string} text */
   searchSoon(text) {
     clearTimeout(this.searchTimer);
-    this.searchTimer = setTimeout(() => this.set({ search: text, picked: '' }, true), 120);
+    const begin = performance.now();
+    const search = () => {
+      this.set({ search: text, picked: '' }, true);
+      // Typing waits for as long as the last search took.
+      queueMicrotask(() => (this.searchTook = performance.now() - begin));
+    };
+    if (this.searchTook < 30) search();
+    else this.searchTimer = setTimeout(search, Math.min(200, this.searchTook));
   }
 
   /** Leaves the field for the first match. */
@@ -379,14 +458,16 @@ export class App {
     const box = this.flame.hit(e.offsetX, e.offsetY);
     if (!box) return;
     const path = pathOf(this.model.tree, this.model.functions, box.node);
-    this.set({ selected: path, zoom: path });
+    this.set({ selected: path || ROOT, zoom: path });
   }
 
   /** @param {WheelEvent} e */
   wheeled(e) {
-    if (!this.maxScroll && !e.ctrlKey) return;
+    if (e.ctrlKey) return;
+    const [first, last] = this.scrollRange();
+    if (first === last) return;
     e.preventDefault();
-    this.flame.scroll = Math.max(0, Math.min(this.maxScroll || 0, this.flame.scroll + e.deltaY));
+    this.flame.scroll = Math.max(first, Math.min(last, this.flame.scroll + e.deltaY));
     this.refresh(false);
   }
 
@@ -394,13 +475,13 @@ export class App {
   selectNode(node, reveal = false) {
     const { model } = this;
     const path = pathOf(model.tree, model.functions, node);
-    const change = /** @type {Partial<State>} */ ({ selected: path });
-    const inZoom = node >= model.zoom && node < model.tree.end[model.zoom];
+    const change = /** @type {Partial<State>} */ ({ selected: path || ROOT });
+    const inZoom = model.tree.holds(model.zoom, node);
     if (reveal && (!inZoom || this.flame.place(node).w < 4))
       change.zoom = pathOf(model.tree, model.functions, model.tree.parent[node] > 0 ? model.tree.parent[node] : 0);
-    const y = model.tree.depth[node] * ROW;
+    const y = model.tree.row(node) * ROW;
     if (y < this.flame.scroll || y + ROW > this.flame.scroll + this.flame.height)
-      this.flame.scroll = Math.max(0, y - this.flame.height / 3);
+      this.flame.scroll = y - Math.floor(this.flame.height / 3);
     this.set(change, !reveal);
     this.live.textContent = model.nameOf(node);
   }
@@ -408,37 +489,29 @@ export class App {
   /** Shows all frames of a function and selects its widest. @param {number} func */
   pickFunction(func) {
     const { model } = this;
-    let best = -1;
-    for (let i = 1; i < model.tree.count; i++)
-      if (model.tree.func[i] === func && (best < 0 || model.widths[i] > model.widths[best])) best = i;
+    const best = model.widestOf(func);
     this.set({
       search: '',
-      picked: shortHash(model.functions[func].key),
+      picked: hashOf(model.functions[func]),
       selected: best > 0 ? pathOf(model.tree, model.functions, best) : '',
       zoom: best > 0 && this.flame.place(best).w >= 2 ? this.state.zoom : '',
+    });
+  }
+
+  /** What calls a function, what it calls, or both. @param {number} func @param {'callers'|'callees'|'both'} which */
+  showAround(func, which) {
+    const hash = hashOf(this.model.functions[func]);
+    this.set({
+      callers: which === 'callees' ? '' : hash,
+      callees: which === 'callers' ? '' : hash,
+      picked: '',
+      zoom: '',
+      selected: '',
     });
   }
 
   copySelection() {
     const node = this.model.selected >= 0 ? this.model.selected : this.hover;
     if (node > 0) this.copy(stackText(this.model, node), 'stack');
-  }
-}
-
-/** Pages from file:// may have no storage. @param {string} name */
-function remembered(name) {
-  try {
-    return localStorage.getItem(name) || '';
-  } catch {
-    return '';
-  }
-}
-
-/** @param {string} name @param {string} value */
-function remember(name, value) {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    // Not remembered, then.
   }
 }

@@ -102,7 +102,9 @@ export class Chronology {
     const deepest = this.boxes.reduce((most, box) => Math.max(most, box.depth), 0);
     this.canvas.style.height = `${(deepest + 1) * ROW}px`;
     const colour = (/** @type {number} */ node) =>
-      state.colour === 'diff' ? colours.difference(STATES[tree.state[node]], 5) : colours.of(tree.func[node], '', 0);
+      state.colour === 'diff'
+        ? colours.difference(model.shownMetric.tested ? STATES[tree.state[node]] : 'same', 5)
+        : colours.of(tree.func[node], '', 0);
     const hits = model.matches && model.functionHits;
     const faint = (/** @type {number} */ node) => !!hits && !hits[tree.func[node]];
     this.caption.textContent = this.captionOf(side, thread);
@@ -116,7 +118,7 @@ export class Chronology {
     const t = recording.threads[thread];
     const name = t ? `${t[4] || t[3] || 'thread'} (${t[2]})` : 'one thread';
     const which = model.sides === 1 ? '' : side ? ' of head' : ' of base';
-    return `${name}${which}${state.thread ? '' : ', the busiest thread; choose another above'}. Drag over the strip to look closer.`;
+    return `${name}${which}${state.thread ? '' : ', the busiest thread; choose another above'}. Drag over the strip to look closer${model.sides === 2 ? ' (base blue, head orange)' : ''}.`;
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a colour means. Hue is the direction of cost, texture is existence.
 
-/** @typedef {import('./decode.js').Func} Func */
+/** @typedef {import('./symbols.js').Func} Func */
 
 export const PALETTES = {
   kelvin: { more: '#d55e00', less: '#4393c3', new: '#8c2d04', gone: '#08519c', same: '#e6e4e0' },

@@ -2,12 +2,16 @@
 // The bar above the picture. It is built anew from the state after every change; the search field keeps its focus and its text.
 
 import { h } from './dom.js';
-import { digits, listName, percent } from './format.js';
+import { count, digits, listName, percent } from './format.js';
 
 /** @typedef {import('./app.js').App} App */
 
 /** What a choice takes with it: a path into another tree means nothing. */
-const FORGETS = { inverted: { zoom: '', selected: '' }, thread: { zoom: '' }, system: { zoom: '', selected: '' } };
+const FORGETS = {
+  inverted: { zoom: '', selected: '', callers: '', callees: '' },
+  thread: { zoom: '' },
+  system: { zoom: '', selected: '' },
+};
 
 /** @param {App} app @param {string} name @param {any} value */
 function change(app, name, value) {
@@ -85,10 +89,13 @@ function filters(app) {
   const { state } = app;
   const out = [];
   const name = (/** @type {string} */ hash) => listName(app.model.functionOf(hash)?.name || '');
-  if (app.model.functionOf(state.callers))
-    out.push(chip(app, `callers of ${name(state.callers)}`, { callers: '', zoom: '', selected: '' }));
-  if (app.model.functionOf(state.callees))
-    out.push(chip(app, `callees of ${name(state.callees)}`, { callees: '', zoom: '', selected: '' }));
+  const caller = app.model.functionOf(state.callees);
+  const callee = app.model.functionOf(state.callers);
+  const only = callee || caller;
+  if (only) {
+    const what = callee && callee === caller ? 'callers and callees' : callee ? 'callers' : 'callees';
+    out.push(chip(app, `${what} of ${listName(only.name)}`, { callers: '', callees: '', zoom: '', selected: '' }));
+  }
   if (app.model.functionOf(state.picked)) out.push(chip(app, name(state.picked), { picked: '', selected: '' }));
   if (state.range) out.push(chip(app, state.range.map((us) => (us / 1e6).toFixed(2)).join('–') + ' s', { range: null }));
   return out;
@@ -113,8 +120,9 @@ function search(app) {
   const share = sum[1] ? percent(sum[1] * model.factor, head) : percent(sum[0], base);
   const found = h(
     'span.found',
-    { title: model.searchError },
+    {},
     `${nodes.length ? `${nodes.indexOf(model.selected) + 1}/` : ''}${nodes.length} · ${share}`,
+    model.searchError && h('span.hint', {}, ` ${model.searchError}`),
   );
   if (!nodes.length) return [app.search, found];
   return [
@@ -129,24 +137,23 @@ function search(app) {
   ];
 }
 
+/** The value types that everything can show; the tested one is what the address leaves out. @param {App} app @returns {[string, string][]} */
+function metricChoices({ model }) {
+  return (model.meta.metrics || []).map((/** @type {any} */ m) => [
+    m.tested ? '' : m.name,
+    m.tested || model.sides === 1 ? m.name : `${m.name}, untested`,
+  ]);
+}
+
 /** @param {App} app @returns {(Node|false|null)[]} */
 function pieces(app) {
   const { model, state } = app;
   const two = model.sides === 2;
   const threads = [...model.threadNames().keys()].sort();
   const flame = state.tab === 'flame';
+  const metrics = metricChoices(app);
   return [
-    two &&
-      choice(app, 'view', 'Recording', [
-        ['base', 'Base', 'b'],
-        ['head', 'Head', 'h'],
-        ['diff', 'Diff', 'd'],
-      ]),
-    choice(app, 'tab', 'View', [
-      ['flame', 'Flame'],
-      ...(app.hasTimeline() ? [/** @type {[string, string]} */ (['timeline', 'Timeline'])] : []),
-      ['functions', 'Functions'],
-    ]),
+    metrics.length > 1 && select(app, 'metric', 'Metric', metrics),
     select(app, 'colour', 'Colour', [
       ...(two ? [/** @type {[string, string]} */ (['diff', 'difference'])] : []),
       ['origin', 'origin'],
@@ -168,7 +175,7 @@ function pieces(app) {
       ),
     flame &&
       app.canShowRemoved() &&
-      toggle(app, 'removed', `Removed (${model.removedCount})`, 'stacks that only base has, in base widths (e)'),
+      toggle(app, 'removed', `Removed (${count(model.removedCount)})`, 'stacks that only base has, in base widths (e)'),
     flame && toggle(app, 'inverted', 'Invert', 'callers below callees (i)'),
     threads.length > 1 &&
       select(app, 'thread', 'Thread', [['', 'all'], ...threads.map((t) => /** @type {[string, string]} */ ([t, t]))]),
@@ -178,18 +185,40 @@ function pieces(app) {
   ];
 }
 
+/** Which recording is shown, and how. @param {App} app */
+function views(app) {
+  return [
+    app.model.sides === 2 &&
+      choice(app, 'view', 'Recording', [
+        ['base', 'Base', 'b'],
+        ['head', 'Head', 'h'],
+        ['diff', 'Diff', 'd'],
+      ]),
+    choice(app, 'tab', 'View', [
+      ['flame', 'Flame'],
+      ...(app.hasTimeline() ? [/** @type {[string, string]} */ (['timeline', 'Timeline'])] : []),
+      ['functions', 'Functions'],
+    ]),
+  ];
+}
+
+/** Makes the controls of a bar anew; what had the focus has it again. @param {HTMLElement} bar @param {(Node|false|null)[]} list */
+function renew(bar, list) {
+  const focused = bar.contains(document.activeElement) ? document.activeElement : null;
+  const label = focused ? labelOf(focused) : '';
+  bar.replaceChildren(.../** @type {Node[]} */ (list.filter(Boolean)));
+  if (!label) return;
+  const again = [...bar.querySelectorAll('button, select, input')].find((e) => labelOf(e) === label);
+  /** @type {HTMLElement|undefined} */ (again)?.focus();
+}
+
 /** @param {App} app @param {HTMLElement} bar */
 export function drawControls(app, bar) {
-  const keep = /** @type {any} */ (document.activeElement)?.dataset?.keep;
-  const label = bar.contains(document.activeElement) ? labelOf(document.activeElement) : '';
-  bar.replaceChildren(.../** @type {Node[]} */ (pieces(app).filter(Boolean)));
-  if (keep === 'search') {
-    app.search.focus();
-    app.search.setSelectionRange(app.search.value.length, app.search.value.length);
-  } else if (label) {
-    const again = [...bar.querySelectorAll('button, select, input')].find((e) => labelOf(e) === label);
-    /** @type {HTMLElement|undefined} */ (again)?.focus();
-  }
+  const typing = /** @type {any} */ (document.activeElement)?.dataset?.keep === 'search';
+  renew(bar, pieces(app));
+  if (!typing) return;
+  app.search.focus();
+  app.search.setSelectionRange(app.search.value.length, app.search.value.length);
 }
 
 /** What a control is called, to find it again after it was built anew. @param {any} element */
@@ -200,12 +229,14 @@ function labelOf(element) {
 /** What concerns the page, not the picture. @param {App} app @param {HTMLElement} corner */
 export function drawCorner(app, corner) {
   const dark = app.colours.dark;
-  corner.replaceChildren(
+  renew(corner, [
+    ...views(app),
+    h('span.tool', {}, app.model.meta.tool),
     h(
       'button',
       { type: 'button', title: 'light or dark', 'aria-label': 'Switch between light and dark', onclick: () => app.switchTheme() },
       dark ? '☀' : '☾',
     ),
     h('button', { type: 'button', title: 'keys (?)', 'aria-label': 'Help', onclick: () => app.help.showModal() }, '?'),
-  );
+  ]);
 }

@@ -1,132 +1,103 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads the page's blocks. The other side is render/page_data.c.
+// The page's tree, samples and timeline.
 
-/** @param {string} text @returns {Uint8Array} */
-function fromBase64(text) {
-  if ('fromBase64' in Uint8Array) return /** @type {any} */ (Uint8Array).fromBase64(text);
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
-}
+import { Columns } from './block.js';
 
-/** @param {Uint8Array} bytes @returns {Promise<Uint8Array>} */
-async function gunzip(bytes) {
-  const stream = new Blob([/** @type {any} */ (bytes)]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
+/** @typedef {import('./symbols.js').Func} Func */
 
-/** The bytes of one block of the page. @param {string} name */
-export async function readBlock(name) {
-  const element = document.getElementById(`data-${name}`);
-  if (!element) throw new Error(`the page has no block "${name}"`);
-  return gunzip(fromBase64(element.textContent || ''));
-}
-
-/** Columns of LEB128 numbers; signed ones zigzag. */
-export class Columns {
-  /** @param {Uint8Array} bytes */
-  constructor(bytes) {
-    this.bytes = bytes;
-    this.at = 0;
+/** A tree in preorder; siblings in the shared order. */
+export class Tree {
+  /** @param {number} count */
+  constructor(count) {
+    this.count = count;
+    /** Function of a node, -1 for the root. */
+    this.func = new Int32Array(count).fill(-1);
+    this.parent = new Int32Array(count);
+    /** The id behind the last node of the subtree. */
+    this.end = new Int32Array(count);
+    this.depth = new Uint16Array(count);
+    /** @type {Uint8Array} */ this.state = new Uint8Array(count);
+    /** @type {Uint8Array} */ this.flags = new Uint8Array(count);
+    /** [base, head], unscaled. */
+    this.self = [new Float64Array(count), new Float64Array(count)];
+    this.total = [new Float64Array(count), new Float64Array(count)];
+    /** @type {Map<number, number[]>|null} node -> [low, high] of the total's difference */ this.intervals = null;
+    this.isLazy = false;
+    this.twin = 0;
   }
 
-  varint() {
-    let value = 0;
-    let scale = 1;
-    for (;;) {
-      if (this.at >= this.bytes.length) throw new Error("the page's data is cut off");
-      const byte = this.bytes[this.at++];
-      value += (byte & 127) * scale;
-      if (byte < 128) return value;
-      scale *= 128;
-    }
+  /** The first child, or -1. @param {number} node */
+  first(node) {
+    return node + 1 < this.end[node] ? node + 1 : -1;
   }
 
-  zigzag() {
-    const value = this.varint();
-    return value % 2 ? -(value + 1) / 2 : value / 2;
+  /** The sibling behind a node, or -1. @param {number} node */
+  next(node) {
+    const parent = this.parent[node];
+    return parent >= 0 && this.end[node] < this.end[parent] ? this.end[node] : -1;
   }
 
-  /** A column of multiples of one quantum. @param {number} count */
-  values(count) {
-    const quantum = this.varint();
-    const out = new Float64Array(count);
-    for (let i = 0; i < count; i++) out[i] = this.varint() * quantum;
-    return out;
+  /** The row a node is drawn in. @param {number} node */
+  row(node) {
+    return this.depth[node];
+  }
+
+  /** Whether its callees are drawn above it. @param {number} _node */
+  upward(_node) {
+    return false;
+  }
+
+  /** Whether `inner` lies in the subtree of `node`. @param {number} node @param {number} inner */
+  holds(node, inner) {
+    return inner >= node && inner < this.end[node];
+  }
+
+  /** The same nodes with other self values. @param {Float64Array[]} self */
+  withSelf(self) {
+    const other = Object.assign(Object.create(Tree.prototype), this);
+    other.self = self;
+    other.total = [new Float64Array(this.count), new Float64Array(this.count)];
+    sumTree(other);
+    return /** @type {Tree} */ (other);
   }
 }
 
-/**
- * @typedef {object} Tree a tree in preorder; `values[side]` are self values
- * @property {number} count
- * @property {Int32Array} func function of a node, -1 for the root
- * @property {Int32Array} parent
- * @property {Int32Array} end id behind the last node of the subtree
- * @property {Uint16Array} depth
- * @property {Uint8Array} state
- * @property {Uint8Array} flags
- * @property {Float64Array[]} self [base, head], unscaled
- * @property {Float64Array[]} total likewise
- * @property {Map<number, number[]>} [intervals] node -> [low, high] of the total's difference
- */
-
-/** Fills parent and end from depths. @param {Tree} tree */
+/** Fills parent and end from depths. One loop: a page is read before the browser has compiled any. @param {Tree} tree */
 export function linkTree(tree) {
+  const { count, depth, parent, end } = tree;
   const path = new Int32Array(65537);
-  for (let i = 0; i < tree.count; i++) {
-    const depth = tree.depth[i];
-    path[depth] = i;
-    tree.parent[i] = depth ? path[depth - 1] : -1;
+  let above = 0;
+  for (let i = 0; i < count; i++) {
+    const level = depth[i];
+    // What is as deep or deeper ends here.
+    if (i) for (; above >= level; above--) end[path[above]] = i;
+    path[level] = i;
+    parent[i] = level ? path[level - 1] : -1;
+    above = level;
   }
-  tree.end.fill(0);
-  for (let i = tree.count - 1; i >= 0; i--) {
-    if (tree.end[i] <= i) tree.end[i] = i + 1;
-    const parent = tree.parent[i];
-    if (parent >= 0 && tree.end[parent] < tree.end[i]) tree.end[parent] = tree.end[i];
-  }
+  for (; count && above >= 0; above--) end[path[above]] = count;
 }
 
-/** Totals from self values. @param {Tree} tree */
-export function sumTree(tree) {
-  for (let side = 0; side < 2; side++) {
+/** Totals from self values. @param {Tree} tree @param {number} [from] the first side that has any */
+export function sumTree(tree, from = 0) {
+  const { count, parent } = tree;
+  for (let side = from; side < 2; side++) {
     const total = tree.total[side];
     total.set(tree.self[side]);
-    for (let i = tree.count - 1; i > 0; i--) total[tree.parent[i]] += total[i];
+    for (let i = count - 1; i > 0; i--) total[parent[i]] += total[i];
   }
-}
-
-/** An empty tree of `count` nodes. @param {number} count @returns {Tree} */
-export function newTree(count) {
-  return {
-    count,
-    func: new Int32Array(count).fill(-1),
-    parent: new Int32Array(count),
-    end: new Int32Array(count),
-    depth: new Uint16Array(count),
-    state: new Uint8Array(count),
-    flags: new Uint8Array(count),
-    self: [new Float64Array(count), new Float64Array(count)],
-    total: [new Float64Array(count), new Float64Array(count)],
-  };
 }
 
 /** @param {Uint8Array} bytes @param {number} sides @returns {Tree} */
 export function decodeTree(bytes, sides) {
   const columns = new Columns(bytes);
   const count = columns.varint();
-  const tree = newTree(count);
-  let depth = 0;
-  for (let i = 0; i < count; i++) {
-    depth += columns.zigzag();
-    tree.depth[i] = depth;
-  }
-  for (let i = 0; i < count; i++) tree.func[i] = columns.varint() - 1;
-  for (let i = 0; i < count; i++) {
-    const byte = columns.bytes[columns.at++];
-    tree.state[i] = byte >> 4;
-    tree.flags[i] = byte & 15;
-  }
+  if (count > bytes.length) throw new Error("the page's data is cut off");
+  const tree = new Tree(count);
+  columns.steps(tree.depth);
+  columns.numbers(tree.func, 1);
+  tree.state = columns.raw(count);
+  tree.flags = columns.raw(count);
   for (let side = 2 - sides; side < 2; side++) tree.self[side] = columns.values(count);
   tree.intervals = new Map();
   let node = 0;
@@ -135,7 +106,7 @@ export function decodeTree(bytes, sides) {
     tree.intervals.set(node, [columns.zigzag(), columns.zigzag()]);
   }
   linkTree(tree);
-  sumTree(tree);
+  sumTree(tree, 2 - sides);
   return tree;
 }
 
@@ -144,30 +115,22 @@ export function decodeTree(bytes, sides) {
  * @property {number} count
  * @property {Int32Array} node
  * @property {Int32Array} thread
- * @property {Float64Array} times how often
- * @property {Float64Array} value
+ * @property {Int32Array} times how often
+ * @property {ArrayLike<number>[]} values by metric
  */
 
-/** @param {Uint8Array} bytes @param {number} sides @returns {(Samples|null)[]} [base, head] */
-export function decodeSamples(bytes, sides) {
+/** @param {Uint8Array} bytes @param {number} sides @param {{isCount: boolean}[]} metrics @returns {(Samples|null)[]} [base, head] */
+export function decodeSamples(bytes, sides, metrics) {
   const columns = new Columns(bytes);
   /** @type {(Samples|null)[]} */
   const out = [null, null];
   for (let side = 2 - sides; side < 2; side++) {
     const count = columns.varint();
-    const samples = {
-      count,
-      node: new Int32Array(count),
-      thread: new Int32Array(count),
-      times: new Float64Array(count),
-      value: new Float64Array(0),
-    };
-    let node = 0;
-    for (let i = 0; i < count; i++) samples.node[i] = node += columns.zigzag();
-    for (let i = 0; i < count; i++) samples.thread[i] = columns.varint();
-    for (let i = 0; i < count; i++) samples.times[i] = columns.varint();
-    samples.value = columns.values(count);
-    out[side] = samples;
+    if (count > bytes.length) throw new Error("the page's data is cut off");
+    const node = columns.steps(new Int32Array(count));
+    const thread = columns.numbers(new Int32Array(count));
+    const times = columns.numbers(new Int32Array(count));
+    out[side] = { count, node, thread, times, values: metrics.map((m) => (m.isCount ? times : columns.values(count))) };
   }
   return out;
 }
@@ -186,71 +149,11 @@ export function decodeTimeline(bytes, sides) {
   const out = [null, null];
   for (let side = 2 - sides; side < 2; side++) {
     const count = columns.varint();
-    const timeline = { count, time: new Float64Array(count), sample: new Int32Array(count) };
-    let time = 0;
-    for (let i = 0; i < count; i++) timeline.time[i] = time += columns.zigzag();
-    for (let i = 0; i < count; i++) timeline.sample[i] = columns.varint();
-    out[side] = timeline;
+    if (count > bytes.length) throw new Error("the page's data is cut off");
+    const time = new Float64Array(count);
+    let now = 0;
+    for (let i = 0; i < count; i++) time[i] = now += columns.zigzag();
+    out[side] = { count, time, sample: columns.numbers(new Int32Array(count)) };
   }
   return out;
-}
-
-/**
- * @typedef {object} Func a function as the page tells it
- * @property {number} id
- * @property {string} name
- * @property {string} module
- * @property {string} file
- * @property {number} line
- * @property {string} key
- * @property {number} origin index of ORIGINS
- * @property {number} rule
- * @property {number} source
- * @property {number} code 0 unknown, 1 same, 2 changed
- * @property {number} rank place in the shared order of siblings
- * @property {number[]} rawSelf
- * @property {number[]} rawTotal
- * @property {any} [self]
- * @property {any} [total]
- * @property {string} [tier]
- * @property {number|null} [movedTo]
- */
-
-export const ORIGINS = ['unknown', 'user', 'library', 'system'];
-export const STATES = ['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'];
-
-/** @param {any} meta @returns {Func[]} */
-export function decodeFunctions(meta) {
-  const strings = meta.strings;
-  return meta.functions.map((/** @type {any[]} */ f, /** @type {number} */ id) => ({
-    id,
-    name: strings[f[0]],
-    module: strings[f[1]],
-    file: strings[f[2]],
-    line: f[3],
-    key: strings[f[4]],
-    origin: f[5],
-    rule: f[6],
-    source: f[7],
-    code: f[8],
-    rawSelf: f[9],
-    rawTotal: f[10],
-    self: f[11],
-    total: f[12],
-    tier: f[13],
-    movedTo: f[14],
-    rank: meta.ranks[id],
-  }));
-}
-
-/** Everything but the timeline, which is decoded when it is opened. */
-export async function readPage() {
-  const meta = JSON.parse(new TextDecoder().decode(await readBlock('meta')));
-  const [tree, samples] = await Promise.all([readBlock('tree'), readBlock('samples')]);
-  return {
-    meta,
-    functions: decodeFunctions(meta),
-    tree: decodeTree(tree, meta.sides),
-    samples: decodeSamples(samples, meta.sides),
-  };
 }

@@ -3,28 +3,27 @@
 // average colour.
 
 import { css, inkOn, mix } from './colour.js';
-import { isolated, shorterNames } from './format.js';
+import { isolated } from './format.js';
+import { Labels } from './labels.js';
+import { leftOf } from './layout.js';
 
-/** @typedef {import('./decode.js').Tree} Tree */
+/** @typedef {import('./layout.js').AnyTree} AnyTree */
 
 export const ROW = 19;
 const LABEL_FROM = 28;
 const PAD = 4;
-const FONT = '12px system-ui, "Segoe UI", Roboto, sans-serif';
 
 /** @typedef {{x: number, w: number, node: number, merged: number}} Box */
 
 /**
  * @typedef {object} Scene
- * @property {Tree} tree
- * @property {Float64Array} widths
- * @property {Float64Array} left
+ * @property {AnyTree} tree
+ * @property {(node: number) => number} width
  * @property {number} zoom the node that fills the width
  * @property {(node: number) => number[]} colour
  * @property {(node: number) => string} state
  * @property {(node: number) => string} name
  * @property {boolean} textures hatch new and gone
- * @property {boolean} down root on top
  */
 
 export class Flame {
@@ -34,28 +33,36 @@ export class Flame {
     this.overlay = overlay;
     this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
     this.overlayContext = /** @type {CanvasRenderingContext2D} */ (overlay.getContext('2d'));
-    /** @type {Box[][]} */ this.rows = [];
+    /** @type {Map<number, Box[]>} by row, from left to right */ this.rows = new Map();
     this.scroll = 0;
     this.width = 0;
     this.height = 0;
-    /** @type {Map<string, {width: number, forms: [string, number][]}>} */ this.labels = new Map();
+    this.ratio = 0;
+    this.labels = new Labels(this.context);
     /** @type {Scene|null} */ this.scene = null;
     this.dark = false;
+    this.marked = false;
+    this.reached = 0;
+    this.drawn = false;
     /** @type {Map<string, CanvasPattern>} */ this.patterns = new Map();
   }
 
-  resize() {
-    const box = /** @type {HTMLElement} */ (this.canvas.parentElement).getBoundingClientRect();
+  /** Whether it is another size than before. @param {number} width @param {number} height */
+  resize(width, height) {
     const ratio = window.devicePixelRatio || 1;
-    this.width = Math.max(1, Math.floor(box.width));
-    this.height = Math.max(1, Math.floor(box.height));
+    width = Math.max(1, Math.floor(width));
+    height = Math.max(1, Math.floor(height));
+    if (width === this.width && height === this.height && ratio === this.ratio) return false;
+    Object.assign(this, { width, height, ratio });
     for (const canvas of [this.canvas, this.overlay]) {
-      canvas.width = this.width * ratio;
-      canvas.height = this.height * ratio;
+      canvas.width = width * ratio;
+      canvas.height = height * ratio;
     }
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.overlayContext.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.patterns.clear();
+    this.labels.reset();
+    return true;
   }
 
   /** Hatches tell new and gone apart without hue. @param {string} state */
@@ -77,133 +84,137 @@ export class Flame {
 
   /** Left edge and width of a node on screen. @param {number} node */
   place(node) {
-    const { left, widths, zoom } = /** @type {Scene} */ (this.scene);
-    const scale = widths[zoom] > 0 ? this.width / widths[zoom] : 0;
-    return { x: (left[node] - left[zoom]) * scale, w: widths[node] * scale };
+    const { tree, width, zoom } = /** @type {Scene} */ (this.scene);
+    if (!tree.holds(zoom, node)) return { x: 0, w: this.width };
+    const scale = width(zoom) > 0 ? this.width / width(zoom) : 0;
+    return { x: leftOf(tree, width, zoom, node) * scale, w: width(node) * scale };
+  }
+
+  /** What fills the width: the zoomed node; callers and callees alike when nothing is zoomed. @param {Scene} scene */
+  static parts({ tree, zoom }) {
+    return tree.twin && zoom === 0 ? [1, tree.twin] : [zoom];
   }
 
   /** @param {Scene} scene */
   draw(scene) {
+    this.drawn = true;
     this.scene = scene;
-    const { tree, widths, left, zoom } = scene;
+    const { tree, width, zoom } = scene;
     const c = this.context;
     c.fillStyle = this.dark ? '#17181a' : '#fff';
     c.fillRect(0, 0, this.width, this.height);
-    this.rows = [];
-    const scale = widths[zoom] > 0 ? this.width / widths[zoom] : 0;
+    this.rows = new Map();
+    const scale = width(zoom) > 0 ? this.width / width(zoom) : 0;
     if (!scale) return;
-    const base = left[zoom];
-    const firstRow = Math.floor(this.scroll / ROW);
-    const lastRow = Math.ceil((this.scroll + this.height) / ROW);
-    const path = [];
-    for (let at = tree.parent[zoom]; at >= 0; at = tree.parent[at]) path.push(at);
-    for (const node of path) this.box(scene, tree.depth[node], 0, this.width, node, 1);
-    for (let i = zoom; i < tree.end[zoom];) {
-      const w = widths[i] * scale;
-      if (w === 0) {
-        i = tree.end[i];
-        continue;
-      }
-      const x = (left[i] - base) * scale;
-      const row = tree.depth[i];
-      if (row > lastRow) {
-        i = tree.end[i];
-      } else if (w < 1) {
-        i = this.run(scene, i, x, scale, base);
-      } else {
-        if (row >= firstRow - 1) this.box(scene, row, x, w, i, 1);
-        i++;
-      }
+    for (const part of Flame.parts(scene)) {
+      // The root has no row of its own between callers and callees.
+      for (let at = tree.parent[part]; at >= (tree.twin ? 1 : 0); at = tree.parent[at])
+        this.box(scene, 0, this.width, tree.twin && at === tree.twin ? 1 : at);
+      this.subtree(scene, part, scale);
     }
   }
 
-  /** Siblings narrower than a pixel each, as one block. @param {Scene} scene @param {number} node @param {number} x @param {number} scale @param {number} base */
-  run(scene, node, x, scale, base) {
-    const { tree, widths, left } = scene;
-    const parentEnd = tree.parent[node] < 0 ? tree.count : tree.end[tree.parent[node]];
-    let colour = scene.colour(node);
-    let weight = widths[node];
-    let merged = 1;
-    let i = tree.end[node];
-    for (; i < parentEnd && widths[i] * scale < 1 && (left[i] + widths[i] - base) * scale - x < 3; i = tree.end[i]) {
-      if (widths[i] === 0) continue;
-      weight += widths[i];
-      merged++;
-      colour = mix(colour, scene.colour(i), widths[i] / weight);
+  /** Depth first, so that every row is filled from left to right. @param {Scene} scene @param {number} top @param {number} scale */
+  subtree(scene, top, scale) {
+    const { tree, width } = scene;
+    const first = Math.floor((this.scroll - this.ahead(tree)) / ROW);
+    const last = Math.ceil((this.scroll + this.height + this.ahead(tree)) / ROW);
+    // By level below `top`: the node to come, and where it begins.
+    const nodes = [top];
+    const lefts = [0];
+    for (let level = 0; level >= 0;) {
+      const node = nodes[level];
+      if (node < 0) {
+        level--;
+        continue;
+      }
+      const x = lefts[level];
+      const w = width(node) * scale;
+      if (w < 1) {
+        nodes[level] = w > 0 ? this.run(scene, node, x, scale) : tree.next(node);
+        if (w > 0) lefts[level] = this.reached;
+        continue;
+      }
+      nodes[level] = level ? tree.next(node) : -1;
+      lefts[level] = x + w;
+      const row = tree.row(node);
+      if (!tree.twin || node !== tree.twin) this.box(scene, x, w, node);
+      if (tree.upward(node) ? row <= first : row >= last) continue;
+      nodes[++level] = tree.first(node);
+      lefts[level] = x;
     }
+  }
+
+  /** What is made when it is looked at is made a screen ahead, so that there is something to scroll to. @param {AnyTree} tree */
+  ahead(tree) {
+    return tree.isLazy ? this.height : 0;
+  }
+
+  /**
+   * Siblings narrower than a pixel each, as one block; returns the node behind them.
+   * @param {Scene} scene @param {number} node @param {number} x @param {number} scale
+   */
+  run(scene, node, x, scale) {
+    const { tree, width } = scene;
+    let colour = scene.colour(node);
+    let weight = 0;
+    let merged = 0;
+    let at = node;
+    for (; at >= 0; at = tree.next(at)) {
+      const own = width(at);
+      if (own * scale >= 1 || (merged && (weight + own) * scale >= 3)) break;
+      if (own === 0) continue;
+      weight += own;
+      if (merged++) colour = mix(colour, scene.colour(at), own / weight);
+    }
+    const row = tree.row(node);
+    const y = row * ROW - this.scroll;
     const w = Math.max(weight * scale, 0.6);
+    this.reached = x + weight * scale;
+    this.add(row, { x, w, node, merged });
+    if (y > this.height || y + ROW < 0) return at;
     this.context.fillStyle = css(colour);
-    const y = tree.depth[node] * ROW - this.scroll;
     this.context.globalAlpha = Math.min(1, w);
     this.context.fillRect(x, y, w, ROW - 1);
     this.context.globalAlpha = 1;
-    (this.rows[tree.depth[node]] ||= []).push({ x, w, node, merged });
-    return i;
+    return at;
   }
 
-  /** @param {Scene} scene @param {number} row @param {number} x @param {number} w @param {number} node @param {number} merged */
-  box(scene, row, x, w, node, merged) {
+  /** @param {number} row @param {Box} box */
+  add(row, box) {
+    const list = this.rows.get(row);
+    if (list) list.push(box);
+    else this.rows.set(row, [box]);
+  }
+
+  /** @param {Scene} scene @param {number} x @param {number} w @param {number} node */
+  box(scene, x, w, node) {
     const c = this.context;
+    const row = scene.tree.row(node);
     const y = row * ROW - this.scroll;
+    this.add(row, { x, w, node, merged: 1 });
+    if (y > this.height || y + ROW < 0) return;
     const colour = scene.colour(node);
     const state = scene.state(node);
     const gap = w > 3 ? 0.6 : 0;
-    (this.rows[row] ||= []).push({ x, w, node, merged });
-    if (y > this.height || y + ROW < 0) return;
     c.fillStyle = css(colour);
     c.fillRect(x, y, w - gap, ROW - 1);
     if (scene.textures && (state === 'new' || state === 'gone')) {
       c.fillStyle = this.pattern(state);
       c.fillRect(x, y, w - gap, ROW - 1);
     }
-    if (w < LABEL_FROM) return;
+    const room = Math.min(x + w, this.width) - Math.max(x, 0) - 2 * PAD;
+    if (w < LABEL_FROM || room < LABEL_FROM - 2 * PAD) return;
     const sign = scene.textures && state === 'new' ? '+ ' : scene.textures && state === 'gone' ? '− ' : '';
-    this.label(
-      sign + scene.name(node),
-      Math.max(x, 0) + PAD,
-      y,
-      Math.min(x + w, this.width) - Math.max(x, 0) - 2 * PAD,
-      inkOn(colour),
-    );
-  }
-
-  /** Widths of a name's forms, measured once. @param {string} name */
-  formsOf(name) {
-    let forms = this.labels.get(name);
-    if (!forms) {
-      this.context.font = FONT;
-      forms = { width: 0, forms: shorterNames(name).map((form) => [form, this.context.measureText(form).width]) };
-      this.labels.set(name, forms);
-    }
-    return forms.forms;
-  }
-
-  /** @param {string} name @param {number} x @param {number} y @param {number} room @param {string} ink */
-  label(name, x, y, room, ink) {
-    if (room < LABEL_FROM - 2 * PAD) return;
-    const forms = this.formsOf(name.length > 400 ? name.slice(0, 400) : name);
-    let text = '';
-    for (const [form, width] of forms)
-      if (width <= room) {
-        text = form;
-        break;
-      }
-    if (!text) {
-      const [form, width] = forms[forms.length - 1];
-      const letters = Math.floor((form.length * room) / width) - 1;
-      if (letters < 2) return;
-      text = `${form.slice(0, letters)}…`;
-    }
-    const c = this.context;
-    c.font = FONT;
-    c.fillStyle = ink;
-    c.textBaseline = 'middle';
-    c.fillText(isolated(text), x, y + ROW / 2 - 0.5);
+    const text = this.labels.fit(sign + scene.name(node), room);
+    if (!text) return;
+    c.fillStyle = inkOn(colour);
+    c.fillText(isolated(text), Math.max(x, 0) + PAD, y + ROW / 2 - 0.5);
   }
 
   /** The box at a point, or null. @param {number} x @param {number} y @returns {Box|null} */
   hit(x, y) {
-    const row = this.rows[Math.floor((y + this.scroll) / ROW)];
+    const row = this.rows.get(Math.floor((y + this.scroll) / ROW));
     if (!row) return null;
     let low = 0;
     let high = row.length;
@@ -216,37 +227,50 @@ export class Flame {
     return box && x < box.x + Math.max(box.w, 1) ? box : null;
   }
 
-  /** Outlines over the picture. @param {{hover: number, selected: number, matches: (node: number) => boolean, hasMatches: boolean}} marks */
-  mark({ hover, selected, matches, hasMatches }) {
+  /** Outlines over the picture. @param {{hover: number, selected: number, matches: ((node: number) => boolean)|null}} marks */
+  mark({ hover, selected, matches }) {
     const c = this.overlayContext;
-    c.clearRect(0, 0, this.width, this.height);
+    if (this.marked) c.clearRect(0, 0, this.width, this.height);
+    this.marked = !!matches || hover >= 0 || selected >= 0;
     if (!this.scene) return;
-    if (hasMatches) {
-      for (let row = 0; row < this.rows.length; row++)
-        for (const box of this.rows[row] || []) {
-          const y = row * ROW - this.scroll;
-          if (matches(box.node)) {
-            c.strokeStyle = '#c026d3';
-            c.lineWidth = 2;
-            if (box.w >= 2) c.strokeRect(box.x + 1, y + 1, box.w - 2.5, ROW - 3);
-            else ((c.fillStyle = '#c026d3'), c.fillRect(box.x, y, 1, ROW - 1));
-          } else {
-            c.fillStyle = this.dark ? 'rgba(23,24,26,.55)' : 'rgba(255,255,255,.6)';
-            c.fillRect(box.x, y, box.w, ROW - 1);
-          }
+    if (matches) this.markMatches(matches);
+    const ink = this.dark ? '#fff' : '#000';
+    this.outline(hover, ink, 1);
+    this.outline(selected, ink, 2.5);
+  }
+
+  /** @param {(node: number) => boolean} matches */
+  markMatches(matches) {
+    const c = this.overlayContext;
+    const shade = this.dark ? 'rgba(23,24,26,.55)' : 'rgba(255,255,255,.6)';
+    for (const [row, boxes] of this.rows) {
+      const y = row * ROW - this.scroll;
+      if (y > this.height || y + ROW < 0) continue;
+      for (const box of boxes) {
+        if (!matches(box.node)) {
+          c.fillStyle = shade;
+          c.fillRect(box.x, y, box.w, ROW - 1);
+        } else if (box.w >= 2) {
+          c.strokeStyle = '#c026d3';
+          c.lineWidth = 2;
+          c.strokeRect(box.x + 1, y + 1, box.w - 2.5, ROW - 3);
+        } else {
+          c.fillStyle = '#c026d3';
+          c.fillRect(box.x, y, 1, ROW - 1);
         }
+      }
     }
-    for (const [node, colour, width] of /** @type {[number, string, number][]} */ ([
-      [hover, this.dark ? '#fff' : '#000', 1],
-      [selected, this.dark ? '#fff' : '#000', 2.5],
-    ])) {
-      if (node < 0) continue;
-      const row = this.scene.tree.depth[node];
-      const inZoom = node >= this.scene.zoom && node < this.scene.tree.end[this.scene.zoom];
-      const { x, w } = inZoom ? this.place(node) : { x: 0, w: this.width };
-      c.strokeStyle = colour;
-      c.lineWidth = width;
-      c.strokeRect(x + width / 2, row * ROW - this.scroll + width / 2, Math.max(w - width - 0.6, 1), ROW - 1 - width);
-    }
+  }
+
+  /** @param {number} node @param {string} colour @param {number} width */
+  outline(node, colour, width) {
+    if (node < 0) return;
+    const { tree, zoom } = /** @type {Scene} */ (this.scene);
+    if (!tree.holds(zoom, node) && !tree.holds(node, zoom)) return;
+    const { x, w } = this.place(node);
+    const c = this.overlayContext;
+    c.strokeStyle = colour;
+    c.lineWidth = width;
+    c.strokeRect(x + width / 2, tree.row(node) * ROW - this.scroll + width / 2, Math.max(w - width - 0.6, 1), ROW - 1 - width);
   }
 }

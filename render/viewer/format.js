@@ -9,15 +9,30 @@ const TIME_STEPS = [
   [1, 'ns'],
 ];
 
+/** @type {[number, string][]} */
+const SIZE_STEPS = [
+  [2 ** 40, 'TiB'],
+  [2 ** 30, 'GiB'],
+  [2 ** 20, 'MiB'],
+  [2 ** 10, 'KiB'],
+];
+
 /** @param {number} value @param {string} unit */
 export function amount(value, unit) {
   if (!Number.isFinite(value)) return '–';
+  if (unit === 'bytes') return sizeText(value);
   if (unit !== 'nanoseconds') return `${count(value)}${unit === 'count' ? '' : ` ${unit}`}`;
   const size = Math.abs(value);
   if (size === 0) return '0 s';
   // What rounds to 1000 of a unit is 1.00 of the next.
   const [step, name] = TIME_STEPS.find(([step]) => size >= 0.9995 * step) || TIME_STEPS[TIME_STEPS.length - 1];
   return `${digits(value / step)} ${name}`;
+}
+
+/** @param {number} bytes */
+function sizeText(bytes) {
+  const [step, name] = SIZE_STEPS.find(([size]) => Math.abs(bytes) >= 0.9995 * size) || [1, 'B'];
+  return step === 1 ? `${count(bytes)} B` : `${digits(bytes / step)} ${name}`;
 }
 
 /** Three digits that count. @param {number} value */
@@ -42,6 +57,15 @@ export function signed(value) {
 /** @param {number} value @param {string} unit */
 export function signedAmount(value, unit) {
   return Number.isFinite(value) ? signed(value) + amount(Math.abs(value), unit) : '–';
+}
+
+/** Both ends of an interval in the unit of the greater one. @param {number} low @param {number} high @param {string} unit */
+export function interval(low, high, unit) {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  const [step, name] = (unit === 'nanoseconds' && TIME_STEPS.find(([step]) => size >= 0.9995 * step)) || [0, ''];
+  if (!step) return `${signedAmount(low, unit)} to ${signedAmount(high, unit)}`;
+  const end = (/** @type {number} */ value) => signed(value) + digits(Math.abs(value) / step);
+  return `${end(low)} to ${end(high)} ${name}`;
 }
 
 /** @param {number} part @param {number} whole */
@@ -77,7 +101,8 @@ export function shorterNames(name) {
 }
 
 /** Names the standard library's strings as people write them. @param {string} name */
-function plainStrings(name) {
+export function plainStrings(name) {
+  if (!name.includes('std::')) return name;
   return name
     .replace(/std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> ?>/g, 'std::string')
     .replace(/std::basic_string_view<char, std::char_traits<char> ?>/g, 'std::string_view');

@@ -2,7 +2,7 @@
 // The list of all functions under the picture.
 
 import { h } from './dom.js';
-import { amount, listName, percent, signedAmount, signedPercent } from './format.js';
+import { amount, count, interval, listName, percent, signedAmount, signedPercent } from './format.js';
 import { Grid } from './table.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -30,15 +30,14 @@ const NAMES = [
     full: (r) => r.f.name,
     value: (r) => r.f.name,
   },
-  { id: 'module', title: 'module', left: true, width: '7em', text: (r) => r.f.module, value: (r) => r.f.module },
+  { id: 'module', title: 'module', left: true, width: '6.5em', text: (r) => r.f.module, value: (r) => r.f.module },
 ];
 
 /** @param {Model} model @returns {Column[]} */
 function singleColumns(model) {
-  const { unit } = model.meta;
   /** @param {'self'|'total'} id @returns {Column[]} */
   const pair = (id) => [
-    { id, title: id, width: '6em', text: (r) => amount(r[id][1], unit), value: (r) => r[id][1] },
+    { id, title: id, width: '6em', text: (r) => amount(r[id][1], model.unit), value: (r) => r[id][1] },
     {
       id: `${id}-share`,
       title: `${id} %`,
@@ -50,51 +49,20 @@ function singleColumns(model) {
   return [...NAMES, ...pair('self'), ...pair('total')];
 }
 
-/** @param {Model} model @returns {Column[]} */
-function diffColumns(model) {
-  const { unit } = model.meta;
-  /** @param {number} side */
-  const share = (side) => (/** @type {any} */ r) =>
-    `${amount(r.total[side], unit)}, ${percent(r.total[side], model.totals()[side])} of ${side ? 'head' : 'base'}`;
+/** @param {Model} model @param {any} r */
+function intervalOf(model, r) {
+  if (model.filtered || r.e?.low == null) return '–';
+  return interval(r.e.low, r.e.high, model.unit);
+}
+
+/** How much of base the difference is, and how sure. @param {Model} model @returns {Column[]} */
+function provenColumns(model) {
   return [
-    ...NAMES,
-    {
-      id: 'base',
-      title: 'base',
-      hint: 'total time in base',
-      width: '5.2em',
-      text: (r) => amount(r.total[0], unit),
-      full: share(0),
-      value: (r) => r.total[0],
-    },
-    {
-      id: 'head',
-      title: 'head',
-      hint: 'total time in head, scaled',
-      width: '5.2em',
-      text: (r) => amount(r.total[1], unit),
-      full: share(1),
-      value: (r) => r.total[1],
-    },
-    {
-      id: 'self',
-      title: 'Δ self',
-      width: '5.8em',
-      text: (r) => signedAmount(difference(r.self), unit),
-      value: (r) => Math.abs(difference(r.self)),
-    },
-    {
-      id: 'delta',
-      title: 'Δ total',
-      width: '5.8em',
-      text: (r) => signedAmount(difference(r.total), unit),
-      value: (r) => Math.abs(difference(r.total)),
-    },
     {
       id: 'percent',
       title: 'Δ %',
       hint: 'of base',
-      width: '5.8em',
+      width: '5em',
       text: (r) => signedPercent(difference(r.total), r.total[0]),
       value: (r) => (r.total[0] ? Math.abs(r.total[1] / r.total[0] - 1) : Infinity),
     },
@@ -102,23 +70,63 @@ function diffColumns(model) {
       id: 'interval',
       title: '95 % interval of Δ',
       hint: 'of the difference in total, tested over the whole recordings: without filters',
-      width: '11.5em',
-      text: (r) =>
-        model.filtered || r.f.total?.low == null
-          ? '–'
-          : `${signedAmount(r.f.total.low, unit)} to ${signedAmount(r.f.total.high, unit)}`,
-      value: (r) => r.f.total?.low ?? -Infinity,
+      width: '9.6em',
+      text: (r) => intervalOf(model, r),
+      value: (r) => r.e?.low ?? -Infinity,
     },
     {
       id: 'state',
       title: 'verdict',
       hint: 'proven changes first, the largest on top',
       left: true,
-      width: '5.6em',
-      text: (r) => r.f.total?.state || '',
-      value: (r) => /** @type {any} */ (RANK[r.f.total?.state] || 0) * 1e18 + Math.abs(difference(r.total)),
-      className: (r) => `s-${r.f.total?.state}`,
+      width: '5.2em',
+      text: (r) => (model.shownMetric.tested ? r.e?.state || '' : '–'),
+      value: (r) => /** @type {any} */ (RANK[r.e?.state] || 0) * 1e18 + Math.abs(difference(r.total)),
+      className: (r) => `s-${r.e?.state}`,
     },
+  ];
+}
+
+/** @param {Model} model @returns {Column[]} */
+function diffColumns(model) {
+  /** @param {number} side */
+  const share = (side) => (/** @type {any} */ r) =>
+    `${amount(r.total[side], model.unit)}, ${percent(r.total[side], model.totals()[side])} of ${side ? 'head' : 'base'}`;
+  return [
+    ...NAMES,
+    {
+      id: 'base',
+      title: 'base',
+      hint: 'total time in base',
+      width: '4.4em',
+      text: (r) => amount(r.total[0], model.unit),
+      full: share(0),
+      value: (r) => r.total[0],
+    },
+    {
+      id: 'head',
+      title: 'head',
+      hint: 'total time in head, scaled',
+      width: '4.4em',
+      text: (r) => amount(r.total[1], model.unit),
+      full: share(1),
+      value: (r) => r.total[1],
+    },
+    {
+      id: 'self',
+      title: 'Δ self',
+      width: '5em',
+      text: (r) => signedAmount(difference(r.self), model.unit),
+      value: (r) => Math.abs(difference(r.self)),
+    },
+    {
+      id: 'delta',
+      title: 'Δ total',
+      width: '5em',
+      text: (r) => signedAmount(difference(r.total), model.unit),
+      value: (r) => Math.abs(difference(r.total)),
+    },
+    ...provenColumns(model),
   ];
 }
 
@@ -156,9 +164,9 @@ export class FunctionList {
     const { model, state } = this.app;
     const text = this.text.value.toLowerCase();
     const wanted = this.state.value;
-    this.grid.selected = model.selected > 0 ? model.tree.func[model.selected] : null;
-    if (!model.isNew('list', model.sums, text, wanted, state.origins)) {
-      this.grid.paint();
+    const selected = model.selected > 0 ? model.tree.func[model.selected] : null;
+    if (!model.isNew('list', model.sums, model.tree, text, wanted, state.origins)) {
+      this.grid.select(selected);
       return;
     }
     const { self, total } = model.sums;
@@ -167,11 +175,12 @@ export class FunctionList {
       const totals = [total[0][f.id], total[1][f.id] * model.factor];
       if (!totals[0] && !totals[1]) continue;
       if (text && !f.name.toLowerCase().includes(text) && !f.module.toLowerCase().includes(text)) continue;
-      if (wanted && f.total?.state !== wanted) continue;
+      const e = f.total;
+      if (wanted && e?.state !== wanted) continue;
       if (state.origins && !state.origins.includes(String(f.origin))) continue;
-      rows.push({ f, total: totals, self: [self[0][f.id], self[1][f.id] * model.factor] });
+      rows.push({ f, e, total: totals, self: [self[0][f.id], self[1][f.id] * model.factor] });
     }
-    this.count.textContent = `${rows.length} of ${model.functions.length}`;
-    this.grid.setRows(rows);
+    this.count.textContent = `${count(rows.length)} of ${count(model.functions.length)}`;
+    this.grid.setRows(rows, selected);
   }
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The top of the page: what was compared, the verdict in words to quote, what limits it; and the legend at its foot.
 
-import { ORIGINS, STATES } from './decode.js';
+import { ORIGINS, STATES } from './symbols.js';
 import { css, ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import { amount, count, listName, percent, signedAmount } from './format.js';
 import { swatch } from './inspector.js';
 
 /** @typedef {import('./model.js').Model} Model */
+
+const SENTENCES = 3;
 
 /** @param {any} r */
 function recordingLine(r) {
@@ -24,20 +26,23 @@ function recordingLine(r) {
   return facts.filter(Boolean).join(' · ');
 }
 
-/** The first three changes in sentences to quote. @param {Model} model */
+/** One change in a sentence to quote. @param {ReturnType<Model['provenChanges']>[0]} change @param {string} unit */
+function sentence({ f, e, own }, unit) {
+  const name = h('bdi', { title: f.name }, listName(f.name));
+  if (e.state === 'new') return [name, ` is new and takes ${amount(e.head, unit)}. `];
+  if (e.state === 'gone') return [name, ` is gone; it took ${amount(e.base, unit)}. `];
+  const share = percent(Math.abs(e.delta), e.base);
+  return [
+    name,
+    `${own ? '' : ', with what it calls,'} takes ${share} ${e.delta > 0 ? 'more' : 'less'} time (${signedAmount(e.delta, unit)}). `,
+  ];
+}
+
+/** The first three changes. @param {Model} model */
 function sentences(model) {
-  const { unit } = model.meta;
-  const own = model.provenFunctions(true);
-  const changed = own.length ? own : model.provenFunctions(false);
-  if (!changed.length) return [h('p.dim', {}, 'None is proven.')];
-  return changed.slice(0, 3).map((f) => {
-    const e = own.length ? f.self : f.total;
-    const name = h('code', { title: f.name }, listName(f.name));
-    if (e.state === 'new') return h('p', {}, name, ` is new and takes ${amount(e.head, unit)}.`);
-    if (e.state === 'gone') return h('p', {}, name, ` is gone; it took ${amount(e.base, unit)}.`);
-    const share = percent(Math.abs(e.delta), e.base);
-    return h('p', {}, name, ` takes ${share} ${e.delta > 0 ? 'more' : 'less'} time (${signedAmount(e.delta, unit)}).`);
-  });
+  const changed = model.provenChanges();
+  if (!changed.length) return h('p.changes', {}, 'No change of a function is proven.');
+  return h('p.changes', {}, ...changed.slice(0, SENTENCES).flatMap((change) => sentence(change, model.meta.unit)));
 }
 
 /** @param {Model} model */
@@ -55,8 +60,10 @@ function ledger(model) {
       h(
         'tr',
         {},
-        h('th', {}, 'origin'),
-        ...(model.sides === 2 ? ['base', 'head, scaled', 'difference'] : ['time', 'of total']).map((t) => h('th', {}, t)),
+        h('th', { scope: 'col' }, 'origin'),
+        ...(model.sides === 2 ? ['base', 'head, scaled', 'difference'] : ['time', 'of total']).map((t) =>
+          h('th', { scope: 'col' }, t),
+        ),
       ),
     ),
     h(
@@ -94,6 +101,16 @@ function evidenceLine(e) {
   return `Evidence: ${mode}${aa}.`;
 }
 
+/** What limits the proof. Base against itself should flag next to nothing. @param {any} meta */
+function warningList({ warnings, evidence: e }) {
+  const list = [...warnings];
+  if (e.aaDone && e.aaFlags > Math.max(1, e.q * e.aaFunctions))
+    list.push(
+      `base against itself already flags ${e.aaFlags} of ${e.aaFunctions} functions: single functions are less sure than they look`,
+    );
+  return list.length > 0 && h('ul.warnings', {}, ...list.map((text) => h('li', {}, text)));
+}
+
 /** @param {Model} model @param {HTMLElement} corner */
 export function header(model, corner) {
   const { meta } = model;
@@ -102,20 +119,19 @@ export function header(model, corner) {
   return h(
     'header',
     {},
-    h('div.top', {}, h('h1', { title }, title), h('span.tool', {}, meta.tool, corner)),
+    h('div.top', {}, h('h1', { title }, title), corner),
     model.sides === 2 && h('p.verdict', {}, h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), ' ', meta.verdictText),
     model.sides === 2 && meta.scaleText && h('p.dim', {}, meta.scaleText),
-    meta.warnings.length > 0 && h('ul.warnings', {}, ...meta.warnings.map((/** @type {string} */ w) => h('li', {}, w))),
+    model.sides === 2 && sentences(model),
+    warningList(meta),
     h(
       'details.more',
       {},
-      h('summary', {}, model.sides === 2 ? 'Changes, origins, evidence, recordings' : 'Origins and recording'),
+      h('summary', {}, model.sides === 2 ? 'Origins, evidence, recordings' : 'Origins and recording'),
       h(
         'div.columns',
         {},
-        model.sides === 2 &&
-          h('div', {}, h('h3', {}, 'Largest proven changes'), ...sentences(model), h('p.dim', {}, evidenceLine(meta.evidence))),
-        h('div', {}, h('h3', {}, 'By origin'), ledger(model)),
+        h('div', {}, h('h3', {}, 'By origin'), ledger(model), model.sides === 2 && h('p.dim', {}, evidenceLine(meta.evidence))),
         h(
           'div',
           {},
@@ -159,6 +175,8 @@ export function legend(model, colours, state, toggle) {
   if (colours.mode === 'function') return [h('span.dim', {}, 'Colour: one hue a function, the same in every report.')];
   if (colours.mode === 'bottleneck')
     return [h('span.dim', {}, 'Colour: what bounds the time. This profile has no hardware counters, so nothing is coloured.')];
+  if (!model.shownMetric.tested)
+    return [h('span.dim', {}, `Colour: only ${model.meta.metric} was tested, so nothing is coloured as changed.`)];
   const c = colours.colours();
   const words = { more: 'more time', less: 'less time', new: '+ new', gone: '− gone' };
   return [

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Everything that is known of one frame.
 
-import { ORIGINS } from './decode.js';
+import { ORIGINS } from './symbols.js';
 import { ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
-import { amount, listName, percent, signedAmount, signedPercent } from './format.js';
+import { amount, interval as intervalText, listName, percent, signedAmount, signedPercent } from './format.js';
 
 /** @typedef {import('./model.js').Model} Model */
 
@@ -18,6 +18,7 @@ export const STATE_WORDS = {
   moved: 'moved or renamed',
 };
 const CODE_WORDS = ['', 'same code on both sides', 'code changed'];
+const SAME_CODE = 1;
 
 /** @param {string} label @param {...any} values */
 function row(label, ...values) {
@@ -26,7 +27,7 @@ function row(label, ...values) {
 
 /** @param {Model} model @param {string} label @param {number[]} pair @param {number[]} totals */
 function sideBySide(model, label, pair, totals) {
-  const unit = model.meta.unit;
+  const unit = model.unit;
   if (model.sides === 1) return row(label, amount(pair[1], unit), percent(pair[1], totals[1]));
   const delta = pair[1] - pair[0];
   const points = (100 * delta) / Math.max(...totals, 1e-9);
@@ -48,15 +49,16 @@ function sideBySide(model, label, pair, totals) {
 function neighbours(model, func, callers) {
   const tree = model.callTree;
   const sums = new Map();
-  for (let i = 1; i < tree.count; i++) {
-    const mine = callers ? tree.func[i] === func : tree.parent[i] > 0 && tree.func[tree.parent[i]] === func;
-    if (!mine) continue;
-    const other = callers ? tree.func[tree.parent[i]] : tree.func[i];
-    if (other < 0) continue;
+  const add = (/** @type {number} */ other, /** @type {number} */ node) => {
+    if (other < 0) return;
     const sum = sums.get(other) || [0, 0];
-    sum[0] += tree.total[0][i];
-    sum[1] += tree.total[1][i] * model.factor;
+    sum[0] += tree.total[0][node];
+    sum[1] += tree.total[1][node] * model.factor;
     sums.set(other, sum);
+  };
+  for (const node of model.framesOf(func)) {
+    if (callers) add(tree.func[tree.parent[node]], node);
+    else for (let child = tree.first(node); child >= 0; child = tree.next(child)) add(tree.func[child], child);
   }
   return [...sums].sort((a, b) => Math.max(...b[1]) - Math.max(...a[1])).slice(0, 6);
 }
@@ -95,10 +97,9 @@ export function stackText(model, node) {
   return out.reverse().join('\n');
 }
 
-/** One proven change in a line. @param {Model} model @param {import('./decode.js').Func} f @param {boolean} own @param {(func: number) => void} pick */
-function changeItem(model, f, own, pick) {
+/** One proven change in a line. @param {Model} model @param {ReturnType<Model['provenChanges']>[0]} change @param {(func: number) => void} pick */
+function changeItem(model, { f, e }, pick) {
   const { unit } = model.meta;
-  const e = own ? f.self : f.total;
   const figures =
     e.state === 'new'
       ? amount(e.head, unit)
@@ -115,10 +116,9 @@ function changeItem(model, f, own, pick) {
 
 /** The proven changes, in the functions themselves where there are such. @param {Model} model @param {(func: number) => void} pick @param {number} most */
 export function changeList(model, pick, most) {
-  const own = model.provenFunctions(true);
-  const changed = own.length ? own : model.provenFunctions(false);
+  const changed = model.provenChanges();
   if (!changed.length) return h('p.dim', {}, 'No change is proven.');
-  const items = changed.slice(0, most).map((f) => changeItem(model, f, own.length > 0, pick));
+  const items = changed.slice(0, most).map((change) => changeItem(model, change, pick));
   const more = changed.length - items.length;
   return h('div', {}, h('ul.changes', {}, ...items), more > 0 && h('p.dim', {}, `and ${more} more in the function list`));
 }
@@ -131,91 +131,94 @@ export function overview(model, pick) {
 }
 
 /**
- * @param {Model} model @param {number} node @param {boolean} pinned
- * @param {{pick: (func: number) => void, callers: (func: number) => void, callees: (func: number) => void, copy: (text: string, what: string) => void, zoom: (node: number) => void}} actions
+ * What the inspector can do: choose a function, show what is around it, copy a text, zoom to a node.
+ * @typedef {{pick: (func: number) => void, around: (func: number, which: 'callers'|'callees'|'both') => void, copy: (text: string, what: string) => void, zoom: (node: number) => void}} Actions
  */
-export function inspect(model, node, pinned, actions) {
+
+/** Time of a frame, or of a function in all its frames. @param {Model} model @param {number[]} total @param {number[]} self @param {boolean} titled */
+function figures(model, total, self, titled) {
   const totals = model.totals();
-  const unit = model.meta.unit;
-  const func = model.tree.func[node];
-  const value = model.valueOf(node);
-  const self = model.selfOf(node);
-  const head = [
-    h(
-      'thead',
-      {},
-      model.sides === 1
-        ? h('tr', {}, h('th'), h('th', {}, 'time'), h('th', {}, 'of total'))
-        : h('tr', {}, h('th'), h('th', {}, 'base'), h('th', {}, 'head, scaled'), h('th', {}, 'difference')),
-    ),
-  ];
-  const table = h(
-    'table',
-    {},
-    ...head,
-    h('tbody', {}, sideBySide(model, 'total', value, totals), sideBySide(model, 'self', self, totals)),
-  );
-  if (func < 0) return h('div', {}, h('h2', {}, 'all'), table);
-  const f = model.functions[func];
-  const state = model.stateOf(node);
-  const interval = model.intervalOf(node);
-  const merged = model.sums;
-  return h(
-    'div',
-    {},
-    h('h2', { title: f.name }, f.name),
-    h(
-      'p.where',
-      {},
-      [f.module, f.file ? `${f.file}${f.line ? `:${f.line}` : ''}` : ''].filter(Boolean).join(' · ') || 'no file known',
-    ),
+  const titles = model.sides === 1 ? ['time', 'of total'] : ['base', 'head, scaled', 'difference'];
+  const head = h('thead', {}, h('tr', {}, h('th'), ...titles.map((title) => h('th', { scope: 'col' }, title))));
+  const body = h('tbody', {}, sideBySide(model, 'total', total, totals), sideBySide(model, 'self', self, totals));
+  return h('table', {}, titled && head, body);
+}
+
+/** Where a function is from. @param {Model} model @param {import('./symbols.js').Func} f @param {number} node */
+function provenance(model, f, node) {
+  const file = f.file ? `${f.file}${f.line ? `:${f.line}` : ''}` : '';
+  const inlined = model.tree.flags[node] & 1 ? ' · inlined' : '';
+  return [
+    h('p.where', {}, [f.module, file].filter(Boolean).join(' · ') || 'no file known'),
     h(
       'p.origin',
       {},
       swatch(ORIGIN_COLOURS[f.origin]),
       `${ORIGINS[f.origin]} – ${model.meta.ruleTexts[f.rule] || 'no rule recorded'}`,
-      h('span.dim', {}, ` · named by ${model.meta.nameSources[f.source]}${model.tree.flags[node] & 1 ? ' · inlined' : ''}`),
+      h('span.dim', {}, ` · named by ${model.meta.nameSources[f.source]}${inlined}`),
     ),
-    model.sides === 2 &&
-      h(
-        'p.state',
-        {},
-        h(`span.badge.${state}`, {}, STATE_WORDS[/** @type {keyof STATE_WORDS} */ (state)]),
-        CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}`),
-      ),
-    table,
-    interval &&
-      h('p.dim', {}, `95 % interval of the difference: ${signedAmount(interval[0], unit)} to ${signedAmount(interval[1], unit)}`),
-    model.sides === 2 &&
-      f.total?.detectable != null &&
-      h('p.dim', {}, `least change found with these recordings: ${amount(f.total.detectable, unit)}`),
+  ];
+}
+
+/** What is proven of a frame. @param {Model} model @param {import('./symbols.js').Func} f @param {number} node */
+function verdictOf(model, f, node) {
+  if (!model.shownMetric.tested)
+    return [h('p.dim', {}, `Only ${model.meta.metric} was tested: ${model.shownMetric.name} has no verdicts.`)];
+  const { unit } = model;
+  const state = model.stateOf(node);
+  const range = model.intervalOf(node);
+  const other = model.functions[f.movedTo];
+  const detectable = f.total?.detectable;
+  const placed = f.code === SAME_CODE && (state === 'more' || state === 'less');
+  return [
     h(
-      'section',
+      'p.state',
       {},
-      h('h3', {}, 'This function everywhere'),
-      h(
-        'table',
-        {},
-        h(
-          'tbody',
-          {},
-          sideBySide(model, 'total', [merged.total[0][func], merged.total[1][func] * model.factor], totals),
-          sideBySide(model, 'self', [merged.self[0][func], merged.self[1][func] * model.factor], totals),
-        ),
-      ),
+      h(`span.badge.${state}`, {}, STATE_WORDS[/** @type {keyof STATE_WORDS} */ (state)]),
+      CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}${placed ? ', other placement or callers' : ''}`),
     ),
+    other && h('p.dim', {}, 'Also called ', h('bdi', {}, other.name), ' on the other side.'),
+    range && h('p.dim', {}, `95 % interval of the difference: ${intervalText(range[0], range[1], unit)}`),
+    detectable != null && h('p.dim', {}, `least change found with these recordings: ${amount(detectable, unit)}`),
+  ];
+}
+
+/** @param {Model} model @param {number} node @param {Actions} actions */
+function buttons(model, node, actions) {
+  const func = model.tree.func[node];
+  const button = (/** @type {string} */ text, /** @type {() => void} */ onclick, title = '') =>
+    h('button', { type: 'button', onclick, title }, text);
+  return h(
+    'p.actions',
+    {},
+    button('Zoom', () => actions.zoom(node), 'Enter'),
+    button('Callers and callees', () => actions.around(func, 'both'), 'callers above, callees below (x)'),
+    button('All callers', () => actions.around(func, 'callers')),
+    button('All callees', () => actions.around(func, 'callees')),
+    button('Copy name', () => actions.copy(model.nameOf(node), 'name')),
+    button('Copy stack', () => actions.copy(stackText(model, node), 'stack'), 'c'),
+  );
+}
+
+/** @param {Model} model @param {number} node @param {boolean} pinned @param {Actions} actions */
+export function inspect(model, node, pinned, actions) {
+  const func = model.tree.func[node];
+  const table = figures(model, model.valueOf(node), model.selfOf(node), true);
+  if (func < 0) return h('div', {}, h('h2', {}, 'all'), table);
+  const f = model.functions[func];
+  const { total, self } = model.sums;
+  const scaled = (/** @type {Float64Array[]} */ of) => [of[0][func], of[1][func] * model.factor];
+  return h(
+    'div',
+    {},
+    h('h2', { title: f.name }, f.name),
+    ...provenance(model, f, node),
+    ...(model.sides === 2 ? verdictOf(model, f, node) : []),
+    table,
+    h('section', {}, h('h3', {}, 'This function everywhere'), figures(model, scaled(total), scaled(self), false)),
     pinned && neighbourList(model, 'Callers', neighbours(model, func, true), actions.pick),
     pinned && neighbourList(model, 'Callees', neighbours(model, func, false), actions.pick),
-    pinned &&
-      h(
-        'p.actions',
-        {},
-        h('button', { type: 'button', onclick: () => actions.zoom(node) }, 'Zoom'),
-        h('button', { type: 'button', onclick: () => actions.callers(func) }, 'All callers'),
-        h('button', { type: 'button', onclick: () => actions.callees(func) }, 'All callees'),
-        h('button', { type: 'button', onclick: () => actions.copy(f.name, 'name') }, 'Copy name'),
-        h('button', { type: 'button', onclick: () => actions.copy(stackText(model, node), 'stack') }, 'Copy stack'),
-      ),
+    pinned && buttons(model, node, actions),
   );
 }
 

@@ -17,7 +17,8 @@ const KEYS = [
   ['1 2 3 4', 'colour by difference, origin, function, bottleneck'],
   ['s', 'system calls on and off'],
   ['e', 'removed stacks'],
-  ['i', 'invert'],
+  ['i', 'invert: callers below callees'],
+  ['x', 'callers above and callees below the selected function; again: back'],
   ['c', 'copy the stack'],
   ['Escape', 'let go of the selection and the search'],
 ];
@@ -38,28 +39,53 @@ export function helpDialog() {
   return dialog;
 }
 
+/** The widest child, or -1. @param {App} app @param {number} node */
+function widestChild({ model }, node) {
+  let best = -1;
+  for (let child = model.tree.first(node); child >= 0; child = model.tree.next(child))
+    if (model.width(child) > 0 && (best < 0 || model.width(child) > model.width(best))) best = child;
+  return best;
+}
+
+/** The sibling before or behind a node, or -1. @param {App} app @param {number} node @param {boolean} behind */
+function sibling({ model }, node, behind) {
+  const { tree } = model;
+  const parent = tree.parent[node];
+  let before = -1;
+  for (let child = parent < 0 ? -1 : tree.first(parent); child >= 0; child = tree.next(child)) {
+    if (!(model.width(child) > 0)) continue;
+    if (!behind && child === node) return before;
+    if (behind && before === node) return child;
+    before = child;
+  }
+  return -1;
+}
+
+/** The frame above or below, as it is drawn. @param {App} app @param {number} node @param {boolean} down */
+function vertical(app, node, down) {
+  const { tree } = app.model;
+  if (tree.twin && node === 1 && !down) return widestChild(app, tree.twin);
+  if (tree.upward(node) !== down) return widestChild(app, node);
+  const parent = tree.parent[node];
+  return tree.twin && parent === tree.twin ? 1 : parent;
+}
+
 /** Moves the selection. @param {App} app @param {string} key */
 function move(app, key) {
   const { model } = app;
-  const { tree, widths } = model;
   const node = model.selected >= 0 ? model.selected : model.zoom;
-  let to = -1;
-  if (key === 'ArrowUp') {
-    to = tree.parent[node];
-  } else if (key === 'ArrowDown') {
-    for (let child = node + 1; child < tree.end[node]; child = tree.end[child])
-      if (widths[child] > 0 && (to < 0 || widths[child] > widths[to])) to = child;
-  } else {
-    const parent = tree.parent[node];
-    let before = -1;
-    for (let child = parent + 1; parent >= 0 && child < tree.end[parent]; child = tree.end[child]) {
-      if (!(widths[child] > 0)) continue;
-      if (key === 'ArrowLeft' && child === node) to = before;
-      if (key === 'ArrowRight' && before === node) to = child;
-      before = child;
-    }
-  }
+  const to =
+    key === 'ArrowUp' || key === 'ArrowDown'
+      ? vertical(app, node, key === 'ArrowDown')
+      : sibling(app, node, key === 'ArrowRight');
   if (to >= 0) app.selectNode(to);
+}
+
+/** @param {App} app */
+function aroundSelected(app) {
+  const { model, state } = app;
+  if (state.callers || state.callees) app.set({ callers: '', callees: '', zoom: '', selected: '' });
+  else if (model.selected > 0) app.showAround(model.tree.func[model.selected], 'both');
 }
 
 /** @type {Record<string, (app: App) => void>} */
@@ -81,6 +107,7 @@ const ACTIONS = {
   s: (app) => app.set({ system: app.state.system === 'show' ? 'hide' : 'show', zoom: '', selected: '' }),
   e: (app) => app.canShowRemoved() && app.set({ removed: !app.state.removed }),
   i: (app) => app.set({ inverted: !app.state.inverted, zoom: '', selected: '' }),
+  x: (app) => aroundSelected(app),
   c: (app) => app.copySelection(),
   '?': (app) => app.help.showModal(),
   Escape: (app) => app.set({ selected: '', search: '', picked: '', origins: '', states: '' }),

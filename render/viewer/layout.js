@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which side gives the widths, and where every node lies. One order of siblings for all views, so that position and zoom stay.
+// Which side gives the widths, and what lies where. One order of siblings for all views, so that position and zoom stay.
 
 /** @typedef {import('./decode.js').Tree} Tree */
+/** @typedef {import('./decode.js').Tree|import('./lazy.js').LazyTree} AnyTree */
 
 /**
- * Widths of all nodes in a view, in scaled units.
- * base, head: that side. diff: head's widths, or base's when reversed. removed: base's widths of what is gone, and of its callers.
- * @param {Tree} tree @param {{view: string, reversed: boolean, removed: boolean, factor: number}} options
+ * Which side's values are the widths: head's, or base's in its own view and in the difference when that is reversed.
+ * @param {{view: string, reversed: boolean}} state
  */
-export function widthsOf(tree, { view, reversed, removed, factor }) {
-  if (removed) return removedWidths(tree);
-  const side = view === 'base' || (view === 'diff' && reversed) ? 0 : 1;
-  if (side === 0 || factor === 1) return tree.total[side];
-  return tree.total[1].map((value) => value * factor);
+export function sideOf({ view, reversed }) {
+  return view === 'base' || (view === 'diff' && reversed) ? 0 : 1;
 }
 
-/** @param {Tree} tree */
-function removedWidths(tree) {
+/** Base's widths of what is gone, and of its callers. @param {Tree} tree */
+export function removedWidths(tree) {
   const widths = new Float64Array(tree.count);
   for (let i = tree.count - 1; i >= 0; i--) {
     if (tree.total[0][i] > 0 && tree.total[1][i] === 0) widths[i] = tree.total[0][i];
@@ -28,20 +25,19 @@ function removedWidths(tree) {
 
 /** How many stacks vanished: topmost nodes that only base has. @param {Tree} tree */
 export function countRemoved(tree) {
+  const [base, head] = tree.total;
   let count = 0;
   for (let i = 1; i < tree.count; i++)
-    if (tree.total[0][i] > 0 && tree.total[1][i] === 0 && (tree.parent[i] === 0 || tree.total[1][tree.parent[i]] > 0)) count++;
+    if (base[i] > 0 && head[i] === 0 && (tree.parent[i] === 0 || head[tree.parent[i]] > 0)) count++;
   return count;
 }
 
-/** Left edges: children stand side by side from their parent's left edge. @param {Tree} tree @param {Float64Array} widths */
-export function leftEdges(tree, widths) {
-  const left = new Float64Array(tree.count);
-  const used = new Float64Array(tree.count);
-  for (let i = 1; i < tree.count; i++) {
-    const parent = tree.parent[i];
-    left[i] = left[parent] + used[parent];
-    used[parent] += widths[i];
+/** Where a node begins, in the widths' unit, from the left edge of `zoom`. @param {AnyTree} tree @param {(node: number) => number} width @param {number} zoom @param {number} node */
+export function leftOf(tree, width, zoom, node) {
+  let left = 0;
+  for (let at = node; at !== zoom && at > 0 && at !== tree.twin; at = tree.parent[at]) {
+    const parent = tree.parent[at];
+    for (let sibling = tree.first(parent); sibling >= 0 && sibling !== at; sibling = tree.next(sibling)) left += width(sibling);
   }
   return left;
 }
@@ -49,6 +45,21 @@ export function leftEdges(tree, widths) {
 /** The deepest level that has a width. @param {Tree} tree @param {Float64Array} widths @param {number} node */
 export function depthBelow(tree, widths, node) {
   let deepest = tree.depth[node];
-  for (let i = node; i < tree.end[node]; i++) if (widths[i] > 0 && tree.depth[i] > deepest) deepest = tree.depth[i];
+  for (let i = node; i < tree.end[node]; i++) if (tree.depth[i] > deepest && widths[i] > 0) deepest = tree.depth[i];
   return deepest;
+}
+
+/**
+ * The nodes that matter to the eye, in preorder: those at least `least` wide, and no more than `most` of them.
+ * @param {AnyTree} tree @param {(node: number) => number} width @param {number} least @param {number} most @param {(node: number) => boolean} visit whether to go on below it
+ */
+export function walkWide(tree, width, least, most, visit) {
+  const open = tree.twin ? [tree.twin, 1] : [0];
+  for (let seen = 0; open.length && seen < most; seen++) {
+    const node = /** @type {number} */ (open.pop());
+    if (!visit(node)) continue;
+    const kids = [];
+    for (let child = tree.first(node); child >= 0; child = tree.next(child)) if (width(child) >= least) kids.push(child);
+    for (let i = kids.length - 1; i >= 0; i--) open.push(kids[i]);
+  }
 }

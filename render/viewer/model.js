@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From the page's data and the state to what is drawn. No browser in here.
 
-import { STATES, sumTree } from './decode.js';
-import { countRemoved, depthBelow, leftEdges, widthsOf } from './layout.js';
-import { calleesOf, coveredBy, filteredSelf, functionSums, inverted, withoutSystem } from './tree.js';
-import { nodeAt, shortHash } from './state.js';
+import { around, inverted, outermost } from './lazy.js';
+import { countRemoved, depthBelow, removedWidths, sideOf, walkWide } from './layout.js';
+import { matchAll, patternOf } from './pattern.js';
+import { nodeAt } from './state.js';
+import { hashOf, STATES } from './symbols.js';
+import { covered, filteredSelf, functionSums, withoutSystem } from './tree.js';
 
 const PROVEN = ['more', 'less', 'new', 'gone'];
+/** Below this part of the width nothing is looked for in a tree that is made while it is looked at. */
+const LEAST_PART = 1 / 4000;
+const MOST_NODES = 20000;
 
 /** @typedef {import('./decode.js').Tree} Tree */
-/** @typedef {import('./decode.js').Func} Func */
+/** @typedef {import('./layout.js').AnyTree} AnyTree */
+/** @typedef {import('./symbols.js').Func} Func */
 /** @typedef {import('./state.js').State} State */
 
 export class Model {
@@ -24,19 +30,27 @@ export class Model {
     this.hidden = [0, 0];
     this.shownBefore = [0, 0];
     this.removedCount = 0;
-    /** @type {Tree} */ this.tree = page.tree;
-    /** @type {Tree} before inverting */ this.callTree = page.tree;
-    /** @type {Float64Array} */ this.widths = new Float64Array(0);
-    this.left = new Float64Array(0);
+    /** @type {AnyTree} what is drawn */ this.tree = page.tree;
+    /** @type {Tree} before turning it around */ this.callTree = page.tree;
+    /** Which side's values are the widths. */
+    this.side = 1;
+    /** @type {Float64Array|null} widths of what is gone, where that is drawn */ this.gone = null;
+    this.width = (/** @type {number} */ node) => (this.gone ? this.gone[node] : this.tree.total[this.side][node]);
     this.zoom = 0;
     this.selected = -1;
     this.most = 0.5;
+    this.metric = this.testedMetric();
     /** @type {Map<string, any[]>} what each derived thing was last made from */ this.madeFrom = new Map();
-    this.deepest = 0;
-    this.sums = { self: [new Float64Array(0), new Float64Array(0)], total: [new Float64Array(0), new Float64Array(0)] };
+    /** @type {{self: Float64Array[], total: Float64Array[]}|null} */ this.sumsMade = null;
+    /** @type {{starts: Int32Array, nodes: Int32Array}|null} */ this.placesMade = null;
     /** @type {((node: number) => boolean)|null} */ this.matches = null;
-    /** @type {boolean[]} which functions a search finds */ this.functionHits = [];
+    /** @type {Uint8Array} which functions a search finds */ this.functionHits = new Uint8Array(0);
     this.searchError = '';
+    /** @type {((pattern: any, done: (hits: Uint8Array|null, error: string) => void) => void)|null} what can be stopped */ this.searchApart =
+      null;
+    /** @type {{text: string, hits: Uint8Array|null, error: string}|null} what was searched there */ this.foundApart = null;
+    /** @type {Map<string, Func>|null} */ this.byHash = null;
+    this.deepest = 0;
     this.found = { sum: [0, 0], nodes: /** @type {number[]} */ ([]) };
   }
 
@@ -54,30 +68,50 @@ export class Model {
     return names;
   }
 
+  /** Place of the metric that the evidence is about. */
+  testedMetric() {
+    return Math.max(
+      0,
+      (this.meta.metrics || []).findIndex((/** @type {any} */ m) => m.tested),
+    );
+  }
+
+  /** The value type that everything shows. @returns {{name: string, unit: string, tested: boolean}} */
+  get shownMetric() {
+    return this.meta.metrics?.[this.metric] || { name: this.meta.metric, unit: this.meta.unit, tested: true };
+  }
+
+  get unit() {
+    return this.shownMetric.unit;
+  }
+
+  /** What must be read before a state can be shown: samples, for what is filtered or of another metric. @param {State} state */
+  needsSamples(state) {
+    return !!state.thread || !!state.range || this.metricOf(state) !== this.testedMetric();
+  }
+
+  /** @param {State} state */
+  metricOf(state) {
+    const at = (this.meta.metrics || []).findIndex((/** @type {any} */ m) => m.name === state.metric);
+    return at < 0 ? this.testedMetric() : at;
+  }
+
   /** Recomputes what a change of state touches, and no more. @param {State} state */
   update(state) {
-    const { view, reversed, removed, zoom, selected } = state;
+    const { page } = this;
+    const { system, thread, range, callers, callees } = state;
+    this.metric = this.metricOf(state);
+    const samples = this.needsSamples(state) ? page.samples : null;
+    if (this.isNew('calls', system, thread, range, this.metric, samples, this.timelines)) this.rebuild(state);
+    if (this.isNew('tree', this.callTree, state.inverted, callers, callees)) this.turn(state);
+    this.draws(state);
+    this.zoom = nodeAt(this.tree, this.functions, state.zoom);
+    if (!(this.width(this.zoom) > 0) || this.zoom <= this.tree.twin) this.zoom = 0;
+    this.selected = state.selected ? nodeAt(this.tree, this.functions, state.selected) : -1;
     if (
-      this.isNew('tree', state.system, state.inverted, state.callers, state.callees, state.thread, state.range, this.timelines)
-    ) {
-      this.rebuild(state);
-      this.removedCount = this.sides === 2 && !state.inverted && !state.callers && !state.callees ? countRemoved(this.tree) : 0;
-      this.most = this.largestPoints();
-    }
-    if (this.isNew('widths', this.tree, view, reversed, removed)) {
-      this.widths = widthsOf(this.tree, {
-        view: this.sides === 1 ? 'head' : view,
-        reversed,
-        removed: removed && view === 'diff' && this.removedCount > 0,
-        factor: this.factor,
-      });
-      this.left = leftEdges(this.tree, this.widths);
-    }
-    this.zoom = nodeAt(this.tree, this.functions, zoom);
-    if (!(this.widths[this.zoom] > 0)) this.zoom = 0;
-    this.selected = selected ? nodeAt(this.tree, this.functions, selected) : -1;
-    if (this.isNew('deepest', this.widths, this.zoom)) this.deepest = depthBelow(this.tree, this.widths, this.zoom);
-    if (this.isNew('search', this.widths, state.search, state.picked, state.origins, state.states)) this.search(state);
+      this.isNew('search', this.tree, this.metric, this.side, this.gone, state.search, state.picked, state.origins, state.states)
+    )
+      this.search(state);
   }
 
   /** Whether something was last made from other things than these. @param {string} what @param {...any} from */
@@ -88,17 +122,16 @@ export class Model {
     return true;
   }
 
-  /** @param {State} state */
+  /** The call tree under the filters. @param {State} state */
   rebuild(state) {
-    /** @type {Tree} */ let tree = this.page.tree;
+    let { tree } = this.page;
     const ids = state.thread ? this.threadNames().get(state.thread) : null;
-    const self = filteredSelf(tree, this.page.samples, this.timelines, {
-      keepThread: ids ? (/** @type {number} */ side, /** @type {number} */ thread) => ids[side].has(thread) : undefined,
-      range: this.meta.recordings.every((/** @type {any} */ r) => r.hasTimeline) ? state.range : null,
-    });
-    if (self) {
-      tree = { ...tree, self, total: [new Float64Array(tree.count), new Float64Array(tree.count)] };
-      sumTree(tree);
+    const hasTimes = this.meta.recordings.every((/** @type {any} */ r) => r.hasTimeline);
+    const range = hasTimes ? state.range : null;
+    if (ids || range || this.metric !== this.testedMetric()) {
+      const keepThread = ids ? (/** @type {number} */ side, /** @type {number} */ thread) => ids[side].has(thread) : undefined;
+      const filters = { keepThread, range, metric: this.metric };
+      tree = tree.withSelf(filteredSelf(tree, this.page.samples, this.timelines, filters));
     }
     this.hidden = [0, 0];
     this.shownBefore = [tree.total[0][0], tree.total[1][0]];
@@ -108,13 +141,27 @@ export class Model {
       this.hidden = spliced.hidden;
     }
     this.callTree = tree;
-    this.sums = functionSums(tree, this.functions.length);
-    const caller = this.functionOf(state.callees);
+    this.sumsMade = null;
+    this.placesMade = null;
+  }
+
+  /** From the call tree to the one that is drawn. @param {State} state */
+  turn(state) {
     const callee = this.functionOf(state.callers);
-    if (callee) tree = inverted(tree, this.functions, (f) => f === callee.id);
-    else if (caller) tree = calleesOf(tree, this.functions, (f) => f === caller.id);
-    else if (state.inverted) tree = inverted(tree, this.functions);
-    this.tree = tree;
+    const caller = this.functionOf(state.callees);
+    const both = callee && caller && callee === caller;
+    const only = callee || caller;
+    if (only) this.tree = around(this.callTree, this.functions, only.id, { callers: !!callee, callees: both || !callee });
+    else this.tree = state.inverted ? inverted(this.callTree, this.functions) : this.callTree;
+    this.removedCount = this.sides === 2 && this.tree === this.callTree ? countRemoved(this.callTree) : 0;
+    this.most = this.largestPoints();
+  }
+
+  /** Whose widths are drawn. @param {State} state */
+  draws({ view, reversed, removed }) {
+    this.side = this.sides === 1 ? 1 : sideOf({ view, reversed });
+    const showsGone = removed && view === 'diff' && this.removedCount > 0;
+    if (this.isNew('gone', this.tree, showsGone)) this.gone = showsGone ? removedWidths(this.callTree) : null;
   }
 
   /** Percent of [base, head] that the system frames' toggle hides. */
@@ -122,16 +169,40 @@ export class Model {
     return this.hidden.map((value, side) => (this.shownBefore[side] ? (100 * value) / this.shownBefore[side] : 0));
   }
 
-  /** Whether what is shown is less than what was tested. */
+  /** Whether what is shown is not what was tested. */
   get filtered() {
     return this.callTree !== this.page.tree;
   }
 
-  /** Functions whose change is proven, the largest change first; `own`: in the function itself, not in what it calls. @param {boolean} own */
-  provenFunctions(own) {
-    const part = own ? 'self' : 'total';
-    const proven = this.functions.filter((f) => f[part] && PROVEN.includes(f[part].state));
-    return proven.sort((a, b) => Math.abs(b[part].delta) - Math.abs(a[part].delta));
+  /** Self and total of every function under the filters. */
+  get sums() {
+    return (this.sumsMade ||= functionSums(this.callTree, this.functions.length));
+  }
+
+  /** The call tree's frames of a function. @param {number} func @returns {Int32Array} */
+  framesOf(func) {
+    const { starts, nodes } = (this.placesMade ||= placesByFunction(this.callTree, this.functions.length));
+    return nodes.subarray(starts[func], starts[func + 1]);
+  }
+
+  /**
+   * Proven changes, the largest first: in the functions themselves where there are such, else in what they call, too.
+   * @returns {{f: Func, e: import('./symbols.js').Estimate, own: boolean}[]}
+   */
+  provenChanges() {
+    if (this.sides === 1) return [];
+    const own = this.provenIn('self');
+    return own.length ? own : this.provenIn('total');
+  }
+
+  /** @param {'self'|'total'} part */
+  provenIn(part) {
+    const out = [];
+    for (const f of this.functions) {
+      const e = f[part];
+      if (e && PROVEN.includes(e.state)) out.push({ f, e, own: part === 'self' });
+    }
+    return out.sort((a, b) => Math.abs(b.e.delta) - Math.abs(a.e.delta));
   }
 
   /** Scaled totals [base, head] of what is shown. */
@@ -141,7 +212,7 @@ export class Model {
 
   /** The length of a point on both sides. */
   scaleTotal() {
-    return Math.max(...this.totals()) || 1;
+    return Math.max(this.tree.total[0][0], this.tree.total[1][0] * this.factor) || 1;
   }
 
   /** Scaled [base, head] of a node. @param {number} node */
@@ -151,18 +222,20 @@ export class Model {
 
   /** @param {number} node */
   selfOf(node) {
+    // What is made when it is looked at knows its own part only then.
+    this.tree.first(node);
     return [this.tree.self[0][node], this.tree.self[1][node] * this.factor];
   }
 
   /** @param {number} node */
   pointsOf(node) {
-    const [base, head] = this.valueOf(node);
-    return (100 * (head - base)) / this.scaleTotal();
+    const [base, head] = this.tree.total;
+    return (100 * (head[node] * this.factor - base[node])) / this.scaleTotal();
   }
 
   /** @param {number} node */
   stateOf(node) {
-    return STATES[this.tree.state[node]];
+    return this.shownMetric.tested ? STATES[this.tree.state[node]] : 'unproven';
   }
 
   /** The interval of a node's difference, or null. @param {number} node */
@@ -170,48 +243,106 @@ export class Model {
     return this.tree === this.page.tree ? this.page.tree.intervals?.get(node) || null : null;
   }
 
-  largestPoints() {
-    let most = 0.5;
-    for (let i = 1; i < this.tree.count; i++) {
-      const state = this.tree.state[i];
-      if (state === 2 || state === 3) most = Math.max(most, Math.abs(this.pointsOf(i)));
-    }
-    return most;
+  /** The deepest row below the zoomed node that has something to draw, and the highest. */
+  rowRange() {
+    const { tree } = this;
+    if (tree.isLazy) return [/** @type {any} */ (tree).highestRow, /** @type {any} */ (tree).lowestRow];
+    const widths = this.gone || tree.total[this.side];
+    if (this.isNew('deepest', widths, this.zoom)) this.deepest = depthBelow(this.callTree, widths, this.zoom);
+    return [0, this.deepest];
   }
 
-  /** The text as a regular expression; null for none. Small letters match both cases. @param {string} text */
-  pattern(text) {
-    this.searchError = '';
-    if (!text) return null;
-    const flags = /[A-Z]/.test(text) ? '' : 'i';
-    try {
-      return new RegExp(text, flags);
-    } catch {
-      this.searchError = 'not a regular expression: searched as plain text';
-      return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), flags);
-    }
+  largestPoints() {
+    const { tree } = this;
+    let most = 0.5;
+    if (this.sides === 1 || !this.shownMetric.tested) return most;
+    const see = (/** @type {number} */ node) => {
+      const state = tree.state[node];
+      if (state === 2 || state === 3) most = Math.max(most, Math.abs(this.pointsOf(node)));
+    };
+    // Of callers only the functions themselves were tested.
+    if (tree.isLazy) for (let i = tree.first(0); i >= 0; i = tree.next(i)) see(i);
+    else for (let i = 1; i < this.callTree.count; i++) see(i);
+    return most;
   }
 
   /** @param {State} state */
   search({ search, picked, origins, states }) {
-    const pattern = this.pattern(search);
     this.matches = null;
+    this.searchError = '';
     this.found = { sum: [0, 0], nodes: [] };
     const only = this.functionOf(picked);
-    if (!pattern && !only && !origins && !states) return;
-    const hits = this.functions.map(
-      (f) => (!pattern || pattern.test(f.name)) && (!only || f === only) && (!origins || origins.includes(String(f.origin))),
-    );
+    if (!search && !only && !origins && !states) return;
+    const hits = this.namesFound(search);
+    for (const f of this.functions) if ((only && f !== only) || (origins && !origins.includes(String(f.origin)))) hits[f.id] = 0;
     this.functionHits = hits;
-    const { func, state } = this.tree;
-    this.matches = (node) => node > 0 && hits[func[node]] && (!states || states.includes(String(state[node])));
-    this.found = coveredBy(this.tree, this.matches);
-    this.found.nodes = this.found.nodes.filter((node) => this.widths[node] > 0);
+    const { tree } = this;
+    const wanted = STATES.map((_, i) => !states || (this.shownMetric.tested && states.includes(String(i))));
+    this.matches = (node) => node > 0 && hits[tree.func[node]] === 1 && wanted[tree.state[node]];
+    if (tree.isLazy) this.findIn(states ? null : hits);
+    else this.found = covered(this.callTree, hits, states ? wanted : null, this.gone || tree.total[this.side]);
   }
 
-  /** The function that the state tells by its hash; undefined: this report has none. @param {string} hash */
+  /** Which functions a text finds, by id; the ones found so far none while that is tried apart. @param {string} text */
+  namesFound(text) {
+    const all = new Uint8Array(this.functions.length);
+    if (!text) return all.fill(1);
+    const pattern = patternOf(text);
+    this.searchError = pattern.error;
+    const hits = matchAll(pattern, this.functions);
+    if (hits) return hits;
+    if (this.foundApart?.text === text) {
+      this.searchError = this.foundApart.error;
+      return this.foundApart.hits?.slice() || all;
+    }
+    this.searchError = 'searching…';
+    this.searchApart?.(pattern, (found, error) => (this.foundApart = { text, hits: found, error }));
+    return all;
+  }
+
+  /** What matches in a tree that is made while it is looked at. @param {Uint8Array|null} hits functions; null: by state too */
+  findIn(hits) {
+    const { tree } = this;
+    const matches = /** @type {(node: number) => boolean} */ (this.matches);
+    const sum = [0, 0];
+    /** @type {number[]} */ const nodes = [];
+    walkWide(tree, this.width, this.width(0) * LEAST_PART, MOST_NODES, (node) => {
+      if (!matches(node)) return true;
+      // The function between callers and callees is met twice.
+      if (tree.twin && node === 1) return true;
+      nodes.push(node === tree.twin ? 1 : node);
+      sum[0] += tree.total[0][node];
+      sum[1] += tree.total[1][node];
+      return false;
+    });
+    this.found = { sum: hits ? this.coveredAround(hits) : sum, nodes };
+  }
+
+  /** The time of stacks with a matching frame, of those that are drawn. @param {Uint8Array} hits */
+  coveredAround(hits) {
+    const { callTree, tree } = this;
+    const func = tree.first(0) < 0 ? -1 : tree.func[tree.first(0)];
+    const turned = /** @type {import('./lazy.js').LazyTree} */ (tree);
+    if (!turned.around) return covered(callTree, hits, null, null).sum;
+    const sum = [0, 0];
+    for (const node of func < 0 ? [] : outermost(callTree, func)) {
+      const own = hits[func] || (turned.around.callers && hasCaller(callTree, node, hits));
+      const part = own
+        ? [callTree.total[0][node], callTree.total[1][node]]
+        : turned.around.callees
+          ? covered(callTree, hits, null, null, node).sum
+          : [0, 0];
+      sum[0] += part[0];
+      sum[1] += part[1];
+    }
+    return sum;
+  }
+
+  /** The function that the state tells by its hash; undefined: this report has none. @param {string} hash @returns {Func|undefined} */
   functionOf(hash) {
-    return hash ? this.functions.find((f) => shortHash(f.key) === hash) : undefined;
+    if (!hash) return undefined;
+    this.byHash ||= new Map([...this.functions].reverse().map((f) => [hashOf(f), f]));
+    return this.byHash.get(hash);
   }
 
   /** @param {number} node */
@@ -219,4 +350,36 @@ export class Model {
     const func = this.tree.func[node];
     return func < 0 ? 'all' : this.functions[func].name;
   }
+
+  /** The widest node of a function in what is drawn, or -1. @param {number} func */
+  widestOf(func) {
+    let best = -1;
+    const see = (/** @type {number} */ node) => {
+      if (this.width(node) > 0 && (best < 0 || this.width(node) > this.width(best))) best = node;
+    };
+    if (!this.tree.isLazy) this.framesOf(func).forEach(see);
+    else
+      walkWide(this.tree, this.width, this.width(0) * LEAST_PART, MOST_NODES, (node) => {
+        if (this.tree.func[node] === func) see(node);
+        return true;
+      });
+    return best;
+  }
+}
+
+/** @param {Tree} tree @param {number} node @param {Uint8Array} hits by function */
+function hasCaller(tree, node, hits) {
+  for (let at = tree.parent[node]; at > 0; at = tree.parent[at]) if (hits[tree.func[at]]) return true;
+  return false;
+}
+
+/** The nodes of each function. @param {Tree} tree @param {number} functionCount */
+function placesByFunction(tree, functionCount) {
+  const { func, count } = tree;
+  const starts = new Int32Array(functionCount + 2);
+  for (let i = 1; i < count; i++) starts[func[i] + 2]++;
+  for (let f = 1; f < starts.length; f++) starts[f] += starts[f - 1];
+  const nodes = new Int32Array(Math.max(0, count - 1));
+  for (let i = 1; i < count; i++) nodes[starts[func[i] + 1]++] = i;
+  return { starts, nodes };
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is shown, and its short form in the address, so that a link opens the same frame, also in the report of another run.
 
-import { hashHue } from './colour.js';
+import { hashOf } from './symbols.js';
 
-/** @typedef {import('./decode.js').Tree} Tree */
-/** @typedef {import('./decode.js').Func} Func */
+/** @typedef {import('./layout.js').AnyTree} AnyTree */
+/** @typedef {import('./symbols.js').Func} Func */
 
 export const DEFAULTS = {
   view: 'diff', // base, head, diff
   tab: 'flame', // flame, timeline, functions
   colour: 'diff', // diff, origin, function, bottleneck
   palette: 'kelvin',
+  metric: '', // name of a value type; the tested one when empty
   system: 'show', // show, hide, fold
   reversed: false,
   removed: false,
   inverted: false,
-  callers: '', // hash of a function: only its callers
-  callees: '', // hash of a function: only what it calls, all its call sites together
+  callers: '', // hash of a function: its callers; with the same in callees, both around it
+  callees: '', // hash of a function: what it calls, all its call sites together
   thread: '',
   range: /** @type {number[]|null} */ (null),
   search: '',
@@ -42,6 +43,7 @@ const SHORT = {
   tab: 't',
   colour: 'c',
   palette: 'p',
+  metric: 'm',
   system: 's',
   reversed: 'r',
   removed: 'e',
@@ -58,29 +60,28 @@ const SHORT = {
   selected: 'f',
 };
 
-/** @param {string} key */
-export function shortHash(key) {
-  return Math.floor(hashHue(key) * 4294967296).toString(36);
-}
+/** Before the first step of a path that leads up, from a function to its callers, where there are callees too. */
+const UPWARD = '~';
 
-/** The frames from the root to a node. @param {Tree} tree @param {Func[]} functions @param {number} node */
+/** The frames from the root to a node. @param {AnyTree} tree @param {Func[]} functions @param {number} node */
 export function pathOf(tree, functions, node) {
   const out = [];
-  for (let at = node; at > 0; at = tree.parent[at]) out.push(shortHash(functions[tree.func[at]].key));
+  for (let at = node; at > 0; at = tree.parent[at]) out.push((at === tree.twin ? UPWARD : '') + hashOf(functions[tree.func[at]]));
   return out.reverse().join('.');
 }
 
-/** The node at a path, or as far as it goes. @param {Tree} tree @param {Func[]} functions @param {string} path */
+/** The node at a path, or as far as it goes. @param {AnyTree} tree @param {Func[]} functions @param {string} path */
 export function nodeAt(tree, functions, path) {
   let node = 0;
   if (!path) return 0;
   for (const step of path.split('.')) {
     let found = -1;
-    for (let child = node + 1; child < tree.end[node]; child = tree.end[child])
-      if (shortHash(functions[tree.func[child]].key) === step) {
-        found = child;
-        break;
-      }
+    if (tree.twin && node === 0 && step[0] === UPWARD) {
+      found = tree.twin;
+    } else {
+      for (let child = tree.first(node); child >= 0 && found < 0; child = tree.next(child))
+        if (hashOf(functions[tree.func[child]]) === step) found = child;
+    }
     if (found < 0) return node;
     node = found;
   }

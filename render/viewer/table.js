@@ -27,6 +27,7 @@ export class Grid {
     this.descending = true;
     /** @type {any} */ this.selected = null;
     this.active = 0;
+    this.painted = { rows: /** @type {any[]} */ ([]), first: 0, last: 0 };
     root.setAttribute('role', 'grid');
     this.head = document.createElement('div');
     this.head.className = 'grid-head';
@@ -68,28 +69,35 @@ export class Grid {
     this.root.style.setProperty('--columns', columns.map((c) => c.width).join(' '));
   }
 
-  /** @param {any[]} rows */
-  setRows(rows) {
+  /** @param {any[]} rows @param {number|null} selected id of a function */
+  setRows(rows, selected) {
     this.rows = rows;
-    this.sort();
+    this.selected = null;
+    this.order();
+    this.select(selected);
   }
 
   sort() {
+    this.order();
+    this.paint();
+  }
+
+  order() {
     const column = this.columns.find((c) => c.id === this.sortBy) || this.columns[0];
     if (!column) return;
     const sign = this.descending ? -1 : 1;
-    this.rows.sort((a, b) => {
-      const x = column.value(a);
-      const y = column.value(b);
-      const order = x < y ? -1 : x > y ? 1 : 0;
-      return order ? order * sign : a.f.name < b.f.name ? -1 : 1;
+    const keyed = this.rows.map((row) => ({ row, value: column.value(row) }));
+    keyed.sort((a, b) => {
+      if (a.value < b.value) return -sign;
+      if (a.value > b.value) return sign;
+      return a.row.f.name < b.row.f.name ? -1 : 1;
     });
+    this.rows = keyed.map(({ row }) => row);
     [...this.head.children].forEach((cell, i) => {
       cell.setAttribute('aria-sort', this.columns[i].id !== this.sortBy ? 'none' : this.descending ? 'descending' : 'ascending');
     });
     this.root.setAttribute('aria-rowcount', String(this.rows.length));
     this.space.style.height = `${this.rows.length * ROW_HEIGHT}px`;
-    this.paint();
   }
 
   /** @param {KeyboardEvent} event */
@@ -106,23 +114,52 @@ export class Grid {
     this.onSelect(this.rows[this.active]);
   }
 
+  /** Marks the row of a function, and brings it into view when it is another than before. @param {number|null} id */
+  select(id) {
+    if (id !== this.selected) this.reveal(id);
+    this.selected = id;
+    this.paint();
+  }
+
+  /** @param {number|null} id */
+  reveal(id) {
+    const at = id === null ? -1 : this.rows.findIndex((row) => row.f.id === id);
+    if (at < 0) return;
+    this.active = at;
+    const { scrollTop, clientHeight } = this.body;
+    const top = at * ROW_HEIGHT;
+    if (top < scrollTop || top + ROW_HEIGHT > scrollTop + clientHeight)
+      this.body.scrollTop = Math.max(0, top - Math.floor(clientHeight / 3));
+  }
+
+  /** Rows that stand in the page already are only marked anew. */
   paint() {
     const first = Math.max(0, Math.floor(this.body.scrollTop / ROW_HEIGHT) - 4);
     const last = Math.min(this.rows.length, Math.ceil((this.body.scrollTop + this.body.clientHeight) / ROW_HEIGHT) + 4);
-    const out = [];
-    for (let i = first; i < last; i++) out.push(this.line(i));
-    this.space.replaceChildren(...out);
+    if (this.painted.rows !== this.rows || this.painted.first !== first || this.painted.last !== last) {
+      this.painted = { rows: this.rows, first, last };
+      const out = [];
+      for (let i = first; i < last; i++) out.push(this.line(i));
+      this.space.replaceChildren(...out);
+    }
+    for (let i = first; i < last; i++) this.mark(/** @type {HTMLElement} */ (this.space.children[i - first]), this.rows[i]);
+  }
+
+  /** @param {HTMLElement} line @param {any} row */
+  mark(line, row) {
+    const selected = row.f.id === this.selected;
+    line.classList.toggle('selected', selected);
+    line.setAttribute('aria-selected', String(selected));
   }
 
   /** @param {number} i */
   line(i) {
     const row = this.rows[i];
     const line = document.createElement('div');
-    line.className = `grid-row ${row.f.id === this.selected ? 'selected' : ''}`;
+    line.className = 'grid-row';
     line.style.top = `${i * ROW_HEIGHT}px`;
     line.setAttribute('role', 'row');
     line.setAttribute('aria-rowindex', String(i + 1));
-    line.setAttribute('aria-selected', String(row.f.id === this.selected));
     for (const column of this.columns) {
       const cell = document.createElement('span');
       cell.className = `cell ${column.left ? 'text' : ''} ${column.className ? column.className(row) : ''}`;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From the page's tree to the tree that is shown: filters, the system-calls toggle, inverting. Nothing here touches the browser.
 
-import { newTree, linkTree, sumTree } from './decode.js';
+import { linkTree, sumTree, Tree } from './decode.js';
 
-/** @typedef {import('./decode.js').Tree} Tree */
-/** @typedef {import('./decode.js').Func} Func */
+/** @typedef {import('./symbols.js').Func} Func */
 /** @typedef {import('./decode.js').Samples} Samples */
 /** @typedef {import('./decode.js').Timeline} Timeline */
 
@@ -20,11 +19,12 @@ function doubled(array) {
 
 /** Collects nodes by (parent, function); `finish` puts them in preorder, siblings by rank. */
 export class TreeBuilder {
-  /** @param {Func[]} functions */
-  constructor(functions) {
+  /** @param {Func[]} functions @param {number} [expected] nodes */
+  constructor(functions, expected = 0) {
     this.functions = functions;
     this.count = 1;
-    const room = 1024;
+    let room = 1024;
+    while (room < expected) room *= 2;
     /** @type {Int32Array} */ this.func = new Int32Array(room);
     /** @type {Int32Array} */ this.parent = new Int32Array(room);
     /** @type {Float64Array} */ this.self0 = new Float64Array(room);
@@ -102,7 +102,7 @@ export class TreeBuilder {
       next[node] = first[this.parent[node]];
       first[this.parent[node]] = node;
     }
-    const tree = newTree(count);
+    const tree = new Tree(count);
     const placed = new Int32Array(count);
     let node = 0;
     for (let at = 0; at < count; at++) {
@@ -131,20 +131,21 @@ export class TreeBuilder {
  * @property {string} [thread] "side:id" keys joined, or "" for all; a thread's display name
  * @property {(side: number, thread: number) => boolean} [keepThread]
  * @property {number[]|null} [range] [from, to) in microseconds
+ * @property {number} [metric] whose values count
  */
 
 /**
- * Self values under thread and time filters, or null when nothing is filtered.
+ * Self values under thread and time filters, in a metric.
  * @param {Tree} tree @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {Filters} filters
  */
 export function filteredSelf(tree, samples, timelines, filters) {
-  const { keepThread, range } = filters;
-  if (!keepThread && !range) return null;
+  const { keepThread, range, metric = 0 } = filters;
   const out = [new Float64Array(tree.count), new Float64Array(tree.count)];
   for (let side = 0; side < 2; side++) {
     const s = samples[side];
     if (!s) continue;
     const timeline = timelines[side];
+    const values = s.values[metric];
     // Without times nothing of a side lies in a range.
     if (range && !timeline) continue;
     if (range && timeline) {
@@ -152,10 +153,10 @@ export function filteredSelf(tree, samples, timelines, filters) {
         if (timeline.time[i] < range[0] || timeline.time[i] >= range[1]) continue;
         const sample = timeline.sample[i];
         if (keepThread && !keepThread(side, s.thread[sample])) continue;
-        out[side][s.node[sample]] += s.value[sample] / s.times[sample];
+        out[side][s.node[sample]] += values[sample] / s.times[sample];
       }
     } else {
-      for (let i = 0; i < s.count; i++) if (!keepThread || keepThread(side, s.thread[i])) out[side][s.node[i]] += s.value[i];
+      for (let i = 0; i < s.count; i++) if (!keepThread || keepThread(side, s.thread[i])) out[side][s.node[i]] += values[i];
     }
   }
   return out;
@@ -170,7 +171,7 @@ export function filteredSelf(tree, samples, timelines, filters) {
 export function withoutSystem(tree, functions, mode) {
   const hidden = [0, 0];
   if (!functions.some((f) => f.origin === SYSTEM)) return { tree, hidden };
-  const builder = new TreeBuilder(functions);
+  const builder = new TreeBuilder(functions, tree.count);
   const mapped = new Int32Array(tree.count);
   for (let i = 0; i < tree.count; i++) {
     const func = tree.func[i];
@@ -187,66 +188,6 @@ export function withoutSystem(tree, functions, mode) {
   }
   // What only system frames stood for has no time left and is not drawn.
   return { tree: builder.finish(), hidden };
-}
-
-/**
- * Callers below callees: roots are the functions where time was spent.
- * @param {Tree} tree @param {Func[]} functions @param {(func: number) => boolean} [only] callers of these alone (sandwich)
- */
-export function inverted(tree, functions, only) {
-  const builder = new TreeBuilder(functions);
-  if (!only) {
-    // Time that no frame is left for stays the root's.
-    builder.self0[0] = tree.self[0][0];
-    builder.self1[0] = tree.self[1][0];
-  }
-  for (let i = 1; i < tree.count; i++) {
-    const weight0 = only ? tree.total[0][i] : tree.self[0][i];
-    const weight1 = only ? tree.total[1][i] : tree.self[1][i];
-    if (!weight0 && !weight1) continue;
-    if (only) {
-      if (!only(tree.func[i])) continue;
-      // Recursion counts once: only the outermost of a run of the same function.
-      let above = tree.parent[i];
-      while (above > 0 && !only(tree.func[above])) above = tree.parent[above];
-      if (above > 0) continue;
-    }
-    let node = 0;
-    for (let at = i; at > 0; at = tree.parent[at]) {
-      // The function itself was tested; a caller's part of its time was not.
-      const tested = functions[tree.func[i]][only ? 'total' : 'self'];
-      node = builder.child(node, tree.func[at], at === i ? stateOf(tested) : UNPROVEN, 0);
-    }
-    builder.self0[node] += weight0;
-    builder.self1[node] += weight1;
-  }
-  return builder.finish();
-}
-
-/**
- * All that a function calls, its call sites put together.
- * @param {Tree} tree @param {Func[]} functions @param {(func: number) => boolean} only the function
- */
-export function calleesOf(tree, functions, only) {
-  const builder = new TreeBuilder(functions);
-  const mapped = new Int32Array(tree.count);
-  for (let i = 1; i < tree.count;) {
-    if (!only(tree.func[i])) {
-      i++;
-      continue;
-    }
-    // Recursion stays inside the outermost frame, as it was called.
-    const { end } = tree;
-    for (let at = i; at < end[i]; at++) {
-      const func = tree.func[at];
-      const state = at === i ? stateOf(functions[func].total) : tree.state[at];
-      mapped[at] = builder.child(at === i ? 0 : mapped[tree.parent[at]], func, state, tree.flags[at]);
-      builder.self0[mapped[at]] += tree.self[0][at];
-      builder.self1[mapped[at]] += tree.self[1][at];
-    }
-    i = end[i];
-  }
-  return builder.finish();
 }
 
 const STATE_NUMBERS = new Map(['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'].map((name, i) => [name, i]));
@@ -277,21 +218,25 @@ export function functionSums(tree, functionCount) {
 }
 
 /**
- * Time covered by matching frames, nested matches counted once.
- * @param {Tree} tree @param {(node: number) => boolean} matches
+ * Time covered by frames of functions, nested ones counted once, and those frames.
+ * @param {Tree} tree @param {Uint8Array} hits by function @param {boolean[]|null} states which verdicts count; null: all
+ * @param {Float64Array|null} widths frames without a width are not listed @param {number} [top] only in the subtree of this one
  */
-export function coveredBy(tree, matches) {
+export function covered(tree, hits, states, widths, top = 0) {
+  const { func, state, end } = tree;
+  const [total0, total1] = tree.total;
   const sum = [0, 0];
   const nodes = [];
-  for (let i = 1; i < tree.count;) {
-    if (matches(i)) {
-      sum[0] += tree.total[0][i];
-      sum[1] += tree.total[1][i];
-      nodes.push(i);
-      i = tree.end[i];
-    } else {
+  const behind = end[top];
+  for (let i = top + 1; i < behind;) {
+    if (!hits[func[i]] || (states && !states[state[i]])) {
       i++;
+      continue;
     }
+    sum[0] += total0[i];
+    sum[1] += total1[i];
+    if (!widths || widths[i] > 0) nodes.push(i);
+    i = end[i];
   }
   return { sum, nodes };
 }

@@ -140,6 +140,7 @@ static void make(const char *path, uint64_t side)
 	add_code(profile, side);
 	add_stacks(profile, side);
 	add_samples(profile, side);
+	profile->facts.tool = intern(profile, "kelvin 0.%u.0", 1);
 	profile->quality = (struct profile_quality){ .samples = SAMPLES, .stops[PROFILE_STOP_ROOT] = SAMPLES };
 	must(profile_finish(profile, &err), &err);
 	buffer_init(&out, max_file_bytes);

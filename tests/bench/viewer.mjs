@@ -8,6 +8,7 @@ import { chromium } from 'playwright-core';
 const [folder, ...sizes] = process.argv.slice(2);
 const ROUNDS = 5;
 const TIMEOUT_MS = 60000;
+const CLICK = ['mousedown', 'mouseup', 'click'];
 
 /** Folded stacks as the nested objects that d3-flame-graph wants. */
 function nested(stacks) {
@@ -48,7 +49,7 @@ function speedscopePage(stacks, file) {
   writeFileSync(file, `speedscope.loadFileFromBase64("stacks.folded", ${JSON.stringify(text)})`);
 }
 
-/** What there is to open: name, address, how to know it is drawn, what to click. */
+/** What there is to open: name, address, how to know it is drawn, what to click and how many times to zoom there. */
 function contestants(nodes) {
   const stacks = readFileSync(join(folder, `${nodes}.folded`), 'utf8');
   const d3 = join(folder, `d3-${nodes}.html`);
@@ -60,6 +61,7 @@ function contestants(nodes) {
   return [
     {
       name: 'kelvin',
+      more: true,
       url: `file://${join(folder, `kelvin-${nodes}.html`)}`,
       drawn: () => !!document.documentElement.dataset.painted,
       point: () => {
@@ -78,6 +80,7 @@ function contestants(nodes) {
     },
     {
       name: 'speedscope',
+      events: [...CLICK, ...CLICK, 'dblclick'],
       url: `file://${app}#localProfilePath=${speedscope}`,
       drawn: () => document.querySelectorAll('canvas').length > 1 && !document.querySelector('progress'),
       point: () => ({ x: innerWidth * 0.4, y: 250 }),
@@ -97,16 +100,50 @@ function contestants(nodes) {
   ].filter((c) => !c.needs || existsSync(c.needs));
 }
 
-/** From a click to the frame behind it, in the page's own clock. */
-function clickTime({ x, y }) {
-  const target = document.elementFromPoint(x, y);
-  const options = { clientX: x, clientY: y, bubbles: true, view: window };
+/**
+ * From what a person does to the frame behind it, in the page's own clock: the message comes when that frame's callbacks, style, layout
+ * and painting are done, before anything that the page put off.
+ */
+function frameBehind({ point, events, key, search }) {
   return new Promise((resolve) => {
     const begin = performance.now();
-    for (const type of ['mousemove', 'mousedown', 'mouseup', 'click', 'dblclick'])
-      target.dispatchEvent(new MouseEvent(type, options));
-    requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - begin)));
+    if (events) {
+      const target = document.elementFromPoint(point.x, point.y);
+      const options = { clientX: point.x, clientY: point.y, bubbles: true, view: window };
+      for (const type of events) target.dispatchEvent(new MouseEvent(type, options));
+    } else if (key) {
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    } else {
+      const field = document.querySelector('[data-keep=search]');
+      field.value = search;
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    }
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => resolve(performance.now() - begin);
+      port2.postMessage(0);
+    });
   });
+}
+
+/** What the others have no like of, each after the page has come to rest. */
+async function measureMore(page) {
+  const out = {};
+  for (const [name, what] of Object.entries({
+    search: { search: 'method7' },
+    invert: { key: 'i' },
+    back: { key: 'i' },
+    system: { key: 's' },
+  })) {
+    await page.waitForTimeout(400);
+    out[name] = await page.evaluate(frameBehind, what);
+  }
+  return out;
+}
+
+/** Until the frame that is being made is painted. */
+function painted() {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
 async function measure(browser, contestant) {
@@ -115,15 +152,17 @@ async function measure(browser, contestant) {
     const begin = performance.now();
     await page.goto(contestant.url, { timeout: TIMEOUT_MS, waitUntil: 'commit' });
     await page.waitForFunction(contestant.drawn, null, { timeout: TIMEOUT_MS, polling: 'raf' });
-    await page.evaluate(() => new Promise((r) => requestAnimationFrame(() => setTimeout(r))));
-    const painted = performance.now() - begin;
+    await page.evaluate(painted);
+    const seen = performance.now() - begin;
+    await page.waitForTimeout(200);
     const before = await page.screenshot();
     const point = await page.evaluate(contestant.point);
     await page.mouse.move(point.x, point.y);
-    const click = await page.evaluate(clickTime, point);
+    await page.waitForTimeout(300);
+    const click = await page.evaluate(frameBehind, { point, events: contestant.events || CLICK });
     await page.waitForTimeout(100);
-    if (before.equals(await page.screenshot())) return { painted, click: NaN, error: 'the click showed nothing' };
-    return { painted, click };
+    if (before.equals(await page.screenshot())) return { painted: seen, click: NaN, error: 'the click showed nothing' };
+    return { painted: seen, click, more: contestant.more ? await measureMore(page) : {} };
   } catch (error) {
     return { painted: Infinity, click: Infinity, error: error.message.split('\n')[0] };
   } finally {
@@ -145,6 +184,7 @@ for (const nodes of sizes) {
     for (const entry of list) entry.runs.push(await measure(browser, entry.contestant));
   console.log(`\n${nodes} nodes`.padEnd(18) + 'painted   ratio    click   ratio');
   const own = list[0].runs;
+  let extras = '';
   for (const { contestant, runs } of list) {
     const ratio = (what) => times(median(runs.map((run, i) => run[what] / own[i][what])));
     const cells = [
@@ -156,6 +196,12 @@ for (const nodes of sizes) {
     console.log(
       contestant.name.padEnd(16) + cells.map((c) => c.padStart(8)).join(' ') + (runs[0].error ? `  ${runs[0].error}` : ''),
     );
+    const [{ more }] = runs;
+    if (!more || !Object.keys(more).length) continue;
+    extras = Object.keys(more)
+      .map((name) => `${name} ${ms(median(runs.map((r) => r.more?.[name] ?? NaN)))}`)
+      .join(', ');
   }
+  console.log(`kelvin besides: ${extras}`);
 }
 await browser.close();

@@ -9,6 +9,8 @@ import './browser/inspector.js';
 import './browser/functions.js';
 import './browser/timeline.js';
 import './browser/address.js';
+import './browser/around.js';
+import './browser/metrics.js';
 import './browser/hostile.js';
 import './browser/media.js';
 import './browser/access.js';

@@ -48,7 +48,11 @@ test('counts have thousands', () => {
     [999, 'count', '999'],
     [1000, 'count', `1${NB}000`],
     [1234567, 'count', `1${NB}234${NB}567`],
-    [1500, 'bytes', `1${NB}500 bytes`],
+    [1500, 'bytes', '1.46 KiB'],
+    [999, 'bytes', '999 B'],
+    [1023.9, 'bytes', '1.00 KiB'],
+    [3 * 2 ** 30, 'bytes', '3.00 GiB'],
+    [1500, 'pages', `1${NB}500 pages`],
   ]);
 });
 

@@ -122,6 +122,35 @@ static void make_timeline(struct profile *profiles[DIFF_SIDES])
 	profiles[DIFF_HEAD] = timeline_profile(DIFF_HEAD);
 }
 
+/* ---- More than one value type ---- */
+
+/* CPU time is the same on both sides; what is allocated below fill_cache is not. */
+static struct profile *metrics_profile(int side)
+{
+	struct maker maker = maker_create("./cache", side ? "22" : "11");
+	struct error err;
+
+	maker_check(profile_add_value_type(maker.profile, "alloc_space", "bytes", &err), &err);
+	for (int run = 0; run < RUNS; run++) {
+		int64_t think[] = { 400, 400 * (int64_t)MAKER_SAMPLE_NS, 0 };
+		int64_t fill[] = { 100, 100 * (int64_t)MAKER_SAMPLE_NS, side ? 3000000 : 1000000 };
+
+		maker_run(&maker, "cache", 500);
+		maker_check(profile_add_sample(maker.profile, maker_stack_of(&maker, "main;think"), maker.thread, think, -1, &err),
+			&err);
+		maker_check(profile_add_sample(maker.profile, maker_stack_of(&maker, "main;fill_cache;malloc!libc.so@s"),
+				    maker.thread, fill, -1, &err),
+			&err);
+	}
+	return maker_finish(&maker);
+}
+
+static void make_metrics(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = metrics_profile(DIFF_BASE);
+	profiles[DIFF_HEAD] = metrics_profile(DIFF_HEAD);
+}
+
 /* ---- Names that try to break out ---- */
 
 static const char *const hostile_names[] = {
@@ -182,6 +211,7 @@ static const struct kind kinds[] = {
 	{ "empty-base", make_single, .empty = KIND_EMPTY_BASE },
 	{ "empty-head", make_single, .empty = KIND_EMPTY_HEAD },
 	{ "timeline", make_timeline },
+	{ "metrics", make_metrics },
 	{ "hostile", make_hostile, .title = "</title><img src=x onerror=window.hacked=6>" },
 	{ "deep", kinds_large_deep },
 	{ "functions", kinds_large_functions },

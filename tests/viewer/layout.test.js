@@ -5,41 +5,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { layout } from './lib/modules.js';
-import { randomPage } from './lib/random.js';
+import { childrenOf, randomPage } from './lib/random.js';
 
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 100);
-const USUAL = { view: 'diff', reversed: false, removed: false, factor: 1 };
 
-/** @param {any} tree @param {object} options */
-const widths = (tree, options) => layout.widthsOf(tree, { ...USUAL, ...options });
-
-test('a view draws the widths of its side; head is scaled', () => {
-  const { tree } = randomPage(1);
-  assert.deepEqual(widths(tree, { view: 'base' }), tree.total[0]);
-  assert.deepEqual(widths(tree, { view: 'head' }), tree.total[1]);
-  assert.deepEqual(widths(tree, { view: 'diff' }), tree.total[1]);
-  assert.deepEqual(widths(tree, { view: 'diff', reversed: true }), tree.total[0]);
-  assert.deepEqual(widths(tree, { view: 'head', reversed: true }), tree.total[1]);
-  assert.deepEqual(
-    widths(tree, { view: 'head', factor: 0.5 }),
-    tree.total[1].map((/** @type {number} */ value) => value / 2),
-  );
-  assert.deepEqual(widths(tree, { view: 'base', factor: 0.5 }), tree.total[0]);
+test('a view draws the widths of its side', () => {
+  const side = (/** @type {string} */ view, reversed = false) => layout.sideOf({ view, reversed });
+  assert.deepEqual([side('base'), side('head'), side('diff'), side('diff', true), side('head', true)], [0, 1, 1, 0, 1]);
 });
 
 test('callees lie within their caller and do not overlap', () => {
   for (const seed of SEEDS) {
     const { tree } = randomPage(seed);
-    for (const options of [{}, { reversed: true }, { removed: true }]) {
-      const wide = widths(tree, options);
-      const left = layout.leftEdges(tree, wide);
+    for (const widths of [tree.total[0], tree.total[1], layout.removedWidths(tree)]) {
+      const width = (/** @type {number} */ node) => widths[node];
       for (let i = 0; i < tree.count; i++) {
-        let edge = left[i];
-        for (let child = i + 1; child < tree.end[i]; child = tree.end[child]) {
-          assert.equal(left[child], edge);
-          edge += wide[child];
+        const left = layout.leftOf(tree, width, 0, i);
+        let edge = left;
+        for (const child of childrenOf(tree, i)) {
+          assert.equal(layout.leftOf(tree, width, 0, child), edge);
+          assert.equal(layout.leftOf(tree, width, i, child), edge - left, 'from the left edge of the zoomed frame');
+          edge += widths[child];
         }
-        if (!(wide[i] === 0)) assert.ok(edge <= left[i] + wide[i] + 1e-9, `node ${i} of seed ${seed}`);
+        if (widths[i]) assert.ok(edge <= left + widths[i] + 1e-9, `node ${i} of seed ${seed}`);
       }
     }
   }
@@ -48,7 +36,7 @@ test('callees lie within their caller and do not overlap', () => {
 test('removed stacks have the widths of base, and their callers are as wide as what vanished', () => {
   for (const seed of SEEDS) {
     const { tree } = randomPage(seed);
-    const wide = widths(tree, { removed: true });
+    const wide = layout.removedWidths(tree);
     let count = 0;
     let sum = 0;
     for (let i = 1; i < tree.count; i++) {
@@ -68,11 +56,28 @@ test('removed stacks have the widths of base, and their callers are as wide as w
 test('the deepest level counts what has a width, below the zoomed frame', () => {
   for (const seed of SEEDS) {
     const { tree } = randomPage(seed);
-    const wide = widths(tree, {});
     for (const node of [0, 1, tree.count >> 1]) {
       let deepest = tree.depth[node];
-      for (let i = node; i < tree.end[node]; i++) if (wide[i] > 0) deepest = Math.max(deepest, tree.depth[i]);
-      assert.equal(layout.depthBelow(tree, wide, node), deepest);
+      for (let i = node; i < tree.end[node]; i++) if (tree.total[1][i] > 0) deepest = Math.max(deepest, tree.depth[i]);
+      assert.equal(layout.depthBelow(tree, tree.total[1], node), deepest);
     }
+  }
+});
+
+test('a walk over what is wide meets every node once, callers before callees, and stops where it is told', () => {
+  for (const seed of SEEDS) {
+    const { tree } = randomPage(seed);
+    const width = (/** @type {number} */ node) => tree.total[1][node];
+    const walked = (/** @type {number} */ least, most = 1e9) => {
+      const out = /** @type {number[]} */ ([]);
+      layout.walkWide(tree, width, least, most, (/** @type {number} */ node) => (out.push(node), true));
+      return out;
+    };
+    assert.deepEqual(
+      walked(0),
+      Array.from({ length: tree.count }, (_, i) => i),
+    );
+    assert.deepEqual(walked(0, 5), [0, 1, 2, 3, 4]);
+    for (const node of walked(40)) assert.ok(node === 0 || width(node) >= 40);
   }
 });

@@ -4,10 +4,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { state } from './lib/modules.js';
+import { state, symbols } from './lib/modules.js';
 import { randomFrom, randomPage } from './lib/random.js';
 
-const { DEFAULTS, fromHash, nodeAt, pathOf, shortHash, toHash } = state;
+const { DEFAULTS, fromHash, nodeAt, pathOf, toHash } = state;
+const { shortHash } = symbols;
 const CHOICES = {
   view: ['base', 'head', 'diff'],
   tab: ['flame', 'timeline', 'functions'],

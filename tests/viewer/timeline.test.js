@@ -63,7 +63,7 @@ test('boxes of the chart nest in time, and none overlaps another of its depth', 
 });
 
 test('boxes of one depth do not overlap', () => {
-  const page = readPage('timeline', decode);
+  const page = readPage('timeline');
   for (const thread of [0, 1, 2]) {
     const boxes = timeline.chart(page.tree, page.samples[1], page.timelines[1], thread, [0, 3e6], (node) => node);
     const rows = new Map();
@@ -76,7 +76,7 @@ test('boxes of one depth do not overlap', () => {
 });
 
 test('one box for a frame that was sampled again and again', () => {
-  const page = readPage('timeline', decode);
+  const page = readPage('timeline');
   const name = (box) => page.functions[page.tree.func[box.node]].name;
   const boxes = timeline.chart(page.tree, page.samples[1], page.timelines[1], 0, [0, 3e6], (node) => node);
   assert.deepEqual(boxes.map(name).sort(), ['load', 'main', 'work']);

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { tree as trees } from './lib/modules.js';
-import { byPath, namesTo, randomPage, STATES } from './lib/random.js';
+import { lazy, tree as trees } from './lib/modules.js';
+import { byPath, childrenOf, namesTo, randomPage, STATES, unfold } from './lib/random.js';
 
 const SEEDS = Array.from({ length: 25 }, (_, i) => i + 1);
 const SYSTEM = 3;
@@ -49,48 +49,104 @@ property('a function counts once in a recursion', ({ tree, functions }) => {
   }
 });
 
-property('inverting keeps the totals; its first level is the self time of each function', ({ tree, functions }) => {
-  const made = trees.inverted(tree, functions);
-  assert.deepEqual(totals(made), totals(tree));
-  assert.deepEqual(sums(made.self), totals(tree));
-  const before = trees.functionSums(tree, functions.length);
-  const first = new Map();
-  for (let child = 1; child < made.count; child = made.end[child])
-    first.set(made.func[child], [made.total[0][child], made.total[1][child]]);
-  for (const f of functions) {
+/** All of an inverted tree, or of one around a function. @param {any} page @param {any} [source] */
+const inverted = (page, source = page.tree) => unfold(lazy.inverted(source, page.functions));
+/** @param {any} page @param {number} func @param {object} which */
+const around = (page, func, which) =>
+  unfold(lazy.around(page.tree, page.functions, func, { callers: false, callees: false, ...which }));
+
+property('inverting keeps the totals; its first level is the self time of each function', (page) => {
+  const made = inverted(page);
+  assert.deepEqual(totals(made), totals(page.tree));
+  assert.deepEqual(sums(made.self), totals(page.tree));
+  const before = trees.functionSums(page.tree, page.functions.length);
+  const first = new Map(childrenOf(made, 0).map((child) => [made.func[child], [made.total[0][child], made.total[1][child]]]));
+  for (const f of page.functions) {
     const self = [before.self[0][f.id], before.self[1][f.id]];
     if (self[0] || self[1]) assert.deepEqual(first.get(f.id), self);
     else assert.equal(first.get(f.id), undefined);
   }
 });
 
-property('inverting twice gives the tree back', (page) => {
-  const once = trees.inverted(page.tree, page.functions);
-  const back = trees.inverted(once, page.functions);
-  assert.deepEqual(byPath(page, back), byPath(page, page.tree));
+/** Inverting, the slow way: every stack backwards. @param {any} page @param {(func: number) => boolean} [only] */
+function invertedByHand(page, only) {
+  const { tree, functions } = page;
+  const out = new Map();
+  for (let i = 1; i < tree.count; i++) {
+    const weight = (only ? tree.total : tree.self).map((/** @type {Float64Array} */ side) => side[i]);
+    if (!weight[0] && !weight[1]) continue;
+    if (only && !only(tree.func[i])) continue;
+    let above = tree.parent[i];
+    while (only && above > 0 && !only(tree.func[above])) above = tree.parent[above];
+    if (only && above > 0) continue;
+    const path = [];
+    for (let at = i; at > 0; at = tree.parent[at]) path.push(functions[tree.func[at]].name);
+    const sum = out.get(path.join(';')) || [0, 0];
+    out.set(path.join(';'), [sum[0] + weight[0], sum[1] + weight[1]]);
+  }
+  return out;
+}
+
+property('inverting turns every stack around', (page) => {
+  assert.deepEqual(sorted(byPath(page, inverted(page))), sorted(invertedByHand(page)));
 });
 
-property("callers of one function add up to the function's total", ({ tree, functions }) => {
-  const before = trees.functionSums(tree, functions.length);
-  for (const f of functions) {
-    const made = trees.inverted(tree, functions, (func) => func === f.id);
+/** @param {Map<string, number[]>} map */
+const sorted = (map) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+
+property("callers of one function add up to the function's total", (page) => {
+  const before = trees.functionSums(page.tree, page.functions.length);
+  for (const f of page.functions) {
+    const made = around(page, f.id, { callers: true });
     assert.deepEqual(totals(made), [before.total[0][f.id], before.total[1][f.id]]);
-    for (let child = 1; child < made.count; child = made.end[child]) assert.equal(made.func[child], f.id);
+    for (const child of childrenOf(made, 0)) assert.equal(made.func[child], f.id);
+    assert.deepEqual(sorted(byPath(page, made)), sorted(invertedByHand(page, (func) => func === f.id)));
   }
 });
 
-property('callees of one function add up to the time spent in and below it', ({ tree, functions }) => {
-  const before = trees.functionSums(tree, functions.length);
-  for (const f of functions) {
-    const made = trees.calleesOf(tree, functions, (func) => func === f.id);
+property('callees of one function add up to the time spent in and below it', (page) => {
+  const before = trees.functionSums(page.tree, page.functions.length);
+  for (const f of page.functions) {
+    const made = around(page, f.id, { callees: true });
     assert.deepEqual(totals(made), [before.total[0][f.id], before.total[1][f.id]]);
-    for (let child = 1; child < made.count; child = made.end[child]) assert.equal(made.func[child], f.id);
+    assert.deepEqual(sums(made.self), totals(made));
+    for (const child of childrenOf(made, 0)) assert.equal(made.func[child], f.id);
   }
 });
 
-property('a search covers the union of the matching subtrees', ({ tree }) => {
+property('callers above and callees below a function are the two pictures in one', (page) => {
+  for (const f of page.functions) {
+    const both = around(page, f.id, { callers: true, callees: true });
+    const up = around(page, f.id, { callers: true });
+    const down = around(page, f.id, { callees: true });
+    assert.deepEqual(totals(both), totals(up));
+    if (!childrenOf(up, 0).length) continue;
+    const list = (/** @type {any} */ tree, /** @type {number} */ node, /** @type {number} */ depth = 0) => [
+      [depth, tree.func[node], tree.total[0][node], tree.total[1][node], tree.self[0][node]],
+      ...childrenOf(tree, node).flatMap((/** @type {number} */ child) => list(tree, child, depth + 1)),
+    ];
+    assert.deepEqual(list(both, 1), list(down, 1));
+    assert.deepEqual(list(both, both.twin), list(up, 1));
+    for (let i = 1; i < both.count; i++)
+      assert.equal(both.row(i), both.upward(i) ? 1 - both.depth[i] : both.depth[i] - 1, 'callers above, callees below');
+  }
+});
+
+test('children are made only when they are asked for', () => {
+  const page = randomPage(2, { stacks: 400 });
+  const made = lazy.inverted(page.tree, page.functions);
+  const first = made.count;
+  assert.ok(first <= page.functions.length + 1);
+  made.first(1);
+  assert.ok(made.count > first && made.count < unfold(lazy.inverted(page.tree, page.functions)).count);
+});
+
+/** @param {any[]} functions @param {number[]} wanted */
+const hitsOf = (functions, wanted) => Uint8Array.from(functions, (f) => (wanted.includes(f.id) ? 1 : 0));
+
+property('a search covers the union of the matching subtrees', ({ tree, functions }) => {
   for (const wanted of [[0], [1, 2], [3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]]) {
-    const { sum, nodes } = trees.coveredBy(tree, (node) => wanted.includes(tree.func[node]));
+    const { sum, nodes } = trees.covered(tree, hitsOf(functions, wanted), null, null);
     const union = [0, 0];
     let summed = 0;
     for (let i = 1; i < tree.count; i++) {
@@ -103,7 +159,7 @@ property('a search covers the union of the matching subtrees', ({ tree }) => {
     assert.ok(sum[0] <= tree.total[0][0] && sum[0] <= summed);
     for (const node of nodes) assert.ok(wanted.includes(tree.func[node]));
   }
-  assert.deepEqual(trees.coveredBy(tree, () => false).sum, [0, 0]);
+  assert.deepEqual(trees.covered(tree, hitsOf(functions, []), null, null).sum, [0, 0]);
 });
 
 /** What a toggle should make of every stack, by hand. @param {any} page @param {'hide'|'fold'} mode */
@@ -151,13 +207,13 @@ property('hiding keeps the self time of every function that is no system functio
 
 property('siblings of a tree that is made anew keep the shared order, and are distinct', (page) => {
   for (const made of [
-    trees.inverted(page.tree, page.functions),
+    inverted(page),
     trees.withoutSystem(page.tree, page.functions, 'hide').tree,
     trees.withoutSystem(page.tree, page.functions, 'fold').tree,
   ])
     for (let i = 0; i < made.count; i++) {
       let before = -1;
-      for (let child = i + 1; child < made.end[i]; child = made.end[child]) {
+      for (const child of childrenOf(made, i)) {
         const { rank } = page.functions[made.func[child]];
         assert.ok(rank > before, namesTo(page, made, child).join(';'));
         before = rank;
@@ -168,8 +224,8 @@ property('siblings of a tree that is made anew keep the shared order, and are di
 /** @param {any} page @param {object} filters */
 const filtered = (page, filters) => trees.filteredSelf(page.tree, page.samples, page.timelines, filters);
 
-property('without a filter nothing is filtered; a filter that lets all pass changes nothing', (page) => {
-  assert.equal(filtered(page, { range: null }), null);
+property('a filter that lets all pass changes nothing', (page) => {
+  assert.deepEqual(filtered(page, { range: null }), page.tree.self);
   assert.deepEqual(filtered(page, { keepThread: () => true }), page.tree.self);
   assert.deepEqual(filtered(page, { range: [0, 2e7] }), page.tree.self);
 });
@@ -201,7 +257,7 @@ property('threads and ranges of time add up to the whole', (page) => {
 property('every combination of the toggles keeps all time but what it says is hidden', (page) => {
   for (const mode of /** @type {const} */ (['hide', 'fold'])) {
     const { tree: made, hidden } = trees.withoutSystem(page.tree, page.functions, mode);
-    const turned = trees.inverted(made, page.functions);
+    const turned = inverted(page, made);
     totals(turned).forEach((total, side) => assert.equal(total + hidden[side], page.tree.total[side][0], mode));
   }
 });
@@ -214,11 +270,11 @@ test('inverted frames have the verdict on what their width shows', () => {
   });
   const states = (/** @type {any} */ made) => {
     const out = new Map();
-    for (let child = 1; child < made.count; child = made.end[child]) out.set(made.func[child], STATES[made.state[child]]);
+    for (const child of childrenOf(made, 0)) out.set(made.func[child], STATES[made.state[child]]);
     return out;
   };
-  for (const [func, state] of states(trees.inverted(page.tree, page.functions))) assert.equal(state, func % 2 ? 'same' : 'less');
-  assert.deepEqual([...states(trees.inverted(page.tree, page.functions, (func) => func === 3))], [[3, 'more']]);
+  for (const [func, state] of states(inverted(page))) assert.equal(state, func % 2 ? 'same' : 'less');
+  assert.deepEqual([...states(around(page, 3, { callers: true }))], [[3, 'more']]);
 });
 
 test('a range of time does not compare a part of one side with the whole of the other', () => {

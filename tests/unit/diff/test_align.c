@@ -212,6 +212,27 @@ static void other_builds_may_rename(void **state)
 	profile_destroy(head);
 }
 
+/* One address may give its name to what it alone is; for several nobody does. */
+static void addresses_do_not_name_each_other(void **state)
+{
+	struct profile *one = synthetic_profile("main;lib.so+0x12!lib.so 100\nmain;f 100\n");
+	struct profile *two = synthetic_profile("main;lib.so+0x12!lib.so 60\nmain;lib.so+0x34!lib.so 40\nmain;f 100\n");
+	struct diff *diff = synthetic_diff(one, one, NULL), *both = synthetic_diff(one, two, NULL), *single;
+	struct error err;
+
+	(void)state;
+	assert_float_equal(synthetic_function(diff, "lib.so+0x12")->raw_self[DIFF_HEAD], 100e6, 1);
+	assert_float_equal(synthetic_function(both, "[unnamed]")->raw_self[DIFF_HEAD], 100e6, 1);
+	assert_float_equal(synthetic_function(both, "[unnamed]")->raw_self[DIFF_BASE], 100e6, 1);
+	assert_true(diff_create_single(two, NULL, &single, &err));
+	assert_float_equal(synthetic_function(single, "[unnamed]")->raw_self[DIFF_HEAD], 100e6, 1);
+	diff_destroy(single);
+	diff_destroy(both);
+	diff_destroy(diff);
+	profile_destroy(one);
+	profile_destroy(two);
+}
+
 static void no_self_time_on_one_side_is_neither_new_nor_gone(void **state)
 {
 	struct profile *base = synthetic_runs("main;f;g 1000\nmain;rest 6000\n", 3);
@@ -240,6 +261,7 @@ int main(void)
 		cmocka_unit_test(inlined_code_is_as_changed_as_what_holds_it),
 		cmocka_unit_test(what_stands_in_the_same_binary_was_not_renamed),
 		cmocka_unit_test(other_builds_may_rename),
+		cmocka_unit_test(addresses_do_not_name_each_other),
 		cmocka_unit_test(no_self_time_on_one_side_is_neither_new_nor_gone),
 	};
 

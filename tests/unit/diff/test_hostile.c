@@ -112,37 +112,6 @@ static void empty_runs_and_late_events_count(void **state)
 	profile_destroy(profile);
 }
 
-static void warnings_name_what_differs(void **state)
-{
-	struct profile *base = synthetic_profile("main 1000\n"), *head = synthetic_profile("main 1000\n");
-	struct diff *diff;
-	struct error err;
-
-	(void)state;
-	assert_true(profile_intern(base, "5.10", &base->facts.kernel, &err));
-	assert_true(profile_intern(head, "6.1", &head->facts.kernel, &err));
-	assert_true(profile_intern(head, "performance", &head->facts.governor, &err));
-	base->facts.frequency_hz = 99;
-	head->facts.frequency_hz = 997;
-	head->quality.samples = 1000;
-	head->quality.stops[PROFILE_STOP_ROOT] = 900;
-	head->quality.stops[PROFILE_STOP_DUMP_END] = 100;
-	head->quality.lost = 50;
-	diff = synthetic_diff(base, head, NULL);
-	assert_int_equal(diff->warning_count, 5);
-	assert_string_equal(diff_string(diff, diff->warnings[0].text),
-		"head lost 4.8 % of its samples; record with larger buffers or at a lower rate");
-	assert_string_equal(diff_string(diff, diff->warnings[1].text), "recorded with different kernels: base '5.10', head '6.1'");
-	assert_true(diff->warnings[1].blocks_gate);
-	assert_non_null(strstr(diff_string(diff, diff->warnings[2].text), "base 99, head 997"));
-	assert_false(diff->warnings[2].blocks_gate);
-	assert_non_null(strstr(diff_string(diff, diff->warnings[3].text), "10.0 % of head's"));
-	assert_non_null(strstr(diff_string(diff, diff->warnings[4].text), "only counts"));
-	diff_destroy(diff);
-	profile_destroy(base);
-	profile_destroy(head);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,7 +120,6 @@ int main(void)
 		cmocka_unit_test(an_unknown_metric_lists_what_there_is),
 		cmocka_unit_test(odd_profiles_do_not_break_it),
 		cmocka_unit_test(empty_runs_and_late_events_count),
-		cmocka_unit_test(warnings_name_what_differs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,7 +155,7 @@ static void changed_code_is_found_in_one_recording(void **state)
 	};
 
 	(void)state;
-	assert_found(simulate(&setup, 50), 60);
+	assert_found(simulate(&setup, 80), 60);
 }
 
 static void new_and_gone_functions_are_found(void **state)

@@ -63,7 +63,8 @@ static void benjamini_and_hochberg_as_published(void **state)
 		results[i] = (struct row_result){ .tested = true, .p = p[i] };
 	}
 	for (int side = 0; side < DIFF_SIDES; side++)
-		experiment.sides[side] = (struct experiment_side){ .unit_count = 1, .values = values, .sample_weight = 1 };
+		experiment.sides[side] =
+			(struct experiment_side){ .unit_count = 1, .values = values, .sums = values, .sample_weight = 1 };
 	assert_true(bh_adjust(&experiment, &(struct family){ GROUP_FUNCTIONS, false, false }, 0.05, results, &alpha, &err));
 	for (size_t i = 0; i < COUNT; i++)
 		found += results[i].q < 0.05;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/profile.h"
 #include "render/format.h"
+#include "render/label.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -49,15 +50,20 @@ static void percentages_keep_their_sign(void **state)
 	assert_string_equal(format_interval(-0.43, 12.34).text, "-0.43 to 12.3");
 }
 
-static void check_short(const char *name, size_t width, const char *expected)
+static void check_form(void (*shorten)(const char *, size_t, struct buffer *), const char *name, size_t width, const char *expected)
 {
 	struct buffer out;
 
 	buffer_init(&out, 4096);
-	profile_shorten_name(name, width, &out);
+	shorten(name, width, &out);
 	assert_string_equal(out.data, expected);
 	assert_true(unicode_text_width(out.data) <= width);
 	buffer_deinit(&out);
+}
+
+static void check_short(const char *name, size_t width, const char *expected)
+{
+	check_form(profile_shorten_name, name, width, expected);
 }
 
 static void names_lose_arguments_then_their_middle(void **state)
@@ -72,6 +78,27 @@ static void names_lose_arguments_then_their_middle(void **state)
 	check_short("漢字関数名前", 7, "漢…前");
 	check_short("e\xcc\x81", 1, "e\xcc\x81");
 	check_short("(anonymous)", 6, "(an…s)");
+}
+
+static void check_label(const char *name, size_t columns, const char *expected)
+{
+	check_form(label_append, name, columns, expected);
+}
+
+static void labels_keep_the_last_part_of_a_name(void **state)
+{
+	(void)state;
+	check_label("shop::audit(shop::Request const&)", 40, "shop::audit(shop::Request const&)");
+	check_label("shop::audit(shop::Request const&)", 20, "shop::audit");
+	check_label("std::map<int, char>::at(int const&)", 16, "std::map‹…›::at");
+	check_label("std::map<int, char>::at(int const&)", 8, "…::at");
+	check_label("shop::audit_request(int)", 12, "…::audit_re…");
+	check_label("main.(*Server).handle", 40, "main.(*Server).handle");
+	check_label("Less::operator()(int, int) const", 22, "Less::operator() const");
+	check_label("a::operator<<b>(b const&)", 16, "a::operator<<b>");
+	check_label("(broken", 5, "(bro…");
+	check_label("漢字関数名前", 7, "漢字関…");
+	check_label("x", 1, "x");
 }
 
 static void nothing_shown_can_move_the_cursor(void **state)
@@ -113,6 +140,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_number_is_a_dash),
 		cmocka_unit_test(percentages_keep_their_sign),
 		cmocka_unit_test(names_lose_arguments_then_their_middle),
+		cmocka_unit_test(labels_keep_the_last_part_of_a_name),
 		cmocka_unit_test(nothing_shown_can_move_the_cursor),
 		cmocka_unit_test(code_points_survive),
 	};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fixture.h"
 
-
 #include <jansson.h>
 #include <math.h>
 #include <setjmp.h>

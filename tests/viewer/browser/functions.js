@@ -141,3 +141,17 @@ reportTest('the bar above the list moves by pointer and by key', 'diff', async (
   assert.ok(Math.abs((await height()) - before + 52) <= 6, `${before} then ${await height()}`);
   assert.ok(near(await report.fill('parse'), [0xd5, 0x5e, 0]), 'the picture follows');
 });
+
+reportTest('a frame that is chosen in the picture is shown in the list', 'diff', async (report) => {
+  for (const name of ['page_fault', 'compress', 'steady_17']) {
+    await report.clickFrame(name);
+    const row = await report.run(() => {
+      const line = /** @type {HTMLElement} */ (document.querySelector('.grid-row.selected'));
+      const body = /** @type {Element} */ (document.querySelector('.grid-body')).getBoundingClientRect();
+      const { top, bottom } = line.getBoundingClientRect();
+      return { name: line.firstChild?.textContent, visible: top >= body.top - 1 && bottom <= body.bottom + 1 };
+    });
+    assert.deepEqual(row, { name, visible: true });
+    await report.press('0');
+  }
+});

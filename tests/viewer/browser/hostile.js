@@ -107,3 +107,15 @@ reportTest('control characters and broken bytes are shown, not obeyed', 'hostile
   assert.ok(names.some((name) => name.includes('\ufffd')));
   assert.ok(names.includes('漢字関数名前<漢字, 漢字>::operator<(漢字)'));
 });
+
+reportTest(
+  'an expression that would take for ever is stopped and says so; the page goes on',
+  'hostile',
+  async (report) => {
+    await report.until(() => /too slow/.test(document.querySelector('.found')?.textContent || ''), undefined, 15000);
+    await report.press('i', 'i');
+    await report.page.fill('[data-keep=search]', '(a+b?)+c$|</script>');
+    await report.until(() => /^\d*\/?1 ·/.test(document.querySelector('.found')?.textContent || ''), undefined, 15000);
+  },
+  { hash: `q=${encodeURIComponent('(x+x+)+y')}` },
+);

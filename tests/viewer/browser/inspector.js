@@ -63,7 +63,7 @@ reportTest('verdict, interval, place in the source, origin and the rule that dec
   await report.clickFrame('parse');
   const text = await report.text('.inspector');
   assert.match(text, /takes more time/);
-  assert.match(text, /95 % interval of the difference: \+\d+ ms to \+1\.\d+ s/);
+  assert.match(text, /95 % interval of the difference: \+0\.\d+ to \+1\.\d+ s/);
   assert.match(text, /app · src\/app\.c:42/);
   assert.match(text, /user – the program itself/);
   await report.press('0');

@@ -236,3 +236,12 @@ reportTest('the wheel scrolls only a picture that is higher than its place', 'di
   await report.page.mouse.move(x, y + ROW);
   assert.notEqual(await report.text('.status'), '');
 });
+
+reportTest('another tree under the pointer leaves nothing of the old one', 'diff', async (report) => {
+  await report.hover('lex');
+  assert.equal(await report.text('.inspector h2'), 'lex');
+  for (const key of ['i', 's', 'i', 's']) {
+    await report.press(key);
+    assert.doesNotMatch(await report.text('.status'), /^lex /, 'the pointer has not moved yet');
+  }
+});

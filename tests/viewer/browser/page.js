@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { open, reportTest } from '../lib/browser.js';
 import { pageFile } from '../lib/pages.js';
 
-const KINDS = ['diff', 'scaled', 'same', 'single', 'empty-base', 'empty-head', 'timeline', 'hostile', 'deep'];
+const KINDS = ['diff', 'scaled', 'same', 'single', 'empty-base', 'empty-head', 'timeline', 'metrics', 'hostile', 'deep'];
 
 /** How many different colours the picture has. */
 function coloursOf() {
@@ -37,7 +37,10 @@ for (const kind of KINDS) {
 test('the policy is strict, and the page runs under it', async () => {
   const html = readFileSync(pageFile('diff'), 'utf8');
   const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1] || '';
-  assert.match(policy, /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src data:/);
+  assert.match(
+    policy,
+    /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'$/,
+  );
   assert.doesNotMatch(policy, /unsafe/);
   assert.doesNotMatch(html, /<(script|link|img|iframe)[^>]*\s(src|href)=/i);
   assert.equal(html.match(/<script type="module">/g)?.length, 1);
@@ -89,10 +92,10 @@ reportTest('the header tells title, verdict, and opens to changes, origins and r
   assert.equal(await report.text('h1'), 'old against new');
   assert.match(await report.run(() => document.title), /^old against new/);
   assert.match(await report.text('.verdict'), /regressed.*new_audit/);
+  assert.match(await report.text('header .changes'), /compress takes 40\.0 % less time \(−800 ms\)\./);
+  assert.match(await report.text('header .changes'), /new_audit is new and takes 700 ms\./);
   await report.click('details.more summary');
   const open = await report.text('details.more');
-  assert.match(open, /compress takes 40\.0 % less time \(−800 ms\)\./);
-  assert.match(open, /new_audit is new and takes 700 ms\./);
   assert.match(open, /10 against 10/);
   assert.match(open, /\.\/app --old/);
   assert.match(open, /\.\/app --new/);
@@ -104,3 +107,18 @@ reportTest('the header tells title, verdict, and opens to changes, origins and r
 reportTest('the header says how head was scaled', 'scaled', async (report) => {
   assert.match(await report.text('header'), /10 runs of base and 5 of head/);
 });
+
+for (const tab of ['timeline', 'functions'])
+  reportTest(
+    `a link opens the ${tab} at once`,
+    'timeline',
+    async (report) => {
+      const visible = await report.run(
+        () => document.querySelectorAll('.grid-row').length + document.querySelectorAll('.chart').length,
+      );
+      assert.ok(visible > 1);
+      await report.click('.choice button:text-is("Flame")');
+      assert.ok((await report.run(coloursOf)) > 2, 'the picture is drawn when it is asked for');
+    },
+    { hash: `t=${tab}` },
+  );

@@ -17,10 +17,14 @@ const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
 
 export const colour = await load('colour');
 export const draw = await load('draw');
+export const block = await load('block');
 export const decode = await load('decode');
 export const format = await load('format');
 export const layout = await load('layout');
+export const lazy = await load('lazy');
 export const { Model } = await load('model');
+export const pattern = await load('pattern');
 export const state = await load('state');
+export const symbols = await load('symbols');
 export const timeline = await load('timeline');
 export const tree = await load('tree');

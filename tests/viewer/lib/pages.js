@@ -8,6 +8,8 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
+import { decode, symbols } from './modules.js';
+
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'kelvin-pages-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -39,15 +41,15 @@ function block(html, name) {
   return new Uint8Array(gunzipSync(Buffer.from(found[1], 'base64')));
 }
 
-/** What the browser would decode. @param {string} kind @param {typeof import('../../../render/viewer/decode.js')} decode */
-export function readPage(kind, decode) {
+/** What the browser would decode. @param {string} kind */
+export function readPage(kind) {
   const html = readFileSync(pageFile(kind), 'utf8');
   const meta = JSON.parse(new TextDecoder().decode(block(html, 'meta')));
   return {
     meta,
-    functions: decode.decodeFunctions(meta),
+    functions: symbols.decodeFunctions(block(html, 'functions'), meta.sides),
     tree: decode.decodeTree(block(html, 'tree'), meta.sides),
-    samples: decode.decodeSamples(block(html, 'samples'), meta.sides),
+    samples: decode.decodeSamples(block(html, 'samples'), meta.sides, meta.metrics),
     timelines: decode.decodeTimeline(block(html, 'timeline'), meta.sides),
   };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Seeded random pages for properties that must hold of every page.
 
-import { decode } from './modules.js';
+import { decode, symbols } from './modules.js';
 
 /** Mulberry32. @param {number} seed @returns {(below: number) => number} a whole number from 0 */
 export function randomFrom(seed) {
@@ -48,7 +48,7 @@ function toColumns(functions, root) {
     for (const child of children) walk(child, depth + 1);
   };
   walk(root, 0);
-  const tree = decode.newTree(nodes.length);
+  const tree = new decode.Tree(nodes.length);
   nodes.forEach((node, i) => {
     tree.func[i] = node.func;
     tree.depth[i] = node.depth;
@@ -90,7 +90,7 @@ export function randomPage(seed, { same = false, stacks = 120 } = {}) {
       node: Int32Array.from(rows, (row) => row[0].id),
       thread: Int32Array.from(rows, (row) => row[1]),
       times: Float64Array.from(rows, (row) => row[column]),
-      value: Float64Array.from(rows, (row) => row[column]),
+      values: [Float64Array.from(rows, (row) => row[column])],
     };
   });
   const timelines = sideSamples.map((side) => {
@@ -102,7 +102,15 @@ export function randomPage(seed, { same = false, stacks = 120 } = {}) {
     return { count: events.length, time: Float64Array.from(events, (e) => e[0]), sample: Int32Array.from(events, (e) => e[1]) };
   });
   const threads = [0, 1, 2].map((id) => [0, 1, id, 'app', `thread ${id}`]);
-  const meta = { sides: 2, factor: 1, unit: 'count', recordings: [{ threads }, { threads }], functions: [] };
+  const meta = {
+    sides: 2,
+    factor: 1,
+    unit: 'count',
+    metric: 'samples',
+    metrics: [{ name: 'samples', unit: 'count', isCount: true, tested: true }],
+    recordings: [{ threads }, { threads }],
+    functions: [],
+  };
   return { meta, functions, tree, samples: sideSamples, timelines };
 }
 
@@ -121,4 +129,18 @@ export function byPath(page, tree) {
   return out;
 }
 
-export const STATES = decode.STATES;
+export const STATES = symbols.STATES;
+
+/** Makes every node of a tree that is made while it is looked at. @template T @param {T} tree @returns {T} */
+export function unfold(tree) {
+  const made = /** @type {any} */ (tree);
+  for (let i = 0; i < made.count; i++) made.first(i);
+  return tree;
+}
+
+/** @param {any} tree @param {number} node @returns {number[]} */
+export function childrenOf(tree, node) {
+  const out = [];
+  for (let child = tree.first(node); child >= 0; child = tree.next(child)) out.push(child);
+  return out;
+}

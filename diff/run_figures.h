@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/build.h"
+
+/* Sums up what the runs of both sides took, and names outliers: fills diff->runs. */
+COMMON_MUST_CHECK
+bool run_figures_collect(struct diff_build *build, struct error *err);

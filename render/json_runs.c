@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/json_runs.h"
+
+#include <math.h>
+
+static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = { "wall_ns", "cpu_ns", "peak_memory_bytes" };
+static const char *const side_names[DIFF_SIDES] = { "base", "head" };
+
+/* Not known is null: JSON has no NaN. */
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* Beyond 2^63 nothing was measured. */
+static json_t *whole(double value)
+{
+	return isfinite(value) && fabs(value) < 9e18 ? json_integer((json_int_t)llround(value)) : json_null();
+}
+
+static json_t *interval(double low, double high)
+{
+	return isfinite(low) && isfinite(high) ? json_pack("[f, f]", low, high) : json_null();
+}
+
+static double value_of(const struct profile_run *run, enum diff_run_figure figure)
+{
+	const double values[DIFF_RUN_FIGURE_COUNT] = { (double)run->wall_ns, (double)run->cpu_ns, (double)run->peak_memory_bytes };
+
+	return values[figure];
+}
+
+static json_t *one_side(const struct render_input *input, enum diff_side side, enum diff_run_figure figure)
+{
+	const struct diff_run_summary *summary = &input->diff->runs.figures[figure];
+	const struct profile *profile = input->profiles[side];
+	json_t *each = json_array();
+
+	for (size_t i = 0; i < profile->run_count; i++)
+		json_array_append_new(each, whole(value_of(&profile->runs[i], figure)));
+	return json_pack("{s:o, s:o, s:o}", "mean", number(summary->mean[side]), "ci",
+		interval(summary->low[side], summary->high[side]), "each", each);
+}
+
+static json_t *one_figure(const struct render_input *input, enum diff_run_figure figure)
+{
+	const struct diff_run_summary *summary = &input->diff->runs.figures[figure];
+
+	if (!input->diff->runs.known[figure])
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o}", side_names[DIFF_BASE], one_side(input, DIFF_BASE, figure), side_names[DIFF_HEAD],
+		one_side(input, DIFF_HEAD, figure), "change_pct", number(100 * summary->change), "ci_pct",
+		interval(100 * summary->change_low, 100 * summary->change_high));
+}
+
+static json_t *outliers(const struct diff_runs *runs)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < runs->outlier_count; i++) {
+		const struct diff_outlier *o = &runs->outliers[i];
+
+		/* Runs are counted from 1, as a person does. */
+		json_array_append_new(
+			array, json_pack("{s:s, s:I, s:s, s:o, s:o}", "side", side_names[o->side], "run", (json_int_t)o->run + 1,
+				       "figure", figure_names[o->figure], "value", whole(o->value), "median", whole(o->median)));
+	}
+	return array;
+}
+
+json_t *json_runs(const struct render_input *input)
+{
+	const struct diff_runs *runs = &input->diff->runs;
+	json_t *object;
+	bool any = false;
+
+	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
+		any = any || runs->known[i];
+	if (!any)
+		return json_null();
+	object = json_object();
+	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
+		json_object_set_new(object, figure_names[i], one_figure(input, (enum diff_run_figure)i));
+	json_object_set_new(object, "outliers", outliers(runs));
+	/* A member that found no memory is missing. */
+	if (json_object_size(object) == DIFF_RUN_FIGURE_COUNT + 1)
+		return object;
+	json_decref(object);
+	return NULL;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/page_data.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The strings that functions refer to, each once, numbered in the order of first use. */
+struct text_table {
+	uint32_t *numbers; /* [string id of the diff] number + 1; 0: not used yet */
+	size_t count;
+	struct buffer bytes; /* UTF-8, a NUL between two */
+};
+
+/* Of a UTF-8 sequence that starts at `c`, or 0: no overlong forms, no surrogates, nothing above U+10FFFF. */
+static size_t sequence_length(const unsigned char *c)
+{
+	size_t length = c[0] < 0x80                   ? 1
+			: c[0] >= 0xc2 && c[0] < 0xe0 ? 2
+			: c[0] >= 0xe0 && c[0] < 0xf0 ? 3
+			: c[0] >= 0xf0 && c[0] < 0xf5 ? 4
+						      : 0;
+
+	for (size_t i = 1; i < length; i++)
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0) || (c[0] == 0xf0 && c[1] < 0x90) ||
+		(c[0] == 0xf4 && c[1] >= 0x90))
+		return 0;
+	return length;
+}
+
+void page_data_append_utf8(struct buffer *out, const char *string)
+{
+	const unsigned char *c = (const unsigned char *)string;
+
+	while (*c) {
+		size_t length = sequence_length(c);
+
+		if (length)
+			buffer_append(out, c, length);
+		else
+			buffer_append_string(out, "\xef\xbf\xbd");
+		c += length ? length : 1;
+	}
+}
+
+static uint32_t text_number(struct text_table *table, const struct diff *diff, uint32_t string)
+{
+	if (!table->numbers[string]) {
+		if (table->count)
+			buffer_append_byte(&table->bytes, 0);
+		page_data_append_utf8(&table->bytes, diff_string(diff, string));
+		table->numbers[string] = (uint32_t)++table->count;
+	}
+	return table->numbers[string] - 1;
+}
+
+/* A key is the name and the module as a rule; then it need not be written. */
+static bool key_is_usual(const struct diff *diff, const struct diff_function *f)
+{
+	const char *key = diff_string(diff, f->key), *name = diff_string(diff, f->name);
+	size_t length = strlen(name);
+
+	return strncmp(key, name, length) == 0 && key[length] == '`' && strcmp(key + length + 1, diff_string(diff, f->module)) == 0;
+}
+
+static void append_texts(struct buffer *out, struct text_table *table, const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_varint(out, text_number(table, diff, diff->functions[i].name));
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_varint(out, text_number(table, diff, diff->functions[i].module));
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_varint(out, text_number(table, diff, diff->functions[i].file));
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_varint(out, key_is_usual(diff, &diff->functions[i])
+						  ? 0
+						  : (uint64_t)text_number(table, diff, diff->functions[i].key) + 1);
+}
+
+struct ranked {
+	const char *key;
+	uint32_t function;
+};
+
+static int compare_ranked(const void *left, const void *right)
+{
+	const struct ranked *a = left, *b = right;
+	int order = strcmp(a->key, b->key);
+
+	return order ? order : a->function < b->function ? -1 : a->function > b->function;
+}
+
+/* The place of each function in the order of keys: siblings that the viewer makes anew keep it. */
+static bool append_ranks(struct buffer *out, const struct diff *diff, struct error *err)
+{
+	CLEANUP(cleanup_free) struct ranked *ranked = calloc(diff->function_count + 1, sizeof(*ranked));
+	CLEANUP(cleanup_free) uint32_t *ranks = calloc(diff->function_count + 1, sizeof(*ranks));
+
+	if (!ranked || !ranks)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		ranked[i] = (struct ranked){ diff_string(diff, diff->functions[i].key), i };
+	qsort(ranked, diff->function_count, sizeof(*ranked), compare_ranked);
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		ranks[ranked[i].function] = i;
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		buffer_append_varint(out, ranks[i]);
+	return true;
+}
+
+static void append_facts(struct buffer *out, const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_varint(out, diff->functions[i].line);
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_varint(out, diff->functions[i].origin_rule);
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_byte(out, (uint8_t)diff->functions[i].origin);
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_byte(out, (uint8_t)diff->functions[i].name_source);
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_byte(out, (uint8_t)diff->functions[i].code);
+}
+
+static void append_float(struct buffer *out, double value)
+{
+	float narrow = (float)value;
+	uint32_t bits;
+
+	memcpy(&bits, &narrow, sizeof(bits));
+	for (int shift = 0; shift < 32; shift += 8)
+		buffer_append_byte(out, (uint8_t)(bits >> shift));
+}
+
+static void append_estimates(struct buffer *out, const struct diff *diff, size_t offset)
+{
+	static const size_t fields[] = { offsetof(struct diff_estimate, base), offsetof(struct diff_estimate, head),
+		offsetof(struct diff_estimate, ci_low), offsetof(struct diff_estimate, ci_high),
+		offsetof(struct diff_estimate, detectable) };
+
+	for (size_t field = 0; field < sizeof(fields) / sizeof(fields[0]); field++)
+		for (size_t i = 0; i < diff->function_count; i++) {
+			double value;
+
+			memcpy(&value, (const char *)&diff->functions[i] + offset + fields[field], sizeof(value));
+			append_float(out, value);
+		}
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_estimate *e = (const void *)((const char *)&diff->functions[i] + offset);
+
+		buffer_append_byte(out, (uint8_t)e->state);
+	}
+}
+
+bool page_data_functions(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	const struct diff *diff = input->diff;
+	CLEANUP(cleanup_free) uint32_t *numbers = calloc((size_t)string_table_count(diff->strings) + 1, sizeof(*numbers));
+	struct text_table table = { .numbers = numbers };
+	bool ok = numbers ? true : error_set_memory(err);
+
+	buffer_init(&table.bytes, (size_t)1 << 30);
+	if (ok) {
+		buffer_append_varint(out, diff->function_count);
+		append_texts(out, &table, diff);
+		append_facts(out, diff);
+		ok = append_ranks(out, diff, err);
+	}
+	if (ok && diff->sides == 2) {
+		append_estimates(out, diff, offsetof(struct diff_function, self));
+		append_estimates(out, diff, offsetof(struct diff_function, total));
+		for (size_t i = 0; i < diff->function_count; i++)
+			buffer_append_byte(out, (uint8_t)diff->functions[i].tier);
+		for (size_t i = 0; i < diff->function_count; i++)
+			buffer_append_varint(
+				out, diff->functions[i].moved_to == PROFILE_NONE ? 0 : (uint64_t)diff->functions[i].moved_to + 1);
+	}
+	ok = ok && buffer_ok(&table.bytes, err);
+	if (ok) {
+		buffer_append_varint(out, table.count);
+		buffer_append(out, table.bytes.data, table.bytes.size);
+	}
+	buffer_deinit(&table.bytes);
+	return ok && buffer_ok(out, err);
+}

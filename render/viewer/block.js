@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The page's blocks and the columns in them. The other side is render/page_data.c.
+
+/** @param {string} text @returns {Uint8Array} */
+function fromBase64(text) {
+  if ('fromBase64' in Uint8Array) return /** @type {any} */ (Uint8Array).fromBase64(text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** Without a Blob or a Response: both go through another process, which takes longer than the work. @param {Uint8Array} bytes */
+async function gunzip(bytes) {
+  const stream = new DecompressionStream('gzip');
+  const writer = stream.writable.getWriter();
+  // What is wrong with the data is thrown by the reader.
+  writer.write(/** @type {any} */ (bytes)).catch(() => {});
+  writer.close().catch(() => {});
+  const reader = stream.readable.getReader();
+  const parts = [];
+  let size = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    parts.push(part.value);
+    size += part.value.length;
+  }
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+/** The bytes of one block of the page. @param {string} name @returns {Promise<Uint8Array>} */
+export async function readBlock(name) {
+  const element = document.getElementById(`data-${name}`);
+  if (!element) throw new Error(`the page has no block "${name}"`);
+  return gunzip(fromBase64(element.textContent || ''));
+}
+
+/** Columns of LEB128 numbers; signed ones zigzag. */
+export class Columns {
+  /** @param {Uint8Array} bytes */
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+
+  check() {
+    if (this.at > this.bytes.length) throw new Error("the page's data is cut off");
+  }
+
+  varint() {
+    let value = 0;
+    let scale = 1;
+    for (;;) {
+      if (this.at >= this.bytes.length) throw new Error("the page's data is cut off");
+      const byte = this.bytes[this.at++];
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+      scale *= 128;
+    }
+  }
+
+  zigzag() {
+    const value = this.varint();
+    return value % 2 ? -(value + 1) / 2 : value / 2;
+  }
+
+  /** A column of numbers below 2^31, each `less` smaller than written. Most take one byte: that way is kept short. @template {Int32Array|Uint16Array} T @param {T} out @param {number} [less] @returns {T} */
+  numbers(out, less = 0) {
+    const { bytes } = this;
+    let { at } = this;
+    for (let i = 0; i < out.length; i++) {
+      let value = bytes[at++];
+      if (value >= 128) {
+        let byte = bytes[at++];
+        value = (value & 127) | ((byte & 127) << 7);
+        for (let shift = 14; byte >= 128; shift += 7) {
+          byte = bytes[at++];
+          value |= (byte & 127) << shift;
+        }
+      }
+      out[i] = value - less;
+    }
+    this.at = at;
+    this.check();
+    return out;
+  }
+
+  /** A column of sums of signed steps. @template {Int32Array|Uint16Array} T @param {T} out @returns {T} */
+  steps(out) {
+    const { bytes } = this;
+    let { at } = this;
+    let sum = 0;
+    for (let i = 0; i < out.length; i++) {
+      let value = bytes[at++];
+      if (value >= 128) {
+        value &= 127;
+        let byte = 128;
+        for (let shift = 7; byte >= 128; shift += 7) {
+          byte = bytes[at++];
+          value |= (byte & 127) << shift;
+        }
+      }
+      out[i] = sum += (value >>> 1) ^ -(value & 1);
+    }
+    this.at = at;
+    this.check();
+    return out;
+  }
+
+  /** A column of multiples of one quantum. @param {number} count */
+  values(count) {
+    const quantum = this.varint();
+    const out = new Float64Array(count);
+    const { bytes } = this;
+    let { at } = this;
+    for (let i = 0; i < count; i++) {
+      let byte = bytes[at++];
+      let value = byte & 127;
+      for (let scale = 128; byte >= 128; scale *= 128) {
+        byte = bytes[at++];
+        value += (byte & 127) * scale;
+      }
+      out[i] = value * quantum;
+    }
+    this.at = at;
+    this.check();
+    return out;
+  }
+
+  /** A column of bytes. @param {number} count */
+  raw(count) {
+    const from = this.at;
+    this.at += count;
+    this.check();
+    return this.bytes.subarray(from, this.at);
+  }
+
+  /** A column of 32-bit floats. @param {number} count */
+  floats(count) {
+    return new Float32Array(this.raw(4 * count).slice().buffer);
+  }
+
+  /** What is left, as text. */
+  text() {
+    return new TextDecoder().decode(this.bytes.subarray(this.at));
+  }
+}

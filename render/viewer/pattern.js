@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The search's regular expression. It may come from a link, and the browser's engine goes back and forth without an end in some: those
+// are tried in a worker, which can be stopped.
+
+/** Of all names together, where nothing can be stopped. */
+const BUDGET_MS = 60;
+const LIMIT_MS = 2000;
+/** More than these can make an expression try every way to split a name. */
+const MOST_REPEATS = 1;
+const MOST_OPTIONS = 3;
+const MOST_BRANCHES = 6;
+/** Letters of names between two looks at the clock. */
+const BETWEEN_LOOKS = 4096;
+
+/** Whether an expression takes time in proportion to a name, or little more. @param {string} source */
+export function isSimple(source) {
+  const bare = source.replace(/\\[^1-9k]/g, 'x').replace(/\[[^\]]*\]/g, 'x');
+  if (/\\|\(\?[=!<]|\)[*+{]/.test(bare)) return false;
+  const repeats = bare.match(/[*+]|\{/g) || [];
+  const options = bare.match(/(?<!\()\?/g) || [];
+  const branches = bare.includes('(') ? bare.match(/\|/g) || [] : [];
+  return repeats.length <= MOST_REPEATS && options.length <= MOST_OPTIONS && branches.length <= MOST_BRANCHES;
+}
+
+/** Small letters match both cases. @param {string} text @returns {{source: string, flags: string, error: string}} */
+export function patternOf(text) {
+  const flags = /[A-Z]/.test(text) ? '' : 'i';
+  try {
+    new RegExp(text, flags);
+    return { source: text, flags, error: '' };
+  } catch {
+    const source = text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    return { source, flags, error: 'not a regular expression: searched as plain text' };
+  }
+}
+
+/** Which names match, or null when that takes too long. @param {{source: string, flags: string}} pattern @param {{name: string}[]} functions */
+export function matchAll({ source, flags }, functions) {
+  if (!isSimple(source)) return null;
+  const expression = new RegExp(source, flags);
+  const hits = new Uint8Array(functions.length);
+  const end = Date.now() + BUDGET_MS;
+  let letters = 0;
+  for (let i = 0; i < functions.length; i++) {
+    const { name } = functions[i];
+    if (expression.test(name)) hits[i] = 1;
+    letters += name.length;
+    if (letters < BETWEEN_LOOKS) continue;
+    letters = 0;
+    if (Date.now() > end) return null;
+  }
+  return hits;
+}
+
+/* Runs apart from the page; it is told the names once. */
+const WORKER = `let names;
+onmessage = ({ data }) => {
+  if (data.names) { names = data.names; return; }
+  const expression = new RegExp(data.source, data.flags);
+  const hits = new Uint8Array(names.length);
+  names.forEach((name, i) => { if (expression.test(name)) hits[i] = 1; });
+  postMessage(hits);
+};`;
+
+/** Searches that may take long, one at a time. */
+export class Searcher {
+  /** @param {() => string[]} names */
+  constructor(names) {
+    this.names = names;
+    /** @type {Worker|null} */ this.worker = null;
+    /** @type {any} */ this.timer = 0;
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.worker?.terminate();
+    this.worker = null;
+  }
+
+  /** @param {{source: string, flags: string}} pattern @param {(hits: Uint8Array|null, error: string) => void} done */
+  run({ source, flags }, done) {
+    this.stop();
+    const fail = (/** @type {string} */ why) => {
+      this.stop();
+      done(null, why);
+    };
+    const url = URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
+    try {
+      this.worker = new Worker(url);
+    } catch {
+      return fail('this browser cannot try so complex an expression');
+    }
+    URL.revokeObjectURL(url);
+    this.timer = setTimeout(() => fail(`too slow: stopped after ${LIMIT_MS / 1000} s`), LIMIT_MS);
+    this.worker.onerror = () => fail('this browser cannot try so complex an expression');
+    this.worker.onmessage = ({ data }) => {
+      clearTimeout(this.timer);
+      done(data, '');
+    };
+    this.worker.postMessage({ names: this.names() });
+    this.worker.postMessage({ source, flags });
+  }
+}

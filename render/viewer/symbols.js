@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The function table. Of many functions a view asks for few: what is known of one is taken from the columns when it is asked for.
+
+import { hashHue } from './colour.js';
+import { Columns } from './block.js';
+
+export const ORIGINS = ['unknown', 'user', 'library', 'system'];
+export const STATES = ['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'];
+export const TIERS = ['exact', 'canonical', 'file and name', 'moved', 'one-sided'];
+
+/**
+ * @typedef {object} Estimate of a difference, in scaled units; what is not known is null
+ * @property {number} base
+ * @property {number} head
+ * @property {number} delta
+ * @property {number|null} low
+ * @property {number|null} high
+ * @property {number|null} detectable
+ * @property {string} state
+ */
+
+/** @param {number} value */
+const known = (value) => (Number.isNaN(value) ? null : value);
+
+class Estimates {
+  /** @param {Columns} columns @param {number} count */
+  constructor(columns, count) {
+    this.base = columns.floats(count);
+    this.head = columns.floats(count);
+    this.low = columns.floats(count);
+    this.high = columns.floats(count);
+    this.detectable = columns.floats(count);
+    this.state = columns.raw(count);
+  }
+
+  /** @param {number} id @returns {Estimate} */
+  of(id) {
+    return {
+      base: this.base[id],
+      head: this.head[id],
+      delta: this.head[id] - this.base[id],
+      low: known(this.low[id]),
+      high: known(this.high[id]),
+      detectable: known(this.detectable[id]),
+      state: STATES[this.state[id]],
+    };
+  }
+}
+
+class Symbols {
+  /** @param {Uint8Array} bytes @param {number} sides */
+  constructor(bytes, sides) {
+    const columns = new Columns(bytes);
+    const count = columns.varint();
+    const numbers = () => columns.numbers(new Int32Array(count));
+    this.count = count;
+    this.name = numbers();
+    this.module = numbers();
+    this.file = numbers();
+    this.key = numbers();
+    this.line = numbers();
+    this.rule = numbers();
+    this.origin = columns.raw(count);
+    this.source = columns.raw(count);
+    this.code = columns.raw(count);
+    this.rank = numbers();
+    this.self = sides === 2 ? new Estimates(columns, count) : null;
+    this.total = sides === 2 ? new Estimates(columns, count) : null;
+    this.tier = sides === 2 ? columns.raw(count) : null;
+    this.movedTo = sides === 2 ? numbers() : null;
+    const texts = columns.varint();
+    this.texts = texts ? columns.text().split('\0') : [];
+    if (this.texts.length !== texts) throw new Error("the page's names are cut off");
+  }
+}
+
+/** A function as the page tells it. */
+export class Func {
+  /** @param {Symbols} table @param {number} id */
+  constructor(table, id) {
+    this.table = table;
+    this.id = id;
+  }
+  get name() {
+    return this.table.texts[this.table.name[this.id]];
+  }
+  get module() {
+    return this.table.texts[this.table.module[this.id]];
+  }
+  get file() {
+    return this.table.texts[this.table.file[this.id]];
+  }
+  get line() {
+    return this.table.line[this.id];
+  }
+  /** What it is recognised by, in every report. */
+  get key() {
+    const key = this.table.key[this.id];
+    return key ? this.table.texts[key - 1] : `${this.name}\`${this.module}`;
+  }
+  /** Index of ORIGINS. */
+  get origin() {
+    return this.table.origin[this.id];
+  }
+  get rule() {
+    return this.table.rule[this.id];
+  }
+  get source() {
+    return this.table.source[this.id];
+  }
+  /** 0 unknown, 1 same, 2 changed. */
+  get code() {
+    return this.table.code[this.id];
+  }
+  /** Its place in the shared order of siblings. */
+  get rank() {
+    return this.table.rank[this.id];
+  }
+  get self() {
+    return this.table.self?.of(this.id);
+  }
+  get total() {
+    return this.table.total?.of(this.id);
+  }
+  get tier() {
+    return this.table.tier ? TIERS[this.table.tier[this.id]] : '';
+  }
+  /** Id of the function at the other end of a move; -1 for none. */
+  get movedTo() {
+    return this.table.movedTo ? this.table.movedTo[this.id] - 1 : -1;
+  }
+}
+
+/** @param {Uint8Array} bytes @param {number} sides @returns {Func[]} */
+export function decodeFunctions(bytes, sides) {
+  const table = new Symbols(bytes, sides);
+  const out = new Array(table.count);
+  for (let id = 0; id < table.count; id++) out[id] = new Func(table, id);
+  return out;
+}
+
+/** The short form of a key in an address. @param {string} key */
+export function shortHash(key) {
+  return Math.floor(hashHue(key) * 4294967296).toString(36);
+}
+
+/** @type {WeakMap<object, string>} */
+const hashes = new WeakMap();
+
+/** The short form of a function in an address. @param {{key: string}} func */
+export function hashOf(func) {
+  let hash = hashes.get(func);
+  if (hash === undefined) hashes.set(func, (hash = shortHash(func.key)));
+  return hash;
+}

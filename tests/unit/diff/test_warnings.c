@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "synthetic.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Ten seconds attached, 1,000 samples. */
+static struct profile *recording_of(const char *rare, double seconds, size_t threads)
+{
+	struct synthetic s = synthetic_create();
+	struct profile_thread thread = { .pid = 1 };
+	struct error err;
+	uint32_t id;
+
+	synthetic_run(&s, false, seconds * 1000);
+	for (int i = 0; i < 1000; i++)
+		synthetic_add(&s, synthetic_stack(&s, i % 10 ? "main;parse" : rare), 1, i * seconds);
+	for (thread.tid = 2; thread.tid <= (int32_t)threads; thread.tid++)
+		assert_true(profile_add_thread(s.profile, &thread, &id, &err));
+	s.profile->quality.samples = 1000;
+	s.profile->quality.stops[PROFILE_STOP_ROOT] = 1000;
+	return synthetic_finish(&s);
+}
+
+static struct profile *recording(double seconds, size_t threads)
+{
+	return recording_of("main;lex", seconds, threads);
+}
+
+static uint32_t text(struct profile *profile, const char *string)
+{
+	struct error err;
+	uint32_t id;
+
+	assert_true(profile_intern(profile, string, &id, &err));
+	return id;
+}
+
+static void set_facts(struct profile *profile, const char *what)
+{
+	profile->facts = (struct profile_facts){ .tool = text(profile, what),
+		.event = text(profile, what),
+		.cpu_model = text(profile, what),
+		.kernel = text(profile, what),
+		.governor = text(profile, what),
+		.call_graph = text(profile, what),
+		.cpu_count = (uint32_t)strlen(what),
+		.frequency_hz = 1000 * (uint32_t)strlen(what) };
+	profile->period = 1000000;
+}
+
+static void cpu_model(struct profile *p)
+{
+	p->facts.cpu_model = text(p, "other");
+}
+
+static void cpu_count(struct profile *p)
+{
+	p->facts.cpu_count = 64;
+}
+
+static void kernel(struct profile *p)
+{
+	p->facts.kernel = text(p, "other");
+}
+
+static void event(struct profile *p)
+{
+	p->facts.event = text(p, "other");
+}
+
+static void frequency(struct profile *p)
+{
+	p->facts.frequency_hz = 99;
+}
+
+static void period(struct profile *p)
+{
+	p->period = 10000000;
+}
+
+static void governor(struct profile *p)
+{
+	p->facts.governor = text(p, "other");
+}
+
+static void call_graph(struct profile *p)
+{
+	p->facts.call_graph = text(p, "other");
+}
+
+static void tool(struct profile *p)
+{
+	p->facts.tool = text(p, "other");
+}
+
+static void user_only(struct profile *p)
+{
+	p->facts.user_only = true;
+}
+
+static void lost(struct profile *p)
+{
+	p->quality.lost = 50;
+}
+
+static void cut(struct profile *p)
+{
+	p->quality.stops[PROFILE_STOP_ROOT] -= 100;
+	p->quality.stops[PROFILE_STOP_DUMP_END] += 100;
+}
+
+/* All but those that are called by an address. */
+static void named(struct profile *p)
+{
+	for (size_t i = 0; i < p->function_count; i++)
+		p->functions[i].name_source =
+			strstr(profile_string(p, p->functions[i].name), "+0x") ? PROFILE_NAME_NONE : PROFILE_NAME_DWARF;
+}
+
+static void whole_command(struct profile *p)
+{
+	p->runs[0].whole_command = true;
+}
+
+static void failed(struct profile *p)
+{
+	p->runs[0].whole_command = true;
+	p->runs[0].exit_status = 2;
+}
+
+static bool has_warning(const struct diff *diff, const char *words, bool *blocks)
+{
+	for (size_t i = 0; i < diff->warning_count; i++) {
+		if (!strstr(diff_string(diff, diff->warnings[i].text), words))
+			continue;
+		*blocks = diff->warnings[i].blocks_gate;
+		return true;
+	}
+	return false;
+}
+
+static const struct {
+	void (*spoil)(struct profile *head);
+	const char *words;
+	bool blocks;
+} cases[] = {
+	{ cpu_model, "recorded with different CPU models: base 'same', head 'other'", true },
+	{ cpu_count, "recorded with different numbers of CPUs: base 4, head 64", false },
+	{ kernel, "recorded with different kernels: base 'same', head 'other'", true },
+	{ event, "recorded with different events: base 'same', head 'other'", true },
+	{ frequency, "recorded with different sampling frequencies (Hz): base 4000, head 99", false },
+	{ period, "recorded with different sampling periods: base 1000000, head 10000000", false },
+	{ governor, "recorded with different CPU frequency governors: base 'same', head 'other'", true },
+	{ call_graph, "recorded with different ways to unwind: base 'same', head 'other'", false },
+	{ tool, "recorded with different tools: base 'same', head 'other'", false },
+	{ user_only, "head was recorded without the kernel's part, base with it", true },
+	{ lost, "head lost 4.8 % of its samples; record with larger buffers or at a lower rate", true },
+	{ cut, "stacks were cut in 0.0 % of base's samples and 10.0 % of head's: inclusive times do not compare", true },
+	{ whole_command, "head is of whole runs of a command, base is not", false },
+	{ failed, "1 of 1 runs of head ended with a failure", true },
+};
+
+static void each_difference_is_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct profile *base = recording(10, 1), *head = recording(10, 1);
+		struct diff *same, *diff;
+		bool blocks = !cases[i].blocks;
+
+		set_facts(base, "same");
+		set_facts(head, "same");
+		named(base);
+		named(head);
+		same = synthetic_diff(base, head, NULL);
+		/* Of the evidence only. */
+		assert_int_equal(same->warning_count, 1);
+		cases[i].spoil(head);
+		diff = synthetic_diff(base, head, NULL);
+		if (!has_warning(diff, cases[i].words, &blocks))
+			fail_msg("nothing says '%s'", cases[i].words);
+		assert_int_equal(blocks, cases[i].blocks);
+		diff_destroy(same);
+		diff_destroy(diff);
+		profile_destroy(base);
+		profile_destroy(head);
+	}
+}
+
+static void expect(struct profile *base, struct profile *head, const char *words, bool expected)
+{
+	struct diff *diff = synthetic_diff(base, head, NULL);
+	bool blocks = false;
+
+	if (has_warning(diff, words, &blocks) != expected)
+		fail_msg("'%s' is %ssaid", words, expected ? "not " : "");
+	assert_false(blocks);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+static void lengths_and_threads_are_compared(void **state)
+{
+	(void)state;
+	expect(recording(10, 1), recording(60, 1), "base was recorded for 10.0 s, head for 60.0 s", true);
+	expect(recording(10, 1), recording(30, 1), "was recorded for", false);
+	expect(recording(10, 4), recording(10, 16), "base ran in 4 threads, head in 16", true);
+	expect(recording(10, 4), recording(10, 6), "threads", false);
+	expect(recording(10, 1), recording(10, 2), "threads", false);
+}
+
+static void time_without_names_is_compared(void **state)
+{
+	struct profile *base = recording(10, 1), *head = recording_of("main;prog+0x12", 10, 1);
+	struct diff *diff;
+	bool blocks = false;
+
+	(void)state;
+	named(base);
+	named(head);
+	diff = synthetic_diff(base, head, NULL);
+	assert_true(has_warning(diff, "0.0 % of base's time and 10.0 % of head's has no function name", &blocks));
+	assert_true(blocks);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+/* All functions of whole runs take half as much again but one, which takes a little more: less than its share of the load. */
+static void readings_that_disagree_are_both_given(void **state)
+{
+	struct profile *base = synthetic_runs("main;a#1 5000\nmain;b#2 5000\nmain;c#3 5000\nmain;d#4 5000\n", 6);
+	struct profile *head = synthetic_runs("main;a#1 7500\nmain;b#2 7500\nmain;c#3 7500\nmain;d#4 5500\n", 6);
+	struct diff_options robust = { .scale = DIFF_SCALE_ROBUST };
+	struct diff *diff = synthetic_diff(base, head, &robust);
+	bool blocks = true;
+
+	(void)state;
+	assert_int_equal(diff->scale.other_mode, DIFF_SCALE_PER_RUN);
+	assert_float_equal(diff->scale.other_factor, 1, 1e-9);
+	assert_int_equal(synthetic_function(diff, "d")->self.state, DIFF_STATE_LESS);
+	assert_true(has_warning(
+		diff, "d takes less time at equal load, but more per run: --scale per-run gives the other reading", &blocks));
+	assert_false(blocks);
+	diff_destroy(diff);
+	diff = synthetic_diff(base, head, NULL);
+	assert_int_equal(diff->scale.other_mode, DIFF_SCALE_ROBUST);
+	assert_float_equal(diff->scale.other_factor, 2.0 / 3, 1e-9);
+	diff_destroy(diff);
+	/* Where both agree there is nothing to say. */
+	diff = synthetic_diff(base, base, NULL);
+	assert_false(has_warning(diff, "the other reading", &blocks));
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_difference_is_named),
+		cmocka_unit_test(lengths_and_threads_are_compared),
+		cmocka_unit_test(time_without_names_is_compared),
+		cmocka_unit_test(readings_that_disagree_are_both_given),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Callers above and callees below one function, in one picture.
+
+import assert from 'node:assert/strict';
+
+import { near, reportTest, ROW } from '../lib/browser.js';
+import * as known from '../lib/known.js';
+
+/** What the status says of the frame at a place of the picture. @param {any} report @param {number} x part of the width @param {number} y pixels from the top */
+async function frameAt(report, x, y) {
+  const box = await report.picture();
+  await report.page.mouse.move(box.x + box.width * x, box.y + y);
+  await report.settle();
+  return (await report.text('.status')).split(' — ')[0];
+}
+
+/** Where the function between the two lies, in pixels from the top. @param {any} report @returns {Promise<number>} */
+function middleRow(report) {
+  return report.run(() => -(/** @type {any} */ (window).kelvin.flame.scroll));
+}
+
+reportTest(
+  'callers stand above a function, callees below it, and all are as wide as their part of its time',
+  'diff',
+  async (report) => {
+    await report.clickFrame('parse');
+    await report.click('.inspector button:text-is("Callers and callees")');
+    assert.ok((await report.text('.controls')).includes('callers and callees of parse'));
+    const middle = (await middleRow(report)) + ROW / 2;
+    const above = ['main', '__libc_start_main'];
+    assert.equal(await frameAt(report, 0.5, middle), 'parse');
+    for (const [i, name] of above.entries()) assert.equal(await frameAt(report, 0.5, middle - (i + 1) * ROW), name);
+    // Callees in the order of their keys: lex, malloc; then what parse takes itself.
+    const [, total] = known.totalOf('parse');
+    const lex = known.sumOf((path) => path.includes('lex'))[1] / total;
+    const malloc = known.sumOf((path) => path.includes('parse') && path.includes('malloc'))[1] / total;
+    assert.equal(await frameAt(report, lex / 2, middle + ROW), 'lex');
+    assert.equal(await frameAt(report, lex + malloc / 2, middle + ROW), 'malloc');
+    const box = await report.picture();
+    const y = middle + ROW - ROW / 2 + 2;
+    const [background, filled] = await report.pixels([
+      [box.width * (lex + malloc + 0.1), y],
+      [box.width * (lex / 2), y],
+    ]);
+    assert.ok(near(background, [255, 255, 255]), 'its own time has nothing below it');
+    assert.ok(!near(filled, [255, 255, 255]));
+  },
+);
+
+reportTest(
+  'x goes there and back; arrows walk up to callers and down to callees; the address keeps it',
+  'diff',
+  async (report) => {
+    await report.clickFrame('malloc');
+    await report.press('x');
+    const { k, l } = await report.hash();
+    assert.ok(k && k === l);
+    const active = async () => (await report.text('#active-frame')).split(',')[0];
+    await report.press('ArrowDown');
+    assert.equal(await active(), 'malloc');
+    await report.press('ArrowUp', 'ArrowUp');
+    assert.equal(await active(), 'main');
+    await report.press('Enter');
+    assert.equal((await report.texts('.crumbs .link')).pop(), 'main');
+    const hash = await report.run(() => location.hash);
+    await report.page.reload();
+    report.requests.length = 1;
+    await report.painted(10000);
+    assert.equal(await report.run(() => location.hash), hash);
+    assert.equal((await report.texts('.crumbs .link')).pop(), 'main');
+    assert.equal(await active(), 'main');
+    await report.press('0', 'ArrowDown', 'ArrowDown');
+    assert.equal(await active(), 'malloc');
+    await report.press('ArrowDown');
+    assert.equal(await active(), '_int_malloc');
+    await report.press('x');
+    assert.deepEqual(Object.keys(await report.hash()), []);
+  },
+);
+
+reportTest('a search counts stacks through callers and callees once', 'diff', async (report) => {
+  await report.clickFrame('malloc');
+  await report.press('x');
+  await report.page.fill('[type=search][data-keep=search]', 'main|_int_malloc');
+  await report.until(() => document.querySelector('.found'));
+  assert.match(await report.text('.found'), /· 100\.0 %$/);
+  await report.page.fill('[type=search][data-keep=search]', 'page_fault');
+  const [, fault] = known.totalOf('page_fault');
+  const [, all] = known.totalOf('malloc');
+  const share = ((100 * fault) / all).toFixed(1);
+  await report.until((/** @type {string} */ part) => document.querySelector('.found')?.textContent?.includes(part), share);
+});
+
+reportTest(
+  'callers of a function that this report lacks are left out',
+  'diff',
+  async (report) => {
+    assert.equal(await report.page.locator('.controls .chip').count(), 0);
+    assert.match(await report.text('#active-frame'), /^all/);
+  },
+  { hash: 'k=zzzzzz&l=zzzzzz' },
+);

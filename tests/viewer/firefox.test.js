@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One smoke run in Firefox: the page is read, painted and answers, without a complaint.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { executable, Firefox } from './lib/firefox.js';
+import { frameOf, placeOf } from './lib/known.js';
+import { pageUrl } from './lib/pages.js';
+import { draw } from './lib/modules.js';
+
+const { ROW } = draw;
+const wanted = !!process.env.KELVIN_NO_SKIP || !!process.env.CI;
+const skip = executable() || wanted ? false : 'no firefox-esr on PATH';
+
+/** Where a known frame lies on the screen, beside its label. @param {any} box @param {string} name */
+function pointOf(box, name) {
+  const { x, w, depth } = placeOf(frameOf(name), 1);
+  const left = box.x + (x + Math.min(w / 2, 2 / box.width)) * box.width;
+  return [Math.round(left), Math.round(box.y + depth * ROW + 3)];
+}
+
+test('Firefox paints the report and answers', { skip, timeout: 180000 }, async () => {
+  assert.ok(executable(), 'Firefox is not installed (package firefox-esr)');
+  const firefox = await Firefox.start();
+  try {
+    await firefox.open(pageUrl('diff'));
+    await firefox.until('!!document.documentElement.dataset.ready');
+    const box = await firefox.run(`(() => {
+      const { x, y, width, height } = document.querySelector('canvas.overlay').getBoundingClientRect();
+      return { x, y, width, height };
+    })()`);
+    const names = ['parse', 'compress', 'new_audit', 'steady'];
+    const [parse, compress, added, steady] = await firefox.pixels(names.map((name) => pointOf(box, name)));
+    assert.ok(parse[0] > parse[2] + 40, `more is orange: ${parse}`);
+    assert.ok(compress[2] > compress[0] + 40, `less is blue: ${compress}`);
+    assert.ok(added[0] > added[2] + 40, `new is brown: ${added}`);
+    assert.ok(Math.abs(steady[0] - steady[2]) < 12, `the same is grey: ${steady}`);
+    assert.match(await firefox.run(`document.querySelector('.verdict').textContent`), /new_audit/);
+
+    await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'i', bubbles: true }))`);
+    await firefox.until(`location.hash === '#i=1'`);
+    await firefox.run(
+      `(() => { const field = document.querySelector('[data-keep=search]'); field.value = '(l+e+)+x'; field.dispatchEvent(new Event('input')); })()`,
+    );
+    await firefox.until(`/1 ·/.test(document.querySelector('.found')?.textContent || '')`);
+    assert.ok(await firefox.run(`document.querySelectorAll('.grid-row').length > 5`));
+
+    assert.deepEqual(firefox.complaints(), []);
+    assert.deepEqual(
+      firefox.requests().filter((url) => !/^(file|data|blob|about):/.test(url)),
+      [],
+      'nothing is loaded from elsewhere',
+    );
+  } finally {
+    await firefox.close();
+  }
+});

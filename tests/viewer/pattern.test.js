@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Searches that could take for ever are known before they are tried.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { pattern } from './lib/modules.js';
+
+test('plain words and usual expressions are tried at once', () => {
+  for (const text of [
+    'malloc',
+    'std::sort',
+    '^main$',
+    'lex|parse|compress',
+    'ns[0-9]+::run',
+    'foo.*bar',
+    'Class(Foo|Bar)::x?',
+    '\\w+',
+  ])
+    assert.ok(pattern.isSimple(text), text);
+});
+
+test('what can go back and forth without an end is not', () => {
+  const bad = [
+    '(x+x+)+y',
+    '(a|a)*b',
+    '(a?){30}',
+    '.*.*.*y',
+    '(a|b|ab)(a|b|ab)(a|b|ab)(a|b|ab)',
+    'a?a?a?a?a?aaaaa',
+    '(\\w+)\\1',
+    '(?=(a+))b',
+    '(?<!x+)y',
+  ];
+  for (const text of bad) assert.ok(!pattern.isSimple(text), text);
+});
+
+test('what is simple is quick on the worst of names', () => {
+  const functions = Array.from({ length: 5 }, () => ({ name: 'x'.repeat(10000) }));
+  for (const text of ['x+y', 'x*xy', '[xy]*z', 'x?x?x?xxxy', '(x|xx|x)(x|xx)y', '(xx|x|xxx)x{5,}y']) {
+    if (!pattern.isSimple(text)) continue;
+    const begin = performance.now();
+    pattern.matchAll(pattern.patternOf(text), functions);
+    const took = performance.now() - begin;
+    assert.ok(took < 3000, `${text}: ${took.toFixed(0)} ms`);
+  }
+});
+
+test('names are matched as the browser does', () => {
+  const functions = ['main', 'Main', 'std::sort<int>', ''].map((name) => ({ name }));
+  const found = (/** @type {string} */ text) => {
+    const hits = pattern.matchAll(pattern.patternOf(text), functions);
+    return functions.filter((_, i) => hits[i]).map((f) => f.name);
+  };
+  assert.deepEqual(found('main'), ['main', 'Main']);
+  assert.deepEqual(found('Main'), ['Main']);
+  assert.deepEqual(found('sort<'), ['std::sort<int>']);
+  assert.deepEqual(found('sort<('), []);
+  assert.notEqual(pattern.patternOf('sort<(').error, '');
+});
