@@ -98,8 +98,10 @@ void label_append(const char *name, size_t columns, struct buffer *out)
 	if (unicode_text_width(shortest) > columns && without_brackets(shortest, angle, "‹…›", &bare))
 		shortest = bare.data;
 	if (unicode_text_width(shortest) > columns && leaf_of(shortest) != shortest) {
-		buffer_printf(&leaf, "%s::%s", ellipsis, leaf_of(shortest));
-		shortest = leaf.data ? leaf.data : shortest;
+		shortest = leaf_of(shortest);
+		buffer_printf(&leaf, "%s::%s", ellipsis, shortest);
+		if (fits(&leaf, columns))
+			shortest = leaf.data;
 	}
 	if (unicode_text_width(shortest) <= columns)
 		buffer_append_string(out, shortest);

@@ -5,6 +5,9 @@ import { plainStrings, shorterNames } from './format.js';
 
 const FONT = '12px system-ui, "Segoe UI", Roboto, sans-serif';
 const LONGEST = 400;
+/** Of a name, looked at for its brackets. */
+const MOST_LETTERS = 4096;
+const LEAF = '…::';
 
 export class Labels {
   /** @param {CanvasRenderingContext2D} context */
@@ -46,13 +49,16 @@ export class Labels {
   formsOf(name) {
     let forms = this.forms.get(name);
     if (!forms) {
-      forms = shorterNames(name.length > LONGEST ? name.slice(0, LONGEST) : name).map((form) => [form, this.width(form)]);
+      forms = shorterNames(name.slice(0, MOST_LETTERS)).map((form) => {
+        const shown = form.slice(0, LONGEST);
+        return [shown, this.width(shown)];
+      });
       this.forms.set(name, forms);
     }
     return forms;
   }
 
-  /** The longest form that has room, cut if none has; '' when not even two letters have. @param {string} name @param {number} room */
+  /** The longest form that has room; if none has, the beginning of the last name's own part; '' for fewer than two letters of it. @param {string} name @param {number} room */
   fit(name, room) {
     this.prepare();
     // Most names are whole or have no brackets: the forms are only worth their making where the whole does not fit.
@@ -61,7 +67,8 @@ export class Labels {
     const forms = this.formsOf(name);
     for (const [form, width] of forms) if (width <= room) return form;
     const [form, width] = forms[forms.length - 1];
+    const leaf = form.startsWith(LEAF) ? form.slice(LEAF.length) : form;
     const letters = Math.floor((form.length * room) / width) - 1;
-    return letters < 2 ? '' : `${form.slice(0, letters)}…`;
+    return letters < 2 ? '' : letters < leaf.length ? `${leaf.slice(0, letters)}…` : leaf;
   }
 }

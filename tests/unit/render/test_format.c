@@ -92,7 +92,8 @@ static void labels_keep_the_last_part_of_a_name(void **state)
 	check_label("shop::audit(shop::Request const&)", 20, "shop::audit");
 	check_label("std::map<int, char>::at(int const&)", 16, "std::map‹…›::at");
 	check_label("std::map<int, char>::at(int const&)", 8, "…::at");
-	check_label("shop::audit_request(int)", 12, "…::audit_re…");
+	check_label("shop::audit_request(int)", 13, "audit_request");
+	check_label("shop::audit_request(int)", 12, "audit_reque…");
 	check_label("main.(*Server).handle", 40, "main.(*Server).handle");
 	check_label("Less::operator()(int, int) const", 22, "Less::operator() const");
 	check_label("a::operator<<b>(b const&)", 16, "a::operator<<b>");
