@@ -55,6 +55,7 @@ function contestants(nodes) {
   const d3 = join(folder, `d3-${nodes}.html`);
   const speedscope = join(folder, `speedscope-${nodes}.js`);
   const inferno = join(folder, `inferno-${nodes}.svg`);
+  const asyncProfiler = join(folder, `async-${nodes}.html`);
   d3Page(stacks, d3);
   speedscopePage(stacks, speedscope);
   const app = join(folder, 'node_modules/speedscope/dist/release/index.html');
@@ -96,6 +97,17 @@ function contestants(nodes) {
         return { x: widest.left + widest.width / 2, y: widest.top + widest.height / 2 };
       },
       needs: inferno,
+    },
+    {
+      name: 'async-profiler',
+      url: `file://${asyncProfiler}`,
+      drawn: () => document.readyState === 'complete',
+      // Its root is at the bottom, rows are 16 pixels high.
+      point: () => {
+        const box = document.querySelector('#canvas').getBoundingClientRect();
+        return { x: box.left + box.width * 0.4, y: box.bottom - 40 };
+      },
+      needs: asyncProfiler,
     },
   ].filter((c) => !c.needs || existsSync(c.needs));
 }
