@@ -317,6 +317,15 @@ static void count_losses(struct sampler *sampler)
 	quality->lost += sampler->broken_rings + sampler->order.broken;
 }
 
+/* Names and the file are made next: rings, caches and tables of the recording would only add to their memory. */
+static void release_reading(struct sampler *sampler)
+{
+	watch_deinit(&sampler->watch);
+	order_deinit(&sampler->order);
+	event_set_deinit(&sampler->events);
+	collector_deinit(&sampler->collector);
+}
+
 bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err)
 {
 	struct sampler_result made = { .child_status = -1 };
@@ -346,6 +355,7 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 		made.child_status = sampler->command.status;
 	made.cpu_ns = (int64_t)now_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
 	made.profile = TAKE(sampler->collector.profile);
+	release_reading(sampler);
 	*result = made;
 	return true;
 }
