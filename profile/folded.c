@@ -272,8 +272,15 @@ static int compare_lines(const void *left, const void *right)
 /* A `;` or a line end within a name would break the line. */
 static void append_name(const char *name, struct buffer *out)
 {
-	for (; *name; name++)
-		buffer_append_byte(out, *name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : (uint8_t)*name);
+	for (;;) {
+		size_t plain = strcspn(name, ";\n\r");
+
+		buffer_append(out, name, plain);
+		name += plain;
+		if (!*name)
+			return;
+		buffer_append_byte(out, *name++ == ';' ? ':' : ' ');
+	}
 }
 
 static void append_location(const struct profile *profile, uint32_t id, struct buffer *out)
