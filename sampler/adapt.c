@@ -43,15 +43,15 @@ static bool open_wide(struct sampler *sampler, const struct sampler_target *targ
 {
 	const struct process_table *table = &sampler->collector.processes;
 	bool opened, was_active = sampler->filter.is_active;
+	bool ok = target_open_wide(target, events, &sampler->filter, &opened, err) && opened;
 
-	if (!target_open_wide(target, events, &sampler->filter, &opened, err) || !opened) {
+	for (size_t i = 0; ok && !was_active && i < table->count; i++)
+		if (table->processes[i].is_alive)
+			ok = filter_add(&sampler->filter, table->processes[i].pid, err);
+	/* Events of threads are not filtered. */
+	if (!ok)
 		sampler->filter.is_active = was_active;
-		return false;
-	}
-	for (size_t i = 0; !was_active && i < table->count; i++)
-		if (table->processes[i].is_alive && !filter_add(&sampler->filter, table->processes[i].pid, err))
-			return false;
-	return true;
+	return ok;
 }
 
 static void take_over(struct sampler *sampler, const struct event_set *events)
