@@ -410,3 +410,12 @@ uint64_t event_set_lost(const struct event_set *set)
 			sum += values[1];
 	return sum;
 }
+
+int event_set_filling_ms(const struct event_set *set)
+{
+	enum { BESIDE_STACK_BYTES = 512 };
+	uint64_t ring_bytes = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t bytes_per_s = set->sample_attr.sample_freq * (uint64_t)(set->sample_attr.sample_stack_user + BESIDE_STACK_BYTES);
+
+	return set->is_time ? (int)(ring_bytes * 3 / 4 * 1000 / bytes_per_s) : 0;
+}

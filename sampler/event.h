@@ -50,6 +50,12 @@ COMMON_MUST_CHECK
 bool event_set_enable(struct event_set *set, bool enabled, struct error *err);
 
 /*
+ * How long it takes until three quarters of a sample ring are filled where its CPU is always busy; 0: not known, for events that
+ * are no clock.
+ */
+int event_set_filling_ms(const struct event_set *set);
+
+/*
  * How many samples found no room in their ring so far, those too that the ring could not tell of because nothing was written behind
  * them; 0 where the kernel does not count them (before 6.0).
  */

@@ -4,13 +4,20 @@
 #include "sampler/event.h"
 #include "sampler/process.h"
 
-#include <poll.h>
+/* A process whose end is waited for. */
+struct watched_process {
+	pid_t pid;
+	int pidfd;      /* owned; -1: an old kernel, or it has ended */
+	bool has_ended; /* its pidfd said so */
+};
 
 /* Waiting: for samples, for the end of the target's processes, for the owner's descriptor. */
 struct watch {
-	struct pollfd *fds; /* owned: the owner's descriptor, the rings', then a pidfd for each of `pids` */
-	const pid_t *pids;  /* borrowed */
-	size_t ring_count, pid_count;
+	int epoll;                         /* owned */
+	int wake_fd;                       /* the owner's, as it is waited for now; -1: none */
+	int longest_ms;                    /* no ring is full before that; 0: rings wake us when they fill */
+	struct watched_process *processes; /* owned; NULL: not made */
+	size_t process_count;
 };
 
 /* `pids`: the processes whose end ends the recording; none for a whole system. */
