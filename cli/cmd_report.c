@@ -97,8 +97,10 @@ static bool show(struct request *request, const char *name, struct error *err)
 	struct symbolize_options options = { .no_fingerprints = true }; /* nobody compares */
 	struct render_input input;
 
-	if (!outputs_check(&request->outputs, err) || !naming_prepare(&request->naming, &options, err) ||
-		!load_profiles(name, &options, &profile, err) || !diff_create_single(profile, &request->diff, &diff, err))
+	if (!outputs_check(&request->outputs, err) || !naming_prepare(&request->naming, &options, err))
+		return false;
+	options.names_only = outputs_show_names_only(&request->outputs);
+	if (!load_profiles(name, &options, &profile, err) || !diff_create_single(profile, &request->diff, &diff, err))
 		return false;
 	input = (struct render_input){
 		.diff = diff,

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <string.h>
 
 /* The start of a file decides whether it is a recording, which is streamed, or a profile, which is read whole. */
@@ -57,6 +58,16 @@ static bool source_open(const char *name, struct source *source, struct error *e
 	return true;
 }
 
+/*
+ * What a profile takes while it is read serves the next one, and the comparison, instead of going back to the kernel, which would
+ * clear it anew: a fifth of the time of comparing two large profiles.
+ */
+static void keep_memory(void)
+{
+	(void)mallopt(M_MMAP_MAX, 0);
+	(void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
+}
+
 /* Kelvin's own profiles carry origins that were decided with the binaries at hand: better than what can be told from names. */
 static bool is_own(const struct profile *profile)
 {
@@ -75,15 +86,15 @@ static bool load_profile(
 	if (source->is_stream)
 		buffer_append(&bytes, source->head, source->head_bytes);
 	snprintf(path, sizeof(path), "/dev/fd/%d", source->fd);
-	ok = file_read(source->fd == STDIN_FILENO ? "-"
-		       : source->is_stream        ? path
-						  : source->name,
-		     &bytes, err) &&
-	     profile_read(bytes.data, bytes.size, source->name, &loaded, err);
+	ok = file_read(source->fd == STDIN_FILENO ? "-" : source->is_stream ? path : source->name, &bytes, err);
+	if (ok && profile_bytes_kind(bytes.data, bytes.size) == PROFILE_BYTES_PPROF)
+		keep_memory();
+	ok = ok && profile_read(bytes.data, bytes.size, source->name, &loaded, err);
 	buffer_deinit(&bytes);
 	if (!ok)
 		return false;
-	if ((!is_own(loaded) || options->origin_rules || options->project_root_count) && !symbolize_origins(loaded, options, err))
+	if (!options->names_only && (!is_own(loaded) || options->origin_rules || options->project_root_count) &&
+		!symbolize_origins(loaded, options, err))
 		return error_prefix(err, "cannot tell the origins of %s", source->name);
 	*profile = TAKE(loaded);
 	return true;
@@ -121,6 +132,7 @@ static bool name_recording(
 	bool no_kernel = result->kallsyms && result->kallsyms[0] == '\0';
 
 	naming.kallsyms_path = no_kernel ? "/dev/null" : result->kallsyms;
+	naming.kernel_is_running = result->kernel_is_running;
 	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &naming, &stats,
 		no_kernel ? NULL : notices, err);
 }

@@ -31,6 +31,14 @@ bool outputs_use_stdout(const struct outputs *outputs)
 	return false;
 }
 
+bool outputs_show_names_only(const struct outputs *outputs)
+{
+	for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
+		if (outputs->paths[i] && i != OUTPUT_FOLDED)
+			return false;
+	return outputs->paths[OUTPUT_FOLDED] != NULL;
+}
+
 bool outputs_check(struct outputs *outputs, struct error *err)
 {
 	const char *on_stdout = NULL;

@@ -20,6 +20,9 @@ bool outputs_check(struct outputs *outputs, struct error *err);
 /* Whether something goes to standard output. */
 bool outputs_use_stdout(const struct outputs *outputs);
 
+/* Whether names are all that is shown: no files, lines or origins. */
+bool outputs_show_names_only(const struct outputs *outputs);
+
 /* Renders and writes all of them; says on standard error where they lie. */
 COMMON_MUST_CHECK
 bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err);

@@ -216,6 +216,7 @@ static bool keep(struct recording *recording, struct sampler_result *result, str
 	progress_phase(progress, "naming functions");
 	if (!name_addresses(recording, result, &stats, notices, err))
 		return false;
+	sampler_result_release_images(result);
 	progress_phase(progress, "writing");
 	if (!(recording->merged ? keep_run(recording, result, &file_bytes, err)
 				: write_file(recording, result->profile, &file_bytes, err)))

@@ -9,14 +9,6 @@
 
 enum { FIRST_CAPACITY = 64, MAX_COUNT = 1 << 30 };
 
-/* The finalizer of wyhash (Wang Yi, public domain): one 64x64 multiplication folded to 64 bits. */
-static inline uint64_t mix(uint64_t a, uint64_t b)
-{
-	__uint128_t product = (__uint128_t)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 /* Fewer than 8 bytes as a little-endian number; a memcpy() of unknown size would be a call. */
 static inline uint64_t last_bytes(const uint8_t *pos, size_t left)
 {
@@ -31,18 +23,18 @@ static inline uint64_t hash_seeded(const void *bytes, size_t size, uint64_t seed
 {
 	static const uint64_t k0 = 0xa0761d6478bd642f, k1 = 0xe7037ed1a0b428db;
 	const uint8_t *pos = bytes;
-	uint64_t hash = seed ^ mix(size ^ k0, k1);
+	uint64_t hash = seed ^ hash_mix(size ^ k0, k1);
 	size_t left = size;
 
 	for (; left >= 8; pos += 8, left -= 8) {
 		uint64_t word;
 
 		memcpy(&word, pos, 8);
-		hash = mix(hash ^ word ^ k1, k0);
+		hash = hash_mix(hash ^ word ^ k1, k0);
 	}
 	if (left > 0)
-		hash = mix(hash ^ last_bytes(pos, left) ^ k1, k0);
-	return mix(hash ^ k1, size ^ k0);
+		hash = hash_mix(hash ^ last_bytes(pos, left) ^ k1, k0);
+	return hash_mix(hash ^ k1, size ^ k0);
 }
 
 uint64_t hash_bytes(const void *bytes, size_t size)
@@ -61,7 +53,7 @@ uint64_t hash_seed(void)
 
 	/* Early in the boot there may be no randomness yet; addresses then have to do. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
-		seed = mix((uintptr_t)&seed, (uintptr_t)&hash_seed);
+		seed = hash_mix((uintptr_t)&seed, (uintptr_t)&hash_seed);
 	return seed;
 }
 

@@ -36,11 +36,25 @@ uint32_t hash_map_get(const struct hash_map *map, const void *key);
 COMMON_MUST_CHECK
 bool hash_map_add(struct hash_map *map, const void *key, uint32_t new_value, uint32_t **value, bool *added, struct error *err);
 
+/* The finalizer of wyhash (Wang Yi, public domain): one 64x64 multiplication folded to 64 bits. */
+static inline uint64_t hash_mix(uint64_t a, uint64_t b)
+{
+	__uint128_t product = (__uint128_t)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 /* A good 64-bit hash of bytes, the same in every process and build (function colours rest on it): wyhash-like, not for security. */
 uint64_t hash_bytes(const void *bytes, size_t size);
 
 /* The same, for tables of foreign keys: whoever does not know the seed cannot choose keys that collide. */
 uint64_t hash_bytes_seeded(const void *bytes, size_t size, uint64_t seed);
+
+/* The hash of a sequence of words, by the hash of all but the last; of none it is the seed. */
+static inline uint64_t hash_word(uint64_t hash, uint64_t word)
+{
+	return hash_mix(hash ^ word ^ 0xe7037ed1a0b428db, 0xa0761d6478bd642f);
+}
 
 /* A fresh seed, from the kernel. */
 uint64_t hash_seed(void);

@@ -36,19 +36,14 @@ bool collector_init(struct collector *collector, const struct collector_options 
 		.has_stack = options->has_stack,
 		.is_time = options->is_time,
 		.nominal_ns = second_ns / options->frequency_hz,
-		.hash_seed = hash_seed(),
+		.rest = options->rest,
 	};
 	if (!profile_create(&collector->profile, err))
 		return false;
 	process_table_init(&collector->processes, collector->profile, options->notices);
 	collector->processes.files = options->files;
-	collector->recent = calloc(COLLECTOR_RECENT, sizeof(*collector->recent));
-	collector->steps = calloc((size_t)1 << COLLECTOR_STEP_BITS, sizeof(*collector->steps));
-	if (!collector->recent || !collector->steps) {
-		collector_deinit(collector);
-		return error_set_memory(err);
-	}
-	if (!stitch_memory_create(&collector->stitches, err) || !describe_values(collector, options, err) ||
+	if (!stitch_memory_create(&collector->stitches, err) ||
+		!stack_builder_create(collector->profile, &collector->builder, err) || !describe_values(collector, options, err) ||
 		!profile_add_run(collector->profile, &run, &collector->run, err) || !unwinder_create(&collector->unwinder, err)) {
 		collector_deinit(collector);
 		return false;
@@ -61,82 +56,9 @@ void collector_deinit(struct collector *collector)
 	process_table_deinit(&collector->processes);
 	unwinder_destroy(collector->unwinder);
 	stitch_memory_destroy(collector->stitches);
+	stack_builder_destroy(collector->builder);
 	profile_destroy(collector->profile);
-	free(collector->recent);
-	free(collector->steps);
 	*collector = (struct collector){ 0 };
-}
-
-static struct collector_step *find_step(struct collector *collector, uint64_t by, uint32_t parent)
-{
-	uint64_t mixed = (by ^ (uint64_t)parent << 40) * 0x9e3779b97f4a7c15u;
-
-	return &collector->steps[mixed >> (64 - COLLECTOR_STEP_BITS)];
-}
-
-static bool is_step(const struct collector_step *step, uint64_t by, uint32_t parent)
-{
-	return step->by == by && step->parent == parent && step->stack != 0;
-}
-
-static bool push_location(struct collector *collector, uint32_t location, uint32_t *stack, struct error *err)
-{
-	struct collector_step *step = find_step(collector, location, *stack);
-
-	if (!is_step(step, location, *stack)) {
-		uint32_t pushed;
-
-		if (!profile_add_stack(collector->profile, *stack, location, &pushed, err))
-			return false;
-		*step = (struct collector_step){ location, *stack, pushed };
-	}
-	*stack = step->stack;
-	return true;
-}
-
-static bool push_frame(struct collector *collector, uint32_t mapping, uint64_t address, uint32_t *stack, struct error *err)
-{
-	uint32_t location;
-
-	return profile_add_location(collector->profile, mapping, address, &location, err) &&
-	       profile_add_stack(collector->profile, *stack, location, stack, err);
-}
-
-/* `address` as the kernel image has it. */
-static bool push_kernel_frame(struct collector *collector, uint32_t mapping, uint64_t address, uint32_t *stack, struct error *err)
-{
-	uint64_t frame = address | (uint64_t)1 << 63;
-	struct collector_step *step = find_step(collector, frame, *stack);
-
-	if (!is_step(step, frame, *stack)) {
-		uint32_t pushed = *stack;
-
-		if (!push_frame(collector, mapping, address, &pushed, err))
-			return false;
-		*step = (struct collector_step){ frame, *stack, pushed };
-	}
-	*stack = step->stack;
-	return true;
-}
-
-static uint64_t chain_address(const struct stitch_chain *chain, size_t index)
-{
-	return record_word(chain->words, chain->first + index);
-}
-
-/* A part of the kernel's call chain: addresses between two context marks. The kernel writes each mark once; a file may not. */
-static struct stitch_chain find_chain(const struct record_sample *sample, uint64_t context)
-{
-	const struct record_words *words = &sample->callchain;
-	struct stitch_chain found = { words, 0, 0 };
-	size_t at = 0, count = words->count;
-
-	while (at < count && record_word(words, at) != context)
-		at++;
-	found.first = at + 1;
-	for (at = found.first; at < count && record_word(words, at) < PERF_CONTEXT_MAX; at++)
-		found.count++;
-	return found;
 }
 
 /* perf's register numbers in rising order (asm/perf_regs.h: AX BX CX DX SI DI BP SP IP, R8 to R15) to DWARF's. */
@@ -148,69 +70,6 @@ static struct unwind_registers registers_of(const struct record_sample *sample)
 	for (size_t i = 0; i < RECORD_REGISTERS && i < sample->user_registers.count; i++)
 		registers.values[dwarf[i]] = record_word(&sample->user_registers, i);
 	return registers;
-}
-
-/* All but the leaf of a chain, which are return addresses: the call lies before them. Many samples have the same. */
-static bool push_kernel_callers(
-	struct collector *collector, uint32_t mapping, const struct stitch_chain *chain, uint32_t *stack, struct error *err)
-{
-	const uint8_t *callers = chain->words->bytes + (chain->first + 1) * sizeof(uint64_t);
-	uint64_t hash = hash_bytes_seeded(callers, (chain->count - 1) * sizeof(uint64_t), collector->hash_seed);
-	struct collector_step *step = find_step(collector, hash, *stack);
-	uint64_t bias = collector->processes.kernel_bias;
-	uint32_t pushed = *stack;
-
-	if (!is_step(step, hash, *stack)) {
-		for (size_t i = chain->count; i-- > 1;)
-			if (!push_kernel_frame(collector, mapping, chain_address(chain, i) - 1 + bias, &pushed, err))
-				return false;
-		*step = (struct collector_step){ hash, *stack, pushed };
-	}
-	*stack = step->stack;
-	return true;
-}
-
-static bool push_kernel(struct collector *collector, const struct record_sample *sample, uint32_t *stack, struct error *err)
-{
-	struct stitch_chain chain = find_chain(sample, PERF_CONTEXT_KERNEL);
-	uint32_t mapping;
-
-	if (chain.count == 0)
-		return true;
-	if (!process_table_kernel(&collector->processes, &mapping, err) ||
-		(chain.count > 1 && !push_kernel_callers(collector, mapping, &chain, stack, err)))
-		return false;
-	return push_kernel_frame(collector, mapping, chain_address(&chain, 0) + collector->processes.kernel_bias, stack, err);
-}
-
-static struct collector_recent *recent_of(struct collector *collector, int32_t tid)
-{
-	return &collector->recent[(uint32_t)tid % COLLECTOR_RECENT];
-}
-
-/* Stacks of one thread mostly share their outer frames with the one before: those are not looked up again. */
-static bool push_unwound(
-	struct collector *collector, const struct unwind_result *result, int32_t tid, uint32_t *stack, struct error *err)
-{
-	struct collector_recent *recent = recent_of(collector, tid);
-	size_t same = 0;
-
-	while (same < result->count && same < recent->count &&
-		recent->frames[same].location == result->frames[result->count - 1 - same].location)
-		same++;
-	if (same > 0)
-		*stack = recent->frames[same - 1].stack;
-	recent->count = same;
-	for (size_t i = same; i < result->count; i++) {
-		uint32_t location = result->frames[result->count - 1 - i].location;
-
-		if (!push_location(collector, location, stack, err))
-			return false;
-		recent->frames[i].location = location;
-		recent->frames[i].stack = *stack;
-		recent->count = i + 1;
-	}
-	return true;
 }
 
 /* The kernel's own walk along frame pointers says nothing about where it ended: the first frame's rule does. */
@@ -225,19 +84,19 @@ static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool
 	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT : PROFILE_STOP_NO_RULE;
 }
 
-static bool push_user_chain(struct collector *collector, struct process_space *space, const struct record_sample *sample,
-	enum profile_stop *stop, uint32_t *stack, struct error *err)
+static bool add_user_chain(struct collector *collector, struct process_space *space, const struct record_sample *sample,
+	enum profile_stop *stop, struct stack_path *path, struct error *err)
 {
-	struct stitch_chain chain = find_chain(sample, PERF_CONTEXT_USER);
+	struct stitch_chain chain = stitch_chain_of(sample, PERF_CONTEXT_USER);
 	struct unwind_code code = { 0 };
 
 	*stop = chain.count ? PROFILE_STOP_ROOT : PROFILE_STOP_KERNEL_ONLY;
 	for (size_t i = chain.count; i-- > 0;) {
-		bool found = process_space_find(space, chain_address(&chain, i) - (i > 0), &code);
+		bool found = process_space_find(space, stitch_chain_address(&chain, i) - (i > 0), &code);
 
 		if (i + 1 == chain.count)
 			*stop = stop_of_chain(&code, found);
-		if (found && !push_location(collector, code.location, stack, err))
+		if (found && !stack_builder_add(collector->builder, code.location, path, err))
 			return false;
 	}
 	return true;
@@ -282,7 +141,7 @@ static void make_whole(
 	struct stitch_chain chain;
 
 	if (is_cut(result->stop)) {
-		chain = find_chain(&record->sample, PERF_CONTEXT_USER);
+		chain = stitch_chain_of(&record->sample, PERF_CONTEXT_USER);
 		if (!stitch_from_memory(collector->stitches, record->tid, result) && !stitch_from_chain(space, &chain, result) &&
 			!stitch_from_process(collector, space, job))
 			return;
@@ -319,23 +178,6 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 	return true;
 }
 
-static bool push_user(struct collector *collector, struct process_space *space, const struct record *record, struct unwind_job *job,
-	uint32_t *stack, struct error *err)
-{
-	struct profile_quality *quality = &collector->profile->quality;
-	const struct record_sample *sample = &record->sample;
-	const struct unwind_result *result = &job->result;
-
-	make_whole(collector, space, record, job);
-	if (space->failed)
-		return error_set_memory(err);
-	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then. */
-	collector->full_dumps_cut += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
-	quality->frame_pointer_frames += result->frame_pointer_frames;
-	quality->frames += result->count;
-	return push_unwound(collector, result, record->tid, stack, err);
-}
-
 static bool look_up_who(struct collector *collector, const struct record *record, struct collector_who *who, struct error *err)
 {
 	struct process_table *table = &collector->processes;
@@ -364,60 +206,141 @@ static bool find_who(
 	return look_up_who(collector, record, who, err);
 }
 
-static bool add_to_profile(
-	struct collector *collector, const struct record *record, uint32_t thread, uint32_t stack, struct error *err)
+static bool add_to_profile(struct collector *collector, const struct collector_held *held, uint32_t stack, struct error *err)
 {
+	const struct record *record = &held->record;
 	struct profile *profile = collector->profile;
 	int64_t values[PROFILE_MAX_VALUE_TYPES] = { 1 };
 	bool is_cpu = profile->period > 0;
 	int64_t time_ns = record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0;
 
 	values[1] = is_cpu && !collector->is_time ? collector->nominal_ns : (int64_t)record->sample.period;
-	return profile_add_sample(profile, stack, thread, values, time_ns, err);
+	return profile_add_sample(profile, stack, held->thread, values, time_ns, err);
 }
 
-/* A walked sample becomes one of the profile; `job` is NULL when it had no stack to walk. */
-static bool take_sample(struct collector *collector, const struct collector_held *held, struct process_space *space,
-	struct unwind_job *job, enum profile_stop stop, struct error *err)
+/* How much of the stack a walk has used; UINT64_MAX where it did not come to the root: more may have led on. */
+static uint64_t used_bytes(const struct unwind_job *job)
 {
-	const struct record *record = &held->record;
-	uint32_t stack = 0;
+	enum { SIGNAL_FRAME_BYTES = 512 }; /* no step reads further above its stack pointer */
+	const struct unwind_result *result = &job->result;
+	uint64_t used;
 
-	if (job && !push_user(collector, space, record, job, &stack, err))
+	if (result->stop != PROFILE_STOP_ROOT || result->count == 0)
+		return UINT64_MAX;
+	used = result->frames[result->count - 1].stack_pointer - job->dump.address;
+	return used < SAMPLER_MAX_STACK_BYTES ? used + SIGNAL_FRAME_BYTES : UINT64_MAX;
+}
+
+static bool complete_dump(
+	struct collector *collector, size_t held, struct process_space *space, struct unwind_job *job, struct error *err)
+{
+	const struct collector_rest *rest = &collector->rest;
+	struct record *record = &collector->held[held].record;
+	enum profile_stop ignored;
+
+	if (!rest->read || space->failed)
+		return true;
+	if (record->sample.is_short && used_bytes(job) > job->dump.size) {
+		if (!rest->read(rest->context, held, record, err))
+			return false;
+		if (prepare_job(collector, &collector->held[held], space, job, &ignored))
+			unwind_stacks(collector->unwinder, job, 1);
+	}
+	rest->tell(rest->context, used_bytes(job));
+	return true;
+}
+
+/* A held sample on its way into the profile. */
+struct walked {
+	struct process_space space;
+	struct unwind_job *job; /* NULL: it has no stack to walk */
+	enum profile_stop stop; /* where there is no job */
+	struct stack_path path;
+};
+
+/* Whether it took the job. */
+static bool prepare(struct collector *collector, size_t held, struct unwind_job *job, struct walked *walked)
+{
+	*walked = (struct walked){ .path = stack_builder_root(collector->builder) };
+	*job = (struct unwind_job){ 0 };
+	if (!prepare_job(collector, &collector->held[held], &walked->space, job, &walked->stop))
 		return false;
-	if (!collector->has_stack && !push_user_chain(collector, space, &record->sample, &stop, &stack, err))
+	walked->job = job;
+	return true;
+}
+
+/* The walk of a dump made as long as it can be. */
+static bool finish_walk(struct collector *collector, size_t held, struct walked *walked, struct error *err)
+{
+	struct profile_quality *quality = &collector->profile->quality;
+	const struct record *record = &collector->held[held].record;
+	const struct record_sample *sample = &record->sample;
+	const struct unwind_result *result = &walked->job->result;
+
+	if (!complete_dump(collector, held, &walked->space, walked->job, err))
 		return false;
-	if (!push_kernel(collector, &record->sample, &stack, err))
+	make_whole(collector, &walked->space, record, walked->job);
+	if (walked->space.failed)
+		return error_set_memory(err);
+	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then. */
+	collector->full_dumps_cut += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
+	quality->frame_pointer_frames += result->frame_pointer_frames;
+	quality->frames += result->count;
+	stack_builder_expect(collector->builder, held, result);
+	return true;
+}
+
+static bool add_kernel(struct collector *collector, const struct record_sample *sample, struct stack_path *path, struct error *err)
+{
+	struct stitch_chain chain = stitch_chain_of(sample, PERF_CONTEXT_KERNEL);
+	uint32_t mapping;
+
+	return chain.count == 0 ||
+	       (process_table_kernel(&collector->processes, &mapping, err) &&
+		       stack_builder_add_kernel(collector->builder, mapping, collector->processes.kernel_bias, &chain, path, err));
+}
+
+static bool build_stack(struct collector *collector, size_t held, struct walked *walked, struct error *err)
+{
+	const struct record_sample *sample = &collector->held[held].record.sample;
+	struct profile_quality *quality = &collector->profile->quality;
+	struct stack_path *path = &walked->path;
+	uint32_t location;
+
+	if (walked->job && !stack_builder_add_expected(collector->builder, held, &walked->job->result, path, err))
+		return false;
+	if (!collector->has_stack && !add_user_chain(collector, &walked->space, sample, &walked->stop, path, err))
+		return false;
+	if (!add_kernel(collector, sample, path, err))
 		return false;
 	/* A stack without any frame still stands for time: by its address alone. */
-	if (stack == 0 && !push_frame(collector, PROFILE_NONE, record->sample.ip, &stack, err))
+	if (path->stack == 0 && (!profile_add_location(collector->profile, PROFILE_NONE, sample->ip, &location, err) ||
+					!stack_builder_add(collector->builder, location, path, err)))
 		return false;
-	collector->profile->quality.samples++;
-	collector->profile->quality.stops[job ? job->result.stop : stop]++;
-	return add_to_profile(collector, record, held->thread, stack, err);
+	quality->samples++;
+	quality->stops[walked->job ? walked->job->result.stop : walked->stop]++;
+	return true;
 }
 
 bool collector_flush(struct collector *collector, struct error *err)
 {
-	struct process_space spaces[UNWIND_TOGETHER];
+	struct walked walked[UNWIND_TOGETHER];
 	struct unwind_job jobs[UNWIND_TOGETHER];
-	struct unwind_job *job_of[UNWIND_TOGETHER] = { 0 };
-	enum profile_stop stops[UNWIND_TOGETHER] = { 0 };
 	size_t count = collector->held_count, job_count = 0;
 
 	collector->held_count = 0;
-	for (size_t i = 0; i < count; i++) {
-		struct unwind_job *job = &jobs[job_count];
-
-		if (!prepare_job(collector, &collector->held[i], &spaces[i], job, &stops[i]))
-			continue;
-		job_of[i] = job;
-		job_count++;
-	}
-	unwind_stacks(collector->unwinder, jobs, job_count);
-	/* A walk that is done again takes the first one's place for its frames: in this order that one is done with. */
 	for (size_t i = 0; i < count; i++)
-		if (!take_sample(collector, &collector->held[i], &spaces[i], job_of[i], stops[i], err))
+		job_count += prepare(collector, i, &jobs[job_count], &walked[i]);
+	unwind_stacks(collector->unwinder, jobs, job_count);
+	/* Step by step for all of them: each step waits for memory, and what the next ones need is fetched meanwhile. */
+	for (size_t i = 0; i < count; i++)
+		if (walked[i].job && !finish_walk(collector, i, &walked[i], err))
+			return false;
+	for (size_t i = 0; i < count; i++)
+		if (!build_stack(collector, i, &walked[i], err))
+			return false;
+	for (size_t i = 0; i < count; i++)
+		if (!add_to_profile(collector, &collector->held[i], walked[i].path.stack, err))
 			return false;
 	return true;
 }
@@ -428,7 +351,6 @@ static bool hold_sample(struct collector *collector, const struct record *record
 
 	if (!find_who(collector, record, &who, err))
 		return false;
-	__builtin_prefetch(recent_of(collector, record->tid));
 	collector->held[collector->held_count++] = (struct collector_held){ *record, who->process, who->thread };
 	return collector->held_count < UNWIND_TOGETHER || collector_flush(collector, err);
 }

@@ -3,15 +3,7 @@
 
 #include "sampler/process.h"
 #include "sampler/sampler.h"
-#include "sampler/stitch.h"
-
-/* The user stack of a thread when it was last seen, root first. */
-struct collector_recent {
-	size_t count;
-	struct {
-		uint32_t location, stack;
-	} frames[UNWIND_MAX_FRAMES];
-};
+#include "sampler/stack_builder.h"
 
 /* Who a thread is, as long as the sideband tells nothing new. */
 struct collector_who {
@@ -20,24 +12,22 @@ struct collector_who {
 	uint32_t process, thread; /* index in the process table; id in the profile */
 };
 
-/* What stacks were lately continued by: the profile's own index is too large to stay in the cache. */
-struct collector_step {
-	uint64_t by;            /* a location's id, an address of the kernel with its highest bit, or a hash of several */
-	uint32_t parent, stack; /* stack 0: none */
-};
-
 /* A sample that waits for others, so that their stacks are walked together. */
 struct collector_held {
 	struct record record;     /* borrows its bytes */
 	uint32_t process, thread; /* index in the process table; id in the profile */
 };
 
-enum {
-	COLLECTOR_RECENT = 32,
-	COLLECTOR_WHO = 64,
-	COLLECTOR_STEP_BITS = 13,
-	COLLECTOR_FAR_BYTES = 65536
-}; /* threads share places */
+enum { COLLECTOR_WHO = 64, COLLECTOR_FAR_BYTES = 65536 }; /* threads share places */
+
+/* Where dumps were read in part at first (record_sample.is_short). `held`: a sample's place in struct collector. */
+struct collector_rest {
+	/* Reads all of the stack, where a walk of its top did not come to its end. */
+	bool (*read)(void *context, size_t held, struct record *record, struct error *err);
+	/* How much of the stack the walk has used; UINT64_MAX: there was no end to it. */
+	void (*tell)(void *context, uint64_t stack_bytes);
+	void *context;
+};
 
 /* From records to samples of the profile. */
 struct collector {
@@ -45,13 +35,12 @@ struct collector {
 	struct process_table processes;
 	struct unwinder *unwinder;
 	struct stitch_memory *stitches;
-	struct collector_recent *recent; /* owned: COLLECTOR_RECENT of them */
-	struct collector_step *steps;    /* owned: 1 << COLLECTOR_STEP_BITS of them */
+	struct stack_builder *builder;
 	struct collector_who who[COLLECTOR_WHO];
 	struct collector_held held[UNWIND_TOGETHER];
 	size_t held_count;
+	struct collector_rest rest;
 	uint8_t far_stack[COLLECTOR_FAR_BYTES]; /* read from a process, for the stack at hand */
-	uint64_t hash_seed;
 	uint32_t run;
 	uint64_t start_ns;       /* CLOCK_MONOTONIC; times of events count from here */
 	bool has_stack;          /* records carry registers and stack */
@@ -70,6 +59,7 @@ struct collector_options {
 	uint64_t start_ns;
 	struct buffer *notices;
 	const struct process_files *files; /* of a recording of another time; NULL: of the processes as they run */
+	struct collector_rest rest;        /* where samples may be short (struct record_sample); else {} */
 };
 
 COMMON_MUST_CHECK

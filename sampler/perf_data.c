@@ -4,6 +4,7 @@
 #include "sampler/result.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* Records that perf's tools add to those of the kernel (perf_user_event_type). */
 enum {
@@ -33,10 +34,7 @@ static uint32_t type_of(const uint8_t *bytes)
 
 static bool deliver_one(struct perf_data *data, const struct queued_record *record, struct error *err)
 {
-	bool ok = perf_data_take(data, record->event, record->bytes, record->size, err);
-
-	feed_release(record->feed, record->block);
-	return ok || error_prefix(err, "record at offset %llu", (unsigned long long)record->offset);
+	return perf_data_take(data, record, err) || error_prefix(err, "record at offset %llu", (unsigned long long)record->offset);
 }
 
 static bool deliver(struct perf_data *data, uint64_t limit_ns, struct error *err)
@@ -212,7 +210,7 @@ static bool take_records(struct perf_data *data, struct feed *feed, struct error
 
 		if (feed == &data->raw) {
 			data->skip -= feed_skip(feed, data->skip < SIZE_MAX ? (size_t)data->skip : SIZE_MAX);
-			data->record_offset = data->input.offset - feed_left(feed);
+			data->record_offset = data->skim.gap_bytes ? data->skim.gap_record : data->input.offset - feed_left(feed);
 		}
 		state = feed_next(feed, &record.bytes, &size, &record.block);
 		if (state == FEED_PARTIAL)
@@ -221,6 +219,8 @@ static bool take_records(struct perf_data *data, struct feed *feed, struct error
 			return error_set(err, ERROR_FORMAT, "record at offset %llu is shorter than its own header",
 				(unsigned long long)data->record_offset);
 		record.size = (uint16_t)size;
+		if (feed == &data->raw)
+			record.left_out = (uint16_t)perf_data_skim_close(&data->skim, (uint8_t *)record.bytes, size);
 		record.offset = data->record_offset;
 		if (!take_one(data, &record, err))
 			return false;
@@ -250,6 +250,24 @@ static bool check_end(struct perf_data *data, uint64_t missing, struct error *er
 	return true;
 }
 
+static size_t bytes_to_read(const struct perf_data *data, size_t room, uint64_t left)
+{
+	size_t wanted = data->skim.next_bytes;
+
+	if (wanted == 0 || wanted > room)
+		wanted = room;
+	return left < wanted ? (size_t)left : wanted;
+}
+
+/* Of a file that ends where bytes were to be left out. */
+static void note_end(struct perf_data *data)
+{
+	struct stat status;
+
+	if (data->skim.gap_bytes > 0 && fstat(data->input.fd, &status) == 0 && (uint64_t)status.st_size < data->input.offset)
+		data->input.offset = (uint64_t)status.st_size;
+}
+
 static bool read_data(struct perf_data *data, struct error *err)
 {
 	uint64_t left = data->header.data_size;
@@ -259,8 +277,9 @@ static bool read_data(struct perf_data *data, struct error *err)
 		uint8_t *into;
 		size_t room, got;
 
+		perf_data_skim_step(&data->skim, &data->header.events, &data->raw, &data->input, &left);
 		if (!feed_room(&data->raw, &into, &room, err) ||
-			!perf_data_input_read(&data->input, into, left < room ? (size_t)left : room, &got, err))
+			!perf_data_input_read(&data->input, into, bytes_to_read(data, room, left), &got, err))
 			return false;
 		if (got == 0)
 			break;
@@ -269,6 +288,7 @@ static bool read_data(struct perf_data *data, struct error *err)
 		if (!take_records(data, &data->raw, err))
 			return false;
 	}
+	note_end(data);
 	return check_end(data, left, err) && deliver(data, UINT64_MAX, err);
 }
 
@@ -293,11 +313,14 @@ static void init(struct perf_data *data, const struct sampler_recorded *from, st
 	data->header.files.hooks.context = &data->header.files;
 	feed_init(&data->raw, &data->pool);
 	feed_init(&data->inflated, &data->pool);
+	perf_data_skim_init(&data->skim, data->input.is_seekable);
 }
 
 static void deinit(struct perf_data *data)
 {
 	record_queue_deinit(&data->queue);
+	perf_data_release_held(data);
+	perf_data_skim_deinit(&data->skim);
 	feed_deinit(&data->raw);
 	feed_deinit(&data->inflated);
 	feed_pool_deinit(&data->pool);

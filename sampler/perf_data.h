@@ -4,13 +4,14 @@
 #include "sampler/collect.h"
 #include "sampler/perf_data_header.h"
 #include "sampler/perf_data_queue.h"
+#include "sampler/perf_data_skim.h"
 
 #include <zstd.h>
 
 /*
  * A perf.data file on its way to a profile:
  *
- *	perf_data_input -> feed (-> zstd -> feed) -> queue by time -> record.c -> collector
+ *	perf_data_input (-> skim) -> feed (-> zstd -> feed) -> queue by time -> record.c -> collector
  *
  * perf_data.c frames and orders, perf_data_samples.c makes of each record what the collector expects from a ring.
  */
@@ -20,6 +21,7 @@ struct perf_data {
 	struct perf_data_header header;
 	struct feed_pool pool;
 	struct feed raw, inflated;
+	struct perf_data_skim skim;
 	ZSTD_DStream *zstd; /* owned; one stream over all compressed records; NULL until needed */
 	struct record_queue queue;
 	uint64_t record_offset;          /* of the record being read */
@@ -28,6 +30,10 @@ struct perf_data {
 
 	bool is_collecting;
 	struct collector collector;
+	/* Of the samples that the collector holds, each at the same place as there. */
+	struct queued_record held[UNWIND_TOGETHER];
+	uint64_t registers[UNWIND_TOGETHER][RECORD_REGISTERS];
+	size_t held_count;
 	uint32_t event;                            /* whose samples are taken */
 	uint8_t register_places[RECORD_REGISTERS]; /* where the ring's registers stand among the file's; UINT8_MAX: nowhere */
 	uint64_t first_ns, last_ns, total_period;
@@ -43,9 +49,12 @@ struct perf_data {
 COMMON_MUST_CHECK
 bool perf_data_begin(struct perf_data *data, struct error *err);
 
-/* One record of an event, in order of time. */
+/* One record, in order of time; releases it, now or when the collector has done with it. */
 COMMON_MUST_CHECK
-bool perf_data_take(struct perf_data *data, uint32_t event, const uint8_t *bytes, size_t size, struct error *err);
+bool perf_data_take(struct perf_data *data, const struct queued_record *record, struct error *err);
+
+/* Releases what the collector no longer holds. */
+void perf_data_release_held(struct perf_data *data);
 
 /* The event with the most samples when the chosen one has none; PERF_DATA_NO_EVENT otherwise. */
 uint32_t perf_data_other_event(const struct perf_data *data);

@@ -12,7 +12,7 @@ struct queued_record {
 	struct feed_block *block;
 	uint64_t offset; /* in the file, for messages */
 	uint32_t event;
-	uint16_t size;
+	uint16_t size, left_out; /* bytes that are there; of the file's record, that are not (perf_data_skim.h) */
 };
 
 struct record_queue {

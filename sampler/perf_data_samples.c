@@ -73,8 +73,33 @@ static bool fill_facts(struct perf_data *data, struct error *err)
 	       profile_intern(profile, from->command ? from->command : "", &facts->command, err);
 }
 
+/* For the collector: the stack of a sample that was read in part. */
+static bool read_rest(void *context, size_t held, struct record *record, struct error *err)
+{
+	struct perf_data *data = context;
+	const struct queued_record *queued = &data->held[held];
+	struct record whole;
+	const uint8_t *bytes;
+	size_t size = (size_t)queued->size + queued->left_out;
+
+	if (!perf_data_skim_read_whole(&data->skim, &data->input, queued->offset, size, &bytes, err) ||
+		!record_parse(&data->header.events.items[queued->event].layout, bytes, size, &whole, err))
+		return false;
+	record->sample.stack = whole.sample.stack;
+	record->sample.stack_bytes = whole.sample.stack_bytes;
+	record->sample.is_short = false;
+	return true;
+}
+
+static void tell_used(void *context, uint64_t stack_bytes)
+{
+	struct perf_data *data = context;
+
+	perf_data_skim_tell(&data->skim, stack_bytes);
+}
+
 /* Cycles at a frequency stand for time; at a fixed number each they only stand for themselves. */
-static struct collector_options collecting(const struct perf_data *data)
+static struct collector_options collecting(struct perf_data *data)
 {
 	const struct perf_data_event *event = chosen(data);
 	bool is_clock = perf_data_event_is_clock(event);
@@ -89,6 +114,7 @@ static struct collector_options collecting(const struct perf_data *data)
 		.frequency_hz = hz > 0 && hz <= second_ns ? (uint32_t)hz : 1,
 		.notices = data->notices,
 		.files = &data->header.files.hooks,
+		.rest = { read_rest, tell_used, data },
 	};
 }
 
@@ -170,7 +196,7 @@ static size_t chain_of_branches(const struct record_sample *sample, uint64_t *ch
 static bool take_sample(struct perf_data *data, struct record *record, struct error *err)
 {
 	struct record_sample *sample = &record->sample;
-	uint64_t registers[RECORD_REGISTERS], chain[MAX_CHAIN];
+	uint64_t chain[MAX_CHAIN];
 	size_t count = 0;
 
 	if (!checked_add(data->total_period, sample->period, &data->total_period) || data->total_period > INT64_MAX)
@@ -178,8 +204,10 @@ static bool take_sample(struct perf_data *data, struct record *record, struct er
 			(unsigned long long)sample->period);
 	if (data->collector.has_stack) {
 		if (sample->user_registers.count > 0)
-			sort_registers(data, sample, registers);
-	} else if (data->is_lbr && sample->branches.count > 0) {
+			sort_registers(data, sample, data->registers[data->held_count]);
+		return collector_take(&data->collector, record, false, err);
+	}
+	if (data->is_lbr && sample->branches.count > 0) {
 		count = chain_of_branches(sample, chain);
 	} else if (sample->callchain.count == 0) {
 		chain[count++] = sample->is_kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
@@ -260,21 +288,15 @@ static bool take_time(struct perf_data *data, uint64_t time_ns, struct error *er
 	return true;
 }
 
-bool perf_data_take(struct perf_data *data, uint32_t event, const uint8_t *bytes, size_t size, struct error *err)
+static bool take(struct perf_data *data, struct record *record, struct error *err)
 {
-	struct record record;
-
-	if (!record_parse(&data->header.events.items[event].layout, bytes, size, &record, err))
-		return false;
-	if (!take_time(data, record.time_ns, err))
-		return false;
-	switch (record.kind) {
+	switch (record->kind) {
 	case RECORD_SAMPLE:
-		return take_sample(data, &record, err);
+		return take_sample(data, record, err);
 	case RECORD_MMAP:
-		return take_mapping(data, &record, err);
+		return take_mapping(data, record, err);
 	case RECORD_LOST:
-		take_loss(data, &record);
+		take_loss(data, record);
 		return true;
 	case RECORD_COMM:
 	case RECORD_FORK:
@@ -283,7 +305,44 @@ bool perf_data_take(struct perf_data *data, uint32_t event, const uint8_t *bytes
 	case RECORD_OTHER:
 		break;
 	}
-	return collector_take(&data->collector, &record, true, err);
+	return collector_take(&data->collector, record, true, err);
+}
+
+static bool parse(struct perf_data *data, const struct queued_record *queued, struct record *record, struct error *err)
+{
+	struct record_sample *sample = &record->sample;
+
+	if (!record_parse(&data->header.events.items[queued->event].layout, queued->bytes, queued->size, record, err))
+		return false;
+	if (queued->left_out > 0) {
+		sample->is_short = sample->stack_bytes == sample->stack_room;
+		sample->stack_room += queued->left_out;
+	}
+	return take_time(data, record->time_ns, err);
+}
+
+void perf_data_release_held(struct perf_data *data)
+{
+	for (size_t i = 0; i < data->held_count; i++)
+		feed_release(data->held[i].feed, data->held[i].block);
+	data->held_count = 0;
+}
+
+bool perf_data_take(struct perf_data *data, const struct queued_record *queued, struct error *err)
+{
+	struct record record;
+	bool ok;
+
+	data->held[data->held_count] = *queued;
+	ok = parse(data, queued, &record, err) && take(data, &record, err);
+	if (ok && data->collector.held_count > data->held_count) {
+		data->held_count++;
+		return true;
+	}
+	feed_release(queued->feed, queued->block);
+	if (data->collector.held_count == 0)
+		perf_data_release_held(data);
+	return ok;
 }
 
 /* ---- End ---- */
@@ -326,6 +385,7 @@ static bool hand_over_kernel(struct perf_data *data, struct sampler_result *resu
 			"kernel functions stay unnamed: the symbols of the recorded kernel%s%.80s are neither in /proc/kallsyms nor in %s\n",
 			data->header.facts.kernel ? " " : "", data->header.facts.kernel ? data->header.facts.kernel : "",
 			data->header.files.cache_directory ? data->header.files.cache_directory : "perf's build-id cache");
+	result->kernel_is_running = data->kernel.is_running;
 	result->kallsyms = data->kernel.kallsyms ? TAKE(data->kernel.kallsyms) : strdup("");
 	return result->kallsyms ? true : error_set_memory(err);
 }
@@ -335,6 +395,9 @@ bool perf_data_finish(struct perf_data *data, struct sampler_result *result, str
 	struct sampler_result made = { .child_status = -1 };
 	struct profile *profile = data->is_collecting ? data->collector.profile : NULL;
 
+	if (profile && !collector_flush(&data->collector, err))
+		return false;
+	perf_data_release_held(data);
 	if (!profile || profile->quality.samples == 0)
 		return error_set(
 			err, ERROR_EMPTY, "it holds no samples%s%s", profile ? " of " : "", profile ? chosen(data)->name : "");

@@ -129,8 +129,8 @@ static void read_user_stack(struct byte_reader *r, struct record_sample *sample)
 	sample->stack_bytes = (size_t)copied;
 }
 
-/* The order of the fields is the kernel's (perf_output_sample()); what comes behind the stack is not needed. */
-static void read_sample(const struct record_layout *layout, struct byte_reader *r, struct record *record)
+/* The order of the fields is the kernel's (perf_output_sample()). */
+static void read_up_to_stack(const struct record_layout *layout, struct byte_reader *r, struct record *record)
 {
 	struct record_sample *sample = &record->sample;
 	uint64_t type = layout->sample_type;
@@ -155,8 +155,14 @@ static void read_sample(const struct record_layout *layout, struct byte_reader *
 		read_branches(layout, r, sample);
 	if (type & PERF_SAMPLE_REGS_USER)
 		read_user_registers(layout, r, sample);
-	if (type & PERF_SAMPLE_STACK_USER)
-		read_user_stack(r, sample);
+}
+
+/* What comes behind the stack is not needed. */
+static void read_sample(const struct record_layout *layout, struct byte_reader *r, struct record *record)
+{
+	read_up_to_stack(layout, r, record);
+	if (layout->sample_type & PERF_SAMPLE_STACK_USER)
+		read_user_stack(r, &record->sample);
 }
 
 static void read_mmap(struct byte_reader *r, struct record *record)
@@ -309,6 +315,26 @@ static uint64_t word_at(const void *bytes, size_t size, size_t offset)
 		return 0;
 	memcpy(&word, (const uint8_t *)bytes + offset, sizeof(word));
 	return word;
+}
+
+bool record_find_stack(const struct record_layout *layout, const void *bytes, size_t available, size_t *offset, uint64_t *room)
+{
+	struct byte_reader r = byte_reader_over(bytes, available);
+	struct record record = { .type = byte_reader_u32(&r) };
+	uint64_t found;
+	size_t at;
+
+	if (record.type != PERF_RECORD_SAMPLE || !(layout->sample_type & PERF_SAMPLE_STACK_USER))
+		return false;
+	byte_reader_skip(&r, RECORD_HEADER_BYTES - sizeof(uint32_t));
+	read_up_to_stack(layout, &r, &record);
+	at = (size_t)byte_reader_offset(&r);
+	found = byte_reader_u64(&r);
+	if (!byte_reader_ok(&r) || found == 0)
+		return false;
+	*offset = at;
+	*room = found;
+	return true;
 }
 
 bool record_sample_pid(const struct record_layout *layout, const void *bytes, size_t size, int32_t *pid)

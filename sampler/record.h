@@ -60,6 +60,7 @@ struct record_sample {
 	const uint8_t *stack;               /* user stack from the stack pointer up; NULL: none */
 	size_t stack_bytes;                 /* that were really copied */
 	size_t stack_room;                  /* that were asked for; more than stack_bytes when the stack ended before */
+	bool is_short;                      /* more of the stack was copied, and can be had (struct collector_rest) */
 };
 
 struct record_mmap {
@@ -109,6 +110,13 @@ bool record_parse(const struct record_layout *layout, const void *bytes, size_t 
 
 /* Only the time, for ordering; 0 when the record carries none. Needs PERF_SAMPLE_TIME, for others than samples sample_id_all. */
 uint64_t record_time(const struct record_layout *layout, const void *bytes, size_t size);
+
+/*
+ * Where the user stack of a sample stands: a word with its size, `*room`, at `*offset`, and the bytes behind it. Of the sample only
+ * the first `available` bytes need to be there. False when it has no stack, or more of it is needed to tell.
+ */
+COMMON_MUST_CHECK
+bool record_find_stack(const struct record_layout *layout, const void *bytes, size_t available, size_t *offset, uint64_t *room);
 
 /* Only the process, of a sample; false for other records, and where a sample does not say it. */
 COMMON_MUST_CHECK

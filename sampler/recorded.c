@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+static const char running[] = "/proc/kallsyms";
 enum { MAX_BUILD_IDS = 1 << 20, MAX_KALLSYMS_LINES = 1 << 16, BUILD_ID_TEXT = 2 * ELF_BUILD_ID_MAX_SIZE + 1 };
 
 static bool is_same_id(const struct elf_build_id *a, const struct elf_build_id *b)
@@ -143,7 +144,7 @@ static uint64_t symbol_address(const char *kallsyms, const char *name)
 
 uint64_t recorded_kernel_text(void)
 {
-	return symbol_address("/proc/kallsyms", "_text");
+	return symbol_address(running, "_text");
 }
 
 static bool is_running_kernel(const struct recorded_files *files, const char *release)
@@ -162,6 +163,7 @@ bool recorded_kernel_find(const struct recorded_files *files, const char *releas
 	struct recorded_kernel *kernel, struct error *err)
 {
 	char path[PATH_MAX] = "", id[BUILD_ID_TEXT];
+	bool is_running = is_running_kernel(files, release);
 	uint64_t now = 0, cached = 0;
 
 	*kernel = (struct recorded_kernel){ 0 };
@@ -171,16 +173,17 @@ bool recorded_kernel_find(const struct recorded_files *files, const char *releas
 		cached = now = symbol_address(path, text_name);
 	}
 	/* A copy from the same boot is a plain file, which is read ten times faster than what the kernel prints. */
-	if ((now == 0 || now != text) && is_running_kernel(files, release)) {
-		now = symbol_address("/proc/kallsyms", text_name);
+	if ((now == 0 || now != text) && is_running) {
+		now = symbol_address(running, text_name);
 		if (now != 0)
-			snprintf(path, sizeof(path), "/proc/kallsyms");
+			snprintf(path, sizeof(path), "%s", running);
 		else
 			now = cached;
 	}
 	if (now == 0)
 		return true;
 	kernel->moved = text ? now - text : 0;
+	kernel->is_running = is_running && symbol_address(running, text_name) == now;
 	kernel->kallsyms = strdup(path);
 	return kernel->kallsyms ? true : error_set_memory(err);
 }

@@ -42,8 +42,9 @@ uint64_t recorded_kernel_text(void);
 
 /* Where the symbols of the recorded kernel are, and how far its code lay from there then (KASLR). */
 struct recorded_kernel {
-	char *kallsyms; /* owned; NULL: not to be had */
-	uint64_t moved; /* recorded address + moved = address in kallsyms, modulo 2^64 */
+	char *kallsyms;  /* owned; NULL: not to be had */
+	bool is_running; /* it is the one that runs now, at the same addresses: it can be asked */
+	uint64_t moved;  /* recorded address + moved = address in kallsyms, modulo 2^64 */
 };
 
 /*

@@ -50,15 +50,23 @@ bool result_take_images(struct sampler_result *result, struct process_table *tab
 	return true;
 }
 
-void sampler_result_deinit(struct sampler_result *result)
+void sampler_result_release_images(struct sampler_result *result)
 {
-	profile_destroy(result->profile);
 	for (size_t i = 0; i < result->image_count; i++) {
 		elf_image_unref(result->images[i]);
 		free(result->jit_maps[i]);
 	}
 	free(result->images);
 	free(result->jit_maps);
+	result->images = NULL;
+	result->jit_maps = NULL;
+	result->image_count = 0;
+}
+
+void sampler_result_deinit(struct sampler_result *result)
+{
+	sampler_result_release_images(result);
+	profile_destroy(result->profile);
 	free(result->kallsyms);
 	*result = (struct sampler_result){ 0 };
 }

@@ -104,11 +104,15 @@ struct sampler_result {
 	size_t image_count;        /* = profile->mapping_count */
 	char **jit_maps;           /* by mapping id: path of the perf map of a JIT mapping as we can open it, or NULL */
 	char *kallsyms;            /* symbols of the recorded kernel; NULL: the running one; "": not to be had */
+	bool kernel_is_running;    /* kallsyms is a copy of the running kernel's: that one may be asked instead */
 	int child_status;          /* of a command, as waitpid() gives it; -1: still running, or attached */
 	int64_t cpu_ns;            /* CPU time the recorder itself used */
 };
 
 void sampler_result_deinit(struct sampler_result *result);
+
+/* Gives back what only naming needs, images and perf maps: mapped files, which would count while the profile is written. */
+void sampler_result_release_images(struct sampler_result *result);
 
 /*
  * Stops sampling and hands over what was recorded. `notices` (may be NULL) gets lines for the user, each with its newline: sampling

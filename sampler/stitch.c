@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/stitch.h"
 
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +134,22 @@ bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct 
 	return false;
 }
 
-static uint64_t chain_address(const struct stitch_chain *chain, size_t index)
+/* The kernel writes each mark once; a file may not. */
+struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t context)
+{
+	const struct record_words *words = &sample->callchain;
+	struct stitch_chain found = { words, 0, 0 };
+	size_t at = 0, count = words->count;
+
+	while (at < count && record_word(words, at) != context)
+		at++;
+	found.first = at + 1;
+	for (at = found.first; at < count && record_word(words, at) < PERF_CONTEXT_MAX; at++)
+		found.count++;
+	return found;
+}
+
+uint64_t stitch_chain_address(const struct stitch_chain *chain, size_t index)
 {
 	return record_word(chain->words, chain->first + index);
 }
@@ -145,10 +161,10 @@ static bool find_join(const struct stitch_chain *chain, const struct unwind_resu
 	bool is_same_walk = result->frame_pointer_frames + 1 == result->count;
 
 	for (size_t i = 0; i < chain->count; i++) {
-		if (chain_address(chain, i) != last->pc)
+		if (stitch_chain_address(chain, i) != last->pc)
 			continue;
 		if (is_same_walk ? i + 1 == result->count
-				 : i > 0 && result->count > 1 && chain_address(chain, i - 1) == last[-1].pc) {
+				 : i > 0 && result->count > 1 && stitch_chain_address(chain, i - 1) == last[-1].pc) {
 			*at = i;
 			return true;
 		}
@@ -163,7 +179,7 @@ bool stitch_from_chain(struct process_space *space, const struct stitch_chain *c
 	if (result->count == 0 || !find_join(chain, result, &at) || at + 1 == chain->count)
 		return false;
 	for (size_t i = at + 1; i < chain->count && count < UNWIND_MAX_FRAMES; i++) {
-		uint64_t pc = chain_address(chain, i);
+		uint64_t pc = stitch_chain_address(chain, i);
 		struct unwind_code code;
 
 		if (!process_space_find(space, pc - 1, &code))

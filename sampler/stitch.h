@@ -29,6 +29,12 @@ struct stitch_chain {
 	size_t first, count;
 };
 
+/* A part of the kernel's call chain: the addresses behind a context mark (PERF_CONTEXT_USER, ...); none when it has no such part.
+ */
+struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t context);
+
+uint64_t stitch_chain_address(const struct stitch_chain *chain, size_t index);
+
 /* Appends what the chain has above; false when it does not fit, or leads out of code. */
 COMMON_MUST_CHECK
 bool stitch_from_chain(struct process_space *space, const struct stitch_chain *chain, struct unwind_result *result);

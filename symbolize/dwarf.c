@@ -269,10 +269,10 @@ static bool find_directory(struct resolver *r, struct error *err)
 
 static bool open_files(struct resolver *r, struct error *err)
 {
-	if (!dwarf_file_init(&r->file, r->options->debug, false, err))
+	if (!dwarf_file_init(&r->file, r->options->debug, r->options->no_lines ? DWARF_FILE_WITHOUT_LINES : DWARF_FILE_WHOLE, err))
 		return false;
 	if (r->options->alt) {
-		if (!dwarf_file_init(&r->alt, r->options->alt, false, err))
+		if (!dwarf_file_init(&r->alt, r->options->alt, DWARF_FILE_WHOLE, err))
 			return false;
 		r->has_alt = true;
 		r->file.alt = &r->alt;

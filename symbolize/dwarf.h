@@ -45,6 +45,7 @@ struct dwarf_options {
 	struct elf_image *debug; /* carries the debug information */
 	struct elf_image *alt;   /* of dwz; NULL: none */
 	unsigned int threads;    /* 0: one per CPU */
+	bool no_lines;           /* files and lines stay unknown; .debug_line, a fifth of what is compressed, is not read */
 	/*
 	 * Tells of rising addresses that no entry covers which are code of a function at all, not padding between two: only those
 	 * are looked for where it is slow. NULL: all are.

@@ -100,29 +100,6 @@ static void sort_entries(struct symbol_map *map)
 		qsort(map->entries, map->count, sizeof(*map->entries), compare_entries);
 }
 
-/* `ffffffff81000000 T name\t[module]`; data symbols are passed over. */
-static bool take_kallsyms_line(struct symbol_map *map, char *line, bool *nonzero, struct error *err)
-{
-	struct map_entry entry = { .module = "" };
-	char *pos, *tab;
-	char type;
-
-	entry.start = strtoull(line, &pos, 16);
-	if (pos == line || pos[0] != ' ' || pos[1] == '\0' || pos[2] != ' ')
-		return true;
-	type = pos[1];
-	*nonzero |= entry.start != 0;
-	if (!strchr("tTwWi", type) || entry.start == 0)
-		return true;
-	entry.name = pos + 3;
-	tab = strchr(pos + 3, '\t');
-	if (tab) {
-		*tab = '\0';
-		entry.module = tab + 1;
-	}
-	return add(map, &entry, err);
-}
-
 /* `start size name`, numbers in hex with or without 0x; the name runs to the end of the line. */
 static bool take_jit_line(struct symbol_map *map, char *line, struct error *err)
 {
@@ -139,18 +116,6 @@ static bool take_jit_line(struct symbol_map *map, char *line, struct error *err)
 	return add(map, &entry, err);
 }
 
-/* One of them tells what the place is; which one must not depend on how the names were read. */
-static void keep_first_names(struct symbol_map *map)
-{
-	size_t kept = 0;
-
-	sort_entries(map);
-	for (size_t i = 0; i < map->count; i++)
-		if (kept == 0 || map->entries[kept - 1].start != map->entries[i].start)
-			map->entries[kept++] = map->entries[i];
-	map->count = kept;
-}
-
 static char *next_line(char **pos)
 {
 	char *line = *pos, *end;
@@ -162,25 +127,6 @@ static char *next_line(char **pos)
 		*end = '\0';
 	*pos = end ? end + 1 : line + strlen(line);
 	return line;
-}
-
-bool symbol_map_read_kallsyms(const char *path, struct symbol_map **map, bool *restricted, struct error *err)
-{
-	struct symbol_map *made;
-	bool nonzero = false;
-	char *line, *pos;
-
-	if (!read_text(path, &made, err))
-		return false;
-	for (pos = made->text.data; (line = next_line(&pos));)
-		if (!take_kallsyms_line(made, line, &nonzero, err)) {
-			symbol_map_destroy(made);
-			return false;
-		}
-	keep_first_names(made);
-	*restricted = !nonzero;
-	*map = made;
-	return true;
 }
 
 /* What was made anew over older code hides it: of overlapping entries the later stays whole. */

@@ -4,9 +4,9 @@
 #include "common/common.h"
 
 /*
- * Symbols that stand in a text of lines: the kernel's (/proc/kallsyms: `address type name [module]`) and those of code made at run
- * time (/tmp/perf-PID.map: `start size name`; linux, tools/perf/Documentation/jit-interface.txt).
- * A jitdump (symbolize/jitdump.h) is read like the latter.
+ * Symbols by address: the kernel's (symbolize/kallsyms.h, symbolize/kernel.h) and those of code made at run time
+ * (/tmp/perf-PID.map, lines of `start size name`; linux, tools/perf/Documentation/jit-interface.txt). A jitdump
+ * (symbolize/jitdump.h) is read like the latter.
  */
 struct symbol_map;
 
@@ -22,14 +22,8 @@ struct symbol_map_hit {
 	uint32_t line;      /* of that file, at the address; 0: not known */
 };
 
-/*
- * A file that is not there is an empty map. `restricted` is set when all addresses are 0. Of several names of one place the first
- * counts, as in the kernel's own messages.
- */
-COMMON_MUST_CHECK
-bool symbol_map_read_kallsyms(const char *path, struct symbol_map **map, bool *restricted, struct error *err);
-
-/* Later lines win over earlier ones of the same place: code is thrown away and made anew. Damaged lines are passed over. */
+/* A file that is not there is an empty map. Later lines win over earlier ones of the same place: code is thrown away and made anew.
+ * Damaged lines are passed over. */
 COMMON_MUST_CHECK
 bool symbol_map_read_jit(const char *path, struct symbol_map **map, struct error *err);
 

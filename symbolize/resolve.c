@@ -120,6 +120,7 @@ static bool resolve_all(
 		.debug = subject->debug,
 		.alt = subject->alt,
 		.threads = options->threads,
+		.no_lines = options->names_only,
 		.find_code = find_code,
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbolize.h"
 
+#include "symbolize/kallsyms.h"
 #include "symbolize/kernel.h"
 #include "symbolize/maps.h"
 #include "symbolize/origin.h"
@@ -80,13 +81,13 @@ static bool read_kernel_symbols(struct work *w, struct batch *batch, struct buff
 {
 	static const char running[] = "/proc/kallsyms";
 	const char *path = w->options->kallsyms_path ? w->options->kallsyms_path : running;
+	bool is_running = strcmp(path, running) == 0 || w->options->kernel_is_running;
 
-	if (strcmp(path, running) == 0 && batch->count <= MOST_ASKED &&
-		!kernel_ask(batch->addresses, batch->count, &batch->map, err))
+	if (is_running && batch->count <= MOST_ASKED && !kernel_ask(batch->addresses, batch->count, &batch->map, err))
 		return false;
 	if (batch->map)
 		return true;
-	if (!symbol_map_read_kallsyms(path, &batch->map, &w->stats->kernel_restricted, err))
+	if (!kallsyms_read(path, batch->addresses, batch->count, &batch->map, &w->stats->kernel_restricted, err))
 		return false;
 	if (w->stats->kernel_restricted && notices)
 		buffer_append_string(notices, "kernel functions stay unnamed: kernel.kptr_restrict hides their addresses; "
@@ -140,10 +141,13 @@ static bool add_function(
 		.has_mapping = in != NULL,
 		.is_program = in && is_program(w->batches[mapping].image, profile_string(profile, in->module)),
 	};
-	struct origin_decision decision = origin_decide(&w->origins, &evidence);
 
-	added.origin = decision.origin;
-	added.origin_rule = (uint16_t)decision.rule;
+	if (!w->options->names_only) {
+		struct origin_decision decision = origin_decide(&w->origins, &evidence);
+
+		added.origin = decision.origin;
+		added.origin_rule = (uint16_t)decision.rule;
+	}
 	if (!profile_intern(profile, frame->name[0] ? frame->name : "[unnamed]", &added.name, err) ||
 		!profile_intern(profile, strcmp(frame->linkage_name, frame->name) == 0 ? "" : frame->linkage_name,
 			&added.linkage_name, err) ||
@@ -290,7 +294,7 @@ bool symbolize_profile(struct profile *profile, struct elf_image *const *images,
 	work_deinit(&w);
 	if (ok && stats)
 		*stats = counted;
-	return ok && symbolize_origins(profile, options, err);
+	return ok && (options->names_only || symbolize_origins(profile, options, err));
 }
 
 bool symbolize_origins(struct profile *profile, const struct symbolize_options *options, struct error *err)

@@ -49,9 +49,11 @@ struct symbolize_options {
 	const struct symbolize_origin_rules *origin_rules; /* NULL: none */
 	struct elf_debug_options debug;
 	const char *kallsyms_path;   /* NULL: /proc/kallsyms */
+	bool kernel_is_running;      /* kallsyms_path is a copy of the running kernel's: the kernel may be asked instead */
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
 	unsigned int threads;        /* 0: one per CPU */
 	bool no_inlines;
+	bool names_only;      /* no files, lines and origins: for what shows none of them */
 	bool debuginfod;      /* fetch debug files that are not on this machine */
 	bool no_fingerprints; /* where nobody compares: kelvin symbolize */
 };

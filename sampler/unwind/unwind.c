@@ -473,7 +473,7 @@ void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t co
 	for (size_t i = 0; i < count; i++) {
 		struct unwind_job *job = &jobs[i];
 
-		job->result = (struct unwind_result){ .frames = unwinder->frames[i] };
+		job->result = (struct unwind_result){ .frames = job->result.frames ? job->result.frames : unwinder->frames[i] };
 		walks[i] = (struct walk){ .unwinder = unwinder,
 			.space = &job->space,
 			.dump = &job->dump,

@@ -57,7 +57,7 @@ struct unwind_frame {
 };
 
 struct unwind_result {
-	struct unwind_frame *frames; /* owned by the unwinder, valid until its next call; leaf first */
+	struct unwind_frame *frames; /* owned by the unwinder, valid until it walks other stacks; leaf first */
 	size_t count;
 	size_t frame_pointer_frames;
 	uint64_t caller_stack_pointer; /* of the frame after the last, where that is known though it was not copied; 0: not known */
@@ -76,7 +76,7 @@ struct unwind_job {
 	struct unwind_space space;
 	struct unwind_registers registers;
 	struct unwind_stack_dump dump;
-	struct unwind_result result; /* out */
+	struct unwind_result result; /* out; zeroed before the first walk, and left for another walk of the same stack */
 };
 
 /*

@@ -94,13 +94,15 @@ static bool read_headers(struct dwarf_file *file, struct error *err)
 	return true;
 }
 
-bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, bool is_split, struct error *err)
+bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, struct error *err)
 {
-	*file = (struct dwarf_file){ .is_split = is_split };
+	*file = (struct dwarf_file){ .is_split = kind == DWARF_FILE_SPLIT };
 	for (size_t i = 0; i < DWARF_SECTION_COUNT; i++) {
 		char name[32];
 
-		snprintf(name, sizeof(name), "%s%s", section_names[i], is_split ? ".dwo" : "");
+		if (i == DWARF_SECTION_LINE && kind == DWARF_FILE_WITHOUT_LINES)
+			continue;
+		snprintf(name, sizeof(name), "%s%s", section_names[i], kind == DWARF_FILE_SPLIT ? ".dwo" : "");
 		if (!elf_image_section(image, name, &file->sections[i]))
 			file->sections[i] = (struct elf_section){ 0 };
 	}

@@ -35,9 +35,15 @@ struct dwarf_file {
 	bool is_split;        /* .dwo: sections have that suffix */
 };
 
+enum dwarf_file_kind {
+	DWARF_FILE_WHOLE,
+	DWARF_FILE_WITHOUT_LINES, /* as if it had no .debug_line */
+	DWARF_FILE_SPLIT,         /* a .dwo file: sections have that suffix */
+};
+
 /* Borrows the image for the life of the file. Without debug information there are no units. Pairs with dwarf_file_deinit(). */
 COMMON_MUST_CHECK
-bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, bool is_split, struct error *err);
+bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, struct error *err);
 void dwarf_file_deinit(struct dwarf_file *file);
 
 struct byte_reader dwarf_file_reader(const struct dwarf_file *file, enum dwarf_section section);

@@ -185,7 +185,7 @@ static void test_known_call_chain(void **state)
 	profile = result.profile;
 	bias = own_bias(profile, &result);
 	assert_true(profile_validate(profile, &err));
-	assert_true(profile->quality.samples > 20);
+	assert_true(profile->quality.samples > 5);
 	assert_true(profile_quality_whole_percent(&profile->quality) > 95);
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		uint64_t count = (uint64_t)profile->values[i * profile->value_type_count];
@@ -210,6 +210,16 @@ static void test_known_call_chain(void **state)
 	sampler_result_deinit(&result);
 }
 
+static double cpu_seconds(pid_t pid)
+{
+	struct timespec time = { 0 };
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+	clock_gettime(clock, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 static void test_values_are_cpu_time(void **state)
 {
 	pid_t pid = start_target(busy);
@@ -217,16 +227,18 @@ static void test_values_are_cpu_time(void **state)
 	struct sampler_progress progress;
 	struct sampler_result result;
 	int64_t sum_ns = 0;
+	double used_s = cpu_seconds(pid);
 	struct error err;
 
 	(void)state;
 	assert_true(record(&options, half_second_ns, &result, &progress, &err));
+	used_s = cpu_seconds(pid) - used_s;
 	end_target(pid);
 	assert_int_equal(result.profile->value_type_count, 2);
 	for (size_t i = 0; i < result.profile->sample_count; i++)
 		sum_ns += result.profile->values[2 * i + 1];
 	/* One busy thread on a machine that may be shared: never more than the time that went by. */
-	assert_in_range(sum_ns, half_second_ns / 20, result.profile->runs[0].duration_ns * 11 / 10);
+	assert_in_range(sum_ns, (int64_t)(used_s * 1e9) / 2, result.profile->runs[0].duration_ns * 11 / 10);
 	assert_int_equal(result.profile->event_count, result.profile->quality.samples);
 	sampler_result_deinit(&result);
 }
@@ -239,25 +251,20 @@ static void test_deep_stacks(void **state)
 	struct sampler_progress progress;
 	struct sampler_result result;
 	struct error err;
+	double used_s;
 
 	(void)state;
 	options.frequency_hz = 4000;
+	used_s = cpu_seconds(pid);
 	assert_true(record(&options, 2 * half_second_ns, &result, &progress, &err));
+	used_s = cpu_seconds(pid) - used_s;
 	end_target(pid);
-	assert_true(result.profile->quality.samples > 500);
+	/* On a machine that may be shared. */
+	assert_true(result.profile->quality.samples > 5);
+	assert_true((double)result.profile->quality.samples > used_s * options.frequency_hz / 2);
 	assert_true(profile_quality_whole_percent(&result.profile->quality) > 70);
 	assert_true(profile_validate(result.profile, &err));
 	sampler_result_deinit(&result);
-}
-
-static double cpu_seconds(pid_t pid)
-{
-	struct timespec time = { 0 };
-	clockid_t clock;
-
-	assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
-	clock_gettime(clock, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 /* Nobody reads the rings until they have long been full: what found no room is counted to the last sample. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/kernel.h"
 
+#include "symbolize/kallsyms.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +40,7 @@ static void says_what_kallsyms_says(void **state)
 	(void)state;
 	assert_true(kernel_ask(addresses, count, &asked, &err));
 	assert_true(count > 100);
-	assert_true(symbol_map_read_kallsyms("/proc/kallsyms", &read, &restricted, &err));
+	assert_true(kallsyms_read("/proc/kallsyms", addresses, count, &read, &restricted, &err));
 	for (size_t i = 0; i < count; i++) {
 		struct symbol_map_hit by_kernel, by_file;
 

@@ -32,51 +32,6 @@ static void assert_found(const struct symbol_map *map, uint64_t address, const c
 	assert_string_equal(hit.module, module);
 }
 
-static void reads_kallsyms(void **state)
-{
-	const char *path = write_file("ffffffff81000000 T _stext\n"
-				      "ffffffff81000000 T _text\n"
-				      "ffffffff81000100 t do_one\n"
-				      "ffffffff81000180 d some_data\n"
-				      "not a line\n"
-				      "ffffffff81000200 W weak_one\n"
-				      "ffffffffc0000000 t mod_fn\t[ext4]\n"
-				      "ffffffff81000200\n"
-				      "ffffffffc0000080 t last_one\t[ext4]");
-	struct symbol_map *map;
-	struct symbol_map_hit hit;
-	bool restricted = true;
-	struct error err;
-
-	(void)state;
-	assert_true(symbol_map_read_kallsyms(path, &map, &restricted, &err));
-	unlink(path);
-	assert_false(restricted);
-	assert_found(map, 0xffffffff81000000, "_stext", "");
-	assert_found(map, 0xffffffff810001a0, "do_one", "");
-	assert_found(map, 0xffffffff81000200, "weak_one", "");
-	assert_found(map, 0xffffffffc0000010, "mod_fn", "[ext4]");
-	assert_found(map, 0xffffffffc0000090, "last_one", "[ext4]");
-	assert_false(symbol_map_find(map, 0xffffffff80ffffff, &hit));
-	symbol_map_destroy(map);
-}
-
-static void zeros_mean_restricted(void **state)
-{
-	const char *path = write_file("0000000000000000 T _stext\n0000000000000000 t do_one\n");
-	struct symbol_map *map;
-	struct symbol_map_hit hit;
-	bool restricted = false;
-	struct error err;
-
-	(void)state;
-	assert_true(symbol_map_read_kallsyms(path, &map, &restricted, &err));
-	unlink(path);
-	assert_true(restricted);
-	assert_false(symbol_map_find(map, 0xffffffff81000000, &hit));
-	symbol_map_destroy(map);
-}
-
 static void reads_perf_maps_and_the_last_write_wins(void **state)
 {
 	const char *path = write_file("1000 100 old\n"
@@ -257,8 +212,6 @@ static void jitdumps_tell_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_kallsyms),
-		cmocka_unit_test(zeros_mean_restricted),
 		cmocka_unit_test(reads_perf_maps_and_the_last_write_wins),
 		cmocka_unit_test(a_new_function_within_an_old_one_leaves_its_rest),
 		cmocka_unit_test(a_missing_file_is_an_empty_map),

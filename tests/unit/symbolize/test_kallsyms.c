@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/kallsyms.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct symbol_map *read_lines(const char *lines, const uint64_t *addresses, size_t count, bool *restricted)
+{
+	char path[] = "/tmp/kelvin-test-kallsyms-XXXXXX";
+	int fd = mkstemp(path);
+	struct symbol_map *map;
+	struct error err;
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_true(file_write(path, lines, strlen(lines), 0600, &err));
+	assert_true(kallsyms_read(path, addresses, count, &map, restricted, &err));
+	unlink(path);
+	return map;
+}
+
+static void assert_found(const struct symbol_map *map, uint64_t address, const char *name, const char *module)
+{
+	struct symbol_map_hit hit;
+
+	assert_true(symbol_map_find(map, address, &hit));
+	assert_string_equal(hit.name, name);
+	assert_string_equal(hit.module, module);
+}
+
+static const char lines[] = "ffffffff81000000 T _stext\n"
+			    "ffffffff81000000 T _text\n"
+			    "ffffffff81000100 t do_one\n"
+			    "ffffffff81000180 d some_data\n"
+			    "not a line\n"
+			    "\n"
+			    "ffffffff81000200 W weak_one\n"
+			    "ffffffffc0000000 t mod_fn\t[ext4]\n"
+			    "ffffffff81000200\n"
+			    "ffffffff81000210 t\n"
+			    "fffffffffffffffff81000220 t too_long\n"
+			    "ffffffffc0000080 t last_one\t[ext4]";
+
+static void names_the_function_before_each_address(void **state)
+{
+	static const uint64_t addresses[] = { 0xffffffffc0000090, 0xffffffff81000000, 0xffffffff810001a0, 0xffffffff81000200,
+		0xffffffffc0000010, 0xffffffff81000230, 0xffffffff80ffffff, 0xffffffff810001a0 };
+	bool restricted = true;
+	struct symbol_map *map = read_lines(lines, addresses, sizeof(addresses) / sizeof(addresses[0]), &restricted);
+	struct symbol_map_hit hit;
+
+	(void)state;
+	assert_false(restricted);
+	assert_found(map, 0xffffffff81000000, "_stext", "");
+	assert_found(map, 0xffffffff810001a0, "do_one", "");
+	assert_found(map, 0xffffffff81000200, "weak_one", "");
+	assert_found(map, 0xffffffff81000230, "weak_one", "");
+	assert_found(map, 0xffffffffc0000010, "mod_fn", "[ext4]");
+	assert_found(map, 0xffffffffc0000090, "last_one", "[ext4]");
+	assert_false(symbol_map_find(map, 0xffffffff80ffffff, &hit));
+	symbol_map_destroy(map);
+}
+
+/* Modules stand behind the kernel, wherever they were loaded. */
+static void lines_may_stand_in_any_order(void **state)
+{
+	static const uint64_t addresses[] = { 0x1008, 0x2008, 0x3008 };
+	bool restricted;
+	struct symbol_map *map =
+		read_lines("3000 t c\n1000 t a\n2000 t b\n2004 t near\n1000 t alias\n2ff0 t passed\n", addresses, 3, &restricted);
+
+	(void)state;
+	assert_found(map, 0x1008, "a", "");
+	assert_found(map, 0x2008, "near", "");
+	assert_found(map, 0x3008, "c", "");
+	symbol_map_destroy(map);
+}
+
+static void zeros_mean_restricted(void **state)
+{
+	static const uint64_t address = 0xffffffff81000000;
+	bool restricted = false;
+	struct symbol_map *map = read_lines("0000000000000000 T _stext\n0000000000000000 t do_one\n", &address, 1, &restricted);
+	struct symbol_map_hit hit;
+
+	(void)state;
+	assert_true(restricted);
+	assert_false(symbol_map_find(map, address, &hit));
+	symbol_map_destroy(map);
+}
+
+static void a_file_that_is_not_there_is_an_empty_map(void **state)
+{
+	static const uint64_t address = 0xffffffff81000000;
+	bool restricted = false;
+	struct symbol_map *map;
+	struct symbol_map_hit hit;
+	struct error err;
+
+	(void)state;
+	assert_true(kallsyms_read("/no/such/kallsyms", &address, 1, &map, &restricted, &err));
+	assert_false(symbol_map_find(map, address, &hit));
+	symbol_map_destroy(map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_the_function_before_each_address),
+		cmocka_unit_test(lines_may_stand_in_any_order),
+		cmocka_unit_test(zeros_mean_restricted),
+		cmocka_unit_test(a_file_that_is_not_there_is_an_empty_map),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
