@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 /* Of a sample what comes before its stack, with a usual call chain, and the top of the stack. */
-enum { LINE_BYTES = 64, HEAD_BYTES = 512 };
+enum { LINE_BYTES = 64, HEAD_BYTES = 512, RECORDS_AHEAD = 2 };
 
 static struct perf_event_mmap_page *control(const struct ring *ring)
 {
@@ -68,18 +68,18 @@ static const uint8_t *contiguous(struct ring *ring, size_t size)
 
 /*
  * Another CPU wrote them: each first touch of a line would be waited for, one after the other. Samples are mostly of one size, so
- * where the next one starts is known before its header is read. What is always read of it is the beginning, and the end, which
- * says how much of the stack was copied.
+ * where the ones behind it start is known before their headers are read; the next one would come too late, since samples are only
+ * gathered here. What is always read of a sample is the beginning, and the end, which says how much of the stack was copied.
  */
-static void prefetch_next(const struct ring *ring, size_t record_bytes)
+static void prefetch_ahead(const struct ring *ring, size_t record_bytes)
 {
-	size_t mask = ring->data_bytes - 1, next = (size_t)ring->position + record_bytes;
+	size_t mask = ring->data_bytes - 1, ahead = (size_t)ring->position + RECORDS_AHEAD * record_bytes;
 
-	if (ring->head - ring->position < 2 * record_bytes)
+	if (ring->head - ring->position < (RECORDS_AHEAD + 1) * record_bytes)
 		return;
 	for (size_t i = 0; i < HEAD_BYTES && i < record_bytes; i += LINE_BYTES)
-		__builtin_prefetch(ring->data + ((next + i) & mask));
-	__builtin_prefetch(ring->data + ((next + record_bytes - sizeof(uint64_t)) & mask));
+		__builtin_prefetch(ring->data + ((ahead + i) & mask));
+	__builtin_prefetch(ring->data + ((ahead + record_bytes - sizeof(uint64_t)) & mask));
 }
 
 bool ring_peek(struct ring *ring, const uint8_t **bytes, size_t *size, bool *broken)
@@ -97,7 +97,7 @@ bool ring_peek(struct ring *ring, const uint8_t **bytes, size_t *size, bool *bro
 		ring->position = ring->head;
 		return false;
 	}
-	prefetch_next(ring, record_bytes);
+	prefetch_ahead(ring, record_bytes);
 	*bytes = contiguous(ring, record_bytes);
 	*size = record_bytes;
 	return true;

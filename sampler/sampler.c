@@ -14,7 +14,8 @@
 
 enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
 
-enum { PART_INTERVAL_NS = 500000000 };
+/* With the time between two looks at the rings, less than the second that a killed recorder may lose. */
+enum { PART_INTERVAL_NS = 800000000 };
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -220,7 +221,7 @@ static bool is_target_gone(struct sampler *sampler)
 	return watch_all_ended(&sampler->watch, &sampler->collector.processes);
 }
 
-/* What is new goes to disk twice a second. False when it cannot: the recording ends while what it has can be kept. */
+/* What is new goes to disk. False when it cannot: the recording ends while what it has can be kept. */
 static bool keep_part(struct sampler *sampler, uint64_t clock)
 {
 	const struct profile *profile = sampler->collector.profile;

@@ -43,7 +43,16 @@ void stack_builder_destroy(struct stack_builder *builder)
 
 struct stack_path stack_builder_root(const struct stack_builder *builder)
 {
-	return (struct stack_path){ builder->seed, 0 };
+	return (struct stack_path){ .hash = builder->seed };
+}
+
+/*
+ * The hash of a path that is one longer: a sum over what stands at each depth, so that the terms, each a long multiplication, do
+ * not wait for each other (Zobrist 1970).
+ */
+static uint64_t extend(const struct stack_builder *builder, uint64_t hash, size_t depth, uint64_t word)
+{
+	return hash + hash_mix(word ^ builder->seed, (uint64_t)(depth + 1) * 0x9e3779b97f4a7c15);
 }
 
 static struct known *place_of(const struct stack_builder *builder, uint64_t hash)
@@ -61,11 +70,17 @@ static bool is_known(const struct stack_builder *builder, uint64_t hash, uint32_
 	return true;
 }
 
+static void go_to(struct stack_path *path, uint64_t hash)
+{
+	path->hash = hash;
+	path->depth++;
+}
+
 static bool append(struct stack_builder *builder, uint32_t location, uint64_t hash, struct stack_path *path, struct error *err)
 {
 	if (!profile_add_stack(builder->profile, path->stack, location, &path->stack, err))
 		return false;
-	path->hash = hash;
+	go_to(path, hash);
 	*place_of(builder, hash) = (struct known){ hash, path->stack };
 	return true;
 }
@@ -81,7 +96,7 @@ void stack_builder_expect(struct stack_builder *builder, size_t place, const str
 
 	hashes[0] = builder->seed;
 	for (size_t i = 0; i < result->count; i++)
-		hashes[i + 1] = hash_word(hashes[i], location_of(result, i));
+		hashes[i + 1] = extend(builder, hashes[i], i, location_of(result, i));
 	/* What is new in a stack is at its leaf. */
 	for (size_t i = 0; i < FETCHED && i < result->count; i++)
 		__builtin_prefetch(place_of(builder, hashes[result->count - i]));
@@ -96,6 +111,7 @@ bool stack_builder_add_expected(
 	while (known > 0 && !is_known(builder, hashes[known], &path->stack))
 		known--;
 	path->hash = hashes[known];
+	path->depth = (uint32_t)known;
 	for (size_t i = known; i < result->count; i++)
 		if (!append(builder, location_of(result, i), hashes[i + 1], path, err))
 			return false;
@@ -104,11 +120,11 @@ bool stack_builder_add_expected(
 
 bool stack_builder_add(struct stack_builder *builder, uint32_t location, struct stack_path *path, struct error *err)
 {
-	uint64_t hash = hash_word(path->hash, location);
+	uint64_t hash = extend(builder, path->hash, path->depth, location);
 
 	if (!is_known(builder, hash, &path->stack))
 		return append(builder, location, hash, path, err);
-	path->hash = hash;
+	go_to(path, hash);
 	return true;
 }
 
@@ -116,13 +132,13 @@ bool stack_builder_add(struct stack_builder *builder, uint32_t location, struct 
 static bool add_kernel_frame(
 	struct stack_builder *builder, uint32_t mapping, uint64_t address, struct stack_path *path, struct error *err)
 {
-	uint64_t hash = hash_word(path->hash, address | (uint64_t)1 << 63);
+	uint64_t hash = extend(builder, path->hash, path->depth, address | (uint64_t)1 << 63);
 	uint32_t location;
 
 	if (!is_known(builder, hash, &path->stack))
 		return profile_add_location(builder->profile, mapping, address, &location, err) &&
 		       append(builder, location, hash, path, err);
-	path->hash = hash;
+	go_to(path, hash);
 	return true;
 }
 
@@ -132,6 +148,7 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 {
 	const uint8_t *callers = chain->words->bytes + (chain->first + 1) * sizeof(uint64_t);
 	uint64_t hash = hash_bytes_seeded(callers, (chain->count - 1) * sizeof(uint64_t), path->hash);
+	uint32_t depth = path->depth;
 
 	if (!is_known(builder, hash, &path->stack)) {
 		for (size_t i = chain->count; i-- > 1;)
@@ -139,7 +156,8 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 				return false;
 		*place_of(builder, hash) = (struct known){ hash, path->stack };
 	}
-	path->hash = hash;
+	path->depth = depth;
+	go_to(path, hash);
 	return true;
 }
 

@@ -15,6 +15,7 @@ struct stack_builder;
 /* A stack on its way from the root to the leaf. */
 struct stack_path {
 	uint64_t hash;
+	uint32_t depth; /* what of the kernel's chain is known as a whole counts as one */
 	uint32_t stack; /* of the profile; 0: no frame yet */
 };
 
