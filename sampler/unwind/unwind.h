@@ -10,7 +10,7 @@
  * when it leads to executable code -> stop with a reason.
  */
 
-enum { UNWIND_BYTES_BEFORE = 2, UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 8 };
+enum { UNWIND_BYTES_BEFORE = 2, UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 16 };
 
 /* x86-64 registers in DWARF's order (System V ABI, figure 3.36), as perf's REGS_USER are sorted into it. */
 struct unwind_registers {

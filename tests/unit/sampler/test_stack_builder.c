@@ -61,7 +61,7 @@ static uint32_t build(struct fixture *f, size_t place, const struct unwind_resul
 	return path.stack;
 }
 
-/* Far more stacks than are known at a time, eight on their way at once: each comes out as it went in. */
+/* Far more stacks than are known at a time, several on their way at once: each comes out as it went in. */
 static void test_stacks_are_what_was_walked(void **state)
 {
 	static struct unwind_frame frames[UNWIND_TOGETHER][DEPTH];

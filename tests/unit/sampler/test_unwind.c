@@ -239,7 +239,7 @@ static void expect_callers(const struct unwind_result *result, const struct capt
 		assert_int_equal(result->frames[i].pc, (uint64_t)(uintptr_t)captured->oracle[first + i - 1]);
 }
 
-/* Walked together, each stack is what it is alone: the whole one among ones cut to 0, 1, 2… of eight parts. */
+/* Walked together, each stack is what it is alone: the whole one among ones cut shorter and shorter. */
 static void walk_together(struct unwinder *unwinder, const struct unwind_space *space, const struct captured *captured)
 {
 	struct unwind_job jobs[UNWIND_TOGETHER];
