@@ -133,6 +133,12 @@ static bool stitch_from_process(struct collector *collector, const struct proces
 	return result->stop == PROFILE_STOP_ROOT;
 }
 
+/* In execve(), behind the point of no return: not even what the stack pointer points at is there any more. */
+static bool has_lost_its_stack(const struct record_sample *sample)
+{
+	return sample->is_kernel && sample->stack_bytes == 0;
+}
+
 /* What the dump did not hold, from where it can be known. */
 static void make_whole(
 	struct collector *collector, struct process_space *space, const struct record *record, struct unwind_job *job)
@@ -140,6 +146,10 @@ static void make_whole(
 	struct unwind_result *result = &job->result;
 	struct stitch_chain chain;
 
+	if (has_lost_its_stack(&record->sample)) {
+		result->stop = PROFILE_STOP_KERNEL_ONLY;
+		return;
+	}
 	if (is_cut(result->stop)) {
 		chain = stitch_chain_of(&record->sample, PERF_CONTEXT_USER);
 		if (!stitch_from_memory(collector->stitches, record->tid, result) && !stitch_from_chain(space, &chain, result) &&
