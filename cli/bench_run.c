@@ -334,6 +334,8 @@ bool bench_record(struct bench_runner *runner, const struct bench_command *comma
 	is_told = take_reply(fds[0], pid, &reply);
 	close(fds[0]);
 	status = wait_for(pid);
+	if (!is_told && interrupt_signal())
+		return error_set(err, ERROR_EMPTY, "interrupted in %s", what);
 	if (!is_told)
 		return error_set(err, ERROR_SYSTEM, "%s: the recorder ended %s %d", what,
 			WIFSIGNALED(status) ? "by signal" : "with exit code",

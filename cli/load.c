@@ -9,15 +9,17 @@
 #include <limits.h>
 #include <malloc.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The start of a file decides whether it is a recording, which is streamed, or a profile, which is read whole. */
 enum { HEAD_BYTES = 16, MAX_NOTICE_BYTES = 1 << 16 };
 static const size_t max_file_bytes = (size_t)2 << 30;
 
 struct source {
-	const char *name; /* as it stands in messages */
-	int fd;           /* owned, unless it is standard input */
-	bool is_stream;   /* what has been read of it is gone */
+	const char *name;  /* as it stands in messages */
+	int fd;            /* owned, unless it is standard input */
+	bool is_stream;    /* what has been read of it is gone */
+	bool is_directory; /* what `perf record --threads` leaves; `fd` is its file `data` */
 	uint8_t head[HEAD_BYTES];
 	size_t head_bytes;
 };
@@ -26,6 +28,25 @@ static void source_close(struct source *source)
 {
 	if (source->fd > STDIN_FILENO)
 		close(source->fd);
+}
+
+/* perf names a directory where others name a file. */
+static bool enter_directory(struct source *source, struct error *err)
+{
+	struct stat status;
+	int fd;
+
+	if (fstat(source->fd, &status) != 0 || !S_ISDIR(status.st_mode))
+		return true;
+	fd = openat(source->fd, "data", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_set(err, ERROR_FORMAT,
+			"cannot read %s: it is a directory, and none of 'perf record --threads', which has a file 'data'",
+			source->name);
+	close(source->fd);
+	source->fd = fd;
+	source->is_directory = true;
+	return true;
 }
 
 static bool source_open(const char *name, struct source *source, struct error *err)
@@ -42,6 +63,10 @@ static bool source_open(const char *name, struct source *source, struct error *e
 			name);
 	if (source->fd < 0)
 		return error_set_errno(err, errno, "cannot read %s", name);
+	if (!enter_directory(source, err)) {
+		source_close(source);
+		return false;
+	}
 	source->is_stream = lseek(source->fd, 0, SEEK_CUR) < 0;
 	while (source->head_bytes < HEAD_BYTES && got != 0) {
 		uint8_t *into = source->head + source->head_bytes;
@@ -114,6 +139,7 @@ static bool read_recording(const struct source *source, struct sampler_result *r
 		.head = source->head,
 		.head_bytes = source->head_bytes,
 		.name = source->name,
+		.directory = source->is_directory ? source->name : NULL,
 	};
 
 	if (home && (size_t)snprintf(cache, sizeof(cache), "%s/.debug", home) < sizeof(cache))

@@ -50,11 +50,5 @@ uint64_t hash_bytes(const void *bytes, size_t size);
 /* The same, for tables of foreign keys: whoever does not know the seed cannot choose keys that collide. */
 uint64_t hash_bytes_seeded(const void *bytes, size_t size, uint64_t seed);
 
-/* The hash of a sequence of words, by the hash of all but the last; of none it is the seed. */
-static inline uint64_t hash_word(uint64_t hash, uint64_t word)
-{
-	return hash_mix(hash ^ word ^ 0xe7037ed1a0b428db, 0xa0761d6478bd642f);
-}
-
 /* A fresh seed, from the kernel. */
 uint64_t hash_seed(void);

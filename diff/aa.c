@@ -61,8 +61,7 @@ static bool run_model(
 		return evidence_runs(halves, &speed, SPEED_ADJUST, results, err);
 	if (!as_share)
 		halves->factor = units;
-	evidence_single(halves, as_share, &(struct process_floor){ 0 }, results);
-	return true;
+	return evidence_single(halves, as_share, &(struct process_floor){ 0 }, results, err);
 }
 
 static void count_functions(struct diff_build *build, const struct experiment *halves, const struct row_result *results)

@@ -155,9 +155,10 @@ struct diff_evidence {
 	size_t runs[DIFF_SIDES];
 	size_t blocks[DIFF_SIDES];
 	double q;
-	double floor_rsd;        /* relative standard deviation between processes that was added; 0 in RUNS */
-	uint32_t aa_false_flags; /* functions flagged by base against itself */
-	uint32_t aa_functions;   /* out of so many */
+	double floor_rsd;         /* relative standard deviation between processes that was added; 0 in RUNS */
+	double floor_changed_rsd; /* likewise, for functions whose code changed: a family of their own; 0: none are known */
+	uint32_t aa_false_flags;  /* functions flagged by base against itself */
+	uint32_t aa_functions;    /* out of so many */
 	bool aa_done;
 };
 

@@ -65,13 +65,19 @@ static bool weigh_runs(
 	return evidence_runs(experiment, &speed, speed_use_of(build, &speed), results, err);
 }
 
-static void weigh_single(struct diff_build *build, const struct experiment *experiment, struct row_result *results)
+static bool weigh_single(
+	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
 {
 	enum diff_scale_mode mode = build->diff->scale.mode;
 	struct process_floor floor = floor_of(build);
 
+	if (!evidence_single(experiment, mode == DIFF_SCALE_ROBUST || mode == DIFF_SCALE_SHARE, &floor, results, err))
+		return false;
 	build->diff->evidence.floor_rsd = floor.others;
-	evidence_single(experiment, mode == DIFF_SCALE_ROBUST || mode == DIFF_SCALE_SHARE, &floor, results);
+	for (size_t i = 0; i < build->diff->function_count; i++)
+		if (build->diff->functions[i].code == DIFF_CODE_CHANGED)
+			build->diff->evidence.floor_changed_rsd = floor.changed;
+	return true;
 }
 
 static bool apply_family(struct diff_build *build, const struct experiment *experiment, const struct family *family,
@@ -134,7 +140,7 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 	double speed_rsd = NAN;
 
 	evidence->mode = choose_mode(build);
-	if (!units_create(build, evidence->mode, &experiment, err))
+	if (!units_create(build, &experiment, err))
 		return false;
 	results = malloc((experiment.row_count + 1) * sizeof(*results));
 	if (!results)
@@ -143,9 +149,8 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 		evidence->runs[side] = build->profiles[side]->run_count;
 		evidence->blocks[side] = evidence->mode == DIFF_EVIDENCE_SINGLE ? experiment.sides[side].unit_count : 0;
 	}
-	if (evidence->mode != DIFF_EVIDENCE_RUNS)
-		weigh_single(build, &experiment, results);
-	else if (!weigh_runs(build, &experiment, results, &speed_rsd, err))
+	if (!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, &experiment, results, &speed_rsd, err)
+						   : weigh_single(build, &experiment, results, err)))
 		return false;
 	states_without_evidence(build);
 	if (!apply(build, &experiment, results, err) || !scale_describe(build, speed_rsd, err))

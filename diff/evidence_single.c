@@ -6,6 +6,11 @@
 
 #include <math.h>
 
+/* A relative standard deviation between processes, and how sure it is: INFINITY where it is assumed. */
+struct floor_guess {
+	double rsd, freedom;
+};
+
 /* Of the whole time; a function of this share varies by the root of two more than a large one. */
 static const double small_share = 0.005;
 
@@ -52,32 +57,52 @@ static double whole_floor(const struct experiment *experiment, double floor)
 	return floor * sqrt(fmin(squares, 1));
 }
 
+static double share_of(const struct row_result *whole, const struct row_result *row)
+{
+	return (row->base + row->head) / (whole->base + whole->head);
+}
+
 /*
  * Small functions vary more: which of two neighbouring instructions a sample lands on depends on where the code lies, and a
  * function of few instructions wins or loses much of its time by it.
  */
 static double floor_at(const struct row_result *whole, const struct row_result *row, double floor)
 {
-	double share = (row->base + row->head) / (whole->base + whole->head);
-
-	return floor * sqrt(1 + small_share / share);
+	return floor * sqrt(1 + small_share / share_of(whole, row));
 }
 
-static void test_row(const struct experiment *experiment, size_t row, bool as_share, double floor, struct row_result *result)
+/* How much a row varies within its recordings, relative to itself. */
+struct spread {
+	double own;    /* variance of the logarithm of head over base */
+	double excess; /* what of it counting does not explain */
+	double parts;  /* for its degrees of freedom (Satterthwaite 1946) */
+};
+
+static struct spread measure(const struct experiment *experiment, size_t row, bool as_share)
 {
-	double variance = 2 * floor * floor, parts = 0, excess = 0;
+	struct spread spread = { 0 };
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		double samples = experiment_sum(experiment, side, row) / experiment->sides[side].sample_weight;
 		double counting = samples > 0 ? 1 / samples : 0, own = fmax(jackknife(experiment, side, row, as_share), counting);
 
-		variance += own;
-		excess += own - counting;
+		spread.own += own;
+		spread.excess += own - counting;
 		if (experiment->sides[side].unit_count > 1)
-			parts += own * own / ((double)experiment->sides[side].unit_count - 1);
+			spread.parts += own * own / ((double)experiment->sides[side].unit_count - 1);
 	}
+	return spread;
+}
+
+static void test_row(
+	const struct experiment *experiment, size_t row, bool as_share, const struct floor_guess *floor, struct row_result *result)
+{
+	struct spread spread = measure(experiment, row, as_share);
+	double between = 2 * floor->rsd * floor->rsd, variance = between + spread.own;
+	double parts = spread.parts + between * between / floor->freedom;
+
 	if (small_counts(experiment, row)) {
-		small_test(experiment, 2 * floor * floor + excess, result);
+		small_test(experiment, between + spread.excess, result);
 		return;
 	}
 	result->tested = true;
@@ -87,19 +112,100 @@ static void test_row(const struct experiment *experiment, size_t row, bool as_sh
 	result->p = tail_two_sided(result->effect / sqrt(variance), result->freedom);
 }
 
-void evidence_single(
-	const struct experiment *experiment, bool as_share, const struct process_floor *floor, struct row_result *results)
+/* ---- The floor of functions whose code changed ---- */
+
+/*
+ * A function of unchanged code: how much it differs, and how much of that its recordings explain. Small ones are left out, and the
+ * others taken to vary alike, so that their floor is rather too high than too low.
+ */
+struct control {
+	double squared, own;
+};
+
+static size_t collect_controls(
+	const struct experiment *experiment, bool as_share, const struct row_result *results, struct control *controls)
 {
-	double whole = whole_floor(experiment, floor->others);
+	size_t count = 0;
+
+	for (size_t row = 1; row < experiment->row_count; row++) {
+		if (!experiment->rows[row].control || small_counts(experiment, row) ||
+			share_of(&results[0], &results[row]) < small_share)
+			continue;
+		double effect = log(results[row].head / results[row].base);
+
+		controls[count++] = (struct control){ effect * effect, measure(experiment, row, as_share).own };
+	}
+	return count;
+}
+
+/*
+ * One step of an M-estimate of scale (Huber 1981, proposal 2): the variance between processes that explains what the
+ * controls differ by, those that differ beyond `most_sigmas` as if they did by that, since some do take more time truly.
+ * Moderated by the prior, worth `prior_freedom` controls.
+ */
+static struct floor_guess refine_once(const struct control *controls, size_t count, double prior, double now)
+{
+	static const double most_sigmas = 4, prior_freedom = 3;
+	double top = 0, bottom = 0, freedom, variance;
+	struct floor_guess guess;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct control *c = &controls[i];
+		double all = 2 * now * now + c->own;
+		double squared = fmin(c->squared, most_sigmas * most_sigmas * all);
+
+		top += (squared - c->own) / (all * all);
+		bottom += 2 / (all * all);
+	}
+	/* A control whose own noise is nothing counts as one. */
+	freedom = 2 * pow(now, 4) * bottom;
+	variance = bottom > 0 ? fmax(0, top / bottom) : 0;
+	guess.freedom = prior_freedom + freedom;
+	guess.rsd = sqrt((prior_freedom * prior * prior + freedom * variance) / guess.freedom);
+	return guess;
+}
+
+/*
+ * How much functions differ between these two processes without a change of their own code is seen in those whose code is
+ * the same: what the placement of code and data, and the schedule, did to them, it does to the changed ones too.
+ */
+static bool refine_floor(const struct experiment *experiment, bool as_share, double prior, const struct row_result *results,
+	struct floor_guess *guess, struct error *err)
+{
+	enum { STEPS = 20 };
+	CLEANUP(cleanup_free) struct control *controls = malloc((experiment->row_count + 1) * sizeof(*controls));
+	size_t count;
+
+	if (!controls)
+		return error_set_memory(err);
+	count = collect_controls(experiment, as_share, results, controls);
+	*guess = (struct floor_guess){ prior, INFINITY };
+	for (int step = 0; step < STEPS && count > 0; step++)
+		*guess = refine_once(controls, count, prior, guess->rsd);
+	return true;
+}
+
+bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor, struct row_result *results,
+	struct error *err)
+{
+	struct floor_guess whole = { whole_floor(experiment, floor->others), INFINITY }, changed = { floor->changed, INFINITY };
 
 	for (size_t row = 0; row < experiment->row_count; row++) {
-		const struct row *r = &experiment->rows[row];
-		double own = r->kind == ROW_WHOLE ? whole : r->changed ? floor->changed : floor->others;
-
 		results[row] = (struct row_result){ .q = NAN };
 		experiment_scale(experiment, row, &results[row]);
-		if (r->kind != ROW_WHOLE)
-			own = floor_at(&results[0], &results[row], own);
-		test_row(experiment, row, as_share, own, &results[row]);
 	}
+	if (floor->changed > 0 && !refine_floor(experiment, as_share, floor->changed, results, &changed, err))
+		return false;
+	floor->changed = changed.rsd;
+	for (size_t row = 0; row < experiment->row_count; row++) {
+		const struct row *r = &experiment->rows[row];
+		struct floor_guess own = r->kind == ROW_WHOLE ? whole
+					 : r->changed         ? changed
+							      : (struct floor_guess){ floor->others, INFINITY };
+
+		if (r->kind != ROW_WHOLE)
+			own.rsd *= floor_at(&results[0], &results[row], 1);
+		test_row(experiment, row, as_share, &own, &results[row]);
+	}
+	return true;
 }

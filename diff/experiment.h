@@ -14,6 +14,7 @@ struct row {
 	enum row_kind kind;
 	uint32_t id;   /* function or node */
 	bool changed;  /* its function's code differs: a family of its own in single-recording mode */
+	bool control;  /* self time of a function whose code is the same */
 	uint32_t twin; /* the first row of its group with the very same values, as a leaf's total and its self time; itself: none */
 };
 

@@ -8,8 +8,8 @@
  * show: placement of heap, stack and code, hash seeds, threads' schedules, what the garbage collector and the compiler at run time
  * decided. `others` covers nine of ten functions of the programs in tests/unit/diff/data/floor.csv with room for heavier tails;
  * They were raised until pairs of those programs' processes flagged something in at most 5 of 100 cases.
- * `changed` is set lower, so that a change of code can be found at all, for about one false flag in twenty functions of changed
- * code.
+ * `changed` is set lower, so that a change of code can be found at all, and is only where evidence_single() starts from: what
+ * functions of unchanged code differ by in the pair at hand decides.
  */
 static const struct process_floor native_floor = { .changed = 0.055, .others = 0.20 };
 static const struct process_floor python_floor = { .changed = 0.055, .others = 0.20 };

@@ -80,14 +80,22 @@ static void keep_worst(struct gate_result *worst, const struct gate_result *cand
 		*worst = *candidate;
 }
 
+/* What has too few samples for a test is too small to hold a build up: one sample of a new function would. */
+static enum gate_outcome judge_tested(const struct diff_estimate *estimate, double limit, double *percent)
+{
+	enum gate_outcome outcome = judge(estimate, limit, percent);
+
+	return outcome == GATE_UNDECIDED && isnan(estimate->q) ? GATE_PASSED : outcome;
+}
+
 static void judge_function(
 	const struct diff_gate *gate, const struct diff_function *function, uint32_t id, struct gate_result *worst)
 {
 	struct gate_result result = { .gate = gate, .function = id };
 
-	result.outcome = judge(&function->total, gate->percent, &result.percent);
+	result.outcome = judge_tested(&function->total, gate->percent, &result.percent);
 	keep_worst(worst, &result);
-	result.outcome = judge(&function->self, gate->percent, &result.percent);
+	result.outcome = judge_tested(&function->self, gate->percent, &result.percent);
 	keep_worst(worst, &result);
 }
 

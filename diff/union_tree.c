@@ -10,12 +10,14 @@ enum { MAX_DEPTH = UINT16_MAX };
 struct children {
 	uint32_t *first;
 	uint32_t *items;
+	uint32_t *ranks; /* of the items */
 };
 
 static void children_deinit(struct children *children)
 {
 	free(children->first);
 	free(children->items);
+	free(children->ranks);
 }
 
 struct keyed {
@@ -31,36 +33,61 @@ static int compare_keyed(const void *a, const void *b)
 	return order ? order : (x->function > y->function) - (x->function < y->function);
 }
 
-/* [function] its place in the order of keys. */
-static bool rank_functions(const struct diff *diff, uint32_t **ranks, struct error *err)
-{
-	size_t count = diff->function_count;
-	CLEANUP(cleanup_free) struct keyed *keyed = malloc((count + 1) * sizeof(*keyed));
-	uint32_t *result = malloc((count + 1) * sizeof(*result));
+/* The order of keys, both ways. */
+struct ranking {
+	uint32_t *functions;         /* [rank] function of the diff */
+	uint32_t *ranks[DIFF_SIDES]; /* [profile function] the rank of what it is in the diff; PROFILE_NONE: in no stack */
+};
 
-	if (!keyed || !result) {
-		free(result);
+static void ranking_deinit(struct ranking *ranking)
+{
+	free(ranking->functions);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		free(ranking->ranks[side]);
+}
+
+static bool rank_side(
+	const struct diff_build *build, enum diff_side side, const uint32_t *ranks, struct ranking *ranking, struct error *err)
+{
+	size_t count = build->profiles[side] ? build->profiles[side]->function_count : 0;
+
+	ranking->ranks[side] = malloc((count + 1) * sizeof(uint32_t));
+	if (!ranking->ranks[side])
 		return error_set_memory(err);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t function = build_function(build, side, i);
+
+		ranking->ranks[side][i] = function == PROFILE_NONE ? PROFILE_NONE : ranks[function];
 	}
-	for (uint32_t i = 0; i < count; i++)
-		keyed[i] = (struct keyed){ diff_string(diff, diff->functions[i].key), i };
-	qsort(keyed, count, sizeof(*keyed), compare_keyed);
-	for (uint32_t i = 0; i < count; i++)
-		result[keyed[i].function] = i;
-	*ranks = result;
 	return true;
 }
 
-static uint32_t rank_of(const struct diff_build *build, enum diff_side side, const uint32_t *ranks, size_t node)
+static bool ranking_init(const struct diff_build *build, struct ranking *ranking, struct error *err)
 {
-	return ranks[build_function(build, side, build->trees[side]->functions[node])];
+	const struct diff *diff = build->diff;
+	size_t count = diff->function_count;
+	CLEANUP(cleanup_free) struct keyed *keyed = malloc((count + 1) * sizeof(*keyed));
+	CLEANUP(cleanup_free) uint32_t *ranks = malloc((count + 1) * sizeof(*ranks));
+
+	ranking->functions = malloc((count + 1) * sizeof(*ranking->functions));
+	if (!keyed || !ranks || !ranking->functions)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < count; i++)
+		keyed[i] = (struct keyed){ diff_string(diff, diff->functions[i].key), i };
+	qsort(keyed, count, sizeof(*keyed), compare_keyed);
+	for (uint32_t i = 0; i < count; i++) {
+		ranking->functions[i] = keyed[i].function;
+		ranks[keyed[i].function] = i;
+	}
+	return rank_side(build, DIFF_BASE, ranks, ranking, err) && rank_side(build, DIFF_HEAD, ranks, ranking, err);
 }
 
 /* All nodes but the root in order of rank, by counting. */
 static bool order_by_rank(
-	const struct diff_build *build, enum diff_side side, const uint32_t *ranks, uint32_t **order, struct error *err)
+	const struct diff_build *build, enum diff_side side, const struct ranking *ranking, uint32_t **order, struct error *err)
 {
 	const struct profile_tree *tree = build->trees[side];
+	const uint32_t *ranks = ranking->ranks[side];
 	CLEANUP(cleanup_free) uint32_t *starts = calloc(build->diff->function_count + 2, sizeof(*starts));
 	uint32_t *result = malloc((tree->node_count + 1) * sizeof(*result));
 
@@ -69,17 +96,17 @@ static bool order_by_rank(
 		return error_set_memory(err);
 	}
 	for (size_t node = 1; node < tree->node_count; node++)
-		starts[rank_of(build, side, ranks, node) + 1]++;
+		starts[ranks[tree->functions[node]] + 1]++;
 	for (size_t i = 0; i < build->diff->function_count; i++)
 		starts[i + 1] += starts[i];
 	for (uint32_t node = 1; node < tree->node_count; node++)
-		result[starts[rank_of(build, side, ranks, node)]++] = node;
+		result[starts[ranks[tree->functions[node]]]++] = node;
 	*order = result;
 	return true;
 }
 
-static bool children_create(
-	const struct diff_build *build, enum diff_side side, const uint32_t *ranks, struct children *children, struct error *err)
+static bool children_create(const struct diff_build *build, enum diff_side side, const struct ranking *ranking,
+	struct children *children, struct error *err)
 {
 	const struct profile_tree *tree = build->trees[side];
 	CLEANUP(cleanup_free) uint32_t *order = NULL;
@@ -87,19 +114,24 @@ static bool children_create(
 
 	children->first = calloc(count + 2, sizeof(uint32_t));
 	children->items = malloc((count + 1) * sizeof(uint32_t));
-	if (!children->first || !children->items)
+	children->ranks = malloc((count + 1) * sizeof(uint32_t));
+	if (!children->first || !children->items || !children->ranks)
 		return error_set_memory(err);
 	if (!tree)
 		return true;
-	if (!order_by_rank(build, side, ranks, &order, err))
+	if (!order_by_rank(build, side, ranking, &order, err))
 		return false;
 	/* Shifted by two, so that filling moves each start to where the next one belongs. */
 	for (size_t node = 1; node < count; node++)
 		children->first[tree->parents[node] + 2]++;
 	for (size_t i = 2; i < count + 2; i++)
 		children->first[i] += children->first[i - 1];
-	for (size_t i = 0; i + 1 < count; i++)
-		children->items[children->first[tree->parents[order[i]] + 1]++] = order[i];
+	for (size_t i = 0; i + 1 < count; i++) {
+		uint32_t place = children->first[tree->parents[order[i]] + 1]++;
+
+		children->items[place] = order[i];
+		children->ranks[place] = ranking->ranks[side][tree->functions[order[i]]];
+	}
 	return true;
 }
 
@@ -113,7 +145,7 @@ struct open_node {
 struct merge {
 	struct diff_build *build;
 	struct children children[DIFF_SIDES];
-	uint32_t *ranks;
+	struct ranking ranking;
 	struct open_node *open;
 	size_t depth, capacity;
 };
@@ -122,7 +154,7 @@ static void merge_deinit(struct merge *merge)
 {
 	for (int side = 0; side < DIFF_SIDES; side++)
 		children_deinit(&merge->children[side]);
-	free(merge->ranks);
+	ranking_deinit(&merge->ranking);
 	free(merge->open);
 }
 
@@ -176,11 +208,9 @@ static bool emit(struct merge *merge, uint32_t function, const uint32_t sides[DI
 	};
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const struct profile_tree *tree = merge->build->trees[side];
-		size_t value = tree ? (size_t)sides[side] * tree->value_type_count + merge->build->metric[side] : 0;
 		bool there = tree && sides[side] != PROFILE_NONE;
 
-		diff->node_self[side][id] = there ? (double)tree->self[value] : 0;
-		diff->node_total[side][id] = there ? (double)tree->total[value] : 0;
+		diff->node_self[side][id] = 0;
 		if (!there)
 			continue;
 		merge->build->union_nodes[side][sides[side]] = id;
@@ -199,11 +229,11 @@ static bool step(struct merge *merge, struct error *err)
 	struct diff *diff = merge->build->diff;
 	struct open_node *top = &merge->open[merge->depth - 1];
 	uint32_t sides[DIFF_SIDES] = { PROFILE_NONE, PROFILE_NONE }, rank[DIFF_SIDES] = { PROFILE_NONE, PROFILE_NONE };
-	uint32_t least, function = PROFILE_NONE;
+	uint32_t least;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (top->next[side] < top->end[side])
-			rank[side] = rank_of(merge->build, side, merge->ranks, merge->children[side].items[top->next[side]]);
+			rank[side] = merge->children[side].ranks[top->next[side]];
 	}
 	least = rank[0] < rank[1] ? rank[0] : rank[1];
 	if (least == PROFILE_NONE) {
@@ -212,12 +242,27 @@ static bool step(struct merge *merge, struct error *err)
 		return true;
 	}
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (rank[side] != least)
-			continue;
-		sides[side] = merge->children[side].items[top->next[side]++];
-		function = build_function(merge->build, side, merge->build->trees[side]->functions[sides[side]]);
+		if (rank[side] == least)
+			sides[side] = merge->children[side].items[top->next[side]++];
 	}
-	return emit(merge, function, sides, err);
+	return emit(merge, merge->ranking.functions[least], sides, err);
+}
+
+/* Samples to their leaves, and from there up: a parent has a smaller id. */
+static void sum_values(struct diff_build *build, enum diff_side side)
+{
+	const struct profile *profile = build->profiles[side];
+	double *self = build->diff->node_self[side], *total = build->diff->node_total[side];
+
+	for (size_t i = 0; profile && i < profile->sample_count; i++) {
+		uint32_t node = build->trees[side]->stack_nodes[profile->samples[i].stack];
+
+		self[build->union_nodes[side][node]] +=
+			(double)profile->values[i * profile->value_type_count + build->metric[side]];
+	}
+	memcpy(total, self, build->diff->node_count * sizeof(*total));
+	for (size_t node = build->diff->node_count; node-- > 1;)
+		total[build->diff->nodes[node].parent] += total[node];
 }
 
 /* Which nodes count for their function's total: those without an ancestor of the same function. */
@@ -262,11 +307,11 @@ bool union_tree_create(struct diff_build *build, struct error *err)
 	CLEANUP(merge_deinit) struct merge merge = { .build = build };
 	uint32_t roots[DIFF_SIDES];
 
-	if (!rank_functions(build->diff, &merge.ranks, err) || !allocate_nodes(build, err))
+	if (!ranking_init(build, &merge.ranking, err) || !allocate_nodes(build, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		roots[side] = build->trees[side] ? 0 : PROFILE_NONE;
-		if (!children_create(build, (enum diff_side)side, merge.ranks, &merge.children[side], err))
+		if (!children_create(build, (enum diff_side)side, &merge.ranking, &merge.children[side], err))
 			return false;
 	}
 	if (!emit(&merge, PROFILE_NONE, roots, err))
@@ -275,6 +320,8 @@ bool union_tree_create(struct diff_build *build, struct error *err)
 		if (!step(&merge, err))
 			return false;
 	}
+	for (int side = 0; side < DIFF_SIDES; side++)
+		sum_values(build, (enum diff_side)side);
 	shrink(build->diff);
 	return mark_topmost(build, err);
 }

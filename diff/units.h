@@ -13,9 +13,9 @@ enum {
 size_t units_blocks(const struct profile *profile);
 
 /*
- * Chooses the rows that are worth a test and sums them up in every unit of both sides: runs (RUNS), blocks of time (SINGLE), or the
- * whole recording as one unit (COUNTS). A row is worth it when both sides together hold enough samples and enough time for a
- * difference of the least effect that matters.
+ * Chooses the rows that are worth a test and sums them up in every unit of both sides, by the mode of evidence that has been
+ * chosen: runs (RUNS), blocks of time (SINGLE), or the whole recording as one unit (COUNTS). A row is worth it when both sides
+ * together hold enough samples and enough time for a difference of the least effect that matters.
  */
 COMMON_MUST_CHECK
-bool units_create(const struct diff_build *build, enum diff_evidence_mode mode, struct experiment *experiment, struct error *err);
+bool units_create(const struct diff_build *build, struct experiment *experiment, struct error *err);

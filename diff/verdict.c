@@ -260,7 +260,8 @@ static bool say_gate(struct diff *diff, const struct gate_result *result, struct
 		subject = name.data ? name.data : "";
 	}
 	if (!isfinite(result->percent))
-		return build_text(diff, err, &diff->verdict_text, "%s is new; the limit is %g %%", subject, result->gate->percent);
+		return build_text(diff, err, &diff->verdict_text, "%s is new; the limit is %g %%%s", subject, result->gate->percent,
+			result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
 	return build_text(diff, err, &diff->verdict_text, "%s takes %.1f %% more time; the limit is %g %%%s", subject,
 		result->percent, result->gate->percent, result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
 }

@@ -55,6 +55,64 @@ static bool compare_number(
 	return add(build->diff, blocks, text, err);
 }
 
+/* "1.5 CPUs", "no limit" */
+static void word_limit(uint32_t milli_cpus, char *out, size_t size)
+{
+	if (milli_cpus == 0)
+		snprintf(out, size, "no limit");
+	else
+		snprintf(out, size, "%g CPU%s", milli_cpus / 1000.0, milli_cpus == 1000 ? "" : "s");
+}
+
+/* Without what another container, session or start of the same service changes: its numbers and hexadecimal ids. */
+static void word_cgroup(const char *path, char *out, size_t size)
+{
+	size_t used = 0;
+
+	while (*path && used + 2 < size) {
+		size_t id = strspn(path, "0123456789abcdef-_"), digits = strcspn(path, "0123456789");
+
+		if (digits >= id) {
+			out[used++] = *path++;
+			continue;
+		}
+		out[used++] = '*';
+		path += id;
+	}
+	out[used] = '\0';
+}
+
+/* A limit throttles, and a group says which one holds: only where both sides know their group, no limit is known to be none. */
+static bool compare_limits(struct diff_build *build, struct error *err)
+{
+	enum { LIMIT_BYTES = 32, PATH_BYTES = 1024 };
+	char limits[DIFF_SIDES][LIMIT_BYTES], groups[DIFF_SIDES][PATH_BYTES], text[400];
+	const char *paths[DIFF_SIDES];
+	uint32_t milli_cpus[DIFF_SIDES];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		paths[side] = profile_string(profile, profile->facts.cgroup);
+		milli_cpus[side] = profile->facts.cpu_limit_milli;
+		word_limit(milli_cpus[side], limits[side], LIMIT_BYTES);
+		word_cgroup(paths[side], groups[side], PATH_BYTES);
+	}
+	if (paths[DIFF_BASE][0] == '\0' || paths[DIFF_HEAD][0] == '\0')
+		return true;
+	if (milli_cpus[DIFF_BASE] != milli_cpus[DIFF_HEAD]) {
+		snprintf(text, sizeof(text), "recorded under different CPU limits of their control groups: base %s, head %s",
+			limits[DIFF_BASE], limits[DIFF_HEAD]);
+		if (!add(build->diff, true, text, err))
+			return false;
+	}
+	if (strcmp(groups[DIFF_BASE], groups[DIFF_HEAD]) == 0)
+		return true;
+	snprintf(text, sizeof(text), "recorded in different control groups: base '%.120s', head '%.120s'", paths[DIFF_BASE],
+		paths[DIFF_HEAD]);
+	return add(build->diff, false, text, err);
+}
+
 static bool compare_facts(struct diff_build *build, struct error *err)
 {
 	const struct profile_facts *b = &build->profiles[DIFF_BASE]->facts, *h = &build->profiles[DIFF_HEAD]->facts;
@@ -71,7 +129,7 @@ static bool compare_facts(struct diff_build *build, struct error *err)
 	       compare_number(build, "sampling frequencies (Hz)", (uint32_t[]){ b->frequency_hz, h->frequency_hz }, false, err) &&
 	       compare_fact(build, "CPU frequency governors", (uint32_t[]){ b->governor, h->governor }, true, err) &&
 	       compare_fact(build, "ways to unwind", (uint32_t[]){ b->call_graph, h->call_graph }, false, err) &&
-	       compare_fact(build, "tools", (uint32_t[]){ b->tool, h->tool }, false, err);
+	       compare_fact(build, "tools", (uint32_t[]){ b->tool, h->tool }, false, err) && compare_limits(build, err);
 }
 
 static bool check_lost(struct diff_build *build, enum diff_side side, struct error *err)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/gzip.h"
 
-#include "profile/large.h"
-
 #include <libdeflate.h>
 
 enum { LEVEL = 6, MAX_RATIO = 1032, LEAST_ROOM_BYTES = 1 << 16 };
@@ -55,7 +53,6 @@ static bool inflate_member(
 		into = buffer_reserve(out, room);
 		if (!into)
 			return error_set_memory(err);
-		large_array(into, room);
 		result = libdeflate_gzip_decompress_ex(decompressor, r->pos, byte_reader_left(r), into, room, &used, &made);
 		if (result == LIBDEFLATE_SUCCESS) {
 			buffer_commit(out, made);

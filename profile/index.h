@@ -47,6 +47,9 @@ struct profile_index {
 COMMON_MUST_CHECK
 bool profile_add_named_location(struct profile *profile, const struct profile_location *location, const struct profile_line *lines,
 	uint32_t *id, struct error *err);
+/* Room for so many samples, each with a stack of its own. */
+COMMON_MUST_CHECK
+bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err);
 /* A stack that is not there yet; node 0 is the first. */
 COMMON_MUST_CHECK
 bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t location, struct error *err);

@@ -217,9 +217,9 @@ static void merge_facts(struct merger *m, bool fresh)
 	struct profile_facts *into = &m->into->facts;
 	struct profile_facts from = m->from->facts;
 	uint32_t *const into_strings[] = { &into->tool, &into->command, &into->event, &into->cpu_model, &into->kernel,
-		&into->governor, &into->call_graph };
+		&into->governor, &into->call_graph, &into->cgroup, &into->container };
 	const uint32_t from_strings[] = { from.tool, from.command, from.event, from.cpu_model, from.kernel, from.governor,
-		from.call_graph };
+		from.call_graph, from.cgroup, from.container };
 
 	for (size_t i = 0; i < sizeof(from_strings) / sizeof(from_strings[0]); i++) {
 		uint32_t string = m->strings[from_strings[i]];
@@ -228,6 +228,7 @@ static void merge_facts(struct merger *m, bool fresh)
 	}
 	into->cpu_count = fresh || into->cpu_count == from.cpu_count ? from.cpu_count : 0;
 	into->frequency_hz = fresh || into->frequency_hz == from.frequency_hz ? from.frequency_hz : 0;
+	into->cpu_limit_milli = fresh || into->cpu_limit_milli == from.cpu_limit_milli ? from.cpu_limit_milli : 0;
 	into->user_only = into->user_only || from.user_only;
 }
 

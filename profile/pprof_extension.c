@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/large.h"
 #include "profile/pprof_reader.h"
 
 #include <stdlib.h>
@@ -167,7 +166,6 @@ static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 	profile->events = malloc((count + 1) * sizeof(*profile->events));
 	if (!counts || !profile->events)
 		return error_set_memory(err);
-	large_array(profile->events, count * sizeof(*profile->events));
 	for (uint32_t run = 0; lengths->pos < lengths->end; run++) {
 		uint64_t length = pprof_varint(lengths);
 
@@ -225,7 +223,22 @@ bool pprof_read_quality(struct pprof_reader *r, struct error *err)
 
 bool pprof_read_facts(struct pprof_reader *r, struct error *err)
 {
-	enum { TOOL = 1, COMMAND, EVENT, CPU_MODEL, KERNEL, GOVERNOR, CALL_GRAPH, CPU_COUNT, FREQUENCY, USER_ONLY, FIELDS };
+	enum {
+		TOOL = 1,
+		COMMAND,
+		EVENT,
+		CPU_MODEL,
+		KERNEL,
+		GOVERNOR,
+		CALL_GRAPH,
+		CPU_COUNT,
+		FREQUENCY,
+		USER_ONLY,
+		CGROUP,
+		CONTAINER,
+		CPU_LIMIT,
+		FIELDS
+	};
 	struct profile_facts *out = &r->profile->facts;
 	uint64_t numbers[FIELDS];
 
@@ -234,11 +247,14 @@ bool pprof_read_facts(struct pprof_reader *r, struct error *err)
 	out->cpu_count = (uint32_t)numbers[CPU_COUNT];
 	out->frequency_hz = (uint32_t)numbers[FREQUENCY];
 	out->user_only = numbers[USER_ONLY] != 0;
+	out->cpu_limit_milli = (uint32_t)numbers[CPU_LIMIT];
 	return pprof_string_id(r, (int64_t)numbers[TOOL], &out->tool, "the tool", err) &&
 	       pprof_string_id(r, (int64_t)numbers[COMMAND], &out->command, "the command", err) &&
 	       pprof_string_id(r, (int64_t)numbers[EVENT], &out->event, "the event", err) &&
 	       pprof_string_id(r, (int64_t)numbers[CPU_MODEL], &out->cpu_model, "the CPU model", err) &&
 	       pprof_string_id(r, (int64_t)numbers[KERNEL], &out->kernel, "the kernel", err) &&
 	       pprof_string_id(r, (int64_t)numbers[GOVERNOR], &out->governor, "the governor", err) &&
-	       pprof_string_id(r, (int64_t)numbers[CALL_GRAPH], &out->call_graph, "the call graph", err);
+	       pprof_string_id(r, (int64_t)numbers[CALL_GRAPH], &out->call_graph, "the call graph", err) &&
+	       pprof_string_id(r, (int64_t)numbers[CGROUP], &out->cgroup, "the control group", err) &&
+	       pprof_string_id(r, (int64_t)numbers[CONTAINER], &out->container, "the container", err);
 }

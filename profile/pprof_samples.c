@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/index.h"
 #include "profile/pprof_reader.h"
 
 static bool read_label(const struct pprof_reader *r, struct byte_reader message, struct profile_thread *thread, struct error *err)
@@ -224,12 +225,18 @@ static bool read_sample(struct pprof_reader *r, struct byte_reader message, size
 	       profile_add_sample(r->profile, stack, thread, values, -1, err);
 }
 
+/* Of a tag, a size, a stack of one frame and two values, each with tag and size: fewer bytes a sample are not a profile's. */
+enum { LEAST_SAMPLE_BYTES = 8 };
+
 bool pprof_read_samples(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader walk = pprof_walk(r, PPROF_SAMPLE), message;
+	size_t count = r->sections[PPROF_SAMPLE].count, likely = byte_reader_left(&walk) / LEAST_SAMPLE_BYTES;
 
 	r->before = byte_reader_over(NULL, 0);
 	r->depth_before = 0;
+	if (!profile_reserve_samples(r->profile, count < likely ? count : likely, err))
+		return false;
 	for (size_t i = 0; pprof_next_entry(&walk, PPROF_SAMPLE, &message); i++)
 		if (!read_sample(r, message, i, err))
 			return false;

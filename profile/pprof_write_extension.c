@@ -146,6 +146,9 @@ static void write_facts(struct pprof_writer *w, Pprof__Extension *out)
 	out->facts->cpu_count = facts->cpu_count;
 	out->facts->frequency_hz = facts->frequency_hz;
 	out->facts->user_only = facts->user_only;
+	out->facts->cgroup = facts->cgroup;
+	out->facts->container = facts->container;
+	out->facts->cpu_limit_milli = facts->cpu_limit_milli;
 }
 
 void pprof_write_extension(struct pprof_writer *w)

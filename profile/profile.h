@@ -188,8 +188,11 @@ struct profile_facts {
 	uint32_t cpu_model, kernel, governor;
 	uint32_t call_graph; /* "dwarf,16384", "fp" */
 	uint32_t cpu_count;
-	uint32_t frequency_hz; /* asked for; 0: a fixed period, or not known */
-	bool user_only;        /* kernel part not permitted */
+	uint32_t frequency_hz;    /* asked for; 0: a fixed period, or not known */
+	uint32_t cgroup;          /* of the first process: "/system.slice/cron.service" */
+	uint32_t container;       /* its id, where it runs in one */
+	uint32_t cpu_limit_milli; /* thousandths of a CPU that its control group may use; 0: no limit, or not known */
+	bool user_only;           /* kernel part not permitted */
 };
 
 /* ---- The profile ---- */
@@ -339,6 +342,10 @@ struct profile_tree {
 
 COMMON_MUST_CHECK
 bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err);
+
+/* Without values: self and total are NULL. */
+COMMON_MUST_CHECK
+bool profile_tree_create_shape(const struct profile *profile, struct profile_tree **tree, struct error *err);
 void profile_tree_destroy(struct profile_tree *tree);
 
 static inline void profile_tree_cleanup(struct profile_tree **tree)

@@ -79,6 +79,17 @@ static bool reserve_sample(struct profile *profile, struct error *err)
 	       ARRAY_RESERVE(&profile->values, &index->value_capacity, (profile->sample_count + 1) * width, SIZE_MAX / 64, err);
 }
 
+bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err)
+{
+	struct profile_index *index = profile->index;
+	size_t need = count + profile->sample_count + 1, stacks = count + profile->stack_count;
+
+	return ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, stacks, ARRAY_MAX_IDS, err) &&
+	       ARRAY_RESERVE(&index->firsts, &index->first_capacity, stacks, ARRAY_MAX_IDS, err) &&
+	       ARRAY_RESERVE(&profile->samples, &index->sample_capacity, need, ARRAY_MAX_IDS, err) &&
+	       ARRAY_RESERVE(&profile->values, &index->value_capacity, need * profile->value_type_count, SIZE_MAX / 64, err);
+}
+
 static bool append_sample(struct profile *profile, uint32_t stack, uint32_t thread, struct error *err)
 {
 	size_t width = profile->value_type_count;

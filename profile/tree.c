@@ -97,7 +97,7 @@ static bool sum_values(struct builder *b, struct error *err)
 {
 	const struct profile *profile = b->profile;
 	struct profile_tree *tree = b->tree;
-	size_t width = tree->value_type_count = profile->value_type_count;
+	size_t width = tree->value_type_count;
 	size_t size;
 
 	tree->self = calloc(tree->node_count, width * sizeof(*tree->self));
@@ -121,15 +121,16 @@ static bool sum_values(struct builder *b, struct error *err)
 	return true;
 }
 
-bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err)
+static bool create(const struct profile *profile, bool with_values, struct profile_tree **tree, struct error *err)
 {
 	struct builder b = { .profile = profile, .tree = calloc(1, sizeof(**tree)) };
 	bool ok;
 
 	if (!b.tree)
 		return error_set_memory(err);
+	b.tree->value_type_count = profile->value_type_count;
 	hash_map_init(&b.children, 2 * sizeof(uint32_t));
-	ok = find_identities(&b, err) && place_stacks(&b, err) && sum_values(&b, err);
+	ok = find_identities(&b, err) && place_stacks(&b, err) && (!with_values || sum_values(&b, err));
 	hash_map_deinit(&b.children);
 	free(b.firsts);
 	free(b.identities);
@@ -139,6 +140,16 @@ bool profile_tree_create(const struct profile *profile, struct profile_tree **tr
 	}
 	*tree = b.tree;
 	return true;
+}
+
+bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err)
+{
+	return create(profile, true, tree, err);
+}
+
+bool profile_tree_create_shape(const struct profile *profile, struct profile_tree **tree, struct error *err)
+{
+	return create(profile, false, tree, err);
 }
 
 void profile_tree_destroy(struct profile_tree *tree)

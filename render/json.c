@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
+#include "render/json_functions.h"
 #include "render/json_runs.h"
 #include "render/render.h"
 #include "render/summary.h"
@@ -135,6 +136,9 @@ static json_t *recording(struct json_writer *w, enum diff_side side)
 	put(w, object, "kernel", string(profile_string(profile, profile->facts.kernel)));
 	put(w, object, "governor", string(profile_string(profile, profile->facts.governor)));
 	put(w, object, "user_only", json_boolean(profile->facts.user_only));
+	put(w, object, "cgroup", string(profile_string(profile, profile->facts.cgroup)));
+	put(w, object, "container", string(profile_string(profile, profile->facts.container)));
+	put(w, object, "cpu_limit", profile->facts.cpu_limit_milli ? number(profile->facts.cpu_limit_milli / 1000.0) : json_null());
 	put_quality(w, object, profile);
 	return object;
 }
@@ -194,6 +198,7 @@ static json_t *evidence(struct json_writer *w)
 	put(w, object, "blocks_head", count(e->blocks[DIFF_HEAD]));
 	put(w, object, "q", number(e->q));
 	put(w, object, "floor_rsd", number(e->floor_rsd));
+	put(w, object, "floor_changed_rsd", number(e->floor_changed_rsd));
 	put(w, object, "aa_false_flags", e->aa_done ? count(e->aa_false_flags) : json_null());
 	put(w, object, "aa_functions", e->aa_done ? count(e->aa_functions) : json_null());
 	return object;
@@ -234,87 +239,6 @@ static json_t *origins(struct json_writer *w)
 		push(w, array, object);
 	}
 	return array;
-}
-
-/* ---- Functions ---- */
-
-static void put_identity(struct json_writer *w, json_t *object, const struct diff_function *f)
-{
-	put(w, object, "name", id_string(w, f->name));
-	put(w, object, "module", id_string(w, f->module));
-	put(w, object, "file", id_string(w, f->file));
-	put(w, object, "line", f->line ? count(f->line) : json_null());
-	put(w, object, "key", id_string(w, f->key));
-	put(w, object, "origin", string(profile_origin_name(f->origin)));
-	put(w, object, "origin_rule", count(f->origin_rule));
-	if (w->input->origin_rule_text && f->origin_rule) {
-		const char *text = w->input->origin_rule_text(f->origin_rule);
-
-		put(w, object, "origin_reason", text ? string(text) : json_null());
-	}
-	put(w, object, "name_source", string(profile_name_source_name(f->name_source)));
-}
-
-/* One word for a function: what is proven of its own time goes before what is proven of what it calls. */
-static enum diff_state overall_state(const struct diff_function *f)
-{
-	if (summary_proven(f->self.state))
-		return f->self.state;
-	if (summary_proven(f->total.state))
-		return f->total.state;
-	if (f->self.state == DIFF_STATE_MOVED || f->total.state == DIFF_STATE_MOVED)
-		return DIFF_STATE_MOVED;
-	if (f->self.state == DIFF_STATE_UNPROVEN || f->total.state == DIFF_STATE_UNPROVEN)
-		return DIFF_STATE_UNPROVEN;
-	return DIFF_STATE_SAME;
-}
-
-static void put_estimates(struct json_writer *w, json_t *object, const struct diff_function *f)
-{
-	put(w, object, "delta_self_ns", number(f->self.delta));
-	put(w, object, "delta_total_ns", number(f->total.delta));
-	put(w, object, "delta_self_pct_of_base", number(summary_percent_of_base(&f->self)));
-	put(w, object, "delta_total_pct_of_base", number(summary_percent_of_base(&f->total)));
-	put(w, object, "delta_self_pct_points", number(summary_points(w->diff, f->self.delta)));
-	put(w, object, "delta_total_pct_points", number(summary_points(w->diff, f->total.delta)));
-	put(w, object, "ci_self", interval(w, &f->self));
-	put(w, object, "ci_total", interval(w, &f->total));
-	put(w, object, "q_self", number(f->self.q));
-	put(w, object, "q_total", number(f->total.q));
-	put(w, object, "detectable_self_pct_points", number(summary_points(w->diff, f->self.detectable)));
-	put(w, object, "detectable_total_pct_points", number(summary_points(w->diff, f->total.detectable)));
-	put(w, object, "state", string(diff_state_name(overall_state(f))));
-	put(w, object, "state_self", string(diff_state_name(f->self.state)));
-	put(w, object, "state_total", string(diff_state_name(f->total.state)));
-}
-
-static json_t *compared_function(struct json_writer *w, const struct diff_function *f)
-{
-	json_t *object = json_object();
-
-	put_identity(w, object, f);
-	put(w, object, "tier", string(diff_tier_name(f->tier)));
-	put(w, object, "code", string(diff_code_name(f->code)));
-	put(w, object, "moved_to", f->moved_to == PROFILE_NONE ? json_null() : count(f->moved_to));
-	put(w, object, "base_self_ns", measured(f->raw_self[DIFF_BASE]));
-	put(w, object, "head_self_ns", measured(f->raw_self[DIFF_HEAD]));
-	put(w, object, "base_total_ns", measured(f->raw_total[DIFF_BASE]));
-	put(w, object, "head_total_ns", measured(f->raw_total[DIFF_HEAD]));
-	put_estimates(w, object, f);
-	return object;
-}
-
-static json_t *single_function(struct json_writer *w, const struct diff_function *f)
-{
-	double whole = w->diff->raw_total[DIFF_HEAD];
-	json_t *object = json_object();
-
-	put_identity(w, object, f);
-	put(w, object, "self_ns", measured(f->raw_self[DIFF_HEAD]));
-	put(w, object, "total_ns", measured(f->raw_total[DIFF_HEAD]));
-	put(w, object, "self_pct", number(format_share(f->raw_self[DIFF_HEAD], whole)));
-	put(w, object, "total_pct", number(format_share(f->raw_total[DIFF_HEAD], whole)));
-	return object;
 }
 
 /* ---- Documents ---- */
@@ -359,18 +283,13 @@ static bool dump(const json_t *json, size_t flags, struct buffer *out)
 	return json_dump_callback(json, append, out, flags | JSON_REAL_PRECISION(12)) == 0;
 }
 
-/* The last member, a line each: there are many, and each is written and forgotten before the next is made. */
+/* The last member, a line each: there are many. */
 static void write_functions(struct json_writer *w, struct buffer *out)
 {
-	bool compared = w->diff->sides == DIFF_SIDES;
-
 	buffer_append_string(out, ",\n \"functions\": [");
 	for (size_t i = 0; i < w->diff->function_count && !w->failed && !out->failed; i++) {
-		const struct diff_function *f = &w->diff->functions[i];
-		CLEANUP(decref_cleanup) json_t *object = compared ? compared_function(w, f) : single_function(w, f);
-
 		buffer_append_string(out, i ? ",\n  " : "\n  ");
-		if (!dump(object, JSON_COMPACT, out))
+		if (!json_function(w->input, &w->diff->functions[i], out))
 			w->failed = true;
 	}
 	buffer_append_string(out, w->diff->function_count ? "\n ]\n}\n" : "]\n}\n");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/page_data.h"
+#include "render/summary.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -85,14 +86,14 @@ static json_t *recording(const struct profile *p, const char *name)
 
 	for (size_t i = 0; i < p->run_count; i++)
 		duration_ns = saturating_add(duration_ns, p->runs[i].duration_ns);
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:I,s:I,s:I,s:I,s:o,s:f,s:b,s:I,s:o}", "name",
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:I,s:I,s:I,s:I,s:o,s:f,s:b,s:I,s:o,s:f,s:o}", "name",
 		text(name ? name : ""), "command", text(profile_string(p, f->command)), "event", text(profile_string(p, f->event)),
 		"tool", text(profile_string(p, f->tool)), "cpu", text(profile_string(p, f->cpu_model)), "kernel",
 		text(profile_string(p, f->kernel)), "callGraph", text(profile_string(p, f->call_graph)), "frequency",
 		(int)f->frequency_hz, "runs", (int)p->run_count, "durationNs", (json_int_t)duration_ns, "samples",
 		(json_int_t)q->samples, "lost", (json_int_t)q->lost, "throttled", (json_int_t)q->throttled, "stops", stops(q),
 		"wholePercent", profile_quality_whole_percent(q), "hasTimeline", p->has_timeline, "period", (json_int_t)p->period,
-		"threads", threads(p));
+		"threads", threads(p), "cpuLimit", f->cpu_limit_milli / 1000.0, "container", text(profile_string(p, f->container)));
 }
 
 static json_t *ledger(const struct diff *diff)
@@ -166,6 +167,11 @@ static json_t *describe(const struct render_input *input)
 	json_object_set_new(meta, "total", estimate(&diff->total));
 	json_object_set_new(meta, "factor", number(diff->sides == 2 ? diff->scale.factor : 1));
 	json_object_set_new(meta, "scale", json_string(diff_scale_mode_name(diff->scale.mode)));
+	json_object_set_new(meta, "scaleWords", json_string(summary_scale_words(diff->scale.mode)));
+	/* Where both readings of the load disagree, a person has to see both. */
+	json_object_set_new(meta, "otherFactor",
+		diff->sides == 2 && diff->scale.other_factor > 0 ? number(diff->scale.other_factor) : json_null());
+	json_object_set_new(meta, "otherWords", json_string(summary_scale_words(diff->scale.other_mode)));
 	json_object_set_new(meta, "controls", json_integer((json_int_t)diff->scale.controls));
 	json_object_set_new(meta, "verdict", json_string(diff_verdict_name(diff->verdict)));
 	json_object_set_new(meta, "verdictText", text(diff_string(diff, diff->verdict_text)));

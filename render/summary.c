@@ -163,7 +163,7 @@ void summary_verdict(const struct diff *diff, struct buffer *out)
 		buffer_printf(out, "%s.", summary_verdict_word(diff->verdict));
 }
 
-static const char *scale_words(enum diff_scale_mode mode)
+const char *summary_scale_words(enum diff_scale_mode mode)
 {
 	switch (mode) {
 	case DIFF_SCALE_AUTO:
@@ -186,13 +186,23 @@ void summary_scale(const struct diff *diff, struct buffer *out)
 	const char *text = diff_string(diff, diff->scale_text);
 	const char *unit = diff_string(diff, diff->unit);
 
-	buffer_printf(out, "Compared %s (--scale %s)", scale_words(diff->scale.mode), diff_scale_mode_name(diff->scale.mode));
+	buffer_printf(
+		out, "Compared %s (--scale %s)", summary_scale_words(diff->scale.mode), diff_scale_mode_name(diff->scale.mode));
 	if (isfinite(diff->scale.factor))
 		buffer_printf(out, ": head × %.4g", diff->scale.factor);
 	buffer_printf(out, "; measured %s in base, %s in head.", format_value(diff->raw_total[DIFF_BASE], unit).text,
 		format_value(diff->raw_total[DIFF_HEAD], unit).text);
 	if (text[0])
 		buffer_printf(out, " %c%s.", text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0], text + 1);
+}
+
+/* What two processes of equal code are taken to differ by anyway: assumed, since one recording a side cannot tell. */
+static void assumed_floor(const struct diff_evidence *evidence, struct buffer *out)
+{
+	buffer_printf(out, "; processes of equal code are taken to differ by %.3g %% of themselves", evidence->floor_rsd * 100);
+	if (evidence->floor_changed_rsd > 0)
+		buffer_printf(out, " (%.2g %% in functions whose code changed)", evidence->floor_changed_rsd * 100);
+	buffer_append_string(out, ". Several runs a side (kelvin bench, kelvin record --runs) prove smaller differences.");
 }
 
 static void evidence_source(const struct diff_evidence *evidence, struct buffer *out)
@@ -206,14 +216,13 @@ static void evidence_source(const struct diff_evidence *evidence, struct buffer 
 			out, "Evidence: %zu runs of base and %zu of head.", evidence->runs[DIFF_BASE], evidence->runs[DIFF_HEAD]);
 		return;
 	case DIFF_EVIDENCE_SINGLE:
-		buffer_printf(out,
-			"Evidence: one recording a side, %zu and %zu blocks of time; processes of equal code are taken to differ by %.0f %% of themselves. "
-			"Several runs a side (kelvin bench, kelvin record --runs) prove smaller differences.",
-			evidence->blocks[DIFF_BASE], evidence->blocks[DIFF_HEAD], evidence->floor_rsd * 100);
+		buffer_printf(out, "Evidence: one recording a side, %zu and %zu blocks of time", evidence->blocks[DIFF_BASE],
+			evidence->blocks[DIFF_HEAD]);
+		assumed_floor(evidence, out);
 		return;
 	case DIFF_EVIDENCE_COUNTS:
-		buffer_append_string(
-			out, "Evidence: counts of samples only, without runs or times; noise between processes is not known.");
+		buffer_append_string(out, "Evidence: counts of samples only, without three runs a side or a timeline of 5 s");
+		assumed_floor(evidence, out);
 		return;
 	}
 }

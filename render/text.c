@@ -380,6 +380,10 @@ static bool write_facts(const struct text_writer *w)
 	}
 	if (profile->facts.frequency_hz)
 		buffer_printf(&text, "%s%" PRIu32 " Hz", text.size ? ", " : "", profile->facts.frequency_hz);
+	if (profile->facts.cpu_limit_milli)
+		buffer_printf(&text, "%slimited to %g CPUs", text.size ? ", " : "", profile->facts.cpu_limit_milli / 1000.0);
+	if (profile_string(profile, profile->facts.container)[0])
+		buffer_printf(&text, "%scontainer %.12s", text.size ? ", " : "", profile_string(profile, profile->facts.container));
 	if (profile->facts.user_only)
 		buffer_printf(&text, "%swithout the kernel's part", text.size ? ", " : "");
 	if (text.failed)

@@ -2,6 +2,7 @@
 #include "sampler/facts.h"
 
 #include "sampler/event.h"
+#include "sampler/limits.h"
 #include "sampler/proc.h"
 
 #include <string.h>
@@ -73,6 +74,35 @@ static bool intern_command(struct profile *profile, const struct sampler_target 
 	return ok;
 }
 
+/* A command inherits the control group of whoever starts it. */
+static bool intern_limits(struct profile *profile, const struct sampler_target *target, struct error *err)
+{
+	static const char mount[] = "/sys/fs/cgroup";
+	struct limits limits = { 0 };
+	char path[64] = "/proc/self/cgroup";
+	const char *below;
+
+	switch (target->kind) {
+	case SAMPLER_TARGET_PIDS:
+	case SAMPLER_TARGET_TID:
+		snprintf(path, sizeof(path), "/proc/%d/cgroup", target->pids[0]);
+		limits_read(path, mount, &limits);
+		break;
+	case SAMPLER_TARGET_COMMAND:
+		limits_read(path, mount, &limits);
+		break;
+	case SAMPLER_TARGET_CGROUP:
+		below = target->cgroup_path + (strncmp(target->cgroup_path, mount, strlen(mount)) == 0 ? strlen(mount) : 0);
+		limits_of_cgroup(below, mount, &limits);
+		break;
+	case SAMPLER_TARGET_SYSTEM:
+		break;
+	}
+	profile->facts.cpu_limit_milli = limits.milli_cpus;
+	return profile_intern(profile, limits.cgroup, &profile->facts.cgroup, err) &&
+	       profile_intern(profile, limits.container, &profile->facts.container, err);
+}
+
 bool facts_fill(struct profile *profile, const struct sampler_options *options, const char *event, struct error *err)
 {
 	struct profile_facts *facts = &profile->facts;
@@ -87,5 +117,6 @@ bool facts_fill(struct profile *profile, const struct sampler_options *options, 
 	return profile_intern(profile, options->tool ? options->tool : "", &facts->tool, err) &&
 	       profile_intern(profile, event, &facts->event, err) && profile_intern(profile, call_graph, &facts->call_graph, err) &&
 	       profile_intern(profile, name.release, &facts->kernel, err) && intern_cpu_model(profile, err) &&
-	       intern_governor(profile, err) && intern_command(profile, &options->target, err);
+	       intern_governor(profile, err) && intern_command(profile, &options->target, err) &&
+	       intern_limits(profile, &options->target, err);
 }

@@ -4,28 +4,23 @@
 #include "sampler/collect.h"
 #include "sampler/perf_data_header.h"
 #include "sampler/perf_data_queue.h"
-#include "sampler/perf_data_skim.h"
-
-#include <zstd.h>
+#include "sampler/perf_data_stream.h"
 
 /*
  * A perf.data file on its way to a profile:
  *
  *	perf_data_input (-> skim) -> feed (-> zstd -> feed) -> queue by time -> record.c -> collector
  *
- * perf_data.c frames and orders, perf_data_samples.c makes of each record what the collector expects from a ring.
+ * perf_data_records.c frames, perf_data.c orders, perf_data_samples.c makes of each record what the collector expects from a ring.
  */
 
 struct perf_data {
-	struct perf_data_input input;
 	struct perf_data_header header;
 	struct feed_pool pool;
-	struct feed raw, inflated;
+	struct perf_data_stream *streams; /* owned; the first is the file that was given, or a directory's `data` */
+	size_t stream_count;
 	struct perf_data_skim skim;
-	ZSTD_DStream *zstd; /* owned; one stream over all compressed records; NULL until needed */
 	struct record_queue queue;
-	uint64_t record_offset;          /* of the record being read */
-	uint64_t skip;                   /* bytes still to pass over */
 	uint64_t newest_ns, complete_ns; /* time of the newest record; all up to there are known */
 
 	bool is_collecting;
@@ -44,6 +39,18 @@ struct perf_data {
 	struct recorded_kernel kernel;
 	struct buffer *notices; /* borrowed; may be NULL */
 };
+
+/* All whole records that a stream's feed, its raw or its inflated one, has. */
+COMMON_MUST_CHECK
+bool perf_data_take_records(struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err);
+
+/* A record of the kernel's, which waits for its turn. Takes its block over. */
+COMMON_MUST_CHECK
+bool perf_data_enqueue(struct perf_data *data, struct queued_record *record, struct error *err);
+
+/* What was there when the round before ended is complete now: perf reads each ring once in a round. */
+COMMON_MUST_CHECK
+bool perf_data_end_round(struct perf_data *data, struct error *err);
 
 /* Before the first record of the kernel's: chooses the event, sets the collector up. */
 COMMON_MUST_CHECK

@@ -5,10 +5,13 @@
 
 /* Records of several CPUs in order of time; of equal times in the order of the file. A binary heap. */
 
+struct perf_data_stream;
+
 struct queued_record {
 	uint64_t time_ns, sequence;
 	const uint8_t *bytes; /* in the block */
 	struct feed *feed;
+	struct perf_data_stream *stream;
 	struct feed_block *block;
 	uint64_t offset; /* in the file, for messages */
 	uint32_t event;

@@ -82,7 +82,7 @@ static bool read_rest(void *context, size_t held, struct record *record, struct 
 	const uint8_t *bytes;
 	size_t size = (size_t)queued->size + queued->left_out;
 
-	if (!perf_data_skim_read_whole(&data->skim, &data->input, queued->offset, size, &bytes, err) ||
+	if (!perf_data_skim_read_whole(&data->skim, &queued->stream->input, queued->offset, size, &bytes, err) ||
 		!record_parse(&data->header.events.items[queued->event].layout, bytes, size, &whole, err))
 		return false;
 	record->sample.stack = whole.sample.stack;
@@ -308,12 +308,24 @@ static bool take(struct perf_data *data, struct record *record, struct error *er
 	return collector_take(&data->collector, record, true, err);
 }
 
+/* What every sample stands for where they do not tell it themselves: `perf record -c`. */
+static uint64_t fixed_period(const struct perf_data_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (!attr->freq)
+		return attr->sample_period;
+	return perf_data_event_is_clock(event) && attr->sample_freq > 0 ? second_ns / attr->sample_freq : 1;
+}
+
 static bool parse(struct perf_data *data, const struct queued_record *queued, struct record *record, struct error *err)
 {
 	struct record_sample *sample = &record->sample;
 
 	if (!record_parse(&data->header.events.items[queued->event].layout, queued->bytes, queued->size, record, err))
 		return false;
+	if (record->kind == RECORD_SAMPLE && !(chosen(data)->attr.sample_type & PERF_SAMPLE_PERIOD))
+		sample->period = fixed_period(chosen(data));
 	if (queued->left_out > 0) {
 		sample->is_short = sample->stack_bytes == sample->stack_room;
 		sample->stack_room += queued->left_out;

@@ -14,9 +14,9 @@ enum { RATED_STACKS = 256, STEP_BYTES = 512, READ_TWICE = 16 };
 /* Read more than a sample needs: small records may stand in between. */
 enum { SPARE_BYTES = 256 };
 
-void perf_data_skim_init(struct perf_data_skim *skim, bool is_possible)
+void perf_data_skim_init(struct perf_data_skim *skim)
 {
-	*skim = (struct perf_data_skim){ .is_possible = is_possible, .kept_bytes = FIRST_KEPT_BYTES };
+	*skim = (struct perf_data_skim){ .kept_bytes = FIRST_KEPT_BYTES };
 }
 
 void perf_data_skim_deinit(struct perf_data_skim *skim)
@@ -90,13 +90,13 @@ static void shorten(struct partial *partial, size_t kept)
 	memcpy(partial->bytes + partial->stack_offset, &room, sizeof(room));
 }
 
-void perf_data_skim_step(struct perf_data_skim *skim, const struct perf_data_events *events, struct feed *feed,
-	struct perf_data_input *input, uint64_t *left)
+void perf_data_skim_step(struct perf_data_skim *skim, struct perf_data_gap *gap, const struct perf_data_events *events,
+	struct feed *feed, struct perf_data_input *input, uint64_t *left)
 {
 	struct partial partial;
 	size_t kept = 0, behind, moved;
 
-	if (!skim->is_possible || !feed->block || skim->gap_bytes > 0)
+	if (!feed->block || gap->bytes > 0)
 		return;
 	if (find_partial(events, feed, &partial))
 		kept = decide(skim, &partial);
@@ -104,35 +104,35 @@ void perf_data_skim_step(struct perf_data_skim *skim, const struct perf_data_eve
 	moved = kept ? behind - partial.available : 0;
 	if (moved == 0 || partial.size - partial.available > *left) {
 		/* The more there is of other records, the more of them at once. */
-		skim->next_bytes = 2 * skim->next_bytes < FEED_BLOCK_BYTES ? 2 * skim->next_bytes : 0;
+		gap->next_bytes = 2 * gap->next_bytes < FEED_BLOCK_BYTES ? 2 * gap->next_bytes : 0;
 		return;
 	}
-	skim->gap_bytes = partial.stack_room - kept;
-	skim->gap_record = input->offset - partial.available;
-	skim->stack_offset = partial.stack_offset;
-	skim->next_bytes = partial.size - behind + skim->before_bytes + WORD_BYTES + skim->kept_bytes + SPARE_BYTES;
+	gap->bytes = partial.stack_room - kept;
+	gap->record = input->offset - partial.available;
+	gap->stack_offset = partial.stack_offset;
+	gap->next_bytes = partial.size - behind + skim->before_bytes + WORD_BYTES + skim->kept_bytes + SPARE_BYTES;
 	shorten(&partial, kept);
 	feed->written = feed->read + partial.stack_offset + WORD_BYTES + kept;
 	input->offset += moved;
 	*left -= moved;
 }
 
-size_t perf_data_skim_close(struct perf_data_skim *skim, uint8_t *record, size_t size)
+size_t perf_data_skim_close(struct perf_data_gap *gap, uint8_t *record, size_t size)
 {
-	size_t gap = skim->gap_bytes, at = skim->stack_offset;
+	size_t left_out = gap->bytes, at = gap->stack_offset;
 	uint64_t kept, copied;
 
-	if (gap == 0 || !checked_range(at, 2 * WORD_BYTES, size))
+	if (left_out == 0 || !checked_range(at, 2 * WORD_BYTES, size))
 		return 0;
-	skim->gap_bytes = 0;
+	gap->bytes = 0;
 	kept = word_at(record + at);
 	if (!checked_range(at + WORD_BYTES, kept, size - WORD_BYTES))
 		return 0;
 	copied = word_at(record + at + WORD_BYTES + kept);
 	/* One that says more than there is room for stays wrong. */
-	if (copied > kept && copied <= kept + gap)
+	if (copied > kept && copied <= kept + left_out)
 		memcpy(record + at + WORD_BYTES + kept, &kept, sizeof(kept));
-	return gap;
+	return left_out;
 }
 
 void perf_data_skim_tell(struct perf_data_skim *skim, uint64_t stack_bytes)

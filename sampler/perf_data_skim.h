@@ -12,30 +12,33 @@
 enum { PERF_DATA_SKIM_STEPS = 64 };
 
 struct perf_data_skim {
-	bool is_possible;                        /* the file can be read at any place */
 	size_t kept_bytes;                       /* of a stack, at first */
 	size_t before_bytes;                     /* the most that was met in front of a stack */
-	size_t next_bytes;                       /* to be read next; 0: as much as there is room for */
-	size_t gap_bytes;                        /* left out of the record whose end is to be read; 0: nothing */
-	uint64_t gap_record;                     /* where that record begins */
-	size_t stack_offset;                     /* in that record: where the size of its stack stands */
 	uint32_t told;                           /* how many stacks are in `uses` */
 	uint32_t uses[PERF_DATA_SKIM_STEPS + 1]; /* by how much of them was used, in steps; the last: all */
 	uint8_t *whole;                          /* owned: a record with all of its stack; NULL until needed */
 };
 
-void perf_data_skim_init(struct perf_data_skim *skim, bool is_possible);
+void perf_data_skim_init(struct perf_data_skim *skim);
 void perf_data_skim_deinit(struct perf_data_skim *skim);
+
+/* Where a file stands. */
+struct perf_data_gap {
+	size_t next_bytes;   /* to be read next; 0: as much as there is room for */
+	size_t bytes;        /* left out of the record whose end is to be read; 0: nothing */
+	uint64_t record;     /* where that record begins */
+	size_t stack_offset; /* in that record: where the size of its stack stands */
+};
 
 /*
  * Before more is read. Where the feed ends within a sample that has enough of its stack already, the input moves on to what stands
  * behind the stack. `left`: bytes of the data from the input's offset on.
  */
-void perf_data_skim_step(struct perf_data_skim *skim, const struct perf_data_events *events, struct feed *feed,
-	struct perf_data_input *input, uint64_t *left);
+void perf_data_skim_step(struct perf_data_skim *skim, struct perf_data_gap *gap, const struct perf_data_events *events,
+	struct feed *feed, struct perf_data_input *input, uint64_t *left);
 
 /* Now that the record's end was read. How many bytes were left out. */
-size_t perf_data_skim_close(struct perf_data_skim *skim, uint8_t *record, size_t size);
+size_t perf_data_skim_close(struct perf_data_gap *gap, uint8_t *record, size_t size);
 
 /* What a walk has used of a stack, so that as much is read of the ones to come. */
 void perf_data_skim_tell(struct perf_data_skim *skim, uint64_t stack_bytes);

@@ -45,7 +45,7 @@ struct sampler_options {
 	enum sampler_call_graph call_graph;
 	uint32_t stack_bytes;  /* of stack copied per sample, a multiple of 8; 0: the default, adapted to the target */
 	bool start_disabled;   /* events stay off until sampler_set_enabled() */
-	const char *part_path; /* stream of chunks for recovery, written twice a second; the caller removes it; NULL: none */
+	const char *part_path; /* stream of chunks for recovery, written every second; the caller removes it; NULL: none */
 	const char *tool;      /* name and version for the profile's facts */
 };
 
@@ -130,6 +130,7 @@ struct sampler_recorded {
 	const void *head; /* what has been read of a pipe already; not used with a file */
 	size_t head_bytes;
 	const char *name;            /* for messages */
+	const char *directory;       /* that `perf record --threads` has made, if `fd` is its file `data`; NULL: none */
 	const char *cache_directory; /* of perf's build-id cache, as "/root/.debug"; NULL: none */
 };
 
@@ -138,7 +139,7 @@ struct sampler_recorded {
  * parser, unwinding and quality counts. Binaries are found by path and build id, else in the cache; one that is another build now
  * stays without names, which a notice says. Of several events the first that has samples is taken, the others are named in a
  * notice. Memory grows with the profile, not with the file. ERROR_FORMAT names the offset; ERROR_UNSUPPORTED: another byte order,
- * another machine's registers, the directory of `perf record --threads`. ERROR_EMPTY: no samples.
+ * another machine's registers, one file alone of `perf record --threads`. ERROR_EMPTY: no samples.
  */
 COMMON_MUST_CHECK
 bool sampler_read_perf_data(

@@ -37,6 +37,23 @@ perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[
 	fail "a stream from a pipe"
 grep -q ';main;serve;parse_input' piped || fail "no parse_input in a stream from a pipe"
 
+if perf record -q --threads -F 997 -e cpu-clock --call-graph dwarf,16384 -o threads.data -- "${workload[@]}" 2>perf.log; then
+	expect threads.data "a directory of --threads"
+	refuses "cannot read threads.data/data: .*name the directory" kelvin report threads.data/data
+	truncate -s -1000 "$(find threads.data -name "data.*" -size +100k | head -n 1)"
+	refuses "cannot read threads.data: data.[0-9]+: it ends at offset [0-9]+ within the record at offset [0-9]+" kelvin report threads.data
+fi
+mkdir empty
+refuses "cannot read empty: it is a directory" kelvin report empty
+if perf inject -b -i dwarf.data -o injected.data 2>perf.log; then
+	expect injected.data "injected"
+fi
+
+# Folded stacks alone are read with less: no files and lines. The names are the same.
+run 0 kelvin report dwarf.data --folded alone.txt
+run 0 kelvin report dwarf.data --folded beside.txt --text
+cmp alone.txt beside.txt || fail "folded stacks differ where nothing else is asked for"
+
 # Several events; no stacks at all; the whole system.
 perf record -q -F 997 -e page-faults,cpu-clock -g -o events.data -- "${workload[@]}" 2>perf.log
 run 0 kelvin report events.data --text
@@ -54,7 +71,7 @@ perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o other.data -- "$W
 kelvin diff dwarf.data other.data --text >stdout 2>stderr
 code=$?
 [[ $code -ne 2 ]] || fail "diff of two perf.data files"
-says stdout 'hash_output'
+says stdout 'hash_output|parse_input'
 
 # The binary is another build now: its old code is found in the cache of build ids, or it stays without names and that is said.
 cp "$WORKLOADS/system_workload" ./program

@@ -158,6 +158,21 @@ static void changed_code_is_found_in_one_recording(void **state)
 	assert_found(simulate(&setup, 80), 60);
 }
 
+/* Other code that takes the same time: what the functions of unchanged code differ by decides, little or much. */
+static void changed_code_alone_is_no_difference(void **state)
+{
+	struct setup setup = {
+		.samples = 30000, .seconds = 30, .share = 0.05, .change = { .times = 1, .other_code = true }, .process_rsd = 0.04
+	};
+	size_t pairs;
+
+	(void)state;
+	assert_within_5_percent(simulate(&setup, 60));
+	setup.process_rsd = 0.1;
+	pairs = simulation_pairs(60);
+	assert_true((double)simulate(&setup, 60).found <= 0.2 * (double)pairs);
+}
+
 static void new_and_gone_functions_are_found(void **state)
 {
 	struct setup setup = { .samples = 30000, .seconds = 30, .share = 0.01, .change.times = 0, .process_rsd = 0.15 };
@@ -179,6 +194,7 @@ int main(void)
 		cmocka_unit_test(an_increase_is_found_in_few_runs),
 		cmocka_unit_test(an_increase_is_found_on_a_noisy_machine),
 		cmocka_unit_test(changed_code_is_found_in_one_recording),
+		cmocka_unit_test(changed_code_alone_is_no_difference),
 		cmocka_unit_test(new_and_gone_functions_are_found),
 	};
 

@@ -46,6 +46,7 @@ static void set_facts(struct profile *profile, const char *what)
 		.cpu_model = text(profile, what),
 		.kernel = text(profile, what),
 		.governor = text(profile, what),
+		.cgroup = text(profile, what),
 		.call_graph = text(profile, what),
 		.cpu_count = (uint32_t)strlen(what),
 		.frequency_hz = 1000 * (uint32_t)strlen(what) };
@@ -95,6 +96,16 @@ static void call_graph(struct profile *p)
 static void tool(struct profile *p)
 {
 	p->facts.tool = text(p, "other");
+}
+
+static void cpu_limit(struct profile *p)
+{
+	p->facts.cpu_limit_milli = 1500;
+}
+
+static void cgroup(struct profile *p)
+{
+	p->facts.cgroup = text(p, "/docker/0123456789abcdef");
 }
 
 static void user_only(struct profile *p)
@@ -157,6 +168,8 @@ static const struct {
 	{ governor, "recorded with different CPU frequency governors: base 'same', head 'other'", true },
 	{ call_graph, "recorded with different ways to unwind: base 'same', head 'other'", false },
 	{ tool, "recorded with different tools: base 'same', head 'other'", false },
+	{ cpu_limit, "recorded under different CPU limits of their control groups: base no limit, head 1.5 CPUs", true },
+	{ cgroup, "recorded in different control groups: base 'same', head '/docker/0123456789abcdef'", false },
 	{ user_only, "head was recorded without the kernel's part, base with it", true },
 	{ lost, "head lost 4.8 % of its samples; record with larger buffers or at a lower rate", true },
 	{ cut, "stacks were cut in 0.0 % of base's samples and 10.0 % of head's: inclusive times do not compare", true },
@@ -202,6 +215,25 @@ static void expect(struct profile *base, struct profile *head, const char *words
 	diff_destroy(diff);
 	profile_destroy(base);
 	profile_destroy(head);
+}
+
+static struct profile *in_group(const char *cgroup)
+{
+	struct profile *profile = recording(10, 1);
+
+	profile->facts.cgroup = text(profile, cgroup);
+	return profile;
+}
+
+/* The next container of the same service, or its next start, is no other place. */
+static void ids_of_control_groups_do_not_count(void **state)
+{
+	(void)state;
+	expect(in_group("/docker/0123456789abcdef"), in_group("/docker/fedcba9876543210"), "control groups", false);
+	expect(in_group("/user.slice/session-4.scope"), in_group("/user.slice/session-17.scope"), "control groups", false);
+	expect(in_group("/pods/pod1b4e28ba-2fa1-11d2/x"), in_group("/pods/pod883f-0016d3cca427/x"), "control groups", false);
+	expect(in_group("/a.service"), in_group("/b.service"), "control groups", true);
+	expect(in_group("/a.service"), in_group(""), "control groups", false);
 }
 
 static void lengths_and_threads_are_compared(void **state)
@@ -265,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_difference_is_named),
 		cmocka_unit_test(lengths_and_threads_are_compared),
+		cmocka_unit_test(ids_of_control_groups_do_not_count),
 		cmocka_unit_test(time_without_names_is_compared),
 		cmocka_unit_test(readings_that_disagree_are_both_given),
 	};

@@ -108,6 +108,9 @@ static void set_circumstances(struct maker *m)
 		.kernel = text(m, "6.18"),
 		.governor = text(m, "performance"),
 		.call_graph = text(m, "dwarf,16384"),
+		.cgroup = text(m, "/system.slice/server.service"),
+		.container = text(m, "0123abcd"),
+		.cpu_limit_milli = 1500,
 		.cpu_count = 2,
 		.frequency_hz = 997,
 		.user_only = true };
@@ -269,6 +272,9 @@ static void assert_facts_equal(const struct profile *a, const struct profile *b)
 	assert_text_equal(a, x->kernel, b, y->kernel);
 	assert_text_equal(a, x->governor, b, y->governor);
 	assert_text_equal(a, x->call_graph, b, y->call_graph);
+	assert_text_equal(a, x->cgroup, b, y->cgroup);
+	assert_text_equal(a, x->container, b, y->container);
+	assert_int_equal(x->cpu_limit_milli, y->cpu_limit_milli);
 	assert_true(x->cpu_count == y->cpu_count && x->frequency_hz == y->frequency_hz && x->user_only == y->user_only);
 	assert_memory_equal(&a->quality, &b->quality, sizeof(a->quality));
 	assert_int_equal(a->period, b->period);

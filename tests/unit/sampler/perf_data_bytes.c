@@ -130,9 +130,11 @@ void put_sample(struct buffer *out, const struct perf_event_attr *attr, const st
 	}
 	if (type & PERF_SAMPLE_STACK_USER) {
 		put_u64(&body, sample->dump_bytes);
-		for (size_t i = 0; i < sample->dump_bytes; i++)
-			buffer_append_byte(&body, 0);
-		put_u64(&body, sample->dump_bytes);
+		for (size_t i = 0; i < sample->dump_bytes / sizeof(uint64_t) && !sample->dump; i++)
+			put_u64(&body, 0);
+		if (sample->dump)
+			buffer_append(&body, sample->dump, sample->dump_bytes);
+		put_u64(&body, sample->copied_bytes ? sample->copied_bytes : sample->dump_bytes);
 	}
 	put_record(out, attr, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body, 0, 0);
 	buffer_deinit(&body);

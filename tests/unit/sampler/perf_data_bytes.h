@@ -41,8 +41,10 @@ struct perf_sample_bytes {
 	size_t chain_count;
 	const uint64_t *branches; /* three words each */
 	size_t branch_count;
-	const uint64_t *registers; /* as the attr's mask has them; with dump_bytes of zeros behind */
+	const uint64_t *registers; /* as the attr's mask has them, with the stack behind */
 	size_t dump_bytes;
+	const void *dump;    /* NULL: zeros */
+	size_t copied_bytes; /* of it; 0: all */
 };
 void put_sample(struct buffer *out, const struct perf_event_attr *attr, const struct perf_sample_bytes *sample);
 void put_round(struct buffer *out);

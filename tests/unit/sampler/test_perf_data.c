@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "perf_data_bytes.h"
+#include "perf_data_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -13,102 +12,6 @@
 
 /* Where the data of a file with one event begin: behind its header, id and attributes. */
 #define DATA_AT "224"
-
-enum { MAX_BYTES = 1 << 24 };
-
-struct fixture {
-	struct buffer records, file, notices;
-	struct sampler_result result;
-	struct error err;
-};
-
-static int setup(void **state)
-{
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-
-	assert_non_null(fixture);
-	buffer_init(&fixture->records, MAX_BYTES);
-	buffer_init(&fixture->file, MAX_BYTES);
-	buffer_init(&fixture->notices, MAX_BYTES);
-	*state = fixture;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	sampler_result_deinit(&fixture->result);
-	buffer_deinit(&fixture->records);
-	buffer_deinit(&fixture->file);
-	buffer_deinit(&fixture->notices);
-	free(fixture);
-	return 0;
-}
-
-static bool read_bytes(struct fixture *fixture, const void *bytes, size_t size)
-{
-	int fd = memfd_create("perf.data", MFD_CLOEXEC);
-	struct sampler_recorded recorded = { .fd = fd, .name = "perf.data" };
-	bool ok;
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bytes, size), size);
-	ok = sampler_read_perf_data(&recorded, &fixture->result, &fixture->notices, &fixture->err);
-	close(fd);
-	return ok;
-}
-
-static void expect_read(struct fixture *fixture)
-{
-	if (!read_bytes(fixture, fixture->file.data, fixture->file.size))
-		fail_msg("%s", fixture->err.message);
-}
-
-static void expect_failure(struct fixture *fixture, enum error_code code, const char *text)
-{
-	assert_false(read_bytes(fixture, fixture->file.data, fixture->file.size));
-	assert_int_equal(fixture->err.code, code);
-	assert_non_null(strstr(fixture->err.message, "cannot read perf.data: "));
-	if (!strstr(fixture->err.message, text))
-		fail_msg("'%s' not in: %s", text, fixture->err.message);
-}
-
-static void expect_notice(const struct fixture *fixture, const char *text)
-{
-	const char *notices = fixture->notices.data ? fixture->notices.data : "";
-
-	if (!strstr(notices, text))
-		fail_msg("'%s' not in: %s", text, notices);
-}
-
-static struct perf_event_bytes example_event(void)
-{
-	return (struct perf_event_bytes){ perf_bytes_attr(), 1 };
-}
-
-static void make_example(struct fixture *fixture)
-{
-	struct perf_event_bytes event = example_event();
-
-	put_example_records(&fixture->records, &event.attr);
-	put_file(&fixture->file, &event, 1, &fixture->records, NULL, 0);
-}
-
-static const char *event_comm(const struct profile *profile, size_t event)
-{
-	const struct profile_sample *sample = &profile->samples[profile->events[event].sample];
-
-	return profile_string(profile, profile->threads[sample->thread].name);
-}
-
-/* Address of the leaf, in a mapping without a file: its offset. */
-static uint64_t event_leaf(const struct profile *profile, size_t event)
-{
-	uint32_t stack = profile->samples[profile->events[event].sample].stack;
-
-	return profile->locations[profile->stacks[stack].location].address;
-}
 
 /* What the example records say, in order of time. */
 static void expect_example(const struct fixture *fixture)
@@ -361,15 +264,6 @@ static void test_records_without_ids_and_times_are_taken_as_they_come(void **sta
 	assert_string_equal(event_comm(fixture->result.profile, 0), "program");
 }
 
-static size_t depth_of(const struct profile *profile, uint32_t stack)
-{
-	size_t depth = 0;
-
-	for (; stack != 0; stack = profile->stacks[stack].parent)
-		depth++;
-	return depth;
-}
-
 static void test_last_branches_are_a_stack(void **state)
 {
 	struct fixture *fixture = *state;
@@ -407,6 +301,27 @@ static void test_registers_are_found_by_the_mask_of_the_file(void **state)
 	expect_read(fixture);
 	assert_int_equal(event_leaf(fixture->result.profile, 0), 0x10);
 	assert_string_equal(profile_string(fixture->result.profile, fixture->result.profile->facts.call_graph), "dwarf,64");
+}
+
+/* A mark ought to stand in a chain once: between two of a kind there is nothing, and behind the last nothing is read. */
+static void test_a_mark_that_stands_twice_in_a_chain_ends_it(void **state)
+{
+	struct fixture *fixture = *state;
+	struct perf_event_bytes event = example_event();
+	static const uint64_t doubled[] = { PERF_CONTEXT_USER, 0x401010, PERF_CONTEXT_USER, 0x401020, PERF_CONTEXT_USER };
+	static const uint64_t bare[] = { PERF_CONTEXT_KERNEL, PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER, PERF_CONTEXT_USER };
+	const struct profile *profile;
+
+	put_mmap(&fixture->records, &event.attr, 7, 0x401000, 0x1000, "/no/such/program", 0);
+	put_sample(&fixture->records, &event.attr, &(struct perf_sample_bytes){ 7, 1000, 0x401010, 1, doubled, 5 });
+	put_sample(&fixture->records, &event.attr, &(struct perf_sample_bytes){ 7, 2000, 0x401030, 1, bare, 4 });
+	put_file(&fixture->file, &event, 1, &fixture->records, NULL, 0);
+	expect_read(fixture);
+	profile = fixture->result.profile;
+	assert_int_equal(profile->quality.samples, 2);
+	assert_int_equal(depth_of(profile, profile->samples[profile->events[0].sample].stack), 1);
+	assert_int_equal(event_leaf(profile, 0), 0x10);
+	assert_int_equal(depth_of(profile, profile->samples[profile->events[1].sample].stack), 1);
 }
 
 static void put_architecture(struct fixture *fixture, const struct perf_event_bytes *event, const char *name)
@@ -471,6 +386,22 @@ static void put_loss(struct buffer *out, const struct perf_event_attr *attr, uin
 	put_u64(&body, count);
 	put_record(out, attr, type, 0, &body, 5000, 1);
 	buffer_deinit(&body);
+}
+
+/* perf record -c: every sample stands for the same, which only the event tells. */
+static void test_samples_that_do_not_tell_their_period_have_the_one_of_the_event(void **state)
+{
+	struct fixture *fixture = *state;
+	struct perf_event_bytes event = example_event();
+
+	event.attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+	event.attr.freq = 0;
+	event.attr.sample_period = 250000;
+	put_example_records(&fixture->records, &event.attr);
+	put_file(&fixture->file, &event, 1, &fixture->records, NULL, 0);
+	expect_read(fixture);
+	assert_int_equal(fixture->result.profile->quality.samples, 3);
+	assert_int_equal(fixture->result.profile->values[1], 250000);
 }
 
 static void test_a_loss_that_is_told_in_two_ways_counts_once(void **state)
@@ -538,7 +469,7 @@ static void test_a_file_without_samples_says_so(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_records_of_a_file_are_taken_in_order_of_time),
 		TEST(test_a_stream_is_read_from_a_pipe_whose_head_was_read),
@@ -557,8 +488,10 @@ int main(void)
 		TEST(test_records_without_ids_and_times_are_taken_as_they_come),
 		TEST(test_last_branches_are_a_stack),
 		TEST(test_registers_are_found_by_the_mask_of_the_file),
+		TEST(test_a_mark_that_stands_twice_in_a_chain_ends_it),
 		TEST(test_stacks_of_another_machine_are_refused),
 		TEST(test_a_binary_that_is_another_build_stays_unnamed),
+		TEST(test_samples_that_do_not_tell_their_period_have_the_one_of_the_event),
 		TEST(test_a_loss_that_is_told_in_two_ways_counts_once),
 		TEST(test_trace_data_are_passed_over),
 		TEST(test_a_file_without_rounds_is_put_in_order_all_the_same),

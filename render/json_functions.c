@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/json_functions.h"
+
+#include "render/format.h"
+#include "render/json_text.h"
+#include "render/summary.h"
+
+#include <math.h>
+
+static bool put_id(const struct diff *diff, uint32_t id, struct buffer *out)
+{
+	return json_text_string(out, diff_string(diff, id));
+}
+
+static void put_word(struct buffer *out, const char *word)
+{
+	buffer_append_byte(out, '"');
+	buffer_append_string(out, word);
+	buffer_append_byte(out, '"');
+}
+
+/* A measured value: whole units. Beyond 2^63 nothing was measured. */
+static void put_measured(struct buffer *out, double value)
+{
+	if (isfinite(value) && fabs(value) < 9e18)
+		json_text_integer(out, llround(value));
+	else
+		json_text_number(out, value);
+}
+
+static void put_points(const struct diff *diff, struct buffer *out, double delta)
+{
+	json_text_number(out, summary_points(diff, delta));
+}
+
+/* [low, high] in points; null without evidence. */
+static void put_interval(const struct diff *diff, struct buffer *out, const struct diff_estimate *e)
+{
+	if (!isfinite(e->ci_low) || !isfinite(e->ci_high)) {
+		JSON_TEXT(out, "null");
+		return;
+	}
+	JSON_TEXT(out, "[");
+	put_points(diff, out, e->ci_low);
+	JSON_TEXT(out, ",");
+	put_points(diff, out, e->ci_high);
+	JSON_TEXT(out, "]");
+}
+
+static bool put_identity(const struct render_input *input, const struct diff_function *f, struct buffer *out)
+{
+	const struct diff *diff = input->diff;
+	bool ok;
+
+	JSON_TEXT(out, "{\"name\":");
+	ok = put_id(diff, f->name, out);
+	JSON_TEXT(out, ",\"module\":");
+	ok = ok && put_id(diff, f->module, out);
+	JSON_TEXT(out, ",\"file\":");
+	ok = ok && put_id(diff, f->file, out);
+	JSON_TEXT(out, ",\"line\":");
+	if (f->line)
+		json_text_integer(out, f->line);
+	else
+		JSON_TEXT(out, "null");
+	JSON_TEXT(out, ",\"key\":");
+	ok = ok && put_id(diff, f->key, out);
+	JSON_TEXT(out, ",\"origin\":");
+	put_word(out, profile_origin_name(f->origin));
+	JSON_TEXT(out, ",\"origin_rule\":");
+	json_text_integer(out, f->origin_rule);
+	if (input->origin_rule_text && f->origin_rule) {
+		const char *text = input->origin_rule_text(f->origin_rule);
+
+		JSON_TEXT(out, ",\"origin_reason\":");
+		if (text)
+			ok = ok && json_text_string(out, text);
+		else
+			JSON_TEXT(out, "null");
+	}
+	JSON_TEXT(out, ",\"name_source\":");
+	put_word(out, profile_name_source_name(f->name_source));
+	return ok;
+}
+
+/* One word for a function: what is proven of its own time goes before what is proven of what it calls. */
+static enum diff_state overall_state(const struct diff_function *f)
+{
+	if (summary_proven(f->self.state))
+		return f->self.state;
+	if (summary_proven(f->total.state))
+		return f->total.state;
+	if (f->self.state == DIFF_STATE_MOVED || f->total.state == DIFF_STATE_MOVED)
+		return DIFF_STATE_MOVED;
+	if (f->self.state == DIFF_STATE_UNPROVEN || f->total.state == DIFF_STATE_UNPROVEN)
+		return DIFF_STATE_UNPROVEN;
+	return DIFF_STATE_SAME;
+}
+
+static void put_measurements(const struct diff_function *f, struct buffer *out)
+{
+	JSON_TEXT(out, ",\"tier\":");
+	put_word(out, diff_tier_name(f->tier));
+	JSON_TEXT(out, ",\"code\":");
+	put_word(out, diff_code_name(f->code));
+	JSON_TEXT(out, ",\"moved_to\":");
+	if (f->moved_to == PROFILE_NONE)
+		JSON_TEXT(out, "null");
+	else
+		json_text_integer(out, f->moved_to);
+	JSON_TEXT(out, ",\"base_self_ns\":");
+	put_measured(out, f->raw_self[DIFF_BASE]);
+	JSON_TEXT(out, ",\"head_self_ns\":");
+	put_measured(out, f->raw_self[DIFF_HEAD]);
+	JSON_TEXT(out, ",\"base_total_ns\":");
+	put_measured(out, f->raw_total[DIFF_BASE]);
+	JSON_TEXT(out, ",\"head_total_ns\":");
+	put_measured(out, f->raw_total[DIFF_HEAD]);
+}
+
+static void put_differences(const struct diff *diff, const struct diff_function *f, struct buffer *out)
+{
+	JSON_TEXT(out, ",\"delta_self_ns\":");
+	json_text_number(out, f->self.delta);
+	JSON_TEXT(out, ",\"delta_total_ns\":");
+	json_text_number(out, f->total.delta);
+	JSON_TEXT(out, ",\"delta_self_pct_of_base\":");
+	json_text_number(out, summary_percent_of_base(&f->self));
+	JSON_TEXT(out, ",\"delta_total_pct_of_base\":");
+	json_text_number(out, summary_percent_of_base(&f->total));
+	JSON_TEXT(out, ",\"delta_self_pct_points\":");
+	put_points(diff, out, f->self.delta);
+	JSON_TEXT(out, ",\"delta_total_pct_points\":");
+	put_points(diff, out, f->total.delta);
+}
+
+static void put_evidence(const struct diff *diff, const struct diff_function *f, struct buffer *out)
+{
+	JSON_TEXT(out, ",\"ci_self\":");
+	put_interval(diff, out, &f->self);
+	JSON_TEXT(out, ",\"ci_total\":");
+	put_interval(diff, out, &f->total);
+	JSON_TEXT(out, ",\"q_self\":");
+	json_text_number(out, f->self.q);
+	JSON_TEXT(out, ",\"q_total\":");
+	json_text_number(out, f->total.q);
+	JSON_TEXT(out, ",\"detectable_self_pct_points\":");
+	put_points(diff, out, f->self.detectable);
+	JSON_TEXT(out, ",\"detectable_total_pct_points\":");
+	put_points(diff, out, f->total.detectable);
+	JSON_TEXT(out, ",\"state\":");
+	put_word(out, diff_state_name(overall_state(f)));
+	JSON_TEXT(out, ",\"state_self\":");
+	put_word(out, diff_state_name(f->self.state));
+	JSON_TEXT(out, ",\"state_total\":");
+	put_word(out, diff_state_name(f->total.state));
+}
+
+static void put_single(const struct diff *diff, const struct diff_function *f, struct buffer *out)
+{
+	double whole = diff->raw_total[DIFF_HEAD];
+
+	JSON_TEXT(out, ",\"self_ns\":");
+	put_measured(out, f->raw_self[DIFF_HEAD]);
+	JSON_TEXT(out, ",\"total_ns\":");
+	put_measured(out, f->raw_total[DIFF_HEAD]);
+	JSON_TEXT(out, ",\"self_pct\":");
+	json_text_number(out, format_share(f->raw_self[DIFF_HEAD], whole));
+	JSON_TEXT(out, ",\"total_pct\":");
+	json_text_number(out, format_share(f->raw_total[DIFF_HEAD], whole));
+}
+
+bool json_function(const struct render_input *input, const struct diff_function *function, struct buffer *out)
+{
+	if (!put_identity(input, function, out))
+		return false;
+	if (input->diff->sides == DIFF_SIDES) {
+		put_measurements(function, out);
+		put_differences(input->diff, function, out);
+		put_evidence(input->diff, function, out);
+	} else {
+		put_single(input->diff, function, out);
+	}
+	JSON_TEXT(out, "}");
+	return true;
+}

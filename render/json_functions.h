@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "render/render.h"
+
+/* Appends a function's object, as docs/json.md has it, in one line. False: no memory. */
+COMMON_MUST_CHECK
+bool json_function(const struct render_input *input, const struct diff_function *function, struct buffer *out);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/json_text.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+enum { DIGITS = 12, MAX_NUMBER_BYTES = 32, MAX_POWER = 27 };
+
+static bool is_plain(unsigned char byte)
+{
+	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+static int append(const char *bytes, size_t size, void *context)
+{
+	buffer_append(context, bytes, size);
+	return 0;
+}
+
+/* JSON is UTF-8; names are what a foreign file held. */
+static bool append_special(struct buffer *out, const char *text)
+{
+	CLEANUP(buffer_deinit) struct buffer valid = { 0 };
+	json_t *json = json_string(text);
+	bool ok;
+
+	if (!json) {
+		buffer_init(&valid, (size_t)256 << 20);
+		for (uint32_t code; (code = unicode_next(&text)) != 0;)
+			unicode_append(&valid, code);
+		json = valid.failed || !valid.data ? NULL : json_string(valid.data);
+	}
+	ok = json && json_dump_callback(json, append, out, JSON_ENCODE_ANY) == 0;
+	json_decref(json);
+	return ok;
+}
+
+bool json_text_string(struct buffer *out, const char *text)
+{
+	size_t size = 0;
+
+	while (is_plain((unsigned char)text[size]))
+		size++;
+	if (text[size] != '\0')
+		return append_special(out, text);
+	buffer_append_byte(out, '"');
+	buffer_append(out, text, size);
+	buffer_append_byte(out, '"');
+	return true;
+}
+
+void json_text_integer(struct buffer *out, int64_t value)
+{
+	char text[MAX_NUMBER_BYTES], *pos = text + sizeof(text);
+	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+	do {
+		*--pos = (char)('0' + left % 10);
+		left /= 10;
+	} while (left > 0);
+	if (value < 0)
+		*--pos = '-';
+	buffer_append(out, pos, (size_t)(text + sizeof(text) - pos));
+}
+
+/*
+ * The digits of a positive value, 10^11 to 10^12 - 1, and its decimal exponent. False where the last digit is not certain: the
+ * product of a double and a power of ten is off by less than 2^-22 here, so that it is told unless the rest lies that close to a
+ * half.
+ */
+static bool find_digits(double value, uint64_t *digits, int *exponent)
+{
+	static const long double powers[MAX_POWER + 1] = { 1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L, 1e9L, 1e10L, 1e11L,
+		1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L };
+	static const long double log10_of_2 = 0.30102999566398119521L, doubt = 0x1p-20L;
+	int binary, power;
+	long double scaled, rest;
+
+	(void)frexp(value, &binary);
+	/* Too great by one at most. */
+	*exponent = (int)floorl((long double)binary * log10_of_2);
+	for (int tries = 0; tries < 2; tries++, --*exponent) {
+		power = DIGITS - 1 - *exponent;
+		if (power > MAX_POWER || power < -MAX_POWER)
+			return false;
+		scaled = power >= 0 ? value * powers[power] : value / powers[-power];
+		if (scaled >= powers[DIGITS - 1])
+			break;
+	}
+	*digits = (uint64_t)scaled;
+	rest = scaled - (long double)*digits;
+	*digits += rest > 0.5L;
+	return scaled >= powers[DIGITS - 1] && *digits < 1000000000000 && fabsl(rest - 0.5L) > doubt;
+}
+
+static void append_by_printf(struct buffer *out, double value)
+{
+	json_t *json = json_real(value);
+
+	if (!json || json_dump_callback(json, append, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS)) != 0)
+		out->failed = true;
+	json_decref(json);
+}
+
+void json_text_number(struct buffer *out, double value)
+{
+	char text[MAX_NUMBER_BYTES], digits[DIGITS];
+	size_t count = DIGITS, size = 0;
+	uint64_t left;
+	int exponent;
+
+	if (!isfinite(value)) {
+		JSON_TEXT(out, "null");
+		return;
+	}
+	if (value == 0) {
+		buffer_append_string(out, signbit(value) ? "-0.0" : "0.0");
+		return;
+	}
+	if (!find_digits(fabs(value), &left, &exponent) || exponent < -4 || exponent >= DIGITS) {
+		append_by_printf(out, value);
+		return;
+	}
+	for (size_t i = DIGITS; i-- > 0; left /= 10)
+		digits[i] = (char)('0' + left % 10);
+	while (count > 1 && digits[count - 1] == '0')
+		count--;
+	if (value < 0)
+		text[size++] = '-';
+	if (exponent < 0) {
+		memcpy(text + size, "0.000", (size_t)(1 - exponent));
+		size += (size_t)(1 - exponent);
+		memcpy(text + size, digits, count);
+		size += count;
+	} else {
+		size_t whole = (size_t)exponent + 1;
+
+		memcpy(text + size, digits, whole);
+		size += whole;
+		text[size++] = '.';
+		if (count > whole) {
+			memcpy(text + size, digits + whole, count - whole);
+			size += count - whole;
+		} else {
+			text[size++] = '0';
+		}
+	}
+	buffer_append(out, text, size);
+}
