@@ -105,17 +105,26 @@ static void append_head(struct buffer *out, const struct render_input *input)
 	buffer_append_string(out, " (The flame graph needs JavaScript.)</noscript>\n<div id=\"app\"></div>\n");
 }
 
+/* Not a module: it runs as soon as it is read, before the browser has a frame without a picture to show. */
+static void append_script(struct buffer *out)
+{
+	buffer_append_string(out, "<script>");
+	buffer_append(out, viewer_script, viewer_script_size);
+	buffer_append_string(out, "</script>\n");
+}
+
+/* What the first picture needs stands before the script, the rest behind it. */
 bool render_html(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	append_head(out, input);
 	if (!append_block(out, "meta", page_data_meta, input, err) ||
 		!append_block(out, "functions", page_data_functions, input, err) ||
-		!append_block(out, "tree", page_data_tree, input, err) ||
-		!append_block(out, "samples", page_data_samples, input, err) ||
+		!append_block(out, "tree", page_data_tree, input, err))
+		return false;
+	append_script(out);
+	if (!append_block(out, "samples", page_data_samples, input, err) ||
 		!append_block(out, "timeline", page_data_timeline, input, err))
 		return false;
-	buffer_append_string(out, "<script type=\"module\">");
-	buffer_append(out, viewer_script, viewer_script_size);
-	buffer_append_string(out, "</script>\n</body>\n</html>\n");
+	buffer_append_string(out, "</body>\n</html>\n");
 	return buffer_ok(out, err);
 }

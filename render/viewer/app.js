@@ -4,26 +4,23 @@
 import { Chronology } from './chronology.js';
 import { Colours } from './colour.js';
 import { drawControls, drawCorner, select } from './controls.js';
-import { readBlock } from './block.js';
+import { readLater } from './block.js';
 import { decodeSamples, decodeTimeline } from './decode.js';
 import { h } from './dom.js';
-import { Flame, ROW } from './draw.js';
 import { FunctionList } from './functions.js';
 import { header, legend } from './header.js';
 import { inspect, overview, stackText } from './inspector.js';
 import { helpDialog, onKey } from './keys.js';
-import { Searcher } from './pattern.js';
+import { Picture } from './picture.js';
+import { Searching } from './searching.js';
 import { splitter } from './splitter.js';
 import { remember, remembered } from './storage.js';
-import { DEFAULTS, fromHash, pathOf, toHash } from './state.js';
-import { crumbs, figuresOf, rootName } from './status.js';
+import { DEFAULTS, fromHash, toHash } from './state.js';
+import { crumbs } from './status.js';
 import { hashOf } from './symbols.js';
 
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./state.js').State} State */
-
-/** The path of the root, as a selection: without any, nothing is selected. */
-const ROOT = '.';
 
 export class App {
   /** @param {HTMLElement} root @param {Model} model */
@@ -33,95 +30,62 @@ export class App {
     this.defaults = { ...DEFAULTS, view: model.sides === 2 ? 'diff' : 'head', colour: model.sides === 2 ? 'diff' : 'origin' };
     /** @type {State} */ this.state = fromHash(location.hash, this.defaults);
     this.colours = new Colours(model.functions);
-    this.hover = -1;
-    /** @type {import('./draw.js').Box|null} */ this.hoverBox = null;
     this.frame = 0;
+    this.pending = false;
     this.tablesDue = false;
+    /** @type {{replace: boolean}|null} how the state is to be written into the address */ this.addressDue = null;
     /** Whether the model shows the state yet. */ this.shown = false;
     /** @type {Map<string, string>} what was last drawn around the picture */ this.drawn = new Map();
     /** @type {Promise<void>|undefined} */ this.samplesRead = undefined;
     /** @type {Promise<void>|undefined} */ this.timelineOpened = undefined;
     this.timelineRead = false;
-    /** How long the last search took, ms. */ this.searchTook = 0;
-    /** @type {any} the tree that was last drawn */ this.treeDrawn = null;
-    this.search = h('input');
-    this.canvas = h('canvas.flame', { 'aria-hidden': 'true' });
-    this.overlay = h('canvas.overlay', {
-      tabIndex: 0,
-      role: 'tree',
-      'aria-label': 'Flame graph: arrows move between frames, Enter zooms',
-      'aria-activedescendant': 'active-frame',
-      'aria-owns': 'active-frame',
-    });
-    this.active = h('div.offscreen', { id: 'active-frame', role: 'treeitem', 'aria-selected': 'true' });
+    /** @type {HTMLDialogElement|null} made when it is asked for */ this.help = null;
+    this.status = h('div.status');
     this.live = h('div.offscreen', { 'aria-live': 'polite', role: 'status' });
-    this.flame = new Flame(this.canvas, this.overlay);
-    this.flameHost = h('div.flame-host', {}, this.canvas, this.overlay);
+    this.picture = new Picture(this);
+    this.flame = this.picture.flame;
+    this.searching = new Searching(this);
     this.chronology = new Chronology(this);
     this.list = new FunctionList(this);
     this.inspector = h('aside.inspector', { 'aria-label': 'Inspector', tabIndex: 0 });
     this.crumbs = h('nav.crumbs', { 'aria-label': 'Path to the zoomed frame' });
-    this.status = h('div.status');
     this.legend = h('div.legend');
-    this.controls = h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
-    this.help = helpDialog();
+    this.controls = h('span.pieces');
     this.corner = h('div.corner', { role: 'toolbar', 'aria-label': 'Views' });
+    this.theme('');
     this.assemble();
     this.bind();
-    this.theme(remembered('kelvin-theme'));
     this.show();
   }
 
   /** The page's parts in their places. */
   assemble() {
-    const left = h('div.left', {}, this.chronology.strip, this.crumbs, this.flameHost, this.chronology.element);
-    left.append(
+    const left = h(
+      'div.left',
+      {},
+      this.chronology.strip,
+      this.crumbs,
+      this.picture.element,
+      this.chronology.element,
       splitter(this.list.element, () => this.refresh(false)),
       this.list.element,
     );
     this.root.replaceChildren(
       header(this.model, this.corner),
-      this.controls,
+      h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' }, this.controls, h('span.grow'), this.searching.element),
       h('main', {}, left, this.inspector),
       h('footer', {}, this.legend, this.status),
-      this.active,
       this.live,
-      this.help,
     );
   }
 
-  /** Searches that may take long. */
-  searchApart() {
-    const { model } = this;
-    const searcher = new Searcher(() => model.functions.map((f) => f.name));
-    model.searchApart = (pattern, done) =>
-      searcher.run(pattern, (hits, error) => {
-        done(hits, error);
-        model.madeFrom.delete('search');
-        this.refresh(true);
-      });
-  }
-
   bind() {
-    this.searchApart();
-    const over = this.overlay;
-    over.addEventListener('mousemove', (/** @type {MouseEvent} */ e) => this.moved(e));
-    over.addEventListener('mouseleave', () => this.hoverAt(null));
-    over.addEventListener('click', (/** @type {MouseEvent} */ e) => this.clicked(e));
-    over.addEventListener('dblclick', () => this.set({ zoom: '' }));
-    over.addEventListener('wheel', (/** @type {WheelEvent} */ e) => this.wheeled(e), { passive: false });
     document.addEventListener('keydown', (e) => onKey(this, e));
-    window.addEventListener('popstate', () => {
-      this.state = fromHash(location.hash, this.defaults);
-      this.show();
-    });
+    window.addEventListener('popstate', () => this.readAddress());
     window.addEventListener('hashchange', () => {
-      if (location.hash.slice(1) === toHash(this.state, this.defaults)) return;
-      this.state = fromHash(location.hash, this.defaults);
-      this.show();
+      if (!this.addressDue && location.hash.slice(1) !== toHash(this.state, this.defaults)) this.readAddress();
     });
-    new ResizeObserver(([entry]) => this.resized(entry.contentRect)).observe(this.flameHost);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.theme(remembered('kelvin-theme')));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.themeChosen());
   }
 
   /** @param {string} choice '', 'light' or 'dark' */
@@ -129,7 +93,14 @@ export class App {
     this.colours.dark = choice ? choice === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
     this.flame.dark = this.colours.dark;
     document.documentElement.dataset.theme = this.colours.dark ? 'dark' : 'light';
-    this.refresh(false);
+    if (this.shown) this.refresh(true);
+  }
+
+  /** What somebody chose for all reports is kept by another process: it is asked when the picture is on the screen already. */
+  themeChosen() {
+    const choice = remembered('kelvin-theme');
+    const dark = choice ? choice === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    if (dark !== this.colours.dark) this.theme(choice);
   }
 
   switchTheme() {
@@ -140,12 +111,33 @@ export class App {
 
   /** @param {Partial<State>} change @param {boolean} [replace] without a step in the history */
   set(change, replace = false) {
+    this.writeAddress();
     Object.assign(this.state, change);
+    this.addressDue = { replace };
+    this.show();
+  }
+
+  /** The address follows a frame later than the picture: writing it takes longer than drawing. */
+  writeAddress() {
+    if (!this.addressDue) return;
+    const { replace } = this.addressDue;
+    this.addressDue = null;
     const hash = `#${toHash(this.state, this.defaults)}`;
-    if (hash !== (location.hash || '#')) {
-      if (replace) history.replaceState(null, '', hash);
-      else history.pushState(null, '', hash);
-    }
+    if (hash === (location.hash || '#')) return;
+    if (replace) history.replaceState(null, '', hash);
+    else history.pushState(null, '', hash);
+  }
+
+  /** The state before this one. */
+  back() {
+    this.writeAddress();
+    history.back();
+  }
+
+  /** The address was changed by somebody else. */
+  readAddress() {
+    this.addressDue = null;
+    this.state = fromHash(location.hash, this.defaults);
     this.show();
   }
 
@@ -157,6 +149,7 @@ export class App {
       if (state.range && this.hasTimeline()) await this.openTimeline();
     } catch (error) {
       this.say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
+      this.writeAddress();
       return;
     }
     this.refresh(true);
@@ -167,7 +160,7 @@ export class App {
   readSamples() {
     const { page, meta, sides } = this.model;
     if (page.samples[1]) return;
-    return (this.samplesRead ||= readBlock('samples').then((bytes) => {
+    return (this.samplesRead ||= readLater('samples').then((bytes) => {
       page.samples = decodeSamples(bytes, sides, meta.metrics);
     }));
   }
@@ -178,7 +171,7 @@ export class App {
 
   async readTimeline() {
     await this.readSamples();
-    this.model.timelines = decodeTimeline(await readBlock('timeline'), this.model.sides);
+    this.model.timelines = decodeTimeline(await readLater('timeline'), this.model.sides);
     this.timelineRead = true;
     this.refresh(true);
   }
@@ -193,14 +186,15 @@ export class App {
     this.frame ||= requestAnimationFrame(() => this.flush());
   }
 
-  /** What was asked for, now. */
+  /** Does what was asked for now; whether there was something. */
   flush() {
-    if (!this.frame) return;
+    if (!this.frame) return false;
     cancelAnimationFrame(this.frame);
     this.frame = 0;
-    const all = this.pending || false;
+    const all = this.pending;
     this.pending = false;
     this.update(all);
+    return true;
   }
 
   /** @param {boolean} all */
@@ -209,19 +203,26 @@ export class App {
     if (all) {
       const { tree } = model;
       model.update(state);
-      this.shown = true;
-      // A node's number means nothing in another tree.
-      if (model.tree !== tree) Object.assign(this, { hover: -1, hoverBox: null });
+      if (model.tree !== tree) this.picture.forget();
       this.colours.mode = state.colour;
       this.colours.palette = state.palette;
       this.colours.most = model.most;
       if (state.tab === 'timeline')
         this.openTimeline().catch((error) => this.say(`The timeline cannot be read: ${error.message}.`));
     }
-    this.drawFlame();
+    if (!this.shown) this.begin();
+    this.picture.draw();
     if (all) this.drawAround();
     if (this.timelineRead) this.chronology.draw();
     if (all) this.afterwards();
+  }
+
+  /** Before the first picture: what lies around it says how much room there is, so that nothing moves when it is drawn. */
+  begin() {
+    this.shown = true;
+    this.drawAround();
+    this.drawPlace();
+    this.picture.settle();
   }
 
   /** The bars; each is made anew only when what it shows has changed. */
@@ -230,16 +231,23 @@ export class App {
     this.root.dataset.tab = state.tab;
     this.chronology.strip.hidden = !this.timelineRead;
     const { zoom: _zoom, selected: _selected, ...rest } = state;
-    const { nodes, sum } = model.found;
-    const at = model.matches ? nodes.indexOf(model.selected) : 0;
-    const shown = [rest, model.removedCount, model.hidden, nodes.length, sum, at, !!model.matches, model.searchError];
+    const shown = [rest, model.removedCount, model.hidden];
     if (this.differs('controls', shown)) drawControls(this, this.controls);
     if (this.differs('corner', [colours.dark, state.view, state.tab])) drawCorner(this, this.corner);
-    if (
-      this.differs('legend', [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, model.most])
-    )
-      this.drawLegend();
-    this.drawCrumbs();
+    const meaning = [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, model.most];
+    if (this.differs('legend', meaning)) this.drawLegend();
+  }
+
+  /** Where one is: the path, the match, the frame in words. */
+  drawPlace() {
+    const { model, state, picture } = this;
+    const { zoom, selected: _selected, ...rest } = state;
+    const { nodes, sum } = model.found;
+    const at = model.matches ? nodes.indexOf(model.selected) : 0;
+    if (this.differs('search', [rest, nodes.length, sum, at, !!model.matches, model.searchError])) this.searching.draw();
+    if (this.differs('crumbs', [zoom, model.zoom, rest]))
+      this.crumbs.replaceChildren(...crumbs(model, (node) => this.set({ zoom: picture.pathTo(node) })));
+    picture.tell();
   }
 
   /** @param {string} what @param {any} shown */
@@ -259,10 +267,15 @@ export class App {
 
   drawTables() {
     this.tablesDue = false;
-    if (this.state.tab === 'flame' && !this.flame.drawn) return this.afterwards();
+    this.writeAddress();
+    this.drawPlace();
     this.drawInspector();
-    if (document.documentElement.dataset.ready) this.list.fill();
-    else requestAnimationFrame(() => setTimeout(() => this.firstList()));
+    if (document.documentElement.dataset.ready) {
+      this.list.fill();
+      return;
+    }
+    this.themeChosen();
+    requestAnimationFrame(() => setTimeout(() => this.firstList()));
   }
 
   /** Filling the list for the first time takes longer than all that came before: the picture is on the screen by then. */
@@ -270,59 +283,10 @@ export class App {
     this.list.fill();
     document.documentElement.dataset.ready = '1';
     // What the first click will ask for.
-    setTimeout(() => this.model.framesOf(0), 50);
-  }
-
-  /** @param {DOMRectReadOnly} box */
-  resized({ width, height }) {
-    if (!this.flame.resize(width, height)) return;
-    if (this.frame) this.flush();
-    else this.drawFlame();
-  }
-
-  colourOf(/** @type {number} */ node) {
-    const { model } = this;
-    return this.colours.of(model.tree.func[node], model.stateOf(node), model.pointsOf(node));
-  }
-
-  drawFlame() {
-    const { model, flame } = this;
-    if (!this.shown || flame.width <= 1) return;
-    if (this.treeDrawn !== model.tree) {
-      this.treeDrawn = model.tree;
-      // Callers stand above: as much room for them as for callees.
-      if (model.tree.twin) flame.scroll = -Math.floor((0.45 * flame.height) / ROW) * ROW;
-    }
-    const scene = {
-      tree: model.tree,
-      width: model.width,
-      zoom: model.zoom,
-      colour: (/** @type {number} */ node) => this.colourOf(node),
-      state: (/** @type {number} */ node) => model.stateOf(node),
-      name: (/** @type {number} */ node) => (node ? model.nameOf(node) : rootName(this)),
-      textures: this.state.colour === 'diff',
-    };
-    if (!model.tree.isLazy) this.clampScroll();
-    flame.draw(scene);
-    if (model.tree.isLazy && this.clampScroll()) flame.draw(scene);
-    document.documentElement.dataset.painted ||= String(performance.now() | 0);
-    this.mark();
-  }
-
-  /** First and last place to scroll to. */
-  scrollRange() {
-    const [highest, lowest] = this.model.rowRange();
-    return [highest * ROW, Math.max(highest * ROW, (lowest + 1) * ROW - this.flame.height)];
-  }
-
-  /** Whether the picture was scrolled beyond its end. */
-  clampScroll() {
-    const { flame } = this;
-    if (!flame.scroll) return false;
-    const [first, last] = this.scrollRange();
-    const before = flame.scroll;
-    flame.scroll = Math.max(first, Math.min(last, before));
-    return flame.scroll !== before;
+    setTimeout(() => {
+      this.model.framesOf(0);
+      this.picture.draw();
+    }, 50);
   }
 
   /** Stacks that are gone stand in the difference only. */
@@ -330,26 +294,10 @@ export class App {
     return this.model.sides === 2 && this.state.view === 'diff' && this.model.removedCount > 0;
   }
 
-  mark() {
-    const { model } = this;
-    this.flame.mark({ hover: this.hover, selected: model.selected, matches: model.matches });
-    this.drawStatus();
-  }
-
-  drawStatus() {
-    const { model, hoverBox } = this;
-    const node = this.hover >= 0 ? this.hover : model.selected;
-    const merged = hoverBox && hoverBox.merged > 1 ? ` (first of ${hoverBox.merged} frames too narrow to draw)` : '';
-    this.status.replaceChildren(...(node < 0 ? [] : [h('bdi', {}, model.nameOf(node)), `${merged} — ${figuresOf(model, node)}`]));
-    // What a screen reader is told follows the keyboard, not the pointer.
-    const at = model.selected >= 0 ? model.selected : model.zoom;
-    this.active.replaceChildren(h('bdi', {}, model.nameOf(at)), `, ${figuresOf(model, at)}, depth ${model.tree.depth[at]}`);
-  }
-
   drawInspector() {
-    const { model } = this;
+    const { model, picture } = this;
     const pinned = model.selected >= 0;
-    const node = pinned ? model.selected : this.hover;
+    const node = pinned ? model.selected : picture.hover;
     if (node < 0) {
       this.inspector.replaceChildren(overview(model, (func) => this.pickFunction(func)));
       return;
@@ -359,9 +307,15 @@ export class App {
         pick: (func) => this.pickFunction(func),
         around: (func, which) => this.showAround(func, which),
         copy: (text, what) => this.copy(text, what),
-        zoom: (at) => this.set({ zoom: pathOf(model.tree, model.functions, at) }),
+        zoom: (at) => this.set({ zoom: picture.pathTo(at) }),
       }),
     );
+  }
+
+  showHelp() {
+    const help = (this.help ||= helpDialog());
+    this.root.append(help);
+    help.showModal();
   }
 
   /** @param {string} text @param {string} what */
@@ -384,11 +338,6 @@ export class App {
     this.status.textContent = text;
   }
 
-  drawCrumbs() {
-    const { model } = this;
-    this.crumbs.replaceChildren(...crumbs(model, (node) => this.set({ zoom: pathOf(model.tree, model.functions, node) })));
-  }
-
   drawLegend() {
     const { model, state } = this;
     const toggle = (/** @type {'origins'|'states'} */ name, /** @type {string} */ digit) => {
@@ -405,95 +354,14 @@ export class App {
     if (state.colour === 'diff') this.legend.append(select(this, 'palette', 'Palette', palettes, true));
   }
 
-  /** @param {string} text */
-  searchSoon(text) {
-    clearTimeout(this.searchTimer);
-    const begin = performance.now();
-    const search = () => {
-      this.set({ search: text, picked: '' }, true);
-      // Typing waits for as long as the last search took.
-      queueMicrotask(() => (this.searchTook = performance.now() - begin));
-    };
-    if (this.searchTook < 30) search();
-    else this.searchTimer = setTimeout(search, Math.min(200, this.searchTook));
-  }
-
-  /** Leaves the field for the first match. */
-  searchNow() {
-    clearTimeout(this.searchTimer);
-    const text = this.search.value;
-    this.search.blur();
-    this.set({ search: text, picked: '' });
-    this.model.update(this.state);
-    this.nextMatch(1);
-    this.overlay.focus();
-  }
-
-  /** @param {number} step */
-  nextMatch(step) {
-    const { nodes } = this.model.found;
-    if (!nodes.length) return;
-    const at = nodes.indexOf(this.model.selected);
-    this.selectNode(nodes[(Math.max(at, step > 0 ? -1 : 0) + step + nodes.length) % nodes.length], true);
-  }
-
-  /** @param {MouseEvent} e */
-  moved(e) {
-    this.hoverAt(this.flame.hit(e.offsetX, e.offsetY));
-  }
-
-  /** @param {import('./draw.js').Box|null} box */
-  hoverAt(box) {
-    const node = box ? box.node : -1;
-    this.overlay.classList.toggle('over', node >= 0);
-    if (node === this.hover) return;
-    this.hover = node;
-    this.hoverBox = box;
-    this.mark();
-    if (this.model.selected < 0) this.drawInspector();
-  }
-
-  /** @param {MouseEvent} e */
-  clicked(e) {
-    const box = this.flame.hit(e.offsetX, e.offsetY);
-    if (!box) return;
-    const path = pathOf(this.model.tree, this.model.functions, box.node);
-    this.set({ selected: path || ROOT, zoom: path });
-  }
-
-  /** @param {WheelEvent} e */
-  wheeled(e) {
-    if (e.ctrlKey) return;
-    const [first, last] = this.scrollRange();
-    if (first === last) return;
-    e.preventDefault();
-    this.flame.scroll = Math.max(first, Math.min(last, this.flame.scroll + e.deltaY));
-    this.refresh(false);
-  }
-
-  /** @param {number} node @param {boolean} [reveal] */
-  selectNode(node, reveal = false) {
-    const { model } = this;
-    const path = pathOf(model.tree, model.functions, node);
-    const change = /** @type {Partial<State>} */ ({ selected: path || ROOT });
-    const inZoom = model.tree.holds(model.zoom, node);
-    if (reveal && (!inZoom || this.flame.place(node).w < 4))
-      change.zoom = pathOf(model.tree, model.functions, model.tree.parent[node] > 0 ? model.tree.parent[node] : 0);
-    const y = model.tree.row(node) * ROW;
-    if (y < this.flame.scroll || y + ROW > this.flame.scroll + this.flame.height)
-      this.flame.scroll = y - Math.floor(this.flame.height / 3);
-    this.set(change, !reveal);
-    this.live.textContent = model.nameOf(node);
-  }
-
   /** Shows all frames of a function and selects its widest. @param {number} func */
   pickFunction(func) {
-    const { model } = this;
+    const { model, picture } = this;
     const best = model.widestOf(func);
     this.set({
       search: '',
       picked: hashOf(model.functions[func]),
-      selected: best > 0 ? pathOf(model.tree, model.functions, best) : '',
+      selected: best > 0 ? picture.pathTo(best) : '',
       zoom: best > 0 && this.flame.place(best).w >= 2 ? this.state.zoom : '',
     });
   }
@@ -506,12 +374,14 @@ export class App {
       callees: which === 'callers' ? '' : hash,
       picked: '',
       zoom: '',
-      selected: '',
+      // The function itself is what the inspector tells of.
+      selected: hash,
     });
   }
 
   copySelection() {
-    const node = this.model.selected >= 0 ? this.model.selected : this.hover;
-    if (node > 0) this.copy(stackText(this.model, node), 'stack');
+    const { model, picture } = this;
+    const node = model.selected >= 0 ? model.selected : picture.hover;
+    if (node > 0) this.copy(stackText(model, node), 'stack');
   }
 }

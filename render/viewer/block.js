@@ -40,6 +40,13 @@ export async function readBlock(name) {
   return gunzip(fromBase64(element.textContent || ''));
 }
 
+/** A block that stands behind the script: it is whole when the page is. @param {string} name */
+export async function readLater(name) {
+  if (document.readyState === 'loading')
+    await new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve, { once: true }));
+  return readBlock(name);
+}
+
 /** Columns of LEB128 numbers; signed ones zigzag. */
 export class Columns {
   /** @param {Uint8Array} bytes */

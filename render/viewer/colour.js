@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a colour means. Hue is the direction of cost, texture is existence.
 
+import { packed } from './pixels.js';
+import { hashHue, originsOf, STATES } from './symbols.js';
+
 /** @typedef {import('./symbols.js').Func} Func */
 
 export const PALETTES = {
@@ -11,6 +14,11 @@ export const PALETTES = {
 export const ORIGIN_COLOURS = ['#c9ccd1', '#4a90d9', '#f2c14e', '#b5533c'];
 const NEUTRAL_DARK = '#4a4a4d';
 const FLOOR_POINTS = 0.5;
+/** From here on states are proven. */
+const FIRST_CHANGED = 2;
+const STRENGTHS = 255;
+/** Where the pixels of what is alike stand. */
+const PLACE = { neutral: 0, origins: 1, new: 5, gone: 6, more: 16, less: 272, functions: 528 };
 
 /** @param {string} hex @returns {number[]} */
 export function rgb(hex) {
@@ -38,14 +46,6 @@ export function luminance(c) {
 export function inkOn(c) {
   const l = luminance(c);
   return (l + 0.05) / 0.05 >= 1.05 / (l + 0.05) ? '#000' : '#fff';
-}
-
-/** The same hue for a function in every report, project and run. @param {string} key */
-export function hashHue(key) {
-  let hash = 2166136261;
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 16777619);
-  hash ^= hash >>> 15;
-  return (hash >>> 0) / 4294967296;
 }
 
 /** @param {number} h @param {number} s @param {number} l @returns {number[]} */
@@ -76,6 +76,9 @@ export class Colours {
     this.dark = false;
     this.most = FLOOR_POINTS;
     /** @type {(number[]|undefined)[]} */ this.hues = [];
+    /** What the pixels were made for. */ this.madeFor = '';
+    /** Colours as pixels, 0 where not made yet: the neutral one, origins, new and gone, strengths of more and less, functions. */
+    this.pixels = new Uint32Array(0);
   }
 
   neutral() {
@@ -101,6 +104,61 @@ export class Colours {
     const colours = this.colours();
     if (state === 'new' || state === 'gone') return rgb(colours[state]);
     if (state !== 'more' && state !== 'less') return this.neutral();
-    return mix(this.neutral(), rgb(colours[state]), intensity(points, this.most));
+    return mix(this.neutral(), rgb(colours[state]), this.strength(points) / STRENGTHS);
+  }
+
+  /** Nobody tells more of them apart. @param {number} points */
+  strength(points) {
+    return Math.round(intensity(points, this.most) * STRENGTHS);
+  }
+
+  /** Before a picture: pixels of other colours are forgotten. */
+  prepare() {
+    const made = `${this.mode} ${this.palette} ${this.dark}`;
+    if (made === this.madeFor) return;
+    this.madeFor = made;
+    this.pixels = new Uint32Array(PLACE.functions + this.functions.length);
+  }
+
+  /** The same as a pixel, made once for all that look alike. @param {number} func @param {string} state @param {number} points */
+  pixel(func, state, points) {
+    const at = this.placeOf(func, state, points);
+    return (this.pixels[at] ||= packed(this.of(func, state, points)));
+  }
+
+  /** @param {number} func @param {string} state @param {number} points */
+  placeOf(func, state, points) {
+    if (func < 0) return PLACE.neutral;
+    if (this.mode === 'origin') return PLACE.origins + this.functions[func].origin;
+    if (this.mode === 'function') return PLACE.functions + func;
+    if (this.mode !== 'diff') return PLACE.neutral;
+    if (state === 'new') return PLACE.new;
+    if (state === 'gone') return PLACE.gone;
+    if (state === 'more') return PLACE.more + this.strength(points);
+    if (state === 'less') return PLACE.less + this.strength(points);
+    return PLACE.neutral;
+  }
+
+  /**
+   * What colours the nodes of a tree, in as few steps as there can be.
+   * @param {import('./layout.js').AnyTree} tree @param {boolean} tested @param {(node: number) => number} pointsOf
+   * @returns {(node: number) => number} as a pixel
+   */
+  painter(tree, tested, pointsOf) {
+    this.prepare();
+    const neutral = packed(this.neutral());
+    if (this.mode === 'origin') {
+      const origins = originsOf(this.functions);
+      const pixels = ORIGIN_COLOURS.map((hex) => packed(rgb(hex)));
+      return (node) => (node ? pixels[origins[tree.func[node]]] : neutral);
+    }
+    if (this.mode === 'diff' && tested)
+      return (node) => {
+        const state = tree.state[node];
+        if (state < FIRST_CHANGED || !node) return neutral;
+        return this.pixel(tree.func[node], STATES[state], pointsOf(node));
+      };
+    if (this.mode === 'function') return (node) => this.pixel(tree.func[node], '', 0);
+    return () => neutral;
   }
 }

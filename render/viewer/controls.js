@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bar above the picture. It is built anew from the state after every change; the search field keeps its focus and its text.
+// The bar above the picture. It is built anew when what it shows has changed.
 
-import { h } from './dom.js';
-import { count, digits, listName, percent } from './format.js';
+import { h, renew } from './dom.js';
+import { count, digits, listName } from './format.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -101,42 +101,6 @@ function filters(app) {
   return out;
 }
 
-/** @param {App} app */
-function search(app) {
-  const { model, state } = app;
-  app.search = h('input', {
-    type: 'search',
-    placeholder: 'search  (/)',
-    value: state.search,
-    'aria-label': 'Search functions, a regular expression',
-    'data-keep': 'search',
-    onchange: (/** @type {any} */ e) => app.set({ search: e.target.value }),
-    oninput: (/** @type {any} */ e) => app.searchSoon(e.target.value),
-    onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === 'Enter' && app.searchNow(),
-  });
-  if (!model.matches) return [app.search];
-  const { nodes, sum } = model.found;
-  const [base, head] = model.totals();
-  const share = sum[1] ? percent(sum[1] * model.factor, head) : percent(sum[0], base);
-  const found = h(
-    'span.found',
-    {},
-    `${nodes.length ? `${nodes.indexOf(model.selected) + 1}/` : ''}${nodes.length} · ${share}`,
-    model.searchError && h('span.hint', {}, ` ${model.searchError}`),
-  );
-  if (!nodes.length) return [app.search, found];
-  return [
-    app.search,
-    found,
-    h(
-      'button',
-      { type: 'button', title: 'previous match (N)', 'aria-label': 'Previous match', onclick: () => app.nextMatch(-1) },
-      '◀',
-    ),
-    h('button', { type: 'button', title: 'next match (n)', 'aria-label': 'Next match', onclick: () => app.nextMatch(1) }, '▶'),
-  ];
-}
-
 /** The value types that everything can show; the tested one is what the address leaves out. @param {App} app @returns {[string, string][]} */
 function metricChoices({ model }) {
   return (model.meta.metrics || []).map((/** @type {any} */ m) => [
@@ -180,8 +144,6 @@ function pieces(app) {
     threads.length > 1 &&
       select(app, 'thread', 'Thread', [['', 'all'], ...threads.map((t) => /** @type {[string, string]} */ ([t, t]))]),
     ...filters(app),
-    h('span.grow'),
-    ...search(app),
   ];
 }
 
@@ -202,28 +164,9 @@ function views(app) {
   ];
 }
 
-/** Makes the controls of a bar anew; what had the focus has it again. @param {HTMLElement} bar @param {(Node|false|null)[]} list */
-function renew(bar, list) {
-  const focused = bar.contains(document.activeElement) ? document.activeElement : null;
-  const label = focused ? labelOf(focused) : '';
-  bar.replaceChildren(.../** @type {Node[]} */ (list.filter(Boolean)));
-  if (!label) return;
-  const again = [...bar.querySelectorAll('button, select, input')].find((e) => labelOf(e) === label);
-  /** @type {HTMLElement|undefined} */ (again)?.focus();
-}
-
 /** @param {App} app @param {HTMLElement} bar */
 export function drawControls(app, bar) {
-  const typing = /** @type {any} */ (document.activeElement)?.dataset?.keep === 'search';
   renew(bar, pieces(app));
-  if (!typing) return;
-  app.search.focus();
-  app.search.setSelectionRange(app.search.value.length, app.search.value.length);
-}
-
-/** What a control is called, to find it again after it was built anew. @param {any} element */
-function labelOf(element) {
-  return element.ariaLabel || element.closest('label')?.textContent || element.title || element.textContent;
 }
 
 /** What concerns the page, not the picture. @param {App} app @param {HTMLElement} corner */
@@ -237,6 +180,6 @@ export function drawCorner(app, corner) {
       { type: 'button', title: 'light or dark', 'aria-label': 'Switch between light and dark', onclick: () => app.switchTheme() },
       dark ? '☀' : '☾',
     ),
-    h('button', { type: 'button', title: 'keys (?)', 'aria-label': 'Help', onclick: () => app.help.showModal() }, '?'),
+    h('button', { type: 'button', title: 'keys (?)', 'aria-label': 'Help', onclick: () => app.showHelp() }, '?'),
   ]);
 }

@@ -17,3 +17,18 @@ export function h(tag, props = {}, ...children) {
   for (const child of children) if (child || child === '') element.append(child);
   return element;
 }
+
+/** Makes the controls of a bar anew; what had the focus has it again. @param {HTMLElement} bar @param {(Node|false|null)[]} list */
+export function renew(bar, list) {
+  const focused = bar.contains(document.activeElement) ? document.activeElement : null;
+  const label = focused ? labelOf(focused) : '';
+  bar.replaceChildren(.../** @type {Node[]} */ (list.filter(Boolean)));
+  if (!label) return;
+  const again = [...bar.querySelectorAll('button, select, input')].find((e) => labelOf(e) === label);
+  /** @type {HTMLElement|undefined} */ (again)?.focus();
+}
+
+/** What a control is called, to find it again after it was built anew. @param {any} element */
+function labelOf(element) {
+  return element.ariaLabel || element.closest('label')?.textContent || element.title || element.textContent;
+}

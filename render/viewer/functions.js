@@ -134,6 +134,13 @@ export class FunctionList {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
+    this.element = h('section.functions', { 'aria-label': 'Functions' });
+    /** @type {Grid|null} made when it is filled for the first time */ this.grid = null;
+  }
+
+  /** The list's own controls, and the grid. */
+  make() {
+    const { app } = this;
     const two = app.model.sides === 2;
     const refill = () => this.fill();
     this.text = h('input', {
@@ -149,24 +156,21 @@ export class FunctionList {
       ...STATES.map((s) => h('option', { value: s }, s)),
     );
     this.count = h('span.dim', { 'aria-live': 'polite' });
-    const host = h('div.grid', { 'aria-label': 'Functions' });
-    this.grid = new Grid(host, (row) => app.pickFunction(row.f.id));
-    this.grid.setColumns(two ? diffColumns(app.model) : singleColumns(app.model), two ? 'state' : 'self');
-    this.element = h(
-      'section.functions',
-      { 'aria-label': 'Functions' },
-      h('div.bar', {}, h('h3', {}, 'Functions'), this.text, two && this.state, this.count),
-      host,
-    );
+    const host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
+    const grid = new Grid(host, (row) => app.pickFunction(row.f.id));
+    grid.setColumns(two ? diffColumns(app.model) : singleColumns(app.model), two ? 'state' : 'self');
+    this.element.append(h('div.bar', {}, h('h3', {}, 'Functions'), this.text, two && this.state, this.count), host);
+    return grid;
   }
 
   fill() {
     const { model, state } = this.app;
+    const grid = (this.grid ||= this.make());
     const text = this.text.value.toLowerCase();
     const wanted = this.state.value;
     const selected = model.selected > 0 ? model.tree.func[model.selected] : null;
     if (!model.isNew('list', model.sums, model.tree, text, wanted, state.origins)) {
-      this.grid.select(selected);
+      grid.select(selected);
       return;
     }
     const { self, total } = model.sums;
@@ -181,6 +185,6 @@ export class FunctionList {
       rows.push({ f, e, total: totals, self: [self[0][f.id], self[1][f.id] * model.factor] });
     }
     this.count.textContent = `${count(rows.length)} of ${count(model.functions.length)}`;
-    this.grid.setRows(rows, selected);
+    grid.setRows(rows, selected);
   }
 }

@@ -26,6 +26,17 @@ function recordingLine(r) {
   return facts.filter(Boolean).join(' · ');
 }
 
+/** Where it was recorded. @param {any} r */
+function machineLine(r) {
+  const facts = [
+    r.cpu,
+    r.cpuLimit > 0 && `limited to ${r.cpuLimit} CPUs`,
+    r.container && `container ${r.container.slice(0, 12)}`,
+    r.kernel && `Linux ${r.kernel}`,
+  ];
+  return facts.filter(Boolean).join(' · ');
+}
+
 /** One change in a sentence to quote. @param {ReturnType<Model['provenChanges']>[0]} change @param {string} unit */
 function sentence({ f, e, own }, unit) {
   const name = h('bdi', { title: f.name }, listName(f.name));
@@ -61,8 +72,8 @@ function ledger(model) {
         'tr',
         {},
         h('th', { scope: 'col' }, 'origin'),
-        ...(model.sides === 2 ? ['base', 'head, scaled', 'difference'] : ['time', 'of total']).map((t) =>
-          h('th', { scope: 'col' }, t),
+        ...(model.sides === 2 ? ['base', model.factor === 1 ? 'head' : 'head, scaled', 'difference'] : ['time', 'of total']).map(
+          (t) => h('th', { scope: 'col' }, t),
         ),
       ),
     ),
@@ -146,7 +157,7 @@ export function header(model, corner) {
               h('br'),
               h('span.dim', {}, recordingLine(r)),
               h('br'),
-              h('span.dim', {}, [r.cpu, r.kernel && `Linux ${r.kernel}`].filter(Boolean).join(' · ')),
+              h('span.dim', {}, machineLine(r)),
             ),
           ),
         ),
@@ -154,6 +165,18 @@ export function header(model, corner) {
     ),
   );
 }
+
+/** What an entry of the legend means. @type {Record<string, string>} */
+const HINTS = {
+  user: 'the program itself',
+  library: 'code that others wrote: shared libraries and packages',
+  system: 'the kernel, the C library, language runtimes',
+  unknown: 'no rule tells where the code is from',
+  'more time': 'proven to take more time in head',
+  'less time': 'proven to take less time in head',
+  '+ new': 'only head has it',
+  '− gone': 'only base has it; Removed draws it',
+};
 
 /**
  * @param {Model} model @param {import('./colour.js').Colours} colours @param {import('./state.js').State} state
@@ -163,7 +186,7 @@ export function legend(model, colours, state, toggle) {
   /** @param {'origins'|'states'} name @param {string} digit @param {string} colour @param {string} word */
   const key = (name, digit, colour, word) => {
     const on = state[name].includes(digit);
-    const hint = 'click to mark these frames';
+    const hint = `click to mark these frames${HINTS[word] ? `: ${HINTS[word]}` : ''}`;
     return h(
       'button.key',
       { type: 'button', title: hint, 'aria-pressed': on, onclick: () => toggle(name, digit) },
@@ -181,10 +204,15 @@ export function legend(model, colours, state, toggle) {
   const words = { more: 'more time', less: 'less time', new: '+ new', gone: '− gone' };
   return [
     ...Object.entries(words).map(([name, word]) => key('states', String(STATES.indexOf(name)), c[name], word)),
-    h('span.key', {}, swatch(css(colours.neutral())), 'same, or not proven'),
+    h(
+      'span.key',
+      { title: 'noise can explain the difference, or it is too small to matter' },
+      swatch(css(colours.neutral())),
+      'same, or not proven',
+    ),
     h(
       'span.dim',
-      { title: 'the strength of a colour follows the square root of the change' },
+      { title: 'a point is one percent of the total; the strength of a colour follows the square root of the change' },
       `full colour: ${model.most.toFixed(1)} points of the total`,
     ),
   ];

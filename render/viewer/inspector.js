@@ -29,6 +29,7 @@ function row(label, ...values) {
 function sideBySide(model, label, pair, totals) {
   const unit = model.unit;
   if (model.sides === 1) return row(label, amount(pair[1], unit), percent(pair[1], totals[1]));
+  if (!pair[0] && !pair[1]) return row(label, amount(0, unit), amount(0, unit), '–');
   const delta = pair[1] - pair[0];
   const points = (100 * delta) / Math.max(...totals, 1e-9);
   const both = (/** @type {string} */ large, /** @type {string[]} */ ...small) =>
@@ -37,11 +38,7 @@ function sideBySide(model, label, pair, totals) {
     label,
     both(amount(pair[0], unit), percent(pair[0], totals[0])),
     both(amount(pair[1], unit), percent(pair[1], totals[1])),
-    both(
-      signedAmount(delta, unit),
-      pair[0] ? `${signedPercent(delta, pair[0])} of base` : 'none in base',
-      `${points >= 0 ? '+' : '−'}${Math.abs(points).toFixed(2)} points`,
-    ),
+    both(signedAmount(delta, unit), pair[0] ? `${signedPercent(delta, pair[0])} of base` : 'none in base', pointsText(points)),
   );
 }
 
@@ -81,7 +78,7 @@ function neighbourList(model, title, list, pick) {
           h(
             'button.link',
             { type: 'button', title: model.functions[func].name, onclick: () => pick(func) },
-            model.functions[func].name,
+            listName(model.functions[func].name),
           ),
           h('span', {}, percent(sum[1] || sum[0], sum[1] ? totals[1] : totals[0])),
         ),
@@ -135,11 +132,39 @@ export function overview(model, pick) {
  * @typedef {{pick: (func: number) => void, around: (func: number, which: 'callers'|'callees'|'both') => void, copy: (text: string, what: string) => void, zoom: (node: number) => void}} Actions
  */
 
+const POINTS_HINT = 'points: percent of the total; a function that went from 3 % to 5 % of it gained 2 points';
+
+/** @param {number} points */
+function pointsText(points) {
+  const size = Math.abs(points).toFixed(2);
+  return `${size === '0.00' ? '±' : points > 0 ? '+' : '−'}${size} points`;
+}
+
+/** What was done to head's figures. @param {Model} model */
+function scaleHint({ meta, factor }) {
+  return factor === 1 ? 'as measured' : `measured × ${factor.toPrecision(4)}, so that both sides compare ${meta.scaleWords}`;
+}
+
+/** What a total is when the load is read the other way, where the two ways disagree. @param {Model} model @param {number} base @param {number} head scaled */
+function otherReading({ meta, factor, unit }, base, head) {
+  if (!meta.otherFactor || !(factor > 0)) return null;
+  const other = (head / factor) * meta.otherFactor;
+  const title = 'the recordings do not tell which of the two holds: see the top of the page';
+  return h(
+    'p.dim.reading',
+    { title },
+    `Compared ${meta.otherWords}: ${amount(base, unit)} → ${amount(other, unit)}, ${signedPercent(other - base, base)}`,
+  );
+}
+
 /** Time of a frame, or of a function in all its frames. @param {Model} model @param {number[]} total @param {number[]} self @param {boolean} titled */
 function figures(model, total, self, titled) {
   const totals = model.totals();
-  const titles = model.sides === 1 ? ['time', 'of total'] : ['base', 'head, scaled', 'difference'];
-  const head = h('thead', {}, h('tr', {}, h('th'), ...titles.map((title) => h('th', { scope: 'col' }, title))));
+  const scaled = model.factor === 1 ? 'head' : 'head, scaled';
+  const titles = model.sides === 1 ? ['time', 'of total'] : ['base', scaled, 'difference'];
+  const hints = model.sides === 1 ? ['', ''] : ['', scaleHint(model), POINTS_HINT];
+  const cells = titles.map((text, i) => h('th', { scope: 'col', title: hints[i] }, text));
+  const head = h('thead', {}, h('tr', {}, h('th'), ...cells));
   const body = h('tbody', {}, sideBySide(model, 'total', total, totals), sideBySide(model, 'self', self, totals));
   return h('table', {}, titled && head, body);
 }
@@ -200,6 +225,15 @@ function buttons(model, node, actions) {
   );
 }
 
+/** A function has its own verdict: of all its frames together. @param {Model} model @param {import('./symbols.js').Func} f @param {number} node */
+function everywhere(model, f, node) {
+  const count = model.framesOf(f.id).length;
+  const places = count === 1 ? 'only here' : `in ${count} places`;
+  const state = model.shownMetric.tested && !model.filtered ? f.total?.state : undefined;
+  const differs = state && state !== model.stateOf(node);
+  return `This function, ${places}${differs ? `: ${STATE_WORDS[/** @type {keyof STATE_WORDS} */ (state)]}` : ''}`;
+}
+
 /** @param {Model} model @param {number} node @param {boolean} pinned @param {Actions} actions */
 export function inspect(model, node, pinned, actions) {
   const func = model.tree.func[node];
@@ -215,7 +249,8 @@ export function inspect(model, node, pinned, actions) {
     ...provenance(model, f, node),
     ...(model.sides === 2 ? verdictOf(model, f, node) : []),
     table,
-    h('section', {}, h('h3', {}, 'This function everywhere'), figures(model, scaled(total), scaled(self), false)),
+    otherReading(model, .../** @type {[number, number]} */ (model.valueOf(node))),
+    h('section', {}, h('h3', {}, everywhere(model, f, node)), figures(model, scaled(total), scaled(self), false)),
     pinned && neighbourList(model, 'Callers', neighbours(model, func, true), actions.pick),
     pinned && neighbourList(model, 'Callees', neighbours(model, func, false), actions.pick),
     pinned && buttons(model, node, actions),

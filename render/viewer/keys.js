@@ -6,6 +6,15 @@ import { pathOf } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 
+const WORDS = [
+  ['base, head', 'the recording before the change, and the one after it'],
+  ['scaled', "head's figures are multiplied so that both sides compare although one recorded longer or had more to do"],
+  ['points', 'percent of the total: from 3 % to 5 % of it is +2 points'],
+  ['self, total', 'time in the function itself; with all that it calls'],
+  ['not proven', 'noise can explain the difference; more or longer recordings tell more'],
+  ['moved', 'the same code under another name or caller'],
+  ['user, library, system', 'the program itself; code of others; the kernel, the C library, language runtimes'],
+];
 const KEYS = [
   ['← → ↑ ↓', 'sibling, parent, child'],
   ['Enter', 'zoom to the selected frame'],
@@ -33,6 +42,9 @@ export function helpDialog() {
       {},
       'Each box is a function; boxes below it are what it called. Width is time. Only a change that noise cannot explain is coloured: orange takes more time, blue takes less, hatched is new or gone.',
     ),
+    h('h2', {}, 'Words'),
+    h('table', {}, h('tbody', {}, ...WORDS.map(([word, what]) => h('tr', {}, h('th', {}, word), h('td', {}, what))))),
+    h('h2', {}, 'Keys'),
     h('table', {}, h('tbody', {}, ...KEYS.map(([key, what]) => h('tr', {}, h('th', {}, h('kbd', {}, key)), h('td', {}, what))))),
     h('form', { method: 'dialog' }, h('button', {}, 'Close')),
   );
@@ -78,7 +90,7 @@ function move(app, key) {
     key === 'ArrowUp' || key === 'ArrowDown'
       ? vertical(app, node, key === 'ArrowDown')
       : sibling(app, node, key === 'ArrowRight');
-  if (to >= 0) app.selectNode(to);
+  if (to >= 0) app.picture.select(to);
 }
 
 /** @param {App} app */
@@ -91,11 +103,11 @@ function aroundSelected(app) {
 /** @type {Record<string, (app: App) => void>} */
 const ACTIONS = {
   Enter: (app) => app.model.selected >= 0 && app.set({ zoom: pathOf(app.model.tree, app.model.functions, app.model.selected) }),
-  Backspace: () => history.back(),
+  Backspace: (app) => app.back(),
   0: (app) => app.set({ zoom: '' }),
-  '/': (app) => app.search.focus(),
-  n: (app) => app.nextMatch(1),
-  N: (app) => app.nextMatch(-1),
+  '/': (app) => app.searching.field?.focus(),
+  n: (app) => app.searching.next(1),
+  N: (app) => app.searching.next(-1),
   b: (app) => app.model.sides === 2 && app.set({ view: 'base' }),
   h: (app) => app.model.sides === 2 && app.set({ view: 'head' }),
   d: (app) => app.model.sides === 2 && app.set({ view: 'diff' }),
@@ -109,14 +121,14 @@ const ACTIONS = {
   i: (app) => app.set({ inverted: !app.state.inverted, zoom: '', selected: '' }),
   x: (app) => aroundSelected(app),
   c: (app) => app.copySelection(),
-  '?': (app) => app.help.showModal(),
+  '?': (app) => app.showHelp(),
   Escape: (app) => app.set({ selected: '', search: '', picked: '', origins: '', states: '' }),
 };
 
 /** @param {App} app @param {KeyboardEvent} event */
 export function onKey(app, event) {
   const target = /** @type {HTMLElement} */ (event.target);
-  if (event.ctrlKey || event.metaKey || event.altKey || app.help.open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || app.help?.open) return;
   const isBox = target.tagName === 'INPUT' && /** @type {HTMLInputElement} */ (target).type === 'checkbox';
   if (!isBox && /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
     if (event.key === 'Escape') target.blur();

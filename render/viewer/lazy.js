@@ -31,9 +31,9 @@ export class LazyTree {
     this.source = source;
     this.functions = functions;
     this.weights = weights;
-    this.count = 0;
+    /** @type {number} */ this.count = 0;
     const room = 4096;
-    this.func = new Int32Array(room);
+    /** @type {Int32Array} */ this.func = new Int32Array(room);
     this.parent = new Int32Array(room);
     this.depth = new Int32Array(room);
     this.state = new Uint8Array(room);
@@ -68,7 +68,7 @@ export class LazyTree {
   /** @param {number} parent @param {number} func @param {number} state @param {number} direction */
   add(parent, func, state, direction) {
     if (this.count === this.func.length) this.grow();
-    const node = this.count++;
+    /** @type {number} */ const node = this.count++;
     this.func[node] = func;
     this.parent[node] = parent;
     this.depth[node] = parent < 0 ? 0 : this.depth[parent] + 1;

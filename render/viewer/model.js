@@ -6,7 +6,8 @@ import { countRemoved, depthBelow, removedWidths, sideOf, walkWide } from './lay
 import { matchAll, patternOf } from './pattern.js';
 import { nodeAt } from './state.js';
 import { hashOf, STATES } from './symbols.js';
-import { covered, filteredSelf, functionSums, withoutSystem } from './tree.js';
+import { withoutSystem } from './system.js';
+import { covered, filteredSelf, functionSums } from './tree.js';
 
 const PROVEN = ['more', 'less', 'new', 'gone'];
 /** Below this part of the width nothing is looked for in a tree that is made while it is looked at. */
@@ -164,6 +165,11 @@ export class Model {
     if (this.isNew('gone', this.tree, showsGone)) this.gone = showsGone ? removedWidths(this.callTree) : null;
   }
 
+  /** What is drawn as wide as it is, by node; null for a tree that is made while it is looked at. */
+  get widths() {
+    return this.tree.isLazy ? null : this.gone || this.tree.total[this.side];
+  }
+
   /** Percent of [base, head] that the system frames' toggle hides. */
   hiddenShares() {
     return this.hidden.map((value, side) => (this.shownBefore[side] ? (100 * value) / this.shownBefore[side] : 0));
@@ -260,10 +266,21 @@ export class Model {
       const state = tree.state[node];
       if (state === 2 || state === 3) most = Math.max(most, Math.abs(this.pointsOf(node)));
     };
+    // Around a function a frame keeps the colour that it has in the call tree.
+    if (tree.isLazy && /** @type {import('./lazy.js').LazyTree} */ (tree).around) return this.largestOfCalls();
     // Of callers only the functions themselves were tested.
     if (tree.isLazy) for (let i = tree.first(0); i >= 0; i = tree.next(i)) see(i);
     else for (let i = 1; i < this.callTree.count; i++) see(i);
     return most;
+  }
+
+  /** The largest proven difference of the call tree, in points of what is drawn. */
+  largestOfCalls() {
+    const { count, state, total } = this.callTree;
+    let most = 0;
+    for (let i = 1; i < count; i++)
+      if (state[i] === 2 || state[i] === 3) most = Math.max(most, Math.abs(total[1][i] * this.factor - total[0][i]));
+    return Math.max(0.5, (100 * most) / this.scaleTotal());
   }
 
   /** @param {State} state */

@@ -44,6 +44,8 @@ export function crumbs(model, zoom) {
 /** What the root says of the picture. @param {import('./app.js').App} app */
 export function rootName(app) {
   const { model, state } = app;
+  const tested = model.sides === 2 && model.shownMetric.tested ? ': only the functions were tested, their callers stay grey' : '';
+  if (state.inverted && model.tree.isLazy) return `all – functions by their own time, their callers below${tested}`;
   if (model.sides === 1) return 'all';
   if (state.removed && app.canShowRemoved()) return 'all – gone since base';
   if (state.view !== 'diff') return `all – ${state.view}`;

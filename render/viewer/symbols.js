@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The function table. Of many functions a view asks for few: what is known of one is taken from the columns when it is asked for.
 
-import { hashHue } from './colour.js';
 import { Columns } from './block.js';
 
 export const ORIGINS = ['unknown', 'user', 'library', 'system'];
@@ -131,12 +130,30 @@ export class Func {
   }
 }
 
+/** The origins of all functions, by id. @param {Func[]} functions @returns {ArrayLike<number>} */
+export function originsOf(functions) {
+  return functions[0]?.table?.origin || functions.map((f) => f.origin);
+}
+
+/** The places of all functions in the shared order, by id. @param {Func[]} functions @returns {ArrayLike<number>} */
+export function ranksOf(functions) {
+  return functions[0]?.table?.rank || functions.map((f) => f.rank);
+}
+
 /** @param {Uint8Array} bytes @param {number} sides @returns {Func[]} */
 export function decodeFunctions(bytes, sides) {
   const table = new Symbols(bytes, sides);
   const out = new Array(table.count);
   for (let id = 0; id < table.count; id++) out[id] = new Func(table, id);
   return out;
+}
+
+/** The same hue for a function in every report, project and run. @param {string} key */
+export function hashHue(key) {
+  let hash = 2166136261;
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 16777619);
+  hash ^= hash >>> 15;
+  return (hash >>> 0) / 4294967296;
 }
 
 /** The short form of a key in an address. @param {string} key */

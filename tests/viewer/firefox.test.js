@@ -27,7 +27,7 @@ test('Firefox paints the report and answers', { skip, timeout: 180000 }, async (
     await firefox.open(pageUrl('diff'));
     await firefox.until('!!document.documentElement.dataset.ready');
     const box = await firefox.run(`(() => {
-      const { x, y, width, height } = document.querySelector('canvas.overlay').getBoundingClientRect();
+      const { x, y, width, height } = document.querySelector('.overlay').getBoundingClientRect();
       return { x, y, width, height };
     })()`);
     const names = ['parse', 'compress', 'new_audit', 'steady'];

@@ -95,7 +95,7 @@ reportTest('Tab reaches every control and the picture, in the order of the page'
 });
 
 reportTest('what has the focus is seen', 'diff', async (report) => {
-  for (const selector of ['.choice button', 'canvas.overlay', '.grid-body', '.splitter', '[data-keep=search]']) {
+  for (const selector of ['.choice button', '.overlay', '.grid-body', '.splitter', '[data-keep=search]']) {
     await report.page.focus(selector);
     await report.page.keyboard.press('Shift+Tab');
     await report.page.keyboard.press('Tab');
@@ -108,7 +108,7 @@ reportTest('what has the focus is seen', 'diff', async (report) => {
 });
 
 reportTest('the tree names the frame that has the focus, with figures and depth, and says it', 'diff', async (report) => {
-  await report.page.focus('canvas.overlay');
+  await report.page.focus('.overlay');
   const roles = await report.run(() => {
     const tree = /** @type {Element} */ (document.querySelector('[role=tree]'));
     const item = document.getElementById(tree.getAttribute('aria-activedescendant') || '');

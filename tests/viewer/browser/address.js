@@ -22,7 +22,7 @@ const look = (report) =>
     };
     return {
       picture: pixels('canvas.flame'),
-      marks: pixels('canvas.overlay'),
+      marks: [...document.querySelectorAll('.mark')].map((e) => e.hidden || JSON.stringify(e.getBoundingClientRect())).join(),
       controls: document.querySelector('.controls')?.textContent,
       crumbs: document.querySelector('.crumbs')?.textContent,
       inspector: document.querySelector('.inspector')?.textContent,
@@ -52,7 +52,7 @@ reportTest('a link opens what was seen', 'diff', async (report) => {
       await report.select('[aria-label="System frames are"]', 'fold');
     },
     async () => {
-      await report.page.focus('canvas.overlay');
+      await report.page.focus('.overlay');
       await report.press('i', 'b', '1');
       await report.select('[aria-label=Palette]', 'classic');
     },

@@ -56,8 +56,8 @@ reportTest(
     const { k, l } = await report.hash();
     assert.ok(k && k === l);
     const active = async () => (await report.text('#active-frame')).split(',')[0];
-    await report.press('ArrowDown');
-    assert.equal(await active(), 'malloc');
+    assert.equal(await active(), 'malloc', 'the function itself is selected');
+    assert.equal(await report.text('.inspector h2'), 'malloc');
     await report.press('ArrowUp', 'ArrowUp');
     assert.equal(await active(), 'main');
     await report.press('Enter');

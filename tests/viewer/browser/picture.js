@@ -191,3 +191,36 @@ reportTest(
   },
   { context: { deviceScaleFactor: 2 } },
 );
+
+/* What is where, and what is drawn; kept at the first frame that has a picture. */
+const LOOK = `window.lookAt = () => {
+  const canvas = document.querySelector('canvas.flame');
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+  copy.drawImage(canvas, 0, 0);
+  const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+  const sum = new Uint32Array(data.buffer).reduce((a, b) => (Math.imul(a, 31) + b) | 0, 0);
+  const boxes = ['header', '.controls', '.crumbs', '.flame-host', '.functions', '.inspector', 'footer'].map((s) => {
+    const { x, y, width, height } = document.querySelector(s).getBoundingClientRect();
+    return [s, x, y, width, height].join(' ');
+  });
+  return { sum, boxes, bars: document.querySelector('header').textContent + document.querySelector('.controls').textContent };
+};
+const look = () => requestAnimationFrame(() => {
+  if (document.documentElement.dataset.painted) window.firstLook = window.lookAt();
+  else look();
+});
+look();`;
+
+for (const kind of ['diff', 'single'])
+  reportTest(
+    `"${kind}": the first picture is whole, and nothing moves when the rest is there`,
+    kind,
+    async (report) => {
+      const { first, now } = await report.run(() => {
+        const { firstLook, lookAt } = /** @type {any} */ (window);
+        return { first: firstLook, now: lookAt() };
+      });
+      assert.deepEqual(now, first);
+    },
+    { script: LOOK },
+  );

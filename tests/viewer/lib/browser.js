@@ -129,7 +129,7 @@ export class Report {
   /** The picture's place in the window. @returns {Promise<{x: number, y: number, width: number, height: number}>} */
   picture() {
     return this.run(() => {
-      const { x, y, width, height } = document.querySelector('canvas.overlay').getBoundingClientRect();
+      const { x, y, width, height } = document.querySelector('.overlay').getBoundingClientRect();
       return { x, y, width: Math.floor(width), height: Math.floor(height) };
     });
   }

@@ -25,6 +25,7 @@ export const lazy = await load('lazy');
 export const { Model } = await load('model');
 export const pattern = await load('pattern');
 export const state = await load('state');
+export const system = await load('system');
 export const symbols = await load('symbols');
 export const timeline = await load('timeline');
 export const tree = await load('tree');

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which boxes of a tree are on the screen, and where. No browser in here.
+
+import { leftOf } from './layout.js';
+
+/** @typedef {import('./layout.js').AnyTree} AnyTree */
+/** @typedef {{x: number, w: number, node: number, merged: number}} Box */
+
+/**
+ * @typedef {object} View of a tree
+ * @property {AnyTree} tree
+ * @property {(node: number) => number} width
+ * @property {Float64Array|null} widths the same as a column, where the tree is whole
+ * @property {number} zoom the node that fills the room
+ * @property {number} room how wide the picture is
+ * @property {number} top the first row on the screen
+ * @property {number} behind the row behind the last
+ */
+
+/**
+ * What is told of each box on the screen. Siblings narrower than one are told one by one, and then what they have together.
+ * @typedef {object} Painter
+ * @property {(row: number, x: number, w: number, node: number) => void} box
+ * @property {(node: number, weight: number) => void} narrow
+ * @property {(row: number, x: number, w: number, weight: number) => void} merged
+ */
+
+/** Narrow siblings are merged up to this width. */
+const WIDEST_RUN = 3;
+
+/** What fills the width: the zoomed node; callers and callees alike when nothing is zoomed. @param {View} view */
+function parts({ tree, zoom }) {
+  return tree.twin && zoom === 0 ? [1, tree.twin] : [zoom];
+}
+
+/** The node that stands for one: a function has one box between its callers and its callees. @param {AnyTree} tree @param {number} node */
+const shownAs = (tree, node) => (tree.twin && node === tree.twin ? 1 : node);
+
+/** @param {View} view */
+function scaleOf({ width, zoom, room }) {
+  return width(zoom) > 0 ? room / width(zoom) : 0;
+}
+
+/** Left edge and width of a node on screen. @param {View} view @param {number} node */
+export function placeOf(view, node) {
+  const { tree, width, zoom, room } = view;
+  if (!tree.holds(zoom, node)) return { x: 0, w: room };
+  const scale = scaleOf(view);
+  return { x: leftOf(tree, width, zoom, node) * scale, w: width(node) * scale };
+}
+
+/** Every row from left to right. @param {View} view @param {Painter} painter */
+export function walk(view, painter) {
+  const { tree, room, top, behind } = view;
+  const scale = scaleOf(view);
+  for (const part of scale ? parts(view) : []) {
+    // The root has no row of its own between callers and callees.
+    for (let at = tree.parent[part]; at >= (tree.twin ? 1 : 0); at = tree.parent[at]) {
+      const node = shownAs(tree, at);
+      const row = tree.row(node);
+      if (row >= top && row < behind) painter.box(row, 0, room, node);
+    }
+    if (view.widths) walkColumns(view, view.widths, painter, scale);
+    else walkMade(view, painter, part, scale);
+  }
+}
+
+/**
+ * A tree that is whole. One loop over its columns, since a page is drawn before the browser has compiled anything.
+ * @param {View} view @param {Float64Array} widths @param {Painter} painter @param {number} scale
+ */
+function walkColumns({ tree, zoom, top, behind }, widths, painter, scale) {
+  const { depth, end } = /** @type {import('./decode.js').Tree} */ (tree);
+  const last = end[zoom];
+  // By depth: where the next node begins, and the node behind its parent's subtree.
+  const lefts = new Float64Array(Math.max(behind, depth[zoom]) + 2);
+  const ends = new Int32Array(lefts.length).fill(last);
+  for (let node = zoom; node < last;) {
+    const level = depth[node];
+    const x = lefts[level];
+    const w = widths[node] * scale;
+    const shown = level >= top && level < behind;
+    if (w >= 1 || node === zoom) {
+      lefts[level] = x + w;
+      if (shown) painter.box(level, x, w, node);
+      lefts[level + 1] = x;
+      ends[level + 1] = end[node];
+      node = level + 1 < behind ? node + 1 : end[node];
+    } else if (w === 0) {
+      node = end[node];
+    } else {
+      let weight = 0;
+      do {
+        weight += widths[node];
+        if (shown && widths[node]) painter.narrow(node, widths[node]);
+        node = end[node];
+      } while (node < ends[level] && widths[node] * scale < 1 && (weight + widths[node]) * scale < WIDEST_RUN);
+      lefts[level] = x + weight * scale;
+      if (shown) painter.merged(level, x, weight * scale, weight);
+    }
+  }
+}
+
+/**
+ * A tree that is made while it is looked at; a screen ahead, so that there is something to scroll to.
+ * @param {View} view @param {Painter} painter @param {number} part @param {number} scale
+ */
+function walkMade(view, painter, part, scale) {
+  const { tree, width, top, behind } = view;
+  const ahead = behind - top;
+  // By level below `part`: the node to come, and where it begins.
+  const nodes = [part];
+  const lefts = [0];
+  for (let level = 0; level >= 0;) {
+    const node = nodes[level];
+    if (node < 0) {
+      level--;
+      continue;
+    }
+    const x = lefts[level];
+    const w = width(node) * scale;
+    const row = tree.row(node);
+    const shown = row >= top && row < behind;
+    if (w < 1) {
+      const run = runOf(view, node, scale, shown ? painter : null);
+      nodes[level] = run.next;
+      lefts[level] = x + run.weight * scale;
+      if (shown && run.weight) painter.merged(row, x, run.weight * scale, run.weight);
+      continue;
+    }
+    nodes[level] = level ? tree.next(node) : -1;
+    lefts[level] = x + w;
+    if (shown && shownAs(tree, node) === node) painter.box(row, x, w, node);
+    if (tree.upward(node) ? row <= top - ahead : row >= behind + ahead) continue;
+    nodes[++level] = tree.first(node);
+    lefts[level] = x;
+  }
+}
+
+/** Narrow siblings from a node on. @param {View} view @param {number} node @param {number} scale @param {Painter|null} painter */
+function runOf({ tree, width }, node, scale, painter) {
+  let weight = 0;
+  let count = 0;
+  let first = node;
+  let next = node;
+  do {
+    const own = width(next);
+    if (own > 0) {
+      if (!count++) first = next;
+      weight += own;
+      painter?.narrow(next, own);
+    }
+    next = tree.next(next);
+  } while (next >= 0 && width(next) * scale < 1 && (weight + width(next)) * scale < WIDEST_RUN);
+  return { first, next, weight, count };
+}
+
+/** The box at a place of a row, or null. @param {View} view @param {number} row @param {number} x @returns {Box|null} */
+export function boxAt(view, row, x) {
+  const { tree, room } = view;
+  const scale = scaleOf(view);
+  for (const part of scale && x >= 0 && x < room ? parts(view) : []) {
+    for (let at = part; at >= (tree.twin ? 1 : 0); at = tree.parent[at])
+      if (tree.row(shownAs(tree, at)) === row) return { x: 0, w: room, node: shownAs(tree, at), merged: 1 };
+    const box = boxBelow(view, part, scale, row, x);
+    if (box) return box;
+  }
+  return null;
+}
+
+/** @param {View} view @param {number} node @param {number} scale @param {number} row @param {number} x @returns {Box|null} */
+function boxBelow(view, node, scale, row, x) {
+  const { tree, width } = view;
+  let left = 0;
+  for (let at = tree.first(node); at >= 0;) {
+    const narrow = width(at) * scale < 1;
+    const run = narrow ? runOf(view, at, scale, null) : { first: at, next: tree.next(at), weight: width(at), count: 1 };
+    const w = run.weight * scale;
+    if (w > 0 && x < left + Math.max(w, 1)) {
+      if (tree.row(at) === row) return { x: left, w, node: run.first, merged: run.count };
+      // Nothing stands below what is too narrow, and nothing in a row that was passed already.
+      if (narrow || x >= left + w || tree.row(at) < row === tree.upward(at)) return null;
+      at = tree.first(at);
+    } else {
+      left += w;
+      at = run.next;
+    }
+  }
+  return null;
+}
