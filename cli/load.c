@@ -12,13 +12,14 @@
 #include <sys/stat.h>
 
 /* The start of a file decides whether it is a recording, which is streamed, or a profile, which is read whole. */
-enum { HEAD_BYTES = 16, MAX_NOTICE_BYTES = 1 << 16 };
+enum { HEAD_BYTES = 16, FIRST_BYTES = 1 << 20, MAX_NOTICE_BYTES = 1 << 16 };
 static const size_t max_file_bytes = (size_t)2 << 30;
 
 struct source {
 	const char *name;  /* as it stands in messages */
 	int fd;            /* owned, unless it is standard input */
 	bool is_stream;    /* what has been read of it is gone */
+	uint64_t offset;   /* so much of it has been read */
 	bool is_directory; /* what `perf record --threads` leaves; `fd` is its file `data` */
 	uint8_t head[HEAD_BYTES];
 	size_t head_bytes;
@@ -49,10 +50,37 @@ static bool enter_directory(struct source *source, struct error *err)
 	return true;
 }
 
+/* Of a file its own position stays at the start. */
+static bool read_on(void *context, void *into, size_t room, size_t *got, struct error *err)
+{
+	struct source *source = context;
+	ssize_t count;
+
+	do {
+		count = source->is_stream ? read(source->fd, into, room) : pread(source->fd, into, room, (off_t)source->offset);
+	} while (count < 0 && errno == EINTR);
+	if (count < 0)
+		return error_set_errno(err, errno, "cannot read %s", source->name);
+	source->offset += (uint64_t)count;
+	*got = (size_t)count;
+	return true;
+}
+
+static bool read_head(struct source *source, struct error *err)
+{
+	size_t got = 1;
+
+	while (source->head_bytes < HEAD_BYTES && got > 0) {
+		if (!read_on(source, source->head + source->head_bytes, HEAD_BYTES - source->head_bytes, &got, err))
+			return false;
+		source->head_bytes += got;
+	}
+	return true;
+}
+
 static bool source_open(const char *name, struct source *source, struct error *err)
 {
 	bool is_stdin = strcmp(name, "-") == 0;
-	ssize_t got = 1;
 
 	*source = (struct source){ .name = is_stdin ? "standard input" : name, .fd = STDIN_FILENO };
 	if (!is_stdin)
@@ -63,24 +91,13 @@ static bool source_open(const char *name, struct source *source, struct error *e
 			name);
 	if (source->fd < 0)
 		return error_set_errno(err, errno, "cannot read %s", name);
-	if (!enter_directory(source, err)) {
-		source_close(source);
-		return false;
+	if (enter_directory(source, err)) {
+		source->is_stream = lseek(source->fd, 0, SEEK_CUR) < 0;
+		if (read_head(source, err))
+			return true;
 	}
-	source->is_stream = lseek(source->fd, 0, SEEK_CUR) < 0;
-	while (source->head_bytes < HEAD_BYTES && got != 0) {
-		uint8_t *into = source->head + source->head_bytes;
-		size_t room = HEAD_BYTES - source->head_bytes;
-
-		got = source->is_stream ? read(source->fd, into, room) : pread(source->fd, into, room, (off_t)source->head_bytes);
-		if (got < 0 && errno != EINTR) {
-			error_set_errno(err, errno, "cannot read %s", source->name);
-			source_close(source);
-			return false;
-		}
-		source->head_bytes += got > 0 ? (size_t)got : 0;
-	}
-	return true;
+	source_close(source);
+	return false;
 }
 
 /*
@@ -99,22 +116,61 @@ static bool is_own(const struct profile *profile)
 	return strncmp(profile_string(profile, profile->facts.tool), "kelvin ", 7) == 0;
 }
 
+/* Enough to tell what it is, a first line of folded stacks with it. */
+static bool read_first(struct source *source, struct buffer *bytes, struct error *err)
+{
+	size_t got = 1;
+
+	buffer_append(bytes, source->head, source->head_bytes);
+	while (bytes->size < FIRST_BYTES && got > 0) {
+		char *into = buffer_reserve(bytes, FIRST_BYTES - bytes->size);
+
+		if (!into)
+			return error_set_memory(err);
+		if (!read_on(source, into, FIRST_BYTES - bytes->size, &got, err))
+			return false;
+		buffer_commit(bytes, got);
+	}
+	return buffer_ok(bytes, err);
+}
+
+static bool read_rest(struct source *source, struct buffer *bytes, struct error *err)
+{
+	char path[32];
+
+	if (!source->is_stream)
+		bytes->size = 0;
+	snprintf(path, sizeof(path), "/dev/fd/%d", source->fd);
+	return file_read(source->fd == STDIN_FILENO ? "-" : source->is_stream ? path : source->name, bytes, err);
+}
+
+static bool read_profile(struct source *source, struct buffer *bytes, struct profile **profile, struct error *err)
+{
+	struct profile_text text = { .read = read_on, .context = source };
+
+	if (!read_first(source, bytes, err))
+		return false;
+	if (bytes->size == FIRST_BYTES && profile_bytes_kind(bytes->data, bytes->size) == PROFILE_BYTES_FOLDED) {
+		text.head = bytes->data;
+		text.head_bytes = bytes->size;
+		return profile_read_folded(&text, source->name, profile, err);
+	}
+	if (!read_rest(source, bytes, err))
+		return false;
+	if (profile_bytes_kind(bytes->data, bytes->size) == PROFILE_BYTES_PPROF)
+		keep_memory();
+	return profile_read(bytes->data, bytes->size, source->name, profile, err);
+}
+
 static bool load_profile(
 	struct source *source, const struct symbolize_options *options, struct profile **profile, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *loaded = NULL;
 	struct buffer bytes;
-	char path[32];
 	bool ok;
 
 	buffer_init(&bytes, max_file_bytes);
-	if (source->is_stream)
-		buffer_append(&bytes, source->head, source->head_bytes);
-	snprintf(path, sizeof(path), "/dev/fd/%d", source->fd);
-	ok = file_read(source->fd == STDIN_FILENO ? "-" : source->is_stream ? path : source->name, &bytes, err);
-	if (ok && profile_bytes_kind(bytes.data, bytes.size) == PROFILE_BYTES_PPROF)
-		keep_memory();
-	ok = ok && profile_read(bytes.data, bytes.size, source->name, &loaded, err);
+	ok = read_profile(source, &bytes, &loaded, err);
 	buffer_deinit(&bytes);
 	if (!ok)
 		return false;

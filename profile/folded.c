@@ -6,7 +6,8 @@
 
 /* Brendan Gregg's folded stacks (FlameGraph, stackcollapse-*.pl): `root;...;leaf count`, one stack a line. */
 
-enum { MAX_FRAMES = 1 << 16 };
+enum { MAX_FRAMES = 1 << 16, PIECE_BYTES = 1 << 20 };
+static const size_t max_piece_bytes = (size_t)1 << 31;
 
 /* Where a frame stands that is not inlined into the one before it, and the stack that it is put on. */
 struct folded_start {
@@ -28,6 +29,13 @@ struct folded_reader {
 	struct folded_start *starts;
 	size_t start_count, start_capacity;
 };
+
+static void folded_reader_deinit(struct folded_reader *r)
+{
+	profile_destroy(r->profile);
+	free(r->frames);
+	free(r->starts);
+}
 
 static bool fail_line(const struct folded_reader *r, struct error *err, const char *why)
 {
@@ -222,6 +230,21 @@ static bool read_lines(struct folded_reader *r, const char *text, size_t size, s
 			return false;
 		text = stop + 1;
 	}
+	return true;
+}
+
+static bool begin(struct folded_reader *r, struct error *err)
+{
+	struct profile_run run = { .exit_status = -1 };
+	struct profile_thread thread = { 0 };
+
+	*r = (struct folded_reader){ .kernel_mapping = PROFILE_NONE, .text = "", .end = "" };
+	return profile_create(&r->profile, err) && profile_add_run(r->profile, &run, &thread.run, err) &&
+	       profile_add_thread(r->profile, &thread, &r->thread, err);
+}
+
+static bool check(struct folded_reader *r, struct error *err)
+{
 	if (r->stacks > 0 && r->two_counts == r->stacks)
 		return error_set(err, ERROR_FORMAT,
 			"two counts on every line: this is a difference of two profiles (difffolded.pl); give the two themselves");
@@ -232,130 +255,97 @@ static bool read_lines(struct folded_reader *r, const char *text, size_t size, s
 
 bool folded_read(const char *text, size_t size, const char *name, struct profile **profile, struct error *err)
 {
-	struct folded_reader r = { .kernel_mapping = PROFILE_NONE, .text = "", .end = "" };
-	struct profile_run run = { .exit_status = -1 };
-	struct profile_thread thread = { 0 };
-	bool ok;
+	CLEANUP(folded_reader_deinit) struct folded_reader r;
 
-	if (!profile_create(&r.profile, err))
+	if (!begin(&r, err))
 		return false;
-	ok = profile_add_run(r.profile, &run, &thread.run, err) && profile_add_thread(r.profile, &thread, &r.thread, err) &&
-	     read_lines(&r, text, size, err);
-	free(r.frames);
-	free(r.starts);
-	if (ok) {
-		*profile = r.profile;
-		return true;
-	}
-	profile_destroy(r.profile);
-	return error_prefix(err, "cannot read %s", name);
-}
-
-/* One line to be written: its text lies in a common buffer. */
-struct folded_line {
-	size_t offset, size;
-	int64_t count;
-	const char *base;
-};
-
-static int compare_lines(const void *left, const void *right)
-{
-	const struct folded_line *a = left, *b = right;
-	size_t size = a->size < b->size ? a->size : b->size;
-	int order = memcmp(a->base + a->offset, b->base + b->offset, size);
-
-	if (order != 0)
-		return order;
-	return a->size < b->size ? -1 : a->size > b->size;
-}
-
-/* A `;` or a line end within a name would break the line. */
-static void append_name(const char *name, struct buffer *out)
-{
-	for (;;) {
-		size_t plain = strcspn(name, ";\n\r");
-
-		buffer_append(out, name, plain);
-		name += plain;
-		if (!*name)
-			return;
-		buffer_append_byte(out, *name++ == ';' ? ':' : ' ');
-	}
-}
-
-static void append_location(const struct profile *profile, uint32_t id, struct buffer *out)
-{
-	const struct profile_location *location = &profile->locations[id];
-	bool kernel = location->mapping != PROFILE_NONE && profile->mappings[location->mapping].kind == PROFILE_MAPPING_KERNEL;
-
-	for (uint32_t k = location->line_count; k-- > 0;) {
-		const struct profile_line *line = &profile->lines[location->first_line + k];
-
-		buffer_append_byte(out, ';');
-		append_name(profile_string(profile, profile->functions[line->function].name), out);
-		if (kernel)
-			buffer_append_string(out, "_[k]");
-		else if (k + 1 < location->line_count)
-			buffer_append_string(out, "_[i]");
-	}
-}
-
-static bool append_stack(
-	const struct profile *profile, uint32_t stack, uint32_t **path, size_t *capacity, struct buffer *out, struct error *err)
-{
-	size_t depth = 0;
-
-	for (; stack; stack = profile->stacks[stack].parent) {
-		if (!ARRAY_RESERVE(path, capacity, depth + 1, ARRAY_MAX_IDS, err))
-			return false;
-		(*path)[depth++] = profile->stacks[stack].location;
-	}
-	while (depth > 0)
-		append_location(profile, (*path)[--depth], out);
+	if (!read_lines(&r, text, size, err) || !check(&r, err))
+		return error_prefix(err, "cannot read %s", name);
+	*profile = TAKE(r.profile);
 	return true;
 }
 
-static void append_sorted(struct folded_line *lines, size_t count, struct buffer *out)
-{
-	qsort(lines, count, sizeof(*lines), compare_lines);
-	for (size_t i = 0; i < count;) {
-		int64_t sum = 0;
-		size_t first = i;
+/* ---- Piece by piece ---- */
 
-		while (i < count && compare_lines(&lines[first], &lines[i]) == 0)
-			sum = saturating_add(sum, lines[i++].count);
-		buffer_append(out, lines[first].base + lines[first].offset, lines[first].size);
-		buffer_printf(out, " %lld\n", (long long)sum);
-	}
+/* What has been read and is still needed: from the stack before on, which the next one is compared with. */
+struct piece {
+	char *bytes; /* owned */
+	size_t size, capacity;
+	size_t done; /* lines up to here are read */
+};
+
+static void piece_deinit(struct piece *piece)
+{
+	free(piece->bytes);
 }
 
-bool profile_write_folded(const struct profile *profile, struct buffer *out, struct error *err)
+/* Makes room behind what is still needed. */
+static bool move_on(struct folded_reader *r, struct piece *piece, struct error *err)
 {
-	CLEANUP(cleanup_free) struct folded_line *lines = calloc(profile->sample_count + 1, sizeof(*lines));
-	CLEANUP(cleanup_free) uint32_t *path = NULL;
-	size_t capacity = 0;
-	struct buffer text;
-	bool ok = true;
+	size_t before = r->stacks ? (size_t)(r->text - piece->bytes) : piece->done, before_size = (size_t)(r->end - r->text);
+	char *moved;
 
-	if (!lines)
-		return error_set_memory(err);
-	buffer_init(&text, out->max_bytes);
-	for (size_t i = 0; ok && i < profile->sample_count; i++) {
-		const struct profile_thread *thread = &profile->threads[profile->samples[i].thread];
-		size_t offset = text.size;
-
-		append_name(profile_string(profile, thread->process_name), &text);
-		ok = append_stack(profile, profile->samples[i].stack, &path, &capacity, &text, err);
-		/* Without a comm the line starts with its first frame. */
-		if (text.size > offset && !text.failed && text.data[offset] == ';')
-			offset++;
-		lines[i] = (struct folded_line){ offset, text.size - offset, profile->values[i * profile->value_type_count], NULL };
+	memmove(piece->bytes, piece->bytes + before, piece->size - before);
+	piece->size -= before;
+	piece->done -= before;
+	if (piece->size == piece->capacity) {
+		if (piece->capacity >= max_piece_bytes)
+			return error_set(err, ERROR_LIMIT, "line %zu is longer than %zu bytes", r->line + 1, max_piece_bytes);
+		moved = realloc(piece->bytes, 2 * piece->capacity);
+		if (!moved)
+			return error_set_memory(err);
+		piece->bytes = moved;
+		piece->capacity *= 2;
 	}
-	ok = ok && buffer_ok(&text, err);
-	for (size_t i = 0; ok && i < profile->sample_count; i++)
-		lines[i].base = text.data ? text.data : "";
-	if (ok)
-		append_sorted(lines, profile->sample_count, out);
-	buffer_deinit(&text);
-	return ok && buffer_ok(out, err);
+	if (r->stacks) {
+		r->text = piece->bytes;
+		r->end = r->text + before_size;
+	}
+	return true;
+}
+
+static bool read_whole_lines(struct folded_reader *r, struct piece *piece, struct error *err)
+{
+	const char *last = memrchr(piece->bytes + piece->done, '\n', piece->size - piece->done);
+	size_t end = last ? (size_t)(last + 1 - piece->bytes) : piece->done;
+	bool ok = read_lines(r, piece->bytes + piece->done, end - piece->done, err);
+
+	piece->done = end;
+	return ok;
+}
+
+static bool read_pieces(
+	struct folded_reader *r, struct piece *piece, const struct profile_text *text, bool *failed, struct error *err)
+{
+	size_t got = 1;
+
+	while (got > 0) {
+		if (!read_whole_lines(r, piece, err) || !move_on(r, piece, err))
+			return false;
+		*failed = !text->read(text->context, piece->bytes + piece->size, piece->capacity - piece->size, &got, err);
+		if (*failed)
+			return false;
+		piece->size += got;
+	}
+	return read_lines(r, piece->bytes + piece->done, piece->size - piece->done, err) && check(r, err);
+}
+
+bool profile_read_folded(const struct profile_text *text, const char *name, struct profile **profile, struct error *err)
+{
+	CLEANUP(folded_reader_deinit) struct folded_reader r;
+	CLEANUP(piece_deinit) struct piece piece = { .capacity = text->head_bytes > PIECE_BYTES ? text->head_bytes : PIECE_BYTES };
+	bool failed = false;
+
+	if (!begin(&r, err))
+		return false;
+	piece.bytes = malloc(piece.capacity);
+	if (!piece.bytes)
+		return error_set_memory(err);
+	if (text->head_bytes)
+		memcpy(piece.bytes, text->head, text->head_bytes);
+	piece.size = text->head_bytes;
+	if (!read_pieces(&r, &piece, text, &failed, err))
+		return failed ? false : error_prefix(err, "cannot read %s", name);
+	*profile = TAKE(r.profile);
+	return true;
 }

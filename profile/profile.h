@@ -374,6 +374,19 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 COMMON_MUST_CHECK
 bool profile_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
 
+/* A text as it is read. */
+struct profile_text {
+	const void *head; /* borrowed: what has been read of it already */
+	size_t head_bytes;
+	/* Up to `room` (never 0) bytes more; `*got` 0: its end. */
+	bool (*read)(void *context, void *into, size_t room, size_t *got, struct error *err);
+	void *context;
+};
+
+/* Folded stacks (PROFILE_BYTES_FOLDED), of which only the lines at hand are in memory: the text can be 70 times the profile. */
+COMMON_MUST_CHECK
+bool profile_read_folded(const struct profile_text *text, const char *name, struct profile **profile, struct error *err);
+
 enum profile_bytes_kind {
 	PROFILE_BYTES_PPROF,
 	PROFILE_BYTES_FOLDED,

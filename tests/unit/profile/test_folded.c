@@ -169,6 +169,105 @@ static void huge_lines_are_bounded(void **state)
 	buffer_deinit(&text);
 }
 
+/* A text that comes in pieces of chance. */
+struct drip {
+	const struct buffer *text;
+	size_t at, most;
+	uint64_t random;
+	bool fails; /* at its end */
+};
+
+static bool drip_read(void *context, void *into, size_t room, size_t *got, struct error *err)
+{
+	struct drip *drip = context;
+	size_t left = drip->text->size - drip->at, size;
+
+	if (left == 0 && drip->fails)
+		return error_set(err, ERROR_SYSTEM, "cannot read drip: it ran dry");
+	drip->random = drip->random * 6364136223846793005u + 1442695040888963407u;
+	size = 1 + (size_t)(drip->random >> 33) % drip->most;
+	size = size < room ? size : room;
+	*got = size < left ? size : left;
+	memcpy(into, drip->text->data + drip->at, *got);
+	drip->at += *got;
+	return true;
+}
+
+static bool read_drip(struct drip *drip, size_t head_bytes, struct profile **profile, struct error *err)
+{
+	const struct profile_text text = { drip->text->data, head_bytes, drip_read, drip };
+
+	drip->at = head_bytes;
+	return profile_read_folded(&text, "drip", profile, err);
+}
+
+/* Deep stacks that share much with the one before, comments, Windows' line ends, and one line longer than any piece. */
+static void fill_text(struct buffer *text)
+{
+	enum { LINES = 20000, LONG_NAME = 3 << 20 };
+
+	for (int i = 0; i < LINES; i++) {
+		for (int depth = 0; depth < 20; depth++)
+			buffer_printf(text, "f%d%s;", i >> (20 - depth), depth % 5 == 4 ? "_[i]" : "");
+		buffer_printf(text, "leaf%d%s %d%s\n", i, i % 7 ? "" : "_[k]", 1 + i % 3, i % 11 ? "" : "\r");
+		if (i % 1000 == 0)
+			buffer_append_string(text, "# a comment\n\n");
+		if (i == LINES / 2) {
+			memset(buffer_reserve(text, LONG_NAME), 'x', LONG_NAME);
+			buffer_commit(text, LONG_NAME);
+			buffer_append_string(text, " 7\n");
+		}
+	}
+	buffer_append_string(text, "the;last;line 5");
+}
+
+static void pieces_are_as_good_as_the_whole(void **state)
+{
+	static const struct {
+		size_t most, head_bytes;
+	} cases[] = { { 4 << 20, 0 }, { 4 << 20, 16 }, { 100000, 5000000 }, { 70001, 1 }, { 1999, 100000 } };
+	struct buffer text, whole;
+	struct profile *profile;
+	struct error err;
+
+	(void)state;
+	buffer_init(&text, 1 << 28);
+	buffer_init(&whole, 1 << 28);
+	fill_text(&text);
+	profile = read_profile(text.data, text.size);
+	assert_true(profile_write_folded(profile, &whole, &err));
+	buffer_append_byte(&whole, '\0');
+	profile_destroy(profile);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct drip drip = { .text = &text, .most = cases[i].most };
+
+		assert_true(read_drip(&drip, cases[i].head_bytes, &profile, &err));
+		expect_folded(profile, whole.data);
+		profile_destroy(profile);
+	}
+	buffer_deinit(&whole);
+	buffer_deinit(&text);
+}
+
+static void pieces_name_what_is_wrong(void **state)
+{
+	struct buffer text;
+	struct drip drip = { .text = &text, .most = 1000, .fails = true };
+	struct profile *profile;
+	struct error err;
+
+	(void)state;
+	buffer_init(&text, 1 << 28);
+	for (int i = 0; i < 1000; i++)
+		buffer_append_string(&text, "main;a 1\n");
+	assert_false(read_drip(&drip, 0, &profile, &err));
+	assert_string_equal(err.message, "cannot read drip: it ran dry");
+	buffer_append_string(&text, "main;a\n");
+	assert_false(read_drip(&drip, 0, &profile, &err));
+	assert_non_null(strstr(err.message, "cannot read drip: line 1001: no count at its end"));
+	buffer_deinit(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +277,8 @@ int main(void)
 		cmocka_unit_test(threads_lead_and_names_cannot_break_lines),
 		cmocka_unit_test(our_own_files_become_folded),
 		cmocka_unit_test(huge_lines_are_bounded),
+		cmocka_unit_test(pieces_are_as_good_as_the_whole),
+		cmocka_unit_test(pieces_name_what_is_wrong),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,21 @@ static bool reads_folded(const struct inputs *in, struct error *err)
 	return profile_read(in->text.data, in->text.size, "text", &profile, err);
 }
 
+static bool nothing_more(void *context, void *into, size_t room, size_t *got, struct error *err)
+{
+	(void)context, (void)into, (void)room, (void)err;
+	*got = 0;
+	return true;
+}
+
+static bool reads_pieces(const struct inputs *in, struct error *err)
+{
+	const struct profile_text text = { in->text.data, in->text.size, nothing_more, NULL };
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+	return profile_read_folded(&text, "text", &profile, err);
+}
+
 static bool writes_pprof(const struct inputs *in, struct error *err)
 {
 	struct buffer out;
@@ -87,8 +102,8 @@ static void expect_clean_failures(const struct inputs *in, bool (*act)(const str
 
 static void every_failed_allocation_is_an_error(void **state)
 {
-	static bool (*const acts[])(const struct inputs *in, struct error *err) = { reads_pprof, reads_folded, writes_pprof,
-		writes_folded, merges, makes_a_tree };
+	static bool (*const acts[])(const struct inputs *in, struct error *err) = { reads_pprof, reads_folded, reads_pieces,
+		writes_pprof, writes_folded, merges, makes_a_tree };
 	struct inputs in = { .profile = sample_profile() };
 
 	(void)state;
