@@ -6,7 +6,7 @@
 /*
  * Relative standard deviation of a function's share between processes of one binary, beyond what blocks of time within a process
  * show: placement of heap, stack and code, hash seeds, threads' schedules, what the garbage collector and the compiler at run time
- * decided. `others` covers nine of ten functions of the programs in tests/unit/diff/data/floor.csv with room for heavier tails;
+ * decided. `others` covers nine of ten functions of the programs in tests/unit/diff/data/floor.csv with room for heavier tails.
  * They were raised until pairs of those programs' processes flagged something in at most 5 of 100 cases.
  * `changed` is set lower, so that a change of code can be found at all, and is only where evidence_single() starts from: what
  * functions of unchanged code differ by in the pair at hand decides.
