@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/byte_reader.h"
 
-#include <string.h>
-
 void byte_reader_seek(struct byte_reader *r, size_t offset)
 {
 	if (r->failed || offset > (size_t)(r->end - r->start))
 		r->failed = true;
 	else
 		r->pos = r->start + offset;
-}
-
-const uint8_t *byte_reader_bytes(struct byte_reader *r, size_t size)
-{
-	const uint8_t *bytes = r->pos;
-
-	if (r->failed || size > byte_reader_left(r)) {
-		r->failed = true;
-		return NULL;
-	}
-	r->pos += size;
-	return bytes;
 }
 
 uint64_t byte_reader_uint(struct byte_reader *r, size_t size)
@@ -38,27 +24,7 @@ uint64_t byte_reader_uint(struct byte_reader *r, size_t size)
 	return value;
 }
 
-uint8_t byte_reader_u8(struct byte_reader *r)
-{
-	return (uint8_t)byte_reader_uint(r, 1);
-}
-
-uint16_t byte_reader_u16(struct byte_reader *r)
-{
-	return (uint16_t)byte_reader_uint(r, 2);
-}
-
-uint32_t byte_reader_u32(struct byte_reader *r)
-{
-	return (uint32_t)byte_reader_uint(r, 4);
-}
-
-uint64_t byte_reader_u64(struct byte_reader *r)
-{
-	return byte_reader_uint(r, 8);
-}
-
-uint64_t byte_reader_uleb128(struct byte_reader *r)
+uint64_t byte_reader_long_uleb128(struct byte_reader *r)
 {
 	uint64_t value = 0;
 
@@ -123,11 +89,6 @@ struct byte_reader byte_reader_split(struct byte_reader *r, size_t size)
 	if (!bytes)
 		return (struct byte_reader){ .failed = true };
 	return byte_reader_over(bytes, size);
-}
-
-void byte_reader_skip(struct byte_reader *r, size_t size)
-{
-	byte_reader_bytes(r, size);
 }
 
 void byte_reader_align(struct byte_reader *r, size_t alignment)

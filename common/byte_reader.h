@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Bounds-checked reading of foreign bytes (ELF, DWARF, perf records, pprof).
@@ -24,8 +25,9 @@ struct byte_reader {
 
 static inline struct byte_reader byte_reader_over(const void *bytes, size_t size)
 {
+	static const uint8_t nothing[sizeof(uint64_t)];
 	/* Never NULL, so that an empty reader answers a read of nothing. */
-	const uint8_t *start = bytes ? (const uint8_t *)bytes : (const uint8_t *)"";
+	const uint8_t *start = bytes ? (const uint8_t *)bytes : nothing;
 
 	return (struct byte_reader){ .start = start, .pos = start, .end = start + size };
 }
@@ -49,18 +51,68 @@ static inline bool byte_reader_ok(const struct byte_reader *r)
 void byte_reader_seek(struct byte_reader *r, size_t offset);
 
 /* The next `size` bytes, borrowed, or NULL when fewer are left. A size of 0 succeeds. */
-const uint8_t *byte_reader_bytes(struct byte_reader *r, size_t size);
+static inline const uint8_t *byte_reader_bytes(struct byte_reader *r, size_t size)
+{
+	const uint8_t *bytes = r->pos;
 
-uint8_t byte_reader_u8(struct byte_reader *r);
-uint16_t byte_reader_u16(struct byte_reader *r);
-uint32_t byte_reader_u32(struct byte_reader *r);
-uint64_t byte_reader_u64(struct byte_reader *r);
+	if (r->failed || size > byte_reader_left(r)) {
+		r->failed = true;
+		return NULL;
+	}
+	r->pos += size;
+	return bytes;
+}
+
+static inline uint8_t byte_reader_u8(struct byte_reader *r)
+{
+	const uint8_t *byte = byte_reader_bytes(r, 1);
+
+	return byte ? *byte : 0;
+}
+
+static inline uint16_t byte_reader_u16(struct byte_reader *r)
+{
+	const uint8_t *bytes = byte_reader_bytes(r, sizeof(uint16_t));
+	uint16_t value = 0;
+
+	if (bytes)
+		memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static inline uint32_t byte_reader_u32(struct byte_reader *r)
+{
+	const uint8_t *bytes = byte_reader_bytes(r, sizeof(uint32_t));
+	uint32_t value = 0;
+
+	if (bytes)
+		memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static inline uint64_t byte_reader_u64(struct byte_reader *r)
+{
+	const uint8_t *bytes = byte_reader_bytes(r, sizeof(uint64_t));
+	uint64_t value = 0;
+
+	if (bytes)
+		memcpy(&value, bytes, sizeof(value));
+	return value;
+}
 
 /* An unsigned number of 1, 2, 4 or 8 bytes; any other size fails. */
 uint64_t byte_reader_uint(struct byte_reader *r, size_t size);
 
 /* DWARF 5, 7.6. Fails on numbers that do not fit 64 bits; never reads more than 10 bytes. */
-uint64_t byte_reader_uleb128(struct byte_reader *r);
+uint64_t byte_reader_long_uleb128(struct byte_reader *r);
+static inline uint64_t byte_reader_uleb128(struct byte_reader *r)
+{
+	/* Most are of one byte. */
+	if (!r->failed && r->pos < r->end && *r->pos < 0x80)
+		return *r->pos++;
+	return byte_reader_long_uleb128(r);
+}
+
 int64_t byte_reader_sleb128(struct byte_reader *r);
 
 /* A NUL-terminated string, borrowed, its size without the NUL in `*size` (may be NULL). NULL when no NUL is left. */
@@ -69,7 +121,10 @@ const char *byte_reader_string(struct byte_reader *r, size_t *size);
 /* A reader over the next `size` bytes, which this one skips; a failed one when fewer are left. */
 struct byte_reader byte_reader_split(struct byte_reader *r, size_t size);
 
-void byte_reader_skip(struct byte_reader *r, size_t size);
+static inline void byte_reader_skip(struct byte_reader *r, size_t size)
+{
+	byte_reader_bytes(r, size);
+}
 
 /* Skips to the next multiple of `alignment` (a power of two), counted from the start. */
 void byte_reader_align(struct byte_reader *r, size_t alignment);

@@ -62,14 +62,12 @@ void collector_deinit(struct collector *collector)
 }
 
 /* perf's register numbers in rising order (asm/perf_regs.h: AX BX CX DX SI DI BP SP IP, R8 to R15) to DWARF's. */
-static struct unwind_registers registers_of(const struct record_sample *sample)
+static void take_registers(const struct record_sample *sample, struct unwind_registers *registers)
 {
 	static const uint8_t dwarf[RECORD_REGISTERS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 };
-	struct unwind_registers registers = { 0 };
 
 	for (size_t i = 0; i < RECORD_REGISTERS && i < sample->user_registers.count; i++)
-		registers.values[dwarf[i]] = record_word(&sample->user_registers, i);
-	return registers;
+		registers->values[dwarf[i]] = record_word(&sample->user_registers, i);
 }
 
 /* The kernel's own walk along frame pointers says nothing about where it ended: the first frame's rule does. */
@@ -183,7 +181,7 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 		return false;
 	}
 	job->space = (struct unwind_space){ process_space_find, space, process->generation };
-	job->registers = registers_of(sample);
+	take_registers(sample, &job->registers);
 	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, job->registers.values[CFI_RSP] };
 	return true;
 }

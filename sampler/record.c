@@ -4,14 +4,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-uint64_t record_word(const struct record_words *words, size_t index)
-{
-	uint64_t word;
-
-	memcpy(&word, words->bytes + index * sizeof(word), sizeof(word));
-	return word;
-}
-
 static struct record_words read_words(struct byte_reader *r, uint64_t count)
 {
 	struct record_words words = { NULL, 0 };

@@ -4,6 +4,7 @@
 #include "common/common.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
 
 /*
  * Reads one record as the kernel writes it (perf_event_open(2), "PERF_RECORD_*"), from a ring or from a perf.data file.
@@ -123,4 +124,10 @@ COMMON_MUST_CHECK
 bool record_sample_pid(const struct record_layout *layout, const void *bytes, size_t size, int32_t *pid);
 
 /* `index` below `words->count`. */
-uint64_t record_word(const struct record_words *words, size_t index);
+static inline uint64_t record_word(const struct record_words *words, size_t index)
+{
+	uint64_t word;
+
+	memcpy(&word, words->bytes + index * sizeof(word), sizeof(word));
+	return word;
+}

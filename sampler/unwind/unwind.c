@@ -1,45 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/unwind/unwind.h"
 
-#include "sampler/unwind/epilogue.h"
-#include "sampler/unwind/rules.h"
+#include "sampler/unwind/rule_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Callers return to few places: a cache of this size answers for 99 of 100 frames. */
-enum { CACHE_BITS = 14, CACHE_ENTRIES = 1 << CACHE_BITS, CACHED_BYTES = 32, LINE_BYTES = 64, ENTRY_CODE_BYTES = 64 };
-
 /* What lies further above the dump than any stack is deep is another stack. */
 static const uint64_t deepest_stack_bytes = 8 << 20;
 
-enum cached_kind {
-	CACHED_NOWHERE, /* in no executable mapping */
-	CACHED_PUSHES,  /* what nearly every function does */
-	CACHED_RULE,
-	CACHED_SIGNAL_RETURN, /* no rule, but the code a signal handler returns to */
-	CACHED_ENTRY,         /* no rule, but where execution of the image starts */
-	CACHED_SYSCALL,       /* no rule, directly behind a system call */
-	CACHED_NO_RULE,
-};
-
-/* Two to a cache line: most frames touch nothing else of ours. */
-struct cached {
-	uint64_t generation, address;
-	uint32_t location;
-	uint8_t kind;                             /* enum cached_kind */
-	uint8_t cfa_register, saved[RULES_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes */
-	union {
-		int32_t cfa_offset; /* of CACHED_PUSHES */
-		uint32_t rule;      /* of CACHED_RULE: its id */
-	};
-};
-
-_Static_assert(sizeof(struct cached) == CACHED_BYTES, "an entry does not straddle cache lines");
-
 struct unwinder {
-	struct cached *cache;
-	struct rules rules;
+	struct rule_cache cache;
 	struct unwind_frame frames[UNWIND_TOGETHER][UNWIND_MAX_FRAMES];
 };
 
@@ -48,25 +19,25 @@ struct walk {
 	struct unwinder *unwinder;
 	const struct unwind_space *space;
 	const struct unwind_stack_dump *dump;
-	struct unwind_registers registers;
 	struct unwind_result *result;
-	bool is_exact;   /* the pc is an instruction's own address, not one behind a call */
-	bool is_located; /* `cached` is of the pc; a copy, since another walk may need its place */
-	struct cached cached;
+	bool is_exact;        /* the pc is an instruction's own address, not one behind a call */
+	struct cached cached; /* of the pc; a copy, since another walk may need its place */
+	uint64_t cfa;         /* of CACHED_PUSHES */
+	struct unwind_registers registers;
+	/* Where a register's value was pushed, 0: it is in `registers`. It is read when it is asked for, and hardly ever is. */
+	uint64_t pushed_at[CFI_REGISTERS];
 };
 
 bool unwinder_create(struct unwinder **unwinder, struct error *err)
 {
 	struct unwinder *made = calloc(1, sizeof(*made));
 
-	if (made)
-		made->cache = aligned_alloc(LINE_BYTES, CACHE_ENTRIES * sizeof(*made->cache));
-	if (!made || !made->cache) {
-		free(made);
+	if (!made)
 		return error_set_memory(err);
+	if (!rule_cache_init(&made->cache, err)) {
+		free(made);
+		return false;
 	}
-	memset(made->cache, 0, CACHE_ENTRIES * sizeof(*made->cache));
-	rules_init(&made->rules);
 	*unwinder = made;
 	return true;
 }
@@ -75,25 +46,25 @@ void unwinder_destroy(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	rules_deinit(&unwinder->rules);
-	free(unwinder->cache);
+	rule_cache_deinit(&unwinder->cache);
 	free(unwinder);
 }
 
-/* False where the dump does not reach. */
-static bool read_stack(const struct unwind_stack_dump *dump, uint64_t address, uint64_t *value)
+static inline bool read_piece(const uint8_t *bytes, uint64_t size, uint64_t offset, uint64_t *value)
 {
-	uint64_t offset = address - dump->address;
-
-	if (address >= dump->address && checked_range(offset, sizeof(*value), dump->size)) {
-		memcpy(value, dump->bytes + offset, sizeof(*value));
-		return true;
-	}
-	offset = address - dump->far.address;
-	if (address < dump->far.address || !checked_range(offset, sizeof(*value), dump->far.size))
+	if (!checked_range(offset, sizeof(*value), size))
 		return false;
-	memcpy(value, dump->far.bytes + offset, sizeof(*value));
+	memcpy(value, bytes + offset, sizeof(*value));
 	return true;
+}
+
+/* False where the dump does not reach; below it, offsets are larger than any size. */
+static inline bool read_stack(const struct unwind_stack_dump *dump, uint64_t address, uint64_t *value)
+{
+	const struct unwind_piece *far = &dump->far;
+
+	return read_piece(dump->bytes, dump->size, address - dump->address, value) ||
+	       read_piece(far->bytes, far->size, address - far->address, value);
 }
 
 static bool read_stack_for_expression(const void *context, uint64_t address, uint64_t *value)
@@ -101,102 +72,30 @@ static bool read_stack_for_expression(const void *context, uint64_t address, uin
 	return read_stack(context, address, value);
 }
 
-static bool has_code(const struct unwind_code *code, size_t offset, const uint8_t *expected, size_t size)
+/* Where it cannot be read, it stays as it was. */
+static inline uint64_t register_value(struct walk *w, uint8_t number)
 {
-	return code->bytes && checked_range(offset, size, code->byte_count) && memcmp(code->bytes + offset, expected, size) == 0;
-}
+	uint64_t *value = &w->registers.values[number], at = w->pushed_at[number];
 
-/* `mov $15, %rax; syscall`: rt_sigreturn, where the C library has no rules for it. A pc at its start is one behind the address. */
-static bool is_signal_return(const struct unwind_code *code)
-{
-	static const uint8_t long_form[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	static const uint8_t short_form[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-
-	return has_code(code, UNWIND_BYTES_BEFORE + 1, long_form, sizeof(long_form)) ||
-	       has_code(code, UNWIND_BYTES_BEFORE + 1, short_form, sizeof(short_form));
-}
-
-static enum cached_kind kind_without_rule(const struct unwind_code *code)
-{
-	static const uint8_t syscall[UNWIND_BYTES_BEFORE] = { 0x0f, 0x05 };
-
-	if (is_signal_return(code))
-		return CACHED_SIGNAL_RETURN;
-	if (code->entry && code->image_address - code->entry < ENTRY_CODE_BYTES)
-		return CACHED_ENTRY;
-	return has_code(code, 0, syscall, sizeof(syscall)) ? CACHED_SYSCALL : CACHED_NO_RULE;
-}
-
-static void fill_pushes(struct cached *cached, const struct rules_pushes *pushes)
-{
-	cached->kind = CACHED_PUSHES;
-	cached->cfa_register = pushes->cfa_register;
-	cached->cfa_offset = pushes->cfa_offset;
-	memcpy(cached->saved, pushes->saved, sizeof(pushes->saved));
-}
-
-static void fill_rule(struct walk *w, struct cached *cached, const struct cfi_rule *rule, const struct cfi_table *table)
-{
-	struct rules_pushes pushes;
-	struct error ignored;
-	uint32_t id;
-
-	if (rules_as_pushes(rule, &pushes)) {
-		fill_pushes(cached, &pushes);
-	} else if (rules_intern(&w->unwinder->rules, rule, table, &id, &ignored)) {
-		cached->kind = CACHED_RULE;
-		cached->rule = id;
+	if (at) {
+		w->pushed_at[number] = 0;
+		(void)read_stack(w->dump, at, value);
 	}
+	return *value;
 }
 
-/* A caller was looked up by the byte before the one it returns to. */
-static void fill_epilogue(const struct walk *w, struct cached *cached, const struct unwind_code *code)
+static void read_pushed_registers(struct walk *w)
 {
-	size_t skipped = UNWIND_BYTES_BEFORE + (w->is_exact ? 0 : 1);
-	struct rules_pushes pushes;
-
-	if (code->bytes && code->byte_count > skipped && epilogue_rule(code->bytes + skipped, code->byte_count - skipped, &pushes))
-		fill_pushes(cached, &pushes);
+	for (size_t i = 0; i < RULES_SAVED; i++)
+		(void)register_value(w, rules_saved_registers[i]);
 }
 
-static void fill_cached(struct walk *w, struct cached *cached, uint64_t address)
+/* The byte before a return address: of the call. */
+static bool returns_into_code(struct walk *w, uint64_t pc)
 {
-	struct unwind_code code = { 0 };
-	struct cfi_rule rule;
+	const struct code_place place = { w->space, pc - 1, false };
 
-	*cached = (struct cached){ .generation = w->space->generation, .address = address, .kind = CACHED_NOWHERE };
-	if (!w->space->find(w->space->context, address, &code))
-		return;
-	cached->location = code.location;
-	if (code.table && cfi_table_find(code.table, code.image_address, &rule)) {
-		cached->kind = CACHED_NO_RULE;
-		fill_rule(w, cached, &rule, code.table);
-	} else {
-		cached->kind = kind_without_rule(&code);
-		if (cached->kind == CACHED_NO_RULE)
-			fill_epilogue(w, cached, &code);
-	}
-}
-
-static struct cached *cached_place(const struct walk *w, uint64_t address)
-{
-	uint64_t mixed = address * 0x9e3779b97f4a7c15u ^ w->space->generation * 0xc2b2ae3d27d4eb4fu;
-
-	return &w->unwinder->cache[mixed >> (64 - CACHE_BITS)];
-}
-
-static const struct cached *look_up(struct walk *w, uint64_t address)
-{
-	struct cached *cached = cached_place(w, address);
-
-	if (cached->address != address || cached->generation != w->space->generation)
-		fill_cached(w, cached, address);
-	return cached;
-}
-
-static bool is_in_code(struct walk *w, uint64_t address)
-{
-	return look_up(w, address)->kind != CACHED_NOWHERE;
+	return rule_cache_find(&w->unwinder->cache, &place)->kind != CACHED_NOWHERE;
 }
 
 /* Why a read beyond the dump failed: what lies above it was not copied; what lies elsewhere is another stack. */
@@ -213,7 +112,7 @@ static enum profile_stop stop_of_read(const struct walk *w, uint64_t address)
 /* Without unwind information: believed only when the return address lies in code and the frame lies above the stack pointer. */
 static bool step_by_frame_pointer(struct walk *w, enum profile_stop *stop)
 {
-	uint64_t rbp = w->registers.values[CFI_RBP], next_rbp = 0, pc = 0;
+	uint64_t rbp = register_value(w, CFI_RBP), next_rbp = 0, pc = 0;
 	bool is_readable = read_stack(w->dump, rbp, &next_rbp) && read_stack(w->dump, rbp + 8, &pc);
 
 	*stop = PROFILE_STOP_NO_RULE;
@@ -229,7 +128,7 @@ static bool step_by_frame_pointer(struct walk *w, enum profile_stop *stop)
 			*stop = stop_of_read(w, rbp);
 		return false;
 	}
-	if (!is_in_code(w, pc - 1))
+	if (!returns_into_code(w, pc))
 		return false;
 	w->registers.values[CFI_RSP] = rbp + 16;
 	w->registers.values[CFI_RBP] = next_rbp;
@@ -295,36 +194,37 @@ static bool moves_up(const struct walk *w, uint64_t cfa)
 	return cfa > w->registers.values[CFI_RSP] || w->result->count == 1;
 }
 
-static uint64_t cfa_by_pushes(const struct walk *w, const struct cached *cached)
+static bool cannot_read_return_address(struct walk *w, uint64_t cfa, enum profile_stop *stop)
 {
-	return w->registers.values[cached->cfa_register] + (uint64_t)(int64_t)cached->cfa_offset;
+	*stop = stop_of_read(w, cfa - sizeof(uint64_t));
+	w->result->caller_stack_pointer = cfa;
+	return false;
 }
 
-/*
- * In both of these a register that cannot be read stays as it is: behind the `pop` of an epilogue its slot lies below the stack
- * pointer, and the register holds the caller's value already.
- */
-static bool step_by_pushes(struct walk *w, const struct cached *cached, enum profile_stop *stop)
+static bool step_by_pushes(struct walk *w, enum profile_stop *stop)
 {
-	uint64_t cfa = cfa_by_pushes(w, cached), value;
+	uint64_t *values = w->registers.values, stack_pointer = values[CFI_RSP], cfa = w->cfa;
 
-	*stop = PROFILE_STOP_BAD_STACK;
-	if (!moves_up(w, cfa))
-		return false;
-	w->is_exact = false;
-	w->result->caller_stack_pointer = cfa;
-	if (!read_stack(w->dump, cfa - sizeof(value), &value)) {
-		*stop = stop_of_read(w, cfa - sizeof(value));
+	if (!moves_up(w, cfa)) {
+		*stop = PROFILE_STOP_BAD_STACK;
 		return false;
 	}
-	w->registers.values[CFI_RIP] = value;
-	w->registers.values[CFI_RSP] = cfa;
-	for (int i = 0; i < RULES_SAVED; i++)
-		if (cached->saved[i] && read_stack(w->dump, cfa - cached->saved[i] * sizeof(value), &value))
-			w->registers.values[rules_saved_registers[i]] = value;
+	w->is_exact = false;
+	if (!read_stack(w->dump, cfa - sizeof(uint64_t), &values[CFI_RIP]))
+		return cannot_read_return_address(w, cfa, stop);
+	values[CFI_RSP] = cfa;
+#pragma GCC unroll 6
+	for (size_t i = 0; i < RULES_SAVED; i++) {
+		uint64_t at = cfa - w->cached.saved[i] * sizeof(uint64_t);
+
+		/* Below the stack pointer it was popped again, in an epilogue: the register holds the caller's value already. */
+		if (w->cached.saved[i] && at >= stack_pointer)
+			w->pushed_at[rules_saved_registers[i]] = at;
+	}
 	return true;
 }
 
+/* A register that cannot be read stays as it is. */
 static bool step_to_caller(struct walk *w, const struct rules_rule *rule, uint64_t cfa, enum profile_stop *stop)
 {
 	const struct rules_place return_address = { rule->return_address, CFI_RIP };
@@ -351,6 +251,7 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 		*stop = PROFILE_STOP_ROOT;
 		return false;
 	}
+	read_pushed_registers(w);
 	*stop = PROFILE_STOP_UNWINDER;
 	/* A return address that is the function's own pc: the rule says nothing about it. */
 	if (rule->return_address.place == CFI_SAME || !find_cfa(w, rule, &cfa))
@@ -361,8 +262,10 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 		return false;
 	}
 	w->is_exact = rule->is_signal_frame;
+	if (step_to_caller(w, rule, cfa, stop))
+		return true;
 	w->result->caller_stack_pointer = rule->is_signal_frame ? 0 : cfa;
-	return step_to_caller(w, rule, cfa, stop);
+	return false;
 }
 
 /* The kernel keeps the interrupted registers in a ucontext at the stack pointer (asm/sigcontext.h). */
@@ -380,6 +283,7 @@ static bool step_by_signal_return(struct walk *w, enum profile_stop *stop)
 		return false;
 	}
 	w->registers = interrupted;
+	memset(w->pushed_at, 0, sizeof(w->pushed_at));
 	w->is_exact = true;
 	return true;
 }
@@ -392,7 +296,7 @@ static bool step_by_bare_syscall(struct walk *w, enum profile_stop *stop)
 	uint64_t pc;
 
 	*stop = PROFILE_STOP_ROOT;
-	if (!read_stack(w->dump, w->registers.values[CFI_RSP], &pc) || !is_in_code(w, pc - 1))
+	if (!read_stack(w->dump, w->registers.values[CFI_RSP], &pc) || !returns_into_code(w, pc))
 		return false;
 	w->registers.values[CFI_RSP] += sizeof(pc);
 	w->registers.values[CFI_RIP] = pc;
@@ -410,81 +314,91 @@ static uint64_t code_address(const struct walk *w)
 static bool locate(struct walk *w)
 {
 	struct unwind_result *result = w->result;
+	const struct code_place place = { w->space, code_address(w), w->is_exact };
 	uint64_t pc = w->registers.values[CFI_RIP], offset;
 
 	if (pc == 0 || result->count == UNWIND_MAX_FRAMES) {
 		result->stop = pc == 0 ? PROFILE_STOP_ROOT : PROFILE_STOP_DEPTH;
 		return false;
 	}
-	w->cached = *look_up(w, code_address(w));
-	w->is_located = true;
-	result->caller_stack_pointer = 0;
+	w->cached = *rule_cache_find(&w->unwinder->cache, &place);
 	if (w->cached.kind == CACHED_NOWHERE) {
 		result->stop = PROFILE_STOP_NO_MAPPING;
 		return false;
 	}
 	result->frames[result->count++] = (struct unwind_frame){ pc, w->registers.values[CFI_RSP], w->cached.location };
 	if (w->cached.kind == CACHED_PUSHES) {
-		offset = cfa_by_pushes(w, &w->cached) - sizeof(uint64_t) - w->dump->address;
+		w->cfa = register_value(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset;
+		offset = w->cfa - sizeof(uint64_t) - w->dump->address;
 		if (offset < w->dump->size)
 			__builtin_prefetch(w->dump->bytes + offset);
 	}
 	return true;
 }
 
+static bool step_otherwise(struct walk *w, enum profile_stop *stop)
+{
+	switch ((enum cached_kind)w->cached.kind) {
+	case CACHED_RULE:
+		return step_by_rule(w, &w->unwinder->cache.rules.rules[w->cached.rule], stop);
+	case CACHED_SIGNAL_RETURN:
+		return step_by_signal_return(w, stop);
+	case CACHED_ENTRY:
+		*stop = PROFILE_STOP_ROOT;
+		return false;
+	case CACHED_SYSCALL:
+		return w->result->count == 1 ? step_by_bare_syscall(w, stop) : step_by_frame_pointer(w, stop);
+	case CACHED_NO_RULE:
+		return step_by_frame_pointer(w, stop);
+	case CACHED_NOWHERE:
+	case CACHED_PUSHES:
+		break;
+	}
+	return false;
+}
+
 /* From the located frame to its caller, whose rule is fetched. False at the end. */
 static bool step(struct walk *w)
 {
 	enum profile_stop *stop = &w->result->stop;
-	bool moved = false;
+	bool moved = w->cached.kind == CACHED_PUSHES ? step_by_pushes(w, stop) : step_otherwise(w, stop);
 
-	switch ((enum cached_kind)w->cached.kind) {
-	case CACHED_NOWHERE:
-		break;
-	case CACHED_PUSHES:
-		moved = step_by_pushes(w, &w->cached, stop);
-		break;
-	case CACHED_RULE:
-		moved = step_by_rule(w, &w->unwinder->rules.rules[w->cached.rule], stop);
-		break;
-	case CACHED_SIGNAL_RETURN:
-		moved = step_by_signal_return(w, stop);
-		break;
-	case CACHED_ENTRY:
-		*stop = PROFILE_STOP_ROOT;
-		break;
-	case CACHED_SYSCALL:
-		moved = w->result->count == 1 ? step_by_bare_syscall(w, stop) : step_by_frame_pointer(w, stop);
-		break;
-	case CACHED_NO_RULE:
-		moved = step_by_frame_pointer(w, stop);
-		break;
-	}
-	w->is_located = false;
 	if (moved)
-		__builtin_prefetch(cached_place(w, code_address(w)));
+		__builtin_prefetch(rule_cache_entry(&w->unwinder->cache, w->space->generation, code_address(w)));
 	return moved;
+}
+
+static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *job, struct unwind_frame *frames)
+{
+	job->result = (struct unwind_result){ .frames = job->result.frames ? job->result.frames : frames };
+	*w = (struct walk){ .unwinder = unwinder,
+		.space = &job->space,
+		.dump = &job->dump,
+		.registers = job->registers,
+		.result = &job->result,
+		.is_exact = true };
+	__builtin_prefetch(rule_cache_entry(&unwinder->cache, job->space.generation, code_address(w)));
 }
 
 void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t count)
 {
-	struct walk walks[UNWIND_TOGETHER];
+	struct walk walks[UNWIND_TOGETHER], *going[UNWIND_TOGETHER];
 
 	for (size_t i = 0; i < count; i++) {
-		struct unwind_job *job = &jobs[i];
-
-		job->result = (struct unwind_result){ .frames = job->result.frames ? job->result.frames : unwinder->frames[i] };
-		walks[i] = (struct walk){ .unwinder = unwinder,
-			.space = &job->space,
-			.dump = &job->dump,
-			.registers = job->registers,
-			.result = &job->result,
-			.is_exact = true };
-		__builtin_prefetch(cached_place(&walks[i], code_address(&walks[i])));
+		going[i] = &walks[i];
+		begin(going[i], unwinder, &jobs[i], unwinder->frames[i]);
 	}
 	/* One that has ended gives its place to the last. */
-	while (count > 0)
-		for (size_t i = 0; i < count; i++)
-			if (!(walks[i].is_located ? step(&walks[i]) : locate(&walks[i])))
-				walks[i--] = walks[--count];
+	while (count > 0) {
+		for (size_t i = 0; i < count;)
+			if (locate(going[i]))
+				i++;
+			else
+				going[i] = going[--count];
+		for (size_t i = 0; i < count;)
+			if (step(going[i]))
+				i++;
+			else
+				going[i] = going[--count];
+	}
 }

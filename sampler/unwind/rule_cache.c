@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/unwind/rule_cache.h"
+
+#include "sampler/unwind/epilogue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_BYTES = 64, ENTRY_CODE_BYTES = 64 };
+
+bool rule_cache_init(struct rule_cache *cache, struct error *err)
+{
+	size_t bytes = sizeof(*cache->entries) << RULE_CACHE_BITS;
+
+	*cache = (struct rule_cache){ .entries = aligned_alloc(LINE_BYTES, bytes) };
+	if (!cache->entries)
+		return error_set_memory(err);
+	memset(cache->entries, 0, bytes);
+	rules_init(&cache->rules);
+	return true;
+}
+
+void rule_cache_deinit(struct rule_cache *cache)
+{
+	if (!cache->entries)
+		return;
+	rules_deinit(&cache->rules);
+	free(cache->entries);
+	*cache = (struct rule_cache){ 0 };
+}
+
+static bool has_code(const struct unwind_code *code, size_t offset, const uint8_t *expected, size_t size)
+{
+	return code->bytes && checked_range(offset, size, code->byte_count) && memcmp(code->bytes + offset, expected, size) == 0;
+}
+
+/* `mov $15, %rax; syscall`: rt_sigreturn, where the C library has no rules for it. A pc at its start is one behind the address. */
+static bool is_signal_return(const struct unwind_code *code)
+{
+	static const uint8_t long_form[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t short_form[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+
+	return has_code(code, UNWIND_BYTES_BEFORE + 1, long_form, sizeof(long_form)) ||
+	       has_code(code, UNWIND_BYTES_BEFORE + 1, short_form, sizeof(short_form));
+}
+
+static enum cached_kind kind_without_rule(const struct unwind_code *code)
+{
+	static const uint8_t syscall[UNWIND_BYTES_BEFORE] = { 0x0f, 0x05 };
+
+	if (is_signal_return(code))
+		return CACHED_SIGNAL_RETURN;
+	if (code->entry && code->image_address - code->entry < ENTRY_CODE_BYTES)
+		return CACHED_ENTRY;
+	return has_code(code, 0, syscall, sizeof(syscall)) ? CACHED_SYSCALL : CACHED_NO_RULE;
+}
+
+static void keep_pushes(struct cached *entry, const struct rules_pushes *pushes)
+{
+	entry->kind = CACHED_PUSHES;
+	entry->cfa_register = pushes->cfa_register;
+	entry->cfa_offset = pushes->cfa_offset;
+	memcpy(entry->saved, pushes->saved, sizeof(pushes->saved));
+}
+
+static void keep_rule(struct rule_cache *cache, const struct cfi_rule *rule, const struct cfi_table *table, struct cached *entry)
+{
+	struct rules_pushes pushes;
+	struct error ignored;
+	uint32_t id;
+
+	if (rules_as_pushes(rule, &pushes)) {
+		keep_pushes(entry, &pushes);
+	} else if (rules_intern(&cache->rules, rule, table, &id, &ignored)) {
+		entry->kind = CACHED_RULE;
+		entry->rule = id;
+	}
+}
+
+/* A caller was looked up by the byte before the one it returns to. */
+static void keep_epilogue(const struct unwind_code *code, bool is_exact, struct cached *entry)
+{
+	size_t skipped = UNWIND_BYTES_BEFORE + (is_exact ? 0 : 1);
+	struct rules_pushes pushes;
+
+	if (code->bytes && code->byte_count > skipped && epilogue_rule(code->bytes + skipped, code->byte_count - skipped, &pushes))
+		keep_pushes(entry, &pushes);
+}
+
+void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry)
+{
+	const struct unwind_space *space = place->space;
+	struct unwind_code code = { 0 };
+	struct cfi_rule rule;
+
+	*entry = (struct cached){ .generation = space->generation, .address = place->address, .kind = CACHED_NOWHERE };
+	if (!space->find(space->context, place->address, &code))
+		return;
+	entry->location = code.location;
+	if (code.table && cfi_table_find(code.table, code.image_address, &rule)) {
+		entry->kind = CACHED_NO_RULE;
+		keep_rule(cache, &rule, code.table, entry);
+	} else {
+		entry->kind = kind_without_rule(&code);
+		if (entry->kind == CACHED_NO_RULE)
+			keep_epilogue(&code, place->is_exact, entry);
+	}
+}

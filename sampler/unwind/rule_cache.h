@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/unwind/rules.h"
+#include "sampler/unwind/unwind.h"
+
+/*
+ * What the code at an address says of its frame, by (generation, address). Callers return to few places: a cache of this size
+ * answers for 99 of 100 frames.
+ */
+
+enum { RULE_CACHE_BITS = 14, CACHED_BYTES = 32 };
+
+enum cached_kind {
+	CACHED_NOWHERE, /* in no executable mapping */
+	CACHED_PUSHES,  /* what nearly every function does */
+	CACHED_RULE,
+	CACHED_SIGNAL_RETURN, /* no rule, but the code a signal handler returns to */
+	CACHED_ENTRY,         /* no rule, but where execution of the image starts */
+	CACHED_SYSCALL,       /* no rule, directly behind a system call */
+	CACHED_NO_RULE,
+};
+
+/* Two to a cache line: most frames touch nothing else of ours. */
+struct cached {
+	uint64_t generation, address;
+	uint32_t location;
+	uint8_t kind;                             /* enum cached_kind */
+	uint8_t cfa_register, saved[RULES_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes */
+	union {
+		int32_t cfa_offset; /* of CACHED_PUSHES */
+		uint32_t rule;      /* of CACHED_RULE: its id */
+	};
+};
+
+_Static_assert(sizeof(struct cached) == CACHED_BYTES, "an entry does not straddle cache lines");
+
+struct rule_cache {
+	struct cached *entries; /* owned */
+	struct rules rules;
+};
+
+COMMON_MUST_CHECK
+bool rule_cache_init(struct rule_cache *cache, struct error *err);
+void rule_cache_deinit(struct rule_cache *cache);
+
+/* An address of code; of a caller, the one before the one it returns to. */
+struct code_place {
+	const struct unwind_space *space;
+	uint64_t address;
+	bool is_exact; /* an instruction's own address */
+};
+
+/* Where the answer for an address stands, or will. */
+static inline struct cached *rule_cache_entry(const struct rule_cache *cache, uint64_t generation, uint64_t address)
+{
+	uint64_t mixed = address * 0x9e3779b97f4a7c15u ^ generation * 0xc2b2ae3d27d4eb4fu;
+
+	return &cache->entries[mixed >> (64 - RULE_CACHE_BITS)];
+}
+
+/* Asks the space, and keeps the answer. */
+void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry);
+
+/* Valid until another address is asked for. */
+static inline const struct cached *rule_cache_find(struct rule_cache *cache, const struct code_place *place)
+{
+	struct cached *entry = rule_cache_entry(cache, place->space->generation, place->address);
+
+	if (entry->address != place->address || entry->generation != place->space->generation)
+		rule_cache_fill(cache, place, entry);
+	return entry;
+}
