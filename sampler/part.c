@@ -131,7 +131,8 @@ static void put_description(struct buffer *out, const struct profile *profile, u
 {
 	const struct profile_facts *facts = &profile->facts;
 	const uint64_t facts_words[] = { facts->tool, facts->command, facts->event, facts->cpu_model, facts->kernel,
-		facts->governor, facts->call_graph, facts->cpu_count, facts->frequency_hz, facts->user_only };
+		facts->governor, facts->call_graph, facts->cpu_count, facts->frequency_hz, facts->user_only, facts->cgroup,
+		facts->container, facts->cpu_limit_milli };
 
 	put(out, profile->value_type_count);
 	for (uint32_t i = 0; i < profile->value_type_count; i++) {

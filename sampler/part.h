@@ -14,7 +14,8 @@
  *	quality: samples, lost, throttled, lost_sideband, frame_pointer_frames, frames, count of stops, stops
  *	strings: count, { size, bytes }
  *	value types: count, { type, unit }; the default's number; period's type and unit, period
- *	facts: tool, command, event, cpu_model, kernel, governor, call_graph, cpu_count, frequency_hz, user_only
+ *	facts: tool, command, event, cpu_model, kernel, governor, call_graph, cpu_count, frequency_hz, user_only, cgroup,
+ *		container, cpu_limit_milli
  *	start_unix_ns, address of the kernel's symbol _text
  *	mappings: count, { kind, path, build_id, start, end, file_offset, deleted }
  *	locations: count, { mapping + 1, signed difference of the address to the location's before }
@@ -27,7 +28,7 @@
 
 #define PART_MAGIC "KELVINPART\n"
 #define PART_CHUNK_MAGIC "KCHK"
-enum { PART_VERSION = 1, PART_CHUNK_HEADER_BYTES = 16, PART_MAX_CHUNK_BYTES = 1 << 28 };
+enum { PART_VERSION = 2, PART_CHUNK_HEADER_BYTES = 16, PART_MAX_CHUNK_BYTES = 1 << 28 };
 
 struct part {
 	int fd;     /* owned; -1: none */

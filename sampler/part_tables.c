@@ -117,6 +117,9 @@ static void take_facts(struct part_reader *reader, struct byte_reader *r)
 	facts->cpu_count = (uint32_t)byte_reader_uleb128(r);
 	facts->frequency_hz = (uint32_t)byte_reader_uleb128(r);
 	facts->user_only = byte_reader_uleb128(r) != 0;
+	facts->cgroup = id_of(&reader->strings, r);
+	facts->container = id_of(&reader->strings, r);
+	facts->cpu_limit_milli = (uint32_t)byte_reader_uleb128(r);
 	reader->start_unix_ns = (int64_t)byte_reader_uleb128(r);
 	reader->kernel_text = byte_reader_uleb128(r);
 }

@@ -52,6 +52,8 @@ static int setup(void **state)
 	fixture->profile->period = 1000;
 	assert_true(profile_add_run(fixture->profile, &run, &id, &fixture->err));
 	fixture->profile->facts.command = intern(fixture, "pid 7 (program)");
+	fixture->profile->facts.cgroup = intern(fixture, "/system.slice/program.service");
+	fixture->profile->facts.cpu_limit_milli = 1500;
 	*state = fixture;
 	return 0;
 }
@@ -156,6 +158,8 @@ static void test_what_was_written_is_read_back(void **state)
 	assert_int_equal(profile->runs[0].start_unix_ns, 1234);
 	assert_int_equal(profile->period, 1000);
 	assert_string_equal(profile_string(profile, profile->facts.command), "pid 7 (program)");
+	assert_string_equal(profile_string(profile, profile->facts.cgroup), "/system.slice/program.service");
+	assert_int_equal(profile->facts.cpu_limit_milli, 1500);
 	assert_string_equal(profile_string(profile, profile->threads[0].name), "worker");
 	assert_true(profile->has_timeline);
 	assert_true(profile_validate(profile, &fixture->err));
