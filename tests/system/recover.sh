@@ -24,7 +24,7 @@ for try in 1 2 3 4; do
 	says stderr '^wrote a\.pb\.gz \('
 	recovered=$(sed -n 's/^recovered .* of \([0-9]*\)\.\([0-9]\) s$/\1\200/p' stderr)
 	# The recorder itself needs a moment to start.
-	at_least "$recovered" $((lasted - 1500)) "try $try: milliseconds recovered of $lasted"
+	at_least $((10#$recovered)) $((lasted - 1500)) "try $try: milliseconds recovered of $lasted"
 	at_least "$(share a.pb.gz ';main;serve;parse_input')" 50 "try $try: share of parse_input"
 	kelvin report a.pb.gz --folded - >folded 2>/dev/null
 	kelvin report a.pb.gz.part --folded - 2>/dev/null | diff folded - >stdout || fail "a .part does not read as its profile"
