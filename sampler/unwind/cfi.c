@@ -176,7 +176,7 @@ struct machine {
 	struct cfi_rule rule, initial;
 	struct cfi_rule remembered[MAX_REMEMBERED];
 	size_t remembered_count;
-	uint64_t location, wanted;
+	uint64_t location, wanted, end; /* the row at hand; of the function */
 	bool failed;
 };
 
@@ -338,10 +338,13 @@ static bool advance(struct machine *m, uint64_t delta)
 {
 	uint64_t location = m->location + delta * m->cie->code_alignment;
 
-	if (location > m->wanted || location < m->location)
-		return false;
-	m->location = location;
-	return true;
+	if (location >= m->location && location <= m->wanted) {
+		m->location = location;
+		return true;
+	}
+	if (location > m->wanted && location < m->end)
+		m->end = location;
+	return false;
 }
 
 /* Runs one instruction; false when the wanted row is complete. */
@@ -421,10 +424,13 @@ static bool read_rule(
 		return false;
 	m.initial = m.rule;
 	m.location = fde.start;
+	m.end = fde.start + fde.size;
 	if (!run(&m, fde.instructions))
 		return false;
 	*rule = m.rule;
 	rule->is_signal_frame = fde.cie.is_signal_frame;
+	rule->start = m.location;
+	rule->size = m.end - m.location;
 	return rule->cfa.place == CFI_REGISTER || rule->cfa.place == CFI_VAL_EXPRESSION;
 }
 

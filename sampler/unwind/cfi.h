@@ -33,6 +33,7 @@ struct cfi_rule {
 	uint8_t cfa_register;
 	bool is_signal_frame; /* the pc above it is exact, not a return address */
 	struct cfi_register_rule registers[CFI_REGISTERS];
+	uint64_t start, size; /* image addresses where they hold */
 };
 
 /* An image's .eh_frame and .debug_frame with an index of their entries. */

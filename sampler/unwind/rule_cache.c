@@ -12,9 +12,12 @@ bool rule_cache_init(struct rule_cache *cache, struct error *err)
 {
 	size_t bytes = sizeof(*cache->entries) << RULE_CACHE_BITS;
 
-	*cache = (struct rule_cache){ .entries = aligned_alloc(LINE_BYTES, bytes) };
-	if (!cache->entries)
+	*cache = (struct rule_cache){ .entries = aligned_alloc(LINE_BYTES, bytes),
+		.rows = calloc((size_t)1 << RULE_ROW_BITS, sizeof(*cache->rows)) };
+	if (!cache->entries || !cache->rows) {
+		rule_cache_deinit(cache);
 		return error_set_memory(err);
+	}
 	memset(cache->entries, 0, bytes);
 	rules_init(&cache->rules);
 	return true;
@@ -22,10 +25,10 @@ bool rule_cache_init(struct rule_cache *cache, struct error *err)
 
 void rule_cache_deinit(struct rule_cache *cache)
 {
-	if (!cache->entries)
-		return;
-	rules_deinit(&cache->rules);
+	if (cache->entries && cache->rows)
+		rules_deinit(&cache->rules);
 	free(cache->entries);
+	free(cache->rows);
 	*cache = (struct rule_cache){ 0 };
 }
 
@@ -63,20 +66,47 @@ static void keep_pushes(struct cached *entry, const struct rules_pushes *pushes)
 	memcpy(entry->saved, pushes->saved, sizeof(pushes->saved));
 }
 
-static void keep_rule(struct rule_cache *cache, const struct cfi_rule *rule, const struct cfi_table *table, struct cached *entry)
+static struct rule_row *row_of(const struct rule_cache *cache, const struct unwind_code *code)
+{
+	enum { BLOCK_BYTES = 64 };
+	uint64_t mixed = hash_mix((uintptr_t)code->table ^ code->image_address / BLOCK_BYTES, 0x9e3779b97f4a7c15u);
+
+	return &cache->rows[mixed >> (64 - RULE_ROW_BITS)];
+}
+
+static void keep_rule(struct rule_cache *cache, const struct unwind_code *code, const struct cfi_rule *rule, struct cached *entry)
 {
 	struct rules_pushes pushes;
 	struct error ignored;
 	uint32_t id;
 
 	if (rules_as_pushes(rule, &pushes)) {
+		*row_of(cache, code) = (struct rule_row){ code->table, rule->start, rule->size, pushes };
 		keep_pushes(entry, &pushes);
-	} else if (rules_intern(&cache->rules, rule, table, &id, &ignored)) {
+	} else if (rules_intern(&cache->rules, rule, code->table, &id, &ignored)) {
 		entry->kind = CACHED_RULE;
 		entry->rule = id;
 	}
 }
 
+/* False where nothing describes the code. */
+static bool keep_described(struct rule_cache *cache, const struct unwind_code *code, struct cached *entry)
+{
+	const struct rule_row *row = row_of(cache, code);
+	struct cfi_rule rule;
+
+	if (!code->table)
+		return false;
+	if (row->table == code->table && code->image_address - row->start < row->size) {
+		keep_pushes(entry, &row->pushes);
+		return true;
+	}
+	if (!cfi_table_find(code->table, code->image_address, &rule))
+		return false;
+	entry->kind = CACHED_NO_RULE;
+	keep_rule(cache, code, &rule, entry);
+	return true;
+}
 /* A caller was looked up by the byte before the one it returns to. */
 static void keep_epilogue(const struct unwind_code *code, bool is_exact, struct cached *entry)
 {
@@ -91,18 +121,14 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 {
 	const struct unwind_space *space = place->space;
 	struct unwind_code code = { 0 };
-	struct cfi_rule rule;
 
 	*entry = (struct cached){ .generation = space->generation, .address = place->address, .kind = CACHED_NOWHERE };
 	if (!space->find(space->context, place->address, &code))
 		return;
 	entry->location = code.location;
-	if (code.table && cfi_table_find(code.table, code.image_address, &rule)) {
-		entry->kind = CACHED_NO_RULE;
-		keep_rule(cache, &rule, code.table, entry);
-	} else {
-		entry->kind = kind_without_rule(&code);
-		if (entry->kind == CACHED_NO_RULE)
-			keep_epilogue(&code, place->is_exact, entry);
-	}
+	if (keep_described(cache, &code, entry))
+		return;
+	entry->kind = kind_without_rule(&code);
+	if (entry->kind == CACHED_NO_RULE)
+		keep_epilogue(&code, place->is_exact, entry);
 }

@@ -9,7 +9,7 @@
  * answers for 99 of 100 frames.
  */
 
-enum { RULE_CACHE_BITS = 14, CACHED_BYTES = 32 };
+enum { RULE_CACHE_BITS = 14, RULE_ROW_BITS = 11, CACHED_BYTES = 32 };
 
 enum cached_kind {
 	CACHED_NOWHERE, /* in no executable mapping */
@@ -35,8 +35,16 @@ struct cached {
 
 _Static_assert(sizeof(struct cached) == CACHED_BYTES, "an entry does not straddle cache lines");
 
+/* Instructions of a function that say the same: what one is met at holds for those beside it. */
+struct rule_row {
+	const struct cfi_table *table;
+	uint64_t start, size; /* image addresses; size 0: none */
+	struct rules_pushes pushes;
+};
+
 struct rule_cache {
 	struct cached *entries; /* owned */
+	struct rule_row *rows;  /* owned */
 	struct rules rules;
 };
 
@@ -59,7 +67,7 @@ static inline struct cached *rule_cache_entry(const struct rule_cache *cache, ui
 	return &cache->entries[mixed >> (64 - RULE_CACHE_BITS)];
 }
 
-/* Asks the space, and keeps the answer. */
+/* Asks the space, and keeps the answer. Tables are borrowed until the end. */
 void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry);
 
 /* Valid until another address is asked for. */

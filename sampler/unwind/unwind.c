@@ -9,9 +9,15 @@
 /* What lies further above the dump than any stack is deep is another stack. */
 static const uint64_t deepest_stack_bytes = 8 << 20;
 
+/* Of a frame: rules_saved_registers, in words below its CFA; 0: not changed. */
+struct pushed {
+	uint8_t words[RULES_SAVED];
+};
+
 struct unwinder {
 	struct rule_cache cache;
 	struct unwind_frame frames[UNWIND_TOGETHER][UNWIND_MAX_FRAMES];
+	struct pushed pushed[UNWIND_TOGETHER][UNWIND_MAX_FRAMES];
 };
 
 /* The stack being walked. */
@@ -24,8 +30,10 @@ struct walk {
 	struct cached cached; /* of the pc; a copy, since another walk may need its place */
 	uint64_t cfa;         /* of CACHED_PUSHES */
 	struct unwind_registers registers;
-	/* Where a register's value was pushed, 0: it is in `registers`. It is read when it is asked for, and hardly ever is. */
-	uint64_t pushed_at[CFI_REGISTERS];
+	struct pushed *pushed; /* of each frame */
+	/* Of rules_saved_registers: the frame for which `registers` has it. What frames behind that pushed is read when it is asked
+	 * for, which it hardly ever is. */
+	uint32_t known_at[RULES_SAVED];
 };
 
 bool unwinder_create(struct unwinder **unwinder, struct error *err)
@@ -72,24 +80,43 @@ static bool read_stack_for_expression(const void *context, uint64_t address, uin
 	return read_stack(context, address, value);
 }
 
-/* Where it cannot be read, it stays as it was. */
-static inline uint64_t register_value(struct walk *w, uint8_t number)
+/* What the frames since have pushed of a register; where it cannot be read, it stays as it was. */
+static uint64_t saved_register(struct walk *w, size_t register_index)
 {
-	uint64_t *value = &w->registers.values[number], at = w->pushed_at[number];
+	const struct unwind_frame *frames = w->result->frames;
+	uint64_t *value = &w->registers.values[rules_saved_registers[register_index]];
+	size_t here = w->result->count - 1;
 
-	if (at) {
-		w->pushed_at[number] = 0;
-		(void)read_stack(w->dump, at, value);
+	for (size_t i = here; i-- > w->known_at[register_index];) {
+		uint64_t words = w->pushed[i].words[register_index];
+		uint64_t slot = frames[i + 1].stack_pointer - words * sizeof(*value);
+
+		/* Below the stack pointer it was popped again, in an epilogue: the register holds the caller's value already. */
+		if (words && slot >= frames[i].stack_pointer) {
+			(void)read_stack(w->dump, slot, value);
+			break;
+		}
 	}
+	w->known_at[register_index] = (uint32_t)here;
 	return *value;
 }
 
-static void read_pushed_registers(struct walk *w)
+static inline uint64_t register_value(struct walk *w, uint8_t number)
 {
+	/* Nearly always. */
+	if (number == CFI_RSP)
+		return w->registers.values[CFI_RSP];
 	for (size_t i = 0; i < RULES_SAVED; i++)
-		(void)register_value(w, rules_saved_registers[i]);
+		if (rules_saved_registers[i] == number)
+			return saved_register(w, i);
+	return w->registers.values[number];
 }
 
+static void read_saved_registers(struct walk *w)
+{
+	for (size_t i = 0; i < RULES_SAVED; i++)
+		(void)saved_register(w, i);
+}
 /* The byte before a return address: of the call. */
 static bool returns_into_code(struct walk *w, uint64_t pc)
 {
@@ -203,7 +230,7 @@ static bool cannot_read_return_address(struct walk *w, uint64_t cfa, enum profil
 
 static bool step_by_pushes(struct walk *w, enum profile_stop *stop)
 {
-	uint64_t *values = w->registers.values, stack_pointer = values[CFI_RSP], cfa = w->cfa;
+	uint64_t *values = w->registers.values, cfa = w->cfa;
 
 	if (!moves_up(w, cfa)) {
 		*stop = PROFILE_STOP_BAD_STACK;
@@ -213,14 +240,6 @@ static bool step_by_pushes(struct walk *w, enum profile_stop *stop)
 	if (!read_stack(w->dump, cfa - sizeof(uint64_t), &values[CFI_RIP]))
 		return cannot_read_return_address(w, cfa, stop);
 	values[CFI_RSP] = cfa;
-#pragma GCC unroll 6
-	for (size_t i = 0; i < RULES_SAVED; i++) {
-		uint64_t at = cfa - w->cached.saved[i] * sizeof(uint64_t);
-
-		/* Below the stack pointer it was popped again, in an epilogue: the register holds the caller's value already. */
-		if (w->cached.saved[i] && at >= stack_pointer)
-			w->pushed_at[rules_saved_registers[i]] = at;
-	}
 	return true;
 }
 
@@ -251,7 +270,7 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 		*stop = PROFILE_STOP_ROOT;
 		return false;
 	}
-	read_pushed_registers(w);
+	read_saved_registers(w);
 	*stop = PROFILE_STOP_UNWINDER;
 	/* A return address that is the function's own pc: the rule says nothing about it. */
 	if (rule->return_address.place == CFI_SAME || !find_cfa(w, rule, &cfa))
@@ -283,7 +302,8 @@ static bool step_by_signal_return(struct walk *w, enum profile_stop *stop)
 		return false;
 	}
 	w->registers = interrupted;
-	memset(w->pushed_at, 0, sizeof(w->pushed_at));
+	for (size_t i = 0; i < RULES_SAVED; i++)
+		w->known_at[i] = (uint32_t)(w->result->count - 1);
 	w->is_exact = true;
 	return true;
 }
@@ -326,6 +346,7 @@ static bool locate(struct walk *w)
 		result->stop = PROFILE_STOP_NO_MAPPING;
 		return false;
 	}
+	memcpy(w->pushed[result->count].words, w->cached.saved, sizeof(w->cached.saved));
 	result->frames[result->count++] = (struct unwind_frame){ pc, w->registers.values[CFI_RSP], w->cached.location };
 	if (w->cached.kind == CACHED_PUSHES) {
 		w->cfa = register_value(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset;
@@ -368,13 +389,16 @@ static bool step(struct walk *w)
 	return moved;
 }
 
-static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *job, struct unwind_frame *frames)
+static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *job, size_t place)
 {
+	struct unwind_frame *frames = unwinder->frames[place];
+
 	job->result = (struct unwind_result){ .frames = job->result.frames ? job->result.frames : frames };
 	*w = (struct walk){ .unwinder = unwinder,
 		.space = &job->space,
 		.dump = &job->dump,
 		.registers = job->registers,
+		.pushed = unwinder->pushed[place],
 		.result = &job->result,
 		.is_exact = true };
 	__builtin_prefetch(rule_cache_entry(&unwinder->cache, job->space.generation, code_address(w)));
@@ -386,7 +410,7 @@ void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t co
 
 	for (size_t i = 0; i < count; i++) {
 		going[i] = &walks[i];
-		begin(going[i], unwinder, &jobs[i], unwinder->frames[i]);
+		begin(going[i], unwinder, &jobs[i], i);
 	}
 	/* One that has ended gives its place to the last. */
 	while (count > 0) {

@@ -82,6 +82,16 @@ static void compare_register(Dwarf_Frame *frame, const struct cfi_rule *rule, in
 	counts->compared++;
 }
 
+/* It may end sooner where the rules behind it say the same again. */
+static void compare_row(Dwarf_Frame *frame, const struct cfi_rule *rule, uint64_t address)
+{
+	Dwarf_Addr start, end;
+
+	assert_true(dwarf_frame_info(frame, &start, &end, NULL) >= 0);
+	assert_in_range(rule->start, start, address);
+	assert_in_range(rule->start + rule->size, address + 1, end);
+}
+
 static void compare_address(const struct cfi_table *table, Dwarf_CFI *cfi, uint64_t address, struct counts *counts)
 {
 	static const int kept[] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15, CFI_RIP };
@@ -97,6 +107,7 @@ static void compare_address(const struct cfi_table *table, Dwarf_CFI *cfi, uint6
 	assert_true(known);
 	counts->rules++;
 	compare_cfa(frame, &rule, counts);
+	compare_row(frame, &rule, address);
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		compare_register(frame, &rule, kept[i], counts);
 	free(frame);
