@@ -134,6 +134,13 @@ COMMON_MUST_CHECK
 bool elf_image_section(struct elf_image *image, const char *name, struct elf_section *section);
 
 /*
+ * Likewise, where only the first `bytes` are needed: of a compressed section perhaps no more than these are inflated, then without
+ * a look at its checksum; `section->size` says how many there are.
+ */
+COMMON_MUST_CHECK
+bool elf_image_section_start(struct elf_image *image, const char *name, uint64_t bytes, struct elf_section *section);
+
+/*
  * .eh_frame and its header through PT_GNU_EH_FRAME, for files without section headers as well. Either may be absent (size 0).
  */
 void elf_image_eh_frame(struct elf_image *image, struct elf_section *eh_frame, struct elf_section *eh_frame_hdr);

@@ -5,6 +5,7 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include <zstd.h>
 
 /*
@@ -13,6 +14,9 @@
  */
 static const uint64_t max_inflated_bytes = (uint64_t)4 << 30;
 enum { MAX_INFLATED_RATIO = 1032 };
+
+/* Inflating in pieces takes more than twice as long as all at once: of the start of a section so many parts of 16 may be wanted. */
+enum { MAX_PIECEWISE_SHARE = 6 };
 
 /* How a section is packed. */
 struct packing {
@@ -55,7 +59,47 @@ static bool find_packing(const struct elf_image *image, const struct elf_section
 	       packing->inflated_size / MAX_INFLATED_RATIO <= packing->size;
 }
 
-static bool inflate(const struct packing *packing, uint8_t *out)
+static bool inflate_zlib_start(const struct packing *packing, uint8_t *out, size_t size)
+{
+	z_stream stream = { 0 };
+	bool ok;
+
+	/* What fits into these fields is enough for any start that is worth it. */
+	if (size > UINT32_MAX || inflateInit(&stream) != Z_OK)
+		return false;
+	stream.next_in = (Bytef *)packing->bytes;
+	stream.avail_in = packing->size < UINT32_MAX ? (uInt)packing->size : UINT32_MAX;
+	stream.next_out = out;
+	stream.avail_out = (uInt)size;
+	(void)inflate(&stream, Z_SYNC_FLUSH);
+	ok = stream.avail_out == 0;
+	inflateEnd(&stream);
+	return ok;
+}
+
+static bool inflate_zstd_start(const struct packing *packing, uint8_t *out, size_t size)
+{
+	ZSTD_inBuffer in = { packing->bytes, packing->size, 0 };
+	ZSTD_outBuffer into = { out, size, 0 };
+	ZSTD_DStream *stream = ZSTD_createDStream();
+	size_t code = 1, before;
+
+	if (!stream)
+		return false;
+	do {
+		before = into.pos;
+		code = ZSTD_decompressStream(stream, &into, &in);
+	} while (!ZSTD_isError(code) && into.pos < size && (into.pos > before || in.pos < in.size));
+	ZSTD_freeDStream(stream);
+	return into.pos == size;
+}
+
+static bool inflate_start(const struct packing *packing, uint8_t *out, size_t size)
+{
+	return packing->kind == PACKED_ZSTD ? inflate_zstd_start(packing, out, size) : inflate_zlib_start(packing, out, size);
+}
+
+static bool inflate_whole(const struct packing *packing, uint8_t *out)
 {
 	struct libdeflate_decompressor *decompressor;
 	enum libdeflate_result result;
@@ -70,26 +114,27 @@ static bool inflate(const struct packing *packing, uint8_t *out)
 	return result == LIBDEFLATE_SUCCESS;
 }
 
-/* The inflated bytes of a section, made on first use; NULL for want of memory. Under the lock. */
-static const struct elf_inflated *inflated_section(struct elf_image *image, size_t index, const struct packing *packing)
+/* The first `size` bytes of a section inflated, made on first use; NULL for want of memory. Under the lock. */
+static const struct elf_inflated *inflated_section(
+	struct elf_image *image, size_t index, const struct packing *packing, size_t size)
 {
 	struct elf_inflated *made;
 
 	for (const struct elf_inflated *known = image->inflated; known; known = known->next)
-		if (known->index == index)
+		if (known->index == index && (known->size >= size || !known->bytes))
 			return known;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return NULL;
 	made->index = index;
-	made->size = packing->inflated_size;
+	made->size = size;
 	made->bytes = malloc(made->size ? made->size : 1);
 	if (!made->bytes) {
 		free(made);
 		return NULL;
 	}
 	/* Kept without bytes, so that it is not tried again. */
-	if (!inflate(packing, made->bytes)) {
+	if (!(size < packing->inflated_size ? inflate_start(packing, made->bytes, size) : inflate_whole(packing, made->bytes))) {
 		free(made->bytes);
 		made->bytes = NULL;
 	}
@@ -98,7 +143,12 @@ static const struct elf_inflated *inflated_section(struct elf_image *image, size
 	return made;
 }
 
-static bool take_section(struct elf_image *image, size_t index, struct elf_section *section)
+static size_t size_to_inflate(const struct packing *packing, uint64_t wanted)
+{
+	return (size_t)(wanted < packing->inflated_size / 16 * MAX_PIECEWISE_SHARE ? wanted : packing->inflated_size);
+}
+
+static bool take_section(struct elf_image *image, size_t index, uint64_t wanted, struct elf_section *section)
 {
 	const struct elf_section_header *header = &image->sections[index];
 	const struct elf_inflated *inflated;
@@ -118,7 +168,7 @@ static bool take_section(struct elf_image *image, size_t index, struct elf_secti
 	if (packing.kind == PACKED_NOT)
 		return true;
 	pthread_mutex_lock(&image->lock);
-	inflated = inflated_section(image, index, &packing);
+	inflated = inflated_section(image, index, &packing, size_to_inflate(&packing, wanted));
 	pthread_mutex_unlock(&image->lock);
 	if (!inflated || !inflated->bytes)
 		return false;
@@ -135,12 +185,17 @@ static bool has_name(const char *section, const char *wanted)
 	return strncmp(wanted, ".debug_", 7) == 0 && strncmp(section, ".zdebug_", 8) == 0 && strcmp(section + 8, wanted + 7) == 0;
 }
 
-bool elf_image_section(struct elf_image *image, const char *name, struct elf_section *section)
+bool elf_image_section_start(struct elf_image *image, const char *name, uint64_t bytes, struct elf_section *section)
 {
 	for (size_t i = 0; i < image->section_count; i++)
 		if (has_name(image->sections[i].name, name))
-			return elf_image_is_intact(image) && take_section(image, i, section);
+			return elf_image_is_intact(image) && take_section(image, i, bytes, section);
 	return false;
+}
+
+bool elf_image_section(struct elf_image *image, const char *name, struct elf_section *section)
+{
+	return elf_image_section_start(image, name, UINT64_MAX, section);
 }
 
 /* The pointer to .eh_frame in its header (LSB, "The .eh_frame_hdr section"), in the encodings that linkers write. */

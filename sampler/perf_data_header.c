@@ -199,7 +199,7 @@ static bool read_attrs(struct perf_data_header *header, const struct perf_data_i
 
 bool perf_data_header_read(struct perf_data_header *header, struct perf_data_input *input, struct error *err)
 {
-	uint8_t bytes[FILE_HEADER_BYTES];
+	uint8_t bytes[FILE_HEADER_BYTES] = { 0 };
 	struct byte_reader r = byte_reader_over(bytes, sizeof(bytes));
 	struct section attrs;
 	uint64_t size, attr_bytes;

@@ -14,6 +14,9 @@ enum { RATED_STACKS = 256, STEP_BYTES = 512, READ_TWICE = 16 };
 /* Read more than a sample needs: small records may stand in between. */
 enum { SPARE_BYTES = 256 };
 
+/* To read so many bytes on takes as long as to begin anew behind them. */
+enum { MIN_LEFT_OUT_BYTES = 8192 };
+
 void perf_data_skim_init(struct perf_data_skim *skim)
 {
 	*skim = (struct perf_data_skim){ .kept_bytes = FIRST_KEPT_BYTES };
@@ -76,7 +79,8 @@ static size_t decide(struct perf_data_skim *skim, const struct partial *partial)
 		return 0;
 	have = (partial->available - stack_at) / WORD_BYTES * WORD_BYTES;
 	/* No gain where little is left out. */
-	if (kept > partial->stack_room / 2 || have + SPARE_BYTES < kept)
+	if (partial->stack_room < MIN_LEFT_OUT_BYTES || kept > partial->stack_room - MIN_LEFT_OUT_BYTES ||
+		have + SPARE_BYTES < kept)
 		return 0;
 	return have < kept ? have : kept;
 }

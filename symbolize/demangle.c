@@ -3,11 +3,12 @@
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* libiberty recurses over the name: longer ones than any compiler writes are left as they are. */
-enum { MAX_MANGLED_BYTES = 1 << 16, RUST_HASH_DIGITS = 16 };
+enum { MAX_MANGLED_BYTES = 1 << 16, MAX_NAME_BYTES = 1 << 16, RUST_HASH_DIGITS = 16 };
 
 static bool is_mangled(const char *name)
 {
@@ -32,17 +33,56 @@ static size_t size_without_rust_hash(const char *name)
 	return (size_t)(mark - name);
 }
 
+struct printing {
+	struct buffer *out;
+	jmp_buf too_long;
+};
+
+static void print_piece(const char *piece, size_t size, void *context)
+{
+	struct printing *printing = context;
+
+	buffer_append(printing->out, piece, size);
+	if (printing->out->failed)
+		longjmp(printing->too_long, 1);
+}
+
+/*
+ * Substitutions let 500 bytes unfold to gigabytes, and libiberty cannot be told to stop: it is left by a jump. Printing C++ it
+ * holds no memory; printing Rust, at most one decoded identifier.
+ */
+static bool print_name(const char *name, struct buffer *out)
+{
+	enum { OPTIONS = DMGL_PARAMS | DMGL_ANSI };
+	struct printing printing = { .out = out };
+
+	if (setjmp(printing.too_long) != 0)
+		return false;
+	if (rust_demangle_callback(name, OPTIONS, print_piece, &printing))
+		return true;
+	out->size = 0;
+	return cplus_demangle_v3_callback(name, OPTIONS, print_piece, &printing) != 0;
+}
+
+static bool print_d_name(const char *name, struct buffer *out)
+{
+	char *demangled = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
+
+	if (demangled)
+		buffer_append_string(out, demangled);
+	free(demangled);
+	return demangled != NULL;
+}
+
 void symbolize_demangle(const char *name, struct buffer *out)
 {
-	/* Of D's names libiberty does not find out by itself. */
-	int language = strncmp(name, "_D", 2) == 0 ? DMGL_DLANG : DMGL_AUTO;
-	char *demangled = NULL;
+	CLEANUP(buffer_deinit) struct buffer demangled = { 0 };
+	bool is_d = strncmp(name, "_D", 2) == 0;
 
-	if (is_mangled(name) && strlen(name) < MAX_MANGLED_BYTES)
-		demangled = cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | language);
-	if (demangled)
-		buffer_append(out, demangled, size_without_rust_hash(demangled));
+	buffer_init(&demangled, MAX_NAME_BYTES);
+	if (is_mangled(name) && strlen(name) < MAX_MANGLED_BYTES &&
+		(is_d ? print_d_name(name, &demangled) : print_name(name, &demangled)) && demangled.size > 0 && !demangled.failed)
+		buffer_append(out, demangled.data, size_without_rust_hash(demangled.data));
 	else
 		buffer_append_string(out, name);
-	free(demangled);
 }

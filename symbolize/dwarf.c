@@ -19,6 +19,7 @@ struct resolver {
 	struct dwarf_file file, alt;
 	struct dwarf_package package;
 	bool has_alt;
+	bool is_short; /* of a file that is there in part, more is needed */
 };
 
 /* One round: the addresses of each unit side by side. */
@@ -165,12 +166,36 @@ static bool run_round(struct resolver *r, const uint32_t *units, bool is_exhaust
 	return ok;
 }
 
-static bool is_complete(const struct resolver *r)
+/* What is assembly has no function in it to be found elsewhere. */
+static bool is_assembly(const struct resolver *r, uint32_t unit)
+{
+	return unit < DWARF_NO_CODE && r->file.units[unit].is_open && r->file.units[unit].language == DW_LANG_Mips_Assembler;
+}
+
+static bool is_complete(const struct resolver *r, const uint32_t *units)
 {
 	for (size_t i = 0; i < r->count; i++)
-		if (r->result->answers[i].count == 0)
+		if (r->result->answers[i].count == 0 && units[i] != DWARF_NO_CODE && !is_assembly(r, units[i]))
 			return false;
 	return true;
+}
+
+/* Before anybody has claimed one. */
+static void free_all(const struct resolver *r, uint32_t *units)
+{
+	const struct dwarf_options *options = r->options;
+
+	for (size_t i = 0; i < r->count; i++)
+		units[i] = options->is_linkage && options->is_linkage(options->context, r->addresses[i]) ? DWARF_NO_CODE
+													 : DWARF_NO_UNIT;
+}
+
+static bool any_is_free(const struct resolver *r, const uint32_t *units)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (units[i] == DWARF_NO_UNIT)
+			return true;
+	return false;
 }
 
 /* Takes away the units of addresses that are in no function. */
@@ -204,7 +229,7 @@ static bool resolve_rest(struct resolver *r, struct claimants *c, struct error *
 	if (!dwarf_claim_by_roots(&r->file, r->addresses, r->count, c->listed, c->first, c->second, err) ||
 		!run_round(r, c->second, false, err))
 		return false;
-	if (is_complete(r))
+	if (is_complete(r, c->first))
 		return true;
 	if (!keep_code(r, c->first, err))
 		return false;
@@ -218,8 +243,9 @@ static bool resolve_rest(struct resolver *r, struct claimants *c, struct error *
 			c->second[i] = DWARF_NO_CODE;
 		else if (c->second[i] != DWARF_NO_CODE)
 			c->second[i] = DWARF_NO_UNIT;
-	return dwarf_claim_by_roots(&r->file, r->addresses, r->count, NULL, c->first, c->second, err) &&
-	       run_round(r, c->second, false, err);
+	return !any_is_free(r, c->second) ||
+	       (dwarf_claim_by_roots(&r->file, r->addresses, r->count, NULL, c->first, c->second, err) &&
+		       run_round(r, c->second, false, err));
 }
 
 /* First whom .debug_aranges names, then, for what is not answered yet, whoever else claims it. */
@@ -234,45 +260,70 @@ static bool resolve_all(struct resolver *r, struct error *err)
 		return error_set_memory(err);
 	if (r->file.unit_count == 0)
 		return true;
-	for (size_t i = 0; i < r->count; i++)
-		first[i] = second[i] = DWARF_NO_UNIT;
+	free_all(r, first);
+	free_all(r, second);
 	dwarf_claim_by_aranges(&r->file, r->addresses, r->count, listed, first);
-	return run_round(r, first, false, err) && (is_complete(r) || resolve_rest(r, &claimants, err));
+	if (!run_round(r, first, false, err))
+		return false;
+	if (is_complete(r, first))
+		return true;
+	r->is_short = r->file.is_part;
+	return r->is_short || resolve_rest(r, &claimants, err);
+}
+
+/* Where a unit was compiled; NULL where it does not say it, or does not count. */
+static bool read_directory(const struct dwarf_unit *unit, const char **directory, struct error *err)
+{
+	struct dwarf_unit copy = *unit;
+	struct error why = { 0 };
+
+	*directory = NULL;
+	/* An open unit owns its tables: the copy reads its own. */
+	copy.abbrevs = (struct dwarf_abbrevs){ 0 };
+	copy.lines = (struct dwarf_line_header){ 0 };
+	if (!dwarf_unit_read_root(&copy, &why)) {
+		if (why.code != ERROR_MEMORY)
+			return true;
+		*err = why;
+		return false;
+	}
+	dwarf_abbrevs_deinit(&copy.abbrevs);
+	if (copy.language != DW_LANG_Mips_Assembler && copy.directory[0] == '/')
+		*directory = copy.directory;
+	return true;
 }
 
 /* A program begins with the C library's start code, which is assembly and was compiled elsewhere. */
 static bool find_directory(struct resolver *r, struct error *err)
 {
 	for (size_t i = 0; i < r->file.unit_count && i < MAX_DIRECTORY_UNITS; i++) {
-		struct dwarf_unit *unit = &r->file.units[i];
-		struct error why = { 0 };
-		const char *kept;
+		const struct dwarf_unit *unit = &r->file.units[i];
+		const char *directory, *kept;
 
 		if (unit->type == DW_UT_partial || unit->type == DW_UT_type)
 			continue;
-		if (!dwarf_unit_open(unit, &why)) {
-			if (why.code != ERROR_MEMORY)
-				continue;
-			*err = why;
+		if (!read_directory(unit, &directory, err))
 			return false;
-		}
-		if (unit->language == DW_LANG_Mips_Assembler || unit->directory[0] != '/')
+		if (!directory)
 			continue;
-		kept = arena_copy_string(&r->result->arena, unit->directory, strlen(unit->directory));
+		kept = arena_copy_string(&r->result->arena, directory, strlen(directory));
 		if (!kept)
 			return error_set_memory(err);
 		r->result->directory = kept;
 		return true;
 	}
+	r->is_short |= r->file.is_part;
 	return true;
 }
 
-static bool open_files(struct resolver *r, struct error *err)
+static bool open_files(struct resolver *r, uint64_t info_bytes, struct error *err)
 {
-	if (!dwarf_file_init(&r->file, r->options->debug, r->options->no_lines ? DWARF_FILE_WITHOUT_LINES : DWARF_FILE_WHOLE, err))
+	enum dwarf_file_kind kind = r->options->no_lines ? DWARF_FILE_WITHOUT_LINES : DWARF_FILE_WHOLE;
+
+	if (!dwarf_file_init(&r->file, r->options->debug, kind, info_bytes, err))
 		return false;
 	if (r->options->alt) {
-		if (!dwarf_file_init(&r->alt, r->options->alt, DWARF_FILE_WHOLE, err))
+		if (!dwarf_file_init(&r->alt, r->options->alt, DWARF_FILE_WHOLE, UINT64_MAX, err))
 			return false;
 		r->has_alt = true;
 		r->file.alt = &r->alt;
@@ -289,20 +340,37 @@ static void close_files(struct resolver *r)
 		dwarf_file_deinit(&r->alt);
 }
 
+/* `is_short`: it has to be done again with all of .debug_info. */
+static bool resolve_in(struct resolver *r, uint64_t info_bytes, bool *is_short, struct error *err)
+{
+	bool ok;
+
+	r->is_short = false;
+	r->result->is_split = false;
+	for (size_t i = 0; i < r->count; i++)
+		r->result->answers[i] = (struct dwarf_answer){ .file = "" };
+	ok = open_files(r, info_bytes, err) && resolve_all(r, err) && (r->options->no_lines || find_directory(r, err));
+	*is_short = r->is_short || atomic_load(&r->file.is_short);
+	close_files(r);
+	return ok;
+}
+
 bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresses, size_t count, struct dwarf_result *result,
 	struct error *err)
 {
 	struct resolver r = { .options = options, .addresses = addresses, .count = count, .result = result };
-	bool ok;
+	CLEANUP(cleanup_free) uint32_t *units = malloc((count + 1) * sizeof(*units));
+	bool ok, is_short;
 
 	*result = (struct dwarf_result){ .answers = calloc(count + 1, sizeof(*result->answers)), .directory = "" };
 	arena_init(&result->arena, 0);
-	if (!result->answers)
+	if (!result->answers || !units) {
+		dwarf_result_deinit(result);
 		return error_set_memory(err);
-	for (size_t i = 0; i < count; i++)
-		result->answers[i].file = "";
-	ok = open_files(&r, err) && resolve_all(&r, err) && find_directory(&r, err);
-	close_files(&r);
+	}
+	free_all(&r, units);
+	ok = resolve_in(&r, dwarf_claim_extent(options->debug, addresses, count, units), &is_short, err) &&
+	     (!is_short || resolve_in(&r, UINT64_MAX, &is_short, err));
 	if (!ok)
 		dwarf_result_deinit(result);
 	return ok;

@@ -51,6 +51,8 @@ struct dwarf_options {
 	 * are looked for where it is slow. NULL: all are.
 	 */
 	void (*find_code)(void *context, const uint64_t *addresses, size_t count, bool *is_code);
+	/* Whether the linker made the code at an address: no unit is asked then. NULL: it made none. */
+	bool (*is_linkage)(void *context, uint64_t address);
 	void *context;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/fingerprint.h"
 
-#include "symbolize/capstone.h"
+#include "symbolize/zydis.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -18,9 +18,8 @@ struct instruction {
 
 struct fingerprinter {
 	const struct elf_image *image;
-	struct capstone capstone;
-	csh handle;
-	cs_insn *insn;
+	struct zydis zydis;
+	ZydisDecoder decoder;
 	bool is_fixed; /* linked for one address */
 	struct instruction *items;
 	size_t count, capacity;
@@ -49,14 +48,8 @@ struct fingerprinter *fingerprinter_create(const struct elf_image *image)
 	made->image = image;
 	hash_map_init(&made->known, sizeof(uint64_t));
 	made->is_fixed = has_fixed_addresses(image);
-	if (!capstone_init(&made->capstone) || made->capstone.open(CS_ARCH_X86, CS_MODE_64, &made->handle) != CS_ERR_OK) {
-		capstone_deinit(&made->capstone);
-		free(made);
-		return NULL;
-	}
-	made->capstone.option(made->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	made->insn = made->capstone.new_insn(made->handle);
-	if (!made->insn) {
+	if (!zydis_init(&made->zydis) ||
+		ZYAN_FAILED(made->zydis.init(&made->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) {
 		fingerprinter_destroy(made);
 		return NULL;
 	}
@@ -67,10 +60,7 @@ void fingerprinter_destroy(struct fingerprinter *fingerprinter)
 {
 	if (!fingerprinter)
 		return;
-	if (fingerprinter->insn)
-		fingerprinter->capstone.free_insn(fingerprinter->insn, 1);
-	fingerprinter->capstone.close(&fingerprinter->handle);
-	capstone_deinit(&fingerprinter->capstone);
+	zydis_deinit(&fingerprinter->zydis);
 	hash_map_deinit(&fingerprinter->known);
 	free(fingerprinter->hashes);
 	free(fingerprinter->items);
@@ -88,11 +78,11 @@ static bool is_image_address(const struct fingerprinter *f, uint64_t value)
 	return false;
 }
 
-static bool is_padding(const cs_insn *insn)
+static bool is_padding(const ZydisDecodedInstruction *instruction, const uint8_t *code)
 {
-	/* Two-byte `xchg %ax,%ax` is a no-operation that capstone calls by its other name. */
-	return insn->id == X86_INS_NOP || insn->id == X86_INS_INT3 ||
-	       (insn->id == X86_INS_XCHG && insn->size == 2 && insn->bytes[0] == 0x66 && insn->bytes[1] == 0x90);
+	/* Two-byte `xchg %ax,%ax` is a no-operation that may be called by its other name. */
+	return instruction->mnemonic == ZYDIS_MNEMONIC_NOP || instruction->mnemonic == ZYDIS_MNEMONIC_INT3 ||
+	       (instruction->length == 2 && code[0] == 0x66 && code[1] == 0x90);
 }
 
 static bool is_in(const struct dwarf_extent *extents, size_t count, uint64_t address)
@@ -103,84 +93,105 @@ static bool is_in(const struct dwarf_extent *extents, size_t count, uint64_t add
 	return false;
 }
 
-static void zero(uint8_t *bytes, const cs_insn *insn, unsigned int offset, unsigned int size)
+/* `bits` of a part that stands at `offset`. */
+static void zero(uint8_t *bytes, const ZydisDecodedInstruction *instruction, unsigned int offset, unsigned int bits)
 {
-	if (offset > 0 && offset + size <= insn->size)
-		memset(bytes + offset, 0, size);
+	if (offset > 0 && offset + bits / 8 <= instruction->length)
+		memset(bytes + offset, 0, bits / 8);
 }
 
-/* Capstone says 2 where a prefix of 0x66 belongs to the operation (movdqa): addresses have 4 bytes, and 8 in moves of their own. */
-static unsigned int displacement_size(const cs_x86 *x86)
+/* Relative to the instruction pointer (Intel SDM 2, table 2-7). */
+static bool is_relative(const ZydisDecodedInstruction *instruction)
 {
-	return x86->encoding.disp_size == 8 ? 8 : 4;
+	return (instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM) && instruction->raw.modrm.mod == 0 &&
+	       instruction->raw.modrm.rm == 5;
 }
 
 /* The bytes with what depends on the place set to zero. */
-static uint64_t hash_masked(const struct fingerprinter *f, const cs_insn *insn)
+static uint64_t hash_masked(const struct fingerprinter *f, const ZydisDecodedInstruction *instruction, const uint8_t *code)
 {
-	const cs_x86 *x86 = &insn->detail->x86;
-	uint8_t bytes[sizeof(insn->bytes)];
+	const ZydisDecodedInstructionRaw *raw = &instruction->raw;
+	uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
 
-	memcpy(bytes, insn->bytes, insn->size);
-	for (uint8_t i = 0; i < x86->op_count; i++) {
-		const cs_x86_op *op = &x86->operands[i];
-
-		if (op->type == X86_OP_MEM && (op->mem.base == X86_REG_RIP || is_image_address(f, (uint64_t)op->mem.disp)))
-			zero(bytes, insn, x86->encoding.disp_offset, displacement_size(x86));
-		if (op->type == X86_OP_IMM && is_image_address(f, (uint64_t)op->imm))
-			zero(bytes, insn, x86->encoding.imm_offset, x86->encoding.imm_size);
-	}
-	return hash_bytes(bytes, insn->size);
+	memcpy(bytes, code, instruction->length);
+	if (raw->disp.size > 0 && (is_relative(instruction) || is_image_address(f, (uint64_t)raw->disp.value)))
+		zero(bytes, instruction, raw->disp.offset, raw->disp.size);
+	for (size_t i = 0; i < sizeof(raw->imm) / sizeof(raw->imm[0]); i++)
+		if (raw->imm[i].size > 0 && is_image_address(f, raw->imm[i].value.u))
+			zero(bytes, instruction, raw->imm[i].offset, raw->imm[i].size);
+	return hash_bytes(bytes, instruction->length);
 }
 
-/* Jumps and calls with a fixed target come in a short and a long form: what they do counts, not how it is written. */
-static bool has_target(const struct fingerprinter *f, const cs_insn *insn, uint64_t *target)
+/*
+ * Jumps and calls with a fixed target come in a short and a long form: what they do counts, not how it is written. By the opcode of
+ * the short form.
+ */
+static uint64_t hash_jump(const ZydisDecodedInstruction *instruction)
 {
-	const cs_x86 *x86 = &insn->detail->x86;
+	enum { JUMP_SHORT = 0xeb, JUMP_NEAR = 0xe9, CONDITIONAL_SHORT = 0x70 };
+	uint64_t kind = instruction->opcode;
 
-	if (!f->capstone.is_in_group(f->handle, insn, CS_GRP_BRANCH_RELATIVE) || x86->op_count != 1 ||
-		x86->operands[0].type != X86_OP_IMM)
-		return false;
-	*target = (uint64_t)x86->operands[0].imm;
-	return true;
+	if (instruction->opcode_map == ZYDIS_OPCODE_MAP_0F)
+		kind = CONDITIONAL_SHORT | (kind & 0xf);
+	else if (kind == JUMP_NEAR)
+		kind = JUMP_SHORT;
+	return hash_bytes(&kind, sizeof(kind));
 }
 
-static bool add_instruction(struct fingerprinter *f, const struct dwarf_extent *extents, size_t extent_count)
+/* What is to be hashed and where. */
+struct code {
+	const struct dwarf_extent *extents;
+	size_t extent_count;
+	const uint8_t *bytes;
+	size_t size; /* up to the end of the extent at hand */
+	uint64_t address;
+};
+
+static bool add_instruction(struct fingerprinter *f, const struct code *code, const ZydisDecodedInstruction *instruction)
 {
-	struct instruction added = { .address = f->insn->address };
-	uint64_t target;
+	struct instruction added = { .address = code->address };
 	struct error err;
 
 	if (!ARRAY_RESERVE(&f->items, &f->capacity, f->count + 1, max_code_bytes, &err))
 		return false;
-	if (has_target(f, f->insn, &target)) {
-		uint64_t kind = f->insn->id;
+	if (instruction->raw.imm[0].is_relative) {
+		uint64_t target = code->address + instruction->length + (uint64_t)instruction->raw.imm[0].value.s;
 
-		added.hash = hash_bytes(&kind, sizeof(kind));
-		added.target = is_in(extents, extent_count, target) ? target : 0;
+		added.hash = hash_jump(instruction);
+		added.target = is_in(code->extents, code->extent_count, target) ? target : 0;
 	} else {
-		added.hash = hash_masked(f, f->insn);
+		added.hash = hash_masked(f, instruction, code->bytes);
 	}
 	f->items[f->count++] = added;
+	return true;
+}
+
+static bool disassemble_extent(struct fingerprinter *f, struct code *code)
+{
+	while (code->size > 0) {
+		ZydisDecodedInstruction instruction;
+
+		if (ZYAN_FAILED(f->zydis.decode(&f->decoder, NULL, code->bytes, code->size, &instruction)))
+			return false;
+		if (!is_padding(&instruction, code->bytes) && !add_instruction(f, code, &instruction))
+			return false;
+		code->bytes += instruction.length;
+		code->size -= instruction.length;
+		code->address += instruction.length;
+	}
 	return true;
 }
 
 static bool disassemble(struct fingerprinter *f, const struct dwarf_extent *extents, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
+		struct code code = { .extents = extents, .extent_count = count, .address = extents[i].low };
 		size_t size;
-		const uint8_t *code = elf_image_bytes_at(f->image, extents[i].low, &size);
-		uint64_t address = extents[i].low;
 
-		if (!code || size < extents[i].high - extents[i].low || extents[i].high - extents[i].low > max_code_bytes)
+		code.bytes = elf_image_bytes_at(f->image, extents[i].low, &size);
+		code.size = extents[i].high - extents[i].low;
+		if (!code.bytes || size < code.size || code.size > max_code_bytes || !disassemble_extent(f, &code))
 			return false;
-		size = extents[i].high - extents[i].low;
-		while (size > 0) {
-			if (!f->capstone.next(f->handle, &code, &size, &address, f->insn))
-				return false;
-			if (!is_padding(f->insn) && !add_instruction(f, extents, count))
-				return false;
-		}
 	}
 	return f->count > 0;
 }

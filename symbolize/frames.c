@@ -172,20 +172,37 @@ static bool frames_of_dwarf(struct namer *n, const struct dwarf_answer *answer, 
 	return true;
 }
 
+static const char *keep_once(struct namer *n, struct kept_string *last, const char *string, struct error *err)
+{
+	if (last->from != string)
+		*last = (struct kept_string){ string, keep(n, string, strlen(string), err) };
+	return last->copy;
+}
+
+static bool name_by_bounds(struct namer *n, uint64_t low, const char **name, struct error *err)
+{
+	char text[512];
+
+	if (!n->bounds_name || n->bounds_low != low) {
+		snprintf(text, sizeof(text), "%.480s+0x%llx", n->module, (unsigned long long)low);
+		n->bounds_low = low;
+		n->bounds_name = keep(n, text, strlen(text), err);
+	}
+	*name = n->bounds_name;
+	return *name != NULL;
+}
+
 /* `module+0x1234`, by the start of the function where that is known. */
 static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_frames *out, struct error *err)
 {
 	struct symbolize_frame frame = { .linkage_name = "", .file = "", .decl_file = "", .source = PROFILE_NAME_FDE };
 	struct dwarf_extent extent = { .low = address };
-	char name[512];
 
 	if (!symbols_find_fde(n->symbols, address, &extent.low, &extent.high))
 		frame.source = PROFILE_NAME_NONE;
 	else if (n->fingerprinter)
 		frame.fingerprint = fingerprint_code(n->fingerprinter, &extent, 1);
-	snprintf(name, sizeof(name), "%.480s+0x%llx", n->module, (unsigned long long)extent.low);
-	frame.name = keep(n, name, strlen(name), err);
-	return frame.name && one_frame(n, &frame, out, err);
+	return name_by_bounds(n, extent.low, &frame.name, err) && one_frame(n, &frame, out, err);
 }
 
 static bool frame_of_symbol(
@@ -198,14 +215,14 @@ static bool frame_of_symbol(
 	struct buffer text;
 
 	if (hit && !frame.file[0] && source == PROFILE_NAME_SYMTAB)
-		frame.file = keep(n, hit->file, strlen(hit->file), err);
+		frame.file = keep_once(n, &n->file, hit->file, err);
 	if (!frame.file)
 		return false;
 	if (n->fingerprinter && source == PROFILE_NAME_SYMTAB && hit && checked_add(hit->start, hit->size, &extent.high)) {
 		extent.low = hit->start;
 		frame.fingerprint = hit->size ? fingerprint_code(n->fingerprinter, &extent, 1) : 0;
 	}
-	frame.linkage_name = keep(n, symbol, strlen(symbol), err);
+	frame.linkage_name = keep_once(n, &n->symbol, symbol, err);
 	if (!frame.linkage_name || !demangle(n, frame.linkage_name, &frame.name, err))
 		return false;
 	if (source == PROFILE_NAME_PLT) {

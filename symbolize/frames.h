@@ -11,6 +11,11 @@
  * table, a symbol, the bounds that unwind information gives.
  */
 
+/* A string that was copied into the arena. */
+struct kept_string {
+	const char *from, *copy;
+};
+
 struct namer {
 	/* Set by the caller, borrowed. */
 	struct arena *arena; /* frames and their strings */
@@ -30,6 +35,10 @@ struct namer {
 	struct hash_map demangled; /* hash and size of a linkage name -> index of `names` */
 	const char **names;
 	size_t name_count, name_capacity;
+	/* Addresses rise: those of one function follow each other, and have the same strings. */
+	struct kept_string symbol, file;
+	uint64_t bounds_low;
+	const char *bounds_name; /* NULL: none yet */
 };
 
 /* Looks the symbols of all addresses up in one pass. Pairs with namer_deinit(), also when it fails. */

@@ -47,6 +47,11 @@ static void find_code(void *context, const uint64_t *addresses, size_t count, bo
 	free(hits);
 }
 
+static bool is_linkage(void *context, uint64_t address)
+{
+	return symbols_is_plt(context, address);
+}
+
 struct asked {
 	uint64_t address;
 	uint32_t index;
@@ -122,6 +127,7 @@ static bool resolve_all(
 		.threads = options->threads,
 		.no_lines = options->names_only,
 		.find_code = find_code,
+		.is_linkage = is_linkage,
 	};
 
 	if (!symbols_create(subject->image, subject->debug, &r->symbols, err) || !go_table_create(subject->image, &r->go, err))

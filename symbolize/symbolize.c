@@ -24,6 +24,16 @@ struct batch {
 	bool failed;
 };
 
+/* A function that frames were found to stand for; its strings are those of a batch's result. */
+struct known_function {
+	const char *name, *linkage_name, *file;
+	uint64_t fingerprint;
+	uint32_t start_line, mapping, function;
+	enum profile_name_source source;
+};
+
+enum { KNOWN_BITS = 7 };
+
 struct work {
 	struct profile *profile;
 	const struct symbolize_options *options;
@@ -33,6 +43,7 @@ struct work {
 	struct symbolize_stats *stats;
 	struct profile_line *lines; /* room for the frames of one address */
 	size_t line_capacity;
+	struct known_function known[1 << KNOWN_BITS]; /* the later pushes out the earlier */
 };
 
 static bool add_to_batch(struct batch *batch, uint64_t address, uint32_t location, struct error *err)
@@ -156,6 +167,35 @@ static bool add_function(
 	return profile_add_function(profile, &added, function, err);
 }
 
+/* Other names stand in a buffer that is used again. */
+static bool has_lasting_strings(const struct symbolize_frame *frame)
+{
+	return frame->source != PROFILE_NAME_NONE && frame->source != PROFILE_NAME_KALLSYMS && frame->source != PROFILE_NAME_JIT;
+}
+
+/* Known by where its strings lie: many addresses are of one function. */
+static bool find_function(
+	struct work *w, const struct symbolize_frame *frame, uint32_t mapping, uint32_t *function, struct error *err)
+{
+	const char *file = frame->decl_file[0] ? frame->decl_file : frame->file;
+	uint64_t hash = hash_mix((uintptr_t)frame->name ^ mapping, (uintptr_t)file + frame->decl_line);
+	struct known_function *known = &w->known[hash >> (64 - KNOWN_BITS)];
+
+	if (!has_lasting_strings(frame))
+		return add_function(w, frame, mapping, function, err);
+	if (known->name == frame->name && known->linkage_name == frame->linkage_name && known->file == file &&
+		known->fingerprint == frame->fingerprint && known->start_line == frame->decl_line && known->mapping == mapping &&
+		known->source == frame->source) {
+		*function = known->function;
+		return true;
+	}
+	if (!add_function(w, frame, mapping, function, err))
+		return false;
+	*known = (struct known_function){ frame->name, frame->linkage_name, file, frame->fingerprint, frame->decl_line, mapping,
+		*function, frame->source };
+	return true;
+}
+
 static bool set_frames(struct work *w, uint32_t location, const struct symbolize_frame *frames, size_t count, struct error *err)
 {
 	uint32_t mapping = w->profile->locations[location].mapping;
@@ -164,7 +204,7 @@ static bool set_frames(struct work *w, uint32_t location, const struct symbolize
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		w->lines[i] = (struct profile_line){ .line = frames[i].line };
-		if (!add_function(w, &frames[i], mapping, &w->lines[i].function, err))
+		if (!find_function(w, &frames[i], mapping, &w->lines[i].function, err))
 			return false;
 	}
 	w->stats->addresses++;

@@ -287,6 +287,14 @@ static const char *name_of_entry(const struct symbols *symbols, const struct elf
 	return NULL;
 }
 
+bool symbols_is_plt(const struct symbols *symbols, uint64_t address)
+{
+	for (size_t i = 0; i < symbols->plt_count; i++)
+		if (address >= symbols->plt[i].address && address - symbols->plt[i].address < symbols->plt[i].size)
+			return true;
+	return false;
+}
+
 bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **name, struct error *err)
 {
 	*name = NULL;

@@ -29,6 +29,9 @@ struct symbol_hit {
  */
 void symbols_match(const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits);
 
+/* Whether the linker made what is there, so that no unit of debug information describes it: .plt, .plt.sec, .plt.got. */
+bool symbols_is_plt(const struct symbols *symbols, uint64_t address);
+
 /* `name@plt` for an address in .plt, .plt.sec or .plt.got: the function's own name, borrowed, or NULL. Fails for want of memory. */
 COMMON_MUST_CHECK
 bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **name, struct error *err);

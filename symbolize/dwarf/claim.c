@@ -12,6 +12,7 @@ static const uint64_t max_steps = (uint64_t)1 << 28;
 struct claims {
 	const uint64_t *addresses;
 	size_t count;
+	const struct dwarf_file *file; /* NULL: units are not known, their offsets stand for them */
 	const uint32_t *asked;
 	bool *listed;
 	uint32_t *units;
@@ -35,25 +36,29 @@ static void claim(struct claims *c, uint64_t low, uint64_t high, uint32_t unit)
 			c->units[first] = unit;
 }
 
-static uint32_t unit_of_offset(const struct dwarf_file *file, uint64_t offset)
+static uint32_t unit_of_offset(const struct claims *c, uint64_t offset)
 {
-	const struct dwarf_unit *unit = dwarf_file_unit_from(file, offset);
+	const struct dwarf_unit *unit;
 
-	return unit ? (uint32_t)(unit - file->units) : DWARF_NO_UNIT;
+	if (!c->file)
+		return offset < DWARF_NO_CODE ? (uint32_t)offset : DWARF_NO_UNIT;
+	unit = dwarf_file_unit_from(c->file, offset);
+	return unit ? (uint32_t)(unit - c->file->units) : DWARF_NO_UNIT;
 }
 
-static void claim_by_set(struct claims *c, const struct dwarf_file *file, struct byte_reader *r, uint8_t offset_size)
+static void claim_by_set(struct claims *c, struct byte_reader *r, uint8_t offset_size)
 {
 	uint8_t address_size;
 	uint32_t unit;
 
 	byte_reader_u16(r); /* version */
-	unit = unit_of_offset(file, byte_reader_uint(r, offset_size));
+	unit = unit_of_offset(c, byte_reader_uint(r, offset_size));
 	address_size = byte_reader_u8(r);
 	byte_reader_u8(r); /* segment selectors */
 	if (unit == DWARF_NO_UNIT || (address_size != 4 && address_size != 8))
 		return;
-	c->listed[unit] = true;
+	if (c->listed)
+		c->listed[unit] = true;
 	/* Tuples are aligned to their size, counted from the set's length. */
 	byte_reader_align(r, 2 * (size_t)address_size);
 	while (byte_reader_left(r) > 0 && c->steps++ < max_steps) {
@@ -66,26 +71,76 @@ static void claim_by_set(struct claims *c, const struct dwarf_file *file, struct
 	}
 }
 
+/* The next set, its reader behind the length. False at the end. */
+static bool next_set(struct byte_reader *r, struct byte_reader *set, uint8_t *offset_size)
+{
+	size_t start = byte_reader_offset(r), header;
+	uint64_t length;
+
+	if (byte_reader_left(r) == 0)
+		return false;
+	length = dwarf_read_length(r, offset_size);
+	if (!byte_reader_ok(r) || length > byte_reader_left(r))
+		return false;
+	header = byte_reader_offset(r) - start;
+	*set = byte_reader_over(r->start + start, header + length);
+	byte_reader_seek(set, header);
+	byte_reader_skip(r, length);
+	return true;
+}
+
+static void claim_by_sets(struct claims *c, struct byte_reader r)
+{
+	struct byte_reader set;
+	uint8_t offset_size;
+
+	while (next_set(&r, &set, &offset_size))
+		claim_by_set(c, &set, offset_size);
+}
+
 void dwarf_claim_by_aranges(const struct dwarf_file *file, const uint64_t *addresses, size_t count, bool *listed, uint32_t *units)
 {
-	struct claims c = { .addresses = addresses, .count = count, .units = units, .listed = listed };
-	struct byte_reader r = dwarf_file_reader(file, DWARF_SECTION_ARANGES);
+	struct claims c = { .addresses = addresses, .count = count, .file = file, .units = units, .listed = listed };
 
-	while (byte_reader_left(&r) > 0) {
-		size_t start = byte_reader_offset(&r);
-		uint8_t offset_size;
-		uint64_t length = dwarf_read_length(&r, &offset_size);
-		struct byte_reader set;
-		size_t header;
+	claim_by_sets(&c, dwarf_file_reader(file, DWARF_SECTION_ARANGES));
+}
 
-		if (!byte_reader_ok(&r) || length > byte_reader_left(&r))
-			return;
-		header = byte_reader_offset(&r) - start;
-		set = byte_reader_over(r.start + start, header + length);
-		byte_reader_seek(&set, header);
-		claim_by_set(&c, file, &set, offset_size);
-		byte_reader_skip(&r, length);
+/* Where the first unit behind an offset begins, of those that have a set; UINT64_MAX: there is none. */
+static uint64_t next_unit(struct byte_reader r, uint64_t behind)
+{
+	uint64_t next = UINT64_MAX;
+	struct byte_reader set;
+	uint8_t offset_size;
+
+	while (next_set(&r, &set, &offset_size)) {
+		uint64_t offset;
+
+		byte_reader_u16(&set); /* version */
+		offset = byte_reader_uint(&set, offset_size);
+		if (byte_reader_ok(&set) && offset > behind && offset < next)
+			next = offset;
 	}
+	return next;
+}
+
+uint64_t dwarf_claim_extent(struct elf_image *image, const uint64_t *addresses, size_t count, uint32_t *units)
+{
+	enum { UNIT_HEADER_BYTES = 40 }; /* as long as one can be */
+	struct claims c = { .addresses = addresses, .count = count, .units = units };
+	struct elf_section section;
+	uint64_t last = 0, extent;
+
+	if (!elf_image_section(image, ".debug_aranges", &section))
+		return UINT64_MAX;
+	claim_by_sets(&c, byte_reader_over(section.bytes, section.size));
+	for (size_t i = 0; i < count; i++) {
+		if (units[i] == DWARF_NO_UNIT)
+			return UINT64_MAX;
+		if (units[i] != DWARF_NO_CODE && units[i] > last)
+			last = units[i];
+	}
+	extent = next_unit(byte_reader_over(section.bytes, section.size), last);
+	return checked_add(extent, UNIT_HEADER_BYTES, &extent) ? extent : UINT64_MAX;
 }
 
 static void claim_by_root(struct claims *c, const struct dwarf_unit *unit, uint32_t index)

@@ -55,9 +55,8 @@ static bool read_header(struct byte_reader *r, struct dwarf_unit *unit)
 
 	unit->offset = byte_reader_offset(r);
 	length = dwarf_read_length(r, &unit->offset_size);
-	if (!byte_reader_ok(r) || length > byte_reader_left(r))
+	if (!byte_reader_ok(r) || !checked_add(byte_reader_offset(r), length, &unit->end))
 		return false;
-	unit->end = byte_reader_offset(r) + length;
 	unit->version = byte_reader_u16(r);
 	unit->type = DW_UT_compile;
 	if (unit->version >= 5) {
@@ -77,7 +76,8 @@ static bool read_header(struct byte_reader *r, struct dwarf_unit *unit)
 	return byte_reader_ok(r);
 }
 
-static bool read_headers(struct dwarf_file *file, struct error *err)
+/* `next`: the unit behind the last one that is there, where its header is. */
+static bool read_headers(struct dwarf_file *file, struct dwarf_unit *next, struct error *err)
 {
 	struct byte_reader r = dwarf_file_reader(file, DWARF_SECTION_INFO);
 
@@ -85,6 +85,9 @@ static bool read_headers(struct dwarf_file *file, struct error *err)
 		struct dwarf_unit unit = { .file = file };
 
 		if (!read_header(&r, &unit))
+			break;
+		*next = unit;
+		if (unit.end > file->sections[DWARF_SECTION_INFO].size)
 			break;
 		byte_reader_seek(&r, unit.end);
 		if (!ARRAY_RESERVE(&file->units, &file->unit_capacity, file->unit_count + 1, max_units, err))
@@ -94,23 +97,43 @@ static bool read_headers(struct dwarf_file *file, struct error *err)
 	return true;
 }
 
-bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, struct error *err)
+static void take_section(struct dwarf_file *file, struct elf_image *image, enum dwarf_section section, uint64_t bytes)
 {
-	*file = (struct dwarf_file){ .is_split = kind == DWARF_FILE_SPLIT };
-	for (size_t i = 0; i < DWARF_SECTION_COUNT; i++) {
-		char name[32];
+	char name[32];
 
-		if (i == DWARF_SECTION_LINE && kind == DWARF_FILE_WITHOUT_LINES)
-			continue;
-		snprintf(name, sizeof(name), "%s%s", section_names[i], kind == DWARF_FILE_SPLIT ? ".dwo" : "");
-		if (!elf_image_section(image, name, &file->sections[i]))
-			file->sections[i] = (struct elf_section){ 0 };
-	}
+	snprintf(name, sizeof(name), "%s%s", section_names[section], file->is_split ? ".dwo" : "");
+	if (!elf_image_section_start(image, name, bytes, &file->sections[section]))
+		file->sections[section] = (struct elf_section){ 0 };
+}
+
+/* Linkers lay units and their tables of abbreviations in the same order: those of the next unit begin where the last ones end. */
+static uint64_t abbrevs_needed(const struct dwarf_file *file, const struct dwarf_unit *next)
+{
+	if (!file->is_part)
+		return UINT64_MAX;
+	for (size_t i = 0; i < file->unit_count; i++)
+		if (file->units[i].abbrev_offset >= next->abbrev_offset)
+			return UINT64_MAX;
+	return next->abbrev_offset;
+}
+
+bool dwarf_file_init(
+	struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, uint64_t info_bytes, struct error *err)
+{
+	struct dwarf_unit next = { 0 };
+
+	*file = (struct dwarf_file){ .is_split = kind == DWARF_FILE_SPLIT };
 	pthread_mutex_init(&file->lock, NULL);
-	if (!read_headers(file, err)) {
+	take_section(file, image, DWARF_SECTION_INFO, info_bytes);
+	file->is_part = file->sections[DWARF_SECTION_INFO].size == info_bytes;
+	if (!read_headers(file, &next, err)) {
 		dwarf_file_deinit(file);
 		return false;
 	}
+	take_section(file, image, DWARF_SECTION_ABBREV, abbrevs_needed(file, &next));
+	for (size_t i = DWARF_SECTION_STR; i < DWARF_SECTION_COUNT; i++)
+		if (i != DWARF_SECTION_LINE || kind != DWARF_FILE_WITHOUT_LINES)
+			take_section(file, image, i, UINT64_MAX);
 	return true;
 }
 
@@ -123,7 +146,7 @@ void dwarf_file_deinit(struct dwarf_file *file)
 	*file = (struct dwarf_file){ 0 };
 }
 
-struct dwarf_unit *dwarf_file_unit_at(const struct dwarf_file *file, uint64_t offset)
+struct dwarf_unit *dwarf_file_unit_at(struct dwarf_file *file, uint64_t offset)
 {
 	size_t low = 0, high = file->unit_count;
 
@@ -135,6 +158,8 @@ struct dwarf_unit *dwarf_file_unit_at(const struct dwarf_file *file, uint64_t of
 		else
 			high = middle;
 	}
+	if (low == file->unit_count && file->is_part)
+		atomic_store(&file->is_short, true);
 	if (low == file->unit_count || offset < file->units[low].first_die)
 		return NULL;
 	return &file->units[low];

@@ -4,6 +4,7 @@
 #include "elf/elf.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /*
  * The DWARF sections of one ELF file and the headers of its units (DWARF 5, 7.5.1). Reading is the standard's of versions 2 to 5 in
@@ -33,6 +34,8 @@ struct dwarf_file {
 	size_t unit_count, unit_capacity;
 	pthread_mutex_t lock; /* guards opening a unit; an open one is immutable */
 	bool is_split;        /* .dwo: sections have that suffix */
+	bool is_part;         /* only the first units are there */
+	atomic_bool is_short; /* one was asked for that is not */
 };
 
 enum dwarf_file_kind {
@@ -41,9 +44,13 @@ enum dwarf_file_kind {
 	DWARF_FILE_SPLIT,         /* a .dwo file: sections have that suffix */
 };
 
-/* Borrows the image for the life of the file. Without debug information there are no units. Pairs with dwarf_file_deinit(). */
+/*
+ * Borrows the image for the life of the file. Without debug information there are no units. `info_bytes`: as much of .debug_info is
+ * needed (dwarf_claim_extent()); UINT64_MAX: all. Pairs with dwarf_file_deinit().
+ */
 COMMON_MUST_CHECK
-bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, struct error *err);
+bool dwarf_file_init(
+	struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, uint64_t info_bytes, struct error *err);
 void dwarf_file_deinit(struct dwarf_file *file);
 
 struct byte_reader dwarf_file_reader(const struct dwarf_file *file, enum dwarf_section section);
@@ -52,7 +59,7 @@ struct byte_reader dwarf_file_reader(const struct dwarf_file *file, enum dwarf_s
 const char *dwarf_file_string(const struct dwarf_file *file, enum dwarf_section section, uint64_t offset);
 
 /* The unit that holds an offset of .debug_info; NULL when none does. */
-struct dwarf_unit *dwarf_file_unit_at(const struct dwarf_file *file, uint64_t offset);
+struct dwarf_unit *dwarf_file_unit_at(struct dwarf_file *file, uint64_t offset);
 
 /* The unit that begins at an offset of .debug_info; NULL when none does. */
 struct dwarf_unit *dwarf_file_unit_from(const struct dwarf_file *file, uint64_t offset);

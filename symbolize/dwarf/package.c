@@ -22,7 +22,7 @@ bool dwarf_package_init(struct dwarf_package *package, const char *path, struct 
 	snprintf(name, sizeof(name), "%s.dwp", path);
 	if (!elf_image_open_path(name, &package->image, &ignored))
 		return true;
-	if (!dwarf_file_init(&package->file, package->image, DWARF_FILE_SPLIT, err)) {
+	if (!dwarf_file_init(&package->file, package->image, DWARF_FILE_SPLIT, UINT64_MAX, err)) {
 		elf_image_unref(package->image);
 		package->image = NULL;
 		return false;

@@ -70,7 +70,7 @@ bool dwarf_split_init(struct dwarf_split *split, const struct dwarf_unit *skelet
 	split->image = open_dwo(skeleton, debug_path);
 	if (!split->image)
 		return true;
-	if (!dwarf_file_init(&split->file, split->image, DWARF_FILE_SPLIT, err)) {
+	if (!dwarf_file_init(&split->file, split->image, DWARF_FILE_SPLIT, UINT64_MAX, err)) {
 		elf_image_unref(split->image);
 		split->image = NULL;
 		return false;

@@ -53,6 +53,32 @@ static void packed_sections_inflate_to_the_same(void **state)
 	elf_image_unref(plain);
 }
 
+/* Enough to fill the first half of a section, or, where that is as quick, all of it. */
+static void the_start_of_a_packed_section_is_that_of_the_whole(void **state)
+{
+	static const char *const packed[] = { "libcompressed.so", "libcompressed-gnu.so" };
+	struct elf_image *plain = binary_open("liboriginal.so");
+	struct elf_section expected, section;
+
+	(void)state;
+	assert_true(elf_image_section_start(plain, ".debug_info", 1, &expected));
+	assert_true(elf_image_section(plain, ".debug_info", &expected));
+	for (size_t i = 0; i < 2; i++) {
+		struct elf_image *image = binary_open(packed[i]);
+		const size_t starts[] = { 0, 1, 20, expected.size / 4, expected.size - 1, expected.size, expected.size + 1 };
+
+		for (size_t n = 0; n < sizeof(starts) / sizeof(*starts); n++) {
+			assert_true(elf_image_section_start(image, ".debug_info", starts[n], &section));
+			assert_true(section.size >= starts[n] || section.size == expected.size);
+			assert_true(section.size <= expected.size);
+			assert_memory_equal(section.bytes, expected.bytes, section.size);
+		}
+		assert_false(elf_image_section_start(image, ".no_such_section", 1, &section));
+		elf_image_unref(image);
+	}
+	elf_image_unref(plain);
+}
+
 static void frame_information_is_found_without_sections(void **state)
 {
 	struct elf_image *with = binary_open("liboriginal.so"), *without;
@@ -145,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sections_are_found_by_name),
 		cmocka_unit_test(packed_sections_inflate_to_the_same),
+		cmocka_unit_test(the_start_of_a_packed_section_is_that_of_the_whole),
 		cmocka_unit_test(frame_information_is_found_without_sections),
 		cmocka_unit_test(notes_hold_the_build_id),
 		cmocka_unit_test(a_build_id_too_long_is_refused),

@@ -144,7 +144,7 @@ mapfile -t files < <(cd rooms && ls common/*.c elf/*.c symbolize/*.c symbolize/d
 for pair in gcc:g++ clang:clang++; do
 	c=${pair%:*} compiler=${pair%:*}
 	command -v "${pair#*:}" >/dev/null || continue
-	flags="-O2 -g -ffunction-sections -fPIC -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(pkg-config --cflags libelf capstone)"
+	flags="-O2 -g -ffunction-sections -fPIC -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(pkg-config --cflags libelf)"
 	linking=-shared
 	unchanged rooms 200 "${files[@]}"
 	changed rooms symbolize/dwarf/line.c "${files[@]}"

@@ -65,11 +65,32 @@ static void deep_and_long_names_stay_as_they_are_or_end(void **state)
 	}
 }
 
+/* A pair of pairs of pairs: each level is named twice by the one behind it, so that 37 of them print 2^37 times "int". */
+static void names_that_unfold_without_measure_stay_as_they_are(void **state)
+{
+	struct buffer name, out;
+
+	(void)state;
+	buffer_init(&name, 1 << 16);
+	buffer_init(&out, 1 << 16);
+	buffer_append_string(&name, "_Z1fSt4pairIiiE");
+	for (char last = '0'; last <= '9'; last++)
+		buffer_printf(&name, "S_IS%c_S%c_E", last, last);
+	for (char last = 'A'; last <= 'Z'; last++)
+		buffer_printf(&name, "S_IS%c_S%c_E", last, last);
+	assert_true(buffer_ok(&name, NULL));
+	symbolize_demangle(name.data, &out);
+	assert_string_equal(out.data, name.data);
+	buffer_deinit(&out);
+	buffer_deinit(&name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(demangles),
 		cmocka_unit_test(deep_and_long_names_stay_as_they_are_or_end),
+		cmocka_unit_test(names_that_unfold_without_measure_stay_as_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

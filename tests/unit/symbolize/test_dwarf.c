@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "oracle.h"
+#include "program.h"
 #include "symbolize/dwarf.h"
 
 #include <dirent.h>
@@ -74,10 +75,8 @@ static size_t compare(const char *name, size_t *covered)
 	const char *directory;
 	size_t count, differences = 0;
 	struct error err;
-	char path[512];
 
-	snprintf(path, sizeof(path), PROGRAMS "/%s", name);
-	assert_true(elf_image_open_path(path, &options.debug, &err));
+	options.debug = open_program(name);
 	count = text_addresses(options.debug, &addresses);
 	theirs = calloc(count, sizeof(*theirs));
 	assert_non_null(theirs);
@@ -119,6 +118,18 @@ static void agrees_with_libdw(void **state)
 	}
 }
 
+static void assert_same_answers(const struct dwarf_answer *a, const struct dwarf_answer *b)
+{
+	assert_int_equal(a->count, b->count);
+	for (size_t f = 0; f < a->count; f++) {
+		assert_string_equal(a->frames[f].linkage_name, b->frames[f].linkage_name);
+		assert_string_equal(a->frames[f].name, b->frames[f].name);
+		assert_string_equal(a->frames[f].file, b->frames[f].file);
+		assert_string_equal(a->frames[f].decl_file, b->frames[f].decl_file);
+		assert_int_equal(a->frames[f].line, b->frames[f].line);
+	}
+}
+
 /* libdw does not follow every split; these are compared with the twin that is whole. */
 static void split_units_answer_as_whole_ones(void **state)
 {
@@ -130,25 +141,15 @@ static void split_units_answer_as_whole_ones(void **state)
 		struct dwarf_result a, b;
 		uint64_t *addresses;
 		struct error err;
-		char path[512];
 		size_t count;
 
-		snprintf(path, sizeof(path), PROGRAMS "/%s", pairs[i][0]);
-		assert_true(elf_image_open_path(path, &split.debug, &err));
-		snprintf(path, sizeof(path), PROGRAMS "/%s", pairs[i][1]);
-		assert_true(elf_image_open_path(path, &whole.debug, &err));
+		split.debug = open_program(pairs[i][0]);
+		whole.debug = open_program(pairs[i][1]);
 		count = text_addresses(whole.debug, &addresses);
 		assert_true(dwarf_resolve(&split, addresses, count, &a, &err));
 		assert_true(dwarf_resolve(&whole, addresses, count, &b, &err));
-		for (size_t k = 0; k < count; k++) {
-			assert_int_equal(a.answers[k].count, b.answers[k].count);
-			for (size_t f = 0; f < a.answers[k].count; f++) {
-				assert_string_equal(a.answers[k].frames[f].linkage_name, b.answers[k].frames[f].linkage_name);
-				assert_string_equal(a.answers[k].frames[f].name, b.answers[k].frames[f].name);
-				assert_string_equal(a.answers[k].frames[f].file, b.answers[k].frames[f].file);
-				assert_int_equal(a.answers[k].frames[f].line, b.answers[k].frames[f].line);
-			}
-		}
+		for (size_t k = 0; k < count; k++)
+			assert_same_answers(&a.answers[k], &b.answers[k]);
 		dwarf_result_deinit(&a);
 		dwarf_result_deinit(&b);
 		free(addresses);
@@ -157,11 +158,71 @@ static void split_units_answer_as_whole_ones(void **state)
 	}
 }
 
+/* Those addresses whose outermost function is of a file; of both units without one. */
+static size_t keep_addresses(const struct dwarf_result *whole, const char *file, uint64_t *addresses, size_t count, size_t *which)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct dwarf_answer *answer = &whole->answers[i];
+
+		if (file && (answer->count == 0 || !strstr(answer->frames[answer->count - 1].decl_file, file)))
+			continue;
+		which[kept] = i;
+		addresses[kept++] = addresses[i];
+	}
+	return kept;
+}
+
+/* How much of .debug_info was inflated for the answers about a file's addresses; all if `file` is NULL. */
+static size_t compare_with_packed(const char *name, const char *packed_name, const char *file)
+{
+	struct dwarf_options plain = { .debug = open_program(name) }, packed = { .debug = open_program(packed_name) };
+	struct dwarf_result whole, part;
+	struct elf_section info;
+	uint64_t *addresses;
+	size_t count = text_addresses(plain.debug, &addresses), kept, *which = calloc(count + 1, sizeof(*which));
+	struct error err;
+
+	assert_non_null(which);
+	assert_true(dwarf_resolve(&plain, addresses, count, &whole, &err));
+	kept = keep_addresses(&whole, file, addresses, count, which);
+	assert_true(kept > 20);
+	assert_true(dwarf_resolve(&packed, addresses, kept, &part, &err));
+	for (size_t i = 0; i < kept; i++)
+		assert_same_answers(&part.answers[i], &whole.answers[which[i]]);
+	assert_string_equal(part.directory, whole.directory);
+	assert_true(elf_image_section_start(packed.debug, ".debug_info", 1, &info));
+	dwarf_result_deinit(&whole);
+	dwarf_result_deinit(&part);
+	free(addresses);
+	free(which);
+	elf_image_unref(plain.debug);
+	elf_image_unref(packed.debug);
+	return info.size;
+}
+
+static void the_start_answers_as_the_whole(void **state)
+{
+	size_t part, whole;
+
+	(void)state;
+	part = compare_with_packed("several-plain", "several-plain-zlib", "inlines.c");
+	whole = compare_with_packed("several-plain", "several-plain-zlib", NULL);
+	print_message("of %zu bytes of .debug_info %zu were needed\n", whole, part);
+	assert_true(part < whole / 2);
+	/* Functions of any unit may be inlined into any other: what lies behind is found to be needed. */
+	(void)compare_with_packed("several-lto", "several-lto-zlib", "inlines.c");
+	(void)compare_with_packed("several-lto", "several-lto-zlib", "templates.cc");
+	(void)compare_with_packed("several-lto", "several-lto-zlib", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(agrees_with_libdw),
 		cmocka_unit_test(split_units_answer_as_whole_ones),
+		cmocka_unit_test(the_start_answers_as_the_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "program.h"
 #include "symbolize/symbolize.h"
 
 #include "symbolize/symbols.h"
@@ -12,17 +13,6 @@
 #include <cmocka.h>
 
 /* What is said about whole programs: names of every kind, debug files, fingerprints, and a profile from end to end. */
-
-static struct elf_image *open_program(const char *name)
-{
-	struct elf_image *image;
-	struct error err;
-	char path[512];
-
-	snprintf(path, sizeof(path), PROGRAMS "/%s", name);
-	assert_true(elf_image_open_path(path, &image, &err));
-	return image;
-}
 
 static struct symbolize_result *resolve(struct elf_image *image, const uint64_t *addresses, size_t count)
 {
