@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/pprof_format.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ struct folded_reader {
 	struct profile_line *frames;
 	size_t frame_count, frame_capacity;
 	uint32_t mapping;
+	struct buffer name; /* scratch */
 	/* Of the line at hand and, until that is parsed, of the one before it. */
 	const char *text, *end;
 	struct folded_start *starts;
@@ -35,6 +37,7 @@ static void folded_reader_deinit(struct folded_reader *r)
 	profile_destroy(r->profile);
 	free(r->frames);
 	free(r->starts);
+	buffer_deinit(&r->name);
 }
 
 static bool fail_line(const struct folded_reader *r, struct error *err, const char *why)
@@ -95,9 +98,38 @@ struct span {
 	size_t size;
 };
 
+/*
+ * py-spy writes `digest (shop/index.py:8)`: the line at which the function was, which differs from sample to sample, and between
+ * two versions of a file. It is taken out of the name, and `file` is what it is of; 0: there is none.
+ */
+static uint32_t take_line(struct folded_reader *r, struct span *name, struct span *file)
+{
+	const char *end = name->text + name->size - 1, *digits = end, *open;
+	uint64_t line = 0;
+
+	while (digits > name->text && isdigit((unsigned char)digits[-1]))
+		digits--;
+	if (*end != ')' || digits == end || end - digits > 9 || digits < name->text + 2 || digits[-1] != ':')
+		return 0;
+	open = memrchr(name->text, '(', (size_t)(digits - 1 - name->text));
+	if (!open || open < name->text + 2 || open[-1] != ' ' || open + 1 == digits - 1)
+		return 0;
+	for (const char *digit = digits; digit < end; digit++)
+		line = line * 10 + (uint64_t)(*digit - '0');
+	*file = (struct span){ open + 1, (size_t)(digits - 1 - (open + 1)) };
+	r->name.size = 0;
+	buffer_append(&r->name, name->text, (size_t)(digits - 1 - name->text));
+	buffer_append_byte(&r->name, ')');
+	if (!r->name.failed)
+		*name = (struct span){ r->name.data, r->name.size };
+	return (uint32_t)line;
+}
+
 static bool add_frame(struct folded_reader *r, struct span span, size_t number, uint32_t *stack, struct error *err)
 {
 	struct profile_function function = { .name_source = PROFILE_NAME_IMPORTED };
+	struct span file = { "", 0 };
+	uint32_t line_number;
 	char mark = take_mark(span.text, &span.size);
 	struct profile_line *line;
 
@@ -114,9 +146,11 @@ static bool add_frame(struct folded_reader *r, struct span span, size_t number, 
 		span = (struct span){ "[unnamed]", strlen("[unnamed]") };
 	if (!ARRAY_RESERVE(&r->frames, &r->frame_capacity, r->frame_count + 1, MAX_FRAMES, err))
 		return false;
+	line_number = take_line(r, &span, &file);
 	line = &r->frames[r->frame_count++];
-	*line = (struct profile_line){ 0 };
-	return string_table_add(r->profile->strings, span.text, span.size, &function.name, err) &&
+	*line = (struct profile_line){ .line = line_number };
+	return buffer_ok(&r->name, err) && string_table_add(r->profile->strings, span.text, span.size, &function.name, err) &&
+	       string_table_add(r->profile->strings, file.text, file.size, &function.file, err) &&
 	       profile_add_function(r->profile, &function, &line->function, err);
 }
 
@@ -239,6 +273,7 @@ static bool begin(struct folded_reader *r, struct error *err)
 	struct profile_thread thread = { 0 };
 
 	*r = (struct folded_reader){ .kernel_mapping = PROFILE_NONE, .text = "", .end = "" };
+	buffer_init(&r->name, max_piece_bytes);
 	return profile_create(&r->profile, err) && profile_add_run(r->profile, &run, &thread.run, err) &&
 	       profile_add_thread(r->profile, &thread, &r->thread, err);
 }

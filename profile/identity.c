@@ -158,6 +158,13 @@ static struct span last_part(struct span path)
 	return slash ? (struct span){ slash + 1, path.end } : path;
 }
 
+static const char *skip_digits(struct span s, const char *pos)
+{
+	while (pos < s.end && isdigit((unsigned char)*pos))
+		pos++;
+	return pos;
+}
+
 /* Skips the digits behind a mark that numbers lambdas and closures in order of appearance: adding one must not rename the others.
  */
 static const char *skip_number(struct span s, const char *pos)
@@ -167,47 +174,51 @@ static const char *skip_number(struct span s, const char *pos)
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		size_t size = strlen(marks[i]);
 
-		if ((size_t)(pos - s.start) >= size && memcmp(pos - size, marks[i], size) == 0 && pos < s.end &&
-			isdigit((unsigned char)*pos)) {
-			while (pos < s.end && isdigit((unsigned char)*pos))
-				pos++;
-			return pos;
-		}
+		if ((size_t)(pos - s.start) >= size && memcmp(pos - size, marks[i], size) == 0)
+			return skip_digits(s, pos);
 	}
 	return pos;
+}
+
+/* The end of what a number takes up at `pos`; `pos` itself when there is none. `in_go_closure`: the last thing was one of a Go
+ * closure. */
+static const char *end_of_number(struct span s, const char *pos, bool *in_go_closure)
+{
+	bool after_go_closure = *in_go_closure;
+	const char *end = pos;
+
+	*in_go_closure = false;
+	if (isdigit((unsigned char)*pos)) {
+		end = skip_number(s, pos);
+		*in_go_closure = end > pos && pos - s.start >= 5 && memcmp(pos - 5, ".func", 5) == 0;
+	} else if (*pos == '.' && after_go_closure) {
+		end = skip_digits(s, pos + 1);
+		*in_go_closure = end > pos + 1;
+		return end > pos + 1 ? end : pos;
+	} else if (*pos == '#' && memchr(s.start, '{', (size_t)(pos - s.start))) {
+		end = skip_digits(s, pos + 1);
+		return end > pos + 1 && end < s.end && *end == '}' ? end : pos;
+	}
+	return end;
 }
 
 /* Copies a name with its lambdas and closures left unnumbered: `{lambda(int)#2}` -> `{lambda(int)}`, Go's `.func1.2` -> `.func`. */
 static void append_unnumbered(struct span s, struct buffer *out)
 {
+	const char *copied = s.start, *pos = s.start;
 	bool in_go_closure = false;
 
-	for (const char *pos = s.start; pos < s.end;) {
-		const char *next = skip_number(s, pos);
+	while (pos < s.end) {
+		const char *end = end_of_number(s, pos, &in_go_closure);
 
-		if (next > pos) {
-			in_go_closure = pos - s.start >= 5 && memcmp(pos - 5, ".func", 5) == 0;
-			pos = next;
+		if (end == pos) {
+			pos++;
 			continue;
 		}
-		if (in_go_closure && *pos == '.' && pos + 1 < s.end && isdigit((unsigned char)pos[1])) {
-			for (pos++; pos < s.end && isdigit((unsigned char)*pos);)
-				pos++;
-			continue;
-		}
-		in_go_closure = false;
-		if (*pos == '#' && memchr(s.start, '{', (size_t)(pos - s.start))) {
-			const char *end = pos + 1;
-
-			while (end < s.end && isdigit((unsigned char)*end))
-				end++;
-			if (end > pos + 1 && end < s.end && *end == '}') {
-				pos = end;
-				continue;
-			}
-		}
-		buffer_append_byte(out, (uint8_t)*pos++);
+		buffer_append(out, copied, (size_t)(pos - copied));
+		copied = pos = end;
 	}
+	buffer_append(out, copied, (size_t)(pos - copied));
 }
 
 /* `2.36` is a version; `64` in `ld-linux-x86-64.so` is none. */

@@ -33,7 +33,8 @@ struct profile_firsts {
 /* What the adding functions need beside the profile itself. */
 struct profile_index {
 	struct hash_map mappings, functions, locations, frames, threads, stacks, samples;
-	struct profile_firsts *firsts; /* [stack] owned */
+	struct profile_firsts *firsts;          /* [indexed stack] owned */
+	size_t indexed_stacks, indexed_samples; /* the maps know so many */
 	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity, stack_capacity,
 		first_capacity, sample_capacity, value_capacity, event_capacity;
 	struct buffer scratch; /* for keys and module names */
@@ -47,9 +48,14 @@ struct profile_index {
 COMMON_MUST_CHECK
 bool profile_add_named_location(struct profile *profile, const struct profile_location *location, const struct profile_line *lines,
 	uint32_t *id, struct error *err);
-/* Room for so many samples, each with a stack of its own. */
+/* Room for so many stacks and samples. */
 COMMON_MUST_CHECK
 bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err);
-/* A stack that is not there yet; node 0 is the first. */
+/*
+ * A stack (0 is the first), or a sample without a time, that is known not to be there yet. Nothing is looked up, and nothing
+ * indexed until one is added of which that is not known.
+ */
 COMMON_MUST_CHECK
 bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t location, struct error *err);
+COMMON_MUST_CHECK
+bool profile_append_sample(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, struct error *err);

@@ -129,13 +129,15 @@ static bool read_run_events(struct profile *profile, uint32_t run, uint64_t coun
 		int64_t delta = pprof_zigzag(pprof_varint(&deltas));
 		uint64_t sample = pprof_varint(&samples);
 
-		if (delta < 0 || delta > last - time || sample >= sample_count || deltas.failed || samples.failed ||
+		if (delta < 0 || delta > last - time || sample >= sample_count ||
 			(!one_run && profile->threads[profile->samples[sample].thread].run != run))
 			return error_set(err, ERROR_FORMAT, "event %zu of the timeline is out of range", profile->event_count + i);
 		time += delta;
 		timeline->counts[sample]++;
 		events[i] = (struct profile_event){ time * unit_ns, (uint32_t)sample };
 	}
+	if (deltas.failed || samples.failed)
+		return error_set(err, ERROR_FORMAT, "the timeline of run %u is malformed", run);
 	profile->event_count += count;
 	timeline->deltas = deltas;
 	timeline->samples = samples;

@@ -63,7 +63,9 @@ struct pprof_reader {
 	uint32_t *locations;              /* owned: [position] our id */
 	uint32_t *threads;                /* owned: [position] our id */
 	bool has_thread_column;           /* labels need not be read */
-	struct byte_reader before;        /* locations of the sample before; empty: not in one piece */
+	bool in_order;                    /* each sample came after those before it, as in our own files: all were new */
+	int64_t thread_before;            /* of the sample before; -1: there is none */
+	struct byte_reader before;        /* its locations; empty: not in one piece */
 	size_t depth_before;              /* how many they are */
 	uint32_t *frames;                 /* owned: [depth] the stack that the sample before has down to there */
 	uint32_t *path;                   /* owned: locations that the sample at hand adds to it, leaf first */

@@ -95,11 +95,27 @@ static bool add_frames(struct pprof_reader *r, size_t depth, size_t count, uint3
 		!ARRAY_RESERVE(&r->frames, &r->frame_capacity, depth + count + 1, ARRAY_MAX_IDS, err))
 		return false;
 	r->frames[0] = 0;
-	for (; count > 0; depth++)
-		if (!profile_add_stack(r->profile, r->frames[depth], r->path[--count], &r->frames[depth + 1], err))
+	for (; count > 0; depth++) {
+		uint32_t parent = r->frames[depth], location = r->path[--count];
+
+		r->frames[depth + 1] = (uint32_t)r->profile->stack_count;
+		if (!(r->in_order ? profile_append_stack(r->profile, parent, location, err)
+				  : profile_add_stack(r->profile, parent, location, &r->frames[depth + 1], err)))
 			return false;
+	}
 	*stack = r->frames[depth];
 	return true;
+}
+
+/*
+ * Whether the stack at hand comes after the one before, of which it shares so many frames: by the first location that it does not
+ * share, a caller before what it calls. Stacks that all do are all different, and so are the frames that they do not share.
+ */
+static bool comes_after(const struct pprof_reader *r, const struct sample *sample, size_t shared)
+{
+	if (shared == r->depth_before)
+		return true;
+	return sample->depth > 0 && r->path[sample->depth - 1] > r->profile->stacks[r->frames[shared + 1]].location;
 }
 
 /* What the stack shares with the one before is known already; in our own files that is most of it. */
@@ -109,6 +125,7 @@ static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *
 	size_t size = pprof_shared_tail(&sample->locations, &r->before), shared;
 
 	if (sample->depth > 0) {
+		r->in_order = false;
 		r->before = byte_reader_over(NULL, 0);
 		r->depth_before = 0;
 		return add_frames(r, 0, sample->depth, stack, err);
@@ -116,7 +133,10 @@ static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *
 	fresh.end -= size;
 	left.end -= size;
 	shared = r->depth_before - pprof_count_varints(&left);
-	if (!append_packed(r, sample, fresh, err) || !add_frames(r, shared, sample->depth, stack, err))
+	if (!append_packed(r, sample, fresh, err))
+		return false;
+	r->in_order = r->in_order && comes_after(r, sample, shared);
+	if (!add_frames(r, shared, sample->depth, stack, err))
 		return false;
 	r->before = sample->locations;
 	r->depth_before = shared + sample->depth;
@@ -209,6 +229,16 @@ static bool order_values(const struct pprof_reader *r, const struct sample *samp
 	return true;
 }
 
+/* Samples of one stack are in order of their threads. */
+static bool add_sample(struct pprof_reader *r, const struct sample *sample, uint32_t stack, uint32_t thread, const int64_t *values,
+	struct error *err)
+{
+	r->in_order = r->in_order && (sample->depth > 0 || thread > r->thread_before);
+	r->thread_before = thread;
+	return r->in_order ? profile_append_sample(r->profile, stack, thread, values, err)
+			   : profile_add_sample(r->profile, stack, thread, values, -1, err);
+}
+
 static bool read_sample(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
 {
 	struct sample sample;
@@ -222,7 +252,7 @@ static bool read_sample(struct pprof_reader *r, struct byte_reader message, size
 	sample.thread = (struct profile_thread){ 0 };
 	return take_fields(r, message, &sample, err) && order_values(r, &sample, values, err) &&
 	       read_stack(r, &sample, &stack, err) && thread_of_sample(r, position, &sample.thread, &thread, err) &&
-	       profile_add_sample(r->profile, stack, thread, values, -1, err);
+	       add_sample(r, &sample, stack, thread, values, err);
 }
 
 /* Of a tag, a size, a stack of one frame and two values, each with tag and size: fewer bytes a sample are not a profile's. */
@@ -235,6 +265,8 @@ bool pprof_read_samples(struct pprof_reader *r, struct error *err)
 
 	r->before = byte_reader_over(NULL, 0);
 	r->depth_before = 0;
+	r->in_order = true;
+	r->thread_before = -1;
 	if (!profile_reserve_samples(r->profile, count < likely ? count : likely, err))
 		return false;
 	for (size_t i = 0; pprof_next_entry(&walk, PPROF_SAMPLE, &message); i++)

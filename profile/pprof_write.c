@@ -190,50 +190,83 @@ static size_t stack_depth(const struct profile *profile, uint32_t stack)
 	return depth;
 }
 
-/* [stack] its place in preorder: a caller before what it calls, and all of that together. */
-static uint32_t *rank_stacks(struct pprof_writer *w)
+/* The numbers below `count` in order of their keys, each below `key_count`; those with equal keys in the order `before` (NULL: by
+ * number). */
+static uint32_t *sort_by_key(struct pprof_writer *w, const uint32_t *keys, size_t count, size_t key_count, const uint32_t *before)
 {
-	const struct profile *profile = w->profile;
-	uint32_t *sizes = pprof_take(w, profile->stack_count, sizeof(*sizes));
-	uint32_t *ranks = pprof_take(w, profile->stack_count, sizeof(*ranks));
-	uint32_t *next = pprof_take(w, profile->stack_count, sizeof(*next));
+	uint32_t *starts = pprof_take(w, key_count + 1, sizeof(*starts)), *order = pprof_take(w, count, sizeof(*order));
 
 	if (!w->ok)
 		return NULL;
-	for (size_t i = profile->stack_count; i-- > 0;) {
+	for (size_t i = 0; i < count; i++)
+		starts[keys[i] + 1]++;
+	for (size_t i = 0; i < key_count; i++)
+		starts[i + 1] += starts[i];
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t number = before ? before[i] : i;
+
+		order[starts[keys[number]]++] = number;
+	}
+	return order;
+}
+
+/* All but stack 0, which comes first. */
+static uint32_t *sort_by_location(struct pprof_writer *w)
+{
+	const struct profile *profile = w->profile;
+	uint32_t *keys = pprof_take(w, profile->stack_count, sizeof(*keys));
+
+	for (size_t i = 1; w->ok && i < profile->stack_count; i++)
+		keys[i] = profile->stacks[i].location + 1;
+	return w->ok ? sort_by_key(w, keys, profile->stack_count, profile->location_count + 1, NULL) : NULL;
+}
+
+/* [stack] its place in preorder: a caller before what it calls, and all of that together; what it calls in order of locations. */
+static uint32_t *rank_stacks(struct pprof_writer *w)
+{
+	const struct profile *profile = w->profile;
+	size_t count = profile->stack_count;
+	uint32_t *sizes = pprof_take(w, count, sizeof(*sizes)), *taken = pprof_take(w, count, sizeof(*taken));
+	uint32_t *ranks = pprof_take(w, count, sizeof(*ranks)), *order = sort_by_location(w);
+
+	if (!w->ok)
+		return NULL;
+	for (size_t i = count; i-- > 0;) {
 		sizes[i]++;
 		if (i > 0)
 			sizes[profile->stacks[i].parent] += sizes[i];
 	}
-	next[0] = 1;
-	for (size_t i = 1; i < profile->stack_count; i++) {
-		uint32_t *place = &next[profile->stacks[i].parent];
+	/* First below the parent, then in the whole: a parent has a smaller number. */
+	for (size_t i = 1; i < count; i++) {
+		uint32_t *place = &taken[profile->stacks[order[i]].parent];
 
-		ranks[i] = *place;
-		*place += sizes[i];
-		next[i] = ranks[i] + 1;
+		ranks[order[i]] = 1 + *place;
+		*place += sizes[order[i]];
 	}
+	for (size_t i = 1; i < count; i++)
+		ranks[i] += ranks[profile->stacks[i].parent];
 	return ranks;
 }
 
-/* In order of stacks: each then shares most of its frames with the one before it, which packs better and is read faster. */
+/*
+ * In order of stacks: each then shares most of its frames with the one before it, which packs better, and is read without asking
+ * which of them were met already.
+ */
 static void order_samples(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
-	uint32_t *ranks = rank_stacks(w), *starts = pprof_take(w, profile->stack_count + 1, sizeof(*starts));
+	size_t count = profile->sample_count;
+	uint32_t *ranks = rank_stacks(w), *keys = pprof_take(w, count, sizeof(*keys)), *by_thread;
 
-	w->sample_order = pprof_take(w, profile->sample_count, sizeof(uint32_t));
-	w->sample_positions = pprof_take(w, profile->sample_count, sizeof(uint32_t));
-	if (!w->ok)
-		return;
-	for (size_t i = 0; i < profile->sample_count; i++)
-		starts[ranks[profile->samples[i].stack] + 1]++;
-	for (size_t i = 0; i < profile->stack_count; i++)
-		starts[i + 1] += starts[i];
-	for (uint32_t i = 0; i < profile->sample_count; i++) {
-		w->sample_positions[i] = starts[ranks[profile->samples[i].stack]]++;
-		w->sample_order[w->sample_positions[i]] = i;
-	}
+	for (size_t i = 0; w->ok && i < count; i++)
+		keys[i] = profile->samples[i].thread;
+	by_thread = w->ok ? sort_by_key(w, keys, count, profile->thread_count, NULL) : NULL;
+	for (size_t i = 0; w->ok && i < count; i++)
+		keys[i] = ranks[profile->samples[i].stack];
+	w->sample_order = w->ok ? sort_by_key(w, keys, count, profile->stack_count, by_thread) : NULL;
+	w->sample_positions = pprof_take(w, count, sizeof(uint32_t));
+	for (uint32_t i = 0; w->ok && i < count; i++)
+		w->sample_positions[w->sample_order[i]] = i;
 }
 
 static void write_samples(struct pprof_writer *w, const struct pprof_label_keys *keys)

@@ -137,11 +137,14 @@ struct profile_sample {
 	uint32_t thread;
 };
 
-/* One sampling event. Events of a run are in order of time. Its values are its sample's values divided by its sample's count. */
+/*
+ * One sampling event. Events of a run are in order of time. Its values are its sample's values divided by its sample's count.
+ * Packed: there are millions.
+ */
 struct profile_event {
 	int64_t time_ns; /* since the start of its run */
 	uint32_t sample;
-};
+} __attribute__((packed, aligned(4)));
 
 /* ---- How well: quality and circumstances ---- */
 

@@ -28,53 +28,84 @@ bool profile_add_thread(struct profile *profile, const struct profile_thread *th
 	return true;
 }
 
-static bool reserve_stack(struct profile *profile, struct error *err)
-{
-	struct profile_index *index = profile->index;
-
-	if (profile->stack_count < index->first_capacity)
-		return true;
-	return ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err) &&
-	       ARRAY_RESERVE(&index->firsts, &index->first_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err);
-}
+/* ---- Stacks ---- */
 
 bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t location, struct error *err)
 {
-	if (!reserve_stack(profile, err))
+	struct profile_index *index = profile->index;
+
+	if (profile->stack_count == index->stack_capacity &&
+		!ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err))
 		return false;
-	profile->stacks[profile->stack_count] = (struct profile_stack){ parent, location };
-	profile->index->firsts[profile->stack_count++] = (struct profile_firsts){ PROFILE_NONE, PROFILE_NONE };
+	profile->stacks[profile->stack_count++] = (struct profile_stack){ parent, location };
+	return true;
+}
+
+/*
+ * What is indexed as this stack already, else `id` from now on. Most callers were seen calling one function only: they are found
+ * without a hash.
+ */
+static bool index_stack(struct profile *profile, struct profile_stack stack, uint32_t id, uint32_t *found, struct error *err)
+{
+	uint32_t *first = &profile->index->firsts[stack.parent].child, *value;
+	bool added;
+
+	if (*first == PROFILE_NONE)
+		*first = id;
+	if (*first == id || profile->stacks[*first].location == stack.location) {
+		*found = *first;
+		return true;
+	}
+	if (!hash_map_add(&profile->index->stacks, &stack, id, &value, &added, err))
+		return false;
+	*found = *value;
+	return true;
+}
+
+/* Those that were appended, and room for one more. */
+static bool index_stacks(struct profile *profile, struct error *err)
+{
+	struct profile_index *index = profile->index;
+	uint32_t found;
+
+	if (index->indexed_stacks == profile->stack_count && profile->stack_count < index->first_capacity)
+		return true;
+	if (!ARRAY_RESERVE(&index->firsts, &index->first_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	for (; index->indexed_stacks < profile->stack_count; index->indexed_stacks++) {
+		size_t id = index->indexed_stacks;
+
+		index->firsts[id] = (struct profile_firsts){ PROFILE_NONE, PROFILE_NONE };
+		if (id > 0 && !index_stack(profile, profile->stacks[id], (uint32_t)id, &found, err))
+			return false;
+	}
 	return true;
 }
 
 bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t location, uint32_t *id, struct error *err)
 {
-	struct profile_stack key = { parent, location };
-	uint32_t next = (uint32_t)profile->stack_count, first = profile->index->firsts[parent].child, *value;
-	bool added;
+	struct profile_index *index = profile->index;
+	uint32_t next = (uint32_t)profile->stack_count;
 
-	/* Most callers were seen calling one function only: they are found, and added, without a hash. */
-	if (first == PROFILE_NONE) {
-		if (!profile_append_stack(profile, parent, location, err))
-			return false;
-		profile->index->firsts[parent].child = *id = next;
-		return true;
-	}
-	if (profile->stacks[first].location == location) {
-		*id = first;
-		return true;
-	}
-	if (!reserve_stack(profile, err) || !hash_map_add(&profile->index->stacks, &key, next, &value, &added, err))
+	if (!index_stacks(profile, err) ||
+		!ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err) ||
+		!index_stack(profile, (struct profile_stack){ parent, location }, next, id, err))
 		return false;
-	*id = *value;
-	return !added || profile_append_stack(profile, parent, location, err);
+	if (*id != next)
+		return true;
+	index->firsts[index->indexed_stacks++] = (struct profile_firsts){ PROFILE_NONE, PROFILE_NONE };
+	return profile_append_stack(profile, parent, location, err);
 }
+
+/* ---- Samples ---- */
 
 static bool reserve_sample(struct profile *profile, struct error *err)
 {
 	struct profile_index *index = profile->index;
 	size_t width = profile->value_type_count;
 
+	if (profile->sample_count < index->sample_capacity && (profile->sample_count + 1) * width <= index->value_capacity)
+		return true;
 	return ARRAY_RESERVE(&profile->samples, &index->sample_capacity, profile->sample_count + 1, ARRAY_MAX_IDS, err) &&
 	       ARRAY_RESERVE(&profile->values, &index->value_capacity, (profile->sample_count + 1) * width, SIZE_MAX / 64, err);
 }
@@ -85,43 +116,70 @@ bool profile_reserve_samples(struct profile *profile, size_t count, struct error
 	size_t need = count + profile->sample_count + 1, stacks = count + profile->stack_count;
 
 	return ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, stacks, ARRAY_MAX_IDS, err) &&
-	       ARRAY_RESERVE(&index->firsts, &index->first_capacity, stacks, ARRAY_MAX_IDS, err) &&
 	       ARRAY_RESERVE(&profile->samples, &index->sample_capacity, need, ARRAY_MAX_IDS, err) &&
 	       ARRAY_RESERVE(&profile->values, &index->value_capacity, need * profile->value_type_count, SIZE_MAX / 64, err);
 }
 
-static bool append_sample(struct profile *profile, uint32_t stack, uint32_t thread, struct error *err)
+bool profile_append_sample(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, struct error *err)
 {
 	size_t width = profile->value_type_count;
 
 	if (!reserve_sample(profile, err))
 		return false;
-	memset(&profile->values[profile->sample_count * width], 0, width * sizeof(*profile->values));
+	memcpy(&profile->values[profile->sample_count * width], values, width * sizeof(*values));
 	profile->samples[profile->sample_count++] = (struct profile_sample){ stack, thread };
+	profile->has_timeline = false;
 	return true;
 }
 
-/* As with stacks: most are met in one thread only. */
-static bool find_or_append_sample(struct profile *profile, uint32_t stack, uint32_t thread, uint32_t *id, struct error *err)
+/* As index_stack(): most stacks are met in one thread only. */
+static bool index_sample(struct profile *profile, struct profile_sample sample, uint32_t id, uint32_t *found, struct error *err)
 {
-	struct profile_sample key = { stack, thread };
-	uint32_t next = (uint32_t)profile->sample_count, *first = &profile->index->firsts[stack].sample, *value;
+	uint32_t *first = &profile->index->firsts[sample.stack].sample, *value;
 	bool added;
 
-	if (*first == PROFILE_NONE) {
-		if (!append_sample(profile, stack, thread, err))
-			return false;
-		*id = *first = next;
+	if (*first == PROFILE_NONE)
+		*first = id;
+	if (*first == id || profile->samples[*first].thread == sample.thread) {
+		*found = *first;
 		return true;
 	}
-	if (profile->samples[*first].thread == thread) {
-		*id = *first;
-		return true;
-	}
-	if (!reserve_sample(profile, err) || !hash_map_add(&profile->index->samples, &key, next, &value, &added, err))
+	if (!hash_map_add(&profile->index->samples, &sample, id, &value, &added, err))
 		return false;
-	*id = *value;
-	return !added || append_sample(profile, stack, thread, err);
+	*found = *value;
+	return true;
+}
+
+static bool index_samples(struct profile *profile, struct error *err)
+{
+	struct profile_index *index = profile->index;
+	uint32_t found;
+
+	if (!index_stacks(profile, err))
+		return false;
+	for (; index->indexed_samples < profile->sample_count; index->indexed_samples++) {
+		size_t id = index->indexed_samples;
+
+		if (!index_sample(profile, profile->samples[id], (uint32_t)id, &found, err))
+			return false;
+	}
+	return true;
+}
+
+static bool find_or_append_sample(struct profile *profile, uint32_t stack, uint32_t thread, uint32_t *id, struct error *err)
+{
+	size_t width = profile->value_type_count;
+	uint32_t next = (uint32_t)profile->sample_count;
+
+	if (!index_samples(profile, err) || !reserve_sample(profile, err) ||
+		!index_sample(profile, (struct profile_sample){ stack, thread }, next, id, err))
+		return false;
+	if (*id != next)
+		return true;
+	memset(&profile->values[next * width], 0, width * sizeof(*profile->values));
+	profile->samples[profile->sample_count++] = (struct profile_sample){ stack, thread };
+	profile->index->indexed_samples++;
+	return true;
 }
 
 static bool add_event(struct profile *profile, int64_t time_ns, uint32_t sample, struct error *err)

@@ -55,6 +55,12 @@ static void what_is_read_is_written_sorted_and_added_up(void **state)
 		{ "\n 6\n", " 6\n" },
 		{ "a;a;a 3\na 1\n", "a 1\na;a;a 3\n" },
 		{ "caf\xc3\xa9;\xff\xfe 3\n", "caf\xc3\xa9;\xff\xfe 3\n" },
+		/* py-spy: the line is no part of the name. */
+		{ "<module> (app.py:15);digest (shop/index.py:8) 3\n<module> (app.py:15);digest (shop/index.py:9) 4\n",
+			"<module> (app.py);digest (shop/index.py) 7\n" },
+		{ "find (<frozen importlib._bootstrap>:1176) 3\n", "find (<frozen importlib._bootstrap>) 3\n" },
+		{ "f(int:8) 1\nf (a:) 1\nf (:8) 1\nf (a:b8) 1\n(a:8) 1\n:8) 1\nf (a:1234567890) 1\n",
+			"(a:8) 1\n:8) 1\nf (:8) 1\nf (a:) 1\nf (a:1234567890) 1\nf (a:b8) 1\nf(int:8) 1\n" },
 		/* What a line shares with the one before it, up to a frame that is inlined in one of them only. */
 		{ "main;a;b;c 1\nmain;a;b_[i];c 2\nmain;a 3\nmain;a;b 4\n",
 			"main;a 3\nmain;a;b 4\nmain;a;b;c 1\nmain;a;b_[i];c 2\n" },
@@ -268,12 +274,26 @@ static void pieces_name_what_is_wrong(void **state)
 	buffer_deinit(&text);
 }
 
+static void lines_of_python_are_lines(void **state)
+{
+	struct profile *profile = read_text("digest (shop/index.py:8) 3\n");
+	const struct profile_line *line = &profile->lines[profile->locations[profile->stacks[1].location].first_line];
+	const struct profile_function *function = &profile->functions[line->function];
+
+	(void)state;
+	assert_int_equal(line->line, 8);
+	assert_string_equal(profile_string(profile, function->file), "shop/index.py");
+	assert_string_equal(profile_string(profile, function->key), "digest (shop/index.py)`");
+	profile_destroy(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_read_is_written_sorted_and_added_up),
 		cmocka_unit_test(lines_that_are_none_are_named),
 		cmocka_unit_test(kernel_and_inlined_frames_are_known),
+		cmocka_unit_test(lines_of_python_are_lines),
 		cmocka_unit_test(threads_lead_and_names_cannot_break_lines),
 		cmocka_unit_test(our_own_files_become_folded),
 		cmocka_unit_test(huge_lines_are_bounded),
