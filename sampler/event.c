@@ -171,19 +171,31 @@ static int paranoid_level(void)
 	return level;
 }
 
+/* What would help: up to level 2 everybody may sample what is his own. */
+static const char *permission_advice(int level)
+{
+	if (geteuid() == 0)
+		return "a container or sandbox forbids it: allow it there, or run kelvin outside of it";
+	if (level > 2)
+		return "run 'sudo sysctl kernel.perf_event_paranoid=1', or kelvin with sudo";
+	return "other users' processes and the whole system take more rights: run kelvin with sudo, or give it the capabilities that "
+	       "'kelvin doctor' names";
+}
+
 static bool explain_failure(int failure, const struct event_set *set, struct error *err)
 {
 	switch (failure) {
 	case EACCES:
 	case EPERM:
 		error_set_errno(err, failure, "perf_event_open");
-		snprintf(err->message, sizeof(err->message),
-			"perf_event_open: permission denied (perf_event_paranoid is %d, CAP_PERFMON missing, or the process is another user's); "
-			"run 'sudo sysctl kernel.perf_event_paranoid=1' or run kelvin as root",
-			paranoid_level());
+		snprintf(err->message, sizeof(err->message), "perf_event_open: permission denied (perf_event_paranoid is %d); %s",
+			paranoid_level(), permission_advice(paranoid_level()));
 		return false;
 	case ESRCH:
 		return error_set_errno(err, failure, "perf_event_open");
+	case ENOSYS:
+		return error_set(err, ERROR_UNSUPPORTED,
+			"perf_event_open is not there: a container or sandbox hides it, or the kernel was built without it");
 	case EMFILE:
 		return error_set(
 			err, ERROR_LIMIT, "out of file descriptors after %zu events; raise 'ulimit -n'", set->descriptor_count);
@@ -274,7 +286,11 @@ static size_t ring_pages_for(uint32_t stack_bytes, uint32_t cpu_count)
 
 bool event_set_init(struct event_set *set, const struct sampler_options *options, struct buffer *notices, struct error *err)
 {
-	*set = (struct event_set){ .cpu_count = event_cpu_count(), .notices = notices };
+	*set = (struct event_set){
+		.cpu_count = event_cpu_count(),
+		.notices = notices,
+		.inherits = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
+	};
 	set->ring_pages = ring_pages_for(options->stack_bytes, set->cpu_count);
 	fill_sample_attr(&set->sample_attr, options);
 	fill_sideband_attr(&set->sideband_attr);
@@ -347,7 +363,7 @@ static bool open_on_cpu(
 bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err)
 {
 	/* Inheriting is for tasks: all of a CPU, or of a cgroup, needs none. */
-	set->sample_attr.inherit = set->sideband_attr.inherit = pid != -1 && flags == 0;
+	set->sample_attr.inherit = set->sideband_attr.inherit = set->inherits && pid != -1 && flags == 0;
 	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
 		struct event_place place = { pid, (int)cpu, flags };
 

@@ -26,6 +26,7 @@ struct event_set {
 	struct ring *sample_rings, *sideband_rings; /* [cpu] */
 	bool user_only;                             /* kernel part refused */
 	bool is_time;                               /* the period is nanoseconds of CPU time */
+	bool inherits;                              /* threads and processes that are born count as well */
 	size_t ring_pages;                          /* of a sample ring, as far as it was permitted */
 };
 

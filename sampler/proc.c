@@ -48,15 +48,13 @@ bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_ma
 	return true;
 }
 
-int64_t proc_cpu_ns(int32_t pid)
+static int64_t read_cpu_ns(const char *path)
 {
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	CLEANUP(cleanup_fclose) FILE *file = fopen(path, "re");
 	unsigned long long user, system;
-	char path[64], line[1024];
+	char line[1024];
 	const char *fields;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
 	if (!file || !fgets(line, sizeof(line), file))
 		return -1;
 	/* comm may hold anything, also blanks and parentheses: the fields start behind the last one (proc(5)). */
@@ -64,6 +62,22 @@ int64_t proc_cpu_ns(int32_t pid)
 	if (!fields || sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2)
 		return -1;
 	return (int64_t)((user + system) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK)));
+}
+
+int64_t proc_cpu_ns(int32_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	return read_cpu_ns(path);
+}
+
+int64_t proc_thread_cpu_ns(int32_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", tid, tid);
+	return read_cpu_ns(path);
 }
 
 bool proc_is_alive(int32_t pid)

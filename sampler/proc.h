@@ -17,6 +17,8 @@ bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_ma
 
 /* CPU time a process has used so far, all threads, in nanoseconds; -1 when it is gone. */
 int64_t proc_cpu_ns(int32_t pid);
+/* The same of one thread. */
+int64_t proc_thread_cpu_ns(int32_t tid);
 
 /* False when it has ended, also while nobody has waited for it yet. */
 bool proc_is_alive(int32_t pid);

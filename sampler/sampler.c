@@ -267,6 +267,26 @@ bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct s
 	return true;
 }
 
+static int64_t command_cpu_ns(const struct command *command)
+{
+	const struct rusage *used = &command->usage;
+
+	return (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * (int64_t)1000000000 +
+	       (used->ru_utime.tv_usec + used->ru_stime.tv_usec) * (int64_t)1000;
+}
+
+/* Of a command, all that it started counts: many short processes can use a lot of CPU time without one sample. */
+static bool fail_empty_command(const struct sampler *sampler, const char *what, double seconds, struct error *err)
+{
+	if (!sampler->events.is_time && strcmp(sampler->events.event_name, "cycles") != 0)
+		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
+	return error_set(err, ERROR_EMPTY,
+		"no samples: %s ran for %.1f s and used %.3f s of CPU time; what lives for less than one sample (%.1f ms) is not seen%s; "
+		"-F 10000 takes shorter ones",
+		what, seconds, (double)command_cpu_ns(&sampler->command) / 1e9, 1e3 / sampler->options.frequency_hz,
+		geteuid() == 0 ? "" : ", nor without privileges what is set-user-ID or unreadable");
+}
+
 static bool fail_empty(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_target *target = &sampler->options.target;
@@ -277,9 +297,7 @@ static bool fail_empty(struct sampler *sampler, struct error *err)
 	if (sampler->collector.met_32bit)
 		return error_set(err, ERROR_UNSUPPORTED, "no samples: %s is a 32-bit process, which is not supported", what);
 	if (target->kind == SAMPLER_TARGET_COMMAND)
-		return error_set(err, ERROR_EMPTY,
-			"no samples: %s ran for %.1f s without using the CPU for the length of one sample (%.1f ms)", what, seconds,
-			1e3 / sampler->options.frequency_hz);
+		return fail_empty_command(sampler, what, seconds, err);
 	if (is_target_gone(sampler))
 		return error_set(err, ERROR_EMPTY, "no samples: %s exited %.1f s after the recording began", what, seconds);
 	if (target->pid_count == 0)
@@ -302,8 +320,7 @@ static void close_run(struct sampler *sampler)
 	run->exit_status =
 		WIFEXITED(sampler->command.status) ? WEXITSTATUS(sampler->command.status) : 128 + WTERMSIG(sampler->command.status);
 	run->wall_ns = run->duration_ns;
-	run->cpu_ns = (sampler->command.usage.ru_utime.tv_sec + sampler->command.usage.ru_stime.tv_sec) * (int64_t)1000000000 +
-		      (sampler->command.usage.ru_utime.tv_usec + sampler->command.usage.ru_stime.tv_usec) * (int64_t)1000;
+	run->cpu_ns = command_cpu_ns(&sampler->command);
 	run->peak_memory_bytes = sampler->command.usage.ru_maxrss * 1024;
 }
 

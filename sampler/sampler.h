@@ -20,7 +20,7 @@ struct sampler;
 
 enum sampler_target_kind {
 	SAMPLER_TARGET_PIDS,    /* processes: all threads and children followed */
-	SAMPLER_TARGET_TID,     /* one thread, and the threads it creates */
+	SAMPLER_TARGET_TID,     /* one thread */
 	SAMPLER_TARGET_COMMAND, /* a command started by us, sampled from its exec on */
 	SAMPLER_TARGET_SYSTEM,  /* every process on every CPU */
 	SAMPLER_TARGET_CGROUP,  /* every process of a control group */

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,20 +131,32 @@ static bool open_tree(struct opening *opening, int32_t pid, struct error *err)
 
 static bool fail_no_process(int32_t pid, struct error *err)
 {
+	if (kill(pid, 0) == 0 && !proc_is_alive(pid))
+		return error_set(
+			err, ERROR_NOT_FOUND, "cannot sample pid %d: it has ended, and its parent has not waited for it yet", pid);
 	return error_set(err, ERROR_NOT_FOUND, "cannot sample pid %d: no such process; look it up with 'pgrep -a NAME'", pid);
 }
 
-static bool open_process(int32_t pid, struct event_set *events, struct error *err)
+static bool open_process(struct opening *opening, int32_t pid, struct error *err)
+{
+	if (open_tree(opening, pid, err))
+		return true;
+	if (err->code == ERROR_NOT_FOUND)
+		return fail_no_process(pid, err);
+	return error_prefix(err, "cannot sample pid %d", pid);
+}
+
+/* What is known counts for all of them: a parent and its child may both be named, and each thread is opened once. */
+static bool open_each(const struct sampler_target *target, struct event_set *events, struct error *err)
 {
 	struct opening opening = { .events = events };
-	bool ok;
+	bool ok = true;
 
 	hash_map_init(&opening.known, sizeof(int32_t));
-	ok = open_tree(&opening, pid, err);
+	for (size_t i = 0; ok && i < target->pid_count; i++)
+		ok = open_process(&opening, target->pids[i], err);
 	hash_map_deinit(&opening.known);
-	if (!ok && err->code == ERROR_NOT_FOUND)
-		return fail_no_process(pid, err);
-	return ok || error_prefix(err, "cannot sample pid %d", pid);
+	return ok;
 }
 
 static bool is_large(const struct sampler_target *target)
@@ -214,10 +227,7 @@ static bool open_processes(const struct sampler_target *target, struct event_set
 
 	if (is_large(target) && !target_open_wide(target, events, filter, &opened, err))
 		return false;
-	for (size_t i = 0; !opened && i < target->pid_count; i++)
-		if (!open_process(target->pids[i], events, err))
-			return false;
-	return true;
+	return opened || open_each(target, events, err);
 }
 
 static bool open_thread(int32_t tid, struct event_set *events, struct error *err)
@@ -291,7 +301,8 @@ int64_t target_cpu_ns(const struct sampler_target *target)
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < target->pid_count; i++) {
-		int64_t ns = proc_cpu_ns(target->pids[i]);
+		bool is_thread = target->kind == SAMPLER_TARGET_TID;
+		int64_t ns = is_thread ? proc_thread_cpu_ns(target->pids[i]) : proc_cpu_ns(target->pids[i]);
 
 		sum += ns > 0 ? ns : 0;
 	}

@@ -47,14 +47,38 @@ static bool is_signal_return(const struct unwind_code *code)
 	       has_code(code, UNWIND_BYTES_BEFORE + 1, short_form, sizeof(short_form));
 }
 
-static enum cached_kind kind_without_rule(const struct unwind_code *code)
+/*
+ * musl has no rules for what calls main() and a thread's first function: exit(main()) and pthread_exit(start()), behind which
+ * nothing returns. `mov %eax, %edi`, `mov %rax, %rdi` or `movslq %eax, %rdi`, then a call.
+ */
+static bool is_last_call(const struct unwind_code *code)
+{
+	static const uint8_t of_main[] = { 0x89, 0xc7, 0xe8 }, of_thread[] = { 0x48, 0x89, 0xc7, 0xe8 },
+			     of_c11_thread[] = { 0x48, 0x63, 0xf8, 0xe8 };
+
+	return has_code(code, UNWIND_BYTES_BEFORE + 1, of_main, sizeof(of_main)) ||
+	       has_code(code, UNWIND_BYTES_BEFORE + 1, of_thread, sizeof(of_thread)) ||
+	       has_code(code, UNWIND_BYTES_BEFORE + 1, of_c11_thread, sizeof(of_c11_thread));
+}
+
+/* glibc's __start_context, to whose first instruction makecontext() has a function return: `mov %rbx, %rsp; mov (%rsp), %rdi`. */
+static bool is_context_start(const struct unwind_code *code)
+{
+	static const uint8_t start[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24 };
+
+	return has_code(code, UNWIND_BYTES_BEFORE + 1, start, sizeof(start));
+}
+
+static enum cached_kind kind_without_rule(const struct unwind_code *code, bool is_exact)
 {
 	static const uint8_t syscall[UNWIND_BYTES_BEFORE] = { 0x0f, 0x05 };
 
 	if (is_signal_return(code))
 		return CACHED_SIGNAL_RETURN;
 	if (code->entry && code->image_address - code->entry < ENTRY_CODE_BYTES)
-		return CACHED_ENTRY;
+		return CACHED_ROOT;
+	if (!is_exact && (is_last_call(code) || is_context_start(code)))
+		return CACHED_ROOT;
 	return has_code(code, 0, syscall, sizeof(syscall)) ? CACHED_SYSCALL : CACHED_NO_RULE;
 }
 
@@ -128,7 +152,7 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 	entry->location = code.location;
 	if (keep_described(cache, &code, entry))
 		return;
-	entry->kind = kind_without_rule(&code);
+	entry->kind = kind_without_rule(&code, place->is_exact);
 	if (entry->kind == CACHED_NO_RULE)
 		keep_epilogue(&code, place->is_exact, entry);
 }

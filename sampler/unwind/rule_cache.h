@@ -16,7 +16,7 @@ enum cached_kind {
 	CACHED_PUSHES,  /* what nearly every function does */
 	CACHED_RULE,
 	CACHED_SIGNAL_RETURN, /* no rule, but the code a signal handler returns to */
-	CACHED_ENTRY,         /* no rule, but where execution of the image starts */
+	CACHED_ROOT,          /* no rule, but where execution of the image or of a thread starts */
 	CACHED_SYSCALL,       /* no rule, directly behind a system call */
 	CACHED_NO_RULE,
 };

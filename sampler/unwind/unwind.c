@@ -364,7 +364,7 @@ static bool step_otherwise(struct walk *w, enum profile_stop *stop)
 		return step_by_rule(w, &w->unwinder->cache.rules.rules[w->cached.rule], stop);
 	case CACHED_SIGNAL_RETURN:
 		return step_by_signal_return(w, stop);
-	case CACHED_ENTRY:
+	case CACHED_ROOT:
 		*stop = PROFILE_STOP_ROOT;
 		return false;
 	case CACHED_SYSCALL:

@@ -113,6 +113,48 @@ static void test_why_it_stops(void **state)
 	expect_stop(*state, words, 0, PROFILE_STOP_ROOT, 1);
 }
 
+/* ---- Where threads start without unwind information, told by their code ---- */
+
+static bool find_in_bytes(void *context, uint64_t address, struct unwind_code *code)
+{
+	if (!find_bare(context, address, code))
+		return false;
+	code->bytes = (const uint8_t *)context + (address - UNWIND_BYTES_BEFORE - CODE_AT);
+	code->byte_count = CODE_END - address + UNWIND_BYTES_BEFORE;
+	return true;
+}
+
+static void test_roots_that_only_their_code_tells(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+		enum profile_stop stop;
+	} cases[] = {
+		{ "\x89\xc7\xe8", 3, PROFILE_STOP_ROOT },                 /* musl: exit(main()) */
+		{ "\x48\x89\xc7\xe8", 4, PROFILE_STOP_ROOT },             /* musl: pthread_exit(start()) */
+		{ "\x48\x63\xf8\xe8", 4, PROFILE_STOP_ROOT },             /* musl: the same of a C11 thread */
+		{ "\x48\x89\xdc\x48\x8b\x3c\x24", 7, PROFILE_STOP_ROOT }, /* glibc: __start_context */
+		{ "\x89\xc7\x90", 3, PROFILE_STOP_NO_RULE },
+	};
+	/* The frame pointer of the second frame leads nowhere. */
+	uint64_t words[WORDS] = { [4] = 1, [5] = 0x1200 };
+	struct unwind_stack_dump dump = { (const uint8_t *)words, sizeof(words), STACK_AT };
+	struct unwind_registers registers = { .values = { [CFI_RSP] = STACK_AT, [CFI_RBP] = at(4), [CFI_RIP] = 0x1100 } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t code[CODE_END - CODE_AT] = { 0 };
+		/* Each in a space of its own: answers are kept. */
+		struct unwind_space space = { find_in_bytes, code, 100 + i };
+		struct unwind_result result;
+
+		memcpy(code + 0x200, cases[i].code, cases[i].size);
+		result = unwind_one(*state, &space, &registers, &dump);
+		assert_int_equal(result.stop, cases[i].stop);
+		assert_int_equal(result.count, 2);
+	}
+}
+
 static void test_pc_in_no_mapping(void **state)
 {
 	struct unwind_stack_dump dump = { .address = STACK_AT };
@@ -344,6 +386,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_epilogues),
 		TEST(test_frame_pointers_to_the_root),
 		TEST(test_why_it_stops),
+		TEST(test_roots_that_only_their_code_tells),
 		TEST(test_pc_in_no_mapping),
 		TEST(test_own_stack),
 		TEST(test_through_a_signal_handler),
