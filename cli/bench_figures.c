@@ -47,6 +47,12 @@ static void print_side(FILE *stream, const struct diff_run_summary *s, int side,
 			s->low[side] / unit->size, digits, s->high[side] / unit->size);
 }
 
+/* In percent, with no -0.0. */
+static double shown(double change)
+{
+	return round(change * 1000) / 10 + 0.0;
+}
+
 static void print_figure(FILE *stream, enum diff_run_figure figure, const struct diff_run_summary *s)
 {
 	struct unit unit = unit_of(figure, s->mean[DIFF_BASE]);
@@ -54,9 +60,9 @@ static void print_figure(FILE *stream, enum diff_run_figure figure, const struct
 	fprintf(stream, "  %-11s", figure_names[figure]);
 	print_side(stream, s, DIFF_BASE, &unit);
 	print_side(stream, s, DIFF_HEAD, &unit);
-	fprintf(stream, "  %+.1f %%", s->change * 100);
+	fprintf(stream, "  %+.1f %%", shown(s->change));
 	if (!isnan(s->change_low))
-		fprintf(stream, " (%+.1f to %+.1f)", s->change_low * 100, s->change_high * 100);
+		fprintf(stream, " (%+.1f to %+.1f)", shown(s->change_low), shown(s->change_high));
 	fputc('\n', stream);
 }
 

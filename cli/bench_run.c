@@ -279,8 +279,11 @@ static void record(const struct bench_runner *runner, const struct bench_command
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
 	ok = sample(runner, command, &result, &notices, &failure);
+	/* As `record` does: it may have something to clean up, and must not go on behind the user's back. */
+	if (interrupt_signal() && result.child_status == -1)
+		(void)child_wait();
 	/* A command that failed may have been too short for a sample: how it ended says more than that. */
-	if ((ok || result.child_status != -1) &&
+	if ((ok || result.child_status != -1 || interrupt_signal()) &&
 		!judge(what, command, result.child_status == -1 ? 0 : result.child_status, &reply->err))
 		return;
 	if (ok && name_addresses(runner, &result, &notices, &failure) &&

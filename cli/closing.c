@@ -70,6 +70,66 @@ static void print_losses(FILE *stream, const struct profile_quality *quality)
 			(unsigned long long)quality->lost_sideband);
 }
 
+/* CPU time that the samples stand for; 0 where they do not count it. */
+static int64_t sampled_cpu_ns(const struct profile *profile)
+{
+	const struct profile_value_type *type = &profile->value_types[profile->default_value_type];
+	int64_t sum = 0;
+
+	if (strcmp(profile_string(profile, type->type), "cpu") != 0 ||
+		strcmp(profile_string(profile, type->unit), "nanoseconds") != 0)
+		return 0;
+	for (size_t i = 0; i < profile->sample_count; i++)
+		sum = saturating_add(sum, profile->values[i * profile->value_type_count + profile->default_value_type]);
+	return sum;
+}
+
+/* The kernel starts a thread's clock with the thread: one that lives for less than a period is never sampled. */
+static void print_unseen(FILE *stream, const struct profile *profile)
+{
+	static const int64_t slack_ns = 50000000;
+	int64_t sampled_ns = sampled_cpu_ns(profile), used_ns = 0;
+
+	for (size_t i = 0; i < profile->run_count; i++) {
+		if (!profile->runs[i].whole_command)
+			return;
+		used_ns = saturating_add(used_ns, profile->runs[i].cpu_ns);
+	}
+	if (sampled_ns == 0 || profile->facts.user_only || profile->quality.lost > 0 || used_ns - sampled_ns < slack_ns ||
+		sampled_ns >= used_ns - used_ns / 4)
+		return;
+	fprintf(stream,
+		"the samples stand for %.2f s of the %.2f s of CPU time that the command used: processes that live for less than a "
+		"sampling period are hardly seen; a higher -F sees more of them\n",
+		(double)sampled_ns / 1e9, (double)used_ns / 1e9);
+}
+
+static bool has_no_name(const struct profile *profile, const struct profile_location *location)
+{
+	return location->mapping != PROFILE_NONE && profile->mappings[location->mapping].kind == PROFILE_MAPPING_ANON &&
+	       location->line_count > 0 &&
+	       profile->functions[profile->lines[location->first_line].function].name_source == PROFILE_NAME_NONE;
+}
+
+/* Interpreters name the code that they make only when they are told to. */
+static void print_unnamed(FILE *stream, const struct profile *profile)
+{
+	enum { LEAST_PERCENT = 5 };
+	uint64_t unnamed = 0;
+
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		const struct profile_stack *stack = &profile->stacks[profile->samples[i].stack];
+
+		if (profile->samples[i].stack != 0 && has_no_name(profile, &profile->locations[stack->location]))
+			unnamed += (uint64_t)profile->values[i * profile->value_type_count];
+	}
+	if (unnamed * 100 >= profile->quality.samples * LEAST_PERCENT && unnamed > 0)
+		fprintf(stream,
+			"%.0f %% of the samples are in code made at run time that has no names: 'man kelvin-record' says how node, "
+			"java and python give them\n",
+			(double)unnamed * 100 / (double)profile->quality.samples);
+}
+
 void closing_print(FILE *stream, const struct closing *closing)
 {
 	const struct profile_quality *quality = &closing->profile->quality;
@@ -83,6 +143,8 @@ void closing_print(FILE *stream, const struct closing *closing)
 		seconds, lost, shown_percent(quality));
 	print_stops(stream, quality);
 	print_losses(stream, quality);
+	print_unseen(stream, closing->profile);
+	print_unnamed(stream, closing->profile);
 	fprintf(stream, "recorder: %.1f %% of a CPU while recording, %.2f s for names and file\n",
 		seconds > 0 ? (double)closing->recorder_cpu_ns / 1e7 / seconds : 0, (double)closing->naming_ns / 1e9);
 	fprintf(stream, "wrote %s (%s)\n", strcmp(closing->path, "-") == 0 ? "standard output" : closing->path, bytes);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/bench_figures.h"
 #include "cli/bench_run.h"
+#include "cli/bench_save.h"
 #include "cli/cli.h"
 #include "cli/comparison.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
 	OPTION_BASE = COMPARISON_LAST,
@@ -26,8 +24,6 @@ enum {
 	MAX_FREQUENCY_HZ = 100000,
 };
 
-static const size_t max_file_bytes = (size_t)2 << 30;
-
 static const char help[] =
 	"Usage: kelvin bench --base COMMAND --head COMMAND [OPTIONS]\n"
 	"Runs two commands in turn, records every run, and says which functions take more or less time, and what of it is\n"
@@ -36,9 +32,9 @@ static const char help[] =
 	"Runs:\n"
 	"      --base COMMAND          before the change\n"
 	"      --head COMMAND          after it\n"
-	"      --runs N                of either command (default: 10; 3 is the least that proves anything)\n"
+	"      --runs N                of either command (default: 10; with fewer than 3 only large differences are proven)\n"
 	"      --warmup N              runs of either command first that are not recorded (default: 0)\n"
-	"      --min-time SECONDS      goes on after --runs until either command has run for so long\n"
+	"      --min-time SECONDS      goes on after --runs until each command has run for so long in all\n"
 	"      --setup COMMAND         run once before everything\n"
 	"      --prepare COMMAND       run before every run\n"
 	"  -F, --freq HZ               samples per second and CPU (default: 997)\n"
@@ -73,6 +69,7 @@ static const struct option names[] = {
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 
 struct request {
+	struct options *options;
 	struct comparison comparison;
 	const char *commands[DIFF_SIDES], *setup, *prepare, *save;
 	uint64_t runs, warmup;
@@ -92,7 +89,8 @@ struct bench {
 	struct progress progress;
 	int64_t start_ns;
 	double wall_ns[DIFF_SIDES];
-	uint64_t pairs; /* done */
+	uint64_t pairs;    /* done */
+	bool is_cut_short; /* a signal came before all were done */
 };
 
 static void bench_deinit(struct bench *bench)
@@ -131,7 +129,7 @@ static void show_progress(struct bench *bench, const char *what)
 	if (measured > 0 && request->min_time_s > 0)
 		pairs = fmax(pairs, ceil(request->min_time_s / measured * (double)bench->pairs));
 	snprintf(text, sizeof(text), "%s, %.0f %% done, about %.0f s left", what, (double)bench->pairs / pairs * 100,
-		elapsed_s / (double)bench->pairs * fmax(pairs - (double)bench->pairs, 0));
+		ceil(elapsed_s / (double)bench->pairs * fmax(pairs - (double)bench->pairs, 0)));
 	progress_phase(&bench->progress, text);
 }
 
@@ -155,12 +153,41 @@ static bool make_run(struct bench *bench, int side, uint64_t number, bool is_war
 	return true;
 }
 
+/* What was measured until a signal came is worth as much as ever; it is only less than was asked for. */
+static bool cut_short(struct bench *bench, struct error *err)
+{
+	if (!interrupt_signal() || bench->pairs == 0)
+		return false;
+	bench->is_cut_short = true;
+	progress_clear(&bench->progress);
+	fprintf(stderr, "kelvin: %s: the bench is cut short; compared is what was done, %llu pair%s of runs\n", err->message,
+		(unsigned long long)bench->pairs, bench->pairs == 1 ? "" : "s");
+	return true;
+}
+
 /* Each order comes as often as the other, so that neither side always runs on the machine that the other one has warmed. */
 static int first_side(uint64_t pair, uint64_t *random)
 {
 	if (pair % 2 == 0)
 		*random = hash_seed();
 	return (int)((*random ^ pair) & 1);
+}
+
+/* A slip of the pen must not cost all the runs. */
+static bool check_metric(const struct bench *bench, struct error *err)
+{
+	CLEANUP(profile_cleanup) struct profile *first = NULL;
+	const char *metric = bench->request->comparison.diff.metric;
+
+	if (!metric)
+		return true;
+	if (!bench_read(&bench->runner, &bench->records[DIFF_BASE][0], &first, err))
+		return false;
+	for (uint32_t i = 0; i < first->value_type_count; i++)
+		if (strcmp(profile_string(first, first->value_types[i].type), metric) == 0)
+			return true;
+	return error_set(err, ERROR_USAGE, "metric '%.60s' is not in the runs; '%s' is", metric,
+		profile_string(first, first->value_types[first->default_value_type].type));
 }
 
 static bool make_runs(struct bench *bench, struct error *err)
@@ -178,8 +205,10 @@ static bool make_runs(struct bench *bench, struct error *err)
 		int first = first_side(bench->pairs, &random);
 
 		if (!make_run(bench, first, bench->pairs + 1, false, err) || !make_run(bench, !first, bench->pairs + 1, false, err))
-			return false;
+			return cut_short(bench, err);
 		bench->pairs++;
+		if (bench->pairs == 1 && !check_metric(bench, err))
+			return false;
 	}
 	return true;
 }
@@ -197,10 +226,10 @@ static bool set_up(struct bench *bench, struct error *err)
 	}
 	if (request->prepare && !bench_command_parse(request->prepare, true, &bench->prepare, err))
 		return error_prefix(err, "--prepare");
+	if (request->save && !bench_save_prepare(request->save, err))
+		return false;
 	bench->runner.sampler.frequency_hz = request->frequency_hz;
 	bench->runner.sampler.event = request->event;
-	if (request->save && mkdir(request->save, 0777) != 0 && errno != EEXIST)
-		return error_set_errno(err, errno, "cannot make %s", request->save);
 	if (!request->setup)
 		return true;
 	progress_phase(&bench->progress, "setup");
@@ -222,18 +251,6 @@ static bool join_runs(struct bench *bench, int side, struct error *err)
 	return true;
 }
 
-static bool save_side(const struct bench *bench, int side, struct error *err)
-{
-	CLEANUP(buffer_deinit) struct buffer out = { 0 };
-	char path[PATH_MAX];
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s.pb.gz", bench->request->save, side_names[side]) >= sizeof(path))
-		return error_set(err, ERROR_LIMIT, "--save: the directory's name is too long");
-	buffer_init(&out, max_file_bytes);
-	return profile_write_pprof(bench->profiles[side], &out, err) && buffer_ok(&out, err) &&
-	       file_write(path, out.data, out.size, 0600, err);
-}
-
 /* The figures stand before the text; when something else is written to standard output they must not get into it. */
 static FILE *figures_stream(const struct comparison *comparison)
 {
@@ -249,7 +266,8 @@ static bool finish(struct bench *bench, struct comparison *comparison, int *code
 
 	progress_phase(&bench->progress, "comparing");
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!join_runs(bench, side, err) || (bench->request->save && !save_side(bench, side, err)))
+		if (!join_runs(bench, side, err) ||
+			(bench->request->save && !bench_save(bench->request->save, side_names[side], bench->profiles[side], err)))
 			return false;
 		profiles[side] = bench->profiles[side];
 	}
@@ -279,11 +297,12 @@ static int run_bench(struct request *request)
 	if (!set_up(&bench, &err) || !make_runs(&bench, &err)) {
 		progress_clear(&bench.progress);
 		cli_print_error(&err);
-		bench_print_said(&bench.runner);
+		if (err.code != ERROR_USAGE)
+			bench_print_said(&bench.runner);
 		return CLI_EXIT_ERROR;
 	}
 	if (finish(&bench, &request->comparison, &code, &err))
-		return code;
+		return bench.is_cut_short && code == CLI_EXIT_OK ? CLI_EXIT_INCONCLUSIVE : code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }
@@ -297,8 +316,9 @@ static bool take_count(const char *option, uint64_t least, uint64_t max, uint64_
 	return *value >= least || error_set(err, ERROR_USAGE, "%s %.20s: at least %d", option, optarg, (int)least);
 }
 
-static bool take(struct request *request, struct options *options, int option, struct error *err)
+static bool take(void *context, int option, struct error *err)
 {
+	struct request *request = context;
 	uint64_t hz;
 
 	switch (option) {
@@ -335,26 +355,18 @@ static bool take(struct request *request, struct options *options, int option, s
 		request->quiet = true;
 		return true;
 	default:
-		return comparison_take(&request->comparison, options, option, err);
+		return comparison_take(&request->comparison, request->options, option, err);
 	}
 }
 
 static int run(struct request *request, struct options *options)
 {
-	struct error err;
-	int option;
+	int code;
 
+	request->options = options;
 	options_count_spare(options, 0);
-	while ((option = options_next(options)) != OPTIONS_END) {
-		if (option == OPTIONS_WRONG)
-			return CLI_EXIT_ERROR;
-		if (option == 'h') {
-			fputs(help, stdout);
-			return CLI_EXIT_OK;
-		}
-		if (!take(request, options, option, &err))
-			return options_fail("bench", "%s", err.message);
-	}
+	if (!options_read(options, help, take, request, &code))
+		return code;
 	if (optind < options->argc)
 		return options_fail("bench", "'%s': a command is given with --base or --head, as one word", options->argv[optind]);
 	for (int side = 0; side < DIFF_SIDES; side++) {

@@ -31,28 +31,34 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
 	struct symbolize_options options = { 0 };
 
-	return outputs_check(&comparison->outputs, err) && naming_prepare(&comparison->naming, &options, err) &&
+	return outputs_check(&comparison->outputs, err) && outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
+	       outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) && naming_prepare(&comparison->naming, &options, err) &&
 	       load_profiles(sides[DIFF_BASE], &options, &base, err) && load_profiles(sides[DIFF_HEAD], &options, &head, err) &&
 	       comparison_run(comparison, (const struct profile *[]){ base, head },
 		       (const char *[]){ sides[DIFF_BASE], sides[DIFF_HEAD] }, code, err);
 }
 
+struct request {
+	struct comparison *comparison;
+	struct options *options;
+};
+
+static bool take(void *context, int option, struct error *err)
+{
+	struct request *request = context;
+
+	return comparison_take(request->comparison, request->options, option, err);
+}
+
 static int run(struct comparison *comparison, struct options *options)
 {
+	struct request request = { comparison, options };
 	struct error err;
-	int option, code;
+	int code;
 
 	options_count_spare(options, DIFF_SIDES);
-	while ((option = options_next(options)) != OPTIONS_END) {
-		if (option == OPTIONS_WRONG)
-			return CLI_EXIT_ERROR;
-		if (option == 'h') {
-			fputs(help, stdout);
-			return CLI_EXIT_OK;
-		}
-		if (!comparison_take(comparison, options, option, &err))
-			return options_fail("diff", "%s", err.message);
-	}
+	if (!options_read(options, help, take, &request, &code))
+		return code;
 	if (options->argc - optind != DIFF_SIDES)
 		return options_fail("diff", "two profiles are needed, BASE and HEAD, not %d", options->argc - optind);
 	if (strcmp(options->argv[optind], "-") == 0 && strcmp(options->argv[optind + 1], "-") == 0)

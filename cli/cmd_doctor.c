@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <unistd.h>
 
 enum { OPTION_JSON = OPTIONS_LONG_ONLY };
 
@@ -26,6 +27,9 @@ static const struct option names[] = {
 	{ 0 },
 };
 
+/* One command for all of it: a second setcap would take back what the first one gave. */
+#define SETCAP "sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore+ep \"$(command -v kelvin)\""
+
 static void print_line(bool good, const char *what, const char *yes, const char *no)
 {
 	printf("%s %-22s %s\n", good ? "ok  " : "no  ", what, good ? yes : no);
@@ -36,20 +40,27 @@ static void print_advice(const char *command, const char *what)
 	printf("     -> %s\n        %s\n", command, what);
 }
 
+/* Up to level 2 own processes are everybody's to sample. */
+static void print_own_advice(const struct sampler_capabilities *can)
+{
+	if (can->perf_event_paranoid > 2 && geteuid() != 0)
+		print_advice("sudo sysctl kernel.perf_event_paranoid=1", "until the next boot; for good in /etc/sysctl.d/");
+	else
+		print_advice("docker run --cap-add PERFMON ...",
+			"a container or sandbox forbids perf_event_open: allow it there, or run Kelvin outside of it");
+}
+
 static void print_rights(const struct sampler_capabilities *can)
 {
 	print_line(can->can_sample_own, "own processes", "can be sampled", "cannot be sampled");
 	if (!can->can_sample_own)
-		print_advice("sudo sysctl kernel.perf_event_paranoid=1",
-			"if that is not enough, the sandbox or container forbids perf_event_open: run Kelvin outside of it, or allow it "
-			"(docker run --cap-add PERFMON)");
+		print_own_advice(can);
 	print_line(can->can_sample_kernel, "kernel code", "is sampled too", "is left out");
 	if (!can->can_sample_kernel)
 		print_advice("sudo sysctl kernel.perf_event_paranoid=1", "until the next boot; for good in /etc/sysctl.d/");
 	print_line(can->can_sample_others, "other users' processes", "can be sampled", "cannot be sampled");
 	if (!can->can_sample_others)
-		print_advice(
-			"sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog+ep \"$(command -v kelvin)\"", "or run Kelvin with sudo");
+		print_advice(SETCAP, "or run Kelvin with sudo");
 }
 
 static void print_sources(const struct sampler_capabilities *can)
@@ -59,12 +70,12 @@ static void print_sources(const struct sampler_capabilities *can)
 	print_line(can->has_cpu_clock, "cpu-clock", "there", "not there: nothing can be sampled");
 	print_line(can->kernel_symbols_readable, "kernel symbols", "readable", "hidden: kernel functions have no names");
 	if (!can->kernel_symbols_readable)
-		print_advice("sudo sysctl kernel.kptr_restrict=0", "and run Kelvin with sudo, or with cap_syslog");
+		print_advice("sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1",
+			"until the next boot; for good in /etc/sysctl.d/");
 	print_line(can->map_files_readable, "replaced binaries", "are read as they were mapped",
 		"cannot be opened once they are deleted: their functions stay unnamed");
 	if (!can->map_files_readable)
-		print_advice("sudo setcap cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep \"$(command -v kelvin)\"",
-			"or run Kelvin with sudo");
+		print_advice(SETCAP, "or run Kelvin with sudo");
 }
 
 static void print_limits(const struct sampler_capabilities *can)
@@ -90,22 +101,23 @@ static int print_json(const struct sampler_capabilities *can)
 	return ok && can->can_sample_own ? CLI_EXIT_OK : CLI_EXIT_ERROR;
 }
 
+static bool take(void *context, int option, struct error *err)
+{
+	bool *as_json = context;
+
+	*as_json = option == OPTION_JSON;
+	return *as_json || error_set(err, ERROR_USAGE, "unknown option");
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	struct options options = { argc, argv, "doctor", ":h", names };
 	struct sampler_capabilities can;
 	bool as_json = false;
-	int option;
+	int code;
 
-	while ((option = options_next(&options)) != OPTIONS_END) {
-		if (option == OPTIONS_WRONG)
-			return CLI_EXIT_ERROR;
-		if (option == 'h') {
-			fputs(help, stdout);
-			return CLI_EXIT_OK;
-		}
-		as_json = true;
-	}
+	if (!options_read(&options, help, take, &as_json, &code))
+		return code;
 	if (optind < argc)
 		return options_fail("doctor", "'%s' is too much: doctor takes no arguments", argv[optind]);
 	sampler_probe(&can);

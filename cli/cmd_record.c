@@ -9,8 +9,6 @@ enum {
 	OPTION_CGROUP = OPTIONS_LONG_ONLY,
 	OPTION_CONTROL,
 	OPTION_RUNS,
-	OPTION_PROJECT_ROOT,
-	OPTION_ORIGIN_RULES,
 	MAX_FREQUENCY_HZ = 100000,
 	MAX_DELAY_MS = 86400000,
 	MAX_PIDS = 4096,
@@ -22,7 +20,7 @@ static const char help[] =
 	"Samples where a program spends its CPU time and writes a profile. Ctrl-C ends it cleanly.\n"
 	"\n"
 	"Target:\n"
-	"  -p, --pid PID[,PID...]      running processes with all threads and children; repeatable\n"
+	"  -p, --pid PID[,PID...]      running processes with all threads and children, parted by commas or blanks; repeatable\n"
 	"  -t, --tid TID               one thread\n"
 	"  -a, --all-cpus              every process on every CPU\n"
 	"      --cgroup PATH           every process of a control group, below /sys/fs/cgroup\n"
@@ -38,9 +36,7 @@ static const char help[] =
 	"  -F, --freq HZ               samples per second and CPU (default: 997)\n"
 	"  -e, --event EVENT           perf's name (default: cycles, or cpu-clock where the machine counts no cycles)\n"
 	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds up to BYTES of copied stack (default: dwarf,16384);\n"
-	"                              fp: the kernel follows frame pointers\n"
-	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"
-	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+	"                              fp: the kernel follows frame pointers\n" NAMING_HELP
 	"  -q, --quiet                 prints errors only\n"
 	"  -h, --help                  this text\n"
 	"\n"
@@ -65,8 +61,7 @@ static const struct option names[] = {
 	{ "freq", required_argument, NULL, 'F' },
 	{ "event", required_argument, NULL, 'e' },
 	{ "call-graph", required_argument, NULL, 'g' },
-	{ "project-root", required_argument, NULL, OPTION_PROJECT_ROOT },
-	{ "origin-rules", required_argument, NULL, OPTION_ORIGIN_RULES },
+	NAMING_OPTIONS,
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -83,7 +78,8 @@ static bool set_target(struct request *request, enum sampler_target_kind kind, s
 	struct sampler_target *target = &request->recording.sampler.target;
 
 	if (request->target_kinds > 0 && (target->kind != kind || kind != SAMPLER_TARGET_PIDS))
-		return error_set(err, ERROR_USAGE, "more than one kind of target; give one of -p, -t, -a, --cgroup and a command");
+		return error_set(err, ERROR_USAGE,
+			"more than one target; give one of -p (any number of processes), -t, -a, --cgroup and a command");
 	target->kind = kind;
 	target->pids = request->pids;
 	request->target_kinds = 1;
@@ -108,13 +104,15 @@ static bool add_pid(struct request *request, const char *option, const char *tex
 	return true;
 }
 
+/* Also as pidof prints them. */
 static bool add_pids(struct request *request, char *list, struct error *err)
 {
+	static const char separators[] = ", \t\n";
 	char *rest = NULL;
 
 	if (!set_target(request, SAMPLER_TARGET_PIDS, err))
 		return false;
-	for (char *pid = strtok_r(list, ",", &rest); pid; pid = strtok_r(NULL, ",", &rest))
+	for (char *pid = strtok_r(list, separators, &rest); pid; pid = strtok_r(NULL, separators, &rest))
 		if (!add_pid(request, "-p", pid, err))
 			return false;
 	return request->recording.sampler.target.pid_count > 0 || error_set(err, ERROR_USAGE, "-p '': name a process");
@@ -171,15 +169,18 @@ static bool take_target(struct request *request, int option, struct error *err)
 	case 'a':
 		return set_target(request, SAMPLER_TARGET_SYSTEM, err);
 	case OPTION_CGROUP:
+		if (!optarg[0])
+			return error_set(err, ERROR_USAGE, "--cgroup '': name a control group");
 		request->recording.sampler.target.cgroup_path = optarg;
 		return set_target(request, SAMPLER_TARGET_CGROUP, err);
 	default:
-		return error_set(err, ERROR_USAGE, "unknown option");
+		return naming_take(&request->recording.naming, option, err);
 	}
 }
 
-static bool take(struct request *request, int option, struct error *err)
+static bool take(void *context, int option, struct error *err)
 {
+	struct request *request = context;
 	struct recording *recording = &request->recording;
 
 	switch (option) {
@@ -206,11 +207,6 @@ static bool take(struct request *request, int option, struct error *err)
 	case 'q':
 		recording->quiet = true;
 		return true;
-	case OPTION_PROJECT_ROOT:
-		return options_list_add(&recording->naming.roots, optarg, err);
-	case OPTION_ORIGIN_RULES:
-		recording->naming.rules_path = optarg;
-		return true;
 	default:
 		return take_target(request, option, err);
 	}
@@ -230,18 +226,10 @@ static bool take_command(struct request *request, char **command, struct error *
 static int run(struct request *request, const struct options *options)
 {
 	struct error err;
-	int option;
+	int code;
 
-	while ((option = options_next(options)) != OPTIONS_END) {
-		if (option == OPTIONS_WRONG)
-			return CLI_EXIT_ERROR;
-		if (option == 'h') {
-			fputs(help, stdout);
-			return CLI_EXIT_OK;
-		}
-		if (!take(request, option, &err))
-			return options_fail("record", "%s", err.message);
-	}
+	if (!options_read(options, help, take, request, &code))
+		return code;
 	if (!take_command(request, options->argv + optind, &err))
 		return options_fail("record", "%s", err.message);
 	if (request->recording.starts_disabled && !request->recording.control)

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <string.h>
 
-enum { OPTION_PROJECT_ROOT = OPTIONS_LONG_ONLY, OPTION_ORIGIN_RULES };
 static const size_t max_file_bytes = (size_t)2 << 30;
 
 static const char help[] =
@@ -15,9 +14,7 @@ static const char help[] =
 	"Makes a profile of what a recording that was killed has left. The .part file stays.\n"
 	"\n"
 	"Options:\n"
-	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: without .part)\n"
-	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"
-	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: without .part)\n" NAMING_HELP
 	"  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
@@ -27,8 +24,7 @@ static const char help[] =
 
 static const struct option names[] = {
 	{ "output", required_argument, NULL, 'o' },
-	{ "project-root", required_argument, NULL, OPTION_PROJECT_ROOT },
-	{ "origin-rules", required_argument, NULL, OPTION_ORIGIN_RULES },
+	NAMING_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -38,20 +34,14 @@ struct request {
 	struct naming naming;
 };
 
-static bool take(struct request *request, int option, struct error *err)
+static bool take(void *context, int option, struct error *err)
 {
-	switch (option) {
-	case 'o':
-		request->output = optarg;
-		return true;
-	case OPTION_PROJECT_ROOT:
-		return options_list_add(&request->naming.roots, optarg, err);
-	case OPTION_ORIGIN_RULES:
-		request->naming.rules_path = optarg;
-		return true;
-	default:
-		return error_set(err, ERROR_USAGE, "unknown option");
-	}
+	struct request *request = context;
+
+	if (option != 'o')
+		return naming_take(&request->naming, option, err);
+	request->output = optarg;
+	return true;
 }
 
 static bool choose_output(const struct request *request, const char *name, char path[PATH_MAX], struct error *err)
@@ -103,18 +93,10 @@ static bool recover(struct request *request, const char *name, struct error *err
 static int run(struct request *request, const struct options *options)
 {
 	struct error err;
-	int option;
+	int code;
 
-	while ((option = options_next(options)) != OPTIONS_END) {
-		if (option == OPTIONS_WRONG)
-			return CLI_EXIT_ERROR;
-		if (option == 'h') {
-			fputs(help, stdout);
-			return CLI_EXIT_OK;
-		}
-		if (!take(request, option, &err))
-			return options_fail("recover", "%s", err.message);
-	}
+	if (!options_read(options, help, take, request, &code))
+		return code;
 	if (options->argc - optind != 1)
 		return options_fail("recover", "one FILE.part is needed, not %d", options->argc - optind);
 	if (recover(request, options->argv[optind], &err))

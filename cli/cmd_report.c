@@ -4,15 +4,7 @@
 #include "cli/naming.h"
 #include "cli/output.h"
 
-enum {
-	OPTION_TEXT = OPTIONS_LONG_ONLY,
-	OPTION_JSON,
-	OPTION_SVG,
-	OPTION_FOLDED,
-	OPTION_METRIC,
-	OPTION_PROJECT_ROOT,
-	OPTION_ORIGIN_RULES,
-};
+enum { OPTION_METRIC = OPTIONS_LONG_ONLY };
 
 static const char help[] =
 	"Usage: kelvin report PROFILE [OPTIONS]\n"
@@ -26,9 +18,7 @@ static const char help[] =
 	"      --folded [FILE]         folded stacks for FlameGraph's tools\n"
 	"\n"
 	"Options:\n"
-	"      --metric NAME           which value to show, as cpu or samples (default: the profile's own)\n"
-	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"
-	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+	"      --metric NAME           which value to show, as cpu or samples (default: the profile's own)\n" NAMING_HELP
 	"  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
@@ -38,14 +28,10 @@ static const char help[] =
 	"Exit codes: 0, 2 usage or input error.\n";
 
 static const struct option names[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "text", optional_argument, NULL, OPTION_TEXT },
-	{ "json", optional_argument, NULL, OPTION_JSON },
-	{ "svg", optional_argument, NULL, OPTION_SVG },
-	{ "folded", optional_argument, NULL, OPTION_FOLDED },
+	OUTPUT_OPTIONS,
+	{ "folded", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_FOLDED },
 	{ "metric", required_argument, NULL, OPTION_METRIC },
-	{ "project-root", required_argument, NULL, OPTION_PROJECT_ROOT },
-	{ "origin-rules", required_argument, NULL, OPTION_ORIGIN_RULES },
+	NAMING_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -57,37 +43,16 @@ struct request {
 	struct naming naming;
 };
 
-static bool take(struct request *request, int option, struct error *err)
+static bool take(void *context, int option, struct error *err)
 {
-	const char **paths = request->outputs.paths;
+	struct request *request = context;
 
-	switch (option) {
-	case 'o':
-		paths[OUTPUT_HTML] = optarg;
+	if (outputs_take(&request->outputs, request->options, option))
 		return true;
-	case OPTION_TEXT:
-		paths[OUTPUT_TEXT] = options_take_file(request->options);
-		return true;
-	case OPTION_JSON:
-		paths[OUTPUT_JSON] = options_take_file(request->options);
-		return true;
-	case OPTION_SVG:
-		paths[OUTPUT_SVG] = options_take_file(request->options);
-		return true;
-	case OPTION_FOLDED:
-		paths[OUTPUT_FOLDED] = options_take_file(request->options);
-		return true;
-	case OPTION_METRIC:
-		request->diff.metric = optarg;
-		return true;
-	case OPTION_PROJECT_ROOT:
-		return options_list_add(&request->naming.roots, optarg, err);
-	case OPTION_ORIGIN_RULES:
-		request->naming.rules_path = optarg;
-		return true;
-	default:
-		return error_set(err, ERROR_USAGE, "unknown option");
-	}
+	if (option != OPTION_METRIC)
+		return naming_take(&request->naming, option, err);
+	request->diff.metric = optarg;
+	return true;
 }
 
 static bool show(struct request *request, const char *name, struct error *err)
@@ -97,7 +62,8 @@ static bool show(struct request *request, const char *name, struct error *err)
 	struct symbolize_options options = { .no_fingerprints = true }; /* nobody compares */
 	struct render_input input;
 
-	if (!outputs_check(&request->outputs, err) || !naming_prepare(&request->naming, &options, err))
+	if (!outputs_check(&request->outputs, err) || !outputs_spare(&request->outputs, name, err) ||
+		!naming_prepare(&request->naming, &options, err))
 		return false;
 	options.names_only = outputs_show_names_only(&request->outputs);
 	if (!load_profiles(name, &options, &profile, err) || !diff_create_single(profile, &request->diff, &diff, err))
@@ -115,20 +81,12 @@ static bool show(struct request *request, const char *name, struct error *err)
 static int run(struct request *request, struct options *options)
 {
 	struct error err;
-	int option;
+	int code;
 
 	request->options = options;
 	options_count_spare(options, 1);
-	while ((option = options_next(options)) != OPTIONS_END) {
-		if (option == OPTIONS_WRONG)
-			return CLI_EXIT_ERROR;
-		if (option == 'h') {
-			fputs(help, stdout);
-			return CLI_EXIT_OK;
-		}
-		if (!take(request, option, &err))
-			return options_fail("report", "%s", err.message);
-	}
+	if (!options_read(options, help, take, request, &code))
+		return code;
 	if (options->argc - optind != 1)
 		return options_fail("report", "one profile is needed, not %d", options->argc - optind);
 	if (show(request, options->argv[optind], &err))

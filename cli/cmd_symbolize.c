@@ -20,8 +20,6 @@ enum {
 	OPTION_NO_CACHE,
 	OPTION_DEBUGINFOD,
 	OPTION_EXPLAIN_ORIGIN,
-	OPTION_PROJECT_ROOT,
-	OPTION_ORIGIN_RULES,
 	READ_BYTES = 1 << 16,
 	MAX_INPUT_BYTES = 1 << 28,
 	MAX_NOTICE_BYTES = 1 << 12,
@@ -42,9 +40,7 @@ static const char help[] =
 	"  -j, --section NAME          addresses count from the start of this section\n"
 	"      --no-inlines            only the function that holds the code\n"
 	"      --no-demangle           names as the linker knows them\n"
-	"      --explain-origin        say of each frame whose code it is, and by which rule\n"
-	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"
-	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+	"      --explain-origin        say of each frame whose code it is, and by which rule\n" NAMING_HELP
 	"      --debuginfod            fetch a debug file that is missing from the servers of DEBUGINFOD_URLS\n"
 	"      --no-cache              neither read nor write the cache of resolved frames\n"
 	"  -h, --help                  this text\n"
@@ -68,8 +64,7 @@ static const struct option names[] = {
 	{ "no-inlines", no_argument, NULL, OPTION_NO_INLINES },
 	{ "no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE },
 	{ "explain-origin", no_argument, NULL, OPTION_EXPLAIN_ORIGIN },
-	{ "project-root", required_argument, NULL, OPTION_PROJECT_ROOT },
-	{ "origin-rules", required_argument, NULL, OPTION_ORIGIN_RULES },
+	NAMING_OPTIONS,
 	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
 	{ "no-cache", no_argument, NULL, OPTION_NO_CACHE },
 	{ "help", no_argument, NULL, 'h' },
@@ -336,8 +331,10 @@ static bool symbolize(struct request *request, char *const *words, struct error 
 	return true;
 }
 
-static bool take(struct request *request, int option, struct error *err)
+static bool take(void *context, int option, struct error *err)
 {
+	struct request *request = context;
+
 	switch (option) {
 	case 'e':
 		request->path = optarg;
@@ -363,19 +360,19 @@ static bool take(struct request *request, int option, struct error *err)
 	case OPTION_EXPLAIN_ORIGIN:
 		request->explain_origin = true;
 		break;
-	case OPTION_PROJECT_ROOT:
-		return options_list_add(&request->naming.roots, optarg, err);
-	case OPTION_ORIGIN_RULES:
-		request->naming.rules_path = optarg;
-		break;
 	case OPTION_DEBUGINFOD:
 		request->options.debuginfod = true;
 		break;
 	case OPTION_NO_CACHE:
 		request->no_cache = true;
 		break;
-	default: /* -a -f -i -C say what is done anyway */
-		break;
+	case 'a':
+	case 'f':
+	case 'i':
+	case 'C':
+		break; /* what is done anyway */
+	default:
+		return naming_take(&request->naming, option, err);
 	}
 	return true;
 }
@@ -383,20 +380,10 @@ static bool take(struct request *request, int option, struct error *err)
 static int run(struct request *request, const struct options *options)
 {
 	struct error err;
-	int option;
+	int code;
 
-	while ((option = options_next(options)) != OPTIONS_END) {
-		if (option == OPTIONS_WRONG)
-			return CLI_EXIT_ERROR;
-		if (option == 'h') {
-			fputs(help, stdout);
-			return CLI_EXIT_OK;
-		}
-		if (!take(request, option, &err)) {
-			cli_print_error(&err);
-			return CLI_EXIT_ERROR;
-		}
-	}
+	if (!options_read(options, help, take, request, &code))
+		return code;
 	if (naming_prepare(&request->naming, &request->options, &err) && symbolize(request, options->argv + optind, &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);

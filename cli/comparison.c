@@ -3,6 +3,8 @@
 
 #include "cli/cli.h"
 
+#include <string.h>
+
 enum { MAX_GATES = 1000 };
 
 void comparison_deinit(struct comparison *comparison)
@@ -20,31 +22,6 @@ static bool add_gate(struct comparison *c, const char *text, struct error *err)
 	return true;
 }
 
-static bool take_output(struct comparison *comparison, struct options *options, int option, struct error *err)
-{
-	const char **paths = comparison->outputs.paths;
-
-	switch (option) {
-	case 'o':
-		paths[OUTPUT_HTML] = optarg;
-		return true;
-	case COMPARISON_TEXT:
-		paths[OUTPUT_TEXT] = options_take_file(options);
-		return true;
-	case COMPARISON_JSON:
-		paths[OUTPUT_JSON] = options_take_file(options);
-		return true;
-	case COMPARISON_MARKDOWN:
-		paths[OUTPUT_MARKDOWN] = options_take_file(options);
-		return true;
-	case COMPARISON_SVG:
-		paths[OUTPUT_SVG] = options_take_file(options);
-		return true;
-	default:
-		return error_set(err, ERROR_USAGE, "unknown option");
-	}
-}
-
 bool comparison_take(struct comparison *comparison, struct options *options, int option, struct error *err)
 {
 	switch (option) {
@@ -60,14 +37,36 @@ bool comparison_take(struct comparison *comparison, struct options *options, int
 	case COMPARISON_IGNORE_WARNINGS:
 		comparison->diff.gates_ignore_warnings = true;
 		return true;
-	case COMPARISON_PROJECT_ROOT:
-		return options_list_add(&comparison->naming.roots, optarg, err);
-	case COMPARISON_ORIGIN_RULES:
-		comparison->naming.rules_path = optarg;
-		return true;
 	default:
-		return take_output(comparison, options, option, err);
+		return outputs_take(&comparison->outputs, options, option) || naming_take(&comparison->naming, option, err);
 	}
+}
+
+/* A function that nobody has met never fails its rule: that may be a word too few, as the arguments in a C++ name. */
+static void warn_unmet(const struct diff *diff, const struct diff_gate *gate)
+{
+	const char *limit = strrchr(gate->function, '>'), *like = NULL;
+	size_t size = (size_t)(limit - gate->function);
+
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const char *name = diff_string(diff, diff->functions[i].name);
+
+		if (strlen(name) == size && memcmp(name, gate->function, size) == 0)
+			return;
+		if (!like && memmem(name, strlen(name), gate->function, size))
+			like = name;
+	}
+	fprintf(stderr, "kelvin: --fail-on 'function:%s': no samples of a function of that name on either side", gate->function);
+	if (like)
+		fprintf(stderr, "; there is '%s'", like);
+	fputc('\n', stderr);
+}
+
+static void warn_of_unmet(const struct comparison *comparison, const struct diff *diff)
+{
+	for (size_t i = 0; i < comparison->gate_count; i++)
+		if (comparison->gates[i].function)
+			warn_unmet(diff, &comparison->gates[i]);
 }
 
 static int exit_code(const struct diff *diff, bool has_gates)
@@ -98,6 +97,7 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 		return false;
 	if (!outputs_use_stdout(&comparison->outputs))
 		printf("%s: %s\n", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
+	warn_of_unmet(comparison, diff);
 	*code = exit_code(diff, comparison->gate_count > 0);
 	return true;
 }

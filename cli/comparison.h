@@ -8,33 +8,21 @@
 /* What `diff` and `bench` share: how two sides are compared, what is written of it, and the exit code. */
 
 enum {
-	COMPARISON_TEXT = OPTIONS_LONG_ONLY,
-	COMPARISON_JSON,
-	COMPARISON_MARKDOWN,
-	COMPARISON_SVG,
-	COMPARISON_SCALE,
+	COMPARISON_SCALE = OPTIONS_LONG_ONLY,
 	COMPARISON_METRIC,
 	COMPARISON_MIN_EFFECT,
 	COMPARISON_FAIL_ON,
 	COMPARISON_IGNORE_WARNINGS,
-	COMPARISON_PROJECT_ROOT,
-	COMPARISON_ORIGIN_RULES,
 	COMPARISON_LAST, /* options of one command alone count up from here */
 };
 
 /* Rows of getopt_long()'s table. */
 #define COMPARISON_OPTIONS                                                                                                         \
-	{ "output", required_argument, NULL, 'o' }, { "text", optional_argument, NULL, COMPARISON_TEXT },                          \
-		{ "json", optional_argument, NULL, COMPARISON_JSON },                                                              \
-		{ "markdown", optional_argument, NULL, COMPARISON_MARKDOWN }, { "svg", optional_argument, NULL, COMPARISON_SVG },  \
+	OUTPUT_OPTIONS, { "markdown", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_MARKDOWN },                                  \
 		{ "scale", required_argument, NULL, COMPARISON_SCALE }, { "metric", required_argument, NULL, COMPARISON_METRIC },  \
 		{ "min-effect", required_argument, NULL, COMPARISON_MIN_EFFECT },                                                  \
 		{ "fail-on", required_argument, NULL, COMPARISON_FAIL_ON },                                                        \
-		{ "ignore-warnings", no_argument, NULL, COMPARISON_IGNORE_WARNINGS },                                              \
-		{ "project-root", required_argument, NULL, COMPARISON_PROJECT_ROOT },                                              \
-	{                                                                                                                          \
-		"origin-rules", required_argument, NULL, COMPARISON_ORIGIN_RULES                                                   \
-	}
+		{ "ignore-warnings", no_argument, NULL, COMPARISON_IGNORE_WARNINGS }, NAMING_OPTIONS
 
 /* The help of these options, from "Output" on. */
 #define COMPARISON_OUTPUT_HELP                                                                                                     \
@@ -49,9 +37,7 @@ enum {
 	"      --metric NAME           which value to compare, as cpu or samples (default: the profiles' own)\n"                   \
 	"      --min-effect POINTS     least difference that matters, in percent of the total (default: 0.1)\n"                    \
 	"      --fail-on RULE          total>2%, function>5% or function:NAME>1%; repeatable\n"                                    \
-	"      --ignore-warnings       judges --fail-on although the recordings are hardly comparable\n"                           \
-	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"                                         \
-	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+	"      --ignore-warnings       judges --fail-on although the recordings are hardly comparable\n" NAMING_HELP
 #define COMPARISON_EXIT_HELP                                                                                                       \
 	"Exit codes: 0 not regressed (with --fail-on: within its limits), 1 regressed, 2 usage or input error,\n"                  \
 	"3 inconclusive.\n"

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { ANSWER_WAIT_MS = 1000 };
 
@@ -31,9 +32,13 @@ static bool take_descriptor(const char *text, int *fd, struct error *err)
 /* For reading and writing, as perf does: neither waits for the other side, nor ends when it closes. */
 static bool open_fifo(const char *path, int *fd, struct error *err)
 {
+	struct stat info;
+
 	*fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0)
 		return error_set_errno(err, errno, "--control: cannot open %s (mkfifo %s makes one)", path, path);
+	if (fstat(*fd, &info) == 0 && !S_ISFIFO(info.st_mode))
+		return error_set(err, ERROR_USAGE, "--control: %s is no named pipe; mkfifo makes one", path);
 	return true;
 }
 

@@ -5,24 +5,44 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <time.h>
 
 static volatile sig_atomic_t caught_signal;
 static volatile sig_atomic_t caught_from_process;
+static _Atomic int64_t caught_ns;
+
+/* `timeout` sends its signal twice, to us and to our process group: that is one wish to end. */
+static const int64_t same_wish_ns = 300000000;
 
 static void take_signal(int number, siginfo_t *info, void *context)
 {
+	struct timespec now;
+	int64_t now_ns;
+
 	(void)context;
-	caught_signal = number;
-	/* The terminal's own signals have SI_KERNEL and reach the whole foreground group. */
-	caught_from_process = info->si_code <= 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	if (!caught_signal) {
+		caught_ns = now_ns;
+		caught_signal = number;
+		/* The terminal's own signals have SI_KERNEL and reach the whole foreground group. */
+		caught_from_process = info->si_code <= 0;
+	} else if (now_ns - caught_ns > same_wish_ns) {
+		/* Blocked until this returns. */
+		signal(number, SIG_DFL);
+		raise(number);
+	}
 }
 
 void interrupt_watch(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_sigaction = take_signal, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND };
+	struct sigaction action = { .sa_sigaction = take_signal, .sa_flags = SA_SIGINFO };
 
 	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaddset(&action.sa_mask, numbers[i]);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		struct sigaction before;
 

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 /*
- * Ctrl-C and SIGTERM ask a recording to end; the second one kills, as if they were not handled. This is the one mutable global of
- * the program, for a handler knows no context.
+ * Ctrl-C, SIGTERM and SIGHUP ask a recording to end; one more, a moment later, kills as if they were not
+ * handled. This is the one mutable state of the program, for a handler knows no context.
  */
 
 /* Installs the handlers for the rest of the process' life. A signal that was ignored from outside (nohup) stays ignored. */

@@ -134,14 +134,29 @@ static bool read_first(struct source *source, struct buffer *bytes, struct error
 	return buffer_ok(bytes, err);
 }
 
+/* From the descriptor that is open: a named pipe that is opened once more waits for another writer. */
+static bool read_stream(struct source *source, struct buffer *bytes, struct error *err)
+{
+	size_t got = 1;
+
+	while (got > 0) {
+		char *into = buffer_reserve(bytes, FIRST_BYTES);
+
+		if (!into)
+			return buffer_ok(bytes, err) || error_prefix(err, "cannot read %s", source->name);
+		if (!read_on(source, into, FIRST_BYTES, &got, err))
+			return false;
+		buffer_commit(bytes, got);
+	}
+	return true;
+}
+
 static bool read_rest(struct source *source, struct buffer *bytes, struct error *err)
 {
-	char path[32];
-
-	if (!source->is_stream)
-		bytes->size = 0;
-	snprintf(path, sizeof(path), "/dev/fd/%d", source->fd);
-	return file_read(source->fd == STDIN_FILENO ? "-" : source->is_stream ? path : source->name, bytes, err);
+	if (source->is_stream)
+		return read_stream(source, bytes, err);
+	bytes->size = 0;
+	return file_read(source->fd == STDIN_FILENO ? "-" : source->name, bytes, err);
 }
 
 static bool read_profile(struct source *source, struct buffer *bytes, struct profile **profile, struct error *err)

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 static const struct command {
@@ -84,8 +85,18 @@ static int dispatch(int argc, char **argv)
 	return CLI_EXIT_ERROR;
 }
 
+/* A file of ours that took the place of a closed standard stream would be written messages to. Its use fails as if it were closed.
+ */
+static void occupy_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			_exit(CLI_EXIT_ERROR);
+}
+
 int main(int argc, char **argv)
 {
+	occupy_standard_streams();
 	interrupt_survive_lost_pages();
 	return close_stdout(dispatch(argc, argv));
 }

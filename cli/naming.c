@@ -3,6 +3,19 @@
 
 static const size_t max_rules_bytes = (size_t)1 << 20;
 
+bool naming_take(struct naming *naming, int option, struct error *err)
+{
+	switch (option) {
+	case NAMING_PROJECT_ROOT:
+		return options_list_add(&naming->roots, optarg, err);
+	case NAMING_ORIGIN_RULES:
+		naming->rules_path = optarg;
+		return true;
+	default:
+		return error_set(err, ERROR_USAGE, "unknown option");
+	}
+}
+
 static bool read_rules(struct naming *naming, struct error *err)
 {
 	struct buffer text;

@@ -11,6 +11,22 @@ struct naming {
 	struct symbolize_origin_rules *origin_rules; /* owned */
 };
 
+enum { NAMING_PROJECT_ROOT = OPTIONS_SHARED, NAMING_ORIGIN_RULES, NAMING_LAST };
+
+/* Rows of getopt_long()'s table. */
+#define NAMING_OPTIONS                                                                                                             \
+	{ "project-root", required_argument, NULL, NAMING_PROJECT_ROOT },                                                          \
+	{                                                                                                                          \
+		"origin-rules", required_argument, NULL, NAMING_ORIGIN_RULES                                                       \
+	}
+#define NAMING_HELP                                                                                                                \
+	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"                                         \
+	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+
+/* Takes one of these options, with its value in `optarg`; ERROR_USAGE for any other. */
+COMMON_MUST_CHECK
+bool naming_take(struct naming *naming, int option, struct error *err);
+
 /* Reads the rules' file and fills the options; they borrow from `naming`. */
 COMMON_MUST_CHECK
 bool naming_prepare(struct naming *naming, struct symbolize_options *options, struct error *err);

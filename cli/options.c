@@ -38,6 +38,29 @@ int options_next(const struct options *options)
 	return option;
 }
 
+bool options_read(const struct options *options, const char *help, bool (*take)(void *context, int option, struct error *err),
+	void *context, int *code)
+{
+	struct error err;
+	int option;
+
+	while ((option = options_next(options)) != OPTIONS_END) {
+		*code = CLI_EXIT_ERROR;
+		if (option == OPTIONS_WRONG)
+			return false;
+		if (option == 'h') {
+			fputs(help, stdout);
+			*code = CLI_EXIT_OK;
+			return false;
+		}
+		if (!take(context, option, &err)) {
+			options_fail(options->command, "%s", err.message);
+			return false;
+		}
+	}
+	return true;
+}
+
 void options_count_spare(struct options *options, size_t needed)
 {
 	enum { WORD = 1, MAX_LETTERS = 62 };

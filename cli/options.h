@@ -8,8 +8,9 @@
 
 /* What is common to the options of all commands. Messages end with the next step; the caller exits with CLI_EXIT_ERROR. */
 
-/* What options_next() returns besides an option's value. Long options without a letter count up from OPTIONS_LONG_ONLY. */
-enum { OPTIONS_END = -1, OPTIONS_WRONG = '?', OPTIONS_LONG_ONLY = 256 };
+/* What options_next() returns besides an option's value. A command's long options without a letter count up from OPTIONS_LONG_ONLY,
+ * those that commands share from OPTIONS_SHARED. */
+enum { OPTIONS_END = -1, OPTIONS_WRONG = '?', OPTIONS_LONG_ONLY = 256, OPTIONS_SHARED = 512 };
 
 struct options {
 	int argc;
@@ -23,6 +24,13 @@ struct options {
 /* The next option; its argument is in `optarg`. OPTIONS_WRONG after a message: an option unknown, ambiguous, or without its value.
  */
 int options_next(const struct options *options);
+
+/*
+ * Hands every option to take(), with its value in `optarg`; prints `help` for -h. False: the command has ended, with `*code`, after
+ * what there was to say.
+ */
+bool options_read(const struct options *options, const char *help, bool (*take)(void *context, int option, struct error *err),
+	void *context, int *code);
 
 /*
  * For commands whose output options may leave out their FILE (`--json`, `--json FILE`, `--json=FILE`): counts how many words there

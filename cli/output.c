@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 static const size_t max_output_bytes = (size_t)2 << 30;
 
@@ -17,6 +18,17 @@ static const char *const kind_options[OUTPUT_KIND_COUNT] = {
 	[OUTPUT_SVG] = "--svg",
 	[OUTPUT_FOLDED] = "--folded",
 };
+
+bool outputs_take(struct outputs *outputs, struct options *options, int option)
+{
+	if (option == 'o')
+		outputs->paths[OUTPUT_HTML] = optarg;
+	else if (option >= OUTPUT_OPTION && option < OUTPUT_OPTION + OUTPUT_KIND_COUNT)
+		outputs->paths[option - OUTPUT_OPTION] = options_take_file(options);
+	else
+		return false;
+	return true;
+}
 
 static bool is_stdout(const char *path)
 {
@@ -39,6 +51,43 @@ bool outputs_show_names_only(const struct outputs *outputs)
 	return outputs->paths[OUTPUT_FOLDED] != NULL;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	if (stat(a, &one) != 0 || stat(b, &other) != 0)
+		return strcmp(a, b) == 0;
+	return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* The later one would take the place of the earlier one. */
+static bool check_twins(const struct outputs *outputs, size_t kind, struct error *err)
+{
+	const char *path = outputs->paths[kind];
+
+	for (size_t i = 0; i < kind; i++)
+		if (outputs->paths[i] && !is_stdout(path) && is_same_file(outputs->paths[i], path))
+			return error_set(err, ERROR_USAGE, "%s and %s both write to %s; name another file for one of them",
+				kind_options[i], kind_options[kind], path);
+	return true;
+}
+
+bool outputs_spare(const struct outputs *outputs, const char *names, struct error *err)
+{
+	CLEANUP(cleanup_free) char *copy = strdup(names);
+	char *rest = NULL;
+
+	if (!copy)
+		return error_set_memory(err);
+	for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+		for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
+			if (outputs->paths[i] && !is_stdout(outputs->paths[i]) && is_same_file(outputs->paths[i], name))
+				return error_set(err, ERROR_USAGE,
+					"%s %s would write over the profile that is to be read; name another file", kind_options[i],
+					outputs->paths[i]);
+	return true;
+}
+
 bool outputs_check(struct outputs *outputs, struct error *err)
 {
 	const char *on_stdout = NULL;
@@ -55,7 +104,7 @@ bool outputs_check(struct outputs *outputs, struct error *err)
 				on_stdout, kind_options[i]);
 		if (is_stdout(path))
 			on_stdout = kind_options[i];
-		else if (!file_check_writable(path, err))
+		else if (!file_check_writable(path, err) || !check_twins(outputs, i, err))
 			return false;
 	}
 	if (!any)

@@ -8,14 +8,30 @@
 enum output_kind { OUTPUT_HTML, OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_MARKDOWN, OUTPUT_SVG, OUTPUT_FOLDED };
 enum { OUTPUT_KIND_COUNT = 6 };
 
+/* Rows of getopt_long()'s table: output options are numbered by their kind. */
+enum { OUTPUT_OPTION = OPTIONS_SHARED + 64 };
+#define OUTPUT_OPTIONS                                                                                                             \
+	{ "output", required_argument, NULL, 'o' }, { "text", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_TEXT },              \
+		{ "json", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_JSON },                                                  \
+	{                                                                                                                          \
+		"svg", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_SVG                                                         \
+	}
+
 struct outputs {
 	const char *paths[OUTPUT_KIND_COUNT]; /* borrowed; NULL: not asked for */
 };
+
+/* Takes one of these options, with its value in `optarg`; false for any other. */
+bool outputs_take(struct outputs *outputs, struct options *options, int option);
 
 /* Adds text on standard output when nothing was asked for; checks that standard output is asked for once and every directory is
  * there. */
 COMMON_MUST_CHECK
 bool outputs_check(struct outputs *outputs, struct error *err);
+
+/* Refuses to write over one of the profiles that are read, `names` as load_profiles() takes them. */
+COMMON_MUST_CHECK
+bool outputs_spare(const struct outputs *outputs, const char *names, struct error *err);
 
 /* Whether something goes to standard output. */
 bool outputs_use_stdout(const struct outputs *outputs);

@@ -45,6 +45,7 @@ struct session {
 	struct control *control;
 	bool is_delayed; /* -D has yet to switch sampling on */
 	bool is_stopped; /* by --control */
+	bool has_begun;  /* sampling was on, if only for a moment */
 };
 
 /* One command of --control, and its answer. */
@@ -56,6 +57,7 @@ static bool obey(struct session *session, enum control_command command, struct e
 		session->is_delayed = false;
 		if (!sampler_set_enabled(session->sampler, command == CONTROL_ENABLE, err))
 			return false;
+		session->has_begun = session->has_begun || command == CONTROL_ENABLE;
 		break;
 	case CONTROL_STOP:
 		session->is_stopped = true;
@@ -99,6 +101,7 @@ static bool sample(struct session *session, struct progress *progress, struct er
 			if (!sampler_set_enabled(session->sampler, true, err))
 				return false;
 			session->is_delayed = false;
+			session->has_begun = true;
 		}
 		progress_show(progress, &state);
 	}
@@ -167,7 +170,7 @@ static bool settle_part(const struct recording *recording, bool is_written, stru
 	return is_written;
 }
 
-static bool write_file(const struct recording *recording, const struct profile *profile, uint64_t *size, struct error *err)
+static bool write_file(struct recording *recording, const struct profile *profile, struct error *err)
 {
 	struct buffer out;
 	bool ok;
@@ -175,13 +178,12 @@ static bool write_file(const struct recording *recording, const struct profile *
 	buffer_init(&out, max_file_bytes);
 	ok = profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
 	     file_write(recording->output, out.data, out.size, 0600, err);
-	*size = out.size;
+	recording->file_bytes = out.size;
 	buffer_deinit(&out);
 	return ok;
 }
 
-static void close_with(
-	const struct recording *recording, const struct profile *profile, int64_t cpu_ns, int64_t naming_ns, uint64_t file_bytes)
+static void close_with(const struct recording *recording, const struct profile *profile)
 {
 	int64_t duration_ns = 0;
 
@@ -190,19 +192,26 @@ static void close_with(
 	closing_print(stderr, &(struct closing){
 				      .profile = profile,
 				      .duration_ns = duration_ns,
-				      .recorder_cpu_ns = cpu_ns,
-				      .naming_ns = naming_ns,
+				      .recorder_cpu_ns = recording->cpu_ns,
+				      .naming_ns = recording->naming_ns,
 				      .path = recording->output,
-				      .file_bytes = file_bytes,
+				      .file_bytes = recording->file_bytes,
 			      });
 }
 
 /* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. */
-static bool keep_run(struct recording *recording, const struct sampler_result *result, uint64_t *file_bytes, struct error *err)
+static bool keep_run(struct recording *recording, const struct sampler_result *result, struct error *err)
 {
-	recording->cpu_ns += result->cpu_ns;
 	return profile_merge(recording->merged, result->profile, err) && profile_finish(recording->merged, err) &&
-	       write_file(recording, recording->merged, file_bytes, err);
+	       write_file(recording, recording->merged, err);
+}
+
+/* Half a run beside whole ones would pass for a fast one. When it is all there is, it is kept. */
+static bool is_left_out(const struct recording *recording, const struct sampler_result *result)
+{
+	bool has_failed = result->child_status != -1 && child_exit_code(result->child_status) != 0;
+
+	return recording->merged && recording->merged->run_count > 0 && (has_failed || interrupt_signal());
 }
 
 /* From the last sample to the file, and the closing lines. */
@@ -211,26 +220,27 @@ static bool keep(struct recording *recording, struct sampler_result *result, str
 {
 	struct symbolize_stats stats = { 0 };
 	int64_t begin_ns = progress_now_ns();
-	uint64_t file_bytes = 0;
 
+	if (is_left_out(recording, result)) {
+		progress_clear(progress);
+		return true;
+	}
 	progress_phase(progress, "naming functions");
 	if (!name_addresses(recording, result, &stats, notices, err))
 		return false;
 	sampler_result_release_images(result);
 	progress_phase(progress, "writing");
-	if (!(recording->merged ? keep_run(recording, result, &file_bytes, err)
-				: write_file(recording, result->profile, &file_bytes, err)))
+	if (!(recording->merged ? keep_run(recording, result, err) : write_file(recording, result->profile, err)))
 		return false;
 	progress_clear(progress);
+	recording->cpu_ns += result->cpu_ns;
+	recording->naming_ns += progress_now_ns() - begin_ns;
 	if (recording->quiet)
 		return true;
-	if (!recording->merged) {
+	if (!recording->merged || recording->merged->run_count == recording->runs)
 		cli_print_notices(notices);
-		close_with(recording, result->profile, result->cpu_ns, progress_now_ns() - begin_ns, file_bytes);
-	} else if (recording->merged->run_count == recording->runs) {
-		cli_print_notices(notices);
-		close_with(recording, recording->merged, recording->cpu_ns, progress_now_ns() - begin_ns, file_bytes);
-	}
+	if (!recording->merged)
+		close_with(recording, result->profile);
 	return true;
 }
 
@@ -241,8 +251,20 @@ static int start_failure(const struct recording *recording, const struct error *
 	return err->system_errno == ENOENT ? CLI_EXIT_NOT_FOUND : CLI_EXIT_NOT_EXECUTABLE;
 }
 
+/* The sampler knows only that there are no samples. */
+static void explain_not_begun(const struct session *session, struct error *err)
+{
+	if (err->code != ERROR_EMPTY || session->has_begun)
+		return;
+	if (session->recording->starts_disabled)
+		error_set(err, ERROR_EMPTY, "no samples: sampling was never switched on (-D -1): no 'enable' came from --control");
+	else
+		error_set(err, ERROR_EMPTY, "no samples: the recording ended before sampling began (-D %llu)",
+			(unsigned long long)session->recording->delay_ms);
+}
+
 /* The exit code: of a command its own, which may still run when -d or a signal ended the recording. */
-static int finish(struct recording *recording, struct sampler *sampler, struct progress *progress)
+static int finish(struct recording *recording, const struct session *session, struct progress *progress)
 {
 	struct sampler_result result = { .child_status = -1 };
 	struct buffer notices;
@@ -251,9 +273,11 @@ static int finish(struct recording *recording, struct sampler *sampler, struct p
 	bool is_written, is_empty = false;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
-	is_written = sampler_finish(sampler, &result, &notices, &err) && keep(recording, &result, progress, &notices, &err);
+	is_written =
+		sampler_finish(session->sampler, &result, &notices, &err) && keep(recording, &result, progress, &notices, &err);
 	if (!settle_part(recording, is_written, &err)) {
 		progress_clear(progress);
+		explain_not_begun(session, &err);
 		cli_print_error(&err);
 		code = is_command(recording) ? CLI_EXIT_RECORDER_FAILED : CLI_EXIT_ERROR;
 		is_empty = err.code == ERROR_EMPTY;
@@ -287,6 +311,7 @@ static int record(struct recording *recording, struct control *control)
 		return start_failure(recording, &err);
 	}
 	session.sampler = sampler;
+	session.has_begun = !recording->sampler.start_disabled;
 	progress_init(&progress, recording->quiet);
 	if (!sample(&session, &progress, &err)) {
 		progress_clear(&progress);
@@ -294,7 +319,23 @@ static int record(struct recording *recording, struct control *control)
 	}
 	if (is_command(recording) && interrupt_is_for_us_alone())
 		child_signal(interrupt_signal());
-	return finish(recording, sampler, &progress);
+	return finish(recording, &session, &progress);
+}
+
+static void tell_runs_end(const struct recording *recording, uint64_t run, int code)
+{
+	size_t kept = recording->merged->run_count;
+
+	if (interrupt_signal())
+		fprintf(stderr, "kelvin: interrupted in run %llu of %llu; ", (unsigned long long)run,
+			(unsigned long long)recording->runs);
+	else
+		fprintf(stderr, "kelvin: run %llu of %llu ended with exit code %d; ", (unsigned long long)run,
+			(unsigned long long)recording->runs, code);
+	if (kept == 0)
+		fputs("nothing is kept\n", stderr);
+	else
+		fprintf(stderr, "%zu run%s kept in %s\n", kept, kept == 1 ? " is" : "s are", recording->output);
 }
 
 /* Run after run, up to the first that fails or is interrupted; what was recorded until then is kept. */
@@ -307,11 +348,11 @@ static int record_runs(struct recording *recording, struct control *control)
 		return fail(recording, &err);
 	for (uint64_t run = 1; code == CLI_EXIT_OK && run <= recording->runs && !interrupt_signal(); run++) {
 		code = record(recording, control);
-		if (code != CLI_EXIT_OK)
-			fprintf(stderr, "kelvin: run %llu of %llu ended with exit code %d; %zu runs are kept in %s\n",
-				(unsigned long long)run, (unsigned long long)recording->runs, code, recording->merged->run_count,
-				recording->output);
+		if (code != CLI_EXIT_OK || interrupt_signal())
+			tell_runs_end(recording, run, code);
 	}
+	if (recording->merged->run_count > 0 && !recording->quiet)
+		close_with(recording, recording->merged);
 	profile_destroy(recording->merged);
 	return code;
 }

@@ -16,7 +16,9 @@ struct recording {
 	bool quiet;
 	uint64_t runs;          /* of a command, one after the other, into one profile; 0 counts as 1 */
 	struct profile *merged; /* of several: the runs so far; owned by recording_run() */
-	int64_t cpu_ns;         /* likewise: what the recorder used for them */
+	int64_t cpu_ns;         /* what the recorder used while recording, for all runs */
+	int64_t naming_ns;      /* from the last sample to the file, likewise */
+	uint64_t file_bytes;
 };
 
 /* Returns the program's exit code. */

@@ -99,7 +99,7 @@ static bool find_destination(const char *path, struct destination *to, struct er
 	struct stat info;
 
 	if (path[0] == '\0')
-		return error_set(err, ERROR_USAGE, "cannot write to an empty path; name a file with -o");
+		return error_set(err, ERROR_USAGE, "cannot write to an empty path; name a file");
 	if (strlen(path) >= sizeof(to->path))
 		return error_set(err, ERROR_USAGE, "cannot write a path of %zu bytes, at most %zu; choose a shorter -o",
 			strlen(path), sizeof(to->path) - 1);
@@ -127,14 +127,14 @@ static bool check_destination(const char *path, const struct destination *to, st
 		return access(path, W_OK) == 0 || errno == ENOENT || error_set_errno(err, errno, "cannot write %s", path);
 	if (stat(to->directory, &info) != 0 && errno == ENOENT)
 		return error_set(err, ERROR_NOT_FOUND,
-			"cannot write %s: directory %s does not exist; create it or choose another -o", path, to->directory);
+			"cannot write %s: directory %s does not exist; create it or name another file", path, to->directory);
 	if (stat(to->directory, &info) == 0 && !S_ISDIR(info.st_mode))
 		return error_set(
-			err, ERROR_USAGE, "cannot write %s: %s is not a directory; choose another -o", path, to->directory);
+			err, ERROR_USAGE, "cannot write %s: %s is not a directory; name another file", path, to->directory);
 	if (access(to->directory, W_OK | X_OK) != 0) {
 		int reason = errno;
 
-		return error_set_errno(err, reason, "cannot write %s: choose another -o: directory %s", path, to->directory);
+		return error_set_errno(err, reason, "cannot write %s into directory %s", path, to->directory);
 	}
 	return true;
 }

@@ -39,6 +39,14 @@ refuses 'empty' kelvin symbolize -e empty 1
 refuses 'letter' kelvin symbolize -e letter 1
 refuses 'standard output' kelvin report good.folded --json - --text
 
+# A named pipe is read from the descriptor that is open, once.
+mkfifo pipe
+cat good.folded >pipe &
+run 0 timeout 20 "$KELVIN" report pipe --folded
+diff good.folded <(sort -r stdout) || fail "a named pipe reads otherwise"
+: >pipe &
+refuses 'cannot read pipe: it is empty' timeout 20 "$KELVIN" report pipe
+
 # A gzip bomb: 10 GB in 10 MB, in a gigabyte of memory.
 if [[ $(uname -m) == x86_64 && -z ${ASAN_OPTIONS:-} ]]; then
 	head -c 4000000000 /dev/zero | gzip -1 >bomb.gz

@@ -64,6 +64,7 @@ run_any kelvin bench --base './base 100' --head './base 100' --runs 1 --min-time
 at_least "$(jq .evidence.runs_base c.json)" 2 "runs with --min-time"
 
 # Failures: which run, its exit code, its last words; nothing on standard output.
+# shellcheck disable=SC2016
 printf '#!/bin/sh\necho ok >>n\n[ $(wc -l <n) -lt 3 ] || { seq 9 >&2; echo broken >&2; exit 7; }\n./base 100\n' >flaky
 chmod +x flaky
 run 2 kelvin bench --base './base 100' --head ./flaky --runs 5
@@ -79,14 +80,41 @@ run 2 kelvin bench --base './base 100' --head './base 100' --prepare 'exit 4'
 says stderr 'before run 1 of (base|head): --prepare ended with exit code 4'
 refuses "--head is missing" kelvin bench --base ./base
 refuses "as one word" kelvin bench --base ./base --head ./head extra
+run 2 kelvin bench --base './base 100' --head './base 100' --runs 5000 --metric nosuch
+says stderr "^kelvin: metric 'nosuch' is not in the runs; 'cpu' is"
 refuses "at least 1" kelvin bench --base ./base --head ./head --runs 0
+refuses '--save: cannot write base/base.pb.gz: base is not a directory' kelvin bench --base ./base --head ./head --save base
+refuses '--save: cannot make none/saved: No such file' kelvin bench --base ./base --head ./head --save none/saved
 
-# A signal ends it, and the command with it.
-"$KELVIN" bench --base './base 4000' --head './base 4000' >stdout 2>stderr &
-bench=$!
-sleep 1
-kill -TERM "$bench"
-code=0
-wait "$bench" || code=$?
+# interrupted COUNT OPTIONS...: a signal when COUNT runs have begun; the exit code is in `code`. Every run of ours adds a line to `began`.
+interrupted() {
+	local count=$1
+
+	shift
+	: >began
+	"$KELVIN" bench "$@" >stdout 2>stderr &
+	bench=$!
+	started+=("$bench")
+	until [[ $(wc -l <began) -ge $count ]]; do
+		kill -0 "$bench" 2>/dev/null || fail "ended before run $count"
+		sleep 0.02
+	done
+	kill -TERM "$bench"
+	code=0
+	wait "$bench" || code=$?
+}
+
+# A signal ends it, and the command with it; the pairs of runs that were done are compared and saved, unless there are none.
+interrupted 1 --base 'echo $$ >>began; exec ./base 100000' --head 'echo $$ >>began; exec ./base 100000'
 [[ $code -eq 2 ]] || fail "exit code $code after a signal"
-says stderr 'interrupted in run 1 of'
+says stderr '^kelvin: interrupted in run 1 of (base|head)$'
+[[ ! -s stdout ]] || fail "output on stdout after a signal in the first run"
+! kill -0 "$(<began)" 2>/dev/null || fail "the command still runs"
+interrupted 10 --base 'echo >>began; exec ./base 200' --head 'echo >>began; exec ./base 200' --runs 1000 --save partly --json a.json --text
+[[ $code -eq 3 || $code -eq 1 ]] || fail "exit code $code after a signal that cut it short"
+says stderr '^kelvin: interrupted in run [0-9]+ of (base|head): the bench is cut short; compared is what was done, [0-9]+ pairs of runs$'
+at_least "$(jq .evidence.runs_base a.json)" 4 "runs that were kept"
+says stdout "^$(jq .evidence.runs_head a.json) runs a side"
+[[ -s partly/base.pb.gz && -s partly/head.pb.gz ]] || fail "what was done is not saved"
+interrupted 10 --base 'echo >>began; exec ./base 200' --head 'echo >>began; exec ./head 800' --runs 1000 --json -
+[[ $code -eq 1 ]] || fail "exit code $code after a signal, where a regression was proven"

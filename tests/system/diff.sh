@@ -71,3 +71,9 @@ run 1 kelvin diff after.pb.gz before.pb.gz --scale share --fail-on 'function:has
 refuses "fail-on" kelvin diff before.pb.gz after.pb.gz --fail-on 'elephants>2%'
 refuses "scale" kelvin diff before.pb.gz after.pb.gz --scale elephants
 refuses "two profiles" kelvin diff before.pb.gz
+
+# A rule about a function that nobody has met is mentioned: it could never fail.
+printf 'main;ns::parse(int) 500\nmain;other 500\n' >names
+compare_same names names --fail-on 'function:parse>1%' --fail-on 'function:other>1%'
+says stderr "^kelvin: --fail-on 'function:parse>1%': no samples of a function of that name on either side; there is 'ns::parse\(int\)'$"
+[[ $(wc -l <stderr) -eq 1 ]] || fail "a rule that is met is mentioned"

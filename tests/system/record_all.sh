@@ -15,7 +15,7 @@ run 0 kelvin record -p "$one,$two" -d 1 -o a.pb.gz
 at_least "$(share a.pb.gz '^first;')" 20 "share of the first process"
 at_least "$(share a.pb.gz '^second;')" 20 "share of the second process"
 run 0 kelvin record -p "$one" -p "$two" -p "$one" -d 0.5 -o b.pb.gz
-refuses 'more than one kind' kelvin record -p "$one" -a -o c.pb.gz
+refuses 'more than one target' kelvin record -p "$one" -a -o c.pb.gz
 kelvin doctor | grep -q "^ok .*other users" || skip "the whole system may not be sampled here"
 run 0 kelvin record -a -d 1 -o d.pb.gz
 at_least "$(share d.pb.gz 'main;serve')" 10 "share of the workloads in the whole system"

@@ -16,6 +16,18 @@ start sh -c "sleep 0.5; '$workload' --seconds 3; true"
 run 0 kelvin record -p "$pid" -d 1.5 -o c.pb.gz
 at_least "$(share c.pb.gz 'main;serve')" 90 "share of a child born during the recording"
 
+# A parent and its child, both named, in any order: every thread is sampled once.
+start sh -c "'$workload' --seconds 60; true"
+parent=$pid
+child=$(cat "/proc/$parent/task/$parent/children" | tr -d ' ')
+started+=("$child")
+for pids in "$parent,$child" "$child,$parent"; do
+	before=$(ticks "$child")
+	run 0 kelvin record -p "$pids" -F 1000 -d 1 -o e.pb.gz
+	at_least "$(samples_said)" 1 "samples of a child"
+	at_most "$(samples_said)" $((($(ticks "$child") - before + 2) * 13)) "samples of a child that was named beside its parent, by its CPU time"
+done
+
 # Most of what short programs do is done in execve(), where the stack of the one before is gone: that is no cut.
 run 0 kelvin record -F 4999 -o d.pb.gz -- sh -c 'for i in $(seq 300); do /bin/true; done'
 at_least "$(share d.pb.gz 'execve')" 1 "share of execve()"

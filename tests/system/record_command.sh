@@ -36,7 +36,13 @@ run 0 kelvin record --runs 3 -o runs.pb.gz -- "$workload" --seconds 0.3
 kelvin diff runs.pb.gz runs.pb.gz --json runs.json >/dev/null 2>&1
 jq -e '.evidence.runs_base == 3' runs.json >/dev/null || fail "not three runs: $(jq -c .evidence runs.json)"
 run 4 kelvin record --runs 5 -o failing.pb.gz -- sh -c "'$workload' --seconds 0.2; [ -e once ] && exit 4; touch once"
-says stderr '^kelvin: run 2 of 5 ended with exit code 4; 2 runs are kept'
+says stderr '^kelvin: run 2 of 5 ended with exit code 4; 1 run is kept in failing.pb.gz$'
+says stderr '^wrote failing.pb.gz'
+rm once
+run 4 kelvin record --runs 5 -o failing.pb.gz -- sh -c "'$workload' --seconds 0.2; exit 4"
+says stderr '^kelvin: run 1 of 5 ended with exit code 4; 1 run is kept in failing.pb.gz$'
+run 127 kelvin record --runs 5 -o nothing.pb.gz -- ./not-there
+says stderr '^kelvin: run 1 of 5 ended with exit code 127; nothing is kept$'
 run 2 kelvin record --runs 3 -p $$
 says stderr 'only a command can be run several times'
 

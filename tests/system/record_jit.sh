@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	memcpy(code, spin, sizeof(spin));
 	if (argc > 1 && strcmp(argv[1], "dump") == 0)
 		write_dump(code);
-	else
+	else if (argc > 1 && strcmp(argv[1], "map") == 0)
 		write_map(code);
 	while (time(NULL) < end)
 		((void (*)(void))(uintptr_t)code)();
@@ -64,9 +64,12 @@ END
 gcc -O1 -g jit.c -o jit || fail "jit.c does not compile"
 for kind in map dump; do
 	run 0 kelvin record -o "$kind.pb.gz" -- ./jit "$kind"
+	says_not stderr "code made at run time"
 	at_least "$(share "$kind.pb.gz" ";main;made_by_$kind ")" 90 "share of the code that a $kind names"
 	start ./jit "$kind"
 	run 0 kelvin record -p "$pid" -d 1 -o "$kind.pb.gz"
 	at_least "$(share "$kind.pb.gz" ";main;made_by_$kind ")" 90 "share of the code that a $kind names, attached"
 	grep -ls made_by_map /tmp/perf-*.map | xargs -r rm -f || true
 done
+run 0 kelvin record -o none.pb.gz -- ./jit none
+says stderr '^(9[0-9]|100) % of the samples are in code made at run time that has no names: '

@@ -5,6 +5,16 @@
 . "$(dirname "$0")/lib.sh"
 
 refuses 'cannot sample pid 4194303: no such process' kelvin record -p 4194303 -o a.pb.gz
+# One that nobody waits for is no process to sample any more.
+start sh -c 'sleep 0.1 & exec sleep 30'
+parent=$pid
+zombie=none
+for ((tries = 0; tries < 100; tries++)); do
+	read -r zombie <"/proc/$parent/task/$parent/children"
+	! grep -q "^State:.*Z" "/proc/$zombie/status" 2>/dev/null || break
+	sleep 0.05
+done
+refuses "it has ended, and its parent has not waited for it yet" kelvin record -p "$zombie" -o a.pb.gz
 refuses 'directory .* does not exist' kelvin record -p $$ -o none/a.pb.gz
 mkdir folder
 refuses 'it is a directory' kelvin record -p $$ -o folder
@@ -20,3 +30,7 @@ mkdir -m 777 open
 install -m 755 "$KELVIN" open/kelvin
 KELVIN=$work/open/kelvin
 refuses "cannot sample pid $pid" setpriv --reuid 65534 --regid 65534 --clear-groups "$KELVIN" record -p "$pid" -d 1 -o open/a.pb.gz
+# Up to level 2 the level is not what stands in the way.
+[[ $(</proc/sys/kernel/perf_event_paranoid) -le 2 ]] || exit 0
+says stderr "run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names\$"
+says_not stderr 'sysctl'

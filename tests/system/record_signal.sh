@@ -32,3 +32,24 @@ code=0
 wait "$recorder" || code=$?
 [[ $code -eq 143 ]] || fail "exit code $code instead of the command's 143"
 at_least "$(share b.pb.gz serve)" 90 "share of the command"
+
+# timeout(1) sends its signal twice at once, to the recorder and to its process group; one that comes later kills.
+needs timeout
+for _ in 1 2 3 4 5; do
+	rm -f c.pb.gz
+	run 124 timeout 0.7 "$KELVIN" record -p "$target" -o c.pb.gz
+	[[ -s c.pb.gz && ! -e c.pb.gz.part ]] || fail "timeout lost the recording: $(ls)"
+done
+"$KELVIN" record -o d.pb.gz -- bash -c "trap '' TERM; sleep 60" >stdout 2>stderr &
+recorder=$!
+started+=("$recorder")
+sleep 0.7
+kill -TERM "$recorder"
+sleep 0.7
+kill -0 "$recorder" || fail "a command that goes on was not waited for"
+command=$(pgrep -P "$recorder")
+started+=("$command" "$(pgrep -P "$command")")
+kill -TERM "$recorder"
+code=0
+wait "$recorder" || code=$?
+[[ $code -eq 143 ]] || fail "exit code $code after a second signal"

@@ -43,3 +43,18 @@ says_not a.svg '<img src=x'
 if command -v xmllint >/dev/null; then
 	xmllint --noout a.svg || fail "the SVG is damaged by hostile names"
 fi
+
+# No output takes the place of another one, or of what is read.
+printf 'main;work 5\n' >in.folded
+ln -sf in.folded in.link
+refuses '-o in.link would write over the profile that is to be read' kelvin report in.folded -o in.link
+refuses '-o and --svg both write to out.svg' kelvin report in.folded --svg out.svg -o out.svg
+refuses '--json in.folded would write over' kelvin diff in.folded in.folded --json in.folded
+run 0 kelvin report in.folded --json /dev/null --svg /dev/null
+[[ $(<in.folded) == 'main;work 5' ]] || fail "the profile was written over"
+
+# A name of more than a megabyte, as compilers write them.
+printf 'main;%s 5\n' "$(head -c 1500000 /dev/zero | tr '\0' x)" >long.folded
+run 0 kelvin report long.folded
+says stdout 'xxx…xxx'
+at_most "$(wc -L <stdout)" 120 "columns of a name that long"

@@ -24,6 +24,8 @@ refuses "unknown command 'dance'" kelvin dance
 refuses "unknown option '--dance'" kelvin --dance
 refuses 'nothing to record' kelvin record
 refuses "'-p' needs a value" kelvin record -p
+refuses "name a control group" kelvin record --cgroup ''
+refuses 'more than one target' kelvin record -t 1 -t 2
 for bad in "-p x" "-p 0" "-p -1" "-p 1,x" "-F 0 -p 1" "-F x -p 1" "-d 0 -p 1" "-d x -p 1" "-D -1 -p 1" "-g elf -p 1" "-g dwarf,x -p 1" \
 	"-g dwarf,99999999 -p 1" "--runs 3 -p 1" "--quiet=yes -p 1"; do
 	# shellcheck disable=SC2086
@@ -32,3 +34,15 @@ done
 refuses 'two profiles are needed' kelvin diff
 refuses 'one profile is needed' kelvin report
 refuses 'too much' kelvin doctor now
+
+# Standard streams that are closed are nobody else's, and only their use is an error.
+printf 'main;work 5\n' >in.folded
+run 0 kelvin report in.folded
+cp stdout expected
+for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
+	eval "kelvin report in.folded --text out $closed" || fail "exit code $? with $closed"
+	cmp -s expected out || fail "what is written with $closed"
+done
+code=0
+kelvin report in.folded >&- 2>stderr || code=$?
+[[ $code -eq 2 ]] || fail "exit code $code when the result has nowhere to go"

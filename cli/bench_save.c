@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/bench_save.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+static const size_t max_file_bytes = (size_t)2 << 30;
+
+static bool name_file(const char *directory, const char *side, char path[PATH_MAX], struct error *err)
+{
+	if ((size_t)snprintf(path, PATH_MAX, "%s/%s.pb.gz", directory, side) < PATH_MAX)
+		return true;
+	return error_set(err, ERROR_LIMIT, "the directory's name is too long");
+}
+
+static bool check(const char *directory, const char *side, struct error *err)
+{
+	char path[PATH_MAX];
+
+	return (name_file(directory, side, path, err) && file_check_writable(path, err)) || error_prefix(err, "--save");
+}
+
+bool bench_save_prepare(const char *directory, struct error *err)
+{
+	if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+		return error_set_errno(err, errno, "--save: cannot make %s", directory);
+	return check(directory, "base", err) && check(directory, "head", err);
+}
+
+bool bench_save(const char *directory, const char *side, const struct profile *profile, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+	char path[PATH_MAX];
+
+	if (!name_file(directory, side, path, err))
+		return false;
+	buffer_init(&out, max_file_bytes);
+	return profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) && file_write(path, out.data, out.size, 0600, err);
+}
