@@ -48,11 +48,12 @@ static bool add_side(struct diff_build *build, enum diff_side side, struct hash_
 {
 	const struct profile *profile = build->profiles[side];
 	const struct profile_tree *tree = build->trees[side];
-	uint32_t *ids = malloc((profile->function_count ? profile->function_count : 1) * sizeof(*ids));
+	uint32_t *ids = malloc((profile->function_count + 1) * sizeof(*ids));
 
-	if (!ids)
-		return error_set_memory(err);
 	build->function_ids[side] = ids;
+	build->met[side] = malloc((profile->function_count + 1) * sizeof(*build->met[side]));
+	if (!ids || !build->met[side])
+		return error_set_memory(err);
 	memset(ids, 0xff, profile->function_count * sizeof(*ids));
 	for (size_t node = 1; node < tree->node_count; node++) {
 		uint32_t function = tree->functions[node], key, *slot;
@@ -64,6 +65,7 @@ static bool add_side(struct diff_build *build, enum diff_side side, struct hash_
 			!hash_map_add(by_key, &key, (uint32_t)build->diff->function_count, &slot, &added, err))
 			return false;
 		ids[function] = *slot;
+		build->met[side][build->met_count[side]++] = function;
 		if (added && !add_function(build, profile, function, key, err))
 			return false;
 	}
@@ -101,10 +103,8 @@ static bool note_presence(struct diff_build *build, struct error *err)
 		build->present[side] = calloc(count + 1, sizeof(bool));
 		if (!build->present[side])
 			return error_set_memory(err);
-		if (!build->profiles[side])
-			continue;
-		for (size_t node = 1; node < build->trees[side]->node_count; node++)
-			build->present[side][build->function_ids[side][build->trees[side]->functions[node]]] = true;
+		for (size_t i = 0; i < build->met_count[side]; i++)
+			build->present[side][build->function_ids[side][build->met[side][i]]] = true;
 	}
 	return true;
 }
@@ -113,17 +113,16 @@ static bool note_presence(struct diff_build *build, struct error *err)
 static bool grade_equal_keys(struct diff_build *build, struct error *err)
 {
 	const struct profile *head = build->profiles[DIFF_HEAD];
-	const struct profile_tree *tree = build->trees[DIFF_HEAD];
 
-	for (size_t node = 1; node < tree->node_count; node++) {
-		struct diff_function *f = &build->diff->functions[build->function_ids[DIFF_HEAD][tree->functions[node]]];
-		const struct profile_function *from = &head->functions[tree->functions[node]];
+	for (size_t i = 0; i < build->met_count[DIFF_HEAD]; i++) {
+		uint32_t met = build->met[DIFF_HEAD][i];
+		struct diff_function *f = &build->diff->functions[build->function_ids[DIFF_HEAD][met]];
 		uint32_t base_name = f->name;
 		enum profile_origin base_origin = f->origin;
 
 		if (f->tier != DIFF_TIER_ONE_SIDED || !build->present[DIFF_BASE][f - build->diff->functions])
 			continue;
-		if (!fill_function(build, head, from, f, err))
+		if (!fill_function(build, head, &head->functions[met], f, err))
 			return false;
 		f->tier = f->name == base_name ? DIFF_TIER_EXACT : DIFF_TIER_CANONICAL;
 		if (f->origin == PROFILE_ORIGIN_UNKNOWN)

@@ -62,7 +62,8 @@ bool bh_adjust(const struct experiment *experiment, const struct family *family,
 	count = collect(experiment, family, results, members);
 	for (size_t i = count; i-- > 0;) {
 		least = fmin(least, members[i].p * (double)count / (double)(i + 1));
-		results[members[i].row].q = least;
+		/* A weight above 1 must not call a row proven whose own interval holds 0. */
+		results[members[i].row].q = fmax(least, results[members[i].row].p);
 		if (least < rate && found == 0)
 			found = i + 1;
 	}

@@ -19,13 +19,16 @@ struct diff_build {
 	uint32_t *function_ids[DIFF_SIDES]; /* [profile function] function of the diff, through `redirect`; PROFILE_NONE: in no
 					       stack */
 	uint32_t *redirect;                 /* [function] itself, or the function that it was recognised to be */
-	bool *present[DIFF_SIDES];          /* [function] has nodes on that side */
+	uint32_t *met[DIFF_SIDES];          /* profile functions that the tree names, in the order of their first nodes */
+	size_t met_count[DIFF_SIDES];
+	bool *present[DIFF_SIDES]; /* [function] has nodes on that side */
 	size_t function_capacity;
 
 	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */
 	bool *topmost;                     /* [node] no ancestor is of the same function */
 
-	double robust_factor; /* median of ratios, whatever the mode in use */
+	double robust_factor;   /* median of ratios, whatever the mode in use */
+	double robust_variance; /* of its logarithm: it is estimated from functions that were counted */
 	size_t robust_controls;
 	bool speed_divided_out; /* per-run: the factor holds a difference in machine speed that the runs explain */
 };

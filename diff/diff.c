@@ -44,6 +44,7 @@ static void build_deinit(struct diff_build *build)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		profile_tree_destroy(build->trees[side]);
 		free(build->function_ids[side]);
+		free(build->met[side]);
 		free(build->present[side]);
 		free(build->union_nodes[side]);
 	}

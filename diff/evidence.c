@@ -6,6 +6,7 @@
 #include "diff/evidence_runs.h"
 #include "diff/evidence_single.h"
 #include "diff/floor.h"
+#include "diff/metric.h"
 #include "diff/scale.h"
 #include "diff/states.h"
 #include "diff/totals.h"
@@ -32,7 +33,7 @@ static enum speed_use speed_use_of(const struct diff_build *build, const struct 
 	case DIFF_SCALE_SHARE:
 		return speed->explained ? SPEED_ADJUST : SPEED_DIVIDED;
 	case DIFF_SCALE_PER_RUN:
-		return speed->explained ? SPEED_ADJUST : SPEED_NOISE;
+		return speed->explained && metric_is_time(build) ? SPEED_ADJUST : SPEED_NOISE;
 	case DIFF_SCALE_RATE:
 	case DIFF_SCALE_WORK:
 		return SPEED_NOISE;
@@ -43,7 +44,7 @@ static enum speed_use speed_use_of(const struct diff_build *build, const struct 
 /* A difference in machine speed that the runs explain is no change of the program: it goes into the factor, and is said. */
 static void refine_scale(struct diff_build *build, const struct speed *speed, struct experiment *experiment)
 {
-	if (build->diff->scale.mode != DIFF_SCALE_PER_RUN || !speed->explained || speed->delta == 0)
+	if (build->diff->scale.mode != DIFF_SCALE_PER_RUN || !speed->explained || speed->delta == 0 || !metric_is_time(build))
 		return;
 	build->diff->scale.factor *= exp(-speed->delta);
 	build->diff->scale.controls = build->robust_controls;
@@ -70,6 +71,8 @@ static bool weigh_single(
 {
 	enum diff_scale_mode mode = build->diff->scale.mode;
 	struct process_floor floor = floor_of(build);
+
+	floor.factor_variance = mode == DIFF_SCALE_ROBUST ? build->robust_variance : 0;
 
 	if (!evidence_single(experiment, mode == DIFF_SCALE_ROBUST || mode == DIFF_SCALE_SHARE, &floor, results, err))
 		return false;
@@ -113,17 +116,20 @@ static bool apply(struct diff_build *build, const struct experiment *experiment,
 /* A function that was recognised under another name, and whose time did not change, is shown as moved. */
 static void mark_renamed(struct diff *diff)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < diff->function_count; i++) {
 		struct diff_function *f = &diff->functions[i];
 
 		if (f->tier != DIFF_TIER_MOVED)
 			continue;
+		any = true;
 		if (f->self.state == DIFF_STATE_SAME || f->self.state == DIFF_STATE_UNPROVEN)
 			f->self.state = DIFF_STATE_MOVED;
 		if (f->total.state == DIFF_STATE_SAME || f->total.state == DIFF_STATE_UNPROVEN)
 			f->total.state = DIFF_STATE_MOVED;
 	}
-	for (size_t node = 1; node < diff->node_count; node++) {
+	for (size_t node = 1; any && node < diff->node_count; node++) {
 		struct diff_node *n = &diff->nodes[node];
 
 		if (diff->functions[n->function].tier == DIFF_TIER_MOVED &&

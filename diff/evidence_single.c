@@ -94,15 +94,14 @@ static struct spread measure(const struct experiment *experiment, size_t row, bo
 	return spread;
 }
 
-static void test_row(
-	const struct experiment *experiment, size_t row, bool as_share, const struct floor_guess *floor, struct row_result *result)
+static void test_row(const struct experiment *experiment, size_t row, const struct spread *spread, const struct floor_guess *floor,
+	struct row_result *result)
 {
-	struct spread spread = measure(experiment, row, as_share);
-	double between = 2 * floor->rsd * floor->rsd, variance = between + spread.own;
-	double parts = spread.parts + between * between / floor->freedom;
+	double between = 2 * floor->rsd * floor->rsd, variance = between + spread->own;
+	double parts = spread->parts + between * between / floor->freedom;
 
 	if (small_counts(experiment, row)) {
-		small_test(experiment, between + spread.excess, result);
+		small_test(experiment, between + spread->excess, result);
 		return;
 	}
 	result->tested = true;
@@ -122,8 +121,8 @@ struct control {
 	double squared, own;
 };
 
-static size_t collect_controls(
-	const struct experiment *experiment, bool as_share, const struct row_result *results, struct control *controls)
+static size_t collect_controls(const struct experiment *experiment, const struct spread *spreads, const struct row_result *results,
+	struct control *controls)
 {
 	size_t count = 0;
 
@@ -133,7 +132,7 @@ static size_t collect_controls(
 			continue;
 		double effect = log(results[row].head / results[row].base);
 
-		controls[count++] = (struct control){ effect * effect, measure(experiment, row, as_share).own };
+		controls[count++] = (struct control){ effect * effect, spreads[row].own };
 	}
 	return count;
 }
@@ -169,8 +168,8 @@ static struct floor_guess refine_once(const struct control *controls, size_t cou
  * How much functions differ between these two processes without a change of their own code is seen in those whose code is
  * the same: what the placement of code and data, and the schedule, did to them, it does to the changed ones too.
  */
-static bool refine_floor(const struct experiment *experiment, bool as_share, double prior, const struct row_result *results,
-	struct floor_guess *guess, struct error *err)
+static bool refine_floor(const struct experiment *experiment, const struct spread *spreads, double prior,
+	const struct row_result *results, struct floor_guess *guess, struct error *err)
 {
 	enum { STEPS = 20 };
 	CLEANUP(cleanup_free) struct control *controls = malloc((experiment->row_count + 1) * sizeof(*controls));
@@ -178,7 +177,7 @@ static bool refine_floor(const struct experiment *experiment, bool as_share, dou
 
 	if (!controls)
 		return error_set_memory(err);
-	count = collect_controls(experiment, as_share, results, controls);
+	count = collect_controls(experiment, spreads, results, controls);
 	*guess = (struct floor_guess){ prior, INFINITY };
 	for (int step = 0; step < STEPS && count > 0; step++)
 		*guess = refine_once(controls, count, prior, guess->rsd);
@@ -189,12 +188,18 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 	struct error *err)
 {
 	struct floor_guess whole = { whole_floor(experiment, floor->others), INFINITY }, changed = { floor->changed, INFINITY };
+	double between = 2 * whole.rsd * whole.rsd + floor->factor_variance;
+	CLEANUP(cleanup_free) struct spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
 
+	if (!spreads)
+		return error_set_memory(err);
+	whole.rsd = sqrt(between / 2);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		results[row] = (struct row_result){ .q = NAN };
 		experiment_scale(experiment, row, &results[row]);
+		spreads[row] = measure(experiment, row, as_share);
 	}
-	if (floor->changed > 0 && !refine_floor(experiment, as_share, floor->changed, results, &changed, err))
+	if (floor->changed > 0 && !refine_floor(experiment, spreads, floor->changed, results, &changed, err))
 		return false;
 	floor->changed = changed.rsd;
 	for (size_t row = 0; row < experiment->row_count; row++) {
@@ -205,7 +210,7 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 
 		if (r->kind != ROW_WHOLE)
 			own.rsd *= floor_at(&results[0], &results[row], 1);
-		test_row(experiment, row, as_share, &own, &results[row]);
+		test_row(experiment, row, &spreads[row], &own, &results[row]);
 	}
 	return true;
 }

@@ -3,10 +3,11 @@
 
 #include "diff/experiment.h"
 
-/* Relative standard deviations between processes that one recording a side cannot show. */
+/* What one recording a side cannot show: relative standard deviations between processes, and what the scale rests on. */
 struct process_floor {
 	double changed; /* of functions whose code differs; refined by those whose code does not */
 	double others;
+	double factor_variance; /* of the logarithm of head's factor: counts for the whole; single functions' floors are larger */
 };
 
 /*

@@ -33,7 +33,7 @@ static bool is_candidate(const struct diff_function *f)
 	       !diff_state_is_difference((enum diff_state)f->self.state);
 }
 
-static bool collect_edges(const struct diff_build *build, struct edges *edges, struct error *err)
+static bool collect_edges(const struct diff_build *build, const bool *is_frame, struct edges *edges, struct error *err)
 {
 	const struct diff *diff = build->diff;
 
@@ -41,7 +41,7 @@ static bool collect_edges(const struct diff_build *build, struct edges *edges, s
 		uint32_t parent = diff->nodes[n].parent, key[2] = { diff->nodes[parent].function, diff->nodes[n].function }, *slot;
 		bool added;
 
-		if (parent == 0 || key[0] == key[1] || !build->topmost[parent] || !is_candidate(&diff->functions[key[0]]))
+		if (parent == 0 || key[0] == key[1] || !is_frame[key[0]] || !build->topmost[parent])
 			continue;
 		if (!hash_map_add(&edges->index, key, (uint32_t)edges->count, &slot, &added, err))
 			return false;
@@ -115,14 +115,17 @@ bool frames_link(struct diff_build *build, struct error *err)
 	CLEANUP(cleanup_free) bool *is_frame = calloc(diff->function_count + 1, sizeof(*is_frame));
 	CLEANUP(cleanup_free) bool *moved = calloc(diff->node_count + 1, sizeof(*moved));
 	CLEANUP(cleanup_free) bool *beside = calloc(diff->node_count + 1, sizeof(*beside));
+	bool any = false;
 	int rounds = 0;
 
 	if (!genuine || !is_frame || !moved || !beside)
 		return error_set_memory(err);
 	hash_map_init(&edges.index, 2 * sizeof(uint32_t));
 	for (size_t i = 0; i < diff->function_count; i++)
-		is_frame[i] = is_candidate(&diff->functions[i]);
-	if (!collect_edges(build, &edges, err))
+		any |= is_frame[i] = is_candidate(&diff->functions[i]);
+	if (!any)
+		return true;
+	if (!collect_edges(build, is_frame, &edges, err))
 		return false;
 	while (rounds < MAX_ROUNDS && mark_round(diff, &edges, genuine))
 		rounds++;

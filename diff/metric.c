@@ -125,3 +125,28 @@ bool metric_choose(struct diff_build *build, struct error *err)
 	return build_text(diff, err, &diff->metric, "%s", type_name(head, build->metric[DIFF_HEAD])) &&
 	       build_text(diff, err, &diff->unit, "%s", unit_name(head, build->metric[DIFF_HEAD]));
 }
+
+static bool names_time(const char *type, const char *unit)
+{
+	return strstr(unit, "seconds") || strstr(type, "cycles") || strstr(type, "clock") || strcmp(type, "cpu") == 0;
+}
+
+/* Samples are of whatever made them; where nobody says what did, it was a clock. */
+bool metric_is_time(const struct diff_build *build)
+{
+	const struct profile *head = build->profiles[DIFF_HEAD];
+	const char *type = diff_string(build->diff, build->diff->metric), *event = profile_string(head, head->facts.event);
+	const char *period = profile_string(head, head->period_type.type);
+
+	if (strcmp(type, "samples") != 0)
+		return names_time(type, diff_string(build->diff, build->diff->unit));
+	if (event[0])
+		return names_time(event, "");
+	return period[0] == '\0' || strcmp(period, "samples") == 0 ||
+	       names_time(period, profile_string(head, head->period_type.unit));
+}
+
+const char *metric_noun(const struct diff_build *build)
+{
+	return metric_is_time(build) ? "time" : diff_string(build->diff, build->diff->metric);
+}

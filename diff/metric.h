@@ -6,3 +6,9 @@
 /* Chooses the metric on both sides and sums it: fills metric, sample_weight, diff->metric, unit, raw_total. */
 COMMON_MUST_CHECK
 bool metric_choose(struct diff_build *build, struct error *err);
+
+/* Whether the metric is time, or passes like time (cycles): how fast the machine was shows in it. Counts of events do not know. */
+bool metric_is_time(const struct diff_build *build);
+
+/* What a function takes of it: "time", "page-faults". Borrowed from the diff. */
+const char *metric_noun(const struct diff_build *build);

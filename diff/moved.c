@@ -205,11 +205,21 @@ static int by_falling_time(const void *a, const void *b)
 	return (x->head > y->head) - (x->head < y->head);
 }
 
+static bool any_only_on(const struct diff_build *build, enum diff_side side)
+{
+	for (uint32_t i = 0; i < build->diff->function_count; i++)
+		if (align_only_on(build, i, side))
+			return true;
+	return false;
+}
+
 bool moved_match(struct diff_build *build, size_t *moved, struct error *err)
 {
 	CLEANUP(pairs_deinit) struct pairs pairs = { 0 };
 
 	*moved = 0;
+	if (!any_only_on(build, DIFF_BASE) || !any_only_on(build, DIFF_HEAD))
+		return true;
 	hash_map_init(&pairs.index, 2 * sizeof(uint32_t));
 	if (!collect_pairs(build, &pairs, err))
 		return false;
@@ -273,6 +283,8 @@ static bool is_transfer(
 	const struct diff_function *caller = &build->diff->functions[t->caller];
 	double gone = side == DIFF_BASE ? f->self.base : -f->self.head;
 
+	if (f->raw_self[side] < min_samples * build->sample_weight[side])
+		return false;
 	if (f->tier != DIFF_TIER_ONE_SIDED || f->code == DIFF_CODE_SAME || t->time < min_callers * t->total ||
 		fabs(gone) < states_least_effect(build))
 		return false;
@@ -308,8 +320,11 @@ static void link_side(struct diff_build *build, enum diff_side side, const struc
 static void mark_nodes(struct diff_build *build, double least)
 {
 	struct diff *diff = build->diff;
+	bool any = false;
 
-	for (uint32_t n = 1; n < diff->node_count; n++) {
+	for (size_t i = 0; i < diff->function_count; i++)
+		any |= diff->functions[i].moved_to != PROFILE_NONE;
+	for (uint32_t n = 1; any && n < diff->node_count; n++) {
 		const struct diff_function *f = &diff->functions[diff->nodes[n].function];
 		double base = diff->node_total[DIFF_BASE][n], head = diff->node_total[DIFF_HEAD][n] * diff->scale.factor;
 		const struct diff_node *parent = &diff->nodes[diff->nodes[n].parent];
@@ -330,6 +345,8 @@ bool moved_link(struct diff_build *build, struct error *err)
 	if (!transfers)
 		return error_set_memory(err);
 	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!any_only_on(build, (enum diff_side)side))
+			continue;
 		for (size_t i = 0; i < count; i++)
 			transfers[i] = (struct transfer){ .caller = PROFILE_NONE };
 		if (find_callers(build, (enum diff_side)side, transfers))

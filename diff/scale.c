@@ -2,6 +2,7 @@
 #include "diff/scale.h"
 
 #include "diff/median.h"
+#include "diff/metric.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,8 +76,14 @@ bool scale_robust(struct diff_build *build, struct error *err)
 		build->robust_controls = 0;
 		count = collect_ratios(build, false, ratios, &share);
 	}
-	build->robust_factor =
-		count > 0 ? exp(weighted_median(ratios, count)) : diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD];
+	build->robust_factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD];
+	build->robust_variance = 0;
+	if (count > 0) {
+		double median = weighted_median(ratios, count);
+
+		build->robust_factor = exp(median);
+		build->robust_variance = weighted_median_variance(ratios, count, median);
+	}
 	return true;
 }
 
@@ -145,10 +152,10 @@ static bool describe_robust(struct diff_build *build, struct error *err)
 	if (fabs(load - 1) < 0.005)
 		return build_text(diff, err, &diff->scale_text, "head scaled by %.3f to equal load", diff->scale.factor);
 	return build_text(diff, err, &diff->scale_text,
-		"head used %.2f × the %s%s in %s; treated as load; if the load was the same, everything takes %s time%s", load,
+		"head used %.2f × the %s%s in %s; treated as load; if the load was the same, everything takes %s %s%s", load,
 		metric_words(diff), rate ? " per second" : "",
 		diff->scale.controls ? "functions whose code did not change" : "its typical function", load > 1 ? "more" : "less",
-		rate ? ": --scale rate" : ": --scale per-run");
+		metric_noun(build), rate ? ": --scale rate" : ": --scale per-run");
 }
 
 static bool describe_speed(struct diff_build *build, double speed_rsd, struct error *err)

@@ -13,11 +13,30 @@ double states_least_effect(const struct diff_build *build)
 	return build->options.min_effect_points / 100 * build_points_of(build->diff);
 }
 
+static void interval_of(const struct row_result *result, double *low, double *high)
+{
+	double t = tail_quantile(interval_tail, result->freedom);
+
+	if (result->small_error > 0) {
+		*low = result->head - result->base - t * result->small_error;
+		*high = result->head - result->base + t * result->small_error;
+	} else {
+		double error = sqrt(result->variance);
+
+		*low = result->base * expm1(result->effect - t * error);
+		*high = result->base * expm1(result->effect + t * error);
+	}
+}
+
+/* The exact test of small counts and their interval may disagree: what is called proven satisfies both. */
 bool states_found(const struct row_result *result, double rate, double least_effect)
 {
-	double delta = result->head - result->base;
+	double delta = result->head - result->base, low, high;
 
-	return result->tested && result->q < rate && fabs(delta) >= least_effect && (result->effect > 0) == (delta > 0);
+	if (!result->tested || !(result->q < rate) || fabs(delta) < least_effect || (result->effect > 0) != (delta > 0))
+		return false;
+	interval_of(result, &low, &high);
+	return !(low <= 0 && high >= 0);
 }
 
 static enum diff_state unproven_state(double delta, double least_effect)
@@ -38,21 +57,6 @@ static enum diff_state state_of(const struct diff_build *build, const struct row
 	if (!is_there)
 		return DIFF_STATE_GONE;
 	return delta > 0 ? DIFF_STATE_MORE : DIFF_STATE_LESS;
-}
-
-static void interval_of(const struct row_result *result, double *low, double *high)
-{
-	double t = tail_quantile(interval_tail, result->freedom);
-
-	if (result->small_error > 0) {
-		*low = result->head - result->base - t * result->small_error;
-		*high = result->head - result->base + t * result->small_error;
-	} else {
-		double error = sqrt(result->variance);
-
-		*low = result->base * expm1(result->effect - t * error);
-		*high = result->base * expm1(result->effect + t * error);
-	}
 }
 
 static double detectable(const struct row_result *result, double alpha)

@@ -9,21 +9,21 @@
  * the order of the samples, and rows of the same samples are equal to the last bit.
  */
 
-/* Where each node's samples go: made once for both sides. */
-struct places;
+/* The rows that ask about each function and node: made once for both sides. */
+struct row_index;
 
 COMMON_MUST_CHECK
-bool places_create(const struct diff_build *build, const struct experiment *experiment, struct places **places, struct error *err);
-void places_destroy(struct places *places);
+bool row_index_create(const struct diff *diff, const struct experiment *experiment, struct row_index **index, struct error *err);
+void row_index_destroy(struct row_index *index);
 
-static inline void places_cleanup(struct places **places)
+static inline void row_index_cleanup(struct row_index **index)
 {
-	places_destroy(*places);
+	row_index_destroy(*index);
 }
 
 /* Fills unit_count and values of the side; `unit_count` is that of the mode (units.h). */
 COMMON_MUST_CHECK
-bool sums_fill(const struct diff_build *build, const struct places *places, enum diff_side side, size_t unit_count,
+bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side, size_t unit_count,
 	struct experiment *experiment, struct error *err);
 
 /* The length of each run of a profile with a timeline: what was recorded, or until its last event. Heap; NULL: no memory. */

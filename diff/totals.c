@@ -13,12 +13,13 @@ void totals_sum(struct diff_build *build)
 		memset(diff->functions[i].raw_self, 0, sizeof(diff->functions[i].raw_self));
 		memset(diff->functions[i].raw_total, 0, sizeof(diff->functions[i].raw_total));
 	}
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		/* Samples without a stack have no function, and nobody knows where they come from. */
+	/* Samples without a stack have no function, and nobody knows where they come from. */
+	for (int side = 0; side < DIFF_SIDES; side++)
 		diff->origins[PROFILE_ORIGIN_UNKNOWN].raw[side] += diff->node_self[side][0];
-		for (size_t node = 1; node < diff->node_count; node++) {
-			struct diff_function *f = &diff->functions[diff->nodes[node].function];
+	for (size_t node = 1; node < diff->node_count; node++) {
+		struct diff_function *f = &diff->functions[diff->nodes[node].function];
 
+		for (int side = 0; side < DIFF_SIDES; side++) {
 			f->raw_self[side] += diff->node_self[side][node];
 			diff->origins[f->origin].raw[side] += diff->node_self[side][node];
 			if (build->topmost[node])

@@ -6,18 +6,20 @@
 
 enum { MAX_DEPTH = UINT16_MAX };
 
-/* Children of a tree's nodes in one array, each node's in order of key: children[first[node] .. first[node + 1]). */
+/* Children of a tree's nodes in one array, each node's in order of key: items[first[node] .. first[node + 1]). */
+struct child {
+	uint32_t rank, node;
+};
+
 struct children {
 	uint32_t *first;
-	uint32_t *items;
-	uint32_t *ranks; /* of the items */
+	struct child *items;
 };
 
 static void children_deinit(struct children *children)
 {
 	free(children->first);
 	free(children->items);
-	free(children->ranks);
 }
 
 struct keyed {
@@ -82,56 +84,54 @@ static bool ranking_init(const struct diff_build *build, struct ranking *ranking
 	return rank_side(build, DIFF_BASE, ranks, ranking, err) && rank_side(build, DIFF_HEAD, ranks, ranking, err);
 }
 
-/* All nodes but the root in order of rank, by counting. */
-static bool order_by_rank(
-	const struct diff_build *build, enum diff_side side, const struct ranking *ranking, uint32_t **order, struct error *err)
+static int by_rank(const void *a, const void *b)
 {
-	const struct profile_tree *tree = build->trees[side];
-	const uint32_t *ranks = ranking->ranks[side];
-	CLEANUP(cleanup_free) uint32_t *starts = calloc(build->diff->function_count + 2, sizeof(*starts));
-	uint32_t *result = malloc((tree->node_count + 1) * sizeof(*result));
+	const struct child *x = a, *y = b;
 
-	if (!starts || !result) {
-		free(result);
-		return error_set_memory(err);
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Most nodes have few. */
+static void sort_children(struct child *items, size_t count)
+{
+	enum { FEW = 16 };
+
+	if (count > FEW) {
+		qsort(items, count, sizeof(*items), by_rank);
+		return;
 	}
-	for (size_t node = 1; node < tree->node_count; node++)
-		starts[ranks[tree->functions[node]] + 1]++;
-	for (size_t i = 0; i < build->diff->function_count; i++)
-		starts[i + 1] += starts[i];
-	for (uint32_t node = 1; node < tree->node_count; node++)
-		result[starts[ranks[tree->functions[node]]]++] = node;
-	*order = result;
-	return true;
+	for (size_t i = 1; i < count; i++) {
+		struct child child = items[i];
+		size_t place = i;
+
+		for (; place > 0 && items[place - 1].rank > child.rank; place--)
+			items[place] = items[place - 1];
+		items[place] = child;
+	}
 }
 
 static bool children_create(const struct diff_build *build, enum diff_side side, const struct ranking *ranking,
 	struct children *children, struct error *err)
 {
 	const struct profile_tree *tree = build->trees[side];
-	CLEANUP(cleanup_free) uint32_t *order = NULL;
 	size_t count = tree ? tree->node_count : 0;
 
-	children->first = calloc(count + 2, sizeof(uint32_t));
-	children->items = malloc((count + 1) * sizeof(uint32_t));
-	children->ranks = malloc((count + 1) * sizeof(uint32_t));
-	if (!children->first || !children->items || !children->ranks)
+	children->first = calloc(count + 2, sizeof(*children->first));
+	children->items = malloc((count + 1) * sizeof(*children->items));
+	if (!children->first || !children->items)
 		return error_set_memory(err);
-	if (!tree)
-		return true;
-	if (!order_by_rank(build, side, ranking, &order, err))
-		return false;
 	/* Shifted by two, so that filling moves each start to where the next one belongs. */
 	for (size_t node = 1; node < count; node++)
 		children->first[tree->parents[node] + 2]++;
 	for (size_t i = 2; i < count + 2; i++)
 		children->first[i] += children->first[i - 1];
-	for (size_t i = 0; i + 1 < count; i++) {
-		uint32_t place = children->first[tree->parents[order[i]] + 1]++;
-
-		children->items[place] = order[i];
-		children->ranks[place] = ranking->ranks[side][tree->functions[order[i]]];
-	}
+	for (uint32_t node = 1; node < count; node++)
+		children->items[children->first[tree->parents[node] + 1]++] =
+			(struct child){ ranking->ranks[side][tree->functions[node]], node };
+	for (size_t node = 0; node < count; node++)
+		sort_children(children->items + children->first[node], children->first[node + 1] - children->first[node]);
 	return true;
 }
 
@@ -178,13 +178,9 @@ static bool allocate_nodes(struct diff_build *build, struct error *err)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		size_t nodes = build->trees[side] ? build->trees[side]->node_count : 0;
 
-		free(diff->node_self[side]);
-		free(diff->node_total[side]);
 		free(build->union_nodes[side]);
-		diff->node_self[side] = malloc(count * sizeof(double));
-		diff->node_total[side] = malloc(count * sizeof(double));
 		build->union_nodes[side] = malloc((nodes + 1) * sizeof(uint32_t));
-		ok = ok && diff->node_self[side] && diff->node_total[side] && build->union_nodes[side];
+		ok = ok && build->union_nodes[side];
 	}
 	return ok || error_set_memory(err);
 }
@@ -210,7 +206,6 @@ static bool emit(struct merge *merge, uint32_t function, const uint32_t sides[DI
 		const struct profile_tree *tree = merge->build->trees[side];
 		bool there = tree && sides[side] != PROFILE_NONE;
 
-		diff->node_self[side][id] = 0;
 		if (!there)
 			continue;
 		merge->build->union_nodes[side][sides[side]] = id;
@@ -233,7 +228,7 @@ static bool step(struct merge *merge, struct error *err)
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (top->next[side] < top->end[side])
-			rank[side] = merge->children[side].ranks[top->next[side]];
+			rank[side] = merge->children[side].items[top->next[side]].rank;
 	}
 	least = rank[0] < rank[1] ? rank[0] : rank[1];
 	if (least == PROFILE_NONE) {
@@ -243,17 +238,23 @@ static bool step(struct merge *merge, struct error *err)
 	}
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (rank[side] == least)
-			sides[side] = merge->children[side].items[top->next[side]++];
+			sides[side] = merge->children[side].items[top->next[side]++].node;
 	}
 	return emit(merge, merge->ranking.functions[least], sides, err);
 }
 
 /* Samples to their leaves, and from there up: a parent has a smaller id. */
-static void sum_values(struct diff_build *build, enum diff_side side)
+static bool sum_values(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
-	double *self = build->diff->node_self[side], *total = build->diff->node_total[side];
+	double *self = calloc(build->diff->node_count, sizeof(*self)), *total = malloc(build->diff->node_count * sizeof(*total));
 
+	free(build->diff->node_self[side]);
+	free(build->diff->node_total[side]);
+	build->diff->node_self[side] = self;
+	build->diff->node_total[side] = total;
+	if (!self || !total)
+		return error_set_memory(err);
 	for (size_t i = 0; profile && i < profile->sample_count; i++) {
 		uint32_t node = build->trees[side]->stack_nodes[profile->samples[i].stack];
 
@@ -263,6 +264,7 @@ static void sum_values(struct diff_build *build, enum diff_side side)
 	memcpy(total, self, build->diff->node_count * sizeof(*total));
 	for (size_t node = build->diff->node_count; node-- > 1;)
 		total[build->diff->nodes[node].parent] += total[node];
+	return true;
 }
 
 /* Which nodes count for their function's total: those without an ancestor of the same function. */
@@ -291,18 +293,9 @@ static void shrink(struct diff *diff)
 
 	if (nodes)
 		diff->nodes = nodes;
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		double *self = realloc(diff->node_self[side], diff->node_count * sizeof(double));
-		double *total = realloc(diff->node_total[side], diff->node_count * sizeof(double));
-
-		if (self)
-			diff->node_self[side] = self;
-		if (total)
-			diff->node_total[side] = total;
-	}
 }
 
-bool union_tree_create(struct diff_build *build, struct error *err)
+static bool merge_trees(struct diff_build *build, struct error *err)
 {
 	CLEANUP(merge_deinit) struct merge merge = { .build = build };
 	uint32_t roots[DIFF_SIDES];
@@ -320,10 +313,14 @@ bool union_tree_create(struct diff_build *build, struct error *err)
 		if (!step(&merge, err))
 			return false;
 	}
-	for (int side = 0; side < DIFF_SIDES; side++)
-		sum_values(build, (enum diff_side)side);
 	shrink(build->diff);
-	return mark_topmost(build, err);
+	return true;
+}
+
+bool union_tree_create(struct diff_build *build, struct error *err)
+{
+	return merge_trees(build, err) && sum_values(build, DIFF_BASE, err) && sum_values(build, DIFF_HEAD, err) &&
+	       mark_topmost(build, err);
 }
 
 /* ---- Samples and inlining ---- */

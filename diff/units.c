@@ -128,15 +128,15 @@ static size_t unit_count(const struct profile *profile, enum diff_evidence_mode 
 
 bool units_create(const struct diff_build *build, struct experiment *experiment, struct error *err)
 {
-	CLEANUP(places_cleanup) struct places *places = NULL;
+	CLEANUP(row_index_cleanup) struct row_index *index = NULL;
 
 	experiment->factor = build->diff->scale.factor;
-	if (!choose_rows(build, experiment, err) || !places_create(build, experiment, &places, err))
+	if (!choose_rows(build, experiment, err) || !row_index_create(build->diff, experiment, &index, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		size_t units = unit_count(build->profiles[side], build->diff->evidence.mode);
 
-		if (!sums_fill(build, places, (enum diff_side)side, units, experiment, err))
+		if (!sums_fill(build, index, (enum diff_side)side, units, experiment, err))
 			return false;
 	}
 	return experiment_finish(experiment, err);

@@ -2,6 +2,7 @@
 #include "diff/verdict.h"
 
 #include "diff/gate.h"
+#include "diff/metric.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,9 @@ static const double equivalence_percent = 5;
 /* From so many times as much on, percent are hard to read. */
 static const double most_in_percent = 10;
 
+/* Less than this would be written as 0.0 %. */
+static const double least_shown_percent = 0.05;
+
 /* ---- Words ---- */
 
 static const char *metric_words(const struct diff *diff)
@@ -19,6 +23,12 @@ static const char *metric_words(const struct diff *diff)
 	const char *name = diff_string(diff, diff->metric);
 
 	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
+}
+
+/* Whether the metric is counted, as page faults are, not measured. */
+static bool is_counted(const struct diff *diff)
+{
+	return strcmp(diff_string(diff, diff->unit), "count") == 0;
 }
 
 static const char *scale_words(const struct diff *diff)
@@ -44,7 +54,14 @@ static void word_estimate(const struct diff *diff, const struct diff_estimate *e
 {
 	double sign = e->delta < 0 ? -1 : 1, unit = e->base > 0 ? 100 / e->base : 0;
 	double low = sign * (sign > 0 ? e->ci_low : e->ci_high) * unit, high = sign * (sign > 0 ? e->ci_high : e->ci_low) * unit;
-	const char *way = sign > 0 ? "more" : "less";
+	const char *less = is_counted(diff) ? "fewer" : "less", *much = is_counted(diff) ? "many" : "much";
+	bool equal = fabs(e->delta) * unit < least_shown_percent;
+	char change[40];
+
+	if (equal)
+		snprintf(change, sizeof(change), "as %s", much);
+	else
+		snprintf(change, sizeof(change), "%.1f %% %s", fabs(e->delta) * unit, sign > 0 ? "more" : less);
 
 	if (!(e->base > 0))
 		snprintf(out, size, "%s that base did not use", metric_words(diff));
@@ -52,10 +69,10 @@ static void word_estimate(const struct diff *diff, const struct diff_estimate *e
 		snprintf(out, size, "%.0f times the %s%s (95 %% interval %.0f to %.0f times)", e->head / e->base,
 			metric_words(diff), scale_words(diff), 1 + low / 100, 1 + high / 100);
 	else if (isnan(e->ci_low))
-		snprintf(out, size, "%.1f %% %s %s%s", fabs(e->delta) * unit, way, metric_words(diff), scale_words(diff));
+		snprintf(out, size, "%s %s%s", change, metric_words(diff), scale_words(diff));
 	else
-		snprintf(out, size, "%.1f %% %s %s%s (95 %% interval %.1f to %.1f %%)", fabs(e->delta) * unit, way,
-			metric_words(diff), scale_words(diff), low, high);
+		snprintf(out, size, "%s %s%s (95 %% interval %s%.1f to %.1f %%)", change, metric_words(diff), scale_words(diff),
+			equal ? "of the difference " : "", low, high);
 }
 
 /* ---- What is proven ---- */
@@ -161,6 +178,8 @@ static bool say_function(struct diff_build *build, const struct proven *proven, 
 	struct diff *diff = build->diff;
 	const struct diff_function *f = proven->greatest;
 	size_t others = proven->more + proven->less - 1;
+	/* Shares add up to the same whole. */
+	const char *whole = diff->scale.mode == DIFF_SCALE_SHARE ? "" : "; that the whole differs is not proven";
 	char words[200], rest[80] = "";
 
 	if (!f)
@@ -171,8 +190,8 @@ static bool say_function(struct diff_build *build, const struct proven *proven, 
 			others == 1 ? "s" : "");
 	word_name(diff, f->name, &name);
 	return buffer_ok(&name, err) &&
-	       build_text(diff, err, &diff->verdict_text, "%s takes %s, %.2f points of the total%s", name.data ? name.data : "",
-		       words, fabs(proven->estimate->delta) / build_points_of(diff) * 100, rest);
+	       build_text(diff, err, &diff->verdict_text, "%s takes %s, %.2f points of the total%s%s", name.data ? name.data : "",
+		       words, fabs(proven->estimate->delta) / build_points_of(diff) * 100, rest, whole);
 }
 
 static double tolerated_percent(const struct diff_build *build)
@@ -232,8 +251,8 @@ static bool decide_direction(struct diff_build *build, struct error *err)
 		return decide_unproven(build, err);
 	diff->verdict = way > 0 ? DIFF_REGRESSED : way < 0 ? DIFF_IMPROVED : DIFF_UNCHANGED;
 	if (way == 0)
-		return build_text(diff, err, &diff->verdict_text, "%zu function%s more and %zu less time; together they balance",
-			proven.more, proven.more == 1 ? " takes" : "s take", proven.less);
+		return build_text(diff, err, &diff->verdict_text, "%zu function%s more and %zu less %s; together they balance",
+			proven.more, proven.more == 1 ? " takes" : "s take", proven.less, metric_noun(build));
 	return direction(diff->total.state) ? say_total(diff, err) : say_function(build, &proven, err);
 }
 
@@ -248,8 +267,9 @@ static const char *first_blocking(const struct diff *diff)
 	return NULL;
 }
 
-static bool say_gate(struct diff *diff, const struct gate_result *result, struct error *err)
+static bool say_gate(struct diff_build *build, const struct gate_result *result, struct error *err)
 {
+	struct diff *diff = build->diff;
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 	const char *subject = "the total";
 
@@ -262,8 +282,9 @@ static bool say_gate(struct diff *diff, const struct gate_result *result, struct
 	if (!isfinite(result->percent))
 		return build_text(diff, err, &diff->verdict_text, "%s is new; the limit is %g %%%s", subject, result->gate->percent,
 			result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
-	return build_text(diff, err, &diff->verdict_text, "%s takes %.1f %% more time; the limit is %g %%%s", subject,
-		result->percent, result->gate->percent, result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
+	return build_text(diff, err, &diff->verdict_text, "%s takes %.1f %% more %s; the limit is %g %%%s", subject,
+		result->percent, metric_noun(build), result->gate->percent,
+		result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
 }
 
 static bool decide_gates(struct diff_build *build, struct error *err)
@@ -283,7 +304,7 @@ static bool decide_gates(struct diff_build *build, struct error *err)
 		return true;
 	diff->gate_failed = result.outcome == GATE_FAILED;
 	diff->verdict = diff->gate_failed ? DIFF_REGRESSED : DIFF_INCONCLUSIVE;
-	return say_gate(diff, &result, err);
+	return say_gate(build, &result, err);
 }
 
 bool verdict_decide(struct diff_build *build, struct error *err)

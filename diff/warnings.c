@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/warnings.h"
 
+#include "diff/metric.h"
+#include "diff/programs.h"
 #include "diff/readings.h"
 #include "diff/scale.h"
 
@@ -249,6 +251,13 @@ static bool check_exits(struct diff_build *build, enum diff_side side, struct er
 	return add(build->diff, true, text, err);
 }
 
+static bool compare_programs(struct diff_build *build, struct error *err)
+{
+	char text[320];
+
+	return !programs_differ(build, text, sizeof(text)) || add(build->diff, false, text, err);
+}
+
 /* Nothing is wrong then: they answer different questions. */
 static bool name_readings(struct diff_build *build, struct error *err)
 {
@@ -256,7 +265,7 @@ static bool name_readings(struct diff_build *build, struct error *err)
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 	const struct diff *diff = build->diff;
 	const struct diff_function *f;
-	char text[800], others[80] = "";
+	char text[800], others[120] = "";
 	uint32_t greatest;
 	size_t count = readings_disagree(diff, build->options.min_effect_points, &greatest);
 	bool more;
@@ -266,13 +275,14 @@ static bool name_readings(struct diff_build *build, struct error *err)
 	f = &diff->functions[greatest];
 	more = f->self.state == DIFF_STATE_MORE || (f->self.state != DIFF_STATE_LESS && f->total.state == DIFF_STATE_MORE);
 	if (count > 1)
-		snprintf(others, sizeof(others), " (as %zu other%s do%s, one way or the other)", count - 1, count > 2 ? "s" : "",
-			count > 2 ? "" : "es");
+		snprintf(others, sizeof(others), "; about %zu other function%s the two readings disagree as well", count - 1,
+			count > 2 ? "s" : "");
 	buffer_init(&name, MAX_NAME_BYTES);
 	profile_shorten_name(diff_string(diff, f->name), COLUMNS, &name);
-	snprintf(text, sizeof(text), "%s takes %s time %s, but %s %s%s: --scale %s gives the other reading",
-		name.data ? name.data : "", more ? "more" : "less", readings_words(diff->scale.mode), more ? "less" : "more",
-		readings_words(diff->scale.other_mode), others, diff_scale_mode_name(diff->scale.other_mode));
+	snprintf(text, sizeof(text), "%s takes %s %s %s, but %s %s%s: --scale %s gives the other reading",
+		name.data ? name.data : "", more ? "more" : "less", metric_noun(build), readings_words(diff->scale.mode),
+		more ? "less" : "more", readings_words(diff->scale.other_mode), others,
+		diff_scale_mode_name(diff->scale.other_mode));
 	return add(build->diff, false, text, err);
 }
 
@@ -293,7 +303,7 @@ static bool name_evidence(struct diff_build *build, struct error *err)
 		break;
 	case DIFF_EVIDENCE_COUNTS:
 		snprintf(text, sizeof(text),
-			"fewer than 3 runs a side and no timeline of 5 s or longer: only counts could be compared; two processes of equal code are taken to differ by about %.0f %% anyway",
+			"fewer than 3 runs a side and no timeline of 5 s or longer: only counts could be compared; two processes of equal code are taken to differ by about %.0f %% anyway; give the files of several runs, joined by commas, to prove smaller differences",
 			evidence->floor_rsd * 100);
 		break;
 	}
@@ -312,6 +322,6 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 			return false;
 	}
 	return compare_facts(build, err) && compare_periods(build, err) && compare_durations(build, err) &&
-	       compare_threads(build, err) && compare_cut(build, err) && compare_unknown(build, err) && name_readings(build, err) &&
-	       name_evidence(build, err);
+	       compare_threads(build, err) && compare_programs(build, err) && compare_cut(build, err) &&
+	       compare_unknown(build, err) && name_readings(build, err) && name_evidence(build, err);
 }

@@ -172,9 +172,38 @@ static void words_are_parsed(void **state)
 	}
 }
 
+/* A factor that few samples tell is known badly, and the whole with it. */
+static void an_uncertain_factor_makes_the_whole_uncertain(void **state)
+{
+	struct synthetic sides[DIFF_SIDES] = { synthetic_create(), synthetic_create() };
+	struct profile *profiles[DIFF_SIDES];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		synthetic_run(&sides[side], false, 0);
+		for (int i = 0; i < 40; i++) {
+			char frames[16];
+
+			snprintf(frames, sizeof(frames), "main;f%d", i);
+			synthetic_add(&sides[side], synthetic_stack(&sides[side], frames), side == DIFF_BASE ? 10 : 7 + i % 7, -1);
+		}
+		profiles[side] = synthetic_finish(&sides[side]);
+	}
+	struct diff *robust = diff_in_mode(profiles[0], profiles[1], DIFF_SCALE_ROBUST),
+		    *share = diff_in_mode(profiles[0], profiles[1], DIFF_SCALE_SHARE);
+
+	(void)state;
+	assert_true(robust->total.ci_low < 0 && robust->total.ci_high > 0);
+	assert_true(robust->total.ci_high - robust->total.ci_low > 1.1 * (share->total.ci_high - share->total.ci_low));
+	for (int side = 0; side < DIFF_SIDES; side++)
+		profile_destroy(profiles[side]);
+	diff_destroy(robust);
+	diff_destroy(share);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_uncertain_factor_makes_the_whole_uncertain),
 		cmocka_unit_test(one_doubled_function_turns_no_other_blue),
 		cmocka_unit_test(twice_the_traffic_flags_nothing),
 		cmocka_unit_test(a_uniform_change_of_whole_commands_is_a_regression),

@@ -292,6 +292,47 @@ static void readings_that_disagree_are_both_given(void **state)
 	profile_destroy(head);
 }
 
+/* "main" in two executables, each with functions of its own; the kernel's are everyone's. */
+static void different_programs_are_named(void **state)
+{
+	static const char redis[] = "main!redis;set!redis 400\nmain!redis;get!redis 200\nmain!redis;read!kernel 400\n";
+	static const char nginx[] = "main!nginx;parse!nginx 500\nmain!nginx;log!nginx 100\nmain!nginx;read!kernel 500\n";
+	static const char redis_new[] = "main!redis-new;set!redis-new 500\nmain!redis-new;read!kernel 500\n";
+	static const char rewritten[] = "main!redis;store!redis 600\nmain!redis;read!kernel 400\n";
+	static const char shell[] = "main!dash;read!kernel 100\nmain!nginx;parse!nginx 600\n";
+	static const char words[] = "look like different programs";
+
+	(void)state;
+	expect(synthetic_profile(redis), synthetic_profile(nginx),
+		"base and head look like different programs ('redis' and 'nginx'): not counting the system's code, at most 0.0 % of",
+		true);
+	expect(synthetic_profile(redis), synthetic_profile(shell), "('redis' and 'nginx')", true);
+	expect(synthetic_profile(redis), synthetic_profile(redis_new), words, false);
+	expect(synthetic_profile(redis), synthetic_profile(rewritten), words, false);
+	/* Three samples do not tell. */
+	expect(synthetic_profile(redis), synthetic_profile("main!nginx;parse!nginx 3\nmain!nginx;read!kernel 500\n"), words, false);
+}
+
+/* Three functions of the four take less than their share of the load. */
+static void other_functions_whose_readings_disagree_are_counted(void **state)
+{
+	struct profile *base =
+		synthetic_runs("main;a#1 9000\nmain;b#2 9000\nmain;c#3 9000\nmain;d 5000\nmain;e 4000\nmain;f 3000\n", 6);
+	struct profile *head =
+		synthetic_runs("main;a#1 13500\nmain;b#2 13500\nmain;c#3 13500\nmain;d 5500\nmain;e 4400\nmain;f 3300\n", 6);
+	struct diff_options robust = { .scale = DIFF_SCALE_ROBUST };
+	struct diff *diff = synthetic_diff(base, head, &robust);
+	bool blocks = true;
+
+	(void)state;
+	assert_true(has_warning(diff,
+		"d takes less time at equal load, but more per run; about 2 other functions the two readings disagree as well: --scale per-run",
+		&blocks));
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +341,8 @@ int main(void)
 		cmocka_unit_test(ids_of_control_groups_do_not_count),
 		cmocka_unit_test(time_without_names_is_compared),
 		cmocka_unit_test(readings_that_disagree_are_both_given),
+		cmocka_unit_test(other_functions_whose_readings_disagree_are_counted),
+		cmocka_unit_test(different_programs_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/build.h"
+
+/* Whether base and head look like two different programs; says so in `text`. */
+bool programs_differ(const struct diff_build *build, char *text, size_t size);
