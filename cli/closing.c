@@ -60,6 +60,12 @@ static void print_stops(FILE *stream, const struct profile_quality *quality)
 	}
 }
 
+/* A chain of frame pointers tells neither what it left out nor whether it is whole. */
+static bool is_by_frame_pointers(const struct profile *profile)
+{
+	return strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0;
+}
+
 static void print_losses(FILE *stream, const struct profile_quality *quality)
 {
 	if (quality->throttled > 0)
@@ -139,9 +145,13 @@ void closing_print(FILE *stream, const struct closing *closing)
 	closing_format_count(quality->samples, samples);
 	closing_format_count(quality->lost, lost);
 	closing_format_bytes(closing->file_bytes, bytes);
-	fprintf(stream, "%s %s in %.1f s, %s lost, %.1f %% whole stacks\n", samples, quality->samples == 1 ? "sample" : "samples",
-		seconds, lost, shown_percent(quality));
-	print_stops(stream, quality);
+	fprintf(stream, "%s %s in %.1f s, %s lost, ", samples, quality->samples == 1 ? "sample" : "samples", seconds, lost);
+	if (is_by_frame_pointers(closing->profile)) {
+		fputs("stacks by frame pointers\n", stream);
+	} else {
+		fprintf(stream, "%.1f %% whole stacks\n", shown_percent(quality));
+		print_stops(stream, quality);
+	}
 	print_losses(stream, quality);
 	print_unseen(stream, closing->profile);
 	print_unnamed(stream, closing->profile);

@@ -77,7 +77,7 @@ static struct format_text scaled(double value, const char *sign, const struct st
 static struct format_text magnitude(double value, const char *sign, const char *unit)
 {
 	static const struct step times[] = { { 1, "ns" }, { 1e3, "µs" }, { 1e6, "ms" }, { 1e9, "s" } };
-	static const struct step sizes[] = { { 1, "B" }, { 1024, "KiB" }, { 1048576, "MiB" }, { 1073741824, "GiB" } };
+	static const struct step sizes[] = { { 1, "B" }, { 1e3, "kB" }, { 1e6, "MB" }, { 1e9, "GB" } };
 	char number[24];
 
 	if (strcmp(unit, "nanoseconds") == 0)

@@ -105,16 +105,17 @@ static void put_quality(struct json_writer *w, json_t *object, const struct prof
 {
 	const struct profile_quality *quality = &profile->quality;
 	double duration_ns = 0;
+	bool recorded = summary_quality_recorded(profile);
 
 	for (size_t i = 0; i < profile->run_count; i++)
 		duration_ns += (double)profile->runs[i].duration_ns;
 	put(w, object, "runs", count(profile->run_count));
 	put(w, object, "duration_ns", measured(duration_ns));
-	put(w, object, "samples", count(quality->samples));
-	put(w, object, "lost", count(quality->lost));
-	put(w, object, "throttled", count(quality->throttled));
-	put(w, object, "lost_sideband", count(quality->lost_sideband));
-	put(w, object, "whole_stacks_pct", number(profile_quality_whole_percent(quality)));
+	put(w, object, "samples", measured(summary_samples(profile)));
+	put(w, object, "lost", recorded ? count(quality->lost) : json_null());
+	put(w, object, "throttled", recorded ? count(quality->throttled) : json_null());
+	put(w, object, "lost_sideband", recorded ? count(quality->lost_sideband) : json_null());
+	put(w, object, "whole_stacks_pct", number(summary_whole_percent(profile)));
 	put(w, object, "stops", stops(w, quality));
 }
 

@@ -212,13 +212,15 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 	buffer_append_string(&row, " | ");
 	append_escaped(&row, diff_string(w->diff, f->module), 100);
 	append_figures(w, &row, e);
-	buffer_printf(&row, " %s%s |\n", diff_state_name(e->state), summary_same_code(f, e->state) ? ", same code" : "");
+	buffer_printf(&row, " %s%s%s |\n", diff_state_name(e->state), summary_same_code(f, e->state) ? ", same code" : "",
+		summary_short_of_proof(e) ? "\\*" : "");
 	emit(w, &row);
 }
 
 static bool write_changes(struct markdown_writer *w, enum summary_order order, const char *heading, struct error *err)
 {
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
+	bool short_of_proof = false;
 
 	if (!summary_list(w->diff, order, MAX_ROWS, &list, err))
 		return false;
@@ -229,10 +231,17 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, c
 		       "|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n");
 	for (size_t i = 0; i < list.count; i++) {
 		const struct diff_function *f = &w->diff->functions[list.ids[i]];
+		const struct diff_estimate *e = order == SUMMARY_TOTAL_CHANGES ? &f->total : &f->self;
 
-		emit_change(w, f, order == SUMMARY_TOTAL_CHANGES ? &f->total : &f->self);
+		emit_change(w, f, e);
+		short_of_proof = short_of_proof || summary_short_of_proof(e);
 	}
 	emit_string(w, "\n");
+	if (short_of_proof) {
+		emit_string(w, "\\* ");
+		emit_string(w, summary_short_of_proof_words);
+		emit_string(w, "\n\n");
+	}
 	return true;
 }
 

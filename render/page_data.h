@@ -6,11 +6,12 @@
 /*
  * What the viewer reads (render/viewer/decode.js is the other side). Blocks are appended raw; the page gzips each of them.
  *
- *	meta       JSON: what was compared, the verdict, the recordings
- *	functions  columns of the function table, estimates as 32-bit floats, and last the strings: their count, then their UTF-8
- *with a NUL between two tree       columns of the union tree in preorder samples    columns of (node, thread, count, value by
- *metric) of each side; a metric that is the count has no column of its own timeline   columns of (time, sample) of each side; only
- *where the recording has one
+ * - meta: JSON of what was compared, the verdict, the recordings.
+ * - functions: columns of the function table, estimates as 32-bit floats; the strings, as their count, the size of all in bytes and
+ *   their UTF-8 with a NUL between two; then the columns that the first picture does not need.
+ * - tree: columns of the union tree in preorder.
+ * - samples: columns of (node, thread, count, value by metric) of each side; a metric that is the count has no column of its own.
+ * - timeline: columns of (time, sample) of each side; only where the recording has one.
  *
  * Numbers in columns are LEB128, signed ones zigzag. A column is its values one after the other, without a length: each block
  * starts with the count.

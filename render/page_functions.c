@@ -65,10 +65,8 @@ static bool key_is_usual(const struct diff *diff, const struct diff_function *f)
 	return strncmp(key, name, length) == 0 && key[length] == '`' && strcmp(key + length + 1, diff_string(diff, f->module)) == 0;
 }
 
-static void append_texts(struct buffer *out, struct text_table *table, const struct diff *diff)
+static void append_places(struct buffer *out, struct text_table *table, const struct diff *diff)
 {
-	for (size_t i = 0; i < diff->function_count; i++)
-		buffer_append_varint(out, text_number(table, diff, diff->functions[i].name));
 	for (size_t i = 0; i < diff->function_count; i++)
 		buffer_append_varint(out, text_number(table, diff, diff->functions[i].module));
 	for (size_t i = 0; i < diff->function_count; i++)
@@ -77,6 +75,10 @@ static void append_texts(struct buffer *out, struct text_table *table, const str
 		buffer_append_varint(out, key_is_usual(diff, &diff->functions[i])
 						  ? 0
 						  : (uint64_t)text_number(table, diff, diff->functions[i].key) + 1);
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_varint(out, diff->functions[i].line);
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_varint(out, diff->functions[i].origin_rule);
 }
 
 struct ranked {
@@ -112,10 +114,6 @@ static bool append_ranks(struct buffer *out, const struct diff *diff, struct err
 
 static void append_facts(struct buffer *out, const struct diff *diff)
 {
-	for (size_t i = 0; i < diff->function_count; i++)
-		buffer_append_varint(out, diff->functions[i].line);
-	for (size_t i = 0; i < diff->function_count; i++)
-		buffer_append_varint(out, diff->functions[i].origin_rule);
 	for (size_t i = 0; i < diff->function_count; i++)
 		buffer_append_byte(out, (uint8_t)diff->functions[i].origin);
 	for (size_t i = 0; i < diff->function_count; i++)
@@ -154,34 +152,54 @@ static void append_estimates(struct buffer *out, const struct diff *diff, size_t
 	}
 }
 
+/* What the first picture needs: the viewer reads no further until it is asked about a function. */
+static void append_first(struct buffer *out, struct text_table *table, const struct diff *diff)
+{
+	buffer_append_varint(out, diff->function_count);
+	append_facts(out, diff);
+	if (diff->sides == 2) {
+		append_estimates(out, diff, offsetof(struct diff_function, self));
+		append_estimates(out, diff, offsetof(struct diff_function, total));
+		for (size_t i = 0; i < diff->function_count; i++)
+			buffer_append_byte(out, (uint8_t)diff->functions[i].tier);
+	}
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_varint(out, text_number(table, diff, diff->functions[i].name));
+}
+
+static bool append_details(struct buffer *out, struct text_table *table, const struct diff *diff, struct error *err)
+{
+	append_places(out, table, diff);
+	if (!append_ranks(out, diff, err))
+		return false;
+	for (size_t i = 0; diff->sides == 2 && i < diff->function_count; i++)
+		buffer_append_varint(
+			out, diff->functions[i].moved_to == PROFILE_NONE ? 0 : (uint64_t)diff->functions[i].moved_to + 1);
+	return true;
+}
+
 bool page_data_functions(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	const struct diff *diff = input->diff;
 	CLEANUP(cleanup_free) uint32_t *numbers = calloc((size_t)string_table_count(diff->strings) + 1, sizeof(*numbers));
 	struct text_table table = { .numbers = numbers };
+	struct buffer details;
 	bool ok = numbers ? true : error_set_memory(err);
 
 	buffer_init(&table.bytes, (size_t)1 << 30);
+	buffer_init(&details, (size_t)1 << 30);
 	if (ok) {
-		buffer_append_varint(out, diff->function_count);
-		append_texts(out, &table, diff);
-		append_facts(out, diff);
-		ok = append_ranks(out, diff, err);
+		append_first(out, &table, diff);
+		ok = append_details(&details, &table, diff, err);
 	}
-	if (ok && diff->sides == 2) {
-		append_estimates(out, diff, offsetof(struct diff_function, self));
-		append_estimates(out, diff, offsetof(struct diff_function, total));
-		for (size_t i = 0; i < diff->function_count; i++)
-			buffer_append_byte(out, (uint8_t)diff->functions[i].tier);
-		for (size_t i = 0; i < diff->function_count; i++)
-			buffer_append_varint(
-				out, diff->functions[i].moved_to == PROFILE_NONE ? 0 : (uint64_t)diff->functions[i].moved_to + 1);
-	}
-	ok = ok && buffer_ok(&table.bytes, err);
+	ok = ok && buffer_ok(&table.bytes, err) && buffer_ok(&details, err);
 	if (ok) {
 		buffer_append_varint(out, table.count);
+		buffer_append_varint(out, table.bytes.size);
 		buffer_append(out, table.bytes.data, table.bytes.size);
+		buffer_append(out, details.data, details.size);
 	}
 	buffer_deinit(&table.bytes);
+	buffer_deinit(&details);
 	return ok && buffer_ok(out, err);
 }

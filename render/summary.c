@@ -36,6 +36,15 @@ bool summary_same_code(const struct diff_function *function, enum diff_state sta
 	return function->code == DIFF_CODE_SAME && (state == DIFF_STATE_MORE || state == DIFF_STATE_LESS);
 }
 
+const char summary_short_of_proof_words[] =
+	"its own 95 % interval leaves out 0, but the test over all functions asks for more before it calls a difference proven";
+
+bool summary_short_of_proof(const struct diff_estimate *estimate)
+{
+	return estimate->state == DIFF_STATE_UNPROVEN && isfinite(estimate->ci_low) && isfinite(estimate->ci_high) &&
+	       (estimate->ci_low > 0 || estimate->ci_high < 0);
+}
+
 /* ---- Lists ---- */
 
 void summary_list_deinit(struct summary_list *list)
@@ -239,29 +248,48 @@ void summary_evidence(const struct diff *diff, struct buffer *out)
 			evidence->aa_functions);
 }
 
+double summary_samples(const struct profile *profile)
+{
+	double count = 0;
+
+	if (profile->quality.samples > 0)
+		return (double)profile->quality.samples;
+	for (size_t i = 0; i < profile->sample_count; i++)
+		count += (double)profile->values[i * profile->value_type_count];
+	return count;
+}
+
+bool summary_quality_recorded(const struct profile *profile)
+{
+	uint64_t told = profile->quality.lost;
+
+	for (size_t i = 0; i < PROFILE_STOP_COUNT; i++)
+		told |= profile->quality.stops[i];
+	return told != 0;
+}
+
+double summary_whole_percent(const struct profile *profile)
+{
+	bool unwound = profile->quality.frames > 0 || strncmp(profile_string(profile, profile->facts.call_graph), "dwarf", 5) == 0;
+
+	return unwound && summary_quality_recorded(profile) ? profile_quality_whole_percent(&profile->quality) : NAN;
+}
+
 void summary_quality(const struct profile *profile, struct buffer *out)
 {
-	const struct profile_quality *quality = &profile->quality;
-	double duration_ns = 0;
-	uint64_t samples = quality->samples;
+	double duration_ns = 0, samples = summary_samples(profile), whole = summary_whole_percent(profile);
 
 	for (size_t i = 0; i < profile->run_count; i++)
 		duration_ns += (double)profile->runs[i].duration_ns;
-	/* Profiles of other tools carry samples but no counts of quality. */
-	if (samples == 0) {
-		double count = 0;
-
-		for (size_t i = 0; i < profile->sample_count; i++)
-			count += (double)profile->values[i * profile->value_type_count];
-		buffer_printf(out, "%s samples", format_count(count).text);
-	} else {
-		buffer_printf(out, "%s samples", format_count((double)samples).text);
-	}
+	buffer_printf(out, "%s sample%s", format_count(samples).text, samples == 1 ? "" : "s");
 	if (duration_ns > 0)
 		buffer_printf(out, " in %.1f s", duration_ns / 1e9);
-	if (samples > 0)
-		buffer_printf(out, ", %s lost, %.1f %% whole stacks", format_count((double)quality->lost).text,
-			profile_quality_whole_percent(quality));
+	if (summary_quality_recorded(profile))
+		buffer_printf(out, ", %s lost", format_count((double)profile->quality.lost).text);
+	if (isfinite(whole))
+		buffer_printf(out, ", %.1f %% whole stacks", whole);
+	else if (strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0)
+		buffer_append_string(out, ", stacks by frame pointers");
 }
 
 const char *summary_command(const struct render_input *input, enum diff_side side)

@@ -51,7 +51,19 @@ const char *summary_scale_words(enum diff_scale_mode mode);
 void summary_scale(const struct diff *diff, struct buffer *out);
 void summary_evidence(const struct diff *diff, struct buffer *out);
 
-/* "1 203 samples in 10.0 s, 0 lost, 99.2 % whole stacks" */
+/* A difference that its own 95 % interval tells from 0, but the test over all functions does not prove. */
+bool summary_short_of_proof(const struct diff_estimate *estimate);
+extern const char summary_short_of_proof_words[];
+
+/* How many samples; counted where the file does not say it. */
+double summary_samples(const struct profile *profile);
+/* Whether anybody counted what was lost and how stacks ended: files of other tools do not tell. */
+bool summary_quality_recorded(const struct profile *profile);
+/* NAN where stacks were not unwound from dumps: a chain of frame pointers tells neither what it left out nor whether it is whole.
+ */
+double summary_whole_percent(const struct profile *profile);
+
+/* "1 203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", as far as it was recorded */
 void summary_quality(const struct profile *profile, struct buffer *out);
 
 /* The recorded command, else the side's name, else "". Not cleaned. */

@@ -26,7 +26,8 @@ static char *copy_clean(const char *text)
 {
 	CLEANUP(buffer_deinit) struct buffer clean = { 0 };
 
-	buffer_init(&clean, (size_t)1 << 20);
+	/* Whatever a profile holds: compilers write names of megabytes. */
+	buffer_init(&clean, (size_t)1 << 30);
 	unicode_append_clean(&clean, text);
 	buffer_append(&clean, "", 0);
 	return clean.failed ? NULL : TAKE(clean.data);

@@ -213,7 +213,7 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 
 /* ---- Changes ---- */
 
-static const char same_code_mark[] = "°";
+static const char same_code_mark[] = "°", short_of_proof_mark[] = "*";
 
 static void add_change(const struct text_writer *w, struct table *table, const struct diff_function *f, bool is_total)
 {
@@ -225,7 +225,10 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 		figures.base.text, figures.head.text, figures.delta.text, figures.percent.text, figures.points.text,
 		figures.interval.text, other_base.text, other_head.text, state };
 
-	snprintf(state, sizeof(state), "%s%s", diff_state_name(e->state), summary_same_code(f, e->state) ? same_code_mark : "");
+	snprintf(state, sizeof(state), "%s%s", diff_state_name(e->state),
+		summary_same_code(f, e->state) ? same_code_mark
+		: summary_short_of_proof(e)    ? short_of_proof_mark
+					       : "");
 	table_add(table, cells, state_style(e->state));
 }
 
@@ -238,6 +241,34 @@ static bool any_same_code(const struct diff *diff, const struct summary_list *li
 			return true;
 	}
 	return false;
+}
+
+static bool any_short_of_proof(const struct diff *diff, const struct summary_list *list, bool is_total)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct diff_function *f = &diff->functions[list->ids[i]];
+
+		if (summary_short_of_proof(is_total ? &f->total : &f->self))
+			return true;
+	}
+	return false;
+}
+
+/* What the marks at a state say. */
+static void write_marks(const struct text_writer *w, const struct summary_list *list, bool is_total)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	if (any_same_code(w->diff, list, is_total))
+		write_paragraph(w, "  ° the same code: it was placed elsewhere, or had other work to do", 2);
+	if (!any_short_of_proof(w->diff, list, is_total))
+		return;
+	buffer_init(&text, 1024);
+	buffer_printf(&text, "%s %s", short_of_proof_mark, summary_short_of_proof_words);
+	if (text.failed)
+		w->out->failed = true;
+	else
+		write_paragraph(w, text.data, 2);
 }
 
 static bool write_changes(
@@ -273,8 +304,7 @@ static bool write_changes(
 		return false;
 	if (list.proven_left_out > 0)
 		buffer_printf(w->out, "  and %s more\n", format_count((double)list.proven_left_out).text);
-	if (any_same_code(w->diff, &list, is_total))
-		write_paragraph(w, "  ° the same code: it was placed elsewhere, or had other work to do", 2);
+	write_marks(w, &list, is_total);
 	return true;
 }
 
@@ -448,10 +478,35 @@ static bool write_top(const struct text_writer *w, enum summary_order order, con
 	return table_write(&table, w->width, w->colour, w->out, err);
 }
 
+/* "5.84 s of CPU time.", "235 page faults." */
+static void write_total(const struct text_writer *w)
+{
+	struct format_text total = format_value(w->diff->total.head, w->unit);
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	/* The line before says it. */
+	if (strcmp(summary_metric(w->diff), "samples") == 0 && w->input->profiles[DIFF_HEAD] &&
+		summary_samples(w->input->profiles[DIFF_HEAD]) == w->diff->total.head)
+		return;
+	buffer_init(&text, (size_t)1 << 20);
+	if (strcmp(w->unit, "count") != 0) {
+		buffer_printf(&text, "%s of %s.", total.text, summary_metric(w->diff));
+	} else {
+		buffer_printf(&text, "%s ", total.text);
+		for (const char *at = summary_metric(w->diff); *at; at++)
+			buffer_append_byte(&text, *at == '-' ? ' ' : (uint8_t)*at);
+		buffer_append_byte(&text, '.');
+	}
+	if (text.failed)
+		w->out->failed = true;
+	else
+		write_paragraph(w, text.data, 0);
+}
+
 static bool write_one_sided(const struct text_writer *w, struct error *err)
 {
 	write_side(w, DIFF_HEAD, "");
-	buffer_printf(w->out, "%s of %s.\n", format_value(w->diff->total.head, w->unit).text, summary_metric(w->diff));
+	write_total(w);
 	return write_facts(w) && write_origins(w, err) && write_top(w, SUMMARY_SELF, "Functions by their own time", err) &&
 	       write_top(w, SUMMARY_TOTAL, "Functions by time with all they call", err);
 }

@@ -6,7 +6,7 @@ import { Colours } from './colour.js';
 import { drawControls, drawCorner, select } from './controls.js';
 import { readLater } from './block.js';
 import { decodeSamples, decodeTimeline } from './decode.js';
-import { h } from './dom.js';
+import { copied, h } from './dom.js';
 import { FunctionList } from './functions.js';
 import { header, legend } from './header.js';
 import { inspect, overview, stackText } from './inspector.js';
@@ -22,6 +22,13 @@ import { hashOf } from './symbols.js';
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./state.js').State} State */
 
+/** What somebody chose for all reports. */
+const THEME = 'kelvin-theme';
+/** By then a frame that was made is on the screen. */
+const PRESENTED_MS = 5;
+/** As long may one step of something long take. */
+const SLICE_MS = 30;
+
 export class App {
   /** @param {HTMLElement} root @param {Model} model */
   constructor(root, model) {
@@ -32,9 +39,11 @@ export class App {
     this.colours = new Colours(model.functions);
     this.frame = 0;
     this.pending = false;
+    /** How many times something was to be shown. */ this.turn = 0;
     this.tablesDue = false;
     /** @type {{replace: boolean}|null} how the state is to be written into the address */ this.addressDue = null;
     /** Whether the model shows the state yet. */ this.shown = false;
+    /** Whether all that stands around the picture is there. */ this.whole = false;
     /** @type {Map<string, string>} what was last drawn around the picture */ this.drawn = new Map();
     /** @type {Promise<void>|undefined} */ this.samplesRead = undefined;
     /** @type {Promise<void>|undefined} */ this.timelineOpened = undefined;
@@ -45,38 +54,44 @@ export class App {
     this.picture = new Picture(this);
     this.flame = this.picture.flame;
     this.searching = new Searching(this);
-    this.chronology = new Chronology(this);
+    /** @type {Chronology|null} */ this.chronology = null;
     this.list = new FunctionList(this);
     this.inspector = h('aside.inspector', { 'aria-label': 'Inspector', tabIndex: 0 });
     this.crumbs = h('nav.crumbs', { 'aria-label': 'Path to the zoomed frame' });
     this.legend = h('div.legend');
+    this.bar = h(model.sides === 2 ? 'div.controls.two' : 'div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
     this.controls = h('span.pieces');
     this.corner = h('div.corner', { role: 'toolbar', 'aria-label': 'Views' });
-    this.theme('');
+    this.header = header(model, this.corner);
+    this.theme(history.state?.theme || '');
     this.assemble();
     this.bind();
     this.show();
   }
 
-  /** The page's parts in their places. */
+  /** What says how much room the picture has: the rest is filled in when that is on the screen, and moves nothing. */
   assemble() {
-    const left = h(
-      'div.left',
-      {},
-      this.chronology.strip,
-      this.crumbs,
-      this.picture.element,
-      this.chronology.element,
-      splitter(this.list.element, () => this.refresh(false)),
-      this.list.element,
-    );
+    const bar = splitter(this.list.element, () => this.refresh(false));
+    const left = h('div.left', {}, this.crumbs, this.picture.element, bar, this.list.element);
     this.root.replaceChildren(
-      header(this.model, this.corner),
-      h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' }, this.controls, h('span.grow'), this.searching.element),
+      this.header.element,
+      this.bar,
       h('main', {}, left, this.inspector),
       h('footer', {}, this.legend, this.status),
       this.live,
     );
+  }
+
+  /** The rest of the page. */
+  complete() {
+    this.whole = true;
+    this.header.complete();
+    this.bar.append(this.controls, h('span.grow'), this.searching.make());
+    this.chronology = new Chronology(this);
+    this.crumbs.before(this.chronology.strip);
+    this.picture.element.after(this.chronology.element);
+    this.drawAround();
+    if (this.timelineRead) this.chronology.draw();
   }
 
   bind() {
@@ -96,16 +111,18 @@ export class App {
     if (this.shown) this.refresh(true);
   }
 
-  /** What somebody chose for all reports is kept by another process: it is asked when the picture is on the screen already. */
+  /** The choice for all reports is kept by another process: it is asked when the picture is there. This window's history has it, too. */
   themeChosen() {
-    const choice = remembered('kelvin-theme');
+    const choice = remembered(THEME);
     const dark = choice ? choice === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    if (choice && history.state?.theme !== choice) history.replaceState({ theme: choice }, '');
     if (dark !== this.colours.dark) this.theme(choice);
   }
 
   switchTheme() {
     const next = this.colours.dark ? 'light' : 'dark';
-    remember('kelvin-theme', next);
+    remember(THEME, next);
+    history.replaceState({ theme: next }, '');
     this.theme(next);
   }
 
@@ -124,8 +141,8 @@ export class App {
     this.addressDue = null;
     const hash = `#${toHash(this.state, this.defaults)}`;
     if (hash === (location.hash || '#')) return;
-    if (replace) history.replaceState(null, '', hash);
-    else history.pushState(null, '', hash);
+    if (replace) history.replaceState(history.state, '', hash);
+    else history.pushState(history.state, '', hash);
   }
 
   /** The state before this one. */
@@ -141,12 +158,17 @@ export class App {
     this.show();
   }
 
-  /** Draws the state at once: the frame that comes then has nothing left to do. */
+  /** Draws the state at once: the frame that comes then has nothing left to do. What takes long leaves room for others. */
   async show() {
     const { model, state } = this;
+    const turn = ++this.turn;
     try {
       if (model.needsSamples(state)) await this.readSamples();
       if (state.range && this.hasTimeline()) await this.openTimeline();
+      for (const work = model.ahead(state); work && !work.run(SLICE_MS);) {
+        await new Promise((resolve) => setTimeout(resolve));
+        if (turn !== this.turn) return;
+      }
     } catch (error) {
       this.say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
       this.writeAddress();
@@ -212,16 +234,15 @@ export class App {
     }
     if (!this.shown) this.begin();
     this.picture.draw();
-    if (all) this.drawAround();
-    if (this.timelineRead) this.chronology.draw();
+    if (all && this.whole) this.drawAround();
+    if (this.timelineRead) this.chronology?.draw();
     if (all) this.afterwards();
   }
 
-  /** Before the first picture: what lies around it says how much room there is, so that nothing moves when it is drawn. */
+  /** Before the first picture. */
   begin() {
     this.shown = true;
-    this.drawAround();
-    this.drawPlace();
+    this.root.dataset.tab = this.state.tab;
     this.picture.settle();
   }
 
@@ -229,7 +250,7 @@ export class App {
   drawAround() {
     const { model, state, colours } = this;
     this.root.dataset.tab = state.tab;
-    this.chronology.strip.hidden = !this.timelineRead;
+    if (this.chronology) this.chronology.strip.hidden = !this.timelineRead;
     const { zoom: _zoom, selected: _selected, ...rest } = state;
     const shown = [rest, model.removedCount, model.hidden];
     if (this.differs('controls', shown)) drawControls(this, this.controls);
@@ -262,12 +283,13 @@ export class App {
   afterwards() {
     if (this.tablesDue) return;
     this.tablesDue = true;
-    requestAnimationFrame(() => setTimeout(() => this.drawTables()));
+    requestAnimationFrame(() => setTimeout(() => this.drawTables(), PRESENTED_MS));
   }
 
   drawTables() {
     this.tablesDue = false;
     this.writeAddress();
+    if (!this.whole) this.complete();
     this.drawPlace();
     this.drawInspector();
     if (document.documentElement.dataset.ready) {
@@ -275,7 +297,7 @@ export class App {
       return;
     }
     this.themeChosen();
-    requestAnimationFrame(() => setTimeout(() => this.firstList()));
+    requestAnimationFrame(() => setTimeout(() => this.firstList(), PRESENTED_MS));
   }
 
   /** Filling the list for the first time takes longer than all that came before: the picture is on the screen by then. */
@@ -320,16 +342,7 @@ export class App {
 
   /** @param {string} text @param {string} what */
   async copy(text, what) {
-    try {
-      await navigator.clipboard.writeText(text);
-      this.say(`${what} copied`);
-    } catch {
-      const area = h('textarea', { value: text });
-      document.body.append(area);
-      area.select();
-      this.say(document.execCommand('copy') ? `${what} copied` : `cannot copy the ${what} here`);
-      area.remove();
-    }
+    this.say((await copied(text)) ? `${what} copied` : `cannot copy the ${what} here`);
   }
 
   /** @param {string} text */

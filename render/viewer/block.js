@@ -152,8 +152,8 @@ export class Columns {
     return new Float32Array(this.raw(4 * count).slice().buffer);
   }
 
-  /** What is left, as text. */
-  text() {
-    return new TextDecoder().decode(this.bytes.subarray(this.at));
+  /** @param {number} size in bytes */
+  text(size) {
+    return new TextDecoder().decode(this.raw(size));
   }
 }

@@ -62,26 +62,41 @@ export class Tree {
   }
 }
 
-/** Fills parent and end from depths. One loop: a page is read before the browser has compiled any. @param {Tree} tree */
-export function linkTree(tree) {
+/**
+ * Fills parent and end from depths, and totals from self values. One loop: a page is read before the browser has compiled any.
+ * @param {Tree} tree @param {number} [from] the first side that has values
+ */
+export function linkTree(tree, from = 0) {
   const { count, depth, parent, end } = tree;
+  const [base, head] = tree.total;
+  for (let side = from; side < 2; side++) tree.total[side].set(tree.self[side]);
   const path = new Int32Array(65537);
-  let above = 0;
+  let above = -1;
   for (let i = 0; i < count; i++) {
     const level = depth[i];
     // What is as deep or deeper ends here.
-    if (i) for (; above >= level; above--) end[path[above]] = i;
+    for (; above >= level; above--) {
+      const node = path[above];
+      const caller = parent[node];
+      end[node] = i;
+      head[caller] += head[node];
+      if (!from) base[caller] += base[node];
+    }
     path[level] = i;
     parent[i] = level ? path[level - 1] : -1;
     above = level;
   }
-  for (; count && above >= 0; above--) end[path[above]] = count;
+  for (; above >= 0; above--) {
+    const node = path[above];
+    end[node] = count;
+    for (let side = from; above && side < 2; side++) tree.total[side][parent[node]] += tree.total[side][node];
+  }
 }
 
-/** Totals from self values. @param {Tree} tree @param {number} [from] the first side that has any */
-export function sumTree(tree, from = 0) {
+/** Totals from self values. @param {Tree} tree */
+export function sumTree(tree) {
   const { count, parent } = tree;
-  for (let side = from; side < 2; side++) {
+  for (let side = 0; side < 2; side++) {
     const total = tree.total[side];
     total.set(tree.self[side]);
     for (let i = count - 1; i > 0; i--) total[parent[i]] += total[i];
@@ -105,8 +120,7 @@ export function decodeTree(bytes, sides) {
     node += columns.varint();
     tree.intervals.set(node, [columns.zigzag(), columns.zigzag()]);
   }
-  linkTree(tree);
-  sumTree(tree, 2 - sides);
+  linkTree(tree, 2 - sides);
   return tree;
 }
 

@@ -32,3 +32,18 @@ export function renew(bar, list) {
 function labelOf(element) {
   return element.ariaLabel || element.closest('label')?.textContent || element.title || element.textContent;
 }
+
+/** Puts a text where a person can paste it from; whether that went well. @param {string} text */
+export async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = h('textarea', { value: text });
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    return done;
+  }
+}

@@ -5,7 +5,7 @@
 import { inkOn } from './colour.js';
 import { isolated } from './format.js';
 import { Labels } from './labels.js';
-import { blend, packed, Pixels, unpacked } from './pixels.js';
+import { blend, packed, PARTS, Pixels, unpacked } from './pixels.js';
 import { boxAt, placeOf, walk } from './walk.js';
 
 /** @typedef {import('./layout.js').AnyTree} AnyTree */
@@ -20,9 +20,11 @@ const GAP = 0.6;
 /** A narrow box is as wide as this at least. */
 const LEAST_SEEN = 0.6;
 const PAPER = { light: packed([255, 255, 255]), dark: packed([23, 24, 26]) };
+/** @type {Record<string, string>} what says the same as a texture */
+const SIGNS = { new: '+', gone: '−' };
 /** What is searched for is framed, the rest fades. */
 const FOUND = packed([192, 38, 211]);
-const FADED = 0.4;
+const FADED = Math.round(0.4 * PARTS);
 const FRAME = 2;
 /** Below this width what is found is all frame. */
 const FRAMED_FROM = 5;
@@ -34,7 +36,7 @@ const FRAMED_FROM = 5;
  * @property {Float64Array|null} widths the same as a column, where the tree is whole
  * @property {number} zoom the node that fills the width
  * @property {(node: number) => number} colour as a pixel
- * @property {(node: number) => string} texture 'new' and 'gone' are hatched
+ * @property {((node: number) => string)|null} texture 'new' and 'gone' are hatched
  * @property {(node: number) => string} name
  * @property {((node: number) => boolean)|null} matches what is searched for
  */
@@ -54,6 +56,8 @@ export class Flame {
     this.dark = false;
     /** What narrow siblings add up to: red, green, blue. */ this.sums = new Float64Array(3);
     this.foundNarrow = false;
+    /** Boxes to be framed: row, left and right edge of each. @type {number[]} */ this.frames = [];
+    /** How many parts of the screen's pixels a pixel of the page has. */ this.grain = PARTS;
     /** The first row on the screen. */ this.top = 0;
     this.rowsShown = 0;
     /** @type {{x: number, w: number, row: number, node: number, colour: number, texture: string}[]} what is more than a box */
@@ -122,7 +126,9 @@ export class Flame {
     this.top = Math.floor(scroll / ROW);
     this.rowsShown = Math.ceil((scroll + this.height) / ROW) - this.top;
     pixels.begin(canvas.width, this.rowsShown, this.paper, !!scene.matches);
+    this.grain = ratio * PARTS;
     walk(this.view(), this);
+    if (scene.matches) this.frame();
     context.fillStyle = this.dark ? '#17181a' : '#fff';
     context.fillRect(0, 0, this.width, this.height);
     const span = (/** @type {number} */ row) => {
@@ -132,6 +138,15 @@ export class Flame {
     pixels.put(context, span, Math.round(FRAME * ratio));
     this.hatch();
     this.label(scene);
+  }
+
+  /** What is searched for. */
+  frame() {
+    const { frames, pixels, ratio } = this;
+    pixels.rims();
+    for (let i = 0; i < frames.length; i += 3)
+      pixels.frame(frames[i], frames[i + 1], frames[i + 2], FOUND, Math.round(FRAME * ratio));
+    this.frames = [];
   }
 
   hatch() {
@@ -149,8 +164,8 @@ export class Flame {
     for (const { x, w, row, node, colour, texture } of this.decorated) {
       const room = Math.min(x + w, this.width) - Math.max(x, 0) - 2 * PAD;
       if (w < LABEL_FROM || room < LABEL_FROM - 2 * PAD) continue;
-      const sign = texture === 'new' ? '+ ' : texture === 'gone' ? '− ' : '';
-      const text = this.labels.fit(sign + scene.name(node), room);
+      const name = scene.name(node);
+      const text = texture ? this.labels.fitSigned(SIGNS[texture], name, room) : this.labels.fit(name, room);
       if (!text) continue;
       if (this.inkOn(colour) !== ink) context.fillStyle = ink = this.inkOn(colour);
       context.fillText(isolated(text), Math.max(x, 0) + PAD, row * ROW - this.scroll + ROW / 2 - 0.5);
@@ -166,18 +181,20 @@ export class Flame {
 
   /** A box that the walk came to. @param {number} row @param {number} x @param {number} w @param {number} node */
   box(row, x, w, node) {
-    const { ratio, pixels, top } = this;
     const { colour, texture, matches } = /** @type {Scene} */ (this.scene);
-    const found = matches !== null && matches(node);
-    const shade = matches === null || found ? colour(node) : blend(this.paper, colour(node), FADED);
+    const line = row - this.top;
     const wide = w > GAP_FROM ? w - GAP : w;
-    if (found && w < FRAMED_FROM) {
-      pixels.fill(row - top, x * ratio, (x + wide) * ratio, FOUND);
-      return;
+    const from = (x * this.grain) | 0;
+    const to = ((x + wide) * this.grain) | 0;
+    let shade = colour(node);
+    if (matches) {
+      const found = matches(node);
+      if (!found) shade = blend(this.paper, shade, FADED);
+      else if (w < FRAMED_FROM) shade = FOUND;
+      else this.frames.push(line, from, to);
     }
-    pixels.fill(row - top, x * ratio, (x + wide) * ratio, shade);
-    if (found) pixels.frame(row - top, x * ratio, (x + wide) * ratio, FOUND, FRAME * ratio);
-    const hatched = texture(node);
+    this.pixels.fill(line, from, to, shade);
+    const hatched = texture ? texture(node) : '';
     if (hatched || w >= LABEL_FROM) this.decorated.push({ x, w: wide, row, node, colour: shade, texture: hatched });
   }
 
@@ -194,10 +211,10 @@ export class Flame {
 
   /** All of them. @param {number} row @param {number} x @param {number} w @param {number} weight */
   merged(row, x, w, weight) {
-    const { sums, ratio } = this;
+    const { sums } = this;
     const average = packed([sums[0] / weight, sums[1] / weight, sums[2] / weight]);
-    const shown = Math.max(w, LEAST_SEEN);
-    this.pixels.fill(row - this.top, x * ratio, (x + shown) * ratio, this.foundNarrow ? FOUND : average);
+    const to = ((x + Math.max(w, LEAST_SEEN)) * this.grain) | 0;
+    this.pixels.fill(row - this.top, (x * this.grain) | 0, to, this.foundNarrow ? FOUND : average);
     sums.fill(0);
     this.foundNarrow = false;
   }

@@ -11,10 +11,10 @@ const TIME_STEPS = [
 
 /** @type {[number, string][]} */
 const SIZE_STEPS = [
-  [2 ** 40, 'TiB'],
-  [2 ** 30, 'GiB'],
-  [2 ** 20, 'MiB'],
-  [2 ** 10, 'KiB'],
+  [1e12, 'TB'],
+  [1e9, 'GB'],
+  [1e6, 'MB'],
+  [1e3, 'kB'],
 ];
 
 /** @param {number} value @param {string} unit */
@@ -123,10 +123,11 @@ function isPartOfName(before) {
 
 /** Drops what stands in brackets. @param {string} name @param {string} open @param {string} close @param {string} [mark] */
 function withoutBrackets(name, open, close, mark = '') {
+  const first = name.indexOf(open);
   let depth = 0;
   let kept = 0;
-  let out = '';
-  for (const c of name) {
+  let out = first < 0 ? name : name.slice(0, first);
+  for (const c of first < 0 ? '' : name.slice(first)) {
     if (c === open && depth === 0 && isPartOfName(out)) {
       out += c;
       kept++;

@@ -3,6 +3,8 @@
 
 import { h } from './dom.js';
 import { amount, count, interval, listName, percent, signedAmount, signedPercent } from './format.js';
+import { ASKS_FOR_MORE, leavesOutZero, STATE_WORDS } from './inspector.js';
+import { ORIGINS } from './symbols.js';
 import { Grid } from './table.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -12,6 +14,7 @@ import { Grid } from './table.js';
 /** The verdicts, proven ones first: how the list is sorted until somebody sorts it. */
 /** @type {Record<string, number>} */
 const RANK = { new: 2, gone: 2, more: 2, less: 2, moved: 1, unproven: 0, same: 0 };
+const ORIGIN_NAMES = ['user', 'library', 'system', 'unknown'];
 const STATES = ['more', 'less', 'new', 'gone', 'moved', 'unproven', 'same'];
 
 /** @param {number[]} pair */
@@ -55,6 +58,13 @@ function intervalOf(model, r) {
   return interval(r.e.low, r.e.high, model.unit);
 }
 
+/** A verdict in full. @param {Model} model @param {any} r */
+function verdictText(model, r) {
+  if (!model.shownMetric.tested) return '';
+  if (r.e?.state === 'unproven' && r.e.low != null && leavesOutZero(r.e.low, r.e.high)) return ASKS_FOR_MORE;
+  return /** @type {any} */ (STATE_WORDS)[r.e?.state] || '';
+}
+
 /** How much of base the difference is, and how sure. @param {Model} model @returns {Column[]} */
 function provenColumns(model) {
   return [
@@ -81,6 +91,7 @@ function provenColumns(model) {
       left: true,
       width: '5.2em',
       text: (r) => (model.shownMetric.tested ? r.e?.state || '' : '–'),
+      full: (r) => verdictText(model, r),
       value: (r) => /** @type {any} */ (RANK[r.e?.state] || 0) * 1e18 + Math.abs(difference(r.total)),
       className: (r) => `s-${r.e?.state}`,
     },
@@ -149,17 +160,20 @@ export class FunctionList {
       'aria-label': 'Filter functions',
       oninput: refill,
     });
-    this.state = h(
-      'select',
-      { 'aria-label': 'Filter by verdict', onchange: refill },
-      h('option', { value: '' }, 'every verdict'),
-      ...STATES.map((s) => h('option', { value: s }, s)),
-    );
+    const choice = (/** @type {string} */ what, /** @type {string[]} */ list) =>
+      h(
+        'select',
+        { 'aria-label': `Filter by ${what}`, onchange: refill },
+        h('option', { value: '' }, `every ${what}`),
+        ...list.map((s) => h('option', { value: s }, s)),
+      );
+    this.origin = choice('origin', ORIGIN_NAMES);
+    this.state = choice('verdict', STATES);
     this.count = h('span.dim', { 'aria-live': 'polite' });
     const host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
     const grid = new Grid(host, (row) => app.pickFunction(row.f.id));
     grid.setColumns(two ? diffColumns(app.model) : singleColumns(app.model), two ? 'state' : 'self');
-    this.element.append(h('div.bar', {}, h('h3', {}, 'Functions'), this.text, two && this.state, this.count), host);
+    this.element.append(h('div.bar', {}, h('h3', {}, 'Functions'), this.text, this.origin, two && this.state, this.count), host);
     return grid;
   }
 
@@ -168,8 +182,9 @@ export class FunctionList {
     const grid = (this.grid ||= this.make());
     const text = this.text.value.toLowerCase();
     const wanted = this.state.value;
+    const origin = ORIGINS.indexOf(this.origin.value);
     const selected = model.selected > 0 ? model.tree.func[model.selected] : null;
-    if (!model.isNew('list', model.sums, model.tree, text, wanted, state.origins)) {
+    if (!model.isNew('list', model.sums, model.tree, text, wanted, origin, state.origins)) {
       grid.select(selected);
       return;
     }
@@ -181,6 +196,7 @@ export class FunctionList {
       if (text && !f.name.toLowerCase().includes(text) && !f.module.toLowerCase().includes(text)) continue;
       const e = f.total;
       if (wanted && e?.state !== wanted) continue;
+      if (origin >= 0 && f.origin !== origin) continue;
       if (state.origins && !state.origins.includes(String(f.origin))) continue;
       rows.push({ f, e, total: totals, self: [self[0][f.id], self[1][f.id] * model.factor] });
     }

@@ -11,14 +11,20 @@ import { swatch } from './inspector.js';
 
 const SENTENCES = 3;
 
+/** How whole the stacks are, where somebody measured it. @param {any} r */
+function stacksText(r) {
+  if (r.wholePercent != null) return `${r.wholePercent.toFixed(1)} % whole stacks`;
+  return r.callGraph === 'fp' && 'stacks by frame pointers';
+}
+
 /** @param {any} r */
 function recordingLine(r) {
   const seconds = r.durationNs / 1e9;
   const facts = [
     `${count(r.samples)} samples`,
     seconds ? `in ${seconds.toFixed(1)} s` : '',
-    r.lost ? `${count(r.lost)} lost` : '0 lost',
-    `${r.wholePercent.toFixed(1)} % whole stacks`,
+    r.lost != null && `${count(r.lost)} lost`,
+    stacksText(r),
     r.event,
     r.frequency ? `${r.frequency} Hz` : '',
     r.runs > 1 ? `${r.runs} runs` : '',
@@ -122,48 +128,59 @@ function warningList({ warnings, evidence: e }) {
   return list.length > 0 && h('ul.warnings', {}, ...list.map((text) => h('li', {}, text)));
 }
 
-/** @param {Model} model @param {HTMLElement} corner */
+/** @param {Model} model */
+function details(model) {
+  const { meta } = model;
+  const recording = (/** @type {any} */ r, /** @type {number} */ i) =>
+    h(
+      'p',
+      {},
+      model.sides === 2 && h('b', {}, i ? 'head ' : 'base '),
+      r.name && `${r.name} – `,
+      r.command,
+      h('br'),
+      h('span.dim', {}, recordingLine(r)),
+      h('br'),
+      h('span.dim', {}, machineLine(r)),
+    );
+  const evidence = model.sides === 2 && h('p.dim', {}, evidenceLine(meta.evidence));
+  return h(
+    'div.columns',
+    {},
+    h('div', {}, h('h3', {}, 'By origin'), ledger(model), evidence),
+    h('div', {}, h('h3', {}, 'Recordings'), ...meta.recordings.map(recording)),
+  );
+}
+
+/**
+ * What takes no room of its own is filled in by `complete`, when the picture is on the screen.
+ * @param {Model} model @param {HTMLElement} corner @returns {{element: HTMLElement, complete: () => void}}
+ */
 export function header(model, corner) {
   const { meta } = model;
   const [first, second] = meta.recordings;
   const title = meta.title || (second || first).command || 'profile';
-  return h(
+  const more = h(
+    'details.more',
+    {},
+    h('summary', {}, model.sides === 2 ? 'Origins, evidence, recordings' : 'Origins and recording'),
+  );
+  const heading = h('h1');
+  const element = h(
     'header',
     {},
-    h('div.top', {}, h('h1', { title }, title), corner),
+    h('div.top', {}, heading, corner),
     model.sides === 2 && h('p.verdict', {}, h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), ' ', meta.verdictText),
     model.sides === 2 && meta.scaleText && h('p.dim', {}, meta.scaleText),
     model.sides === 2 && sentences(model),
     warningList(meta),
-    h(
-      'details.more',
-      {},
-      h('summary', {}, model.sides === 2 ? 'Origins, evidence, recordings' : 'Origins and recording'),
-      h(
-        'div.columns',
-        {},
-        h('div', {}, h('h3', {}, 'By origin'), ledger(model), model.sides === 2 && h('p.dim', {}, evidenceLine(meta.evidence))),
-        h(
-          'div',
-          {},
-          h('h3', {}, 'Recordings'),
-          ...meta.recordings.map((/** @type {any} */ r, /** @type {number} */ i) =>
-            h(
-              'p',
-              {},
-              model.sides === 2 && h('b', {}, i ? 'head ' : 'base '),
-              r.name && `${r.name} – `,
-              r.command,
-              h('br'),
-              h('span.dim', {}, recordingLine(r)),
-              h('br'),
-              h('span.dim', {}, machineLine(r)),
-            ),
-          ),
-        ),
-      ),
-    ),
+    more,
   );
+  const complete = () => {
+    Object.assign(heading, { title, textContent: title });
+    more.append(details(model));
+  };
+  return { element, complete };
 }
 
 /** What an entry of the legend means. @type {Record<string, string>} */

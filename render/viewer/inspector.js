@@ -185,6 +185,10 @@ function provenance(model, f, node) {
   ];
 }
 
+/** What leaves out 0 by itself may still be chance among so many functions. @param {number} low @param {number} high */
+export const leavesOutZero = (low, high) => low > 0 || high < 0;
+export const ASKS_FOR_MORE = 'not proven: the test over all functions asks for more than this interval alone';
+
 /** What is proven of a frame. @param {Model} model @param {import('./symbols.js').Func} f @param {number} node */
 function verdictOf(model, f, node) {
   if (!model.shownMetric.tested)
@@ -192,6 +196,8 @@ function verdictOf(model, f, node) {
   const { unit } = model;
   const state = model.stateOf(node);
   const range = model.intervalOf(node);
+  const short = state === 'unproven' && range && leavesOutZero(range[0], range[1]);
+  const words = short ? ASKS_FOR_MORE : STATE_WORDS[/** @type {keyof STATE_WORDS} */ (state)];
   const other = model.functions[f.movedTo];
   const detectable = f.total?.detectable;
   const placed = f.code === SAME_CODE && (state === 'more' || state === 'less');
@@ -199,7 +205,7 @@ function verdictOf(model, f, node) {
     h(
       'p.state',
       {},
-      h(`span.badge.${state}`, {}, STATE_WORDS[/** @type {keyof STATE_WORDS} */ (state)]),
+      h(`span.badge.${state}`, {}, words),
       CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}${placed ? ', other placement or callers' : ''}`),
     ),
     other && h('p.dim', {}, 'Also called ', h('bdi', {}, other.name), ' on the other side.'),

@@ -10,6 +10,7 @@ const MOST_LETTERS = 4096;
 /** No letter is narrower, px. */
 const NARROWEST = 2;
 const LEAF = '…::';
+const MORE = '…';
 
 export class Labels {
   /** @param {CanvasRenderingContext2D} context */
@@ -17,6 +18,8 @@ export class Labels {
     this.context = context;
     /** @type {Map<string, [string, number][]>} forms of a name with their widths */ this.forms = new Map();
     this.advances = new Float64Array(128);
+    this.markWidth = 0;
+    /** @type {Map<string, number>} widths of signs */ this.signs = new Map();
     this.ready = false;
   }
 
@@ -43,6 +46,18 @@ export class Labels {
     return sum;
   }
 
+  /** How many letters of a text have room, with a mark that there are more. @param {string} text @param {number} room */
+  lettersIn(text, room) {
+    let left = room - (this.markWidth ||= this.width(MORE));
+    let count = 0;
+    for (const letter of text) {
+      left -= this.width(letter);
+      if (left < 0) break;
+      count += letter.length;
+    }
+    return count;
+  }
+
   /** Forms of a name but the whole. @param {string} name @returns {[string, number][]} */
   formsOf(name) {
     let forms = this.forms.get(name);
@@ -64,9 +79,19 @@ export class Labels {
     if (plain.length * NARROWEST <= room && plain.length <= LONGEST && this.width(plain) <= room) return plain;
     const forms = this.formsOf(name);
     for (const [form, width] of forms) if (width <= room) return form;
-    const [form, width] = forms[forms.length - 1];
+    const [form] = forms[forms.length - 1];
     const leaf = form.startsWith(LEAF) ? form.slice(LEAF.length) : form;
-    const letters = Math.floor((form.length * room) / width) - 1;
-    return letters < 2 ? '' : letters < leaf.length ? `${leaf.slice(0, letters)}…` : leaf;
+    if (leaf !== form && this.width(leaf) <= room) return leaf;
+    const letters = this.lettersIn(leaf, room);
+    return letters < 2 ? '' : leaf.slice(0, letters) + MORE;
+  }
+
+  /** The same behind a sign, which stays where the name has no room. @param {string} sign @param {string} name @param {number} room */
+  fitSigned(sign, name, room) {
+    this.prepare();
+    let width = this.signs.get(sign);
+    if (width === undefined) this.signs.set(sign, (width = this.width(`${sign} `)));
+    const text = this.fit(name, room - width);
+    return text ? `${sign} ${text}` : sign;
   }
 }

@@ -5,14 +5,15 @@ import { around, inverted, outermost } from './lazy.js';
 import { countRemoved, depthBelow, removedWidths, sideOf, walkWide } from './layout.js';
 import { matchAll, patternOf } from './pattern.js';
 import { nodeAt } from './state.js';
-import { hashOf, STATES } from './symbols.js';
-import { withoutSystem } from './system.js';
-import { covered, filteredSelf, functionSums } from './tree.js';
+import { hashOf, provenIn, STATES } from './symbols.js';
+import { splicerOf } from './system.js';
+import { covered, filteredSelf, functionSums, hasCaller, largestChange, placesByFunction } from './tree.js';
 
-const PROVEN = ['more', 'less', 'new', 'gone'];
 /** Below this part of the width nothing is looked for in a tree that is made while it is looked at. */
 const LEAST_PART = 1 / 4000;
 const MOST_NODES = 20000;
+/** Trees of fewer nodes are made anew at once. */
+const LARGE = 200000;
 
 /** @typedef {import('./decode.js').Tree} Tree */
 /** @typedef {import('./layout.js').AnyTree} AnyTree */
@@ -53,6 +54,7 @@ export class Model {
     /** @type {Map<string, Func>|null} */ this.byHash = null;
     this.deepest = 0;
     this.found = { sum: [0, 0], nodes: /** @type {number[]} */ ([]) };
+    /** @type {{from: any[], splicer: ReturnType<typeof splicerOf>}|null} the call tree that is being made */ this.coming = null;
   }
 
   /** Threads by name, over both sides. */
@@ -99,11 +101,9 @@ export class Model {
 
   /** Recomputes what a change of state touches, and no more. @param {State} state */
   update(state) {
-    const { page } = this;
-    const { system, thread, range, callers, callees } = state;
+    const { callers, callees } = state;
     this.metric = this.metricOf(state);
-    const samples = this.needsSamples(state) ? page.samples : null;
-    if (this.isNew('calls', system, thread, range, this.metric, samples, this.timelines)) this.rebuild(state);
+    if (this.isNew('calls', ...this.sourcesOf(state))) this.rebuild(state);
     if (this.isNew('tree', this.callTree, state.inverted, callers, callees)) this.turn(state);
     this.draws(state);
     this.zoom = nodeAt(this.tree, this.functions, state.zoom);
@@ -117,30 +117,56 @@ export class Model {
 
   /** Whether something was last made from other things than these. @param {string} what @param {...any} from */
   isNew(what, ...from) {
-    const before = this.madeFrom.get(what);
-    if (before && before.every((value, i) => value === from[i])) return false;
+    if (same(this.madeFrom.get(what), from)) return false;
     this.madeFrom.set(what, from);
     return true;
   }
 
-  /** The call tree under the filters. @param {State} state */
-  rebuild(state) {
-    let { tree } = this.page;
+  /** What the call tree is made from. @param {State} state */
+  sourcesOf(state) {
+    const samples = this.needsSamples(state) ? this.page.samples : null;
+    return [state.system, state.thread, state.range, this.metricOf(state), samples, this.timelines];
+  }
+
+  /** What takes long before a state can be shown, to be done step by step; null: nothing does. @param {State} state */
+  ahead(state) {
+    const from = this.sourcesOf(state);
+    if (!same(this.coming?.from, from)) this.coming = null;
+    if (state.system === 'show' || this.page.tree.count < LARGE || same(this.madeFrom.get('calls'), from)) return null;
+    return this.splicing(state, from);
+  }
+
+  /** The system frames' removal, as far as it has come. @param {State} state @param {any[]} from */
+  splicing(state, from) {
+    if (!same(this.coming?.from, from))
+      this.coming = {
+        from,
+        splicer: splicerOf(this.filteredTree(state), this.functions, state.system === 'fold' ? 'fold' : 'hide'),
+      };
+    return this.coming && this.coming.splicer;
+  }
+
+  /** The page's tree under the filters. @param {State} state */
+  filteredTree(state) {
+    const { tree } = this.page;
     const ids = state.thread ? this.threadNames().get(state.thread) : null;
     const hasTimes = this.meta.recordings.every((/** @type {any} */ r) => r.hasTimeline);
     const range = hasTimes ? state.range : null;
-    if (ids || range || this.metric !== this.testedMetric()) {
-      const keepThread = ids ? (/** @type {number} */ side, /** @type {number} */ thread) => ids[side].has(thread) : undefined;
-      const filters = { keepThread, range, metric: this.metric };
-      tree = tree.withSelf(filteredSelf(tree, this.page.samples, this.timelines, filters));
-    }
-    this.hidden = [0, 0];
-    this.shownBefore = [tree.total[0][0], tree.total[1][0]];
-    if (state.system !== 'show') {
-      const spliced = withoutSystem(tree, this.functions, state.system === 'fold' ? 'fold' : 'hide');
-      tree = spliced.tree;
-      this.hidden = spliced.hidden;
-    }
+    const metric = this.metricOf(state);
+    if (!ids && !range && metric === this.testedMetric()) return tree;
+    const keepThread = ids ? (/** @type {number} */ side, /** @type {number} */ thread) => ids[side].has(thread) : undefined;
+    return tree.withSelf(filteredSelf(tree, this.page.samples, this.timelines, { keepThread, range, metric }));
+  }
+
+  /** The call tree that is shown. @param {State} state */
+  rebuild(state) {
+    const splicer = state.system === 'show' ? null : this.splicing(state, this.sourcesOf(state));
+    const whole = splicer ? splicer.tree : this.filteredTree(state);
+    splicer?.run();
+    this.coming = null;
+    const { tree, hidden } = splicer ? splicer.result() : { tree: whole, hidden: [0, 0] };
+    this.hidden = hidden;
+    this.shownBefore = [whole.total[0][0], whole.total[1][0]];
     this.callTree = tree;
     this.sumsMade = null;
     this.placesMade = null;
@@ -197,18 +223,8 @@ export class Model {
    */
   provenChanges() {
     if (this.sides === 1) return [];
-    const own = this.provenIn('self');
-    return own.length ? own : this.provenIn('total');
-  }
-
-  /** @param {'self'|'total'} part */
-  provenIn(part) {
-    const out = [];
-    for (const f of this.functions) {
-      const e = f[part];
-      if (e && PROVEN.includes(e.state)) out.push({ f, e, own: part === 'self' });
-    }
-    return out.sort((a, b) => Math.abs(b.e.delta) - Math.abs(a.e.delta));
+    const own = provenIn(this.functions, 'self');
+    return own.length ? own : provenIn(this.functions, 'total');
   }
 
   /** Scaled totals [base, head] of what is shown. */
@@ -267,20 +283,12 @@ export class Model {
       if (state === 2 || state === 3) most = Math.max(most, Math.abs(this.pointsOf(node)));
     };
     // Around a function a frame keeps the colour that it has in the call tree.
-    if (tree.isLazy && /** @type {import('./lazy.js').LazyTree} */ (tree).around) return this.largestOfCalls();
+    if (tree.isLazy && /** @type {import('./lazy.js').LazyTree} */ (tree).around)
+      return Math.max(most, (100 * largestChange(this.callTree, this.factor)) / this.scaleTotal());
     // Of callers only the functions themselves were tested.
     if (tree.isLazy) for (let i = tree.first(0); i >= 0; i = tree.next(i)) see(i);
     else for (let i = 1; i < this.callTree.count; i++) see(i);
     return most;
-  }
-
-  /** The largest proven difference of the call tree, in points of what is drawn. */
-  largestOfCalls() {
-    const { count, state, total } = this.callTree;
-    let most = 0;
-    for (let i = 1; i < count; i++)
-      if (state[i] === 2 || state[i] === 3) most = Math.max(most, Math.abs(total[1][i] * this.factor - total[0][i]));
-    return Math.max(0.5, (100 * most) / this.scaleTotal());
   }
 
   /** @param {State} state */
@@ -384,19 +392,7 @@ export class Model {
   }
 }
 
-/** @param {Tree} tree @param {number} node @param {Uint8Array} hits by function */
-function hasCaller(tree, node, hits) {
-  for (let at = tree.parent[node]; at > 0; at = tree.parent[at]) if (hits[tree.func[at]]) return true;
-  return false;
-}
-
-/** The nodes of each function. @param {Tree} tree @param {number} functionCount */
-function placesByFunction(tree, functionCount) {
-  const { func, count } = tree;
-  const starts = new Int32Array(functionCount + 2);
-  for (let i = 1; i < count; i++) starts[func[i] + 2]++;
-  for (let f = 1; f < starts.length; f++) starts[f] += starts[f - 1];
-  const nodes = new Int32Array(Math.max(0, count - 1));
-  for (let i = 1; i < count; i++) nodes[starts[func[i] + 1]++] = i;
-  return { starts, nodes };
+/** @param {any[]|undefined} before @param {any[]} now */
+function same(before, now) {
+  return !!before && before.every((value, i) => value === now[i]);
 }

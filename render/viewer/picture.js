@@ -69,17 +69,17 @@ export class Picture {
     const { model, colours, state } = this.app;
     const { tree } = model;
     const { tested } = model.shownMetric;
-    const textures = tested && state.colour === 'diff';
+    const texture = (/** @type {number} */ node) => {
+      const proven = STATES[tree.state[node]];
+      return proven === 'new' || proven === 'gone' ? proven : '';
+    };
     return {
       tree,
       width: model.width,
       widths: model.widths,
       zoom: model.zoom,
       colour: colours.painter(tree, tested, (node) => model.pointsOf(node)),
-      texture: (node) => {
-        const proven = textures ? STATES[tree.state[node]] : '';
-        return proven === 'new' || proven === 'gone' ? proven : '';
-      },
+      texture: tested && model.sides === 2 && state.colour === 'diff' ? texture : null,
       name: (node) => (node ? model.nameOf(node) : rootName(this.app)),
       matches: model.matches,
     };

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rows of boxes as pixels. A row is one line of pixels that is drawn over its height: thousands of boxes cost a fraction of what the
-// canvas takes to fill as many rectangles.
+// canvas takes to fill as many rectangles. Places are whole numbers of 1/256 pixel: a page is drawn before the browser has compiled
+// anything, and until then each fraction that is computed is an object to be thrown away.
+
+/** How many parts a pixel has. */
+export const PARTS = 256;
+/** Runs up to this long are filled pixel by pixel. */
+const SHORT = 24;
+const OPAQUE = 255 << 24;
 
 /** @param {number[]} c @returns {number} as a pixel stands in memory */
 export function packed([r, g, b]) {
@@ -12,15 +19,16 @@ export function unpacked(pixel) {
   return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];
 }
 
-/** @param {number} under @param {number} over as pixels @param {number} part of `over`, from 0 to 1 */
+/** @param {number} under @param {number} over as pixels @param {number} part how much of `over`, of PARTS */
 export function blend(under, over, part) {
-  const r = (under & 255) + ((over & 255) - (under & 255)) * part;
-  const g = ((under >> 8) & 255) + (((over >> 8) & 255) - ((under >> 8) & 255)) * part;
-  const b = ((under >> 16) & 255) + (((over >> 16) & 255) - ((under >> 16) & 255)) * part;
-  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  const rest = PARTS - part;
+  const r = ((under & 255) * rest + (over & 255) * part) >> 8;
+  const g = (((under >> 8) & 255) * rest + ((over >> 8) & 255) * part) >> 8;
+  const b = (((under >> 16) & 255) * rest + ((over >> 16) & 255) * part) >> 8;
+  return ((b << 16) | (g << 8) | r | OPAQUE) >>> 0;
 }
 
-/** The rows of a picture: a line for the body of each, and one for its upper and lower rim where boxes are framed. */
+/** The rows of a picture: a line for the body of each, and behind all of them one for its upper and lower rim where boxes are framed. */
 export class Pixels {
   constructor() {
     this.width = 0;
@@ -46,40 +54,45 @@ export class Pixels {
     this.lines.fill(paper);
   }
 
-  /** Paints from one edge to the other. @param {number} row @param {number} from @param {number} to @param {number} colour as a pixel */
-  fill(row, from, to, colour) {
-    this.line(row * this.width, from, to, colour);
-    if (this.framed) this.line((this.rows + row) * this.width, from, to, colour);
+  /** When all is painted and nothing framed yet: rims look as the bodies do. */
+  rims() {
+    this.lines.copyWithin(this.rows * this.width, 0, this.rows * this.width);
   }
 
-  /** Draws a frame. @param {number} row @param {number} from @param {number} to @param {number} colour @param {number} thick */
+  /** Draws a frame. @param {number} row @param {number} from @param {number} to in parts of a pixel @param {number} colour @param {number} thick in pixels */
   frame(row, from, to, colour, thick) {
-    from = Math.round(from);
-    to = Math.max(from + 1, Math.round(to));
-    this.line((this.rows + row) * this.width, from, to, colour);
-    this.line(row * this.width, from, Math.min(to, from + thick), colour);
-    this.line(row * this.width, Math.max(from, to - thick), to, colour);
+    const first = (from + PARTS / 2) & -PARTS;
+    const last = Math.max(first + PARTS, (to + PARTS / 2) & -PARTS);
+    this.fill(this.rows + row, first, last, colour);
+    this.fill(row, first, Math.min(last, first + thick * PARTS), colour);
+    this.fill(row, Math.max(first, last - thick * PARTS), last, colour);
   }
 
-  /** A pixel that is covered in part is mixed. @param {number} start @param {number} from @param {number} to @param {number} colour */
-  line(start, from, to, colour) {
+  /**
+   * Paints from one edge to the other; a pixel that is covered in part is mixed.
+   * @param {number} row @param {number} from @param {number} to in parts of a pixel @param {number} colour as a pixel
+   */
+  fill(row, from, to, colour) {
     const { lines, width } = this;
+    const start = row * width;
     if (from < 0) from = 0;
-    if (to > width) to = width;
+    if (to > width * PARTS) to = width * PARTS;
     if (to <= from) return;
-    const first = Math.floor(from);
-    const last = Math.floor(to);
-    if (first === last) {
-      lines[start + first] = blend(lines[start + first], colour, to - from);
+    let at = start + (from >> 8);
+    const behind = start + (to >> 8);
+    if (at === behind) {
+      lines[at] = blend(lines[at], colour, to - from);
       return;
     }
-    let at = start + first;
-    if (from > first) {
-      lines[at] = blend(lines[at], colour, first + 1 - from);
+    const before = from & (PARTS - 1);
+    const after = to & (PARTS - 1);
+    if (before) {
+      lines[at] = blend(lines[at], colour, PARTS - before);
       at++;
     }
-    for (const behind = start + last; at < behind; at++) lines[at] = colour;
-    if (to > last) lines[at] = blend(lines[at], colour, to - last);
+    if (behind - at > SHORT) lines.fill(colour, at, behind);
+    else for (; at < behind; at++) lines[at] = colour;
+    if (after) lines[behind] = blend(lines[behind], colour, after);
   }
 
   /**

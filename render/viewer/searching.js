@@ -17,6 +17,12 @@ export class Searching {
     this.app = app;
     /** How long the last search took, ms. */ this.took = 0;
     /** @type {any} */ this.timer = 0;
+    this.apart();
+  }
+
+  /** The field and what stands beside it. */
+  make() {
+    const { app } = this;
     this.field = h('input', {
       type: 'search',
       placeholder: 'search  (/)',
@@ -28,8 +34,7 @@ export class Searching {
       onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === 'Enter' && this.now(),
     });
     this.found = h('span.matches');
-    this.element = h('span.search', {}, this.found, this.field);
-    this.apart();
+    return h('span.search', {}, this.found, this.field);
   }
 
   /** Searches that may take long. */

@@ -5,6 +5,8 @@ import { Columns } from './block.js';
 
 export const ORIGINS = ['unknown', 'user', 'library', 'system'];
 export const STATES = ['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'];
+/** Numbers of the states that are proven changes of a function in its place. */
+const PROVEN = new Set(['more', 'less', 'new', 'gone'].map((state) => STATES.indexOf(state)));
 export const TIERS = ['exact', 'canonical', 'file and name', 'moved', 'one-sided'];
 
 /**
@@ -46,30 +48,43 @@ class Estimates {
   }
 }
 
-class Symbols {
-  /** @param {Uint8Array} bytes @param {number} sides */
-  constructor(bytes, sides) {
-    const columns = new Columns(bytes);
-    const count = columns.varint();
+/** What the first picture does not ask for. */
+class Details {
+  /** @param {Columns} columns @param {number} count @param {number} sides */
+  constructor(columns, count, sides) {
     const numbers = () => columns.numbers(new Int32Array(count));
-    this.count = count;
-    this.name = numbers();
     this.module = numbers();
     this.file = numbers();
     this.key = numbers();
     this.line = numbers();
     this.rule = numbers();
+    this.rank = numbers();
+    this.movedTo = sides === 2 ? numbers() : null;
+  }
+}
+
+class Symbols {
+  /** @param {Uint8Array} bytes @param {number} sides */
+  constructor(bytes, sides) {
+    const columns = new Columns(bytes);
+    const count = columns.varint();
+    this.count = count;
     this.origin = columns.raw(count);
     this.source = columns.raw(count);
     this.code = columns.raw(count);
-    this.rank = numbers();
     this.self = sides === 2 ? new Estimates(columns, count) : null;
     this.total = sides === 2 ? new Estimates(columns, count) : null;
     this.tier = sides === 2 ? columns.raw(count) : null;
-    this.movedTo = sides === 2 ? numbers() : null;
+    this.name = columns.numbers(new Int32Array(count));
     const texts = columns.varint();
-    this.texts = texts ? columns.text().split('\0') : [];
+    this.texts = texts ? columns.text(columns.varint()).split('\0') : [];
     if (this.texts.length !== texts) throw new Error("the page's names are cut off");
+    /** @type {Details|null} */ this.read = null;
+    this.readDetails = () => new Details(columns, count, sides);
+  }
+
+  get details() {
+    return (this.read ||= this.readDetails());
   }
 }
 
@@ -84,17 +99,17 @@ export class Func {
     return this.table.texts[this.table.name[this.id]];
   }
   get module() {
-    return this.table.texts[this.table.module[this.id]];
+    return this.table.texts[this.table.details.module[this.id]];
   }
   get file() {
-    return this.table.texts[this.table.file[this.id]];
+    return this.table.texts[this.table.details.file[this.id]];
   }
   get line() {
-    return this.table.line[this.id];
+    return this.table.details.line[this.id];
   }
   /** What it is recognised by, in every report. */
   get key() {
-    const key = this.table.key[this.id];
+    const key = this.table.details.key[this.id];
     return key ? this.table.texts[key - 1] : `${this.name}\`${this.module}`;
   }
   /** Index of ORIGINS. */
@@ -102,7 +117,7 @@ export class Func {
     return this.table.origin[this.id];
   }
   get rule() {
-    return this.table.rule[this.id];
+    return this.table.details.rule[this.id];
   }
   get source() {
     return this.table.source[this.id];
@@ -113,7 +128,7 @@ export class Func {
   }
   /** Its place in the shared order of siblings. */
   get rank() {
-    return this.table.rank[this.id];
+    return this.table.details.rank[this.id];
   }
   get self() {
     return this.table.self?.of(this.id);
@@ -126,8 +141,24 @@ export class Func {
   }
   /** Id of the function at the other end of a move; -1 for none. */
   get movedTo() {
-    return this.table.movedTo ? this.table.movedTo[this.id] - 1 : -1;
+    const { movedTo } = this.table.details;
+    return movedTo ? movedTo[this.id] - 1 : -1;
   }
+}
+
+/**
+ * Functions whose change is proven, the largest first: in themselves, or with what they call.
+ * @param {Func[]} functions @param {'self'|'total'} part @returns {{f: Func, e: Estimate, own: boolean}[]}
+ */
+export function provenIn(functions, part) {
+  const states = functions[0]?.table?.[part]?.state || functions.map((f) => STATES.indexOf(f[part]?.state || ''));
+  const out = [];
+  for (let id = 0; id < functions.length; id++) {
+    if (!PROVEN.has(states[id])) continue;
+    const f = functions[id];
+    out.push({ f, e: /** @type {Estimate} */ (f[part]), own: part === 'self' });
+  }
+  return out.sort((a, b) => Math.abs(b.e.delta) - Math.abs(a.e.delta));
 }
 
 /** The origins of all functions, by id. @param {Func[]} functions @returns {ArrayLike<number>} */
@@ -137,7 +168,7 @@ export function originsOf(functions) {
 
 /** The places of all functions in the shared order, by id. @param {Func[]} functions @returns {ArrayLike<number>} */
 export function ranksOf(functions) {
-  return functions[0]?.table?.rank || functions.map((f) => f.rank);
+  return functions[0]?.table?.details.rank || functions.map((f) => f.rank);
 }
 
 /** @param {Uint8Array} bytes @param {number} sides @returns {Func[]} */

@@ -2,7 +2,7 @@
 // The system-calls toggle: the call tree without the frames of the kernel and the low-level runtime. Most of a tree is taken over as
 // it is, in one pass; only where a system frame stands between others are the frames below it joined with those beside it.
 
-import { linkTree, sumTree, Tree } from './decode.js';
+import { linkTree, Tree } from './decode.js';
 import { originsOf, ranksOf } from './symbols.js';
 
 /** @typedef {import('./symbols.js').Func} Func */
@@ -11,18 +11,21 @@ const SYSTEM = 3;
 const UNPROVEN = 1;
 /** More siblings than these are sorted the usual way. */
 const MANY = 30;
+/** Steps between two looks at the clock. */
+const LOOK_EVERY = 256;
+/** Ranks stand before nodes in what is sorted then. */
+const RANKS = 2 ** 31;
 /** Of a subtree: it holds other frames than system ones. */
 const OTHERS = 1;
-/** Of a subtree: a system frame in it has others below it. */
-const BETWEEN = 2;
+/** Of a frame: a system frame right below it has others below itself. */
+const SPLICED = 2;
 
-/** What lies in each subtree below its root. @param {Tree} tree @param {Uint8Array} isSystem by function */
+/** What lies below each frame. @param {Tree} tree @param {Uint8Array} isSystem by function */
 function contentsOf({ count, func, parent }, isSystem) {
   const out = new Uint8Array(count);
   for (let i = count - 1; i > 0; i--) {
-    if (!isSystem[func[i]]) out[i] |= OTHERS;
-    else if (out[i] & OTHERS) out[i] |= BETWEEN;
-    out[parent[i]] |= out[i];
+    if (!isSystem[func[i]]) out[parent[i]] |= OTHERS;
+    else if (out[i] & OTHERS) out[parent[i]] |= OTHERS | SPLICED;
   }
   return out;
 }
@@ -43,6 +46,16 @@ class Splicer {
     this.flags = new Uint8Array(tree.count);
     this.self = [new Float64Array(tree.count), new Float64Array(tree.count)];
     /** By depth: the frame that was written last. */ this.last = new Int32Array(65537);
+    /**
+     * What is left to do, the next thing last: frames to be joined, how many, and the level of the one that they become; or frames to
+     * be taken, as the first, the one behind the last, 0, and how much deeper they come to stand.
+     * @type {number[]}
+     */
+    this.open = [];
+    /** How much of it; to shorten the array itself takes longer than the rest. */ this.left = 0;
+    /** The frames below those that are joined. @type {number[]} */ this.kids = [];
+    this.kidCount = 0;
+    this.later(0, tree.count, 0);
   }
 
   /** Where the time of a system frame goes. @param {number} base @param {number} head @param {number} caller */
@@ -52,22 +65,25 @@ class Splicer {
     to1[this.fold ? caller : 1] += head;
   }
 
-  /** A subtree in which system frames have nothing but system frames below them. @param {number} top @param {number} level */
-  take(top, level) {
-    const { tree, isSystem, last, func, depth, state, flags } = this;
+  /**
+   * Frames that stay as they are, without system frames that have none but such below them; up to one that is more than that.
+   * @param {number} from @param {number} behind @param {number} shift
+   */
+  take(from, behind, shift) {
+    const { tree, isSystem, contents, last, func, depth, state, flags } = this;
     const [total0, total1] = tree.total;
     const [from0, from1] = tree.self;
     const [self0, self1] = this.self;
-    const behind = tree.end[top];
-    const shift = level - tree.depth[top];
     let at = this.count;
-    for (let node = top; node < behind;) {
+    let node = from;
+    while (node < behind) {
       const own = tree.depth[node] + shift;
-      if (node !== top && isSystem[tree.func[node]]) {
+      if (isSystem[tree.func[node]]) {
         this.put(total0[node], total1[node], last[own - 1]);
         node = tree.end[node];
         continue;
       }
+      if (contents[node] & SPLICED) break;
       func[at] = tree.func[node];
       depth[at] = own;
       state[at] = tree.state[node];
@@ -78,93 +94,121 @@ class Splicer {
       node++;
     }
     this.count = at;
+    if (node === behind) return;
+    if (tree.end[node] < behind) this.later(tree.end[node], behind, shift);
+    this.open[this.left++] = node;
+    this.open[this.left++] = 1;
+    this.open[this.left++] = tree.depth[node] + shift;
   }
 
-  /** One frame for several of the same function. @param {ArrayLike<number>} nodes @param {number} level */
-  join(nodes, level) {
-    const { tree } = this;
+  /** @param {number} from @param {number} behind @param {number} shift */
+  later(from, behind, shift) {
+    const { open } = this;
+    open[this.left++] = from;
+    open[this.left++] = behind;
+    open[this.left++] = 0;
+    open[this.left++] = shift;
+  }
+
+  /** One frame for several of the same function: the last that are open. @param {number} first their place @param {number} level */
+  join(first, level) {
+    const { tree, open, self } = this;
     const at = this.count++;
     this.last[level] = at;
-    this.func[at] = tree.func[nodes[0]];
+    this.func[at] = tree.func[open[first]];
     this.depth[at] = level;
-    this.flags[at] = tree.flags[nodes[0]];
-    this.state[at] = tree.state[nodes[0]];
-    for (let i = 0; i < nodes.length; i++) {
-      if (tree.state[nodes[i]] !== this.state[at]) this.state[at] = UNPROVEN;
-      this.self[0][at] += tree.self[0][nodes[i]];
-      this.self[1][at] += tree.self[1][nodes[i]];
+    this.flags[at] = tree.flags[open[first]];
+    this.state[at] = tree.state[open[first]];
+    for (let i = first; i < this.left; i++) {
+      if (tree.state[open[i]] !== this.state[at]) this.state[at] = UNPROVEN;
+      self[0][at] += tree.self[0][open[i]];
+      self[1][at] += tree.self[1][open[i]];
     }
     return at;
   }
 
-  /** The frames below one, also behind system frames; these give their own time to where it goes. @param {number} top @param {number} at @param {number[]} out */
-  below(top, at, out) {
-    const { tree, isSystem, contents } = this;
-    const open = [top];
-    for (let node = open.pop(); node !== undefined; node = open.pop()) {
-      const behind = tree.end[node];
-      for (let child = node + 1; child < behind; child = tree.end[child]) {
-        if (!isSystem[tree.func[child]]) out.push(child);
-        else if (contents[child] & OTHERS) {
-          this.put(tree.self[0][child], tree.self[1][child], at);
-          open.push(child);
-        } else this.put(tree.total[0][child], tree.total[1][child], at);
+  /** The frames below one, also behind system frames; these give their own time to where it goes. @param {number} top @param {number} at */
+  below(top, at) {
+    const { tree, isSystem, contents, kids } = this;
+    const behind = tree.end[top];
+    for (let node = top + 1; node < behind;) {
+      if (!isSystem[tree.func[node]]) {
+        kids[this.kidCount++] = node;
+        node = tree.end[node];
+      } else if (contents[node] & OTHERS) {
+        this.put(tree.self[0][node], tree.self[1][node], at);
+        node++;
+      } else {
+        this.put(tree.total[0][node], tree.total[1][node], at);
+        node = tree.end[node];
       }
     }
   }
 
-  /** In the shared order of siblings. They are few, and mostly in order. @param {number[]} nodes */
-  sort(nodes) {
-    const { ranks } = this;
+  /** Frames in the shared order of siblings. They are few, and mostly in order. */
+  sort() {
+    const { ranks, kids, kidCount } = this;
     const { func } = this.tree;
-    const before = (/** @type {number} */ a, /** @type {number} */ b) => ranks[func[a]] - ranks[func[b]] || a - b;
-    if (nodes.length > MANY) {
-      nodes.sort(before);
+    if (kidCount > MANY) {
+      const keys = new Float64Array(kidCount);
+      for (let i = 0; i < kidCount; i++) keys[i] = ranks[func[kids[i]]] * RANKS + kids[i];
+      keys.sort();
+      for (let i = 0; i < kidCount; i++) kids[i] = keys[i] % RANKS;
       return;
     }
-    for (let i = 1; i < nodes.length; i++) {
-      const node = nodes[i];
+    for (let i = 1; i < kidCount; i++) {
+      const node = kids[i];
+      const rank = ranks[func[node]];
       let to = i;
-      for (; to > 0 && before(nodes[to - 1], node) > 0; to--) nodes[to] = nodes[to - 1];
-      nodes[to] = node;
+      for (; to > 0 && ranks[func[kids[to - 1]]] > rank; to--) kids[to] = kids[to - 1];
+      kids[to] = node;
     }
   }
 
-  /** What is open lies on one stack: frames to be joined, how many, and their level. */
-  splice() {
-    const open = [0, 1, 0];
-    while (open.length) {
-      const level = /** @type {number} */ (open.pop());
-      const many = /** @type {number} */ (open.pop());
-      const first = open[open.length - many];
-      if (many === 1 && !(this.contents[first] & BETWEEN)) {
-        open.pop();
-        this.take(first, level);
-        continue;
+  /** Goes on with the work for as long as it may. @param {number} [ms] @returns {boolean} whether all is done */
+  run(ms = Infinity) {
+    const { open } = this;
+    const end = performance.now() + ms;
+    for (let step = 1; this.left; step++) {
+      if (step % LOOK_EVERY === 0 && performance.now() > end) return false;
+      const level = open[--this.left];
+      const many = open[--this.left];
+      const first = this.left - (many || 2);
+      if (many) {
+        const at = this.join(first, level);
+        for (let i = first; i < this.left; i++) this.below(open[i], at);
+        this.left = first;
+        this.push(level + 1);
+      } else {
+        this.left = first;
+        this.take(open[first], open[first + 1], level);
       }
-      const nodes = open.splice(open.length - many, many);
-      const at = this.join(nodes, level);
-      /** @type {number[]} */ const kids = [];
-      for (const node of nodes) this.below(node, at, kids);
-      this.sort(kids);
-      this.push(open, kids, level + 1);
     }
+    return true;
   }
 
-  /** The last one first, those of the same function together. @param {number[]} open @param {number[]} kids @param {number} level */
-  push(open, kids, level) {
-    const { func } = this.tree;
-    for (let to = kids.length; to > 0;) {
+  /** The frames below are to be looked at next: those of the same function together. @param {number} level */
+  push(level) {
+    const { open, kids } = this;
+    const { func, end, depth } = this.tree;
+    this.sort();
+    for (let to = this.kidCount; to > 0;) {
       let from = to - 1;
       while (from > 0 && func[kids[from - 1]] === func[kids[from]]) from--;
-      for (let i = from; i < to; i++) open.push(kids[i]);
-      open.push(to - from, level);
+      if (to - from === 1) this.later(kids[from], end[kids[from]], level - depth[kids[from]]);
+      else {
+        for (let i = from; i < to; i++) open[this.left++] = kids[i];
+        open[this.left++] = to - from;
+        open[this.left++] = level;
+      }
       to = from;
     }
+    this.kidCount = 0;
   }
 
-  finish() {
-    const { count } = this;
+  /** When all is done: the tree without system frames, and the time left out, per side. */
+  result() {
+    const { count, hidden } = this;
     const tree = Object.assign(new Tree(0), {
       count,
       func: this.func.subarray(0, count),
@@ -177,21 +221,28 @@ class Splicer {
       total: [new Float64Array(count), new Float64Array(count)],
     });
     linkTree(tree);
-    sumTree(tree);
-    return tree;
+    return { tree, hidden };
   }
 }
 
 /**
- * Hides system frames. 'hide': leafward runs of them disappear with their time, those between other frames are spliced out and their
- * children join the parent. 'fold': the frames disappear, their time becomes the caller's own.
+ * Hides system frames, in steps. 'hide': leafward runs of them disappear with their time, those between other frames are spliced out and
+ * their children join the parent. 'fold': the frames disappear, their time becomes the caller's own.
+ * @param {Tree} tree @param {Func[]} functions @param {'hide'|'fold'} mode
+ * @returns {Splicer|null} null: there are none
+ */
+export function splicerOf(tree, functions, mode) {
+  const isSystem = Uint8Array.from(originsOf(functions), (origin) => (origin === SYSTEM ? 1 : 0));
+  return isSystem.includes(1) ? new Splicer(tree, functions, isSystem, mode === 'fold') : null;
+}
+
+/**
+ * The same at once.
  * @param {Tree} tree @param {Func[]} functions @param {'hide'|'fold'} mode
  * @returns {{tree: Tree, hidden: number[]}} hidden: time left out, per side
  */
 export function withoutSystem(tree, functions, mode) {
-  const isSystem = Uint8Array.from(originsOf(functions), (origin) => (origin === SYSTEM ? 1 : 0));
-  if (!isSystem.includes(1)) return { tree, hidden: [0, 0] };
-  const splicer = new Splicer(tree, functions, isSystem, mode === 'fold');
-  splicer.splice();
-  return { tree: splicer.finish(), hidden: splicer.hidden };
+  const splicer = splicerOf(tree, functions, mode);
+  splicer?.run();
+  return splicer ? splicer.result() : { tree, hidden: [0, 0] };
 }

@@ -6,6 +6,9 @@
 /** @typedef {import('./decode.js').Samples} Samples */
 /** @typedef {import('./decode.js').Timeline} Timeline */
 
+const MORE = 2;
+const LESS = 3;
+
 /**
  * @typedef {object} Filters
  * @property {string} [thread] "side:id" keys joined, or "" for all; a thread's display name
@@ -91,4 +94,29 @@ export function covered(tree, hits, states, widths, top = 0) {
     i = end[i];
   }
   return { sum, nodes };
+}
+
+/** Whether a function that is found calls a node. @param {Tree} tree @param {number} node @param {Uint8Array} hits by function */
+export function hasCaller(tree, node, hits) {
+  for (let at = tree.parent[node]; at > 0; at = tree.parent[at]) if (hits[tree.func[at]]) return true;
+  return false;
+}
+
+/** The nodes of each function. @param {Tree} tree @param {number} functionCount */
+export function placesByFunction(tree, functionCount) {
+  const { func, count } = tree;
+  const starts = new Int32Array(functionCount + 2);
+  for (let i = 1; i < count; i++) starts[func[i] + 2]++;
+  for (let f = 1; f < starts.length; f++) starts[f] += starts[f - 1];
+  const nodes = new Int32Array(Math.max(0, count - 1));
+  for (let i = 1; i < count; i++) nodes[starts[func[i] + 1]++] = i;
+  return { starts, nodes };
+}
+
+/** The largest difference of a node that is proven to take more or less. @param {Tree} tree @param {number} factor head's values are multiplied with */
+export function largestChange({ count, state, total }, factor) {
+  let most = 0;
+  for (let i = 1; i < count; i++)
+    if (state[i] === MORE || state[i] === LESS) most = Math.max(most, Math.abs(total[1][i] * factor - total[0][i]));
+  return most;
 }

@@ -66,38 +66,44 @@ export function walk(view, painter) {
 }
 
 /**
- * A tree that is whole. One loop over its columns, since a page is drawn before the browser has compiled anything.
+ * A tree that is whole. One short loop over its columns, since a page is drawn before the browser has compiled anything, and while it
+ * compiles long loops it has less time for the rest.
  * @param {View} view @param {Float64Array} widths @param {Painter} painter @param {number} scale
  */
 function walkColumns({ tree, zoom, top, behind }, widths, painter, scale) {
-  const { depth, end } = /** @type {import('./decode.js').Tree} */ (tree);
+  const { depth, end, parent } = /** @type {import('./decode.js').Tree} */ (tree);
+  if (depth[zoom] >= behind) return;
   const last = end[zoom];
-  // By depth: where the next node begins, and the node behind its parent's subtree.
+  /** By depth: where the next node begins. */
   const lefts = new Float64Array(Math.max(behind, depth[zoom]) + 2);
-  const ends = new Int32Array(lefts.length).fill(last);
+  /** @param {number} first of narrow siblings; returns the node behind them */
+  const run = (first) => {
+    const level = depth[first];
+    const shown = level >= top;
+    const stop = end[parent[first]];
+    let node = first;
+    let weight = 0;
+    do {
+      weight += widths[node];
+      if (shown && widths[node]) painter.narrow(node, widths[node]);
+      node = end[node];
+    } while (node < stop && widths[node] * scale < 1 && (weight + widths[node]) * scale < WIDEST_RUN);
+    if (shown && weight) painter.merged(level, lefts[level], weight * scale, weight);
+    lefts[level] += weight * scale;
+    return node;
+  };
   for (let node = zoom; node < last;) {
+    const w = widths[node] * scale;
+    if (w < 1 && node !== zoom) {
+      node = run(node);
+      continue;
+    }
     const level = depth[node];
     const x = lefts[level];
-    const w = widths[node] * scale;
-    const shown = level >= top && level < behind;
-    if (w >= 1 || node === zoom) {
-      lefts[level] = x + w;
-      if (shown) painter.box(level, x, w, node);
-      lefts[level + 1] = x;
-      ends[level + 1] = end[node];
-      node = level + 1 < behind ? node + 1 : end[node];
-    } else if (w === 0) {
-      node = end[node];
-    } else {
-      let weight = 0;
-      do {
-        weight += widths[node];
-        if (shown && widths[node]) painter.narrow(node, widths[node]);
-        node = end[node];
-      } while (node < ends[level] && widths[node] * scale < 1 && (weight + widths[node]) * scale < WIDEST_RUN);
-      lefts[level] = x + weight * scale;
-      if (shown) painter.merged(level, x, weight * scale, weight);
-    }
+    lefts[level] = x + w;
+    lefts[level + 1] = x;
+    if (level >= top) painter.box(level, x, w, node);
+    node = level + 1 < behind ? node + 1 : end[node];
   }
 }
 

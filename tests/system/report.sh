@@ -26,6 +26,7 @@ run 0 kelvin report --folded b.folded perf.folded
 cmp -s b.folded a.folded || fail "--folded FILE PROFILE wrote something else"
 run 0 kelvin report - <perf.folded
 says stdout 'ksys_write'
+says_not stdout '[0-9] lost|whole stacks'
 [[ $(wc -L <stdout) -le 132 ]] || fail "lines of $(wc -L <stdout) columns"
 says_not stdout $'\033'
 run 0 kelvin report - --folded - <a.folded

@@ -48,10 +48,10 @@ test('counts have thousands', () => {
     [999, 'count', '999'],
     [1000, 'count', `1${NB}000`],
     [1234567, 'count', `1${NB}234${NB}567`],
-    [1500, 'bytes', '1.46 KiB'],
+    [1500, 'bytes', '1.50 kB'],
     [999, 'bytes', '999 B'],
-    [1023.9, 'bytes', '1.00 KiB'],
-    [3 * 2 ** 30, 'bytes', '3.00 GiB'],
+    [999.7, 'bytes', '1.00 kB'],
+    [3e9, 'bytes', '3.00 GB'],
     [1500, 'pages', `1${NB}500 pages`],
   ]);
 });

@@ -198,6 +198,15 @@ for (const mode of /** @type {const} */ (['hide', 'fold'])) {
   );
 }
 
+test('system calls that are hidden step by step come out as at once', () => {
+  const page = randomPage(3, { stacks: 5000 });
+  const splicer = system.splicerOf(page.tree, page.functions, 'hide');
+  let steps = 1;
+  while (!splicer.run(-1)) steps++;
+  assert.ok(steps > 3, `${steps} steps`);
+  assert.deepEqual(splicer.result(), system.withoutSystem(page.tree, page.functions, 'hide'));
+});
+
 property('hiding keeps the self time of every function that is no system function', (page) => {
   const before = trees.functionSums(page.tree, page.functions.length);
   const after = trees.functionSums(system.withoutSystem(page.tree, page.functions, 'hide').tree, page.functions.length);

@@ -19,7 +19,8 @@ static void times_have_a_unit_that_fits(void **state)
 	assert_string_equal(format_value(999.6e6, "nanoseconds").text, "1.00 s");
 	assert_string_equal(format_value(412e6, "nanoseconds").text, "412 ms");
 	assert_string_equal(format_value(1203e9, "nanoseconds").text, "1 203 s");
-	assert_string_equal(format_value(1536, "bytes").text, "1.50 KiB");
+	assert_string_equal(format_value(1536, "bytes").text, "1.54 kB");
+	assert_string_equal(format_value(9.45e6, "bytes").text, "9.45 MB");
 	assert_string_equal(format_value(1234567, "count").text, "1 234 567");
 	assert_string_equal(format_delta(-1.5e6, "nanoseconds").text, "-1.50 ms");
 	assert_string_equal(format_delta(1.5e6, "nanoseconds").text, "+1.50 ms");

@@ -140,6 +140,115 @@ static void json_has_the_promised_members(void **state)
 	fixture_destroy(&fixture);
 }
 
+/* ---- What was not measured is not said ---- */
+
+static void take_quality(struct fixture *fixture, struct profile_quality quality, const char *call_graph)
+{
+	struct error err;
+
+	for (size_t side = 0; side < DIFF_SIDES; side++) {
+		struct profile *profile = fixture->profiles[side];
+
+		if (!profile)
+			continue;
+		profile->quality = quality;
+		assert_true(profile_intern(profile, call_graph, &profile->facts.call_graph, &err));
+	}
+}
+
+/* Takes the text. */
+static void check_words(char *text, const char *there, bool lost, bool whole)
+{
+	if (!strstr(text, there))
+		fail_msg("no \"%s\" in: %s", there, text);
+	assert_true((strstr(text, ", 0 lost") != NULL) == lost);
+	assert_true((strstr(text, "whole") != NULL) == whole);
+	free(text);
+}
+
+static void check_json_quality(const struct fixture *fixture, json_type lost, json_type whole)
+{
+	char *text = fixture_json(fixture);
+	json_t *json = parse(text), *recording = json_object_get(json, "recording");
+
+	assert_int_equal(json_integer_value(json_object_get(recording, "samples")), 26);
+	check_kind(recording, "lost", lost);
+	check_kind(recording, "throttled", lost);
+	check_kind(recording, "whole_stacks_pct", whole);
+	json_decref(json);
+	free(text);
+}
+
+static void quality_is_said_where_it_was_recorded(void **state)
+{
+	const struct profile_quality foreign = { .samples = 26 },
+				     chains = { .samples = 26, .stops = { [PROFILE_STOP_NO_RULE] = 26 } },
+				     unwound = { .samples = 26, .stops = { [PROFILE_STOP_ROOT] = 26 } };
+	struct fixture single = fixture_create(FIXTURE_SINGLE), shop = fixture_create(FIXTURE_SHOP);
+
+	(void)state;
+	take_quality(&single, foreign, "");
+	take_quality(&shop, foreign, "");
+	check_words(fixture_text(&single, 200, false), "26 samples in 10.0 s.", false, false);
+	check_words(fixture_markdown(&shop), "26 samples in 10.0 s\n", false, false);
+	check_json_quality(&single, JSON_NULL, JSON_NULL);
+	take_quality(&single, chains, "fp");
+	take_quality(&shop, chains, "fp");
+	check_words(fixture_text(&single, 200, false), ", 0 lost, stacks by frame pointers.", true, false);
+	check_words(fixture_markdown(&shop), ", 0 lost, stacks by frame pointers\n", true, false);
+	check_json_quality(&single, JSON_INTEGER, JSON_NULL);
+	take_quality(&single, unwound, "dwarf,16384");
+	check_words(fixture_text(&single, 200, false), ", 0 lost, 100.0 % whole stacks.", true, true);
+	check_json_quality(&single, JSON_INTEGER, JSON_REAL);
+	fixture_destroy(&single);
+	fixture_destroy(&shop);
+}
+
+static void what_is_counted_reads_as_counted(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_SINGLE);
+	struct error err;
+	char *text;
+
+	(void)state;
+	assert_true(string_table_add(fixture.diff->strings, "page-faults", 11, &fixture.diff->metric, &err));
+	assert_true(string_table_add(fixture.diff->strings, "count", 5, &fixture.diff->unit, &err));
+	fixture.diff->total.head = 235;
+	text = fixture_text(&fixture, 100, false);
+	assert_non_null(strstr(text, "\n235 page faults.\n"));
+	free(text);
+	fixture_destroy(&fixture);
+}
+
+static void an_interval_without_0_says_why_nothing_is_proven(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_SHOP);
+	char *text, *markdown;
+
+	(void)state;
+	text = fixture_text(&fixture, 200, false);
+	assert_null(strstr(text, "unproven*"));
+	assert_null(strstr(text, "the test over all functions"));
+	free(text);
+	for (size_t i = 0; i < fixture.diff->function_count; i++) {
+		struct diff_estimate *self = &fixture.diff->functions[i].self;
+
+		if (self->state != DIFF_STATE_MORE)
+			continue;
+		self->state = DIFF_STATE_UNPROVEN;
+		assert_true(self->ci_low > 0);
+	}
+	text = fixture_text(&fixture, 200, false);
+	markdown = fixture_markdown(&fixture);
+	assert_non_null(strstr(text, "unproven*"));
+	assert_non_null(strstr(text, "\n* its own 95 % interval leaves out 0, but the test over all functions asks for more"));
+	assert_non_null(strstr(markdown, " unproven\\* |"));
+	assert_non_null(strstr(markdown, "\n\\* its own 95 % interval leaves out 0"));
+	free(text);
+	free(markdown);
+	fixture_destroy(&fixture);
+}
+
 /* ---- Markdown ---- */
 
 static void markdown_escapes_names(void **state)
@@ -248,6 +357,9 @@ int main(void)
 		cmocka_unit_test(text_says_percentages_of_base_and_points),
 		cmocka_unit_test(json_is_valid_whatever_the_names),
 		cmocka_unit_test(json_has_the_promised_members),
+		cmocka_unit_test(quality_is_said_where_it_was_recorded),
+		cmocka_unit_test(what_is_counted_reads_as_counted),
+		cmocka_unit_test(an_interval_without_0_says_why_nothing_is_proven),
 		cmocka_unit_test(markdown_escapes_names),
 		cmocka_unit_test(markdown_stays_within_the_limit),
 		cmocka_unit_test(svg_nests_whatever_the_names),

@@ -54,7 +54,7 @@ reportTest('a title sorts, and sorts the other way', 'diff', async (report) => {
   assert.equal((await column(0))[0], 'compress');
 });
 
-reportTest('text and verdict filter it', 'diff', async (report) => {
+reportTest('text, verdict and origin filter it', 'diff', async (report) => {
   await report.page.fill('[aria-label="Filter functions"]', 'LIBZ');
   await report.settle();
   assert.deepEqual(
@@ -68,6 +68,11 @@ reportTest('text and verdict filter it', 'diff', async (report) => {
     ['parse', 'lex'],
   );
   assert.match(await report.text('.functions .bar'), /2 of /);
+  await report.select('[aria-label="Filter by origin"]', 'system');
+  assert.deepEqual(await rows(report), []);
+  await report.select('[aria-label="Filter by verdict"]', '');
+  assert.deepEqual((await rows(report)).map((row) => row[0]).sort(), [...known.SYSTEM].sort());
+  await report.select('[aria-label="Filter by origin"]', '');
   await report.page.fill('[aria-label="Filter functions"]', 'nothing like it');
   await report.settle();
   assert.deepEqual(await rows(report), []);

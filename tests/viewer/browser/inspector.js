@@ -139,3 +139,16 @@ reportTest('under a filter the interval of the whole is not shown', 'diff', asyn
   assert.equal(await report.text('.inspector h2'), 'parse');
   assert.doesNotMatch(await report.text('.inspector'), /95 % interval/);
 });
+
+reportTest('where an interval without 0 proves nothing, the reason stands beside it', 'timeline', async (report) => {
+  const reason = /^not proven: the test over all functions asks for more/;
+  await report.click('.grid-row:has-text("worker")');
+  assert.equal(await report.text('.inspector h2'), 'worker');
+  assert.match(await report.text('.inspector .state'), reason);
+  assert.match(await report.text('.inspector'), /95 % interval of the difference: \+/);
+  const title = await report.run(() => {
+    const row = [...document.querySelectorAll('.grid-row')].find((r) => r.firstElementChild?.textContent === 'worker');
+    return /** @type {HTMLElement|null} */ (row?.querySelector('.s-unproven'))?.title ?? '';
+  });
+  assert.match(title, reason);
+});

@@ -54,7 +54,10 @@ test('1 M nodes: small, fast to open, and it answers', { timeout: 120000 }, asyn
     const box = await report.picture();
     const click = await timed(report, () => report.page.mouse.click(box.x + box.width * 0.4, box.y + 2.5 * ROW));
     const reset = await timed(report, () => report.page.keyboard.press('0'));
-    const system = await timed(report, () => report.page.keyboard.press('s'));
+    const system = await timed(report, async () => {
+      await report.page.keyboard.press('s');
+      await report.until(() => /** @type {any} */ (window).kelvin.model.hidden[1] > 0);
+    });
     const back = await timed(report, () => report.page.keyboard.press('s'));
     const inverted = await timed(report, () => report.page.keyboard.press('i'));
     await report.press('i');

@@ -203,7 +203,8 @@ const LOOK = `window.lookAt = () => {
     const { x, y, width, height } = document.querySelector(s).getBoundingClientRect();
     return [s, x, y, width, height].join(' ');
   });
-  return { sum, boxes, bars: document.querySelector('header').textContent + document.querySelector('.controls').textContent };
+  const said = [...document.querySelectorAll('header > p, header > ul li')].map((e) => e.textContent);
+  return { sum, boxes, said, theme: document.documentElement.dataset.theme };
 };
 const look = () => requestAnimationFrame(() => {
   if (document.documentElement.dataset.painted) window.firstLook = window.lookAt();
@@ -211,16 +212,42 @@ const look = () => requestAnimationFrame(() => {
 });
 look();`;
 
-for (const kind of ['diff', 'single'])
-  reportTest(
-    `"${kind}": the first picture is whole, and nothing moves when the rest is there`,
-    kind,
-    async (report) => {
-      const { first, now } = await report.run(() => {
-        const { firstLook, lookAt } = /** @type {any} */ (window);
-        return { first: firstLook, now: lookAt() };
-      });
-      assert.deepEqual(now, first);
-    },
-    { script: LOOK },
-  );
+/** Wide, and so narrow that the controls stand in two rows and in three. */
+const WIDTHS = [1280, 1000, 900, 560];
+
+for (const theme of ['light', 'dark'])
+  for (const kind of ['diff', 'single'])
+    reportTest(
+      `"${kind}", ${theme}: the first picture is whole, and nothing moves when the rest is there`,
+      kind,
+      async (report) => {
+        if (theme === 'dark') {
+          await report.click('[aria-label="Switch between light and dark"]');
+          await report.page.reload();
+          report.requests.length = 1;
+          await report.painted(10000);
+        }
+        const { first, now } = await report.run(() => {
+          const { firstLook, lookAt } = /** @type {any} */ (window);
+          return { first: firstLook, now: lookAt() };
+        });
+        assert.deepEqual(now, first);
+        assert.equal(now.theme, theme);
+      },
+      { script: LOOK },
+    );
+
+for (const width of WIDTHS)
+  for (const kind of ['diff', 'timeline', 'single'])
+    reportTest(
+      `"${kind}", ${width} pixels wide: nothing moves when the rest is there`,
+      kind,
+      async (report) => {
+        const { first, now } = await report.run(() => {
+          const { firstLook, lookAt } = /** @type {any} */ (window);
+          return { first: firstLook, now: lookAt() };
+        });
+        assert.deepEqual(now.boxes, first.boxes);
+      },
+      { script: LOOK, context: { viewport: { width, height: 720 } } },
+    );
