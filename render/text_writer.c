@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/text_writer.h"
+
+#include "render/summary.h"
+#include "render/table.h"
+
+#include <string.h>
+
+const enum profile_origin text_origins[PROFILE_ORIGIN_COUNT] = {
+	PROFILE_ORIGIN_USER,
+	PROFILE_ORIGIN_LIBRARY,
+	PROFILE_ORIGIN_SYSTEM,
+	PROFILE_ORIGIN_UNKNOWN,
+};
+
+void text_paragraph(const struct text_writer *w, const char *text, size_t indent)
+{
+	size_t column = 0;
+
+	while (*text) {
+		const char *end = text + strcspn(text, " ");
+		CLEANUP(buffer_deinit) struct buffer word = { 0 };
+		size_t columns;
+
+		buffer_init(&word, (size_t)1 << 20);
+		for (const char *at = text; at < end;)
+			unicode_append(&word, unicode_clean(unicode_next(&at)));
+		buffer_append(&word, "", 0);
+		if (word.failed) {
+			w->out->failed = true;
+			return;
+		}
+		columns = unicode_text_width(word.data);
+		if (column > 0 && column + 1 + columns > w->width) {
+			buffer_printf(w->out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > 0) {
+			buffer_append_byte(w->out, ' ');
+			column++;
+		}
+		buffer_append(w->out, word.data, word.size);
+		column += columns;
+		text = end + (*end == ' ');
+	}
+	buffer_append_byte(w->out, '\n');
+}
+
+void text_sentences(const struct text_writer *w, void (*say)(const struct diff *, struct buffer *))
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, (size_t)1 << 20);
+	say(w->diff, &text);
+	buffer_append(&text, "", 0);
+	if (text.failed)
+		w->out->failed = true;
+	else
+		text_paragraph(w, text.data, 0);
+}
+
+void text_heading(const struct text_writer *w, const char *text)
+{
+	buffer_printf(w->out, "\n%s", table_style_on(TABLE_BOLD, w->colour));
+	text_paragraph(w, text, 0);
+	buffer_append_string(w->out, table_style_off(TABLE_BOLD, w->colour));
+}
+
+void text_side(const struct text_writer *w, enum diff_side side, const char *label)
+{
+	const char *command = summary_command(w->input, side), *name = w->input->names[side];
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, (size_t)1 << 20);
+	buffer_append_string(&text, label);
+	if (command[0])
+		buffer_printf(&text, "%s, ", command);
+	if (name && name[0] && name != command)
+		buffer_printf(&text, "%s, ", name);
+	if (w->input->profiles[side])
+		summary_quality(w->input->profiles[side], &text);
+	buffer_append_byte(&text, '.');
+	if (text.failed)
+		w->out->failed = true;
+	else
+		text_paragraph(w, text.data, 6);
+}
