@@ -70,33 +70,36 @@ static inline uint8_t byte_reader_u8(struct byte_reader *r)
 	return byte ? *byte : 0;
 }
 
-static inline uint16_t byte_reader_u16(struct byte_reader *r)
+/* Leaves `into` as it is when fewer are left. */
+static inline void byte_reader_copy(struct byte_reader *r, void *into, size_t size)
 {
-	const uint8_t *bytes = byte_reader_bytes(r, sizeof(uint16_t));
-	uint16_t value = 0;
+	const uint8_t *bytes = byte_reader_bytes(r, size);
 
 	if (bytes)
-		memcpy(&value, bytes, sizeof(value));
+		memcpy(into, bytes, size);
+}
+
+static inline uint16_t byte_reader_u16(struct byte_reader *r)
+{
+	uint16_t value = 0;
+
+	byte_reader_copy(r, &value, sizeof(value));
 	return value;
 }
 
 static inline uint32_t byte_reader_u32(struct byte_reader *r)
 {
-	const uint8_t *bytes = byte_reader_bytes(r, sizeof(uint32_t));
 	uint32_t value = 0;
 
-	if (bytes)
-		memcpy(&value, bytes, sizeof(value));
+	byte_reader_copy(r, &value, sizeof(value));
 	return value;
 }
 
 static inline uint64_t byte_reader_u64(struct byte_reader *r)
 {
-	const uint8_t *bytes = byte_reader_bytes(r, sizeof(uint64_t));
 	uint64_t value = 0;
 
-	if (bytes)
-		memcpy(&value, bytes, sizeof(value));
+	byte_reader_copy(r, &value, sizeof(value));
 	return value;
 }
 

@@ -117,6 +117,7 @@ static void read_saved_registers(struct walk *w)
 	for (size_t i = 0; i < RULES_SAVED; i++)
 		(void)saved_register(w, i);
 }
+
 /* The byte before a return address: of the call. */
 static bool returns_into_code(struct walk *w, uint64_t pc)
 {
