@@ -4,6 +4,9 @@
 #   LIBRARIES libraries without a pkg-config file
 # The library is the target kelvin_diff. Headers are included from the root: #include "diff/diff.h".
 
+include(CheckIPOSupported)
+check_ipo_supported(RESULT KELVIN_HAS_IPO OUTPUT ignored LANGUAGES C)
+
 set(KELVIN_WARNINGS
   -Wall -Wextra -Wshadow -Wvla -Wundef -Wpointer-arith -Wcast-align -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes
   -Wold-style-definition -Wformat=2 -Wimplicit-fallthrough -Wno-missing-field-initializers -Wno-format-truncation)
@@ -12,6 +15,9 @@ function(kelvin_compile_options target)
   target_compile_options(${target} PRIVATE ${KELVIN_WARNINGS} $<$<BOOL:${KELVIN_WERROR}>:-Werror>)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE _FILE_OFFSET_BITS=64)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  # Rooms call each other for every sample and every node: inlined across them, a diff takes a tenth less and a sample a twentieth.
+  set_target_properties(${target} PROPERTIES
+    INTERPROCEDURAL_OPTIMIZATION_RELEASE ${KELVIN_HAS_IPO} INTERPROCEDURAL_OPTIMIZATION_RELWITHDEBINFO ${KELVIN_HAS_IPO})
   if(KELVIN_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=undefined)
     target_link_options(${target} PRIVATE -fsanitize=address,undefined)
