@@ -5,7 +5,7 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+#include <sys/mman.h>
 #include <zstd.h>
 
 /*
@@ -15,8 +15,12 @@
 static const uint64_t max_inflated_bytes = (uint64_t)4 << 30;
 enum { MAX_INFLATED_RATIO = 1032 };
 
-/* Inflating in pieces takes more than twice as long as all at once: of the start of a section so many parts of 16 may be wanted. */
-enum { MAX_PIECEWISE_SHARE = 6 };
+/* Of a section in megabytes half the time to inflate it went into being given its memory page by page. */
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+
+enum { MAX_START_EIGHTHS = 7 };
+
+enum { MAX_STORED_BYTES = UINT16_MAX }; /* of a block that is not compressed (RFC 1951, 3.2.4) */
 
 /* How a section is packed. */
 struct packing {
@@ -59,24 +63,6 @@ static bool find_packing(const struct elf_image *image, const struct elf_section
 	       packing->inflated_size / MAX_INFLATED_RATIO <= packing->size;
 }
 
-static bool inflate_zlib_start(const struct packing *packing, uint8_t *out, size_t size)
-{
-	z_stream stream = { 0 };
-	bool ok;
-
-	/* What fits into these fields is enough for any start that is worth it. */
-	if (size > UINT32_MAX || inflateInit(&stream) != Z_OK)
-		return false;
-	stream.next_in = (Bytef *)packing->bytes;
-	stream.avail_in = packing->size < UINT32_MAX ? (uInt)packing->size : UINT32_MAX;
-	stream.next_out = out;
-	stream.avail_out = (uInt)size;
-	(void)inflate(&stream, Z_SYNC_FLUSH);
-	ok = stream.avail_out == 0;
-	inflateEnd(&stream);
-	return ok;
-}
-
 static bool inflate_zstd_start(const struct packing *packing, uint8_t *out, size_t size)
 {
 	ZSTD_inBuffer in = { packing->bytes, packing->size, 0 };
@@ -94,30 +80,51 @@ static bool inflate_zstd_start(const struct packing *packing, uint8_t *out, size
 	return into.pos == size;
 }
 
-static bool inflate_start(const struct packing *packing, uint8_t *out, size_t size)
+/*
+ * Inflates up to `room` bytes. libdeflate writes straight to where the bytes belong and stops at what does not fit whole, a stored
+ * block at most: of a start all is there but perhaps the last MAX_STORED_BYTES. In a stream, as zlib does it, it takes twice as
+ * long.
+ */
+static bool inflate_zlib(const struct packing *packing, uint8_t *out, size_t room)
 {
-	return packing->kind == PACKED_ZSTD ? inflate_zstd_start(packing, out, size) : inflate_zlib_start(packing, out, size);
-}
-
-static bool inflate_whole(const struct packing *packing, uint8_t *out)
-{
-	struct libdeflate_decompressor *decompressor;
+	struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
+	bool is_whole = room == packing->inflated_size;
 	enum libdeflate_result result;
 
-	if (packing->kind == PACKED_ZSTD)
-		return ZSTD_decompress(out, packing->inflated_size, packing->bytes, packing->size) == packing->inflated_size;
-	decompressor = libdeflate_alloc_decompressor();
 	if (!decompressor)
 		return false;
-	result = libdeflate_zlib_decompress(decompressor, packing->bytes, packing->size, out, packing->inflated_size, NULL);
+	result = libdeflate_zlib_decompress(decompressor, packing->bytes, packing->size, out, room, NULL);
 	libdeflate_free_decompressor(decompressor);
-	return result == LIBDEFLATE_SUCCESS;
+	return result == (is_whole ? LIBDEFLATE_SUCCESS : LIBDEFLATE_INSUFFICIENT_SPACE);
+}
+
+static bool inflate(const struct packing *packing, uint8_t *out, size_t room)
+{
+	if (packing->kind == PACKED_ZLIB)
+		return inflate_zlib(packing, out, room);
+	if (room < packing->inflated_size)
+		return inflate_zstd_start(packing, out, room);
+	return ZSTD_decompress(out, room, packing->bytes, packing->size) == room;
+}
+
+static uint8_t *allocate(size_t size)
+{
+	uint8_t *bytes;
+
+	if (size < HUGE_PAGE_BYTES)
+		return malloc(size ? size : 1);
+	bytes = aligned_alloc(HUGE_PAGE_BYTES, (size + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES);
+	/* What is left over at the end takes small ones: it may be little. */
+	if (bytes)
+		(void)madvise(bytes, size / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, MADV_HUGEPAGE);
+	return bytes;
 }
 
 /* The first `size` bytes of a section inflated, made on first use; NULL for want of memory. Under the lock. */
 static const struct elf_inflated *inflated_section(
 	struct elf_image *image, size_t index, const struct packing *packing, size_t size)
 {
+	size_t room = size < packing->inflated_size ? size + MAX_STORED_BYTES : size;
 	struct elf_inflated *made;
 
 	for (const struct elf_inflated *known = image->inflated; known; known = known->next)
@@ -128,13 +135,13 @@ static const struct elf_inflated *inflated_section(
 		return NULL;
 	made->index = index;
 	made->size = size;
-	made->bytes = malloc(made->size ? made->size : 1);
+	made->bytes = allocate(room);
 	if (!made->bytes) {
 		free(made);
 		return NULL;
 	}
 	/* Kept without bytes, so that it is not tried again. */
-	if (!(size < packing->inflated_size ? inflate_start(packing, made->bytes, size) : inflate_whole(packing, made->bytes))) {
+	if (!inflate(packing, made->bytes, room)) {
 		free(made->bytes);
 		made->bytes = NULL;
 	}
@@ -143,9 +150,13 @@ static const struct elf_inflated *inflated_section(
 	return made;
 }
 
+/* A start that turns out too short is inflated once more with the rest: it is to be worth that. */
 static size_t size_to_inflate(const struct packing *packing, uint64_t wanted)
 {
-	return (size_t)(wanted < packing->inflated_size / 16 * MAX_PIECEWISE_SHARE ? wanted : packing->inflated_size);
+	bool is_worth =
+		wanted < packing->inflated_size / 8 * MAX_START_EIGHTHS && packing->inflated_size - wanted > MAX_STORED_BYTES;
+
+	return (size_t)(is_worth ? wanted : packing->inflated_size);
 }
 
 static bool take_section(struct elf_image *image, size_t index, uint64_t wanted, struct elf_section *section)

@@ -167,6 +167,7 @@ static void span_of(const struct elf_image *elf, struct profile_mapping *mapping
 static bool open_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
 	struct process_image *image, struct error *err)
 {
+	struct elf_section build_info;
 	struct error why;
 	bool opened;
 
@@ -182,6 +183,7 @@ static bool open_image(struct process_table *table, const struct elf_mapping *ma
 			buffer_printf(table->notices, "%s: its code stays unnamed\n", why.message);
 		return true;
 	}
+	image->is_go = elf_image_section(image->elf, ".go.buildinfo", &build_info);
 	return cfi_table_create(image->elf, &image->table, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include "sampler/proc.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -299,17 +300,37 @@ static const struct process_mapping *find_mapping(const struct process *process,
 	return low > 0 && address < process->mappings[low - 1].end ? &process->mappings[low - 1] : NULL;
 }
 
-/* Of code that was made at run time, while its process lives. It is asked for once an address. */
-static void read_code(struct process_space *space, uint64_t address, struct unwind_code *code)
+/* All code that is mapped with it. */
+static struct code code_of_image(const struct elf_image *image, uint64_t address)
 {
-	uint64_t start = address - UNWIND_BYTES_BEFORE;
-	struct iovec here = { space->code, sizeof(space->code) }, there = { (void *)(uintptr_t)start, sizeof(space->code) };
-	ssize_t size = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
+	struct code code = { 0 };
+	size_t count;
+	const struct elf_segment *segments = elf_image_segments(image, &count);
 
-	if (size <= 0)
-		return;
-	code->bytes = space->code;
-	code->byte_count = (size_t)size;
+	for (size_t i = 0; i < count; i++)
+		if ((segments[i].flags & PF_X) && address - segments[i].address < segments[i].file_size) {
+			code.bytes = elf_image_bytes_at(image, segments[i].address, &code.size);
+			code.at = (size_t)(address - segments[i].address);
+		}
+	return code;
+}
+
+/* Of code that was made at run time, while its process lives. It is asked for once an address. */
+static struct code code_of_process(const struct process_space *space, const struct process_mapping *mapping, uint64_t address)
+{
+	uint8_t *room = space->table->code;
+	uint64_t before = address - mapping->start, start, size;
+	struct iovec here, there;
+	ssize_t done;
+
+	start = address - (before < PROCESS_CODE_BYTES / 4 ? before : PROCESS_CODE_BYTES / 4);
+	size = mapping->end - start < PROCESS_CODE_BYTES ? mapping->end - start : PROCESS_CODE_BYTES;
+	here = (struct iovec){ room, size };
+	there = (struct iovec){ (void *)(uintptr_t)start, size };
+	done = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
+	if (done <= 0 || address - start >= (uint64_t)done)
+		return (struct code){ 0 };
+	return (struct code){ room, (size_t)done, (size_t)(address - start) };
 }
 
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code)
@@ -327,11 +348,12 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 		.table = image->table,
 		.image_address = address + mapping->bias,
 		.entry = image->elf ? elf_image_entry(image->elf) : 0,
+		.is_go = image->is_go,
 	};
 	if (image->elf)
-		found.bytes = elf_image_bytes_at(image->elf, found.image_address - UNWIND_BYTES_BEFORE, &found.byte_count);
+		found.code = code_of_image(image->elf, found.image_address);
 	else if (!space->table->files)
-		read_code(space, address, &found);
+		found.code = code_of_process(space, mapping, address);
 	if (!profile_add_location(space->table->profile, image->mapping_id, found.image_address, &found.location, &ignored)) {
 		space->failed = true;
 		return false;

@@ -16,6 +16,7 @@ struct process_image {
 	uint32_t mapping_id;     /* of the profile */
 	struct elf_image *elf;   /* a reference; NULL: kernel, JIT, anonymous, not readable */
 	struct cfi_table *table; /* NULL without elf */
+	bool is_go;              /* made by the Go compiler */
 	char *jit_map;           /* of memory without a file: where its jitdump or perf map would be */
 };
 
@@ -50,6 +51,8 @@ struct process_files {
 	struct elf_build_id kernel; /* size 0: not known */
 };
 
+enum { PROCESS_CODE_BYTES = 16384 };
+
 struct process_table {
 	struct profile *profile; /* borrowed */
 	struct process *processes;
@@ -66,6 +69,7 @@ struct process_table {
 	uint64_t kernel_bias;  /* address in the symbols at hand = runtime address + bias */
 	struct buffer *notices;
 	const struct process_files *files; /* borrowed; NULL: the processes of this machine, now */
+	uint8_t code[PROCESS_CODE_BYTES];  /* of memory without a file, around the address that was asked for last */
 };
 
 void process_table_init(struct process_table *table, struct profile *profile, struct buffer *notices);
@@ -87,13 +91,10 @@ bool process_table_update(struct process_table *table, const struct record *reco
 COMMON_MUST_CHECK
 bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err);
 
-enum { PROCESS_CODE_BYTES = 32 };
-
 /* For struct unwind_space: `context` is a struct process_space; locations are those of the profile. */
 struct process_space {
 	struct process_table *table;
 	const struct process *process;
-	bool failed;                      /* no memory for a location */
-	uint8_t code[PROCESS_CODE_BYTES]; /* of memory without a file, where an address lies that was asked for */
+	bool failed; /* no memory for a location */
 };
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code);

@@ -64,9 +64,32 @@ static bool print_name(const char *name, struct buffer *out)
 	return cplus_demangle_v3_callback(name, OPTIONS, print_piece, &printing) != 0;
 }
 
+/*
+ * libiberty tries a function's type twice where it finds that it was none, and so on within (109 bytes that are no name take 24 s),
+ * tries each length that digits behind an S can mean, and follows back references into others (100 bytes print 5 MB); it tells of
+ * nothing before its end. So names are left as they are where all of that multiplied, whether or not they do so, is too much.
+ */
+static bool is_cheap_d_name(const char *name)
+{
+	enum { MAX_D_BYTES = 1024, MAX_DOUBLINGS = 16 };
+	size_t back_references = 0, attempts = 0;
+
+	if (strlen(name) > MAX_D_BYTES)
+		return false;
+	for (const char *c = name; *c; c++) {
+		if (*c == 'Q')
+			back_references++;
+		else if (strchr("FMRUVWY", *c))
+			attempts++;
+		else if (*c == 'S')
+			attempts += strspn(c + 1, "0123456789");
+	}
+	return attempts * (back_references + 1) + back_references <= MAX_DOUBLINGS;
+}
+
 static bool print_d_name(const char *name, struct buffer *out)
 {
-	char *demangled = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
+	char *demangled = is_cheap_d_name(name) ? dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI) : NULL;
 
 	if (demangled)
 		buffer_append_string(out, demangled);

@@ -312,7 +312,7 @@ static bool find_directory(struct resolver *r, struct error *err)
 		r->result->directory = kept;
 		return true;
 	}
-	r->is_short |= r->file.is_part;
+	r->is_short |= r->file.is_part && r->file.unit_count < MAX_DIRECTORY_UNITS;
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/fingerprint.h"
 
-#include "symbolize/zydis.h"
+#include "symbolize/instruction.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 /* A function larger than any that people read is not worth the time. */
 static const uint64_t max_code_bytes = (uint64_t)1 << 22;
 
-struct instruction {
+struct hashed_instruction {
 	uint64_t address;
 	uint64_t hash;
 	uint64_t target; /* of a jump; 0: none */
@@ -18,10 +18,9 @@ struct instruction {
 
 struct fingerprinter {
 	const struct elf_image *image;
-	struct zydis zydis;
-	ZydisDecoder decoder;
+	struct instruction_decoder *decoder;
 	bool is_fixed; /* linked for one address */
-	struct instruction *items;
+	struct hashed_instruction *items;
 	size_t count, capacity;
 	struct hash_map known; /* low address -> index of `hashes` */
 	uint64_t *hashes;
@@ -48,8 +47,8 @@ struct fingerprinter *fingerprinter_create(const struct elf_image *image)
 	made->image = image;
 	hash_map_init(&made->known, sizeof(uint64_t));
 	made->is_fixed = has_fixed_addresses(image);
-	if (!zydis_init(&made->zydis) ||
-		ZYAN_FAILED(made->zydis.init(&made->decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) {
+	made->decoder = instruction_decoder_create();
+	if (!made->decoder) {
 		fingerprinter_destroy(made);
 		return NULL;
 	}
@@ -60,29 +59,26 @@ void fingerprinter_destroy(struct fingerprinter *fingerprinter)
 {
 	if (!fingerprinter)
 		return;
-	zydis_deinit(&fingerprinter->zydis);
+	instruction_decoder_destroy(fingerprinter->decoder);
 	hash_map_deinit(&fingerprinter->known);
 	free(fingerprinter->hashes);
 	free(fingerprinter->items);
 	free(fingerprinter);
 }
 
-static bool is_image_address(const struct fingerprinter *f, uint64_t value)
+static bool is_image_address(const struct fingerprinter *f, const uint8_t *code, const struct instruction_number *number)
 {
+	uint64_t value = instruction_value(code, number);
+	const struct elf_segment *segments;
 	size_t count;
-	const struct elf_segment *segments = elf_image_segments(f->image, &count);
 
-	for (size_t i = 0; f->is_fixed && i < count; i++)
+	if (!f->is_fixed || number->size == 0)
+		return false;
+	segments = elf_image_segments(f->image, &count);
+	for (size_t i = 0; i < count; i++)
 		if (value >= segments[i].address && value - segments[i].address < segments[i].memory_size)
 			return true;
 	return false;
-}
-
-static bool is_padding(const ZydisDecodedInstruction *instruction, const uint8_t *code)
-{
-	/* Two-byte `xchg %ax,%ax` is a no-operation that may be called by its other name. */
-	return instruction->mnemonic == ZYDIS_MNEMONIC_NOP || instruction->mnemonic == ZYDIS_MNEMONIC_INT3 ||
-	       (instruction->length == 2 && code[0] == 0x66 && code[1] == 0x90);
 }
 
 static bool is_in(const struct dwarf_extent *extents, size_t count, uint64_t address)
@@ -93,45 +89,34 @@ static bool is_in(const struct dwarf_extent *extents, size_t count, uint64_t add
 	return false;
 }
 
-/* `bits` of a part that stands at `offset`. */
-static void zero(uint8_t *bytes, const ZydisDecodedInstruction *instruction, unsigned int offset, unsigned int bits)
-{
-	if (offset > 0 && offset + bits / 8 <= instruction->length)
-		memset(bytes + offset, 0, bits / 8);
-}
-
-/* Relative to the instruction pointer (Intel SDM 2, table 2-7). */
-static bool is_relative(const ZydisDecodedInstruction *instruction)
-{
-	return (instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM) && instruction->raw.modrm.mod == 0 &&
-	       instruction->raw.modrm.rm == 5;
-}
-
 /* The bytes with what depends on the place set to zero. */
-static uint64_t hash_masked(const struct fingerprinter *f, const ZydisDecodedInstruction *instruction, const uint8_t *code)
+static uint64_t hash_masked(const struct fingerprinter *f, const struct instruction *instruction, const uint8_t *code)
 {
-	const ZydisDecodedInstructionRaw *raw = &instruction->raw;
+	const struct instruction_number *displacement = &instruction->displacement;
 	uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
 
-	memcpy(bytes, code, instruction->length);
-	if (raw->disp.size > 0 && (is_relative(instruction) || is_image_address(f, (uint64_t)raw->disp.value)))
-		zero(bytes, instruction, raw->disp.offset, raw->disp.size);
-	for (size_t i = 0; i < sizeof(raw->imm) / sizeof(raw->imm[0]); i++)
-		if (raw->imm[i].size > 0 && is_image_address(f, raw->imm[i].value.u))
-			zero(bytes, instruction, raw->imm[i].offset, raw->imm[i].size);
-	return hash_bytes(bytes, instruction->length);
+	memcpy(bytes, code, instruction->size);
+	if (instruction->is_relative || is_image_address(f, code, displacement))
+		memset(bytes + displacement->offset, 0, displacement->size);
+	for (size_t i = 0; i < sizeof(instruction->immediates) / sizeof(instruction->immediates[0]); i++) {
+		const struct instruction_number *immediate = &instruction->immediates[i];
+
+		if (is_image_address(f, code, immediate))
+			memset(bytes + immediate->offset, 0, immediate->size);
+	}
+	return hash_bytes(bytes, instruction->size);
 }
 
 /*
  * Jumps and calls with a fixed target come in a short and a long form: what they do counts, not how it is written. By the opcode of
  * the short form.
  */
-static uint64_t hash_jump(const ZydisDecodedInstruction *instruction)
+static uint64_t hash_jump(const struct instruction *instruction)
 {
 	enum { JUMP_SHORT = 0xeb, JUMP_NEAR = 0xe9, CONDITIONAL_SHORT = 0x70 };
 	uint64_t kind = instruction->opcode;
 
-	if (instruction->opcode_map == ZYDIS_OPCODE_MAP_0F)
+	if (instruction->is_two_byte)
 		kind = CONDITIONAL_SHORT | (kind & 0xf);
 	else if (kind == JUMP_NEAR)
 		kind = JUMP_SHORT;
@@ -147,15 +132,15 @@ struct code {
 	uint64_t address;
 };
 
-static bool add_instruction(struct fingerprinter *f, const struct code *code, const ZydisDecodedInstruction *instruction)
+static bool add_instruction(struct fingerprinter *f, const struct code *code, const struct instruction *instruction)
 {
-	struct instruction added = { .address = code->address };
+	struct hashed_instruction added = { .address = code->address };
 	struct error err;
 
 	if (!ARRAY_RESERVE(&f->items, &f->capacity, f->count + 1, max_code_bytes, &err))
 		return false;
-	if (instruction->raw.imm[0].is_relative) {
-		uint64_t target = code->address + instruction->length + (uint64_t)instruction->raw.imm[0].value.s;
+	if (instruction->is_jump) {
+		uint64_t target = code->address + instruction->size + instruction_value(code->bytes, &instruction->immediates[0]);
 
 		added.hash = hash_jump(instruction);
 		added.target = is_in(code->extents, code->extent_count, target) ? target : 0;
@@ -169,15 +154,15 @@ static bool add_instruction(struct fingerprinter *f, const struct code *code, co
 static bool disassemble_extent(struct fingerprinter *f, struct code *code)
 {
 	while (code->size > 0) {
-		ZydisDecodedInstruction instruction;
+		struct instruction instruction;
 
-		if (ZYAN_FAILED(f->zydis.decode(&f->decoder, NULL, code->bytes, code->size, &instruction)))
+		if (!instruction_decode(f->decoder, code->bytes, code->size, &instruction))
 			return false;
-		if (!is_padding(&instruction, code->bytes) && !add_instruction(f, code, &instruction))
+		if (!instruction.is_padding && !add_instruction(f, code, &instruction))
 			return false;
-		code->bytes += instruction.length;
-		code->size -= instruction.length;
-		code->address += instruction.length;
+		code->bytes += instruction.size;
+		code->size -= instruction.size;
+		code->address += instruction.size;
 	}
 	return true;
 }

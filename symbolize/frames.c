@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/frames.h"
 
+#include "symbolize/name.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@ enum { MAX_NAME_BYTES = 1 << 20 };
 
 static const char *keep(struct namer *n, const char *string, size_t size, struct error *err)
 {
-	const char *kept = arena_copy_string(n->arena, string, size);
+	const char *kept = name_copy(n->arena, string, size);
 
 	if (!kept)
 		error_set_memory(err);
@@ -33,7 +35,7 @@ static bool demangle(struct namer *n, const char *linkage_name, const char **nam
 		return false;
 	buffer_init(&text, MAX_NAME_BYTES);
 	symbolize_demangle(linkage_name, &text);
-	*name = text.failed ? linkage_name : keep(n, text.data, text.size, err);
+	*name = text.failed ? keep(n, linkage_name, strlen(linkage_name), err) : keep(n, text.data, text.size, err);
 	buffer_deinit(&text);
 	n->names[n->name_count++] = *name;
 	return *name != NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/go.h"
 
+#include "symbolize/name.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,9 +54,10 @@ static struct byte_reader reader_at(const struct go_table *t, uint64_t base, uin
 static const char *string_at(const struct go_table *t, uint64_t base, int64_t offset)
 {
 	struct byte_reader r = reader_at(t, base, (uint64_t)offset);
-	const char *string = offset < 0 ? NULL : byte_reader_string(&r, NULL);
+	size_t size;
+	const char *string = offset < 0 ? NULL : byte_reader_string(&r, &size);
 
-	return string ? string : "";
+	return string && size <= NAME_MAX_BYTES ? string : "";
 }
 
 /* ---- Tables of values by address ---- */

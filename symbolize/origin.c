@@ -49,10 +49,22 @@ static const char *const jit_builtins[] = { "Builtin:*", "Stub:*", "BytecodeHand
 
 #define MATCHES(text, globs) matches_any((text), (globs), sizeof(globs) / sizeof((globs)[0]))
 
+/* Nearly all are words between stars or begin with a letter: asked of fnmatch() they take a tenth of the time of naming a profile. */
+static bool matches(const char *glob, const char *text)
+{
+	size_t size = strlen(glob);
+
+	if (glob[0] != '*' && glob[0] != text[0])
+		return false;
+	if (glob[0] == '*' && strcspn(glob + 1, "*?[") == size - 2 && glob[size - 1] == '*')
+		return memmem(text, strlen(text), glob + 1, size - 2) != NULL;
+	return fnmatch(glob, text, 0) == 0;
+}
+
 static bool matches_any(const char *text, const char *const *globs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (fnmatch(globs[i], text, 0) == 0)
+		if (matches(globs[i], text))
 			return true;
 	return false;
 }

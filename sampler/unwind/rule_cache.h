@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sampler/unwind/rules.h"
+#include "sampler/unwind/scan.h"
 #include "sampler/unwind/unwind.h"
 
 /*
@@ -18,6 +19,7 @@ enum cached_kind {
 	CACHED_SIGNAL_RETURN, /* no rule, but the code a signal handler returns to */
 	CACHED_ROOT,          /* no rule, but where execution of the image or of a thread starts */
 	CACHED_SYSCALL,       /* no rule, directly behind a system call */
+	CACHED_GO,            /* no rule, in a program of Go */
 	CACHED_NO_RULE,
 };
 
@@ -25,10 +27,11 @@ enum cached_kind {
 struct cached {
 	uint64_t generation, address;
 	uint32_t location;
-	uint8_t kind;                             /* enum cached_kind */
-	uint8_t cfa_register, saved[RULES_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes */
+	uint8_t kind : 7;                         /* enum cached_kind */
+	uint8_t may_return : 1;                   /* a caller may be waiting there for its callee */
+	uint8_t cfa_register, saved[RULES_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes; else of a guess */
 	union {
-		int32_t cfa_offset; /* of CACHED_PUSHES */
+		int32_t cfa_offset; /* of CACHED_PUSHES; of those without a rule that of a guess, 0: none */
 		uint32_t rule;      /* of CACHED_RULE: its id */
 	};
 };
@@ -46,6 +49,7 @@ struct rule_cache {
 	struct cached *entries; /* owned */
 	struct rule_row *rows;  /* owned */
 	struct rules rules;
+	struct scanner scanner;
 };
 
 COMMON_MUST_CHECK

@@ -3,14 +3,16 @@
 
 #include "profile/profile.h"
 #include "sampler/unwind/cfi.h"
+#include "sampler/unwind/code.h"
 
 /*
  * From the registers and the top of a user stack to the frames of that stack, in memory.
- * Chain per frame: the image's call frame information -> a signal's frame, told by its code -> the frame pointer, believed only
- * when it leads to executable code -> stop with a reason.
+ * Chain per frame: the image's call frame information -> a signal's frame, told by its code -> what the code does until it
+ * returns, believed only when that leads behind a call -> the frame pointer, believed only when it leads to executable code -> stop
+ * with a reason.
  */
 
-enum { UNWIND_BYTES_BEFORE = 2, UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 16 };
+enum { UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 16 };
 
 /* x86-64 registers in DWARF's order (System V ABI, figure 3.36), as perf's REGS_USER are sorted into it. */
 struct unwind_registers {
@@ -37,10 +39,9 @@ struct unwind_code {
 	const struct cfi_table *table; /* NULL: no call frame information (JIT, anonymous) */
 	uint64_t image_address;
 	uint64_t entry;    /* image address where execution of the image starts; 0: none */
+	bool is_go;        /* the image is a program of Go */
 	uint32_t location; /* the caller's name for the address, handed back in frames */
-	/* The image's bytes from UNWIND_BYTES_BEFORE before the address on, as far as it has them; borrowed, NULL: not at hand. */
-	const uint8_t *bytes;
-	size_t byte_count;
+	struct code code;  /* `at` is of the address; borrowed until the next is asked for */
 };
 
 /* Asked once for an address, as long as the cache holds the answer; false when no executable mapping holds the address. */

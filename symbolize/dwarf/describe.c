@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf/describe.h"
 
+#include "symbolize/name.h"
+
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@ static bool keep(struct dwarf_describer *d, const char *string, const char **kep
 	*kept = "";
 	if (!string || !string[0])
 		return true;
-	*kept = arena_copy_string(d->arena, string, strlen(string));
+	*kept = name_copy(d->arena, string, strlen(string));
 	return *kept || error_set_memory(err);
 }
 

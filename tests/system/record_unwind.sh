@@ -142,3 +142,67 @@ END
 gcc -O1 -g -fomit-frame-pointer large.c -o large
 at_least "$(whole ./large)" 95 "whole stacks below a frame of 600 kB"
 at_least "$(share whole.pb.gz ';main;caller;large;work;leaf')" 95 "share of stacks below a frame of 600 kB"
+
+# Programs with no unwind information at all, as Alpine's are in their C library: told by what their code does until it returns.
+cat >silent.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static volatile unsigned long sink;
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+__attribute__((noinline)) void sort_names(void)
+{
+	enum { NAMES = 500 };
+	char *names[NAMES];
+
+	for (int i = 0; i < NAMES; i++) {
+		names[i] = malloc(16 + (size_t)i % 64);
+		snprintf(names[i], 16, "%x", (unsigned int)rand());
+	}
+	qsort(names, NAMES, sizeof(*names), compare);
+	for (int i = 0; i < NAMES; i++)
+		free(names[i]);
+}
+
+__attribute__((noinline)) void print_numbers(void)
+{
+	char text[128];
+
+	for (int i = 0; i < 500; i++) {
+		snprintf(text, sizeof(text), "%d %s %f", i, "number", i * 1.5);
+		sink += strlen(text);
+	}
+}
+
+__attribute__((noinline)) void work(time_t end)
+{
+	while (time(NULL) < end) {
+		sort_names();
+		print_numbers();
+	}
+}
+
+int main(void)
+{
+	work(time(NULL) + 4);
+	return 0;
+}
+END
+silent=(-O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables)
+gcc "${silent[@]}" silent.c -o silent
+at_least "$(whole ./silent)" 99 "whole stacks of a program without unwind information"
+at_least "$(share whole.pb.gz ';main;work;(sort_names|print_numbers)')" 97 "share of stacks of a program without unwind information"
+needs musl-gcc
+musl-gcc "${silent[@]}" silent.c -o silent_musl
+at_least "$(whole ./silent_musl)" 97 "whole stacks of a program of musl"
+at_least "$(share whole.pb.gz ';main;work;(sort_names|print_numbers)')" 95 "share of stacks of a program of musl"
+musl-gcc "${silent[@]}" -static silent.c -o silent_static
+at_least "$(whole ./silent_static)" 97 "whole stacks of a static program of musl"
+at_least "$(share whole.pb.gz ';main;work;(sort_names|print_numbers)')" 95 "share of stacks of a static program of musl"

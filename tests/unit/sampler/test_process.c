@@ -202,7 +202,7 @@ static void test_own_process(void **state)
 	space.process = process;
 	assert_true(process_space_find(&space, address, &code));
 	assert_non_null(code.table);
-	assert_memory_equal(code.bytes + UNWIND_BYTES_BEFORE, (const void *)(uintptr_t)address, 16);
+	assert_memory_equal(code.code.bytes + code.code.at, (const void *)(uintptr_t)address, 16);
 	mapping = &fixture->profile->mappings[fixture->profile->locations[code.location].mapping];
 	assert_string_equal(profile_string(fixture->profile, mapping->path), exe);
 	assert_in_range(code.image_address, mapping->start, mapping->end - 1);

@@ -2,7 +2,6 @@
 #include "sampler/unwind/unwind.h"
 
 #include "sampler/process.h"
-#include "sampler/unwind/epilogue.h"
 
 #include <execinfo.h>
 #include <setjmp.h>
@@ -119,8 +118,7 @@ static bool find_in_bytes(void *context, uint64_t address, struct unwind_code *c
 {
 	if (!find_bare(context, address, code))
 		return false;
-	code->bytes = (const uint8_t *)context + (address - UNWIND_BYTES_BEFORE - CODE_AT);
-	code->byte_count = CODE_END - address + UNWIND_BYTES_BEFORE;
+	code->code = (struct code){ context, CODE_END - CODE_AT, address - CODE_AT };
 	return true;
 }
 
@@ -168,44 +166,6 @@ static void test_pc_in_no_mapping(void **state)
 	registers.values[CFI_RBP] = STACK_AT;
 	result = unwind_one(*state, &bare, &registers, &dump);
 	assert_int_equal(result.count, 1);
-}
-
-/* ---- Code that undoes its frame and returns ---- */
-
-static void expect_epilogue(const char *code, size_t size, int32_t cfa_offset, const uint8_t saved[RULES_SAVED])
-{
-	struct rules_pushes pushes;
-
-	assert_true(epilogue_rule((const uint8_t *)code, size, &pushes));
-	assert_int_equal(pushes.cfa_register, CFI_RSP);
-	assert_int_equal(pushes.cfa_offset, cfa_offset);
-	assert_memory_equal(pushes.saved, saved, RULES_SAVED);
-	/* Cut anywhere it says nothing, and what follows does not matter. */
-	for (size_t less = 0; less < size; less++)
-		assert_false(epilogue_rule((const uint8_t *)code, less, &pushes));
-}
-
-static void test_epilogues(void **state)
-{
-	/* In the order of rules_saved_registers: rbx, rbp, r12, r13, r14, r15. */
-	static const uint8_t none[RULES_SAVED] = { 0 }, rbp[RULES_SAVED] = { 0, 2 }, four[RULES_SAVED] = { 5, 4, 3, 2 };
-	static const char *const others[] = { "\x48\x83\xec\x08\xc3", "\x48\x83\xc4\xf8\xc3", "\x48\x83\xc4\x07\xc3",
-		"\x58\x90\xc3", "\xe8\x00\x00\x00\x00", "\x48\x83\xc0\x08\xc3" };
-	struct rules_pushes pushes;
-
-	(void)state;
-	expect_epilogue("\xc3", 1, 8, none);
-	expect_epilogue("\x48\x83\xc4\x08\xc3", 5, 16, none);
-	expect_epilogue("\x48\x81\xc4\x00\x01\x00\x00\xc3", 8, 264, none);
-	expect_epilogue("\x5d\xc3", 2, 16, rbp);
-	expect_epilogue("\x48\x83\xc4\x18\x5b\x5d\x41\x5c\x41\x5d\xc3", 11, 64, four);
-	expect_epilogue("\x58\x5a\xc3", 3, 24, none);
-	assert_true(epilogue_rule((const uint8_t *)"\xc9\xc3", 2, &pushes));
-	assert_int_equal(pushes.cfa_register, CFI_RBP);
-	assert_int_equal(pushes.cfa_offset, 16);
-	assert_memory_equal(pushes.saved, rbp, RULES_SAVED);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		assert_false(epilogue_rule((const uint8_t *)others[i], 5, &pushes));
 }
 
 /* ---- Real stacks of this process, against the unwinder of the C library ---- */
@@ -383,7 +343,6 @@ static void test_through_a_signal_handler(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_epilogues),
 		TEST(test_frame_pointers_to_the_root),
 		TEST(test_why_it_stops),
 		TEST(test_roots_that_only_their_code_tells),

@@ -85,12 +85,84 @@ static void names_that_unfold_without_measure_stay_as_they_are(void **state)
 	buffer_deinit(&name);
 }
 
+static void assert_stays(const struct buffer *name)
+{
+	struct buffer out;
+
+	assert_true(buffer_ok(name, NULL));
+	buffer_init(&out, 1 << 16);
+	symbolize_demangle(name->data, &out);
+	assert_string_equal(out.data, name->data);
+	buffer_deinit(&out);
+}
+
+/* Functions that take a class within a function that takes ...: each was tried twice, within what was tried twice. */
+static void names_of_d_that_are_tried_without_end_stay_as_they_are(void **state)
+{
+	(void)state;
+	for (size_t depth = 1; depth <= 500; depth++) {
+		struct buffer name;
+
+		buffer_init(&name, 1 << 16);
+		buffer_append_string(&name, "_D");
+		for (size_t i = 0; i < depth; i++)
+			buffer_append_string(&name, "1aFC");
+		buffer_append_string(&name, "1aX");
+		assert_stays(&name);
+		buffer_deinit(&name);
+	}
+}
+
+/* A distance as D writes it: base 26, the last digit in lower case. */
+static void append_back_reference(struct buffer *name, size_t to)
+{
+	size_t distance = name->size - to;
+
+	buffer_append_byte(name, 'Q');
+	if (distance >= 26)
+		buffer_append_byte(name, (uint8_t)('A' + distance / 26));
+	buffer_append_byte(name, (uint8_t)('a' + distance % 26));
+}
+
+/* A table of tables of tables, by back references: 22 of them print 75 MB. */
+static void names_of_d_that_unfold_without_measure_stay_as_they_are(void **state)
+{
+	(void)state;
+	for (size_t depth = 1; depth <= 60; depth++) {
+		struct buffer name, out;
+		size_t last = 5;
+
+		buffer_init(&name, 1 << 16);
+		buffer_init(&out, 1 << 20);
+		buffer_append_string(&name, "_D1fFG9a");
+		for (size_t i = 0; i < depth; i++) {
+			size_t here = name.size;
+
+			buffer_append_byte(&name, 'H');
+			append_back_reference(&name, last);
+			append_back_reference(&name, last);
+			last = here;
+		}
+		buffer_append_string(&name, "Zv");
+		symbolize_demangle(name.data, &out);
+		if (depth == 1)
+			assert_string_equal(out.data, "f(char[9], char[9][char[9]])");
+		assert_true(out.size < 4096);
+		buffer_deinit(&out);
+		if (depth > 8)
+			assert_stays(&name);
+		buffer_deinit(&name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(demangles),
 		cmocka_unit_test(deep_and_long_names_stay_as_they_are_or_end),
 		cmocka_unit_test(names_that_unfold_without_measure_stay_as_they_are),
+		cmocka_unit_test(names_of_d_that_are_tried_without_end_stay_as_they_are),
+		cmocka_unit_test(names_of_d_that_unfold_without_measure_stay_as_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

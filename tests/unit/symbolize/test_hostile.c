@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/name.h"
 #include "symbolize/symbolize.h"
 
 #include <setjmp.h>
@@ -110,10 +111,69 @@ static void survives_cut_files(void **state)
 	buffer_deinit(&bytes);
 }
 
+/* A name of 140 kB is cut, and says so; two that differ behind the cut stay two. */
+static void names_without_measure_are_cut(void **state)
+{
+	static const char *const long_names[] = { "long-dwarf", "long-symbols" };
+	const struct symbolize_options options = { .threads = 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(long_names) / sizeof(long_names[0]); i++) {
+		struct symbolize_result *result;
+		struct elf_section text;
+		struct elf_image *image;
+		const char *last = "";
+		size_t cut = 0;
+		char path[512];
+		struct error err;
+
+		snprintf(path, sizeof(path), PROGRAMS "/%s", long_names[i]);
+		assert_true(elf_image_open_path(path, &image, &err));
+		assert_true(elf_image_section(image, ".text", &text));
+		for (uint64_t at = 0; at < text.size; at++) {
+			uint64_t address = text.address + at;
+			const char *name;
+
+			assert_true(symbolize_addresses(image, &address, 1, &options, &result, &err));
+			name = symbolize_result_frames(result, 0).frames[0].name;
+			assert_true(strlen(name) < NAME_MAX_BYTES + 64);
+			if (strstr(name, "... [cut: 140001 bytes, ")) {
+				if (strcmp(last, name + NAME_MAX_BYTES) != 0)
+					cut++;
+				last = strcpy(path, name + NAME_MAX_BYTES);
+			}
+			symbolize_result_destroy(result);
+		}
+		assert_int_equal(cut, 2);
+		elf_image_unref(image);
+	}
+}
+
+static void a_name_is_cut_between_characters(void **state)
+{
+	CLEANUP(arena_deinit) struct arena arena;
+	char *name = malloc(NAME_MAX_BYTES + 10);
+	const char *copy;
+
+	(void)state;
+	arena_init(&arena, 0);
+	assert_non_null(name);
+	memset(name, 'a', NAME_MAX_BYTES + 10);
+	copy = name_copy(&arena, name, NAME_MAX_BYTES);
+	assert_int_equal(strlen(copy), NAME_MAX_BYTES);
+	memcpy(name + NAME_MAX_BYTES - 1, "\xe2\x82\xac", 3);
+	copy = name_copy(&arena, name, NAME_MAX_BYTES + 10);
+	assert_int_equal(strspn(copy, "a"), NAME_MAX_BYTES - 1);
+	assert_memory_equal(copy + NAME_MAX_BYTES - 1, "... [cut: 65546 bytes, ", 23);
+	free(name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(survives_damaged_sections),
+		cmocka_unit_test(names_without_measure_are_cut),
+		cmocka_unit_test(a_name_is_cut_between_characters),
 		cmocka_unit_test(survives_cut_files),
 	};
 

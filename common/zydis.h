@@ -5,16 +5,19 @@
 #include <stdbool.h>
 
 /*
- * Zydis, loaded when the first fingerprint is wanted: a program that only names addresses starts without it. Of an instruction it
+ * Zydis, loaded when the first instruction is to be decoded: most programs are named and unwound without it. Of an instruction it
  * tells the length and where its parts lie without making text or operands of them, in a quarter of the time that capstone takes.
  */
 struct zydis {
-	void *library; /* owned */
-	ZyanStatus (*init)(ZydisDecoder *decoder, ZydisMachineMode mode, ZydisStackWidth width);
+	void *library; /* owned; NULL: none */
+	ZydisDecoder decoder;
 	ZyanStatus (*decode)(const ZydisDecoder *decoder, ZydisDecoderContext *context, const void *bytes, ZyanUSize size,
 		ZydisDecodedInstruction *instruction);
 };
 
-/* False where the library is not installed: there are no fingerprints then. */
+/* For 64-bit code. False where the library is not installed. */
 bool zydis_init(struct zydis *zydis);
 void zydis_deinit(struct zydis *zydis);
+
+/* False when the bytes do not begin with an instruction. */
+bool zydis_decode(const struct zydis *zydis, const uint8_t *bytes, size_t size, ZydisDecodedInstruction *instruction);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/unwind/effect.h"
+
+enum {
+	MOST_FRAME_BYTES = 1 << 20,
+	WORD_BYTES = 8,
+	RBX_CODE = 3, /* registers as instructions encode them */
+	RSP_CODE = 4,
+	RBP_CODE = 5,
+	MOV_TO_RM = 0x89,
+	MOV_TO_REG = 0x8b,
+};
+
+static const struct effect_place unknown_place = { 0 };
+
+struct effect_frame effect_none(void)
+{
+	return (struct effect_frame){ .rsp = { .base = CFI_RSP }, .rbp = { .base = CFI_RBP } };
+}
+
+static struct effect_place moved(struct effect_place place, int64_t bytes)
+{
+	int64_t offset = place.offset + bytes;
+
+	if (place.base == 0 || offset > MOST_FRAME_BYTES || offset < -MOST_FRAME_BYTES)
+		return unknown_place;
+	place.offset = (int32_t)offset;
+	return place;
+}
+
+/* False when nothing is known of the stack from there on. */
+static bool set_stack_pointer(struct effect_frame *frame, struct effect_place place)
+{
+	if (place.base != frame->rsp.base || place.offset > frame->top)
+		frame->top = place.offset;
+	frame->rsp = place;
+	return place.base != 0;
+}
+
+static bool push(struct effect_frame *frame, int64_t bytes)
+{
+	return set_stack_pointer(frame, moved(frame->rsp, -bytes));
+}
+
+static void note_saved(struct effect_frame *frame, uint8_t encoded, struct effect_place from)
+{
+	static const uint8_t numbers[16] = { 0, 2, 1, CFI_RBX, CFI_RSP, CFI_RBP, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+	if (from.base == frame->rsp.base && from.offset < frame->top)
+		return;
+	for (size_t i = 0; i < RULES_SAVED; i++)
+		if (rules_saved_registers[i] == numbers[encoded])
+			frame->saved[i] = from;
+}
+
+static bool pop(struct effect_frame *frame, uint8_t encoded)
+{
+	note_saved(frame, encoded, frame->rsp);
+	if (encoded == RBP_CODE)
+		frame->rbp = unknown_place;
+	return encoded != RSP_CODE && push(frame, -WORD_BYTES);
+}
+
+/* Registers as instructions encode them: three bits in the opcode or the ModR/M byte, the fourth in a prefix (Intel 64 manual,
+ * volume 2, 2.2.1). */
+static uint8_t opcode_register(const ZydisDecodedInstruction *in)
+{
+	return (uint8_t)((in->opcode & 7) | (in->raw.rex.B << 3));
+}
+
+static uint8_t reg_register(const ZydisDecodedInstruction *in)
+{
+	return (uint8_t)(in->raw.modrm.reg | (in->raw.rex.R << 3));
+}
+
+static uint8_t rm_register(const ZydisDecodedInstruction *in)
+{
+	return (uint8_t)(in->raw.modrm.rm | (in->raw.rex.B << 3));
+}
+
+static bool has_modrm(const ZydisDecodedInstruction *in)
+{
+	return in->attributes & ZYDIS_ATTRIB_HAS_MODRM;
+}
+
+/* Of the two ways to encode an operation between a register and another or memory (bit 1 of the opcode). */
+static bool writes_reg(const ZydisDecodedInstruction *in)
+{
+	return in->opcode & 2;
+}
+
+static bool is_between_registers(const ZydisDecodedInstruction *in)
+{
+	return in->raw.modrm.mod == 3;
+}
+
+static struct effect_place value_of(const struct effect_frame *frame, uint8_t encoded)
+{
+	if (encoded == RSP_CODE)
+		return frame->rsp;
+	return encoded == RBP_CODE ? frame->rbp : unknown_place;
+}
+
+/* Of a memory operand by the stack or the frame pointer alone. */
+static struct effect_place address_of(const struct effect_frame *frame, const ZydisDecodedInstruction *in)
+{
+	enum { NO_INDEX = 4, NO_BASE = 0 };
+	const ZydisDecodedInstructionRaw *raw = &in->raw;
+	bool has_sib = raw->modrm.rm == RSP_CODE;
+
+	if ((raw->modrm.mod == NO_BASE && !has_sib) || raw->rex.B)
+		return unknown_place;
+	if (!has_sib)
+		return moved(value_of(frame, raw->modrm.rm), raw->disp.value);
+	if (raw->sib.index != NO_INDEX || raw->rex.X || (raw->modrm.mod == NO_BASE && raw->sib.base == RBP_CODE))
+		return unknown_place;
+	return moved(value_of(frame, raw->sib.base), raw->disp.value);
+}
+
+static bool assign(struct effect_frame *frame, uint8_t encoded, struct effect_place value)
+{
+	if (encoded == RBP_CODE)
+		frame->rbp = value;
+	return encoded != RSP_CODE || set_stack_pointer(frame, value);
+}
+
+static bool copy(struct effect_frame *frame, const ZydisDecodedInstruction *in)
+{
+	uint8_t reg = reg_register(in), rm = rm_register(in);
+	struct effect_place address;
+
+	if (is_between_registers(in))
+		return writes_reg(in) ? assign(frame, reg, value_of(frame, rm)) : assign(frame, rm, value_of(frame, reg));
+	if (!writes_reg(in))
+		return true;
+	address = address_of(frame, in);
+	if (address.base != 0)
+		note_saved(frame, reg, address);
+	return assign(frame, reg, unknown_place);
+}
+
+static bool calculate(struct effect_frame *frame, const ZydisDecodedInstruction *in)
+{
+	bool by_number = in->raw.imm[0].size > 0, is_to_rm = by_number || !writes_reg(in);
+	uint8_t to = is_to_rm ? rm_register(in) : reg_register(in);
+	int64_t number = in->raw.imm[0].value.s;
+
+	if (!has_modrm(in) || (is_to_rm && !is_between_registers(in)) || to != RSP_CODE)
+		return true;
+	if (!by_number || in->mnemonic == ZYDIS_MNEMONIC_AND)
+		return set_stack_pointer(frame, unknown_place);
+	return push(frame, in->mnemonic == ZYDIS_MNEMONIC_SUB ? number : -number);
+}
+
+static bool exchange(const ZydisDecodedInstruction *in)
+{
+	return !has_modrm(in) || (reg_register(in) != RSP_CODE && (!is_between_registers(in) || rm_register(in) != RSP_CODE));
+}
+
+bool effect_apply(struct effect_frame *frame, const ZydisDecodedInstruction *in)
+{
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+		return push(frame, WORD_BYTES);
+	case ZYDIS_MNEMONIC_POPFQ:
+		return push(frame, -WORD_BYTES);
+	case ZYDIS_MNEMONIC_POP:
+		return has_modrm(in) ? push(frame, -WORD_BYTES) : pop(frame, opcode_register(in));
+	case ZYDIS_MNEMONIC_LEAVE:
+		return set_stack_pointer(frame, frame->rbp) && pop(frame, RBP_CODE);
+	case ZYDIS_MNEMONIC_LEA:
+		return assign(frame, reg_register(in), address_of(frame, in));
+	case ZYDIS_MNEMONIC_MOV:
+		return (in->opcode != MOV_TO_RM && in->opcode != MOV_TO_REG) || copy(frame, in);
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_AND:
+		return calculate(frame, in);
+	case ZYDIS_MNEMONIC_XCHG:
+		return exchange(in);
+	case ZYDIS_MNEMONIC_ENTER:
+	case ZYDIS_MNEMONIC_HLT:
+	case ZYDIS_MNEMONIC_UD0:
+	case ZYDIS_MNEMONIC_UD1:
+	case ZYDIS_MNEMONIC_UD2:
+	case ZYDIS_MNEMONIC_INT3:
+	case ZYDIS_MNEMONIC_IRETQ:
+		return false;
+	default:
+		return true;
+	}
+}
+
+bool effect_begins_function(const ZydisDecodedInstruction *in)
+{
+	static const uint16_t pushed = 1 << RBX_CODE | 1 << RBP_CODE | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15;
+
+	if (in->mnemonic == ZYDIS_MNEMONIC_PUSH && !has_modrm(in) && in->raw.imm[0].size == 0)
+		return pushed >> opcode_register(in) & 1;
+	return in->mnemonic == ZYDIS_MNEMONIC_SUB && has_modrm(in) && in->raw.imm[0].size > 0 && is_between_registers(in) &&
+	       rm_register(in) == RSP_CODE;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/unwind/code.h"
+#include "sampler/unwind/scan.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static int setup(void **state)
+{
+	*state = calloc(1, sizeof(struct scanner));
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	scanner_deinit(*state);
+	free(*state);
+	return 0;
+}
+
+#define CODE(...) ((const uint8_t[]){ __VA_ARGS__ }), sizeof((const uint8_t[]){ __VA_ARGS__ })
+
+/* In the order of rules_saved_registers: rbx, rbp, r12, r13, r14, r15. */
+struct expected {
+	const char *what;
+	const uint8_t *bytes;
+	size_t size, at;
+	uint8_t cfa_register; /* 0: no rule */
+	int32_t cfa_offset;
+	uint8_t saved[RULES_SAVED];
+};
+
+static void test_ways_to_a_return(void **state)
+{
+	const struct expected cases[] = {
+		{ "ret", CODE(0xc3), 0, CFI_RSP, 8, { 0 } },
+		{ "add $24, %rsp; pop %rbx; pop %rbp; ret", CODE(0x48, 0x83, 0xc4, 24, 0x5b, 0x5d, 0xc3), 0, CFI_RSP, 48,
+			{ 3, 2 } },
+		{ "its pops alone", CODE(0x48, 0x83, 0xc4, 24, 0x5b, 0x5d, 0xc3), 4, CFI_RSP, 24, { 3, 2 } },
+		{ "push %rbx; pop %rbx; ret: nothing is saved yet", CODE(0x53, 0x5b, 0xc3), 0, CFI_RSP, 8, { 0 } },
+		{ "leave; ret", CODE(0xc9, 0xc3), 0, CFI_RBP, 16, { 0, 2 } },
+		{ "push %rbp; mov %rsp, %rbp; sub $32, %rsp; leave; ret",
+			CODE(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 32, 0xc9, 0xc3), 0, CFI_RSP, 8, { 0 } },
+		{ "the same behind its push", CODE(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 32, 0xc9, 0xc3), 1, CFI_RSP, 16,
+			{ 0, 2 } },
+		{ "lea -16(%rbp), %rsp; pop %r12; pop %rbx; pop %rbp; ret",
+			CODE(0x48, 0x8d, 0x65, 0xf0, 0x41, 0x5c, 0x5b, 0x5d, 0xc3), 0, CFI_RBP, 16, { 3, 2, 4 } },
+		{ "mov 8(%rsp), %rbx; add $16, %rsp; ret", CODE(0x48, 0x8b, 0x5c, 0x24, 8, 0x48, 0x83, 0xc4, 16, 0xc3), 0, CFI_RSP,
+			24, { 2 } },
+		{ "call; test %eax, %eax; je to pop %rbp; ret, else hlt",
+			CODE(0xe8, 0, 0, 0, 0, 0x85, 0xc0, 0x74, 1, 0xf4, 0x5d, 0xc3), 0, CFI_RSP, 16, { 0, 2 } },
+		{ "a loop backwards; ret", CODE(0xff, 0xc9, 0x75, 0xfc, 0xc3), 0, CFI_RSP, 8, { 0 } },
+		{ "jmp to ret", CODE(0xeb, 1, 0xf4, 0xc3), 0, CFI_RSP, 8, { 0 } },
+		{ "pop %rbx; jmp to push %rbx; pop %rbx; ret: of the callee's own", CODE(0x5b, 0xeb, 0, 0x53, 0x5b, 0xc3), 0,
+			CFI_RSP, 16, { 2 } },
+		{ "jmp *1(%rip), as a PLT has it", CODE(0xff, 0x25, 1, 0, 0, 0), 0, CFI_RSP, 8, { 0 } },
+		{ "sub %rax, %rsp; then leave; ret", CODE(0x48, 0x29, 0xc4, 0xc9, 0xc3), 0, 0, 0, { 0 } },
+		{ "jmp *%rax", CODE(0xff, 0xe0, 0xc3), 0, 0, 0, { 0 } },
+		{ "jmp to itself", CODE(0xeb, 0xfe, 0xc3), 0, 0, 0, { 0 } },
+		{ "jmp out of what is at hand", CODE(0xe9, 0xff, 0xff, 0, 0, 0xc3), 0, 0, 0, { 0 } },
+		{ "call; then another function: push %rbx", CODE(0xe8, 0, 0, 0, 0, 0x53, 0x5b, 0xc3), 0, 0, 0, { 0 } },
+		{ "more popped than was pushed", CODE(0x6a, 0, 0x48, 0x83, 0xec, 8, 0xc3), 0, 0, 0, { 0 } },
+		{ "ret $16", CODE(0xc2, 16, 0), 0, 0, 0, { 0 } },
+		{ "cut within an instruction", CODE(0x48, 0x83), 0, 0, 0, { 0 } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct expected *expected = &cases[i];
+		const struct code code = { expected->bytes, expected->size, expected->at };
+		struct rules_pushes pushes = { 0 };
+
+		if (scan_rule(*state, &code, &pushes) != (expected->cfa_register != 0) ||
+			pushes.cfa_register != expected->cfa_register || pushes.cfa_offset != expected->cfa_offset ||
+			memcmp(pushes.saved, expected->saved, RULES_SAVED) != 0)
+			fail_msg("%s: %d%+d", expected->what, pushes.cfa_register, pushes.cfa_offset);
+	}
+}
+
+static void test_calls(void **state)
+{
+	const struct {
+		const uint8_t *bytes;
+		size_t size;
+		bool is_call;
+	} cases[] = {
+		{ CODE(0xe8, 1, 2, 3, 4), true },
+		{ CODE(0xff, 0xd0), true },
+		{ CODE(0x41, 0xff, 0xd4), true },
+		{ CODE(0xff, 0x50, 8), true },
+		{ CODE(0xff, 0x54, 0x24, 8), true },
+		{ CODE(0xff, 0x15, 1, 2, 3, 4), true },
+		{ CODE(0xff, 0x94, 0xc3, 1, 2, 3, 4), true },
+		{ CODE(0xff, 0xe0), false },
+		{ CODE(0x90, 0x90, 0x90, 0x90), false },
+		{ CODE(0xe9, 1, 2, 3, 4), false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(
+			code_is_behind_call(&(struct code){ cases[i].bytes, cases[i].size, cases[i].size }), cases[i].is_call);
+	assert_false(code_is_behind_call(&(struct code){ 0 }));
+}
+
+/* ---- Against what the compiler says of all the C library ---- */
+
+struct agreement {
+	size_t all, same, other, calls, seen_calls;
+};
+
+static void compare(struct scanner *scanner, const struct cfi_rule *rule, const struct code *code, struct agreement *agreement)
+{
+	struct rules_pushes said, scanned;
+
+	if (!rules_as_pushes(rule, &said))
+		return;
+	agreement->all++;
+	if (!scan_rule(scanner, code, &scanned) || scanned.cfa_register != said.cfa_register)
+		return;
+	agreement->same += scanned.cfa_offset == said.cfa_offset;
+	agreement->other += scanned.cfa_offset != said.cfa_offset;
+}
+
+static void compare_all(
+	struct scanner *scanner, const struct cfi_table *table, uint64_t start, struct code code, struct agreement *agreement)
+{
+	enum { EVERY = 41 };
+	struct zydis zydis;
+	size_t count = 0;
+
+	assert_true(zydis_init(&zydis));
+	while (code.at < code.size) {
+		ZydisDecodedInstruction in;
+		struct cfi_rule rule;
+
+		if (!cfi_table_find(table, start + code.at, &rule) ||
+			!zydis_decode(&zydis, code.bytes + code.at, code.size - code.at, &in)) {
+			code.at++;
+			continue;
+		}
+		if (count++ % EVERY == 0)
+			compare(scanner, &rule, &code, agreement);
+		code.at += in.length;
+		if (in.meta.category == ZYDIS_CATEGORY_CALL) {
+			agreement->calls++;
+			agreement->seen_calls += code_is_behind_call(&code);
+		}
+	}
+	zydis_deinit(&zydis);
+}
+
+static void test_the_c_library(void **state)
+{
+	struct agreement agreement = { 0 };
+	const struct elf_segment *segments;
+	struct elf_image *image;
+	struct cfi_table *table;
+	struct error err;
+	size_t count;
+
+	assert_true(elf_image_open_path("/lib/x86_64-linux-gnu/libc.so.6", &image, &err));
+	assert_true(cfi_table_create(image, &table, &err));
+	segments = elf_image_segments(image, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct code code = { 0 };
+
+		if (!(segments[i].flags & PF_X))
+			continue;
+		code.bytes = elf_image_bytes_at(image, segments[i].address, &code.size);
+		assert_non_null(code.bytes);
+		compare_all(*state, table, segments[i].address, code, &agreement);
+	}
+	cfi_table_destroy(table);
+	elf_image_unref(image);
+	assert_true(agreement.all > 1000);
+	assert_true(agreement.same * 100 > agreement.all * 92);
+	assert_true(agreement.other * 100 < agreement.all * 2);
+	assert_int_equal(agreement.seen_calls, agreement.calls);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_ways_to_a_return),
+		TEST(test_calls),
+		TEST(test_the_c_library),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
