@@ -77,9 +77,13 @@ static struct elf_image *open_checked(
 	if (!elf_image_open_path(path, &found, &ignored))
 		return NULL;
 	if (found->build_id.size && image->build_id.size && !elf_build_id_equal(&found->build_id, &image->build_id)) {
-		error_set(why, ERROR_FORMAT, "debug file %s is of another build than %s: not used", path, image->path);
+		error_set(why, ERROR_FORMAT,
+			"debug file %s is of another build than %s: not used; install the debug package of the same version", path,
+			image->path);
 	} else if (!has_checksum(found, crc)) {
-		error_set(why, ERROR_FORMAT, "debug file %s has another checksum than %s asks for: not used", path, image->path);
+		error_set(why, ERROR_FORMAT,
+			"debug file %s has another checksum than %s asks for: not used; install the debug package of the same version",
+			path, image->path);
 	} else {
 		return found;
 	}

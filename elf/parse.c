@@ -242,7 +242,8 @@ static bool read_segments(struct elf_image *image, const struct header *header, 
 	uint64_t count;
 
 	if (header->program_count > MAX_HEADERS)
-		return error_set(err, ERROR_FORMAT, "%u program headers", header->program_count);
+		return error_set(err, ERROR_FORMAT, "it claims %u program headers, at most %d are read; is it damaged?",
+			header->program_count, MAX_HEADERS);
 	if (entry_size != (image->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)) || header->program_offset > image->size)
 		return true;
 	count = least(header->program_count, (image->size - header->program_offset) / entry_size);

@@ -161,8 +161,9 @@ enum profile_stop {
 	PROFILE_STOP_DEPTH,        /* our cap on frames */
 	PROFILE_STOP_NO_REGISTERS, /* the kernel gave no user registers (exiting, 32-bit) */
 	PROFILE_STOP_UNWINDER,     /* the unwinder failed otherwise */
+	PROFILE_STOP_CHAIN_END,    /* the kernel's walk along frame pointers ended; whether at the root, it does not tell */
 };
-enum { PROFILE_STOP_COUNT = 11 };
+enum { PROFILE_STOP_COUNT = 12 };
 
 /* "root", "stitched", "dump end", ... */
 const char *profile_stop_name(enum profile_stop stop);
@@ -231,6 +232,9 @@ struct profile {
 
 	struct profile_index *index;
 };
+
+/* Whether it was recorded which stacks are whole: files of other tools do not say it, chains by frame pointers cannot. */
+bool profile_tells_whole(const struct profile *profile);
 
 /* An empty profile with the value type samples/count. */
 COMMON_MUST_CHECK

@@ -78,8 +78,8 @@ static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool
 	if (!found)
 		return PROFILE_STOP_NO_MAPPING;
 	if (outermost->table && cfi_table_find(outermost->table, outermost->image_address, &rule))
-		return rule.registers[CFI_RIP].place == CFI_UNDEFINED ? PROFILE_STOP_ROOT : PROFILE_STOP_NO_RULE;
-	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT : PROFILE_STOP_NO_RULE;
+		return rule.registers[CFI_RIP].place == CFI_UNDEFINED ? PROFILE_STOP_ROOT : PROFILE_STOP_CHAIN_END;
+	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT : PROFILE_STOP_CHAIN_END;
 }
 
 static bool add_user_chain(struct collector *collector, struct process_space *space, const struct record_sample *sample,
@@ -180,7 +180,7 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 		*stop = stop_without_registers(collector, sample);
 		return false;
 	}
-	job->space = (struct unwind_space){ process_space_find, space, process->generation };
+	job->space = (struct unwind_space){ process_space_find, process_space_read, space, process->generation };
 	take_registers(sample, &job->registers);
 	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, job->registers.values[CFI_RSP] };
 	return true;

@@ -153,7 +153,7 @@ static bool read_data(struct perf_data *data, struct error *err)
 		return false;
 	if (data->header.is_unfinished && data->notices)
 		buffer_append_string(
-			data->notices, "perf record was killed before it finished this file: read as far as it goes\n");
+			data->notices, "perf record was killed, or failed, before it finished this file: read as far as it goes\n");
 	return true;
 }
 

@@ -70,6 +70,11 @@ bool perf_data_events_add_ids(struct perf_data_events *events, struct byte_reade
 	return true;
 }
 
+static bool is_name(const struct perf_data_event *event, const char *name, size_t size)
+{
+	return strncmp(event->name, name, size) == 0 && event->name[size] == '\0';
+}
+
 void perf_data_events_name(struct perf_data_events *events, uint64_t id, const char *name, size_t size)
 {
 	uint32_t event = hash_map_get(&events->by_id, &id);
@@ -77,8 +82,12 @@ void perf_data_events_name(struct perf_data_events *events, uint64_t id, const c
 
 	if (event == HASH_MAP_NONE)
 		return;
-	/* Without the modifiers: `cpu-clock:ppp` and `cpu-clock` are one and the same to whoever compares. */
-	while (used < size && used + 1 < PERF_DATA_EVENT_NAME_BYTES && name[used] && name[used] != ':')
+	/*
+	 * Without modifiers and terms: `cpu-clock:ppp`, `cpu-clock/call-graph=fp/` and `cpu-clock` are one and the same to whoever
+	 * compares. In `cpu/cycles/` it is the whole that names.
+	 */
+	while (used < size && used + 1 < PERF_DATA_EVENT_NAME_BYTES && name[used] && name[used] != ':' &&
+		!(name[used] == '/' && is_name(&events->items[event], name, used)))
 		used++;
 	/* Tracepoints have a colon of their own, and nothing in front of it that names them. */
 	if (events->items[event].attr.type == PERF_TYPE_TRACEPOINT)

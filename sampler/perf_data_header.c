@@ -88,8 +88,8 @@ static bool read_section(
 			return false;
 		if (got == 0)
 			return error_set(err, ERROR_FORMAT,
-				"it ends within a section of %llu bytes at offset %llu: it was cut short",
-				(unsigned long long)section->size, (unsigned long long)section->offset);
+				"it ends before offset %llu, where a part of it lies: it was cut short; copy or record it again",
+				(unsigned long long)(section->offset + done));
 		buffer_commit(out, got);
 		done += got;
 	}
@@ -146,11 +146,12 @@ static bool read_features(
 			section.offset = byte_reader_u64(&r);
 			section.size = byte_reader_u64(&r);
 			bytes.size = 0;
-			ok = ok && read_section(input, &section, MAX_SECTION_BYTES, &bytes, err) &&
-			     perf_data_feature_take(header, feature, byte_reader_over(bytes.data, bytes.size), err);
+			ok = ok && read_section(input, &section, MAX_SECTION_BYTES, &bytes, err);
+			if (ok && !perf_data_feature_take(header, feature, byte_reader_over(bytes.data, bytes.size), err))
+				ok = error_prefix(err, "feature %u", feature);
 			buffer_deinit(&bytes);
 			if (!ok)
-				return error_prefix(err, "feature %u", feature);
+				return false;
 		}
 		entry.offset += entry.size;
 	}

@@ -138,7 +138,8 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 	if (data->event == PERF_DATA_NO_EVENT)
 		data->event = perf_data_events_first(events);
 	if (data->event >= events->count)
-		return error_set(err, ERROR_EMPTY, "none of its events takes samples");
+		return error_set(
+			err, ERROR_EMPTY, "none of its events takes samples; record it again with -e cpu-clock and without -n");
 	type = chosen(data)->attr.sample_type;
 	options = collecting(data);
 	options.has_stack = place_registers(data, chosen(data)->attr.sample_regs_user) && (type & PERF_SAMPLE_REGS_USER) &&
@@ -375,11 +376,17 @@ uint32_t perf_data_other_event(const struct perf_data *data)
 static void name_other_events(const struct perf_data *data)
 {
 	const struct perf_data_events *events = &data->header.events;
+	const char *read = chosen(data)->name;
 
-	for (uint32_t i = 0; i < events->count; i++)
-		if (i != data->event && events->items[i].samples > 0)
-			buffer_printf(data->notices, "%llu samples of %s are left out: only %s is read\n",
-				(unsigned long long)events->items[i].samples, events->items[i].name, chosen(data)->name);
+	for (uint32_t i = 0; i < events->count; i++) {
+		const struct perf_data_event *event = &events->items[i];
+
+		/* Modifiers are no part of a name: `cycles:u` and `cycles:k` have the same. */
+		if (i != data->event && event->samples > 0)
+			buffer_printf(data->notices, "%llu samples of %s%s are left out: only %s is read\n",
+				(unsigned long long)event->samples, strcmp(event->name, read) == 0 ? "another " : "", event->name,
+				read);
+	}
 }
 
 /* "" where nothing must be taken for the recorded kernel's symbols. */
@@ -411,8 +418,8 @@ bool perf_data_finish(struct perf_data *data, struct sampler_result *result, str
 		return false;
 	perf_data_release_held(data);
 	if (!profile || profile->quality.samples == 0)
-		return error_set(
-			err, ERROR_EMPTY, "it holds no samples%s%s", profile ? " of " : "", profile ? chosen(data)->name : "");
+		return error_set(err, ERROR_EMPTY, "it holds no samples%s%s; record it again while the program is busy",
+			profile ? " of " : "", profile ? chosen(data)->name : "");
 	if (data->collector.met_32bit && profile->sample_count == 0)
 		return error_set(err, ERROR_UNSUPPORTED, "it is of a 32-bit process, which is not supported");
 	profile->quality.lost += data->lost_records > data->lost_samples ? data->lost_records : data->lost_samples;

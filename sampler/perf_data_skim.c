@@ -9,10 +9,10 @@
 enum { FIRST_KEPT_BYTES = 1024, WORD_BYTES = 8, SIZE_OFFSET = 6 };
 
 /* Rated so often, in steps of so much; one in so many stacks may be read twice. */
-enum { RATED_STACKS = 256, STEP_BYTES = 512, READ_TWICE = 16 };
+enum { RATED_STACKS = 256, STEP_BYTES = 256, READ_TWICE = 16 };
 
 /* Read more than a sample needs: small records may stand in between. */
-enum { SPARE_BYTES = 256 };
+enum { SPARE_BYTES = 64 };
 
 /* To read so many bytes on takes as long as to begin anew behind them. */
 enum { MIN_LEFT_OUT_BYTES = 8192 };

@@ -9,7 +9,7 @@
  * of the stack and behind it. A record in the feed is then shorter than in the file, and whole in itself. Where a walk does not
  * come to the stack's end, the record is read again with all of it; where that happens often, more is read at first.
  */
-enum { PERF_DATA_SKIM_STEPS = 64 };
+enum { PERF_DATA_SKIM_STEPS = 128 };
 
 struct perf_data_skim {
 	size_t kept_bytes;                       /* of a stack, at first */

@@ -315,24 +315,6 @@ static struct code code_of_image(const struct elf_image *image, uint64_t address
 	return code;
 }
 
-/* Of code that was made at run time, while its process lives. It is asked for once an address. */
-static struct code code_of_process(const struct process_space *space, const struct process_mapping *mapping, uint64_t address)
-{
-	uint8_t *room = space->table->code;
-	uint64_t before = address - mapping->start, start, size;
-	struct iovec here, there;
-	ssize_t done;
-
-	start = address - (before < PROCESS_CODE_BYTES / 4 ? before : PROCESS_CODE_BYTES / 4);
-	size = mapping->end - start < PROCESS_CODE_BYTES ? mapping->end - start : PROCESS_CODE_BYTES;
-	here = (struct iovec){ room, size };
-	there = (struct iovec){ (void *)(uintptr_t)start, size };
-	done = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
-	if (done <= 0 || address - start >= (uint64_t)done)
-		return (struct code){ 0 };
-	return (struct code){ room, (size_t)done, (size_t)(address - start) };
-}
-
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code)
 {
 	struct process_space *space = context;
@@ -352,12 +334,33 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 	};
 	if (image->elf)
 		found.code = code_of_image(image->elf, found.image_address);
-	else if (!space->table->files)
-		found.code = code_of_process(space, mapping, address);
 	if (!profile_add_location(space->table->profile, image->mapping_id, found.image_address, &found.location, &ignored)) {
 		space->failed = true;
 		return false;
 	}
 	*code = found;
+	return true;
+}
+/* Of code that was made at run time, while its process lives. */
+bool process_space_read(void *context, uint64_t address, struct code *code)
+{
+	const struct process_space *space = context;
+	const struct process_mapping *mapping = find_mapping(space->process, address);
+	uint8_t *room = space->table->code;
+	uint64_t before, start, size;
+	struct iovec here, there;
+	ssize_t done;
+
+	if (!mapping || space->table->files)
+		return false;
+	before = address - mapping->start;
+	start = address - (before < PROCESS_CODE_BYTES / 4 ? before : PROCESS_CODE_BYTES / 4);
+	size = mapping->end - start < PROCESS_CODE_BYTES ? mapping->end - start : PROCESS_CODE_BYTES;
+	here = (struct iovec){ room, size };
+	there = (struct iovec){ (void *)(uintptr_t)start, size };
+	done = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
+	if (done <= 0 || address - start >= (uint64_t)done)
+		return false;
+	*code = (struct code){ room, (size_t)done, (size_t)(address - start) };
 	return true;
 }

@@ -98,3 +98,4 @@ struct process_space {
 	bool failed; /* no memory for a location */
 };
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code);
+bool process_space_read(void *context, uint64_t address, struct code *code);

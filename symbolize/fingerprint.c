@@ -66,15 +66,11 @@ void fingerprinter_destroy(struct fingerprinter *fingerprinter)
 	free(fingerprinter);
 }
 
-static bool is_image_address(const struct fingerprinter *f, const uint8_t *code, const struct instruction_number *number)
+static bool is_image_address(const struct fingerprinter *f, uint64_t value)
 {
-	uint64_t value = instruction_value(code, number);
-	const struct elf_segment *segments;
 	size_t count;
+	const struct elf_segment *segments = elf_image_segments(f->image, &count);
 
-	if (!f->is_fixed || number->size == 0)
-		return false;
-	segments = elf_image_segments(f->image, &count);
 	for (size_t i = 0; i < count; i++)
 		if (value >= segments[i].address && value - segments[i].address < segments[i].memory_size)
 			return true;
@@ -89,21 +85,32 @@ static bool is_in(const struct dwarf_extent *extents, size_t count, uint64_t add
 	return false;
 }
 
+static void zero(uint8_t *bytes, const struct instruction_number *number)
+{
+	memset(bytes + number->offset, 0, number->size);
+}
+
+/* In an image with fixed addresses any number may be one of them. */
+static void zero_addresses(
+	const struct fingerprinter *f, const struct instruction *instruction, const uint8_t *code, uint8_t *bytes)
+{
+	if (is_image_address(f, instruction_value(code, &instruction->displacement)))
+		zero(bytes, &instruction->displacement);
+	for (size_t i = 0; i < sizeof(instruction->immediates) / sizeof(instruction->immediates[0]); i++)
+		if (is_image_address(f, instruction_value(code, &instruction->immediates[i])))
+			zero(bytes, &instruction->immediates[i]);
+}
+
 /* The bytes with what depends on the place set to zero. */
 static uint64_t hash_masked(const struct fingerprinter *f, const struct instruction *instruction, const uint8_t *code)
 {
-	const struct instruction_number *displacement = &instruction->displacement;
 	uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
 
 	memcpy(bytes, code, instruction->size);
-	if (instruction->is_relative || is_image_address(f, code, displacement))
-		memset(bytes + displacement->offset, 0, displacement->size);
-	for (size_t i = 0; i < sizeof(instruction->immediates) / sizeof(instruction->immediates[0]); i++) {
-		const struct instruction_number *immediate = &instruction->immediates[i];
-
-		if (is_image_address(f, code, immediate))
-			memset(bytes + immediate->offset, 0, immediate->size);
-	}
+	if (f->is_fixed)
+		zero_addresses(f, instruction, code, bytes);
+	if (instruction->is_relative)
+		zero(bytes, &instruction->displacement);
 	return hash_bytes(bytes, instruction->size);
 }
 

@@ -16,7 +16,7 @@ struct shape {
 };
 
 struct instruction_decoder {
-	struct zydis zydis;
+	struct decoder zydis;
 	struct shape shapes[1 << SHAPE_BITS]; /* the later pushes out the earlier */
 };
 
@@ -24,7 +24,7 @@ struct instruction_decoder *instruction_decoder_create(void)
 {
 	struct instruction_decoder *made = calloc(1, sizeof(*made));
 
-	if (made && zydis_init(&made->zydis))
+	if (made && decoder_init(&made->zydis))
 		return made;
 	free(made);
 	return NULL;
@@ -34,7 +34,7 @@ void instruction_decoder_destroy(struct instruction_decoder *decoder)
 {
 	if (!decoder)
 		return;
-	zydis_deinit(&decoder->zydis);
+	decoder_deinit(&decoder->zydis);
 	free(decoder);
 }
 
@@ -137,7 +137,7 @@ bool instruction_decode(struct instruction_decoder *decoder, const uint8_t *byte
 		*instruction = *known;
 		return true;
 	}
-	if (!zydis_decode(&decoder->zydis, bytes, size, &decoded))
+	if (!decoder_decode(&decoder->zydis, bytes, size, &decoded))
 		return false;
 	*instruction = parts_of(&decoded, bytes);
 	keep_shape(decoder, word, deciding_bytes(&decoded, instruction), instruction);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/zydis.h"
+#include "decode/decode.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MARK_BYTES = 64 }; /* at most */
+
 const char *name_copy(struct arena *arena, const char *name, size_t size)
 {
-	size_t kept = NAME_MAX_BYTES;
-	char mark[64];
+	char mark[MARK_BYTES];
+	size_t kept = NAME_MAX_BYTES - MARK_BYTES;
 	char *copy;
 	int mark_size;
 

@@ -70,9 +70,9 @@ struct symbolize_stats {
 /*
  * Names every location of a profile that has no lines yet, and decides the origin of every function that has none.
  *
- * images    by mapping id, borrowed (sampler_result); NULL entries, or a NULL array, are allowed: such addresses become
- * module+0x... jit_maps  by mapping id, likewise notices   lines for the user (debug file refused, kernel symbols restricted); may
- * be NULL
+ * `images` and `jit_maps`, both by mapping id, are borrowed (sampler_result). NULL entries, or a NULL array, are allowed: such
+ * addresses become module+0x... What the user should know (a debug file refused, kernel symbols restricted) is appended to
+ * `notices`, line by line; it may be NULL.
  */
 COMMON_MUST_CHECK
 bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const char *const *jit_maps,
@@ -111,6 +111,7 @@ struct symbolize_result;
 COMMON_MUST_CHECK
 bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, size_t count, const struct symbolize_options *options,
 	struct symbolize_result **result, struct error *err);
+
 /*
  * False for object files: what is not linked has no addresses yet. A file that ends before its headers say is noted: parts of it
  * may still be named.
@@ -125,6 +126,8 @@ bool symbolize_debuginfod_possible(struct error *err);
 /* Where resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME. False when neither is set. */
 COMMON_MUST_CHECK
 bool symbolize_cache_directory(char *path, size_t size);
+
+/* The frames of addresses[index]; they live as long as the result. */
 struct symbolize_frames symbolize_result_frames(const struct symbolize_result *result, size_t index);
 
 /* Whether a debug file was asked for from debuginfod's servers and not had. */
@@ -137,5 +140,8 @@ bool symbolize_frame_origin(const struct symbolize_result *result, const struct 
 	enum symbolize_rule *rule, struct error *err);
 void symbolize_result_destroy(struct symbolize_result *result);
 
-/* Demangles C++, Rust and D; appends the name as it is when it is no mangled one. Rust's hash is hidden. */
+/*
+ * Demangles C++, Rust and D; Rust's hash is hidden. A name is appended as it is when it is no mangled one, or when what it stands
+ * for is too long or, of D, might take too long to find.
+ */
 void symbolize_demangle(const char *name, struct buffer *out);

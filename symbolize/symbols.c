@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbols.h"
 
+#include "symbolize/addresses.h"
 #include "symbolize/fde.h"
 #include "symbolize/minidebug.h"
 
@@ -109,21 +110,6 @@ static int compare_names(const struct symbol_hit *a, const struct symbol_hit *b)
 	return strcmp(a->name, b->name);
 }
 
-static size_t lower_bound(const uint64_t *addresses, size_t count, uint64_t address)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The symbol competes for the first address that is not below it: the nearest wins, then the best name; the larger size is kept. */
 static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
 {
@@ -156,7 +142,7 @@ static void match_table(const struct table *table, const uint64_t *addresses, si
 			file = symbol.st_name;
 		if (symbol.st_value > addresses[count - 1] || !is_code(&symbol))
 			continue;
-		at = lower_bound(addresses, count, symbol.st_value);
+		at = addresses_lower_bound(addresses, count, symbol.st_value);
 		if (hits[at].name && hits[at].start > symbol.st_value)
 			continue;
 		candidate.rank = rank_of(symbol.st_info);

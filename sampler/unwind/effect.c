@@ -18,6 +18,16 @@ struct effect_frame effect_none(void)
 	return (struct effect_frame){ .rsp = { .base = CFI_RSP }, .rbp = { .base = CFI_RBP } };
 }
 
+bool effect_is_none(const struct effect_frame *frame)
+{
+	if (frame->rsp.base != CFI_RSP || frame->rsp.offset != 0 || frame->rbp.base != CFI_RBP || frame->rbp.offset != 0)
+		return false;
+	for (size_t i = 0; i < RULES_SAVED; i++)
+		if (frame->saved[i].base != 0)
+			return false;
+	return true;
+}
+
 static struct effect_place moved(struct effect_place place, int64_t bytes)
 {
 	int64_t offset = place.offset + bytes;

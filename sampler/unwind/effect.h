@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/zydis.h"
+#include "decode/decode.h"
 #include "sampler/unwind/rules.h"
 
 /* What instructions do to a stack frame, as far as a walk up the stack needs it. Encodings: Intel 64 manual, volume 2. */
@@ -19,8 +19,9 @@ struct effect_frame {
 	struct effect_place saved[RULES_SAVED]; /* of rules_saved_registers: where they were taken back from */
 };
 
-/* Before the first instruction. */
+/* What is known before the first instruction. */
 struct effect_frame effect_none(void);
+bool effect_is_none(const struct effect_frame *frame);
 
 /* Takes in one more instruction that is no jump. False when nothing is known of the stack behind it. */
 bool effect_apply(struct effect_frame *frame, const ZydisDecodedInstruction *in);

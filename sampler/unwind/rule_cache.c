@@ -57,22 +57,35 @@ static void keep_pushes(struct cached *entry, const struct rules_pushes *pushes)
 	keep_places(entry, pushes);
 }
 
-static struct rule_row *row_of(const struct rule_cache *cache, const struct unwind_code *code)
+enum { ROW_BLOCK_BYTES = 64 };
+
+/* An image's table, or memory as it was mapped for a while: different for all, as tables lie at even addresses. */
+static uint64_t rows_owner(const struct unwind_code *code, const struct unwind_space *space)
 {
-	enum { BLOCK_BYTES = 64 };
-	uint64_t mixed = hash_mix((uintptr_t)code->table ^ code->image_address / BLOCK_BYTES, 0x9e3779b97f4a7c15u);
+	return code->table ? (uintptr_t)code->table : space->generation * 2 + 1;
+}
+
+static struct rule_row *row_of(const struct rule_cache *cache, uint64_t owner, uint64_t address)
+{
+	uint64_t mixed = hash_mix(owner ^ address / ROW_BLOCK_BYTES, 0x9e3779b97f4a7c15u);
 
 	return &cache->rows[mixed >> (64 - RULE_ROW_BITS)];
 }
 
+static bool holds(const struct rule_row *row, uint64_t owner, uint64_t address)
+{
+	return row->owner == owner && address - row->start < row->size;
+}
+
 static void keep_rule(struct rule_cache *cache, const struct unwind_code *code, const struct cfi_rule *rule, struct cached *entry)
 {
+	uint64_t owner = (uintptr_t)code->table;
 	struct rules_pushes pushes;
 	struct error ignored;
 	uint32_t id;
 
 	if (rules_as_pushes(rule, &pushes)) {
-		*row_of(cache, code) = (struct rule_row){ code->table, rule->start, rule->size, pushes };
+		*row_of(cache, owner, code->image_address) = (struct rule_row){ owner, rule->start, rule->size, pushes };
 		keep_pushes(entry, &pushes);
 	} else if (rules_intern(&cache->rules, rule, code->table, &id, &ignored)) {
 		entry->kind = CACHED_RULE;
@@ -83,12 +96,13 @@ static void keep_rule(struct rule_cache *cache, const struct unwind_code *code, 
 /* False where nothing describes the code. */
 static bool keep_described(struct rule_cache *cache, const struct unwind_code *code, struct cached *entry)
 {
-	const struct rule_row *row = row_of(cache, code);
+	uint64_t owner = (uintptr_t)code->table;
+	const struct rule_row *row = row_of(cache, owner, code->image_address);
 	struct cfi_rule rule;
 
 	if (!code->table)
 		return false;
-	if (row->table == code->table && code->image_address - row->start < row->size) {
+	if (holds(row, owner, code->image_address)) {
 		keep_pushes(entry, &row->pushes);
 		return true;
 	}
@@ -104,11 +118,33 @@ static bool may_be_guessed(enum cached_kind kind)
 	return kind == CACHED_NO_RULE || kind == CACHED_GO || kind == CACHED_SYSCALL;
 }
 
+/* The guess at an instruction, for which the code is read where that was not guessed before. */
+static void keep_guess(struct rule_cache *cache, const struct code_place *place, struct unwind_code *code, struct cached *entry)
+{
+	const struct unwind_space *space = place->space;
+	uint64_t owner = rows_owner(code, space), pc = code->image_address + !place->is_exact;
+	const struct rule_row *row = row_of(cache, owner, pc);
+	struct scan_result scanned;
+
+	if (holds(row, owner, pc)) {
+		keep_places(entry, &row->pushes);
+		return;
+	}
+	if (!code->code.bytes) {
+		if (!space->read || !space->read(space->context, place->address, &code->code))
+			return;
+		code->code.at += !place->is_exact;
+	}
+	scan_rule(&cache->scanner, &code->code, &scanned);
+	for (uint64_t at = pc; at < pc + scanned.bytes; at = (at / ROW_BLOCK_BYTES + 1) * ROW_BLOCK_BYTES)
+		*row_of(cache, owner, at) = (struct rule_row){ owner, pc, scanned.bytes, scanned.pushes };
+	keep_places(entry, &scanned.pushes);
+}
+
 void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry)
 {
 	const struct unwind_space *space = place->space;
 	struct unwind_code code = { 0 };
-	struct rules_pushes pushes;
 
 	*entry = (struct cached){ .generation = space->generation, .address = place->address, .kind = CACHED_NOWHERE };
 	if (!space->find(space->context, place->address, &code))
@@ -121,6 +157,6 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 	if (keep_described(cache, &code, entry))
 		return;
 	entry->kind = kind_without_rule(&code, place->is_exact);
-	if (may_be_guessed(entry->kind) && scan_rule(&cache->scanner, &code.code, &pushes))
-		keep_places(entry, &pushes);
+	if (may_be_guessed(entry->kind))
+		keep_guess(cache, place, &code, entry);
 }

@@ -10,7 +10,7 @@
  * answers for 99 of 100 frames.
  */
 
-enum { RULE_CACHE_BITS = 14, RULE_ROW_BITS = 11, CACHED_BYTES = 32 };
+enum { RULE_CACHE_BITS = 14, RULE_ROW_BITS = 12, CACHED_BYTES = 32 };
 
 enum cached_kind {
 	CACHED_NOWHERE, /* in no executable mapping */
@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct cached) == CACHED_BYTES, "an entry does not straddl
 
 /* Instructions of a function that say the same: what one is met at holds for those beside it. */
 struct rule_row {
-	const struct cfi_table *table;
+	uint64_t owner;       /* of the addresses: rows_owner() */
 	uint64_t start, size; /* image addresses; size 0: none */
 	struct rules_pushes pushes;
 };

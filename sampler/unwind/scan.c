@@ -3,20 +3,13 @@
 
 #include "sampler/unwind/effect.h"
 
-#include <stdlib.h>
+#include <string.h>
 
-enum { MOST_INSTRUCTIONS = 4096, MARK_BITS = 13, MOST_PENDING = 64, WORD_BYTES = 8 };
-
-_Static_assert(MOST_INSTRUCTIONS < 1 << MARK_BITS, "there is always a free mark");
-
-/* An instruction that a scan has met. */
-struct scan_mark {
-	uint32_t scan; /* its number; of another than the one at hand: free */
-	uint32_t at;
-};
+enum { MOST_INSTRUCTIONS = 4096, MET_BYTES = 4096, MOST_PENDING = 64, WORD_BYTES = 8 };
 
 /* A way not gone yet. */
 struct pending {
+	size_t bytes; /* of the result, if it lies this way */
 	size_t at;
 	struct effect_frame frame;
 };
@@ -26,44 +19,39 @@ struct scan {
 	const struct code *code;
 	struct pending pending[MOST_PENDING];
 	size_t pending_count;
-	bool is_behind_call; /* but for padding */
-	struct rules_pushes *pushes;
+	uint8_t met[MET_BYTES]; /* a bit for a byte of code */
+	bool is_behind_call;    /* but for padding */
+	struct scan_result *result;
+	bool is_straight; /* the way has not jumped so far, and the frame is as it was */
 };
 
 enum outcome { OUTCOME_ON, OUTCOME_DEAD_END, OUTCOME_FOUND };
 
 void scanner_deinit(struct scanner *scanner)
 {
-	if (scanner->marks)
-		zydis_deinit(&scanner->zydis);
-	free(scanner->marks);
+	decoder_deinit(&scanner->decoder);
 	*scanner = (struct scanner){ 0 };
 }
 
 static bool load(struct scanner *scanner)
 {
-	if (!scanner->is_tried && zydis_init(&scanner->zydis)) {
-		scanner->marks = calloc((size_t)1 << MARK_BITS, sizeof(*scanner->marks));
-		if (!scanner->marks)
-			zydis_deinit(&scanner->zydis);
-	}
+	if (!scanner->is_tried)
+		(void)decoder_init(&scanner->decoder);
 	scanner->is_tried = true;
-	return scanner->marks;
+	return scanner->decoder.library;
 }
 
-/* Whether the scan has met an instruction before; from now on it has. */
-static bool was_met(struct scanner *scanner, uint32_t at)
+/*
+ * Whether an instruction was met before; from now on it was. Of code that lies 32 kB apart one may be taken for the other: a way is
+ * lost then, and no harm is done.
+ */
+static bool was_met(struct scan *scan, size_t at)
 {
-	struct scan_mark *marks = scanner->marks, *mark;
-	size_t slot = (at * 2654435769u) >> (32 - MARK_BITS);
+	uint8_t *byte = &scan->met[at / 8 % MET_BYTES], bit = (uint8_t)(1u << at % 8);
+	bool met = *byte & bit;
 
-	for (mark = &marks[slot]; mark->scan == scanner->scan; mark = &marks[slot]) {
-		if (mark->at == at)
-			return true;
-		slot = (slot + 1) & ((1u << MARK_BITS) - 1);
-	}
-	*mark = (struct scan_mark){ scanner->scan, at };
-	return false;
+	*byte |= bit;
+	return met;
 }
 
 /* The frame before a return is the rule. */
@@ -81,7 +69,7 @@ static enum outcome found(struct scan *scan, const struct effect_frame *frame)
 			below / WORD_BYTES <= UINT8_MAX)
 			made.saved[i] = (uint8_t)(below / WORD_BYTES);
 	}
-	*scan->pushes = made;
+	scan->result->pushes = made;
 	return OUTCOME_FOUND;
 }
 
@@ -109,13 +97,14 @@ static enum outcome jump(struct scan *scan, const ZydisDecodedInstruction *in, s
 	if (leads_anywhere(in))
 		return leads_to_import(in) ? found(scan, frame) : OUTCOME_DEAD_END;
 	*at = target_of(scan, *at, in);
+	scan->is_straight = false;
 	return OUTCOME_ON;
 }
 
 static void leave_for_later(struct scan *scan, size_t at, const struct effect_frame *frame)
 {
 	if (scan->pending_count < MOST_PENDING)
-		scan->pending[scan->pending_count++] = (struct pending){ at, *frame };
+		scan->pending[scan->pending_count++] = (struct pending){ scan->result->bytes, at, *frame };
 }
 
 static bool is_padding(const ZydisDecodedInstruction *in)
@@ -144,42 +133,61 @@ static enum outcome follow(struct scan *scan, const ZydisDecodedInstruction *in,
 	return OUTCOME_ON;
 }
 
+/* Where the way goes straight on and does nothing to the frame, the rule of the first instruction holds. */
+static void note_straight(struct scan *scan, size_t end, const struct effect_frame *frame)
+{
+	scan->is_straight = scan->is_straight && effect_is_none(frame);
+	if (scan->is_straight)
+		scan->result->bytes = end - scan->code->at;
+}
+
 static enum outcome take(struct scan *scan, size_t *at, struct effect_frame *frame)
 {
 	const struct code *code = scan->code;
 	ZydisDecodedInstruction in;
 
-	if (*at >= code->size || was_met(scan->scanner, (uint32_t)*at) ||
-		!zydis_decode(&scan->scanner->zydis, code->bytes + *at, code->size - *at, &in))
+	if (*at >= code->size || was_met(scan, *at) ||
+		!decoder_decode(&scan->scanner->decoder, code->bytes + *at, code->size - *at, &in))
 		return OUTCOME_DEAD_END;
+	note_straight(scan, *at + in.length, frame);
 	return follow(scan, &in, at, frame);
 }
 
-bool scan_rule(struct scanner *scanner, const struct code *code, struct rules_pushes *pushes)
+/* False when there is no other way left. */
+static bool go_back(struct scan *scan, size_t *at, struct effect_frame *frame)
+{
+	const struct pending *pending;
+
+	if (scan->pending_count == 0)
+		return false;
+	pending = &scan->pending[--scan->pending_count];
+	*at = pending->at;
+	*frame = pending->frame;
+	scan->result->bytes = pending->bytes;
+	scan->is_straight = scan->is_behind_call = false;
+	return true;
+}
+
+void scan_rule(struct scanner *scanner, const struct code *code, struct scan_result *result)
 {
 	struct effect_frame frame = effect_none();
-	enum outcome outcome = OUTCOME_ON;
+	enum outcome outcome;
 	size_t at = code->at;
 	struct scan scan;
 
-	if (!code->bytes || code->size > UINT32_MAX || !load(scanner))
-		return false;
+	*result = (struct scan_result){ 0 };
+	if (!code->bytes || !load(scanner))
+		return;
 	scan.scanner = scanner;
 	scan.code = code;
 	scan.pending_count = 0;
 	scan.is_behind_call = false;
-	scan.pushes = pushes;
-	scanner->scan++;
-	for (size_t i = 0; i < MOST_INSTRUCTIONS && outcome != OUTCOME_FOUND; i++) {
+	scan.is_straight = true;
+	scan.result = result;
+	memset(scan.met, 0, sizeof(scan.met));
+	for (size_t i = 0; i < MOST_INSTRUCTIONS; i++) {
 		outcome = take(&scan, &at, &frame);
-		if (outcome != OUTCOME_DEAD_END)
-			continue;
-		if (scan.pending_count == 0)
-			return false;
-		scan.pending_count--;
-		scan.is_behind_call = false;
-		at = scan.pending[scan.pending_count].at;
-		frame = scan.pending[scan.pending_count].frame;
+		if (outcome == OUTCOME_FOUND || (outcome == OUTCOME_DEAD_END && !go_back(&scan, &at, &frame)))
+			return;
 	}
-	return outcome == OUTCOME_FOUND;
 }

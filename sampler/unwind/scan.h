@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/zydis.h"
+#include "decode/decode.h"
 #include "sampler/unwind/code.h"
 #include "sampler/unwind/rules.h"
 
@@ -14,14 +14,16 @@
  * return address is one, that is, whether a call stands before it.
  */
 struct scanner {
-	struct zydis zydis;
-	bool is_tried;           /* zydis was asked for */
-	struct scan_mark *marks; /* owned; NULL: no decoder */
-	uint32_t scan;           /* number of the one at hand */
+	struct decoder decoder;
+	bool is_tried; /* it was asked for */
 };
 
 void scanner_deinit(struct scanner *scanner);
 
-/* False when no way to a return is found within 4,096 instructions, or without a decoder. */
-COMMON_MUST_CHECK
-bool scan_rule(struct scanner *scanner, const struct code *code, struct rules_pushes *pushes);
+/* `pushes.cfa_offset` 0: no way to a return was found, within 4,096 instructions or without a decoder. */
+struct scan_result {
+	struct rules_pushes pushes;
+	size_t bytes; /* from the address on: instructions for which it holds as well */
+};
+
+void scan_rule(struct scanner *scanner, const struct code *code, struct scan_result *result);

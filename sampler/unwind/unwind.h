@@ -41,12 +41,14 @@ struct unwind_code {
 	uint64_t entry;    /* image address where execution of the image starts; 0: none */
 	bool is_go;        /* the image is a program of Go */
 	uint32_t location; /* the caller's name for the address, handed back in frames */
-	struct code code;  /* `at` is of the address; borrowed until the next is asked for */
+	struct code code;  /* of an image; `at` is of the address; borrowed */
 };
 
 /* Asked once for an address, as long as the cache holds the answer; false when no executable mapping holds the address. */
 struct unwind_space {
 	bool (*find)(void *context, uint64_t address, struct unwind_code *code);
+	/* The code around an address, where find() gave none; NULL, or false: it is not at hand. */
+	bool (*read)(void *context, uint64_t address, struct code *code);
 	void *context;
 	uint64_t generation; /* changes whenever an answer of find() may: part of the cache's key */
 };

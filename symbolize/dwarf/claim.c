@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf/claim.h"
 
+#include "symbolize/addresses.h"
 #include "symbolize/dwarf/ranges.h"
 #include "symbolize/dwarf/read.h"
 
@@ -21,16 +22,8 @@ struct claims {
 
 static void claim(struct claims *c, uint64_t low, uint64_t high, uint32_t unit)
 {
-	size_t first = 0, end = c->count;
+	size_t first = addresses_lower_bound(c->addresses, c->count, low);
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (c->addresses[middle] < low)
-			first = middle + 1;
-		else
-			end = middle;
-	}
 	for (; first < c->count && c->addresses[first] < high && c->steps < max_steps; first++, c->steps++)
 		if (c->units[first] == DWARF_NO_UNIT && !(c->asked && c->asked[first] == unit))
 			c->units[first] = unit;

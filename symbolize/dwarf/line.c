@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf/line.h"
 
+#include "symbolize/addresses.h"
 #include "symbolize/dwarf/read.h"
 #include "symbolize/dwarf/unit.h"
 
@@ -191,21 +192,6 @@ struct machine {
 	int16_t special_lines[256];
 };
 
-static size_t lower_bound(const uint64_t *addresses, size_t count, uint64_t address)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void start_sequence(struct machine *m)
 {
 	m->address = 0;
@@ -238,7 +224,7 @@ static inline void emit_row(struct machine *m, bool is_end)
 	if (m->is_dead)
 		return;
 	if (!m->has_row || m->address < m->row_address)
-		set_next(m, lower_bound(m->addresses, m->count, m->address));
+		set_next(m, addresses_lower_bound(m->addresses, m->count, m->address));
 	else if (m->next_address < m->address)
 		close_row(m);
 	m->row_file = m->file;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf/walk.h"
 
+#include "symbolize/addresses.h"
 #include "symbolize/dwarf/ranges.h"
 #include "symbolize/dwarf/read.h"
 
@@ -16,21 +17,6 @@ struct place {
 };
 
 static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct place place);
-
-static size_t lower_bound(const struct dwarf_walk *w, uint64_t address)
-{
-	size_t low = 0, high = w->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (w->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
 
 static uint32_t add_node(struct dwarf_walk *w, uint64_t die, uint32_t parent)
 {
@@ -56,7 +42,7 @@ static bool covers(struct dwarf_walk *w, struct dwarf_ranges ranges)
 	uint64_t low, high;
 
 	while (spend(w) && dwarf_ranges_next(&ranges, &low, &high)) {
-		size_t i = lower_bound(w, low);
+		size_t i = addresses_lower_bound(w->addresses, w->count, low);
 
 		if (i < w->count && w->addresses[i] < high)
 			return true;
@@ -70,7 +56,8 @@ static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct place 
 	uint64_t low, high;
 
 	while (spend(w) && dwarf_ranges_next(&ranges, &low, &high)) {
-		for (size_t i = lower_bound(w, low); i < w->count && w->addresses[i] < high && spend(w); i++) {
+		for (size_t i = addresses_lower_bound(w->addresses, w->count, low);
+			i < w->count && w->addresses[i] < high && spend(w); i++) {
 			if (w->depths[i] >= place.depth)
 				continue;
 			w->depths[i] = place.depth;
@@ -179,8 +166,6 @@ static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct pl
 				dwarf_die_skip_tree(w->unit, r, abbrev);
 			break;
 		case DWARF_ROLE_BLOCK:
-			visit_scope(w, r, abbrev, place);
-			break;
 		case DWARF_ROLE_SCOPE:
 			visit_scope(w, r, abbrev, place);
 			break;

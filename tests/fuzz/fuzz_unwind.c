@@ -39,7 +39,7 @@ static void unwind(struct cfi_table *table, const struct unwind_registers *regis
 {
 	struct mapped mapped = { table, bytes, size };
 	struct unwind_job job = {
-		.space = { find, &mapped, 1 }, .registers = *registers, .dump = { bytes, size, registers->values[CFI_RSP] }
+		.space = { find, NULL, &mapped, 1 }, .registers = *registers, .dump = { bytes, size, registers->values[CFI_RSP] }
 	};
 	struct unwinder *unwinder;
 	struct error err;

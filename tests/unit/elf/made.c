@@ -20,6 +20,7 @@ void made_elf(const struct made_section *section, struct buffer *file)
 	Elf64_Shdr headers[3] = { { 0 }, { .sh_type = SHT_STRTAB, .sh_size = strlen(section->name) + 2 },
 		{ .sh_name = 1,
 			.sh_type = section->type,
+			.sh_flags = section->flags,
 			.sh_offset = sizeof(header),
 			.sh_size = section->size,
 			.sh_addralign = section->alignment } };

@@ -11,6 +11,7 @@ struct made_section {
 	uint32_t type;
 	uint64_t alignment;
 	uint32_t copies; /* how many headers describe the same bytes; 0 means 1 */
+	uint64_t flags;  /* SHF_* */
 };
 
 /* `file` is initialised here and owned by the caller. */

@@ -3,10 +3,12 @@
 #include "made.h"
 
 #include <elf.h>
+#include <libdeflate.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include <cmocka.h>
 
@@ -77,6 +79,116 @@ static void the_start_of_a_packed_section_is_that_of_the_whole(void **state)
 		elf_image_unref(image);
 	}
 	elf_image_unref(plain);
+}
+
+enum { PACKED_BYTES = 5 << 20 };
+
+/* Half of it cannot be made smaller: such blocks are stored. */
+static uint8_t *bytes_to_pack(void)
+{
+	uint8_t *bytes = malloc(PACKED_BYTES);
+	uint32_t random = 1;
+
+	assert_non_null(bytes);
+	for (size_t i = 0; i < PACKED_BYTES; i++) {
+		random = random * 1664525 + 1013904223;
+		bytes[i] = i >> 18 & 1 ? (uint8_t)(random >> 24) : (uint8_t)(i >> 8);
+	}
+	return bytes;
+}
+
+static struct elf_image *open_packed(const struct buffer *packed, const char *name, uint64_t flags)
+{
+	struct made_section section = { name, packed->data, packed->size, SHT_PROGBITS, 1, 1, flags };
+	struct elf_image *image;
+	struct buffer file;
+	struct error err;
+
+	made_elf(&section, &file);
+	assert_true(elf_image_open_memory(file.data, file.size, "packed", &image, &err));
+	buffer_deinit(&file);
+	return image;
+}
+
+/* `said`: how many bytes there are by the section's header. */
+static struct elf_image *open_deflated(const uint8_t *bytes, int level, uint64_t said)
+{
+	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(level);
+	size_t room = libdeflate_zlib_compress_bound(compressor, PACKED_BYTES);
+	struct elf_image *image;
+	struct buffer packed;
+	uint8_t *to;
+
+	buffer_init(&packed, 1 << 24);
+	buffer_append(&packed, "ZLIB", 4);
+	said = htobe64(said);
+	buffer_append(&packed, &said, sizeof(said));
+	to = buffer_reserve(&packed, room);
+	assert_non_null(to);
+	buffer_commit(&packed, libdeflate_zlib_compress(compressor, bytes, PACKED_BYTES, to, room));
+	libdeflate_free_compressor(compressor);
+	image = open_packed(&packed, ".zdebug_info", 0);
+	buffer_deinit(&packed);
+	return image;
+}
+
+static struct elf_image *open_zstd(const uint8_t *bytes)
+{
+	const Elf64_Chdr header = { .ch_type = 2 /* ELFCOMPRESS_ZSTD */, .ch_size = PACKED_BYTES, .ch_addralign = 1 };
+	size_t room = ZSTD_compressBound(PACKED_BYTES);
+	struct elf_image *image;
+	struct buffer packed;
+	uint8_t *to;
+
+	buffer_init(&packed, 1 << 24);
+	buffer_append(&packed, &header, sizeof(header));
+	to = buffer_reserve(&packed, room);
+	assert_non_null(to);
+	buffer_commit(&packed, ZSTD_compress(to, room, bytes, PACKED_BYTES, 1));
+	image = open_packed(&packed, ".debug_info", SHF_COMPRESSED);
+	buffer_deinit(&packed);
+	return image;
+}
+
+/* The larger part of them is not inflated for a start. */
+static void every_start_is_there_to_its_last_byte(void **state)
+{
+	static const size_t starts[] = { 1, 65535, 1 << 18, (1 << 18) + 1, (3 << 18) - 1, (3 << 18) + 40000, 3 << 20,
+		(4 << 20) + 7 };
+	uint8_t *bytes = bytes_to_pack();
+
+	(void)state;
+	for (int kind = -1; kind <= 9; kind += 1 + (kind > 0) * 7) {
+		for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+			struct elf_image *image = kind < 0 ? open_zstd(bytes) : open_deflated(bytes, kind, PACKED_BYTES);
+			struct elf_section section;
+
+			assert_true(elf_image_section_start(image, ".debug_info", starts[i], &section));
+			assert_int_equal(section.size, starts[i]);
+			assert_memory_equal(section.bytes, bytes, section.size);
+			assert_true(elf_image_section(image, ".debug_info", &section));
+			assert_int_equal(section.size, PACKED_BYTES);
+			assert_memory_equal(section.bytes, bytes, section.size);
+			elf_image_unref(image);
+		}
+	}
+	free(bytes);
+}
+
+/* Neither as a whole nor as a start that reaches behind the end. */
+static void a_section_shorter_than_it_says_is_not_there(void **state)
+{
+	uint8_t *bytes = bytes_to_pack();
+	struct elf_image *image = open_deflated(bytes, 1, 2 * PACKED_BYTES);
+	struct elf_section section;
+
+	(void)state;
+	assert_true(elf_image_section_start(image, ".debug_info", PACKED_BYTES / 2, &section));
+	assert_memory_equal(section.bytes, bytes, section.size);
+	assert_false(elf_image_section_start(image, ".debug_info", PACKED_BYTES + 1, &section));
+	assert_false(elf_image_section(image, ".debug_info", &section));
+	elf_image_unref(image);
+	free(bytes);
 }
 
 static void frame_information_is_found_without_sections(void **state)
@@ -172,6 +284,8 @@ int main(void)
 		cmocka_unit_test(sections_are_found_by_name),
 		cmocka_unit_test(packed_sections_inflate_to_the_same),
 		cmocka_unit_test(the_start_of_a_packed_section_is_that_of_the_whole),
+		cmocka_unit_test(every_start_is_there_to_its_last_byte),
+		cmocka_unit_test(a_section_shorter_than_it_says_is_not_there),
 		cmocka_unit_test(frame_information_is_found_without_sections),
 		cmocka_unit_test(notes_hold_the_build_id),
 		cmocka_unit_test(a_build_id_too_long_is_refused),

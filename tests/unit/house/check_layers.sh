@@ -9,13 +9,14 @@ cd "$root"
 
 declare -A may_include=(
   [common]=""
+  [decode]=""
   [elf]="common"
   [profile]="common"
-  [sampler]="elf profile common"
-  [symbolize]="elf profile common"
+  [sampler]="elf decode profile common"
+  [symbolize]="elf decode profile common"
   [diff]="profile common"
   [render]="diff profile common"
-  [cli]="render diff symbolize sampler profile elf common"
+  [cli]="render diff symbolize sampler profile elf decode common"
 )
 failures=0
 

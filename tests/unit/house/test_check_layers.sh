@@ -5,7 +5,7 @@ set -euo pipefail
 check=$(dirname "$0")/check_layers.sh
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir "$tree"/{common,elf,profile,sampler,symbolize,diff,render,cli}
+mkdir "$tree"/{common,decode,elf,profile,sampler,symbolize,diff,render,cli}
 touch "$tree/common/common.h" "$tree/profile/profile.h" "$tree/profile/index.h" "$tree/sampler/sampler.h"
 
 expect() {

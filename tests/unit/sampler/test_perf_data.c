@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "perf_data_fixture.h"
 
+#include "sampler/perf_data_events.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -223,6 +225,51 @@ static void test_of_several_events_the_first_is_read(void **state)
 	assert_int_equal(fixture->result.profile->quality.samples, 1);
 	assert_string_equal(profile_string(fixture->result.profile, fixture->result.profile->value_types[1].type), "page-faults");
 	expect_notice(fixture, "2 samples of cpu-clock are left out: only page-faults is read");
+}
+
+static void test_two_events_may_have_one_name(void **state)
+{
+	struct fixture *fixture = *state;
+	struct perf_event_bytes events[2] = { example_event(), example_event() };
+	uint64_t chain[] = { PERF_CONTEXT_USER, 0x401010 };
+
+	events[1].id = 2;
+	events[1].attr.exclude_kernel = 1;
+	put_comm(&fixture->records, &events[0].attr, 7, "program", 0);
+	for (uint64_t i = 0; i < 5; i++)
+		put_sample(&fixture->records, &events[0].attr,
+			&(struct perf_sample_bytes){ 7, 1000 + i, 0x401010, 1 + i % 2, chain, 2 });
+	put_file(&fixture->file, events, 2, &fixture->records, NULL, 0);
+	expect_read(fixture);
+	assert_int_equal(fixture->result.profile->quality.samples, 3);
+	expect_notice(fixture, "2 samples of another cpu-clock are left out: only cpu-clock is read");
+}
+
+static void expect_name(uint32_t type, const char *told, const char *expected)
+{
+	struct perf_event_attr attr = { .type = type, .size = sizeof(attr) };
+	uint64_t id = 7;
+	struct byte_reader ids = byte_reader_over(&id, sizeof(id));
+	struct perf_data_events events;
+	struct error err;
+
+	perf_data_events_init(&events);
+	assert_true(perf_data_events_add(&events, (const uint8_t *)&attr, sizeof(attr), &err) &&
+		    perf_data_events_add_ids(&events, &ids, &err));
+	perf_data_events_name(&events, id, told, strlen(told));
+	assert_string_equal(events.items[0].name, expected);
+	perf_data_events_deinit(&events);
+}
+
+static void test_modifiers_and_terms_are_no_part_of_a_name(void **state)
+{
+	(void)state;
+	expect_name(PERF_TYPE_SOFTWARE, "cpu-clock:ppp", "cpu-clock");
+	expect_name(PERF_TYPE_SOFTWARE, "cpu-clock/call-graph=dwarf/u", "cpu-clock");
+	expect_name(PERF_TYPE_SOFTWARE, "mine", "mine");
+	expect_name(PERF_TYPE_SOFTWARE, "", "cpu-clock");
+	expect_name(PERF_TYPE_RAW, "cpu/event=0x3c/u", "cpu/event=0x3c/u");
+	expect_name(PERF_TYPE_TRACEPOINT, "sched:sched_switch", "sched:sched_switch");
 }
 
 static void test_an_event_without_samples_gives_way_to_one_that_has_some(void **state)
@@ -483,6 +530,8 @@ int main(void)
 		TEST(test_a_record_without_a_size_is_named_with_its_place),
 		TEST(test_a_record_that_lies_is_named_with_its_place),
 		TEST(test_of_several_events_the_first_is_read),
+		TEST(test_two_events_may_have_one_name),
+		TEST(test_modifiers_and_terms_are_no_part_of_a_name),
 		TEST(test_an_event_without_samples_gives_way_to_one_that_has_some),
 		TEST(test_events_that_cannot_be_told_apart_are_refused),
 		TEST(test_records_without_ids_and_times_are_taken_as_they_come),

@@ -74,12 +74,13 @@ static void test_ways_to_a_return(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct expected *expected = &cases[i];
 		const struct code code = { expected->bytes, expected->size, expected->at };
-		struct rules_pushes pushes = { 0 };
+		struct scan_result result;
+		const struct rules_pushes *pushes = &result.pushes;
 
-		if (scan_rule(*state, &code, &pushes) != (expected->cfa_register != 0) ||
-			pushes.cfa_register != expected->cfa_register || pushes.cfa_offset != expected->cfa_offset ||
-			memcmp(pushes.saved, expected->saved, RULES_SAVED) != 0)
-			fail_msg("%s: %d%+d", expected->what, pushes.cfa_register, pushes.cfa_offset);
+		scan_rule(*state, &code, &result);
+		if (pushes->cfa_register != expected->cfa_register || pushes->cfa_offset != expected->cfa_offset ||
+			memcmp(pushes->saved, expected->saved, RULES_SAVED) != 0)
+			fail_msg("%s: %d%+d", expected->what, pushes->cfa_register, pushes->cfa_offset);
 	}
 }
 
@@ -113,47 +114,56 @@ static void test_calls(void **state)
 
 struct agreement {
 	size_t all, same, other, calls, seen_calls;
+	size_t rows, wrong_rows; /* whether it holds at the last byte that it says it holds at */
 };
 
-static void compare(struct scanner *scanner, const struct cfi_rule *rule, const struct code *code, struct agreement *agreement)
+static void compare(struct scanner *scanner, const struct cfi_table *table, uint64_t start, const struct code *code,
+	struct agreement *agreement)
 {
-	struct rules_pushes said, scanned;
+	struct cfi_rule rule, last;
+	struct rules_pushes said;
+	struct scan_result scanned;
 
-	if (!rules_as_pushes(rule, &said))
+	if (!cfi_table_find(table, start + code->at, &rule) || !rules_as_pushes(&rule, &said))
 		return;
 	agreement->all++;
-	if (!scan_rule(scanner, code, &scanned) || scanned.cfa_register != said.cfa_register)
+	scan_rule(scanner, code, &scanned);
+	if (scanned.pushes.cfa_register != said.cfa_register)
 		return;
-	agreement->same += scanned.cfa_offset == said.cfa_offset;
-	agreement->other += scanned.cfa_offset != said.cfa_offset;
+	agreement->same += scanned.pushes.cfa_offset == said.cfa_offset;
+	agreement->other += scanned.pushes.cfa_offset != said.cfa_offset;
+	if (scanned.pushes.cfa_offset != said.cfa_offset || !cfi_table_find(table, start + code->at + scanned.bytes - 1, &last))
+		return;
+	agreement->rows++;
+	agreement->wrong_rows += last.cfa_register != rule.cfa_register || last.cfa.offset != rule.cfa.offset;
 }
 
 static void compare_all(
 	struct scanner *scanner, const struct cfi_table *table, uint64_t start, struct code code, struct agreement *agreement)
 {
 	enum { EVERY = 41 };
-	struct zydis zydis;
+	struct decoder decoder;
 	size_t count = 0;
 
-	assert_true(zydis_init(&zydis));
+	assert_true(decoder_init(&decoder));
 	while (code.at < code.size) {
 		ZydisDecodedInstruction in;
 		struct cfi_rule rule;
 
 		if (!cfi_table_find(table, start + code.at, &rule) ||
-			!zydis_decode(&zydis, code.bytes + code.at, code.size - code.at, &in)) {
+			!decoder_decode(&decoder, code.bytes + code.at, code.size - code.at, &in)) {
 			code.at++;
 			continue;
 		}
 		if (count++ % EVERY == 0)
-			compare(scanner, &rule, &code, agreement);
+			compare(scanner, table, start, &code, agreement);
 		code.at += in.length;
 		if (in.meta.category == ZYDIS_CATEGORY_CALL) {
 			agreement->calls++;
 			agreement->seen_calls += code_is_behind_call(&code);
 		}
 	}
-	zydis_deinit(&zydis);
+	decoder_deinit(&decoder);
 }
 
 static void test_the_c_library(void **state)
@@ -182,6 +192,8 @@ static void test_the_c_library(void **state)
 	assert_true(agreement.all > 1000);
 	assert_true(agreement.same * 100 > agreement.all * 92);
 	assert_true(agreement.other * 100 < agreement.all * 2);
+	assert_true(agreement.rows > 1000);
+	assert_true(agreement.wrong_rows * 100 < agreement.rows);
 	assert_int_equal(agreement.seen_calls, agreement.calls);
 }
 

@@ -147,7 +147,7 @@ static void expect_shadow(const struct stepper *s, struct unwinder *unwinder, co
 {
 	const struct user_regs_struct *r = &s->registers;
 	struct unwind_job job = {
-		.space = { process_space_find, (void *)space, space->process->generation },
+		.space = { process_space_find, process_space_read, (void *)space, space->process->generation },
 		.registers = { { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp, r->r8, r->r9, r->r10, r->r11,
 			r->r12, r->r13, r->r14, r->r15, r->rip } },
 		.dump = { s->stack, s->stack_bytes, r->rsp },

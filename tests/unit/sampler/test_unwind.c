@@ -41,7 +41,7 @@ static bool find_bare(void *context, uint64_t address, struct unwind_code *code)
 	return true;
 }
 
-static const struct unwind_space bare = { find_bare, NULL, 1 };
+static const struct unwind_space bare = { .find = find_bare, .generation = 1 };
 
 static struct unwind_result unwind_one(struct unwinder *unwinder, const struct unwind_space *space,
 	const struct unwind_registers *registers, const struct unwind_stack_dump *dump)
@@ -143,7 +143,7 @@ static void test_roots_that_only_their_code_tells(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint8_t code[CODE_END - CODE_AT] = { 0 };
 		/* Each in a space of its own: answers are kept. */
-		struct unwind_space space = { find_in_bytes, code, 100 + i };
+		struct unwind_space space = { find_in_bytes, NULL, code, 100 + i };
 		struct unwind_result result;
 
 		memcpy(code + 0x200, cases[i].code, cases[i].size);
@@ -287,7 +287,7 @@ static void compare_with_oracle(struct unwinder *unwinder, const struct captured
 	process_table_init(&table, profile, NULL);
 	assert_true(process_table_get(&table, getpid(), &process, &err));
 	space.process = process;
-	finder = (struct unwind_space){ process_space_find, &space, process->generation };
+	finder = (struct unwind_space){ process_space_find, process_space_read, &space, process->generation };
 	result = unwind_one(unwinder, &finder, &captured->registers, &dump);
 	assert_true(result.count > 5);
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);

@@ -122,9 +122,8 @@ static void names_without_measure_are_cut(void **state)
 		struct symbolize_result *result;
 		struct elf_section text;
 		struct elf_image *image;
-		const char *last = "";
+		char path[512], last[64] = "";
 		size_t cut = 0;
-		char path[512];
 		struct error err;
 
 		snprintf(path, sizeof(path), PROGRAMS "/%s", long_names[i]);
@@ -132,15 +131,15 @@ static void names_without_measure_are_cut(void **state)
 		assert_true(elf_image_section(image, ".text", &text));
 		for (uint64_t at = 0; at < text.size; at++) {
 			uint64_t address = text.address + at;
-			const char *name;
+			const char *name, *mark;
 
 			assert_true(symbolize_addresses(image, &address, 1, &options, &result, &err));
 			name = symbolize_result_frames(result, 0).frames[0].name;
-			assert_true(strlen(name) < NAME_MAX_BYTES + 64);
-			if (strstr(name, "... [cut: 140001 bytes, ")) {
-				if (strcmp(last, name + NAME_MAX_BYTES) != 0)
-					cut++;
-				last = strcpy(path, name + NAME_MAX_BYTES);
+			assert_true(strlen(name) <= NAME_MAX_BYTES);
+			mark = strstr(name, "... [cut: 140001 bytes, ");
+			if (mark && strcmp(last, mark) != 0) {
+				snprintf(last, sizeof(last), "%s", mark);
+				cut++;
 			}
 			symbolize_result_destroy(result);
 		}
@@ -161,10 +160,11 @@ static void a_name_is_cut_between_characters(void **state)
 	memset(name, 'a', NAME_MAX_BYTES + 10);
 	copy = name_copy(&arena, name, NAME_MAX_BYTES);
 	assert_int_equal(strlen(copy), NAME_MAX_BYTES);
-	memcpy(name + NAME_MAX_BYTES - 1, "\xe2\x82\xac", 3);
+	for (size_t at = NAME_MAX_BYTES - 128; at < NAME_MAX_BYTES - 3; at += 3)
+		memcpy(name + at, "\xe2\x82\xac", 3);
 	copy = name_copy(&arena, name, NAME_MAX_BYTES + 10);
-	assert_int_equal(strspn(copy, "a"), NAME_MAX_BYTES - 1);
-	assert_memory_equal(copy + NAME_MAX_BYTES - 1, "... [cut: 65546 bytes, ", 23);
+	assert_true(strlen(copy) <= NAME_MAX_BYTES);
+	assert_int_equal((strstr(copy, "... [cut: 65546 bytes, ") - copy - (NAME_MAX_BYTES - 128)) % 3, 0);
 	free(name);
 }
 

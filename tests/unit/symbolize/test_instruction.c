@@ -13,7 +13,7 @@
 
 /* What is remembered of shapes is compared with what Zydis says of each instruction. */
 struct pair {
-	struct zydis zydis;
+	struct decoder zydis;
 	struct instruction_decoder *decoder;
 };
 
@@ -24,7 +24,7 @@ static int create_pair(void **state)
 	assert_non_null(pair);
 	*state = pair;
 	pair->decoder = instruction_decoder_create();
-	return zydis_init(&pair->zydis) && pair->decoder ? 0 : -1;
+	return decoder_init(&pair->zydis) && pair->decoder ? 0 : -1;
 }
 
 static int destroy_pair(void **state)
@@ -32,7 +32,7 @@ static int destroy_pair(void **state)
 	struct pair *pair = *state;
 
 	instruction_decoder_destroy(pair->decoder);
-	zydis_deinit(&pair->zydis);
+	decoder_deinit(&pair->zydis);
 	free(pair);
 	return 0;
 }
@@ -52,7 +52,7 @@ static size_t assert_same_instruction(const struct pair *pair, const uint8_t *by
 {
 	struct instruction instruction;
 	ZydisDecodedInstruction in;
-	bool is_one = zydis_decode(&pair->zydis, bytes, size, &in);
+	bool is_one = decoder_decode(&pair->zydis, bytes, size, &in);
 
 	assert_int_equal(instruction_decode(pair->decoder, bytes, size, &instruction), is_one);
 	if (!is_one)
