@@ -60,7 +60,7 @@ static bool inflate_member(
 			return true;
 		}
 		if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
-			return error_set(err, ERROR_FORMAT, "gzip data is damaged or cut off");
+			return error_set(err, ERROR_FORMAT, "gzip data is damaged or cut off; copy it again, or record it again");
 		if (room == left)
 			return error_set(err, ERROR_LIMIT, "gzip data inflates to more than %zu bytes", out->max_bytes);
 		room = room > left / 2 ? left : room * 2;

@@ -41,7 +41,8 @@ static bool survey(struct pprof_reader *r, struct byte_reader *extension, struct
 			r->default_sample_type = (int64_t)field.number;
 	}
 	return byte_reader_ok(&walk) ||
-	       error_set(err, ERROR_FORMAT, "not a pprof profile, or cut off: malformed at byte %zu", start);
+	       error_set(err, ERROR_FORMAT,
+		       "not a pprof profile, or cut off: malformed at byte %zu; copy it again, or record it again", start);
 }
 
 static bool convert(struct pprof_reader *r, struct error *err)

@@ -4,12 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The youngest of a node's first few children, and the sibling before it; PROFILE_NONE: there is none. */
+struct links {
+	uint32_t child, sibling;
+};
+
 struct builder {
 	const struct profile *profile;
 	struct profile_tree *tree;
-	size_t capacity, function_capacity, first_capacity;
+	size_t capacity, function_capacity, link_capacity;
 	uint32_t *identities; /* [function id] the first function with the same key */
-	uint32_t *firsts;     /* [node] its first child; those after it are found by their hash */
+	struct links *links;  /* [node] */
 	struct hash_map children;
 };
 
@@ -39,28 +44,37 @@ static bool append_node(struct builder *b, uint32_t parent, uint32_t function, s
 	struct profile_tree *tree = b->tree;
 	size_t need = tree->node_count + 1;
 
-	if (need > b->first_capacity && (!ARRAY_RESERVE(&tree->parents, &b->capacity, need, ARRAY_MAX_IDS, err) ||
-						!ARRAY_RESERVE(&tree->functions, &b->function_capacity, need, ARRAY_MAX_IDS, err) ||
-						!ARRAY_RESERVE(&b->firsts, &b->first_capacity, need, ARRAY_MAX_IDS, err)))
+	if (need > b->link_capacity && (!ARRAY_RESERVE(&tree->parents, &b->capacity, need, ARRAY_MAX_IDS, err) ||
+					       !ARRAY_RESERVE(&tree->functions, &b->function_capacity, need, ARRAY_MAX_IDS, err) ||
+					       !ARRAY_RESERVE(&b->links, &b->link_capacity, need, ARRAY_MAX_IDS, err)))
 		return false;
 	tree->parents[tree->node_count] = parent;
 	tree->functions[tree->node_count] = function;
-	b->firsts[tree->node_count++] = PROFILE_NONE;
+	b->links[tree->node_count++] = (struct links){ PROFILE_NONE, PROFILE_NONE };
 	return true;
 }
 
+/* Most nodes have few children, which are looked through; those beyond the first few are found by their hash. */
 static bool add_node(struct builder *b, uint32_t parent, uint32_t function, uint32_t *node, struct error *err)
 {
-	uint32_t key[2] = { parent, function }, next = (uint32_t)b->tree->node_count, first = b->firsts[parent], *value;
+	enum { FEW = 8 };
+	uint32_t key[2] = { parent, function }, next = (uint32_t)b->tree->node_count, child = b->links[parent].child, *value;
+	size_t tried = 0;
 	bool added;
 
-	if (first != PROFILE_NONE && b->tree->functions[first] == function) {
-		*node = first;
-		return true;
+	for (; child != PROFILE_NONE; child = b->links[child].sibling, tried++) {
+		if (b->tree->functions[child] == function) {
+			*node = child;
+			return true;
+		}
 	}
-	if (first == PROFILE_NONE) {
-		b->firsts[parent] = *node = next;
-		return append_node(b, parent, function, err);
+	if (tried < FEW) {
+		*node = next;
+		if (!append_node(b, parent, function, err))
+			return false;
+		b->links[next].sibling = b->links[parent].child;
+		b->links[parent].child = next;
+		return true;
 	}
 	if (!hash_map_add(&b->children, key, next, &value, &added, err))
 		return false;
@@ -132,7 +146,7 @@ static bool create(const struct profile *profile, bool with_values, struct profi
 	hash_map_init(&b.children, 2 * sizeof(uint32_t));
 	ok = find_identities(&b, err) && place_stacks(&b, err) && (!with_values || sum_values(&b, err));
 	hash_map_deinit(&b.children);
-	free(b.firsts);
+	free(b.links);
 	free(b.identities);
 	if (!ok) {
 		profile_tree_destroy(b.tree);

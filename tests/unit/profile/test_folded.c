@@ -139,6 +139,92 @@ static void threads_lead_and_names_cannot_break_lines(void **state)
 	profile_destroy(profile);
 }
 
+enum {
+	ORDER_NAMES = 6,
+	ORDER_DEPTH = 3,
+	ORDER_PROCESSES = 4,
+	ORDER_LINES = ORDER_PROCESSES * (1 + 6 + 36 + 216),
+	ORDER_BYTES = 32
+};
+
+/* In the order of bytes in front of a `;` and behind it. */
+static const char *const order_names[ORDER_NAMES] = { "a", "a b", "aa", "a<", "b", "a:" };
+static const char *const order_processes[ORDER_PROCESSES] = { "", "a", "a:", "a b" };
+
+struct order {
+	struct profile *profile;
+	uint32_t locations[ORDER_NAMES];
+	char lines[ORDER_LINES][ORDER_BYTES];
+	size_t line_count;
+};
+
+/* A stack, whose line so far is `line`, and all that go on from it. */
+static void add_order(struct order *order, uint32_t thread, uint32_t stack, const char *line, int depth)
+{
+	struct error err;
+
+	assert_true(profile_add_sample(order->profile, stack, thread, (int64_t[]){ 1 }, -1, &err));
+	snprintf(order->lines[order->line_count++], ORDER_BYTES, "%s", line);
+	for (size_t i = 0; depth < ORDER_DEPTH && i < ORDER_NAMES; i++) {
+		char longer[2 * ORDER_BYTES];
+		uint32_t child;
+
+		snprintf(longer, sizeof(longer), "%s%s%s", line, line[0] ? ";" : "", order_names[i]);
+		assert_true(profile_add_stack(order->profile, stack, order->locations[i], &child, &err));
+		add_order(order, thread, child, longer, depth + 1);
+	}
+}
+
+static int compare_order(const void *left, const void *right)
+{
+	return strcmp(left, right);
+}
+
+static void append_order(struct order *order, struct buffer *expected)
+{
+	qsort(order->lines, order->line_count, ORDER_BYTES, compare_order);
+	for (size_t i = 0, count; i < order->line_count; i += count) {
+		for (count = 1; i + count < order->line_count && strcmp(order->lines[i], order->lines[i + count]) == 0;)
+			count++;
+		buffer_printf(expected, "%s %zu\n", order->lines[i], count);
+	}
+}
+
+static void lines_are_in_the_order_of_their_bytes(void **state)
+{
+	struct order *order = calloc(1, sizeof(*order));
+	struct profile_run run = { 0 };
+	struct buffer expected;
+	struct error err;
+
+	(void)state;
+	buffer_init(&expected, 1 << 28);
+	assert_true(
+		order && profile_create(&order->profile, &err) && profile_add_run(order->profile, &run, &(uint32_t){ 0 }, &err));
+	for (size_t i = 0; i < ORDER_NAMES; i++) {
+		struct profile_function function = { 0 };
+		struct profile_line line = { 0 };
+
+		assert_true(profile_intern(order->profile, order_names[i], &function.name, &err) &&
+			    profile_add_function(order->profile, &function, &line.function, &err) &&
+			    profile_add_location_of_lines(order->profile, PROFILE_NONE, &line, 1, &order->locations[i], &err));
+	}
+	for (size_t i = 0; i < ORDER_PROCESSES; i++) {
+		struct profile_thread thread = { 0 };
+		uint32_t id;
+
+		assert_true(profile_intern(order->profile, order_processes[i], &thread.process_name, &err) &&
+			    profile_add_thread(order->profile, &thread, &id, &err));
+		add_order(order, id, 0, order_processes[i], 0);
+	}
+	append_order(order, &expected);
+	assert_int_equal(order->line_count, ORDER_LINES);
+	expect_folded(order->profile, expected.data);
+	buffer_deinit(&expected);
+	profile_destroy(order->profile);
+	free(order);
+}
+
 static void our_own_files_become_folded(void **state)
 {
 	struct profile *profile = sample_profile();
@@ -295,6 +381,7 @@ int main(void)
 		cmocka_unit_test(kernel_and_inlined_frames_are_known),
 		cmocka_unit_test(lines_of_python_are_lines),
 		cmocka_unit_test(threads_lead_and_names_cannot_break_lines),
+		cmocka_unit_test(lines_are_in_the_order_of_their_bytes),
 		cmocka_unit_test(our_own_files_become_folded),
 		cmocka_unit_test(huge_lines_are_bounded),
 		cmocka_unit_test(pieces_are_as_good_as_the_whole),

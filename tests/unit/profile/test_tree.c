@@ -94,6 +94,54 @@ static void inlined_frames_are_nodes_and_all_values_are_summed(void **state)
 	profile_destroy(profile);
 }
 
+/* A stack with one frame more: at an address in the function of that number. */
+static uint32_t add_call(struct profile *profile, uint32_t parent, uint32_t number, uint64_t address)
+{
+	struct profile_function function = { 0 };
+	struct profile_line line = { 0 };
+	struct error err;
+	char name[32];
+	uint32_t location, stack;
+
+	snprintf(name, sizeof(name), "callee_%u", number);
+	assert_true(profile_intern(profile, name, &function.name, &err));
+	assert_true(profile_add_function(profile, &function, &line.function, &err));
+	assert_true(profile_add_location(profile, PROFILE_NONE, address, &location, &err));
+	assert_true(profile_set_lines(profile, location, &line, 1, &err));
+	assert_true(profile_add_stack(profile, parent, location, &stack, &err));
+	return stack;
+}
+
+/* Two places each in many functions, all called from one: the places differ, the nodes are the functions'. */
+static void many_callees_are_one_node_each(void **state)
+{
+	enum { CALLEES = 40, PLACES = 2 * CALLEES };
+	struct profile *profile;
+	struct profile_tree *tree;
+	struct profile_thread thread = { 0 };
+	struct error err;
+	uint32_t run, caller, id;
+
+	(void)state;
+	assert_true(profile_create(&profile, &err));
+	assert_true(profile_add_run(profile, &(struct profile_run){ 0 }, &run, &err));
+	assert_true(profile_add_thread(profile, &thread, &id, &err));
+	caller = add_call(profile, 0, CALLEES, 0x1000);
+	for (uint32_t i = 0; i < PLACES; i++) {
+		uint32_t stack = add_call(profile, caller, i % CALLEES, 0x2000 + i);
+
+		assert_true(profile_add_sample(profile, stack, id, &(int64_t){ 1 }, -1, &err));
+	}
+	tree = tree_of(profile);
+	assert_int_equal(tree->node_count, 2 + CALLEES);
+	for (size_t node = 2; node < tree->node_count; node++) {
+		assert_int_equal(tree->parents[node], 1);
+		assert_int_equal(tree->self[node], 2);
+	}
+	profile_tree_destroy(tree);
+	profile_destroy(profile);
+}
+
 static void an_empty_profile_has_a_root(void **state)
 {
 	struct profile *profile;
@@ -114,6 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(inlined_frames_are_nodes_and_all_values_are_summed),
+		cmocka_unit_test(many_callees_are_one_node_each),
 		cmocka_unit_test(an_empty_profile_has_a_root),
 	};
 
