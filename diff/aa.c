@@ -22,6 +22,17 @@ static size_t rows_of_functions(const struct experiment *experiment)
 	return count;
 }
 
+static bool copy_design_effect(const struct experiment *from, struct experiment *halves, struct error *err)
+{
+	if (!from->design_effect)
+		return true;
+	halves->design_effect = malloc((halves->row_count + 1) * sizeof(double));
+	if (!halves->design_effect)
+		return error_set_memory(err);
+	memcpy(halves->design_effect, from->design_effect, halves->row_count * sizeof(double));
+	return true;
+}
+
 static bool split(const struct experiment *from, struct experiment *halves, struct error *err)
 {
 	const struct experiment_side *base = &from->sides[DIFF_BASE];
@@ -31,6 +42,8 @@ static bool split(const struct experiment *from, struct experiment *halves, stru
 	if (!halves->rows)
 		return error_set_memory(err);
 	memcpy(halves->rows, from->rows, halves->row_count * sizeof(*halves->rows));
+	if (!copy_design_effect(from, halves, err))
+		return false;
 	for (size_t side = 0; side < DIFF_SIDES; side++) {
 		struct experiment_side *half = &halves->sides[side];
 

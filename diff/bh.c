@@ -25,7 +25,7 @@ static double weight_of(const struct experiment *experiment, size_t row)
 	double samples = 0;
 
 	for (int side = 0; side < DIFF_SIDES; side++)
-		samples += experiment_sum(experiment, (enum diff_side)side, row) / experiment->sides[side].sample_weight;
+		samples += experiment_samples(experiment, (enum diff_side)side, row);
 	return samples / (samples + half_weight_samples);
 }
 

@@ -27,10 +27,11 @@ struct diff_build {
 	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */
 	bool *topmost;                     /* [node] no ancestor is of the same function */
 
-	double robust_factor;   /* median of ratios, whatever the mode in use */
-	double robust_variance; /* of its logarithm: it is estimated from functions that were counted */
-	size_t robust_controls;
-	bool speed_divided_out; /* per-run: the factor holds a difference in machine speed that the runs explain */
+	double robust_factor;    /* median of ratios, whatever the mode in use */
+	double robust_variance;  /* of its logarithm: it is estimated from functions that were counted */
+	size_t robust_functions; /* whose ratios it is the median of; 0: the factor is that of the totals */
+	size_t robust_controls;  /* those of unchanged code, when it rests on them alone */
+	bool speed_divided_out;  /* per-run: the factor holds a difference in machine speed that the runs explain */
 };
 
 /* The function a profile's function became, or PROFILE_NONE. */

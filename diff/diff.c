@@ -39,14 +39,24 @@ bool build_text(struct diff *diff, struct error *err, uint32_t *id, const char *
 	return string_table_add(diff->strings, text, (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1, id, err);
 }
 
-static void build_deinit(struct diff_build *build)
+/* What is needed no more once the samples have their nodes. */
+static void release_trees(struct diff_build *build)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		profile_tree_destroy(build->trees[side]);
+		build->trees[side] = NULL;
+		free(build->union_nodes[side]);
+		build->union_nodes[side] = NULL;
+	}
+}
+
+static void build_deinit(struct diff_build *build)
+{
+	release_trees(build);
+	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(build->function_ids[side]);
 		free(build->met[side]);
 		free(build->present[side]);
-		free(build->union_nodes[side]);
 	}
 	free(build->redirect);
 	free(build->topmost);
@@ -145,10 +155,7 @@ static bool run(struct diff_build *build, struct diff **diff, struct error *err)
 {
 	if (!metric_choose(build, err) || !make_trees(build, err) || !align(build, err) || !union_tree_place_samples(build, err))
 		return false;
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		profile_tree_destroy(build->trees[side]);
-		build->trees[side] = NULL;
-	}
+	release_trees(build);
 	if (!weigh(build, err) || !warnings_collect(build, err) || !verdict_decide(build, err) || !order_functions(build, err))
 		return false;
 	*diff = TAKE(build->diff);

@@ -31,9 +31,7 @@ struct model {
 /* Mean of the row's values in a side's runs, in samples. */
 static double samples_per_run(const struct experiment *experiment, enum diff_side side, size_t row)
 {
-	const struct experiment_side *s = &experiment->sides[side];
-
-	return experiment_sum(experiment, side, row) / s->sample_weight / (double)s->unit_count;
+	return experiment_samples(experiment, side, row) / (double)experiment->sides[side].unit_count;
 }
 
 static void sum_products(const struct model *model, size_t row, double *products, double *squares, double *sizes)
@@ -154,7 +152,7 @@ static void test_small_row(const struct model *model, const struct moderation *m
 	double variance = fmax(excess, 0) * runs;
 
 	variance += model->use == SPEED_NOISE ? model->speed->delta_variance : model->speed->delta_error;
-	small_test(experiment, variance, result);
+	small_test(experiment, row, variance, result);
 }
 
 bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use, struct row_result *results,

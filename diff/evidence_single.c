@@ -3,6 +3,7 @@
 
 #include "diff/small.h"
 #include "diff/tails.h"
+#include "diff/units.h"
 
 #include <math.h>
 
@@ -20,21 +21,18 @@ static double jackknife(const struct experiment *experiment, enum diff_side side
 	const double *values = experiment_values(experiment, side, row), *sizes = experiment_values(experiment, side, 0);
 	size_t blocks = experiment->sides[side].unit_count;
 	double n = (double)blocks, sum = experiment_sum(experiment, side, row), size = experiment_sum(experiment, side, 0);
-	double mean = 0, squares = 0;
+	double estimates[UNITS_MAX_BLOCKS], mean = 0, squares = 0;
 
 	if (blocks < 2 || !(sum > 0))
 		return 0;
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t block = 0; block < blocks; block++) {
-			double left = as_share ? size - sizes[block] : n - 1, all = as_share ? size : n;
-			double estimate = left > 0 ? (sum - values[block]) / left / (sum / all) : 0;
+	for (size_t block = 0; block < blocks; block++) {
+		double left = as_share ? size - sizes[block] : n - 1, all = as_share ? size : n;
 
-			if (pass == 0)
-				mean += estimate / n;
-			else
-				squares += (estimate - mean) * (estimate - mean);
-		}
+		estimates[block] = left > 0 ? (sum - values[block]) / left / (sum / all) : 0;
+		mean += estimates[block] / n;
 	}
+	for (size_t block = 0; block < blocks; block++)
+		squares += (estimates[block] - mean) * (estimates[block] - mean);
 	return (n - 1) / n * squares;
 }
 
@@ -83,7 +81,7 @@ static struct spread measure(const struct experiment *experiment, size_t row, bo
 	struct spread spread = { 0 };
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		double samples = experiment_sum(experiment, side, row) / experiment->sides[side].sample_weight;
+		double samples = experiment_samples(experiment, side, row);
 		double counting = samples > 0 ? 1 / samples : 0, own = fmax(jackknife(experiment, side, row, as_share), counting);
 
 		spread.own += own;
@@ -101,7 +99,7 @@ static void test_row(const struct experiment *experiment, size_t row, const stru
 	double parts = spread->parts + between * between / floor->freedom;
 
 	if (small_counts(experiment, row)) {
-		small_test(experiment, between + spread->excess, result);
+		small_test(experiment, row, between + spread->excess, result);
 		return;
 	}
 	result->tested = true;
@@ -195,9 +193,11 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 		return error_set_memory(err);
 	whole.rsd = sqrt(between / 2);
 	for (size_t row = 0; row < experiment->row_count; row++) {
+		size_t twin = experiment->rows[row].twin;
+
 		results[row] = (struct row_result){ .q = NAN };
 		experiment_scale(experiment, row, &results[row]);
-		spreads[row] = measure(experiment, row, as_share);
+		spreads[row] = twin < row ? spreads[twin] : measure(experiment, row, as_share);
 	}
 	if (floor->changed > 0 && !refine_floor(experiment, spreads, floor->changed, results, &changed, err))
 		return false;

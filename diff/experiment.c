@@ -4,6 +4,7 @@
 void experiment_deinit(struct experiment *experiment)
 {
 	free(experiment->rows);
+	free(experiment->design_effect);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(experiment->sides[side].values);
 		free(experiment->sides[side].sums);

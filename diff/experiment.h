@@ -22,14 +22,16 @@ struct experiment_side {
 	size_t unit_count;
 	double *values;       /* [row * unit_count + unit] raw; owned */
 	double *sums;         /* [row] of all units; owned */
-	double sample_weight; /* raw value of one sample */
+	double sample_weight; /* mean raw value of a sample */
 };
 
 struct experiment {
 	struct row *rows; /* owned; row 0 is the whole */
 	size_t row_count;
 	struct experiment_side sides[DIFF_SIDES];
-	double factor; /* head's sums times this are comparable with base's */
+	double factor;         /* head's sums times this are comparable with base's */
+	double *design_effect; /* [row] so many of its samples are worth one of equal weights (weights.h); owned; NULL: they are
+				  equal */
 };
 
 /* What the model says of a row. Relative values are logarithms of head over base, both scaled. */
@@ -64,6 +66,20 @@ bool experiment_finish(struct experiment *experiment, struct error *err);
 static inline double experiment_sum(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	return experiment->sides[side].sums[row];
+}
+
+/* The raw value of one sample, as far as a row's noise of counting goes. */
+static inline double experiment_sample_weight(const struct experiment *experiment, enum diff_side side, size_t row)
+{
+	double weight = experiment->sides[side].sample_weight;
+
+	return experiment->design_effect ? weight * experiment->design_effect[row] : weight;
+}
+
+/* How many samples of equal weight a side's row is worth. */
+static inline double experiment_samples(const struct experiment *experiment, enum diff_side side, size_t row)
+{
+	return experiment_sum(experiment, side, row) / experiment_sample_weight(experiment, side, row);
 }
 
 /* The row's sums, base and head scaled, into `result`. */

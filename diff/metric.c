@@ -101,9 +101,12 @@ static bool sum_side(struct diff_build *build, enum diff_side side, struct error
 		total += (double)profile->values[i * profile->value_type_count + build->metric[side]];
 		samples += (double)profile->values[i * profile->value_type_count];
 	}
+	if (profile->sample_count == 0)
+		return error_set(err, ERROR_EMPTY, "%s has no samples; record it again while the program is busy",
+			build_two_sided(build) ? side_names[side] : "the profile");
 	if (total <= 0)
 		return error_set(err, ERROR_EMPTY,
-			"%s has no %s in any of its %zu samples; record it again while the program is busy",
+			"%s has no %s in any of its %zu samples; choose another one with --metric, or record it again",
 			build_two_sided(build) ? side_names[side] : "the profile", type_name(profile, build->metric[side]),
 			profile->sample_count);
 	build->diff->raw_total[side] = total;
@@ -146,7 +149,17 @@ bool metric_is_time(const struct diff_build *build)
 	       names_time(period, profile_string(head, head->period_type.unit));
 }
 
+bool metric_is_counted(const struct diff *diff)
+{
+	return strcmp(diff_string(diff, diff->unit), "count") == 0;
+}
+
 const char *metric_noun(const struct diff_build *build)
 {
 	return metric_is_time(build) ? "time" : diff_string(build->diff, build->diff->metric);
+}
+
+const char *metric_less(const struct diff_build *build)
+{
+	return !metric_is_time(build) && metric_is_counted(build->diff) ? "fewer" : "less";
 }

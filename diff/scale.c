@@ -38,6 +38,11 @@ double scale_seconds(const struct profile *profile)
 	return seconds;
 }
 
+static double runs_of(const struct profile *profile)
+{
+	return profile->run_count ? (double)profile->run_count : 1;
+}
+
 static size_t collect_ratios(const struct diff_build *build, bool controls_only, struct weighted_value *ratios, double *share)
 {
 	const struct diff *diff = build->diff;
@@ -78,6 +83,7 @@ bool scale_robust(struct diff_build *build, struct error *err)
 	}
 	build->robust_factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD];
 	build->robust_variance = 0;
+	build->robust_functions = count;
 	if (count > 0) {
 		double median = weighted_median(ratios, count);
 
@@ -103,7 +109,6 @@ bool scale_choose(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
-	double runs_base = base->run_count ? (double)base->run_count : 1, runs_head = head->run_count ? (double)head->run_count : 1;
 	enum diff_scale_mode mode = build->options.scale;
 	const double *work = build->options.work;
 
@@ -117,7 +122,7 @@ bool scale_choose(struct diff_build *build, struct error *err)
 		diff->scale.controls = build->robust_controls;
 		return true;
 	case DIFF_SCALE_PER_RUN:
-		diff->scale.factor = runs_base / runs_head;
+		diff->scale.factor = runs_of(base) / runs_of(head);
 		return true;
 	case DIFF_SCALE_SHARE:
 		diff->scale.factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD];
@@ -142,19 +147,30 @@ static const char *metric_words(const struct diff *diff)
 	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
 }
 
+/* What the factor rests on. */
+static const char *ratios_words(const struct diff_build *build)
+{
+	if (build->diff->scale.controls)
+		return "functions whose code did not change";
+	if (build->robust_functions == 0)
+		return "all";
+	return build->robust_functions < MIN_CONTROLS ? "the few functions that were sampled often enough" : "its typical function";
+}
+
 static bool describe_robust(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
-	double base = scale_seconds(build->profiles[DIFF_BASE]), head = scale_seconds(build->profiles[DIFF_HEAD]);
-	bool rate = base > 0 && head > 0;
-	double load = (1 / diff->scale.factor) / (rate ? head / base : 1);
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+	bool rate = scale_seconds(base) > 0 && scale_seconds(head) > 0;
+	const char *per = runs_of(base) == 1 && runs_of(head) == 1 ? "" : " per run";
+	double longer = rate ? scale_seconds(head) / scale_seconds(base) : runs_of(head) / runs_of(base);
+	double load = (1 / diff->scale.factor) / longer;
 
 	if (fabs(load - 1) < 0.005)
 		return build_text(diff, err, &diff->scale_text, "head scaled by %.3f to equal load", diff->scale.factor);
 	return build_text(diff, err, &diff->scale_text,
 		"head used %.2f × the %s%s in %s; treated as load; if the load was the same, everything takes %s %s%s", load,
-		metric_words(diff), rate ? " per second" : "",
-		diff->scale.controls ? "functions whose code did not change" : "its typical function", load > 1 ? "more" : "less",
+		metric_words(diff), rate ? " per second" : per, ratios_words(build), load > 1 ? "more" : metric_less(build),
 		metric_noun(build), rate ? ": --scale rate" : ": --scale per-run");
 }
 

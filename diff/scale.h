@@ -5,7 +5,8 @@
 
 /*
  * Median of ratios (Anders and Huber 2010), over functions of unchanged code where there are enough, else over all: fills
- * build->robust_factor and robust_controls. Needs raw_self and code.
+ * build->robust_factor, its variance, and what it rests on. Load makes more of every event, counted or timed. Needs raw_self and
+ * code.
  */
 COMMON_MUST_CHECK
 bool scale_robust(struct diff_build *build, struct error *err);

@@ -13,16 +13,16 @@ static const double max_exact_samples = 1e6;
 bool small_counts(const struct experiment *experiment, size_t row)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (experiment_sum(experiment, side, row) < normal_samples * experiment->sides[side].sample_weight)
+		if (experiment_sum(experiment, side, row) < normal_samples * experiment_sample_weight(experiment, side, row))
 			return true;
 	}
 	return false;
 }
 
-void small_test(const struct experiment *experiment, double variance, struct row_result *result)
+void small_test(const struct experiment *experiment, size_t row, double variance, struct row_result *result)
 {
-	double base_weight = experiment->sides[DIFF_BASE].sample_weight;
-	double head_weight = experiment->sides[DIFF_HEAD].sample_weight * experiment->factor;
+	double base_weight = experiment_sample_weight(experiment, DIFF_BASE, row);
+	double head_weight = experiment_sample_weight(experiment, DIFF_HEAD, row) * experiment->factor;
 	double base = result->base / base_weight, head = result->head / head_weight;
 	double limit = fmax(base, head) > max_exact_samples ? max_exact_samples / fmax(base, head) : 1;
 	/* Equal scaled times mean counts in inverse proportion to their weights. */

@@ -27,9 +27,7 @@ void speed_deinit(struct speed *speed)
 
 static double mean_samples(const struct experiment *experiment, enum diff_side side, size_t row)
 {
-	const struct experiment_side *s = &experiment->sides[side];
-
-	return experiment_sum(experiment, side, row) / s->sample_weight / (double)s->unit_count;
+	return experiment_samples(experiment, side, row) / (double)experiment->sides[side].unit_count;
 }
 
 /* A run's size, and the variance of that estimate. */

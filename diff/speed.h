@@ -5,7 +5,8 @@
 
 /*
  * How fast the machine was in each run. The CPU time of identical work varies from run to run, and functions follow that more or
- * less; a run's size factor is the typical ratio of its functions' times to their mean over the runs of its side.
+ * less; a run's size factor is the typical ratio of its functions' times to their mean over the runs of its side, in the way of
+ * Anders and Huber (2010), by the midmean (median.h).
  */
 struct speed {
 	double *x[DIFF_SIDES]; /* [run] relative size of the run, centred within its side; owned */

@@ -233,17 +233,20 @@ static double *row_values(struct summing *s, uint32_t row)
 	return s->values + row * s->unit_count;
 }
 
-/* So many at once are a few instructions. */
-static void add_units(double *restrict to, const double *restrict from, size_t unit_count)
+/*
+ * What lies below a node is part of its function's total and of the node above, and is summed up anew for the one before.
+ * Inlined, the compiler loses what `restrict` says, and adds number by number.
+ */
+__attribute__((noinline)) static void pass_up(
+	double *restrict below, double *restrict total, double *restrict above, size_t unit_count)
 {
-	enum { AT_ONCE = 8 };
-	size_t unit = 0;
+	for (size_t unit = 0; unit < unit_count; unit++) {
+		double value = below[unit];
 
-	for (; unit + AT_ONCE <= unit_count; unit += AT_ONCE)
-		for (size_t i = unit; i < unit + AT_ONCE; i++)
-			to[i] += from[i];
-	for (; unit < unit_count; unit++)
-		to[unit] += from[unit];
+		below[unit] = 0;
+		total[unit] += value;
+		above[unit] += value;
+	}
 }
 
 static void add_events(const struct summing *s, uint32_t sample, double value, double *self, double *total)
@@ -287,12 +290,9 @@ static void close_node(struct summing *s, uint32_t node)
 	uint32_t total = s->build->topmost[node] ? s->index->of_total[n->function] : none, own = s->index->of_node[node];
 
 	add_samples(s, node, row_values(s, self), below);
-	if (total != none)
-		add_units(row_values(s, total), below, s->unit_count);
 	if (own != none)
-		add_units(row_values(s, own), below, s->unit_count);
-	add_units(above, below, s->unit_count);
-	memset(below, 0, s->unit_count * sizeof(*below));
+		memcpy(row_values(s, own), below, s->unit_count * sizeof(*below));
+	pass_up(below, row_values(s, total), above, s->unit_count);
 }
 
 bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side, size_t unit_count,

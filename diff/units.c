@@ -2,6 +2,7 @@
 #include "diff/units.h"
 
 #include "diff/sums.h"
+#include "diff/weights.h"
 
 #include <stdlib.h>
 
@@ -139,5 +140,5 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 		if (!sums_fill(build, index, (enum diff_side)side, units, experiment, err))
 			return false;
 	}
-	return experiment_finish(experiment, err);
+	return experiment_finish(experiment, err) && weights_fill(build, experiment, err);
 }

@@ -25,12 +25,6 @@ static const char *metric_words(const struct diff *diff)
 	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
 }
 
-/* Whether the metric is counted, as page faults are, not measured. */
-static bool is_counted(const struct diff *diff)
-{
-	return strcmp(diff_string(diff, diff->unit), "count") == 0;
-}
-
 static const char *scale_words(const struct diff *diff)
 {
 	switch (diff->scale.mode) {
@@ -54,7 +48,7 @@ static void word_estimate(const struct diff *diff, const struct diff_estimate *e
 {
 	double sign = e->delta < 0 ? -1 : 1, unit = e->base > 0 ? 100 / e->base : 0;
 	double low = sign * (sign > 0 ? e->ci_low : e->ci_high) * unit, high = sign * (sign > 0 ? e->ci_high : e->ci_low) * unit;
-	const char *less = is_counted(diff) ? "fewer" : "less", *much = is_counted(diff) ? "many" : "much";
+	const char *less = metric_is_counted(diff) ? "fewer" : "less", *much = metric_is_counted(diff) ? "many" : "much";
 	bool equal = fabs(e->delta) * unit < least_shown_percent;
 	char change[40];
 
@@ -207,6 +201,17 @@ static double tolerated_percent(const struct diff_build *build)
 	return percent;
 }
 
+/* Whether counting alone leaves more open, in parts of the total, than would be unchanged. */
+static bool too_few_samples(const struct diff_build *build, double tolerated)
+{
+	static const double normal_quantile = 1.96;
+	double variance = 0;
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		variance += build->sample_weight[side] / build->diff->raw_total[side];
+	return normal_quantile * sqrt(variance) > tolerated;
+}
+
 /* Nothing is proven: unchanged when what could have been missed is small, else inconclusive. */
 static bool decide_unproven(struct diff_build *build, struct error *err)
 {
@@ -231,10 +236,11 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
 	/* More samples do not take away what differs between processes anyway. */
-	if (build->diff->evidence.mode != DIFF_EVIDENCE_RUNS)
-		return build_text(diff, err, &diff->verdict_text,
-			"no difference is proven; head takes %s: one recording a side cannot tell this from the noise between processes, record several runs",
-			words);
+	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS)
+		return build_text(diff, err, &diff->verdict_text, "no difference is proven; head takes %s: %s", words,
+			too_few_samples(build, tolerated / e->base)
+				? "too few samples to tell this from noise, record longer, and several runs"
+				: "one recording a side cannot tell this from the noise between processes, record several runs");
 	/* Intervals shrink with the root of the samples. Half the tolerance, so that an estimate off by chance still fits. */
 	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
 	return build_text(diff, err, &diff->verdict_text, "no difference is proven; head takes %s: needs about %.0f× the samples",
@@ -251,8 +257,8 @@ static bool decide_direction(struct diff_build *build, struct error *err)
 		return decide_unproven(build, err);
 	diff->verdict = way > 0 ? DIFF_REGRESSED : way < 0 ? DIFF_IMPROVED : DIFF_UNCHANGED;
 	if (way == 0)
-		return build_text(diff, err, &diff->verdict_text, "%zu function%s more and %zu less %s; together they balance",
-			proven.more, proven.more == 1 ? " takes" : "s take", proven.less, metric_noun(build));
+		return build_text(diff, err, &diff->verdict_text, "%zu function%s more and %zu %s %s; together they balance",
+			proven.more, proven.more == 1 ? " takes" : "s take", proven.less, metric_less(build), metric_noun(build));
 	return direction(diff->total.state) ? say_total(diff, err) : say_function(build, &proven, err);
 }
 

@@ -134,6 +134,27 @@ static bool compare_facts(struct diff_build *build, struct error *err)
 	       compare_fact(build, "tools", (uint32_t[]){ b->tool, h->tool }, false, err) && compare_limits(build, err);
 }
 
+/* Where nothing else is on both sides, samples are compared: of different events, they mean different things. */
+static bool compare_metrics(struct diff_build *build, struct error *err)
+{
+	const char *types[DIFF_SIDES], *units[DIFF_SIDES];
+	char text[400];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+		const struct profile_value_type *own = &profile->value_types[profile->default_value_type];
+
+		if (build->options.metric || build->metric[side] != 0 || profile->default_value_type == 0)
+			return true;
+		types[side] = profile_string(profile, own->type);
+		units[side] = profile_string(profile, own->unit);
+	}
+	snprintf(text, sizeof(text),
+		"base measured %.60s (%.60s), head %.60s (%.60s): only their counts of samples are compared; record both with the same event",
+		types[DIFF_BASE], units[DIFF_BASE], types[DIFF_HEAD], units[DIFF_HEAD]);
+	return add(build->diff, true, text, err);
+}
+
 static bool check_lost(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile_quality *quality = &build->profiles[side]->quality;
@@ -152,8 +173,11 @@ static bool compare_cut(struct diff_build *build, struct error *err)
 	double cut[DIFF_SIDES];
 	char text[200];
 
-	for (int side = 0; side < DIFF_SIDES; side++)
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!profile_tells_whole(build->profiles[side]))
+			return true;
 		cut[side] = 100 - profile_quality_whole_percent(&build->profiles[side]->quality);
+	}
 	if (fabs(cut[0] - cut[1]) < max_cut_points)
 		return true;
 	snprintf(text, sizeof(text),
@@ -280,9 +304,9 @@ static bool name_readings(struct diff_build *build, struct error *err)
 	buffer_init(&name, MAX_NAME_BYTES);
 	profile_shorten_name(diff_string(diff, f->name), COLUMNS, &name);
 	snprintf(text, sizeof(text), "%s takes %s %s %s, but %s %s%s: --scale %s gives the other reading",
-		name.data ? name.data : "", more ? "more" : "less", metric_noun(build), readings_words(diff->scale.mode),
-		more ? "less" : "more", readings_words(diff->scale.other_mode), others,
-		diff_scale_mode_name(diff->scale.other_mode));
+		name.data ? name.data : "", more ? "more" : metric_less(build), metric_noun(build),
+		readings_words(diff->scale.mode), more ? metric_less(build) : "more", readings_words(diff->scale.other_mode),
+		others, diff_scale_mode_name(diff->scale.other_mode));
 	return add(build->diff, false, text, err);
 }
 
@@ -321,7 +345,7 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 		if (!check_lost(build, (enum diff_side)side, err) || !check_exits(build, (enum diff_side)side, err))
 			return false;
 	}
-	return compare_facts(build, err) && compare_periods(build, err) && compare_durations(build, err) &&
-	       compare_threads(build, err) && compare_programs(build, err) && compare_cut(build, err) &&
-	       compare_unknown(build, err) && name_readings(build, err) && name_evidence(build, err);
+	return compare_facts(build, err) && compare_metrics(build, err) && compare_periods(build, err) &&
+	       compare_durations(build, err) && compare_threads(build, err) && compare_programs(build, err) &&
+	       compare_cut(build, err) && compare_unknown(build, err) && name_readings(build, err) && name_evidence(build, err);
 }

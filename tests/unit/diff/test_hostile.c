@@ -29,8 +29,8 @@ static void an_empty_side_is_named(void **state)
 
 	(void)state;
 	assert_true(profile_create(&bare, &err));
-	assert_refused(empty, full, NULL, ERROR_EMPTY, "base has no cpu");
-	assert_refused(full, empty, NULL, ERROR_EMPTY, "head has no cpu");
+	assert_refused(empty, full, NULL, ERROR_EMPTY, "base has no samples");
+	assert_refused(full, empty, NULL, ERROR_EMPTY, "head has no samples");
 	assert_refused(bare, bare, NULL, ERROR_EMPTY, "base has no");
 	assert_false(diff_create_single(empty, NULL, &diff, &err));
 	assert_int_equal(err.code, ERROR_EMPTY);

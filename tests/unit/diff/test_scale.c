@@ -44,6 +44,37 @@ static void one_doubled_function_turns_no_other_blue(void **state)
 	profile_destroy(head);
 }
 
+/* Four times the runs are no load, as long as each took as much. */
+static void more_runs_are_no_load(void **state)
+{
+	struct profile *base = synthetic_runs(four, 3), *head = synthetic_runs(four, 12),
+		       *doubled = synthetic_runs(four_all_doubled, 12);
+	struct diff *same = diff_in_mode(base, head, DIFF_SCALE_ROBUST), *more = diff_in_mode(base, doubled, DIFF_SCALE_ROBUST);
+
+	(void)state;
+	assert_float_equal(same->scale.factor, 0.25, 1e-9);
+	assert_string_equal(diff_string(same, same->scale_text), "head scaled by 0.250 to equal load");
+	assert_non_null(strstr(diff_string(more, more->scale_text), "2.00 × the CPU time per run in its typical function"));
+	diff_destroy(same);
+	diff_destroy(more);
+	profile_destroy(base);
+	profile_destroy(head);
+	profile_destroy(doubled);
+}
+
+/* One function's own change is no load: the sentence says what the factor rests on. */
+static void a_factor_of_few_functions_is_said(void **state)
+{
+	struct profile *base = synthetic_profile("main;a 400\n"), *head = synthetic_profile("main;a 800\n");
+	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+
+	(void)state;
+	assert_non_null(strstr(diff_string(diff, diff->scale_text), "in the few functions that were sampled often enough"));
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
 static void twice_the_traffic_flags_nothing(void **state)
 {
 	struct profile *base = synthetic_profile(four), *head = synthetic_profile(four_all_doubled);
@@ -205,6 +236,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_uncertain_factor_makes_the_whole_uncertain),
 		cmocka_unit_test(one_doubled_function_turns_no_other_blue),
+		cmocka_unit_test(more_runs_are_no_load),
+		cmocka_unit_test(a_factor_of_few_functions_is_said),
 		cmocka_unit_test(twice_the_traffic_flags_nothing),
 		cmocka_unit_test(a_uniform_change_of_whole_commands_is_a_regression),
 		cmocka_unit_test(runs_are_counted),

@@ -84,6 +84,25 @@ static void counts_that_doubled_are_a_regression(void **state)
 	diff_destroy(diff);
 }
 
+/* What to do next depends on what is in the way: too few samples, or what differs between processes anyway. */
+static void the_next_step_fits_what_is_missing(void **state)
+{
+	static const struct {
+		const char *lines, *step;
+	} cases[] = { { "main;f 3\nmain;g 2\n", "too few samples" }, { "main;f 30000\nmain;g 20000\n", "between processes" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct profile *profile = synthetic_profile(cases[i].lines);
+		struct diff *diff = synthetic_diff(profile, profile, NULL);
+
+		assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
+		assert_non_null(strstr(diff_string(diff, diff->verdict_text), cases[i].step));
+		diff_destroy(diff);
+		profile_destroy(profile);
+	}
+}
+
 static bool holds_zero(const struct diff_estimate *e)
 {
 	return e->ci_low <= 0 && e->ci_high >= 0;
@@ -148,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_time_knows_the_speed_of_the_machine),
 		cmocka_unit_test(counts_that_doubled_are_a_regression),
+		cmocka_unit_test(the_next_step_fits_what_is_missing),
 		cmocka_unit_test(a_function_does_not_stand_for_the_whole),
 		cmocka_unit_test(what_is_proven_has_an_interval_without_0),
 		cmocka_unit_test(equal_totals_take_as_much),

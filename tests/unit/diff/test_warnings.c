@@ -22,6 +22,7 @@ static struct profile *recording_of(const char *rare, double seconds, size_t thr
 		assert_true(profile_add_thread(s.profile, &thread, &id, &err));
 	s.profile->quality.samples = 1000;
 	s.profile->quality.stops[PROFILE_STOP_ROOT] = 1000;
+	s.profile->quality.frames = 20000;
 	return synthetic_finish(&s);
 }
 
@@ -71,6 +72,11 @@ static void kernel(struct profile *p)
 static void event(struct profile *p)
 {
 	p->facts.event = text(p, "other");
+}
+
+static void metric(struct profile *p)
+{
+	p->value_types[p->default_value_type].type = text(p, "wall");
 }
 
 static void frequency(struct profile *p)
@@ -163,6 +169,7 @@ static const struct {
 	{ cpu_count, "recorded with different numbers of CPUs: base 4, head 64", false },
 	{ kernel, "recorded with different kernels: base 'same', head 'other'", true },
 	{ event, "recorded with different events: base 'same', head 'other'", true },
+	{ metric, "base measured cpu (nanoseconds), head wall (nanoseconds): only their counts of samples are compared", true },
 	{ frequency, "recorded with different sampling frequencies (Hz): base 4000, head 99", false },
 	{ period, "recorded with different sampling periods: base 1000000, head 10000000", false },
 	{ governor, "recorded with different CPU frequency governors: base 'same', head 'other'", true },
@@ -234,6 +241,17 @@ static void ids_of_control_groups_do_not_count(void **state)
 	expect(in_group("/pods/pod1b4e28ba-2fa1-11d2/x"), in_group("/pods/pod883f-0016d3cca427/x"), "control groups", false);
 	expect(in_group("/a.service"), in_group("/b.service"), "control groups", true);
 	expect(in_group("/a.service"), in_group(""), "control groups", false);
+}
+
+static void chains_do_not_tell_what_was_cut(void **state)
+{
+	struct profile *head = recording(10, 1);
+
+	(void)state;
+	head->quality.frames = 0;
+	head->quality.stops[PROFILE_STOP_ROOT] -= 500;
+	head->quality.stops[PROFILE_STOP_CHAIN_END] += 500;
+	expect(recording(10, 1), head, "were cut", false);
 }
 
 static void lengths_and_threads_are_compared(void **state)
@@ -337,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_difference_is_named),
+		cmocka_unit_test(chains_do_not_tell_what_was_cut),
 		cmocka_unit_test(lengths_and_threads_are_compared),
 		cmocka_unit_test(ids_of_control_groups_do_not_count),
 		cmocka_unit_test(time_without_names_is_compared),
