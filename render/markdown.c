@@ -217,7 +217,22 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 	emit(w, &row);
 }
 
-static bool write_changes(struct markdown_writer *w, enum summary_order order, const char *heading, struct error *err)
+static void write_heading(struct markdown_writer *w, enum summary_order order)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 }, part = { 0 };
+
+	buffer_init(&text, (size_t)1 << 20);
+	buffer_init(&part, MAX_BYTES);
+	summary_heading(w->diff, order, &text);
+	buffer_append_string(&part, "**");
+	if (!text.failed)
+		append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
+	buffer_append_string(&part, "**\n\n");
+	part.failed |= text.failed;
+	emit(w, &part);
+}
+
+static bool write_changes(struct markdown_writer *w, enum summary_order order, struct error *err)
 {
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
 	bool short_of_proof = false;
@@ -226,7 +241,7 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, c
 		return false;
 	if (list.count == 0)
 		return true;
-	emit_string(w, heading);
+	write_heading(w, order);
 	emit_string(w, "| function | module | base | head | Δ | Δ % of base | points of total | 95 % interval | state |\n"
 		       "|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n");
 	for (size_t i = 0; i < list.count; i++) {
@@ -308,9 +323,8 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 	write_warnings(&w);
 	write_ledger(&w);
 	write_runs(&w);
-	if (!write_changes(&w, SUMMARY_SELF_INCREASES, "**Takes more time, in the function itself**\n\n", err) ||
-		!write_changes(&w, SUMMARY_SELF_DECREASES, "**Takes less time, in the function itself**\n\n", err) ||
-		!write_changes(&w, SUMMARY_TOTAL_CHANGES, "**Takes more or less time, with all it calls**\n\n", err))
+	if (!write_changes(&w, SUMMARY_SELF_INCREASES, err) || !write_changes(&w, SUMMARY_SELF_DECREASES, err) ||
+		!write_changes(&w, SUMMARY_TOTAL_CHANGES, err))
 		return false;
 	write_basis(&w);
 	if (w.full)

@@ -33,6 +33,30 @@ static uint64_t quantum_of(const double *values, size_t count)
 	return quantum ? quantum : 1;
 }
 
+void page_data_append_fixed(struct buffer *out, const uint64_t *values, size_t count)
+{
+	uint64_t most = 0;
+	size_t width, size;
+	uint8_t *to;
+
+	for (size_t i = 0; i < count; i++)
+		most = values[i] > most ? values[i] : most;
+	width = most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : most <= UINT32_MAX ? 4 : 8;
+	size = count * width;
+	buffer_append_byte(out, (uint8_t)width);
+	to = buffer_reserve(out, size);
+	for (size_t i = 0; to && i < count; i++) {
+		uint64_t bits = values[i];
+
+		if (width == 8)
+			memcpy(&bits, &(double){ (double)values[i] }, sizeof(bits));
+		for (size_t byte = 0; byte < width; byte++)
+			*to++ = (uint8_t)(bits >> 8 * byte);
+	}
+	if (to)
+		buffer_commit(out, size);
+}
+
 static void append_value_column(struct buffer *out, const double *values, size_t count)
 {
 	uint64_t quantum = quantum_of(values, count);
@@ -67,24 +91,37 @@ static void append_intervals(struct buffer *out, const struct diff *diff)
 	}
 }
 
+static void append_fixed_values(struct buffer *out, const double *values, uint64_t *scratch, size_t count)
+{
+	uint64_t quantum = quantum_of(values, count);
+
+	buffer_append_varint(out, quantum);
+	for (size_t i = 0; i < count; i++)
+		scratch[i] = whole(values[i]) / quantum;
+	page_data_append_fixed(out, scratch, count);
+}
+
+/* Of the nodes only the root has no function: the viewer knows it. */
 bool page_data_tree(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	const struct diff *diff = input->diff;
-	uint16_t depth = 0;
+	CLEANUP(cleanup_free) uint64_t *scratch = calloc(diff->node_count + 1, sizeof(*scratch));
 
+	if (!scratch)
+		return error_set_memory(err);
 	buffer_append_varint(out, diff->node_count);
-	for (size_t i = 0; i < diff->node_count; i++) {
-		buffer_append_zigzag(out, (int64_t)diff->nodes[i].depth - depth);
-		depth = diff->nodes[i].depth;
-	}
 	for (size_t i = 0; i < diff->node_count; i++)
-		buffer_append_varint(out, diff->nodes[i].function == PROFILE_NONE ? 0 : (uint64_t)diff->nodes[i].function + 1);
+		scratch[i] = diff->nodes[i].depth;
+	page_data_append_fixed(out, scratch, diff->node_count);
+	for (size_t i = 0; i < diff->node_count; i++)
+		scratch[i] = diff->nodes[i].function == PROFILE_NONE ? 0 : diff->nodes[i].function;
+	page_data_append_fixed(out, scratch, diff->node_count);
 	for (size_t i = 0; i < diff->node_count; i++)
 		buffer_append_byte(out, diff->nodes[i].state);
 	for (size_t i = 0; i < diff->node_count; i++)
 		buffer_append_byte(out, diff->nodes[i].flags);
 	for (size_t side = first_side(diff); side < DIFF_SIDES; side++)
-		append_value_column(out, diff->node_self[side], diff->node_count);
+		append_fixed_values(out, diff->node_self[side], scratch, diff->node_count);
 	append_intervals(out, diff);
 	return buffer_ok(out, err);
 }

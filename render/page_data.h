@@ -13,8 +13,9 @@
  * - samples: columns of (node, thread, count, value by metric) of each side; a metric that is the count has no column of its own.
  * - timeline: columns of (time, sample) of each side; only where the recording has one.
  *
- * Numbers in columns are LEB128, signed ones zigzag. A column is its values one after the other, without a length: each block
- * starts with the count.
+ * Numbers are LEB128, signed ones zigzag. A column is its values one after the other, without a length: each block starts with the
+ * count. Columns that the first picture needs are fixed ones, which a browser takes as they stand: a byte telling how wide a value
+ * is (1, 2 or 4 bytes, unsigned; 8: a double), then the values, little-endian.
  */
 COMMON_MUST_CHECK
 bool page_data_meta(const struct render_input *input, struct buffer *out, struct error *err);
@@ -40,6 +41,9 @@ struct page_metric {
 
 /* In head's order; returns how many. */
 size_t page_data_metrics(const struct render_input *input, struct page_metric metrics[PROFILE_MAX_VALUE_TYPES]);
+
+/* A fixed column, as wide as its largest value needs. */
+void page_data_append_fixed(struct buffer *out, const uint64_t *values, size_t count);
 
 /* A C string of any bytes as UTF-8: what is none becomes U+FFFD. */
 void page_data_append_utf8(struct buffer *out, const char *string);

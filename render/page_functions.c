@@ -153,8 +153,12 @@ static void append_estimates(struct buffer *out, const struct diff *diff, size_t
 }
 
 /* What the first picture needs: the viewer reads no further until it is asked about a function. */
-static void append_first(struct buffer *out, struct text_table *table, const struct diff *diff)
+static bool append_first(struct buffer *out, struct text_table *table, const struct diff *diff, struct error *err)
 {
+	CLEANUP(cleanup_free) uint64_t *names = calloc(diff->function_count + 1, sizeof(*names));
+
+	if (!names)
+		return error_set_memory(err);
 	buffer_append_varint(out, diff->function_count);
 	append_facts(out, diff);
 	if (diff->sides == 2) {
@@ -164,7 +168,9 @@ static void append_first(struct buffer *out, struct text_table *table, const str
 			buffer_append_byte(out, (uint8_t)diff->functions[i].tier);
 	}
 	for (size_t i = 0; i < diff->function_count; i++)
-		buffer_append_varint(out, text_number(table, diff, diff->functions[i].name));
+		names[i] = text_number(table, diff, diff->functions[i].name);
+	page_data_append_fixed(out, names, diff->function_count);
+	return true;
 }
 
 static bool append_details(struct buffer *out, struct text_table *table, const struct diff *diff, struct error *err)
@@ -188,11 +194,8 @@ bool page_data_functions(const struct render_input *input, struct buffer *out, s
 
 	buffer_init(&table.bytes, (size_t)1 << 30);
 	buffer_init(&details, (size_t)1 << 30);
-	if (ok) {
-		append_first(out, &table, diff);
-		ok = append_details(&details, &table, diff, err);
-	}
-	ok = ok && buffer_ok(&table.bytes, err) && buffer_ok(&details, err);
+	ok = ok && append_first(out, &table, diff, err) && append_details(&details, &table, diff, err) &&
+	     buffer_ok(&table.bytes, err) && buffer_ok(&details, err);
 	if (ok) {
 		buffer_append_varint(out, table.count);
 		buffer_append_varint(out, table.bytes.size);

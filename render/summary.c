@@ -270,9 +270,7 @@ bool summary_quality_recorded(const struct profile *profile)
 
 double summary_whole_percent(const struct profile *profile)
 {
-	bool unwound = profile->quality.frames > 0 || strncmp(profile_string(profile, profile->facts.call_graph), "dwarf", 5) == 0;
-
-	return unwound && summary_quality_recorded(profile) ? profile_quality_whole_percent(&profile->quality) : NAN;
+	return profile_tells_whole(profile) ? profile_quality_whole_percent(&profile->quality) : NAN;
 }
 
 void summary_quality(const struct profile *profile, struct buffer *out)
@@ -308,4 +306,30 @@ const char *summary_metric(const struct diff *diff)
 	const char *name = diff_string(diff, diff->metric);
 
 	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
+}
+
+void summary_measure(const struct diff *diff, struct buffer *out)
+{
+	bool is_time = strcmp(diff_string(diff, diff->unit), "nanoseconds") == 0;
+
+	for (const char *at = is_time ? "time" : diff_string(diff, diff->metric); *at; at++)
+		buffer_append_byte(out, *at == '-' ? ' ' : (uint8_t)*at);
+}
+
+void summary_heading(const struct diff *diff, enum summary_order order, struct buffer *out)
+{
+	static const struct {
+		const char *before, *after;
+	} words[] = {
+		[SUMMARY_SELF_INCREASES] = { "Takes more ", ", in the function itself" },
+		[SUMMARY_SELF_DECREASES] = { "Takes less ", ", in the function itself" },
+		[SUMMARY_TOTAL_CHANGES] = { "Takes more or less ", ", with all it calls" },
+		[SUMMARY_MOVED] = { "Moved or renamed, total ", "" },
+		[SUMMARY_SELF] = { "Functions by their own ", "" },
+		[SUMMARY_TOTAL] = { "Functions by ", " with all they call" },
+	};
+
+	buffer_append_string(out, words[order].before);
+	summary_measure(diff, out);
+	buffer_append_string(out, words[order].after);
 }

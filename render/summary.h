@@ -71,3 +71,9 @@ const char *summary_command(const struct render_input *input, enum diff_side sid
 
 /* "CPU time" for cpu, else the metric's own name. */
 const char *summary_metric(const struct diff *diff);
+
+/* What is measured, as people say it: "time", "page faults". Not cleaned. */
+void summary_measure(const struct diff *diff, struct buffer *out);
+
+/* Of a list: "Takes more time, in the function itself". Not cleaned. */
+void summary_heading(const struct diff *diff, enum summary_order order, struct buffer *out);

@@ -60,11 +60,11 @@ static bool write_origins(const struct text_writer *w, struct error *err)
 	}
 	if (table.row_count == 0)
 		return true;
-	text_heading(w, "Where the time went, by origin of the code");
+	text_heading(w, "By origin of the code");
 	return table_write(&table, w->width, w->colour, w->out, err);
 }
 
-static bool write_top(const struct text_writer *w, enum summary_order order, const char *heading, struct error *err)
+static bool write_top(const struct text_writer *w, enum summary_order order, struct error *err)
 {
 	static const struct table_column columns[] = {
 		{ .title = "function", .left = true, .flexible = true },
@@ -93,7 +93,7 @@ static bool write_top(const struct text_writer *w, enum summary_order order, con
 
 		table_add(&table, cells, TABLE_PLAIN);
 	}
-	text_heading(w, heading);
+	text_list_heading(w, order);
 	return table_write(&table, w->width, w->colour, w->out, err);
 }
 
@@ -112,8 +112,7 @@ static void write_total(const struct text_writer *w)
 		buffer_printf(&text, "%s of %s.", total.text, summary_metric(w->diff));
 	} else {
 		buffer_printf(&text, "%s ", total.text);
-		for (const char *at = summary_metric(w->diff); *at; at++)
-			buffer_append_byte(&text, *at == '-' ? ' ' : (uint8_t)*at);
+		summary_measure(w->diff, &text);
 		buffer_append_byte(&text, '.');
 	}
 	if (text.failed)
@@ -126,8 +125,7 @@ static bool write_one_sided(const struct text_writer *w, struct error *err)
 {
 	text_side(w, DIFF_HEAD, "");
 	write_total(w);
-	return write_facts(w) && write_origins(w, err) && write_top(w, SUMMARY_SELF, "Functions by their own time", err) &&
-	       write_top(w, SUMMARY_TOTAL, "Functions by time with all they call", err);
+	return write_facts(w) && write_origins(w, err) && write_top(w, SUMMARY_SELF, err) && write_top(w, SUMMARY_TOTAL, err);
 }
 
 static bool write_warnings(const struct text_writer *w)

@@ -148,8 +148,7 @@ static void write_marks(const struct text_writer *w, const struct summary_list *
 		text_paragraph(w, text.data, 2);
 }
 
-static bool write_changes(
-	const struct text_writer *w, enum summary_order order, size_t limit, const char *heading, struct error *err)
+static bool write_changes(const struct text_writer *w, enum summary_order order, size_t limit, struct error *err)
 {
 	bool is_total = order == SUMMARY_TOTAL_CHANGES;
 	const struct table_column columns[] = {
@@ -176,7 +175,7 @@ static bool write_changes(
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < list.count; i++)
 		add_change(w, &table, &w->diff->functions[list.ids[i]], is_total);
-	text_heading(w, heading);
+	text_list_heading(w, order);
 	if (!table_write(&table, w->width, w->colour, w->out, err))
 		return false;
 	if (list.proven_left_out > 0)
@@ -227,7 +226,7 @@ static bool write_moved(const struct text_writer *w, struct error *err)
 
 		table_add(&table, cells, TABLE_PLAIN);
 	}
-	text_heading(w, "Moved or renamed, total time");
+	text_list_heading(w, SUMMARY_MOVED);
 	return table_write(&table, w->width, w->colour, w->out, err);
 }
 
@@ -257,10 +256,8 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 		return false;
 	if (!any_change(w->diff))
 		text_heading(w, "No function's difference is proven.");
-	if (!write_changes(w, SUMMARY_SELF_INCREASES, half, "Takes more time, in the function itself", err) ||
-		!write_changes(w, SUMMARY_SELF_DECREASES, half, "Takes less time, in the function itself", err) ||
-		!write_changes(w, SUMMARY_TOTAL_CHANGES, half, "Takes more or less time, with all it calls", err) ||
-		!write_moved(w, err))
+	if (!write_changes(w, SUMMARY_SELF_INCREASES, half, err) || !write_changes(w, SUMMARY_SELF_DECREASES, half, err) ||
+		!write_changes(w, SUMMARY_TOTAL_CHANGES, half, err) || !write_moved(w, err))
 		return false;
 	return true;
 }

@@ -65,6 +65,18 @@ void text_heading(const struct text_writer *w, const char *text)
 	buffer_append_string(w->out, table_style_off(TABLE_BOLD, w->colour));
 }
 
+void text_list_heading(const struct text_writer *w, enum summary_order order)
+{
+	CLEANUP(buffer_deinit) struct buffer heading = { 0 };
+
+	buffer_init(&heading, (size_t)1 << 20);
+	summary_heading(w->diff, order, &heading);
+	if (heading.failed)
+		w->out->failed = true;
+	else
+		text_heading(w, heading.data);
+}
+
 void text_side(const struct text_writer *w, enum diff_side side, const char *label)
 {
 	const char *command = summary_command(w->input, side), *name = w->input->names[side];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "render/render.h"
+#include "render/summary.h"
 
 /* What both kinds of text report are made of: one profile (text.c), two of them (text_diff.c). */
 struct text_writer {
@@ -20,6 +20,7 @@ extern const enum profile_origin text_origins[PROFILE_ORIGIN_COUNT];
 void text_paragraph(const struct text_writer *w, const char *text, size_t indent);
 void text_sentences(const struct text_writer *w, void (*say)(const struct diff *, struct buffer *));
 void text_heading(const struct text_writer *w, const char *text);
+void text_list_heading(const struct text_writer *w, enum summary_order order);
 
 /* Which recording it is, and how well it was made. */
 void text_side(const struct text_writer *w, enum diff_side side, const char *label);

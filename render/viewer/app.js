@@ -24,10 +24,18 @@ import { hashOf } from './symbols.js';
 
 /** What somebody chose for all reports. */
 const THEME = 'kelvin-theme';
+const SYSTEM_DARK = matchMedia('(prefers-color-scheme: dark)');
+/** In a window as wide as this each bar of a report has one row. */
+const ONE_ROW = 1280;
 /** By then a frame that was made is on the screen. */
 const PRESENTED_MS = 5;
 /** As long may one step of something long take. */
 const SLICE_MS = 30;
+
+function prefersDark() {
+  const choice = remembered(THEME);
+  return choice ? choice === 'dark' : SYSTEM_DARK.matches;
+}
 
 export class App {
   /** @param {HTMLElement} root @param {Model} model */
@@ -59,11 +67,11 @@ export class App {
     this.inspector = h('aside.inspector', { 'aria-label': 'Inspector', tabIndex: 0 });
     this.crumbs = h('nav.crumbs', { 'aria-label': 'Path to the zoomed frame' });
     this.legend = h('div.legend');
-    this.bar = h(model.sides === 2 ? 'div.controls.two' : 'div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
+    this.bar = h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
     this.controls = h('span.pieces');
     this.corner = h('div.corner', { role: 'toolbar', 'aria-label': 'Views' });
     this.header = header(model, this.corner);
-    this.theme(history.state?.theme || '');
+    this.theme(prefersDark());
     this.assemble();
     this.bind();
     this.show();
@@ -100,30 +108,20 @@ export class App {
     window.addEventListener('hashchange', () => {
       if (!this.addressDue && location.hash.slice(1) !== toHash(this.state, this.defaults)) this.readAddress();
     });
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.themeChosen());
+    SYSTEM_DARK.addEventListener('change', () => this.theme(prefersDark()));
   }
 
-  /** @param {string} choice '', 'light' or 'dark' */
-  theme(choice) {
-    this.colours.dark = choice ? choice === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-    this.flame.dark = this.colours.dark;
-    document.documentElement.dataset.theme = this.colours.dark ? 'dark' : 'light';
+  /** @param {boolean} dark */
+  theme(dark) {
+    this.colours.dark = this.flame.dark = dark;
+    document.documentElement.dataset.theme = dark ? 'dark' : 'light';
     if (this.shown) this.refresh(true);
   }
 
-  /** The choice for all reports is kept by another process: it is asked when the picture is there. This window's history has it, too. */
-  themeChosen() {
-    const choice = remembered(THEME);
-    const dark = choice ? choice === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-    if (choice && history.state?.theme !== choice) history.replaceState({ theme: choice }, '');
-    if (dark !== this.colours.dark) this.theme(choice);
-  }
-
   switchTheme() {
-    const next = this.colours.dark ? 'light' : 'dark';
-    remember(THEME, next);
-    history.replaceState({ theme: next }, '');
-    this.theme(next);
+    const dark = !this.colours.dark;
+    remember(THEME, dark ? 'dark' : 'light');
+    this.theme(dark);
   }
 
   /** @param {Partial<State>} change @param {boolean} [replace] without a step in the history */
@@ -141,8 +139,8 @@ export class App {
     this.addressDue = null;
     const hash = `#${toHash(this.state, this.defaults)}`;
     if (hash === (location.hash || '#')) return;
-    if (replace) history.replaceState(history.state, '', hash);
-    else history.pushState(history.state, '', hash);
+    if (replace) history.replaceState(null, '', hash);
+    else history.pushState(null, '', hash);
   }
 
   /** The state before this one. */
@@ -239,10 +237,11 @@ export class App {
     if (all) this.afterwards();
   }
 
-  /** Before the first picture. */
+  /** Before the first picture. Bars that wrap, or show more than usual, take room that nobody knows before they are there. */
   begin() {
     this.shown = true;
     this.root.dataset.tab = this.state.tab;
+    if (innerWidth < ONE_ROW || location.hash) this.complete();
     this.picture.settle();
   }
 
@@ -296,7 +295,6 @@ export class App {
       this.list.fill();
       return;
     }
-    this.themeChosen();
     requestAnimationFrame(() => setTimeout(() => this.firstList(), PRESENTED_MS));
   }
 

@@ -47,7 +47,10 @@ export async function readLater(name) {
   return readBlock(name);
 }
 
-/** Columns of LEB128 numbers; signed ones zigzag. */
+/** @type {Record<number, any>} by the width of a value in bytes */
+const KINDS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array };
+
+/** Columns of LEB128 numbers, signed ones zigzag; or of numbers as they stand in memory. */
 export class Columns {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
@@ -76,8 +79,8 @@ export class Columns {
     return value % 2 ? -(value + 1) / 2 : value / 2;
   }
 
-  /** A column of numbers below 2^31, each `less` smaller than written. Most take one byte: that way is kept short. @template {Int32Array|Uint16Array} T @param {T} out @param {number} [less] @returns {T} */
-  numbers(out, less = 0) {
+  /** A column of numbers below 2^31. Most take one byte: that way is kept short. @template {Int32Array|Uint16Array} T @param {T} out @returns {T} */
+  numbers(out) {
     const { bytes } = this;
     let { at } = this;
     for (let i = 0; i < out.length; i++) {
@@ -90,7 +93,7 @@ export class Columns {
           value |= (byte & 127) << shift;
         }
       }
-      out[i] = value - less;
+      out[i] = value;
     }
     this.at = at;
     this.check();
@@ -136,6 +139,20 @@ export class Columns {
     }
     this.at = at;
     this.check();
+    return out;
+  }
+
+  /** A column of values as wide as the largest needs: nothing is left to decode. @param {number} count @returns {Uint8Array|Uint16Array|Uint32Array|Float64Array} */
+  fixed(count) {
+    const [width] = this.raw(1);
+    return new KINDS[width](this.raw(width * count).slice().buffer);
+  }
+
+  /** The same, of multiples of one quantum. @param {number} count */
+  multiples(count) {
+    const quantum = this.varint();
+    const out = new Float64Array(this.fixed(count));
+    if (quantum > 1) for (let i = 0; i < count; i++) out[i] *= quantum;
     return out;
   }
 

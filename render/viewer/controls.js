@@ -2,7 +2,7 @@
 // The bar above the picture. It is built anew when what it shows has changed.
 
 import { h, renew } from './dom.js';
-import { count, digits, listName } from './format.js';
+import { count, digits, listName, measureOf } from './format.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -61,16 +61,16 @@ function systemCalls(app) {
   if (state.system === 'show') return [shown];
   /** @type {[string, string][]} */
   const ways = [
-    ['hide', 'hidden with their time'],
+    ['hide', `hidden with their ${measureOf(model.shownMetric)}`],
     ['fold', 'folded into their caller'],
   ];
   const hidden = model.hiddenShares().map((share) => `${digits(share)} %`);
   const text =
     state.system === 'fold'
-      ? "their time counts as their caller's"
+      ? `their ${measureOf(model.shownMetric)} counts as their caller's`
       : model.sides === 2
         ? `hidden: ${hidden[0]} of base, ${hidden[1]} of head`
-        : `hidden: ${hidden[1]} of all time`;
+        : `hidden: ${hidden[1]} of all ${measureOf(model.shownMetric)}`;
   return [shown, select(app, 'system', 'System frames are', ways, true), h('span.chip', {}, text)];
 }
 

@@ -5,13 +5,15 @@ import { Columns } from './block.js';
 
 /** @typedef {import('./symbols.js').Func} Func */
 
+/** The function of the root. */
+const NONE = -1;
+
 /** A tree in preorder; siblings in the shared order. */
 export class Tree {
   /** @param {number} count */
   constructor(count) {
     this.count = count;
-    /** Function of a node, -1 for the root. */
-    this.func = new Int32Array(count).fill(-1);
+    this.func = new Int32Array(count).fill(NONE);
     this.parent = new Int32Array(count);
     /** The id behind the last node of the subtree. */
     this.end = new Int32Array(count);
@@ -70,7 +72,7 @@ export function linkTree(tree, from = 0) {
   const { count, depth, parent, end } = tree;
   const [base, head] = tree.total;
   for (let side = from; side < 2; side++) tree.total[side].set(tree.self[side]);
-  const path = new Int32Array(65537);
+  const path = new Int32Array(Math.min(count, 65536));
   let above = -1;
   for (let i = 0; i < count; i++) {
     const level = depth[i];
@@ -109,11 +111,12 @@ export function decodeTree(bytes, sides) {
   const count = columns.varint();
   if (count > bytes.length) throw new Error("the page's data is cut off");
   const tree = new Tree(count);
-  columns.steps(tree.depth);
-  columns.numbers(tree.func, 1);
+  tree.depth.set(columns.fixed(count));
+  tree.func.set(columns.fixed(count));
+  tree.func[0] = NONE;
   tree.state = columns.raw(count);
   tree.flags = columns.raw(count);
-  for (let side = 2 - sides; side < 2; side++) tree.self[side] = columns.values(count);
+  for (let side = 2 - sides; side < 2; side++) tree.self[side] = columns.multiples(count);
   tree.intervals = new Map();
   let node = 0;
   for (let left = columns.varint(); left > 0; left--) {

@@ -82,6 +82,11 @@ export function signedPercent(part, whole) {
   return signed(part) + percent(Math.abs(part), whole);
 }
 
+/** What a metric measures, as people say it. @param {{name: string, unit: string}} metric */
+export function measureOf({ name, unit }) {
+  return unit === 'nanoseconds' ? 'time' : name.replaceAll('-', ' ');
+}
+
 /** A name whose marks of direction turn nothing but itself. @param {string} text */
 export function isolated(text) {
   return /^[\x20-\x7e]*$/.test(text) ? text : `\u2068${text}\u2069`;

@@ -2,8 +2,8 @@
 // The list of all functions under the picture.
 
 import { h } from './dom.js';
-import { amount, count, interval, listName, percent, signedAmount, signedPercent } from './format.js';
-import { ASKS_FOR_MORE, leavesOutZero, STATE_WORDS } from './inspector.js';
+import { amount, count, interval, listName, measureOf, percent, signedAmount, signedPercent } from './format.js';
+import { ASKS_FOR_MORE, leavesOutZero, stateText } from './inspector.js';
 import { ORIGINS } from './symbols.js';
 import { Grid } from './table.js';
 
@@ -62,7 +62,7 @@ function intervalOf(model, r) {
 function verdictText(model, r) {
   if (!model.shownMetric.tested) return '';
   if (r.e?.state === 'unproven' && r.e.low != null && leavesOutZero(r.e.low, r.e.high)) return ASKS_FOR_MORE;
-  return /** @type {any} */ (STATE_WORDS)[r.e?.state] || '';
+  return stateText(r.e?.state || '', measureOf(model.shownMetric));
 }
 
 /** How much of base the difference is, and how sure. @param {Model} model @returns {Column[]} */
@@ -108,7 +108,7 @@ function diffColumns(model) {
     {
       id: 'base',
       title: 'base',
-      hint: 'total time in base',
+      hint: `total ${measureOf(model.shownMetric)} in base`,
       width: '4.4em',
       text: (r) => amount(r.total[0], model.unit),
       full: share(0),
@@ -117,7 +117,7 @@ function diffColumns(model) {
     {
       id: 'head',
       title: 'head',
-      hint: 'total time in head, scaled',
+      hint: `total ${measureOf(model.shownMetric)} in head, scaled`,
       width: '4.4em',
       text: (r) => amount(r.total[1], model.unit),
       full: share(1),

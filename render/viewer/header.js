@@ -4,7 +4,7 @@
 import { ORIGINS, STATES } from './symbols.js';
 import { css, ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
-import { amount, count, listName, percent, signedAmount } from './format.js';
+import { amount, count, listName, measureOf, percent, signedAmount } from './format.js';
 import { swatch } from './inspector.js';
 
 /** @typedef {import('./model.js').Model} Model */
@@ -43,15 +43,17 @@ function machineLine(r) {
   return facts.filter(Boolean).join(' · ');
 }
 
-/** One change in a sentence to quote. @param {ReturnType<Model['provenChanges']>[0]} change @param {string} unit */
-function sentence({ f, e, own }, unit) {
+/** One change in a sentence to quote. @param {ReturnType<Model['provenChanges']>[0]} change @param {any} meta */
+function sentence({ f, e, own }, { metric, unit }) {
+  const measure = measureOf({ name: metric, unit });
+  const much = (/** @type {number} */ value) => (unit === 'count' ? `${amount(value, unit)} ${measure}` : amount(value, unit));
   const name = h('bdi', { title: f.name }, listName(f.name));
-  if (e.state === 'new') return [name, ` is new and takes ${amount(e.head, unit)}. `];
-  if (e.state === 'gone') return [name, ` is gone; it took ${amount(e.base, unit)}. `];
+  if (e.state === 'new') return [name, ` is new and takes ${much(e.head)}. `];
+  if (e.state === 'gone') return [name, ` is gone; it took ${much(e.base)}. `];
   const share = percent(Math.abs(e.delta), e.base);
   return [
     name,
-    `${own ? '' : ', with what it calls,'} takes ${share} ${e.delta > 0 ? 'more' : 'less'} time (${signedAmount(e.delta, unit)}). `,
+    `${own ? '' : ', with what it calls,'} takes ${share} ${e.delta > 0 ? 'more' : 'less'} ${measure} (${signedAmount(e.delta, unit)}). `,
   ];
 }
 
@@ -59,7 +61,7 @@ function sentence({ f, e, own }, unit) {
 function sentences(model) {
   const changed = model.provenChanges();
   if (!changed.length) return h('p.changes', {}, 'No change of a function is proven.');
-  return h('p.changes', {}, ...changed.slice(0, SENTENCES).flatMap((change) => sentence(change, model.meta.unit)));
+  return h('p.changes', {}, ...changed.slice(0, SENTENCES).flatMap((change) => sentence(change, model.meta)));
 }
 
 /** @param {Model} model */
@@ -78,9 +80,10 @@ function ledger(model) {
         'tr',
         {},
         h('th', { scope: 'col' }, 'origin'),
-        ...(model.sides === 2 ? ['base', model.factor === 1 ? 'head' : 'head, scaled', 'difference'] : ['time', 'of total']).map(
-          (t) => h('th', { scope: 'col' }, t),
-        ),
+        ...(model.sides === 2
+          ? ['base', model.factor === 1 ? 'head' : 'head, scaled', 'difference']
+          : [measureOf({ name: model.meta.metric, unit: model.meta.unit }), 'of total']
+        ).map((t) => h('th', { scope: 'col' }, t)),
       ),
     ),
     h(
@@ -160,11 +163,7 @@ export function header(model, corner) {
   const { meta } = model;
   const [first, second] = meta.recordings;
   const title = meta.title || (second || first).command || 'profile';
-  const more = h(
-    'details.more',
-    {},
-    h('summary', {}, model.sides === 2 ? 'Origins, evidence, recordings' : 'Origins and recording'),
-  );
+  const foot = h('div.foot');
   const heading = h('h1');
   const element = h(
     'header',
@@ -174,11 +173,12 @@ export function header(model, corner) {
     model.sides === 2 && meta.scaleText && h('p.dim', {}, meta.scaleText),
     model.sides === 2 && sentences(model),
     warningList(meta),
-    more,
+    foot,
   );
   const complete = () => {
     Object.assign(heading, { title, textContent: title });
-    more.append(details(model));
+    const summary = model.sides === 2 ? 'Origins, evidence, recordings' : 'Origins and recording';
+    foot.append(h('details.more', {}, h('summary', {}, summary), details(model)));
   };
   return { element, complete };
 }
@@ -189,8 +189,6 @@ const HINTS = {
   library: 'code that others wrote: shared libraries and packages',
   system: 'the kernel, the C library, language runtimes',
   unknown: 'no rule tells where the code is from',
-  'more time': 'proven to take more time in head',
-  'less time': 'proven to take less time in head',
   '+ new': 'only head has it',
   '− gone': 'only base has it; Removed draws it',
 };
@@ -200,10 +198,10 @@ const HINTS = {
  * @param {(name: 'origins'|'states', digit: string) => void} toggle marks the frames of an entry
  */
 export function legend(model, colours, state, toggle) {
-  /** @param {'origins'|'states'} name @param {string} digit @param {string} colour @param {string} word */
-  const key = (name, digit, colour, word) => {
+  /** @param {'origins'|'states'} name @param {string} digit @param {string} colour @param {string} word @param {string} [meaning] */
+  const key = (name, digit, colour, word, meaning = HINTS[word]) => {
     const on = state[name].includes(digit);
-    const hint = `click to mark these frames${HINTS[word] ? `: ${HINTS[word]}` : ''}`;
+    const hint = `click to mark these frames${meaning ? `: ${meaning}` : ''}`;
     return h(
       'button.key',
       { type: 'button', title: hint, 'aria-pressed': on, onclick: () => toggle(name, digit) },
@@ -218,9 +216,12 @@ export function legend(model, colours, state, toggle) {
   if (!model.shownMetric.tested)
     return [h('span.dim', {}, `Colour: only ${model.meta.metric} was tested, so nothing is coloured as changed.`)];
   const c = colours.colours();
-  const words = { more: 'more time', less: 'less time', new: '+ new', gone: '− gone' };
+  const measure = measureOf(model.shownMetric);
+  const words = { more: `more ${measure}`, less: `less ${measure}`, new: '+ new', gone: '− gone' };
   return [
-    ...Object.entries(words).map(([name, word]) => key('states', String(STATES.indexOf(name)), c[name], word)),
+    ...Object.entries(words).map(([name, word]) =>
+      key('states', String(STATES.indexOf(name)), c[name], word, HINTS[word] || `proven to take ${word} in head`),
+    ),
     h(
       'span.key',
       { title: 'noise can explain the difference, or it is too small to matter' },
@@ -229,8 +230,8 @@ export function legend(model, colours, state, toggle) {
     ),
     h(
       'span.dim',
-      { title: 'a point is one percent of the total; the strength of a colour follows the square root of the change' },
-      `full colour: ${model.most.toFixed(1)} points of the total`,
+      { title: 'the strength of a colour follows the square root of the change' },
+      `full colour: a change of ${model.most.toFixed(1)} % of the total`,
     ),
   ];
 }

@@ -4,19 +4,33 @@
 import { ORIGINS } from './symbols.js';
 import { ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
-import { amount, interval as intervalText, listName, percent, signedAmount, signedPercent } from './format.js';
+import {
+  amount,
+  interval as intervalText,
+  listName,
+  measureOf,
+  percent,
+  plainStrings,
+  signedAmount,
+  signedPercent,
+} from './format.js';
 
 /** @typedef {import('./model.js').Model} Model */
 
-export const STATE_WORDS = {
+/** @type {Record<string, string>} */
+const STATE_WORDS = {
   same: 'no difference worth a look',
   unproven: 'not proven: noise can explain it',
-  more: 'takes more time',
-  less: 'takes less time',
   new: 'new',
   gone: 'gone',
   moved: 'moved or renamed',
 };
+
+/** A verdict in words. @param {string} state @param {string} measure what more or less of is taken */
+export function stateText(state, measure) {
+  return state === 'more' || state === 'less' ? `takes ${state} ${measure}` : STATE_WORDS[state] || '';
+}
+
 const CODE_WORDS = ['', 'same code on both sides', 'code changed'];
 const SAME_CODE = 1;
 
@@ -38,7 +52,7 @@ function sideBySide(model, label, pair, totals) {
     label,
     both(amount(pair[0], unit), percent(pair[0], totals[0])),
     both(amount(pair[1], unit), percent(pair[1], totals[1])),
-    both(signedAmount(delta, unit), pair[0] ? `${signedPercent(delta, pair[0])} of base` : 'none in base', pointsText(points)),
+    both(signedAmount(delta, unit), pair[0] ? `${signedPercent(delta, pair[0])} of base` : 'none in base', ofTotalText(points)),
   );
 }
 
@@ -102,7 +116,7 @@ function changeItem(model, { f, e }, pick) {
       ? amount(e.head, unit)
       : e.state === 'gone'
         ? amount(e.base, unit)
-        : `${signedAmount(e.delta, unit)}, ${signedPercent(e.delta, e.base)}`;
+        : [signedAmount(e.delta, unit), e.base ? signedPercent(e.delta, e.base) : 'none in base'].join(', ');
   return h(
     'li',
     {},
@@ -132,12 +146,12 @@ export function overview(model, pick) {
  * @typedef {{pick: (func: number) => void, around: (func: number, which: 'callers'|'callees'|'both') => void, copy: (text: string, what: string) => void, zoom: (node: number) => void}} Actions
  */
 
-const POINTS_HINT = 'points: percent of the total; a function that went from 3 % to 5 % of it gained 2 points';
+const DIFFERENCE_HINT = 'the difference, as percent of base, and of the total: from 3 % to 5 % of the total is +2 % of it';
 
 /** @param {number} points */
-function pointsText(points) {
+function ofTotalText(points) {
   const size = Math.abs(points).toFixed(2);
-  return `${size === '0.00' ? '±' : points > 0 ? '+' : '−'}${size} points`;
+  return `${size === '0.00' ? '±' : points > 0 ? '+' : '−'}${size} % of total`;
 }
 
 /** What was done to head's figures. @param {Model} model */
@@ -153,7 +167,7 @@ function otherReading({ meta, factor, unit }, base, head) {
   return h(
     'p.dim.reading',
     { title },
-    `Compared ${meta.otherWords}: ${amount(base, unit)} → ${amount(other, unit)}, ${signedPercent(other - base, base)}`,
+    `Compared ${meta.otherWords}: ${amount(base, unit)} → ${amount(other, unit)}${base ? `, ${signedPercent(other - base, base)}` : ''}`,
   );
 }
 
@@ -161,8 +175,8 @@ function otherReading({ meta, factor, unit }, base, head) {
 function figures(model, total, self, titled) {
   const totals = model.totals();
   const scaled = model.factor === 1 ? 'head' : 'head, scaled';
-  const titles = model.sides === 1 ? ['time', 'of total'] : ['base', scaled, 'difference'];
-  const hints = model.sides === 1 ? ['', ''] : ['', scaleHint(model), POINTS_HINT];
+  const titles = model.sides === 1 ? [measureOf(model.shownMetric), 'of total'] : ['base', scaled, 'difference'];
+  const hints = model.sides === 1 ? ['', ''] : ['', scaleHint(model), DIFFERENCE_HINT];
   const cells = titles.map((text, i) => h('th', { scope: 'col', title: hints[i] }, text));
   const head = h('thead', {}, h('tr', {}, h('th'), ...cells));
   const body = h('tbody', {}, sideBySide(model, 'total', total, totals), sideBySide(model, 'self', self, totals));
@@ -197,7 +211,7 @@ function verdictOf(model, f, node) {
   const state = model.stateOf(node);
   const range = model.intervalOf(node);
   const short = state === 'unproven' && range && leavesOutZero(range[0], range[1]);
-  const words = short ? ASKS_FOR_MORE : STATE_WORDS[/** @type {keyof STATE_WORDS} */ (state)];
+  const words = short ? ASKS_FOR_MORE : stateText(state, measureOf(model.shownMetric));
   const other = model.functions[f.movedTo];
   const detectable = f.total?.detectable;
   const placed = f.code === SAME_CODE && (state === 'more' || state === 'less');
@@ -237,7 +251,7 @@ function everywhere(model, f, node) {
   const places = count === 1 ? 'only here' : `in ${count} places`;
   const state = model.shownMetric.tested && !model.filtered ? f.total?.state : undefined;
   const differs = state && state !== model.stateOf(node);
-  return `This function, ${places}${differs ? `: ${STATE_WORDS[/** @type {keyof STATE_WORDS} */ (state)]}` : ''}`;
+  return `This function, ${places}${differs ? `: ${stateText(state, measureOf(model.shownMetric))}` : ''}`;
 }
 
 /** @param {Model} model @param {number} node @param {boolean} pinned @param {Actions} actions */
@@ -251,7 +265,7 @@ export function inspect(model, node, pinned, actions) {
   return h(
     'div',
     {},
-    h('h2', { title: f.name }, f.name),
+    h('h2', { title: f.name }, plainStrings(f.name)),
     ...provenance(model, f, node),
     ...(model.sides === 2 ? verdictOf(model, f, node) : []),
     table,

@@ -3,6 +3,7 @@
 
 import { h } from './dom.js';
 import { Flame, ROW } from './draw.js';
+import { plainStrings } from './format.js';
 import { pathOf } from './state.js';
 import { figuresOf, rootName } from './status.js';
 import { STATES } from './symbols.js';
@@ -124,7 +125,9 @@ export class Picture {
     const { model, status } = this.app;
     const node = hover >= 0 ? hover : model.selected;
     const merged = hoverBox && hoverBox.merged > 1 ? ` (first of ${hoverBox.merged} frames too narrow to draw)` : '';
-    status.replaceChildren(...(node < 0 ? [] : [h('bdi', {}, model.nameOf(node)), `${merged} — ${figuresOf(model, node)}`]));
+    status.replaceChildren(
+      ...(node < 0 ? [] : [h('bdi', {}, plainStrings(model.nameOf(node))), `${merged} — ${figuresOf(model, node)}`]),
+    );
     // What a screen reader is told follows the keyboard, not the pointer.
     const at = model.selected >= 0 ? model.selected : model.zoom;
     this.active.replaceChildren(h('bdi', {}, model.nameOf(at)), `, ${figuresOf(model, at)}, depth ${model.tree.depth[at]}`);

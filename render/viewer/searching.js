@@ -2,7 +2,7 @@
 // The search field, what it found, and the way from match to match.
 
 import { h, renew } from './dom.js';
-import { percent } from './format.js';
+import { measureOf, percent } from './format.js';
 import { Searcher } from './pattern.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -91,7 +91,7 @@ export class Searching {
     const [base, head] = model.totals();
     const share = sum[1] ? percent(sum[1] * model.factor, head) : percent(sum[0], base);
     const at = nodes.length ? `${nodes.indexOf(model.selected) + 1}/` : '';
-    const title = `${nodes.length} frames, nested ones once; ${share} of all time runs in them and what they call`;
+    const title = `${nodes.length} frames, nested ones once; ${share} of all ${measureOf(model.shownMetric)} is in them and what they call`;
     const figures = h('span.found', { title }, `${at}${nodes.length} · ${share}`);
     if (model.searchError) figures.append(h('span.hint', {}, ` ${model.searchError}`));
     renew(this.found, [

@@ -2,8 +2,8 @@
 // Where one is: the path to the zoomed frame, and the figures of a frame in a line.
 
 import { h } from './dom.js';
-import { amount, percent, signedAmount, signedPercent } from './format.js';
-import { STATE_WORDS } from './inspector.js';
+import { amount, measureOf, percent, signedAmount, signedPercent } from './format.js';
+import { stateText } from './inspector.js';
 
 /** @typedef {import('./model.js').Model} Model */
 
@@ -17,9 +17,9 @@ export function figuresOf(model, node) {
   const [totalBase, totalHead] = model.totals();
   if (model.sides === 1) return `${amount(head, unit)} ${percent(head, totalHead)}`;
   const sides = `base ${amount(base, unit)} ${percent(base, totalBase)} → head ${amount(head, unit)} ${percent(head, totalHead)}`;
-  const change = `${signedAmount(head - base, unit)} ${signedPercent(head - base, base)} of base`;
+  const change = `${signedAmount(head - base, unit)} ${base ? `${signedPercent(head - base, base)} of base` : 'none in base'}`;
   const tested = model.shownMetric.tested;
-  return `${sides} · ${change}${tested ? ` · ${/** @type {any} */ (STATE_WORDS)[model.stateOf(node)]}` : ''}`;
+  return `${sides} · ${change}${tested ? ` · ${stateText(model.stateOf(node), measureOf(model.shownMetric))}` : ''}`;
 }
 
 /** The frames from the root to the zoomed one; long paths without their middle. @param {Model} model @param {(node: number) => void} zoom */
@@ -45,7 +45,8 @@ export function crumbs(model, zoom) {
 export function rootName(app) {
   const { model, state } = app;
   const tested = model.sides === 2 && model.shownMetric.tested ? ': only the functions were tested, their callers stay grey' : '';
-  if (state.inverted && model.tree.isLazy) return `all – functions by their own time, their callers below${tested}`;
+  if (state.inverted && model.tree.isLazy)
+    return `all – functions by their own ${measureOf(app.model.shownMetric)}, their callers below${tested}`;
   if (model.sides === 1) return 'all';
   if (state.removed && app.canShowRemoved()) return 'all – gone since base';
   if (state.view !== 'diff') return `all – ${state.view}`;

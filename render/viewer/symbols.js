@@ -75,7 +75,7 @@ class Symbols {
     this.self = sides === 2 ? new Estimates(columns, count) : null;
     this.total = sides === 2 ? new Estimates(columns, count) : null;
     this.tier = sides === 2 ? columns.raw(count) : null;
-    this.name = columns.numbers(new Int32Array(count));
+    this.name = columns.fixed(count);
     const texts = columns.varint();
     this.texts = texts ? columns.text(columns.varint()).split('\0') : [];
     if (this.texts.length !== texts) throw new Error("the page's names are cut off");

@@ -34,6 +34,27 @@ test('signed numbers come back', () => {
   for (const value of values) assert.equal(columns.zigzag(), value);
 });
 
+test('fixed columns come back, as wide as their largest value', () => {
+  const wide = new Uint8Array(new Float64Array([0, 2 ** 32, Number.MAX_SAFE_INTEGER]).buffer);
+  const columns = new block.Columns(
+    Uint8Array.from([1, 0, 7, 255, 2, 0, 0, 1, 1, 255, 255, 4, 1, 0, 0, 0, 0, 0, 1, 0, 255, 255, 255, 255, 8, ...wide]),
+  );
+  for (const values of [
+    [0, 7, 255],
+    [0, 257, 65535],
+    [1, 65536, 4294967295],
+    [0, 2 ** 32, Number.MAX_SAFE_INTEGER],
+  ])
+    assert.deepEqual([...columns.fixed(3)], values);
+  assert.throws(() => columns.fixed(1), /cut off/);
+});
+
+test('multiples come back', () => {
+  const columns = new block.Columns(Uint8Array.from([100, 1, 0, 3, 1, 2, 0, 0, 0, 1]));
+  assert.deepEqual([...columns.multiples(2)], [0, 300]);
+  assert.deepEqual([...columns.multiples(2)], [0, 256]);
+});
+
 test('data that is cut off is refused', () => {
   assert.throws(() => new block.Columns(Uint8Array.from([128, 128])).varint(), /cut off/);
   assert.throws(() => decode.decodeTree(Uint8Array.from([5, 0, 2]), 2), /cut off/);

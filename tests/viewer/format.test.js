@@ -129,3 +129,8 @@ test('a line of a list holds short names whole and long ones without what stands
   const long = `ns::f<${'x, '.repeat(40)}y>(${'int, '.repeat(20)}char)`;
   assert.equal(format.listName(long), 'ns::f‹…›');
 });
+
+test('what is measured is time, or what was counted', () => {
+  assert.equal(format.measureOf({ name: 'cpu', unit: 'nanoseconds' }), 'time');
+  assert.equal(format.measureOf({ name: 'page-faults', unit: 'count' }), 'page faults');
+});

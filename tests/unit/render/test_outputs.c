@@ -182,7 +182,7 @@ static void check_json_quality(const struct fixture *fixture, json_type lost, js
 static void quality_is_said_where_it_was_recorded(void **state)
 {
 	const struct profile_quality foreign = { .samples = 26 },
-				     chains = { .samples = 26, .stops = { [PROFILE_STOP_NO_RULE] = 26 } },
+				     chains = { .samples = 26, .stops = { [PROFILE_STOP_CHAIN_END] = 26 } },
 				     unwound = { .samples = 26, .stops = { [PROFILE_STOP_ROOT] = 26 } };
 	struct fixture single = fixture_create(FIXTURE_SINGLE), shop = fixture_create(FIXTURE_SHOP);
 
@@ -204,18 +204,41 @@ static void quality_is_said_where_it_was_recorded(void **state)
 	fixture_destroy(&shop);
 }
 
+static void of_page_faults(struct diff *diff)
+{
+	struct error err;
+
+	assert_true(string_table_add(diff->strings, "page-faults", 11, &diff->metric, &err));
+	assert_true(string_table_add(diff->strings, "count", 5, &diff->unit, &err));
+}
+
 static void what_is_counted_reads_as_counted(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SINGLE);
-	struct error err;
 	char *text;
 
 	(void)state;
-	assert_true(string_table_add(fixture.diff->strings, "page-faults", 11, &fixture.diff->metric, &err));
-	assert_true(string_table_add(fixture.diff->strings, "count", 5, &fixture.diff->unit, &err));
+	of_page_faults(fixture.diff);
 	fixture.diff->total.head = 235;
 	text = fixture_text(&fixture, 100, false);
 	assert_non_null(strstr(text, "\n235 page faults.\n"));
+	free(text);
+	fixture_destroy(&fixture);
+}
+
+static void headings_say_what_was_counted(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_SHOP);
+	char *text;
+
+	(void)state;
+	of_page_faults(fixture.diff);
+	text = fixture_text(&fixture, 100, false);
+	assert_non_null(strstr(text, "\nTakes more page faults, in the function itself\n"));
+	assert_non_null(strstr(text, "\nTakes more or less page faults, with all it calls\n"));
+	free(text);
+	text = fixture_markdown(&fixture);
+	assert_non_null(strstr(text, "\n**Takes less page faults, in the function itself**\n\n"));
 	free(text);
 	fixture_destroy(&fixture);
 }
@@ -359,6 +382,7 @@ int main(void)
 		cmocka_unit_test(json_has_the_promised_members),
 		cmocka_unit_test(quality_is_said_where_it_was_recorded),
 		cmocka_unit_test(what_is_counted_reads_as_counted),
+		cmocka_unit_test(headings_say_what_was_counted),
 		cmocka_unit_test(an_interval_without_0_says_why_nothing_is_proven),
 		cmocka_unit_test(markdown_escapes_names),
 		cmocka_unit_test(markdown_stays_within_the_limit),

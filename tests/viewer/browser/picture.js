@@ -212,8 +212,8 @@ const look = () => requestAnimationFrame(() => {
 });
 look();`;
 
-/** Wide, and so narrow that the controls stand in two rows and in three. */
-const WIDTHS = [1280, 1000, 900, 560];
+/** Wide, and so narrow that the controls stand in more and more rows. */
+const WIDTHS = [1280, 1100, 900, 560, 400, 320];
 
 for (const theme of ['light', 'dark'])
   for (const kind of ['diff', 'single'])
@@ -238,7 +238,7 @@ for (const theme of ['light', 'dark'])
     );
 
 for (const width of WIDTHS)
-  for (const kind of ['diff', 'timeline', 'single'])
+  for (const kind of ['diff', 'timeline', 'metrics', 'single'])
     reportTest(
       `"${kind}", ${width} pixels wide: nothing moves when the rest is there`,
       kind,
