@@ -230,8 +230,8 @@ export function legend(model, colours, state, toggle) {
     ),
     h(
       'span.dim',
-      { title: 'the strength of a colour follows the square root of the change' },
-      `full colour: a change of ${model.most.toFixed(1)} % of the total`,
+      { title: 'from 3 % to 5 % of the total is +2 points; the strength of a colour follows the square root of the change' },
+      `full colour: a change of ${model.most.toFixed(1)} points of the total`,
     ),
   ];
 }

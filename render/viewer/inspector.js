@@ -146,12 +146,12 @@ export function overview(model, pick) {
  * @typedef {{pick: (func: number) => void, around: (func: number, which: 'callers'|'callees'|'both') => void, copy: (text: string, what: string) => void, zoom: (node: number) => void}} Actions
  */
 
-const DIFFERENCE_HINT = 'the difference, as percent of base, and of the total: from 3 % to 5 % of the total is +2 % of it';
+const DIFFERENCE_HINT = 'the difference, as percent of base, and in points: from 3 % to 5 % of the total is +2 points';
 
 /** @param {number} points */
 function ofTotalText(points) {
   const size = Math.abs(points).toFixed(2);
-  return `${size === '0.00' ? '±' : points > 0 ? '+' : '−'}${size} % of total`;
+  return `${size === '0.00' ? '±' : points > 0 ? '+' : '−'}${size} points of total`;
 }
 
 /** What was done to head's figures. @param {Model} model */

@@ -46,17 +46,17 @@ reportTest('figures of both sides, the difference, its shares of base and of the
   assert.equal(total[0], 'total');
   assert.equal(total[1], '1.23 s | 6.99 %');
   assert.equal(total[2], '2.23 s | 12.5 %');
-  assert.equal(total[3], '+1.00 s | +81.3 % of base | +5.59 % of total');
+  assert.equal(total[3], '+1.00 s | +81.3 % of base | +5.59 points of total');
   assert.equal(self[1], '400 ms | 2.27 %');
   assert.equal(self[2], '900 ms | 5.03 %');
-  assert.equal(self[3], '+500 ms | +125 % of base | +2.79 % of total');
+  assert.equal(self[3], '+500 ms | +125 % of base | +2.79 points of total');
 });
 
 reportTest('head is scaled in every figure', 'scaled', async (report) => {
   await report.clickFrame('parse');
   const [total] = await figures(report);
   assert.equal(total[2], '2.23 s | 12.5 %');
-  assert.equal(total[3], '+1.00 s | +81.3 % of base | +5.59 % of total');
+  assert.equal(total[3], '+1.00 s | +81.3 % of base | +5.59 points of total');
 });
 
 reportTest('verdict, interval, place in the source, origin and the rule that decided', 'diff', async (report) => {
