@@ -16,7 +16,7 @@ static const uint64_t max_inflated_bytes = (uint64_t)4 << 30;
 enum { MAX_INFLATED_RATIO = 1032 };
 
 /* Of a section in megabytes half the time to inflate it went into being given its memory page by page. */
-enum { HUGE_PAGE_BYTES = 2 << 20 };
+enum { PAGE_BYTES = 4096, LARGE_BYTES = 1 << 20, MOST_AT_ONCE = 64 << 20 };
 
 enum { MAX_START_EIGHTHS = 7 };
 
@@ -111,12 +111,13 @@ static uint8_t *allocate(size_t size)
 {
 	uint8_t *bytes;
 
-	if (size < HUGE_PAGE_BYTES)
+	if (size < LARGE_BYTES)
 		return malloc(size ? size : 1);
-	bytes = aligned_alloc(HUGE_PAGE_BYTES, (size + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES);
-	/* What is left over at the end takes small ones: it may be little. */
-	if (bytes)
-		(void)madvise(bytes, size / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, MADV_HUGEPAGE);
+	size = (size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	bytes = aligned_alloc(PAGE_BYTES, size);
+	/* All at once; a kernel before 5.14 cannot, and gives it page by page. What claims to be very large may be lying. */
+	if (bytes && size <= MOST_AT_ONCE)
+		(void)madvise(bytes, size, MADV_POPULATE_WRITE);
 	return bytes;
 }
 
