@@ -162,7 +162,7 @@ reportTest('the buttons go through the matches, and zoom to what is too narrow t
 reportTest('the legend of the difference names every state, and its entries mark their frames', 'diff', async (report) => {
   const legend = await report.text('.legend');
   for (const word of ['more time', 'less time', '+ new', '− gone', 'not proven']) assert.ok(legend.includes(word), word);
-  assert.match(legend, /5\.6 % of the total/, 'the scale');
+  assert.match(legend, /5\.6 points of the total/, 'the scale');
   await report.click('.legend button.key:has-text("less time")');
   assert.equal(await report.run(() => document.querySelector('.legend button.key[aria-pressed=true]')?.textContent), 'less time');
   assert.match(await report.text('.found'), /^1 · 6\.70 %|^0\/1 · 6\.70 %/);
