@@ -8,7 +8,7 @@
 /* Instructions around an address, and what they alone tell of it. Foreign bytes; x86-64. */
 struct code {
 	const uint8_t *bytes; /* borrowed; NULL: not at hand */
-	size_t size, at;      /* `at`: of the address, below `size` */
+	size_t size, at;      /* `at`: of the address, `size` at most */
 };
 
 /* Whether a signal handler returns there: it is rt_sigreturn, where the C library has no rules for it. */

@@ -47,7 +47,8 @@ static bool set_stack_pointer(struct effect_frame *frame, struct effect_place pl
 	return place.base != 0;
 }
 
-static bool push(struct effect_frame *frame, int64_t bytes)
+/* By so many bytes; up where they are negative. */
+static bool lower(struct effect_frame *frame, int64_t bytes)
 {
 	return set_stack_pointer(frame, moved(frame->rsp, -bytes));
 }
@@ -68,7 +69,7 @@ static bool pop(struct effect_frame *frame, uint8_t encoded)
 	note_saved(frame, encoded, frame->rsp);
 	if (encoded == RBP_CODE)
 		frame->rbp = unknown_place;
-	return encoded != RSP_CODE && push(frame, -WORD_BYTES);
+	return encoded != RSP_CODE && lower(frame, -WORD_BYTES);
 }
 
 /* Registers as instructions encode them: three bits in the opcode or the ModR/M byte, the fourth in a prefix (Intel 64 manual,
@@ -114,15 +115,15 @@ static struct effect_place value_of(const struct effect_frame *frame, uint8_t en
 /* Of a memory operand by the stack or the frame pointer alone. */
 static struct effect_place address_of(const struct effect_frame *frame, const ZydisDecodedInstruction *in)
 {
-	enum { NO_INDEX = 4, NO_BASE = 0 };
+	enum { NO_INDEX = 4, NO_DISPLACEMENT = 0 };
 	const ZydisDecodedInstructionRaw *raw = &in->raw;
 	bool has_sib = raw->modrm.rm == RSP_CODE;
 
-	if ((raw->modrm.mod == NO_BASE && !has_sib) || raw->rex.B)
+	if ((raw->modrm.mod == NO_DISPLACEMENT && !has_sib) || raw->rex.B)
 		return unknown_place;
 	if (!has_sib)
 		return moved(value_of(frame, raw->modrm.rm), raw->disp.value);
-	if (raw->sib.index != NO_INDEX || raw->rex.X || (raw->modrm.mod == NO_BASE && raw->sib.base == RBP_CODE))
+	if (raw->sib.index != NO_INDEX || raw->rex.X || (raw->modrm.mod == NO_DISPLACEMENT && raw->sib.base == RBP_CODE))
 		return unknown_place;
 	return moved(value_of(frame, raw->sib.base), raw->disp.value);
 }
@@ -159,7 +160,7 @@ static bool calculate(struct effect_frame *frame, const ZydisDecodedInstruction 
 		return true;
 	if (!by_number || in->mnemonic == ZYDIS_MNEMONIC_AND)
 		return set_stack_pointer(frame, unknown_place);
-	return push(frame, in->mnemonic == ZYDIS_MNEMONIC_SUB ? number : -number);
+	return lower(frame, in->mnemonic == ZYDIS_MNEMONIC_SUB ? number : -number);
 }
 
 static bool exchange(const ZydisDecodedInstruction *in)
@@ -172,11 +173,11 @@ bool effect_apply(struct effect_frame *frame, const ZydisDecodedInstruction *in)
 	switch (in->mnemonic) {
 	case ZYDIS_MNEMONIC_PUSH:
 	case ZYDIS_MNEMONIC_PUSHFQ:
-		return push(frame, WORD_BYTES);
+		return lower(frame, WORD_BYTES);
 	case ZYDIS_MNEMONIC_POPFQ:
-		return push(frame, -WORD_BYTES);
+		return lower(frame, -WORD_BYTES);
 	case ZYDIS_MNEMONIC_POP:
-		return has_modrm(in) ? push(frame, -WORD_BYTES) : pop(frame, opcode_register(in));
+		return has_modrm(in) ? lower(frame, -WORD_BYTES) : pop(frame, opcode_register(in));
 	case ZYDIS_MNEMONIC_LEAVE:
 		return set_stack_pointer(frame, frame->rbp) && pop(frame, RBP_CODE);
 	case ZYDIS_MNEMONIC_LEA:
