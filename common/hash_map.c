@@ -108,6 +108,12 @@ static size_t find_slot(const struct hash_map *map, const void *key)
 	return slot;
 }
 
+void hash_map_prefetch(const struct hash_map *map, const void *key)
+{
+	if (map->count)
+		__builtin_prefetch(value_at(map, hash_seeded(key, map->key_size, map->seed) & (map->capacity - 1)));
+}
+
 uint32_t hash_map_get(const struct hash_map *map, const void *key)
 {
 	return map->count ? *value_at(map, find_slot(map, key)) : HASH_MAP_NONE;

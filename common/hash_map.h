@@ -26,6 +26,9 @@ struct hash_map {
 void hash_map_init(struct hash_map *map, size_t key_size);
 void hash_map_deinit(struct hash_map *map);
 
+/* Fetches what looking the key up will read. */
+void hash_map_prefetch(const struct hash_map *map, const void *key);
+
 /* The value, or HASH_MAP_NONE. */
 uint32_t hash_map_get(const struct hash_map *map, const void *key);
 

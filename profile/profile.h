@@ -306,6 +306,15 @@ COMMON_MUST_CHECK
 bool profile_add_sample(
 	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, int64_t time_ns, struct error *err);
 
+/*
+ * The same in steps, so that several samples wait for memory together: each of them is expected, then each found, then each counted.
+ */
+void profile_expect_sample(const struct profile *profile, uint32_t stack, uint32_t thread);
+COMMON_MUST_CHECK
+bool profile_find_sample(struct profile *profile, uint32_t stack, uint32_t thread, uint32_t *sample, struct error *err);
+COMMON_MUST_CHECK
+bool profile_count_sample(struct profile *profile, uint32_t sample, const int64_t *values, int64_t time_ns, struct error *err);
+
 /* Puts events in order of (run, time). To be called once after the last sample was added. */
 COMMON_MUST_CHECK
 bool profile_finish(struct profile *profile, struct error *err);

@@ -166,7 +166,16 @@ static bool index_samples(struct profile *profile, struct error *err)
 	return true;
 }
 
-static bool find_or_append_sample(struct profile *profile, uint32_t stack, uint32_t thread, uint32_t *id, struct error *err)
+void profile_expect_sample(const struct profile *profile, uint32_t stack, uint32_t thread)
+{
+	const struct profile_index *index = profile->index;
+	const struct profile_sample sample = { stack, thread };
+
+	__builtin_prefetch(&index->firsts[stack]);
+	hash_map_prefetch(&index->samples, &sample);
+}
+
+bool profile_find_sample(struct profile *profile, uint32_t stack, uint32_t thread, uint32_t *id, struct error *err)
 {
 	size_t width = profile->value_type_count;
 	uint32_t next = (uint32_t)profile->sample_count;
@@ -174,8 +183,10 @@ static bool find_or_append_sample(struct profile *profile, uint32_t stack, uint3
 	if (!index_samples(profile, err) || !reserve_sample(profile, err) ||
 		!index_sample(profile, (struct profile_sample){ stack, thread }, next, id, err))
 		return false;
-	if (*id != next)
+	if (*id != next) {
+		__builtin_prefetch(&profile->values[*id * width], 1);
 		return true;
+	}
 	memset(&profile->values[next * width], 0, width * sizeof(*profile->values));
 	profile->samples[profile->sample_count++] = (struct profile_sample){ stack, thread };
 	profile->index->indexed_samples++;
@@ -190,23 +201,27 @@ static bool add_event(struct profile *profile, int64_t time_ns, uint32_t sample,
 	return true;
 }
 
-bool profile_add_sample(
-	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, int64_t time_ns, struct error *err)
+bool profile_count_sample(struct profile *profile, uint32_t sample, const int64_t *values, int64_t time_ns, struct error *err)
 {
 	size_t width = profile->value_type_count;
-	int64_t *sums;
-	uint32_t id;
+	int64_t *sums = &profile->values[sample * width];
 
-	if (!find_or_append_sample(profile, stack, thread, &id, err))
-		return false;
-	sums = &profile->values[id * width];
 	for (size_t i = 0; i < width; i++)
 		sums[i] = saturating_add(sums[i], values[i]);
 	if (time_ns < 0) {
 		profile->has_timeline = false;
 		return true;
 	}
-	return add_event(profile, time_ns, id, err);
+	return add_event(profile, time_ns, sample, err);
+}
+
+bool profile_add_sample(
+	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, int64_t time_ns, struct error *err)
+{
+	uint32_t sample;
+
+	return profile_find_sample(profile, stack, thread, &sample, err) &&
+	       profile_count_sample(profile, sample, values, time_ns, err);
 }
 
 struct event_order {

@@ -149,13 +149,15 @@ static void make_whole(
 		return;
 	}
 	if (is_cut(result->stop)) {
+		collector->has_cuts = true;
 		chain = stitch_chain_of(&record->sample, PERF_CONTEXT_USER);
 		if (!stitch_from_memory(collector->stitches, record->tid, result) && !stitch_from_chain(space, &chain, result) &&
 			!stitch_from_process(collector, space, job))
 			return;
 		result->stop = PROFILE_STOP_STITCHED;
 	}
-	if (result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED)
+	/* Of a program whose stacks all fit in a dump, none is kept for another. */
+	if (collector->has_cuts && (result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED))
 		stitch_remember(collector->stitches, record->tid, result, record->sample.stack_room);
 }
 
@@ -214,16 +216,15 @@ static bool find_who(
 	return look_up_who(collector, record, who, err);
 }
 
-static bool add_to_profile(struct collector *collector, const struct collector_held *held, uint32_t stack, struct error *err)
+static bool count_sample(struct collector *collector, const struct record *record, uint32_t sample, struct error *err)
 {
-	const struct record *record = &held->record;
 	struct profile *profile = collector->profile;
 	int64_t values[PROFILE_MAX_VALUE_TYPES] = { 1 };
 	bool is_cpu = profile->period > 0;
 	int64_t time_ns = record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0;
 
 	values[1] = is_cpu && !collector->is_time ? collector->nominal_ns : (int64_t)record->sample.period;
-	return profile_add_sample(profile, stack, held->thread, values, time_ns, err);
+	return profile_count_sample(profile, sample, values, time_ns, err);
 }
 
 /* How much of the stack a walk has used; UINT64_MAX where it did not come to the root: more may have led on. */
@@ -330,6 +331,26 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 	return true;
 }
 
+/* Each lookup waits for memory: what those of the other samples need is fetched meanwhile. */
+static bool add_to_profile(struct collector *collector, struct walked *walked, size_t count, struct error *err)
+{
+	struct profile *profile = collector->profile;
+	uint32_t samples[UNWIND_TOGETHER];
+
+	for (size_t i = 0; i < count; i++) {
+		if (!build_stack(collector, i, &walked[i], err))
+			return false;
+		profile_expect_sample(profile, walked[i].path.stack, collector->held[i].thread);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!profile_find_sample(profile, walked[i].path.stack, collector->held[i].thread, &samples[i], err))
+			return false;
+	for (size_t i = 0; i < count; i++)
+		if (!count_sample(collector, &collector->held[i].record, samples[i], err))
+			return false;
+	return true;
+}
+
 bool collector_flush(struct collector *collector, struct error *err)
 {
 	struct walked walked[UNWIND_TOGETHER];
@@ -340,17 +361,10 @@ bool collector_flush(struct collector *collector, struct error *err)
 	for (size_t i = 0; i < count; i++)
 		job_count += prepare(collector, i, &jobs[job_count], &walked[i]);
 	unwind_stacks(collector->unwinder, jobs, job_count);
-	/* Step by step for all of them: each step waits for memory, and what the next ones need is fetched meanwhile. */
 	for (size_t i = 0; i < count; i++)
 		if (walked[i].job && !finish_walk(collector, i, &walked[i], err))
 			return false;
-	for (size_t i = 0; i < count; i++)
-		if (!build_stack(collector, i, &walked[i], err))
-			return false;
-	for (size_t i = 0; i < count; i++)
-		if (!add_to_profile(collector, &collector->held[i], walked[i].path.stack, err))
-			return false;
-	return true;
+	return add_to_profile(collector, walked, count, err);
 }
 
 static bool hold_sample(struct collector *collector, const struct record *record, struct error *err)

@@ -48,6 +48,7 @@ struct collector {
 	int64_t nominal_ns;      /* of CPU time that a sample stands for when the period is no time */
 	uint64_t full_dumps_cut; /* stacks cut because more was there than the dump had room for */
 	bool met_32bit;
+	bool has_cuts; /* stacks that another one may make whole */
 };
 
 struct collector_options {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { KNOWN_BITS = 14, FETCHED = 4 };
+enum { KNOWN_BITS = 14, FETCHED = 2 };
 
 struct known {
 	uint64_t hash;
