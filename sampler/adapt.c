@@ -3,12 +3,18 @@
 
 #include "sampler/target.h"
 
-/*
- * When so many of the last samples were cut, more of the stack is copied: soon when it is many, in due time when it is some. At
- * the beginning, when that is not known, samples are looked at more often.
- */
+/* At the beginning, when it is not known whether stacks are deep, samples are looked at more often. */
 enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
-enum { DEEPEN_AFTER_SAMPLES = 128, DEEPEN_ABOVE_PERCENT = 3, DEEPEN_SOON_AFTER_SAMPLES = 8, DEEPEN_SOON_ABOVE_PERCENT = 30 };
+
+/* When so many of the last samples were cut, more of the stack is copied: the more they are, the sooner. */
+struct deepening {
+	uint64_t samples, above_per_mille;
+	uint32_t factor;
+};
+
+enum { LAST_SAMPLES = 1024 };
+static const struct deepening deepenings[] = { { 8, 300, 4 }, { 128, 30, 2 }, { LAST_SAMPLES, 3, 2 } };
+
 enum { BIRTHS_INTERVAL_NS = 200000000, MANY_BIRTHS = 40 };
 
 void sampler_adapt_init(struct sampler *sampler)
@@ -93,20 +99,27 @@ static bool reopen(struct sampler *sampler, uint32_t stack_bytes, bool wide, boo
 	return sampler_prepare_reading(sampler, err);
 }
 
+/* By how much a dump should be larger; 1: it is large enough. */
+static uint32_t factor_for(uint64_t samples, uint64_t cuts)
+{
+	for (size_t i = 0; i < sizeof(deepenings) / sizeof(deepenings[0]); i++)
+		if (samples >= deepenings[i].samples && cuts * 1000 > samples * deepenings[i].above_per_mille)
+			return deepenings[i].factor;
+	return 1;
+}
+
 static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 {
-	const struct profile_quality *quality = &sampler->collector.profile->quality;
+	uint64_t samples = sampler->collector.profile->quality.samples, cuts = sampler->collector.full_dumps_cut;
 	struct adaptation *seen = &sampler->adaptation;
-	uint64_t samples = quality->samples - seen->samples, cuts = sampler->collector.full_dumps_cut - seen->cuts;
-	bool are_many = samples >= DEEPEN_SOON_AFTER_SAMPLES && cuts * 100 > samples * DEEPEN_SOON_ABOVE_PERCENT;
-	uint32_t bytes = sampler->options.stack_bytes, factor = are_many ? 4 : 2;
+	uint32_t factor = factor_for(samples - seen->samples, cuts - seen->cuts), bytes = sampler->options.stack_bytes;
 	bool reopened;
 
-	if (!seen->may_deepen || (samples < DEEPEN_AFTER_SAMPLES && !are_many))
+	if (!seen->may_deepen || (factor == 1 && samples - seen->samples < LAST_SAMPLES))
 		return true;
-	seen->samples = quality->samples;
-	seen->cuts = sampler->collector.full_dumps_cut;
-	if (cuts * 100 <= samples * DEEPEN_ABOVE_PERCENT)
+	seen->samples = samples;
+	seen->cuts = cuts;
+	if (factor == 1)
 		return true;
 	bytes = bytes < SAMPLER_MAX_STACK_BYTES / factor ? factor * bytes : SAMPLER_MAX_STACK_BYTES;
 	if (!reopen(sampler, bytes, sampler->filter.is_active, &reopened, err))
