@@ -14,7 +14,7 @@
 
 static const size_t max_file_bytes = (size_t)2 << 30;
 
-enum { POLL_MS = 100, MAX_NOTICE_BYTES = 1 << 14, MAX_SAID_BYTES = 4096, MAX_SAID_LINES = 5 };
+enum { POLL_MS = 250, MAX_NOTICE_BYTES = 1 << 14, MAX_SAID_BYTES = 4096, MAX_SAID_LINES = 5 };
 
 /* ---- Commands ---- */
 

@@ -12,11 +12,11 @@
 #include <time.h>
 
 /*
- * A ring that stays in the cache is the cheaper one to write and to read, a larger one wakes us less often: this one has room for
- * 120 samples of 16 kB of stack, and being woken costs as much as the work on 15 of them. Of the sideband a record takes 100 bytes.
+ * Being woken costs as much as the work on 15 samples: a ring has room for those of a fifth of a second, 240 with 16 kB of stack. Of
+ * the sideband a record takes 100 bytes.
  */
 enum { MOST_RING_PAGES_TOGETHER = 4096, LEAST_SAMPLES = 16 };
-enum { SAMPLE_RING_PAGES = 512, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_PRECISE_IP = 3 };
+enum { SAMPLE_RING_PAGES = 1024, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_PRECISE_IP = 3 };
 
 struct known_event {
 	const char *name;
@@ -255,7 +255,7 @@ static bool open_ring_as_permitted(struct event_set *set, struct ring *ring, siz
 
 static bool open_rings(struct event_set *set, struct error *err)
 {
-	size_t sideband_pages = SIDEBAND_RING_PAGES, few_pages = set->ring_pages / 4;
+	size_t sideband_pages = SIDEBAND_RING_PAGES, few_pages = set->ring_pages / 8;
 
 	set->sample_rings = calloc(set->cpu_count, sizeof(*set->sample_rings));
 	set->sideband_rings = calloc(set->cpu_count, sizeof(*set->sideband_rings));
@@ -273,11 +273,11 @@ static bool open_rings(struct event_set *set, struct error *err)
 	return true;
 }
 
-/* Larger for larger samples; smaller where there are many CPUs, down to what a few samples need. */
+/* Smaller where there are many CPUs, down to what a few samples need. */
 static size_t ring_pages_for(uint32_t stack_bytes, uint32_t cpu_count)
 {
 	size_t least = (size_t)LEAST_SAMPLES * stack_bytes / (size_t)sysconf(_SC_PAGESIZE);
-	size_t pages = stack_bytes > SAMPLER_DEFAULT_STACK_BYTES ? 2 * SAMPLE_RING_PAGES : SAMPLE_RING_PAGES;
+	size_t pages = SAMPLE_RING_PAGES;
 
 	while (pages > LEAST_RING_PAGES && pages * cpu_count > MOST_RING_PAGES_TOGETHER && pages / 2 >= least)
 		pages /= 2;

@@ -15,7 +15,7 @@
 enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
 
 /* With the time between two looks at the rings, less than the second that a killed recorder may lose. */
-enum { PART_INTERVAL_NS = 800000000 };
+enum { PART_INTERVAL_NS = 700000000 };
 
 static uint64_t now_ns(clockid_t clock)
 {
