@@ -94,16 +94,16 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 
 void buffer_append_varint(struct buffer *buffer, uint64_t value)
 {
-	uint8_t bytes[10];
+	enum { MAX_BYTES = 10 };
+	uint8_t *room = buffer_reserve(buffer, MAX_BYTES);
 	size_t size = 0;
 
-	do {
-		uint8_t low = value & 0x7f;
-
-		value >>= 7;
-		bytes[size++] = value ? low | 0x80 : low;
-	} while (value);
-	buffer_append(buffer, bytes, size);
+	if (!room)
+		return;
+	for (; value >= 0x80; value >>= 7)
+		room[size++] = (uint8_t)(value | 0x80);
+	room[size++] = (uint8_t)value;
+	buffer_commit(buffer, size);
 }
 
 void buffer_append_zigzag(struct buffer *buffer, int64_t value)

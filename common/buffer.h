@@ -32,7 +32,10 @@ __attribute__((format(printf, 2, 3))) void buffer_printf(struct buffer *buffer, 
 void *buffer_reserve(struct buffer *buffer, size_t size);
 void buffer_commit(struct buffer *buffer, size_t size);
 
-/* Little-endian base-128, as DWARF and protobuf write them; zigzag puts the sign into the lowest bit (protobuf sint64). */
+/*
+ * Little-endian base-128, as DWARF and protobuf write them, at most 10 bytes, for which there must be room; zigzag puts the sign into
+ * the lowest bit (protobuf sint64).
+ */
 void buffer_append_varint(struct buffer *buffer, uint64_t value);
 void buffer_append_zigzag(struct buffer *buffer, int64_t value);
 

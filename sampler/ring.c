@@ -67,19 +67,22 @@ static const uint8_t *contiguous(struct ring *ring, size_t size)
 }
 
 /*
- * Another CPU wrote them: each first touch of a line would be waited for, one after the other. Samples are mostly of one size, so
- * where the ones behind it start is known before their headers are read; the next one would come too late, since samples are only
- * gathered here. What is always read of a sample is the beginning, and the end, which says how much of the stack was copied.
+ * Another CPU wrote them: each first touch of a line would be waited for, one after the other. Samples are mostly of one size, but
+ * for the chain of those in the kernel, so where the ones behind it start is known before their headers are read; the next one
+ * would come too late, since samples are only gathered here. What is always read of a sample is the beginning, and the end, which
+ * says how much of the stack was copied.
  */
-static void prefetch_ahead(const struct ring *ring, size_t record_bytes)
+static void prefetch_ahead(struct ring *ring, size_t record_bytes)
 {
-	size_t mask = ring->data_bytes - 1, ahead = (size_t)ring->position + RECORDS_AHEAD * record_bytes;
+	size_t usual_bytes = record_bytes < ring->last_bytes ? record_bytes : ring->last_bytes;
+	size_t mask = ring->data_bytes - 1, ahead = (size_t)ring->position + record_bytes + (RECORDS_AHEAD - 1) * usual_bytes;
 
+	ring->last_bytes = record_bytes;
 	if (ring->head - ring->position < (RECORDS_AHEAD + 1) * record_bytes)
 		return;
-	for (size_t i = 0; i < HEAD_BYTES && i < record_bytes; i += LINE_BYTES)
+	for (size_t i = 0; i < HEAD_BYTES && i < usual_bytes; i += LINE_BYTES)
 		__builtin_prefetch(ring->data + ((ahead + i) & mask));
-	__builtin_prefetch(ring->data + ((ahead + record_bytes - sizeof(uint64_t)) & mask));
+	__builtin_prefetch(ring->data + ((ahead + usual_bytes) & mask));
 }
 
 bool ring_peek(struct ring *ring, const uint8_t **bytes, size_t *size, bool *broken)

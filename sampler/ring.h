@@ -16,6 +16,7 @@ struct ring {
 	uint64_t head;     /* as last seen */
 	uint64_t position; /* of the next record to read */
 	uint8_t *scratch;  /* owned: a record that wraps */
+	size_t last_bytes; /* of the record before */
 };
 
 /*
