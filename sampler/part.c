@@ -197,27 +197,23 @@ static void put_threads(struct buffer *out, const struct profile *profile, size_
 static bool put_sums(struct part *part, const struct profile *profile, struct error *err)
 {
 	struct buffer *out = &part->payload;
-	size_t old = part->met_capacity, count = 0;
+	size_t old = part->met_capacity;
 	uint32_t number = (uint32_t)part->chunks + 1;
 
 	if (!ARRAY_RESERVE(&part->met, &part->met_capacity, profile->sample_count + 1, ARRAY_MAX_IDS, err))
 		return false;
 	memset(part->met + old, 0, (part->met_capacity - old) * sizeof(*part->met));
 	for (size_t i = part->events; i < profile->event_count; i++) {
-		count += part->met[profile->events[i].sample] != number;
-		part->met[profile->events[i].sample] = number;
-	}
-	put(out, count);
-	for (size_t i = part->events; i < profile->event_count; i++) {
 		uint32_t sample = profile->events[i].sample;
 
-		if (part->met[sample] != number)
+		if (part->met[sample] == number)
 			continue;
-		part->met[sample] = 0;
-		put(out, sample);
+		part->met[sample] = number;
+		put(out, (uint64_t)sample + 1);
 		for (uint32_t v = 0; v < profile->value_type_count; v++)
 			put(out, (uint64_t)profile->values[sample * profile->value_type_count + v]);
 	}
+	put(out, 0);
 	return true;
 }
 

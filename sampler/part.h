@@ -22,13 +22,13 @@
  *	stacks: count, { parent, location }
  *	threads: count, { pid, tid, process_name, name }
  *	samples: count, { stack, thread }
- *	sums of the samples that were met since: count, { sample, values }
+ *	sums of the samples that were met since: { sample + 1, values }, and 0
  *	events: count, { signed difference of time_ns to the event's before, sample }
  */
 
 #define PART_MAGIC "KELVINPART\n"
 #define PART_CHUNK_MAGIC "KCHK"
-enum { PART_VERSION = 2, PART_CHUNK_HEADER_BYTES = 16, PART_MAX_CHUNK_BYTES = 1 << 28 };
+enum { PART_VERSION = 3, PART_CHUNK_HEADER_BYTES = 16, PART_MAX_CHUNK_BYTES = 1 << 28 };
 
 struct part {
 	int fd;     /* owned; -1: none */

@@ -254,7 +254,8 @@ static bool take_threads(struct part_reader *reader, struct byte_reader *r, stru
 
 static bool take_samples(struct part_reader *reader, struct byte_reader *r, struct error *err)
 {
-	size_t count = count_of(r), sums;
+	size_t count = count_of(r);
+	uint64_t sample;
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t stack = id_of(&reader->stacks, r), thread = id_of(&reader->threads, r);
@@ -265,16 +266,13 @@ static bool take_samples(struct part_reader *reader, struct byte_reader *r, stru
 			return false;
 		reader->samples[reader->sample_count++] = (struct part_sample){ .stack = stack, .thread = thread };
 	}
-	sums = count_of(r);
-	for (size_t i = 0; i < sums; i++) {
-		uint64_t sample = byte_reader_uleb128(r);
-
-		if (sample >= reader->sample_count) {
+	while ((sample = byte_reader_uleb128(r)) != 0 && byte_reader_ok(r)) {
+		if (sample > reader->sample_count) {
 			r->failed = true;
 			return true;
 		}
 		for (uint32_t v = 0; v < reader->profile->value_type_count; v++)
-			reader->samples[sample].values[v] = byte_reader_uleb128(r);
+			reader->samples[sample - 1].values[v] = byte_reader_uleb128(r);
 	}
 	return true;
 }
