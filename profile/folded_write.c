@@ -6,14 +6,17 @@
 
 /*
  * Stacks that differ only in addresses give one line, and lines share most of what they begin with: they are the paths from the
- * root of a tree of texts, in which each frame stands once. No line is made as text before it is written.
+ * root of a tree of texts, in which each frame stands once. Lines come out in the order of their bytes by a walk of that tree.
  */
 
 static const size_t max_text_bytes = (size_t)1 << 32;
 
+/* How a function is called in a line depends on what it is there. */
+enum name_kind { NAME_PLAIN, NAME_KERNEL, NAME_INLINED, NAME_KINDS };
+
 struct node {
-	uint32_t parent, text, depth;
-	bool is_line;
+	uint32_t parent, text;
+	bool is_line, has_children;
 	int64_t count;
 };
 
@@ -28,12 +31,13 @@ struct known {
 
 struct writer {
 	const struct profile *profile;
-	struct string_table *texts; /* owned; without what would break a line */
-	struct node *nodes;         /* owned; the first is the root */
+	struct string_table *texts;    /* owned; without what would break a line */
+	uint32_t (*names)[NAME_KINDS]; /* owned: [function] its text; 0: not made yet */
+	struct node *nodes;            /* owned; the first is the root */
 	size_t node_count, node_capacity;
 	struct hash_map children; /* struct node_key -> node */
 	struct known *known;      /* owned: [stack] */
-	uint32_t *path;           /* owned: stacks, or nodes, from a leaf outwards */
+	uint32_t *path;           /* owned: stacks from a leaf outwards */
 	size_t path_capacity;
 	struct buffer scratch;
 };
@@ -42,11 +46,12 @@ static bool writer_init(struct writer *w, const struct profile *profile, size_t 
 {
 	*w = (struct writer){
 		.profile = profile,
+		.names = calloc(profile->function_count + 1, sizeof(*w->names)),
 		.known = calloc(profile->stack_count + 1, sizeof(*w->known)),
 	};
 	hash_map_init(&w->children, sizeof(struct node_key));
 	buffer_init(&w->scratch, max_bytes);
-	if (!w->known)
+	if (!w->names || !w->known)
 		return error_set_memory(err);
 	if (!string_table_create(max_text_bytes, &w->texts, err) ||
 		!ARRAY_RESERVE(&w->nodes, &w->node_capacity, 1, ARRAY_MAX_IDS, err))
@@ -58,6 +63,7 @@ static bool writer_init(struct writer *w, const struct profile *profile, size_t 
 static void writer_deinit(struct writer *w)
 {
 	string_table_destroy(w->texts);
+	free(w->names);
 	free(w->nodes);
 	hash_map_deinit(&w->children);
 	free(w->known);
@@ -81,23 +87,38 @@ static void append_name(const char *name, struct buffer *out)
 	}
 }
 
-static bool add_child(struct writer *w, const char *name, const char *suffix, uint32_t *node, struct error *err)
+static bool add_text(struct writer *w, const char *name, const char *suffix, uint32_t *text, struct error *err)
 {
-	struct node_key key = { *node, 0 };
-	uint32_t *value, depth = w->nodes[*node].depth + 1;
-	bool added;
-
 	w->scratch.size = 0;
 	append_name(name, &w->scratch);
 	buffer_append_string(&w->scratch, suffix);
-	if (!buffer_ok(&w->scratch, err) || !string_table_add(w->texts, w->scratch.data, w->scratch.size, &key.text, err) ||
-		!ARRAY_RESERVE(&w->nodes, &w->node_capacity, w->node_count + 1, ARRAY_MAX_IDS, err) ||
+	return buffer_ok(&w->scratch, err) && string_table_add(w->texts, w->scratch.data, w->scratch.size, text, err);
+}
+
+static bool add_child(struct writer *w, uint32_t text, uint32_t *node, struct error *err)
+{
+	struct node_key key = { *node, text };
+	uint32_t *value;
+	bool added;
+
+	if (!ARRAY_RESERVE(&w->nodes, &w->node_capacity, w->node_count + 1, ARRAY_MAX_IDS, err) ||
 		!hash_map_add(&w->children, &key, (uint32_t)w->node_count, &value, &added, err))
 		return false;
-	if (added)
-		w->nodes[w->node_count++] = (struct node){ *node, key.text, depth, false, 0 };
+	if (added) {
+		w->nodes[*node].has_children = true;
+		w->nodes[w->node_count++] = (struct node){ .parent = *node, .text = text };
+	}
 	*node = *value;
 	return true;
+}
+
+static bool add_function(struct writer *w, uint32_t function, enum name_kind kind, uint32_t *node, struct error *err)
+{
+	static const char *const suffixes[] = { [NAME_PLAIN] = "", [NAME_KERNEL] = "_[k]", [NAME_INLINED] = "_[i]" };
+	const char *name = profile_string(w->profile, w->profile->functions[function].name);
+	uint32_t *text = &w->names[function][kind];
+
+	return (*text || add_text(w, name, suffixes[kind], text, err)) && add_child(w, *text, node, err);
 }
 
 static bool add_location(struct writer *w, uint32_t id, uint32_t *node, struct error *err)
@@ -107,10 +128,9 @@ static bool add_location(struct writer *w, uint32_t id, uint32_t *node, struct e
 	bool kernel = location->mapping != PROFILE_NONE && profile->mappings[location->mapping].kind == PROFILE_MAPPING_KERNEL;
 
 	for (uint32_t k = location->line_count; k-- > 0;) {
-		uint32_t function = profile->lines[location->first_line + k].function;
-		const char *suffix = kernel ? "_[k]" : k + 1 < location->line_count ? "_[i]" : "";
+		enum name_kind kind = kernel ? NAME_KERNEL : k + 1 < location->line_count ? NAME_INLINED : NAME_PLAIN;
 
-		if (!add_child(w, profile_string(profile, profile->functions[function].name), suffix, node, err))
+		if (!add_function(w, profile->lines[location->first_line + k].function, kind, node, err))
 			return false;
 	}
 	return true;
@@ -148,11 +168,11 @@ static bool add_sample(struct writer *w, size_t id, struct error *err)
 	const struct profile *profile = w->profile;
 	const struct profile_sample *sample = &profile->samples[id];
 	const char *process = profile_string(profile, profile->threads[sample->thread].process_name);
-	uint32_t node = 0;
+	uint32_t node = 0, text;
 	struct node *line;
 
 	/* Without a comm the line starts with its first frame. */
-	if (process[0] && !add_child(w, process, "", &node, err))
+	if (process[0] && !(add_text(w, process, "", &text, err) && add_child(w, text, &node, err)))
 		return false;
 	if (!add_stack(w, sample->stack, &node, err))
 		return false;
@@ -164,83 +184,124 @@ static bool add_sample(struct writer *w, size_t id, struct error *err)
 
 /* ---- The lines ---- */
 
-/* As lines compare byte by byte, in which no text has a `;` of its own. */
-static int compare_texts(const struct writer *w, const struct node *a, bool a_goes_on, const struct node *b, bool b_goes_on)
+/* A node as the end of a line, or as what lines go on behind: other texts may come in between the two. */
+struct entry {
+	uint32_t node;
+	bool goes_on;
+};
+
+/* Those below a node stand together, in order. */
+struct entries {
+	struct entry *items; /* owned */
+	size_t *starts;      /* owned: [node] where those below it begin */
+};
+
+static void entries_deinit(struct entries *entries)
 {
-	size_t a_size = string_table_size(w->texts, a->text), b_size = string_table_size(w->texts, b->text);
-	const char *a_text = string_table_get(w->texts, a->text), *b_text = string_table_get(w->texts, b->text);
+	free(entries->items);
+	free(entries->starts);
+}
+
+/* As lines compare byte by byte, in which no text has a `;` of its own. */
+static int compare_entries(const void *left, const void *right, void *context)
+{
+	const struct writer *w = context;
+	const struct entry *a = left, *b = right;
+	uint32_t a_id = w->nodes[a->node].text, b_id = w->nodes[b->node].text;
+	size_t a_size = string_table_size(w->texts, a_id), b_size = string_table_size(w->texts, b_id);
+	const char *a_text = string_table_get(w->texts, a_id), *b_text = string_table_get(w->texts, b_id);
 	int order = memcmp(a_text, b_text, a_size < b_size ? a_size : b_size);
 
 	if (order != 0)
 		return order;
 	if (a_size < b_size)
-		return a_goes_on && ';' > (unsigned char)b_text[a_size] ? 1 : -1;
-	return b_goes_on && ';' > (unsigned char)a_text[b_size] ? -1 : 1;
+		return a->goes_on && ';' > (unsigned char)b_text[a_size] ? 1 : -1;
+	if (a_size > b_size)
+		return b->goes_on && ';' > (unsigned char)a_text[b_size] ? -1 : 1;
+	return a->goes_on - b->goes_on;
 }
 
-static int compare_lines(const void *left, const void *right, void *context)
+static bool entries_init(struct entries *entries, struct writer *w, struct error *err)
 {
-	const struct writer *w = context;
-	const struct node *line_a = &w->nodes[*(const uint32_t *)left], *line_b = &w->nodes[*(const uint32_t *)right];
-	const struct node *a = line_a, *b = line_b, *last_a = NULL, *last_b = NULL;
+	size_t *starts = calloc(w->node_count + 2, sizeof(*starts)), count;
 
-	/* Up to where the two meet. */
-	while (a != b) {
-		uint32_t a_depth = a->depth, b_depth = b->depth;
-
-		if (a_depth >= b_depth)
-			a = &w->nodes[(last_a = a)->parent];
-		if (b_depth >= a_depth)
-			b = &w->nodes[(last_b = b)->parent];
-	}
-	if (!last_a || !last_b)
-		return (last_a != NULL) - (last_b != NULL);
-	return compare_texts(w, last_a, last_a != line_a, last_b, last_b != line_b);
-}
-
-static bool append_line(struct writer *w, uint32_t line, struct buffer *out, struct error *err)
-{
-	size_t depth = 0;
-
-	for (uint32_t node = line; node; node = w->nodes[node].parent)
-		if (!push(w, &depth, w->nodes[node].text, err))
-			return false;
-	while (depth > 0) {
-		uint32_t text = w->path[--depth];
-
-		buffer_append(out, string_table_get(w->texts, text), string_table_size(w->texts, text));
-		if (depth > 0)
-			buffer_append_byte(out, ';');
-	}
-	buffer_printf(out, " %lld\n", (long long)w->nodes[line].count);
-	return true;
-}
-
-static bool append_lines(struct writer *w, struct buffer *out, struct error *err)
-{
-	CLEANUP(cleanup_free) uint32_t *lines = calloc(w->node_count, sizeof(*lines));
-	size_t count = 0;
-
-	if (!lines)
+	*entries = (struct entries){ calloc(2 * w->node_count, sizeof(*entries->items)), starts };
+	if (!starts || !entries->items)
 		return error_set_memory(err);
-	for (uint32_t i = 0; i < w->node_count; i++)
+	/* Two places on, so that filling them moves the starts to where they belong. */
+	for (size_t i = 1; i < w->node_count; i++)
+		starts[w->nodes[i].parent + 2] += (size_t)w->nodes[i].is_line + w->nodes[i].has_children;
+	for (size_t i = 2; i < w->node_count + 2; i++)
+		starts[i] += starts[i - 1];
+	for (size_t i = 1; i < w->node_count; i++) {
+		size_t *end = &starts[w->nodes[i].parent + 1];
+
 		if (w->nodes[i].is_line)
-			lines[count++] = i;
-	qsort_r(lines, count, sizeof(*lines), compare_lines, w);
-	for (size_t i = 0; i < count; i++)
-		if (!append_line(w, lines[i], out, err))
-			return false;
+			entries->items[(*end)++] = (struct entry){ (uint32_t)i, false };
+		if (w->nodes[i].has_children)
+			entries->items[(*end)++] = (struct entry){ (uint32_t)i, true };
+	}
+	for (size_t i = 0; i < w->node_count; i++)
+		if ((count = starts[i + 1] - starts[i]) > 1)
+			qsort_r(entries->items + starts[i], count, sizeof(*entries->items), compare_entries, w);
 	return true;
+}
+
+/* Entries below a node that are still to be written, and how long the text of its path is. */
+struct level {
+	size_t next, end, path_bytes;
+};
+
+static void append_count(const struct writer *w, uint32_t node, struct buffer *out)
+{
+	buffer_printf(out, " %lld\n", (long long)w->nodes[node].count);
+}
+
+static bool append_lines(struct writer *w, const struct entries *entries, struct buffer *out, struct error *err)
+{
+	CLEANUP(cleanup_free) struct level *levels = NULL;
+	struct level below = { 0, entries->starts[1], 0 };
+	size_t capacity = 0, depth = 0;
+	struct buffer *path = &w->scratch;
+
+	if (w->nodes[0].is_line)
+		append_count(w, 0, out);
+	for (;;) {
+		struct entry entry;
+		uint32_t text;
+
+		while (below.next == below.end) {
+			if (depth == 0)
+				return buffer_ok(path, err);
+			below = levels[--depth];
+		}
+		entry = entries->items[below.next++];
+		text = w->nodes[entry.node].text;
+		path->size = below.path_bytes;
+		buffer_append(path, string_table_get(w->texts, text), string_table_size(w->texts, text));
+		if (!entry.goes_on) {
+			buffer_append(out, path->data, path->size);
+			append_count(w, entry.node, out);
+			continue;
+		}
+		buffer_append_byte(path, ';');
+		if (!ARRAY_RESERVE(&levels, &capacity, depth + 1, ARRAY_MAX_IDS, err))
+			return false;
+		levels[depth++] = below;
+		below = (struct level){ entries->starts[entry.node], entries->starts[entry.node + 1], path->size };
+	}
 }
 
 bool profile_write_folded(const struct profile *profile, struct buffer *out, struct error *err)
 {
+	struct entries entries = { 0 };
 	struct writer w;
 	bool ok = writer_init(&w, profile, out->max_bytes, err);
 
 	for (size_t i = 0; ok && i < profile->sample_count; i++)
 		ok = add_sample(&w, i, err);
-	ok = ok && append_lines(&w, out, err);
+	ok = ok && entries_init(&entries, &w, err) && append_lines(&w, &entries, out, err);
+	entries_deinit(&entries);
 	writer_deinit(&w);
 	return ok && buffer_ok(out, err);
 }

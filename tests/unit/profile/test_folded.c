@@ -53,6 +53,7 @@ static void what_is_read_is_written_sorted_and_added_up(void **state)
 		{ "main;a 9223372036854775807\n", "main;a 9223372036854775807\n" },
 		{ "main;a 0\n", "main;a 0\n" },
 		{ "\n 6\n", " 6\n" },
+		{ "b;a 1\n 6\n!;a 2\n", " 6\n!;a 2\nb;a 1\n" },
 		{ "a;a;a 3\na 1\n", "a 1\na;a;a 3\n" },
 		{ "caf\xc3\xa9;\xff\xfe 3\n", "caf\xc3\xa9;\xff\xfe 3\n" },
 		/* py-spy: the line is no part of the name. */
