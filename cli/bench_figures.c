@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { TEXT_SIZE = 48 };
+enum { MAX_OUTLIERS = 10 };
 
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = {
@@ -73,24 +73,33 @@ static double value_of(const struct profile_run *run, enum diff_run_figure figur
 					: (double)run->peak_memory_bytes;
 }
 
-static bool print_outliers(FILE *stream, const struct profile *profile, const char *side, struct error *err)
+/* One line, whatever their number. */
+static bool print_outliers(
+	FILE *stream, const struct profile *profile, const char *side, enum diff_run_figure figure, struct error *err)
 {
-	for (size_t run = 0; run < profile->run_count; run++) {
-		for (int figure = 0; figure < DIFF_RUN_FIGURE_COUNT; figure++) {
-			struct unit unit;
-			double median, value = value_of(&profile->runs[run], (enum diff_run_figure)figure);
-			bool outlier;
+	size_t found = 0;
 
-			if (!diff_run_is_outlier(profile, (enum diff_run_figure)figure, run, &median, &outlier, err))
-				return false;
-			if (!outlier)
-				continue;
-			unit = unit_of((enum diff_run_figure)figure, median);
-			fprintf(stream, "  outlier, kept: run %zu of %s, %s %.*f %s where the median is %.*f\n", run + 1, side,
-				figure_names[figure], decimals(median / unit.size), value / unit.size, unit.name,
-				decimals(median / unit.size), median / unit.size);
-		}
+	for (size_t run = 0; run < profile->run_count; run++) {
+		double median, value = value_of(&profile->runs[run], figure);
+		struct unit unit;
+		bool outlier;
+
+		if (!diff_run_is_outlier(profile, figure, run, &median, &outlier, err))
+			return false;
+		if (!outlier)
+			continue;
+		unit = unit_of(figure, median);
+		if (found++ == 0)
+			fprintf(stream, "  outliers, kept: %s of %s, median %.*f %s:", figure_names[figure], side,
+				decimals(median / unit.size), median / unit.size, unit.name);
+		if (found <= MAX_OUTLIERS)
+			fprintf(stream, "%s run %zu %.*f", found > 1 ? "," : "", run + 1, decimals(median / unit.size),
+				value / unit.size);
 	}
+	if (found > MAX_OUTLIERS)
+		fprintf(stream, " and %zu more", found - MAX_OUTLIERS);
+	if (found > 0)
+		fputc('\n', stream);
 	return true;
 }
 
@@ -105,9 +114,10 @@ bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF
 		if (diff_summarize_runs(profiles[DIFF_BASE], profiles[DIFF_HEAD], (enum diff_run_figure)figure, true, &summary))
 			print_figure(stream, (enum diff_run_figure)figure, &summary);
 	}
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!print_outliers(stream, profiles[side], side_names[side], err))
-			return false;
+	for (int figure = 0; figure < DIFF_RUN_FIGURE_COUNT; figure++) {
+		for (int side = 0; side < DIFF_SIDES; side++)
+			if (!print_outliers(stream, profiles[side], side_names[side], (enum diff_run_figure)figure, err))
+				return false;
 	}
 	fputc('\n', stream);
 	return true;

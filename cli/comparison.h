@@ -36,7 +36,7 @@ enum {
 	"      --scale MODE            auto, per-run, robust, share, rate or work=BASE:HEAD (default: auto)\n"                     \
 	"      --metric NAME           which value to compare, as cpu or samples (default: the profiles' own)\n"                   \
 	"      --min-effect POINTS     least difference that matters, in percent of the total (default: 0.1)\n"                    \
-	"      --fail-on RULE          total>2%, function>5% or function:NAME>1%; repeatable\n"                                    \
+	"      --fail-on RULE          total>2%, function>5% or function:NAME>1%, of base; repeatable\n"                           \
 	"      --ignore-warnings       judges --fail-on although the recordings are hardly comparable\n" NAMING_HELP
 #define COMPARISON_EXIT_HELP                                                                                                       \
 	"Exit codes: 0 not regressed (with --fail-on: within its limits), 1 regressed, 2 usage or input error,\n"                  \

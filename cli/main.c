@@ -63,13 +63,24 @@ static int close_stdout(int code)
 	return code == CLI_EXIT_OK ? CLI_EXIT_ERROR : code;
 }
 
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
 static int dispatch(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
+	const struct command *command = find_command(word);
+	char help[] = "--help";
 
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (strcmp(word, commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+	if (command)
+		return command->run(argc - 1, argv + 1);
+	if (strcmp(word, "help") == 0 && argc == 3 && (command = find_command(argv[2])))
+		return command->run(2, (char *[]){ argv[2], help, NULL });
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
 		puts(CLI_TOOL);
 		return CLI_EXIT_OK;

@@ -67,13 +67,14 @@ static bool run_model(
 	CLEANUP(speed_deinit) struct speed speed = { 0 };
 	double units = (double)halves->sides[DIFF_BASE].unit_count / (double)halves->sides[DIFF_HEAD].unit_count;
 
-	if (!speed_measure(halves, NAN, &speed, err))
-		return false;
-	halves->factor = units * exp(-speed.delta);
-	if (mode == DIFF_EVIDENCE_RUNS)
+	if (mode == DIFF_EVIDENCE_RUNS) {
+		if (!speed_measure(halves, NAN, &speed, err))
+			return false;
+		halves->factor = units * exp(-speed.delta);
 		return evidence_runs(halves, &speed, SPEED_ADJUST, results, err);
-	if (!as_share)
-		halves->factor = units;
+	}
+	/* A factor guessed from functions of few samples a block would be off by more than the blocks vary. */
+	halves->factor = as_share ? experiment_sum(halves, DIFF_BASE, 0) / experiment_sum(halves, DIFF_HEAD, 0) : units;
 	return evidence_single(halves, as_share, &(struct process_floor){ 0 }, results, err);
 }
 

@@ -53,6 +53,33 @@ static void refine_scale(struct diff_build *build, const struct speed *speed, st
 	totals_scale(build->diff);
 }
 
+/* Whether neither side was recorded wholly before the other: else what the machine did in between is not in what runs differ by. */
+static bool runs_overlap(const struct diff_build *build)
+{
+	int64_t first[DIFF_SIDES] = { INT64_MAX, INT64_MAX }, last[DIFF_SIDES] = { 0 };
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		for (size_t i = 0; i < profile->run_count; i++) {
+			int64_t start = profile->runs[i].start_unix_ns;
+
+			first[side] = start < first[side] ? start : first[side];
+			last[side] = start > last[side] ? start : last[side];
+		}
+	}
+	return first[DIFF_BASE] < last[DIFF_HEAD] && first[DIFF_HEAD] < last[DIFF_BASE];
+}
+
+/* A factor that was guessed from functions has an error of its own. */
+static bool whole_is_measured(const struct diff_build *build)
+{
+	enum diff_scale_mode mode = build->diff->scale.mode;
+
+	return !build->speed_divided_out && runs_overlap(build) &&
+	       (mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE || mode == DIFF_SCALE_WORK);
+}
+
 static bool weigh_runs(
 	struct diff_build *build, struct experiment *experiment, struct row_result *results, double *speed_rsd, struct error *err)
 {
@@ -63,6 +90,7 @@ static bool weigh_runs(
 		return false;
 	*speed_rsd = sqrt(speed.variance);
 	refine_scale(build, &speed, experiment);
+	experiment->whole_is_measured = whole_is_measured(build);
 	return evidence_runs(experiment, &speed, speed_use_of(build, &speed), results, err);
 }
 

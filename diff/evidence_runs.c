@@ -155,6 +155,32 @@ static void test_small_row(const struct model *model, const struct moderation *m
 	small_test(experiment, row, variance, result);
 }
 
+/*
+ * The whole was measured, not counted: samples come at a fixed distance, so that a run's total is off by one of them at most. All
+ * its noise is what runs differ by (Welch 1947, Satterthwaite 1946).
+ */
+static void test_whole(const struct experiment *experiment, struct row_result *result)
+{
+	double parts = 0;
+
+	result->variance = 0;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const double *values = experiment_values(experiment, side, 0);
+		double runs = (double)experiment->sides[side].unit_count, mean = experiment_sum(experiment, side, 0) / runs;
+		double squares = 0, own;
+
+		for (size_t run = 0; run < experiment->sides[side].unit_count; run++)
+			squares += (values[run] / mean - 1) * (values[run] / mean - 1);
+		own = (squares / (runs - 1) + pow(samples_per_run(experiment, side, 0), -2)) / runs;
+		result->variance += own;
+		parts += own * own / (runs - 1);
+	}
+	result->tested = true;
+	result->effect = log(result->head / result->base);
+	result->freedom = result->variance * result->variance / parts;
+	result->p = tail_two_sided(result->effect / sqrt(result->variance), result->freedom);
+}
+
 bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use, struct row_result *results,
 	struct error *err)
 {
@@ -175,6 +201,8 @@ bool evidence_runs(const struct experiment *experiment, const struct speed *spee
 		experiment_scale(experiment, row, &results[row]);
 		if (fits[row].small)
 			test_small_row(&model, &moderation, row, &results[row]);
+		else if (experiment->whole_is_measured && experiment->rows[row].twin == 0)
+			test_whole(experiment, &results[row]);
 		else
 			test_row(&model, &moderation, row, &results[row]);
 	}

@@ -14,7 +14,8 @@ enum speed_use {
 /*
  * Tests every row with the run as the unit of replication: an analysis of covariance (Fisher 1932), relative times in a run against
  * the run's size, one slope a row; residual variance moderated across rows (moderate.h); Student's t on the logarithm of head over
- * base, its degrees of freedom by Satterthwaite (1946) where variances are added. Few samples: small.h. Fills results[row].
+ * base, its degrees of freedom by Satterthwaite (1946) where variances are added. Few samples: small.h. Where
+ * whole_is_measured, the whole is tested by what runs differ by alone. Fills results[row].
  */
 COMMON_MUST_CHECK
 bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use, struct row_result *results,

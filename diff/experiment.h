@@ -29,9 +29,10 @@ struct experiment {
 	struct row *rows; /* owned; row 0 is the whole */
 	size_t row_count;
 	struct experiment_side sides[DIFF_SIDES];
-	double factor;         /* head's sums times this are comparable with base's */
-	double *design_effect; /* [row] so many of its samples are worth one of equal weights (weights.h); owned; NULL: they are
-				  equal */
+	double factor;          /* head's sums times this are comparable with base's */
+	bool whole_is_measured; /* all the noise of the whole is what runs differ by: they were made in turn, the factor is given */
+	double *design_effect;  /* [row] so many of its samples are worth one of equal weights (weights.h); owned; NULL: they are
+				   equal */
 };
 
 /* What the model says of a row. Relative values are logarithms of head over base, both scaled. */

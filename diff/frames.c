@@ -3,56 +3,13 @@
 
 #include <math.h>
 
-/* A total is moved when less of its difference than this is its own or its callees'. */
-static const double max_genuine_share = 0.5;
-
-/* Wrappers of wrappers: each round sees through one more. */
-enum { MAX_ROUNDS = 8 };
-
-/* Time that `callee` takes below `caller`, head less base, scaled. */
-struct edge {
-	uint32_t caller, callee;
-	double delta;
-};
-
-struct edges {
-	struct edge *items;
-	size_t count, capacity;
-	struct hash_map index;
-};
-
-static void edges_deinit(struct edges *edges)
-{
-	free(edges->items);
-	hash_map_deinit(&edges->index);
-}
+/* Nodes that are walked at most: of thousands of frames above each other that all differ, the rest stays as it is. */
+static const uint64_t max_visits = 100000000;
 
 static bool is_candidate(const struct diff_function *f)
 {
 	return diff_state_is_difference((enum diff_state)f->total.state) &&
 	       !diff_state_is_difference((enum diff_state)f->self.state);
-}
-
-static bool collect_edges(const struct diff_build *build, const bool *is_frame, struct edges *edges, struct error *err)
-{
-	const struct diff *diff = build->diff;
-
-	for (uint32_t n = 1; n < diff->node_count; n++) {
-		uint32_t parent = diff->nodes[n].parent, key[2] = { diff->nodes[parent].function, diff->nodes[n].function }, *slot;
-		bool added;
-
-		if (parent == 0 || key[0] == key[1] || !is_frame[key[0]] || !build->topmost[parent])
-			continue;
-		if (!hash_map_add(&edges->index, key, (uint32_t)edges->count, &slot, &added, err))
-			return false;
-		if (added) {
-			if (!ARRAY_RESERVE(&edges->items, &edges->capacity, edges->count + 1, ARRAY_MAX_IDS, err))
-				return false;
-			edges->items[edges->count++] = (struct edge){ key[0], key[1], 0 };
-		}
-		edges->items[*slot].delta += diff->node_total[DIFF_HEAD][n] * diff->scale.factor - diff->node_total[DIFF_BASE][n];
-	}
-	return true;
 }
 
 /* As much of `part` as `whole` accounts for. */
@@ -63,31 +20,52 @@ static double within(double part, double whole)
 	return fabs(part) < fabs(whole) ? part : whole;
 }
 
-/* [function] what of its total's difference is its own or its callees'. True when a total was found to have moved. */
-static bool mark_round(struct diff *diff, const struct edges *edges, double *genuine)
+/* The topmost nodes of each function that is asked about, one after the other. */
+struct node_lists {
+	uint32_t *first; /* [function] PROFILE_NONE: it has none */
+	uint32_t *next;  /* [node] */
+	uint64_t visits;
+};
+
+static void list_nodes(const struct diff_build *build, const bool *is_frame, struct node_lists *lists)
 {
-	bool any = false;
+	const struct diff *diff = build->diff;
 
 	for (size_t i = 0; i < diff->function_count; i++)
-		if (is_candidate(&diff->functions[i]))
-			genuine[i] = diff->functions[i].self.delta;
-	for (size_t i = 0; i < edges->count; i++) {
-		const struct edge *edge = &edges->items[i];
-		const struct diff_function *callee = &diff->functions[edge->callee];
-		bool moved = callee->total.state == DIFF_STATE_MOVED;
+		lists->first[i] = PROFILE_NONE;
+	for (uint32_t n = 1; n < diff->node_count; n++) {
+		uint32_t function = diff->nodes[n].function;
 
-		if (is_candidate(&diff->functions[edge->caller]))
-			genuine[edge->caller] += within(edge->delta, moved ? genuine[edge->callee] : callee->total.delta);
-	}
-	for (size_t i = 0; i < diff->function_count; i++) {
-		struct diff_function *f = &diff->functions[i];
-
-		if (!is_candidate(f) || fabs(within(genuine[i], f->total.delta)) >= max_genuine_share * fabs(f->total.delta))
+		if (!is_frame[function] || !build->topmost[n])
 			continue;
-		f->total.state = DIFF_STATE_MOVED;
-		any = true;
+		lists->next[n] = lists->first[function];
+		lists->first[function] = n;
 	}
-	return any;
+}
+
+/*
+ * What of a function's difference, itself and below it, its program has more (or less) of: the rest went on elsewhere before.
+ * `local` is zero before and after.
+ */
+static double genuine(const struct diff *diff, struct node_lists *lists, uint32_t function, double *local)
+{
+	double sum = 0;
+
+	for (uint32_t top = lists->first[function]; top != PROFILE_NONE; top = lists->next[top]) {
+		lists->visits += diff->nodes[top].subtree_end - top;
+		for (uint32_t n = top; n < diff->nodes[top].subtree_end; n++)
+			local[diff->nodes[n].function] +=
+				diff->node_self[DIFF_HEAD][n] * diff->scale.factor - diff->node_self[DIFF_BASE][n];
+	}
+	for (uint32_t top = lists->first[function]; top != PROFILE_NONE; top = lists->next[top]) {
+		for (uint32_t n = top; n < diff->nodes[top].subtree_end; n++) {
+			uint32_t f = diff->nodes[n].function;
+
+			sum += within(local[f], diff->functions[f].self.delta);
+			local[f] = 0;
+		}
+	}
+	return sum;
 }
 
 /* What hangs elsewhere because a frame above it came or went: below such a frame, or beside it where it is not there. */
@@ -107,32 +85,64 @@ static void mark_nodes(struct diff *diff, const bool *is_frame, bool *moved, boo
 	}
 }
 
+/*
+ * What functions without a proven difference gain and lose against each other, in parts of the whole: little in long recordings,
+ * most in those of few samples.
+ */
+static double exchanged_share(const struct diff *diff)
+{
+	double gained = 0, lost = 0;
+
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_estimate *self = &diff->functions[i].self;
+
+		if (diff_state_is_difference(self->state))
+			continue;
+		gained += fmax(self->delta, 0);
+		lost += fmax(-self->delta, 0);
+	}
+	return fmin(gained, lost) / fmax(diff->total.base, diff->total.head);
+}
+
+/*
+ * A total that moved: less than half of its difference is what it or its callees took more or less of. As much as functions
+ * exchange may be chance, so that it takes half of the rest as well.
+ */
+static bool has_moved(const struct diff *diff, struct node_lists *lists, uint32_t function, double *local, double exchanged)
+{
+	double delta = diff->functions[function].total.delta;
+
+	return fabs(within(genuine(diff, lists, function, local), delta)) < (1 + exchanged) / 2 * fabs(delta);
+}
+
 bool frames_link(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(edges_deinit) struct edges edges = { 0 };
-	CLEANUP(cleanup_free) double *genuine = calloc(diff->function_count + 1, sizeof(*genuine));
+	CLEANUP(cleanup_free) uint32_t *first = malloc((diff->function_count + 1) * sizeof(*first));
+	CLEANUP(cleanup_free) uint32_t *next = malloc((diff->node_count + 1) * sizeof(*next));
+	CLEANUP(cleanup_free) double *local = calloc(diff->function_count + 1, sizeof(*local));
 	CLEANUP(cleanup_free) bool *is_frame = calloc(diff->function_count + 1, sizeof(*is_frame));
 	CLEANUP(cleanup_free) bool *moved = calloc(diff->node_count + 1, sizeof(*moved));
 	CLEANUP(cleanup_free) bool *beside = calloc(diff->node_count + 1, sizeof(*beside));
-	bool any = false;
-	int rounds = 0;
+	struct node_lists lists = { first, next, 0 };
+	bool any = false, any_moved = false;
+	double exchanged;
 
-	if (!genuine || !is_frame || !moved || !beside)
+	if (!first || !next || !local || !is_frame || !moved || !beside)
 		return error_set_memory(err);
-	hash_map_init(&edges.index, 2 * sizeof(uint32_t));
 	for (size_t i = 0; i < diff->function_count; i++)
 		any |= is_frame[i] = is_candidate(&diff->functions[i]);
 	if (!any)
 		return true;
-	if (!collect_edges(build, is_frame, &edges, err))
-		return false;
-	while (rounds < MAX_ROUNDS && mark_round(diff, &edges, genuine))
-		rounds++;
-	if (rounds == 0)
-		return true;
-	for (size_t i = 0; i < diff->function_count; i++)
-		is_frame[i] = is_frame[i] && diff->functions[i].total.state == DIFF_STATE_MOVED;
-	mark_nodes(diff, is_frame, moved, beside);
+	list_nodes(build, is_frame, &lists);
+	exchanged = exchanged_share(diff);
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		is_frame[i] = is_frame[i] && lists.visits < max_visits && has_moved(diff, &lists, i, local, exchanged);
+		if (is_frame[i])
+			diff->functions[i].total.state = DIFF_STATE_MOVED;
+		any_moved |= is_frame[i];
+	}
+	if (any_moved)
+		mark_nodes(diff, is_frame, moved, beside);
 	return true;
 }

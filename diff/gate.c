@@ -93,9 +93,10 @@ static void judge_function(
 {
 	struct gate_result result = { .gate = gate, .function = id };
 
-	result.outcome = judge_tested(&function->total, gate->percent, &result.percent);
-	keep_worst(worst, &result);
 	result.outcome = judge_tested(&function->self, gate->percent, &result.percent);
+	keep_worst(worst, &result);
+	result.is_total = true;
+	result.outcome = judge_tested(&function->total, gate->percent, &result.percent);
 	keep_worst(worst, &result);
 }
 

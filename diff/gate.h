@@ -9,6 +9,7 @@ struct gate_result {
 	enum gate_outcome outcome;    /* the worst of all gates */
 	const struct diff_gate *gate; /* the one that failed or is undecided */
 	uint32_t function;            /* what it failed on; PROFILE_NONE: the total */
+	bool is_total;                /* the function with all it calls */
 	double percent;               /* by how much, of base; infinite for a new function */
 };
 

@@ -247,6 +247,27 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 		words, diff->needs_times_samples);
 }
 
+/* Single differences do not stand for a whole that points the other way. */
+static bool whole_disagrees(const struct diff *diff, int way)
+{
+	return way > 0 ? diff->total.ci_high < 0 : way < 0 && diff->total.ci_low > 0;
+}
+
+static bool say_counts(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
+{
+	return build_text(build->diff, err, &build->diff->verdict_text, "%zu function%s more and %zu %s %s%s", proven->more,
+		proven->more == 1 ? " takes" : "s take", proven->less, metric_less(build), metric_noun(build), rest);
+}
+
+static bool say_disagreement(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	char words[200], rest[300];
+
+	word_estimate(build->diff, &build->diff->total, words, sizeof(words));
+	snprintf(rest, sizeof(rest), ", but head takes %s, which is not proven: record more runs", words);
+	return say_counts(build, proven, rest, err);
+}
+
 static bool decide_direction(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -255,10 +276,13 @@ static bool decide_direction(struct diff_build *build, struct error *err)
 
 	if (way == 0 && proven.more + proven.less == 0)
 		return decide_unproven(build, err);
+	if (whole_disagrees(diff, way)) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return say_disagreement(build, &proven, err);
+	}
 	diff->verdict = way > 0 ? DIFF_REGRESSED : way < 0 ? DIFF_IMPROVED : DIFF_UNCHANGED;
 	if (way == 0)
-		return build_text(diff, err, &diff->verdict_text, "%zu function%s more and %zu %s %s; together they balance",
-			proven.more, proven.more == 1 ? " takes" : "s take", proven.less, metric_less(build), metric_noun(build));
+		return say_counts(build, &proven, "; together they balance", err);
 	return direction(diff->total.state) ? say_total(diff, err) : say_function(build, &proven, err);
 }
 
@@ -277,7 +301,7 @@ static bool say_gate(struct diff_build *build, const struct gate_result *result,
 {
 	struct diff *diff = build->diff;
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
-	const char *subject = "the total";
+	const char *subject = "the total", *whole = result->is_total ? " with all it calls" : "";
 
 	if (result->function != PROFILE_NONE) {
 		word_name(diff, diff->functions[result->function].name, &name);
@@ -286,9 +310,9 @@ static bool say_gate(struct diff_build *build, const struct gate_result *result,
 		subject = name.data ? name.data : "";
 	}
 	if (!isfinite(result->percent))
-		return build_text(diff, err, &diff->verdict_text, "%s is new; the limit is %g %%%s", subject, result->gate->percent,
-			result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
-	return build_text(diff, err, &diff->verdict_text, "%s takes %.1f %% more %s; the limit is %g %%%s", subject,
+		return build_text(diff, err, &diff->verdict_text, "%s%s is new; the limit is %g %%%s", subject, whole,
+			result->gate->percent, result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
+	return build_text(diff, err, &diff->verdict_text, "%s%s takes %.1f %% more %s; the limit is %g %%%s", subject, whole,
 		result->percent, metric_noun(build), result->gate->percent,
 		result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/warnings.h"
 
+#include "diff/copies.h"
 #include "diff/metric.h"
 #include "diff/programs.h"
 #include "diff/readings.h"
@@ -275,6 +276,13 @@ static bool check_exits(struct diff_build *build, enum diff_side side, struct er
 	return add(build->diff, true, text, err);
 }
 
+static bool check_copies(struct diff_build *build, struct error *err)
+{
+	char text[160];
+
+	return copies_name(build, text, sizeof(text), err) && (text[0] == '\0' || add(build->diff, true, text, err));
+}
+
 static bool compare_programs(struct diff_build *build, struct error *err)
 {
 	char text[320];
@@ -345,7 +353,8 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 		if (!check_lost(build, (enum diff_side)side, err) || !check_exits(build, (enum diff_side)side, err))
 			return false;
 	}
-	return compare_facts(build, err) && compare_metrics(build, err) && compare_periods(build, err) &&
-	       compare_durations(build, err) && compare_threads(build, err) && compare_programs(build, err) &&
-	       compare_cut(build, err) && compare_unknown(build, err) && name_readings(build, err) && name_evidence(build, err);
+	return check_copies(build, err) && compare_facts(build, err) && compare_metrics(build, err) &&
+	       compare_periods(build, err) && compare_durations(build, err) && compare_threads(build, err) &&
+	       compare_programs(build, err) && compare_cut(build, err) && compare_unknown(build, err) &&
+	       name_readings(build, err) && name_evidence(build, err);
 }

@@ -10,7 +10,7 @@
  * A comment on a pull request. What a host accepts is 65,536 characters; counted in bytes here, which is never less. The parts are
  * written in order of importance, and a row that would pass the limit ends the writing with a remark.
  */
-enum { MAX_BYTES = 65536, REMARK_BYTES = 200, MAX_ROWS = 15, NAME_COLUMNS = 90, MAX_SENTENCE_BYTES = 4096 };
+enum { MAX_BYTES = 65536, REMARK_BYTES = 200, MAX_ROWS = 15, MAX_OUTLIERS = 10, NAME_COLUMNS = 90, MAX_SENTENCE_BYTES = 4096 };
 
 static const char marker[] = "<!-- kelvin-diff -->";
 
@@ -154,6 +154,12 @@ static void write_ledger(struct markdown_writer *w)
 	emit_string(w, "\n");
 }
 
+static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = {
+	[DIFF_RUN_WALL] = "wall clock",
+	[DIFF_RUN_CPU] = "CPU time",
+	[DIFF_RUN_MEMORY] = "peak memory",
+};
+
 /* What whole runs took, where the recordings say it. */
 static void emit_run_figure(struct markdown_writer *w, const char *name, enum diff_run_figure figure)
 {
@@ -170,20 +176,39 @@ static void emit_run_figure(struct markdown_writer *w, const char *name, enum di
 	emit(w, &row);
 }
 
-static void emit_outlier(struct markdown_writer *w, const struct diff_outlier *o)
+/* Of one figure and side, in one line. */
+static void emit_outliers(struct markdown_writer *w, const struct diff_outlier *outliers, size_t count)
 {
-	const char *unit = o->figure == DIFF_RUN_MEMORY ? "bytes" : "nanoseconds";
+	const char *unit = outliers->figure == DIFF_RUN_MEMORY ? "bytes" : "nanoseconds";
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
 	buffer_init(&row, MAX_BYTES);
-	buffer_printf(&row, "- run %zu of %s is an outlier, kept: %s where the median is %s\n", o->run + 1,
-		o->side == DIFF_BASE ? "base" : "head", format_value(o->value, unit).text, format_value(o->median, unit).text);
+	buffer_printf(&row, "- outliers, kept: %s of %s, median %s:", figure_names[outliers->figure],
+		outliers->side == DIFF_BASE ? "base" : "head", format_value(outliers->median, unit).text);
+	for (size_t i = 0; i < count && i < MAX_OUTLIERS; i++)
+		buffer_printf(
+			&row, "%s run %zu %s", i > 0 ? "," : "", outliers[i].run + 1, format_value(outliers[i].value, unit).text);
+	if (count > MAX_OUTLIERS)
+		buffer_printf(&row, " and %zu more", count - MAX_OUTLIERS);
+	buffer_append_byte(&row, '\n');
 	emit(w, &row);
+}
+
+/* Those of a figure and side stand together. */
+static void write_outliers(struct markdown_writer *w)
+{
+	const struct diff_outlier *all = w->diff->runs.outliers;
+	size_t count = w->diff->runs.outlier_count, end;
+
+	for (size_t i = 0; i < count; i = end) {
+		for (end = i + 1; end < count && all[end].figure == all[i].figure && all[end].side == all[i].side;)
+			end++;
+		emit_outliers(w, &all[i], end - i);
+	}
 }
 
 static void write_runs(struct markdown_writer *w)
 {
-	static const char *const names[DIFF_RUN_FIGURE_COUNT] = { "wall clock", "CPU time", "peak memory" };
 	const struct diff_runs *runs = &w->diff->runs;
 	bool any = false;
 
@@ -194,12 +219,8 @@ static void write_runs(struct markdown_writer *w)
 	emit_string(w, "| per run | base | head | Δ % of base | 95 % interval |\n|:--|--:|--:|--:|--:|\n");
 	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
 		if (runs->known[i])
-			emit_run_figure(w, names[i], (enum diff_run_figure)i);
+			emit_run_figure(w, figure_names[i], (enum diff_run_figure)i);
 	emit_string(w, "\n");
-	for (size_t i = 0; i < runs->outlier_count; i++)
-		emit_outlier(w, &runs->outliers[i]);
-	if (runs->outlier_count > 0)
-		emit_string(w, "\n");
 }
 
 static void emit_change(struct markdown_writer *w, const struct diff_function *f, const struct diff_estimate *e)
@@ -304,6 +325,7 @@ static void write_basis(struct markdown_writer *w)
 	emit_string(w, "<details><summary>How this was measured</summary>\n\n");
 	emit_sentences(w, "- ", summary_scale, "\n");
 	emit_sentences(w, "- ", summary_evidence, "\n");
+	write_outliers(w);
 	write_side(w, DIFF_BASE, "base");
 	write_side(w, DIFF_HEAD, "head");
 	emit_string(w, "\n</details>\n");

@@ -225,8 +225,10 @@ static void evidence_source(const struct diff_evidence *evidence, struct buffer 
 			out, "Evidence: %zu runs of base and %zu of head.", evidence->runs[DIFF_BASE], evidence->runs[DIFF_HEAD]);
 		return;
 	case DIFF_EVIDENCE_SINGLE:
-		buffer_printf(out, "Evidence: one recording a side, %zu and %zu blocks of time", evidence->blocks[DIFF_BASE],
-			evidence->blocks[DIFF_HEAD]);
+		buffer_printf(out, "Evidence: %s a side, %zu and %zu blocks of time",
+			evidence->runs[DIFF_BASE] > 1 || evidence->runs[DIFF_HEAD] > 1 ? "fewer than 3 recordings"
+										       : "one recording",
+			evidence->blocks[DIFF_BASE], evidence->blocks[DIFF_HEAD]);
 		assumed_floor(evidence, out);
 		return;
 	case DIFF_EVIDENCE_COUNTS:
@@ -319,17 +321,22 @@ void summary_measure(const struct diff *diff, struct buffer *out)
 void summary_heading(const struct diff *diff, enum summary_order order, struct buffer *out)
 {
 	static const struct {
-		const char *before, *after;
+		const char *before;
+		bool takes_less;
+		const char *after;
 	} words[] = {
-		[SUMMARY_SELF_INCREASES] = { "Takes more ", ", in the function itself" },
-		[SUMMARY_SELF_DECREASES] = { "Takes less ", ", in the function itself" },
-		[SUMMARY_TOTAL_CHANGES] = { "Takes more or less ", ", with all it calls" },
-		[SUMMARY_MOVED] = { "Moved or renamed, total ", "" },
-		[SUMMARY_SELF] = { "Functions by their own ", "" },
-		[SUMMARY_TOTAL] = { "Functions by ", " with all they call" },
+		[SUMMARY_SELF_INCREASES] = { "Takes more ", false, ", in the function itself" },
+		[SUMMARY_SELF_DECREASES] = { "Takes ", true, ", in the function itself" },
+		[SUMMARY_TOTAL_CHANGES] = { "Takes more or ", true, ", with all it calls" },
+		[SUMMARY_MOVED] = { "Moved or renamed, total ", false, "" },
+		[SUMMARY_SELF] = { "Functions by their own ", false, "" },
+		[SUMMARY_TOTAL] = { "Functions by ", false, " with all they call" },
 	};
+	bool is_counted = strcmp(diff_string(diff, diff->unit), "count") == 0;
 
 	buffer_append_string(out, words[order].before);
+	if (words[order].takes_less)
+		buffer_append_string(out, is_counted ? "fewer " : "less ");
 	summary_measure(diff, out);
 	buffer_append_string(out, words[order].after);
 }

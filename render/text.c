@@ -44,7 +44,8 @@ static bool write_facts(const struct text_writer *w)
 
 static bool write_origins(const struct text_writer *w, struct error *err)
 {
-	static const struct table_column columns[] = { { .title = "origin", .left = true }, { .title = "time" },
+	const char *value_title = strcmp(w->unit, "nanoseconds") == 0 ? "time" : "value";
+	const struct table_column columns[] = { { .title = "origin", .left = true }, { .title = value_title },
 		{ .title = "share" } };
 	CLEANUP(table_deinit) struct table table = { 0 };
 

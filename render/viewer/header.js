@@ -114,7 +114,7 @@ function evidenceLine(e) {
     /** @type {any} */ ({
       none: 'not tested: no frame is coloured as changed',
       runs: `tested over runs (${e.runs[0]} against ${e.runs[1]})`,
-      single: `one recording a side: tested over blocks of time (${e.blocks[0]} against ${e.blocks[1]}), with a floor of ${(100 * (e.floorRsd || 0)).toFixed(0)} % for what differs between processes`,
+      single: `${e.runs[0] > 1 || e.runs[1] > 1 ? 'fewer than 3 recordings' : 'one recording'} a side: tested over blocks of time (${e.blocks[0]} against ${e.blocks[1]}), with a floor of ${(100 * (e.floorRsd || 0)).toFixed(0)} % for what differs between processes`,
       counts: 'tested on counts only: the files tell neither runs nor time',
     })[e.mode] || e.mode;
   const aa = e.aaDone ? `; base against itself flags ${e.aaFlags} of ${e.aaFunctions} functions` : '';

@@ -10,7 +10,10 @@ run 0 kelvin --help
 mapfile -t commands < <(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' stdout)
 at_least "${#commands[@]}" 5 "commands in the help"
 for command in "${commands[@]}"; do
+	run 0 kelvin help "$command"
+	cp stdout helped
 	run 0 kelvin "$command" --help
+	cmp -s stdout helped || fail "help $command differs from $command --help"
 	[[ ! -s stderr ]] || fail "help of $command on stderr"
 	says stdout "^Usage: kelvin $command"
 	says stdout '^Examples:'

@@ -73,12 +73,59 @@ static void true_differences_stay(void **state)
 	diff_destroy(diff);
 }
 
+/* What all go through, as the entry to the kernel, hides nothing: another caller of it that makes it do other work is new. */
+static void a_common_callee_hides_nothing(void **state)
+{
+	static const struct {
+		const char *function;
+		enum diff_state total;
+	} expected[] = { { "enter", DIFF_STATE_MORE }, { "old_way", DIFF_STATE_GONE }, { "new_way", DIFF_STATE_NEW },
+		{ "sync", DIFF_STATE_NEW } };
+	struct diff *diff = compare("main#1;old_way#2;enter#3;send#4 500\nmain#1;other#5;enter#3;wait#6 900\n",
+		"main#1;new_way#7;enter#3;sync#8 900\nmain#1;other#5;enter#3;wait#6 900\n");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_int_equal(synthetic_function(diff, expected[i].function)->total.state, expected[i].total);
+	diff_destroy(diff);
+}
+
+/* Few samples, so that half of the functions are met on one side only: the frame above them all is nothing new for it. */
+static void a_frame_above_chance_takes_nothing(void **state)
+{
+	struct synthetic s[DIFF_SIDES] = { synthetic_create(), synthetic_create() };
+	struct profile *profiles[DIFF_SIDES];
+	struct diff *diff;
+
+	(void)state;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		for (int run = 0; run < 3; run++) {
+			synthetic_run(&s[side], true, 0);
+			synthetic_add(&s[side], synthetic_stack(&s[side], "main#1;other#2"), 2, -1);
+			for (int i = 0; i < 60; i++) {
+				char stack[64];
+
+				snprintf(stack, sizeof(stack), "main#1;%sf%d#%d", side ? "wrap#3;" : "", i, i + 10);
+				synthetic_add(&s[side], synthetic_stack(&s[side], stack), i >> side & 1, -1);
+			}
+		}
+		profiles[side] = synthetic_finish(&s[side]);
+	}
+	diff = synthetic_diff(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
+	assert_int_equal(synthetic_function(diff, "wrap")->total.state, DIFF_STATE_MOVED);
+	diff_destroy(diff);
+	profile_destroy(profiles[DIFF_BASE]);
+	profile_destroy(profiles[DIFF_HEAD]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_that_comes_takes_nothing),
 		cmocka_unit_test(wrappers_of_wrappers_take_nothing),
 		cmocka_unit_test(true_differences_stay),
+		cmocka_unit_test(a_common_callee_hides_nothing),
+		cmocka_unit_test(a_frame_above_chance_takes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,9 @@ static void a_proven_increase_beyond_the_limit_fails(void **state)
 	outcome = hold(before, after, "function>20%", false);
 	assert_true(outcome.failed);
 	assert_string_equal(outcome.text, "added is new; the limit is 20 %");
+	outcome = hold(before, after, "function:main>2%", false);
+	assert_true(outcome.failed);
+	assert_string_equal(outcome.text, "main with all it calls takes 6.2 % more time; the limit is 2 %");
 }
 
 static void within_the_limit_it_passes(void **state)

@@ -162,6 +162,103 @@ static void equal_totals_take_as_much(void **state)
 	profile_destroy(runs);
 }
 
+static void made_in_turn(struct profile *base, struct profile *head)
+{
+	for (size_t run = 0; run < base->run_count; run++) {
+		base->runs[run].start_unix_ns = 1001 + (int64_t)run * 10;
+		head->runs[run].start_unix_ns = 1002 + (int64_t)run * 10;
+	}
+}
+
+enum { MANY = 40 };
+
+/* Many functions that never change, one that does, and one that has most of the faults, a little more or less from run to run. */
+static struct profile *many_functions(int64_t first, int64_t most)
+{
+	static const int64_t percent[RUNS] = { 96, 100, 104 };
+	struct synthetic s = { .thread = PROFILE_NONE };
+	struct error err;
+
+	assert_true(profile_create(&s.profile, &err));
+	assert_true(profile_add_value_type(s.profile, "page-faults", "count", &err));
+	for (int run = 0; run < RUNS; run++) {
+		synthetic_run(&s, true, 0);
+		synthetic_add(&s, synthetic_stack(&s, "main;first"), first, -1);
+		synthetic_add(&s, synthetic_stack(&s, "main;most"), most * percent[run] / 100, -1);
+		for (int f = 0; f < MANY; f++) {
+			char stack[32];
+
+			snprintf(stack, sizeof(stack), "main;f%d", f);
+			synthetic_add(&s, synthetic_stack(&s, stack), 30, -1);
+		}
+	}
+	return synthetic_finish(&s);
+}
+
+/* One function takes more, and that is proven; the whole takes less, which falls just short of it. */
+static void one_function_does_not_outvote_the_whole(void **state)
+{
+	struct diff_options options = { .metric = "page-faults" };
+	size_t disagreed = 0;
+
+	(void)state;
+	for (int64_t percent = 80; percent <= 100; percent++) {
+		struct profile *base = many_functions(50, 10000), *head = many_functions(150, 100 * percent);
+		struct diff *diff;
+
+		made_in_turn(base, head);
+		diff = synthetic_diff(base, head, &options);
+		assert_int_equal(synthetic_function(diff, "first")->self.state, DIFF_STATE_MORE);
+		if (diff->total.ci_high < 0 && diff->total.state == DIFF_STATE_UNPROVEN) {
+			disagreed++;
+			assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
+			assert_non_null(strstr(diff_string(diff, diff->verdict_text),
+				"1 function takes more and 0 fewer page-faults, but head takes"));
+		}
+		diff_destroy(diff);
+		profile_destroy(base);
+		profile_destroy(head);
+	}
+	assert_true(disagreed > 0);
+}
+
+/* Runs of 300 samples each, ten a side, in turn, which differ by 1 % at most: as counts they would leave 5 % open. */
+static void what_runs_agree_on_is_no_matter_of_counting(void **state)
+{
+	static const int64_t more[] = { 0, 12, 12 };
+	struct profile *profiles[DIFF_SIDES];
+	struct diff *diff;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		bool in_turn = i < 2;
+
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			struct synthetic s = synthetic_create();
+
+			for (int run = 0; run < 10; run++) {
+				synthetic_run(&s, true, 0);
+				synthetic_add(&s, synthetic_stack(&s, "main;a"), 150 + run % 3 + side * more[i], -1);
+				synthetic_add(&s, synthetic_stack(&s, "main;b"), 150 - run % 2, -1);
+			}
+			profiles[side] = synthetic_finish(&s);
+		}
+		if (in_turn)
+			made_in_turn(profiles[DIFF_BASE], profiles[DIFF_HEAD]);
+		diff = synthetic_diff(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
+		assert_int_equal(diff->verdict, !in_turn ? DIFF_INCONCLUSIVE : more[i] ? DIFF_REGRESSED : DIFF_UNCHANGED);
+		assert_true(in_turn == (diff->total.ci_high - diff->total.ci_low < 0.02 * diff->total.base));
+		assert_int_equal(synthetic_function(diff, "main")->total.state, diff->total.state);
+		assert_true(synthetic_function(diff, "main")->total.ci_low == diff->total.ci_low);
+		/* A function's time is counted all the same. */
+		assert_true(synthetic_function(diff, "a")->self.ci_high - synthetic_function(diff, "a")->self.ci_low >
+			    0.1 * diff->functions[0].total.base / 2);
+		diff_destroy(diff);
+		profile_destroy(profiles[DIFF_BASE]);
+		profile_destroy(profiles[DIFF_HEAD]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,8 +266,10 @@ int main(void)
 		cmocka_unit_test(counts_that_doubled_are_a_regression),
 		cmocka_unit_test(the_next_step_fits_what_is_missing),
 		cmocka_unit_test(a_function_does_not_stand_for_the_whole),
+		cmocka_unit_test(one_function_does_not_outvote_the_whole),
 		cmocka_unit_test(what_is_proven_has_an_interval_without_0),
 		cmocka_unit_test(equal_totals_take_as_much),
+		cmocka_unit_test(what_runs_agree_on_is_no_matter_of_counting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -351,6 +351,40 @@ static void other_functions_whose_readings_disagree_are_counted(void **state)
 	profile_destroy(head);
 }
 
+/* A file named twice, on both sides or on one. */
+static void copies_of_a_recording_are_named(void **state)
+{
+	static const char both[] = "base and head hold the same recording", twice[] = "head holds a recording more than once";
+	struct profile *base = synthetic_runs("main;a 500\n", 2), *head = synthetic_runs("main;a 500\n", 2);
+	bool blocks = false;
+	struct diff *diff;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		base->runs[i].start_unix_ns = 1600000000123456789 + (int64_t)i;
+		head->runs[i].start_unix_ns = 1600000001000000000;
+	}
+	diff = synthetic_diff(base, head, NULL);
+	assert_false(has_warning(diff, "recording", &blocks));
+	diff_destroy(diff);
+	head->runs[0].start_unix_ns = head->runs[1].start_unix_ns = 1600000001234567890;
+	diff = synthetic_diff(base, head, NULL);
+	assert_true(has_warning(diff, twice, &blocks));
+	assert_true(blocks);
+	diff_destroy(diff);
+	head->runs[0].start_unix_ns = base->runs[1].start_unix_ns;
+	diff = synthetic_diff(base, head, NULL);
+	assert_true(has_warning(diff, both, &blocks));
+	assert_true(blocks);
+	diff_destroy(diff);
+	head->runs[0].duration_ns++;
+	diff = synthetic_diff(base, head, NULL);
+	assert_false(has_warning(diff, both, &blocks));
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +396,7 @@ int main(void)
 		cmocka_unit_test(readings_that_disagree_are_both_given),
 		cmocka_unit_test(other_functions_whose_readings_disagree_are_counted),
 		cmocka_unit_test(different_programs_are_named),
+		cmocka_unit_test(copies_of_a_recording_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

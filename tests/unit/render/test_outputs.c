@@ -235,10 +235,10 @@ static void headings_say_what_was_counted(void **state)
 	of_page_faults(fixture.diff);
 	text = fixture_text(&fixture, 100, false);
 	assert_non_null(strstr(text, "\nTakes more page faults, in the function itself\n"));
-	assert_non_null(strstr(text, "\nTakes more or less page faults, with all it calls\n"));
+	assert_non_null(strstr(text, "\nTakes more or fewer page faults, with all it calls\n"));
 	free(text);
 	text = fixture_markdown(&fixture);
-	assert_non_null(strstr(text, "\n**Takes less page faults, in the function itself**\n\n"));
+	assert_non_null(strstr(text, "\n**Takes fewer page faults, in the function itself**\n\n"));
 	free(text);
 	fixture_destroy(&fixture);
 }
@@ -273,6 +273,31 @@ static void an_interval_without_0_says_why_nothing_is_proven(void **state)
 }
 
 /* ---- Markdown ---- */
+
+/* In the details, which figure, and no more lines than figures. */
+static void markdown_names_outliers_by_figure(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_SHOP);
+	struct diff_runs *runs = &fixture.diff->runs;
+	char *text;
+
+	(void)state;
+	runs->outlier_count = 14;
+	runs->outliers = calloc(runs->outlier_count, sizeof(*runs->outliers));
+	assert_non_null(runs->outliers);
+	for (size_t i = 0; i < 12; i++)
+		runs->outliers[i] = (struct diff_outlier){ DIFF_BASE, DIFF_RUN_WALL, i + 2, 750e6, 500e6 };
+	runs->outliers[12] = (struct diff_outlier){ DIFF_HEAD, DIFF_RUN_WALL, 0, 900e6, 500e6 };
+	runs->outliers[13] = (struct diff_outlier){ DIFF_HEAD, DIFF_RUN_MEMORY, 0, 9e6, 5e6 };
+	text = fixture_markdown(&fixture);
+	assert_non_null(strstr(text, "\n- outliers, kept: wall clock of base, median 500 ms: run 3 750 ms, run 4 750 ms,"));
+	assert_non_null(
+		strstr(text, ", run 12 750 ms and 2 more\n- outliers, kept: wall clock of head, median 500 ms: run 1 900 ms\n"));
+	assert_non_null(strstr(text, "\n- outliers, kept: peak memory of head, median 5.00 MB: run 1 9.00 MB\n"));
+	assert_true(strstr(text, "outliers") > strstr(text, "<details>"));
+	free(text);
+	fixture_destroy(&fixture);
+}
 
 static void markdown_escapes_names(void **state)
 {
@@ -384,6 +409,7 @@ int main(void)
 		cmocka_unit_test(what_is_counted_reads_as_counted),
 		cmocka_unit_test(headings_say_what_was_counted),
 		cmocka_unit_test(an_interval_without_0_says_why_nothing_is_proven),
+		cmocka_unit_test(markdown_names_outliers_by_figure),
 		cmocka_unit_test(markdown_escapes_names),
 		cmocka_unit_test(markdown_stays_within_the_limit),
 		cmocka_unit_test(svg_nests_whatever_the_names),
