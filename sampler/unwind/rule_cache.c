@@ -59,15 +59,24 @@ static void keep_pushes(struct cached *entry, const struct rules_pushes *pushes)
 
 enum { ROW_BLOCK_BYTES = 64 };
 
-/* An image's table, or memory as it was mapped for a while: different for all, as tables lie at even addresses. */
-static uint64_t rows_owner(const struct unwind_code *code, const struct unwind_space *space)
+/*
+ * Whose addresses a row is about. A table's rules and what is guessed beside them are kept apart, as is what is guessed in memory
+ * as it was mapped for a while: tables lie at multiples of 4.
+ */
+static uint64_t rules_owner(const struct cfi_table *table)
 {
-	return code->table ? (uintptr_t)code->table : space->generation * 2 + 1;
+	return (uintptr_t)table;
 }
 
-static struct rule_row *row_of(const struct rule_cache *cache, uint64_t owner, uint64_t address)
+static uint64_t guesses_owner(const struct unwind_code *code, const struct unwind_space *space)
 {
-	uint64_t mixed = hash_mix(owner ^ address / ROW_BLOCK_BYTES, 0x9e3779b97f4a7c15u);
+	return code->table ? rules_owner(code->table) + 1 : space->generation * 4 + 2;
+}
+
+/* The same in every process: where a table lies is chance, and a guess depends on what is met first. */
+static struct rule_row *row_of(const struct rule_cache *cache, uint64_t address)
+{
+	uint64_t mixed = hash_mix(address / ROW_BLOCK_BYTES, 0x9e3779b97f4a7c15u);
 
 	return &cache->rows[mixed >> (64 - RULE_ROW_BITS)];
 }
@@ -79,13 +88,13 @@ static bool holds(const struct rule_row *row, uint64_t owner, uint64_t address)
 
 static void keep_rule(struct rule_cache *cache, const struct unwind_code *code, const struct cfi_rule *rule, struct cached *entry)
 {
-	uint64_t owner = (uintptr_t)code->table;
+	uint64_t owner = rules_owner(code->table);
 	struct rules_pushes pushes;
 	struct error ignored;
 	uint32_t id;
 
 	if (rules_as_pushes(rule, &pushes)) {
-		*row_of(cache, owner, code->image_address) = (struct rule_row){ owner, rule->start, rule->size, pushes };
+		*row_of(cache, code->image_address) = (struct rule_row){ owner, rule->start, rule->size, pushes };
 		keep_pushes(entry, &pushes);
 	} else if (rules_intern(&cache->rules, rule, code->table, &id, &ignored)) {
 		entry->kind = CACHED_RULE;
@@ -96,8 +105,8 @@ static void keep_rule(struct rule_cache *cache, const struct unwind_code *code, 
 /* False where nothing describes the code. */
 static bool keep_described(struct rule_cache *cache, const struct unwind_code *code, struct cached *entry)
 {
-	uint64_t owner = (uintptr_t)code->table;
-	const struct rule_row *row = row_of(cache, owner, code->image_address);
+	uint64_t owner = rules_owner(code->table);
+	const struct rule_row *row = row_of(cache, code->image_address);
 	struct cfi_rule rule;
 
 	if (!code->table)
@@ -122,8 +131,8 @@ static bool may_be_guessed(enum cached_kind kind)
 static void keep_guess(struct rule_cache *cache, const struct code_place *place, struct unwind_code *code, struct cached *entry)
 {
 	const struct unwind_space *space = place->space;
-	uint64_t owner = rows_owner(code, space), pc = code->image_address + !place->is_exact;
-	const struct rule_row *row = row_of(cache, owner, pc);
+	uint64_t owner = guesses_owner(code, space), pc = code->image_address + !place->is_exact;
+	const struct rule_row *row = row_of(cache, pc);
 	struct scan_result scanned;
 
 	if (holds(row, owner, pc)) {
@@ -137,7 +146,7 @@ static void keep_guess(struct rule_cache *cache, const struct code_place *place,
 	}
 	scan_rule(&cache->scanner, &code->code, &scanned);
 	for (uint64_t at = pc; at < pc + scanned.bytes; at = (at / ROW_BLOCK_BYTES + 1) * ROW_BLOCK_BYTES)
-		*row_of(cache, owner, at) = (struct rule_row){ owner, pc, scanned.bytes, scanned.pushes };
+		*row_of(cache, at) = (struct rule_row){ owner, pc, scanned.bytes, scanned.pushes };
 	keep_places(entry, &scanned.pushes);
 }
 

@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct cached) == CACHED_BYTES, "an entry does not straddl
 
 /* Instructions of a function that say the same: what one is met at holds for those beside it. */
 struct rule_row {
-	uint64_t owner;       /* of the addresses: rows_owner() */
+	uint64_t owner;       /* of the addresses (rule_cache.c) */
 	uint64_t start, size; /* image addresses; size 0: none */
 	struct rules_pushes pushes;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/unwind/unwind.h"
 
+#include "elf_bytes.h"
 #include "sampler/process.h"
 
 #include <execinfo.h>
@@ -151,6 +152,57 @@ static void test_roots_that_only_their_code_tells(void **state)
 		assert_int_equal(result.stop, cases[i].stop);
 		assert_int_equal(result.count, 2);
 	}
+}
+
+/* ---- Code that its image's table says nothing of ---- */
+
+struct silent_code {
+	const struct cfi_table *table;
+	uint8_t bytes[CODE_END - CODE_AT];
+};
+
+static bool find_silent(void *context, uint64_t address, struct unwind_code *code)
+{
+	struct silent_code *silent = context;
+
+	if (!find_in_bytes(silent->bytes, address, code))
+		return false;
+	code->table = silent->table;
+	return true;
+}
+
+/* What was guessed at one instruction is a guess at those beside it, and not believed where it leads behind no call. */
+static void test_a_guess_is_no_rule_beside_it(void **state)
+{
+	static const uint8_t nothing[] = { 0 };
+	struct elf_bytes wanted = { nothing, nothing, sizeof(nothing), sizeof(nothing), true, false };
+	struct silent_code silent = { .bytes = { 0 } };
+	struct unwind_space space = { find_silent, NULL, &silent, 200 };
+	uint64_t words[WORDS] = { 0x1200 };
+	struct unwind_stack_dump dump = { (const uint8_t *)words, sizeof(words), STACK_AT };
+	struct unwind_registers registers = { .values = { [CFI_RSP] = STACK_AT } };
+	struct elf_image *image;
+	struct cfi_table *table;
+	struct error err;
+
+	assert_true(elf_bytes_open(&wanted, &image, &err));
+	assert_true(cfi_table_create(image, &table, &err));
+	elf_image_unref(image);
+	silent.table = table;
+	/* nop, nop, nop, ret */
+	memcpy(silent.bytes + 0x100, "\x90\x90\x90\xc3", 4);
+	for (uint64_t pc = 0x1100; pc < 0x1104; pc++) {
+		registers.values[CFI_RIP] = pc;
+		assert_int_equal(unwind_one(*state, &space, &registers, &dump).count, 1);
+	}
+	/* The same behind a call. */
+	memcpy(silent.bytes + 0x1fb, "\xe8", 1);
+	space.generation++;
+	for (uint64_t pc = 0x1100; pc < 0x1104; pc++) {
+		registers.values[CFI_RIP] = pc;
+		assert_true(unwind_one(*state, &space, &registers, &dump).count >= 2);
+	}
+	cfi_table_destroy(table);
 }
 
 static void test_pc_in_no_mapping(void **state)
@@ -346,6 +398,7 @@ int main(int argc, char **argv)
 		TEST(test_frame_pointers_to_the_root),
 		TEST(test_why_it_stops),
 		TEST(test_roots_that_only_their_code_tells),
+		TEST(test_a_guess_is_no_rule_beside_it),
 		TEST(test_pc_in_no_mapping),
 		TEST(test_own_stack),
 		TEST(test_through_a_signal_handler),
