@@ -12,8 +12,8 @@
 #include <time.h>
 
 /*
- * Being woken costs as much as the work on 15 samples: a ring has room for those of a fifth of a second, 240 with 16 kB of stack. Of
- * the sideband a record takes 100 bytes.
+ * Being woken costs as much as the work on 15 samples: a ring has room for those of a fifth of a second, 240 with 16 kB of stack.
+ * Of the sideband a record takes 100 bytes.
  */
 enum { MOST_RING_PAGES_TOGETHER = 4096, LEAST_SAMPLES = 16 };
 enum { SAMPLE_RING_PAGES = 1024, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_PRECISE_IP = 3 };
@@ -123,6 +123,8 @@ static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_
 		attr->sample_type |= RECORD_STACK_TYPE;
 		attr->sample_regs_user = record_register_mask;
 		attr->sample_stack_user = options->stack_bytes;
+		/* The kernel's walk by frame pointers takes time, and is of use where a stack is deeper than its dump. */
+		attr->exclude_callchain_user = options->stack_bytes <= SAMPLER_DEFAULT_STACK_BYTES;
 	}
 }
 
