@@ -23,6 +23,7 @@ void sampler_adapt_init(struct sampler *sampler)
 
 	sampler->adaptation = (struct adaptation){
 		.may_deepen = options->stack_bytes == 0 && options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
+		.with_chains = options->stack_bytes != 0,
 		.may_widen = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
 	};
 }
@@ -82,7 +83,7 @@ static bool reopen(struct sampler *sampler, uint32_t stack_bytes, bool wide, boo
 	*reopened = false;
 	options.stack_bytes = stack_bytes;
 	options.target = target;
-	if (!event_set_init(&events, &options, &sampler->notices, &why))
+	if (!event_set_init(&events, &options, sampler->adaptation.with_chains, &sampler->notices, &why))
 		return true;
 	opened = wide ? open_wide(sampler, &target, &events, &why) : target_open(&target, 0, &events, &sampler->filter, &why);
 	if (!opened || !event_set_enable(&sampler->events, false, &why)) {
@@ -110,17 +111,22 @@ static uint32_t factor_for(uint64_t samples, uint64_t cuts)
 
 static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 {
-	uint64_t samples = sampler->collector.profile->quality.samples, cuts = sampler->collector.full_dumps_cut;
+	const struct collector *collector = &sampler->collector;
+	uint64_t samples = collector->profile->quality.samples, cuts = collector->full_dumps_cut, lost_ways = collector->lost_ways;
 	struct adaptation *seen = &sampler->adaptation;
 	uint32_t factor = factor_for(samples - seen->samples, cuts - seen->cuts), bytes = sampler->options.stack_bytes;
+	bool wants_chains =
+		!seen->with_chains && factor_for(samples - seen->samples, cuts + lost_ways - seen->cuts - seen->lost_ways) > 1;
 	bool reopened;
 
-	if (!seen->may_deepen || (factor == 1 && samples - seen->samples < LAST_SAMPLES))
+	if (!seen->may_deepen || (factor == 1 && !wants_chains && samples - seen->samples < LAST_SAMPLES))
 		return true;
 	seen->samples = samples;
 	seen->cuts = cuts;
-	if (factor == 1)
+	seen->lost_ways = lost_ways;
+	if (factor == 1 && !wants_chains)
 		return true;
+	seen->with_chains = true;
 	bytes = bytes < SAMPLER_MAX_STACK_BYTES / factor ? factor * bytes : SAMPLER_MAX_STACK_BYTES;
 	if (!reopen(sampler, bytes, sampler->filter.is_active, &reopened, err))
 		return false;

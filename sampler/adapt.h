@@ -8,6 +8,7 @@
  * opens all events anew; both sets are there for a moment, and no mapping is missed.
  *
  * - When many stacks are deeper than their dump, more of the stack is copied.
+ * - When stacks are cut, the kernel is asked for its own chains of frame pointers too, which take the target time.
  * - When threads are born by the hundred a second, one event per CPU with a filter takes the place of events that every thread
  *   inherits: those make a thread twice as costly to create, and one that lives for less than a period is never sampled, since its
  *   clock starts with it. Not for processes born: the filter learns of them when they have run for a while.

@@ -293,6 +293,7 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 		return error_set_memory(err);
 	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then. */
 	collector->full_dumps_cut += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
+	collector->lost_ways += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
 	quality->frame_pointer_frames += result->frame_pointer_frames;
 	quality->frames += result->count;
 	stack_builder_expect(collector->builder, held, result);

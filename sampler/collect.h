@@ -47,6 +47,7 @@ struct collector {
 	bool is_time;            /* the period is nanoseconds of CPU time */
 	int64_t nominal_ns;      /* of CPU time that a sample stands for when the period is no time */
 	uint64_t full_dumps_cut; /* stacks cut because more was there than the dump had room for */
+	uint64_t lost_ways;      /* stacks cut within their dump */
 	bool met_32bit;
 	bool has_cuts; /* stacks that another one may make whole */
 };

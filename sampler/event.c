@@ -102,7 +102,7 @@ static bool choose_event(struct event_set *set, const char *name, struct error *
 		err, ERROR_USAGE, "unknown event %s; try cycles, instructions, cpu-clock, page-faults or context-switches", name);
 }
 
-static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_options *options)
+static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_options *options, bool with_chains)
 {
 	*attr = (struct perf_event_attr){
 		.size = sizeof(*attr),
@@ -123,8 +123,7 @@ static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_
 		attr->sample_type |= RECORD_STACK_TYPE;
 		attr->sample_regs_user = record_register_mask;
 		attr->sample_stack_user = options->stack_bytes;
-		/* The kernel's walk by frame pointers takes time, and is of use where a stack is deeper than its dump. */
-		attr->exclude_callchain_user = options->stack_bytes <= SAMPLER_DEFAULT_STACK_BYTES;
+		attr->exclude_callchain_user = !with_chains;
 	}
 }
 
@@ -286,7 +285,8 @@ static size_t ring_pages_for(uint32_t stack_bytes, uint32_t cpu_count)
 	return pages;
 }
 
-bool event_set_init(struct event_set *set, const struct sampler_options *options, struct buffer *notices, struct error *err)
+bool event_set_init(
+	struct event_set *set, const struct sampler_options *options, bool with_chains, struct buffer *notices, struct error *err)
 {
 	*set = (struct event_set){
 		.cpu_count = event_cpu_count(),
@@ -294,7 +294,7 @@ bool event_set_init(struct event_set *set, const struct sampler_options *options
 		.inherits = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
 	};
 	set->ring_pages = ring_pages_for(options->stack_bytes, set->cpu_count);
-	fill_sample_attr(&set->sample_attr, options);
+	fill_sample_attr(&set->sample_attr, options, with_chains);
 	fill_sideband_attr(&set->sideband_attr);
 	raise_descriptor_limit();
 	if (choose_event(set, options->event, err) && open_rings(set, err))

@@ -32,7 +32,8 @@ struct event_set {
 
 /* Fills the attributes and maps the rings. ERROR_USAGE for an event that is not known. */
 COMMON_MUST_CHECK
-bool event_set_init(struct event_set *set, const struct sampler_options *options, struct buffer *notices, struct error *err);
+bool event_set_init(
+	struct event_set *set, const struct sampler_options *options, bool with_chains, struct buffer *notices, struct error *err);
 void event_set_deinit(struct event_set *set);
 
 /* Where an event counts: pid is a thread's id, -1 for all, or a descriptor of a cgroup directory with `flags`. */

@@ -83,7 +83,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (options->target.kind == SAMPLER_TARGET_COMMAND && !command_fork(&sampler->command, options->target.command, err))
 		return false;
 	priority_raise(&sampler->priority);
-	if (!event_set_init(&sampler->events, options, &sampler->notices, err) ||
+	if (!event_set_init(&sampler->events, options, sampler->adaptation.with_chains, &sampler->notices, err) ||
 		!target_open(&options->target, sampler->command.pid, &sampler->events, &sampler->filter, err))
 		return false;
 	if (!sampler_prepare_reading(sampler, err))

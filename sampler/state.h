@@ -14,9 +14,9 @@
 
 /* What was counted when the way of sampling was last looked at. */
 struct adaptation {
-	uint64_t samples, cuts;
+	uint64_t samples, cuts, lost_ways;
 	uint64_t births, births_at_ns; /* CLOCK_MONOTONIC */
-	bool may_deepen, may_widen;
+	bool may_deepen, may_widen, with_chains;
 };
 
 struct sampler {
