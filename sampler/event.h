@@ -30,7 +30,10 @@ struct event_set {
 	size_t ring_pages;                          /* of a sample ring, as far as it was permitted */
 };
 
-/* Fills the attributes and maps the rings. ERROR_USAGE for an event that is not known. */
+/*
+ * Fills the attributes and maps the rings. `with_chains`: beside a copied stack, the kernel follows its frame pointers. ERROR_USAGE
+ * for an event that is not known.
+ */
 COMMON_MUST_CHECK
 bool event_set_init(
 	struct event_set *set, const struct sampler_options *options, bool with_chains, struct buffer *notices, struct error *err);

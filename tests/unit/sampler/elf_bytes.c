@@ -108,7 +108,7 @@ static void put_sections(struct file *file, Elf64_Ehdr *ehdr, size_t eh_frame_si
 	ehdr->e_shstrndx = 2;
 }
 
-bool elf_bytes_open(const struct elf_bytes *wanted, struct elf_image **image, struct error *err)
+static bool open_image(const struct elf_bytes *wanted, struct elf_image **image, struct error *err)
 {
 	struct file file = { .at = EH_FRAME_AT };
 	Elf64_Ehdr ehdr = {
@@ -147,4 +147,16 @@ bool elf_bytes_open(const struct elf_bytes *wanted, struct elf_image **image, st
 	memcpy(file.bytes, &ehdr, sizeof(ehdr));
 	memcpy(file.bytes + sizeof(ehdr), segments, sizeof(segments));
 	return elf_image_open_memory(file.bytes, sizeof(file.bytes), "hand-built", image, err);
+}
+
+bool elf_bytes_table(const struct elf_bytes *wanted, struct cfi_table **table, struct error *err)
+{
+	struct elf_image *image;
+	bool created;
+
+	if (!open_image(wanted, &image, err))
+		return false;
+	created = cfi_table_create(image, table, err);
+	elf_image_unref(image);
+	return created;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "elf/elf.h"
+#include "sampler/unwind/cfi.h"
 
 /*
  * A shared object in memory that is nothing but call frame information: its file offsets are its addresses. Its code, of which no
@@ -16,5 +16,6 @@ struct elf_bytes {
 	bool is_signal_frame;
 };
 
+/* Its table, to be destroyed. */
 COMMON_MUST_CHECK
-bool elf_bytes_open(const struct elf_bytes *wanted, struct elf_image **image, struct error *err);
+bool elf_bytes_table(const struct elf_bytes *wanted, struct cfi_table **table, struct error *err);

@@ -16,13 +16,10 @@ static const uint8_t usual_cie[] = { DW_CFA_def_cfa, CFI_RSP, 8, DW_CFA_offset |
 static struct cfi_table *open_table(const uint8_t *instructions, size_t size, bool has_header)
 {
 	struct elf_bytes wanted = { usual_cie, instructions, sizeof(usual_cie), size, has_header, false };
-	struct elf_image *image;
 	struct cfi_table *table;
 	struct error err;
 
-	assert_true(elf_bytes_open(&wanted, &image, &err));
-	assert_true(cfi_table_create(image, &table, &err));
-	elf_image_unref(image);
+	assert_true(elf_bytes_table(&wanted, &table, &err));
 	return table;
 }
 
@@ -117,19 +114,16 @@ static void test_root_and_signal_frame(void **state)
 {
 	static const uint8_t undefined[] = { DW_CFA_undefined, CFI_RIP };
 	struct elf_bytes wanted = { usual_cie, undefined, sizeof(usual_cie), sizeof(undefined), true, true };
-	struct elf_image *image;
 	struct cfi_table *table;
 	struct cfi_rule rule;
 	struct error err;
 
 	(void)state;
-	assert_true(elf_bytes_open(&wanted, &image, &err));
-	assert_true(cfi_table_create(image, &table, &err));
+	assert_true(elf_bytes_table(&wanted, &table, &err));
 	rule = rule_at(table, 0);
 	assert_int_equal(rule.registers[CFI_RIP].place, CFI_UNDEFINED);
 	assert_true(rule.is_signal_frame);
 	cfi_table_destroy(table);
-	elf_image_unref(image);
 }
 
 static bool read_word(const void *context, uint64_t address, uint64_t *value)

@@ -181,13 +181,10 @@ static void test_a_guess_is_no_rule_beside_it(void **state)
 	uint64_t words[WORDS] = { 0x1200 };
 	struct unwind_stack_dump dump = { (const uint8_t *)words, sizeof(words), STACK_AT };
 	struct unwind_registers registers = { .values = { [CFI_RSP] = STACK_AT } };
-	struct elf_image *image;
 	struct cfi_table *table;
 	struct error err;
 
-	assert_true(elf_bytes_open(&wanted, &image, &err));
-	assert_true(cfi_table_create(image, &table, &err));
-	elf_image_unref(image);
+	assert_true(elf_bytes_table(&wanted, &table, &err));
 	silent.table = table;
 	/* nop, nop, nop, ret */
 	memcpy(silent.bytes + 0x100, "\x90\x90\x90\xc3", 4);
