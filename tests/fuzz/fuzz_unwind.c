@@ -58,7 +58,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct byte_reader r = byte_reader_over(data, size);
 	struct elf_bytes wanted = { .cie_instructions = cie, .cie_size = sizeof(cie), .has_header = true };
 	struct unwind_registers registers;
-	struct elf_image *image;
 	struct cfi_table *table;
 	struct error err;
 
@@ -66,12 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		registers.values[i] = byte_reader_u64(&r);
 	wanted.fde_size = byte_reader_u8(&r);
 	wanted.fde_instructions = byte_reader_bytes(&r, wanted.fde_size);
-	if (!byte_reader_ok(&r) || !elf_bytes_open(&wanted, &image, &err))
-		return 0;
-	if (cfi_table_create(image, &table, &err)) {
+	if (byte_reader_ok(&r) && elf_bytes_table(&wanted, &table, &err)) {
 		unwind(table, &registers, r.pos, byte_reader_left(&r));
 		cfi_table_destroy(table);
 	}
-	elf_image_unref(image);
 	return 0;
 }
