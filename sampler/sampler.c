@@ -353,7 +353,7 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	sampler->stop_ns = now_ns(CLOCK_MONOTONIC);
 	if (!sampler_drain(sampler, UINT64_MAX, err))
 		return false;
-	priority_restore(&sampler->priority);
+	priority_hurry(&sampler->priority);
 	count_losses(sampler);
 	if (sampler->collector.met_32bit)
 		buffer_append_string(&sampler->notices, "stacks of 32-bit processes are not supported: they have no user part\n");

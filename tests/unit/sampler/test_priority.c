@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/priority.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static const int64_t hurry_ns = 100000000;
+
+static int64_t used_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool is_usual(void)
+{
+	return sched_getscheduler(0) == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) == 0;
+}
+
+/* Some may only have real time, some neither. */
+static void raise_or_skip(struct priority *priority)
+{
+	priority_raise(priority);
+	if (is_usual())
+		skip();
+}
+
+static void test_as_before_afterwards(void **state)
+{
+	struct priority priority = { 0 };
+
+	(void)state;
+	raise_or_skip(&priority);
+	priority_restore(&priority);
+	assert_true(is_usual());
+	raise_or_skip(&priority);
+	priority_hurry(&priority);
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+	priority_restore(&priority);
+	assert_true(is_usual());
+	priority_restore(&priority);
+	assert_true(is_usual());
+}
+
+static pthread_barrier_t both_there;
+
+/* Until its priority is the usual one, or its time has long been up. */
+static void *work(void *least)
+{
+	int64_t began = used_ns();
+
+	*(int *)least = getpriority(PRIO_PROCESS, 0);
+	pthread_barrier_wait(&both_there);
+	while (used_ns() - began < 20 * hurry_ns && getpriority(PRIO_PROCESS, 0) != 0)
+		;
+	return is_usual() ? least : NULL;
+}
+
+static void test_hurry_ends_for_every_thread(void **state)
+{
+	struct priority priority = { 0 };
+	int first = 0, second = 0;
+	int64_t began = used_ns();
+	pthread_t helper;
+	void *was_slowed;
+
+	(void)state;
+	raise_or_skip(&priority);
+	priority_hurry(&priority);
+	if (getpriority(PRIO_PROCESS, 0) == 0)
+		skip(); /* real time by RLIMIT_RTPRIO, and no right to a better nice */
+	assert_int_equal(pthread_barrier_init(&both_there, NULL, 2), 0);
+	assert_int_equal(pthread_create(&helper, NULL, work, &second), 0);
+	assert_ptr_equal(work(&first), &first);
+	assert_int_equal(pthread_join(helper, &was_slowed), 0);
+	pthread_barrier_destroy(&both_there);
+	assert_ptr_equal(was_slowed, &second);
+	assert_true(first < 0);
+	assert_int_equal(second, first);
+	assert_true(used_ns() - began >= hurry_ns);
+	priority_restore(&priority);
+	assert_true(is_usual());
+}
+
+static void test_another_priority_stays(void **state)
+{
+	struct priority priority = { 0 };
+
+	(void)state;
+	assert_int_equal(setpriority(PRIO_PROCESS, 0, 5), 0);
+	priority_raise(&priority);
+	priority_hurry(&priority);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), 5);
+	priority_restore(&priority);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_as_before_afterwards),
+		cmocka_unit_test(test_hurry_ends_for_every_thread),
+		/* The last: who may not raise a priority may not take this back. */
+		cmocka_unit_test(test_another_priority_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
