@@ -226,8 +226,12 @@ static bool name_recording(
 {
 	struct symbolize_options naming = *options;
 	struct symbolize_stats stats;
+	char cache[PATH_MAX];
 	bool no_kernel = result->kallsyms && result->kallsyms[0] == '\0';
 
+	/* A file is read more than once: as text, as a page, against another one. */
+	if (symbolize_cache_directory(cache, sizeof(cache)))
+		naming.cache_directory = cache;
 	naming.kallsyms_path = no_kernel ? "/dev/null" : result->kallsyms;
 	naming.kernel_is_running = result->kernel_is_running;
 	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &naming, &stats,

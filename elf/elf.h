@@ -92,6 +92,17 @@ const char *elf_image_path(const struct elf_image *image);
 /* Whether the file under the path is no longer this one: replaced or deleted, as after a deploy; asked of the file each time. */
 bool elf_image_is_deleted(const struct elf_image *image);
 
+/*
+ * Tells a file of this machine from every other, and from itself with other content: unlike a build id, which anybody may write
+ * into any file. Times in nanoseconds since 1970. All 0: it lies in memory.
+ */
+struct elf_file_identity {
+	uint64_t device, inode, size;
+	int64_t modified_ns, changed_ns;
+};
+
+const struct elf_file_identity *elf_image_identity(const struct elf_image *image);
+
 const struct elf_build_id *elf_image_build_id(const struct elf_image *image);
 uint16_t elf_image_machine(const struct elf_image *image); /* EM_X86_64, ... */
 bool elf_image_is_64bit(const struct elf_image *image);

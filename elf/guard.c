@@ -67,8 +67,7 @@ bool elf_image_is_intact(const struct elf_image *image)
 		return true;
 	if (fstat(image->fd, &info) != 0 || (uint64_t)info.st_size < image->size)
 		return false;
-	return (info.st_mtim.tv_sec == image->modified.tv_sec && info.st_mtim.tv_nsec == image->modified.tv_nsec) ||
-	       is_still_the_same(image);
+	return elf_file_identity_of(&info).modified_ns == image->identity.modified_ns || is_still_the_same(image);
 }
 
 bool elf_image_fill_lost_page(const void *address)

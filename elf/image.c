@@ -57,6 +57,27 @@ const struct elf_build_id *elf_image_build_id(const struct elf_image *image)
 	return &image->build_id;
 }
 
+static int64_t nanoseconds(struct timespec time)
+{
+	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+struct elf_file_identity elf_file_identity_of(const struct stat *info)
+{
+	return (struct elf_file_identity){
+		.device = info->st_dev,
+		.inode = info->st_ino,
+		.size = (uint64_t)info->st_size,
+		.modified_ns = nanoseconds(info->st_mtim),
+		.changed_ns = nanoseconds(info->st_ctim),
+	};
+}
+
+const struct elf_file_identity *elf_image_identity(const struct elf_image *image)
+{
+	return &image->identity;
+}
+
 uint16_t elf_image_machine(const struct elf_image *image)
 {
 	return image->machine;

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 /* A section header as read from the file, in the form of Elf64_Shdr. */
 struct elf_section_header {
@@ -27,8 +28,8 @@ struct elf_image {
 	int fd; /* -1: from memory */
 	uint8_t *bytes;
 	size_t size;
-	struct timespec modified; /* of the file when it was opened */
-	bool is_mapped;           /* bytes are munmap()ed, else freed */
+	struct elf_file_identity identity; /* when it was opened; zero: from memory */
+	bool is_mapped;                    /* bytes are munmap()ed, else freed */
 	bool is_deleted;
 	bool is_64bit;
 	bool has_interpreter;
@@ -70,6 +71,8 @@ bool elf_image_read(const struct elf_image *image, uint64_t offset, void *out, s
  * replacing it, leaves us with bytes of another binary, or with none (SIGBUS).
  */
 bool elf_image_is_intact(const struct elf_image *image);
+
+struct elf_file_identity elf_file_identity_of(const struct stat *info);
 
 /* The same build: no id equals none. */
 bool elf_build_id_equal(const struct elf_build_id *a, const struct elf_build_id *b);

@@ -46,7 +46,7 @@ static bool map_file(struct elf_image *image, struct error *err)
 		return error_set_errno(err, errno, "cannot map %s", image->path);
 	image->bytes = bytes;
 	image->size = (size_t)info.st_size;
-	image->modified = info.st_mtim;
+	image->identity = elf_file_identity_of(&info);
 	image->is_mapped = true;
 	return true;
 }

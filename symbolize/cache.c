@@ -10,15 +10,27 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /*
  * A file: header, addresses (rising), the first frame of each and one more, frames, strings. Numbers as the machine has them: the
  * cache does not travel.
  */
-static const char magic[8] = "kelvsym1";
+static const char magic[8] = "kelvsym2";
+
+enum { KEY_IMAGES = 3 };
+
+/* Whole words, without padding. */
+struct stored_key {
+	struct elf_file_identity files[KEY_IMAGES];
+	uint64_t module;  /* its name's hash: functions without a name are named by it */
+	uint64_t program; /* that resolved them: another version may say something else */
+	uint64_t has_lines, has_fingerprints;
+};
 
 struct header {
 	char magic[8];
+	struct stored_key key;
 	uint64_t size; /* of the file */
 	uint32_t address_count, frame_count, string_bytes, source_directory;
 };
@@ -43,45 +55,42 @@ struct frame_cache {
 	const char *strings;
 };
 
-/* ---- Names of files ---- */
+/* ---- What it is of ---- */
 
-static uint64_t mix(uint64_t hash, const struct elf_image *image)
+static uint64_t own_program(void)
 {
-	uint64_t parts[3] = { hash, 0, 0 };
+	uint64_t parts[2] = { 0 };
+	struct stat info;
 
-	if (image) {
-		size_t size;
-
-		elf_image_bytes(image, &size);
-		parts[1] = size;
-		parts[2] = hash_bytes(elf_image_path(image), strlen(elf_image_path(image)));
+	if (stat("/proc/self/exe", &info) == 0) {
+		parts[0] = info.st_ino;
+		parts[1] = (uint64_t)info.st_mtim.tv_sec;
 	}
 	return hash_bytes(parts, sizeof(parts));
 }
 
 /* False when the image cannot be told from others. */
-static bool name_file(const struct frame_cache_key *key, char *path)
+static bool store_key(const struct frame_cache_key *key, struct stored_key *stored)
 {
-	const struct elf_build_id *id = elf_image_build_id(key->image);
-	char text[2 * ELF_BUILD_ID_MAX_SIZE + 1];
-	const char *name = strrchr(elf_image_path(key->image), '/');
-	uint64_t parts[2] = { key->has_fingerprints, 0 }, hash;
-	size_t image_size;
-	int size;
+	const struct elf_image *images[KEY_IMAGES] = { key->image, key->debug, key->alt };
+	const char *slash = strrchr(elf_image_path(key->image), '/'), *module = slash ? slash + 1 : elf_image_path(key->image);
 
-	if (id->size == 0)
-		return false;
-	elf_build_id_format(id, text);
-	/* Functions without a name are named by the module. */
-	name = name ? name + 1 : elf_image_path(key->image);
-	/* A stripped twin has the same build id and says less. */
-	elf_image_bytes(key->image, &image_size);
-	parts[1] = image_size;
-	hash = hash_bytes(parts, sizeof(parts)) ^ hash_bytes(name, strlen(name));
-	if (key->debug != key->image)
-		hash = mix(hash, key->debug);
-	hash = mix(hash, key->alt);
-	size = snprintf(path, PATH_MAX, "%s/%s-%016" PRIx64, key->directory, text, hash);
+	*stored = (struct stored_key){
+		.module = hash_bytes(module, strlen(module)),
+		.program = own_program(),
+		.has_lines = key->has_lines,
+		.has_fingerprints = key->has_fingerprints,
+	};
+	for (size_t i = 0; i < KEY_IMAGES; i++)
+		if (images[i])
+			stored->files[i] = *elf_image_identity(images[i]);
+	return stored->files[0].size > 0;
+}
+
+static bool name_file(const struct frame_cache_key *key, const struct stored_key *stored, char *path)
+{
+	int size = snprintf(path, PATH_MAX, "%s/%016" PRIx64, key->directory, hash_bytes(stored, sizeof(*stored)));
+
 	return size > 0 && size < PATH_MAX;
 }
 
@@ -98,7 +107,7 @@ static bool is_valid_record(const struct header *header, const struct record *re
 	       is_string(header, record->decl_file) && record->source < PROFILE_NAME_SOURCE_COUNT;
 }
 
-static bool read_parts(struct frame_cache *cache)
+static bool read_parts(struct frame_cache *cache, const struct stored_key *key)
 {
 	struct byte_reader r = byte_reader_over(cache->bytes, cache->size);
 	const uint8_t *header = byte_reader_bytes(&r, sizeof(cache->header));
@@ -107,7 +116,7 @@ static bool read_parts(struct frame_cache *cache)
 	if (!header)
 		return false;
 	memcpy(&cache->header, header, sizeof(cache->header));
-	if (memcmp(h->magic, magic, sizeof(magic)) != 0 || h->size != cache->size)
+	if (memcmp(h->magic, magic, sizeof(magic)) != 0 || memcmp(&h->key, key, sizeof(*key)) != 0 || h->size != cache->size)
 		return false;
 	cache->addresses = (const uint64_t *)(const void *)byte_reader_bytes(&r, (size_t)h->address_count * sizeof(uint64_t));
 	cache->first = (const uint32_t *)(const void *)byte_reader_bytes(&r, ((size_t)h->address_count + 1) * sizeof(uint32_t));
@@ -125,7 +134,7 @@ static bool map_file(struct frame_cache *cache, const char *path)
 	struct stat info;
 	void *bytes;
 
-	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0 ||
+	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || info.st_size <= 0 ||
 		(uint64_t)info.st_size > max_file_bytes)
 		return false;
 	bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -139,15 +148,16 @@ static bool map_file(struct frame_cache *cache, const char *path)
 bool frame_cache_open(const struct frame_cache_key *key, struct frame_cache **cache, struct error *err)
 {
 	struct frame_cache *made;
+	struct stored_key stored;
 	char path[PATH_MAX];
 
 	*cache = NULL;
-	if (!name_file(key, path))
+	if (!store_key(key, &stored) || !name_file(key, &stored, path))
 		return true;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return error_set_memory(err);
-	if (map_file(made, path) && read_parts(made)) {
+	if (map_file(made, path) && read_parts(made, &stored)) {
 		*cache = made;
 		return true;
 	}
@@ -283,9 +293,9 @@ static void add_old(struct writer *w, const struct frame_cache *old, uint64_t be
 }
 
 /* Puts the parts together; what does not fit into a file stays unwritten. */
-static void write_parts(struct writer *w, const char *source_directory, const char *path)
+static void write_parts(struct writer *w, const struct stored_key *key, const char *source_directory, const char *path)
 {
-	struct header header = { .address_count = w->address_count, .frame_count = w->frame_count };
+	struct header header = { .key = *key, .address_count = w->address_count, .frame_count = w->frame_count };
 	struct error ignored;
 	struct buffer out;
 
@@ -313,10 +323,11 @@ static void write_parts(struct writer *w, const char *source_directory, const ch
 void frame_cache_store(const struct frame_cache_key *key, const struct frame_cache_entries *entries)
 {
 	struct writer w = { 0 };
+	struct stored_key stored;
 	char path[PATH_MAX];
 	size_t next = 0;
 
-	if (!name_file(key, path) || !cache_directory_prepare(key->directory))
+	if (!store_key(key, &stored) || !name_file(key, &stored, path) || !cache_directory_prepare(key->directory))
 		return;
 	buffer_init(&w.addresses, max_file_bytes);
 	buffer_init(&w.first, max_file_bytes);
@@ -329,7 +340,7 @@ void frame_cache_store(const struct frame_cache_key *key, const struct frame_cac
 			add_frames(&w, entries->addresses[i], &entries->frames[i]);
 	}
 	add_old(&w, entries->old, UINT64_MAX, &next);
-	write_parts(&w, entries->source_directory, path);
+	write_parts(&w, &stored, entries->source_directory, path);
 	hash_map_deinit(&w.known);
 	buffer_deinit(&w.addresses);
 	buffer_deinit(&w.first);

@@ -7,6 +7,7 @@
  * Resolved frames on disk, one file for each pair of binary and debug file: the two recordings of a diff share most of their
  * libraries. A file is written whole and renamed into place, so that several processes may read and write at once; of two writers
  * the later wins. What is damaged, or of another version, is no cache. The directory is bounded: the oldest files go first.
+ * A file is known by its inode and its times, not by its build id: a recorded process may map one that bears any.
  */
 
 /* Of one image. */
@@ -16,10 +17,10 @@ struct frame_cache;
 struct frame_cache_key {
 	const char *directory;                       /* made when something is stored */
 	const struct elf_image *image, *debug, *alt; /* alt NULL: none */
-	bool has_fingerprints;
+	bool has_lines, has_fingerprints;
 };
 
-/* `*cache` is NULL when nothing is known of the image yet, or it has no build id. Fails for want of memory. */
+/* `*cache` is NULL when nothing is known of the image yet, or it is no file. Fails for want of memory. */
 COMMON_MUST_CHECK
 bool frame_cache_open(const struct frame_cache_key *key, struct frame_cache **cache, struct error *err);
 void frame_cache_close(struct frame_cache *cache);

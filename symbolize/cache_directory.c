@@ -31,6 +31,12 @@ static int compare_ages(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+/* What else lies there is nobody's business: a link may lead anywhere. ".kelvin-" is a file that was being written. */
+static bool is_of_cache(const char *name)
+{
+	return strspn(name, "0123456789abcdef-") == strlen(name) || strncmp(name, ".kelvin-", strlen(".kelvin-")) == 0;
+}
+
 /* The oldest go until the rest fits. */
 static void prune(const char *directory)
 {
@@ -43,7 +49,8 @@ static void prune(const char *directory)
 	while (stream && files && count < MAX_FILES && (entry = readdir(stream))) {
 		struct stat info;
 
-		if (fstatat(dirfd(stream), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
+		if (!is_of_cache(entry->d_name) || fstatat(dirfd(stream), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+			!S_ISREG(info.st_mode))
 			continue;
 		snprintf(files[count].name, sizeof(files[count].name), "%s", entry->d_name);
 		files[count].time = info.st_mtim;
@@ -66,6 +73,7 @@ static bool make_directory(const char *directory)
 {
 	char path[PATH_MAX];
 	size_t size = (size_t)snprintf(path, sizeof(path), "%s", directory);
+	struct stat info;
 
 	if (size >= sizeof(path))
 		return false;
@@ -75,7 +83,8 @@ static bool make_directory(const char *directory)
 		*slash = '/';
 	}
 	mkdir(path, 0700);
-	return access(path, W_OK) == 0;
+	/* As root under another's HOME nothing is kept. */
+	return stat(path, &info) == 0 && info.st_uid == geteuid() && access(path, W_OK) == 0;
 }
 
 bool cache_directory_prepare(const char *directory)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_CACHED_BYTES = 4 << 20, MIN_GROWTH_DIVISOR = 64 };
+enum { MIN_CACHED_BYTES = 1 << 18, MIN_GROWTH_DIVISOR = 64 };
 
 struct symbolize_result {
 	struct arena arena;
@@ -181,8 +181,14 @@ static bool take_cached(struct resolution *r, uint32_t *places, struct error *er
 static bool resolve_distinct(
 	struct resolution *r, const struct subject *subject, const struct symbolize_options *options, struct error *err)
 {
-	const struct frame_cache_key key = { options->cache_directory, subject->image, subject->debug, subject->alt,
-		!options->no_fingerprints };
+	const struct frame_cache_key key = {
+		.directory = options->cache_directory,
+		.image = subject->image,
+		.debug = subject->debug,
+		.alt = subject->alt,
+		.has_lines = !options->names_only,
+		.has_fingerprints = !options->no_fingerprints,
+	};
 	bool is_cached = options->cache_directory && !options->no_inlines;
 	size_t distinct_count = r->distinct_count;
 	CLEANUP(cleanup_free) uint32_t *places = calloc(distinct_count + 1, sizeof(*places));

@@ -9,6 +9,7 @@ work=$(mktemp -d)
 cd "$work" || exit 2
 started=()
 unset NO_COLOR
+export XDG_CACHE_HOME=$work/.cache
 
 finish() {
 	local code=$? pid

@@ -54,6 +54,13 @@ run 0 kelvin report dwarf.data --folded alone.txt
 run 0 kelvin report dwarf.data --folded beside.txt --text
 cmp alone.txt beside.txt || fail "folded stacks differ where nothing else is asked for"
 
+# What was resolved is kept for the next reading, which says the same.
+[[ -n $(find .cache/kelvin/frames -type f) ]] || fail "nothing was kept of what was resolved"
+XDG_CACHE_HOME=$work/none run 0 kelvin report dwarf.data --json first.json
+run 0 kelvin report dwarf.data --json kept.json
+run 0 kelvin report dwarf.data --json again.json
+{ cmp first.json kept.json && cmp kept.json again.json; } || fail "what was kept changes answers"
+
 # Several events; no stacks at all; the whole system.
 perf record -q -F 997 -e page-faults,cpu-clock -g -o events.data -- "${workload[@]}" 2>perf.log
 run 0 kelvin report events.data --text
