@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/event.h"
 
-#include "sampler/record.h"
+#include "sampler/event_choice.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,136 +16,13 @@
  * Of the sideband a record takes 100 bytes.
  */
 enum { MOST_RING_PAGES_TOGETHER = 4096, LEAST_SAMPLES = 16 };
-enum { SAMPLE_RING_PAGES = 1024, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_PRECISE_IP = 3 };
-
-struct known_event {
-	const char *name;
-	uint32_t type;
-	uint64_t config;
-	bool is_time;
-};
-
-static const struct known_event known_events[] = {
-	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
-	{ "cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
-	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false },
-	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false },
-	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, false },
-	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true },
-	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true },
-	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false },
-	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false },
-	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, false },
-};
-enum { EVENT_CYCLES = 0, EVENT_CPU_CLOCK = 5, MAX_DESCRIPTORS = 1 << 24 };
-
-static int open_event(struct perf_event_attr *attr, int pid, int cpu, unsigned long flags)
-{
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
-}
+enum { SAMPLE_RING_PAGES = 1024, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_DESCRIPTORS = 1 << 24 };
 
 uint32_t event_cpu_count(void)
 {
 	long count = sysconf(_SC_NPROCESSORS_CONF);
 
 	return count > 0 ? (uint32_t)count : 1;
-}
-
-static void use_event(struct event_set *set, const struct known_event *event)
-{
-	set->sample_attr.type = event->type;
-	set->sample_attr.config = event->config;
-	set->sample_attr.precise_ip = 0;
-	set->event_name = event->name;
-	set->is_time = event->is_time;
-}
-
-/* Takes the highest precision that the machine has; false when it does not count the event at all. */
-static bool probe_hardware(struct event_set *set)
-{
-	struct perf_event_attr attr = set->sample_attr;
-
-	attr.exclude_kernel = 1;
-	attr.read_format = 0;
-	for (int precise = MAX_PRECISE_IP; precise >= 0; precise--) {
-		int fd;
-
-		attr.precise_ip = (unsigned int)precise & 3;
-		fd = open_event(&attr, 0, -1, 0);
-		if (fd < 0)
-			continue;
-		close(fd);
-		set->sample_attr.precise_ip = (unsigned int)precise & 3;
-		return true;
-	}
-	return false;
-}
-
-static bool choose_event(struct event_set *set, const char *name, struct error *err)
-{
-	if (!name) {
-		use_event(set, &known_events[EVENT_CYCLES]);
-		if (!probe_hardware(set))
-			use_event(set, &known_events[EVENT_CPU_CLOCK]);
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(known_events) / sizeof(known_events[0]); i++) {
-		if (strcmp(known_events[i].name, name) != 0)
-			continue;
-		use_event(set, &known_events[i]);
-		if (set->sample_attr.type == PERF_TYPE_HARDWARE && !probe_hardware(set))
-			return error_set(
-				err, ERROR_UNSUPPORTED, "cannot sample %s: this machine does not count it; use -e cpu-clock", name);
-		return true;
-	}
-	return error_set(
-		err, ERROR_USAGE, "unknown event %s; try cycles, instructions, cpu-clock, page-faults or context-switches", name);
-}
-
-static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_options *options, bool with_chains)
-{
-	*attr = (struct perf_event_attr){
-		.size = sizeof(*attr),
-		.freq = 1,
-		.sample_freq = options->frequency_hz,
-		.sample_type = RECORD_SAMPLE_TYPE,
-		.read_format = PERF_FORMAT_LOST,
-		.disabled = 1,
-		.inherit = 1,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
-		.exclude_guest = 1,
-		.enable_on_exec = options->target.kind == SAMPLER_TARGET_COMMAND && !options->start_disabled,
-	};
-	if (options->call_graph == SAMPLER_CALL_GRAPH_DWARF) {
-		attr->sample_type |= RECORD_STACK_TYPE;
-		attr->sample_regs_user = record_register_mask;
-		attr->sample_stack_user = options->stack_bytes;
-		attr->exclude_callchain_user = !with_chains;
-	}
-}
-
-static void fill_sideband_attr(struct perf_event_attr *attr)
-{
-	*attr = (struct perf_event_attr){
-		.size = sizeof(*attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = RECORD_SIDEBAND_TYPE,
-		.inherit = 1,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.watermark = 1,
-		.exclude_kernel = 1,
-	};
 }
 
 /* As many descriptors as allowed: each thread takes two a CPU. */
@@ -229,7 +106,7 @@ static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, in
 
 	if (!ARRAY_RESERVE(&set->descriptors, &set->descriptor_capacity, set->descriptor_count + 1, MAX_DESCRIPTORS, err))
 		return false;
-	fd = open_event(&attr, 0, cpu, 0);
+	fd = event_open(&attr, 0, cpu, 0);
 	/* A CPU that is there but not online has nothing to sample. */
 	if (fd < 0 && errno == ENODEV)
 		return true;
@@ -239,19 +116,50 @@ static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, in
 	return ring_init(ring, fd, pages, err);
 }
 
-/* Locked memory is limited per user: a smaller ring then does, read more often. */
-static bool open_ring_as_permitted(struct event_set *set, struct ring *ring, size_t *pages, int cpu, struct error *err)
+/* One for each CPU, or none. */
+static bool open_rings_of(struct event_set *set, struct ring *rings, size_t pages, struct error *err)
 {
-	struct error why = { 0 };
+	size_t before = set->descriptor_count;
 
-	while (!open_ring(set, ring, *pages, cpu, &why)) {
-		if ((why.code != ERROR_PERMISSION && why.code != ERROR_MEMORY) || *pages <= LEAST_RING_PAGES) {
-			*err = why;
+	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++)
+		if (!open_ring(set, &rings[cpu], pages, (int)cpu, err))
+			goto fail;
+	return true;
+fail:
+	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++)
+		ring_deinit(&rings[cpu]);
+	while (set->descriptor_count > before)
+		close(set->descriptors[--set->descriptor_count].fd);
+	return false;
+}
+
+/*
+ * Locked memory is limited per user: smaller rings then do, read more often. They are of one size, or the first CPUs would leave
+ * nothing to the last.
+ */
+static bool open_rings_as_permitted(struct event_set *set, struct ring *rings, size_t *pages, size_t least, struct error *err)
+{
+	while (!open_rings_of(set, rings, *pages, err)) {
+		if (err->code != ERROR_MEMORY)
 			return false;
-		}
+		if (*pages / 2 < least)
+			return error_set(err, ERROR_LIMIT,
+				"not enough locked memory for %u rings of %zu kB: perf_event_mlock_kb and 'ulimit -l' limit it for each user, and other recorders have their part; run 'sudo sysctl kernel.perf_event_mlock_kb=2048'",
+				(unsigned int)set->cpu_count, *pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
 		*pages /= 2;
 	}
 	return true;
+}
+
+/* Room for a sample that is read and one that is written. */
+static size_t least_sample_pages(const struct event_set *set)
+{
+	enum { BESIDE_STACK_PAGES = 2 };
+	size_t pages = LEAST_RING_PAGES;
+
+	while (pages < 2 * (set->sample_attr.sample_stack_user / (size_t)sysconf(_SC_PAGESIZE) + BESIDE_STACK_PAGES))
+		pages *= 2;
+	return pages;
 }
 
 static bool open_rings(struct event_set *set, struct error *err)
@@ -262,11 +170,9 @@ static bool open_rings(struct event_set *set, struct error *err)
 	set->sideband_rings = calloc(set->cpu_count, sizeof(*set->sideband_rings));
 	if (!set->sample_rings || !set->sideband_rings)
 		return error_set_memory(err);
-	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
-		if (!open_ring_as_permitted(set, &set->sideband_rings[cpu], &sideband_pages, (int)cpu, err) ||
-			!open_ring_as_permitted(set, &set->sample_rings[cpu], &set->ring_pages, (int)cpu, err))
-			return false;
-	}
+	if (!open_rings_as_permitted(set, set->sideband_rings, &sideband_pages, LEAST_RING_PAGES, err) ||
+		!open_rings_as_permitted(set, set->sample_rings, &set->ring_pages, least_sample_pages(set), err))
+		return false;
 	if (set->ring_pages < few_pages)
 		buffer_printf(set->notices,
 			"rings of %zu kB only, for want of locked memory; run 'sudo sysctl kernel.perf_event_mlock_kb=2048' if samples are lost\n",
@@ -294,10 +200,8 @@ bool event_set_init(
 		.inherits = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
 	};
 	set->ring_pages = ring_pages_for(options->stack_bytes, set->cpu_count);
-	fill_sample_attr(&set->sample_attr, options, with_chains);
-	fill_sideband_attr(&set->sideband_attr);
 	raise_descriptor_limit();
-	if (choose_event(set, options->event, err) && open_rings(set, err))
+	if (event_choose(set, options, with_chains, err) && open_rings(set, err))
 		return true;
 	event_set_deinit(set);
 	return false;
@@ -326,12 +230,12 @@ struct event_place {
 /* An older kernel does not know of counting what is lost. */
 static int open_known(struct perf_event_attr *attr, const struct event_place *place)
 {
-	int fd = open_event(attr, place->pid, place->cpu, place->flags);
+	int fd = event_open(attr, place->pid, place->cpu, place->flags);
 
 	if (fd >= 0 || errno != EINVAL || !(attr->read_format & PERF_FORMAT_LOST))
 		return fd;
 	attr->read_format = 0;
-	return open_event(attr, place->pid, place->cpu, place->flags);
+	return event_open(attr, place->pid, place->cpu, place->flags);
 }
 
 /* Kernel code is left out when that is what is not permitted. */
@@ -343,7 +247,7 @@ static int open_permitted(struct event_set *set, struct perf_event_attr *attr, c
 		return fd;
 	attr->exclude_kernel = 1;
 	set->user_only = true;
-	return open_event(attr, place->pid, place->cpu, place->flags);
+	return event_open(attr, place->pid, place->cpu, place->flags);
 }
 
 static bool open_on_cpu(

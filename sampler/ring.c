@@ -27,7 +27,10 @@ bool ring_init(struct ring *ring, int fd, size_t data_pages, struct error *err)
 		return error_set_memory(err);
 	pages = mmap(NULL, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (pages == MAP_FAILED) {
-		error_set_errno(err, errno, "cannot map a ring of %zu kB", data_bytes / 1024);
+		if (errno == EPERM || errno == ENOMEM)
+			error_set(err, ERROR_MEMORY, "no locked memory for a ring of %zu kB", data_bytes / 1024);
+		else
+			error_set_errno(err, errno, "cannot map a ring of %zu kB", data_bytes / 1024);
 		free(scratch);
 		return false;
 	}

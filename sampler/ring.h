@@ -21,7 +21,7 @@ struct ring {
 
 /*
  * Maps a control page and `data_pages` (a power of two) behind it over an event's descriptor.
- * Fails with ERROR_PERMISSION when the locked-memory limit is reached.
+ * ERROR_MEMORY when the locked-memory limit is reached too.
  */
 COMMON_MUST_CHECK
 bool ring_init(struct ring *ring, int fd, size_t data_pages, struct error *err);

@@ -34,3 +34,21 @@ refuses "cannot sample pid $pid" setpriv --reuid 65534 --regid 65534 --clear-gro
 [[ $(</proc/sys/kernel/perf_event_paranoid) -le 2 ]] || exit 0
 says stderr "run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names\$"
 says_not stderr 'sysctl'
+
+# Two recorders share what a user may lock: the rings of one are of one size for all CPUs, and the other is told.
+needs prlimit
+install -m 755 "$WORKLOADS/system_workload" open/
+user=$((100000 + $$)) # one of whom nothing else runs
+unprivileged=(prlimit --memlock=65536 setpriv --reuid "$user" --regid "$user" --clear-groups)
+start "${unprivileged[@]}" "$KELVIN" record -o open/first.pb.gz -- sleep 30
+first=$pid
+for ((tries = 0; tries < 200; tries++)); do
+	[[ ! -e open/first.pb.gz.part ]] || break
+	sleep 0.05
+done
+run 125 "${unprivileged[@]}" "$KELVIN" record -o open/second.pb.gz -- true
+says stderr '^kelvin: not enough locked memory for [0-9]+ rings of [0-9]+ kB: '
+kill "$first"
+wait "$first"
+run 0 "${unprivileged[@]}" "$KELVIN" record -o open/alone.pb.gz -- open/system_workload --parse 3 --seconds 1
+says stderr '^rings of [0-9]+ kB only, for want of locked memory'
