@@ -10,20 +10,31 @@
 enum {
 	MAGIC_1_18 = 0xfffffff0,
 	MAGIC_1_20 = 0xfffffff1,
-	/* Words of runtime.moduledata, from Go 1.20 on. */
-	MODULE_TEXT = 22,
-	MODULE_GOFUNC = 40,
+	MODULE_TEXT = 22, /* word of runtime.moduledata */
 	/* Tables of a function. */
 	PCDATA_INLINE_TREE = 2,
 	FUNCDATA_INLINE_TREE = 3,
-	INLINED_CALL_BYTES = 16,
-	FUNCTION_BYTES = 44,
 	MAX_DEPTH = 64,
+};
+
+/* What Go 1.20 changed in its structures: runtime.moduledata, _func and inlinedCall. */
+struct format {
+	uint32_t magic;
+	uint8_t module_gofunc; /* word of runtime.moduledata */
+	uint8_t function_bytes, inlined_call_bytes;
+	uint8_t inlined_name, inlined_parent; /* offsets in an inlined call */
+	bool has_start_lines;                 /* the last word of an inlined call, and one of a function */
+};
+
+static const struct format formats[] = {
+	{ MAGIC_1_18, 38, 40, 20, 12, 16, false },
+	{ MAGIC_1_20, 40, 44, 16, 4, 8, true },
 };
 
 struct go_table {
 	struct elf_image *image;
 	struct elf_section table;
+	const struct format *format;
 	uint64_t function_count, text;
 	uint64_t names, units, files, values, functions; /* offsets in the table */
 	uint64_t gofunc;                                 /* image address of runtime.gofunc; 0: not known */
@@ -131,7 +142,8 @@ static bool read_function(const struct go_table *t, uint64_t index, struct funct
 	function->line_values = byte_reader_u32(&r);
 	function->pcdata_count = byte_reader_u32(&r);
 	function->unit = byte_reader_u32(&r);
-	function->start_line = (int32_t)byte_reader_u32(&r);
+	if (t->format->has_start_lines)
+		function->start_line = (int32_t)byte_reader_u32(&r);
 	byte_reader_skip(&r, 3); /* id, flag, padding */
 	function->funcdata_count = byte_reader_u8(&r);
 	return byte_reader_ok(&r);
@@ -161,8 +173,21 @@ struct inlined_call {
 	uint64_t parent; /* address of the call in the function around */
 };
 
+static void read_inlined(
+	const struct format *format, const uint8_t *bytes, const struct function *function, struct inlined_call *call)
+{
+	struct byte_reader r = byte_reader_over(bytes, format->inlined_call_bytes);
+
+	byte_reader_seek(&r, format->inlined_name);
+	call->name = (int32_t)byte_reader_u32(&r);
+	byte_reader_seek(&r, format->inlined_parent);
+	call->parent = function->entry + byte_reader_u32(&r);
+	call->start_line = format->has_start_lines ? (int32_t)byte_reader_u32(&r) : 0;
+}
+
 static bool find_inlined(const struct go_table *t, const struct function *function, uint64_t address, struct inlined_call *call)
 {
+	const struct format *format = t->format;
 	struct byte_reader r;
 	const uint8_t *bytes;
 	uint32_t offset, values;
@@ -171,20 +196,16 @@ static bool find_inlined(const struct go_table *t, const struct function *functi
 
 	if (!t->gofunc || function->pcdata_count <= PCDATA_INLINE_TREE || function->funcdata_count <= FUNCDATA_INLINE_TREE)
 		return false;
-	r = reader_at(t, function->at, FUNCTION_BYTES + PCDATA_INLINE_TREE * 4);
+	r = reader_at(t, function->at, format->function_bytes + PCDATA_INLINE_TREE * 4);
 	values = byte_reader_u32(&r);
-	r = reader_at(t, function->at, FUNCTION_BYTES + ((uint64_t)function->pcdata_count + FUNCDATA_INLINE_TREE) * 4);
+	r = reader_at(t, function->at, format->function_bytes + ((uint64_t)function->pcdata_count + FUNCDATA_INLINE_TREE) * 4);
 	offset = byte_reader_u32(&r);
 	if (!byte_reader_ok(&r) || offset == UINT32_MAX || !find_value(t, values, function->entry, address, &index) || index < 0)
 		return false;
 	bytes = elf_image_bytes_at(t->image, t->gofunc + offset, &size);
-	if (!bytes || (uint64_t)index >= size / INLINED_CALL_BYTES)
+	if (!bytes || (uint64_t)index >= size / format->inlined_call_bytes)
 		return false;
-	r = byte_reader_over(bytes + (uint64_t)index * INLINED_CALL_BYTES, INLINED_CALL_BYTES);
-	byte_reader_u32(&r); /* id */
-	call->name = (int32_t)byte_reader_u32(&r);
-	call->parent = function->entry + byte_reader_u32(&r);
-	call->start_line = (int32_t)byte_reader_u32(&r);
+	read_inlined(format, bytes + (uint64_t)index * format->inlined_call_bytes, function, call);
 	return true;
 }
 
@@ -243,7 +264,7 @@ static bool is_code(const struct go_table *t, uint64_t address)
 }
 
 /* runtime.moduledata begins with a pointer to the table; nothing else says where it is once symbols are stripped. */
-static bool find_module(struct go_table *t, uint32_t magic)
+static bool find_module(struct go_table *t)
 {
 	static const char *const names[] = { ".go.module", ".noptrdata", ".data", ".data.rel.ro" };
 
@@ -261,7 +282,7 @@ static bool find_module(struct go_table *t, uint32_t magic)
 			if (!is_code(t, text))
 				continue;
 			t->text = text;
-			t->gofunc = magic == MAGIC_1_20 ? word_at(t, &section, at + MODULE_GOFUNC * t->word) : 0;
+			t->gofunc = word_at(t, &section, at + (uint64_t)t->format->module_gofunc * t->word);
 			return true;
 		}
 	}
@@ -277,7 +298,10 @@ static bool read_header(struct go_table *t)
 	byte_reader_u16(&r);
 	t->minimum_length = byte_reader_u8(&r);
 	t->word = byte_reader_u8(&r);
-	if (!byte_reader_ok(&r) || (magic != MAGIC_1_18 && magic != MAGIC_1_20) || (t->word != 4 && t->word != 8))
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (formats[i].magic == magic)
+			t->format = &formats[i];
+	if (!byte_reader_ok(&r) || !t->format || (t->word != 4 && t->word != 8))
 		return false;
 	t->function_count = byte_reader_uint(&r, t->word);
 	byte_reader_uint(&r, t->word); /* files */
@@ -288,7 +312,7 @@ static bool read_header(struct go_table *t)
 	t->values = byte_reader_uint(&r, t->word);
 	t->functions = byte_reader_uint(&r, t->word);
 	return byte_reader_ok(&r) && t->functions <= t->table.size && t->function_count < (t->table.size - t->functions) / 8 &&
-	       find_module(t, magic);
+	       find_module(t);
 }
 
 bool go_table_create(struct elf_image *image, struct go_table **table, struct error *err)

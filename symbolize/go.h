@@ -5,8 +5,8 @@
 
 /*
  * Go's own table of functions, which every Go program carries for its tracebacks and which survives stripping: names, files, lines
- * and the tree of inlined calls (go/src/runtime/symtab.go, cmd/link/internal/ld/pcln.go). Versions from Go 1.18; inlined calls from
- * Go 1.20. The bytes are foreign: whatever makes no sense is "not there".
+ * and the tree of inlined calls (go/src/runtime/symtab.go, cmd/link/internal/ld/pcln.go). Versions from Go 1.18; the lines where
+ * functions begin from Go 1.20. The bytes are foreign: whatever makes no sense is "not there".
  */
 struct go_table;
 

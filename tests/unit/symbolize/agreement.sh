@@ -145,8 +145,13 @@ fi
 if has go && GOCACHE=$WORK/go-cache go build -o go-program "$sources/words.go" 2>/dev/null; then
 	agree "Go" 99.9 go-program
 	objcopy --strip-all go-program go-stripped
-	agree "Go, stripped" 99.9 go-stripped go-program
-	twins "Go, stripped" go-stripped go-program
+	if go version | grep -q ' go1\.1[89]'; then
+		# The table there leaves out type arguments, and the lines of wrappers that the compiler made.
+		agree "Go, stripped" 99.5 go-stripped go-program
+	else
+		agree "Go, stripped" 99.9 go-stripped go-program
+		twins "Go, stripped" go-stripped go-program
+	fi
 fi
 
 # Every PLT entry has a name.
