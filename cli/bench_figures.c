@@ -107,7 +107,7 @@ bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF
 {
 	size_t runs = profiles[DIFF_BASE]->run_count;
 
-	fprintf(stream, "%zu run%s a side, in turn; mean and 95 %% interval\n", runs, runs == 1 ? "" : "s");
+	fprintf(stream, runs == 1 ? "%zu run a side\n" : "%zu runs a side, in turn; mean and 95 %% interval\n", runs);
 	for (int figure = 0; figure < DIFF_RUN_FIGURE_COUNT; figure++) {
 		struct diff_run_summary summary;
 

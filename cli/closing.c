@@ -27,6 +27,16 @@ void closing_format_bytes(uint64_t bytes, char *text)
 		snprintf(text, CLOSING_NUMBER_SIZE, "%.1f MB", (double)bytes / 1e6);
 }
 
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static const char *was(uint64_t count)
+{
+	return count == 1 ? "was" : "were";
+}
+
 /* What 100 % means: rounding must not hide the last cut stack. */
 static double shown_percent(const struct profile_quality *quality)
 {
@@ -56,7 +66,7 @@ static void print_stops(FILE *stream, const struct profile_quality *quality)
 		fputc('\n', stream);
 	if (quality->stops[PROFILE_STOP_STITCHED] > 0) {
 		closing_format_count(quality->stops[PROFILE_STOP_STITCHED], count);
-		fprintf(stream, "%s of the whole stacks were stitched\n", count);
+		fprintf(stream, "%s of the whole stacks %s stitched\n", count, was(quality->stops[PROFILE_STOP_STITCHED]));
 	}
 }
 
@@ -69,11 +79,11 @@ static bool is_by_frame_pointers(const struct profile *profile)
 static void print_losses(FILE *stream, const struct profile_quality *quality)
 {
 	if (quality->throttled > 0)
-		fprintf(stream, "the kernel paused sampling %llu times; a lower -F avoids it\n",
-			(unsigned long long)quality->throttled);
+		fprintf(stream, "the kernel paused sampling %llu time%s; a lower -F avoids it\n",
+			(unsigned long long)quality->throttled, plural(quality->throttled));
 	if (quality->lost_sideband > 0)
-		fprintf(stream, "%llu records of new mappings and threads were lost: some names may be missing\n",
-			(unsigned long long)quality->lost_sideband);
+		fprintf(stream, "%llu record%s of new mappings and threads %s lost: some names may be missing\n",
+			(unsigned long long)quality->lost_sideband, plural(quality->lost_sideband), was(quality->lost_sideband));
 }
 
 /* CPU time that the samples stand for; 0 where they do not count it. */
@@ -145,7 +155,7 @@ void closing_print(FILE *stream, const struct closing *closing)
 	closing_format_count(quality->samples, samples);
 	closing_format_count(quality->lost, lost);
 	closing_format_bytes(closing->file_bytes, bytes);
-	fprintf(stream, "%s %s in %.1f s, %s lost, ", samples, quality->samples == 1 ? "sample" : "samples", seconds, lost);
+	fprintf(stream, "%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
 	if (is_by_frame_pointers(closing->profile)) {
 		fputs("stacks by frame pointers\n", stream);
 	} else {

@@ -54,7 +54,8 @@ static bool choose_output(const struct request *request, const char *name, char 
 		return true;
 	}
 	if (size <= end || size - end >= PATH_MAX || strcmp(name + size - end, ending) != 0)
-		return error_set(err, ERROR_USAGE, "cannot tell the name of the profile from %s; give it with -o", name);
+		return error_set(err, ERROR_USAGE,
+			"cannot tell the name of the profile from %s, which does not end in .part; give it with -o", name);
 	memcpy(path, name, size - end);
 	path[size - end] = '\0';
 	return true;
@@ -71,7 +72,8 @@ static bool write_profile(const struct profile *profile, const char *path, struc
 	if (ok) {
 		closing_format_count(profile->quality.samples, samples);
 		closing_format_bytes(out.size, bytes);
-		fprintf(stderr, "recovered %s samples of %.1f s\nwrote %s (%s)\n", samples,
+		fprintf(stderr, "recovered %s sample%s of %.1f s\nwrote %s (%s)\n", samples,
+			profile->quality.samples == 1 ? "" : "s",
 			(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9,
 			strcmp(path, "-") == 0 ? "standard output" : path, bytes);
 	}

@@ -314,7 +314,12 @@ static bool check_file(struct request *request, struct error *err)
 
 static bool symbolize(struct request *request, char *const *words, struct error *err)
 {
-	if (!elf_image_open_path(request->path, &request->image, err) || !check_file(request, err))
+	if (!elf_image_open_path(request->path, &request->image, err)) {
+		if (err->system_errno == ENOENT && strcmp(request->path, "a.out") == 0)
+			error_set(err, ERROR_USAGE, "there is no a.out here; name the binary with -e FILE");
+		return false;
+	}
+	if (!check_file(request, err))
 		return false;
 	request->style.wide = elf_image_is_64bit(request->image);
 	request->style.is_terminal = isatty(STDOUT_FILENO);

@@ -42,7 +42,7 @@ static bool enter_directory(struct source *source, struct error *err)
 	fd = openat(source->fd, "data", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set(err, ERROR_FORMAT,
-			"cannot read %s: it is a directory, and none of 'perf record --threads', which has a file 'data'",
+			"cannot read %s: it is a directory, and none of 'perf record --threads', which has a file 'data'; name a profile",
 			source->name);
 	close(source->fd);
 	source->fd = fd;

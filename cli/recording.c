@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 enum { POLL_MS = 250, MAX_NOTICE_BYTES = 1 << 16 };
 static const size_t max_file_bytes = (size_t)2 << 30;
 static const int64_t ns_per_ms = 1000000;
+static const double longest_s = 1e9; /* a life long: no end */
 
 static bool is_command(const struct recording *recording)
 {
@@ -25,7 +27,7 @@ static bool is_command(const struct recording *recording)
 
 static int64_t end_ns(const struct recording *recording)
 {
-	if (recording->duration_s <= 0)
+	if (recording->duration_s <= 0 || recording->duration_s > longest_s)
 		return INT64_MAX;
 	return (int64_t)(recording->duration_s * 1e9) + (int64_t)recording->delay_ms * ns_per_ms;
 }
@@ -154,7 +156,6 @@ static bool name_part(const char *output, char *part, size_t size)
 static bool settle_part(const struct recording *recording, bool is_written, struct error *err)
 {
 	const char *part = recording->sampler.part_path;
-
 	struct error why;
 	struct stat info;
 
@@ -199,11 +200,11 @@ static void close_with(const struct recording *recording, const struct profile *
 			      });
 }
 
-/* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. */
+/* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. A pipe takes them once. */
 static bool keep_run(struct recording *recording, const struct sampler_result *result, struct error *err)
 {
 	return profile_merge(recording->merged, result->profile, err) && profile_finish(recording->merged, err) &&
-	       write_file(recording, recording->merged, err);
+	       (!recording->sampler.part_path || write_file(recording, recording->merged, err));
 }
 
 /* Half a run beside whole ones would pass for a fast one. When it is all there is, it is kept. */
@@ -297,6 +298,21 @@ static int fail(const struct recording *recording, const struct error *err)
 	return is_command(recording) ? CLI_EXIT_RECORDER_FAILED : CLI_EXIT_ERROR;
 }
 
+/* A command inherits our standard output. Where that is the profile's, the command prints on standard error, as with perf. */
+static bool create_sampler(const struct recording *recording, struct sampler **sampler, struct error *err)
+{
+	bool is_taken = is_command(recording) && strcmp(recording->output, "-") == 0;
+	CLEANUP(cleanup_close) int ours = is_taken ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : -1;
+	bool ok;
+
+	if (is_taken && (ours < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0))
+		return error_set_errno(err, errno, "cannot keep the command's output apart from the profile");
+	ok = sampler_create(&recording->sampler, sampler, err);
+	if (is_taken && dup2(ours, STDOUT_FILENO) < 0)
+		ok = ok && error_set_errno(err, errno, "cannot write standard output");
+	return ok;
+}
+
 static int record(struct recording *recording, struct control *control)
 {
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
@@ -304,7 +320,7 @@ static int record(struct recording *recording, struct control *control)
 	struct progress progress;
 	struct error err;
 
-	if (!sampler_create(&recording->sampler, &sampler, &err))
+	if (!create_sampler(recording, &sampler, &err))
 		return fail(recording, &err);
 	if (!sampler_start(sampler, &err)) {
 		cli_print_error(&err);
@@ -351,7 +367,9 @@ static int record_runs(struct recording *recording, struct control *control)
 		if (code != CLI_EXIT_OK || interrupt_signal())
 			tell_runs_end(recording, run, code);
 	}
-	if (recording->merged->run_count > 0 && !recording->quiet)
+	if (recording->merged->run_count > 0 && !recording->sampler.part_path && !write_file(recording, recording->merged, &err))
+		code = fail(recording, &err);
+	else if (recording->merged->run_count > 0 && !recording->quiet)
 		close_with(recording, recording->merged);
 	profile_destroy(recording->merged);
 	return code;

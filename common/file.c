@@ -93,6 +93,22 @@ static void directory_of(const char *path, char *directory)
 	directory[size] = '\0';
 }
 
+/* A link to a file that is not there yet. */
+static bool follow_to_nothing(const char *path, char *to)
+{
+	char target[MAX_PATH_BYTES], directory[MAX_PATH_BYTES];
+	ssize_t size = readlink(path, target, sizeof(target) - 1);
+	struct stat info;
+
+	if (size < 0 || access(path, F_OK) == 0 || errno != ENOENT)
+		return false;
+	target[size] = '\0';
+	directory_of(path, directory);
+	return snprintf(to, MAX_PATH_BYTES, "%s%s%s", target[0] == '/' ? "" : directory, target[0] == '/' ? "" : "/", target) <
+		       MAX_PATH_BYTES &&
+	       lstat(to, &info) != 0;
+}
+
 static bool find_destination(const char *path, struct destination *to, struct error *err)
 {
 	CLEANUP(cleanup_free) char *followed = NULL;
@@ -113,7 +129,7 @@ static bool find_destination(const char *path, struct destination *to, struct er
 		if (followed)
 			strcpy(to->path, followed);
 		else
-			to->is_stream = true;
+			to->is_stream = !follow_to_nothing(path, to->path);
 	}
 	directory_of(to->path, to->directory);
 	return true;
@@ -134,7 +150,7 @@ static bool check_destination(const char *path, const struct destination *to, st
 	if (access(to->directory, W_OK | X_OK) != 0) {
 		int reason = errno;
 
-		return error_set_errno(err, reason, "cannot write %s into directory %s", path, to->directory);
+		return error_set_errno(err, reason, "cannot write %s into directory %s (name another file)", path, to->directory);
 	}
 	return true;
 }

@@ -169,9 +169,9 @@ static bool describe_robust(struct diff_build *build, struct error *err)
 	if (fabs(load - 1) < 0.005)
 		return build_text(diff, err, &diff->scale_text, "head scaled by %.3f to equal load", diff->scale.factor);
 	return build_text(diff, err, &diff->scale_text,
-		"head used %.2f × the %s%s in %s; treated as load; if the load was the same, everything takes %s %s%s", load,
-		metric_words(diff), rate ? " per second" : per, ratios_words(build), load > 1 ? "more" : metric_less(build),
-		metric_noun(build), rate ? ": --scale rate" : ": --scale per-run");
+		"head used %.2f × the %s%s in %s, which is taken for load; if the load was the same, everything takes %s %s%s",
+		load, metric_words(diff), rate ? " per second" : per, ratios_words(build), load > 1 ? "more" : metric_less(build),
+		metric_noun(build), rate ? ": see --scale rate" : ": see --scale per-run");
 }
 
 static bool describe_speed(struct diff_build *build, double speed_rsd, struct error *err)
@@ -200,8 +200,9 @@ bool scale_describe(struct diff_build *build, double speed_rsd, struct error *er
 	case DIFF_SCALE_PER_RUN:
 		if (build->speed_divided_out)
 			return describe_speed(build, speed_rsd, err);
-		return build_text(diff, err, &diff->scale_text, "%zu runs of base and %zu of head: head scaled by %.3f to as many",
-			build->profiles[DIFF_BASE]->run_count, build->profiles[DIFF_HEAD]->run_count, factor);
+		return build_text(diff, err, &diff->scale_text, "%zu run%s of base and %zu of head: head scaled by %.3f to as many",
+			build->profiles[DIFF_BASE]->run_count, build->profiles[DIFF_BASE]->run_count == 1 ? "" : "s",
+			build->profiles[DIFF_HEAD]->run_count, factor);
 	case DIFF_SCALE_SHARE:
 		return build_text(diff, err, &diff->scale_text,
 			"head scaled by %.3f to base's total: shares are compared, a change of the whole does not show", factor);

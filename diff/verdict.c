@@ -43,6 +43,16 @@ static const char *scale_words(const struct diff *diff)
 	return "";
 }
 
+/* Why a difference whose interval leaves out 0 is not called proven all the same. */
+static const char *word_doubt(const struct diff_estimate *e)
+{
+	if (isnan(e->ci_low) || (e->ci_low <= 0 && e->ci_high >= 0))
+		return "";
+	if (e->state == DIFF_STATE_UNPROVEN)
+		return "; the test over all functions asks for more";
+	return e->state == DIFF_STATE_SAME ? "; less than --min-effect" : "";
+}
+
 /* "12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)" */
 static void word_estimate(const struct diff *diff, const struct diff_estimate *e, char *out, size_t size)
 {
@@ -57,16 +67,18 @@ static void word_estimate(const struct diff *diff, const struct diff_estimate *e
 	else
 		snprintf(change, sizeof(change), "%.1f %% %s", fabs(e->delta) * unit, sign > 0 ? "more" : less);
 
+	if (fabs(low) < least_shown_percent)
+		low = 0; /* not -0.0 */
 	if (!(e->base > 0))
 		snprintf(out, size, "%s that base did not use", metric_words(diff));
 	else if (!isnan(e->ci_low) && e->head >= most_in_percent * e->base)
-		snprintf(out, size, "%.0f times the %s%s (95 %% interval %.0f to %.0f times)", e->head / e->base,
-			metric_words(diff), scale_words(diff), 1 + low / 100, 1 + high / 100);
+		snprintf(out, size, "%.0f times the %s%s (95 %% interval %.0f to %.0f times%s)", e->head / e->base,
+			metric_words(diff), scale_words(diff), 1 + low / 100, 1 + high / 100, word_doubt(e));
 	else if (isnan(e->ci_low))
 		snprintf(out, size, "%s %s%s", change, metric_words(diff), scale_words(diff));
 	else
-		snprintf(out, size, "%s %s%s (95 %% interval %s%.1f to %.1f %%)", change, metric_words(diff), scale_words(diff),
-			equal ? "of the difference " : "", low, high);
+		snprintf(out, size, "%s %s%s (95 %% interval %s%.1f to %.1f %%%s)", change, metric_words(diff), scale_words(diff),
+			equal ? "of the difference " : "", low, high, word_doubt(e));
 }
 
 /* ---- What is proven ---- */

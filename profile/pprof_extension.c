@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/pprof_format.h"
 #include "profile/pprof_reader.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static const int64_t max_time_unit_ns = 1000000000;
@@ -22,7 +24,13 @@ bool pprof_extension_init(struct pprof_extension *extension, struct byte_reader 
 		else
 			extension->numbers[field.id] = field.number;
 	}
-	return byte_reader_ok(&message) || error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed");
+	if (!byte_reader_ok(&message))
+		return error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed");
+	if (extension->numbers[PPROF_VERSION] > PPROF_EXTENSION_VERSION)
+		return error_set(err, ERROR_UNSUPPORTED,
+			"Kelvin's own part is of version %" PRIu64 ", this kelvin knows %d; use the kelvin that recorded it",
+			extension->numbers[PPROF_VERSION], PPROF_EXTENSION_VERSION);
+	return true;
 }
 
 bool pprof_extension_ok(const struct pprof_extension *extension, struct error *err)

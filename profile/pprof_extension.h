@@ -5,6 +5,7 @@
 
 /* Field numbers of pprof.proto's Extension: what a pprof file of Kelvin holds beside pprof's own. */
 enum {
+	PPROF_VERSION = 1,
 	PPROF_MAPPING_KIND = 2,
 	PPROF_MAPPING_DELETED = 3,
 	PPROF_FUNCTION_ORIGIN = 4,

@@ -106,8 +106,8 @@ struct profile_location {
 
 /* One recording of one execution: attach to detach, or a command from start to end. */
 struct profile_run {
-	int64_t start_unix_ns; /* wall clock, 0: not known */
-	int64_t duration_ns;
+	int64_t start_unix_ns;                      /* wall clock, 0: not known */
+	int64_t duration_ns;                        /* of sampling: without the time when it was switched off */
 	bool whole_command;                         /* the command ran from its start to its end under the recorder */
 	int32_t exit_status;                        /* of the command; -1: not known, or attached */
 	int64_t wall_ns, cpu_ns, peak_memory_bytes; /* of the command, by wait4(); 0: not known */

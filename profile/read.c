@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/gzip.h"
 #include "profile/pprof_format.h"
+#include "profile/unsupported.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ static bool looks_like_folded(const char *text, size_t size)
 		end--;
 	space = memrchr(text, ' ', (size_t)(end - text));
 	return memchr(text, '\0', size < 4096 ? size : 4096) == NULL && space && space + 1 < end && space[1] >= '0' &&
-	       space[1] <= '9';
+	       space[1] <= '9' && end[-1] >= '0' && end[-1] <= '9';
 }
 
 enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
@@ -62,6 +63,8 @@ enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
 		return PROFILE_BYTES_PERF_DATA;
 	if (starts_with(bytes, size, "KELVINPART"))
 		return PROFILE_BYTES_PART;
+	if (unsupported_is_marked(bytes, size))
+		return PROFILE_BYTES_UNKNOWN;
 	if (gzip_is(bytes, size) || looks_like_pprof(bytes, size))
 		return PROFILE_BYTES_PPROF;
 	return looks_like_folded(bytes, size) ? PROFILE_BYTES_FOLDED : PROFILE_BYTES_UNKNOWN;
@@ -69,6 +72,8 @@ enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
 
 static bool read_plain(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
 {
+	const char *unsupported;
+
 	if (size == 0)
 		return error_set(err, ERROR_FORMAT, "cannot read %s: it is empty; record it again", name);
 	switch (profile_bytes_kind(bytes, size)) {
@@ -80,10 +85,14 @@ static bool read_plain(const void *bytes, size_t size, const char *name, struct 
 		return error_set(
 			err, ERROR_UNSUPPORTED, "cannot read %s: it is a packed perf.data file; unpack it first: gunzip", name);
 	case PROFILE_BYTES_PART:
-		return error_set(err, ERROR_UNSUPPORTED, "cannot read %s: it is an unfinished recording", name);
+		return error_set(err, ERROR_UNSUPPORTED,
+			"cannot read %s: it is a packed unfinished recording; unpack it first: gunzip", name);
 	case PROFILE_BYTES_UNKNOWN:
 		break;
 	}
+	unsupported = unsupported_text(bytes, size);
+	if (unsupported)
+		return error_set(err, ERROR_UNSUPPORTED, "cannot read %s: %s", name, unsupported);
 	return error_set(err, ERROR_FORMAT,
 		"cannot read %s: not a profile (pprof, perf.data or folded stacks); 'kelvin record -o FILE' makes one", name);
 }

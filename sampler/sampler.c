@@ -159,19 +159,40 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 	const struct sampler_options *options = &sampler->options;
 
 	sampler->target_cpu_before_ns = target_cpu_ns(&options->target);
-	sampler->start_ns = sampler->collector.start_ns = now_ns(CLOCK_MONOTONIC);
+	sampler->start_ns = sampler->collector.start_ns = sampler->off_since_ns = now_ns(CLOCK_MONOTONIC);
 	sampler->enabled = !options->start_disabled;
 	if (options->target.kind == SAMPLER_TARGET_COMMAND)
 		return command_start(&sampler->command, options->target.command[0], err);
 	return options->start_disabled || event_set_enable(&sampler->events, true, err);
 }
 
+/* The recording's clock stands still while sampling is off, so that rates and blocks of time are of the time when it was on. */
+static bool leave_out_pause(struct sampler *sampler, struct error *err)
+{
+	uint64_t pause_ns = now_ns(CLOCK_MONOTONIC) - sampler->off_since_ns;
+
+	if (!sampler_drain(sampler, sampler->off_since_ns, err))
+		return false;
+	sampler->off_ns += pause_ns;
+	sampler->collector.start_ns += pause_ns;
+	return true;
+}
+
 bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *err)
 {
 	if (sampler->enabled == enabled)
 		return true;
+	if ((enabled && !leave_out_pause(sampler, err)) || !event_set_enable(&sampler->events, enabled, err))
+		return false;
 	sampler->enabled = enabled;
-	return event_set_enable(&sampler->events, enabled, err);
+	sampler->off_since_ns = now_ns(CLOCK_MONOTONIC);
+	return true;
+}
+
+/* How long sampling was on until then. */
+static int64_t duration_ns(const struct sampler *sampler, uint64_t clock)
+{
+	return (int64_t)((sampler->enabled ? clock : sampler->off_since_ns) - sampler->start_ns - sampler->off_ns);
 }
 
 static bool take_record(struct sampler *sampler, const struct order_source *source, struct error *err)
@@ -231,7 +252,7 @@ static bool keep_part(struct sampler *sampler, uint64_t clock)
 		profile->event_count == sampler->part.events)
 		return !sampler->part.is_full;
 	sampler->part_written_ns = clock;
-	if (part_write(&sampler->part, profile, (int64_t)(clock - sampler->start_ns), &err))
+	if (part_write(&sampler->part, profile, duration_ns(sampler, clock), &err))
 		return !sampler->part.is_full;
 	buffer_printf(&sampler->notices, "the recording ended early: %s\n", err.message);
 	return false;
@@ -313,13 +334,13 @@ static void close_run(struct sampler *sampler)
 {
 	struct profile_run *run = &sampler->collector.profile->runs[sampler->collector.run];
 
-	run->duration_ns = (int64_t)(sampler->stop_ns - sampler->start_ns);
+	run->duration_ns = duration_ns(sampler, sampler->stop_ns);
 	if (!sampler->command.reaped)
 		return;
-	run->whole_command = !sampler->options.start_disabled;
+	run->whole_command = sampler->enabled && sampler->off_ns == 0;
 	run->exit_status =
 		WIFEXITED(sampler->command.status) ? WEXITSTATUS(sampler->command.status) : 128 + WTERMSIG(sampler->command.status);
-	run->wall_ns = run->duration_ns;
+	run->wall_ns = (int64_t)(sampler->stop_ns - sampler->start_ns);
 	run->cpu_ns = command_cpu_ns(&sampler->command);
 	run->peak_memory_bytes = sampler->command.usage.ru_maxrss * 1024;
 }

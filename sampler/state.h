@@ -33,7 +33,8 @@ struct sampler {
 	struct part part;
 	uint64_t part_written_ns;
 	struct buffer notices;
-	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_ns, stop_ns;    /* CLOCK_MONOTONIC */
+	uint64_t off_since_ns, off_ns; /* sampling is off since then, unless `enabled`; was off for so long before */
 	int64_t target_cpu_before_ns, own_cpu_before_ns;
 	struct adaptation adaptation;
 	uint64_t broken_rings; /* of rings that were given up */

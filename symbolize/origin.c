@@ -213,6 +213,18 @@ struct origin_decision origin_decide(const struct origin_context *context, const
 	return decide_binary(context, e);
 }
 
+struct origin_decision origin_revise(
+	const struct origin_context *context, const struct origin_evidence *e, struct origin_decision before)
+{
+	enum profile_origin origin;
+
+	if (context->options->origin_rules && origin_rules_match(context->options->origin_rules, e, &origin))
+		return (struct origin_decision){ origin, SYMBOLIZE_RULE_USER_RULE };
+	if (before.rule > SYMBOLIZE_RULE_PROJECT_ROOT && is_below_project(context, e->file))
+		return (struct origin_decision){ PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_PROJECT_ROOT };
+	return before;
+}
+
 const char *origin_main_path(const struct profile *profile)
 {
 	if (profile->mapping_count == 0 || profile->mappings[0].kind != PROFILE_MAPPING_FILE)

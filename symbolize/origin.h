@@ -27,6 +27,10 @@ struct origin_decision {
 
 struct origin_decision origin_decide(const struct origin_context *context, const struct origin_evidence *evidence);
 
+/* A decision that a recording carries stands, save where the rules and project roots of now say otherwise. */
+struct origin_decision origin_revise(
+	const struct origin_context *context, const struct origin_evidence *evidence, struct origin_decision before);
+
 /* The first of the user's rules that matches; false when none does. */
 bool origin_rules_match(
 	const struct symbolize_origin_rules *rules, const struct origin_evidence *evidence, enum profile_origin *origin);

@@ -356,11 +356,10 @@ bool symbolize_origins(struct profile *profile, const struct symbolize_options *
 				.kind = in ? in->kind : PROFILE_MAPPING_ANON,
 				.has_mapping = in != NULL,
 			};
-			struct origin_decision decision;
+			struct origin_decision decision = { function->origin, (enum symbolize_rule)function->origin_rule };
 
-			if (function->origin_rule != 0)
-				continue;
-			decision = origin_decide(&context, &evidence);
+			decision = decision.rule == SYMBOLIZE_RULE_NONE ? origin_decide(&context, &evidence)
+									: origin_revise(&context, &evidence, decision);
 			function->origin = decision.origin;
 			function->origin_rule = (uint16_t)decision.rule;
 		}

@@ -78,7 +78,10 @@ COMMON_MUST_CHECK
 bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const char *const *jit_maps,
 	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices, struct error *err);
 
-/* Only the origins, by the same rules from what the profile carries: for profiles that other tools wrote. */
+/*
+ * Only the origins, by the same rules from what the profile carries: for profiles that other tools wrote. Decisions that it carries
+ * stand, save where `options` has rules or project roots that say otherwise.
+ */
 COMMON_MUST_CHECK
 bool symbolize_origins(struct profile *profile, const struct symbolize_options *options, struct error *err);
 

@@ -27,7 +27,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from record' -l origin-rules -r -d
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s q -l quiet -f -d 'errors only'
 # diff
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -s o -l output -r -d 'HTML page'
-complete -c kelvin -n '__fish_seen_subcommand_from diff' -l text -f -d 'text on standard output'
+complete -c kelvin -n '__fish_seen_subcommand_from diff' -l text -r -d 'text'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l json -r -d 'JSON'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l markdown -r -d 'for a pull request'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l svg -r -d 'static flame graph'
@@ -51,7 +51,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from bench' -s F -l freq -x -d 'sa
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -s e -l event -x -a 'cycles cpu-clock task-clock page-faults context-switches' -d 'what is counted'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -s q -l quiet -f -d 'no progress'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -s o -l output -r -d 'HTML page'
-complete -c kelvin -n '__fish_seen_subcommand_from bench' -l text -f -d 'text on standard output'
+complete -c kelvin -n '__fish_seen_subcommand_from bench' -l text -r -d 'text'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l json -r -d 'JSON'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l markdown -r -d 'for a pull request'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l svg -r -d 'static flame graph'
@@ -64,7 +64,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from bench' -l project-root -x -a 
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l origin-rules -r -d 'what is user, library or system'
 # report
 complete -c kelvin -n '__fish_seen_subcommand_from report' -s o -l output -r -d 'HTML page'
-complete -c kelvin -n '__fish_seen_subcommand_from report' -l text -f -d 'text on standard output'
+complete -c kelvin -n '__fish_seen_subcommand_from report' -l text -r -d 'text'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l json -r -d 'JSON'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l svg -r -d 'static flame graph'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l folded -r -d 'folded stacks'

@@ -47,10 +47,10 @@ _kelvin() {
 	diff)
 		_arguments \
 			{-o,--output}'[HTML page]:file:_files' \
-			'--text[text on standard output]' \
-			'--json[JSON]:file:_files' \
-			'--markdown[for a pull request]:file:_files' \
-			'--svg[static flame graph]:file:_files' \
+			'--text[text]::file:_files' \
+			'--json[JSON]::file:_files' \
+			'--markdown[for a pull request]::file:_files' \
+			'--svg[static flame graph]::file:_files' \
 			'--scale[what makes both sides comparable]:mode:(auto per-run robust share rate work=)' \
 			'--metric[which value]:name:(cpu samples)' \
 			'--min-effect[least difference that matters]:points:' \
@@ -76,10 +76,10 @@ _kelvin() {
 			{-e,--event}'[what is counted]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
 			{-q,--quiet}'[no progress]' \
 			{-o,--output}'[HTML page]:file:_files' \
-			'--text[text on standard output]' \
-			'--json[JSON]:file:_files' \
-			'--markdown[for a pull request]:file:_files' \
-			'--svg[static flame graph]:file:_files' \
+			'--text[text]::file:_files' \
+			'--json[JSON]::file:_files' \
+			'--markdown[for a pull request]::file:_files' \
+			'--svg[static flame graph]::file:_files' \
 			'--scale[what makes both sides comparable]:mode:(auto per-run robust share rate work=)' \
 			'--metric[which value]:name:(cpu samples)' \
 			'--min-effect[least difference that matters]:points:' \
@@ -93,10 +93,10 @@ _kelvin() {
 	report)
 		_arguments \
 			{-o,--output}'[HTML page]:file:_files' \
-			'--text[text on standard output]' \
-			'--json[JSON]:file:_files' \
-			'--svg[static flame graph]:file:_files' \
-			'--folded[folded stacks]:file:_files' \
+			'--text[text]::file:_files' \
+			'--json[JSON]::file:_files' \
+			'--svg[static flame graph]::file:_files' \
+			'--folded[folded stacks]::file:_files' \
 			'--metric[which value]:name:(cpu samples)' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \

@@ -14,6 +14,8 @@ printf 'this is a letter\nand no profile\n' >letter
 head -c 300000000 /dev/zero | gzip -1 >zeros.gz
 printf 'PERFILE2 and so on' >perf.data
 mkdir folder
+printf "PK\3\4 and so on" >archive.zip
+printf "{\"\$schema\":\"https://www.speedscope.app/file-format-schema.json\"}" >speedscope.json
 
 for command in "report FILE" "diff FILE good.folded" "diff good.folded FILE" "diff good.folded,FILE good.folded"; do
 	try() {
@@ -30,6 +32,8 @@ for command in "report FILE" "diff FILE good.folded" "diff good.folded FILE" "di
 	try 'zeros\.gz' zeros.gz
 	try 'perf\.data' perf.data
 	try 'folder' folder
+	try "archive.zip: it is a zip archive; unpack it first: unzip" archive.zip
+	try "speedscope.json: it is a speedscope file; have its tool write pprof or folded stacks" speedscope.json
 done
 refuses 'none/a.html: directory none does not exist' kelvin report good.folded -o none/a.html
 refuses 'no function|share no|nothing in common' kelvin diff good.folded other.folded

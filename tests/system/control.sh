@@ -37,6 +37,7 @@ wait "$recorder" || fail "exit code $? after stop"
 says stderr '^(cycles|cpu-clock)'
 at_least "$(samples_said)" 50 "samples of one second at 500 Hz"
 at_most "$(samples_said)" 900 "samples of one second out of three at 500 Hz"
+says stderr ' samples in [01]\.[0-9] s'
 at_least "$(share a.pb.gz ';main;serve;parse_input')" 50 "share of parse_input"
 
 # Enabled from the start, and told by somebody who ends lines with a NUL, as perf bench does not.

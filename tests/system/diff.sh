@@ -33,6 +33,22 @@ wrong() {
 [[ -z $(wrong a.json) ]] || fail "a.json is not what its schema says: $(wrong a.json | head -n 3)"
 jq '.verdict = "worse" | del(.scale.mode) | .functions[0].name = 3 | .extra = 1' a.json >damaged.json
 [[ $(wrong damaged.json | wc -l) -eq 4 ]] || fail "a damaged document passes: $(wrong damaged.json)"
+# Other tools' profiles leave more open: what nobody counted is null.
+printf "main;work 500\n" >stacks.folded
+code=0
+kelvin diff stacks.folded stacks.folded --json open.json >stdout 2>stderr || code=$?
+[[ $code -ne 2 && -z $(wrong open.json) ]] || fail "open.json is not what its schema says: $(wrong open.json | head -n 3)"
+jq -e ".recordings.base.lost == null" open.json >/dev/null || fail "lost samples of folded stacks"
+
+# Rules and project roots of now go before what the recordings carry.
+printf "library function par?e_[h-j]nput\n" >rules
+decides() {
+	run 0 kelvin report before.pb.gz --json "${@:2}"
+	jq -e --arg expected "$1" ".functions[] | select(.name == \"parse_input\") | \"\(.origin) \(.origin_rule)\" == \$expected" stdout >/dev/null ||
+		fail "parse_input is not $1 by ${*:2}"
+}
+decides "library 1" --origin-rules rules
+decides "user 7" --project-root "$ROOT/tests"
 
 says a.html '^<!doctype html>|^<!DOCTYPE html>'
 says a.svg '<svg '

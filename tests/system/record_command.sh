@@ -35,6 +35,9 @@ run 0 kelvin record --runs 3 -o runs.pb.gz -- "$workload" --seconds 0.3
 [[ $(grep -c '^wrote ' stderr) -eq 1 ]] || fail "not one closing line for three runs"
 kelvin diff runs.pb.gz runs.pb.gz --json runs.json >/dev/null 2>&1
 jq -e '.evidence.runs_base == 3' runs.json >/dev/null || fail "not three runs: $(jq -c .evidence runs.json)"
+kelvin record --runs 2 -q -o - -- sh -c "echo said; '$workload' --seconds 0.3" 2>stderr | kelvin report - --json >runs.json 2>>stderr
+jq -e '.recording.runs == 2' runs.json >/dev/null || fail "not two runs through a pipe"
+[[ $(grep -c '^said$' stderr) -eq 2 ]] || fail "what a command prints is not on standard error beside a profile on standard output"
 run 4 kelvin record --runs 5 -o failing.pb.gz -- sh -c "'$workload' --seconds 0.2; [ -e once ] && exit 4; touch once"
 says stderr '^kelvin: run 2 of 5 ended with exit code 4; 1 run is kept in failing.pb.gz$'
 says stderr '^wrote failing.pb.gz'
@@ -46,6 +49,7 @@ says stderr '^kelvin: run 1 of 5 ended with exit code 127; nothing is kept$'
 run 2 kelvin record --runs 3 -p $$
 says stderr 'only a command can be run several times'
 
+run 0 kelvin record -d 1e300 -o long.pb.gz -- "$workload" --seconds 0.3
 # -d ends the recording, not the command; its exit code is still ours.
 run 5 kelvin record -d 0.5 -o e.pb.gz -- sh -c "'$workload' --seconds 1; exit 5"
 says stderr ' in 0\.[5-9] s, '

@@ -24,3 +24,7 @@ expect() {
 
 expect 500 -D 1000 -F 500 -e cpu-clock
 expect 4000 -F 4000 -g dwarf,8192
+
+# What was left out is no time of the recording: neither its length nor its rate holds the delay.
+run 0 kelvin record -p "$pid" -D 1500 -d 1 -o a.pb.gz
+says stderr 'samples in 1\.[0-4] s'

@@ -36,6 +36,8 @@ for bad in "-p x" "-p 0" "-p -1" "-p 1,x" "-F 0 -p 1" "-F x -p 1" "-d 0 -p 1" "-
 done
 refuses 'two profiles are needed' kelvin diff
 refuses 'one profile is needed' kelvin report
+refuses 'there is no a.out here; name the binary with -e FILE' kelvin symbolize
+refuses 'notes.txt, which does not end in .part; give it with -o' kelvin recover notes.txt
 refuses 'too much' kelvin doctor now
 
 # Standard streams that are closed are nobody else's, and only their use is an error.

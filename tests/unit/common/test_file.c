@@ -97,6 +97,25 @@ static void a_link_is_followed(void **state)
 	assert_true(S_ISLNK(status.st_mode));
 }
 
+static void a_link_to_nothing_makes_the_file(void **state)
+{
+	struct stat status;
+	struct error err = { 0 };
+
+	(void)state;
+	assert_int_equal(symlink("target", "link"), 0);
+	assert_true(file_check_writable("link", &err));
+	assert_true(file_write("link", "new", 3, 0600, &err));
+	expect_content("target", "new");
+	assert_int_equal(lstat("link", &status), 0);
+	assert_true(S_ISLNK(status.st_mode));
+	assert_int_equal(symlink("no/such", "nowhere"), 0);
+	assert_false(file_check_writable("nowhere", &err));
+	assert_non_null(strstr(err.message, "directory ./no does not exist"));
+	assert_int_equal(symlink("loop", "loop"), 0);
+	assert_false(file_check_writable("loop", &err));
+}
+
 static void a_missing_folder_is_named(void **state)
 {
 	struct error err = { 0 };
@@ -185,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_file_is_written_whole, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(a_link_is_followed, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(a_link_to_nothing_makes_the_file, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(a_missing_folder_is_named, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(a_folder_cannot_be_written_or_read, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(a_failed_write_leaves_the_former_file, enter_folder, leave_folder),

@@ -100,13 +100,58 @@ static void every_damaged_byte_is_survived(void **state)
 	profile_destroy(made);
 }
 
+/* What they are, and the next step. */
+static void files_of_other_kinds_are_told(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t size;
+		const char *said;
+	} files[] = {
+#define FILE_OF(text, said) { text, sizeof(text) - 1, said }
+		FILE_OF("\x28\xb5\x2f\xfd\4\0\1\0", "packed with zstd; unpack it first: zstd -d"),
+		FILE_OF("\xfd"
+			"7zXZ\0",
+			"xz -d"),
+		FILE_OF("BZh91AY&SY\0", "bzip2 -d"),
+		FILE_OF("\x04\x22\x4d\x18", "lz4 -d"),
+		FILE_OF("PK\3\4\x14\0", "a zip archive; unpack it first: unzip"),
+		FILE_OF("\x7f"
+			"ELF\2\1\1\0",
+			"a program or library; 'kelvin record"),
+		FILE_OF("FLR\0\0\2", "jfrconv"),
+		FILE_OF("# callgrind format\nversion: 1\n", "callgrind"),
+		FILE_OF("# To display the perf.data header info, please use --header\n#\n", "the text of 'perf report"),
+		FILE_OF("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 3\n", "git lfs pull"),
+		FILE_OF("<!doctype html>\n<html>\n", "a page or a picture"),
+		FILE_OF("{\"schema\": \"kelvin.report/1\"}", "JSON that kelvin wrote"),
+		FILE_OF("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"x\":1}", "speedscope file"),
+		FILE_OF("\n {\"threads\":[{\"stackTable\":{\"length\": 3}}]}", "Firefox Profiler"),
+		FILE_OF("{\"traceEvents\":[]}", "Chrome trace"),
+		FILE_OF("{\"nodes\":[],\"timeDeltas\":[]}", "profile of V8"),
+		FILE_OF("work 27979 79524.904175:    1003009 cpu-clock: \n\t 133a f (/x)\n", "the text of 'perf script"),
+		FILE_OF("# =====\n#\nwork 27979/1 [000] 79524.904175111: 1 cycles: f (/x)\n", "the text of 'perf script"),
+		FILE_OF("letter of 3.1234567 pages\nand more", "not a profile"),
+		FILE_OF("{\"a\": 1}", "not a profile"),
+#undef FILE_OF
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct profile *profile;
+		struct error err;
+
+		assert_int_equal(profile_bytes_kind(files[i].text, files[i].size), PROFILE_BYTES_UNKNOWN);
+		assert_false(profile_read(files[i].text, files[i].size, "name", &profile, &err));
+		assert_true(strncmp(err.message, "cannot read name: ", 18) == 0);
+		assert_non_null(strstr(err.message, files[i].said));
+	}
+}
+
 static void what_is_no_profile_is_said_so(void **state)
 {
 	(void)state;
 	expect_refused("", 0, ERROR_FORMAT, "empty");
-	expect_refused("\x7f"
-		       "ELF\2\1\1\0\0\0\0",
-		11, ERROR_FORMAT, "name");
 	expect_refused("hello world\nthis is text\n", 25, ERROR_FORMAT, "name");
 	expect_refused("\x1f\x8b\x08\0\0\0\0\0\0\3", 10, ERROR_FORMAT, "name");
 	expect_refused("{\"a\": 1}", 8, ERROR_FORMAT, "name");
@@ -123,6 +168,7 @@ int main(void)
 		cmocka_unit_test(every_truncation_is_an_error),
 		cmocka_unit_test(every_damaged_byte_is_survived),
 		cmocka_unit_test(what_is_no_profile_is_said_so),
+		cmocka_unit_test(files_of_other_kinds_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,6 +149,11 @@ static void field_of_no_wire_type(struct pprof_bytes *p)
 	buffer_append_varint(&p->file, 7 << 3 | 7);
 }
 
+static void extension_of_the_future(struct pprof_bytes *p)
+{
+	add_number_message(p, PPROF_KELVIN, 1, 2);
+}
+
 static void thread_of_no_run(struct pprof_bytes *p)
 {
 	struct buffer extension, thread;
@@ -251,6 +256,7 @@ static void contradictions_are_named(void **state)
 		{ field_that_runs_past_the_end, "cut off" },
 		{ field_of_2_to_the_64, "cut off" },
 		{ field_of_no_wire_type, "cut off" },
+		{ extension_of_the_future, "of version 2, this kelvin knows 1; use the kelvin that recorded it" },
 		{ thread_of_no_run, "thread 0 references run 5" },
 		{ sample_of_no_thread, "sample 0 references thread 7" },
 		{ timeline_before_the_start, "event 0 of the timeline" },

@@ -385,6 +385,39 @@ static void the_users_rules_come_first(void **state)
 	symbolize_origin_rules_destroy(rules);
 }
 
+static void what_a_recording_carries_gives_way_to_rules_and_roots_alone(void **state)
+{
+	static const char text[] = "library function shop::*\n";
+	static const char *const roots[] = { "/code/api" };
+	static const struct {
+		const char *name, *file;
+		struct origin_decision before, after;
+	} expected[] = {
+		{ "shop::pay", "/tmp/pay.c", { USER, RULE(OTHER_SOURCE) }, { LIBRARY, RULE(USER_RULE) } },
+		{ "route", "/code/api/route.c", { LIBRARY, RULE(OTHER_SOURCE) }, { USER, RULE(PROJECT_ROOT) } },
+		{ "route", "/code/api/vendor/route.c", { LIBRARY, RULE(DEPENDENCY_SOURCE) }, { LIBRARY, RULE(DEPENDENCY_SOURCE) } },
+		{ "main", "/tmp/main.c", { USER, RULE(COMPILATION_DIRECTORY) }, { USER, RULE(COMPILATION_DIRECTORY) } },
+	};
+	struct symbolize_origin_rules *rules;
+	struct symbolize_options options = { .project_roots = roots, .project_root_count = 1 };
+	const struct origin_context context = { &options, "", "" };
+	struct error err;
+
+	(void)state;
+	assert_true(symbolize_origin_rules_parse(text, sizeof(text) - 1, "rules", &rules, &err));
+	options.origin_rules = rules;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		const struct origin_evidence evidence = {
+			.name = expected[i].name, .module = "", .file = expected[i].file, .path = "/srv/shop", .has_mapping = true
+		};
+		struct origin_decision after = origin_revise(&context, &evidence, expected[i].before);
+
+		assert_int_equal(after.origin, expected[i].after.origin);
+		assert_int_equal(after.rule, expected[i].after.rule);
+	}
+	symbolize_origin_rules_destroy(rules);
+}
+
 static void wrong_rules_name_their_line(void **state)
 {
 	static const char *const wrong[] = { "user path /a\nours path /b\n", "user path /a\nuser file /b",
@@ -408,6 +441,7 @@ int main(void)
 		cmocka_unit_test(any_program_of_a_recording_is_the_users),
 		cmocka_unit_test(a_compilation_directory_of_everything_says_nothing),
 		cmocka_unit_test(the_users_rules_come_first),
+		cmocka_unit_test(what_a_recording_carries_gives_way_to_rules_and_roots_alone),
 		cmocka_unit_test(wrong_rules_name_their_line),
 	};
 
