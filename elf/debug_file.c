@@ -76,6 +76,11 @@ static struct elf_image *open_checked(
 
 	if (!elf_image_open_path(path, &found, &ignored))
 		return NULL;
+	/* A debug file may bear the name of its binary, which then lies where it is looked for first. */
+	if (found->identity.inode == image->identity.inode && found->identity.device == image->identity.device) {
+		elf_image_unref(found);
+		return NULL;
+	}
 	if (found->build_id.size && image->build_id.size && !elf_build_id_equal(&found->build_id, &image->build_id)) {
 		error_set(why, ERROR_FORMAT,
 			"debug file %s is of another build than %s: not used; install the debug package of the same version", path,

@@ -66,6 +66,16 @@ static void a_link_to_other_contents_is_refused(void **state)
 	folder_remove(folder);
 }
 
+/* As mono's runtime on Debian, which bears the name that its link asks for. */
+static void a_binary_is_not_its_own_debug_file(void **state)
+{
+	const char *folder = folder_create();
+
+	(void)state;
+	expect_debug(binary_copy("libstripped.so", folder, "libstripped.debug"), NULL, ELF_DEBUG_NONE);
+	folder_remove(folder);
+}
+
 static void the_build_id_leads_into_a_debug_folder(void **state)
 {
 	const char *folder = folder_create(), *const folders[] = { folder };
@@ -185,6 +195,7 @@ int main(void)
 		cmocka_unit_test(a_link_leads_to_the_file_beside_it),
 		cmocka_unit_test(a_link_without_its_file_leads_nowhere),
 		cmocka_unit_test(a_link_to_other_contents_is_refused),
+		cmocka_unit_test(a_binary_is_not_its_own_debug_file),
 		cmocka_unit_test(the_build_id_leads_into_a_debug_folder),
 		cmocka_unit_test(without_an_alternate_link_there_is_no_alternate_file),
 		cmocka_unit_test(a_link_counts_from_the_real_folder),
