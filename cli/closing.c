@@ -141,8 +141,8 @@ static void print_unnamed(FILE *stream, const struct profile *profile)
 	}
 	if (unnamed * 100 >= profile->quality.samples * LEAST_PERCENT && unnamed > 0)
 		fprintf(stream,
-			"%.0f %% of the samples are in code made at run time that has no names: 'man kelvin-record' says how node, "
-			"java and python give them\n",
+			"%.0f %% of the samples are in code made at run time that has no names: 'man kelvin-record' says which "
+			"runtimes give them, and how\n",
 			(double)unnamed * 100 / (double)profile->quality.samples);
 }
 

@@ -5,7 +5,6 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <time.h>
 
 static const int64_t second_ns = 1000000000;
@@ -105,32 +104,6 @@ static bool is_cut(enum profile_stop stop)
 	return stop == PROFILE_STOP_DUMP_END || stop == PROFILE_STOP_STACK_SWITCH || stop == PROFILE_STOP_NO_RULE;
 }
 
-/*
- * A frame larger than any dump (half a megabyte of arrays, as rustc has one) hides all that called it. Its function is still
- * running when the sample is looked at, a moment later, unless it returned in between; so its callers are read from the process
- * itself, and the walk goes on there. Only for such frames: what is read later of the ones above the dump's end is often another
- * stack by then.
- */
-static bool stitch_from_process(struct collector *collector, const struct process_space *space, struct unwind_job *job)
-{
-	enum { SAVED_BYTES = 128 };
-	const struct unwind_result *result = &job->result;
-	uint64_t caller = result->caller_stack_pointer, start = caller - SAVED_BYTES;
-	struct iovec here = { collector->far_stack, sizeof(collector->far_stack) },
-		     there = { (void *)(uintptr_t)start, sizeof(collector->far_stack) };
-	ssize_t size;
-
-	if (space->table->files || result->stop != PROFILE_STOP_DUMP_END || caller == 0 ||
-		caller - result->frames[result->count - 1].stack_pointer <= SAMPLER_MAX_STACK_BYTES)
-		return false;
-	size = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
-	if (size <= 0)
-		return false;
-	job->dump.far = (struct unwind_piece){ collector->far_stack, (uint64_t)size, start };
-	unwind_stacks(collector->unwinder, job, 1);
-	return result->stop == PROFILE_STOP_ROOT;
-}
-
 /* In execve(), behind the point of no return: not even what the stack pointer points at is there any more. */
 static bool has_lost_its_stack(const struct record_sample *sample)
 {
@@ -150,9 +123,10 @@ static void make_whole(
 	}
 	if (is_cut(result->stop)) {
 		collector->has_cuts = true;
+		live_stack_touch(space, &record->sample, job);
 		chain = stitch_chain_of(&record->sample, PERF_CONTEXT_USER);
 		if (!stitch_from_memory(collector->stitches, record->tid, result) && !stitch_from_chain(space, &chain, result) &&
-			!stitch_from_process(collector, space, job))
+			!live_stack_walk(&collector->live_stack, space, &record->sample, collector->unwinder, job))
 			return;
 		result->stop = PROFILE_STOP_STITCHED;
 	}
@@ -182,7 +156,8 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 		*stop = stop_without_registers(collector, sample);
 		return false;
 	}
-	job->space = (struct unwind_space){ process_space_find, process_space_read, space, process->generation };
+	job->space =
+		(struct unwind_space){ process_space_find, process_space_read, space, process->generation, process_space_is_code };
 	take_registers(sample, &job->registers);
 	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, job->registers.values[CFI_RSP] };
 	return true;

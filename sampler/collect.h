@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "sampler/live_stack.h"
 #include "sampler/process.h"
 #include "sampler/sampler.h"
 #include "sampler/stack_builder.h"
@@ -18,7 +19,7 @@ struct collector_held {
 	uint32_t process, thread; /* index in the process table; id in the profile */
 };
 
-enum { COLLECTOR_WHO = 64, COLLECTOR_FAR_BYTES = 65536 }; /* threads share places */
+enum { COLLECTOR_WHO = 64 }; /* threads share places */
 
 /* Where dumps were read in part at first (record_sample.is_short). `held`: a sample's place in struct collector. */
 struct collector_rest {
@@ -40,7 +41,7 @@ struct collector {
 	struct collector_held held[UNWIND_TOGETHER];
 	size_t held_count;
 	struct collector_rest rest;
-	uint8_t far_stack[COLLECTOR_FAR_BYTES]; /* read from a process, for the stack at hand */
+	struct live_stack live_stack;
 	uint32_t run;
 	uint64_t start_ns;       /* CLOCK_MONOTONIC; times of events count from here */
 	bool has_stack;          /* records carry registers and stack */

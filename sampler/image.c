@@ -36,7 +36,24 @@ static bool is_jit_dump(const struct elf_mapping *mapped)
 	return sscanf(name, "jit-%d.dump%n", &pid, &end) == 1 && end > 0 && name[end] == '\0';
 }
 
-static enum profile_mapping_kind kind_of(const struct elf_mapping *mapped)
+/* A file without a name: a program or library (runc, loaders of plugins), or code made at run time that is mapped twice (.NET). */
+static bool is_nameless(const struct elf_mapping *mapped)
+{
+	return strncmp(mapped->path, "/memfd:", 7) == 0;
+}
+
+static bool can_be_opened(const struct elf_mapping *mapped)
+{
+	struct elf_image *image;
+	struct error ignored;
+
+	if (!elf_image_open_mapping(mapped, &image, &ignored))
+		return false;
+	elf_image_unref(image);
+	return true;
+}
+
+static enum profile_mapping_kind kind_of(const struct process_table *table, const struct elf_mapping *mapped)
 {
 	const char *path = mapped->path;
 
@@ -44,8 +61,9 @@ static enum profile_mapping_kind kind_of(const struct elf_mapping *mapped)
 		return PROFILE_MAPPING_VDSO;
 	if (is_jit_dump(mapped))
 		return PROFILE_MAPPING_ANON;
-	if (path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) != 0 && strncmp(path, "/dev/", 5) != 0 &&
-		strncmp(path, "/SYSV", 5) != 0)
+	if (is_nameless(mapped))
+		return !table->files && can_be_opened(mapped) ? PROFILE_MAPPING_FILE : PROFILE_MAPPING_ANON;
+	if (path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/SYSV", 5) != 0)
 		return PROFILE_MAPPING_FILE;
 	return PROFILE_MAPPING_ANON;
 }
@@ -256,7 +274,7 @@ static bool make_image(struct process_table *table, const struct elf_mapping *ma
 bool image_of_mapping(
 	struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias, struct error *err)
 {
-	enum profile_mapping_kind kind = kind_of(mapped);
+	enum profile_mapping_kind kind = kind_of(table, mapped);
 	struct image_key key = key_of(mapped, kind);
 	const struct elf_image *elf;
 	uint32_t *value;

@@ -285,7 +285,8 @@ bool process_table_update(struct process_table *table, const struct record *reco
 	return true;
 }
 
-static const struct process_mapping *find_mapping(const struct process *process, uint64_t address)
+/* How many mappings start at or below an address. */
+static size_t count_below(const struct process *process, uint64_t address)
 {
 	size_t low = 0, high = process->mapping_count;
 
@@ -297,7 +298,14 @@ static const struct process_mapping *find_mapping(const struct process *process,
 		else
 			high = middle;
 	}
-	return low > 0 && address < process->mappings[low - 1].end ? &process->mappings[low - 1] : NULL;
+	return low;
+}
+
+static const struct process_mapping *find_mapping(const struct process *process, uint64_t address)
+{
+	size_t below = count_below(process, address);
+
+	return below > 0 && address < process->mappings[below - 1].end ? &process->mappings[below - 1] : NULL;
 }
 
 /* All code that is mapped with it. */
@@ -342,6 +350,25 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 	return true;
 }
 /* Of code that was made at run time, while its process lives. */
+bool process_space_is_code(void *context, uint64_t address)
+{
+	struct process_space *space = context;
+	const struct process *process = space->process;
+	const struct process_mapping *mappings = process->mappings;
+	size_t count = process->mapping_count, below;
+
+	/* Nearly all words of a stack are none, and what is no number points to the same few places. */
+	if (count == 0 || address < mappings[0].start || address >= mappings[count - 1].end ||
+		address - space->gap_start < space->gap_bytes)
+		return false;
+	below = count_below(process, address);
+	if (address < mappings[below - 1].end)
+		return true;
+	space->gap_start = mappings[below - 1].end;
+	space->gap_bytes = mappings[below].start - space->gap_start;
+	return false;
+}
+
 bool process_space_read(void *context, uint64_t address, struct code *code)
 {
 	const struct process_space *space = context;

@@ -95,7 +95,9 @@ bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, str
 struct process_space {
 	struct process_table *table;
 	const struct process *process;
-	bool failed; /* no memory for a location */
+	bool failed;                   /* no memory for a location */
+	uint64_t gap_start, gap_bytes; /* where no code was found last */
 };
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code);
 bool process_space_read(void *context, uint64_t address, struct code *code);
+bool process_space_is_code(void *context, uint64_t address);

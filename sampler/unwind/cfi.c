@@ -431,6 +431,8 @@ static bool read_rule(
 	rule->is_signal_frame = fde.cie.is_signal_frame;
 	rule->start = m.location;
 	rule->size = m.end - m.location;
+	rule->function_start = fde.start;
+	rule->function_size = fde.size;
 	return rule->cfa.place == CFI_REGISTER || rule->cfa.place == CFI_VAL_EXPRESSION;
 }
 

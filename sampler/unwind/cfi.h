@@ -33,7 +33,8 @@ struct cfi_rule {
 	uint8_t cfa_register;
 	bool is_signal_frame; /* the pc above it is exact, not a return address */
 	struct cfi_register_rule registers[CFI_REGISTERS];
-	uint64_t start, size; /* image addresses where they hold */
+	uint64_t start, size;                   /* image addresses where they hold */
+	uint64_t function_start, function_size; /* of the code that is described together with it */
 };
 
 /* An image's .eh_frame and .debug_frame with an index of their entries. */

@@ -163,9 +163,14 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 	/* Code made at run time also has its interpreter return to where no call stands. */
 	entry->may_return = !place->is_exact && (!code.table || code_is_behind_call(&code.code));
 	entry->location = code.location;
+	entry->is_called = entry->may_return;
 	if (keep_described(cache, &code, entry))
 		return;
 	entry->kind = kind_without_rule(&code, place->is_exact);
 	if (may_be_guessed(entry->kind))
 		keep_guess(cache, place, &code, entry);
+	if (code.code.bytes)
+		entry->is_called = !place->is_exact && code_is_behind_call(&code.code);
+	if (entry->kind == CACHED_NO_RULE && !place->is_exact && code.table && !entry->is_called)
+		entry->kind = CACHED_BY_HAND;
 }

@@ -202,6 +202,10 @@ static bool locate(struct walk *w)
 		result->stop = PROFILE_STOP_NO_MAPPING;
 		return false;
 	}
+	if (w->look.is_open && !walk_holds(w)) {
+		result->stop = PROFILE_STOP_BAD_STACK;
+		return false;
+	}
 	memcpy(w->pushed[result->count].words, w->cached.saved, sizeof(w->cached.saved));
 	result->frames[result->count++] = (struct unwind_frame){ pc, w->registers.values[CFI_RSP], w->cached.location };
 	if (w->cached.kind == CACHED_PUSHES) {
@@ -217,13 +221,15 @@ static bool step_otherwise(struct walk *w, enum profile_stop *stop)
 {
 	switch ((enum cached_kind)w->cached.kind) {
 	case CACHED_RULE:
-		return step_by_rule(w, &w->cache->rules.rules[w->cached.rule], stop);
+		return step_by_rule(w, &w->cache->rules.rules[w->cached.rule], stop) ||
+		       (*stop == PROFILE_STOP_UNWINDER && walk_look(w));
 	case CACHED_SIGNAL_RETURN:
 		return walk_step_from_signal(w, stop);
 	case CACHED_ROOT:
 		*stop = PROFILE_STOP_ROOT;
 		return false;
 	case CACHED_SYSCALL:
+	case CACHED_BY_HAND:
 	case CACHED_GO:
 	case CACHED_NO_RULE:
 		return walk_step_without_rule(w, stop);
@@ -243,6 +249,14 @@ static bool step(struct walk *w)
 	if (moved)
 		__builtin_prefetch(rule_cache_entry(w->cache, w->space->generation, code_address(w)));
 	return moved;
+}
+
+static bool locate_or_look(struct walk *w)
+{
+	while (!locate(w))
+		if (!walk_look_again(w))
+			return false;
+	return true;
 }
 
 static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *job, size_t place)
@@ -271,12 +285,12 @@ void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t co
 	/* One that has ended gives its place to the last. */
 	while (count > 0) {
 		for (size_t i = 0; i < count;)
-			if (locate(going[i]))
+			if (locate_or_look(going[i]))
 				i++;
 			else
 				going[i] = going[--count];
 		for (size_t i = 0; i < count;)
-			if (step(going[i]))
+			if (step(going[i]) || walk_look_again(going[i]))
 				i++;
 			else
 				going[i] = going[--count];

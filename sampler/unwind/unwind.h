@@ -8,8 +8,8 @@
 /*
  * From the registers and the top of a user stack to the frames of that stack, in memory.
  * Chain per frame: the image's call frame information -> a signal's frame, told by its code -> what the code does until it
- * returns, believed only when that leads behind a call -> the frame pointer, believed only when it leads to executable code -> stop
- * with a reason.
+ * returns, believed only when that leads behind a call -> the frame pointer, believed only when it leads to executable code -> the
+ * first return address in the stack from which rules lead to the root -> stop with a reason.
  */
 
 enum { UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 32 };
@@ -51,6 +51,8 @@ struct unwind_space {
 	bool (*read)(void *context, uint64_t address, struct code *code);
 	void *context;
 	uint64_t generation; /* changes whenever an answer of find() may: part of the cache's key */
+	/* Whether an address lies in executable memory; NULL: not known. */
+	bool (*is_code)(void *context, uint64_t address);
 };
 
 struct unwind_frame {

@@ -12,6 +12,15 @@ struct pushed {
 	uint8_t words[RULES_SAVED];
 };
 
+/* Where no rule leads to the caller: its return address, looked for among the words of the stack. */
+struct look {
+	uint64_t slot;          /* the next one to look at */
+	size_t count;           /* of frames up to the one whose caller is looked for */
+	enum profile_stop stop; /* where none is found */
+	uint16_t tries, links;
+	bool is_open; /* what was found may still turn out to be none */
+};
+
 struct walk {
 	struct rule_cache *cache;
 	const struct unwind_space *space;
@@ -25,6 +34,8 @@ struct walk {
 	/* Of rules_saved_registers: the frame for which `registers` has it. What frames behind that pushed is read when it is asked
 	 * for, which it hardly ever is. */
 	uint32_t known_at[RULES_SAVED];
+	size_t by_frame_pointer; /* how many frames lie below the last that was found so */
+	struct look look;
 };
 
 static inline bool walk_read_piece(const uint8_t *bytes, uint64_t size, uint64_t offset, uint64_t *value)
@@ -63,6 +74,24 @@ static inline bool walk_moves_up(const struct walk *w, uint64_t cfa)
 {
 	return cfa > w->registers.values[CFI_RSP] || w->result->count == 1;
 }
+
+/* What is known of the call before a return address. Valid until another is asked for. */
+const struct cached *walk_find_call(struct walk *w, uint64_t return_address);
+
+void walk_go_to_caller(struct walk *w, uint64_t stack_pointer, uint64_t pc);
+
+/*
+ * The last resort, for code that runs in the frame of what jumped to it (traces of LuaJIT, PHP's and Guile's compiled code,
+ * Haskell): the lowest word of the stack that is a return address of described code, from which rules lead to a root, each call on
+ * the way to the function it calls. What is left over from earlier calls does not pass that.
+ */
+bool walk_look(struct walk *w);
+
+/* At the walk's end: where what was found has not led to a root, goes on at the next word. False when the walk has ended. */
+bool walk_look_again(struct walk *w);
+
+/* Of a walk that is to be proven: whether the frame before may have been called from the pc. */
+bool walk_holds(struct walk *w);
 
 /* Why a read beyond the dump failed: what lies above it was not copied; what lies elsewhere is another stack. */
 enum profile_stop walk_stop_of_read(const struct walk *w, uint64_t address);

@@ -14,8 +14,7 @@ enum profile_stop walk_stop_of_read(const struct walk *w, uint64_t address)
 	return PROFILE_STOP_STACK_SWITCH;
 }
 
-/* What is known of the call before a return address. Valid until another is asked for. */
-static const struct cached *find_call(struct walk *w, uint64_t return_address)
+const struct cached *walk_find_call(struct walk *w, uint64_t return_address)
 {
 	const struct code_place place = { w->space, return_address - 1, false };
 
@@ -24,10 +23,10 @@ static const struct cached *find_call(struct walk *w, uint64_t return_address)
 
 static bool returns_into_code(struct walk *w, uint64_t pc)
 {
-	return find_call(w, pc)->kind != CACHED_NOWHERE;
+	return walk_find_call(w, pc)->kind != CACHED_NOWHERE;
 }
 
-static void go_to_caller(struct walk *w, uint64_t stack_pointer, uint64_t pc)
+void walk_go_to_caller(struct walk *w, uint64_t stack_pointer, uint64_t pc)
 {
 	w->registers.values[CFI_RSP] = stack_pointer;
 	w->registers.values[CFI_RIP] = pc;
@@ -55,8 +54,9 @@ static bool step_by_frame_pointer(struct walk *w, enum profile_stop *stop)
 	}
 	if (!returns_into_code(w, pc))
 		return false;
-	go_to_caller(w, rbp + 16, pc);
+	walk_go_to_caller(w, rbp + 16, pc);
 	w->registers.values[CFI_RBP] = next_rbp;
+	w->by_frame_pointer = w->result->count;
 	w->result->frame_pointer_frames++;
 	return true;
 }
@@ -71,7 +71,7 @@ static bool step_by_bare_syscall(struct walk *w, enum profile_stop *stop)
 	*stop = PROFILE_STOP_ROOT;
 	if (!walk_read(w->dump, w->registers.values[CFI_RSP], &pc) || !returns_into_code(w, pc))
 		return false;
-	go_to_caller(w, w->registers.values[CFI_RSP] + sizeof(pc), pc);
+	walk_go_to_caller(w, w->registers.values[CFI_RSP] + sizeof(pc), pc);
 	return true;
 }
 
@@ -89,9 +89,9 @@ static enum guess step_by_guess(struct walk *w, enum profile_stop *stop)
 	if (!walk_moves_up(w, cfa))
 		return GUESS_FAILS;
 	if (walk_read(w->dump, slot, &pc)) {
-		if (!find_call(w, pc)->may_return)
+		if (!walk_find_call(w, pc)->may_return)
 			return GUESS_FAILS;
-		go_to_caller(w, cfa, pc);
+		walk_go_to_caller(w, cfa, pc);
 		return GUESS_HOLDS;
 	}
 	*stop = walk_stop_of_read(w, slot);
@@ -113,8 +113,18 @@ bool walk_step_without_rule(struct walk *w, enum profile_stop *stop)
 		return guess == GUESS_HOLDS;
 	w->result->caller_stack_pointer = 0;
 	w->pushed[w->result->count - 1] = (struct pushed){ 0 };
-	return w->cached.kind == CACHED_SYSCALL && w->result->count == 1 ? step_by_bare_syscall(w, stop)
-									 : step_by_frame_pointer(w, stop);
+	if (w->cached.kind == CACHED_SYSCALL && w->result->count == 1)
+		return step_by_bare_syscall(w, stop);
+	if (step_by_frame_pointer(w, stop))
+		return true;
+	if (*stop != PROFILE_STOP_NO_RULE && *stop != PROFILE_STOP_ROOT)
+		return false;
+	/* Where a stack of its own begins, a coroutine's as well, the first function's return address was put there by hand. */
+	if (w->cached.kind == CACHED_BY_HAND && w->by_frame_pointer + 1 != w->result->count) {
+		*stop = PROFILE_STOP_ROOT;
+		return false;
+	}
+	return walk_look(w);
 }
 
 /* The kernel keeps the interrupted registers in a ucontext at the stack pointer (asm/sigcontext.h). */

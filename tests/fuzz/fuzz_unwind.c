@@ -8,7 +8,8 @@
 
 /*
  * Input: registers (17 of 8 bytes), the size of a program of call frame instructions (1 byte), the program, then the stack, which
- * is code without any such program as well. Whatever they hold, nothing outside the stack and the code is read and the walk ends.
+ * is code with and without such a program as well. Whatever they hold, nothing outside the stack and the code is read and the walk
+ * ends.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -28,19 +29,26 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 	*code = (struct unwind_code){ .image_address = address, .entry = 0x20, .location = (uint32_t)address };
 	if (address < ELF_BYTES_CODE + 2 * ELF_BYTES_CODE_SIZE)
 		code->table = mapped->table;
-	else if (address - BARE_CODE < mapped->size)
-		code->code = (struct code){ mapped->bytes, mapped->size, (size_t)(address - BARE_CODE) };
-	else
+	else if (address - BARE_CODE >= mapped->size)
 		return false;
+	if (address >= ELF_BYTES_CODE)
+		code->code = (struct code){ mapped->bytes, mapped->size, (size_t)(address % ELF_BYTES_CODE) };
 	return true;
+}
+
+static bool is_code(void *context, uint64_t address)
+{
+	struct unwind_code ignored;
+
+	return find(context, address, &ignored);
 }
 
 static void unwind(struct cfi_table *table, const struct unwind_registers *registers, const uint8_t *bytes, size_t size)
 {
 	struct mapped mapped = { table, bytes, size };
-	struct unwind_job job = {
-		.space = { find, NULL, &mapped, 1 }, .registers = *registers, .dump = { bytes, size, registers->values[CFI_RSP] }
-	};
+	struct unwind_job job = { .space = { find, NULL, &mapped, 1, is_code },
+		.registers = *registers,
+		.dump = { bytes, size, registers->values[CFI_RSP] } };
 	struct unwinder *unwinder;
 	struct error err;
 

@@ -24,3 +24,39 @@ kelvin diff before.pb.gz deleted.pb.gz --json diff.json >stdout 2>stderr || code
 [[ $code -ne 2 ]] || fail "the comparison failed"
 jq -e '[.functions[] | select(.name == "parse_input" and .base_self_ns > 0 and .head_self_ns > 0)] | length == 1' diff.json >/dev/null ||
 	fail "parse_input is not one function of both sides"
+
+# A program that has no file at all, as container runtimes start themselves.
+needs gcc
+cat >nameless.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+static volatile unsigned long sink;
+
+__attribute__((noinline)) void work(void)
+{
+	for (int i = 0; i < 30000; i++)
+		sink += (unsigned long)i;
+}
+
+int main(int argc, char **argv)
+{
+	char *again[] = { argv[0], "again", NULL };
+	int copy = memfd_create("copy", MFD_CLOEXEC), self = open("/proc/self/exe", O_RDONLY);
+	time_t end = time(NULL) + 3;
+
+	if (argc == 1 && sendfile(copy, self, NULL, 1 << 30) > 0)
+		fexecve(copy, again, environ);
+	while (argc > 1 && time(NULL) < end)
+		work();
+	return 0;
+}
+END
+gcc -O1 -g nameless.c -o nameless
+run 0 kelvin record -o nameless.pb.gz -- ./nameless
+at_least "$(share nameless.pb.gz ';main;work')" 80 "share of a program without a file"

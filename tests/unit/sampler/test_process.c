@@ -123,6 +123,28 @@ static void test_overlap_at_either_end(void **state)
 	expect_path(fixture, PID, 0x7000, "/no/such/ddd");
 }
 
+static void test_what_is_code(void **state)
+{
+	static const uint64_t code[] = { 0x1000, 0x1fff, 0x4000, 0x5fff, 0x6000, 0x6fff };
+	static const uint64_t none[] = { 0, 0xfff, 0x2000, 0x3fff, 0x2001, 0x7000, UINT64_MAX };
+	struct fixture *fixture = *state;
+	struct process_space space = { .table = &fixture->table };
+	struct process *process;
+	struct error err;
+
+	map(fixture, PID, 0x1000, 0x2000, "/no/such/a");
+	map(fixture, PID, 0x4000, 0x6000, "/no/such/b");
+	map(fixture, PID, 0x6000, 0x7000, "/no/such/c");
+	assert_true(process_table_get(&fixture->table, PID, &process, &err));
+	space.process = process;
+	/* In any order: where none was found last is kept. */
+	for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++)
+		for (size_t j = 0; j < sizeof(none) / sizeof(none[0]); j++) {
+			assert_true(process_space_is_code(&space, code[i]));
+			assert_false(process_space_is_code(&space, none[j]));
+		}
+}
+
 static void test_fork_copies_and_exec_forgets(void **state)
 {
 	struct fixture *fixture = *state;
@@ -216,6 +238,7 @@ int main(void)
 		TEST(test_bounds_are_half_open),
 		TEST(test_new_mapping_cuts_a_hole),
 		TEST(test_overlap_at_either_end),
+		TEST(test_what_is_code),
 		TEST(test_fork_copies_and_exec_forgets),
 		TEST(test_threads_take_their_creators_name),
 		TEST(test_exit),

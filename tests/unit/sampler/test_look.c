@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "elf_bytes.h"
+#include "sampler/unwind/unwind.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/*
+ * Code without rules at MADE_AT, which runs in a frame that it did not make; a described function, whose frame is 16 bytes; and the
+ * code where execution starts.
+ */
+enum {
+	WORDS = 32,
+	STACK_AT = 0x700000,
+	MADE_AT = 0x1000,
+	MADE_END = 0x2000,
+	START_AT = 0x3000,
+	START_END = 0x3040,
+	SILENT_AT = 0x20000, /* of the image, but not described */
+	SILENT_BYTES = 0x40,
+};
+
+struct image {
+	const struct cfi_table *table;
+	uint8_t code[ELF_BYTES_CODE_SIZE], start[START_END - START_AT], silent[SILENT_BYTES];
+	size_t asked; /* whether an address is code */
+};
+
+static bool find(void *context, uint64_t address, struct unwind_code *code)
+{
+	struct image *image = context;
+
+	*code = (struct unwind_code){ .image_address = address, .location = (uint32_t)address };
+	if (address >= MADE_AT && address < MADE_END)
+		return true;
+	if (address - START_AT < START_END - START_AT) {
+		code->entry = START_AT;
+		code->code = (struct code){ image->start, sizeof(image->start), address - START_AT };
+		return true;
+	}
+	code->table = image->table;
+	if (address - SILENT_AT < SILENT_BYTES) {
+		code->code = (struct code){ image->silent, sizeof(image->silent), address - SILENT_AT };
+		return true;
+	}
+	code->code = (struct code){ image->code, sizeof(image->code), address - ELF_BYTES_CODE };
+	return address - ELF_BYTES_CODE < ELF_BYTES_CODE_SIZE;
+}
+
+static bool is_code(void *context, uint64_t address)
+{
+	struct image *image = context;
+	struct unwind_code ignored;
+
+	image->asked++;
+	return find(context, address, &ignored);
+}
+
+static const struct cfi_table *make_table(void)
+{
+	/* CFA: rsp + 16; the return address right below it. */
+	static const uint8_t cie[] = { 0x0c, 7, 16, 0x90, 1 }, fde[] = { 0 };
+	struct elf_bytes wanted = { cie, fde, sizeof(cie), sizeof(fde), true, false };
+	struct cfi_table *table;
+	struct error err;
+
+	assert_true(elf_bytes_table(&wanted, &table, &err));
+	return table;
+}
+
+/* A call in the described function that returns to `at`. */
+static void put_call(struct image *image, size_t at, int32_t target)
+{
+	int32_t distance = target - (int32_t)at;
+
+	image->code[at - 5] = 0xe8;
+	memcpy(&image->code[at - 4], &distance, sizeof(distance));
+}
+
+static struct unwind_result walk_from(struct unwinder *unwinder, struct image *image, const uint64_t *words, uint64_t pc)
+{
+	struct unwind_job job = { .space = { find, NULL, image, 1, is_code },
+		.registers = { .values = { [CFI_RSP] = STACK_AT, [CFI_RBP] = 0x99, [CFI_RIP] = pc } },
+		.dump = { (const uint8_t *)words, WORDS * sizeof(*words), STACK_AT } };
+
+	unwind_stacks(unwinder, &job, 1);
+	return job.result;
+}
+
+static struct unwind_result walk(struct unwinder *unwinder, struct image *image, const uint64_t *words)
+{
+	return walk_from(unwinder, image, words, MADE_AT + 0x100);
+}
+
+static void test_the_caller_is_found_in_the_stack(void **state)
+{
+	struct image image = { .table = make_table(), .start = { [0x0b] = 0xe8 } };
+	/* What is behind no call, what leads nowhere, then the caller and the start. */
+	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x33, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	struct unwinder *unwinder;
+	struct unwind_result result;
+	struct error err;
+	size_t asked;
+
+	(void)state;
+	assert_true(unwinder_create(&unwinder, &err));
+	put_call(&image, 0x40, 0x10000);
+	put_call(&image, 0x80, 0x10000);
+	result = walk(unwinder, &image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	/* From the first of them rules lead to the second: what is proven is taken. */
+	assert_int_equal(result.count, 4);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x40);
+	assert_int_equal(result.frames[2].pc, ELF_BYTES_CODE + 0x80);
+	assert_int_equal(result.frames[3].pc, START_AT + 0x10);
+	/* It is known from then on. */
+	asked = image.asked;
+	result = walk(unwinder, &image, words);
+	assert_int_equal(result.count, 4);
+	assert_int_equal(image.asked, asked);
+	/* Until something else stands there. */
+	words[2] = 0;
+	result = walk(unwinder, &image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+	unwinder_destroy(unwinder);
+	cfi_table_destroy((struct cfi_table *)image.table);
+}
+
+static void test_what_leads_to_no_root_is_none(void **state)
+{
+	struct image image = { .table = make_table() };
+	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, 9 }, empty[WORDS] = { 0 };
+	struct unwinder *unwinder;
+	struct unwind_result result;
+	struct error err;
+
+	(void)state;
+	assert_true(unwinder_create(&unwinder, &err));
+	put_call(&image, 0x40, 0x10000);
+	result = walk(unwinder, &image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 1);
+	assert_int_equal(result.frames[0].pc, MADE_AT + 0x100);
+	result = walk(unwinder, &image, empty);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 1);
+	/* Above the dump it may be found. */
+	words[1] = 0;
+	words[WORDS - 1] = ELF_BYTES_CODE + 0x40;
+	result = walk(unwinder, &image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_DUMP_END);
+	assert_int_equal(result.count, 1);
+	assert_int_equal(result.caller_stack_pointer, 0);
+	unwinder_destroy(unwinder);
+	cfi_table_destroy((struct cfi_table *)image.table);
+}
+
+/* A coroutine's first function returns to where no call stands. */
+static void test_a_return_address_put_there_by_hand(void **state)
+{
+	struct image image = { .table = make_table() };
+	uint64_t words[WORDS] = { 5, SILENT_AT + 0x10, 0, 3 };
+	struct unwinder *unwinder;
+	struct unwind_result result;
+	struct error err;
+
+	(void)state;
+	assert_true(unwinder_create(&unwinder, &err));
+	result = walk_from(unwinder, &image, words, ELF_BYTES_CODE + 0x20);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 2);
+	unwinder_destroy(unwinder);
+	/* Behind a call it is a caller like any other, of which nothing is known. */
+	assert_true(unwinder_create(&unwinder, &err));
+	image.silent[0x0b] = 0xe8;
+	result = walk_from(unwinder, &image, words, ELF_BYTES_CODE + 0x20);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 2);
+	unwinder_destroy(unwinder);
+	cfi_table_destroy((struct cfi_table *)image.table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_caller_is_found_in_the_stack),
+		cmocka_unit_test(test_what_leads_to_no_root_is_none),
+		cmocka_unit_test(test_a_return_address_put_there_by_hand),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
