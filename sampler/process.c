@@ -349,7 +349,7 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 	*code = found;
 	return true;
 }
-/* Of code that was made at run time, while its process lives. */
+
 bool process_space_is_code(void *context, uint64_t address)
 {
 	struct process_space *space = context;
@@ -369,6 +369,7 @@ bool process_space_is_code(void *context, uint64_t address)
 	return false;
 }
 
+/* Of code that was made at run time, while its process lives. */
 bool process_space_read(void *context, uint64_t address, struct code *code)
 {
 	const struct process_space *space = context;
