@@ -271,13 +271,13 @@ static bool resolve_all(struct resolver *r, struct error *err)
 	return r->is_short || resolve_rest(r, &claimants, err);
 }
 
-/* Where a unit was compiled; NULL where it does not say it, or does not count. */
+/* Where a unit was compiled; "" where it does not say it, or does not count. */
 static bool read_directory(const struct dwarf_unit *unit, const char **directory, struct error *err)
 {
 	struct dwarf_unit copy = *unit;
 	struct error why = { 0 };
 
-	*directory = NULL;
+	*directory = "";
 	/* An open unit owns its tables: the copy reads its own. */
 	copy.abbrevs = (struct dwarf_abbrevs){ 0 };
 	copy.lines = (struct dwarf_line_header){ 0 };
@@ -288,14 +288,19 @@ static bool read_directory(const struct dwarf_unit *unit, const char **directory
 		return false;
 	}
 	dwarf_abbrevs_deinit(&copy.abbrevs);
-	if (copy.language != DW_LANG_Mips_Assembler && copy.directory[0] == '/')
+	if (copy.language != DW_LANG_Mips_Assembler)
 		*directory = copy.directory;
 	return true;
 }
 
-/* A program begins with the C library's start code, which is assembly and was compiled elsewhere. */
+/*
+ * A program begins with the C library's start code, which is assembly and was compiled elsewhere. Where a unit's directory is
+ * relative, paths were kept out of the build: no further unit is worth reading more of the file for.
+ */
 static bool find_directory(struct resolver *r, struct error *err)
 {
+	bool is_relative = false;
+
 	for (size_t i = 0; i < r->file.unit_count && i < MAX_DIRECTORY_UNITS; i++) {
 		const struct dwarf_unit *unit = &r->file.units[i];
 		const char *directory, *kept;
@@ -304,7 +309,8 @@ static bool find_directory(struct resolver *r, struct error *err)
 			continue;
 		if (!read_directory(unit, &directory, err))
 			return false;
-		if (!directory)
+		is_relative |= directory[0] != '\0' && directory[0] != '/';
+		if (directory[0] != '/')
 			continue;
 		kept = arena_copy_string(&r->result->arena, directory, strlen(directory));
 		if (!kept)
@@ -312,7 +318,7 @@ static bool find_directory(struct resolver *r, struct error *err)
 		r->result->directory = kept;
 		return true;
 	}
-	r->is_short |= r->file.is_part && r->file.unit_count < MAX_DIRECTORY_UNITS;
+	r->is_short |= r->file.is_part && !is_relative && r->file.unit_count < MAX_DIRECTORY_UNITS;
 	return true;
 }
 
