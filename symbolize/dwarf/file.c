@@ -10,6 +10,9 @@
 /* A unit has at least 11 bytes of header. */
 static const size_t max_units = (size_t)1 << 26;
 
+/* Hardly any unit's line program is longer. */
+enum { LINE_PROGRAM_BYTES = 1 << 15 };
+
 static const char *const section_names[DWARF_SECTION_COUNT] = {
 	[DWARF_SECTION_INFO] = ".debug_info",
 	[DWARF_SECTION_ABBREV] = ".debug_abbrev",
@@ -117,6 +120,42 @@ static uint64_t abbrevs_needed(const struct dwarf_file *file, const struct dwarf
 	return next->abbrev_offset;
 }
 
+/* Line programs lie in the order of their units as well: the last unit's is the last that is needed. UINT64_MAX: nobody knows. */
+static uint64_t last_lines(const struct dwarf_file *file)
+{
+	struct dwarf_unit last;
+	struct error ignored;
+
+	if (!file->is_part || file->unit_count == 0)
+		return UINT64_MAX;
+	last = file->units[file->unit_count - 1];
+	if (!dwarf_unit_read_root(&last, &ignored))
+		return UINT64_MAX;
+	dwarf_abbrevs_deinit(&last.abbrevs);
+	return last.has_lines ? last.line_offset : UINT64_MAX;
+}
+
+static bool has_lines_at(const struct dwarf_file *file, uint64_t offset)
+{
+	struct byte_reader r = dwarf_file_reader(file, DWARF_SECTION_LINE);
+	uint8_t offset_size;
+
+	byte_reader_seek(&r, offset);
+	byte_reader_skip(&r, dwarf_read_length(&r, &offset_size));
+	return byte_reader_ok(&r);
+}
+
+static void take_lines(struct dwarf_file *file, struct elf_image *image)
+{
+	uint64_t last = last_lines(file), needed;
+
+	if (!checked_add(last, LINE_PROGRAM_BYTES, &needed))
+		needed = UINT64_MAX;
+	take_section(file, image, DWARF_SECTION_LINE, needed);
+	if (file->sections[DWARF_SECTION_LINE].size == needed && !has_lines_at(file, last))
+		take_section(file, image, DWARF_SECTION_LINE, UINT64_MAX);
+}
+
 bool dwarf_file_init(
 	struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, uint64_t info_bytes, struct error *err)
 {
@@ -132,8 +171,10 @@ bool dwarf_file_init(
 	}
 	take_section(file, image, DWARF_SECTION_ABBREV, abbrevs_needed(file, &next));
 	for (size_t i = DWARF_SECTION_STR; i < DWARF_SECTION_COUNT; i++)
-		if (i != DWARF_SECTION_LINE || kind != DWARF_FILE_WITHOUT_LINES)
+		if (i != DWARF_SECTION_LINE)
 			take_section(file, image, i, UINT64_MAX);
+	if (kind != DWARF_FILE_WITHOUT_LINES)
+		take_lines(file, image);
 	return true;
 }
 

@@ -104,8 +104,12 @@ bool dwarf_line_header_init(struct dwarf_line_header *header, const struct dwarf
 	*header = (struct dwarf_line_header){ .address_size = unit->address_size };
 	byte_reader_seek(&all, unit->line_offset);
 	length = dwarf_read_length(&all, &header->offset_size);
-	if (!byte_reader_ok(&all) || length > byte_reader_left(&all))
+	if (!byte_reader_ok(&all) || length > byte_reader_left(&all)) {
+		/* Of all line programs only the first ones may be there. */
+		if (unit->file->is_part && unit->file->sections[DWARF_SECTION_LINE].size > 0)
+			atomic_store(&unit->file->is_short, true);
 		return true;
+	}
 	header->end = byte_reader_offset(&all) + length;
 	r = byte_reader_over(all.start, header->end);
 	byte_reader_seek(&r, byte_reader_offset(&all));

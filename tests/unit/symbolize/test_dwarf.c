@@ -174,12 +174,25 @@ static size_t keep_addresses(const struct dwarf_result *whole, const char *file,
 	return kept;
 }
 
-/* How much of .debug_info was inflated for the answers about a file's addresses; all if `file` is NULL. */
-static size_t compare_with_packed(const char *name, const char *packed_name, const char *file)
+/* How much of a section was inflated. */
+static size_t inflated_bytes(struct elf_image *image, const char *name)
+{
+	struct elf_section section;
+
+	assert_true(elf_image_section_start(image, name, 1, &section));
+	return section.size;
+}
+
+struct inflated {
+	size_t info, lines;
+};
+
+/* How much was inflated for the answers about a file's addresses; about all if `file` is NULL. */
+static struct inflated compare_with_packed(const char *name, const char *packed_name, const char *file)
 {
 	struct dwarf_options plain = { .debug = open_program(name) }, packed = { .debug = open_program(packed_name) };
 	struct dwarf_result whole, part;
-	struct elf_section info;
+	struct inflated inflated;
 	uint64_t *addresses;
 	size_t count = text_addresses(plain.debug, &addresses), kept, *which = calloc(count + 1, sizeof(*which));
 	struct error err;
@@ -192,28 +205,32 @@ static size_t compare_with_packed(const char *name, const char *packed_name, con
 	for (size_t i = 0; i < kept; i++)
 		assert_same_answers(&part.answers[i], &whole.answers[which[i]]);
 	assert_string_equal(part.directory, whole.directory);
-	assert_true(elf_image_section_start(packed.debug, ".debug_info", 1, &info));
+	inflated.info = inflated_bytes(packed.debug, ".debug_info");
+	inflated.lines = inflated_bytes(packed.debug, ".debug_line");
 	dwarf_result_deinit(&whole);
 	dwarf_result_deinit(&part);
 	free(addresses);
 	free(which);
 	elf_image_unref(plain.debug);
 	elf_image_unref(packed.debug);
-	return info.size;
+	return inflated;
 }
 
 static void the_start_answers_as_the_whole(void **state)
 {
-	size_t part, whole;
+	struct inflated part, whole;
 
 	(void)state;
 	part = compare_with_packed("several-plain", "several-plain-zlib", "inlines.c");
 	whole = compare_with_packed("several-plain", "several-plain-zlib", NULL);
-	print_message("of %zu bytes of .debug_info %zu were needed\n", whole, part);
-	assert_true(part < whole / 2);
+	print_message("of %zu bytes of .debug_info %zu were needed, of %zu of .debug_line %zu\n", whole.info, part.info,
+		whole.lines, part.lines);
+	assert_true(part.info < whole.info / 2 && part.lines < whole.lines / 2);
 	/* Its first unit names no directory that could be the project's: no reason to look for one in all the others. */
 	part = compare_with_packed("several-relative", "several-relative-zlib", "inlines.c");
-	assert_true(part < whole / 2);
+	assert_true(part.info < whole.info / 2 && part.lines < whole.lines / 2);
+	/* The last of the units that are needed has more lines than are expected of it. */
+	(void)compare_with_packed("several-plain", "several-plain-zlib", "lines.c");
 	/* Functions of any unit may be inlined into any other: what lies behind is found to be needed. */
 	(void)compare_with_packed("several-lto", "several-lto-zlib", "inlines.c");
 	(void)compare_with_packed("several-lto", "several-lto-zlib", "templates.cc");
