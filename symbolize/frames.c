@@ -194,7 +194,7 @@ static bool name_by_bounds(struct namer *n, uint64_t low, const char **name, str
 	return *name != NULL;
 }
 
-/* `module+0x1234`, by the start of the function where that is known. */
+/* `module+0x1234`, by the start of the function where that is known. Where a program begins is told by a stripped file as well. */
 static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_frames *out, struct error *err)
 {
 	struct symbolize_frame frame = { .linkage_name = "", .file = "", .decl_file = "", .source = PROFILE_NAME_FDE };
@@ -204,6 +204,11 @@ static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_
 		frame.source = PROFILE_NAME_NONE;
 	else if (n->fingerprinter)
 		frame.fingerprint = fingerprint_code(n->fingerprinter, &extent, 1);
+	if (n->entry > 0 && extent.low == n->entry && frame.source == PROFILE_NAME_FDE) {
+		frame.name = frame.linkage_name = "_start";
+		frame.source = PROFILE_NAME_SYMTAB;
+		return one_frame(n, &frame, out, err);
+	}
 	return name_by_bounds(n, extent.low, &frame.name, err) && one_frame(n, &frame, out, err);
 }
 

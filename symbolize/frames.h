@@ -23,6 +23,7 @@ struct namer {
 	struct go_table *go;                 /* NULL: no Go program */
 	struct fingerprinter *fingerprinter; /* NULL: not wanted, or not possible */
 	const char *module;
+	uint64_t entry;            /* where the program begins; 0: it is a library */
 	const uint64_t *addresses; /* rising */
 	const struct dwarf_answer *answers;
 	size_t count;

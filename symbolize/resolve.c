@@ -105,6 +105,7 @@ static bool name_all(
 		.go = r->go,
 		.fingerprinter = r->fingerprinter,
 		.module = last_part(elf_image_path(subject->image)),
+		.entry = elf_image_is_executable(subject->image) ? elf_image_entry(subject->image) : 0,
 		.addresses = r->addresses,
 		.answers = r->result->dwarf.answers,
 		.count = r->distinct_count,

@@ -112,6 +112,19 @@ static void stripped_code_is_named_by_its_bounds(void **state)
 	elf_image_unref(stripped);
 }
 
+static void a_stripped_program_still_begins_at_start(void **state)
+{
+	struct elf_image *stripped = open_program("stripped");
+	uint64_t at[] = { elf_image_entry(stripped), elf_image_entry(stripped) + 4 };
+	struct symbolize_result *result = resolve(stripped, at, 2);
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(symbolize_result_frames(result, i).frames[0].name, "_start");
+	symbolize_result_destroy(result);
+	elf_image_unref(stripped);
+}
+
 /* Far beyond all code, before it, and in a segment that holds none. */
 static void outside_of_code_nothing_is_known(void **state)
 {
@@ -247,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_plt_entries),
 		cmocka_unit_test(stripped_code_is_named_by_its_bounds),
+		cmocka_unit_test(a_stripped_program_still_begins_at_start),
 		cmocka_unit_test(outside_of_code_nothing_is_known),
 		cmocka_unit_test(finds_the_debug_file),
 		cmocka_unit_test(order_and_repetition_do_not_matter),
