@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 static const uint64_t max_directory_bytes = (uint64_t)512 << 20;
-enum { MAX_FILES = 4096 };
+enum { MAX_FILES = 4096, MAX_NAME_BYTES = 40 };
 
 struct file_age {
-	char name[NAME_MAX + 1];
+	char name[MAX_NAME_BYTES];
 	struct timespec time;
 	uint64_t size;
 };
@@ -34,14 +34,15 @@ static int compare_ages(const void *left, const void *right)
 /* What else lies there is nobody's business: a link may lead anywhere. ".kelvin-" is a file that was being written. */
 static bool is_of_cache(const char *name)
 {
-	return strspn(name, "0123456789abcdef-") == strlen(name) || strncmp(name, ".kelvin-", strlen(".kelvin-")) == 0;
+	return strlen(name) < MAX_NAME_BYTES &&
+	       (strspn(name, "0123456789abcdef-") == strlen(name) || strncmp(name, ".kelvin-", strlen(".kelvin-")) == 0);
 }
 
-/* The oldest go until the rest fits. */
-static void prune(const char *directory)
+void cache_directory_prune(const char *directory)
 {
 	DIR *stream = opendir(directory);
-	struct file_age *files = calloc(MAX_FILES, sizeof(*files));
+	/* Not cleared: there are a few files as a rule. */
+	struct file_age *files = malloc(MAX_FILES * sizeof(*files));
 	const struct dirent *entry;
 	uint64_t total = 0;
 	size_t count = 0;
@@ -69,30 +70,28 @@ static void prune(const char *directory)
 		closedir(stream);
 }
 
-static bool make_directory(const char *directory)
+static void make_with_parents(const char *directory)
 {
 	char path[PATH_MAX];
-	size_t size = (size_t)snprintf(path, sizeof(path), "%s", directory);
-	struct stat info;
 
-	if (size >= sizeof(path))
-		return false;
+	if ((size_t)snprintf(path, sizeof(path), "%s", directory) >= sizeof(path))
+		return;
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		mkdir(path, 0700);
 		*slash = '/';
 	}
 	mkdir(path, 0700);
-	/* As root under another's HOME nothing is kept. */
-	return stat(path, &info) == 0 && info.st_uid == geteuid() && access(path, W_OK) == 0;
 }
 
 bool cache_directory_prepare(const char *directory)
 {
-	if (!make_directory(directory))
-		return false;
-	prune(directory);
-	return true;
+	struct stat info;
+
+	if (access(directory, F_OK) != 0)
+		make_with_parents(directory);
+	/* As root under another's HOME nothing is kept. */
+	return stat(directory, &info) == 0 && info.st_uid == geteuid() && access(directory, W_OK) == 0;
 }
 
 bool symbolize_cache_directory(char *path, size_t size)

@@ -3,8 +3,8 @@
 
 #include "common/common.h"
 
-/*
- * Makes the directory in which frame caches are kept, and takes the oldest files away when there are too many or too much. False
- * when nothing can be written there.
- */
+/* Makes the directory in which frame caches are kept. False when nothing can be written there. */
 bool cache_directory_prepare(const char *directory);
+
+/* Takes the oldest files away when there are too many or too much. */
+void cache_directory_prune(const char *directory);
