@@ -32,7 +32,8 @@ struct perf_data {
 	uint32_t event;                            /* whose samples are taken */
 	uint8_t register_places[RECORD_REGISTERS]; /* where the ring's registers stand among the file's; UINT8_MAX: nowhere */
 	uint64_t first_ns, last_ns, total_period;
-	uint64_t lost_records, lost_samples; /* two ways of telling the same loss */
+	/* Two ways of telling the same loss: by ring, of all events together, and by event. */
+	uint64_t lost_records, lost_samples, lost_of_others;
 	bool is_lbr;
 
 	bool kernel_is_known;

@@ -172,12 +172,17 @@ uint32_t perf_data_events_find(const struct perf_data_events *events, const uint
 	return event;
 }
 
+bool perf_data_event_is_dummy(const struct perf_data_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_DUMMY;
+}
+
 uint32_t perf_data_events_first(const struct perf_data_events *events)
 {
 	for (size_t i = 0; i < events->count; i++) {
-		const struct perf_event_attr *attr = &events->items[i].attr;
+		const struct perf_data_event *event = &events->items[i];
 
-		if (attr->sample_period != 0 && !(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY))
+		if (event->attr.sample_period != 0 && !perf_data_event_is_dummy(event))
 			return (uint32_t)i;
 	}
 	return PERF_DATA_NO_EVENT;

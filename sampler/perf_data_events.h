@@ -41,7 +41,10 @@ bool perf_data_events_check(const struct perf_data_events *events, struct error 
 /* The event of a record; PERF_DATA_NO_EVENT when it has an id that none has. */
 uint32_t perf_data_events_find(const struct perf_data_events *events, const uint8_t *bytes, size_t size);
 
-/* The first that samples (dummies only carry mappings); PERF_DATA_NO_EVENT when none does. */
+/* It takes no samples: with it come mappings, names and tasks. */
+bool perf_data_event_is_dummy(const struct perf_data_event *event);
+
+/* The first that samples; PERF_DATA_NO_EVENT when none does. */
 uint32_t perf_data_events_first(const struct perf_data_events *events);
 
 /* cpu-clock, task-clock: the period is nanoseconds. */

@@ -266,14 +266,26 @@ static bool take_mapping(struct perf_data *data, struct record *record, struct e
 	return collector_take(&data->collector, record, true, err);
 }
 
-static void take_loss(struct perf_data *data, const struct record *record)
+static void take_loss(struct perf_data *data, const struct record *record, uint32_t event)
 {
 	enum { MISC_DROPPED_BY_FILTER = 1 << 15 };
 
-	if (record->type == PERF_RECORD_LOST)
+	if (record->type == PERF_RECORD_LOST) {
 		data->lost_records += record->lost;
-	else if (!(record->misc & MISC_DROPPED_BY_FILTER))
-		data->lost_samples += record->lost;
+		return;
+	}
+	if (record->misc & MISC_DROPPED_BY_FILTER)
+		return;
+	*(event == data->event ? &data->lost_samples : &data->lost_of_others) += record->lost;
+	if (perf_data_event_is_dummy(&data->header.events.items[event]))
+		data->collector.profile->quality.lost_sideband += record->lost;
+}
+
+static uint64_t count_lost(const struct perf_data *data)
+{
+	uint64_t by_ring = data->lost_records > data->lost_of_others ? data->lost_records - data->lost_of_others : 0;
+
+	return by_ring > data->lost_samples ? by_ring : data->lost_samples;
 }
 
 static bool take_time(struct perf_data *data, uint64_t time_ns, struct error *err)
@@ -289,7 +301,7 @@ static bool take_time(struct perf_data *data, uint64_t time_ns, struct error *er
 	return true;
 }
 
-static bool take(struct perf_data *data, struct record *record, struct error *err)
+static bool take(struct perf_data *data, struct record *record, uint32_t event, struct error *err)
 {
 	switch (record->kind) {
 	case RECORD_SAMPLE:
@@ -297,7 +309,7 @@ static bool take(struct perf_data *data, struct record *record, struct error *er
 	case RECORD_MMAP:
 		return take_mapping(data, record, err);
 	case RECORD_LOST:
-		take_loss(data, record);
+		take_loss(data, record, event);
 		return true;
 	case RECORD_COMM:
 	case RECORD_FORK:
@@ -347,7 +359,7 @@ bool perf_data_take(struct perf_data *data, const struct queued_record *queued, 
 	bool ok;
 
 	data->held[data->held_count] = *queued;
-	ok = parse(data, queued, &record, err) && take(data, &record, err);
+	ok = parse(data, queued, &record, err) && take(data, &record, queued->event, err);
 	if (ok && data->collector.held_count > data->held_count) {
 		data->held_count++;
 		return true;
@@ -422,7 +434,7 @@ bool perf_data_finish(struct perf_data *data, struct sampler_result *result, str
 			profile ? " of " : "", profile ? chosen(data)->name : "");
 	if (data->collector.met_32bit && profile->sample_count == 0)
 		return error_set(err, ERROR_UNSUPPORTED, "it is of a 32-bit process, which is not supported");
-	profile->quality.lost += data->lost_records > data->lost_samples ? data->lost_records : data->lost_samples;
+	profile->quality.lost += count_lost(data);
 	profile->runs[data->collector.run].duration_ns = (int64_t)(data->last_ns - data->first_ns);
 	if (data->notices)
 		name_other_events(data);

@@ -423,7 +423,7 @@ static void test_a_binary_that_is_another_build_stays_unnamed(void **state)
 	buffer_deinit(&body);
 }
 
-static void put_loss(struct buffer *out, const struct perf_event_attr *attr, uint32_t type, uint64_t count)
+static void put_loss(struct buffer *out, const struct perf_event_attr *attr, uint32_t type, uint64_t count, uint64_t id)
 {
 	struct buffer body;
 
@@ -431,7 +431,7 @@ static void put_loss(struct buffer *out, const struct perf_event_attr *attr, uin
 	if (type == PERF_RECORD_LOST)
 		put_u64(&body, 1);
 	put_u64(&body, count);
-	put_record(out, attr, type, 0, &body, 5000, 1);
+	put_record(out, attr, type, 0, &body, 5000, id);
 	buffer_deinit(&body);
 }
 
@@ -457,14 +457,32 @@ static void test_a_loss_that_is_told_in_two_ways_counts_once(void **state)
 	struct perf_event_bytes event = example_event();
 
 	put_example_records(&fixture->records, &event.attr);
-	put_loss(&fixture->records, &event.attr, PERF_RECORD_LOST, 3);
-	put_loss(&fixture->records, &event.attr, PERF_RECORD_LOST, 4);
-	put_loss(&fixture->records, &event.attr, PERF_RECORD_LOST_SAMPLES, 6);
+	put_loss(&fixture->records, &event.attr, PERF_RECORD_LOST, 3, 1);
+	put_loss(&fixture->records, &event.attr, PERF_RECORD_LOST, 4, 1);
+	put_loss(&fixture->records, &event.attr, PERF_RECORD_LOST_SAMPLES, 6, 1);
 	put_record(&fixture->records, &event.attr, PERF_RECORD_THROTTLE, 0, NULL, 6000, 1);
 	put_file(&fixture->file, &event, 1, &fixture->records, NULL, 0);
 	expect_read(fixture);
 	assert_int_equal(fixture->result.profile->quality.lost, 7);
 	assert_int_equal(fixture->result.profile->quality.throttled, 1);
+}
+
+/* A ring tells under the id of one of its events what it lost of all of them. What perf's dummy loses are mappings and names. */
+static void test_what_other_events_lost_is_not_counted(void **state)
+{
+	struct fixture *fixture = *state;
+	struct perf_event_bytes events[2] = { example_event(), example_event() };
+
+	events[1].id = 2;
+	events[1].attr.config = PERF_COUNT_SW_DUMMY;
+	put_example_records(&fixture->records, &events[0].attr);
+	put_loss(&fixture->records, &events[0].attr, PERF_RECORD_LOST, 10, 1);
+	put_loss(&fixture->records, &events[0].attr, PERF_RECORD_LOST_SAMPLES, 4, 1);
+	put_loss(&fixture->records, &events[0].attr, PERF_RECORD_LOST_SAMPLES, 6, 2);
+	put_file(&fixture->file, events, 2, &fixture->records, NULL, 0);
+	expect_read(fixture);
+	assert_int_equal(fixture->result.profile->quality.lost, 4);
+	assert_int_equal(fixture->result.profile->quality.lost_sideband, 6);
 }
 
 static void test_trace_data_are_passed_over(void **state)
@@ -542,6 +560,7 @@ int main(void)
 		TEST(test_a_binary_that_is_another_build_stays_unnamed),
 		TEST(test_samples_that_do_not_tell_their_period_have_the_one_of_the_event),
 		TEST(test_a_loss_that_is_told_in_two_ways_counts_once),
+		TEST(test_what_other_events_lost_is_not_counted),
 		TEST(test_trace_data_are_passed_over),
 		TEST(test_a_file_without_rounds_is_put_in_order_all_the_same),
 		TEST(test_a_file_without_samples_says_so),
