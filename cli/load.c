@@ -264,6 +264,9 @@ static bool load_file(const char *name, const struct symbolize_options *options,
 		return false;
 	if (kind_of(&source) == PROFILE_BYTES_PERF_DATA || kind_of(&source) == PROFILE_BYTES_PART)
 		ok = load_recording(&source, options, profile, err);
+	else if (source.is_directory)
+		ok = error_set(err, ERROR_FORMAT, "cannot read %s: its file 'data' is %s; record it again", source.name,
+			source.head_bytes ? "none of 'perf record'" : "empty");
 	else
 		ok = load_profile(&source, options, profile, err);
 	source_close(&source);

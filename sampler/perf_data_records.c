@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/perf_data.h"
 
+#include <string.h>
+
 /* Records that perf's tools add to those of the kernel (perf_user_event_type). */
 enum {
 	TYPE_FIRST = 64,
@@ -122,6 +124,14 @@ static bool take_one(struct perf_data *data, struct perf_data_stream *stream, st
 	return ok || error_prefix(err, "record at offset %llu", (unsigned long long)record->offset);
 }
 
+/* As `cat` of two recordings leaves it. */
+static bool is_another_file(const struct feed *feed)
+{
+	static const char magic[] = "PERFILE2";
+
+	return feed_left(feed) >= strlen(magic) && memcmp(feed->block->bytes + feed->read, magic, strlen(magic)) == 0;
+}
+
 /* All that are whole. */
 bool perf_data_take_records(struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err)
 {
@@ -134,6 +144,10 @@ bool perf_data_take_records(struct perf_data *data, struct perf_data_stream *str
 			stream->skip -= feed_skip(feed, stream->skip < SIZE_MAX ? (size_t)stream->skip : SIZE_MAX);
 			stream->record_offset = stream->gap.bytes ? stream->gap.record : stream->input.offset - feed_left(feed);
 		}
+		if (is_another_file(feed))
+			return error_set(err, ERROR_UNSUPPORTED,
+				"another recording begins at offset %llu: make a file of each, and name them with a comma between",
+				(unsigned long long)stream->record_offset);
 		state = feed_next(feed, &record.bytes, &size, &record.block);
 		if (state == FEED_PARTIAL)
 			return true;

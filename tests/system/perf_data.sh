@@ -45,6 +45,8 @@ if perf record -q --threads -F 997 -e cpu-clock --call-graph dwarf,16384 -o thre
 fi
 mkdir empty
 refuses "cannot read empty: it is a directory" kelvin report empty
+: >empty/data
+refuses "cannot read empty: its file 'data' is empty; record it again" kelvin report empty
 if perf inject -b -i dwarf.data -o injected.data 2>perf.log; then
 	expect injected.data "injected"
 fi

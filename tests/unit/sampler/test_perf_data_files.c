@@ -244,6 +244,24 @@ static void test_one_file_alone_of_a_directory_is_refused(void **state)
 	expect_failure(fixture, ERROR_UNSUPPORTED, "name the directory");
 }
 
+/* As `cat one.data two.data` makes them. */
+static void test_a_second_recording_behind_the_first_is_named(void **state)
+{
+	struct fixture *fixture = *state;
+	struct perf_event_bytes event = example_event();
+	struct buffer second;
+	char text[80];
+
+	buffer_init(&second, MAX_BYTES);
+	put_example_records(&fixture->records, &event.attr);
+	put_pipe(&fixture->file, &event, 1, &fixture->records);
+	put_pipe(&second, &event, 1, &fixture->records);
+	snprintf(text, sizeof(text), "another recording begins at offset %zu: make a file of each", fixture->file.size);
+	buffer_append(&fixture->file, second.data, second.size);
+	expect_failure(fixture, ERROR_UNSUPPORTED, text);
+	buffer_deinit(&second);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
@@ -255,6 +273,7 @@ int main(void)
 		TEST(test_the_files_of_a_directory_are_taken_in_order_of_time),
 		TEST(test_a_cut_file_of_a_directory_is_named),
 		TEST(test_one_file_alone_of_a_directory_is_refused),
+		TEST(test_a_second_recording_behind_the_first_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
