@@ -231,6 +231,17 @@ static bool set_by_address(struct work *w, uint32_t location, struct error *err)
 	return set_frames(w, location, &frame, 1, err);
 }
 
+/*
+ * Kernels reserve room in front of their functions and call it by a name of its own. A function that was interrupted at its first
+ * instruction is looked up there, by the address before it, as where calls return to is.
+ */
+static const char *kernel_name(const char *symbol)
+{
+	static const char room[] = "__pfx_";
+
+	return strncmp(symbol, room, strlen(room)) == 0 ? symbol + strlen(room) : symbol;
+}
+
 static bool set_by_map(struct work *w, const struct batch *batch, uint32_t location, struct error *err)
 {
 	const struct profile_location *at = &w->profile->locations[location];
@@ -243,7 +254,8 @@ static bool set_by_map(struct work *w, const struct batch *batch, uint32_t locat
 
 	if (!symbol_map_find(batch->map, at->address, &hit))
 		return set_by_address(w, location, err);
-	snprintf(name, sizeof(name), "%.900s%s%.100s", hit.name, hit.module[0] ? " " : "", hit.module);
+	snprintf(name, sizeof(name), "%.900s%s%.100s", is_kernel ? kernel_name(hit.name) : hit.name, hit.module[0] ? " " : "",
+		hit.module);
 	frame.name = name;
 	frame.file = hit.file;
 	frame.line = hit.line;

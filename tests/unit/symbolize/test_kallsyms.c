@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/kallsyms.h"
+#include "symbolize/symbolize.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,16 +10,25 @@
 
 #include <cmocka.h>
 
-static struct symbol_map *read_lines(const char *lines, const uint64_t *addresses, size_t count, bool *restricted)
+static const uint64_t kernel_start = 0xffffffff81000000;
+
+static void write_lines(char *path, const char *lines)
 {
-	char path[] = "/tmp/kelvin-test-kallsyms-XXXXXX";
 	int fd = mkstemp(path);
-	struct symbol_map *map;
 	struct error err;
 
 	assert_true(fd >= 0);
 	close(fd);
 	assert_true(file_write(path, lines, strlen(lines), 0600, &err));
+}
+
+static struct symbol_map *read_lines(const char *lines, const uint64_t *addresses, size_t count, bool *restricted)
+{
+	char path[] = "/tmp/kelvin-test-kallsyms-XXXXXX";
+	struct symbol_map *map;
+	struct error err;
+
+	write_lines(path, lines);
 	assert_true(kallsyms_read(path, addresses, count, &map, restricted, &err));
 	unlink(path);
 	return map;
@@ -108,9 +118,35 @@ static void a_file_that_is_not_there_is_an_empty_map(void **state)
 	symbol_map_destroy(map);
 }
 
+/* Where a function was interrupted at its first instruction, the address before it is asked about. */
+static void the_room_before_a_function_is_the_functions(void **state)
+{
+	char path[] = "/tmp/kelvin-test-kallsyms-XXXXXX";
+	const struct symbolize_options options = { .threads = 1, .kallsyms_path = path };
+	struct profile_mapping mapping = { .start = kernel_start, .end = kernel_start + 0x1000, .kind = PROFILE_MAPPING_KERNEL };
+	struct elf_image *image = NULL;
+	struct symbolize_stats stats;
+	struct profile *profile;
+	uint32_t id, location, function;
+	struct error err;
+
+	(void)state;
+	write_lines(path, "ffffffff81000000 t __pfx_work\nffffffff81000010 t work\n");
+	assert_true(profile_create(&profile, &err));
+	assert_true(profile_intern(profile, "[kernel.kallsyms]", &mapping.path, &err));
+	assert_true(profile_add_mapping(profile, &mapping, &id, &err));
+	assert_true(profile_add_location(profile, id, kernel_start + 0xf, &location, &err));
+	assert_true(symbolize_profile(profile, &image, NULL, &options, &stats, NULL, &err));
+	function = profile->lines[profile->locations[location].first_line].function;
+	assert_string_equal(profile_string(profile, profile->functions[function].name), "work");
+	profile_destroy(profile);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_room_before_a_function_is_the_functions),
 		cmocka_unit_test(names_the_function_before_each_address),
 		cmocka_unit_test(lines_may_stand_in_any_order),
 		cmocka_unit_test(zeros_mean_restricted),
