@@ -29,11 +29,12 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 {
 	CLEANUP(profile_cleanup) struct profile *base = NULL;
 	CLEANUP(profile_cleanup) struct profile *head = NULL;
-	struct symbolize_options options = { 0 };
+	struct load_options options = { .metric = comparison->diff.metric };
 
 	return outputs_check(&comparison->outputs, err) && outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
-	       outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) && naming_prepare(&comparison->naming, &options, err) &&
-	       load_profiles(sides[DIFF_BASE], &options, &base, err) && load_profiles(sides[DIFF_HEAD], &options, &head, err) &&
+	       outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
+	       naming_prepare(&comparison->naming, &options.naming, err) && load_profiles(sides[DIFF_BASE], &options, &base, err) &&
+	       load_profiles(sides[DIFF_HEAD], &options, &head, err) &&
 	       comparison_run(comparison, (const struct profile *[]){ base, head },
 		       (const char *[]){ sides[DIFF_BASE], sides[DIFF_HEAD] }, code, err);
 }

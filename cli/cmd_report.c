@@ -59,18 +59,21 @@ static bool show(struct request *request, const char *name, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
-	struct symbolize_options options = { .no_fingerprints = true }; /* nobody compares */
+	struct load_options options = {
+		.naming = { .no_fingerprints = true }, /* nobody compares */
+		.metric = request->diff.metric,
+	};
 	struct render_input input;
 	bool needs_diff;
 
 	if (!outputs_check(&request->outputs, err) || !outputs_spare(&request->outputs, name, err) ||
-		!naming_prepare(&request->naming, &options, err))
+		!naming_prepare(&request->naming, &options.naming, err))
 		return false;
-	options.names_only = outputs_show_names_only(&request->outputs);
+	options.naming.names_only = outputs_show_names_only(&request->outputs);
 	if (!load_profiles(name, &options, &profile, err))
 		return false;
 	/* Folded stacks are the profile itself; but an empty one, and a metric it has not got, are refused all the same. */
-	needs_diff = !options.names_only || request->diff.metric || profile->quality.samples == 0;
+	needs_diff = !options.naming.names_only || request->diff.metric || profile->quality.samples == 0;
 	if (needs_diff && !diff_create_single(profile, &request->diff, &diff, err))
 		return false;
 	input = (struct render_input){

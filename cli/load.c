@@ -201,7 +201,8 @@ static enum profile_bytes_kind kind_of(const struct source *source)
 	return profile_bytes_kind(source->head, source->head_bytes);
 }
 
-static bool read_recording(const struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+static bool read_recording(
+	const struct source *source, const char *event, struct sampler_result *result, struct buffer *notices, struct error *err)
 {
 	const char *home = getenv("HOME");
 	char cache[PATH_MAX];
@@ -211,6 +212,7 @@ static bool read_recording(const struct source *source, struct sampler_result *r
 		.head_bytes = source->head_bytes,
 		.name = source->name,
 		.directory = source->is_directory ? source->name : NULL,
+		.event = event,
 	};
 
 	if (home && (size_t)snprintf(cache, sizeof(cache), "%s/.debug", home) < sizeof(cache))
@@ -239,14 +241,15 @@ static bool name_recording(
 }
 
 static bool load_recording(
-	const struct source *source, const struct symbolize_options *options, struct profile **profile, struct error *err)
+	const struct source *source, const struct load_options *options, struct profile **profile, struct error *err)
 {
 	struct sampler_result result = { 0 };
 	struct buffer notices;
 	bool ok;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
-	ok = read_recording(source, &result, &notices, err) && name_recording(&result, options, &notices, err);
+	ok = read_recording(source, options->metric, &result, &notices, err) &&
+	     name_recording(&result, &options->naming, &notices, err);
 	if (ok)
 		*profile = TAKE(result.profile);
 	cli_print_notices(&notices);
@@ -255,7 +258,7 @@ static bool load_recording(
 	return ok;
 }
 
-static bool load_file(const char *name, const struct symbolize_options *options, struct profile **profile, struct error *err)
+static bool load_file(const char *name, const struct load_options *options, struct profile **profile, struct error *err)
 {
 	struct source source;
 	bool ok;
@@ -268,12 +271,12 @@ static bool load_file(const char *name, const struct symbolize_options *options,
 		ok = error_set(err, ERROR_FORMAT, "cannot read %s: its file 'data' is %s; record it again", source.name,
 			source.head_bytes ? "none of 'perf record'" : "empty");
 	else
-		ok = load_profile(&source, options, profile, err);
+		ok = load_profile(&source, &options->naming, profile, err);
 	source_close(&source);
 	return ok;
 }
 
-static bool load_into(const char *name, const struct symbolize_options *options, struct profile **profile, struct error *err)
+static bool load_into(const char *name, const struct load_options *options, struct profile **profile, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *next = NULL;
 
@@ -286,7 +289,7 @@ static bool load_into(const char *name, const struct symbolize_options *options,
 	return true;
 }
 
-static bool load_each(char *names, const struct symbolize_options *options, struct profile **profile, struct error *err)
+static bool load_each(char *names, const struct load_options *options, struct profile **profile, struct error *err)
 {
 	char *rest = NULL;
 
@@ -296,7 +299,7 @@ static bool load_each(char *names, const struct symbolize_options *options, stru
 	return *profile || error_set(err, ERROR_USAGE, "cannot read a profile: its name is empty");
 }
 
-bool load_profiles(const char *names, const struct symbolize_options *options, struct profile **profile, struct error *err)
+bool load_profiles(const char *names, const struct load_options *options, struct profile **profile, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *loaded = NULL;
 	CLEANUP(cleanup_free) char *copy = strdup(names);
@@ -315,13 +318,14 @@ bool load_profiles(const char *names, const struct symbolize_options *options, s
 
 bool load_part(const char *name, const struct symbolize_options *options, struct profile **profile, struct error *err)
 {
+	const struct load_options all = { .naming = *options };
 	struct source source;
 	bool ok;
 
 	if (!source_open(name, &source, err))
 		return false;
 	if (kind_of(&source) == PROFILE_BYTES_PART)
-		ok = load_recording(&source, options, profile, err);
+		ok = load_recording(&source, &all, profile, err);
 	else
 		ok = error_set(err, ERROR_USAGE, "cannot recover %s: it is not what a killed recording leaves (FILE.part)%s",
 			source.name, kind_of(&source) == PROFILE_BYTES_UNKNOWN ? "" : "; 'kelvin report' reads it as it is");

@@ -99,6 +99,11 @@ static void tell_used(void *context, uint64_t stack_bytes)
 }
 
 /* Cycles at a frequency stand for time; at a fixed number each they only stand for themselves. */
+static bool counts_time(const struct perf_data_event *event)
+{
+	return perf_data_event_is_clock(event) || (event->attr.freq && strstr(event->name, "cycles"));
+}
+
 static struct collector_options collecting(struct perf_data *data)
 {
 	const struct perf_data_event *event = chosen(data);
@@ -110,7 +115,7 @@ static struct collector_options collecting(struct perf_data *data)
 	return (struct collector_options){
 		.event = event->name,
 		.is_time = is_clock,
-		.counts_time = is_clock || (event->attr.freq && strstr(event->name, "cycles")),
+		.counts_time = counts_time(event),
 		.frequency_hz = hz > 0 && hz <= second_ns ? (uint32_t)hz : 1,
 		.notices = data->notices,
 		.files = &data->header.files.hooks,
@@ -126,6 +131,22 @@ static bool name_idle(struct perf_data *data, struct error *err)
 	return process_table_update(&data->collector.processes, &record, err);
 }
 
+/* What the profile calls the values of an event. */
+static const char *metric_of(const struct perf_data_event *event)
+{
+	return counts_time(event) ? "cpu" : event->name;
+}
+
+static uint32_t find_wanted(const struct perf_data *data)
+{
+	const struct perf_data_events *events = &data->header.events;
+
+	for (uint32_t i = 0; data->wanted && i < events->count; i++)
+		if (events->items[i].attr.sample_period != 0 && strcmp(data->wanted, metric_of(&events->items[i])) == 0)
+			return i;
+	return perf_data_events_first(events);
+}
+
 bool perf_data_begin(struct perf_data *data, struct error *err)
 {
 	enum { BRANCH_CALL_STACK = 1 << 11 };
@@ -136,7 +157,7 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 	if (!perf_data_events_check(events, err))
 		return false;
 	if (data->event == PERF_DATA_NO_EVENT)
-		data->event = perf_data_events_first(events);
+		data->event = find_wanted(data);
 	if (data->event >= events->count)
 		return error_set(
 			err, ERROR_EMPTY, "none of its events takes samples; record it again with -e cpu-clock and without -n");
@@ -388,16 +409,21 @@ uint32_t perf_data_other_event(const struct perf_data *data)
 static void name_other_events(const struct perf_data *data)
 {
 	const struct perf_data_events *events = &data->header.events;
-	const char *read = chosen(data)->name;
+	const struct perf_data_event *read = chosen(data);
 
 	for (uint32_t i = 0; i < events->count; i++) {
 		const struct perf_data_event *event = &events->items[i];
+		bool has_same_metric = strcmp(metric_of(event), metric_of(read)) == 0, is_one = event->samples == 1;
 
+		if (i == data->event || event->samples == 0)
+			continue;
 		/* Modifiers are no part of a name: `cycles:u` and `cycles:k` have the same. */
-		if (i != data->event && event->samples > 0)
-			buffer_printf(data->notices, "%llu samples of %s%s are left out: only %s is read\n",
-				(unsigned long long)event->samples, strcmp(event->name, read) == 0 ? "another " : "", event->name,
-				read);
+		buffer_printf(data->notices, "%llu %s of %s%s %s left out: only %s is read", (unsigned long long)event->samples,
+			is_one ? "sample" : "samples", strcmp(event->name, read->name) == 0 ? "another " : "", event->name,
+			is_one ? "is" : "are", read->name);
+		if (!has_same_metric)
+			buffer_printf(data->notices, "; '--metric %s' reads %s", metric_of(event), is_one ? "it" : "them");
+		buffer_append_byte(data->notices, '\n');
 	}
 }
 

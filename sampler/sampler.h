@@ -132,14 +132,16 @@ struct sampler_recorded {
 	const char *name;            /* for messages */
 	const char *directory;       /* that `perf record --threads` has made, if `fd` is its file `data`; NULL: none */
 	const char *cache_directory; /* of perf's build-id cache, as "/root/.debug"; NULL: none */
+	const char *event;           /* the one to read of several, by its name or as "cpu"; NULL, or none of them: the first */
 };
 
 /*
  * Reads a perf.data file, of file or pipe mode (`perf record`, also with -z), as if its records came from our rings: the same
  * parser, unwinding and quality counts. Binaries are found by path and build id, else in the cache; one that is another build now
- * stays without names, which a notice says. Of several events the first that has samples is taken, the others are named in a
- * notice. Memory grows with the profile, not with the file. ERROR_FORMAT names the offset; ERROR_UNSUPPORTED: another byte order,
- * another machine's registers, one file alone of `perf record --threads`. ERROR_EMPTY: no samples.
+ * stays without names, which a notice says. Of several events the one that is asked for, or the first that has samples, is
+ * taken; the others are named in a notice. Memory grows with the profile, not with the file. ERROR_FORMAT names the offset;
+ * ERROR_UNSUPPORTED: another byte order, another machine's registers, one file alone of `perf record --threads`. ERROR_EMPTY: no
+ * samples.
  */
 COMMON_MUST_CHECK
 bool sampler_read_perf_data(
@@ -158,6 +160,7 @@ bool sampler_read_part(
 struct sampler_capabilities {
 	int perf_event_paranoid; /* -1 when it cannot be read */
 	int perf_event_mlock_kb;
+	int perf_event_max_sample_rate;
 	bool has_hardware_cycles;
 	bool has_cpu_clock;
 	bool can_sample_own;    /* own processes, user code */

@@ -37,7 +37,7 @@ int fixture_teardown(void **state)
 bool read_bytes(struct fixture *fixture, const void *bytes, size_t size)
 {
 	int fd = memfd_create("perf.data", MFD_CLOEXEC);
-	struct sampler_recorded recorded = { .fd = fd, .name = "perf.data" };
+	struct sampler_recorded recorded = { .fd = fd, .name = "perf.data", .event = fixture->event };
 	bool ok;
 
 	assert_true(fd >= 0);

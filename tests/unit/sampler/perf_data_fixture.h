@@ -9,6 +9,7 @@ enum { MAX_BYTES = 1 << 24 };
 
 struct fixture {
 	struct buffer records, file, notices;
+	const char *event; /* to be read; NULL: any */
 	struct sampler_result result;
 	struct error err;
 };

@@ -224,7 +224,19 @@ static void test_of_several_events_the_first_is_read(void **state)
 	expect_read(fixture);
 	assert_int_equal(fixture->result.profile->quality.samples, 1);
 	assert_string_equal(profile_string(fixture->result.profile, fixture->result.profile->value_types[1].type), "page-faults");
-	expect_notice(fixture, "2 samples of cpu-clock are left out: only page-faults is read");
+	expect_notice(fixture, "2 samples of cpu-clock are left out: only page-faults is read; '--metric cpu' reads them");
+}
+
+static void test_of_several_events_the_one_that_is_asked_for_is_read(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_two_events(fixture, true, PERF_SAMPLE_IDENTIFIER);
+	fixture->event = "cpu";
+	expect_read(fixture);
+	assert_int_equal(fixture->result.profile->quality.samples, 2);
+	assert_string_equal(profile_string(fixture->result.profile, fixture->result.profile->value_types[1].type), "cpu");
+	expect_notice(fixture, "1 sample of page-faults is left out: only cpu-clock is read; '--metric page-faults' reads it");
 }
 
 static void test_two_events_may_have_one_name(void **state)
@@ -548,6 +560,7 @@ int main(void)
 		TEST(test_a_record_without_a_size_is_named_with_its_place),
 		TEST(test_a_record_that_lies_is_named_with_its_place),
 		TEST(test_of_several_events_the_first_is_read),
+		TEST(test_of_several_events_the_one_that_is_asked_for_is_read),
 		TEST(test_two_events_may_have_one_name),
 		TEST(test_modifiers_and_terms_are_no_part_of_a_name),
 		TEST(test_an_event_without_samples_gives_way_to_one_that_has_some),
