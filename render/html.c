@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/escape.h"
 #include "render/page_data.h"
 #include "render/viewer_assets.h"
 
@@ -65,28 +66,6 @@ static bool append_block(struct buffer *out, const char *id,
 	return ok;
 }
 
-static void append_escaped(struct buffer *out, const char *string)
-{
-	for (; *string; string++) {
-		switch (*string) {
-		case '<':
-			buffer_append_string(out, "&lt;");
-			break;
-		case '>':
-			buffer_append_string(out, "&gt;");
-			break;
-		case '&':
-			buffer_append_string(out, "&amp;");
-			break;
-		case '"':
-			buffer_append_string(out, "&quot;");
-			break;
-		default:
-			buffer_append_byte(out, (uint8_t)*string);
-		}
-	}
-}
-
 static void append_head(struct buffer *out, const struct render_input *input)
 {
 	const char *command = profile_string(input->profiles[DIFF_HEAD], input->profiles[DIFF_HEAD]->facts.command);
@@ -97,11 +76,11 @@ static void append_head(struct buffer *out, const struct render_input *input)
 		"base-uri 'none'; form-action 'none'\">\n",
 		viewer_script_hash, viewer_style_hash);
 	buffer_append_string(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-	append_escaped(out, input->title ? input->title : command[0] ? command : "Kelvin");
+	escape_append(out, input->title ? input->title : command[0] ? command : "Kelvin");
 	buffer_append_string(out, input->diff->sides == 2 ? " – Kelvin diff</title>\n<style>" : " – Kelvin</title>\n<style>");
 	buffer_append(out, viewer_style, viewer_style_size);
 	buffer_append_string(out, "</style>\n</head>\n<body>\n<noscript>");
-	append_escaped(out, diff_string(input->diff, input->diff->verdict_text));
+	escape_append(out, diff_string(input->diff, input->diff->verdict_text));
 	buffer_append_string(out, " (The flame graph needs JavaScript.)</noscript>\n<div id=\"app\"></div>\n");
 }
 

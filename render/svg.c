@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/escape.h"
 #include "render/format.h"
 #include "render/label.h"
 #include "render/render.h"
@@ -131,23 +132,6 @@ static const char *text_colour(struct colour c)
 
 /* ---- Text ---- */
 
-static void append_xml(struct buffer *out, const char *text)
-{
-	for (uint32_t code; (code = unicode_next(&text)) != 0;) {
-		code = unicode_clean(code);
-		if (code == '<')
-			buffer_append_string(out, "&lt;");
-		else if (code == '>')
-			buffer_append_string(out, "&gt;");
-		else if (code == '&')
-			buffer_append_string(out, "&amp;");
-		else if (code == '"')
-			buffer_append_string(out, "&quot;");
-		else
-			unicode_append(out, code);
-	}
-}
-
 static const char *node_name(const struct svg_writer *w, uint32_t node)
 {
 	return node == 0 ? "all" : diff_string(w->diff, w->diff->functions[w->diff->nodes[node].function].name);
@@ -163,7 +147,7 @@ static void append_short(struct svg_writer *w, const char *name, size_t columns)
 	if (text.failed)
 		w->out->failed = true;
 	else
-		append_xml(w->out, text.data);
+		escape_append(w->out, text.data);
 }
 
 static void append_title(struct svg_writer *w, uint32_t node)
@@ -177,7 +161,7 @@ static void append_title(struct svg_writer *w, uint32_t node)
 		const struct diff_function *f = &w->diff->functions[w->diff->nodes[node].function];
 
 		buffer_append_string(w->out, " (");
-		append_xml(w->out, diff_string(w->diff, f->module));
+		escape_append(w->out, diff_string(w->diff, f->module));
 		buffer_printf(w->out, ", %s)", profile_origin_name(f->origin));
 	}
 	if (w->diff->sides == DIFF_SIDES)
@@ -224,7 +208,7 @@ static void draw_label(struct svg_writer *w, uint32_t node, double x, double y, 
 	}
 	buffer_printf(w->out, "<text x=\"%.1f\" y=\"%.0f\" fill=\"%s\">%s", x + 3, y + ROW - 5, text_colour(node_colour(w, node)),
 		is_new ? "+ " : "");
-	append_xml(w->out, text.data);
+	escape_append(w->out, text.data);
 	buffer_append_string(w->out, "</text>");
 }
 
@@ -404,7 +388,7 @@ static void write_header(struct svg_writer *w)
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"36\">", MARGIN);
 	append_short(w, text.data, columns);
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"54\">", MARGIN);
-	append_xml(w->out, summary_metric(w->diff));
+	escape_append(w->out, summary_metric(w->diff));
 	if (w->diff->sides == DIFF_SIDES)
 		buffer_printf(w->out, ": base %s, head %s (%s); width is head, colour the proven difference",
 			format_value(w->diff->total.base, w->unit).text, format_value(w->diff->total.head, w->unit).text,

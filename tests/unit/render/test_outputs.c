@@ -397,6 +397,26 @@ static void svg_of_many_nodes_stays_small(void **state)
 	fixture_destroy(&fixture);
 }
 
+/* ---- HTML ---- */
+
+/* The title is text: of the command, whatever it is called. */
+static void html_shows_the_command_cleaned(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_SINGLE);
+	struct profile *profile = fixture.profiles[DIFF_HEAD];
+	struct buffer out;
+	struct error err;
+
+	(void)state;
+	assert_true(profile_intern(profile, "</title>\xff\033[1m\"&", &profile->facts.command, &err));
+	buffer_init(&out, (size_t)64 << 20);
+	assert_true(render_html(&fixture.input, &out, &err));
+	buffer_append_byte(&out, 0);
+	assert_non_null(strstr(out.data, "<title>&lt;/title&gt;\xef\xbf\xbd\xef\xbf\xbd[1m&quot;&amp; "));
+	buffer_deinit(&out);
+	fixture_destroy(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +434,7 @@ int main(void)
 		cmocka_unit_test(markdown_stays_within_the_limit),
 		cmocka_unit_test(svg_nests_whatever_the_names),
 		cmocka_unit_test(svg_of_many_nodes_stays_small),
+		cmocka_unit_test(html_shows_the_command_cleaned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
