@@ -185,7 +185,7 @@ static bool take(void *context, int option, struct error *err)
 
 	switch (option) {
 	case 'o':
-		recording->output = optarg;
+		recording->output = options_output_file(optarg);
 		return true;
 	case 'd':
 		return options_parse_positive("-d", optarg, &recording->duration_s, err);

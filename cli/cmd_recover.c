@@ -40,7 +40,7 @@ static bool take(void *context, int option, struct error *err)
 
 	if (option != 'o')
 		return naming_take(&request->naming, option, err);
-	request->output = optarg;
+	request->output = options_output_file(optarg);
 	return true;
 }
 

@@ -77,3 +77,17 @@ void interrupt_survive_lost_pages(void)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGBUS, &action, NULL);
 }
+
+static void ignore_signal(int number)
+{
+	(void)number;
+}
+
+void interrupt_survive_full_files(void)
+{
+	/* Ignored, it would stay so in the command. */
+	struct sigaction action = { .sa_handler = ignore_signal, .sa_flags = SA_RESTART };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGXFSZ, &action, NULL);
+}

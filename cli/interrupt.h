@@ -22,3 +22,6 @@ bool interrupt_is_for_us_alone(void);
  * lost pages find zeros (elf_image_fill_lost_page()). Any other SIGBUS ends the program as ever.
  */
 void interrupt_survive_lost_pages(void);
+
+/* A file that reaches its limit (ulimit -f) is a full disk, and no end. What is started does not inherit this. */
+void interrupt_survive_full_files(void);

@@ -109,5 +109,6 @@ int main(int argc, char **argv)
 {
 	occupy_standard_streams();
 	interrupt_survive_lost_pages();
+	interrupt_survive_full_files();
 	return close_stdout(dispatch(argc, argv));
 }

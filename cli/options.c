@@ -80,17 +80,27 @@ void options_count_spare(struct options *options, size_t needed)
 	optind = 0;
 }
 
+const char *options_output_file(const char *word)
+{
+	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(word, names[i]) == 0)
+			return "-";
+	return word;
+}
+
 const char *options_take_file(struct options *options)
 {
 	const char *word = optind < options->argc ? options->argv[optind] : NULL;
 
 	if (optarg)
-		return optarg;
+		return options_output_file(optarg);
 	if (options->spare_words == 0 || !word || (word[0] == '-' && word[1] != '\0'))
 		return "-";
 	options->spare_words--;
 	optind++;
-	return word;
+	return options_output_file(word);
 }
 
 int options_fail(const char *command, const char *format, ...)

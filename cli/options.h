@@ -38,6 +38,12 @@ bool options_read(const struct options *options, const char *help, bool (*take)(
  */
 void options_count_spare(struct options *options, size_t needed);
 
+/*
+ * The file that an output option names; "-" also for other names of standard output. Under those a file that `>>` appends to would
+ * be replaced, and what a command prints would be written into its profile.
+ */
+const char *options_output_file(const char *word);
+
 /* The FILE of the output option that options_next() has just returned; "-", standard output, where it is left out. */
 const char *options_take_file(struct options *options);
 

@@ -22,7 +22,7 @@ static const char *const kind_options[OUTPUT_KIND_COUNT] = {
 bool outputs_take(struct outputs *outputs, struct options *options, int option)
 {
 	if (option == 'o')
-		outputs->paths[OUTPUT_HTML] = optarg;
+		outputs->paths[OUTPUT_HTML] = options_output_file(optarg);
 	else if (option >= OUTPUT_OPTION && option < OUTPUT_OPTION + OUTPUT_KIND_COUNT)
 		outputs->paths[option - OUTPUT_OPTION] = options_take_file(options);
 	else

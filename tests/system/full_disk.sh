@@ -5,6 +5,16 @@
 . "$(dirname "$0")/lib.sh"
 
 can_sample
+printf 'a;b 1\n' >folded
+# A limit on the size of files is a full disk too, and neither a signal to us nor to the command.
+(
+	ulimit -f 1
+	refuses 'cannot write a.html: File too large' kelvin report folded -o a.html
+	run 125 kelvin record -F 9997 -o a.pb.gz -- sh -c "'$WORKLOADS/system_workload' --seconds 0.5; grep SigIgn /proc/self/status"
+	says stderr 'cannot write a.pb.gz: File too large'
+	[[ $(<stdout) == $(sh -c 'grep SigIgn /proc/self/status') ]] || fail "the command ignores other signals than its parent"
+) || exit
+[[ ! -e a.html && ! -e a.pb.gz ]] || fail "left behind: $(ls)"
 is_root || skip "root is needed to mount a small file system"
 mkdir small
 mount -t tmpfs -o size=8k,nr_inodes=10 none small 2>/dev/null || skip "a small file system cannot be mounted here"
@@ -13,7 +23,6 @@ start "$WORKLOADS/system_workload"
 refuses 'cannot write small/a.pb.gz: No space left on device' kelvin record -p "$pid" -d 0.5 -q -o small/a.pb.gz
 [[ $(ls small) == ballast ]] || fail "left behind: $(ls small)"
 run 125 kelvin record -q -o small/a.pb.gz -- "$WORKLOADS/system_workload" --seconds 0.2
-printf 'a;b 1\n' >folded
 refuses 'cannot write small/a.html: No space left on device' kelvin report folded -o small/a.html
 [[ $(ls small) == ballast ]] || fail "left behind: $(ls small)"
 code=0

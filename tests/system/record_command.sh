@@ -38,6 +38,10 @@ jq -e '.evidence.runs_base == 3' runs.json >/dev/null || fail "not three runs: $
 kelvin record --runs 2 -q -o - -- sh -c "echo said; '$workload' --seconds 0.3" 2>stderr | kelvin report - --json >runs.json 2>>stderr
 jq -e '.recording.runs == 2' runs.json >/dev/null || fail "not two runs through a pipe"
 [[ $(grep -c '^said$' stderr) -eq 2 ]] || fail "what a command prints is not on standard error beside a profile on standard output"
+# Standard output by another name is no other file.
+run 0 kelvin record -q -o /dev/stdout -- sh -c "echo said; '$workload' --seconds 0.3"
+says stderr '^said$'
+kelvin report - --folded <stdout | grep -q serve || fail "no profile on /dev/stdout"
 run 4 kelvin record --runs 5 -o failing.pb.gz -- sh -c "'$workload' --seconds 0.2; [ -e once ] && exit 4; touch once"
 says stderr '^kelvin: run 2 of 5 ended with exit code 4; 1 run is kept in failing.pb.gz$'
 says stderr '^wrote failing.pb.gz'

@@ -22,6 +22,10 @@ for form in "--folded - perf.folded" "--folded perf.folded" "perf.folded --folde
 	run 0 kelvin report $form
 	cmp -s stdout a.folded || fail "not the folded stacks: kelvin report $form"
 done
+# What `>>` appends to is not replaced.
+printf 'before\n' >both
+kelvin report perf.folded --folded /dev/stdout >>both 2>stderr || fail "no output on /dev/stdout"
+cmp -s both <(echo before; cat a.folded) || fail "not appended: $(cat both)"
 run 0 kelvin report --folded b.folded perf.folded
 cmp -s b.folded a.folded || fail "--folded FILE PROFILE wrote something else"
 run 0 kelvin report - <perf.folded
