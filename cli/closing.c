@@ -122,28 +122,62 @@ static void print_unseen(FILE *stream, const struct profile *profile)
 
 static bool has_no_name(const struct profile *profile, const struct profile_location *location)
 {
-	return location->mapping != PROFILE_NONE && profile->mappings[location->mapping].kind == PROFILE_MAPPING_ANON &&
-	       location->line_count > 0 &&
-	       profile->functions[profile->lines[location->first_line].function].name_source == PROFILE_NAME_NONE;
+	enum profile_name_source source;
+
+	if (location->mapping == PROFILE_NONE || location->line_count == 0)
+		return false;
+	source = profile->functions[profile->lines[location->first_line].function].name_source;
+	return source == PROFILE_NAME_NONE || source == PROFILE_NAME_FDE;
 }
 
-/* Interpreters name the code that they make only when they are told to. */
-static void print_unnamed(FILE *stream, const struct profile *profile)
+/* Samples in functions without a name, by mapping. */
+static void count_unnamed(const struct profile *profile, uint64_t *unnamed)
 {
-	enum { LEAST_PERCENT = 5 };
-	uint64_t unnamed = 0;
-
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		const struct profile_stack *stack = &profile->stacks[profile->samples[i].stack];
+		const struct profile_location *location = &profile->locations[stack->location];
 
-		if (profile->samples[i].stack != 0 && has_no_name(profile, &profile->locations[stack->location]))
-			unnamed += (uint64_t)profile->values[i * profile->value_type_count];
+		if (profile->samples[i].stack != 0 && has_no_name(profile, location))
+			unnamed[location->mapping] += (uint64_t)profile->values[i * profile->value_type_count];
 	}
-	if (unnamed * 100 >= profile->quality.samples * LEAST_PERCENT && unnamed > 0)
+}
+
+/* A file that could not be read has been told of, and has no end. */
+static bool is_stripped_file(const struct profile_mapping *mapping)
+{
+	return mapping->kind == PROFILE_MAPPING_FILE && mapping->end != UINT64_MAX;
+}
+
+/* Interpreters name the code that they make only when they are told to; binaries are shipped without their symbols. */
+static void print_unnamed(FILE *stream, const struct profile *profile)
+{
+	enum { LEAST_MADE_PERCENT = 5, LEAST_STRIPPED_PERCENT = 10 };
+	CLEANUP(cleanup_free) uint64_t *unnamed = calloc(profile->mapping_count + 1, sizeof(*unnamed));
+	uint64_t samples = profile->quality.samples, made = 0, stripped = 0;
+	size_t most = 0;
+
+	if (!unnamed)
+		return;
+	count_unnamed(profile, unnamed);
+	for (size_t i = 0; i < profile->mapping_count; i++) {
+		if (profile->mappings[i].kind == PROFILE_MAPPING_ANON)
+			made += unnamed[i];
+		if (!is_stripped_file(&profile->mappings[i]))
+			continue;
+		stripped += unnamed[i];
+		if (!is_stripped_file(&profile->mappings[most]) || unnamed[i] > unnamed[most])
+			most = i;
+	}
+	if (made * 100 >= samples * LEAST_MADE_PERCENT && made > 0)
 		fprintf(stream,
 			"%.0f %% of the samples are in code made at run time that has no names: 'man kelvin-record' says which "
 			"runtimes give them, and how\n",
-			(double)unnamed * 100 / (double)profile->quality.samples);
+			(double)made * 100 / (double)samples);
+	if (stripped * 100 >= samples * LEAST_STRIPPED_PERCENT && stripped > 0)
+		fprintf(stream,
+			"%.0f %% of the samples are in functions without names, most of them in %s: 'man kelvin-record' says which "
+			"debug symbols name them\n",
+			(double)stripped * 100 / (double)samples, profile_string(profile, profile->mappings[most].path));
 }
 
 void closing_print(FILE *stream, const struct closing *closing)

@@ -18,6 +18,13 @@ for file in before replaced deleted; do
 	at_least "$(share $file.pb.gz '^server;_start;.*main;serve;parse_input')" 60 "share of parse_input in $file.pb.gz"
 	at_least "$(share $file.pb.gz '^server;_start;.*main;serve;hash_output')" 15 "share of hash_output in $file.pb.gz"
 done
+
+# What a binary lacks is said.
+says_not stderr 'without names'
+cp "$WORKLOADS/system_workload" stripped && strip stripped
+run 0 kelvin record -o stripped.pb.gz -- ./stripped --seconds 0.5
+says stderr '^[0-9]+ % of the samples are in functions without names, most of them in /.*/stripped: '
+
 needs jq
 code=0
 kelvin diff before.pb.gz deleted.pb.gz --json diff.json >stdout 2>stderr || code=$?
