@@ -80,17 +80,22 @@ static void print_sources(const struct sampler_capabilities *can)
 
 static void print_limits(const struct sampler_capabilities *can)
 {
-	printf("     perf_event_paranoid %d, perf_event_mlock_kb %d, at most %" PRIu64 " open files\n", can->perf_event_paranoid,
-		can->perf_event_mlock_kb, can->descriptor_limit);
+	printf("     perf_event_paranoid %d, perf_event_mlock_kb %d, perf_event_max_sample_rate %d, at most %" PRIu64
+	       " open files\n",
+		can->perf_event_paranoid, can->perf_event_mlock_kb, can->perf_event_max_sample_rate, can->descriptor_limit);
+	if (can->perf_event_max_sample_rate > 0 && can->perf_event_max_sample_rate < SAMPLER_DEFAULT_FREQUENCY_HZ)
+		print_advice("sudo sysctl kernel.perf_event_max_sample_rate=100000",
+			"until the next boot, or the kernel lowers it again: samples took it long");
 	if (can->descriptor_limit < 4096)
 		print_advice("ulimit -Hn 65536", "as root: processes with many threads need a descriptor per thread and CPU");
 }
 
 static int print_json(const struct sampler_capabilities *can)
 {
-	json_t *json = json_pack("{s:s, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "schema", "kelvin.doctor/1",
+	json_t *json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "schema", "kelvin.doctor/1",
 		"perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb", can->perf_event_mlock_kb,
-		"descriptor_limit", (json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit), "cycles",
+		"perf_event_max_sample_rate", can->perf_event_max_sample_rate, "descriptor_limit",
+		(json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit), "cycles",
 		can->has_hardware_cycles, "cpu_clock", can->has_cpu_clock, "own_processes", can->can_sample_own, "kernel_code",
 		can->can_sample_kernel, "other_users", can->can_sample_others, "kernel_symbols", can->kernel_symbols_readable,
 		"replaced_binaries", can->map_files_readable);

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/sampler.h"
 
+#include "sampler/proc.h"
+
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-
-static int read_number(const char *path)
-{
-	CLEANUP(cleanup_fclose) FILE *file = fopen(path, "re");
-	int value = -1;
-
-	if (file && fscanf(file, "%d", &value) != 1)
-		value = -1;
-	return value;
-}
 
 static bool can_open(uint32_t type, uint64_t config, bool kernel, int pid, int cpu)
 {
@@ -79,8 +71,9 @@ void sampler_probe(struct sampler_capabilities *capabilities)
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	*capabilities = (struct sampler_capabilities){
-		.perf_event_paranoid = read_number("/proc/sys/kernel/perf_event_paranoid"),
-		.perf_event_mlock_kb = read_number("/proc/sys/kernel/perf_event_mlock_kb"),
+		.perf_event_paranoid = proc_read_number("/proc/sys/kernel/perf_event_paranoid"),
+		.perf_event_mlock_kb = proc_read_number("/proc/sys/kernel/perf_event_mlock_kb"),
+		.perf_event_max_sample_rate = proc_read_number("/proc/sys/kernel/perf_event_max_sample_rate"),
 		.has_hardware_cycles = can_open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, 0, -1),
 		.has_cpu_clock = can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 0, -1),
 		.can_sample_own = can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 0, -1),

@@ -2,6 +2,7 @@
 #include "sampler/event.h"
 
 #include "sampler/event_choice.h"
+#include "sampler/proc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,38 +35,28 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-static int paranoid_level(void)
-{
-	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int level = 0;
-
-	if (file) {
-		if (fscanf(file, "%d", &level) != 1)
-			level = 0;
-		fclose(file);
-	}
-	return level;
-}
-
 /* What would help: up to level 2 everybody may sample what is his own. */
 static const char *permission_advice(int level)
 {
 	if (geteuid() == 0)
 		return "a container or sandbox forbids it: allow it there, or run kelvin outside of it";
 	if (level > 2)
-		return "run 'sudo sysctl kernel.perf_event_paranoid=1', or kelvin with sudo";
+		return "run 'sudo sysctl kernel.perf_event_paranoid=1', which opens to everybody what is his own, or kelvin with sudo";
 	return "other users' processes and the whole system take more rights: run kelvin with sudo, or give it the capabilities that "
 	       "'kelvin doctor' names";
 }
 
 static bool explain_failure(int failure, const struct event_set *set, struct error *err)
 {
+	int level;
+
 	switch (failure) {
 	case EACCES:
 	case EPERM:
+		level = proc_read_number("/proc/sys/kernel/perf_event_paranoid");
 		error_set_errno(err, failure, "perf_event_open");
 		snprintf(err->message, sizeof(err->message), "perf_event_open: permission denied (perf_event_paranoid is %d); %s",
-			paranoid_level(), permission_advice(paranoid_level()));
+			level, permission_advice(level));
 		return false;
 	case ESRCH:
 		return error_set_errno(err, failure, "perf_event_open");

@@ -9,6 +9,16 @@
 
 enum { MAX_TASKS = 1 << 22 };
 
+int proc_read_number(const char *path)
+{
+	CLEANUP(cleanup_fclose) FILE *file = fopen(path, "re");
+	int value = -1;
+
+	if (file && fscanf(file, "%d", &value) != 1)
+		value = -1;
+	return value;
+}
+
 void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES])
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
@@ -48,6 +58,16 @@ bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_ma
 	return true;
 }
 
+bool proc_maps_are_denied(int32_t pid)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	file = fopen(path, "re");
+	return !file && errno == EACCES;
+}
+
 static int64_t read_cpu_ns(const char *path)
 {
 	CLEANUP(cleanup_fclose) FILE *file = fopen(path, "re");
@@ -80,20 +100,33 @@ int64_t proc_thread_cpu_ns(int32_t tid)
 	return read_cpu_ns(path);
 }
 
-bool proc_is_alive(int32_t pid)
+/* As ps shows it; X when it is gone. */
+static char read_state(int32_t tid)
 {
-	char state = 'X', line[512], path[64];
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char line[512], path[64];
 	const char *end;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	file = fopen(path, "re");
 	if (!file || !fgets(line, sizeof(line), file))
-		return false;
+		return 'X';
 	end = strrchr(line, ')');
-	if (end && end[1] == ' ')
-		state = end[2];
+	return end && end[1] == ' ' ? end[2] : 'X';
+}
+
+bool proc_is_alive(int32_t pid)
+{
+	char state = read_state(pid);
+
 	return state != 'Z' && state != 'X';
+}
+
+bool proc_is_stopped(int32_t tid)
+{
+	char state = read_state(tid);
+
+	return state == 'T' || state == 't';
 }
 
 bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *err)

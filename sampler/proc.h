@@ -7,6 +7,9 @@
 
 enum { PROC_COMM_BYTES = 64 };
 
+/* What a file of one number holds, as those below /proc/sys; -1 when it cannot be read. */
+int proc_read_number(const char *path);
+
 /* comm of a thread, "" when it is gone. */
 void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
 
@@ -15,6 +18,9 @@ COMMON_MUST_CHECK
 bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
 	struct error *err);
 
+/* Whether its maps are there and not for us: it is another user's, while everybody may sample CPUs. */
+bool proc_maps_are_denied(int32_t pid);
+
 /* CPU time a process has used so far, all threads, in nanoseconds; -1 when it is gone. */
 int64_t proc_cpu_ns(int32_t pid);
 /* The same of one thread. */
@@ -22,6 +28,9 @@ int64_t proc_thread_cpu_ns(int32_t tid);
 
 /* False when it has ended, also while nobody has waited for it yet. */
 bool proc_is_alive(int32_t pid);
+
+/* Whether a signal or a debugger holds it. */
+bool proc_is_stopped(int32_t tid);
 
 /* Thread ids of a process into a heap array that the caller frees; ERROR_NOT_FOUND when it is gone. */
 COMMON_MUST_CHECK

@@ -140,7 +140,10 @@ bool process_table_get(struct process_table *table, int32_t pid, struct process 
 	reader.process = *process;
 	proc_read_comm(pid, pid, name);
 	/* A process that is gone has no maps any more: its samples then lie in no mapping, which is counted. */
-	return profile_intern(table->profile, name, &(*process)->name, err) && proc_read_maps(pid, take_maps_entry, &reader, err);
+	if (!profile_intern(table->profile, name, &(*process)->name, err) || !proc_read_maps(pid, take_maps_entry, &reader, err))
+		return false;
+	table->met_denied = table->met_denied || ((*process)->mapping_count == 0 && proc_maps_are_denied(pid));
+	return true;
 }
 
 static bool add_thread(struct process_table *table, int32_t tid, bool *added, uint32_t **name, struct error *err)

@@ -65,6 +65,7 @@ struct process_table {
 	uint64_t next_generation;
 	uint64_t version;      /* changes with every record of the sideband */
 	uint64_t births;       /* of threads, as the sideband told */
+	bool met_denied;       /* a process whose maps may not be read */
 	uint32_t kernel_image; /* PROFILE_NONE until needed */
 	uint64_t kernel_bias;  /* address in the symbols at hand = runtime address + bias */
 	struct buffer *notices;

@@ -39,6 +39,24 @@ static bool check_options(struct sampler_options *options, struct error *err)
 	return true;
 }
 
+/*
+ * The kernel lowers its limit by itself where samples take it long, and pauses what comes near it. To sample less often is better
+ * than not at all.
+ */
+static void heed_rate_limit(struct sampler *sampler)
+{
+	int most_hz = proc_read_number("/proc/sys/kernel/perf_event_max_sample_rate");
+	uint32_t wanted_hz = sampler->options.frequency_hz;
+
+	if (most_hz <= 0 || wanted_hz <= (uint32_t)most_hz)
+		return;
+	sampler->options.frequency_hz = most_hz > 1 ? (uint32_t)most_hz / 2 : 1;
+	buffer_printf(&sampler->notices,
+		"%u samples per second instead of %u: kernel.perf_event_max_sample_rate is %d; run "
+		"'sudo sysctl kernel.perf_event_max_sample_rate=100000' for more\n",
+		(unsigned int)sampler->options.frequency_hz, (unsigned int)wanted_hz, most_hz);
+}
+
 /* The processes that are there already; those of a command and of the whole system are met as they run. */
 static bool read_processes(struct sampler *sampler, struct error *err)
 {
@@ -106,6 +124,13 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	return facts_fill(sampler->collector.profile, options, sampler->events.event_name, err) && read_processes(sampler, err);
 }
 
+/* A root without it (a bare chroot): every process would seem to have ended, every file to be missing. */
+static bool check_proc(struct error *err)
+{
+	return access("/proc/self/maps", F_OK) == 0 ||
+	       error_set(err, ERROR_UNSUPPORTED, "cannot record: /proc is not there; 'mount -t proc proc /proc' makes it");
+}
+
 bool sampler_create(const struct sampler_options *options, struct sampler **sampler, struct error *err)
 {
 	struct sampler *made = calloc(1, sizeof(*made));
@@ -118,8 +143,9 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 	buffer_init(&made->notices, MAX_NOTICE_BYTES);
 	filter_init(&made->filter);
 	part_init(&made->part);
-	if (!check_options(&made->options, err))
+	if (!check_options(&made->options, err) || !check_proc(err))
 		goto fail;
+	heed_rate_limit(made);
 	made->pids = calloc(options->target.pid_count + 1, sizeof(*made->pids));
 	if (!made->pids) {
 		error_set_memory(err);
@@ -299,13 +325,15 @@ static int64_t command_cpu_ns(const struct command *command)
 /* Of a command, all that it started counts: many short processes can use a lot of CPU time without one sample. */
 static bool fail_empty_command(const struct sampler *sampler, const char *what, double seconds, struct error *err)
 {
+	bool is_root = geteuid() == 0;
+
 	if (!sampler->events.is_time && strcmp(sampler->events.event_name, "cycles") != 0)
 		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
 	return error_set(err, ERROR_EMPTY,
 		"no samples: %s ran for %.1f s and used %.3f s of CPU time; what lives for less than one sample (%.1f ms) is not seen%s; "
-		"-F 10000 takes shorter ones",
+		"-F 10000 takes shorter ones%s",
 		what, seconds, (double)command_cpu_ns(&sampler->command) / 1e9, 1e3 / sampler->options.frequency_hz,
-		geteuid() == 0 ? "" : ", nor without privileges what is set-user-ID or unreadable");
+		is_root ? "" : ", nor without privileges what is set-user-ID or unreadable", is_root ? "" : ", sudo the others");
 }
 
 static bool fail_empty(struct sampler *sampler, struct error *err)
@@ -325,6 +353,10 @@ static bool fail_empty(struct sampler *sampler, struct error *err)
 		return error_set(err, ERROR_EMPTY, "no samples: %s used no CPU time in %.1f s", what, seconds);
 	if (!sampler->events.is_time && strcmp(sampler->events.event_name, "cycles") != 0)
 		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
+	if (target->pid_count == 1 && proc_is_stopped(target->pids[0]))
+		return error_set(err, ERROR_EMPTY,
+			"no samples: %s is stopped, by a signal or a debugger; let it go on ('kill -CONT %d') and record again",
+			what, (int)target->pids[0]);
 	return error_set(err, ERROR_EMPTY,
 		"no samples: %s slept: it used %.3f s of CPU time in %.1f s; record it while it works, or longer with -d", what,
 		(double)(used_ns > 0 ? used_ns : 0) / 1e9, seconds);
@@ -378,6 +410,9 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	count_losses(sampler);
 	if (sampler->collector.met_32bit)
 		buffer_append_string(&sampler->notices, "stacks of 32-bit processes are not supported: they have no user part\n");
+	if (sampler->collector.processes.met_denied && sampler->collector.profile->quality.stops[PROFILE_STOP_NO_MAPPING] > 0)
+		buffer_append_string(&sampler->notices,
+			"code of other users' processes stays unnamed: where it lies may not be read; run kelvin with sudo for more\n");
 	if (notices && sampler->notices.size)
 		buffer_append(notices, sampler->notices.data, sampler->notices.size);
 	if (sampler->collector.profile->quality.samples == 0) {

@@ -8,6 +8,7 @@ code=0
 kelvin doctor >stdout 2>stderr || code=$?
 [[ $code -eq 0 || $code -eq 2 ]] || fail "exit code $code"
 says stdout '^kelvin [0-9]'
+says stdout "perf_event_max_sample_rate $(cat /proc/sys/kernel/perf_event_max_sample_rate)"
 says stdout "perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid)"
 if [[ $code -eq 0 ]]; then
 	run 0 kelvin record -q -o a.pb.gz -- "$WORKLOADS/system_workload" --seconds 0.3

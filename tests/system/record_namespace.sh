@@ -24,3 +24,7 @@ start unshare -m -p -f --propagation private sh -c "mount -t tmpfs none '$work/i
 sleep 0.5
 record_enough 300 -p "$pid" -o b.pb.gz
 at_least "$(share b.pb.gz '^server;_start;.*main;serve;parse_input')" 60 "share of parse_input in another process namespace"
+
+# Not for its exit code: sanitizers need /proc too, and end with their own.
+unshare -m --propagation private sh -c "umount -l /proc; exec '$KELVIN' record -p 1 -o c.pb.gz" 2>stderr && fail "recorded without /proc"
+says stderr "^kelvin: cannot record: /proc is not there; 'mount -t proc proc /proc' makes it"

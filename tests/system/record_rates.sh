@@ -24,3 +24,12 @@ most=$(</proc/sys/kernel/perf_event_max_sample_rate)
 run 0 kelvin record -p "$target" -F $((most < 30000 ? most : 30000)) -d 3 -o b.pb.gz
 at_least "$(samples_said)" 1000 "samples at 30 kHz"
 at_most $((100 * $(lost_said) / $(samples_said))) 20 "percent lost at 30 kHz"
+
+# The kernel lowers the rate that it allows by itself: that is no reason to sample nothing.
+is_root || skip "root is needed to show another limit"
+needs jq
+echo 500 >limit
+run 0 unshare -m --propagation private sh -c \
+	"mount --bind limit /proc/sys/kernel/perf_event_max_sample_rate && exec '$KELVIN' record -p $target -d 1 -o c.pb.gz"
+says stderr '^250 samples per second instead of 997: '
+kelvin report c.pb.gz --json | jq -e '.recording.frequency_hz == 250' >/dev/null || fail "not recorded at the rate that is allowed"
