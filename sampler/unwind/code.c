@@ -20,16 +20,6 @@ bool code_is_signal_return(const struct code *code)
 	return BEGINS_WITH(code, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05) || BEGINS_WITH(code, 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05);
 }
 
-/*
- * exit(main()), pthread_exit(start()) and that of a C11 thread: `mov %eax, %edi`, `mov %rax, %rdi` or `movslq %eax, %rdi`, then a
- * call.
- */
-bool code_is_last_return(const struct code *code)
-{
-	return BEGINS_WITH(code, 0x89, 0xc7, 0xe8) || BEGINS_WITH(code, 0x48, 0x89, 0xc7, 0xe8) ||
-	       BEGINS_WITH(code, 0x48, 0x63, 0xf8, 0xe8);
-}
-
 /* `mov %rbx, %rsp; mov (%rsp), %rdi` */
 bool code_is_context_start(const struct code *code)
 {
@@ -46,16 +36,31 @@ bool code_is_behind_syscall(const struct code *code)
 	return has_before(code, 2, UINT8_MAX, 0x0f) && has_before(code, 1, UINT8_MAX, 0x05);
 }
 
-/* `call` to an address, or through a register or memory: by its ModR/M byte, one of that, a SIB byte and a displacement. */
-bool code_is_behind_call(const struct code *code)
+/* By its ModR/M byte, one of that, a SIB byte and a displacement. */
+static bool is_behind_indirect_call(const struct code *code)
 {
-	enum { CALL_NEAR = 0xe8, GROUP_5 = 0xff, CALL_OF_GROUP = 2 << 3, REG_MASK = 7 << 3 };
+	enum { GROUP_5 = 0xff, CALL_OF_GROUP = 2 << 3, REG_MASK = 7 << 3 };
 	static const uint8_t lengths[] = { 2, 3, 4, 6, 7 };
 
-	if (has_before(code, 5, UINT8_MAX, CALL_NEAR))
-		return true;
 	for (size_t i = 0; i < sizeof(lengths); i++)
 		if (has_before(code, lengths[i], UINT8_MAX, GROUP_5) && has_before(code, lengths[i] - 1u, REG_MASK, CALL_OF_GROUP))
 			return true;
 	return false;
+}
+
+bool code_is_behind_call(const struct code *code)
+{
+	enum { CALL_NEAR = 0xe8 };
+
+	return has_before(code, 5, UINT8_MAX, CALL_NEAR) || is_behind_indirect_call(code);
+}
+
+/*
+ * exit(main()), pthread_exit(start()) and that of a C11 thread: a call by a pointer, then `mov %eax, %edi`, `mov %rax, %rdi` or
+ * `movslq %eax, %rdi`, then a call.
+ */
+bool code_is_last_return(const struct code *code)
+{
+	return is_behind_indirect_call(code) && (BEGINS_WITH(code, 0x89, 0xc7, 0xe8) || BEGINS_WITH(code, 0x48, 0x89, 0xc7, 0xe8) ||
+							BEGINS_WITH(code, 0x48, 0x63, 0xf8, 0xe8));
 }

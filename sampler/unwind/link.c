@@ -56,7 +56,7 @@ static bool find_target(const struct place *call, struct place *target)
 	*target = (struct place){ .code = call->code };
 	target->code.image_address += distance;
 	target->code.code.at += (size_t)distance;
-	return target->code.code.at < code->size && find_rule(target);
+	return target->code.code.at < code->size;
 }
 
 /* Where the frame is as the caller left it, a jump leads to a function that returns in place of this one. */
@@ -76,7 +76,7 @@ static bool leads_out(const struct cfi_rule *function, uint64_t image_address, c
 }
 
 /* Jumps wherever such bytes stand: those that are no instruction can only make more possible. */
-static bool may_end_by_jump(const struct place *function)
+static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 {
 	const struct cfi_rule *rule = &function->rule;
 	const struct code *code = &function->code.code;
@@ -91,18 +91,51 @@ static bool may_end_by_jump(const struct place *function)
 		bool is_jump = bytes[0] == GROUP_5 ? (bytes[1] & REG_MASK) == JUMP_OF_GROUP
 						   : (bytes[0] == JUMP || is_conditional) && leads_out(rule, image_address, bytes);
 
-		if (is_jump && ends_function(function, image_address))
+		if (is_jump && (in_its_frame || ends_function(function, image_address)))
 			return true;
 	}
 	return false;
 }
 
+/* Of code that nothing describes: a stub of a few instructions, as linkers make them, leads elsewhere. */
+static bool jumps_at_once(const struct place *stub)
+{
+	enum { STUB_BYTES = 16 };
+	const struct code *code = &stub->code.code;
+
+	for (size_t at = code->at; at + 1 < code->size && at < code->at + STUB_BYTES; at++)
+		if (code->bytes[at] == JUMP || (code->bytes[at] == GROUP_5 && (code->bytes[at + 1] & REG_MASK) == JUMP_OF_GROUP))
+			return true;
+	return false;
+}
+
+/* Whether all from the one address to the other is not described: a function that is not has no bounds. */
+static bool is_one_gap(const struct cfi_table *table, uint64_t start, uint64_t end)
+{
+	enum { STEP_BYTES = 32, MOST_GAP_BYTES = 65536 };
+	struct cfi_rule rule;
+
+	for (uint64_t at = start; at < end && at - start < MOST_GAP_BYTES; at += STEP_BYTES)
+		if (cfi_table_find(table, at, &rule))
+			return false;
+	return start <= end;
+}
+
 bool link_is_possible(const struct unwind_space *space, uint64_t return_address, uint64_t callee)
 {
-	struct place call, called, target;
+	struct place call, called = { 0 }, target;
+	bool is_in_image, is_described, is_target_described;
 
-	if (!find_place(space, return_address - 1, &call) || !find_place(space, callee, &called) || !find_target(&call, &target))
+	if (!find_place(space, return_address - 1, &call) || !find_target(&call, &target))
 		return true;
-	return (target.code.table == called.code.table && target.rule.function_start == called.rule.function_start) ||
-	       may_end_by_jump(&target);
+	is_target_described = find_rule(&target);
+	is_described = find_place(space, callee, &called);
+	is_in_image = target.code.table == called.code.table;
+	if (is_described && is_target_described)
+		return (is_in_image && target.rule.function_start == called.rule.function_start) || may_end_by_jump(&target, false);
+	if (is_target_described)
+		return may_end_by_jump(&target, true);
+	return (is_in_image && !is_described &&
+		       is_one_gap(called.code.table, target.code.image_address, called.code.image_address)) ||
+	       jumps_at_once(&target);
 }

@@ -5,6 +5,9 @@
 /* So many links in a row are no chance; so many in all are not worth more time. */
 enum { PROVEN_LINKS = 32, PROVEN_BEFORE_END = 8, MOST_LINKS = 512, MOST_TRIES = 200, NO_ADDRESS = 1 };
 
+/* Of looks in vain: some runtimes (SBCL, Erlang) keep nothing in the stack that could be found. One found is worth many. */
+enum { MOST_CREDIT = 256, CREDIT_OF_FOUND = 16, ONE_WITHOUT_CREDIT_IN = 64 };
+
 /* Whether a word of the stack is where a call of described code returns to. */
 static bool is_return_address(struct walk *w, uint64_t word)
 {
@@ -19,31 +22,89 @@ static bool is_return_address(struct walk *w, uint64_t word)
 /* What the code in between did with the registers that it must keep is not known. */
 static void go_to(struct walk *w, uint64_t slot, uint64_t return_address)
 {
-	w->result->count = w->look.count;
 	for (size_t i = 0; i < RULES_SAVED; i++) {
 		w->registers.values[rules_saved_registers[i]] = NO_ADDRESS;
-		w->known_at[i] = (uint32_t)w->look.count;
+		w->known_at[i] = (uint32_t)w->result->count;
 	}
 	walk_go_to_caller(w, slot + sizeof(return_address), return_address);
 }
 
-static bool try_next(struct walk *w)
+static struct look_credit *credit_of(const struct walk *w)
 {
-	struct look *look = &w->look;
+	struct look_credit *credit = &w->cache->credits[w->space->generation % RULE_CREDITS];
+
+	if (credit->generation != w->space->generation)
+		*credit = (struct look_credit){ w->space->generation, MOST_CREDIT, 0 };
+	return credit;
+}
+
+static bool is_worth_a_look(const struct walk *w)
+{
+	struct look_credit *credit = credit_of(w);
+
+	return credit->left > 0 || ++credit->left_out % ONE_WITHOUT_CREDIT_IN == 0;
+}
+
+static void note_found(const struct walk *w)
+{
+	struct look_credit *credit = credit_of(w);
+
+	credit->left += CREDIT_OF_FOUND;
+	if (credit->left > MOST_CREDIT)
+		credit->left = MOST_CREDIT;
+}
+
+static void note_vain(const struct walk *w)
+{
+	struct look_credit *credit = credit_of(w);
+
+	credit->left -= credit->left > 0;
+}
+
+/* The next word from `slot` on, below `end`, that may be the caller's. */
+static bool find_next(struct walk *w, uint64_t *slot, uint64_t end, uint64_t *word)
+{
+	for (; *slot < end && walk_read(w->dump, *slot, word); *slot += sizeof(*word))
+		if (is_return_address(w, *word))
+			return true;
+	return false;
+}
+
+static uint64_t with_refused(uint64_t refused, uint64_t slot, uint64_t word)
+{
+	return hash_mix(refused ^ slot, word);
+}
+
+/* The next word that may be the caller's; false when there is none. */
+static bool try_next(struct walk *w, struct look *look)
+{
+	struct looks *looks = &w->looks;
 	uint64_t word;
 
-	while (look->tries < MOST_TRIES && look->links < MOST_LINKS && walk_read(w->dump, look->slot, &word)) {
+	w->result->count = look->count;
+	if (look->tried && walk_read(w->dump, look->tried, &word))
+		look->refused = with_refused(look->refused, look->tried, word);
+	if (looks->tries < MOST_TRIES && looks->links < MOST_LINKS && find_next(w, &look->slot, UINT64_MAX, &word)) {
+		looks->tries++;
+		look->tried = look->slot;
 		look->slot += sizeof(word);
-		if (!is_return_address(w, word))
-			continue;
-		look->tries++;
-		go_to(w, look->slot - sizeof(word), word);
+		go_to(w, look->tried, word);
 		return true;
 	}
-	w->result->count = look->count;
 	w->result->stop = look->stop;
 	w->result->caller_stack_pointer = 0;
-	look->is_open = false;
+	return false;
+}
+
+/* Where nothing leads on, what was found before was none either. */
+static bool try_others(struct walk *w)
+{
+	struct looks *looks = &w->looks;
+
+	for (; looks->count > 0; looks->count--)
+		if (try_next(w, &looks->open[looks->count - 1]))
+			return true;
+	note_vain(w);
 	return false;
 }
 
@@ -52,58 +113,16 @@ static struct found_caller *place_of(const struct walk *w, uint64_t stack_pointe
 	return &w->cache->callers[hash_mix(stack_pointer, w->space->generation) % RULE_CALLERS];
 }
 
-static void keep(struct walk *w)
+static void keep_open(struct walk *w)
 {
-	const struct unwind_frame *frame = &w->result->frames[w->look.count - 1];
+	note_found(w);
+	for (; w->looks.count > 0; w->looks.count--) {
+		const struct look *look = &w->looks.open[w->looks.count - 1];
+		const struct unwind_frame *frame = &w->result->frames[look->count - 1];
 
-	*place_of(w, frame->stack_pointer) = (struct found_caller){ w->space->generation, frame->stack_pointer,
-		frame[1].stack_pointer - sizeof(uint64_t), frame[1].pc };
-}
-
-static bool try_known(struct walk *w)
-{
-	uint64_t stack_pointer = w->registers.values[CFI_RSP], word;
-	const struct found_caller *known = place_of(w, stack_pointer);
-
-	if (known->generation != w->space->generation || known->stack_pointer != stack_pointer ||
-		!walk_read(w->dump, known->slot, &word) || word != known->return_address)
-		return false;
-	go_to(w, known->slot, word);
-	return true;
-}
-
-bool walk_look(struct walk *w)
-{
-	enum { WORD_MASK = 7 };
-
-	if (!w->space->is_code)
-		return false;
-	w->look = (struct look){
-		.slot = (w->registers.values[CFI_RSP] + WORD_MASK) & ~(uint64_t)WORD_MASK,
-		.count = w->result->count,
-		.stop = w->result->stop,
-	};
-	if (try_known(w))
-		return true;
-	w->look.is_open = true;
-	return try_next(w);
-}
-
-bool walk_look_again(struct walk *w)
-{
-	enum profile_stop stop = w->result->stop;
-
-	if (!w->look.is_open)
-		return false;
-	if (stop == PROFILE_STOP_ROOT && w->registers.values[CFI_RIP] != 0) {
-		keep(w);
-		return false;
+		*place_of(w, frame->stack_pointer) = (struct found_caller){ w->space->generation, frame->stack_pointer, look->tried,
+			frame[1].pc, look->refused };
 	}
-	if (stop == PROFILE_STOP_DUMP_END && w->result->count > w->look.count + PROVEN_BEFORE_END)
-		return false;
-	if (stop == PROFILE_STOP_DUMP_END)
-		w->look.stop = stop;
-	return try_next(w);
 }
 
 /* The same calls are met again and again. */
@@ -118,18 +137,107 @@ static bool is_possible(struct walk *w, uint64_t return_address, uint64_t callee
 	return link->is_possible;
 }
 
-bool walk_holds(struct walk *w)
+/* Of the last frame, as it is asked about by its caller. */
+static uint64_t callee_address(const struct walk *w)
 {
-	size_t last = w->result->count;
+	return w->result->frames[w->result->count - 1].pc - (w->result->count > 1);
+}
 
-	if (last == w->look.count + PROVEN_LINKS) {
-		w->look.is_open = false;
+static uint64_t first_slot(const struct walk *w)
+{
+	enum { WORD_MASK = 7 };
+
+	return (w->registers.values[CFI_RSP] + WORD_MASK) & ~(uint64_t)WORD_MASK;
+}
+
+/* What was refused then is so again. */
+static bool is_known(struct walk *w, const struct found_caller *known)
+{
+	uint64_t slot = first_slot(w), refused = 0, word;
+
+	if (known->generation != w->space->generation || known->stack_pointer != w->registers.values[CFI_RSP])
+		return false;
+	for (; find_next(w, &slot, known->slot, &word); slot += sizeof(word))
+		refused = with_refused(refused, slot, word);
+	return refused == known->refused && walk_read(w->dump, known->slot, &word) && word == known->return_address &&
+	       is_possible(w, word, callee_address(w));
+}
+
+bool walk_look(struct walk *w)
+{
+	struct looks *looks = &w->looks;
+	const struct found_caller *known = place_of(w, w->registers.values[CFI_RSP]);
+
+	if (!w->space->is_code)
+		return false;
+	if (is_known(w, known)) {
+		go_to(w, known->slot, known->return_address);
 		return true;
 	}
-	w->look.links++;
+	if (looks->count == WALK_LOOKS || (looks->count == 0 && !is_worth_a_look(w)))
+		return false;
+	looks->open[looks->count++] = (struct look){ .slot = first_slot(w), .count = w->result->count, .stop = w->result->stop };
+	return try_others(w);
+}
+
+/* Where the frame cannot be known without a register that is not, nothing speaks against what was found, and nothing for it. */
+static bool is_undecided(struct walk *w)
+{
+	const struct unwind_result *result = w->result;
+	bool is_located = result->frames[result->count - 1].stack_pointer == w->registers.values[CFI_RSP];
+
+	return result->stop == PROFILE_STOP_BAD_STACK && is_located && w->cached.kind == CACHED_PUSHES &&
+	       walk_register(w, w->cached.cfa_register) == NO_ADDRESS;
+}
+
+static bool give_up(struct walk *w)
+{
+	w->result->count = w->looks.open[0].count;
+	w->result->stop = PROFILE_STOP_NO_RULE;
+	w->result->caller_stack_pointer = 0;
+	w->looks.count = 0;
+	note_vain(w);
+	return false;
+}
+
+bool walk_look_again(struct walk *w)
+{
+	struct looks *looks = &w->looks;
+	enum profile_stop stop = w->result->stop;
+	struct look *last;
+
+	if (looks->count == 0)
+		return false;
+	if (is_undecided(w))
+		return give_up(w);
+	last = &looks->open[looks->count - 1];
+	if (stop == PROFILE_STOP_ROOT && w->registers.values[CFI_RIP] != 0) {
+		keep_open(w);
+		return false;
+	}
+	if (stop == PROFILE_STOP_DUMP_END && w->result->count > last->count + PROVEN_BEFORE_END) {
+		note_found(w);
+		return false;
+	}
+	if (stop == PROFILE_STOP_DUMP_END)
+		looks->open[0].stop = last->stop = stop;
+	return try_others(w);
+}
+
+bool walk_holds(struct walk *w)
+{
+	struct looks *looks = &w->looks;
+	size_t last = w->result->count;
+
+	if (last == looks->open[looks->count - 1].count + PROVEN_LINKS) {
+		note_found(w);
+		looks->count = 0;
+		return true;
+	}
+	looks->links++;
 	if (w->cached.kind == CACHED_BY_HAND || w->cached.kind == CACHED_ROOT)
 		return true;
 	if (w->is_exact || !w->cached.is_called)
 		return false;
-	return last == w->look.count || is_possible(w, w->registers.values[CFI_RIP], w->result->frames[last - 1].pc - 1);
+	return is_possible(w, w->registers.values[CFI_RIP], callee_address(w));
 }

@@ -10,7 +10,7 @@
  * answers for 99 of 100 frames.
  */
 
-enum { RULE_CACHE_BITS = 14, RULE_ROW_BITS = 12, CACHED_BYTES = 32, RULE_CALLERS = 256, RULE_LINKS = 256 };
+enum { RULE_CACHE_BITS = 14, RULE_ROW_BITS = 12, CACHED_BYTES = 32, RULE_CALLERS = 256, RULE_LINKS = 256, RULE_CREDITS = 64 };
 
 enum cached_kind {
 	CACHED_NOWHERE, /* in no executable mapping */
@@ -47,9 +47,19 @@ struct rule_row {
 	struct rules_pushes pushes;
 };
 
-/* Where a caller was found that no rule leads to (look.c): the return address stands in `slot` while the stack pointer is this. */
+/*
+ * Where a caller was found that no rule leads to (look.c): while the stack pointer is this, and what stood between did, the return
+ * address stands in `slot`.
+ */
 struct found_caller {
 	uint64_t generation, stack_pointer, slot, return_address;
+	uint64_t refused; /* a hash of the return addresses below it */
+};
+
+/* How many looks in vain a process has left before it is looked at rarely (look.c). */
+struct look_credit {
+	uint64_t generation;
+	uint16_t left, left_out;
 };
 
 /* Whether a call may have led to a function (link.c). */
@@ -64,6 +74,7 @@ struct rule_cache {
 	struct rules rules;
 	struct found_caller callers[RULE_CALLERS];
 	struct checked_link links[RULE_LINKS];
+	struct look_credit credits[RULE_CREDITS];
 	struct scanner scanner;
 };
 

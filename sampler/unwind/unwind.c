@@ -202,7 +202,7 @@ static bool locate(struct walk *w)
 		result->stop = PROFILE_STOP_NO_MAPPING;
 		return false;
 	}
-	if (w->look.is_open && !walk_holds(w)) {
+	if (w->looks.count > 0 && !walk_holds(w)) {
 		result->stop = PROFILE_STOP_BAD_STACK;
 		return false;
 	}

@@ -15,10 +15,19 @@ struct pushed {
 /* Where no rule leads to the caller: its return address, looked for among the words of the stack. */
 struct look {
 	uint64_t slot;          /* the next one to look at */
+	uint64_t refused;       /* a hash of the return addresses that were not it */
+	uint64_t tried;         /* where the one stands that is */
 	size_t count;           /* of frames up to the one whose caller is looked for */
 	enum profile_stop stop; /* where none is found */
-	uint16_t tries, links;
-	bool is_open; /* what was found may still turn out to be none */
+};
+
+enum { WALK_LOOKS = 8 };
+
+/* What was found may still turn out to be none: those that are open, the way further up being looked for by the later ones. */
+struct looks {
+	struct look open[WALK_LOOKS];
+	size_t count;
+	uint16_t tries, links; /* of all */
 };
 
 struct walk {
@@ -35,7 +44,7 @@ struct walk {
 	 * for, which it hardly ever is. */
 	uint32_t known_at[RULES_SAVED];
 	size_t by_frame_pointer; /* how many frames lie below the last that was found so */
-	struct look look;
+	struct looks looks;
 };
 
 static inline bool walk_read_piece(const uint8_t *bytes, uint64_t size, uint64_t offset, uint64_t *value)

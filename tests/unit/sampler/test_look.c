@@ -22,10 +22,11 @@ enum {
 	START_END = 0x3040,
 	SILENT_AT = 0x20000, /* of the image, but not described */
 	SILENT_BYTES = 0x40,
+	FRAMED_AT = 0x50000, /* the described function again, with a frame pointer */
 };
 
 struct image {
-	const struct cfi_table *table;
+	const struct cfi_table *table, *framed;
 	uint8_t code[ELF_BYTES_CODE_SIZE], start[START_END - START_AT], silent[SILENT_BYTES];
 	size_t asked; /* whether an address is code */
 };
@@ -40,6 +41,12 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 	if (address - START_AT < START_END - START_AT) {
 		code->entry = START_AT;
 		code->code = (struct code){ image->start, sizeof(image->start), address - START_AT };
+		return true;
+	}
+	if (address - FRAMED_AT < ELF_BYTES_CODE_SIZE) {
+		code->table = image->framed;
+		code->image_address = address - FRAMED_AT + ELF_BYTES_CODE;
+		code->code = (struct code){ image->code, sizeof(image->code), address - FRAMED_AT };
 		return true;
 	}
 	code->table = image->table;
@@ -60,16 +67,22 @@ static bool is_code(void *context, uint64_t address)
 	return find(context, address, &ignored);
 }
 
-static const struct cfi_table *make_table(void)
+/* CFA: the register + 16; the return address right below it. */
+static const struct cfi_table *make_table_by(uint8_t cfa_register)
 {
-	/* CFA: rsp + 16; the return address right below it. */
-	static const uint8_t cie[] = { 0x0c, 7, 16, 0x90, 1 }, fde[] = { 0 };
+	static const uint8_t fde[] = { 0 };
+	const uint8_t cie[] = { 0x0c, cfa_register, 16, 0x90, 1 };
 	struct elf_bytes wanted = { cie, fde, sizeof(cie), sizeof(fde), true, false };
 	struct cfi_table *table;
 	struct error err;
 
 	assert_true(elf_bytes_table(&wanted, &table, &err));
 	return table;
+}
+
+static const struct cfi_table *make_table(void)
+{
+	return make_table_by(CFI_RSP);
 }
 
 /* A call in the described function that returns to `at`. */
@@ -117,11 +130,11 @@ static void test_the_caller_is_found_in_the_stack(void **state)
 	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x40);
 	assert_int_equal(result.frames[2].pc, ELF_BYTES_CODE + 0x80);
 	assert_int_equal(result.frames[3].pc, START_AT + 0x10);
-	/* It is known from then on. */
+	/* It is known from then on: only what stands below it is looked at again. */
 	asked = image.asked;
 	result = walk(unwinder, &image, words);
 	assert_int_equal(result.count, 4);
-	assert_int_equal(image.asked, asked);
+	assert_int_equal(image.asked, asked + 2);
 	/* Until something else stands there. */
 	words[2] = 0;
 	result = walk(unwinder, &image, words);
@@ -161,6 +174,75 @@ static void test_what_leads_to_no_root_is_none(void **state)
 	cfi_table_destroy((struct cfi_table *)image.table);
 }
 
+/* A call of a described function that never jumps does not lead to code made at run time. */
+static void test_a_call_of_another_function_is_none(void **state)
+{
+	struct image image = { .table = make_table(), .start = { [0x0b] = 0xe8 } };
+	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	struct unwinder *unwinder;
+	struct unwind_result result;
+	struct error err;
+
+	(void)state;
+	assert_true(unwinder_create(&unwinder, &err));
+	put_call(&image, 0x40, 0);
+	put_call(&image, 0x80, 0x10000);
+	result = walk(unwinder, &image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+	unwinder_destroy(unwinder);
+	cfi_table_destroy((struct cfi_table *)image.table);
+}
+
+/* It may be the caller, but the frame pointer that would tell is not known: what stands above it is not taken in its place. */
+static void test_what_cannot_be_told_ends_the_walk(void **state)
+{
+	struct image image = { .table = make_table(), .framed = make_table_by(CFI_RBP), .start = { [0x0b] = 0xe8 } };
+	uint64_t words[WORDS] = { 5, FRAMED_AT + 0x40, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	struct unwinder *unwinder;
+	struct unwind_result result;
+	struct error err;
+
+	(void)state;
+	assert_true(unwinder_create(&unwinder, &err));
+	put_call(&image, 0x40, 0x10000);
+	put_call(&image, 0x80, 0x10000);
+	result = walk(unwinder, &image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 1);
+	unwinder_destroy(unwinder);
+	cfi_table_destroy((struct cfi_table *)image.table);
+	cfi_table_destroy((struct cfi_table *)image.framed);
+}
+
+/* After many looks in vain few stacks are looked at, until something is found again. */
+static void test_looks_in_vain(void **state)
+{
+	enum { ENOUGH = 1000 };
+	struct image image = { .table = make_table(), .start = { [0x0b] = 0xe8 } };
+	uint64_t vain[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, 9 },
+		 words[WORDS] = { [3] = ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	struct unwinder *unwinder;
+	struct error err;
+	size_t asked, found = 0;
+
+	(void)state;
+	assert_true(unwinder_create(&unwinder, &err));
+	put_call(&image, 0x40, 0x10000);
+	put_call(&image, 0x80, 0x10000);
+	(void)walk(unwinder, &image, vain);
+	asked = image.asked;
+	for (size_t i = 1; i < ENOUGH; i++)
+		(void)walk(unwinder, &image, vain);
+	assert_true(image.asked < asked * ENOUGH / 2);
+	for (size_t i = 0; i < ENOUGH; i++)
+		found += walk(unwinder, &image, words).stop == PROFILE_STOP_ROOT;
+	assert_true(found > ENOUGH * 9 / 10);
+	unwinder_destroy(unwinder);
+	cfi_table_destroy((struct cfi_table *)image.table);
+}
+
 /* A coroutine's first function returns to where no call stands. */
 static void test_a_return_address_put_there_by_hand(void **state)
 {
@@ -191,6 +273,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_caller_is_found_in_the_stack),
 		cmocka_unit_test(test_what_leads_to_no_root_is_none),
+		cmocka_unit_test(test_a_call_of_another_function_is_none),
+		cmocka_unit_test(test_what_cannot_be_told_ends_the_walk),
+		cmocka_unit_test(test_looks_in_vain),
 		cmocka_unit_test(test_a_return_address_put_there_by_hand),
 	};
 

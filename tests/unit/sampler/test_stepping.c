@@ -17,10 +17,16 @@
 /*
  * A child is stepped through, instruction by instruction, and a shadow of its calls is kept: at every single instruction (of
  * prologues and epilogues, PLT stubs, the dynamic linker's trampolines, a signal's handler and its return) the stack unwound from
- * the registers and the copied bytes must be that shadow.
+ * the registers and the copied bytes must be that shadow. With the rules of one of its functions hidden it may end before, with a
+ * reason, but hardly ever hold another frame.
  */
 
 enum { MAX_SHADOW = 256, LONGEST_INSTRUCTION = 15, ENOUGH_STEPS = 2000, STACK_ROOM = 32768 };
+
+/* Of walks on which one function's rules are hidden: what came of them. */
+struct hidden_counts {
+	size_t walks, whole, wrong;
+};
 
 struct call {
 	uint64_t pc;   /* where it returns to; of a signal the instruction that goes on */
@@ -35,6 +41,7 @@ struct stepper {
 	struct call shadow[MAX_SHADOW];
 	size_t depth;
 	size_t steps, signals, deepest;
+	struct hidden_counts hidden;
 };
 
 /* ---- What the child does ---- */
@@ -143,24 +150,108 @@ static void follow(struct stepper *s, const struct user_regs_struct *before, boo
 	}
 }
 
-static void expect_shadow(const struct stepper *s, struct unwinder *unwinder, const struct process_space *space)
+static struct unwind_job job_of(const struct stepper *s, const struct process_space *space)
 {
 	const struct user_regs_struct *r = &s->registers;
-	struct unwind_job job = {
+
+	return (struct unwind_job){
 		.space = { process_space_find, process_space_read, (void *)space, space->process->generation },
 		.registers = { { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp, r->r8, r->r9, r->r10, r->r11,
 			r->r12, r->r13, r->r14, r->r15, r->rip } },
 		.dump = { s->stack, s->stack_bytes, r->rsp },
 	};
+}
+
+/* How many of the frames are those of the shadow. */
+static size_t count_agreeing(const struct stepper *s, const struct unwind_result *result)
+{
+	size_t agreeing = 1;
+
+	while (agreeing <= s->depth && agreeing < result->count && result->frames[agreeing].pc == s->shadow[s->depth - agreeing].pc)
+		agreeing++;
+	return agreeing;
+}
+
+static void expect_shadow(const struct stepper *s, struct unwinder *unwinder, const struct process_space *space)
+{
+	struct unwind_job job = job_of(s, space);
+	unsigned long long pc = s->registers.rip;
+	size_t agreeing;
 
 	unwind_stacks(unwinder, &job, 1);
 	if (job.result.stop != PROFILE_STOP_ROOT || job.result.count <= s->depth)
-		fail_msg("step %zu at %llx: %zu frames of at least %zu, stopped by reason %d", s->steps, r->rip, job.result.count,
+		fail_msg("step %zu at %llx: %zu frames of at least %zu, stopped by reason %d", s->steps, pc, job.result.count,
 			s->depth + 1, (int)job.result.stop);
-	for (size_t i = 1; i <= s->depth; i++)
-		if (job.result.frames[i].pc != s->shadow[s->depth - i].pc)
-			fail_msg("step %zu at %llx: caller %zu is %llx instead of %llx", s->steps, r->rip, i,
-				(unsigned long long)job.result.frames[i].pc, (unsigned long long)s->shadow[s->depth - i].pc);
+	agreeing = count_agreeing(s, &job.result);
+	if (agreeing <= s->depth)
+		fail_msg("step %zu at %llx: caller %zu is %llx instead of %llx", s->steps, pc, agreeing,
+			(unsigned long long)job.result.frames[agreeing].pc, (unsigned long long)s->shadow[s->depth - agreeing].pc);
+}
+
+/* ---- The same where one function has no rules ---- */
+
+struct hiding_space {
+	struct process_space *space;
+	const struct cfi_table *table;
+	uint64_t function_start;
+};
+
+static bool find_unless_hidden(void *context, uint64_t address, struct unwind_code *code)
+{
+	const struct hiding_space *hiding = context;
+	struct cfi_rule rule;
+
+	if (!process_space_find(hiding->space, address, code))
+		return false;
+	if (code->table == hiding->table && cfi_table_find(code->table, code->image_address, &rule) &&
+		rule.function_start == hiding->function_start)
+		code->table = NULL;
+	return true;
+}
+
+static bool is_code_to_be_looked_at(void *context, uint64_t address)
+{
+	const struct hiding_space *hiding = context;
+
+	return process_space_is_code(hiding->space, address);
+}
+
+/* Of the function that runs, or of one that waits for it. */
+static bool hide(const struct stepper *s, struct hiding_space *hiding)
+{
+	size_t level = s->steps % 3;
+	uint64_t address = level == 0 ? s->registers.rip : level <= s->depth ? s->shadow[s->depth - level].pc - 1 : 0;
+	struct unwind_code code;
+	struct cfi_rule rule;
+
+	if (!process_space_find(hiding->space, address, &code) || !code.table ||
+		!cfi_table_find(code.table, code.image_address, &rule) || rule.is_signal_frame)
+		return false;
+	hiding->table = code.table;
+	hiding->function_start = rule.function_start;
+	return true;
+}
+
+static void compare_hidden(struct stepper *s, struct unwinder *unwinder, struct process_space *space)
+{
+	struct hiding_space hiding = { .space = space };
+	struct unwind_job job = job_of(s, space);
+	bool is_whole;
+
+	if (!hide(s, &hiding))
+		return;
+	/* What is known of the code differs by what is hidden. */
+	job.space = (struct unwind_space){ find_unless_hidden, NULL, &hiding, hiding.function_start ^ (uintptr_t)hiding.table,
+		is_code_to_be_looked_at };
+	unwind_stacks(unwinder, &job, 1);
+	/* Frame pointers miss the caller of a function that keeps none, as the dynamic linker's trampoline. */
+	if (job.result.frame_pointer_frames > 0)
+		return;
+	is_whole = job.result.stop == PROFILE_STOP_ROOT;
+	s->hidden.walks++;
+	s->hidden.whole += is_whole;
+	s->hidden.wrong +=
+		count_agreeing(s, &job.result) < (is_whole || job.result.count > s->depth ? s->depth + 1 : job.result.count);
 }
 
 /* One instruction. False when the child has ended. */
@@ -210,8 +301,13 @@ static void every_instruction_has_its_callers(void **state)
 		follow(s, &before, delivered != 0);
 		delivered = 0;
 		expect_shadow(s, unwinder, &space);
+		compare_hidden(s, unwinder, &space);
 	}
-	print_message("%zu instructions, up to %zu callers\n", s->steps, s->deepest);
+	print_message("%zu instructions, up to %zu callers; without a function's rules %zu walks, %zu whole, %zu wrong\n", s->steps,
+		s->deepest, s->hidden.walks, s->hidden.whole, s->hidden.wrong);
+	assert_true(s->hidden.walks > ENOUGH_STEPS / 2);
+	assert_true(s->hidden.whole * 100 > s->hidden.walks * 90);
+	assert_true(s->hidden.wrong * 1000 <= s->hidden.walks);
 	assert_true(s->steps > ENOUGH_STEPS);
 	assert_int_equal(s->signals, 1);
 	assert_true(s->deepest > 6);

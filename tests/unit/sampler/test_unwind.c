@@ -126,15 +126,15 @@ static bool find_in_bytes(void *context, uint64_t address, struct unwind_code *c
 static void test_roots_that_only_their_code_tells(void **state)
 {
 	static const struct {
-		const char *code;
+		const char *code; /* from two bytes before the return address on */
 		size_t size;
 		enum profile_stop stop;
 	} cases[] = {
-		{ "\x89\xc7\xe8", 3, PROFILE_STOP_ROOT },                 /* musl: exit(main()) */
-		{ "\x48\x89\xc7\xe8", 4, PROFILE_STOP_ROOT },             /* musl: pthread_exit(start()) */
-		{ "\x48\x63\xf8\xe8", 4, PROFILE_STOP_ROOT },             /* musl: the same of a C11 thread */
-		{ "\x48\x89\xdc\x48\x8b\x3c\x24", 7, PROFILE_STOP_ROOT }, /* glibc: __start_context */
-		{ "\x89\xc7\x90", 3, PROFILE_STOP_NO_RULE },
+		{ "\xff\xd0\x89\xc7\xe8", 5, PROFILE_STOP_ROOT },             /* musl: exit(main()) */
+		{ "\xff\xd0\x48\x89\xc7\xe8", 6, PROFILE_STOP_ROOT },         /* musl: pthread_exit(start()) */
+		{ "\xff\xd0\x48\x63\xf8\xe8", 6, PROFILE_STOP_ROOT },         /* musl: the same of a C11 thread */
+		{ "\0\0\x48\x89\xdc\x48\x8b\x3c\x24", 9, PROFILE_STOP_ROOT }, /* glibc: __start_context */
+		{ "\xff\xd0\x89\xc7\x90", 5, PROFILE_STOP_NO_RULE }, { "\0\0\x89\xc7\xe8", 5, PROFILE_STOP_NO_RULE }, /* f(g()) */
 	};
 	/* The frame pointer of the second frame leads nowhere. */
 	uint64_t words[WORDS] = { [4] = 1, [5] = 0x1200 };
@@ -147,7 +147,7 @@ static void test_roots_that_only_their_code_tells(void **state)
 		struct unwind_space space = { find_in_bytes, NULL, code, 100 + i };
 		struct unwind_result result;
 
-		memcpy(code + 0x200, cases[i].code, cases[i].size);
+		memcpy(code + 0x200 - 2, cases[i].code, cases[i].size);
 		result = unwind_one(*state, &space, &registers, &dump);
 		assert_int_equal(result.stop, cases[i].stop);
 		assert_int_equal(result.count, 2);
