@@ -19,13 +19,24 @@ static bool is_return_address(struct walk *w, uint64_t word)
 	return call->may_return && (call->kind == CACHED_PUSHES || call->kind == CACHED_RULE);
 }
 
-/* What the code in between did with the registers that it must keep is not known. */
+/* Code that has a frame pushes the caller's frame pointer first: below the return address. */
+static void take_frame_pointer(struct walk *w, uint64_t slot)
+{
+	uint64_t frame_pointer, above;
+
+	if (walk_read(w->dump, slot - sizeof(slot), &frame_pointer) && frame_pointer > slot && frame_pointer % sizeof(slot) == 0 &&
+		walk_read(w->dump, frame_pointer, &above))
+		w->registers.values[CFI_RBP] = frame_pointer;
+}
+
+/* What the code in between did with the other registers that it must keep is not known. */
 static void go_to(struct walk *w, uint64_t slot, uint64_t return_address)
 {
 	for (size_t i = 0; i < RULES_SAVED; i++) {
 		w->registers.values[rules_saved_registers[i]] = NO_ADDRESS;
 		w->known_at[i] = (uint32_t)w->result->count;
 	}
+	take_frame_pointer(w, slot);
 	walk_go_to_caller(w, slot + sizeof(return_address), return_address);
 }
 
@@ -221,7 +232,7 @@ bool walk_look_again(struct walk *w)
 	}
 	if (stop == PROFILE_STOP_DUMP_END)
 		looks->open[0].stop = last->stop = stop;
-	return try_others(w);
+	return last->is_by_frame_pointer ? give_up(w) : try_others(w);
 }
 
 bool walk_holds(struct walk *w)
@@ -235,6 +246,9 @@ bool walk_holds(struct walk *w)
 		return true;
 	}
 	looks->links++;
+	if (last == looks->open[looks->count - 1].count)
+		looks->open[looks->count - 1].is_by_frame_pointer =
+			w->cached.kind == CACHED_PUSHES && w->cached.cfa_register == CFI_RBP;
 	if (w->cached.kind == CACHED_BY_HAND || w->cached.kind == CACHED_ROOT)
 		return true;
 	if (w->is_exact || !w->cached.is_called)

@@ -216,6 +216,36 @@ static void test_what_cannot_be_told_ends_the_walk(void **state)
 	cfi_table_destroy((struct cfi_table *)image.framed);
 }
 
+/* Code that has a frame left the caller's frame pointer below the return address. */
+static void test_a_frame_pointer_stands_below_the_return_address(void **state)
+{
+	enum { FRAME = 7 };
+	struct image image = { .table = make_table(), .framed = make_table_by(CFI_RBP), .start = { [0x0b] = 0xe8 } };
+	uint64_t words[WORDS] = { 5, STACK_AT + FRAME * sizeof(uint64_t), FRAMED_AT + 0x40, [FRAME + 1] = 9, ELF_BYTES_CODE + 0x80,
+		8, START_AT + 0x10 };
+	struct unwinder *unwinder;
+	struct unwind_result result;
+	struct error err;
+
+	(void)state;
+	assert_true(unwinder_create(&unwinder, &err));
+	put_call(&image, 0x40, 0x10000);
+	put_call(&image, 0x80, 0x10000);
+	/* Where it leads nowhere it may have been none: that speaks not for what stands above. */
+	result = walk(unwinder, &image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 1);
+	words[FRAME + 1] = START_AT + 0x10;
+	result = walk(unwinder, &image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, FRAMED_AT + 0x40);
+	assert_int_equal(result.frames[2].pc, START_AT + 0x10);
+	unwinder_destroy(unwinder);
+	cfi_table_destroy((struct cfi_table *)image.table);
+	cfi_table_destroy((struct cfi_table *)image.framed);
+}
+
 /* After many looks in vain few stacks are looked at, until something is found again. */
 static void test_looks_in_vain(void **state)
 {
@@ -275,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_what_leads_to_no_root_is_none),
 		cmocka_unit_test(test_a_call_of_another_function_is_none),
 		cmocka_unit_test(test_what_cannot_be_told_ends_the_walk),
+		cmocka_unit_test(test_a_frame_pointer_stands_below_the_return_address),
 		cmocka_unit_test(test_looks_in_vain),
 		cmocka_unit_test(test_a_return_address_put_there_by_hand),
 	};

@@ -307,7 +307,7 @@ static void every_instruction_has_its_callers(void **state)
 		s->deepest, s->hidden.walks, s->hidden.whole, s->hidden.wrong);
 	assert_true(s->hidden.walks > ENOUGH_STEPS / 2);
 	assert_true(s->hidden.whole * 100 > s->hidden.walks * 90);
-	assert_true(s->hidden.wrong * 1000 <= s->hidden.walks);
+	assert_true(s->hidden.wrong * 200 <= s->hidden.walks);
 	assert_true(s->steps > ENOUGH_STEPS);
 	assert_int_equal(s->signals, 1);
 	assert_true(s->deepest > 6);
