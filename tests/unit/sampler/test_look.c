@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -29,6 +30,7 @@ struct image {
 	const struct cfi_table *table, *framed;
 	uint8_t code[ELF_BYTES_CODE_SIZE], start[START_END - START_AT], silent[SILENT_BYTES];
 	size_t asked; /* whether an address is code */
+	struct unwinder *unwinder;
 };
 
 static bool find(void *context, uint64_t address, struct unwind_code *code)
@@ -68,7 +70,7 @@ static bool is_code(void *context, uint64_t address)
 }
 
 /* CFA: the register + 16; the return address right below it. */
-static const struct cfi_table *make_table_by(uint8_t cfa_register)
+static const struct cfi_table *make_table(uint8_t cfa_register)
 {
 	static const uint8_t fde[] = { 0 };
 	const uint8_t cie[] = { 0x0c, cfa_register, 16, 0x90, 1 };
@@ -80,11 +82,6 @@ static const struct cfi_table *make_table_by(uint8_t cfa_register)
 	return table;
 }
 
-static const struct cfi_table *make_table(void)
-{
-	return make_table_by(CFI_RSP);
-}
-
 /* A call in the described function that returns to `at`. */
 static void put_call(struct image *image, size_t at, int32_t target)
 {
@@ -94,36 +91,58 @@ static void put_call(struct image *image, size_t at, int32_t target)
 	memcpy(&image->code[at - 4], &distance, sizeof(distance));
 }
 
-static struct unwind_result walk_from(struct unwinder *unwinder, struct image *image, const uint64_t *words, uint64_t pc)
+/* Behind two calls in the described function, and one where execution starts, there is a return address. */
+static int set_up(void **state)
+{
+	struct image *image = calloc(1, sizeof(*image));
+	struct error err;
+
+	assert_non_null(image);
+	image->table = make_table(CFI_RSP);
+	image->framed = make_table(CFI_RBP);
+	image->start[0x0b] = 0xe8;
+	put_call(image, 0x40, 0x10000);
+	put_call(image, 0x80, 0x10000);
+	assert_true(unwinder_create(&image->unwinder, &err));
+	*state = image;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct image *image = *state;
+
+	unwinder_destroy(image->unwinder);
+	cfi_table_destroy((struct cfi_table *)image->table);
+	cfi_table_destroy((struct cfi_table *)image->framed);
+	free(image);
+	return 0;
+}
+
+static struct unwind_result walk_from(struct image *image, const uint64_t *words, uint64_t pc)
 {
 	struct unwind_job job = { .space = { find, NULL, image, 1, is_code },
 		.registers = { .values = { [CFI_RSP] = STACK_AT, [CFI_RBP] = 0x99, [CFI_RIP] = pc } },
 		.dump = { (const uint8_t *)words, WORDS * sizeof(*words), STACK_AT } };
 
-	unwind_stacks(unwinder, &job, 1);
+	unwind_stacks(image->unwinder, &job, 1);
 	return job.result;
 }
 
-static struct unwind_result walk(struct unwinder *unwinder, struct image *image, const uint64_t *words)
+static struct unwind_result walk(struct image *image, const uint64_t *words)
 {
-	return walk_from(unwinder, image, words, MADE_AT + 0x100);
+	return walk_from(image, words, MADE_AT + 0x100);
 }
 
 static void test_the_caller_is_found_in_the_stack(void **state)
 {
-	struct image image = { .table = make_table(), .start = { [0x0b] = 0xe8 } };
+	struct image *image = *state;
 	/* What is behind no call, what leads nowhere, then the caller and the start. */
 	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x33, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
-	struct unwinder *unwinder;
 	struct unwind_result result;
-	struct error err;
 	size_t asked;
 
-	(void)state;
-	assert_true(unwinder_create(&unwinder, &err));
-	put_call(&image, 0x40, 0x10000);
-	put_call(&image, 0x80, 0x10000);
-	result = walk(unwinder, &image, words);
+	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
 	/* From the first of them rules lead to the second: what is proven is taken. */
 	assert_int_equal(result.count, 4);
@@ -131,183 +150,142 @@ static void test_the_caller_is_found_in_the_stack(void **state)
 	assert_int_equal(result.frames[2].pc, ELF_BYTES_CODE + 0x80);
 	assert_int_equal(result.frames[3].pc, START_AT + 0x10);
 	/* It is known from then on: only what stands below it is looked at again. */
-	asked = image.asked;
-	result = walk(unwinder, &image, words);
+	asked = image->asked;
+	result = walk(image, words);
 	assert_int_equal(result.count, 4);
-	assert_int_equal(image.asked, asked + 2);
+	assert_int_equal(image->asked, asked + 2);
 	/* Until something else stands there. */
 	words[2] = 0;
-	result = walk(unwinder, &image, words);
+	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
 	assert_int_equal(result.count, 3);
 	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
-	unwinder_destroy(unwinder);
-	cfi_table_destroy((struct cfi_table *)image.table);
 }
 
 static void test_what_leads_to_no_root_is_none(void **state)
 {
-	struct image image = { .table = make_table() };
+	struct image *image = *state;
 	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, 9 }, empty[WORDS] = { 0 };
-	struct unwinder *unwinder;
 	struct unwind_result result;
-	struct error err;
 
-	(void)state;
-	assert_true(unwinder_create(&unwinder, &err));
-	put_call(&image, 0x40, 0x10000);
-	result = walk(unwinder, &image, words);
+	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
 	assert_int_equal(result.count, 1);
 	assert_int_equal(result.frames[0].pc, MADE_AT + 0x100);
-	result = walk(unwinder, &image, empty);
+	result = walk(image, empty);
 	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
 	assert_int_equal(result.count, 1);
 	/* Above the dump it may be found. */
 	words[1] = 0;
 	words[WORDS - 1] = ELF_BYTES_CODE + 0x40;
-	result = walk(unwinder, &image, words);
+	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_DUMP_END);
 	assert_int_equal(result.count, 1);
 	assert_int_equal(result.caller_stack_pointer, 0);
-	unwinder_destroy(unwinder);
-	cfi_table_destroy((struct cfi_table *)image.table);
 }
 
 /* A call of a described function that never jumps does not lead to code made at run time. */
 static void test_a_call_of_another_function_is_none(void **state)
 {
-	struct image image = { .table = make_table(), .start = { [0x0b] = 0xe8 } };
+	struct image *image = *state;
 	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
-	struct unwinder *unwinder;
 	struct unwind_result result;
-	struct error err;
 
-	(void)state;
-	assert_true(unwinder_create(&unwinder, &err));
-	put_call(&image, 0x40, 0);
-	put_call(&image, 0x80, 0x10000);
-	result = walk(unwinder, &image, words);
+	put_call(image, 0x40, 0);
+	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
 	assert_int_equal(result.count, 3);
 	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
-	unwinder_destroy(unwinder);
-	cfi_table_destroy((struct cfi_table *)image.table);
 }
 
 /* It may be the caller, but the frame pointer that would tell is not known: what stands above it is not taken in its place. */
 static void test_what_cannot_be_told_ends_the_walk(void **state)
 {
-	struct image image = { .table = make_table(), .framed = make_table_by(CFI_RBP), .start = { [0x0b] = 0xe8 } };
+	struct image *image = *state;
 	uint64_t words[WORDS] = { 5, FRAMED_AT + 0x40, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
-	struct unwinder *unwinder;
 	struct unwind_result result;
-	struct error err;
 
-	(void)state;
-	assert_true(unwinder_create(&unwinder, &err));
-	put_call(&image, 0x40, 0x10000);
-	put_call(&image, 0x80, 0x10000);
-	result = walk(unwinder, &image, words);
+	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
 	assert_int_equal(result.count, 1);
-	unwinder_destroy(unwinder);
-	cfi_table_destroy((struct cfi_table *)image.table);
-	cfi_table_destroy((struct cfi_table *)image.framed);
 }
 
 /* Code that has a frame left the caller's frame pointer below the return address. */
 static void test_a_frame_pointer_stands_below_the_return_address(void **state)
 {
 	enum { FRAME = 7 };
-	struct image image = { .table = make_table(), .framed = make_table_by(CFI_RBP), .start = { [0x0b] = 0xe8 } };
+	struct image *image = *state;
 	uint64_t words[WORDS] = { 5, STACK_AT + FRAME * sizeof(uint64_t), FRAMED_AT + 0x40, [FRAME + 1] = 9, ELF_BYTES_CODE + 0x80,
 		8, START_AT + 0x10 };
-	struct unwinder *unwinder;
 	struct unwind_result result;
-	struct error err;
 
-	(void)state;
-	assert_true(unwinder_create(&unwinder, &err));
-	put_call(&image, 0x40, 0x10000);
-	put_call(&image, 0x80, 0x10000);
 	/* Where it leads nowhere it may have been none: that speaks not for what stands above. */
-	result = walk(unwinder, &image, words);
+	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
 	assert_int_equal(result.count, 1);
 	words[FRAME + 1] = START_AT + 0x10;
-	result = walk(unwinder, &image, words);
+	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
 	assert_int_equal(result.count, 3);
 	assert_int_equal(result.frames[1].pc, FRAMED_AT + 0x40);
 	assert_int_equal(result.frames[2].pc, START_AT + 0x10);
-	unwinder_destroy(unwinder);
-	cfi_table_destroy((struct cfi_table *)image.table);
-	cfi_table_destroy((struct cfi_table *)image.framed);
 }
 
 /* After many looks in vain few stacks are looked at, until something is found again. */
 static void test_looks_in_vain(void **state)
 {
 	enum { ENOUGH = 1000 };
-	struct image image = { .table = make_table(), .start = { [0x0b] = 0xe8 } };
+	struct image *image = *state;
 	uint64_t vain[WORDS] = { 5, ELF_BYTES_CODE + 0x40, 7, 9 },
 		 words[WORDS] = { [3] = ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
-	struct unwinder *unwinder;
-	struct error err;
 	size_t asked, found = 0;
 
-	(void)state;
-	assert_true(unwinder_create(&unwinder, &err));
-	put_call(&image, 0x40, 0x10000);
-	put_call(&image, 0x80, 0x10000);
-	(void)walk(unwinder, &image, vain);
-	asked = image.asked;
+	(void)walk(image, vain);
+	asked = image->asked;
 	for (size_t i = 1; i < ENOUGH; i++)
-		(void)walk(unwinder, &image, vain);
-	assert_true(image.asked < asked * ENOUGH / 2);
+		(void)walk(image, vain);
+	assert_true(image->asked < asked * ENOUGH / 2);
 	for (size_t i = 0; i < ENOUGH; i++)
-		found += walk(unwinder, &image, words).stop == PROFILE_STOP_ROOT;
+		found += walk(image, words).stop == PROFILE_STOP_ROOT;
 	assert_true(found > ENOUGH * 9 / 10);
-	unwinder_destroy(unwinder);
-	cfi_table_destroy((struct cfi_table *)image.table);
 }
 
 /* A coroutine's first function returns to where no call stands. */
 static void test_a_return_address_put_there_by_hand(void **state)
 {
-	struct image image = { .table = make_table() };
+	struct image *image = *state;
 	uint64_t words[WORDS] = { 5, SILENT_AT + 0x10, 0, 3 };
-	struct unwinder *unwinder;
 	struct unwind_result result;
-	struct error err;
 
-	(void)state;
-	assert_true(unwinder_create(&unwinder, &err));
-	result = walk_from(unwinder, &image, words, ELF_BYTES_CODE + 0x20);
+	result = walk_from(image, words, ELF_BYTES_CODE + 0x20);
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
 	assert_int_equal(result.count, 2);
-	unwinder_destroy(unwinder);
-	/* Behind a call it is a caller like any other, of which nothing is known. */
-	assert_true(unwinder_create(&unwinder, &err));
-	image.silent[0x0b] = 0xe8;
-	result = walk_from(unwinder, &image, words, ELF_BYTES_CODE + 0x20);
+}
+
+/* Behind a call it is a caller like any other, of which nothing is known. */
+static void test_a_return_address_of_a_call_is_no_root(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS] = { 5, SILENT_AT + 0x10, 0, 3 };
+	struct unwind_result result;
+
+	image->silent[0x0b] = 0xe8;
+	result = walk_from(image, words, ELF_BYTES_CODE + 0x20);
 	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
 	assert_int_equal(result.count, 2);
-	unwinder_destroy(unwinder);
-	cfi_table_destroy((struct cfi_table *)image.table);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_caller_is_found_in_the_stack),
-		cmocka_unit_test(test_what_leads_to_no_root_is_none),
-		cmocka_unit_test(test_a_call_of_another_function_is_none),
-		cmocka_unit_test(test_what_cannot_be_told_ends_the_walk),
-		cmocka_unit_test(test_a_frame_pointer_stands_below_the_return_address),
-		cmocka_unit_test(test_looks_in_vain),
-		cmocka_unit_test(test_a_return_address_put_there_by_hand),
+		cmocka_unit_test_setup_teardown(test_the_caller_is_found_in_the_stack, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_leads_to_no_root_is_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_call_of_another_function_is_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_cannot_be_told_ends_the_walk, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_frame_pointer_stands_below_the_return_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_looks_in_vain, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_return_address_put_there_by_hand, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_return_address_of_a_call_is_no_root, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
