@@ -35,11 +35,27 @@ static void take_signal(int number, siginfo_t *info, void *context)
 	}
 }
 
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+/* What failed tells so itself. Ignored, the signal would stay so in the command. */
+static void survive(int number)
+{
+	struct sigaction action = { .sa_handler = do_nothing, .sa_flags = SA_RESTART }, before;
+
+	sigemptyset(&action.sa_mask);
+	if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
 void interrupt_watch(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action = { .sa_sigaction = take_signal, .sa_flags = SA_SIGINFO };
 
+	survive(SIGPIPE);
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		sigaddset(&action.sa_mask, numbers[i]);
@@ -78,16 +94,7 @@ void interrupt_survive_lost_pages(void)
 	sigaction(SIGBUS, &action, NULL);
 }
 
-static void ignore_signal(int number)
-{
-	(void)number;
-}
-
 void interrupt_survive_full_files(void)
 {
-	/* Ignored, it would stay so in the command. */
-	struct sigaction action = { .sa_handler = ignore_signal, .sa_flags = SA_RESTART };
-
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGXFSZ, &action, NULL);
+	survive(SIGXFSZ);
 }

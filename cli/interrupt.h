@@ -8,7 +8,10 @@
  * handled. This is the one mutable state of the program, for a handler knows no context.
  */
 
-/* Installs the handlers for the rest of the process' life. A signal that was ignored from outside (nohup) stays ignored. */
+/*
+ * Installs the handlers for the rest of the process' life. A signal that was ignored from outside (nohup) stays ignored. Who read
+ * our messages may be gone, as `tee` is after Ctrl-C: from then on SIGPIPE is no end either.
+ */
 void interrupt_watch(void);
 
 /* The signal that came, or 0. */

@@ -33,6 +33,13 @@ wait "$recorder" || code=$?
 [[ $code -eq 143 ]] || fail "exit code $code instead of the command's 143"
 at_least "$(share b.pb.gz serve)" 90 "share of the command"
 
+# Nobody reads the messages any more, as when Ctrl-C has ended `tee` as well.
+"$KELVIN" record -o e.pb.gz -- sh -c "'$WORKLOADS/system_workload' --seconds 0.5; grep SigIgn /proc/self/status >e.ignored" 2>&1 | true
+code=${PIPESTATUS[0]}
+[[ $code -eq 0 ]] || fail "exit code $code when nobody reads the messages"
+[[ -s e.pb.gz && ! -e e.pb.gz.part ]] || fail "lost the recording with its messages: $(ls)"
+[[ $(<e.ignored) == $(sh -c 'grep SigIgn /proc/self/status') ]] || fail "the command ignores other signals than its parent"
+
 # timeout(1) sends its signal twice at once, to the recorder and to its process group; one that comes later kills.
 needs timeout
 for _ in 1 2 3 4 5; do
