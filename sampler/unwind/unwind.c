@@ -9,6 +9,7 @@ struct unwinder {
 	struct rule_cache cache;
 	struct unwind_frame frames[UNWIND_TOGETHER][UNWIND_MAX_FRAMES];
 	struct pushed pushed[UNWIND_TOGETHER][UNWIND_MAX_FRAMES];
+	struct look looks[UNWIND_TOGETHER][WALK_LOOKS];
 };
 
 bool unwinder_create(struct unwinder **unwinder, struct error *err)
@@ -270,7 +271,8 @@ static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *
 		.registers = job->registers,
 		.pushed = unwinder->pushed[place],
 		.result = &job->result,
-		.is_exact = true };
+		.is_exact = true,
+		.looks.open = unwinder->looks[place] };
 	__builtin_prefetch(rule_cache_entry(&unwinder->cache, job->space.generation, code_address(w)));
 }
 

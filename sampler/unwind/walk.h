@@ -26,7 +26,7 @@ enum { WALK_LOOKS = 8 };
 
 /* What was found may still turn out to be none: those that are open, the way further up being looked for by the later ones. */
 struct looks {
-	struct look open[WALK_LOOKS];
+	struct look *open; /* borrowed: WALK_LOOKS of them */
 	size_t count;
 	uint16_t tries, links; /* of all */
 };

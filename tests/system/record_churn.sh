@@ -50,9 +50,13 @@ int main(void)
 END
 gcc -O1 -g brief.c -o brief -lpthread
 start ./brief
-before=$(ticks "$pid")
-run 0 kelvin record -p "$pid" -F 997 -d 4 -o c.pb.gz
-used=$(($(ticks "$pid") - before))
+# A busy machine may let it make too few threads for that.
+for seconds in 4 8 16 32; do
+	before=$(ticks "$pid")
+	run 0 kelvin record -p "$pid" -F 997 -d "$seconds" -o c.pb.gz
+	used=$(($(ticks "$pid") - before))
+	[[ $used -lt $((20 * seconds)) ]] || break
+done
 at_least $((100 * $(samples_said) / (used * 997 / 100))) 70 "percent of the samples that its CPU time stands for"
 at_least "$(share c.pb.gz ';work')" 50 "share of the threads"
 
