@@ -4,6 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* For qsort() and bsearch(). */
+int addresses_compare(const void *left, const void *right);
+
+/* A rising copy, to be freed with free(); NULL when memory is out. */
+uint64_t *addresses_sorted(const uint64_t *addresses, size_t count);
+
 /* The first of `count` rising addresses that is not below `address`; `count` when all are. */
 static inline size_t addresses_lower_bound(const uint64_t *addresses, size_t count, uint64_t address)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/kernel.h"
 
+#include "symbolize/addresses.h"
+
 #include <inttypes.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
@@ -152,17 +154,10 @@ static bool parse(char *text, uint64_t address, struct symbol_map_symbol *symbol
 	if (size <= offset || offset > address)
 		return false;
 	*plus = '\0';
-	*symbol = (struct symbol_map_symbol){ .start = address - offset, .size = size, .name = text, .module = "" };
+	*symbol = (struct symbol_map_symbol){ .start = address - offset, .size = size, .name = text, .module = "", .file = "" };
 	if (module && module > plus)
 		symbol->module = module + 1;
 	return true;
-}
-
-static int compare_addresses(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
 }
 
 /* In rising order: what lies in the function found last need not be asked. */
@@ -187,7 +182,7 @@ static bool ask_sorted(
 
 bool kernel_ask(const uint64_t *addresses, size_t count, struct symbol_map **map, struct error *err)
 {
-	CLEANUP(cleanup_free) uint64_t *sorted = malloc((count + 1) * sizeof(*sorted));
+	CLEANUP(cleanup_free) uint64_t *sorted = addresses_sorted(addresses, count);
 	struct symbol_map *made = NULL;
 	bool answered = false, ok;
 	struct kernel kernel;
@@ -197,9 +192,6 @@ bool kernel_ask(const uint64_t *addresses, size_t count, struct symbol_map **map
 		return error_set_memory(err);
 	if (!open_kernel(&kernel))
 		return true;
-	if (count)
-		memcpy(sorted, addresses, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), compare_addresses);
 	ok = symbol_map_create(&made, err) && ask_sorted(&kernel, sorted, count, made, &answered, err);
 	close_kernel(&kernel);
 	if (!ok || !answered) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbolize.h"
 
+#include "symbolize/jit.h"
 #include "symbolize/kallsyms.h"
 #include "symbolize/kernel.h"
 #include "symbolize/maps.h"
@@ -106,6 +107,20 @@ static bool read_kernel_symbols(struct work *w, struct batch *batch, struct buff
 	return true;
 }
 
+/* What cannot be read costs names, and nothing else. */
+static bool read_jit(struct batch *batch, const char *path, struct buffer *notices, struct error *err)
+{
+	struct error why;
+
+	if (jit_read(path, batch->addresses, batch->count, &batch->map, &why))
+		return true;
+	if (why.code == ERROR_MEMORY)
+		return error_set_memory(err);
+	if (notices)
+		buffer_printf(notices, "%s: the code that it tells of stays unnamed\n", why.message);
+	return true;
+}
+
 static bool read_maps(struct work *w, const char *const *jit_maps, struct buffer *notices, struct error *err)
 {
 	for (size_t i = 0; i < w->profile->mapping_count; i++) {
@@ -116,7 +131,7 @@ static bool read_maps(struct work *w, const char *const *jit_maps, struct buffer
 		if (w->profile->mappings[i].kind == PROFILE_MAPPING_KERNEL) {
 			if (!read_kernel_symbols(w, batch, notices, err))
 				return false;
-		} else if (jit_maps && jit_maps[i] && !symbol_map_read_jit(jit_maps[i], &batch->map, err)) {
+		} else if (jit_maps && jit_maps[i] && !read_jit(batch, jit_maps[i], notices, err)) {
 			return false;
 		}
 	}
@@ -249,7 +264,7 @@ static bool set_by_map(struct work *w, const struct batch *batch, uint32_t locat
 	struct symbolize_frame frame = {
 		.linkage_name = "", .file = "", .decl_file = "", .source = is_kernel ? PROFILE_NAME_KALLSYMS : PROFILE_NAME_JIT
 	};
-	struct symbol_map_hit hit;
+	struct symbol_map_symbol hit;
 	char name[1024];
 
 	if (!symbol_map_find(batch->map, at->address, &hit))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "symbolize/maps.h"
+#include "symbolize/jit.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(cleanup_close) int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	uint64_t addresses[ADDRESSES];
 	struct symbol_map *map;
 	struct error err;
 	char path[32];
@@ -20,12 +21,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!symbol_map_read_jit(path, &map, &err))
+	for (size_t i = 0; i < ADDRESSES; i++)
+		addresses[i] = 0x1000 + i * STEP;
+	if (!jit_read(path, addresses, ADDRESSES, &map, &err))
 		return 0;
-	for (uint64_t i = 0; i < ADDRESSES; i++) {
-		struct symbol_map_hit hit;
+	for (size_t i = 0; i < ADDRESSES; i++) {
+		struct symbol_map_symbol hit;
 
-		if (symbol_map_find(map, 0x1000 + i * STEP, &hit) && (!hit.name || !hit.file))
+		if (symbol_map_find(map, addresses[i], &hit) && (!hit.name || !hit.file))
 			abort();
 	}
 	symbol_map_destroy(map);

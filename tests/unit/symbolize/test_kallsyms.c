@@ -36,7 +36,7 @@ static struct symbol_map *read_lines(const char *lines, const uint64_t *addresse
 
 static void assert_found(const struct symbol_map *map, uint64_t address, const char *name, const char *module)
 {
-	struct symbol_map_hit hit;
+	struct symbol_map_symbol hit;
 
 	assert_true(symbol_map_find(map, address, &hit));
 	assert_string_equal(hit.name, name);
@@ -62,7 +62,7 @@ static void names_the_function_before_each_address(void **state)
 		0xffffffffc0000010, 0xffffffff81000230, 0xffffffff80ffffff, 0xffffffff810001a0 };
 	bool restricted = true;
 	struct symbol_map *map = read_lines(lines, addresses, sizeof(addresses) / sizeof(addresses[0]), &restricted);
-	struct symbol_map_hit hit;
+	struct symbol_map_symbol hit;
 
 	(void)state;
 	assert_false(restricted);
@@ -96,7 +96,7 @@ static void zeros_mean_restricted(void **state)
 	static const uint64_t address = 0xffffffff81000000;
 	bool restricted = false;
 	struct symbol_map *map = read_lines("0000000000000000 T _stext\n0000000000000000 t do_one\n", &address, 1, &restricted);
-	struct symbol_map_hit hit;
+	struct symbol_map_symbol hit;
 
 	(void)state;
 	assert_true(restricted);
@@ -109,7 +109,7 @@ static void a_file_that_is_not_there_is_an_empty_map(void **state)
 	static const uint64_t address = 0xffffffff81000000;
 	bool restricted = false;
 	struct symbol_map *map;
-	struct symbol_map_hit hit;
+	struct symbol_map_symbol hit;
 	struct error err;
 
 	(void)state;

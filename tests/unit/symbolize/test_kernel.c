@@ -42,7 +42,7 @@ static void says_what_kallsyms_says(void **state)
 	assert_true(count > 100);
 	assert_true(kallsyms_read("/proc/kallsyms", addresses, count, &read, &restricted, &err));
 	for (size_t i = 0; i < count; i++) {
-		struct symbol_map_hit by_kernel, by_file;
+		struct symbol_map_symbol by_kernel, by_file;
 
 		assert_true(symbol_map_find(asked, addresses[i], &by_kernel));
 		assert_true(symbol_map_find(read, addresses[i], &by_file));
@@ -57,7 +57,7 @@ static void knows_nothing_of_what_is_no_function(void **state)
 {
 	const uint64_t addresses[] = { 0, 4096, 0x7fffffffffff, UINT64_MAX };
 	struct symbol_map *asked;
-	struct symbol_map_hit hit;
+	struct symbol_map_symbol hit;
 	struct error err;
 
 	(void)state;

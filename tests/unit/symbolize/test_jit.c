@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "symbolize/maps.h"
+#include "symbolize/jit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
-static const char *write_file(const char *text)
+static const char *write_bytes(const void *bytes, size_t size)
 {
 	static char path[] = "/tmp/kelvin-test-maps-XXXXXX";
 	struct error err;
@@ -19,13 +20,31 @@ static const char *write_file(const char *text)
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_true(file_write(path, text, strlen(text), 0600, &err));
+	assert_true(file_write(path, bytes, size, 0600, &err));
 	return path;
 }
 
+static const char *write_file(const char *text)
+{
+	return write_bytes(text, strlen(text));
+}
+
+/* Removes the file. */
+static struct symbol_map *read_at(const char *path, const uint64_t *addresses, size_t count)
+{
+	struct symbol_map *map;
+	struct error err;
+
+	assert_true(jit_read(path, addresses, count, &map, &err));
+	unlink(path);
+	return map;
+}
+
+#define READ_AT(path, ...) read_at(path, (const uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
 static void assert_found(const struct symbol_map *map, uint64_t address, const char *name, const char *module)
 {
-	struct symbol_map_hit hit;
+	struct symbol_map_symbol hit;
 
 	assert_true(symbol_map_find(map, address, &hit));
 	assert_string_equal(hit.name, name);
@@ -43,13 +62,10 @@ static void reads_perf_maps_and_the_last_write_wins(void **state)
 				      "0x5000 0x10 with prefix\n"
 				      "2000 80 second\n"
 				      "6000 0 empty\n");
-	struct symbol_map *map;
-	struct symbol_map_hit hit;
-	struct error err;
+	struct symbol_map *map = READ_AT(path, 0x5008, 0x1010, 0x1080, 0x117f, 0x1180, 0x2000, 0x3000, 0x6000);
+	struct symbol_map_symbol hit;
 
 	(void)state;
-	assert_true(symbol_map_read_jit(path, &map, &err));
-	unlink(path);
 	assert_found(map, 0x1010, "old", "");
 	assert_found(map, 0x1080, "newer", "");
 	assert_found(map, 0x117f, "newer", "");
@@ -64,26 +80,69 @@ static void reads_perf_maps_and_the_last_write_wins(void **state)
 static void a_new_function_within_an_old_one_leaves_its_rest(void **state)
 {
 	const char *path = write_file("1000 1000 large\n1400 100 small\n");
-	struct symbol_map *map;
-	struct error err;
+	struct symbol_map *map = READ_AT(path, 0x1000, 0x1400, 0x1500);
 
 	(void)state;
-	assert_true(symbol_map_read_jit(path, &map, &err));
-	unlink(path);
 	assert_found(map, 0x1000, "large", "");
 	assert_found(map, 0x1400, "small", "");
+	assert_found(map, 0x1500, "large", "");
 	symbol_map_destroy(map);
 }
 
-static void a_missing_file_is_an_empty_map(void **state)
+static void assert_empty(const char *path)
 {
-	struct symbol_map *map;
-	struct symbol_map_hit hit;
-	struct error err;
+	struct symbol_map *map = READ_AT(path, 0x1000);
+	struct symbol_map_symbol hit;
+
+	assert_false(symbol_map_find(map, 0x1000, &hit));
+	symbol_map_destroy(map);
+}
+
+/* Anybody may put something where maps are looked for. */
+static void what_is_no_file_is_an_empty_map(void **state)
+{
+	const char *path = write_file("");
 
 	(void)state;
-	assert_true(symbol_map_read_jit("/nonexistent/perf-1.map", &map, &err));
-	assert_false(symbol_map_find(map, 0x1000, &hit));
+	assert_empty("/nonexistent/perf-1.map");
+	assert_empty("/tmp");
+	assert_empty(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_empty(path);
+}
+
+/* Larger than what is read at once, so that lines lie across the pieces; one is longer than that; the last is not ended. */
+static void large_maps_are_read_in_pieces(void **state)
+{
+	enum { LINES = 100000, LONG_BYTES = 1 << 20, STEP = 0x40, EVERY = 997 };
+	uint64_t addresses[LINES / EVERY + 2];
+	struct symbol_map *map;
+	struct buffer text;
+	size_t count = 0;
+	char name[32];
+
+	(void)state;
+	buffer_init(&text, 1 << 24);
+	for (size_t i = 0; i < LINES; i++) {
+		buffer_printf(&text, "%zx 40 function_%zu\n", (i + 1) * STEP, i);
+		if (i == LINES / 2) {
+			buffer_append_string(&text, "40 ffffff ");
+			memset(buffer_reserve(&text, LONG_BYTES), 'x', LONG_BYTES);
+			buffer_commit(&text, LONG_BYTES);
+			buffer_append_string(&text, "\n");
+		}
+		if (i % EVERY == 0)
+			addresses[count++] = (i + 1) * STEP + 1;
+	}
+	buffer_printf(&text, "%x 40 last", (LINES + 1) * STEP);
+	addresses[count++] = (LINES + 1) * STEP;
+	map = read_at(write_bytes(text.data, text.size), addresses, count);
+	buffer_deinit(&text);
+	for (size_t i = 0; i + 1 < count; i++) {
+		snprintf(name, sizeof(name), "function_%zu", i * EVERY);
+		assert_found(map, addresses[i], name, "");
+	}
+	assert_found(map, addresses[count - 1], "last", "");
 	symbol_map_destroy(map);
 }
 
@@ -107,11 +166,9 @@ static void reads_jitdumps(void **state)
 	static const uint64_t move[] = { 0x1000, 0x3000, 0x100, 1 };
 	static const char *const names[] = { "first", "second", "third" };
 	uint32_t header[10] = { 0x4a695444, 1, 40 };
-	const char *path = write_file("");
-	struct symbol_map_hit hit;
+	struct symbol_map_symbol hit;
 	struct symbol_map *map;
 	struct buffer out;
-	struct error err;
 
 	(void)state;
 	buffer_init(&out, 1 << 16);
@@ -121,10 +178,8 @@ static void reads_jitdumps(void **state)
 	put_record(&out, 1, move, 4, NULL);
 	put_record(&out, 3, NULL, 0, NULL);
 	buffer_append(&out, "\0\0\0\0\xff\xff", 6); /* cut off */
-	assert_true(file_write(path, out.data, out.size, 0600, &err));
+	map = READ_AT(write_bytes(out.data, out.size), 0x1010, 0x2010, 0x3010, 0x4000);
 	buffer_deinit(&out);
-	assert_true(symbol_map_read_jit(path, &map, &err));
-	unlink(path);
 	assert_found(map, 0x1010, "first", "");
 	assert_found(map, 0x3010, "first", "");
 	assert_found(map, 0x2010, "third", "");
@@ -161,7 +216,7 @@ static void put_lines(struct buffer *out, uint64_t start, const struct line *lin
 
 static void assert_line(const struct symbol_map *map, uint64_t address, const char *file, uint32_t line)
 {
-	struct symbol_map_hit hit;
+	struct symbol_map_symbol hit;
 
 	assert_true(symbol_map_find(map, address, &hit));
 	assert_string_equal(hit.file, file);
@@ -176,10 +231,8 @@ static void check_lines(uint64_t offset)
 	static const uint64_t loads[][3] = { { 0x1000, 0x100, 1 }, { 0x2000, 0x100, 2 } };
 	static const uint64_t move[] = { 0x1000, 0x3000, 0x100, 1 };
 	uint32_t header[10] = { 0x4a695444, 1, 40 };
-	const char *path = write_file("");
 	struct symbol_map *map;
 	struct buffer out;
-	struct error err;
 
 	buffer_init(&out, 1 << 16);
 	buffer_append(&out, header, sizeof(header));
@@ -187,10 +240,9 @@ static void check_lines(uint64_t offset)
 	put_record(&out, 0, loads[0], 3, "first");
 	put_record(&out, 0, loads[1], 3, "second");
 	put_record(&out, 1, move, 4, NULL);
-	assert_true(file_write(path, out.data, out.size, 0600, &err));
+	map = READ_AT(write_bytes(out.data, out.size), 0x1000, 0x101f, 0x1020, 0x103f, 0x10ff, 0x2010, 0x3000, 0x301f, 0x3020,
+		0x303f, 0x30ff);
 	buffer_deinit(&out);
-	assert_true(symbol_map_read_jit(path, &map, &err));
-	unlink(path);
 	for (uint64_t start = 0x1000; start <= 0x3000; start += 0x2000) {
 		assert_line(map, start, "/a.js", 0);
 		assert_line(map, start + 0x1f, "/a.js", 7);
@@ -214,7 +266,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_perf_maps_and_the_last_write_wins),
 		cmocka_unit_test(a_new_function_within_an_old_one_leaves_its_rest),
-		cmocka_unit_test(a_missing_file_is_an_empty_map),
+		cmocka_unit_test(what_is_no_file_is_an_empty_map),
+		cmocka_unit_test(large_maps_are_read_in_pieces),
 		cmocka_unit_test(reads_jitdumps),
 		cmocka_unit_test(jitdumps_tell_lines),
 	};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/addresses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int addresses_compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+uint64_t *addresses_sorted(const uint64_t *addresses, size_t count)
+{
+	uint64_t *sorted = malloc((count + 1) * sizeof(*sorted));
+
+	if (!sorted || count == 0)
+		return sorted;
+	memcpy(sorted, addresses, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), addresses_compare);
+	return sorted;
+}
