@@ -73,7 +73,7 @@ static void print_sources(const struct sampler_capabilities *can)
 		print_advice("sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1",
 			"until the next boot; for good in /etc/sysctl.d/");
 	print_line(can->map_files_readable, "replaced binaries", "are read as they were mapped",
-		"cannot be opened once they are deleted: their functions stay unnamed");
+		"only programs are read as they were mapped; deleted libraries cannot be opened: their functions stay unnamed");
 	if (!can->map_files_readable)
 		print_advice(SETCAP, "or run Kelvin with sudo");
 }
