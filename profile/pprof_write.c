@@ -327,6 +327,8 @@ bool profile_write_pprof(const struct profile *profile, struct buffer *out, stru
 	if (!pprof_label_keys_init(profile->strings, &keys, err))
 		return false;
 	arena_init(&w.arena, 0);
+	buffer_init(&w.event_time_deltas, SIZE_MAX);
+	buffer_init(&w.event_samples, SIZE_MAX);
 	pprof__profile__init(&w.message);
 	write_strings(&w);
 	write_value_types(&w);
@@ -337,6 +339,8 @@ bool profile_write_pprof(const struct profile *profile, struct buffer *out, stru
 	pprof_write_extension(&w);
 	write_times(&w);
 	written = w.ok ? pack(&w.message, out, err) : error_set_memory(err);
+	buffer_deinit(&w.event_time_deltas);
+	buffer_deinit(&w.event_samples);
 	arena_deinit(&w.arena);
 	return written;
 }

@@ -80,6 +80,14 @@ static void write_threads(struct pprof_writer *w, Pprof__Extension *out)
 		out->sample_thread[i] = profile->samples[w->sample_order[i]].thread;
 }
 
+static ProtobufCBinaryData packed(struct pprof_writer *w, struct buffer *column)
+{
+	struct error ignored;
+
+	w->ok = w->ok && buffer_ok(column, &ignored);
+	return (ProtobufCBinaryData){ column->size, (uint8_t *)column->data };
+}
+
 static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
@@ -92,9 +100,6 @@ static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 		return;
 	out->n_run_events = profile->run_count;
 	out->run_events = pprof_take(w, profile->run_count, sizeof(uint32_t));
-	out->n_event_time_delta = out->n_event_sample = profile->event_count;
-	out->event_time_delta = pprof_take(w, profile->event_count, sizeof(int64_t));
-	out->event_sample = pprof_take(w, profile->event_count, sizeof(uint32_t));
 	for (size_t i = 0; w->ok && i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
 		uint32_t event_run = profile->threads[profile->samples[event->sample].thread].run;
@@ -104,10 +109,12 @@ static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 			before = 0;
 		run = event_run;
 		out->run_events[run]++;
-		out->event_time_delta[i] = time - before;
-		out->event_sample[i] = w->sample_positions[event->sample];
+		buffer_append_zigzag(&w->event_time_deltas, time - before);
+		buffer_append_varint(&w->event_samples, w->sample_positions[event->sample]);
 		before = time;
 	}
+	out->event_time_delta = packed(w, &w->event_time_deltas);
+	out->event_sample = packed(w, &w->event_samples);
 }
 
 static void write_quality(struct pprof_writer *w, Pprof__Extension *out)
