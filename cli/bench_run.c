@@ -107,10 +107,7 @@ void bench_print_said(const struct bench_runner *runner)
 	while (start > 0 && (text[start - 1] != '\n' || ++lines < MAX_SAID_LINES))
 		start--;
 	for (char *rest = text + start, *line; (line = strsep(&rest, "\n")) != NULL;) {
-		/* A terminal is sent what it can show, no more. */
-		for (char *c = line; *c; c++)
-			*c = ((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f ? '?' : *c;
-		fprintf(stderr, "  %s\n", line);
+		cli_say("  %s\n", line);
 	}
 }
 
@@ -119,7 +116,7 @@ void bench_print_notices(const struct bench_runner *runner)
 	char text[MAX_NOTICE_BYTES + 1];
 
 	read_end(runner->noticed, text, MAX_NOTICE_BYTES);
-	fputs(text, stderr);
+	cli_say("%s", text);
 }
 
 /* ---- Runs ---- */

@@ -30,6 +30,12 @@ int cmd_recover(int argc, char **argv);
 int cmd_symbolize(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
+/*
+ * Writes to standard error. What files, symbols and arguments brought into the text is cleaned: none of it may command the
+ * terminal. Lines keep their ends.
+ */
+__attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);
+
 /* `kelvin: MESSAGE` on standard error. */
 void cli_print_error(const struct error *err);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/closing.h"
 
+#include "cli/cli.h"
+
 #include <string.h>
 
 void closing_format_count(uint64_t count, char *text)
@@ -50,7 +52,7 @@ static bool is_whole(size_t stop)
 	return stop == PROFILE_STOP_ROOT || stop == PROFILE_STOP_STITCHED || stop == PROFILE_STOP_KERNEL_ONLY;
 }
 
-static void print_stops(FILE *stream, const struct profile_quality *quality)
+static void print_stops(const struct profile_quality *quality)
 {
 	const char *separator = "cut stacks: ";
 	char count[CLOSING_NUMBER_SIZE];
@@ -59,14 +61,14 @@ static void print_stops(FILE *stream, const struct profile_quality *quality)
 		if (is_whole(stop) || quality->stops[stop] == 0)
 			continue;
 		closing_format_count(quality->stops[stop], count);
-		fprintf(stream, "%s%s %s", separator, count, profile_stop_name((enum profile_stop)stop));
+		cli_say("%s%s %s", separator, count, profile_stop_name((enum profile_stop)stop));
 		separator = ", ";
 	}
 	if (separator[0] == ',')
-		fputc('\n', stream);
+		cli_say("\n");
 	if (quality->stops[PROFILE_STOP_STITCHED] > 0) {
 		closing_format_count(quality->stops[PROFILE_STOP_STITCHED], count);
-		fprintf(stream, "%s of the whole stacks %s stitched\n", count, was(quality->stops[PROFILE_STOP_STITCHED]));
+		cli_say("%s of the whole stacks %s stitched\n", count, was(quality->stops[PROFILE_STOP_STITCHED]));
 	}
 }
 
@@ -76,13 +78,13 @@ static bool is_by_frame_pointers(const struct profile *profile)
 	return strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0;
 }
 
-static void print_losses(FILE *stream, const struct profile_quality *quality)
+static void print_losses(const struct profile_quality *quality)
 {
 	if (quality->throttled > 0)
-		fprintf(stream, "the kernel paused sampling %llu time%s; a lower -F avoids it\n",
-			(unsigned long long)quality->throttled, plural(quality->throttled));
+		cli_say("the kernel paused sampling %llu time%s; a lower -F avoids it\n", (unsigned long long)quality->throttled,
+			plural(quality->throttled));
 	if (quality->lost_sideband > 0)
-		fprintf(stream, "%llu record%s of new mappings and threads %s lost: some names may be missing\n",
+		cli_say("%llu record%s of new mappings and threads %s lost: some names may be missing\n",
 			(unsigned long long)quality->lost_sideband, plural(quality->lost_sideband), was(quality->lost_sideband));
 }
 
@@ -101,7 +103,7 @@ static int64_t sampled_cpu_ns(const struct profile *profile)
 }
 
 /* The kernel starts a thread's clock with the thread: one that lives for less than a period is never sampled. */
-static void print_unseen(FILE *stream, const struct profile *profile)
+static void print_unseen(const struct profile *profile)
 {
 	static const int64_t slack_ns = 50000000;
 	int64_t sampled_ns = sampled_cpu_ns(profile), used_ns = 0;
@@ -114,8 +116,7 @@ static void print_unseen(FILE *stream, const struct profile *profile)
 	if (sampled_ns == 0 || profile->facts.user_only || profile->quality.lost > 0 || used_ns - sampled_ns < slack_ns ||
 		sampled_ns >= used_ns - used_ns / 4)
 		return;
-	fprintf(stream,
-		"the samples stand for %.2f s of the %.2f s of CPU time that the command used: processes that live for less than a "
+	cli_say("the samples stand for %.2f s of the %.2f s of CPU time that the command used: processes that live for less than a "
 		"sampling period are hardly seen; a higher -F sees more of them\n",
 		(double)sampled_ns / 1e9, (double)used_ns / 1e9);
 }
@@ -149,7 +150,7 @@ static bool is_stripped_file(const struct profile_mapping *mapping)
 }
 
 /* Interpreters name the code that they make only when they are told to; binaries are shipped without their symbols. */
-static void print_unnamed(FILE *stream, const struct profile *profile)
+static void print_unnamed(const struct profile *profile)
 {
 	enum { LEAST_MADE_PERCENT = 5, LEAST_STRIPPED_PERCENT = 10 };
 	CLEANUP(cleanup_free) uint64_t *unnamed = calloc(profile->mapping_count + 1, sizeof(*unnamed));
@@ -169,18 +170,16 @@ static void print_unnamed(FILE *stream, const struct profile *profile)
 			most = i;
 	}
 	if (made * 100 >= samples * LEAST_MADE_PERCENT && made > 0)
-		fprintf(stream,
-			"%.0f %% of the samples are in code made at run time that has no names: 'man kelvin-record' says which "
+		cli_say("%.0f %% of the samples are in code made at run time that has no names: 'man kelvin-record' says which "
 			"runtimes give them, and how\n",
 			(double)made * 100 / (double)samples);
 	if (stripped * 100 >= samples * LEAST_STRIPPED_PERCENT && stripped > 0)
-		fprintf(stream,
-			"%.0f %% of the samples are in functions without names, most of them in %s: 'man kelvin-record' says which "
+		cli_say("%.0f %% of the samples are in functions without names, most of them in %s: 'man kelvin-record' says which "
 			"debug symbols name them\n",
 			(double)stripped * 100 / (double)samples, profile_string(profile, profile->mappings[most].path));
 }
 
-void closing_print(FILE *stream, const struct closing *closing)
+void closing_print(const struct closing *closing)
 {
 	const struct profile_quality *quality = &closing->profile->quality;
 	char samples[CLOSING_NUMBER_SIZE], lost[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
@@ -189,17 +188,17 @@ void closing_print(FILE *stream, const struct closing *closing)
 	closing_format_count(quality->samples, samples);
 	closing_format_count(quality->lost, lost);
 	closing_format_bytes(closing->file_bytes, bytes);
-	fprintf(stream, "%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
+	cli_say("%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
 	if (is_by_frame_pointers(closing->profile)) {
-		fputs("stacks by frame pointers\n", stream);
+		cli_say("stacks by frame pointers\n");
 	} else {
-		fprintf(stream, "%.1f %% whole stacks\n", shown_percent(quality));
-		print_stops(stream, quality);
+		cli_say("%.1f %% whole stacks\n", shown_percent(quality));
+		print_stops(quality);
 	}
-	print_losses(stream, quality);
-	print_unseen(stream, closing->profile);
-	print_unnamed(stream, closing->profile);
-	fprintf(stream, "recorder: %.1f %% of a CPU while recording, %.2f s for names and file\n",
+	print_losses(quality);
+	print_unseen(closing->profile);
+	print_unnamed(closing->profile);
+	cli_say("recorder: %.1f %% of a CPU while recording, %.2f s for names and file\n",
 		seconds > 0 ? (double)closing->recorder_cpu_ns / 1e7 / seconds : 0, (double)closing->naming_ns / 1e9);
-	fprintf(stream, "wrote %s (%s)\n", strcmp(closing->path, "-") == 0 ? "standard output" : closing->path, bytes);
+	cli_say("wrote %s (%s)\n", strcmp(closing->path, "-") == 0 ? "standard output" : closing->path, bytes);
 }

@@ -23,4 +23,4 @@ struct closing {
 };
 
 /* "1 203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", why the other stacks stopped, and where the file lies. */
-void closing_print(FILE *stream, const struct closing *closing);
+void closing_print(const struct closing *closing);

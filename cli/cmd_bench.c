@@ -160,7 +160,7 @@ static bool cut_short(struct bench *bench, struct error *err)
 		return false;
 	bench->is_cut_short = true;
 	progress_clear(&bench->progress);
-	fprintf(stderr, "kelvin: %s: the bench is cut short; compared is what was done, %llu pair%s of runs\n", err->message,
+	cli_say("kelvin: %s: the bench is cut short; compared is what was done, %llu pair%s of runs\n", err->message,
 		(unsigned long long)bench->pairs, bench->pairs == 1 ? "" : "s");
 	return true;
 }

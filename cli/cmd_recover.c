@@ -72,8 +72,7 @@ static bool write_profile(const struct profile *profile, const char *path, struc
 	if (ok) {
 		closing_format_count(profile->quality.samples, samples);
 		closing_format_bytes(out.size, bytes);
-		fprintf(stderr, "recovered %s sample%s of %.1f s\nwrote %s (%s)\n", samples,
-			profile->quality.samples == 1 ? "" : "s",
+		cli_say("recovered %s sample%s of %.1f s\nwrote %s (%s)\n", samples, profile->quality.samples == 1 ? "" : "s",
 			(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9,
 			strcmp(path, "-") == 0 ? "standard output" : path, bytes);
 	}

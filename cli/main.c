@@ -35,17 +35,6 @@ static const char help_tail[] = "\n"
 				"  kelvin record -p PID -d 30 -o after.pb.gz       after it\n"
 				"  kelvin diff before.pb.gz after.pb.gz -o diff.html\n";
 
-void cli_print_error(const struct error *err)
-{
-	fprintf(stderr, "kelvin: %s\n", err->message);
-}
-
-void cli_print_notices(const struct buffer *notices)
-{
-	if (notices->size)
-		fwrite(notices->data, 1, notices->size, stderr);
-}
-
 static void print_help(FILE *stream)
 {
 	fputs(help_head, stream);
@@ -92,7 +81,7 @@ static int dispatch(int argc, char **argv)
 	if (argc < 2)
 		print_help(stderr);
 	else
-		fprintf(stderr, "kelvin: unknown %s '%s'; see 'kelvin --help'\n", word[0] == '-' ? "option" : "command", word);
+		cli_say("kelvin: unknown %s '%s'; see 'kelvin --help'\n", word[0] == '-' ? "option" : "command", word);
 	return CLI_EXIT_ERROR;
 }
 

@@ -105,13 +105,14 @@ const char *options_take_file(struct options *options)
 
 int options_fail(const char *command, const char *format, ...)
 {
+	CLEANUP(cleanup_free) char *text = NULL;
 	va_list args;
 
-	fprintf(stderr, "kelvin %s: ", command);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
-	fprintf(stderr, "; see 'kelvin %s --help'\n", command);
+	cli_say("kelvin %s: %s; see 'kelvin %s --help'\n", command, text ? text : "out of memory", command);
 	return CLI_EXIT_ERROR;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/output.h"
 
+#include "cli/cli.h"
 #include "cli/closing.h"
 #include "symbolize/symbolize.h"
 
@@ -132,6 +133,27 @@ static struct render_text_options text_options(const char *path)
 	return options;
 }
 
+/* Tools get names as they are, a terminal what is safe to show. */
+static bool write_folded(const char *path, const struct profile *profile, struct buffer *out, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer raw = { 0 };
+
+	if (!is_stdout(path) || !isatty(STDOUT_FILENO))
+		return profile_write_folded(profile, out, err);
+	buffer_init(&raw, max_output_bytes);
+	if (!profile_write_folded(profile, &raw, err))
+		return false;
+	buffer_append_byte(&raw, '\0');
+	if (!buffer_ok(&raw, err))
+		return false;
+	for (const char *at = (const char *)raw.data; *at;) {
+		uint32_t code = unicode_next(&at);
+
+		unicode_append(out, code == '\n' ? code : unicode_clean(code));
+	}
+	return true;
+}
+
 static bool render(enum output_kind kind, const char *path, const struct render_input *input, struct buffer *out, struct error *err)
 {
 	struct render_text_options text = text_options(path);
@@ -149,7 +171,7 @@ static bool render(enum output_kind kind, const char *path, const struct render_
 	case OUTPUT_SVG:
 		return render_svg(input, &svg, out, err);
 	case OUTPUT_FOLDED:
-		return profile_write_folded(input->profiles[DIFF_HEAD], out, err);
+		return write_folded(path, input->profiles[DIFF_HEAD], out, err);
 	}
 	return error_set(err, ERROR_USAGE, "no such output");
 }
@@ -166,7 +188,7 @@ static bool write_one(enum output_kind kind, const char *path, const struct rend
 		char size[CLOSING_NUMBER_SIZE];
 
 		closing_format_bytes(out.size, size);
-		fprintf(stderr, "wrote %s (%s)\n", path, size);
+		cli_say("wrote %s (%s)\n", path, size);
 	}
 	buffer_deinit(&out);
 	return ok;

@@ -68,7 +68,7 @@ static bool obey(struct session *session, enum control_command command, struct e
 		fprintf(stderr, "%s\n", sampler_event(session->sampler));
 		break;
 	case CONTROL_OTHER:
-		fprintf(stderr, "kelvin: --control: '%s' is not known here\n", session->control->line);
+		cli_say("kelvin: --control: '%s' is not known here\n", session->control->line);
 		break;
 	case CONTROL_PING:
 	case CONTROL_NONE:
@@ -190,14 +190,14 @@ static void close_with(const struct recording *recording, const struct profile *
 
 	for (size_t i = 0; i < profile->run_count; i++)
 		duration_ns = saturating_add(duration_ns, profile->runs[i].duration_ns);
-	closing_print(stderr, &(struct closing){
-				      .profile = profile,
-				      .duration_ns = duration_ns,
-				      .recorder_cpu_ns = recording->cpu_ns,
-				      .naming_ns = recording->naming_ns,
-				      .path = recording->output,
-				      .file_bytes = recording->file_bytes,
-			      });
+	closing_print(&(struct closing){
+		.profile = profile,
+		.duration_ns = duration_ns,
+		.recorder_cpu_ns = recording->cpu_ns,
+		.naming_ns = recording->naming_ns,
+		.path = recording->output,
+		.file_bytes = recording->file_bytes,
+	});
 }
 
 /* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. A pipe takes them once. */
@@ -351,7 +351,7 @@ static void tell_runs_end(const struct recording *recording, uint64_t run, int c
 	if (kept == 0)
 		fputs("nothing is kept\n", stderr);
 	else
-		fprintf(stderr, "%zu run%s kept in %s\n", kept, kept == 1 ? " is" : "s are", recording->output);
+		cli_say("%zu run%s kept in %s\n", kept, kept == 1 ? " is" : "s are", recording->output);
 }
 
 /* Run after run, up to the first that fails or is interrupted; what was recorded until then is kept. */

@@ -2,6 +2,7 @@
 #include "render/format.h"
 #include "render/json_functions.h"
 #include "render/json_runs.h"
+#include "render/json_text.h"
 #include "render/render.h"
 #include "render/summary.h"
 
@@ -270,18 +271,10 @@ static void put_report(struct json_writer *w, json_t *root)
 	put(w, root, "recording", recording(w, DIFF_HEAD));
 }
 
-static int append(const char *bytes, size_t size, void *context)
-{
-	struct buffer *out = context;
-
-	buffer_append(out, bytes, size);
-	return out->failed ? -1 : 0;
-}
-
 /* Twelve digits: more than was measured, and the same on every machine. */
 static bool dump(const json_t *json, size_t flags, struct buffer *out)
 {
-	return json_dump_callback(json, append, out, flags | JSON_REAL_PRECISION(12)) == 0;
+	return json_dump_callback(json, json_text_write, out, flags | JSON_REAL_PRECISION(12)) == 0;
 }
 
 /* The last member, a line each: there are many. */

@@ -10,13 +10,39 @@ enum { DIGITS = 12, MAX_NUMBER_BYTES = 32, MAX_POWER = 27 };
 
 static bool is_plain(unsigned char byte)
 {
-	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-static int append(const char *bytes, size_t size, void *context)
+static void append_escape(struct buffer *out, uint32_t code)
 {
-	buffer_append(context, bytes, size);
-	return 0;
+	if (code > 0xffff) {
+		buffer_printf(out, "\\u%04" PRIX32, 0xd7c0 + (code >> 10));
+		code = 0xdc00 | (code & 0x3ff);
+	}
+	buffer_printf(out, "\\u%04" PRIX32, code);
+}
+
+int json_text_write(const char *bytes, size_t size, void *context)
+{
+	struct buffer *out = context;
+	size_t done = 0;
+
+	for (size_t at = 0; at < size; at++) {
+		const char *next = bytes + at;
+		uint32_t code;
+
+		if ((unsigned char)bytes[at] < 0x7f)
+			continue;
+		code = unicode_next(&next);
+		if (code != unicode_clean(code)) {
+			buffer_append(out, bytes + done, at - done);
+			append_escape(out, code);
+			done = (size_t)(next - bytes);
+		}
+		at = (size_t)(next - bytes) - 1;
+	}
+	buffer_append(out, bytes + done, size - done);
+	return out->failed ? -1 : 0;
 }
 
 /* JSON is UTF-8; names are what a foreign file held. */
@@ -32,7 +58,7 @@ static bool append_special(struct buffer *out, const char *text)
 			unicode_append(&valid, code);
 		json = valid.failed || !valid.data ? NULL : json_string(valid.data);
 	}
-	ok = json && json_dump_callback(json, append, out, JSON_ENCODE_ANY) == 0;
+	ok = json && json_dump_callback(json, json_text_write, out, JSON_ENCODE_ANY) == 0;
 	json_decref(json);
 	return ok;
 }
@@ -99,7 +125,7 @@ static void append_by_printf(struct buffer *out, double value)
 {
 	json_t *json = json_real(value);
 
-	if (!json || json_dump_callback(json, append, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS)) != 0)
+	if (!json || json_dump_callback(json, json_text_write, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS)) != 0)
 		out->failed = true;
 	json_decref(json);
 }

@@ -8,6 +8,12 @@
  * by the ten thousand, where making an object of each and formatting it through printf() was a tenth of a large diff.
  */
 
+/*
+ * A json_dump_callback_t that appends to a buffer. What a terminal would obey and jansson leaves as it is, as the controls above
+ * U+007F and marks of direction, is escaped: the same text to a program, nothing to a terminal.
+ */
+int json_text_write(const char *bytes, size_t size, void *context);
+
 /* Quoted and escaped; what is not UTF-8 is replaced. False: no memory. */
 COMMON_MUST_CHECK
 bool json_text_string(struct buffer *out, const char *text);

@@ -49,6 +49,35 @@ if command -v xmllint >/dev/null; then
 	xmllint --noout a.svg || fail "the SVG is damaged by hostile names"
 fi
 
+# A terminal is sent nothing that it obeys, neither from symbols nor from the names of files; a tool gets names as they are.
+evil=$'\033[31mred\302\23332m\007\177\342\200\256x'
+printf 'main;%s 5\n' "$evil" >evil.folded
+cp evil.folded "$evil.folded"
+obeyed=$'[\001-\010\013-\037\177]|\302[\200-\237]|\342\200\256'
+inert() {
+	! LC_ALL=C grep -qP "$obeyed" "$1" || fail "$2 commands the terminal: $(cat -v "$1")"
+}
+run 0 kelvin report evil.folded --folded
+cmp -s stdout evil.folded || fail "folded stacks for a tool are changed"
+run 0 kelvin report evil.folded --json --svg evil.svg --text evil.txt
+inert stdout JSON
+jq -e --arg name "$evil" '[.functions[].name] | index($name)' stdout >/dev/null || fail "JSON has another name"
+inert evil.svg SVG
+inert evil.txt text
+for arguments in "$evil" "--$evil" "report $evil" "report $evil.folded -o $evil.html" "report in.folded --metric $evil" \
+	"diff evil.folded evil.folded --markdown --fail-on function:$evil>1%" "report in.folded --origin-rules $evil.folded" \
+	"record -- ./$evil" "record -p $evil"; do
+	# shellcheck disable=SC2086
+	kelvin $arguments >stdout 2>stderr
+	inert stderr "a message of: kelvin ${arguments//$'\033'/}"
+	inert stdout "what is written by: kelvin ${arguments//$'\033'/}"
+done
+if command -v script >/dev/null; then
+	script -qec "'$KELVIN' report evil.folded --folded" /dev/null </dev/null | tr -d '\r' >shown
+	says shown '^main;.*red'
+	inert shown 'folded text'
+fi
+
 # No output takes the place of another one, or of what is read.
 printf 'main;work 5\n' >in.folded
 ln -sf in.folded in.link

@@ -95,7 +95,7 @@ static void test_integers(void **state)
 
 static void test_strings(void **state)
 {
-	static const char *const values[] = { "", "main", "operator\"\" _x", "C:\\x", "a\tb\nc\x01\x1f\x7f", "naïve::größe<日本>",
+	static const char *const values[] = { "", "main", "operator\"\" _x", "C:\\x", "a\tb\nc\x01\x1f", "naïve::größe<日本>",
 		"a/b", "\U0001f525" };
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	json_t *back;
@@ -115,6 +115,26 @@ static void test_strings(void **state)
 	json_decref(back);
 }
 
+/* What a terminal obeys or a reader does not see is escaped, and is the same text when it is read again. */
+static void test_hidden(void **state)
+{
+	static const char name[] = "a\x7f"
+				   "b\xc2\x9b"
+				   "31mc\xe2\x80\xae"
+				   "d\xf3\xa0\x80\x81é";
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	json_t *back;
+
+	(void)state;
+	buffer_init(&text, 4096);
+	assert_true(json_text_string(&text, name));
+	buffer_append_byte(&text, '\0');
+	assert_string_equal(text.data, "\"a\\u007Fb\\u009B31mc\\u202Ed\\uDB40\\uDC01é\"");
+	back = json_loads(text.data, JSON_DECODE_ANY, NULL);
+	assert_string_equal(json_string_value(back), name);
+	json_decref(back);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +142,7 @@ int main(void)
 		cmocka_unit_test(test_random_numbers),
 		cmocka_unit_test(test_integers),
 		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_hidden),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
