@@ -47,7 +47,19 @@ static bool without_brackets(const char *name, const char brackets[2], const cha
 	return depth == 0 && out->size > 0;
 }
 
-/* What stands behind the last `::` that is no part of an argument; the name itself without one. */
+/* Go's package behind its folders: `sha256.Sum` of `crypto/internal/sha256.Sum`. */
+static const char *package_of(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~%-";
+	const char *package = name;
+	size_t size;
+
+	while ((size = strspn(package, letters)) > 0 && package[size] == '/')
+		package += size + 1;
+	return memchr(package, '.', size) ? package : name;
+}
+
+/* What stands behind the last `::` that is no part of an argument, or behind a package's folders; else the name itself. */
 static const char *leaf_of(const char *name)
 {
 	const char *leaf = name;
@@ -55,7 +67,7 @@ static const char *leaf_of(const char *name)
 	for (const char *at = name; (at = strstr(at, "::")) != NULL; at += 2)
 		if (at[2])
 			leaf = at + 2;
-	return leaf;
+	return leaf == name ? package_of(name) : leaf;
 }
 
 static bool fits(const struct buffer *text, size_t columns)
@@ -99,7 +111,7 @@ void label_append(const char *name, size_t columns, struct buffer *out)
 		shortest = bare.data;
 	if (unicode_text_width(shortest) > columns && leaf_of(shortest) != shortest) {
 		shortest = leaf_of(shortest);
-		buffer_printf(&leaf, "%s::%s", ellipsis, shortest);
+		buffer_printf(&leaf, "%s%s%s", ellipsis, shortest[-1] == '/' ? "/" : "::", shortest);
 		if (fits(&leaf, columns))
 			shortest = leaf.data;
 	}

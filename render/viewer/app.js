@@ -288,7 +288,10 @@ export class App {
   drawTables() {
     this.tablesDue = false;
     this.writeAddress();
-    if (!this.whole) this.complete();
+    if (!this.whole) {
+      this.complete();
+      this.picture.showScroll();
+    }
     this.drawPlace();
     this.drawInspector();
     if (document.documentElement.dataset.ready) {
@@ -336,6 +339,8 @@ export class App {
     const help = (this.help ||= helpDialog());
     this.root.append(help);
     help.showModal();
+    // What has the focus stands at the end; reading begins at the top.
+    help.scrollTop = 0;
   }
 
   /** @param {string} text @param {string} what */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The timeline on the page: the strip with its brush, which filters every view, and the flame chart of one thread.
 
-import { h } from './dom.js';
+import { h, renew } from './dom.js';
+import { count } from './format.js';
 import { activity, chart, drawChart, drawStrip } from './timeline.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -27,6 +28,8 @@ export class Chronology {
     /** @type {ReturnType<typeof activity>} */ this.activity = { end: 1, counts: [] };
     /** @type {ReturnType<typeof chart>} */ this.boxes = [];
     /** @type {number[]} */ this.range = [0, 1];
+    /** Which thread is shown, of those allowed, in order of their time. */ this.place = 0;
+    /** Of what threads that is the place. */ this.placeOf = '';
     this.bindBrush();
     this.canvas.addEventListener('mousemove', (/** @type {MouseEvent} */ e) => this.hover(e));
     this.canvas.addEventListener('click', (/** @type {MouseEvent} */ e) => {
@@ -96,7 +99,12 @@ export class Chronology {
     this.boxes = [];
     if (!samples || !timeline) return;
     const { tree } = model.page;
-    const thread = busiestThread(samples, ids && ids[side]);
+    const threads = byTime(samples, ids && ids[side]);
+    const of = `${side} ${state.thread}`;
+    if (this.placeOf !== of) this.place = 0;
+    this.placeOf = of;
+    this.place = Math.min(this.place, Math.max(0, threads.length - 1));
+    const thread = threads[this.place] ?? -1;
     this.range = state.range || [0, this.activity.end];
     this.boxes = chart(tree, samples, timeline, thread, this.range, (node) => node);
     const deepest = this.boxes.reduce((most, box) => Math.max(most, box.depth), 0);
@@ -107,27 +115,41 @@ export class Chronology {
         : colours.of(tree.func[node], '', 0);
     const hits = model.matches && model.functionHits;
     const faint = (/** @type {number} */ node) => !!hits && !hits[tree.func[node]];
-    this.caption.textContent = this.captionOf(side, thread);
+    renew(this.caption, [
+      document.createTextNode(this.captionOf(side, thread, threads.length)),
+      threads.length > 1 && this.step(-1, 'Busier thread', '◀', this.place > 0),
+      threads.length > 1 && this.step(1, 'Less busy thread', '▶', this.place + 1 < threads.length),
+    ]);
     drawChart(this.canvas, this.boxes, this.range, colour, faint, (node) => model.functions[tree.func[node]].name, ROW);
   }
 
-  /** @param {number} side @param {number} thread */
-  captionOf(side, thread) {
-    const { model, state } = this.app;
+  /** @param {number} by @param {string} label @param {string} text @param {boolean} possible */
+  step(by, label, text, possible) {
+    const onclick = () => {
+      this.place += by;
+      this.draw();
+    };
+    return h('button', { type: 'button', title: label, 'aria-label': label, disabled: !possible, onclick }, text);
+  }
+
+  /** @param {number} side @param {number} thread @param {number} threads how many there are */
+  captionOf(side, thread, threads) {
+    const { model } = this.app;
     const recording = model.meta.recordings[model.sides === 1 ? 0 : side];
     const t = recording.threads[thread];
     const name = t ? `${t[4] || t[3] || 'thread'} (${t[2]})` : 'one thread';
     const which = model.sides === 1 ? '' : side ? ' of head' : ' of base';
-    return `${name}${which}${state.thread ? '' : ', the busiest thread; choose another above'}. Drag over the strip to look closer${model.sides === 2 ? ' (base blue, head orange)' : ''}.`;
+    const place = threads > 1 ? `, ${count(this.place + 1)} of ${count(threads)} threads, the busiest first` : '';
+    return `${name}${which}${place}. Drag over the strip to look closer${model.sides === 2 ? ' (base blue, head orange)' : ''}. `;
   }
 }
 
-/** The one with the most time of those allowed. @param {import('./decode.js').Samples} samples @param {Set<number>|null} allowed */
-function busiestThread(samples, allowed) {
+/** Threads in order of their time, the greatest first, of those allowed. @param {import('./decode.js').Samples} samples @param {Set<number>|null} allowed */
+function byTime(samples, allowed) {
   const sums = new Map();
   for (let i = 0; i < samples.count; i++) {
     const thread = samples.thread[i];
     if (!allowed || allowed.has(thread)) sums.set(thread, (sums.get(thread) || 0) + samples.times[i]);
   }
-  return [...sums].sort((a, b) => b[1] - a[1])[0]?.[0] ?? -1;
+  return [...sums].sort((a, b) => b[1] - a[1]).map(([thread]) => thread);
 }

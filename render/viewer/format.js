@@ -92,6 +92,11 @@ export function isolated(text) {
   return /^[\x20-\x7e]*$/.test(text) ? text : `\u2068${text}\u2069`;
 }
 
+/** A name to be pasted, perhaps into a terminal: what that obeys or nobody sees is U+FFFD, as in every text that Kelvin writes. @param {string} name */
+export function pasted(name) {
+  return name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\ufffd');
+}
+
 /** Shorter forms of a name, longest first: without arguments, without template arguments, the last part. @param {string} name */
 export function shorterNames(name) {
   const out = [plainStrings(name)];
@@ -101,8 +106,15 @@ export function shorterNames(name) {
   const noTemplates = withoutBrackets(noArguments || plain, '<', '>', '‹…›');
   if (noTemplates && noTemplates !== out[out.length - 1]) out.push(noTemplates);
   const last = noTemplates.lastIndexOf('::');
+  const path = goPath(noTemplates);
   if (last > 0 && last + 2 < noTemplates.length) out.push(`…::${noTemplates.slice(last + 2)}`);
+  else if (path) out.push(`…${noTemplates.slice(path - 1)}`);
   return out;
+}
+
+/** Letters of the folders before Go's package: `crypto/internal/` of `crypto/internal/sha256.Sum`; 0 for none. @param {string} name */
+function goPath(name) {
+  return /^(?:[\w.~%-]+\/)+(?=[\w.~%-]*\.)/.exec(name)?.[0].length || 0;
 }
 
 /** Names the standard library's strings as people write them. @param {string} name */

@@ -43,18 +43,22 @@ function machineLine(r) {
   return facts.filter(Boolean).join(' · ');
 }
 
-/** One change in a sentence to quote. @param {ReturnType<Model['provenChanges']>[0]} change @param {any} meta */
-function sentence({ f, e, own }, { metric, unit }) {
+/** What a sentence says of a function that changed. @param {{e: import('./symbols.js').Estimate, own: boolean}} change @param {{metric: string, unit: string}} meta */
+export function changeText({ e, own }, { metric, unit }) {
   const measure = measureOf({ name: metric, unit });
   const much = (/** @type {number} */ value) => (unit === 'count' ? `${amount(value, unit)} ${measure}` : amount(value, unit));
-  const name = h('bdi', { title: f.name }, listName(f.name));
-  if (e.state === 'new') return [name, ` is new and takes ${much(e.head)}. `];
-  if (e.state === 'gone') return [name, ` is gone; it took ${much(e.base)}. `];
+  if (e.state === 'new') return ` is new and takes ${much(e.head)}. `;
+  if (e.state === 'gone') return ` is gone; it took ${much(e.base)}. `;
+  const part = own ? '' : ', with what it calls,';
+  if (!e.base) return `${part} takes ${much(e.head)}; in base it took none. `;
   const share = percent(Math.abs(e.delta), e.base);
-  return [
-    name,
-    `${own ? '' : ', with what it calls,'} takes ${share} ${e.delta > 0 ? 'more' : 'less'} ${measure} (${signedAmount(e.delta, unit)}). `,
-  ];
+  return `${part} takes ${share} ${e.delta > 0 ? 'more' : 'less'} ${measure} (${signedAmount(e.delta, unit)}). `;
+}
+
+/** One change in a sentence to quote. @param {ReturnType<Model['provenChanges']>[0]} change @param {any} meta */
+function sentence(change, meta) {
+  const { name } = change.f;
+  return [h('bdi', { title: name }, listName(name)), changeText(change, meta)];
 }
 
 /** The first three changes. @param {Model} model */

@@ -9,6 +9,7 @@ import {
   interval as intervalText,
   listName,
   measureOf,
+  pasted,
   percent,
   plainStrings,
   signedAmount,
@@ -104,7 +105,7 @@ function neighbourList(model, title, list, pick) {
 /** The stack of a node as text, root first. @param {Model} model @param {number} node */
 export function stackText(model, node) {
   const out = [];
-  for (let at = node; at > 0; at = model.tree.parent[at]) out.push(model.nameOf(at));
+  for (let at = node; at > 0; at = model.tree.parent[at]) out.push(pasted(model.nameOf(at)));
   return out.reverse().join('\n');
 }
 
@@ -127,8 +128,8 @@ function changeItem(model, { f, e }, pick) {
 
 /** The proven changes, in the functions themselves where there are such. @param {Model} model @param {(func: number) => void} pick @param {number} most */
 export function changeList(model, pick, most) {
-  const changed = model.provenChanges();
-  if (!changed.length) return h('p.dim', {}, 'No change is proven.');
+  const changed = model.shownChanges();
+  if (!changed.length) return h('p.dim', {}, model.isNarrowed ? 'No change of what is shown is proven.' : 'No change is proven.');
   const items = changed.slice(0, most).map((change) => changeItem(model, change, pick));
   const more = changed.length - items.length;
   return h('div', {}, h('ul.changes', {}, ...items), more > 0 && h('p.dim', {}, `and ${more} more in the function list`));
@@ -138,7 +139,8 @@ export function changeList(model, pick, most) {
 export function overview(model, pick) {
   const hint = h('p.hint', {}, 'Hover a frame to see it here; click to pin it and zoom.');
   if (model.sides === 1) return hint;
-  return h('div', {}, h('h3', {}, 'Proven changes, the largest first'), changeList(model, pick, 12), hint);
+  const filtered = model.isNarrowed && h('p.dim', {}, 'Proven without filters; the figures are of what is shown.');
+  return h('div', {}, h('h3', {}, 'Proven changes, the largest first'), filtered, changeList(model, pick, 12), hint);
 }
 
 /**
@@ -203,6 +205,14 @@ function provenance(model, f, node) {
 export const leavesOutZero = (low, high) => low > 0 || high < 0;
 export const ASKS_FOR_MORE = 'not proven: the test over all functions asks for more than this interval alone';
 
+/** The verdict on a frame in words. @param {Model} model @param {number} node */
+export function verdictWords(model, node) {
+  const state = model.stateOf(node);
+  const range = model.intervalOf(node);
+  const short = state === 'unproven' && range && leavesOutZero(range[0], range[1]);
+  return short ? ASKS_FOR_MORE : stateText(state, measureOf(model.shownMetric));
+}
+
 /** What is proven of a frame. @param {Model} model @param {import('./symbols.js').Func} f @param {number} node */
 function verdictOf(model, f, node) {
   if (!model.shownMetric.tested)
@@ -210,8 +220,6 @@ function verdictOf(model, f, node) {
   const { unit } = model;
   const state = model.stateOf(node);
   const range = model.intervalOf(node);
-  const short = state === 'unproven' && range && leavesOutZero(range[0], range[1]);
-  const words = short ? ASKS_FOR_MORE : stateText(state, measureOf(model.shownMetric));
   const other = model.functions[f.movedTo];
   const detectable = f.total?.detectable;
   const placed = f.code === SAME_CODE && (state === 'more' || state === 'less');
@@ -219,7 +227,7 @@ function verdictOf(model, f, node) {
     h(
       'p.state',
       {},
-      h(`span.badge.${state}`, {}, words),
+      h(`span.badge.${state}`, {}, verdictWords(model, node)),
       CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}${placed ? ', other placement or callers' : ''}`),
     ),
     other && h('p.dim', {}, 'Also called ', h('bdi', {}, other.name), ' on the other side.'),
@@ -240,7 +248,7 @@ function buttons(model, node, actions) {
     button('Callers and callees', () => actions.around(func, 'both'), 'callers above, callees below (x)'),
     button('All callers', () => actions.around(func, 'callers')),
     button('All callees', () => actions.around(func, 'callees')),
-    button('Copy name', () => actions.copy(model.nameOf(node), 'name')),
+    button('Copy name', () => actions.copy(pasted(model.nameOf(node)), 'name')),
     button('Copy stack', () => actions.copy(stackText(model, node), 'stack'), 'c'),
   );
 }

@@ -9,7 +9,7 @@ const LONGEST = 400;
 const MOST_LETTERS = 4096;
 /** No letter is narrower, px. */
 const NARROWEST = 2;
-const LEAF = '…::';
+const LEAF = /^…(::|\/)/;
 const MORE = '…';
 
 export class Labels {
@@ -80,7 +80,7 @@ export class Labels {
     const forms = this.formsOf(name);
     for (const [form, width] of forms) if (width <= room) return form;
     const [form] = forms[forms.length - 1];
-    const leaf = form.startsWith(LEAF) ? form.slice(LEAF.length) : form;
+    const leaf = form.replace(LEAF, '');
     if (leaf !== form && this.width(leaf) <= room) return leaf;
     const letters = this.lettersIn(leaf, room);
     return letters < 2 ? '' : leaf.slice(0, letters) + MORE;

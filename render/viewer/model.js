@@ -206,6 +206,11 @@ export class Model {
     return this.callTree !== this.page.tree;
   }
 
+  /** Whether it is a part of what was tested. */
+  get isNarrowed() {
+    return this.sides === 2 && this.filtered && this.shownMetric.tested;
+  }
+
   /** Self and total of every function under the filters. */
   get sums() {
     return (this.sumsMade ||= functionSums(this.callTree, this.functions.length));
@@ -227,14 +232,30 @@ export class Model {
     return own.length ? own : provenIn(this.functions, 'total');
   }
 
-  /** Scaled totals [base, head] of what is shown. */
+  /** The same of what filters leave, with the figures under them. @returns {ReturnType<Model['provenChanges']>} */
+  shownChanges() {
+    if (!this.isNarrowed) return this.provenChanges();
+    const left = (/** @type {'self'|'total'} */ part) => {
+      const [sums0, sums1] = this.sums[part];
+      const list = provenIn(this.functions, part).map(({ f, e, own }) => {
+        const base = sums0[f.id];
+        const head = sums1[f.id] * this.factor;
+        return { f, e: { ...e, base, head, delta: head - base }, own };
+      });
+      return list.filter(({ e }) => e.base || e.head).sort((a, b) => Math.abs(b.e.delta) - Math.abs(a.e.delta));
+    };
+    const own = left('self');
+    return own.length ? own : left('total');
+  }
+
+  /** Scaled totals [base, head] of all that is shown: the whole, also where the picture is of what lies around one function. */
   totals() {
-    return [this.tree.total[0][0], this.tree.total[1][0] * this.factor];
+    return [this.callTree.total[0][0], this.callTree.total[1][0] * this.factor];
   }
 
   /** The length of a point on both sides. */
   scaleTotal() {
-    return Math.max(this.tree.total[0][0], this.tree.total[1][0] * this.factor) || 1;
+    return Math.max(...this.totals()) || 1;
   }
 
   /** Scaled [base, head] of a node. @param {number} node */

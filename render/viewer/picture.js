@@ -4,6 +4,7 @@
 import { h } from './dom.js';
 import { Flame, ROW } from './draw.js';
 import { plainStrings } from './format.js';
+import { Scrollbar } from './scrollbar.js';
 import { pathOf } from './state.js';
 import { figuresOf, rootName } from './status.js';
 import { STATES } from './symbols.js';
@@ -12,6 +13,13 @@ import { STATES } from './symbols.js';
 
 /** The path of the root, as a selection: without any, nothing is selected. */
 const ROOT = '.';
+/** Of more, the letters could not be read. */
+const MOST_ROWS_PRINTED = 60;
+/** How high a printed picture may be, as part of its width. */
+const PAGE_SHAPE = 0.9;
+
+/** Where the first finger is. @param {TouchEvent} e */
+const yOf = (e) => e.touches[0].clientY;
 
 export class Picture {
   /** @param {App} app */
@@ -20,6 +28,8 @@ export class Picture {
     this.hover = -1;
     /** @type {import('./walk.js').Box|null} */ this.hoverBox = null;
     /** @type {any} the tree that was last drawn */ this.treeDrawn = null;
+    /** Where a finger was last. */ this.touchY = 0;
+    /** @type {{scroll: number, dark: boolean}|null} how it was, while it is printed */ this.unprinted = null;
     const canvas = h('canvas.flame', { 'aria-hidden': 'true' });
     this.hoverMark = h('div.mark');
     this.selectedMark = h('div.mark.pinned');
@@ -33,7 +43,9 @@ export class Picture {
     };
     this.overlay = h('div.overlay', tree, this.hoverMark, this.selectedMark, this.active);
     this.flame = new Flame(canvas);
-    this.element = h('div.flame-host', {}, canvas, this.overlay);
+    this.cut = h('p.cut');
+    this.scrollbar = new Scrollbar((by) => this.scrollBy(by));
+    this.element = h('div.flame-host', {}, canvas, this.overlay, this.scrollbar.element, this.cut);
     this.bind();
   }
 
@@ -44,6 +56,10 @@ export class Picture {
     overlay.addEventListener('click', (/** @type {MouseEvent} */ e) => this.clicked(e));
     overlay.addEventListener('dblclick', () => app.set({ zoom: '' }));
     overlay.addEventListener('wheel', (/** @type {WheelEvent} */ e) => this.wheeled(e), { passive: false });
+    overlay.addEventListener('touchstart', (/** @type {TouchEvent} */ e) => (this.touchY = yOf(e)), { passive: true });
+    overlay.addEventListener('touchmove', (/** @type {TouchEvent} */ e) => this.dragged(e), { passive: false });
+    window.addEventListener('beforeprint', () => this.print());
+    window.addEventListener('afterprint', () => this.printed());
   }
 
   /** Takes the room that it has, and keeps to it. */
@@ -55,7 +71,7 @@ export class Picture {
 
   /** @param {DOMRectReadOnly} box */
   resized({ width, height }) {
-    if (!this.flame.resize(width, height)) return;
+    if (this.unprinted || !this.flame.resize(width, height)) return;
     if (!this.app.flush()) this.draw();
   }
 
@@ -101,6 +117,13 @@ export class Picture {
     if (model.tree.isLazy && this.clampScroll()) flame.draw(scene);
     document.documentElement.dataset.painted ||= String(performance.now() | 0);
     this.mark();
+    if (app.whole) this.showScroll();
+  }
+
+  showScroll() {
+    const { scroll, height } = this.flame;
+    const [first, last] = this.scrollRange();
+    this.scrollbar.show(scroll - first, height, last - first + height);
   }
 
   /** Outlines what is pointed at and what is selected. */
@@ -169,14 +192,53 @@ export class Picture {
     this.app.set({ selected: path || ROOT, zoom: path });
   }
 
+  /** Whether there was somewhere to scroll to; else the page may scroll. @param {number} by pixels */
+  scrollBy(by) {
+    const { flame } = this;
+    const [first, last] = this.scrollRange();
+    const before = flame.scroll;
+    flame.scroll = Math.max(first, Math.min(last, before + by));
+    if (flame.scroll === before) return false;
+    this.app.refresh(false);
+    return true;
+  }
+
   /** @param {WheelEvent} e */
   wheeled(e) {
-    if (e.ctrlKey) return;
-    const [first, last] = this.scrollRange();
-    if (first === last) return;
-    e.preventDefault();
-    this.flame.scroll = Math.max(first, Math.min(last, this.flame.scroll + e.deltaY));
-    this.app.refresh(false);
+    if (!e.ctrlKey && this.scrollBy(e.deltaY)) e.preventDefault();
+  }
+
+  /** A finger drags the picture. @param {TouchEvent} e */
+  dragged(e) {
+    const y = yOf(e);
+    // Two fingers are for the browser's zoom; a page that is scrolling already goes on.
+    if (e.touches.length === 1 && e.cancelable && this.scrollBy(this.touchY - y)) e.preventDefault();
+    this.touchY = y;
+  }
+
+  /** Paper is white and has no wheel: all rows are drawn, so wide that they fit on a page below the header. */
+  print() {
+    const { app, flame } = this;
+    const [first, last] = app.model.rowRange();
+    const rows = last - first + 1;
+    const height = Math.min(rows, MOST_ROWS_PRINTED) * ROW;
+    this.unprinted ??= { scroll: flame.scroll, dark: app.colours.dark };
+    this.cut.textContent = rows > MOST_ROWS_PRINTED ? `${rows - MOST_ROWS_PRINTED} more rows are not printed.` : '';
+    flame.resize(Math.max(flame.width, height / PAGE_SHAPE), height);
+    flame.scroll = first * ROW;
+    app.theme(false);
+    app.flush();
+  }
+
+  printed() {
+    const { app, flame, unprinted } = this;
+    const { width, height } = this.element.getBoundingClientRect();
+    if (!unprinted) return;
+    this.unprinted = null;
+    flame.resize(width, height);
+    flame.scroll = unprinted.scroll;
+    app.theme(unprinted.dark);
+    app.flush();
   }
 
   /** @param {number} node */

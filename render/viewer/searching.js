@@ -92,7 +92,7 @@ export class Searching {
     const share = sum[1] ? percent(sum[1] * model.factor, head) : percent(sum[0], base);
     const at = nodes.length ? `${nodes.indexOf(model.selected) + 1}/` : '';
     const title = `${nodes.length} frames, nested ones once; ${share} of all ${measureOf(model.shownMetric)} is in them and what they call`;
-    const figures = h('span.found', { title }, `${at}${nodes.length} · ${share}`);
+    const figures = h('span.found', { title }, nodes.length ? `${at}${nodes.length} · ${share}` : model.searchError ? '0' : 'no match');
     if (model.searchError) figures.append(h('span.hint', {}, ` ${model.searchError}`));
     renew(this.found, [
       figures,

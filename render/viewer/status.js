@@ -3,7 +3,7 @@
 
 import { h } from './dom.js';
 import { amount, measureOf, percent, signedAmount, signedPercent } from './format.js';
-import { stateText } from './inspector.js';
+import { verdictWords } from './inspector.js';
 
 /** @typedef {import('./model.js').Model} Model */
 
@@ -19,7 +19,7 @@ export function figuresOf(model, node) {
   const sides = `base ${amount(base, unit)} ${percent(base, totalBase)} → head ${amount(head, unit)} ${percent(head, totalHead)}`;
   const change = `${signedAmount(head - base, unit)} ${base ? `${signedPercent(head - base, base)} of base` : 'none in base'}`;
   const tested = model.shownMetric.tested;
-  return `${sides} · ${change}${tested ? ` · ${stateText(model.stateOf(node), measureOf(model.shownMetric))}` : ''}`;
+  return `${sides} · ${change}${tested ? ` · ${verdictWords(model, node)}` : ''}`;
 }
 
 /** The frames from the root to the zoomed one; long paths without their middle. @param {Model} model @param {(node: number) => void} zoom */
@@ -50,5 +50,7 @@ export function rootName(app) {
   if (model.sides === 1) return 'all';
   if (state.removed && app.canShowRemoved()) return 'all – gone since base';
   if (state.view !== 'diff') return `all – ${state.view}`;
-  return state.reversed ? 'all – base, coloured by what head changes' : 'all – head, coloured by its difference from base';
+  const side = state.reversed ? 'base' : 'head';
+  if (state.colour !== 'diff') return `all – ${side}`;
+  return `all – ${side}, coloured by ${state.reversed ? 'what head changes' : 'its difference from base'}`;
 }

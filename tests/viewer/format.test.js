@@ -99,6 +99,13 @@ test('names get shorter step by step, and the last step is the last part', () =>
     'a::{anon}::f',
     '…::f',
   ]);
+  assert.deepEqual(format.shorterNames('crypto/internal/sha256.(*Digest).Sum'), [
+    'crypto/internal/sha256.(*Digest).Sum',
+    '…/sha256.(*Digest).Sum',
+  ]);
+  assert.deepEqual(format.shorterNames('a.io/b/c.F[go.shape.*x/y.T]').pop(), '…/c.F[go.shape.*x/y.T]');
+  for (const name of ['/lib/libx.so+0x1', 'main.run', 'a/b', 'py:/tmp/x.py', 'run /tmp/x.js:3'])
+    assert.deepEqual(format.shorterNames(name), [name], 'no path of a package');
   for (const name of ['a<b', 'a>b', '((', ')(', '<', '>>>', '::', 'a::', '', 'operator<', 'operator->', 'x::operator<<(int)'])
     for (const form of format.shorterNames(name)) assert.equal(typeof form, 'string');
 });

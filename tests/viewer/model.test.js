@@ -205,3 +205,18 @@ test('what was not changed is not made again', () => {
   model.update({ ...usual, colour: 'origin', search: 'parse' });
   assert.ok(model.tree === tree && model.sums === before);
 });
+
+test('proven changes under a filter: those that it leaves, with its figures', () => {
+  for (const change of [{}, { system: 'hide' }, { system: 'fold' }]) {
+    const model = shown(readPage('diff'), change);
+    const changes = model.shownChanges();
+    assert.ok(changes.length > 0);
+    for (const { f, e } of changes) assert.deepEqual([e.base, e.head], sums(model, f.name).self, f.name);
+  }
+  const page = readPage('diff');
+  const parse = page.functions.find((/** @type {any} */ f) => f.name === 'parse');
+  parse.table.origin[parse.id] = 3;
+  const names = (/** @type {object} */ change) => shown(page, change).shownChanges().map(({ f }) => f.name);
+  assert.ok(names({}).includes('parse'));
+  assert.ok(!names({ system: 'hide' }).includes('parse'), 'what is hidden is not there to be looked at');
+});

@@ -95,6 +95,9 @@ static void labels_keep_the_last_part_of_a_name(void **state)
 	check_label("std::map<int, char>::at(int const&)", 8, "…::at");
 	check_label("shop::audit_request(int)", 13, "audit_request");
 	check_label("shop::audit_request(int)", 12, "audit_reque…");
+	check_label("crypto/internal/sha256.(*Digest).Sum", 24, "…/sha256.(*Digest).Sum");
+	check_label("crypto/internal/sha256.(*Digest).Sum", 12, "sha256.(*Di…");
+	check_label("/usr/lib/libx.so+0x1", 12, "/usr/lib/li…");
 	check_label("main.(*Server).handle", 40, "main.(*Server).handle");
 	check_label("Less::operator()(int, int) const", 22, "Less::operator() const");
 	check_label("a::operator<<b>(b const&)", 16, "a::operator<<b>");

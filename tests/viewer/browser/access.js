@@ -107,6 +107,30 @@ reportTest('what has the focus is seen', 'diff', async (report) => {
   }
 });
 
+reportTest('the focus is seen on every side of what fills its place', 'deep', async (report) => {
+  for (const selector of ['.overlay', '.grid-body']) {
+    await report.run(() => /** @type {HTMLElement} */ (document.activeElement).blur());
+    const { x, y, width, height } = await report.page.locator(selector).boundingBox();
+    const edges = [
+      { x, y, width: width - 20, height: 2 },
+      { x, y: y + height - 2, width: width - 20, height: 2 },
+      { x, y, width: 2, height },
+      { x: x + width - 2, y: y + height / 2, width: 2, height: height / 2 },
+    ];
+    const shots = () =>
+      edges.reduce(
+        async (list, clip) => [...(await list), (await report.page.screenshot({ clip })).toString('base64')],
+        Promise.resolve(/** @type {string[]} */ ([])),
+      );
+    const before = await shots();
+    await report.page.focus(selector);
+    await report.page.keyboard.press('Shift+Tab');
+    await report.page.keyboard.press('Tab');
+    const after = await shots();
+    after.forEach((shot, i) => assert.notEqual(shot, before[i], `${selector}, edge ${i}`));
+  }
+});
+
 reportTest('the tree names the frame that has the focus, with figures and depth, and says it', 'diff', async (report) => {
   await report.page.focus('.overlay');
   const roles = await report.run(() => {

@@ -83,12 +83,29 @@ reportTest('a search counts stacks through callers and callees once', 'diff', as
   await report.press('x');
   await report.page.fill('[type=search][data-keep=search]', 'main|_int_malloc');
   await report.until(() => document.querySelector('.found'));
-  assert.match(await report.text('.found'), /· 100\.0 %$/);
+  const ofAll = (/** @type {string} */ name) => ((100 * known.totalOf(name)[1]) / known.TOTAL[1]).toFixed(2);
+  assert.ok((await report.text('.found')).endsWith(`· ${ofAll('malloc')} %`), await report.text('.found'));
   await report.page.fill('[type=search][data-keep=search]', 'page_fault');
-  const [, fault] = known.totalOf('page_fault');
-  const [, all] = known.totalOf('malloc');
-  const share = ((100 * fault) / all).toFixed(1);
+  const share = ofAll('page_fault');
   await report.until((/** @type {string} */ part) => document.querySelector('.found')?.textContent?.includes(part), share);
+});
+
+reportTest('shares stay those of the whole around a function', 'diff', async (report) => {
+  const shares = async () => ({
+    status: (await report.text('.status')).split(' — ')[1],
+    inspector: await report.texts('.inspector section:first-of-type table td'),
+    legend: (await report.texts('.legend > .dim')).pop(),
+    list: await report.run(() =>
+      [...document.querySelectorAll('.grid-row')].map((row) => /** @type {HTMLElement} */ (row.children[3]).title),
+    ),
+  });
+  await report.clickFrame('parse');
+  const { x, y } = await report.picture();
+  await report.page.mouse.move(x, y - 5);
+  await report.settle();
+  const before = await shares();
+  await report.press('x');
+  assert.deepEqual(await shares(), before);
 });
 
 reportTest(

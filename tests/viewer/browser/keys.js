@@ -156,6 +156,25 @@ export async function pasted(report) {
   return text;
 }
 
+reportTest(
+  'help that is higher than the window is read from its beginning, and the way out is seen',
+  'diff',
+  async (report) => {
+    await report.press('?');
+    const dialog = await report.run(() => {
+      const { scrollTop, scrollHeight, clientHeight } = /** @type {Element} */ (document.querySelector('dialog'));
+      return { scrollTop, more: scrollHeight - clientHeight };
+    });
+    assert.ok(dialog.more > 0);
+    assert.equal(dialog.scrollTop, 0);
+    const close = await report.page.locator('dialog button').boundingBox();
+    assert.ok(close.y + close.height < 600);
+    await report.click('dialog button');
+    assert.ok(!(await report.page.locator('dialog').isVisible()));
+  },
+  { context: { viewport: { width: 1280, height: 600 } } },
+);
+
 reportTest('? helps and names every key', 'diff', async (report) => {
   await report.press('?');
   assert.ok(await report.page.locator('dialog').isVisible());
@@ -244,4 +263,63 @@ reportTest('another tree under the pointer leaves nothing of the old one', 'diff
     await report.press(key);
     assert.doesNotMatch(await report.text('.status'), /^lex /, 'the pointer has not moved yet');
   }
+});
+
+/** The row at the top of the picture. @param {any} report @returns {Promise<number>} */
+const topRow = (report) => report.run(() => /** @type {any} */ (window).kelvin.flame.scroll);
+
+reportTest(
+  'a finger scrolls the picture, and the page where the picture has no more',
+  'deep',
+  async (report) => {
+    const { x, y, height } = await report.picture();
+    const client = await report.page.context().newCDPSession(report.page);
+    const touch = (/** @type {string} */ type, /** @type {number} */ at) =>
+      client.send('Input.dispatchTouchEvent', {
+        type: /** @type {any} */ (type),
+        touchPoints: type === 'touchEnd' ? [] : [{ x: x + 100, y: at }],
+      });
+    const drag = async (/** @type {number} */ by) => {
+      const from = y + height / 2;
+      await touch('touchStart', from);
+      for (let i = 1; i <= 8; i++) await touch('touchMove', from + (by * i) / 8);
+      await touch('touchEnd', 0);
+      await report.settle();
+    };
+    await drag(-150);
+    const down = await topRow(report);
+    assert.ok(down > 80 && down <= 150, `${down}`);
+    assert.equal(await report.run(() => scrollY), 0);
+    await drag(200);
+    assert.equal(await topRow(report), 0);
+  },
+  { context: { hasTouch: true, viewport: { width: 390, height: 800 } } },
+);
+
+reportTest('a bar says that there is more below, and can be dragged', 'deep', async (report) => {
+  const bar = report.page.locator('.thumb');
+  assert.ok(await bar.isVisible());
+  const { x, y, width, height } = await bar.boundingBox();
+  const picture = await report.picture();
+  assert.ok(Math.abs(y - picture.y) < 1);
+  await report.page.mouse.move(x + width / 2, y + height / 2);
+  await report.page.mouse.down();
+  await report.page.mouse.move(x + width / 2, picture.y + picture.height, { steps: 4 });
+  await report.page.mouse.up();
+  await report.settle();
+  const end = await bar.boundingBox();
+  assert.ok(Math.abs(end.y + end.height - picture.y - picture.height) < 2, 'at the end');
+  await report.page.mouse.move(picture.x + picture.width / 2, picture.y + picture.height - ROW / 2);
+  await report.settle();
+  assert.match(await report.text('.status'), /^level_2000 /);
+});
+
+reportTest('no bar where the picture is all there, and the wheel is the page\'s own', 'diff', async (report) => {
+  assert.ok(await report.page.locator('.thumb').isHidden());
+  const prevented = await report.run(() => {
+    const e = new WheelEvent('wheel', { deltaY: 100, cancelable: true, bubbles: true });
+    document.querySelector('.overlay')?.dispatchEvent(e);
+    return e.defaultPrevented;
+  });
+  assert.equal(prevented, false);
 });

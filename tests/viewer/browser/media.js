@@ -83,6 +83,77 @@ reportTest('on paper: header and picture, no controls, on one page or two', 'dif
   assert.ok(pages >= 1 && pages <= 2, `${pages} pages`);
 });
 
+reportTest('on paper: the whole picture, in its own shape', 'deep', async (report) => {
+  const shape = () =>
+    report.run(() => {
+      const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas.flame'));
+      const { width, height } = canvas.getBoundingClientRect();
+      return { stretched: width / height / (canvas.width / canvas.height), rows: canvas.height, shown: height };
+    });
+  const before = await shape();
+  await report.page.emulateMedia({ media: 'print' });
+  await report.run(() => dispatchEvent(new Event('beforeprint')));
+  const printed = await shape();
+  assert.ok(Math.abs(printed.stretched - 1) < 0.02, JSON.stringify(printed));
+  assert.equal(printed.rows, 60 * ROW);
+  assert.match(await report.text('.cut'), /^1\D?941 more rows are not printed/);
+  assert.ok(await report.page.locator('.cut').isVisible());
+  const pdf = await report.page.pdf({ format: 'A4' });
+  assert.equal(pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length, 1, 'one page');
+  await report.page.emulateMedia({ media: 'screen' });
+  await report.run(() => dispatchEvent(new Event('afterprint')));
+  await report.settle();
+  assert.deepEqual(await shape(), before);
+  assert.ok(await report.page.locator('.cut').isHidden());
+});
+
+reportTest(
+  'on paper it is light',
+  'diff',
+  async (report) => {
+    const theme = async () => [
+      await report.run(() => document.documentElement.dataset.theme),
+      (await report.pixels([[20, 12 * ROW]]))[0][0] > 128 ? 'white' : 'black',
+    ];
+    assert.deepEqual(await theme(), ['dark', 'black']);
+    await report.run(() => dispatchEvent(new Event('beforeprint')));
+    assert.equal((await theme())[0], 'light');
+    assert.ok((await report.pixels([[20, 4 * ROW]]))[0][0] > 128);
+    await report.run(() => dispatchEvent(new Event('afterprint')));
+    assert.deepEqual(await theme(), ['dark', 'black']);
+  },
+  { context: { colorScheme: 'dark' } },
+);
+
+for (const [width, height] of [
+  [640, 360],
+  [853, 480],
+  [390, 700],
+])
+  reportTest(
+    `${width} × ${height}, as zoomed in: the page scrolls, nothing lies over the picture`,
+    'diff',
+    async (report) => {
+      const places = await report.run(() => {
+        const place = (/** @type {string} */ s) => document.querySelector(s)?.getBoundingClientRect().toJSON();
+        return {
+          wide: document.documentElement.scrollWidth - innerWidth,
+          picture: place('.flame-host'),
+          list: place('.functions'),
+          inspector: place('.inspector'),
+          foot: place('footer'),
+        };
+      });
+      const { picture, list, inspector, foot } = places;
+      assert.ok(places.wide <= 0, JSON.stringify(places));
+      assert.ok(picture.height >= 200 && picture.width > width * 0.4, JSON.stringify(places));
+      assert.ok(list.top >= picture.bottom && foot.top >= list.bottom && foot.top >= inspector.bottom, JSON.stringify(places));
+      await report.page.locator('footer .key').first().scrollIntoViewIfNeeded();
+      assert.ok(await report.run(() => scrollY > 0));
+    },
+    { context: { viewport: { width, height } } },
+  );
+
 for (const [width, height] of [
   [1920, 1080],
   [1280, 720],

@@ -92,6 +92,24 @@ reportTest('the chart shows the chosen thread in order of time', 'timeline', asy
   assert.equal(await report.text('.inspector h2'), 'work');
 });
 
+reportTest('the chart goes from thread to thread, also of the same name', 'timeline', async (report) => {
+  await report.click('.choice button:text-is("Timeline")');
+  await report.until(() => document.querySelector('.chart-host .caption button'));
+  const shown = async () => (await report.text('.caption')).split('. ')[0];
+  const threads = Number(/ of (\d+) threads/.exec(await shown())?.[1]);
+  assert.ok(threads > 2, await shown());
+  const seen = new Set([(await shown()).split(',')[0]]);
+  assert.ok(await report.page.locator('[aria-label="Busier thread"]').isDisabled());
+  for (let i = 1; i < threads; i++) {
+    await report.click('[aria-label="Less busy thread"]');
+    seen.add((await shown()).split(',')[0]);
+  }
+  assert.equal(seen.size, threads);
+  assert.ok(await report.page.locator('[aria-label="Less busy thread"]').isDisabled());
+  await report.select('[aria-label=Thread]', 'main');
+  assert.doesNotMatch(await shown(), /threads/);
+});
+
 reportTest('the chart follows the range and the side', 'timeline', async (report) => {
   await report.select('[aria-label=Thread]', 'worker-2');
   await report.click('.choice button:text-is("Timeline")');

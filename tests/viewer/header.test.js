@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the page says in words.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { header, inspector, status } from './lib/modules.js';
+
+const CPU = { metric: 'cpu', unit: 'nanoseconds' };
+
+/** @param {string} state @param {number} base @param {number} head @param {any} [meta] */
+const said = (state, base, head, meta = CPU) =>
+  header.changeText({ e: { state, base, head, delta: head - base }, own: true }, meta).trim();
+
+test('a proven change in a sentence; what base lacks has no percentage', () => {
+  assert.equal(said('more', 1e6, 15e5), 'takes 50.0 % more time (+500 µs).');
+  assert.equal(said('less', 2e6, 1e6), 'takes 50.0 % less time (−1.00 ms).');
+  assert.equal(said('new', 0, 1e6), 'is new and takes 1.00 ms.');
+  assert.equal(said('gone', 1e6, 0), 'is gone; it took 1.00 ms.');
+  assert.equal(said('more', 0, 592e5), 'takes 59.2 ms; in base it took none.');
+  assert.equal(said('more', 0, 12, { metric: 'page-faults', unit: 'count' }), 'takes 12 page faults; in base it took none.');
+});
+
+test('the root says whose widths are drawn, and what colours mean where they are those of the difference', () => {
+  const name = (/** @type {object} */ change) =>
+    status.rootName({
+      model: { sides: 2, tree: {}, shownMetric: { tested: true } },
+      state: { view: 'diff', colour: 'diff', reversed: false, removed: false, inverted: false, ...change },
+    });
+  assert.equal(name({}), 'all – head, coloured by its difference from base');
+  assert.equal(name({ reversed: true }), 'all – base, coloured by what head changes');
+  assert.equal(name({ colour: 'origin' }), 'all – head');
+  assert.equal(name({ colour: 'function', reversed: true }), 'all – base');
+  assert.equal(name({ view: 'base', colour: 'origin' }), 'all – base');
+});
+
+test('a copied stack commands no terminal', () => {
+  const names = ['all', 'main', 'a\nrm -rf x\n', 'b\x1b[31m\x9b\u202e\u200bc', 'naïve<int> 漢字'];
+  const model = { tree: { parent: [-1, 0, 1, 2, 3] }, nameOf: (/** @type {number} */ node) => names[node] };
+  assert.equal(
+    inspector.stackText(model, 4),
+    'main\na\ufffdrm -rf x\ufffd\nb\ufffd[31m\ufffd\ufffd\ufffdc\nnaïve<int> 漢字',
+  );
+});
