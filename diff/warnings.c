@@ -187,25 +187,41 @@ static bool compare_cut(struct diff_build *build, struct error *err)
 	return add(build->diff, true, text, err);
 }
 
+/* In memory without a file, where no symbols can be installed for it. */
+static bool is_made_at_run_time(const struct diff *diff, const struct diff_function *f)
+{
+	const char *module = diff_string(diff, f->module);
+
+	return strcmp(module, "//anon") == 0 || strcmp(module, "[jit]") == 0;
+}
+
 static bool compare_unknown(struct diff_build *build, struct error *err)
 {
 	const struct diff *diff = build->diff;
-	double unknown[DIFF_SIDES] = { 0 };
+	double unknown[DIFF_SIDES] = { 0 }, made[DIFF_SIDES] = { 0 };
 	char text[200];
+	bool is_made;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		unknown[side] = diff->node_self[side][0];
 		for (size_t i = 0; i < diff->function_count; i++) {
-			if (diff->functions[i].name_source == PROFILE_NAME_NONE)
-				unknown[side] += diff->functions[i].raw_self[side];
+			const struct diff_function *f = &diff->functions[i];
+
+			if (f->name_source != PROFILE_NAME_NONE)
+				continue;
+			unknown[side] += f->raw_self[side];
+			made[side] += is_made_at_run_time(diff, f) ? f->raw_self[side] : 0;
 		}
 		unknown[side] *= 100 / diff->raw_total[side];
+		made[side] *= 100 / diff->raw_total[side];
 	}
 	if (fabs(unknown[0] - unknown[1]) < max_unknown_points)
 		return true;
-	snprintf(text, sizeof(text),
-		"%.1f %% of base's time and %.1f %% of head's has no function name: install the missing symbols", unknown[0],
-		unknown[1]);
+	is_made = fabs(made[0] - made[1]) > fabs(unknown[0] - unknown[1]) / 2;
+	snprintf(text, sizeof(text), "%.1f %% of base's time and %.1f %% of head's has no function name: %s", unknown[0],
+		unknown[1],
+		is_made ? "it is code made at run time; 'man kelvin-record' says which runtimes name theirs, and how"
+			: "install the missing symbols");
 	return add(build->diff, true, text, err);
 }
 
@@ -307,7 +323,7 @@ static bool name_readings(struct diff_build *build, struct error *err)
 	f = &diff->functions[greatest];
 	more = f->self.state == DIFF_STATE_MORE || (f->self.state != DIFF_STATE_LESS && f->total.state == DIFF_STATE_MORE);
 	if (count > 1)
-		snprintf(others, sizeof(others), "; about %zu other function%s the two readings disagree as well", count - 1,
+		snprintf(others, sizeof(others), "; the readings also disagree about %zu other function%s", count - 1,
 			count > 2 ? "s" : "");
 	buffer_init(&name, MAX_NAME_BYTES);
 	profile_shorten_name(diff_string(diff, f->name), COLUMNS, &name);
