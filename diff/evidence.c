@@ -141,6 +141,23 @@ static bool apply(struct diff_build *build, const struct experiment *experiment,
 	return true;
 }
 
+/* A frame that has all of its function's time is the function, which was asked about twice: what was found of that is the answer.
+ */
+static void join_whole_frames(struct diff *diff)
+{
+	for (size_t node = 1; node < diff->node_count; node++) {
+		struct diff_node *n = &diff->nodes[node];
+		const struct diff_function *f = &diff->functions[n->function];
+
+		if (isnan(f->total.ci_low) || diff->node_total[DIFF_BASE][node] != f->raw_total[DIFF_BASE] ||
+			diff->node_total[DIFF_HEAD][node] != f->raw_total[DIFF_HEAD])
+			continue;
+		n->state = (uint8_t)f->total.state;
+		n->ci_low = (float)f->total.ci_low;
+		n->ci_high = (float)f->total.ci_high;
+	}
+}
+
 /* A function that was recognised under another name, and whose time did not change, is shown as moved. */
 static void mark_renamed(struct diff *diff)
 {
@@ -189,6 +206,7 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 	states_without_evidence(build);
 	if (!apply(build, &experiment, results, err) || !scale_describe(build, speed_rsd, err))
 		return false;
+	join_whole_frames(build->diff);
 	mark_renamed(build->diff);
 	return aa_test(build, &experiment, evidence->mode, err);
 }

@@ -126,6 +126,60 @@ static void totals_are_sums_and_the_ledger_adds_up(void **state)
 	}
 }
 
+/* Few functions in many frames, and one in a frame of its own. */
+static void put_stacks(struct buffer *text, unsigned int target)
+{
+	static const char names[] = "abcdefgh";
+
+	for (const char *x = names; *x; x++)
+		for (const char *y = names; *y; y++)
+			for (const char *z = names; *z; z++)
+				buffer_printf(text, "main;%c;%c;%c 20\n", *x, *y, *z);
+	buffer_printf(text, "main;target %u\n", target);
+	buffer_append_byte(text, '\0');
+}
+
+/* As a list and a picture show it side by side: there are more frames than functions, but this frame is the function. */
+static void check_frame(const struct diff *diff)
+{
+	size_t found = 0;
+
+	for (size_t i = 1; i < diff->node_count; i++) {
+		const struct diff_function *f = &diff->functions[diff->nodes[i].function];
+
+		if (strcmp(diff_string(diff, f->name), "target") != 0)
+			continue;
+		assert_int_equal(diff->nodes[i].state, f->total.state);
+		assert_true(diff->nodes[i].ci_low == (float)f->total.ci_low);
+		found++;
+	}
+	assert_int_equal(found, 1);
+}
+
+static void a_frame_with_all_of_its_functions_time_has_its_state(void **state)
+{
+	enum { BASE = 400, STEP = 10, MOST = 1200 };
+
+	(void)state;
+	for (unsigned int samples = BASE + STEP; samples < MOST; samples += STEP) {
+		CLEANUP(buffer_deinit) struct buffer before = { 0 }, after = { 0 };
+		struct profile *base, *head;
+		struct diff *diff;
+
+		buffer_init(&before, 1 << 16);
+		buffer_init(&after, 1 << 16);
+		put_stacks(&before, BASE);
+		put_stacks(&after, samples);
+		base = synthetic_profile(before.data);
+		head = synthetic_profile(after.data);
+		diff = synthetic_diff(base, head, NULL);
+		check_frame(diff);
+		diff_destroy(diff);
+		profile_destroy(base);
+		profile_destroy(head);
+	}
+}
+
 static void assert_same_diff(const struct diff *a, const struct diff *b)
 {
 	assert_int_equal(a->node_count, b->node_count);
@@ -211,6 +265,7 @@ int main(void)
 		cmocka_unit_test(a_profile_against_itself_is_neutral),
 		cmocka_unit_test(swapping_the_sides_negates_every_delta),
 		cmocka_unit_test(totals_are_sums_and_the_ledger_adds_up),
+		cmocka_unit_test(a_frame_with_all_of_its_functions_time_has_its_state),
 		cmocka_unit_test(merging_runs_first_gives_the_same_diff),
 		cmocka_unit_test(the_order_of_samples_does_not_matter),
 	};
