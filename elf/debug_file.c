@@ -173,33 +173,82 @@ struct elf_image *elf_image_debug(
 	return image->debug;
 }
 
+/* What a file says of the one that it shares debug information with; bytes are borrowed from it. */
+struct alt_link {
+	const char *name;
+	const uint8_t *id;
+	size_t id_size;
+	bool is_standard; /* .debug_sup */
+};
+
 /* .gnu_debugaltlink: a file name and the build id of the file (dwz(1)). */
+static bool read_alt_link(struct elf_image *image, struct alt_link *link)
+{
+	struct elf_section section;
+	struct byte_reader r;
+
+	if (!elf_image_section(image, ".gnu_debugaltlink", &section))
+		return false;
+	r = byte_reader_over(section.bytes, section.size);
+	link->name = byte_reader_string(&r, NULL);
+	link->id_size = byte_reader_left(&r);
+	link->id = byte_reader_bytes(&r, link->id_size);
+	link->is_standard = false;
+	return link->name && link->id_size > 0 && link->id_size <= ELF_BUILD_ID_MAX_SIZE;
+}
+
+/* .debug_sup (DWARF 5, 7.3.6): of the file that is shared it bears the same checksum and no name. */
+static bool read_sup(struct elf_image *image, bool is_supplementary, struct alt_link *link)
+{
+	enum { VERSION = 5 };
+	struct elf_section section;
+	struct byte_reader r;
+
+	if (!elf_image_section(image, ".debug_sup", &section))
+		return false;
+	r = byte_reader_over(section.bytes, section.size);
+	if (byte_reader_u16(&r) != VERSION || byte_reader_u8(&r) != is_supplementary)
+		return false;
+	link->name = byte_reader_string(&r, NULL);
+	link->id_size = byte_reader_uleb128(&r);
+	link->id = byte_reader_bytes(&r, link->id_size);
+	link->is_standard = true;
+	return link->id && link->id_size > 0;
+}
+
+static bool is_linked(struct elf_image *found, const struct alt_link *link)
+{
+	const struct elf_build_id *id = &found->build_id;
+	struct alt_link own = { .id = id->bytes, .id_size = id->size };
+
+	if (link->is_standard && !read_sup(found, true, &own))
+		return false;
+	return own.id_size == link->id_size && memcmp(own.id, link->id, own.id_size) == 0;
+}
+
 static struct elf_image *search_alt(struct elf_image *image, const struct search *search)
 {
 	struct elf_image *found = NULL;
-	struct elf_section section;
 	struct elf_build_id id = { 0 };
+	const char *slash = strrchr(image->path, '/');
+	struct alt_link link;
 	struct error ignored;
-	const char *name, *slash = strrchr(image->path, '/');
-	struct byte_reader r;
 	char path[PATH_MAX];
 
-	if (!elf_image_section(image, ".gnu_debugaltlink", &section))
+	if (!read_alt_link(image, &link) && !read_sup(image, false, &link))
 		return NULL;
-	r = byte_reader_over(section.bytes, section.size);
-	name = byte_reader_string(&r, NULL);
-	if (!name || byte_reader_left(&r) == 0 || byte_reader_left(&r) > ELF_BUILD_ID_MAX_SIZE)
-		return NULL;
-	id.size = (uint8_t)byte_reader_left(&r);
-	memcpy(id.bytes, r.pos, id.size);
 	/* A relative name counts from the directory of the file that bears it, as Debian's packages have it. */
-	if (name[0] == '/')
-		snprintf(path, sizeof(path), "%s%s", search->root, name);
+	if (link.name[0] == '/')
+		snprintf(path, sizeof(path), "%s%s", search->root, link.name);
 	else
-		snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - image->path) : 0, image->path, name);
-	if (elf_image_open_path(path, &found, &ignored) && elf_build_id_equal(&found->build_id, &id))
+		snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - image->path) : 0, image->path, link.name);
+	if (elf_image_open_path(path, &found, &ignored) && is_linked(found, &link))
 		return found;
 	elf_image_unref(found);
+	if (link.is_standard)
+		return NULL;
+	id.size = (uint8_t)link.id_size;
+	memcpy(id.bytes, link.id, id.size);
 	return open_by_build_id(search, &id);
 }
 

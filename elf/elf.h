@@ -103,6 +103,12 @@ struct elf_file_identity {
 
 const struct elf_file_identity *elf_image_identity(const struct elf_image *image);
 
+/*
+ * Whether the file is still as long as its mapping and still the same build. A deploy that copies over a file, in place of
+ * replacing it, leaves us with bytes of another binary, or with none (SIGBUS).
+ */
+bool elf_image_is_intact(const struct elf_image *image);
+
 const struct elf_build_id *elf_image_build_id(const struct elf_image *image);
 uint16_t elf_image_machine(const struct elf_image *image); /* EM_X86_64, ... */
 bool elf_image_is_64bit(const struct elf_image *image);
@@ -144,12 +150,19 @@ struct elf_section {
 COMMON_MUST_CHECK
 bool elf_image_section(struct elf_image *image, const char *name, struct elf_section *section);
 
+/* Likewise the section of that name behind section `*index`, which becomes its index: object files may have several. From 0. */
+COMMON_MUST_CHECK
+bool elf_image_next_section(struct elf_image *image, const char *name, size_t *index, struct elf_section *section);
+
 /*
- * Likewise, where only the first `bytes` are needed: of a compressed section perhaps no more than these are inflated, then without
- * a look at its checksum; `section->size` says how many there are.
+ * As elf_image_section(), where only the first `bytes` are needed: of a compressed section perhaps no more than these are inflated,
+ * then without a look at its checksum; `section->size` says how many there are.
  */
 COMMON_MUST_CHECK
 bool elf_image_section_start(struct elf_image *image, const char *name, uint64_t bytes, struct elf_section *section);
+
+/* Whether a section, by the index that symbols name it by, is of loaded code; false when there is none. */
+bool elf_image_section_is_code(const struct elf_image *image, uint32_t index);
 
 /*
  * .eh_frame and its header through PT_GNU_EH_FRAME, for files without section headers as well. Either may be absent (size 0).
@@ -186,7 +199,7 @@ enum elf_debug_source {
 struct elf_image *elf_image_debug(
 	struct elf_image *image, const struct elf_debug_options *options, enum elf_debug_source *source, struct error *why);
 
-/* The dwz file named by .gnu_debugaltlink, opened once and kept; borrowed, or NULL. */
+/* The dwz file named by .gnu_debugaltlink or .debug_sup, opened once and kept; borrowed, or NULL. */
 struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_debug_options *options);
 
 /* libelf's handle, for libdw; borrowed, created on first use; NULL when libelf refuses the file. One thread at a time. */

@@ -66,12 +66,6 @@ void elf_image_free_tables(struct elf_image *image);
 COMMON_MUST_CHECK
 bool elf_image_read(const struct elf_image *image, uint64_t offset, void *out, size_t size);
 
-/*
- * Whether the file is still as long as its mapping and still the same build. A deploy that copies over a file, in place of
- * replacing it, leaves us with bytes of another binary, or with none (SIGBUS).
- */
-bool elf_image_is_intact(const struct elf_image *image);
-
 struct elf_file_identity elf_file_identity_of(const struct stat *info);
 
 /* The same build: no id equals none. */

@@ -205,9 +205,27 @@ bool elf_image_section_start(struct elf_image *image, const char *name, uint64_t
 	return false;
 }
 
+bool elf_image_next_section(struct elf_image *image, const char *name, size_t *index, struct elf_section *section)
+{
+	for (size_t i = *index + 1; i < image->section_count; i++) {
+		if (!has_name(image->sections[i].name, name))
+			continue;
+		*index = i;
+		return elf_image_is_intact(image) && take_section(image, i, UINT64_MAX, section);
+	}
+	return false;
+}
+
 bool elf_image_section(struct elf_image *image, const char *name, struct elf_section *section)
 {
 	return elf_image_section_start(image, name, UINT64_MAX, section);
+}
+
+bool elf_image_section_is_code(const struct elf_image *image, uint32_t index)
+{
+	uint64_t flags = index < image->section_count ? image->sections[index].flags : 0;
+
+	return (flags & SHF_ALLOC) && (flags & SHF_EXECINSTR);
 }
 
 /* The pointer to .eh_frame in its header (LSB, "The .eh_frame_hdr section"), in the encodings that linkers write. */

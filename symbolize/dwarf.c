@@ -300,13 +300,15 @@ static bool read_directory(const struct dwarf_unit *unit, const char **directory
 static bool find_directory(struct resolver *r, struct error *err)
 {
 	bool is_relative = false;
+	size_t looked_at = 0;
 
-	for (size_t i = 0; i < r->file.unit_count && i < MAX_DIRECTORY_UNITS; i++) {
+	for (size_t i = 0; i < r->file.unit_count && looked_at < MAX_DIRECTORY_UNITS; i++) {
 		const struct dwarf_unit *unit = &r->file.units[i];
 		const char *directory, *kept;
 
 		if (unit->type == DW_UT_partial || unit->type == DW_UT_type)
 			continue;
+		looked_at++;
 		if (!read_directory(unit, &directory, err))
 			return false;
 		is_relative |= directory[0] != '\0' && directory[0] != '/';
@@ -318,7 +320,7 @@ static bool find_directory(struct resolver *r, struct error *err)
 		r->result->directory = kept;
 		return true;
 	}
-	r->is_short |= r->file.is_part && !is_relative && r->file.unit_count < MAX_DIRECTORY_UNITS;
+	r->is_short |= r->file.is_part && !is_relative && looked_at < MAX_DIRECTORY_UNITS;
 	return true;
 }
 
@@ -334,7 +336,7 @@ static bool open_files(struct resolver *r, uint64_t info_bytes, struct error *er
 		r->has_alt = true;
 		r->file.alt = &r->alt;
 	}
-	return r->file.unit_count == 0 || dwarf_package_init(&r->package, elf_image_path(r->options->debug), err);
+	return r->file.unit_count == 0 || dwarf_package_init(&r->package, r->options->path, elf_image_path(r->options->debug), err);
 }
 
 /* Also of files that were opened in part. */

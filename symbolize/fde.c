@@ -30,13 +30,23 @@ static uint64_t fde_field(const struct fde_table *table, size_t index, size_t fi
 	return table->header.address + (uint64_t)(int64_t)(int32_t)byte_reader_u32(&r);
 }
 
-/* An FDE: length, CIE, begin and range in the encoding of the search table, four bytes each. */
-static uint64_t fde_size(const struct fde_table *table, size_t index)
+/*
+ * An FDE: length, CIE, begin and range. The CIE says how the latter are written; that the begin is the one of the search table
+ * tells it as well. Eight bytes each where code may lie anywhere (-mcmodel=large).
+ */
+static uint64_t fde_size(const struct fde_table *table, size_t index, uint64_t begin)
 {
-	struct byte_reader r = byte_reader_over(table->frame.bytes, table->frame.size);
+	struct byte_reader r = byte_reader_over(table->frame.bytes, table->frame.size), wide;
+	uint64_t at, number;
 
 	byte_reader_seek(&r, fde_field(table, index, 1) - table->frame.address);
-	byte_reader_skip(&r, 12);
+	byte_reader_skip(&r, 8);
+	at = table->frame.address + byte_reader_offset(&r);
+	wide = r;
+	number = byte_reader_u64(&wide);
+	if (number == begin || at + number == begin)
+		return byte_reader_u64(&wide);
+	byte_reader_u32(&r);
 	return byte_reader_u32(&r);
 }
 
@@ -56,7 +66,7 @@ bool fde_table_find(const struct fde_table *table, uint64_t address, uint64_t *s
 	if (low == 0)
 		return false;
 	first = fde_field(table, low - 1, 0);
-	size = fde_size(table, low - 1);
+	size = fde_size(table, low - 1, first);
 	if (address - first >= size || !checked_add(first, size, end))
 		return false;
 	*start = first;

@@ -52,6 +52,11 @@ static bool one_frame(struct namer *n, const struct symbolize_frame *frame, stru
 	return true;
 }
 
+static bool is_mangled(const char *name)
+{
+	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0;
+}
+
 /* A frame that DWARF tells of, named by its linkage name, else by what its parents make of it. */
 static bool frame_of_dwarf(struct namer *n, const struct dwarf_frame *in, struct symbolize_frame *out, struct error *err)
 {
@@ -69,7 +74,7 @@ static bool frame_of_dwarf(struct namer *n, const struct dwarf_frame *in, struct
 	if (!demangle(n, in->linkage_name, &out->name, err))
 		return false;
 	/* One that is not mangled is a detail of linking: glibc's abort() is __GI_abort, Fortran's solve() is solve_. */
-	if (in->name[0] && strcmp(out->name, in->linkage_name) == 0)
+	if (in->name[0] && !is_mangled(in->linkage_name) && strcmp(out->name, in->linkage_name) == 0)
 		out->name = in->name;
 	return true;
 }
@@ -117,17 +122,19 @@ bool namer_init(struct namer *n, struct error *err)
 		if (i == 0 || n->wanted[i] != n->wanted[i - 1])
 			n->wanted[kept++] = n->wanted[i];
 	n->wanted_count = kept;
-	symbols_match(n->symbols, n->wanted, n->wanted_count, n->hits);
-	return true;
+	return symbols_match(n->symbols, n->wanted, n->wanted_count, n->hits, err);
 }
 
-/* A function without a linkage name, as GCC leaves those of anonymous namespaces, has it in the symbol table. */
+/*
+ * A function without a linkage name, as GCC leaves those of anonymous namespaces, has it in the symbol table; one without any name,
+ * as Clang leaves initializers, has all it has there.
+ */
 static bool name_by_symbol(struct namer *n, const struct dwarf_answer *answer, struct symbolize_frame *outermost, struct error *err)
 {
 	const struct symbol_hit *hit = wants_symbol(answer) ? symbol_at(n, answer->extents[0].low) : NULL;
 	const char *symbol = hit ? hit->name : NULL;
 
-	if (!symbol || (strncmp(symbol, "_Z", 2) != 0 && strncmp(symbol, "_R", 2) != 0) || strstr(symbol, ".cold"))
+	if (!symbol || (outermost->name[0] && !is_mangled(symbol)) || strstr(symbol, ".cold"))
 		return true;
 	outermost->linkage_name = keep(n, symbol, strlen(symbol), err);
 	return outermost->linkage_name && demangle(n, outermost->linkage_name, &outermost->name, err);
@@ -197,6 +204,7 @@ static bool name_by_bounds(struct namer *n, uint64_t low, const char **name, str
 /* `module+0x1234`, by the start of the function where that is known. Where a program begins is told by a stripped file as well. */
 static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_frames *out, struct error *err)
 {
+	const struct dwarf_answer *answer = &n->answers[n->at];
 	struct symbolize_frame frame = { .linkage_name = "", .file = "", .decl_file = "", .source = PROFILE_NAME_FDE };
 	struct dwarf_extent extent = { .low = address };
 
@@ -204,6 +212,10 @@ static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_
 		frame.source = PROFILE_NAME_NONE;
 	else if (n->fingerprinter)
 		frame.fingerprint = fingerprint_code(n->fingerprinter, &extent, 1);
+	if (frame.source == PROFILE_NAME_FDE) {
+		frame.file = answer->file;
+		frame.line = answer->line;
+	}
 	if (n->entry > 0 && extent.low == n->entry && frame.source == PROFILE_NAME_FDE) {
 		frame.name = frame.linkage_name = "_start";
 		frame.source = PROFILE_NAME_SYMTAB;

@@ -36,11 +36,10 @@ static void find_code(void *context, const uint64_t *addresses, size_t count, bo
 {
 	const struct symbols *symbols = context;
 	struct symbol_hit *hits = calloc(count + 1, sizeof(*hits));
-	bool has_bounds = hits && symbols_any(symbols);
+	struct error ignored;
+	bool has_bounds = hits && symbols_any(symbols) && symbols_match(symbols, addresses, count, hits, &ignored);
 	uint64_t start, end;
 
-	if (has_bounds)
-		symbols_match(symbols, addresses, count, hits);
 	for (size_t i = 0; i < count; i++)
 		is_code[i] =
 			!has_bounds || (hits[i].name && hits[i].size > 0) || symbols_find_fde(symbols, addresses[i], &start, &end);
@@ -125,6 +124,7 @@ static bool resolve_all(
 	struct dwarf_options dwarf = {
 		.debug = subject->debug,
 		.alt = subject->alt,
+		.path = elf_image_path(subject->image),
 		.threads = options->threads,
 		.no_lines = options->names_only,
 		.find_code = find_code,

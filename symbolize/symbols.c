@@ -13,6 +13,7 @@ enum { MAX_SLOTS = 1 << 26, PLT_ENTRY_BYTES = 16, GOT_JUMP_BYTES = 6, MAX_SIZELE
 
 /* A symbol table with its names. */
 struct table {
+	const struct elf_image *image; /* that holds it, borrowed */
 	struct elf_section symbols, names;
 	bool is_64bit;
 };
@@ -48,16 +49,18 @@ static const char *name_at(const struct elf_section *strings, uint32_t offset)
 	return name ? name : "";
 }
 
+enum { RANK_GLOBAL, RANK_WEAK, RANK_LOCAL };
+
 static uint8_t rank_of(uint8_t info)
 {
 	switch (ELF64_ST_BIND(info)) {
 	case STB_GLOBAL:
 	case STB_GNU_UNIQUE:
-		return 0;
+		return RANK_GLOBAL;
 	case STB_WEAK:
-		return 1;
+		return RANK_WEAK;
 	default:
-		return 2;
+		return RANK_LOCAL;
 	}
 }
 
@@ -79,14 +82,18 @@ static Elf64_Sym read_symbol(struct byte_reader *r, bool is_64bit)
 	return symbol;
 }
 
-/* Functions, and labels of assembly that have a size. */
-static bool is_code(const Elf64_Sym *symbol)
+enum kind { KIND_OTHER, KIND_FUNCTION, KIND_LABEL };
+
+/* Functions, labels of assembly that have a size, and other labels of code: GCC marks places in debug information by labels. */
+static enum kind kind_of(const struct table *table, const Elf64_Sym *symbol)
 {
 	uint8_t type = ELF64_ST_TYPE(symbol->st_info);
 
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || symbol->st_value == 0)
-		return false;
-	return type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && symbol->st_size > 0);
+		return KIND_OTHER;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && symbol->st_size > 0))
+		return KIND_FUNCTION;
+	return type == STT_NOTYPE && elf_image_section_is_code(table->image, symbol->st_shndx) ? KIND_LABEL : KIND_OTHER;
 }
 
 /* ---- Symbol tables ---- */
@@ -126,7 +133,15 @@ static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
 	hit->size = size;
 }
 
-static void match_table(const struct table *table, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
+/* `$x` tells code from data, `foo.loop` is a place within `foo` to NASM. */
+static bool is_name(const struct symbol_hit *symbol, enum kind kind)
+{
+	if (symbol->name[0] == '\0' || symbol->name[0] == '$')
+		return false;
+	return kind == KIND_FUNCTION || symbol->rank < RANK_LOCAL || !strchr(symbol->name, '.');
+}
+
+static void match_table(const struct table *table, enum kind kind, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
 {
 	struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
 	uint32_t file = 0;
@@ -140,7 +155,7 @@ static void match_table(const struct table *table, const uint64_t *addresses, si
 			return;
 		if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE)
 			file = symbol.st_name;
-		if (symbol.st_value > addresses[count - 1] || !is_code(&symbol))
+		if (symbol.st_value > addresses[count - 1] || kind_of(table, &symbol) != kind)
 			continue;
 		at = addresses_lower_bound(addresses, count, symbol.st_value);
 		if (hits[at].name && hits[at].start > symbol.st_value)
@@ -148,7 +163,7 @@ static void match_table(const struct table *table, const uint64_t *addresses, si
 		candidate.rank = rank_of(symbol.st_info);
 		candidate.file = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ? name_at(&table->names, file) : "";
 		candidate.name = name_at(&table->names, symbol.st_name);
-		if (candidate.name[0] != '\0' && candidate.name[0] != '$')
+		if (is_name(&candidate, kind))
 			compete(&hits[at], &candidate);
 	}
 }
@@ -180,19 +195,63 @@ static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, u
 	return !symbols_find_fde(symbols, address, &start, &fde_end) || start <= hit->start;
 }
 
-void symbols_match(const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
+/* `[address]` becomes the nearest symbol of the kind that is not behind it. */
+static void find_nearest(
+	const struct symbols *symbols, enum kind kind, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
 {
 	struct symbol_hit nearest = { 0 };
 
 	for (size_t i = 0; i < count; i++)
 		hits[i] = (struct symbol_hit){ 0 };
 	for (size_t i = 0; count > 0 && i < symbols->table_count; i++)
-		match_table(&symbols->tables[i], addresses, count, hits);
+		match_table(&symbols->tables[i], kind, addresses, count, hits);
 	for (size_t i = 0; i < count; i++) {
 		if (hits[i].name)
 			nearest = hits[i];
-		hits[i] = nearest.name && holds(symbols, &nearest, addresses[i]) ? nearest : (struct symbol_hit){ 0 };
+		hits[i] = nearest;
 	}
+}
+
+/* One within a function, or before it, says nothing of what follows the function. */
+static bool is_behind(const struct symbol_hit *label, const struct symbol_hit *function)
+{
+	return !function->name || (label->start >= function->start && label->start - function->start >= function->size);
+}
+
+/* What is in no function: assemblers write plain labels where the program does not say that they are functions (NASM). */
+static bool match_labels(const struct symbols *symbols, const uint64_t *addresses, size_t count, const bool *is_held,
+	struct symbol_hit *hits, struct error *err)
+{
+	CLEANUP(cleanup_free) struct symbol_hit *labels = calloc(count, sizeof(*labels));
+
+	if (!labels)
+		return error_set_memory(err);
+	find_nearest(symbols, KIND_LABEL, addresses, count, labels);
+	for (size_t i = 0; i < count; i++) {
+		if (is_held[i])
+			continue;
+		if (labels[i].name && is_behind(&labels[i], &hits[i]) && holds(symbols, &labels[i], addresses[i]))
+			hits[i] = labels[i];
+		else
+			hits[i] = (struct symbol_hit){ 0 };
+	}
+	return true;
+}
+
+bool symbols_match(
+	const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits, struct error *err)
+{
+	CLEANUP(cleanup_free) bool *is_held = calloc(count + 1, sizeof(*is_held));
+	bool are_all_held = true;
+
+	if (!is_held)
+		return error_set_memory(err);
+	find_nearest(symbols, KIND_FUNCTION, addresses, count, hits);
+	for (size_t i = 0; i < count; i++) {
+		is_held[i] = hits[i].name && holds(symbols, &hits[i], addresses[i]);
+		are_all_held &= is_held[i];
+	}
+	return are_all_held || match_labels(symbols, addresses, count, is_held, hits, err);
 }
 
 /* ---- Procedure linkage tables ---- */
@@ -306,6 +365,7 @@ static void add_table(struct symbols *symbols, struct elf_image *image, const ch
 
 	if (!elf_image_section(image, table, &added->symbols) || !elf_image_section(image, names, &added->names))
 		return;
+	added->image = image;
 	added->is_64bit = elf_image_is_64bit(image);
 	symbols->table_count++;
 }

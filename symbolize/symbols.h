@@ -24,10 +24,13 @@ struct symbol_hit {
 
 /*
  * Finds the functions at image addresses (rising, without repetition) in one pass over the tables, sorting nothing. A function
- * holds the addresses up to its size; one without a size those up to the next symbol, within reason. Of several names at one start:
- * global before weak before local, one without a leading "__" first, then the shortest, then alphabetical.
+ * holds the addresses up to its size; one without a size those up to the next symbol, within reason; what no function holds is a
+ * label's that is no function, likewise. Of several names at one start: global before weak before local, one without a leading "__"
+ * first, then the shortest, then alphabetical. Fails for want of memory.
  */
-void symbols_match(const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits);
+COMMON_MUST_CHECK
+bool symbols_match(
+	const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits, struct error *err);
 
 /* Whether the linker made what is there, so that no unit of debug information describes it: .plt, .plt.sec, .plt.got. */
 bool symbols_is_plt(const struct symbols *symbols, uint64_t address);

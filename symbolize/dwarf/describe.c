@@ -7,19 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_HOPS = 16, MAX_SCOPES = 256, MAX_TEXT_BYTES = 1 << 16 };
+enum { MAX_HOPS = 16, MAX_NESTING = 8, MAX_TEXT_BYTES = 1 << 16 };
 
 void dwarf_describer_init(struct dwarf_describer *describer, struct arena *arena)
 {
 	*describer = (struct dwarf_describer){ .arena = arena };
 	hash_map_init(&describer->functions, 2 * sizeof(uint64_t));
 	hash_map_init(&describer->path_map, 2 * sizeof(uint64_t));
+	hash_map_init(&describer->scope_map, sizeof(uint64_t));
 }
 
 void dwarf_describer_deinit(struct dwarf_describer *describer)
 {
 	hash_map_deinit(&describer->functions);
 	hash_map_deinit(&describer->path_map);
+	hash_map_deinit(&describer->scope_map);
+	for (size_t i = 0; i < describer->scope_count; i++)
+		dwarf_scopes_deinit(&describer->scopes[i]);
+	free(describer->scopes);
 	free(describer->items);
 	free(describer->paths);
 }
@@ -82,83 +87,149 @@ static bool is_flat_language(uint16_t language)
 	}
 }
 
-/*
- * The entries around `target`, outermost first. Entries know no parent: they are passed in order, jumping over those that end
- * before the target.
- */
-static size_t find_scopes(const struct dwarf_unit *unit, uint64_t target, uint64_t *scopes)
+static bool scopes_of(struct dwarf_describer *d, const struct dwarf_unit *unit, struct dwarf_scopes **scopes, struct error *err)
 {
-	struct byte_reader r = dwarf_unit_reader(unit, unit->first_die);
-	size_t depth = 0;
+	uint64_t key[1] = { (uintptr_t)unit };
+	uint32_t *value;
+	bool added;
 
-	while (byte_reader_left(&r) > 0) {
-		uint64_t offset = byte_reader_offset(&r), code = byte_reader_uleb128(&r), sibling;
-		const struct dwarf_abbrev *abbrev;
-
-		if (offset >= target || !byte_reader_ok(&r))
-			return offset == target ? depth : 0;
-		if (code == 0) {
-			if (depth == 0)
-				return 0;
-			depth--;
-			continue;
-		}
-		abbrev = dwarf_abbrevs_find(&unit->abbrevs, code);
-		if (!abbrev)
-			return 0;
-		sibling = dwarf_die_sibling(unit, &r, abbrev);
-		if (!abbrev->has_children)
-			continue;
-		if (sibling && sibling <= target) {
-			byte_reader_seek(&r, sibling);
-		} else {
-			if (depth == MAX_SCOPES)
-				return 0;
-			scopes[depth++] = offset;
-		}
-	}
-	return 0;
+	if (!ARRAY_RESERVE(&d->scopes, &d->scope_capacity, d->scope_count + 1, ARRAY_MAX_IDS, err) ||
+		!hash_map_add(&d->scope_map, key, (uint32_t)d->scope_count, &value, &added, err))
+		return false;
+	if (added)
+		dwarf_scopes_init(&d->scopes[d->scope_count++], unit);
+	*scopes = &d->scopes[*value];
+	return true;
 }
 
-static void append_scope(struct dwarf_unit *unit, uint64_t offset, struct buffer *text)
+static bool is_class(uint16_t tag)
 {
-	struct dwarf_die die;
+	return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
+}
+
+/* GCC gives a closure no name, but its members ones that only closures have. */
+static bool is_of_closure(const char *name)
+{
+	return strncmp(name, "operator()", 10) == 0 || strncmp(name, "<lambda", 7) == 0 || strncmp(name, "~<lambda", 8) == 0;
+}
+
+static void append_scope(struct dwarf_unit *unit, const struct dwarf_die *die, bool is_closure, struct buffer *text)
+{
+	uint16_t tag = die->abbrev->tag;
 	const char *name;
 
-	if (!dwarf_die_at(unit, offset, &die))
+	if (tag != DW_TAG_namespace && tag != DW_TAG_enumeration_type && !is_class(tag))
 		return;
-	switch (die.abbrev->tag) {
-	case DW_TAG_namespace:
-	case DW_TAG_class_type:
-	case DW_TAG_structure_type:
-	case DW_TAG_union_type:
-	case DW_TAG_enumeration_type:
-		name = dwarf_value_string(unit, &die.name);
-		if (!name)
-			name = die.abbrev->tag == DW_TAG_namespace ? "(anonymous namespace)" : "(anonymous class)";
-		buffer_printf(text, "%s::", name);
-		break;
-	default:
-		break;
-	}
+	name = dwarf_value_string(unit, &die->name);
+	if (!name && tag == DW_TAG_namespace)
+		name = "(anonymous namespace)";
+	else if (!name)
+		name = is_closure ? "{lambda}" : "(anonymous class)";
+	buffer_printf(text, "%s::", name);
 }
 
-/* `unit` and `offset` are those of the declaration, which stands within its scopes. */
+/* Where the chain of abstract origins and specifications leads next; false at its end, or (with `err` set) for want of memory. */
+static bool next_of_chain(const struct dwarf_die *die, struct dwarf_unit **unit, uint64_t *offset, struct error *err)
+{
+	struct dwarf_unit *next_unit;
+	struct error why = { 0 };
+	uint64_t next;
+
+	if (!dwarf_value_reference(*unit, &die->abstract_origin, &next_unit, &next) &&
+		!dwarf_value_reference(*unit, &die->specification, &next_unit, &next))
+		return false;
+	if (!dwarf_unit_open(next_unit, &why)) {
+		if (why.code == ERROR_MEMORY)
+			*err = why;
+		return false;
+	}
+	*unit = next_unit;
+	*offset = next;
+	return true;
+}
+
+static bool append_qualified(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, const char *name,
+	unsigned int nesting, struct buffer *text, struct error *err);
+
+/* The function that a class stands in; its name holds all that is around it. */
+static bool append_function(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, unsigned int nesting,
+	struct buffer *text, struct error *err)
+{
+	const char *name = NULL;
+	struct error why = { 0 };
+	struct dwarf_die die;
+
+	for (unsigned int hop = 0; hop < MAX_HOPS && dwarf_die_at(unit, offset, &die); hop++) {
+		if (!name)
+			name = dwarf_value_string(unit, &die.name);
+		if (!next_of_chain(&die, &unit, &offset, &why))
+			break;
+	}
+	if (why.code == ERROR_MEMORY) {
+		*err = why;
+		return false;
+	}
+	if (!name || nesting == MAX_NESTING)
+		return true;
+	if (!append_qualified(d, unit, offset, name, nesting + 1, text, err))
+		return false;
+	buffer_append_string(text, "::");
+	return true;
+}
+
+/* Of the scopes the innermost function that has a class of its own around the target; `count`: none. */
+static size_t find_function(const struct dwarf_unit *unit, const uint64_t *scopes, size_t count)
+{
+	size_t function = count;
+	bool is_in_class = false;
+	struct dwarf_die die;
+
+	for (size_t i = count; i-- > 0 && function == count;) {
+		if (!dwarf_die_at(unit, scopes[i], &die))
+			continue;
+		if (die.abbrev->tag == DW_TAG_subprogram && is_in_class)
+			function = i;
+		is_in_class |= is_class(die.abbrev->tag);
+	}
+	return function;
+}
+
+/*
+ * `unit` and `offset` are those of the declaration, which stands within its scopes. Of functions only those count that have the
+ * class: what else is local to them has a linkage name, or is a declaration of what is not.
+ */
+static bool append_qualified(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, const char *name,
+	unsigned int nesting, struct buffer *text, struct error *err)
+{
+	uint64_t found[DWARF_MAX_SCOPES];
+	struct dwarf_scopes *scopes;
+	size_t count, function;
+
+	if (!scopes_of(d, unit, &scopes, err))
+		return false;
+	count = dwarf_scopes_find(scopes, offset, found);
+	function = find_function(unit, found, count);
+	if (function < count && !append_function(d, unit, found[function], nesting, text, err))
+		return false;
+	for (size_t i = function < count ? function : 0; i < count; i++) {
+		struct dwarf_die die;
+
+		if (dwarf_die_at(unit, found[i], &die))
+			append_scope(unit, &die, i + 1 == count && is_of_closure(name), text);
+	}
+	buffer_append_string(text, name);
+	return true;
+}
+
 static bool qualify(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, const char **name, struct error *err)
 {
-	uint64_t scopes[MAX_SCOPES];
 	struct buffer text;
-	size_t count;
 	bool ok;
 
-	if (is_flat_language(unit->language))
+	if (!(*name)[0] || is_flat_language(unit->language))
 		return keep(d, *name, name, err);
 	buffer_init(&text, MAX_TEXT_BYTES);
-	count = find_scopes(unit, offset, scopes);
-	for (size_t i = 0; i < count; i++)
-		append_scope(unit, scopes[i], &text);
-	buffer_append_string(&text, *name);
-	ok = keep(d, text.failed ? *name : text.data, name, err);
+	ok = append_qualified(d, unit, offset, *name, 0, &text, err) && keep(d, text.failed ? *name : text.data, name, err);
 	buffer_deinit(&text);
 	return ok;
 }
@@ -189,25 +260,18 @@ static bool follow(
 	struct error why = { 0 };
 
 	for (unsigned int hop = 0; hop < MAX_HOPS; hop++) {
-		struct dwarf_unit *next_unit;
 		struct dwarf_die die;
-		uint64_t next;
 
 		if (!dwarf_die_at(unit, offset, &die))
 			break;
 		if (!take(d, unit, &die, function, err))
 			return false;
-		if (!dwarf_value_reference(unit, &die.abstract_origin, &next_unit, &next) &&
-			!dwarf_value_reference(unit, &die.specification, &next_unit, &next))
+		if (!next_of_chain(&die, &unit, &offset, &why))
 			break;
-		if (!dwarf_unit_open(next_unit, &why)) {
-			if (why.code != ERROR_MEMORY)
-				break;
-			*err = why;
-			return false;
-		}
-		unit = next_unit;
-		offset = next;
+	}
+	if (why.code == ERROR_MEMORY) {
+		*err = why;
+		return false;
 	}
 	if (!function->linkage_name[0])
 		return qualify(d, unit, offset, &function->name, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "symbolize/dwarf/unit.h"
+#include "symbolize/dwarf/scopes.h"
 
 /* Names, files and lines of entries that were hit; each is worked out once. */
 
@@ -18,6 +18,9 @@ struct dwarf_describer {
 	struct hash_map path_map; /* (unit, file index) -> index */
 	const char **paths;
 	size_t path_count, path_capacity;
+	struct hash_map scope_map; /* unit -> index */
+	struct dwarf_scopes *scopes;
+	size_t scope_count, scope_capacity;
 };
 
 void dwarf_describer_init(struct dwarf_describer *describer, struct arena *arena);

@@ -109,6 +109,29 @@ static void take_section(struct dwarf_file *file, struct elf_image *image, enum 
 		file->sections[section] = (struct elf_section){ 0 };
 }
 
+static bool has_code_units(const struct dwarf_file *file)
+{
+	for (size_t i = 0; i < file->unit_count; i++)
+		if (file->units[i].type != DW_UT_split_type)
+			return true;
+	return false;
+}
+
+/* GCC puts each type unit of a .dwo file in a section of its own, all of one name, before that of the compilation unit. */
+static bool skip_type_sections(struct dwarf_file *file, struct elf_image *image, struct error *err)
+{
+	struct dwarf_unit ignored;
+	size_t index = 0;
+
+	while (!has_code_units(file) &&
+		elf_image_next_section(image, ".debug_info.dwo", &index, &file->sections[DWARF_SECTION_INFO])) {
+		file->unit_count = 0;
+		if (!read_headers(file, &ignored, err))
+			return false;
+	}
+	return true;
+}
+
 /* Linkers lay units and their tables of abbreviations in the same order: those of the next unit begin where the last ones end. */
 static uint64_t abbrevs_needed(const struct dwarf_file *file, const struct dwarf_unit *next)
 {
@@ -165,7 +188,7 @@ bool dwarf_file_init(
 	pthread_mutex_init(&file->lock, NULL);
 	take_section(file, image, DWARF_SECTION_INFO, info_bytes);
 	file->is_part = file->sections[DWARF_SECTION_INFO].size == info_bytes;
-	if (!read_headers(file, &next, err)) {
+	if (!read_headers(file, &next, err) || (file->is_split && !skip_type_sections(file, image, err))) {
 		dwarf_file_deinit(file);
 		return false;
 	}

@@ -5,6 +5,7 @@
 #include "symbolize/dwarf/read.h"
 #include "symbolize/dwarf/unit.h"
 
+#include <ctype.h>
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,14 @@ void dwarf_line_header_deinit(struct dwarf_line_header *header)
 	*header = (struct dwarf_line_header){ 0 };
 }
 
+/* `C:\src` is as well: compilers for Linux run on Windows. */
+static bool is_absolute(const char *path)
+{
+	bool has_drive = isalpha((unsigned char)path[0]) && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
+
+	return path[0] == '/' || has_drive;
+}
+
 static void append_part(struct buffer *path, const char *part)
 {
 	if (part[0] == '\0')
@@ -164,9 +173,9 @@ bool dwarf_line_path(const struct dwarf_line_header *header, const char *unit_di
 	file = &header->files[index - first];
 	if (file->directory >= first && file->directory - first < header->directory_count)
 		directory = header->directories[file->directory - first];
-	if (file->name[0] != '/') {
+	if (!is_absolute(file->name)) {
 		/* Directory 0 of version 5 is the unit's own, relative or not. */
-		if (directory[0] != '/' && (header->version < 5 || strcmp(directory, unit_directory) != 0))
+		if (!is_absolute(directory) && (header->version < 5 || strcmp(directory, unit_directory) != 0))
 			append_part(path, unit_directory);
 		append_part(path, directory);
 	}

@@ -13,14 +13,19 @@ struct index_header {
 	uint32_t version;
 };
 
-bool dwarf_package_init(struct dwarf_package *package, const char *path, struct error *err)
+static bool open_beside(const char *path, struct elf_image **image)
 {
 	struct error ignored;
 	char name[PATH_MAX];
 
+	return path && snprintf(name, sizeof(name), "%s.dwp", path) < (int)sizeof(name) &&
+	       elf_image_open_path(name, image, &ignored);
+}
+
+bool dwarf_package_init(struct dwarf_package *package, const char *path, const char *debug_path, struct error *err)
+{
 	*package = (struct dwarf_package){ 0 };
-	snprintf(name, sizeof(name), "%s.dwp", path);
-	if (!elf_image_open_path(name, &package->image, &ignored))
+	if (!open_beside(path, &package->image) && !open_beside(debug_path, &package->image))
 		return true;
 	if (!dwarf_file_init(&package->file, package->image, DWARF_FILE_SPLIT, UINT64_MAX, err)) {
 		elf_image_unref(package->image);

@@ -10,9 +10,12 @@ struct dwarf_package {
 	struct elf_section index;
 };
 
-/* Looks for PATH.dwp, `path` being that of the file with the skeleton units. Fails for want of memory. */
+/*
+ * Looks for PATH.dwp, PATH being that of the binary (`path`, may be NULL) or of the file with the skeleton units (`debug_path`), in
+ * GDB's order. Fails for want of memory.
+ */
 COMMON_MUST_CHECK
-bool dwarf_package_init(struct dwarf_package *package, const char *path, struct error *err);
+bool dwarf_package_init(struct dwarf_package *package, const char *path, const char *debug_path, struct error *err);
 void dwarf_package_deinit(struct dwarf_package *package);
 
 /*

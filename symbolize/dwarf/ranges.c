@@ -75,6 +75,12 @@ static bool is_alive(const struct dwarf_unit *unit, uint64_t low, uint64_t high)
 	return low < high && low != 0 && low < all_ones(unit) - 1;
 }
 
+/* Linkers put 1, -1 or -2 where the code that offsets count from was dropped. From 0 compilers count as well. */
+static bool is_dead_base(const struct dwarf_ranges *ranges)
+{
+	return ranges->base == 1 || ranges->base >= all_ones(ranges->unit) - 1;
+}
+
 static bool next_old(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *high)
 {
 	uint8_t size = ranges->unit->address_size;
@@ -88,6 +94,8 @@ static bool next_old(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *high)
 			ranges->base = *high;
 			continue;
 		}
+		if (is_dead_base(ranges))
+			continue;
 		*low += ranges->base;
 		*high += ranges->base;
 		return true;
@@ -127,6 +135,8 @@ static bool next_of_list(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *h
 		case DW_RLE_offset_pair:
 			*low = ranges->base + dwarf_read_uleb128(r);
 			*high = ranges->base + dwarf_read_uleb128(r);
+			if (is_dead_base(ranges) && byte_reader_ok(r))
+				continue;
 			return byte_reader_ok(r);
 		case DW_RLE_start_end:
 			*low = dwarf_read_fixed(r, size);

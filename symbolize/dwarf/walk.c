@@ -24,7 +24,11 @@ static uint32_t add_node(struct dwarf_walk *w, uint64_t die, uint32_t parent)
 		w->failed = true;
 		return DWARF_NO_NODE;
 	}
-	w->nodes[w->node_count] = (struct dwarf_node){ die, parent };
+	w->nodes[w->node_count] = (struct dwarf_node){
+		.die = die,
+		.parent = parent,
+		.function = parent == DWARF_NO_NODE ? (uint32_t)w->node_count : w->nodes[parent].function,
+	};
 	return (uint32_t)w->node_count++;
 }
 
@@ -50,6 +54,18 @@ static bool covers(struct dwarf_walk *w, struct dwarf_ranges ranges)
 	return false;
 }
 
+/*
+ * What is inlined into a function has only addresses that are the function's: whether it is looked at must not depend on what else
+ * is asked.
+ */
+static bool may_have(const struct dwarf_walk *w, uint32_t node, size_t address)
+{
+	uint32_t function = w->nodes[node].function;
+
+	return node == function || w->is_exhaustive ||
+	       (w->deepest[address] != DWARF_NO_NODE && w->nodes[w->deepest[address]].function == function);
+}
+
 /* The deepest wins; of equally deep ones (folded identical code) the first. */
 static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct place place)
 {
@@ -58,7 +74,7 @@ static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct place 
 	while (spend(w) && dwarf_ranges_next(&ranges, &low, &high)) {
 		for (size_t i = addresses_lower_bound(w->addresses, w->count, low);
 			i < w->count && w->addresses[i] < high && spend(w); i++) {
-			if (w->depths[i] >= place.depth)
+			if (w->depths[i] >= place.depth || !may_have(w, place.node, i))
 				continue;
 			w->depths[i] = place.depth;
 			w->deepest[i] = place.node;
@@ -66,21 +82,24 @@ static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct place 
 	}
 }
 
-/* Whether what is below the function is to be walked; `place` is then within it. */
+/*
+ * Whether what is below the function is to be walked; `place` is then within it. An inlined one may say less of its code than those
+ * within say of theirs: version 2 has no lists of ranges, and GCC's lists for it may end at their first entry.
+ */
 static bool enter_function(
 	struct dwarf_walk *w, uint64_t offset, bool is_inlined, const struct dwarf_ranges *ranges, struct place *place)
 {
-	bool has_hit = covers(w, *ranges);
+	bool is_within = is_inlined && place->node != DWARF_NO_NODE;
 
-	if (!has_hit && !w->is_exhaustive)
+	if (!is_within && !covers(w, *ranges) && !w->is_exhaustive)
 		return false;
 	/* What is inlined below a function without code belongs to nothing that runs. */
-	if (!dwarf_ranges_any(ranges) || (is_inlined && place->node == DWARF_NO_NODE)) {
+	if (!is_within && (is_inlined || !dwarf_ranges_any(ranges))) {
 		place->node = DWARF_NO_NODE;
 		return true;
 	}
 	place->node = add_node(w, offset, is_inlined ? place->node : DWARF_NO_NODE);
-	if (place->node != DWARF_NO_NODE && has_hit)
+	if (place->node != DWARF_NO_NODE)
 		mark(w, *ranges, *place);
 	return true;
 }
@@ -160,7 +179,8 @@ static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct pl
 		switch (abbrev->role) {
 		case DWARF_ROLE_FUNCTION:
 		case DWARF_ROLE_INLINED:
-			if (abbrev->has_code || w->is_exhaustive)
+			if (abbrev->has_code || w->is_exhaustive ||
+				(abbrev->role == DWARF_ROLE_INLINED && place.node != DWARF_NO_NODE))
 				visit_code(w, r, abbrev, offset, place);
 			else
 				dwarf_die_skip_tree(w->unit, r, abbrev);

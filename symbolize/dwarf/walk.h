@@ -4,16 +4,17 @@
 #include "symbolize/dwarf/unit.h"
 
 /*
- * One pass over a unit's entries that answers for all addresses asked for: it descends only where a range holds one of them, and
- * indexes nothing.
+ * One pass over a unit's entries that answers for all addresses asked for: it descends only into functions that hold one of them,
+ * and indexes nothing.
  */
 
 #define DWARF_NO_NODE UINT32_MAX
 
 /* A function, or an inlined one, that covers an address. */
 struct dwarf_node {
-	uint64_t die;    /* offset */
-	uint32_t parent; /* the function it is inlined into; DWARF_NO_NODE: it is not inlined */
+	uint64_t die;      /* offset */
+	uint32_t parent;   /* the function it is inlined into; DWARF_NO_NODE: it is not inlined */
+	uint32_t function; /* the one around that is not inlined, perhaps itself */
 };
 
 struct dwarf_walk {

@@ -188,6 +188,60 @@ static void an_alternate_file_without_an_id_is_refused(void **state)
 	folder_remove(folder);
 }
 
+/* A file with .debug_sup of DWARF 5. */
+static void write_sup(const char *path, bool is_supplementary, const char *name, const char *checksum)
+{
+	struct made_section section = { .name = ".debug_sup", .type = SHT_PROGBITS, .alignment = 1 };
+	const uint8_t header[] = { 5, 0, is_supplementary };
+	struct buffer sup, file;
+	struct error err;
+
+	buffer_init(&sup, 1000);
+	buffer_append(&sup, header, sizeof(header));
+	buffer_append(&sup, name, strlen(name) + 1);
+	buffer_append_byte(&sup, (uint8_t)strlen(checksum));
+	buffer_append_string(&sup, checksum);
+	section.bytes = sup.data;
+	section.size = sup.size;
+	made_elf(&section, &file);
+	assert_true(file_write(path, file.data, file.size, 0600, &err));
+	buffer_deinit(&file);
+	buffer_deinit(&sup);
+}
+
+static bool finds_supplementary(const char *path)
+{
+	struct elf_image *image;
+	struct error err;
+	bool is_found;
+
+	assert_true(elf_image_open_path(path, &image, &err));
+	is_found = elf_image_debug_alt(image, NULL) != NULL;
+	elf_image_unref(image);
+	return is_found;
+}
+
+static void a_supplementary_file_is_known_by_its_checksum(void **state)
+{
+	const char *folder = folder_create();
+	char main_path[256], sup_path[256];
+
+	(void)state;
+	snprintf(main_path, sizeof(main_path), "%s/main", folder);
+	snprintf(sup_path, sizeof(sup_path), "%s/common.sup", folder);
+	write_sup(sup_path, true, "", "checksum");
+	write_sup(main_path, false, sup_path, "checksum");
+	assert_true(finds_supplementary(main_path));
+	write_sup(main_path, false, "common.sup", "checksum");
+	assert_true(finds_supplementary(main_path));
+	write_sup(main_path, false, "common.sup", "another");
+	assert_false(finds_supplementary(main_path));
+	write_sup(main_path, false, "main", "checksum");
+	assert_false(finds_supplementary(main_path));
+	assert_false(finds_supplementary(sup_path));
+	folder_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +251,7 @@ int main(void)
 		cmocka_unit_test(a_link_to_other_contents_is_refused),
 		cmocka_unit_test(a_binary_is_not_its_own_debug_file),
 		cmocka_unit_test(the_build_id_leads_into_a_debug_folder),
+		cmocka_unit_test(a_supplementary_file_is_known_by_its_checksum),
 		cmocka_unit_test(without_an_alternate_link_there_is_no_alternate_file),
 		cmocka_unit_test(a_link_counts_from_the_real_folder),
 		cmocka_unit_test(an_alternate_file_is_known_by_its_id),

@@ -97,6 +97,8 @@ if has clang++; then
 		build "clang-$version" clang++ -O2 "-gdwarf-$version"
 		agree "clang, DWARF $version" 99.9 "clang-$version/program"
 	done
+	build clang-lines clang++ -O2 -g1
+	agree "clang, lines only" 99.9 clang-lines/program
 fi
 
 # Split: the twin is the same program, whole.
@@ -115,6 +117,10 @@ for compiler in g++ clang++; do
 		(cd "$name" && llvm-dwp -e program -o "../$name-dwp/program.dwp") 2>/dev/null || continue
 		mkdir -p away && mv "$name"/*.dwo away/
 		agree "${compiler}, packaged, DWARF $version" 99.9 "$name-dwp/program" "$name-whole/program"
+		# The package bears the name of the binary also where the units lie in a debug file.
+		(cd "$name-dwp" && mkdir -p .debug && objcopy --only-keep-debug program .debug/program.debug &&
+			objcopy --strip-all --add-gnu-debuglink=.debug/program.debug program)
+		agree "${compiler}, packaged, link" 99.9 "$name-dwp/program" "$name-whole/program"
 		mv away/*.dwo "$name/"
 	done
 done

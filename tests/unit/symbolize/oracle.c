@@ -76,6 +76,14 @@ static bool cover(struct resolver *r, Dwarf_Die *die, size_t depth)
 	return covers;
 }
 
+/* An inlined function stands between the one around it and those within it also where it says less of its code than they do. */
+static void stand_between(struct resolver *r, Dwarf_Die *die, size_t depth)
+{
+	for (size_t i = r->first; i < r->end && depth < MAX_DEPTH; i++)
+		if (r->found[i - r->first].count <= depth)
+			r->found[i - r->first].dies[depth] = *die;
+}
+
 static void walk(struct resolver *r, Dwarf_Die *parent, size_t depth, unsigned int nesting)
 {
 	Dwarf_Die die;
@@ -92,8 +100,10 @@ static void walk(struct resolver *r, Dwarf_Die *parent, size_t depth, unsigned i
 				walk(r, &die, 0, nesting + 1);
 			break;
 		case DW_TAG_inlined_subroutine:
-			if (cover(r, &die, depth))
-				walk(r, &die, depth + 1, nesting + 1);
+			if (!cover(r, &die, depth) && depth == 0)
+				break;
+			stand_between(r, &die, depth);
+			walk(r, &die, depth + 1, nesting + 1);
 			break;
 		case DW_TAG_lexical_block:
 		case DW_TAG_namespace:

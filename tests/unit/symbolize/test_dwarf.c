@@ -83,6 +83,7 @@ static size_t compare(const char *name, size_t *covered)
 	arena_init(&arena, 0);
 	assert_true(oracle_resolve(options.debug, NULL, addresses, count, &arena, theirs, &directory, &err));
 	assert_true(dwarf_resolve(&options, addresses, count, &result, &err));
+	assert_string_equal(result.directory, directory);
 	*covered = 0;
 	for (size_t i = 0; i < count; i++) {
 		*covered += result.answers[i].count > 0;
@@ -101,9 +102,9 @@ static size_t compare(const char *name, size_t *covered)
 
 static void agrees_with_libdw(void **state)
 {
-	static const char *const names[] = { "c-gcc-2", "c-gcc-3", "c-gcc-4", "c-gcc-5", "c-gcc-64", "cxx-gcc-2", "cxx-gcc-3",
-		"cxx-gcc-4", "cxx-gcc-5", "cxx-gcc-O0", "cxx-gcc-lto", "cxx-gcc-zlib", "cxx-gcc-types", "c-clang-4", "c-clang-5",
-		"cxx-clang-4", "cxx-clang-5" };
+	static const char *const names[] = { "c-gcc-2", "c-gcc-3", "c-gcc-4", "c-gcc-5", "c-gcc-64", "c-gcc-strict-2",
+		"c-gcc-strict-3", "cxx-gcc-2", "cxx-gcc-3", "cxx-gcc-4", "cxx-gcc-5", "cxx-gcc-O0", "cxx-gcc-lto", "cxx-gcc-zlib",
+		"cxx-gcc-types", "c-clang-4", "c-clang-5", "cxx-clang-4", "cxx-clang-5", "cxx-clang-types", "cxx-clang-lines" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -130,10 +131,37 @@ static void assert_same_answers(const struct dwarf_answer *a, const struct dwarf
 	}
 }
 
+/* What else is asked decides where the walk goes, and not what it finds there. */
+static void one_address_answers_as_all_do(void **state)
+{
+	static const char *const names[] = { "c-gcc-strict-2", "cxx-gcc-strict-2", "cxx-gcc-strict-3", "cxx-gcc-5" };
+	enum { STEP = 17 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct dwarf_options options = { .debug = open_program(names[i]), .threads = 1 };
+		struct dwarf_result all, one;
+		uint64_t *addresses;
+		size_t count = text_addresses(options.debug, &addresses);
+		struct error err;
+
+		assert_true(dwarf_resolve(&options, addresses, count, &all, &err));
+		for (size_t k = 0; k < count; k += STEP) {
+			assert_true(dwarf_resolve(&options, &addresses[k], 1, &one, &err));
+			assert_same_answers(&one.answers[0], &all.answers[k]);
+			dwarf_result_deinit(&one);
+		}
+		dwarf_result_deinit(&all);
+		free(addresses);
+		elf_image_unref(options.debug);
+	}
+}
+
 /* libdw does not follow every split; these are compared with the twin that is whole. */
 static void split_units_answer_as_whole_ones(void **state)
 {
-	static const char *const pairs[][2] = { { "cxx-gcc-split-4", "cxx-gcc-4" }, { "cxx-gcc-split-5", "cxx-gcc-5" } };
+	static const char *const pairs[][2] = { { "cxx-gcc-split-4", "cxx-gcc-4" }, { "cxx-gcc-split-5", "cxx-gcc-5" },
+		{ "cxx-gcc-split-types", "cxx-gcc-types" } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -241,6 +269,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(agrees_with_libdw),
+		cmocka_unit_test(one_address_answers_as_all_do),
 		cmocka_unit_test(split_units_answer_as_whole_ones),
 		cmocka_unit_test(the_start_answers_as_the_whole),
 	};

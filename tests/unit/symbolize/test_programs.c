@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -110,6 +111,116 @@ static void stripped_code_is_named_by_its_bounds(void **state)
 	symbolize_result_destroy(result);
 	elf_image_unref(whole);
 	elf_image_unref(stripped);
+}
+
+/* Where code may lie anywhere, unwind information is written in other sizes: padding behind a function is none of it. */
+static void bounds_are_known_of_large_code(void **state)
+{
+	struct elf_image *whole, *stripped;
+	struct symbolize_result *result, *bounds;
+	uint64_t *addresses, *same;
+	size_t count, same_count, in_padding = 0, in_code = 0;
+
+	(void)state;
+	if (access(PROGRAMS "/large", R_OK) != 0)
+		skip();
+	whole = open_program("large");
+	stripped = open_program("stripped-large");
+	result = resolve_section(whole, ".text", &addresses, &count);
+	bounds = resolve_section(stripped, ".text", &same, &same_count);
+	assert_int_equal(count, same_count);
+	for (size_t i = 0; i + 1 < count; i++) {
+		bool is_code = symbolize_result_frames(result, i).frames[0].source == PROFILE_NAME_DWARF;
+		bool is_next_code = symbolize_result_frames(result, i + 1).frames[0].source == PROFILE_NAME_DWARF;
+
+		if (is_code)
+			assert_int_equal(symbolize_result_frames(bounds, i).frames[0].source, PROFILE_NAME_FDE);
+		if (is_code && !is_next_code)
+			assert_int_equal(symbolize_result_frames(bounds, i + 1).frames[0].source, PROFILE_NAME_NONE);
+		in_code += is_code;
+		in_padding += is_code && !is_next_code;
+	}
+	assert_true(in_padding > 0 && in_code > 0);
+	symbolize_result_destroy(result);
+	symbolize_result_destroy(bounds);
+	free(addresses);
+	free(same);
+	elf_image_unref(whole);
+	elf_image_unref(stripped);
+}
+
+/* How many addresses of .text are named so, the innermost frame or any; at a line of a file. */
+static size_t count_named(const char *program, const char *name, bool is_any_frame)
+{
+	struct elf_image *image = open_program(program);
+	struct symbolize_result *result;
+	uint64_t *addresses;
+	size_t count, named = 0;
+
+	result = resolve_section(image, ".text", &addresses, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct symbolize_frames frames = symbolize_result_frames(result, i);
+		bool is_named = false;
+
+		for (size_t f = 0; f < (is_any_frame ? frames.count : 1); f++)
+			is_named |= strcmp(frames.frames[f].name, name) == 0 && frames.frames[f].file[0];
+		named += is_named;
+	}
+	symbolize_result_destroy(result);
+	free(addresses);
+	elf_image_unref(image);
+	return named;
+}
+
+/* Where no function is, labels are names; those within a function, within another label's code, or of no code at all are not. */
+static void labels_name_what_no_function_holds(void **state)
+{
+	(void)state;
+	assert_int_equal(count_named("labels", "after_main", false), 3);
+	assert_true(count_named("labels", "global_label", false) >= 3);
+	assert_int_equal(count_named("labels", "main", false), 4);
+	assert_int_equal(count_named("labels", "within", false), 0);
+	assert_int_equal(count_named("labels", "global_label.loop", false), 0);
+	assert_int_equal(count_named("labels", "elsewhere_label", false), 0);
+}
+
+/* Of a template with all its arguments DWARF's own name would only be `f`. */
+static void what_is_not_demangled_keeps_its_linkage_name(void **state)
+{
+	(void)state;
+	assert_true(count_named("mangled", "_ZN3one", false) > 0);
+	assert_true(count_named("mangled", "two", false) > 0);
+}
+
+static void paths_of_windows_are_absolute(void **state)
+{
+	struct elf_image *image = open_program("mangled");
+	struct symbolize_result *result;
+	uint64_t address, fingerprint;
+
+	(void)state;
+	assert_true(find_function(image, "two", &address, &fingerprint));
+	result = resolve(image, &address, 1);
+	assert_string_equal(symbolize_result_frames(result, 0).frames[0].file, "C:\\src\\two.c");
+	symbolize_result_destroy(result);
+	elf_image_unref(image);
+}
+
+static void a_closure_is_named_by_its_function(void **state)
+{
+	(void)state;
+	assert_true(count_named("cxx-gcc-5", "main::{lambda}::operator()", true) > 0);
+	assert_int_equal(count_named("cxx-gcc-5", "(anonymous class)::operator()", true), 0);
+}
+
+/* Clang leaves them nameless where it writes lines only. */
+static void initializers_are_named_by_their_symbols(void **state)
+{
+	(void)state;
+	if (access(PROGRAMS "/initializers", R_OK) != 0)
+		skip();
+	assert_true(count_named("initializers", "_GLOBAL__sub_I_initializers.cc", true) > 0);
+	assert_int_equal(count_named("initializers", "", true), 0);
 }
 
 static void a_stripped_program_still_begins_at_start(void **state)
@@ -260,6 +371,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_plt_entries),
 		cmocka_unit_test(stripped_code_is_named_by_its_bounds),
+		cmocka_unit_test(bounds_are_known_of_large_code),
+		cmocka_unit_test(labels_name_what_no_function_holds),
+		cmocka_unit_test(what_is_not_demangled_keeps_its_linkage_name),
+		cmocka_unit_test(paths_of_windows_are_absolute),
+		cmocka_unit_test(a_closure_is_named_by_its_function),
+		cmocka_unit_test(initializers_are_named_by_their_symbols),
 		cmocka_unit_test(a_stripped_program_still_begins_at_start),
 		cmocka_unit_test(outside_of_code_nothing_is_known),
 		cmocka_unit_test(finds_the_debug_file),
