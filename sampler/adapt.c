@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/adapt.h"
 
+#include "sampler/proc.h"
 #include "sampler/target.h"
+
+#include <stdlib.h>
 
 /* At the beginning, when it is not known whether stacks are deep, samples are looked at more often. */
 enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
@@ -15,7 +18,7 @@ struct deepening {
 enum { LAST_SAMPLES = 1024 };
 static const struct deepening deepenings[] = { { 8, 300, 4 }, { 128, 30, 2 }, { LAST_SAMPLES, 3, 2 } };
 
-enum { BIRTHS_INTERVAL_NS = 200000000, MANY_BIRTHS = 40 };
+enum { BIRTHS_INTERVAL_NS = 200000000, MANY_BIRTHS = 40, MANY_FORKS = 10 };
 
 void sampler_adapt_init(struct sampler *sampler)
 {
@@ -23,9 +26,10 @@ void sampler_adapt_init(struct sampler *sampler)
 
 	sampler->adaptation = (struct adaptation){
 		.may_deepen = options->stack_bytes == 0 && options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
-		.with_chains = options->stack_bytes != 0,
+		.extras.with_chains = options->stack_bytes != 0,
 		.may_widen = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
 	};
+	sampler->adaptation.may_part_clocks = sampler->adaptation.may_widen;
 }
 
 int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int timeout_ms)
@@ -35,69 +39,87 @@ int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int 
 	return is_early && timeout_ms > EARLY_POLL_MS ? EARLY_POLL_MS : timeout_ms;
 }
 
-/* A command that runs is a process like any other. */
-static struct sampler_target running_target(const struct sampler *sampler)
-{
-	struct sampler_target target = sampler->options.target;
-
-	if (target.kind == SAMPLER_TARGET_COMMAND)
-		target = (struct sampler_target){ .kind = SAMPLER_TARGET_PIDS, .pids = &sampler->command.pid, .pid_count = 1 };
-	return target;
-}
-
-/* Also where it is not permitted, false. Those that the sideband told of may have lost the parents that lead to them. */
-static bool open_wide(struct sampler *sampler, const struct sampler_target *target, struct event_set *events, struct error *err)
+/*
+ * Processes are opened anew by who lives of them: one that was named may have ended, and those that it started go on, found by no
+ * parent any more.
+ */
+static bool find_living(const struct sampler *sampler, struct sampler_target *target, pid_t **pids, struct error *err)
 {
 	const struct process_table *table = &sampler->collector.processes;
+
+	*target = sampler->options.target;
+	if (target->kind != SAMPLER_TARGET_PIDS && target->kind != SAMPLER_TARGET_COMMAND)
+		return true;
+	*pids = calloc(table->count + 1, sizeof(**pids));
+	if (!*pids)
+		return error_set_memory(err);
+	*target = (struct sampler_target){ .kind = SAMPLER_TARGET_PIDS, .pids = *pids };
+	for (size_t i = 0; i < table->count; i++)
+		if (table->processes[i].is_alive && proc_is_alive(table->processes[i].pid))
+			(*pids)[target->pid_count++] = table->processes[i].pid;
+	return true;
+}
+
+/* Also where it is not permitted, false. */
+static bool open_wide(struct sampler *sampler, const struct sampler_target *target, struct event_set *events, struct error *err)
+{
 	bool opened, was_active = sampler->filter.is_active;
 	bool ok = target_open_wide(target, events, &sampler->filter, &opened, err) && opened;
 
-	for (size_t i = 0; ok && !was_active && i < table->count; i++)
-		if (table->processes[i].is_alive)
-			ok = filter_add(&sampler->filter, table->processes[i].pid, err);
 	/* Events of threads are not filtered. */
 	if (!ok)
 		sampler->filter.is_active = was_active;
 	return ok;
 }
 
-static void take_over(struct sampler *sampler, const struct event_set *events)
+/* What the events that are open have still to say is read first. */
+static bool take_over(struct sampler *sampler, struct event_set *events, struct error *err)
 {
+	if (!sampler_drain(sampler, UINT64_MAX, err)) {
+		event_set_deinit(events);
+		return false;
+	}
 	sampler->broken_rings += sampler->order.broken;
 	sampler->lost_before += event_set_lost(&sampler->events);
 	watch_deinit(&sampler->watch);
 	order_deinit(&sampler->order);
+	event_set_take_rings(events, &sampler->events);
 	event_set_deinit(&sampler->events);
 	sampler->events = *events;
+	return (!sampler->enabled || event_set_enable(&sampler->events, true, err)) && sampler_prepare_reading(sampler, err);
 }
 
+/* What the events are to be opened for: CPUs, threads and nothing else, or either of them, as the target wants it. */
+enum reach { REACH_AS_FITS, REACH_CPUS, REACH_THREADS };
+
 /* `*reopened` false: it cannot be done, and what was open stays. */
-static bool reopen(struct sampler *sampler, uint32_t stack_bytes, bool wide, bool *reopened, struct error *err)
+static bool reopen(struct sampler *sampler, uint32_t stack_bytes, enum reach reach, bool *reopened, struct error *err)
 {
+	CLEANUP(cleanup_free) pid_t *pids = NULL;
 	struct sampler_options options = sampler->options;
-	struct sampler_target target = running_target(sampler);
 	struct event_set events;
 	struct error why;
 	bool opened;
 
 	*reopened = false;
 	options.stack_bytes = stack_bytes;
-	options.target = target;
-	if (!event_set_init(&events, &options, sampler->adaptation.with_chains, &sampler->notices, &why))
+	if (!find_living(sampler, &options.target, &pids, err))
+		return false;
+	if (pids && options.target.pid_count == 0)
 		return true;
-	opened = wide ? open_wide(sampler, &target, &events, &why) : target_open(&target, 0, &events, &sampler->filter, &why);
+	if (reach == REACH_THREADS && target_is_large(&options.target))
+		return true;
+	if (!event_set_init_beside(&events, &sampler->events, &options, sampler->adaptation.extras, &why))
+		return true;
+	opened = reach == REACH_CPUS ? open_wide(sampler, &options.target, &events, &why)
+				     : target_open(&options.target, 0, &events, &sampler->filter, &why);
 	if (!opened || !event_set_enable(&sampler->events, false, &why)) {
 		event_set_deinit(&events);
 		return true;
 	}
-	if ((sampler->enabled && !event_set_enable(&events, true, err)) || !sampler_drain(sampler, UINT64_MAX, err)) {
-		event_set_deinit(&events);
-		return false;
-	}
-	take_over(sampler, &events);
 	sampler->options.stack_bytes = stack_bytes;
 	*reopened = true;
-	return sampler_prepare_reading(sampler, err);
+	return take_over(sampler, &events, err);
 }
 
 /* By how much a dump should be larger; 1: it is large enough. */
@@ -115,8 +137,8 @@ static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 	uint64_t samples = collector->profile->quality.samples, cuts = collector->full_dumps_cut, lost_ways = collector->lost_ways;
 	struct adaptation *seen = &sampler->adaptation;
 	uint32_t factor = factor_for(samples - seen->samples, cuts - seen->cuts), bytes = sampler->options.stack_bytes;
-	bool wants_chains =
-		!seen->with_chains && factor_for(samples - seen->samples, cuts + lost_ways - seen->cuts - seen->lost_ways) > 1;
+	bool wants_chains = !seen->extras.with_chains &&
+			    factor_for(samples - seen->samples, cuts + lost_ways - seen->cuts - seen->lost_ways) > 1;
 	bool reopened;
 
 	if (!seen->may_deepen || (factor == 1 && !wants_chains && samples - seen->samples < LAST_SAMPLES))
@@ -126,28 +148,20 @@ static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 	seen->lost_ways = lost_ways;
 	if (factor == 1 && !wants_chains)
 		return true;
-	seen->with_chains = true;
+	seen->extras.with_chains = true;
 	bytes = bytes < SAMPLER_MAX_STACK_BYTES / factor ? factor * bytes : SAMPLER_MAX_STACK_BYTES;
-	if (!reopen(sampler, bytes, sampler->filter.is_active, &reopened, err))
+	if (!reopen(sampler, bytes, sampler->filter.is_active ? REACH_CPUS : REACH_AS_FITS, &reopened, err))
 		return false;
 	seen->may_deepen = reopened && bytes < SAMPLER_MAX_STACK_BYTES;
 	return true;
 }
 
-static bool widen_if_born(struct sampler *sampler, uint64_t clock_ns, struct error *err)
+static bool widen(struct sampler *sampler, struct error *err)
 {
-	struct adaptation *seen = &sampler->adaptation;
-	uint64_t births = sampler->collector.processes.births, born = births - seen->births;
 	bool reopened;
 
-	if (!seen->may_widen || sampler->filter.is_active || clock_ns - seen->births_at_ns < BIRTHS_INTERVAL_NS)
-		return true;
-	seen->births = births;
-	seen->births_at_ns = clock_ns;
-	if (born < MANY_BIRTHS)
-		return true;
-	seen->may_widen = false;
-	if (!reopen(sampler, sampler->options.stack_bytes, true, &reopened, err))
+	sampler->adaptation.may_widen = false;
+	if (!reopen(sampler, sampler->options.stack_bytes, REACH_CPUS, &reopened, err))
 		return false;
 	if (!reopened)
 		buffer_append_string(&sampler->notices,
@@ -156,7 +170,38 @@ static bool widen_if_born(struct sampler *sampler, uint64_t clock_ns, struct err
 	return true;
 }
 
+/* Not by events of whole CPUs, which know one clock each, but also hear too late of processes that live for a moment. */
+static bool part_clocks(struct sampler *sampler, struct error *err)
+{
+	bool reopened;
+
+	sampler->adaptation.may_part_clocks = false;
+	sampler->adaptation.extras.with_own_clocks = true;
+	if (!reopen(sampler, sampler->options.stack_bytes, REACH_THREADS, &reopened, err))
+		return false;
+	sampler->adaptation.extras.with_own_clocks = reopened;
+	return true;
+}
+
+static bool follow_births(struct sampler *sampler, uint64_t clock_ns, struct error *err)
+{
+	const struct process_table *table = &sampler->collector.processes;
+	struct adaptation *seen = &sampler->adaptation;
+	uint64_t born = table->births - seen->births, forked = table->forks - seen->forks;
+
+	if (sampler->filter.is_active || clock_ns - seen->births_at_ns < BIRTHS_INTERVAL_NS)
+		return true;
+	seen->births = table->births;
+	seen->forks = table->forks;
+	seen->births_at_ns = clock_ns;
+	if (seen->may_widen && born >= MANY_BIRTHS && !widen(sampler, err))
+		return false;
+	if (seen->may_part_clocks && !sampler->filter.is_active && born + forked >= MANY_FORKS)
+		return part_clocks(sampler, err);
+	return true;
+}
+
 bool sampler_adapt(struct sampler *sampler, uint64_t clock_ns, struct error *err)
 {
-	return deepen_if_cut(sampler, err) && widen_if_born(sampler, clock_ns, err);
+	return deepen_if_cut(sampler, err) && follow_births(sampler, clock_ns, err);
 }

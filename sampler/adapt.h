@@ -12,10 +12,12 @@
  * - When threads are born by the hundred a second, one event per CPU with a filter takes the place of events that every thread
  *   inherits: those make a thread twice as costly to create, and one that lives for less than a period is never sampled, since its
  *   clock starts with it. Not for processes born: the filter learns of them when they have run for a while.
+ * - When processes are born by the dozen a second, or threads where that is not permitted, clocks are kept apart, so that who
+ * starts them is sampled as it should be.
  */
 void sampler_adapt_init(struct sampler *sampler);
 
-/* Looks at what was drained last; `clock_ns` is CLOCK_MONOTONIC. What cannot be changed stays as it is. */
+/* Looks at what was drained last; `clock_ns` is the time as records tell it. What cannot be changed stays as it is. */
 COMMON_MUST_CHECK
 bool sampler_adapt(struct sampler *sampler, uint64_t clock_ns, struct error *err);
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -91,35 +92,37 @@ static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, in
 		.disabled = 1,
 		.exclude_kernel = 1,
 	};
-	int fd;
+	int fd = event_open(&attr, 0, cpu, 0);
 
-	if (!ARRAY_RESERVE(&set->descriptors, &set->descriptor_capacity, set->descriptor_count + 1, MAX_DESCRIPTORS, err))
-		return false;
-	fd = event_open(&attr, 0, cpu, 0);
 	/* A CPU that is there but not online has nothing to sample. */
 	if (fd < 0 && errno == ENODEV)
 		return true;
 	if (fd < 0)
 		return explain_failure(errno, set, err);
-	set->descriptors[set->descriptor_count++] = (struct event_descriptor){ .fd = fd };
-	return ring_init(ring, fd, pages, err);
+	if (ring_init(ring, fd, pages, err))
+		return true;
+	close(fd);
+	return false;
+}
+
+static void close_rings(const struct event_set *set, struct ring *rings)
+{
+	for (uint32_t cpu = 0; rings && cpu < set->cpu_count; cpu++) {
+		if (rings[cpu].pages)
+			close(rings[cpu].fd);
+		ring_deinit(&rings[cpu]);
+	}
 }
 
 /* One for each CPU, or none. */
 static bool open_rings_of(struct event_set *set, struct ring *rings, size_t pages, struct error *err)
 {
-	size_t before = set->descriptor_count;
-
 	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++)
-		if (!open_ring(set, &rings[cpu], pages, (int)cpu, err))
-			goto fail;
+		if (!open_ring(set, &rings[cpu], pages, (int)cpu, err)) {
+			close_rings(set, rings);
+			return false;
+		}
 	return true;
-fail:
-	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++)
-		ring_deinit(&rings[cpu]);
-	while (set->descriptor_count > before)
-		close(set->descriptors[--set->descriptor_count].fd);
-	return false;
 }
 
 /*
@@ -151,16 +154,24 @@ static size_t least_sample_pages(const struct event_set *set)
 	return pages;
 }
 
-static bool open_rings(struct event_set *set, struct error *err)
+static bool open_sideband_rings(struct event_set *set, struct error *err)
 {
-	size_t sideband_pages = SIDEBAND_RING_PAGES, few_pages = set->ring_pages / 8;
+	size_t pages = SIDEBAND_RING_PAGES;
+
+	set->sideband_rings = calloc(set->cpu_count, sizeof(*set->sideband_rings));
+	if (!set->sideband_rings)
+		return error_set_memory(err);
+	return open_rings_as_permitted(set, set->sideband_rings, &pages, LEAST_RING_PAGES, err);
+}
+
+static bool open_sample_rings(struct event_set *set, struct error *err)
+{
+	size_t few_pages = set->ring_pages / 8;
 
 	set->sample_rings = calloc(set->cpu_count, sizeof(*set->sample_rings));
-	set->sideband_rings = calloc(set->cpu_count, sizeof(*set->sideband_rings));
-	if (!set->sample_rings || !set->sideband_rings)
+	if (!set->sample_rings)
 		return error_set_memory(err);
-	if (!open_rings_as_permitted(set, set->sideband_rings, &sideband_pages, LEAST_RING_PAGES, err) ||
-		!open_rings_as_permitted(set, set->sample_rings, &set->ring_pages, least_sample_pages(set), err))
+	if (!open_rings_as_permitted(set, set->sample_rings, &set->ring_pages, least_sample_pages(set), err))
 		return false;
 	if (set->ring_pages < few_pages)
 		buffer_printf(set->notices,
@@ -180,28 +191,70 @@ static size_t ring_pages_for(uint32_t stack_bytes, uint32_t cpu_count)
 	return pages;
 }
 
-bool event_set_init(
-	struct event_set *set, const struct sampler_options *options, bool with_chains, struct buffer *notices, struct error *err)
+static struct event_set set_without_rings(const struct sampler_options *options, struct buffer *notices)
 {
-	*set = (struct event_set){
+	return (struct event_set){
 		.cpu_count = event_cpu_count(),
 		.notices = notices,
 		.inherits = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
 	};
+}
+
+bool event_set_init(struct event_set *set, const struct sampler_options *options, struct event_extras extras,
+	struct buffer *notices, struct error *err)
+{
+	*set = set_without_rings(options, notices);
 	set->ring_pages = ring_pages_for(options->stack_bytes, set->cpu_count);
 	raise_descriptor_limit();
-	if (event_choose(set, options, with_chains, err) && open_rings(set, err))
+	if (event_choose(set, options, extras, err) && open_sideband_rings(set, err) && open_sample_rings(set, err))
 		return true;
 	event_set_deinit(set);
 	return false;
 }
 
+/* Larger ones where they are wanted and can be had; else those of the other set. */
+static bool find_sample_rings(struct event_set *set, size_t pages, const struct event_set *other, struct error *err)
+{
+	struct error ignored;
+
+	set->sample_rings = calloc(set->cpu_count, sizeof(*set->sample_rings));
+	if (!set->sample_rings)
+		return error_set_memory(err);
+	set->ring_pages = pages;
+	if (pages > other->ring_pages && open_rings_of(set, set->sample_rings, pages, &ignored))
+		return true;
+	memcpy(set->sample_rings, other->sample_rings, set->cpu_count * sizeof(*set->sample_rings));
+	set->ring_pages = other->ring_pages;
+	set->shares_rings = true;
+	return true;
+}
+
+bool event_set_init_beside(struct event_set *set, const struct event_set *other, const struct sampler_options *options,
+	struct event_extras extras, struct error *err)
+{
+	*set = set_without_rings(options, other->notices);
+	if (event_choose(set, options, extras, err) && open_sideband_rings(set, err) &&
+		find_sample_rings(set, ring_pages_for(options->stack_bytes, set->cpu_count), other, err))
+		return true;
+	event_set_deinit(set);
+	return false;
+}
+
+void event_set_take_rings(struct event_set *set, struct event_set *other)
+{
+	if (!set->shares_rings)
+		return;
+	/* As they are now: read since they were copied. */
+	memcpy(set->sample_rings, other->sample_rings, set->cpu_count * sizeof(*set->sample_rings));
+	set->shares_rings = false;
+	other->shares_rings = true;
+}
+
 void event_set_deinit(struct event_set *set)
 {
-	for (uint32_t cpu = 0; set->sample_rings && cpu < set->cpu_count; cpu++)
-		ring_deinit(&set->sample_rings[cpu]);
-	for (uint32_t cpu = 0; set->sideband_rings && cpu < set->cpu_count; cpu++)
-		ring_deinit(&set->sideband_rings[cpu]);
+	if (!set->shares_rings)
+		close_rings(set, set->sample_rings);
+	close_rings(set, set->sideband_rings);
 	for (size_t i = 0; i < set->descriptor_count; i++)
 		close(set->descriptors[i].fd);
 	free(set->sample_rings);

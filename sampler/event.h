@@ -27,16 +27,39 @@ struct event_set {
 	bool user_only;                             /* kernel part refused */
 	bool is_time;                               /* the period is nanoseconds of CPU time */
 	bool inherits;                              /* threads and processes that are born count as well */
+	bool shares_rings;                          /* the sample rings are another set's */
 	size_t ring_pages;                          /* of a sample ring, as far as it was permitted */
 };
 
 /*
- * Fills the attributes and maps the rings. `with_chains`: beside a copied stack, the kernel follows its frame pointers. ERROR_USAGE
- * for an event that is not known.
+ * What takes the target time, and is done where it is seen to be needed.
+ *
+ * with_chains       Beside a copied stack, the kernel follows its frame pointers.
+ * with_own_clocks   Between tasks that inherit the same events the kernel switches by exchanging those as a whole, with the way
+ * that each clock has come to its next sample. What a task that ends at once was given so is lost: who starts many of them is
+ * hardly ever sampled himself. Not where a sample reads values (since Linux 6.12; perf_event_open() fails before).
+ */
+struct event_extras {
+	bool with_chains, with_own_clocks;
+};
+
+/* Fills the attributes and maps the rings. ERROR_USAGE for an event that is not known. */
+COMMON_MUST_CHECK
+bool event_set_init(struct event_set *set, const struct sampler_options *options, struct event_extras extras,
+	struct buffer *notices, struct error *err);
+
+/*
+ * To take the place of `other`, which stays open meanwhile and writes the same event. Where no larger sample rings are wanted, or
+ * can be had, it writes into those of `other`: users may lock no more memory than one recorder's. The sideband's are always its
+ * own, so that they tell what happened since.
  */
 COMMON_MUST_CHECK
-bool event_set_init(
-	struct event_set *set, const struct sampler_options *options, bool with_chains, struct buffer *notices, struct error *err);
+bool event_set_init_beside(struct event_set *set, const struct event_set *other, const struct sampler_options *options,
+	struct event_extras extras, struct error *err);
+
+/* When all is read of `other`, and before it is closed: rings that are shared belong to the set that stays. */
+void event_set_take_rings(struct event_set *set, struct event_set *other);
+
 void event_set_deinit(struct event_set *set);
 
 /* Where an event counts: pid is a thread's id, -1 for all, or a descriptor of a cgroup directory with `flags`. */

@@ -84,7 +84,7 @@ static bool use_named(struct event_set *set, const char *name, struct error *err
 		err, ERROR_USAGE, "unknown event %s; try cycles, instructions, cpu-clock, page-faults or context-switches", name);
 }
 
-static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_options *options, bool with_chains)
+static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_options *options, struct event_extras extras)
 {
 	*attr = (struct perf_event_attr){
 		.size = sizeof(*attr),
@@ -101,11 +101,14 @@ static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_
 		.exclude_guest = 1,
 		.enable_on_exec = options->target.kind == SAMPLER_TARGET_COMMAND && !options->start_disabled,
 	};
+	/* Values that are read with a sample would be mixed up. */
+	if (extras.with_own_clocks)
+		attr->sample_type |= PERF_SAMPLE_READ;
 	if (options->call_graph == SAMPLER_CALL_GRAPH_DWARF) {
 		attr->sample_type |= RECORD_STACK_TYPE;
 		attr->sample_regs_user = record_register_mask;
 		attr->sample_stack_user = options->stack_bytes;
-		attr->exclude_callchain_user = !with_chains;
+		attr->exclude_callchain_user = !extras.with_chains;
 	}
 }
 
@@ -130,9 +133,9 @@ static void fill_sideband_attr(struct perf_event_attr *attr)
 	};
 }
 
-bool event_choose(struct event_set *set, const struct sampler_options *options, bool with_chains, struct error *err)
+bool event_choose(struct event_set *set, const struct sampler_options *options, struct event_extras extras, struct error *err)
 {
-	fill_sample_attr(&set->sample_attr, options, with_chains);
+	fill_sample_attr(&set->sample_attr, options, extras);
 	fill_sideband_attr(&set->sideband_attr);
 	return use_named(set, options->event, err);
 }

@@ -5,6 +5,7 @@
 #include "sampler/limits.h"
 #include "sampler/proc.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -35,6 +36,14 @@ static bool intern_governor(struct profile *profile, struct error *err)
 	return profile_intern(profile, line, &profile->facts.governor, err);
 }
 
+/* It ends up in one line of a message. */
+static void clean(char *name)
+{
+	for (; *name; name++)
+		if (iscntrl((unsigned char)*name))
+			*name = ' ';
+}
+
 static void describe_pids(const struct sampler_target *target, struct buffer *text)
 {
 	for (size_t i = 0; i < target->pid_count; i++) {
@@ -42,6 +51,7 @@ static void describe_pids(const struct sampler_target *target, struct buffer *te
 		int32_t pid = target->pids[i];
 
 		proc_read_comm(target->kind == SAMPLER_TARGET_TID ? proc_leader_of(pid) : pid, pid, name);
+		clean(name);
 		buffer_printf(
 			text, "%s%s %d (%s)", i ? ", " : "", target->kind == SAMPLER_TARGET_TID ? "thread" : "pid", pid, name);
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 
 enum { MAX_IMAGES = 1 << 20, MAX_NOTES_BYTES = 1 << 16 };
 
@@ -42,15 +43,38 @@ static bool is_nameless(const struct elf_mapping *mapped)
 	return strncmp(mapped->path, "/memfd:", 7) == 0;
 }
 
-static bool can_be_opened(const struct elf_mapping *mapped)
+/* Huge pages, and files that were deleted at once, to map the same memory for writing and for running: no binary was ever there. */
+static bool may_be_memory(const struct elf_mapping *mapped)
+{
+	static const char mark[] = " (deleted)";
+	size_t size = strlen(mapped->path), end = sizeof(mark) - 1;
+
+	return size > end && strcmp(mapped->path + size - end, mark) == 0;
+}
+
+static bool is_binary(const struct elf_mapping *mapped, enum error_code *why)
 {
 	struct elf_image *image;
-	struct error ignored;
+	struct error err;
 
-	if (!elf_image_open_mapping(mapped, &image, &ignored))
+	if (!elf_image_open_mapping(mapped, &image, &err)) {
+		*why = err.code;
 		return false;
+	}
 	elf_image_unref(image);
 	return true;
+}
+
+static bool is_memory(const struct process_table *table, const struct elf_mapping *mapped)
+{
+	enum error_code why = ERROR_NOT_FOUND;
+
+	if (strncmp(mapped->path, "/anon_hugepage", 14) == 0)
+		return true;
+	if (is_nameless(mapped))
+		return table->files || !is_binary(mapped, &why);
+	/* One that may not be read is still a file. */
+	return may_be_memory(mapped) && !table->files && !is_binary(mapped, &why) && why == ERROR_FORMAT;
 }
 
 static enum profile_mapping_kind kind_of(const struct process_table *table, const struct elf_mapping *mapped)
@@ -61,8 +85,8 @@ static enum profile_mapping_kind kind_of(const struct process_table *table, cons
 		return PROFILE_MAPPING_VDSO;
 	if (is_jit_dump(mapped))
 		return PROFILE_MAPPING_ANON;
-	if (is_nameless(mapped))
-		return !table->files && can_be_opened(mapped) ? PROFILE_MAPPING_FILE : PROFILE_MAPPING_ANON;
+	if (is_memory(table, mapped))
+		return PROFILE_MAPPING_ANON;
 	if (path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/SYSV", 5) != 0)
 		return PROFILE_MAPPING_FILE;
 	return PROFILE_MAPPING_ANON;
@@ -136,23 +160,39 @@ static int32_t innermost_pid(int32_t pid)
 	return inner;
 }
 
+/* Whether a process has another directory of a file's name than we have, as in a container. */
+static bool has_own_directory(int32_t pid, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int size = slash ? (int)(slash - path) : 0;
+	char ours[PATH_MAX + 1], theirs[PATH_MAX + 32];
+	struct stat here, there;
+
+	snprintf(ours, sizeof(ours), "%.*s/", size, path);
+	snprintf(theirs, sizeof(theirs), "/proc/%d/root%.*s/", pid, size, path);
+	if (stat(theirs, &there) != 0)
+		return false;
+	return stat(ours, &here) != 0 || here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+}
+
 /*
  * Where the names of the process's code would be: in its jitdump, else in its perf map, which may be written any time until the
- * process ends.
+ * process ends. By our own name for it, which outlives the process, unless that means another file: under the pid that a process
+ * has in its container, it may be any process's.
  */
 static bool expect_jit_map(
 	const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image, struct error *err)
 {
-	char root[32] = "", *path;
-	int size;
+	char map[32], root[32] = "", *path;
+	const char *name = mapped->path;
 
-	if (!table->files)
+	if (!is_jit_dump(mapped)) {
+		snprintf(map, sizeof(map), "/tmp/perf-%d.map", table->files ? mapped->pid : innermost_pid(mapped->pid));
+		name = map;
+	}
+	if (!table->files && has_own_directory(mapped->pid, name))
 		snprintf(root, sizeof(root), "/proc/%d/root", mapped->pid);
-	if (is_jit_dump(mapped))
-		size = asprintf(&path, "%s%s", root, mapped->path);
-	else
-		size = asprintf(&path, "%s/tmp/perf-%d.map", root, table->files ? mapped->pid : innermost_pid(mapped->pid));
-	if (size < 0)
+	if (asprintf(&path, "%s%s", root, name) < 0)
 		return error_set_memory(err);
 	free(image->jit_map);
 	image->jit_map = path;
@@ -271,6 +311,14 @@ static bool make_image(struct process_table *table, const struct elf_mapping *ma
 	return false;
 }
 
+/* Whatever was made of it before stands for what it was: written over in place (cp does), it is another under the same inode. */
+static bool was_written_over(const struct process_table *table, uint32_t image)
+{
+	const struct elf_image *elf = table->images[image].elf;
+
+	return elf && !table->files && !elf_image_is_intact(elf);
+}
+
 bool image_of_mapping(
 	struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias, struct error *err)
 {
@@ -281,9 +329,12 @@ bool image_of_mapping(
 	bool added;
 
 	*image = hash_map_get(&table->by_file, &key);
-	if (*image == HASH_MAP_NONE &&
-		(!make_image(table, mapped, kind, image, err) || !hash_map_add(&table->by_file, &key, *image, &value, &added, err)))
-		return false;
+	if (*image == HASH_MAP_NONE || was_written_over(table, *image)) {
+		if (!make_image(table, mapped, kind, image, err) ||
+			!hash_map_add(&table->by_file, &key, *image, &value, &added, err))
+			return false;
+		*value = *image;
+	}
 	/* It may be mapped when other code of the process is known already. */
 	if (is_jit_dump(mapped) && !expect_jit_map(table, mapped, &table->images[*image], err))
 		return false;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_TASKS = 1 << 22 };
 
@@ -19,112 +20,85 @@ int proc_read_number(const char *path)
 	return value;
 }
 
+int64_t proc_clock_offset_ns(void)
+{
+	CLEANUP(cleanup_fclose) FILE *file = fopen("/proc/self/timens_offsets", "re");
+	long long seconds, nanoseconds;
+
+	if (!file || fscanf(file, "monotonic %lld %lld", &seconds, &nanoseconds) != 2)
+		return 0;
+	return (int64_t)seconds * 1000000000 + (int64_t)nanoseconds;
+}
+
+bool proc_is_of_our_namespace(void)
+{
+	char target[16];
+	ssize_t size = readlink("/proc/self", target, sizeof(target) - 1);
+
+	target[size > 0 ? size : 0] = '\0';
+	return atoi(target) == (int)getpid();
+}
+
 void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES])
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
 	char path[64];
 
-	name[0] = '\0';
+	size_t size;
+
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
 	file = fopen(path, "re");
-	if (file && fgets(name, PROC_COMM_BYTES, file))
-		name[strcspn(name, "\n")] = '\0';
+	size = file ? fread(name, 1, PROC_COMM_BYTES - 1, file) : 0;
+	/* It may hold line ends of its own. */
+	name[size && name[size - 1] == '\n' ? size - 1 : size] = '\0';
 }
 
-bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
-	struct error *err)
-{
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	CLEANUP(cleanup_free) char *line = NULL;
-	size_t capacity = 0, number = 0;
-	char path[64];
-	ssize_t size;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return true;
-	while ((size = getline(&line, &capacity, file)) > 0) {
-		struct elf_maps_entry entry;
-
-		number++;
-		if (line[size - 1] == '\n')
-			line[size - 1] = '\0';
-		if (!elf_maps_parse_line(line, pid, &entry, err))
-			return error_prefix(err, "%s line %zu", path, number);
-		if (!take(context, &entry, err))
-			return false;
-	}
-	return true;
-}
-
-bool proc_maps_are_denied(int32_t pid)
-{
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	file = fopen(path, "re");
-	return !file && errno == EACCES;
-}
-
-static int64_t read_cpu_ns(const char *path)
+/* What follows comm, which may hold anything, also line ends and parentheses: it ends with the last one (proc(5)). */
+static const char *read_stat(const char *path, char *text, size_t size)
 {
 	CLEANUP(cleanup_fclose) FILE *file = fopen(path, "re");
-	unsigned long long user, system;
-	char line[1024];
-	const char *fields;
-
-	if (!file || !fgets(line, sizeof(line), file))
-		return -1;
-	/* comm may hold anything, also blanks and parentheses: the fields start behind the last one (proc(5)). */
-	fields = strrchr(line, ')');
-	if (!fields || sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2)
-		return -1;
-	return (int64_t)((user + system) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK)));
-}
-
-int64_t proc_cpu_ns(int32_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	return read_cpu_ns(path);
-}
-
-int64_t proc_thread_cpu_ns(int32_t tid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", tid, tid);
-	return read_cpu_ns(path);
-}
-
-/* As ps shows it; X when it is gone. */
-static char read_state(int32_t tid)
-{
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	char line[512], path[64];
+	size_t got = file ? fread(text, 1, size - 1, file) : 0;
 	const char *end;
 
+	text[got] = '\0';
+	end = strrchr(text, ')');
+	return end ? end + 1 : NULL;
+}
+
+/* State as ps shows it, X when it is gone; how many threads the process has. */
+static char read_state(int32_t tid, int *threads)
+{
+	char text[1024], path[64], state;
+	const char *fields;
+
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
-	file = fopen(path, "re");
-	if (!file || !fgets(line, sizeof(line), file))
+	fields = read_stat(path, text, sizeof(text));
+	if (!fields ||
+		sscanf(fields, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &state, threads) != 2)
 		return 'X';
-	end = strrchr(line, ')');
-	return end && end[1] == ' ' ? end[2] : 'X';
+	return state;
+}
+
+/* Its first thread has ended, and others go on. */
+static bool has_lost_its_first(int32_t pid)
+{
+	int threads;
+
+	return read_state(pid, &threads) == 'Z' && threads > 1;
 }
 
 bool proc_is_alive(int32_t pid)
 {
-	char state = read_state(pid);
+	int threads;
+	char state = read_state(pid, &threads);
 
-	return state != 'Z' && state != 'X';
+	return state != 'X' && (state != 'Z' || threads > 1);
 }
 
 bool proc_is_stopped(int32_t tid)
 {
-	char state = read_state(tid);
+	int threads;
+	char state = read_state(tid, &threads);
 
 	return state == 'T' || state == 't';
 }
@@ -157,6 +131,84 @@ bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *e
 	return true;
 }
 
+/* A thread that has ended has no memory any more. */
+static int32_t thread_with_memory(int32_t pid)
+{
+	CLEANUP(cleanup_free) int32_t *tids = NULL;
+	struct error ignored;
+	size_t count = 0;
+
+	if (has_lost_its_first(pid) && proc_read_tasks(pid, &tids, &count, &ignored))
+		for (size_t i = 0; i < count; i++)
+			if (tids[i] != pid && proc_is_alive(tids[i]))
+				return tids[i];
+	return pid;
+}
+
+bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
+	struct error *err)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	CLEANUP(cleanup_free) char *line = NULL;
+	size_t capacity = 0, number = 0;
+	char path[64];
+	ssize_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", thread_with_memory(pid));
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	while ((size = getline(&line, &capacity, file)) > 0) {
+		struct elf_maps_entry entry;
+
+		number++;
+		if (line[size - 1] == '\n')
+			line[size - 1] = '\0';
+		if (!elf_maps_parse_line(line, pid, &entry, err))
+			return error_prefix(err, "%s line %zu", path, number);
+		if (!take(context, &entry, err))
+			return false;
+	}
+	return true;
+}
+
+bool proc_maps_are_denied(int32_t pid)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	file = fopen(path, "re");
+	return !file && errno == EACCES;
+}
+
+static int64_t read_cpu_ns(const char *path)
+{
+	unsigned long long user, system;
+	char text[1024];
+	const char *fields = read_stat(path, text, sizeof(text));
+
+	if (!fields || sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2)
+		return -1;
+	return (int64_t)((user + system) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK)));
+}
+
+int64_t proc_cpu_ns(int32_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	return read_cpu_ns(path);
+}
+
+int64_t proc_thread_cpu_ns(int32_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", tid, tid);
+	return read_cpu_ns(path);
+}
+
 bool proc_read_children(int32_t pid, int32_t tid, struct buffer *pids, struct error *err)
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
@@ -185,17 +237,13 @@ bool proc_is_32bit(int32_t pid)
 /* 0 when it is gone, or was started by the kernel. */
 static int32_t parent_of(int32_t pid)
 {
-	char path[64], line[512];
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char path[64], text[1024];
 	const char *fields;
 	int parent = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(line, sizeof(line), file))
-		return 0;
-	fields = strrchr(line, ')');
-	return fields && sscanf(fields + 1, " %*c %d", &parent) == 1 ? parent : 0;
+	fields = read_stat(path, text, sizeof(text));
+	return fields && sscanf(fields, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
 bool proc_read_parents(struct proc_parent **processes, size_t *count, struct error *err)

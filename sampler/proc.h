@@ -10,6 +10,12 @@ enum { PROC_COMM_BYTES = 64 };
 /* What a file of one number holds, as those below /proc/sys; -1 when it cannot be read. */
 int proc_read_number(const char *path);
 
+/* By how much CLOCK_MONOTONIC runs ahead of the kernel's own, which it writes into records: not 0 in a time namespace. */
+int64_t proc_clock_offset_ns(void);
+
+/* Whether /proc shows processes under the ids that they have for us; not where it was mounted in another pid namespace. */
+bool proc_is_of_our_namespace(void);
+
 /* comm of a thread, "" when it is gone. */
 void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
 
@@ -26,7 +32,7 @@ int64_t proc_cpu_ns(int32_t pid);
 /* The same of one thread. */
 int64_t proc_thread_cpu_ns(int32_t tid);
 
-/* False when it has ended, also while nobody has waited for it yet. */
+/* False when it has ended, also while nobody has waited for it yet. Its first thread may have ended before others. */
 bool proc_is_alive(int32_t pid);
 
 /* Whether a signal or a debugger holds it. */

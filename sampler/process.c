@@ -4,6 +4,7 @@
 #include "sampler/proc.h"
 
 #include <elf.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -91,24 +92,97 @@ static bool add_mapping(
 	return true;
 }
 
+/* How many mappings start at or below an address. */
+static size_t count_below(const struct process *process, uint64_t address)
+{
+	size_t low = 0, high = process->mapping_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (process->mappings[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct process_mapping *find_mapping(const struct process *process, uint64_t address)
+{
+	size_t below = count_below(process, address);
+
+	return below > 0 && address < process->mappings[below - 1].end ? &process->mappings[below - 1] : NULL;
+}
+
+/* Memory that takes the place of code may hold a copy of it: PHP and node put theirs into huge pages so. */
+static void note_covered(const struct process_table *table, const struct process *process, struct process_mapping *mapping)
+{
+	const struct process_mapping *before = find_mapping(process, mapping->start);
+
+	if (table->files || table->images[mapping->image].elf || !before || before->end < mapping->end)
+		return;
+	if (table->images[before->image].elf) {
+		mapping->covered_image = before->image;
+		mapping->covered_bias = before->bias;
+	} else {
+		mapping->covered_image = before->covered_image;
+		mapping->covered_bias = before->covered_bias;
+	}
+}
+
 static bool add_elf_mapping(
 	struct process_table *table, struct process *process, const struct elf_mapping *mapped, struct error *err)
 {
-	struct process_mapping mapping = { .start = mapped->start, .end = mapped->end };
+	struct process_mapping mapping = { .start = mapped->start, .end = mapped->end, .covered_image = PROFILE_NONE };
 
-	return image_of_mapping(table, mapped, &mapping.image, &mapping.bias, err) && add_mapping(table, process, &mapping, err);
+	if (!image_of_mapping(table, mapped, &mapping.image, &mapping.bias, err))
+		return false;
+	note_covered(table, process, &mapping);
+	return add_mapping(table, process, &mapping, err);
 }
 
 struct maps_reader {
 	struct process_table *table;
 	struct process *process;
+	struct elf_mapping file; /* the last one of a file, whatever it is for; end 0: none yet */
+	char path[PATH_MAX];     /* of it */
 };
+
+/* Memory right behind a piece of a file, where the file would go on: it is laid over what would lie there. */
+static bool add_what_is_covered(struct maps_reader *reader, const struct elf_mapping *memory, struct error *err)
+{
+	struct buffer *notices = reader->table->notices;
+	struct elf_mapping mapped = *memory;
+	uint64_t size = memory->end - memory->start;
+	bool ok;
+
+	if (memory->inode != 0 || memory->start != reader->file.end)
+		return true;
+	mapped.path = reader->path;
+	mapped.inode = reader->file.inode;
+	mapped.device_major = reader->file.device_major;
+	mapped.device_minor = reader->file.device_minor;
+	mapped.file_offset = reader->file.file_offset + (reader->file.end - reader->file.start);
+	reader->file.end += size;
+	/* Nothing is lost where it was no such file. */
+	reader->table->notices = NULL;
+	ok = add_elf_mapping(reader->table, reader->process, &mapped, err);
+	reader->table->notices = notices;
+	return ok;
+}
 
 static bool take_maps_entry(void *context, const struct elf_maps_entry *entry, struct error *err)
 {
 	struct maps_reader *reader = context;
+	const struct elf_mapping *mapping = &entry->mapping;
 
-	return !entry->executable || add_elf_mapping(reader->table, reader->process, &entry->mapping, err);
+	if (mapping->inode != 0 && mapping->path[0] == '/' && strlen(mapping->path) < sizeof(reader->path)) {
+		reader->file = *mapping;
+		strcpy(reader->path, mapping->path);
+	}
+	return !entry->executable ||
+	       (add_what_is_covered(reader, mapping, err) && add_elf_mapping(reader->table, reader->process, mapping, err));
 }
 
 static bool add_process(struct process_table *table, int32_t pid, struct process **process, struct error *err)
@@ -136,7 +210,8 @@ bool process_table_get(struct process_table *table, int32_t pid, struct process 
 		return false;
 	if ((*process)->maps_are_read || table->files)
 		return true;
-	(*process)->maps_are_read = true;
+	table->met_outside = table->met_outside || pid <= 0;
+	(*process)->maps_are_read = (*process)->has_threads = true;
 	reader.process = *process;
 	proc_read_comm(pid, pid, name);
 	/* A process that is gone has no maps any more: its samples then lie in no mapping, which is counted. */
@@ -218,6 +293,7 @@ static bool copy_parent(struct process_table *table, const struct record *record
 		return false;
 	/* A pid may be used again: what it was before is over. */
 	child->is_alive = child->maps_are_read = true;
+	child->has_threads = false;
 	child->name = parent.name;
 	child->generation = table->next_generation++;
 	if (parent.mapping_count)
@@ -229,13 +305,18 @@ static bool copy_parent(struct process_table *table, const struct record *record
 /* A new thread has its creator's name. */
 static bool take_fork(struct process_table *table, const struct record *record, struct error *err)
 {
-	uint32_t name;
+	uint32_t name, id;
 
-	table->births += record->pid == record->fork.parent_pid;
+	*(record->pid == record->fork.parent_pid ? &table->births : &table->forks) += 1;
 	if (!process_table_thread_name(table, record->fork.parent_pid, record->fork.parent_tid, &name, err) ||
 		!set_thread_name(table, record->tid, name, err))
 		return false;
-	return record->pid == record->fork.parent_pid || copy_parent(table, record, err);
+	if (record->pid != record->fork.parent_pid)
+		return copy_parent(table, record, err);
+	id = hash_map_get(&table->by_pid, &record->pid);
+	if (id != HASH_MAP_NONE)
+		table->processes[id].has_threads = true;
+	return true;
 }
 
 static bool take_mmap(struct process_table *table, const struct record *record, struct error *err)
@@ -263,13 +344,21 @@ static bool take_exit(struct process_table *table, const struct record *record)
 	uint32_t id = hash_map_get(&table->by_pid, &record->pid);
 
 	if (record->pid == record->tid && id != HASH_MAP_NONE)
-		table->processes[id].is_alive = false;
+		table->processes[id].is_alive = table->processes[id].has_threads && !table->files && proc_is_alive(record->pid);
 	return true;
+}
+
+/* What lies outside of our pid namespace has no pid here: the mappings of all of them would be taken for those of one. */
+static bool is_from_outside(const struct process_table *table, const struct record *record)
+{
+	return !table->files && (record->pid <= 0 || (record->kind == RECORD_FORK && record->fork.parent_pid <= 0));
 }
 
 bool process_table_update(struct process_table *table, const struct record *record, struct error *err)
 {
 	table->version++;
+	if (is_from_outside(table, record))
+		return true;
 	switch (record->kind) {
 	case RECORD_MMAP:
 		return take_mmap(table, record, err);
@@ -288,29 +377,6 @@ bool process_table_update(struct process_table *table, const struct record *reco
 	return true;
 }
 
-/* How many mappings start at or below an address. */
-static size_t count_below(const struct process *process, uint64_t address)
-{
-	size_t low = 0, high = process->mapping_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (process->mappings[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static const struct process_mapping *find_mapping(const struct process *process, uint64_t address)
-{
-	size_t below = count_below(process, address);
-
-	return below > 0 && address < process->mappings[below - 1].end ? &process->mappings[below - 1] : NULL;
-}
-
 /* All code that is mapped with it. */
 static struct code code_of_image(const struct elf_image *image, uint64_t address)
 {
@@ -326,6 +392,25 @@ static struct code code_of_image(const struct elf_image *image, uint64_t address
 	return code;
 }
 
+/* Whether the process has the bytes of the file at an address, in memory that was laid over it. */
+static bool is_copy(const struct process_space *space, const struct process_mapping *mapping, uint64_t address)
+{
+	enum { COMPARED_BYTES = 64, LEAST_BYTES = 16 };
+	const struct elf_image *elf = space->table->images[mapping->covered_image].elf;
+	uint8_t memory[COMPARED_BYTES];
+	size_t size;
+	const uint8_t *bytes = elf ? elf_image_bytes_at(elf, address + mapping->covered_bias, &size) : NULL;
+	struct iovec here = { memory, sizeof(memory) }, there = { (void *)(uintptr_t)address, sizeof(memory) };
+
+	if (!bytes)
+		return false;
+	size = size < mapping->end - address ? size : mapping->end - address;
+	if (size < sizeof(memory))
+		here.iov_len = there.iov_len = size;
+	return size >= LEAST_BYTES && process_vm_readv(space->process->pid, &here, 1, &there, 1, 0) == (ssize_t)here.iov_len &&
+	       memcmp(memory, bytes, here.iov_len) == 0;
+}
+
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code)
 {
 	struct process_space *space = context;
@@ -333,13 +418,15 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 	const struct process_image *image;
 	struct unwind_code found;
 	struct error ignored;
+	bool is_covered;
 
 	if (!mapping)
 		return false;
-	image = &space->table->images[mapping->image];
+	is_covered = mapping->covered_image != PROFILE_NONE && is_copy(space, mapping, address);
+	image = &space->table->images[is_covered ? mapping->covered_image : mapping->image];
 	found = (struct unwind_code){
 		.table = image->table,
-		.image_address = address + mapping->bias,
+		.image_address = address + (is_covered ? mapping->covered_bias : mapping->bias),
 		.entry = image->elf ? elf_image_entry(image->elf) : 0,
 		.is_go = image->is_go,
 	};

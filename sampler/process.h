@@ -25,12 +25,16 @@ struct process_mapping {
 	uint64_t start, end; /* runtime addresses */
 	uint64_t bias;       /* image address = runtime address + bias, modulo 2^64 */
 	uint32_t image;
+	/* Memory in place of a file's code: what would lie there of the file. PROFILE_NONE: none is known. */
+	uint32_t covered_image;
+	uint64_t covered_bias;
 };
 
 struct process {
 	int32_t pid;
 	bool is_alive, maps_are_read;
-	uint32_t name; /* string of the profile: comm of the leader */
+	bool has_threads; /* or may have: the end of the first is not its own */
+	uint32_t name;    /* string of the profile: comm of the leader */
 	uint64_t generation;
 	struct process_mapping *mappings; /* owned; by start */
 	size_t mapping_count, mapping_capacity;
@@ -65,7 +69,9 @@ struct process_table {
 	uint64_t next_generation;
 	uint64_t version;      /* changes with every record of the sideband */
 	uint64_t births;       /* of threads, as the sideband told */
+	uint64_t forks;        /* of processes */
 	bool met_denied;       /* a process whose maps may not be read */
+	bool met_outside;      /* processes that have no pid in our namespace: all are 0 */
 	uint32_t kernel_image; /* PROFILE_NONE until needed */
 	uint64_t kernel_bias;  /* address in the symbols at hand = runtime address + bias */
 	struct buffer *notices;

@@ -4,24 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The path under which the map can be read now, in place; NULL when the process wrote none. */
-static char *readable_jit_map(char *path)
-{
-	int pid, root = 0;
-
-	if (access(path, R_OK) == 0)
-		return path;
-	/* Of a process that has ended, only our own view of the file is left. */
-	if (sscanf(path, "/proc/%d/root%n", &pid, &root) != 1 || root == 0 || access(path + root, R_OK) != 0)
-		return NULL;
-	return memmove(path, path + root, strlen(path + root) + 1);
-}
-
 bool result_take_jit_map(struct sampler_result *result, struct profile *profile, uint32_t mapping_id, char *path, struct error *err)
 {
 	struct profile_mapping *mapping = &profile->mappings[mapping_id];
 
-	if (result->jit_maps[mapping_id] || !readable_jit_map(path)) {
+	if (result->jit_maps[mapping_id] || access(path, R_OK) != 0) {
 		free(path);
 		return true;
 	}

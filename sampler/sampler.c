@@ -17,12 +17,17 @@ enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
 /* With the time between two looks at the rings, less than the second that a killed recorder may lose. */
 enum { PART_INTERVAL_NS = 700000000 };
 
-static uint64_t now_ns(clockid_t clock)
+static int64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
 	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static uint64_t now_ns(const struct sampler *sampler)
+{
+	return (uint64_t)(clock_ns(CLOCK_MONOTONIC) - sampler->clock_offset_ns);
 }
 
 static bool check_options(struct sampler_options *options, struct error *err)
@@ -101,7 +106,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (options->target.kind == SAMPLER_TARGET_COMMAND && !command_fork(&sampler->command, options->target.command, err))
 		return false;
 	priority_raise(&sampler->priority);
-	if (!event_set_init(&sampler->events, options, sampler->adaptation.with_chains, &sampler->notices, err) ||
+	if (!event_set_init(&sampler->events, options, sampler->adaptation.extras, &sampler->notices, err) ||
 		!target_open(&options->target, sampler->command.pid, &sampler->events, &sampler->filter, err))
 		return false;
 	if (!sampler_prepare_reading(sampler, err))
@@ -112,7 +117,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		.counts_time = sampler->events.is_time || strstr(sampler->events.event_name, "cycles"),
 		.has_stack = options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
 		.frequency_hz = options->frequency_hz,
-		.start_ns = now_ns(CLOCK_MONOTONIC),
+		.start_ns = now_ns(sampler),
 		.notices = &sampler->notices,
 	};
 	if (sampler->events.user_only)
@@ -124,11 +129,15 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	return facts_fill(sampler->collector.profile, options, sampler->events.event_name, err) && read_processes(sampler, err);
 }
 
-/* A root without it (a bare chroot): every process would seem to have ended, every file to be missing. */
+/* Without it (in a bare chroot) every process would seem to have ended; with another's, each would be taken for another. */
 static bool check_proc(struct error *err)
 {
-	return access("/proc/self/maps", F_OK) == 0 ||
-	       error_set(err, ERROR_UNSUPPORTED, "cannot record: /proc is not there; 'mount -t proc proc /proc' makes it");
+	if (access("/proc/self/maps", F_OK) != 0)
+		return error_set(err, ERROR_UNSUPPORTED, "cannot record: /proc is not there; 'mount -t proc proc /proc' makes it");
+	return proc_is_of_our_namespace() ||
+	       error_set(err, ERROR_UNSUPPORTED,
+		       "cannot record: /proc shows the processes of another pid namespace under other ids; 'mount -t proc proc /proc' in "
+		       "this one, or enter its mount namespace too");
 }
 
 bool sampler_create(const struct sampler_options *options, struct sampler **sampler, struct error *err)
@@ -139,7 +148,8 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 		return error_set_memory(err);
 	made->options = *options;
 	sampler_adapt_init(made);
-	made->own_cpu_before_ns = (int64_t)now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	made->clock_offset_ns = proc_clock_offset_ns();
+	made->own_cpu_before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	buffer_init(&made->notices, MAX_NOTICE_BYTES);
 	filter_init(&made->filter);
 	part_init(&made->part);
@@ -154,7 +164,8 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 	if (options->target.pid_count)
 		memcpy(made->pids, options->target.pids, options->target.pid_count * sizeof(*made->pids));
 	made->options.target.pids = made->pids;
-	if (!open_all(made, err) || (options->part_path && !part_create(&made->part, options->part_path, &made->notices, err)))
+	if (!target_check(&made->options.target, made->pids, &made->notices, err) || !open_all(made, err) ||
+		(options->part_path && !part_create(&made->part, options->part_path, &made->notices, err)))
 		goto fail;
 	*sampler = made;
 	return true;
@@ -185,7 +196,7 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 	const struct sampler_options *options = &sampler->options;
 
 	sampler->target_cpu_before_ns = target_cpu_ns(&options->target);
-	sampler->start_ns = sampler->collector.start_ns = sampler->off_since_ns = now_ns(CLOCK_MONOTONIC);
+	sampler->start_ns = sampler->collector.start_ns = sampler->off_since_ns = now_ns(sampler);
 	sampler->enabled = !options->start_disabled;
 	if (options->target.kind == SAMPLER_TARGET_COMMAND)
 		return command_start(&sampler->command, options->target.command[0], err);
@@ -195,7 +206,7 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 /* The recording's clock stands still while sampling is off, so that rates and blocks of time are of the time when it was on. */
 static bool leave_out_pause(struct sampler *sampler, struct error *err)
 {
-	uint64_t pause_ns = now_ns(CLOCK_MONOTONIC) - sampler->off_since_ns;
+	uint64_t pause_ns = now_ns(sampler) - sampler->off_since_ns;
 
 	if (!sampler_drain(sampler, sampler->off_since_ns, err))
 		return false;
@@ -211,7 +222,7 @@ bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *er
 	if ((enabled && !leave_out_pause(sampler, err)) || !event_set_enable(&sampler->events, enabled, err))
 		return false;
 	sampler->enabled = enabled;
-	sampler->off_since_ns = now_ns(CLOCK_MONOTONIC);
+	sampler->off_since_ns = now_ns(sampler);
 	return true;
 }
 
@@ -290,11 +301,11 @@ bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct s
 	uint64_t clock;
 	bool is_kept;
 
-	timeout_ms = sampler_adapt_timeout(sampler, now_ns(CLOCK_MONOTONIC), timeout_ms);
+	timeout_ms = sampler_adapt_timeout(sampler, now_ns(sampler), timeout_ms);
 	if (!watch_wait(&sampler->watch, timeout_ms, wake_fd, err))
 		return false;
 	/* What is this old has been written by now on every CPU: nothing older can still arrive and break the order. */
-	clock = now_ns(CLOCK_MONOTONIC);
+	clock = now_ns(sampler);
 	if (!sampler_drain(sampler, clock - ORDER_HORIZON_NS, err) ||
 		(order_is_crowded(&sampler->order) && !sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
 		!sampler_adapt(sampler, clock, err))
@@ -336,6 +347,19 @@ static bool fail_empty_command(const struct sampler *sampler, const char *what, 
 		is_root ? "" : ", nor without privileges what is set-user-ID or unreadable", is_root ? "" : ", sudo the others");
 }
 
+/*
+ * The kernel starts each thread's clock anew, and whoever creates threads gives his own, as far as it has come, to those that end:
+ * with threads that are brief enough, nothing is ever sampled.
+ */
+static bool has_brief_threads(const struct sampler *sampler, int64_t used_ns)
+{
+	enum { MANY_BIRTHS = 100, MANY_PERIODS = 20 };
+	int64_t period_ns = 1000000000 / sampler->options.frequency_hz;
+
+	return !sampler->filter.is_active && sampler->collector.processes.births >= MANY_BIRTHS &&
+	       used_ns / period_ns >= MANY_PERIODS;
+}
+
 static bool fail_empty(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_target *target = &sampler->options.target;
@@ -353,6 +377,12 @@ static bool fail_empty(struct sampler *sampler, struct error *err)
 		return error_set(err, ERROR_EMPTY, "no samples: %s used no CPU time in %.1f s", what, seconds);
 	if (!sampler->events.is_time && strcmp(sampler->events.event_name, "cycles") != 0)
 		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
+	if (has_brief_threads(sampler, used_ns))
+		return error_set(err, ERROR_EMPTY,
+			"no samples: %s used %.3f s of CPU time in %.1f s, and starts threads that live for less than a sampling period: that "
+			"takes events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run kelvin "
+			"as root",
+			what, (double)used_ns / 1e9, seconds);
 	if (target->pid_count == 1 && proc_is_stopped(target->pids[0]))
 		return error_set(err, ERROR_EMPTY,
 			"no samples: %s is stopped, by a signal or a debugger; let it go on ('kill -CONT %d') and record again",
@@ -403,7 +433,7 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 
 	if (!event_set_enable(&sampler->events, false, err))
 		return false;
-	sampler->stop_ns = now_ns(CLOCK_MONOTONIC);
+	sampler->stop_ns = now_ns(sampler);
 	if (!sampler_drain(sampler, UINT64_MAX, err))
 		return false;
 	priority_hurry(&sampler->priority);
@@ -413,6 +443,10 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	if (sampler->collector.processes.met_denied && sampler->collector.profile->quality.stops[PROFILE_STOP_NO_MAPPING] > 0)
 		buffer_append_string(&sampler->notices,
 			"code of other users' processes stays unnamed: where it lies may not be read; run kelvin with sudo for more\n");
+	if (sampler->collector.processes.met_outside)
+		buffer_append_string(&sampler->notices,
+			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "
+			"'--pid=host') to tell them apart\n");
 	if (notices && sampler->notices.size)
 		buffer_append(notices, sampler->notices.data, sampler->notices.size);
 	if (sampler->collector.profile->quality.samples == 0) {
@@ -427,7 +461,7 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	}
 	if (sampler->command.reaped)
 		made.child_status = sampler->command.status;
-	made.cpu_ns = (int64_t)now_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
+	made.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
 	made.profile = TAKE(sampler->collector.profile);
 	release_reading(sampler);
 	*result = made;

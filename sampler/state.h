@@ -15,8 +15,10 @@
 /* What was counted when the way of sampling was last looked at. */
 struct adaptation {
 	uint64_t samples, cuts, lost_ways;
-	uint64_t births, births_at_ns; /* CLOCK_MONOTONIC */
-	bool may_deepen, may_widen, with_chains;
+	uint64_t births, births_at_ns; /* as records tell the time */
+	uint64_t forks;
+	bool may_deepen, may_widen, may_part_clocks;
+	struct event_extras extras;
 };
 
 struct sampler {
@@ -33,7 +35,8 @@ struct sampler {
 	struct part part;
 	uint64_t part_written_ns;
 	struct buffer notices;
-	uint64_t start_ns, stop_ns;    /* CLOCK_MONOTONIC */
+	int64_t clock_offset_ns;       /* of CLOCK_MONOTONIC here, before the records' times */
+	uint64_t start_ns, stop_ns;    /* as records tell the time */
 	uint64_t off_since_ns, off_ns; /* sampling is off since then, unless `enabled`; was off for so long before */
 	int64_t target_cpu_before_ns, own_cpu_before_ns;
 	struct adaptation adaptation;

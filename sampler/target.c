@@ -75,8 +75,8 @@ static bool open_new_threads(struct opening *opening, int32_t pid, bool *found, 
 		if (!added)
 			continue;
 		*found = true;
-		/* A thread that has ended in between is no failure, unless it is the process. */
-		if (!event_set_open(opening->events, tids[i], 0, err) && (err->code != ERROR_NOT_FOUND || tids[i] == pid))
+		/* A thread that has ended is no failure, nor the first of them: others of the process may go on. */
+		if (!event_set_open(opening->events, tids[i], 0, err) && err->code != ERROR_NOT_FOUND)
 			return false;
 	}
 	return true;
@@ -140,26 +140,33 @@ static bool fail_no_process(int32_t pid, struct error *err)
 static bool open_process(struct opening *opening, int32_t pid, struct error *err)
 {
 	if (open_tree(opening, pid, err))
-		return true;
+		return proc_is_alive(pid) || fail_no_process(pid, err);
 	if (err->code == ERROR_NOT_FOUND)
 		return fail_no_process(pid, err);
 	return error_prefix(err, "cannot sample pid %d", pid);
 }
 
-/* What is known counts for all of them: a parent and its child may both be named, and each thread is opened once. */
+/*
+ * What is known counts for all of them: a parent and its child may both be named, and each thread is opened once. One that has just
+ * ended does not keep the others from being sampled.
+ */
 static bool open_each(const struct sampler_target *target, struct event_set *events, struct error *err)
 {
 	struct opening opening = { .events = events };
+	size_t opened = 0;
 	bool ok = true;
 
 	hash_map_init(&opening.known, sizeof(int32_t));
-	for (size_t i = 0; ok && i < target->pid_count; i++)
+	for (size_t i = 0; ok && i < target->pid_count; i++) {
 		ok = open_process(&opening, target->pids[i], err);
+		opened += ok;
+		ok = ok || err->code == ERROR_NOT_FOUND;
+	}
 	hash_map_deinit(&opening.known);
-	return ok;
+	return ok && opened > 0;
 }
 
-static bool is_large(const struct sampler_target *target)
+bool target_is_large(const struct sampler_target *target)
 {
 	size_t threads = 0, cpus = event_cpu_count();
 
@@ -200,6 +207,7 @@ bool target_open_wide(
 	const struct sampler_target *target, struct event_set *events, struct filter *filter, bool *opened, struct error *err)
 {
 	struct error why;
+	size_t living = 0;
 
 	*opened = true;
 	filter_activate(filter);
@@ -213,11 +221,14 @@ bool target_open_wide(
 	}
 	/* After the events: what is born from here on is told by the sideband. */
 	for (size_t i = 0; i < target->pid_count; i++) {
-		if (!proc_is_alive(target->pids[i]))
-			return fail_no_process(target->pids[i], err);
-		if (!filter_add(filter, target->pids[i], err))
+		bool is_alive = proc_is_alive(target->pids[i]);
+
+		living += is_alive;
+		if (is_alive && !filter_add(filter, target->pids[i], err))
 			return false;
 	}
+	if (living == 0)
+		return fail_no_process(target->pids[0], err);
 	return add_descendants(filter, err);
 }
 
@@ -225,7 +236,7 @@ static bool open_processes(const struct sampler_target *target, struct event_set
 {
 	bool opened = false;
 
-	if (is_large(target) && !target_open_wide(target, events, filter, &opened, err))
+	if (target_is_large(target) && !target_open_wide(target, events, filter, &opened, err))
 		return false;
 	return opened || open_each(target, events, err);
 }
@@ -276,11 +287,35 @@ static bool refuse_32bit(const struct sampler_target *target, struct error *err)
 	return true;
 }
 
+/* A list of processes is made a moment before it is used: what has gone since is no reason to record none of them. */
+static bool leave_out_gone(struct sampler_target *target, pid_t *pids, struct buffer *notices, struct error *err)
+{
+	size_t kept = 0, named = target->pid_count;
+
+	for (size_t i = 0; i < named; i++) {
+		if (proc_is_alive(pids[i]))
+			pids[kept++] = pids[i];
+		else if (named > 1)
+			buffer_printf(notices, "pid %d is not there and is left out\n", pids[i]);
+	}
+	if (kept > 0 || named == 0)
+		target->pid_count = kept;
+	else if (named == 1)
+		return fail_no_process(pids[0], err);
+	else
+		return error_set(err, ERROR_NOT_FOUND,
+			"cannot sample any of %zu processes: none of them is there; look them up with 'pgrep -a NAME'", named);
+	return true;
+}
+
+bool target_check(struct sampler_target *target, pid_t *pids, struct buffer *notices, struct error *err)
+{
+	return (target->kind != SAMPLER_TARGET_PIDS || leave_out_gone(target, pids, notices, err)) && refuse_32bit(target, err);
+}
+
 bool target_open(
 	const struct sampler_target *target, pid_t child, struct event_set *events, struct filter *filter, struct error *err)
 {
-	if (!refuse_32bit(target, err))
-		return false;
 	switch (target->kind) {
 	case SAMPLER_TARGET_PIDS:
 		return open_processes(target, events, filter, err);

@@ -25,6 +25,13 @@ cp "$WORKLOADS/system_workload" stripped && strip stripped
 run 0 kelvin record -o stripped.pb.gz -- ./stripped --seconds 0.5
 says stderr '^[0-9]+ % of the samples are in functions without names, most of them in /.*/stripped: '
 
+# Written over in place, it is another under the same inode: the new one has its names, which the old one does not get.
+cp "$(command -v gzip)" program
+run 0 kelvin record -o over.pb.gz -- sh -c \
+	"./program -c <'$KELVIN' >/dev/null; cat '$WORKLOADS/system_workload' >program; ./program --parse 3 --seconds 1"
+kelvin report over.pb.gz --folded - >folded
+says folded '^program;.*;main;serve;parse_input'
+
 needs jq
 code=0
 kelvin diff before.pb.gz deleted.pb.gz --json diff.json >stdout 2>stderr || code=$?

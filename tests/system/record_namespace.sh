@@ -28,3 +28,59 @@ at_least "$(share b.pb.gz '^server;_start;.*main;serve;parse_input')" 60 "share 
 # Not for its exit code: sanitizers need /proc too, and end with their own.
 unshare -m --propagation private sh -c "umount -l /proc; exec '$KELVIN' record -p 1 -o c.pb.gz" 2>stderr && fail "recorded without /proc"
 says stderr "^kelvin: cannot record: /proc is not there; 'mount -t proc proc /proc' makes it"
+
+# /proc of another pid namespace shows other processes under the pids of this one.
+run 2 unshare -p -f --propagation private "$KELVIN" record -p 1 -d 1 -o d.pb.gz
+says stderr "^kelvin: cannot record: /proc shows the processes of another pid namespace .*'mount -t proc proc /proc'"
+
+# Processes outside have no pid at all inside: what one maps is not taken for the code of another.
+cp server outside
+start sh -c "while :; do '$work/outside' --seconds 0.2; done"
+run 0 unshare -p -f --mount-proc --propagation private "$KELVIN" record -a -d 2 -o e.pb.gz
+says stderr '^processes outside of this pid namespace are sampled as one, without names'
+at_most "$(share e.pb.gz 'parse_input|hash_output')" 0 "share of names of processes that cannot be told apart"
+kill "$pid"
+
+# A perf map is named by the pid that a process has in its container; what has this name outside is another process's.
+needs gcc
+cat >jit.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+/* push %rbp; mov %rsp,%rbp; mov $100000,%ecx; 1: dec %ecx; jnz 1b; pop %rbp; ret */
+static const unsigned char spin[] = { 0x55, 0x48, 0x89, 0xe5, 0xb9, 0xa0, 0x86, 1, 0, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3 };
+
+int main(int argc, char **argv)
+{
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	FILE *decoy = fopen(argv[argc - 1], "w");
+	time_t end = time(NULL) + 2;
+
+	memcpy(code, spin, sizeof(spin));
+	fprintf(decoy, "%lx %zx made_elsewhere\n", (unsigned long)code, sizeof(spin));
+	fclose(decoy);
+	while (time(NULL) < end)
+		((void (*)(void))code)();
+	return 0;
+}
+END
+gcc -O1 -g jit.c -o jit
+[[ ! -e /tmp/perf-1.map ]] || skip "/tmp/perf-1.map is there"
+mkdir own
+cp jit own
+run 0 kelvin record -o f.pb.gz -- unshare -m -p -f --propagation private sh -c \
+	"mount --bind /tmp /mnt && mount --bind '$work/own' /tmp && exec /tmp/jit /mnt/perf-1.map"
+grep -q made_elsewhere /tmp/perf-1.map || fail "the decoy is not there"
+rm /tmp/perf-1.map
+at_least "$(share f.pb.gz '^jit;.*main;')" 80 "share of the code made at run time"
+at_most "$(share f.pb.gz 'made_elsewhere')" 0 "share of names out of another process's perf map"
+
+# In a time namespace clocks run ahead of what the kernel writes into records, or behind.
+unshare -T --monotonic 1000 true 2>/dev/null || skip "time namespaces cannot be made here"
+for offset in 100000 -60; do
+	run 0 unshare -T --monotonic $offset "$KELVIN" record -o g.pb.gz -- "$work/server" --parse 3 --seconds 2
+	says stderr ', 0 lost, (100\.0|9[0-9]\.[0-9]) % whole stacks$'
+	at_least "$(share g.pb.gz ';main;serve;parse_input')" 50 "share of parse_input in a time namespace"
+done

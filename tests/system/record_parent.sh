@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Who starts many short-lived processes is sampled by his own CPU time: they do not take his clock along when they end.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+IFS=.- read -r major minor _ < <(uname -r)
+[[ $((major * 1000 + minor)) -ge 6012 ]] || skip "Linux before 6.12 exchanges the clocks of related processes"
+[[ $(getconf _NPROCESSORS_CONF) -le 32 ]] || skip "on so many CPUs events of CPUs are opened, not those of threads"
+needs gcc
+cat >parent.c <<'END'
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) void work(void)
+{
+	for (int i = 0; i < 300000; i++)
+		sink += (unsigned long)i;
+}
+
+int main(void)
+{
+	time_t end = time(NULL) + 5;
+	struct rusage used;
+
+	while (time(NULL) < end) {
+		work();
+		if (fork() == 0)
+			_exit(0);
+		wait(NULL);
+	}
+	getrusage(RUSAGE_SELF, &used);
+	/* In the loop alone, and in the kernel for it. */
+	printf("%ld\n", used.ru_utime.tv_sec * 1000 + used.ru_utime.tv_usec / 1000);
+	return 0;
+}
+END
+gcc -O1 -g parent.c -o parent || fail "parent.c does not compile"
+run 0 kelvin record -F 1000 -o a.pb.gz -- ./parent
+used=$(<stdout)
+sampled=$(kelvin report a.pb.gz --folded - | awk '/;main;work[; ]/ { sum += $NF } END { print sum + 0 }')
+at_least "$sampled" $((used / 2)) "samples in a loop that took $used ms of CPU time"
