@@ -16,7 +16,7 @@ struct deepening {
 };
 
 enum { LAST_SAMPLES = 1024 };
-static const struct deepening deepenings[] = { { 8, 300, 4 }, { 128, 30, 2 }, { LAST_SAMPLES, 3, 2 } };
+static const struct deepening deepenings[] = { { 8, 300, 4 }, { 128, 30, 2 }, { 320, 10, 2 }, { LAST_SAMPLES, 3, 2 } };
 
 enum { BIRTHS_INTERVAL_NS = 200000000, MANY_BIRTHS = 40, MANY_FORKS = 10 };
 
