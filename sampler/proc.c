@@ -43,7 +43,6 @@ void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES])
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
 	char path[64];
-
 	size_t size;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/frames.h"
 
+#include "symbolize/addresses.h"
 #include "symbolize/name.h"
 
 #include <stdlib.h>
@@ -79,18 +80,11 @@ static bool frame_of_dwarf(struct namer *n, const struct dwarf_frame *in, struct
 	return true;
 }
 
-static int compare_addresses(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
 /* The symbol at an address that match_symbols() asked for. */
 static const struct symbol_hit *symbol_at(const struct namer *n, uint64_t address)
 {
 	const uint64_t *found =
-		n->wanted_count ? bsearch(&address, n->wanted, n->wanted_count, sizeof(address), compare_addresses) : NULL;
+		n->wanted_count ? bsearch(&address, n->wanted, n->wanted_count, sizeof(address), addresses_compare) : NULL;
 
 	return found && n->hits[found - n->wanted].name ? &n->hits[found - n->wanted] : NULL;
 }
@@ -117,7 +111,7 @@ bool namer_init(struct namer *n, struct error *err)
 			n->wanted[n->wanted_count++] = answer->count == 0 ? n->addresses[i] : answer->extents[0].low;
 	}
 	if (n->wanted_count > 1)
-		qsort(n->wanted, n->wanted_count, sizeof(*n->wanted), compare_addresses);
+		qsort(n->wanted, n->wanted_count, sizeof(*n->wanted), addresses_compare);
 	for (size_t i = 0; i < n->wanted_count; i++)
 		if (i == 0 || n->wanted[i] != n->wanted[i - 1])
 			n->wanted[kept++] = n->wanted[i];

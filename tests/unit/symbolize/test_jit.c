@@ -29,14 +29,21 @@ static const char *write_file(const char *text)
 	return write_bytes(text, strlen(text));
 }
 
-/* Removes the file. */
-static struct symbol_map *read_at(const char *path, const uint64_t *addresses, size_t count)
+static struct symbol_map *read_and_keep(const char *path, const uint64_t *addresses, size_t count)
 {
 	struct symbol_map *map;
 	struct error err;
 
 	assert_true(jit_read(path, addresses, count, &map, &err));
-	unlink(path);
+	return map;
+}
+
+/* Removes the file. */
+static struct symbol_map *read_at(const char *path, const uint64_t *addresses, size_t count)
+{
+	struct symbol_map *map = read_and_keep(path, addresses, count);
+
+	assert_int_equal(unlink(path), 0);
 	return map;
 }
 
@@ -91,10 +98,11 @@ static void a_new_function_within_an_old_one_leaves_its_rest(void **state)
 
 static void assert_empty(const char *path)
 {
-	struct symbol_map *map = READ_AT(path, 0x1000);
+	const uint64_t address = 0x1000;
+	struct symbol_map *map = read_and_keep(path, &address, 1);
 	struct symbol_map_symbol hit;
 
-	assert_false(symbol_map_find(map, 0x1000, &hit));
+	assert_false(symbol_map_find(map, address, &hit));
 	symbol_map_destroy(map);
 }
 
@@ -107,8 +115,10 @@ static void what_is_no_file_is_an_empty_map(void **state)
 	assert_empty("/nonexistent/perf-1.map");
 	assert_empty("/tmp");
 	assert_empty(path);
+	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_empty(path);
+	assert_int_equal(unlink(path), 0);
 }
 
 /* Larger than what is read at once, so that lines lie across the pieces; one is longer than that; the last is not ended. */
