@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { POLL_MS = 250, MAX_NOTICE_BYTES = 1 << 16 };
+enum { POLL_MS = 400, MAX_NOTICE_BYTES = 1 << 16 };
 static const size_t max_file_bytes = (size_t)2 << 30;
 static const int64_t ns_per_ms = 1000000;
 static const double longest_s = 1e9; /* a life long: no end */

@@ -12,11 +12,11 @@
 #include <time.h>
 
 /*
- * Being woken costs as much as the work on 15 samples: a ring has room for those of a fifth of a second, 240 with 16 kB of stack.
+ * Being woken costs as much as the work on 15 samples: a ring has room for those of half a second, 480 with 16 kB of stack.
  * Of the sideband a record takes 100 bytes.
  */
-enum { MOST_RING_PAGES_TOGETHER = 4096, LEAST_SAMPLES = 16 };
-enum { SAMPLE_RING_PAGES = 1024, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_DESCRIPTORS = 1 << 24 };
+enum { MOST_RING_PAGES_TOGETHER = 8192, LEAST_SAMPLES = 16 };
+enum { SAMPLE_RING_PAGES = 2048, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_DESCRIPTORS = 1 << 24 };
 
 uint32_t event_cpu_count(void)
 {

@@ -14,7 +14,7 @@
 void part_init(struct part *part)
 {
 	*part = (struct part){ .fd = -1 };
-	buffer_init(&part->payload, PART_MAX_CHUNK_BYTES);
+	buffer_init(&part->chunk, PART_MAX_CHUNK_BYTES);
 }
 
 static bool write_all(int fd, const void *bytes, size_t size)
@@ -90,7 +90,7 @@ void part_deinit(struct part *part)
 		unlink(part->path);
 	if (part->fd >= 0)
 		close(part->fd);
-	buffer_deinit(&part->payload);
+	buffer_deinit(&part->chunk);
 	free(part->path);
 	free(part->met);
 	part_init(part);
@@ -196,7 +196,7 @@ static void put_threads(struct buffer *out, const struct profile *profile, size_
 /* The sums of every sample that has a new event, each once. */
 static bool put_sums(struct part *part, const struct profile *profile, struct error *err)
 {
-	struct buffer *out = &part->payload;
+	struct buffer *out = &part->chunk;
 	size_t old = part->met_capacity;
 	uint32_t number = (uint32_t)part->chunks + 1;
 
@@ -229,11 +229,14 @@ static void put_events(struct buffer *out, const struct profile *profile, size_t
 	}
 }
 
+/* The chunk but for its header, for which there is room. */
 static bool encode(struct part *part, const struct profile *profile, int64_t duration_ns, struct error *err)
 {
-	struct buffer *out = &part->payload;
+	static const uint8_t room[PART_CHUNK_HEADER_BYTES];
+	struct buffer *out = &part->chunk;
 
 	out->size = 0;
+	buffer_append(out, room, sizeof(room));
 	put(out, PART_VERSION);
 	put(out, part->chunks);
 	put(out, (uint64_t)duration_ns);
@@ -266,23 +269,29 @@ static void note_written(struct part *part, const struct profile *profile)
 	part->events = profile->event_count;
 }
 
+static void fill_header(struct buffer *chunk)
+{
+	uint8_t *header = (uint8_t *)chunk->data;
+	const uint8_t *payload = header + PART_CHUNK_HEADER_BYTES;
+	uint32_t size = (uint32_t)(chunk->size - PART_CHUNK_HEADER_BYTES);
+	uint64_t hash = hash_bytes(payload, size);
+
+	memcpy(header, PART_CHUNK_MAGIC, 4);
+	memcpy(header + 4, &size, sizeof(size));
+	memcpy(header + 8, &hash, sizeof(hash));
+}
+
 bool part_write(struct part *part, const struct profile *profile, int64_t duration_ns, struct error *err)
 {
-	uint8_t header[PART_CHUNK_HEADER_BYTES] = PART_CHUNK_MAGIC;
-	uint32_t size;
-	uint64_t hash;
+	struct buffer *chunk = &part->chunk;
 	size_t magic = part->written_bytes ? 0 : strlen(PART_MAGIC);
 
 	if (part->is_full)
 		return true;
 	if (!encode(part, profile, duration_ns, err))
 		return false;
-	size = (uint32_t)part->payload.size;
-	hash = hash_bytes(part->payload.data, part->payload.size);
-	memcpy(header + 4, &size, sizeof(size));
-	memcpy(header + 8, &hash, sizeof(hash));
-	if (!write_all(part->fd, PART_MAGIC, magic) || !write_all(part->fd, header, sizeof(header)) ||
-		!write_all(part->fd, part->payload.data, part->payload.size)) {
+	fill_header(chunk);
+	if (!write_all(part->fd, PART_MAGIC, magic) || !write_all(part->fd, chunk->data, chunk->size)) {
 		int reason = errno;
 
 		part->is_full = true;
@@ -290,7 +299,7 @@ bool part_write(struct part *part, const struct profile *profile, int64_t durati
 			part->is_full = true;
 		return error_set_errno(err, reason, "cannot write %s", part->path);
 	}
-	part->written_bytes += magic + sizeof(header) + part->payload.size;
+	part->written_bytes += magic + chunk->size;
 	note_written(part, profile);
 	return true;
 }

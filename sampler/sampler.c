@@ -14,8 +14,8 @@
 
 enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
 
-/* With the time between two looks at the rings, less than the second that a killed recorder may lose. */
-enum { PART_INTERVAL_NS = 700000000 };
+/* With the longest time between two looks at the rings, 400 ms, less than the second that a killed recorder may lose. */
+enum { PART_INTERVAL_NS = 550000000 };
 
 static int64_t clock_ns(clockid_t clock)
 {

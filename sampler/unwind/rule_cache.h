@@ -89,23 +89,33 @@ struct code_place {
 	bool is_exact; /* an instruction's own address */
 };
 
-/* Where the answer for an address stands, or will. */
+/* The two places where the answer for an address may stand: a cache line. */
 static inline struct cached *rule_cache_entry(const struct rule_cache *cache, uint64_t generation, uint64_t address)
 {
 	uint64_t mixed = address * 0x9e3779b97f4a7c15u ^ generation * 0xc2b2ae3d27d4eb4fu;
 
-	return &cache->entries[mixed >> (64 - RULE_CACHE_BITS)];
+	return &cache->entries[mixed >> (64 - RULE_CACHE_BITS) & ~(uint64_t)1];
 }
 
 /* Asks the space, and keeps the answer. Tables are borrowed until the end. */
 void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry);
 
-/* Valid until another address is asked for. */
+static inline bool is_about(const struct cached *entry, const struct code_place *place)
+{
+	return entry->address == place->address && entry->generation == place->space->generation;
+}
+
+/* Valid until another address is asked for. The first of the two is the one that was asked for last. */
 static inline const struct cached *rule_cache_find(struct rule_cache *cache, const struct code_place *place)
 {
-	struct cached *entry = rule_cache_entry(cache, place->space->generation, place->address);
+	struct cached *entry = rule_cache_entry(cache, place->space->generation, place->address), first = *entry;
 
-	if (entry->address != place->address || entry->generation != place->space->generation)
+	if (is_about(entry, place))
+		return entry;
+	if (is_about(entry + 1, place))
+		*entry = entry[1];
+	else
 		rule_cache_fill(cache, place, entry);
+	entry[1] = first;
 	return entry;
 }
