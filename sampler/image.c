@@ -196,6 +196,7 @@ static bool expect_jit_map(
 		return error_set_memory(err);
 	free(image->jit_map);
 	image->jit_map = path;
+	image->jit_since_s = table->files || is_jit_dump(mapped) ? 0 : proc_start_unix_s(mapped->pid);
 	return true;
 }
 

@@ -31,9 +31,9 @@
 enum { PART_VERSION = 3, PART_CHUNK_HEADER_BYTES = 16, PART_MAX_CHUNK_BYTES = 1 << 28 };
 
 struct part {
-	int fd;     /* owned; -1: none */
-	char *path; /* owned */
-	struct buffer chunk; /* being made */
+	int fd;                 /* owned; -1: none */
+	char *path;             /* owned */
+	struct buffer chunk;    /* being made */
 	uint64_t written_bytes; /* up to the end of the last whole chunk */
 	uint64_t chunks, kernel_text;
 	size_t strings, mappings, locations, stacks, threads, samples, events; /* written so far */

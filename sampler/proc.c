@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_TASKS = 1 << 22 };
@@ -206,6 +207,23 @@ int64_t proc_thread_cpu_ns(int32_t tid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", tid, tid);
 	return read_cpu_ns(path);
+}
+
+int64_t proc_start_unix_s(int32_t pid)
+{
+	unsigned long long ticks; /* since the boot */
+	char path[64], text[1024];
+	const char *fields;
+	struct timespec now, up;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fields = read_stat(path, text, sizeof(text));
+	if (!fields ||
+		sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	return now.tv_sec - up.tv_sec + (int64_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK));
 }
 
 bool proc_read_children(int32_t pid, int32_t tid, struct buffer *pids, struct error *err)

@@ -32,6 +32,9 @@ int64_t proc_cpu_ns(int32_t pid);
 /* The same of one thread. */
 int64_t proc_thread_cpu_ns(int32_t tid);
 
+/* When a process began, in seconds since 1970 as the clock goes now; 0 when it is gone. */
+int64_t proc_start_unix_s(int32_t pid);
+
 /* False when it has ended, also while nobody has waited for it yet. Its first thread may have ended before others. */
 bool proc_is_alive(int32_t pid);
 

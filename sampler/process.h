@@ -18,6 +18,7 @@ struct process_image {
 	struct cfi_table *table; /* NULL without elf */
 	bool is_go;              /* made by the Go compiler */
 	char *jit_map;           /* of memory without a file: where its jitdump or perf map would be */
+	int64_t jit_since_s;     /* when the process of that map began, since 1970; 0: whatever its age, it is the process's */
 };
 
 /* An executable mapping of a process. */

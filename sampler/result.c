@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool result_take_jit_map(struct sampler_result *result, struct profile *profile, uint32_t mapping_id, char *path, struct error *err)
 {
@@ -15,6 +16,28 @@ bool result_take_jit_map(struct sampler_result *result, struct profile *profile,
 	result->jit_maps[mapping_id] = path;
 	mapping->kind = PROFILE_MAPPING_JIT;
 	return profile_intern(profile, "[jit]", &mapping->path, err) && profile_intern(profile, "[jit]", &mapping->module, err);
+}
+
+/* By its name it may be what a process left that had the pid before. */
+static bool is_outdated(const struct process_image *image, struct buffer *notices)
+{
+	enum { CLOCKS_DIFFER_S = 2 };
+	struct stat info;
+
+	if (image->jit_since_s == 0 || stat(image->jit_map, &info) != 0 || info.st_mtime + CLOCKS_DIFFER_S >= image->jit_since_s)
+		return false;
+	if (notices)
+		buffer_printf(notices,
+			"%s is older than the process of that pid, and names nothing: it is of an earlier one; 'touch' it if it is not\n",
+			image->jit_map);
+	return true;
+}
+
+static bool take_jit_map(
+	struct sampler_result *result, struct process_table *table, struct process_image *image, struct error *err)
+{
+	return !image->jit_map || is_outdated(image, table->notices) ||
+	       result_take_jit_map(result, table->profile, image->mapping_id, TAKE(image->jit_map), err);
 }
 
 bool result_take_images(struct sampler_result *result, struct process_table *table, struct error *err)
@@ -31,7 +54,7 @@ bool result_take_images(struct sampler_result *result, struct process_table *tab
 
 		if (image->elf && !result->images[image->mapping_id])
 			result->images[image->mapping_id] = elf_image_ref(image->elf);
-		if (image->jit_map && !result_take_jit_map(result, table->profile, image->mapping_id, TAKE(image->jit_map), err))
+		if (!take_jit_map(result, table, image, err))
 			return false;
 	}
 	return true;

@@ -427,6 +427,13 @@ static void release_reading(struct sampler *sampler)
 	collector_deinit(&sampler->collector);
 }
 
+static void hand_notices_over(struct sampler *sampler, struct buffer *notices)
+{
+	if (notices && sampler->notices.size)
+		buffer_append(notices, sampler->notices.data, sampler->notices.size);
+	sampler->notices.size = 0;
+}
+
 bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err)
 {
 	struct sampler_result made = { .child_status = -1 };
@@ -447,9 +454,8 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 		buffer_append_string(&sampler->notices,
 			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "
 			"'--pid=host') to tell them apart\n");
-	if (notices && sampler->notices.size)
-		buffer_append(notices, sampler->notices.data, sampler->notices.size);
 	if (sampler->collector.profile->quality.samples == 0) {
+		hand_notices_over(sampler, notices);
 		if (sampler->command.reaped)
 			result->child_status = sampler->command.status;
 		return fail_empty(sampler, err);
@@ -459,6 +465,7 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 		sampler_result_deinit(&made);
 		return false;
 	}
+	hand_notices_over(sampler, notices);
 	if (sampler->command.reaped)
 		made.child_status = sampler->command.status;
 	made.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;

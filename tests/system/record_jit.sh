@@ -71,5 +71,21 @@ for kind in map dump; do
 	at_least "$(share "$kind.pb.gz" ";main;made_by_$kind ")" 90 "share of the code that a $kind names, attached"
 	grep -ls made_by_map /tmp/perf-*.map | xargs -r rm -f || true
 done
+
+# A map that was there before the process names other code than its own.
+cat >earlier <<'END'
+#!/bin/sh
+printf '0 ffffffffffff of_an_earlier_process\n' >/tmp/perf-$$.map
+touch -d yesterday /tmp/perf-$$.map
+echo $$ >earlier.pid
+exec ./jit none
+END
+chmod +x earlier
+run 0 kelvin record -o earlier.pb.gz -- ./earlier
+rm -f "/tmp/perf-$(<earlier.pid).map"
+says stderr '^/tmp/perf-[0-9]*\.map is older than the process of that pid'
+run 0 kelvin report earlier.pb.gz --folded -
+says_not stdout of_an_earlier_process
+
 run 0 kelvin record -o none.pb.gz -- ./jit none
 says stderr '^([5-9][0-9]|100) % of the samples are in code made at run time that has no names: '
