@@ -60,11 +60,12 @@ static bool find_living(const struct sampler *sampler, struct sampler_target *ta
 	return true;
 }
 
-/* Also where it is not permitted, false. */
+/* False also where it is not permitted, or would miss the first moments of each process. */
 static bool open_wide(struct sampler *sampler, const struct sampler_target *target, struct event_set *events, struct error *err)
 {
 	bool opened, was_active = sampler->filter.is_active;
-	bool ok = target_open_wide(target, events, &sampler->filter, &opened, err) && opened;
+	bool ok = target_open_wide(target, events, &sampler->filter, &opened, err) && opened &&
+		  (was_active || filter_hears_at_once(&sampler->filter));
 
 	/* Events of threads are not filtered. */
 	if (!ok)
@@ -165,12 +166,11 @@ static bool widen(struct sampler *sampler, struct error *err)
 		return false;
 	if (!reopened)
 		buffer_append_string(&sampler->notices,
-			"threads that live for less than a sampling period are hardly sampled: that takes events of whole CPUs, which are not "
-			"permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run kelvin as root\n");
+			"threads and processes that live for less than a sampling period are hardly sampled: that takes events of whole CPUs, "
+			"which 'sudo sysctl kernel.perf_event_paranoid=0' permits, or running kelvin as root with tracefs mounted\n");
 	return true;
 }
 
-/* Not by events of whole CPUs, which know one clock each, but also hear too late of processes that live for a moment. */
 static bool part_clocks(struct sampler *sampler, struct error *err)
 {
 	bool reopened;
@@ -194,7 +194,7 @@ static bool follow_births(struct sampler *sampler, uint64_t clock_ns, struct err
 	seen->births = table->births;
 	seen->forks = table->forks;
 	seen->births_at_ns = clock_ns;
-	if (seen->may_widen && born >= MANY_BIRTHS && !widen(sampler, err))
+	if (seen->may_widen && (born >= MANY_BIRTHS || forked >= MANY_FORKS) && !widen(sampler, err))
 		return false;
 	if (seen->may_part_clocks && !sampler->filter.is_active && born + forked >= MANY_FORKS)
 		return part_clocks(sampler, err);

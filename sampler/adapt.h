@@ -9,11 +9,10 @@
  *
  * - When many stacks are deeper than their dump, more of the stack is copied.
  * - When stacks are cut, the kernel is asked for its own chains of frame pointers too, which take the target time.
- * - When threads are born by the hundred a second, one event per CPU with a filter takes the place of events that every thread
- *   inherits: those make a thread twice as costly to create, and one that lives for less than a period is never sampled, since its
- *   clock starts with it. Not for processes born: the filter learns of them when they have run for a while.
- * - When processes are born by the dozen a second, or threads where that is not permitted, clocks are kept apart, so that who
- * starts them is sampled as it should be.
+ * - When threads are born by the hundred a second, or processes by the dozen, one event per CPU with a filter takes the place of
+ *   events that all of them inherit: those make a thread twice as costly to create, and who lives for less than a period is never
+ *   sampled, since its clock starts with it.
+ * - Where that is not permitted, clocks are kept apart, so that who starts them is sampled as it should be.
  */
 void sampler_adapt_init(struct sampler *sampler);
 

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/filter.h"
 
-#include <linux/bpf.h>
+#include "sampler/bpf.h"
+#include "sampler/descent.h"
+
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 enum { MAX_FILTERED = 65536, INITIAL_PID_NAMESPACE = 0xeffffffc };
-
-static int bpf(enum bpf_cmd command, union bpf_attr *attr, size_t size)
-{
-	return (int)syscall(SYS_bpf, command, attr, size);
-}
 
 /* BPF knows processes by their ids in the initial namespace (linux/proc_ns.h: PROC_PID_INIT_INO); elsewhere ours are others. */
 static bool is_initial_namespace(void)
@@ -31,7 +27,7 @@ static int create_map(void)
 	attr.value_size = sizeof(uint32_t);
 	attr.max_entries = MAX_FILTERED;
 	attr.map_flags = BPF_F_NO_PREALLOC;
-	return bpf(BPF_MAP_CREATE, &attr, sizeof(attr));
+	return bpf_call(BPF_MAP_CREATE, &attr);
 }
 
 /* return lookup(map, current->tgid) != NULL; an event's sample is dropped where its program returns 0 (linux/bpf.h). */
@@ -50,24 +46,20 @@ static int load_program(int map_fd)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	union bpf_attr attr;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_PERF_EVENT;
-	attr.insns = (uint64_t)(uintptr_t)program;
-	attr.insn_cnt = sizeof(program) / sizeof(program[0]);
-	attr.license = (uint64_t)(uintptr_t) "GPL";
-	return bpf(BPF_PROG_LOAD, &attr, sizeof(attr));
+	return bpf_load(BPF_PROG_TYPE_PERF_EVENT, program, sizeof(program) / sizeof(program[0]));
 }
 
 void filter_init(struct filter *filter)
 {
-	*filter = (struct filter){ .bpf_map_fd = -1, .bpf_program_fd = -1 };
+	*filter = (struct filter){ .bpf_map_fd = -1, .bpf_program_fd = -1, .descent_fd = -1 };
 	hash_map_init(&filter->pids, sizeof(int32_t));
 }
 
 void filter_deinit(struct filter *filter)
 {
+	if (filter->descent_fd >= 0)
+		close(filter->descent_fd);
 	if (filter->bpf_program_fd >= 0)
 		close(filter->bpf_program_fd);
 	if (filter->bpf_map_fd >= 0)
@@ -80,11 +72,13 @@ void filter_activate(struct filter *filter)
 	if (filter->is_active)
 		return;
 	filter->is_active = true;
-	if (!is_initial_namespace())
+	if (filter->bpf_map_fd >= 0 || !is_initial_namespace())
 		return;
 	filter->bpf_map_fd = create_map();
 	if (filter->bpf_map_fd >= 0)
 		filter->bpf_program_fd = load_program(filter->bpf_map_fd);
+	if (filter->bpf_program_fd >= 0)
+		filter->descent_fd = descent_follow(filter->bpf_map_fd);
 }
 
 /* A table that is full in the kernel loses that process's samples; so many processes want -a. */
@@ -99,7 +93,7 @@ static void tell_kernel(const struct filter *filter, int32_t pid, bool wanted)
 	attr.map_fd = (uint32_t)filter->bpf_map_fd;
 	attr.key = (uint64_t)(uintptr_t)&pid;
 	attr.value = wanted ? (uint64_t)(uintptr_t)&value : 0;
-	(void)bpf(wanted ? BPF_MAP_UPDATE_ELEM : BPF_MAP_DELETE_ELEM, &attr, sizeof(attr));
+	(void)bpf_call(wanted ? BPF_MAP_UPDATE_ELEM : BPF_MAP_DELETE_ELEM, &attr);
 }
 
 static bool set(struct filter *filter, int32_t pid, bool wanted, struct error *err)
@@ -125,6 +119,11 @@ bool filter_has(const struct filter *filter, int32_t pid)
 	return hash_map_get(&filter->pids, &pid) == 1;
 }
 
+bool filter_hears_at_once(const struct filter *filter)
+{
+	return filter->bpf_program_fd < 0 || filter->descent_fd >= 0;
+}
+
 bool filter_wants(const struct filter *filter, const struct record_layout *layout, const void *bytes, size_t size)
 {
 	int32_t pid;
@@ -139,6 +138,8 @@ bool filter_take(struct filter *filter, const struct record *record, bool *wante
 		return true;
 	if (record->kind == RECORD_FORK && record->pid != record->fork.parent_pid) {
 		bool is_ours = filter_has(filter, record->fork.parent_pid);
+
+		filter->was_late |= is_ours && !filter_hears_at_once(filter);
 
 		/* A pid that was ours may be somebody else's by now. */
 		if ((is_ours || filter_has(filter, record->pid)) && !set(filter, record->pid, is_ours, err))

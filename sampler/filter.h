@@ -12,6 +12,8 @@ struct filter {
 	bool is_active;       /* false: everything belongs to the target */
 	int bpf_map_fd;       /* owned; the same pids for the kernel. -1: none */
 	int bpf_program_fd;   /* owned; to be attached to each sampling event. -1: none */
+	int descent_fd;       /* owned; while it is open the kernel adds what is forked to its map itself. -1: it does not */
+	bool was_late;        /* it had let samples of a new process go by before it was told of it */
 };
 
 void filter_init(struct filter *filter);
@@ -24,6 +26,9 @@ COMMON_MUST_CHECK
 bool filter_add(struct filter *filter, int32_t pid, struct error *err);
 
 bool filter_has(const struct filter *filter, int32_t pid);
+
+/* Whether what is forked belongs to the target from its first moment on. */
+bool filter_hears_at_once(const struct filter *filter);
 
 /* Whether a sample should be parsed at all; only its pid is read. True for other records. */
 bool filter_wants(const struct filter *filter, const struct record_layout *layout, const void *bytes, size_t size);

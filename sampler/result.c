@@ -33,8 +33,7 @@ static bool is_outdated(const struct process_image *image, struct buffer *notice
 	return true;
 }
 
-static bool take_jit_map(
-	struct sampler_result *result, struct process_table *table, struct process_image *image, struct error *err)
+static bool take_jit_map(struct sampler_result *result, struct process_table *table, struct process_image *image, struct error *err)
 {
 	return !image->jit_map || is_outdated(image, table->notices) ||
 	       result_take_jit_map(result, table->profile, image->mapping_id, TAKE(image->jit_map), err);

@@ -450,6 +450,10 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	if (sampler->collector.processes.met_denied && sampler->collector.profile->quality.stops[PROFILE_STOP_NO_MAPPING] > 0)
 		buffer_append_string(&sampler->notices,
 			"code of other users' processes stays unnamed: where it lies may not be read; run kelvin with sudo for more\n");
+	if (sampler->filter.was_late)
+		buffer_append_string(&sampler->notices,
+			"of processes that the target started up to 0.4 s are missing: 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "
+			"makes them whole\n");
 	if (sampler->collector.processes.met_outside)
 		buffer_append_string(&sampler->notices,
 			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "

@@ -60,8 +60,13 @@ done
 at_least $((100 * $(samples_said) / (used * 997 / 100))) 70 "percent of the samples that its CPU time stands for"
 at_least "$(share c.pb.gz ';work')" 50 "share of the threads"
 
-# Processes that live for less than a period have no samples: that is said, and not where there is nothing to say.
-run 0 kelvin record -F 250 -o d.pb.gz -- sh -c "'$WORKLOADS/system_workload' --seconds 0.1; for i in \$(seq 500); do /bin/ls / >/dev/null; done"
-says stderr '^the samples stand for [0-9.]+ s of the [0-9.]+ s of CPU time that the command used: '
-run 0 kelvin record -o e.pb.gz -- "$WORKLOADS/system_workload" --seconds 0.5
+run 0 kelvin record -o d.pb.gz -- "$WORKLOADS/system_workload" --seconds 0.5
 says_not stderr 'the samples stand for'
+
+# Processes that live for less than a period have no samples where the kernel cannot tell of them at once: that is said.
+is_root && unshare -m true 2>/dev/null || exit 0
+# shellcheck disable=SC2016
+run 0 unshare -m sh -c 'umount -l /sys/kernel/tracing /sys/kernel/debug/tracing 2>/dev/null; exec "$@"' sh "$KELVIN" record -F 250 \
+	-o e.pb.gz -- sh -c "'$WORKLOADS/system_workload' --seconds 0.1; for i in \$(seq 500); do /bin/ls / >/dev/null; done"
+says stderr '^threads and processes that live for less than a sampling period are hardly sampled: '
+says stderr '^the samples stand for [0-9.]+ s of the [0-9.]+ s of CPU time that the command used: '

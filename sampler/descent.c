@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/descent.h"
+
+#include "common/common.h"
+#include "sampler/bpf.h"
+
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What the kernel says of the tracepoint: its number, and where its fields lie in what a program is given. */
+struct new_task {
+	uint32_t id;
+	int16_t pid_offset, flags_offset;
+};
+
+enum { MAX_FORMAT_BYTES = 1 << 16, MAX_OFFSET = 256 };
+
+/* The number behind `before`; -1 where that is not there. */
+static long number_behind(const char *text, const char *before)
+{
+	const char *found = text ? strstr(text, before) : NULL;
+
+	return found ? strtol(found + strlen(before), NULL, 10) : -1;
+}
+
+/* Of a line as "field:pid_t pid;	offset:8;	size:4;	signed:1;". */
+static bool find_field(const char *format, const char *name, long size, int16_t *offset)
+{
+	const char *field = strstr(format, name);
+	long at = number_behind(field, "\toffset:");
+
+	if (at < 0 || at > MAX_OFFSET || number_behind(field, "\tsize:") != size)
+		return false;
+	*offset = (int16_t)at;
+	return true;
+}
+
+static bool parse_format(const char *format, struct new_task *task)
+{
+	long id = number_behind(format, "ID: ");
+
+	task->id = (uint32_t)id;
+	return id > 0 && find_field(format, " pid;", sizeof(uint32_t), &task->pid_offset) &&
+	       find_field(format, " clone_flags;", sizeof(uint64_t), &task->flags_offset);
+}
+
+static bool find_new_task(struct new_task *task)
+{
+	static const char *const files[] = { "/sys/kernel/tracing/events/task/task_newtask/format",
+		"/sys/kernel/debug/tracing/events/task/task_newtask/format" };
+	bool found = false;
+
+	for (size_t i = 0; !found && i < sizeof(files) / sizeof(files[0]); i++) {
+		struct buffer text;
+		struct error ignored;
+
+		buffer_init(&text, MAX_FORMAT_BYTES);
+		if (file_read(files[i], &text, &ignored)) {
+			buffer_append(&text, "", 1);
+			found = buffer_ok(&text, &ignored) && parse_format(text.data, task);
+		}
+		buffer_deinit(&text);
+	}
+	return found;
+}
+
+/* if (!(task->clone_flags & CLONE_THREAD) && lookup(map, current->tgid)) update(map, task->pid, 1); return 0 */
+static int load_program(int map_fd, const struct new_task *task)
+{
+	const struct bpf_insn program[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_6, .src_reg = BPF_REG_1 },
+		{ .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_7, .src_reg = BPF_REG_6, .off = task->flags_offset },
+		{ .code = BPF_JMP | BPF_JSET | BPF_K, .dst_reg = BPF_REG_7, .imm = CLONE_THREAD, .off = 20 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_pid_tgid },
+		{ .code = BPF_ALU64 | BPF_RSH | BPF_K, .dst_reg = BPF_REG_0, .imm = 32 },
+		{ .code = BPF_STX | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .src_reg = BPF_REG_0, .off = -4 },
+		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map_fd },
+		{ .code = 0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = -4 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_lookup_elem },
+		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 11 },
+		{ .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_6, .off = task->pid_offset },
+		{ .code = BPF_STX | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .src_reg = BPF_REG_0, .off = -4 },
+		{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -8, .imm = 1 },
+		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map_fd },
+		{ .code = 0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = -4 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_3, .src_reg = BPF_REG_10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_3, .imm = -8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_4, .imm = BPF_ANY },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_update_elem },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_load(BPF_PROG_TYPE_TRACEPOINT, program, sizeof(program) / sizeof(program[0]));
+}
+
+/* An event of one CPU does: the program belongs to the tracepoint, and runs on all. */
+static int open_event(uint32_t id)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = id };
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int descent_follow(int map_fd)
+{
+	struct new_task task;
+	int event = -1, program = find_new_task(&task) ? load_program(map_fd, &task) : -1;
+
+	if (program < 0)
+		return -1;
+	event = open_event(task.id);
+	if (event >= 0 && ioctl(event, PERF_EVENT_IOC_SET_BPF, program) != 0) {
+		close(event);
+		event = -1;
+	}
+	close(program);
+	return event;
+}

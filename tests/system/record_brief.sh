@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Processes that live for a moment are sampled from their first instruction on, also those that live for less than a period.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+is_root || skip "root is needed for events of whole CPUs"
+[[ -r /sys/kernel/tracing/events/task/task_newtask/format ]] || skip "tracefs is not mounted"
+needs gcc
+cat >brief.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void *wait_for_ever(void *unused)
+{
+	pause();
+	return unused;
+}
+
+static long ms_of(struct timeval time)
+{
+	return time.tv_sec * 1000 + time.tv_usec / 1000;
+}
+
+__attribute__((noinline)) static void work(long ms)
+{
+	struct timespec used;
+
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	while (used.tv_sec * 1000 + used.tv_nsec / 1000000 < ms);
+}
+
+/* How many threads, how long a child works, how long all do; prints what they used. */
+int main(int argc, char **argv)
+{
+	long threads = atol(argv[1]), ms = atol(argv[2]), all_ms = atol(argv[3]);
+	struct rusage used;
+
+	for (long i = 0; i < threads; i++) {
+		pthread_t thread;
+		pthread_attr_t small;
+
+		pthread_attr_init(&small);
+		pthread_attr_setstacksize(&small, 65536);
+		pthread_create(&thread, &small, wait_for_ever, NULL);
+	}
+	puts("ready");
+	fflush(stdout);
+	sleep(2);
+	for (long i = 0; i < all_ms / ms; i++) {
+		if (fork() == 0) {
+			work(ms);
+			_exit(0);
+		}
+		wait(NULL);
+	}
+	getrusage(RUSAGE_CHILDREN, &used);
+	printf("%ld\n", ms_of(used.ru_utime) + ms_of(used.ru_stime));
+	return argc == 0;
+}
+END
+gcc -O1 -g brief.c -o brief -lpthread || fail "brief.c does not compile"
+
+# A period is 1 ms.
+run 0 kelvin record -F 1000 -o a.pb.gz -- ./brief 0 1 4000
+used=$(tail -n 1 stdout)
+at_least $((100 * $(samples_said) / used)) 75 "percent of what the children used"
+at_least "$(share a.pb.gz ';main;work')" 60 "share of the children's work"
+
+# So many threads that one event per CPU is opened: the kernel itself tells its filter of what they start.
+./brief 1100 50 3000 >said &
+until grep -q ready said; do sleep 0.05; done
+run 0 kelvin record -F 1000 -p $! -o b.pb.gz
+used=$(tail -n 1 said)
+at_least $((100 * $(samples_said) / used)) 85 "percent of what the children used"
+says_not stderr 'are missing'
