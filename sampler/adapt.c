@@ -165,9 +165,12 @@ static bool widen(struct sampler *sampler, struct error *err)
 	if (!reopen(sampler, sampler->options.stack_bytes, REACH_CPUS, &reopened, err))
 		return false;
 	if (!reopened)
-		buffer_append_string(&sampler->notices,
-			"threads and processes that live for less than a sampling period are hardly sampled: that takes events of whole CPUs, "
-			"which 'sudo sysctl kernel.perf_event_paranoid=0' permits, or running kelvin as root with tracefs mounted\n");
+		buffer_printf(&sampler->notices,
+			"threads and processes that live for less than a sampling period are hardly sampled: that takes %s\n",
+			filter_hears_at_once(&sampler->filter)
+				? "events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run "
+				  "kelvin as root"
+				: "the kernel's tracepoints; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' makes them readable");
 	return true;
 }
 

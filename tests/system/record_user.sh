@@ -83,4 +83,4 @@ for seconds in 3 12 40; do
 	! grep -q slept stderr || continue
 	break
 done
-says stderr "threads that live for less than a sampling period.*not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0'"
+says stderr "threads and processes that live for less than a sampling period.*not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0'"
