@@ -29,7 +29,7 @@ void sampler_adapt_init(struct sampler *sampler)
 		.extras.with_chains = options->stack_bytes != 0,
 		.may_widen = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
 	};
-	sampler->adaptation.may_part_clocks = sampler->adaptation.may_widen;
+	sampler->adaptation.may_follow = sampler->adaptation.may_part_clocks = sampler->adaptation.may_widen;
 }
 
 int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int timeout_ms)
@@ -60,12 +60,13 @@ static bool find_living(const struct sampler *sampler, struct sampler_target *ta
 	return true;
 }
 
-/* False also where it is not permitted, or would miss the first moments of each process. */
-static bool open_wide(struct sampler *sampler, const struct sampler_target *target, struct event_set *events, struct error *err)
+/* Also where it is not permitted, or not `at_once` that the filter hears of a process, false. */
+static bool open_wide(
+	struct sampler *sampler, const struct sampler_target *target, bool at_once, struct event_set *events, struct error *err)
 {
 	bool opened, was_active = sampler->filter.is_active;
 	bool ok = target_open_wide(target, events, &sampler->filter, &opened, err) && opened &&
-		  (was_active || filter_hears_at_once(&sampler->filter));
+		  (!at_once || filter_hears_at_once(&sampler->filter));
 
 	/* Events of threads are not filtered. */
 	if (!ok)
@@ -90,8 +91,11 @@ static bool take_over(struct sampler *sampler, struct event_set *events, struct 
 	return (!sampler->enabled || event_set_enable(&sampler->events, true, err)) && sampler_prepare_reading(sampler, err);
 }
 
-/* What the events are to be opened for: CPUs, threads and nothing else, or either of them, as the target wants it. */
-enum reach { REACH_AS_FITS, REACH_CPUS, REACH_THREADS };
+/*
+ * What the events are to be opened for: CPUs, the same unless new processes would be heard of too late, threads and nothing else,
+ * or either of them, as the target wants it.
+ */
+enum reach { REACH_AS_FITS, REACH_CPUS, REACH_CPUS_AT_ONCE, REACH_THREADS };
 
 /* `*reopened` false: it cannot be done, and what was open stays. */
 static bool reopen(struct sampler *sampler, uint32_t stack_bytes, enum reach reach, bool *reopened, struct error *err)
@@ -112,8 +116,9 @@ static bool reopen(struct sampler *sampler, uint32_t stack_bytes, enum reach rea
 		return true;
 	if (!event_set_init_beside(&events, &sampler->events, &options, sampler->adaptation.extras, &why))
 		return true;
-	opened = reach == REACH_CPUS ? open_wide(sampler, &options.target, &events, &why)
-				     : target_open(&options.target, 0, &events, &sampler->filter, &why);
+	opened = reach == REACH_CPUS || reach == REACH_CPUS_AT_ONCE
+			 ? open_wide(sampler, &options.target, reach == REACH_CPUS_AT_ONCE, &events, &why)
+			 : target_open(&options.target, 0, &events, &sampler->filter, &why);
 	if (!opened || !event_set_enable(&sampler->events, false, &why)) {
 		event_set_deinit(&events);
 		return true;
@@ -157,20 +162,23 @@ static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 	return true;
 }
 
-static bool widen(struct sampler *sampler, struct error *err)
+static bool widen(struct sampler *sampler, enum reach reach, struct error *err)
 {
-	bool reopened;
+	bool reopened, lacks_tracefs;
 
-	sampler->adaptation.may_widen = false;
-	if (!reopen(sampler, sampler->options.stack_bytes, REACH_CPUS, &reopened, err))
+	if (!reopen(sampler, sampler->options.stack_bytes, reach, &reopened, err))
 		return false;
+	/* Without it events of CPUs still serve for threads. */
+	lacks_tracefs = reach == REACH_CPUS_AT_ONCE && !filter_hears_at_once(&sampler->filter);
+	sampler->adaptation.may_follow = false;
+	sampler->adaptation.may_widen = lacks_tracefs;
 	if (!reopened)
 		buffer_printf(&sampler->notices,
 			"threads and processes that live for less than a sampling period are hardly sampled: that takes %s\n",
-			filter_hears_at_once(&sampler->filter)
-				? "events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run "
-				  "kelvin as root"
-				: "the kernel's tracepoints; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' makes them readable");
+			lacks_tracefs
+				? "the kernel's tracepoints; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' makes them readable"
+				: "events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run "
+				  "kelvin as root");
 	return true;
 }
 
@@ -197,7 +205,9 @@ static bool follow_births(struct sampler *sampler, uint64_t clock_ns, struct err
 	seen->births = table->births;
 	seen->forks = table->forks;
 	seen->births_at_ns = clock_ns;
-	if (seen->may_widen && (born >= MANY_BIRTHS || forked >= MANY_FORKS) && !widen(sampler, err))
+	if (seen->may_widen && born >= MANY_BIRTHS && !widen(sampler, REACH_CPUS, err))
+		return false;
+	if (seen->may_follow && !sampler->filter.is_active && forked >= MANY_FORKS && !widen(sampler, REACH_CPUS_AT_ONCE, err))
 		return false;
 	if (seen->may_part_clocks && !sampler->filter.is_active && born + forked >= MANY_FORKS)
 		return part_clocks(sampler, err);

@@ -17,7 +17,7 @@ struct adaptation {
 	uint64_t samples, cuts, lost_ways;
 	uint64_t births, births_at_ns; /* as records tell the time */
 	uint64_t forks;
-	bool may_deepen, may_widen, may_part_clocks;
+	bool may_deepen, may_widen, may_follow, may_part_clocks;
 	struct event_extras extras;
 };
 
