@@ -427,6 +427,7 @@ static void release_reading(struct sampler *sampler)
 	collector_deinit(&sampler->collector);
 }
 
+/* Those since the last time. */
 static void hand_notices_over(struct sampler *sampler, struct buffer *notices)
 {
 	if (notices && sampler->notices.size)
@@ -458,8 +459,8 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 		buffer_append_string(&sampler->notices,
 			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "
 			"'--pid=host') to tell them apart\n");
+	hand_notices_over(sampler, notices);
 	if (sampler->collector.profile->quality.samples == 0) {
-		hand_notices_over(sampler, notices);
 		if (sampler->command.reaped)
 			result->child_status = sampler->command.status;
 		return fail_empty(sampler, err);

@@ -108,10 +108,11 @@ static inline bool is_about(const struct cached *entry, const struct code_place 
 /* Valid until another address is asked for. The first of the two is the one that was asked for last. */
 static inline const struct cached *rule_cache_find(struct rule_cache *cache, const struct code_place *place)
 {
-	struct cached *entry = rule_cache_entry(cache, place->space->generation, place->address), first = *entry;
+	struct cached *entry = rule_cache_entry(cache, place->space->generation, place->address), first;
 
 	if (is_about(entry, place))
 		return entry;
+	first = *entry;
 	if (is_about(entry + 1, place))
 		*entry = entry[1];
 	else
