@@ -22,6 +22,8 @@ struct diff_build {
 	uint32_t *met[DIFF_SIDES];          /* profile functions that the tree names, in the order of their first nodes */
 	size_t met_count[DIFF_SIDES];
 	bool *present[DIFF_SIDES]; /* [function] has nodes on that side */
+	bool *has_nodes;           /* [function] where interrupt_of is known: the tree has ordinary nodes of it */
+	uint32_t *interrupt_of;    /* [function] the function that its interrupt time has; PROFILE_NONE: none; NULL: no interrupts */
 	size_t function_capacity;
 
 	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */

@@ -59,6 +59,8 @@ static void build_deinit(struct diff_build *build)
 		free(build->present[side]);
 	}
 	free(build->redirect);
+	free(build->interrupt_of);
+	free(build->has_nodes);
 	free(build->topmost);
 	diff_destroy(build->diff);
 }

@@ -119,6 +119,7 @@ struct diff_function {
 	enum profile_name_source name_source;
 	enum diff_tier tier;
 	enum diff_code code;
+	bool interrupt;    /* as it runs in interrupts and preemption: shown, never tested, and in no total but its own */
 	uint32_t moved_to;                                  /* function id of the other end of a move or rename; PROFILE_NONE */
 	double raw_self[DIFF_SIDES], raw_total[DIFF_SIDES]; /* recursion counted once in total */
 	struct diff_estimate self, total;
@@ -134,7 +135,10 @@ struct diff_node {
 	uint8_t flags;         /* DIFF_NODE_* */
 	float ci_low, ci_high; /* of the total's delta, scaled; NAN when not tested */
 };
-enum { DIFF_NODE_INLINED = 1 }; /* every time it was seen it was inlined into its parent */
+enum {
+	DIFF_NODE_INLINED = 1,   /* every time it was seen it was inlined into its parent */
+	DIFF_NODE_INTERRUPT = 2, /* below what interrupted the thread: its time is not part of the totals above it */
+};
 
 /* Where the difference lies by origin; raw and scaled sums of self values. The deltas add up to the delta of the totals. */
 struct diff_origin {
@@ -198,12 +202,12 @@ struct diff {
 	size_t sides;                 /* 1: a single profile (in DIFF_HEAD); 2 */
 
 	uint32_t metric, unit; /* strings: "cpu", "nanoseconds" */
-	double raw_total[DIFF_SIDES];
-	struct diff_estimate total; /* of the whole */
+	double raw_total[DIFF_SIDES]; /* without interrupts */
+	struct diff_estimate total;   /* of the whole, without interrupts */
 
 	struct diff_node *nodes;
 	double *node_self[DIFF_SIDES];  /* [node] raw */
-	double *node_total[DIFF_SIDES]; /* [node] raw */
+	double *node_total[DIFF_SIDES]; /* [node] raw; of ordinary nodes without the interrupts below them */
 	size_t node_count;
 
 	struct diff_function *functions; /* by falling |delta of total|, then name; one-sided: by falling total */
@@ -212,6 +216,7 @@ struct diff {
 	uint32_t *sample_nodes[DIFF_SIDES]; /* [sample id of that side's profile] the node of its leaf */
 
 	struct diff_origin origins[PROFILE_ORIGIN_COUNT];
+	struct diff_origin interrupts; /* the machine's work in the program's threads: beside the origins, not in the total */
 	struct diff_scale scale;
 	struct diff_evidence evidence;
 	struct diff_runs runs;

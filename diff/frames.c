@@ -54,8 +54,9 @@ static double genuine(const struct diff *diff, struct node_lists *lists, uint32_
 	for (uint32_t top = lists->first[function]; top != PROFILE_NONE; top = lists->next[top]) {
 		lists->visits += diff->nodes[top].subtree_end - top;
 		for (uint32_t n = top; n < diff->nodes[top].subtree_end; n++)
-			local[diff->nodes[n].function] +=
-				diff->node_self[DIFF_HEAD][n] * diff->scale.factor - diff->node_self[DIFF_BASE][n];
+			if (!(diff->nodes[n].flags & DIFF_NODE_INTERRUPT))
+				local[diff->nodes[n].function] +=
+					diff->node_self[DIFF_HEAD][n] * diff->scale.factor - diff->node_self[DIFF_BASE][n];
 	}
 	for (uint32_t top = lists->first[function]; top != PROFILE_NONE; top = lists->next[top]) {
 		for (uint32_t n = top; n < diff->nodes[top].subtree_end; n++) {

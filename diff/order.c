@@ -21,10 +21,20 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : strcmp(x->key, y->key);
 }
 
+/* What ran in interrupts only has no node of its own left. */
+static bool has_become_interrupt(const struct diff_build *build, uint32_t function)
+{
+	uint32_t variant = build->interrupt_of ? build->interrupt_of[function] : PROFILE_NONE;
+
+	return variant != PROFILE_NONE && variant != function && !build->has_nodes[function];
+}
+
 static bool stays(const struct diff_build *build, uint32_t function)
 {
 	uint32_t into = build->redirect[function];
 
+	if (has_become_interrupt(build, function))
+		return false;
 	return into == function || build->diff->functions[into].tier == DIFF_TIER_MOVED;
 }
 

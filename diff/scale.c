@@ -54,7 +54,8 @@ static size_t collect_ratios(const struct diff_build *build, bool controls_only,
 		double base = f->raw_self[DIFF_BASE] / build->sample_weight[DIFF_BASE];
 		double head = f->raw_self[DIFF_HEAD] / build->sample_weight[DIFF_HEAD];
 
-		if (base < min_ratio_samples || head < min_ratio_samples || (controls_only && f->code != DIFF_CODE_SAME))
+		if (f->interrupt || base < min_ratio_samples || head < min_ratio_samples ||
+			(controls_only && f->code != DIFF_CODE_SAME))
 			continue;
 		ratios[count++] = (struct weighted_value){
 			.value = log(f->raw_self[DIFF_BASE] / f->raw_self[DIFF_HEAD]),

@@ -114,12 +114,14 @@ void states_without_evidence(struct diff_build *build)
 	for (size_t i = 0; i < diff->function_count; i++) {
 		struct diff_function *f = &diff->functions[i];
 
-		f->self.state = unproven_state(f->self.delta, least);
-		f->total.state = unproven_state(f->total.delta, least);
+		/* What interrupts threads is shown, and not compared. */
+		f->self.state = f->interrupt ? DIFF_STATE_SAME : unproven_state(f->self.delta, least);
+		f->total.state = f->interrupt ? DIFF_STATE_SAME : unproven_state(f->total.delta, least);
 	}
 	for (size_t node = 0; node < diff->node_count; node++) {
 		double delta = diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node];
 
-		diff->nodes[node].state = (uint8_t)unproven_state(delta, least);
+		diff->nodes[node].state = (uint8_t)(diff->nodes[node].flags & DIFF_NODE_INTERRUPT ? DIFF_STATE_SAME
+												   : unproven_state(delta, least));
 	}
 }

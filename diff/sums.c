@@ -312,7 +312,7 @@ bool sums_fill(const struct diff_build *build, const struct row_index *index, en
 	if (build->diff->evidence.mode == DIFF_EVIDENCE_SINGLE && !assign_blocks(&s, err))
 		return false;
 	for (uint32_t node = (uint32_t)build->diff->node_count; node-- > 0;)
-		if (total[node] > 0)
+		if (total[node] > 0 && !(build->diff->nodes[node].flags & DIFF_NODE_INTERRUPT))
 			close_node(&s, node);
 	return true;
 }

@@ -9,6 +9,7 @@ void totals_sum(struct diff_build *build)
 	struct diff *diff = build->diff;
 
 	memset(diff->origins, 0, sizeof(diff->origins));
+	diff->interrupts = (struct diff_origin){ 0 };
 	for (size_t i = 0; i < diff->function_count; i++) {
 		memset(diff->functions[i].raw_self, 0, sizeof(diff->functions[i].raw_self));
 		memset(diff->functions[i].raw_total, 0, sizeof(diff->functions[i].raw_total));
@@ -19,9 +20,11 @@ void totals_sum(struct diff_build *build)
 	for (size_t node = 1; node < diff->node_count; node++) {
 		struct diff_function *f = &diff->functions[diff->nodes[node].function];
 
+		struct diff_origin *origin = f->interrupt ? &diff->interrupts : &diff->origins[f->origin];
+
 		for (int side = 0; side < DIFF_SIDES; side++) {
 			f->raw_self[side] += diff->node_self[side][node];
-			diff->origins[f->origin].raw[side] += diff->node_self[side][node];
+			origin->raw[side] += diff->node_self[side][node];
 			if (build->topmost[node])
 				f->raw_total[side] += diff->node_total[side][node];
 		}
@@ -44,17 +47,23 @@ struct diff_estimate totals_estimate(const double raw[DIFF_SIDES], double factor
 	};
 }
 
+static void scale_origin(struct diff_origin *origin, double factor)
+{
+	origin->base = origin->raw[DIFF_BASE];
+	origin->head = origin->raw[DIFF_HEAD] * factor;
+	origin->delta = origin->head - origin->base;
+}
+
 void totals_scale(struct diff *diff)
 {
 	double factor = diff->scale.factor;
 
+	scale_origin(&diff->interrupts, factor);
 	diff->total = totals_estimate((double[DIFF_SIDES]){ 0, 0 }, factor);
 	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
 		struct diff_origin *origin = &diff->origins[i];
 
-		origin->base = origin->raw[DIFF_BASE];
-		origin->head = origin->raw[DIFF_HEAD] * factor;
-		origin->delta = origin->head - origin->base;
+		scale_origin(origin, factor);
 		/* The whole is the sum of its origins by construction, so that the ledger adds up to the last bit. */
 		diff->total.base += origin->base;
 		diff->total.head += origin->head;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/union_tree.h"
 
+#include "diff/interrupts.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -262,8 +264,10 @@ static bool sum_values(struct diff_build *build, enum diff_side side, struct err
 			(double)profile->values[i * profile->value_type_count + build->metric[side]];
 	}
 	memcpy(total, self, build->diff->node_count * sizeof(*total));
-	for (size_t node = build->diff->node_count; node-- > 1;)
-		total[build->diff->nodes[node].parent] += total[node];
+	for (uint32_t node = (uint32_t)build->diff->node_count; node-- > 1;)
+		if (interrupts_pass_up(build->diff, node))
+			total[build->diff->nodes[node].parent] += total[node];
+	build->diff->raw_total[side] = total[0];
 	return true;
 }
 
@@ -319,7 +323,7 @@ static bool merge_trees(struct diff_build *build, struct error *err)
 
 bool union_tree_create(struct diff_build *build, struct error *err)
 {
-	return merge_trees(build, err) && sum_values(build, DIFF_BASE, err) && sum_values(build, DIFF_HEAD, err) &&
+	return merge_trees(build, err) && interrupts_mark(build, err) && sum_values(build, DIFF_BASE, err) && sum_values(build, DIFF_HEAD, err) &&
 	       mark_topmost(build, err);
 }
 

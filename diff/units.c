@@ -48,7 +48,7 @@ static bool choose_nodes(const struct diff_build *build, struct sized_node **cho
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		double raw[DIFF_SIDES] = { diff->node_total[0][node], diff->node_total[1][node] };
 
-		if (!worth_a_row(build, raw))
+		if ((diff->nodes[node].flags & DIFF_NODE_INTERRUPT) || !worth_a_row(build, raw))
 			continue;
 		if (!ARRAY_RESERVE(&nodes, &capacity, used + 1, ARRAY_MAX_IDS, err)) {
 			free(nodes);
@@ -82,6 +82,8 @@ static bool choose_rows(const struct diff_build *build, struct experiment *exper
 		const struct diff_function *f = &diff->functions[i];
 		bool changed = f->code == DIFF_CODE_CHANGED;
 
+		if (f->interrupt)
+			continue;
 		if (worth_a_row(build, f->raw_self))
 			rows[experiment->row_count++] =
 				(struct row){ .kind = ROW_SELF, .id = i, .changed = changed, .control = f->code == DIFF_CODE_SAME };

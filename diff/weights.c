@@ -63,6 +63,8 @@ static bool sum_squares(const struct diff_build *build, struct squares *squares,
 	for (size_t node = diff->node_count; node-- > 1;) {
 		uint32_t function = diff->nodes[node].function;
 
+		if (diff->nodes[node].flags & DIFF_NODE_INTERRUPT)
+			continue;
 		squares->node_total[diff->nodes[node].parent] += squares->node_total[node];
 		squares->function_self[function] += squares->node_self[node];
 		if (build->topmost[node])

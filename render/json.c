@@ -243,6 +243,24 @@ static json_t *origins(struct json_writer *w)
 	return array;
 }
 
+/* What interrupted the program's threads: the machine's work, beside the origins and not in the totals. */
+static json_t *interrupts(struct json_writer *w)
+{
+	const struct diff_origin *o = &w->diff->interrupts;
+	json_t *object = json_object();
+
+	if (w->diff->sides == DIFF_SIDES) {
+		put(w, object, "base_ns", measured(o->raw[DIFF_BASE]));
+		put(w, object, "head_ns", measured(o->raw[DIFF_HEAD]));
+		put(w, object, "delta_ns", number(o->delta));
+		put(w, object, "delta_pct_points", number(summary_points(w->diff, o->delta)));
+	} else {
+		put(w, object, "self_ns", measured(o->raw[DIFF_HEAD]));
+		put(w, object, "self_pct", number(format_share(o->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
+	}
+	return object;
+}
+
 /* ---- Documents ---- */
 
 static void put_diff(struct json_writer *w, json_t *root)
@@ -304,6 +322,7 @@ bool render_json(const struct render_input *input, struct buffer *out, struct er
 		put_report(&w, root);
 	put(&w, root, "warnings", warnings(&w));
 	put(&w, root, "origins", origins(&w));
+	put(&w, root, "interrupts", interrupts(&w));
 	if (w.failed)
 		return error_set_memory(err);
 	if (!dump(root, JSON_INDENT(1), out) && !out->failed)

@@ -78,6 +78,11 @@ static bool put_identity(const struct render_input *input, const struct diff_fun
 		else
 			JSON_TEXT(out, "null");
 	}
+	JSON_TEXT(out, ",\"interrupt\":");
+	if (f->interrupt)
+		JSON_TEXT(out, "true");
+	else
+		JSON_TEXT(out, "false");
 	JSON_TEXT(out, ",\"name_source\":");
 	put_word(out, profile_name_source_name(f->name_source));
 	return ok;

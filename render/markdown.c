@@ -151,6 +151,14 @@ static void write_ledger(struct markdown_writer *w)
 			emit_ledger_row(w, profile_origin_name(order[i]), &e);
 	}
 	emit_ledger_row(w, "**total**", &w->diff->total);
+	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0) {
+		struct diff_estimate e = summary_interrupts(w->diff);
+
+		emit_ledger_row(w, summary_interrupts_title, &e);
+		emit_string(w, "\n");
+		emit_string(w, summary_interrupts_words);
+		emit_string(w, "\n");
+	}
 	emit_string(w, "\n");
 }
 

@@ -11,6 +11,19 @@
 enum { MIN_ROWS = 5 };
 static const double least_unproven_points = 0.1;
 
+const char summary_interrupts_title[] = "interrupts";
+const char summary_interrupts_words[] =
+	"Interrupts are the machine's work in the program's threads (interrupts and preemption): not in the total, nor in the verdict.";
+
+struct diff_estimate summary_interrupts(const struct diff *diff)
+{
+	return (struct diff_estimate){ .base = diff->interrupts.base,
+		.head = diff->interrupts.head,
+		.delta = diff->interrupts.delta,
+		.ci_low = NAN,
+		.ci_high = NAN };
+}
+
 double summary_points_of(const struct diff *diff)
 {
 	return fmax(diff->total.base, diff->total.head);

@@ -5,6 +5,10 @@
 
 /* What text, Markdown, JSON and SVG choose and say alike. Nothing is estimated here: figures come from the diff. */
 
+/* What interrupts threads, as a row beside the ledger; and what is said below it. */
+struct diff_estimate summary_interrupts(const struct diff *diff);
+extern const char summary_interrupts_title[], summary_interrupts_words[];
+
 /* The denominator of points: the greater of the two scaled totals. */
 double summary_points_of(const struct diff *diff);
 

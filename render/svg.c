@@ -267,6 +267,9 @@ static bool draw_tree(struct svg_writer *w, struct level *levels)
 		for (; open >= depth; open--)
 			flush_small(w, &levels[open], open + 1);
 		parent = &levels[open];
+		/* The time of interrupts is in no frame above them. */
+		if (diff->nodes[node].flags & DIFF_NODE_INTERRUPT)
+			width = 0;
 		if (!(width > 0) || depth > w->max_depth || w->frames >= MAX_FRAMES) {
 			w->cut |= width > 0;
 			node = diff->nodes[node].subtree_end;
@@ -319,6 +322,8 @@ static unsigned int survey(struct svg_writer *w)
 		const struct diff_node *n = &w->diff->nodes[node];
 		const double *total = w->diff->node_total[DIFF_HEAD];
 
+		if (n->flags & DIFF_NODE_INTERRUPT)
+			continue;
 		w->gone += is_first_gone(w->diff, node);
 		if (n->depth > w->max_depth || !(total[node] > 0) || total[n->parent] * w->scale < least_caller_pixels)
 			continue;

@@ -61,6 +61,13 @@ static bool write_origins(const struct text_writer *w, struct error *err)
 	}
 	if (table.row_count == 0)
 		return true;
+	if (w->diff->interrupts.head > 0) {
+		struct format_text time = format_value(w->diff->interrupts.head, w->unit);
+		struct format_text share = format_percent(format_share(w->diff->interrupts.head, w->diff->total.head));
+		const char *cells[] = { summary_interrupts_title, time.text, share.text };
+
+		table_add(&table, cells, TABLE_PLAIN);
+	}
 	text_heading(w, "By origin of the code");
 	return table_write(&table, w->width, w->colour, w->out, err);
 }

@@ -84,8 +84,17 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 			add_ledger_row(w, &table, profile_origin_name(text_origins[i]), &e);
 	}
 	add_ledger_row(w, &table, "total", &w->diff->total);
+	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0) {
+		struct diff_estimate e = summary_interrupts(w->diff);
+
+		add_ledger_row(w, &table, summary_interrupts_title, &e);
+	}
 	text_heading(w, "Where the difference lies, by origin of the code");
-	return table_write(&table, w->width, w->colour, w->out, err);
+	if (!table_write(&table, w->width, w->colour, w->out, err))
+		return false;
+	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0)
+		text_paragraph(w, summary_interrupts_words, 2);
+	return true;
 }
 
 /* ---- Changes ---- */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "synthetic.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const double ms = SYNTHETIC_SAMPLE_NS;
+
+/* The entry of that name which is, or is not, of the interrupts; NULL: there is none. */
+static const struct diff_function *find(const struct diff *diff, const char *name, bool interrupt)
+{
+	for (size_t i = 0; i < diff->function_count; i++)
+		if (diff->functions[i].interrupt == interrupt && strcmp(diff_string(diff, diff->functions[i].name), name) == 0)
+			return &diff->functions[i];
+	return NULL;
+}
+
+/* One recording each: 10 s of two functions, in head with so much of this stack on top of them. */
+static struct diff *compare_with(const char *stack, int64_t samples)
+{
+	struct profile *profiles[DIFF_SIDES];
+	struct diff *diff;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct synthetic s = synthetic_create();
+
+		synthetic_run(&s, false, 10000);
+		for (int i = 0; i < 4000; i++) {
+			synthetic_add(&s, synthetic_stack(&s, "main;parse#1"), 1, i * 2.5);
+			synthetic_add(&s, synthetic_stack(&s, "main;sum#2"), 1, i * 2.5 + 1);
+		}
+		for (int i = 0; side == DIFF_HEAD && i < samples; i++)
+			synthetic_add(&s, synthetic_stack(&s, stack), 1, i * 10000.0 / (double)samples);
+		profiles[side] = synthetic_finish(&s);
+	}
+	diff = synthetic_diff(profiles[DIFF_BASE], profiles[DIFF_HEAD], &(struct diff_options){ .scale = DIFF_SCALE_RATE });
+	profile_destroy(profiles[DIFF_BASE]);
+	profile_destroy(profiles[DIFF_HEAD]);
+	return diff;
+}
+
+static void assert_is_the_machines(const char *stack)
+{
+	struct diff *diff = compare_with(stack, 3000);
+
+	assert_true(diff->total.delta == 0);
+	assert_true(diff->interrupts.raw[DIFF_HEAD] == 3000 * ms);
+	assert_true(diff->verdict != DIFF_REGRESSED && diff->verdict != DIFF_IMPROVED);
+	for (size_t i = 0; i < diff->function_count; i++)
+		assert_false(diff_state_is_difference(diff->functions[i].self.state) ||
+			     diff_state_is_difference(diff->functions[i].total.state));
+	for (size_t node = 0; node < diff->node_count; node++)
+		assert_false(diff_state_is_difference((enum diff_state)diff->nodes[node].state));
+	diff_destroy(diff);
+}
+
+static void what_interrupts_a_thread_is_no_change_of_the_program(void **state)
+{
+	(void)state;
+	assert_is_the_machines("main;parse#1;asm_common_interrupt!kernel;common_interrupt!kernel;__irq_exit_rcu!kernel;"
+			       "handle_softirqs!kernel;blk_done_softirq!kernel");
+	assert_is_the_machines("main;parse#1;asm_sysvec_apic_timer_interrupt!kernel;irqentry_exit_to_user_mode!kernel;schedule!kernel;"
+			       "__schedule!kernel;finish_task_switch.isra.0!kernel");
+	assert_is_the_machines("main;sum#2;read!libc.so;do_syscall_64!kernel;vfs_read!kernel;asm_sysvec_reschedule_ipi!kernel");
+	assert_is_the_machines("main;sum#2;read!libc.so;do_syscall_64!kernel;syscall_exit_to_user_mode!kernel;"
+			       "exit_to_user_mode_loop!kernel;schedule!kernel");
+	assert_is_the_machines("main;sum#2;read!libc.so;do_syscall_64!kernel;vfs_read!kernel;preempt_schedule_irq!kernel;__schedule!kernel");
+	assert_is_the_machines("main;parse#1;el0t_64_irq!kernel;el0_interrupt!kernel;handle_softirqs!kernel");
+}
+
+static void assert_is_the_programs(const char *stack, const char *name)
+{
+	struct diff *diff = compare_with(stack, 3000);
+
+	assert_true(diff->interrupts.raw[DIFF_HEAD] == 0);
+	assert_true(diff->total.delta == 3000 * ms);
+	assert_true(diff_state_is_difference(find(diff, name, false)->total.state));
+	diff_destroy(diff);
+}
+
+static void what_the_program_calls_stays_its_own(void **state)
+{
+	(void)state;
+	assert_is_the_programs("main;sum#2;send!libc.so;do_syscall_64!kernel;tcp_sendmsg!kernel;__local_bh_enable_ip!kernel;"
+			       "do_softirq!kernel;handle_softirqs!kernel;net_rx_action!kernel",
+		"net_rx_action");
+	assert_is_the_programs("main;sum#2;asm_exc_page_fault!kernel;exc_page_fault!kernel", "exc_page_fault");
+	assert_is_the_programs("main;sum#2;futex!libc.so;do_syscall_64!kernel;futex_wait!kernel;schedule!kernel", "schedule");
+	/* A function of the program may have any name. */
+	assert_is_the_programs("main;common_interrupt;work", "work");
+}
+
+static void a_function_in_both_is_two(void **state)
+{
+	struct profile *profile = synthetic_profile(
+		"main;send!libc.so;do_syscall_64!kernel;__local_bh_enable_ip!kernel;handle_softirqs!kernel 30\n"
+		"main;parse;asm_common_interrupt!kernel;handle_softirqs!kernel 20\n"
+		"main;parse 50\n");
+	struct diff *diff = synthetic_diff(profile, profile, NULL);
+
+	(void)state;
+	assert_true(find(diff, "handle_softirqs", false)->raw_self[DIFF_HEAD] == 30 * ms);
+	assert_true(find(diff, "handle_softirqs", true)->raw_self[DIFF_HEAD] == 20 * ms);
+	assert_null(find(diff, "asm_common_interrupt", false));
+	assert_true(find(diff, "asm_common_interrupt", true)->raw_total[DIFF_HEAD] == 20 * ms);
+	assert_true(find(diff, "parse", false)->raw_total[DIFF_HEAD] == 50 * ms);
+	assert_true(find(diff, "main", false)->raw_total[DIFF_HEAD] == 80 * ms);
+	assert_true(diff->raw_total[DIFF_HEAD] == 80 * ms);
+	assert_true(diff->origins[PROFILE_ORIGIN_SYSTEM].raw[DIFF_HEAD] == 30 * ms);
+	diff_destroy(diff);
+	profile_destroy(profile);
+}
+
+static void a_side_of_nothing_else_is_compared_as_it_is(void **state)
+{
+	struct profile *base = synthetic_profile("swapper;asm_common_interrupt!kernel;handle_softirqs!kernel 20\n");
+	struct profile *head = synthetic_profile("swapper;asm_common_interrupt!kernel;handle_softirqs!kernel 20\nswapper 7\n");
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	assert_true(diff->raw_total[DIFF_BASE] == 20 * ms && diff->raw_total[DIFF_HEAD] == 27 * ms);
+	assert_null(find(diff, "handle_softirqs", true));
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_interrupts_a_thread_is_no_change_of_the_program),
+		cmocka_unit_test(what_the_program_calls_stays_its_own),
+		cmocka_unit_test(a_function_in_both_is_two),
+		cmocka_unit_test(a_side_of_nothing_else_is_compared_as_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
