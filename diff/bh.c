@@ -38,7 +38,8 @@ static size_t collect(
 	for (uint32_t row = 0; row < experiment->row_count; row++) {
 		double weight = weight_of(experiment, row);
 
-		if (!results[row].tested || experiment->rows[row].twin != row || !family_has(family, &experiment->rows[row]))
+		/* The whole is a question of its own. */
+		if (row == 0 || !results[row].tested || experiment->rows[row].twin != row || !family_has(family, &experiment->rows[row]))
 			continue;
 		members[count++] = (struct member){ results[row].p / weight, row };
 		sum += weight;
@@ -67,6 +68,8 @@ bool bh_adjust(const struct experiment *experiment, const struct family *family,
 		if (least < rate && found == 0)
 			found = i + 1;
 	}
+	/* Two questions are asked, about the whole and about its functions: each may be answered wrongly half as often (Bonferroni). */
+	results[0].q = fmin(1, 2 * results[0].p);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		if (results[row].tested && family_has(family, &experiment->rows[row]))
 			results[row].q = results[experiment->rows[row].twin].q;

@@ -13,7 +13,7 @@ struct family {
 };
 
 /*
- * Benjamini and Hochberg (1995) over the tested rows of a family, twins once, weighted by what a row could show (Genovese, Roeder
+ * Benjamini and Hochberg (1995) over the tested rows of a family but the whole, twins once, weighted by what a row could show (Genovese, Roeder
  * and Wasserman 2006): rows of few samples, on which an ordinary change cannot be seen, take less of the error rate. Fills q, and
  * in
  * `*alpha` the p at which a row of weight 1 is found at false discovery rate `rate`.

@@ -3,6 +3,25 @@
 
 #include "diff/diff.h"
 
+/* Why it cannot be told whether the load or the program changed (load.h). */
+enum load_doubt {
+	LOAD_KNOWN,
+	LOAD_FEW_CONTROLS,
+	LOAD_SMALL_CONTROLS,
+	LOAD_BASE_CHANGED,
+	LOAD_HEAD_CHANGED,
+	LOAD_CONTRADICTION,
+};
+
+/* How much more or less work head had to do, by the functions that do the same for each unit of it (load.h). */
+struct load {
+	double factor;    /* head's raw values times this are at base's load */
+	double variance;  /* of its logarithm */
+	size_t functions; /* whose ratios it is the median of; 0: the factor is that of the totals */
+	size_t controls;  /* those of unchanged code, when it rests on them alone */
+	enum load_doubt doubt;
+};
+
 /*
  * What the steps of a comparison share while it is made. diff.c runs them in order; each step's header says what it reads and
  * fills. All arrays are owned by the build and freed by build_deinit().
@@ -29,11 +48,10 @@ struct diff_build {
 	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */
 	bool *topmost;                     /* [node] no ancestor is of the same function */
 
-	double robust_factor;    /* median of ratios, whatever the mode in use */
-	double robust_variance;  /* of its logarithm: it is estimated from functions that were counted */
-	size_t robust_functions; /* whose ratios it is the median of; 0: the factor is that of the totals */
-	size_t robust_controls;  /* those of unchanged code, when it rests on them alone */
-	bool speed_divided_out;  /* per-run: the factor holds a difference in machine speed that the runs explain */
+	struct load load;        /* whatever the mode in use */
+	bool speed_is_explained; /* per-run: what nearly all functions differ by may be the machine's speed */
+	double speed_delta;      /* logarithm of that: of head's typical time per run over base's */
+	double speed_rsd;        /* how much runs of one side vary */
 };
 
 /* The function a profile's function became, or PROFILE_NONE. */

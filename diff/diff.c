@@ -6,6 +6,7 @@
 #include "diff/code.h"
 #include "diff/evidence.h"
 #include "diff/frames.h"
+#include "diff/load.h"
 #include "diff/metric.h"
 #include "diff/moved.h"
 #include "diff/order.h"
@@ -131,11 +132,11 @@ static bool align(struct diff_build *build, struct error *err)
 		return false;
 	if (renamed > 0 && !code_compare(build, err))
 		return false;
-	if (!check_shared(build, err) || !make_union(build, err) || !scale_robust(build, err) || !moved_match(build, &moved, err))
+	if (!check_shared(build, err) || !make_union(build, err) || !load_measure(build, err) || !moved_match(build, &moved, err))
 		return false;
 	if (moved == 0)
 		return true;
-	return code_compare(build, err) && make_union(build, err) && scale_robust(build, err);
+	return code_compare(build, err) && make_union(build, err) && load_measure(build, err);
 }
 
 static bool weigh(struct diff_build *build, struct error *err)

@@ -46,7 +46,8 @@ enum diff_state {
 };
 enum { DIFF_STATE_COUNT = 7 };
 
-enum diff_verdict { DIFF_UNCHANGED, DIFF_REGRESSED, DIFF_IMPROVED, DIFF_INCONCLUSIVE };
+/* `mixed`: proven changes in both directions that the total does not decide; `minor`: proven changes too small to decide. */
+enum diff_verdict { DIFF_UNCHANGED, DIFF_REGRESSED, DIFF_IMPROVED, DIFF_INCONCLUSIVE, DIFF_MIXED, DIFF_MINOR };
 
 /* How base and head of a function were recognised as one. */
 enum diff_tier { DIFF_TIER_EXACT, DIFF_TIER_CANONICAL, DIFF_TIER_FILE_AND_NAME, DIFF_TIER_MOVED, DIFF_TIER_ONE_SIDED };
@@ -150,6 +151,8 @@ struct diff_scale {
 	enum diff_scale_mode mode;       /* never AUTO */
 	double factor;                   /* head's raw values times this are comparable with base's */
 	size_t controls;                 /* functions of unchanged code that the robust factor rests on; 0: all functions */
+	double factor_low, factor_high;  /* 95 % interval of a robust factor; NAN in the other modes */
+	bool load_is_unknown;            /* robust: the functions do not tell load from change (load.h) */
 	enum diff_scale_mode other_mode; /* the reading that was not chosen: both are shown where they disagree */
 	double other_factor;             /* likewise; 0: there is none */
 };

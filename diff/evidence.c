@@ -18,7 +18,7 @@ static enum diff_evidence_mode choose_mode(const struct diff_build *build)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 
-	if (base->run_count >= UNITS_MIN_RUNS && head->run_count >= UNITS_MIN_RUNS)
+	if (units_have_runs(build))
 		return DIFF_EVIDENCE_RUNS;
 	if (units_blocks(base) > 0 && units_blocks(head) > 0)
 		return DIFF_EVIDENCE_SINGLE;
@@ -33,7 +33,7 @@ static enum speed_use speed_use_of(const struct diff_build *build, const struct 
 	case DIFF_SCALE_SHARE:
 		return speed->explained ? SPEED_ADJUST : SPEED_DIVIDED;
 	case DIFF_SCALE_PER_RUN:
-		return speed->explained && metric_is_time(build) ? SPEED_ADJUST : SPEED_NOISE;
+		return build->speed_is_explained ? SPEED_BESIDE : SPEED_NOISE;
 	case DIFF_SCALE_RATE:
 	case DIFF_SCALE_WORK:
 		return SPEED_NOISE;
@@ -41,19 +41,10 @@ static enum speed_use speed_use_of(const struct diff_build *build, const struct 
 	return SPEED_NOISE;
 }
 
-/* A difference in machine speed that the runs explain is no change of the program: it goes into the factor, and is said. */
-static void refine_scale(struct diff_build *build, const struct speed *speed, struct experiment *experiment)
-{
-	if (build->diff->scale.mode != DIFF_SCALE_PER_RUN || !speed->explained || speed->delta == 0 || !metric_is_time(build))
-		return;
-	build->diff->scale.factor *= exp(-speed->delta);
-	build->diff->scale.controls = build->robust_controls;
-	build->speed_divided_out = true;
-	experiment->factor = build->diff->scale.factor;
-	totals_scale(build->diff);
-}
-
-/* Whether neither side was recorded wholly before the other: else what the machine did in between is not in what runs differ by. */
+/*
+ * Whether neither side is known to be recorded wholly before the other: then what the machine did in between is not in what runs
+ * differ by.
+ */
 static bool runs_overlap(const struct diff_build *build)
 {
 	int64_t first[DIFF_SIDES] = { INT64_MAX, INT64_MAX }, last[DIFF_SIDES] = { 0 };
@@ -64,6 +55,8 @@ static bool runs_overlap(const struct diff_build *build)
 		for (size_t i = 0; i < profile->run_count; i++) {
 			int64_t start = profile->runs[i].start_unix_ns;
 
+			if (start == 0)
+				return true;
 			first[side] = start < first[side] ? start : first[side];
 			last[side] = start > last[side] ? start : last[side];
 		}
@@ -71,26 +64,57 @@ static bool runs_overlap(const struct diff_build *build)
 	return first[DIFF_BASE] < last[DIFF_HEAD] && first[DIFF_HEAD] < last[DIFF_BASE];
 }
 
-/* A factor that was guessed from functions has an error of its own. */
+/*
+ * Whether what the runs of commands took says that the sides differ: then the machine's speed does not explain it away. CPU time by
+ * wait4 and wall time are witnesses of their own.
+ */
+static bool witnesses_differ(const struct diff_build *build)
+{
+	static const enum diff_run_figure witnesses[] = { DIFF_RUN_CPU, DIFF_RUN_WALL };
+	bool all_differ = false;
+
+	for (size_t i = 0; i < sizeof(witnesses) / sizeof(witnesses[0]); i++) {
+		struct diff_run_summary s;
+
+		if (!diff_summarize_runs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], witnesses[i],
+			    build->options.runs_in_pairs, &s))
+			return false;
+		if (!(s.change_low > 0 || s.change_high < 0))
+			return false;
+		all_differ = true;
+	}
+	return all_differ;
+}
+
+/*
+ * Whether what nearly all functions differ by may be the machine's: it lies inside the spread of the runs of one side, and no other
+ * witness says otherwise. Functions are judged beside it then. It stays in every figure, and in the total.
+ */
+static bool speed_is_explained(const struct diff_build *build, const struct speed *speed)
+{
+	return build->diff->scale.mode == DIFF_SCALE_PER_RUN && speed->explained && speed->delta != 0 && metric_is_time(build) &&
+	       !witnesses_differ(build);
+}
+
 static bool whole_is_measured(const struct diff_build *build)
 {
 	enum diff_scale_mode mode = build->diff->scale.mode;
 
-	return !build->speed_divided_out && runs_overlap(build) &&
-	       (mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE || mode == DIFF_SCALE_WORK);
+	return mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE || mode == DIFF_SCALE_WORK;
 }
 
-static bool weigh_runs(
-	struct diff_build *build, struct experiment *experiment, struct row_result *results, double *speed_rsd, struct error *err)
+static bool weigh_runs(struct diff_build *build, struct experiment *experiment, struct row_result *results, struct error *err)
 {
 	CLEANUP(speed_deinit) struct speed speed = { 0 };
 	double runs = (double)build->profiles[DIFF_HEAD]->run_count / (double)build->profiles[DIFF_BASE]->run_count;
 
-	if (!speed_measure(experiment, -log(build->robust_factor * runs), &speed, err))
+	if (!speed_measure(experiment, -log(build->load.factor * runs), &speed, err))
 		return false;
-	*speed_rsd = sqrt(speed.variance);
-	refine_scale(build, &speed, experiment);
+	build->speed_is_explained = speed_is_explained(build, &speed);
+	build->speed_delta = speed.delta;
+	build->speed_rsd = sqrt(speed.variance);
 	experiment->whole_is_measured = whole_is_measured(build);
+	experiment->in_turn = runs_overlap(build);
 	return evidence_runs(experiment, &speed, speed_use_of(build, &speed), results, err);
 }
 
@@ -99,8 +123,6 @@ static bool weigh_single(
 {
 	enum diff_scale_mode mode = build->diff->scale.mode;
 	struct process_floor floor = floor_of(build);
-
-	floor.factor_variance = mode == DIFF_SCALE_ROBUST ? build->robust_variance : 0;
 
 	if (!evidence_single(experiment, mode == DIFF_SCALE_ROBUST || mode == DIFF_SCALE_SHARE, &floor, results, err))
 		return false;
@@ -188,7 +210,6 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 	CLEANUP(experiment_deinit) struct experiment experiment = { 0 };
 	CLEANUP(cleanup_free) struct row_result *results = NULL;
 	struct diff_evidence *evidence = &build->diff->evidence;
-	double speed_rsd = NAN;
 
 	evidence->mode = choose_mode(build);
 	if (!units_create(build, &experiment, err))
@@ -200,11 +221,11 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 		evidence->runs[side] = build->profiles[side]->run_count;
 		evidence->blocks[side] = evidence->mode == DIFF_EVIDENCE_SINGLE ? experiment.sides[side].unit_count : 0;
 	}
-	if (!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, &experiment, results, &speed_rsd, err)
+	if (!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, &experiment, results, err)
 						   : weigh_single(build, &experiment, results, err)))
 		return false;
 	states_without_evidence(build);
-	if (!apply(build, &experiment, results, err) || !scale_describe(build, speed_rsd, err))
+	if (!apply(build, &experiment, results, err) || !scale_describe(build, err))
 		return false;
 	join_whole_frames(build->diff);
 	mark_renamed(build->diff);

@@ -13,6 +13,16 @@
  */
 static const double max_noisy_freedom = 30;
 
+/*
+ * A run's total varies by about this much on machines that others use too; worth so many degrees of freedom a side where fewer than
+ * `ENOUGH_RUNS` were made.
+ */
+static const double assumed_rsd = 0.04, assumed_freedom = 0.5;
+enum { ENOUGH_RUNS = 5 };
+
+/* What a machine's speed differs by between two sessions, where the runs of one side were all made before the other's. */
+static const double session_rsd = 0.02;
+
 /* A row's regression on the runs' sizes. */
 struct fit {
 	double slope;
@@ -109,6 +119,7 @@ static double speed_variance(const struct model *model, double slope, double row
 
 	switch (model->use) {
 	case SPEED_ADJUST:
+	case SPEED_BESIDE:
 		return speed->delta_error +
 		       (speed->sum_squares > 0 ? row_variance * speed->delta * speed->delta / speed->sum_squares : 0);
 	case SPEED_DIVIDED:
@@ -135,12 +146,17 @@ static void test_row(const struct model *model, const struct moderation *moderat
 	result->effect = log(result->head / result->base);
 	if (model->use == SPEED_ADJUST)
 		result->effect += (1 - fit->slope) * model->speed->delta;
-	result->variance = sampling + extra;
+	result->judged = result->effect;
+	if (model->use == SPEED_BESIDE) {
+		result->judged -= fit->slope * model->speed->delta;
+		result->common_variance = fit->slope * fit->slope * model->speed->delta_variance;
+	}
+	result->variance = sampling + extra + experiment->rows[row].outer_variance;
 	/* Welch and Satterthwaite: each part brings its own degrees of freedom. */
-	if (model->use != SPEED_ADJUST && extra > 0)
+	if ((model->use == SPEED_DIVIDED || model->use == SPEED_NOISE) && extra > 0)
 		freedom = result->variance * result->variance / (sampling * sampling / freedom + extra * extra / (runs - 2));
 	result->freedom = freedom;
-	result->p = tail_two_sided(result->effect / sqrt(result->variance), freedom);
+	result->p = tail_two_sided(result->judged / sqrt(result->variance), freedom);
 }
 
 static void test_small_row(const struct model *model, const struct moderation *moderation, size_t row, struct row_result *result)
@@ -151,32 +167,45 @@ static void test_small_row(const struct model *model, const struct moderation *m
 	double runs = 1 / (double)experiment->sides[DIFF_BASE].unit_count + 1 / (double)experiment->sides[DIFF_HEAD].unit_count;
 	double variance = fmax(excess, 0) * runs;
 
-	variance += model->use == SPEED_NOISE ? model->speed->delta_variance : model->speed->delta_error;
+	variance += model->use == SPEED_NOISE || model->use == SPEED_BESIDE ? model->speed->delta_variance : model->speed->delta_error;
+	variance += experiment->rows[row].outer_variance;
 	small_test(experiment, row, variance, result);
+}
+
+/* The variance of a side's mean, relative to it. Two or three runs that agree by chance do not vouch for each other alone. */
+static double variance_of_mean(const struct experiment *experiment, enum diff_side side, double *freedom)
+{
+	const double *values = experiment_values(experiment, side, 0);
+	size_t count = experiment->sides[side].unit_count;
+	double runs = (double)count, mean = experiment_sum(experiment, side, 0) / runs, squares = 0;
+
+	for (size_t run = 0; run < count; run++)
+		squares += pow(values[run] / mean - 1, 2);
+	*freedom = runs - 1;
+	if (count < ENOUGH_RUNS) {
+		squares += assumed_freedom * assumed_rsd * assumed_rsd;
+		*freedom += assumed_freedom;
+	}
+	return (squares / *freedom + pow(samples_per_run(experiment, side, 0), -2)) / runs;
 }
 
 /*
  * The whole was measured, not counted: samples come at a fixed distance, so that a run's total is off by one of them at most. All
- * its noise is what runs differ by (Welch 1947, Satterthwaite 1946).
+ * its noise is what runs differ by (Welch 1947, Satterthwaite 1946), and what the machine did between the sides' turns.
  */
 static void test_whole(const struct experiment *experiment, struct row_result *result)
 {
-	double parts = 0;
+	double outer = experiment->rows[0].outer_variance + (experiment->in_turn ? 0 : session_rsd * session_rsd), parts = 0;
 
-	result->variance = 0;
+	result->variance = outer;
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		const double *values = experiment_values(experiment, side, 0);
-		double runs = (double)experiment->sides[side].unit_count, mean = experiment_sum(experiment, side, 0) / runs;
-		double squares = 0, own;
+		double freedom, own = variance_of_mean(experiment, (enum diff_side)side, &freedom);
 
-		for (size_t run = 0; run < experiment->sides[side].unit_count; run++)
-			squares += (values[run] / mean - 1) * (values[run] / mean - 1);
-		own = (squares / (runs - 1) + pow(samples_per_run(experiment, side, 0), -2)) / runs;
 		result->variance += own;
-		parts += own * own / (runs - 1);
+		parts += own * own / freedom;
 	}
 	result->tested = true;
-	result->effect = log(result->head / result->base);
+	result->effect = result->judged = log(result->head / result->base);
 	result->freedom = result->variance * result->variance / parts;
 	result->p = tail_two_sided(result->effect / sqrt(result->variance), result->freedom);
 }

@@ -9,6 +9,7 @@ enum speed_use {
 	SPEED_ADJUST,  /* the scale divided it out, and the runs explain it: each function is moved by what it follows of it */
 	SPEED_DIVIDED, /* the scale divided it out; how far functions follow the machine is noise */
 	SPEED_NOISE,   /* it stands in the values: noise, as far as runs vary */
+	SPEED_BESIDE,  /* it stands in the values, and the runs explain it: functions are judged beside what they follow of it */
 };
 
 /*

@@ -95,15 +95,15 @@ static struct spread measure(const struct experiment *experiment, size_t row, bo
 static void test_row(const struct experiment *experiment, size_t row, const struct spread *spread, const struct floor_guess *floor,
 	struct row_result *result)
 {
-	double between = 2 * floor->rsd * floor->rsd, variance = between + spread->own;
-	double parts = spread->parts + between * between / floor->freedom;
+	double between = 2 * floor->rsd * floor->rsd, load = experiment->rows[row].outer_variance;
+	double variance = between + load + spread->own, parts = spread->parts + between * between / floor->freedom;
 
 	if (small_counts(experiment, row)) {
-		small_test(experiment, row, between + spread->excess, result);
+		small_test(experiment, row, between + load + spread->excess, result);
 		return;
 	}
 	result->tested = true;
-	result->effect = log(result->head / result->base);
+	result->effect = result->judged = log(result->head / result->base);
 	result->variance = variance;
 	result->freedom = parts > 0 ? variance * variance / parts : INFINITY;
 	result->p = tail_two_sided(result->effect / sqrt(variance), result->freedom);
@@ -186,12 +186,10 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 	struct error *err)
 {
 	struct floor_guess whole = { whole_floor(experiment, floor->others), INFINITY }, changed = { floor->changed, INFINITY };
-	double between = 2 * whole.rsd * whole.rsd + floor->factor_variance;
 	CLEANUP(cleanup_free) struct spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
 
 	if (!spreads)
 		return error_set_memory(err);
-	whole.rsd = sqrt(between / 2);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		size_t twin = experiment->rows[row].twin;
 

@@ -3,11 +3,10 @@
 
 #include "diff/experiment.h"
 
-/* What one recording a side cannot show: relative standard deviations between processes, and what the scale rests on. */
+/* What one recording a side cannot show: relative standard deviations between processes. */
 struct process_floor {
 	double changed; /* of functions whose code differs; refined by those whose code does not */
 	double others;
-	double factor_variance; /* of the logarithm of head's factor: counts for the whole; single functions' floors are larger */
 };
 
 /*

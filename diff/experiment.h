@@ -15,6 +15,7 @@ struct row {
 	uint32_t id;   /* function or node */
 	bool changed;  /* its function's code differs: a family of its own in single-recording mode */
 	bool control;  /* self time of a function whose code is the same */
+	double outer_variance; /* of the logarithm of head over base, by what lies outside the program: load (load.h), machine */
 	uint32_t twin; /* the first row of its group with the very same values, as a leaf's total and its self time; itself: none */
 };
 
@@ -30,7 +31,8 @@ struct experiment {
 	size_t row_count;
 	struct experiment_side sides[DIFF_SIDES];
 	double factor;          /* head's sums times this are comparable with base's */
-	bool whole_is_measured; /* all the noise of the whole is what runs differ by: they were made in turn, the factor is given */
+	bool whole_is_measured; /* all the noise of the whole is what runs differ by: the factor is given */
+	bool in_turn;           /* the runs of both sides were made in turn: what the machine did meanwhile met both */
 	double *design_effect;  /* [row] so many of its samples are worth one of equal weights (weights.h); owned; NULL: they are
 				   equal */
 };
@@ -38,8 +40,10 @@ struct experiment {
 /* What the model says of a row. Relative values are logarithms of head over base, both scaled. */
 struct row_result {
 	bool tested;
-	double effect;      /* head over base, relative, at equal machine speed */
-	double variance;    /* of effect */
+	double effect;      /* head over base, relative */
+	double judged;      /* what p is about: the effect beside what all functions follow of the machine's speed; as a rule the same */
+	double variance;    /* of judged */
+	double common_variance; /* of effect beyond that: what the machine's speed may have done to all functions alike */
 	double freedom;     /* degrees of freedom of the variance; INFINITY where it is known */
 	double p, q;        /* q: NAN until adjusted */
 	double base, head;  /* scaled sums */

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* A new function fails a limit from so many points of the total on. */
+static const double least_new_points = 0.5;
+
 static bool usage(const char *text, const char *why, struct error *err)
 {
 	return error_set(err, ERROR_USAGE, "--fail-on '%.80s': %s; write total>2%%, function>5%% or function:NAME>1%%", text, why);
@@ -53,19 +56,24 @@ static double percent_of_base(double value, double base)
 	return base > 0 ? value / base * 100 : value > 0 ? INFINITY : 0;
 }
 
-static enum gate_outcome judge(const struct diff_estimate *estimate, double limit, double *percent)
+/* `rate`: the false discovery rate below which a difference is proven. */
+static enum gate_outcome judge(const struct diff_estimate *estimate, double limit, double rate, double *percent)
 {
 	*percent = percent_of_base(estimate->delta, estimate->base);
+	if (!(*percent > limit))
+		return GATE_PASSED;
 	switch (estimate->state) {
 	case DIFF_STATE_MORE:
 	case DIFF_STATE_NEW:
-		return *percent > limit ? GATE_FAILED : GATE_PASSED;
+		return GATE_FAILED;
 	case DIFF_STATE_UNPROVEN:
-		return *percent > limit ? GATE_UNDECIDED : GATE_PASSED;
+		return GATE_UNDECIDED;
+	case DIFF_STATE_MOVED:
+		/* Where the time came from does not matter to who limits what this function takes. */
+		return estimate->q < rate ? GATE_FAILED : GATE_UNDECIDED;
 	case DIFF_STATE_SAME:
 	case DIFF_STATE_LESS:
 	case DIFF_STATE_GONE:
-	case DIFF_STATE_MOVED:
 		return GATE_PASSED;
 	}
 	return GATE_PASSED;
@@ -80,23 +88,29 @@ static void keep_worst(struct gate_result *worst, const struct gate_result *cand
 		*worst = *candidate;
 }
 
-/* What has too few samples for a test is too small to hold a build up: one sample of a new function would. */
-static enum gate_outcome judge_tested(const struct diff_estimate *estimate, double limit, double *percent)
+/*
+ * What has too few samples for a test is too small to hold a build up: one sample of a new function would. A function that base did
+ * not have is beyond every limit in percent, so that it must have a size besides.
+ */
+static enum gate_outcome judge_tested(
+	const struct diff_build *build, const struct diff_estimate *estimate, double limit, double *percent)
 {
-	enum gate_outcome outcome = judge(estimate, limit, percent);
+	enum gate_outcome outcome = judge(estimate, limit, build->options.q, percent);
 
+	if (isinf(*percent) && estimate->delta < least_new_points / 100 * build_points_of(build->diff))
+		return GATE_PASSED;
 	return outcome == GATE_UNDECIDED && isnan(estimate->q) ? GATE_PASSED : outcome;
 }
 
-static void judge_function(
-	const struct diff_gate *gate, const struct diff_function *function, uint32_t id, struct gate_result *worst)
+static void judge_function(const struct diff_build *build, const struct diff_gate *gate, uint32_t id, struct gate_result *worst)
 {
+	const struct diff_function *function = &build->diff->functions[id];
 	struct gate_result result = { .gate = gate, .function = id };
 
-	result.outcome = judge_tested(&function->self, gate->percent, &result.percent);
+	result.outcome = judge_tested(build, &function->self, gate->percent, &result.percent);
 	keep_worst(worst, &result);
 	result.is_total = true;
-	result.outcome = judge_tested(&function->total, gate->percent, &result.percent);
+	result.outcome = judge_tested(build, &function->total, gate->percent, &result.percent);
 	keep_worst(worst, &result);
 }
 
@@ -111,13 +125,13 @@ struct gate_result gate_evaluate(const struct diff_build *build)
 		if (gate->subject == DIFF_GATE_TOTAL) {
 			struct gate_result result = { .gate = gate, .function = PROFILE_NONE };
 
-			result.outcome = judge(&diff->total, gate->percent, &result.percent);
+			result.outcome = judge(&diff->total, gate->percent, build->options.q, &result.percent);
 			keep_worst(&worst, &result);
 			continue;
 		}
 		for (uint32_t f = 0; f < diff->function_count; f++) {
-			if (build->redirect[f] == f && (!gate->function || names(gate, diff_string(diff, diff->functions[f].name))))
-				judge_function(gate, &diff->functions[f], f, &worst);
+			if (!diff->functions[f].interrupt && build->redirect[f] == f && (!gate->function || names(gate, diff_string(diff, diff->functions[f].name))))
+				judge_function(build, gate, f, &worst);
 		}
 	}
 	return worst;

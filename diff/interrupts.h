@@ -2,6 +2,7 @@
 #pragma once
 
 #include "diff/build.h"
+#include "diff/experiment.h"
 
 /*
  * What interrupts a thread is the machine's work, not the program's: hard interrupts, soft interrupts that run at their end, and
@@ -21,6 +22,15 @@
  */
 COMMON_MUST_CHECK
 bool interrupts_mark(struct diff_build *build, struct error *err);
+
+/*
+ * Adds to row.outer_variance what the machine's other work did to the program beside interrupting it: caches, memory and cores are
+ * shared. How much of that there was is seen in the interrupts: where they took as much of the time on both sides, nothing is added.
+ */
+void interrupts_weigh_rows(const struct diff *diff, struct experiment *experiment);
+
+/* Interrupts in parts of a side's time. */
+double interrupts_share(const struct diff *diff, enum diff_side side);
 
 /* Whether a node's time is part of its parent's: an entry's is not. */
 static inline bool interrupts_pass_up(const struct diff *diff, uint32_t node)

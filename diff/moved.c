@@ -55,7 +55,7 @@ static double shared_callees(const struct diff_build *build, uint32_t base_node,
 	for (uint32_t n = base_node + 1; n < nodes[base_node].subtree_end; n = nodes[n].subtree_end)
 		marks[nodes[n].function] = diff->node_total[DIFF_BASE][n];
 	for (uint32_t n = head_node + 1; n < nodes[head_node].subtree_end; n = nodes[n].subtree_end)
-		shared += fmin(marks[nodes[n].function], diff->node_total[DIFF_HEAD][n] * build->robust_factor);
+		shared += fmin(marks[nodes[n].function], diff->node_total[DIFF_HEAD][n] * build->load.factor);
 	for (uint32_t n = base_node + 1; n < nodes[base_node].subtree_end; n = nodes[n].subtree_end)
 		marks[nodes[n].function] = 0;
 	return shared;
@@ -66,7 +66,7 @@ static bool add_pair(const struct diff_build *build, uint32_t base_node, uint32_
 {
 	const struct diff *diff = build->diff;
 	uint32_t key[2] = { diff->nodes[base_node].function, diff->nodes[head_node].function }, *slot;
-	double factor = build->robust_factor;
+	double factor = build->load.factor;
 	struct pair *pair;
 	bool added;
 
@@ -122,7 +122,7 @@ static bool collect_pairs(const struct diff_build *build, struct pairs *pairs, s
 		return error_set_memory(err);
 	for (uint32_t parent = 0; parent < diff->node_count; parent++) {
 		double base = diff->node_total[DIFF_BASE][parent],
-		       head = diff->node_total[DIFF_HEAD][parent] * build->robust_factor;
+		       head = diff->node_total[DIFF_HEAD][parent] * build->load.factor;
 
 		if (!near(base, head, flat_tolerance, build->sample_weight[DIFF_BASE]) || !find_candidates(build, parent, &found))
 			continue;
@@ -173,7 +173,7 @@ static double name_similarity(const char *a_key, const char *b_key)
 static bool is_rename(const struct diff_build *build, const struct pair *pair)
 {
 	const struct diff_function *base = &build->diff->functions[pair->base], *head = &build->diff->functions[pair->head];
-	double factor = build->robust_factor, sample = build->sample_weight[DIFF_BASE];
+	double factor = build->load.factor, sample = build->sample_weight[DIFF_BASE];
 	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
 
 	if (!code_may_be_renamed(build, pair->base, pair->head))

@@ -67,6 +67,10 @@ const char *diff_verdict_name(enum diff_verdict verdict)
 		return "improved";
 	case DIFF_INCONCLUSIVE:
 		return "inconclusive";
+	case DIFF_MIXED:
+		return "mixed";
+	case DIFF_MINOR:
+		return "minor";
 	}
 	return "";
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/readings.h"
 
+#include "diff/load.h"
 #include "diff/scale.h"
 
 #include <math.h>
@@ -33,10 +34,10 @@ void readings_choose(struct diff_build *build)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 	struct diff_scale *scale = &build->diff->scale;
-	double base_seconds = scale_seconds(base), head_seconds = scale_seconds(head);
+	double base_seconds = load_seconds(base), head_seconds = load_seconds(head);
 
 	if (scale->mode != DIFF_SCALE_ROBUST && scale->mode != DIFF_SCALE_SHARE)
-		choose(scale, DIFF_SCALE_ROBUST, build->robust_factor);
+		choose(scale, DIFF_SCALE_ROBUST, build->load.factor);
 	else if (scale_whole_commands(base) && scale_whole_commands(head))
 		choose(scale, DIFF_SCALE_PER_RUN, (double)base->run_count / (double)head->run_count);
 	else if (base_seconds > 0 && head_seconds > 0)

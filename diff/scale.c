@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/scale.h"
 
-#include "diff/median.h"
+#include "diff/load.h"
 #include "diff/metric.h"
+#include "diff/words.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Fewer samples than this on a side make a ratio that says nothing. */
-static const double min_ratio_samples = 5;
-
-/* Functions of unchanged code carry the factor alone when there are so many, of so much of base's time. */
-enum { MIN_CONTROLS = 3 };
-static const double min_control_share = 0.2;
-
-/* What a ratio is off by beyond counting, so that one large function does not outweigh all others. */
-static const double ratio_rsd = 0.05;
+/* So few functions are no typical ones. */
+enum { FEW_FUNCTIONS = 3 };
 
 bool scale_whole_commands(const struct profile *profile)
 {
@@ -26,77 +20,14 @@ bool scale_whole_commands(const struct profile *profile)
 	return profile->run_count > 0;
 }
 
-double scale_seconds(const struct profile *profile)
-{
-	double seconds = 0;
-
-	for (size_t i = 0; i < profile->run_count; i++) {
-		if (profile->runs[i].duration_ns <= 0)
-			return 0;
-		seconds += (double)profile->runs[i].duration_ns / 1e9;
-	}
-	return seconds;
-}
-
 static double runs_of(const struct profile *profile)
 {
 	return profile->run_count ? (double)profile->run_count : 1;
 }
 
-static size_t collect_ratios(const struct diff_build *build, bool controls_only, struct weighted_value *ratios, double *share)
-{
-	const struct diff *diff = build->diff;
-	size_t count = 0;
-	double covered = 0;
-
-	for (size_t i = 0; i < diff->function_count; i++) {
-		const struct diff_function *f = &diff->functions[i];
-		double base = f->raw_self[DIFF_BASE] / build->sample_weight[DIFF_BASE];
-		double head = f->raw_self[DIFF_HEAD] / build->sample_weight[DIFF_HEAD];
-
-		if (f->interrupt || base < min_ratio_samples || head < min_ratio_samples ||
-			(controls_only && f->code != DIFF_CODE_SAME))
-			continue;
-		ratios[count++] = (struct weighted_value){
-			.value = log(f->raw_self[DIFF_BASE] / f->raw_self[DIFF_HEAD]),
-			.weight = 1 / (1 / base + 1 / head + 2 * ratio_rsd * ratio_rsd),
-		};
-		covered += f->raw_self[DIFF_BASE];
-	}
-	*share = covered / diff->raw_total[DIFF_BASE];
-	return count;
-}
-
-bool scale_robust(struct diff_build *build, struct error *err)
-{
-	const struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((diff->function_count + 1) * sizeof(*ratios));
-	double share;
-	size_t count;
-
-	if (!ratios)
-		return error_set_memory(err);
-	count = collect_ratios(build, true, ratios, &share);
-	build->robust_controls = count;
-	if (count < MIN_CONTROLS || share < min_control_share) {
-		build->robust_controls = 0;
-		count = collect_ratios(build, false, ratios, &share);
-	}
-	build->robust_factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD];
-	build->robust_variance = 0;
-	build->robust_functions = count;
-	if (count > 0) {
-		double median = weighted_median(ratios, count);
-
-		build->robust_factor = exp(median);
-		build->robust_variance = weighted_median_variance(ratios, count, median);
-	}
-	return true;
-}
-
 static bool rate_factor(const struct diff_build *build, double *factor, struct error *err)
 {
-	double base = scale_seconds(build->profiles[DIFF_BASE]), head = scale_seconds(build->profiles[DIFF_HEAD]);
+	double base = load_seconds(build->profiles[DIFF_BASE]), head = load_seconds(build->profiles[DIFF_HEAD]);
 
 	if (base <= 0 || head <= 0)
 		return error_set(err, ERROR_USAGE,
@@ -104,6 +35,18 @@ static bool rate_factor(const struct diff_build *build, double *factor, struct e
 			base <= 0 ? "base" : "head");
 	*factor = base / head;
 	return true;
+}
+
+static void choose_load(struct diff *diff, const struct load *load)
+{
+	static const double normal_quantile = 1.96;
+	double half = normal_quantile * sqrt(load->variance);
+
+	diff->scale.factor = load->factor;
+	diff->scale.factor_low = load->factor * exp(-half);
+	diff->scale.factor_high = load->factor * exp(half);
+	diff->scale.controls = load->controls;
+	diff->scale.load_is_unknown = load->doubt != LOAD_KNOWN;
 }
 
 bool scale_choose(struct diff_build *build, struct error *err)
@@ -115,12 +58,11 @@ bool scale_choose(struct diff_build *build, struct error *err)
 
 	if (mode == DIFF_SCALE_AUTO)
 		mode = scale_whole_commands(base) && scale_whole_commands(head) ? DIFF_SCALE_PER_RUN : DIFF_SCALE_ROBUST;
-	diff->scale = (struct diff_scale){ .mode = mode, .factor = 1 };
+	diff->scale = (struct diff_scale){ .mode = mode, .factor = 1, .factor_low = NAN, .factor_high = NAN };
 	switch (mode) {
 	case DIFF_SCALE_AUTO:
 	case DIFF_SCALE_ROBUST:
-		diff->scale.factor = build->robust_factor;
-		diff->scale.controls = build->robust_controls;
+		choose_load(diff, &build->load);
 		return true;
 	case DIFF_SCALE_PER_RUN:
 		diff->scale.factor = runs_of(base) / runs_of(head);
@@ -141,77 +83,74 @@ bool scale_choose(struct diff_build *build, struct error *err)
 
 /* ---- In words ---- */
 
-static const char *metric_words(const struct diff *diff)
-{
-	const char *name = diff_string(diff, diff->metric);
-
-	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
-}
-
 /* What the factor rests on. */
 static const char *ratios_words(const struct diff_build *build)
 {
 	if (build->diff->scale.controls)
 		return "functions whose code did not change";
-	if (build->robust_functions == 0)
-		return "all";
-	return build->robust_functions < MIN_CONTROLS ? "the few functions that were sampled often enough" : "its typical function";
+	if (build->load.functions == 0)
+		return "all functions";
+	return build->load.functions < FEW_FUNCTIONS ? "the few functions with enough samples" : "the typical function";
 }
 
 static bool describe_robust(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
-	bool rate = scale_seconds(base) > 0 && scale_seconds(head) > 0;
-	const char *per = runs_of(base) == 1 && runs_of(head) == 1 ? "" : " per run";
-	double longer = rate ? scale_seconds(head) / scale_seconds(base) : runs_of(head) / runs_of(base);
+	bool rate = load_seconds(base) > 0 && load_seconds(head) > 0;
+	const char *per = rate ? " per second" : runs_of(base) == 1 && runs_of(head) == 1 ? "" : " per run";
+	double longer = rate ? load_seconds(head) / load_seconds(base) : runs_of(head) / runs_of(base);
 	double load = (1 / diff->scale.factor) / longer;
 
 	if (fabs(load - 1) < 0.005)
-		return build_text(diff, err, &diff->scale_text, "head scaled by %.3f to equal load", diff->scale.factor);
+		return build_text(diff, err, &diff->scale_text, "head is multiplied by %.3f to compare both sides at equal load",
+			diff->scale.factor);
 	return build_text(diff, err, &diff->scale_text,
-		"head used %.2f × the %s%s in %s, which is taken for load; if the load was the same, everything takes %s %s%s",
-		load, metric_words(diff), rate ? " per second" : per, ratios_words(build), load > 1 ? "more" : metric_less(build),
-		metric_noun(build), rate ? ": see --scale rate" : ": see --scale per-run");
+		"%s took %.2f times as much %s%s in head (95 %% interval %.2f to %.2f), so we assume that head had %.2f times the load; if the load was the same, use --scale %s",
+		ratios_words(build), load, words_metric(diff), per, 1 / diff->scale.factor_high / longer,
+		1 / diff->scale.factor_low / longer, load, rate ? "rate" : "per-run");
 }
 
-static bool describe_speed(struct diff_build *build, double speed_rsd, struct error *err)
+/* What nearly every function shows, and the runs of one side show too, is said where a reader would see it. */
+static bool describe_speed(struct diff_build *build, struct error *err)
 {
-	struct diff *diff = build->diff;
-	double runs = (double)build->profiles[DIFF_BASE]->run_count / (double)build->profiles[DIFF_HEAD]->run_count;
-	double speed = runs / diff->scale.factor;
+	static const double least_told = 0.01;
+	double change = expm1(build->speed_delta);
 
-	return build_text(diff, err, &diff->scale_text,
-		"nearly every function took %.1f %% %s time per run in head; the machine's speed varied by %.1f %% from run to run, which explains that: divided out",
-		fabs(speed - 1) * 100, speed > 1 ? "more" : "less", speed_rsd * 100);
+	if (!build->speed_is_explained || fabs(change) < least_told)
+		return true;
+	return build_text(build->diff, err, &build->diff->scale_text,
+		"nearly every function took %.1f %% %s time per run in head, which may be the machine: its speed varied by %.1f %% between runs of the same side; functions count as changed where they differ from that",
+		fabs(change) * 100, change > 0 ? "more" : "less", build->speed_rsd * 100);
 }
 
-bool scale_describe(struct diff_build *build, double speed_rsd, struct error *err)
+bool scale_describe(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	double factor = diff->scale.factor;
 
 	diff->scale_text = 0;
 	if (fabs(factor - 1) < 5e-4)
-		return true;
+		return describe_speed(build, err);
 	switch (diff->scale.mode) {
 	case DIFF_SCALE_AUTO:
 	case DIFF_SCALE_ROBUST:
 		return describe_robust(build, err);
 	case DIFF_SCALE_PER_RUN:
-		if (build->speed_divided_out)
-			return describe_speed(build, speed_rsd, err);
-		return build_text(diff, err, &diff->scale_text, "%zu run%s of base and %zu of head: head scaled by %.3f to as many",
+		return build_text(diff, err, &diff->scale_text,
+			"%zu run%s of base and %zu of head; head is multiplied by %.3f to compare one run with one run",
 			build->profiles[DIFF_BASE]->run_count, build->profiles[DIFF_BASE]->run_count == 1 ? "" : "s",
 			build->profiles[DIFF_HEAD]->run_count, factor);
 	case DIFF_SCALE_SHARE:
 		return build_text(diff, err, &diff->scale_text,
-			"head scaled by %.3f to base's total: shares are compared, a change of the whole does not show", factor);
+			"head is multiplied by %.3f to have base's total: shares are compared, so a change in the total does not show",
+			factor);
 	case DIFF_SCALE_RATE:
-		return build_text(diff, err, &diff->scale_text, "head scaled by %.3f to as many seconds as base", factor);
+		return build_text(diff, err, &diff->scale_text, "head is multiplied by %.3f to compare equal lengths of recording", factor);
 	case DIFF_SCALE_WORK:
-		return build_text(diff, err, &diff->scale_text, "head scaled by %.3f to as much work as base (%g and %g units)",
-			factor, build->options.work[DIFF_BASE], build->options.work[DIFF_HEAD]);
+		return build_text(diff, err, &diff->scale_text,
+			"head is multiplied by %.3f to compare equal amounts of work (base %g units, head %g)", factor,
+			build->options.work[DIFF_BASE], build->options.work[DIFF_HEAD]);
 	}
 	return true;
 }

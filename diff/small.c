@@ -33,7 +33,7 @@ void small_test(const struct experiment *experiment, size_t row, double variance
 	result->tested = true;
 	result->p = tail_exact(round(base * limit), round(head * limit), share, variance);
 	result->freedom = INFINITY;
-	result->effect = result->head - result->base;
+	result->effect = result->judged = result->head - result->base;
 	result->small_error = sqrt(error_base * error_base + error_head * error_head + mean * mean * variance);
 	result->variance = NAN;
 }

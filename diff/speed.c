@@ -11,7 +11,7 @@ static const double min_run_samples = 5;
 enum { MIN_FUNCTIONS = 5 };
 
 /* Differences between the sides that the runs' variation would show this rarely are not the machine's. */
-static const double explained_tail = 0.002;
+static const double explained_tail = 0.02;
 
 /* Sizes that scatter by less than this times their own variance say nothing of the machine. */
 static const double quiet_ratio = 2;

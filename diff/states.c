@@ -13,7 +13,8 @@ double states_least_effect(const struct diff_build *build)
 	return build->options.min_effect_points / 100 * build_points_of(build->diff);
 }
 
-static void interval_of(const struct row_result *result, double *low, double *high)
+/* What is proven is so beside the other functions; what is not may be anything that the machine's speed allows. */
+static void interval_of(const struct row_result *result, bool found, double *low, double *high)
 {
 	double t = tail_quantile(interval_tail, result->freedom);
 
@@ -21,7 +22,7 @@ static void interval_of(const struct row_result *result, double *low, double *hi
 		*low = result->head - result->base - t * result->small_error;
 		*high = result->head - result->base + t * result->small_error;
 	} else {
-		double error = sqrt(result->variance);
+		double error = sqrt(result->variance + (found ? 0 : result->common_variance));
 
 		*low = result->base * expm1(result->effect - t * error);
 		*high = result->base * expm1(result->effect + t * error);
@@ -33,9 +34,10 @@ bool states_found(const struct row_result *result, double rate, double least_eff
 {
 	double delta = result->head - result->base, low, high;
 
-	if (!result->tested || !(result->q < rate) || fabs(delta) < least_effect || (result->effect > 0) != (delta > 0))
+	if (!result->tested || !(result->q < rate) || fabs(delta) < least_effect || (result->effect > 0) != (delta > 0) ||
+		(result->judged > 0) != (delta > 0))
 		return false;
-	interval_of(result, &low, &high);
+	interval_of(result, true, &low, &high);
 	return !(low <= 0 && high >= 0);
 }
 
@@ -70,7 +72,7 @@ static double detectable(const struct row_result *result, double alpha)
 static void apply_estimate(struct diff_build *build, const struct row_result *result, double alpha,
 	const struct diff_estimate *whole, struct diff_estimate *estimate)
 {
-	interval_of(result, &estimate->ci_low, &estimate->ci_high);
+	interval_of(result, states_found(result, build->options.q, states_least_effect(build)), &estimate->ci_low, &estimate->ci_high);
 	estimate->q = result->q;
 	estimate->detectable = detectable(result, alpha);
 	estimate->state = state_of(build, result, whole->base > 0, whole->head > 0);
@@ -97,7 +99,7 @@ void states_apply(struct diff_build *build, const struct row *row, const struct 
 		apply_estimate(build, result, alpha, &diff->functions[row->id].total, &diff->functions[row->id].total);
 		break;
 	case ROW_NODE:
-		interval_of(result, &low, &high);
+		interval_of(result, states_found(result, build->options.q, states_least_effect(build)), &low, &high);
 		diff->nodes[row->id].state = (uint8_t)state_of(build, result, result->base > 0, result->head > 0);
 		diff->nodes[row->id].ci_low = (float)low;
 		diff->nodes[row->id].ci_high = (float)high;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/units.h"
 
+#include "diff/interrupts.h"
+#include "diff/load.h"
 #include "diff/sums.h"
 #include "diff/weights.h"
 
@@ -142,5 +144,6 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 		if (!sums_fill(build, index, (enum diff_side)side, units, experiment, err))
 			return false;
 	}
-	return experiment_finish(experiment, err) && weights_fill(build, experiment, err);
+	interrupts_weigh_rows(build->diff, experiment);
+	return experiment_finish(experiment, err) && weights_fill(build, experiment, err) && load_weigh_rows(build, experiment, err);
 }

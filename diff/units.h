@@ -9,6 +9,12 @@ enum {
 	UNITS_MAX_BLOCKS = 40,
 };
 
+/* Whether both sides have the runs that evidence of runs takes. */
+static inline bool units_have_runs(const struct diff_build *build)
+{
+	return build->profiles[DIFF_BASE]->run_count >= UNITS_MIN_RUNS && build->profiles[DIFF_HEAD]->run_count >= UNITS_MIN_RUNS;
+}
+
 /* Blocks that a side's timeline can be cut into, each of 250 ms or longer; 0: too short, or there is none. */
 size_t units_blocks(const struct profile *profile);
 

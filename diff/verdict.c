@@ -2,84 +2,34 @@
 #include "diff/verdict.h"
 
 #include "diff/gate.h"
+#include "diff/load.h"
 #include "diff/metric.h"
+#include "diff/programs.h"
+#include "diff/words.h"
 
 #include <math.h>
 #include <string.h>
 
+/*
+ * The verdict weighs as a reader would: whether both sides can be compared at all; then the total and its interval; then what is
+ * proven of single functions, by size and in both directions. Small changes never decide: they have words of their own.
+ */
+
 /* A total whose interval lies within so many percent of base is called unchanged; gates on the total may ask for less. */
 static const double equivalence_percent = 5;
 
-/* From so many times as much on, percent are hard to read. */
-static const double most_in_percent = 10;
+/* A total that is proven to differ by less than this is a minor change. */
+static const double minor_total_percent = 1;
 
-/* Less than this would be written as 0.0 %. */
-static const double least_shown_percent = 0.05;
+/*
+ * Functions decide where the total does not: when those of one direction took at least this much of it, in points, and the other
+ * direction took less than half of that. Two unchanged recordings of a busy machine differ by some points in single functions.
+ */
+static const double decisive_points = 3;
+static const double opposed_share = 0.5;
 
-/* ---- Words ---- */
-
-static const char *metric_words(const struct diff *diff)
-{
-	const char *name = diff_string(diff, diff->metric);
-
-	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
-}
-
-static const char *scale_words(const struct diff *diff)
-{
-	switch (diff->scale.mode) {
-	case DIFF_SCALE_PER_RUN:
-		return " per run";
-	case DIFF_SCALE_RATE:
-		return " per second";
-	case DIFF_SCALE_WORK:
-		return " per unit of work";
-	case DIFF_SCALE_ROBUST:
-		return " at equal load";
-	case DIFF_SCALE_AUTO:
-	case DIFF_SCALE_SHARE:
-		return "";
-	}
-	return "";
-}
-
-/* Why a difference whose interval leaves out 0 is not called proven all the same. */
-static const char *word_doubt(const struct diff_estimate *e)
-{
-	if (isnan(e->ci_low) || (e->ci_low <= 0 && e->ci_high >= 0))
-		return "";
-	if (e->state == DIFF_STATE_UNPROVEN)
-		return "; the test over all functions asks for more";
-	return e->state == DIFF_STATE_SAME ? "; less than --min-effect" : "";
-}
-
-/* "12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)" */
-static void word_estimate(const struct diff *diff, const struct diff_estimate *e, char *out, size_t size)
-{
-	double sign = e->delta < 0 ? -1 : 1, unit = e->base > 0 ? 100 / e->base : 0;
-	double low = sign * (sign > 0 ? e->ci_low : e->ci_high) * unit, high = sign * (sign > 0 ? e->ci_high : e->ci_low) * unit;
-	const char *less = metric_is_counted(diff) ? "fewer" : "less", *much = metric_is_counted(diff) ? "many" : "much";
-	bool equal = fabs(e->delta) * unit < least_shown_percent;
-	char change[40];
-
-	if (equal)
-		snprintf(change, sizeof(change), "as %s", much);
-	else
-		snprintf(change, sizeof(change), "%.1f %% %s", fabs(e->delta) * unit, sign > 0 ? "more" : less);
-
-	if (fabs(low) < least_shown_percent)
-		low = 0; /* not -0.0 */
-	if (!(e->base > 0))
-		snprintf(out, size, "%s that base did not use", metric_words(diff));
-	else if (!isnan(e->ci_low) && e->head >= most_in_percent * e->base)
-		snprintf(out, size, "%.0f times the %s%s (95 %% interval %.0f to %.0f times%s)", e->head / e->base,
-			metric_words(diff), scale_words(diff), 1 + low / 100, 1 + high / 100, word_doubt(e));
-	else if (isnan(e->ci_low))
-		snprintf(out, size, "%s %s%s", change, metric_words(diff), scale_words(diff));
-	else
-		snprintf(out, size, "%s %s%s (95 %% interval %s%.1f to %.1f %%%s)", change, metric_words(diff), scale_words(diff),
-			equal ? "of the difference " : "", low, high, word_doubt(e));
-}
+/* Nobody makes so many times the runs. */
+static const double most_times_asked = 20;
 
 /* ---- What is proven ---- */
 
@@ -101,11 +51,10 @@ static int direction(enum diff_state state)
 }
 
 struct proven {
-	double self; /* sum of proven differences of self time */
-	size_t more, less;
-	const struct diff_function *greatest; /* by |delta|, in the direction of the sum; self before total */
+	double more_points, less_points; /* of proven changes of self time; of inclusive time where there are none of self time */
+	size_t more, less;               /* functions */
+	const struct diff_function *greatest; /* by |delta|; self before total */
 	const struct diff_estimate *estimate; /* of `greatest` */
-	bool is_self;
 };
 
 static void count_function(struct proven *proven, const struct diff_function *f)
@@ -114,20 +63,26 @@ static void count_function(struct proven *proven, const struct diff_function *f)
 
 	proven->more += way > 0;
 	proven->less += way < 0;
-	if (direction(f->self.state))
-		proven->self += f->self.delta;
 }
 
-static void consider(struct proven *proven, const struct diff_function *f, const struct diff_estimate *estimate, bool is_self)
+static double points(const struct diff *diff, double delta)
 {
-	if (!direction(estimate->state) || direction(estimate->state) * proven->self < 0)
+	return fabs(delta) / build_points_of(diff) * 100;
+}
+
+/* Inclusive times take along what their callees do: the greatest of either direction stands for all. */
+static void add_estimate(struct proven *proven, const struct diff *diff, const struct diff_function *f, bool is_self)
+{
+	const struct diff_estimate *e = is_self ? &f->self : &f->total;
+	double *side = e->delta > 0 ? &proven->more_points : &proven->less_points, size = points(diff, e->delta);
+
+	if (!direction(e->state))
 		return;
-	if (proven->greatest && (proven->is_self > is_self ||
-					(proven->is_self == is_self && fabs(proven->estimate->delta) >= fabs(estimate->delta))))
-		return;
-	proven->greatest = f;
-	proven->estimate = estimate;
-	proven->is_self = is_self;
+	*side = is_self ? *side + size : fmax(*side, size);
+	if (!proven->greatest || fabs(e->delta) > fabs(proven->estimate->delta)) {
+		proven->greatest = f;
+		proven->estimate = e;
+	}
 }
 
 static struct proven find_proven(const struct diff_build *build)
@@ -137,68 +92,98 @@ static struct proven find_proven(const struct diff_build *build)
 
 	for (size_t i = 0; i < diff->function_count; i++)
 		count_function(&proven, &diff->functions[i]);
-	for (size_t i = 0; i < diff->function_count; i++) {
-		consider(&proven, &diff->functions[i], &diff->functions[i].self, true);
-		consider(&proven, &diff->functions[i], &diff->functions[i].total, false);
-	}
+	for (size_t i = 0; i < diff->function_count; i++)
+		add_estimate(&proven, diff, &diff->functions[i], true);
+	for (size_t i = 0; !proven.greatest && i < diff->function_count; i++)
+		add_estimate(&proven, diff, &diff->functions[i], false);
+	/* Where most of it is below functions that take no time of their own, these say more. */
+	for (size_t i = 0; proven.more_points + proven.less_points < decisive_points && i < diff->function_count; i++)
+		add_estimate(&proven, diff, &diff->functions[i], false);
 	return proven;
 }
 
-static int proven_direction(const struct diff_build *build, const struct proven *proven)
+/* 1: more, -1: less, 0: neither. */
+static int decisive_direction(const struct proven *proven)
 {
-	const struct diff *diff = build->diff;
-	double least = build->options.min_effect_points / 100 * build_points_of(diff);
+	double most = fmax(proven->more_points, proven->less_points), other = fmin(proven->more_points, proven->less_points);
 
-	if (direction(diff->total.state))
-		return direction(diff->total.state);
-	if (fabs(proven->self) >= least)
-		return proven->self > 0 ? 1 : -1;
-	/* Only inclusive times are proven: many small differences below one function. */
-	if (proven->more && !proven->less)
-		return 1;
-	return proven->less && !proven->more ? -1 : 0;
+	if (most < decisive_points || other > opposed_share * most)
+		return 0;
+	return proven->more_points > proven->less_points ? 1 : -1;
+}
+
+/* Single differences do not stand for a whole that points the other way. */
+static bool whole_disagrees(const struct diff *diff, int way)
+{
+	return way > 0 ? diff->total.ci_high < 0 : way < 0 && diff->total.ci_low > 0;
 }
 
 /* ---- The sentences ---- */
 
 static bool say_total(struct diff *diff, struct error *err)
 {
-	char words[200];
+	char words[WORDS_CHANGE];
 
-	word_estimate(diff, &diff->total, words, sizeof(words));
+	words_change(diff, &diff->total, words);
 	return build_text(diff, err, &diff->verdict_text, "head takes %s", words);
 }
 
-/* A function's name as a sentence can hold it. */
-static void word_name(const struct diff *diff, uint32_t name, struct buffer *out)
+static const char *and_the_total(const struct diff *diff)
 {
-	enum { COLUMNS = 80, MAX_BYTES = 1024 };
-
-	buffer_init(out, MAX_BYTES);
-	profile_shorten_name(diff_string(diff, name), COLUMNS, out);
+	/* Shares add up to the same whole. */
+	return diff->scale.mode == DIFF_SCALE_SHARE ? "" : "; the change in the total is not significant";
 }
 
 static bool say_function(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 	struct diff *diff = build->diff;
-	const struct diff_function *f = proven->greatest;
 	size_t others = proven->more + proven->less - 1;
-	/* Shares add up to the same whole. */
-	const char *whole = diff->scale.mode == DIFF_SCALE_SHARE ? "" : "; that the whole differs is not proven";
-	char words[200], rest[80] = "";
+	bool is_new = !(proven->estimate->base > 0);
+	char words[WORDS_CHANGE], rest[80] = "";
 
-	if (!f)
-		return say_total(diff, err);
-	word_estimate(diff, proven->estimate, words, sizeof(words));
+	words_change(diff, proven->estimate, words);
 	if (others > 0)
-		snprintf(rest, sizeof(rest), "; %zu other function%s differ%s too", others, others == 1 ? "" : "s",
-			others == 1 ? "s" : "");
-	word_name(diff, f->name, &name);
-	return buffer_ok(&name, err) &&
-	       build_text(diff, err, &diff->verdict_text, "%s takes %s, %.2f points of the total%s%s", name.data ? name.data : "",
-		       words, fabs(proven->estimate->delta) / build_points_of(diff) * 100, rest, whole);
+		snprintf(rest, sizeof(rest), "; %zu other function%s changed too", others, others == 1 ? "" : "s");
+	words_name(diff, proven->greatest->name, &name);
+	if (!buffer_ok(&name, err))
+		return false;
+	if (is_new)
+		return build_text(diff, err, &diff->verdict_text, "%s is new and takes %.2f percentage points of total %s%s%s",
+			name.data ? name.data : "", points(diff, proven->estimate->delta), words_metric(diff), rest,
+			and_the_total(diff));
+	return build_text(diff, err, &diff->verdict_text, "%s takes %s, which is %.2f percentage points of total %s%s%s",
+		       name.data ? name.data : "", words, points(diff, proven->estimate->delta), words_metric(diff), rest,
+		       and_the_total(diff));
 }
+
+/* "3 functions take more CPU time (4.1 points in all) and 2 take less (3.9 points)" */
+static bool say_counts(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
+{
+	const char *less = metric_less(build), *metric = words_metric(build->diff);
+
+	if (proven->less == 0)
+		return build_text(build->diff, err, &build->diff->verdict_text, "%zu function%s more %s, %.2f points in all%s",
+			proven->more, proven->more == 1 ? " takes" : "s take", metric, proven->more_points, rest);
+	if (proven->more == 0)
+		return build_text(build->diff, err, &build->diff->verdict_text, "%zu function%s %s %s, %.2f points in all%s",
+			proven->less, proven->less == 1 ? " takes" : "s take", less, metric, proven->less_points, rest);
+	return build_text(build->diff, err, &build->diff->verdict_text,
+		"%zu function%s more %s (%.2f points in all) and %zu %s %s (%.2f points)%s", proven->more,
+		proven->more == 1 ? " takes" : "s take", metric, proven->more_points, proven->less,
+		proven->less == 1 ? "takes" : "take", less, proven->less_points, rest);
+}
+
+static bool say_disagreement(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	char words[WORDS_CHANGE], rest[WORDS_CHANGE + 80];
+
+	words_change(build->diff, &build->diff->total, words);
+	snprintf(rest, sizeof(rest), ", but head as a whole takes %s: record more runs", words);
+	return say_counts(build, proven, rest, err);
+}
+
+/* ---- Nothing is proven ---- */
 
 static double tolerated_percent(const struct diff_build *build)
 {
@@ -224,15 +209,37 @@ static bool too_few_samples(const struct diff_build *build, double tolerated)
 	return normal_quantile * sqrt(variance) > tolerated;
 }
 
-/* Nothing is proven: unchanged when what could have been missed is small, else inconclusive. */
+static bool say_inconclusive(struct diff_build *build, double half, double tolerated, struct error *err)
+{
+	struct diff *diff = build->diff;
+	char words[WORDS_CHANGE];
+
+	words_change(diff, &diff->total, words);
+	/* More samples do not take away what differs between processes anyway. */
+	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS)
+		return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s%s", words,
+			too_few_samples(build, tolerated / diff->total.base)
+				? ", which is not significant with so few samples: record longer, and several runs on each side"
+				: "; one recording on each side cannot tell this from the variation between processes: record several runs");
+	/* Intervals shrink with the root of the samples. Half the tolerance, so that an estimate off by chance still fits. */
+	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
+	if (diff->needs_times_samples > most_times_asked)
+		return build_text(diff, err, &diff->verdict_text,
+			"no change is proven; head takes %s; the runs vary too much to tell: make the machine quieter, or the runs longer",
+			words);
+	return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s; about %.0f times as many runs would decide it",
+		words, diff->needs_times_samples);
+}
+
+/* Unchanged when what could have been missed is small, else inconclusive. */
 static bool decide_unproven(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	const struct diff_estimate *e = &diff->total;
 	double tolerated = tolerated_percent(build) / 100 * e->base, half = (e->ci_high - e->ci_low) / 2;
-	char words[200];
+	char words[WORDS_CHANGE];
 
-	word_estimate(diff, e, words, sizeof(words));
+	words_change(diff, e, words);
 	if (isnan(half) && e->delta == 0) {
 		diff->verdict = DIFF_UNCHANGED;
 		return build_text(diff, err, &diff->verdict_text, "base and head are equal");
@@ -240,62 +247,99 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 	if (isnan(half)) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		return build_text(diff, err, &diff->verdict_text,
-			"head shows %s, but there is too little data to tell it from noise: record longer, or several runs", words);
+			"head takes %s, but there is too little data to tell this from noise: record longer, or several runs on each side",
+			words);
 	}
 	if (e->ci_high <= tolerated && e->ci_low >= -tolerated) {
 		diff->verdict = DIFF_UNCHANGED;
-		return build_text(diff, err, &diff->verdict_text, "no difference is proven; head takes %s", words);
+		return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s", words);
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
-	/* More samples do not take away what differs between processes anyway. */
-	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS)
-		return build_text(diff, err, &diff->verdict_text, "no difference is proven; head takes %s: %s", words,
-			too_few_samples(build, tolerated / e->base)
-				? "too few samples to tell this from noise, record longer, and several runs"
-				: "one recording a side cannot tell this from the noise between processes, record several runs");
-	/* Intervals shrink with the root of the samples. Half the tolerance, so that an estimate off by chance still fits. */
-	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
-	return build_text(diff, err, &diff->verdict_text, "no difference is proven; head takes %s: needs about %.0f× the samples",
-		words, diff->needs_times_samples);
+	return say_inconclusive(build, half, tolerated, err);
 }
 
-/* Single differences do not stand for a whole that points the other way. */
-static bool whole_disagrees(const struct diff *diff, int way)
+/* ---- The load is unknown ---- */
+
+/* 1 or -1 when the total is more, or less, at equal load and per second alike, beyond the uncertainty of either; else 0. */
+static int agreed_direction(const struct diff *diff)
 {
-	return way > 0 ? diff->total.ci_high < 0 : way < 0 && diff->total.ci_low > 0;
+	double rate = diff->raw_total[DIFF_HEAD] * diff->scale.other_factor - diff->raw_total[DIFF_BASE];
+	double least = equivalence_percent / 100 * diff->raw_total[DIFF_BASE];
+
+	if (diff->scale.other_mode != DIFF_SCALE_RATE || !(diff->scale.other_factor > 0))
+		return 0;
+	if (diff->total.ci_low > 0 && rate > least)
+		return 1;
+	return diff->total.ci_high < 0 && rate < -least ? -1 : 0;
 }
 
-static bool say_counts(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
-{
-	return build_text(build->diff, err, &build->diff->verdict_text, "%zu function%s more and %zu %s %s%s", proven->more,
-		proven->more == 1 ? " takes" : "s take", proven->less, metric_less(build), metric_noun(build), rest);
-}
-
-static bool say_disagreement(struct diff_build *build, const struct proven *proven, struct error *err)
-{
-	char words[200], rest[300];
-
-	word_estimate(build->diff, &build->diff->total, words, sizeof(words));
-	snprintf(rest, sizeof(rest), ", but head takes %s, which is not proven: record more runs", words);
-	return say_counts(build, proven, rest, err);
-}
-
-static bool decide_direction(struct diff_build *build, struct error *err)
+static bool decide_without_load(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
-	struct proven proven = find_proven(build);
-	int way = proven_direction(build, &proven);
+	int way = agreed_direction(diff);
+	char robust[WORDS_CHANGE], rate[WORDS_CHANGE], second[WORDS_CHANGE + 40] = "";
 
-	if (way == 0 && proven.more + proven.less == 0)
-		return decide_unproven(build, err);
+	diff->verdict = way > 0 ? DIFF_REGRESSED : way < 0 ? DIFF_IMPROVED : DIFF_INCONCLUSIVE;
+	words_change(diff, &diff->total, robust);
+	if (diff->scale.other_mode == DIFF_SCALE_RATE && diff->scale.other_factor > 0) {
+		words_ratio(diff, diff->raw_total[DIFF_BASE], diff->raw_total[DIFF_HEAD] * diff->scale.other_factor, rate);
+		snprintf(second, sizeof(second), ", and %s per second", rate);
+	}
+	return build_text(diff, err, &diff->verdict_text,
+		"how much of the change is load is unknown, because %s; head takes %s%s; count the requests of each recording and give --scale work=BASE:HEAD",
+		load_doubt_words(build->load.doubt), robust, second);
+}
+
+static bool load_is_unknown(const struct diff_build *build)
+{
+	return build->diff->scale.mode == DIFF_SCALE_ROBUST && build->diff->scale.load_is_unknown;
+}
+
+/* ---- The verdict ---- */
+
+static bool decide_total(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	bool minor = fabs(diff->total.delta) < minor_total_percent / 100 * diff->total.base;
+
+	diff->verdict = minor ? DIFF_MINOR : diff->total.delta > 0 ? DIFF_REGRESSED : DIFF_IMPROVED;
+	return say_total(diff, err);
+}
+
+static bool decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	struct diff *diff = build->diff;
+	int way = decisive_direction(proven);
+
 	if (whole_disagrees(diff, way)) {
 		diff->verdict = DIFF_INCONCLUSIVE;
-		return say_disagreement(build, &proven, err);
+		return say_disagreement(build, proven, err);
 	}
-	diff->verdict = way > 0 ? DIFF_REGRESSED : way < 0 ? DIFF_IMPROVED : DIFF_UNCHANGED;
-	if (way == 0)
-		return say_counts(build, &proven, "; together they balance", err);
-	return direction(diff->total.state) ? say_total(diff, err) : say_function(build, &proven, err);
+	if (way != 0) {
+		diff->verdict = way > 0 ? DIFF_REGRESSED : DIFF_IMPROVED;
+		return say_function(build, proven, err);
+	}
+	diff->verdict = fmax(proven->more_points, proven->less_points) < decisive_points ? DIFF_MINOR : DIFF_MIXED;
+	return diff->verdict == DIFF_MINOR && proven->more + proven->less == 1 ? say_function(build, proven, err)
+									       : say_counts(build, proven, and_the_total(diff), err);
+}
+
+static bool decide(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	struct proven proven;
+	char different[320];
+
+	if (programs_differ(build, different, sizeof(different))) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return build_text(diff, err, &diff->verdict_text, "this is no comparison: %s", different);
+	}
+	if (load_is_unknown(build))
+		return decide_without_load(build, err);
+	if (direction(diff->total.state))
+		return decide_total(build, err);
+	proven = find_proven(build);
+	return proven.greatest ? decide_functions(build, &proven, err) : decide_unproven(build, err);
 }
 
 /* ---- Gates ---- */
@@ -313,20 +357,20 @@ static bool say_gate(struct diff_build *build, const struct gate_result *result,
 {
 	struct diff *diff = build->diff;
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
-	const char *subject = "the total", *whole = result->is_total ? " with all it calls" : "";
+	bool undecided = result->outcome == GATE_UNDECIDED;
+	const char *noise = undecided ? ", but noise can explain it" : "", *whole = result->is_total ? " with all it calls" : "";
 
-	if (result->function != PROFILE_NONE) {
-		word_name(diff, diff->functions[result->function].name, &name);
-		if (!buffer_ok(&name, err))
-			return false;
-		subject = name.data ? name.data : "";
-	}
+	if (result->function == PROFILE_NONE)
+		return build_text(diff, err, &diff->verdict_text, "total %s %s by %.1f %%, above the limit of %g %%%s", words_metric(diff),
+			undecided ? "seems to have grown" : "grew", result->percent, result->gate->percent, noise);
+	words_name(diff, diff->functions[result->function].name, &name);
+	if (!buffer_ok(&name, err))
+		return false;
 	if (!isfinite(result->percent))
-		return build_text(diff, err, &diff->verdict_text, "%s%s is new; the limit is %g %%%s", subject, whole,
-			result->gate->percent, result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
-	return build_text(diff, err, &diff->verdict_text, "%s%s takes %.1f %% more %s; the limit is %g %%%s", subject, whole,
-		result->percent, metric_noun(build), result->gate->percent,
-		result->outcome == GATE_UNDECIDED ? ", but noise could explain it" : "");
+		return build_text(diff, err, &diff->verdict_text, "%s%s is new, which exceeds every limit (here %g %%)%s",
+			name.data ? name.data : "", whole, result->gate->percent, noise);
+	return build_text(diff, err, &diff->verdict_text, "%s takes %.1f %% more %s%s, above the limit of %g %%%s",
+		name.data ? name.data : "", result->percent, words_metric(diff), whole, result->gate->percent, noise);
 }
 
 static bool decide_gates(struct diff_build *build, struct error *err)
@@ -340,7 +384,7 @@ static bool decide_gates(struct diff_build *build, struct error *err)
 	if (blocking) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		diff->needs_times_samples = 0;
-		return build_text(diff, err, &diff->verdict_text, "the limits were not judged: %s", blocking);
+		return build_text(diff, err, &diff->verdict_text, "the --fail-on limits were not checked: %s", blocking);
 	}
 	if (result.outcome == GATE_PASSED)
 		return true;
@@ -354,5 +398,5 @@ bool verdict_decide(struct diff_build *build, struct error *err)
 	build->diff->verdict = DIFF_UNCHANGED;
 	if (!build_two_sided(build))
 		return true;
-	return decide_direction(build, err) && decide_gates(build, err);
+	return decide(build, err) && decide_gates(build, err);
 }

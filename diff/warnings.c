@@ -2,6 +2,7 @@
 #include "diff/warnings.h"
 
 #include "diff/copies.h"
+#include "diff/load.h"
 #include "diff/metric.h"
 #include "diff/programs.h"
 #include "diff/readings.h"
@@ -243,7 +244,7 @@ static bool compare_periods(struct diff_build *build, struct error *err)
 static bool compare_durations(struct diff_build *build, struct error *err)
 {
 	const struct profile *b = build->profiles[DIFF_BASE], *h = build->profiles[DIFF_HEAD];
-	double base = scale_seconds(b), head = scale_seconds(h);
+	double base = load_seconds(b), head = load_seconds(h);
 	bool base_whole = scale_whole_commands(b), head_whole = scale_whole_commands(h);
 	char text[200];
 

@@ -156,6 +156,19 @@ static json_t *metric(struct json_writer *w)
 	return object;
 }
 
+/* [low, high]; null where the factor is no estimate. */
+static json_t *factor_interval(struct json_writer *w)
+{
+	json_t *array;
+
+	if (!isfinite(w->diff->scale.factor_low) || !isfinite(w->diff->scale.factor_high))
+		return json_null();
+	array = json_array();
+	push(w, array, number(w->diff->scale.factor_low));
+	push(w, array, number(w->diff->scale.factor_high));
+	return array;
+}
+
 static json_t *scale(struct json_writer *w)
 {
 	bool known = w->diff->scale.other_factor > 0;
@@ -163,6 +176,8 @@ static json_t *scale(struct json_writer *w)
 
 	put(w, object, "mode", string(diff_scale_mode_name(w->diff->scale.mode)));
 	put(w, object, "factor", number(w->diff->scale.factor));
+	put(w, object, "factor_ci", factor_interval(w));
+	put(w, object, "load", string(w->diff->scale.load_is_unknown ? "unknown" : "known"));
 	put(w, object, "controls", count(w->diff->scale.controls));
 	put(w, object, "other_mode", known ? string(diff_scale_mode_name(w->diff->scale.other_mode)) : json_null());
 	put(w, object, "other_factor", known ? number(w->diff->scale.other_factor) : json_null());

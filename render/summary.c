@@ -171,6 +171,10 @@ const char *summary_verdict_word(enum diff_verdict verdict)
 		return "Improved";
 	case DIFF_INCONCLUSIVE:
 		return "Inconclusive";
+	case DIFF_MIXED:
+		return "Mixed";
+	case DIFF_MINOR:
+		return "Minor changes";
 	}
 	return "";
 }

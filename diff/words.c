@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/words.h"
+
+#include "diff/metric.h"
+
+#include <math.h>
+#include <string.h>
+
+/* From so many times as much on, percent are hard to read. */
+static const double most_in_percent = 2;
+
+/* Less than this would be written as 0.0 %. */
+static const double least_shown_percent = 0.05;
+
+const char *words_metric(const struct diff *diff)
+{
+	const char *name = diff_string(diff, diff->metric);
+
+	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
+}
+
+const char *words_scale(enum diff_scale_mode mode)
+{
+	switch (mode) {
+	case DIFF_SCALE_PER_RUN:
+		return " per run";
+	case DIFF_SCALE_RATE:
+		return " per second";
+	case DIFF_SCALE_WORK:
+		return " per unit of work";
+	case DIFF_SCALE_ROBUST:
+		return " at equal load";
+	case DIFF_SCALE_AUTO:
+	case DIFF_SCALE_SHARE:
+		return "";
+	}
+	return "";
+}
+
+static const char *less_word(const struct diff *diff)
+{
+	return metric_is_counted(diff) ? "fewer" : "less";
+}
+
+static const char *much_word(const struct diff *diff)
+{
+	return metric_is_counted(diff) ? "many" : "much";
+}
+
+/* Why a difference whose interval leaves out 0 is not called proven all the same. */
+static const char *word_doubt(const struct diff_estimate *e)
+{
+	if (isnan(e->ci_low) || (e->ci_low <= 0 && e->ci_high >= 0))
+		return "";
+	if (e->state == DIFF_STATE_UNPROVEN)
+		return "; not significant among so many functions";
+	return e->state == DIFF_STATE_SAME ? "; below --min-effect" : "";
+}
+
+static int digits_of(double times)
+{
+	return times < 10 ? 2 : times < 100 ? 1 : 0;
+}
+
+static void change_in_times(const struct diff *diff, const struct diff_estimate *e, char *out, size_t size)
+{
+	double times = e->head / e->base, low = 1 + e->ci_low / e->base, high = 1 + e->ci_high / e->base;
+	int used = snprintf(out, size, "%.*f times as %s %s%s", digits_of(times), times, much_word(diff), words_metric(diff),
+		words_scale(diff->scale.mode));
+
+	if (!isnan(e->ci_low))
+		snprintf(out + used, size - (size_t)used, " (95 %% interval %.*f to %.*f times%s)", digits_of(low), low,
+			digits_of(high), high, word_doubt(e));
+}
+
+static double cleaned(double percent)
+{
+	return fabs(percent) < least_shown_percent ? 0 : percent; /* not -0.0 */
+}
+
+static void change_in_percent(const struct diff *diff, const struct diff_estimate *e, char *out, size_t size)
+{
+	double sign = e->delta < 0 ? -1 : 1, unit = 100 / e->base, percent = fabs(e->delta) * unit;
+	double low = sign * (sign > 0 ? e->ci_low : e->ci_high) * unit, high = sign * (sign > 0 ? e->ci_high : e->ci_low) * unit;
+	bool equal = percent < least_shown_percent;
+	int used = equal ? snprintf(out, size, "as %s %s%s as base", much_word(diff), words_metric(diff), words_scale(diff->scale.mode))
+			 : snprintf(out, size, "%.1f %% %s %s%s", percent, sign > 0 ? "more" : less_word(diff), words_metric(diff),
+				   words_scale(diff->scale.mode));
+
+	if (!isnan(e->ci_low))
+		snprintf(out + used, size - (size_t)used, " (95 %% interval %s%.1f to %.1f %%%s)", equal ? "of the change " : "",
+			cleaned(low), cleaned(high), word_doubt(e));
+}
+
+void words_change(const struct diff *diff, const struct diff_estimate *estimate, char out[WORDS_CHANGE])
+{
+	if (!(estimate->base > 0))
+		snprintf(out, WORDS_CHANGE, "%s, of which base took none", words_metric(diff));
+	else if (estimate->head >= most_in_percent * estimate->base)
+		change_in_times(diff, estimate, out, WORDS_CHANGE);
+	else
+		change_in_percent(diff, estimate, out, WORDS_CHANGE);
+}
+
+void words_ratio(const struct diff *diff, double base, double head, char out[WORDS_CHANGE])
+{
+	double times = head / base;
+
+	if (times >= most_in_percent)
+		snprintf(out, WORDS_CHANGE, "%.*f times as %s", digits_of(times), times, much_word(diff));
+	else if (fabs(times - 1) * 100 < least_shown_percent)
+		snprintf(out, WORDS_CHANGE, "as %s", much_word(diff));
+	else
+		snprintf(out, WORDS_CHANGE, "%.1f %% %s", fabs(times - 1) * 100, times > 1 ? "more" : less_word(diff));
+}
+
+void words_name(const struct diff *diff, uint32_t name, struct buffer *out)
+{
+	enum { COLUMNS = 400, MAX_BYTES = 4096 };
+
+	buffer_init(out, MAX_BYTES);
+	profile_shorten_name(diff_string(diff, name), COLUMNS, out);
+}
