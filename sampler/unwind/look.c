@@ -174,6 +174,16 @@ static bool is_known(struct walk *w, const struct found_caller *known)
 	       is_possible(w, word, callee_address(w));
 }
 
+static void open_look(struct walk *w)
+{
+	struct looks *looks = &w->looks;
+	struct look *look = &looks->open[looks->count++];
+
+	*look = (struct look){ .first_slot = first_slot(w), .slot = first_slot(w), .count = w->result->count, .stop = w->result->stop };
+	for (size_t i = 0; i < RULES_SAVED; i++)
+		look->kept[i] = walk_saved_register(w, i);
+}
+
 bool walk_look(struct walk *w)
 {
 	struct looks *looks = &w->looks;
@@ -187,18 +197,65 @@ bool walk_look(struct walk *w)
 	}
 	if (looks->count == WALK_LOOKS || (looks->count == 0 && !is_worth_a_look(w)))
 		return false;
-	looks->open[looks->count++] = (struct look){ .slot = first_slot(w), .count = w->result->count, .stop = w->result->stop };
+	open_look(w);
 	return try_others(w);
 }
 
-/* Where the frame cannot be known without a register that is not, nothing speaks against what was found, and nothing for it. */
-static bool is_undecided(struct walk *w)
+/* Whether the walk has ended at a frame that hangs on a register that is not known. */
+static bool is_unknown_frame(struct walk *w)
 {
 	const struct unwind_result *result = w->result;
 	bool is_located = result->frames[result->count - 1].stack_pointer == w->registers.values[CFI_RSP];
 
 	return result->stop == PROFILE_STOP_BAD_STACK && is_located && w->cached.kind == CACHED_PUSHES &&
 	       walk_register(w, w->cached.cfa_register) == NO_ADDRESS;
+}
+
+/* Whether a frame whose CFA is this may have been called: what stands below it is where a call returns to that may lead there. */
+static bool was_called(struct walk *w, const struct unwind_frame *frame, uint64_t cfa)
+{
+	uint64_t slot = cfa - sizeof(slot), word;
+
+	if (slot < frame->stack_pointer || slot % sizeof(word) != 0)
+		return false;
+	if (!walk_read(w->dump, slot, &word))
+		return walk_stop_of_read(w, slot) == PROFILE_STOP_DUMP_END;
+	return w->space->is_code(w->space->context, word - 1) && walk_find_call(w, word)->may_return &&
+	       is_possible(w, word, frame->pc - 1);
+}
+
+/*
+ * Of a frame that hangs on a register. It can be left again only if what it called has kept the register: where it was, or in the
+ * stack below. Where none of these values leads to a call, the frame is left over from an earlier one. Otherwise nothing speaks
+ * against it, and nothing for it.
+ */
+static bool is_undecided(struct walk *w, const struct unwind_frame *frame)
+{
+	const struct looks *looks = &w->looks;
+	const uint64_t offset = (uint64_t)(int64_t)walk_find_call(w, frame->pc)->cfa_offset;
+	uint64_t slot = looks->open[0].first_slot, word;
+
+	for (size_t i = 0; i < looks->count; i++)
+		for (size_t j = 0; j < RULES_SAVED; j++)
+			if (was_called(w, frame, looks->open[i].kept[j] + offset))
+				return true;
+	for (; slot < frame->stack_pointer && walk_read(w->dump, slot, &word); slot += sizeof(word))
+		if (was_called(w, frame, word + offset))
+			return true;
+	return false;
+}
+
+/* The frame of what was tried last that hangs on a register whose value is not known, or may be another; NULL where none does. */
+static const struct unwind_frame *find_unproven(struct walk *w)
+{
+	const struct look *last = &w->looks.open[w->looks.count - 1];
+	const struct unwind_result *result = w->result;
+
+	if (result->count <= last->count)
+		return NULL;
+	if (is_unknown_frame(w))
+		return &result->frames[result->count - 1];
+	return last->is_by_frame_pointer ? &result->frames[last->count] : NULL;
 }
 
 static bool give_up(struct walk *w)
@@ -215,12 +272,11 @@ bool walk_look_again(struct walk *w)
 {
 	struct looks *looks = &w->looks;
 	enum profile_stop stop = w->result->stop;
+	const struct unwind_frame *unproven;
 	struct look *last;
 
 	if (looks->count == 0)
 		return false;
-	if (is_undecided(w))
-		return give_up(w);
 	last = &looks->open[looks->count - 1];
 	if (stop == PROFILE_STOP_ROOT && w->registers.values[CFI_RIP] != 0) {
 		keep_open(w);
@@ -232,7 +288,8 @@ bool walk_look_again(struct walk *w)
 	}
 	if (stop == PROFILE_STOP_DUMP_END)
 		looks->open[0].stop = last->stop = stop;
-	return last->is_by_frame_pointer ? give_up(w) : try_others(w);
+	unproven = find_unproven(w);
+	return unproven && is_undecided(w, unproven) ? give_up(w) : try_others(w);
 }
 
 bool walk_holds(struct walk *w)

@@ -102,64 +102,6 @@ gcc -O1 -g -fomit-frame-pointer trampoline.c -o trampoline
 at_least "$(whole ./trampoline)" 99 "whole stacks through code made at run time"
 at_least "$(share whole.pb.gz ';main;middle;[^;]*;leaf')" 95 "share of stacks through code made at run time"
 
-# Code made at run time that runs in the frame of what jumped to it and jumps back in the end, as traces of LuaJIT do: its caller is
-# looked for in the stack, where earlier calls left their return addresses as well.
-cat >jumped.c <<'END'
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-
-static volatile unsigned long sink;
-
-__attribute__((noinline)) int noise(int depth)
-{
-	volatile char room[64];
-
-	room[0] = (char)depth;
-	return depth > 1 ? noise(depth - 1) + room[0] : room[0];
-}
-
-void enter(const void *code);
-__asm__("enter:\n"
-	".cfi_startproc\n"
-	"push %rbx\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"sub $0x800, %rsp\n"
-	".cfi_adjust_cfa_offset 0x800\n"
-	"lea 1f(%rip), %rbx\n"
-	"jmp *%rdi\n"
-	"1: add $0x800, %rsp\n"
-	".cfi_adjust_cfa_offset -0x800\n"
-	"pop %rbx\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"ret\n"
-	".cfi_endproc\n");
-
-/* mov $1000000,%eax; 1: dec %eax; jnz 1b; jmp *%rbx */
-static const unsigned char made[] = { 0xb8, 0x40, 0x42, 0x0f, 0, 0xff, 0xc8, 0x75, 0xfc, 0xff, 0xe3 };
-
-__attribute__((noinline)) void host(const void *code)
-{
-	sink += (unsigned long)noise(12);
-	enter(code);
-	sink++;
-}
-
-int main(void)
-{
-	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	time_t end = time(NULL) + 4;
-
-	memcpy(code, made, sizeof(made));
-	while (time(NULL) < end)
-		host(code);
-	return 0;
-}
-END
-gcc -O1 -g -fomit-frame-pointer jumped.c -o jumped
-at_least "$(whole ./jumped)" 99 "whole stacks of code that was jumped to"
-at_least "$(share whole.pb.gz ';main;host;[^;]*(;[^;]*_\\[k\\])*[0-9 ]*$')" 95 "share of stacks of code that was jumped to"
-
 # A frame that is larger than any copy of a stack: its callers are read from the process.
 cat >large.c <<'END'
 #include <time.h>

@@ -15,7 +15,7 @@
  * code where execution starts.
  */
 enum {
-	WORDS = 32,
+	WORDS = 512,
 	STACK_AT = 0x700000,
 	MADE_AT = 0x1000,
 	MADE_END = 0x2000,
@@ -24,14 +24,27 @@ enum {
 	SILENT_AT = 0x20000, /* of the image, but not described */
 	SILENT_BYTES = 0x40,
 	FRAMED_AT = 0x50000, /* the described function again, with a frame pointer */
+	RESOLVER_CFA = 32, /* above rbx: itself, two words of the PLT's, the return address */
+	RESOLVER_AT = 0x60000, /* and once more, its frame hanging on rbx as those of glibc's _dl_runtime_resolve_* do */
 };
 
 struct image {
-	const struct cfi_table *table, *framed;
+	const struct cfi_table *table, *framed, *resolver;
 	uint8_t code[ELF_BYTES_CODE_SIZE], start[START_END - START_AT], silent[SILENT_BYTES];
 	size_t asked; /* whether an address is code */
 	struct unwinder *unwinder;
 };
+
+/* The described function, as it stands in another image with other rules. */
+static bool find_copy(struct image *image, uint64_t address, uint64_t start, const struct cfi_table *table, struct unwind_code *code)
+{
+	if (address - start >= ELF_BYTES_CODE_SIZE)
+		return false;
+	code->table = table;
+	code->image_address = address - start + ELF_BYTES_CODE;
+	code->code = (struct code){ image->code, sizeof(image->code), address - start };
+	return true;
+}
 
 static bool find(void *context, uint64_t address, struct unwind_code *code)
 {
@@ -45,12 +58,8 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 		code->code = (struct code){ image->start, sizeof(image->start), address - START_AT };
 		return true;
 	}
-	if (address - FRAMED_AT < ELF_BYTES_CODE_SIZE) {
-		code->table = image->framed;
-		code->image_address = address - FRAMED_AT + ELF_BYTES_CODE;
-		code->code = (struct code){ image->code, sizeof(image->code), address - FRAMED_AT };
+	if (find_copy(image, address, FRAMED_AT, image->framed, code) || find_copy(image, address, RESOLVER_AT, image->resolver, code))
 		return true;
-	}
 	code->table = image->table;
 	if (address - SILENT_AT < SILENT_BYTES) {
 		code->code = (struct code){ image->silent, sizeof(image->silent), address - SILENT_AT };
@@ -69,11 +78,11 @@ static bool is_code(void *context, uint64_t address)
 	return find(context, address, &ignored);
 }
 
-/* CFA: the register + 16; the return address right below it. */
-static const struct cfi_table *make_table(uint8_t cfa_register)
+/* CFA: the register + the offset; the return address right below it. */
+static const struct cfi_table *make_table(uint8_t cfa_register, uint8_t cfa_offset)
 {
 	static const uint8_t fde[] = { 0 };
-	const uint8_t cie[] = { 0x0c, cfa_register, 16, 0x90, 1 };
+	const uint8_t cie[] = { 0x0c, cfa_register, cfa_offset, 0x90, 1 };
 	struct elf_bytes wanted = { cie, fde, sizeof(cie), sizeof(fde), true, false };
 	struct cfi_table *table;
 	struct error err;
@@ -98,8 +107,9 @@ static int set_up(void **state)
 	struct error err;
 
 	assert_non_null(image);
-	image->table = make_table(CFI_RSP);
-	image->framed = make_table(CFI_RBP);
+	image->table = make_table(CFI_RSP, 16);
+	image->framed = make_table(CFI_RBP, 16);
+	image->resolver = make_table(CFI_RBX, RESOLVER_CFA);
 	image->start[0x0b] = 0xe8;
 	put_call(image, 0x40, 0x10000);
 	put_call(image, 0x80, 0x10000);
@@ -115,8 +125,18 @@ static int tear_down(void **state)
 	unwinder_destroy(image->unwinder);
 	cfi_table_destroy((struct cfi_table *)image->table);
 	cfi_table_destroy((struct cfi_table *)image->framed);
+	cfi_table_destroy((struct cfi_table *)image->resolver);
 	free(image);
 	return 0;
+}
+
+/* What was found before. */
+static void forget(struct image *image)
+{
+	struct error err;
+
+	unwinder_destroy(image->unwinder);
+	assert_true(unwinder_create(&image->unwinder, &err));
 }
 
 static struct unwind_result walk_from(struct image *image, const uint64_t *words, uint64_t pc)
@@ -198,16 +218,91 @@ static void test_a_call_of_another_function_is_none(void **state)
 	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
 }
 
-/* It may be the caller, but the frame pointer that would tell is not known: what stands above it is not taken in its place. */
+/*
+ * It may be the caller, but the frame pointer that would tell is not known: where one was kept that leads to a call, what stands above
+ * is not taken in its place.
+ */
 static void test_what_cannot_be_told_ends_the_walk(void **state)
 {
 	struct image *image = *state;
-	uint64_t words[WORDS] = { 5, FRAMED_AT + 0x40, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	/* Not right below the return address, where code with a frame would have pushed it. */
+	uint64_t words[WORDS] = { 5, STACK_AT + 3 * sizeof(uint64_t), 6, FRAMED_AT + 0x40, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
 	struct unwind_result result;
 
 	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
 	assert_int_equal(result.count, 1);
+	/* Where nobody kept one, it was left over. */
+	words[1] = 7;
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+}
+
+/* The registers that glibc's resolvers keep, of all widths: fxsave, xsave of AVX and of AVX-512, xsavec. */
+static const size_t resolver_state_bytes[] = { 0x240, 0x380, 0xac0, 0x340 };
+
+enum { RESOLVER_ROOM = 400, RESOLVER_SAVED_RBX = 3, RESOLVER_RETURN = 5, RESOLVER_CALLER = RESOLVER_ROOM + 1 };
+
+/* Below the frame of what jumped to the code, a resolver's: it keeps registers, and rbx shows where its own caller stood. */
+static size_t put_resolver(uint64_t *words, size_t state_bytes)
+{
+	size_t rbx_at = RESOLVER_RETURN + 1 + state_bytes / sizeof(*words);
+
+	memset(words, 0, WORDS * sizeof(*words));
+	words[RESOLVER_RETURN] = RESOLVER_AT + 0x40;
+	words[RESOLVER_CALLER] = ELF_BYTES_CODE + 0x80;
+	words[RESOLVER_CALLER + 2] = START_AT + 0x10;
+	return rbx_at;
+}
+
+static void expect_caller_above_resolver(struct image *image, const uint64_t *words)
+{
+	struct unwind_result result = walk(image, words);
+
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+	assert_int_equal(result.frames[2].pc, START_AT + 0x10);
+}
+
+static void test_what_a_resolver_left_behind(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS];
+
+	for (size_t i = 0; i < sizeof(resolver_state_bytes) / sizeof(resolver_state_bytes[0]); i++) {
+		size_t rbx_at = put_resolver(words, resolver_state_bytes[i]);
+
+		/* Nothing is left of its rbx. */
+		expect_caller_above_resolver(image, words);
+		/* It is there, but where it leads nothing was called from any more. */
+		words[RESOLVER_SAVED_RBX] = STACK_AT + rbx_at * sizeof(*words);
+		expect_caller_above_resolver(image, words);
+		words[rbx_at + 3] = ELF_BYTES_CODE + 0x33;
+		expect_caller_above_resolver(image, words);
+	}
+}
+
+/* As the resolver's caller stands what called the code: as long as that call may have led to the resolver, nothing can be told. */
+static void test_a_call_that_did_not_lead_to_the_resolver(void **state)
+{
+	struct image *image = *state;
+	uint64_t words[WORDS];
+	struct unwind_result result;
+
+	(void)put_resolver(words, resolver_state_bytes[0]);
+	words[RESOLVER_SAVED_RBX] = STACK_AT + (RESOLVER_CALLER - 3) * sizeof(*words);
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
+	assert_int_equal(result.count, 1);
+	/* The described function jumps in its own frame: to the code, not to a function. */
+	put_call(image, 0x80, 0);
+	image->code[0x90] = 0xff;
+	image->code[0x91] = 0xe0;
+	forget(image);
+	expect_caller_above_resolver(image, words);
 }
 
 /* Code that has a frame left the caller's frame pointer below the return address. */
@@ -219,10 +314,17 @@ static void test_a_frame_pointer_stands_below_the_return_address(void **state)
 		8, START_AT + 0x10 };
 	struct unwind_result result;
 
-	/* Where it leads nowhere it may have been none: that speaks not for what stands above. */
+	/* Where it leads to a call, but nowhere from there, it may have been none: that speaks not for what stands above. */
+	words[FRAME + 1] = ELF_BYTES_CODE + 0x40;
 	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
 	assert_int_equal(result.count, 1);
+	/* Where it leads to none, the frame was left over. */
+	words[FRAME + 1] = 9;
+	result = walk(image, words);
+	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
+	assert_int_equal(result.frames[1].pc, ELF_BYTES_CODE + 0x80);
+	forget(image);
 	words[FRAME + 1] = START_AT + 0x10;
 	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
@@ -282,6 +384,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_leads_to_no_root_is_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_call_of_another_function_is_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_cannot_be_told_ends_the_walk, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_a_resolver_left_behind, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_call_that_did_not_lead_to_the_resolver, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_frame_pointer_stands_below_the_return_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_looks_in_vain, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_return_address_put_there_by_hand, set_up, tear_down),
