@@ -30,6 +30,7 @@ void process_table_deinit(struct process_table *table)
 		cfi_table_destroy(table->images[i].table);
 		free(table->images[i].jit_map);
 	}
+	free(table->code);
 	free(table->processes);
 	free(table->threads);
 	free(table->images);
@@ -460,25 +461,30 @@ bool process_space_is_code(void *context, uint64_t address)
 }
 
 /* Of code that was made at run time, while its process lives. */
-bool process_space_read(void *context, uint64_t address, struct code *code)
+bool process_space_read(void *context, uint64_t address, size_t bytes, struct code *code)
 {
 	const struct process_space *space = context;
 	const struct process_mapping *mapping = find_mapping(space->process, address);
-	uint8_t *room = space->table->code;
+	struct process_table *table = space->table;
 	uint64_t before, start, size;
 	struct iovec here, there;
 	ssize_t done;
 
-	if (!mapping || space->table->files)
+	if (!mapping || table->files)
 		return false;
+	if (!table->code)
+		table->code = malloc(UNWIND_MOST_CODE_BYTES);
+	if (!table->code)
+		return false;
+	bytes = bytes < UNWIND_MOST_CODE_BYTES ? bytes : UNWIND_MOST_CODE_BYTES;
 	before = address - mapping->start;
-	start = address - (before < PROCESS_CODE_BYTES / 4 ? before : PROCESS_CODE_BYTES / 4);
-	size = mapping->end - start < PROCESS_CODE_BYTES ? mapping->end - start : PROCESS_CODE_BYTES;
-	here = (struct iovec){ room, size };
+	start = address - (before < bytes / 4 ? before : bytes / 4);
+	size = mapping->end - start < bytes ? mapping->end - start : bytes;
+	here = (struct iovec){ table->code, size };
 	there = (struct iovec){ (void *)(uintptr_t)start, size };
 	done = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
 	if (done <= 0 || address - start >= (uint64_t)done)
 		return false;
-	*code = (struct code){ room, (size_t)done, (size_t)(address - start) };
+	*code = (struct code){ table->code, (size_t)done, (size_t)(address - start) };
 	return true;
 }

@@ -56,8 +56,6 @@ struct process_files {
 	struct elf_build_id kernel; /* size 0: not known */
 };
 
-enum { PROCESS_CODE_BYTES = 16384 };
-
 struct process_table {
 	struct profile *profile; /* borrowed */
 	struct process *processes;
@@ -77,7 +75,7 @@ struct process_table {
 	uint64_t kernel_bias;  /* address in the symbols at hand = runtime address + bias */
 	struct buffer *notices;
 	const struct process_files *files; /* borrowed; NULL: the processes of this machine, now */
-	uint8_t code[PROCESS_CODE_BYTES];  /* of memory without a file, around the address that was asked for last */
+	uint8_t *code; /* owned; of memory without a file, around the address that was asked for last; NULL: not asked so far */
 };
 
 void process_table_init(struct process_table *table, struct profile *profile, struct buffer *notices);
@@ -107,5 +105,5 @@ struct process_space {
 	uint64_t gap_start, gap_bytes; /* where no code was found last */
 };
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code);
-bool process_space_read(void *context, uint64_t address, struct code *code);
+bool process_space_read(void *context, uint64_t address, size_t bytes, struct code *code);
 bool process_space_is_code(void *context, uint64_t address);

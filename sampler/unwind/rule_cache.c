@@ -127,24 +127,34 @@ static bool may_be_guessed(enum cached_kind kind)
 	return kind == CACHED_NO_RULE || kind == CACHED_GO || kind == CACHED_SYSCALL;
 }
 
+static bool read_code(const struct code_place *place, size_t bytes, struct unwind_code *code)
+{
+	const struct unwind_space *space = place->space;
+
+	if (!space->read || !space->read(space->context, place->address, bytes, &code->code))
+		return false;
+	code->code.at += !place->is_exact;
+	return true;
+}
+
 /* The guess at an instruction, for which the code is read where that was not guessed before. */
 static void keep_guess(struct rule_cache *cache, const struct code_place *place, struct unwind_code *code, struct cached *entry)
 {
 	const struct unwind_space *space = place->space;
 	uint64_t owner = guesses_owner(code, space), pc = code->image_address + !place->is_exact;
 	const struct rule_row *row = row_of(cache, pc);
+	bool is_image = code->code.bytes;
 	struct scan_result scanned;
 
 	if (holds(row, owner, pc)) {
 		keep_places(entry, &row->pushes);
 		return;
 	}
-	if (!code->code.bytes) {
-		if (!space->read || !space->read(space->context, place->address, &code->code))
-			return;
-		code->code.at += !place->is_exact;
-	}
+	if (!code->code.bytes && !read_code(place, UNWIND_CODE_BYTES, code))
+		return;
 	scan_rule(&cache->scanner, &code->code, &scanned);
+	if (scanned.pushes.cfa_offset == 0 && scanned.leaves_code && !is_image && read_code(place, UNWIND_MOST_CODE_BYTES, code))
+		scan_rule(&cache->scanner, &code->code, &scanned);
 	for (uint64_t at = pc; at < pc + scanned.bytes; at = (at / ROW_BLOCK_BYTES + 1) * ROW_BLOCK_BYTES)
 		*row_of(cache, at) = (struct rule_row){ owner, pc, scanned.bytes, scanned.pushes };
 	keep_places(entry, &scanned.pushes);

@@ -5,7 +5,13 @@
 
 #include <string.h>
 
-enum { MOST_INSTRUCTIONS = 4096, MET_BYTES = 4096, MOST_PENDING = 64, WORD_BYTES = 8 };
+/* The largest methods of compiled Java have 35 kB of code, and 220 ways open at once. */
+enum { MOST_INSTRUCTIONS = 8192, MARKED_BYTES = 16384, MOST_PENDING = 512, WORD_BYTES = 8 };
+
+/* A bit for a byte of code. Where code is longer, two of its bytes share one: a way is lost then, and no harm is done. */
+struct marks {
+	uint8_t bits[MARKED_BYTES];
+};
 
 /* A way not gone yet. */
 struct pending {
@@ -19,7 +25,7 @@ struct scan {
 	const struct code *code;
 	struct pending pending[MOST_PENDING];
 	size_t pending_count;
-	uint8_t met[MET_BYTES]; /* a bit for a byte of code */
+	struct marks met, left_for_later;
 	bool is_behind_call;    /* but for padding */
 	struct scan_result *result;
 	bool is_straight; /* the way has not jumped so far, and the frame is as it was */
@@ -41,17 +47,19 @@ static bool load(struct scanner *scanner)
 	return scanner->decoder.library;
 }
 
-/*
- * Whether an instruction was met before; from now on it was. Of code that lies 32 kB apart one may be taken for the other: a way is
- * lost then, and no harm is done.
- */
-static bool was_met(struct scan *scan, size_t at)
+static void marks_clear(struct marks *marks, size_t code_bytes)
 {
-	uint8_t *byte = &scan->met[at / 8 % MET_BYTES], bit = (uint8_t)(1u << at % 8);
-	bool met = *byte & bit;
+	memset(marks->bits, 0, code_bytes / 8 < MARKED_BYTES ? code_bytes / 8 + 1 : MARKED_BYTES);
+}
+
+/* Whether an instruction was marked before; from now on it is. */
+static bool marks_set(struct marks *marks, size_t at)
+{
+	uint8_t *byte = &marks->bits[at / 8 % MARKED_BYTES], bit = (uint8_t)(1u << at % 8);
+	bool was_marked = *byte & bit;
 
 	*byte |= bit;
-	return met;
+	return was_marked;
 }
 
 /* The frame before a return is the rule. */
@@ -101,9 +109,10 @@ static enum outcome jump(struct scan *scan, const ZydisDecodedInstruction *in, s
 	return OUTCOME_ON;
 }
 
+/* An instruction is left for later once: in long code most branches lead to the same few places. */
 static void leave_for_later(struct scan *scan, size_t at, const struct effect_frame *frame)
 {
-	if (scan->pending_count < MOST_PENDING)
+	if (scan->pending_count < MOST_PENDING && !marks_set(&scan->left_for_later, at))
 		scan->pending[scan->pending_count++] = (struct pending){ scan->result->bytes, at, *frame };
 }
 
@@ -146,7 +155,11 @@ static enum outcome take(struct scan *scan, size_t *at, struct effect_frame *fra
 	const struct code *code = scan->code;
 	ZydisDecodedInstruction in;
 
-	if (*at >= code->size || was_met(scan, *at) ||
+	if (*at >= code->size) {
+		scan->result->leaves_code = true;
+		return OUTCOME_DEAD_END;
+	}
+	if (marks_set(&scan->met, *at) ||
 		!decoder_decode(&scan->scanner->decoder, code->bytes + *at, code->size - *at, &in))
 		return OUTCOME_DEAD_END;
 	note_straight(scan, *at + in.length, frame);
@@ -184,7 +197,8 @@ void scan_rule(struct scanner *scanner, const struct code *code, struct scan_res
 	scan.is_behind_call = false;
 	scan.is_straight = true;
 	scan.result = result;
-	memset(scan.met, 0, sizeof(scan.met));
+	marks_clear(&scan.met, code->size);
+	marks_clear(&scan.left_for_later, code->size);
 	for (size_t i = 0; i < MOST_INSTRUCTIONS; i++) {
 		outcome = take(&scan, &at, &frame);
 		if (outcome == OUTCOME_FOUND || (outcome == OUTCOME_DEAD_END && !go_back(&scan, &at, &frame)))

@@ -44,11 +44,14 @@ struct unwind_code {
 	struct code code;  /* of an image; `at` is of the address; borrowed */
 };
 
+/* What a space is asked for at first, and where ways to a return lead out of that: UNWIND_MOST_CODE_BYTES. */
+enum { UNWIND_CODE_BYTES = 16384, UNWIND_MOST_CODE_BYTES = 131072 };
+
 /* Asked once for an address, as long as the cache holds the answer; false when no executable mapping holds the address. */
 struct unwind_space {
 	bool (*find)(void *context, uint64_t address, struct unwind_code *code);
-	/* The code around an address, where find() gave none; NULL, or false: it is not at hand. */
-	bool (*read)(void *context, uint64_t address, struct code *code);
+	/* So many bytes of code around an address, where find() gave none; NULL, or false: it is not at hand. */
+	bool (*read)(void *context, uint64_t address, size_t bytes, struct code *code);
 	void *context;
 	uint64_t generation; /* changes whenever an answer of find() may: part of the cache's key */
 	/* Whether an address lies in executable memory; NULL: not known. */

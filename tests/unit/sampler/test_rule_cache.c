@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -66,9 +67,57 @@ static void test_two_answers_share_a_line(void **state)
 	rule_cache_deinit(&asking.cache);
 }
 
+/* Code made at run time: a jump to a return that lies further off than what is read at first. */
+struct made {
+	uint8_t code[2 * UNWIND_CODE_BYTES];
+	size_t reads, most_bytes;
+};
+
+static bool find_made(void *context, uint64_t address, struct unwind_code *code)
+{
+	(void)context;
+	*code = (struct unwind_code){ .image_address = address };
+	return true;
+}
+
+static bool read_made(void *context, uint64_t address, size_t bytes, struct code *code)
+{
+	struct made *made = context;
+
+	made->reads++;
+	made->most_bytes = bytes;
+	*code = (struct code){ made->code, bytes < sizeof(made->code) ? bytes : sizeof(made->code), address };
+	return true;
+}
+
+static void test_more_code_is_read_where_ways_lead_out_of_it(void **state)
+{
+	static struct made made;
+	const struct unwind_space space = { .find = find_made, .read = read_made, .context = &made, .generation = 1 };
+	int32_t distance = (int32_t)sizeof(made.code) - 1 - 5;
+	struct rule_cache cache;
+	struct error err;
+
+	(void)state;
+	assert_true(rule_cache_init(&cache, &err));
+	made.code[0] = 0xe9;
+	memcpy(&made.code[1], &distance, sizeof(distance));
+	made.code[sizeof(made.code) - 1] = 0xc3;
+	assert_int_equal(rule_cache_find(&cache, &(struct code_place){ &space, 0, true })->cfa_offset, 8);
+	assert_int_equal(made.reads, 2);
+	assert_int_equal(made.most_bytes, UNWIND_MOST_CODE_BYTES);
+	/* A return at hand is enough. */
+	made.code[8] = 0xc3;
+	assert_int_equal(rule_cache_find(&cache, &(struct code_place){ &space, 8, true })->cfa_offset, 8);
+	assert_int_equal(made.reads, 3);
+	assert_int_equal(made.most_bytes, UNWIND_CODE_BYTES);
+	rule_cache_deinit(&cache);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_two_answers_share_a_line) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_two_answers_share_a_line),
+		cmocka_unit_test(test_more_code_is_read_where_ways_lead_out_of_it) };
 
 	return cmocka_run_group_tests_name("sampler.rule_cache", tests, NULL, NULL);
 }

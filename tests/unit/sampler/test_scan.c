@@ -84,6 +84,75 @@ static void test_ways_to_a_return(void **state)
 	}
 }
 
+enum { JUMP_BYTES = 5, BRANCH_BYTES = 6, MOST_LONG_BYTES = 1 << 16 };
+
+static size_t put_jump(uint8_t *bytes, size_t at, size_t target)
+{
+	int32_t distance = (int32_t)target - (int32_t)(at + JUMP_BYTES);
+
+	bytes[at] = 0xe9;
+	memcpy(&bytes[at + 1], &distance, sizeof(distance));
+	return at + JUMP_BYTES;
+}
+
+static size_t put_branch(uint8_t *bytes, size_t at, size_t target)
+{
+	(void)put_jump(bytes, at + 1, target);
+	bytes[at] = 0x0f;
+	bytes[at + 1] = 0x84;
+	return at + BRANCH_BYTES;
+}
+
+static void expect_frame(struct scanner *scanner, const struct code *code, int32_t cfa_offset)
+{
+	struct scan_result result;
+
+	scan_rule(scanner, code, &result);
+	assert_int_equal(result.pushes.cfa_offset, cfa_offset);
+}
+
+/*
+ * As a large compiled Java method has it: a loop with slow ways that lie behind it, most of which lead back to it, and many of which are
+ * the same.
+ */
+static void test_long_loops_with_many_ways_out(void **state)
+{
+	enum { WAYS = 400, SAME = 2000 };
+	static uint8_t bytes[MOST_LONG_BYTES];
+	struct code code = { bytes, sizeof(bytes), 0 };
+	size_t at = 0, slow = (WAYS + SAME) * BRANCH_BYTES + JUMP_BYTES;
+
+	memset(bytes, 0xf4, sizeof(bytes));
+	for (size_t i = 0; i < SAME; i++)
+		at = put_branch(bytes, at, slow);
+	for (size_t i = 0; i < WAYS; i++)
+		at = put_branch(bytes, at, slow + i * JUMP_BYTES);
+	at = put_jump(bytes, at, 0);
+	for (size_t i = 0; i < WAYS; i++)
+		at = put_jump(bytes, at, 0);
+	/* The way out is one of the last, behind 48 kB. */
+	(void)put_jump(bytes, at - JUMP_BYTES, 3 * sizeof(bytes) / 4);
+	memcpy(&bytes[3 * sizeof(bytes) / 4], "\x48\x83\xc4\x18\x5d\xc3", 6);
+	expect_frame(*state, &code, 40);
+}
+
+static void test_code_that_is_not_at_hand(void **state)
+{
+	uint8_t bytes[MOST_LONG_BYTES] = { 0 };
+	struct code code = { bytes, JUMP_BYTES, 0 };
+	struct scan_result result;
+
+	(void)put_jump(bytes, 0, MOST_LONG_BYTES - 1);
+	bytes[MOST_LONG_BYTES - 1] = 0xc3;
+	scan_rule(*state, &code, &result);
+	assert_int_equal(result.pushes.cfa_offset, 0);
+	assert_true(result.leaves_code);
+	code.size = sizeof(bytes);
+	scan_rule(*state, &code, &result);
+	assert_int_equal(result.pushes.cfa_offset, 8);
+	assert_false(result.leaves_code);
+}
+
 static void test_calls(void **state)
 {
 	const struct {
@@ -203,6 +272,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_ways_to_a_return),
+		TEST(test_long_loops_with_many_ways_out),
+		TEST(test_code_that_is_not_at_hand),
 		TEST(test_calls),
 		TEST(test_the_c_library),
 	};
