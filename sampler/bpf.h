@@ -24,4 +24,16 @@ int bpf_load(enum bpf_prog_type type, const struct bpf_insn *instructions, size_
 	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10 }, \
 	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = -4 }, \
 	{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_lookup_elem }
+
+/* Nine instructions: the map's value under the key in the stack's last four bytes is 1 from now on. All but r6 to r9 are lost. */
+#define BPF_ADD_KEY(map_fd) \
+	{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -8, .imm = 1 }, \
+	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = (map_fd) }, \
+	{ .code = 0 }, \
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10 }, \
+	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = -4 }, \
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_3, .src_reg = BPF_REG_10 }, \
+	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_3, .imm = -8 }, \
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_4, .imm = BPF_ANY }, \
+	{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_update_elem }
 /* clang-format on */

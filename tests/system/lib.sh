@@ -127,6 +127,12 @@ can_sample() {
 	kelvin doctor >/dev/null || skip "this machine does not allow sampling: $(kelvin doctor | grep -m 1 '^no')"
 }
 
+# in_mount_namespace SCRIPT COMMAND...: what the script mounts, the command alone sees.
+in_mount_namespace() {
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'eval "$1" || exit 99; shift; exec "$@"' sh "$@"
+}
+
 needs() {
 	command -v "$1" >/dev/null || skip "$1 is not installed"
 }
