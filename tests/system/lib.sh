@@ -8,6 +8,8 @@ set -uo pipefail
 work=$(mktemp -d)
 cd "$work" || exit 2
 started=()
+level_file=/proc/sys/kernel/perf_event_paranoid
+level_before=
 unset NO_COLOR
 export XDG_CACHE_HOME=$work/.cache
 
@@ -19,6 +21,7 @@ finish() {
 	done
 	cd /
 	umount "$work/small" 2>/dev/null
+	[[ -z $level_before ]] || echo "$level_before" >"$level_file"
 	rm -rf "$work"
 	exit "$code"
 }
@@ -131,6 +134,16 @@ can_sample() {
 in_mount_namespace() {
 	# shellcheck disable=SC2016
 	unshare -m sh -c 'eval "$1" || exit 99; shift; exec "$@"' sh "$@"
+}
+
+# users_may_sample LOWEST: sets kernel.perf_event_paranoid to 2, as the kernel has it by itself, until the test ends, where it is not from
+# LOWEST to 2; root alone can. The level is in `level`.
+users_may_sample() {
+	level=$(<"$level_file")
+	[[ $level -lt $1 || $level -gt 2 ]] || return 0
+	{ echo 2 >"$level_file"; } 2>/dev/null || skip "perf_event_paranoid is $level, and cannot be set here"
+	level_before=$level
+	level=2
 }
 
 needs() {
