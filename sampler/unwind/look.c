@@ -179,7 +179,9 @@ static void open_look(struct walk *w)
 	struct looks *looks = &w->looks;
 	struct look *look = &looks->open[looks->count++];
 
-	*look = (struct look){ .first_slot = first_slot(w), .slot = first_slot(w), .count = w->result->count, .stop = w->result->stop };
+	*look = (struct look){
+		.first_slot = first_slot(w), .slot = first_slot(w), .count = w->result->count, .stop = w->result->stop
+	};
 	for (size_t i = 0; i < RULES_SAVED; i++)
 		look->kept[i] = walk_saved_register(w, i);
 }

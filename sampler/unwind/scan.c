@@ -26,7 +26,7 @@ struct scan {
 	struct pending pending[MOST_PENDING];
 	size_t pending_count;
 	struct marks met, left_for_later;
-	bool is_behind_call;    /* but for padding */
+	bool is_behind_call; /* but for padding */
 	struct scan_result *result;
 	bool is_straight; /* the way has not jumped so far, and the frame is as it was */
 };
@@ -159,8 +159,7 @@ static enum outcome take(struct scan *scan, size_t *at, struct effect_frame *fra
 		scan->result->leaves_code = true;
 		return OUTCOME_DEAD_END;
 	}
-	if (marks_set(&scan->met, *at) ||
-		!decoder_decode(&scan->scanner->decoder, code->bytes + *at, code->size - *at, &in))
+	if (marks_set(&scan->met, *at) || !decoder_decode(&scan->scanner->decoder, code->bytes + *at, code->size - *at, &in))
 		return OUTCOME_DEAD_END;
 	note_straight(scan, *at + in.length, frame);
 	return follow(scan, &in, at, frame);

@@ -23,7 +23,7 @@ void scanner_deinit(struct scanner *scanner);
 /* `pushes.cfa_offset` 0: no way to a return was found, within 8,192 instructions or without a decoder. */
 struct scan_result {
 	struct rules_pushes pushes;
-	size_t bytes; /* from the address on: instructions for which it holds as well */
+	size_t bytes;     /* from the address on: instructions for which it holds as well */
 	bool leaves_code; /* a way led to where there is no code at hand */
 };
 

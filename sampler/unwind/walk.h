@@ -14,13 +14,13 @@ struct pushed {
 
 /* Where no rule leads to the caller: its return address, looked for among the words of the stack. */
 struct look {
-	uint64_t first_slot;      /* above the frame's stack pointer */
-	uint64_t slot;            /* the next one to look at */
-	uint64_t refused;         /* a hash of the return addresses that were not it */
-	uint64_t tried;           /* where the one stands that is */
-	size_t count;             /* of frames up to the one whose caller is looked for */
-	enum profile_stop stop;   /* where none is found */
-	bool is_by_frame_pointer; /* what was tried hangs on one that may be none: that it leads nowhere speaks not against it */
+	uint64_t first_slot;        /* above the frame's stack pointer */
+	uint64_t slot;              /* the next one to look at */
+	uint64_t refused;           /* a hash of the return addresses that were not it */
+	uint64_t tried;             /* where the one stands that is */
+	size_t count;               /* of frames up to the one whose caller is looked for */
+	enum profile_stop stop;     /* where none is found */
+	bool is_by_frame_pointer;   /* what was tried hangs on one that may be none: that it leads nowhere speaks not against it */
 	uint64_t kept[RULES_SAVED]; /* rules_saved_registers, as the frame has them whose caller is looked for */
 };
 

@@ -23,8 +23,8 @@ enum {
 	START_END = 0x3040,
 	SILENT_AT = 0x20000, /* of the image, but not described */
 	SILENT_BYTES = 0x40,
-	FRAMED_AT = 0x50000, /* the described function again, with a frame pointer */
-	RESOLVER_CFA = 32, /* above rbx: itself, two words of the PLT's, the return address */
+	FRAMED_AT = 0x50000,   /* the described function again, with a frame pointer */
+	RESOLVER_CFA = 32,     /* above rbx: itself, two words of the PLT's, the return address */
 	RESOLVER_AT = 0x60000, /* and once more, its frame hanging on rbx as those of glibc's _dl_runtime_resolve_* do */
 };
 
@@ -36,7 +36,8 @@ struct image {
 };
 
 /* The described function, as it stands in another image with other rules. */
-static bool find_copy(struct image *image, uint64_t address, uint64_t start, const struct cfi_table *table, struct unwind_code *code)
+static bool find_copy(
+	struct image *image, uint64_t address, uint64_t start, const struct cfi_table *table, struct unwind_code *code)
 {
 	if (address - start >= ELF_BYTES_CODE_SIZE)
 		return false;
@@ -58,7 +59,8 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 		code->code = (struct code){ image->start, sizeof(image->start), address - START_AT };
 		return true;
 	}
-	if (find_copy(image, address, FRAMED_AT, image->framed, code) || find_copy(image, address, RESOLVER_AT, image->resolver, code))
+	if (find_copy(image, address, FRAMED_AT, image->framed, code) ||
+		find_copy(image, address, RESOLVER_AT, image->resolver, code))
 		return true;
 	code->table = image->table;
 	if (address - SILENT_AT < SILENT_BYTES) {
@@ -219,14 +221,15 @@ static void test_a_call_of_another_function_is_none(void **state)
 }
 
 /*
- * It may be the caller, but the frame pointer that would tell is not known: where one was kept that leads to a call, what stands above
- * is not taken in its place.
+ * It may be the caller, but the frame pointer that would tell is not known: where one was kept that leads to a call, what stands
+ * above is not taken in its place.
  */
 static void test_what_cannot_be_told_ends_the_walk(void **state)
 {
 	struct image *image = *state;
 	/* Not right below the return address, where code with a frame would have pushed it. */
-	uint64_t words[WORDS] = { 5, STACK_AT + 3 * sizeof(uint64_t), 6, FRAMED_AT + 0x40, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	uint64_t words[WORDS] = { 5, STACK_AT + 3 * sizeof(uint64_t), 6, FRAMED_AT + 0x40, ELF_BYTES_CODE + 0x80, 8,
+		START_AT + 0x10 };
 	struct unwind_result result;
 
 	result = walk(image, words);

@@ -112,8 +112,8 @@ static void expect_frame(struct scanner *scanner, const struct code *code, int32
 }
 
 /*
- * As a large compiled Java method has it: a loop with slow ways that lie behind it, most of which lead back to it, and many of which are
- * the same.
+ * As a large compiled Java method has it: a loop with slow ways that lie behind it, most of which lead back to it, and many of
+ * which are the same.
  */
 static void test_long_loops_with_many_ways_out(void **state)
 {
