@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/origin.h"
 
+#include "symbolize/java_name.h"
+
 #include <fnmatch.h>
 #include <string.h>
 
@@ -24,8 +26,10 @@ static const char *const rule_texts[] = {
 /* Modules whose code runs programs rather than being one; globs over the module's name. */
 static const char *const runtime_modules[] = { "ld-linux*.so", "ld-musl*.so", "ld.so", "libc.so", "libc.musl*", "libm.so",
 	"libmvec.so", "libpthread.so", "librt.so", "libdl.so", "libgcc_s.so", "libunwind.so", "python", "python[0-9]*",
-	"libpython*.so", "node", "nodejs", "libnode.so", "java", "libjvm.so", "ruby", "ruby[0-9]*", "libruby*.so", "perl", "perl5*",
-	"libperl.so", "php", "php[0-9]*", "beam.smp" };
+	"libpython*.so", "pypy", "pypy[0-9]*", "libpypy*.so", "node", "nodejs", "libnode.so", "java", "libjvm.so", "libj9*.so",
+	"libjli.so", "ruby", "ruby[0-9]*", "libruby*.so", "perl", "perl5*",
+	"libperl.so", "php", "php[0-9]*", "php-fpm*", "php-cgi*", "libphp*.so", "lua", "lua[0-9]*", "luajit*", "liblua[0-9]*.so",
+	"libluajit*.so", "beam.smp" };
 
 static const char *const standard_sources[] = { "*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*", "/rustc/*/library/*",
 	"*/rustlib/src/rust/library/*", "/usr/local/go/src/*", "/usr/lib/go*/src/*", "*/go/src/runtime/*", "*/sdk/go[0-9]*/src/*",
@@ -41,11 +45,15 @@ static const char *const system_directories[] = { "/lib/*", "/lib64/*", "/lib32/
 
 /* Where packages of languages keep what they bring compiled. */
 static const char *const package_directories[] = { "*/lib/python[23].*/*", "*/site-packages/*", "*/dist-packages/*",
-	"*/node_modules/*", "*/gems/*", "/nix/store/*" };
+	"*/node_modules/*", "*/gems/*", "*/lib/ruby/*", "*/lib/perl5/*", "*/auto/*.so", "*/lib/php/*", "*/jvm/*", "*/jdk*/lib/*",
+	"*/jre*/lib/*", "*/java/*/lib/*", "/nix/store/*" };
 
 static const char *const standard_names[] = { "std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*", "<* as alloc::*" };
 
-static const char *const jit_builtins[] = { "Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*", "Interpreter*" };
+/* Code of V8 and of HotSpot that is none of the program's. */
+static const char *const jit_builtins[] = { "Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*", "Interpreter*",
+	"I2C/C2I adapters*", "StubRoutines (*", "vtable chunks", "vtable stub*", "itable stub*", "MethodHandles adapters*",
+	"*Runtime1 stub", "call_stub" };
 
 #define MATCHES(text, globs) matches_any((text), (globs), sizeof(globs) / sizeof((globs)[0]))
 
@@ -157,16 +165,25 @@ static struct origin_decision decide_source(const struct origin_context *context
 	return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE };
 }
 
+/* Of what a JVM makes, only methods belong to classes. A script's path tells code of another runtime in the same recording. */
+static bool is_jvm_own(const struct origin_context *context, const char *name)
+{
+	return context->has_jvm && !java_is_method(name) && !strpbrk(name, ":/");
+}
+
 static struct origin_decision decide_jit(const struct origin_context *context, const struct origin_evidence *e)
 {
-	const char *script = script_in_name(e->name);
+	bool is_java = context->has_jvm && java_is_method(e->name);
+	const char *script = is_java ? "" : script_in_name(e->name);
 	struct origin_decision decision;
 
 	if (script[0] == '\0')
 		script = e->file;
-	if (MATCHES(e->name, jit_builtins))
+	if (MATCHES(e->name, jit_builtins) || is_jvm_own(context, e->name))
 		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_JIT_STUB };
-	if (script[0] == '\0')
+	if (java_is_standard(e->name))
+		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_NAME_PREFIX };
+	if (script[0] == '\0' && !is_java)
 		return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_JIT_STUB };
 	decision = decide_source(context, script);
 	if (decision.rule == SYMBOLIZE_RULE_NONE)
@@ -185,7 +202,7 @@ static struct origin_decision decide_binary(const struct origin_context *context
 	if (MATCHES(e->path, system_directories) || MATCHES(e->path, package_directories))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY,
 			has_source ? SYMBOLIZE_RULE_OTHER_SOURCE : SYMBOLIZE_RULE_SYSTEM_DIRECTORY };
-	if (MATCHES(e->name, standard_names))
+	if (MATCHES(e->name, standard_names) || java_is_standard(e->name))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_NAME_PREFIX };
 	if (e->has_mapping && e->kind == PROFILE_MAPPING_ANON)
 		return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_ANONYMOUS };
@@ -225,9 +242,25 @@ struct origin_decision origin_revise(
 	return before;
 }
 
-const char *origin_main_path(const struct profile *profile)
+bool origin_is_runtime(const char *module)
 {
-	if (profile->mapping_count == 0 || profile->mappings[0].kind != PROFILE_MAPPING_FILE)
-		return "";
-	return profile_string(profile, profile->mappings[0].path);
+	return MATCHES(module, runtime_modules);
+}
+
+static bool is_jvm(const char *module)
+{
+	static const char *const jvms[] = { "libjvm.so", "libj9vm*.so" };
+
+	return MATCHES(module, jvms);
+}
+
+struct origin_context origin_context_of(const struct symbolize_options *options, const struct profile *profile)
+{
+	struct origin_context context = { .options = options, .main_path = "", .compilation_directory = "" };
+
+	if (profile->mapping_count > 0 && profile->mappings[0].kind == PROFILE_MAPPING_FILE)
+		context.main_path = profile_string(profile, profile->mappings[0].path);
+	for (size_t i = 0; i < profile->mapping_count && !context.has_jvm; i++)
+		context.has_jvm = is_jvm(profile_string(profile, profile->mappings[i].module));
+	return context;
 }

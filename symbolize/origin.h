@@ -17,7 +17,8 @@ struct origin_evidence {
 struct origin_context {
 	const struct symbolize_options *options;
 	const char *main_path;             /* of the main program's mapping */
-	const char *compilation_directory; /* of the main program; "" unknown */
+	const char *compilation_directory; /* of the main program; "" unknown, or it is an interpreter's */
+	bool has_jvm;                      /* a JVM is among the binaries: code made at run time may be its */
 };
 
 struct origin_decision {
@@ -35,5 +36,8 @@ struct origin_decision origin_revise(
 bool origin_rules_match(
 	const struct symbolize_origin_rules *rules, const struct origin_evidence *evidence, enum profile_origin *origin);
 
-/* The main program's path: mapping 0's, if that is a file. */
-const char *origin_main_path(const struct profile *profile);
+/* From what the profile tells: the main program is mapping 0, if that is a file. Its compilation directory is not told. */
+struct origin_context origin_context_of(const struct symbolize_options *options, const struct profile *profile);
+
+/* Whether the module runs programs rather than being one: the C library, the loader, interpreters, virtual machines. */
+bool origin_is_runtime(const char *module);

@@ -343,7 +343,7 @@ bool symbolize_profile(struct profile *profile, struct elf_image *const *images,
 	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices, struct error *err)
 {
 	struct symbolize_stats counted = { 0 };
-	struct work w = { .profile = profile, .options = options, .stats = &counted, .origins = { options, "", "" } };
+	struct work w = { .profile = profile, .options = options, .stats = &counted, .origins = { .options = options } };
 	bool ok = sort_into_batches(&w, err);
 
 	for (size_t i = 0; ok && images && i < profile->mapping_count; i++)
@@ -351,8 +351,9 @@ bool symbolize_profile(struct profile *profile, struct elf_image *const *images,
 	ok = ok && read_maps(&w, jit_maps, notices, err);
 	if (ok) {
 		work_pool_run(options->threads, w.batch_count, resolve_batch, &w);
-		w.origins.main_path = origin_main_path(profile);
-		if (w.batches[0].result)
+		w.origins = origin_context_of(options, profile);
+		/* Where an interpreter was compiled says nothing of the program that it runs. */
+		if (w.batches[0].result && !origin_is_runtime(profile_string(profile, profile->mappings[0].module)))
 			w.origins.compilation_directory = symbolize_result_directory(w.batches[0].result);
 		ok = set_all(&w, notices, err);
 	}
@@ -366,7 +367,7 @@ bool symbolize_profile(struct profile *profile, struct elf_image *const *images,
 
 bool symbolize_origins(struct profile *profile, const struct symbolize_options *options, struct error *err)
 {
-	struct origin_context context = { options, origin_main_path(profile), "" };
+	const struct origin_context context = origin_context_of(options, profile);
 
 	(void)err;
 	for (size_t i = 0; i < profile->location_count; i++) {
@@ -398,7 +399,9 @@ bool symbolize_frame_origin(const struct symbolize_result *result, const struct 
 	const struct symbolize_frame *frame, const struct symbolize_options *options, enum profile_origin *origin,
 	enum symbolize_rule *rule, struct error *err)
 {
-	const struct origin_context context = { options, elf_image_path(image), symbolize_result_directory(result) };
+	const struct origin_context context = {
+		.options = options, .main_path = elf_image_path(image), .compilation_directory = symbolize_result_directory(result)
+	};
 	struct origin_evidence evidence = {
 		.name = frame->name,
 		.file = frame->decl_file[0] ? frame->decl_file : frame->file,

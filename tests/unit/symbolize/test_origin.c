@@ -42,6 +42,23 @@ static const struct {
 	{ "/usr/bin/node", "node", "v8::internal::Heap::CollectGarbage", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
 	{ "/usr/bin/java", "java", "main", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
 	{ "/usr/lib/jvm/lib/server/libjvm.so", "libjvm.so", "JVM_Clone", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/lib/jvm/java-17/lib/libjli.so", "libjli.so", "JavaMain", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/sbin/php-fpm8.2", "php-fpm8.2", "execute_ex", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/bin/luajit-2.1.0", "luajit-2.1.0", "lj_vm_call", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/bin/lua5.4", "lua5.4", "luaV_execute", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	{ "/usr/bin/pypy3", "pypy3", "main", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
+	/* the C modules that come with interpreters, wherever these are installed */
+	{ "/home/u/.pyenv/versions/3.12.1/lib/python3.12/lib-dynload/_json.cpython-312-x86_64-linux-gnu.so",
+		"_json.cpython-312-x86_64-linux-gnu.so", "scan_once_unicode", "/tmp/python-build/Python-3.12.1/Modules/_json.c",
+		PROFILE_MAPPING_FILE, LIBRARY, RULE(OTHER_SOURCE) },
+	{ "/home/u/.rbenv/versions/3.3.0/lib/ruby/3.3.0/x86_64-linux/json/ext/parser.so", "parser.so", "JSON_parse_value", "",
+		PROFILE_MAPPING_FILE, LIBRARY, RULE(SYSTEM_DIRECTORY) },
+	{ "/home/u/perl5/perlbrew/perls/5.38/lib/5.38.0/x86_64-linux/auto/List/Util/Util.so", "Util.so", "XS_List__Util_sum", "",
+		PROFILE_MAPPING_FILE, LIBRARY, RULE(SYSTEM_DIRECTORY) },
+	{ "/home/u/.phpenv/lib/php/extensions/no-debug-non-zts-20220829/phar.so", "phar.so", "phar_open", "", PROFILE_MAPPING_FILE,
+		LIBRARY, RULE(SYSTEM_DIRECTORY) },
+	{ "/home/u/.sdkman/candidates/java/17.0.9-tem/lib/libnio.so", "libnio.so", "Java_sun_nio_ch_NativeThread_init", "",
+		PROFILE_MAPPING_FILE, LIBRARY, RULE(SYSTEM_DIRECTORY) },
 	{ "/usr/bin/perl", "perl", "Perl_runops", "", PROFILE_MAPPING_FILE, SYSTEM, RULE(RUNTIME) },
 	{ "/srv/app", "app", "runtime.mallocgc", "/usr/local/go/src/runtime/malloc.go", PROFILE_MAPPING_FILE, SYSTEM,
 		RULE(RUNTIME) },
@@ -303,7 +320,9 @@ static void decides_by_the_table(void **state)
 {
 	static const char *const roots[] = { "/code/api/" };
 	const struct symbolize_options options = { .project_roots = roots, .project_root_count = 1 };
-	const struct origin_context context = { &options, "/home/u/shop/build/shop", "/home/u/shop" };
+	const struct origin_context context = {
+		.options = &options, .main_path = "/home/u/shop/build/shop", .compilation_directory = "/home/u/shop"
+	};
 
 	(void)state;
 	assert_true(sizeof(cases) / sizeof(cases[0]) >= 150);
@@ -317,10 +336,67 @@ static void decides_by_the_table(void **state)
 	}
 }
 
+/* As a JVM's maps spell them: jcmd Compiler.perfmap of JDK 17, libperf-jvmti.so, perf-map-agent. */
+static void code_of_a_jvm_is_told_by_its_class(void **state)
+{
+	static const struct {
+		const char *name;
+		enum profile_origin origin;
+		enum symbolize_rule rule;
+	} expected[] = {
+		{ "int Hot.iface(Hot$I[])", USER, RULE(JIT_STUB) },
+		{ "int Hot$$Lambda$1/0x00007fbf38000400.f(int)", USER, RULE(JIT_STUB) },
+		{ "java.util.List com.acme.Shop.items(java.lang.String)", USER, RULE(JIT_STUB) },
+		{ "void javaparser.Run.main(java.lang.String[])", USER, RULE(JIT_STUB) },
+		{ "Lcom/acme/Shop;items(Ljava/lang/String;)V", USER, RULE(JIT_STUB) },
+		{ "java.lang.Object java.util.HashMap.merge(java.lang.Object, java.lang.Object, java.util.function.BiFunction)", LIBRARY,
+			RULE(NAME_PREFIX) },
+		{ "void java.lang.String.<init>(byte[], byte)", LIBRARY, RULE(NAME_PREFIX) },
+		{ "void jdk.internal.misc.Unsafe.park(boolean, long)", LIBRARY, RULE(NAME_PREFIX) },
+		{ "int sun.security.provider.DigestBase.implCompressMultiBlock0(byte[], int, int)", LIBRARY, RULE(NAME_PREFIX) },
+		{ "void javax.crypto.Cipher.init(int)", LIBRARY, RULE(NAME_PREFIX) },
+		{ "scala.Option scala.collection.immutable.HashMap.get(java.lang.Object)", LIBRARY, RULE(NAME_PREFIX) },
+		{ "Ljava/util/HashMap;put(Ljava/lang/Object;)V", LIBRARY, RULE(NAME_PREFIX) },
+		{ "Ljava/util/HashMap;::put", LIBRARY, RULE(NAME_PREFIX) },
+		{ "java/util/HashMap.put", LIBRARY, RULE(NAME_PREFIX) },
+		{ "Interpreter", SYSTEM, RULE(JIT_STUB) },
+		{ "StubRoutines (2)", SYSTEM, RULE(JIT_STUB) },
+		{ "vtable chunks", SYSTEM, RULE(JIT_STUB) },
+		{ "I2C/C2I adapters", SYSTEM, RULE(JIT_STUB) },
+		{ "call_stub", SYSTEM, RULE(JIT_STUB) },
+		{ "flush_icache_stub", SYSTEM, RULE(JIT_STUB) },
+		{ "_new_array_Java", SYSTEM, RULE(JIT_STUB) },
+		{ "handle_exception_nofpu Runtime1 stub", SYSTEM, RULE(JIT_STUB) },
+		{ "NullPointerException at call throw_exception", SYSTEM, RULE(JIT_STUB) },
+		{ "UncommonTrapBlob", SYSTEM, RULE(JIT_STUB) },
+		/* another runtime in the same recording */
+		{ "py::main:/code/api/a.py", USER, RULE(JIT_STUB) },
+		{ "JS:*sum /srv/x.js:1:2", USER, RULE(JIT_STUB) },
+	};
+	const struct symbolize_options options = { 0 };
+	const struct origin_context context = {
+		.options = &options, .main_path = "/usr/bin/java", .compilation_directory = "", .has_jvm = true
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		const struct origin_evidence evidence = {
+			.name = expected[i].name, .module = "[jit]", .file = "", .path = "[jit]", .kind = PROFILE_MAPPING_JIT, .has_mapping = true
+		};
+		struct origin_decision decision = origin_decide(&context, &evidence);
+
+		if (decision.origin != expected[i].origin || decision.rule != expected[i].rule)
+			fail_msg("%s: %s by %s", expected[i].name, profile_origin_name(decision.origin),
+				symbolize_rule_text(decision.rule));
+	}
+}
+
 static void any_program_of_a_recording_is_the_users(void **state)
 {
 	const struct symbolize_options options = { 0 };
-	const struct origin_context context = { &options, "/home/u/shop/build/shop", "" };
+	const struct origin_context context = {
+		.options = &options, .main_path = "/home/u/shop/build/shop", .compilation_directory = ""
+	};
 	struct origin_evidence evidence = {
 		.name = "x", .module = "sqlite3", .file = "", .path = "/usr/bin/sqlite3", .has_mapping = true, .is_program = true
 	};
@@ -335,7 +411,7 @@ static void any_program_of_a_recording_is_the_users(void **state)
 static void a_compilation_directory_of_everything_says_nothing(void **state)
 {
 	const struct symbolize_options options = { 0 };
-	const struct origin_context context = { &options, "", "/" };
+	const struct origin_context context = { .options = &options, .main_path = "", .compilation_directory = "/" };
 	const struct origin_evidence evidence = {
 		.name = "x", .module = "x", .file = "/srv/x.c", .path = "/srv/x", .has_mapping = true
 	};
@@ -365,7 +441,7 @@ static void the_users_rules_come_first(void **state)
 	};
 	struct symbolize_origin_rules *rules;
 	struct symbolize_options options = { 0 };
-	struct origin_context context = { &options, "", "" };
+	struct origin_context context = { .options = &options, .main_path = "", .compilation_directory = "" };
 	struct error err;
 
 	(void)state;
@@ -400,7 +476,7 @@ static void what_a_recording_carries_gives_way_to_rules_and_roots_alone(void **s
 	};
 	struct symbolize_origin_rules *rules;
 	struct symbolize_options options = { .project_roots = roots, .project_root_count = 1 };
-	const struct origin_context context = { &options, "", "" };
+	const struct origin_context context = { .options = &options, .main_path = "", .compilation_directory = "" };
 	struct error err;
 
 	(void)state;
@@ -438,6 +514,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decides_by_the_table),
+		cmocka_unit_test(code_of_a_jvm_is_told_by_its_class),
 		cmocka_unit_test(any_program_of_a_recording_is_the_users),
 		cmocka_unit_test(a_compilation_directory_of_everything_says_nothing),
 		cmocka_unit_test(the_users_rules_come_first),

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/java_name.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Packages, written with dots; those of the JDK first, then those of Scala, Kotlin, Groovy and Clojure. */
+static const char *const standard_packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.dom.", "org.xml.sax.",
+	"org.ietf.jgss.", "netscape.javascript.", "scala.", "kotlin.", "kotlinx.", "groovy.", "clojure." };
+
+struct class_name {
+	const char *start, *end; /* half-open; start NULL: the name has none */
+};
+
+/* `Ljava/util/HashMap;` in front of the method. */
+static struct class_name class_of_descriptor(const char *name)
+{
+	const char *end = strchr(name, ';');
+
+	if (name[0] != 'L' || !end || end == name + 1 || memchr(name, ' ', (size_t)(end - name)))
+		return (struct class_name){ 0 };
+	return (struct class_name){ name + 1, end };
+}
+
+/* `result package.Class.method(arguments)`; a profiler that writes no arguments separates packages by slashes. */
+static struct class_name class_of_signature(const char *name)
+{
+	const char *end = name + strcspn(name, "("), *start = name, *method = NULL;
+
+	for (const char *c = name; c < end; c++) {
+		if (*c == ':')
+			return (struct class_name){ 0 };
+		if (*c == ' ') {
+			start = c + 1;
+			method = NULL;
+		} else if (*c == '.') {
+			method = c;
+		}
+	}
+	if (!method || method == start || (*end != '(' && !memchr(start, '/', (size_t)(method - start))))
+		return (struct class_name){ 0 };
+	return (struct class_name){ start, method };
+}
+
+static struct class_name class_of(const char *name)
+{
+	struct class_name found = class_of_descriptor(name);
+
+	if (!found.start)
+		found = class_of_signature(name);
+	if (found.start && !isalpha((unsigned char)*found.start) && *found.start != '_' && *found.start != '$')
+		return (struct class_name){ 0 };
+	return found;
+}
+
+static bool is_in_package(struct class_name class, const char *package)
+{
+	const char *c = class.start;
+
+	for (; *package && c < class.end; package++, c++)
+		if (*c != *package && !(*c == '/' && *package == '.'))
+			return false;
+	return *package == '\0';
+}
+
+bool java_is_method(const char *name)
+{
+	return class_of(name).start != NULL;
+}
+
+bool java_is_standard(const char *name)
+{
+	struct class_name class = class_of(name);
+
+	for (size_t i = 0; class.start && i < sizeof(standard_packages) / sizeof(standard_packages[0]); i++)
+		if (is_in_package(class, standard_packages[i]))
+			return true;
+	return false;
+}
