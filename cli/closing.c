@@ -149,34 +149,49 @@ static bool is_stripped_file(const struct profile_mapping *mapping)
 	return mapping->kind == PROFILE_MAPPING_FILE && mapping->end != UINT64_MAX;
 }
 
-/* Interpreters name the code that they make only when they are told to; binaries are shipped without their symbols. */
-static void print_unnamed(const struct profile *profile)
+/* Binaries are shipped without their symbols. */
+static void print_stripped(const struct profile *profile)
 {
-	enum { LEAST_MADE_PERCENT = 5, LEAST_STRIPPED_PERCENT = 10 };
+	enum { LEAST_STRIPPED_PERCENT = 10 };
 	CLEANUP(cleanup_free) uint64_t *unnamed = calloc(profile->mapping_count + 1, sizeof(*unnamed));
-	uint64_t samples = profile->quality.samples, made = 0, stripped = 0;
+	uint64_t samples = profile->quality.samples, stripped = 0;
 	size_t most = 0;
 
 	if (!unnamed)
 		return;
 	count_unnamed(profile, unnamed);
 	for (size_t i = 0; i < profile->mapping_count; i++) {
-		if (profile->mappings[i].kind == PROFILE_MAPPING_ANON)
-			made += unnamed[i];
 		if (!is_stripped_file(&profile->mappings[i]))
 			continue;
 		stripped += unnamed[i];
 		if (!is_stripped_file(&profile->mappings[most]) || unnamed[i] > unnamed[most])
 			most = i;
 	}
-	if (made * 100 >= samples * LEAST_MADE_PERCENT && made > 0)
-		cli_say("%.0f %% of the samples are in code made at run time that has no names: 'man kelvin-record' says which "
-			"runtimes give them, and how\n",
-			(double)made * 100 / (double)samples);
 	if (stripped * 100 >= samples * LEAST_STRIPPED_PERCENT && stripped > 0)
 		cli_say("%.0f %% of the samples are in functions without names, most of them in %s: 'man kelvin-record' says which "
 			"debug symbols name them\n",
 			(double)stripped * 100 / (double)samples, profile_string(profile, profile->mappings[most].path));
+}
+
+/* Interpreters, and compilers that work at run time, name a program's functions only when they are told to. */
+static void print_nameless(const struct profile *profile)
+{
+	enum { MAX_SENTENCE_BYTES = 1024 };
+	struct profile_nameless found[PROFILE_NAMELESS_MAX];
+	struct error ignored;
+	size_t count = 0;
+
+	if (!profile_find_nameless(profile, found, &count, &ignored))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct buffer sentence;
+
+		buffer_init(&sentence, MAX_SENTENCE_BYTES);
+		profile_nameless_sentence(&found[i], &sentence);
+		if (buffer_ok(&sentence, &ignored))
+			cli_say("%.*s\n", (int)sentence.size, (const char *)sentence.data);
+		buffer_deinit(&sentence);
+	}
 }
 
 void closing_print(const struct closing *closing)
@@ -197,7 +212,8 @@ void closing_print(const struct closing *closing)
 	}
 	print_losses(quality);
 	print_unseen(closing->profile);
-	print_unnamed(closing->profile);
+	print_nameless(closing->profile);
+	print_stripped(closing->profile);
 	cli_say("recorder: %.1f %% of a CPU while recording, %.2f s for names and file\n",
 		seconds > 0 ? (double)closing->recorder_cpu_ns / 1e7 / seconds : 0, (double)closing->naming_ns / 1e9);
 	cli_say("wrote %s (%s)\n", strcmp(closing->path, "-") == 0 ? "standard output" : closing->path, bytes);

@@ -429,3 +429,25 @@ bool profile_write_folded(const struct profile *profile, struct buffer *out, str
  */
 COMMON_MUST_CHECK
 bool profile_validate(const struct profile *profile, struct error *err);
+
+/* ---- What has no names ---- */
+
+enum { PROFILE_NAMELESS_MAX = 10 };
+
+/* A language of which functions are missing, with what gives them. Strings are static. */
+struct profile_nameless {
+	const char *what;      /* "Python functions" */
+	const char *next_step; /* "start it with ..." */
+	double percent;        /* of the time (the default value): of all samples whose stack passes through such a function */
+};
+
+/*
+ * The languages whose functions have no names in 5 % of the time or more, the largest first: of interpreters that were not told to
+ * give them, and of code made at run time for which there is no map. A sample counts for one language. `*count` of them.
+ */
+COMMON_MUST_CHECK
+bool profile_find_nameless(
+	const struct profile *profile, struct profile_nameless found[PROFILE_NAMELESS_MAX], size_t *count, struct error *err);
+
+/* `62 % of the time passes through Python functions that have no names: start it with ...`, without a full stop. Appended to. */
+void profile_nameless_sentence(const struct profile_nameless *nameless, struct buffer *out);

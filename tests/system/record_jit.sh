@@ -64,7 +64,7 @@ END
 gcc -O1 -g jit.c -o jit || fail "jit.c does not compile"
 for kind in map dump; do
 	run 0 kelvin record -o "$kind.pb.gz" -- ./jit "$kind"
-	says_not stderr "code made at run time"
+	says_not stderr "made at run time"
 	at_least "$(share "$kind.pb.gz" ";main;made_by_$kind ")" 90 "share of the code that a $kind names"
 	start ./jit "$kind"
 	run 0 kelvin record -p "$pid" -d 1 -o "$kind.pb.gz"
@@ -88,4 +88,4 @@ run 0 kelvin report earlier.pb.gz --folded -
 says_not stdout of_an_earlier_process
 
 run 0 kelvin record -o none.pb.gz -- ./jit none
-says stderr '^([5-9][0-9]|100) % of the samples are in code made at run time that has no names: '
+says stderr '^([5-9][0-9]|100) % of the time passes through functions made at run time that have no names: '

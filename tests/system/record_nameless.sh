@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# An interpreter that was not told to name a program's functions: the recording says so, by the time that passes through them, and how to
+# get them.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+can_sample
+needs perl
+# Most of the time goes into functions in C, called by the interpreter.
+echo 'my $end = time + 3; while (time < $end) { my @a = sort { $a <=> $b } map { ($_ * 7919) % 10007 } 1 .. 2000 }' >program.pl
+cat >program.py <<'END'
+import time
+end = time.time() + 2
+while time.time() < end:
+    sorted(str(i) for i in range(2000))
+END
+echo 'const end = Date.now() + 2000; let s = 0; while (Date.now() < end) s += [...Array(2000).keys()].map(String).sort().length' >program.js
+
+# names LANGUAGE COMMAND...: what the recorder says of it.
+lacks() {
+	local what=$1
+
+	shift
+	run 0 kelvin record -o nameless.pb.gz -- "$@"
+	says stderr "^([6-9][0-9]|100) % of the time passes through $what that have no names: "
+}
+
+lacks 'Perl subroutines' perl program.pl
+! command -v python3 >/dev/null || lacks 'Python functions' "$(python3 -c 'import sys; print(sys.executable)')" program.py
+command -v node >/dev/null || exit 0
+lacks 'JavaScript functions' node program.js
+run 0 kelvin record -o named.pb.gz -- node --perf-basic-prof program.js
+says_not stderr 'have no names'
