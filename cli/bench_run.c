@@ -226,6 +226,7 @@ static bool name_addresses(
 	const struct bench_runner *runner, struct sampler_result *result, struct buffer *notices, struct error *err)
 {
 	struct symbolize_options options = {
+		.inherited_jit_maps = (const char *const *)result->inherited_jit_maps,
 		.project_roots = runner->naming->roots.items,
 		.project_root_count = runner->naming->roots.count,
 		.origin_rules = runner->naming->origin_rules,

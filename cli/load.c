@@ -236,6 +236,7 @@ static bool name_recording(
 		naming.cache_directory = cache;
 	naming.kallsyms_path = no_kernel ? "/dev/null" : result->kallsyms;
 	naming.kernel_is_running = result->kernel_is_running;
+	naming.inherited_jit_maps = (const char *const *)result->inherited_jit_maps;
 	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &naming, &stats,
 		no_kernel ? NULL : notices, err);
 }

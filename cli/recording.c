@@ -129,6 +129,7 @@ static bool name_addresses(struct recording *recording, const struct sampler_res
 	char root[64];
 
 	look_in_target(recording, root, sizeof(root), &options);
+	options.inherited_jit_maps = (const char *const *)result->inherited_jit_maps;
 	options.project_roots = recording->naming.roots.items;
 	options.project_root_count = recording->naming.roots.count;
 	options.origin_rules = recording->naming.origin_rules;

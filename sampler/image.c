@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/jit_map.h"
 #include "sampler/proc.h"
 
 #include <elf.h>
@@ -23,18 +24,6 @@ struct image_key {
 void image_keys_init(struct hash_map *map)
 {
 	hash_map_init(map, sizeof(struct image_key));
-}
-
-/*
- * A runtime that writes a jitdump maps its first page, so that profilers hear of it (linux, tools/perf/Documentation/
- * jitdump-specification.txt): jit-PID.dump. What it describes is the memory of the process that has no file.
- */
-static bool is_jit_dump(const struct elf_mapping *mapped)
-{
-	const char *slash = strrchr(mapped->path, '/'), *name = slash ? slash + 1 : mapped->path;
-	int pid, end = 0;
-
-	return sscanf(name, "jit-%d.dump%n", &pid, &end) == 1 && end > 0 && name[end] == '\0';
 }
 
 /* A file without a name: a program or library (runc, loaders of plugins), or code made at run time that is mapped twice (.NET). */
@@ -83,7 +72,7 @@ static enum profile_mapping_kind kind_of(const struct process_table *table, cons
 
 	if (strcmp(path, "[vdso]") == 0)
 		return PROFILE_MAPPING_VDSO;
-	if (is_jit_dump(mapped))
+	if (jit_map_is_dump(mapped))
 		return PROFILE_MAPPING_ANON;
 	if (is_memory(table, mapped))
 		return PROFILE_MAPPING_ANON;
@@ -140,66 +129,6 @@ bool image_open_vdso(struct elf_image **image, struct error *err)
 	return elf_image_open_memory(bytes, pages.size, "[vdso]", image, err);
 }
 
-/* The pid as the process itself sees it: perf maps are named by it. */
-static int32_t innermost_pid(int32_t pid)
-{
-	char path[64], line[256];
-	int32_t inner = pid;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		const char *last = strrchr(line, '\t');
-
-		if (strncmp(line, "NSpid:", 6) == 0 && last)
-			inner = atoi(last + 1);
-	}
-	if (file)
-		fclose(file);
-	return inner;
-}
-
-/* Whether a process has another directory of a file's name than we have, as in a container. */
-static bool has_own_directory(int32_t pid, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	int size = slash ? (int)(slash - path) : 0;
-	char ours[PATH_MAX + 1], theirs[PATH_MAX + 32];
-	struct stat here, there;
-
-	snprintf(ours, sizeof(ours), "%.*s/", size, path);
-	snprintf(theirs, sizeof(theirs), "/proc/%d/root%.*s/", pid, size, path);
-	if (stat(theirs, &there) != 0)
-		return false;
-	return stat(ours, &here) != 0 || here.st_dev != there.st_dev || here.st_ino != there.st_ino;
-}
-
-/*
- * Where the names of the process's code would be: in its jitdump, else in its perf map, which may be written any time until the
- * process ends. By our own name for it, which outlives the process, unless that means another file: under the pid that a process
- * has in its container, it may be any process's.
- */
-static bool expect_jit_map(
-	const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image, struct error *err)
-{
-	char map[32], root[32] = "", *path;
-	const char *name = mapped->path;
-
-	if (!is_jit_dump(mapped)) {
-		snprintf(map, sizeof(map), "/tmp/perf-%d.map", table->files ? mapped->pid : innermost_pid(mapped->pid));
-		name = map;
-	}
-	if (!table->files && has_own_directory(mapped->pid, name))
-		snprintf(root, sizeof(root), "/proc/%d/root", mapped->pid);
-	if (asprintf(&path, "%s%s", root, name) < 0)
-		return error_set_memory(err);
-	free(image->jit_map);
-	image->jit_map = path;
-	image->jit_since_s = table->files || is_jit_dump(mapped) ? 0 : proc_start_unix_s(mapped->pid);
-	return true;
-}
-
 /* From the first to the last executable byte, in image addresses. */
 static void span_of(const struct elf_image *elf, struct profile_mapping *mapping)
 {
@@ -231,7 +160,7 @@ static bool open_image(struct process_table *table, const struct elf_mapping *ma
 	bool opened;
 
 	if (kind == PROFILE_MAPPING_ANON)
-		return expect_jit_map(table, mapped, image, err);
+		return jit_map_expect(table, mapped, image, err);
 	if (table->files)
 		opened = table->files->open(table->files->context, mapped, &image->elf, &why);
 	else
@@ -308,7 +237,8 @@ static bool make_image(struct process_table *table, const struct elf_mapping *ma
 		return true;
 	elf_image_unref(image.elf);
 	cfi_table_destroy(image.table);
-	free(image.jit_map);
+	jit_place_deinit(&image.jit_map);
+	jit_place_deinit(&image.inherited_map);
 	return false;
 }
 
@@ -337,7 +267,7 @@ bool image_of_mapping(
 		*value = *image;
 	}
 	/* It may be mapped when other code of the process is known already. */
-	if (is_jit_dump(mapped) && !expect_jit_map(table, mapped, &table->images[*image], err))
+	if (jit_map_is_dump(mapped) && !jit_map_expect(table, mapped, &table->images[*image], err))
 		return false;
 	elf = table->images[*image].elf;
 	if (kind == PROFILE_MAPPING_VDSO && elf)

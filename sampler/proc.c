@@ -251,8 +251,7 @@ bool proc_is_32bit(int32_t pid)
 	       identity[EI_CLASS] == ELFCLASS32;
 }
 
-/* 0 when it is gone, or was started by the kernel. */
-static int32_t parent_of(int32_t pid)
+int32_t proc_parent_of(int32_t pid)
 {
 	char path[64], text[1024];
 	const char *fields;
@@ -282,7 +281,7 @@ bool proc_read_parents(struct proc_parent **processes, size_t *count, struct err
 			free(list);
 			return false;
 		}
-		list[found++] = (struct proc_parent){ pid, parent_of(pid) };
+		list[found++] = (struct proc_parent){ pid, proc_parent_of(pid) };
 	}
 	closedir(directory);
 	*processes = list;

@@ -52,6 +52,9 @@ bool proc_read_children(int32_t pid, int32_t tid, struct buffer *pids, struct er
 /* Whether the program it runs is a 32-bit one; false where that cannot be told. */
 bool proc_is_32bit(int32_t pid);
 
+/* The process that started another, or took it over; 0 when this is gone, or was started by the kernel. */
+int32_t proc_parent_of(int32_t pid);
+
 struct proc_parent {
 	int32_t pid, parent;
 };

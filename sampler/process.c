@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process.h"
 
+#include "sampler/jit_map.h"
 #include "sampler/proc.h"
 
 #include <elf.h>
@@ -28,7 +29,8 @@ void process_table_deinit(struct process_table *table)
 	for (size_t i = 0; i < table->image_count; i++) {
 		elf_image_unref(table->images[i].elf);
 		cfi_table_destroy(table->images[i].table);
-		free(table->images[i].jit_map);
+		jit_place_deinit(&table->images[i].jit_map);
+		jit_place_deinit(&table->images[i].inherited_map);
 	}
 	free(table->code);
 	free(table->processes);

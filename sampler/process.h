@@ -11,14 +11,21 @@
  * once, as it is mapped, whatever later becomes of its file.
  */
 
+/* Where a process writes down the names of the code that it makes: a perf map or a jitdump. */
+struct jit_place {
+	char *path;      /* owned; NULL: nowhere */
+	int64_t since_s; /* when the process began, since 1970: an older file is of another; 0: whatever its age, it is the process's */
+};
+
 /* An image, or executable memory that has none, as one mapping of the profile. */
 struct process_image {
 	uint32_t mapping_id;     /* of the profile */
 	struct elf_image *elf;   /* a reference; NULL: kernel, JIT, anonymous, not readable */
 	struct cfi_table *table; /* NULL without elf */
 	bool is_go;              /* made by the Go compiler */
-	char *jit_map;           /* of memory without a file: where its jitdump or perf map would be */
-	int64_t jit_since_s;     /* when the process of that map began, since 1970; 0: whatever its age, it is the process's */
+	/* Of memory without a file. */
+	struct jit_place jit_map;       /* of the process */
+	struct jit_place inherited_map; /* of the process that it was forked from, with code that this had made by then */
 };
 
 /* An executable mapping of a process. */

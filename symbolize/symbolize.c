@@ -21,6 +21,7 @@ struct batch {
 	size_t count, capacity, location_capacity;
 	struct symbolize_result *result;
 	struct symbol_map *map;
+	struct symbol_map *inherited; /* what a process had made that this one was forked from; NULL: none */
 	struct error err;
 	bool failed;
 };
@@ -108,11 +109,12 @@ static bool read_kernel_symbols(struct work *w, struct batch *batch, struct buff
 }
 
 /* What cannot be read costs names, and nothing else. */
-static bool read_jit(struct batch *batch, const char *path, struct buffer *notices, struct error *err)
+static bool read_jit(
+	const struct batch *batch, const char *path, struct symbol_map **map, struct buffer *notices, struct error *err)
 {
 	struct error why;
 
-	if (jit_read(path, batch->addresses, batch->count, &batch->map, &why))
+	if (!path || jit_read(path, batch->addresses, batch->count, map, &why))
 		return true;
 	if (why.code == ERROR_MEMORY)
 		return error_set_memory(err);
@@ -123,6 +125,8 @@ static bool read_jit(struct batch *batch, const char *path, struct buffer *notic
 
 static bool read_maps(struct work *w, const char *const *jit_maps, struct buffer *notices, struct error *err)
 {
+	const char *const *inherited = w->options->inherited_jit_maps;
+
 	for (size_t i = 0; i < w->profile->mapping_count; i++) {
 		struct batch *batch = &w->batches[i];
 
@@ -131,7 +135,8 @@ static bool read_maps(struct work *w, const char *const *jit_maps, struct buffer
 		if (w->profile->mappings[i].kind == PROFILE_MAPPING_KERNEL) {
 			if (!read_kernel_symbols(w, batch, notices, err))
 				return false;
-		} else if (jit_maps && jit_maps[i] && !read_jit(batch, jit_maps[i], notices, err)) {
+		} else if (!read_jit(batch, jit_maps ? jit_maps[i] : NULL, &batch->map, notices, err) ||
+			   !read_jit(batch, inherited ? inherited[i] : NULL, &batch->inherited, notices, err)) {
 			return false;
 		}
 	}
@@ -257,6 +262,13 @@ static const char *kernel_name(const char *symbol)
 	return strncmp(symbol, room, strlen(room)) == 0 ? symbol + strlen(room) : symbol;
 }
 
+/* What a forked process made later, at the same place, counts. */
+static bool find_in_maps(const struct batch *batch, uint64_t address, struct symbol_map_symbol *hit)
+{
+	return (batch->map && symbol_map_find(batch->map, address, hit)) ||
+	       (batch->inherited && symbol_map_find(batch->inherited, address, hit));
+}
+
 static bool set_by_map(struct work *w, const struct batch *batch, uint32_t location, struct error *err)
 {
 	const struct profile_location *at = &w->profile->locations[location];
@@ -267,7 +279,7 @@ static bool set_by_map(struct work *w, const struct batch *batch, uint32_t locat
 	struct symbol_map_symbol hit;
 	char name[1024];
 
-	if (!symbol_map_find(batch->map, at->address, &hit))
+	if (!find_in_maps(batch, at->address, &hit))
 		return set_by_address(w, location, err);
 	snprintf(name, sizeof(name), "%.900s%s%.100s", is_kernel ? kernel_name(hit.name) : hit.name, hit.module[0] ? " " : "",
 		hit.module);
@@ -289,7 +301,8 @@ static bool set_batch(struct work *w, const struct batch *batch, struct error *e
 		if (found.count > 0)
 			ok = set_frames(w, location, found.frames, found.count, err);
 		else
-			ok = batch->map ? set_by_map(w, batch, location, err) : set_by_address(w, location, err);
+			ok = batch->map || batch->inherited ? set_by_map(w, batch, location, err)
+							    : set_by_address(w, location, err);
 		if (!ok)
 			return false;
 	}
@@ -334,6 +347,7 @@ static void work_deinit(struct work *w)
 		free(w->batches[i].locations);
 		symbolize_result_destroy(w->batches[i].result);
 		symbol_map_destroy(w->batches[i].map);
+		symbol_map_destroy(w->batches[i].inherited);
 	}
 	free(w->batches);
 	free(w->lines);

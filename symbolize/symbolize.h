@@ -48,6 +48,9 @@ struct symbolize_options {
 	size_t project_root_count;
 	const struct symbolize_origin_rules *origin_rules; /* NULL: none */
 	struct elf_debug_options debug;
+	/* By mapping id, borrowed: maps of the processes that those of `jit_maps` were forked from, for what these do not name; entries
+	 * may be NULL. NULL: none. */
+	const char *const *inherited_jit_maps;
 	const char *kallsyms_path;   /* NULL: /proc/kallsyms */
 	bool kernel_is_running;      /* kallsyms_path is a copy of the running kernel's: the kernel may be asked instead */
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
