@@ -60,7 +60,7 @@ static bool show(struct request *request, const char *name, struct error *err)
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	CLEANUP(diff_cleanup) struct diff *diff = NULL;
 	struct load_options options = {
-		.naming = { .no_fingerprints = true }, /* nobody compares */
+		.naming = { .fingerprints = SYMBOLIZE_FINGERPRINT_UNNAMED },
 		.metric = request->diff.metric,
 	};
 	struct render_input input;

@@ -398,7 +398,7 @@ static int run(struct request *request, const struct options *options)
 int cmd_symbolize(int argc, char **argv)
 {
 	struct options options = { argc, argv, "symbolize", ":he:psafiCj:", names };
-	struct request request = { .path = "a.out", .options = { .no_fingerprints = true } };
+	struct request request = { .path = "a.out", .options = { .fingerprints = SYMBOLIZE_FINGERPRINT_NONE } };
 	int code = run(&request, &options);
 
 	elf_image_unref(request.image);

@@ -25,7 +25,7 @@ struct stored_key {
 	struct elf_file_identity files[KEY_IMAGES];
 	uint64_t module;  /* its name's hash: functions without a name are named by it */
 	uint64_t program; /* that resolved them: another version may say something else */
-	uint64_t has_lines, has_fingerprints;
+	uint64_t has_lines, fingerprints;
 };
 
 struct header {
@@ -79,7 +79,7 @@ static bool store_key(const struct frame_cache_key *key, struct stored_key *stor
 		.module = hash_bytes(module, strlen(module)),
 		.program = own_program(),
 		.has_lines = key->has_lines,
-		.has_fingerprints = key->has_fingerprints,
+		.fingerprints = key->fingerprints,
 	};
 	for (size_t i = 0; i < KEY_IMAGES; i++)
 		if (images[i])

@@ -17,7 +17,8 @@ struct frame_cache;
 struct frame_cache_key {
 	const char *directory;                       /* made when something is stored */
 	const struct elf_image *image, *debug, *alt; /* alt NULL: none */
-	bool has_lines, has_fingerprints;
+	bool has_lines;
+	enum symbolize_fingerprints fingerprints;
 };
 
 /* `*cache` is NULL when nothing is known of the image yet, or it is no file. Fails for want of memory. */

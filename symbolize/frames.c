@@ -162,7 +162,7 @@ static bool frames_of_dwarf(struct namer *n, const struct dwarf_answer *answer, 
 			return false;
 	if (!name_by_symbol(n, answer, &frames[count - 1], err))
 		return false;
-	if (n->fingerprinter)
+	if (n->fingerprinter && !n->only_unnamed)
 		frames[count - 1].fingerprint = fingerprint_code(n->fingerprinter, answer->extents, answer->extent_count);
 	/* Without inlined frames the function stands at the line that was executing. */
 	if (first > 0) {
@@ -231,7 +231,8 @@ static bool frame_of_symbol(
 		frame.file = keep_once(n, &n->file, hit->file, err);
 	if (!frame.file)
 		return false;
-	if (n->fingerprinter && source == PROFILE_NAME_SYMTAB && hit && checked_add(hit->start, hit->size, &extent.high)) {
+	if (n->fingerprinter && !n->only_unnamed && source == PROFILE_NAME_SYMTAB && hit &&
+		checked_add(hit->start, hit->size, &extent.high)) {
 		extent.low = hit->start;
 		frame.fingerprint = hit->size ? fingerprint_code(n->fingerprinter, &extent, 1) : 0;
 	}

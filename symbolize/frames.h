@@ -28,6 +28,7 @@ struct namer {
 	const struct dwarf_answer *answers;
 	size_t count;
 	bool no_inlines;
+	bool only_unnamed; /* get fingerprints */
 
 	size_t at;               /* the address in work */
 	uint64_t *wanted;        /* rising: where a symbol is asked for */

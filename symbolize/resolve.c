@@ -109,6 +109,7 @@ static bool name_all(
 		.answers = r->result->dwarf.answers,
 		.count = r->distinct_count,
 		.no_inlines = options->no_inlines,
+		.only_unnamed = options->fingerprints == SYMBOLIZE_FINGERPRINT_UNNAMED,
 	};
 	bool ok = namer_init(&namer, err);
 
@@ -136,7 +137,7 @@ static bool resolve_all(
 	dwarf.context = r->symbols;
 	if (!dwarf_resolve(&dwarf, r->addresses, r->distinct_count, &r->result->dwarf, err))
 		return false;
-	if (!options->no_fingerprints)
+	if (options->fingerprints != SYMBOLIZE_FINGERPRINT_NONE)
 		r->fingerprinter = fingerprinter_create(subject->image);
 	r->result->directory = r->result->dwarf.directory;
 	return name_all(r, subject, options, err);
@@ -188,7 +189,7 @@ static bool resolve_distinct(
 		.debug = subject->debug,
 		.alt = subject->alt,
 		.has_lines = !options->names_only,
-		.has_fingerprints = !options->no_fingerprints,
+		.fingerprints = options->fingerprints,
 	};
 	bool is_cached = options->cache_directory && !options->no_inlines;
 	size_t distinct_count = r->distinct_count;

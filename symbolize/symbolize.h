@@ -43,6 +43,13 @@ void symbolize_origin_rules_destroy(struct symbolize_origin_rules *rules);
 
 /* ---- A whole profile ---- */
 
+/* Which functions get a fingerprint of their code. */
+enum symbolize_fingerprints {
+	SYMBOLIZE_FINGERPRINT_ALL,
+	SYMBOLIZE_FINGERPRINT_UNNAMED, /* it tells them from each other: in a report of one profile */
+	SYMBOLIZE_FINGERPRINT_NONE,    /* where nobody compares: kelvin symbolize */
+};
+
 struct symbolize_options {
 	const char *const *project_roots;
 	size_t project_root_count;
@@ -58,7 +65,7 @@ struct symbolize_options {
 	bool no_inlines;
 	bool names_only;      /* no files, lines and origins: for what shows none of them */
 	bool debuginfod;      /* fetch debug files that are not on this machine */
-	bool no_fingerprints; /* where nobody compares: kelvin symbolize */
+	enum symbolize_fingerprints fingerprints;
 };
 
 /* What was found, for the closing line and the tests. */

@@ -399,7 +399,10 @@ bool symbols_create(struct elf_image *image, struct elf_image *debug, struct sym
 	for (size_t i = 0; i < PLT_COUNT; i++)
 		if (elf_image_section(image, plt_names[i], &made->plt[made->plt_count]))
 			made->plt_count++;
-	fde_table_init(&made->functions, image);
+	if (!fde_table_init(&made->functions, image, err)) {
+		symbols_destroy(made);
+		return false;
+	}
 	*symbols = made;
 	return true;
 }
@@ -414,6 +417,7 @@ void symbols_destroy(struct symbols *symbols)
 	if (!symbols)
 		return;
 	elf_image_unref(symbols->mini);
+	fde_table_deinit(&symbols->functions);
 	free(symbols->slots);
 	free(symbols);
 }

@@ -80,7 +80,7 @@ static void put_together(struct byte_reader r, struct buffer *out)
 
 static void resolve(const struct buffer *file)
 {
-	const struct symbolize_options options = { .threads = 1, .no_fingerprints = true };
+	const struct symbolize_options options = { .threads = 1, .fingerprints = SYMBOLIZE_FINGERPRINT_NONE };
 	struct symbolize_result *result;
 	struct elf_image *image;
 	uint64_t addresses[ADDRESSES];

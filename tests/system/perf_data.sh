@@ -6,6 +6,7 @@
 
 can_sample
 needs perf
+needs strip
 export HOME=$work
 workload=("$WORKLOADS/system_workload" --parse 3 --seconds 1)
 perf record -q -o probe.data -- true 2>perf.log || skip "perf record does not work here: $(head -n 1 perf.log)"
@@ -86,6 +87,13 @@ kelvin diff dwarf.data other.data --text >stdout 2>stderr
 code=$?
 [[ $code -ne 2 ]] || fail "diff of two perf.data files"
 says stdout 'hash_output|parse_input'
+
+# Functions of a stripped program are known by where they begin, also where it was linked without a table of them.
+strip -o stripped "$WORKLOADS/system_workload"
+perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o stripped.data -- ./stripped --parse 3 --seconds 1 2>perf.log
+run 0 kelvin report stripped.data --text
+[[ $(grep -cE '^ +stripped\+0x[0-9a-f]+ +stripped ' stdout) -ge 4 ]] || fail "functions of a stripped program are not told apart"
+says_not stdout '\[unnamed\] +stripped '
 
 # The binary is another build now: its old code is found in the cache of build ids, or it stays without names and that is said.
 cp "$WORKLOADS/system_workload" ./program

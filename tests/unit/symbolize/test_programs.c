@@ -113,19 +113,14 @@ static void stripped_code_is_named_by_its_bounds(void **state)
 	elf_image_unref(stripped);
 }
 
-/* Where code may lie anywhere, unwind information is written in other sizes: padding behind a function is none of it. */
-static void bounds_are_known_of_large_code(void **state)
+/* What debug information says is code lies within bounds of the stripped program; padding behind a function does not. */
+static void expect_bounds(const char *whole_name, const char *stripped_name)
 {
-	struct elf_image *whole, *stripped;
+	struct elf_image *whole = open_program(whole_name), *stripped = open_program(stripped_name);
 	struct symbolize_result *result, *bounds;
 	uint64_t *addresses, *same;
 	size_t count, same_count, in_padding = 0, in_code = 0;
 
-	(void)state;
-	if (access(PROGRAMS "/large", R_OK) != 0)
-		skip();
-	whole = open_program("large");
-	stripped = open_program("stripped-large");
 	result = resolve_section(whole, ".text", &addresses, &count);
 	bounds = resolve_section(stripped, ".text", &same, &same_count);
 	assert_int_equal(count, same_count);
@@ -147,6 +142,50 @@ static void bounds_are_known_of_large_code(void **state)
 	free(same);
 	elf_image_unref(whole);
 	elf_image_unref(stripped);
+}
+
+/* Where code may lie anywhere, unwind information is written in other sizes. */
+static void bounds_are_known_of_large_code(void **state)
+{
+	(void)state;
+	if (access(PROGRAMS "/large", R_OK) != 0)
+		skip();
+	expect_bounds("large", "stripped-large");
+}
+
+static void bounds_are_known_without_a_search_table(void **state)
+{
+	struct elf_image *stripped = open_program("stripped-unindexed");
+	struct elf_section frame, header;
+
+	(void)state;
+	elf_image_eh_frame(stripped, &frame, &header);
+	assert_int_equal(header.size, 0);
+	elf_image_unref(stripped);
+	expect_bounds("unindexed", "stripped-unindexed");
+}
+
+/* A report of one profile tells functions without names apart by their code, and needs no fingerprint of others. */
+static void functions_without_names_have_fingerprints_where_others_need_none(void **state)
+{
+	static const struct symbolize_options options = { .threads = 1, .fingerprints = SYMBOLIZE_FINGERPRINT_UNNAMED };
+	static const char *const names[] = { "c-gcc-5", "stripped" };
+	struct elf_image *whole = open_program(names[0]);
+	uint64_t address, fingerprint;
+
+	(void)state;
+	assert_true(find_function(whole, "compare", &address, &fingerprint));
+	elf_image_unref(whole);
+	for (size_t i = 0; i < 2; i++) {
+		struct elf_image *image = open_program(names[i]);
+		struct symbolize_result *result;
+		struct error err;
+
+		assert_true(symbolize_addresses(image, &address, 1, &options, &result, &err));
+		assert_true(symbolize_result_frames(result, 0).frames[0].fingerprint == (i == 0 ? 0 : fingerprint));
+		symbolize_result_destroy(result);
+		elf_image_unref(image);
+	}
 }
 
 /* How many addresses of .text are named so, the innermost frame or any; at a line of a file. */
@@ -372,6 +411,8 @@ int main(void)
 		cmocka_unit_test(names_plt_entries),
 		cmocka_unit_test(stripped_code_is_named_by_its_bounds),
 		cmocka_unit_test(bounds_are_known_of_large_code),
+		cmocka_unit_test(bounds_are_known_without_a_search_table),
+		cmocka_unit_test(functions_without_names_have_fingerprints_where_others_need_none),
 		cmocka_unit_test(labels_name_what_no_function_holds),
 		cmocka_unit_test(what_is_not_demangled_keeps_its_linkage_name),
 		cmocka_unit_test(paths_of_windows_are_absolute),
