@@ -52,6 +52,18 @@ static struct elf_image *open_by_build_id(const struct search *search, const str
 	return NULL;
 }
 
+/*
+ * What the target's file system lacks, as that of a container or chroot most often does, may be on the host: an equal build id is
+ * of the same build, wherever it was installed. By name alone another distribution's file would be found.
+ */
+static struct elf_image *open_on_host(const struct search *search, const struct elf_build_id *id)
+{
+	struct search host = *search;
+
+	host.root = "";
+	return search->root[0] == '\0' ? NULL : open_by_build_id(&host, id);
+}
+
 /* Read rather than mapped: a file may be written to while we look. */
 static bool has_checksum(const struct elf_image *image, uint32_t wanted)
 {
@@ -156,6 +168,10 @@ static void search_debug(struct elf_image *image, const struct elf_debug_options
 	image->debug_source = ELF_DEBUG_LINK;
 	if (image->debug)
 		return;
+	image->debug = open_on_host(&search, &image->build_id);
+	image->debug_source = ELF_DEBUG_BUILD_ID;
+	if (image->debug)
+		return;
 	image->debug = image;
 	image->debug_source = refused ? ELF_DEBUG_REFUSED : ELF_DEBUG_NONE;
 }
@@ -249,7 +265,8 @@ static struct elf_image *search_alt(struct elf_image *image, const struct search
 		return NULL;
 	id.size = (uint8_t)link.id_size;
 	memcpy(id.bytes, link.id, id.size);
-	return open_by_build_id(search, &id);
+	found = open_by_build_id(search, &id);
+	return found ? found : open_on_host(search, &id);
 }
 
 struct elf_image *elf_image_debug_alt(struct elf_image *image, const struct elf_debug_options *options)

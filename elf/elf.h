@@ -181,7 +181,9 @@ bool elf_image_fill_lost_page(const void *address);
 struct elf_debug_options {
 	const char *const *directories; /* NULL: /usr/lib/debug */
 	size_t directory_count;
-	const char *root; /* prefix for lookups in the target's file system, as "/proc/12/root"; NULL: none */
+	/* Prefix for lookups in the target's file system, as "/proc/12/root"; what is not there is looked for by build id without it.
+	 * NULL: none. */
+	const char *root;
 };
 
 enum elf_debug_source {

@@ -76,14 +76,12 @@ static void a_binary_is_not_its_own_debug_file(void **state)
 	folder_remove(folder);
 }
 
-static void the_build_id_leads_into_a_debug_folder(void **state)
+/* Puts the debug file of libstripped.so where its build id leads to. */
+static void install_debug_file(const char *folder)
 {
-	const char *folder = folder_create(), *const folders[] = { folder };
-	struct elf_debug_options options = { .directories = folders, .directory_count = 1 };
 	char id[2 * ELF_BUILD_ID_MAX_SIZE + 1], path[256], name[64];
 	struct elf_image *image = binary_open("libstripped.so");
 
-	(void)state;
 	elf_build_id_format(elf_image_build_id(image), id);
 	elf_image_unref(image);
 	snprintf(path, sizeof(path), "%s/.build-id", folder);
@@ -92,7 +90,33 @@ static void the_build_id_leads_into_a_debug_folder(void **state)
 	assert_int_equal(mkdir(path, 0700), 0);
 	snprintf(name, sizeof(name), "%s.debug", id + 2);
 	binary_copy("libstripped.debug", path, name);
+}
+
+static void the_build_id_leads_into_a_debug_folder(void **state)
+{
+	const char *folder = folder_create(), *const folders[] = { folder };
+	struct elf_debug_options options = { .directories = folders, .directory_count = 1 };
+
+	(void)state;
+	install_debug_file(folder);
 	expect_debug(binary_copy("libstripped.so", folder, "lib.so"), &options, ELF_DEBUG_BUILD_ID);
+	folder_remove(folder);
+}
+
+/* The root of a chroot or container has the binary and nothing else. */
+static void the_build_id_leads_to_the_host_where_the_root_has_nothing(void **state)
+{
+	const char *folder = folder_create(), *const folders[] = { folder };
+	struct elf_debug_options options = { .directories = folders, .directory_count = 1 };
+	char root[256];
+
+	(void)state;
+	snprintf(root, sizeof(root), "%s/root", folder);
+	assert_int_equal(mkdir(root, 0700), 0);
+	options.root = root;
+	expect_debug(binary_copy("libstripped.so", root, "lib.so"), &options, ELF_DEBUG_NONE);
+	install_debug_file(folder);
+	expect_debug(binary_copy("libstripped.so", root, "lib.so"), &options, ELF_DEBUG_BUILD_ID);
 	folder_remove(folder);
 }
 
@@ -251,6 +275,7 @@ int main(void)
 		cmocka_unit_test(a_link_to_other_contents_is_refused),
 		cmocka_unit_test(a_binary_is_not_its_own_debug_file),
 		cmocka_unit_test(the_build_id_leads_into_a_debug_folder),
+		cmocka_unit_test(the_build_id_leads_to_the_host_where_the_root_has_nothing),
 		cmocka_unit_test(a_supplementary_file_is_known_by_its_checksum),
 		cmocka_unit_test(without_an_alternate_link_there_is_no_alternate_file),
 		cmocka_unit_test(a_link_counts_from_the_real_folder),

@@ -52,7 +52,8 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 static const char *const sections[] = { ".debug_info", ".debug_abbrev", ".debug_line", ".debug_aranges", ".debug_rnglists",
-	".debug_ranges", ".debug_str", ".debug_line_str", ".eh_frame_hdr", ".eh_frame", ".symtab", ".dynsym", ".rela.plt", ".plt", ".text" };
+	".debug_ranges", ".debug_str", ".debug_line_str", ".eh_frame_hdr", ".eh_frame", ".symtab", ".dynsym", ".rela.plt", ".plt",
+	".text" };
 static const char *const programs[] = { "c-gcc-5", "c-gcc-4", "c-gcc-2", "c-gcc-64",
 	"stripped-unindexed" };
 
