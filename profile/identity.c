@@ -169,7 +169,7 @@ static const char *skip_digits(struct span s, const char *pos)
  */
 static const char *skip_number(struct span s, const char *pos)
 {
-	static const char *const marks[] = { "$_", "'lambda", ".func", "{closure#", "-fn" };
+	static const char *const marks[] = { "$_", "'lambda", ".func", "{closure#", "-fn", "$$Lambda$" };
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		size_t size = strlen(marks[i]);
@@ -178,6 +178,19 @@ static const char *skip_number(struct span s, const char *pos)
 			return skip_digits(s, pos);
 	}
 	return pos;
+}
+
+/* Skips `/0x00007f034c000400`, by which a JVM tells the classes that it makes at run time from each other. */
+static const char *skip_class_address(struct span s, const char *pos)
+{
+	enum { LEAST_DIGITS = 8 };
+	const char *end = pos + 3;
+
+	if (s.end - pos < 3 + LEAST_DIGITS || memcmp(pos, "/0x", 3) != 0)
+		return pos;
+	while (end < s.end && isxdigit((unsigned char)*end))
+		end++;
+	return end - pos >= 3 + LEAST_DIGITS ? end : pos;
 }
 
 /* The end of what a number takes up at `pos`; `pos` itself when there is none. `in_go_closure`: the last thing was one of a Go
@@ -198,6 +211,8 @@ static const char *end_of_number(struct span s, const char *pos, bool *in_go_clo
 	} else if (*pos == '#' && memchr(s.start, '{', (size_t)(pos - s.start))) {
 		end = skip_digits(s, pos + 1);
 		return end > pos + 1 && end < s.end && *end == '}' ? end : pos;
+	} else if (*pos == '/') {
+		return skip_class_address(s, pos);
 	}
 	return end;
 }

@@ -112,6 +112,12 @@ static void what_a_rebuild_renumbers_is_cut(void **state)
 		{ "app::run::{{closure}}::h0123456789abcdef", "r", "app::run::{{closure}}`r" },
 		{ "app::run::{closure#3}", "r", "app::run::{closure}`r" },
 		{ "app::run::{closure#0}::{closure#12}", "r", "app::run::{closure}::{closure}`r" },
+		/* classes that a JVM makes at run time lie elsewhere in each of its processes */
+		{ "int Hot$$Lambda$1/0x00007f034c000400.f(int)", "[jit]", "int Hot$$Lambda$.f(int)`[jit]" },
+		{ "int Hot$$Lambda/0x00007f034c000400.f(int)", "[jit]", "int Hot$$Lambda.f(int)`[jit]" },
+		{ "void java.lang.invoke.LambdaForm$MH/0x00000008010c4400.invoke(java.lang.Object)", "[jit]",
+			"void java.lang.invoke.LambdaForm$MH.invoke(java.lang.Object)`[jit]" },
+		{ "a/0x12", "a", "a/0x12`a" },
 		{ "run()::{lambda(int)#2}::operator()(int) const", "a", "run()::{lambda(int)}::operator()(int) const`a" },
 		{ "run()::{lambda()#1}::operator()() const::{lambda()#2}", "a",
 			"run()::{lambda()}::operator()() const::{lambda()}`a" },

@@ -83,6 +83,14 @@ static bool makes_a_tree(const struct inputs *in, struct error *err)
 	return profile_tree_create(in->profile, &tree, err);
 }
 
+static bool finds_nameless(const struct inputs *in, struct error *err)
+{
+	struct profile_nameless found[PROFILE_NAMELESS_MAX];
+	size_t count;
+
+	return profile_find_nameless(in->profile, found, &count, err);
+}
+
 /* Each allocation fails in turn: an error that says so, nothing leaked, and in the end success. */
 static void expect_clean_failures(const struct inputs *in, bool (*act)(const struct inputs *in, struct error *err))
 {
@@ -103,7 +111,7 @@ static void expect_clean_failures(const struct inputs *in, bool (*act)(const str
 static void every_failed_allocation_is_an_error(void **state)
 {
 	static bool (*const acts[])(const struct inputs *in, struct error *err) = { reads_pprof, reads_folded, reads_pieces,
-		writes_pprof, writes_folded, merges, makes_a_tree };
+		writes_pprof, writes_folded, merges, makes_a_tree, finds_nameless };
 	struct inputs in = { .profile = sample_profile() };
 
 	(void)state;
