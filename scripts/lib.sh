@@ -60,13 +60,13 @@ need_tool() {
 	command -v "$1" >/dev/null || need_packages "$2"
 }
 
-# build PRESET [TARGET...]: configures and builds; what it prints is shown only when it fails.
+# build PRESET [TARGET...]: configures and builds, with the tests that an installation does without; what it prints is shown only when it fails.
 build() {
 	local preset=$1 log
 
 	shift
 	log=$(mktemp)
-	(cd "$root" && cmake --preset "$preset" && cmake --build --preset "$preset" ${1:+--target "$@"}) >"$log" 2>&1 || {
+	(cd "$root" && cmake --preset "$preset" -D KELVIN_TESTS=ON && cmake --build --preset "$preset" ${1:+--target "$@"}) >"$log" 2>&1 || {
 		cat "$log" >&2
 		rm -f "$log"
 		die "the build failed (preset $preset)"
