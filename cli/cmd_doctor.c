@@ -10,7 +10,7 @@
 enum { OPTION_JSON = OPTIONS_LONG_ONLY };
 
 static const char help[] = "Usage: kelvin doctor [OPTIONS]\n"
-			   "Says what this machine allows a profiler, and the exact command that allows more.\n"
+			   "Shows what this machine allows a profiler to do, and the exact command that allows more.\n"
 			   "\n"
 			   "Options:\n"
 			   "      --json                  schema kelvin.doctor/1 on standard output\n"
@@ -19,7 +19,7 @@ static const char help[] = "Usage: kelvin doctor [OPTIONS]\n"
 			   "Examples:\n"
 			   "  kelvin doctor\n"
 			   "\n"
-			   "Exit codes: 0 own processes can be sampled, 2 nothing can be, or a usage error.\n";
+			   "Exit codes: 0 own processes can be sampled, 2 nothing can be sampled, or a usage error.\n";
 
 static const struct option names[] = {
 	{ "json", no_argument, NULL, OPTION_JSON },
@@ -40,11 +40,17 @@ static void print_advice(const char *command, const char *what)
 	printf("     -> %s\n        %s\n", command, what);
 }
 
-/* Up to level 2 own processes are everybody's to sample. */
-static void print_own_advice(const struct sampler_capabilities *can)
+/*
+ * `level`: up to which the kernel permits it without CAP_PERFMON: events of whole CPUs 0, kernel code 1, one's own user code 2. At
+ * Debian's level 3 and Ubuntu's 4 it permits nothing. Where the level is not what forbids it, a container does.
+ */
+static void print_level_advice(const struct sampler_capabilities *can, int level)
 {
-	if (can->perf_event_paranoid > 2 && geteuid() != 0)
-		print_advice("sudo sysctl kernel.perf_event_paranoid=1", "until the next boot; for good in /etc/sysctl.d/");
+	char command[80];
+
+	snprintf(command, sizeof(command), "sudo sysctl kernel.perf_event_paranoid=%d", level);
+	if (can->perf_event_paranoid > level && geteuid() != 0)
+		print_advice(command, "until the next boot; a file in /etc/sysctl.d/ keeps it. Or run Kelvin with sudo");
 	else
 		print_advice("docker run --cap-add PERFMON ...",
 			"a container or sandbox forbids perf_event_open: allow it there, or run Kelvin outside of it");
@@ -54,10 +60,13 @@ static void print_rights(const struct sampler_capabilities *can)
 {
 	print_line(can->can_sample_own, "own processes", "can be sampled", "cannot be sampled");
 	if (!can->can_sample_own)
-		print_own_advice(can);
+		print_level_advice(can, 2);
 	print_line(can->can_sample_kernel, "kernel code", "is sampled too", "is left out");
 	if (!can->can_sample_kernel)
-		print_advice("sudo sysctl kernel.perf_event_paranoid=1", "until the next boot; for good in /etc/sysctl.d/");
+		print_level_advice(can, 1);
+	print_line(can->can_sample_system, "whole system", "can be sampled (-a, --cgroup)", "cannot be sampled (-a, --cgroup)");
+	if (!can->can_sample_system)
+		print_level_advice(can, 0);
 	print_line(can->can_sample_others, "other users' processes", "can be sampled", "cannot be sampled");
 	if (!can->can_sample_others)
 		print_advice(SETCAP, "or run Kelvin with sudo");
@@ -65,15 +74,15 @@ static void print_rights(const struct sampler_capabilities *can)
 
 static void print_sources(const struct sampler_capabilities *can)
 {
-	print_line(can->has_hardware_cycles, "cycles", "the processor counts them: the default event",
-		"not counted here (a virtual machine): cpu-clock is taken instead");
-	print_line(can->has_cpu_clock, "cpu-clock", "there", "not there: nothing can be sampled");
+	print_line(can->has_hardware_cycles, "cycles", "the processor counts them: this is the default event",
+		"the processor does not count them (a virtual machine): Kelvin uses cpu-clock instead");
+	print_line(can->has_cpu_clock, "cpu-clock", "available", "not available: nothing can be sampled");
 	print_line(can->kernel_symbols_readable, "kernel symbols", "readable", "hidden: kernel functions have no names");
 	if (!can->kernel_symbols_readable)
 		print_advice("sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1",
-			"until the next boot; for good in /etc/sysctl.d/");
+			"until the next boot; a file in /etc/sysctl.d/ keeps it");
 	print_line(can->map_files_readable, "replaced binaries", "are read as they were mapped",
-		"only programs are read as they were mapped; deleted libraries cannot be opened: their functions stay unnamed");
+		"replaced programs are read as they were mapped; replaced libraries cannot be opened, so their functions stay unnamed");
 	if (!can->map_files_readable)
 		print_advice(SETCAP, "or run Kelvin with sudo");
 }
@@ -85,19 +94,19 @@ static void print_limits(const struct sampler_capabilities *can)
 		can->perf_event_paranoid, can->perf_event_mlock_kb, can->perf_event_max_sample_rate, can->descriptor_limit);
 	if (can->perf_event_max_sample_rate > 0 && can->perf_event_max_sample_rate < SAMPLER_DEFAULT_FREQUENCY_HZ)
 		print_advice("sudo sysctl kernel.perf_event_max_sample_rate=100000",
-			"until the next boot, or the kernel lowers it again: samples took it long");
+			"until the next boot, or until the kernel lowers it again because taking samples took too long");
 	if (can->descriptor_limit < 4096)
-		print_advice("ulimit -Hn 65536", "as root: processes with many threads need a descriptor per thread and CPU");
+		print_advice("ulimit -Hn 65536", "as root: recording a process with many threads needs file descriptors for each thread and CPU");
 }
 
 static int print_json(const struct sampler_capabilities *can)
 {
-	json_t *json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "schema", "kelvin.doctor/1",
+	json_t *json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "schema", "kelvin.doctor/1",
 		"perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb", can->perf_event_mlock_kb,
 		"perf_event_max_sample_rate", can->perf_event_max_sample_rate, "descriptor_limit",
 		(json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit), "cycles",
 		can->has_hardware_cycles, "cpu_clock", can->has_cpu_clock, "own_processes", can->can_sample_own, "kernel_code",
-		can->can_sample_kernel, "other_users", can->can_sample_others, "kernel_symbols", can->kernel_symbols_readable,
+		can->can_sample_kernel, "other_users", can->can_sample_others, "whole_system", can->can_sample_system, "kernel_symbols", can->kernel_symbols_readable,
 		"replaced_binaries", can->map_files_readable);
 	bool ok = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
 
@@ -124,7 +133,7 @@ int cmd_doctor(int argc, char **argv)
 	if (!options_read(&options, help, take, &as_json, &code))
 		return code;
 	if (optind < argc)
-		return options_fail("doctor", "'%s' is too much: doctor takes no arguments", argv[optind]);
+		return options_fail("doctor", "unexpected '%s': doctor takes no arguments", argv[optind]);
 	sampler_probe(&can);
 	if (as_json)
 		return print_json(&can);

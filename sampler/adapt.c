@@ -174,11 +174,11 @@ static bool widen(struct sampler *sampler, enum reach reach, struct error *err)
 	sampler->adaptation.may_widen = lacks_tracefs;
 	if (!reopened)
 		buffer_printf(&sampler->notices,
-			"threads and processes that live for less than a sampling period are hardly sampled: that takes %s\n",
+			"threads and processes that live for less than a sampling period are hardly sampled: that needs %s\n",
 			lacks_tracefs
-				? "the kernel's tracepoints; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' makes them readable"
+				? "the kernel's tracepoints; run 'sudo mount -t tracefs tracefs /sys/kernel/tracing' to make them readable"
 				: "events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run "
-				  "kelvin as root");
+				  "kelvin with sudo");
 	return true;
 }
 

@@ -79,6 +79,7 @@ void sampler_probe(struct sampler_capabilities *capabilities)
 		.can_sample_own = can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 0, -1),
 		.can_sample_kernel = can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, 0, -1),
 		.can_sample_others = can_sample_others(),
+		.can_sample_system = can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, -1, 0),
 		.kernel_symbols_readable = kernel_symbols_are_readable(),
 		.map_files_readable = map_files_are_readable(),
 		.descriptor_limit = limit.rlim_max,

@@ -36,15 +36,23 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-/* What would help: up to level 2 everybody may sample what is his own. */
-static const char *permission_advice(int level)
+/*
+ * What would help. Without CAP_PERFMON the kernel permits events of whole CPUs up to level 0, those of kernel code up to 1, those of
+ * one's own user code up to 2; at Debian's level 3 and Ubuntu's 4, nothing.
+ */
+static const char *permission_advice(int level, bool counts_cpus)
 {
 	if (geteuid() == 0)
-		return "a container or sandbox forbids it: allow it there, or run kelvin outside of it";
+		return "a container or sandbox forbids it: allow it there (docker run --cap-add PERFMON), or run kelvin outside of it";
+	if (counts_cpus && level > 0)
+		return "-a and --cgroup need CAP_PERFMON or perf_event_paranoid 0: run kelvin with sudo, or run 'sudo sysctl "
+		       "kernel.perf_event_paranoid=0'";
 	if (level > 2)
-		return "run 'sudo sysctl kernel.perf_event_paranoid=1', which opens to everybody what is his own, or kelvin with sudo";
-	return "other users' processes and the whole system take more rights: run kelvin with sudo, or give it the capabilities that "
-	       "'kelvin doctor' names";
+		return "run 'sudo sysctl kernel.perf_event_paranoid=1', with which users may sample their own processes, or run kelvin with "
+		       "sudo";
+	if (counts_cpus)
+		return "a container or sandbox forbids it: allow it there, or run kelvin outside of it";
+	return "you may sample your own processes only: run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names";
 }
 
 static bool explain_failure(int failure, const struct event_set *set, struct error *err)
@@ -57,19 +65,19 @@ static bool explain_failure(int failure, const struct event_set *set, struct err
 		level = proc_read_number("/proc/sys/kernel/perf_event_paranoid");
 		error_set_errno(err, failure, "perf_event_open");
 		snprintf(err->message, sizeof(err->message), "perf_event_open: permission denied (perf_event_paranoid is %d); %s",
-			level, permission_advice(level));
+			level, permission_advice(level, set->counts_cpus));
 		return false;
 	case ESRCH:
 		return error_set_errno(err, failure, "perf_event_open");
 	case ENOSYS:
 		return error_set(err, ERROR_UNSUPPORTED,
-			"perf_event_open is not there: a container or sandbox hides it, or the kernel was built without it");
+			"perf_event_open is missing: a container or sandbox hides it, or the kernel was built without it");
 	case EMFILE:
 		return error_set(
 			err, ERROR_LIMIT, "out of file descriptors after %zu events; raise 'ulimit -n'", set->descriptor_count);
 	case EBADF:
 		return error_set(
-			err, ERROR_NOT_FOUND, "not a control group that perf knows; in cgroup v1 it is a directory of perf_event");
+			err, ERROR_NOT_FOUND, "perf does not know this control group; with cgroup v1, name a directory of the perf_event hierarchy");
 	default:
 		return error_set_errno(err, failure, "perf_event_open");
 	}
@@ -196,6 +204,7 @@ static struct event_set set_without_rings(const struct sampler_options *options,
 	return (struct event_set){
 		.cpu_count = event_cpu_count(),
 		.notices = notices,
+		.counts_cpus = options->target.kind == SAMPLER_TARGET_SYSTEM || options->target.kind == SAMPLER_TARGET_CGROUP,
 		.inherits = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
 	};
 }

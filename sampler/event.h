@@ -26,6 +26,7 @@ struct event_set {
 	struct ring *sample_rings, *sideband_rings; /* [cpu] */
 	bool user_only;                             /* kernel part refused */
 	bool is_time;                               /* the period is nanoseconds of CPU time */
+	bool counts_cpus;                           /* whatever runs on a CPU, or of a cgroup on it: that takes more rights */
 	bool inherits;                              /* threads and processes that are born count as well */
 	bool shares_rings;                          /* the sample rings are another set's */
 	size_t ring_pages;                          /* of a sample ring, as far as it was permitted */

@@ -122,7 +122,8 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	};
 	if (sampler->events.user_only)
 		buffer_append_string(&sampler->notices,
-			"kernel code is not sampled: perf_event_paranoid forbids it; run 'sudo sysctl kernel.perf_event_paranoid=1' for more\n");
+			"kernel code is not sampled, which needs perf_event_paranoid 1 or lower: run 'sudo sysctl "
+			"kernel.perf_event_paranoid=1', or run kelvin with sudo\n");
 	if (!collector_init(&sampler->collector, &collecting, err))
 		return false;
 	sampler->collector.profile->facts.user_only = sampler->events.user_only;
@@ -379,9 +380,9 @@ static bool fail_empty(struct sampler *sampler, struct error *err)
 		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
 	if (has_brief_threads(sampler, used_ns))
 		return error_set(err, ERROR_EMPTY,
-			"no samples: %s used %.3f s of CPU time in %.1f s, and starts threads that live for less than a sampling period: that "
-			"takes events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run kelvin "
-			"as root",
+			"no samples: %s used %.3f s of CPU time in %.1f s in threads that live for less than a sampling period: sampling them "
+			"needs events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run kelvin "
+			"with sudo",
 			what, (double)used_ns / 1e9, seconds);
 	if (target->pid_count == 1 && proc_is_stopped(target->pids[0]))
 		return error_set(err, ERROR_EMPTY,

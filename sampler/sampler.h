@@ -167,6 +167,7 @@ struct sampler_capabilities {
 	bool can_sample_own;    /* own processes, user code */
 	bool can_sample_kernel; /* kernel code too */
 	bool can_sample_others; /* other users' processes */
+	bool can_sample_system; /* whole CPUs, as -a and --cgroup do */
 	bool kernel_symbols_readable;
 	bool map_files_readable; /* deleted files can be opened */
 	uint64_t descriptor_limit;
