@@ -13,7 +13,7 @@ void closing_format_count(uint64_t count, char *text)
 
 	for (int i = 0; i < size; i++) {
 		if (i > 0 && (size - i) % 3 == 0)
-			text[out++] = ' ';
+			text[out++] = ',';
 		text[out++] = digits[i];
 	}
 	text[out] = '\0';
@@ -81,10 +81,10 @@ static bool is_by_frame_pointers(const struct profile *profile)
 static void print_losses(const struct profile_quality *quality)
 {
 	if (quality->throttled > 0)
-		cli_say("the kernel paused sampling %llu time%s; a lower -F avoids it\n", (unsigned long long)quality->throttled,
+		cli_say("the kernel paused sampling %llu time%s because it took too long; record with a lower -F\n", (unsigned long long)quality->throttled,
 			plural(quality->throttled));
 	if (quality->lost_sideband > 0)
-		cli_say("%llu record%s of new mappings and threads %s lost: some names may be missing\n",
+		cli_say("%llu record%s of new mappings and threads %s lost, so some function names may be missing\n",
 			(unsigned long long)quality->lost_sideband, plural(quality->lost_sideband), was(quality->lost_sideband));
 }
 
@@ -116,8 +116,8 @@ static void print_unseen(const struct profile *profile)
 	if (sampled_ns == 0 || profile->facts.user_only || profile->quality.lost > 0 || used_ns - sampled_ns < slack_ns ||
 		sampled_ns >= used_ns - used_ns / 4)
 		return;
-	cli_say("the samples stand for %.2f s of the %.2f s of CPU time that the command used: processes that live for less than a "
-		"sampling period are hardly seen; a higher -F sees more of them\n",
+	cli_say("the samples cover %.2f s of the %.2f s of CPU time that the command used: the kernel hardly samples processes that "
+		"live for less than a sampling period; a higher -F samples more of them\n",
 		(double)sampled_ns / 1e9, (double)used_ns / 1e9);
 }
 
@@ -169,7 +169,7 @@ static void print_stripped(const struct profile *profile)
 	}
 	if (stripped * 100 >= samples * LEAST_STRIPPED_PERCENT && stripped > 0)
 		cli_say("%.0f %% of the samples are in functions without names, most of them in %s: 'man kelvin-record' says which "
-			"debug symbols name them\n",
+			"debug symbols to install\n",
 			(double)stripped * 100 / (double)samples, profile_string(profile, profile->mappings[most].path));
 }
 
@@ -205,7 +205,7 @@ void closing_print(const struct closing *closing)
 	closing_format_bytes(closing->file_bytes, bytes);
 	cli_say("%s sample%s in %.1f s, %s lost, ", samples, plural(quality->samples), seconds, lost);
 	if (is_by_frame_pointers(closing->profile)) {
-		cli_say("stacks by frame pointers\n");
+		cli_say("stacks from frame pointers\n");
 	} else {
 		cli_say("%.1f %% whole stacks\n", shown_percent(quality));
 		print_stops(quality);
@@ -214,7 +214,7 @@ void closing_print(const struct closing *closing)
 	print_unseen(closing->profile);
 	print_nameless(closing->profile);
 	print_stripped(closing->profile);
-	cli_say("recorder: %.1f %% of a CPU while recording, %.2f s for names and file\n",
+	cli_say("recorder: %.1f %% of one CPU while recording, then %.2f s to name functions and write the file\n",
 		seconds > 0 ? (double)closing->recorder_cpu_ns / 1e7 / seconds : 0, (double)closing->naming_ns / 1e9);
 	cli_say("wrote %s (%s)\n", strcmp(closing->path, "-") == 0 ? "standard output" : closing->path, bytes);
 }

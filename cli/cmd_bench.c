@@ -34,7 +34,7 @@ static const char help[] =
 	"      --head COMMAND          after it\n"
 	"      --runs N                of either command (default: 10; with fewer than 3 only large differences are proven)\n"
 	"      --warmup N              runs of either command first that are not recorded (default: 0)\n"
-	"      --min-time SECONDS      goes on after --runs until each command has run for so long in all\n"
+	"      --min-time TIME         adds runs until each command has run for this time in total: 30, 30s, 2m\n"
 	"      --setup COMMAND         run once before everything\n"
 	"      --prepare COMMAND       run before every run\n"
 	"  -F, --freq HZ               samples per second and CPU (default: 997)\n"
@@ -313,7 +313,7 @@ static bool take_count(const char *option, uint64_t least, uint64_t max, uint64_
 {
 	if (!options_parse_count(option, optarg, max, value, err))
 		return false;
-	return *value >= least || error_set(err, ERROR_USAGE, "%s %.20s: at least %d", option, optarg, (int)least);
+	return *value >= least || error_set(err, ERROR_USAGE, "%s %.20s: the least is %d", option, optarg, (int)least);
 }
 
 static bool take(void *context, int option, struct error *err)
@@ -333,7 +333,7 @@ static bool take(void *context, int option, struct error *err)
 	case OPTION_WARMUP:
 		return take_count("--warmup", 0, MAX_RUNS, &request->warmup, err);
 	case OPTION_MIN_TIME:
-		return options_parse_positive("--min-time", optarg, &request->min_time_s, err);
+		return options_parse_duration("--min-time", optarg, 1, &request->min_time_s, err);
 	case OPTION_SETUP:
 		request->setup = optarg;
 		return true;

@@ -3,6 +3,7 @@
 #include "cli/recording.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -10,8 +11,7 @@ enum {
 	OPTION_CONTROL,
 	OPTION_RUNS,
 	MAX_FREQUENCY_HZ = 100000,
-	MAX_DELAY_MS = 86400000,
-	MAX_PIDS = 4096,
+		MAX_PIDS = 4096,
 	MAX_RUNS = 10000,
 };
 
@@ -20,7 +20,7 @@ static const char help[] =
 	"Samples where a program spends its CPU time and writes a profile. Ctrl-C ends it cleanly.\n"
 	"\n"
 	"Target:\n"
-	"  -p, --pid PID[,PID...]      running processes with all threads and children, parted by commas or blanks; repeatable\n"
+	"  -p, --pid PID[,PID...]      running processes with all threads and children, separated by commas or spaces; repeatable\n"
 	"  -t, --tid TID               one thread\n"
 	"  -a, --all-cpus              every process on every CPU\n"
 	"      --cgroup PATH           every process of a control group, below /sys/fs/cgroup\n"
@@ -28,14 +28,14 @@ static const char help[] =
 	"\n"
 	"Options:\n"
 	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)\n"
-	"  -d, --duration SECONDS      ends the recording after so long\n"
-	"  -D, --delay MS              begins sampling so long after the start; -1: when --control says so\n"
-	"      --control fifo:CTL[,ACK]  takes enable, disable, ping, evlist and stop from CTL, answers on ACK;\n"
-	"                              fd:N[,M]: descriptors that are open already\n"
+	"  -d, --duration TIME         stops after this time: 30, 30s, 500ms, 2m or 1h (default: until the target exits or Ctrl-C)\n"
+	"  -D, --delay TIME            starts sampling after this time: 500 (ms), 500ms, 2s; -1: when --control sends enable\n"
+	"      --control fifo:CTL[,ACK]  takes commands from the named pipe CTL (enable, disable, ping, evlist,\n"
+	"                              stop) and answers on ACK; fd:N[,M] takes open file descriptors instead\n"
 	"      --runs N                runs the command N times, one after the other, into one profile\n"
-	"  -F, --freq HZ               samples per second and CPU (default: 997)\n"
-	"  -e, --event EVENT           perf's name (default: cycles, or cpu-clock where the machine counts no cycles)\n"
-	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds up to BYTES of copied stack (default: dwarf,16384);\n"
+	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
+	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
+	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds a copy of the stack of up to BYTES (default: dwarf,16384);\n"
 	"                              fp: the kernel follows frame pointers\n" NAMING_HELP
 	"  -q, --quiet                 prints errors only\n"
 	"  -h, --help                  this text\n"
@@ -45,8 +45,8 @@ static const char help[] =
 	"  kelvin record -p \"$(pidof -s nginx)\" -o nginx.pb.gz\n"
 	"  kelvin record -o build.pb.gz -- make -j8\n"
 	"\n"
-	"Exit codes: 0 recorded, 2 usage error or nothing recorded.\n"
-	"With a command: its own; 125 the recording failed, 126 the command cannot be executed, 127 it was not found.\n";
+	"Exit codes: 0 a profile was written, 2 usage error or nothing recorded.\n"
+	"With a command: the command's exit code; 125 the recording failed, 126 the command cannot be executed, 127 it was not found.\n";
 
 static const struct option names[] = {
 	{ "pid", required_argument, NULL, 'p' },
@@ -79,7 +79,7 @@ static bool set_target(struct request *request, enum sampler_target_kind kind, s
 
 	if (request->target_kinds > 0 && (target->kind != kind || kind != SAMPLER_TARGET_PIDS))
 		return error_set(err, ERROR_USAGE,
-			"more than one target; give one of -p (any number of processes), -t, -a, --cgroup and a command");
+			"more than one target; give only one of -p (with any number of processes), -t, -a, --cgroup or a command");
 	target->kind = kind;
 	target->pids = request->pids;
 	request->target_kinds = 1;
@@ -94,12 +94,12 @@ static bool add_pid(struct request *request, const char *option, const char *tex
 	if (!options_parse_count(option, text, INT_MAX, &pid, err))
 		return false;
 	if (pid == 0)
-		return error_set(err, ERROR_USAGE, "%s 0: not a process", option);
+		return error_set(err, ERROR_USAGE, "%s 0: this is not a process; 'pgrep -a NAME' lists process ids", option);
 	for (size_t i = 0; i < target->pid_count; i++)
 		if (request->pids[i] == (pid_t)pid)
 			return true;
 	if (target->pid_count == MAX_PIDS)
-		return error_set(err, ERROR_LIMIT, "more than %d pids; -a or --cgroup takes them all", MAX_PIDS);
+		return error_set(err, ERROR_LIMIT, "more than %d process ids; use -a or --cgroup instead", MAX_PIDS);
 	request->pids[target->pid_count++] = (pid_t)pid;
 	return true;
 }
@@ -115,7 +115,7 @@ static bool add_pids(struct request *request, char *list, struct error *err)
 	for (char *pid = strtok_r(list, separators, &rest); pid; pid = strtok_r(NULL, separators, &rest))
 		if (!add_pid(request, "-p", pid, err))
 			return false;
-	return request->recording.sampler.target.pid_count > 0 || error_set(err, ERROR_USAGE, "-p '': name a process");
+	return request->recording.sampler.target.pid_count > 0 || error_set(err, ERROR_USAGE, "-p '': no process id is given");
 }
 
 static bool parse_call_graph(struct sampler_options *options, const char *text, struct error *err)
@@ -134,7 +134,7 @@ static bool parse_call_graph(struct sampler_options *options, const char *text, 
 	if (!options_parse_count("-g dwarf,BYTES", text + 6, SAMPLER_MAX_STACK_BYTES, &bytes, err))
 		return false;
 	if (bytes == 0)
-		return error_set(err, ERROR_USAGE, "-g '%.80s': there must be a stack to unwind; write fp to do without", text);
+		return error_set(err, ERROR_USAGE, "-g '%.80s': unwinding needs a copy of the stack; use -g fp to follow frame pointers instead", text);
 	/* The kernel wants a multiple of 8. */
 	options->stack_bytes = (uint32_t)((bytes + 7) / 8 * 8);
 	return true;
@@ -147,7 +147,7 @@ static bool parse_frequency(struct sampler_options *options, const char *text, s
 	if (!options_parse_count("-F", text, MAX_FREQUENCY_HZ, &hz, err))
 		return false;
 	if (hz == 0)
-		return error_set(err, ERROR_USAGE, "-F 0: at least one sample per second");
+		return error_set(err, ERROR_USAGE, "-F 0: the least is one sample per second");
 	options->frequency_hz = (uint32_t)hz;
 	return true;
 }
@@ -156,7 +156,29 @@ static bool parse_runs(struct recording *recording, const char *text, struct err
 {
 	if (!options_parse_count("--runs", text, MAX_RUNS, &recording->runs, err))
 		return false;
-	return recording->runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: at least one");
+	return recording->runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run");
+}
+
+static bool parse_duration(struct recording *recording, const char *text, struct error *err)
+{
+	if (!options_parse_duration("-d", text, 1, &recording->duration_s, err))
+		return false;
+	return recording->duration_s > 0 || error_set(err, ERROR_USAGE, "-d %.80s: a recording takes more than 0 s", text);
+}
+
+/* As perf has it, a bare number is in milliseconds. */
+static bool parse_delay(struct recording *recording, const char *text, struct error *err)
+{
+	static const double longest_s = 86400;
+	double seconds = 0;
+
+	recording->starts_disabled = strcmp(text, "-1") == 0;
+	if (recording->starts_disabled)
+		return true;
+	if (!options_parse_duration("-D", text, 1e-3, &seconds, err))
+		return false;
+	recording->delay_ms = (uint64_t)(fmin(seconds, longest_s) * 1e3 + 0.5);
+	return seconds <= longest_s || error_set(err, ERROR_USAGE, "-D %.80s: the longest delay is 24h", text);
 }
 
 static bool take_target(struct request *request, int option, struct error *err)
@@ -170,7 +192,7 @@ static bool take_target(struct request *request, int option, struct error *err)
 		return set_target(request, SAMPLER_TARGET_SYSTEM, err);
 	case OPTION_CGROUP:
 		if (!optarg[0])
-			return error_set(err, ERROR_USAGE, "--cgroup '': name a control group");
+			return error_set(err, ERROR_USAGE, "--cgroup '': no control group is given; name a control group below /sys/fs/cgroup");
 		request->recording.sampler.target.cgroup_path = optarg;
 		return set_target(request, SAMPLER_TARGET_CGROUP, err);
 	default:
@@ -188,10 +210,9 @@ static bool take(void *context, int option, struct error *err)
 		recording->output = options_output_file(optarg);
 		return true;
 	case 'd':
-		return options_parse_positive("-d", optarg, &recording->duration_s, err);
+		return parse_duration(recording, optarg, err);
 	case 'D':
-		recording->starts_disabled = strcmp(optarg, "-1") == 0;
-		return recording->starts_disabled || options_parse_count("-D", optarg, MAX_DELAY_MS, &recording->delay_ms, err);
+		return parse_delay(recording, optarg, err);
 	case OPTION_CONTROL:
 		recording->control = optarg;
 		return true;
@@ -233,9 +254,9 @@ static int run(struct request *request, const struct options *options)
 	if (!take_command(request, options->argv + optind, &err))
 		return options_fail("record", "%s", err.message);
 	if (request->recording.starts_disabled && !request->recording.control)
-		return options_fail("record", "-D -1: nothing would ever begin; give --control as well");
+		return options_fail("record", "-D -1: sampling would never start; give --control as well");
 	if (request->recording.runs > 1 && request->recording.sampler.target.kind != SAMPLER_TARGET_COMMAND)
-		return options_fail("record", "--runs: only a command can be run several times; give one after --");
+		return options_fail("record", "--runs: only a command can be run several times; give the command after --");
 	return recording_run(&request->recording);
 }
 

@@ -124,9 +124,9 @@ bool options_parse_count(const char *option, const char *text, uint64_t max, uin
 	errno = 0;
 	parsed = strtoull(text, &end, 10);
 	if (!isdigit((unsigned char)text[0]) || *end != '\0')
-		return error_set(err, ERROR_USAGE, "%s '%.80s': not a whole number", option, text);
+		return error_set(err, ERROR_USAGE, "%s '%.80s': this is not a whole number", option, text);
 	if (errno == ERANGE || parsed > max)
-		return error_set(err, ERROR_USAGE, "%s '%.80s': at most %llu", option, text, (unsigned long long)max);
+		return error_set(err, ERROR_USAGE, "%s '%.80s': the most is %llu", option, text, (unsigned long long)max);
 	*value = parsed;
 	return true;
 }
@@ -137,8 +137,38 @@ bool options_parse_positive(const char *option, const char *text, double *value,
 	double parsed = strtod(text, &end);
 
 	if (end == text || *end != '\0' || !isfinite(parsed) || parsed <= 0)
-		return error_set(err, ERROR_USAGE, "%s '%.80s': not a number greater than 0", option, text);
+		return error_set(err, ERROR_USAGE, "%s '%.80s': this is not a number greater than 0", option, text);
 	*value = parsed;
+	return true;
+}
+
+static bool find_unit(const char *unit, double bare_s, double *unit_s)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = { { "ms", 1e-3 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 } };
+
+	*unit_s = bare_s;
+	if (*unit == '\0')
+		return true;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		*unit_s = units[i].seconds;
+		if (strcmp(unit, units[i].name) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool options_parse_duration(const char *option, const char *text, double bare_s, double *seconds, struct error *err)
+{
+	char *unit;
+	double number = strtod(text, &unit), unit_s;
+
+	if (unit == text || !isfinite(number) || number < 0 || !find_unit(unit, bare_s, &unit_s))
+		return error_set(err, ERROR_USAGE, "%s '%.80s': this is not a duration; write for example %s 500ms, %s 30s, %s 2m or %s 1h",
+			option, text, option, option, option, option);
+	*seconds = number * unit_s;
 	return true;
 }
 

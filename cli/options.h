@@ -54,6 +54,13 @@ __attribute__((format(printf, 2, 3))) int options_fail(const char *command, cons
 COMMON_MUST_CHECK
 bool options_parse_count(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err);
 
+/*
+ * A duration with or without its unit: "30", "2.5s", "500ms", "2m", "1h". A bare number counts units of `bare_s` seconds. ERROR_USAGE
+ * names the option and gives an example.
+ */
+COMMON_MUST_CHECK
+bool options_parse_duration(const char *option, const char *text, double bare_s, double *seconds, struct error *err);
+
 /* A decimal number greater than 0, as "2.5". */
 COMMON_MUST_CHECK
 bool options_parse_positive(const char *option, const char *text, double *value, struct error *err);

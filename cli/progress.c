@@ -3,6 +3,7 @@
 
 #include "cli/closing.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,10 +24,22 @@ void progress_init(struct progress *progress, bool quiet)
 	*progress = (struct progress){ .is_terminal = !quiet && isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0) };
 }
 
-void progress_show(struct progress *progress, const struct sampler_progress *state)
+/* "12 of 30 s", or "12.3 s" where nobody knows how long it will take. */
+static void format_elapsed(double sampled_s, const struct progress_plan *plan, char *text, size_t size)
 {
+	if (plan->duration_s <= 0)
+		snprintf(text, size, "%.1f s", sampled_s);
+	else if (plan->duration_s < 10)
+		snprintf(text, size, "%.1f of %.3g s", sampled_s, plan->duration_s);
+	else
+		snprintf(text, size, "%.0f of %.0f s", sampled_s, plan->duration_s);
+}
+
+void progress_show(struct progress *progress, const struct sampler_progress *state, const struct progress_plan *plan)
+{
+	double sampled_s = (double)state->elapsed_ns / 1e9 - plan->delay_s;
 	int64_t now_ns = progress_now_ns();
-	char samples[CLOSING_NUMBER_SIZE], lost[CLOSING_NUMBER_SIZE];
+	char samples[CLOSING_NUMBER_SIZE], lost[CLOSING_NUMBER_SIZE], elapsed[64];
 
 	if (!progress->is_terminal || now_ns - progress->last_ns < interval_ns)
 		return;
@@ -34,8 +47,14 @@ void progress_show(struct progress *progress, const struct sampler_progress *sta
 	progress->is_shown = true;
 	closing_format_count(state->samples, samples);
 	closing_format_count(state->lost, lost);
-	fprintf(stderr, "\r%.1f s, %s samples, %s lost, %u threads; Ctrl-C ends\033[K", (double)state->elapsed_ns / 1e9, samples,
-		lost, state->threads);
+	if (sampled_s < 0) {
+		fprintf(stderr, "\rsampling starts in %.0f s; press Ctrl-C to stop\033[K", ceil(-sampled_s));
+		fflush(stderr);
+		return;
+	}
+	format_elapsed(sampled_s, plan, elapsed, sizeof(elapsed));
+	fprintf(stderr, "\r%s, %s sample%s, %s lost, %u thread%s; press Ctrl-C to stop\033[K", elapsed, samples,
+		state->samples == 1 ? "" : "s", lost, state->threads, state->threads == 1 ? "" : "s");
 	fflush(stderr);
 }
 

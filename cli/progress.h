@@ -12,8 +12,13 @@ struct progress {
 
 void progress_init(struct progress *progress, bool quiet);
 
+/* What a recording waits for before it begins and ends, in seconds; 0: nothing that is known before. */
+struct progress_plan {
+	double delay_s, duration_s;
+};
+
 /* At most ten times a second. */
-void progress_show(struct progress *progress, const struct sampler_progress *state);
+void progress_show(struct progress *progress, const struct sampler_progress *state, const struct progress_plan *plan);
 
 /* A phase that may take longer than a moment. */
 void progress_phase(struct progress *progress, const char *text);

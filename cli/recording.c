@@ -68,7 +68,7 @@ static bool obey(struct session *session, enum control_command command, struct e
 		fprintf(stderr, "%s\n", sampler_event(session->sampler));
 		break;
 	case CONTROL_OTHER:
-		cli_say("kelvin: --control: '%s' is not known here\n", session->control->line);
+		cli_say("kelvin: --control: unknown command '%s'; use enable, disable, ping, evlist or stop\n", session->control->line);
 		break;
 	case CONTROL_PING:
 	case CONTROL_NONE:
@@ -92,6 +92,10 @@ static bool sample(struct session *session, struct progress *progress, struct er
 {
 	const struct recording *recording = session->recording;
 	struct sampler_progress state = { .state = SAMPLER_RUNNING };
+	const struct progress_plan plan = {
+		.delay_s = (double)recording->delay_ms / 1e3,
+		.duration_s = recording->duration_s <= longest_s ? recording->duration_s : 0,
+	};
 
 	while (state.state == SAMPLER_RUNNING && state.elapsed_ns < end_ns(recording) && !session->is_stopped &&
 		!interrupt_signal()) {
@@ -105,7 +109,7 @@ static bool sample(struct session *session, struct progress *progress, struct er
 			session->is_delayed = false;
 			session->has_begun = true;
 		}
-		progress_show(progress, &state);
+		progress_show(progress, &state, &plan);
 	}
 	return true;
 }
@@ -166,7 +170,7 @@ static bool settle_part(const struct recording *recording, bool is_written, stru
 		unlink(part);
 	} else if (stat(part, &info) == 0 && info.st_size > 0) {
 		why = *err;
-		error_set(err, why.code, "%s; the recording is kept: 'kelvin recover %s -o FILE' writes it elsewhere", why.message,
+		error_set(err, why.code, "%s; the recording is kept: 'kelvin recover %s -o FILE' writes the profile somewhere else", why.message,
 			part);
 	}
 	return is_written;
@@ -259,7 +263,7 @@ static void explain_not_begun(const struct session *session, struct error *err)
 	if (err->code != ERROR_EMPTY || session->has_begun)
 		return;
 	if (session->recording->starts_disabled)
-		error_set(err, ERROR_EMPTY, "no samples: sampling was never switched on (-D -1): no 'enable' came from --control");
+		error_set(err, ERROR_EMPTY, "no samples: sampling was never switched on (-D -1), because no 'enable' came from --control");
 	else
 		error_set(err, ERROR_EMPTY, "no samples: the recording ended before sampling began (-D %llu)",
 			(unsigned long long)session->recording->delay_ms);

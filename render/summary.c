@@ -306,7 +306,7 @@ void summary_quality(const struct profile *profile, struct buffer *out)
 	if (isfinite(whole))
 		buffer_printf(out, ", %.1f %% whole stacks", whole);
 	else if (strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0)
-		buffer_append_string(out, ", stacks by frame pointers");
+		buffer_append_string(out, ", stacks from frame pointers");
 }
 
 const char *summary_command(const struct render_input *input, enum diff_side side)

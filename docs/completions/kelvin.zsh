@@ -30,8 +30,8 @@ _kelvin() {
 			{-a,--all-cpus}'[every process on every CPU]' \
 			'--cgroup[a control group]:path:_files -W /sys/fs/cgroup -/' \
 			{-o,--output}'[the profile]:file:_files' \
-			{-d,--duration}'[seconds]:seconds:' \
-			{-D,--delay}'[milliseconds until sampling begins]:milliseconds:' \
+			{-d,--duration}'[stop after this time]:time, as 30, 500ms or 2m:' \
+			{-D,--delay}'[start sampling after this time]:time, as 500ms or 2s:' \
 			'--runs[runs of the command into one profile]:number:' \
 			'--control[takes commands while recording]:pipes:' \
 			{-F,--freq}'[samples per second]:hertz:' \
@@ -68,7 +68,7 @@ _kelvin() {
 			'--head[after it]:command:' \
 			'--runs[of either command]:number:' \
 			'--warmup[runs that are not recorded]:number:' \
-			'--min-time[seconds of either command]:seconds:' \
+			'--min-time[least total time of either command]:time, as 30, 500ms or 2m:' \
 			'--setup[run once before everything]:command:' \
 			'--prepare[run before every run]:command:' \
 			'--save[keeps the profiles]:directory:_files -/' \

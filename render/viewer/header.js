@@ -14,7 +14,7 @@ const SENTENCES = 3;
 /** How whole the stacks are, where somebody measured it. @param {any} r */
 function stacksText(r) {
   if (r.wholePercent != null) return `${r.wholePercent.toFixed(1)} % whole stacks`;
-  return r.callGraph === 'fp' && 'stacks by frame pointers';
+  return r.callGraph === 'fp' && 'stacks from frame pointers';
 }
 
 /** @param {any} r */

@@ -50,7 +50,7 @@ head -c 1 <&7 >/dev/null
 tell unheard-of
 tell stop
 wait "$recorder" || true
-says stderr "'unheard-of' is not known"
+says stderr "unknown command 'unheard-of'; use enable"
 
 # Descriptors that are open already; a writer that goes away ends nothing and costs nothing.
 { printf 'ping\n'; sleep 0.3; } | kelvin record -p "$workload" -d 1 --control fd:0,9 -o c.pb.gz 9>answers 2>stderr ||
@@ -68,12 +68,12 @@ tell enable
 wait "$recorder" || fail "exit code $? of a command"
 at_least "$(samples_said)" 50 "samples of a command's second half"
 
-refuses '-D -1: nothing would ever begin' kelvin record -p "$workload" -D -1
+refuses '-D -1: sampling would never start' kelvin record -p "$workload" -D -1
 refuses '--control: cannot open nowhere .*: No such file' kelvin record -p "$workload" --control fifo:nowhere
 refuses 'write fifo:CTL\[,ACK\] or fd:N\[,M\]' kelvin record -p "$workload" --control ctl
 refuses 'a name is empty' kelvin record -p "$workload" --control fifo:ctl,
 refuses 'no such descriptor' kelvin record -p "$workload" --control fd:77
 printf 'stop\n' >file
 refuses 'file is no named pipe' kelvin record -p "$workload" --control fifo:file
-refuses "sampling was never switched on \(-D -1\): no 'enable' came from --control" kelvin record -p "$workload" -D -1 --control fifo:ctl -d 0.3
+refuses "sampling was never switched on \(-D -1\), because no 'enable' came from --control" kelvin record -p "$workload" -D -1 --control fifo:ctl -d 0.3
 refuses 'the recording ended before sampling began \(-D 60000\)' timeout --preserve-status -s INT 0.5 "$KELVIN" record -p "$workload" -D 60000

@@ -123,7 +123,7 @@ at_most() {
 
 # The counts of the closing line, as numbers.
 samples_said() {
-	sed -n 's/^\([0-9 ]*\) samples\{0,1\} in .*/\1/p' stderr | tr -d ' '
+	sed -n 's/^\([0-9,]*\) samples\{0,1\} in .*/\1/p' stderr | tr -d ','
 }
 
 can_sample() {

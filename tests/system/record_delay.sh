@@ -28,3 +28,7 @@ expect 4000 -F 4000 -g dwarf,8192
 # What was left out is no time of the recording: neither its length nor its rate holds the delay.
 run 0 kelvin record -p "$pid" -D 1500 -d 1 -o a.pb.gz
 says stderr 'samples in 1\.[0-4] s'
+
+# The same with units.
+run 0 kelvin record -p "$pid" -D 1.5s -d 1000ms -o a.pb.gz
+says stderr 'samples in 1\.[0-4] s'

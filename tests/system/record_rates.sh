@@ -7,7 +7,7 @@
 can_sample
 needs gcc
 lost_said() {
-	sed -n 's/.* samples\{0,1\} in .*, \([0-9 ]*\) lost.*/\1/p' stderr | tr -d ' '
+	sed -n 's/.* samples\{0,1\} in .*, \([0-9,]*\) lost.*/\1/p' stderr | tr -d ','
 }
 
 start "$WORKLOADS/system_workload" --threads 2 --seconds 100

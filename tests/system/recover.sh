@@ -20,7 +20,7 @@ for try in 1 2 3 4; do
 	[[ ! -e a.pb.gz && -s a.pb.gz.part ]] || fail "try $try: a killed recorder left $(ls)"
 	[[ $(stat -c %a a.pb.gz.part) == 600 ]] || fail "mode $(stat -c %a a.pb.gz.part) instead of 600"
 	run 0 kelvin recover a.pb.gz.part -o a.pb.gz
-	says stderr '^recovered [0-9 ]+ samples of [0-9.]+ s$'
+	says stderr '^recovered [0-9,]+ samples of [0-9.]+ s$'
 	says stderr '^wrote a\.pb\.gz \('
 	recovered=$(sed -n 's/^recovered .* of \([0-9]*\)\.\([0-9]\) s$/\1\200/p' stderr)
 	# The recorder itself needs a moment to start.

@@ -34,11 +34,16 @@ for bad in "-p x" "-p 0" "-p -1" "-p 1,x" "-F 0 -p 1" "-F x -p 1" "-d 0 -p 1" "-
 	# shellcheck disable=SC2086
 	refuses "see 'kelvin record --help'" kelvin record $bad
 done
+for bad in -d -D; do
+	refuses "$bad '5 parsecs': this is not a duration; write for example $bad 500ms, $bad 30s, $bad 2m or $bad 1h" \
+		kelvin record $bad '5 parsecs' -p 1
+done
+refuses "--min-time '2y': this is not a duration" kelvin bench --base true --head true --min-time 2y
 refuses 'two profiles are needed' kelvin diff
 refuses 'one profile is needed' kelvin report
 refuses 'there is no a.out here; name the binary with -e FILE' kelvin symbolize
 refuses 'notes.txt, which does not end in .part; give it with -o' kelvin recover notes.txt
-refuses 'too much' kelvin doctor now
+refuses "unexpected 'now'" kelvin doctor now
 
 # Standard streams that are closed are nobody else's, and only their use is an error.
 printf 'main;work 5\n' >in.folded

@@ -194,8 +194,8 @@ static void quality_is_said_where_it_was_recorded(void **state)
 	check_json_quality(&single, JSON_NULL, JSON_NULL);
 	take_quality(&single, chains, "fp");
 	take_quality(&shop, chains, "fp");
-	check_words(fixture_text(&single, 200, false), ", 0 lost, stacks by frame pointers.", true, false);
-	check_words(fixture_markdown(&shop), ", 0 lost, stacks by frame pointers\n", true, false);
+	check_words(fixture_text(&single, 200, false), ", 0 lost, stacks from frame pointers.", true, false);
+	check_words(fixture_markdown(&shop), ", 0 lost, stacks from frame pointers\n", true, false);
 	check_json_quality(&single, JSON_INTEGER, JSON_NULL);
 	take_quality(&single, unwound, "dwarf,16384");
 	check_words(fixture_text(&single, 200, false), ", 0 lost, 100.0 % whole stacks.", true, true);
