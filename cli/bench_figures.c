@@ -60,8 +60,13 @@ static void print_figure(FILE *stream, enum diff_run_figure figure, const struct
 	fprintf(stream, "  %-11s", figure_names[figure]);
 	print_side(stream, s, DIFF_BASE, &unit);
 	print_side(stream, s, DIFF_HEAD, &unit);
-	fprintf(stream, "  %+.1f %%", shown(s->change));
-	if (!isnan(s->change_low))
+	if (s->change >= 1)
+		fprintf(stream, "  %.2f×", 1 + s->change);
+	else
+		fprintf(stream, "  %+.1f %%", shown(s->change));
+	if (!isnan(s->change_low) && s->change >= 1)
+		fprintf(stream, " (%.2f to %.2f)", 1 + s->change_low, 1 + s->change_high);
+	else if (!isnan(s->change_low))
 		fprintf(stream, " (%+.1f to %+.1f)", shown(s->change_low), shown(s->change_high));
 	fputc('\n', stream);
 }
@@ -90,7 +95,7 @@ static bool print_outliers(
 			continue;
 		unit = unit_of(figure, median);
 		if (found++ == 0)
-			fprintf(stream, "  outliers, kept: %s of %s, median %.*f %s:", figure_names[figure], side,
+			fprintf(stream, "  outliers, which are included: %s of %s, median %.*f %s:", figure_names[figure], side,
 				decimals(median / unit.size), median / unit.size, unit.name);
 		if (found <= MAX_OUTLIERS)
 			fprintf(stream, "%s run %zu %.*f", found > 1 ? "," : "", run + 1, decimals(median / unit.size),
@@ -107,7 +112,8 @@ bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF
 {
 	size_t runs = profiles[DIFF_BASE]->run_count;
 
-	fprintf(stream, runs == 1 ? "%zu run a side\n" : "%zu runs a side, in turn; mean and 95 %% interval\n", runs);
+	fprintf(stream, runs == 1 ? "%zu run of each command\n" : "%zu runs of each command, alternating; mean and 95 %% interval\n",
+		runs);
 	for (int figure = 0; figure < DIFF_RUN_FIGURE_COUNT; figure++) {
 		struct diff_run_summary summary;
 

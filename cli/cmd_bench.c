@@ -160,8 +160,8 @@ static bool cut_short(struct bench *bench, struct error *err)
 		return false;
 	bench->is_cut_short = true;
 	progress_clear(&bench->progress);
-	cli_say("kelvin: %s: the bench is cut short; compared is what was done, %llu pair%s of runs\n", err->message,
-		(unsigned long long)bench->pairs, bench->pairs == 1 ? "" : "s");
+	cli_say("kelvin: %s: the result compares the %llu pair%s of runs that %s completed\n", err->message,
+		(unsigned long long)bench->pairs, bench->pairs == 1 ? "" : "s", bench->pairs == 1 ? "was" : "were");
 	return true;
 }
 
@@ -186,7 +186,7 @@ static bool check_metric(const struct bench *bench, struct error *err)
 	for (uint32_t i = 0; i < first->value_type_count; i++)
 		if (strcmp(profile_string(first, first->value_types[i].type), metric) == 0)
 			return true;
-	return error_set(err, ERROR_USAGE, "metric '%.60s' is not in the runs; '%s' is", metric,
+	return error_set(err, ERROR_USAGE, "the runs have no metric '%.60s'; they have '%s'", metric,
 		profile_string(first, first->value_types[first->default_value_type].type));
 }
 

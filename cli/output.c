@@ -118,15 +118,16 @@ const char *output_rule_text(unsigned int rule)
 	return symbolize_rule_text((enum symbolize_rule)rule);
 }
 
-/* The terminal's width and colours are only for a text that goes there. */
+/* Only a terminal has a width to keep to, and colours; a file or a program gets names in full. */
 static struct render_text_options text_options(const char *path)
 {
-	struct render_text_options options = { 0 };
+	struct render_text_options options = { .whole_names = true };
 	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
 	struct winsize window;
 
 	if (!is_stdout(path) || !isatty(STDOUT_FILENO))
 		return options;
+	options.whole_names = false;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
 		options.width = window.ws_col;
 	options.colour = !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);

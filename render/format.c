@@ -9,6 +9,9 @@ const char format_unknown[] = "–";
 /* What rounds to zero in every place that is shown. */
 static const double no_points = 0.005;
 
+/* From twice as much on people think in times, not in percent. */
+static const double least_factor = 2;
+
 static struct format_text unknown(void)
 {
 	struct format_text out;
@@ -39,7 +42,7 @@ static void group_digits(double value, char *out, size_t size)
 	length = strlen(digits);
 	for (size_t i = 0; i < length && used + 2 < size; i++) {
 		if (i > 0 && (length - i) % 3 == 0)
-			out[used++] = ' ';
+			out[used++] = ',';
 		out[used++] = digits[i];
 	}
 	out[used] = '\0';
@@ -64,7 +67,7 @@ static struct format_text scaled(double value, const char *sign, const struct st
 	char number[24];
 	size_t i = 0;
 
-	/* 999.5 ms would be written as 1 000 ms. */
+	/* 999.5 ms would be written as 1,000 ms. */
 	while (i + 1 < count && value >= steps[i + 1].size * 0.9995)
 		i++;
 	if (i == 0)
@@ -146,6 +149,18 @@ struct format_text format_signed_percent(double percent)
 		return join("", "0", " ", "%");
 	percent_digits(fabs(percent), number, sizeof(number));
 	return join(percent < 0 ? "-" : "+", number, " ", "%");
+}
+
+struct format_text format_change(double base, double head)
+{
+	char number[24];
+
+	if (!isfinite(base) || !isfinite(head) || !(base > 0))
+		return unknown();
+	if (head < least_factor * base)
+		return format_signed_percent((head - base) / base * 100);
+	three_digits(head / base, number, sizeof(number));
+	return join("", number, "", "×");
 }
 
 struct format_text format_points(double points)

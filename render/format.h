@@ -5,7 +5,7 @@
 
 /*
  * Figures as people read them, the same in every output: three significant digits, a unit that fits, thousands set apart by a
- * space, a dash for what is not known. Independent of the locale.
+ * comma, a dash for what is not known. Independent of the locale.
  */
 struct format_text {
 	char text[48];
@@ -13,10 +13,10 @@ struct format_text {
 
 extern const char format_unknown[];
 
-/* "1 203" */
+/* "1,203" */
 struct format_text format_count(double value);
 
-/* A value of a metric: "412 ms", "1.30 s", "1 203 s" for nanoseconds, "1.50 MiB" for bytes, else a count with its unit. */
+/* A value of a metric: "412 ms", "1.30 s", "1,203 s" for nanoseconds, "1.50 MiB" for bytes, else a count with its unit. */
 struct format_text format_value(double value, const char *unit);
 
 /* The same with its sign: "+412 ms", "-1.30 s"; "0" has none. */
@@ -27,6 +27,9 @@ struct format_text format_percent(double percent);
 
 /* "+12.3 %"; "new" and "gone" are for the caller to say. */
 struct format_text format_signed_percent(double percent);
+
+/* What head takes beside base: "+12.3 %", from twice as much on "8.76×". */
+struct format_text format_change(double base, double head);
 
 /* Points of the total: "+1.02" */
 struct format_text format_points(double points);

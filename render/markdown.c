@@ -119,7 +119,7 @@ static void append_figures(const struct markdown_writer *w, struct buffer *row, 
 
 	buffer_printf(row, " | %s | %s | %s | %s | %s | %s |", format_value(e->base, w->unit).text,
 		format_value(e->head, w->unit).text, format_delta(e->delta, w->unit).text,
-		format_signed_percent(summary_percent_of_base(e)).text, format_points(summary_points(w->diff, e->delta)).text,
+		format_change(e->base, e->head).text, format_points(summary_points(w->diff, e->delta)).text,
 		interval.text[0] ? interval.text : format_unknown);
 }
 
@@ -139,7 +139,7 @@ static void write_ledger(struct markdown_writer *w)
 	static const enum profile_origin order[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
 		PROFILE_ORIGIN_UNKNOWN };
 
-	emit_string(w, "| origin | base | head | Δ | Δ % of base | points of total | 95 % interval |\n"
+	emit_string(w, "| origin | base | head | Δ | change | points | 95 % interval |\n"
 		       "|:--|--:|--:|--:|--:|--:|--:|\n");
 	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
 		const struct diff_origin *origin = &w->diff->origins[order[i]];
@@ -179,7 +179,7 @@ static void emit_run_figure(struct markdown_writer *w, const char *name, enum di
 	buffer_init(&row, MAX_BYTES);
 	buffer_printf(&row, "| %s", name);
 	buffer_printf(&row, " | %s | %s", format_value(s->mean[DIFF_BASE], unit).text, format_value(s->mean[DIFF_HEAD], unit).text);
-	buffer_printf(&row, " | %s | %s |\n", format_signed_percent(100 * s->change).text,
+	buffer_printf(&row, " | %s | %s |\n", format_change(s->mean[DIFF_BASE], s->mean[DIFF_BASE] * (1 + s->change)).text,
 		interval.text[0] ? interval.text : format_unknown);
 	emit(w, &row);
 }
@@ -191,7 +191,7 @@ static void emit_outliers(struct markdown_writer *w, const struct diff_outlier *
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
 	buffer_init(&row, MAX_BYTES);
-	buffer_printf(&row, "- outliers, kept: %s of %s, median %s:", figure_names[outliers->figure],
+	buffer_printf(&row, "- outliers, which are included: %s of %s, median %s:", figure_names[outliers->figure],
 		outliers->side == DIFF_BASE ? "base" : "head", format_value(outliers->median, unit).text);
 	for (size_t i = 0; i < count && i < MAX_OUTLIERS; i++)
 		buffer_printf(
@@ -224,7 +224,7 @@ static void write_runs(struct markdown_writer *w)
 		any = any || runs->known[i];
 	if (!any)
 		return;
-	emit_string(w, "| per run | base | head | Δ % of base | 95 % interval |\n|:--|--:|--:|--:|--:|\n");
+	emit_string(w, "| per run | base | head | change | 95 % interval |\n|:--|--:|--:|--:|--:|\n");
 	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
 		if (runs->known[i])
 			emit_run_figure(w, figure_names[i], (enum diff_run_figure)i);
@@ -241,7 +241,7 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 	buffer_append_string(&row, " | ");
 	append_escaped(&row, diff_string(w->diff, f->module), 100);
 	append_figures(w, &row, e);
-	buffer_printf(&row, " %s%s%s |\n", diff_state_name(e->state), summary_same_code(f, e->state) ? ", same code" : "",
+	buffer_printf(&row, " %s%s%s |\n", diff_state_name(e->state), summary_same_code(f, e->state) ? "°" : "",
 		summary_short_of_proof(e) ? "\\*" : "");
 	emit(w, &row);
 }
@@ -264,14 +264,14 @@ static void write_heading(struct markdown_writer *w, enum summary_order order)
 static bool write_changes(struct markdown_writer *w, enum summary_order order, struct error *err)
 {
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
-	bool short_of_proof = false;
+	bool short_of_proof = false, same_code = false;
 
 	if (!summary_list(w->diff, order, MAX_ROWS, &list, err))
 		return false;
 	if (list.count == 0)
 		return true;
 	write_heading(w, order);
-	emit_string(w, "| function | module | base | head | Δ | Δ % of base | points of total | 95 % interval | state |\n"
+	emit_string(w, "| function | module | base | head | Δ | change | points | 95 % interval | state |\n"
 		       "|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n");
 	for (size_t i = 0; i < list.count; i++) {
 		const struct diff_function *f = &w->diff->functions[list.ids[i]];
@@ -279,8 +279,14 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, s
 
 		emit_change(w, f, e);
 		short_of_proof = short_of_proof || summary_short_of_proof(e);
+		same_code = same_code || summary_same_code(f, e->state);
 	}
 	emit_string(w, "\n");
+	if (same_code) {
+		emit_string(w, "° ");
+		emit_string(w, summary_same_code_words);
+		emit_string(w, "\n\n");
+	}
 	if (short_of_proof) {
 		emit_string(w, "\\* ");
 		emit_string(w, summary_short_of_proof_words);
@@ -331,6 +337,7 @@ static void write_side(struct markdown_writer *w, enum diff_side side, const cha
 static void write_basis(struct markdown_writer *w)
 {
 	emit_string(w, "<details><summary>How this was measured</summary>\n\n");
+	emit_sentences(w, "- ", summary_points_words, "\n");
 	emit_sentences(w, "- ", summary_scale, "\n");
 	emit_sentences(w, "- ", summary_evidence, "\n");
 	write_outliers(w);
@@ -349,7 +356,7 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 	emit_string(&w, marker);
 	emit_sentences(&w, "\n### ", summary_verdict, "\n\n");
 	if (input->diff->gate_failed)
-		emit_string(&w, "A limit given with `--fail-on` was exceeded.\n\n");
+		emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
 	write_warnings(&w);
 	write_ledger(&w);
 	write_runs(&w);
@@ -358,6 +365,6 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 		return false;
 	write_basis(&w);
 	if (w.full)
-		buffer_append_string(out, "\n\nThere was no room for the rest: see the report.\n");
+		buffer_append_string(out, "\n\nThe rest does not fit into a comment; see the HTML report.\n");
 	return buffer_ok(out, err);
 }

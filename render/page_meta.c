@@ -152,6 +152,16 @@ static json_t *name_sources(void)
 	return array;
 }
 
+static json_t *sentences(const struct diff *diff, void (*say)(const struct diff *, struct buffer *))
+{
+	CLEANUP(buffer_deinit) struct buffer words = { 0 };
+
+	buffer_init(&words, (size_t)1 << 20);
+	say(diff, &words);
+	buffer_append(&words, "", 0);
+	return words.failed ? NULL : text(words.data);
+}
+
 static json_t *describe(const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
@@ -177,6 +187,7 @@ static json_t *describe(const struct render_input *input)
 	json_object_set_new(meta, "controls", json_integer((json_int_t)diff->scale.controls));
 	json_object_set_new(meta, "verdict", json_string(diff_verdict_name(diff->verdict)));
 	json_object_set_new(meta, "verdictText", text(diff_string(diff, diff->verdict_text)));
+	json_object_set_new(meta, "evidenceText", sentences(diff, summary_evidence));
 	json_object_set_new(meta, "scaleText", text(diff_string(diff, diff->scale_text)));
 	json_object_set_new(meta, "evidence", evidence(&diff->evidence));
 	json_object_set_new(meta, "ledger", ledger(diff));

@@ -23,6 +23,7 @@ struct render_input {
 
 struct render_text_options {
 	unsigned int width; /* columns; 0: 100 */
+	bool whole_names;   /* tables are as wide as their names take: for files and programs */
 	bool colour;
 	unsigned int rows; /* functions shown; 0: 20 */
 };

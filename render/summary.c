@@ -50,7 +50,9 @@ bool summary_same_code(const struct diff_function *function, enum diff_state sta
 }
 
 const char summary_short_of_proof_words[] =
-	"its own 95 % interval leaves out 0, but the test over all functions asks for more before it calls a difference proven";
+	"not proven: its own 95 % interval excludes 0, but among so many functions chance alone produces some such intervals";
+
+const char summary_same_code_words[] = "identical machine code; only its placement or its workload differs";
 
 bool summary_short_of_proof(const struct diff_estimate *estimate)
 {
@@ -214,42 +216,42 @@ void summary_scale(const struct diff *diff, struct buffer *out)
 
 	buffer_printf(
 		out, "Compared %s (--scale %s)", summary_scale_words(diff->scale.mode), diff_scale_mode_name(diff->scale.mode));
-	if (isfinite(diff->scale.factor))
-		buffer_printf(out, ": head × %.4g", diff->scale.factor);
-	buffer_printf(out, "; measured %s in base, %s in head.", format_value(diff->raw_total[DIFF_BASE], unit).text,
+	if (isfinite(diff->scale.factor) && fabs(diff->scale.factor - 1) >= 5e-5)
+		buffer_printf(out, ", with head multiplied by %.4g", diff->scale.factor);
+	buffer_printf(out, ". Measured: base %s, head %s.", format_value(diff->raw_total[DIFF_BASE], unit).text,
 		format_value(diff->raw_total[DIFF_HEAD], unit).text);
 	if (text[0])
 		buffer_printf(out, " %c%s.", text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0], text + 1);
 }
 
-/* What two processes of equal code are taken to differ by anyway: assumed, since one recording a side cannot tell. */
+/* What two processes of identical code differ by anyway: assumed, since one recording on each side cannot tell. */
 static void assumed_floor(const struct diff_evidence *evidence, struct buffer *out)
 {
-	buffer_printf(out, "; processes of equal code are taken to differ by %.3g %% of themselves", evidence->floor_rsd * 100);
+	buffer_printf(out, ". We assume %.3g %% variation between identical processes", evidence->floor_rsd * 100);
 	if (evidence->floor_changed_rsd > 0)
-		buffer_printf(out, " (%.2g %% in functions whose code changed)", evidence->floor_changed_rsd * 100);
-	buffer_append_string(out, ". Several runs a side (kelvin bench, kelvin record --runs) prove smaller differences.");
+		buffer_printf(out, ", and %.2g %% in functions whose code changed", evidence->floor_changed_rsd * 100);
+	buffer_append_string(out, ". Several runs on each side (kelvin bench, kelvin record --runs) can prove smaller differences.");
 }
 
 static void evidence_source(const struct diff_evidence *evidence, struct buffer *out)
 {
 	switch (evidence->mode) {
 	case DIFF_EVIDENCE_NONE:
-		buffer_append_string(out, "Evidence: none; there is too little data to tell a difference from noise.");
+		buffer_append_string(out, "Evidence: none. There is too little data to tell a difference from noise.");
 		return;
 	case DIFF_EVIDENCE_RUNS:
 		buffer_printf(
-			out, "Evidence: %zu runs of base and %zu of head.", evidence->runs[DIFF_BASE], evidence->runs[DIFF_HEAD]);
+			out, "Evidence: %zu runs of base and %zu runs of head.", evidence->runs[DIFF_BASE], evidence->runs[DIFF_HEAD]);
 		return;
 	case DIFF_EVIDENCE_SINGLE:
-		buffer_printf(out, "Evidence: %s a side, %zu and %zu blocks of time",
-			evidence->runs[DIFF_BASE] > 1 || evidence->runs[DIFF_HEAD] > 1 ? "fewer than 3 recordings"
-										       : "one recording",
+		buffer_printf(out, "Evidence: %s, divided into %zu blocks of time in base and %zu in head",
+			evidence->runs[DIFF_BASE] > 1 || evidence->runs[DIFF_HEAD] > 1 ? "fewer than 3 recordings on each side"
+										       : "one recording on each side",
 			evidence->blocks[DIFF_BASE], evidence->blocks[DIFF_HEAD]);
 		assumed_floor(evidence, out);
 		return;
 	case DIFF_EVIDENCE_COUNTS:
-		buffer_append_string(out, "Evidence: counts of samples only, without three runs a side or a timeline of 5 s");
+		buffer_append_string(out, "Evidence: sample counts only, because there are neither 3 runs on each side nor a timeline of 5 s");
 		assumed_floor(evidence, out);
 		return;
 	}
@@ -261,9 +263,10 @@ void summary_evidence(const struct diff *diff, struct buffer *out)
 
 	evidence_source(evidence, out);
 	if (evidence->mode != DIFF_EVIDENCE_NONE)
-		buffer_printf(out, " False discovery rate %.4g.", evidence->q);
+		buffer_printf(out, " At most %.4g %% of the proven differences are expected to be chance (false discovery rate %.4g).",
+			evidence->q * 100, evidence->q);
 	if (evidence->aa_done)
-		buffer_printf(out, " Base against itself: %" PRIu32 " of %" PRIu32 " functions flagged.", evidence->aa_false_flags,
+		buffer_printf(out, " Base compared with itself: %" PRIu32 " of %" PRIu32 " functions differ.", evidence->aa_false_flags,
 			evidence->aa_functions);
 }
 
@@ -327,6 +330,14 @@ const char *summary_metric(const struct diff *diff)
 	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
 }
 
+void summary_points_words(const struct diff *diff, struct buffer *out)
+{
+	buffer_append_string(out, "points: percentage points of total ");
+	for (const char *at = summary_metric(diff); *at; at++)
+		buffer_append_byte(out, *at == '-' ? ' ' : (uint8_t)*at);
+	buffer_append_string(out, "; from 3 % to 5 % is +2 points");
+}
+
 void summary_measure(const struct diff *diff, struct buffer *out)
 {
 	bool is_time = strcmp(diff_string(diff, diff->unit), "nanoseconds") == 0;
@@ -342,18 +353,18 @@ void summary_heading(const struct diff *diff, enum summary_order order, struct b
 		bool takes_less;
 		const char *after;
 	} words[] = {
-		[SUMMARY_SELF_INCREASES] = { "Takes more ", false, ", in the function itself" },
-		[SUMMARY_SELF_DECREASES] = { "Takes ", true, ", in the function itself" },
-		[SUMMARY_TOTAL_CHANGES] = { "Takes more or ", true, ", with all it calls" },
-		[SUMMARY_MOVED] = { "Moved or renamed, total ", false, "" },
-		[SUMMARY_SELF] = { "Functions by their own ", false, "" },
-		[SUMMARY_TOTAL] = { "Functions by ", false, " with all they call" },
+		[SUMMARY_SELF_INCREASES] = { "More ", false, " in the function itself" },
+		[SUMMARY_SELF_DECREASES] = { "", true, " in the function itself" },
+		[SUMMARY_TOTAL_CHANGES] = { "More or ", true, " in the function and all it calls" },
+		[SUMMARY_MOVED] = { "Moved or renamed functions, by total ", false, "" },
+		[SUMMARY_SELF] = { "Functions by ", false, " in the function itself" },
+		[SUMMARY_TOTAL] = { "Functions by ", false, " in the function and all it calls" },
 	};
 	bool is_counted = strcmp(diff_string(diff, diff->unit), "count") == 0;
 
 	buffer_append_string(out, words[order].before);
 	if (words[order].takes_less)
-		buffer_append_string(out, is_counted ? "fewer " : "less ");
+		buffer_append_string(out, words[order].before[0] ? (is_counted ? "fewer " : "less ") : is_counted ? "Fewer " : "Less ");
 	summary_measure(diff, out);
 	buffer_append_string(out, words[order].after);
 }

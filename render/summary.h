@@ -59,6 +59,9 @@ void summary_evidence(const struct diff *diff, struct buffer *out);
 bool summary_short_of_proof(const struct diff_estimate *estimate);
 extern const char summary_short_of_proof_words[];
 
+/* Of summary_same_code(). */
+extern const char summary_same_code_words[];
+
 /* How many samples; counted where the file does not say it. */
 double summary_samples(const struct profile *profile);
 /* Whether anybody counted what was lost and how stacks ended: files of other tools do not tell. */
@@ -67,7 +70,7 @@ bool summary_quality_recorded(const struct profile *profile);
  */
 double summary_whole_percent(const struct profile *profile);
 
-/* "1 203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", as far as it was recorded */
+/* "1,203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", as far as it was recorded */
 void summary_quality(const struct profile *profile, struct buffer *out);
 
 /* The recorded command, else the side's name, else "". Not cleaned. */
@@ -76,8 +79,11 @@ const char *summary_command(const struct render_input *input, enum diff_side sid
 /* "CPU time" for cpu, else the metric's own name. */
 const char *summary_metric(const struct diff *diff);
 
+/* What the column "points" holds: "points: percentage points of total CPU time; ...". Not cleaned. */
+void summary_points_words(const struct diff *diff, struct buffer *out);
+
 /* What is measured, as people say it: "time", "page faults". Not cleaned. */
 void summary_measure(const struct diff *diff, struct buffer *out);
 
-/* Of a list: "Takes more time, in the function itself". Not cleaned. */
+/* Of a list: "More time in the function itself". Not cleaned. */
 void summary_heading(const struct diff *diff, enum summary_order order, struct buffer *out);

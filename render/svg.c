@@ -165,9 +165,9 @@ static void append_title(struct svg_writer *w, uint32_t node)
 		buffer_printf(w->out, ", %s)", profile_origin_name(f->origin));
 	}
 	if (w->diff->sides == DIFF_SIDES)
-		buffer_printf(w->out, " base %s, head %s, %s, %s of base, %s points, %s", format_value(base, w->unit).text,
+		buffer_printf(w->out, " base %s, head %s, %s, %s, %s points of total, %s", format_value(base, w->unit).text,
 			format_value(head, w->unit).text, format_delta(head - base, w->unit).text,
-			format_signed_percent(format_share(head - base, base)).text, format_points(node_points(w, node)).text,
+			format_change(base, head).text, format_points(node_points(w, node)).text,
 			diff_state_name((enum diff_state)w->diff->nodes[node].state));
 	else
 		buffer_printf(w->out, " %s, %s", format_value(head, w->unit).text, format_percent(percent).text);
@@ -349,9 +349,10 @@ static void write_left_out(struct svg_writer *w, double x, double y)
 		return;
 	buffer_printf(w->out, "<text x=\"%.0f\" y=\"%.0f\">", x, y + 10);
 	if (w->gone)
-		buffer_printf(w->out, "%zu stack%s only base has: not drawn%s", w->gone, w->gone == 1 ? " that" : "s that",
+		buffer_printf(w->out, "%zu stack%s not drawn, because only base has %s%s", w->gone, w->gone == 1 ? " is" : "s are",
+			w->gone == 1 ? "it" : "them",
 			w->cut ? "; " : "");
-	buffer_printf(w->out, "%s</text>\n", w->cut ? "some callees are left out" : "");
+	buffer_printf(w->out, "%s</text>\n", w->cut ? "callees too narrow to draw are left out" : "");
 }
 
 static void write_legend(struct svg_writer *w, double y)
@@ -395,11 +396,11 @@ static void write_header(struct svg_writer *w)
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"54\">", MARGIN);
 	escape_append(w->out, summary_metric(w->diff));
 	if (w->diff->sides == DIFF_SIDES)
-		buffer_printf(w->out, ": base %s, head %s (%s); width is head, colour the proven difference",
+		buffer_printf(w->out, ": base %s, head %s (%s); width shows head, colour shows proven differences",
 			format_value(w->diff->total.base, w->unit).text, format_value(w->diff->total.head, w->unit).text,
-			format_signed_percent(summary_percent_of_base(&w->diff->total)).text);
+			format_change(w->diff->total.base, w->diff->total.head).text);
 	else
-		buffer_printf(w->out, ": %s; width is time, colour the origin of the code",
+		buffer_printf(w->out, ": %s; width shows time, colour shows the origin of the code",
 			format_value(w->diff->total.head, w->unit).text);
 	buffer_append_string(w->out, "</text>\n");
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { GAP = 2, INDENT = 2, MIN_FLEXIBLE = 12, MAX_CELLS = 1 << 20 };
+enum { GAP = 2, INDENT = 2, MIN_FLEXIBLE = 12, MAX_CELLS = 1 << 20, LONG_NAME = 60 };
 
 void table_init(struct table *table, const struct table_column *columns, size_t column_count)
 {
@@ -117,6 +117,12 @@ static void fit(const struct table *table, size_t *widths, size_t width)
 	size_t comfortable = width / 4 > MIN_FLEXIBLE ? width / 4 : MIN_FLEXIBLE;
 
 	measure(table, widths);
+	if (width == TABLE_UNLIMITED) {
+		for (size_t i = 0; i < table->column_count; i++)
+			if (table->columns[i].flexible && widths[i] > LONG_NAME)
+				widths[i] = LONG_NAME;
+		return;
+	}
 	for (;;) {
 		size_t wanted[TABLE_MAX_COLUMNS];
 		unsigned int drop = highest_drop(table, widths);
@@ -137,25 +143,30 @@ static void pad(struct buffer *out, size_t count)
 		buffer_append_byte(out, ' ');
 }
 
-static void write_cells(const struct table *table, const size_t *widths, const char *const *cells, struct buffer *out)
+/* `shortens`: a name wider than its column gives way; else the row goes on behind it. */
+static void write_cells(const struct table *table, const size_t *widths, const char *const *cells, bool shortens, struct buffer *out)
 {
 	size_t pending = INDENT;
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		CLEANUP(buffer_deinit) struct buffer cell = { 0 };
-		size_t used;
+		size_t used, width = widths[i];
 
-		if (widths[i] == 0)
+		if (width == 0)
 			continue;
-		buffer_init(&cell, (size_t)1 << 20);
-		profile_shorten_name(cells[i], widths[i], &cell);
+		buffer_init(&cell, (size_t)1 << 30);
+		if (shortens)
+			profile_shorten_name(cells[i], width, &cell);
+		else
+			buffer_append_string(&cell, cells[i]);
 		buffer_append(&cell, "", 0);
 		if (cell.failed) {
 			out->failed = true;
 			return;
 		}
 		used = unicode_text_width(cell.data);
-		pending += table->columns[i].left ? 0 : widths[i] - used;
+		width = used > width ? used : width;
+		pending += table->columns[i].left ? 0 : width - used;
 		/* No spaces at the end of a line. */
 		if (cell.size > 0) {
 			pad(out, pending);
@@ -164,7 +175,7 @@ static void write_cells(const struct table *table, const size_t *widths, const c
 		} else if (!table->columns[i].left) {
 			used = 0;
 		}
-		pending += GAP + (table->columns[i].left ? widths[i] - used : 0);
+		pending += GAP + (table->columns[i].left ? width - used : 0);
 	}
 }
 
@@ -203,14 +214,14 @@ bool table_write(const struct table *table, size_t width, bool colour, struct bu
 	for (size_t i = 0; i < table->column_count; i++)
 		titles[i] = table->columns[i].title;
 	buffer_append_string(out, table_style_on(TABLE_DIM, colour));
-	write_cells(table, widths, titles, out);
+	write_cells(table, widths, titles, true, out);
 	buffer_append_string(out, table_style_off(TABLE_DIM, colour));
 	buffer_append_byte(out, '\n');
 	for (size_t row = 0; row < table->row_count; row++) {
 		const char *const *cells = (const char *const *)&table->cells[row * table->column_count];
 
 		buffer_append_string(out, table_style_on(table->styles[row], colour));
-		write_cells(table, widths, cells, out);
+		write_cells(table, widths, cells, width != TABLE_UNLIMITED, out);
 		buffer_append_string(out, table_style_off(table->styles[row], colour));
 		buffer_append_byte(out, '\n');
 	}

@@ -10,6 +10,9 @@
 
 enum { TABLE_MAX_COLUMNS = 12 };
 
+/* A width within which all columns stay and no name is shortened; what a very long one pushes to the right is its own row alone. */
+static const size_t TABLE_UNLIMITED = SIZE_MAX;
+
 struct table_column {
 	const char *title; /* borrowed */
 	unsigned int drop; /* 0: never dropped; else the highest goes first, equal ones together */

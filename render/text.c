@@ -12,7 +12,7 @@ enum { DEFAULT_WIDTH = 100, MIN_WIDTH = 40, MAX_WIDTH = 1000, DEFAULT_ROWS = 20,
 static bool write_facts(const struct text_writer *w)
 {
 	const struct profile *profile = w->input->profiles[DIFF_HEAD];
-	const char *words[] = { "event ", "stacks by ", "CPU ", "kernel " };
+	const char *words[] = { "event ", "call graph ", "CPU ", "kernel " };
 	uint32_t ids[4];
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
@@ -30,11 +30,12 @@ static bool write_facts(const struct text_writer *w)
 	if (profile->facts.frequency_hz)
 		buffer_printf(&text, "%s%" PRIu32 " Hz", text.size ? ", " : "", profile->facts.frequency_hz);
 	if (profile->facts.cpu_limit_milli)
-		buffer_printf(&text, "%slimited to %g CPUs", text.size ? ", " : "", profile->facts.cpu_limit_milli / 1000.0);
+		buffer_printf(&text, "%slimited to %g CPU%s", text.size ? ", " : "", profile->facts.cpu_limit_milli / 1000.0,
+			profile->facts.cpu_limit_milli == 1000 ? "" : "s");
 	if (profile_string(profile, profile->facts.container)[0])
 		buffer_printf(&text, "%scontainer %.12s", text.size ? ", " : "", profile_string(profile, profile->facts.container));
 	if (profile->facts.user_only)
-		buffer_printf(&text, "%swithout the kernel's part", text.size ? ", " : "");
+		buffer_printf(&text, "%swithout kernel code", text.size ? ", " : "");
 	if (text.failed)
 		return false;
 	if (text.size > 0)
@@ -69,7 +70,7 @@ static bool write_origins(const struct text_writer *w, struct error *err)
 		table_add(&table, cells, TABLE_PLAIN);
 	}
 	text_heading(w, "By origin of the code");
-	return table_write(&table, w->width, w->colour, w->out, err);
+	return table_write(&table, w->table_width, w->colour, w->out, err);
 }
 
 static bool write_top(const struct text_writer *w, enum summary_order order, struct error *err)
@@ -102,7 +103,7 @@ static bool write_top(const struct text_writer *w, enum summary_order order, str
 		table_add(&table, cells, TABLE_PLAIN);
 	}
 	text_list_heading(w, order);
-	return table_write(&table, w->width, w->colour, w->out, err);
+	return table_write(&table, w->table_width, w->colour, w->out, err);
 }
 
 /* "5.84 s of CPU time.", "235 page faults." */
@@ -148,7 +149,7 @@ static bool write_warnings(const struct text_writer *w)
 
 		buffer_init(&text, (size_t)1 << 20);
 		buffer_printf(&text, "- %s%s", diff_string(diff, diff->warnings[i].text),
-			diff->warnings[i].blocks_gate ? " (limits are not judged on this)" : "");
+			diff->warnings[i].blocks_gate ? " (the limits of --fail-on are not checked because of this)" : "");
 		if (text.failed)
 			return false;
 		text_paragraph(w, text.data, 2);
@@ -172,6 +173,7 @@ bool render_text(const struct render_input *input, const struct render_text_opti
 	options = options ? options : &defaults;
 	w.unit = diff_string(input->diff, input->diff->unit);
 	w.width = clamp(options->width, DEFAULT_WIDTH, MIN_WIDTH, MAX_WIDTH);
+	w.table_width = options->whole_names ? TABLE_UNLIMITED : w.width;
 	w.rows = clamp(options->rows, DEFAULT_ROWS, 1, MAX_ROWS);
 	w.colour = options->colour;
 	if (input->title && input->title[0])

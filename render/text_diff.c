@@ -12,7 +12,7 @@ enum { MAX_MOVED = 10, MAX_FORMER_BYTES = 1 << 24 };
 /* ---- Figures of an estimate ---- */
 
 struct figures {
-	struct format_text base, head, delta, percent, points, interval;
+	struct format_text base, head, delta, change, points, interval;
 };
 
 static struct figures make_figures(const struct text_writer *w, const struct diff_estimate *e)
@@ -21,7 +21,7 @@ static struct figures make_figures(const struct text_writer *w, const struct dif
 		.base = format_value(e->base, w->unit),
 		.head = format_value(e->head, w->unit),
 		.delta = format_delta(e->delta, w->unit),
-		.percent = format_signed_percent(summary_percent_of_base(e)),
+		.change = format_change(e->base, e->head),
 		.points = format_points(summary_points(w->diff, e->delta)),
 		.interval = format_interval(summary_points(w->diff, e->ci_low), summary_points(w->diff, e->ci_high)),
 	};
@@ -52,7 +52,7 @@ static void add_ledger_row(const struct text_writer *w, struct table *table, con
 	struct figures f = make_figures(w, e);
 	struct format_text base_share = format_percent(format_share(e->base, w->diff->total.base));
 	struct format_text head_share = format_percent(format_share(e->head, w->diff->total.head));
-	const char *cells[] = { title, f.base.text, base_share.text, f.head.text, head_share.text, f.delta.text, f.percent.text,
+	const char *cells[] = { title, f.base.text, base_share.text, f.head.text, head_share.text, f.delta.text, f.change.text,
 		f.points.text, f.interval.text };
 
 	table_add(table, cells, TABLE_PLAIN);
@@ -67,7 +67,7 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 		{ .title = "head", .drop = 1 },
 		{ .title = "share", .drop = 3 },
 		{ .title = "Δ" },
-		{ .title = "Δ %", .drop = 2 },
+		{ .title = "change", .drop = 2 },
 		{ .title = "points" },
 		{ .title = "95 % interval", .drop = 4 },
 	};
@@ -89,9 +89,10 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 
 		add_ledger_row(w, &table, summary_interrupts_title, &e);
 	}
-	text_heading(w, "Where the difference lies, by origin of the code");
-	if (!table_write(&table, w->width, w->colour, w->out, err))
+	text_heading(w, "By origin of the code");
+	if (!table_write(&table, w->table_width, w->colour, w->out, err))
 		return false;
+	text_sentences(w, summary_points_words);
 	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0)
 		text_paragraph(w, summary_interrupts_words, 2);
 	return true;
@@ -108,7 +109,7 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 	char state[24];
 	struct format_text other_base = format_value(other->base, w->unit), other_head = format_value(other->head, w->unit);
 	const char *cells[] = { diff_string(w->diff, f->name), diff_string(w->diff, f->module), profile_origin_name(f->origin),
-		figures.base.text, figures.head.text, figures.delta.text, figures.percent.text, figures.points.text,
+		figures.base.text, figures.head.text, figures.delta.text, figures.change.text, figures.points.text,
 		figures.interval.text, other_base.text, other_head.text, state };
 
 	snprintf(state, sizeof(state), "%s%s", diff_state_name(e->state),
@@ -140,21 +141,25 @@ static bool any_short_of_proof(const struct diff *diff, const struct summary_lis
 	return false;
 }
 
-/* What the marks at a state say. */
-static void write_marks(const struct text_writer *w, const struct summary_list *list, bool is_total)
+static void write_mark(const struct text_writer *w, const char *mark, const char *words)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	if (any_same_code(w->diff, list, is_total))
-		text_paragraph(w, "  ° the same code: it was placed elsewhere, or had other work to do", 2);
-	if (!any_short_of_proof(w->diff, list, is_total))
-		return;
 	buffer_init(&text, 1024);
-	buffer_printf(&text, "%s %s", short_of_proof_mark, summary_short_of_proof_words);
+	buffer_printf(&text, "%s %s", mark, words);
 	if (text.failed)
 		w->out->failed = true;
 	else
 		text_paragraph(w, text.data, 2);
+}
+
+/* What the marks at a state say. */
+static void write_marks(const struct text_writer *w, const struct summary_list *list, bool is_total)
+{
+	if (any_same_code(w->diff, list, is_total))
+		write_mark(w, same_code_mark, summary_same_code_words);
+	if (any_short_of_proof(w->diff, list, is_total))
+		write_mark(w, short_of_proof_mark, summary_short_of_proof_words);
 }
 
 static bool write_changes(const struct text_writer *w, enum summary_order order, size_t limit, struct error *err)
@@ -167,7 +172,7 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 		{ .title = "base", .drop = 2 },
 		{ .title = "head", .drop = 2 },
 		{ .title = "Δ" },
-		{ .title = "Δ %", .drop = 3 },
+		{ .title = "change", .drop = 3 },
 		{ .title = "points" },
 		{ .title = "95 % interval", .drop = 4 },
 		{ .title = is_total ? "base self" : "base total", .drop = 7 },
@@ -185,10 +190,10 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 	for (size_t i = 0; i < list.count; i++)
 		add_change(w, &table, &w->diff->functions[list.ids[i]], is_total);
 	text_list_heading(w, order);
-	if (!table_write(&table, w->width, w->colour, w->out, err))
+	if (!table_write(&table, w->table_width, w->colour, w->out, err))
 		return false;
 	if (list.proven_left_out > 0)
-		buffer_printf(w->out, "  and %s more\n", format_count((double)list.proven_left_out).text);
+		buffer_printf(w->out, "  and %s more that are proven\n", format_count((double)list.proven_left_out).text);
 	write_marks(w, &list, is_total);
 	return true;
 }
@@ -236,7 +241,7 @@ static bool write_moved(const struct text_writer *w, struct error *err)
 		table_add(&table, cells, TABLE_PLAIN);
 	}
 	text_list_heading(w, SUMMARY_MOVED);
-	return table_write(&table, w->width, w->colour, w->out, err);
+	return table_write(&table, w->table_width, w->colour, w->out, err);
 }
 
 static bool any_change(const struct diff *diff)
@@ -256,7 +261,7 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 	text_sentences(w, summary_verdict);
 	buffer_append_string(w->out, table_style_off(TABLE_BOLD, w->colour));
 	if (w->diff->gate_failed)
-		text_paragraph(w, "A limit given with --fail-on was exceeded.", 0);
+		text_paragraph(w, "A limit given with --fail-on is exceeded.", 0);
 	text_sentences(w, summary_scale);
 	text_sentences(w, summary_evidence);
 	text_side(w, DIFF_BASE, "base: ");
@@ -264,7 +269,7 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 	if (!write_ledger(w, err))
 		return false;
 	if (!any_change(w->diff))
-		text_heading(w, "No function's difference is proven.");
+		text_heading(w, "No function is proven to have changed.");
 	if (!write_changes(w, SUMMARY_SELF_INCREASES, half, err) || !write_changes(w, SUMMARY_SELF_DECREASES, half, err) ||
 		!write_changes(w, SUMMARY_TOTAL_CHANGES, half, err) || !write_moved(w, err))
 		return false;

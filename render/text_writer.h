@@ -8,7 +8,7 @@ struct text_writer {
 	const struct render_input *input;
 	const struct diff *diff;
 	const char *unit;
-	size_t width, rows;
+	size_t width, table_width, rows;
 	bool colour;
 	struct buffer *out; /* fails when something could not be written */
 };

@@ -140,7 +140,7 @@ export class Chronology {
     const name = t ? `${t[4] || t[3] || 'thread'} (${t[2]})` : 'one thread';
     const which = model.sides === 1 ? '' : side ? ' of head' : ' of base';
     const place = threads > 1 ? `, ${count(this.place + 1)} of ${count(threads)} threads, the busiest first` : '';
-    return `${name}${which}${place}. Drag over the strip to look closer${model.sides === 2 ? ' (base blue, head orange)' : ''}. `;
+    return `${name}${which}${place}. Drag across the strip to zoom in${model.sides === 2 ? ' (base blue, head orange)' : ''}. `;
   }
 }
 

@@ -39,14 +39,14 @@ function sizeText(bytes) {
 export function digits(value) {
   const size = Math.abs(value);
   if (size === 0) return '0';
-  return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+  return size >= 99.95 ? count(value) : value.toFixed(size >= 9.995 ? 1 : 2);
 }
 
-/** Thin spaces between thousands. @param {number} value */
+/** Commas between thousands. @param {number} value */
 export function count(value) {
   return Math.round(value)
     .toString()
-    .replace(/\B(?=(\d{3})+$)/g, '\u202f');
+    .replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /** @param {number} value */
@@ -80,6 +80,20 @@ export function percent(part, whole) {
 export function signedPercent(part, whole) {
   if (!(whole > 0) || !Number.isFinite(part)) return '–';
   return signed(part) + percent(Math.abs(part), whole);
+}
+
+/** From twice as much on people think in times, not in percent. */
+const LEAST_FACTOR = 2;
+
+/** What head takes beside base: '+12.3 %', from twice as much on '8.76×'. @param {number} base @param {number} head */
+export function change(base, head) {
+  return base > 0 && head >= LEAST_FACTOR * base ? `${digits(head / base)}×` : signedPercent(head - base, base);
+}
+
+/** The same in a sentence: '12.3 % more time', '8.76 times as much time'. @param {number} base @param {number} head @param {string} measure @param {boolean} isCount */
+export function changeWords(base, head, measure, isCount) {
+  if (head >= LEAST_FACTOR * base) return `${digits(head / base)} times as ${isCount ? 'many' : 'much'} ${measure}`;
+  return `${percent(Math.abs(head - base), base)} ${head > base ? 'more' : isCount ? 'fewer' : 'less'} ${measure}`;
 }
 
 /** What a metric measures, as people say it. @param {{name: string, unit: string}} metric */

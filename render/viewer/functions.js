@@ -2,7 +2,7 @@
 // The list of all functions under the picture.
 
 import { h } from './dom.js';
-import { amount, count, interval, listName, measureOf, percent, signedAmount, signedPercent } from './format.js';
+import { amount, change, count, interval, listName, measureOf, percent, signedAmount } from './format.js';
 import { ASKS_FOR_MORE, leavesOutZero, stateText } from './inspector.js';
 import { ORIGINS } from './symbols.js';
 import { Grid } from './table.js';
@@ -70,16 +70,16 @@ function provenColumns(model) {
   return [
     {
       id: 'percent',
-      title: 'Δ %',
-      hint: 'of base',
+      title: 'change',
+      hint: 'head against base',
       width: '5em',
-      text: (r) => signedPercent(difference(r.total), r.total[0]),
+      text: (r) => change(r.total[0], r.total[1]),
       value: (r) => (r.total[0] ? Math.abs(r.total[1] / r.total[0] - 1) : Infinity),
     },
     {
       id: 'interval',
       title: '95 % interval of Δ',
-      hint: 'of the difference in total, tested over the whole recordings: without filters',
+      hint: 'of the difference in total; tested without filters, over the whole recordings',
       width: '9.6em',
       text: (r) => intervalOf(model, r),
       value: (r) => r.e?.low ?? -Infinity,

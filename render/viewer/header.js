@@ -4,7 +4,7 @@
 import { ORIGINS, STATES } from './symbols.js';
 import { css, ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
-import { amount, count, listName, measureOf, percent, signedAmount } from './format.js';
+import { amount, changeWords, count, listName, measureOf, percent, signedAmount } from './format.js';
 import { swatch } from './inspector.js';
 
 /** @typedef {import('./model.js').Model} Model */
@@ -21,7 +21,7 @@ function stacksText(r) {
 function recordingLine(r) {
   const seconds = r.durationNs / 1e9;
   const facts = [
-    `${count(r.samples)} samples`,
+    `${count(r.samples)} sample${r.samples === 1 ? '' : 's'}`,
     seconds ? `in ${seconds.toFixed(1)} s` : '',
     r.lost != null && `${count(r.lost)} lost`,
     stacksText(r),
@@ -36,7 +36,7 @@ function recordingLine(r) {
 function machineLine(r) {
   const facts = [
     r.cpu,
-    r.cpuLimit > 0 && `limited to ${r.cpuLimit} CPUs`,
+    r.cpuLimit > 0 && `limited to ${r.cpuLimit} CPU${r.cpuLimit === 1 ? '' : 's'}`,
     r.container && `container ${r.container.slice(0, 12)}`,
     r.kernel && `Linux ${r.kernel}`,
   ];
@@ -49,10 +49,9 @@ export function changeText({ e, own }, { metric, unit }) {
   const much = (/** @type {number} */ value) => (unit === 'count' ? `${amount(value, unit)} ${measure}` : amount(value, unit));
   if (e.state === 'new') return ` is new and takes ${much(e.head)}. `;
   if (e.state === 'gone') return ` is gone; it took ${much(e.base)}. `;
-  const part = own ? '' : ', with what it calls,';
-  if (!e.base) return `${part} takes ${much(e.head)}; in base it took none. `;
-  const share = percent(Math.abs(e.delta), e.base);
-  return `${part} takes ${share} ${e.delta > 0 ? 'more' : 'less'} ${measure} (${signedAmount(e.delta, unit)}). `;
+  const part = own ? '' : ', with all it calls,';
+  if (!e.base) return `${part} takes ${much(e.head)}, and took none in base. `;
+  return `${part} takes ${changeWords(e.base, e.head, measure, unit === 'count')} (${signedAmount(e.delta, unit)}). `;
 }
 
 /** One change in a sentence to quote. @param {ReturnType<Model['provenChanges']>[0]} change @param {any} meta */
@@ -64,7 +63,7 @@ function sentence(change, meta) {
 /** The first three changes. @param {Model} model */
 function sentences(model) {
   const changed = model.provenChanges();
-  if (!changed.length) return h('p.changes', {}, 'No change of a function is proven.');
+  if (!changed.length) return h('p.changes', {}, 'No function is proven to have changed.');
   return h('p.changes', {}, ...changed.slice(0, SENTENCES).flatMap((change) => sentence(change, model.meta)));
 }
 
@@ -112,25 +111,12 @@ function ledger(model) {
   );
 }
 
-/** @param {any} e */
-function evidenceLine(e) {
-  const mode =
-    /** @type {any} */ ({
-      none: 'not tested: no frame is coloured as changed',
-      runs: `tested over runs (${e.runs[0]} against ${e.runs[1]})`,
-      single: `${e.runs[0] > 1 || e.runs[1] > 1 ? 'fewer than 3 recordings' : 'one recording'} a side: tested over blocks of time (${e.blocks[0]} against ${e.blocks[1]}), with a floor of ${(100 * (e.floorRsd || 0)).toFixed(0)} % for what differs between processes`,
-      counts: 'tested on counts only: the files tell neither runs nor time',
-    })[e.mode] || e.mode;
-  const aa = e.aaDone ? `; base against itself flags ${e.aaFlags} of ${e.aaFunctions} functions` : '';
-  return `Evidence: ${mode}${aa}.`;
-}
-
 /** What limits the proof. Base against itself should flag next to nothing. @param {any} meta */
 function warningList({ warnings, evidence: e }) {
   const list = [...warnings];
   if (e.aaDone && e.aaFlags > Math.max(1, e.q * e.aaFunctions))
     list.push(
-      `base against itself already flags ${e.aaFlags} of ${e.aaFunctions} functions: single functions are less sure than they look`,
+      `${e.aaFlags} of ${e.aaFunctions} functions differ when base is compared with itself, so single functions are less certain than they look`,
     );
   return list.length > 0 && h('ul.warnings', {}, ...list.map((text) => h('li', {}, text)));
 }
@@ -150,11 +136,11 @@ function details(model) {
       h('br'),
       h('span.dim', {}, machineLine(r)),
     );
-  const evidence = model.sides === 2 && h('p.dim', {}, evidenceLine(meta.evidence));
+  const evidence = model.sides === 2 && h('p.dim', {}, meta.evidenceText);
   return h(
     'div.columns',
     {},
-    h('div', {}, h('h3', {}, 'By origin'), ledger(model), evidence),
+    h('div', {}, h('h3', {}, 'By origin of the code'), ledger(model), evidence),
     h('div', {}, h('h3', {}, 'Recordings'), ...meta.recordings.map(recording)),
   );
 }
@@ -192,9 +178,9 @@ const HINTS = {
   user: 'the program itself',
   library: 'code that others wrote: shared libraries and packages',
   system: 'the kernel, the C library, language runtimes',
-  unknown: 'no rule tells where the code is from',
+  unknown: 'no rule decides where the code comes from',
   '+ new': 'only head has it',
-  '− gone': 'only base has it; Removed draws it',
+  '− gone': 'only base has it; turn on Removed to see it',
 };
 
 /**
@@ -205,7 +191,7 @@ export function legend(model, colours, state, toggle) {
   /** @param {'origins'|'states'} name @param {string} digit @param {string} colour @param {string} word @param {string} [meaning] */
   const key = (name, digit, colour, word, meaning = HINTS[word]) => {
     const on = state[name].includes(digit);
-    const hint = `click to mark these frames${meaning ? `: ${meaning}` : ''}`;
+    const hint = `click to highlight these frames${meaning ? `: ${meaning}` : ''}`;
     return h(
       'button.key',
       { type: 'button', title: hint, 'aria-pressed': on, onclick: () => toggle(name, digit) },
@@ -214,27 +200,27 @@ export function legend(model, colours, state, toggle) {
     );
   };
   if (colours.mode === 'origin') return [1, 2, 3, 0].map((o) => key('origins', String(o), ORIGIN_COLOURS[o], ORIGINS[o]));
-  if (colours.mode === 'function') return [h('span.dim', {}, 'Colour: one hue a function, the same in every report.')];
+  if (colours.mode === 'function') return [h('span.dim', {}, 'Colour: each function has its own hue, the same in every report.')];
   if (colours.mode === 'bottleneck')
-    return [h('span.dim', {}, 'Colour: what bounds the time. This profile has no hardware counters, so nothing is coloured.')];
+    return [h('span.dim', {}, 'Colour: what limits the speed. This profile has no hardware counters, so nothing is coloured.')];
   if (!model.shownMetric.tested)
-    return [h('span.dim', {}, `Colour: only ${model.meta.metric} was tested, so nothing is coloured as changed.`)];
+    return [h('span.dim', {}, `Colour: only ${model.meta.metric} was tested, so no frame is coloured as changed.`)];
   const c = colours.colours();
   const measure = measureOf(model.shownMetric);
   const words = { more: `more ${measure}`, less: `less ${measure}`, new: '+ new', gone: '− gone' };
   return [
     ...Object.entries(words).map(([name, word]) =>
-      key('states', String(STATES.indexOf(name)), c[name], word, HINTS[word] || `proven to take ${word} in head`),
+      key('states', String(STATES.indexOf(name)), c[name], word, HINTS[word] || `takes ${word} in head, which is proven`),
     ),
     h(
       'span.key',
-      { title: 'noise can explain the difference, or it is too small to matter' },
+      { title: 'noise can explain the difference, or the difference is too small to matter' },
       swatch(css(colours.neutral())),
       'same, or not proven',
     ),
     h(
       'span.dim',
-      { title: 'from 3 % to 5 % of the total is +2 points; the strength of a colour follows the square root of the change' },
+      { title: 'percentage points of the total: from 3 % to 5 % is +2 points; the strength of a colour follows the square root of the change' },
       `full colour: a change of ${model.most.toFixed(1)} points of the total`,
     ),
   ];

@@ -6,6 +6,7 @@ import { ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import {
   amount,
+  change,
   interval as intervalText,
   listName,
   measureOf,
@@ -13,14 +14,13 @@ import {
   percent,
   plainStrings,
   signedAmount,
-  signedPercent,
 } from './format.js';
 
 /** @typedef {import('./model.js').Model} Model */
 
 /** @type {Record<string, string>} */
 const STATE_WORDS = {
-  same: 'no difference worth a look',
+  same: 'no difference that matters',
   unproven: 'not proven: noise can explain it',
   new: 'new',
   gone: 'gone',
@@ -32,7 +32,7 @@ export function stateText(state, measure) {
   return state === 'more' || state === 'less' ? `takes ${state} ${measure}` : STATE_WORDS[state] || '';
 }
 
-const CODE_WORDS = ['', 'same code on both sides', 'code changed'];
+const CODE_WORDS = ['', 'identical machine code', 'code changed'];
 const SAME_CODE = 1;
 
 /** @param {string} label @param {...any} values */
@@ -53,7 +53,7 @@ function sideBySide(model, label, pair, totals) {
     label,
     both(amount(pair[0], unit), percent(pair[0], totals[0])),
     both(amount(pair[1], unit), percent(pair[1], totals[1])),
-    both(signedAmount(delta, unit), pair[0] ? `${signedPercent(delta, pair[0])} of base` : 'none in base', ofTotalText(points)),
+    both(signedAmount(delta, unit), pair[0] ? change(pair[0], pair[1]) : 'none in base', ofTotalText(points)),
   );
 }
 
@@ -117,7 +117,7 @@ function changeItem(model, { f, e }, pick) {
       ? amount(e.head, unit)
       : e.state === 'gone'
         ? amount(e.base, unit)
-        : [signedAmount(e.delta, unit), e.base ? signedPercent(e.delta, e.base) : 'none in base'].join(', ');
+        : [signedAmount(e.delta, unit), e.base ? change(e.base, e.head) : 'none in base'].join(', ');
   return h(
     'li',
     {},
@@ -129,7 +129,7 @@ function changeItem(model, { f, e }, pick) {
 /** The proven changes, in the functions themselves where there are such. @param {Model} model @param {(func: number) => void} pick @param {number} most */
 export function changeList(model, pick, most) {
   const changed = model.shownChanges();
-  if (!changed.length) return h('p.dim', {}, model.isNarrowed ? 'No change of what is shown is proven.' : 'No change is proven.');
+  if (!changed.length) return h('p.dim', {}, model.isNarrowed ? 'Of what is shown, no function is proven to have changed.' : 'No function is proven to have changed.');
   const items = changed.slice(0, most).map((change) => changeItem(model, change, pick));
   const more = changed.length - items.length;
   return h('div', {}, h('ul.changes', {}, ...items), more > 0 && h('p.dim', {}, `and ${more} more in the function list`));
@@ -139,7 +139,7 @@ export function changeList(model, pick, most) {
 export function overview(model, pick) {
   const hint = h('p.hint', {}, 'Hover a frame to see it here; click to pin it and zoom.');
   if (model.sides === 1) return hint;
-  const filtered = model.isNarrowed && h('p.dim', {}, 'Proven without filters; the figures are of what is shown.');
+  const filtered = model.isNarrowed && h('p.dim', {}, 'Proven without filters; the figures are those of what is shown.');
   return h('div', {}, h('h3', {}, 'Proven changes, the largest first'), filtered, changeList(model, pick, 12), hint);
 }
 
@@ -148,7 +148,7 @@ export function overview(model, pick) {
  * @typedef {{pick: (func: number) => void, around: (func: number, which: 'callers'|'callees'|'both') => void, copy: (text: string, what: string) => void, zoom: (node: number) => void}} Actions
  */
 
-const DIFFERENCE_HINT = 'the difference, as percent of base, and in points: from 3 % to 5 % of the total is +2 points';
+const DIFFERENCE_HINT = 'the difference, head against base, and in percentage points of the total: from 3 % to 5 % is +2 points';
 
 /** @param {number} points */
 function ofTotalText(points) {
@@ -158,18 +158,18 @@ function ofTotalText(points) {
 
 /** What was done to head's figures. @param {Model} model */
 function scaleHint({ meta, factor }) {
-  return factor === 1 ? 'as measured' : `measured × ${factor.toPrecision(4)}, so that both sides compare ${meta.scaleWords}`;
+  return factor === 1 ? 'as measured' : `measured, multiplied by ${factor.toPrecision(4)} to compare both sides ${meta.scaleWords}`;
 }
 
 /** What a total is when the load is read the other way, where the two ways disagree. @param {Model} model @param {number} base @param {number} head scaled */
 function otherReading({ meta, factor, unit }, base, head) {
   if (!meta.otherFactor || !(factor > 0)) return null;
   const other = (head / factor) * meta.otherFactor;
-  const title = 'the recordings do not tell which of the two holds: see the top of the page';
+  const title = 'the recordings cannot tell which of the two is right: see the top of the page';
   return h(
     'p.dim.reading',
     { title },
-    `Compared ${meta.otherWords}: ${amount(base, unit)} → ${amount(other, unit)}${base ? `, ${signedPercent(other - base, base)}` : ''}`,
+    `Compared ${meta.otherWords}: ${amount(base, unit)} → ${amount(other, unit)}${base ? `, ${change(base, other)}` : ''}`,
   );
 }
 
@@ -203,7 +203,8 @@ function provenance(model, f, node) {
 
 /** What leaves out 0 by itself may still be chance among so many functions. @param {number} low @param {number} high */
 export const leavesOutZero = (low, high) => low > 0 || high < 0;
-export const ASKS_FOR_MORE = 'not proven: the test over all functions asks for more than this interval alone';
+export const ASKS_FOR_MORE =
+  'not proven: its own 95 % interval excludes 0, but among so many functions chance alone produces some such intervals';
 
 /** The verdict on a frame in words. @param {Model} model @param {number} node */
 export function verdictWords(model, node) {
@@ -216,7 +217,7 @@ export function verdictWords(model, node) {
 /** What is proven of a frame. @param {Model} model @param {import('./symbols.js').Func} f @param {number} node */
 function verdictOf(model, f, node) {
   if (!model.shownMetric.tested)
-    return [h('p.dim', {}, `Only ${model.meta.metric} was tested: ${model.shownMetric.name} has no verdicts.`)];
+    return [h('p.dim', {}, `Only ${model.meta.metric} was tested, so ${model.shownMetric.name} has no verdicts.`)];
   const { unit } = model;
   const state = model.stateOf(node);
   const range = model.intervalOf(node);
@@ -228,11 +229,11 @@ function verdictOf(model, f, node) {
       'p.state',
       {},
       h(`span.badge.${state}`, {}, verdictWords(model, node)),
-      CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}${placed ? ', other placement or callers' : ''}`),
+      CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}${placed ? '; only its placement or its workload differs' : ''}`),
     ),
-    other && h('p.dim', {}, 'Also called ', h('bdi', {}, other.name), ' on the other side.'),
+    other && h('p.dim', {}, 'Its name on the other side is ', h('bdi', {}, other.name), '.'),
     range && h('p.dim', {}, `95 % interval of the difference: ${intervalText(range[0], range[1], unit)}`),
-    detectable != null && h('p.dim', {}, `least change found with these recordings: ${amount(detectable, unit)}`),
+    detectable != null && h('p.dim', {}, `smallest change that these recordings can prove: ${amount(detectable, unit)}`),
   ];
 }
 

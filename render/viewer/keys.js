@@ -8,12 +8,12 @@ import { pathOf } from './state.js';
 
 const WORDS = [
   ['base, head', 'the recording before the change, and the one after it'],
-  ['scaled', "head's figures are multiplied so that both sides compare although one recorded longer or had more to do"],
-  ['points', 'percent of the total: from 3 % to 5 % of it is +2 points'],
-  ['self, total', 'time in the function itself; with all that it calls'],
-  ['not proven', 'noise can explain the difference; more or longer recordings tell more'],
-  ['moved', 'the same code under another name or caller'],
-  ['user, library, system', 'the program itself; code of others; the kernel, the C library, language runtimes'],
+  ['scaled', "head's figures are multiplied by one factor, so that both sides compare although one was recorded longer or had more load"],
+  ['points', 'percentage points of the total: from 3 % to 5 % is +2 points'],
+  ['self, total', 'time in the function itself; time in the function and all it calls'],
+  ['not proven', 'noise can explain the difference; record longer, or several runs on each side'],
+  ['moved', 'the same code under another name or another caller'],
+  ['user, library, system', 'the program itself; code that others wrote; the kernel, the C library, language runtimes'],
 ];
 const KEYS = [
   ['← → ↑ ↓', 'sibling, parent, child'],
@@ -29,14 +29,14 @@ const KEYS = [
   ['i', 'invert: callers below callees'],
   ['x', 'callers above and callees below the selected function; again: back'],
   ['c', 'copy the stack'],
-  ['Escape', 'let go of the selection and the search'],
+  ['Escape', 'clear the selection and the search'],
 ];
 
 export function helpDialog() {
   const dialog = h(
     'dialog',
     { 'aria-label': 'Help' },
-    h('h2', {}, 'Reading it'),
+    h('h2', {}, 'How to read it'),
     h(
       'p',
       {},

@@ -88,11 +88,11 @@ export class Searcher {
     try {
       this.worker = new Worker(url);
     } catch {
-      return fail('this browser cannot try so complex an expression');
+      return fail('this browser cannot run such a complex expression');
     }
     URL.revokeObjectURL(url);
     this.timer = setTimeout(() => fail(`too slow: stopped after ${LIMIT_MS / 1000} s`), LIMIT_MS);
-    this.worker.onerror = () => fail('this browser cannot try so complex an expression');
+    this.worker.onerror = () => fail('this browser cannot run such a complex expression');
     this.worker.onmessage = ({ data }) => {
       clearTimeout(this.timer);
       done(data, '');

@@ -2,7 +2,7 @@
 // The search field, what it found, and the way from match to match.
 
 import { h, renew } from './dom.js';
-import { measureOf, percent } from './format.js';
+import { count, measureOf, percent } from './format.js';
 import { Searcher } from './pattern.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -26,7 +26,7 @@ export class Searching {
     this.field = h('input', {
       type: 'search',
       placeholder: 'search  (/)',
-      title: 'functions by name, a regular expression; small letters match both cases',
+      title: 'search function names with a regular expression; lower-case letters match both cases',
       'aria-label': 'Search functions, a regular expression',
       'data-keep': 'search',
       onchange: () => app.set({ search: this.field.value }),
@@ -91,7 +91,7 @@ export class Searching {
     const [base, head] = model.totals();
     const share = sum[1] ? percent(sum[1] * model.factor, head) : percent(sum[0], base);
     const at = nodes.length ? `${nodes.indexOf(model.selected) + 1}/` : '';
-    const title = `${nodes.length} frames, nested ones once; ${share} of all ${measureOf(model.shownMetric)} is in them and what they call`;
+    const title = `${count(nodes.length)} frame${nodes.length === 1 ? '' : 's'}, nested ones counted once; they and what they call take ${share} of all ${measureOf(model.shownMetric)}`;
     const figures = h('span.found', { title }, nodes.length ? `${at}${nodes.length} · ${share}` : model.searchError ? '0' : 'no match');
     if (model.searchError) figures.append(h('span.hint', {}, ` ${model.searchError}`));
     renew(this.found, [

@@ -2,7 +2,7 @@
 // Where one is: the path to the zoomed frame, and the figures of a frame in a line.
 
 import { h } from './dom.js';
-import { amount, measureOf, percent, signedAmount, signedPercent } from './format.js';
+import { amount, change as changeOf, measureOf, percent, signedAmount } from './format.js';
 import { verdictWords } from './inspector.js';
 
 /** @typedef {import('./model.js').Model} Model */
@@ -17,7 +17,7 @@ export function figuresOf(model, node) {
   const [totalBase, totalHead] = model.totals();
   if (model.sides === 1) return `${amount(head, unit)} ${percent(head, totalHead)}`;
   const sides = `base ${amount(base, unit)} ${percent(base, totalBase)} → head ${amount(head, unit)} ${percent(head, totalHead)}`;
-  const change = `${signedAmount(head - base, unit)} ${base ? `${signedPercent(head - base, base)} of base` : 'none in base'}`;
+  const change = `${signedAmount(head - base, unit)} ${base ? changeOf(base, head) : 'none in base'}`;
   const tested = model.shownMetric.tested;
   return `${sides} · ${change}${tested ? ` · ${verdictWords(model, node)}` : ''}`;
 }
@@ -44,7 +44,7 @@ export function crumbs(model, zoom) {
 /** What the root says of the picture. @param {import('./app.js').App} app */
 export function rootName(app) {
   const { model, state } = app;
-  const tested = model.sides === 2 && model.shownMetric.tested ? ': only the functions were tested, their callers stay grey' : '';
+  const tested = model.sides === 2 && model.shownMetric.tested ? ': only the functions themselves were tested, so their callers stay grey' : '';
   if (state.inverted && model.tree.isLazy)
     return `all – functions by their own ${measureOf(app.model.shownMetric)}, their callers below${tested}`;
   if (model.sides === 1) return 'all';

@@ -24,7 +24,7 @@ if ! cc -O1 -g -DHASH=1 -o base work.c || ! cc -O1 -g -DHASH=3 -o head work.c; t
 
 # A function that takes three times as long.
 run 1 kelvin bench --base './base 800' --head './head 800' --runs 5 --warmup 1 --save saved --json a.json --text
-says stdout '^5 runs a side'
+says stdout '^5 runs of each command'
 says stdout '^  CPU time +base [0-9.]+ ms \([0-9.]+ to [0-9.]+\)'
 says stdout '^  peak memory +base '
 says stdout '^Regressed: '
@@ -48,8 +48,8 @@ cmp -s <(jq 'del(.recordings, .runs)' a.json) <(jq 'del(.recordings, .runs)' b.j
 	fail "the saved profiles compare differently"
 run 1 kelvin bench --base './base 400' --head './head 400' --runs 4 --fail-on 'function:hash>20%' --markdown -
 says stdout '^<!-- kelvin-diff -->'
-says_not stdout 'runs a side, in turn'
-says stderr '^4 runs a side'
+says_not stdout 'runs of each command, alternating'
+says stderr '^4 runs of each command'
 
 # --prepare before every run, --setup once; --min-time goes on.
 run_any() {
@@ -112,9 +112,9 @@ says stderr '^kelvin: interrupted in run 1 of (base|head)$'
 ! kill -0 "$(<began)" 2>/dev/null || fail "the command still runs"
 interrupted 10 --base 'echo >>began; exec ./base 200' --head 'echo >>began; exec ./base 200' --runs 1000 --save partly --json a.json --text
 [[ $code -eq 3 || $code -eq 1 ]] || fail "exit code $code after a signal that cut it short"
-says stderr '^kelvin: interrupted in run [0-9]+ of (base|head): the bench is cut short; compared is what was done, [0-9]+ pairs of runs$'
+says stderr '^kelvin: interrupted in run [0-9]+ of (base|head): the result compares the [0-9]+ pairs of runs that were completed$'
 at_least "$(jq .evidence.runs_base a.json)" 4 "runs that were kept"
-says stdout "^$(jq .evidence.runs_head a.json) runs a side"
+says stdout "^$(jq .evidence.runs_head a.json) runs of each command"
 [[ -s partly/base.pb.gz && -s partly/head.pb.gz ]] || fail "what was done is not saved"
 interrupted 10 --base 'echo >>began; exec ./base 200' --head 'echo >>began; exec ./head 800' --runs 1000 --json -
 [[ $code -eq 1 ]] || fail "exit code $code after a signal, where a regression was proven"

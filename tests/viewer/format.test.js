@@ -11,7 +11,6 @@ function table(f, cases) {
   for (const row of cases) assert.equal(f(...row.slice(0, -1)), row[row.length - 1], JSON.stringify(row));
 }
 
-const NB = '\u202f';
 
 test('times have three digits and a unit that fits', () => {
   table(format.amount, [
@@ -46,13 +45,13 @@ test('counts have thousands', () => {
   table(format.amount, [
     [0, 'count', '0'],
     [999, 'count', '999'],
-    [1000, 'count', `1${NB}000`],
-    [1234567, 'count', `1${NB}234${NB}567`],
+    [1000, 'count', `1,000`],
+    [1234567, 'count', `1,234,567`],
     [1500, 'bytes', '1.50 kB'],
     [999, 'bytes', '999 B'],
     [999.7, 'bytes', '1.00 kB'],
     [3e9, 'bytes', '3.00 GB'],
-    [1500, 'pages', `1${NB}500 pages`],
+    [1500, 'pages', `1,500 pages`],
   ]);
 });
 
@@ -65,10 +64,20 @@ test('shares', () => {
     [50, 100, '50.0 %'],
     [99.99, 100, '100 %'],
     [250, 100, '250 %'],
-    [123456, 100, `123${NB}456 %`],
+    [123456, 100, `123,456 %`],
     [5, 0, '–'],
     [NaN, 5, '–'],
   ]);
+});
+
+test('a change is in percent, from twice as much on in times', () => {
+  assert.equal(format.change(100, 112.3), '+12.3 %');
+  assert.equal(format.change(100, 876), '8.76×');
+  assert.equal(format.change(100, 0), '−100 %');
+  assert.equal(format.change(0, 5), '–');
+  assert.equal(format.changeWords(100, 876, 'time', false), '8.76 times as much time');
+  assert.equal(format.changeWords(100, 300, 'page faults', true), '3.00 times as many page faults');
+  assert.equal(format.changeWords(100, 50, 'page faults', true), '50.0 % fewer page faults');
 });
 
 test('differences show their sign', () => {

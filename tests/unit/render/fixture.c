@@ -384,7 +384,7 @@ static char *take(struct buffer *out, bool ok, const struct error *err)
 
 char *fixture_text(const struct fixture *fixture, unsigned int width, bool colour)
 {
-	struct render_text_options options = { .width = width, .colour = colour };
+	struct render_text_options options = { .width = width, .whole_names = width == 0, .colour = colour };
 	struct buffer out;
 	struct error err;
 

@@ -24,7 +24,7 @@ enum fixture_kind {
 struct fixture fixture_create(enum fixture_kind kind);
 void fixture_destroy(struct fixture *fixture);
 
-/* What was written, NUL-terminated; to be freed. */
+/* What was written, NUL-terminated; to be freed. A width of 0: names in full. */
 char *fixture_text(const struct fixture *fixture, unsigned int width, bool colour);
 char *fixture_json(const struct fixture *fixture);
 char *fixture_markdown(const struct fixture *fixture);

@@ -18,10 +18,10 @@ static void times_have_a_unit_that_fits(void **state)
 	assert_string_equal(format_value(1500, "nanoseconds").text, "1.50 µs");
 	assert_string_equal(format_value(999.6e6, "nanoseconds").text, "1.00 s");
 	assert_string_equal(format_value(412e6, "nanoseconds").text, "412 ms");
-	assert_string_equal(format_value(1203e9, "nanoseconds").text, "1 203 s");
+	assert_string_equal(format_value(1203e9, "nanoseconds").text, "1,203 s");
 	assert_string_equal(format_value(1536, "bytes").text, "1.54 kB");
 	assert_string_equal(format_value(9.45e6, "bytes").text, "9.45 MB");
-	assert_string_equal(format_value(1234567, "count").text, "1 234 567");
+	assert_string_equal(format_value(1234567, "count").text, "1,234,567");
 	assert_string_equal(format_delta(-1.5e6, "nanoseconds").text, "-1.50 ms");
 	assert_string_equal(format_delta(1.5e6, "nanoseconds").text, "+1.50 ms");
 	assert_string_equal(format_delta(0, "nanoseconds").text, "0");
@@ -44,8 +44,13 @@ static void percentages_keep_their_sign(void **state)
 	assert_string_equal(format_percent(12.34).text, "12.3 %");
 	assert_string_equal(format_percent(0.04).text, "0.04 %");
 	assert_string_equal(format_percent(99.96).text, "100 %");
-	assert_string_equal(format_signed_percent(1234.5).text, "+1 235 %");
+	assert_string_equal(format_signed_percent(1234.5).text, "+1,235 %");
 	assert_string_equal(format_signed_percent(-3.1).text, "-3.1 %");
+	assert_string_equal(format_change(100, 112.3).text, "+12.3 %");
+	assert_string_equal(format_change(100, 0).text, "-100 %");
+	assert_string_equal(format_change(100, 876).text, "8.76×");
+	assert_string_equal(format_change(100, 123456).text, "1,235×");
+	assert_string_equal(format_change(0, 5).text, format_unknown);
 	assert_string_equal(format_points(1.024).text, "+1.02");
 	assert_string_equal(format_points(-0.001).text, "0");
 	assert_string_equal(format_interval(-0.43, 12.34).text, "-0.43 to 12.3");

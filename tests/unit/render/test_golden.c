@@ -38,6 +38,7 @@ static void two_sides(void **state)
 	compare("shop-60.txt", fixture_text(&fixture, 60, false));
 	compare("shop-100.txt", fixture_text(&fixture, 100, false));
 	compare("shop-160.txt", fixture_text(&fixture, 160, false));
+	compare("shop-whole.txt", fixture_text(&fixture, 0, false));
 	compare("shop-colour.txt", fixture_text(&fixture, 100, true));
 	compare("shop.json.txt", fixture_json(&fixture));
 	compare("shop.markdown.txt", fixture_markdown(&fixture));
@@ -62,6 +63,7 @@ static void hostile_names(void **state)
 
 	(void)state;
 	compare("hostile-100.txt", fixture_text(&fixture, 100, false));
+	compare("hostile-whole.txt", fixture_text(&fixture, 0, false));
 	compare("hostile.markdown.txt", fixture_markdown(&fixture));
 	compare("hostile.svg.txt", fixture_svg(&fixture, 0));
 	fixture_destroy(&fixture);
