@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { GAP = 2, INDENT = 2, MIN_FLEXIBLE = 12, MAX_CELLS = 1 << 20, LONG_NAME = 60 };
+enum { GAP = 2, INDENT = 2, MIN_FLEXIBLE = 12, MAX_CELLS = 1 << 20, LONG_NAME = 60, WHOLE_NAME = 4096 };
 
 void table_init(struct table *table, const struct table_column *columns, size_t column_count)
 {
@@ -154,11 +154,11 @@ static void write_cells(const struct table *table, const size_t *widths, const c
 
 		if (width == 0)
 			continue;
-		buffer_init(&cell, (size_t)1 << 30);
-		if (shortens)
-			profile_shorten_name(cells[i], width, &cell);
-		else
+		buffer_init(&cell, (size_t)1 << 20);
+		if (!shortens && unicode_text_width(cells[i]) <= WHOLE_NAME)
 			buffer_append_string(&cell, cells[i]);
+		else
+			profile_shorten_name(cells[i], shortens ? width : WHOLE_NAME, &cell);
 		buffer_append(&cell, "", 0);
 		if (cell.failed) {
 			out->failed = true;

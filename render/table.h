@@ -10,7 +10,10 @@
 
 enum { TABLE_MAX_COLUMNS = 12 };
 
-/* A width within which all columns stay and no name is shortened; what a very long one pushes to the right is its own row alone. */
+/*
+ * A width within which all columns stay and no name is shortened that a person would read (4,096 columns); what a long one pushes to
+ * the right is its own row alone.
+ */
 static const size_t TABLE_UNLIMITED = SIZE_MAX;
 
 struct table_column {

@@ -73,7 +73,7 @@ test('shares', () => {
 test('a change is in percent, from twice as much on in times', () => {
   assert.equal(format.change(100, 112.3), '+12.3 %');
   assert.equal(format.change(100, 876), '8.76×');
-  assert.equal(format.change(100, 0), '−100 %');
+  assert.equal(format.change(100, 0), '−100.0 %');
   assert.equal(format.change(0, 5), '–');
   assert.equal(format.changeWords(100, 876, 'time', false), '8.76 times as much time');
   assert.equal(format.changeWords(100, 300, 'page faults', true), '3.00 times as many page faults');

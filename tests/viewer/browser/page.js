@@ -96,7 +96,7 @@ reportTest('the header tells title, verdict, and opens to changes, origins and r
   assert.match(await report.text('header .changes'), /new_audit is new and takes 700 ms\./);
   await report.click('details.more summary');
   const open = await report.text('details.more');
-  assert.match(open, /10 against 10/);
+  assert.match(open, /10 runs of base and 10 runs of head/);
   assert.match(open, /\.\/app --old/);
   assert.match(open, /\.\/app --new/);
   const ledger = await report.texts('.ledger tbody tr');
