@@ -35,7 +35,7 @@ bool bench_command_parse(const char *text, bool by_shell, struct bench_command *
 	}
 	for (char *word = strtok_r(command->words, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
 		command->argv[count++] = word;
-	return count > 0 || error_set(err, ERROR_USAGE, "a command is empty");
+	return count > 0 || error_set(err, ERROR_USAGE, "the command is empty");
 }
 
 void bench_command_deinit(struct bench_command *command)
@@ -142,7 +142,7 @@ static bool judge(const char *what, const struct bench_command *command, int sta
 	if (interrupt_signal())
 		return error_set(err, ERROR_EMPTY, "interrupted in %s", what);
 	if (WIFSIGNALED(status))
-		return error_set(err, ERROR_EMPTY, "%s ended by signal %d (%s): %.200s", what, WTERMSIG(status),
+		return error_set(err, ERROR_EMPTY, "%s was ended by signal %d (%s): %.200s", what, WTERMSIG(status),
 			strsignal(WTERMSIG(status)), command->text);
 	if (WEXITSTATUS(status) != 0)
 		return error_set(err, ERROR_EMPTY, "%s ended with exit code %d: %.200s", what, WEXITSTATUS(status), command->text);

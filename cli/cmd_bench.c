@@ -26,19 +26,19 @@ enum {
 
 static const char help[] =
 	"Usage: kelvin bench --base COMMAND --head COMMAND [OPTIONS]\n"
-	"Runs two commands in turn, records every run, and says which functions take more or less time, and what of it is\n"
-	"proven. A command that holds quotes or anything else special to a shell is run by /bin/sh.\n"
+	"Runs two commands alternately, records every run, and shows which functions take more or less time, and which of the\n"
+	"changes are proven. A command with quotes or anything else that is special to a shell is run by /bin/sh.\n"
 	"\n"
 	"Runs:\n"
 	"      --base COMMAND          before the change\n"
 	"      --head COMMAND          after it\n"
-	"      --runs N                of either command (default: 10; with fewer than 3 only large differences are proven)\n"
-	"      --warmup N              runs of either command first that are not recorded (default: 0)\n"
+	"      --runs N                runs of each command (default: 10; fewer than 3 prove only large differences)\n"
+	"      --warmup N              runs of each command before all others, which are not recorded (default: 0)\n"
 	"      --min-time TIME         adds runs until each command has run for this time in total: 30, 30s, 2m\n"
-	"      --setup COMMAND         run once before everything\n"
+	"      --setup COMMAND         run once before everything else\n"
 	"      --prepare COMMAND       run before every run\n"
-	"  -F, --freq HZ               samples per second and CPU (default: 997)\n"
-	"  -e, --event EVENT           perf's name (default: cycles, or cpu-clock where the machine counts no cycles)\n"
+	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
+	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
 	"      --save DIR              keeps the profiles as DIR/base.pb.gz and DIR/head.pb.gz\n"
 	"\n" COMPARISON_OUTPUT_HELP "\n"
 	"Options:\n" COMPARISON_OPTION_HELP "  -q, --quiet                 no progress\n"
@@ -368,7 +368,7 @@ static int run(struct request *request, struct options *options)
 	if (!options_read(options, help, take, request, &code))
 		return code;
 	if (optind < options->argc)
-		return options_fail("bench", "'%s': a command is given with --base or --head, as one word", options->argv[optind]);
+		return options_fail("bench", "unexpected '%s'; give each command as one quoted word, with --base and --head", options->argv[optind]);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!request->commands[side])
 			return options_fail("bench", "two commands are needed: --%s is missing", side_names[side]);

@@ -7,9 +7,9 @@
 
 static const char help[] =
 	"Usage: kelvin diff BASE HEAD [OPTIONS]\n"
-	"Compares two profiles: which functions take more or less time, and what of it is proven.\n"
+	"Compares two profiles: which functions take more or less time, and which of the changes are proven.\n"
 	"BASE and HEAD are profiles (Kelvin's, any pprof, perf.data, folded stacks), '-' for standard input, or several\n"
-	"joined by commas: runs of the same program.\n"
+	"profiles of the same program separated by commas. 'man kelvin' has a glossary: share, point, proven, load.\n"
 	"\n" COMPARISON_OUTPUT_HELP "\n"
 	"Options:\n" COMPARISON_OPTION_HELP "  -h, --help                  this text\n"
 	"\n"
@@ -61,9 +61,9 @@ static int run(struct comparison *comparison, struct options *options)
 	if (!options_read(options, help, take, &request, &code))
 		return code;
 	if (options->argc - optind != DIFF_SIDES)
-		return options_fail("diff", "two profiles are needed, BASE and HEAD, not %d", options->argc - optind);
+		return options_fail("diff", "two profiles are needed, BASE and HEAD; %d given", options->argc - optind);
 	if (strcmp(options->argv[optind], "-") == 0 && strcmp(options->argv[optind + 1], "-") == 0)
-		return options_fail("diff", "only one side can come from standard input");
+		return options_fail("diff", "only one of BASE and HEAD can come from standard input");
 	if (compare(comparison, options->argv + optind, &code, &err))
 		return code;
 	cli_print_error(&err);

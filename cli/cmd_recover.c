@@ -11,7 +11,7 @@ static const size_t max_file_bytes = (size_t)2 << 30;
 
 static const char help[] =
 	"Usage: kelvin recover FILE.part [OPTIONS]\n"
-	"Makes a profile of what a recording that was killed has left. The .part file stays.\n"
+	"Turns what a killed recording left into a profile. The .part file is kept.\n"
 	"\n"
 	"Options:\n"
 	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: without .part)\n" NAMING_HELP
@@ -20,7 +20,7 @@ static const char help[] =
 	"Examples:\n"
 	"  kelvin recover before.pb.gz.part -o before.pb.gz\n"
 	"\n"
-	"Exit codes: 0, 2 usage or input error.\n";
+	"Exit codes: 0 success, 2 usage or input error.\n";
 
 static const struct option names[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -55,7 +55,7 @@ static bool choose_output(const struct request *request, const char *name, char 
 	}
 	if (size <= end || size - end >= PATH_MAX || strcmp(name + size - end, ending) != 0)
 		return error_set(err, ERROR_USAGE,
-			"cannot tell the name of the profile from %s, which does not end in .part; give it with -o", name);
+			"cannot derive the profile's name from %s, which does not end in .part; give the name with -o", name);
 	memcpy(path, name, size - end);
 	path[size - end] = '\0';
 	return true;
@@ -99,7 +99,7 @@ static int run(struct request *request, const struct options *options)
 	if (!options_read(options, help, take, request, &code))
 		return code;
 	if (options->argc - optind != 1)
-		return options_fail("recover", "one FILE.part is needed, not %d", options->argc - optind);
+		return options_fail("recover", "one FILE.part is needed; %d given", options->argc - optind);
 	if (recover(request, options->argv[optind], &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);

@@ -8,9 +8,9 @@ enum { OPTION_METRIC = OPTIONS_LONG_ONLY };
 
 static const char help[] =
 	"Usage: kelvin report PROFILE [OPTIONS]\n"
-	"Shows one profile (Kelvin's, any pprof, folded stacks, perf.data), '-' for standard input; several joined by commas are added up.\n"
+	"Shows one profile (Kelvin's, any pprof, folded stacks, perf.data; '-': standard input), or the sum of several, separated by commas.\n"
 	"\n"
-	"Output, several at once; a FILE of '-', or none, is standard output:\n"
+	"Output, several at once; without FILE, or with '-', to standard output:\n"
 	"  -o, --output FILE           a self-contained HTML page\n"
 	"      --text [FILE]           text (the default when no output is named)\n"
 	"      --json [FILE]           schema kelvin.report/1\n"
@@ -18,14 +18,14 @@ static const char help[] =
 	"      --folded [FILE]         folded stacks for FlameGraph's tools\n"
 	"\n"
 	"Options:\n"
-	"      --metric NAME           which value to show, as cpu or samples (default: the profile's own)\n" NAMING_HELP
+	"      --metric NAME           which value to show, cpu or samples (default: the profile's own)\n" NAMING_HELP
 	"  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
 	"  kelvin report kelvin.pb.gz\n"
 	"  kelvin report kelvin.pb.gz -o report.html --folded stacks.txt\n"
 	"\n"
-	"Exit codes: 0, 2 usage or input error.\n";
+	"Exit codes: 0 success, 2 usage or input error.\n";
 
 static const struct option names[] = {
 	OUTPUT_OPTIONS,
@@ -96,7 +96,7 @@ static int run(struct request *request, struct options *options)
 	if (!options_read(options, help, take, request, &code))
 		return code;
 	if (options->argc - optind != 1)
-		return options_fail("report", "one profile is needed, not %d", options->argc - optind);
+		return options_fail("report", "one profile is needed; %d given", options->argc - optind);
 	if (show(request, options->argv[optind], &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);

@@ -35,21 +35,21 @@ static const char help[] =
 	"  -e, --exe FILE              the binary (default: a.out)\n"
 	"  -p, --pretty-print          one line for each frame\n"
 	"  -s, --basenames             file names without directories\n"
-	"  -a, -f, -i, -C              accepted and always on: addresses, functions, inlined frames, demangled\n"
+	"  -a, -f, -i, -C              accepted, and always on: addresses, functions, inlined frames, demangled names\n"
 	"      --json                  schema kelvin.symbolize/1 on standard output\n"
 	"  -j, --section NAME          addresses count from the start of this section\n"
 	"      --no-inlines            only the function that holds the code\n"
 	"      --no-demangle           names as the linker knows them\n"
-	"      --explain-origin        say of each frame whose code it is, and by which rule\n" NAMING_HELP
-	"      --debuginfod            fetch a debug file that is missing from the servers of DEBUGINFOD_URLS\n"
-	"      --no-cache              neither read nor write the cache of resolved frames\n"
+	"      --explain-origin        prints for each frame whose code it is, and by which rule\n" NAMING_HELP
+	"      --debuginfod            fetches a missing debug file from the servers in DEBUGINFOD_URLS\n"
+	"      --no-cache              neither reads nor writes the cache of resolved frames\n"
 	"  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
 	"  kelvin symbolize -e ./server 0x4011f6\n"
 	"  cut -f1 addresses.tsv | kelvin symbolize -e libfoo.so --json\n"
 	"\n"
-	"Exit codes: 0, 2 usage or input error.\n";
+	"Exit codes: 0 success, 2 usage or input error.\n";
 
 static const struct option names[] = {
 	{ "exe", required_argument, NULL, 'e' },
@@ -252,7 +252,7 @@ static bool answer_arguments(struct request *request, char *const *words, struct
 		uint64_t address = strtoull(*words, &end, 16);
 
 		if (!isxdigit((unsigned char)(*words)[0]) || *end != '\0')
-			return error_set(err, ERROR_USAGE, "'%.80s' is no hexadecimal address", *words);
+			return error_set(err, ERROR_USAGE, "'%.80s' is not a hexadecimal address", *words);
 		if (!add_address(request, address, err))
 			return false;
 	}

@@ -26,7 +26,7 @@ enum {
 
 /* The help of these options, from "Output" on. */
 #define COMPARISON_OUTPUT_HELP                                                                                                     \
-	"Output, several at once; a FILE of '-', or none, is standard output:\n"                                                   \
+	"Output, several at once; without FILE, or with '-', to standard output:\n"                                                \
 	"  -o, --output FILE           a self-contained HTML page\n"                                                               \
 	"      --text [FILE]           text (the default when no output is named)\n"                                               \
 	"      --json [FILE]           schema kelvin.diff/1\n"                                                                     \
@@ -34,13 +34,13 @@ enum {
 	"      --svg [FILE]            a static flame graph\n"
 #define COMPARISON_OPTION_HELP                                                                                                     \
 	"      --scale MODE            auto, per-run, robust, share, rate or work=BASE:HEAD (default: auto)\n"                     \
-	"      --metric NAME           which value to compare, as cpu or samples (default: the profiles' own)\n"                   \
-	"      --min-effect POINTS     least difference that matters, in percent of the total (default: 0.1)\n"                    \
-	"      --fail-on RULE          total>2%, function>5% or function:NAME>1%, of base; repeatable\n"                           \
-	"      --ignore-warnings       judges --fail-on although the recordings are hardly comparable\n" NAMING_HELP
+	"      --metric NAME           which value to compare, cpu or samples (default: the profiles' own)\n"                   \
+	"      --min-effect POINTS     smallest difference that matters, in points of the total (default: 0.1)\n"                  \
+	"      --fail-on RULE          limit: total>2%, function>5% or function:NAME>1%, of base; repeatable\n"                    \
+	"      --ignore-warnings       checks --fail-on even when the recordings are hardly comparable\n" NAMING_HELP
 #define COMPARISON_EXIT_HELP                                                                                                       \
-	"Exit codes: 0 not regressed (with --fail-on: within its limits), 1 regressed, 2 usage or input error,\n"                  \
-	"3 inconclusive.\n"
+	"Exit codes: 0 not regressed (with --fail-on: no limit exceeded), 1 regressed (a limit exceeded),\n"                        \
+	"2 usage or input error, 3 inconclusive.\n"
 
 struct comparison {
 	struct diff_options diff;

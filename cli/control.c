@@ -24,7 +24,7 @@ static bool take_descriptor(const char *text, int *fd, struct error *err)
 	if (!options_parse_count("--control fd:", text, INT_MAX, &number, err))
 		return false;
 	if (fcntl((int)number, F_GETFD) < 0)
-		return error_set(err, ERROR_USAGE, "--control fd:%s: no such descriptor is open", text);
+		return error_set(err, ERROR_USAGE, "--control fd:%s: this file descriptor is not open", text);
 	*fd = (int)number;
 	return true;
 }
@@ -36,9 +36,9 @@ static bool open_fifo(const char *path, int *fd, struct error *err)
 
 	*fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0)
-		return error_set_errno(err, errno, "--control: cannot open %s (mkfifo %s makes one)", path, path);
+		return error_set_errno(err, errno, "--control: cannot open %s ('mkfifo %s' makes a named pipe)", path, path);
 	if (fstat(*fd, &info) == 0 && !S_ISFIFO(info.st_mode))
-		return error_set(err, ERROR_USAGE, "--control: %s is no named pipe; mkfifo makes one", path);
+		return error_set(err, ERROR_USAGE, "--control: %s is not a named pipe; 'mkfifo' makes one", path);
 	return true;
 }
 

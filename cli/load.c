@@ -42,7 +42,7 @@ static bool enter_directory(struct source *source, struct error *err)
 	fd = openat(source->fd, "data", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set(err, ERROR_FORMAT,
-			"cannot read %s: it is a directory, and none of 'perf record --threads', which has a file 'data'; name a profile",
+			"cannot read %s: it is a directory, but not one of 'perf record --threads', which contains a file 'data'; name a profile",
 			source->name);
 	close(source->fd);
 	source->fd = fd;
@@ -87,7 +87,7 @@ static bool source_open(const char *name, struct source *source, struct error *e
 		source->fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (source->fd < 0 && errno == ENOENT)
 		return error_set(err, ERROR_NOT_FOUND,
-			"cannot read %s: No such file or directory; 'kelvin record -o %s' makes a profile of that name", name,
+			"cannot read %s: No such file or directory; 'kelvin record -o %s' makes a profile with that name", name,
 			name);
 	if (source->fd < 0)
 		return error_set_errno(err, errno, "cannot read %s", name);
@@ -191,7 +191,7 @@ static bool load_profile(
 		return false;
 	if (!options->names_only && (!is_own(loaded) || options->origin_rules || options->project_root_count) &&
 		!symbolize_origins(loaded, options, err))
-		return error_prefix(err, "cannot tell the origins of %s", source->name);
+		return error_prefix(err, "cannot find out the origins of the functions in %s", source->name);
 	*profile = TAKE(loaded);
 	return true;
 }
@@ -270,7 +270,7 @@ static bool load_file(const char *name, const struct load_options *options, stru
 		ok = load_recording(&source, options, profile, err);
 	else if (source.is_directory)
 		ok = error_set(err, ERROR_FORMAT, "cannot read %s: its file 'data' is %s; record it again", source.name,
-			source.head_bytes ? "none of 'perf record'" : "empty");
+			source.head_bytes ? "not a file of 'perf record'" : "empty");
 	else
 		ok = load_profile(&source, &options->naming, profile, err);
 	source_close(&source);
@@ -286,7 +286,7 @@ static bool load_into(const char *name, const struct load_options *options, stru
 	if (!load_file(name, options, &next, err))
 		return false;
 	if (!profile_merge(*profile, next, err))
-		return error_prefix(err, "cannot join %s to the profiles before it", name);
+		return error_prefix(err, "cannot add %s to the profiles before it", name);
 	return true;
 }
 
@@ -328,8 +328,8 @@ bool load_part(const char *name, const struct symbolize_options *options, struct
 	if (kind_of(&source) == PROFILE_BYTES_PART)
 		ok = load_recording(&source, &all, profile, err);
 	else
-		ok = error_set(err, ERROR_USAGE, "cannot recover %s: it is not what a killed recording leaves (FILE.part)%s",
-			source.name, kind_of(&source) == PROFILE_BYTES_UNKNOWN ? "" : "; 'kelvin report' reads it as it is");
+		ok = error_set(err, ERROR_USAGE, "cannot recover %s: it is not the FILE.part of a killed recording%s",
+			source.name, kind_of(&source) == PROFILE_BYTES_UNKNOWN ? "" : "; 'kelvin report' can read it directly");
 	source_close(&source);
 	return ok;
 }

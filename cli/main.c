@@ -12,11 +12,11 @@ static const struct command {
 } commands[] = {
 	{ "record", cmd_record, "sample a running process or a command" },
 	{ "diff", cmd_diff, "compare two profiles: where did the CPU time go?" },
-	{ "bench", cmd_bench, "run two commands in turn and compare them" },
+	{ "bench", cmd_bench, "run two commands alternately and compare them" },
 	{ "report", cmd_report, "show one profile" },
-	{ "recover", cmd_recover, "make a profile of a recording that was killed" },
+	{ "recover", cmd_recover, "turn what a killed recording left into a profile" },
 	{ "symbolize", cmd_symbolize, "name addresses of a binary, as addr2line does" },
-	{ "doctor", cmd_doctor, "what this machine allows, and how to allow more" },
+	{ "doctor", cmd_doctor, "show what this machine allows, and how to allow more" },
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
@@ -27,7 +27,7 @@ static const char help_head[] = "Usage: kelvin COMMAND [OPTIONS]\n"
 
 static const char help_tail[] = "\n"
 				"Options:\n"
-				"  --help      this text; 'kelvin COMMAND --help' tells of a command\n"
+				"  --help      this text; 'kelvin COMMAND --help' explains a command\n"
 				"  --version   the version\n"
 				"\n"
 				"Examples:\n"

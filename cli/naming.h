@@ -20,7 +20,7 @@ enum { NAMING_PROJECT_ROOT = OPTIONS_SHARED, NAMING_ORIGIN_RULES, NAMING_LAST };
 		"origin-rules", required_argument, NULL, NAMING_ORIGIN_RULES                                                       \
 	}
 #define NAMING_HELP                                                                                                                \
-	"      --project-root DIR      sources below DIR are the user's own; repeatable\n"                                         \
+	"      --project-root DIR      functions with sources below DIR are the user's own; repeatable\n"                                         \
 	"      --origin-rules FILE     rules that decide what is user, library or system\n"
 
 /* Takes one of these options, with its value in `optarg`; ERROR_USAGE for any other. */

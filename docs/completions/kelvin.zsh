@@ -8,11 +8,11 @@ _kelvin() {
 	commands=(
 		'record:sample a running process or a command'
 		'diff:compare two profiles'
-		'bench:run two commands in turn and compare them'
+		'bench:run two commands alternately and compare them'
 		'report:show one profile'
-		'recover:make a profile of a killed recording'
+		'recover:turn what a killed recording left into a profile'
 		'symbolize:name addresses of a binary'
-		'doctor:what this machine allows'
+		'doctor:show what this machine allows'
 	)
 	if (( CURRENT == 2 )); then
 		_describe command commands
@@ -34,8 +34,8 @@ _kelvin() {
 			{-D,--delay}'[start sampling after this time]:time, as 500ms or 2s:' \
 			'--runs[runs of the command into one profile]:number:' \
 			'--control[takes commands while recording]:pipes:' \
-			{-F,--freq}'[samples per second]:hertz:' \
-			{-e,--event}'[what is counted]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
+			{-F,--freq}'[samples per second on each CPU]:hertz:' \
+			{-e,--event}'[the event to count]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
 			{-g,--call-graph}'[how stacks are found]:mode:(dwarf dwarf,32768 fp)' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
@@ -51,11 +51,11 @@ _kelvin() {
 			'--json[JSON]::file:_files' \
 			'--markdown[for a pull request]::file:_files' \
 			'--svg[static flame graph]::file:_files' \
-			'--scale[what makes both sides comparable]:mode:(auto per-run robust share rate work=)' \
+			'--scale[how both sides are made comparable]:mode:(auto per-run robust share rate work=)' \
 			'--metric[which value]:name:(cpu samples)' \
-			'--min-effect[least difference that matters]:points:' \
+			'--min-effect[smallest difference that matters]:points:' \
 			'*--fail-on[limit]:rule:' \
-			'--ignore-warnings[judge limits all the same]' \
+			'--ignore-warnings[check limits even when hardly comparable]' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			{-h,--help}'[help]' \
@@ -67,24 +67,24 @@ _kelvin() {
 			'--base[before the change]:command:' \
 			'--head[after it]:command:' \
 			'--runs[of either command]:number:' \
-			'--warmup[runs that are not recorded]:number:' \
+			'--warmup[runs before all others, not recorded]:number:' \
 			'--min-time[least total time of either command]:time, as 30, 500ms or 2m:' \
 			'--setup[run once before everything]:command:' \
 			'--prepare[run before every run]:command:' \
 			'--save[keeps the profiles]:directory:_files -/' \
-			{-F,--freq}'[samples per second]:hertz:' \
-			{-e,--event}'[what is counted]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
+			{-F,--freq}'[samples per second on each CPU]:hertz:' \
+			{-e,--event}'[the event to count]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
 			{-q,--quiet}'[no progress]' \
 			{-o,--output}'[HTML page]:file:_files' \
 			'--text[text]::file:_files' \
 			'--json[JSON]::file:_files' \
 			'--markdown[for a pull request]::file:_files' \
 			'--svg[static flame graph]::file:_files' \
-			'--scale[what makes both sides comparable]:mode:(auto per-run robust share rate work=)' \
+			'--scale[how both sides are made comparable]:mode:(auto per-run robust share rate work=)' \
 			'--metric[which value]:name:(cpu samples)' \
-			'--min-effect[least difference that matters]:points:' \
+			'--min-effect[smallest difference that matters]:points:' \
 			'*--fail-on[limit]:rule:' \
-			'--ignore-warnings[judge limits all the same]' \
+			'--ignore-warnings[check limits even when hardly comparable]' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			{-h,--help}'[help]'

@@ -73,7 +73,7 @@ says stderr '^  broken$'
 says_not stderr '^  5$'
 [[ ! -s stdout ]] || fail "output on stdout after a failure"
 run 2 kelvin bench --base './base 100' --head "kill -9 \$\$" --runs 3
-says stderr 'run 1 of head ended by signal 9'
+says stderr 'run 1 of head was ended by signal 9'
 run 2 kelvin bench --base './base 100' --head ./not-there --runs 3
 says stderr 'run 1 of head: .*No such file'
 run 2 kelvin bench --base './base 100' --head './base 100' --prepare 'exit 4'

@@ -72,8 +72,8 @@ refuses '-D -1: sampling would never start' kelvin record -p "$workload" -D -1
 refuses '--control: cannot open nowhere .*: No such file' kelvin record -p "$workload" --control fifo:nowhere
 refuses 'write fifo:CTL\[,ACK\] or fd:N\[,M\]' kelvin record -p "$workload" --control ctl
 refuses 'a name is empty' kelvin record -p "$workload" --control fifo:ctl,
-refuses 'no such descriptor' kelvin record -p "$workload" --control fd:77
+refuses 'this file descriptor is not open' kelvin record -p "$workload" --control fd:77
 printf 'stop\n' >file
-refuses 'file is no named pipe' kelvin record -p "$workload" --control fifo:file
+refuses 'file is not a named pipe' kelvin record -p "$workload" --control fifo:file
 refuses "sampling was never switched on \(-D -1\), because no 'enable' came from --control" kelvin record -p "$workload" -D -1 --control fifo:ctl -d 0.3
 refuses 'the recording ended before sampling began \(-D 60000\)' timeout --preserve-status -s INT 0.5 "$KELVIN" record -p "$workload" -D 60000

@@ -91,5 +91,5 @@ refuses "two profiles" kelvin diff before.pb.gz
 # A rule about a function that nobody has met is mentioned: it could never fail.
 printf 'main;ns::parse(int) 500\nmain;other 500\n' >names
 compare_same names names --fail-on 'function:parse>1%' --fail-on 'function:other>1%'
-says stderr "^kelvin: --fail-on 'function:parse>1%': no samples of a function of that name on either side; there is 'ns::parse\(int\)'$"
+says stderr "^kelvin: --fail-on 'function:parse>1%': neither side has samples of a function with this name; a similar name is 'ns::parse\(int\)'$"
 [[ $(wc -l <stderr) -eq 1 ]] || fail "a rule that is met is mentioned"

@@ -54,7 +54,7 @@ kill -INT "$recorder"
 wait "$recorder" || fail "a recording that was interrupted"
 [[ ! -e a.pb.gz.part ]] || fail "a .part is left behind"
 
-refuses 'cannot recover a.pb.gz: it is not what a killed recording leaves' kelvin recover a.pb.gz -o b.pb.gz
+refuses 'cannot recover a.pb.gz: it is not the FILE.part of a killed recording' kelvin recover a.pb.gz -o b.pb.gz
 refuses 'cannot read nowhere.part: No such file' kelvin recover nowhere.part
 printf 'KELVINPART\nrubbish' >bad.part
 run 2 kelvin recover bad.part

@@ -35,7 +35,7 @@ refuses 'has no section' kelvin symbolize -j .nothing -e "$workload" 10
 run 0 kelvin symbolize --explain-origin -e "$workload" "${addresses[0]}"
 grep -q '(user: ' stdout || fail "no origin of a function of the workload's"
 DEBUGINFOD_URLS='' refuses 'no debuginfod server' kelvin symbolize --debuginfod -e "$workload" 10
-refuses 'no hexadecimal address' kelvin symbolize -e "$workload" xyz
+refuses 'not a hexadecimal address' kelvin symbolize -e "$workload" xyz
 
 # In JSON a line that is not known is null, a rule has a number and a text, and a name of any bytes is UTF-8.
 run 0 kelvin symbolize --json --explain-origin -e "$workload" "${addresses[0]}" 1

@@ -42,7 +42,7 @@ refuses "--min-time '2y': this is not a duration" kelvin bench --base true --hea
 refuses 'two profiles are needed' kelvin diff
 refuses 'one profile is needed' kelvin report
 refuses 'there is no a.out here; name the binary with -e FILE' kelvin symbolize
-refuses 'notes.txt, which does not end in .part; give it with -o' kelvin recover notes.txt
+refuses 'notes.txt, which does not end in .part; give the name with -o' kelvin recover notes.txt
 refuses "unexpected 'now'" kelvin doctor now
 
 # Standard streams that are closed are nobody else's, and only their use is an error.
