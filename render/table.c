@@ -155,10 +155,7 @@ static void write_cells(const struct table *table, const size_t *widths, const c
 		if (width == 0)
 			continue;
 		buffer_init(&cell, (size_t)1 << 20);
-		if (!shortens && unicode_text_width(cells[i]) <= WHOLE_NAME)
-			buffer_append_string(&cell, cells[i]);
-		else
-			profile_shorten_name(cells[i], shortens ? width : WHOLE_NAME, &cell);
+		profile_shorten_name(cells[i], shortens ? width : WHOLE_NAME, &cell);
 		buffer_append(&cell, "", 0);
 		if (cell.failed) {
 			out->failed = true;
