@@ -144,7 +144,7 @@ static bool open_rings_as_permitted(struct event_set *set, struct ring *rings, s
 			return false;
 		if (*pages / 2 < least)
 			return error_set(err, ERROR_LIMIT,
-				"not enough locked memory for %u rings of %zu kB: perf_event_mlock_kb and 'ulimit -l' limit it for each user, and other recorders have their part; run 'sudo sysctl kernel.perf_event_mlock_kb=2048'",
+				"not enough locked memory for %u buffers of %zu kB: perf_event_mlock_kb and 'ulimit -l' limit it for each user, and other recorders use some of it; run 'sudo sysctl kernel.perf_event_mlock_kb=2048'",
 				(unsigned int)set->cpu_count, *pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
 		*pages /= 2;
 	}
@@ -183,7 +183,8 @@ static bool open_sample_rings(struct event_set *set, struct error *err)
 		return false;
 	if (set->ring_pages < few_pages)
 		buffer_printf(set->notices,
-			"rings of %zu kB only, for want of locked memory; run 'sudo sysctl kernel.perf_event_mlock_kb=2048' if samples are lost\n",
+			"the buffers have only %zu kB each, because locked memory is limited; run 'sudo sysctl kernel.perf_event_mlock_kb=2048' if "
+			"samples are lost\n",
 			set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
 	return true;
 }

@@ -342,10 +342,10 @@ static bool fail_empty_command(const struct sampler *sampler, const char *what, 
 	if (!sampler->events.is_time && strcmp(sampler->events.event_name, "cycles") != 0)
 		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
 	return error_set(err, ERROR_EMPTY,
-		"no samples: %s ran for %.1f s and used %.3f s of CPU time; what lives for less than one sample (%.1f ms) is not seen%s; "
-		"-F 10000 takes shorter ones%s",
+		"no samples: %s ran for %.1f s and used %.3f s of CPU time; processes that live for less than a sampling period (%.1f ms) are "
+		"not sampled%s; -F 10000 samples shorter ones%s",
 		what, seconds, (double)command_cpu_ns(&sampler->command) / 1e9, 1e3 / sampler->options.frequency_hz,
-		is_root ? "" : ", nor without privileges what is set-user-ID or unreadable", is_root ? "" : ", sudo the others");
+		is_root ? "" : ", nor, without root, programs that are set-user-ID or unreadable", is_root ? "" : ", and sudo the others");
 }
 
 /*
@@ -448,14 +448,14 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	priority_hurry(&sampler->priority);
 	count_losses(sampler);
 	if (sampler->collector.met_32bit)
-		buffer_append_string(&sampler->notices, "stacks of 32-bit processes are not supported: they have no user part\n");
+		buffer_append_string(&sampler->notices, "stacks of 32-bit processes are not supported: their user frames are missing\n");
 	if (sampler->collector.processes.met_denied && sampler->collector.profile->quality.stops[PROFILE_STOP_NO_MAPPING] > 0)
 		buffer_append_string(&sampler->notices,
-			"code of other users' processes stays unnamed: where it lies may not be read; run kelvin with sudo for more\n");
+			"code of other users' processes stays unnamed, because their memory maps may not be read; run kelvin with sudo\n");
 	if (sampler->filter.was_late)
 		buffer_append_string(&sampler->notices,
-			"of processes that the target started up to 0.4 s are missing: 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "
-			"makes them whole\n");
+			"up to 0.4 s are missing of each process that the target started; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "
+			"prevents that\n");
 	if (sampler->collector.processes.met_outside)
 		buffer_append_string(&sampler->notices,
 			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "

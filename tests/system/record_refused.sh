@@ -47,8 +47,8 @@ for ((tries = 0; tries < 200; tries++)); do
 	sleep 0.05
 done
 run 125 "${unprivileged[@]}" "$KELVIN" record -o open/second.pb.gz -- true
-says stderr '^kelvin: not enough locked memory for [0-9]+ rings of [0-9]+ kB: '
+says stderr '^kelvin: not enough locked memory for [0-9]+ buffers of [0-9]+ kB: '
 kill "$first"
 wait "$first"
 run 0 "${unprivileged[@]}" "$KELVIN" record -o open/alone.pb.gz -- open/system_workload --parse 3 --seconds 1
-says stderr '^rings of [0-9]+ kB only, for want of locked memory'
+says stderr '^the buffers have only [0-9]+ kB each, because locked memory is limited'
