@@ -82,7 +82,7 @@ static void print_sources(const struct sampler_capabilities *can)
 		print_advice("sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1",
 			"until the next boot; a file in /etc/sysctl.d/ keeps it");
 	print_line(can->map_files_readable, "replaced binaries", "are read as they were mapped",
-		"replaced programs are read as they were mapped; replaced libraries cannot be opened, so their functions stay unnamed");
+		"programs are read as they were mapped; libraries cannot be opened, so their functions stay unnamed");
 	if (!can->map_files_readable)
 		print_advice(SETCAP, "or run Kelvin with sudo");
 }
@@ -106,8 +106,8 @@ static int print_json(const struct sampler_capabilities *can)
 		"perf_event_max_sample_rate", can->perf_event_max_sample_rate, "descriptor_limit",
 		(json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit), "cycles",
 		can->has_hardware_cycles, "cpu_clock", can->has_cpu_clock, "own_processes", can->can_sample_own, "kernel_code",
-		can->can_sample_kernel, "other_users", can->can_sample_others, "whole_system", can->can_sample_system, "kernel_symbols", can->kernel_symbols_readable,
-		"replaced_binaries", can->map_files_readable);
+		can->can_sample_kernel, "other_users", can->can_sample_others, "whole_system", can->can_sample_system,
+		"kernel_symbols", can->kernel_symbols_readable, "replaced_binaries", can->map_files_readable);
 	bool ok = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
 
 	json_decref(json);

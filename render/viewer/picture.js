@@ -223,7 +223,8 @@ export class Picture {
     const rows = last - first + 1;
     const height = Math.min(rows, MOST_ROWS_PRINTED) * ROW;
     this.unprinted ??= { scroll: flame.scroll, dark: app.colours.dark };
-    this.cut.textContent = rows > MOST_ROWS_PRINTED ? `${rows - MOST_ROWS_PRINTED} more row${rows - MOST_ROWS_PRINTED === 1 ? ' is' : 's are'} not printed.` : '';
+    const more = rows - MOST_ROWS_PRINTED;
+    this.cut.textContent = more > 0 ? `${more} more row${more === 1 ? ' is' : 's are'} not printed.` : '';
     flame.resize(Math.max(flame.width, height / PAGE_SHAPE), height);
     flame.scroll = first * ROW;
     app.theme(false);

@@ -91,7 +91,8 @@ export class Searching {
     const [base, head] = model.totals();
     const share = sum[1] ? percent(sum[1] * model.factor, head) : percent(sum[0], base);
     const at = nodes.length ? `${nodes.indexOf(model.selected) + 1}/` : '';
-    const title = `${count(nodes.length)} frame${nodes.length === 1 ? '' : 's'}, nested ones counted once; they and what they call take ${share} of all ${measureOf(model.shownMetric)}`;
+    const frames = `${count(nodes.length)} frame${nodes.length === 1 ? '' : 's'}, nested ones counted once`;
+    const title = `${frames}; they and what they call take ${share} of all ${measureOf(model.shownMetric)}`;
     const figures = h('span.found', { title }, nodes.length ? `${at}${nodes.length} · ${share}` : model.searchError ? '0' : 'no match');
     if (model.searchError) figures.append(h('span.hint', {}, ` ${model.searchError}`));
     renew(this.found, [
