@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/pprof_format.h"
+#include "profile/weights.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -234,7 +235,7 @@ static bool has_two_counts(const char *text, const char *space)
 static bool read_line(struct folded_reader *r, const char *text, const char *end, struct error *err)
 {
 	const char *space;
-	int64_t count;
+	int64_t values[2] = { 1, 0 };
 	uint32_t stack;
 
 	while (end > text && (end[-1] == '\r' || end[-1] == ' '))
@@ -242,13 +243,13 @@ static bool read_line(struct folded_reader *r, const char *text, const char *end
 	if (end == text || *text == '#')
 		return true;
 	space = memrchr(text, ' ', (size_t)(end - text));
-	if (!space || !parse_count(space + 1, end, &count))
+	if (!space || !parse_count(space + 1, end, &values[1]))
 		return fail_line(r, err, "no count at its end; folded stacks are `root;...;leaf count`");
 	r->stacks++;
 	r->two_counts += has_two_counts(text, space);
 	while (space > text && space[-1] == ' ')
 		space--;
-	return add_stack(r, text, space, &stack, err) && profile_add_sample(r->profile, stack, r->thread, &count, -1, err);
+	return add_stack(r, text, space, &stack, err) && profile_add_sample(r->profile, stack, r->thread, values, -1, err);
 }
 
 static bool read_lines(struct folded_reader *r, const char *text, size_t size, struct error *err)
@@ -274,8 +275,33 @@ static bool begin(struct folded_reader *r, struct error *err)
 
 	*r = (struct folded_reader){ .kernel_mapping = PROFILE_NONE, .text = "", .end = "" };
 	buffer_init(&r->name, max_piece_bytes);
-	return profile_create(&r->profile, err) && profile_add_run(r->profile, &run, &thread.run, err) &&
-	       profile_add_thread(r->profile, &thread, &r->thread, err);
+	return profile_create(&r->profile, err) && profile_add_value_type(r->profile, "weight", "", err) &&
+	       profile_add_run(r->profile, &run, &thread.run, err) && profile_add_thread(r->profile, &thread, &r->thread, err);
+}
+
+/* The weights are the counts: they are no value of their own. */
+static void drop_weights(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->sample_count; i++)
+		profile->values[i] = profile->values[2 * i + 1];
+	profile->value_type_count = 1;
+	profile->default_value_type = 0;
+}
+
+static bool settle_weights(struct profile *profile, struct error *err)
+{
+	int64_t period;
+
+	if (weights_kind(profile->values + 1, profile->sample_count, 2, &period) == WEIGHTS_COUNTS) {
+		drop_weights(profile);
+		return true;
+	}
+	profile->default_value_type = 1;
+	if (weights_is_clock_period(period) && (!profile_intern(profile, "time", &profile->value_types[1].type, err) ||
+						       !profile_intern(profile, "nanoseconds", &profile->value_types[1].unit, err)))
+		return false;
+	weights_settle(profile, 1);
+	return true;
 }
 
 static bool check(struct folded_reader *r, struct error *err)
@@ -283,9 +309,11 @@ static bool check(struct folded_reader *r, struct error *err)
 	if (r->stacks > 0 && r->two_counts == r->stacks)
 		return error_set(err, ERROR_FORMAT,
 			"two counts on every line: this is a difference of two profiles (difffolded.pl); give the two themselves");
+	if (!profile_validate(r->profile, err) || !settle_weights(r->profile, err))
+		return false;
 	for (size_t i = 0; i < r->profile->sample_count; i++)
-		r->profile->quality.samples += (uint64_t)r->profile->values[i];
-	return profile_validate(r->profile, err);
+		r->profile->quality.samples += (uint64_t)r->profile->values[i * r->profile->value_type_count];
+	return true;
 }
 
 bool folded_read(const char *text, size_t size, const char *name, struct profile **profile, struct error *err)

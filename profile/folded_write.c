@@ -168,7 +168,7 @@ static bool add_sample(struct writer *w, size_t id, struct error *err)
 	const struct profile *profile = w->profile;
 	const struct profile_sample *sample = &profile->samples[id];
 	const char *process = profile_string(profile, profile->threads[sample->thread].process_name);
-	uint32_t node = 0, text;
+	uint32_t node = 0, text, value = profile->counts_of[0] == PROFILE_NONE ? profile->default_value_type : 0;
 	struct node *line;
 
 	/* Without a comm the line starts with its first frame. */
@@ -178,7 +178,7 @@ static bool add_sample(struct writer *w, size_t id, struct error *err)
 		return false;
 	line = &w->nodes[node];
 	line->is_line = true;
-	line->count = saturating_add(line->count, profile->values[id * profile->value_type_count]);
+	line->count = saturating_add(line->count, profile->values[id * profile->value_type_count + value]);
 	return true;
 }
 

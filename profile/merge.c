@@ -53,6 +53,17 @@ static bool is_type(const struct merger *m, uint32_t type, const struct profile_
 	return known->type == m->strings[other->type] && known->unit == m->strings[other->unit];
 }
 
+/* Of values whose samples are counted differently on both sides, or on one only, the number of samples is not known. */
+static void merge_counts_of(struct merger *m, bool fresh)
+{
+	for (uint32_t i = 0; i < m->from->value_type_count; i++) {
+		uint32_t *into = &m->into->counts_of[m->values[i]], counts = m->from->counts_of[i];
+
+		counts = counts == PROFILE_NONE ? PROFILE_NONE : m->values[counts];
+		*into = fresh || *into == counts ? counts : PROFILE_NONE;
+	}
+}
+
 /* An empty profile takes the other's value types over; else they must be the same, in any order. */
 static bool merge_value_types(struct merger *m, struct error *err)
 {
@@ -85,6 +96,7 @@ static bool merge_value_types(struct merger *m, struct error *err)
 		m->values[i] = k;
 		taken[k] = true;
 	}
+	merge_counts_of(m, fresh);
 	if (into->period != from->period)
 		into->period = 0;
 	return true;

@@ -24,7 +24,8 @@ enum {
 	PPROF_EVENT_SAMPLE = 17,
 	PPROF_TIME_UNIT = 18,
 	PPROF_DEFAULT_VALUE_TYPE = 19,
-	PPROF_EXTENSION_FIELDS = 20,
+	PPROF_COUNTS_OF = 20,
+	PPROF_EXTENSION_FIELDS = 21,
 };
 
 /* Where everything lies in the extension. In other tools' files it is empty. */

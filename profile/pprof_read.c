@@ -51,11 +51,15 @@ static bool convert(struct pprof_reader *r, struct error *err)
 
 	if (!profile_create(&r->profile, err) || !survey(r, &extension, err) ||
 		!pprof_extension_init(&r->extension, extension, err) || !pprof_read_tables(r, err) || !pprof_read_runs(r, err) ||
-		!pprof_read_threads(r, err) || !pprof_read_samples(r, err) || !pprof_read_timeline(r, err) ||
-		!pprof_read_quality(r, err) || !pprof_read_facts(r, err) || !pprof_extension_ok(&r->extension, err))
+		!pprof_read_threads(r, err) || !pprof_read_samples(r, err))
+		return false;
+	pprof_settle_counts(r);
+	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) || !pprof_read_facts(r, err) ||
+		!pprof_extension_ok(&r->extension, err))
 		return false;
 	if (byte_reader_left(&extension) > 0 && r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE] < r->profile->value_type_count)
 		r->profile->default_value_type = (uint32_t)r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE];
+	pprof_read_counts_of(r);
 	return profile_validate(r->profile, err);
 }
 

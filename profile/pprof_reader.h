@@ -43,6 +43,11 @@ struct pprof_function {
 /* What a label of a sample says, by its key. */
 enum pprof_label { PPROF_LABEL_OTHER, PPROF_LABEL_PID, PPROF_LABEL_TID, PPROF_LABEL_PROCESS, PPROF_LABEL_THREAD };
 
+/* Values in the file, of objects and of their bytes; and our value for how many of them were sampled. */
+struct pprof_heap {
+	uint32_t objects, space, samples;
+};
+
 struct pprof_reader {
 	struct byte_reader file;
 	struct pprof_section sections[PPROF_STRING_TABLE + 1];
@@ -56,7 +61,11 @@ struct pprof_reader {
 	uint8_t *labels;                         /* owned: [index in the file] enum pprof_label of that key */
 	uint32_t types[PROFILE_MAX_VALUE_TYPES]; /* [value in the file] our value */
 	bool has_count;                          /* one of the file's values counts samples */
-	uint32_t period_value;                   /* value in the file that the period is of; PROFILE_NONE: none */
+	bool has_period;                         /* without it: the period tells how many they were */
+	uint32_t contentions;                    /* without both: value in the file that counts waits; PROFILE_NONE: none */
+	struct pprof_heap heaps[PROFILE_MAX_VALUE_TYPES];
+	size_t heap_count;
+	uint32_t period_value; /* value in the file that the period is of; PROFILE_NONE: none */
 	struct id_table mapping_ids, function_ids, location_ids;
 	uint32_t *mappings;               /* owned: [position] our id */
 	struct pprof_function *functions; /* owned: [position] */
@@ -87,6 +96,18 @@ bool pprof_check(const struct byte_reader *message, const char *what, size_t pos
 /* What the values of a sample are: the one that counts samples becomes value 0, the others follow in their order. */
 COMMON_MUST_CHECK
 bool pprof_read_value_types(struct pprof_reader *r, struct error *err);
+
+/*
+ * How samples are counted (pprof_counts.c): pprof_plan_counts() finds out when the value types are known, pprof_count_samples()
+ * does it for an entry of a file that has no column for it, pprof_settle_counts() when all are read.
+ */
+COMMON_MUST_CHECK
+bool pprof_plan_counts(struct pprof_reader *r, struct error *err);
+void pprof_count_samples(const struct pprof_reader *r, const int64_t *in_file, int64_t *values);
+void pprof_settle_counts(struct pprof_reader *r);
+
+/* What Kelvin's own files say of it. */
+void pprof_read_counts_of(struct pprof_reader *r);
 
 /* Strings, value types, mappings, functions, locations. */
 COMMON_MUST_CHECK

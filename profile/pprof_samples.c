@@ -200,18 +200,6 @@ static bool take_fields(struct pprof_reader *r, struct byte_reader message, stru
 	return pprof_check(&message, "sample", sample->position, err);
 }
 
-/* A file without counts has been sampled all the same: its period tells how often, else each line stands for one sample. */
-static int64_t count_of(const struct pprof_reader *r, const struct sample *sample)
-{
-	int64_t period = r->profile->period, value, count;
-
-	if (period <= 0 || r->period_value == PROFILE_NONE)
-		return 1;
-	value = sample->values[r->period_value];
-	count = value / period + (value % period > (period - 1) / 2);
-	return value > 0 && count == 0 ? 1 : count;
-}
-
 static bool order_values(const struct pprof_reader *r, const struct sample *sample, int64_t *values, struct error *err)
 {
 	if (sample->value_count != r->type_count)
@@ -225,7 +213,7 @@ static bool order_values(const struct pprof_reader *r, const struct sample *samp
 				sample->position, (long long)sample->values[i]);
 	}
 	if (!r->has_count)
-		values[0] = count_of(r, sample);
+		pprof_count_samples(r, sample->values, values);
 	return true;
 }
 

@@ -86,9 +86,9 @@ static bool add_value_types(struct pprof_reader *r, const struct value_type *typ
 		if (i != count && !profile_add_value_type(r->profile, text_of(r, types[i].type), text_of(r, types[i].unit), err))
 			return false;
 	}
-	/* Without a time the last value stands for all, unless the file says which. */
-	if (r->profile->default_value_type == 0)
-		r->profile->default_value_type = r->profile->value_type_count - 1;
+	/* As pprof has it, the last value stands for all, unless the file says which. Samples are counted last of what they
+	 * measure. */
+	r->profile->default_value_type = r->profile->value_type_count - 1;
 	for (uint32_t i = 0; r->default_sample_type > 0 && i < r->type_count; i++)
 		if (strcmp(text_of(r, types[i].type), text_of(r, r->default_sample_type)) == 0)
 			r->profile->default_value_type = r->types[i];
@@ -106,5 +106,5 @@ bool pprof_read_value_types(struct pprof_reader *r, struct error *err)
 		return false;
 	find_period_value(r, types);
 	profile->period = r->period > 0 ? r->period : 0;
-	return true;
+	return pprof_plan_counts(r, err);
 }

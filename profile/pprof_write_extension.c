@@ -15,6 +15,17 @@ static void write_mapping_columns(struct pprof_writer *w, Pprof__Extension *out)
 	}
 }
 
+static void write_counts_of(struct pprof_writer *w, Pprof__Extension *out)
+{
+	size_t count = w->profile->value_type_count;
+
+	out->n_counts_of = count;
+	out->counts_of = pprof_take(w, count, sizeof(*out->counts_of));
+	/* PROFILE_NONE becomes 0. */
+	for (size_t i = 0; w->ok && i < count; i++)
+		out->counts_of[i] = w->profile->counts_of[i] + 1;
+}
+
 static void write_function_columns(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
@@ -167,6 +178,7 @@ void pprof_write_extension(struct pprof_writer *w)
 	pprof__extension__init(out);
 	out->version = PPROF_EXTENSION_VERSION;
 	out->default_value_type = w->profile->default_value_type;
+	write_counts_of(w, out);
 	write_mapping_columns(w, out);
 	write_function_columns(w, out);
 	write_runs(w, out);

@@ -16,10 +16,13 @@
 
 /* ---- Value types ---- */
 
-/* What a sample's values mean; `samples`/`count` is always number 0. */
+/*
+ * What a sample's values mean; `samples`/`count` is always number 0. Where a file does not tell how many samples were taken, that
+ * value is 1 for each of its entries, a lower bound that no test may rest on, and counts_of[0] is PROFILE_NONE.
+ */
 struct profile_value_type {
 	uint32_t type; /* string: "samples", "cpu", "off-cpu", ... */
-	uint32_t unit; /* string: "count", "nanoseconds", "bytes", ... */
+	uint32_t unit; /* string: "count", "nanoseconds", "bytes", ...; "": a folded file does not tell */
 };
 
 enum { PROFILE_MAX_VALUE_TYPES = 16 };
@@ -208,6 +211,11 @@ struct profile {
 
 	struct profile_value_type value_types[PROFILE_MAX_VALUE_TYPES];
 	uint32_t value_type_count;
+	/*
+	 * [value type] the value type that counts the samples behind its values, as a heap profile has other ones behind what is in
+	 * use than behind what was allocated; PROFILE_NONE: how many samples were taken is not known.
+	 */
+	uint32_t counts_of[PROFILE_MAX_VALUE_TYPES];
 	uint32_t default_value_type; /* the metric shown first: the CPU time */
 	struct profile_value_type period_type;
 	int64_t period;
@@ -307,7 +315,8 @@ bool profile_add_sample(
 	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, int64_t time_ns, struct error *err);
 
 /*
- * The same in steps, so that several samples wait for memory together: each of them is expected, then each found, then each counted.
+ * The same in steps, so that several samples wait for memory together: each of them is expected, then each found, then each
+ * counted.
  */
 void profile_expect_sample(const struct profile *profile, uint32_t stack, uint32_t thread);
 COMMON_MUST_CHECK
@@ -318,6 +327,26 @@ bool profile_count_sample(struct profile *profile, uint32_t sample, const int64_
 /* Puts events in order of (run, time). To be called once after the last sample was added. */
 COMMON_MUST_CHECK
 bool profile_finish(struct profile *profile, struct error *err);
+
+/* ---- Metrics ---- */
+
+/* What a value type measures. */
+enum profile_metric_kind {
+	PROFILE_METRIC_TIME,      /* CPU, wall or waiting time, or what passes like it: cycles; samples taken by any of these */
+	PROFILE_METRIC_EVENTS,    /* how often something happened: page faults, cache misses, contentions, samples of those */
+	PROFILE_METRIC_ALLOCATED, /* objects or bytes, added up while the program ran: more work allocates more */
+	PROFILE_METRIC_IN_USE,    /* what was there at one moment, as bytes, objects or goroutines: it has no load to divide by */
+	PROFILE_METRIC_OTHER,     /* a number that its file does not name: a folded weight */
+};
+
+/* What there is to know of a value type before its numbers are compared. By type, unit, period type and event. */
+struct profile_metric {
+	uint32_t type, unit; /* strings of the profile */
+	enum profile_metric_kind kind;
+	uint32_t counts; /* value type that counts the samples behind its values; PROFILE_NONE: their number is not known, so that
+			    chance has no least size that could be computed: only what runs differ by shows it */
+};
+struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type);
 
 /* ---- Identity ---- */
 
@@ -399,7 +428,12 @@ struct profile_text {
 	void *context;
 };
 
-/* Folded stacks (PROFILE_BYTES_FOLDED), of which only the lines at hand are in memory: the text can be 70 times the profile. */
+/*
+ * Folded stacks (PROFILE_BYTES_FOLDED), of which only the lines at hand are in memory: the text can be 70 times the profile.
+ * What the numbers at the ends of the lines are is told by themselves (profile/weights.h): counts of samples; multiples of a
+ * period, which become value type 1, `time` where it is a clock's and `weight` else; or amounts, a `weight` whose samples are not
+ * known.
+ */
 COMMON_MUST_CHECK
 bool profile_read_folded(const struct profile_text *text, const char *name, struct profile **profile, struct error *err);
 
@@ -419,7 +453,10 @@ enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size);
 COMMON_MUST_CHECK
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err);
 
-/* `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line per distinct stack, sorted bytewise. */
+/*
+ * `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line per distinct stack, sorted bytewise.
+ * Where the number of samples is not known, the default value type stands for the count.
+ */
 COMMON_MUST_CHECK
 bool profile_write_folded(const struct profile *profile, struct buffer *out, struct error *err);
 

@@ -66,6 +66,9 @@ static bool validate_values(const struct profile *profile, struct error *err)
 	for (uint32_t v = 0; v < profile->value_type_count; v++) {
 		int64_t sum = 0;
 
+		if (profile->counts_of[v] != PROFILE_NONE && profile->counts_of[v] >= profile->value_type_count)
+			return error_set(err, ERROR_FORMAT, "value type %u is counted by value type %u, which is not there", v,
+				profile->counts_of[v]);
 		for (size_t i = 0; i < profile->sample_count; i++) {
 			int64_t value = profile->values[i * profile->value_type_count + v];
 

@@ -283,6 +283,7 @@ static void assert_facts_equal(const struct profile *a, const struct profile *b)
 	for (uint32_t i = 0; i < a->value_type_count; i++) {
 		assert_text_equal(a, a->value_types[i].type, b, b->value_types[i].type);
 		assert_text_equal(a, a->value_types[i].unit, b, b->value_types[i].unit);
+		assert_int_equal(a->counts_of[i], b->counts_of[i]);
 	}
 }
 

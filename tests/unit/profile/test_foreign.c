@@ -315,7 +315,7 @@ static void samples_are_counted_by_the_period(void **state)
 		{ "cpu", "nanoseconds", "cpu", "nanoseconds", 10, 4, 1 },
 		{ "cpu", "nanoseconds", "", "", 10, 30, 3 },
 		{ "cpu", "nanoseconds", "cpu", "nanoseconds", 0, 30, 1 },
-		{ "inuse_space", "bytes", "space", "bytes", 512, 1024, 2 },
+		{ "inuse_space", "bytes", "space", "bytes", 512, 1024, 1 },
 		{ "delay", "nanoseconds", "contentions", "count", 1, 123456789, 1 },
 		{ "cpu", "nanoseconds", "cpu", "nanoseconds", (uint64_t)INT64_MAX, INT64_MAX, 1 },
 	};

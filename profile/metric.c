@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include <string.h>
+
+static bool starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool metric_names_time(const char *type, const char *unit)
+{
+	return strstr(unit, "seconds") || strstr(type, "cycles") || strstr(type, "clock") || strcmp(type, "cpu") == 0;
+}
+
+/* Samples are of whatever made them; where nobody says what did, it was a clock. */
+static bool metric_samples_are_time(const struct profile *profile)
+{
+	const char *event = profile_string(profile, profile->facts.event),
+		   *period = profile_string(profile, profile->period_type.type);
+
+	if (event[0])
+		return metric_names_time(event, "");
+	return period[0] == '\0' || strcmp(period, "samples") == 0 ||
+	       metric_names_time(period, profile_string(profile, profile->period_type.unit));
+}
+
+/*
+ * Go's inuse_space and inuse_objects, Datadog's heap-live-size, Node's and jemalloc's space and objects, of what is alive. A
+ * profile of Go that holds things (goroutine, threadcreate, those of pprof.NewProfile()) counts each of them: its period is 1 of
+ * them.
+ */
+static bool metric_is_in_use(const struct profile *profile, const char *type, const char *unit)
+{
+	const char *period = profile_string(profile, profile->period_type.type);
+	bool counted = strcmp(unit, "count") == 0;
+
+	if (starts_with(type, "inuse") || starts_with(type, "in-use") || strstr(type, "live"))
+		return true;
+	if (strcmp(type, "space") == 0 || strcmp(type, "objects") == 0)
+		return true;
+	if (strcmp(type, "goroutine") == 0 || strcmp(type, "goroutines") == 0 || strcmp(type, "threadcreate") == 0)
+		return true;
+	return counted && profile->period == 1 && strcmp(period, type) == 0 && strcmp(type, "contentions") != 0 &&
+	       !strstr(type, "sample") && !strstr(type, "alloc");
+}
+
+static enum profile_metric_kind metric_kind(const struct profile *profile, const char *type, const char *unit)
+{
+	if (strcmp(type, "samples") == 0)
+		return metric_samples_are_time(profile) ? PROFILE_METRIC_TIME : PROFILE_METRIC_EVENTS;
+	if (metric_names_time(type, unit))
+		return PROFILE_METRIC_TIME;
+	if (metric_is_in_use(profile, type, unit))
+		return PROFILE_METRIC_IN_USE;
+	if (strstr(type, "alloc") || strcmp(unit, "bytes") == 0)
+		return PROFILE_METRIC_ALLOCATED;
+	return unit[0] == '\0' ? PROFILE_METRIC_OTHER : PROFILE_METRIC_EVENTS;
+}
+
+struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type)
+{
+	const struct profile_value_type *type = &profile->value_types[value_type];
+
+	return (struct profile_metric){
+		.type = type->type,
+		.unit = type->unit,
+		.kind = metric_kind(profile, profile_string(profile, type->type), profile_string(profile, type->unit)),
+		.counts = profile->counts_of[value_type],
+	};
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/pprof_reader.h"
+#include "profile/weights.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * How many samples were taken, of files that count them in a column and of those that do not. Whoever compares two profiles asks
+ * how far chance goes, which the number of samples tells, not the size of what they add up to.
+ */
+
+static const char *type_of(const struct pprof_reader *r, uint32_t value)
+{
+	return profile_string(r->profile, r->profile->value_types[r->types[value]].type);
+}
+
+static const char *unit_of(const struct pprof_reader *r, uint32_t value)
+{
+	return profile_string(r->profile, r->profile->value_types[r->types[value]].unit);
+}
+
+/* `alloc_` of `alloc_space` and `cpu-` of `cpu-samples`: what is counted together is named alike. */
+static size_t family_size(const char *type)
+{
+	const char *end = type;
+
+	for (const char *at = type; *at; at++)
+		if (*at == '_' || *at == '-')
+			end = at + 1;
+	return (size_t)(end - type);
+}
+
+static bool same_family(const char *a, const char *b)
+{
+	size_t size = family_size(a);
+
+	return size == family_size(b) && memcmp(a, b, size) == 0;
+}
+
+/* `cpu-samples` counts those of `cpu-time`. What has none of its own is counted by the one that counts all. */
+static void find_counts_of(struct profile *profile)
+{
+	for (uint32_t i = 1; i < profile->value_type_count; i++) {
+		const char *type = profile_string(profile, profile->value_types[i].type);
+
+		for (uint32_t k = 1; k < profile->value_type_count && family_size(type) > 0; k++) {
+			const char *other = profile_string(profile, profile->value_types[k].type);
+
+			if (same_family(type, other) && strcmp(other + family_size(other), "samples") == 0)
+				profile->counts_of[i] = k;
+		}
+	}
+}
+
+/* ---- Heap profiles ---- */
+
+/* The first pair's samples are value 0, the others' get a value type of their own, as `inuse_samples`. */
+static bool add_heap(struct pprof_reader *r, uint32_t objects, uint32_t space, struct error *err)
+{
+	struct profile *profile = r->profile;
+	struct pprof_heap *heap = &r->heaps[r->heap_count];
+	const char *type = type_of(r, space);
+	char name[64];
+	int size;
+
+	*heap = (struct pprof_heap){ objects, space, 0 };
+	if (r->heap_count > 0) {
+		size = snprintf(name, sizeof(name), "%.*ssamples", (int)family_size(type), type);
+		if (size < 0 || (size_t)size >= sizeof(name) || profile->value_type_count == PROFILE_MAX_VALUE_TYPES)
+			return true;
+		heap->samples = profile->value_type_count;
+		if (!profile_add_value_type(profile, name, "count", err))
+			return false;
+	}
+	profile->counts_of[r->types[objects]] = profile->counts_of[r->types[space]] = heap->samples;
+	profile->counts_of[heap->samples] = heap->samples;
+	r->heap_count++;
+	return true;
+}
+
+static bool find_heaps(struct pprof_reader *r, struct error *err)
+{
+	for (uint32_t space = 0; space < r->type_count; space++) {
+		uint32_t objects = PROFILE_NONE;
+
+		if (strcmp(unit_of(r, space), "bytes") != 0)
+			continue;
+		for (uint32_t i = 0; i < r->type_count; i++)
+			if (strcmp(unit_of(r, i), "count") == 0 && same_family(type_of(r, i), type_of(r, space)))
+				objects = i;
+		if (objects != PROFILE_NONE && !add_heap(r, objects, space, err))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A heap is sampled every `period` bytes on average, so that an object of s bytes is met with probability 1 - exp(-s / period), by
+ * which its profiler has divided (Go: scaleHeapSample() in runtime/pprof/protomem.go; V8, jemalloc and gperftools alike). Each
+ * entry is of objects of one mean size, so the same number, multiplied, gives back how many were sampled.
+ */
+static int64_t sampled_objects(int64_t objects, int64_t space, int64_t period)
+{
+	double sampled;
+
+	if (objects <= 0 || space <= 0)
+		return 0;
+	sampled = (double)objects * -expm1(-(double)space / (double)objects / (double)period);
+	/* As many as there are, at most: a double of 2^63 would not fit. */
+	return sampled < 1 ? 1 : sampled < (double)objects ? (int64_t)llround(sampled) : objects;
+}
+
+/* ---- What a file tells ---- */
+
+static uint32_t find_contentions(const struct pprof_reader *r)
+{
+	for (uint32_t i = 0; i < r->type_count; i++)
+		if (strcmp(type_of(r, i), "contentions") == 0)
+			return i;
+	return PROFILE_NONE;
+}
+
+/* A period of bytes tells what a sample stands for only together with the size of its object; one of 1 counts things. */
+static bool period_counts(const struct pprof_reader *r)
+{
+	const char *unit = r->period_value == PROFILE_NONE ? "" : unit_of(r, r->period_value);
+
+	if (r->profile->period <= 0 || r->period_value == PROFILE_NONE || strcmp(unit, "bytes") == 0)
+		return false;
+	return r->profile->period > 1 || strcmp(unit, "count") != 0;
+}
+
+bool pprof_plan_counts(struct pprof_reader *r, struct error *err)
+{
+	struct profile *profile = r->profile;
+	const char *period_unit = profile_string(profile, profile->period_type.unit);
+
+	if (r->has_count) {
+		find_counts_of(profile);
+		return true;
+	}
+	for (uint32_t i = 0; i < PROFILE_MAX_VALUE_TYPES; i++)
+		profile->counts_of[i] = PROFILE_NONE;
+	if (profile->period > 0 && strcmp(period_unit, "bytes") == 0 && !find_heaps(r, err))
+		return false;
+	r->contentions = find_contentions(r);
+	r->has_period = period_counts(r);
+	if (r->heap_count > 0)
+		return true;
+	for (uint32_t i = 0; i < profile->value_type_count && (r->has_period || r->contentions != PROFILE_NONE); i++)
+		profile->counts_of[i] = 0;
+	return true;
+}
+
+static int64_t count_by_period(const struct pprof_reader *r, const int64_t *values)
+{
+	int64_t period = r->profile->period, value = values[r->period_value];
+	int64_t count = value / period + (value % period > (period - 1) / 2);
+
+	return value > 0 && count == 0 ? 1 : count;
+}
+
+void pprof_count_samples(const struct pprof_reader *r, const int64_t *in_file, int64_t *values)
+{
+	values[0] = 1;
+	if (r->heap_count == 0 && r->has_period)
+		values[0] = count_by_period(r, in_file);
+	else if (r->heap_count == 0 && r->contentions != PROFILE_NONE)
+		values[0] = in_file[r->contentions];
+	for (size_t i = 0; i < r->heap_count; i++)
+		values[r->heaps[i].samples] =
+			sampled_objects(in_file[r->heaps[i].objects], in_file[r->heaps[i].space], r->profile->period);
+}
+
+/*
+ * Go multiplies what it sampled of contentions by its rate, which the file does not name: all are multiples of it. Dividing by
+ * more than the rate, where chance would have it, makes fewer samples and proves less.
+ */
+static void divide_contentions(struct profile *profile)
+{
+	size_t width = profile->value_type_count;
+	int64_t divisor = weights_divisor(profile->values, profile->sample_count, width);
+
+	for (size_t i = 0; divisor > 1 && i < profile->sample_count; i++)
+		profile->values[i * width] /= divisor;
+}
+
+void pprof_settle_counts(struct pprof_reader *r)
+{
+	struct profile *profile = r->profile;
+	const char *unit = profile_string(profile, profile->value_types[profile->default_value_type].unit);
+
+	if (r->has_count || r->heap_count > 0 || r->has_period)
+		return;
+	if (r->contentions != PROFILE_NONE)
+		divide_contentions(profile);
+	else if (strstr(unit, "seconds"))
+		weights_settle(profile, profile->default_value_type);
+}
+
+/* Kelvin's own files. A file that holds no such column was written when all samples were counted by value 0. */
+void pprof_read_counts_of(struct pprof_reader *r)
+{
+	struct byte_reader *column = &r->extension.columns[PPROF_COUNTS_OF];
+
+	for (uint32_t i = 0; i < r->profile->value_type_count && column->pos < column->end; i++) {
+		uint64_t counts = pprof_varint(column);
+
+		r->profile->counts_of[r->types[i]] =
+			counts == 0 || counts > PROFILE_MAX_VALUE_TYPES ? PROFILE_NONE : (uint32_t)counts - 1;
+	}
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/weights.h"
+
+#include <math.h>
+
+/* Of the model in weights.h. */
+static const double negligible_log = -20.72, unlikely_log = -13.82; /* of 10^-9, 10^-6 */
+static const double long_recording = 1e6, least_sum_of_quotients = 1e4, most_samples = 1e9;
+enum { LEAST_UNROUNDED = 30 };
+
+static const double most_clock_hz = 10000, ns_per_second = 1e9;
+
+enum { DECADES = 19 };
+
+/* What is known of the numbers together. Decade d holds those below 10^(d+1). */
+struct weights_survey {
+	size_t count, below[DECADES];
+	int64_t divisor;
+	double sum, greatest;
+};
+
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static struct weights_survey survey_weights(const int64_t *values, size_t count, size_t stride, int64_t divisor)
+{
+	struct weights_survey survey = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t value = values[i * stride] / divisor;
+		double limit = 10;
+
+		if (value <= 0)
+			continue;
+		survey.count++;
+		survey.divisor = survey.divisor == 1 ? 1 : greatest_divisor(value, survey.divisor);
+		survey.sum += (double)value;
+		survey.greatest = fmax(survey.greatest, (double)value);
+		for (int decade = 0; decade < DECADES; decade++, limit *= 10)
+			survey.below[decade] += (double)value < limit;
+	}
+	return survey;
+}
+
+/* The sum of 1/c for c from 1 to below `limit`, which is 10 or more. */
+static double harmonic(double limit)
+{
+	static const double euler_gamma = 0.5772156649;
+
+	return log(limit - 1) + euler_gamma + 1 / (2 * (limit - 1));
+}
+
+/*
+ * The logarithm of a bound on the probability that of `n` counts at most `found` lie where a share `expected` of them does
+ * (Chernoff 1952): -n times the divergence of the two shares.
+ */
+static double log_tail(double n, double found, double expected)
+{
+	double share = found / n;
+
+	if (share >= expected)
+		return 0;
+	return -n * ((share > 0 ? share * log(share / expected) : 0) + (1 - share) * log((1 - share) / (1 - expected)));
+}
+
+static bool lacks_small_counts(const struct weights_survey *survey)
+{
+	double rarity_log = -log(fmax(survey->sum / long_recording, 1));
+	double limit = 10, all = harmonic(fmax(survey->greatest, limit) + 1);
+
+	for (int decade = 0; decade < DECADES && limit < survey->greatest; decade++, limit *= 10)
+		if (rarity_log + log_tail((double)survey->count, (double)survey->below[decade], harmonic(limit) / all) <
+			unlikely_log)
+			return true;
+	return false;
+}
+
+static bool are_multiples(const struct weights_survey *survey)
+{
+	double chance_log = -((double)survey->count - 1) * log((double)survey->divisor);
+
+	return survey->count > 1 && chance_log < negligible_log &&
+	       (survey->sum >= long_recording || survey->count >= LEAST_UNROUNDED);
+}
+
+static bool are_amounts(const struct weights_survey *survey, double least)
+{
+	return survey->sum >= most_samples || (survey->sum >= least && lacks_small_counts(survey));
+}
+
+enum weights_kind weights_kind(const int64_t *values, size_t count, size_t stride, int64_t *period)
+{
+	struct weights_survey survey = survey_weights(values, count, stride, 1), quotients;
+
+	*period = 1;
+	if (!are_multiples(&survey))
+		return are_amounts(&survey, long_recording) ? WEIGHTS_AMOUNTS : WEIGHTS_COUNTS;
+	quotients = survey_weights(values, count, stride, survey.divisor);
+	if (!weights_is_clock_period(survey.divisor) && are_amounts(&quotients, least_sum_of_quotients))
+		return WEIGHTS_AMOUNTS;
+	*period = survey.divisor;
+	return WEIGHTS_MULTIPLES;
+}
+
+int64_t weights_divisor(const int64_t *values, size_t count, size_t stride)
+{
+	return survey_weights(values, count, stride, 1).divisor;
+}
+
+bool weights_is_clock_period(int64_t period)
+{
+	double hz = period > 0 ? round(ns_per_second / (double)period) : 0;
+
+	return hz >= 1 && hz <= most_clock_hz && fabs(ns_per_second / hz - (double)period) < 1;
+}
+
+void weights_settle(struct profile *profile, uint32_t weight)
+{
+	size_t width = profile->value_type_count;
+	int64_t period;
+	enum weights_kind kind = weights_kind(profile->values + weight, profile->sample_count, width, &period);
+	bool known = kind == WEIGHTS_MULTIPLES;
+
+	for (size_t i = 0; known && i < profile->sample_count; i++)
+		profile->values[i * width] = profile->values[i * width + weight] / period;
+	for (uint32_t i = 0; i < profile->value_type_count; i++)
+		profile->counts_of[i] = known ? 0 : PROFILE_NONE;
+	if (kind == WEIGHTS_MULTIPLES && profile->period == 0) {
+		profile->period = period;
+		profile->period_type = profile->value_types[weight];
+	}
+}

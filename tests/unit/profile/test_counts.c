@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pprof_bytes.h"
+#include "sample_profile.h"
+
+#include "profile/weights.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* How many samples a profile was made of: files that tell it, and files that do not. */
+
+static struct profile *read_data(const char *path)
+{
+	struct buffer file;
+	struct profile *profile;
+	struct error err;
+
+	buffer_init(&file, 1 << 20);
+	if (!file_read(path, &file, &err))
+		fail_msg("%s", err.message);
+	profile = read_profile(file.data, file.size);
+	buffer_deinit(&file);
+	return profile;
+}
+
+static uint32_t value_type(const struct profile *profile, const char *type)
+{
+	for (uint32_t i = 0; i < profile->value_type_count; i++)
+		if (strcmp(profile_string(profile, profile->value_types[i].type), type) == 0)
+			return i;
+	fail_msg("no value type %s", type);
+	return 0;
+}
+
+static const char *default_type(const struct profile *profile)
+{
+	return profile_string(profile, profile->value_types[profile->default_value_type].type);
+}
+
+/* Samples behind a metric; -1: their number is not known. */
+static int64_t samples_of(const struct profile *profile, const char *type)
+{
+	uint32_t counts = profile_metric(profile, value_type(profile, type)).counts;
+
+	return counts == PROFILE_NONE ? -1 : profile_sum(profile, counts);
+}
+
+/* What is known of counts survives a file of our own and a merge. */
+static void expect_kept(const struct profile *profile)
+{
+	struct buffer file = written_profile(profile);
+	struct profile *again = read_profile(file.data, file.size), *merged;
+	struct error err;
+
+	assert_int_equal(again->value_type_count, profile->value_type_count);
+	assert_int_equal(again->default_value_type, profile->default_value_type);
+	assert_true(profile_create(&merged, &err));
+	assert_true(profile_merge(merged, profile, &err) && profile_merge(merged, again, &err));
+	for (uint32_t i = 0; i < profile->value_type_count; i++) {
+		assert_int_equal(again->counts_of[i], profile->counts_of[i]);
+		assert_int_equal(merged->counts_of[i], profile->counts_of[i]);
+		assert_int_equal(profile_sum(again, i), profile_sum(profile, i));
+		assert_int_equal(profile_sum(merged, i), 2 * profile_sum(profile, i));
+	}
+	profile_destroy(merged);
+	profile_destroy(again);
+	buffer_deinit(&file);
+}
+
+/* ---- Weights of folded stacks ---- */
+
+/* `lines` numbers, the i-th `first + i * step`, times `unit`. */
+static enum weights_kind kind_of(size_t lines, int64_t first, int64_t step, int64_t unit, int64_t *period)
+{
+	int64_t values[200];
+
+	assert_true(lines <= 200);
+	for (size_t i = 0; i < lines; i++)
+		values[i] = (first + (int64_t)i * step) * unit;
+	return weights_kind(values, lines, 1, period);
+}
+
+static void numbers_tell_what_they_are(void **state)
+{
+	static const struct {
+		size_t lines;
+		int64_t first, step, unit;
+		enum weights_kind kind;
+		int64_t period;
+	} cases[] = {
+		{ 100, 1, 1, 1, WEIGHTS_COUNTS, 1 },
+		/* Ten lines that happen to be even, and those of someone who rounds. */
+		{ 10, 1, 1, 2, WEIGHTS_COUNTS, 1 },
+		{ 3, 1, 1, 10000, WEIGHTS_COUNTS, 1 },
+		/* A program of few stacks that was sampled for long. */
+		{ 20, 3000, 7, 1, WEIGHTS_COUNTS, 1 },
+		{ 2, 100000, 1, 1, WEIGHTS_COUNTS, 1 },
+		/* Milliseconds of a clock of 100 Hz; nanoseconds of one of 997 Hz, of few lines too. */
+		{ 100, 1, 1, 10, WEIGHTS_MULTIPLES, 10 },
+		{ 100, 1, 1, 1003009, WEIGHTS_MULTIPLES, 1003009 },
+		{ 3, 1, 1, 1003009, WEIGHTS_MULTIPLES, 1003009 },
+		{ 20, 3000, 7, 1003009, WEIGHTS_MULTIPLES, 1003009 },
+		/* One number is a multiple of itself. */
+		{ 1, 1, 1, 1003009, WEIGHTS_COUNTS, 1 },
+		{ 1, 1, 1, 5000000000, WEIGHTS_AMOUNTS, 1 },
+		/* Cycles of changing periods; microseconds in nanoseconds; bytes, which are multiples of 16. */
+		{ 100, 1000003, 7919, 1, WEIGHTS_AMOUNTS, 1 },
+		{ 100, 40001, 7919, 1000, WEIGHTS_AMOUNTS, 1 },
+		{ 100, 3001, 1001, 16, WEIGHTS_AMOUNTS, 1 },
+		{ 0, 0, 0, 0, WEIGHTS_COUNTS, 1 },
+		{ 5, 0, 0, 1, WEIGHTS_COUNTS, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int64_t period;
+		enum weights_kind kind = kind_of(cases[i].lines, cases[i].first, cases[i].step, cases[i].unit, &period);
+
+		if (kind != cases[i].kind || period != cases[i].period)
+			fail_msg("case %zu: kind %d, period %lld", i, kind, (long long)period);
+	}
+}
+
+static void periods_of_clocks_are_known(void **state)
+{
+	static const int64_t clocks[] = { 1003009, 1000000, 10101010, 10000000, 250000, 1000000000, 100000 };
+	static const int64_t others[] = { 0, -1, 10, 1000003, 524288, INT64_MAX, 99999 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		assert_true(weights_is_clock_period(clocks[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(weights_is_clock_period(others[i]));
+}
+
+static void time_of_a_clock_is_counted_by_its_period(void **state)
+{
+	struct profile *profile = read_data("data/clock-first-half.folded.gz");
+
+	(void)state;
+	assert_int_equal(profile->value_type_count, 2);
+	assert_string_equal(default_type(profile), "time");
+	assert_string_equal(profile_string(profile, profile->value_types[1].unit), "nanoseconds");
+	assert_int_equal(profile->period, 1003009);
+	assert_true(profile_sum(profile, 0) > 1000);
+	assert_int_equal(profile_sum(profile, 1), profile_sum(profile, 0) * 1003009);
+	assert_int_equal(profile->quality.samples, profile_sum(profile, 0));
+	assert_int_equal(profile_metric(profile, 0).kind, PROFILE_METRIC_TIME);
+	assert_int_equal(profile_metric(profile, 1).kind, PROFILE_METRIC_TIME);
+	assert_int_equal(samples_of(profile, "time"), profile_sum(profile, 0));
+	expect_kept(profile);
+	profile_destroy(profile);
+}
+
+static void amounts_are_no_counts(void **state)
+{
+	struct profile *profile = read_data("data/offcpu.folded.gz"), *again;
+	struct buffer folded;
+	struct error err;
+
+	(void)state;
+	assert_string_equal(default_type(profile), "weight");
+	assert_int_equal(profile_metric(profile, 1).kind, PROFILE_METRIC_OTHER);
+	assert_int_equal(samples_of(profile, "weight"), -1);
+	assert_int_equal(samples_of(profile, "samples"), -1);
+	assert_true(profile_sum(profile, 0) >= (int64_t)profile->sample_count);
+	expect_kept(profile);
+	buffer_init(&folded, 1 << 20);
+	assert_true(profile_write_folded(profile, &folded, &err));
+	again = read_profile(folded.data, folded.size);
+	assert_int_equal(profile_sum(again, 1), profile_sum(profile, 1));
+	profile_destroy(again);
+	buffer_deinit(&folded);
+	profile_destroy(profile);
+}
+
+/* ---- pprof ---- */
+
+static void a_heap_of_go_tells_what_was_sampled(void **state)
+{
+	struct profile *profile = read_data("data/go-heap.pb.gz");
+	int64_t allocated = samples_of(profile, "alloc_space"), in_use = samples_of(profile, "inuse_space");
+
+	(void)state;
+	assert_string_equal(default_type(profile), "inuse_space");
+	assert_int_equal(profile_metric(profile, value_type(profile, "inuse_space")).kind, PROFILE_METRIC_IN_USE);
+	assert_int_equal(profile_metric(profile, value_type(profile, "inuse_objects")).kind, PROFILE_METRIC_IN_USE);
+	assert_int_equal(profile_metric(profile, value_type(profile, "alloc_space")).kind, PROFILE_METRIC_ALLOCATED);
+	/* One every 512 kB, fewer where objects are larger. */
+	assert_in_range(allocated, 1000, profile_sum(profile, value_type(profile, "alloc_space")) / 524288 * 11 / 10);
+	assert_in_range(in_use, 40, profile_sum(profile, value_type(profile, "inuse_space")) / 524288 * 11 / 10);
+	assert_int_equal(samples_of(profile, "alloc_objects"), allocated);
+	assert_int_equal(samples_of(profile, "inuse_objects"), in_use);
+	expect_kept(profile);
+	profile_destroy(profile);
+	profile = read_data("data/go-allocs.pb.gz");
+	assert_string_equal(default_type(profile), "alloc_space");
+	profile_destroy(profile);
+}
+
+/* 7 objects of 1 MB, sampled every 512 kB: each was met with probability 1 - exp(-2), so that 7 stand for 6. */
+static void sampled_objects_are_recovered(void **state)
+{
+	static const struct {
+		int64_t objects, space, samples;
+	} cases[] = {
+		{ 7, 7 << 20, 6 },
+		{ 8192, 8192 * 16 * 4, 1 },
+		{ 16384, 16384 * 64, 2 },
+		{ 5, (int64_t)5 << 30, 5 },
+		{ 1, 8, 1 },
+		{ 0, 0, 0 },
+		{ INT64_MAX, INT64_MAX, INT64_MAX / 524288 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pprof_bytes p;
+		struct profile *profile;
+		double off;
+
+		pprof_bytes_init(&p);
+		pprof_value_type(&p, PPROF_SAMPLE_TYPE, "objects", "count");
+		pprof_value_type(&p, PPROF_SAMPLE_TYPE, "space", "bytes");
+		pprof_value_type(&p, PPROF_PERIOD_TYPE, "space", "bytes");
+		pprof_number(&p.file, PPROF_PERIOD, 524288);
+		pprof_sample(&p, &(struct pprof_sample){ .values = { cases[i].objects, cases[i].space }, .value_count = 2 });
+		pprof_finish(&p);
+		profile = read_profile(p.file.data, p.file.size);
+		off = (double)samples_of(profile, "space") - (double)cases[i].samples;
+		if (off > 1e-3 * (double)cases[i].samples || off < -1e-3 * (double)cases[i].samples)
+			fail_msg("case %zu: %lld samples", i, (long long)samples_of(profile, "space"));
+		assert_int_equal(profile_metric(profile, value_type(profile, "space")).kind, PROFILE_METRIC_IN_USE);
+		profile_destroy(profile);
+		pprof_bytes_deinit(&p);
+	}
+}
+
+static void contentions_are_counted_by_their_rate(void **state)
+{
+	struct profile *profile = read_data("data/go-mutex.pb.gz");
+
+	(void)state;
+	assert_string_equal(default_type(profile), "delay");
+	/* One of five was sampled; by chance all are multiples of more. */
+	assert_in_range(samples_of(profile, "delay"), 1, profile_sum(profile, value_type(profile, "contentions")) / 5);
+	assert_int_equal(profile_metric(profile, value_type(profile, "delay")).kind, PROFILE_METRIC_TIME);
+	assert_int_equal(profile_metric(profile, value_type(profile, "contentions")).kind, PROFILE_METRIC_EVENTS);
+	expect_kept(profile);
+	profile_destroy(profile);
+	profile = read_data("data/go-block.pb.gz");
+	assert_int_equal(samples_of(profile, "delay"), profile_sum(profile, value_type(profile, "contentions")));
+	profile_destroy(profile);
+}
+
+static void things_are_no_samples(void **state)
+{
+	struct profile *profile = read_data("data/go-goroutine.pb.gz");
+
+	(void)state;
+	assert_string_equal(default_type(profile), "goroutine");
+	assert_int_equal(samples_of(profile, "goroutine"), -1);
+	assert_int_equal(profile_metric(profile, 1).kind, PROFILE_METRIC_IN_USE);
+	assert_true(profile_sum(profile, 1) > 100);
+	expect_kept(profile);
+	profile_destroy(profile);
+}
+
+static void what_is_counted_together_is_named_alike(void **state)
+{
+	struct pprof_bytes p;
+	struct profile *profile;
+
+	(void)state;
+	pprof_bytes_init(&p);
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "cpu-samples", "count");
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "cpu-time", "nanoseconds");
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "alloc-samples", "count");
+	pprof_value_type(&p, PPROF_SAMPLE_TYPE, "alloc-space", "bytes");
+	pprof_sample(&p, &(struct pprof_sample){ .values = { 5, 50000000, 2, 4096 }, .value_count = 4 });
+	pprof_finish(&p);
+	profile = read_profile(p.file.data, p.file.size);
+	assert_int_equal(samples_of(profile, "cpu-time"), 5);
+	assert_int_equal(samples_of(profile, "alloc-space"), 2);
+	assert_string_equal(default_type(profile), "alloc-space");
+	expect_kept(profile);
+	profile_destroy(profile);
+	pprof_bytes_deinit(&p);
+}
+
+/* Counted on one side only, they are not known together. */
+static void merging_keeps_what_both_know(void **state)
+{
+	struct profile *known = read_data("data/clock-first-half.folded.gz"), *merged;
+	struct error err;
+
+	(void)state;
+	assert_true(profile_create(&merged, &err) && profile_merge(merged, known, &err));
+	known->counts_of[1] = PROFILE_NONE;
+	assert_true(profile_merge(merged, known, &err));
+	assert_int_equal(merged->counts_of[0], 0);
+	assert_int_equal(merged->counts_of[1], PROFILE_NONE);
+	known->counts_of[1] = 2;
+	assert_false(profile_validate(known, &err));
+	profile_destroy(merged);
+	profile_destroy(known);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_tell_what_they_are),
+		cmocka_unit_test(periods_of_clocks_are_known),
+		cmocka_unit_test(time_of_a_clock_is_counted_by_its_period),
+		cmocka_unit_test(amounts_are_no_counts),
+		cmocka_unit_test(a_heap_of_go_tells_what_was_sampled),
+		cmocka_unit_test(sampled_objects_are_recovered),
+		cmocka_unit_test(contentions_are_counted_by_their_rate),
+		cmocka_unit_test(things_are_no_samples),
+		cmocka_unit_test(what_is_counted_together_is_named_alike),
+		cmocka_unit_test(merging_keeps_what_both_know),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
