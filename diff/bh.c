@@ -26,7 +26,8 @@ static double weight_of(const struct experiment *experiment, size_t row)
 
 	for (int side = 0; side < DIFF_SIDES; side++)
 		samples += experiment_samples(experiment, (enum diff_side)side, row);
-	return samples / (samples + half_weight_samples);
+	/* Where samples are not counted, all rows weigh the same. */
+	return isinf(samples) ? 1 : samples / (samples + half_weight_samples);
 }
 
 static size_t collect(

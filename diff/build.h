@@ -32,7 +32,9 @@ struct diff_build {
 	struct diff *diff;                          /* owned until the end */
 
 	uint32_t metric[DIFF_SIDES];      /* index of the metric among that side's value types */
-	double sample_weight[DIFF_SIDES]; /* the metric's mean value of one sample */
+	uint32_t counts[DIFF_SIDES];      /* index of the value type that counts the metric's samples */
+	double sample_weight[DIFF_SIDES]; /* the metric's mean value of one sample; 0 on both sides: how many there were is not
+					     known */
 
 	struct profile_tree *trees[DIFF_SIDES];
 	uint32_t *function_ids[DIFF_SIDES]; /* [profile function] function of the diff, through `redirect`; PROFILE_NONE: in no
@@ -60,6 +62,18 @@ static inline uint32_t build_function(const struct diff_build *build, enum diff_
 	uint32_t id = build->function_ids[side][profile_function];
 
 	return id == PROFILE_NONE ? PROFILE_NONE : build->redirect[id];
+}
+
+/* Whether the number of samples behind the metric is known: without it, chance shows only in what runs differ by. */
+static inline bool build_is_counted(const struct diff_build *build)
+{
+	return build->sample_weight[DIFF_HEAD] > 0;
+}
+
+/* How many samples made a raw value of the metric; INFINITY where that is not known and the value is not 0. */
+static inline double build_samples(const struct diff_build *build, enum diff_side side, double raw)
+{
+	return raw > 0 ? raw / build->sample_weight[side] : 0;
 }
 
 static inline bool build_two_sided(const struct diff_build *build)

@@ -167,6 +167,8 @@ struct diff_evidence {
 	uint32_t aa_false_flags;  /* functions flagged by base against itself */
 	uint32_t aa_functions;    /* out of so many */
 	bool aa_done;
+	bool uncounted; /* nobody knows how many samples the values are of: only what runs differ by shows chance (RUNS), else NONE
+			 */
 };
 
 /* A line for the user about what limits the comparison: "head lost 3.1 % of its samples". Strings in diff.strings. */

@@ -20,6 +20,8 @@ static enum diff_evidence_mode choose_mode(const struct diff_build *build)
 
 	if (units_have_runs(build))
 		return DIFF_EVIDENCE_RUNS;
+	if (!build_is_counted(build))
+		return DIFF_EVIDENCE_NONE;
 	if (units_blocks(base) > 0 && units_blocks(head) > 0)
 		return DIFF_EVIDENCE_SINGLE;
 	return DIFF_EVIDENCE_COUNTS;

@@ -23,6 +23,9 @@ enum { ENOUGH_RUNS = 5 };
 /* What a machine's speed differs by between two sessions, where the runs of one side were all made before the other's. */
 static const double session_rsd = 0.02;
 
+/* Values that are equal in all runs, as things that were counted, have a variance all the same. */
+static const double least_variance = 1e-9;
+
 /* A row's regression on the runs' sizes. */
 struct fit {
 	double slope;
@@ -85,7 +88,7 @@ static struct fit fit_row(const struct model *model, size_t row)
 		squares -= products * fit.slope;
 	}
 	fit.dispersion.poisson = weight > 0 ? poisson / weight : 0;
-	fit.dispersion.variance = freedom > 0 ? fmax(squares, 0) / freedom : 0;
+	fit.dispersion.variance = freedom > 0 ? fmax(squares, least_variance) / freedom : 0;
 	return fit;
 }
 
@@ -99,7 +102,9 @@ static bool fit_prior(const struct model *model, struct moderation *moderation, 
 	if (!rows)
 		return error_set_memory(err);
 	for (size_t row = 1; row < experiment->row_count; row++) {
-		if (!row_is_node(&experiment->rows[row]) && experiment->rows[row].twin == row && !model->fits[row].small)
+		/* Without a count of samples there is nothing that rows of equal size have in common. */
+		if (model->fits[row].dispersion.poisson > 0 && !row_is_node(&experiment->rows[row]) &&
+			experiment->rows[row].twin == row && !model->fits[row].small)
 			rows[count++] = model->fits[row].dispersion;
 	}
 	if (!moderation_fit(rows, count, model->freedom, moderation, err))

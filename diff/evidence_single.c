@@ -98,6 +98,9 @@ static void test_row(const struct experiment *experiment, size_t row, const stru
 	double between = 2 * floor->rsd * floor->rsd, load = experiment->rows[row].outer_variance;
 	double variance = between + load + spread->own, parts = spread->parts + between * between / floor->freedom;
 
+	/* One number a side, of no known number of samples. */
+	if (!(experiment->sides[DIFF_BASE].sample_weight > 0))
+		return;
 	if (small_counts(experiment, row)) {
 		small_test(experiment, row, between + load + spread->excess, result);
 		return;

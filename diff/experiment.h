@@ -23,7 +23,7 @@ struct experiment_side {
 	size_t unit_count;
 	double *values;       /* [row * unit_count + unit] raw; owned */
 	double *sums;         /* [row] of all units; owned */
-	double sample_weight; /* mean raw value of a sample */
+	double sample_weight; /* mean raw value of a sample; 0: not known, on either side */
 };
 
 struct experiment {
@@ -81,10 +81,12 @@ static inline double experiment_sample_weight(const struct experiment *experimen
 	return experiment->design_effect ? weight * experiment->design_effect[row] : weight;
 }
 
-/* How many samples of equal weight a side's row is worth. */
+/* How many samples of equal weight a side's row is worth; INFINITY where nobody knows: no noise of counting can be computed. */
 static inline double experiment_samples(const struct experiment *experiment, enum diff_side side, size_t row)
 {
-	return experiment_sum(experiment, side, row) / experiment_sample_weight(experiment, side, row);
+	double sum = experiment_sum(experiment, side, row);
+
+	return sum > 0 ? sum / experiment_sample_weight(experiment, side, row) : 0;
 }
 
 /* The row's sums, base and head scaled, into `result`. */

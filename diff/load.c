@@ -155,7 +155,7 @@ static const double *values_of(const struct parts *parts, enum kind kind, uint32
 
 static double samples_of(const struct parts *parts, const double *values, enum diff_side side)
 {
-	return values[side] / parts->build->sample_weight[side];
+	return build_samples(parts->build, side, values[side]);
 }
 
 /* ---- The factor ---- */
@@ -221,8 +221,8 @@ static double agreeing_share(const struct parts *parts, enum kind kind, double f
 		if (base + head < 2 * min_ratio_samples)
 			continue;
 		told += values[side];
-		off = fabs(log(fmax(base, 1) * parts->build->sample_weight[DIFF_BASE]) -
-			   log(fmax(head, 1) * parts->build->sample_weight[DIFF_HEAD]) - log(factor));
+		off = fabs(log(fmax(values[DIFF_BASE], parts->build->sample_weight[DIFF_BASE])) -
+			   log(fmax(values[DIFF_HEAD], parts->build->sample_weight[DIFF_HEAD])) - log(factor));
 		if (off <= log(agreeing_ratio) + counting_sigmas * sqrt(1 / fmax(base, 1) + 1 / fmax(head, 1)))
 			agreeing += values[side];
 	}

@@ -15,9 +15,15 @@ static const char *unit_name(const struct profile *profile, uint32_t index)
 	return profile_string(profile, profile->value_types[index].unit);
 }
 
+/* Value 0 is no metric where the number of samples is not known. */
+static uint32_t first_metric(const struct profile *profile)
+{
+	return profile->counts_of[0] == PROFILE_NONE ? 1 : 0;
+}
+
 static uint32_t find_metric(const struct profile *profile, const char *type, const char *unit)
 {
-	for (uint32_t i = 0; i < profile->value_type_count; i++) {
+	for (uint32_t i = first_metric(profile); i < profile->value_type_count; i++) {
 		if (strcmp(type_name(profile, i), type) == 0 && (!unit || strcmp(unit_name(profile, i), unit) == 0))
 			return i;
 	}
@@ -31,7 +37,7 @@ static bool match_both(struct diff_build *build, enum diff_side from, uint32_t i
 	const struct profile *profile = build->profiles[from];
 	uint32_t found;
 
-	if (index >= profile->value_type_count)
+	if (index < first_metric(profile) || index >= profile->value_type_count)
 		return false;
 	build->metric[from] = index;
 	if (!build->profiles[other])
@@ -48,8 +54,8 @@ static void list_metrics(const struct profile *profile, char *out, size_t size)
 	size_t used = 0;
 
 	out[0] = '\0';
-	for (uint32_t i = 0; i < profile->value_type_count && used < size; i++) {
-		int n = snprintf(out + used, size - used, "%s%s", i ? ", " : "", type_name(profile, i));
+	for (uint32_t i = first_metric(profile); i < profile->value_type_count && used < size; i++) {
+		int n = snprintf(out + used, size - used, "%s%s", used ? ", " : "", type_name(profile, i));
 
 		used += n > 0 ? (size_t)n : 0;
 	}
@@ -95,11 +101,13 @@ static bool choose_default(struct diff_build *build, struct error *err)
 static bool sum_side(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
+	uint32_t counts = profile_metric(profile, build->metric[side]).counts;
 	double total = 0, samples = 0;
 
+	build->counts[side] = counts == PROFILE_NONE ? 0 : counts;
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		total += (double)profile->values[i * profile->value_type_count + build->metric[side]];
-		samples += (double)profile->values[i * profile->value_type_count];
+		samples += (double)profile->values[i * profile->value_type_count + build->counts[side]];
 	}
 	if (profile->sample_count == 0)
 		return error_set(err, ERROR_EMPTY, "%s has no samples; record it again while the program is busy",
@@ -110,8 +118,15 @@ static bool sum_side(struct diff_build *build, enum diff_side side, struct error
 			build_two_sided(build) ? side_names[side] : "the profile", type_name(profile, build->metric[side]),
 			profile->sample_count);
 	build->diff->raw_total[side] = total;
-	build->sample_weight[side] = samples > 0 ? total / samples : 1;
+	build->sample_weight[side] = counts == PROFILE_NONE ? 0 : samples > 0 ? total / samples : 1;
 	return true;
+}
+
+/* What is known of one side only does not tell how far chance goes. */
+static void match_counts(struct diff_build *build)
+{
+	if (build_two_sided(build) && !(build->sample_weight[DIFF_BASE] > 0 && build->sample_weight[DIFF_HEAD] > 0))
+		build->sample_weight[DIFF_BASE] = build->sample_weight[DIFF_HEAD] = 0;
 }
 
 bool metric_choose(struct diff_build *build, struct error *err)
@@ -125,28 +140,20 @@ bool metric_choose(struct diff_build *build, struct error *err)
 		if (build->profiles[side] && !sum_side(build, (enum diff_side)side, err))
 			return false;
 	}
+	match_counts(build);
+	diff->evidence.uncounted = !build_is_counted(build);
 	return build_text(diff, err, &diff->metric, "%s", type_name(head, build->metric[DIFF_HEAD])) &&
 	       build_text(diff, err, &diff->unit, "%s", unit_name(head, build->metric[DIFF_HEAD]));
 }
 
-static bool names_time(const char *type, const char *unit)
+enum profile_metric_kind metric_kind(const struct diff_build *build)
 {
-	return strstr(unit, "seconds") || strstr(type, "cycles") || strstr(type, "clock") || strcmp(type, "cpu") == 0;
+	return profile_metric(build->profiles[DIFF_HEAD], build->metric[DIFF_HEAD]).kind;
 }
 
-/* Samples are of whatever made them; where nobody says what did, it was a clock. */
 bool metric_is_time(const struct diff_build *build)
 {
-	const struct profile *head = build->profiles[DIFF_HEAD];
-	const char *type = diff_string(build->diff, build->diff->metric), *event = profile_string(head, head->facts.event);
-	const char *period = profile_string(head, head->period_type.type);
-
-	if (strcmp(type, "samples") != 0)
-		return names_time(type, diff_string(build->diff, build->diff->unit));
-	if (event[0])
-		return names_time(event, "");
-	return period[0] == '\0' || strcmp(period, "samples") == 0 ||
-	       names_time(period, profile_string(head, head->period_type.unit));
+	return metric_kind(build) == PROFILE_METRIC_TIME;
 }
 
 bool metric_is_counted(const struct diff *diff)

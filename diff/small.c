@@ -13,10 +13,40 @@ static const double max_exact_samples = 1e6;
 bool small_counts(const struct experiment *experiment, size_t row)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!(experiment_sum(experiment, side, row) > 0))
+			return true;
 		if (experiment_sum(experiment, side, row) < normal_samples * experiment_sample_weight(experiment, side, row))
 			return true;
 	}
 	return false;
+}
+
+/* A difference of means between runs, of values that are not counted (Welch 1947); `result` holds the sums. */
+static void test_uncounted(const struct experiment *experiment, size_t row, struct row_result *result)
+{
+	double variance = 0, parts = 0;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const double *values = experiment_values(experiment, side, row);
+		double runs = (double)experiment->sides[side].unit_count, mean = experiment_sum(experiment, side, row) / runs;
+		double squares = 0, own, scale = runs * (side == DIFF_HEAD ? experiment->factor : 1);
+
+		for (size_t run = 0; run < experiment->sides[side].unit_count; run++)
+			squares += (values[run] - mean) * (values[run] - mean);
+		if (runs < 2)
+			return;
+		own = squares / (runs - 1) / runs * scale * scale;
+		variance += own;
+		parts += own * own / (runs - 1);
+	}
+	result->tested = true;
+	result->effect = result->judged = result->head - result->base;
+	/* The same in every run: what differs by more than rounding differs. */
+	variance = fmax(variance, pow(1e-6 * fmax(result->base, result->head), 2));
+	result->freedom = parts > 0 ? variance * variance / parts : INFINITY;
+	result->small_error = sqrt(variance);
+	result->p = tail_two_sided(result->effect / result->small_error, result->freedom);
+	result->variance = NAN;
 }
 
 void small_test(const struct experiment *experiment, size_t row, double variance, struct row_result *result)
@@ -30,6 +60,10 @@ void small_test(const struct experiment *experiment, size_t row, double variance
 	double error_base = base_weight * sqrt(fmax(base, 1)), error_head = head_weight * sqrt(fmax(head, 1));
 	double mean = (result->base + result->head) / 2;
 
+	if (!(experiment->sides[DIFF_BASE].sample_weight > 0)) {
+		test_uncounted(experiment, row, result);
+		return;
+	}
 	result->tested = true;
 	result->p = tail_exact(round(base * limit), round(head * limit), share, variance);
 	result->freedom = INFINITY;

@@ -122,7 +122,9 @@ bool speed_measure(const struct experiment *experiment, double delta, struct spe
 	if (!measure_side(experiment, DIFF_BASE, ratios, speed, &error, err) ||
 		!measure_side(experiment, DIFF_HEAD, ratios, speed, &error, err))
 		return false;
-	if (speed->sum_squares <= quiet_ratio * error * freedom / (base + head))
+	/* Where samples are not counted, sizes cannot be told from what single functions vary by. */
+	if (!(experiment->sides[DIFF_BASE].sample_weight > 0) ||
+		speed->sum_squares <= quiet_ratio * error * freedom / (base + head))
 		make_quiet(experiment, speed);
 	speed->variance = freedom > 0 ? speed->sum_squares / freedom : 0;
 	median = median_delta(experiment, ratios, &speed->delta_error);

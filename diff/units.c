@@ -21,7 +21,7 @@ enum { MAX_NODE_ROWS = 20000 };
 static bool worth_a_row(const struct diff_build *build, const double raw[DIFF_SIDES])
 {
 	const struct diff *diff = build->diff;
-	double samples = raw[0] / build->sample_weight[0] + raw[1] / build->sample_weight[1];
+	double samples = build_samples(build, DIFF_BASE, raw[DIFF_BASE]) + build_samples(build, DIFF_HEAD, raw[DIFF_HEAD]);
 	double time = raw[0] + raw[1] * diff->scale.factor;
 
 	return samples >= min_row_samples && time >= build->options.min_effect_points / 100 * build_points_of(diff);

@@ -244,6 +244,12 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 		diff->verdict = DIFF_UNCHANGED;
 		return build_text(diff, err, &diff->verdict_text, "base and head are equal");
 	}
+	if (isnan(half) && diff->evidence.uncounted) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return build_text(diff, err, &diff->verdict_text,
+			"head shows %s, but %s are no counts of samples, so that fewer than 3 files a side cannot tell it from noise: give 3 or more a side, joined by commas",
+			words, metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "its values");
+	}
 	if (isnan(half)) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		return build_text(diff, err, &diff->verdict_text,

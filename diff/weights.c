@@ -24,7 +24,8 @@ static double value_of(const struct diff_build *build, enum diff_side side, size
 	double value = (double)values[build->metric[side]];
 
 	/* In this order, equal weights give exactly 1. */
-	*weight = (values[0] > 0 ? value / (double)values[0] : value) / build->sample_weight[side];
+	*weight = (values[build->counts[side]] > 0 ? value / (double)values[build->counts[side]] : value) /
+		  build->sample_weight[side];
 	return value / build->sample_weight[side];
 }
 
@@ -91,7 +92,7 @@ bool weights_fill(const struct diff_build *build, struct experiment *experiment,
 {
 	CLEANUP(squares_deinit) struct squares squares = { 0 };
 
-	if (all_weigh_the_same(build))
+	if (!build_is_counted(build) || all_weigh_the_same(build))
 		return true;
 	experiment->design_effect = malloc((experiment->row_count + 1) * sizeof(double));
 	if (!experiment->design_effect)

@@ -86,12 +86,12 @@ static json_t *recording(const struct profile *p, const char *name)
 
 	for (size_t i = 0; i < p->run_count; i++)
 		duration_ns = saturating_add(duration_ns, p->runs[i].duration_ns);
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:I,s:I,s:o,s:I,s:o,s:o,s:b,s:I,s:o,s:f,s:o}", "name",
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:I,s:o,s:o,s:I,s:o,s:o,s:b,s:I,s:o,s:f,s:o}", "name",
 		text(name ? name : ""), "command", text(profile_string(p, f->command)), "event", text(profile_string(p, f->event)),
 		"tool", text(profile_string(p, f->tool)), "cpu", text(profile_string(p, f->cpu_model)), "kernel",
 		text(profile_string(p, f->kernel)), "callGraph", text(profile_string(p, f->call_graph)), "frequency",
 		(int)f->frequency_hz, "runs", (int)p->run_count, "durationNs", (json_int_t)duration_ns, "samples",
-		(json_int_t)summary_samples(p), "lost",
+		isfinite(summary_samples(p)) ? json_integer((json_int_t)summary_samples(p)) : json_null(), "lost",
 		summary_quality_recorded(p) ? json_integer((json_int_t)q->lost) : json_null(), "throttled",
 		(json_int_t)q->throttled, "stops", stops(q), "wholePercent", number(summary_whole_percent(p)), "hasTimeline",
 		p->has_timeline, "period", (json_int_t)p->period, "threads", threads(p), "cpuLimit", f->cpu_limit_milli / 1000.0,

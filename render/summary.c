@@ -237,6 +237,11 @@ static void evidence_source(const struct diff_evidence *evidence, struct buffer 
 {
 	switch (evidence->mode) {
 	case DIFF_EVIDENCE_NONE:
+		if (evidence->uncounted) {
+			buffer_append_string(out,
+				"Evidence: none. The values are not counts of samples, and fewer than 3 files on each side do not show how much they vary by chance. Give 3 or more files on each side, separated by commas.");
+			return;
+		}
 		buffer_append_string(out, "Evidence: none. There is too little data to tell a difference from noise.");
 		return;
 	case DIFF_EVIDENCE_RUNS:
@@ -274,6 +279,8 @@ double summary_samples(const struct profile *profile)
 {
 	double count = 0;
 
+	if (profile->counts_of[0] == PROFILE_NONE)
+		return NAN;
 	if (profile->quality.samples > 0)
 		return (double)profile->quality.samples;
 	for (size_t i = 0; i < profile->sample_count; i++)
@@ -301,7 +308,11 @@ void summary_quality(const struct profile *profile, struct buffer *out)
 
 	for (size_t i = 0; i < profile->run_count; i++)
 		duration_ns += (double)profile->runs[i].duration_ns;
-	buffer_printf(out, "%s sample%s", format_count(samples).text, samples == 1 ? "" : "s");
+	if (isfinite(samples))
+		buffer_printf(out, "%s sample%s", format_count(samples).text, samples == 1 ? "" : "s");
+	else
+		buffer_printf(out, "%s stack%s, samples not counted", format_count((double)profile->sample_count).text,
+			profile->sample_count == 1 ? "" : "s");
 	if (duration_ns > 0)
 		buffer_printf(out, " in %.1f s", duration_ns / 1e9);
 	if (summary_quality_recorded(profile))

@@ -62,7 +62,7 @@ extern const char summary_short_of_proof_words[];
 /* Of summary_same_code(). */
 extern const char summary_same_code_words[];
 
-/* How many samples; counted where the file does not say it. */
+/* How many samples; counted where the file does not say it; NAN where it cannot be told. */
 double summary_samples(const struct profile *profile);
 /* Whether anybody counted what was lost and how stacks ended: files of other tools do not tell. */
 bool summary_quality_recorded(const struct profile *profile);

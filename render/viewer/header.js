@@ -21,7 +21,7 @@ function stacksText(r) {
 function recordingLine(r) {
   const seconds = r.durationNs / 1e9;
   const facts = [
-    `${count(r.samples)} sample${r.samples === 1 ? '' : 's'}`,
+    r.samples == null ? 'samples not counted' : `${count(r.samples)} sample${r.samples === 1 ? '' : 's'}`,
     seconds ? `in ${seconds.toFixed(1)} s` : '',
     r.lost != null && `${count(r.lost)} lost`,
     stacksText(r),
