@@ -36,6 +36,8 @@ void readings_choose(struct diff_build *build)
 	struct diff_scale *scale = &build->diff->scale;
 	double base_seconds = load_seconds(base), head_seconds = load_seconds(head);
 
+	if (!scale_has_load(build))
+		return;
 	if (scale->mode != DIFF_SCALE_ROBUST && scale->mode != DIFF_SCALE_SHARE)
 		choose(scale, DIFF_SCALE_ROBUST, build->load.factor);
 	else if (scale_whole_commands(base) && scale_whole_commands(head))

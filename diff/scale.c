@@ -49,6 +49,11 @@ static void choose_load(struct diff *diff, const struct load *load)
 	diff->scale.load_is_unknown = load->doubt != LOAD_KNOWN;
 }
 
+bool scale_has_load(const struct diff_build *build)
+{
+	return build_is_counted(build) && metric_kind(build) != PROFILE_METRIC_IN_USE;
+}
+
 bool scale_choose(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -57,7 +62,8 @@ bool scale_choose(struct diff_build *build, struct error *err)
 	const double *work = build->options.work;
 
 	if (mode == DIFF_SCALE_AUTO)
-		mode = scale_whole_commands(base) && scale_whole_commands(head) ? DIFF_SCALE_PER_RUN : DIFF_SCALE_ROBUST;
+		mode = (scale_whole_commands(base) && scale_whole_commands(head)) || !scale_has_load(build) ? DIFF_SCALE_PER_RUN
+													   : DIFF_SCALE_ROBUST;
 	diff->scale = (struct diff_scale){ .mode = mode, .factor = 1, .factor_low = NAN, .factor_high = NAN };
 	switch (mode) {
 	case DIFF_SCALE_AUTO:

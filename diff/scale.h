@@ -11,5 +11,11 @@ bool scale_choose(struct diff_build *build, struct error *err);
 COMMON_MUST_CHECK
 bool scale_describe(struct diff_build *build, struct error *err);
 
+/*
+ * Whether the metric follows load at all: what is in use does not; and where samples are not counted, ratios of functions do not tell
+ * how sure they are.
+ */
+bool scale_has_load(const struct diff_build *build);
+
 /* Whether every run is a command from its start to its end. */
 bool scale_whole_commands(const struct profile *profile);

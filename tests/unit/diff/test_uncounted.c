@@ -109,6 +109,7 @@ static void a_heap_that_grew_is_found(void **state)
 	assert_int_equal(diff->verdict, DIFF_REGRESSED);
 	assert_int_equal(state_of(diff, "main.cacheRows"), DIFF_STATE_NEW);
 	assert_false(diff_state_is_difference(state_of(diff, "main.readBlocks")));
+	assert_true(diff->scale.factor == 1);
 	diff_destroy(diff);
 	diff = compare_data("go-allocs.pb.gz", "go-allocs-more.pb.gz", NULL);
 	assert_string_equal(diff_string(diff, diff->metric), "alloc_space");
