@@ -186,8 +186,10 @@ static double variance_of_mean(const struct experiment *experiment, enum diff_si
 
 	for (size_t run = 0; run < count; run++)
 		squares += pow(values[run] / mean - 1, 2);
+	squares = fmax(squares, least_variance);
 	*freedom = runs - 1;
-	if (count < ENOUGH_RUNS) {
+	/* Things that were counted know no speed of the machine. */
+	if (count < ENOUGH_RUNS && experiment->sides[side].sample_weight > 0) {
 		squares += assumed_freedom * assumed_rsd * assumed_rsd;
 		*freedom += assumed_freedom;
 	}

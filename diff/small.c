@@ -21,10 +21,13 @@ bool small_counts(const struct experiment *experiment, size_t row)
 	return false;
 }
 
+/* Relative. */
+static const double least_error = 1e-6;
+
 /* A difference of means between runs, of values that are not counted (Welch 1947); `result` holds the sums. */
 static void test_uncounted(const struct experiment *experiment, size_t row, struct row_result *result)
 {
-	double variance = 0, parts = 0;
+	double variance = 0, parts = 0, runs_together = 0;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const double *values = experiment_values(experiment, side, row);
@@ -35,15 +38,16 @@ static void test_uncounted(const struct experiment *experiment, size_t row, stru
 			squares += (values[run] - mean) * (values[run] - mean);
 		if (runs < 2)
 			return;
+		runs_together += runs;
 		own = squares / (runs - 1) / runs * scale * scale;
 		variance += own;
 		parts += own * own / (runs - 1);
 	}
 	result->tested = true;
 	result->effect = result->judged = result->head - result->base;
-	/* The same in every run: what differs by more than rounding differs. */
-	variance = fmax(variance, pow(1e-6 * fmax(result->base, result->head), 2));
-	result->freedom = parts > 0 ? variance * variance / parts : INFINITY;
+	result->freedom = parts > 0 ? variance * variance / parts : runs_together - 2;
+	/* The same in every run, as things that were counted: what differs by more than rounding differs. */
+	variance = fmax(variance, pow(least_error * fmax(result->base, result->head), 2));
 	result->small_error = sqrt(variance);
 	result->p = tail_two_sided(result->effect / result->small_error, result->freedom);
 	result->variance = NAN;

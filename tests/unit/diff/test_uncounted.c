@@ -191,6 +191,39 @@ static void runs_prove_what_weights_alone_do_not(void **state)
 	diff_destroy(diff);
 }
 
+static struct profile *three_of(const char *name)
+{
+	struct profile *profile;
+	struct error err;
+
+	must(profile_create(&profile, &err), &err);
+	for (int i = 0; i < 3; i++) {
+		struct profile *one = read_data(name);
+
+		must(profile_merge(profile, one, &err), &err);
+		profile_destroy(one);
+	}
+	return profile;
+}
+
+/* As many goroutines in every run. */
+static void things_that_are_equal_in_all_runs_are_unchanged(void **state)
+{
+	struct profile *grown = three_of("go-goroutine.pb.gz");
+	struct diff *diff = compare(three_of("go-goroutine.pb.gz"), three_of("go-goroutine.pb.gz"), NULL);
+
+	(void)state;
+	assert_int_equal(diff->evidence.mode, DIFF_EVIDENCE_RUNS);
+	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
+	assert_int_equal(differences(diff), 0);
+	diff_destroy(diff);
+	for (size_t i = 0; i < grown->sample_count; i++)
+		grown->values[2 * i + 1] *= 2;
+	diff = compare(three_of("go-goroutine.pb.gz"), grown, NULL);
+	assert_int_equal(diff->verdict, DIFF_REGRESSED);
+	diff_destroy(diff);
+}
+
 /* Of a hundred pairs that are alike, few show anything. */
 static void runs_of_weights_that_are_alike_prove_nothing(void **state)
 {
@@ -234,6 +267,7 @@ int main(void)
 		cmocka_unit_test(a_heap_that_grew_is_found),
 		cmocka_unit_test(one_file_a_side_proves_nothing_of_weights),
 		cmocka_unit_test(runs_prove_what_weights_alone_do_not),
+		cmocka_unit_test(things_that_are_equal_in_all_runs_are_unchanged),
 		cmocka_unit_test(runs_of_weights_that_are_alike_prove_nothing),
 		cmocka_unit_test(weights_do_not_compare_with_counts),
 	};
