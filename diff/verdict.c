@@ -247,7 +247,7 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 	if (isnan(half) && diff->evidence.uncounted) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		return build_text(diff, err, &diff->verdict_text,
-			"head shows %s, but %s are no counts of samples, so that fewer than 3 files a side cannot tell it from noise: give 3 or more a side, joined by commas",
+			"head takes %s, but %s are not counts of samples, so fewer than 3 files on each side cannot tell this from noise: give 3 or more on each side, separated by commas",
 			words, metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "its values");
 	}
 	if (isnan(half)) {
