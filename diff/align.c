@@ -154,18 +154,24 @@ static const char *last_component(const char *path)
 /* The hash of what has to be equal; 0 when the function takes no part. */
 typedef uint64_t match_hash(const struct diff_build *build, enum diff_side side, const struct diff_function *function);
 
-/* Key without its module; only of functions in the main program. */
-static uint64_t hash_in_main(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
+/* A key's part before the module; 0 bytes: it has none. */
+static size_t name_size(const char *key)
 {
-	const struct profile *profile = build->profiles[side];
-	const char *key = diff_string(build->diff, function->key);
 	const char *tick = strrchr(key, '`');
 
-	if (profile->mapping_count == 0 || !tick || function->module == 0 || tick == key)
+	return tick ? (size_t)(tick - key) : 0;
+}
+
+/* Key without its module; only of functions in modules that are one on both sides. */
+static uint64_t hash_in_module(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
+{
+	const char *key = diff_string(build->diff, function->key);
+	uint32_t module = build->module_of ? build->module_of[function->module] : 0;
+
+	(void)side;
+	if (module == 0 || name_size(key) == 0)
 		return 0;
-	if (strcmp(diff_string(build->diff, function->module), profile_string(profile, profile->mappings[0].module)) != 0)
-		return 0;
-	return hash_bytes(key, (size_t)(tick - key)) | 1;
+	return (hash_bytes(key, name_size(key)) * 31 + module) | 1;
 }
 
 static uint64_t hash_file_and_name(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
@@ -195,25 +201,36 @@ static int compare_candidates(const void *a, const void *b)
 	return x->side != y->side ? (x->side < y->side ? -1 : 1) : 0;
 }
 
-/* Pairs functions whose hash is found exactly once on either side: what is ambiguous stays apart. */
-static bool match_remaining(struct diff_build *build, match_hash *hash, enum diff_tier tier, struct error *err)
+/* What a hash is given for, on either side, in order of it. */
+static bool collect_candidates(const struct diff_build *build, match_hash *hash, struct candidate **candidates, size_t *used,
+	struct error *err)
 {
-	size_t count = build->diff->function_count, used = 0;
-	CLEANUP(cleanup_free) struct candidate *candidates = malloc((count + 1) * sizeof(*candidates));
+	size_t count = build->diff->function_count;
 
-	if (!candidates)
+	*used = 0;
+	*candidates = malloc((count + 1) * sizeof(**candidates));
+	if (!*candidates)
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t side = 0; side < DIFF_SIDES; side++) {
-			if (!align_only_on(build, i, side))
-				continue;
-			uint64_t value = hash(build, side, &build->diff->functions[i]);
+			uint64_t value = align_only_on(build, i, side) ? hash(build, side, &build->diff->functions[i]) : 0;
 
 			if (value)
-				candidates[used++] = (struct candidate){ value, i, side };
+				(*candidates)[(*used)++] = (struct candidate){ value, i, side };
 		}
 	}
-	qsort(candidates, used, sizeof(*candidates), compare_candidates);
+	qsort(*candidates, *used, sizeof(**candidates), compare_candidates);
+	return true;
+}
+
+/* Pairs functions whose hash is found exactly once on either side: what is ambiguous stays apart. */
+static bool match_remaining(struct diff_build *build, match_hash *hash, enum diff_tier tier, struct error *err)
+{
+	CLEANUP(cleanup_free) struct candidate *candidates = NULL;
+	size_t used;
+
+	if (!collect_candidates(build, hash, &candidates, &used, err))
+		return false;
 	for (size_t i = 0, end; i < used; i = end) {
 		for (end = i + 1; end < used && candidates[end].hash == candidates[i].hash; end++)
 			;
@@ -248,13 +265,111 @@ static bool name_unnamed(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* A program that was built under another name (`server-old`, `server-new`) is still the same program. */
-static bool main_renamed(const struct diff_build *build)
-{
-	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+/* ---- Modules under another name ---- */
 
-	return base->mapping_count > 0 && head->mapping_count > 0 &&
-	       strcmp(profile_string(base, base->mappings[0].module), profile_string(head, head->mappings[0].module)) != 0;
+/* Two modules, each of one side only, and how many functions of equal names they have. */
+struct module_pair {
+	uint32_t base, head; /* strings */
+	size_t shared;
+};
+
+struct module_pairs {
+	struct module_pair *items;
+	size_t count, capacity;
+	struct hash_map index;
+};
+
+static void module_pairs_deinit(struct module_pairs *pairs)
+{
+	free(pairs->items);
+	hash_map_deinit(&pairs->index);
+}
+
+static bool has_module(const struct profile *profile, const char *module)
+{
+	for (size_t i = 0; i < profile->mapping_count; i++)
+		if (strcmp(profile_string(profile, profile->mappings[i].module), module) == 0)
+			return true;
+	return false;
+}
+
+/* A function of one side, in a module that the other side does not map: by the hash of its name. */
+static uint64_t hash_of_name(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
+{
+	const char *key = diff_string(build->diff, function->key);
+
+	if (function->module == 0 || name_size(key) == 0 ||
+		has_module(build->profiles[!side], diff_string(build->diff, function->module)))
+		return 0;
+	return hash_bytes(key, name_size(key)) | 1;
+}
+
+static bool count_pair(struct module_pairs *pairs, uint32_t base, uint32_t head, struct error *err)
+{
+	uint32_t key[2] = { base, head }, *slot;
+	bool added;
+
+	if (!hash_map_add(&pairs->index, key, (uint32_t)pairs->count, &slot, &added, err))
+		return false;
+	if (added) {
+		if (!ARRAY_RESERVE(&pairs->items, &pairs->capacity, pairs->count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		pairs->items[pairs->count++] = (struct module_pair){ base, head, 0 };
+	}
+	pairs->items[*slot].shared++;
+	return true;
+}
+
+/* More shared names first; then in order of the strings' ids, so that the result does not depend on the sort. */
+static int by_falling_shared(const void *a, const void *b)
+{
+	const struct module_pair *x = a, *y = b;
+
+	if (x->shared != y->shared)
+		return x->shared > y->shared ? -1 : 1;
+	if (x->base != y->base)
+		return x->base < y->base ? -1 : 1;
+	return (x->head > y->head) - (x->head < y->head);
+}
+
+/* Modules that share the most names with each other are one: whatever its file is called, a program is the same program. */
+static bool join_modules(struct diff_build *build, struct module_pairs *pairs, struct error *err)
+{
+	size_t strings = string_table_count(build->diff->strings);
+
+	build->module_of = calloc(strings + 1, sizeof(*build->module_of));
+	if (!build->module_of)
+		return error_set_memory(err);
+	if (pairs->count > 0)
+		qsort(pairs->items, pairs->count, sizeof(*pairs->items), by_falling_shared);
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct module_pair *pair = &pairs->items[i];
+
+		if (build->module_of[pair->base] == 0 && build->module_of[pair->head] == 0)
+			build->module_of[pair->base] = build->module_of[pair->head] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+static bool match_modules(struct diff_build *build, struct error *err)
+{
+	CLEANUP(module_pairs_deinit) struct module_pairs pairs = { 0 };
+	CLEANUP(cleanup_free) struct candidate *candidates = NULL;
+	const struct diff_function *functions = build->diff->functions;
+	size_t used;
+
+	hash_map_init(&pairs.index, 2 * sizeof(uint32_t));
+	if (!collect_candidates(build, hash_of_name, &candidates, &used, err))
+		return false;
+	for (size_t i = 0, end; i < used; i = end) {
+		for (end = i + 1; end < used && candidates[end].hash == candidates[i].hash; end++)
+			;
+		/* A name that several modules of a side have tells none of them. */
+		if (end - i == 2 && candidates[i].side == DIFF_BASE && candidates[i + 1].side == DIFF_HEAD &&
+			!count_pair(&pairs, functions[candidates[i].function].module, functions[candidates[i + 1].function].module, err))
+			return false;
+	}
+	return join_modules(build, &pairs, err);
 }
 
 bool align_functions(struct diff_build *build, struct error *err)
@@ -276,7 +391,7 @@ bool align_functions(struct diff_build *build, struct error *err)
 		return name_unnamed(build, err);
 	if (!grade_equal_keys(build, err) || !name_unnamed(build, err))
 		return false;
-	if (main_renamed(build) && !match_remaining(build, hash_in_main, DIFF_TIER_CANONICAL, err))
+	if (!match_modules(build, err) || !match_remaining(build, hash_in_module, DIFF_TIER_CANONICAL, err))
 		return false;
 	return match_remaining(build, hash_file_and_name, DIFF_TIER_FILE_AND_NAME, err);
 }

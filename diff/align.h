@@ -5,8 +5,8 @@
 
 /*
  * Builds the diff's function table from the functions that occur in either side's tree, by key; fills function_ids, redirect,
- * present. What has no partner by key is then matched where it is unambiguous: the main program's module renamed (canonical), then
- * equal file name and function name (file and name).
+ * present. What has no partner by key is then matched where it is unambiguous: modules whose file is called otherwise on the other
+ * side are recognised by the names that they share (canonical), then equal file name and function name (file and name).
  */
 COMMON_MUST_CHECK
 bool align_functions(struct diff_build *build, struct error *err);

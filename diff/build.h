@@ -39,6 +39,7 @@ struct diff_build {
 	struct profile_tree *trees[DIFF_SIDES];
 	uint32_t *function_ids[DIFF_SIDES]; /* [profile function] function of the diff, through `redirect`; PROFILE_NONE: in no
 					       stack */
+	uint32_t *module_of;                /* [string] modules of one side each that are one have the same number; 0: none */
 	uint32_t *redirect;                 /* [function] itself, or the function that it was recognised to be */
 	uint32_t *met[DIFF_SIDES];          /* profile functions that the tree names, in the order of their first nodes */
 	size_t met_count[DIFF_SIDES];

@@ -60,6 +60,7 @@ static void build_deinit(struct diff_build *build)
 		free(build->present[side]);
 	}
 	free(build->redirect);
+	free(build->module_of);
 	free(build->interrupt_of);
 	free(build->has_nodes);
 	free(build->topmost);

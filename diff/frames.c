@@ -2,9 +2,16 @@
 #include "diff/frames.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Nodes that are walked at most: of thousands of frames above each other that all differ, the rest stays as it is. */
 static const uint64_t max_visits = 100000000;
+
+/*
+ * A partner accounts for so much of the difference at least, and what is called took so much more or less of it at most; but for
+ * what counting leaves open.
+ */
+static const double min_partner_share = 0.7, max_own_change = 0.3, counting_sigmas = 2;
 
 static bool is_candidate(const struct diff_function *f)
 {
@@ -20,53 +27,121 @@ static double within(double part, double whole)
 	return fabs(part) < fabs(whole) ? part : whole;
 }
 
-/* The topmost nodes of each function that is asked about, one after the other. */
-struct node_lists {
-	uint32_t *first; /* [function] PROFILE_NONE: it has none */
+/* What one function's question needs. Everything is zero before and after. */
+struct search {
+	const struct diff_build *build;
+	uint32_t *first; /* [function] its nodes, one after the other; PROFILE_NONE: it has none */
 	uint32_t *next;  /* [node] */
+	double *local;   /* [function] how its self time below the function that is asked about differs */
+	double *partner; /* [function] what this one may have taken over, or handed over */
+	bool *is_below;  /* [function] it runs below the function, or is it */
+	bool *inside;    /* [node] it lies below the function */
+	uint32_t *met;   /* functions that are below */
+	size_t met_count;
 	uint64_t visits;
 };
 
-static void list_nodes(const struct diff_build *build, const bool *is_frame, struct node_lists *lists)
+static void list_nodes(struct search *s)
 {
-	const struct diff *diff = build->diff;
+	const struct diff *diff = s->build->diff;
 
 	for (size_t i = 0; i < diff->function_count; i++)
-		lists->first[i] = PROFILE_NONE;
+		s->first[i] = PROFILE_NONE;
 	for (uint32_t n = 1; n < diff->node_count; n++) {
-		uint32_t function = diff->nodes[n].function;
-
-		if (!is_frame[function] || !build->topmost[n])
-			continue;
-		lists->next[n] = lists->first[function];
-		lists->first[function] = n;
+		s->next[n] = s->first[diff->nodes[n].function];
+		s->first[diff->nodes[n].function] = n;
 	}
 }
 
-/*
- * What of a function's difference, itself and below it, its program has more (or less) of: the rest went on elsewhere before.
- * `local` is zero before and after.
- */
-static double genuine(const struct diff *diff, struct node_lists *lists, uint32_t function, double *local)
+static double self_delta(const struct diff *diff, uint32_t node)
 {
-	double sum = 0;
+	return diff->node_self[DIFF_HEAD][node] * diff->scale.factor - diff->node_self[DIFF_BASE][node];
+}
 
-	for (uint32_t top = lists->first[function]; top != PROFILE_NONE; top = lists->next[top]) {
-		lists->visits += diff->nodes[top].subtree_end - top;
-		for (uint32_t n = top; n < diff->nodes[top].subtree_end; n++)
-			if (!(diff->nodes[n].flags & DIFF_NODE_INTERRUPT))
-				local[diff->nodes[n].function] +=
-					diff->node_self[DIFF_HEAD][n] * diff->scale.factor - diff->node_self[DIFF_BASE][n];
-	}
-	for (uint32_t top = lists->first[function]; top != PROFILE_NONE; top = lists->next[top]) {
-		for (uint32_t n = top; n < diff->nodes[top].subtree_end; n++) {
+/* Walks what lies below the function; `enter`: sums it up, else forgets it. */
+static void walk_below(struct search *s, uint32_t function, bool enter)
+{
+	const struct diff *diff = s->build->diff;
+
+	for (uint32_t top = s->first[function]; top != PROFILE_NONE; top = s->next[top])
+		for (uint32_t n = top; s->build->topmost[top] && n < diff->nodes[top].subtree_end; n++, s->visits++) {
 			uint32_t f = diff->nodes[n].function;
 
-			sum += within(local[f], diff->functions[f].self.delta);
-			local[f] = 0;
+			if (diff->nodes[n].flags & DIFF_NODE_INTERRUPT)
+				continue;
+			s->inside[n] = enter;
+			s->local[f] = enter ? s->local[f] + self_delta(diff, n) : 0;
+			if (enter && !s->is_below[f])
+				s->met[s->met_count++] = f;
+			s->is_below[f] = enter;
 		}
+}
+
+/* What the functions below take more or less of wherever they run, beyond counting: that part came from nowhere. */
+static double own_change(const struct search *s)
+{
+	const struct diff *diff = s->build->diff;
+	double sum = 0;
+
+	for (size_t i = 0; i < s->met_count; i++) {
+		const struct diff_estimate *self = &diff->functions[s->met[i]].self;
+		double noise = counting_sigmas * sqrt((self->base + self->head) * s->build->sample_weight[DIFF_BASE]);
+
+		if (fabs(self->delta) > noise)
+			sum += within(self->delta - copysign(noise, self->delta), s->local[s->met[i]]);
 	}
 	return sum;
+}
+
+/* The nearest caller that does not run below the function itself; PROFILE_NONE: there is none. */
+static uint32_t caller_outside(const struct search *s, uint32_t node)
+{
+	const struct diff *diff = s->build->diff;
+
+	for (uint32_t n = diff->nodes[node].parent; n != 0; n = diff->nodes[n].parent)
+		if (!s->is_below[diff->nodes[n].function])
+			return diff->nodes[n].function;
+	return PROFILE_NONE;
+}
+
+/* Adds what a function below lost elsewhere to its callers there (`add`), or forgets it. */
+static void add_losses(struct search *s, uint32_t function, bool add, uint32_t *best)
+{
+	const struct diff *diff = s->build->diff;
+	double left = s->local[function];
+
+	for (uint32_t n = s->first[function]; n != PROFILE_NONE; n = s->next[n], s->visits++) {
+		double amount = s->inside[n] ? 0 : within(-self_delta(diff, n), left);
+		uint32_t caller = amount != 0 ? caller_outside(s, n) : PROFILE_NONE;
+
+		if (caller == PROFILE_NONE)
+			continue;
+		left -= amount;
+		s->partner[caller] = add ? s->partner[caller] + amount : 0;
+		if (*best == PROFILE_NONE || fabs(s->partner[caller]) > fabs(s->partner[*best]))
+			*best = caller;
+	}
+}
+
+/* The partner of a function whose total differs, or PROFILE_NONE. */
+static uint32_t find_partner(struct search *s, uint32_t function)
+{
+	const struct diff_estimate *total = &s->build->diff->functions[function].total;
+	double noise = counting_sigmas * sqrt((total->base + total->head) * s->build->sample_weight[DIFF_BASE]);
+	uint32_t best = PROFILE_NONE, ignored = PROFILE_NONE;
+	bool fits;
+
+	s->met_count = 0;
+	walk_below(s, function, true);
+	fits = fabs(within(own_change(s), total->delta)) <= max_own_change * fabs(total->delta);
+	for (size_t i = 0; fits && i < s->met_count; i++)
+		add_losses(s, s->met[i], true, &best);
+	fits = fits && best != PROFILE_NONE &&
+	       fabs(within(s->partner[best], total->delta)) + noise >= min_partner_share * fabs(total->delta);
+	for (size_t i = 0; best != PROFILE_NONE && i < s->met_count; i++)
+		add_losses(s, s->met[i], false, &ignored);
+	walk_below(s, function, false);
+	return fits ? best : PROFILE_NONE;
 }
 
 /* What hangs elsewhere because a frame above it came or went: below such a frame, or beside it where it is not there. */
@@ -86,64 +161,69 @@ static void mark_nodes(struct diff *diff, const bool *is_frame, bool *moved, boo
 	}
 }
 
-/*
- * What functions without a proven difference gain and lose against each other, in parts of the whole: little in long recordings,
- * most in those of few samples.
- */
-static double exchanged_share(const struct diff *diff)
+static void search_deinit(struct search *s)
 {
-	double gained = 0, lost = 0;
-
-	for (size_t i = 0; i < diff->function_count; i++) {
-		const struct diff_estimate *self = &diff->functions[i].self;
-
-		if (diff_state_is_difference(self->state))
-			continue;
-		gained += fmax(self->delta, 0);
-		lost += fmax(-self->delta, 0);
-	}
-	return fmin(gained, lost) / fmax(diff->total.base, diff->total.head);
+	free(s->first);
+	free(s->next);
+	free(s->local);
+	free(s->partner);
+	free(s->is_below);
+	free(s->inside);
+	free(s->met);
 }
 
-/*
- * A total that moved: less than half of its difference is what it or its callees took more or less of. As much as functions
- * exchange may be chance, so that it takes half of the rest as well.
- */
-static bool has_moved(const struct diff *diff, struct node_lists *lists, uint32_t function, double *local, double exchanged)
+static bool search_init(struct search *s, struct error *err)
 {
-	double delta = diff->functions[function].total.delta;
+	size_t functions = s->build->diff->function_count + 1, nodes = s->build->diff->node_count + 1;
 
-	return fabs(within(genuine(diff, lists, function, local), delta)) < (1 + exchanged) / 2 * fabs(delta);
+	s->first = malloc(functions * sizeof(*s->first));
+	s->next = malloc(nodes * sizeof(*s->next));
+	s->local = calloc(functions, sizeof(*s->local));
+	s->partner = calloc(functions, sizeof(*s->partner));
+	s->is_below = calloc(functions, sizeof(*s->is_below));
+	s->inside = calloc(nodes, sizeof(*s->inside));
+	s->met = malloc(functions * sizeof(*s->met));
+	if (!s->first || !s->next || !s->local || !s->partner || !s->is_below || !s->inside || !s->met)
+		return error_set_memory(err);
+	list_nodes(s);
+	return true;
+}
+
+static bool mark_moved(struct diff *diff, const bool *is_frame, struct error *err)
+{
+	CLEANUP(cleanup_free) bool *moved = calloc(diff->node_count + 1, sizeof(*moved));
+	CLEANUP(cleanup_free) bool *beside = calloc(diff->node_count + 1, sizeof(*beside));
+
+	if (!moved || !beside)
+		return error_set_memory(err);
+	mark_nodes(diff, is_frame, moved, beside);
+	return true;
 }
 
 bool frames_link(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) uint32_t *first = malloc((diff->function_count + 1) * sizeof(*first));
-	CLEANUP(cleanup_free) uint32_t *next = malloc((diff->node_count + 1) * sizeof(*next));
-	CLEANUP(cleanup_free) double *local = calloc(diff->function_count + 1, sizeof(*local));
 	CLEANUP(cleanup_free) bool *is_frame = calloc(diff->function_count + 1, sizeof(*is_frame));
-	CLEANUP(cleanup_free) bool *moved = calloc(diff->node_count + 1, sizeof(*moved));
-	CLEANUP(cleanup_free) bool *beside = calloc(diff->node_count + 1, sizeof(*beside));
-	struct node_lists lists = { first, next, 0 };
-	bool any = false, any_moved = false;
-	double exchanged;
+	CLEANUP(search_deinit) struct search search = { .build = build };
+	bool any = false;
 
-	if (!first || !next || !local || !is_frame || !moved || !beside)
+	if (!is_frame)
 		return error_set_memory(err);
 	for (size_t i = 0; i < diff->function_count; i++)
-		any |= is_frame[i] = is_candidate(&diff->functions[i]);
+		any |= is_candidate(&diff->functions[i]);
 	if (!any)
 		return true;
-	list_nodes(build, is_frame, &lists);
-	exchanged = exchanged_share(diff);
-	for (uint32_t i = 0; i < diff->function_count; i++) {
-		is_frame[i] = is_frame[i] && lists.visits < max_visits && has_moved(diff, &lists, i, local, exchanged);
-		if (is_frame[i])
-			diff->functions[i].total.state = DIFF_STATE_MOVED;
-		any_moved |= is_frame[i];
+	if (!search_init(&search, err))
+		return false;
+	any = false;
+	for (uint32_t i = 0; i < diff->function_count && search.visits < max_visits; i++) {
+		uint32_t partner = is_candidate(&diff->functions[i]) ? find_partner(&search, i) : PROFILE_NONE;
+
+		if (partner == PROFILE_NONE)
+			continue;
+		diff->functions[i].total.state = DIFF_STATE_MOVED;
+		diff->functions[i].moved_to = partner;
+		is_frame[i] = any = true;
 	}
-	if (any_moved)
-		mark_nodes(diff, is_frame, moved, beside);
-	return true;
+	return !any || mark_moved(diff, is_frame, err);
 }

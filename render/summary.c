@@ -111,7 +111,7 @@ static bool consider(const struct diff *diff, enum summary_order order, uint32_t
 		candidate->size = fmax(estimate->base, estimate->head);
 		/* A caller that took something in has moved nowhere itself. */
 		return f->moved_to != PROFILE_NONE && f->moved_to < diff->function_count && candidate->size > 0 &&
-		       (f->tier == DIFF_TIER_MOVED || f->tier == DIFF_TIER_ONE_SIDED) &&
+		       (f->tier == DIFF_TIER_MOVED || f->total.state == DIFF_STATE_MOVED) &&
 		       (f->moved_to > id || !(diff->functions[f->moved_to].total.head > 0) || estimate->head > 0);
 	case SUMMARY_SELF:
 	case SUMMARY_TOTAL:

@@ -206,7 +206,7 @@ static void append_former(const struct diff *diff, const struct diff_function *f
 	if (f->tier == DIFF_TIER_MOVED)
 		buffer_append_string(out, other);
 	else
-		buffer_printf(out, "%s %s", f->total.head > 0 ? "(part of)" : "(now in)", other);
+		buffer_printf(out, "%s %s", f->total.delta > 0 ? "(part of)" : "(now in)", other);
 }
 
 static bool write_moved(const struct text_writer *w, struct error *err)

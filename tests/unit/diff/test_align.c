@@ -171,7 +171,8 @@ static void assert_no_rename(struct profile *base, struct profile *head)
 
 	assert_int_equal(synthetic_function(diff, "decode")->tier, DIFF_TIER_ONE_SIDED);
 	assert_int_equal(synthetic_function(diff, "next")->tier, DIFF_TIER_ONE_SIDED);
-	assert_int_equal(synthetic_function(diff, "decode")->moved_to, PROFILE_NONE);
+	/* What they call may still have moved from the one to the other. */
+	assert_true(synthetic_function(diff, "decode")->self.state != DIFF_STATE_MOVED);
 	diff_destroy(diff);
 	profile_destroy(base);
 	profile_destroy(head);

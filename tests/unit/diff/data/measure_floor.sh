@@ -80,6 +80,57 @@ func order(m map[string]int) { k := make([]string, 0, 400); for x := range m { i
 func main() { end := time.Now().Add(SECONDS * time.Second); m := map[string]int{}; for i := 0; time.Now().Before(end); i++ { count(m, words(i)); if i%300 == 0 { order(m) }; if len(m) > 30000 { m = map[string]int{} } } }
 END
 
+write words.cpp <<'END'
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+#define N __attribute__((noinline))
+N static std::vector<std::string> words(int i) { std::ostringstream s; s << 'w' << i * 7919 % 5003 << " x" << i << " y" << i % 17; std::istringstream in(s.str()); std::vector<std::string> v; for (std::string w; in >> w;) v.push_back(w); return v; }
+N static void count(std::map<std::string, int> &m, const std::vector<std::string> &v) { for (auto &w : v) m[w]++; }
+N static size_t order(const std::map<std::string, int> &m) { std::vector<std::string> k; for (auto &e : m) if (k.size() < 400) k.push_back(e.first + "k"); std::sort(k.rbegin(), k.rend()); return k.size(); }
+N static unsigned digest(const std::vector<std::string> &v) { unsigned h = 0; for (int r = 0; r < 40; r++) for (auto &w : v) for (char c : w) h = (h ^ (unsigned char)c) * 16777619u; return h; }
+int main() { auto end = std::chrono::steady_clock::now() + std::chrono::seconds(SECONDS); std::map<std::string, int> m; size_t t = 0; for (int i = 0; std::chrono::steady_clock::now() < end; i++) { auto v = words(i); count(m, v); t += digest(v); if (i % 300 == 0) t += order(m); if (m.size() > 30000) m.clear(); } return t == 1; }
+END
+
+write words.rs <<'END'
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+#[inline(never)] fn words(i: u64) -> Vec<String> { format!("w{} x{} y{}", i * 7919 % 5003, i, i % 17).split(' ').map(|w| w.to_string()).collect() }
+#[inline(never)] fn count(m: &mut HashMap<String, u64>, v: &[String]) { for w in v { *m.entry(w.clone()).or_insert(0) += 1; } }
+#[inline(never)] fn order(m: &HashMap<String, u64>) -> usize { let mut k: Vec<_> = m.keys().take(400).cloned().collect(); k.sort(); k.len() }
+#[inline(never)] fn digest(v: &[String]) -> u32 { let mut h = 0u32; for _ in 0..40 { for w in v { for b in w.bytes() { h = (h ^ b as u32).wrapping_mul(16777619); } } } h }
+fn main() { let end = Instant::now() + Duration::from_secs(SECONDS); let mut m = HashMap::new(); let mut t = 0u64; let mut i = 0; while Instant::now() < end { let v = words(i); count(&mut m, &v); t = t.wrapping_add(digest(&v) as u64); if i % 300 == 0 { t += order(&m) as u64; } if m.len() > 30000 { m.clear(); } i += 1; } if t == 1 { std::process::exit(1) } }
+END
+
+write Words.java <<'END'
+import java.util.*;
+public class Words {
+    static String[] words(int i) { return ("w" + i * 7919 % 5003 + " x" + i + " y" + i % 17).split(" "); }
+    static void count(Map<String, Integer> m, String[] v) { for (String w : v) m.merge(w, 1, Integer::sum); }
+    static int order(Map<String, Integer> m) { List<String> k = new ArrayList<>(); for (String x : m.keySet()) { if (k.size() == 400) break; k.add(x); } Collections.sort(k); return k.size(); }
+    static int digest(String[] v) { int h = 0; for (int r = 0; r < 40; r++) for (String w : v) for (int i = 0; i < w.length(); i++) h = (h ^ w.charAt(i)) * 16777619; return h; }
+    public static void main(String[] a) { long end = System.nanoTime() + SECONDS * 1000000000L; Map<String, Integer> m = new HashMap<>(); long t = 0; for (int i = 0; System.nanoTime() < end; i++) { String[] v = words(i); count(m, v); t += digest(v); if (i % 300 == 0) t += order(m); if (m.size() > 30000) m.clear(); } if (t == 1) System.exit(1); }
+}
+END
+
+write words.rb <<'END'
+finish = Process.clock_gettime(Process::CLOCK_MONOTONIC) + SECONDS
+m = Hash.new(0); t = 0; i = 0
+while Process.clock_gettime(Process::CLOCK_MONOTONIC) < finish
+  100.times do
+    i += 1
+    "w#{i * 7919 % 5003} x#{i} y#{i % 17}".split(' ').each { |w| m[w] += 1 }
+  end
+  t += m.keys.first(400).sort.length
+  t += m.values.first(500).inject(:+)
+  m.clear if m.size > 30000
+end
+exit 1 if t == 1
+END
+
 # Samples of one process: "block function" a line, a block being a quarter of a second.
 record() {
 	local file=$1
@@ -157,3 +208,8 @@ if cc -O2 -g -o mix mix.c -lm 2>/dev/null; then measure mix c ./mix "$seconds"; 
 if command -v node >/dev/null; then measure words.js node node --perf-basic-prof words.js; fi
 if command -v python3 >/dev/null; then measure words.py python "$(python3 -c 'import sys; print(sys.executable)')" words.py; fi
 if go build -o words words.go 2>/dev/null; then measure words.go go ./words; fi
+if c++ -O2 -g -o words_cpp words.cpp 2>/dev/null; then measure words.cpp c++ ./words_cpp; fi
+if rustc -O -g -o words_rs words.rs 2>/dev/null; then measure words.rs rust ./words_rs; fi
+# The machine names its code when it ends, before perf asks.
+if javac Words.java 2>/dev/null; then measure Words.java java java -XX:+DumpPerfMapAtExit Words; fi
+if command -v ruby >/dev/null; then measure words.rb ruby ruby words.rb; fi
