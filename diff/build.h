@@ -3,6 +3,8 @@
 
 #include "diff/diff.h"
 
+#include <string.h>
+
 /* Why it cannot be told whether the load or the program changed (load.h). */
 enum load_doubt {
 	LOAD_KNOWN,
@@ -44,6 +46,7 @@ struct diff_build {
 	uint32_t *met[DIFF_SIDES];          /* profile functions that the tree names, in the order of their first nodes */
 	size_t met_count[DIFF_SIDES];
 	bool *present[DIFF_SIDES]; /* [function] has nodes on that side */
+	bool *only_inlined;                 /* [function] its code is that of the functions that it is inlined into (code.h) */
 	bool *has_nodes;           /* [function] where interrupt_of is known: the tree has ordinary nodes of it */
 	uint32_t *interrupt_of;    /* [function] the function that its interrupt time has; PROFILE_NONE: none; NULL: no interrupts */
 	size_t function_capacity;
@@ -56,6 +59,15 @@ struct diff_build {
 	double speed_delta;      /* logarithm of that: of head's typical time per run over base's */
 	double speed_rsd;        /* how much runs of one side vary */
 };
+
+/*
+ * Whether a function was compiled at run time: what is inlined where, and in which tier it runs, is decided otherwise in every
+ * process. Python's functions, which a perf map names too, are not compiled.
+ */
+static inline bool build_is_compiled_at_run_time(const struct diff *diff, const struct diff_function *f)
+{
+	return f->name_source == PROFILE_NAME_JIT && !f->interrupt && strncmp(diff_string(diff, f->name), "py::", 4) != 0;
+}
 
 /* The function a profile's function became, or PROFILE_NONE. */
 static inline uint32_t build_function(const struct diff_build *build, enum diff_side side, uint32_t profile_function)

@@ -187,14 +187,17 @@ static bool compare_hosts(struct diff_build *build, struct error *err)
 	size_t count = build->diff->function_count;
 	CLEANUP(cleanup_free) uint8_t *hosts = calloc(count + 1, 1);
 
-	if (!hosts)
+	free(build->only_inlined);
+	build->only_inlined = calloc(count + 1, sizeof(*build->only_inlined));
+	if (!hosts || !build->only_inlined)
 		return error_set_memory(err);
 	note_hosts(build, DIFF_BASE, hosts);
 	note_hosts(build, DIFF_HEAD, hosts);
 	for (size_t i = 0; i < count; i++) {
 		struct diff_function *f = &build->diff->functions[i];
 
-		if (f->code == DIFF_CODE_UNKNOWN && hosts[i] != 0)
+		build->only_inlined[i] = f->code == DIFF_CODE_UNKNOWN && hosts[i] != 0;
+		if (build->only_inlined[i])
 			f->code = hosts[i] & HOST_CHANGED ? DIFF_CODE_CHANGED
 				  : hosts[i] == HOST_SAME ? DIFF_CODE_SAME
 							  : DIFF_CODE_UNKNOWN;
@@ -214,6 +217,14 @@ bool code_compare(struct diff_build *build, struct error *err)
 static bool is_plt(const struct diff *diff, const struct diff_function *f)
 {
 	return f->name_source == PROFILE_NAME_PLT || strstr(diff_string(diff, f->key), "@plt`") != NULL;
+}
+
+bool code_is_renamed_inside(const struct diff_build *build, uint32_t base, uint32_t head)
+{
+	const struct diff_function *functions = build->diff->functions;
+
+	return build->only_inlined[base] && build->only_inlined[head] && functions[base].code == DIFF_CODE_SAME &&
+	       functions[head].code == DIFF_CODE_SAME;
 }
 
 bool code_may_be_renamed(const struct diff_build *build, uint32_t base, uint32_t head)

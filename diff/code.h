@@ -17,6 +17,12 @@ bool code_compare(struct diff_build *build, struct error *err);
  */
 bool code_may_be_renamed(const struct diff_build *build, uint32_t base, uint32_t head);
 
+/*
+ * Whether two functions, each of one side only, lie inlined in functions of the same code: then that code goes by another name, if
+ * they have the same callers and time.
+ */
+bool code_is_renamed_inside(const struct diff_build *build, uint32_t base, uint32_t head);
+
 /* Functions of one side only whose code is found under one other name on the other side: renamed. Merges them (DIFF_TIER_MOVED). */
 COMMON_MUST_CHECK
 bool code_match_renamed(struct diff_build *build, size_t *renamed, struct error *err);

@@ -61,6 +61,7 @@ static void build_deinit(struct diff_build *build)
 	}
 	free(build->redirect);
 	free(build->module_of);
+	free(build->only_inlined);
 	free(build->interrupt_of);
 	free(build->has_nodes);
 	free(build->topmost);

@@ -217,6 +217,17 @@ static void test_whole(const struct experiment *experiment, struct row_result *r
 	result->p = tail_two_sided(result->effect / sqrt(result->variance), result->freedom);
 }
 
+/*
+ * A function whose process is in one of two ways by the toss of a coin has all runs of one side in the one, and all of the other side
+ * in the other, with this probability. It counts where runs are few.
+ */
+static double chance_of_modes(const struct experiment *experiment)
+{
+	size_t base = experiment->sides[DIFF_BASE].unit_count, head = experiment->sides[DIFF_HEAD].unit_count;
+
+	return base < ENOUGH_RUNS || head < ENOUGH_RUNS ? ldexp(1, 1 - (int)(base + head)) : 0;
+}
+
 bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use, struct row_result *results,
 	struct error *err)
 {
@@ -241,6 +252,8 @@ bool evidence_runs(const struct experiment *experiment, const struct speed *spee
 			test_whole(experiment, &results[row]);
 		else
 			test_row(&model, &moderation, row, &results[row]);
+		if (row > 0 && experiment->has_modes)
+			results[row].p = fmax(results[row].p, chance_of_modes(experiment));
 	}
 	return true;
 }

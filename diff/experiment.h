@@ -32,6 +32,7 @@ struct experiment {
 	struct experiment_side sides[DIFF_SIDES];
 	double factor;          /* head's sums times this are comparable with base's */
 	bool whole_is_measured; /* all the noise of the whole is what runs differ by: the factor is given */
+	bool has_modes;         /* processes of the program run in one of several ways: compiled at run time */
 	bool in_turn;           /* the runs of both sides were made in turn: what the machine did meanwhile met both */
 	double *design_effect;  /* [row] so many of its samples are worth one of equal weights (weights.h); owned; NULL: they are
 				   equal */

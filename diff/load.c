@@ -425,7 +425,7 @@ const char *load_doubt_words(enum load_doubt doubt)
 	case LOAD_KNOWN:
 		return "";
 	case LOAD_FEW_CONTROLS:
-		return "hardly any function was sampled often enough on both sides to compare their load";
+		return "fewer than three functions were sampled often enough on both sides to compare their load";
 	case LOAD_SMALL_CONTROLS:
 		return "the functions that both sides have are a small part of the time";
 	case LOAD_BASE_CHANGED:

@@ -16,8 +16,10 @@ static const double time_tolerance = 0.3; /* between both names' times */
 static const double sigmas = 3;           /* beyond the tolerances, for counting noise */
 static const double min_callers = 0.6;    /* share of either one's time below shared callers */
 static const double min_callees = 0.6;    /* share of the time below that is in the same functions */
+static const double min_few_callees = 0.8; /* the same, where that time is little */
 static const double leaf_share = 0.3;     /* a function with less than this below it is told by its name */
 static const double min_name_similarity = 0.6;
+static const double flat_share = 0.5;     /* of what was inlined or split off: less of it shows in the caller's total */
 enum { MAX_CANDIDATES = 16, MAX_PAIRS = 1 << 16, MAX_NAME = 256 };
 
 struct pair {
@@ -170,12 +172,36 @@ static double name_similarity(const char *a_key, const char *b_key)
 	return 2.0 * rows[a_size & 1][b_size] / (double)(a_size + b_size);
 }
 
+/* Where both have nearly all of their time: under the same callers, and as much of it. */
+static bool is_in_same_place(const struct diff_build *build, const struct pair *pair)
+{
+	const struct diff_function *base = &build->diff->functions[pair->base], *head = &build->diff->functions[pair->head];
+	double factor = build->load.factor;
+
+	return pair->base_time >= min_callers * base->raw_total[DIFF_BASE] &&
+	       pair->head_time >= min_callers * head->raw_total[DIFF_HEAD] * factor &&
+	       near(pair->base_time, pair->head_time, time_tolerance, build->sample_weight[DIFF_BASE]);
+}
+
+/* Whether they call the same: few callees that are the very same tell as much as many that are alike. */
+static bool calls_the_same(const struct diff_build *build, const struct pair *pair)
+{
+	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
+
+	if (below >= leaf_share * time)
+		return pair->shared_below >= min_callees * below;
+	return below >= min_samples * build->sample_weight[DIFF_BASE] && pair->shared_below >= min_few_callees * below;
+}
+
 static bool is_rename(const struct diff_build *build, const struct pair *pair)
 {
 	const struct diff_function *base = &build->diff->functions[pair->base], *head = &build->diff->functions[pair->head];
-	double factor = build->load.factor, sample = build->sample_weight[DIFF_BASE];
 	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
 
+	if (!is_in_same_place(build, pair))
+		return false;
+	if (code_is_renamed_inside(build, pair->base, pair->head))
+		return true;
 	if (!code_may_be_renamed(build, pair->base, pair->head))
 		return false;
 	/* A stub in the procedure linkage table has the name of what it jumps to. */
@@ -183,14 +209,10 @@ static bool is_rename(const struct diff_build *build, const struct pair *pair)
 		return false;
 	if (base->module != head->module && strcmp(diff_string(build->diff, base->file), diff_string(build->diff, head->file)) != 0)
 		return false;
-	if (pair->base_time < min_callers * base->raw_total[DIFF_BASE] ||
-		pair->head_time < min_callers * head->raw_total[DIFF_HEAD] * factor)
-		return false;
-	if (!near(pair->base_time, pair->head_time, time_tolerance, sample))
-		return false;
-	if (below >= leaf_share * time)
-		return pair->shared_below >= min_callees * below;
-	return name_similarity(diff_string(build->diff, base->key), diff_string(build->diff, head->key)) >= min_name_similarity;
+	if (calls_the_same(build, pair))
+		return true;
+	return below < leaf_share * time && name_similarity(diff_string(build->diff, base->key),
+						    diff_string(build->diff, head->key)) >= min_name_similarity;
 }
 
 static int by_falling_time(const void *a, const void *b)
@@ -291,6 +313,9 @@ static bool is_transfer(
 	/* Inlining and outlining change the caller's code. */
 	if (caller->code == DIFF_CODE_SAME)
 		return false;
+	/* With its callees the caller takes what it took. */
+	if (fabs(caller->total.delta) > flat_share * fabs(gone))
+		return false;
 	if (!unproven(caller->total.state) || !build->present[DIFF_BASE][t->caller] || !build->present[DIFF_HEAD][t->caller])
 		return false;
 	if (caller->self.delta * gone <= 0)
@@ -314,6 +339,82 @@ static void link_side(struct diff_build *build, enum diff_side side, const struc
 		if (caller->moved_to == PROFILE_NONE)
 			caller->moved_to = i;
 	}
+}
+
+/* ---- Code compiled at run time ---- */
+
+/*
+ * A compiler at run time inlines otherwise in every process: the self time of a function is then its caller's, or its callee's. A
+ * difference of self time that these neighbours make up for moved between them.
+ */
+static const double min_neighbours_share = 0.7;
+
+struct neighbours {
+	double *taken;     /* [function] of its difference, by neighbours in the other direction */
+	uint32_t *partner; /* [function] the neighbour of the greatest difference; PROFILE_NONE: there is none */
+};
+
+static void meet(const struct diff *diff, uint32_t function, uint32_t neighbour, struct neighbours *n)
+{
+	double delta = diff->functions[function].self.delta, other = diff->functions[neighbour].self.delta;
+	uint32_t *partner = &n->partner[function];
+
+	if (delta * other >= 0)
+		return;
+	n->taken[function] += fmin(fabs(delta), fabs(other));
+	if (*partner == PROFILE_NONE || fabs(other) > fabs(diff->functions[*partner].self.delta))
+		*partner = neighbour;
+}
+
+/* Each caller and callee is met once. */
+static bool find_neighbours(const struct diff *diff, struct neighbours *n, struct error *err)
+{
+	struct hash_map met;
+	bool ok = true;
+
+	hash_map_init(&met, 2 * sizeof(uint32_t));
+	for (uint32_t node = 1; ok && node < diff->node_count; node++) {
+		uint32_t parent = diff->nodes[node].parent;
+		uint32_t key[2] = { diff->nodes[node].function, diff->nodes[parent].function }, *slot;
+		bool added;
+
+		if (parent == 0 || key[0] == key[1] || !build_is_compiled_at_run_time(diff, &diff->functions[key[0]]) ||
+			!build_is_compiled_at_run_time(diff, &diff->functions[key[1]]))
+			continue;
+		ok = hash_map_add(&met, key, 0, &slot, &added, err);
+		if (!ok || !added)
+			continue;
+		meet(diff, key[0], key[1], n);
+		meet(diff, key[1], key[0], n);
+	}
+	hash_map_deinit(&met);
+	return ok;
+}
+
+static bool link_compiled_at_run_time(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	CLEANUP(cleanup_free) double *taken = calloc(diff->function_count + 1, sizeof(*taken));
+	CLEANUP(cleanup_free) uint32_t *partner = malloc((diff->function_count + 1) * sizeof(*partner));
+	struct neighbours neighbours = { taken, partner };
+
+	if (!taken || !partner)
+		return error_set_memory(err);
+	memset(partner, 0xff, (diff->function_count + 1) * sizeof(*partner));
+	if (!find_neighbours(diff, &neighbours, err))
+		return false;
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		struct diff_function *f = &diff->functions[i];
+
+		if (!diff_state_is_difference(f->self.state) || partner[i] == PROFILE_NONE ||
+			taken[i] < min_neighbours_share * fabs(f->self.delta))
+			continue;
+		f->moved_to = partner[i];
+		f->self.state = DIFF_STATE_MOVED;
+		if (f->total.state == DIFF_STATE_NEW || f->total.state == DIFF_STATE_GONE)
+			f->total.state = DIFF_STATE_MOVED;
+	}
+	return true;
 }
 
 /* Nodes of what moved, and what is below them: its callees hang from the caller now, on the other side. */
@@ -352,6 +453,8 @@ bool moved_link(struct diff_build *build, struct error *err)
 		if (find_callers(build, (enum diff_side)side, transfers))
 			link_side(build, (enum diff_side)side, transfers);
 	}
+	if (!link_compiled_at_run_time(build, err))
+		return false;
 	mark_nodes(build, states_least_effect(build));
 	return true;
 }

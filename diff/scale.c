@@ -112,8 +112,8 @@ static bool describe_robust(struct diff_build *build, struct error *err)
 		return build_text(diff, err, &diff->scale_text, "head is multiplied by %.3f to compare both sides at equal load",
 			diff->scale.factor);
 	return build_text(diff, err, &diff->scale_text,
-		"%s took %.2f times as much %s%s in head (95 %% interval %.2f to %.2f), so we assume that head had %.2f times the load; if the load was the same, use --scale %s",
-		ratios_words(build), load, words_metric(diff), per, 1 / diff->scale.factor_high / longer,
+		"%s took %.2f times as %s %s%s in head (95 %% interval %.2f to %.2f), so we assume that head had %.2f times the load; if the load was the same, use --scale %s",
+		ratios_words(build), load, metric_is_counted(diff) ? "many" : "much", words_metric(diff), per, 1 / diff->scale.factor_high / longer,
 		1 / diff->scale.factor_low / longer, load, rate ? "rate" : "per-run");
 }
 

@@ -23,9 +23,10 @@ static void interval_of(const struct row_result *result, bool found, double *low
 		*high = result->head - result->base + t * result->small_error;
 	} else {
 		double error = sqrt(result->variance + (found ? 0 : result->common_variance));
+		double effect = found ? result->judged : result->effect;
 
-		*low = result->base * expm1(result->effect - t * error);
-		*high = result->base * expm1(result->effect + t * error);
+		*low = result->base * expm1(effect - t * error);
+		*high = result->base * expm1(effect + t * error);
 	}
 }
 

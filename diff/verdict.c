@@ -70,13 +70,19 @@ static double points(const struct diff *diff, double delta)
 	return fabs(delta) / build_points_of(diff) * 100;
 }
 
+/* One recording of a program that is compiled at run time does not tell what its compiler would do in another process. */
+static bool counts_alone(const struct diff *diff, const struct diff_function *f)
+{
+	return diff->evidence.mode == DIFF_EVIDENCE_RUNS || !build_is_compiled_at_run_time(diff, f);
+}
+
 /* Inclusive times take along what their callees do: the greatest of either direction stands for all. */
 static void add_estimate(struct proven *proven, const struct diff *diff, const struct diff_function *f, bool is_self)
 {
 	const struct diff_estimate *e = is_self ? &f->self : &f->total;
 	double *side = e->delta > 0 ? &proven->more_points : &proven->less_points, size = points(diff, e->delta);
 
-	if (!direction(e->state))
+	if (!direction(e->state) || !counts_alone(diff, f))
 		return;
 	*side = is_self ? *side + size : fmax(*side, size);
 	if (!proven->greatest || fabs(e->delta) > fabs(proven->estimate->delta)) {
@@ -330,6 +336,16 @@ static bool decide_functions(struct diff_build *build, const struct proven *prov
 									       : say_counts(build, proven, and_the_total(diff), err);
 }
 
+/* Only functions that are compiled at run time changed, in one recording on each side. */
+static bool decide_compiled(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	build->diff->verdict = DIFF_INCONCLUSIVE;
+	return build_text(build->diff, err, &build->diff->verdict_text,
+		"%zu function%s that %s compiled at run time changed, which happens from process to process without a change; record several runs on each side",
+		proven->more + proven->less, proven->more + proven->less == 1 ? "" : "s",
+		proven->more + proven->less == 1 ? "is" : "are");
+}
+
 static bool decide(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -345,7 +361,9 @@ static bool decide(struct diff_build *build, struct error *err)
 	if (direction(diff->total.state))
 		return decide_total(build, err);
 	proven = find_proven(build);
-	return proven.greatest ? decide_functions(build, &proven, err) : decide_unproven(build, err);
+	return proven.greatest ? decide_functions(build, &proven, err)
+	       : proven.more + proven.less > 0 ? decide_compiled(build, &proven, err)
+					       : decide_unproven(build, err);
 }
 
 /* ---- Gates ---- */

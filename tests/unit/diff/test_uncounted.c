@@ -174,8 +174,8 @@ static void one_file_a_side_proves_nothing_of_weights(void **state)
 	assert_int_equal(differences(diff), 0);
 	assert_int_equal(state_of(diff, "fa"), DIFF_STATE_UNPROVEN);
 	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
-	assert_true(says(diff, "weights are no counts of samples"));
-	assert_true(says(diff, "give 3 or more a side, joined by commas"));
+	assert_true(says(diff, "weights are not counts of samples"));
+	assert_true(says(diff, "give 3 or more on each side, separated by commas"));
 	diff_destroy(diff);
 }
 
