@@ -19,6 +19,7 @@ enum load_doubt {
 struct load {
 	double factor;    /* head's raw values times this are at base's load */
 	double variance;  /* of its logarithm */
+	double typical;   /* the same by single functions, where these are known not to follow the program: of the machine's speed */
 	size_t functions; /* whose ratios it is the median of; 0: the factor is that of the totals */
 	size_t controls;  /* those of unchanged code, when it rests on them alone */
 	enum load_doubt doubt;

@@ -110,7 +110,7 @@ static bool weigh_runs(struct diff_build *build, struct experiment *experiment, 
 	CLEANUP(speed_deinit) struct speed speed = { 0 };
 	double runs = (double)build->profiles[DIFF_HEAD]->run_count / (double)build->profiles[DIFF_BASE]->run_count;
 
-	if (!speed_measure(experiment, -log(build->load.factor * runs), &speed, err))
+	if (!speed_measure(experiment, -log(build->load.typical * runs), &speed, err))
 		return false;
 	build->speed_is_explained = speed_is_explained(build, &speed);
 	build->speed_delta = speed.delta;

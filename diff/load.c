@@ -273,6 +273,20 @@ static double factor_variance(struct controls *controls, double median, bool is_
 	return is_known ? variance : fmax(variance, scatter);
 }
 
+/*
+ * Runs of the same work differ by the machine, and there each function of unchanged code is a witness: more than there are functions
+ * of the user's. An interpreter's functions are none: they do what the script asks for, whose code is not known.
+ */
+static double typical_factor(const struct parts *parts, enum kind kind, struct controls *controls, double factor)
+{
+	if (kind == KIND_OWN)
+		return factor;
+	collect(parts, KIND_SAME, controls);
+	if (controls->count < MIN_CONTROLS || is_small(controls))
+		collect(parts, KIND_ALL, controls);
+	return controls->count > 0 ? exp(weighted_median(controls->ratios, controls->count)) : factor;
+}
+
 static void measure(const struct parts *parts, struct controls *controls, struct load *load)
 {
 	const struct diff *diff = parts->build->diff;
@@ -292,6 +306,7 @@ static void measure(const struct parts *parts, struct controls *controls, struct
 	} else {
 		load->doubt = LOAD_FEW_CONTROLS;
 	}
+	load->typical = typical_factor(parts, kind, controls, load->factor);
 }
 
 bool load_measure(struct diff_build *build, struct error *err)

@@ -25,8 +25,9 @@ static void interval_of(const struct row_result *result, bool found, double *low
 		double error = sqrt(result->variance + (found ? 0 : result->common_variance));
 		double effect = found ? result->judged : result->effect;
 
-		*low = result->base * expm1(effect - t * error);
-		*high = result->base * expm1(effect + t * error);
+		/* What was measured lies in it, also where the machine's speed has a part in that. */
+		*low = result->base * expm1(fmin(effect - t * error, result->effect));
+		*high = result->base * expm1(fmax(effect + t * error, result->effect));
 	}
 }
 
