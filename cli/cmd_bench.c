@@ -302,7 +302,7 @@ static int run_bench(struct request *request)
 		return CLI_EXIT_ERROR;
 	}
 	if (finish(&bench, &request->comparison, &code, &err))
-		return bench.is_cut_short && code == CLI_EXIT_OK ? CLI_EXIT_INCONCLUSIVE : code;
+		return bench.is_cut_short && code == CLI_EXIT_OK ? comparison_inconclusive_code(&request->comparison) : code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }

@@ -22,6 +22,17 @@ static bool add_gate(struct comparison *c, const char *text, struct error *err)
 	return true;
 }
 
+static bool take_inconclusive(struct comparison *c, const char *text, struct error *err)
+{
+	if (strcmp(text, "pass") == 0)
+		c->inconclusive = INCONCLUSIVE_PASSES;
+	else if (strcmp(text, "fail") == 0)
+		c->inconclusive = INCONCLUSIVE_FAILS;
+	else
+		return error_set(err, ERROR_USAGE, "--inconclusive '%.60s': write pass or fail", text);
+	return true;
+}
+
 bool comparison_take(struct comparison *comparison, struct options *options, int option, struct error *err)
 {
 	switch (option) {
@@ -37,6 +48,8 @@ bool comparison_take(struct comparison *comparison, struct options *options, int
 	case COMPARISON_IGNORE_WARNINGS:
 		comparison->diff.gates_ignore_warnings = true;
 		return true;
+	case COMPARISON_INCONCLUSIVE:
+		return take_inconclusive(comparison, optarg, err);
 	default:
 		return outputs_take(&comparison->outputs, options, option) || naming_take(&comparison->naming, option, err);
 	}
@@ -67,11 +80,24 @@ static void warn_of_unmet(const struct comparison *comparison, const struct diff
 			warn_unmet(diff, &comparison->gates[i]);
 }
 
-static int exit_code(const struct diff *diff, bool has_gates)
+int comparison_inconclusive_code(const struct comparison *comparison)
 {
-	if (has_gates ? diff->gate_failed : diff->verdict == DIFF_REGRESSED)
+	switch (comparison->inconclusive) {
+	case INCONCLUSIVE_APART:
+		return CLI_EXIT_INCONCLUSIVE;
+	case INCONCLUSIVE_PASSES:
+		return CLI_EXIT_OK;
+	case INCONCLUSIVE_FAILS:
 		return CLI_EXIT_REGRESSED;
-	return diff->verdict == DIFF_INCONCLUSIVE ? CLI_EXIT_INCONCLUSIVE : CLI_EXIT_OK;
+	}
+	return CLI_EXIT_INCONCLUSIVE;
+}
+
+static int exit_code(const struct comparison *comparison, const struct diff *diff)
+{
+	if (comparison->gate_count > 0 ? diff->gate_failed : diff->verdict == DIFF_REGRESSED)
+		return CLI_EXIT_REGRESSED;
+	return diff->verdict == DIFF_INCONCLUSIVE ? comparison_inconclusive_code(comparison) : CLI_EXIT_OK;
 }
 
 bool comparison_run(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
@@ -96,6 +122,6 @@ bool comparison_run(struct comparison *comparison, const struct profile *const p
 	if (!outputs_use_stdout(&comparison->outputs))
 		printf("%s: %s\n", diff_verdict_name(diff->verdict), diff_string(diff, diff->verdict_text));
 	warn_of_unmet(comparison, diff);
-	*code = exit_code(diff, comparison->gate_count > 0);
+	*code = exit_code(comparison, diff);
 	return true;
 }

@@ -13,6 +13,7 @@ enum {
 	COMPARISON_MIN_EFFECT,
 	COMPARISON_FAIL_ON,
 	COMPARISON_IGNORE_WARNINGS,
+	COMPARISON_INCONCLUSIVE,
 	COMPARISON_LAST, /* options of one command alone count up from here */
 };
 
@@ -22,7 +23,8 @@ enum {
 		{ "scale", required_argument, NULL, COMPARISON_SCALE }, { "metric", required_argument, NULL, COMPARISON_METRIC },  \
 		{ "min-effect", required_argument, NULL, COMPARISON_MIN_EFFECT },                                                  \
 		{ "fail-on", required_argument, NULL, COMPARISON_FAIL_ON },                                                        \
-		{ "ignore-warnings", no_argument, NULL, COMPARISON_IGNORE_WARNINGS }, NAMING_OPTIONS
+		{ "ignore-warnings", no_argument, NULL, COMPARISON_IGNORE_WARNINGS },                                              \
+		{ "inconclusive", required_argument, NULL, COMPARISON_INCONCLUSIVE }, NAMING_OPTIONS
 
 /* The help of these options, from "Output" on. */
 #define COMPARISON_OUTPUT_HELP                                                                                                     \
@@ -37,15 +39,18 @@ enum {
 	"      --metric NAME           which value to compare, cpu or samples (default: the profiles' own)\n"                   \
 	"      --min-effect POINTS     smallest difference that matters, in points of the total (default: 0.1)\n"                  \
 	"      --fail-on RULE          limit: total>2%, function>5% or function:NAME>1%, of base; repeatable\n"                    \
-	"      --ignore-warnings       checks --fail-on even when the recordings are hardly comparable\n" NAMING_HELP
+	"      --ignore-warnings       checks --fail-on even when the recordings are hardly comparable\n"                          \
+	"      --inconclusive RESULT   pass or fail: exits with 0 or 1 when inconclusive (default: with 3)\n" NAMING_HELP
 #define COMPARISON_EXIT_HELP                                                                                                       \
-	"Exit codes: 0 not regressed (with --fail-on: no limit exceeded), 1 regressed (a limit exceeded),\n"                        \
-	"2 usage or input error, 3 inconclusive.\n"
+	"Exit codes: 0 not regressed: improved, unchanged, mixed or minor (with --fail-on: no limit exceeded);\n"                   \
+	"1 regressed (with --fail-on: a limit exceeded); 2 usage or input error;\n"                                                \
+	"3 inconclusive (see --inconclusive).\n"
 
 struct comparison {
 	struct diff_options diff;
 	struct diff_gate *gates; /* owned */
 	size_t gate_count, gate_capacity;
+	enum { INCONCLUSIVE_APART, INCONCLUSIVE_PASSES, INCONCLUSIVE_FAILS } inconclusive;
 	struct outputs outputs;
 	struct naming naming;
 };
@@ -55,6 +60,9 @@ void comparison_deinit(struct comparison *comparison);
 /* Takes one option of the table above, with its value in `optarg`. */
 COMMON_MUST_CHECK
 bool comparison_take(struct comparison *comparison, struct options *options, int option, struct error *err);
+
+/* The exit code of what could not be decided. */
+int comparison_inconclusive_code(const struct comparison *comparison);
 
 /* Compares, writes every output, and tells the exit code. `names`: what the user called the sides. */
 COMMON_MUST_CHECK

@@ -33,19 +33,27 @@ _kelvin() {
 		;;
 # diff
 	diff)
-		options='--output --text --json --markdown --svg --scale --metric --min-effect --fail-on --ignore-warnings --project-root
-			--origin-rules --help'
+		options='--output --text --json --markdown --svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive
+			--project-root --origin-rules --help'
 		if [[ $previous == --scale ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'auto per-run robust share rate work=' -- "$current")
+			return
+		fi
+		if [[ $previous == --inconclusive ]]; then
+			mapfile -t COMPREPLY < <(compgen -W 'pass fail' -- "$current")
 			return
 		fi
 		;;
 # bench
 	bench)
 		options='--base --head --runs --warmup --min-time --setup --prepare --freq --event --save --output --text --json --markdown
-			--svg --scale --metric --min-effect --fail-on --ignore-warnings --project-root --origin-rules --quiet --help'
+			--svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --quiet --help'
 		if [[ $previous == --scale ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'auto per-run robust share rate work=' -- "$current")
+			return
+		fi
+		if [[ $previous == --inconclusive ]]; then
+			mapfile -t COMPREPLY < <(compgen -W 'pass fail' -- "$current")
 			return
 		fi
 		;;

@@ -36,6 +36,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from diff' -l metric -x -a 'cpu sa
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l min-effect -x -d 'smallest difference that matters'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l fail-on -x -d 'limit'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l ignore-warnings -f -d 'check limits even when hardly comparable'
+complete -c kelvin -n '__fish_seen_subcommand_from diff' -l inconclusive -x -a 'pass fail' -d 'exit code when inconclusive'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l origin-rules -r -d 'what is user, library or system'
 # bench
@@ -60,6 +61,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from bench' -l metric -x -a 'cpu s
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l min-effect -x -d 'smallest difference that matters'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l fail-on -x -d 'limit'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l ignore-warnings -f -d 'check limits even when hardly comparable'
+complete -c kelvin -n '__fish_seen_subcommand_from bench' -l inconclusive -x -a 'pass fail' -d 'exit code when inconclusive'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l origin-rules -r -d 'what is user, library or system'
 # report

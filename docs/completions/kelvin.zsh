@@ -56,6 +56,7 @@ _kelvin() {
 			'--min-effect[smallest difference that matters]:points:' \
 			'*--fail-on[limit]:rule:' \
 			'--ignore-warnings[check limits even when hardly comparable]' \
+			'--inconclusive[exit code when inconclusive]:result:(pass fail)' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			{-h,--help}'[help]' \
@@ -85,6 +86,7 @@ _kelvin() {
 			'--min-effect[smallest difference that matters]:points:' \
 			'*--fail-on[limit]:rule:' \
 			'--ignore-warnings[check limits even when hardly comparable]' \
+			'--inconclusive[exit code when inconclusive]:result:(pass fail)' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			{-h,--help}'[help]'

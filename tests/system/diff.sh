@@ -15,7 +15,7 @@ run 0 kelvin record -p "$pid" -d 6 -o after.pb.gz
 code=0
 kelvin diff before.pb.gz after.pb.gz --scale share -o a.html --json a.json --markdown a.md --svg a.svg >stdout 2>stderr || code=$?
 [[ $code -ne 2 ]] || fail "the comparison failed"
-says stdout '^(regressed|improved|unchanged|inconclusive): '
+says stdout '^(regressed|improved|unchanged|inconclusive|mixed|minor): '
 for file in a.html a.json a.md a.svg; do
 	[[ -s $file ]] || fail "no $file"
 	says stderr "^wrote $file "
@@ -87,6 +87,16 @@ run 1 kelvin diff after.pb.gz before.pb.gz --scale share --fail-on 'function:has
 refuses "fail-on" kelvin diff before.pb.gz after.pb.gz --fail-on 'elephants>2%'
 refuses "scale" kelvin diff before.pb.gz after.pb.gz --scale elephants
 refuses "two profiles" kelvin diff before.pb.gz
+refuses "--inconclusive 'perhaps': write pass or fail" kelvin diff before.pb.gz after.pb.gz --inconclusive perhaps
+
+# Three samples on each side decide nothing: what that is to a build is its own choice.
+printf 'main;work 2\nmain;rest 1\n' >few
+printf 'main;work 1\nmain;rest 2\n' >other
+run 3 kelvin diff few other --text text
+says stdout '^inconclusive: '
+run 0 kelvin diff few other --inconclusive=pass
+run 1 kelvin diff few other --inconclusive fail
+run 0 kelvin diff few other --inconclusive pass --fail-on 'total>5%'
 
 # A rule about a function that nobody has met is mentioned: it could never fail.
 printf 'main;ns::parse(int) 500\nmain;other 500\n' >names
