@@ -100,7 +100,7 @@ static const char *side_label(const struct profile *profile)
 
 	return command[0]               ? command
 	       : profile->mapping_count ? profile_string(profile, profile->mappings[0].path)
-					: "no command known";
+					: "unknown command";
 }
 
 static bool check_shared(const struct diff_build *build, struct error *err)
@@ -110,7 +110,7 @@ static bool check_shared(const struct diff_build *build, struct error *err)
 			return true;
 	}
 	return error_set(err, ERROR_EMPTY,
-		"base (%.100s) and head (%.100s) share no function; compare recordings of one program, both with symbols (kelvin report FILE --text shows what each holds)",
+		"base (%.100s) and head (%.100s) have no function in common; compare recordings of the same program, both with symbols ('kelvin report FILE --text' shows what each contains)",
 		side_label(build->profiles[DIFF_BASE]), side_label(build->profiles[DIFF_HEAD]));
 }
 

@@ -9,7 +9,7 @@ static const double least_new_points = 0.5;
 
 static bool usage(const char *text, const char *why, struct error *err)
 {
-	return error_set(err, ERROR_USAGE, "--fail-on '%.80s': %s; write total>2%%, function>5%% or function:NAME>1%%", text, why);
+	return error_set(err, ERROR_USAGE, "--fail-on '%.80s': %s; write for example total>2%%, function>5%% or function:NAME>1%%", text, why);
 }
 
 /* The name lies in the middle of `text`, so it cannot be borrowed with a NUL of its own: matching stops at the last '>'. */
@@ -20,7 +20,7 @@ bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err
 	char *end;
 
 	if (!limit)
-		return usage(text, "there is no '>'", err);
+		return usage(text, "'>' is missing", err);
 	if (limit - text == 5 && strncmp(text, "total", 5) == 0)
 		parsed.subject = DIFF_GATE_TOTAL;
 	else if (limit - text == 8 && strncmp(text, "function", 8) == 0)
@@ -28,14 +28,14 @@ bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err
 	else if (limit - text > 9 && strncmp(text, "function:", 9) == 0)
 		parsed = (struct diff_gate){ .subject = DIFF_GATE_FUNCTION, .function = text + 9 };
 	else
-		return usage(text, "it names neither total nor function", err);
+		return usage(text, "it starts with neither total nor function", err);
 	parsed.percent = strtod(limit + 1, &end);
 	if (end == limit + 1 || !isfinite(parsed.percent) || parsed.percent < 0)
-		return usage(text, "the limit is not a number of percent", err);
+		return usage(text, "the limit is not a percentage", err);
 	if (*end == '%')
 		end++;
 	if (*end != '\0')
-		return usage(text, "something follows the limit", err);
+		return usage(text, "there is text after the limit", err);
 	*gate = parsed;
 	return true;
 }

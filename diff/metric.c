@@ -70,12 +70,12 @@ static bool choose_named(struct diff_build *build, struct error *err)
 		if (!build->profiles[side] || find_metric(build->profiles[side], name, NULL) != PROFILE_NONE)
 			continue;
 		list_metrics(build->profiles[side], known, sizeof(known));
-		return error_set(err, ERROR_USAGE, "metric '%.60s' is not in %s; it has: %s", name,
-			build_two_sided(build) ? side_names[side] : "the profile", known);
+		return error_set(err, ERROR_USAGE, "%s has no metric '%.60s'; it has: %s",
+			build_two_sided(build) ? side_names[side] : "the profile", name, known);
 	}
 	if (!match_both(build, DIFF_HEAD, find_metric(build->profiles[DIFF_HEAD], name, NULL)))
 		return error_set(
-			err, ERROR_USAGE, "metric '%.60s' has another unit in base than in head; choose another one", name);
+			err, ERROR_USAGE, "metric '%.60s' has different units in base and head; choose another one with --metric", name);
 	return true;
 }
 
@@ -95,7 +95,7 @@ static bool choose_default(struct diff_build *build, struct error *err)
 		return error_set(err, ERROR_EMPTY, "the profile has no value type; record it again");
 	list_metrics(base, known[0], sizeof(known[0]));
 	list_metrics(head, known[1], sizeof(known[1]));
-	return error_set(err, ERROR_USAGE, "base and head share no metric: base has %s, head has %s", known[0], known[1]);
+	return error_set(err, ERROR_USAGE, "base and head have no metric in common: base has %s, head has %s", known[0], known[1]);
 }
 
 static bool sum_side(struct diff_build *build, enum diff_side side, struct error *err)
@@ -114,9 +114,9 @@ static bool sum_side(struct diff_build *build, enum diff_side side, struct error
 			build_two_sided(build) ? side_names[side] : "the profile");
 	if (total <= 0)
 		return error_set(err, ERROR_EMPTY,
-			"%s has no %s in any of its %zu samples; choose another one with --metric, or record it again",
-			build_two_sided(build) ? side_names[side] : "the profile", type_name(profile, build->metric[side]),
-			profile->sample_count);
+			"none of the %zu samples of %s has a value for %s; choose another metric with --metric, or record it again",
+			profile->sample_count, build_two_sided(build) ? side_names[side] : "the profile",
+			type_name(profile, build->metric[side]));
 	build->diff->raw_total[side] = total;
 	build->sample_weight[side] = counts == PROFILE_NONE ? 0 : samples > 0 ? total / samples : 1;
 	return true;

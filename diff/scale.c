@@ -31,7 +31,7 @@ static bool rate_factor(const struct diff_build *build, double *factor, struct e
 
 	if (base <= 0 || head <= 0)
 		return error_set(err, ERROR_USAGE,
-			"--scale rate: %s does not say how long it was recorded; use --scale robust or share",
+			"--scale rate needs the recording's length, which %s does not hold; use --scale robust or share",
 			base <= 0 ? "base" : "head");
 	*factor = base / head;
 	return true;
@@ -80,7 +80,7 @@ bool scale_choose(struct diff_build *build, struct error *err)
 		return rate_factor(build, &diff->scale.factor, err);
 	case DIFF_SCALE_WORK:
 		if (!(work[DIFF_BASE] > 0) || !(work[DIFF_HEAD] > 0))
-			return error_set(err, ERROR_USAGE, "--scale work needs the units of work of both sides, as work=1000:1200");
+			return error_set(err, ERROR_USAGE, "--scale work needs the units of work of both sides, for example work=1000:1200");
 		diff->scale.factor = work[DIFF_BASE] / work[DIFF_HEAD];
 		return true;
 	}
@@ -182,7 +182,7 @@ bool diff_scale_parse(const char *text, enum diff_scale_mode *mode, double work[
 	if (strncmp(text, "work=", 5) == 0) {
 		if (!parse_work(text + 5, parsed))
 			return error_set(err, ERROR_USAGE,
-				"--scale '%.60s': want the units of work of base and head, as work=1000:1200", text);
+				"--scale '%.60s': give the units of work of base and head, for example work=1000:1200", text);
 		*mode = DIFF_SCALE_WORK;
 		memcpy(work, parsed, sizeof(parsed));
 		return true;
@@ -193,5 +193,5 @@ bool diff_scale_parse(const char *text, enum diff_scale_mode *mode, double work[
 			return true;
 		}
 	}
-	return error_set(err, ERROR_USAGE, "--scale '%.60s' is none of auto, per-run, robust, share, rate, work=BASE:HEAD", text);
+	return error_set(err, ERROR_USAGE, "--scale '%.60s': unknown mode; use auto, per-run, robust, share, rate or work=BASE:HEAD", text);
 }
