@@ -56,9 +56,9 @@ bool copies_name(const struct diff_build *build, char *text, size_t size, struct
 	}
 	text[0] = '\0';
 	if (on_both)
-		snprintf(text, size, "base and head hold the same recording, as when one file is named for both");
+		snprintf(text, size, "base and head contain the same recording; was one file given for both?");
 	else if (on_one[DIFF_BASE] || on_one[DIFF_HEAD])
-		snprintf(text, size, "%s holds a recording more than once: a copy is no run that proves anything",
+		snprintf(text, size, "%s contains the same recording more than once; a copy is not another run and proves nothing",
 			on_one[DIFF_BASE] ? "base" : "head");
 	return true;
 }

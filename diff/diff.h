@@ -63,6 +63,9 @@ const char *diff_verdict_name(enum diff_verdict verdict);
 const char *diff_tier_name(enum diff_tier tier);
 const char *diff_code_name(enum diff_code code);
 
+/* What values are compared by, as a reader says it: "per run", "at equal load", "as a share of the total". */
+const char *diff_scale_words(enum diff_scale_mode mode);
+
 /* More, less, new or gone: what is proven to differ. */
 bool diff_state_is_difference(enum diff_state state);
 

@@ -85,7 +85,7 @@ bool programs_differ(const struct diff_build *build, char *text, size_t size)
 	if (percent >= min_common_percent || strcmp(names[DIFF_BASE], names[DIFF_HEAD]) == 0)
 		return false;
 	snprintf(text, size,
-		"base and head look like different programs ('%.60s' and '%.60s'): not counting the system's code, at most %.1f %% of a side's time is in functions that both have",
+		"base and head look like different programs ('%.60s' and '%.60s'): apart from system code, at most %.1f %% of either side's time is in functions that both have",
 		names[DIFF_BASE], names[DIFF_HEAD], percent);
 	return true;
 }

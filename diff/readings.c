@@ -6,24 +6,6 @@
 
 #include <math.h>
 
-const char *readings_words(enum diff_scale_mode mode)
-{
-	switch (mode) {
-	case DIFF_SCALE_PER_RUN:
-		return "per run";
-	case DIFF_SCALE_RATE:
-		return "per second";
-	case DIFF_SCALE_WORK:
-		return "per unit of work";
-	case DIFF_SCALE_AUTO:
-	case DIFF_SCALE_ROBUST:
-		return "at equal load";
-	case DIFF_SCALE_SHARE:
-		return "as a share of the total";
-	}
-	return "";
-}
-
 static void choose(struct diff_scale *scale, enum diff_scale_mode mode, double factor)
 {
 	scale->other_mode = mode;

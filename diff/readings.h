@@ -14,6 +14,3 @@ void readings_choose(struct diff_build *build);
  * `*greatest` the one of the largest difference (PROFILE_NONE: none). Needs the states.
  */
 size_t readings_disagree(const struct diff *diff, double min_effect_points, uint32_t *greatest);
-
-/* "per run", "at equal load", "per second": what a time is compared by. */
-const char *readings_words(enum diff_scale_mode mode);

@@ -179,11 +179,11 @@ static json_t *describe(const struct render_input *input)
 	json_object_set_new(meta, "total", estimate(&diff->total));
 	json_object_set_new(meta, "factor", number(diff->sides == 2 ? diff->scale.factor : 1));
 	json_object_set_new(meta, "scale", json_string(diff_scale_mode_name(diff->scale.mode)));
-	json_object_set_new(meta, "scaleWords", json_string(summary_scale_words(diff->scale.mode)));
+	json_object_set_new(meta, "scaleWords", json_string(diff_scale_words(diff->scale.mode)));
 	/* Where both readings of the load disagree, a person has to see both. */
 	json_object_set_new(meta, "otherFactor",
 		diff->sides == 2 && diff->scale.other_factor > 0 ? number(diff->scale.other_factor) : json_null());
-	json_object_set_new(meta, "otherWords", json_string(summary_scale_words(diff->scale.other_mode)));
+	json_object_set_new(meta, "otherWords", json_string(diff_scale_words(diff->scale.other_mode)));
 	json_object_set_new(meta, "controls", json_integer((json_int_t)diff->scale.controls));
 	json_object_set_new(meta, "verdict", json_string(diff_verdict_name(diff->verdict)));
 	json_object_set_new(meta, "verdictText", text(diff_string(diff, diff->verdict_text)));

@@ -191,31 +191,13 @@ void summary_verdict(const struct diff *diff, struct buffer *out)
 		buffer_printf(out, "%s.", summary_verdict_word(diff->verdict));
 }
 
-const char *summary_scale_words(enum diff_scale_mode mode)
-{
-	switch (mode) {
-	case DIFF_SCALE_AUTO:
-	case DIFF_SCALE_ROBUST:
-		return "at equal load";
-	case DIFF_SCALE_PER_RUN:
-		return "per run";
-	case DIFF_SCALE_SHARE:
-		return "as shares of each side's total";
-	case DIFF_SCALE_RATE:
-		return "per second of recording";
-	case DIFF_SCALE_WORK:
-		return "per unit of work";
-	}
-	return "";
-}
-
 void summary_scale(const struct diff *diff, struct buffer *out)
 {
 	const char *text = diff_string(diff, diff->scale_text);
 	const char *unit = diff_string(diff, diff->unit);
 
 	buffer_printf(
-		out, "Compared %s (--scale %s)", summary_scale_words(diff->scale.mode), diff_scale_mode_name(diff->scale.mode));
+		out, "Compared %s (--scale %s)", diff_scale_words(diff->scale.mode), diff_scale_mode_name(diff->scale.mode));
 	if (isfinite(diff->scale.factor) && fabs(diff->scale.factor - 1) >= 5e-5)
 		buffer_printf(out, ", with head multiplied by %.4g", diff->scale.factor);
 	buffer_printf(out, ". Measured: base %s, head %s.", format_value(diff->raw_total[DIFF_BASE], unit).text,

@@ -49,9 +49,6 @@ const char *summary_verdict_word(enum diff_verdict verdict);
 
 /* Whole sentences with their full stop, from the diff's phrases. Nothing is appended where there is nothing to say. */
 void summary_verdict(const struct diff *diff, struct buffer *out);
-/* What head was compared at: "at equal load". */
-const char *summary_scale_words(enum diff_scale_mode mode);
-
 void summary_scale(const struct diff *diff, struct buffer *out);
 void summary_evidence(const struct diff *diff, struct buffer *out);
 

@@ -165,23 +165,23 @@ static const struct {
 	const char *words;
 	bool blocks;
 } cases[] = {
-	{ cpu_model, "recorded with different CPU models: base 'same', head 'other'", true },
-	{ cpu_count, "recorded with different numbers of CPUs: base 4, head 64", false },
-	{ kernel, "recorded with different kernels: base 'same', head 'other'", true },
-	{ event, "recorded with different events: base 'same', head 'other'", true },
-	{ metric, "base measured cpu (nanoseconds), head wall (nanoseconds): only their counts of samples are compared", true },
-	{ frequency, "recorded with different sampling frequencies (Hz): base 4000, head 99", false },
-	{ period, "recorded with different sampling periods: base 1000000, head 10000000", false },
-	{ governor, "recorded with different CPU frequency governors: base 'same', head 'other'", true },
-	{ call_graph, "recorded with different ways to unwind: base 'same', head 'other'", false },
-	{ tool, "recorded with different tools: base 'same', head 'other'", false },
-	{ cpu_limit, "recorded under different CPU limits of their control groups: base no limit, head 1.5 CPUs", true },
-	{ cgroup, "recorded in different control groups: base 'same', head '/docker/0123456789abcdef'", false },
-	{ user_only, "head was recorded without the kernel's part, base with it", true },
-	{ lost, "head lost 4.8 % of its samples; record with larger buffers or at a lower rate", true },
-	{ cut, "stacks were cut in 0.0 % of base's samples and 10.0 % of head's: inclusive times do not compare", true },
-	{ whole_command, "head is of whole runs of a command, base is not", false },
-	{ failed, "1 of 1 runs of head ended with a failure", true },
+	{ cpu_model, "base and head were recorded with different CPU models: 'same' and 'other'", true },
+	{ cpu_count, "base was recorded on 4 CPUs and head on 64", false },
+	{ kernel, "base and head were recorded with different kernels: 'same' and 'other'", true },
+	{ event, "base and head were recorded with different events: 'same' and 'other'", true },
+	{ metric, "base measured cpu (nanoseconds) and head measured wall (nanoseconds), so only sample counts are compared", true },
+	{ frequency, "base was sampled at 4000 Hz and head at 99 Hz", false },
+	{ period, "base was sampled every 1000000 and head every 10000000", false },
+	{ governor, "base and head were recorded with different CPU frequency governors: 'same' and 'other'", true },
+	{ call_graph, "base and head were recorded with different call graphs: 'same' and 'other'", false },
+	{ tool, "base and head were recorded with different tools: 'same' and 'other'", false },
+	{ cpu_limit, "base and head ran under different CPU limits: no limit and 1.5 CPUs", true },
+	{ cgroup, "base and head ran in different control groups: 'same' and '/docker/0123456789abcdef'", false },
+	{ user_only, "head was recorded without kernel code, base with it", true },
+	{ lost, "head lost 4.8 % of its samples; record with a lower -F", true },
+	{ cut, "0.0 % of base's stacks and 10.0 % of head's are cut, so total times (with all that a function calls) are not comparable", true },
+	{ whole_command, "head holds whole runs of a command and base does not, so only head includes start and exit", false },
+	{ failed, "1 of 1 runs of head failed", true },
 };
 
 static void each_difference_is_named(void **state)
@@ -251,15 +251,15 @@ static void chains_do_not_tell_what_was_cut(void **state)
 	head->quality.frames = 0;
 	head->quality.stops[PROFILE_STOP_ROOT] -= 500;
 	head->quality.stops[PROFILE_STOP_CHAIN_END] += 500;
-	expect(recording(10, 1), head, "were cut", false);
+	expect(recording(10, 1), head, "are cut", false);
 }
 
 static void lengths_and_threads_are_compared(void **state)
 {
 	(void)state;
-	expect(recording(10, 1), recording(60, 1), "base was recorded for 10.0 s, head for 60.0 s", true);
+	expect(recording(10, 1), recording(60, 1), "base was recorded for 10.0 s and head for 60.0 s; the longer one may", true);
 	expect(recording(10, 1), recording(30, 1), "was recorded for", false);
-	expect(recording(10, 4), recording(10, 16), "base ran in 4 threads, head in 16", true);
+	expect(recording(10, 4), recording(10, 16), "base ran 4 threads and head 16, so", true);
 	expect(recording(10, 4), recording(10, 6), "threads", false);
 	expect(recording(10, 1), recording(10, 2), "threads", false);
 }
@@ -277,7 +277,7 @@ static void expect_unnamed(const char *module, const char *advice)
 		if (head->functions[i].name_source == PROFILE_NAME_NONE)
 			head->functions[i].module = text(head, module);
 	diff = synthetic_diff(base, head, NULL);
-	snprintf(warning, sizeof(warning), "0.0 %% of base's time and 10.0 %% of head's has no function name: %s", advice);
+	snprintf(warning, sizeof(warning), "0.0 %% of base's time and 10.0 %% of head's is in %s", advice);
 	assert_true(has_warning(diff, warning, &blocks));
 	assert_true(blocks);
 	diff_destroy(diff);
@@ -288,8 +288,8 @@ static void expect_unnamed(const char *module, const char *advice)
 static void time_without_names_is_compared(void **state)
 {
 	(void)state;
-	expect_unnamed("prog", "install the missing symbols");
-	expect_unnamed("//anon", "it is code made at run time; 'man kelvin-record' says");
+	expect_unnamed("prog", "functions without names: install the missing debug symbols");
+	expect_unnamed("//anon", "code generated at run time without function names: 'man kelvin-record' says");
 }
 
 /* All functions of whole runs take half as much again but one, which takes a little more: less than its share of the load. */
@@ -306,7 +306,7 @@ static void readings_that_disagree_are_both_given(void **state)
 	assert_float_equal(diff->scale.other_factor, 1, 1e-9);
 	assert_int_equal(synthetic_function(diff, "d")->self.state, DIFF_STATE_LESS);
 	assert_true(has_warning(
-		diff, "d takes less time at equal load, but more per run: --scale per-run gives the other reading", &blocks));
+		diff, "d takes less time at equal load but more per run; --scale per-run shows that view", &blocks));
 	assert_false(blocks);
 	diff_destroy(diff);
 	diff = synthetic_diff(base, head, NULL);
@@ -315,7 +315,7 @@ static void readings_that_disagree_are_both_given(void **state)
 	diff_destroy(diff);
 	/* Where both agree there is nothing to say. */
 	diff = synthetic_diff(base, base, NULL);
-	assert_false(has_warning(diff, "the other reading", &blocks));
+	assert_false(has_warning(diff, "shows that view", &blocks));
 	diff_destroy(diff);
 	profile_destroy(base);
 	profile_destroy(head);
@@ -333,7 +333,7 @@ static void different_programs_are_named(void **state)
 
 	(void)state;
 	expect(synthetic_profile(redis), synthetic_profile(nginx),
-		"base and head look like different programs ('redis' and 'nginx'): not counting the system's code, at most 0.0 % of",
+		"base and head look like different programs ('redis' and 'nginx'): apart from system code, at most 0.0 % of either side's time",
 		true);
 	expect(synthetic_profile(redis), synthetic_profile(shell), "('redis' and 'nginx')", true);
 	expect(synthetic_profile(redis), synthetic_profile(redis_new), words, false);
@@ -355,7 +355,7 @@ static void other_functions_whose_readings_disagree_are_counted(void **state)
 
 	(void)state;
 	assert_true(has_warning(diff,
-		"d takes less time at equal load, but more per run; the readings also disagree about 2 other functions: --scale per-run",
+		"d takes less time at equal load but more per run; --scale per-run shows that view (2 other functions change direction too)",
 		&blocks));
 	diff_destroy(diff);
 	profile_destroy(base);
@@ -365,7 +365,7 @@ static void other_functions_whose_readings_disagree_are_counted(void **state)
 /* A file named twice, on both sides or on one. */
 static void copies_of_a_recording_are_named(void **state)
 {
-	static const char both[] = "base and head hold the same recording", twice[] = "head holds a recording more than once";
+	static const char both[] = "base and head contain the same recording", twice[] = "head contains the same recording more than once";
 	struct profile *base = synthetic_runs("main;a 500\n", 2), *head = synthetic_runs("main;a 500\n", 2);
 	bool blocks = false;
 	struct diff *diff;
@@ -396,6 +396,103 @@ static void copies_of_a_recording_are_named(void **state)
 	profile_destroy(head);
 }
 
+static struct profile *run_as(const char *command)
+{
+	struct profile *profile = synthetic_runs("main;a 500\nmain;b 500\n", 3);
+
+	profile->facts.command = text(profile, command);
+	return profile;
+}
+
+/* Where the program lies, and what its build is called, is no other work. */
+static void arguments_are_compared(void **state)
+{
+	static const char words[] = "were run with different arguments";
+
+	(void)state;
+	expect(run_as("./prog -n 1000"), run_as("./prog -n 3000"),
+		"base and head were run with different arguments ('-n 1000' and '-n 3000'), so they may have done different work; give the work of each as --scale work=BASE:HEAD",
+		true);
+	expect(run_as("xz -1 -k big.bin"), run_as("xz -3 -k big.bin"), "('-1' and '-3')", true);
+	expect(run_as("./prog in"), run_as("./prog in --check"), "(none and '--check')", true);
+	expect(run_as("sh -c ./old 1; true"), run_as("sh -c ./new 2; true"), "('1;' and '2;')", true);
+	expect(run_as("./old in.txt"), run_as("./new in.txt"), words, false);
+	expect(run_as("/srv/a/prog /srv/a/in -n 5"), run_as("/srv/b/prog /srv/b/in -n 5"), words, false);
+	expect(run_as("./prog -d /data/base/x -o base.out"), run_as("./prog -d /data/head/x -o head.out"), words, false);
+	expect(run_as("perl one.pl 5"), run_as("perl two.pl 5"), words, false);
+	expect(run_as("python3 -X perf one.py 5"), run_as("python3 -X perf two.py 6"), "('5' and '6')", true);
+	expect(run_as("env A=1 prog 5"), run_as("env A=2 prog 5"), words, false);
+	expect(run_as("./prog 5"), run_as(""), words, false);
+	expect(recording(10, 1), run_as("./prog 5"), words, false);
+}
+
+static struct profile *harness(const char *stacks, const char *command)
+{
+	struct profile *profile = synthetic_runs(stacks, 3);
+
+	profile->facts.command = text(profile, command);
+	return profile;
+}
+
+/* A benchmark harness stops by the clock, unless it was told how often. */
+static void runs_by_the_clock_are_named(void **state)
+{
+	static const char google[] = "main;benchmark::internal::Run;parse 600\nmain;other 400\n";
+	static const char go[] = "main;testing.(*B).runN;parse 900\n";
+	static const char little[] = "main;testing.(*B).runN;parse 100\nmain;parse 800\n";
+	static const char words[] = "for a fixed time, so time per run does not tell";
+
+	(void)state;
+	expect(harness(google, "b"), harness(google, "b"),
+		"Google Benchmark repeats its work for a fixed time, so time per run does not tell which side is faster", true);
+	expect(harness(google, "b --benchmark_min_time=2s"), harness(google, "b --benchmark_min_time=2s"),
+		"run a fixed number of iterations with --benchmark_min_time=1000x, or give the iterations", true);
+	expect(harness(google, "b --benchmark_min_time=20x"), harness(google, "b --benchmark_min_time=20x"), words, false);
+	expect(harness(go, "x.test -test.benchtime=3s"), harness(go, "x.test -test.benchtime=3s"), "-benchtime=1000x", true);
+	expect(harness(go, "x.test -test.benchtime=30x"), harness(go, "x.test -test.benchtime=30x"), words, false);
+	expect(harness(little, "x.test"), harness(little, "x.test"), words, false);
+	expect(harness(little, "/usr/bin/wrk -d 5 u"), harness(little, "/usr/bin/wrk -d 5 u"), words, true);
+	expect(harness(little, "ab -n 500 u"), harness(little, "ab -n 500 u"), words, false);
+}
+
+/* What an interpreter executes has no names on a side, on both, or in a profile alone. */
+static void missing_names_are_said(void **state)
+{
+	static const char python[] = "main;_PyEval_EvalFrameDefault;add 400\nmain;parse 100\n", plain[] = "main;add 400\nmain;parse 100\n";
+	struct profile *single = synthetic_profile(python);
+	struct diff *diff;
+	struct error err;
+	bool blocks = true;
+
+	(void)state;
+	expect(synthetic_profile(python), synthetic_profile(python),
+		"80 % of base's time and 80 % of head's pass through Python functions that have no names: start it with 'python3 -X perf'", true);
+	expect(synthetic_profile(plain), synthetic_profile(python),
+		"head: 80 % of the time passes through Python functions that have no names", true);
+	expect(synthetic_profile(python), synthetic_profile(plain),
+		"base: 80 % of the time passes through Python functions that have no names", true);
+	expect(synthetic_profile(plain), synthetic_profile(plain), "no names", false);
+	assert_true(diff_create_single(single, NULL, &diff, &err));
+	assert_int_equal(diff->warning_count, 1);
+	assert_true(has_warning(diff, "80 % of the time passes through Python functions that have no names", &blocks));
+	assert_false(blocks);
+	diff_destroy(diff);
+	profile_destroy(single);
+}
+
+static void a_busier_machine_is_named(void **state)
+{
+	static const char quiet[] = "main;parse 950\nmain;parse;asm_common_interrupt!kernel 20\n";
+	static const char busy[] = "main;parse 900\nmain;parse;asm_common_interrupt!kernel 100\n";
+	static const char words[] = "the machine was busier";
+
+	(void)state;
+	expect(synthetic_profile(quiet), synthetic_profile(busy),
+		"of head's time and 2.1 % of base's: the machine was busier during head, so changes below about 24 % cannot", true);
+	expect(synthetic_profile(busy), synthetic_profile(quiet), "the machine was busier during base", true);
+	expect(synthetic_profile(busy), synthetic_profile(busy), words, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +505,10 @@ int main(void)
 		cmocka_unit_test(other_functions_whose_readings_disagree_are_counted),
 		cmocka_unit_test(different_programs_are_named),
 		cmocka_unit_test(copies_of_a_recording_are_named),
+		cmocka_unit_test(missing_names_are_said),
+		cmocka_unit_test(a_busier_machine_is_named),
+		cmocka_unit_test(arguments_are_compared),
+		cmocka_unit_test(runs_by_the_clock_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

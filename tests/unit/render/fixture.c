@@ -152,7 +152,7 @@ static struct diff *make_diff(
 	diff->sides = DIFF_SIDES;
 	diff->metric = intern(diff, "cpu");
 	diff->unit = intern(diff, "nanoseconds");
-	diff->scale = (struct diff_scale){ .mode = DIFF_SCALE_PER_RUN, .factor = 1 };
+	diff->scale = (struct diff_scale){ .mode = DIFF_SCALE_PER_RUN, .factor = 1, .factor_low = NAN, .factor_high = NAN };
 	diff->functions = allocate(function_count, sizeof(*diff->functions));
 	diff->function_count = function_count;
 	for (size_t i = 0; i < function_count; i++) {
@@ -304,7 +304,7 @@ static struct diff *make_equal(void)
 	static const struct node_row nodes[] = { { 1, 0, 5000, 5000 } };
 	struct diff *diff = make_diff(functions, 1, nodes, 1);
 
-	diff->scale = (struct diff_scale){ .mode = DIFF_SCALE_ROBUST, .factor = 1 };
+	diff->scale = (struct diff_scale){ .mode = DIFF_SCALE_ROBUST, .factor = 1, .factor_low = 0.9, .factor_high = 1.1 };
 	diff->evidence = (struct diff_evidence){ .mode = DIFF_EVIDENCE_SINGLE, .blocks = { 40, 38 }, .q = 0.05, .floor_rsd = 0.18 };
 	diff->verdict_text = intern(diff, "base and head are equal");
 	return diff;
