@@ -81,10 +81,10 @@ fi
 # What an interpreter executes, and was not told to name, is said with what helps; in the text and in JSON.
 printf 'main;_PyEval_EvalFrameDefault;add 400\nmain;parse 100\n' >python.folded
 run 0 kelvin report python.folded --text --json python.json
-says stdout "80 % of the time passes through Python functions that have no names: start it with 'python3 -X perf'"
+says stdout "80 % of the time passes through Python functions that have no names: start it with 'python3 -X"
 says python.json '80 % of the time passes through Python functions'
 kelvin diff python.folded python.folded >stdout 2>stderr
-says stdout "80 % of base's time and 80 % of head's pass through Python functions"
+says stdout "80 % of base's time and 80 % of head's pass through Python"
 
 # No output takes the place of another one, or of what is read.
 printf 'main;work 5\n' >in.folded
