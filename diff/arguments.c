@@ -91,7 +91,7 @@ static void find_program(struct command *command)
 
 /* ---- What differs ---- */
 
-/* The text after a name that stands for its side: "base" and "head", "old" and "new". NULL when there is none on both. */
+/* Skips a name at the start of both that stands for the side: "base" and "head", "old" and "new". False when there is none. */
 static bool skip_names_of_sides(struct word *base, struct word *head)
 {
 	static const char *const pairs[][DIFF_SIDES] = { { "base", "head" }, { "old", "new" }, { "before", "after" } };
@@ -164,8 +164,7 @@ static void excerpt(const struct command *command, size_t first, size_t last, ch
 }
 
 /* The arguments from the first to the last that differ; an option's name goes with its value. */
-static bool find_difference(
-	const struct command *commands[DIFF_SIDES], size_t first[DIFF_SIDES], size_t *same_at_end)
+static bool find_difference(const struct command *commands[DIFF_SIDES], size_t first[DIFF_SIDES], size_t *same_at_end)
 {
 	const struct command *b = commands[DIFF_BASE], *h = commands[DIFF_HEAD];
 	size_t i = b->program + 1, k = h->program + 1;

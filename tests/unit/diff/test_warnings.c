@@ -434,6 +434,28 @@ static struct profile *harness(const char *stacks, const char *command)
 	return profile;
 }
 
+static struct profile *lasting(const char *stacks, double seconds)
+{
+	struct profile *profile = synthetic_runs(stacks, 6);
+
+	for (size_t i = 0; i < profile->run_count; i++)
+		profile->runs[i].duration_ns = (int64_t)(seconds * 1e9) + (int64_t)i * 1000000;
+	return profile;
+}
+
+/* Another mix of work in the same time is strange; in another time, or for an instant, it is not. */
+static void equally_long_runs_of_other_work_are_named(void **state)
+{
+	static const char before[] = "main;a 4000\nmain;b 6000\n", after[] = "main;a 6000\nmain;b 4000\n";
+	static const char words[] = "all runs of both sides took 2.0 s, as those of a program that repeats its work for a fixed time";
+
+	(void)state;
+	expect(lasting(before, 2), lasting(after, 2.02), words, true);
+	expect(lasting(before, 2), lasting(before, 2), "for a fixed time", false);
+	expect(lasting(before, 2), lasting(after, 2.4), "for a fixed time", false);
+	expect(lasting(before, 0.2), lasting(after, 0.2), "for a fixed time", false);
+}
+
 /* A benchmark harness stops by the clock, unless it was told how often. */
 static void runs_by_the_clock_are_named(void **state)
 {
@@ -509,6 +531,7 @@ int main(void)
 		cmocka_unit_test(a_busier_machine_is_named),
 		cmocka_unit_test(arguments_are_compared),
 		cmocka_unit_test(runs_by_the_clock_are_named),
+		cmocka_unit_test(equally_long_runs_of_other_work_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
