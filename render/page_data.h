@@ -8,8 +8,10 @@
  *
  * - meta: JSON of what was compared, the verdict, the recordings.
  * - functions: columns of the function table, estimates as 32-bit floats; the strings, as their count, the size of all in bytes and
- *   their UTF-8 with a NUL between two; then the columns that the first picture does not need.
- * - tree: columns of the union tree in preorder.
+ *   their UTF-8 with a NUL between two; then the columns that the first picture does not need. An origin is a number of enum
+ *   profile_origin, or the one after the last of them: the function as it runs in interrupts.
+ * - tree: columns of the union tree in preorder. Flags are those of struct diff_node. Self values hold the interrupts, so that a
+ *   frame is as wide as the thread stood in it; totals that leave interrupts out are the viewer's to sum.
  * - samples: columns of (node, thread, count, value by metric) of each side; a metric that is the count has no column of its own.
  * - timeline: columns of (time, sample) of each side; only where the recording has one.
  *

@@ -112,10 +112,16 @@ static bool append_ranks(struct buffer *out, const struct diff *diff, struct err
 	return true;
 }
 
+/* What the viewer knows as the origin of a function that runs in interrupts: the number after the last one of enum profile_origin. */
+enum { ORIGIN_INTERRUPTS = PROFILE_ORIGIN_COUNT };
+
 static void append_facts(struct buffer *out, const struct diff *diff)
 {
-	for (size_t i = 0; i < diff->function_count; i++)
-		buffer_append_byte(out, (uint8_t)diff->functions[i].origin);
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+
+		buffer_append_byte(out, f->interrupt ? (uint8_t)ORIGIN_INTERRUPTS : (uint8_t)f->origin);
+	}
 	for (size_t i = 0; i < diff->function_count; i++)
 		buffer_append_byte(out, (uint8_t)diff->functions[i].name_source);
 	for (size_t i = 0; i < diff->function_count; i++)

@@ -98,17 +98,18 @@ static json_t *recording(const struct profile *p, const char *name)
 		"container", text(profile_string(p, f->container)));
 }
 
+static json_t *ledger_row(const struct diff_origin *o)
+{
+	return json_pack("{s:o,s:o,s:o,s:o}", "raw", pair(o->raw[DIFF_BASE], o->raw[DIFF_HEAD]), "base", number(o->base), "head",
+		number(o->head), "delta", number(o->delta));
+}
+
 static json_t *ledger(const struct diff *diff)
 {
 	json_t *object = json_object();
 
-	for (int i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
-		const struct diff_origin *o = &diff->origins[i];
-
-		json_object_set_new(object, profile_origin_name((enum profile_origin)i),
-			json_pack("{s:o,s:o,s:o,s:o}", "raw", pair(o->raw[DIFF_BASE], o->raw[DIFF_HEAD]), "base", number(o->base),
-				"head", number(o->head), "delta", number(o->delta)));
-	}
+	for (int i = 0; i < PROFILE_ORIGIN_COUNT; i++)
+		json_object_set_new(object, profile_origin_name((enum profile_origin)i), ledger_row(&diff->origins[i]));
 	return object;
 }
 
@@ -191,6 +192,8 @@ static json_t *describe(const struct render_input *input)
 	json_object_set_new(meta, "scaleText", text(diff_string(diff, diff->scale_text)));
 	json_object_set_new(meta, "evidence", evidence(&diff->evidence));
 	json_object_set_new(meta, "ledger", ledger(diff));
+	json_object_set_new(meta, "interrupts", ledger_row(&diff->interrupts));
+	json_object_set_new(meta, "interruptsWords", json_string(summary_interrupts_words));
 	json_object_set_new(meta, "warnings", warnings(diff));
 	json_object_set_new(meta, "recordings", recordings);
 	json_object_set_new(meta, "ruleTexts", rule_texts(input));

@@ -11,14 +11,14 @@ export const PALETTES = {
   classic: { more: '#d62728', less: '#1f5fd0', new: '#8b0000', gone: '#0b2f7a', same: '#e6e4e0' },
   codspeed: { more: '#e03131', less: '#2f9e44', new: '#1971c2', gone: '#e8890c', same: '#e6e4e0' },
 };
-export const ORIGIN_COLOURS = ['#c9ccd1', '#4a90d9', '#f2c14e', '#b5533c'];
+export const ORIGIN_COLOURS = ['#c9ccd1', '#4a90d9', '#f2c14e', '#b5533c', '#5a3d7a'];
 const NEUTRAL_DARK = '#4a4a4d';
 const FLOOR_POINTS = 0.5;
 /** From here on states are proven. */
 const FIRST_CHANGED = 2;
 const STRENGTHS = 255;
 /** Where the pixels of what is alike stand. */
-const PLACE = { neutral: 0, origins: 1, new: 5, gone: 6, more: 16, less: 272, functions: 528 };
+const PLACE = { neutral: 0, origins: 1, new: 6, gone: 7, more: 16, less: 272, functions: 528 };
 
 /** @param {string} hex @returns {number[]} */
 export function rgb(hex) {

@@ -74,6 +74,21 @@ function systemCalls(app) {
   return [shown, select(app, 'system', 'System frames are', ways, true), h('span.chip', {}, text)];
 }
 
+/** Interrupts in their own frames, or as time of the frames that they hit. @param {App} app */
+function interrupts(app) {
+  const { model, state } = app;
+  // Where system frames are not shown, these are not either.
+  if (!model.hasInterrupts || state.system !== 'show') return [];
+  const box = h('input', {
+    type: 'checkbox',
+    checked: state.interrupts === 'show',
+    onchange: (/** @type {any} */ e) => change(app, 'interrupts', e.target.checked ? 'show' : 'fold'),
+  });
+  const shown = h('label.toggle', { title: "the machine's work in the threads: interrupts and preemption (t)" }, box, 'Interrupts');
+  if (state.interrupts === 'show') return [shown];
+  return [shown, h('span.chip', {}, `their ${measureOf(model.shownMetric)} counts as that of the frame they hit`)];
+}
+
 /** @param {App} app @param {string} text @param {object} reset */
 function chip(app, text, reset) {
   return h(
@@ -125,6 +140,7 @@ function pieces(app) {
       ['bottleneck', 'bottleneck'],
     ]),
     ...systemCalls(app),
+    ...interrupts(app),
     two &&
       flame &&
       state.view === 'diff' &&

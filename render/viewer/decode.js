@@ -8,6 +8,9 @@ import { Columns } from './block.js';
 /** The function of the root. */
 const NONE = -1;
 
+/** A node's flag: it stands below what interrupted the thread, which is in none of the figures above it. */
+export const INTERRUPT = 2;
+
 /** A tree in preorder; siblings in the shared order. */
 export class Tree {
   /** @param {number} count */
@@ -23,6 +26,7 @@ export class Tree {
     /** [base, head], unscaled. */
     this.self = [new Float64Array(count), new Float64Array(count)];
     this.total = [new Float64Array(count), new Float64Array(count)];
+    /** @type {Float64Array[]|null} totals without interrupts, but of interrupts; null: there are none */ this.own = null;
     /** @type {Map<number, number[]>|null} node -> [low, high] of the total's difference */ this.intervals = null;
     this.isLazy = false;
     this.twin = 0;
@@ -54,11 +58,17 @@ export class Tree {
     return inner >= node && inner < this.end[node];
   }
 
+  /** What figures are of: totals that leave out what interrupted the thread. Widths are the whole totals. @returns {Float64Array[]} */
+  get figures() {
+    return this.own || this.total;
+  }
+
   /** The same nodes with other self values. @param {Float64Array[]} self */
   withSelf(self) {
     const other = Object.assign(Object.create(Tree.prototype), this);
     other.self = self;
     other.total = [new Float64Array(this.count), new Float64Array(this.count)];
+    other.own = null;
     sumTree(other);
     return /** @type {Tree} */ (other);
   }

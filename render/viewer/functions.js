@@ -3,24 +3,28 @@
 
 import { h } from './dom.js';
 import { amount, change, count, interval, listName, measureOf, percent, signedAmount } from './format.js';
-import { ASKS_FOR_MORE, leavesOutZero, stateText } from './inspector.js';
-import { ORIGINS } from './symbols.js';
+import { ASKS_FOR_MORE, INTERRUPT_WORDS, leavesOutZero, stateText } from './inspector.js';
+import { INTERRUPTS, ORIGINS } from './symbols.js';
 import { Grid } from './table.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./symbols.js').Func} Func */
 /** @typedef {import('./table.js').Column} Column */
 
 /** The verdicts, proven ones first: how the list is sorted until somebody sorts it. */
 /** @type {Record<string, number>} */
 const RANK = { new: 2, gone: 2, more: 2, less: 2, moved: 1, unproven: 0, same: 0 };
-const ORIGIN_NAMES = ['user', 'library', 'system', 'unknown'];
+const ORIGIN_NAMES = ['user', 'library', 'system', 'interrupts', 'unknown'];
 const STATES = ['more', 'less', 'new', 'gone', 'moved', 'unproven', 'same'];
 
 /** @param {number[]} pair */
 function difference(pair) {
   return pair[1] - pair[0];
 }
+
+/** What runs in interrupts, too, stands in the list twice. @param {Func} f */
+const titleOf = (f) => (f.origin === INTERRUPTS ? `${f.name} (interrupt)` : f.name);
 
 /** @type {Column[]} */
 const NAMES = [
@@ -29,9 +33,9 @@ const NAMES = [
     title: 'function',
     left: true,
     width: 'minmax(12em,1fr)',
-    text: (r) => listName(r.f.name),
-    full: (r) => r.f.name,
-    value: (r) => r.f.name,
+    text: (r) => (r.f.origin === INTERRUPTS ? `${listName(r.f.name)} (interrupt)` : listName(r.f.name)),
+    full: (r) => titleOf(r.f),
+    value: (r) => titleOf(r.f),
   },
   { id: 'module', title: 'module', left: true, width: '6.5em', text: (r) => r.f.module, value: (r) => r.f.module },
 ];
@@ -61,8 +65,14 @@ function intervalOf(model, r) {
 /** A verdict in full. @param {Model} model @param {any} r */
 function verdictText(model, r) {
   if (!model.shownMetric.tested) return '';
+  if (r.f.origin === INTERRUPTS) return INTERRUPT_WORDS;
   if (r.e?.state === 'unproven' && r.e.low != null && leavesOutZero(r.e.low, r.e.high)) return ASKS_FOR_MORE;
   return stateText(r.e?.state || '', measureOf(model.shownMetric));
+}
+
+/** Interrupts are the last: nothing of them is proven. @param {any} r */
+function rankOf(r) {
+  return r.f.origin === INTERRUPTS ? -1 : RANK[r.e?.state] || 0;
 }
 
 /** How much of base the difference is, and how sure. @param {Model} model @returns {Column[]} */
@@ -90,9 +100,9 @@ function provenColumns(model) {
       hint: 'proven changes first, the largest on top',
       left: true,
       width: '5.2em',
-      text: (r) => (model.shownMetric.tested ? r.e?.state || '' : '–'),
+      text: (r) => (model.shownMetric.tested && r.f.origin !== INTERRUPTS ? r.e?.state || '' : '–'),
       full: (r) => verdictText(model, r),
-      value: (r) => /** @type {any} */ (RANK[r.e?.state] || 0) * 1e18 + Math.abs(difference(r.total)),
+      value: (r) => rankOf(r) * 1e18 + Math.abs(difference(r.total)),
       className: (r) => `s-${r.e?.state}`,
     },
   ];
@@ -167,7 +177,10 @@ export class FunctionList {
         h('option', { value: '' }, `every ${what}`),
         ...list.map((s) => h('option', { value: s }, s)),
       );
-    this.origin = choice('origin', ORIGIN_NAMES);
+    this.origin = choice(
+      'origin',
+      ORIGIN_NAMES.filter((name) => name !== ORIGINS[INTERRUPTS] || app.model.hasInterrupts),
+    );
     this.state = choice('verdict', STATES);
     this.count = h('span.dim', { 'aria-live': 'polite' });
     const host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
@@ -195,7 +208,7 @@ export class FunctionList {
       if (!totals[0] && !totals[1]) continue;
       if (text && !f.name.toLowerCase().includes(text) && !f.module.toLowerCase().includes(text)) continue;
       const e = f.total;
-      if (wanted && e?.state !== wanted) continue;
+      if (wanted && (e?.state !== wanted || f.origin === INTERRUPTS)) continue;
       if (origin >= 0 && f.origin !== origin) continue;
       if (state.origins && !state.origins.includes(String(f.origin))) continue;
       rows.push({ f, e, total: totals, self: [self[0][f.id], self[1][f.id] * model.factor] });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The top of the page: what was compared, the verdict in words to quote, what limits it; and the legend at its foot.
 
-import { ORIGINS, STATES } from './symbols.js';
+import { INTERRUPTS, ORIGINS, STATES } from './symbols.js';
 import { css, ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import { amount, changeWords, count, listName, measureOf, percent, signedAmount } from './format.js';
@@ -72,6 +72,8 @@ function ledger(model) {
   const rows = ['user', 'library', 'system', 'unknown']
     .map((name) => [name, model.meta.ledger[name]])
     .filter(([, o]) => o && (o.base || o.head));
+  const { interrupts } = model.meta;
+  if (interrupts?.base || interrupts?.head) rows.push([ORIGINS[INTERRUPTS], interrupts]);
   const totals = [model.meta.total.base, model.meta.total.head];
   return h(
     'table.ledger',
@@ -137,10 +139,11 @@ function details(model) {
       h('span.dim', {}, machineLine(r)),
     );
   const evidence = model.sides === 2 && h('p.dim', {}, meta.evidenceText);
+  const interrupts = (meta.interrupts?.base || meta.interrupts?.head) && h('p.dim', {}, meta.interruptsWords);
   return h(
     'div.columns',
     {},
-    h('div', {}, h('h3', {}, 'By origin of the code'), ledger(model), evidence),
+    h('div', {}, h('h3', {}, 'By origin of the code'), ledger(model), interrupts, evidence),
     h('div', {}, h('h3', {}, 'Recordings'), ...meta.recordings.map(recording)),
   );
 }
@@ -179,6 +182,7 @@ const HINTS = {
   library: 'code that others wrote: shared libraries and packages',
   system: 'the kernel, the C library, language runtimes',
   unknown: 'no rule decides where the code comes from',
+  interrupts: "the machine's work in the threads: not in the total, and not compared",
   '+ new': 'only head has it',
   '− gone': 'only base has it; turn on Removed to see it',
 };
@@ -199,7 +203,10 @@ export function legend(model, colours, state, toggle) {
       word,
     );
   };
-  if (colours.mode === 'origin') return [1, 2, 3, 0].map((o) => key('origins', String(o), ORIGIN_COLOURS[o], ORIGINS[o]));
+  if (colours.mode === 'origin')
+    return [1, 2, 3, ...(model.hasInterrupts ? [INTERRUPTS] : []), 0].map((o) =>
+      key('origins', String(o), ORIGIN_COLOURS[o], ORIGINS[o]),
+    );
   if (colours.mode === 'function') return [h('span.dim', {}, 'Colour: each function has its own hue, the same in every report.')];
   if (colours.mode === 'bottleneck')
     return [h('span.dim', {}, 'Colour: what limits the speed. This profile has no hardware counters, so nothing is coloured.')];

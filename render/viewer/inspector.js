@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Everything that is known of one frame.
 
-import { ORIGINS } from './symbols.js';
+import { INTERRUPTS, ORIGINS } from './symbols.js';
 import { ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import {
@@ -60,12 +60,13 @@ function sideBySide(model, label, pair, totals) {
 /** Callers or callees of a function, the greatest first. @param {Model} model @param {number} func @param {boolean} callers */
 function neighbours(model, func, callers) {
   const tree = model.callTree;
+  const [base, head] = tree.figures;
   const sums = new Map();
   const add = (/** @type {number} */ other, /** @type {number} */ node) => {
     if (other < 0) return;
     const sum = sums.get(other) || [0, 0];
-    sum[0] += tree.total[0][node];
-    sum[1] += tree.total[1][node] * model.factor;
+    sum[0] += base[node];
+    sum[1] += head[node] * model.factor;
     sums.set(other, sum);
   };
   for (const node of model.framesOf(func)) {
@@ -173,15 +174,21 @@ function otherReading({ meta, factor, unit }, base, head) {
   );
 }
 
-/** Time of a frame, or of a function in all its frames. @param {Model} model @param {number[]} total @param {number[]} self @param {boolean} titled */
-function figures(model, total, self, titled) {
+/**
+ * Time of a frame, or of a function in all its frames.
+ * @param {Model} model @param {number[]} total @param {number[]} self @param {boolean} titled
+ * @param {number[]} [interrupts] what interrupted it, where there is something
+ */
+function figures(model, total, self, titled, interrupts) {
   const totals = model.totals();
   const scaled = model.factor === 1 ? 'head' : 'head, scaled';
   const titles = model.sides === 1 ? [measureOf(model.shownMetric), 'of total'] : ['base', scaled, 'difference'];
   const hints = model.sides === 1 ? ['', ''] : ['', scaleHint(model), DIFFERENCE_HINT];
   const cells = titles.map((text, i) => h('th', { scope: 'col', title: hints[i] }, text));
   const head = h('thead', {}, h('tr', {}, h('th'), ...cells));
-  const body = h('tbody', {}, sideBySide(model, 'total', total, totals), sideBySide(model, 'self', self, totals));
+  const rows = [sideBySide(model, 'total', total, totals), sideBySide(model, 'self', self, totals)];
+  if (interrupts?.some((value) => value > 0)) rows.push(sideBySide(model, 'interrupts', interrupts, totals));
+  const body = h('tbody', {}, ...rows);
   return h('table', {}, titled && head, body);
 }
 
@@ -195,7 +202,7 @@ function provenance(model, f, node) {
       'p.origin',
       {},
       swatch(ORIGIN_COLOURS[f.origin]),
-      `${ORIGINS[f.origin]} – ${model.meta.ruleTexts[f.rule] || 'no rule recorded'}`,
+      `${ORIGINS[f.origin]} – ${f.origin === INTERRUPTS ? INTERRUPT_WORDS : model.meta.ruleTexts[f.rule] || 'no rule recorded'}`,
       h('span.dim', {}, ` · named by ${model.meta.nameSources[f.source]}${inlined}`),
     ),
   ];
@@ -206,8 +213,12 @@ export const leavesOutZero = (low, high) => low > 0 || high < 0;
 export const ASKS_FOR_MORE =
   'not proven: its own 95 % interval excludes 0, but among so many functions chance alone produces some such intervals';
 
+/** What is said of interrupts where others have a rule, and a verdict. */
+export const INTERRUPT_WORDS = 'what the machine did in this thread; not compared';
+
 /** The verdict on a frame in words. @param {Model} model @param {number} node */
 export function verdictWords(model, node) {
+  if (model.isInterrupt(model.tree.func[node])) return 'not compared';
   const state = model.stateOf(node);
   const range = model.intervalOf(node);
   const short = state === 'unproven' && range && leavesOutZero(range[0], range[1]);
@@ -218,6 +229,7 @@ export function verdictWords(model, node) {
 function verdictOf(model, f, node) {
   if (!model.shownMetric.tested)
     return [h('p.dim', {}, `Only ${model.meta.metric} was tested, so ${model.shownMetric.name} has no verdicts.`)];
+  if (f.origin === INTERRUPTS) return [];
   const { unit } = model;
   const state = model.stateOf(node);
   const range = model.intervalOf(node);
@@ -259,14 +271,14 @@ function everywhere(model, f, node) {
   const count = model.framesOf(f.id).length;
   const places = count === 1 ? 'only here' : `in ${count} places`;
   const state = model.shownMetric.tested && !model.filtered ? f.total?.state : undefined;
-  const differs = state && state !== model.stateOf(node);
+  const differs = state && state !== model.stateOf(node) && f.origin !== INTERRUPTS;
   return `This function, ${places}${differs ? `: ${stateText(state, measureOf(model.shownMetric))}` : ''}`;
 }
 
 /** @param {Model} model @param {number} node @param {boolean} pinned @param {Actions} actions */
 export function inspect(model, node, pinned, actions) {
   const func = model.tree.func[node];
-  const table = figures(model, model.valueOf(node), model.selfOf(node), true);
+  const table = figures(model, model.valueOf(node), model.selfOf(node), true, model.interruptsOf(node));
   if (func < 0) return h('div', {}, h('h2', {}, 'all'), table);
   const f = model.functions[func];
   const { total, self } = model.sums;

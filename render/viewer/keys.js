@@ -14,6 +14,7 @@ const WORDS = [
   ['not proven', 'noise can explain the difference; record longer, or several runs on each side'],
   ['moved', 'the same code under another name or another caller'],
   ['user, library, system', 'the program itself; code that others wrote; the kernel, the C library, language runtimes'],
+  ['interrupts', "the machine's work in the program's threads (interrupts and preemption): not in the total, and not compared"],
 ];
 const KEYS = [
   ['← → ↑ ↓', 'sibling, parent, child'],
@@ -25,6 +26,7 @@ const KEYS = [
   ['r', 'before → after, after → before'],
   ['1 2 3 4', 'colour by difference, origin, function, bottleneck'],
   ['s', 'system calls on and off'],
+  ['t', 'interrupts shown, or folded into the frame that was hit'],
   ['e', 'removed stacks'],
   ['i', 'invert: callers below callees'],
   ['x', 'callers above and callees below the selected function; again: back'],
@@ -100,6 +102,12 @@ function aroundSelected(app) {
   else if (model.selected > 0) app.showAround(model.tree.func[model.selected], 'both');
 }
 
+/** @param {App} app */
+function switchInterrupts(app) {
+  const { model, state } = app;
+  if (model.hasInterrupts && state.system === 'show') app.set({ interrupts: state.interrupts === 'show' ? 'fold' : 'show' });
+}
+
 /** @type {Record<string, (app: App) => void>} */
 const ACTIONS = {
   Enter: (app) => app.model.selected >= 0 && app.set({ zoom: pathOf(app.model.tree, app.model.functions, app.model.selected) }),
@@ -117,6 +125,7 @@ const ACTIONS = {
   3: (app) => app.set({ colour: 'function' }),
   4: (app) => app.set({ colour: 'bottleneck' }),
   s: (app) => app.set({ system: app.state.system === 'show' ? 'hide' : 'show', zoom: '', selected: '' }),
+  t: (app) => switchInterrupts(app),
   e: (app) => app.canShowRemoved() && app.set({ removed: !app.state.removed }),
   i: (app) => app.set({ inverted: !app.state.inverted, zoom: '', selected: '' }),
   x: (app) => aroundSelected(app),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which side gives the widths, and what lies where. One order of siblings for all views, so that position and zoom stay.
 
+import { INTERRUPT } from './decode.js';
+
 /** @typedef {import('./decode.js').Tree} Tree */
 /** @typedef {import('./decode.js').Tree|import('./lazy.js').LazyTree} AnyTree */
 
@@ -12,23 +14,26 @@ export function sideOf({ view, reversed }) {
   return view === 'base' || (view === 'diff' && reversed) ? 0 : 1;
 }
 
-/** Base's widths of what is gone, and of its callers. @param {Tree} tree */
+/** Base's widths of what is gone, and of its callers. What interrupted a thread is not gone: where that happened is chance. @param {Tree} tree */
 export function removedWidths(tree) {
-  const widths = new Float64Array(tree.count);
-  for (let i = tree.count - 1; i >= 0; i--) {
-    if (tree.total[0][i] > 0 && tree.total[1][i] === 0) widths[i] = tree.total[0][i];
+  const { count, parent, flags } = tree;
+  const [base, head] = tree.figures;
+  const widths = new Float64Array(count);
+  for (let i = count - 1; i >= 0; i--) {
+    if (flags[i] & INTERRUPT) continue;
+    if (base[i] > 0 && head[i] === 0) widths[i] = base[i];
     // A caller that is still there is as wide as what vanished below it.
-    if (i > 0 && tree.total[1][tree.parent[i]] > 0) widths[tree.parent[i]] += widths[i];
+    if (i > 0 && head[parent[i]] > 0) widths[parent[i]] += widths[i];
   }
   return widths;
 }
 
 /** How many stacks vanished: topmost nodes that only base has. @param {Tree} tree */
 export function countRemoved(tree) {
-  const [base, head] = tree.total;
+  const [base, head] = tree.figures;
   let count = 0;
   for (let i = 1; i < tree.count; i++)
-    if (base[i] > 0 && head[i] === 0 && (tree.parent[i] === 0 || head[tree.parent[i]] > 0)) count++;
+    if (!(tree.flags[i] & INTERRUPT) && base[i] > 0 && head[i] === 0 && (tree.parent[i] === 0 || head[tree.parent[i]] > 0)) count++;
   return count;
 }
 

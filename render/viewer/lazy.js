@@ -41,6 +41,7 @@ export class LazyTree {
     this.direction = new Uint8Array(room);
     this.self = [new Float64Array(room), new Float64Array(room)];
     this.total = [new Float64Array(room), new Float64Array(room)];
+    /** @type {Float64Array[]|null} totals without interrupts, as in a call tree; null: the totals themselves */ this.own = null;
     /** Where the children stand; 0: not made yet. */
     this.kidsFrom = new Int32Array(room);
     this.kids = new Int32Array(room);
@@ -63,6 +64,12 @@ export class LazyTree {
       /** @type {any} */ (this)[name] = longer(this[name], room);
     this.self = this.self.map((side) => longer(side, room));
     this.total = this.total.map((side) => longer(side, room));
+    this.own &&= this.own.map((side) => longer(side, room));
+  }
+
+  /** What figures are of; widths are the totals. @returns {Float64Array[]} */
+  get figures() {
+    return this.own || this.total;
   }
 
   /** @param {number} parent @param {number} func @param {number} state @param {number} direction */
@@ -181,6 +188,7 @@ export class LazyTree {
       }
       total[0][child] = sum0;
       total[1][child] = sum1;
+      this.sumOwn(child, leaf, from, to);
       rest0 -= sum0;
       rest1 -= sum1;
     }
@@ -209,6 +217,13 @@ export class LazyTree {
     for (let child = this.kidsFrom[node]; child < end; child++) this.sumCallees(child);
   }
 
+  /** The same without interrupts. @param {number} node @param {Int32Array} nodes of the call tree @param {number} from @param {number} to */
+  sumOwn(node, nodes, from, to) {
+    const { own } = this;
+    if (!own) return;
+    for (let side = 0; side < 2; side++) for (let i = from; i < to; i++) own[side][node] += this.source.figures[side][nodes[i]];
+  }
+
   /** What the call tree's nodes that a node stands for have together. @param {number} node */
   sumCallees(node) {
     const { source } = this;
@@ -223,6 +238,7 @@ export class LazyTree {
       flags &= source.flags[at[i]];
       if (source.state[at[i]] !== state) state = UNPROVEN;
     }
+    this.sumOwn(node, at, from, to);
     this.flags[node] = flags;
     this.state[node] = state;
   }
@@ -288,6 +304,7 @@ export function outermost(source, func) {
 export function around(source, functions, func, { callers, callees }) {
   const tree = new LazyTree(source, functions, source.total);
   tree.around = { callers, callees };
+  tree.own = source.own && tree.total.map((side) => new Float64Array(side.length));
   const nodes = outermost(source, func);
   tree.kidsFrom[0] = 1;
   if (nodes.length) {
@@ -295,7 +312,7 @@ export function around(source, functions, func, { callers, callees }) {
     if (callers && callees) tree.twin = 2;
     tree.addFunction(func, nodes, callees ? DOWN : UP);
     if (tree.twin) tree.addFunction(func, nodes, UP);
-    for (let side = 0; side < 2; side++) tree.total[side][0] = tree.total[side][1];
+    for (const of of [tree.total, tree.figures]) for (const side of of) side[0] = side[1];
   }
   return tree;
 }

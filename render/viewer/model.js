@@ -5,9 +5,9 @@ import { around, inverted, outermost } from './lazy.js';
 import { countRemoved, depthBelow, removedWidths, sideOf, walkWide } from './layout.js';
 import { matchAll, patternOf } from './pattern.js';
 import { nodeAt } from './state.js';
-import { hashOf, provenIn, STATES } from './symbols.js';
+import { hasInterrupts, hashOf, INTERRUPTS, provenIn, STATES, SYSTEM } from './symbols.js';
 import { splicerOf } from './system.js';
-import { covered, filteredSelf, functionSums, hasCaller, largestChange, placesByFunction } from './tree.js';
+import { covered, filteredSelf, functionSums, hasCaller, largestChange, placesByFunction, withoutInterrupts } from './tree.js';
 
 /** Below this part of the width nothing is looked for in a tree that is made while it is looked at. */
 const LEAST_PART = 1 / 4000;
@@ -28,6 +28,7 @@ export class Model {
     this.functions = page.functions;
     this.factor = page.meta.factor || 1;
     this.sides = page.meta.sides;
+    /** Whether anything interrupted the threads. */ this.hasInterrupts = hasInterrupts(page.functions);
     /** @type {any[]} */ this.timelines = [null, null];
     this.hidden = [0, 0];
     this.shownBefore = [0, 0];
@@ -125,24 +126,28 @@ export class Model {
   /** What the call tree is made from. @param {State} state */
   sourcesOf(state) {
     const samples = this.needsSamples(state) ? this.page.samples : null;
-    return [state.system, state.thread, state.range, this.metricOf(state), samples, this.timelines];
+    return [state.system, state.interrupts, state.thread, state.range, this.metricOf(state), samples, this.timelines];
   }
 
   /** What takes long before a state can be shown, to be done step by step; null: nothing does. @param {State} state */
   ahead(state) {
     const from = this.sourcesOf(state);
     if (!same(this.coming?.from, from)) this.coming = null;
-    if (state.system === 'show' || this.page.tree.count < LARGE || same(this.madeFrom.get('calls'), from)) return null;
+    if (!this.splices(state) || this.page.tree.count < LARGE || same(this.madeFrom.get('calls'), from)) return null;
     return this.splicing(state, from);
   }
 
-  /** The system frames' removal, as far as it has come. @param {State} state @param {any[]} from */
+  /** Whether frames are taken out of the tree. @param {State} state */
+  splices({ system, interrupts }) {
+    return system !== 'show' || (interrupts === 'fold' && this.hasInterrupts);
+  }
+
+  /** The removal of system frames, or of interrupts alone, as far as it has come. @param {State} state @param {any[]} from */
   splicing(state, from) {
+    const mode = state.system === 'hide' ? 'hide' : 'fold';
+    const least = state.system === 'show' ? INTERRUPTS : SYSTEM;
     if (!same(this.coming?.from, from))
-      this.coming = {
-        from,
-        splicer: splicerOf(this.filteredTree(state), this.functions, state.system === 'fold' ? 'fold' : 'hide'),
-      };
+      this.coming = { from, splicer: splicerOf(this.filteredTree(state), this.functions, mode, least) };
     return this.coming && this.coming.splicer;
   }
 
@@ -160,13 +165,14 @@ export class Model {
 
   /** The call tree that is shown. @param {State} state */
   rebuild(state) {
-    const splicer = state.system === 'show' ? null : this.splicing(state, this.sourcesOf(state));
+    const splicer = this.splices(state) ? this.splicing(state, this.sourcesOf(state)) : null;
     const whole = splicer ? splicer.tree : this.filteredTree(state);
     splicer?.run();
     this.coming = null;
     const { tree, hidden } = splicer ? splicer.result() : { tree: whole, hidden: [0, 0] };
     this.hidden = hidden;
     this.shownBefore = [whole.total[0][0], whole.total[1][0]];
+    tree.own = this.hasInterrupts ? withoutInterrupts(tree) : null;
     this.callTree = tree;
     this.sumsMade = null;
     this.placesMade = null;
@@ -248,9 +254,13 @@ export class Model {
     return own.length ? own : left('total');
   }
 
-  /** Scaled totals [base, head] of all that is shown: the whole, also where the picture is of what lies around one function. */
+  /**
+   * Scaled totals [base, head] of all that is shown, without interrupts: the whole, also where the picture is of what lies around one
+   * function.
+   */
   totals() {
-    return [this.callTree.total[0][0], this.callTree.total[1][0] * this.factor];
+    const [base, head] = this.callTree.figures;
+    return [base[0], head[0] * this.factor];
   }
 
   /** The length of a point on both sides. */
@@ -258,9 +268,23 @@ export class Model {
     return Math.max(...this.totals()) || 1;
   }
 
-  /** Scaled [base, head] of a node. @param {number} node */
+  /** Scaled [base, head] of a node, without the interrupts below it unless it is one itself. @param {number} node */
   valueOf(node) {
-    return [this.tree.total[0][node], this.tree.total[1][node] * this.factor];
+    const [base, head] = this.tree.figures;
+    // Of callers below callees the root alone holds interrupts beside other time.
+    if (node === 0 && this.tree.isLazy && !/** @type {import('./lazy.js').LazyTree} */ (this.tree).around) return this.totals();
+    return [base[node], head[node] * this.factor];
+  }
+
+  /** The interrupts below a node that is none itself, scaled; what makes its box wider than its figures say. @param {number} node */
+  interruptsOf(node) {
+    const own = this.valueOf(node);
+    return [this.tree.total[0][node] - own[0], this.tree.total[1][node] * this.factor - own[1]];
+  }
+
+  /** Whether a function is one of what the machine did in the threads. @param {number} func */
+  isInterrupt(func) {
+    return this.hasInterrupts && func >= 0 && this.functions[func].origin === INTERRUPTS;
   }
 
   /** @param {number} node */
@@ -272,7 +296,7 @@ export class Model {
 
   /** @param {number} node */
   pointsOf(node) {
-    const [base, head] = this.tree.total;
+    const [base, head] = this.tree.figures;
     return (100 * (head[node] * this.factor - base[node])) / this.scaleTotal();
   }
 
@@ -349,6 +373,7 @@ export class Model {
   /** What matches in a tree that is made while it is looked at. @param {Uint8Array|null} hits functions; null: by state too */
   findIn(hits) {
     const { tree } = this;
+    const [base, head] = tree.figures;
     const matches = /** @type {(node: number) => boolean} */ (this.matches);
     const sum = [0, 0];
     /** @type {number[]} */ const nodes = [];
@@ -357,8 +382,8 @@ export class Model {
       // The function between callers and callees is met twice.
       if (tree.twin && node === 1) return true;
       nodes.push(node === tree.twin ? 1 : node);
-      sum[0] += tree.total[0][node];
-      sum[1] += tree.total[1][node];
+      sum[0] += base[node];
+      sum[1] += head[node];
       return false;
     });
     this.found = { sum: hits ? this.coveredAround(hits) : sum, nodes };
@@ -367,6 +392,7 @@ export class Model {
   /** The time of stacks with a matching frame, of those that are drawn. @param {Uint8Array} hits */
   coveredAround(hits) {
     const { callTree, tree } = this;
+    const [base, head] = callTree.figures;
     const func = tree.first(0) < 0 ? -1 : tree.func[tree.first(0)];
     const turned = /** @type {import('./lazy.js').LazyTree} */ (tree);
     if (!turned.around) return covered(callTree, hits, null, null).sum;
@@ -374,7 +400,7 @@ export class Model {
     for (const node of func < 0 ? [] : outermost(callTree, func)) {
       const own = hits[func] || (turned.around.callers && hasCaller(callTree, node, hits));
       const part = own
-        ? [callTree.total[0][node], callTree.total[1][node]]
+        ? [base[node], head[node]]
         : turned.around.callees
           ? covered(callTree, hits, null, null, node).sum
           : [0, 0];

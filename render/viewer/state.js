@@ -13,6 +13,7 @@ export const DEFAULTS = {
   palette: 'kelvin',
   metric: '', // name of a value type; the tested one when empty
   system: 'show', // show, hide, fold
+  interrupts: 'show', // show, fold; they go with the system frames where these are not shown
   reversed: false,
   removed: false,
   inverted: false,
@@ -36,6 +37,7 @@ const CHOICES = {
   colour: ['diff', 'origin', 'function', 'bottleneck'],
   palette: ['kelvin', 'classic', 'codspeed'],
   system: ['show', 'hide', 'fold'],
+  interrupts: ['show', 'fold'],
 };
 
 const SHORT = {
@@ -45,6 +47,7 @@ const SHORT = {
   palette: 'p',
   metric: 'm',
   system: 's',
+  interrupts: 'n',
   reversed: 'r',
   removed: 'e',
   inverted: 'i',

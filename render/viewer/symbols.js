@@ -3,7 +3,10 @@
 
 import { Columns } from './block.js';
 
-export const ORIGINS = ['unknown', 'user', 'library', 'system'];
+/** By number, as the page tells them. Interrupts are what the machine did in a thread: system code, but in no total and not tested. */
+export const ORIGINS = ['unknown', 'user', 'library', 'system', 'interrupts'];
+export const SYSTEM = 3;
+export const INTERRUPTS = 4;
 export const STATES = ['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'];
 /** Numbers of the states that are proven changes of a function in its place. */
 const PROVEN = new Set(['more', 'less', 'new', 'gone'].map((state) => STATES.indexOf(state)));
@@ -164,6 +167,11 @@ export function provenIn(functions, part) {
 /** The origins of all functions, by id. @param {Func[]} functions @returns {ArrayLike<number>} */
 export function originsOf(functions) {
   return functions[0]?.table?.origin || functions.map((f) => f.origin);
+}
+
+/** Whether there is anything that interrupted a thread. @param {Func[]} functions */
+export function hasInterrupts(functions) {
+  return Array.prototype.includes.call(originsOf(functions), INTERRUPTS);
 }
 
 /** The places of all functions in the shared order, by id. @param {Func[]} functions @returns {ArrayLike<number>} */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The system-calls toggle: the call tree without the frames of the kernel and the low-level runtime. Most of a tree is taken over as
+// The toggles of system calls and of interrupts: the call tree without the frames of the kernel and the low-level runtime, or only
+// without those of interrupts. Most of a tree is taken over as
 // it is, in one pass; only where a system frame stands between others are the frames below it joined with those beside it.
 
 import { linkTree, Tree } from './decode.js';
-import { originsOf, ranksOf } from './symbols.js';
+import { originsOf, ranksOf, SYSTEM } from './symbols.js';
 
 /** @typedef {import('./symbols.js').Func} Func */
 
-const SYSTEM = 3;
 const UNPROVEN = 1;
 /** More siblings than these are sorted the usual way. */
 const MANY = 30;
@@ -229,20 +229,21 @@ class Splicer {
  * Hides system frames, in steps. 'hide': leafward runs of them disappear with their time, those between other frames are spliced out and
  * their children join the parent. 'fold': the frames disappear, their time becomes the caller's own.
  * @param {Tree} tree @param {Func[]} functions @param {'hide'|'fold'} mode
+ * @param {number} [least] the first origin that goes: system frames with the interrupts, or the interrupts alone
  * @returns {Splicer|null} null: there are none
  */
-export function splicerOf(tree, functions, mode) {
-  const isSystem = Uint8Array.from(originsOf(functions), (origin) => (origin === SYSTEM ? 1 : 0));
+export function splicerOf(tree, functions, mode, least = SYSTEM) {
+  const isSystem = Uint8Array.from(originsOf(functions), (origin) => (origin >= least ? 1 : 0));
   return isSystem.includes(1) ? new Splicer(tree, functions, isSystem, mode === 'fold') : null;
 }
 
 /**
  * The same at once.
- * @param {Tree} tree @param {Func[]} functions @param {'hide'|'fold'} mode
+ * @param {Tree} tree @param {Func[]} functions @param {'hide'|'fold'} mode @param {number} [least] the first origin that goes
  * @returns {{tree: Tree, hidden: number[]}} hidden: time left out, per side
  */
-export function withoutSystem(tree, functions, mode) {
-  const splicer = splicerOf(tree, functions, mode);
+export function withoutSystem(tree, functions, mode, least) {
+  const splicer = splicerOf(tree, functions, mode, least);
   splicer?.run();
   return splicer ? splicer.result() : { tree, hidden: [0, 0] };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From the page's tree to the tree that is shown: filters and sums. Nothing here touches the browser.
 
+import { INTERRUPT } from './decode.js';
+
 /** @typedef {import('./decode.js').Tree} Tree */
 /** @typedef {import('./symbols.js').Func} Func */
 /** @typedef {import('./decode.js').Samples} Samples */
@@ -53,12 +55,26 @@ export function stateOf(estimate) {
 }
 
 /**
+ * Totals that leave out the interrupts below a node, as the tested figures do; what is an interrupt has its whole total.
+ * @param {Tree} tree @returns {Float64Array[]|null} null: there are no interrupts
+ */
+export function withoutInterrupts({ count, flags, parent, self }) {
+  if (!flags.some((flag) => flag & INTERRUPT)) return null;
+  return self.map((side) => {
+    const own = Float64Array.from(side);
+    for (let i = count - 1; i > 0; i--) if (!(flags[i] & INTERRUPT) || flags[parent[i]] & INTERRUPT) own[parent[i]] += own[i];
+    return own;
+  });
+}
+
+/**
  * Self and total of every function in a tree, recursion counted once.
  * @param {Tree} tree @param {number} functionCount
  */
 export function functionSums(tree, functionCount) {
   const self = [new Float64Array(functionCount), new Float64Array(functionCount)];
   const total = [new Float64Array(functionCount), new Float64Array(functionCount)];
+  const [total0, total1] = tree.figures;
   const open = new Int32Array(functionCount); // id behind the subtree in which the function is already counted
   for (let i = 1; i < tree.count; i++) {
     const f = tree.func[i];
@@ -66,8 +82,8 @@ export function functionSums(tree, functionCount) {
     self[1][f] += tree.self[1][i];
     if (i < open[f]) continue;
     open[f] = tree.end[i];
-    total[0][f] += tree.total[0][i];
-    total[1][f] += tree.total[1][i];
+    total[0][f] += total0[i];
+    total[1][f] += total1[i];
   }
   return { self, total };
 }
@@ -79,7 +95,7 @@ export function functionSums(tree, functionCount) {
  */
 export function covered(tree, hits, states, widths, top = 0) {
   const { func, state, end } = tree;
-  const [total0, total1] = tree.total;
+  const [total0, total1] = tree.figures;
   const sum = [0, 0];
   const nodes = [];
   const behind = end[top];
@@ -114,7 +130,7 @@ export function placesByFunction(tree, functionCount) {
 }
 
 /** The largest difference of a node that is proven to take more or less. @param {Tree} tree @param {number} factor head's values are multiplied with */
-export function largestChange({ count, state, total }, factor) {
+export function largestChange({ count, state, figures: total }, factor) {
   let most = 0;
   for (let i = 1; i < count; i++)
     if (state[i] === MORE || state[i] === LESS) most = Math.max(most, Math.abs(total[1][i] * factor - total[0][i]));

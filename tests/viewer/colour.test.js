@@ -13,7 +13,7 @@ const LEAST_DISTANCE = 15;
 const STATES = ['more', 'less', 'new', 'gone', 'moved', 'unproven', 'same'];
 
 /** @param {number} count */
-const functions = (count) => Array.from({ length: count }, (_, i) => ({ key: `function_${i}\`module`, origin: i % 4 }));
+const functions = (count) => Array.from({ length: count }, (_, i) => ({ key: `function_${i}\`module`, origin: i % 5 }));
 
 /** Every colour a frame can have. @param {boolean} dark @returns {[string, number[]][]} */
 function frameColours(dark) {

@@ -94,6 +94,36 @@ static void make_single(struct profile *profiles[DIFF_SIDES])
 	profiles[DIFF_HEAD] = known_profile(DIFF_HEAD, RUNS);
 }
 
+/* ---- Interrupts ---- */
+
+#define TIMER "asm_sysvec_apic_timer_interrupt![kernel.kallsyms]@s"
+#define SOFTIRQS "handle_softirqs![kernel.kallsyms]@s"
+
+/* The program is the same; the machine did more beside it in head. `handle_softirqs` runs in both ways. */
+static struct profile *interrupts_profile(int side)
+{
+	struct maker maker = maker_create("./app", side ? "22" : "11");
+
+	for (int run = 0; run < RUNS; run++) {
+		maker_run(&maker, "app", 1500);
+		add_steady(&maker, run);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";parse"), 100, -1);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";parse;" TIMER), side ? 40 : 10, -1);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";parse;" TIMER ";" SOFTIRQS), side ? 80 : 20, -1);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";send!libc.so@s;" SOFTIRQS), 50, -1);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";send!libc.so@s;" SOFTIRQS ";" TIMER), side ? 6 : 2, -1);
+		/* Where it hit is chance. */
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";steady;" TIMER), side ? 0 : 5, -1);
+	}
+	return maker_finish(&maker);
+}
+
+static void make_interrupts(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = interrupts_profile(DIFF_BASE);
+	profiles[DIFF_HEAD] = interrupts_profile(DIFF_HEAD);
+}
+
 /* ---- Time and threads ---- */
 
 /* Two seconds: main loads for one and works for one; a thread waits through both; a worker runs in the second half. */
@@ -212,6 +242,7 @@ static const struct kind kinds[] = {
 	{ "empty-head", make_single, .empty = KIND_EMPTY_HEAD },
 	{ "timeline", make_timeline },
 	{ "metrics", make_metrics },
+	{ "interrupts", make_interrupts },
 	{ "hostile", make_hostile, .title = "</title><img src=x onerror=window.hacked=6>" },
 	{ "deep", kinds_large_deep },
 	{ "functions", kinds_large_functions },

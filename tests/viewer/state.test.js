@@ -15,6 +15,7 @@ const CHOICES = {
   colour: ['diff', 'origin', 'function', 'bottleneck'],
   palette: ['kelvin', 'classic', 'codspeed'],
   system: ['show', 'hide', 'fold'],
+  interrupts: ['show', 'fold'],
 };
 const LETTERS = [...'abcXYZ019 &=#%+?/;,.\'"<>()[]{}\\|^$*~`@!-_:é漢\u202e😀'];
 
@@ -31,7 +32,7 @@ function randomState(random) {
     else if (name === 'zoom' || name === 'selected')
       out[name] = Array.from({ length: random(60) }, () => shortHash(`f${random(1e6)}`)).join('.');
     else if (['callers', 'callees', 'picked'].includes(name)) /** @type {any} */ (out)[name] = shortHash(`f${random(1e6)}`);
-    else if (name === 'origins' || name === 'states') out[name] = [...'0123'].filter(() => random(2)).join('');
+    else if (name === 'origins' || name === 'states') out[name] = [...'01234'].filter(() => random(2)).join('');
     else /** @type {any} */ (out)[name] = text();
   }
   return out;
@@ -77,7 +78,7 @@ test('an address that somebody broke does not throw, and what it says right is t
 });
 
 test('a word that no choice has is not taken', () => {
-  for (const bad of ['#v=nonsense', '#t=nonsense', '#c=nonsense', '#p=nonsense', '#s=nonsense', '#p=__proto__', '#c=constructor'])
+  for (const bad of ['#v=nonsense', '#t=nonsense', '#c=nonsense', '#p=nonsense', '#s=nonsense', '#n=hide', '#p=__proto__', '#c=constructor'])
     assert.deepEqual(fromHash(bad, DEFAULTS), DEFAULTS, bad);
 });
 
