@@ -82,6 +82,40 @@ reportTest("system calls folded: their time is the caller's", 'diff', async (rep
   assert.deepEqual(await report.hash(), { s: 'hide' });
 });
 
+reportTest('interrupts: a control, a key, a row of the ledger, a class in the list and the inspector', 'interrupts', async (report) => {
+  const box = () => report.run(() => /** @type {any} */ (document.querySelector('.controls label[title*="machine"] input'))?.checked);
+  assert.equal(await box(), true);
+  await report.press('2');
+  assert.ok((await report.texts('.legend .key')).includes('interrupts'));
+  await report.page.fill('[aria-label="Filter functions"]', 'softirqs');
+  await report.settle();
+  const names = await report.texts('.grid-row .cell:first-child');
+  assert.deepEqual(names, ['handle_softirqs', 'handle_softirqs (interrupt)'], 'what is not compared comes last');
+  await report.select('[aria-label="Filter by origin"]', 'interrupts');
+  assert.deepEqual(await report.texts('.grid-row .cell:first-child'), ['handle_softirqs (interrupt)']);
+  await report.click('.grid-row');
+  assert.match(await report.text('.inspector'), /what the machine did in this thread; not compared/);
+  await report.click('.more summary');
+  assert.match(await report.text('.more'), /interrupts370 ms .*1\.26 s .*Interrupts are the machine's work/s);
+  await report.press('t');
+  assert.equal(await box(), false);
+  assert.equal((await report.hash()).n, 'fold');
+  assert.match(await report.text('.controls'), /their time counts as that of the frame they hit/);
+  await report.press('s');
+  assert.equal(await box(), undefined, 'they go with the system frames');
+  await report.press('s');
+  await report.press('t');
+  assert.equal((await report.hash()).n, undefined);
+});
+
+reportTest('a page without interrupts does not speak of them', 'diff', async (report) => {
+  await report.press('2');
+  await report.press('t');
+  assert.equal((await report.hash()).n, undefined);
+  for (const part of ['.controls', '.legend', '.more', '.functions'])
+    assert.doesNotMatch(await report.text(part), /interrupts/i, part);
+});
+
 reportTest('Invert takes the zoom with it', 'diff', async (report) => {
   await report.clickFrame('parse');
   await report.page.check('.controls label:has-text("Invert") input');
