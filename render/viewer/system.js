@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The toggles of system calls and of interrupts: the call tree without the frames of the kernel and the low-level runtime, or only
-// without those of interrupts. Most of a tree is taken over as
-// it is, in one pass; only where a system frame stands between others are the frames below it joined with those beside it.
+// without those of interrupts. Most of a tree is taken over as it is, in one pass; only where a system frame stands between others are
+// the frames below it joined with those beside it.
 
 import { linkTree, Tree } from './decode.js';
 import { originsOf, ranksOf, SYSTEM } from './symbols.js';
