@@ -5,6 +5,7 @@
 #include "diff/load.h"
 #include "diff/metric.h"
 #include "diff/programs.h"
+#include "diff/timed.h"
 #include "diff/words.h"
 
 #include <math.h>
@@ -350,7 +351,7 @@ static bool decide(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	struct proven proven;
-	char different[320];
+	char different[640];
 
 	if (programs_differ(build, different, sizeof(different))) {
 		diff->verdict = DIFF_INCONCLUSIVE;
@@ -358,6 +359,10 @@ static bool decide(struct diff_build *build, struct error *err)
 	}
 	if (load_is_unknown(build))
 		return decide_without_load(build, err);
+	if (diff->scale.mode == DIFF_SCALE_PER_RUN && timed_runs(build, different, sizeof(different))) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return build_text(diff, err, &diff->verdict_text, "%s", different);
+	}
 	if (direction(diff->total.state))
 		return decide_total(build, err);
 	proven = find_proven(build);

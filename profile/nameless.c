@@ -204,7 +204,8 @@ static size_t missing_from(uint32_t stack, uint32_t process)
 	for (size_t i = 0; i < LANGUAGE_COUNT && !(process & NAMED); i++)
 		if (stack & IN_LOOP(i))
 			return i;
-	if (!(stack & NAMELESS))
+	/* Where other code of the runtime is named in the same stack, single frames lack their names, not the program. */
+	if (!(stack & NAMELESS) || (stack & NAMED))
 		return ANY + 1;
 	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
 		if (process & IN_MODULE(i))

@@ -162,7 +162,7 @@ static void rates_need_durations(void **state)
 	diff_destroy(diff);
 	assert_false(diff_create(base, bare, &options, &none, &err));
 	assert_int_equal(err.code, ERROR_USAGE);
-	assert_non_null(strstr(err.message, "head does not say"));
+	assert_non_null(strstr(err.message, "which head does not hold"));
 	profile_destroy(base);
 	profile_destroy(head);
 	profile_destroy(bare);
