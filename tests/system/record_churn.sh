@@ -61,7 +61,7 @@ at_least $((100 * $(samples_said) / (used * 997 / 100))) 70 "percent of the samp
 at_least "$(share c.pb.gz ';work')" 50 "share of the threads"
 
 run 0 kelvin record -o d.pb.gz -- "$WORKLOADS/system_workload" --seconds 0.5
-says_not stderr 'the samples stand for'
+says_not stderr 'the samples cover'
 
 # Processes that live for less than a period have no samples where the kernel cannot tell of them at once: that is said.
 is_root && unshare -m true 2>/dev/null || exit 0
@@ -69,4 +69,4 @@ run 0 in_mount_namespace 'umount -l /sys/kernel/tracing /sys/kernel/debug/tracin
 	mount -t tmpfs none /sys/kernel/btf 2>/dev/null; :' "$KELVIN" record -F 250 \
 	-o e.pb.gz -- sh -c "'$WORKLOADS/system_workload' --seconds 0.1; for i in \$(seq 500); do /bin/ls / >/dev/null; done"
 says stderr '^threads and processes that live for less than a sampling period are hardly sampled: .* mount -t tracefs '
-says stderr '^the samples stand for [0-9.]+ s of the [0-9.]+ s of CPU time that the command used: '
+says stderr '^the samples cover [0-9.]+ s of the [0-9.]+ s of CPU time that the command used: '
