@@ -31,10 +31,10 @@ __attribute__((noinline)) int descend(int depth)
 
 int main(int argc, char **argv)
 {
-	time_t end = time(NULL) + 4;
-
-	while (time(NULL) < end)
-		descend(argc > 1 ? atoi(argv[1]) : 10);
+	while (clock() < CLOCKS_PER_SEC * 3 / 2) {
+		for (int i = 0; i < 100; i++)
+			descend(argc > 1 ? atoi(argv[1]) : 10);
+	}
 	return 0;
 }
 END
@@ -89,12 +89,13 @@ __attribute__((noinline)) int middle(trampoline *call, int n)
 int main(void)
 {
 	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	time_t end = time(NULL) + 4;
 
 	memcpy(code, plain, sizeof(plain));
 	memcpy(code + 64, saving, sizeof(saving));
-	while (time(NULL) < end)
-		sink += (unsigned long)middle((trampoline *)code, 1) + (unsigned long)middle((trampoline *)(code + 64), 2);
+	while (clock() < CLOCKS_PER_SEC * 3 / 2) {
+		for (int i = 0; i < 100; i++)
+			sink += (unsigned long)middle((trampoline *)code, 1) + (unsigned long)middle((trampoline *)(code + 64), 2);
+	}
 	return 0;
 }
 END
@@ -120,23 +121,25 @@ __attribute__((noinline)) int work(int n)
 	return leaf(n) + 1;
 }
 
-__attribute__((noinline)) int large(time_t end)
+__attribute__((noinline)) int large(clock_t end)
 {
 	volatile char room[ROOM];
 
-	for (room[0] = 0; time(NULL) < end;)
-		room[0] += (char)work(1);
+	for (room[0] = 0; clock() < end;) {
+		for (int i = 0; i < 100; i++)
+			room[0] += (char)work(1);
+	}
 	return room[0];
 }
 
-__attribute__((noinline)) int caller(time_t end)
+__attribute__((noinline)) int caller(clock_t end)
 {
 	return large(end) + 1;
 }
 
 int main(void)
 {
-	return caller(time(NULL) + 4) & 0;
+	return caller(CLOCKS_PER_SEC * 3 / 2) & 0;
 }
 END
 gcc -O1 -g -fomit-frame-pointer -DROOM=600000 large.c -o large
@@ -186,9 +189,9 @@ __attribute__((noinline)) void print_numbers(void)
 	}
 }
 
-__attribute__((noinline)) void work(time_t end)
+__attribute__((noinline)) void work(clock_t end)
 {
-	while (time(NULL) < end) {
+	while (clock() < end) {
 		sort_names();
 		print_numbers();
 	}
@@ -196,7 +199,7 @@ __attribute__((noinline)) void work(time_t end)
 
 int main(void)
 {
-	work(time(NULL) + 4);
+	work(CLOCKS_PER_SEC * 3 / 2);
 	return 0;
 }
 END
