@@ -138,7 +138,9 @@ static bool say_total(struct diff *diff, struct error *err)
 static const char *and_the_total(const struct diff *diff)
 {
 	/* Shares add up to the same whole. */
-	return diff->scale.mode == DIFF_SCALE_SHARE ? "" : "; the change in the total is not significant";
+	if (diff->scale.mode == DIFF_SCALE_SHARE)
+		return "";
+	return direction(diff->total.state) ? "; the total hardly changed" : "; the change in the total is not significant";
 }
 
 static bool say_function(struct diff_build *build, const struct proven *proven, struct error *err)
@@ -310,19 +312,24 @@ static bool load_is_unknown(const struct diff_build *build)
 
 /* ---- The verdict ---- */
 
+static bool total_is_minor(const struct diff *diff)
+{
+	return fabs(diff->total.delta) < minor_total_percent / 100 * diff->total.base;
+}
+
 static bool decide_total(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
-	bool minor = fabs(diff->total.delta) < minor_total_percent / 100 * diff->total.base;
 
-	diff->verdict = minor ? DIFF_MINOR : diff->total.delta > 0 ? DIFF_REGRESSED : DIFF_IMPROVED;
+	diff->verdict = total_is_minor(diff) ? DIFF_MINOR : diff->total.delta > 0 ? DIFF_REGRESSED : DIFF_IMPROVED;
 	return say_total(diff, err);
 }
 
 static bool decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	struct diff *diff = build->diff;
-	int way = decisive_direction(proven);
+	/* Where the total is known to have hardly changed, functions say only what it consists of. */
+	int way = direction(diff->total.state) ? 0 : decisive_direction(proven);
 
 	if (whole_disagrees(diff, way)) {
 		diff->verdict = DIFF_INCONCLUSIVE;
@@ -363,9 +370,9 @@ static bool decide(struct diff_build *build, struct error *err)
 		diff->verdict = DIFF_INCONCLUSIVE;
 		return build_text(diff, err, &diff->verdict_text, "%s", different);
 	}
-	if (direction(diff->total.state))
-		return decide_total(build, err);
 	proven = find_proven(build);
+	if (direction(diff->total.state) && (!proven.greatest || !total_is_minor(diff)))
+		return decide_total(build, err);
 	return proven.greatest ? decide_functions(build, &proven, err)
 	       : proven.more + proven.less > 0 ? decide_compiled(build, &proven, err)
 					       : decide_unproven(build, err);

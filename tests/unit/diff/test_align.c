@@ -249,6 +249,40 @@ static void no_self_time_on_one_side_is_neither_new_nor_gone(void **state)
 	profile_destroy(head);
 }
 
+/* A shell that starts two builds is on both sides; the builds are one program all the same, with its stubs and its start-up code. */
+static void a_program_behind_a_shell_is_the_same_program(void **state)
+{
+	struct profile *base = synthetic_profile("main!sh;_start!old;main!old;work!old 400\n_start!old;main!old;rand@plt!old 90\n"
+						 "_start!old;main!old;rand!libc.so 300\nmain!sh 30\n");
+	struct profile *head = synthetic_profile("main!sh;_start!new;main!new;work!new 400\n_start!new;main!new;rand@plt!new 90\n"
+						 "_start!new;main!new;rand!libc.so 300\nmain!sh 30\n");
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < diff->function_count; i++)
+		assert_true(diff->functions[i].raw_total[DIFF_BASE] == diff->functions[i].raw_total[DIFF_HEAD]);
+	assert_int_equal(synthetic_function(diff, "rand@plt")->tier, DIFF_TIER_CANONICAL);
+	assert_nothing_else(diff);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+/* Inlined code lies in what holds it: where that is the same to the byte, another name is a rename, however little they are alike. */
+static void inlined_code_under_another_name_is_a_rename(void **state)
+{
+	struct profile *base = synthetic_runs("main#1;loop#2;^mix_step 3000\nmain#1;loop#2 2000\nmain#1;rest#3 6000\n", 3);
+	struct profile *head = synthetic_runs("main#1;loop#2;^scramble_round 3000\nmain#1;loop#2 2000\nmain#1;rest#3 6000\n", 3);
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	assert_renamed(diff, "mix_step", "scramble_round");
+	assert_nothing_else(diff);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +296,8 @@ int main(void)
 		cmocka_unit_test(inlined_code_is_as_changed_as_what_holds_it),
 		cmocka_unit_test(what_stands_in_the_same_binary_was_not_renamed),
 		cmocka_unit_test(other_builds_may_rename),
+		cmocka_unit_test(a_program_behind_a_shell_is_the_same_program),
+		cmocka_unit_test(inlined_code_under_another_name_is_a_rename),
 		cmocka_unit_test(addresses_do_not_name_each_other),
 		cmocka_unit_test(no_self_time_on_one_side_is_neither_new_nor_gone),
 	};

@@ -36,7 +36,11 @@ static void a_frame_that_comes_takes_nothing(void **state)
 	for (int way = 0; way < 2; way++) {
 		struct diff *diff = way ? compare(with, without) : compare(without, with);
 
-		assert_int_equal(synthetic_function(diff, "wrap")->total.state, DIFF_STATE_MOVED);
+		const struct diff_function *wrap = synthetic_function(diff, "wrap");
+
+		assert_int_equal(wrap->total.state, DIFF_STATE_MOVED);
+		assert_true(wrap->moved_to < diff->function_count);
+		assert_string_equal(diff_string(diff, diff->functions[wrap->moved_to].name), "main");
 		assert_int_equal(synthetic_function(diff, "call")->total.state, DIFF_STATE_SAME);
 		assert_int_equal(synthetic_function(diff, "mix")->self.state, DIFF_STATE_SAME);
 		assert_int_equal(coloured_nodes(diff), 0);
@@ -90,6 +94,20 @@ static void a_common_callee_hides_nothing(void **state)
 	diff_destroy(diff);
 }
 
+/* An interpreter runs a new function of the script: all its time is the interpreter's, and it came from nowhere. */
+static void a_new_function_of_a_script_is_new(void **state)
+{
+	struct diff *diff = compare("main#1;py::first;eval#2 3000\nmain#1;py::second;eval#2 2000\nmain#1;py::third;eval#2;alloc#3 4000\n",
+		"main#1;py::first;eval#2 3000\nmain#1;py::second;eval#2 2000\nmain#1;py::third;eval#2;alloc#3 4000\n"
+		"main#1;py::added;eval#2 2500\n");
+
+	(void)state;
+	assert_int_equal(synthetic_function(diff, "py::added")->total.state, DIFF_STATE_NEW);
+	assert_int_equal(synthetic_function(diff, "py::added")->moved_to, PROFILE_NONE);
+	assert_int_equal(diff->verdict, DIFF_REGRESSED);
+	diff_destroy(diff);
+}
+
 /* Few samples, so that half of the functions are met on one side only: the frame above them all is nothing new for it. */
 static void a_frame_above_chance_takes_nothing(void **state)
 {
@@ -125,6 +143,7 @@ int main(void)
 		cmocka_unit_test(wrappers_of_wrappers_take_nothing),
 		cmocka_unit_test(true_differences_stay),
 		cmocka_unit_test(a_common_callee_hides_nothing),
+		cmocka_unit_test(a_new_function_of_a_script_is_new),
 		cmocka_unit_test(a_frame_above_chance_takes_nothing),
 	};
 

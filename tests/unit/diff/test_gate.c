@@ -111,6 +111,19 @@ static void a_machine_that_differs_is_not_judged(void **state)
 	assert_non_null(strstr(outcome.text, "Model A"));
 }
 
+/* Where time came from does not matter to who limits what a function takes; and a trifle that is new holds nothing up. */
+static void no_state_is_a_way_out(void **state)
+{
+	static const char without[] = "main#1;call#2;work#3 7000\nmain#1;other#5 4000\n";
+	static const char with[] = "main#1;wrap#6;call#2;work#3 7000\nmain#1;other#5 4000\n";
+	static const char trifle[] = "main#1;call#2;work#3 7000\nmain#1;other#5 4000\nmain#1;extra#7 40\n";
+
+	(void)state;
+	assert_true(hold(without, with, "function:wrap>5%", false).failed);
+	assert_true(hold(without, with, "function>5%", false).failed);
+	assert_false(hold(without, trifle, "function>5%", false).failed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +132,7 @@ int main(void)
 		cmocka_unit_test(a_proven_increase_beyond_the_limit_fails),
 		cmocka_unit_test(within_the_limit_it_passes),
 		cmocka_unit_test(a_machine_that_differs_is_not_judged),
+		cmocka_unit_test(no_state_is_a_way_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

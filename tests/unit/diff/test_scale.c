@@ -189,6 +189,45 @@ static void unchanged_code_carries_the_factor(void **state)
 	profile_destroy(head);
 }
 
+/* An interpreter's functions do what the script asks for: the script's own functions, with all they run, tell the load. */
+static void what_the_program_runs_carries_the_load(void **state)
+{
+	struct profile *base = synthetic_profile("main;py::a;eval!python#1 3000\nmain;py::b;eval!python#1;alloc!python#2 3000\n"
+						 "main;py::c;eval!python#1;free!python#3 3000\nmain;py::d;eval!python#1 3000\n");
+	struct profile *head = synthetic_profile("main;py::a;eval!python#1 3000\nmain;py::b;eval!python#1;alloc!python#2 3000\n"
+						 "main;py::c;eval!python#1;free!python#3 3000\nmain;py::d;eval!python#1 3000\n"
+						 "main;py::added;eval!python#1;alloc!python#2 2000\nmain;py::added;eval!python#1;free!python#3 2000\n");
+	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
+
+	(void)state;
+	assert_float_equal(diff->scale.factor, 1, 1e-9);
+	assert_false(diff->scale.load_is_unknown);
+	assert_true(diff->scale.factor_low < 1 && diff->scale.factor_high > 1);
+	assert_true(is_flag(synthetic_function(diff, "py::added")->total.state));
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+/* Most of head's time is in what base hardly had: how much of the rest is less load, nobody can tell. */
+static void a_load_that_cannot_be_told_is_unknown(void **state)
+{
+	struct profile *base = synthetic_profile("main;parse#1 4000\nmain;send#2 4000\nmain;log#3 1000\nmain;close#4 1000\n");
+	struct profile *head = synthetic_profile(
+		"main;parse#1 400\nmain;send#2 100\nmain;log#3 200\nmain;close#4 60\nmain;compress#5 9000\n");
+	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
+
+	(void)state;
+	assert_true(diff->scale.load_is_unknown);
+	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
+	assert_ptr_equal(strstr(diff_string(diff, diff->verdict_text), "how much of the change is load is unknown"),
+		diff_string(diff, diff->verdict_text));
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "--scale work=BASE:HEAD"));
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
 static void words_are_parsed(void **state)
 {
 	static const char *const wrong[] = { "", "robus", "work", "work=", "work=1", "work=1:", "work=0:1", "work=1:-2",
@@ -249,6 +288,8 @@ int main(void)
 		cmocka_unit_test(shares_and_work_scale_as_told),
 		cmocka_unit_test(rates_need_durations),
 		cmocka_unit_test(unchanged_code_carries_the_factor),
+		cmocka_unit_test(what_the_program_runs_carries_the_load),
+		cmocka_unit_test(a_load_that_cannot_be_told_is_unknown),
 		cmocka_unit_test(words_are_parsed),
 	};
 

@@ -297,6 +297,30 @@ static void what_runs_agree_on_is_no_matter_of_counting(void **state)
 	}
 }
 
+static enum diff_verdict verdict_of(const char *base_lines, const char *head_lines)
+{
+	struct profile *base = synthetic_runs(base_lines, 6), *head = synthetic_runs(head_lines, 6);
+	struct diff *diff = synthetic_diff(base, head, NULL);
+	enum diff_verdict verdict = diff->verdict;
+
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+	return verdict;
+}
+
+/* Small changes never decide, and large ones in both directions are called what they are. */
+static void changes_are_weighed_by_size_and_direction(void **state)
+{
+	static const char five[] = "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 9000\nmain;e 8000\n";
+
+	(void)state;
+	assert_int_equal(verdict_of(five, "main;a 6600\nmain;b 600\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_MIXED);
+	assert_int_equal(verdict_of(five, "main;a 4000\nmain;b 3000\nmain;c 2200\nmain;d 9000\nmain;e 7800\n"), DIFF_MINOR);
+	assert_int_equal(verdict_of(five, "main;a 8000\nmain;b 3000\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_REGRESSED);
+	assert_int_equal(verdict_of(five, "main;a 1000\nmain;b 3000\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_IMPROVED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +333,7 @@ int main(void)
 		cmocka_unit_test(an_interval_without_0_that_proves_nothing_says_why),
 		cmocka_unit_test(equal_totals_take_as_much),
 		cmocka_unit_test(what_runs_agree_on_is_no_matter_of_counting),
+		cmocka_unit_test(changes_are_weighed_by_size_and_direction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
