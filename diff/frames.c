@@ -4,8 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Nodes that are walked at most: of thousands of frames above each other that all differ, the rest stays as it is. */
-static const uint64_t max_visits = 100000000;
+/* Nodes that are looked at in all, for each node of the tree: the largest differences come first, the rest stays as it is. */
+static const uint64_t visits_per_node = 4, least_visits = 100000;
+
+/* Functions below that differ by less than this part of the difference cannot show where it went. */
+static const double least_local_share = 0.01;
 
 /*
  * A partner accounts for so much of the difference at least, and what is called took so much more or less of it at most; but for
@@ -93,12 +96,23 @@ static double own_change(const struct search *s)
 	return sum;
 }
 
+/* Of the functions below, only these are asked about further. */
+static void keep_large(struct search *s, double least)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->met_count; i++)
+		if (fabs(s->local[s->met[i]]) >= least)
+			s->met[kept++] = s->met[i];
+	s->met_count = kept;
+}
+
 /* The nearest caller that does not run below the function itself; PROFILE_NONE: there is none. */
-static uint32_t caller_outside(const struct search *s, uint32_t node)
+static uint32_t caller_outside(struct search *s, uint32_t node)
 {
 	const struct diff *diff = s->build->diff;
 
-	for (uint32_t n = diff->nodes[node].parent; n != 0; n = diff->nodes[n].parent)
+	for (uint32_t n = diff->nodes[node].parent; n != 0; n = diff->nodes[n].parent, s->visits++)
 		if (!s->is_below[diff->nodes[n].function])
 			return diff->nodes[n].function;
 	return PROFILE_NONE;
@@ -134,7 +148,8 @@ static uint32_t find_partner(struct search *s, uint32_t function)
 	s->met_count = 0;
 	walk_below(s, function, true);
 	fits = fabs(within(own_change(s), total->delta)) <= max_own_change * fabs(total->delta);
-	for (size_t i = 0; fits && i < s->met_count; i++)
+	keep_large(s, fits ? least_local_share * fabs(total->delta) : INFINITY);
+	for (size_t i = 0; i < s->met_count; i++)
 		add_losses(s, s->met[i], true, &best);
 	fits = fits && best != PROFILE_NONE &&
 	       fabs(within(s->partner[best], total->delta)) + noise >= min_partner_share * fabs(total->delta);
@@ -200,30 +215,60 @@ static bool mark_moved(struct diff *diff, const bool *is_frame, struct error *er
 	return true;
 }
 
+struct frame {
+	double size;
+	uint32_t function;
+};
+
+static int by_falling_size(const void *a, const void *b)
+{
+	const struct frame *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+static bool list_frames(const struct diff *diff, struct frame **frames, size_t *count, struct error *err)
+{
+	*frames = malloc((diff->function_count + 1) * sizeof(**frames));
+	*count = 0;
+	if (!*frames)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		if (is_candidate(&diff->functions[i]))
+			(*frames)[(*count)++] = (struct frame){ fabs(diff->functions[i].total.delta), i };
+	if (*count > 0)
+		qsort(*frames, *count, sizeof(**frames), by_falling_size);
+	return true;
+}
+
 bool frames_link(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
+	uint64_t max_visits = least_visits + visits_per_node * diff->node_count;
 	CLEANUP(cleanup_free) bool *is_frame = calloc(diff->function_count + 1, sizeof(*is_frame));
+	CLEANUP(cleanup_free) struct frame *frames = NULL;
 	CLEANUP(search_deinit) struct search search = { .build = build };
+	size_t count;
 	bool any = false;
 
 	if (!is_frame)
 		return error_set_memory(err);
-	for (size_t i = 0; i < diff->function_count; i++)
-		any |= is_candidate(&diff->functions[i]);
-	if (!any)
+	if (!list_frames(diff, &frames, &count, err))
+		return false;
+	if (count == 0)
 		return true;
 	if (!search_init(&search, err))
 		return false;
-	any = false;
-	for (uint32_t i = 0; i < diff->function_count && search.visits < max_visits; i++) {
-		uint32_t partner = is_candidate(&diff->functions[i]) ? find_partner(&search, i) : PROFILE_NONE;
+	for (size_t i = 0; i < count && search.visits < max_visits; i++) {
+		uint32_t function = frames[i].function, partner = find_partner(&search, function);
 
 		if (partner == PROFILE_NONE)
 			continue;
-		diff->functions[i].total.state = DIFF_STATE_MOVED;
-		diff->functions[i].moved_to = partner;
-		is_frame[i] = any = true;
+		diff->functions[function].total.state = DIFF_STATE_MOVED;
+		diff->functions[function].moved_to = partner;
+		is_frame[function] = any = true;
 	}
 	return !any || mark_moved(diff, is_frame, err);
 }
