@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Nodes that are looked at in all, for each node of the tree: the largest differences come first, the rest stays as it is. */
-static const uint64_t visits_per_node = 4, least_visits = 100000;
+static const uint64_t visits_per_node = 4, least_visits = 5000000;
 
 /* Functions below that differ by less than this part of the difference cannot show where it went. */
 static const double least_local_share = 0.01;
