@@ -11,10 +11,10 @@ static const uint64_t visits_per_node = 4, least_visits = 5000000;
 static const double least_local_share = 0.01;
 
 /*
- * A partner accounts for so much of the difference at least, and what is called took so much more or less of it at most; but for
- * what counting leaves open.
+ * Other callers account for so much of the difference at least, one of them, the partner, for the largest part, and what is called took
+ * so much more or less of it at most; but for what counting leaves open.
  */
-static const double min_partner_share = 0.7, max_own_change = 0.3, counting_sigmas = 2;
+static const double min_found_share = 0.7, min_partner_share = 0.4, max_own_change = 0.3, counting_sigmas = 2;
 
 static bool is_candidate(const struct diff_function *f)
 {
@@ -41,6 +41,7 @@ struct search {
 	bool *inside;    /* [node] it lies below the function */
 	uint32_t *met;   /* functions that are below */
 	size_t met_count;
+	double found; /* of the difference, at other callers */
 	uint64_t visits;
 };
 
@@ -128,9 +129,10 @@ static void add_losses(struct search *s, uint32_t function, bool add, uint32_t *
 		double amount = s->inside[n] ? 0 : within(-self_delta(diff, n), left);
 		uint32_t caller = amount != 0 ? caller_outside(s, n) : PROFILE_NONE;
 
+		left -= amount;
+		s->found += add ? amount : 0;
 		if (caller == PROFILE_NONE)
 			continue;
-		left -= amount;
 		s->partner[caller] = add ? s->partner[caller] + amount : 0;
 		if (*best == PROFILE_NONE || fabs(s->partner[caller]) > fabs(s->partner[*best]))
 			*best = caller;
@@ -146,12 +148,13 @@ static uint32_t find_partner(struct search *s, uint32_t function)
 	bool fits;
 
 	s->met_count = 0;
+	s->found = 0;
 	walk_below(s, function, true);
 	fits = fabs(within(own_change(s), total->delta)) <= max_own_change * fabs(total->delta);
 	keep_large(s, fits ? least_local_share * fabs(total->delta) : INFINITY);
 	for (size_t i = 0; i < s->met_count; i++)
 		add_losses(s, s->met[i], true, &best);
-	fits = fits && best != PROFILE_NONE &&
+	fits = fits && best != PROFILE_NONE && fabs(within(s->found, total->delta)) + noise >= min_found_share * fabs(total->delta) &&
 	       fabs(within(s->partner[best], total->delta)) + noise >= min_partner_share * fabs(total->delta);
 	for (size_t i = 0; best != PROFILE_NONE && i < s->met_count; i++)
 		add_losses(s, s->met[i], false, &ignored);

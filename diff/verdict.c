@@ -71,10 +71,13 @@ static double points(const struct diff *diff, double delta)
 	return fabs(delta) / build_points_of(diff) * 100;
 }
 
-/* One recording of a program that is compiled at run time does not tell what its compiler would do in another process. */
-static bool counts_alone(const struct diff *diff, const struct diff_function *f)
+/*
+ * One recording of a program that is compiled at run time does not tell what its compiler would do in another process; and where a
+ * frame is inlined, its total goes to another one with all that it calls.
+ */
+static bool counts_alone(const struct diff *diff, const struct diff_function *f, bool is_self)
 {
-	return diff->evidence.mode == DIFF_EVIDENCE_RUNS || !build_is_compiled_at_run_time(diff, f);
+	return (is_self && diff->evidence.mode == DIFF_EVIDENCE_RUNS) || !build_is_compiled_at_run_time(diff, f);
 }
 
 /* Inclusive times take along what their callees do: the greatest of either direction stands for all. */
@@ -83,7 +86,7 @@ static void add_estimate(struct proven *proven, const struct diff *diff, const s
 	const struct diff_estimate *e = is_self ? &f->self : &f->total;
 	double *side = e->delta > 0 ? &proven->more_points : &proven->less_points, size = points(diff, e->delta);
 
-	if (!direction(e->state) || !counts_alone(diff, f))
+	if (!direction(e->state) || !counts_alone(diff, f, is_self))
 		return;
 	*side = is_self ? *side + size : fmax(*side, size);
 	if (!proven->greatest || fabs(e->delta) > fabs(proven->estimate->delta)) {
@@ -344,14 +347,16 @@ static bool decide_functions(struct diff_build *build, const struct proven *prov
 									       : say_counts(build, proven, and_the_total(diff), err);
 }
 
-/* Only functions that are compiled at run time changed, in one recording on each side. */
+/* Only functions that are compiled at run time changed: in one recording on each side, or their totals alone. */
 static bool decide_compiled(struct diff_build *build, const struct proven *proven, struct error *err)
 {
+	size_t count = proven->more + proven->less;
+
 	build->diff->verdict = DIFF_INCONCLUSIVE;
 	return build_text(build->diff, err, &build->diff->verdict_text,
-		"%zu function%s that %s compiled at run time changed, which happens from process to process without a change; record several runs on each side",
-		proven->more + proven->less, proven->more + proven->less == 1 ? "" : "s",
-		proven->more + proven->less == 1 ? "is" : "are");
+		"%zu function%s that %s compiled at run time changed, which happens from process to process without a change of the program%s",
+		count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
+		build->diff->evidence.mode == DIFF_EVIDENCE_RUNS ? "" : "; record several runs on each side");
 }
 
 static bool decide(struct diff_build *build, struct error *err)
