@@ -148,9 +148,10 @@ static void word_other_reading(const struct diff_build *build, char *out, size_t
 	snprintf(out, size, " (at equal load, --scale robust, head takes %s %s)", ratio, words_metric(build->diff));
 }
 
-bool timed_runs(const struct diff_build *build, char *text, size_t size)
+static const char work[] = "or give the iterations of each side as --scale work=BASE:HEAD";
+
+bool timed_by_design(const struct diff_build *build, char *text, size_t size)
 {
-	static const char work[] = "or give the iterations of each side as --scale work=BASE:HEAD";
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 	char other[WORDS_CHANGE + 80];
 
@@ -171,8 +172,18 @@ bool timed_runs(const struct diff_build *build, char *text, size_t size)
 			other);
 		return true;
 	}
-	if (!last_equally_long(build) || !did_other_work(build->diff))
+	return false;
+}
+
+bool timed_by_looks(const struct diff_build *build, char *text, size_t size)
+{
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+	char other[WORDS_CHANGE + 80];
+
+	if (build->diff->scale.mode != DIFF_SCALE_PER_RUN || !scale_whole_commands(base) || !scale_whole_commands(head) ||
+		!last_equally_long(build) || !did_other_work(build->diff))
 		return false;
+	word_other_reading(build, other, sizeof(other));
 	snprintf(text, size,
 		"all runs of both sides took %.1f s, as those of a program that repeats its work for a fixed time: if this one does, time per run does not tell which side is faster%s; let it do a fixed amount of work, %s",
 		(double)base->runs[0].duration_ns / 1e9, other, work);

@@ -371,7 +371,7 @@ static bool decide(struct diff_build *build, struct error *err)
 	}
 	if (load_is_unknown(build))
 		return decide_without_load(build, err);
-	if (diff->scale.mode == DIFF_SCALE_PER_RUN && timed_runs(build, different, sizeof(different))) {
+	if (timed_by_design(build, different, sizeof(different))) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		return build_text(diff, err, &diff->verdict_text, "%s", different);
 	}

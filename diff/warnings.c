@@ -483,7 +483,8 @@ static bool compare_work(struct diff_build *build, struct error *err)
 		return true;
 	if (arguments_differ(build, text, sizeof(text)) && !add(build->diff, false, text, err))
 		return false;
-	return !timed_runs(build, text, sizeof(text)) || add(build->diff, false, text, err);
+	return (!timed_by_design(build, text, sizeof(text)) && !timed_by_looks(build, text, sizeof(text))) ||
+	       add(build->diff, false, text, err);
 }
 
 bool warnings_collect(struct diff_build *build, struct error *err)
