@@ -285,21 +285,13 @@ static void module_pairs_deinit(struct module_pairs *pairs)
 	hash_map_deinit(&pairs->index);
 }
 
-static bool has_module(const struct profile *profile, const char *module)
-{
-	for (size_t i = 0; i < profile->mapping_count; i++)
-		if (strcmp(profile_string(profile, profile->mappings[i].module), module) == 0)
-			return true;
-	return false;
-}
-
 /* A function of one side, in a module that the other side does not map: by the hash of its name. */
 static uint64_t hash_of_name(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
 {
 	const char *key = diff_string(build->diff, function->key);
 
 	if (function->module == 0 || name_size(key) == 0 ||
-		has_module(build->profiles[!side], diff_string(build->diff, function->module)))
+		build_has_module(build->profiles[!side], diff_string(build->diff, function->module)))
 		return 0;
 	return hash_bytes(key, name_size(key)) | 1;
 }

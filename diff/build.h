@@ -78,6 +78,15 @@ static inline uint32_t build_function(const struct diff_build *build, enum diff_
 	return id == PROFILE_NONE ? PROFILE_NONE : build->redirect[id];
 }
 
+/* Whether a side maps a module of that name. */
+static inline bool build_has_module(const struct profile *profile, const char *module)
+{
+	for (size_t i = 0; i < profile->mapping_count; i++)
+		if (strcmp(profile_string(profile, profile->mappings[i].module), module) == 0)
+			return true;
+	return false;
+}
+
 /* Whether the number of samples behind the metric is known: without it, chance shows only in what runs differ by. */
 static inline bool build_is_counted(const struct diff_build *build)
 {

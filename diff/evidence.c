@@ -73,7 +73,6 @@ static bool runs_overlap(const struct diff_build *build)
 static bool witnesses_differ(const struct diff_build *build)
 {
 	static const enum diff_run_figure witnesses[] = { DIFF_RUN_CPU, DIFF_RUN_WALL };
-	bool all_differ = false;
 
 	for (size_t i = 0; i < sizeof(witnesses) / sizeof(witnesses[0]); i++) {
 		struct diff_run_summary s;
@@ -83,9 +82,8 @@ static bool witnesses_differ(const struct diff_build *build)
 			return false;
 		if (!(s.change_low > 0 || s.change_high < 0))
 			return false;
-		all_differ = true;
 	}
-	return all_differ;
+	return true;
 }
 
 /*

@@ -16,15 +16,6 @@ struct side_code {
 	const struct diff_function *greatest; /* by self time */
 };
 
-static bool has_module(const struct profile *profile, const char *module)
-{
-	for (size_t i = 0; i < profile->mapping_count; i++) {
-		if (strcmp(profile_string(profile, profile->mappings[i].module), module) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Any two programs share the kernel and the C library, and code without a name is no common code. */
 static bool tells_nothing(const struct diff_build *build, const struct diff_function *f)
 {
@@ -32,8 +23,8 @@ static bool tells_nothing(const struct diff_build *build, const struct diff_func
 
 	if (strncmp(diff_string(build->diff, f->key), "[unnamed]", 9) == 0)
 		return true;
-	return f->origin == PROFILE_ORIGIN_SYSTEM && has_module(build->profiles[DIFF_BASE], module) &&
-	       has_module(build->profiles[DIFF_HEAD], module);
+	return f->origin == PROFILE_ORIGIN_SYSTEM && build_has_module(build->profiles[DIFF_BASE], module) &&
+	       build_has_module(build->profiles[DIFF_HEAD], module);
 }
 
 static void sum_code(const struct diff_build *build, struct side_code code[DIFF_SIDES])
