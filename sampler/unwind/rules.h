@@ -28,7 +28,7 @@ struct rules_rule {
  * What nearly every function does: the return address right below the CFA, which a register gives, and callee-saved registers
  * pushed somewhere below that. Small enough to stand beside the address it holds at.
  */
-enum { RULES_SAVED = 6 };
+enum { RULES_SAVED = 6, RULES_SAVED_RBP = 1 /* its place among them */ };
 
 struct rules_pushes {
 	int32_t cfa_offset;

@@ -8,6 +8,8 @@
 /* The largest methods of compiled Java have 35 kB of code, and 220 ways open at once. */
 enum { MOST_INSTRUCTIONS = 8192, MARKED_BYTES = 16384, MOST_PENDING = 512, WORD_BYTES = 8 };
 
+static const size_t no_target = SIZE_MAX;
+
 /* A bit for a byte of code. Where code is longer, two of its bytes share one: a way is lost then, and no harm is done. */
 struct marks {
 	uint8_t bits[MARKED_BYTES];
@@ -29,6 +31,8 @@ struct scan {
 	bool is_behind_call; /* but for padding */
 	struct scan_result *result;
 	bool is_straight; /* the way has not jumped so far, and the frame is as it was */
+	size_t lowest;    /* instruction that was met */
+	size_t target;    /* the instruction that is looked for; no_target: a return is */
 };
 
 enum outcome { OUTCOME_ON, OUTCOME_DEAD_END, OUTCOME_FOUND };
@@ -67,7 +71,7 @@ static enum outcome found(struct scan *scan, const struct effect_frame *frame)
 {
 	struct rules_pushes made = { .cfa_register = frame->rsp.base, .cfa_offset = frame->rsp.offset + WORD_BYTES };
 
-	if (made.cfa_offset < WORD_BYTES)
+	if (made.cfa_offset < WORD_BYTES || scan->target != no_target)
 		return OUTCOME_DEAD_END;
 	for (size_t i = 0; i < RULES_SAVED; i++) {
 		const struct effect_place *saved = &frame->saved[i];
@@ -155,10 +159,13 @@ static enum outcome take(struct scan *scan, size_t *at, struct effect_frame *fra
 	const struct code *code = scan->code;
 	ZydisDecodedInstruction in;
 
+	if (*at == scan->target)
+		return OUTCOME_FOUND;
 	if (*at >= code->size) {
 		scan->result->leaves_code = true;
 		return OUTCOME_DEAD_END;
 	}
+	scan->lowest = *at < scan->lowest ? *at : scan->lowest;
 	if (marks_set(&scan->met, *at) || !decoder_decode(&scan->scanner->decoder, code->bytes + *at, code->size - *at, &in))
 		return OUTCOME_DEAD_END;
 	note_straight(scan, *at + in.length, frame);
@@ -180,11 +187,87 @@ static bool go_back(struct scan *scan, size_t *at, struct effect_frame *frame)
 	return true;
 }
 
+/* Whether the target is found on a way from `at` on. `frame` is of there, and then of the target. */
+static bool follow_ways(struct scan *scan, size_t at, struct effect_frame *frame)
+{
+	enum outcome outcome;
+
+	scan->pending_count = 0;
+	scan->is_behind_call = false;
+	marks_clear(&scan->met, scan->code->size);
+	marks_clear(&scan->left_for_later, scan->code->size);
+	for (size_t i = 0; i < MOST_INSTRUCTIONS; i++) {
+		outcome = take(scan, &at, frame);
+		if (outcome == OUTCOME_FOUND)
+			return true;
+		if (outcome == OUTCOME_DEAD_END && !go_back(scan, &at, frame))
+			return false;
+	}
+	return false;
+}
+
+/* What a function does first: it pushes the caller's frame pointer and makes room for its variables. */
+struct prologue {
+	size_t end;
+	int32_t room; /* bytes */
+};
+
+/* `push %rbp; sub $room, %rsp`, with a room of one byte or of four (Intel 64 manual, volume 2). */
+static bool read_prologue(const uint8_t *bytes, size_t at, struct prologue *prologue)
+{
+	enum { SHORT_BYTES = 5, LONG_BYTES = 8 };
+	static const uint8_t with_byte[] = { 0x55, 0x48, 0x83, 0xec }, with_word[] = { 0x55, 0x48, 0x81, 0xec };
+
+	if (memcmp(bytes + at, with_byte, sizeof(with_byte)) == 0) {
+		*prologue = (struct prologue){ at + SHORT_BYTES, (int8_t)bytes[at + sizeof(with_byte)] };
+		return true;
+	}
+	if (memcmp(bytes + at, with_word, sizeof(with_word)) != 0)
+		return false;
+	prologue->end = at + LONG_BYTES;
+	memcpy(&prologue->room, bytes + at + sizeof(with_word), sizeof(prologue->room));
+	return true;
+}
+
+/* The nearest one that ends at `end` or before. */
+static bool find_prologue(struct scan *scan, size_t end, struct prologue *prologue)
+{
+	enum { MOST_BYTES = 8 };
+	const struct code *code = scan->code;
+
+	if (code->size < MOST_BYTES)
+		return false;
+	for (size_t at = end < code->size - MOST_BYTES ? end : code->size - MOST_BYTES; at > 0; at--)
+		if (read_prologue(code->bytes, at - 1, prologue) && prologue->end <= end)
+			return true;
+	scan->result->leaves_code = true;
+	return false;
+}
+
+/*
+ * Code that never returns, as an endless loop that was compiled while it ran: the frame is what was made on the way from its entry,
+ * which stands before all that the loop leads to.
+ */
+static void scan_from_prologue(struct scan *scan)
+{
+	struct effect_frame frame = effect_none();
+	struct prologue prologue;
+
+	scan->target = scan->code->at;
+	if (!find_prologue(scan, scan->lowest, &prologue) || prologue.room < 0 || !follow_ways(scan, prologue.end, &frame) ||
+		frame.rsp.base != CFI_RSP || frame.rsp.offset > prologue.room)
+		return;
+	scan->result->pushes = (struct rules_pushes){
+		.cfa_register = CFI_RSP,
+		.cfa_offset = prologue.room - frame.rsp.offset + 2 * WORD_BYTES,
+		.saved = { [RULES_SAVED_RBP] = 2 },
+	};
+	scan->result->bytes = 1;
+}
+
 void scan_rule(struct scanner *scanner, const struct code *code, struct scan_result *result)
 {
 	struct effect_frame frame = effect_none();
-	enum outcome outcome;
-	size_t at = code->at;
 	struct scan scan;
 
 	*result = (struct scan_result){ 0 };
@@ -192,15 +275,10 @@ void scan_rule(struct scanner *scanner, const struct code *code, struct scan_res
 		return;
 	scan.scanner = scanner;
 	scan.code = code;
-	scan.pending_count = 0;
-	scan.is_behind_call = false;
 	scan.is_straight = true;
 	scan.result = result;
-	marks_clear(&scan.met, code->size);
-	marks_clear(&scan.left_for_later, code->size);
-	for (size_t i = 0; i < MOST_INSTRUCTIONS; i++) {
-		outcome = take(&scan, &at, &frame);
-		if (outcome == OUTCOME_FOUND || (outcome == OUTCOME_DEAD_END && !go_back(&scan, &at, &frame)))
-			return;
-	}
+	scan.lowest = code->at;
+	scan.target = no_target;
+	if (!follow_ways(&scan, code->at, &frame))
+		scan_from_prologue(&scan);
 }

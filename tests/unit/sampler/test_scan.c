@@ -37,6 +37,21 @@ struct expected {
 	uint8_t saved[RULES_SAVED];
 };
 
+static void expect_rules(struct scanner *scanner, const struct expected *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct expected *expected = &cases[i];
+		const struct code code = { expected->bytes, expected->size, expected->at };
+		struct scan_result result;
+		const struct rules_pushes *pushes = &result.pushes;
+
+		scan_rule(scanner, &code, &result);
+		if (pushes->cfa_register != expected->cfa_register || pushes->cfa_offset != expected->cfa_offset ||
+			memcmp(pushes->saved, expected->saved, RULES_SAVED) != 0)
+			fail_msg("%s: %d%+d", expected->what, pushes->cfa_register, pushes->cfa_offset);
+	}
+}
+
 static void test_ways_to_a_return(void **state)
 {
 	const struct expected cases[] = {
@@ -71,17 +86,27 @@ static void test_ways_to_a_return(void **state)
 		{ "cut within an instruction", CODE(0x48, 0x83), 0, 0, 0, { 0 } },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct expected *expected = &cases[i];
-		const struct code code = { expected->bytes, expected->size, expected->at };
-		struct scan_result result;
-		const struct rules_pushes *pushes = &result.pushes;
+	expect_rules(*state, cases, sizeof(cases) / sizeof(cases[0]));
+}
 
-		scan_rule(*state, &code, &result);
-		if (pushes->cfa_register != expected->cfa_register || pushes->cfa_offset != expected->cfa_offset ||
-			memcmp(pushes->saved, expected->saved, RULES_SAVED) != 0)
-			fail_msg("%s: %d%+d", expected->what, pushes->cfa_register, pushes->cfa_offset);
-	}
+/* As HotSpot compiles a loop that it entered: all that leads out of it is a call that does not return, or a jump far away. */
+static void test_code_that_never_returns(void **state)
+{
+	const struct expected cases[] = {
+		{ "push %rbp; sub $96, %rsp; call; jmp back to the call",
+			CODE(0x55, 0x48, 0x83, 0xec, 96, 0xe8, 0, 0, 0, 0, 0xeb, 0xf9), 10, CFI_RSP, 112, { 0, 2 } },
+		{ "the same with more room, and something pushed on the way",
+			CODE(0x55, 0x48, 0x81, 0xec, 0, 1, 0, 0, 0x6a, 0, 0xe8, 0, 0, 0, 0, 0xeb, 0xf9), 15, CFI_RSP, 280, { 0, 2 } },
+		{ "a jump far away instead of a return",
+			CODE(0x55, 0x48, 0x83, 0xec, 96, 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 96, 0x5d, 0xe9, 0xff, 0xff, 0, 0), 10,
+			CFI_RSP, 112, { 0, 2 } },
+		{ "another function's prologue: its own loop is left by no way",
+			CODE(0x55, 0x48, 0x83, 0xec, 96, 0xeb, 0xfe, 0x90, 0xeb, 0xfe), 8, 0, 0, { 0 } },
+		{ "another function's prologue: it returns",
+			CODE(0x55, 0x48, 0x83, 0xec, 96, 0x48, 0x83, 0xc4, 96, 0x5d, 0xc3, 0xeb, 0xfe), 11, 0, 0, { 0 } },
+	};
+
+	expect_rules(*state, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 enum { JUMP_BYTES = 5, BRANCH_BYTES = 6, MOST_LONG_BYTES = 1 << 16 };
@@ -272,6 +297,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_ways_to_a_return),
+		TEST(test_code_that_never_returns),
 		TEST(test_long_loops_with_many_ways_out),
 		TEST(test_code_that_is_not_at_hand),
 		TEST(test_calls),
