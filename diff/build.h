@@ -110,6 +110,20 @@ static inline double build_points_of(const struct diff *diff)
 	return diff->total.base > diff->total.head ? diff->total.base : diff->total.head;
 }
 
+/* The least effect that matters, in scaled units. */
+static inline double build_least_effect(const struct diff_build *build)
+{
+	return build->options.min_effect_points / 100 * build_points_of(build->diff);
+}
+
+/* Makes an empty diff for the profiles, with the defaults of its options filled in. */
+COMMON_MUST_CHECK
+bool build_init(struct diff_build *build, const struct diff_options *options, struct error *err);
+void build_deinit(struct diff_build *build);
+
+/* Frees what is needed no more once the samples have their nodes. */
+void build_release_trees(struct diff_build *build);
+
 /* Interns formatted text into the diff's strings. */
 COMMON_MUST_CHECK __attribute__((format(printf, 4, 5))) bool build_text(
 	struct diff *diff, struct error *err, uint32_t *id, const char *format, ...);

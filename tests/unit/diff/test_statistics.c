@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "diff/bh.h"
-#include "diff/median.h"
-#include "diff/moderate.h"
-#include "diff/tails.h"
+#include "diff/statistics/bh.h"
+#include "diff/statistics/median.h"
+#include "diff/statistics/moderate.h"
+#include "diff/statistics/tails.h"
 
 #include <math.h>
 #include <setjmp.h>

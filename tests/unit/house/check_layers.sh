@@ -18,11 +18,35 @@ declare -A may_include=(
   [render]="diff profile common"
   [cli]="render diff symbolize sampler profile elf decode common"
 )
+
+# What the rooms of a room may include of each other, beside the headers that lie in the room itself.
+declare -A may_include_within=(
+  [sampler/records]=""
+  [sampler/unwind]=""
+  [sampler/unwind/fallback]="unwind"
+  [sampler/process]="records unwind"
+  [sampler/collect]="process records unwind unwind/fallback"
+  [sampler/perf_data]="collect process records"
+  [sampler/part]="perf_data collect process records"
+  [sampler/live]="part collect process records"
+  [diff/match]=""
+  [diff/statistics]="match"
+  [diff/verdict]="statistics match"
+)
 failures=0
 
 fail() {
   echo "$*"
   failures=$((failures + 1))
+}
+
+check_within() {
+  local file=$1 line=$2 header=$3
+  local here=${file%/*} there=${header%/*} room=${file%%/*}
+
+  [[ $here != "$room" && $there != "$room" && $here != "$there" && -n ${may_include_within[$here]+known} ]] || return 0
+  [[ " ${may_include_within[$here]} " == *" ${there#*/} "* ]] ||
+    fail "$file:$line: $here may not include $there (it may: ${may_include_within[$here]:-nothing})"
 }
 
 check_include() {
@@ -34,6 +58,7 @@ check_include() {
     fail "$file:$line: \"$header\" is not written from the root, as \"$room/$header\""
   elif [[ $other == "$room" ]]; then
     [[ -e $header ]] || [[ $header == */*.pb-c.h ]] || fail "$file:$line: \"$header\" does not exist"
+    check_within "$file" "$line" "$header"
   elif [[ " ${may_include[$room]} " != *" $other "* ]]; then
     fail "$file:$line: $room may not include $other (it may: ${may_include[$room]:-nothing})"
   elif [[ $header != "$other/$other.h" ]]; then

@@ -5,8 +5,9 @@ set -euo pipefail
 check=$(dirname "$0")/check_layers.sh
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir "$tree"/{common,decode,elf,profile,sampler,symbolize,diff,render,cli}
-touch "$tree/common/common.h" "$tree/profile/profile.h" "$tree/profile/index.h" "$tree/sampler/sampler.h"
+mkdir -p "$tree"/{common,decode,elf,profile,sampler/{live,records},symbolize,diff/{match,statistics},render,cli}
+touch "$tree/common/common.h" "$tree/profile/profile.h" "$tree/profile/index.h" "$tree/sampler/sampler.h" \
+  "$tree/sampler/live/ring.h" "$tree/sampler/records/record.h" "$tree/diff/match/align.h" "$tree/diff/statistics/load.h" "$tree/diff/build.h"
 
 expect() {
   local want=$1 file=$2 include=$3 got=0
@@ -28,4 +29,10 @@ expect 1 common/x.c profile/profile.h
 expect 1 diff/x.c profile/index.h
 expect 1 profile/x.c index.h
 expect 1 profile/x.c profile/missing.h
-echo "8 cases hold"
+expect 0 sampler/live/x.c sampler/records/record.h
+expect 1 sampler/records/x.c sampler/live/ring.h
+expect 0 sampler/x.c sampler/live/ring.h
+expect 0 diff/match/x.c diff/build.h
+expect 0 diff/statistics/x.c diff/match/align.h
+expect 1 diff/match/x.c diff/statistics/load.h
+echo "14 cases hold"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A kernel's description of its types, built by hand. */
-#include "sampler/btf.h"
+#include "sampler/live/btf.h"
 
 #include <linux/btf.h>
 #include <setjmp.h>

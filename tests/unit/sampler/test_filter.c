@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/filter.h"
+#include "sampler/live/filter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Control groups and their CPU limits, of a made-up /proc and /sys/fs/cgroup. */
-#include "sampler/limits.h"
+#include "sampler/live/limits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

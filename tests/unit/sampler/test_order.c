@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/order.h"
+#include "sampler/live/order.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/part.h"
+#include "sampler/part/part.h"
 
 #include "sampler/sampler.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "perf_data_fixture.h"
 
-#include "sampler/perf_data_events.h"
+#include "sampler/perf_data/events.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

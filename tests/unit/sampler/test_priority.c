@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/priority.h"
+#include "sampler/live/priority.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/stack_builder.h"
+#include "sampler/collect/stack_builder.h"
 
 #include <linux/perf_event.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/process.h"
+#include "sampler/process/process.h"
 
 #include <setjmp.h>
 #include <signal.h>

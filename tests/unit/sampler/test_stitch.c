@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/stitch.h"
+#include "sampler/collect/stitch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

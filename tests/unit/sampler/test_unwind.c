@@ -2,7 +2,7 @@
 #include "sampler/unwind/unwind.h"
 
 #include "elf_bytes.h"
-#include "sampler/process.h"
+#include "sampler/process/process.h"
 
 #include <execinfo.h>
 #include <setjmp.h>

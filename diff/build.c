@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/build.h"
+
+#include <stdarg.h>
+
+/* Names of two profiles with millions of distinct symbols; beyond that it is no program's. */
+static const size_t max_string_bytes = (size_t)4 << 30;
+
+static const double default_min_effect_points = 0.1;
+static const double default_q = 0.05;
+
+bool build_text(struct diff *diff, struct error *err, uint32_t *id, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	int size;
+
+	va_start(args, format);
+	size = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (size < 0)
+		return error_set_memory(err);
+	return string_table_add(diff->strings, text, (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1, id, err);
+}
+
+void build_release_trees(struct diff_build *build)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		profile_tree_destroy(build->trees[side]);
+		build->trees[side] = NULL;
+		free(build->union_nodes[side]);
+		build->union_nodes[side] = NULL;
+	}
+}
+
+void build_deinit(struct diff_build *build)
+{
+	build_release_trees(build);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		free(build->function_ids[side]);
+		free(build->met[side]);
+		free(build->present[side]);
+	}
+	free(build->redirect);
+	free(build->module_of);
+	free(build->only_inlined);
+	free(build->interrupt_of);
+	free(build->has_nodes);
+	free(build->topmost);
+	diff_destroy(build->diff);
+}
+
+bool build_init(struct diff_build *build, const struct diff_options *options, struct error *err)
+{
+	if (options)
+		build->options = *options;
+	if (!(build->options.min_effect_points > 0))
+		build->options.min_effect_points = default_min_effect_points;
+	if (!(build->options.q > 0))
+		build->options.q = default_q;
+	build->diff = calloc(1, sizeof(*build->diff));
+	if (!build->diff)
+		return error_set_memory(err);
+	build->diff->sides = build->profiles[DIFF_BASE] ? DIFF_SIDES : 1;
+	build->diff->scale.factor = 1;
+	build->diff->evidence.q = build->options.q;
+	return string_table_create(max_string_bytes, &build->diff->strings, err);
+}

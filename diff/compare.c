@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/diff.h"
+
+#include "diff/match/align.h"
+#include "diff/build.h"
+#include "diff/match/code.h"
+#include "diff/statistics/evidence.h"
+#include "diff/match/frames.h"
+#include "diff/statistics/load.h"
+#include "diff/metric.h"
+#include "diff/match/moved.h"
+#include "diff/order.h"
+#include "diff/verdict/readings.h"
+#include "diff/statistics/run_figures.h"
+#include "diff/statistics/scale.h"
+#include "diff/totals.h"
+#include "diff/match/union_tree.h"
+#include "diff/verdict/verdict.h"
+#include "diff/verdict/warnings.h"
+
+static bool make_trees(struct diff_build *build, struct error *err)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (build->profiles[side] && !profile_tree_create_shape(build->profiles[side], &build->trees[side], err))
+			return false;
+	}
+	return true;
+}
+
+static const char *side_label(const struct profile *profile)
+{
+	const char *command = profile_string(profile, profile->facts.command);
+
+	return command[0]               ? command
+	       : profile->mapping_count ? profile_string(profile, profile->mappings[0].path)
+					: "unknown command";
+}
+
+static bool check_shared(const struct diff_build *build, struct error *err)
+{
+	for (size_t i = 0; i < build->diff->function_count; i++) {
+		if (build->present[DIFF_BASE][i] && build->present[DIFF_HEAD][i])
+			return true;
+	}
+	return error_set(err, ERROR_EMPTY,
+		"base (%.100s) and head (%.100s) have no function in common; compare recordings of the same program, both with symbols ('kelvin report FILE --text' shows what each contains)",
+		side_label(build->profiles[DIFF_BASE]), side_label(build->profiles[DIFF_HEAD]));
+}
+
+static bool make_union(struct diff_build *build, struct error *err)
+{
+	if (!union_tree_create(build, err))
+		return false;
+	totals_sum(build);
+	return true;
+}
+
+static bool align(struct diff_build *build, struct error *err)
+{
+	size_t moved = 0, renamed = 0;
+
+	if (!align_functions(build, err))
+		return false;
+	if (!build_two_sided(build))
+		return make_union(build, err);
+	if (!code_compare(build, err) || !code_match_renamed(build, &renamed, err))
+		return false;
+	if (renamed > 0 && !code_compare(build, err))
+		return false;
+	if (!check_shared(build, err) || !make_union(build, err) || !load_measure(build, err) || !moved_match(build, &moved, err))
+		return false;
+	if (moved == 0)
+		return true;
+	return code_compare(build, err) && make_union(build, err) && load_measure(build, err);
+}
+
+static bool weigh(struct diff_build *build, struct error *err)
+{
+	if (!build_two_sided(build)) {
+		totals_scale(build->diff);
+		return true;
+	}
+	if (!scale_choose(build, err))
+		return false;
+	totals_scale(build->diff);
+	if (!evidence_weigh(build, err) || !moved_link(build, err) || !frames_link(build, err))
+		return false;
+	readings_choose(build);
+	return run_figures_collect(build, err);
+}
+
+static bool compare(struct diff_build *build, struct diff **diff, struct error *err)
+{
+	if (!metric_choose(build, err) || !make_trees(build, err) || !align(build, err) || !union_tree_place_samples(build, err))
+		return false;
+	build_release_trees(build);
+	if (!weigh(build, err) || !warnings_collect(build, err) || !verdict_decide(build, err) || !order_functions(build, err))
+		return false;
+	*diff = TAKE(build->diff);
+	return true;
+}
+
+bool diff_create(const struct profile *base, const struct profile *head, const struct diff_options *options, struct diff **diff,
+	struct error *err)
+{
+	CLEANUP(build_deinit) struct diff_build build = { .profiles = { base, head } };
+
+	return build_init(&build, options, err) && compare(&build, diff, err);
+}
+
+bool diff_create_single(const struct profile *profile, const struct diff_options *options, struct diff **diff, struct error *err)
+{
+	CLEANUP(build_deinit) struct diff_build build = { .profiles = { NULL, profile } };
+
+	return build_init(&build, options, err) && compare(&build, diff, err);
+}

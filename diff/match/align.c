@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/match/align.h"
+
+#include <string.h>
+
+/* Copies a string of a profile into the diff's table. */
+static bool copy_string(struct diff_build *build, const struct profile *profile, uint32_t from, uint32_t *to, struct error *err)
+{
+	return string_table_add(
+		build->diff->strings, string_table_get(profile->strings, from), string_table_size(profile->strings, from), to, err);
+}
+
+static bool fill_function(struct diff_build *build, const struct profile *profile, const struct profile_function *from,
+	struct diff_function *to, struct error *err)
+{
+	*to = (struct diff_function){
+		.key = to->key,
+		.line = from->start_line,
+		.origin = from->origin,
+		.origin_rule = from->origin_rule,
+		.name_source = from->name_source,
+		.tier = DIFF_TIER_ONE_SIDED,
+		.moved_to = PROFILE_NONE,
+	};
+	return copy_string(build, profile, from->name, &to->name, err) &&
+	       copy_string(build, profile, from->module, &to->module, err) &&
+	       copy_string(build, profile, from->file, &to->file, err);
+}
+
+static bool add_function(
+	struct diff_build *build, const struct profile *profile, uint32_t function, uint32_t key, struct error *err)
+{
+	struct diff *diff = build->diff;
+	struct diff_function *to;
+
+	if (!ARRAY_RESERVE(&diff->functions, &build->function_capacity, diff->function_count + 1, ARRAY_MAX_IDS, err))
+		return false;
+	to = &diff->functions[diff->function_count];
+	to->key = key;
+	if (!fill_function(build, profile, &profile->functions[function], to, err))
+		return false;
+	diff->function_count++;
+	return true;
+}
+
+/* Functions of the tree that are not in the table yet. The tree names each by the first function of its identity. */
+static bool add_side(struct diff_build *build, enum diff_side side, struct hash_map *by_key, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	const struct profile_tree *tree = build->trees[side];
+	uint32_t *ids = malloc((profile->function_count + 1) * sizeof(*ids));
+
+	build->function_ids[side] = ids;
+	build->met[side] = malloc((profile->function_count + 1) * sizeof(*build->met[side]));
+	if (!ids || !build->met[side])
+		return error_set_memory(err);
+	memset(ids, 0xff, profile->function_count * sizeof(*ids));
+	for (size_t node = 1; node < tree->node_count; node++) {
+		uint32_t function = tree->functions[node], key, *slot;
+		bool added;
+
+		if (ids[function] != PROFILE_NONE)
+			continue;
+		if (!copy_string(build, profile, profile->functions[function].key, &key, err) ||
+			!hash_map_add(by_key, &key, (uint32_t)build->diff->function_count, &slot, &added, err))
+			return false;
+		ids[function] = *slot;
+		build->met[side][build->met_count[side]++] = function;
+		if (added && !add_function(build, profile, function, key, err))
+			return false;
+	}
+	return true;
+}
+
+/* The other functions of a key that is in the table, as `f.cold` beside `f`: their code and file count for it too. */
+static void add_siblings(struct diff_build *build, enum diff_side side, const struct hash_map *by_key)
+{
+	const struct profile *profile = build->profiles[side];
+	uint32_t *ids = build->function_ids[side];
+
+	for (size_t i = 0; i < profile->function_count; i++) {
+		uint32_t from = profile->functions[i].key, key;
+
+		if (ids[i] != PROFILE_NONE)
+			continue;
+		key = string_table_find(
+			build->diff->strings, string_table_get(profile->strings, from), string_table_size(profile->strings, from));
+		if (key != UINT32_MAX)
+			ids[i] = hash_map_get(by_key, &key);
+	}
+}
+
+static bool note_presence(struct diff_build *build, struct error *err)
+{
+	size_t count = build->diff->function_count;
+
+	build->redirect = malloc((count + 1) * sizeof(*build->redirect));
+	if (!build->redirect)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < count; i++)
+		build->redirect[i] = i;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		build->present[side] = calloc(count + 1, sizeof(bool));
+		if (!build->present[side])
+			return error_set_memory(err);
+		for (size_t i = 0; i < build->met_count[side]; i++)
+			build->present[side][build->function_ids[side][build->met[side][i]]] = true;
+	}
+	return true;
+}
+
+/* Equal keys: exact when base calls it by the same name as head, else canonical. The table's name is head's by then. */
+static bool grade_equal_keys(struct diff_build *build, struct error *err)
+{
+	const struct profile *head = build->profiles[DIFF_HEAD];
+
+	for (size_t i = 0; i < build->met_count[DIFF_HEAD]; i++) {
+		uint32_t met = build->met[DIFF_HEAD][i];
+		struct diff_function *f = &build->diff->functions[build->function_ids[DIFF_HEAD][met]];
+		uint32_t base_name = f->name;
+		enum profile_origin base_origin = f->origin;
+
+		if (f->tier != DIFF_TIER_ONE_SIDED || !build->present[DIFF_BASE][f - build->diff->functions])
+			continue;
+		if (!fill_function(build, head, &head->functions[met], f, err))
+			return false;
+		f->tier = f->name == base_name ? DIFF_TIER_EXACT : DIFF_TIER_CANONICAL;
+		if (f->origin == PROFILE_ORIGIN_UNKNOWN)
+			f->origin = base_origin;
+	}
+	return true;
+}
+
+void align_merge(struct diff_build *build, uint32_t base, uint32_t head, enum diff_tier tier)
+{
+	struct diff_function *f = &build->diff->functions[head];
+
+	if (f->origin == PROFILE_ORIGIN_UNKNOWN)
+		f->origin = build->diff->functions[base].origin;
+	f->tier = tier;
+	build->redirect[base] = head;
+	build->present[DIFF_BASE][head] = true;
+}
+
+/* ---- Matching what has no partner by key ---- */
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The hash of what has to be equal; 0 when the function takes no part. */
+typedef uint64_t match_hash(const struct diff_build *build, enum diff_side side, const struct diff_function *function);
+
+/* A key's part before the module; 0 bytes: it has none. */
+static size_t name_size(const char *key)
+{
+	const char *tick = strrchr(key, '`');
+
+	return tick ? (size_t)(tick - key) : 0;
+}
+
+/* Key without its module; only of functions in modules that are one on both sides. */
+static uint64_t hash_in_module(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
+{
+	const char *key = diff_string(build->diff, function->key);
+	uint32_t module = build->module_of ? build->module_of[function->module] : 0;
+
+	(void)side;
+	if (module == 0 || name_size(key) == 0)
+		return 0;
+	return (hash_bytes(key, name_size(key)) * 31 + module) | 1;
+}
+
+static uint64_t hash_file_and_name(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
+{
+	const char *key = diff_string(build->diff, function->key);
+	const char *tick = strrchr(key, '`');
+	const char *file = last_component(diff_string(build->diff, function->file));
+
+	(void)side;
+	if (function->file == 0 || !tick || tick == key)
+		return 0;
+	return (hash_bytes(key, (size_t)(tick - key)) * 31 + hash_bytes(file, strlen(file))) | 1;
+}
+
+struct candidate {
+	uint64_t hash;
+	uint32_t function;
+	uint32_t side;
+};
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->side != y->side ? (x->side < y->side ? -1 : 1) : 0;
+}
+
+/* What a hash is given for, on either side, in order of it. */
+static bool collect_candidates(const struct diff_build *build, match_hash *hash, struct candidate **candidates, size_t *used,
+	struct error *err)
+{
+	size_t count = build->diff->function_count;
+
+	*used = 0;
+	*candidates = malloc((count + 1) * sizeof(**candidates));
+	if (!*candidates)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t side = 0; side < DIFF_SIDES; side++) {
+			uint64_t value = align_only_on(build, i, side) ? hash(build, side, &build->diff->functions[i]) : 0;
+
+			if (value)
+				(*candidates)[(*used)++] = (struct candidate){ value, i, side };
+		}
+	}
+	qsort(*candidates, *used, sizeof(**candidates), compare_candidates);
+	return true;
+}
+
+/* Pairs functions whose hash is found exactly once on either side: what is ambiguous stays apart. */
+static bool match_remaining(struct diff_build *build, match_hash *hash, enum diff_tier tier, struct error *err)
+{
+	CLEANUP(cleanup_free) struct candidate *candidates = NULL;
+	size_t used;
+
+	if (!collect_candidates(build, hash, &candidates, &used, err))
+		return false;
+	for (size_t i = 0, end; i < used; i = end) {
+		for (end = i + 1; end < used && candidates[end].hash == candidates[i].hash; end++)
+			;
+		if (end - i == 2 && candidates[i].side == DIFF_BASE && candidates[i + 1].side == DIFF_HEAD)
+			align_merge(build, candidates[i].function, candidates[i + 1].function, tier);
+	}
+	return true;
+}
+
+/*
+ * Code without a name or a fingerprint is one function a module (profile_function_key()): the address that was met first does not
+ * stand for the others.
+ */
+static bool name_unnamed(struct diff_build *build, struct error *err)
+{
+	static const char mark[] = "[unnamed]`";
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		for (size_t i = 0; profile && i < profile->function_count; i++) {
+			uint32_t id = build->function_ids[side][i];
+			struct diff_function *f = id == PROFILE_NONE ? NULL : &build->diff->functions[id];
+
+			if (!f || strncmp(diff_string(build->diff, f->key), mark, sizeof(mark) - 1) != 0 ||
+				strcmp(diff_string(build->diff, f->name), profile_string(profile, profile->functions[i].name)) == 0)
+				continue;
+			if (!build_text(build->diff, err, &f->name, "[unnamed]"))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- Modules under another name ---- */
+
+/* Two modules, each of one side only, and how many functions of equal names they have. */
+struct module_pair {
+	uint32_t base, head; /* strings */
+	size_t shared;
+};
+
+struct module_pairs {
+	struct module_pair *items;
+	size_t count, capacity;
+	struct hash_map index;
+};
+
+static void module_pairs_deinit(struct module_pairs *pairs)
+{
+	free(pairs->items);
+	hash_map_deinit(&pairs->index);
+}
+
+/* A function of one side, in a module that the other side does not map: by the hash of its name. */
+static uint64_t hash_of_name(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
+{
+	const char *key = diff_string(build->diff, function->key);
+
+	if (function->module == 0 || name_size(key) == 0 ||
+		build_has_module(build->profiles[!side], diff_string(build->diff, function->module)))
+		return 0;
+	return hash_bytes(key, name_size(key)) | 1;
+}
+
+static bool count_pair(struct module_pairs *pairs, uint32_t base, uint32_t head, struct error *err)
+{
+	uint32_t key[2] = { base, head }, *slot;
+	bool added;
+
+	if (!hash_map_add(&pairs->index, key, (uint32_t)pairs->count, &slot, &added, err))
+		return false;
+	if (added) {
+		if (!ARRAY_RESERVE(&pairs->items, &pairs->capacity, pairs->count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		pairs->items[pairs->count++] = (struct module_pair){ base, head, 0 };
+	}
+	pairs->items[*slot].shared++;
+	return true;
+}
+
+/* More shared names first; then in order of the strings' ids, so that the result does not depend on the sort. */
+static int by_falling_shared(const void *a, const void *b)
+{
+	const struct module_pair *x = a, *y = b;
+
+	if (x->shared != y->shared)
+		return x->shared > y->shared ? -1 : 1;
+	if (x->base != y->base)
+		return x->base < y->base ? -1 : 1;
+	return (x->head > y->head) - (x->head < y->head);
+}
+
+/* Modules that share the most names with each other are one: whatever its file is called, a program is the same program. */
+static bool join_modules(struct diff_build *build, struct module_pairs *pairs, struct error *err)
+{
+	size_t strings = string_table_count(build->diff->strings);
+
+	build->module_of = calloc(strings + 1, sizeof(*build->module_of));
+	if (!build->module_of)
+		return error_set_memory(err);
+	if (pairs->count > 0)
+		qsort(pairs->items, pairs->count, sizeof(*pairs->items), by_falling_shared);
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct module_pair *pair = &pairs->items[i];
+
+		if (build->module_of[pair->base] == 0 && build->module_of[pair->head] == 0)
+			build->module_of[pair->base] = build->module_of[pair->head] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+static bool match_modules(struct diff_build *build, struct error *err)
+{
+	CLEANUP(module_pairs_deinit) struct module_pairs pairs = { 0 };
+	CLEANUP(cleanup_free) struct candidate *candidates = NULL;
+	const struct diff_function *functions = build->diff->functions;
+	size_t used;
+
+	hash_map_init(&pairs.index, 2 * sizeof(uint32_t));
+	if (!collect_candidates(build, hash_of_name, &candidates, &used, err))
+		return false;
+	for (size_t i = 0, end; i < used; i = end) {
+		for (end = i + 1; end < used && candidates[end].hash == candidates[i].hash; end++)
+			;
+		/* A name that several modules of a side have tells none of them. */
+		if (end - i == 2 && candidates[i].side == DIFF_BASE && candidates[i + 1].side == DIFF_HEAD &&
+			!count_pair(&pairs, functions[candidates[i].function].module, functions[candidates[i + 1].function].module, err))
+			return false;
+	}
+	return join_modules(build, &pairs, err);
+}
+
+bool align_functions(struct diff_build *build, struct error *err)
+{
+	struct hash_map by_key;
+	bool ok = true;
+
+	hash_map_init(&by_key, sizeof(uint32_t));
+	for (int side = 0; side < DIFF_SIDES && ok; side++)
+		ok = !build->profiles[side] || add_side(build, (enum diff_side)side, &by_key, err);
+	for (int side = 0; side < DIFF_SIDES && ok; side++) {
+		if (build->profiles[side])
+			add_siblings(build, (enum diff_side)side, &by_key);
+	}
+	hash_map_deinit(&by_key);
+	if (!ok || !note_presence(build, err))
+		return false;
+	if (!build_two_sided(build))
+		return name_unnamed(build, err);
+	if (!grade_equal_keys(build, err) || !name_unnamed(build, err))
+		return false;
+	if (!match_modules(build, err) || !match_remaining(build, hash_in_module, DIFF_TIER_CANONICAL, err))
+		return false;
+	return match_remaining(build, hash_file_and_name, DIFF_TIER_FILE_AND_NAME, err);
+}

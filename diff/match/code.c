@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/match/code.h"
+
+#include "diff/match/align.h"
+
+#include <string.h>
+
+/* A piece of a function's code on one side: a function may have several, as `f` and `f.cold`. */
+struct piece {
+	uint64_t fingerprint;
+	uint32_t function;
+};
+
+struct pieces {
+	struct piece *items; /* sorted, without duplicates */
+	size_t count;
+};
+
+static void pieces_deinit(struct pieces *pieces)
+{
+	free(pieces->items);
+}
+
+static int by_function(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return (x->fingerprint > y->fingerprint) - (x->fingerprint < y->fingerprint);
+}
+
+static bool collect(const struct diff_build *build, enum diff_side side, struct pieces *pieces, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	size_t used = 0;
+
+	pieces->items = malloc((profile->function_count + 1) * sizeof(*pieces->items));
+	if (!pieces->items)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < profile->function_count; i++) {
+		uint32_t id = build_function(build, side, i);
+
+		if (id != PROFILE_NONE && profile->functions[i].fingerprint != 0)
+			pieces->items[used++] = (struct piece){ profile->functions[i].fingerprint, id };
+	}
+	qsort(pieces->items, used, sizeof(*pieces->items), by_function);
+	for (size_t i = 0; i < used; i++) {
+		if (pieces->count == 0 || by_function(&pieces->items[pieces->count - 1], &pieces->items[i]) != 0)
+			pieces->items[pieces->count++] = pieces->items[i];
+	}
+	return true;
+}
+
+/* Whether the code of one function, pieces a[0..na) and b[0..nb), is the same; a piece seen on one side only says nothing. */
+static enum diff_code compare_pieces(const struct piece *a, size_t na, const struct piece *b, size_t nb)
+{
+	size_t common = 0;
+
+	if (na == 0 || nb == 0)
+		return DIFF_CODE_UNKNOWN;
+	for (size_t i = 0, j = 0; i < na && j < nb;) {
+		if (a[i].fingerprint == b[j].fingerprint) {
+			common++;
+			i++;
+			j++;
+		} else if (a[i].fingerprint < b[j].fingerprint) {
+			i++;
+		} else {
+			j++;
+		}
+	}
+	return common == (na < nb ? na : nb) ? DIFF_CODE_SAME : DIFF_CODE_CHANGED;
+}
+
+static bool compare_fingerprints(struct diff_build *build, struct error *err)
+{
+	CLEANUP(pieces_deinit) struct pieces base = { 0 };
+	CLEANUP(pieces_deinit) struct pieces head = { 0 };
+
+	if (!collect(build, DIFF_BASE, &base, err) || !collect(build, DIFF_HEAD, &head, err))
+		return false;
+	for (size_t i = 0, j = 0; i < base.count;) {
+		uint32_t function = base.items[i].function;
+		size_t end = i, other_end;
+
+		while (end < base.count && base.items[end].function == function)
+			end++;
+		while (j < head.count && head.items[j].function < function)
+			j++;
+		for (other_end = j; other_end < head.count && head.items[other_end].function == function;)
+			other_end++;
+		build->diff->functions[function].code = compare_pieces(&base.items[i], end - i, &head.items[j], other_end - j);
+		i = end;
+	}
+	return true;
+}
+
+/* The build id of a module, when the profile knows exactly one; "" else. */
+static const char *module_build_id(const struct profile *profile, const char *module)
+{
+	const char *found = "";
+
+	for (size_t i = 0; i < profile->mapping_count; i++) {
+		const char *build_id = profile_string(profile, profile->mappings[i].build_id);
+
+		if (strcmp(profile_string(profile, profile->mappings[i].module), module) != 0)
+			continue;
+		if (build_id[0] == '\0' || (found[0] != '\0' && strcmp(found, build_id) != 0))
+			return "";
+		found = build_id;
+	}
+	return found;
+}
+
+/* The kernel is the same when its release is: it has no build id to ask for. */
+static bool is_same_kernel(const struct diff_build *build, const char *module)
+{
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+
+	return strcmp(module, "[kernel.kallsyms]") == 0 && base->facts.kernel && head->facts.kernel &&
+	       strcmp(profile_string(base, base->facts.kernel), profile_string(head, head->facts.kernel)) == 0;
+}
+
+static bool module_is_same(const struct diff_build *build, uint32_t module)
+{
+	const char *name = diff_string(build->diff, module);
+	const char *base = module_build_id(build->profiles[DIFF_BASE], name);
+
+	if (is_same_kernel(build, name))
+		return true;
+	return base[0] != '\0' && strcmp(base, module_build_id(build->profiles[DIFF_HEAD], name)) == 0;
+}
+
+enum { MODULE_UNASKED, MODULE_DIFFERS, MODULE_SAME };
+
+static bool compare_build_ids(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	size_t strings = string_table_count(diff->strings);
+	CLEANUP(cleanup_free) uint8_t *modules = calloc(strings + 1, 1);
+
+	if (!modules)
+		return error_set_memory(err);
+	for (size_t i = 0; i < diff->function_count; i++) {
+		struct diff_function *f = &diff->functions[i];
+
+		if (f->code != DIFF_CODE_UNKNOWN || f->module == 0)
+			continue;
+		if (modules[f->module] == MODULE_UNASKED)
+			modules[f->module] = module_is_same(build, f->module) ? MODULE_SAME : MODULE_DIFFERS;
+		if (modules[f->module] == MODULE_SAME)
+			f->code = DIFF_CODE_SAME;
+	}
+	return true;
+}
+
+enum { HOST_SAME = 1, HOST_CHANGED = 2, HOST_UNKNOWN = 4 };
+
+static void note_hosts(const struct diff_build *build, enum diff_side side, uint8_t *hosts)
+{
+	const struct profile *profile = build->profiles[side];
+
+	for (size_t i = 0; i < profile->location_count; i++) {
+		const struct profile_location *location = &profile->locations[i];
+		const struct profile_line *lines = &profile->lines[location->first_line];
+		uint32_t host;
+
+		if (location->line_count < 2)
+			continue;
+		host = build_function(build, side, lines[location->line_count - 1].function);
+		for (uint32_t line = 0; line + 1 < location->line_count; line++) {
+			uint32_t id = build_function(build, side, lines[line].function);
+
+			if (id == PROFILE_NONE)
+				continue;
+			enum diff_code code = host == PROFILE_NONE ? DIFF_CODE_UNKNOWN : build->diff->functions[host].code;
+
+			hosts[id] |= code == DIFF_CODE_SAME ? HOST_SAME : code == DIFF_CODE_CHANGED ? HOST_CHANGED : HOST_UNKNOWN;
+		}
+	}
+}
+
+/* Inlined code has no fingerprint of its own; it lies in its hosts'. */
+static bool compare_hosts(struct diff_build *build, struct error *err)
+{
+	size_t count = build->diff->function_count;
+	CLEANUP(cleanup_free) uint8_t *hosts = calloc(count + 1, 1);
+
+	free(build->only_inlined);
+	build->only_inlined = calloc(count + 1, sizeof(*build->only_inlined));
+	if (!hosts || !build->only_inlined)
+		return error_set_memory(err);
+	note_hosts(build, DIFF_BASE, hosts);
+	note_hosts(build, DIFF_HEAD, hosts);
+	for (size_t i = 0; i < count; i++) {
+		struct diff_function *f = &build->diff->functions[i];
+
+		build->only_inlined[i] = f->code == DIFF_CODE_UNKNOWN && hosts[i] != 0;
+		if (build->only_inlined[i])
+			f->code = hosts[i] & HOST_CHANGED ? DIFF_CODE_CHANGED
+				  : hosts[i] == HOST_SAME ? DIFF_CODE_SAME
+							  : DIFF_CODE_UNKNOWN;
+	}
+	return true;
+}
+
+bool code_compare(struct diff_build *build, struct error *err)
+{
+	for (size_t i = 0; i < build->diff->function_count; i++)
+		build->diff->functions[i].code = DIFF_CODE_UNKNOWN;
+	return compare_fingerprints(build, err) && compare_build_ids(build, err) && compare_hosts(build, err);
+}
+
+/* ---- Renames ---- */
+
+static bool is_plt(const struct diff *diff, const struct diff_function *f)
+{
+	return f->name_source == PROFILE_NAME_PLT || strstr(diff_string(diff, f->key), "@plt`") != NULL;
+}
+
+bool code_is_renamed_inside(const struct diff_build *build, uint32_t base, uint32_t head)
+{
+	const struct diff_function *functions = build->diff->functions;
+
+	return build->only_inlined[base] && build->only_inlined[head] && functions[base].code == DIFF_CODE_SAME &&
+	       functions[head].code == DIFF_CODE_SAME;
+}
+
+bool code_may_be_renamed(const struct diff_build *build, uint32_t base, uint32_t head)
+{
+	const struct diff_function *ends[DIFF_SIDES] = { &build->diff->functions[base], &build->diff->functions[head] };
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (is_plt(build->diff, ends[side]) || ends[side]->code == DIFF_CODE_SAME)
+			return false;
+	return true;
+}
+
+static int by_fingerprint(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->fingerprint != y->fingerprint)
+		return x->fingerprint < y->fingerprint ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+/* The one function that has this piece, or PROFILE_NONE: trivial code (`return 0;`) is the code of many. `*at` moves on. */
+static uint32_t sole_owner(const struct pieces *pieces, uint64_t fingerprint, size_t *at)
+{
+	size_t first;
+
+	while (*at < pieces->count && pieces->items[*at].fingerprint < fingerprint)
+		++*at;
+	first = *at;
+	while (*at < pieces->count && pieces->items[*at].fingerprint == fingerprint)
+		++*at;
+	return *at == first + 1 ? pieces->items[first].function : PROFILE_NONE;
+}
+
+bool code_match_renamed(struct diff_build *build, size_t *renamed, struct error *err)
+{
+	CLEANUP(pieces_deinit) struct pieces base = { 0 };
+	CLEANUP(pieces_deinit) struct pieces head = { 0 };
+	size_t in_base = 0, in_head = 0;
+
+	*renamed = 0;
+	if (!collect(build, DIFF_BASE, &base, err) || !collect(build, DIFF_HEAD, &head, err))
+		return false;
+	qsort(base.items, base.count, sizeof(*base.items), by_fingerprint);
+	qsort(head.items, head.count, sizeof(*head.items), by_fingerprint);
+	while (in_base < base.count) {
+		uint64_t fingerprint = base.items[in_base].fingerprint;
+		uint32_t from = sole_owner(&base, fingerprint, &in_base), to = sole_owner(&head, fingerprint, &in_head);
+
+		if (from == PROFILE_NONE || to == PROFILE_NONE || from == to)
+			continue;
+		if (!align_only_on(build, from, DIFF_BASE) || !align_only_on(build, to, DIFF_HEAD) ||
+			!code_may_be_renamed(build, from, to))
+			continue;
+		align_merge(build, from, to, DIFF_TIER_MOVED);
+		++*renamed;
+	}
+	return true;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/match/interrupts.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+/*
+ * Where an interrupt arrives, on x86-64 (since 5.8, before) and aarch64, and where the scheduler takes the CPU from a thread that
+ * runs in the kernel. Exceptions of the thread's own (`asm_exc_page_fault`) are none.
+ */
+static const char *const entries[] = { "asm_sysvec_*", "sysvec_*", "asm_common_interrupt", "common_interrupt",
+	"asm_spurious_interrupt", "asm_exc_nmi*", "apic_timer_interrupt", "smp_apic_timer_interrupt", "reschedule_interrupt",
+	"call_function_interrupt", "call_function_single_interrupt", "irq_work_interrupt", "ret_from_intr", "do_IRQ",
+	"xen_hvm_callback_vector", "xen_evtchn_do_upcall", "hyperv_callback_vector", "el[01]*_irq", "el[01]*_fiq", "el[01]_interrupt",
+	"preempt_schedule*", "__cond_resched*" };
+
+/* What a thread passes on its way back to user mode: `schedule` called from there is preemption. */
+static const char *const returns[] = { "exit_to_user_mode_loop", "exit_to_user_mode_prepare", "exit_to_usermode_loop",
+	"prepare_exit_to_usermode", "irqentry_exit_to_user_mode", "syscall_exit_to_user_mode", "do_syscall_64", "do_notify_resume",
+	"retint_user", "el0_svc" };
+
+enum kind { KIND_OTHER, KIND_ENTRY, KIND_RETURN, KIND_SCHEDULE };
+
+static bool matches_any(const char *name, const char *const *globs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (globs[i][0] == name[0] && fnmatch(globs[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+/* Files of other tools may not say which code is the kernel's. */
+static bool may_be_kernel(const struct diff *diff, const struct diff_function *f)
+{
+	const char *module = diff_string(diff, f->module);
+
+	return module[0] == '\0' || strncmp(module, "[kernel", 7) == 0;
+}
+
+static enum kind kind_of(const struct diff *diff, const struct diff_function *f)
+{
+	const char *name = diff_string(diff, f->name);
+
+	if (!may_be_kernel(diff, f))
+		return KIND_OTHER;
+	if (strcmp(name, "schedule") == 0)
+		return KIND_SCHEDULE;
+	if (matches_any(name, entries, sizeof(entries) / sizeof(entries[0])))
+		return KIND_ENTRY;
+	return matches_any(name, returns, sizeof(returns) / sizeof(returns[0])) ? KIND_RETURN : KIND_OTHER;
+}
+
+static bool is_interrupt(const struct diff *diff, const uint8_t *kinds, uint32_t node)
+{
+	const struct diff_node *n = &diff->nodes[node], *parent = &diff->nodes[n->parent];
+
+	if (parent->flags & DIFF_NODE_INTERRUPT)
+		return true;
+	if (kinds[n->function] == KIND_SCHEDULE)
+		return n->parent != 0 && kinds[parent->function] == KIND_RETURN;
+	return kinds[n->function] == KIND_ENTRY;
+}
+
+static bool mark_nodes(struct diff *diff, struct error *err)
+{
+	CLEANUP(cleanup_free) uint8_t *kinds = malloc(diff->function_count + 1);
+
+	if (!kinds)
+		return error_set_memory(err);
+	for (size_t i = 0; i < diff->function_count; i++)
+		kinds[i] = (uint8_t)kind_of(diff, &diff->functions[i]);
+	for (uint32_t node = 1; node < diff->node_count; node++)
+		if (is_interrupt(diff, kinds, node))
+			diff->nodes[node].flags |= DIFF_NODE_INTERRUPT;
+	return true;
+}
+
+/* ---- Whether anything is left of a side ---- */
+
+static bool side_has_own_time(const struct diff_build *build, enum diff_side side)
+{
+	const struct profile *profile = build->profiles[side];
+
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		uint32_t node = build->union_nodes[side][build->trees[side]->stack_nodes[profile->samples[i].stack]];
+
+		if (!(build->diff->nodes[node].flags & DIFF_NODE_INTERRUPT) &&
+			profile->values[i * profile->value_type_count + build->metric[side]] > 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_own_time(const struct diff_build *build)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (build->profiles[side] && !side_has_own_time(build, (enum diff_side)side))
+			return false;
+	return true;
+}
+
+/* ---- Functions of the interrupts ---- */
+
+/* Room for one function more in everything that is indexed by function. */
+static bool reserve_function(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	size_t count = diff->function_count + 1;
+	uint32_t *redirect, *of;
+
+	if (!ARRAY_RESERVE(&diff->functions, &build->function_capacity, count, ARRAY_MAX_IDS, err))
+		return false;
+	redirect = realloc(build->redirect, (count + 1) * sizeof(*redirect));
+	build->redirect = redirect ? redirect : build->redirect;
+	of = realloc(build->interrupt_of, (count + 1) * sizeof(*of));
+	build->interrupt_of = of ? of : build->interrupt_of;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		bool *present = realloc(build->present[side], (count + 1) * sizeof(*present));
+
+		build->present[side] = present ? present : build->present[side];
+		if (!present)
+			return error_set_memory(err);
+	}
+	return (redirect && of) || error_set_memory(err);
+}
+
+static bool add_variant(struct diff_build *build, uint32_t function, uint32_t *variant, struct error *err)
+{
+	struct diff *diff = build->diff;
+	uint32_t id = (uint32_t)diff->function_count;
+	struct diff_function f = diff->functions[function];
+
+	if (!reserve_function(build, err) || !build_text(diff, err, &f.key, "%s (interrupt)", diff_string(diff, f.key)))
+		return false;
+	f.interrupt = true;
+	f.origin = PROFILE_ORIGIN_SYSTEM;
+	f.tier = DIFF_TIER_EXACT;
+	f.moved_to = PROFILE_NONE;
+	diff->functions[id] = f;
+	diff->function_count++;
+	build->redirect[id] = id;
+	build->interrupt_of[id] = id;
+	build->interrupt_of[function] = id;
+	/* As if on both sides: what interrupts is neither new nor gone, nor another function renamed. */
+	build->present[DIFF_BASE][id] = build->present[DIFF_HEAD][id] = true;
+	*variant = id;
+	return true;
+}
+
+static bool give_functions(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+
+	if (!build->interrupt_of) {
+		build->interrupt_of = malloc((diff->function_count + 1) * sizeof(*build->interrupt_of));
+		if (!build->interrupt_of)
+			return error_set_memory(err);
+		memset(build->interrupt_of, 0xff, diff->function_count * sizeof(*build->interrupt_of));
+	}
+	for (uint32_t node = 1; node < diff->node_count; node++) {
+		struct diff_node *n = &diff->nodes[node];
+		uint32_t variant;
+
+		if (!(n->flags & DIFF_NODE_INTERRUPT))
+			continue;
+		variant = build->interrupt_of[n->function];
+		if (variant == PROFILE_NONE && !add_variant(build, n->function, &variant, err))
+			return false;
+		n->function = variant;
+	}
+	return true;
+}
+
+static bool note_ordinary_nodes(struct diff_build *build, struct error *err)
+{
+	const struct diff *diff = build->diff;
+
+	free(build->has_nodes);
+	build->has_nodes = calloc(diff->function_count + 1, sizeof(*build->has_nodes));
+	if (!build->has_nodes)
+		return error_set_memory(err);
+	for (uint32_t node = 1; node < diff->node_count; node++)
+		build->has_nodes[diff->nodes[node].function] = true;
+	return true;
+}
+
+bool interrupts_mark(struct diff_build *build, struct error *err)
+{
+	if (!mark_nodes(build->diff, err))
+		return false;
+	if (has_own_time(build))
+		return give_functions(build, err) && note_ordinary_nodes(build, err);
+	for (uint32_t node = 1; node < build->diff->node_count; node++)
+		build->diff->nodes[node].flags &= (uint8_t)~DIFF_NODE_INTERRUPT;
+	return true;
+}
+
+double interrupts_share(const struct diff *diff, enum diff_side side)
+{
+	double all = diff->raw_total[side] + diff->interrupts.raw[side];
+
+	return all > 0 ? diff->interrupts.raw[side] / all : 0;
+}

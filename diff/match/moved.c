@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/match/moved.h"
+
+#include "diff/match/align.h"
+#include "diff/match/code.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Renames: a removed and an added function under the same callers ---- */
+
+static const double min_samples = 10;     /* of a function that takes part */
+static const double flat_tolerance = 0.1; /* of the inclusive time of the ancestor they share */
+static const double time_tolerance = 0.3; /* between both names' times */
+static const double sigmas = 3;           /* beyond the tolerances, for counting noise */
+static const double min_callers = 0.6;    /* share of either one's time below shared callers */
+static const double min_callees = 0.6;    /* share of the time below that is in the same functions */
+static const double min_few_callees = 0.8; /* the same, where that time is little */
+static const double leaf_share = 0.3;     /* a function with less than this below it is told by its name */
+static const double min_name_similarity = 0.6;
+static const double flat_share = 0.5;     /* of what was inlined or split off: less of it shows in the caller's total */
+enum { MAX_CANDIDATES = 16, MAX_PAIRS = 1 << 16, MAX_NAME = 256 };
+
+struct pair {
+	uint32_t base, head;
+	double base_time, head_time; /* where they are siblings; scaled */
+	double base_below, head_below, shared_below;
+};
+
+struct pairs {
+	struct pair *items;
+	size_t count, capacity;
+	struct hash_map index;
+};
+
+static void pairs_deinit(struct pairs *pairs)
+{
+	free(pairs->items);
+	hash_map_deinit(&pairs->index);
+}
+
+static bool near(double base, double head, double tolerance, double sample)
+{
+	double noise = sigmas * sqrt((base + head) * sample);
+
+	return fabs(base - head) <= fmax(base, head) * tolerance + noise;
+}
+
+/* Time of the callees that both have under this parent: each function's lesser time. `marks` is zero before and after. */
+static double shared_callees(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks)
+{
+	const struct diff *diff = build->diff;
+	const struct diff_node *nodes = diff->nodes;
+	double shared = 0;
+
+	for (uint32_t n = base_node + 1; n < nodes[base_node].subtree_end; n = nodes[n].subtree_end)
+		marks[nodes[n].function] = diff->node_total[DIFF_BASE][n];
+	for (uint32_t n = head_node + 1; n < nodes[head_node].subtree_end; n = nodes[n].subtree_end)
+		shared += fmin(marks[nodes[n].function], diff->node_total[DIFF_HEAD][n] * build->load.factor);
+	for (uint32_t n = base_node + 1; n < nodes[base_node].subtree_end; n = nodes[n].subtree_end)
+		marks[nodes[n].function] = 0;
+	return shared;
+}
+
+static bool add_pair(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks, struct pairs *pairs,
+	struct error *err)
+{
+	const struct diff *diff = build->diff;
+	uint32_t key[2] = { diff->nodes[base_node].function, diff->nodes[head_node].function }, *slot;
+	double factor = build->load.factor;
+	struct pair *pair;
+	bool added;
+
+	if (pairs->count >= MAX_PAIRS)
+		return true;
+	if (!hash_map_add(&pairs->index, key, (uint32_t)pairs->count, &slot, &added, err))
+		return false;
+	if (added) {
+		if (!ARRAY_RESERVE(&pairs->items, &pairs->capacity, pairs->count + 1, MAX_PAIRS, err))
+			return false;
+		pairs->items[pairs->count++] = (struct pair){ .base = key[0], .head = key[1] };
+	}
+	pair = &pairs->items[*slot];
+	pair->base_time += diff->node_total[DIFF_BASE][base_node];
+	pair->head_time += diff->node_total[DIFF_HEAD][head_node] * factor;
+	pair->base_below += diff->node_total[DIFF_BASE][base_node] - diff->node_self[DIFF_BASE][base_node];
+	pair->head_below += (diff->node_total[DIFF_HEAD][head_node] - diff->node_self[DIFF_HEAD][head_node]) * factor;
+	pair->shared_below += shared_callees(build, base_node, head_node, marks);
+	return true;
+}
+
+/* The children of a parent that are of functions on one side only. */
+struct candidates {
+	uint32_t nodes[DIFF_SIDES][MAX_CANDIDATES];
+	size_t count[DIFF_SIDES];
+};
+
+static bool find_candidates(const struct diff_build *build, uint32_t parent, struct candidates *found)
+{
+	const struct diff *diff = build->diff;
+
+	found->count[0] = found->count[1] = 0;
+	for (uint32_t n = parent + 1; n < diff->nodes[parent].subtree_end; n = diff->nodes[n].subtree_end) {
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			if (!align_only_on(build, diff->nodes[n].function, (enum diff_side)side) ||
+				diff->node_total[side][n] < min_samples * build->sample_weight[side])
+				continue;
+			if (found->count[side] == MAX_CANDIDATES)
+				return false;
+			found->nodes[side][found->count[side]++] = n;
+		}
+	}
+	return found->count[0] > 0 && found->count[1] > 0;
+}
+
+static bool collect_pairs(const struct diff_build *build, struct pairs *pairs, struct error *err)
+{
+	const struct diff *diff = build->diff;
+	CLEANUP(cleanup_free) double *marks = calloc(diff->function_count + 1, sizeof(*marks));
+	struct candidates found;
+
+	if (!marks)
+		return error_set_memory(err);
+	for (uint32_t parent = 0; parent < diff->node_count; parent++) {
+		double base = diff->node_total[DIFF_BASE][parent],
+		       head = diff->node_total[DIFF_HEAD][parent] * build->load.factor;
+
+		if (!near(base, head, flat_tolerance, build->sample_weight[DIFF_BASE]) || !find_candidates(build, parent, &found))
+			continue;
+		for (size_t b = 0; b < found.count[DIFF_BASE]; b++) {
+			for (size_t h = 0; h < found.count[DIFF_HEAD]; h++) {
+				if (!add_pair(build, found.nodes[DIFF_BASE][b], found.nodes[DIFF_HEAD][h], marks, pairs, err))
+					return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* The name without its module and its arguments. */
+static size_t bare_name(const char *key, char *out)
+{
+	size_t size = strcspn(key, "(`");
+
+	size = size < MAX_NAME ? size : MAX_NAME - 1;
+	memcpy(out, key, size);
+	out[size] = '\0';
+	return size;
+}
+
+/* Twice the longest common subsequence over both lengths. */
+static double name_similarity(const char *a_key, const char *b_key)
+{
+	char a[MAX_NAME], b[MAX_NAME];
+	size_t a_size = bare_name(a_key, a), b_size = bare_name(b_key, b);
+	uint16_t rows[2][MAX_NAME + 1] = { { 0 } };
+
+	if (a_size == 0 || b_size == 0)
+		return 0;
+	for (size_t i = 1; i <= a_size; i++) {
+		const uint16_t *above = rows[(i - 1) & 1];
+		uint16_t *row = rows[i & 1];
+
+		row[0] = 0;
+		for (size_t j = 1; j <= b_size; j++) {
+			uint16_t skip = above[j] > row[j - 1] ? above[j] : row[j - 1];
+
+			row[j] = a[i - 1] == b[j - 1] ? (uint16_t)(above[j - 1] + 1) : skip;
+		}
+	}
+	return 2.0 * rows[a_size & 1][b_size] / (double)(a_size + b_size);
+}
+
+/* Where both have nearly all of their time: under the same callers, and as much of it. */
+static bool is_in_same_place(const struct diff_build *build, const struct pair *pair)
+{
+	const struct diff_function *base = &build->diff->functions[pair->base], *head = &build->diff->functions[pair->head];
+	double factor = build->load.factor;
+
+	return pair->base_time >= min_callers * base->raw_total[DIFF_BASE] &&
+	       pair->head_time >= min_callers * head->raw_total[DIFF_HEAD] * factor &&
+	       near(pair->base_time, pair->head_time, time_tolerance, build->sample_weight[DIFF_BASE]);
+}
+
+/* Whether they call the same: few callees that are the very same tell as much as many that are alike. */
+static bool calls_the_same(const struct diff_build *build, const struct pair *pair)
+{
+	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
+
+	if (below >= leaf_share * time)
+		return pair->shared_below >= min_callees * below;
+	return below >= min_samples * build->sample_weight[DIFF_BASE] && pair->shared_below >= min_few_callees * below;
+}
+
+static bool is_rename(const struct diff_build *build, const struct pair *pair)
+{
+	const struct diff_function *base = &build->diff->functions[pair->base], *head = &build->diff->functions[pair->head];
+	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
+
+	if (!is_in_same_place(build, pair))
+		return false;
+	if (code_is_renamed_inside(build, pair->base, pair->head))
+		return true;
+	if (!code_may_be_renamed(build, pair->base, pair->head))
+		return false;
+	/* A stub in the procedure linkage table has the name of what it jumps to. */
+	if ((base->name_source == PROFILE_NAME_PLT) != (head->name_source == PROFILE_NAME_PLT))
+		return false;
+	if (base->module != head->module && strcmp(diff_string(build->diff, base->file), diff_string(build->diff, head->file)) != 0)
+		return false;
+	if (calls_the_same(build, pair))
+		return true;
+	return below < leaf_share * time && name_similarity(diff_string(build->diff, base->key),
+						    diff_string(build->diff, head->key)) >= min_name_similarity;
+}
+
+static int by_falling_time(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	double p = fmin(x->base_time, x->head_time), q = fmin(y->base_time, y->head_time);
+
+	if (p != q)
+		return p > q ? -1 : 1;
+	if (x->base != y->base)
+		return x->base < y->base ? -1 : 1;
+	return (x->head > y->head) - (x->head < y->head);
+}
+
+static bool any_only_on(const struct diff_build *build, enum diff_side side)
+{
+	for (uint32_t i = 0; i < build->diff->function_count; i++)
+		if (align_only_on(build, i, side))
+			return true;
+	return false;
+}
+
+bool moved_match(struct diff_build *build, size_t *moved, struct error *err)
+{
+	CLEANUP(pairs_deinit) struct pairs pairs = { 0 };
+
+	*moved = 0;
+	if (!any_only_on(build, DIFF_BASE) || !any_only_on(build, DIFF_HEAD))
+		return true;
+	hash_map_init(&pairs.index, 2 * sizeof(uint32_t));
+	if (!collect_pairs(build, &pairs, err))
+		return false;
+	if (pairs.count == 0)
+		return true;
+	qsort(pairs.items, pairs.count, sizeof(*pairs.items), by_falling_time);
+	for (size_t i = 0; i < pairs.count; i++) {
+		const struct pair *pair = &pairs.items[i];
+
+		if (!align_only_on(build, pair->base, DIFF_BASE) || !align_only_on(build, pair->head, DIFF_HEAD) ||
+			!is_rename(build, pair))
+			continue;
+		align_merge(build, pair->base, pair->head, DIFF_TIER_MOVED);
+		++*moved;
+	}
+	return true;
+}
+
+/* ---- Inlined, outlined, split: time that changed its frame ---- */
+
+/* Where a function of one side only has most of its time, and what it hands to that caller. */
+struct transfer {
+	uint32_t caller; /* function */
+	double time, total;
+};
+
+/* Largest caller of every function that is on `side` only. Callers are few, so one slot with a majority count will do. */
+static bool find_callers(const struct diff_build *build, enum diff_side side, struct transfer *transfers)
+{
+	const struct diff *diff = build->diff;
+	bool any = false;
+
+	for (uint32_t n = 1; n < diff->node_count; n++) {
+		uint32_t function = diff->nodes[n].function, parent = diff->nodes[n].parent;
+		struct transfer *t = &transfers[function];
+		double time = diff->node_total[side][n];
+
+		if (!align_only_on(build, function, side) || !build->topmost[n] || parent == 0)
+			continue;
+		any = true;
+		t->total += time;
+		if (t->caller == diff->nodes[parent].function) {
+			t->time += time;
+		} else if (time > t->time) {
+			t->time = time;
+			t->caller = diff->nodes[parent].function;
+		}
+	}
+	return any;
+}
+
+static bool unproven(enum diff_state state)
+{
+	return state == DIFF_STATE_SAME || state == DIFF_STATE_UNPROVEN;
+}
+
+/* Whether the caller's self time changed by what the function took or left, its total being flat. */
+static bool is_transfer(
+	const struct diff_build *build, enum diff_side side, const struct diff_function *f, const struct transfer *t)
+{
+	const struct diff_function *caller = &build->diff->functions[t->caller];
+	double gone = side == DIFF_BASE ? f->self.base : -f->self.head;
+
+	if (f->raw_self[side] < min_samples * build->sample_weight[side])
+		return false;
+	if (f->tier != DIFF_TIER_ONE_SIDED || f->code == DIFF_CODE_SAME || t->time < min_callers * t->total ||
+		fabs(gone) < build_least_effect(build))
+		return false;
+	/* Inlining and outlining change the caller's code. */
+	if (caller->code == DIFF_CODE_SAME)
+		return false;
+	/* With its callees the caller takes what it took. */
+	if (fabs(caller->total.delta) > flat_share * fabs(gone))
+		return false;
+	if (!unproven(caller->total.state) || !build->present[DIFF_BASE][t->caller] || !build->present[DIFF_HEAD][t->caller])
+		return false;
+	if (caller->self.delta * gone <= 0)
+		return false;
+	return near(fabs(caller->self.delta), fabs(gone), time_tolerance, build->sample_weight[DIFF_BASE]);
+}
+
+static void link_side(struct diff_build *build, enum diff_side side, const struct transfer *transfers)
+{
+	struct diff *diff = build->diff;
+
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		struct diff_function *f = &diff->functions[i], *caller;
+
+		if (transfers[i].caller == PROFILE_NONE || !is_transfer(build, side, f, &transfers[i]))
+			continue;
+		caller = &diff->functions[transfers[i].caller];
+		f->moved_to = transfers[i].caller;
+		f->self.state = f->total.state = DIFF_STATE_MOVED;
+		caller->self.state = DIFF_STATE_MOVED;
+		if (caller->moved_to == PROFILE_NONE)
+			caller->moved_to = i;
+	}
+}
+
+/* ---- Code compiled at run time ---- */
+
+/*
+ * A compiler at run time inlines otherwise in every process: the self time of a function is then its caller's, or its callee's. A
+ * difference of self time that these neighbours make up for moved between them.
+ */
+static const double min_neighbours_share = 0.7;
+
+struct neighbours {
+	double *taken;     /* [function] of its difference, by neighbours in the other direction */
+	uint32_t *partner; /* [function] the neighbour of the greatest difference; PROFILE_NONE: there is none */
+};
+
+static void meet(const struct diff *diff, uint32_t function, uint32_t neighbour, struct neighbours *n)
+{
+	double delta = diff->functions[function].self.delta, other = diff->functions[neighbour].self.delta;
+	uint32_t *partner = &n->partner[function];
+
+	if (delta * other >= 0)
+		return;
+	n->taken[function] += fmin(fabs(delta), fabs(other));
+	if (*partner == PROFILE_NONE || fabs(other) > fabs(diff->functions[*partner].self.delta))
+		*partner = neighbour;
+}
+
+/* Each caller and callee is met once. */
+static bool find_neighbours(const struct diff *diff, struct neighbours *n, struct error *err)
+{
+	struct hash_map met;
+	bool ok = true;
+
+	hash_map_init(&met, 2 * sizeof(uint32_t));
+	for (uint32_t node = 1; ok && node < diff->node_count; node++) {
+		uint32_t parent = diff->nodes[node].parent;
+		uint32_t key[2] = { diff->nodes[node].function, diff->nodes[parent].function }, *slot;
+		bool added;
+
+		if (parent == 0 || key[0] == key[1] || !build_is_compiled_at_run_time(diff, &diff->functions[key[0]]) ||
+			!build_is_compiled_at_run_time(diff, &diff->functions[key[1]]))
+			continue;
+		ok = hash_map_add(&met, key, 0, &slot, &added, err);
+		if (!ok || !added)
+			continue;
+		meet(diff, key[0], key[1], n);
+		meet(diff, key[1], key[0], n);
+	}
+	hash_map_deinit(&met);
+	return ok;
+}
+
+static bool link_compiled_at_run_time(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	CLEANUP(cleanup_free) double *taken = calloc(diff->function_count + 1, sizeof(*taken));
+	CLEANUP(cleanup_free) uint32_t *partner = malloc((diff->function_count + 1) * sizeof(*partner));
+	struct neighbours neighbours = { taken, partner };
+
+	if (!taken || !partner)
+		return error_set_memory(err);
+	memset(partner, 0xff, (diff->function_count + 1) * sizeof(*partner));
+	if (!find_neighbours(diff, &neighbours, err))
+		return false;
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		struct diff_function *f = &diff->functions[i];
+
+		if (!diff_state_is_difference(f->self.state) || partner[i] == PROFILE_NONE ||
+			taken[i] < min_neighbours_share * fabs(f->self.delta))
+			continue;
+		f->moved_to = partner[i];
+		f->self.state = DIFF_STATE_MOVED;
+		if (f->total.state == DIFF_STATE_NEW || f->total.state == DIFF_STATE_GONE)
+			f->total.state = DIFF_STATE_MOVED;
+	}
+	return true;
+}
+
+/* Nodes of what moved, and what is below them: its callees hang from the caller now, on the other side. */
+static void mark_nodes(struct diff_build *build, double least)
+{
+	struct diff *diff = build->diff;
+	bool any = false;
+
+	for (size_t i = 0; i < diff->function_count; i++)
+		any |= diff->functions[i].moved_to != PROFILE_NONE;
+	for (uint32_t n = 1; any && n < diff->node_count; n++) {
+		const struct diff_function *f = &diff->functions[diff->nodes[n].function];
+		double base = diff->node_total[DIFF_BASE][n], head = diff->node_total[DIFF_HEAD][n] * diff->scale.factor;
+		const struct diff_node *parent = &diff->nodes[diff->nodes[n].parent];
+		bool below = parent->function != PROFILE_NONE && diff->functions[parent->function].moved_to != PROFILE_NONE;
+		bool moved = f->tier == DIFF_TIER_ONE_SIDED && f->moved_to != PROFILE_NONE;
+		bool one_sided = base <= 0 || head <= 0;
+
+		if (moved || (below && one_sided && unproven(f->total.state) && fabs(base - head) >= least))
+			diff->nodes[n].state = DIFF_STATE_MOVED;
+	}
+}
+
+bool moved_link(struct diff_build *build, struct error *err)
+{
+	size_t count = build->diff->function_count;
+	CLEANUP(cleanup_free) struct transfer *transfers = malloc((count + 1) * sizeof(*transfers));
+
+	if (!transfers)
+		return error_set_memory(err);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!any_only_on(build, (enum diff_side)side))
+			continue;
+		for (size_t i = 0; i < count; i++)
+			transfers[i] = (struct transfer){ .caller = PROFILE_NONE };
+		if (find_callers(build, (enum diff_side)side, transfers))
+			link_side(build, (enum diff_side)side, transfers);
+	}
+	if (!link_compiled_at_run_time(build, err))
+		return false;
+	mark_nodes(build, build_least_effect(build));
+	return true;
+}

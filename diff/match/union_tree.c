@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/match/union_tree.h"
+
+#include "diff/match/interrupts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_DEPTH = UINT16_MAX };
+
+/* Children of a tree's nodes in one array, each node's in order of key: items[first[node] .. first[node + 1]). */
+struct child {
+	uint32_t rank, node;
+};
+
+struct children {
+	uint32_t *first;
+	struct child *items;
+};
+
+static void children_deinit(struct children *children)
+{
+	free(children->first);
+	free(children->items);
+}
+
+struct keyed {
+	const char *key;
+	uint32_t function;
+};
+
+static int compare_keyed(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+
+	return order ? order : (x->function > y->function) - (x->function < y->function);
+}
+
+/* The order of keys, both ways. */
+struct ranking {
+	uint32_t *functions;         /* [rank] function of the diff */
+	uint32_t *ranks[DIFF_SIDES]; /* [profile function] the rank of what it is in the diff; PROFILE_NONE: in no stack */
+};
+
+static void ranking_deinit(struct ranking *ranking)
+{
+	free(ranking->functions);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		free(ranking->ranks[side]);
+}
+
+static bool rank_side(
+	const struct diff_build *build, enum diff_side side, const uint32_t *ranks, struct ranking *ranking, struct error *err)
+{
+	size_t count = build->profiles[side] ? build->profiles[side]->function_count : 0;
+
+	ranking->ranks[side] = malloc((count + 1) * sizeof(uint32_t));
+	if (!ranking->ranks[side])
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t function = build_function(build, side, i);
+
+		ranking->ranks[side][i] = function == PROFILE_NONE ? PROFILE_NONE : ranks[function];
+	}
+	return true;
+}
+
+static bool ranking_init(const struct diff_build *build, struct ranking *ranking, struct error *err)
+{
+	const struct diff *diff = build->diff;
+	size_t count = diff->function_count;
+	CLEANUP(cleanup_free) struct keyed *keyed = malloc((count + 1) * sizeof(*keyed));
+	CLEANUP(cleanup_free) uint32_t *ranks = malloc((count + 1) * sizeof(*ranks));
+
+	ranking->functions = malloc((count + 1) * sizeof(*ranking->functions));
+	if (!keyed || !ranks || !ranking->functions)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < count; i++)
+		keyed[i] = (struct keyed){ diff_string(diff, diff->functions[i].key), i };
+	qsort(keyed, count, sizeof(*keyed), compare_keyed);
+	for (uint32_t i = 0; i < count; i++) {
+		ranking->functions[i] = keyed[i].function;
+		ranks[keyed[i].function] = i;
+	}
+	return rank_side(build, DIFF_BASE, ranks, ranking, err) && rank_side(build, DIFF_HEAD, ranks, ranking, err);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct child *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Most nodes have few. */
+static void sort_children(struct child *items, size_t count)
+{
+	enum { FEW = 16 };
+
+	if (count > FEW) {
+		qsort(items, count, sizeof(*items), by_rank);
+		return;
+	}
+	for (size_t i = 1; i < count; i++) {
+		struct child child = items[i];
+		size_t place = i;
+
+		for (; place > 0 && items[place - 1].rank > child.rank; place--)
+			items[place] = items[place - 1];
+		items[place] = child;
+	}
+}
+
+static bool children_create(const struct diff_build *build, enum diff_side side, const struct ranking *ranking,
+	struct children *children, struct error *err)
+{
+	const struct profile_tree *tree = build->trees[side];
+	size_t count = tree ? tree->node_count : 0;
+
+	children->first = calloc(count + 2, sizeof(*children->first));
+	children->items = malloc((count + 1) * sizeof(*children->items));
+	if (!children->first || !children->items)
+		return error_set_memory(err);
+	/* Shifted by two, so that filling moves each start to where the next one belongs. */
+	for (size_t node = 1; node < count; node++)
+		children->first[tree->parents[node] + 2]++;
+	for (size_t i = 2; i < count + 2; i++)
+		children->first[i] += children->first[i - 1];
+	for (uint32_t node = 1; node < count; node++)
+		children->items[children->first[tree->parents[node] + 1]++] =
+			(struct child){ ranking->ranks[side][tree->functions[node]], node };
+	for (size_t node = 0; node < count; node++)
+		sort_children(children->items + children->first[node], children->first[node + 1] - children->first[node]);
+	return true;
+}
+
+/* A node whose children are being merged. */
+struct open_node {
+	uint32_t node;             /* of the diff */
+	uint32_t next[DIFF_SIDES]; /* its next child on that side, an index of `items` */
+	uint32_t end[DIFF_SIDES];
+};
+
+struct merge {
+	struct diff_build *build;
+	struct children children[DIFF_SIDES];
+	struct ranking ranking;
+	struct open_node *open;
+	size_t depth, capacity;
+};
+
+static void merge_deinit(struct merge *merge)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		children_deinit(&merge->children[side]);
+	ranking_deinit(&merge->ranking);
+	free(merge->open);
+}
+
+static bool allocate_nodes(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	size_t count = 1;
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		count += build->trees[side] ? build->trees[side]->node_count : 0;
+	if (count > ARRAY_MAX_IDS)
+		return error_set(
+			err, ERROR_LIMIT, "the trees of both sides have %zu nodes together, more than a diff can hold", count);
+	free(diff->nodes);
+	free(build->topmost);
+	diff->node_count = 0;
+	diff->nodes = malloc(count * sizeof(*diff->nodes));
+	build->topmost = malloc(count * sizeof(*build->topmost));
+	bool ok = diff->nodes && build->topmost;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		size_t nodes = build->trees[side] ? build->trees[side]->node_count : 0;
+
+		free(build->union_nodes[side]);
+		build->union_nodes[side] = malloc((nodes + 1) * sizeof(uint32_t));
+		ok = ok && build->union_nodes[side];
+	}
+	return ok || error_set_memory(err);
+}
+
+/* Appends the node that stands for sides[0] in base and sides[1] in head (PROFILE_NONE: not there), and opens it. */
+static bool emit(struct merge *merge, uint32_t function, const uint32_t sides[DIFF_SIDES], struct error *err)
+{
+	struct diff *diff = merge->build->diff;
+	uint32_t id = (uint32_t)diff->node_count++;
+	struct open_node open = { .node = id };
+
+	if (merge->depth > MAX_DEPTH)
+		return error_set(
+			err, ERROR_LIMIT, "a stack is deeper than %d frames; record with a lower cap on frames", MAX_DEPTH);
+	diff->nodes[id] = (struct diff_node){
+		.parent = merge->depth ? merge->open[merge->depth - 1].node : PROFILE_NONE,
+		.function = function,
+		.depth = (uint16_t)merge->depth,
+		.ci_low = NAN,
+		.ci_high = NAN,
+	};
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile_tree *tree = merge->build->trees[side];
+		bool there = tree && sides[side] != PROFILE_NONE;
+
+		if (!there)
+			continue;
+		merge->build->union_nodes[side][sides[side]] = id;
+		open.next[side] = merge->children[side].first[sides[side]];
+		open.end[side] = merge->children[side].first[sides[side] + 1];
+	}
+	if (!ARRAY_RESERVE(&merge->open, &merge->capacity, merge->depth + 1, MAX_DEPTH + 1, err))
+		return false;
+	merge->open[merge->depth++] = open;
+	return true;
+}
+
+/* The next child of the open node on top: takes it from one side, or from both when it is the same function. */
+static bool step(struct merge *merge, struct error *err)
+{
+	struct diff *diff = merge->build->diff;
+	struct open_node *top = &merge->open[merge->depth - 1];
+	uint32_t sides[DIFF_SIDES] = { PROFILE_NONE, PROFILE_NONE }, rank[DIFF_SIDES] = { PROFILE_NONE, PROFILE_NONE };
+	uint32_t least;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (top->next[side] < top->end[side])
+			rank[side] = merge->children[side].items[top->next[side]].rank;
+	}
+	least = rank[0] < rank[1] ? rank[0] : rank[1];
+	if (least == PROFILE_NONE) {
+		diff->nodes[top->node].subtree_end = (uint32_t)diff->node_count;
+		merge->depth--;
+		return true;
+	}
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (rank[side] == least)
+			sides[side] = merge->children[side].items[top->next[side]++].node;
+	}
+	return emit(merge, merge->ranking.functions[least], sides, err);
+}
+
+/* Samples to their leaves, and from there up: a parent has a smaller id. */
+static bool sum_values(struct diff_build *build, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	double *self = calloc(build->diff->node_count, sizeof(*self)), *total = malloc(build->diff->node_count * sizeof(*total));
+
+	free(build->diff->node_self[side]);
+	free(build->diff->node_total[side]);
+	build->diff->node_self[side] = self;
+	build->diff->node_total[side] = total;
+	if (!self || !total)
+		return error_set_memory(err);
+	for (size_t i = 0; profile && i < profile->sample_count; i++) {
+		uint32_t node = build->trees[side]->stack_nodes[profile->samples[i].stack];
+
+		self[build->union_nodes[side][node]] +=
+			(double)profile->values[i * profile->value_type_count + build->metric[side]];
+	}
+	memcpy(total, self, build->diff->node_count * sizeof(*total));
+	for (uint32_t node = (uint32_t)build->diff->node_count; node-- > 1;)
+		if (interrupts_pass_up(build->diff, node))
+			total[build->diff->nodes[node].parent] += total[node];
+	build->diff->raw_total[side] = total[0];
+	return true;
+}
+
+/* Which nodes count for their function's total: those without an ancestor of the same function. */
+static bool mark_topmost(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	CLEANUP(cleanup_free) uint32_t *on_path = calloc(diff->function_count + 1, sizeof(*on_path));
+	CLEANUP(cleanup_free) uint32_t *open = malloc((MAX_DEPTH + 2) * sizeof(*open));
+	size_t depth = 0;
+
+	if (!on_path || !open)
+		return error_set_memory(err);
+	build->topmost[0] = false;
+	for (uint32_t node = 1; node < diff->node_count; node++) {
+		while (depth > 0 && diff->nodes[open[depth - 1]].subtree_end <= node)
+			on_path[diff->nodes[open[--depth]].function]--;
+		build->topmost[node] = on_path[diff->nodes[node].function]++ == 0;
+		open[depth++] = node;
+	}
+	return true;
+}
+
+static void shrink(struct diff *diff)
+{
+	struct diff_node *nodes = realloc(diff->nodes, diff->node_count * sizeof(*nodes));
+
+	if (nodes)
+		diff->nodes = nodes;
+}
+
+static bool merge_trees(struct diff_build *build, struct error *err)
+{
+	CLEANUP(merge_deinit) struct merge merge = { .build = build };
+	uint32_t roots[DIFF_SIDES];
+
+	if (!ranking_init(build, &merge.ranking, err) || !allocate_nodes(build, err))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		roots[side] = build->trees[side] ? 0 : PROFILE_NONE;
+		if (!children_create(build, (enum diff_side)side, &merge.ranking, &merge.children[side], err))
+			return false;
+	}
+	if (!emit(&merge, PROFILE_NONE, roots, err))
+		return false;
+	while (merge.depth > 0) {
+		if (!step(&merge, err))
+			return false;
+	}
+	shrink(build->diff);
+	return true;
+}
+
+bool union_tree_create(struct diff_build *build, struct error *err)
+{
+	return merge_trees(build, err) && interrupts_mark(build, err) && sum_values(build, DIFF_BASE, err) && sum_values(build, DIFF_HEAD, err) &&
+	       mark_topmost(build, err);
+}
+
+/* ---- Samples and inlining ---- */
+
+/* A stack's leaf location ends in the frame that holds the code; that one's node was seen out of line. */
+static void mark_out_of_line(const struct diff_build *build, enum diff_side side)
+{
+	const struct profile *profile = build->profiles[side];
+	const struct profile_tree *tree = build->trees[side];
+
+	for (size_t stack = 1; stack < profile->stack_count; stack++) {
+		uint32_t lines = profile->locations[profile->stacks[stack].location].line_count;
+		uint32_t node = tree->stack_nodes[stack];
+
+		for (uint32_t i = 1; i < lines && node != 0; i++)
+			node = tree->parents[node];
+		build->diff->nodes[build->union_nodes[side][node]].flags &= (uint8_t)~DIFF_NODE_INLINED;
+	}
+}
+
+bool union_tree_place_samples(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+
+	for (size_t node = 1; node < diff->node_count; node++)
+		diff->nodes[node].flags |= DIFF_NODE_INLINED;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		if (!profile)
+			continue;
+		mark_out_of_line(build, (enum diff_side)side);
+		diff->sample_nodes[side] = malloc((profile->sample_count + 1) * sizeof(uint32_t));
+		if (!diff->sample_nodes[side])
+			return error_set_memory(err);
+		for (size_t i = 0; i < profile->sample_count; i++) {
+			uint32_t node = build->trees[side]->stack_nodes[profile->samples[i].stack];
+
+			diff->sample_nodes[side][i] = build->union_nodes[side][node];
+		}
+	}
+	return true;
+}

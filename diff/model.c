@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/diff.h"
+
+const char *diff_scale_mode_name(enum diff_scale_mode mode)
+{
+	switch (mode) {
+	case DIFF_SCALE_AUTO:
+		return "auto";
+	case DIFF_SCALE_PER_RUN:
+		return "per-run";
+	case DIFF_SCALE_ROBUST:
+		return "robust";
+	case DIFF_SCALE_SHARE:
+		return "share";
+	case DIFF_SCALE_RATE:
+		return "rate";
+	case DIFF_SCALE_WORK:
+		return "work";
+	}
+	return "";
+}
+
+const char *diff_evidence_mode_name(enum diff_evidence_mode mode)
+{
+	switch (mode) {
+	case DIFF_EVIDENCE_NONE:
+		return "none";
+	case DIFF_EVIDENCE_RUNS:
+		return "runs";
+	case DIFF_EVIDENCE_SINGLE:
+		return "single";
+	case DIFF_EVIDENCE_COUNTS:
+		return "counts";
+	}
+	return "";
+}
+
+const char *diff_state_name(enum diff_state state)
+{
+	switch (state) {
+	case DIFF_STATE_SAME:
+		return "same";
+	case DIFF_STATE_UNPROVEN:
+		return "unproven";
+	case DIFF_STATE_MORE:
+		return "more";
+	case DIFF_STATE_LESS:
+		return "less";
+	case DIFF_STATE_NEW:
+		return "new";
+	case DIFF_STATE_GONE:
+		return "gone";
+	case DIFF_STATE_MOVED:
+		return "moved";
+	}
+	return "";
+}
+
+const char *diff_verdict_name(enum diff_verdict verdict)
+{
+	switch (verdict) {
+	case DIFF_UNCHANGED:
+		return "unchanged";
+	case DIFF_REGRESSED:
+		return "regressed";
+	case DIFF_IMPROVED:
+		return "improved";
+	case DIFF_INCONCLUSIVE:
+		return "inconclusive";
+	case DIFF_MIXED:
+		return "mixed";
+	case DIFF_MINOR:
+		return "minor";
+	}
+	return "";
+}
+
+const char *diff_tier_name(enum diff_tier tier)
+{
+	switch (tier) {
+	case DIFF_TIER_EXACT:
+		return "exact";
+	case DIFF_TIER_CANONICAL:
+		return "canonical";
+	case DIFF_TIER_FILE_AND_NAME:
+		return "file-and-name";
+	case DIFF_TIER_MOVED:
+		return "moved";
+	case DIFF_TIER_ONE_SIDED:
+		return "one-sided";
+	}
+	return "";
+}
+
+const char *diff_code_name(enum diff_code code)
+{
+	switch (code) {
+	case DIFF_CODE_UNKNOWN:
+		return "unknown";
+	case DIFF_CODE_SAME:
+		return "same";
+	case DIFF_CODE_CHANGED:
+		return "changed";
+	}
+	return "";
+}
+
+bool diff_state_is_difference(enum diff_state state)
+{
+	switch (state) {
+	case DIFF_STATE_MORE:
+	case DIFF_STATE_LESS:
+	case DIFF_STATE_NEW:
+	case DIFF_STATE_GONE:
+		return true;
+	case DIFF_STATE_SAME:
+	case DIFF_STATE_UNPROVEN:
+	case DIFF_STATE_MOVED:
+		return false;
+	}
+	return false;
+}
+
+const char *diff_scale_words(enum diff_scale_mode mode)
+{
+	switch (mode) {
+	case DIFF_SCALE_PER_RUN:
+		return "per run";
+	case DIFF_SCALE_RATE:
+		return "per second";
+	case DIFF_SCALE_WORK:
+		return "per unit of work";
+	case DIFF_SCALE_AUTO:
+	case DIFF_SCALE_ROBUST:
+		return "at equal load";
+	case DIFF_SCALE_SHARE:
+		return "as a share of the total";
+	}
+	return "";
+}
+
+void diff_destroy(struct diff *diff)
+{
+	if (!diff)
+		return;
+	string_table_destroy(diff->strings);
+	free(diff->nodes);
+	free(diff->functions);
+	free(diff->warnings);
+	free(diff->runs.outliers);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		free(diff->node_self[side]);
+		free(diff->node_total[side]);
+		free(diff->sample_nodes[side]);
+	}
+	free(diff);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/aa.h"
+
+#include "diff/statistics/bh.h"
+#include "diff/statistics/evidence_runs.h"
+#include "diff/statistics/evidence_single.h"
+#include "diff/statistics/states.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MIN_UNITS = 4 };
+
+/* Even units become base, odd ones head. The rows are shared with the experiment at hand. */
+/* Nodes come last, and nobody asks for theirs. */
+static size_t rows_of_functions(const struct experiment *experiment)
+{
+	size_t count = experiment->row_count;
+
+	while (count > 0 && row_is_node(&experiment->rows[count - 1]))
+		count--;
+	return count;
+}
+
+static bool copy_design_effect(const struct experiment *from, struct experiment *halves, struct error *err)
+{
+	if (!from->design_effect)
+		return true;
+	halves->design_effect = malloc((halves->row_count + 1) * sizeof(double));
+	if (!halves->design_effect)
+		return error_set_memory(err);
+	memcpy(halves->design_effect, from->design_effect, halves->row_count * sizeof(double));
+	return true;
+}
+
+static bool split(const struct experiment *from, struct experiment *halves, struct error *err)
+{
+	const struct experiment_side *base = &from->sides[DIFF_BASE];
+
+	halves->row_count = rows_of_functions(from);
+	halves->rows = malloc((halves->row_count + 1) * sizeof(*halves->rows));
+	if (!halves->rows)
+		return error_set_memory(err);
+	memcpy(halves->rows, from->rows, halves->row_count * sizeof(*halves->rows));
+	if (!copy_design_effect(from, halves, err))
+		return false;
+	for (size_t side = 0; side < DIFF_SIDES; side++) {
+		struct experiment_side *half = &halves->sides[side];
+
+		half->unit_count = (base->unit_count + 1 - side) / 2;
+		half->sample_weight = base->sample_weight;
+		half->values = malloc((halves->row_count + 1) * half->unit_count * sizeof(double));
+		if (!half->values)
+			return error_set_memory(err);
+		for (size_t row = 0; row < halves->row_count; row++) {
+			for (size_t unit = 0; unit < half->unit_count; unit++)
+				half->values[row * half->unit_count + unit] =
+					base->values[row * base->unit_count + 2 * unit + side];
+		}
+	}
+	return true;
+}
+
+static bool run_model(
+	struct experiment *halves, enum diff_evidence_mode mode, bool as_share, struct row_result *results, struct error *err)
+{
+	CLEANUP(speed_deinit) struct speed speed = { 0 };
+	double units = (double)halves->sides[DIFF_BASE].unit_count / (double)halves->sides[DIFF_HEAD].unit_count;
+
+	if (mode == DIFF_EVIDENCE_RUNS) {
+		if (!speed_measure(halves, NAN, &speed, err))
+			return false;
+		halves->factor = units * exp(-speed.delta);
+		return evidence_runs(halves, &speed, SPEED_ADJUST, results, err);
+	}
+	/* A factor guessed from functions of few samples a block would be off by more than the blocks vary. */
+	halves->factor = as_share ? experiment_sum(halves, DIFF_BASE, 0) / experiment_sum(halves, DIFF_HEAD, 0) : units;
+	return evidence_single(halves, as_share, &(struct process_floor){ 0 }, results, err);
+}
+
+static void count_functions(struct diff_build *build, const struct experiment *halves, const struct row_result *results)
+{
+	struct diff *diff = build->diff;
+	double least = build->options.min_effect_points / 100 * fmax(results[0].base, results[0].head);
+	uint32_t last = PROFILE_NONE, last_flagged = PROFILE_NONE;
+
+	/* The rows of a function stand together. */
+	for (size_t row = 1; row < halves->row_count; row++) {
+		const struct row *r = &halves->rows[row];
+
+		diff->evidence.aa_functions += r->id != last;
+		last = r->id;
+		if (states_found(&results[row], build->options.q, least) && last_flagged != r->id) {
+			diff->evidence.aa_false_flags++;
+			last_flagged = r->id;
+		}
+	}
+}
+
+bool aa_test(struct diff_build *build, const struct experiment *experiment, enum diff_evidence_mode mode, struct error *err)
+{
+	CLEANUP(experiment_deinit) struct experiment halves = { 0 };
+	CLEANUP(cleanup_free) struct row_result *results = malloc((experiment->row_count + 1) * sizeof(*results));
+	bool as_share = build->diff->scale.mode == DIFF_SCALE_ROBUST || build->diff->scale.mode == DIFF_SCALE_SHARE;
+	double alpha;
+
+	if (!results)
+		return error_set_memory(err);
+	if (experiment->sides[DIFF_BASE].unit_count < MIN_UNITS)
+		return true;
+	if (!split(experiment, &halves, err) || !experiment_finish(&halves, err) ||
+		!run_model(&halves, mode, as_share, results, err) ||
+		!bh_adjust(&halves, &(struct family){ GROUP_FUNCTIONS, false, false }, build->options.q, results, &alpha, err))
+		return false;
+	build->diff->evidence.aa_done = true;
+	count_functions(build, &halves, results);
+	return true;
+}

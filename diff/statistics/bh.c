@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/bh.h"
+
+#include <math.h>
+
+/* Samples of both sides at which a row has half the weight of a large one. */
+static const double half_weight_samples = 1000;
+
+struct member {
+	double p; /* divided by the weight */
+	uint32_t row;
+};
+
+static int by_p(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	if (x->p != y->p)
+		return x->p < y->p ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+static double weight_of(const struct experiment *experiment, size_t row)
+{
+	double samples = 0;
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		samples += experiment_samples(experiment, (enum diff_side)side, row);
+	/* Where samples are not counted, all rows weigh the same. */
+	return isinf(samples) ? 1 : samples / (samples + half_weight_samples);
+}
+
+static size_t collect(
+	const struct experiment *experiment, const struct family *family, const struct row_result *results, struct member *members)
+{
+	size_t count = 0;
+	double sum = 0;
+
+	for (uint32_t row = 0; row < experiment->row_count; row++) {
+		double weight = weight_of(experiment, row);
+
+		/* The whole is a question of its own. */
+		if (row == 0 || !results[row].tested || experiment->rows[row].twin != row || !family_has(family, &experiment->rows[row]))
+			continue;
+		members[count++] = (struct member){ results[row].p / weight, row };
+		sum += weight;
+	}
+	/* Weights have the mean 1. */
+	for (size_t i = 0; i < count; i++)
+		members[i].p *= sum / (double)count;
+	qsort(members, count, sizeof(*members), by_p);
+	return count;
+}
+
+bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate, struct row_result *results,
+	double *alpha, struct error *err)
+{
+	CLEANUP(cleanup_free) struct member *members = malloc((experiment->row_count + 1) * sizeof(*members));
+	size_t count, found = 0;
+	double least = 1;
+
+	if (!members)
+		return error_set_memory(err);
+	count = collect(experiment, family, results, members);
+	for (size_t i = count; i-- > 0;) {
+		least = fmin(least, members[i].p * (double)count / (double)(i + 1));
+		/* A weight above 1 must not call a row proven whose own interval holds 0. */
+		results[members[i].row].q = fmax(least, results[members[i].row].p);
+		if (least < rate && found == 0)
+			found = i + 1;
+	}
+	/* Two questions are asked, about the whole and about its functions: each may be answered wrongly half as often (Bonferroni). */
+	results[0].q = fmin(1, 2 * results[0].p);
+	for (size_t row = 0; row < experiment->row_count; row++) {
+		if (results[row].tested && family_has(family, &experiment->rows[row]))
+			results[row].q = results[experiment->rows[row].twin].q;
+	}
+	*alpha = count > 0 ? rate * (double)(found > 0 ? found : 1) / (double)count : rate;
+	return true;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/evidence.h"
+
+#include "diff/statistics/aa.h"
+#include "diff/statistics/bh.h"
+#include "diff/statistics/evidence_runs.h"
+#include "diff/statistics/evidence_single.h"
+#include "diff/statistics/floor.h"
+#include "diff/metric.h"
+#include "diff/statistics/scale.h"
+#include "diff/statistics/states.h"
+#include "diff/totals.h"
+#include "diff/statistics/units.h"
+
+#include <math.h>
+
+static enum diff_evidence_mode choose_mode(const struct diff_build *build)
+{
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+
+	if (units_have_runs(build))
+		return DIFF_EVIDENCE_RUNS;
+	if (!build_is_counted(build))
+		return DIFF_EVIDENCE_NONE;
+	if (units_blocks(base) > 0 && units_blocks(head) > 0)
+		return DIFF_EVIDENCE_SINGLE;
+	return DIFF_EVIDENCE_COUNTS;
+}
+
+static enum speed_use speed_use_of(const struct diff_build *build, const struct speed *speed)
+{
+	switch (build->diff->scale.mode) {
+	case DIFF_SCALE_AUTO:
+	case DIFF_SCALE_ROBUST:
+	case DIFF_SCALE_SHARE:
+		return speed->explained ? SPEED_ADJUST : SPEED_DIVIDED;
+	case DIFF_SCALE_PER_RUN:
+		return build->speed_is_explained ? SPEED_BESIDE : SPEED_NOISE;
+	case DIFF_SCALE_RATE:
+	case DIFF_SCALE_WORK:
+		return SPEED_NOISE;
+	}
+	return SPEED_NOISE;
+}
+
+/*
+ * Whether neither side is known to be recorded wholly before the other: then what the machine did in between is not in what runs
+ * differ by.
+ */
+static bool runs_overlap(const struct diff_build *build)
+{
+	int64_t first[DIFF_SIDES] = { INT64_MAX, INT64_MAX }, last[DIFF_SIDES] = { 0 };
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		for (size_t i = 0; i < profile->run_count; i++) {
+			int64_t start = profile->runs[i].start_unix_ns;
+
+			if (start == 0)
+				return true;
+			first[side] = start < first[side] ? start : first[side];
+			last[side] = start > last[side] ? start : last[side];
+		}
+	}
+	return first[DIFF_BASE] < last[DIFF_HEAD] && first[DIFF_HEAD] < last[DIFF_BASE];
+}
+
+/*
+ * Whether what the runs of commands took says that the sides differ: then the machine's speed does not explain it away. CPU time by
+ * wait4 and wall time are witnesses of their own.
+ */
+static bool witnesses_differ(const struct diff_build *build)
+{
+	static const enum diff_run_figure witnesses[] = { DIFF_RUN_CPU, DIFF_RUN_WALL };
+
+	for (size_t i = 0; i < sizeof(witnesses) / sizeof(witnesses[0]); i++) {
+		struct diff_run_summary s;
+
+		if (!diff_summarize_runs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], witnesses[i],
+			    build->options.runs_in_pairs, &s))
+			return false;
+		if (!(s.change_low > 0 || s.change_high < 0))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Whether what nearly all functions differ by may be the machine's: it lies inside the spread of the runs of one side, and no other
+ * witness says otherwise. Functions are judged beside it then. It stays in every figure, and in the total.
+ */
+static bool speed_is_explained(const struct diff_build *build, const struct speed *speed)
+{
+	return build->diff->scale.mode == DIFF_SCALE_PER_RUN && speed->explained && speed->delta != 0 && metric_is_time(build) &&
+	       !witnesses_differ(build);
+}
+
+static bool whole_is_measured(const struct diff_build *build)
+{
+	enum diff_scale_mode mode = build->diff->scale.mode;
+
+	return mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE || mode == DIFF_SCALE_WORK;
+}
+
+static bool weigh_runs(struct diff_build *build, struct experiment *experiment, struct row_result *results, struct error *err)
+{
+	CLEANUP(speed_deinit) struct speed speed = { 0 };
+	double runs = (double)build->profiles[DIFF_HEAD]->run_count / (double)build->profiles[DIFF_BASE]->run_count;
+
+	if (!speed_measure(experiment, -log(build->load.typical * runs), &speed, err))
+		return false;
+	build->speed_is_explained = speed_is_explained(build, &speed);
+	build->speed_delta = speed.delta;
+	build->speed_rsd = sqrt(speed.variance);
+	experiment->whole_is_measured = whole_is_measured(build);
+	experiment->in_turn = runs_overlap(build);
+	experiment->has_modes = floor_is_compiled_at_run_time(build->diff);
+	return evidence_runs(experiment, &speed, speed_use_of(build, &speed), results, err);
+}
+
+static bool weigh_single(
+	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
+{
+	enum diff_scale_mode mode = build->diff->scale.mode;
+	struct process_floor floor = floor_of(build);
+
+	if (!evidence_single(experiment, mode == DIFF_SCALE_ROBUST || mode == DIFF_SCALE_SHARE, &floor, results, err))
+		return false;
+	build->diff->evidence.floor_rsd = floor.others;
+	for (size_t i = 0; i < build->diff->function_count; i++)
+		if (build->diff->functions[i].code == DIFF_CODE_CHANGED)
+			build->diff->evidence.floor_changed_rsd = floor.changed;
+	return true;
+}
+
+static bool apply_family(struct diff_build *build, const struct experiment *experiment, const struct family *family,
+	struct row_result *results, struct error *err)
+{
+	double alpha;
+
+	if (!bh_adjust(experiment, family, build->options.q, results, &alpha, err))
+		return false;
+	for (size_t row = 0; row < experiment->row_count; row++) {
+		if (family_has(family, &experiment->rows[row]))
+			states_apply(build, &experiment->rows[row], &results[row], alpha);
+	}
+	return true;
+}
+
+static bool apply(struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
+{
+	bool by_code = build->diff->evidence.mode != DIFF_EVIDENCE_RUNS;
+
+	for (int group = GROUP_FUNCTIONS; group <= GROUP_NODES; group++) {
+		struct family family = { (enum row_group)group, by_code, false };
+
+		if (!apply_family(build, experiment, &family, results, err))
+			return false;
+		family.changed = true;
+		if (by_code && !apply_family(build, experiment, &family, results, err))
+			return false;
+	}
+	return true;
+}
+
+/* A frame that has all of its function's time is the function, which was asked about twice: what was found of that is the answer.
+ */
+static void join_whole_frames(struct diff *diff)
+{
+	for (size_t node = 1; node < diff->node_count; node++) {
+		struct diff_node *n = &diff->nodes[node];
+		const struct diff_function *f = &diff->functions[n->function];
+
+		if (isnan(f->total.ci_low) || diff->node_total[DIFF_BASE][node] != f->raw_total[DIFF_BASE] ||
+			diff->node_total[DIFF_HEAD][node] != f->raw_total[DIFF_HEAD])
+			continue;
+		n->state = (uint8_t)f->total.state;
+		n->ci_low = (float)f->total.ci_low;
+		n->ci_high = (float)f->total.ci_high;
+	}
+}
+
+/* A function that was recognised under another name, and whose time did not change, is shown as moved. */
+static void mark_renamed(struct diff *diff)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < diff->function_count; i++) {
+		struct diff_function *f = &diff->functions[i];
+
+		if (f->tier != DIFF_TIER_MOVED)
+			continue;
+		any = true;
+		if (f->self.state == DIFF_STATE_SAME || f->self.state == DIFF_STATE_UNPROVEN)
+			f->self.state = DIFF_STATE_MOVED;
+		if (f->total.state == DIFF_STATE_SAME || f->total.state == DIFF_STATE_UNPROVEN)
+			f->total.state = DIFF_STATE_MOVED;
+	}
+	for (size_t node = 1; any && node < diff->node_count; node++) {
+		struct diff_node *n = &diff->nodes[node];
+
+		if (diff->functions[n->function].tier == DIFF_TIER_MOVED &&
+			(n->state == DIFF_STATE_SAME || n->state == DIFF_STATE_UNPROVEN))
+			n->state = DIFF_STATE_MOVED;
+	}
+}
+
+bool evidence_weigh(struct diff_build *build, struct error *err)
+{
+	CLEANUP(experiment_deinit) struct experiment experiment = { 0 };
+	CLEANUP(cleanup_free) struct row_result *results = NULL;
+	struct diff_evidence *evidence = &build->diff->evidence;
+
+	evidence->mode = choose_mode(build);
+	if (!units_create(build, &experiment, err))
+		return false;
+	results = malloc((experiment.row_count + 1) * sizeof(*results));
+	if (!results)
+		return error_set_memory(err);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		evidence->runs[side] = build->profiles[side]->run_count;
+		evidence->blocks[side] = evidence->mode == DIFF_EVIDENCE_SINGLE ? experiment.sides[side].unit_count : 0;
+	}
+	if (!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, &experiment, results, err)
+						   : weigh_single(build, &experiment, results, err)))
+		return false;
+	states_without_evidence(build);
+	if (!apply(build, &experiment, results, err) || !scale_describe(build, err))
+		return false;
+	join_whole_frames(build->diff);
+	mark_renamed(build->diff);
+	return aa_test(build, &experiment, evidence->mode, err);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/evidence_single.h"
+
+#include "diff/statistics/small.h"
+#include "diff/statistics/tails.h"
+#include "diff/statistics/units.h"
+
+#include <math.h>
+
+/* A relative standard deviation between processes, and how sure it is: INFINITY where it is assumed. */
+struct floor_guess {
+	double rsd, freedom;
+};
+
+/* Of the whole time; a function of this share varies by the root of two more than a large one. */
+static const double small_share = 0.005;
+
+/* Relative variance of a side's sum by the delete-one jackknife on its blocks. */
+static double jackknife(const struct experiment *experiment, enum diff_side side, size_t row, bool as_share)
+{
+	const double *values = experiment_values(experiment, side, row), *sizes = experiment_values(experiment, side, 0);
+	size_t blocks = experiment->sides[side].unit_count;
+	double n = (double)blocks, sum = experiment_sum(experiment, side, row), size = experiment_sum(experiment, side, 0);
+	double estimates[UNITS_MAX_BLOCKS], mean = 0, squares = 0;
+
+	if (blocks < 2 || !(sum > 0))
+		return 0;
+	for (size_t block = 0; block < blocks; block++) {
+		double left = as_share ? size - sizes[block] : n - 1, all = as_share ? size : n;
+
+		estimates[block] = left > 0 ? (sum - values[block]) / left / (sum / all) : 0;
+		mean += estimates[block] / n;
+	}
+	for (size_t block = 0; block < blocks; block++)
+		squares += (estimates[block] - mean) * (estimates[block] - mean);
+	return (n - 1) / n * squares;
+}
+
+/*
+ * Functions that vary between processes independently of each other make a whole that varies less: by the root of the sum of the
+ * squares of their shares.
+ */
+static double whole_floor(const struct experiment *experiment, double floor)
+{
+	struct row_result whole, part;
+	double squares = 0;
+
+	experiment_scale(experiment, 0, &whole);
+	for (size_t row = 1; row < experiment->row_count; row++) {
+		if (experiment->rows[row].kind != ROW_SELF)
+			continue;
+		experiment_scale(experiment, row, &part);
+		squares += pow((part.base + part.head) / (whole.base + whole.head), 2);
+	}
+	return floor * sqrt(fmin(squares, 1));
+}
+
+static double share_of(const struct row_result *whole, const struct row_result *row)
+{
+	return (row->base + row->head) / (whole->base + whole->head);
+}
+
+/*
+ * Small functions vary more: which of two neighbouring instructions a sample lands on depends on where the code lies, and a
+ * function of few instructions wins or loses much of its time by it.
+ */
+static double floor_at(const struct row_result *whole, const struct row_result *row, double floor)
+{
+	return floor * sqrt(1 + small_share / share_of(whole, row));
+}
+
+/* How much a row varies within its recordings, relative to itself. */
+struct spread {
+	double own;    /* variance of the logarithm of head over base */
+	double excess; /* what of it counting does not explain */
+	double parts;  /* for its degrees of freedom (Satterthwaite 1946) */
+};
+
+static struct spread measure(const struct experiment *experiment, size_t row, bool as_share)
+{
+	struct spread spread = { 0 };
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		double samples = experiment_samples(experiment, side, row);
+		double counting = samples > 0 ? 1 / samples : 0, own = fmax(jackknife(experiment, side, row, as_share), counting);
+
+		spread.own += own;
+		spread.excess += own - counting;
+		if (experiment->sides[side].unit_count > 1)
+			spread.parts += own * own / ((double)experiment->sides[side].unit_count - 1);
+	}
+	return spread;
+}
+
+static void test_row(const struct experiment *experiment, size_t row, const struct spread *spread, const struct floor_guess *floor,
+	struct row_result *result)
+{
+	double between = 2 * floor->rsd * floor->rsd, load = experiment->rows[row].outer_variance;
+	double variance = between + load + spread->own, parts = spread->parts + between * between / floor->freedom;
+
+	/* One number a side, of no known number of samples. */
+	if (!(experiment->sides[DIFF_BASE].sample_weight > 0))
+		return;
+	if (small_counts(experiment, row)) {
+		small_test(experiment, row, between + load + spread->excess, result);
+		return;
+	}
+	result->tested = true;
+	result->effect = result->judged = log(result->head / result->base);
+	result->variance = variance;
+	result->freedom = parts > 0 ? variance * variance / parts : INFINITY;
+	result->p = tail_two_sided(result->effect / sqrt(variance), result->freedom);
+}
+
+/* ---- The floor of functions whose code changed ---- */
+
+/*
+ * A function of unchanged code: how much it differs, and how much of that its recordings explain. Small ones are left out, and the
+ * others taken to vary alike, so that their floor is rather too high than too low.
+ */
+struct control {
+	double squared, own;
+};
+
+static size_t collect_controls(const struct experiment *experiment, const struct spread *spreads, const struct row_result *results,
+	struct control *controls)
+{
+	size_t count = 0;
+
+	for (size_t row = 1; row < experiment->row_count; row++) {
+		if (!experiment->rows[row].control || small_counts(experiment, row) ||
+			share_of(&results[0], &results[row]) < small_share)
+			continue;
+		double effect = log(results[row].head / results[row].base);
+
+		controls[count++] = (struct control){ effect * effect, spreads[row].own };
+	}
+	return count;
+}
+
+/*
+ * One step of an M-estimate of scale (Huber 1981, proposal 2): the variance between processes that explains what the
+ * controls differ by, those that differ beyond `most_sigmas` as if they did by that, since some do take more time truly.
+ * Moderated by the prior, worth `prior_freedom` controls.
+ */
+static struct floor_guess refine_once(const struct control *controls, size_t count, double prior, double now)
+{
+	static const double most_sigmas = 4, prior_freedom = 3;
+	double top = 0, bottom = 0, freedom, variance;
+	struct floor_guess guess;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct control *c = &controls[i];
+		double all = 2 * now * now + c->own;
+		double squared = fmin(c->squared, most_sigmas * most_sigmas * all);
+
+		top += (squared - c->own) / (all * all);
+		bottom += 2 / (all * all);
+	}
+	/* A control whose own noise is nothing counts as one. */
+	freedom = 2 * pow(now, 4) * bottom;
+	variance = bottom > 0 ? fmax(0, top / bottom) : 0;
+	guess.freedom = prior_freedom + freedom;
+	guess.rsd = sqrt((prior_freedom * prior * prior + freedom * variance) / guess.freedom);
+	return guess;
+}
+
+/*
+ * How much functions differ between these two processes without a change of their own code is seen in those whose code is
+ * the same: what the placement of code and data, and the schedule, did to them, it does to the changed ones too.
+ */
+static bool refine_floor(const struct experiment *experiment, const struct spread *spreads, double prior,
+	const struct row_result *results, struct floor_guess *guess, struct error *err)
+{
+	enum { STEPS = 20 };
+	CLEANUP(cleanup_free) struct control *controls = malloc((experiment->row_count + 1) * sizeof(*controls));
+	size_t count;
+
+	if (!controls)
+		return error_set_memory(err);
+	count = collect_controls(experiment, spreads, results, controls);
+	*guess = (struct floor_guess){ prior, INFINITY };
+	for (int step = 0; step < STEPS && count > 0; step++)
+		*guess = refine_once(controls, count, prior, guess->rsd);
+	return true;
+}
+
+bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor, struct row_result *results,
+	struct error *err)
+{
+	struct floor_guess whole = { whole_floor(experiment, floor->others), INFINITY }, changed = { floor->changed, INFINITY };
+	CLEANUP(cleanup_free) struct spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
+
+	if (!spreads)
+		return error_set_memory(err);
+	for (size_t row = 0; row < experiment->row_count; row++) {
+		size_t twin = experiment->rows[row].twin;
+
+		results[row] = (struct row_result){ .q = NAN };
+		experiment_scale(experiment, row, &results[row]);
+		spreads[row] = twin < row ? spreads[twin] : measure(experiment, row, as_share);
+	}
+	if (floor->changed > 0 && !refine_floor(experiment, spreads, floor->changed, results, &changed, err))
+		return false;
+	floor->changed = changed.rsd;
+	for (size_t row = 0; row < experiment->row_count; row++) {
+		const struct row *r = &experiment->rows[row];
+		struct floor_guess own = r->kind == ROW_WHOLE ? whole
+					 : r->changed         ? changed
+							      : (struct floor_guess){ floor->others, INFINITY };
+
+		if (r->kind != ROW_WHOLE)
+			own.rsd *= floor_at(&results[0], &results[row], 1);
+		test_row(experiment, row, &spreads[row], &own, &results[row]);
+	}
+	return true;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/experiment.h"
+
+void experiment_deinit(struct experiment *experiment)
+{
+	free(experiment->rows);
+	free(experiment->design_effect);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		free(experiment->sides[side].values);
+		free(experiment->sides[side].sums);
+	}
+}
+
+/* Equal hashes of 64 bits from two vectors of doubles are taken for equal vectors. */
+struct row_identity {
+	uint64_t base, head, group;
+};
+
+static bool find_twins(struct experiment *experiment, struct error *err)
+{
+	struct hash_map first;
+	bool ok = true;
+
+	hash_map_init(&first, sizeof(struct row_identity));
+	for (uint32_t i = 0; i < experiment->row_count && ok; i++) {
+		struct row *row = &experiment->rows[i];
+		struct row_identity identity = { .group = (uint64_t)row_is_node(row) * 2 + row->changed };
+		uint32_t *slot;
+		bool added;
+
+		identity.base = hash_bytes(
+			experiment_values(experiment, DIFF_BASE, i), experiment->sides[DIFF_BASE].unit_count * sizeof(double));
+		identity.head = hash_bytes(
+			experiment_values(experiment, DIFF_HEAD, i), experiment->sides[DIFF_HEAD].unit_count * sizeof(double));
+		ok = hash_map_add(&first, &identity, i, &slot, &added, err);
+		if (ok)
+			row->twin = *slot;
+	}
+	hash_map_deinit(&first);
+	return ok;
+}
+
+bool experiment_finish(struct experiment *experiment, struct error *err)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct experiment_side *s = &experiment->sides[side];
+
+		s->sums = calloc(experiment->row_count + 1, sizeof(*s->sums));
+		if (!s->sums)
+			return error_set_memory(err);
+		for (size_t row = 0; row < experiment->row_count; row++) {
+			const double *values = experiment_values(experiment, side, row);
+
+			for (size_t unit = 0; unit < s->unit_count; unit++)
+				s->sums[row] += values[unit];
+		}
+	}
+	return find_twins(experiment, err);
+}
+
+void experiment_scale(const struct experiment *experiment, size_t row, struct row_result *result)
+{
+	result->base = experiment_sum(experiment, DIFF_BASE, row);
+	result->head = experiment_sum(experiment, DIFF_HEAD, row) * experiment->factor;
+}

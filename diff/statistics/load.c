@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/load.h"
+
+#include "diff/statistics/median.h"
+#include "diff/statistics/units.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+/* Fewer samples than this on a side make a ratio that says nothing. */
+static const double min_ratio_samples = 5;
+
+/* A kind of controls carries the factor when there are so many, of so much of one side's time. */
+enum { MIN_CONTROLS = 3 };
+static const double min_control_share = 0.2;
+
+/*
+ * What a part differs by between two processes of equal code and load, beyond counting: one large part is one witness, not a proof.
+ * Over several runs a side that evens out.
+ */
+static const double process_rsd = 0.15, run_rsd = 0.05;
+
+/* A part of the program agrees with the factor when its ratio is within this of it, and two standard deviations of counting. */
+static const double agreeing_ratio = 1.35;
+static const double counting_sigmas = 2;
+
+/* What is assumed of controls' scatter is worth so many of them. */
+static const double prior_controls = 5;
+
+/* The variance of a median over that of a mean. */
+static const double median_cost = M_PI / 2;
+
+/* Less of either side's time than this in parts that agree: most of it lies in what changed. */
+static const double min_agreeing_share = 0.5;
+
+/* Readings of at least this much, and a standard deviation of the factor, in opposite directions contradict each other. */
+static const double contradicting_ratio = 1.1;
+
+/* Where threads wait: what it costs follows how often they wake up. */
+static const char *const waits[] = { "*sys_epoll_*wait*", "*sys_*poll", "*sys_*poll_time*", "*sys_*select*", "*sys_*nanosleep*",
+	"*sys_futex*", "*sys_rt_sigtimedwait*", "*sys_io_uring_enter", "*sys_pause", "*sys_wait*", "*sys_accept*", "epoll_wait",
+	"epoll_pwait*", "poll", "ppoll", "select", "pselect", "nanosleep", "clock_nanosleep*" };
+
+enum kind { KIND_OWN_SAME, KIND_OWN, KIND_SAME, KIND_ALL };
+
+/* What a function took: by itself, and with all library and system code between it and the next function of the user's. */
+struct part {
+	double self[DIFF_SIDES], own[DIFF_SIDES];
+};
+
+struct parts {
+	const struct diff_build *build;
+	struct part *items;     /* [function] raw */
+	double all[DIFF_SIDES]; /* of the program, without waiting */
+};
+
+double load_seconds(const struct profile *profile)
+{
+	double seconds = 0;
+
+	for (size_t i = 0; i < profile->run_count; i++) {
+		if (profile->runs[i].duration_ns <= 0)
+			return 0;
+		seconds += (double)profile->runs[i].duration_ns / 1e9;
+	}
+	return seconds;
+}
+
+/* ---- The parts ---- */
+
+static bool waits_in(const struct diff *diff, const struct diff_function *f)
+{
+	const char *name = diff_string(diff, f->name);
+
+	if (f->origin != PROFILE_ORIGIN_SYSTEM)
+		return false;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		if (fnmatch(waits[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+static bool find_waits(const struct diff *diff, bool **is_wait, struct error *err)
+{
+	*is_wait = malloc((diff->function_count + 1) * sizeof(**is_wait));
+	if (!*is_wait)
+		return error_set_memory(err);
+	for (size_t i = 0; i < diff->function_count; i++)
+		(*is_wait)[i] = waits_in(diff, &diff->functions[i]);
+	return true;
+}
+
+static void add_node(struct parts *parts, uint32_t node, uint32_t owner)
+{
+	const struct diff *diff = parts->build->diff;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		double self = diff->node_self[side][node];
+
+		parts->all[side] += self;
+		parts->items[diff->nodes[node].function].self[side] += self;
+		if (owner != PROFILE_NONE)
+			parts->items[owner].own[side] += self;
+	}
+}
+
+/* [node] Whether it lies in or below a wait. Owned by the caller. */
+static bool find_waiting(const struct diff *diff, bool **waiting, struct error *err)
+{
+	CLEANUP(cleanup_free) bool *is_wait = NULL;
+
+	*waiting = calloc(diff->node_count + 1, sizeof(**waiting));
+	if (!*waiting)
+		return error_set_memory(err);
+	if (!find_waits(diff, &is_wait, err))
+		return false;
+	for (uint32_t node = 1; node < diff->node_count; node++)
+		(*waiting)[node] = (*waiting)[diff->nodes[node].parent] || is_wait[diff->nodes[node].function];
+	return true;
+}
+
+/* The nearest function of the user's is handed down the tree; what lies below a wait or an interrupt is nobody's. */
+static bool sum_parts(struct parts *parts, struct error *err)
+{
+	const struct diff *diff = parts->build->diff;
+	CLEANUP(cleanup_free) uint32_t *owners = malloc((diff->node_count + 1) * sizeof(*owners));
+	CLEANUP(cleanup_free) bool *waiting = NULL;
+
+	if (!owners)
+		return error_set_memory(err);
+	if (!find_waiting(diff, &waiting, err))
+		return false;
+	owners[0] = PROFILE_NONE;
+	for (uint32_t node = 1; node < diff->node_count; node++) {
+		const struct diff_node *n = &diff->nodes[node];
+
+		owners[node] = diff->functions[n->function].origin == PROFILE_ORIGIN_USER ? n->function : owners[n->parent];
+		if (!waiting[node] && !(n->flags & DIFF_NODE_INTERRUPT))
+			add_node(parts, node, owners[node]);
+	}
+	return true;
+}
+
+/* What a part counts for under a kind of controls; NULL: it is none of them. */
+static const double *values_of(const struct parts *parts, enum kind kind, uint32_t function)
+{
+	const struct diff_function *f = &parts->build->diff->functions[function];
+	bool own = kind == KIND_OWN_SAME || kind == KIND_OWN, same = kind == KIND_OWN_SAME || kind == KIND_SAME;
+
+	if (f->interrupt || (same && f->code != DIFF_CODE_SAME) || (kind == KIND_OWN && f->code == DIFF_CODE_CHANGED))
+		return NULL;
+	return own ? parts->items[function].own : parts->items[function].self;
+}
+
+static double samples_of(const struct parts *parts, const double *values, enum diff_side side)
+{
+	return build_samples(parts->build, side, values[side]);
+}
+
+/* ---- The factor ---- */
+
+struct controls {
+	struct weighted_value *ratios; /* owned: logarithms of base over head */
+	size_t count;
+	double shares[DIFF_SIDES]; /* of the program's time */
+};
+
+static void collect(const struct parts *parts, enum kind kind, struct controls *controls)
+{
+	const struct diff *diff = parts->build->diff;
+	double rsd = units_have_runs(parts->build) ? run_rsd : process_rsd;
+
+	controls->count = 0;
+	controls->shares[DIFF_BASE] = controls->shares[DIFF_HEAD] = 0;
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		const double *values = values_of(parts, kind, i);
+		double base = values ? samples_of(parts, values, DIFF_BASE) : 0;
+		double head = values ? samples_of(parts, values, DIFF_HEAD) : 0;
+
+		if (base < min_ratio_samples || head < min_ratio_samples)
+			continue;
+		controls->ratios[controls->count++] = (struct weighted_value){
+			.value = log(values[DIFF_BASE] / values[DIFF_HEAD]),
+			.weight = 1 / (1 / base + 1 / head + 2 * rsd * rsd),
+		};
+		for (int side = 0; side < DIFF_SIDES; side++)
+			controls->shares[side] += parts->all[side] > 0 ? values[side] / parts->all[side] : 0;
+	}
+}
+
+static bool is_small(const struct controls *controls)
+{
+	return fmax(controls->shares[DIFF_BASE], controls->shares[DIFF_HEAD]) < min_control_share;
+}
+
+static enum kind choose(const struct parts *parts, struct controls *controls)
+{
+	for (int kind = 0; kind < KIND_ALL; kind++) {
+		collect(parts, (enum kind)kind, controls);
+		if (controls->count >= MIN_CONTROLS && !is_small(controls))
+			return (enum kind)kind;
+	}
+	collect(parts, KIND_ALL, controls);
+	return KIND_ALL;
+}
+
+/* ---- Whether it can be believed ---- */
+
+/* The share of a side's time, among parts with enough samples to tell, whose ratio agrees with the factor. */
+static double agreeing_share(const struct parts *parts, enum kind kind, double factor, enum diff_side side)
+{
+	const struct diff *diff = parts->build->diff;
+	bool own = kind == KIND_OWN_SAME || kind == KIND_OWN;
+	double agreeing = 0, told = 0;
+
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		const double *values = own ? parts->items[i].own : parts->items[i].self;
+		double base = samples_of(parts, values, DIFF_BASE), head = samples_of(parts, values, DIFF_HEAD), off;
+
+		if (base + head < 2 * min_ratio_samples)
+			continue;
+		told += values[side];
+		off = fabs(log(fmax(values[DIFF_BASE], parts->build->sample_weight[DIFF_BASE])) -
+			   log(fmax(values[DIFF_HEAD], parts->build->sample_weight[DIFF_HEAD])) - log(factor));
+		if (off <= log(agreeing_ratio) + counting_sigmas * sqrt(1 / fmax(base, 1) + 1 / fmax(head, 1)))
+			agreeing += values[side];
+	}
+	return told > 0 ? agreeing / told : 0;
+}
+
+/* Per second the program takes more, at equal load less, or the other way round: one of them is wrong about the load. */
+static bool contradicts(const struct diff_build *build, double factor, double variance)
+{
+	double base = load_seconds(build->profiles[DIFF_BASE]), head = load_seconds(build->profiles[DIFF_HEAD]);
+	double raw = log(build->diff->raw_total[DIFF_HEAD] / build->diff->raw_total[DIFF_BASE]);
+	double robust = raw + log(factor), rate = raw + log(base / head);
+
+	if (!(base > 0) || !(head > 0))
+		return false;
+	return robust * rate < 0 && fabs(rate) > log(contradicting_ratio) &&
+	       fabs(robust) > log(contradicting_ratio) + sqrt(variance);
+}
+
+static enum load_doubt doubt_of(const struct parts *parts, enum kind kind, const struct controls *controls, const struct load *load)
+{
+	if (controls->count < MIN_CONTROLS)
+		return LOAD_FEW_CONTROLS;
+	if (is_small(controls))
+		return LOAD_SMALL_CONTROLS;
+	if (agreeing_share(parts, kind, load->factor, DIFF_BASE) < min_agreeing_share)
+		return LOAD_BASE_CHANGED;
+	if (agreeing_share(parts, kind, load->factor, DIFF_HEAD) < min_agreeing_share)
+		return LOAD_HEAD_CHANGED;
+	return contradicts(parts->build, load->factor, load->variance) ? LOAD_CONTRADICTION : LOAD_KNOWN;
+}
+
+/* Where the load is unknown, any control may be the one that shows it. */
+static double factor_variance(struct controls *controls, double median, bool is_known)
+{
+	double variance, scatter, sum = 0, squares = 0;
+
+	for (size_t i = 0; i < controls->count; i++) {
+		sum += controls->ratios[i].weight;
+		squares += controls->ratios[i].weight * controls->ratios[i].weight;
+	}
+	variance = weighted_median_variance(controls->ratios, controls->count, median);
+	scatter = squares > 0 ? variance * sum * sum / squares : 0;
+	/* Few that agree by chance are hardly more certain than their weights say. */
+	if (sum > 0)
+		variance = (prior_controls * median_cost / sum + (double)controls->count * variance) /
+			   (prior_controls + (double)controls->count);
+	return is_known ? variance : fmax(variance, scatter);
+}
+
+/*
+ * Runs of the same work differ by the machine, and there each function of unchanged code is a witness: more than there are functions
+ * of the user's. An interpreter's functions are none: they do what the script asks for, whose code is not known.
+ */
+static double typical_factor(const struct parts *parts, enum kind kind, struct controls *controls, double factor)
+{
+	if (kind == KIND_OWN)
+		return factor;
+	collect(parts, KIND_SAME, controls);
+	if (controls->count < MIN_CONTROLS || is_small(controls))
+		collect(parts, KIND_ALL, controls);
+	return controls->count > 0 ? exp(weighted_median(controls->ratios, controls->count)) : factor;
+}
+
+static void measure(const struct parts *parts, struct controls *controls, struct load *load)
+{
+	const struct diff *diff = parts->build->diff;
+	enum kind kind = choose(parts, controls);
+	double median;
+
+	*load = (struct load){ .factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD], .functions = controls->count };
+	if (controls->count > 0) {
+		load->controls = kind == KIND_OWN_SAME || kind == KIND_SAME ? controls->count : 0;
+		median = weighted_median(controls->ratios, controls->count);
+		load->factor = exp(median);
+		load->variance = factor_variance(controls, median, true);
+		/* The values were overwritten by their distances to the median. */
+		collect(parts, kind, controls);
+		load->doubt = doubt_of(parts, kind, controls, load);
+		load->variance = factor_variance(controls, median, load->doubt == LOAD_KNOWN);
+	} else {
+		load->doubt = LOAD_FEW_CONTROLS;
+	}
+	load->typical = typical_factor(parts, kind, controls, load->factor);
+}
+
+bool load_measure(struct diff_build *build, struct error *err)
+{
+	size_t count = build->diff->function_count;
+	CLEANUP(cleanup_free) struct part *items = calloc(count + 1, sizeof(*items));
+	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((count + 1) * sizeof(*ratios));
+	struct parts parts = { .build = build, .items = items };
+	struct controls controls = { .ratios = ratios };
+
+	if (!items || !ratios)
+		return error_set_memory(err);
+	if (!sum_parts(&parts, err))
+		return false;
+	measure(&parts, &controls, &build->load);
+	return true;
+}
+
+/* ---- What rows owe to it ---- */
+
+/* Time spent waiting, of both sides together, beside all time. */
+struct waiting {
+	double *self, *total;           /* [node] both sides, head scaled; owned */
+	double *of_self, *of_total;     /* [function] likewise */
+	double *all_self, *all_total;   /* [function] waiting or not */
+};
+
+static void waiting_deinit(struct waiting *w)
+{
+	free(w->self);
+	free(w->total);
+	free(w->of_self);
+	free(w->of_total);
+	free(w->all_self);
+	free(w->all_total);
+}
+
+static bool waiting_init(struct waiting *w, const struct diff *diff, struct error *err)
+{
+	w->self = calloc(diff->node_count + 1, sizeof(double));
+	w->total = calloc(diff->node_count + 1, sizeof(double));
+	w->of_self = calloc(diff->function_count + 1, sizeof(double));
+	w->of_total = calloc(diff->function_count + 1, sizeof(double));
+	w->all_self = calloc(diff->function_count + 1, sizeof(double));
+	w->all_total = calloc(diff->function_count + 1, sizeof(double));
+	return (w->self && w->total && w->of_self && w->of_total && w->all_self && w->all_total) || error_set_memory(err);
+}
+
+static double both_sides(const struct diff *diff, double *const values[DIFF_SIDES], uint32_t node)
+{
+	return values[DIFF_BASE][node] + values[DIFF_HEAD][node] * diff->scale.factor;
+}
+
+static bool sum_waiting(const struct diff_build *build, struct waiting *w, struct error *err)
+{
+	const struct diff *diff = build->diff;
+	CLEANUP(cleanup_free) bool *waiting = NULL;
+
+	if (!waiting_init(w, diff, err) || !find_waiting(diff, &waiting, err))
+		return false;
+	for (uint32_t node = (uint32_t)diff->node_count; node-- > 1;) {
+		const struct diff_node *n = &diff->nodes[node];
+		double self = both_sides(diff, diff->node_self, node);
+
+		if (n->flags & DIFF_NODE_INTERRUPT)
+			continue;
+		w->self[node] = waiting[node] ? self : 0;
+		w->total[node] += w->self[node];
+		w->total[n->parent] += w->total[node];
+		w->of_self[n->function] += w->self[node];
+		w->all_self[n->function] += self;
+		if (build->topmost[node]) {
+			w->of_total[n->function] += w->total[node];
+			w->all_total[n->function] += both_sides(diff, diff->node_total, node);
+		}
+	}
+	return true;
+}
+
+static double waiting_share(const struct diff *diff, const struct waiting *w, const struct row *row)
+{
+	double part = 0, all = 0;
+
+	switch (row->kind) {
+	case ROW_SELF:
+		part = w->of_self[row->id];
+		all = w->all_self[row->id];
+		break;
+	case ROW_TOTAL:
+		part = w->of_total[row->id];
+		all = w->all_total[row->id];
+		break;
+	case ROW_WHOLE:
+	case ROW_NODE:
+		part = w->total[row->id];
+		all = both_sides(diff, diff->node_total, row->id);
+		break;
+	}
+	return all > 0 ? part / all : 0;
+}
+
+/* Waiting costs what it cost before where nothing else is known, or as much more as there is load: the logarithm between both. */
+static double load_change(const struct diff_build *build)
+{
+	double base = load_seconds(build->profiles[DIFF_BASE]), head = load_seconds(build->profiles[DIFF_HEAD]);
+
+	return base > 0 && head > 0 ? log(build->diff->scale.factor * head / base) : log(build->diff->scale.factor);
+}
+
+bool load_weigh_rows(const struct diff_build *build, struct experiment *experiment, struct error *err)
+{
+	CLEANUP(waiting_deinit) struct waiting waiting = { 0 };
+	double change;
+
+	if (build->diff->scale.mode != DIFF_SCALE_ROBUST)
+		return true;
+	if (!sum_waiting(build, &waiting, err))
+		return false;
+	change = load_change(build);
+	for (size_t i = 0; i < experiment->row_count; i++) {
+		struct row *row = &experiment->rows[i];
+
+		row->outer_variance += build->load.variance + pow(waiting_share(build->diff, &waiting, row) * change, 2);
+	}
+	return true;
+}
+
+const char *load_doubt_words(enum load_doubt doubt)
+{
+	switch (doubt) {
+	case LOAD_KNOWN:
+		return "";
+	case LOAD_FEW_CONTROLS:
+		return "fewer than three functions were sampled often enough on both sides to compare their load";
+	case LOAD_SMALL_CONTROLS:
+		return "the functions that both sides have are a small part of the time";
+	case LOAD_BASE_CHANGED:
+		return "most of base's time is in functions that changed against the others";
+	case LOAD_HEAD_CHANGED:
+		return "most of head's time is in functions that changed against the others";
+	case LOAD_CONTRADICTION:
+		return "the time per second and the time at equal load changed in opposite directions";
+	}
+	return "";
+}

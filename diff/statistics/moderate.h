@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/statistics/experiment.h"
+
+/*
+ * Variances borrowed across rows (Smyth 2004, "Linear models and empirical Bayes methods"; the trend against the mean as in
+ * limma-trend and DESeq2). A row's relative variance in a unit is expected to be scale * (1 / samples + overdispersion); how far
+ * rows scatter around that gives the weight of this prior, in degrees of freedom.
+ */
+struct moderation {
+	double overdispersion;
+	double scale;
+	double prior_freedom; /* 0: no prior; INFINITY: all rows share the trend */
+};
+
+struct dispersion {
+	double variance; /* relative, of one unit, from the row's own residuals */
+	double poisson;  /* what counting alone gives */
+};
+
+/* Fits the prior to rows that have `freedom` degrees of freedom each. */
+COMMON_MUST_CHECK
+bool moderation_fit(const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err);
+
+/* The row's moderated variance, and its degrees of freedom; never less than counting alone gives. */
+double moderation_posterior(
+	const struct moderation *moderation, const struct dispersion *row, double freedom, double *posterior_freedom);
+
+/* What the prior expects of a row beyond counting. */
+double moderation_excess(const struct moderation *moderation, double poisson);

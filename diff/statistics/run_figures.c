@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/run_figures.h"
+
+#include "diff/statistics/median.h"
+#include "diff/statistics/tails.h"
+
+#include <math.h>
+
+static const double interval_tail = 0.025;
+
+/* Iglewicz and Hoaglin 1993, "How to detect and handle outliers": the modified z score, and from where on it is called one. */
+static const double z_per_deviation = 0.6745;
+static const double outlier_z = 3.5;
+
+/* Where runs agree to the last page, a page more is no outlier. */
+static const double outlier_share = 0.05;
+
+static double figure_of(const struct profile_run *run, enum diff_run_figure figure)
+{
+	switch (figure) {
+	case DIFF_RUN_WALL:
+		return (double)run->wall_ns;
+	case DIFF_RUN_CPU:
+		return (double)run->cpu_ns;
+	case DIFF_RUN_MEMORY:
+		return (double)run->peak_memory_bytes;
+	}
+	return 0;
+}
+
+static bool is_known(const struct profile *profile, enum diff_run_figure figure)
+{
+	for (size_t i = 0; i < profile->run_count; i++) {
+		if (!(figure_of(&profile->runs[i], figure) > 0))
+			return false;
+	}
+	return profile->run_count > 0;
+}
+
+/* Mean and variance of the mean of `count` values. */
+struct moments {
+	double mean, variance, freedom;
+};
+
+static struct moments moments_of(double sum, double squares, size_t count)
+{
+	double n = (double)count, mean = sum / n;
+
+	return (struct moments){ mean, count > 1 ? fmax(squares - n * mean * mean, 0) / (n - 1) / n : NAN, n - 1 };
+}
+
+static struct moments side_moments(const struct profile *profile, enum diff_run_figure figure, bool as_log)
+{
+	double first = figure_of(&profile->runs[0], figure), sum = 0, squares = 0;
+	struct moments moments;
+
+	/* Differences to the first run: large values that hardly differ keep their digits. */
+	for (size_t i = 0; i < profile->run_count; i++) {
+		double value = figure_of(&profile->runs[i], figure), off = as_log ? log(value / first) : value - first;
+
+		sum += off;
+		squares += off * off;
+	}
+	moments = moments_of(sum, squares, profile->run_count);
+	moments.mean += as_log ? log(first) : first;
+	return moments;
+}
+
+/* Of the logarithm of head over base. What slows both runs of a pair down does not count when they are compared as a pair. */
+static struct moments change_moments(
+	const struct profile *base, const struct profile *head, enum diff_run_figure figure, bool in_pairs)
+{
+	struct moments b = side_moments(base, figure, true), h = side_moments(head, figure, true);
+	double sum = 0, squares = 0, variance = b.variance + h.variance;
+
+	if (in_pairs && base->run_count == head->run_count) {
+		for (size_t i = 0; i < base->run_count; i++) {
+			double off = log(figure_of(&head->runs[i], figure) / figure_of(&base->runs[i], figure));
+
+			sum += off;
+			squares += off * off;
+		}
+		return moments_of(sum, squares, base->run_count);
+	}
+	/* Welch and Satterthwaite. */
+	return (struct moments){ h.mean - b.mean, variance,
+		variance > 0 ? variance * variance / (b.variance * b.variance / b.freedom + h.variance * h.variance / h.freedom)
+			     : b.freedom + h.freedom };
+}
+
+static void interval_of(const struct moments *moments, double *low, double *high)
+{
+	double half = moments->freedom >= 1 ? tail_quantile(interval_tail, moments->freedom) * sqrt(moments->variance) : NAN;
+
+	*low = moments->mean - half;
+	*high = moments->mean + half;
+}
+
+bool diff_summarize_runs(const struct profile *base, const struct profile *head, enum diff_run_figure figure, bool in_pairs,
+	struct diff_run_summary *summary)
+{
+	const struct profile *const profiles[DIFF_SIDES] = { base, head };
+	struct moments change;
+
+	if (!is_known(base, figure) || !is_known(head, figure))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct moments own = side_moments(profiles[side], figure, false);
+
+		summary->mean[side] = own.mean;
+		interval_of(&own, &summary->low[side], &summary->high[side]);
+		/* Nothing takes less than no time. */
+		summary->low[side] = isnan(summary->low[side]) ? NAN : fmax(summary->low[side], 0);
+	}
+	change = change_moments(base, head, figure, in_pairs);
+	interval_of(&change, &summary->change_low, &summary->change_high);
+	summary->change = expm1(change.mean);
+	summary->change_low = expm1(summary->change_low);
+	summary->change_high = expm1(summary->change_high);
+	return true;
+}
+
+/* A side's median, and the median of the distances to it. */
+struct spread {
+	double median, deviation;
+};
+
+static bool spread_of(const struct profile *profile, enum diff_run_figure figure, struct spread *spread, struct error *err)
+{
+	CLEANUP(cleanup_free) struct weighted_value *values = malloc((profile->run_count + 1) * sizeof(*values));
+
+	if (!values)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->run_count; i++)
+		values[i] = (struct weighted_value){ figure_of(&profile->runs[i], figure), 1 };
+	spread->median = weighted_median(values, profile->run_count);
+	for (size_t i = 0; i < profile->run_count; i++)
+		values[i] = (struct weighted_value){ fabs(figure_of(&profile->runs[i], figure) - spread->median), 1 };
+	spread->deviation = weighted_median(values, profile->run_count);
+	return true;
+}
+
+static bool lies_far(const struct spread *spread, double value)
+{
+	double own = fabs(value - spread->median);
+
+	return own > outlier_share * spread->median && z_per_deviation * own > outlier_z * spread->deviation;
+}
+
+bool diff_run_is_outlier(
+	const struct profile *profile, enum diff_run_figure figure, size_t run, double *median, bool *outlier, struct error *err)
+{
+	struct spread spread;
+
+	if (!spread_of(profile, figure, &spread, err))
+		return false;
+	*median = spread.median;
+	*outlier = lies_far(&spread, figure_of(&profile->runs[run], figure));
+	return true;
+}
+
+static bool collect_outliers(
+	struct diff_build *build, enum diff_side side, enum diff_run_figure figure, size_t *capacity, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	struct diff_runs *runs = &build->diff->runs;
+	struct spread spread;
+
+	if (!spread_of(profile, figure, &spread, err))
+		return false;
+	for (size_t run = 0; run < profile->run_count; run++) {
+		double value = figure_of(&profile->runs[run], figure);
+
+		if (!lies_far(&spread, value))
+			continue;
+		if (!ARRAY_RESERVE(&runs->outliers, capacity, runs->outlier_count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		runs->outliers[runs->outlier_count++] = (struct diff_outlier){ side, figure, run, value, spread.median };
+	}
+	return true;
+}
+
+bool run_figures_collect(struct diff_build *build, struct error *err)
+{
+	struct diff_runs *runs = &build->diff->runs;
+	size_t capacity = 0;
+
+	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++) {
+		enum diff_run_figure figure = (enum diff_run_figure)i;
+
+		runs->known[i] = diff_summarize_runs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], figure,
+			build->options.runs_in_pairs, &runs->figures[i]);
+		for (int side = 0; runs->known[i] && side < DIFF_SIDES; side++)
+			if (!collect_outliers(build, (enum diff_side)side, figure, &capacity, err))
+				return false;
+	}
+	return true;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/scale.h"
+
+#include "diff/statistics/load.h"
+#include "diff/metric.h"
+#include "diff/words.h"
+
+#include <math.h>
+#include <string.h>
+
+/* So few functions are no typical ones. */
+enum { FEW_FUNCTIONS = 3 };
+
+bool scale_whole_commands(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->run_count; i++) {
+		if (!profile->runs[i].whole_command)
+			return false;
+	}
+	return profile->run_count > 0;
+}
+
+static double runs_of(const struct profile *profile)
+{
+	return profile->run_count ? (double)profile->run_count : 1;
+}
+
+static bool rate_factor(const struct diff_build *build, double *factor, struct error *err)
+{
+	double base = load_seconds(build->profiles[DIFF_BASE]), head = load_seconds(build->profiles[DIFF_HEAD]);
+
+	if (base <= 0 || head <= 0)
+		return error_set(err, ERROR_USAGE,
+			"--scale rate needs the recording's length, which %s does not hold; use --scale robust or share",
+			base <= 0 ? "base" : "head");
+	*factor = base / head;
+	return true;
+}
+
+static void choose_load(struct diff *diff, const struct load *load)
+{
+	static const double normal_quantile = 1.96;
+	double half = normal_quantile * sqrt(load->variance);
+
+	diff->scale.factor = load->factor;
+	diff->scale.factor_low = load->factor * exp(-half);
+	diff->scale.factor_high = load->factor * exp(half);
+	diff->scale.controls = load->controls;
+	diff->scale.load_is_unknown = load->doubt != LOAD_KNOWN;
+}
+
+bool scale_has_load(const struct diff_build *build)
+{
+	return build_is_counted(build) && metric_kind(build) != PROFILE_METRIC_IN_USE;
+}
+
+bool scale_choose(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+	enum diff_scale_mode mode = build->options.scale;
+	const double *work = build->options.work;
+
+	if (mode == DIFF_SCALE_AUTO)
+		mode = (scale_whole_commands(base) && scale_whole_commands(head)) || !scale_has_load(build) ? DIFF_SCALE_PER_RUN
+													   : DIFF_SCALE_ROBUST;
+	diff->scale = (struct diff_scale){ .mode = mode, .factor = 1, .factor_low = NAN, .factor_high = NAN };
+	switch (mode) {
+	case DIFF_SCALE_AUTO:
+	case DIFF_SCALE_ROBUST:
+		choose_load(diff, &build->load);
+		return true;
+	case DIFF_SCALE_PER_RUN:
+		diff->scale.factor = runs_of(base) / runs_of(head);
+		return true;
+	case DIFF_SCALE_SHARE:
+		diff->scale.factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD];
+		return true;
+	case DIFF_SCALE_RATE:
+		return rate_factor(build, &diff->scale.factor, err);
+	case DIFF_SCALE_WORK:
+		if (!(work[DIFF_BASE] > 0) || !(work[DIFF_HEAD] > 0))
+			return error_set(err, ERROR_USAGE, "--scale work needs the units of work of both sides, for example work=1000:1200");
+		diff->scale.factor = work[DIFF_BASE] / work[DIFF_HEAD];
+		return true;
+	}
+	return true;
+}
+
+/* ---- In words ---- */
+
+/* What the factor rests on. */
+static const char *ratios_words(const struct diff_build *build)
+{
+	if (build->diff->scale.controls)
+		return "functions whose code did not change";
+	if (build->load.functions == 0)
+		return "all functions";
+	return build->load.functions < FEW_FUNCTIONS ? "the few functions with enough samples" : "the typical function";
+}
+
+static bool describe_robust(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+	bool rate = load_seconds(base) > 0 && load_seconds(head) > 0;
+	const char *per = rate ? " per second" : runs_of(base) == 1 && runs_of(head) == 1 ? "" : " per run";
+	double longer = rate ? load_seconds(head) / load_seconds(base) : runs_of(head) / runs_of(base);
+	double load = (1 / diff->scale.factor) / longer;
+
+	if (fabs(load - 1) < 0.005)
+		return build_text(diff, err, &diff->scale_text, "head is multiplied by %.3f to compare both sides at equal load",
+			diff->scale.factor);
+	return build_text(diff, err, &diff->scale_text,
+		"%s took %.2f times as %s %s%s in head (95 %% interval %.2f to %.2f), so we assume that head had %.2f times the load; if the load was the same, use --scale %s",
+		ratios_words(build), load, metric_is_counted(diff) ? "many" : "much", words_metric(diff), per, 1 / diff->scale.factor_high / longer,
+		1 / diff->scale.factor_low / longer, load, rate ? "rate" : "per-run");
+}
+
+/* What nearly every function shows, and the runs of one side show too, is said where a reader would see it. */
+static bool describe_speed(struct diff_build *build, struct error *err)
+{
+	static const double least_told = 0.01;
+	double change = expm1(build->speed_delta);
+
+	if (!build->speed_is_explained || fabs(change) < least_told)
+		return true;
+	return build_text(build->diff, err, &build->diff->scale_text,
+		"nearly every function took %.1f %% %s time per run in head, which may be the machine: its speed varied by %.1f %% between runs of the same side; functions count as changed where they differ from that",
+		fabs(change) * 100, change > 0 ? "more" : "less", build->speed_rsd * 100);
+}
+
+bool scale_describe(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	double factor = diff->scale.factor;
+
+	diff->scale_text = 0;
+	if (fabs(factor - 1) < 5e-4)
+		return describe_speed(build, err);
+	switch (diff->scale.mode) {
+	case DIFF_SCALE_AUTO:
+	case DIFF_SCALE_ROBUST:
+		return describe_robust(build, err);
+	case DIFF_SCALE_PER_RUN:
+		return build_text(diff, err, &diff->scale_text,
+			"%zu run%s of base and %zu of head; head is multiplied by %.3f to compare one run with one run",
+			build->profiles[DIFF_BASE]->run_count, build->profiles[DIFF_BASE]->run_count == 1 ? "" : "s",
+			build->profiles[DIFF_HEAD]->run_count, factor);
+	case DIFF_SCALE_SHARE:
+		return build_text(diff, err, &diff->scale_text,
+			"head is multiplied by %.3f to have base's total: shares are compared, so a change in the total does not show",
+			factor);
+	case DIFF_SCALE_RATE:
+		return build_text(diff, err, &diff->scale_text, "head is multiplied by %.3f to compare equal lengths of recording", factor);
+	case DIFF_SCALE_WORK:
+		return build_text(diff, err, &diff->scale_text,
+			"head is multiplied by %.3f to compare equal amounts of work (base %g units, head %g)", factor,
+			build->options.work[DIFF_BASE], build->options.work[DIFF_HEAD]);
+	}
+	return true;
+}
+
+/* ---- --scale ---- */
+
+static bool parse_work(const char *text, double work[DIFF_SIDES])
+{
+	char *end;
+
+	work[DIFF_BASE] = strtod(text, &end);
+	if (end == text || *end != ':')
+		return false;
+	text = end + 1;
+	work[DIFF_HEAD] = strtod(text, &end);
+	return end != text && *end == '\0' && isfinite(work[0]) && isfinite(work[1]) && work[0] > 0 && work[1] > 0;
+}
+
+bool diff_scale_parse(const char *text, enum diff_scale_mode *mode, double work[DIFF_SIDES], struct error *err)
+{
+	double parsed[DIFF_SIDES];
+
+	if (strncmp(text, "work=", 5) == 0) {
+		if (!parse_work(text + 5, parsed))
+			return error_set(err, ERROR_USAGE,
+				"--scale '%.60s': give the units of work of base and head, for example work=1000:1200", text);
+		*mode = DIFF_SCALE_WORK;
+		memcpy(work, parsed, sizeof(parsed));
+		return true;
+	}
+	for (int m = DIFF_SCALE_AUTO; m < DIFF_SCALE_WORK; m++) {
+		if (strcmp(text, diff_scale_mode_name((enum diff_scale_mode)m)) == 0) {
+			*mode = (enum diff_scale_mode)m;
+			return true;
+		}
+	}
+	return error_set(err, ERROR_USAGE, "--scale '%.60s': unknown mode; use auto, per-run, robust, share, rate or work=BASE:HEAD", text);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/small.h"
+
+#include "diff/statistics/tails.h"
+
+#include <math.h>
+
+static const double normal_samples = 20;
+
+/* Beyond this the exact sum is long, and one side is small only because its time is nearly none: the tail is 0 either way. */
+static const double max_exact_samples = 1e6;
+
+bool small_counts(const struct experiment *experiment, size_t row)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!(experiment_sum(experiment, side, row) > 0))
+			return true;
+		if (experiment_sum(experiment, side, row) < normal_samples * experiment_sample_weight(experiment, side, row))
+			return true;
+	}
+	return false;
+}
+
+/* Relative. */
+static const double least_error = 1e-6;
+
+/* A difference of means between runs, of values that are not counted (Welch 1947); `result` holds the sums. */
+static void test_uncounted(const struct experiment *experiment, size_t row, struct row_result *result)
+{
+	double variance = 0, parts = 0, runs_together = 0;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const double *values = experiment_values(experiment, side, row);
+		double runs = (double)experiment->sides[side].unit_count, mean = experiment_sum(experiment, side, row) / runs;
+		double squares = 0, own, scale = runs * (side == DIFF_HEAD ? experiment->factor : 1);
+
+		for (size_t run = 0; run < experiment->sides[side].unit_count; run++)
+			squares += (values[run] - mean) * (values[run] - mean);
+		if (runs < 2)
+			return;
+		runs_together += runs;
+		own = squares / (runs - 1) / runs * scale * scale;
+		variance += own;
+		parts += own * own / (runs - 1);
+	}
+	result->tested = true;
+	result->effect = result->judged = result->head - result->base;
+	result->freedom = parts > 0 ? variance * variance / parts : runs_together - 2;
+	/* The same in every run, as things that were counted: what differs by more than rounding differs. */
+	variance = fmax(variance, pow(least_error * fmax(result->base, result->head), 2));
+	result->small_error = sqrt(variance);
+	result->p = tail_two_sided(result->effect / result->small_error, result->freedom);
+	result->variance = NAN;
+}
+
+void small_test(const struct experiment *experiment, size_t row, double variance, struct row_result *result)
+{
+	double base_weight = experiment_sample_weight(experiment, DIFF_BASE, row);
+	double head_weight = experiment_sample_weight(experiment, DIFF_HEAD, row) * experiment->factor;
+	double base = result->base / base_weight, head = result->head / head_weight;
+	double limit = fmax(base, head) > max_exact_samples ? max_exact_samples / fmax(base, head) : 1;
+	/* Equal scaled times mean counts in inverse proportion to their weights. */
+	double share = base_weight / (base_weight + head_weight);
+	double error_base = base_weight * sqrt(fmax(base, 1)), error_head = head_weight * sqrt(fmax(head, 1));
+	double mean = (result->base + result->head) / 2;
+
+	if (!(experiment->sides[DIFF_BASE].sample_weight > 0)) {
+		test_uncounted(experiment, row, result);
+		return;
+	}
+	result->tested = true;
+	result->p = tail_exact(round(base * limit), round(head * limit), share, variance);
+	result->freedom = INFINITY;
+	result->effect = result->judged = result->head - result->base;
+	result->small_error = sqrt(error_base * error_base + error_head * error_head + mean * mean * variance);
+	result->variance = NAN;
+}

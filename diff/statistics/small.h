@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/statistics/experiment.h"
+
+/* Whether a row has too few samples on a side for a normal approximation. */
+bool small_counts(const struct experiment *experiment, size_t row);
+
+/*
+ * Tests such a row, whose sums `result` holds, by its counts of samples (tail_exact()); `variance` is that of the logarithm of head
+ * over base beyond counting.
+ */
+void small_test(const struct experiment *experiment, size_t row, double variance, struct row_result *result);

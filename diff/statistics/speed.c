@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/speed.h"
+
+#include "diff/statistics/median.h"
+#include "diff/statistics/tails.h"
+
+#include <math.h>
+
+/* A function takes part in a run's size with so many samples a run; fewer functions than that leave the run's total. */
+static const double min_run_samples = 5;
+enum { MIN_FUNCTIONS = 5 };
+
+/* Differences between the sides that the runs' variation would show this rarely are not the machine's. */
+static const double explained_tail = 0.02;
+
+/* Sizes that scatter by less than this times their own variance say nothing of the machine. */
+static const double quiet_ratio = 2;
+
+/* Variation of single functions beyond counting: keeps the largest from deciding alone. */
+static const double ratio_rsd = 0.05;
+
+void speed_deinit(struct speed *speed)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		free(speed->x[side]);
+}
+
+static double mean_samples(const struct experiment *experiment, enum diff_side side, size_t row)
+{
+	return experiment_samples(experiment, side, row) / (double)experiment->sides[side].unit_count;
+}
+
+/* A run's size, and the variance of that estimate. */
+static double run_size(
+	const struct experiment *experiment, enum diff_side side, size_t run, struct weighted_value *ratios, double *variance)
+{
+	double units = (double)experiment->sides[side].unit_count, size;
+	size_t count = 0;
+
+	for (size_t row = 1; row < experiment->row_count; row++) {
+		double samples = mean_samples(experiment, side, row);
+
+		if (experiment->rows[row].kind != ROW_SELF || samples < min_run_samples)
+			continue;
+		ratios[count++] = (struct weighted_value){
+			.value = experiment_values(experiment, side, row)[run] / (experiment_sum(experiment, side, row) / units),
+			.weight = 1 / (1 / samples + ratio_rsd * ratio_rsd),
+		};
+	}
+	if (count >= MIN_FUNCTIONS) {
+		size = weighted_midmean(ratios, count);
+		*variance = weighted_median_variance(ratios, count, size);
+		return size;
+	}
+	*variance = 1 / mean_samples(experiment, side, 0);
+	return experiment_values(experiment, side, 0)[run] / (experiment_sum(experiment, side, 0) / units);
+}
+
+static bool measure_side(const struct experiment *experiment, enum diff_side side, struct weighted_value *ratios,
+	struct speed *speed, double *error, struct error *err)
+{
+	size_t units = experiment->sides[side].unit_count;
+	double mean = 0, variance;
+
+	speed->x[side] = malloc((units + 1) * sizeof(double));
+	if (!speed->x[side])
+		return error_set_memory(err);
+	for (size_t run = 0; run < units; run++) {
+		speed->x[side][run] = run_size(experiment, side, run, ratios, &variance);
+		*error += variance;
+		mean += speed->x[side][run] / (double)units;
+	}
+	for (size_t run = 0; run < units; run++) {
+		speed->x[side][run] = mean > 0 ? speed->x[side][run] / mean - 1 : 0;
+		speed->sum_squares += speed->x[side][run] * speed->x[side][run];
+	}
+	return true;
+}
+
+/* Median over the functions' ratios, and its variance. */
+static double median_delta(const struct experiment *experiment, struct weighted_value *ratios, double *variance)
+{
+	size_t count = 0;
+	double runs = (double)experiment->sides[DIFF_BASE].unit_count / (double)experiment->sides[DIFF_HEAD].unit_count, median;
+
+	*variance = 0;
+	for (size_t row = 1; row < experiment->row_count; row++) {
+		double base = mean_samples(experiment, DIFF_BASE, row), head = mean_samples(experiment, DIFF_HEAD, row);
+
+		if (experiment->rows[row].kind != ROW_SELF || base < min_run_samples || head < min_run_samples)
+			continue;
+		ratios[count++] = (struct weighted_value){
+			.value = log(experiment_sum(experiment, DIFF_HEAD, row) / experiment_sum(experiment, DIFF_BASE, row)),
+			.weight = 1 / (1 / base + 1 / head + 2 * ratio_rsd * ratio_rsd),
+		};
+	}
+	if (count == 0)
+		return log(experiment_sum(experiment, DIFF_HEAD, 0) / experiment_sum(experiment, DIFF_BASE, 0) * runs);
+	median = weighted_median(ratios, count);
+	*variance = weighted_median_variance(ratios, count, median);
+	return median + log(runs);
+}
+
+static void make_quiet(const struct experiment *experiment, struct speed *speed)
+{
+	for (size_t side = 0; side < DIFF_SIDES; side++) {
+		for (size_t run = 0; run < experiment->sides[side].unit_count; run++)
+			speed->x[side][run] = 0;
+	}
+	speed->quiet = true;
+	speed->sum_squares = 0;
+}
+
+bool speed_measure(const struct experiment *experiment, double delta, struct speed *speed, struct error *err)
+{
+	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((experiment->row_count + 1) * sizeof(*ratios));
+	double base = (double)experiment->sides[DIFF_BASE].unit_count, head = (double)experiment->sides[DIFF_HEAD].unit_count;
+	double freedom = base + head - 2, median, error = 0;
+
+	if (!ratios)
+		return error_set_memory(err);
+	if (!measure_side(experiment, DIFF_BASE, ratios, speed, &error, err) ||
+		!measure_side(experiment, DIFF_HEAD, ratios, speed, &error, err))
+		return false;
+	/* Where samples are not counted, sizes cannot be told from what single functions vary by. */
+	if (!(experiment->sides[DIFF_BASE].sample_weight > 0) ||
+		speed->sum_squares <= quiet_ratio * error * freedom / (base + head))
+		make_quiet(experiment, speed);
+	speed->variance = freedom > 0 ? speed->sum_squares / freedom : 0;
+	median = median_delta(experiment, ratios, &speed->delta_error);
+	speed->delta = isnan(delta) ? median : delta;
+	speed->delta_variance = speed->variance * (1 / base + 1 / head);
+	speed->explained =
+		speed->delta == 0 || (speed->delta_variance > 0 && freedom > 0 &&
+					     tail_two_sided(speed->delta / sqrt(speed->delta_variance), freedom) > explained_tail);
+	return true;
+}

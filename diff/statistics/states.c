@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/states.h"
+
+#include "diff/statistics/tails.h"
+
+#include <math.h>
+
+static const double power = 0.8;
+static const double interval_tail = 0.025;
+
+/* What is proven is so beside the other functions; what is not may be anything that the machine's speed allows. */
+static void interval_of(const struct row_result *result, bool found, double *low, double *high)
+{
+	double t = tail_quantile(interval_tail, result->freedom);
+
+	if (result->small_error > 0) {
+		*low = result->head - result->base - t * result->small_error;
+		*high = result->head - result->base + t * result->small_error;
+	} else {
+		double error = sqrt(result->variance + (found ? 0 : result->common_variance));
+		double effect = found ? result->judged : result->effect;
+
+		/* What was measured lies in it, also where the machine's speed has a part in that. */
+		*low = result->base * expm1(fmin(effect - t * error, result->effect));
+		*high = result->base * expm1(fmax(effect + t * error, result->effect));
+	}
+}
+
+/* The exact test of small counts and their interval may disagree: what is called proven satisfies both. */
+bool states_found(const struct row_result *result, double rate, double least_effect)
+{
+	double delta = result->head - result->base, low, high;
+
+	if (!result->tested || !(result->q < rate) || fabs(delta) < least_effect || (result->effect > 0) != (delta > 0) ||
+		(result->judged > 0) != (delta > 0))
+		return false;
+	interval_of(result, true, &low, &high);
+	return !(low <= 0 && high >= 0);
+}
+
+static enum diff_state unproven_state(double delta, double least_effect)
+{
+	return fabs(delta) >= least_effect ? DIFF_STATE_UNPROVEN : DIFF_STATE_SAME;
+}
+
+/* `was_there`, `is_there`: whether base and head have it at all: a function that took no time of its own is not new for taking
+ * some. */
+static enum diff_state state_of(const struct diff_build *build, const struct row_result *result, bool was_there, bool is_there)
+{
+	double least = build_least_effect(build), delta = result->head - result->base;
+
+	if (!states_found(result, build->options.q, least))
+		return unproven_state(delta, least);
+	if (!was_there)
+		return DIFF_STATE_NEW;
+	if (!is_there)
+		return DIFF_STATE_GONE;
+	return delta > 0 ? DIFF_STATE_MORE : DIFF_STATE_LESS;
+}
+
+static double detectable(const struct row_result *result, double alpha)
+{
+	double t = tail_quantile(alpha / 2, result->freedom) + tail_quantile(1 - power, result->freedom);
+
+	return result->small_error > 0 ? t * result->small_error : t * sqrt(result->variance) * (result->base + result->head) / 2;
+}
+
+/* `whole`: of the same function with all it calls. */
+static void apply_estimate(struct diff_build *build, const struct row_result *result, double alpha,
+	const struct diff_estimate *whole, struct diff_estimate *estimate)
+{
+	interval_of(result, states_found(result, build->options.q, build_least_effect(build)), &estimate->ci_low, &estimate->ci_high);
+	estimate->q = result->q;
+	estimate->detectable = detectable(result, alpha);
+	estimate->state = state_of(build, result, whole->base > 0, whole->head > 0);
+}
+
+void states_apply(struct diff_build *build, const struct row *row, const struct row_result *result, double alpha)
+{
+	struct diff *diff = build->diff;
+	double low, high;
+
+	if (!result->tested)
+		return;
+	switch (row->kind) {
+	case ROW_WHOLE:
+		apply_estimate(build, result, alpha, &diff->total, &diff->total);
+		diff->nodes[0].state = (uint8_t)diff->total.state;
+		diff->nodes[0].ci_low = (float)diff->total.ci_low;
+		diff->nodes[0].ci_high = (float)diff->total.ci_high;
+		break;
+	case ROW_SELF:
+		apply_estimate(build, result, alpha, &diff->functions[row->id].total, &diff->functions[row->id].self);
+		break;
+	case ROW_TOTAL:
+		apply_estimate(build, result, alpha, &diff->functions[row->id].total, &diff->functions[row->id].total);
+		break;
+	case ROW_NODE:
+		interval_of(result, states_found(result, build->options.q, build_least_effect(build)), &low, &high);
+		diff->nodes[row->id].state = (uint8_t)state_of(build, result, result->base > 0, result->head > 0);
+		diff->nodes[row->id].ci_low = (float)low;
+		diff->nodes[row->id].ci_high = (float)high;
+		break;
+	}
+}
+
+void states_without_evidence(struct diff_build *build)
+{
+	struct diff *diff = build->diff;
+	double least = build_least_effect(build);
+
+	diff->total.state = unproven_state(diff->total.delta, least);
+	for (size_t i = 0; i < diff->function_count; i++) {
+		struct diff_function *f = &diff->functions[i];
+
+		/* What interrupts threads is shown, and not compared. */
+		f->self.state = f->interrupt ? DIFF_STATE_SAME : unproven_state(f->self.delta, least);
+		f->total.state = f->interrupt ? DIFF_STATE_SAME : unproven_state(f->total.delta, least);
+	}
+	for (size_t node = 0; node < diff->node_count; node++) {
+		double delta = diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node];
+
+		diff->nodes[node].state = (uint8_t)(diff->nodes[node].flags & DIFF_NODE_INTERRUPT ? DIFF_STATE_SAME
+												   : unproven_state(delta, least));
+	}
+}

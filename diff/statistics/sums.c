@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/sums.h"
+
+#include "diff/statistics/units.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Rows by what they ask about ---- */
+
+struct row_index {
+	uint32_t *of_self, *of_total; /* [function] row; the one after the last where none asks */
+	uint32_t *of_node;            /* [node] likewise */
+};
+
+void row_index_destroy(struct row_index *index)
+{
+	if (!index)
+		return;
+	free(index->of_self);
+	free(index->of_total);
+	free(index->of_node);
+	free(index);
+}
+
+static uint32_t *no_rows(size_t count, size_t none)
+{
+	uint32_t *rows = malloc((count + 1) * sizeof(*rows));
+
+	for (size_t i = 0; rows && i < count; i++)
+		rows[i] = (uint32_t)none;
+	return rows;
+}
+
+bool row_index_create(const struct diff *diff, const struct experiment *experiment, struct row_index **index, struct error *err)
+{
+	CLEANUP(row_index_cleanup) struct row_index *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->of_self = no_rows(diff->function_count, experiment->row_count);
+	made->of_total = no_rows(diff->function_count, experiment->row_count);
+	made->of_node = no_rows(diff->node_count, experiment->row_count);
+	if (!made->of_self || !made->of_total || !made->of_node)
+		return error_set_memory(err);
+	for (uint32_t row = 0; row < experiment->row_count; row++) {
+		const struct row *r = &experiment->rows[row];
+
+		switch (r->kind) {
+		case ROW_SELF:
+			made->of_self[r->id] = row;
+			break;
+		case ROW_TOTAL:
+			made->of_total[r->id] = row;
+			break;
+		case ROW_WHOLE:
+		case ROW_NODE:
+			made->of_node[r->id] = row;
+			break;
+		}
+	}
+	*index = TAKE(made);
+	return true;
+}
+
+/* ---- One side ---- */
+
+/*
+ * The tree is walked once, with all units of a node side by side. From its end on: what lies below a node has then been summed up,
+ * one level deeper, when its turn comes.
+ */
+struct summing {
+	const struct diff_build *build;
+	const struct profile *profile;
+	enum diff_side side;
+	const struct row_index *index;
+	size_t row_count, unit_count;
+	double *values;         /* [row, and one for none][unit] */
+	uint32_t *first_sample; /* [node] PROFILE_NONE: it has none */
+	uint32_t *next_sample;  /* [sample] another one of its node */
+	uint32_t *event_ends;   /* [sample] in event_units; NULL unless units are blocks of time */
+	uint8_t *event_units;   /* sample by sample */
+	double *levels;         /* [depth][unit] sums of the nodes there that have the same parent */
+	double quantum;
+};
+
+_Static_assert(UNITS_MAX_BLOCKS <= UINT8_MAX, "event_units");
+
+static void summing_deinit(struct summing *s)
+{
+	free(s->first_sample);
+	free(s->next_sample);
+	free(s->event_ends);
+	free(s->event_units);
+	free(s->levels);
+}
+
+/* What all values are multiples of, so that their sum, at most `total`, fits the 53 bits of a double. */
+static double quantum_of(double total)
+{
+	int exponent;
+
+	frexp(total, &exponent);
+	return ldexp(1, exponent - 52);
+}
+
+static size_t deepest(const struct diff *diff)
+{
+	size_t depth = 0;
+
+	for (size_t node = 0; node < diff->node_count; node++)
+		if (diff->nodes[node].depth > depth)
+			depth = diff->nodes[node].depth;
+	return depth;
+}
+
+static bool list_samples(struct summing *s, struct error *err)
+{
+	const struct diff *diff = s->build->diff;
+	const uint32_t *nodes = diff->sample_nodes[s->side];
+
+	s->first_sample = malloc(diff->node_count * sizeof(*s->first_sample));
+	s->next_sample = malloc((s->profile->sample_count + 1) * sizeof(*s->next_sample));
+	if (!s->first_sample || !s->next_sample)
+		return error_set_memory(err);
+	memset(s->first_sample, 0xff, diff->node_count * sizeof(*s->first_sample));
+	for (uint32_t i = 0; i < s->profile->sample_count; i++) {
+		s->next_sample[i] = s->first_sample[nodes[i]];
+		s->first_sample[nodes[i]] = i;
+	}
+	return true;
+}
+
+static bool summing_init(struct summing *s, struct experiment *experiment, struct error *err)
+{
+	struct experiment_side *side = &experiment->sides[s->side];
+
+	side->sample_weight = s->build->sample_weight[s->side];
+	side->unit_count = s->unit_count;
+	side->values = calloc(experiment->row_count + 1, s->unit_count * sizeof(double));
+	s->values = side->values;
+	s->levels = calloc(deepest(s->build->diff) + 2, s->unit_count * sizeof(double));
+	s->quantum = quantum_of(s->build->diff->raw_total[s->side]);
+	return (s->values && s->levels) ? list_samples(s, err) : error_set_memory(err);
+}
+
+/* ---- The units ---- */
+
+static uint32_t run_of_sample(const struct profile *profile, uint32_t sample)
+{
+	return profile->threads[profile->samples[sample].thread].run;
+}
+
+static uint32_t run_of_event(const struct profile *profile, size_t event)
+{
+	return profile->run_count == 1 ? 0 : run_of_sample(profile, profile->events[event].sample);
+}
+
+int64_t *sums_run_lengths(const struct profile *profile)
+{
+	int64_t *lengths = calloc(profile->run_count + 1, sizeof(*lengths));
+
+	for (size_t run = 0; lengths && run < profile->run_count; run++)
+		lengths[run] = profile->runs[run].duration_ns > 0 ? profile->runs[run].duration_ns : 0;
+	/* Events are in order: a run's last one comes first. */
+	for (size_t i = lengths ? profile->event_count : 0; i-- > 0;) {
+		uint32_t run = run_of_event(profile, i);
+
+		if (profile->events[i].time_ns >= lengths[run])
+			lengths[run] = saturating_add(profile->events[i].time_ns, 1);
+		if (profile->run_count == 1)
+			break;
+	}
+	return lengths;
+}
+
+int64_t sums_length(const struct profile *profile, const int64_t *lengths)
+{
+	int64_t sum = 0;
+
+	for (size_t run = 0; run < profile->run_count; run++)
+		sum = saturating_add(sum, lengths[run]);
+	return sum;
+}
+
+/* Each sample's events stand together; how many they are is its count. */
+static bool reserve_events(struct summing *s, struct error *err)
+{
+	const struct profile *profile = s->profile;
+	uint32_t start = 0;
+
+	s->event_ends = malloc((profile->sample_count + 1) * sizeof(*s->event_ends));
+	s->event_units = malloc(profile->event_count + 1);
+	if (!s->event_ends || !s->event_units)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		s->event_ends[i] = start;
+		start += (uint32_t)profile->values[i * profile->value_type_count];
+	}
+	return true;
+}
+
+static bool assign_blocks(struct summing *s, struct error *err)
+{
+	const struct profile *profile = s->profile;
+	CLEANUP(cleanup_free) int64_t *lengths = sums_run_lengths(profile);
+	size_t last = s->unit_count - 1;
+	double block_ns, offset = 0;
+	uint32_t run = 0;
+	uint8_t unit = 0;
+
+	if (!lengths)
+		return error_set_memory(err);
+	if (!reserve_events(s, err))
+		return false;
+	block_ns = (double)sums_length(profile, lengths) / (double)s->unit_count;
+	for (size_t i = 0; i < profile->event_count; i++) {
+		const struct profile_event *event = &profile->events[i];
+
+		for (; run < run_of_event(profile, i); run++)
+			offset += (double)lengths[run];
+		while (unit < last && offset + (double)event->time_ns >= (double)(unit + 1) * block_ns)
+			unit++;
+		s->event_units[s->event_ends[event->sample]++] = unit;
+	}
+	return true;
+}
+
+/* ---- The walk ---- */
+
+static double *row_values(struct summing *s, uint32_t row)
+{
+	return s->values + row * s->unit_count;
+}
+
+/*
+ * What lies below a node is part of its function's total and of the node above, and is summed up anew for the one before.
+ * Inlined, the compiler loses what `restrict` says, and adds number by number.
+ */
+__attribute__((noinline)) static void pass_up(
+	double *restrict below, double *restrict total, double *restrict above, size_t unit_count)
+{
+	for (size_t unit = 0; unit < unit_count; unit++) {
+		double value = below[unit];
+
+		below[unit] = 0;
+		total[unit] += value;
+		above[unit] += value;
+	}
+}
+
+static void add_events(const struct summing *s, uint32_t sample, double value, double *self, double *total)
+{
+	uint32_t start = sample > 0 ? s->event_ends[sample - 1] : 0;
+
+	for (uint32_t i = start; i < s->event_ends[sample]; i++) {
+		self[s->event_units[i]] += value;
+		total[s->event_units[i]] += value;
+	}
+}
+
+/* What a node's own samples took. */
+static void add_samples(const struct summing *s, uint32_t node, double *self, double *total)
+{
+	const struct profile *profile = s->profile;
+	bool by_run = s->build->diff->evidence.mode == DIFF_EVIDENCE_RUNS;
+
+	for (uint32_t i = s->first_sample[node]; i != PROFILE_NONE; i = s->next_sample[i]) {
+		const int64_t *values = &profile->values[i * profile->value_type_count];
+		double value = (double)values[s->build->metric[s->side]];
+
+		uint32_t unit = by_run ? run_of_sample(profile, i) : 0;
+
+		if (s->event_ends && values[0] > 1)
+			value = rint(value / (double)values[0] / s->quantum) * s->quantum;
+		if (s->event_ends) {
+			add_events(s, i, value, self, total);
+		} else {
+			self[unit] += value;
+			total[unit] += value;
+		}
+	}
+}
+
+static void close_node(struct summing *s, uint32_t node)
+{
+	const struct diff_node *n = &s->build->diff->nodes[node];
+	double *above = s->levels + n->depth * s->unit_count, *below = above + s->unit_count;
+	uint32_t none = (uint32_t)s->row_count, self = node ? s->index->of_self[n->function] : none;
+	uint32_t total = s->build->topmost[node] ? s->index->of_total[n->function] : none, own = s->index->of_node[node];
+
+	add_samples(s, node, row_values(s, self), below);
+	if (own != none)
+		memcpy(row_values(s, own), below, s->unit_count * sizeof(*below));
+	pass_up(below, row_values(s, total), above, s->unit_count);
+}
+
+bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side, size_t unit_count,
+	struct experiment *experiment, struct error *err)
+{
+	CLEANUP(summing_deinit)
+	struct summing s = { .build = build,
+		.profile = build->profiles[side],
+		.side = side,
+		.index = index,
+		.row_count = experiment->row_count,
+		.unit_count = unit_count };
+	const double *total = build->diff->node_total[side];
+
+	if (!summing_init(&s, experiment, err))
+		return false;
+	if (build->diff->evidence.mode == DIFF_EVIDENCE_SINGLE && !assign_blocks(&s, err))
+		return false;
+	for (uint32_t node = (uint32_t)build->diff->node_count; node-- > 0;)
+		if (total[node] > 0 && !(build->diff->nodes[node].flags & DIFF_NODE_INTERRUPT))
+			close_node(&s, node);
+	return true;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/units.h"
+
+#include "diff/match/interrupts.h"
+#include "diff/statistics/load.h"
+#include "diff/statistics/sums.h"
+#include "diff/statistics/weights.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const int64_t min_block_ns = 250000000;
+
+/* Fewer samples of both sides together cannot prove anything. */
+static const double min_row_samples = 10;
+
+/* Nodes beyond the largest so many are not tested one by one. */
+enum { MAX_NODE_ROWS = 20000 };
+
+/* ---- Which rows ---- */
+
+static bool worth_a_row(const struct diff_build *build, const double raw[DIFF_SIDES])
+{
+	const struct diff *diff = build->diff;
+	double samples = build_samples(build, DIFF_BASE, raw[DIFF_BASE]) + build_samples(build, DIFF_HEAD, raw[DIFF_HEAD]);
+	double time = raw[0] + raw[1] * diff->scale.factor;
+
+	return samples >= min_row_samples && time >= build->options.min_effect_points / 100 * build_points_of(diff);
+}
+
+struct sized_node {
+	double size;
+	uint32_t node;
+};
+
+static int by_falling_size(const void *a, const void *b)
+{
+	const struct sized_node *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+static bool choose_nodes(const struct diff_build *build, struct sized_node **chosen, size_t *count, struct error *err)
+{
+	const struct diff *diff = build->diff;
+	struct sized_node *nodes = NULL;
+	size_t capacity = 0, used = 0;
+
+	for (uint32_t node = 1; node < diff->node_count; node++) {
+		double raw[DIFF_SIDES] = { diff->node_total[0][node], diff->node_total[1][node] };
+
+		if ((diff->nodes[node].flags & DIFF_NODE_INTERRUPT) || !worth_a_row(build, raw))
+			continue;
+		if (!ARRAY_RESERVE(&nodes, &capacity, used + 1, ARRAY_MAX_IDS, err)) {
+			free(nodes);
+			return false;
+		}
+		nodes[used++] = (struct sized_node){ raw[0] + raw[1] * diff->scale.factor, node };
+	}
+	if (used > 0)
+		qsort(nodes, used, sizeof(*nodes), by_falling_size);
+	*chosen = nodes;
+	*count = used < MAX_NODE_ROWS ? used : MAX_NODE_ROWS;
+	return true;
+}
+
+static bool choose_rows(const struct diff_build *build, struct experiment *experiment, struct error *err)
+{
+	const struct diff *diff = build->diff;
+	CLEANUP(cleanup_free) struct sized_node *nodes = NULL;
+	size_t node_count, capacity;
+	struct row *rows;
+
+	if (!choose_nodes(build, &nodes, &node_count, err))
+		return false;
+	capacity = 1 + 2 * diff->function_count + node_count;
+	rows = malloc(capacity * sizeof(*rows));
+	if (!rows)
+		return error_set_memory(err);
+	experiment->rows = rows;
+	rows[experiment->row_count++] = (struct row){ .kind = ROW_WHOLE };
+	for (uint32_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+		bool changed = f->code == DIFF_CODE_CHANGED;
+
+		if (f->interrupt)
+			continue;
+		if (worth_a_row(build, f->raw_self))
+			rows[experiment->row_count++] =
+				(struct row){ .kind = ROW_SELF, .id = i, .changed = changed, .control = f->code == DIFF_CODE_SAME };
+		if (worth_a_row(build, f->raw_total))
+			rows[experiment->row_count++] = (struct row){ .kind = ROW_TOTAL, .id = i, .changed = changed };
+	}
+	for (size_t i = 0; i < node_count; i++) {
+		uint32_t node = nodes[i].node;
+		bool changed = diff->functions[diff->nodes[node].function].code == DIFF_CODE_CHANGED;
+
+		rows[experiment->row_count++] = (struct row){ .kind = ROW_NODE, .id = node, .changed = changed };
+	}
+	return true;
+}
+
+/* ---- Units ---- */
+
+size_t units_blocks(const struct profile *profile)
+{
+	CLEANUP(cleanup_free) int64_t *lengths = NULL;
+	int64_t blocks;
+
+	if (!profile->has_timeline || profile->event_count == 0)
+		return 0;
+	lengths = sums_run_lengths(profile);
+	if (!lengths)
+		return 0;
+	blocks = sums_length(profile, lengths) / min_block_ns;
+	return blocks < UNITS_MIN_BLOCKS ? 0 : blocks > UNITS_MAX_BLOCKS ? UNITS_MAX_BLOCKS : (size_t)blocks;
+}
+
+static size_t unit_count(const struct profile *profile, enum diff_evidence_mode mode)
+{
+	switch (mode) {
+	case DIFF_EVIDENCE_RUNS:
+		return profile->run_count;
+	case DIFF_EVIDENCE_SINGLE:
+		return units_blocks(profile);
+	case DIFF_EVIDENCE_NONE:
+	case DIFF_EVIDENCE_COUNTS:
+		return 1;
+	}
+	return 1;
+}
+
+/*
+ * Relative standard deviation for each part of the time that interrupts differ by. Where they took 10 points more of it on one side,
+ * functions bound by memory took 25 % more time in unchanged programs, and whole programs 3 % (C) to 14 % (Java).
+ */
+static const double disturbance_rsd = 1.5;
+
+/*
+ * Adds to row.outer_variance what the machine's other work did to the program beside interrupting it: caches, memory and cores are
+ * shared. How much of that there was is seen in the interrupts: where they took as much of the time on both sides, nothing is added.
+ */
+static void weigh_interrupts(const struct diff *diff, struct experiment *experiment)
+{
+	double differ = interrupts_share(diff, DIFF_HEAD) - interrupts_share(diff, DIFF_BASE);
+
+	for (size_t i = 0; i < experiment->row_count; i++)
+		experiment->rows[i].outer_variance += pow(disturbance_rsd * differ, 2);
+}
+
+bool units_create(const struct diff_build *build, struct experiment *experiment, struct error *err)
+{
+	CLEANUP(row_index_cleanup) struct row_index *index = NULL;
+
+	experiment->factor = build->diff->scale.factor;
+	if (!choose_rows(build, experiment, err) || !row_index_create(build->diff, experiment, &index, err))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		size_t units = unit_count(build->profiles[side], build->diff->evidence.mode);
+
+		if (!sums_fill(build, index, (enum diff_side)side, units, experiment, err))
+			return false;
+	}
+	weigh_interrupts(build->diff, experiment);
+	return experiment_finish(experiment, err) && weights_fill(build, experiment, err) && load_weigh_rows(build, experiment, err);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/arguments.h"
+
+#include "diff/statistics/scale.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* A word of a command, in its text. A command is known as its words with spaces between. */
+struct word {
+	const char *at;
+	size_t size;
+};
+
+enum { MAX_WORDS = 256 };
+
+struct command {
+	struct word words[MAX_WORDS];
+	size_t count;
+	size_t program; /* index of the program's own word: what stands before it starts the program */
+};
+
+static void split(const char *text, struct command *command)
+{
+	*command = (struct command){ 0 };
+	while (command->count < MAX_WORDS) {
+		text += strspn(text, " ");
+		if (!*text)
+			return;
+		command->words[command->count++] = (struct word){ text, strcspn(text, " ") };
+		text += strcspn(text, " ");
+	}
+}
+
+static struct word base_name(struct word word)
+{
+	const char *slash = memrchr(word.at, '/', word.size);
+
+	return slash ? (struct word){ slash + 1, (size_t)(word.at + word.size - slash - 1) } : word;
+}
+
+static bool word_is(struct word word, const char *text)
+{
+	return strlen(text) == word.size && memcmp(word.at, text, word.size) == 0;
+}
+
+static bool matches_any(struct word word, const char *const *globs, size_t count)
+{
+	char name[64];
+
+	if (word.size >= sizeof(name))
+		return false;
+	memcpy(name, word.at, word.size);
+	name[word.size] = '\0';
+	for (size_t i = 0; i < count; i++)
+		if (fnmatch(globs[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+/* Index of the script of an interpreter, which is the program; else of the interpreter. */
+static size_t script_of(const struct command *command, size_t interpreter)
+{
+	static const char *const interpreters[] = { "python*", "perl*", "ruby*", "node", "nodejs", "php*", "java", "sh", "bash", "dash",
+		"zsh", "lua*", "Rscript" };
+	static const char *const with_value[] = { "-X", "-W", "-I", "-r", "-d", "-cp", "-classpath", "--class-path" };
+	size_t i = interpreter + 1;
+
+	if (!matches_any(base_name(command->words[interpreter]), interpreters, sizeof(interpreters) / sizeof(interpreters[0])))
+		return interpreter;
+	while (i < command->count && command->words[i].at[0] == '-')
+		i += matches_any(command->words[i], with_value, sizeof(with_value) / sizeof(with_value[0])) ? 2 : 1;
+	return i < command->count ? i : interpreter;
+}
+
+/* Past `env`, its assignments, and a shell that was only asked to start the command. */
+static void find_program(struct command *command)
+{
+	static const char *const shells[] = { "sh", "bash", "dash", "zsh" };
+	size_t at = 0;
+
+	if (at + 2 < command->count && matches_any(base_name(command->words[at]), shells, sizeof(shells) / sizeof(shells[0])) &&
+		word_is(command->words[at + 1], "-c"))
+		at += 2;
+	if (at + 1 < command->count && word_is(base_name(command->words[at]), "env"))
+		at++;
+	while (at + 1 < command->count && command->words[at].at[0] != '-' && memchr(command->words[at].at, '=', command->words[at].size))
+		at++;
+	command->program = at < command->count ? script_of(command, at) : 0;
+}
+
+/* ---- What differs ---- */
+
+/* Skips a name at the start of both that stands for the side: "base" and "head", "old" and "new". False when there is none. */
+static bool skip_names_of_sides(struct word *base, struct word *head)
+{
+	static const char *const pairs[][DIFF_SIDES] = { { "base", "head" }, { "old", "new" }, { "before", "after" } };
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		size_t b = strlen(pairs[i][DIFF_BASE]), h = strlen(pairs[i][DIFF_HEAD]);
+
+		if (base->size < b || head->size < h || memcmp(base->at, pairs[i][DIFF_BASE], b) != 0 ||
+			memcmp(head->at, pairs[i][DIFF_HEAD], h) != 0)
+			continue;
+		*base = (struct word){ base->at + b, base->size - b };
+		*head = (struct word){ head->at + h, head->size - h };
+		return true;
+	}
+	return false;
+}
+
+static bool words_agree(struct word base, struct word head)
+{
+	while (base.size && head.size) {
+		if (skip_names_of_sides(&base, &head))
+			continue;
+		if (*base.at != *head.at)
+			return false;
+		base = (struct word){ base.at + 1, base.size - 1 };
+		head = (struct word){ head.at + 1, head.size - 1 };
+	}
+	return base.size == head.size;
+}
+
+/* Without the directory of the side's program, which holds what belongs to it. */
+static struct word without_directory(const struct command *command, struct word word)
+{
+	struct word program = command->words[command->program];
+	size_t size = (size_t)(base_name(program).at - program.at);
+
+	if (size > 0 && word.size >= size && memcmp(word.at, program.at, size) == 0)
+		return (struct word){ word.at + size, word.size - size };
+	return word;
+}
+
+static bool agree(const struct command *commands[DIFF_SIDES], size_t base, size_t head)
+{
+	struct word b = commands[DIFF_BASE]->words[base], h = commands[DIFF_HEAD]->words[head];
+
+	return words_agree(b, h) || words_agree(without_directory(commands[DIFF_BASE], b), without_directory(commands[DIFF_HEAD], h));
+}
+
+/* The words from `first` on, less `last` at the end, and cut where they are many. */
+static void excerpt(const struct command *command, size_t first, size_t last, char *out, size_t size)
+{
+	enum { MAX_BYTES = 60 };
+	size_t end = command->count - last;
+	const char *from, *to;
+
+	if (first >= end) {
+		snprintf(out, size, "none");
+		return;
+	}
+	from = command->words[first].at;
+	to = command->words[end - 1].at + command->words[end - 1].size;
+	if (to - from <= MAX_BYTES) {
+		snprintf(out, size, "'%.*s'", (int)(to - from), from);
+		return;
+	}
+	to = from + MAX_BYTES;
+	while (((unsigned char)*to & 0xc0) == 0x80)
+		to--;
+	snprintf(out, size, "'%.*s...'", (int)(to - from), from);
+}
+
+/* The arguments from the first to the last that differ; an option's name goes with its value. */
+static bool find_difference(const struct command *commands[DIFF_SIDES], size_t first[DIFF_SIDES], size_t *same_at_end)
+{
+	const struct command *b = commands[DIFF_BASE], *h = commands[DIFF_HEAD];
+	size_t i = b->program + 1, k = h->program + 1;
+
+	while (i < b->count && k < h->count && agree(commands, i, k)) {
+		i++;
+		k++;
+	}
+	if (i >= b->count && k >= h->count)
+		return false;
+	*same_at_end = 0;
+	while (*same_at_end < b->count - i && *same_at_end < h->count - k &&
+		agree(commands, b->count - 1 - *same_at_end, h->count - 1 - *same_at_end))
+		++*same_at_end;
+	if (i > b->program + 1 && b->words[i - 1].at[0] == '-') {
+		i--;
+		k--;
+	}
+	first[DIFF_BASE] = i;
+	first[DIFF_HEAD] = k;
+	return true;
+}
+
+bool arguments_differ(const struct diff_build *build, char *text, size_t size)
+{
+	enum { EXCERPT_BYTES = 80 };
+	struct command commands[DIFF_SIDES];
+	char shown[DIFF_SIDES][EXCERPT_BYTES];
+	size_t first[DIFF_SIDES], same_at_end;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		if (!scale_whole_commands(profile))
+			return false;
+		split(profile_string(profile, profile->facts.command), &commands[side]);
+		if (commands[side].count == 0 || commands[side].count == MAX_WORDS)
+			return false;
+		find_program(&commands[side]);
+	}
+	if (!find_difference((const struct command *[]){ &commands[DIFF_BASE], &commands[DIFF_HEAD] }, first, &same_at_end))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		excerpt(&commands[side], first[side], same_at_end, shown[side], EXCERPT_BYTES);
+	snprintf(text, size,
+		"base and head were run with different arguments (%s and %s), so they may have done different work; give the work of each as --scale work=BASE:HEAD",
+		shown[DIFF_BASE], shown[DIFF_HEAD]);
+	return true;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/gate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A new function fails a limit from so many points of the total on. */
+static const double least_new_points = 0.5;
+
+static bool usage(const char *text, const char *why, struct error *err)
+{
+	return error_set(err, ERROR_USAGE, "--fail-on '%.80s': %s; write for example total>2%%, function>5%% or function:NAME>1%%", text, why);
+}
+
+/* The name lies in the middle of `text`, so it cannot be borrowed with a NUL of its own: matching stops at the last '>'. */
+bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err)
+{
+	const char *limit = strrchr(text, '>');
+	struct diff_gate parsed = { 0 };
+	char *end;
+
+	if (!limit)
+		return usage(text, "'>' is missing", err);
+	if (limit - text == 5 && strncmp(text, "total", 5) == 0)
+		parsed.subject = DIFF_GATE_TOTAL;
+	else if (limit - text == 8 && strncmp(text, "function", 8) == 0)
+		parsed.subject = DIFF_GATE_FUNCTION;
+	else if (limit - text > 9 && strncmp(text, "function:", 9) == 0)
+		parsed = (struct diff_gate){ .subject = DIFF_GATE_FUNCTION, .function = text + 9 };
+	else
+		return usage(text, "it starts with neither total nor function", err);
+	parsed.percent = strtod(limit + 1, &end);
+	if (end == limit + 1 || !isfinite(parsed.percent) || parsed.percent < 0)
+		return usage(text, "the limit is not a percentage", err);
+	if (*end == '%')
+		end++;
+	if (*end != '\0')
+		return usage(text, "there is text after the limit", err);
+	*gate = parsed;
+	return true;
+}
+
+/* A gate made by hand holds the bare name, a parsed one the name and what follows. */
+static bool names(const struct diff_gate *gate, const char *name)
+{
+	const char *limit = strrchr(gate->function, '>');
+	size_t size = strlen(name);
+
+	if (strcmp(gate->function, name) == 0)
+		return true;
+	return limit && (size_t)(limit - gate->function) == size && strncmp(gate->function, name, size) == 0;
+}
+
+static double percent_of_base(double value, double base)
+{
+	return base > 0 ? value / base * 100 : value > 0 ? INFINITY : 0;
+}
+
+/* `rate`: the false discovery rate below which a difference is proven. */
+static enum gate_outcome judge(const struct diff_estimate *estimate, double limit, double rate, double *percent)
+{
+	*percent = percent_of_base(estimate->delta, estimate->base);
+	if (!(*percent > limit))
+		return GATE_PASSED;
+	switch (estimate->state) {
+	case DIFF_STATE_MORE:
+	case DIFF_STATE_NEW:
+		return GATE_FAILED;
+	case DIFF_STATE_UNPROVEN:
+		return GATE_UNDECIDED;
+	case DIFF_STATE_MOVED:
+		/* Where the time came from does not matter to who limits what this function takes. */
+		return estimate->q < rate ? GATE_FAILED : GATE_UNDECIDED;
+	case DIFF_STATE_SAME:
+	case DIFF_STATE_LESS:
+	case DIFF_STATE_GONE:
+		return GATE_PASSED;
+	}
+	return GATE_PASSED;
+}
+
+static void keep_worst(struct gate_result *worst, const struct gate_result *candidate)
+{
+	static const int severity[] = { [GATE_PASSED] = 0, [GATE_UNDECIDED] = 1, [GATE_FAILED] = 2 };
+	int was = severity[worst->outcome], is = severity[candidate->outcome];
+
+	if (is > was || (is == was && is > 0 && candidate->percent > worst->percent))
+		*worst = *candidate;
+}
+
+/*
+ * What has too few samples for a test is too small to hold a build up: one sample of a new function would. A function that base did
+ * not have is beyond every limit in percent, so that it must have a size besides.
+ */
+static enum gate_outcome judge_tested(
+	const struct diff_build *build, const struct diff_estimate *estimate, double limit, double *percent)
+{
+	enum gate_outcome outcome = judge(estimate, limit, build->options.q, percent);
+
+	if (isinf(*percent) && estimate->delta < least_new_points / 100 * build_points_of(build->diff))
+		return GATE_PASSED;
+	return outcome == GATE_UNDECIDED && isnan(estimate->q) ? GATE_PASSED : outcome;
+}
+
+static void judge_function(const struct diff_build *build, const struct diff_gate *gate, uint32_t id, struct gate_result *worst)
+{
+	const struct diff_function *function = &build->diff->functions[id];
+	struct gate_result result = { .gate = gate, .function = id };
+
+	result.outcome = judge_tested(build, &function->self, gate->percent, &result.percent);
+	keep_worst(worst, &result);
+	result.is_total = true;
+	result.outcome = judge_tested(build, &function->total, gate->percent, &result.percent);
+	keep_worst(worst, &result);
+}
+
+struct gate_result gate_evaluate(const struct diff_build *build)
+{
+	const struct diff *diff = build->diff;
+	struct gate_result worst = { .outcome = GATE_PASSED, .function = PROFILE_NONE };
+
+	for (size_t i = 0; i < build->options.gate_count; i++) {
+		const struct diff_gate *gate = &build->options.gates[i];
+
+		if (gate->subject == DIFF_GATE_TOTAL) {
+			struct gate_result result = { .gate = gate, .function = PROFILE_NONE };
+
+			result.outcome = judge(&diff->total, gate->percent, build->options.q, &result.percent);
+			keep_worst(&worst, &result);
+			continue;
+		}
+		for (uint32_t f = 0; f < diff->function_count; f++) {
+			if (!diff->functions[f].interrupt && build->redirect[f] == f && (!gate->function || names(gate, diff_string(diff, diff->functions[f].name))))
+				judge_function(build, gate, f, &worst);
+		}
+	}
+	return worst;
+}

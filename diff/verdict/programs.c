@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/programs.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Two programs of other names that have so little of either's time in common functions are not two builds of one. */
+static const double min_common_percent = 10;
+
+/* Fewer samples of its own on a side do not tell what it is. */
+static const double min_own_samples = 5;
+
+/* What a side's code is, but for that which tells nothing. */
+struct side_code {
+	double own, common;                   /* self time; in functions of both sides */
+	const struct diff_function *greatest; /* by self time */
+};
+
+/* Any two programs share the kernel and the C library, and code without a name is no common code. */
+static bool tells_nothing(const struct diff_build *build, const struct diff_function *f)
+{
+	const char *module = diff_string(build->diff, f->module);
+
+	if (strncmp(diff_string(build->diff, f->key), "[unnamed]", 9) == 0)
+		return true;
+	return f->origin == PROFILE_ORIGIN_SYSTEM && build_has_module(build->profiles[DIFF_BASE], module) &&
+	       build_has_module(build->profiles[DIFF_HEAD], module);
+}
+
+static void sum_code(const struct diff_build *build, struct side_code code[DIFF_SIDES])
+{
+	for (size_t i = 0; i < build->diff->function_count; i++) {
+		const struct diff_function *f = &build->diff->functions[i];
+		bool both = f->raw_total[DIFF_BASE] > 0 && f->raw_total[DIFF_HEAD] > 0;
+
+		if (tells_nothing(build, f))
+			continue;
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			code[side].own += f->raw_self[side];
+			code[side].common += both ? f->raw_self[side] : 0;
+			if (!code[side].greatest || f->raw_self[side] > code[side].greatest->raw_self[side])
+				code[side].greatest = f;
+		}
+	}
+}
+
+/* What a shell started is the program. */
+static const char *name_program(const struct diff_build *build, enum diff_side side, const struct side_code *code)
+{
+	static const char *const shells[] = { "sh", "dash", "bash", "busybox", "zsh" };
+	const struct profile *profile = build->profiles[side];
+	const char *name = profile->mapping_count ? profile_string(profile, profile->mappings[0].module) : "";
+
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+		if (strcmp(name, shells[i]) == 0)
+			return diff_string(build->diff, code->greatest->module);
+	}
+	return name;
+}
+
+bool programs_differ(const struct diff_build *build, char *text, size_t size)
+{
+	struct side_code code[DIFF_SIDES] = { 0 };
+	const char *names[DIFF_SIDES];
+	double percent = 0;
+
+	sum_code(build, code);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (code[side].own < min_own_samples * build->sample_weight[side])
+			return false;
+		percent = fmax(percent, code[side].common / code[side].own * 100);
+		names[side] = name_program(build, (enum diff_side)side, &code[side]);
+		if (names[side][0] == '\0')
+			return false;
+	}
+	if (percent >= min_common_percent || strcmp(names[DIFF_BASE], names[DIFF_HEAD]) == 0)
+		return false;
+	snprintf(text, size,
+		"base and head look like different programs ('%.60s' and '%.60s'): apart from system code, at most %.1f %% of either side's time is in functions that both have",
+		names[DIFF_BASE], names[DIFF_HEAD], percent);
+	return true;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/verdict.h"
+
+#include "diff/verdict/gate.h"
+#include "diff/statistics/load.h"
+#include "diff/metric.h"
+#include "diff/verdict/programs.h"
+#include "diff/verdict/timed.h"
+#include "diff/words.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * The verdict weighs as a reader would: whether both sides can be compared at all; then the total and its interval; then what is
+ * proven of single functions, by size and in both directions. Small changes never decide: they have words of their own.
+ */
+
+/* A total whose interval lies within so many percent of base is called unchanged; gates on the total may ask for less. */
+static const double equivalence_percent = 5;
+
+/* A total that is proven to differ by less than this is a minor change. */
+static const double minor_total_percent = 1;
+
+/*
+ * Functions decide where the total does not: when those of one direction took at least this much of it, in points, and the other
+ * direction took less than half of that. Two unchanged recordings of a busy machine differ by some points in single functions.
+ */
+static const double decisive_points = 3;
+static const double opposed_share = 0.5;
+
+/* Nobody makes so many times the runs. */
+static const double most_times_asked = 20;
+
+/* ---- What is proven ---- */
+
+static int direction(enum diff_state state)
+{
+	switch (state) {
+	case DIFF_STATE_MORE:
+	case DIFF_STATE_NEW:
+		return 1;
+	case DIFF_STATE_LESS:
+	case DIFF_STATE_GONE:
+		return -1;
+	case DIFF_STATE_SAME:
+	case DIFF_STATE_UNPROVEN:
+	case DIFF_STATE_MOVED:
+		return 0;
+	}
+	return 0;
+}
+
+struct proven {
+	double more_points, less_points; /* of proven changes of self time; of inclusive time where there are none of self time */
+	size_t more, less;               /* functions */
+	const struct diff_function *greatest; /* by |delta|; self before total */
+	const struct diff_estimate *estimate; /* of `greatest` */
+};
+
+static void count_function(struct proven *proven, const struct diff_function *f)
+{
+	int way = direction(f->self.state) ? direction(f->self.state) : direction(f->total.state);
+
+	proven->more += way > 0;
+	proven->less += way < 0;
+}
+
+static double points(const struct diff *diff, double delta)
+{
+	return fabs(delta) / build_points_of(diff) * 100;
+}
+
+/*
+ * One recording of a program that is compiled at run time does not tell what its compiler would do in another process; and where a
+ * frame is inlined, its total goes to another one with all that it calls.
+ */
+static bool counts_alone(const struct diff *diff, const struct diff_function *f, bool is_self)
+{
+	return (is_self && diff->evidence.mode == DIFF_EVIDENCE_RUNS) || !build_is_compiled_at_run_time(diff, f);
+}
+
+/* Inclusive times take along what their callees do: the greatest of either direction stands for all. */
+static void add_estimate(struct proven *proven, const struct diff *diff, const struct diff_function *f, bool is_self)
+{
+	const struct diff_estimate *e = is_self ? &f->self : &f->total;
+	double *side = e->delta > 0 ? &proven->more_points : &proven->less_points, size = points(diff, e->delta);
+
+	if (!direction(e->state) || !counts_alone(diff, f, is_self))
+		return;
+	*side = is_self ? *side + size : fmax(*side, size);
+	if (!proven->greatest || fabs(e->delta) > fabs(proven->estimate->delta)) {
+		proven->greatest = f;
+		proven->estimate = e;
+	}
+}
+
+static struct proven find_proven(const struct diff_build *build)
+{
+	const struct diff *diff = build->diff;
+	struct proven proven = { 0 };
+
+	for (size_t i = 0; i < diff->function_count; i++)
+		count_function(&proven, &diff->functions[i]);
+	for (size_t i = 0; i < diff->function_count; i++)
+		add_estimate(&proven, diff, &diff->functions[i], true);
+	for (size_t i = 0; !proven.greatest && i < diff->function_count; i++)
+		add_estimate(&proven, diff, &diff->functions[i], false);
+	/* Where most of it is below functions that take no time of their own, these say more. */
+	for (size_t i = 0; proven.more_points + proven.less_points < decisive_points && i < diff->function_count; i++)
+		add_estimate(&proven, diff, &diff->functions[i], false);
+	return proven;
+}
+
+/* 1: more, -1: less, 0: neither. */
+static int decisive_direction(const struct proven *proven)
+{
+	double most = fmax(proven->more_points, proven->less_points), other = fmin(proven->more_points, proven->less_points);
+
+	if (most < decisive_points || other > opposed_share * most)
+		return 0;
+	return proven->more_points > proven->less_points ? 1 : -1;
+}
+
+/* Single differences do not stand for a whole that points the other way. */
+static bool whole_disagrees(const struct diff *diff, int way)
+{
+	return way > 0 ? diff->total.ci_high < 0 : way < 0 && diff->total.ci_low > 0;
+}
+
+/* ---- The sentences ---- */
+
+static bool say_total(struct diff *diff, struct error *err)
+{
+	char words[WORDS_CHANGE];
+
+	words_change(diff, &diff->total, words);
+	return build_text(diff, err, &diff->verdict_text, "head takes %s", words);
+}
+
+static const char *and_the_total(const struct diff *diff)
+{
+	/* Shares add up to the same whole. */
+	if (diff->scale.mode == DIFF_SCALE_SHARE)
+		return "";
+	return direction(diff->total.state) ? "; the total hardly changed" : "; the change in the total is not significant";
+}
+
+static bool say_function(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+	struct diff *diff = build->diff;
+	size_t others = proven->more + proven->less - 1;
+	bool is_new = !(proven->estimate->base > 0);
+	char words[WORDS_CHANGE], rest[80] = "";
+
+	words_change(diff, proven->estimate, words);
+	if (others > 0)
+		snprintf(rest, sizeof(rest), "; %zu other function%s changed too", others, others == 1 ? "" : "s");
+	words_name(diff, proven->greatest->name, &name);
+	if (!buffer_ok(&name, err))
+		return false;
+	if (is_new)
+		return build_text(diff, err, &diff->verdict_text, "%s is new and takes %.2f percentage points of total %s%s%s",
+			name.data ? name.data : "", points(diff, proven->estimate->delta), words_metric(diff), rest,
+			and_the_total(diff));
+	return build_text(diff, err, &diff->verdict_text, "%s takes %s, which is %.2f percentage points of total %s%s%s",
+		       name.data ? name.data : "", words, points(diff, proven->estimate->delta), words_metric(diff), rest,
+		       and_the_total(diff));
+}
+
+/* "3 functions take more CPU time (4.1 points in all) and 2 take less (3.9 points)" */
+static bool say_counts(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
+{
+	const char *less = metric_less(build), *metric = words_metric(build->diff);
+
+	if (proven->less == 0)
+		return build_text(build->diff, err, &build->diff->verdict_text, "%zu function%s more %s, %.2f points in all%s",
+			proven->more, proven->more == 1 ? " takes" : "s take", metric, proven->more_points, rest);
+	if (proven->more == 0)
+		return build_text(build->diff, err, &build->diff->verdict_text, "%zu function%s %s %s, %.2f points in all%s",
+			proven->less, proven->less == 1 ? " takes" : "s take", less, metric, proven->less_points, rest);
+	return build_text(build->diff, err, &build->diff->verdict_text,
+		"%zu function%s more %s (%.2f points in all) and %zu %s %s (%.2f points)%s", proven->more,
+		proven->more == 1 ? " takes" : "s take", metric, proven->more_points, proven->less,
+		proven->less == 1 ? "takes" : "take", less, proven->less_points, rest);
+}
+
+static bool say_disagreement(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	char words[WORDS_CHANGE], rest[WORDS_CHANGE + 80];
+
+	words_change(build->diff, &build->diff->total, words);
+	snprintf(rest, sizeof(rest), ", but head as a whole takes %s: record more runs", words);
+	return say_counts(build, proven, rest, err);
+}
+
+/* ---- Nothing is proven ---- */
+
+static double tolerated_percent(const struct diff_build *build)
+{
+	double percent = equivalence_percent;
+
+	for (size_t i = 0; i < build->options.gate_count; i++) {
+		const struct diff_gate *gate = &build->options.gates[i];
+
+		if (gate->subject == DIFF_GATE_TOTAL && gate->percent > 0 && gate->percent < percent)
+			percent = gate->percent;
+	}
+	return percent;
+}
+
+/* Whether counting alone leaves more open, in parts of the total, than would be unchanged. */
+static bool too_few_samples(const struct diff_build *build, double tolerated)
+{
+	static const double normal_quantile = 1.96;
+	double variance = 0;
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		variance += build->sample_weight[side] / build->diff->raw_total[side];
+	return normal_quantile * sqrt(variance) > tolerated;
+}
+
+static bool say_inconclusive(struct diff_build *build, double half, double tolerated, struct error *err)
+{
+	struct diff *diff = build->diff;
+	char words[WORDS_CHANGE];
+
+	words_change(diff, &diff->total, words);
+	/* More samples do not take away what differs between processes anyway. */
+	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS)
+		return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s%s", words,
+			too_few_samples(build, tolerated / diff->total.base)
+				? ", which is not significant with so few samples: record longer, and several runs on each side"
+				: "; one recording on each side cannot tell this from the variation between processes: record several runs");
+	/* Intervals shrink with the root of the samples. Half the tolerance, so that an estimate off by chance still fits. */
+	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
+	if (diff->needs_times_samples > most_times_asked)
+		return build_text(diff, err, &diff->verdict_text,
+			"no change is proven; head takes %s; the runs vary too much to tell: make the machine quieter, or the runs longer",
+			words);
+	return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s; about %.0f times as many runs would decide it",
+		words, diff->needs_times_samples);
+}
+
+/* Unchanged when what could have been missed is small, else inconclusive. */
+static bool decide_unproven(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	const struct diff_estimate *e = &diff->total;
+	double tolerated = tolerated_percent(build) / 100 * e->base, half = (e->ci_high - e->ci_low) / 2;
+	char words[WORDS_CHANGE];
+
+	words_change(diff, e, words);
+	if (isnan(half) && e->delta == 0) {
+		diff->verdict = DIFF_UNCHANGED;
+		return build_text(diff, err, &diff->verdict_text, "base and head are equal");
+	}
+	if (isnan(half) && diff->evidence.uncounted) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return build_text(diff, err, &diff->verdict_text,
+			"head takes %s, but %s are not counts of samples, so fewer than 3 files on each side cannot tell this from noise: give 3 or more on each side, separated by commas",
+			words, metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "its values");
+	}
+	if (isnan(half)) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return build_text(diff, err, &diff->verdict_text,
+			"head takes %s, but there is too little data to tell this from noise: record longer, or several runs on each side",
+			words);
+	}
+	if (e->ci_high <= tolerated && e->ci_low >= -tolerated) {
+		diff->verdict = DIFF_UNCHANGED;
+		return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s", words);
+	}
+	diff->verdict = DIFF_INCONCLUSIVE;
+	return say_inconclusive(build, half, tolerated, err);
+}
+
+/* ---- The load is unknown ---- */
+
+/* 1 or -1 when the total is more, or less, at equal load and per second alike, beyond the uncertainty of either; else 0. */
+static int agreed_direction(const struct diff *diff)
+{
+	double rate = diff->raw_total[DIFF_HEAD] * diff->scale.other_factor - diff->raw_total[DIFF_BASE];
+	double least = equivalence_percent / 100 * diff->raw_total[DIFF_BASE];
+
+	if (diff->scale.other_mode != DIFF_SCALE_RATE || !(diff->scale.other_factor > 0))
+		return 0;
+	if (diff->total.ci_low > 0 && rate > least)
+		return 1;
+	return diff->total.ci_high < 0 && rate < -least ? -1 : 0;
+}
+
+static bool decide_without_load(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	int way = agreed_direction(diff);
+	char robust[WORDS_CHANGE], rate[WORDS_CHANGE], second[WORDS_CHANGE + 40] = "";
+
+	diff->verdict = way > 0 ? DIFF_REGRESSED : way < 0 ? DIFF_IMPROVED : DIFF_INCONCLUSIVE;
+	words_change(diff, &diff->total, robust);
+	if (diff->scale.other_mode == DIFF_SCALE_RATE && diff->scale.other_factor > 0) {
+		words_ratio(diff, diff->raw_total[DIFF_BASE], diff->raw_total[DIFF_HEAD] * diff->scale.other_factor, rate);
+		snprintf(second, sizeof(second), ", and %s per second", rate);
+	}
+	return build_text(diff, err, &diff->verdict_text,
+		"how much of the change is load is unknown, because %s; head takes %s%s; count the requests of each recording and give --scale work=BASE:HEAD",
+		load_doubt_words(build->load.doubt), robust, second);
+}
+
+static bool load_is_unknown(const struct diff_build *build)
+{
+	return build->diff->scale.mode == DIFF_SCALE_ROBUST && build->diff->scale.load_is_unknown;
+}
+
+/* ---- The verdict ---- */
+
+static bool total_is_minor(const struct diff *diff)
+{
+	return fabs(diff->total.delta) < minor_total_percent / 100 * diff->total.base;
+}
+
+static bool decide_total(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+
+	diff->verdict = total_is_minor(diff) ? DIFF_MINOR : diff->total.delta > 0 ? DIFF_REGRESSED : DIFF_IMPROVED;
+	return say_total(diff, err);
+}
+
+static bool decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	struct diff *diff = build->diff;
+	/* Where the total is known to have hardly changed, functions say only what it consists of. */
+	int way = direction(diff->total.state) ? 0 : decisive_direction(proven);
+
+	if (whole_disagrees(diff, way)) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return say_disagreement(build, proven, err);
+	}
+	if (way != 0) {
+		diff->verdict = way > 0 ? DIFF_REGRESSED : DIFF_IMPROVED;
+		return say_function(build, proven, err);
+	}
+	diff->verdict = fmax(proven->more_points, proven->less_points) < decisive_points ? DIFF_MINOR : DIFF_MIXED;
+	return diff->verdict == DIFF_MINOR && proven->more + proven->less == 1 ? say_function(build, proven, err)
+									       : say_counts(build, proven, and_the_total(diff), err);
+}
+
+/* Only functions that are compiled at run time changed: in one recording on each side, or their totals alone. */
+static bool decide_compiled(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	size_t count = proven->more + proven->less;
+
+	build->diff->verdict = DIFF_INCONCLUSIVE;
+	return build_text(build->diff, err, &build->diff->verdict_text,
+		"%zu function%s that %s compiled at run time changed, which happens from process to process without a change of the program%s",
+		count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
+		build->diff->evidence.mode == DIFF_EVIDENCE_RUNS ? "" : "; record several runs on each side");
+}
+
+static bool decide(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	struct proven proven;
+	char different[640];
+
+	if (programs_differ(build, different, sizeof(different))) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return build_text(diff, err, &diff->verdict_text, "this is no comparison: %s", different);
+	}
+	if (load_is_unknown(build))
+		return decide_without_load(build, err);
+	if (timed_by_design(build, different, sizeof(different))) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		return build_text(diff, err, &diff->verdict_text, "%s", different);
+	}
+	proven = find_proven(build);
+	if (direction(diff->total.state) && (!proven.greatest || !total_is_minor(diff)))
+		return decide_total(build, err);
+	return proven.greatest ? decide_functions(build, &proven, err)
+	       : proven.more + proven.less > 0 ? decide_compiled(build, &proven, err)
+					       : decide_unproven(build, err);
+}
+
+/* ---- Gates ---- */
+
+static const char *first_blocking(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->warning_count; i++) {
+		if (diff->warnings[i].blocks_gate)
+			return diff_string(diff, diff->warnings[i].text);
+	}
+	return NULL;
+}
+
+static bool say_gate(struct diff_build *build, const struct gate_result *result, struct error *err)
+{
+	struct diff *diff = build->diff;
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+	bool undecided = result->outcome == GATE_UNDECIDED;
+	const char *noise = undecided ? ", but noise can explain it" : "", *whole = result->is_total ? " with all it calls" : "";
+
+	if (result->function == PROFILE_NONE)
+		return build_text(diff, err, &diff->verdict_text, "total %s %s by %.1f %%, above the limit of %g %%%s", words_metric(diff),
+			undecided ? "seems to have grown" : "grew", result->percent, result->gate->percent, noise);
+	words_name(diff, diff->functions[result->function].name, &name);
+	if (!buffer_ok(&name, err))
+		return false;
+	if (!isfinite(result->percent))
+		return build_text(diff, err, &diff->verdict_text, "%s%s is new, which exceeds every limit (here %g %%)%s",
+			name.data ? name.data : "", whole, result->gate->percent, noise);
+	return build_text(diff, err, &diff->verdict_text, "%s takes %.1f %% more %s%s, above the limit of %g %%%s",
+		name.data ? name.data : "", result->percent, words_metric(diff), whole, result->gate->percent, noise);
+}
+
+static bool decide_gates(struct diff_build *build, struct error *err)
+{
+	struct diff *diff = build->diff;
+	struct gate_result result = gate_evaluate(build);
+	const char *blocking = build->options.gates_ignore_warnings ? NULL : first_blocking(diff);
+
+	if (build->options.gate_count == 0)
+		return true;
+	if (blocking) {
+		diff->verdict = DIFF_INCONCLUSIVE;
+		diff->needs_times_samples = 0;
+		return build_text(diff, err, &diff->verdict_text, "the --fail-on limits were not checked: %s", blocking);
+	}
+	if (result.outcome == GATE_PASSED)
+		return true;
+	diff->gate_failed = result.outcome == GATE_FAILED;
+	diff->verdict = diff->gate_failed ? DIFF_REGRESSED : DIFF_INCONCLUSIVE;
+	return say_gate(build, &result, err);
+}
+
+bool verdict_decide(struct diff_build *build, struct error *err)
+{
+	build->diff->verdict = DIFF_UNCHANGED;
+	if (!build_two_sided(build))
+		return true;
+	return decide(build, err) && decide_gates(build, err);
+}

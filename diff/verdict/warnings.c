@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/warnings.h"
+
+#include "diff/verdict/arguments.h"
+#include "diff/verdict/copies.h"
+#include "diff/match/interrupts.h"
+#include "diff/statistics/load.h"
+#include "diff/metric.h"
+#include "diff/verdict/programs.h"
+#include "diff/verdict/readings.h"
+#include "diff/statistics/scale.h"
+#include "diff/verdict/timed.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Percent of samples, or points between the sides, beyond which a comparison is in doubt. */
+static const double max_lost_percent = 1;
+static const double max_cut_points = 5;
+static const double max_unknown_points = 5;
+static const double max_interrupt_points = 3;
+
+/* How many times as long, or in as many threads, one side may have been recorded. */
+static const double max_duration_ratio = 4;
+static const double max_thread_ratio = 2;
+
+enum { MAX_WARNINGS = 24 };
+static const char *const side_names[DIFF_SIDES] = { "base", "head" };
+
+static bool add(struct diff *diff, bool blocks_gate, const char *text, struct error *err)
+{
+	uint32_t id;
+
+	if (diff->warning_count == MAX_WARNINGS)
+		return true;
+	if (!build_text(diff, err, &id, "%s", text))
+		return false;
+	diff->warnings[diff->warning_count++] = (struct diff_warning){ .text = id, .blocks_gate = blocks_gate };
+	return true;
+}
+
+static bool compare_fact(struct diff_build *build, const char *what, const uint32_t ids[DIFF_SIDES], bool blocks, struct error *err)
+{
+	const char *base = profile_string(build->profiles[DIFF_BASE], ids[DIFF_BASE]);
+	const char *head = profile_string(build->profiles[DIFF_HEAD], ids[DIFF_HEAD]);
+	char text[320];
+
+	/* What one side does not know is no difference. */
+	if (base[0] == '\0' || head[0] == '\0' || strcmp(base, head) == 0)
+		return true;
+	snprintf(text, sizeof(text), "base and head were recorded with different %s: '%.100s' and '%.100s'", what, base, head);
+	return add(build->diff, blocks, text, err);
+}
+
+static bool compare_cpus(struct diff_build *build, uint32_t base, uint32_t head, struct error *err)
+{
+	char text[120];
+
+	if (base == 0 || head == 0 || base == head)
+		return true;
+	snprintf(text, sizeof(text), "base was recorded on %u CPU%s and head on %u", base, base == 1 ? "" : "s", head);
+	return add(build->diff, false, text, err);
+}
+
+static bool compare_frequencies(struct diff_build *build, uint32_t base, uint32_t head, struct error *err)
+{
+	char text[120];
+
+	if (base == 0 || head == 0 || base == head)
+		return true;
+	snprintf(text, sizeof(text), "base was sampled at %u Hz and head at %u Hz", base, head);
+	return add(build->diff, false, text, err);
+}
+
+/* "1.5 CPUs", "no limit" */
+static void word_limit(uint32_t milli_cpus, char *out, size_t size)
+{
+	if (milli_cpus == 0)
+		snprintf(out, size, "no limit");
+	else
+		snprintf(out, size, "%g CPU%s", milli_cpus / 1000.0, milli_cpus == 1000 ? "" : "s");
+}
+
+/* Without what another container, session or start of the same service changes: its numbers and hexadecimal ids. */
+static void word_cgroup(const char *path, char *out, size_t size)
+{
+	size_t used = 0;
+
+	while (*path && used + 2 < size) {
+		size_t id = strspn(path, "0123456789abcdef-_"), digits = strcspn(path, "0123456789");
+
+		if (digits >= id) {
+			out[used++] = *path++;
+			continue;
+		}
+		out[used++] = '*';
+		path += id;
+	}
+	out[used] = '\0';
+}
+
+/* A limit throttles, and a group says which one holds: only where both sides know their group, no limit is known to be none. */
+static bool compare_limits(struct diff_build *build, struct error *err)
+{
+	enum { LIMIT_BYTES = 32, PATH_BYTES = 1024 };
+	char limits[DIFF_SIDES][LIMIT_BYTES], groups[DIFF_SIDES][PATH_BYTES], text[400];
+	const char *paths[DIFF_SIDES];
+	uint32_t milli_cpus[DIFF_SIDES];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		paths[side] = profile_string(profile, profile->facts.cgroup);
+		milli_cpus[side] = profile->facts.cpu_limit_milli;
+		word_limit(milli_cpus[side], limits[side], LIMIT_BYTES);
+		word_cgroup(paths[side], groups[side], PATH_BYTES);
+	}
+	if (paths[DIFF_BASE][0] == '\0' || paths[DIFF_HEAD][0] == '\0')
+		return true;
+	if (milli_cpus[DIFF_BASE] != milli_cpus[DIFF_HEAD]) {
+		snprintf(text, sizeof(text), "base and head ran under different CPU limits: %s and %s",
+			limits[DIFF_BASE], limits[DIFF_HEAD]);
+		if (!add(build->diff, true, text, err))
+			return false;
+	}
+	if (strcmp(groups[DIFF_BASE], groups[DIFF_HEAD]) == 0)
+		return true;
+	snprintf(text, sizeof(text), "base and head ran in different control groups: '%.120s' and '%.120s'", paths[DIFF_BASE],
+		paths[DIFF_HEAD]);
+	return add(build->diff, false, text, err);
+}
+
+static bool compare_facts(struct diff_build *build, struct error *err)
+{
+	const struct profile_facts *b = &build->profiles[DIFF_BASE]->facts, *h = &build->profiles[DIFF_HEAD]->facts;
+
+	if (b->user_only != h->user_only && !add(build->diff, true,
+						    b->user_only ? "base was recorded without kernel code, head with it"
+								 : "head was recorded without kernel code, base with it",
+						    err))
+		return false;
+	return compare_fact(build, "CPU models", (uint32_t[]){ b->cpu_model, h->cpu_model }, true, err) &&
+	       compare_cpus(build, b->cpu_count, h->cpu_count, err) &&
+	       compare_fact(build, "kernels", (uint32_t[]){ b->kernel, h->kernel }, true, err) &&
+	       compare_fact(build, "events", (uint32_t[]){ b->event, h->event }, true, err) &&
+	       compare_frequencies(build, b->frequency_hz, h->frequency_hz, err) &&
+	       compare_fact(build, "CPU frequency governors", (uint32_t[]){ b->governor, h->governor }, true, err) &&
+	       compare_fact(build, "call graphs", (uint32_t[]){ b->call_graph, h->call_graph }, false, err) &&
+	       compare_fact(build, "tools", (uint32_t[]){ b->tool, h->tool }, false, err) && compare_limits(build, err);
+}
+
+/* Where nothing else is on both sides, samples are compared: of different events, they mean different things. */
+static bool compare_metrics(struct diff_build *build, struct error *err)
+{
+	const char *types[DIFF_SIDES], *units[DIFF_SIDES];
+	char text[400];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+		const struct profile_value_type *own = &profile->value_types[profile->default_value_type];
+
+		if (build->options.metric || build->metric[side] != 0 || profile->default_value_type == 0)
+			return true;
+		types[side] = profile_string(profile, own->type);
+		units[side] = profile_string(profile, own->unit);
+	}
+	snprintf(text, sizeof(text),
+		"base measured %.60s (%.60s) and head measured %.60s (%.60s), so only sample counts are compared; record both with the same event",
+		types[DIFF_BASE], units[DIFF_BASE], types[DIFF_HEAD], units[DIFF_HEAD]);
+	return add(build->diff, true, text, err);
+}
+
+static bool check_lost(struct diff_build *build, enum diff_side side, struct error *err)
+{
+	const struct profile_quality *quality = &build->profiles[side]->quality;
+	double lost = (double)quality->lost, all = lost + (double)quality->samples;
+	char text[160];
+
+	if (all <= 0 || lost / all * 100 < max_lost_percent)
+		return true;
+	snprintf(text, sizeof(text), "%s lost %.1f %% of its samples; record with a lower -F",
+		side_names[side], lost / all * 100);
+	return add(build->diff, true, text, err);
+}
+
+static bool compare_cut(struct diff_build *build, struct error *err)
+{
+	double cut[DIFF_SIDES];
+	char text[200];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!profile_tells_whole(build->profiles[side]))
+			return true;
+		cut[side] = 100 - profile_quality_whole_percent(&build->profiles[side]->quality);
+	}
+	if (fabs(cut[0] - cut[1]) < max_cut_points)
+		return true;
+	snprintf(text, sizeof(text),
+		"%.1f %% of base's stacks and %.1f %% of head's are cut, so total times (with all that a function calls) are not comparable",
+		cut[0], cut[1]);
+	return add(build->diff, true, text, err);
+}
+
+/* In memory without a file, where no symbols can be installed for it. */
+static bool is_made_at_run_time(const struct diff *diff, const struct diff_function *f)
+{
+	const char *module = diff_string(diff, f->module);
+
+	return strcmp(module, "//anon") == 0 || strcmp(module, "[jit]") == 0;
+}
+
+/* Percent of each side's time without a function name, and of it that in code made at run time. */
+static void sum_unknown(const struct diff *diff, double unknown[DIFF_SIDES], double made[DIFF_SIDES])
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		unknown[side] = diff->node_self[side][0];
+		made[side] = 0;
+		for (size_t i = 0; i < diff->function_count; i++) {
+			const struct diff_function *f = &diff->functions[i];
+
+			if (f->name_source != PROFILE_NAME_NONE)
+				continue;
+			unknown[side] += f->raw_self[side];
+			made[side] += is_made_at_run_time(diff, f) ? f->raw_self[side] : 0;
+		}
+		unknown[side] *= 100 / diff->raw_total[side];
+		made[side] *= 100 / diff->raw_total[side];
+	}
+}
+
+/* What a side's interpreters and compilers gave no names to. */
+struct nameless {
+	struct profile_nameless found[PROFILE_NAMELESS_MAX];
+	size_t count;
+};
+
+static const struct profile_nameless *find_nameless(const struct nameless *nameless, const char *what)
+{
+	for (size_t i = 0; i < nameless->count; i++)
+		if (strcmp(nameless->found[i].what, what) == 0)
+			return &nameless->found[i];
+	return NULL;
+}
+
+/* `side`: "base: ", "head: ", or "" where there is one side only. */
+static bool say_nameless(
+	struct diff_build *build, const char *side, const struct profile_nameless *nameless, bool blocks, struct error *err)
+{
+	enum { MAX_SENTENCE_BYTES = 1024 };
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, MAX_SENTENCE_BYTES);
+	buffer_append_string(&text, side);
+	profile_nameless_sentence(nameless, &text);
+	buffer_append_byte(&text, '\0');
+	return buffer_ok(&text, err) && add(build->diff, blocks, (const char *)text.data, err);
+}
+
+static bool say_nameless_on_both(struct diff_build *build, const struct profile_nameless *base,
+	const struct profile_nameless *head, bool blocks, struct error *err)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), "%.0f %% of base's time and %.0f %% of head's pass through %s that have no names: %s",
+		base->percent, head->percent, head->what, head->next_step);
+	return add(build->diff, blocks, text, err);
+}
+
+/* Says `*any` of what has no names on either side; once what is missing on both. */
+static bool compare_nameless(struct diff_build *build, bool blocks, bool *any, struct error *err)
+{
+	struct nameless sides[DIFF_SIDES];
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (!profile_find_nameless(build->profiles[side], sides[side].found, &sides[side].count, err))
+			return false;
+	*any = sides[DIFF_BASE].count + sides[DIFF_HEAD].count > 0;
+	for (size_t i = 0; i < sides[DIFF_HEAD].count; i++) {
+		const struct profile_nameless *head = &sides[DIFF_HEAD].found[i];
+		const struct profile_nameless *base = find_nameless(&sides[DIFF_BASE], head->what);
+
+		if (!(base ? say_nameless_on_both(build, base, head, blocks, err) : say_nameless(build, "head: ", head, blocks, err)))
+			return false;
+	}
+	for (size_t i = 0; i < sides[DIFF_BASE].count; i++) {
+		const struct profile_nameless *base = &sides[DIFF_BASE].found[i];
+
+		if (!find_nameless(&sides[DIFF_HEAD], base->what) && !say_nameless(build, "base: ", base, blocks, err))
+			return false;
+	}
+	return true;
+}
+
+static bool compare_unknown(struct diff_build *build, struct error *err)
+{
+	double unknown[DIFF_SIDES], made[DIFF_SIDES];
+	char text[240];
+	bool differ, is_made, is_said;
+
+	sum_unknown(build->diff, unknown, made);
+	differ = fabs(unknown[0] - unknown[1]) >= max_unknown_points;
+	is_made = differ && fabs(made[0] - made[1]) > fabs(unknown[0] - unknown[1]) / 2;
+	if (!compare_nameless(build, is_made, &is_said, err))
+		return false;
+	if (!differ || (is_made && is_said))
+		return true;
+	snprintf(text, sizeof(text), "%.1f %% of base's time and %.1f %% of head's is in %s", unknown[0], unknown[1],
+		is_made ? "code generated at run time without function names: 'man kelvin-record' says which runtimes provide them, and how"
+			: "functions without names: install the missing debug symbols");
+	return add(build->diff, true, text, err);
+}
+
+/* A single profile has no other side to differ from, but names may be missing. */
+static bool check_nameless(struct diff_build *build, struct error *err)
+{
+	struct nameless head;
+
+	if (!profile_find_nameless(build->profiles[DIFF_HEAD], head.found, &head.count, err))
+		return false;
+	for (size_t i = 0; i < head.count; i++)
+		if (!say_nameless(build, "", &head.found[i], false, err))
+			return false;
+	return true;
+}
+
+/* The more interrupts, the more other work was done on the same CPUs, with the same caches. */
+static bool compare_interrupts(struct diff_build *build, struct error *err)
+{
+	static const double disturbance_per_interrupt = 1.5, width = 2;
+	const struct diff *diff = build->diff;
+	double base = interrupts_share(diff, DIFF_BASE) * 100, head = interrupts_share(diff, DIFF_HEAD) * 100;
+	bool head_busier = head > base;
+	char text[240];
+
+	if (!(fabs(head - base) >= max_interrupt_points))
+		return true;
+	snprintf(text, sizeof(text),
+		"interrupts took %.1f %% of %s's time and %.1f %% of %s's: the machine was busier during %s, so changes below about %.0f %% cannot be told from its disturbance",
+		head_busier ? head : base, side_names[head_busier], head_busier ? base : head, side_names[!head_busier],
+		side_names[head_busier], disturbance_per_interrupt * width * fabs(head - base));
+	return add(build->diff, false, text, err);
+}
+
+/* Counts are compared by their time, so that this is only a remark; a frequency that differs has been remarked upon already. */
+static bool compare_periods(struct diff_build *build, struct error *err)
+{
+	const struct profile *b = build->profiles[DIFF_BASE], *h = build->profiles[DIFF_HEAD];
+	char text[160];
+
+	if (b->period <= 0 || h->period <= 0 || b->period == h->period ||
+		(b->facts.frequency_hz && b->facts.frequency_hz != h->facts.frequency_hz))
+		return true;
+	snprintf(text, sizeof(text), "base was sampled every %lld and head every %lld %s", (long long)b->period,
+		(long long)h->period, profile_string(h, h->period_type.unit));
+	return add(build->diff, false, text, err);
+}
+
+/* A short recording may have missed what the long one saw: a collection, a flush, the start. */
+static bool compare_durations(struct diff_build *build, struct error *err)
+{
+	const struct profile *b = build->profiles[DIFF_BASE], *h = build->profiles[DIFF_HEAD];
+	double base = load_seconds(b), head = load_seconds(h);
+	bool base_whole = scale_whole_commands(b), head_whole = scale_whole_commands(h);
+	char text[200];
+
+	if (base_whole != head_whole && (base > 0) && (head > 0)) {
+		snprintf(text, sizeof(text),
+			"%s holds whole runs of a command and %s does not, so only %s includes start and exit",
+			side_names[head_whole], side_names[!head_whole], side_names[head_whole]);
+		return add(build->diff, false, text, err);
+	}
+	if (base_whole || base <= 0 || head <= 0 || (base < head * max_duration_ratio && head < base * max_duration_ratio))
+		return true;
+	snprintf(text, sizeof(text), "base was recorded for %.1f s and head for %.1f s; the longer one may include rare events that the other missed",
+		base, head);
+	return add(build->diff, false, text, err);
+}
+
+static double threads_per_run(const struct profile *profile)
+{
+	return profile->run_count ? (double)profile->thread_count / (double)profile->run_count : 0;
+}
+
+static bool compare_threads(struct diff_build *build, struct error *err)
+{
+	double base = threads_per_run(build->profiles[DIFF_BASE]), head = threads_per_run(build->profiles[DIFF_HEAD]);
+	char text[160];
+
+	if (fabs(base - head) < 2 || (base < head * max_thread_ratio && head < base * max_thread_ratio))
+		return true;
+	snprintf(text, sizeof(text), "base ran %.0f thread%s%s and head %.0f, so waiting and contention may differ", base,
+		base < 1.5 ? "" : "s", build->profiles[DIFF_BASE]->run_count > 1 ? " per run" : "", head);
+	return add(build->diff, false, text, err);
+}
+
+/* A run that failed did other work. */
+static bool check_exits(struct diff_build *build, enum diff_side side, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	size_t failed = 0;
+	char text[160];
+
+	for (size_t i = 0; i < profile->run_count; i++)
+		failed += profile->runs[i].whole_command && profile->runs[i].exit_status > 0;
+	if (failed == 0)
+		return true;
+	snprintf(text, sizeof(text), "%zu of %zu runs of %s failed", failed, profile->run_count, side_names[side]);
+	return add(build->diff, true, text, err);
+}
+
+static bool check_copies(struct diff_build *build, struct error *err)
+{
+	char text[160];
+
+	return copies_name(build, text, sizeof(text), err) && (text[0] == '\0' || add(build->diff, true, text, err));
+}
+
+static bool compare_programs(struct diff_build *build, struct error *err)
+{
+	char text[320];
+
+	return !programs_differ(build, text, sizeof(text)) || add(build->diff, false, text, err);
+}
+
+/* Nothing is wrong then: they answer different questions. */
+static bool name_readings(struct diff_build *build, struct error *err)
+{
+	enum { COLUMNS = 60, MAX_NAME_BYTES = 400 };
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+	const struct diff *diff = build->diff;
+	const struct diff_function *f;
+	char text[800], others[120] = "";
+	uint32_t greatest;
+	size_t count = readings_disagree(diff, build->options.min_effect_points, &greatest);
+	bool more;
+
+	if (count == 0)
+		return true;
+	f = &diff->functions[greatest];
+	more = f->self.state == DIFF_STATE_MORE || (f->self.state != DIFF_STATE_LESS && f->total.state == DIFF_STATE_MORE);
+	if (count > 1)
+		snprintf(others, sizeof(others), " (%zu other function%s direction too)", count - 1,
+			count > 2 ? "s change" : " changes");
+	buffer_init(&name, MAX_NAME_BYTES);
+	profile_shorten_name(diff_string(diff, f->name), COLUMNS, &name);
+	snprintf(text, sizeof(text), "%s takes %s %s %s but %s %s; --scale %s shows that view%s",
+		name.data ? name.data : "", more ? "more" : metric_less(build), metric_noun(build),
+		diff_scale_words(diff->scale.mode), more ? metric_less(build) : "more", diff_scale_words(diff->scale.other_mode),
+		diff_scale_mode_name(diff->scale.other_mode), others);
+	return add(build->diff, false, text, err);
+}
+
+/* What kind of evidence there is, where it is not the best. */
+static bool name_evidence(struct diff_build *build, struct error *err)
+{
+	const struct diff_evidence *evidence = &build->diff->evidence;
+	char text[400];
+
+	switch (evidence->mode) {
+	case DIFF_EVIDENCE_NONE:
+	case DIFF_EVIDENCE_RUNS:
+		return true;
+	case DIFF_EVIDENCE_SINGLE:
+		snprintf(text, sizeof(text),
+			"there are fewer than 3 runs on each side, so we assume %.0f %% variation between identical processes, and smaller changes cannot be proven; record with --runs, use kelvin bench, or attach to several processes",
+			evidence->floor_rsd * 100);
+		break;
+	case DIFF_EVIDENCE_COUNTS:
+		snprintf(text, sizeof(text),
+			"there are fewer than 3 runs on each side and no timeline of 5 s, so only sample counts are compared, assuming %.0f %% variation between identical processes; several files on each side, separated by commas, can prove smaller changes",
+			evidence->floor_rsd * 100);
+		break;
+	}
+	return add(build->diff, false, text, err);
+}
+
+/* First, because nothing else counts then: both sides were asked for other work, or for a time instead of work. */
+static bool compare_work(struct diff_build *build, struct error *err)
+{
+	char text[800];
+
+	if (build->diff->scale.mode == DIFF_SCALE_WORK)
+		return true;
+	if (arguments_differ(build, text, sizeof(text)) && !add(build->diff, false, text, err))
+		return false;
+	return (!timed_by_design(build, text, sizeof(text)) && !timed_by_looks(build, text, sizeof(text))) ||
+	       add(build->diff, false, text, err);
+}
+
+bool warnings_collect(struct diff_build *build, struct error *err)
+{
+	build->diff->warnings = calloc(MAX_WARNINGS, sizeof(*build->diff->warnings));
+	if (!build->diff->warnings)
+		return error_set_memory(err);
+	if (!build_two_sided(build))
+		return check_nameless(build, err);
+	if (!compare_work(build, err))
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (!check_lost(build, (enum diff_side)side, err) || !check_exits(build, (enum diff_side)side, err))
+			return false;
+	}
+	return check_copies(build, err) && compare_facts(build, err) && compare_metrics(build, err) &&
+	       compare_periods(build, err) && compare_durations(build, err) && compare_threads(build, err) &&
+	       compare_programs(build, err) && compare_interrupts(build, err) && compare_cut(build, err) && compare_unknown(build, err) &&
+	       name_readings(build, err) && name_evidence(build, err);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/collect/collect.h"
+
+#include <asm/perf_regs.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const int64_t second_ns = 1000000000;
+
+static bool describe_values(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	struct profile *profile = collector->profile;
+
+	if (!options->counts_time && !profile_add_value_type(profile, options->event, "count", err))
+		return false;
+	if (options->counts_time && !profile_add_value_type(profile, "cpu", "nanoseconds", err))
+		return false;
+	profile->default_value_type = profile->value_type_count - 1;
+	profile->period_type = profile->value_types[profile->default_value_type];
+	profile->period = options->counts_time ? collector->nominal_ns : 0;
+	return true;
+}
+
+bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	struct profile_run run = { .exit_status = -1 };
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	run.start_unix_ns = now.tv_sec * second_ns + now.tv_nsec;
+	*collector = (struct collector){
+		.start_ns = options->start_ns,
+		.has_stack = options->has_stack,
+		.is_time = options->is_time,
+		.nominal_ns = second_ns / options->frequency_hz,
+		.rest = options->rest,
+	};
+	if (!profile_create(&collector->profile, err))
+		return false;
+	process_table_init(&collector->processes, collector->profile, options->notices);
+	collector->processes.files = options->files;
+	if (!stitch_memory_create(&collector->stitches, err) ||
+		!stack_builder_create(collector->profile, &collector->builder, err) || !describe_values(collector, options, err) ||
+		!profile_add_run(collector->profile, &run, &collector->run, err) || !unwinder_create(&collector->unwinder, err)) {
+		collector_deinit(collector);
+		return false;
+	}
+	return true;
+}
+
+void collector_deinit(struct collector *collector)
+{
+	process_table_deinit(&collector->processes);
+	unwinder_destroy(collector->unwinder);
+	stitch_memory_destroy(collector->stitches);
+	stack_builder_destroy(collector->builder);
+	profile_destroy(collector->profile);
+	*collector = (struct collector){ 0 };
+}
+
+/* perf's register numbers in rising order (asm/perf_regs.h: AX BX CX DX SI DI BP SP IP, R8 to R15) to DWARF's. */
+static void take_registers(const struct record_sample *sample, struct unwind_registers *registers)
+{
+	static const uint8_t dwarf[RECORD_REGISTERS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+	for (size_t i = 0; i < RECORD_REGISTERS && i < sample->user_registers.count; i++)
+		registers->values[dwarf[i]] = record_word(&sample->user_registers, i);
+}
+
+/* The kernel's own walk along frame pointers says nothing about where it ended: the first frame's rule does. */
+static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool found)
+{
+	struct cfi_rule rule;
+
+	if (!found)
+		return PROFILE_STOP_NO_MAPPING;
+	if (outermost->table && cfi_table_find(outermost->table, outermost->image_address, &rule))
+		return rule.registers[CFI_RIP].place == CFI_UNDEFINED ? PROFILE_STOP_ROOT : PROFILE_STOP_CHAIN_END;
+	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT : PROFILE_STOP_CHAIN_END;
+}
+
+static bool add_user_chain(struct collector *collector, struct process_space *space, const struct record_sample *sample,
+	enum profile_stop *stop, struct stack_path *path, struct error *err)
+{
+	struct stitch_chain chain = stitch_chain_of(sample, PERF_CONTEXT_USER);
+	struct unwind_code code = { 0 };
+
+	*stop = chain.count ? PROFILE_STOP_ROOT : PROFILE_STOP_KERNEL_ONLY;
+	for (size_t i = chain.count; i-- > 0;) {
+		bool found = process_space_find(space, stitch_chain_address(&chain, i) - (i > 0), &code);
+
+		if (i + 1 == chain.count)
+			*stop = stop_of_chain(&code, found);
+		if (found && !stack_builder_add(collector->builder, code.location, path, err))
+			return false;
+	}
+	return true;
+}
+
+static bool is_cut(enum profile_stop stop)
+{
+	return stop == PROFILE_STOP_DUMP_END || stop == PROFILE_STOP_STACK_SWITCH || stop == PROFILE_STOP_NO_RULE;
+}
+
+/* In execve(), behind the point of no return: not even what the stack pointer points at is there any more. */
+static bool has_lost_its_stack(const struct record_sample *sample)
+{
+	return sample->is_kernel && sample->stack_bytes == 0;
+}
+
+/* What the dump did not hold, from where it can be known. */
+static void make_whole(
+	struct collector *collector, struct process_space *space, const struct record *record, struct unwind_job *job)
+{
+	struct unwind_result *result = &job->result;
+	struct stitch_chain chain;
+
+	if (has_lost_its_stack(&record->sample)) {
+		result->stop = PROFILE_STOP_KERNEL_ONLY;
+		return;
+	}
+	if (is_cut(result->stop)) {
+		collector->has_cuts = true;
+		live_stack_touch(space, &record->sample, job);
+		chain = stitch_chain_of(&record->sample, PERF_CONTEXT_USER);
+		if (!stitch_from_memory(collector->stitches, record->tid, result) && !stitch_from_chain(space, &chain, result) &&
+			!live_stack_walk(&collector->live_stack, space, &record->sample, collector->unwinder, job))
+			return;
+		result->stop = PROFILE_STOP_STITCHED;
+	}
+	/* Of a program whose stacks all fit in a dump, none is kept for another. */
+	if (collector->has_cuts && (result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED))
+		stitch_remember(collector->stitches, record->tid, result, record->sample.stack_room);
+}
+
+static enum profile_stop stop_without_registers(struct collector *collector, const struct record_sample *sample)
+{
+	collector->met_32bit |= sample->registers_abi == PERF_SAMPLE_REGS_ABI_32;
+	return sample->registers_abi == PERF_SAMPLE_REGS_ABI_NONE && sample->callchain.count ? PROFILE_STOP_KERNEL_ONLY
+											     : PROFILE_STOP_NO_REGISTERS;
+}
+
+/* False when the sample has no stack to walk, with the reason. */
+static bool prepare_job(struct collector *collector, const struct collector_held *held, struct process_space *space,
+	struct unwind_job *job, enum profile_stop *stop)
+{
+	const struct record_sample *sample = &held->record.sample;
+	const struct process *process = &collector->processes.processes[held->process];
+
+	*space = (struct process_space){ .table = &collector->processes, .process = process };
+	if (!collector->has_stack)
+		return false;
+	if (sample->user_registers.count == 0 || sample->registers_abi != PERF_SAMPLE_REGS_ABI_64) {
+		*stop = stop_without_registers(collector, sample);
+		return false;
+	}
+	job->space =
+		(struct unwind_space){ process_space_find, process_space_read, space, process->generation, process_space_is_code };
+	take_registers(sample, &job->registers);
+	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, job->registers.values[CFI_RSP] };
+	return true;
+}
+
+static bool look_up_who(struct collector *collector, const struct record *record, struct collector_who *who, struct error *err)
+{
+	struct process_table *table = &collector->processes;
+	struct profile_thread thread = { collector->run, record->pid, record->tid, 0, 0 };
+	struct process *process;
+	uint32_t id;
+
+	if (!process_table_get(table, record->pid, &process, err))
+		return false;
+	thread.process_name = process->name;
+	if (!process_table_thread_name(table, record->pid, record->tid, &thread.name, err) ||
+		!profile_add_thread(collector->profile, &thread, &id, err))
+		return false;
+	*who = (struct collector_who){ record->pid, record->tid, table->version, (uint32_t)(process - table->processes), id };
+	return true;
+}
+
+static bool find_who(
+	struct collector *collector, const struct record *record, const struct collector_who **found, struct error *err)
+{
+	struct collector_who *who = &collector->who[(uint32_t)record->tid % COLLECTOR_WHO];
+
+	*found = who;
+	if (who->tid == record->tid && who->pid == record->pid && who->version == collector->processes.version)
+		return true;
+	return look_up_who(collector, record, who, err);
+}
+
+static bool count_sample(struct collector *collector, const struct record *record, uint32_t sample, struct error *err)
+{
+	struct profile *profile = collector->profile;
+	int64_t values[PROFILE_MAX_VALUE_TYPES] = { 1 };
+	bool is_cpu = profile->period > 0;
+	int64_t time_ns = record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0;
+
+	values[1] = is_cpu && !collector->is_time ? collector->nominal_ns : (int64_t)record->sample.period;
+	return profile_count_sample(profile, sample, values, time_ns, err);
+}
+
+/* How much of the stack a walk has used; UINT64_MAX where it did not come to the root: more may have led on. */
+static uint64_t used_bytes(const struct unwind_job *job)
+{
+	enum { SIGNAL_FRAME_BYTES = 512 }; /* no step reads further above its stack pointer */
+	const struct unwind_result *result = &job->result;
+	uint64_t used;
+
+	if (result->stop != PROFILE_STOP_ROOT || result->count == 0)
+		return UINT64_MAX;
+	used = result->frames[result->count - 1].stack_pointer - job->dump.address;
+	return used < SAMPLER_MAX_STACK_BYTES ? used + SIGNAL_FRAME_BYTES : UINT64_MAX;
+}
+
+static bool complete_dump(
+	struct collector *collector, size_t held, struct process_space *space, struct unwind_job *job, struct error *err)
+{
+	const struct collector_rest *rest = &collector->rest;
+	struct record *record = &collector->held[held].record;
+	enum profile_stop ignored;
+
+	if (!rest->read || space->failed)
+		return true;
+	if (record->sample.is_short && used_bytes(job) > job->dump.size) {
+		if (!rest->read(rest->context, held, record, err))
+			return false;
+		if (prepare_job(collector, &collector->held[held], space, job, &ignored))
+			unwind_stacks(collector->unwinder, job, 1);
+	}
+	rest->tell(rest->context, used_bytes(job));
+	return true;
+}
+
+/* A held sample on its way into the profile. */
+struct walked {
+	struct process_space space;
+	struct unwind_job *job; /* NULL: it has no stack to walk */
+	enum profile_stop stop; /* where there is no job */
+	struct stack_path path;
+};
+
+/* Whether it took the job. */
+static bool prepare(struct collector *collector, size_t held, struct unwind_job *job, struct walked *walked)
+{
+	*walked = (struct walked){ .path = stack_builder_root(collector->builder) };
+	*job = (struct unwind_job){ 0 };
+	if (!prepare_job(collector, &collector->held[held], &walked->space, job, &walked->stop))
+		return false;
+	walked->job = job;
+	return true;
+}
+
+/* The walk of a dump made as long as it can be. */
+static bool finish_walk(struct collector *collector, size_t held, struct walked *walked, struct error *err)
+{
+	struct profile_quality *quality = &collector->profile->quality;
+	const struct record *record = &collector->held[held].record;
+	const struct record_sample *sample = &record->sample;
+	const struct unwind_result *result = &walked->job->result;
+
+	if (!complete_dump(collector, held, &walked->space, walked->job, err))
+		return false;
+	make_whole(collector, &walked->space, record, walked->job);
+	if (walked->space.failed)
+		return error_set_memory(err);
+	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then. */
+	collector->full_dumps_cut += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
+	collector->lost_ways += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
+	quality->frame_pointer_frames += result->frame_pointer_frames;
+	quality->frames += result->count;
+	stack_builder_expect(collector->builder, held, result);
+	return true;
+}
+
+static bool add_kernel(struct collector *collector, const struct record_sample *sample, struct stack_path *path, struct error *err)
+{
+	struct stitch_chain chain = stitch_chain_of(sample, PERF_CONTEXT_KERNEL);
+	uint32_t mapping;
+
+	return chain.count == 0 ||
+	       (process_table_kernel(&collector->processes, &mapping, err) &&
+		       stack_builder_add_kernel(collector->builder, mapping, collector->processes.kernel_bias, &chain, path, err));
+}
+
+static bool build_stack(struct collector *collector, size_t held, struct walked *walked, struct error *err)
+{
+	const struct record_sample *sample = &collector->held[held].record.sample;
+	struct profile_quality *quality = &collector->profile->quality;
+	struct stack_path *path = &walked->path;
+	uint32_t location;
+
+	if (walked->job && !stack_builder_add_expected(collector->builder, held, &walked->job->result, path, err))
+		return false;
+	if (!collector->has_stack && !add_user_chain(collector, &walked->space, sample, &walked->stop, path, err))
+		return false;
+	if (!add_kernel(collector, sample, path, err))
+		return false;
+	/* A stack without any frame still stands for time: by its address alone. */
+	if (path->stack == 0 && (!profile_add_location(collector->profile, PROFILE_NONE, sample->ip, &location, err) ||
+					!stack_builder_add(collector->builder, location, path, err)))
+		return false;
+	quality->samples++;
+	quality->stops[walked->job ? walked->job->result.stop : walked->stop]++;
+	return true;
+}
+
+/* Each lookup waits for memory: what those of the other samples need is fetched meanwhile. */
+static bool add_to_profile(struct collector *collector, struct walked *walked, size_t count, struct error *err)
+{
+	struct profile *profile = collector->profile;
+	uint32_t samples[UNWIND_TOGETHER];
+
+	for (size_t i = 0; i < count; i++) {
+		if (!build_stack(collector, i, &walked[i], err))
+			return false;
+		profile_expect_sample(profile, walked[i].path.stack, collector->held[i].thread);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!profile_find_sample(profile, walked[i].path.stack, collector->held[i].thread, &samples[i], err))
+			return false;
+	for (size_t i = 0; i < count; i++)
+		if (!count_sample(collector, &collector->held[i].record, samples[i], err))
+			return false;
+	return true;
+}
+
+bool collector_flush(struct collector *collector, struct error *err)
+{
+	struct walked walked[UNWIND_TOGETHER];
+	struct unwind_job jobs[UNWIND_TOGETHER];
+	size_t count = collector->held_count, job_count = 0;
+
+	collector->held_count = 0;
+	for (size_t i = 0; i < count; i++)
+		job_count += prepare(collector, i, &jobs[job_count], &walked[i]);
+	unwind_stacks(collector->unwinder, jobs, job_count);
+	for (size_t i = 0; i < count; i++)
+		if (walked[i].job && !finish_walk(collector, i, &walked[i], err))
+			return false;
+	return add_to_profile(collector, walked, count, err);
+}
+
+static bool hold_sample(struct collector *collector, const struct record *record, struct error *err)
+{
+	const struct collector_who *who;
+
+	if (!find_who(collector, record, &who, err))
+		return false;
+	collector->held[collector->held_count++] = (struct collector_held){ *record, who->process, who->thread };
+	return collector->held_count < UNWIND_TOGETHER || collector_flush(collector, err);
+}
+
+bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err)
+{
+	struct profile_quality *quality = &collector->profile->quality;
+
+	switch (record->kind) {
+	case RECORD_SAMPLE:
+		return hold_sample(collector, record, err);
+	case RECORD_LOST:
+		*(from_sideband ? &quality->lost_sideband : &quality->lost) += record->lost;
+		return true;
+	case RECORD_THROTTLE:
+		quality->throttled++;
+		return true;
+	case RECORD_MMAP:
+	case RECORD_COMM:
+	case RECORD_FORK:
+	case RECORD_EXIT:
+	case RECORD_OTHER:
+		break;
+	}
+	/* What was sampled before belongs to what was mapped before. */
+	return collector_flush(collector, err) && process_table_update(&collector->processes, record, err);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/collect/live_stack.h"
+#include "sampler/process/process.h"
+#include "sampler/sampler.h"
+#include "sampler/collect/stack_builder.h"
+
+/* Who a thread is, as long as the sideband tells nothing new. */
+struct collector_who {
+	int32_t pid, tid;
+	uint64_t version;         /* of the process table */
+	uint32_t process, thread; /* index in the process table; id in the profile */
+};
+
+/* A sample that waits for others, so that their stacks are walked together. */
+struct collector_held {
+	struct record record;     /* borrows its bytes */
+	uint32_t process, thread; /* index in the process table; id in the profile */
+};
+
+enum { COLLECTOR_WHO = 64 }; /* threads share places */
+
+/* Where dumps were read in part at first (record_sample.is_short). `held`: a sample's place in struct collector. */
+struct collector_rest {
+	/* Reads all of the stack, where a walk of its top did not come to its end. */
+	bool (*read)(void *context, size_t held, struct record *record, struct error *err);
+	/* How much of the stack the walk has used; UINT64_MAX: there was no end to it. */
+	void (*tell)(void *context, uint64_t stack_bytes);
+	void *context;
+};
+
+/* From records to samples of the profile. */
+struct collector {
+	struct profile *profile; /* owned until taken */
+	struct process_table processes;
+	struct unwinder *unwinder;
+	struct stitch_memory *stitches;
+	struct stack_builder *builder;
+	struct collector_who who[COLLECTOR_WHO];
+	struct collector_held held[UNWIND_TOGETHER];
+	size_t held_count;
+	struct collector_rest rest;
+	struct live_stack live_stack;
+	uint32_t run;
+	uint64_t start_ns;       /* CLOCK_MONOTONIC; times of events count from here */
+	bool has_stack;          /* records carry registers and stack */
+	bool is_time;            /* the period is nanoseconds of CPU time */
+	int64_t nominal_ns;      /* of CPU time that a sample stands for when the period is no time */
+	uint64_t full_dumps_cut; /* stacks cut because more was there than the dump had room for */
+	uint64_t lost_ways;      /* stacks cut within their dump */
+	bool met_32bit;
+	bool has_cuts; /* stacks that another one may make whole */
+};
+
+struct collector_options {
+	const char *event;
+	bool is_time;
+	bool counts_time; /* the event follows CPU time: cpu-clock, task-clock, cycles */
+	bool has_stack;
+	uint32_t frequency_hz;
+	uint64_t start_ns;
+	struct buffer *notices;
+	const struct process_files *files; /* of a recording of another time; NULL: of the processes as they run */
+	struct collector_rest rest;        /* where samples may be short (struct record_sample); else {} */
+};
+
+COMMON_MUST_CHECK
+bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err);
+void collector_deinit(struct collector *collector);
+
+/* One record, in order of time. The bytes of a sample must stay as long as samples are held (held_count), or until the flush. */
+COMMON_MUST_CHECK
+bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err);
+
+/* Takes all samples that are held. */
+COMMON_MUST_CHECK
+bool collector_flush(struct collector *collector, struct error *err);

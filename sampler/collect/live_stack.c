@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/collect/live_stack.h"
+
+#include "sampler/sampler.h"
+#include "sampler/unwind/fallback/link.h"
+
+#include <sys/uio.h>
+
+enum { PAGE_BYTES = 4096, MOST_PAGES = SAMPLER_MAX_STACK_BYTES / PAGE_BYTES, SAVED_BYTES = 128 };
+
+static bool may_be_read(const struct process_space *space, const struct unwind_job *job)
+{
+	return !space->table->files && job->result.stop == PROFILE_STOP_DUMP_END && job->result.caller_stack_pointer != 0;
+}
+
+static bool ends_untouched(const struct record_sample *sample)
+{
+	return sample->stack_bytes < sample->stack_room;
+}
+
+/* To read a page that was never touched is to have it made: of zeros, without memory of its own. */
+void live_stack_touch(const struct process_space *space, const struct record_sample *sample, const struct unwind_job *job)
+{
+	uint8_t ignored[MOST_PAGES];
+	struct iovec here = { ignored, 0 }, there[MOST_PAGES];
+	uint64_t page = job->dump.address + job->dump.size;
+
+	if (!may_be_read(space, job) || !ends_untouched(sample))
+		return;
+	for (; page < job->result.caller_stack_pointer && here.iov_len < MOST_PAGES; page += PAGE_BYTES)
+		there[here.iov_len++] = (struct iovec){ (void *)(uintptr_t)page, 1 };
+	(void)process_vm_readv(space->process->pid, &here, 1, there, here.iov_len, 0);
+}
+
+/* Another stack by then shows in a call to another function. */
+static bool is_continued(const struct unwind_job *job, size_t cut)
+{
+	const struct unwind_frame *frames = job->result.frames;
+
+	return job->result.count > cut && link_is_possible(&job->space, frames[cut].pc, frames[cut - 1].pc - (cut > 1));
+}
+
+bool live_stack_walk(struct live_stack *stack, const struct process_space *space, const struct record_sample *sample,
+	struct unwinder *unwinder, struct unwind_job *job)
+{
+	struct unwind_result *result = &job->result;
+	size_t cut = result->count;
+	uint64_t caller = result->caller_stack_pointer, start = caller - SAVED_BYTES;
+	struct iovec here = { stack->bytes, sizeof(stack->bytes) }, there = { (void *)(uintptr_t)start, sizeof(stack->bytes) };
+	ssize_t size;
+
+	if (!may_be_read(space, job) ||
+		(!ends_untouched(sample) && caller - result->frames[result->count - 1].stack_pointer <= SAMPLER_MAX_STACK_BYTES))
+		return false;
+	size = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
+	if (size <= 0)
+		return false;
+	job->dump.far = (struct unwind_piece){ stack->bytes, (uint64_t)size, start };
+	unwind_stacks(unwinder, job, 1);
+	if (result->stop != PROFILE_STOP_ROOT)
+		return false;
+	if (is_continued(job, cut))
+		return true;
+	result->count = cut;
+	result->stop = PROFILE_STOP_DUMP_END;
+	return false;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/process/process.h"
+#include "sampler/records/record.h"
+
+/*
+ * A frame can hide all that called it: one larger than any dump (half a megabyte of arrays, as rustc has one), or one with a page
+ * that the thread has never touched, where the kernel stops copying (video encoders' frames of 26 kB, Ada's tasks). Its function is
+ * still running when the sample is looked at, a moment later, unless it returned in between; so its callers are read from the
+ * process itself. Only for such frames: what is read later of others above the dump's end is often another stack by then.
+ */
+enum { LIVE_STACK_BYTES = 65536 };
+
+/* A piece of a stack, for the walk at hand. */
+struct live_stack {
+	uint8_t bytes[LIVE_STACK_BYTES];
+};
+
+/* Of a walk that came to the dump's end: where that is a page never touched, it is there from now on, for later dumps. */
+void live_stack_touch(const struct process_space *space, const struct record_sample *sample, const struct unwind_job *job);
+
+/* Goes on above such a frame. True where the walk came to its root. */
+COMMON_MUST_CHECK
+bool live_stack_walk(struct live_stack *stack, const struct process_space *space, const struct record_sample *sample,
+	struct unwinder *unwinder, struct unwind_job *job);

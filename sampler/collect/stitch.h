@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/process/process.h"
+
+/*
+ * Stacks that were cut at the end of the dump, made whole where that can be justified:
+ *   by the kernel's own walk along frame pointers, which reads the live stack: joined where both chains hold the same two frames
+ *   by an earlier stack of the same thread: joined where two frames agree in return address and stack pointer, or a function's
+ * frame begins and ends at the same places; the address alone would miscount recursion
+ */
+struct stitch_memory; /* the last stacks of some threads */
+
+COMMON_MUST_CHECK
+bool stitch_memory_create(struct stitch_memory **memory, struct error *err);
+void stitch_memory_destroy(struct stitch_memory *memory);
+
+/* A stack of a thread that reached its root. Beside the latest, the latest that is at least half as deep as
+ * the dump, and the latest that is deeper, are kept. */
+void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unwind_result *result, size_t dump_bytes);
+
+/* Appends to `result` what an earlier stack of the thread has above; false when none fits. */
+COMMON_MUST_CHECK
+bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct unwind_result *result);
+
+/* A call chain without context marks, leaf first: runtime addresses, of callers return addresses. */
+struct stitch_chain {
+	const struct record_words *words;
+	size_t first, count;
+};
+
+/* A part of the kernel's call chain: the addresses behind a context mark (PERF_CONTEXT_USER, ...); none when it has no such part.
+ */
+struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t context);
+
+uint64_t stitch_chain_address(const struct stitch_chain *chain, size_t index);
+
+/* Appends what the chain has above; false when it does not fit, or leads out of code. */
+COMMON_MUST_CHECK
+bool stitch_from_chain(struct process_space *space, const struct stitch_chain *chain, struct unwind_result *result);

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/adapt.h"
+
+#include "sampler/process/proc.h"
+#include "sampler/live/target.h"
+
+#include <stdlib.h>
+
+/* At the beginning, when it is not known whether stacks are deep, samples are looked at more often. */
+enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
+
+/* When so many of the last samples were cut, more of the stack is copied: the more they are, the sooner. */
+struct deepening {
+	uint64_t samples, above_per_mille;
+	uint32_t factor;
+};
+
+enum { LAST_SAMPLES = 1024 };
+static const struct deepening deepenings[] = { { 8, 300, 4 }, { 128, 30, 2 }, { 320, 10, 2 }, { LAST_SAMPLES, 3, 2 } };
+
+enum { BIRTHS_INTERVAL_NS = 200000000, MANY_BIRTHS = 40, MANY_FORKS = 10 };
+
+void sampler_adapt_init(struct sampler *sampler)
+{
+	const struct sampler_options *options = &sampler->options;
+
+	sampler->adaptation = (struct adaptation){
+		.may_deepen = options->stack_bytes == 0 && options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
+		.extras.with_chains = options->stack_bytes != 0,
+		.may_widen = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
+	};
+	sampler->adaptation.may_follow = sampler->adaptation.may_part_clocks = sampler->adaptation.may_widen;
+}
+
+int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int timeout_ms)
+{
+	bool is_early = sampler->adaptation.may_deepen && clock_ns - sampler->start_ns < EARLY_NS;
+
+	return is_early && timeout_ms > EARLY_POLL_MS ? EARLY_POLL_MS : timeout_ms;
+}
+
+/*
+ * Processes are opened anew by who lives of them: one that was named may have ended, and those that it started go on, found by no
+ * parent any more.
+ */
+static bool find_living(const struct sampler *sampler, struct sampler_target *target, pid_t **pids, struct error *err)
+{
+	const struct process_table *table = &sampler->collector.processes;
+
+	*target = sampler->options.target;
+	if (target->kind != SAMPLER_TARGET_PIDS && target->kind != SAMPLER_TARGET_COMMAND)
+		return true;
+	*pids = calloc(table->count + 1, sizeof(**pids));
+	if (!*pids)
+		return error_set_memory(err);
+	*target = (struct sampler_target){ .kind = SAMPLER_TARGET_PIDS, .pids = *pids };
+	for (size_t i = 0; i < table->count; i++)
+		if (table->processes[i].is_alive && proc_is_alive(table->processes[i].pid))
+			(*pids)[target->pid_count++] = table->processes[i].pid;
+	return true;
+}
+
+/* Also where it is not permitted, or not `at_once` that the filter hears of a process, false. */
+static bool open_wide(
+	struct sampler *sampler, const struct sampler_target *target, bool at_once, struct event_set *events, struct error *err)
+{
+	bool opened, was_active = sampler->filter.is_active;
+	bool ok = target_open_wide(target, events, &sampler->filter, &opened, err) && opened &&
+		  (!at_once || filter_hears_at_once(&sampler->filter));
+
+	/* Events of threads are not filtered. */
+	if (!ok)
+		sampler->filter.is_active = was_active;
+	return ok;
+}
+
+/* What the events that are open have still to say is read first. */
+static bool take_over(struct sampler *sampler, struct event_set *events, struct error *err)
+{
+	if (!sampler_drain(sampler, UINT64_MAX, err)) {
+		event_set_deinit(events);
+		return false;
+	}
+	sampler->broken_rings += sampler->order.broken;
+	sampler->lost_before += event_set_lost(&sampler->events);
+	watch_deinit(&sampler->watch);
+	order_deinit(&sampler->order);
+	event_set_take_rings(events, &sampler->events);
+	event_set_deinit(&sampler->events);
+	sampler->events = *events;
+	return (!sampler->enabled || event_set_enable(&sampler->events, true, err)) && sampler_prepare_reading(sampler, err);
+}
+
+/*
+ * What the events are to be opened for: CPUs, the same unless new processes would be heard of too late, threads and nothing else,
+ * or either of them, as the target wants it.
+ */
+enum reach { REACH_AS_FITS, REACH_CPUS, REACH_CPUS_AT_ONCE, REACH_THREADS };
+
+/* `*reopened` false: it cannot be done, and what was open stays. */
+static bool reopen(struct sampler *sampler, uint32_t stack_bytes, enum reach reach, bool *reopened, struct error *err)
+{
+	CLEANUP(cleanup_free) pid_t *pids = NULL;
+	struct sampler_options options = sampler->options;
+	struct event_set events;
+	struct error why;
+	bool opened;
+
+	*reopened = false;
+	options.stack_bytes = stack_bytes;
+	if (!find_living(sampler, &options.target, &pids, err))
+		return false;
+	if (pids && options.target.pid_count == 0)
+		return true;
+	if (reach == REACH_THREADS && target_is_large(&options.target))
+		return true;
+	if (!event_set_init_beside(&events, &sampler->events, &options, sampler->adaptation.extras, &why))
+		return true;
+	opened = reach == REACH_CPUS || reach == REACH_CPUS_AT_ONCE
+			 ? open_wide(sampler, &options.target, reach == REACH_CPUS_AT_ONCE, &events, &why)
+			 : target_open(&options.target, 0, &events, &sampler->filter, &why);
+	if (!opened || !event_set_enable(&sampler->events, false, &why)) {
+		event_set_deinit(&events);
+		return true;
+	}
+	sampler->options.stack_bytes = stack_bytes;
+	*reopened = true;
+	return take_over(sampler, &events, err);
+}
+
+/* By how much a dump should be larger; 1: it is large enough. */
+static uint32_t factor_for(uint64_t samples, uint64_t cuts)
+{
+	for (size_t i = 0; i < sizeof(deepenings) / sizeof(deepenings[0]); i++)
+		if (samples >= deepenings[i].samples && cuts * 1000 > samples * deepenings[i].above_per_mille)
+			return deepenings[i].factor;
+	return 1;
+}
+
+static bool deepen_if_cut(struct sampler *sampler, struct error *err)
+{
+	const struct collector *collector = &sampler->collector;
+	uint64_t samples = collector->profile->quality.samples, cuts = collector->full_dumps_cut, lost_ways = collector->lost_ways;
+	struct adaptation *seen = &sampler->adaptation;
+	uint32_t factor = factor_for(samples - seen->samples, cuts - seen->cuts), bytes = sampler->options.stack_bytes;
+	bool wants_chains = !seen->extras.with_chains &&
+			    factor_for(samples - seen->samples, cuts + lost_ways - seen->cuts - seen->lost_ways) > 1;
+	bool reopened;
+
+	if (!seen->may_deepen || (factor == 1 && !wants_chains && samples - seen->samples < LAST_SAMPLES))
+		return true;
+	seen->samples = samples;
+	seen->cuts = cuts;
+	seen->lost_ways = lost_ways;
+	if (factor == 1 && !wants_chains)
+		return true;
+	seen->extras.with_chains = true;
+	bytes = bytes < SAMPLER_MAX_STACK_BYTES / factor ? factor * bytes : SAMPLER_MAX_STACK_BYTES;
+	if (!reopen(sampler, bytes, sampler->filter.is_active ? REACH_CPUS : REACH_AS_FITS, &reopened, err))
+		return false;
+	seen->may_deepen = reopened && bytes < SAMPLER_MAX_STACK_BYTES;
+	return true;
+}
+
+static bool widen(struct sampler *sampler, enum reach reach, struct error *err)
+{
+	bool reopened, lacks_tracefs;
+
+	if (!reopen(sampler, sampler->options.stack_bytes, reach, &reopened, err))
+		return false;
+	/* Without it events of CPUs still serve for threads. */
+	lacks_tracefs = reach == REACH_CPUS_AT_ONCE && !filter_hears_at_once(&sampler->filter);
+	sampler->adaptation.may_follow = false;
+	sampler->adaptation.may_widen = lacks_tracefs;
+	if (!reopened)
+		buffer_printf(&sampler->notices,
+			"threads and processes that live for less than a sampling period are hardly sampled: that needs %s\n",
+			lacks_tracefs
+				? "the kernel's tracepoints; run 'sudo mount -t tracefs tracefs /sys/kernel/tracing' to make them readable"
+				: "events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run "
+				  "kelvin with sudo");
+	return true;
+}
+
+static bool part_clocks(struct sampler *sampler, struct error *err)
+{
+	bool reopened;
+
+	sampler->adaptation.may_part_clocks = false;
+	sampler->adaptation.extras.with_own_clocks = true;
+	if (!reopen(sampler, sampler->options.stack_bytes, REACH_THREADS, &reopened, err))
+		return false;
+	sampler->adaptation.extras.with_own_clocks = reopened;
+	return true;
+}
+
+static bool follow_births(struct sampler *sampler, uint64_t clock_ns, struct error *err)
+{
+	const struct process_table *table = &sampler->collector.processes;
+	struct adaptation *seen = &sampler->adaptation;
+	uint64_t born = table->births - seen->births, forked = table->forks - seen->forks;
+
+	if (sampler->filter.is_active || clock_ns - seen->births_at_ns < BIRTHS_INTERVAL_NS)
+		return true;
+	seen->births = table->births;
+	seen->forks = table->forks;
+	seen->births_at_ns = clock_ns;
+	if (seen->may_widen && born >= MANY_BIRTHS && !widen(sampler, REACH_CPUS, err))
+		return false;
+	if (seen->may_follow && !sampler->filter.is_active && forked >= MANY_FORKS && !widen(sampler, REACH_CPUS_AT_ONCE, err))
+		return false;
+	if (seen->may_part_clocks && !sampler->filter.is_active && born + forked >= MANY_FORKS)
+		return part_clocks(sampler, err);
+	return true;
+}
+
+bool sampler_adapt(struct sampler *sampler, uint64_t clock_ns, struct error *err)
+{
+	return deepen_if_cut(sampler, err) && follow_births(sampler, clock_ns, err);
+}

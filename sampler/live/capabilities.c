@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/sampler.h"
+
+#include "sampler/process/proc.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+static bool can_open(uint32_t type, uint64_t config, bool kernel, int pid, int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = type,
+		.config = config,
+		.disabled = 1,
+		.exclude_kernel = !kernel,
+		.sample_period = 1000000,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/* Restricted kernels show every symbol at address 0. */
+static bool kernel_symbols_are_readable(void)
+{
+	CLEANUP(cleanup_fclose) FILE *file = fopen("/proc/kallsyms", "re");
+	unsigned long long address = 0;
+
+	return file && fscanf(file, "%llx", &address) == 1 && address != 0;
+}
+
+static bool map_files_are_readable(void)
+{
+	CLEANUP(cleanup_fclose) FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512], path[128];
+	unsigned long long start, end;
+	int fd;
+
+	if (!maps || !fgets(line, sizeof(line), maps) || sscanf(line, "%llx-%llx", &start, &end) != 2)
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/map_files/%llx-%llx", start, end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/* By the first process of all, where that is another user's: a low perf_event_paranoid opens CPUs to everybody, but no processes.
+ */
+static bool can_sample_others(void)
+{
+	struct stat info;
+
+	if (stat("/proc/1", &info) == 0 && info.st_uid != geteuid())
+		return can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 1, -1);
+	return can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, -1, 0);
+}
+
+void sampler_probe(struct sampler_capabilities *capabilities)
+{
+	struct rlimit limit = { 0 };
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	*capabilities = (struct sampler_capabilities){
+		.perf_event_paranoid = proc_read_number("/proc/sys/kernel/perf_event_paranoid"),
+		.perf_event_mlock_kb = proc_read_number("/proc/sys/kernel/perf_event_mlock_kb"),
+		.perf_event_max_sample_rate = proc_read_number("/proc/sys/kernel/perf_event_max_sample_rate"),
+		.has_hardware_cycles = can_open(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, 0, -1),
+		.has_cpu_clock = can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 0, -1),
+		.can_sample_own = can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 0, -1),
+		.can_sample_kernel = can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, 0, -1),
+		.can_sample_others = can_sample_others(),
+		.can_sample_system = can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, -1, 0),
+		.kernel_symbols_readable = kernel_symbols_are_readable(),
+		.map_files_readable = map_files_are_readable(),
+		.descriptor_limit = limit.rlim_max,
+	};
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static void run_child(int go_fd, int error_fd, char *const *argv)
+{
+	sigset_t none;
+	int failure;
+	char go;
+
+	/* End of file means that the recorder gave up. */
+	if (read(go_fd, &go, 1) != 1)
+		_exit(125);
+	/* The recorder may wait for its signals blocked; a program must not start so. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(argv[0], argv);
+	failure = errno;
+	if (write(error_fd, &failure, sizeof(failure)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+bool command_fork(struct command *command, char *const *argv, struct error *err)
+{
+	int go[2], errors[2];
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC) != 0)
+		return error_set_errno(err, errno, "cannot start %s", argv[0]);
+	if (pipe2(errors, O_CLOEXEC) != 0) {
+		error_set_errno(err, errno, "cannot start %s", argv[0]);
+		close(go[0]);
+		close(go[1]);
+		return false;
+	}
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		run_child(go[0], errors[1], argv);
+	}
+	if (pid < 0)
+		error_set_errno(err, errno, "cannot start %s", argv[0]);
+	close(go[0]);
+	close(errors[1]);
+	if (pid < 0) {
+		close(go[1]);
+		close(errors[0]);
+		return false;
+	}
+	*command = (struct command){ .pid = pid, .go_fd = go[1], .error_fd = errors[0] };
+	return true;
+}
+
+bool command_start(struct command *command, const char *name, struct error *err)
+{
+	int failure = 0;
+	ssize_t got;
+
+	if (write(command->go_fd, "g", 1) != 1)
+		return error_set_errno(err, errno, "cannot start %s", name);
+	do {
+		got = read(command->error_fd, &failure, sizeof(failure));
+	} while (got < 0 && errno == EINTR);
+	if (got == sizeof(failure))
+		return error_set_errno(err, failure, "cannot execute %s", name);
+	command->started = true;
+	return true;
+}
+
+bool command_has_ended(struct command *command)
+{
+	if (!command->reaped && command->pid > 0)
+		command->reaped = wait4(command->pid, &command->status, WNOHANG, &command->usage) == command->pid;
+	return command->reaped;
+}
+
+void command_deinit(struct command *command)
+{
+	if (command->pid <= 0)
+		return;
+	if (!command->started && !command->reaped) {
+		kill(command->pid, SIGKILL);
+		waitpid(command->pid, NULL, 0);
+	}
+	close(command->go_fd);
+	close(command->error_fd);
+	*command = (struct command){ 0 };
+}

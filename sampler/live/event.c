@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/event.h"
+
+#include "sampler/live/event_choice.h"
+#include "sampler/process/proc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/*
+ * Being woken costs as much as the work on 15 samples: a ring has room for those of half a second, 480 with 16 kB of stack.
+ * Of the sideband a record takes 100 bytes.
+ */
+enum { MOST_RING_PAGES_TOGETHER = 8192, LEAST_SAMPLES = 16 };
+enum { SAMPLE_RING_PAGES = 2048, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_DESCRIPTORS = 1 << 24 };
+
+uint32_t event_cpu_count(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_CONF);
+
+	return count > 0 ? (uint32_t)count : 1;
+}
+
+/* As many descriptors as allowed: each thread takes two a CPU. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/*
+ * What would help. Without CAP_PERFMON the kernel permits events of whole CPUs up to level 0, those of kernel code up to 1, those of
+ * one's own user code up to 2; at Debian's level 3 and Ubuntu's 4, nothing.
+ */
+static const char *permission_advice(int level, bool counts_cpus)
+{
+	if (geteuid() == 0)
+		return "a container or sandbox forbids it: allow it there (docker run --cap-add PERFMON), or run kelvin outside of it";
+	if (counts_cpus && level > 0)
+		return "-a and --cgroup need CAP_PERFMON or perf_event_paranoid 0: run kelvin with sudo, or run 'sudo sysctl "
+		       "kernel.perf_event_paranoid=0'";
+	if (level > 2)
+		return "run 'sudo sysctl kernel.perf_event_paranoid=1', with which users may sample their own processes, or run kelvin with "
+		       "sudo";
+	if (counts_cpus)
+		return "a container or sandbox forbids it: allow it there, or run kelvin outside of it";
+	return "you may sample your own processes only: run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names";
+}
+
+static bool explain_failure(int failure, const struct event_set *set, struct error *err)
+{
+	int level;
+
+	switch (failure) {
+	case EACCES:
+	case EPERM:
+		level = proc_read_number("/proc/sys/kernel/perf_event_paranoid");
+		error_set_errno(err, failure, "perf_event_open");
+		snprintf(err->message, sizeof(err->message), "perf_event_open: permission denied (perf_event_paranoid is %d); %s",
+			level, permission_advice(level, set->counts_cpus));
+		return false;
+	case ESRCH:
+		return error_set_errno(err, failure, "perf_event_open");
+	case ENOSYS:
+		return error_set(err, ERROR_UNSUPPORTED,
+			"perf_event_open is missing: a container or sandbox hides it, or the kernel was built without it");
+	case EMFILE:
+		return error_set(
+			err, ERROR_LIMIT, "out of file descriptors after %zu events; raise 'ulimit -n'", set->descriptor_count);
+	case EBADF:
+		return error_set(
+			err, ERROR_NOT_FOUND, "perf does not know this control group; with cgroup v1, name a directory of the perf_event hierarchy");
+	default:
+		return error_set_errno(err, failure, "perf_event_open");
+	}
+}
+
+/*
+ * An event of our own that counts nothing, for others to write into its ring. It wakes us when half of it is filled: the rest is
+ * for the time until we get a CPU.
+ */
+static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, int cpu, struct error *err)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 2),
+		.disabled = 1,
+		.exclude_kernel = 1,
+	};
+	int fd = event_open(&attr, 0, cpu, 0);
+
+	/* A CPU that is there but not online has nothing to sample. */
+	if (fd < 0 && errno == ENODEV)
+		return true;
+	if (fd < 0)
+		return explain_failure(errno, set, err);
+	if (ring_init(ring, fd, pages, err))
+		return true;
+	close(fd);
+	return false;
+}
+
+static void close_rings(const struct event_set *set, struct ring *rings)
+{
+	for (uint32_t cpu = 0; rings && cpu < set->cpu_count; cpu++) {
+		if (rings[cpu].pages)
+			close(rings[cpu].fd);
+		ring_deinit(&rings[cpu]);
+	}
+}
+
+/* One for each CPU, or none. */
+static bool open_rings_of(struct event_set *set, struct ring *rings, size_t pages, struct error *err)
+{
+	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++)
+		if (!open_ring(set, &rings[cpu], pages, (int)cpu, err)) {
+			close_rings(set, rings);
+			return false;
+		}
+	return true;
+}
+
+/*
+ * Locked memory is limited per user: smaller rings then do, read more often. They are of one size, or the first CPUs would leave
+ * nothing to the last.
+ */
+static bool open_rings_as_permitted(struct event_set *set, struct ring *rings, size_t *pages, size_t least, struct error *err)
+{
+	while (!open_rings_of(set, rings, *pages, err)) {
+		if (err->code != ERROR_MEMORY)
+			return false;
+		if (*pages / 2 < least)
+			return error_set(err, ERROR_LIMIT,
+				"not enough locked memory for %u buffers of %zu kB: perf_event_mlock_kb and 'ulimit -l' limit it for each user, and other recorders use some of it; run 'sudo sysctl kernel.perf_event_mlock_kb=2048'",
+				(unsigned int)set->cpu_count, *pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
+		*pages /= 2;
+	}
+	return true;
+}
+
+/* Room for a sample that is read and one that is written. */
+static size_t least_sample_pages(const struct event_set *set)
+{
+	enum { BESIDE_STACK_PAGES = 2 };
+	size_t pages = LEAST_RING_PAGES;
+
+	while (pages < 2 * (set->sample_attr.sample_stack_user / (size_t)sysconf(_SC_PAGESIZE) + BESIDE_STACK_PAGES))
+		pages *= 2;
+	return pages;
+}
+
+static bool open_sideband_rings(struct event_set *set, struct error *err)
+{
+	size_t pages = SIDEBAND_RING_PAGES;
+
+	set->sideband_rings = calloc(set->cpu_count, sizeof(*set->sideband_rings));
+	if (!set->sideband_rings)
+		return error_set_memory(err);
+	return open_rings_as_permitted(set, set->sideband_rings, &pages, LEAST_RING_PAGES, err);
+}
+
+static bool open_sample_rings(struct event_set *set, struct error *err)
+{
+	size_t few_pages = set->ring_pages / 8;
+
+	set->sample_rings = calloc(set->cpu_count, sizeof(*set->sample_rings));
+	if (!set->sample_rings)
+		return error_set_memory(err);
+	if (!open_rings_as_permitted(set, set->sample_rings, &set->ring_pages, least_sample_pages(set), err))
+		return false;
+	if (set->ring_pages < few_pages)
+		buffer_printf(set->notices,
+			"the buffers have only %zu kB each, because locked memory is limited; run 'sudo sysctl kernel.perf_event_mlock_kb=2048' if "
+			"samples are lost\n",
+			set->ring_pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
+	return true;
+}
+
+/* Smaller where there are many CPUs, down to what a few samples need. */
+static size_t ring_pages_for(uint32_t stack_bytes, uint32_t cpu_count)
+{
+	size_t least = (size_t)LEAST_SAMPLES * stack_bytes / (size_t)sysconf(_SC_PAGESIZE);
+	size_t pages = SAMPLE_RING_PAGES;
+
+	while (pages > LEAST_RING_PAGES && pages * cpu_count > MOST_RING_PAGES_TOGETHER && pages / 2 >= least)
+		pages /= 2;
+	return pages;
+}
+
+static struct event_set set_without_rings(const struct sampler_options *options, struct buffer *notices)
+{
+	return (struct event_set){
+		.cpu_count = event_cpu_count(),
+		.notices = notices,
+		.counts_cpus = options->target.kind == SAMPLER_TARGET_SYSTEM || options->target.kind == SAMPLER_TARGET_CGROUP,
+		.inherits = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
+	};
+}
+
+bool event_set_init(struct event_set *set, const struct sampler_options *options, struct event_extras extras,
+	struct buffer *notices, struct error *err)
+{
+	*set = set_without_rings(options, notices);
+	set->ring_pages = ring_pages_for(options->stack_bytes, set->cpu_count);
+	raise_descriptor_limit();
+	if (event_choose(set, options, extras, err) && open_sideband_rings(set, err) && open_sample_rings(set, err))
+		return true;
+	event_set_deinit(set);
+	return false;
+}
+
+/* Larger ones where they are wanted and can be had; else those of the other set. */
+static bool find_sample_rings(struct event_set *set, size_t pages, const struct event_set *other, struct error *err)
+{
+	struct error ignored;
+
+	set->sample_rings = calloc(set->cpu_count, sizeof(*set->sample_rings));
+	if (!set->sample_rings)
+		return error_set_memory(err);
+	set->ring_pages = pages;
+	if (pages > other->ring_pages && open_rings_of(set, set->sample_rings, pages, &ignored))
+		return true;
+	memcpy(set->sample_rings, other->sample_rings, set->cpu_count * sizeof(*set->sample_rings));
+	set->ring_pages = other->ring_pages;
+	set->shares_rings = true;
+	return true;
+}
+
+bool event_set_init_beside(struct event_set *set, const struct event_set *other, const struct sampler_options *options,
+	struct event_extras extras, struct error *err)
+{
+	*set = set_without_rings(options, other->notices);
+	if (event_choose(set, options, extras, err) && open_sideband_rings(set, err) &&
+		find_sample_rings(set, ring_pages_for(options->stack_bytes, set->cpu_count), other, err))
+		return true;
+	event_set_deinit(set);
+	return false;
+}
+
+void event_set_take_rings(struct event_set *set, struct event_set *other)
+{
+	if (!set->shares_rings)
+		return;
+	/* As they are now: read since they were copied. */
+	memcpy(set->sample_rings, other->sample_rings, set->cpu_count * sizeof(*set->sample_rings));
+	set->shares_rings = false;
+	other->shares_rings = true;
+}
+
+void event_set_deinit(struct event_set *set)
+{
+	if (!set->shares_rings)
+		close_rings(set, set->sample_rings);
+	close_rings(set, set->sideband_rings);
+	for (size_t i = 0; i < set->descriptor_count; i++)
+		close(set->descriptors[i].fd);
+	free(set->sample_rings);
+	free(set->sideband_rings);
+	free(set->descriptors);
+	*set = (struct event_set){ 0 };
+}
+
+/* Where an event counts. */
+struct event_place {
+	int pid, cpu;
+	unsigned long flags;
+};
+
+/* An older kernel does not know of counting what is lost. */
+static int open_known(struct perf_event_attr *attr, const struct event_place *place)
+{
+	int fd = event_open(attr, place->pid, place->cpu, place->flags);
+
+	if (fd >= 0 || errno != EINVAL || !(attr->read_format & PERF_FORMAT_LOST))
+		return fd;
+	attr->read_format = 0;
+	return event_open(attr, place->pid, place->cpu, place->flags);
+}
+
+/* Kernel code is left out when that is what is not permitted. */
+static int open_permitted(struct event_set *set, struct perf_event_attr *attr, const struct event_place *place)
+{
+	int fd = open_known(attr, place);
+
+	if (fd >= 0 || errno != EACCES || attr->exclude_kernel)
+		return fd;
+	attr->exclude_kernel = 1;
+	set->user_only = true;
+	return event_open(attr, place->pid, place->cpu, place->flags);
+}
+
+static bool open_on_cpu(
+	struct event_set *set, struct perf_event_attr *attr, const struct ring *ring, struct event_place place, struct error *err)
+{
+	int fd;
+
+	if (!ARRAY_RESERVE(&set->descriptors, &set->descriptor_capacity, set->descriptor_count + 1, MAX_DESCRIPTORS, err))
+		return false;
+	fd = open_permitted(set, attr, &place);
+	if (fd < 0)
+		return explain_failure(errno, set, err);
+	set->descriptors[set->descriptor_count++] = (struct event_descriptor){ fd, attr == &set->sample_attr };
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0)
+		return error_set_errno(err, errno, "cannot join the events of CPU %d", place.cpu);
+	return true;
+}
+
+bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err)
+{
+	/* Inheriting is for tasks: all of a CPU, or of a cgroup, needs none. */
+	set->sample_attr.inherit = set->sideband_attr.inherit = set->inherits && pid != -1 && flags == 0;
+	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
+		struct event_place place = { pid, (int)cpu, flags };
+
+		if (!set->sample_rings[cpu].pages)
+			continue;
+		if (!open_on_cpu(set, &set->sideband_attr, &set->sideband_rings[cpu], place, err) ||
+			!open_on_cpu(set, &set->sample_attr, &set->sample_rings[cpu], place, err))
+			return false;
+	}
+	return true;
+}
+
+/* Where the kernel does not take it, what it would have dropped arrives, and is dropped then. */
+static void attach_program(const struct event_set *set, int program_fd)
+{
+	for (size_t i = 0; i < set->descriptor_count; i++)
+		if (set->descriptors[i].is_sampling)
+			(void)ioctl(set->descriptors[i].fd, PERF_EVENT_IOC_SET_BPF, program_fd);
+}
+
+bool event_set_open_wide(struct event_set *set, int bpf_program_fd, struct error *err)
+{
+	struct perf_event_attr sample_attr = set->sample_attr, sideband_attr = set->sideband_attr;
+	bool user_only = set->user_only;
+
+	set->sample_attr.exclude_idle = 1;
+	set->sample_attr.enable_on_exec = 0;
+	if (event_set_open(set, -1, 0, err)) {
+		if (bpf_program_fd >= 0)
+			attach_program(set, bpf_program_fd);
+		return true;
+	}
+	if (err->code == ERROR_PERMISSION) {
+		set->sample_attr = sample_attr;
+		set->sideband_attr = sideband_attr;
+		set->user_only = user_only;
+	}
+	return false;
+}
+
+bool event_set_enable(struct event_set *set, bool enabled, struct error *err)
+{
+	for (size_t i = 0; i < set->descriptor_count; i++) {
+		const struct event_descriptor *event = &set->descriptors[i];
+
+		if (event->is_sampling && ioctl(event->fd, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
+			return error_set_errno(err, errno, "cannot switch sampling %s", enabled ? "on" : "off");
+	}
+	return true;
+}
+
+uint64_t event_set_lost(const struct event_set *set)
+{
+	uint64_t sum = 0, values[2];
+
+	if (!(set->sample_attr.read_format & PERF_FORMAT_LOST))
+		return 0;
+	for (size_t i = 0; i < set->descriptor_count; i++)
+		if (set->descriptors[i].is_sampling && read(set->descriptors[i].fd, values, sizeof(values)) == sizeof(values))
+			sum += values[1];
+	return sum;
+}
+
+int event_set_filling_ms(const struct event_set *set)
+{
+	enum { BESIDE_STACK_BYTES = 512 };
+	uint64_t ring_bytes = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t bytes_per_s = set->sample_attr.sample_freq * (uint64_t)(set->sample_attr.sample_stack_user + BESIDE_STACK_BYTES);
+
+	return set->is_time ? (int)(ring_bytes * 3 / 4 * 1000 / bytes_per_s) : 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/live/ring.h"
+#include "sampler/sampler.h"
+
+#include <linux/perf_event.h>
+
+/*
+ * The perf events of a recording: one sampling event and one `dummy` for the sideband (mmap, comm, task) per thread and CPU, all of
+ * a CPU joined into one ring each, so that a burst of samples can never drop a mapping. The rings belong to dummy events of our own
+ * process: those of a thread that ends would report it for ever after, and wake us for nothing.
+ */
+struct event_descriptor {
+	int fd; /* owned */
+	bool is_sampling;
+};
+
+struct event_set {
+	struct perf_event_attr sample_attr, sideband_attr;
+	struct buffer *notices; /* borrowed */
+	const char *event_name; /* static: what is counted in the end */
+	uint32_t cpu_count;
+	struct event_descriptor *descriptors;
+	size_t descriptor_count, descriptor_capacity;
+	struct ring *sample_rings, *sideband_rings; /* [cpu] */
+	bool user_only;                             /* kernel part refused */
+	bool is_time;                               /* the period is nanoseconds of CPU time */
+	bool counts_cpus;                           /* whatever runs on a CPU, or of a cgroup on it: that takes more rights */
+	bool inherits;                              /* threads and processes that are born count as well */
+	bool shares_rings;                          /* the sample rings are another set's */
+	size_t ring_pages;                          /* of a sample ring, as far as it was permitted */
+};
+
+/*
+ * What takes the target time, and is done where it is seen to be needed.
+ *
+ * with_chains       Beside a copied stack, the kernel follows its frame pointers.
+ * with_own_clocks   Between tasks that inherit the same events the kernel switches by exchanging those as a whole, with the way
+ * that each clock has come to its next sample. What a task that ends at once was given so is lost: who starts many of them is
+ * hardly ever sampled himself. Not where a sample reads values (since Linux 6.12; perf_event_open() fails before).
+ */
+struct event_extras {
+	bool with_chains, with_own_clocks;
+};
+
+/* Fills the attributes and maps the rings. ERROR_USAGE for an event that is not known. */
+COMMON_MUST_CHECK
+bool event_set_init(struct event_set *set, const struct sampler_options *options, struct event_extras extras,
+	struct buffer *notices, struct error *err);
+
+/*
+ * To take the place of `other`, which stays open meanwhile and writes the same event. Where no larger sample rings are wanted, or
+ * can be had, it writes into those of `other`: users may lock no more memory than one recorder's. The sideband's are always its
+ * own, so that they tell what happened since.
+ */
+COMMON_MUST_CHECK
+bool event_set_init_beside(struct event_set *set, const struct event_set *other, const struct sampler_options *options,
+	struct event_extras extras, struct error *err);
+
+/* When all is read of `other`, and before it is closed: rings that are shared belong to the set that stays. */
+void event_set_take_rings(struct event_set *set, struct event_set *other);
+
+void event_set_deinit(struct event_set *set);
+
+/* Where an event counts: pid is a thread's id, -1 for all, or a descriptor of a cgroup directory with `flags`. */
+COMMON_MUST_CHECK
+bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err);
+
+/*
+ * On every CPU, whatever runs there but the idle task. `bpf_program_fd` decides about each sample; -1: all of them are wanted.
+ * ERROR_PERMISSION leaves the set as it was.
+ */
+COMMON_MUST_CHECK
+bool event_set_open_wide(struct event_set *set, int bpf_program_fd, struct error *err);
+
+/* PERF_EVENT_IOC_ENABLE or _DISABLE for the sampling events. */
+COMMON_MUST_CHECK
+bool event_set_enable(struct event_set *set, bool enabled, struct error *err);
+
+/*
+ * How long it takes until three quarters of a sample ring are filled where its CPU is always busy; 0: not known, for events that
+ * are no clock.
+ */
+int event_set_filling_ms(const struct event_set *set);
+
+/*
+ * How many samples found no room in their ring so far, those too that the ring could not tell of because nothing was written behind
+ * them; 0 where the kernel does not count them (before 6.0).
+ */
+uint64_t event_set_lost(const struct event_set *set);
+
+/* The CPUs that are there; rings are indexed by their number. */
+uint32_t event_cpu_count(void);

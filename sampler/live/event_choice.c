@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/event_choice.h"
+
+#include "sampler/records/record.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+struct known_event {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+	bool is_time;
+};
+
+static const struct known_event known_events[] = {
+	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
+	{ "cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
+	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false },
+	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, false },
+	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, false },
+	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true },
+	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true },
+	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false },
+	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false },
+	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, false },
+};
+enum { EVENT_CYCLES = 0, EVENT_CPU_CLOCK = 5, MAX_PRECISE_IP = 3 };
+
+int event_open(struct perf_event_attr *attr, int pid, int cpu, unsigned long flags)
+{
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+}
+
+static void use_event(struct event_set *set, const struct known_event *event)
+{
+	set->sample_attr.type = event->type;
+	set->sample_attr.config = event->config;
+	set->sample_attr.precise_ip = 0;
+	set->event_name = event->name;
+	set->is_time = event->is_time;
+}
+
+/* Takes the highest precision that the machine has; false when it does not count the event at all. */
+static bool probe_hardware(struct event_set *set)
+{
+	struct perf_event_attr attr = set->sample_attr;
+
+	attr.exclude_kernel = 1;
+	attr.read_format = 0;
+	for (int precise = MAX_PRECISE_IP; precise >= 0; precise--) {
+		int fd;
+
+		attr.precise_ip = (unsigned int)precise & 3;
+		fd = event_open(&attr, 0, -1, 0);
+		if (fd < 0)
+			continue;
+		close(fd);
+		set->sample_attr.precise_ip = (unsigned int)precise & 3;
+		return true;
+	}
+	return false;
+}
+
+static bool use_named(struct event_set *set, const char *name, struct error *err)
+{
+	if (!name) {
+		use_event(set, &known_events[EVENT_CYCLES]);
+		if (!probe_hardware(set))
+			use_event(set, &known_events[EVENT_CPU_CLOCK]);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(known_events) / sizeof(known_events[0]); i++) {
+		if (strcmp(known_events[i].name, name) != 0)
+			continue;
+		use_event(set, &known_events[i]);
+		if (set->sample_attr.type == PERF_TYPE_HARDWARE && !probe_hardware(set))
+			return error_set(
+				err, ERROR_UNSUPPORTED, "cannot sample %s: this machine does not count it; use -e cpu-clock", name);
+		return true;
+	}
+	return error_set(
+		err, ERROR_USAGE, "unknown event %s; try cycles, instructions, cpu-clock, page-faults or context-switches", name);
+}
+
+static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_options *options, struct event_extras extras)
+{
+	*attr = (struct perf_event_attr){
+		.size = sizeof(*attr),
+		.freq = 1,
+		.sample_freq = options->frequency_hz,
+		.sample_type = RECORD_SAMPLE_TYPE,
+		.read_format = PERF_FORMAT_LOST,
+		.disabled = 1,
+		.inherit = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.exclude_guest = 1,
+		.enable_on_exec = options->target.kind == SAMPLER_TARGET_COMMAND && !options->start_disabled,
+	};
+	/* Values that are read with a sample would be mixed up. */
+	if (extras.with_own_clocks)
+		attr->sample_type |= PERF_SAMPLE_READ;
+	if (options->call_graph == SAMPLER_CALL_GRAPH_DWARF) {
+		attr->sample_type |= RECORD_STACK_TYPE;
+		attr->sample_regs_user = record_register_mask;
+		attr->sample_stack_user = options->stack_bytes;
+		attr->exclude_callchain_user = !extras.with_chains;
+	}
+}
+
+static void fill_sideband_attr(struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){
+		.size = sizeof(*attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = RECORD_SIDEBAND_TYPE,
+		.inherit = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.watermark = 1,
+		.exclude_kernel = 1,
+	};
+}
+
+bool event_choose(struct event_set *set, const struct sampler_options *options, struct event_extras extras, struct error *err)
+{
+	fill_sample_attr(&set->sample_attr, options, extras);
+	fill_sideband_attr(&set->sideband_attr);
+	return use_named(set, options->event, err);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/order.h"
+
+bool order_init(struct order *order, size_t capacity, struct error *err)
+{
+	*order = (struct order){ .sources = calloc(capacity + 1, sizeof(*order->sources)) };
+	return order->sources ? true : error_set_memory(err);
+}
+
+void order_deinit(struct order *order)
+{
+	free(order->sources);
+	*order = (struct order){ 0 };
+}
+
+void order_add(struct order *order, struct ring *ring, const struct record_layout *layout)
+{
+	order->sources[order->count++] = (struct order_source){ .ring = ring, .layout = layout };
+}
+
+/* Looks at the next record of a ring once, however often the rings are compared. */
+static void look(struct order *order, struct order_source *source)
+{
+	bool broken = false;
+
+	if (ring_peek(source->ring, &source->bytes, &source->size, &broken))
+		source->time_ns = record_time(source->layout, source->bytes, source->size);
+	else
+		source->bytes = NULL;
+	order->broken += broken;
+}
+
+void order_refresh(struct order *order)
+{
+	for (size_t i = 0; i < order->count; i++) {
+		ring_refresh(order->sources[i].ring);
+		if (!order->sources[i].bytes)
+			look(order, &order->sources[i]);
+	}
+}
+
+bool order_is_crowded(const struct order *order)
+{
+	for (size_t i = 0; i < order->count; i++) {
+		const struct ring *ring = order->sources[i].ring;
+
+		if (ring->head - ring->position > ring->data_bytes / 4)
+			return true;
+	}
+	return false;
+}
+
+bool order_next(const struct order *order, uint64_t limit_ns, struct order_source **source)
+{
+	struct order_source *oldest = NULL;
+
+	for (size_t i = 0; i < order->count; i++) {
+		struct order_source *candidate = &order->sources[i];
+
+		if (candidate->bytes && candidate->time_ns <= limit_ns && (!oldest || candidate->time_ns < oldest->time_ns))
+			oldest = candidate;
+	}
+	if (!oldest)
+		return false;
+	*source = oldest;
+	return true;
+}
+
+void order_advance(struct order *order, struct order_source *source)
+{
+	ring_advance(source->ring, source->size);
+	look(order, source);
+}
+
+void order_release(struct order *order)
+{
+	for (size_t i = 0; i < order->count; i++)
+		ring_release(order->sources[i].ring);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/records/record.h"
+#include "sampler/live/ring.h"
+
+/*
+ * Records of several rings in order of time, each read where it lies.
+ * Order across CPUs is by horizon: the caller takes the clock before order_refresh() and asks only for what is older than that by
+ * more than it takes the kernel to write a record down. What is newer stays in its ring until the next round.
+ */
+struct order_source {
+	struct ring *ring; /* borrowed */
+	const struct record_layout *layout;
+	const uint8_t *bytes; /* of the next record; NULL: none */
+	size_t size;
+	uint64_t time_ns;
+};
+
+struct order {
+	struct order_source *sources; /* owned; the earlier wins at equal times */
+	size_t count;
+	uint64_t broken; /* times that a ring's bytes made no sense */
+};
+
+enum { ORDER_HORIZON_NS = 3000000, ORDER_CROWDED_HORIZON_NS = 100000 };
+
+/* Room for `capacity` sources. */
+COMMON_MUST_CHECK
+bool order_init(struct order *order, size_t capacity, struct error *err);
+void order_deinit(struct order *order);
+
+/* Adds a ring; within the capacity. */
+void order_add(struct order *order, struct ring *ring, const struct record_layout *layout);
+
+/* Looks how far the kernel has written, in every ring. */
+void order_refresh(struct order *order);
+
+/*
+ * Whether a ring is more than a quarter full of what is too young to be taken. At a high rate it would overflow before the horizon
+ * is reached: then the shorter one has to do, though a CPU that was held up in between may tell of a mapping too late.
+ */
+bool order_is_crowded(const struct order *order);
+
+/* The oldest record whose time is at most `limit_ns`; false when there is none. */
+COMMON_MUST_CHECK
+bool order_next(const struct order *order, uint64_t limit_ns, struct order_source **source);
+
+/* Moves past that record. Its bytes stay valid until order_release(), which gives all that was passed back to the kernel. */
+void order_advance(struct order *order, struct order_source *source);
+void order_release(struct order *order);

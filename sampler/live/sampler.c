@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/sampler.h"
+
+#include "sampler/live/adapt.h"
+#include "sampler/live/facts.h"
+#include "sampler/process/proc.h"
+#include "sampler/collect/result.h"
+#include "sampler/live/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
+
+/* With the longest time between two looks at the rings, 400 ms, less than the second that a killed recorder may lose. */
+enum { PART_INTERVAL_NS = 550000000 };
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static uint64_t now_ns(const struct sampler *sampler)
+{
+	return (uint64_t)(clock_ns(CLOCK_MONOTONIC) - sampler->clock_offset_ns);
+}
+
+static bool check_options(struct sampler_options *options, struct error *err)
+{
+	if (options->frequency_hz == 0)
+		options->frequency_hz = SAMPLER_DEFAULT_FREQUENCY_HZ;
+	if (options->stack_bytes == 0)
+		options->stack_bytes = SAMPLER_DEFAULT_STACK_BYTES;
+	if (options->stack_bytes > SAMPLER_MAX_STACK_BYTES || options->stack_bytes % 8 != 0)
+		return error_set(err, ERROR_USAGE, "cannot copy %u bytes of stack: a multiple of 8, at most %d",
+			options->stack_bytes, SAMPLER_MAX_STACK_BYTES);
+	if (options->target.pid_count > MAX_PIDS)
+		return error_set(err, ERROR_LIMIT, "more than %d pids", MAX_PIDS);
+	return true;
+}
+
+/*
+ * The kernel lowers its limit by itself where samples take it long, and pauses what comes near it. To sample less often is better
+ * than not at all.
+ */
+static void heed_rate_limit(struct sampler *sampler)
+{
+	int most_hz = proc_read_number("/proc/sys/kernel/perf_event_max_sample_rate");
+	uint32_t wanted_hz = sampler->options.frequency_hz;
+
+	if (most_hz <= 0 || wanted_hz <= (uint32_t)most_hz)
+		return;
+	sampler->options.frequency_hz = most_hz > 1 ? (uint32_t)most_hz / 2 : 1;
+	buffer_printf(&sampler->notices,
+		"%u samples per second instead of %u: kernel.perf_event_max_sample_rate is %d; run "
+		"'sudo sysctl kernel.perf_event_max_sample_rate=100000' for more\n",
+		(unsigned int)sampler->options.frequency_hz, (unsigned int)wanted_hz, most_hz);
+}
+
+/* The processes that are there already; those of a command and of the whole system are met as they run. */
+static bool read_processes(struct sampler *sampler, struct error *err)
+{
+	const struct sampler_target *target = &sampler->options.target;
+
+	for (size_t i = 0; i < target->pid_count; i++) {
+		int32_t pid = target->kind == SAMPLER_TARGET_TID ? proc_leader_of(target->pids[i]) : target->pids[i];
+		struct process *process;
+
+		if (pid > 0 && !process_table_get(&sampler->collector.processes, pid, &process, err))
+			return false;
+	}
+	return true;
+}
+
+bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
+{
+	struct event_set *events = &sampler->events;
+	const struct sampler_target *target = &sampler->options.target;
+	bool is_command = target->kind == SAMPLER_TARGET_COMMAND;
+
+	sampler->sample_layout = record_layout_of(&events->sample_attr);
+	sampler->sideband_layout = record_layout_of(&events->sideband_attr);
+	if (!order_init(&sampler->order, 2 * (size_t)events->cpu_count, err))
+		return false;
+	/* The sideband first: at equal times a mapping comes before the sample in it. */
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
+		if (events->sideband_rings[cpu].pages)
+			order_add(&sampler->order, &events->sideband_rings[cpu], &sampler->sideband_layout);
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
+		if (events->sample_rings[cpu].pages)
+			order_add(&sampler->order, &events->sample_rings[cpu], &sampler->sample_layout);
+	return watch_init(&sampler->watch, events, is_command ? &sampler->command.pid : target->pids,
+		is_command ? 1 : target->pid_count, err);
+}
+
+static bool open_all(struct sampler *sampler, struct error *err)
+{
+	const struct sampler_options *options = &sampler->options;
+	struct collector_options collecting;
+
+	if (options->target.kind == SAMPLER_TARGET_COMMAND && !command_fork(&sampler->command, options->target.command, err))
+		return false;
+	priority_raise(&sampler->priority);
+	if (!event_set_init(&sampler->events, options, sampler->adaptation.extras, &sampler->notices, err) ||
+		!target_open(&options->target, sampler->command.pid, &sampler->events, &sampler->filter, err))
+		return false;
+	if (!sampler_prepare_reading(sampler, err))
+		return false;
+	collecting = (struct collector_options){
+		.event = sampler->events.event_name,
+		.is_time = sampler->events.is_time,
+		.counts_time = sampler->events.is_time || strstr(sampler->events.event_name, "cycles"),
+		.has_stack = options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
+		.frequency_hz = options->frequency_hz,
+		.start_ns = now_ns(sampler),
+		.notices = &sampler->notices,
+	};
+	if (sampler->events.user_only)
+		buffer_append_string(&sampler->notices,
+			"kernel code is not sampled, which needs perf_event_paranoid 1 or lower: run 'sudo sysctl "
+			"kernel.perf_event_paranoid=1', or run kelvin with sudo\n");
+	if (!collector_init(&sampler->collector, &collecting, err))
+		return false;
+	sampler->collector.profile->facts.user_only = sampler->events.user_only;
+	return facts_fill(sampler->collector.profile, options, sampler->events.event_name, err) && read_processes(sampler, err);
+}
+
+/* Without it (in a bare chroot) every process would seem to have ended; with another's, each would be taken for another. */
+static bool check_proc(struct error *err)
+{
+	if (access("/proc/self/maps", F_OK) != 0)
+		return error_set(err, ERROR_UNSUPPORTED, "cannot record: /proc is not there; 'mount -t proc proc /proc' makes it");
+	return proc_is_of_our_namespace() ||
+	       error_set(err, ERROR_UNSUPPORTED,
+		       "cannot record: /proc shows the processes of another pid namespace under other ids; 'mount -t proc proc /proc' in "
+		       "this one, or enter its mount namespace too");
+}
+
+bool sampler_create(const struct sampler_options *options, struct sampler **sampler, struct error *err)
+{
+	struct sampler *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->options = *options;
+	sampler_adapt_init(made);
+	made->clock_offset_ns = proc_clock_offset_ns();
+	made->own_cpu_before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	buffer_init(&made->notices, MAX_NOTICE_BYTES);
+	filter_init(&made->filter);
+	part_init(&made->part);
+	if (!check_options(&made->options, err) || !check_proc(err))
+		goto fail;
+	heed_rate_limit(made);
+	made->pids = calloc(options->target.pid_count + 1, sizeof(*made->pids));
+	if (!made->pids) {
+		error_set_memory(err);
+		goto fail;
+	}
+	if (options->target.pid_count)
+		memcpy(made->pids, options->target.pids, options->target.pid_count * sizeof(*made->pids));
+	made->options.target.pids = made->pids;
+	if (!target_check(&made->options.target, made->pids, &made->notices, err) || !open_all(made, err) ||
+		(options->part_path && !part_create(&made->part, options->part_path, &made->notices, err)))
+		goto fail;
+	*sampler = made;
+	return true;
+fail:
+	sampler_destroy(made);
+	return false;
+}
+
+void sampler_destroy(struct sampler *sampler)
+{
+	if (!sampler)
+		return;
+	priority_restore(&sampler->priority);
+	watch_deinit(&sampler->watch);
+	order_deinit(&sampler->order);
+	event_set_deinit(&sampler->events);
+	filter_deinit(&sampler->filter);
+	part_deinit(&sampler->part);
+	collector_deinit(&sampler->collector);
+	command_deinit(&sampler->command);
+	buffer_deinit(&sampler->notices);
+	free(sampler->pids);
+	free(sampler);
+}
+
+bool sampler_start(struct sampler *sampler, struct error *err)
+{
+	const struct sampler_options *options = &sampler->options;
+
+	sampler->target_cpu_before_ns = target_cpu_ns(&options->target);
+	sampler->start_ns = sampler->collector.start_ns = sampler->off_since_ns = now_ns(sampler);
+	sampler->enabled = !options->start_disabled;
+	if (options->target.kind == SAMPLER_TARGET_COMMAND)
+		return command_start(&sampler->command, options->target.command[0], err);
+	return options->start_disabled || event_set_enable(&sampler->events, true, err);
+}
+
+/* The recording's clock stands still while sampling is off, so that rates and blocks of time are of the time when it was on. */
+static bool leave_out_pause(struct sampler *sampler, struct error *err)
+{
+	uint64_t pause_ns = now_ns(sampler) - sampler->off_since_ns;
+
+	if (!sampler_drain(sampler, sampler->off_since_ns, err))
+		return false;
+	sampler->off_ns += pause_ns;
+	sampler->collector.start_ns += pause_ns;
+	return true;
+}
+
+bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *err)
+{
+	if (sampler->enabled == enabled)
+		return true;
+	if ((enabled && !leave_out_pause(sampler, err)) || !event_set_enable(&sampler->events, enabled, err))
+		return false;
+	sampler->enabled = enabled;
+	sampler->off_since_ns = now_ns(sampler);
+	return true;
+}
+
+/* How long sampling was on until then. */
+static int64_t duration_ns(const struct sampler *sampler, uint64_t clock)
+{
+	return (int64_t)((sampler->enabled ? clock : sampler->off_since_ns) - sampler->start_ns - sampler->off_ns);
+}
+
+static bool take_record(struct sampler *sampler, const struct order_source *source, struct error *err)
+{
+	struct error ignored;
+	struct record record;
+	bool wanted;
+
+	if (!filter_wants(&sampler->filter, source->layout, source->bytes, source->size))
+		return true;
+	if (!record_parse(source->layout, source->bytes, source->size, &record, &ignored)) {
+		sampler->collector.profile->quality.lost++;
+		return true;
+	}
+	if (!filter_take(&sampler->filter, &record, &wanted, err))
+		return false;
+	return !wanted || collector_take(&sampler->collector, &record, source->layout == &sampler->sideband_layout, err);
+}
+
+const char *sampler_event(const struct sampler *sampler)
+{
+	return sampler->events.event_name;
+}
+
+bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err)
+{
+	struct order_source *source;
+
+	order_refresh(&sampler->order);
+	while (order_next(&sampler->order, limit_ns, &source)) {
+		if (!take_record(sampler, source, err))
+			return false;
+		order_advance(&sampler->order, source);
+		if (sampler->collector.held_count == 0)
+			order_release(&sampler->order);
+	}
+	if (!collector_flush(&sampler->collector, err))
+		return false;
+	order_release(&sampler->order);
+	return true;
+}
+
+static bool is_target_gone(struct sampler *sampler)
+{
+	if (sampler->options.target.kind == SAMPLER_TARGET_COMMAND)
+		return command_has_ended(&sampler->command);
+	return watch_all_ended(&sampler->watch, &sampler->collector.processes);
+}
+
+/* What is new goes to disk. False when it cannot: the recording ends while what it has can be kept. */
+static bool keep_part(struct sampler *sampler, uint64_t clock)
+{
+	const struct profile *profile = sampler->collector.profile;
+	struct error err;
+
+	if (sampler->part.fd < 0 || clock - sampler->part_written_ns < PART_INTERVAL_NS ||
+		profile->event_count == sampler->part.events)
+		return !sampler->part.is_full;
+	sampler->part_written_ns = clock;
+	if (part_write(&sampler->part, profile, duration_ns(sampler, clock), &err))
+		return !sampler->part.is_full;
+	buffer_printf(&sampler->notices, "the recording ended early: %s\n", err.message);
+	return false;
+}
+
+bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err)
+{
+	const struct profile_quality *quality = &sampler->collector.profile->quality;
+	uint64_t clock;
+	bool is_kept;
+
+	timeout_ms = sampler_adapt_timeout(sampler, now_ns(sampler), timeout_ms);
+	if (!watch_wait(&sampler->watch, timeout_ms, wake_fd, err))
+		return false;
+	/* What is this old has been written by now on every CPU: nothing older can still arrive and break the order. */
+	clock = now_ns(sampler);
+	if (!sampler_drain(sampler, clock - ORDER_HORIZON_NS, err) ||
+		(order_is_crowded(&sampler->order) && !sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
+		!sampler_adapt(sampler, clock, err))
+		return false;
+	is_kept = keep_part(sampler, clock);
+	*progress = (struct sampler_progress){
+		.state = is_target_gone(sampler) ? SAMPLER_TARGET_GONE
+			 : is_kept               ? SAMPLER_RUNNING
+						 : SAMPLER_DISK_FULL,
+		.samples = quality->samples,
+		.lost = quality->lost,
+		.throttled = quality->throttled,
+		.elapsed_ns = (int64_t)(clock - sampler->start_ns),
+		.processes = (uint32_t)sampler->collector.processes.count,
+		.threads = (uint32_t)sampler->collector.processes.thread_count,
+	};
+	return true;
+}
+
+static int64_t command_cpu_ns(const struct command *command)
+{
+	const struct rusage *used = &command->usage;
+
+	return (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * (int64_t)1000000000 +
+	       (used->ru_utime.tv_usec + used->ru_stime.tv_usec) * (int64_t)1000;
+}
+
+/* Of a command, all that it started counts: many short processes can use a lot of CPU time without one sample. */
+static bool fail_empty_command(const struct sampler *sampler, const char *what, double seconds, struct error *err)
+{
+	bool is_root = geteuid() == 0;
+
+	if (!sampler->events.is_time && strcmp(sampler->events.event_name, "cycles") != 0)
+		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
+	return error_set(err, ERROR_EMPTY,
+		"no samples: %s ran for %.1f s and used %.3f s of CPU time; processes that live for less than a sampling period (%.1f ms) are "
+		"not sampled%s; -F 10000 samples shorter ones%s",
+		what, seconds, (double)command_cpu_ns(&sampler->command) / 1e9, 1e3 / sampler->options.frequency_hz,
+		is_root ? "" : ", nor, without root, programs that are set-user-ID or unreadable", is_root ? "" : ", and sudo the others");
+}
+
+/*
+ * The kernel starts each thread's clock anew, and whoever creates threads gives his own, as far as it has come, to those that end:
+ * with threads that are brief enough, nothing is ever sampled.
+ */
+static bool has_brief_threads(const struct sampler *sampler, int64_t used_ns)
+{
+	enum { MANY_BIRTHS = 100, MANY_PERIODS = 20 };
+	int64_t period_ns = 1000000000 / sampler->options.frequency_hz;
+
+	return !sampler->filter.is_active && sampler->collector.processes.births >= MANY_BIRTHS &&
+	       used_ns / period_ns >= MANY_PERIODS;
+}
+
+static bool fail_empty(struct sampler *sampler, struct error *err)
+{
+	const struct sampler_target *target = &sampler->options.target;
+	double seconds = (double)(sampler->stop_ns - sampler->start_ns) / 1e9;
+	int64_t used_ns = target_cpu_ns(target) - sampler->target_cpu_before_ns;
+	const char *what = profile_string(sampler->collector.profile, sampler->collector.profile->facts.command);
+
+	if (sampler->collector.met_32bit)
+		return error_set(err, ERROR_UNSUPPORTED, "no samples: %s is a 32-bit process, which is not supported", what);
+	if (target->kind == SAMPLER_TARGET_COMMAND)
+		return fail_empty_command(sampler, what, seconds, err);
+	if (is_target_gone(sampler))
+		return error_set(err, ERROR_EMPTY, "no samples: %s exited %.1f s after the recording began", what, seconds);
+	if (target->pid_count == 0)
+		return error_set(err, ERROR_EMPTY, "no samples: %s used no CPU time in %.1f s", what, seconds);
+	if (!sampler->events.is_time && strcmp(sampler->events.event_name, "cycles") != 0)
+		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
+	if (has_brief_threads(sampler, used_ns))
+		return error_set(err, ERROR_EMPTY,
+			"no samples: %s used %.3f s of CPU time in %.1f s in threads that live for less than a sampling period: sampling them "
+			"needs events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run kelvin "
+			"with sudo",
+			what, (double)used_ns / 1e9, seconds);
+	if (target->pid_count == 1 && proc_is_stopped(target->pids[0]))
+		return error_set(err, ERROR_EMPTY,
+			"no samples: %s is stopped, by a signal or a debugger; let it go on ('kill -CONT %d') and record again",
+			what, (int)target->pids[0]);
+	return error_set(err, ERROR_EMPTY,
+		"no samples: %s slept: it used %.3f s of CPU time in %.1f s; record it while it works, or longer with -d", what,
+		(double)(used_ns > 0 ? used_ns : 0) / 1e9, seconds);
+}
+
+static void close_run(struct sampler *sampler)
+{
+	struct profile_run *run = &sampler->collector.profile->runs[sampler->collector.run];
+
+	run->duration_ns = duration_ns(sampler, sampler->stop_ns);
+	if (!sampler->command.reaped)
+		return;
+	run->whole_command = sampler->enabled && sampler->off_ns == 0;
+	run->exit_status =
+		WIFEXITED(sampler->command.status) ? WEXITSTATUS(sampler->command.status) : 128 + WTERMSIG(sampler->command.status);
+	run->wall_ns = (int64_t)(sampler->stop_ns - sampler->start_ns);
+	run->cpu_ns = command_cpu_ns(&sampler->command);
+	run->peak_memory_bytes = sampler->command.usage.ru_maxrss * 1024;
+}
+
+static void count_losses(struct sampler *sampler)
+{
+	uint64_t lost = sampler->lost_before + event_set_lost(&sampler->events);
+	struct profile_quality *quality = &sampler->collector.profile->quality;
+
+	/* The records in the ring tell of losses only when there is room again. */
+	if (lost > quality->lost)
+		quality->lost = lost;
+	quality->lost += sampler->broken_rings + sampler->order.broken;
+}
+
+/* Names and the file are made next: rings, caches and tables of the recording would only add to their memory. */
+static void release_reading(struct sampler *sampler)
+{
+	watch_deinit(&sampler->watch);
+	order_deinit(&sampler->order);
+	event_set_deinit(&sampler->events);
+	collector_deinit(&sampler->collector);
+}
+
+/* Those since the last time. */
+static void hand_notices_over(struct sampler *sampler, struct buffer *notices)
+{
+	if (notices && sampler->notices.size)
+		buffer_append(notices, sampler->notices.data, sampler->notices.size);
+	sampler->notices.size = 0;
+}
+
+bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	struct sampler_result made = { .child_status = -1 };
+
+	if (!event_set_enable(&sampler->events, false, err))
+		return false;
+	sampler->stop_ns = now_ns(sampler);
+	if (!sampler_drain(sampler, UINT64_MAX, err))
+		return false;
+	priority_hurry(&sampler->priority);
+	count_losses(sampler);
+	if (sampler->collector.met_32bit)
+		buffer_append_string(&sampler->notices, "stacks of 32-bit processes are not supported: their user frames are missing\n");
+	if (sampler->collector.processes.met_denied && sampler->collector.profile->quality.stops[PROFILE_STOP_NO_MAPPING] > 0)
+		buffer_append_string(&sampler->notices,
+			"code of other users' processes stays unnamed, because their memory maps may not be read; run kelvin with sudo\n");
+	if (sampler->filter.was_late)
+		buffer_append_string(&sampler->notices,
+			"up to 0.4 s are missing of each process that the target started; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "
+			"prevents that\n");
+	if (sampler->collector.processes.met_outside)
+		buffer_append_string(&sampler->notices,
+			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "
+			"'--pid=host') to tell them apart\n");
+	hand_notices_over(sampler, notices);
+	if (sampler->collector.profile->quality.samples == 0) {
+		if (sampler->command.reaped)
+			result->child_status = sampler->command.status;
+		return fail_empty(sampler, err);
+	}
+	close_run(sampler);
+	if (!profile_finish(sampler->collector.profile, err) || !result_take_images(&made, &sampler->collector.processes, err)) {
+		sampler_result_deinit(&made);
+		return false;
+	}
+	hand_notices_over(sampler, notices);
+	if (sampler->command.reaped)
+		made.child_status = sampler->command.status;
+	made.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
+	made.profile = TAKE(sampler->collector.profile);
+	release_reading(sampler);
+	*result = made;
+	return true;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/target.h"
+
+#include "sampler/process/proc.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Opening and closing take 30 us a descriptor. An inherited event is a tax on each new thread: 7 us without, 9 with 2 of them, 29
+ * with 32, 95 with 128.
+ */
+enum { MANY_DESCRIPTORS = 1000, MANY_CPUS = 32 };
+
+enum { MAX_ROUNDS = 64, MAX_CHILDREN_BYTES = 1 << 22 };
+
+/* The threads and processes of a target that have been dealt with. */
+struct opening {
+	struct event_set *events;
+	struct hash_map known; /* tids: opened by us, or born with their creator's events */
+};
+
+static bool add_known(struct opening *opening, int32_t tid, bool *added, struct error *err)
+{
+	uint32_t *value;
+
+	return hash_map_add(&opening->known, &tid, 0, &value, added, err);
+}
+
+/* What threads that are open already have started in the meantime carries their events: the sideband tells. It is not used up. */
+static bool note_born(struct opening *opening, struct error *err)
+{
+	struct record_layout layout = record_layout_of(&opening->events->sideband_attr);
+
+	for (uint32_t cpu = 0; cpu < opening->events->cpu_count; cpu++) {
+		struct ring ring = opening->events->sideband_rings[cpu];
+		const uint8_t *bytes;
+		bool broken = false;
+		size_t size;
+
+		if (!ring.pages)
+			continue;
+		ring_refresh(&ring);
+		for (; ring_peek(&ring, &bytes, &size, &broken); ring_advance(&ring, size)) {
+			struct record record;
+			struct error ignored;
+			bool added;
+
+			if (record_parse(&layout, bytes, size, &record, &ignored) && record.kind == RECORD_FORK &&
+				!add_known(opening, record.tid, &added, err))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Opens the threads that are not known yet. */
+static bool open_new_threads(struct opening *opening, int32_t pid, bool *found, struct error *err)
+{
+	CLEANUP(cleanup_free) int32_t *tids = NULL;
+	size_t count = 0;
+
+	*found = false;
+	/* In this order: what is listed and not known was there before its creator was open. */
+	if (!proc_read_tasks(pid, &tids, &count, err) || !note_born(opening, err))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		bool added;
+
+		if (!add_known(opening, tids[i], &added, err))
+			return false;
+		if (!added)
+			continue;
+		*found = true;
+		/* A thread that has ended is no failure, nor the first of them: others of the process may go on. */
+		if (!event_set_open(opening->events, tids[i], 0, err) && err->code != ERROR_NOT_FOUND)
+			return false;
+	}
+	return true;
+}
+
+static bool read_all_children(int32_t pid, struct buffer *children, struct error *err)
+{
+	CLEANUP(cleanup_free) int32_t *tids = NULL;
+	size_t count = 0;
+
+	if (!proc_read_tasks(pid, &tids, &count, err))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!proc_read_children(pid, tids[i], children, err))
+			return false;
+	return true;
+}
+
+static bool open_tree(struct opening *opening, int32_t pid, struct error *err);
+
+/* The processes that it has started before we came. */
+static bool open_children(struct opening *opening, int32_t pid, struct error *err)
+{
+	struct buffer children;
+	struct error ignored;
+	bool ok = true;
+
+	buffer_init(&children, MAX_CHILDREN_BYTES);
+	if (read_all_children(pid, &children, &ignored))
+		ok = note_born(opening, err);
+	for (size_t i = 0; ok && i < children.size / sizeof(int32_t); i++) {
+		int32_t child;
+
+		memcpy(&child, children.data + i * sizeof(child), sizeof(child));
+		if (hash_map_get(&opening->known, &child) != HASH_MAP_NONE)
+			continue;
+		ok = open_tree(opening, child, err) || err->code == ERROR_NOT_FOUND;
+	}
+	buffer_deinit(&children);
+	return ok;
+}
+
+static bool open_tree(struct opening *opening, int32_t pid, struct error *err)
+{
+	bool found = true;
+
+	for (int round = 0; found && round < MAX_ROUNDS; round++)
+		if (!open_new_threads(opening, pid, &found, err))
+			return false;
+	return open_children(opening, pid, err);
+}
+
+static bool fail_no_process(int32_t pid, struct error *err)
+{
+	if (kill(pid, 0) == 0 && !proc_is_alive(pid))
+		return error_set(
+			err, ERROR_NOT_FOUND, "cannot sample pid %d: it has ended, and its parent has not waited for it yet", pid);
+	return error_set(err, ERROR_NOT_FOUND, "cannot sample pid %d: no such process; look it up with 'pgrep -a NAME'", pid);
+}
+
+static bool open_process(struct opening *opening, int32_t pid, struct error *err)
+{
+	if (open_tree(opening, pid, err))
+		return proc_is_alive(pid) || fail_no_process(pid, err);
+	if (err->code == ERROR_NOT_FOUND)
+		return fail_no_process(pid, err);
+	return error_prefix(err, "cannot sample pid %d", pid);
+}
+
+/*
+ * What is known counts for all of them: a parent and its child may both be named, and each thread is opened once. One that has just
+ * ended does not keep the others from being sampled.
+ */
+static bool open_each(const struct sampler_target *target, struct event_set *events, struct error *err)
+{
+	struct opening opening = { .events = events };
+	size_t opened = 0;
+	bool ok = true;
+
+	hash_map_init(&opening.known, sizeof(int32_t));
+	for (size_t i = 0; ok && i < target->pid_count; i++) {
+		ok = open_process(&opening, target->pids[i], err);
+		opened += ok;
+		ok = ok || err->code == ERROR_NOT_FOUND;
+	}
+	hash_map_deinit(&opening.known);
+	return ok && opened > 0;
+}
+
+bool target_is_large(const struct sampler_target *target)
+{
+	size_t threads = 0, cpus = event_cpu_count();
+
+	for (size_t i = 0; i < target->pid_count; i++) {
+		CLEANUP(cleanup_free) int32_t *tids = NULL;
+		size_t count = 0;
+		struct error ignored;
+
+		if (proc_read_tasks(target->pids[i], &tids, &count, &ignored))
+			threads += count;
+	}
+	return cpus > MANY_CPUS || 2 * cpus * threads > MANY_DESCRIPTORS;
+}
+
+/* Those that descend from processes that are in already. By the list of all processes: that of each thread's children is longer. */
+static bool add_descendants(struct filter *filter, struct error *err)
+{
+	CLEANUP(cleanup_free) struct proc_parent *processes = NULL;
+	size_t count = 0;
+	bool found = true;
+
+	if (!proc_read_parents(&processes, &count, err))
+		return false;
+	for (int round = 0; found && round < MAX_ROUNDS; round++) {
+		found = false;
+		for (size_t i = 0; i < count; i++) {
+			if (filter_has(filter, processes[i].pid) || !filter_has(filter, processes[i].parent))
+				continue;
+			found = true;
+			if (!filter_add(filter, processes[i].pid, err))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool target_open_wide(
+	const struct sampler_target *target, struct event_set *events, struct filter *filter, bool *opened, struct error *err)
+{
+	struct error why;
+	size_t living = 0;
+
+	*opened = true;
+	filter_activate(filter);
+	if (!event_set_open_wide(events, filter->bpf_program_fd, &why)) {
+		if (why.code != ERROR_PERMISSION) {
+			*err = why;
+			return false;
+		}
+		*opened = filter->is_active = false;
+		return true;
+	}
+	/* After the events: what is born from here on is told by the sideband. */
+	for (size_t i = 0; i < target->pid_count; i++) {
+		bool is_alive = proc_is_alive(target->pids[i]);
+
+		living += is_alive;
+		if (is_alive && !filter_add(filter, target->pids[i], err))
+			return false;
+	}
+	if (living == 0)
+		return fail_no_process(target->pids[0], err);
+	return add_descendants(filter, err);
+}
+
+static bool open_processes(const struct sampler_target *target, struct event_set *events, struct filter *filter, struct error *err)
+{
+	bool opened = false;
+
+	if (target_is_large(target) && !target_open_wide(target, events, filter, &opened, err))
+		return false;
+	return opened || open_each(target, events, err);
+}
+
+static bool open_thread(int32_t tid, struct event_set *events, struct error *err)
+{
+	if (event_set_open(events, tid, 0, err))
+		return true;
+	if (err->code == ERROR_NOT_FOUND)
+		return error_set(
+			err, ERROR_NOT_FOUND, "cannot sample thread %d: no such thread; list them with 'ls /proc/PID/task'", tid);
+	return error_prefix(err, "cannot sample thread %d", tid);
+}
+
+/* A path in the file system, or in the hierarchy that perf's controller belongs to: the only one, or one of several. */
+static bool open_cgroup(const char *path, struct event_set *events, struct error *err)
+{
+	static const char *const roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/perf_event/", "/sys/fs/cgroup/unified/" };
+	struct error why;
+
+	error_set(&why, ERROR_NOT_FOUND, "no such directory below /sys/fs/cgroup");
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		CLEANUP(cleanup_close) int fd = -1;
+		char full[PATH_MAX];
+
+		snprintf(full, sizeof(full), "%s%s", roots[i], path);
+		if (full[0] != '/')
+			continue;
+		fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (event_set_open(events, fd, PERF_FLAG_PID_CGROUP, &why))
+			return true;
+		if (why.code != ERROR_NOT_FOUND)
+			break;
+	}
+	*err = why;
+	return error_prefix(err, "cannot sample cgroup %s", path);
+}
+
+static bool refuse_32bit(const struct sampler_target *target, struct error *err)
+{
+	for (size_t i = 0; i < target->pid_count; i++)
+		if (proc_is_32bit(target->pids[i]))
+			return error_set(err, ERROR_UNSUPPORTED,
+				"cannot sample pid %d: it is a 32-bit process, which is not supported; record a 64-bit build of it",
+				target->pids[i]);
+	return true;
+}
+
+/* A list of processes is made a moment before it is used: what has gone since is no reason to record none of them. */
+static bool leave_out_gone(struct sampler_target *target, pid_t *pids, struct buffer *notices, struct error *err)
+{
+	size_t kept = 0, named = target->pid_count;
+
+	for (size_t i = 0; i < named; i++) {
+		if (proc_is_alive(pids[i]))
+			pids[kept++] = pids[i];
+		else if (named > 1)
+			buffer_printf(notices, "pid %d is not there and is left out\n", pids[i]);
+	}
+	if (kept > 0 || named == 0)
+		target->pid_count = kept;
+	else if (named == 1)
+		return fail_no_process(pids[0], err);
+	else
+		return error_set(err, ERROR_NOT_FOUND,
+			"cannot sample any of %zu processes: none of them is there; look them up with 'pgrep -a NAME'", named);
+	return true;
+}
+
+bool target_check(struct sampler_target *target, pid_t *pids, struct buffer *notices, struct error *err)
+{
+	return (target->kind != SAMPLER_TARGET_PIDS || leave_out_gone(target, pids, notices, err)) && refuse_32bit(target, err);
+}
+
+bool target_open(
+	const struct sampler_target *target, pid_t child, struct event_set *events, struct filter *filter, struct error *err)
+{
+	switch (target->kind) {
+	case SAMPLER_TARGET_PIDS:
+		return open_processes(target, events, filter, err);
+	case SAMPLER_TARGET_TID:
+		return open_thread(target->pids[0], events, err);
+	case SAMPLER_TARGET_COMMAND:
+		return event_set_open(events, child, 0, err) || error_prefix(err, "cannot sample %s", target->command[0]);
+	case SAMPLER_TARGET_SYSTEM:
+		return event_set_open_wide(events, -1, err) || error_prefix(err, "cannot sample the whole system");
+	case SAMPLER_TARGET_CGROUP:
+		return open_cgroup(target->cgroup_path, events, err);
+	}
+	return false;
+}
+
+int64_t target_cpu_ns(const struct sampler_target *target)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < target->pid_count; i++) {
+		bool is_thread = target->kind == SAMPLER_TARGET_TID;
+		int64_t ns = is_thread ? proc_thread_cpu_ns(target->pids[i]) : proc_cpu_ns(target->pids[i]);
+
+		sum += ns > 0 ? ns : 0;
+	}
+	return sum;
+}

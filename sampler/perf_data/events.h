@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/records/record.h"
+
+/* The events of a perf.data file, and which of them a record belongs to. */
+
+enum { PERF_DATA_EVENT_NAME_BYTES = 64, PERF_DATA_NO_EVENT = 0xffffffff };
+
+struct perf_data_event {
+	struct perf_event_attr attr;
+	struct record_layout layout;
+	char name[PERF_DATA_EVENT_NAME_BYTES]; /* perf's */
+	uint64_t samples;                      /* met so far */
+};
+
+struct perf_data_events {
+	struct perf_data_event *items; /* owned */
+	size_t count, capacity;
+	struct hash_map by_id; /* id -> event */
+};
+
+void perf_data_events_init(struct perf_data_events *events);
+void perf_data_events_deinit(struct perf_data_events *events);
+
+/* `attr`: as the file holds it, `size` bytes, of an older or newer perf than ours. */
+COMMON_MUST_CHECK
+bool perf_data_events_add(struct perf_data_events *events, const uint8_t *attr, size_t size, struct error *err);
+
+/* Reads ids to the reader's end: they belong to the event added last. */
+COMMON_MUST_CHECK
+bool perf_data_events_add_ids(struct perf_data_events *events, struct byte_reader *r, struct error *err);
+
+/* A better name than what the attr tells, for the event with this id. */
+void perf_data_events_name(struct perf_data_events *events, uint64_t id, const char *name, size_t size);
+
+/* Whether records can be told apart: ERROR_UNSUPPORTED when their layouts differ and nothing in them says which it is. */
+COMMON_MUST_CHECK
+bool perf_data_events_check(const struct perf_data_events *events, struct error *err);
+
+/* The event of a record; PERF_DATA_NO_EVENT when it has an id that none has. */
+uint32_t perf_data_events_find(const struct perf_data_events *events, const uint8_t *bytes, size_t size);
+
+/* It takes no samples: with it come mappings, names and tasks. */
+bool perf_data_event_is_dummy(const struct perf_data_event *event);
+
+/* The first that samples; PERF_DATA_NO_EVENT when none does. */
+uint32_t perf_data_events_first(const struct perf_data_events *events);
+
+/* cpu-clock, task-clock: the period is nanoseconds. */
+bool perf_data_event_is_clock(const struct perf_data_event *event);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/perf_data/events.h"
+#include "sampler/process/recorded.h"
+
+/*
+ * What a perf.data file says of itself (tools/perf/Documentation/perf.data-file-format.txt of Linux): events, build ids and the
+ * machine. A file has it in a header and in feature sections behind the data, a pipe in records.
+ */
+
+struct perf_data_input {
+	int fd;           /* borrowed */
+	const char *name; /* for messages */
+	const uint8_t *head;
+	size_t head_bytes;
+	bool is_seekable;
+	uint64_t offset; /* of the next byte that perf_data_input_read() gives */
+};
+
+/* Up to `room` bytes; 0 at the end. */
+COMMON_MUST_CHECK
+bool perf_data_input_read(struct perf_data_input *input, void *into, size_t room, size_t *got, struct error *err);
+
+struct perf_data_facts {
+	char *kernel, *perf_version, *architecture, *cpu_model, *command, *host; /* owned; NULL: not told */
+	uint32_t cpu_count;
+};
+
+struct perf_data_header {
+	struct perf_data_events events;
+	struct recorded_files files; /* build ids by path */
+	struct perf_data_facts facts;
+	bool is_pipe;
+	bool has_threads_directory; /* perf record --threads: the data lie in other files */
+	uint64_t data_offset, data_size;
+	bool is_unfinished; /* perf was killed: the data go on to the end of the file */
+};
+
+void perf_data_header_init(struct perf_data_header *header);
+void perf_data_header_deinit(struct perf_data_header *header);
+
+/* Reads up to the data, and from a file the feature sections. */
+COMMON_MUST_CHECK
+bool perf_data_header_read(struct perf_data_header *header, struct perf_data_input *input, struct error *err);
+
+/* ---- Features ---- */
+
+/* Of perf's header.h: bits of the features, and the numbers in HEADER_FEATURE. */
+enum perf_data_feature {
+	FEATURE_BUILD_ID = 2,
+	FEATURE_HOSTNAME = 3,
+	FEATURE_OSRELEASE = 4,
+	FEATURE_VERSION = 5,
+	FEATURE_ARCH = 6,
+	FEATURE_NRCPUS = 7,
+	FEATURE_CPUDESC = 8,
+	FEATURE_CMDLINE = 11,
+	FEATURE_EVENT_DESC = 12,
+	FEATURE_DIR_FORMAT = 24,
+	FEATURE_COUNT = 256,
+};
+
+/* What a feature's section, or record, holds; unknown ones are passed over. */
+COMMON_MUST_CHECK
+bool perf_data_feature_take(struct perf_data_header *header, uint64_t feature, struct byte_reader r, struct error *err);
+
+/* ---- Records of pipe mode: `bytes` is a whole record ---- */
+
+COMMON_MUST_CHECK
+bool perf_data_header_take_attr(struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err);
+
+/* HEADER_FEATURE */
+COMMON_MUST_CHECK
+bool perf_data_header_take_feature(struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err);
+
+/* HEADER_BUILD_ID, which are also what the build-id section consists of. */
+COMMON_MUST_CHECK
+bool perf_data_header_take_build_id(struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err);
+
+/* EVENT_UPDATE */
+void perf_data_header_take_update(struct perf_data_header *header, const uint8_t *bytes, size_t size);

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/perf_data/perf_data.h"
+#include "sampler/collect/result.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static const uint64_t second_ns = 1000000000;
+
+/* ---- Begin ---- */
+
+static const struct perf_data_event *chosen(const struct perf_data *data)
+{
+	return &data->header.events.items[data->event];
+}
+
+/* Of the file's registers the ones that the unwinder takes: the ring asks for no others. */
+static bool place_registers(struct perf_data *data, uint64_t mask)
+{
+	size_t place = 0;
+
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		if (!(record_register_mask >> bit & 1))
+			continue;
+		data->register_places[place++] = UINT8_MAX;
+		if (mask >> bit & 1)
+			data->register_places[place - 1] = (uint8_t)__builtin_popcountll(mask & (((uint64_t)1 << bit) - 1));
+	}
+	return (mask & 1 << 7) && (mask & 1 << 8); /* PERF_REG_X86_SP, PERF_REG_X86_IP */
+}
+
+static bool check_machine(const struct perf_data *data, struct error *err)
+{
+	const char *recorded = data->header.facts.architecture;
+	struct utsname name;
+
+	if (!recorded || !recorded[0] || uname(&name) != 0 || strcmp(recorded, name.machine) == 0)
+		return true;
+	return error_set(err, ERROR_UNSUPPORTED,
+		"its stacks were recorded on %.32s, which cannot be unwound on %s; run kelvin there, or record with --call-graph fp",
+		recorded, name.machine);
+}
+
+static void describe_call_graph(const struct perf_data *data, char *text, size_t room)
+{
+	const struct perf_event_attr *attr = &chosen(data)->attr;
+
+	if (data->collector.has_stack)
+		snprintf(text, room, "dwarf,%u", attr->sample_stack_user);
+	else
+		snprintf(text, room, "%s", data->is_lbr ? "lbr" : attr->sample_type & PERF_SAMPLE_CALLCHAIN ? "fp" : "");
+}
+
+static bool fill_facts(struct perf_data *data, struct error *err)
+{
+	const struct perf_data_facts *from = &data->header.facts;
+	const struct perf_data_event *event = chosen(data);
+	struct profile *profile = data->collector.profile;
+	struct profile_facts *facts = &profile->facts;
+	char tool[128], call_graph[32];
+
+	snprintf(tool, sizeof(tool), "perf%s%.100s", from->perf_version ? " " : "", from->perf_version ? from->perf_version : "");
+	describe_call_graph(data, call_graph, sizeof(call_graph));
+	facts->cpu_count = from->cpu_count;
+	facts->frequency_hz = event->attr.freq && event->attr.sample_freq <= UINT32_MAX ? (uint32_t)event->attr.sample_freq : 0;
+	facts->user_only = event->attr.exclude_kernel;
+	return profile_intern(profile, tool, &facts->tool, err) && profile_intern(profile, event->name, &facts->event, err) &&
+	       profile_intern(profile, call_graph, &facts->call_graph, err) &&
+	       profile_intern(profile, from->kernel ? from->kernel : "", &facts->kernel, err) &&
+	       profile_intern(profile, from->cpu_model ? from->cpu_model : "", &facts->cpu_model, err) &&
+	       profile_intern(profile, from->command ? from->command : "", &facts->command, err);
+}
+
+/* For the collector: the stack of a sample that was read in part. */
+static bool read_rest(void *context, size_t held, struct record *record, struct error *err)
+{
+	struct perf_data *data = context;
+	const struct queued_record *queued = &data->held[held];
+	struct record whole;
+	const uint8_t *bytes;
+	size_t size = (size_t)queued->size + queued->left_out;
+
+	if (!perf_data_skim_read_whole(&data->skim, &queued->stream->input, queued->offset, size, &bytes, err) ||
+		!record_parse(&data->header.events.items[queued->event].layout, bytes, size, &whole, err))
+		return false;
+	record->sample.stack = whole.sample.stack;
+	record->sample.stack_bytes = whole.sample.stack_bytes;
+	record->sample.is_short = false;
+	return true;
+}
+
+static void tell_used(void *context, uint64_t stack_bytes)
+{
+	struct perf_data *data = context;
+
+	perf_data_skim_tell(&data->skim, stack_bytes);
+}
+
+/* Cycles at a frequency stand for time; at a fixed number each they only stand for themselves. */
+static bool counts_time(const struct perf_data_event *event)
+{
+	return perf_data_event_is_clock(event) || (event->attr.freq && strstr(event->name, "cycles"));
+}
+
+static struct collector_options collecting(struct perf_data *data)
+{
+	const struct perf_data_event *event = chosen(data);
+	bool is_clock = perf_data_event_is_clock(event);
+	uint64_t hz = event->attr.sample_freq;
+
+	if (!event->attr.freq)
+		hz = is_clock && event->attr.sample_period <= second_ns ? second_ns / event->attr.sample_period : 1;
+	return (struct collector_options){
+		.event = event->name,
+		.is_time = is_clock,
+		.counts_time = counts_time(event),
+		.frequency_hz = hz > 0 && hz <= second_ns ? (uint32_t)hz : 1,
+		.notices = data->notices,
+		.files = &data->header.files.hooks,
+		.rest = { read_rest, tell_used, data },
+	};
+}
+
+/* Nobody tells the name of the idle task. */
+static bool name_idle(struct perf_data *data, struct error *err)
+{
+	struct record record = { .kind = RECORD_COMM, .comm = { .name = "swapper" } };
+
+	return process_table_update(&data->collector.processes, &record, err);
+}
+
+/* What the profile calls the values of an event. */
+static const char *metric_of(const struct perf_data_event *event)
+{
+	return counts_time(event) ? "cpu" : event->name;
+}
+
+static uint32_t find_wanted(const struct perf_data *data)
+{
+	const struct perf_data_events *events = &data->header.events;
+
+	for (uint32_t i = 0; data->wanted && i < events->count; i++)
+		if (events->items[i].attr.sample_period != 0 && strcmp(data->wanted, metric_of(&events->items[i])) == 0)
+			return i;
+	return perf_data_events_first(events);
+}
+
+bool perf_data_begin(struct perf_data *data, struct error *err)
+{
+	enum { BRANCH_CALL_STACK = 1 << 11 };
+	struct perf_data_events *events = &data->header.events;
+	struct collector_options options;
+	uint64_t type;
+
+	if (!perf_data_events_check(events, err))
+		return false;
+	if (data->event == PERF_DATA_NO_EVENT)
+		data->event = find_wanted(data);
+	if (data->event >= events->count)
+		return error_set(
+			err, ERROR_EMPTY, "none of its events takes samples; record it again with -e cpu-clock and without -n");
+	type = chosen(data)->attr.sample_type;
+	options = collecting(data);
+	options.has_stack = place_registers(data, chosen(data)->attr.sample_regs_user) && (type & PERF_SAMPLE_REGS_USER) &&
+			    (type & PERF_SAMPLE_STACK_USER);
+	data->is_lbr = (type & PERF_SAMPLE_BRANCH_STACK) && (chosen(data)->attr.branch_sample_type & BRANCH_CALL_STACK);
+	if (options.has_stack && !check_machine(data, err))
+		return false;
+	if (!collector_init(&data->collector, &options, err))
+		return false;
+	data->is_collecting = true;
+	data->collector.profile->runs[data->collector.run].start_unix_ns = 0;
+	return fill_facts(data, err) && name_idle(data, err);
+}
+
+/* ---- Samples ---- */
+
+enum { MAX_CHAIN = RECORD_MAX_BYTES / 8 + 4 };
+
+static void sort_registers(const struct perf_data *data, struct record_sample *sample, uint64_t words[RECORD_REGISTERS])
+{
+	for (size_t i = 0; i < RECORD_REGISTERS; i++) {
+		size_t place = data->register_places[i];
+
+		words[i] = place < sample->user_registers.count ? record_word(&sample->user_registers, place) : 0;
+	}
+	sample->user_registers = (struct record_words){ (const uint8_t *)words, RECORD_REGISTERS };
+}
+
+/*
+ * The last branches are calls that have not returned: each was made by the caller of the one before (perf's
+ * lbr_callchain_add_lbr_ip()). The kernel's part stays in front.
+ */
+static size_t chain_of_branches(const struct record_sample *sample, uint64_t *chain)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sample->callchain.count; i++) {
+		uint64_t word = record_word(&sample->callchain, i);
+
+		if (word == PERF_CONTEXT_USER)
+			break;
+		chain[count++] = word;
+	}
+	chain[count++] = PERF_CONTEXT_USER;
+	if (!sample->is_kernel)
+		chain[count++] = sample->ip;
+	else if (sample->branches.count > 1)
+		chain[count++] = record_word(&sample->branches, 1);
+	/* A branch is from, to, flags. The address behind a call, as a return address would be. */
+	for (size_t i = 0; i + 2 < sample->branches.count && count < MAX_CHAIN; i += 3)
+		chain[count++] = record_word(&sample->branches, i) + 1;
+	return count;
+}
+
+static bool take_sample(struct perf_data *data, struct record *record, struct error *err)
+{
+	struct record_sample *sample = &record->sample;
+	uint64_t chain[MAX_CHAIN];
+	size_t count = 0;
+
+	if (!checked_add(data->total_period, sample->period, &data->total_period) || data->total_period > INT64_MAX)
+		return error_set(err, ERROR_FORMAT, "a sample stands for %llu events, more than can be added up",
+			(unsigned long long)sample->period);
+	if (data->collector.has_stack) {
+		if (sample->user_registers.count > 0)
+			sort_registers(data, sample, data->registers[data->held_count]);
+		return collector_take(&data->collector, record, false, err);
+	}
+	if (data->is_lbr && sample->branches.count > 0) {
+		count = chain_of_branches(sample, chain);
+	} else if (sample->callchain.count == 0) {
+		chain[count++] = sample->is_kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
+		chain[count++] = sample->ip;
+	}
+	if (count > 0)
+		sample->callchain = (struct record_words){ (const uint8_t *)chain, count };
+	return collector_take(&data->collector, record, false, err) && collector_flush(&data->collector, err);
+}
+
+/* ---- What else there is ---- */
+
+static bool take_kernel_mapping(struct perf_data *data, const struct record_mmap *mmap, struct error *err)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	struct recorded_files *files = &data->header.files;
+
+	if (strncmp(mmap->path, kernel, sizeof(kernel) - 1) != 0 || data->kernel_is_known)
+		return true;
+	if (mmap->build_id)
+		memcpy(files->hooks.kernel.bytes, mmap->build_id, files->hooks.kernel.size = mmap->build_id_size);
+	data->kernel_is_known = true;
+	/* The offset is the address of the symbol that is named behind the bracket. */
+	if (!recorded_kernel_find(
+		    files, data->header.facts.kernel, mmap->file_offset, mmap->path + sizeof(kernel) - 1, &data->kernel, err))
+		return false;
+	data->collector.processes.kernel_bias = data->kernel.moved;
+	return true;
+}
+
+static bool take_mapping(struct perf_data *data, struct record *record, struct error *err)
+{
+	struct record_mmap *mmap = &record->mmap;
+	uint32_t mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct elf_build_id id = { .size = mmap->build_id_size };
+	size_t size = recorded_path_size(mmap->path);
+	char path[PATH_MAX];
+
+	if (mode == PERF_RECORD_MISC_KERNEL || record->pid < 0)
+		return take_kernel_mapping(data, mmap, err);
+	if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER || !mmap->executable)
+		return true;
+	if (mmap->build_id) {
+		memcpy(id.bytes, mmap->build_id, id.size);
+		if (!recorded_files_add(&data->header.files, mmap->path, &id, err))
+			return false;
+		/* Names the file as an inode would, which is not told then. */
+		mmap->inode = hash_bytes(id.bytes, id.size) | 1;
+	}
+	if (mmap->path[size] != '\0' && size < sizeof(path)) {
+		memcpy(path, mmap->path, size);
+		path[size] = '\0';
+		mmap->path = path;
+	}
+	return collector_take(&data->collector, record, true, err);
+}
+
+static void take_loss(struct perf_data *data, const struct record *record, uint32_t event)
+{
+	enum { MISC_DROPPED_BY_FILTER = 1 << 15 };
+
+	if (record->type == PERF_RECORD_LOST) {
+		data->lost_records += record->lost;
+		return;
+	}
+	if (record->misc & MISC_DROPPED_BY_FILTER)
+		return;
+	*(event == data->event ? &data->lost_samples : &data->lost_of_others) += record->lost;
+	if (perf_data_event_is_dummy(&data->header.events.items[event]))
+		data->collector.profile->quality.lost_sideband += record->lost;
+}
+
+static uint64_t count_lost(const struct perf_data *data)
+{
+	uint64_t by_ring = data->lost_records > data->lost_of_others ? data->lost_records - data->lost_of_others : 0;
+
+	return by_ring > data->lost_samples ? by_ring : data->lost_samples;
+}
+
+static bool take_time(struct perf_data *data, uint64_t time_ns, struct error *err)
+{
+	if (time_ns == 0 || time_ns == UINT64_MAX)
+		return true;
+	if (data->first_ns == 0)
+		data->first_ns = data->collector.start_ns = time_ns;
+	if (time_ns > data->last_ns)
+		data->last_ns = time_ns;
+	if (data->last_ns - data->first_ns > INT64_MAX)
+		return error_set(err, ERROR_FORMAT, "its time lies centuries after the first one");
+	return true;
+}
+
+static bool take(struct perf_data *data, struct record *record, uint32_t event, struct error *err)
+{
+	switch (record->kind) {
+	case RECORD_SAMPLE:
+		return take_sample(data, record, err);
+	case RECORD_MMAP:
+		return take_mapping(data, record, err);
+	case RECORD_LOST:
+		take_loss(data, record, event);
+		return true;
+	case RECORD_COMM:
+	case RECORD_FORK:
+	case RECORD_EXIT:
+	case RECORD_THROTTLE:
+	case RECORD_OTHER:
+		break;
+	}
+	return collector_take(&data->collector, record, true, err);
+}
+
+/* What every sample stands for where they do not tell it themselves: `perf record -c`. */
+static uint64_t fixed_period(const struct perf_data_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (!attr->freq)
+		return attr->sample_period;
+	return perf_data_event_is_clock(event) && attr->sample_freq > 0 ? second_ns / attr->sample_freq : 1;
+}
+
+static bool parse(struct perf_data *data, const struct queued_record *queued, struct record *record, struct error *err)
+{
+	struct record_sample *sample = &record->sample;
+
+	if (!record_parse(&data->header.events.items[queued->event].layout, queued->bytes, queued->size, record, err))
+		return false;
+	if (record->kind == RECORD_SAMPLE && !(chosen(data)->attr.sample_type & PERF_SAMPLE_PERIOD))
+		sample->period = fixed_period(chosen(data));
+	if (queued->left_out > 0) {
+		sample->is_short = sample->stack_bytes == sample->stack_room;
+		sample->stack_room += queued->left_out;
+	}
+	return take_time(data, record->time_ns, err);
+}
+
+void perf_data_release_held(struct perf_data *data)
+{
+	for (size_t i = 0; i < data->held_count; i++)
+		feed_release(data->held[i].feed, data->held[i].block);
+	data->held_count = 0;
+}
+
+bool perf_data_take(struct perf_data *data, const struct queued_record *queued, struct error *err)
+{
+	struct record record;
+	bool ok;
+
+	data->held[data->held_count] = *queued;
+	ok = parse(data, queued, &record, err) && take(data, &record, queued->event, err);
+	if (ok && data->collector.held_count > data->held_count) {
+		data->held_count++;
+		return true;
+	}
+	feed_release(queued->feed, queued->block);
+	if (data->collector.held_count == 0)
+		perf_data_release_held(data);
+	return ok;
+}
+
+/* ---- End ---- */
+
+uint32_t perf_data_other_event(const struct perf_data *data)
+{
+	const struct perf_data_events *events = &data->header.events;
+	uint32_t most = data->event;
+
+	if (events->items[data->event].samples > 0)
+		return PERF_DATA_NO_EVENT;
+	for (uint32_t i = 0; i < events->count; i++)
+		if (events->items[i].samples > events->items[most].samples)
+			most = i;
+	return most == data->event ? PERF_DATA_NO_EVENT : most;
+}
+
+static void name_other_events(const struct perf_data *data)
+{
+	const struct perf_data_events *events = &data->header.events;
+	const struct perf_data_event *read = chosen(data);
+
+	for (uint32_t i = 0; i < events->count; i++) {
+		const struct perf_data_event *event = &events->items[i];
+		bool has_same_metric = strcmp(metric_of(event), metric_of(read)) == 0, is_one = event->samples == 1;
+
+		if (i == data->event || event->samples == 0)
+			continue;
+		/* Modifiers are no part of a name: `cycles:u` and `cycles:k` have the same. */
+		buffer_printf(data->notices, "%llu %s of %s%s %s left out: only %s is read", (unsigned long long)event->samples,
+			is_one ? "sample" : "samples", strcmp(event->name, read->name) == 0 ? "another " : "", event->name,
+			is_one ? "is" : "are", read->name);
+		if (!has_same_metric)
+			buffer_printf(data->notices, "; '--metric %s' reads %s", metric_of(event), is_one ? "it" : "them");
+		buffer_append_byte(data->notices, '\n');
+	}
+}
+
+/* "" where nothing must be taken for the recorded kernel's symbols. */
+static bool hand_over_kernel(struct perf_data *data, struct sampler_result *result, struct error *err)
+{
+	bool has_kernel = data->collector.processes.kernel_image != PROFILE_NONE;
+
+	if (!has_kernel)
+		return true;
+	if (!data->kernel_is_known &&
+		!recorded_kernel_find(&data->header.files, data->header.facts.kernel, 0, "_text", &data->kernel, err))
+		return false;
+	if (!data->kernel.kallsyms && data->notices)
+		buffer_printf(data->notices,
+			"kernel functions stay unnamed: the symbols of the recorded kernel%s%.80s are neither in /proc/kallsyms nor in %s\n",
+			data->header.facts.kernel ? " " : "", data->header.facts.kernel ? data->header.facts.kernel : "",
+			data->header.files.cache_directory ? data->header.files.cache_directory : "perf's build-id cache");
+	result->kernel_is_running = data->kernel.is_running;
+	result->kallsyms = data->kernel.kallsyms ? TAKE(data->kernel.kallsyms) : strdup("");
+	return result->kallsyms ? true : error_set_memory(err);
+}
+
+bool perf_data_finish(struct perf_data *data, struct sampler_result *result, struct error *err)
+{
+	struct sampler_result made = { .child_status = -1 };
+	struct profile *profile = data->is_collecting ? data->collector.profile : NULL;
+
+	if (profile && !collector_flush(&data->collector, err))
+		return false;
+	perf_data_release_held(data);
+	if (!profile || profile->quality.samples == 0)
+		return error_set(err, ERROR_EMPTY, "it holds no samples%s%s; record it again while the program is busy",
+			profile ? " of " : "", profile ? chosen(data)->name : "");
+	if (data->collector.met_32bit && profile->sample_count == 0)
+		return error_set(err, ERROR_UNSUPPORTED, "it is of a 32-bit process, which is not supported");
+	profile->quality.lost += count_lost(data);
+	profile->runs[data->collector.run].duration_ns = (int64_t)(data->last_ns - data->first_ns);
+	if (data->notices)
+		name_other_events(data);
+	if (!profile_finish(profile, err) || !result_take_images(&made, &data->collector.processes, err) ||
+		!hand_over_kernel(data, &made, err)) {
+		sampler_result_deinit(&made);
+		return false;
+	}
+	made.profile = TAKE(data->collector.profile);
+	*result = made;
+	return true;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/process/jit_map.h"
+#include "sampler/process/proc.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+enum { MAX_IMAGES = 1 << 20, MAX_NOTES_BYTES = 1 << 16 };
+
+/* A file is known by device and inode; memory without a file by the process. The hash of the path tells JIT dumps of one inode 0.
+ */
+struct image_key {
+	uint64_t inode, path_hash;
+	uint32_t major, minor;
+	int32_t pid;
+	uint32_t kind;
+};
+
+void image_keys_init(struct hash_map *map)
+{
+	hash_map_init(map, sizeof(struct image_key));
+}
+
+/* A file without a name: a program or library (runc, loaders of plugins), or code made at run time that is mapped twice (.NET). */
+static bool is_nameless(const struct elf_mapping *mapped)
+{
+	return strncmp(mapped->path, "/memfd:", 7) == 0;
+}
+
+/* Huge pages, and files that were deleted at once, to map the same memory for writing and for running: no binary was ever there. */
+static bool may_be_memory(const struct elf_mapping *mapped)
+{
+	static const char mark[] = " (deleted)";
+	size_t size = strlen(mapped->path), end = sizeof(mark) - 1;
+
+	return size > end && strcmp(mapped->path + size - end, mark) == 0;
+}
+
+static bool is_binary(const struct elf_mapping *mapped, enum error_code *why)
+{
+	struct elf_image *image;
+	struct error err;
+
+	if (!elf_image_open_mapping(mapped, &image, &err)) {
+		*why = err.code;
+		return false;
+	}
+	elf_image_unref(image);
+	return true;
+}
+
+static bool is_memory(const struct process_table *table, const struct elf_mapping *mapped)
+{
+	enum error_code why = ERROR_NOT_FOUND;
+
+	if (strncmp(mapped->path, "/anon_hugepage", 14) == 0)
+		return true;
+	if (is_nameless(mapped))
+		return table->files || !is_binary(mapped, &why);
+	/* One that may not be read is still a file. */
+	return may_be_memory(mapped) && !table->files && !is_binary(mapped, &why) && why == ERROR_FORMAT;
+}
+
+static enum profile_mapping_kind kind_of(const struct process_table *table, const struct elf_mapping *mapped)
+{
+	const char *path = mapped->path;
+
+	if (strcmp(path, "[vdso]") == 0)
+		return PROFILE_MAPPING_VDSO;
+	if (jit_map_is_dump(mapped))
+		return PROFILE_MAPPING_ANON;
+	if (is_memory(table, mapped))
+		return PROFILE_MAPPING_ANON;
+	if (path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/SYSV", 5) != 0)
+		return PROFILE_MAPPING_FILE;
+	return PROFILE_MAPPING_ANON;
+}
+
+static struct image_key key_of(const struct elf_mapping *mapped, enum profile_mapping_kind kind)
+{
+	struct image_key key = { .kind = kind };
+
+	switch (kind) {
+	case PROFILE_MAPPING_FILE:
+		key.inode = mapped->inode;
+		key.major = mapped->device_major;
+		key.minor = mapped->device_minor;
+		key.path_hash = mapped->inode ? 0 : hash_bytes(mapped->path, strlen(mapped->path));
+		break;
+	case PROFILE_MAPPING_JIT:
+	case PROFILE_MAPPING_ANON:
+		key.pid = mapped->pid;
+		break;
+	case PROFILE_MAPPING_KERNEL:
+	case PROFILE_MAPPING_VDSO:
+		break;
+	}
+	return key;
+}
+
+struct vdso_pages {
+	uint64_t start;
+	size_t size;
+};
+
+static bool take_vdso_entry(void *context, const struct elf_maps_entry *entry, struct error *err)
+{
+	struct vdso_pages *pages = context;
+
+	(void)err;
+	if (entry->mapping.start == pages->start)
+		pages->size = (size_t)(entry->mapping.end - entry->mapping.start);
+	return true;
+}
+
+/* The kernel maps one and the same into every 64-bit process: ours can be read also when the process has ended. */
+bool image_open_vdso(struct elf_image **image, struct error *err)
+{
+	const void *bytes = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct vdso_pages pages = { .start = (uint64_t)(uintptr_t)bytes };
+
+	if (!bytes || !proc_read_maps(getpid(), take_vdso_entry, &pages, err) || pages.size == 0)
+		return error_set(err, ERROR_NOT_FOUND, "cannot find our own vdso");
+	return elf_image_open_memory(bytes, pages.size, "[vdso]", image, err);
+}
+
+/* From the first to the last executable byte, in image addresses. */
+static void span_of(const struct elf_image *elf, struct profile_mapping *mapping)
+{
+	size_t count;
+	const struct elf_segment *segments = elf_image_segments(elf, &count);
+	bool found = false;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t end = segments[i].address + segments[i].memory_size;
+
+		if (!(segments[i].flags & PF_X))
+			continue;
+		if (!found) {
+			mapping->start = segments[i].address;
+			mapping->file_offset = segments[i].file_offset;
+			mapping->end = end;
+		} else if (end > mapping->end) {
+			mapping->end = end;
+		}
+		found = true;
+	}
+}
+
+static bool open_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
+	struct process_image *image, struct error *err)
+{
+	struct elf_section build_info;
+	struct error why;
+	bool opened;
+
+	if (kind == PROFILE_MAPPING_ANON)
+		return jit_map_expect(table, mapped, image, err);
+	if (table->files)
+		opened = table->files->open(table->files->context, mapped, &image->elf, &why);
+	else
+		opened = kind == PROFILE_MAPPING_VDSO ? image_open_vdso(&image->elf, &why)
+						      : elf_image_open_mapping(mapped, &image->elf, &why);
+	if (!opened) {
+		if (table->notices)
+			buffer_printf(table->notices, "%s: its code stays unnamed\n", why.message);
+		return true;
+	}
+	image->is_go = elf_image_section(image->elf, ".go.buildinfo", &build_info);
+	return cfi_table_create(image->elf, &image->table, err);
+}
+
+static bool describe(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
+	struct process_image *image, struct error *err)
+{
+	struct profile_mapping mapping = { .kind = kind, .start = 0, .end = UINT64_MAX };
+	char build_id[2 * ELF_BUILD_ID_MAX_SIZE + 1] = "";
+	const char *path = mapped->path;
+
+	if (image->elf) {
+		/* What was recorded may now lie elsewhere; its name is the one it had. */
+		path = table->files ? mapped->path : elf_image_path(image->elf);
+		mapping.deleted = !table->files && elf_image_is_deleted(image->elf);
+		elf_build_id_format(elf_image_build_id(image->elf), build_id);
+		span_of(image->elf, &mapping);
+	}
+	/* A name without the pid, for the same code in another run is the same module; the offset keeps processes apart. */
+	if (kind == PROFILE_MAPPING_ANON) {
+		path = "//anon";
+		mapping.file_offset = (uint64_t)mapped->pid;
+	}
+	return profile_intern(table->profile, path, &mapping.path, err) &&
+	       profile_intern(table->profile, build_id, &mapping.build_id, err) &&
+	       profile_add_mapping(table->profile, &mapping, &image->mapping_id, err);
+}
+
+/* By the PT_LOAD that holds the mapping's first byte; a mapping begins on a page, a segment may begin behind it. */
+static uint64_t bias_of(const struct elf_image *elf, const struct elf_mapping *mapped)
+{
+	const uint64_t page_mask = ~(uint64_t)0xfff;
+	size_t count;
+	const struct elf_segment *segments = elf_image_segments(elf, &count);
+	uint64_t offset = mapped->file_offset, end = offset + (mapped->end - mapped->start);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct elf_segment *segment = &segments[i];
+
+		if (!(segment->flags & PF_X) || (segment->file_offset & page_mask) >= end ||
+			offset >= segment->file_offset + segment->file_size)
+			continue;
+		return segment->address - segment->file_offset + offset - mapped->start;
+	}
+	return offset - mapped->start;
+}
+
+static bool add_image(struct process_table *table, const struct process_image *image, uint32_t *id, struct error *err)
+{
+	if (!ARRAY_RESERVE(&table->images, &table->image_capacity, table->image_count + 1, MAX_IMAGES, err))
+		return false;
+	table->images[table->image_count] = *image;
+	*id = (uint32_t)table->image_count++;
+	return true;
+}
+
+static bool make_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind, uint32_t *id,
+	struct error *err)
+{
+	struct process_image image = { 0 };
+
+	if (open_image(table, mapped, kind, &image, err) && describe(table, mapped, kind, &image, err) &&
+		add_image(table, &image, id, err))
+		return true;
+	elf_image_unref(image.elf);
+	cfi_table_destroy(image.table);
+	jit_place_deinit(&image.jit_map);
+	jit_place_deinit(&image.inherited_map);
+	return false;
+}
+
+/* Whatever was made of it before stands for what it was: written over in place (cp does), it is another under the same inode. */
+static bool was_written_over(const struct process_table *table, uint32_t image)
+{
+	const struct elf_image *elf = table->images[image].elf;
+
+	return elf && !table->files && !elf_image_is_intact(elf);
+}
+
+bool image_of_mapping(
+	struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias, struct error *err)
+{
+	enum profile_mapping_kind kind = kind_of(table, mapped);
+	struct image_key key = key_of(mapped, kind);
+	const struct elf_image *elf;
+	uint32_t *value;
+	bool added;
+
+	*image = hash_map_get(&table->by_file, &key);
+	if (*image == HASH_MAP_NONE || was_written_over(table, *image)) {
+		if (!make_image(table, mapped, kind, image, err) ||
+			!hash_map_add(&table->by_file, &key, *image, &value, &added, err))
+			return false;
+		*value = *image;
+	}
+	/* It may be mapped when other code of the process is known already. */
+	if (jit_map_is_dump(mapped) && !jit_map_expect(table, mapped, &table->images[*image], err))
+		return false;
+	elf = table->images[*image].elf;
+	if (kind == PROFILE_MAPPING_VDSO && elf)
+		*bias = 0 - mapped->start;
+	else
+		*bias = elf ? bias_of(elf, mapped) : kind == PROFILE_MAPPING_FILE ? mapped->file_offset - mapped->start : 0;
+	return true;
+}
+
+void image_kernel_build_id(struct elf_build_id *id)
+{
+	struct buffer notes;
+	struct error ignored;
+
+	*id = (struct elf_build_id){ 0 };
+	buffer_init(&notes, MAX_NOTES_BYTES);
+	if (!file_read("/sys/kernel/notes", &notes, &ignored) ||
+		!elf_build_id_from_notes(notes.data, notes.size, sizeof(uint32_t), id, &ignored))
+		id->size = 0;
+	buffer_deinit(&notes);
+}
+
+bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err)
+{
+	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_KERNEL, .end = UINT64_MAX };
+	struct process_image image = { 0 };
+	char build_id[2 * ELF_BUILD_ID_MAX_SIZE + 1];
+	struct elf_build_id id;
+
+	if (table->kernel_image == PROFILE_NONE) {
+		if (table->files)
+			id = table->files->kernel;
+		else
+			image_kernel_build_id(&id);
+		elf_build_id_format(&id, build_id);
+		if (!profile_intern(table->profile, "[kernel.kallsyms]", &mapping.path, err) ||
+			!profile_intern(table->profile, build_id, &mapping.build_id, err) ||
+			!profile_add_mapping(table->profile, &mapping, &image.mapping_id, err) ||
+			!add_image(table, &image, &table->kernel_image, err))
+			return false;
+	}
+	*mapping_id = table->images[table->kernel_image].mapping_id;
+	return true;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/process/recorded.h"
+
+#include "sampler/process/proc.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static const char running[] = "/proc/kallsyms";
+enum { MAX_BUILD_IDS = 1 << 20, MAX_KALLSYMS_LINES = 1 << 16, BUILD_ID_TEXT = 2 * ELF_BUILD_ID_MAX_SIZE + 1 };
+
+static bool is_same_id(const struct elf_build_id *a, const struct elf_build_id *b)
+{
+	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+/* Ids are told in 20 bytes where they may be shorter: zeros at the end say nothing. */
+static bool is_recorded_id(const struct elf_build_id *recorded, const struct elf_build_id *found)
+{
+	if (found->size == 0 || found->size > recorded->size || memcmp(recorded->bytes, found->bytes, found->size) != 0)
+		return false;
+	for (size_t i = found->size; i < recorded->size; i++)
+		if (recorded->bytes[i] != 0)
+			return false;
+	return true;
+}
+
+size_t recorded_path_size(const char *path)
+{
+	static const char mark[] = " (deleted)";
+	size_t size = strlen(path), mark_size = sizeof(mark) - 1;
+
+	return size > mark_size && strcmp(path + size - mark_size, mark) == 0 ? size - mark_size : size;
+}
+
+void recorded_files_deinit(struct recorded_files *files)
+{
+	hash_map_deinit(&files->by_path);
+	free(files->ids);
+	*files = (struct recorded_files){ 0 };
+}
+
+bool recorded_files_add(struct recorded_files *files, const char *path, const struct elf_build_id *id, struct error *err)
+{
+	uint64_t key = hash_bytes(path, recorded_path_size(path));
+	uint32_t *value;
+	bool added;
+
+	if (!ARRAY_RESERVE(&files->ids, &files->id_capacity, files->id_count + 1, MAX_BUILD_IDS, err) ||
+		!hash_map_add(&files->by_path, &key, (uint32_t)files->id_count, &value, &added, err))
+		return false;
+	files->ids[*value] = *id;
+	files->id_count += added;
+	return true;
+}
+
+const struct elf_build_id *recorded_files_find(const struct recorded_files *files, const char *path)
+{
+	uint64_t key = hash_bytes(path, recorded_path_size(path));
+	uint32_t id = hash_map_get(&files->by_path, &key);
+
+	return id == HASH_MAP_NONE || files->ids[id].size == 0 ? NULL : &files->ids[id];
+}
+
+static bool open_as_recorded(const char *path, const struct elf_build_id *id, struct elf_image **image, struct error *err)
+{
+	CLEANUP(elf_image_cleanup) struct elf_image *found = NULL;
+	char recorded_text[BUILD_ID_TEXT], found_text[BUILD_ID_TEXT];
+	bool opened = strcmp(path, "[vdso]") == 0 ? image_open_vdso(&found, err) : elf_image_open_path(path, &found, err);
+
+	if (!opened)
+		return false;
+	if (id && !is_recorded_id(id, elf_image_build_id(found))) {
+		elf_build_id_format(id, recorded_text);
+		elf_build_id_format(elf_image_build_id(found), found_text);
+		return error_set(err, ERROR_NOT_FOUND, "%s is another build (%.16s...) than the recorded one (%.16s...)", path,
+			found_text[0] ? found_text : "no id", recorded_text);
+	}
+	*image = TAKE(found);
+	return true;
+}
+
+/* perf's layout: ~/.debug/.build-id/xx/yyyy is a link to a folder that holds the file as `elf` or `vdso`, or to the file itself. */
+static bool open_cached(
+	const struct recorded_files *files, const struct elf_build_id *id, struct elf_image **image, struct error *err)
+{
+	static const char *const names[] = { "/elf", "/vdso", "" };
+	char path[PATH_MAX], text[BUILD_ID_TEXT];
+
+	elf_build_id_format(id, text);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s%s", files->cache_directory, text, text + 2, names[i]);
+		if (open_as_recorded(path, id, image, err))
+			return true;
+	}
+	return false;
+}
+
+bool recorded_files_open(const struct recorded_files *files, const char *path, const struct elf_build_id *id,
+	struct elf_image **image, struct error *err)
+{
+	struct error ignored;
+
+	if (open_as_recorded(path, id, image, err))
+		return true;
+	if (id && files->cache_directory && open_cached(files, id, image, &ignored))
+		return true;
+	/* What made the file itself not fit is the better reason. */
+	return false;
+}
+
+static bool open_mapping(void *context, const struct elf_mapping *mapping, struct elf_image **image, struct error *err)
+{
+	const struct recorded_files *files = context;
+
+	return recorded_files_open(files, mapping->path, recorded_files_find(files, mapping->path), image, err);
+}
+
+void recorded_files_init(struct recorded_files *files)
+{
+	*files = (struct recorded_files){ .hooks.open = open_mapping };
+	hash_map_init(&files->by_path, sizeof(uint64_t));
+}
+
+/* The address of a kernel's symbol; 0: not told. */
+static uint64_t symbol_address(const char *kallsyms, const char *name)
+{
+	CLEANUP(cleanup_fclose) FILE *file = fopen(kallsyms, "re");
+	CLEANUP(cleanup_free) char *line = NULL;
+	size_t capacity = 0;
+
+	for (size_t i = 0; file && i < MAX_KALLSYMS_LINES && getline(&line, &capacity, file) > 0; i++) {
+		char found[16], type;
+		uint64_t address;
+
+		if (sscanf(line, "%" SCNx64 " %c %15s", &address, &type, found) == 3 && strcmp(found, name) == 0)
+			return address;
+	}
+	return 0;
+}
+
+uint64_t recorded_kernel_text(void)
+{
+	return symbol_address(running, "_text");
+}
+
+static bool is_running_kernel(const struct recorded_files *files, const char *release)
+{
+	struct elf_build_id own;
+	struct utsname name;
+
+	if (files->hooks.kernel.size > 0) {
+		image_kernel_build_id(&own);
+		return is_recorded_id(&files->hooks.kernel, &own) || is_same_id(&files->hooks.kernel, &own);
+	}
+	return release && uname(&name) == 0 && strcmp(release, name.release) == 0;
+}
+
+bool recorded_kernel_find(const struct recorded_files *files, const char *release, uint64_t text, const char *text_name,
+	struct recorded_kernel *kernel, struct error *err)
+{
+	char path[PATH_MAX] = "", id[BUILD_ID_TEXT];
+	bool is_running = is_running_kernel(files, release);
+	uint64_t now = 0, cached = 0;
+
+	*kernel = (struct recorded_kernel){ 0 };
+	if (files->hooks.kernel.size > 0 && files->cache_directory) {
+		elf_build_id_format(&files->hooks.kernel, id);
+		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s/kallsyms", files->cache_directory, id, id + 2);
+		cached = now = symbol_address(path, text_name);
+	}
+	/* A copy from the same boot is a plain file, which is read ten times faster than what the kernel prints. */
+	if ((now == 0 || now != text) && is_running) {
+		now = symbol_address(running, text_name);
+		if (now != 0)
+			snprintf(path, sizeof(path), "%s", running);
+		else
+			now = cached;
+	}
+	if (now == 0)
+		return true;
+	kernel->moved = text ? now - text : 0;
+	kernel->is_running = is_running && symbol_address(running, text_name) == now;
+	kernel->kallsyms = strdup(path);
+	return kernel->kallsyms ? true : error_set_memory(err);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/process/process.h"
+
+/*
+ * The binaries of a recording that was made at another time or on another machine: found by path and build id, never through the
+ * processes, which are others by now.
+ */
+
+struct recorded_files {
+	struct hash_map by_path;  /* hash of the path -> index of build id */
+	struct elf_build_id *ids; /* owned */
+	size_t id_count, id_capacity;
+	const char *cache_directory; /* borrowed: of perf's build-id cache, as "/root/.debug"; NULL: none */
+	struct process_files hooks;  /* for a process table */
+};
+
+void recorded_files_init(struct recorded_files *files);
+void recorded_files_deinit(struct recorded_files *files);
+
+/* Without a trailing " (deleted)". */
+size_t recorded_path_size(const char *path);
+
+/* The build id that was recorded under a path; the last one told counts. */
+COMMON_MUST_CHECK
+bool recorded_files_add(struct recorded_files *files, const char *path, const struct elf_build_id *id, struct error *err);
+
+/* NULL: not known. */
+const struct elf_build_id *recorded_files_find(const struct recorded_files *files, const char *path);
+
+/*
+ * Opens PATH when it still is the binary that was recorded, else its copy in perf's build-id cache. Without a build id PATH is
+ * believed. Fails with the reason and ids.
+ */
+COMMON_MUST_CHECK
+bool recorded_files_open(const struct recorded_files *files, const char *path, const struct elf_build_id *id,
+	struct elf_image **image, struct error *err);
+
+/* Address of the running kernel's symbol _text; 0 where it does not tell. */
+uint64_t recorded_kernel_text(void);
+
+/* Where the symbols of the recorded kernel are, and how far its code lay from there then (KASLR). */
+struct recorded_kernel {
+	char *kallsyms;  /* owned; NULL: not to be had */
+	bool is_running; /* it is the one that runs now, at the same addresses: it can be asked */
+	uint64_t moved;  /* recorded address + moved = address in kallsyms, modulo 2^64 */
+};
+
+/*
+ * build_id  size 0: not known; `release` then decides, NULL: not known either
+ * text      recorded address of the symbol `text_name` ("_text" or "_stext"), 0: not known
+ */
+COMMON_MUST_CHECK
+bool recorded_kernel_find(const struct recorded_files *files, const char *release, uint64_t text, const char *text_name,
+	struct recorded_kernel *kernel, struct error *err);
