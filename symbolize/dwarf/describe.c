@@ -128,23 +128,23 @@ static void append_scope(struct dwarf_unit *unit, const struct dwarf_die *die, b
 	buffer_printf(text, "%s::", name);
 }
 
-/* Where the chain of abstract origins and specifications leads next; false at its end, or (with `err` set) for want of memory. */
-static bool next_of_chain(const struct dwarf_die *die, struct dwarf_unit **unit, uint64_t *offset, struct error *err)
+/* Where the chain of abstract origins and specifications leads next. At its end `*goes_on` is false and the place is untouched. */
+static bool next_of_chain(
+	const struct dwarf_die *die, struct dwarf_unit **unit, uint64_t *offset, bool *goes_on, struct error *err)
 {
 	struct dwarf_unit *next_unit;
-	struct error why = { 0 };
 	uint64_t next;
 
-	if (!dwarf_value_reference(*unit, &die->abstract_origin, &next_unit, &next) &&
-		!dwarf_value_reference(*unit, &die->specification, &next_unit, &next))
+	*goes_on = dwarf_value_reference(*unit, &die->abstract_origin, &next_unit, &next) ||
+		   dwarf_value_reference(*unit, &die->specification, &next_unit, &next);
+	if (!*goes_on)
+		return true;
+	if (!dwarf_unit_open(next_unit, goes_on, err))
 		return false;
-	if (!dwarf_unit_open(next_unit, &why)) {
-		if (why.code == ERROR_MEMORY)
-			*err = why;
-		return false;
+	if (*goes_on) {
+		*unit = next_unit;
+		*offset = next;
 	}
-	*unit = next_unit;
-	*offset = next;
 	return true;
 }
 
@@ -156,18 +156,14 @@ static bool append_function(struct dwarf_describer *d, struct dwarf_unit *unit, 
 	struct buffer *text, struct error *err)
 {
 	const char *name = NULL;
-	struct error why = { 0 };
 	struct dwarf_die die;
+	bool goes_on = true;
 
-	for (unsigned int hop = 0; hop < MAX_HOPS && dwarf_die_at(unit, offset, &die); hop++) {
+	for (unsigned int hop = 0; goes_on && hop < MAX_HOPS && dwarf_die_at(unit, offset, &die); hop++) {
 		if (!name)
 			name = dwarf_value_string(unit, &die.name);
-		if (!next_of_chain(&die, &unit, &offset, &why))
-			break;
-	}
-	if (why.code == ERROR_MEMORY) {
-		*err = why;
-		return false;
+		if (!next_of_chain(&die, &unit, &offset, &goes_on, err))
+			return false;
 	}
 	if (!name || nesting == MAX_NESTING)
 		return true;
@@ -257,21 +253,12 @@ static bool take(struct dwarf_describer *d, struct dwarf_unit *unit, const struc
 static bool follow(
 	struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, struct dwarf_function *function, struct error *err)
 {
-	struct error why = { 0 };
+	struct dwarf_die die;
+	bool goes_on = true;
 
-	for (unsigned int hop = 0; hop < MAX_HOPS; hop++) {
-		struct dwarf_die die;
-
-		if (!dwarf_die_at(unit, offset, &die))
-			break;
-		if (!take(d, unit, &die, function, err))
+	for (unsigned int hop = 0; goes_on && hop < MAX_HOPS && dwarf_die_at(unit, offset, &die); hop++) {
+		if (!take(d, unit, &die, function, err) || !next_of_chain(&die, &unit, &offset, &goes_on, err))
 			return false;
-		if (!next_of_chain(&die, &unit, &offset, &why))
-			break;
-	}
-	if (why.code == ERROR_MEMORY) {
-		*err = why;
-		return false;
 	}
 	if (!function->linkage_name[0])
 		return qualify(d, unit, offset, &function->name, err);

@@ -171,15 +171,12 @@ bool dwarf_job_run(const struct dwarf_job *job, struct error *err)
 {
 	struct work w = { .job = job, .unit = job->unit, .extents_of = UINT64_MAX };
 	struct dwarf_split split;
-	struct error why = { 0 };
-	bool ok;
+	bool is_open, ok;
 
-	if (!dwarf_unit_open(job->unit, &why)) {
-		if (why.code != ERROR_MEMORY)
-			return true;
-		*err = why;
+	if (!dwarf_unit_open(job->unit, &is_open, err))
 		return false;
-	}
+	if (!is_open)
+		return true;
 	if (!dwarf_split_init(&split, job->unit, job->package, job->debug_path, err))
 		return false;
 	if (split.unit)

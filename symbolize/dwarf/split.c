@@ -28,45 +28,42 @@ static bool find_unit(struct dwarf_split *split, const struct dwarf_unit *skelet
 {
 	for (size_t i = 0; i < split->file.unit_count; i++) {
 		struct dwarf_unit *unit = &split->file.units[i];
-		struct error why = { 0 };
+		bool is_open;
 
 		unit->skeleton = skeleton;
-		if (!dwarf_unit_open(unit, &why)) {
-			if (why.code != ERROR_MEMORY)
-				continue;
-			*err = why;
+		if (!dwarf_unit_open(unit, &is_open, err))
 			return false;
-		}
-		if (!split->unit && unit->dwo_id == skeleton->dwo_id)
+		if (is_open && !split->unit && unit->dwo_id == skeleton->dwo_id)
 			split->unit = unit;
 	}
 	return true;
 }
 
-/* False when the package does not have it. */
+/* Leaves split->unit NULL when the package does not have it. */
 static bool take_packaged(
-	struct dwarf_split *split, const struct dwarf_unit *skeleton, const struct dwarf_package *package, struct error *why)
+	struct dwarf_split *split, const struct dwarf_unit *skeleton, const struct dwarf_package *package, struct error *err)
 {
 	struct dwarf_unit *unit = dwarf_package_find(package, skeleton);
+	bool is_open;
 
-	if (!unit || !dwarf_unit_open(unit, why))
+	if (!unit)
+		return true;
+	if (!dwarf_unit_open(unit, &is_open, err))
 		return false;
-	split->unit = unit;
+	split->unit = is_open ? unit : NULL;
 	return true;
 }
 
 bool dwarf_split_init(struct dwarf_split *split, const struct dwarf_unit *skeleton, const struct dwarf_package *package,
 	const char *debug_path, struct error *err)
 {
-	struct error why = { 0 };
-
 	*split = (struct dwarf_split){ 0 };
-	if (!skeleton->dwo_name[0] || take_packaged(split, skeleton, package, &why))
+	if (!skeleton->dwo_name[0])
 		return true;
-	if (why.code == ERROR_MEMORY) {
-		*err = why;
+	if (!take_packaged(split, skeleton, package, err))
 		return false;
-	}
+	if (split->unit)
+		return true;
 	split->image = open_dwo(skeleton, debug_path);
 	if (!split->image)
 		return true;

@@ -155,27 +155,27 @@ bool dwarf_unit_read_root(struct dwarf_unit *unit, struct error *err)
 
 static bool open_locked(struct dwarf_unit *unit, struct error *err)
 {
-	if (!unit->is_readable)
-		return error_set(err, ERROR_UNSUPPORTED, "unit of DWARF version %u", unit->version);
+	if (unit->is_open || !unit->is_readable)
+		return true;
 	if (!read_abbrevs(unit, 0, err))
 		return false;
-	if (!read_root(unit)) {
-		unit->is_readable = false;
-		return error_set(err, ERROR_FORMAT, "damaged root entry");
-	}
+	unit->is_readable = read_root(unit);
+	if (!unit->is_readable)
+		return true;
 	if (unit->has_lines && !dwarf_line_header_init(&unit->lines, unit, err))
 		return false;
 	unit->is_open = true;
 	return true;
 }
 
-bool dwarf_unit_open(struct dwarf_unit *unit, struct error *err)
+bool dwarf_unit_open(struct dwarf_unit *unit, bool *is_open, struct error *err)
 {
 	bool ok;
 
 	pthread_mutex_lock(&unit->file->lock);
-	ok = unit->is_open || open_locked(unit, err);
-	if (!ok)
+	ok = open_locked(unit, err);
+	*is_open = unit->is_open;
+	if (!unit->is_open)
 		dwarf_unit_deinit(unit);
 	pthread_mutex_unlock(&unit->file->lock);
 	return ok;

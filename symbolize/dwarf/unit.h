@@ -45,11 +45,11 @@ struct dwarf_die {
 };
 
 /*
- * Reads abbreviations, the root entry and the file table once; thread-safe. False when the unit makes no sense, or (with `err` set
- * to ERROR_MEMORY) memory is out.
+ * Reads abbreviations, the root entry and the file table once; thread-safe. `*is_open` is false where the unit is damaged, or of a
+ * version that is not known: nothing of it may be used then. Fails for want of memory.
  */
 COMMON_MUST_CHECK
-bool dwarf_unit_open(struct dwarf_unit *unit, struct error *err);
+bool dwarf_unit_open(struct dwarf_unit *unit, bool *is_open, struct error *err);
 
 /* The root entry only, into a unit that is a copy of the caller's: cheap, for asking which addresses a unit covers. */
 COMMON_MUST_CHECK

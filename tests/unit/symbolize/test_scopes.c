@@ -50,8 +50,10 @@ static size_t search_unit(struct dwarf_unit *unit)
 	size_t count, marks;
 	uint64_t *entries;
 	struct error err;
+	bool is_open;
 
-	assert_true(dwarf_unit_open(unit, &err));
+	assert_true(dwarf_unit_open(unit, &is_open, &err));
+	assert_true(is_open);
 	count = list_entries(unit, &entries);
 	dwarf_scopes_init(&scopes, unit);
 	/* Forwards and backwards; every so many, since each is also looked for from the start. */
