@@ -1,0 +1,71 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=dash
+# The first process of the emulated machine: records in several ways and prints what was found, then switches the machine off.
+/bin/busybox --install -s /bin
+export PATH=/bin HOME=/tmp
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+cd /tmp || exit 1
+
+# section NAME FUNCTION: what it prints, between two lines that name it; the second has its exit code.
+section() {
+	echo "begin $1"
+	"$1" >said 2>&1
+	code=$?
+	cat said
+	echo "end $1 $code"
+}
+
+command() {
+	kelvin record -F 200 -o command.pb.gz -- system_workload --parse 3 --seconds 3 && kelvin report --folded - command.pb.gz
+}
+
+process() {
+	system_workload --parse 1 --threads 3 --seconds 60 &
+	kelvin record -F 200 -d 3 -p $! -o process.pb.gz && kelvin report --folded - process.pb.gz
+	code=$?
+	kill $!
+	return $code
+}
+
+# Enough processes that the recorder opens events of CPUs, filtered by BPF.
+children() {
+	cat >brief.sh <<'END'
+i=0
+while [ $i -lt 300 ]; do
+	/bin/busybox true
+	i=$((i + 1))
+done
+END
+	kelvin record -F 500 -o children.pb.gz -- sh brief.sh && kelvin report --text - children.pb.gz | head -n 12 &&
+		kelvin report --folded - children.pb.gz | awk '{ sum += $NF } END { print "brief-" NR, sum }'
+}
+
+cpus() {
+	system_workload --seconds 60 &
+	kelvin record -F 100 -a -d 2 -o cpus.pb.gz && kelvin report --folded - cpus.pb.gz
+	code=$?
+	kill $!
+	return $code
+}
+
+interrupted() {
+	system_workload --seconds 60 &
+	target=$!
+	kelvin record -F 100 -p $target -o interrupted.pb.gz &
+	recorder=$!
+	sleep 4
+	kill -KILL $recorder
+	wait $recorder
+	kill $target
+	kelvin recover interrupted.pb.gz.part -o recovered.pb.gz
+}
+
+kelvin doctor
+for name in command process children cpus interrupted; do
+	section $name
+done
+echo "all done"
+poweroff -f
