@@ -224,24 +224,23 @@ static void merge_quality(struct profile *into, const struct profile *from)
 		into->quality.stops[i] += from->quality.stops[i];
 }
 
+/* What differs is not known of the whole; what one of them lacks, the whole lacks. */
 static void merge_facts(struct merger *m, bool fresh)
 {
-	struct profile_facts *into = &m->into->facts;
-	struct profile_facts from = m->from->facts;
-	uint32_t *const into_strings[] = { &into->tool, &into->command, &into->event, &into->cpu_model, &into->kernel,
-		&into->governor, &into->call_graph, &into->cgroup, &into->container };
-	const uint32_t from_strings[] = { from.tool, from.command, from.event, from.cpu_model, from.kernel, from.governor,
-		from.call_graph, from.cgroup, from.container };
+	size_t count;
+	const struct profile_fact *facts = profile_facts(&count);
 
-	for (size_t i = 0; i < sizeof(from_strings) / sizeof(from_strings[0]); i++) {
-		uint32_t string = m->strings[from_strings[i]];
+	for (size_t i = 0; i < count; i++) {
+		uint32_t into = profile_fact_get(&m->into->facts, &facts[i]), from = profile_fact_get(&m->from->facts, &facts[i]);
 
-		*into_strings[i] = fresh || *into_strings[i] == string ? string : 0;
+		if (facts[i].type == PROFILE_FACT_STRING)
+			from = m->strings[from];
+		if (facts[i].type == PROFILE_FACT_FLAG)
+			from |= into;
+		else if (!fresh && into != from)
+			from = 0;
+		profile_fact_set(&m->into->facts, &facts[i], from);
 	}
-	into->cpu_count = fresh || into->cpu_count == from.cpu_count ? from.cpu_count : 0;
-	into->frequency_hz = fresh || into->frequency_hz == from.frequency_hz ? from.frequency_hz : 0;
-	into->cpu_limit_milli = fresh || into->cpu_limit_milli == from.cpu_limit_milli ? from.cpu_limit_milli : 0;
-	into->user_only = into->user_only || from.user_only;
 }
 
 bool profile_merge(struct profile *into, const struct profile *from, struct error *err)

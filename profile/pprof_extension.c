@@ -231,40 +231,31 @@ bool pprof_read_quality(struct pprof_reader *r, struct error *err)
 	return true;
 }
 
+static const struct profile_fact *fact_of_field(uint32_t field)
+{
+	size_t count;
+	const struct profile_fact *facts = profile_facts(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (facts[i].field == field)
+			return &facts[i];
+	return NULL;
+}
+
 bool pprof_read_facts(struct pprof_reader *r, struct error *err)
 {
-	enum {
-		TOOL = 1,
-		COMMAND,
-		EVENT,
-		CPU_MODEL,
-		KERNEL,
-		GOVERNOR,
-		CALL_GRAPH,
-		CPU_COUNT,
-		FREQUENCY,
-		USER_ONLY,
-		CGROUP,
-		CONTAINER,
-		CPU_LIMIT,
-		FIELDS
-	};
-	struct profile_facts *out = &r->profile->facts;
-	uint64_t numbers[FIELDS];
+	struct byte_reader message = r->extension.columns[PPROF_FACTS];
+	struct pprof_field field;
 
-	if (!read_numbers(r->extension.columns[PPROF_FACTS], numbers, FIELDS, "the facts", err))
-		return false;
-	out->cpu_count = (uint32_t)numbers[CPU_COUNT];
-	out->frequency_hz = (uint32_t)numbers[FREQUENCY];
-	out->user_only = numbers[USER_ONLY] != 0;
-	out->cpu_limit_milli = (uint32_t)numbers[CPU_LIMIT];
-	return pprof_string_id(r, (int64_t)numbers[TOOL], &out->tool, "the tool", err) &&
-	       pprof_string_id(r, (int64_t)numbers[COMMAND], &out->command, "the command", err) &&
-	       pprof_string_id(r, (int64_t)numbers[EVENT], &out->event, "the event", err) &&
-	       pprof_string_id(r, (int64_t)numbers[CPU_MODEL], &out->cpu_model, "the CPU model", err) &&
-	       pprof_string_id(r, (int64_t)numbers[KERNEL], &out->kernel, "the kernel", err) &&
-	       pprof_string_id(r, (int64_t)numbers[GOVERNOR], &out->governor, "the governor", err) &&
-	       pprof_string_id(r, (int64_t)numbers[CALL_GRAPH], &out->call_graph, "the call graph", err) &&
-	       pprof_string_id(r, (int64_t)numbers[CGROUP], &out->cgroup, "the control group", err) &&
-	       pprof_string_id(r, (int64_t)numbers[CONTAINER], &out->container, "the container", err);
+	while (pprof_next_field(&message, &field)) {
+		const struct profile_fact *fact = fact_of_field(field.id);
+		uint32_t value = (uint32_t)field.number;
+
+		if (!fact || field.has_bytes)
+			continue;
+		if (fact->type == PROFILE_FACT_STRING && !pprof_string_id(r, (int64_t)field.number, &value, fact->name, err))
+			return false;
+		profile_fact_set(&r->profile->facts, fact, value);
+	}
+	return byte_reader_ok(&message) || error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed: the facts");
 }

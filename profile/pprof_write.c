@@ -329,6 +329,7 @@ bool profile_write_pprof(const struct profile *profile, struct buffer *out, stru
 	arena_init(&w.arena, 0);
 	buffer_init(&w.event_time_deltas, SIZE_MAX);
 	buffer_init(&w.event_samples, SIZE_MAX);
+	buffer_init(&w.facts, SIZE_MAX);
 	pprof__profile__init(&w.message);
 	write_strings(&w);
 	write_value_types(&w);
@@ -341,6 +342,7 @@ bool profile_write_pprof(const struct profile *profile, struct buffer *out, stru
 	written = w.ok ? pack(&w.message, out, err) : error_set_memory(err);
 	buffer_deinit(&w.event_time_deltas);
 	buffer_deinit(&w.event_samples);
+	buffer_deinit(&w.facts);
 	arena_deinit(&w.arena);
 	return written;
 }

@@ -148,25 +148,19 @@ static void write_quality(struct pprof_writer *w, Pprof__Extension *out)
 
 static void write_facts(struct pprof_writer *w, Pprof__Extension *out)
 {
-	const struct profile_facts *facts = &w->profile->facts;
+	size_t count;
+	const struct profile_fact *facts = profile_facts(&count);
 
-	out->facts = pprof_take(w, 1, sizeof(*out->facts));
-	if (!w->ok)
-		return;
-	pprof__facts__init(out->facts);
-	out->facts->tool = facts->tool;
-	out->facts->command = facts->command;
-	out->facts->event = facts->event;
-	out->facts->cpu_model = facts->cpu_model;
-	out->facts->kernel = facts->kernel;
-	out->facts->governor = facts->governor;
-	out->facts->call_graph = facts->call_graph;
-	out->facts->cpu_count = facts->cpu_count;
-	out->facts->frequency_hz = facts->frequency_hz;
-	out->facts->user_only = facts->user_only;
-	out->facts->cgroup = facts->cgroup;
-	out->facts->container = facts->container;
-	out->facts->cpu_limit_milli = facts->cpu_limit_milli;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t value = profile_fact_get(&w->profile->facts, &facts[i]);
+
+		if (value == 0)
+			continue;
+		/* The tag of a varint, and the varint. */
+		buffer_append_varint(&w->facts, (uint64_t)facts[i].field << 3);
+		buffer_append_varint(&w->facts, value);
+	}
+	out->facts = packed(w, &w->facts);
 }
 
 void pprof_write_extension(struct pprof_writer *w)

@@ -18,7 +18,7 @@ struct pprof_writer {
 	uint32_t *sample_order;        /* [written position] sample id */
 	uint32_t *sample_positions;    /* [sample id] written position */
 	Pprof__Label ***thread_labels; /* [thread id] */
-	struct buffer event_time_deltas, event_samples;
+	struct buffer event_time_deltas, event_samples, facts;
 	bool ok;
 };
 

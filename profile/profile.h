@@ -186,21 +186,60 @@ struct profile_quality {
  */
 double profile_quality_whole_percent(const struct profile_quality *quality);
 
-/* Under what circumstances it was recorded. Strings are ids; 0: not known. What differs between two profiles limits their
- * comparison. */
+/* Under what circumstances it was recorded; what is known of each of its members stands in the table of profile_facts(). Strings
+ * are ids; 0: not known. */
 struct profile_facts {
-	uint32_t tool;    /* "kelvin 0.1.0", "perf 6.1", ... */
 	uint32_t command; /* what was recorded, as a person would type it: "pid 812 (server)", "./bench --n 3" */
 	uint32_t event;   /* perf's name: "cycles", "cpu-clock" */
-	uint32_t cpu_model, kernel, governor;
 	uint32_t call_graph; /* "dwarf,16384", "fp" */
-	uint32_t cpu_count;
+	uint32_t cpu_model, cpu_count, kernel, governor;
 	uint32_t frequency_hz;    /* asked for; 0: a fixed period, or not known */
+	uint32_t cpu_limit_milli; /* thousandths of a CPU that its control group may use; 0: no limit, or not known */
 	uint32_t cgroup;          /* of the first process: "/system.slice/cron.service" */
 	uint32_t container;       /* its id, where it runs in one */
-	uint32_t cpu_limit_milli; /* thousandths of a CPU that its control group may use; 0: no limit, or not known */
+	uint32_t tool;            /* "kelvin 0.1.0", "perf 6.1", ... */
 	bool user_only;           /* kernel part not permitted */
 };
+
+enum profile_fact_type {
+	PROFILE_FACT_STRING,      /* uint32_t, a string; 0: not known */
+	PROFILE_FACT_NUMBER,      /* uint32_t; 0: not known */
+	PROFILE_FACT_THOUSANDTHS, /* uint32_t; 0: no limit, or not known */
+	PROFILE_FACT_FLAG,        /* bool */
+};
+
+/*
+ * One of the facts: all that files, merging, comparisons and reports do with it. A new fact is a member of struct profile_facts and
+ * a row of the table in facts.c.
+ */
+struct profile_fact {
+	const char *name; /* in JSON and in the data of the page */
+	size_t offset;    /* in struct profile_facts */
+	uint32_t field;   /* in files, of the message Facts of pprof.proto: from 1 on, never used again for another fact */
+	enum profile_fact_type type;
+	const char *one, *many; /* units of a number: "CPU", "CPUs" */
+	/*
+	 * What text reports put before its value, of a flag all they say when it is set. NULL: they do not tell it.
+	 * `told_chars`: of its value no more than that many; 0: all.
+	 */
+	const char *told;
+	int told_chars;
+	/*
+	 * What is said before, between and behind the values of base and head when they differ; of a flag the values are the names
+	 * of the side that has it and of the other. differs[1] NULL: it is not compared.
+	 */
+	const char *differs[3];
+	bool blocks_gate;       /* a difference puts a comparison in doubt */
+	bool ignores_ids;       /* numbers and hexadecimal ids within it are no difference: another start of the same service */
+	bool known_with_cgroup; /* 0 means no limit, where the control group is known */
+};
+
+/* The table of `*count` facts, in the order in which they are told. Static. */
+const struct profile_fact *profile_facts(size_t *count);
+
+/* A fact as it is stored: a string's id, a number, 0 or 1. */
+uint32_t profile_fact_get(const struct profile_facts *facts, const struct profile_fact *fact);
+void profile_fact_set(struct profile_facts *facts, const struct profile_fact *fact, uint32_t value);
 
 /* ---- The profile ---- */
 
@@ -243,6 +282,12 @@ struct profile {
 
 /* Whether it was recorded which stacks are whole: files of other tools do not say it, chains by frame pointers cannot. */
 bool profile_tells_whole(const struct profile *profile);
+
+/* Appends the fact's value in words: "Linux 6.1", "997 Hz", "1.5 CPUs", "no limit"; of a flag nothing. */
+void profile_fact_words(const struct profile *profile, const struct profile_fact *fact, struct buffer *out);
+
+/* Whether both profiles know the fact and differ in it. */
+bool profile_fact_differs(const struct profile *base, const struct profile *head, const struct profile_fact *fact);
 
 /* An empty profile with the value type samples/count. */
 COMMON_MUST_CHECK

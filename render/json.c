@@ -120,27 +120,35 @@ static void put_quality(struct json_writer *w, json_t *object, const struct prof
 	put(w, object, "stops", stops(w, quality));
 }
 
+static json_t *fact_value(const struct profile *profile, const struct profile_fact *fact)
+{
+	uint32_t value = profile_fact_get(&profile->facts, fact);
+
+	switch (fact->type) {
+	case PROFILE_FACT_STRING:
+		return string(profile_string(profile, value));
+	case PROFILE_FACT_NUMBER:
+		return count(value);
+	case PROFILE_FACT_THOUSANDTHS:
+		return value ? number(value / 1000.0) : json_null();
+	case PROFILE_FACT_FLAG:
+		return json_boolean(value);
+	}
+	return json_null();
+}
+
 static json_t *recording(struct json_writer *w, enum diff_side side)
 {
 	const struct profile *profile = w->input->profiles[side];
+	size_t fact_count;
+	const struct profile_fact *facts = profile_facts(&fact_count);
 	json_t *object = json_object();
 
 	put(w, object, "name", string(w->input->names[side] ? w->input->names[side] : ""));
 	if (!profile)
 		return object;
-	put(w, object, "command", string(profile_string(profile, profile->facts.command)));
-	put(w, object, "tool", string(profile_string(profile, profile->facts.tool)));
-	put(w, object, "event", string(profile_string(profile, profile->facts.event)));
-	put(w, object, "frequency_hz", count(profile->facts.frequency_hz));
-	put(w, object, "call_graph", string(profile_string(profile, profile->facts.call_graph)));
-	put(w, object, "cpu_model", string(profile_string(profile, profile->facts.cpu_model)));
-	put(w, object, "cpu_count", count(profile->facts.cpu_count));
-	put(w, object, "kernel", string(profile_string(profile, profile->facts.kernel)));
-	put(w, object, "governor", string(profile_string(profile, profile->facts.governor)));
-	put(w, object, "user_only", json_boolean(profile->facts.user_only));
-	put(w, object, "cgroup", string(profile_string(profile, profile->facts.cgroup)));
-	put(w, object, "container", string(profile_string(profile, profile->facts.container)));
-	put(w, object, "cpu_limit", profile->facts.cpu_limit_milli ? number(profile->facts.cpu_limit_milli / 1000.0) : json_null());
+	for (size_t i = 0; i < fact_count; i++)
+		put(w, object, facts[i].name, fact_value(profile, &facts[i]));
 	put_quality(w, object, profile);
 	return object;
 }

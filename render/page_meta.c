@@ -78,24 +78,42 @@ static json_t *stops(const struct profile_quality *quality)
 	return object;
 }
 
+static json_t *fact_value(const struct profile *profile, const struct profile_fact *fact)
+{
+	uint32_t value = profile_fact_get(&profile->facts, fact);
+
+	switch (fact->type) {
+	case PROFILE_FACT_STRING:
+		return text(profile_string(profile, value));
+	case PROFILE_FACT_NUMBER:
+		return json_integer(value);
+	case PROFILE_FACT_THOUSANDTHS:
+		return json_real(value / 1000.0);
+	case PROFILE_FACT_FLAG:
+		return json_boolean(value);
+	}
+	return json_null();
+}
+
 static json_t *recording(const struct profile *p, const char *name)
 {
-	const struct profile_facts *f = &p->facts;
+	size_t fact_count;
+	const struct profile_fact *facts = profile_facts(&fact_count);
 	const struct profile_quality *q = &p->quality;
 	int64_t duration_ns = 0;
+	json_t *object;
 
 	for (size_t i = 0; i < p->run_count; i++)
 		duration_ns = saturating_add(duration_ns, p->runs[i].duration_ns);
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:I,s:o,s:o,s:I,s:o,s:o,s:b,s:I,s:o,s:f,s:o}", "name",
-		text(name ? name : ""), "command", text(profile_string(p, f->command)), "event", text(profile_string(p, f->event)),
-		"tool", text(profile_string(p, f->tool)), "cpu", text(profile_string(p, f->cpu_model)), "kernel",
-		text(profile_string(p, f->kernel)), "callGraph", text(profile_string(p, f->call_graph)), "frequency",
-		(int)f->frequency_hz, "runs", (int)p->run_count, "durationNs", (json_int_t)duration_ns, "samples",
+	object = json_pack("{s:o,s:i,s:I,s:o,s:o,s:I,s:o,s:o,s:b,s:I,s:o}", "name", text(name ? name : ""), "runs",
+		(int)p->run_count, "durationNs", (json_int_t)duration_ns, "samples",
 		isfinite(summary_samples(p)) ? json_integer((json_int_t)summary_samples(p)) : json_null(), "lost",
 		summary_quality_recorded(p) ? json_integer((json_int_t)q->lost) : json_null(), "throttled",
 		(json_int_t)q->throttled, "stops", stops(q), "wholePercent", number(summary_whole_percent(p)), "hasTimeline",
-		p->has_timeline, "period", (json_int_t)p->period, "threads", threads(p), "cpuLimit", f->cpu_limit_milli / 1000.0,
-		"container", text(profile_string(p, f->container)));
+		p->has_timeline, "period", (json_int_t)p->period, "threads", threads(p));
+	for (size_t i = 0; i < fact_count; i++)
+		json_object_set_new(object, facts[i].name, fact_value(p, &facts[i]));
+	return object;
 }
 
 static json_t *ledger_row(const struct diff_origin *o)

@@ -9,33 +9,33 @@
 
 enum { DEFAULT_WIDTH = 100, MIN_WIDTH = 40, MAX_WIDTH = 1000, DEFAULT_ROWS = 20, MAX_ROWS = 10000 };
 
+/* Appends how a report tells the fact; nothing where it is not known. */
+static void append_fact(const struct profile *profile, const struct profile_fact *fact, struct buffer *text)
+{
+	CLEANUP(buffer_deinit) struct buffer value = { 0 };
+
+	if (!fact->told || profile_fact_get(&profile->facts, fact) == 0)
+		return;
+	buffer_init(&value, (size_t)1 << 20);
+	profile_fact_words(profile, fact, &value);
+	text->failed |= value.failed;
+	if (!text->failed)
+		buffer_printf(text, "%s%s%.*s", text->size ? ", " : "", fact->told, fact->told_chars ? fact->told_chars : -1,
+			value.data ? value.data : "");
+}
+
 static bool write_facts(const struct text_writer *w)
 {
 	const struct profile *profile = w->input->profiles[DIFF_HEAD];
-	const char *words[] = { "event ", "call graph ", "CPU ", "kernel " };
-	uint32_t ids[4];
+	size_t count;
+	const struct profile_fact *facts = profile_facts(&count);
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	if (!profile)
 		return true;
-	ids[0] = profile->facts.event;
-	ids[1] = profile->facts.call_graph;
-	ids[2] = profile->facts.cpu_model;
-	ids[3] = profile->facts.kernel;
 	buffer_init(&text, (size_t)1 << 20);
-	for (size_t i = 0; i < 4; i++) {
-		if (profile_string(profile, ids[i])[0])
-			buffer_printf(&text, "%s%s%s", text.size ? ", " : "", words[i], profile_string(profile, ids[i]));
-	}
-	if (profile->facts.frequency_hz)
-		buffer_printf(&text, "%s%" PRIu32 " Hz", text.size ? ", " : "", profile->facts.frequency_hz);
-	if (profile->facts.cpu_limit_milli)
-		buffer_printf(&text, "%slimited to %g CPU%s", text.size ? ", " : "", profile->facts.cpu_limit_milli / 1000.0,
-			profile->facts.cpu_limit_milli == 1000 ? "" : "s");
-	if (profile_string(profile, profile->facts.container)[0])
-		buffer_printf(&text, "%scontainer %.12s", text.size ? ", " : "", profile_string(profile, profile->facts.container));
-	if (profile->facts.user_only)
-		buffer_printf(&text, "%swithout kernel code", text.size ? ", " : "");
+	for (size_t i = 0; i < count; i++)
+		append_fact(profile, &facts[i], &text);
 	if (text.failed)
 		return false;
 	if (text.size > 0)

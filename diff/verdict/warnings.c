@@ -24,7 +24,7 @@ static const double max_interrupt_points = 3;
 static const double max_duration_ratio = 4;
 static const double max_thread_ratio = 2;
 
-enum { MAX_WARNINGS = 24 };
+enum { MAX_WARNINGS = 24, MAX_FACT_BYTES = 120 };
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 
 static bool add(struct diff *diff, bool blocks_gate, const char *text, struct error *err)
@@ -39,114 +39,45 @@ static bool add(struct diff *diff, bool blocks_gate, const char *text, struct er
 	return true;
 }
 
-static bool compare_fact(struct diff_build *build, const char *what, const uint32_t ids[DIFF_SIDES], bool blocks, struct error *err)
+/* Appends a fact's value on `side`. A flag has no value: the side that has it comes first, then the other. */
+static void append_fact(const struct diff_build *build, const struct profile_fact *fact, enum diff_side side, struct buffer *text)
 {
-	const char *base = profile_string(build->profiles[DIFF_BASE], ids[DIFF_BASE]);
-	const char *head = profile_string(build->profiles[DIFF_HEAD], ids[DIFF_HEAD]);
-	char text[320];
+	const struct profile *base = build->profiles[DIFF_BASE];
+	size_t most = text->size + MAX_FACT_BYTES;
 
-	/* What one side does not know is no difference. */
-	if (base[0] == '\0' || head[0] == '\0' || strcmp(base, head) == 0)
-		return true;
-	snprintf(text, sizeof(text), "base and head were recorded with different %s: '%.100s' and '%.100s'", what, base, head);
-	return add(build->diff, blocks, text, err);
-}
-
-static bool compare_cpus(struct diff_build *build, uint32_t base, uint32_t head, struct error *err)
-{
-	char text[120];
-
-	if (base == 0 || head == 0 || base == head)
-		return true;
-	snprintf(text, sizeof(text), "base was recorded on %u CPU%s and head on %u", base, base == 1 ? "" : "s", head);
-	return add(build->diff, false, text, err);
-}
-
-static bool compare_frequencies(struct diff_build *build, uint32_t base, uint32_t head, struct error *err)
-{
-	char text[120];
-
-	if (base == 0 || head == 0 || base == head)
-		return true;
-	snprintf(text, sizeof(text), "base was sampled at %u Hz and head at %u Hz", base, head);
-	return add(build->diff, false, text, err);
-}
-
-/* "1.5 CPUs", "no limit" */
-static void word_limit(uint32_t milli_cpus, char *out, size_t size)
-{
-	if (milli_cpus == 0)
-		snprintf(out, size, "no limit");
-	else
-		snprintf(out, size, "%g CPU%s", milli_cpus / 1000.0, milli_cpus == 1000 ? "" : "s");
-}
-
-/* Without what another container, session or start of the same service changes: its numbers and hexadecimal ids. */
-static void word_cgroup(const char *path, char *out, size_t size)
-{
-	size_t used = 0;
-
-	while (*path && used + 2 < size) {
-		size_t id = strspn(path, "0123456789abcdef-_"), digits = strcspn(path, "0123456789");
-
-		if (digits >= id) {
-			out[used++] = *path++;
-			continue;
-		}
-		out[used++] = '*';
-		path += id;
+	if (fact->type == PROFILE_FACT_FLAG) {
+		buffer_append_string(text, side_names[side ^ (profile_fact_get(&base->facts, fact) ? 0 : 1)]);
+		return;
 	}
-	out[used] = '\0';
+	profile_fact_words(build->profiles[side], fact, text);
+	if (text->size > most)
+		text->size = most;
 }
 
-/* A limit throttles, and a group says which one holds: only where both sides know their group, no limit is known to be none. */
-static bool compare_limits(struct diff_build *build, struct error *err)
+static bool compare_fact(struct diff_build *build, const struct profile_fact *fact, struct error *err)
 {
-	enum { LIMIT_BYTES = 32, PATH_BYTES = 1024 };
-	char limits[DIFF_SIDES][LIMIT_BYTES], groups[DIFF_SIDES][PATH_BYTES], text[400];
-	const char *paths[DIFF_SIDES];
-	uint32_t milli_cpus[DIFF_SIDES];
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	for (int side = 0; side < DIFF_SIDES; side++) {
-		const struct profile *profile = build->profiles[side];
-
-		paths[side] = profile_string(profile, profile->facts.cgroup);
-		milli_cpus[side] = profile->facts.cpu_limit_milli;
-		word_limit(milli_cpus[side], limits[side], LIMIT_BYTES);
-		word_cgroup(paths[side], groups[side], PATH_BYTES);
-	}
-	if (paths[DIFF_BASE][0] == '\0' || paths[DIFF_HEAD][0] == '\0')
+	if (!fact->differs[1] || !profile_fact_differs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], fact))
 		return true;
-	if (milli_cpus[DIFF_BASE] != milli_cpus[DIFF_HEAD]) {
-		snprintf(text, sizeof(text), "base and head ran under different CPU limits: %s and %s",
-			limits[DIFF_BASE], limits[DIFF_HEAD]);
-		if (!add(build->diff, true, text, err))
-			return false;
-	}
-	if (strcmp(groups[DIFF_BASE], groups[DIFF_HEAD]) == 0)
-		return true;
-	snprintf(text, sizeof(text), "base and head ran in different control groups: '%.120s' and '%.120s'", paths[DIFF_BASE],
-		paths[DIFF_HEAD]);
-	return add(build->diff, false, text, err);
+	buffer_init(&text, (size_t)1 << 20);
+	buffer_append_string(&text, fact->differs[0]);
+	append_fact(build, fact, DIFF_BASE, &text);
+	buffer_append_string(&text, fact->differs[1]);
+	append_fact(build, fact, DIFF_HEAD, &text);
+	buffer_append_string(&text, fact->differs[2]);
+	return buffer_ok(&text, err) && add(build->diff, fact->blocks_gate, text.data, err);
 }
 
 static bool compare_facts(struct diff_build *build, struct error *err)
 {
-	const struct profile_facts *b = &build->profiles[DIFF_BASE]->facts, *h = &build->profiles[DIFF_HEAD]->facts;
+	size_t count;
+	const struct profile_fact *facts = profile_facts(&count);
 
-	if (b->user_only != h->user_only && !add(build->diff, true,
-						    b->user_only ? "base was recorded without kernel code, head with it"
-								 : "head was recorded without kernel code, base with it",
-						    err))
-		return false;
-	return compare_fact(build, "CPU models", (uint32_t[]){ b->cpu_model, h->cpu_model }, true, err) &&
-	       compare_cpus(build, b->cpu_count, h->cpu_count, err) &&
-	       compare_fact(build, "kernels", (uint32_t[]){ b->kernel, h->kernel }, true, err) &&
-	       compare_fact(build, "events", (uint32_t[]){ b->event, h->event }, true, err) &&
-	       compare_frequencies(build, b->frequency_hz, h->frequency_hz, err) &&
-	       compare_fact(build, "CPU frequency governors", (uint32_t[]){ b->governor, h->governor }, true, err) &&
-	       compare_fact(build, "call graphs", (uint32_t[]){ b->call_graph, h->call_graph }, false, err) &&
-	       compare_fact(build, "tools", (uint32_t[]){ b->tool, h->tool }, false, err) && compare_limits(build, err);
+	for (size_t i = 0; i < count; i++)
+		if (!compare_fact(build, &facts[i], err))
+			return false;
+	return true;
 }
 
 /* Where nothing else is on both sides, samples are compared: of different events, they mean different things. */

@@ -14,7 +14,7 @@ const SENTENCES = 3;
 /** How whole the stacks are, where somebody measured it. @param {any} r */
 function stacksText(r) {
   if (r.wholePercent != null) return `${r.wholePercent.toFixed(1)} % whole stacks`;
-  return r.callGraph === 'fp' && 'stacks from frame pointers';
+  return r.call_graph === 'fp' && 'stacks from frame pointers';
 }
 
 /** @param {any} r */
@@ -26,7 +26,7 @@ function recordingLine(r) {
     r.lost != null && `${count(r.lost)} lost`,
     stacksText(r),
     r.event,
-    r.frequency ? `${r.frequency} Hz` : '',
+    r.frequency_hz ? `${r.frequency_hz} Hz` : '',
     r.runs > 1 ? `${r.runs} runs` : '',
   ];
   return facts.filter(Boolean).join(' · ');
@@ -35,8 +35,8 @@ function recordingLine(r) {
 /** Where it was recorded. @param {any} r */
 function machineLine(r) {
   const facts = [
-    r.cpu,
-    r.cpuLimit > 0 && `limited to ${r.cpuLimit} CPU${r.cpuLimit === 1 ? '' : 's'}`,
+    r.cpu_model,
+    r.cpu_limit > 0 && `limited to ${r.cpu_limit} CPU${r.cpu_limit === 1 ? '' : 's'}`,
     r.container && `container ${r.container.slice(0, 12)}`,
     r.kernel && `Linux ${r.kernel}`,
   ];

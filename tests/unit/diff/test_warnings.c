@@ -224,6 +224,40 @@ static void expect(struct profile *base, struct profile *head, const char *words
 	profile_destroy(head);
 }
 
+static uint32_t fact_value(struct profile *profile, const struct profile_fact *fact, bool is_other)
+{
+	if (fact->type == PROFILE_FACT_STRING)
+		return text(profile, is_other ? "other" : "same");
+	return is_other ? 1 : fact->type == PROFILE_FACT_FLAG ? 0 : 2;
+}
+
+/* Each row of the table of facts, so that one that is added is compared as it says. */
+static void each_fact_is_compared(void **state)
+{
+	size_t count;
+	const struct profile_fact *facts = profile_facts(&count);
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		struct profile *base = recording(10, 1), *head = recording(10, 1);
+		struct diff *diff;
+		bool blocks = !facts[i].blocks_gate;
+
+		base->facts.cgroup = text(base, "same");
+		head->facts.cgroup = text(head, "same");
+		profile_fact_set(&base->facts, &facts[i], fact_value(base, &facts[i], false));
+		profile_fact_set(&head->facts, &facts[i], fact_value(head, &facts[i], true));
+		diff = synthetic_diff(base, head, NULL);
+		if (facts[i].differs[1]) {
+			assert_true(has_warning(diff, facts[i].differs[1], &blocks));
+			assert_int_equal(blocks, facts[i].blocks_gate);
+		}
+		diff_destroy(diff);
+		profile_destroy(base);
+		profile_destroy(head);
+	}
+}
+
 static struct profile *in_group(const char *cgroup)
 {
 	struct profile *profile = recording(10, 1);
@@ -519,6 +553,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_difference_is_named),
+		cmocka_unit_test(each_fact_is_compared),
 		cmocka_unit_test(chains_do_not_tell_what_was_cut),
 		cmocka_unit_test(lengths_and_threads_are_compared),
 		cmocka_unit_test(ids_of_control_groups_do_not_count),

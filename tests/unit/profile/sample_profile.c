@@ -263,19 +263,17 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 
 static void assert_facts_equal(const struct profile *a, const struct profile *b)
 {
-	const struct profile_facts *x = &a->facts, *y = &b->facts;
+	size_t count;
+	const struct profile_fact *facts = profile_facts(&count);
 
-	assert_text_equal(a, x->tool, b, y->tool);
-	assert_text_equal(a, x->command, b, y->command);
-	assert_text_equal(a, x->event, b, y->event);
-	assert_text_equal(a, x->cpu_model, b, y->cpu_model);
-	assert_text_equal(a, x->kernel, b, y->kernel);
-	assert_text_equal(a, x->governor, b, y->governor);
-	assert_text_equal(a, x->call_graph, b, y->call_graph);
-	assert_text_equal(a, x->cgroup, b, y->cgroup);
-	assert_text_equal(a, x->container, b, y->container);
-	assert_int_equal(x->cpu_limit_milli, y->cpu_limit_milli);
-	assert_true(x->cpu_count == y->cpu_count && x->frequency_hz == y->frequency_hz && x->user_only == y->user_only);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t left = profile_fact_get(&a->facts, &facts[i]), right = profile_fact_get(&b->facts, &facts[i]);
+
+		if (facts[i].type == PROFILE_FACT_STRING)
+			assert_text_equal(a, left, b, right);
+		else
+			assert_int_equal(left, right);
+	}
 	assert_memory_equal(&a->quality, &b->quality, sizeof(a->quality));
 	assert_int_equal(a->period, b->period);
 	assert_text_equal(a, a->period_type.type, b, b->period_type.type);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#define MEMBER(member) #member, offsetof(struct profile_facts, member)
+#define DIFFERENT(what)                                                                                                            \
+	{                                                                                                                          \
+		"base and head were recorded with different " what ": '", "' and '", "'"                                           \
+	}
+
+/* Field numbers: 14 is the next that is free. */
+static const struct profile_fact table[] = {
+	{ MEMBER(command), 2, PROFILE_FACT_STRING },
+	{ MEMBER(event), 3, PROFILE_FACT_STRING, .told = "event ", .differs = DIFFERENT("events"), .blocks_gate = true },
+	{ MEMBER(call_graph), 7, PROFILE_FACT_STRING, .told = "call graph ", .differs = DIFFERENT("call graphs") },
+	{ MEMBER(cpu_model), 4, PROFILE_FACT_STRING, .told = "CPU ", .differs = DIFFERENT("CPU models"), .blocks_gate = true },
+	{ MEMBER(cpu_count), 8, PROFILE_FACT_NUMBER, .one = "CPU", .many = "CPUs",
+		.differs = { "base was recorded on ", " and head on ", "" } },
+	{ MEMBER(kernel), 5, PROFILE_FACT_STRING, .told = "kernel ", .differs = DIFFERENT("kernels"), .blocks_gate = true },
+	{ MEMBER(governor), 6, PROFILE_FACT_STRING, .differs = DIFFERENT("CPU frequency governors"), .blocks_gate = true },
+	{ MEMBER(frequency_hz), 9, PROFILE_FACT_NUMBER, .one = "Hz", .many = "Hz", .told = "",
+		.differs = { "base was sampled at ", " and head at ", "" } },
+	{ "cpu_limit", offsetof(struct profile_facts, cpu_limit_milli), 13, PROFILE_FACT_THOUSANDTHS, .one = "CPU", .many = "CPUs",
+		.told = "limited to ", .differs = { "base and head ran under different CPU limits: ", " and ", "" },
+		.blocks_gate = true, .known_with_cgroup = true },
+	{ MEMBER(cgroup), 11, PROFILE_FACT_STRING,
+		.differs = { "base and head ran in different control groups: '", "' and '", "'" }, .ignores_ids = true },
+	{ MEMBER(container), 12, PROFILE_FACT_STRING, .told = "container ", .told_chars = 12 },
+	{ MEMBER(user_only), 10, PROFILE_FACT_FLAG, .told = "without kernel code",
+		.differs = { "", " was recorded without kernel code, ", " with it" }, .blocks_gate = true },
+	{ MEMBER(tool), 1, PROFILE_FACT_STRING, .differs = DIFFERENT("tools") },
+};
+
+const struct profile_fact *profile_facts(size_t *count)
+{
+	*count = sizeof(table) / sizeof(table[0]);
+	return table;
+}
+
+uint32_t profile_fact_get(const struct profile_facts *facts, const struct profile_fact *fact)
+{
+	const char *at = (const char *)facts + fact->offset;
+	uint32_t value;
+
+	if (fact->type == PROFILE_FACT_FLAG)
+		return *(const bool *)at;
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+void profile_fact_set(struct profile_facts *facts, const struct profile_fact *fact, uint32_t value)
+{
+	char *at = (char *)facts + fact->offset;
+
+	if (fact->type == PROFILE_FACT_FLAG)
+		*(bool *)at = value != 0;
+	else
+		memcpy(at, &value, sizeof(value));
+}
+
+void profile_fact_words(const struct profile *profile, const struct profile_fact *fact, struct buffer *out)
+{
+	uint32_t value = profile_fact_get(&profile->facts, fact);
+
+	switch (fact->type) {
+	case PROFILE_FACT_STRING:
+		buffer_append_string(out, profile_string(profile, value));
+		break;
+	case PROFILE_FACT_NUMBER:
+		buffer_printf(out, "%" PRIu32 " %s", value, value == 1 ? fact->one : fact->many);
+		break;
+	case PROFILE_FACT_THOUSANDTHS:
+		if (value == 0)
+			buffer_append_string(out, "no limit");
+		else
+			buffer_printf(out, "%g %s", value / 1000.0, value == 1000 ? fact->one : fact->many);
+		break;
+	case PROFILE_FACT_FLAG:
+		break;
+	}
+}
+
+/* ---- Comparing ---- */
+
+/* The end of a run of digits, hexadecimal ones and dashes that holds a digit; `text` itself where none begins there. */
+static const char *end_of_id(const char *text)
+{
+	size_t size = strspn(text, "0123456789abcdef-_");
+
+	return strcspn(text, "0123456789") < size ? text + size : text;
+}
+
+/* Whether both are equal but for numbers and hexadecimal ids, which another container, session or start of a service changes. */
+static bool same_but_for_ids(const char *a, const char *b)
+{
+	while (*a && *b) {
+		const char *a_end = end_of_id(a), *b_end = end_of_id(b);
+
+		if ((a_end == a) != (b_end == b) || (a_end == a && *a != *b))
+			return false;
+		a = a_end == a ? a + 1 : a_end;
+		b = b_end == b ? b + 1 : b_end;
+	}
+	return *a == *b;
+}
+
+static bool strings_differ(const struct profile_fact *fact, const char *base, const char *head)
+{
+	if (base[0] == '\0' || head[0] == '\0')
+		return false;
+	return fact->ignores_ids ? !same_but_for_ids(base, head) : strcmp(base, head) != 0;
+}
+
+static bool knows_cgroup(const struct profile *profile)
+{
+	return profile_string(profile, profile->facts.cgroup)[0] != '\0';
+}
+
+bool profile_fact_differs(const struct profile *base, const struct profile *head, const struct profile_fact *fact)
+{
+	uint32_t b = profile_fact_get(&base->facts, fact), h = profile_fact_get(&head->facts, fact);
+
+	if (fact->type == PROFILE_FACT_STRING)
+		return strings_differ(fact, profile_string(base, b), profile_string(head, h));
+	if (fact->known_with_cgroup && !(knows_cgroup(base) && knows_cgroup(head)))
+		return false;
+	if (fact->type == PROFILE_FACT_NUMBER && (b == 0 || h == 0))
+		return false;
+	return b != h;
+}
