@@ -137,7 +137,6 @@ function pieces(app) {
       ...(two ? [/** @type {[string, string]} */ (['diff', 'difference'])] : []),
       ['origin', 'origin'],
       ['function', 'function'],
-      ['bottleneck', 'bottleneck'],
     ]),
     ...systemCalls(app),
     ...interrupts(app),

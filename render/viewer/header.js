@@ -208,8 +208,6 @@ export function legend(model, colours, state, toggle) {
       key('origins', String(o), ORIGIN_COLOURS[o], ORIGINS[o]),
     );
   if (colours.mode === 'function') return [h('span.dim', {}, 'Colour: each function has its own hue, the same in every report.')];
-  if (colours.mode === 'bottleneck')
-    return [h('span.dim', {}, 'Colour: what limits the speed. This profile has no hardware counters, so nothing is coloured.')];
   if (!model.shownMetric.tested)
     return [h('span.dim', {}, `Colour: only ${model.meta.metric} was tested, so no frame is coloured as changed.`)];
   const c = colours.colours();

@@ -9,7 +9,7 @@ import { hashOf } from './symbols.js';
 export const DEFAULTS = {
   view: 'diff', // base, head, diff
   tab: 'flame', // flame, timeline, functions
-  colour: 'diff', // diff, origin, function, bottleneck
+  colour: 'diff', // diff, origin, function
   palette: 'kelvin',
   metric: '', // name of a value type; the tested one when empty
   system: 'show', // show, hide, fold
@@ -34,7 +34,7 @@ export const DEFAULTS = {
 const CHOICES = {
   view: ['base', 'head', 'diff'],
   tab: ['flame', 'timeline', 'functions'],
-  colour: ['diff', 'origin', 'function', 'bottleneck'],
+  colour: ['diff', 'origin', 'function'],
   palette: ['kelvin', 'classic', 'codspeed'],
   system: ['show', 'hide', 'fold'],
   interrupts: ['show', 'fold'],

@@ -29,7 +29,7 @@ function frameColours(dark) {
       for (let points = 0; points <= 25; points += 0.25)
         out.push([`${palette} ${state} ${points}`, colours.of(0, state, points)]);
   }
-  for (const mode of ['origin', 'function', 'bottleneck']) {
+  for (const mode of ['origin', 'function']) {
     colours.mode = mode;
     for (let i = 0; i < 3000; i++) out.push([`${mode} ${i}`, colours.of(i, 'same', 0)]);
   }

@@ -12,7 +12,7 @@ const { shortHash } = symbols;
 const CHOICES = {
   view: ['base', 'head', 'diff'],
   tab: ['flame', 'timeline', 'functions'],
-  colour: ['diff', 'origin', 'function', 'bottleneck'],
+  colour: ['diff', 'origin', 'function'],
   palette: ['kelvin', 'classic', 'codspeed'],
   system: ['show', 'hide', 'fold'],
   interrupts: ['show', 'fold'],
@@ -78,7 +78,7 @@ test('an address that somebody broke does not throw, and what it says right is t
 });
 
 test('a word that no choice has is not taken', () => {
-  for (const bad of ['#v=nonsense', '#t=nonsense', '#c=nonsense', '#p=nonsense', '#s=nonsense', '#n=hide', '#p=__proto__', '#c=constructor'])
+  for (const bad of ['#v=nonsense', '#t=nonsense', '#c=nonsense', '#c=bottleneck', '#p=nonsense', '#s=nonsense', '#n=hide', '#p=__proto__', '#c=constructor'])
     assert.deepEqual(fromHash(bad, DEFAULTS), DEFAULTS, bad);
 });
 

@@ -131,12 +131,6 @@ reportTest('function colours come from the key: the same in two reports', 'diff'
   for (const [i, name] of names.entries()) assert.ok(near(await report.fill(name), here[i]), name);
 });
 
-reportTest('bottlenecks are grey, and it is said why', 'diff', async (report) => {
-  await report.press('4');
-  for (const name of ['parse', 'compress']) assert.ok(near(await report.fill(name), NEUTRAL), name);
-  assert.match(await report.text('.legend'), /no (hardware )?counters/);
-});
-
 reportTest('the palettes', 'diff', async (report) => {
   for (const palette of /** @type {const} */ (['classic', 'codspeed', 'kelvin'])) {
     await report.select('[aria-label=Palette]', palette);
