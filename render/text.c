@@ -24,7 +24,7 @@ static void append_fact(const struct profile *profile, const struct profile_fact
 			value.data ? value.data : "");
 }
 
-static bool write_facts(const struct text_writer *w)
+static bool write_facts(const struct text_writer *w, struct error *err)
 {
 	const struct profile *profile = w->input->profiles[DIFF_HEAD];
 	size_t count;
@@ -36,7 +36,7 @@ static bool write_facts(const struct text_writer *w)
 	buffer_init(&text, (size_t)1 << 20);
 	for (size_t i = 0; i < count; i++)
 		append_fact(profile, &facts[i], &text);
-	if (text.failed)
+	if (!buffer_ok(&text, err))
 		return false;
 	if (text.size > 0)
 		text_paragraph(w, text.data, 0);
@@ -134,10 +134,10 @@ static bool write_one_sided(const struct text_writer *w, struct error *err)
 {
 	text_side(w, DIFF_HEAD, "");
 	write_total(w);
-	return write_facts(w) && write_origins(w, err) && write_top(w, SUMMARY_SELF, err) && write_top(w, SUMMARY_TOTAL, err);
+	return write_facts(w, err) && write_origins(w, err) && write_top(w, SUMMARY_SELF, err) && write_top(w, SUMMARY_TOTAL, err);
 }
 
-static bool write_warnings(const struct text_writer *w)
+static bool write_warnings(const struct text_writer *w, struct error *err)
 {
 	const struct diff *diff = w->diff;
 
@@ -150,7 +150,7 @@ static bool write_warnings(const struct text_writer *w)
 		buffer_init(&text, (size_t)1 << 20);
 		buffer_printf(&text, "- %s%s", diff_string(diff, diff->warnings[i].text),
 			diff->warnings[i].blocks_gate ? " (the limits of --fail-on are not checked because of this)" : "");
-		if (text.failed)
+		if (!buffer_ok(&text, err))
 			return false;
 		text_paragraph(w, text.data, 2);
 	}
@@ -179,9 +179,5 @@ bool render_text(const struct render_input *input, const struct render_text_opti
 	if (input->title && input->title[0])
 		text_paragraph(&w, input->title, 0);
 	done = input->diff->sides == DIFF_SIDES ? text_two_sided(&w, err) : write_one_sided(&w, err);
-	if (!done)
-		return false;
-	if (!write_warnings(&w))
-		return error_set_memory(err);
-	return buffer_ok(out, err);
+	return done && write_warnings(&w, err) && buffer_ok(out, err);
 }

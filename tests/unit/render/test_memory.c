@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fixture.h"
+
+#include "tests/unit/support/failing_malloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+typedef bool render_function(const struct render_input *input, struct buffer *out, struct error *err);
+
+static bool text(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	return render_text(input, &(struct render_text_options){ .colour = true }, out, err);
+}
+
+static bool svg(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	return render_svg(input, &(struct render_svg_options){ 0 }, out, err);
+}
+
+/* From the nth allocation on there is no memory: the output fails cleanly, or is whole because it needed no more. */
+static void fail_each_allocation(const struct render_input *input, render_function *render)
+{
+	enum { MOST_ALLOCATIONS = 100000, MOST_BYTES = 64 << 20 };
+	bool succeeded = false;
+
+	for (size_t n = 0; !succeeded; n += 1 + n / 64) {
+		struct error err = { 0 };
+		struct buffer out;
+
+		assert_true(n < MOST_ALLOCATIONS);
+		buffer_init(&out, MOST_BYTES);
+		failing_malloc_after(n);
+		succeeded = render(input, &out, &err);
+		failing_malloc_after(SIZE_MAX);
+		assert_int_equal(err.code, succeeded ? ERROR_NONE : ERROR_MEMORY);
+		assert_true(!succeeded || (out.size > 0 && !out.failed));
+		buffer_deinit(&out);
+	}
+}
+
+static void every_failed_allocation_is_an_error(void **state)
+{
+	static render_function *const outputs[] = { text, render_json, svg, render_html, render_markdown };
+	static const enum fixture_kind kinds[] = { FIXTURE_SHOP, FIXTURE_SINGLE, FIXTURE_EMPTY };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct fixture fixture = fixture_create(kinds[i]);
+		/* Markdown is for comparisons alone. */
+		size_t count = sizeof(outputs) / sizeof(outputs[0]) - (kinds[i] == FIXTURE_SINGLE);
+
+		for (size_t j = 0; j < count; j++)
+			fail_each_allocation(&fixture.input, outputs[j]);
+		fixture_destroy(&fixture);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_failed_allocation_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
