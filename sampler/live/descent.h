@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "ebpf/ebpf.h"
+
 /*
- * Has the kernel add each process that a process of the map starts to the map, before it runs: a BPF program on its tracepoint of
- * new tasks (include/trace/events/task.h). The sideband tells of it when the rings are read next, and what has run by then was left
- * out. The program is given the kernel's own structures where the kernel says how these look (/sys/kernel/btf/vmlinux), and
- * elsewhere what tracefs describes.
+ * Has the kernel add each process that a process of the set starts to the set, before it runs. Records of forks tell of it only when
+ * the rings are read next, and the samples until then would be dropped. Where a task's id lies is read in what the kernel says of
+ * its own types (/sys/kernel/btf/vmlinux), and where it says nothing, in what tracefs says of the tracepoint.
  *
- * map_fd  a BPF hash map from ids in the initial pid namespace to a number, both of 32 bits
- *
- * Returns a descriptor that the caller owns, and that keeps the program at work; -1 where it cannot be had: without privileges, or
- * where the kernel says nothing of its types and tracefs is not mounted.
+ * False, with nothing changed, where neither can be had or the kernel takes no such program.
  */
-int descent_follow(int map_fd);
+bool descent_follow(struct ebpf_process_set *set);

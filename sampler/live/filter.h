@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "ebpf/ebpf.h"
 #include "sampler/records/record.h"
 
 /*
@@ -8,12 +9,11 @@
  * Where the kernel takes a BPF program, samples of others are not even written; otherwise they are thrown away unread.
  */
 struct filter {
-	struct hash_map pids; /* pid -> 1: of the target, 0: once was */
-	bool is_active;       /* false: everything belongs to the target */
-	int bpf_map_fd;       /* owned; the same pids for the kernel. -1: none */
-	int bpf_program_fd;   /* owned; to be attached to each sampling event. -1: none */
-	int descent_fd;       /* owned; while it is open the kernel adds what is forked to its map itself. -1: it does not */
-	bool was_late;        /* it had let samples of a new process go by before it was told of it */
+	struct hash_map pids;               /* pid -> 1: of the target, 0: once was */
+	bool is_active;                     /* false: everything belongs to the target */
+	struct ebpf_process_set *in_kernel; /* owned; the same pids for the kernel. NULL: it takes no program */
+	bool follows_forks;                 /* the kernel adds what is forked to its set itself */
+	bool was_late;                      /* it had let samples of a new process go by before it was told of it */
 };
 
 void filter_init(struct filter *filter);
@@ -21,6 +21,9 @@ void filter_deinit(struct filter *filter);
 
 /* From now on only the processes added are taken. */
 void filter_activate(struct filter *filter);
+
+/* A program that drops the samples of other processes, for each sampling event: borrowed. -1 where the kernel takes none. */
+int filter_program(const struct filter *filter);
 
 COMMON_MUST_CHECK
 bool filter_add(struct filter *filter, int32_t pid, struct error *err);

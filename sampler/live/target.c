@@ -211,7 +211,7 @@ bool target_open_wide(
 
 	*opened = true;
 	filter_activate(filter);
-	if (!event_set_open_wide(events, filter->bpf_program_fd, &why)) {
+	if (!event_set_open_wide(events, filter_program(filter), &why)) {
 		if (why.code != ERROR_PERMISSION) {
 			*err = why;
 			return false;

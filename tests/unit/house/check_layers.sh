@@ -3,6 +3,7 @@
 # Holds every #include of the product against the layer table of ARCHITECTURE.md, and every file against 700 lines.
 #   check_layers.sh ROOT
 # Another room is entered through its one public header; a room's private headers are its own.
+# bpf(2) and libbpf are met in ebpf/ alone, and no program of the kernel is written as an array of instructions.
 set -euo pipefail
 root=${1:?usage: check_layers.sh ROOT}
 cd "$root"
@@ -11,9 +12,10 @@ declare -A may_include=(
   [common]=""
   [decode]=""
   [elf]="common"
+  [ebpf]="common"
   [profile]="common"
-  [sampler]="elf decode profile common"
-  [symbolize]="elf decode profile common"
+  [sampler]="elf ebpf decode profile common"
+  [symbolize]="elf ebpf decode profile common"
   [diff]="profile common"
   [render]="diff profile common"
   [cli]="render diff symbolize sampler profile elf decode common"
@@ -54,7 +56,7 @@ check_include() {
   local room=${file%%/*} other=${header%%/*}
 
   if [[ $header != */* ]]; then
-    [[ $header == *.pb-c.h ]] && return # generated beside the room's own sources
+    [[ $header == *.pb-c.h || $header == *.skel.h ]] && return # generated beside the room's own sources
     fail "$file:$line: \"$header\" is not written from the root, as \"$room/$header\""
   elif [[ $other == "$room" ]]; then
     [[ -e $header ]] || [[ $header == */*.pb-c.h ]] || fail "$file:$line: \"$header\" does not exist"
@@ -66,12 +68,23 @@ check_include() {
   fi
 }
 
+check_bpf() {
+  local file=$1 found
+
+  found=$(grep -nE 'struct bpf_insn|BPF_RAW_INSN' "$file" | head -n 1) || true
+  [[ -z $found ]] || fail "$file:${found%%:*}: programs of the kernel are written in C (ebpf/*.bpf.c)"
+  [[ $file != ebpf/* ]] || return 0
+  found=$(grep -nE '<(bpf/.*|linux/bpf)\.h>|\.skel\.h"|(SYS|__NR)_bpf\>' "$file" | head -n 1) || true
+  [[ -z $found ]] || fail "$file:${found%%:*}: bpf(2) is called, and libbpf included, in ebpf/ alone"
+}
+
 files=0
 for room in "${!may_include[@]}"; do
   while IFS= read -r file; do
     files=$((files + 1))
     lines=$(wc -l <"$file")
     [[ $lines -le 700 ]] || fail "$file: $lines lines; split it (700 at most)"
+    check_bpf "$file"
     while IFS=: read -r line text; do
       header=${text#*\"}
       check_include "$file" "$line" "${header%%\"*}"

@@ -5,7 +5,7 @@ set -euo pipefail
 check=$(dirname "$0")/check_layers.sh
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{common,decode,elf,profile,sampler/{live,records},symbolize,diff/{match,statistics},render,cli}
+mkdir -p "$tree"/{common,decode,elf,ebpf,profile,sampler/{live,records},symbolize,diff/{match,statistics},render,cli}
 touch "$tree/common/common.h" "$tree/profile/profile.h" "$tree/profile/index.h" "$tree/sampler/sampler.h" \
   "$tree/sampler/live/ring.h" "$tree/sampler/records/record.h" "$tree/diff/match/align.h" "$tree/diff/statistics/load.h" "$tree/diff/build.h"
 
@@ -35,4 +35,21 @@ expect 0 sampler/x.c sampler/live/ring.h
 expect 0 diff/match/x.c diff/build.h
 expect 0 diff/statistics/x.c diff/match/align.h
 expect 1 diff/match/x.c diff/statistics/load.h
-echo "14 cases hold"
+
+# expect_text WANT FILE TEXT: whatever is not an include of our own.
+expect_text() {
+  local want=$1 file=$2 text=$3 got=0
+  printf '%s\n' "$text" >"$tree/$file"
+  "$check" "$tree" >"$tree/out" || got=1
+  rm "$tree/$file"
+  [[ $got -eq $want ]] || { echo "$file with '$text': expected $want, got $got"; exit 1; }
+}
+
+expect_text 0 ebpf/x.c '#include <bpf/libbpf.h>'
+expect_text 0 ebpf/x.c '#include "x.skel.h"'
+expect_text 1 sampler/x.c '#include <bpf/libbpf.h>'
+expect_text 1 sampler/x.c '#include <linux/bpf.h>'
+expect_text 1 sampler/x.c '#include "x.skel.h"'
+expect_text 1 symbolize/x.c 'syscall(SYS_bpf, 0)'
+expect_text 1 ebpf/x.c 'static const struct bpf_insn program[] = { 0 };'
+echo "21 cases hold"

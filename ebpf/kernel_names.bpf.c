@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+enum { SYMBOL_BYTES = 504 };
+
+/* Written and read by the process, which has these variables mapped. */
+__u64 address;
+char symbol[SYMBOL_BYTES];
+
+const char LICENSE[] SEC("license") = "GPL";
+
+/* Runs when the process asks for it (BPF_PROG_TEST_RUN). */
+SEC("syscall")
+int print_symbol(void *context)
+{
+	static const char format[] = "%pS";
+	__u64 argument = address;
+
+	bpf_snprintf(symbol, sizeof(symbol), format, &argument, sizeof(argument));
+	return 0;
+}

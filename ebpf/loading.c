@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ebpf/loading.h"
+
+#include <string.h>
+
+void loading_init(struct loading *loading)
+{
+	libbpf_set_print(NULL);
+	loading->locked_memory = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+	(void)getrlimit(RLIMIT_MEMLOCK, &loading->locked_memory);
+	loading->log[0] = '\0';
+	loading->options = (struct bpf_object_open_opts){
+		.sz = sizeof(loading->options),
+		.kernel_log_buf = loading->log,
+		.kernel_log_size = sizeof(loading->log),
+	};
+}
+
+void loading_finish(const struct loading *loading)
+{
+	(void)setrlimit(RLIMIT_MEMLOCK, &loading->locked_memory);
+}
+
+/* The reason is the log's last line, but for counts of what was processed. Its length is 0 where there is none. */
+static const char *find_reason(const char *log, int *length)
+{
+	const char *reason = log;
+
+	*length = 0;
+	for (const char *line = log; *line;) {
+		size_t line_length = strcspn(line, "\n");
+
+		if (line_length > 0 && strncmp(line, "processed ", strlen("processed ")) != 0) {
+			reason = line;
+			*length = (int)line_length;
+		}
+		line += line_length + (line[line_length] == '\n');
+	}
+	return reason;
+}
+
+bool loading_fail(struct error *err, const struct loading *loading, int result, const char *step)
+{
+	int length = 0;
+	const char *reason = loading ? find_reason(loading->log, &length) : "";
+
+	return error_set_errno(err, -result, "cannot %s%s%.*s", step, length > 0 ? ": " : "", length, reason);
+}

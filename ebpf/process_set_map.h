@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+/* For programs (.bpf.c) alone: the map that those of a process set share. */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+enum { MAX_PROCESSES = 65536 };
+
+/* From process ids in the initial namespace to a number without meaning. Entries are allocated as they come: few sets are large. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_PROCESSES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u32);
+} processes SEC(".maps");
+
+static inline _Bool set_has_current(void)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return bpf_map_lookup_elem(&processes, &tgid) != (void *)0;
+}
