@@ -8,8 +8,8 @@
 #include <linux/sched.h>
 
 /*
- * Offsets in what the kernel at hand gives a program, filled in before loading. They are constants to the verifier. No relocation
- * against the kernel's types stands for them: libbpf would read all of these types for its sake.
+ * Offsets in what the kernel at hand gives a program, filled in before loading. They are constants to the verifier. No
+ * relocation against the kernel's types stands for them: libbpf would read all of these types for its sake.
  */
 const volatile __u16 tgid_offset, pid_offset, clone_flags_offset;
 
@@ -48,8 +48,8 @@ int follow_record(const char *record)
 	__u64 clone_flags;
 	__u32 pid;
 
-	if (bpf_probe_read_kernel(&clone_flags, sizeof(clone_flags), record + clone_flags_offset) != 0 || !is_child_of_set(clone_flags) ||
-		bpf_probe_read_kernel(&pid, sizeof(pid), record + pid_offset) != 0)
+	if (bpf_probe_read_kernel(&clone_flags, sizeof(clone_flags), record + clone_flags_offset) != 0 ||
+		!is_child_of_set(clone_flags) || bpf_probe_read_kernel(&pid, sizeof(pid), record + pid_offset) != 0)
 		return 0;
 	return add_process(pid);
 }

@@ -10,7 +10,8 @@
 enum { LOADING_LOG_BYTES = 8192 };
 
 struct loading {
-	struct bpf_object_open_opts options; /* for NAME_bpf__open_opts(); borrows the log below, so it may not be moved */
+	struct bpf_object_open_opts
+		options; /* for NAME_bpf__open_opts(); borrows the log below, so it may not be moved */
 	struct rlimit locked_memory;
 	char log[LOADING_LOG_BYTES];
 };
@@ -19,8 +20,8 @@ struct loading {
 void loading_init(struct loading *loading);
 
 /*
- * Once all is loaded: libbpf raises RLIMIT_MEMLOCK on kernels before 5.11, which count maps as locked memory while they are made. A
- * recorded command would inherit the limit, so what it was is set again.
+ * Once all is loaded: libbpf raises RLIMIT_MEMLOCK on kernels before 5.11, which count maps as locked memory while they
+ * are made. A recorded command would inherit the limit, so what it was is set again.
  */
 void loading_finish(const struct loading *loading);
 

@@ -77,8 +77,10 @@ static struct descent_bpf *open_descent(const struct ebpf_process_set *set, stru
 	return NULL;
 }
 
-/* Loads the program out of the two that is not switched off, and sets it to work. The object becomes the set's, or is destroyed. */
-static bool start_descent(struct ebpf_process_set *set, struct descent_bpf *descent, const struct loading *loading, struct error *err)
+/* Loads the program out of the two that is not switched off, and sets it to work. The object becomes the set's, or is
+ * destroyed. */
+static bool start_descent(
+	struct ebpf_process_set *set, struct descent_bpf *descent, const struct loading *loading, struct error *err)
 {
 	int result = descent_bpf__load(descent);
 
@@ -106,7 +108,8 @@ bool ebpf_process_set_follow_tasks(struct ebpf_process_set *set, uint16_t tgid_o
 	return start_descent(set, descent, &loading, err);
 }
 
-bool ebpf_process_set_follow_records(struct ebpf_process_set *set, const struct ebpf_newtask_record *record, struct error *err)
+bool ebpf_process_set_follow_records(
+	struct ebpf_process_set *set, const struct ebpf_newtask_record *record, struct error *err)
 {
 	struct loading loading;
 	struct descent_bpf *descent = open_descent(set, &loading);

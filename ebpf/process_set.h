@@ -4,9 +4,9 @@
 #include "common/common.h"
 
 /*
- * A set of processes that the kernel itself looks up: at each sample of an event, to drop those of other processes, and at each
- * fork, to add the children of the processes in the set. Processes are known by their ids in the initial pid namespace.
- * Needs Linux 4.9 for samples and Linux 4.17 (of a task) or 4.7 (of a record) for forks.
+ * A set of processes that the kernel itself looks up: at each sample of an event, to drop those of other processes, and
+ * at each fork, to add the children of the processes in the set. Processes are known by their ids in the initial pid
+ * namespace. Needs Linux 4.9 for samples and Linux 4.17 (of a task) or 4.7 (of a record) for forks.
  */
 struct ebpf_process_set;
 
@@ -16,8 +16,8 @@ bool ebpf_process_set_create(struct ebpf_process_set **set, struct error *err);
 void ebpf_process_set_destroy(struct ebpf_process_set *set);
 
 /*
- * A program that keeps only the samples of the set's processes, for PERF_EVENT_IOC_SET_BPF. The descriptor is borrowed; an event
- * keeps the program, and with it the set, beyond ebpf_process_set_destroy().
+ * A program that keeps only the samples of the set's processes, for PERF_EVENT_IOC_SET_BPF. The descriptor is borrowed;
+ * an event keeps the program, and with it the set, beyond ebpf_process_set_destroy().
  */
 int ebpf_process_set_program(const struct ebpf_process_set *set);
 
@@ -33,11 +33,13 @@ void ebpf_process_set_remove(struct ebpf_process_set *set, int32_t pid);
 COMMON_MUST_CHECK
 bool ebpf_process_set_follow_tasks(struct ebpf_process_set *set, uint16_t tgid_offset, struct error *err);
 
-/* Where the fields of tracepoint task:task_newtask lie, in bytes from the start of its record (tracefs: its file `format`). */
+/* Where the fields of tracepoint task:task_newtask lie, in bytes from the start of its record (tracefs: its file
+ * `format`). */
 struct ebpf_newtask_record {
 	uint16_t pid_offset, clone_flags_offset;
 };
 
 /* The same by the record that the tracepoint makes for user space: tracefs has to be mounted. */
 COMMON_MUST_CHECK
-bool ebpf_process_set_follow_records(struct ebpf_process_set *set, const struct ebpf_newtask_record *record, struct error *err);
+bool ebpf_process_set_follow_records(
+	struct ebpf_process_set *set, const struct ebpf_newtask_record *record, struct error *err);

@@ -8,7 +8,8 @@
 
 enum { MAX_PROCESSES = 65536 };
 
-/* From process ids in the initial namespace to a number without meaning. Entries are allocated as they come: few sets are large. */
+/* From process ids in the initial namespace to a number without meaning. Entries are allocated as they come: few sets
+ * are large. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_PROCESSES);

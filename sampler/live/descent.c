@@ -41,7 +41,8 @@ static bool find_record(struct ebpf_newtask_record *record)
 		buffer_init(&text, MAX_FORMAT_BYTES);
 		if (file_read(files[i], &text, &ignored)) {
 			buffer_append(&text, "", 1);
-			found = buffer_ok(&text, &ignored) && find_field(text.data, " pid;", sizeof(uint32_t), &record->pid_offset) &&
+			found = buffer_ok(&text, &ignored) &&
+				find_field(text.data, " pid;", sizeof(uint32_t), &record->pid_offset) &&
 				find_field(text.data, " clone_flags;", sizeof(uint64_t), &record->clone_flags_offset);
 		}
 		buffer_deinit(&text);

@@ -7,7 +7,8 @@
 
 enum { INITIAL_PID_NAMESPACE = 0xeffffffc };
 
-/* The kernel knows processes by their ids in the initial namespace (linux/proc_ns.h: PROC_PID_INIT_INO); elsewhere ours are others. */
+/* The kernel knows processes by their ids in the initial namespace (linux/proc_ns.h: PROC_PID_INIT_INO); elsewhere ours
+ * are others. */
 static bool is_initial_namespace(void)
 {
 	struct stat status;

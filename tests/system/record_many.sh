@@ -25,3 +25,29 @@ at_least "$(share a.pb.gz '^many;.*main;serve')" 90 "share of the target's child
 at_most "$(share a.pb.gz '^foreign;')" 0 "share of a process that is not the target"
 says stderr ', 0 lost, '
 
+# The programs that the kernel runs for a recorder end with it, however it ends.
+is_root || exit 0
+PATH=$PATH:/usr/sbin
+needs bpftool
+# programs_of PID: the ids of its programs and of its links' programs.
+programs_of() {
+	cat "/proc/$1/fdinfo/"* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p' | sort -u
+}
+start "$KELVIN" record -p "$many" -o b.pb.gz
+for ((i = 0; i < 200; i++)); do
+	programs=$(programs_of "$pid")
+	[[ $(wc -w <<<"$programs") -lt 2 ]] || break
+	sleep 0.05
+done
+at_least "$(wc -w <<<"$programs")" 2 "programs of the recorder: $programs"
+for id in $programs; do
+	bpftool prog show id "$id" >stdout 2>stderr || fail "program $id of the recorder is not known"
+done
+kill -KILL "$pid"
+for id in $programs; do
+	for ((i = 0; i < 200; i++)); do
+		bpftool prog show id "$id" >stdout 2>stderr || break
+		sleep 0.05
+	done
+	! bpftool prog show id "$id" >stdout 2>stderr || fail "program $id is there after its recorder was killed"
+done
