@@ -1,7 +1,7 @@
 # kelvin_bpf_programs(room a b)  compiles a.bpf.c and b.bpf.c of the current folder for the kernel, and makes a skeleton
 # of each, which the room's sources include as "a.skel.h": the program's bytes, and its maps and variables by name
-# (bpftool-gen(8)). clang is needed for it, whatever compiles the rest. No path of the building machine gets into a program:
-# the kernel is told of its source lines relative to the source tree.
+# (bpftool-gen(8)). clang is needed for it, whatever compiles the rest. No path of the building machine gets into a
+# program: its source lines are named relative to the source tree.
 
 find_program(KELVIN_CLANG NAMES clang REQUIRED)
 find_program(KELVIN_BPFTOOL NAMES bpftool PATHS /usr/sbin /usr/local/sbin /sbin REQUIRED)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Adds each process that a process of the set starts to the set: two programs on the kernel's tracepoint of new tasks
- * (include/trace/events/task.h: task_newtask), of which one is loaded. It is hit by the parent, before the child runs.
+ * (include/trace/events/task.h: task_newtask), of which one is loaded. The parent runs it, before the child runs at
+ * all.
  */
 #include "ebpf/process_set_map.h"
 
 #include <linux/sched.h>
 
 /*
- * Offsets in what the kernel at hand gives a program, filled in before loading. They are constants to the verifier. No
- * relocation against the kernel's types stands for them: libbpf would read all of these types for its sake.
+ * Where the running kernel has what the programs read: written before they are loaded, and constants to the verifier.
+ * A relocation against the kernel's types (CO-RE) would find them too, but libbpf parses all of those types for one.
  */
 const volatile __u16 tgid_offset, pid_offset, clone_flags_offset;
 
 const char LICENSE[] SEC("license") = "GPL";
 
-/* A thread of a process has that one's id, which the set has already. */
+/* A new thread belongs to its creator's process, which is in the set already. */
 static inline _Bool is_child_of_set(__u64 clone_flags)
 {
 	return !(clone_flags & CLONE_THREAD) && set_has_current();

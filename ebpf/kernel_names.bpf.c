@@ -5,13 +5,13 @@
 
 enum { SYMBOL_BYTES = 504 };
 
-/* Written and read by the process, which has these variables mapped. */
+/* The process has these variables mapped: it writes the address, and reads the symbol. */
 __u64 address;
 char symbol[SYMBOL_BYTES];
 
 const char LICENSE[] SEC("license") = "GPL";
 
-/* Runs when the process asks for it (BPF_PROG_TEST_RUN). */
+/* Runs when the process asks for it (BPF_PROG_TEST_RUN). %pS prints the symbol that holds an address. */
 SEC("syscall")
 int print_symbol(void *context)
 {

@@ -21,7 +21,7 @@ void loading_finish(const struct loading *loading)
 	(void)setrlimit(RLIMIT_MEMLOCK, &loading->locked_memory);
 }
 
-/* The reason is the log's last line, but for counts of what was processed. Its length is 0 where there is none. */
+/* The verifier's last line is its reason; counters may follow. Without one, the length is 0. */
 static const char *find_reason(const char *log, int *length)
 {
 	const char *reason = log;

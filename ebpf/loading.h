@@ -6,7 +6,7 @@
 #include <bpf/libbpf.h>
 #include <sys/resource.h>
 
-/* What the verifier says of a program that it refuses; a longer text is cut. */
+/* Room for what the verifier says about a program that it refuses; a longer text is cut. */
 enum { LOADING_LOG_BYTES = 8192 };
 
 struct loading {

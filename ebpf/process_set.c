@@ -59,7 +59,7 @@ void ebpf_process_set_remove(struct ebpf_process_set *set, int32_t pid)
 	(void)bpf_map__delete_elem(set->object->maps.processes, &pid, sizeof(pid), 0);
 }
 
-/* Its programs are given the set's map in place of their own. NULL, with errno set, where it cannot be opened. */
+/* The programs that follow forks, with the set's map in place of their own. NULL, with errno set, when that fails. */
 static struct descent_bpf *open_descent(const struct ebpf_process_set *set, struct loading *loading)
 {
 	struct descent_bpf *descent;
@@ -77,8 +77,7 @@ static struct descent_bpf *open_descent(const struct ebpf_process_set *set, stru
 	return NULL;
 }
 
-/* Loads the program out of the two that is not switched off, and sets it to work. The object becomes the set's, or is
- * destroyed. */
+/* Loads and attaches the one program that is switched on. The set owns the object then; on failure it is destroyed. */
 static bool start_descent(
 	struct ebpf_process_set *set, struct descent_bpf *descent, const struct loading *loading, struct error *err)
 {

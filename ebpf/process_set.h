@@ -21,7 +21,7 @@ void ebpf_process_set_destroy(struct ebpf_process_set *set);
  */
 int ebpf_process_set_program(const struct ebpf_process_set *set);
 
-/* A process too many is left out: its samples are dropped. */
+/* A process that no longer fits into the set is not added: its samples are dropped. */
 void ebpf_process_set_add(struct ebpf_process_set *set, int32_t pid);
 void ebpf_process_set_remove(struct ebpf_process_set *set, int32_t pid);
 

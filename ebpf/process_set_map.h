@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-/* For programs (.bpf.c) alone: the map that those of a process set share. */
+/* The map that the programs of a process set share. Only programs (.bpf.c) include this. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
 
 enum { MAX_PROCESSES = 65536 };
 
-/* From process ids in the initial namespace to a number without meaning. Entries are allocated as they come: few sets
- * are large. */
+/* The keys are process ids in the initial namespace; the values mean nothing. Entries take memory as they are added. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_PROCESSES);

@@ -29,8 +29,8 @@ static bool parse(char *text, uint64_t address, struct symbol_map_symbol *symbol
 }
 
 /* In rising order: what lies in the function found last need not be asked. */
-static bool ask_sorted(struct ebpf_kernel_names *kernel, const uint64_t *addresses, size_t count, struct symbol_map *map,
-	bool *answered, struct error *err)
+static bool ask_sorted(struct ebpf_kernel_names *kernel, const uint64_t *addresses, size_t count,
+	struct symbol_map *map, bool *answered, struct error *err)
 {
 	struct symbol_map_symbol symbol = { 0 };
 

@@ -28,7 +28,7 @@ void filter_deinit(struct filter *filter)
 	hash_map_deinit(&filter->pids);
 }
 
-/* Where the kernel takes no program, the samples of other processes are thrown away as they are read. */
+/* When the kernel refuses the program, filter_wants() throws away the samples of other processes as they are read. */
 void filter_activate(struct filter *filter)
 {
 	struct error ignored;

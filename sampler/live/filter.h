@@ -13,7 +13,7 @@ struct filter {
 	struct hash_map pids;               /* pid -> 1: of the target, 0: once was */
 	bool is_active;                     /* false: everything belongs to the target */
 	struct ebpf_process_set *in_kernel; /* owned; the same pids for the kernel. NULL: it takes no program */
-	bool follows_forks;                 /* the kernel adds what is forked to its set itself */
+	bool follows_forks;                 /* the kernel itself adds forked processes to its set */
 	bool was_late;                      /* it had let samples of a new process go by before it was told of it */
 };
 

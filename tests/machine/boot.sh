@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Records under a stock Debian kernel that is booted in an emulator: another kernel than the one the tests run on, with another
 # verifier of BPF programs.
-# ctest gives it KELVIN, WORKLOADS, ROOT and KERNEL (the kernel's image).
+# ctest gives it KELVIN, WORKLOADS, PROGRAMS_TEST (the unit test of BPF programs), ROOT and KERNEL (the kernel's image).
 # Time in the emulator is slow and uneven: only counts and structure are looked at.
 set -uo pipefail
 
@@ -31,6 +31,7 @@ mkdir -p "$tree"/{bin,proc,sys,dev,tmp}
 cp "$(command -v busybox)" "$tree/bin/busybox"
 put_program "$KELVIN" kelvin
 put_program "$WORKLOADS/system_workload" system_workload
+put_program "$PROGRAMS_TEST" test_programs
 cp "$ROOT/tests/machine/init.sh" "$tree/init"
 chmod +x "$tree/init"
 (cd "$tree" && find . | cpio --quiet -o -H newc) | gzip -1 >"$work/initrd.gz"
@@ -44,9 +45,10 @@ says() {
 	sed -n "/^begin $1\$/,/^end $1 /p" "$work/console" | grep -qE -- "$2" || fail "$1: '$2' not found"
 }
 
-for section in command process children cpus interrupted; do
+for section in programs command process children cpus interrupted; do
 	says "$section" "^end $section 0\$"
 done
+says programs 'PASSED .* 6 test'
 says command '100\.0 % whole stacks'
 says command ';serve;parse_input [0-9]+$'
 says process '100\.0 % whole stacks'

@@ -18,6 +18,10 @@ section() {
 	echo "end $1 $code"
 }
 
+programs() {
+	test_programs
+}
+
 command() {
 	kelvin record -F 200 -o command.pb.gz -- system_workload --parse 3 --seconds 3 && kelvin report --folded - command.pb.gz
 }
@@ -64,7 +68,7 @@ interrupted() {
 }
 
 kelvin doctor
-for name in command process children cpus interrupted; do
+for name in programs command process children cpus interrupted; do
 	section $name
 done
 echo "all done"

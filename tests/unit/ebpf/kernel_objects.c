@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <string.h>
 
-/* A link's descriptor tells its program besides, after itself. */
+/* The first id is the object's own; a link's program follows its own id. */
 static bool read_object(const char *path, struct kernel_object *object)
 {
 	static const char *const names[] = { "prog_id", "map_id", "link_id" };

@@ -16,7 +16,7 @@ struct kernel_object {
 
 enum { KERNEL_OBJECTS_MOST = 32 };
 
-/* By the descriptors of the process (/proc/PID/fdinfo); how many there are, KERNEL_OBJECTS_MOST at most. */
+/* Reads the descriptors of the process (/proc/PID/fdinfo) and returns the number found, KERNEL_OBJECTS_MOST at most. */
 size_t kernel_objects_of(pid_t pid, struct kernel_object *objects);
 
 size_t kernel_objects_count(const struct kernel_object *objects, size_t count, enum kernel_object_kind kind);
