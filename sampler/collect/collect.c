@@ -42,8 +42,9 @@ bool collector_init(struct collector *collector, const struct collector_options 
 	process_table_init(&collector->processes, collector->profile, options->notices);
 	collector->processes.files = options->files;
 	if (!stitch_memory_create(&collector->stitches, err) ||
-		!stack_builder_create(collector->profile, &collector->builder, err) || !describe_values(collector, options, err) ||
-		!profile_add_run(collector->profile, &run, &collector->run, err) || !unwinder_create(&collector->unwinder, err)) {
+		!stack_builder_create(&collector->processes, &collector->builder, err) ||
+		!describe_values(collector, options, err) || !profile_add_run(collector->profile, &run, &collector->run, err) ||
+		!unwinder_create(&collector->unwinder, err)) {
 		collector_deinit(collector);
 		return false;
 	}
@@ -89,11 +90,16 @@ static bool add_user_chain(struct collector *collector, struct process_space *sp
 
 	*stop = chain.count ? PROFILE_STOP_ROOT : PROFILE_STOP_KERNEL_ONLY;
 	for (size_t i = chain.count; i-- > 0;) {
-		bool found = process_space_find(space, stitch_chain_address(&chain, i) - (i > 0), &code);
+		uint64_t address = stitch_chain_address(&chain, i) - (i > 0);
+		bool found = process_space_find(space, address, &code);
+		struct process_location location;
 
 		if (i + 1 == chain.count)
 			*stop = stop_of_chain(&code, found);
-		if (found && !stack_builder_add(collector->builder, code.location, path, err))
+		if (!found)
+			continue;
+		location = process_table_locate(&collector->processes, code.image, address);
+		if (!stack_builder_add(collector->builder, &location, path, err))
 			return false;
 	}
 	return true;
@@ -222,7 +228,7 @@ static bool complete_dump(
 	struct record *record = &collector->held[held].record;
 	enum profile_stop ignored;
 
-	if (!rest->read || space->failed)
+	if (!rest->read)
 		return true;
 	if (record->sample.is_short && used_bytes(job) > job->dump.size) {
 		if (!rest->read(rest->context, held, record, err))
@@ -264,8 +270,6 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	if (!complete_dump(collector, held, &walked->space, walked->job, err))
 		return false;
 	make_whole(collector, &walked->space, record, walked->job);
-	if (walked->space.failed)
-		return error_set_memory(err);
 	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then. */
 	collector->full_dumps_cut += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
 	collector->lost_ways += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
@@ -290,7 +294,7 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 	const struct record_sample *sample = &collector->held[held].record.sample;
 	struct profile_quality *quality = &collector->profile->quality;
 	struct stack_path *path = &walked->path;
-	uint32_t location;
+	const struct process_location nowhere = { PROFILE_NONE, sample->ip };
 
 	if (walked->job && !stack_builder_add_expected(collector->builder, held, &walked->job->result, path, err))
 		return false;
@@ -299,8 +303,7 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 	if (!add_kernel(collector, sample, path, err))
 		return false;
 	/* A stack without any frame still stands for time: by its address alone. */
-	if (path->stack == 0 && (!profile_add_location(collector->profile, PROFILE_NONE, sample->ip, &location, err) ||
-					!stack_builder_add(collector->builder, location, path, err)))
+	if (path->stack == 0 && !stack_builder_add(collector->builder, &nowhere, path, err))
 		return false;
 	quality->samples++;
 	quality->stops[walked->job ? walked->job->result.stop : walked->stop]++;

@@ -37,7 +37,7 @@ static bool is_continued(const struct unwind_job *job, size_t cut)
 {
 	const struct unwind_frame *frames = job->result.frames;
 
-	return job->result.count > cut && link_is_possible(&job->space, frames[cut].pc, frames[cut - 1].pc - (cut > 1));
+	return job->result.count > cut && link_is_possible(&job->space, frames[cut].pc, unwind_frame_address(&frames[cut - 1]));
 }
 
 bool live_stack_walk(struct live_stack *stack, const struct process_space *space, const struct record_sample *sample,

@@ -11,13 +11,13 @@ struct known {
 };
 
 struct stack_builder {
-	struct profile *profile; /* borrowed */
-	struct known *known;     /* owned: 1 << KNOWN_BITS of them; the later pushes out the earlier */
+	const struct process_table *table; /* borrowed */
+	struct known *known;               /* owned: 1 << KNOWN_BITS of them; the later pushes out the earlier */
 	uint64_t seed;
 	uint64_t hashes[UNWIND_TOGETHER][UNWIND_MAX_FRAMES + 1]; /* of the outermost 0, 1, 2, ... frames */
 };
 
-bool stack_builder_create(struct profile *profile, struct stack_builder **builder, struct error *err)
+bool stack_builder_create(const struct process_table *table, struct stack_builder **builder, struct error *err)
 {
 	struct stack_builder *made = calloc(1, sizeof(*made));
 
@@ -27,7 +27,7 @@ bool stack_builder_create(struct profile *profile, struct stack_builder **builde
 		free(made);
 		return error_set_memory(err);
 	}
-	made->profile = profile;
+	made->table = table;
 	made->seed = hash_seed();
 	*builder = made;
 	return true;
@@ -50,9 +50,12 @@ struct stack_path stack_builder_root(const struct stack_builder *builder)
  * The hash of a path that is one longer: a sum over what stands at each depth, so that the terms, each a long multiplication, do
  * not wait for each other (Zobrist 1970).
  */
-static uint64_t extend(const struct stack_builder *builder, uint64_t hash, size_t depth, uint64_t word)
+static uint64_t extend(const struct stack_builder *builder, uint64_t hash, size_t depth, const struct process_location *location)
 {
-	return hash + hash_mix(word ^ builder->seed, (uint64_t)(depth + 1) * 0x9e3779b97f4a7c15);
+	/* Frames are fewer than 1 << 16: no two of depth and mapping make the same number. */
+	uint64_t place = ((uint64_t)location->mapping << 16) + depth + 1;
+
+	return hash + hash_mix(location->address ^ builder->seed, place * 0x9e3779b97f4a7c15);
 }
 
 static struct known *place_of(const struct stack_builder *builder, uint64_t hash)
@@ -76,18 +79,26 @@ static void go_to(struct stack_path *path, uint64_t hash)
 	path->depth++;
 }
 
-static bool append(struct stack_builder *builder, uint32_t location, uint64_t hash, struct stack_path *path, struct error *err)
+static bool append(struct stack_builder *builder, const struct process_location *location, uint64_t hash, struct stack_path *path,
+	struct error *err)
 {
-	if (!profile_add_stack(builder->profile, path->stack, location, &path->stack, err))
+	struct profile *profile = builder->table->profile;
+	uint32_t id;
+
+	if (!profile_add_location(profile, location->mapping, location->address, &id, err) ||
+		!profile_add_stack(profile, path->stack, id, &path->stack, err))
 		return false;
 	go_to(path, hash);
 	*place_of(builder, hash) = (struct known){ hash, path->stack };
 	return true;
 }
 
-static uint32_t location_of(const struct unwind_result *result, size_t from_root)
+static struct process_location location_of(
+	const struct stack_builder *builder, const struct unwind_result *result, size_t from_root)
 {
-	return result->frames[result->count - 1 - from_root].location;
+	const struct unwind_frame *frame = &result->frames[result->count - 1 - from_root];
+
+	return process_table_locate(builder->table, frame->image, unwind_frame_address(frame));
 }
 
 void stack_builder_expect(struct stack_builder *builder, size_t place, const struct unwind_result *result)
@@ -95,8 +106,11 @@ void stack_builder_expect(struct stack_builder *builder, size_t place, const str
 	uint64_t *hashes = builder->hashes[place];
 
 	hashes[0] = builder->seed;
-	for (size_t i = 0; i < result->count; i++)
-		hashes[i + 1] = extend(builder, hashes[i], i, location_of(result, i));
+	for (size_t i = 0; i < result->count; i++) {
+		struct process_location location = location_of(builder, result, i);
+
+		hashes[i + 1] = extend(builder, hashes[i], i, &location);
+	}
 	/* What is new in a stack is at its leaf. */
 	for (size_t i = 0; i < FETCHED && i < result->count; i++)
 		__builtin_prefetch(place_of(builder, hashes[result->count - i]));
@@ -112,32 +126,22 @@ bool stack_builder_add_expected(
 		known--;
 	path->hash = hashes[known];
 	path->depth = (uint32_t)known;
-	for (size_t i = known; i < result->count; i++)
-		if (!append(builder, location_of(result, i), hashes[i + 1], path, err))
+	for (size_t i = known; i < result->count; i++) {
+		struct process_location location = location_of(builder, result, i);
+
+		if (!append(builder, &location, hashes[i + 1], path, err))
 			return false;
+	}
 	return true;
 }
 
-bool stack_builder_add(struct stack_builder *builder, uint32_t location, struct stack_path *path, struct error *err)
+bool stack_builder_add(
+	struct stack_builder *builder, const struct process_location *location, struct stack_path *path, struct error *err)
 {
 	uint64_t hash = extend(builder, path->hash, path->depth, location);
 
 	if (!is_known(builder, hash, &path->stack))
 		return append(builder, location, hash, path, err);
-	go_to(path, hash);
-	return true;
-}
-
-/* By its address: that no location's id is one, its highest bit sees to. */
-static bool add_kernel_frame(
-	struct stack_builder *builder, uint32_t mapping, uint64_t address, struct stack_path *path, struct error *err)
-{
-	uint64_t hash = extend(builder, path->hash, path->depth, address | (uint64_t)1 << 63);
-	uint32_t location;
-
-	if (!is_known(builder, hash, &path->stack))
-		return profile_add_location(builder->profile, mapping, address, &location, err) &&
-		       append(builder, location, hash, path, err);
 	go_to(path, hash);
 	return true;
 }
@@ -151,9 +155,12 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 	uint32_t depth = path->depth;
 
 	if (!is_known(builder, hash, &path->stack)) {
-		for (size_t i = chain->count; i-- > 1;)
-			if (!add_kernel_frame(builder, mapping, stitch_chain_address(chain, i) - 1 + bias, path, err))
+		for (size_t i = chain->count; i-- > 1;) {
+			struct process_location caller = { mapping, stitch_chain_address(chain, i) - 1 + bias };
+
+			if (!stack_builder_add(builder, &caller, path, err))
 				return false;
+		}
 		*place_of(builder, hash) = (struct known){ hash, path->stack };
 	}
 	path->depth = depth;
@@ -164,6 +171,8 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 bool stack_builder_add_kernel(struct stack_builder *builder, uint32_t mapping, uint64_t bias, const struct stitch_chain *chain,
 	struct stack_path *path, struct error *err)
 {
+	const struct process_location leaf = { mapping, stitch_chain_address(chain, 0) + bias };
+
 	return (chain->count < 2 || add_kernel_callers(builder, mapping, bias, chain, path, err)) &&
-	       add_kernel_frame(builder, mapping, stitch_chain_address(chain, 0) + bias, path, err);
+	       stack_builder_add(builder, &leaf, path, err);
 }

@@ -7,7 +7,7 @@
  * From the frames of a sample to a stack of the profile. Most samples have a stack, or all of one but its innermost frames, that
  * was met a moment ago; the profile's own index is too large to stay in the cache. So what is met is also known here, in a small
  * table: by a hash over all its frames, which is there before the first frame is looked up. The lookups of several stacks then wait
- * for memory together, and a stack that is known takes one.
+ * for memory together, and a stack that is known takes one. Only what is new in a stack becomes locations of the profile.
  * Two stacks with the same 64-bit hash, seeded for each recording, are taken for one.
  */
 struct stack_builder;
@@ -19,9 +19,9 @@ struct stack_path {
 	uint32_t stack; /* of the profile; 0: no frame yet */
 };
 
-/* The profile is borrowed. */
+/* Adds to the table's profile; frames are of its processes. The table is borrowed. */
 COMMON_MUST_CHECK
-bool stack_builder_create(struct profile *profile, struct stack_builder **builder, struct error *err);
+bool stack_builder_create(const struct process_table *table, struct stack_builder **builder, struct error *err);
 void stack_builder_destroy(struct stack_builder *builder);
 
 struct stack_path stack_builder_root(const struct stack_builder *builder);
@@ -36,7 +36,8 @@ bool stack_builder_add_expected(struct stack_builder *builder, size_t place, con
 
 /* Adds a frame. */
 COMMON_MUST_CHECK
-bool stack_builder_add(struct stack_builder *builder, uint32_t location, struct stack_path *path, struct error *err);
+bool stack_builder_add(
+	struct stack_builder *builder, const struct process_location *location, struct stack_path *path, struct error *err);
 
 /* Adds a chain of the kernel's addresses; they are `bias` lower than in its image. */
 COMMON_MUST_CHECK

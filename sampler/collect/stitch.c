@@ -184,7 +184,7 @@ bool stitch_from_chain(struct process_space *space, const struct stitch_chain *c
 
 		if (!process_space_find(space, pc - 1, &code))
 			return false;
-		result->frames[count++] = (struct unwind_frame){ .pc = pc, .location = code.location };
+		result->frames[count++] = (struct unwind_frame){ .pc = pc, .image = code.image };
 	}
 	result->frame_pointer_frames += count - result->count;
 	result->count = count;

@@ -230,7 +230,7 @@ static bool add_image(struct process_table *table, const struct process_image *i
 static bool make_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind, uint32_t *id,
 	struct error *err)
 {
-	struct process_image image = { 0 };
+	struct process_image image = { .latest_place = PROFILE_NONE };
 
 	if (open_image(table, mapped, kind, &image, err) && describe(table, mapped, kind, &image, err) &&
 		add_image(table, &image, id, err))

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-enum { MAX_PROCESSES = 1 << 22, MAX_MAPPINGS = 1 << 20 };
+enum { MAX_PROCESSES = 1 << 22, MAX_MAPPINGS = 1 << 20, MAX_PLACES = 1 << 28 };
 
 void process_table_init(struct process_table *table, struct profile *profile, struct buffer *notices)
 {
@@ -36,6 +36,7 @@ void process_table_deinit(struct process_table *table)
 	free(table->processes);
 	free(table->threads);
 	free(table->images);
+	free(table->places);
 	hash_map_deinit(&table->by_pid);
 	hash_map_deinit(&table->by_tid);
 	hash_map_deinit(&table->by_file);
@@ -118,28 +119,43 @@ static const struct process_mapping *find_mapping(const struct process *process,
 	return below > 0 && address < process->mappings[below - 1].end ? &process->mappings[below - 1] : NULL;
 }
 
+static const struct process_image *image_at(const struct process_table *table, uint32_t place)
+{
+	return &table->images[table->places[place].image];
+}
+
 /* Memory that takes the place of code may hold a copy of it: PHP and node put theirs into huge pages so. */
 static void note_covered(const struct process_table *table, const struct process *process, struct process_mapping *mapping)
 {
 	const struct process_mapping *before = find_mapping(process, mapping->start);
 
-	if (table->files || table->images[mapping->image].elf || !before || before->end < mapping->end)
+	if (table->files || image_at(table, mapping->place)->elf || !before || before->end < mapping->end)
 		return;
-	if (table->images[before->image].elf) {
-		mapping->covered_image = before->image;
-		mapping->covered_bias = before->bias;
-	} else {
-		mapping->covered_image = before->covered_image;
-		mapping->covered_bias = before->covered_bias;
+	mapping->covered_place = image_at(table, before->place)->elf ? before->place : before->covered_place;
+}
+
+/* Memory without a file always has the same place in its process, and the pieces of a file mostly do. */
+static bool add_place(struct process_table *table, const struct process_place *place, uint32_t *id, struct error *err)
+{
+	struct process_image *image = &table->images[place->image];
+
+	if (image->latest_place == PROFILE_NONE || table->places[image->latest_place].bias != place->bias) {
+		if (!ARRAY_RESERVE(&table->places, &table->place_capacity, table->place_count + 1, MAX_PLACES, err))
+			return false;
+		table->places[table->place_count] = (struct process_place){ place->bias, place->image, image->mapping_id };
+		image->latest_place = (uint32_t)table->place_count++;
 	}
+	*id = image->latest_place;
+	return true;
 }
 
 static bool add_elf_mapping(
 	struct process_table *table, struct process *process, const struct elf_mapping *mapped, struct error *err)
 {
-	struct process_mapping mapping = { .start = mapped->start, .end = mapped->end, .covered_image = PROFILE_NONE };
+	struct process_mapping mapping = { .start = mapped->start, .end = mapped->end, .covered_place = PROFILE_NONE };
+	struct process_place place;
 
-	if (!image_of_mapping(table, mapped, &mapping.image, &mapping.bias, err))
+	if (!image_of_mapping(table, mapped, &place.image, &place.bias, err) || !add_place(table, &place, &mapping.place, err))
 		return false;
 	note_covered(table, process, &mapping);
 	return add_mapping(table, process, &mapping, err);
@@ -399,10 +415,11 @@ static struct code code_of_image(const struct elf_image *image, uint64_t address
 static bool is_copy(const struct process_space *space, const struct process_mapping *mapping, uint64_t address)
 {
 	enum { COMPARED_BYTES = 64, LEAST_BYTES = 16 };
-	const struct elf_image *elf = space->table->images[mapping->covered_image].elf;
+	const struct process_place *covered = &space->table->places[mapping->covered_place];
+	const struct elf_image *elf = space->table->images[covered->image].elf;
 	uint8_t memory[COMPARED_BYTES];
 	size_t size;
-	const uint8_t *bytes = elf ? elf_image_bytes_at(elf, address + mapping->covered_bias, &size) : NULL;
+	const uint8_t *bytes = elf ? elf_image_bytes_at(elf, address + covered->bias, &size) : NULL;
 	struct iovec here = { memory, sizeof(memory) }, there = { (void *)(uintptr_t)address, sizeof(memory) };
 
 	if (!bytes)
@@ -416,30 +433,26 @@ static bool is_copy(const struct process_space *space, const struct process_mapp
 
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code)
 {
-	struct process_space *space = context;
+	const struct process_space *space = context;
+	const struct process_table *table = space->table;
 	const struct process_mapping *mapping = find_mapping(space->process, address);
 	const struct process_image *image;
-	struct unwind_code found;
-	struct error ignored;
-	bool is_covered;
+	uint32_t place;
 
 	if (!mapping)
 		return false;
-	is_covered = mapping->covered_image != PROFILE_NONE && is_copy(space, mapping, address);
-	image = &space->table->images[is_covered ? mapping->covered_image : mapping->image];
-	found = (struct unwind_code){
+	place = mapping->covered_place != PROFILE_NONE && is_copy(space, mapping, address) ? mapping->covered_place
+											   : mapping->place;
+	image = image_at(table, place);
+	*code = (struct unwind_code){
 		.table = image->table,
-		.image_address = address + (is_covered ? mapping->covered_bias : mapping->bias),
+		.image = place,
+		.image_address = address + table->places[place].bias,
 		.entry = image->elf ? elf_image_entry(image->elf) : 0,
 		.is_go = image->is_go,
 	};
 	if (image->elf)
-		found.code = code_of_image(image->elf, found.image_address);
-	if (!profile_add_location(space->table->profile, image->mapping_id, found.image_address, &found.location, &ignored)) {
-		space->failed = true;
-		return false;
-	}
-	*code = found;
+		code->code = code_of_image(image->elf, code->image_address);
 	return true;
 }
 

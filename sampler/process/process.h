@@ -14,7 +14,8 @@
 /* Where a process writes down the names of the code that it makes: a perf map or a jitdump. */
 struct jit_place {
 	char *path;      /* owned; NULL: nowhere */
-	int64_t since_s; /* when the process began, since 1970: an older file is of another; 0: whatever its age, it is the process's */
+	int64_t since_s; /* when the process began, since 1970: an older file is of another; 0: whatever its age, it is the
+			    process's */
 };
 
 /* An image, or executable memory that has none, as one mapping of the profile. */
@@ -23,19 +24,25 @@ struct process_image {
 	struct elf_image *elf;   /* a reference; NULL: kernel, JIT, anonymous, not readable */
 	struct cfi_table *table; /* NULL without elf */
 	bool is_go;              /* made by the Go compiler */
+	uint32_t latest_place;   /* where it was mapped last, in struct process_table; PROFILE_NONE: nowhere yet */
 	/* Of memory without a file. */
 	struct jit_place jit_map;       /* of the process */
 	struct jit_place inherited_map; /* of the process that it was forked from, with code that this had made by then */
 };
 
-/* An executable mapping of a process. */
+/* An image where a process has it mapped. */
+struct process_place {
+	uint64_t bias; /* image address = runtime address + bias, modulo 2^64 */
+	uint32_t image;
+	uint32_t mapping; /* of the profile: the image's */
+};
+
+/* An executable mapping of a process. Places are numbers in struct process_table. */
 struct process_mapping {
 	uint64_t start, end; /* runtime addresses */
-	uint64_t bias;       /* image address = runtime address + bias, modulo 2^64 */
-	uint32_t image;
+	uint32_t place;
 	/* Memory in place of a file's code: what would lie there of the file. PROFILE_NONE: none is known. */
-	uint32_t covered_image;
-	uint64_t covered_bias;
+	uint32_t covered_place;
 };
 
 struct process {
@@ -71,6 +78,8 @@ struct process_table {
 	size_t thread_count, thread_capacity;
 	struct process_image *images;
 	size_t image_count, image_capacity;
+	struct process_place *places; /* as long as the table: frames that were walked before refer to them */
+	size_t place_count, place_capacity;
 	struct hash_map by_pid, by_tid, by_file; /* pid -> process, tid -> thread, (device, inode) -> image */
 	uint64_t next_generation;
 	uint64_t version;      /* changes with every record of the sideband */
@@ -104,11 +113,24 @@ bool process_table_update(struct process_table *table, const struct record *reco
 COMMON_MUST_CHECK
 bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err);
 
-/* For struct unwind_space: `context` is a struct process_space; locations are those of the profile. */
+/* A location that the profile need not have yet. */
+struct process_location {
+	uint32_t mapping; /* of the profile */
+	uint64_t address; /* image address */
+};
+
+/* What lies at a runtime address at a place. */
+static inline struct process_location process_table_locate(const struct process_table *table, uint32_t place, uint64_t address)
+{
+	const struct process_place *at = &table->places[place];
+
+	return (struct process_location){ at->mapping, address + at->bias };
+}
+
+/* For struct unwind_space: `context` is a struct process_space; images are numbers of places. The profile stays as it is. */
 struct process_space {
 	struct process_table *table;
 	const struct process *process;
-	bool failed;                   /* no memory for a location */
 	uint64_t gap_start, gap_bytes; /* where no code was found last */
 };
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code);

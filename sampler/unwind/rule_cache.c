@@ -172,7 +172,7 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 	code.code.at += !place->is_exact;
 	/* Code made at run time also has its interpreter return to where no call stands. */
 	entry->may_return = !place->is_exact && (!code.table || code_is_behind_call(&code.code));
-	entry->location = code.location;
+	entry->image = code.image;
 	entry->is_called = entry->may_return;
 	if (keep_described(cache, &code, entry))
 		return;

@@ -27,7 +27,7 @@ enum cached_kind {
 /* Two to a cache line: most frames touch nothing else of ours. */
 struct cached {
 	uint64_t generation, address;
-	uint32_t location;
+	uint32_t image;
 	uint8_t kind : 6;                         /* enum cached_kind */
 	uint8_t may_return : 1;                   /* a caller may be waiting there for its callee */
 	uint8_t is_called : 1;                    /* a call stands before it, as far as the code is at hand */

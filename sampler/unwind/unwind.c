@@ -208,7 +208,7 @@ static bool locate(struct walk *w)
 		return false;
 	}
 	memcpy(w->pushed[result->count].words, w->cached.saved, sizeof(w->cached.saved));
-	result->frames[result->count++] = (struct unwind_frame){ pc, w->registers.values[CFI_RSP], w->cached.location };
+	result->frames[result->count++] = (struct unwind_frame){ pc, w->registers.values[CFI_RSP], w->cached.image, w->is_exact };
 	if (w->cached.kind == CACHED_PUSHES) {
 		w->cfa = walk_register(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset;
 		offset = w->cfa - sizeof(uint64_t) - w->dump->address;

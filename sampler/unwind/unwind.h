@@ -37,17 +37,20 @@ struct unwind_stack_dump {
 /* What the unwinder needs to know of the code at a runtime address. */
 struct unwind_code {
 	const struct cfi_table *table; /* NULL: no call frame information (JIT, anonymous) */
+	uint32_t image;                /* the space's number for the image as it is mapped there, handed back in frames */
 	uint64_t image_address;
-	uint64_t entry;    /* image address where execution of the image starts; 0: none */
-	bool is_go;        /* the image is a program of Go */
-	uint32_t location; /* the caller's name for the address, handed back in frames */
-	struct code code;  /* of an image; `at` is of the address; borrowed */
+	uint64_t entry;   /* image address where execution of the image starts; 0: none */
+	bool is_go;       /* the image is a program of Go */
+	struct code code; /* of an image; `at` is of the address; borrowed */
 };
 
 /* What a space is asked for at first, and where ways to a return lead out of that: UNWIND_MOST_CODE_BYTES. */
 enum { UNWIND_CODE_BYTES = 16384, UNWIND_MOST_CODE_BYTES = 131072 };
 
-/* Asked once for an address, as long as the cache holds the answer; false when no executable mapping holds the address. */
+/*
+ * Asked once for an address, as long as the cache holds the answer; false when no executable mapping holds the address. Most of
+ * what is asked about ends up in no stack, so asking leaves no trace.
+ */
 struct unwind_space {
 	bool (*find)(void *context, uint64_t address, struct unwind_code *code);
 	/* So many bytes of code around an address, where find() gave none; NULL, or false: it is not at hand. */
@@ -61,8 +64,15 @@ struct unwind_space {
 struct unwind_frame {
 	uint64_t pc; /* runtime address; of callers the return address */
 	uint64_t stack_pointer;
-	uint32_t location; /* of the pc; for callers of a place inside the call: return address - 1 */
+	uint32_t image; /* that find() gave for its address */
+	bool is_exact;  /* the pc is the address of an instruction, not one that a call returns to */
 };
+
+/* Runtime address of the instruction that a frame stands at: of a caller, a byte inside the call. */
+static inline uint64_t unwind_frame_address(const struct unwind_frame *frame)
+{
+	return frame->pc - !frame->is_exact;
+}
 
 struct unwind_result {
 	struct unwind_frame *frames; /* owned by the unwinder, valid until it walks other stacks; leaf first */

@@ -26,7 +26,7 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 {
 	const struct mapped *mapped = context;
 
-	*code = (struct unwind_code){ .image_address = address, .entry = 0x20, .location = (uint32_t)address };
+	*code = (struct unwind_code){ .image_address = address, .entry = 0x20, .image = (uint32_t)address };
 	if (address < ELF_BYTES_CODE + 2 * ELF_BYTES_CODE_SIZE)
 		code->table = mapped->table;
 	else if (address - BARE_CODE >= mapped->size)

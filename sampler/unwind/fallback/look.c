@@ -151,7 +151,7 @@ static bool is_possible(struct walk *w, uint64_t return_address, uint64_t callee
 /* Of the last frame, as it is asked about by its caller. */
 static uint64_t callee_address(const struct walk *w)
 {
-	return w->result->frames[w->result->count - 1].pc - (w->result->count > 1);
+	return unwind_frame_address(&w->result->frames[w->result->count - 1]);
 }
 
 static uint64_t first_slot(const struct walk *w)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "perf_data_fixture.h"
+#include "used_locations.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,6 +45,8 @@ bool read_bytes(struct fixture *fixture, const void *bytes, size_t size)
 	assert_int_equal(write(fd, bytes, size), size);
 	ok = sampler_read_perf_data(&recorded, &fixture->result, &fixture->notices, &fixture->err);
 	close(fd);
+	if (ok)
+		assert_int_equal(count_unused_locations(fixture->result.profile), 0);
 	return ok;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/sampler.h"
+#include "used_locations.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -139,6 +140,8 @@ static bool record(const struct sampler_options *options, int64_t duration_ns, s
 	} while (ok && progress->state == SAMPLER_RUNNING && progress->elapsed_ns < duration_ns);
 	ok = ok && sampler_finish(sampler, result, NULL, err);
 	sampler_destroy(sampler);
+	if (ok)
+		assert_int_equal(count_unused_locations(result->profile), 0);
 	return ok;
 }
 

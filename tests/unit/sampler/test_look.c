@@ -51,7 +51,7 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 {
 	struct image *image = context;
 
-	*code = (struct unwind_code){ .image_address = address, .location = (uint32_t)address };
+	*code = (struct unwind_code){ .image_address = address };
 	if (address >= MADE_AT && address < MADE_END)
 		return true;
 	if (address - START_AT < START_END - START_AT) {

@@ -13,6 +13,7 @@
 /* ---- Copied stacks, of which only the top is read at first ---- */
 
 enum { DUMP_BYTES = 16384, DUMPS = 400 };
+enum { RBP = 6, RSP = 7, RIP = 8 }; /* asm/perf_regs.h */
 static const uint64_t stack_top = 0x7ff000000000;
 
 static struct perf_event_bytes stack_event(void)
@@ -28,7 +29,6 @@ static struct perf_event_bytes stack_event(void)
 /* Three frames by frame pointers, the second `depth` bytes up. */
 static void put_dump(struct buffer *out, const struct perf_event_attr *attr, uint64_t number, size_t depth, size_t copied)
 {
-	enum { RBP = 6, RSP = 7, RIP = 8 };
 	uint64_t registers[17] = { [RBP] = stack_top + 16, [RSP] = stack_top, [RIP] = 0x401010 };
 	uint64_t dump[DUMP_BYTES / 8] = { [2] = stack_top + depth, [3] = 0x401101 };
 
@@ -128,6 +128,46 @@ static void test_files_that_were_cut_within_a_stack_are_refused(void **state)
 		if (!strstr(fixture->err.message, end))
 			fail_msg("'%s' not in: %s", end, fixture->err.message);
 	}
+}
+
+/* ---- Words of a stack that are looked at ---- */
+
+/* The address that the call of this function returns to, in the image. */
+__attribute__((noinline)) static uint64_t image_return_address(void)
+{
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+	return (uint64_t)(uintptr_t)__builtin_return_address(0) - (uint64_t)(uintptr_t)__ehdr_start;
+}
+
+/*
+ * A stack below code that nothing describes: its words are return addresses of this very program, from which no rule leads to a
+ * root. They were asked about, but stand in no stack, so the profile does not know them.
+ */
+static void test_addresses_that_were_only_asked_about_are_not_in_the_profile(void **state)
+{
+	enum { PROGRAM_BYTES = 1 << 30 };
+	static const uint64_t program_at = 0x500000000000;
+	struct fixture *fixture = *state;
+	struct perf_event_bytes event = stack_event();
+	uint64_t registers[17] = { [RSP] = stack_top, [RIP] = 0x401010, [RBP] = 1 };
+	uint64_t dump[DUMP_BYTES / 8] = { 0 };
+	char path[4096];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	assert_true(size > 0);
+	path[size] = '\0';
+	dump[3] = program_at + image_return_address();
+	dump[6] = program_at + image_return_address();
+	put_mmap(&fixture->records, &event.attr, 7, 0x401000, 0x1000, "/no/such/program", 0);
+	put_mmap(&fixture->records, &event.attr, 7, program_at, PROGRAM_BYTES, path, 0);
+	put_sample(&fixture->records, &event.attr,
+		&(struct perf_sample_bytes){
+			7, 1000, 0x401010, 1, .registers = registers, .dump_bytes = DUMP_BYTES, .dump = dump });
+	put_file(&fixture->file, &event, 1, &fixture->records, NULL, 0);
+	expect_read(fixture);
+	assert_int_equal(fixture->result.profile->quality.stops[PROFILE_STOP_NO_RULE], 1);
+	assert_int_equal(fixture->result.profile->location_count, 1);
 }
 
 /* ---- The directory of perf record --threads ---- */
@@ -270,6 +310,7 @@ int main(void)
 		TEST(test_what_was_not_copied_of_a_stack_is_not_read),
 		TEST(test_a_stack_that_says_more_was_copied_than_there_is_room_for_is_named),
 		TEST(test_files_that_were_cut_within_a_stack_are_refused),
+		TEST(test_addresses_that_were_only_asked_about_are_not_in_the_profile),
 		TEST(test_the_files_of_a_directory_are_taken_in_order_of_time),
 		TEST(test_a_cut_file_of_a_directory_is_named),
 		TEST(test_one_file_alone_of_a_directory_is_refused),

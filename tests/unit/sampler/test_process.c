@@ -68,8 +68,8 @@ static const char *path_at(struct fixture *fixture, int32_t pid, uint64_t addres
 	space.process = process;
 	if (!process_space_find(&space, address, &code))
 		return NULL;
-	return profile_string(
-		fixture->profile, fixture->profile->mappings[fixture->profile->locations[code.location].mapping].path);
+	return profile_string(fixture->profile,
+		fixture->profile->mappings[process_table_locate(&fixture->table, code.image, address).mapping].path);
 }
 
 static void expect_path(struct fixture *fixture, int32_t pid, uint64_t address, const char *path)
@@ -212,6 +212,7 @@ static void test_own_process(void **state)
 	struct process_space space = { .table = &fixture->table };
 	uint64_t address = (uint64_t)(uintptr_t)&test_own_process;
 	const struct profile_mapping *mapping;
+	struct process_location location;
 	struct process *process;
 	struct unwind_code code;
 	struct error err;
@@ -225,9 +226,13 @@ static void test_own_process(void **state)
 	assert_true(process_space_find(&space, address, &code));
 	assert_non_null(code.table);
 	assert_memory_equal(code.code.bytes + code.code.at, (const void *)(uintptr_t)address, 16);
-	mapping = &fixture->profile->mappings[fixture->profile->locations[code.location].mapping];
+	location = process_table_locate(&fixture->table, code.image, address);
+	mapping = &fixture->profile->mappings[location.mapping];
 	assert_string_equal(profile_string(fixture->profile, mapping->path), exe);
 	assert_in_range(code.image_address, mapping->start, mapping->end - 1);
+	assert_int_equal(location.address, code.image_address);
+	/* Whoever asks leaves no trace. */
+	assert_int_equal(fixture->profile->location_count, 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)

@@ -10,7 +10,7 @@
 static bool find_and_count(void *context, uint64_t address, struct unwind_code *code)
 {
 	*(size_t *)context += 1;
-	*code = (struct unwind_code){ .image_address = address, .location = (uint32_t)address };
+	*code = (struct unwind_code){ .image_address = address, .image = (uint32_t)address };
 	return true;
 }
 
@@ -24,7 +24,7 @@ static void ask(struct asking *asking, uint64_t address)
 {
 	const struct code_place place = { &asking->space, address, true };
 
-	assert_int_equal(rule_cache_find(&asking->cache, &place)->location, address);
+	assert_int_equal(rule_cache_find(&asking->cache, &place)->image, address);
 }
 
 /* The next address whose answer stands in the same line. */

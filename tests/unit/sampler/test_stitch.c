@@ -17,7 +17,7 @@ static struct unwind_result stack_from(size_t leaf, size_t end)
 	struct unwind_result result = { .frames = frames };
 
 	for (size_t i = leaf; i < end; i++)
-		frames[result.count++] = (struct unwind_frame){ 0x1000 + i, 0x10000 + 64 * i, (uint32_t)i };
+		frames[result.count++] = (struct unwind_frame){ 0x1000 + i, 0x10000 + 64 * i, (uint32_t)i, false };
 	return result;
 }
 
@@ -47,7 +47,7 @@ static void test_joins_what_agrees(void **state)
 	assert_true(stitch_from_memory(memory, TID, &result));
 	assert_int_equal(result.count, 55);
 	for (size_t i = 0; i < result.count; i++)
-		assert_int_equal(result.frames[i].location, 5 + i);
+		assert_int_equal(result.frames[i].image, 5 + i);
 }
 
 static void test_other_threads_do_not_match(void **state)
@@ -97,7 +97,7 @@ static void test_joins_at_the_caller_of_a_large_frame(void **state)
 	result.frames[result.count - 1].pc -= 1 << 20;
 	assert_true(stitch_from_memory(memory, TID, &result));
 	assert_int_equal(result.count, 55);
-	assert_int_equal(result.frames[25].location, 30);
+	assert_int_equal(result.frames[25].image, 30);
 }
 
 /* A shallow stack does not push out a deep one, and is of use by itself. */

@@ -38,7 +38,7 @@ static bool find_bare(void *context, uint64_t address, struct unwind_code *code)
 	(void)context;
 	if (address < CODE_AT || address >= CODE_END)
 		return false;
-	*code = (struct unwind_code){ .image_address = address, .location = (uint32_t)address };
+	*code = (struct unwind_code){ .image_address = address, .image = (uint32_t)address };
 	return true;
 }
 
@@ -80,11 +80,13 @@ static void test_frame_pointers_to_the_root(void **state)
 
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
 	assert_int_equal(result.count, 3);
-	assert_int_equal(result.frames[0].location, 0x1100);
-	assert_int_equal(result.frames[1].location, 0x11ff);
+	assert_int_equal(result.frames[0].image, 0x1100);
+	assert_int_equal(result.frames[1].image, 0x11ff);
+	assert_int_equal(unwind_frame_address(&result.frames[0]), 0x1100);
+	assert_int_equal(unwind_frame_address(&result.frames[1]), 0x11ff);
 	assert_int_equal(result.frames[1].pc, 0x1200);
 	assert_int_equal(result.frames[1].stack_pointer, at(6));
-	assert_int_equal(result.frames[2].location, 0x12ff);
+	assert_int_equal(result.frames[2].image, 0x12ff);
 	assert_int_equal(result.frame_pointer_frames, 2);
 }
 
