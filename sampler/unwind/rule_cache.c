@@ -181,6 +181,4 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 		keep_guess(cache, place, &code, entry);
 	if (code.code.bytes)
 		entry->is_called = !place->is_exact && code_is_behind_call(&code.code);
-	if (entry->kind == CACHED_NO_RULE && !place->is_exact && code.table && !entry->is_called)
-		entry->kind = CACHED_BY_HAND;
 }

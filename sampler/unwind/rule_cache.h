@@ -10,7 +10,7 @@
  * answers for 99 of 100 frames.
  */
 
-enum { RULE_CACHE_BITS = 14, RULE_ROW_BITS = 12, CACHED_BYTES = 32, RULE_CALLERS = 256, RULE_LINKS = 256, RULE_CREDITS = 64 };
+enum { RULE_CACHE_BITS = 14, RULE_ROW_BITS = 12, CACHED_BYTES = 32 };
 
 enum cached_kind {
 	CACHED_NOWHERE, /* in no executable mapping */
@@ -19,7 +19,6 @@ enum cached_kind {
 	CACHED_SIGNAL_RETURN, /* no rule, but the code a signal handler returns to */
 	CACHED_ROOT,          /* no rule, but where execution of the image or of a thread starts */
 	CACHED_SYSCALL,       /* no rule, directly behind a system call */
-	CACHED_BY_HAND,       /* no rule, and no call stands before it: no callee was called from there */
 	CACHED_GO,            /* no rule, in a program of Go */
 	CACHED_NO_RULE,
 };
@@ -28,12 +27,13 @@ enum cached_kind {
 struct cached {
 	uint64_t generation, address;
 	uint32_t image;
-	uint8_t kind : 6;                         /* enum cached_kind */
-	uint8_t may_return : 1;                   /* a caller may be waiting there for its callee */
-	uint8_t is_called : 1;                    /* a call stands before it, as far as the code is at hand */
-	uint8_t cfa_register, saved[RULES_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes; else of a guess */
+	uint8_t kind : 6;       /* enum cached_kind */
+	uint8_t may_return : 1; /* a caller may be waiting there for its callee */
+	uint8_t is_called : 1;  /* a call stands before it, as far as the code is at hand */
+	uint8_t cfa_register,
+		saved[RULES_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes; else of what the instructions do */
 	union {
-		int32_t cfa_offset; /* of CACHED_PUSHES; of those without a rule that of a guess, 0: none */
+		int32_t cfa_offset; /* of CACHED_PUSHES; without a rule as the instructions tell, 0: they do not */
 		uint32_t rule;      /* of CACHED_RULE: its id */
 	};
 };
@@ -47,34 +47,10 @@ struct rule_row {
 	struct rules_pushes pushes;
 };
 
-/*
- * Where a caller was found that no rule leads to (look.c): while the stack pointer is this, and what stood between did, the return
- * address stands in `slot`.
- */
-struct found_caller {
-	uint64_t generation, stack_pointer, slot, return_address;
-	uint64_t refused; /* a hash of the return addresses below it */
-};
-
-/* How many looks in vain a process has left before it is looked at rarely (look.c). */
-struct look_credit {
-	uint64_t generation;
-	uint16_t left, left_out;
-};
-
-/* Whether a call may have led to a function (link.c). */
-struct checked_link {
-	uint64_t generation, return_address, callee;
-	bool is_possible;
-};
-
 struct rule_cache {
 	struct cached *entries; /* owned */
 	struct rule_row *rows;  /* owned */
 	struct rules rules;
-	struct found_caller callers[RULE_CALLERS];
-	struct checked_link links[RULE_LINKS];
-	struct look_credit credits[RULE_CREDITS];
 	struct scanner scanner;
 };
 

@@ -9,7 +9,8 @@ struct unwinder {
 	struct rule_cache cache;
 	struct unwind_frame frames[UNWIND_TOGETHER][UNWIND_MAX_FRAMES];
 	struct pushed pushed[UNWIND_TOGETHER][UNWIND_MAX_FRAMES];
-	struct look looks[UNWIND_TOGETHER][WALK_LOOKS];
+	struct trial trials[UNWIND_TOGETHER][WALK_TRIALS];
+	struct recall recall;
 };
 
 bool unwinder_create(struct unwinder **unwinder, struct error *err)
@@ -203,7 +204,7 @@ static bool locate(struct walk *w)
 		result->stop = PROFILE_STOP_NO_MAPPING;
 		return false;
 	}
-	if (w->looks.count > 0 && !walk_holds(w)) {
+	if (w->trials.count > 0 && !walk_caller_may_hold(w)) {
 		result->stop = PROFILE_STOP_BAD_STACK;
 		return false;
 	}
@@ -223,14 +224,13 @@ static bool step_otherwise(struct walk *w, enum profile_stop *stop)
 	switch ((enum cached_kind)w->cached.kind) {
 	case CACHED_RULE:
 		return step_by_rule(w, &w->cache->rules.rules[w->cached.rule], stop) ||
-		       (*stop == PROFILE_STOP_UNWINDER && walk_look(w));
+		       (*stop == PROFILE_STOP_UNWINDER && walk_scan_for_caller(w));
 	case CACHED_SIGNAL_RETURN:
 		return walk_step_from_signal(w, stop);
 	case CACHED_ROOT:
 		*stop = PROFILE_STOP_ROOT;
 		return false;
 	case CACHED_SYSCALL:
-	case CACHED_BY_HAND:
 	case CACHED_GO:
 	case CACHED_NO_RULE:
 		return walk_step_without_rule(w, stop);
@@ -252,10 +252,10 @@ static bool step(struct walk *w)
 	return moved;
 }
 
-static bool locate_or_look(struct walk *w)
+static bool locate_or_try_another(struct walk *w)
 {
 	while (!locate(w))
-		if (!walk_look_again(w))
+		if (!walk_try_another_caller(w))
 			return false;
 	return true;
 }
@@ -272,7 +272,8 @@ static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *
 		.pushed = unwinder->pushed[place],
 		.result = &job->result,
 		.is_exact = true,
-		.looks.open = unwinder->looks[place] };
+		.trials.open = unwinder->trials[place],
+		.recall = &unwinder->recall };
 	__builtin_prefetch(rule_cache_entry(&unwinder->cache, job->space.generation, code_address(w)));
 }
 
@@ -287,12 +288,12 @@ void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t co
 	/* One that has ended gives its place to the last. */
 	while (count > 0) {
 		for (size_t i = 0; i < count;)
-			if (locate_or_look(going[i]))
+			if (locate_or_try_another(going[i]))
 				i++;
 			else
 				going[i] = going[--count];
 		for (size_t i = 0; i < count;)
-			if (step(going[i]) || walk_look_again(going[i]))
+			if (step(going[i]) || walk_try_another_caller(going[i]))
 				i++;
 			else
 				going[i] = going[--count];

@@ -7,9 +7,8 @@
 
 /*
  * From the registers and the top of a user stack to the frames of that stack, in memory.
- * Chain per frame: the image's call frame information -> a signal's frame, told by its code -> what the code does until it
- * returns, believed only when that leads behind a call -> the frame pointer, believed only when it leads to executable code -> the
- * first return address in the stack from which rules lead to the root -> stop with a reason.
+ * Chain per frame: the image's call frame information -> a signal's frame, told by its code -> the candidates of fallback/caller.c
+ * for a frame without a rule -> stop with a reason.
  */
 
 enum { UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 32 };

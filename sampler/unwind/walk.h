@@ -1,36 +1,41 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "sampler/unwind/recall.h"
 #include "sampler/unwind/rule_cache.h"
 
 #include <string.h>
 
-/* The walk up one stack: what the steps by rules (unwind.c) and those without one (without_rule.c) share. */
+/* The walk up one stack: what the steps by rules (unwind.c) and those without one (fallback/) share. */
 
 /* Of a frame: rules_saved_registers, in words below its CFA; 0: not changed. */
 struct pushed {
 	uint8_t words[RULES_SAVED];
 };
 
-/* Where no rule leads to the caller: its return address, looked for among the words of the stack. */
-struct look {
-	uint64_t first_slot;        /* above the frame's stack pointer */
-	uint64_t slot;              /* the next one to look at */
-	uint64_t refused;           /* a hash of the return addresses that were not it */
-	uint64_t tried;             /* where the one stands that is */
+/*
+ * A candidate of a stack scan for the caller of a frame, on trial: the walk goes on from it, and how that ends is evidence for or
+ * against it (fallback/caller.c). The candidates further up that the same frame has are tried where it is refuted.
+ */
+struct trial {
+	uint64_t first_slot;        /* where the scan began: the first whole word above the frame's stack pointer */
+	uint64_t slot;              /* where the return address of the candidate stands */
+	uint64_t next_slot;         /* where the scan goes on */
+	uint64_t refused;           /* a hash of the return addresses that were refuted */
 	size_t count;               /* of frames up to the one whose caller is looked for */
-	enum profile_stop stop;     /* where none is found */
-	bool is_by_frame_pointer;   /* what was tried hangs on one that may be none: that it leads nowhere speaks not against it */
+	enum profile_stop stop;     /* the reason that is given where all are refuted */
+	bool is_by_frame_pointer;   /* the candidate's own caller is found by a frame pointer that may be none */
 	uint64_t kept[RULES_SAVED]; /* rules_saved_registers, as the frame has them whose caller is looked for */
+	size_t by_frame_pointer, frame_pointer_frames; /* of the walk, and of its result, at that frame */
 };
 
-enum { WALK_LOOKS = 8 };
+enum { WALK_TRIALS = 8 };
 
-/* What was found may still turn out to be none: those that are open, the way further up being looked for by the later ones. */
-struct looks {
-	struct look *open; /* borrowed: WALK_LOOKS of them */
+/* Trials within trials: a candidate may lead to another frame whose caller no rule gives. */
+struct trials {
+	struct trial *open; /* borrowed: WALK_TRIALS of them; the last is that of the frame furthest up */
 	size_t count;
-	uint16_t tries, links; /* of all */
+	uint16_t candidates, links; /* that were tried and checked in the walk: its work is bounded */
 };
 
 struct walk {
@@ -47,7 +52,8 @@ struct walk {
 	 * for, which it hardly ever is. */
 	uint32_t known_at[RULES_SAVED];
 	size_t by_frame_pointer; /* how many frames lie below the last that was found so */
-	struct looks looks;
+	struct trials trials;
+	struct recall *recall;
 };
 
 static inline bool walk_read_piece(const uint8_t *bytes, uint64_t size, uint64_t offset, uint64_t *value)
@@ -58,13 +64,23 @@ static inline bool walk_read_piece(const uint8_t *bytes, uint64_t size, uint64_t
 	return true;
 }
 
-/* False where the dump does not reach; below it, offsets are larger than any size. */
+/* False where the stack copy does not reach; below it, offsets are larger than any size. */
 static inline bool walk_read(const struct unwind_stack_dump *dump, uint64_t address, uint64_t *value)
 {
 	const struct unwind_piece *far = &dump->far;
 
 	return walk_read_piece(dump->bytes, dump->size, address - dump->address, value) ||
 	       walk_read_piece(far->bytes, far->size, address - far->address, value);
+}
+
+static inline uint64_t walk_stack_pointer(const struct walk *w)
+{
+	return w->registers.values[CFI_RSP];
+}
+
+static inline uint64_t walk_pc(const struct walk *w)
+{
+	return w->registers.values[CFI_RIP];
 }
 
 /* Of rules_saved_registers: what the frames since have pushed of it; where that cannot be read, it stays as it was. */
@@ -92,24 +108,22 @@ const struct cached *walk_find_call(struct walk *w, uint64_t return_address);
 
 void walk_go_to_caller(struct walk *w, uint64_t stack_pointer, uint64_t pc);
 
-/*
- * The last resort, for code that runs in the frame of what jumped to it (traces of LuaJIT, PHP's and Guile's compiled code,
- * Haskell): the lowest word of the stack that is a return address of described code, from which rules lead to a root, each call on
- * the way to the function it calls. What is left over from earlier calls does not pass that.
- */
-bool walk_look(struct walk *w);
-
-/* At the walk's end: where what was found has not led to a root, goes on at the next word. False when the walk has ended. */
-bool walk_look_again(struct walk *w);
-
-/* Of a walk that is to be proven: whether the frame before may have been called from the pc. */
-bool walk_holds(struct walk *w);
-
-/* Why a read beyond the dump failed: what lies above it was not copied; what lies elsewhere is another stack. */
+/* Why a read beyond the stack copy failed: what lies above it was not copied; what lies elsewhere is another stack. */
 enum profile_stop walk_stop_of_read(const struct walk *w, uint64_t address);
-
-/* What the caller of a frame is found by when no rule is. False at the end, with the reason. */
-bool walk_step_without_rule(struct walk *w, enum profile_stop *stop);
 
 /* From the code that a signal handler returns to, to what the signal interrupted. */
 bool walk_step_from_signal(struct walk *w, enum profile_stop *stop);
+
+/* ---- The caller of a frame without a rule: fallback/caller.c ---- */
+
+/* Goes to the caller by the first candidate that the evidence is for. False at the end, with the reason. */
+bool walk_step_without_rule(struct walk *w, enum profile_stop *stop);
+
+/* The same by the words of the stack alone. The result has the reason that is given where no candidate holds. */
+bool walk_scan_for_caller(struct walk *w);
+
+/* While a candidate is on trial, of the frame that the walk comes to: false where that refutes the candidate. */
+bool walk_caller_may_hold(struct walk *w);
+
+/* At the end of a walk: the verdict on the candidate on trial. True where the walk goes on from another one. */
+bool walk_try_another_caller(struct walk *w);
