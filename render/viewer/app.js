@@ -1,36 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ties state, model and picture together. Every change of state goes through set().
+// Ties state, model and the parts of the page together: this module alone knows all of them. Every change of the state
+// goes through `set`. Parts get what they need when they are made, and never the App.
 
+import { Address } from './address.js';
 import { Chronology } from './chronology.js';
 import { Colours } from './colour.js';
-import { drawControls, drawCorner, select } from './controls.js';
-import { readLater } from './block.js';
-import { decodeSamples, decodeTimeline } from './decode.js';
+import { drawControls, drawCorner } from './controls.js';
 import { copied, h } from './dom.js';
 import { FunctionList } from './functions.js';
-import { header, legend } from './header.js';
+import { hashOf } from './hash.js';
+import { header } from './header.js';
+import { helpDialog } from './help.js';
 import { inspect, overview, stackText } from './inspector.js';
-import { helpDialog, onKey } from './keys.js';
+import { onKey } from './keys.js';
+import { legend } from './legend.js';
+import { Model } from './model.js';
+import { Searcher } from './pattern.js';
 import { Picture } from './picture.js';
 import { Searching } from './searching.js';
 import { splitter } from './splitter.js';
-import { remember, remembered } from './storage.js';
-import { DEFAULTS, fromHash, toHash } from './state.js';
+import { DEFAULTS } from './state.js';
 import { crumbs } from './status.js';
-import { hashOf } from './symbols.js';
+import { remember, remembered } from './storage.js';
 
-/** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./report.js').Report} Report */
+/** @typedef {import('./state.js').Change} Change */
 /** @typedef {import('./state.js').State} State */
 
-/** What somebody chose for all reports. */
+/** The name of the theme that somebody chose for all reports. */
 const THEME = 'kelvin-theme';
 const SYSTEM_DARK = matchMedia('(prefers-color-scheme: dark)');
 /** In a window as wide as this each bar of a report has one row. */
 const ONE_ROW = 1280;
-/** By then a frame that was made is on the screen. */
+/** After this time a frame that was drawn is on the screen. */
 const PRESENTED_MS = 5;
-/** As long may one step of something long take. */
+/** How long a step of long work may take. */
 const SLICE_MS = 30;
+/** When the first click is prepared for, after everything is there. */
+const PREPARE_MS = 50;
+/** A picked function whose widest frame is narrower than this resets the zoom, in pixels. */
+const LEAST_PICKED = 2;
 
 function prefersDark() {
   const choice = remembered(THEME);
@@ -38,32 +47,35 @@ function prefersDark() {
 }
 
 export class App {
-  /** @param {HTMLElement} root @param {Model} model */
-  constructor(root, model) {
+  /** @param {HTMLElement} root @param {Report} report */
+  constructor(root, report) {
     this.root = root;
+    this.report = report;
+    const model = new Model(report);
     this.model = model;
-    this.defaults = { ...DEFAULTS, view: model.sides === 2 ? 'diff' : 'head', colour: model.sides === 2 ? 'diff' : 'origin' };
-    /** @type {State} */ this.state = fromHash(location.hash, this.defaults);
+    const single = { view: 'head', colour: 'origin' };
+    this.address = new Address({ ...DEFAULTS, ...(model.sides === 1 && single) }, (state) => {
+      this.state = state;
+      this.show();
+    });
+    /** @type {State} */ this.state = this.address.last;
     this.colours = new Colours(model.functions);
     this.frame = 0;
     this.pending = false;
     /** How many times something was to be shown. */ this.turn = 0;
     this.tablesDue = false;
-    /** @type {{replace: boolean}|null} how the state is to be written into the address */ this.addressDue = null;
-    /** Whether the model shows the state yet. */ this.shown = false;
-    /** Whether all that stands around the picture is there. */ this.whole = false;
-    /** @type {Map<string, string>} what was last drawn around the picture */ this.drawn = new Map();
-    /** @type {Promise<void>|undefined} */ this.samplesRead = undefined;
-    /** @type {Promise<void>|undefined} */ this.timelineOpened = undefined;
-    this.timelineRead = false;
-    /** @type {HTMLDialogElement|null} made when it is asked for */ this.help = null;
+    /** Whether the model shows the state. */ this.shown = false;
+    /** Whether everything around the picture is there. */ this.whole = false;
+    /** @type {Map<string, string>} what each part around the picture was last drawn for */ this.drawn = new Map();
+    /** @type {HTMLDialogElement|null} made when somebody asks for it */ this.help = null;
+    /** @type {Chronology|null} made after the first picture */ this.chronology = null;
+    /** @type {Searching|null} made after the first picture */ this.searching = null;
+    this.set = this.set.bind(this);
+    this.tell = this.tell.bind(this);
     this.status = h('div.status');
     this.live = h('div.offscreen', { 'aria-live': 'polite', role: 'status' });
-    this.picture = new Picture(this);
-    this.flame = this.picture.flame;
-    this.searching = new Searching(this);
-    /** @type {Chronology|null} */ this.chronology = null;
-    this.list = new FunctionList(this);
+    this.picture = this.makePicture();
+    this.list = new FunctionList(model, (func) => this.pickFunction(func));
     this.inspector = h('aside.inspector', { 'aria-label': 'Inspector', tabIndex: 0 });
     this.crumbs = h('nav.crumbs', { 'aria-label': 'Path to the zoomed frame' });
     this.legend = h('div.legend');
@@ -71,13 +83,29 @@ export class App {
     this.controls = h('span.pieces');
     this.corner = h('div.corner', { role: 'toolbar', 'aria-label': 'Views' });
     this.header = header(model, this.corner);
-    this.theme(prefersDark());
+    this.setDark(prefersDark());
     this.assemble();
-    this.bind();
+    this.bindKeys();
+    this.searchApart();
+    SYSTEM_DARK.addEventListener('change', () => this.setDark(prefersDark()));
     this.show();
   }
 
-  /** What says how much room the picture has: the rest is filled in when that is on the screen, and moves nothing. */
+  makePicture() {
+    return new Picture({
+      model: this.model,
+      colours: this.colours,
+      set: this.set,
+      redraw: () => this.refresh(false),
+      flush: () => this.flush(),
+      setDark: (dark) => this.setDark(dark),
+      hovered: () => this.model.selected < 0 && this.drawInspector(),
+      tell: this.tell,
+      announce: (text) => (this.live.textContent = text),
+    });
+  }
+
+  /** Puts the parts on the page that decide how much room the picture has. The others come later and move nothing. */
   assemble() {
     const bar = splitter(this.list.element, () => this.refresh(false));
     const left = h('div.left', {}, this.crumbs, this.picture.element, bar, this.list.element);
@@ -90,30 +118,68 @@ export class App {
     );
   }
 
-  /** The rest of the page. */
+  /** Makes the rest of the page. */
   complete() {
+    const { model, colours, set, tell } = this;
     this.whole = true;
     this.header.complete();
-    this.bar.append(this.controls, h('span.grow'), this.searching.make());
-    this.chronology = new Chronology(this);
+    this.searching = this.makeSearching();
+    this.bar.append(this.controls, h('span.grow'), this.searching.element);
+    this.chronology = new Chronology({ model, colours, set, tell, pick: (func) => this.pickFunction(func) });
     this.crumbs.before(this.chronology.strip);
     this.picture.element.after(this.chronology.element);
     this.drawAround();
-    if (this.timelineRead) this.chronology.draw();
+    if (this.report.hasTimelines) this.chronology.draw(this.state);
+    this.picture.complete();
   }
 
-  bind() {
-    document.addEventListener('keydown', (e) => onKey(this, e));
-    window.addEventListener('popstate', () => this.readAddress());
-    window.addEventListener('hashchange', () => {
-      if (!this.addressDue && location.hash.slice(1) !== toHash(this.state, this.defaults)) this.readAddress();
+  makeSearching() {
+    return new Searching({
+      model: this.model,
+      typed: (text) => this.set({ search: text, picked: '' }, true),
+      changed: (text) => this.set({ search: text }),
+      entered: (text) => {
+        this.set({ search: text, picked: '' });
+        this.model.update(this.state);
+      },
+      show: (node) => this.picture.select(node, true),
+      leave: () => this.picture.overlay.focus(),
     });
-    SYSTEM_DARK.addEventListener('change', () => this.theme(prefersDark()));
+  }
+
+  bindKeys() {
+    const { model, picture, set } = this;
+    /** @type {import('./keys.js').KeyActions} */
+    const actions = {
+      model,
+      set,
+      state: () => this.state,
+      back: () => this.address.back(),
+      select: (node) => picture.select(node),
+      around: (func, which) => this.showAround(func, which),
+      search: () => this.searching?.field.focus(),
+      match: (step) => this.searching?.next(step),
+      copy: () => this.copySelection(),
+      help: () => this.showHelp(),
+      isHelpOpen: () => !!this.help?.open,
+    };
+    document.addEventListener('keydown', (event) => onKey(event, actions));
+  }
+
+  /** Lets the model run searches that may never end where they can be stopped. */
+  searchApart() {
+    const { model } = this;
+    const searcher = new Searcher(() => model.functions.map((f) => f.name));
+    model.searchApart = (pattern, done) =>
+      searcher.run(pattern, (hits, error) => {
+        done(hits, error);
+        this.refresh(true);
+      });
   }
 
   /** @param {boolean} dark */
-  theme(dark) {
-    this.colours.dark = this.flame.dark = dark;
+  setDark(dark) {
+    this.colours.dark = this.picture.flame.dark = dark;
     document.documentElement.dataset.theme = dark ? 'dark' : 'light';
     if (this.shown) this.refresh(true);
   }
@@ -121,92 +187,56 @@ export class App {
   switchTheme() {
     const dark = !this.colours.dark;
     remember(THEME, dark ? 'dark' : 'light');
-    this.theme(dark);
+    this.setDark(dark);
   }
 
-  /** @param {Partial<State>} change @param {boolean} [replace] without a step in the history */
+  /** Changes the state. @param {Change} change @param {boolean} [replace] whether this makes no step in the history */
   set(change, replace = false) {
-    this.writeAddress();
-    Object.assign(this.state, change);
-    this.addressDue = { replace };
+    this.state = { ...this.state, ...change };
+    this.address.note(this.state, replace);
     this.show();
   }
 
-  /** The address follows a frame later than the picture: writing it takes longer than drawing. */
-  writeAddress() {
-    if (!this.addressDue) return;
-    const { replace } = this.addressDue;
-    this.addressDue = null;
-    const hash = `#${toHash(this.state, this.defaults)}`;
-    if (hash === (location.hash || '#')) return;
-    if (replace) history.replaceState(null, '', hash);
-    else history.pushState(null, '', hash);
-  }
-
-  /** The state before this one. */
-  back() {
-    this.writeAddress();
-    history.back();
-  }
-
-  /** The address was changed by somebody else. */
-  readAddress() {
-    this.addressDue = null;
-    this.state = fromHash(location.hash, this.defaults);
-    this.show();
-  }
-
-  /** Draws the state at once: the frame that comes then has nothing left to do. What takes long leaves room for others. */
+  /**
+   * Draws the state at once, so that nothing is left to do in the next frame. Work that takes long is done in steps.
+   */
   async show() {
-    const { model, state } = this;
+    const { model, report, state } = this;
     const turn = ++this.turn;
     try {
-      if (model.needsSamples(state)) await this.readSamples();
-      if (state.range && this.hasTimeline()) await this.openTimeline();
+      if (model.needsSamples(state)) await report.readSamples();
+      if (state.range && model.hasTimeline) await this.openTimeline();
       for (const work = model.ahead(state); work && !work.run(SLICE_MS);) {
         await new Promise((resolve) => setTimeout(resolve));
         if (turn !== this.turn) return;
       }
     } catch (error) {
       this.say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
-      this.writeAddress();
+      this.address.write();
       return;
     }
     this.refresh(true);
     queueMicrotask(() => this.flush());
   }
 
-  /** Samples are needed for filters and for what stands over time. @returns {Promise<void>|void} */
-  readSamples() {
-    const { page, meta, sides } = this.model;
-    if (page.samples[1]) return;
-    return (this.samplesRead ||= readLater('samples').then((bytes) => {
-      page.samples = decodeSamples(bytes, sides, meta.metrics);
-    }));
-  }
-
-  openTimeline() {
-    return (this.timelineOpened ||= this.readTimeline());
-  }
-
-  async readTimeline() {
-    await this.readSamples();
-    this.model.timelines = decodeTimeline(await readLater('timeline'), this.model.sides);
-    this.timelineRead = true;
+  /** Reads the timelines, and draws them when they are there. */
+  async openTimeline() {
+    const { report } = this;
+    if (report.hasTimelines) return;
+    await report.readTimelines();
     this.refresh(true);
   }
 
-  hasTimeline() {
-    return this.model.meta.recordings.every((/** @type {any} */ r) => r.hasTimeline);
-  }
-
-  /** One redraw a frame, however many changes. @param {boolean} all also what lies around the picture */
+  /**
+   * Draws once with the next frame, however often it is called.
+   * @param {boolean} all whether the parts around the picture changed
+   */
   refresh(all) {
     this.pending = this.pending || all;
     this.frame ||= requestAnimationFrame(() => this.flush());
   }
 
-  /** Does what was asked for now; whether there was something. */
+  /** Draws now what is due, and tells whether something was. */
   flush() {
     if (!this.frame) return false;
     cancelAnimationFrame(this.frame);
@@ -219,25 +249,32 @@ export class App {
 
   /** @param {boolean} all */
   update(all) {
-    const { model, state } = this;
-    if (all) {
-      const { tree } = model;
-      model.update(state);
-      if (model.tree !== tree) this.picture.forget();
-      this.colours.mode = state.colour;
-      this.colours.palette = state.palette;
-      this.colours.most = model.most;
-      if (state.tab === 'timeline')
-        this.openTimeline().catch((error) => this.say(`The timeline cannot be read: ${error.message}.`));
-    }
+    const { picture, state } = this;
+    if (all) this.updateModel();
     if (!this.shown) this.begin();
-    this.picture.draw();
+    picture.draw(state);
     if (all && this.whole) this.drawAround();
-    if (this.timelineRead) this.chronology?.draw();
+    if (this.report.hasTimelines) this.chronology?.draw(state);
     if (all) this.afterwards();
   }
 
-  /** Before the first picture. Bars that wrap, or show more than usual, take room that nobody knows before they are there. */
+  /** Makes the model show the state. */
+  updateModel() {
+    const { colours, model, picture, state } = this;
+    const { tree } = model;
+    model.update(state);
+    if (model.tree !== tree) picture.forget();
+    colours.mode = state.colour;
+    colours.palette = state.palette;
+    colours.most = model.most;
+    if (state.tab === 'timeline')
+      this.openTimeline().catch((error) => this.say(`The timeline cannot be read: ${error.message}.`));
+  }
+
+  /**
+   * Prepares the first picture. Bars that wrap, or show more than usual, must be there before it: their height is not
+   * known.
+   */
   begin() {
     this.shown = true;
     this.root.dataset.tab = this.state.tab;
@@ -245,32 +282,42 @@ export class App {
     this.picture.settle();
   }
 
-  /** The bars; each is made anew only when what it shows has changed. */
+  /** Draws the bars; each is made again only when what it shows has changed. */
   drawAround() {
-    const { model, state, colours } = this;
+    const { model, state, colours, set } = this;
     this.root.dataset.tab = state.tab;
-    if (this.chronology) this.chronology.strip.hidden = !this.timelineRead;
+    if (this.chronology) this.chronology.strip.hidden = !this.report.hasTimelines;
     const { zoom: _zoom, selected: _selected, ...rest } = state;
     const shown = [rest, model.removedCount, model.hidden];
-    if (this.differs('controls', shown)) drawControls(this, this.controls);
-    if (this.differs('corner', [colours.dark, state.view, state.tab])) drawCorner(this, this.corner);
+    if (this.differs('controls', shown)) drawControls(this.controls, { model, state, set });
+    if (this.differs('corner', [colours.dark, state.view, state.tab])) this.drawCorner();
     const meaning = [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, model.most];
-    if (this.differs('legend', meaning)) this.drawLegend();
+    if (this.differs('legend', meaning)) this.legend.replaceChildren(...legend(model, colours, state, set));
   }
 
-  /** Where one is: the path, the match, the frame in words. */
+  drawCorner() {
+    const { model, state, set, colours } = this;
+    drawCorner(
+      this.corner,
+      { model, state, set },
+      { dark: colours.dark, switchTheme: () => this.switchTheme(), showHelp: () => this.showHelp() },
+    );
+  }
+
+  /** Draws where one is: the path to the zoomed frame, the match, the frame in words. */
   drawPlace() {
     const { model, state, picture } = this;
     const { zoom, selected: _selected, ...rest } = state;
     const { nodes, sum } = model.found;
     const at = model.matches ? nodes.indexOf(model.selected) : 0;
-    if (this.differs('search', [rest, nodes.length, sum, at, !!model.matches, model.searchError])) this.searching.draw();
+    const found = [rest, nodes.length, sum, at, !!model.matches, model.searchError];
+    if (this.differs('search', found)) this.searching?.draw(state);
     if (this.differs('crumbs', [zoom, model.zoom, rest]))
-      this.crumbs.replaceChildren(...crumbs(model, (node) => this.set({ zoom: picture.pathTo(node) })));
+      this.crumbs.replaceChildren(...crumbs(model, (node) => this.set({ zoom: model.pathTo(node) })));
     picture.tell();
   }
 
-  /** @param {string} what @param {any} shown */
+  /** Whether a part shows something else than when it was last drawn. @param {string} what @param {unknown} shown */
   differs(what, shown) {
     const text = JSON.stringify(shown);
     if (this.drawn.get(what) === text) return false;
@@ -278,7 +325,7 @@ export class App {
     return true;
   }
 
-  /** What may come a frame after the picture: the tables beside it. */
+  /** Draws what may come a frame after the picture: the tables beside it. */
   afterwards() {
     if (this.tablesDue) return;
     this.tablesDue = true;
@@ -287,50 +334,46 @@ export class App {
 
   drawTables() {
     this.tablesDue = false;
-    this.writeAddress();
-    if (!this.whole) {
-      this.complete();
-      this.picture.showScroll();
-    }
+    this.address.write();
+    if (!this.whole) this.complete();
     this.drawPlace();
     this.drawInspector();
     if (document.documentElement.dataset.ready) {
-      this.list.fill();
+      this.list.fill(this.state);
       return;
     }
     requestAnimationFrame(() => setTimeout(() => this.firstList(), PRESENTED_MS));
   }
 
-  /** Filling the list for the first time takes longer than all that came before: the picture is on the screen by then. */
+  /**
+   * Fills the list for the first time. That takes longer than everything before it, so that the picture is shown
+   * first.
+   */
   firstList() {
-    this.list.fill();
+    this.list.fill(this.state);
     document.documentElement.dataset.ready = '1';
-    // What the first click will ask for.
+    // The first click needs the frames of each function.
     setTimeout(() => {
       this.model.framesOf(0);
-      this.picture.draw();
-    }, 50);
-  }
-
-  /** Stacks that are gone stand in the difference only. */
-  canShowRemoved() {
-    return this.model.sides === 2 && this.state.view === 'diff' && this.model.removedCount > 0;
+      this.picture.draw(this.state);
+    }, PREPARE_MS);
   }
 
   drawInspector() {
     const { model, picture } = this;
     const pinned = model.selected >= 0;
     const node = pinned ? model.selected : picture.hover;
+    const pick = (/** @type {number} */ func) => this.pickFunction(func);
     if (node < 0) {
-      this.inspector.replaceChildren(overview(model, (func) => this.pickFunction(func)));
+      this.inspector.replaceChildren(overview(model, pick));
       return;
     }
     this.inspector.replaceChildren(
       inspect(model, node, pinned, {
-        pick: (func) => this.pickFunction(func),
+        pick,
         around: (func, which) => this.showAround(func, which),
         copy: (text, what) => this.copy(text, what),
-        zoom: (at) => this.set({ zoom: picture.pathTo(at) }),
+        zoom: (at) => this.set({ zoom: model.pathTo(at) }),
       }),
     );
   }
@@ -339,50 +382,42 @@ export class App {
     const help = (this.help ||= helpDialog());
     this.root.append(help);
     help.showModal();
-    // What has the focus stands at the end; reading begins at the top.
+    // The button that gets the focus stands at the end, but reading begins at the top.
     help.scrollTop = 0;
   }
 
-  /** @param {string} text @param {string} what */
+  /** Copies a text to the clipboard. @param {string} text @param {string} what */
   async copy(text, what) {
     this.say((await copied(text)) ? `${what} copied` : `cannot copy the ${what} here`);
   }
 
-  /** @param {string} text */
+  /** Shows a text in the status line. @param {...(Node|string)} content */
+  tell(...content) {
+    this.status.replaceChildren(...content);
+  }
+
+  /** Shows a text in the status line and tells it to screen readers. @param {string} text */
   say(text) {
     this.live.textContent = text;
-    this.status.textContent = text;
+    this.tell(text);
   }
 
-  drawLegend() {
-    const { model, state } = this;
-    const toggle = (/** @type {'origins'|'states'} */ name, /** @type {string} */ digit) => {
-      const marked = state[name];
-      this.set({ [name]: marked.includes(digit) ? marked.replace(digit, '') : marked + digit });
-    };
-    /** @type {[string, string][]} */
-    const palettes = [
-      ['kelvin', 'orange and blue'],
-      ['classic', 'red and blue'],
-      ['codspeed', 'red and green'],
-    ];
-    this.legend.replaceChildren(...legend(model, this.colours, state, toggle));
-    if (state.colour === 'diff') this.legend.append(select(this, 'palette', 'Palette', palettes, true));
-  }
-
-  /** Shows all frames of a function and selects its widest. @param {number} func */
+  /** Marks all frames of a function and selects its widest. @param {number} func */
   pickFunction(func) {
     const { model, picture } = this;
     const best = model.widestOf(func);
     this.set({
       search: '',
       picked: hashOf(model.functions[func]),
-      selected: best > 0 ? picture.pathTo(best) : '',
-      zoom: best > 0 && this.flame.place(best).w >= 2 ? this.state.zoom : '',
+      selected: best > 0 ? model.pathTo(best) : '',
+      zoom: best > 0 && picture.flame.place(best).w >= LEAST_PICKED ? this.state.zoom : '',
     });
   }
 
-  /** What calls a function, what it calls, or both. @param {number} func @param {'callers'|'callees'|'both'} which */
+  /**
+   * Shows what calls a function, what it calls, or both.
+   * @param {number} func @param {'callers'|'callees'|'both'} which
+   */
   showAround(func, which) {
     const hash = hashOf(this.model.functions[func]);
     this.set({
@@ -390,7 +425,7 @@ export class App {
       callees: which === 'callers' ? '' : hash,
       picked: '',
       zoom: '',
-      // The function itself is what the inspector tells of.
+      // The function is selected, so that the inspector tells of it.
       selected: hash,
     });
   }

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page's blocks and the columns in them. The other side is render/page_data.c.
+// The blocks of a page and the columns in them, as `render/page_data.c` writes them.
 
 /** @param {string} text @returns {Uint8Array} */
 function fromBase64(text) {
-  if ('fromBase64' in Uint8Array) return /** @type {any} */ (Uint8Array).fromBase64(text);
+  const modern = /** @type {{fromBase64?: (text: string) => Uint8Array}} */ (/** @type {unknown} */ (Uint8Array));
+  if (modern.fromBase64) return modern.fromBase64(text);
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
   return bytes;
 }
 
-/** Without a Blob or a Response: both go through another process, which takes longer than the work. @param {Uint8Array} bytes */
+/**
+ * Unpacks bytes without a Blob or a Response: both go through another process, which takes longer than the work itself.
+ * @param {Uint8Array} bytes
+ */
 async function gunzip(bytes) {
   const stream = new DecompressionStream('gzip');
   const writer = stream.writable.getWriter();
-  // What is wrong with the data is thrown by the reader.
-  writer.write(/** @type {any} */ (bytes)).catch(() => {});
+  // The reader throws what is wrong with the data, so that the writer need not.
+  writer.write(/** @type {Uint8Array<ArrayBuffer>} */ (bytes)).catch(() => {});
   writer.close().catch(() => {});
   const reader = stream.readable.getReader();
   const parts = [];
@@ -40,17 +44,25 @@ export async function readBlock(name) {
   return gunzip(fromBase64(element.textContent || ''));
 }
 
-/** A block that stands behind the script: it is whole when the page is. @param {string} name */
+/**
+ * The bytes of a block that stands after the script: it is whole when the whole page is loaded.
+ * @param {string} name
+ */
 export async function readLater(name) {
   if (document.readyState === 'loading')
     await new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve, { once: true }));
   return readBlock(name);
 }
 
-/** @type {Record<number, any>} by the width of a value in bytes */
+/** @typedef {Uint8Array|Uint16Array|Uint32Array|Float64Array} FixedColumn */
+
+/** Array types by the width of a value in bytes. @type {Record<number, new (buffer: ArrayBuffer) => FixedColumn>} */
 const KINDS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array };
 
-/** Columns of LEB128 numbers, signed ones zigzag; or of numbers as they stand in memory. */
+/**
+ * Reads columns of LEB128 numbers (signed ones are zigzag) and of numbers as they stand in memory. Throws at the end
+ * of the bytes.
+ */
 export class Columns {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
@@ -79,7 +91,10 @@ export class Columns {
     return value % 2 ? -(value + 1) / 2 : value / 2;
   }
 
-  /** A column of numbers below 2^31. Most take one byte: that way is kept short. @template {Int32Array|Uint16Array} T @param {T} out @returns {T} */
+  /**
+   * A column of numbers below 2^31. Most take one byte, so that case comes first.
+   * @template {Int32Array|Uint16Array} T @param {T} out @returns {T}
+   */
   numbers(out) {
     const { bytes } = this;
     let { at } = this;
@@ -100,7 +115,10 @@ export class Columns {
     return out;
   }
 
-  /** A column of sums of signed steps. @template {Int32Array|Uint16Array} T @param {T} out @returns {T} */
+  /**
+   * A column that is stored as differences of neighbours.
+   * @template {Int32Array|Uint16Array} T @param {T} out @returns {T}
+   */
   steps(out) {
     const { bytes } = this;
     let { at } = this;
@@ -122,7 +140,7 @@ export class Columns {
     return out;
   }
 
-  /** A column of multiples of one quantum. @param {number} count */
+  /** A column of LEB128 multiples of one quantum. @param {number} count */
   values(count) {
     const quantum = this.varint();
     const out = new Float64Array(count);
@@ -142,13 +160,16 @@ export class Columns {
     return out;
   }
 
-  /** A column of values as wide as the largest needs: nothing is left to decode. @param {number} count @returns {Uint8Array|Uint16Array|Uint32Array|Float64Array} */
+  /**
+   * A column whose values are all as wide as the largest needs, so that nothing is left to decode.
+   * @param {number} count
+   */
   fixed(count) {
     const [width] = this.raw(1);
-    return new KINDS[width](this.raw(width * count).slice().buffer);
+    return new KINDS[width](/** @type {ArrayBuffer} */ (this.raw(width * count).slice().buffer));
   }
 
-  /** The same, of multiples of one quantum. @param {number} count */
+  /** A fixed column of multiples of one quantum. @param {number} count */
   multiples(count) {
     const quantum = this.varint();
     const out = new Float64Array(this.fixed(count));
@@ -169,7 +190,7 @@ export class Columns {
     return new Float32Array(this.raw(4 * count).slice().buffer);
   }
 
-  /** @param {number} size in bytes */
+  /** A text in UTF-8. @param {number} size in bytes */
   text(size) {
     return new TextDecoder().decode(this.raw(size));
   }

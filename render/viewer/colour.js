@@ -1,43 +1,55 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a colour means. Hue is the direction of cost, texture is existence.
 
+import { FIRST_CHANGED, STATES } from './codes.js';
+import { hashHue } from './hash.js';
 import { packed } from './pixels.js';
-import { hashHue, originsOf, STATES } from './symbols.js';
+import { originsOf } from './symbols.js';
 
 /** @typedef {import('./symbols.js').Func} Func */
+/** @typedef {import('./tree.js').FrameTree} FrameTree */
 
+/** @typedef {'diff'|'origin'|'function'} Mode what colours say */
+
+/** Colours of the verdicts in a palette. @typedef {Record<'more'|'less'|'new'|'gone'|'same', string>} Palette */
+
+/** @type {Record<string, Palette>} */
 export const PALETTES = {
   kelvin: { more: '#d55e00', less: '#4393c3', new: '#8c2d04', gone: '#08519c', same: '#e6e4e0' },
   classic: { more: '#d62728', less: '#1f5fd0', new: '#8b0000', gone: '#0b2f7a', same: '#e6e4e0' },
   codspeed: { more: '#e03131', less: '#2f9e44', new: '#1971c2', gone: '#e8890c', same: '#e6e4e0' },
 };
+/** By number of the origin. */
 export const ORIGIN_COLOURS = ['#c9ccd1', '#4a90d9', '#f2c14e', '#b5533c', '#5a3d7a'];
 const NEUTRAL_DARK = '#4a4a4d';
+/** A change of fewer points than these is drawn as strong as one of these. */
 const FLOOR_POINTS = 0.5;
-/** From here on states are proven. */
-const FIRST_CHANGED = 2;
+/** How many strengths of a colour are told apart. */
 const STRENGTHS = 255;
-/** Where the pixels of what is alike stand. */
+/**
+ * Places in the table of pixels: one for the neutral colour, five for origins, then strengths of more and less, then
+ * functions.
+ */
 const PLACE = { neutral: 0, origins: 1, new: 6, gone: 7, more: 16, less: 272, functions: 528 };
 
-/** @param {string} hex @returns {number[]} */
+/** The parts of a colour: red, green, blue. @param {string} hex @returns {number[]} */
 export function rgb(hex) {
   const value = parseInt(hex.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-/** @param {number[]} a @param {number[]} b @param {number} t */
+/** The colour between two at the part `t`. @param {number[]} a @param {number[]} b @param {number} t */
 export function mix(a, b, t) {
   return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t];
 }
 
-/** @param {number[]} c */
+/** A colour for a style. @param {number[]} c */
 export function css(c) {
   return `rgb(${c[0] | 0},${c[1] | 0},${c[2] | 0})`;
 }
 
 /** Relative luminance (WCAG 2). @param {number[]} c */
-export function luminance(c) {
+function luminance(c) {
   const [r, g, b] = c.map((v) => ((v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
@@ -59,8 +71,8 @@ function hsl(h, s, l) {
 }
 
 /**
- * How strong a difference is drawn: signed square root against the largest, from a floor on.
- * @param {number} points of total @param {number} most the largest of the view, in points
+ * How strong a difference is drawn, up to 1: its square root against that of the largest, from a floor on.
+ * @param {number} points of the total @param {number} most the largest of the view, in points
  */
 export function intensity(points, most) {
   const size = Math.max(Math.abs(points), FLOOR_POINTS);
@@ -71,13 +83,13 @@ export class Colours {
   /** @param {Func[]} functions */
   constructor(functions) {
     this.functions = functions;
-    this.mode = 'origin';
+    /** @type {string} */ this.mode = 'origin';
     this.palette = 'kelvin';
     this.dark = false;
-    this.most = FLOOR_POINTS;
+    /** The largest difference on the screen, in points of the total. */ this.most = FLOOR_POINTS;
     /** @type {(number[]|undefined)[]} */ this.hues = [];
-    /** What the pixels were made for. */ this.madeFor = '';
-    /** Colours as pixels, 0 where not made yet: the neutral one, origins, new and gone, strengths of more and less, functions. */
+    /** The mode, palette and theme that the pixels are made for. */ this.madeFor = '';
+    /** Colours as pixels by PLACE; 0 where one is not made yet. */
     this.pixels = new Uint32Array(0);
   }
 
@@ -85,12 +97,15 @@ export class Colours {
     return rgb(this.dark ? NEUTRAL_DARK : this.colours().same);
   }
 
-  /** @returns {Record<string, string>} */
+  /** The colours of the verdicts. @returns {Palette} */
   colours() {
-    return /** @type {any} */ (PALETTES)[this.palette];
+    return PALETTES[this.palette];
   }
 
-  /** @param {number} func @param {string} state @param {number} points difference in points of total */
+  /**
+   * The colour of a frame.
+   * @param {number} func @param {string} state @param {number} points difference in points of the total
+   */
   of(func, state, points) {
     if (func < 0) return this.neutral();
     if (this.mode === 'origin') return rgb(ORIGIN_COLOURS[this.functions[func].origin]);
@@ -99,7 +114,7 @@ export class Colours {
     return this.neutral();
   }
 
-  /** @param {string} state @param {number} points */
+  /** The colour of a verdict. @param {string} state @param {number} points */
   difference(state, points) {
     const colours = this.colours();
     if (state === 'new' || state === 'gone') return rgb(colours[state]);
@@ -107,12 +122,12 @@ export class Colours {
     return mix(this.neutral(), rgb(colours[state]), this.strength(points) / STRENGTHS);
   }
 
-  /** Nobody tells more of them apart. @param {number} points */
+  /** The strength of a difference as a whole number up to STRENGTHS. @param {number} points */
   strength(points) {
     return Math.round(intensity(points, this.most) * STRENGTHS);
   }
 
-  /** Before a picture: pixels of other colours are forgotten. */
+  /** Forgets the pixels when mode, palette or theme have changed. */
   prepare() {
     const made = `${this.mode} ${this.palette} ${this.dark}`;
     if (made === this.madeFor) return;
@@ -120,7 +135,10 @@ export class Colours {
     this.pixels = new Uint32Array(PLACE.functions + this.functions.length);
   }
 
-  /** The same as a pixel, made once for all that look alike. @param {number} func @param {string} state @param {number} points */
+  /**
+   * The colour of a frame as a pixel, which is made once for all frames that look alike.
+   * @param {number} func @param {string} state @param {number} points
+   */
   pixel(func, state, points) {
     const at = this.placeOf(func, state, points);
     return (this.pixels[at] ||= packed(this.of(func, state, points)));
@@ -140,8 +158,9 @@ export class Colours {
   }
 
   /**
-   * What colours the nodes of a tree, in as few steps as there can be.
-   * @param {import('./layout.js').AnyTree} tree @param {boolean} tested @param {(node: number) => number} pointsOf
+   * A function that colours the nodes of a tree in as few steps as possible, because it is called for each frame on
+   * the screen.
+   * @param {FrameTree} tree @param {boolean} tested @param {(node: number) => number} pointsOf
    * @returns {(node: number) => number} as a pixel
    */
   painter(tree, tested, pointsOf) {

@@ -1,200 +1,192 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bar above the picture. It is built anew when what it shows has changed.
+// The bar above the picture, and the controls in the upper right corner. Both are made again when what they show has
+// changed.
 
 import { h, renew } from './dom.js';
 import { count, digits, listName, measureOf } from './format.js';
+import { select, signButton, toggle } from './widgets.js';
 
-/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./dom.js').Child} Child */
+/** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./state.js').Change} Change */
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./widgets.js').Options} Options */
 
-/** What a choice takes with it: a path into another tree means nothing. */
-const FORGETS = {
-  inverted: { zoom: '', selected: '', callers: '', callees: '' },
-  thread: { zoom: '' },
-  system: { zoom: '', selected: '' },
-};
+/**
+ * What the bar shows and changes.
+ * @typedef {object} Controlled
+ * @property {Model} model
+ * @property {State} state
+ * @property {(change: Change) => void} set changes the state
+ */
 
-/** @param {App} app @param {string} name @param {any} value */
-function change(app, name, value) {
-  app.set(/** @type {any} */ ({ [name]: value, .../** @type {any} */ (FORGETS)[name] }));
-}
+/**
+ * What the corner shows and does besides.
+ * @typedef {object} CornerActions
+ * @property {boolean} dark whether the page is dark
+ * @property {() => void} switchTheme
+ * @property {() => void} showHelp
+ */
 
-/** One pressed of several. @param {App} app @param {string} name @param {string} label @param {[string, string, string?][]} choices */
-function choice(app, name, label, choices) {
-  const current = /** @type {any} */ (app.state)[name];
-  const buttons = choices.map(([value, text, key]) =>
-    h(
-      'button',
-      { type: 'button', 'aria-pressed': current === value, title: key || '', onclick: () => change(app, name, value) },
-      text,
-    ),
+/** What a choice resets, because a path into another tree means nothing. */
+const OTHER_TREE = { zoom: '', selected: '' };
+const OTHER_ROOT = { ...OTHER_TREE, callers: '', callees: '' };
+
+/** A group of buttons, one of which is pressed. @param {string} label @param {Child[]} buttons */
+const group = (label, buttons) => h('span.choice', { role: 'group', 'aria-label': label }, ...buttons);
+
+/** @param {string} text @param {boolean} pressed @param {string} title @param {() => void} onclick */
+const pressable = (text, pressed, title, onclick) =>
+  h('button', { type: 'button', 'aria-pressed': pressed, title, onclick }, text);
+
+/**
+ * System frames: shown, hidden with their time, or folded into their caller.
+ * @param {Controlled} controlled @returns {Child[]}
+ */
+function systemCalls({ model, state, set }) {
+  const shown = toggle(
+    'System calls',
+    'frames of the kernel and the low-level runtime (s)',
+    state.system === 'show',
+    (checked) => set({ system: checked ? 'show' : 'hide', ...OTHER_TREE }),
   );
-  return h('span.choice', { role: 'group', 'aria-label': label }, ...buttons);
-}
-
-/** @param {App} app @param {string} name @param {string} label @param {[string, string][]} options @param {boolean} [silent] */
-export function select(app, name, label, options, silent = false) {
-  const current = /** @type {any} */ (app.state)[name];
-  const list = h(
-    'select',
-    { 'aria-label': label, onchange: (/** @type {any} */ e) => change(app, name, e.target.value) },
-    ...options.map(([value, text]) => h('option', { value, selected: value === current }, text)),
-  );
-  return h('label', {}, !silent && `${label} `, list);
-}
-
-/** @param {App} app @param {string} name @param {string} label @param {string} hint */
-function toggle(app, name, label, hint) {
-  const checked = /** @type {any} */ (app.state)[name];
-  const box = h('input', { type: 'checkbox', checked, onchange: (/** @type {any} */ e) => change(app, name, e.target.checked) });
-  return h('label.toggle', { title: hint }, box, label);
-}
-
-/** @param {App} app */
-function systemCalls(app) {
-  const { model, state } = app;
-  const box = h('input', {
-    type: 'checkbox',
-    checked: state.system === 'show',
-    onchange: (/** @type {any} */ e) => change(app, 'system', e.target.checked ? 'show' : 'hide'),
-  });
-  const shown = h('label.toggle', { title: 'frames of the kernel and the low-level runtime (s)' }, box, 'System calls');
   if (state.system === 'show') return [shown];
-  /** @type {[string, string][]} */
+  const measure = measureOf(model.shownMetric);
+  /** @type {Options} */
   const ways = [
-    ['hide', `hidden with their ${measureOf(model.shownMetric)}`],
+    ['hide', `hidden with their ${measure}`],
     ['fold', 'folded into their caller'],
   ];
-  const hidden = model.hiddenShares().map((share) => `${digits(share)} %`);
-  const text =
-    state.system === 'fold'
-      ? `their ${measureOf(model.shownMetric)} counts as their caller's`
-      : model.sides === 2
-        ? `hidden: ${hidden[0]} of base, ${hidden[1]} of head`
-        : `hidden: ${hidden[1]} of all ${measureOf(model.shownMetric)}`;
-  return [shown, select(app, 'system', 'System frames are', ways, true), h('span.chip', {}, text)];
+  const way = select('System frames are', ways, state.system, (system) => set({ system, ...OTHER_TREE }), true);
+  return [shown, way, h('span.chip', {}, hiddenText(model, state.system === 'fold', measure))];
 }
 
-/** Interrupts in their own frames, or as time of the frames that they hit. @param {App} app */
-function interrupts(app) {
-  const { model, state } = app;
-  // Where system frames are not shown, these are not either.
+/** What becomes of the time of system frames. @param {Model} model @param {boolean} folded @param {string} measure */
+function hiddenText(model, folded, measure) {
+  if (folded) return `their ${measure} counts as their caller's`;
+  const [base, head] = model.hiddenShares().map((share) => `${digits(share)} %`);
+  return model.sides === 2 ? `hidden: ${base} of base, ${head} of head` : `hidden: ${head} of all ${measure}`;
+}
+
+/**
+ * Interrupts in their own frames, or as time of the frames that they hit. Without system frames there are none.
+ * @param {Controlled} controlled @returns {Child[]}
+ */
+function interrupts({ model, state, set }) {
   if (!model.hasInterrupts || state.system !== 'show') return [];
-  const box = h('input', {
-    type: 'checkbox',
-    checked: state.interrupts === 'show',
-    onchange: (/** @type {any} */ e) => change(app, 'interrupts', e.target.checked ? 'show' : 'fold'),
-  });
-  const shown = h('label.toggle', { title: "the machine's work in the threads: interrupts and preemption (t)" }, box, 'Interrupts');
+  const hint = "the machine's work in the threads: interrupts and preemption (t)";
+  const shown = toggle('Interrupts', hint, state.interrupts === 'show', (checked) =>
+    set({ interrupts: checked ? 'show' : 'fold' }),
+  );
   if (state.interrupts === 'show') return [shown];
   return [shown, h('span.chip', {}, `their ${measureOf(model.shownMetric)} counts as that of the frame they hit`)];
 }
 
-/** @param {App} app @param {string} text @param {object} reset */
-function chip(app, text, reset) {
-  return h(
-    'button.chip',
-    { type: 'button', title: 'remove this filter', onclick: () => app.set(reset) },
-    '✕ ',
-    h('bdi', {}, text),
-  );
+/** A filter without a control of its own. @param {string} text @param {() => void} onclick removes the filter */
+function chip(text, onclick) {
+  return h('button.chip', { type: 'button', title: 'remove this filter', onclick }, '✕ ', h('bdi', {}, text));
 }
 
-/** What is set but has no control of its own. @param {App} app */
-function filters(app) {
-  const { state } = app;
+/** The filters that have no controls of their own. @param {Controlled} controlled @returns {Child[]} */
+function filters({ model, state, set }) {
   const out = [];
-  const name = (/** @type {string} */ hash) => listName(app.model.functionOf(hash)?.name || '');
-  const caller = app.model.functionOf(state.callees);
-  const callee = app.model.functionOf(state.callers);
+  const caller = model.functionOf(state.callees);
+  const callee = model.functionOf(state.callers);
   const only = callee || caller;
   if (only) {
     const what = callee && callee === caller ? 'callers and callees' : callee ? 'callers' : 'callees';
-    out.push(chip(app, `${what} of ${listName(only.name)}`, { callers: '', callees: '', zoom: '', selected: '' }));
+    out.push(chip(`${what} of ${listName(only.name)}`, () => set(OTHER_ROOT)));
   }
-  if (app.model.functionOf(state.picked)) out.push(chip(app, name(state.picked), { picked: '', selected: '' }));
-  if (state.range) out.push(chip(app, state.range.map((us) => (us / 1e6).toFixed(2)).join('–') + ' s', { range: null }));
+  const picked = model.functionOf(state.picked);
+  if (picked) out.push(chip(listName(picked.name), () => set({ picked: '', selected: '' })));
+  if (state.range) {
+    const times = state.range.map((us) => (us / 1e6).toFixed(2)).join('–');
+    out.push(chip(`${times} s`, () => set({ range: null })));
+  }
   return out;
 }
 
-/** The value types that everything can show; the tested one is what the address leaves out. @param {App} app @returns {[string, string][]} */
-function metricChoices({ model }) {
-  return (model.meta.metrics || []).map((/** @type {any} */ m) => [
-    m.tested ? '' : m.name,
-    m.tested || model.sides === 1 ? m.name : `${m.name}, untested`,
+/**
+ * The metrics to choose from. An empty value stands for the tested one, so that addresses leave it out.
+ * @param {Model} model
+ */
+function metricOptions({ meta, sides }) {
+  /** @param {import('./report.js').Metric} metric @returns {[string, string]} */
+  const option = ({ name, tested }) => [tested ? '' : name, tested || sides === 1 ? name : `${name}, untested`];
+  return (meta.metrics || []).map(option);
+}
+
+/** What colours can say. @type {Options} */
+const COLOURS = [
+  ['diff', 'difference'],
+  ['origin', 'origin'],
+  ['function', 'function'],
+];
+
+/** Controls of the flame graph. @param {Controlled} controlled @returns {Child[]} */
+function flameControls({ model, state, set }) {
+  if (state.tab !== 'flame') return [];
+  const direction = {
+    type: 'button',
+    title: 'whose widths are drawn (r); colours keep their meaning',
+    onclick: () => set({ reversed: !state.reversed }),
+  };
+  return [
+    model.sides === 2 &&
+      state.view === 'diff' &&
+      h('button', direction, state.reversed ? 'After → Before' : 'Before → After'),
+    model.canShowRemoved(state) &&
+      toggle(
+        `Removed (${count(model.removedCount)})`,
+        'stacks that only base has, in base widths (e)',
+        state.removed,
+        (removed) => set({ removed }),
+      ),
+    toggle('Invert', 'callers below callees (i)', state.inverted, (inverted) => set({ inverted, ...OTHER_ROOT })),
+  ];
+}
+
+/** Makes the bar above the picture. @param {HTMLElement} bar @param {Controlled} controlled */
+export function drawControls(bar, controlled) {
+  const { model, state, set } = controlled;
+  const metrics = metricOptions(model);
+  const colours = model.sides === 2 ? COLOURS : COLOURS.slice(1);
+  const threads = [...model.threadNames().keys()].sort();
+  const threadOptions = [['', 'all'], ...threads.map((name) => [name, name])];
+  renew(bar, [
+    metrics.length > 1 && select('Metric', metrics, state.metric, (metric) => set({ metric })),
+    select('Colour', colours, state.colour, (colour) => set({ colour })),
+    ...systemCalls(controlled),
+    ...interrupts(controlled),
+    ...flameControls(controlled),
+    threads.length > 1 &&
+      select('Thread', /** @type {Options} */ (threadOptions), state.thread, (thread) => set({ thread, zoom: '' })),
+    ...filters(controlled),
   ]);
 }
 
-/** @param {App} app @returns {(Node|false|null)[]} */
-function pieces(app) {
-  const { model, state } = app;
-  const two = model.sides === 2;
-  const threads = [...model.threadNames().keys()].sort();
-  const flame = state.tab === 'flame';
-  const metrics = metricChoices(app);
-  return [
-    metrics.length > 1 && select(app, 'metric', 'Metric', metrics),
-    select(app, 'colour', 'Colour', [
-      ...(two ? [/** @type {[string, string]} */ (['diff', 'difference'])] : []),
-      ['origin', 'origin'],
-      ['function', 'function'],
-    ]),
-    ...systemCalls(app),
-    ...interrupts(app),
-    two &&
-      flame &&
-      state.view === 'diff' &&
-      h(
-        'button',
-        {
-          type: 'button',
-          title: 'whose widths are drawn (r); colours keep their meaning',
-          onclick: () => app.set({ reversed: !state.reversed }),
-        },
-        state.reversed ? 'After → Before' : 'Before → After',
-      ),
-    flame &&
-      app.canShowRemoved() &&
-      toggle(app, 'removed', `Removed (${count(model.removedCount)})`, 'stacks that only base has, in base widths (e)'),
-    flame && toggle(app, 'inverted', 'Invert', 'callers below callees (i)'),
-    threads.length > 1 &&
-      select(app, 'thread', 'Thread', [['', 'all'], ...threads.map((t) => /** @type {[string, string]} */ ([t, t]))]),
-    ...filters(app),
-  ];
+/** The choice of the recording and of the view. @param {Controlled} controlled @returns {Child[]} */
+function views({ model, state, set }) {
+  const recordings = ['Base', 'Head', 'Diff'].map((text) => {
+    const view = text.toLowerCase();
+    return pressable(text, state.view === view, view[0], () => set({ view }));
+  });
+  const tabs = ['Flame', ...(model.hasTimeline ? ['Timeline'] : []), 'Functions'].map((text) => {
+    const tab = text.toLowerCase();
+    return pressable(text, state.tab === tab, '', () => set({ tab }));
+  });
+  return [model.sides === 2 && group('Recording', recordings), group('View', tabs)];
 }
 
-/** Which recording is shown, and how. @param {App} app */
-function views(app) {
-  return [
-    app.model.sides === 2 &&
-      choice(app, 'view', 'Recording', [
-        ['base', 'Base', 'b'],
-        ['head', 'Head', 'h'],
-        ['diff', 'Diff', 'd'],
-      ]),
-    choice(app, 'tab', 'View', [
-      ['flame', 'Flame'],
-      ...(app.hasTimeline() ? [/** @type {[string, string]} */ (['timeline', 'Timeline'])] : []),
-      ['functions', 'Functions'],
-    ]),
-  ];
-}
-
-/** @param {App} app @param {HTMLElement} bar */
-export function drawControls(app, bar) {
-  renew(bar, pieces(app));
-}
-
-/** What concerns the page, not the picture. @param {App} app @param {HTMLElement} corner */
-export function drawCorner(app, corner) {
-  const dark = app.colours.dark;
+/**
+ * Makes the controls in the upper right corner, which concern the page and not the picture.
+ * @param {HTMLElement} corner @param {Controlled} controlled @param {CornerActions} actions
+ */
+export function drawCorner(corner, controlled, { dark, switchTheme, showHelp }) {
   renew(corner, [
-    ...views(app),
-    h('span.tool', {}, app.model.meta.tool),
-    h(
-      'button',
-      { type: 'button', title: 'light or dark', 'aria-label': 'Switch between light and dark', onclick: () => app.switchTheme() },
-      dark ? '☀' : '☾',
-    ),
-    h('button', { type: 'button', title: 'keys (?)', 'aria-label': 'Help', onclick: () => app.showHelp() }, '?'),
+    ...views(controlled),
+    h('span.tool', {}, controlled.model.meta.tool),
+    signButton(dark ? '☀' : '☾', 'Switch between light and dark', 'light or dark', switchTheme),
+    signButton('?', 'Help', 'keys (?)', showHelp),
   ]);
 }

@@ -1,39 +1,54 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// Elements of the page.
 
 /**
- * An element with properties, attributes (those with a dash, and role), and children. Text is always text, never markup.
- * @param {string} tag @param {Record<string, any>} [props] @param {...(Node|string|null|undefined|false)} children
- * @returns {any}
+ * @template {string} N @typedef {N extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[N] : HTMLElement} Named
+ */
+
+/**
+ * The type of the element that a tag like 'div.bar' makes.
+ * @template {string} T @typedef {T extends `${infer N}.${string}` ? Named<N> : Named<T>} Made
+ */
+
+/** @typedef {Node|string|null|undefined|false} Child */
+
+/**
+ * Makes an element. Keys with a dash, `role` and `for` are attributes, `on…` are listeners, all others are properties.
+ * Text is always text and never markup. A child that is null, undefined or false is left out.
+ * @template {string} T
+ * @param {T} tag a name with classes, as 'div.bar' @param {Record<string, any>} [props] @param {...Child} children
+ * @returns {Made<T>}
  */
 export function h(tag, props = {}, ...children) {
   const [name, ...classes] = tag.split('.');
-  const element = document.createElement(name || 'div');
+  const element = document.createElement(name);
   if (classes.length) element.className = classes.join(' ');
   for (const [key, value] of Object.entries(props)) {
     if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
     else if (key.includes('-') || key === 'role' || key === 'for') element.setAttribute(key, String(value));
-    else /** @type {any} */ (element)[key] = value;
+    else Object.assign(element, { [key]: value });
   }
   for (const child of children) if (child || child === '') element.append(child);
-  return element;
+  return /** @type {Made<T>} */ (element);
 }
 
-/** Makes the controls of a bar anew; what had the focus has it again. @param {HTMLElement} bar @param {(Node|false|null)[]} list */
+/** Replaces the controls of a bar and keeps the focus where it is. @param {HTMLElement} bar @param {Child[]} list */
 export function renew(bar, list) {
   const focused = bar.contains(document.activeElement) ? document.activeElement : null;
   const label = focused ? labelOf(focused) : '';
   bar.replaceChildren(.../** @type {Node[]} */ (list.filter(Boolean)));
   if (!label) return;
-  const again = [...bar.querySelectorAll('button, select, input')].find((e) => labelOf(e) === label);
-  /** @type {HTMLElement|undefined} */ (again)?.focus();
+  const controls = /** @type {NodeListOf<HTMLElement>} */ (bar.querySelectorAll('button, select, input'));
+  [...controls].find((control) => labelOf(control) === label)?.focus();
 }
 
-/** What a control is called, to find it again after it was built anew. @param {any} element */
-function labelOf(element) {
-  return element.ariaLabel || element.closest('label')?.textContent || element.title || element.textContent;
+/** The label of a control, by which it is found again after its bar was replaced. @param {Element} control */
+function labelOf(control) {
+  const { title } = /** @type {HTMLElement} */ (control);
+  return control.ariaLabel || control.closest('label')?.textContent || title || control.textContent;
 }
 
-/** Puts a text where a person can paste it from; whether that went well. @param {string} text */
+/** Copies a text to the clipboard, and tells whether that was possible. @param {string} text */
 export async function copied(text) {
   try {
     await navigator.clipboard.writeText(text);

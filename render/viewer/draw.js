@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The flame graph on a canvas: only what is visible is touched. Siblings narrower than a pixel are painted as one block in their
-// average colour.
+// Draws the flame graph on a canvas, and only what is visible of it. Siblings narrower than a pixel are painted as one
+// block in their average colour.
 
 import { inkOn } from './colour.js';
 import { isolated } from './format.js';
@@ -8,45 +8,66 @@ import { Labels } from './labels.js';
 import { blend, packed, PARTS, Pixels, unpacked } from './pixels.js';
 import { boxAt, placeOf, walk } from './walk.js';
 
-/** @typedef {import('./layout.js').AnyTree} AnyTree */
+/** @typedef {import('./tree.js').FrameTree} FrameTree */
 /** @typedef {import('./walk.js').Box} Box */
+/** @typedef {import('./walk.js').Painter} Painter */
 
+/** Height of a row in pixels. */
 export const ROW = 19;
+/** Narrower boxes have no text. */
 const LABEL_FROM = 28;
 const PAD = 4;
-/** From this width on a box ends before its neighbour begins. */
+/** From this width on there is a gap between a box and its neighbour. */
 const GAP_FROM = 3;
 const GAP = 0.6;
 /** A narrow box is as wide as this at least. */
 const LEAST_SEEN = 0.6;
+/** The strokes of both hatches on a tile, from one point to another. */
+const RISING = [
+  [0, 6, 6, 0],
+  [-1, 1, 1, -1],
+  [5, 7, 7, 5],
+];
+const FALLING = [
+  [0, 0, 6, 6],
+  [5, -1, 7, 1],
+  [-1, 5, 1, 7],
+];
 const PAPER = { light: packed([255, 255, 255]), dark: packed([23, 24, 26]) };
-/** @type {Record<string, string>} what says the same as a texture */
+/** Signs that say the same as a texture. @type {Record<string, string>} */
 const SIGNS = { new: '+', gone: '−' };
-/** What is searched for is framed, the rest fades. */
+/** Frames that are searched for get an outline, all others fade. */
 const FOUND = packed([192, 38, 211]);
 const FADED = Math.round(0.4 * PARTS);
 const FRAME = 2;
-/** Below this width what is found is all frame. */
+/** A narrower box that is found has the colour of its outline all over. */
 const FRAMED_FROM = 5;
 
 /**
+ * What is to be drawn.
  * @typedef {object} Scene
- * @property {AnyTree} tree
+ * @property {FrameTree} tree
  * @property {(node: number) => number} width
- * @property {Float64Array|null} widths the same as a column, where the tree is whole
+ * @property {Float64Array|null} widths the widths as a column; null for a tree that is made while it is looked at
  * @property {number} zoom the node that fills the width
  * @property {(node: number) => number} colour as a pixel
  * @property {((node: number) => string)|null} texture 'new' and 'gone' are hatched
  * @property {(node: number) => string} name
- * @property {((node: number) => boolean)|null} matches what is searched for
+ * @property {((node: number) => boolean)|null} matches whether a frame is searched for
  */
 
+/**
+ * A box with a texture, a text, or both.
+ * @typedef {{x: number, w: number, row: number, node: number, colour: number, texture: string}} Decorated
+ */
+
+/** @implements {Painter} */
 export class Flame {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas;
     this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
-    this.scroll = 0;
+    /** How far the picture is scrolled, in pixels. */ this.scroll = 0;
     this.width = 0;
     this.height = 0;
     this.ratio = 0;
@@ -54,14 +75,13 @@ export class Flame {
     this.labels = new Labels(this.context);
     /** @type {Scene|null} */ this.scene = null;
     this.dark = false;
-    /** What narrow siblings add up to: red, green, blue. */ this.sums = new Float64Array(3);
+    /** Sums over narrow siblings: red, green, blue. */ this.sums = new Float64Array(3);
     this.foundNarrow = false;
-    /** Boxes to be framed: row, left and right edge of each. @type {number[]} */ this.frames = [];
+    /** @type {number[]} boxes to be outlined: row, left and right edge of each */ this.frames = [];
     /** How many parts of the screen's pixels a pixel of the page has. */ this.grain = PARTS;
     /** The first row on the screen. */ this.top = 0;
     this.rowsShown = 0;
-    /** @type {{x: number, w: number, row: number, node: number, colour: number, texture: string}[]} what is more than a box */
-    this.decorated = [];
+    /** @type {Decorated[]} */ this.decorated = [];
     /** @type {Map<string, CanvasPattern>} */ this.patterns = new Map();
     /** @type {Map<number, string>} */ this.inks = new Map();
   }
@@ -70,7 +90,7 @@ export class Flame {
     return this.dark ? PAPER.dark : PAPER.light;
   }
 
-  /** Whether it is another size than before. @param {number} width @param {number} height */
+  /** Sets the size of the picture, and tells whether that has changed. @param {number} width @param {number} height */
   resize(width, height) {
     const ratio = window.devicePixelRatio || 1;
     width = Math.max(1, Math.floor(width));
@@ -85,7 +105,7 @@ export class Flame {
     return true;
   }
 
-  /** Hatches tell new and gone apart without hue. @param {string} state */
+  /** The hatches of new and gone frames, which tell them apart without hue. @param {string} state */
   pattern(state) {
     let pattern = this.patterns.get(state);
     if (pattern) return pattern;
@@ -94,15 +114,17 @@ export class Flame {
     const c = /** @type {CanvasRenderingContext2D} */ (tile.getContext('2d'));
     c.strokeStyle = 'rgba(255,255,255,.45)';
     c.beginPath();
-    if (state === 'new') (c.moveTo(0, 6), c.lineTo(6, 0), c.moveTo(-1, 1), c.lineTo(1, -1), c.moveTo(5, 7), c.lineTo(7, 5));
-    else (c.moveTo(0, 0), c.lineTo(6, 6), c.moveTo(5, -1), c.lineTo(7, 1), c.moveTo(-1, 5), c.lineTo(1, 7));
+    for (const [x0, y0, x1, y1] of state === 'new' ? RISING : FALLING) {
+      c.moveTo(x0, y0);
+      c.lineTo(x1, y1);
+    }
     c.stroke();
     pattern = /** @type {CanvasPattern} */ (this.context.createPattern(tile, 'repeat'));
     this.patterns.set(state, pattern);
     return pattern;
   }
 
-  /** What of the scene is on the screen. @returns {import('./walk.js').View} */
+  /** The part of the scene that is on the screen. @returns {import('./walk.js').View} */
   view() {
     const { tree, width, widths, zoom } = /** @type {Scene} */ (this.scene);
     return { tree, width, widths, zoom, room: this.width, top: this.top, behind: this.top + this.rowsShown };
@@ -140,7 +162,7 @@ export class Flame {
     this.label(scene);
   }
 
-  /** What is searched for. */
+  /** Outlines the frames that are searched for. */
   frame() {
     const { frames, pixels, ratio } = this;
     pixels.rims();
@@ -149,6 +171,7 @@ export class Flame {
     this.frames = [];
   }
 
+  /** Draws the textures. */
   hatch() {
     for (const { x, w, row, texture } of this.decorated) {
       if (!texture) continue;
@@ -157,7 +180,7 @@ export class Flame {
     }
   }
 
-  /** @param {Scene} scene */
+  /** Writes the names. @param {Scene} scene */
   label(scene) {
     const { context } = this;
     let ink = '';
@@ -172,14 +195,14 @@ export class Flame {
     }
   }
 
-  /** @param {number} colour */
+  /** The ink that reads best on a colour. @param {number} colour as a pixel */
   inkOn(colour) {
     let ink = this.inks.get(colour);
     if (!ink) this.inks.set(colour, (ink = inkOn(unpacked(colour))));
     return ink;
   }
 
-  /** A box that the walk came to. @param {number} row @param {number} x @param {number} w @param {number} node */
+  /** Paints a box. @param {number} row @param {number} x @param {number} w @param {number} node */
   box(row, x, w, node) {
     const { colour, texture, matches } = /** @type {Scene} */ (this.scene);
     const line = row - this.top;
@@ -198,7 +221,7 @@ export class Flame {
     if (hatched || w >= LABEL_FROM) this.decorated.push({ x, w: wide, row, node, colour: shade, texture: hatched });
   }
 
-  /** One of the narrow siblings. @param {number} node @param {number} weight */
+  /** Adds one of several narrow siblings to their average. @param {number} node @param {number} weight */
   narrow(node, weight) {
     const { sums } = this;
     const { colour, matches } = /** @type {Scene} */ (this.scene);
@@ -209,7 +232,10 @@ export class Flame {
     sums[2] += ((shade >> 16) & 255) * weight;
   }
 
-  /** All of them. @param {number} row @param {number} x @param {number} w @param {number} weight */
+  /**
+   * Paints narrow siblings in their average colour.
+   * @param {number} row @param {number} x @param {number} w @param {number} weight
+   */
   merged(row, x, w, weight) {
     const { sums } = this;
     const average = packed([sums[0] / weight, sums[1] / weight, sums[2] / weight]);
@@ -219,7 +245,10 @@ export class Flame {
     this.foundNarrow = false;
   }
 
-  /** Where the outline of a node goes, from the picture's upper left corner; null: the node is not in it. @param {number} node */
+  /**
+   * The outline of a node, from the upper left corner of the picture; null where the node is not in it.
+   * @param {number} node
+   */
   outline(node) {
     if (node < 0 || !this.scene) return null;
     const { tree, zoom } = this.scene;

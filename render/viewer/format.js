@@ -17,14 +17,14 @@ const SIZE_STEPS = [
   [1e3, 'kB'],
 ];
 
-/** @param {number} value @param {string} unit */
+/** A value with its unit. @param {number} value @param {string} unit */
 export function amount(value, unit) {
   if (!Number.isFinite(value)) return '–';
   if (unit === 'bytes') return sizeText(value);
   if (unit !== 'nanoseconds') return `${count(value)}${unit === 'count' ? '' : ` ${unit}`}`;
   const size = Math.abs(value);
   if (size === 0) return '0 s';
-  // What rounds to 1000 of a unit is 1.00 of the next.
+  // A value that rounds to 1000 of a unit is 1.00 of the next.
   const [step, name] = TIME_STEPS.find(([step]) => size >= 0.9995 * step) || TIME_STEPS[TIME_STEPS.length - 1];
   return `${digits(value / step)} ${name}`;
 }
@@ -35,22 +35,22 @@ function sizeText(bytes) {
   return step === 1 ? `${count(bytes)} B` : `${digits(bytes / step)} ${name}`;
 }
 
-/** Three digits that count. @param {number} value */
+/** A number with three significant digits. @param {number} value */
 export function digits(value) {
   const size = Math.abs(value);
   if (size === 0) return '0';
   return size >= 99.95 ? count(value) : value.toFixed(size >= 9.995 ? 1 : 2);
 }
 
-/** Commas between thousands. @param {number} value */
+/** A whole number with commas between thousands. @param {number} value */
 export function count(value) {
   return Math.round(value)
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** @param {number} value */
-export function signed(value) {
+/** The sign of a value. @param {number} value */
+function signed(value) {
   return value > 0 ? '+' : value < 0 ? '−' : '±';
 }
 
@@ -59,7 +59,10 @@ export function signedAmount(value, unit) {
   return Number.isFinite(value) ? signed(value) + amount(Math.abs(value), unit) : '–';
 }
 
-/** Both ends of an interval in the unit of the greater one. @param {number} low @param {number} high @param {string} unit */
+/**
+ * Both ends of an interval in the unit of the greater one.
+ * @param {number} low @param {number} high @param {string} unit
+ */
 export function interval(low, high, unit) {
   const size = Math.max(Math.abs(low), Math.abs(high));
   const [step, name] = (unit === 'nanoseconds' && TIME_STEPS.find(([step]) => size >= 0.9995 * step)) || [0, ''];
@@ -68,50 +71,64 @@ export function interval(low, high, unit) {
   return `${end(low)} to ${end(high)} ${name}`;
 }
 
-/** @param {number} part @param {number} whole */
+/** A share in percent. @param {number} part @param {number} whole */
 export function percent(part, whole) {
   if (!(whole > 0) || !Number.isFinite(part)) return '–';
   const value = (100 * part) / whole;
   const size = Math.abs(value);
-  return `${size >= 999.5 ? count(value) : value.toFixed(size >= 99.95 && size !== 100 ? 0 : size >= 9.95 ? 1 : 2)} %`;
+  const decimals = size >= 99.95 && size !== 100 ? 0 : size >= 9.95 ? 1 : 2;
+  return `${size >= 999.5 ? count(value) : value.toFixed(decimals)} %`;
 }
 
-/** @param {number} part @param {number} whole */
+/** A share in percent with its sign. @param {number} part @param {number} whole */
 export function signedPercent(part, whole) {
   if (!(whole > 0) || !Number.isFinite(part)) return '–';
   return signed(part) + percent(Math.abs(part), whole);
 }
 
-/** From twice as much on people think in times, not in percent. */
+/** From this factor on a change is told as a factor instead of in percent. */
 const LEAST_FACTOR = 2;
 
-/** What head takes beside base: '+12.3 %', from twice as much on '8.76×'. @param {number} base @param {number} head */
+/**
+ * The change from base to head: '+12.3 %', or '8.76×' from twice as much on.
+ * @param {number} base @param {number} head
+ */
 export function change(base, head) {
   return base > 0 && head >= LEAST_FACTOR * base ? `${digits(head / base)}×` : signedPercent(head - base, base);
 }
 
-/** The same in a sentence: '12.3 % more time', '8.76 times as much time'. @param {number} base @param {number} head @param {string} measure @param {boolean} isCount */
+/**
+ * The change from base to head for a sentence: '12.3 % more time', or '8.76 times as much time'.
+ * @param {number} base @param {number} head @param {string} measure @param {boolean} isCount
+ */
 export function changeWords(base, head, measure, isCount) {
   if (head >= LEAST_FACTOR * base) return `${digits(head / base)} times as ${isCount ? 'many' : 'much'} ${measure}`;
   return `${percent(Math.abs(head - base), base)} ${head > base ? 'more' : isCount ? 'fewer' : 'less'} ${measure}`;
 }
 
-/** What a metric measures, as people say it. @param {{name: string, unit: string}} metric */
+/** The word for what a metric measures: 'time', 'page faults'. @param {{name: string, unit: string}} metric */
 export function measureOf({ name, unit }) {
   return unit === 'nanoseconds' ? 'time' : name.replaceAll('-', ' ');
 }
 
-/** A name whose marks of direction turn nothing but itself. @param {string} text */
+/** A name isolated, so that its marks of writing direction turn nothing but itself. @param {string} text */
 export function isolated(text) {
   return /^[\x20-\x7e]*$/.test(text) ? text : `\u2068${text}\u2069`;
 }
 
-/** A name to be pasted, perhaps into a terminal: what that obeys or nobody sees is U+FFFD, as in every text that Kelvin writes. @param {string} name */
+/**
+ * A name for the clipboard. It may be pasted into a terminal, so that control characters and invisible ones become
+ * U+FFFD, as in all text that Kelvin writes.
+ * @param {string} name
+ */
 export function pasted(name) {
   return name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\ufffd');
 }
 
-/** Shorter forms of a name, longest first: without arguments, without template arguments, the last part. @param {string} name */
+/**
+ * Forms of a name, longest first: whole, without arguments, without template arguments, the last part.
+ * @param {string} name
+ */
 export function shorterNames(name) {
   const out = [plainStrings(name)];
   const plain = plainStrings(name).replace(/\(anonymous namespace\)/g, '{anon}');
@@ -126,12 +143,15 @@ export function shorterNames(name) {
   return out;
 }
 
-/** Letters of the folders before Go's package: `crypto/internal/` of `crypto/internal/sha256.Sum`; 0 for none. @param {string} name */
+/**
+ * The length of the path before a package of Go: of `crypto/internal/` in `crypto/internal/sha256.Sum`; 0 for none.
+ * @param {string} name
+ */
 function goPath(name) {
   return /^(?:[\w.~%-]+\/)+(?=[\w.~%-]*\.)/.exec(name)?.[0].length || 0;
 }
 
-/** Names the standard library's strings as people write them. @param {string} name */
+/** The name with the strings of C++'s standard library as people write them. @param {string} name */
 export function plainStrings(name) {
   if (!name.includes('std::')) return name;
   return name
@@ -139,7 +159,7 @@ export function plainStrings(name) {
     .replace(/std::basic_string_view<char, std::char_traits<char> ?>/g, 'std::string_view');
 }
 
-/** A name for a line of a list: whole when it is short, else without what stands in brackets. @param {string} name */
+/** A name for a line of a list: whole when it is short, else without the text in brackets. @param {string} name */
 export function listName(name) {
   const plain = plainStrings(name);
   if (plain.length <= 48) return plain;
@@ -147,12 +167,19 @@ export function listName(name) {
   return noArguments.length <= 48 ? noArguments : noTemplates;
 }
 
-/** Whether a bracket belongs to the name: Go's receiver `main.(*Server).handle`, the operators `()`, `<` and `->`. @param {string} before */
+/**
+ * Whether a bracket after `before` belongs to the name: of a receiver of Go as in `main.(*Server).handle`, or of an
+ * operator of C++.
+ * @param {string} before
+ */
 function isPartOfName(before) {
   return before.endsWith('.') || /\boperator[-<>]*$/.test(before);
 }
 
-/** Drops what stands in brackets. @param {string} name @param {string} open @param {string} close @param {string} [mark] */
+/**
+ * The name without the text in brackets; a mark takes the place of each.
+ * @param {string} name @param {string} open @param {string} close @param {string} [mark]
+ */
 function withoutBrackets(name, open, close, mark = '') {
   const first = name.indexOf(open);
   let depth = 0;

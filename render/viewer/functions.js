@@ -1,32 +1,43 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of all functions under the picture.
 
+import { INTERRUPTS, ORIGINS } from './codes.js';
 import { h } from './dom.js';
 import { amount, change, count, interval, listName, measureOf, percent, signedAmount } from './format.js';
-import { ASKS_FOR_MORE, INTERRUPT_WORDS, leavesOutZero, stateText } from './inspector.js';
-import { INTERRUPTS, ORIGINS } from './symbols.js';
+import { Memo } from './memo.js';
 import { Grid } from './table.js';
+import { ASKS_FOR_MORE, INTERRUPT_WORDS, leavesOutZero, stateText } from './verdict.js';
 
-/** @typedef {import('./app.js').App} App */
 /** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./symbols.js').Estimate} Estimate */
 /** @typedef {import('./symbols.js').Func} Func */
-/** @typedef {import('./table.js').Column} Column */
 
-/** The verdicts, proven ones first: how the list is sorted until somebody sorts it. */
-/** @type {Record<string, number>} */
+/**
+ * A function in the list: what was tested of it, and its time [base, head] under the filters, head scaled.
+ * @typedef {object} FunctionRow
+ * @property {Func} f
+ * @property {Estimate|undefined} e
+ * @property {number[]} self
+ * @property {number[]} total
+ */
+
+/** @typedef {import('./table.js').Column<FunctionRow>} FunctionColumn */
+
+/** Proven verdicts come first in the list until somebody sorts it. @type {Record<string, number>} */
 const RANK = { new: 2, gone: 2, more: 2, less: 2, moved: 1, unproven: 0, same: 0 };
 const ORIGIN_NAMES = ['user', 'library', 'system', 'interrupts', 'unknown'];
 const STATES = ['more', 'less', 'new', 'gone', 'moved', 'unproven', 'same'];
 
-/** @param {number[]} pair */
+/** @param {number[]} pair [base, head] */
 function difference(pair) {
   return pair[1] - pair[0];
 }
 
-/** What runs in interrupts, too, stands in the list twice. @param {Func} f */
+/** The name of a function; one that also runs in interrupts stands in the list twice. @param {Func} f */
 const titleOf = (f) => (f.origin === INTERRUPTS ? `${f.name} (interrupt)` : f.name);
 
-/** @type {Column[]} */
+/** @type {FunctionColumn[]} */
 const NAMES = [
   {
     id: 'name',
@@ -40,9 +51,9 @@ const NAMES = [
   { id: 'module', title: 'module', left: true, width: '6.5em', text: (r) => r.f.module, value: (r) => r.f.module },
 ];
 
-/** @param {Model} model @returns {Column[]} */
+/** The columns of a report of one recording. @param {Model} model @returns {FunctionColumn[]} */
 function singleColumns(model) {
-  /** @param {'self'|'total'} id @returns {Column[]} */
+  /** @param {'self'|'total'} id @returns {FunctionColumn[]} */
   const pair = (id) => [
     { id, title: id, width: '6em', text: (r) => amount(r[id][1], model.unit), value: (r) => r[id][1] },
     {
@@ -56,26 +67,33 @@ function singleColumns(model) {
   return [...NAMES, ...pair('self'), ...pair('total')];
 }
 
-/** @param {Model} model @param {any} r */
-function intervalOf(model, r) {
-  if (model.filtered || r.e?.low == null) return '–';
-  return interval(r.e.low, r.e.high, model.unit);
+/** The interval of a difference. @param {Model} model @param {FunctionRow} r */
+function intervalOf(model, { e }) {
+  if (model.filtered || !e || e.low === null || e.high === null) return '–';
+  return interval(e.low, e.high, model.unit);
 }
 
-/** A verdict in full. @param {Model} model @param {any} r */
+/** A verdict in full. @param {Model} model @param {FunctionRow} r */
 function verdictText(model, r) {
   if (!model.shownMetric.tested) return '';
   if (r.f.origin === INTERRUPTS) return INTERRUPT_WORDS;
-  if (r.e?.state === 'unproven' && r.e.low != null && leavesOutZero(r.e.low, r.e.high)) return ASKS_FOR_MORE;
-  return stateText(r.e?.state || '', measureOf(model.shownMetric));
+  const { state = '', low = null, high = null } = r.e || {};
+  const isShort = state === 'unproven' && low !== null && high !== null && leavesOutZero(low, high);
+  return isShort ? ASKS_FOR_MORE : stateText(state, measureOf(model.shownMetric));
 }
 
-/** Interrupts are the last: nothing of them is proven. @param {any} r */
+/**
+ * The place of a verdict in the list. Interrupts come last, because nothing of them is proven.
+ * @param {FunctionRow} r
+ */
 function rankOf(r) {
-  return r.f.origin === INTERRUPTS ? -1 : RANK[r.e?.state] || 0;
+  return r.f.origin === INTERRUPTS ? -1 : RANK[r.e?.state || ''] || 0;
 }
 
-/** How much of base the difference is, and how sure. @param {Model} model @returns {Column[]} */
+/**
+ * The columns that tell how large a difference is beside base, and how sure.
+ * @param {Model} model @returns {FunctionColumn[]}
+ */
 function provenColumns(model) {
   return [
     {
@@ -108,11 +126,13 @@ function provenColumns(model) {
   ];
 }
 
-/** @param {Model} model @returns {Column[]} */
+/** The columns of a comparison. @param {Model} model @returns {FunctionColumn[]} */
 function diffColumns(model) {
   /** @param {number} side */
-  const share = (side) => (/** @type {any} */ r) =>
-    `${amount(r.total[side], model.unit)}, ${percent(r.total[side], model.totals()[side])} of ${side ? 'head' : 'base'}`;
+  const share = (side) => (/** @type {FunctionRow} */ r) => {
+    const part = percent(r.total[side], model.totals()[side]);
+    return `${amount(r.total[side], model.unit)}, ${part} of ${side ? 'head' : 'base'}`;
+  };
   return [
     ...NAMES,
     {
@@ -151,69 +171,93 @@ function diffColumns(model) {
   ];
 }
 
-export class FunctionList {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.element = h('section.functions', { 'aria-label': 'Functions' });
-    /** @type {Grid|null} made when it is filled for the first time */ this.grid = null;
-  }
+/**
+ * A list to choose a value of functions from.
+ * @param {string} what @param {string[]} values @param {() => void} onchange
+ */
+function filter(what, values, onchange) {
+  return h(
+    'select',
+    { 'aria-label': `Filter by ${what}`, onchange },
+    h('option', { value: '' }, `every ${what}`),
+    ...values.map((value) => h('option', { value }, value)),
+  );
+}
 
-  /** The list's own controls, and the grid. */
-  make() {
-    const { app } = this;
-    const two = app.model.sides === 2;
-    const refill = () => this.fill();
+/** The controls of the list, and its grid. */
+class Parts {
+  /** @param {Model} model @param {(func: number) => void} pick @param {() => void} refill */
+  constructor(model, pick, refill) {
+    const two = model.sides === 2;
     this.text = h('input', {
       type: 'search',
       placeholder: 'filter functions',
       'aria-label': 'Filter functions',
       oninput: refill,
     });
-    const choice = (/** @type {string} */ what, /** @type {string[]} */ list) =>
-      h(
-        'select',
-        { 'aria-label': `Filter by ${what}`, onchange: refill },
-        h('option', { value: '' }, `every ${what}`),
-        ...list.map((s) => h('option', { value: s }, s)),
-      );
-    this.origin = choice(
-      'origin',
-      ORIGIN_NAMES.filter((name) => name !== ORIGINS[INTERRUPTS] || app.model.hasInterrupts),
-    );
-    this.state = choice('verdict', STATES);
+    const origins = ORIGIN_NAMES.filter((name) => name !== ORIGINS[INTERRUPTS] || model.hasInterrupts);
+    this.origin = filter('origin', origins, refill);
+    this.state = filter('verdict', STATES, refill);
     this.count = h('span.dim', { 'aria-live': 'polite' });
-    const host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
-    const grid = new Grid(host, (row) => app.pickFunction(row.f.id));
-    grid.setColumns(two ? diffColumns(app.model) : singleColumns(app.model), two ? 'state' : 'self');
-    this.element.append(h('div.bar', {}, h('h3', {}, 'Functions'), this.text, this.origin, two && this.state, this.count), host);
-    return grid;
+    this.host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
+    /** @type {Grid<FunctionRow>} */ this.grid = new Grid(this.host, (row) => pick(row.f.id));
+    this.grid.setColumns(two ? diffColumns(model) : singleColumns(model), two ? 'state' : 'self');
+    this.bar = h('div.bar', {}, h('h3', {}, 'Functions'), this.text, this.origin, two && this.state, this.count);
+  }
+}
+
+export class FunctionList {
+  /** @param {Model} model @param {(func: number) => void} pick chooses a function */
+  constructor(model, pick) {
+    this.model = model;
+    this.pick = pick;
+    this.memo = new Memo();
+    /** @type {State|null} the state that the list was last filled for */ this.state = null;
+    this.element = h('section.functions', { 'aria-label': 'Functions' });
+    /** @type {Parts|null} made when the list is filled for the first time */ this.parts = null;
   }
 
-  fill() {
-    const { model, state } = this.app;
-    const grid = (this.grid ||= this.make());
-    const text = this.text.value.toLowerCase();
-    const wanted = this.state.value;
-    const origin = ORIGINS.indexOf(this.origin.value);
+  /** @param {State} state */
+  fill(state) {
+    const { model } = this;
+    this.state = state;
+    this.parts ||= this.make();
+    const { grid } = this.parts;
+    const text = this.parts.text.value.toLowerCase();
+    const wanted = this.parts.state.value;
+    const origin = ORIGINS.indexOf(this.parts.origin.value);
     const selected = model.selected > 0 ? model.tree.func[model.selected] : null;
-    if (!model.isNew('list', model.sums, model.tree, text, wanted, origin, state.origins)) {
+    if (!this.memo.isNew('rows', model.sums, model.tree, text, wanted, origin, state.origins)) {
       grid.select(selected);
       return;
     }
-    const { self, total } = model.sums;
-    const rows = [];
-    for (const f of model.functions) {
-      const totals = [total[0][f.id], total[1][f.id] * model.factor];
-      if (!totals[0] && !totals[1]) continue;
-      if (text && !f.name.toLowerCase().includes(text) && !f.module.toLowerCase().includes(text)) continue;
-      const e = f.total;
-      if (wanted && (e?.state !== wanted || f.origin === INTERRUPTS)) continue;
-      if (origin >= 0 && f.origin !== origin) continue;
-      if (state.origins && !state.origins.includes(String(f.origin))) continue;
-      rows.push({ f, e, total: totals, self: [self[0][f.id], self[1][f.id] * model.factor] });
-    }
-    this.count.textContent = `${count(rows.length)} of ${count(model.functions.length)}`;
+    const isShown = (/** @type {Func} */ f) =>
+      (!text || f.name.toLowerCase().includes(text) || f.module.toLowerCase().includes(text)) &&
+      (!wanted || (f.total?.state === wanted && f.origin !== INTERRUPTS)) &&
+      (origin < 0 || f.origin === origin) &&
+      (!state.origins || state.origins.includes(String(f.origin)));
+    const rows = this.rows(isShown);
+    this.parts.count.textContent = `${count(rows.length)} of ${count(model.functions.length)}`;
     grid.setRows(rows, selected);
+  }
+
+  /** Makes the parts of the list. */
+  make() {
+    const parts = new Parts(this.model, this.pick, () => this.state && this.fill(this.state));
+    this.element.append(parts.bar, parts.host);
+    return parts;
+  }
+
+  /** The functions that have time under the filters. @param {(f: Func) => boolean} isShown @returns {FunctionRow[]} */
+  rows(isShown) {
+    const { functions, sums, factor } = this.model;
+    const { self, total } = sums;
+    const rows = [];
+    for (const f of functions) {
+      const totals = [total[0][f.id], total[1][f.id] * factor];
+      if ((!totals[0] && !totals[1]) || !isShown(f)) continue;
+      rows.push({ f, e: f.total, total: totals, self: [self[0][f.id], self[1][f.id] * factor] });
+    }
+    return rows;
   }
 }

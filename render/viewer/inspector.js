@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Everything that is known of one frame.
 
-import { INTERRUPTS, ORIGINS } from './symbols.js';
+import { INLINED, INTERRUPTS, ORIGINS } from './codes.js';
 import { ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import {
@@ -16,31 +16,31 @@ import {
   signedAmount,
 } from './format.js';
 
+import { INTERRUPT_WORDS, stateText, verdictWords } from './verdict.js';
+import { swatch } from './widgets.js';
+
+/** @typedef {import('./dom.js').Child} Child */
 /** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./symbols.js').Change} FunctionChange */
+/** @typedef {import('./symbols.js').Func} Func */
 
-/** @type {Record<string, string>} */
-const STATE_WORDS = {
-  same: 'no difference that matters',
-  unproven: 'not proven: noise can explain it',
-  new: 'new',
-  gone: 'gone',
-  moved: 'moved or renamed',
-};
-
-/** A verdict in words. @param {string} state @param {string} measure what more or less of is taken */
-export function stateText(state, measure) {
-  return state === 'more' || state === 'less' ? `takes ${state} ${measure}` : STATE_WORDS[state] || '';
-}
-
+/** How many callers and callees are listed. */
+const MOST_NEIGHBOURS = 6;
+/** How many changes are listed. */
+const MOST_CHANGES = 12;
+/** What is known of the machine code of a function, by number. */
 const CODE_WORDS = ['', 'identical machine code', 'code changed'];
 const SAME_CODE = 1;
 
-/** @param {string} label @param {...any} values */
+/** A row of a table of figures. @param {string} label @param {...Child} values */
 function row(label, ...values) {
   return h('tr', {}, h('th', { scope: 'row' }, label), ...values.map((v) => h('td', {}, v)));
 }
 
-/** @param {Model} model @param {string} label @param {number[]} pair @param {number[]} totals */
+/**
+ * A row with base, head and difference.
+ * @param {Model} model @param {string} label @param {number[]} pair @param {number[]} totals
+ */
 function sideBySide(model, label, pair, totals) {
   const unit = model.unit;
   if (model.sides === 1) return row(label, amount(pair[1], unit), percent(pair[1], totals[1]));
@@ -57,10 +57,14 @@ function sideBySide(model, label, pair, totals) {
   );
 }
 
-/** Callers or callees of a function, the greatest first. @param {Model} model @param {number} func @param {boolean} callers */
+/**
+ * Callers or callees of a function, the greatest first, with their time [base, head].
+ * @param {Model} model @param {number} func @param {boolean} callers @returns {[number, number[]][]}
+ */
 function neighbours(model, func, callers) {
   const tree = model.callTree;
   const [base, head] = tree.figures;
+  /** @type {Map<number, number[]>} */
   const sums = new Map();
   const add = (/** @type {number} */ other, /** @type {number} */ node) => {
     if (other < 0) return;
@@ -73,10 +77,13 @@ function neighbours(model, func, callers) {
     if (callers) add(tree.func[tree.parent[node]], node);
     else for (let child = tree.first(node); child >= 0; child = tree.next(child)) add(tree.func[child], child);
   }
-  return [...sums].sort((a, b) => Math.max(...b[1]) - Math.max(...a[1])).slice(0, 6);
+  return [...sums].sort((a, b) => Math.max(...b[1]) - Math.max(...a[1])).slice(0, MOST_NEIGHBOURS);
 }
 
-/** @param {Model} model @param {string} title @param {[number, number[]][]} list @param {(func: number) => void} pick */
+/**
+ * A list of callers or callees.
+ * @param {Model} model @param {string} title @param {[number, number[]][]} list @param {(func: number) => void} pick
+ */
 function neighbourList(model, title, list, pick) {
   if (!list.length) return null;
   const totals = model.totals();
@@ -103,14 +110,20 @@ function neighbourList(model, title, list, pick) {
   );
 }
 
-/** The stack of a node as text, root first. @param {Model} model @param {number} node */
+/**
+ * The stack of a node as text, root first.
+ * @param {{tree: {parent: ArrayLike<number>}, nameOf: (node: number) => string}} model @param {number} node
+ */
 export function stackText(model, node) {
   const out = [];
   for (let at = node; at > 0; at = model.tree.parent[at]) out.push(pasted(model.nameOf(at)));
   return out.reverse().join('\n');
 }
 
-/** One proven change in a line. @param {Model} model @param {ReturnType<Model['provenChanges']>[0]} change @param {(func: number) => void} pick */
+/**
+ * A proven change in a line.
+ * @param {Model} model @param {FunctionChange} change @param {(func: number) => void} pick
+ */
 function changeItem(model, { f, e }, pick) {
   const { unit } = model.meta;
   const figures =
@@ -127,57 +140,69 @@ function changeItem(model, { f, e }, pick) {
   );
 }
 
-/** The proven changes, in the functions themselves where there are such. @param {Model} model @param {(func: number) => void} pick @param {number} most */
-export function changeList(model, pick, most) {
+/** The proven changes. @param {Model} model @param {(func: number) => void} pick */
+function changeList(model, pick) {
   const changed = model.shownChanges();
-  if (!changed.length) return h('p.dim', {}, model.isNarrowed ? 'Of what is shown, no function is proven to have changed.' : 'No function is proven to have changed.');
-  const items = changed.slice(0, most).map((change) => changeItem(model, change, pick));
+  const start = model.isNarrowed ? 'Of what is shown, no' : 'No';
+  if (!changed.length) return h('p.dim', {}, `${start} function is proven to have changed.`);
+  const items = changed.slice(0, MOST_CHANGES).map((change) => changeItem(model, change, pick));
   const more = changed.length - items.length;
-  return h('div', {}, h('ul.changes', {}, ...items), more > 0 && h('p.dim', {}, `and ${more} more in the function list`));
-}
-
-/** What to look at first, while no frame is looked at. @param {Model} model @param {(func: number) => void} pick */
-export function overview(model, pick) {
-  const hint = h('p.hint', {}, 'Hover a frame to see it here; click to pin it and zoom.');
-  if (model.sides === 1) return hint;
-  const filtered = model.isNarrowed && h('p.dim', {}, 'Proven without filters; the figures are those of what is shown.');
-  return h('div', {}, h('h3', {}, 'Proven changes, the largest first'), filtered, changeList(model, pick, 12), hint);
+  const rest = more > 0 && h('p.dim', {}, `and ${more} more in the function list`);
+  return h('div', {}, h('ul.changes', {}, ...items), rest);
 }
 
 /**
- * What the inspector can do: choose a function, show what is around it, copy a text, zoom to a node.
- * @typedef {{pick: (func: number) => void, around: (func: number, which: 'callers'|'callees'|'both') => void, copy: (text: string, what: string) => void, zoom: (node: number) => void}} Actions
+ * What the inspector shows while no frame is selected: the changes to look at first.
+ * @param {Model} model @param {(func: number) => void} pick
+ */
+export function overview(model, pick) {
+  const hint = h('p.hint', {}, 'Hover a frame to see it here; click to pin it and zoom.');
+  if (model.sides === 1) return hint;
+  const proven = 'Proven without filters; the figures are those of what is shown.';
+  const filtered = model.isNarrowed && h('p.dim', {}, proven);
+  return h('div', {}, h('h3', {}, 'Proven changes, the largest first'), filtered, changeList(model, pick), hint);
+}
+
+/**
+ * What the buttons of the inspector do.
+ * @typedef {object} Actions
+ * @property {(func: number) => void} pick chooses a function
+ * @property {(func: number, which: 'callers'|'callees'|'both') => void} around shows what is around a function
+ * @property {(text: string, what: string) => void} copy copies a text to the clipboard
+ * @property {(node: number) => void} zoom
  */
 
-const DIFFERENCE_HINT = 'the difference, head against base, and in percentage points of the total: from 3 % to 5 % is +2 points';
+const DIFFERENCE_HINT =
+  'the difference, head against base, and in percentage points of the total: from 3 % to 5 % is +2 points';
+const OTHER_HINT = 'the recordings cannot tell which of the two is right: see the top of the page';
 
-/** @param {number} points */
+/** A difference in points of the total. @param {number} points */
 function ofTotalText(points) {
   const size = Math.abs(points).toFixed(2);
   return `${size === '0.00' ? '±' : points > 0 ? '+' : '−'}${size} points of total`;
 }
 
-/** What was done to head's figures. @param {Model} model */
+/** What was done to the figures of head. @param {Model} model */
 function scaleHint({ meta, factor }) {
-  return factor === 1 ? 'as measured' : `measured, multiplied by ${factor.toPrecision(4)} to compare both sides ${meta.scaleWords}`;
-}
-
-/** What a total is when the load is read the other way, where the two ways disagree. @param {Model} model @param {number} base @param {number} head scaled */
-function otherReading({ meta, factor, unit }, base, head) {
-  if (!meta.otherFactor || !(factor > 0)) return null;
-  const other = (head / factor) * meta.otherFactor;
-  const title = 'the recordings cannot tell which of the two is right: see the top of the page';
-  return h(
-    'p.dim.reading',
-    { title },
-    `Compared ${meta.otherWords}: ${amount(base, unit)} → ${amount(other, unit)}${base ? `, ${change(base, other)}` : ''}`,
-  );
+  if (factor === 1) return 'as measured';
+  return `measured, multiplied by ${factor.toPrecision(4)} to compare both sides ${meta.scaleWords}`;
 }
 
 /**
- * Time of a frame, or of a function in all its frames.
+ * What a total is when the load is read in the other way, where two ways disagree.
+ * @param {Model} model @param {number[]} total base, and head scaled
+ */
+function otherReading({ meta, factor, unit }, [base, head]) {
+  if (!meta.otherFactor || !(factor > 0)) return null;
+  const other = (head / factor) * meta.otherFactor;
+  const figures = `${amount(base, unit)} → ${amount(other, unit)}${base ? `, ${change(base, other)}` : ''}`;
+  return h('p.dim.reading', { title: OTHER_HINT }, `Compared ${meta.otherWords}: ${figures}`);
+}
+
+/**
+ * A table of the time of a frame, or of a function in all its frames.
  * @param {Model} model @param {number[]} total @param {number[]} self @param {boolean} titled
- * @param {number[]} [interrupts] what interrupted it, where there is something
+ * @param {number[]} [interrupts] the time of its interrupts
  */
 function figures(model, total, self, titled, interrupts) {
   const totals = model.totals();
@@ -192,40 +217,24 @@ function figures(model, total, self, titled, interrupts) {
   return h('table', {}, titled && head, body);
 }
 
-/** Where a function is from. @param {Model} model @param {import('./symbols.js').Func} f @param {number} node */
+/** Where a function comes from. @param {Model} model @param {Func} f @param {number} node */
 function provenance(model, f, node) {
   const file = f.file ? `${f.file}${f.line ? `:${f.line}` : ''}` : '';
-  const inlined = model.tree.flags[node] & 1 ? ' · inlined' : '';
+  const inlined = model.tree.flags[node] & INLINED ? ' · inlined' : '';
+  const rule = f.origin === INTERRUPTS ? INTERRUPT_WORDS : model.meta.ruleTexts[f.rule] || 'no rule recorded';
   return [
     h('p.where', {}, [f.module, file].filter(Boolean).join(' · ') || 'no file known'),
     h(
       'p.origin',
       {},
       swatch(ORIGIN_COLOURS[f.origin]),
-      `${ORIGINS[f.origin]} – ${f.origin === INTERRUPTS ? INTERRUPT_WORDS : model.meta.ruleTexts[f.rule] || 'no rule recorded'}`,
+      `${ORIGINS[f.origin]} – ${rule}`,
       h('span.dim', {}, ` · named by ${model.meta.nameSources[f.source]}${inlined}`),
     ),
   ];
 }
 
-/** What leaves out 0 by itself may still be chance among so many functions. @param {number} low @param {number} high */
-export const leavesOutZero = (low, high) => low > 0 || high < 0;
-export const ASKS_FOR_MORE =
-  'not proven: its own 95 % interval excludes 0, but among so many functions chance alone produces some such intervals';
-
-/** What is said of interrupts where others have a rule, and a verdict. */
-export const INTERRUPT_WORDS = 'what the machine did in this thread; not compared';
-
-/** The verdict on a frame in words. @param {Model} model @param {number} node */
-export function verdictWords(model, node) {
-  if (model.isInterrupt(model.tree.func[node])) return 'not compared';
-  const state = model.stateOf(node);
-  const range = model.intervalOf(node);
-  const short = state === 'unproven' && range && leavesOutZero(range[0], range[1]);
-  return short ? ASKS_FOR_MORE : stateText(state, measureOf(model.shownMetric));
-}
-
-/** What is proven of a frame. @param {Model} model @param {import('./symbols.js').Func} f @param {number} node */
+/** What is proven of a frame. @param {Model} model @param {Func} f @param {number} node @returns {Child[]} */
 function verdictOf(model, f, node) {
   if (!model.shownMetric.tested)
     return [h('p.dim', {}, `Only ${model.meta.metric} was tested, so ${model.shownMetric.name} has no verdicts.`)];
@@ -236,20 +245,22 @@ function verdictOf(model, f, node) {
   const other = model.functions[f.movedTo];
   const detectable = f.total?.detectable;
   const placed = f.code === SAME_CODE && (state === 'more' || state === 'less');
+  const placement = placed ? '; only its placement or its workload differs' : '';
   return [
     h(
       'p.state',
       {},
       h(`span.badge.${state}`, {}, verdictWords(model, node)),
-      CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}${placed ? '; only its placement or its workload differs' : ''}`),
+      !!CODE_WORDS[f.code] && h('span.dim', {}, ` ${CODE_WORDS[f.code]}${placement}`),
     ),
     other && h('p.dim', {}, 'Its name on the other side is ', h('bdi', {}, other.name), '.'),
     range && h('p.dim', {}, `95 % interval of the difference: ${intervalText(range[0], range[1], unit)}`),
-    detectable != null && h('p.dim', {}, `smallest change that these recordings can prove: ${amount(detectable, unit)}`),
+    detectable !== null && detectable !== undefined &&
+      h('p.dim', {}, `smallest change that these recordings can prove: ${amount(detectable, unit)}`),
   ];
 }
 
-/** @param {Model} model @param {number} node @param {Actions} actions */
+/** The buttons for a frame. @param {Model} model @param {number} node @param {Actions} actions */
 function buttons(model, node, actions) {
   const func = model.tree.func[node];
   const button = (/** @type {string} */ text, /** @type {() => void} */ onclick, title = '') =>
@@ -266,16 +277,25 @@ function buttons(model, node, actions) {
   );
 }
 
-/** A function has its own verdict: of all its frames together. @param {Model} model @param {import('./symbols.js').Func} f @param {number} node */
+/**
+ * Where else a function is called, and the verdict on all its frames together where that differs from the one on a
+ * frame.
+ * @param {Model} model @param {Func} f @param {number} node
+ */
 function everywhere(model, f, node) {
   const count = model.framesOf(f.id).length;
   const places = count === 1 ? 'only here' : `in ${count} places`;
   const state = model.shownMetric.tested && !model.filtered ? f.total?.state : undefined;
   const differs = state && state !== model.stateOf(node) && f.origin !== INTERRUPTS;
-  return `This function, ${places}${differs ? `: ${stateText(state, measureOf(model.shownMetric))}` : ''}`;
+  const verdict = differs ? `: ${stateText(state, measureOf(model.shownMetric))}` : '';
+  return `This function, ${places}${verdict}`;
 }
 
-/** @param {Model} model @param {number} node @param {boolean} pinned @param {Actions} actions */
+/**
+ * What the inspector shows of a frame.
+ * @param {Model} model @param {number} node @param {boolean} pinned whether the frame is selected
+ * @param {Actions} actions
+ */
 export function inspect(model, node, pinned, actions) {
   const func = model.tree.func[node];
   const table = figures(model, model.valueOf(node), model.selfOf(node), true, model.interruptsOf(node));
@@ -290,27 +310,10 @@ export function inspect(model, node, pinned, actions) {
     ...provenance(model, f, node),
     ...(model.sides === 2 ? verdictOf(model, f, node) : []),
     table,
-    otherReading(model, .../** @type {[number, number]} */ (model.valueOf(node))),
+    otherReading(model, model.valueOf(node)),
     h('section', {}, h('h3', {}, everywhere(model, f, node)), figures(model, scaled(total), scaled(self), false)),
     pinned && neighbourList(model, 'Callers', neighbours(model, func, true), actions.pick),
     pinned && neighbourList(model, 'Callees', neighbours(model, func, false), actions.pick),
     pinned && buttons(model, node, actions),
   );
-}
-
-/** A square of a colour; an SVG, since the page's policy allows no inline styles. @param {string} colour */
-export function swatch(colour) {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  svg.setAttribute('class', 'swatch');
-  svg.setAttribute('viewBox', '0 0 10 10');
-  const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  for (const [name, value] of [
-    ['width', '10'],
-    ['height', '10'],
-    ['rx', '2'],
-    ['fill', colour],
-  ])
-    rect.setAttribute(name, value);
-  svg.append(rect);
-  return svg;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a box can say in the room that it has.
+// The text of a box: the longest form of a name that has room.
 
 import { plainStrings, shorterNames } from './format.js';
 
 const FONT = '12px system-ui, sans-serif';
 const LONGEST = 400;
-/** Of a name, looked at for its brackets. */
+/** Letters of a name that are searched for brackets. */
 const MOST_LETTERS = 4096;
-/** No letter is narrower, px. */
+/** No letter is narrower than this, in pixels. */
 const NARROWEST = 2;
 const LEAF = /^…(::|\/)/;
 const MORE = '…';
@@ -23,7 +23,7 @@ export class Labels {
     this.ready = false;
   }
 
-  /** After the canvas was sized anew it has forgotten its font. */
+  /** A canvas that changes its size forgets its font. */
   reset() {
     this.ready = false;
   }
@@ -35,7 +35,10 @@ export class Labels {
     this.context.textBaseline = 'middle';
   }
 
-  /** Measuring letter by letter is a hundred times faster than asking for each text, and near enough to cut one. @param {string} text */
+  /**
+   * The width of a text, letter by letter: that is a hundred times faster than measuring each text, and exact enough.
+   * @param {string} text
+   */
   width(text) {
     let sum = 0;
     for (let i = 0; i < text.length; i++) {
@@ -46,7 +49,7 @@ export class Labels {
     return sum;
   }
 
-  /** How many letters of a text have room, with a mark that there are more. @param {string} text @param {number} room */
+  /** How many letters of a text have room before a mark for the rest. @param {string} text @param {number} room */
   lettersIn(text, room) {
     let left = room - (this.markWidth ||= this.width(MORE));
     let count = 0;
@@ -58,7 +61,7 @@ export class Labels {
     return count;
   }
 
-  /** Forms of a name but the whole. @param {string} name @returns {[string, number][]} */
+  /** The forms of a name with their widths. @param {string} name @returns {[string, number][]} */
   formsOf(name) {
     let forms = this.forms.get(name);
     if (!forms) {
@@ -71,10 +74,14 @@ export class Labels {
     return forms;
   }
 
-  /** The longest form that has room; if none has, the beginning of the last name's own part; '' for fewer than two letters of it. @param {string} name @param {number} room */
+  /**
+   * The longest form that has room; if none has, the beginning of the last part of the name; '' for fewer than two
+   * letters of that.
+   * @param {string} name @param {number} room
+   */
   fit(name, room) {
     this.prepare();
-    // Most names are whole or have no brackets: the forms are only worth their making where the whole does not fit.
+    // Most names fit, so that their other forms are made only where the whole name has no room.
     const plain = plainStrings(name);
     if (plain.length * NARROWEST <= room && plain.length <= LONGEST && this.width(plain) <= room) return plain;
     const forms = this.formsOf(name);
@@ -86,7 +93,10 @@ export class Labels {
     return letters < 2 ? '' : leaf.slice(0, letters) + MORE;
   }
 
-  /** The same behind a sign, which stays where the name has no room. @param {string} sign @param {string} name @param {number} room */
+  /**
+   * The text after a sign, which stays where the name has no room.
+   * @param {string} sign @param {string} name @param {number} room
+   */
   fitSigned(sign, name, room) {
     this.prepare();
     let width = this.signs.get(sign);

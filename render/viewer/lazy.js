@@ -1,38 +1,51 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Trees that turn the call tree around: callers of what took the time, callees of a function, or both around it. Whole, they can be
-// many times the size of the call tree; so a node's children are made when they are first asked for, which only happens to nodes that
-// are wide enough to be seen.
+// Trees that turn the call tree around: the callers of all functions, the callees of one, or both around it. A whole
+// turned tree can be many times the size of the call tree. So the children of a node are made when `first` asks for
+// them, which only happens to nodes that are wide enough to be seen.
 
-import { stateOf } from './tree.js';
+import { ALL_FLAGS, stateOf, UNPROVEN } from './codes.js';
 
-/** @typedef {import('./decode.js').Tree} Tree */
-/** @typedef {import('./symbols.js').Func} Func */
+/** @typedef {import('./tree.js').FrameTree} FrameTree */
+/** @typedef {import('./tree.js').Tree} Tree */
 
-const UNPROVEN = 1;
+/**
+ * What a turned tree asks of functions.
+ * @typedef {{rank: number, self?: {state: string}, total?: {state: string}}} Ranked
+ */
+
+const FIRST_ROOM = 4096;
+/** Directions in which the children of a node are found: callers or callees. */
 const UP = 1;
 const DOWN = 2;
 
 /**
- * The call tree's nodes that a node stands for, a slice of arrays that it shares with its siblings. `at` is where they are; `leaf`
- * is, for callers, the node that their time comes from.
+ * The nodes of the call tree that a node stands for: a slice of arrays that it shares with its siblings. `at` holds
+ * these nodes; `leaf` holds, for callers, the nodes that their time comes from.
  * @typedef {{at: Int32Array, leaf: Int32Array, from: number, to: number}} Slice
  */
 
-/** @param {any} array @param {number} room */
-function longer(array, room) {
-  const made = new array.constructor(room);
-  made.set(array);
+/**
+ * A copy of a column with room for more nodes.
+ * @template {Int32Array|Uint8Array|Float64Array} T @param {T} column @param {number} room @returns {T}
+ */
+function longer(column, room) {
+  const made = new /** @type {new (room: number) => T} */ (column.constructor)(room);
+  made.set(column);
   return made;
 }
 
+/** @implements {FrameTree} */
 export class LazyTree {
-  /** @param {Tree} source the call tree @param {Func[]} functions @param {Float64Array[]} weights [base, head] time that a node of it brings to its callers */
+  /**
+   * @param {Tree} source the call tree @param {Ranked[]} functions
+   * @param {Float64Array[]} weights [base, head]: time that each node of the call tree brings to its callers
+   */
   constructor(source, functions, weights) {
     this.source = source;
     this.functions = functions;
     this.weights = weights;
     /** @type {number} */ this.count = 0;
-    const room = 4096;
+    const room = FIRST_ROOM;
     /** @type {Int32Array} */ this.func = new Int32Array(room);
     this.parent = new Int32Array(room);
     this.depth = new Int32Array(room);
@@ -41,18 +54,18 @@ export class LazyTree {
     this.direction = new Uint8Array(room);
     this.self = [new Float64Array(room), new Float64Array(room)];
     this.total = [new Float64Array(room), new Float64Array(room)];
-    /** @type {Float64Array[]|null} totals without interrupts, as in a call tree; null: the totals themselves */ this.own = null;
-    /** Where the children stand; 0: not made yet. */
+    /** @type {Float64Array[]|null} totals without interrupts; null where there are none */ this.own = null;
+    /** The first child of each node; 0 where the children are not made yet. */
     this.kidsFrom = new Int32Array(room);
+    /** How many children each node has. */
     this.kids = new Int32Array(room);
     /** @type {(Slice|null)[]} */ this.slices = [];
-    /** Of functions, while children are made: their node's place among the children, from 1. */
+    /** Scratch by function while children are made: how many entries each has, then where its next entry goes. */
     this.places = new Int32Array(functions.length);
-    /** @type {Map<number, number[]>|null} */ this.intervals = null;
-    /** The function's node that the callers stand above, where callees stand below it; 0: none. */
     this.isLazy = true;
     this.twin = 0;
-    /** @type {{callers: boolean, callees: boolean}|null} what is shown around one function */ this.around = null;
+    /** @type {{callers: boolean, callees: boolean}|null} what is shown around one function; null for all functions */
+    this.around = null;
     this.lowestRow = 0;
     this.highestRow = 0;
     this.add(-1, -1, 0, DOWN);
@@ -60,14 +73,20 @@ export class LazyTree {
 
   grow() {
     const room = this.func.length * 2;
-    for (const name of /** @type {const} */ (['func', 'parent', 'depth', 'state', 'flags', 'direction', 'kidsFrom', 'kids']))
-      /** @type {any} */ (this)[name] = longer(this[name], room);
+    this.func = longer(this.func, room);
+    this.parent = longer(this.parent, room);
+    this.depth = longer(this.depth, room);
+    this.state = longer(this.state, room);
+    this.flags = longer(this.flags, room);
+    this.direction = longer(this.direction, room);
+    this.kidsFrom = longer(this.kidsFrom, room);
+    this.kids = longer(this.kids, room);
     this.self = this.self.map((side) => longer(side, room));
     this.total = this.total.map((side) => longer(side, room));
     this.own &&= this.own.map((side) => longer(side, room));
   }
 
-  /** What figures are of; widths are the totals. @returns {Float64Array[]} */
+  /** Totals that leave out interrupts. Widths are the whole totals. @returns {Float64Array[]} */
   get figures() {
     return this.own || this.total;
   }
@@ -88,30 +107,31 @@ export class LazyTree {
     return node;
   }
 
-  /** The row a node is drawn in: callers above (negative), callees below, where there are both. @param {number} node */
+  /** Where callers and callees are shown, callers have negative rows. @param {number} node */
   row(node) {
     if (!this.twin) return this.depth[node];
     return this.upward(node) ? 1 - this.depth[node] : Math.max(0, this.depth[node] - 1);
   }
 
-  /** The first child, or -1. @param {number} node */
+  /** Makes the children of the node if they are not there yet. @param {number} node */
   first(node) {
     if (!this.kidsFrom[node]) this.expand(node);
     return this.kids[node] ? this.kidsFrom[node] : -1;
   }
 
-  /** The sibling behind a node, or -1. @param {number} node */
+  /** @param {number} node */
   next(node) {
     const parent = this.parent[node];
-    return parent >= 0 && node + 1 < this.kidsFrom[parent] + this.kids[parent] && node >= this.kidsFrom[parent] ? node + 1 : -1;
+    if (parent < 0 || node < this.kidsFrom[parent]) return -1;
+    return node + 1 < this.kidsFrom[parent] + this.kids[parent] ? node + 1 : -1;
   }
 
-  /** Whether its children are drawn above it. @param {number} node */
+  /** @param {number} node */
   upward(node) {
     return this.twin > 0 && this.direction[node] === UP;
   }
 
-  /** Whether `inner` lies in the subtree of `node`. @param {number} node @param {number} inner */
+  /** @param {number} node @param {number} inner */
   holds(node, inner) {
     while (inner > node) inner = this.parent[inner];
     return inner === node;
@@ -129,8 +149,9 @@ export class LazyTree {
   }
 
   /**
-   * Children of a node, in the shared order, for entries that are counted by function.
-   * @param {number} node @param {number[]} funcs @param {Int32Array} sizes by function: entries @param {Slice} into
+   * Adds the children of a node in the shared order, one for each function. Turns `sizes` from the number of entries
+   * of a function into the place of its first entry.
+   * @param {number} node @param {number[]} funcs @param {Int32Array} sizes by function @param {Slice} into
    */
   addChildren(node, funcs, sizes, into) {
     funcs.sort((a, b) => this.functions[a].rank - this.functions[b].rank);
@@ -140,7 +161,6 @@ export class LazyTree {
       const child = this.add(node, func, UNPROVEN, this.direction[node]);
       const to = from + sizes[func];
       this.slices[child] = { at: into.at, leaf: into.leaf, from, to };
-      // From here on where the function's next entry goes.
       sizes[func] = from;
       from = to;
     }
@@ -171,7 +191,10 @@ export class LazyTree {
     this.sumCallers(node);
   }
 
-  /** Time of the children of a node, and what is left for it itself: that of stacks which end there. @param {number} node */
+  /**
+   * Sums the time of the children of a node. The rest is the node's own: time of stacks that end there.
+   * @param {number} node
+   */
   sumCallers(node) {
     const [weights0, weights1] = this.weights;
     const { total } = this;
@@ -217,18 +240,24 @@ export class LazyTree {
     for (let child = this.kidsFrom[node]; child < end; child++) this.sumCallees(child);
   }
 
-  /** The same without interrupts. @param {number} node @param {Int32Array} nodes of the call tree @param {number} from @param {number} to */
+  /**
+   * Sums the figures of a node without interrupts, from nodes of the call tree.
+   * @param {number} node @param {Int32Array} nodes @param {number} from @param {number} to
+   */
   sumOwn(node, nodes, from, to) {
     const { own } = this;
     if (!own) return;
-    for (let side = 0; side < 2; side++) for (let i = from; i < to; i++) own[side][node] += this.source.figures[side][nodes[i]];
+    for (let side = 0; side < 2; side++) {
+      const figures = this.source.figures[side];
+      for (let i = from; i < to; i++) own[side][node] += figures[nodes[i]];
+    }
   }
 
-  /** What the call tree's nodes that a node stands for have together. @param {number} node */
+  /** Sums what the nodes of the call tree have that a node stands for. @param {number} node */
   sumCallees(node) {
     const { source } = this;
     const { at, from, to } = /** @type {Slice} */ (this.slices[node]);
-    let flags = 15;
+    let flags = ALL_FLAGS;
     let state = source.state[at[from]];
     for (let i = from; i < to; i++) {
       for (let side = 0; side < 2; side++) {
@@ -243,7 +272,10 @@ export class LazyTree {
     this.state[node] = state;
   }
 
-  /** A function's node below the root, for its outermost frames. @param {number} func @param {Int32Array} nodes @param {number} direction */
+  /**
+   * Adds a node for a function right below the root.
+   * @param {number} func @param {Int32Array} nodes its outermost frames @param {number} direction
+   */
   addFunction(func, nodes, direction) {
     const node = this.add(0, func, 0, direction);
     this.slices[node] = { at: nodes, leaf: nodes, from: 0, to: nodes.length };
@@ -251,7 +283,7 @@ export class LazyTree {
     this.state[node] = stateOf(this.functions[func].total);
     if (direction === UP) {
       this.flags[node] = 0;
-      // Made at once: only then it is known which part of its time has no caller.
+      // Its callers are made at once: only then it is known which part of its time has no caller.
       this.first(node);
     }
     return node;
@@ -259,8 +291,8 @@ export class LazyTree {
 }
 
 /**
- * Callers below callees: the root's children are the functions where time was spent.
- * @param {Tree} source @param {Func[]} functions
+ * Callers below callees: the children of the root are the functions where time was spent.
+ * @param {Tree} source the call tree @param {Ranked[]} functions
  */
 export function inverted(source, functions) {
   const tree = new LazyTree(source, functions, source.self);
@@ -281,13 +313,13 @@ export function inverted(source, functions) {
   for (let i = 1; i < source.count; i++) if (self0[i] || self1[i]) list[sizes[source.func[i]]++] = i;
   tree.sumCallers(0);
   for (let child = 1; child <= funcs.length; child++) tree.state[child] = stateOf(functions[tree.func[child]].self);
-  // Time that no frame is left for stays the root's.
+  // Time that belongs to no frame stays with the root.
   tree.self[0][0] = self0[0];
   tree.self[1][0] = self1[0];
   return tree;
 }
 
-/** The outermost frames of a function: recursion counts once. @param {Tree} source @param {number} func */
+/** The outermost frames of a function; a recursion has one. @param {Tree} source @param {number} func */
 export function outermost(source, func) {
   const nodes = [];
   for (let i = 1; i < source.count;) {
@@ -299,7 +331,8 @@ export function outermost(source, func) {
 
 /**
  * What calls a function, what it calls, or both: its callers above and its callees below it.
- * @param {Tree} source @param {Func[]} functions @param {number} func @param {{callers: boolean, callees: boolean}} which
+ * @param {Tree} source the call tree @param {Ranked[]} functions @param {number} func
+ * @param {{callers: boolean, callees: boolean}} which
  */
 export function around(source, functions, func, { callers, callees }) {
   const tree = new LazyTree(source, functions, source.total);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The search's regular expression. It may come from a link, and the browser's engine goes back and forth without an end in some: those
-// are tried in a worker, which can be stopped.
+// The regular expression of a search. It may come from a link, and some expressions keep the browser's engine busy for
+// ever: those are tried in a worker, which can be stopped.
 
-/** Of all names together, where nothing can be stopped. */
+/** How long all names together may take on the page itself, where nothing can be stopped. */
 const BUDGET_MS = 60;
+/** How long a worker may take. */
 const LIMIT_MS = 2000;
-/** More than these can make an expression try every way to split a name. */
+/** An expression with more of these may try every way to split a name. */
 const MOST_REPEATS = 1;
 const MOST_OPTIONS = 3;
 const MOST_BRANCHES = 6;
-/** Letters of names between two looks at the clock. */
+/** How many letters are searched between two looks at the clock. */
 const BETWEEN_LOOKS = 4096;
 
 /** Whether an expression takes time in proportion to a name, or little more. @param {string} source */
@@ -22,7 +23,15 @@ export function isSimple(source) {
   return repeats.length <= MOST_REPEATS && options.length <= MOST_OPTIONS && branches.length <= MOST_BRANCHES;
 }
 
-/** Small letters match both cases. @param {string} text @returns {{source: string, flags: string, error: string}} */
+/**
+ * An expression with its flags, and what is wrong with the text that it was made from.
+ * @typedef {{source: string, flags: string, error: string}} Pattern
+ */
+
+/**
+ * The expression for a text; a text without capital letters matches both cases.
+ * @param {string} text @returns {Pattern}
+ */
 export function patternOf(text) {
   const flags = /[A-Z]/.test(text) ? '' : 'i';
   try {
@@ -34,7 +43,10 @@ export function patternOf(text) {
   }
 }
 
-/** Which names match, or null when that takes too long. @param {{source: string, flags: string}} pattern @param {{name: string}[]} functions */
+/**
+ * Which names match, as 1 by function; null where that takes too long.
+ * @param {{source: string, flags: string}} pattern @param {{name: string}[]} functions
+ */
 export function matchAll({ source, flags }, functions) {
   if (!isSimple(source)) return null;
   const expression = new RegExp(source, flags);
@@ -52,7 +64,7 @@ export function matchAll({ source, flags }, functions) {
   return hits;
 }
 
-/* Runs apart from the page; it is told the names once. */
+/** The program of the worker. It receives the names once, then an expression. */
 const WORKER = `let names;
 onmessage = ({ data }) => {
   if (data.names) { names = data.names; return; }
@@ -62,13 +74,13 @@ onmessage = ({ data }) => {
   postMessage(hits);
 };`;
 
-/** Searches that may take long, one at a time. */
+/** Runs searches that may take long, one at a time, in a worker. */
 export class Searcher {
   /** @param {() => string[]} names */
   constructor(names) {
     this.names = names;
     /** @type {Worker|null} */ this.worker = null;
-    /** @type {any} */ this.timer = 0;
+    this.timer = 0;
   }
 
   stop() {
@@ -91,7 +103,7 @@ export class Searcher {
       return fail('this browser cannot run such a complex expression');
     }
     URL.revokeObjectURL(url);
-    this.timer = setTimeout(() => fail(`too slow: stopped after ${LIMIT_MS / 1000} s`), LIMIT_MS);
+    this.timer = window.setTimeout(() => fail(`too slow: stopped after ${LIMIT_MS / 1000} s`), LIMIT_MS);
     this.worker.onerror = () => fail('this browser cannot run such a complex expression');
     this.worker.onmessage = ({ data }) => {
       clearTimeout(this.timer);

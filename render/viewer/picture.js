@@ -1,35 +1,61 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The flame graph in its place on the page: it is drawn from the model, scrolled, pointed at and clicked.
 
+import { STATES } from './codes.js';
 import { h } from './dom.js';
 import { Flame, ROW } from './draw.js';
 import { plainStrings } from './format.js';
 import { Scrollbar } from './scrollbar.js';
-import { pathOf } from './state.js';
+import { ROOT } from './state.js';
 import { figuresOf, rootName } from './status.js';
-import { STATES } from './symbols.js';
 
-/** @typedef {import('./app.js').App} App */
+/** @typedef {import('./colour.js').Colours} Colours */
+/** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./state.js').Change} Change */
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./tree.js').FrameTree} FrameTree */
+/** @typedef {import('./walk.js').Box} Box */
 
-/** The path of the root, as a selection: without any, nothing is selected. */
-const ROOT = '.';
-/** Of more, the letters could not be read. */
+/** More rows than these are not printed: their letters could not be read. */
 const MOST_ROWS_PRINTED = 60;
 /** How high a printed picture may be, as part of its width. */
 const PAGE_SHAPE = 0.9;
+/** The part of the height above the function where callers stand above callees. */
+const CALLERS_PART = 0.45;
+/** A selected frame that comes into view stands this far down, as a divisor of the height. */
+const REVEAL_AT = 3;
+/** A frame that is narrower than this cannot be seen, in pixels. */
+const LEAST_SEEN = 4;
+
+/**
+ * What the picture needs of the page around it.
+ * @typedef {object} PictureHost
+ * @property {Model} model
+ * @property {Colours} colours
+ * @property {(change: Change, replace?: boolean) => void} set changes the state
+ * @property {() => void} redraw draws the picture with the next frame of the browser
+ * @property {() => boolean} flush draws now what is due, and tells whether something was
+ * @property {(dark: boolean) => void} setDark
+ * @property {() => void} hovered another frame is pointed at
+ * @property {(...content: (Node|string)[]) => void} tell shows a text in the status line
+ * @property {(text: string) => void} announce tells a text to screen readers
+ */
 
 /** Where the first finger is. @param {TouchEvent} e */
 const yOf = (e) => e.touches[0].clientY;
 
 export class Picture {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.hover = -1;
-    /** @type {import('./walk.js').Box|null} */ this.hoverBox = null;
-    /** @type {any} the tree that was last drawn */ this.treeDrawn = null;
+  /** @param {PictureHost} host */
+  constructor(host) {
+    this.host = host;
+    this.model = host.model;
+    /** @type {State|null} the state that is drawn; null before the first picture */ this.state = null;
+    /** Whether the scroll bar is shown. It comes after the first picture. */ this.isComplete = false;
+    /** The frame that is pointed at, or -1. */ this.hover = -1;
+    /** @type {Box|null} */ this.hoverBox = null;
+    /** @type {FrameTree|null} the tree that was last drawn */ this.treeDrawn = null;
     /** Where a finger was last. */ this.touchY = 0;
-    /** @type {{scroll: number, dark: boolean}|null} how it was, while it is printed */ this.unprinted = null;
+    /** @type {{scroll: number, dark: boolean}|null} how the screen looked before printing */ this.unprinted = null;
     const canvas = h('canvas.flame', { 'aria-hidden': 'true' });
     this.hoverMark = h('div.mark');
     this.selectedMark = h('div.mark.pinned');
@@ -50,19 +76,20 @@ export class Picture {
   }
 
   bind() {
-    const { app, overlay } = this;
-    overlay.addEventListener('mousemove', (/** @type {MouseEvent} */ e) => this.hoverAt(this.flame.hit(e.offsetX, e.offsetY)));
+    const { host, overlay } = this;
+    const boxAt = (/** @type {MouseEvent} */ e) => this.flame.hit(e.offsetX, e.offsetY);
+    overlay.addEventListener('mousemove', (e) => this.hoverAt(boxAt(e)));
     overlay.addEventListener('mouseleave', () => this.hoverAt(null));
-    overlay.addEventListener('click', (/** @type {MouseEvent} */ e) => this.clicked(e));
-    overlay.addEventListener('dblclick', () => app.set({ zoom: '' }));
-    overlay.addEventListener('wheel', (/** @type {WheelEvent} */ e) => this.wheeled(e), { passive: false });
-    overlay.addEventListener('touchstart', (/** @type {TouchEvent} */ e) => (this.touchY = yOf(e)), { passive: true });
-    overlay.addEventListener('touchmove', (/** @type {TouchEvent} */ e) => this.dragged(e), { passive: false });
+    overlay.addEventListener('click', (e) => this.clicked(boxAt(e)));
+    overlay.addEventListener('dblclick', () => host.set({ zoom: '' }));
+    overlay.addEventListener('wheel', (e) => this.wheeled(e), { passive: false });
+    overlay.addEventListener('touchstart', (e) => (this.touchY = yOf(e)), { passive: true });
+    overlay.addEventListener('touchmove', (e) => this.dragged(e), { passive: false });
     window.addEventListener('beforeprint', () => this.print());
     window.addEventListener('afterprint', () => this.printed());
   }
 
-  /** Takes the room that it has, and keeps to it. */
+  /** Fits the picture to its place on the page, now and whenever that changes. */
   settle() {
     const { width, height } = this.element.getBoundingClientRect();
     this.flame.resize(width, height);
@@ -72,18 +99,18 @@ export class Picture {
   /** @param {DOMRectReadOnly} box */
   resized({ width, height }) {
     if (this.unprinted || !this.flame.resize(width, height)) return;
-    if (!this.app.flush()) this.draw();
+    if (!this.host.flush() && this.state) this.draw(this.state);
   }
 
-  /** Nodes mean nothing in another tree. */
+  /** Forgets which frame is pointed at, because the tree has changed. */
   forget() {
     this.hover = -1;
     this.hoverBox = null;
   }
 
-  /** How the model is to be drawn. @returns {import('./draw.js').Scene} */
-  scene() {
-    const { model, colours, state } = this.app;
+  /** What is to be drawn. @param {State} state @returns {import('./draw.js').Scene} */
+  scene(state) {
+    const { model } = this;
     const { tree } = model;
     const { tested } = model.shownMetric;
     const texture = (/** @type {number} */ node) => {
@@ -95,29 +122,38 @@ export class Picture {
       width: model.width,
       widths: model.widths,
       zoom: model.zoom,
-      colour: colours.painter(tree, tested, (node) => model.pointsOf(node)),
+      colour: this.host.colours.painter(tree, tested, (node) => model.pointsOf(node)),
       texture: tested && model.sides === 2 && state.colour === 'diff' ? texture : null,
-      name: (node) => (node ? model.nameOf(node) : rootName(this.app)),
+      name: (node) => (node ? model.nameOf(node) : rootName(model, state)),
       matches: model.matches,
     };
   }
 
-  draw() {
-    const { app, flame } = this;
-    const { model } = app;
-    if (!app.shown || flame.width <= 1) return;
-    if (this.treeDrawn !== model.tree) {
-      this.treeDrawn = model.tree;
-      // Callers stand above: as much room for them as for callees.
-      if (model.tree.twin) flame.scroll = -Math.floor((0.45 * flame.height) / ROW) * ROW;
+  /** @param {State} state */
+  draw(state) {
+    const { flame, model } = this;
+    const { tree } = model;
+    this.state = state;
+    if (flame.width <= 1) return;
+    if (this.treeDrawn !== tree) {
+      this.treeDrawn = tree;
+      if (tree.twin) flame.scroll = -Math.floor((CALLERS_PART * flame.height) / ROW) * ROW;
     }
-    const scene = this.scene();
-    if (!model.tree.isLazy) this.clampScroll();
+    const scene = this.scene(state);
+    if (!tree.isLazy) this.clampScroll();
     flame.draw(scene);
-    if (model.tree.isLazy && this.clampScroll()) flame.draw(scene);
+    // Drawing makes more of a tree that is made while it is looked at: only then it is known how far it can be
+    // scrolled.
+    if (tree.isLazy && this.clampScroll()) flame.draw(scene);
     document.documentElement.dataset.painted ||= String(performance.now() | 0);
     this.mark();
-    if (app.whole) this.showScroll();
+    if (this.isComplete) this.showScroll();
+  }
+
+  /** Shows the scroll bar from now on. */
+  complete() {
+    this.isComplete = true;
+    if (this.state) this.showScroll();
   }
 
   showScroll() {
@@ -126,13 +162,13 @@ export class Picture {
     this.scrollbar.show(scroll - first, height, last - first + height);
   }
 
-  /** Outlines what is pointed at and what is selected. */
+  /** Outlines the frame that is pointed at and the selected one. */
   mark() {
     this.put(this.hoverMark, this.hover);
-    this.put(this.selectedMark, this.app.model.selected);
+    this.put(this.selectedMark, this.model.selected);
   }
 
-  /** @param {HTMLElement} mark @param {number} node */
+  /** Puts an outline around a node. @param {HTMLElement} mark @param {number} node */
   put(mark, node) {
     const box = this.flame.outline(node);
     mark.hidden = !box;
@@ -142,27 +178,26 @@ export class Picture {
     mark.style.height = `${box.h}px`;
   }
 
-  /** What is pointed at or selected, in words. */
+  /** Tells the figures of the frame that is pointed at, else of the selected one. */
   tell() {
-    const { hover, hoverBox } = this;
-    const { model, status } = this.app;
+    const { hover, hoverBox, model } = this;
     const node = hover >= 0 ? hover : model.selected;
     const merged = hoverBox && hoverBox.merged > 1 ? ` (first of ${hoverBox.merged} frames too narrow to draw)` : '';
-    status.replaceChildren(
-      ...(node < 0 ? [] : [h('bdi', {}, plainStrings(model.nameOf(node))), `${merged} — ${figuresOf(model, node)}`]),
-    );
-    // What a screen reader is told follows the keyboard, not the pointer.
+    if (node < 0) this.host.tell();
+    else this.host.tell(h('bdi', {}, plainStrings(model.nameOf(node))), `${merged} — ${figuresOf(model, node)}`);
+    // A screen reader follows the keyboard and not the pointer.
     const at = model.selected >= 0 ? model.selected : model.zoom;
-    this.active.replaceChildren(h('bdi', {}, model.nameOf(at)), `, ${figuresOf(model, at)}, depth ${model.tree.depth[at]}`);
+    const text = `, ${figuresOf(model, at)}, depth ${model.tree.depth[at]}`;
+    this.active.replaceChildren(h('bdi', {}, model.nameOf(at)), text);
   }
 
-  /** First and last place to scroll to. */
+  /** The first and the last place to scroll to. */
   scrollRange() {
-    const [highest, lowest] = this.app.model.rowRange();
+    const [highest, lowest] = this.model.rowRange();
     return [highest * ROW, Math.max(highest * ROW, (lowest + 1) * ROW - this.flame.height)];
   }
 
-  /** Whether the picture was scrolled beyond its end. */
+  /** Scrolls back to where there is something, and tells whether that was necessary. */
   clampScroll() {
     const { flame } = this;
     if (!flame.scroll) return false;
@@ -172,7 +207,7 @@ export class Picture {
     return flame.scroll !== before;
   }
 
-  /** @param {import('./walk.js').Box|null} box */
+  /** Points at a box. @param {Box|null} box */
   hoverAt(box) {
     const node = box ? box.node : -1;
     this.overlay.classList.toggle('over', node >= 0);
@@ -181,25 +216,24 @@ export class Picture {
     this.hoverBox = box;
     this.mark();
     this.tell();
-    if (this.app.model.selected < 0) this.app.drawInspector();
+    this.host.hovered();
   }
 
-  /** @param {MouseEvent} e */
-  clicked(e) {
-    const box = this.flame.hit(e.offsetX, e.offsetY);
+  /** @param {Box|null} box */
+  clicked(box) {
     if (!box) return;
-    const path = this.pathTo(box.node);
-    this.app.set({ selected: path || ROOT, zoom: path });
+    const path = this.model.pathTo(box.node);
+    this.host.set({ selected: path || ROOT, zoom: path });
   }
 
-  /** Whether there was somewhere to scroll to; else the page may scroll. @param {number} by pixels */
+  /** Scrolls, and tells whether that was possible; if not, the page may scroll. @param {number} by in pixels */
   scrollBy(by) {
     const { flame } = this;
     const [first, last] = this.scrollRange();
     const before = flame.scroll;
     flame.scroll = Math.max(first, Math.min(last, before + by));
     if (flame.scroll === before) return false;
-    this.app.refresh(false);
+    this.host.redraw();
     return true;
   }
 
@@ -208,58 +242,58 @@ export class Picture {
     if (!e.ctrlKey && this.scrollBy(e.deltaY)) e.preventDefault();
   }
 
-  /** A finger drags the picture. @param {TouchEvent} e */
+  /** Scrolls with a finger. @param {TouchEvent} e */
   dragged(e) {
     const y = yOf(e);
-    // Two fingers are for the browser's zoom; a page that is scrolling already goes on.
+    // Two fingers are for the zoom of the browser, and a page that scrolls already goes on scrolling.
     if (e.touches.length === 1 && e.cancelable && this.scrollBy(this.touchY - y)) e.preventDefault();
     this.touchY = y;
   }
 
-  /** Paper is white and has no wheel: all rows are drawn, so wide that they fit on a page below the header. */
+  /**
+   * Draws all rows on white, so wide that they fit on a page below the header: paper is white and cannot be scrolled.
+   */
   print() {
-    const { app, flame } = this;
-    const [first, last] = app.model.rowRange();
+    const { flame, host, model } = this;
+    const [first, last] = model.rowRange();
     const rows = last - first + 1;
     const height = Math.min(rows, MOST_ROWS_PRINTED) * ROW;
-    this.unprinted ??= { scroll: flame.scroll, dark: app.colours.dark };
+    this.unprinted ??= { scroll: flame.scroll, dark: host.colours.dark };
     const more = rows - MOST_ROWS_PRINTED;
     this.cut.textContent = more > 0 ? `${more} more row${more === 1 ? ' is' : 's are'} not printed.` : '';
     flame.resize(Math.max(flame.width, height / PAGE_SHAPE), height);
     flame.scroll = first * ROW;
-    app.theme(false);
-    app.flush();
+    host.setDark(false);
+    host.flush();
   }
 
   printed() {
-    const { app, flame, unprinted } = this;
+    const { flame, host, unprinted } = this;
     const { width, height } = this.element.getBoundingClientRect();
     if (!unprinted) return;
     this.unprinted = null;
     flame.resize(width, height);
     flame.scroll = unprinted.scroll;
-    app.theme(unprinted.dark);
-    app.flush();
+    host.setDark(unprinted.dark);
+    host.flush();
   }
 
-  /** @param {number} node */
-  pathTo(node) {
-    const { model } = this.app;
-    return pathOf(model.tree, model.functions, node);
-  }
-
-  /** Selects a node and brings it into view. @param {number} node @param {boolean} [reveal] also zooms to where it can be seen */
+  /**
+   * Selects a node and brings it into view.
+   * @param {number} node @param {boolean} [reveal] also zooms to where it can be seen
+   */
   select(node, reveal = false) {
-    const { model, live } = this.app;
-    const { flame } = this;
+    const { flame, host, model } = this;
     const { tree } = model;
-    /** @type {Partial<import('./state.js').State>} */
-    const change = { selected: this.pathTo(node) || ROOT };
+    /** @type {Change} */
+    const change = { selected: model.pathTo(node) || ROOT };
     const inZoom = tree.holds(model.zoom, node);
-    if (reveal && (!inZoom || flame.place(node).w < 4)) change.zoom = this.pathTo(Math.max(0, tree.parent[node]));
+    if (reveal && (!inZoom || flame.place(node).w < LEAST_SEEN))
+      change.zoom = model.pathTo(Math.max(0, tree.parent[node]));
     const y = tree.row(node) * ROW;
-    if (y < flame.scroll || y + ROW > flame.scroll + flame.height) flame.scroll = y - Math.floor(flame.height / 3);
-    this.app.set(change, !reveal);
-    live.textContent = model.nameOf(node);
+    if (y < flame.scroll || y + ROW > flame.scroll + flame.height)
+      flame.scroll = y - Math.floor(flame.height / REVEAL_AT);
+    host.set(change, !reveal);
+    host.announce(model.nameOf(node));
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows of boxes as pixels. A row is one line of pixels that is drawn over its height: thousands of boxes cost a fraction of what the
-// canvas takes to fill as many rectangles. Places are whole numbers of 1/256 pixel: a page is drawn before the browser has compiled
-// anything, and until then each fraction that is computed is an object to be thrown away.
+// Rows of boxes as pixels. A row is one line of pixels that is stretched over its height, which costs a fraction of
+// what the canvas takes to fill thousands of rectangles. Places are whole numbers of 1/256 pixel: a page is drawn
+// before the browser has compiled anything, and until then each fraction that is computed is an object that must be
+// freed again.
 
 /** How many parts a pixel has. */
 export const PARTS = 256;
@@ -9,17 +10,20 @@ export const PARTS = 256;
 const SHORT = 24;
 const OPAQUE = 255 << 24;
 
-/** @param {number[]} c @returns {number} as a pixel stands in memory */
+/** A colour as a pixel stands in memory. @param {number[]} c */
 export function packed([r, g, b]) {
   return ((255 << 24) | ((b & 255) << 16) | ((g & 255) << 8) | (r & 255)) >>> 0;
 }
 
-/** @param {number} pixel @returns {number[]} */
+/** The parts of a pixel: red, green, blue. @param {number} pixel @returns {number[]} */
 export function unpacked(pixel) {
   return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];
 }
 
-/** @param {number} under @param {number} over as pixels @param {number} part how much of `over`, of PARTS */
+/**
+ * A pixel mixed from two.
+ * @param {number} under @param {number} over @param {number} part how much of `over`, of PARTS
+ */
 export function blend(under, over, part) {
   const rest = PARTS - part;
   const r = ((under & 255) * rest + (over & 255) * part) >> 8;
@@ -28,7 +32,10 @@ export function blend(under, over, part) {
   return ((b << 16) | (g << 8) | r | OPAQUE) >>> 0;
 }
 
-/** The rows of a picture: a line for the body of each, and behind all of them one for its upper and lower rim where boxes are framed. */
+/**
+ * The rows of a picture: a line for the body of each row; where boxes are framed, then a line for the rims of each
+ * row.
+ */
 export class Pixels {
   constructor() {
     this.width = 0;
@@ -43,7 +50,12 @@ export class Pixels {
     };
   }
 
-  /** @param {number} width in pixels of the screen @param {number} rows @param {number} paper @param {boolean} framed whether boxes may be framed */
+  /**
+   * Begins a picture.
+   * @param {number} width in pixels of the screen @param {number} rows
+   * @param {number} paper colour between boxes, as a pixel
+   * @param {boolean} framed whether boxes may be framed
+   */
   begin(width, rows, paper, framed) {
     const height = framed ? 2 * rows : rows;
     if (this.image?.width !== width || this.image.height < height) {
@@ -54,12 +66,16 @@ export class Pixels {
     this.lines.fill(paper);
   }
 
-  /** When all is painted and nothing framed yet: rims look as the bodies do. */
+  /** Copies the bodies of all rows to their rims. This comes after all boxes and before the first frame. */
   rims() {
     this.lines.copyWithin(this.rows * this.width, 0, this.rows * this.width);
   }
 
-  /** Draws a frame. @param {number} row @param {number} from @param {number} to in parts of a pixel @param {number} colour @param {number} thick in pixels */
+  /**
+   * Draws the frame of a box.
+   * @param {number} row @param {number} from @param {number} to in parts of a pixel
+   * @param {number} colour as a pixel @param {number} thick in pixels
+   */
   frame(row, from, to, colour, thick) {
     const first = (from + PARTS / 2) & -PARTS;
     const last = Math.max(first + PARTS, (to + PARTS / 2) & -PARTS);
@@ -69,7 +85,7 @@ export class Pixels {
   }
 
   /**
-   * Paints from one edge to the other; a pixel that is covered in part is mixed.
+   * Paints a row from one edge to another. A pixel that is covered in part is mixed.
    * @param {number} row @param {number} from @param {number} to in parts of a pixel @param {number} colour as a pixel
    */
   fill(row, from, to, colour) {
@@ -79,8 +95,8 @@ export class Pixels {
     if (to > width * PARTS) to = width * PARTS;
     if (to <= from) return;
     let at = start + (from >> 8);
-    const behind = start + (to >> 8);
-    if (at === behind) {
+    const last = start + (to >> 8);
+    if (at === last) {
       lines[at] = blend(lines[at], colour, to - from);
       return;
     }
@@ -90,14 +106,15 @@ export class Pixels {
       lines[at] = blend(lines[at], colour, PARTS - before);
       at++;
     }
-    if (behind - at > SHORT) lines.fill(colour, at, behind);
-    else for (; at < behind; at++) lines[at] = colour;
-    if (after) lines[behind] = blend(lines[behind], colour, after);
+    if (last - at > SHORT) lines.fill(colour, at, last);
+    else for (; at < last; at++) lines[at] = colour;
+    if (after) lines[last] = blend(lines[last], colour, after);
   }
 
   /**
-   * Draws the rows on a canvas, each over its height.
-   * @param {CanvasRenderingContext2D} context @param {(row: number) => number[]} span where a row begins and ends, in pixels of the screen
+   * Stretches each row over its height on a canvas.
+   * @param {CanvasRenderingContext2D} context
+   * @param {(row: number) => number[]} span where a row begins and ends, in pixels of the screen
    * @param {number} rim how thick frames are
    */
   put(context, span, rim) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shows that a picture is higher than its place, and how far it is scrolled. It can be dragged.
+// A scroll bar that shows how far a picture is scrolled, and can be dragged.
 
 import { h } from './dom.js';
 
@@ -26,7 +26,11 @@ export class Scrollbar {
     });
   }
 
-  /** @param {number} at how far it is scrolled from the top @param {number} room of the place @param {number} whole of the picture */
+  /**
+   * Shows a place in the picture; all in pixels.
+   * @param {number} at distance from the top
+   * @param {number} room height of the window on the picture @param {number} whole height of the picture
+   */
   show(at, room, whole) {
     this.element.hidden = whole <= room;
     if (whole <= room) return;

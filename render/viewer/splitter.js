@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bar between the picture and the list: drag it, or move it with the arrow keys.
+// The bar between the picture and the list. It can be dragged, or moved with the arrow keys.
 
 import { h } from './dom.js';
 
 const STEP = 24;
 const SMALLEST = 60;
 
-/** @param {HTMLElement} below whose height it sets @param {() => void} moved @returns {HTMLElement} */
+/** @param {HTMLElement} below the element whose height it sets @param {() => void} moved @returns {HTMLElement} */
 export function splitter(below, moved) {
   const bar = h('div.splitter', {
     tabIndex: 0,

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where one is: the path to the zoomed frame, and the figures of a frame in a line.
+// The path to the zoomed frame, the figures of a frame in a line, and the name of the root.
 
 import { h } from './dom.js';
 import { amount, change as changeOf, measureOf, percent, signedAmount } from './format.js';
-import { verdictWords } from './inspector.js';
+import { verdictWords } from './verdict.js';
 
 /** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./state.js').State} State */
 
+/** How many frames of a long path are shown at its beginning and at its end. */
 const FIRST = 3;
 const LAST = 5;
 
-/** @param {Model} model @param {number} node */
+/** The figures of a frame in a line. @param {Model} model @param {number} node */
 export function figuresOf(model, node) {
   const { unit } = model;
   const [base, head] = model.valueOf(node);
   const [totalBase, totalHead] = model.totals();
   if (model.sides === 1) return `${amount(head, unit)} ${percent(head, totalHead)}`;
-  const sides = `base ${amount(base, unit)} ${percent(base, totalBase)} → head ${amount(head, unit)} ${percent(head, totalHead)}`;
+  const before = `base ${amount(base, unit)} ${percent(base, totalBase)}`;
+  const after = `head ${amount(head, unit)} ${percent(head, totalHead)}`;
   const change = `${signedAmount(head - base, unit)} ${base ? changeOf(base, head) : 'none in base'}`;
   const tested = model.shownMetric.tested;
-  return `${sides} · ${change}${tested ? ` · ${verdictWords(model, node)}` : ''}`;
+  return `${before} → ${after} · ${change}${tested ? ` · ${verdictWords(model, node)}` : ''}`;
 }
 
-/** The frames from the root to the zoomed one; long paths without their middle. @param {Model} model @param {(node: number) => void} zoom */
+/**
+ * The frames from the root to the zoomed one; a long path has a gap in its middle.
+ * @param {Model} model @param {(node: number) => void} zoom
+ */
 export function crumbs(model, zoom) {
   const path = [];
   for (let at = model.zoom; at >= 0; at = model.tree.parent[at]) path.push(at);
@@ -37,18 +43,22 @@ export function crumbs(model, zoom) {
           model.nameOf(node),
         ),
   );
-  if (model.zoom > 0) out.push(h('button', { type: 'button', title: 'reset the zoom (0)', onclick: () => zoom(0) }, 'reset'));
-  return out;
+  const reset = { type: 'button', title: 'reset the zoom (0)', onclick: () => zoom(0) };
+  return model.zoom > 0 ? [...out, h('button', reset, 'reset')] : out;
 }
 
-/** What the root says of the picture. @param {import('./app.js').App} app */
-export function rootName(app) {
-  const { model, state } = app;
-  const tested = model.sides === 2 && model.shownMetric.tested ? ': only the functions themselves were tested, so their callers stay grey' : '';
-  if (state.inverted && model.tree.isLazy)
-    return `all – functions by their own ${measureOf(app.model.shownMetric)}, their callers below${tested}`;
+/**
+ * The name of the root: whose widths are drawn, and what the colours mean.
+ * @param {Model} model @param {State} state
+ */
+export function rootName(model, state) {
+  const tested = model.sides === 2 && model.shownMetric.tested;
+  if (state.inverted && model.tree.isLazy) {
+    const only = tested ? ': only the functions themselves were tested, so their callers stay grey' : '';
+    return `all – functions by their own ${measureOf(model.shownMetric)}, their callers below${only}`;
+  }
   if (model.sides === 1) return 'all';
-  if (state.removed && app.canShowRemoved()) return 'all – gone since base';
+  if (state.removed && model.canShowRemoved(state)) return 'all – gone since base';
   if (state.view !== 'diff') return `all – ${state.view}`;
   const side = state.reversed ? 'base' : 'head';
   if (state.colour !== 'diff') return `all – ${side}`;

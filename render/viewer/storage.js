@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person chose for all reports. Pages from file:// may have no storage.
+// What a person chose for all reports. Pages from file:// may have no storage, and then nothing is remembered.
 
 /** @param {string} name */
 export function remembered(name) {
@@ -15,6 +15,6 @@ export function remember(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // Not remembered, then.
+    // A choice that cannot be stored is lost with the page.
   }
 }

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The function table. Of many functions a view asks for few: what is known of one is taken from the columns when it is asked for.
+// The functions of a report. Views ask for few of many functions, so that their properties stay in columns until they
+// are read.
 
 import { Columns } from './block.js';
+import { INTERRUPTS, STATES } from './codes.js';
 
-/** By number, as the page tells them. Interrupts are what the machine did in a thread: system code, but in no total and not tested. */
-export const ORIGINS = ['unknown', 'user', 'library', 'system', 'interrupts'];
-export const SYSTEM = 3;
-export const INTERRUPTS = 4;
-export const STATES = ['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'];
-/** Numbers of the states that are proven changes of a function in its place. */
+/** Numbers of the verdicts that are proven changes of a function in its place. */
 const PROVEN = new Set(['more', 'less', 'new', 'gone'].map((state) => STATES.indexOf(state)));
-export const TIERS = ['exact', 'canonical', 'file and name', 'moved', 'one-sided'];
 
 /**
- * @typedef {object} Estimate of a difference, in scaled units; what is not known is null
+ * Base, head and their difference in scaled units; null is what the report does not know.
+ * @typedef {object} Estimate
  * @property {number} base
  * @property {number} head
  * @property {number} delta
@@ -51,7 +48,7 @@ class Estimates {
   }
 }
 
-/** What the first picture does not ask for. */
+/** Columns that the first picture does not need. */
 class Details {
   /** @param {Columns} columns @param {number} count @param {number} sides */
   constructor(columns, count, sides) {
@@ -66,6 +63,7 @@ class Details {
   }
 }
 
+/** The columns of all functions. */
 class Symbols {
   /** @param {Uint8Array} bytes @param {number} sides */
   constructor(bytes, sides) {
@@ -77,7 +75,8 @@ class Symbols {
     this.code = columns.raw(count);
     this.self = sides === 2 ? new Estimates(columns, count) : null;
     this.total = sides === 2 ? new Estimates(columns, count) : null;
-    this.tier = sides === 2 ? columns.raw(count) : null;
+    // The kind of match is for readers of JSON: no view shows it.
+    if (sides === 2) columns.raw(count);
     this.name = columns.fixed(count);
     const texts = columns.varint();
     this.texts = texts ? columns.text(columns.varint()).split('\0') : [];
@@ -91,7 +90,7 @@ class Symbols {
   }
 }
 
-/** A function as the page tells it. */
+/** One function of a report. */
 export class Func {
   /** @param {Symbols} table @param {number} id */
   constructor(table, id) {
@@ -110,7 +109,7 @@ export class Func {
   get line() {
     return this.table.details.line[this.id];
   }
-  /** What it is recognised by, in every report. */
+  /** What identifies the function in every report. */
   get key() {
     const key = this.table.details.key[this.id];
     return key ? this.table.texts[key - 1] : `${this.name}\`${this.module}`;
@@ -125,11 +124,11 @@ export class Func {
   get source() {
     return this.table.source[this.id];
   }
-  /** 0 unknown, 1 same, 2 changed. */
+  /** Whether its machine code changed: 0 unknown, 1 the same, 2 changed. */
   get code() {
     return this.table.code[this.id];
   }
-  /** Its place in the shared order of siblings. */
+  /** Its place in the order of siblings that all reports share. */
   get rank() {
     return this.table.details.rank[this.id];
   }
@@ -139,10 +138,7 @@ export class Func {
   get total() {
     return this.table.total?.of(this.id);
   }
-  get tier() {
-    return this.table.tier ? TIERS[this.table.tier[this.id]] : '';
-  }
-  /** Id of the function at the other end of a move; -1 for none. */
+  /** The function that this one is called on the other side, by number; -1 for none. */
   get movedTo() {
     const { movedTo } = this.table.details;
     return movedTo ? movedTo[this.id] - 1 : -1;
@@ -150,8 +146,13 @@ export class Func {
 }
 
 /**
+ * A proven change of a function: in itself (own), or with all that it calls.
+ * @typedef {{f: Func, e: Estimate, own: boolean}} Change
+ */
+
+/**
  * Functions whose change is proven, the largest first: in themselves, or with what they call.
- * @param {Func[]} functions @param {'self'|'total'} part @returns {{f: Func, e: Estimate, own: boolean}[]}
+ * @param {Func[]} functions @param {'self'|'total'} part @returns {Change[]}
  */
 export function provenIn(functions, part) {
   const states = functions[0]?.table?.[part]?.state || functions.map((f) => STATES.indexOf(f[part]?.state || ''));
@@ -169,12 +170,15 @@ export function originsOf(functions) {
   return functions[0]?.table?.origin || functions.map((f) => f.origin);
 }
 
-/** Whether there is anything that interrupted a thread. @param {Func[]} functions */
+/** Whether the report knows of interrupts. @param {Func[]} functions */
 export function hasInterrupts(functions) {
   return Array.prototype.includes.call(originsOf(functions), INTERRUPTS);
 }
 
-/** The places of all functions in the shared order, by id. @param {Func[]} functions @returns {ArrayLike<number>} */
+/**
+ * The places of all functions in the order of siblings, by id.
+ * @param {Func[]} functions @returns {ArrayLike<number>}
+ */
 export function ranksOf(functions) {
   return functions[0]?.table?.details.rank || functions.map((f) => f.rank);
 }
@@ -185,27 +189,4 @@ export function decodeFunctions(bytes, sides) {
   const out = new Array(table.count);
   for (let id = 0; id < table.count; id++) out[id] = new Func(table, id);
   return out;
-}
-
-/** The same hue for a function in every report, project and run. @param {string} key */
-export function hashHue(key) {
-  let hash = 2166136261;
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 16777619);
-  hash ^= hash >>> 15;
-  return (hash >>> 0) / 4294967296;
-}
-
-/** The short form of a key in an address. @param {string} key */
-export function shortHash(key) {
-  return Math.floor(hashHue(key) * 4294967296).toString(36);
-}
-
-/** @type {WeakMap<object, string>} */
-const hashes = new WeakMap();
-
-/** The short form of a function in an address. @param {{key: string}} func */
-export function hashOf(func) {
-  let hash = hashes.get(func);
-  if (hash === undefined) hashes.set(func, (hash = shortHash(func.key)));
-  return hash;
 }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The toggles of system calls and of interrupts: the call tree without the frames of the kernel and the low-level runtime, or only
-// without those of interrupts. Most of a tree is taken over as it is, in one pass; only where a system frame stands between others are
-// the frames below it joined with those beside it.
+// The toggles of system calls and of interrupts: the call tree without the frames of the kernel and the low-level
+// runtime, or without those of interrupts alone. Most of a tree is copied as it is, in one pass. Only where a system
+// frame stands between others, the frames below it are joined with the ones beside it.
 
-import { linkTree, Tree } from './decode.js';
-import { originsOf, ranksOf, SYSTEM } from './symbols.js';
+import { SYSTEM, UNPROVEN } from './codes.js';
+import { originsOf, ranksOf } from './symbols.js';
+import { linkTree, Tree } from './tree.js';
 
 /** @typedef {import('./symbols.js').Func} Func */
 
-const UNPROVEN = 1;
-/** More siblings than these are sorted the usual way. */
+/** More siblings than these are sorted by the library; fewer are inserted one by one. */
 const MANY = 30;
 /** Steps between two looks at the clock. */
 const LOOK_EVERY = 256;
-/** Ranks stand before nodes in what is sorted then. */
+/** Keys for the library are rank times this plus node. */
 const RANKS = 2 ** 31;
-/** Of a subtree: it holds other frames than system ones. */
+/** Mark of a subtree that holds other frames than system ones. */
 const OTHERS = 1;
-/** Of a frame: a system frame right below it has others below itself. */
+/** Mark of a frame with a system frame right below it that has other frames below itself. */
 const SPLICED = 2;
 
-/** What lies below each frame. @param {Tree} tree @param {Uint8Array} isSystem by function */
+/** The marks of each frame. @param {Tree} tree @param {Uint8Array} isSystem by function */
 function contentsOf({ count, func, parent }, isSystem) {
   const out = new Uint8Array(count);
   for (let i = count - 1; i > 0; i--) {
@@ -30,7 +30,8 @@ function contentsOf({ count, func, parent }, isSystem) {
   return out;
 }
 
-class Splicer {
+/** Takes system frames out of a tree, step by step. */
+export class Splicer {
   /** @param {Tree} tree @param {Func[]} functions @param {Uint8Array} isSystem by function @param {boolean} fold */
   constructor(tree, functions, isSystem, fold) {
     this.tree = tree;
@@ -45,20 +46,24 @@ class Splicer {
     this.state = new Uint8Array(tree.count);
     this.flags = new Uint8Array(tree.count);
     this.self = [new Float64Array(tree.count), new Float64Array(tree.count)];
-    /** By depth: the frame that was written last. */ this.last = new Int32Array(65537);
+    /** The frame that was written last at each depth. */ this.last = new Int32Array(65537);
     /**
-     * What is left to do, the next thing last: frames to be joined, how many, and the level of the one that they become; or frames to
-     * be taken, as the first, the one behind the last, 0, and how much deeper they come to stand.
+     * The work that is left, the next step last. A step is either frames to be joined, their number, and the level of
+     * the frame that they become; or frames to be copied: the first, the one after the last, 0, and how much deeper
+     * they come to stand.
      * @type {number[]}
      */
     this.open = [];
-    /** How much of it; to shorten the array itself takes longer than the rest. */ this.left = 0;
-    /** The frames below those that are joined. @type {number[]} */ this.kids = [];
+    /** How many entries of `open` count. Shortening the array would take longer than all the rest. */ this.left = 0;
+    /** @type {number[]} the frames below the ones that are joined */ this.kids = [];
     this.kidCount = 0;
     this.later(0, tree.count, 0);
   }
 
-  /** Where the time of a system frame goes. @param {number} base @param {number} head @param {number} caller */
+  /**
+   * Adds the time of a system frame to its caller, or to what is hidden.
+   * @param {number} base @param {number} head @param {number} caller
+   */
   put(base, head, caller) {
     const [to0, to1] = this.fold ? this.self : [this.hidden, this.hidden];
     to0[this.fold ? caller : 0] += base;
@@ -66,17 +71,18 @@ class Splicer {
   }
 
   /**
-   * Frames that stay as they are, without system frames that have none but such below them; up to one that is more than that.
-   * @param {number} from @param {number} behind @param {number} shift
+   * Copies frames, leaves out system frames that have no others below them, and stops at the first frame that is
+   * SPLICED.
+   * @param {number} from @param {number} after @param {number} shift
    */
-  take(from, behind, shift) {
+  copy(from, after, shift) {
     const { tree, isSystem, contents, last, func, depth, state, flags } = this;
     const [total0, total1] = tree.total;
     const [from0, from1] = tree.self;
     const [self0, self1] = this.self;
     let at = this.count;
     let node = from;
-    while (node < behind) {
+    while (node < after) {
       const own = tree.depth[node] + shift;
       if (isSystem[tree.func[node]]) {
         this.put(total0[node], total1[node], last[own - 1]);
@@ -94,23 +100,26 @@ class Splicer {
       node++;
     }
     this.count = at;
-    if (node === behind) return;
-    if (tree.end[node] < behind) this.later(tree.end[node], behind, shift);
+    if (node === after) return;
+    if (tree.end[node] < after) this.later(tree.end[node], after, shift);
     this.open[this.left++] = node;
     this.open[this.left++] = 1;
     this.open[this.left++] = tree.depth[node] + shift;
   }
 
-  /** @param {number} from @param {number} behind @param {number} shift */
-  later(from, behind, shift) {
+  /** Notes frames that are to be copied. @param {number} from @param {number} after @param {number} shift */
+  later(from, after, shift) {
     const { open } = this;
     open[this.left++] = from;
-    open[this.left++] = behind;
+    open[this.left++] = after;
     open[this.left++] = 0;
     open[this.left++] = shift;
   }
 
-  /** One frame for several of the same function: the last that are open. @param {number} first their place @param {number} level */
+  /**
+   * Writes one frame for several of the same function, which are the last entries of `open`.
+   * @param {number} first @param {number} level
+   */
   join(first, level) {
     const { tree, open, self } = this;
     const at = this.count++;
@@ -127,11 +136,14 @@ class Splicer {
     return at;
   }
 
-  /** The frames below one, also behind system frames; these give their own time to where it goes. @param {number} top @param {number} at */
+  /**
+   * Collects the frames below one, also the ones below system frames, whose own time is put where it belongs.
+   * @param {number} top @param {number} at
+   */
   below(top, at) {
     const { tree, isSystem, contents, kids } = this;
-    const behind = tree.end[top];
-    for (let node = top + 1; node < behind;) {
+    const after = tree.end[top];
+    for (let node = top + 1; node < after;) {
       if (!isSystem[tree.func[node]]) {
         kids[this.kidCount++] = node;
         node = tree.end[node];
@@ -145,7 +157,7 @@ class Splicer {
     }
   }
 
-  /** Frames in the shared order of siblings. They are few, and mostly in order. */
+  /** Sorts `kids` into the shared order of siblings. They are few, and mostly in order. */
   sort() {
     const { ranks, kids, kidCount } = this;
     const { func } = this.tree;
@@ -165,7 +177,7 @@ class Splicer {
     }
   }
 
-  /** Goes on with the work for as long as it may. @param {number} [ms] @returns {boolean} whether all is done */
+  /** Works for some time and tells whether all is done. @param {number} [ms] @returns {boolean} */
   run(ms = Infinity) {
     const { open } = this;
     const end = performance.now() + ms;
@@ -181,13 +193,13 @@ class Splicer {
         this.push(level + 1);
       } else {
         this.left = first;
-        this.take(open[first], open[first + 1], level);
+        this.copy(open[first], open[first + 1], level);
       }
     }
     return true;
   }
 
-  /** The frames below are to be looked at next: those of the same function together. @param {number} level */
+  /** Notes the collected frames as the next steps, with the ones of a function together. @param {number} level */
   push(level) {
     const { open, kids } = this;
     const { func, end, depth } = this.tree;
@@ -206,7 +218,7 @@ class Splicer {
     this.kidCount = 0;
   }
 
-  /** When all is done: the tree without system frames, and the time left out, per side. */
+  /** The tree without system frames, and the hidden time [base, head]. All work must be done. */
   result() {
     const { count, hidden } = this;
     const tree = Object.assign(new Tree(0), {
@@ -226,24 +238,14 @@ class Splicer {
 }
 
 /**
- * Hides system frames, in steps. 'hide': leafward runs of them disappear with their time, those between other frames are spliced out and
- * their children join the parent. 'fold': the frames disappear, their time becomes the caller's own.
+ * What takes system frames out of a tree. 'hide': system frames with no others below them disappear with their time;
+ * the ones between other frames disappear, and the frames below them move to their caller. 'fold': all disappear, and
+ * their time becomes their caller's.
  * @param {Tree} tree @param {Func[]} functions @param {'hide'|'fold'} mode
- * @param {number} [least] the first origin that goes: system frames with the interrupts, or the interrupts alone
- * @returns {Splicer|null} null: there are none
+ * @param {number} [least] the first origin that disappears: SYSTEM with the interrupts, or INTERRUPTS alone
+ * @returns {Splicer|null} null where there are no such frames
  */
 export function splicerOf(tree, functions, mode, least = SYSTEM) {
   const isSystem = Uint8Array.from(originsOf(functions), (origin) => (origin >= least ? 1 : 0));
   return isSystem.includes(1) ? new Splicer(tree, functions, isSystem, mode === 'fold') : null;
-}
-
-/**
- * The same at once.
- * @param {Tree} tree @param {Func[]} functions @param {'hide'|'fold'} mode @param {number} [least] the first origin that goes
- * @returns {{tree: Tree, hidden: number[]}} hidden: time left out, per side
- */
-export function withoutSystem(tree, functions, mode, least) {
-  const splicer = splicerOf(tree, functions, mode, least);
-  splicer?.run();
-  return splicer ? splicer.result() : { tree, hidden: [0, 0] };
 }

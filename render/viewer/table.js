@@ -1,33 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A grid that keeps only the visible rows in the page.
+// A grid that keeps only the visible rows in the page. Rows are about functions, which select marks.
 
 const ROW_HEIGHT = 24;
 
+/** A row of any grid: `f` is the function that it is about. @typedef {{f: {id: number, name: string}}} Row */
+
 /**
+ * @template {Row} R
  * @typedef {object} Column
  * @property {string} id
  * @property {string} title
  * @property {string} [hint]
  * @property {boolean} [left]
  * @property {string} width a track of the grid
- * @property {(row: any) => string} text
- * @property {(row: any) => string} [full] more than fits, for the tooltip
- * @property {(row: any) => number|string} value what it is sorted by
- * @property {(row: any) => string} [className]
+ * @property {(row: R) => string} text
+ * @property {(row: R) => string} [full] more than fits, for the tooltip
+ * @property {(row: R) => number|string} value what it is sorted by
+ * @property {(row: R) => string} [className]
  */
 
+/** @template {Row} R */
 export class Grid {
-  /** @param {HTMLElement} root @param {(row: any) => void} onSelect */
+  /** @param {HTMLElement} root @param {(row: R) => void} onSelect */
   constructor(root, onSelect) {
     this.root = root;
     this.onSelect = onSelect;
-    /** @type {Column[]} */ this.columns = [];
-    /** @type {any[]} */ this.rows = [];
+    /** @type {Column<R>[]} */ this.columns = [];
+    /** @type {R[]} */ this.rows = [];
     this.sortBy = '';
     this.descending = true;
-    /** @type {any} */ this.selected = null;
-    this.active = 0;
-    this.painted = { rows: /** @type {any[]} */ ([]), first: 0, last: 0 };
+    /** @type {number|null} id of a function */ this.selected = null;
+    /** The row that the arrow keys start from. */ this.active = 0;
+    /** The rows that stand in the page. */
+    this.painted = { rows: /** @type {R[]} */ ([]), first: 0, last: 0 };
     root.setAttribute('role', 'grid');
     this.head = document.createElement('div');
     this.head.className = 'grid-head';
@@ -46,7 +51,7 @@ export class Grid {
     new ResizeObserver(() => this.paint()).observe(this.body);
   }
 
-  /** @param {Column[]} columns @param {string} sortBy */
+  /** @param {Column<R>[]} columns @param {string} sortBy the column that sorts until somebody chooses one */
   setColumns(columns, sortBy) {
     this.columns = columns;
     if (!columns.some((c) => c.id === this.sortBy)) this.sortBy = sortBy;
@@ -69,7 +74,7 @@ export class Grid {
     this.root.style.setProperty('--columns', columns.map((c) => c.width).join(' '));
   }
 
-  /** @param {any[]} rows @param {number|null} selected id of a function */
+  /** @param {R[]} rows @param {number|null} selected id of a function */
   setRows(rows, selected) {
     this.rows = rows;
     this.selected = null;
@@ -94,7 +99,8 @@ export class Grid {
     });
     this.rows = keyed.map(({ row }) => row);
     [...this.head.children].forEach((cell, i) => {
-      cell.setAttribute('aria-sort', this.columns[i].id !== this.sortBy ? 'none' : this.descending ? 'descending' : 'ascending');
+      const direction = this.descending ? 'descending' : 'ascending';
+      cell.setAttribute('aria-sort', this.columns[i].id === this.sortBy ? direction : 'none');
     });
     this.root.setAttribute('aria-rowcount', String(this.rows.length));
     this.space.style.height = `${this.rows.length * ROW_HEIGHT}px`;
@@ -114,7 +120,7 @@ export class Grid {
     this.onSelect(this.rows[this.active]);
   }
 
-  /** Marks the row of a function, and brings it into view when it is another than before. @param {number|null} id */
+  /** Marks the row of a function, and brings it into view when the function has changed. @param {number|null} id */
   select(id) {
     if (id !== this.selected) this.reveal(id);
     this.selected = id;
@@ -132,7 +138,7 @@ export class Grid {
       this.body.scrollTop = Math.max(0, top - Math.floor(clientHeight / 3));
   }
 
-  /** Rows that stand in the page already are only marked anew. */
+  /** Makes the visible rows; the ones that stand in the page already are only marked again. */
   paint() {
     const first = Math.max(0, Math.floor(this.body.scrollTop / ROW_HEIGHT) - 4);
     const last = Math.min(this.rows.length, Math.ceil((this.body.scrollTop + this.body.clientHeight) / ROW_HEIGHT) + 4);
@@ -142,10 +148,10 @@ export class Grid {
       for (let i = first; i < last; i++) out.push(this.line(i));
       this.space.replaceChildren(...out);
     }
-    for (let i = first; i < last; i++) this.mark(/** @type {HTMLElement} */ (this.space.children[i - first]), this.rows[i]);
+    for (let i = first; i < last; i++) this.mark(this.space.children[i - first], this.rows[i]);
   }
 
-  /** @param {HTMLElement} line @param {any} row */
+  /** Marks a row where it is about the selected function. @param {Element} line @param {R} row */
   mark(line, row) {
     const selected = row.f.id === this.selected;
     line.classList.toggle('selected', selected);

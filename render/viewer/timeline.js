@@ -1,18 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The chronological view: how busy the target was, with a brush that filters everything, and a flame chart of one thread.
+// The chronological view: a strip of how busy the target was, and a flame chart of one thread.
 
 import { css, inkOn } from './colour.js';
 import { isolated } from './format.js';
 
-/** @typedef {import('./decode.js').Tree} Tree */
+/** @typedef {import('./tree.js').Tree} Tree */
 /** @typedef {import('./decode.js').Samples} Samples */
 /** @typedef {import('./decode.js').Timeline} Timeline */
 
-export const STRIP_HEIGHT = 46;
+/**
+ * The end of the longest run in microseconds, and the samples of each side by bucket of time.
+ * @typedef {{end: number, counts: Float64Array[]}} Activity
+ */
 
 /**
- * Samples per bucket of time, each side.
- * @param {(Timeline|null)[]} timelines @param {(Samples|null)[]} samples @param {number} buckets @param {((side: number, thread: number) => boolean)|undefined} keepThread
+ * A box of the flame chart: a frame from one time to another.
+ * @typedef {{from: number, to: number, depth: number, node: number}} ChartBox
+ */
+
+/** Samples of a thread that are further apart than this do not belong together, in microseconds. */
+const LONGEST_GAP = 2500;
+/** How long a single sample is drawn, in microseconds. */
+const SAMPLE_TIME = 1000;
+
+/**
+ * Samples by bucket of time, for each side.
+ * @param {(Timeline|null)[]} timelines @param {(Samples|null)[]} samples @param {number} buckets
+ * @param {((side: number, thread: number) => boolean)|undefined} keepThread all threads where it is missing
+ * @returns {Activity}
  */
 export function activity(timelines, samples, buckets, keepThread) {
   let end = 1;
@@ -30,43 +45,47 @@ export function activity(timelines, samples, buckets, keepThread) {
   return { end, counts: counts.map(smoothed) };
 }
 
-/** Buckets hold a few samples each: without their neighbours they would draw a comb. @param {Float64Array} counts */
+/**
+ * Mixes each bucket with its neighbours: a bucket holds few samples, so that the strip would look like a comb.
+ * @param {Float64Array} counts
+ */
 function smoothed(counts) {
   return counts.map((value, i) => (value * 2 + (counts[i - 1] ?? value) + (counts[i + 1] ?? value)) / 4);
 }
 
 /**
- * A flame chart's boxes: equal frames of samples that follow each other closely are one.
- * @param {Tree} tree @param {Samples} samples @param {Timeline} timeline @param {number} thread @param {number[]} range @param {(node: number) => number} mapped
- * @returns {{from: number, to: number, depth: number, node: number}[]}
+ * The boxes of a flame chart. Equal frames of samples that follow each other closely are one box.
+ * @param {Tree} tree @param {Samples} samples @param {Timeline} timeline @param {number} thread
+ * @param {number[]} range [from, to) in microseconds
+ * @returns {ChartBox[]}
  */
-export function chart(tree, samples, timeline, thread, range, mapped) {
+export function chart(tree, samples, timeline, thread, range) {
   const boxes = [];
-  /** @type {{from: number, to: number, depth: number, node: number}[]} */
+  /** @type {ChartBox[]} */
   let open = [];
   let before = -1;
-  let gap = 2500;
   for (let i = 0; i < timeline.count; i++) {
     const time = timeline.time[i];
     const sample = timeline.sample[i];
     if (samples.thread[sample] !== thread || time < range[0] || time >= range[1]) continue;
     const path = [];
-    for (let node = mapped(samples.node[sample]); node > 0; node = tree.parent[node]) path.push(node);
+    for (let node = samples.node[sample]; node > 0; node = tree.parent[node]) path.push(node);
     path.reverse();
     let same = 0;
-    if (before >= 0 && time - before <= gap)
+    if (before >= 0 && time - before <= LONGEST_GAP)
       while (same < open.length && same < path.length && open[same].node === path[same]) same++;
     for (const box of open.slice(same)) boxes.push(box);
     open = open.slice(0, same);
-    for (const box of open) box.to = time + 1000;
-    for (let depth = same; depth < path.length; depth++) open.push({ from: time, to: time + 1000, depth, node: path[depth] });
+    for (const box of open) box.to = time + SAMPLE_TIME;
+    for (let depth = same; depth < path.length; depth++)
+      open.push({ from: time, to: time + SAMPLE_TIME, depth, node: path[depth] });
     before = time;
   }
   return boxes.concat(open);
 }
 
-/** @param {HTMLCanvasElement} canvas @returns {{c: CanvasRenderingContext2D, width: number, height: number}} */
-export function prepare(canvas) {
+/** Clears a canvas and fits it to the screen. @param {HTMLCanvasElement} canvas */
+function prepare(canvas) {
   const ratio = window.devicePixelRatio || 1;
   const width = canvas.clientWidth;
   const height = canvas.clientHeight;
@@ -78,7 +97,11 @@ export function prepare(canvas) {
   return { c, width, height };
 }
 
-/** @param {HTMLCanvasElement} canvas @param {ReturnType<typeof activity>} data @param {number[]|null} range @param {string[]} colours */
+/**
+ * Draws the strip, and a brush over the time outside a range.
+ * @param {HTMLCanvasElement} canvas @param {Activity} data @param {number[]|null} range
+ * @param {string[]} colours by side
+ */
 export function drawStrip(canvas, data, range, colours) {
   const { c, width, height } = prepare(canvas);
   let most = 1;
@@ -87,9 +110,10 @@ export function drawStrip(canvas, data, range, colours) {
     c.fillStyle = colours[side];
     c.globalAlpha = 0.55;
     const step = width / counts.length;
-    counts.forEach((value, i) =>
-      c.fillRect(i * step, height - (value / most) * (height - 4), Math.max(step - 0.3, 0.5), (value / most) * (height - 4)),
-    );
+    counts.forEach((value, i) => {
+      const size = (value / most) * (height - 4);
+      c.fillRect(i * step, height - size, Math.max(step - 0.3, 0.5), size);
+    });
   });
   c.globalAlpha = 1;
   if (!range) return;
@@ -103,10 +127,20 @@ export function drawStrip(canvas, data, range, colours) {
 }
 
 /**
- * @param {HTMLCanvasElement} canvas @param {ReturnType<typeof chart>} boxes @param {number[]} range
- * @param {(node: number) => number[]} colour @param {(node: number) => boolean} faint @param {(node: number) => string} name @param {number} row
+ * How the boxes of a flame chart look.
+ * @typedef {object} ChartLook
+ * @property {(node: number) => number[]} colour
+ * @property {(node: number) => boolean} faint whether a frame is not what is searched for
+ * @property {(node: number) => string} name
+ * @property {number} row height of a row in pixels
  */
-export function drawChart(canvas, boxes, range, colour, faint, name, row) {
+
+/**
+ * Draws the flame chart.
+ * @param {HTMLCanvasElement} canvas @param {ChartBox[]} boxes @param {number[]} range the time that fills the width
+ * @param {ChartLook} look
+ */
+export function drawChart(canvas, boxes, range, { colour, faint, name, row }) {
   const { c, width } = prepare(canvas);
   const scale = width / (range[1] - range[0]);
   c.font = '11px system-ui, sans-serif';
@@ -122,7 +156,8 @@ export function drawChart(canvas, boxes, range, colour, faint, name, row) {
     const text = name(box.node);
     const letters = Math.floor((w - 6) / 6.2);
     c.fillStyle = inkOn(fill);
-    c.fillText(isolated(text.length > letters ? `${text.slice(0, letters - 1)}…` : text), x + 3, box.depth * row + row / 2);
+    const shown = text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
+    c.fillText(isolated(shown), x + 3, box.depth * row + row / 2);
   }
   c.globalAlpha = 1;
 }

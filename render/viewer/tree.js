@@ -1,138 +1,134 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From the page's tree to the tree that is shown: filters and sums. Nothing here touches the browser.
+// The call tree, and the interface that every tree on the screen has.
 
-import { INTERRUPT } from './decode.js';
-
-/** @typedef {import('./decode.js').Tree} Tree */
-/** @typedef {import('./symbols.js').Func} Func */
-/** @typedef {import('./decode.js').Samples} Samples */
-/** @typedef {import('./decode.js').Timeline} Timeline */
-
-const MORE = 2;
-const LESS = 3;
+/** The function number of the root. */
+const NONE = -1;
+/** No frame is deeper: the page stores depths in 16 bits. */
+const MOST_LEVELS = 65536;
 
 /**
- * @typedef {object} Filters
- * @property {string} [thread] "side:id" keys joined, or "" for all; a thread's display name
- * @property {(side: number, thread: number) => boolean} [keepThread]
- * @property {number[]|null} [range] [from, to) in microseconds
- * @property {number} [metric] whose values count
+ * A tree that can be drawn. Nodes are numbers and the root is 0; columns are indexed by node. In the call tree they
+ * are all there; a turned tree makes the children of a node when `first` asks for them.
+ * @typedef {object} FrameTree
+ * @property {number} count how many nodes there are
+ * @property {ArrayLike<number>} func number of the function of a node; -1 for the root
+ * @property {ArrayLike<number>} parent -1 for the root
+ * @property {ArrayLike<number>} depth the root has 0
+ * @property {Uint8Array} state number of the verdict
+ * @property {Uint8Array} flags
+ * @property {Float64Array[]} self [base, head], unscaled
+ * @property {Float64Array[]} total [base, head], unscaled; what the widths show
+ * @property {Float64Array[]} figures [base, head]: totals without the interrupts below a node
+ * @property {boolean} isLazy whether nodes are made when they are asked for
+ * @property {number} twin between callers and callees: the node that callers stand above, where node 1 has the callees; or 0
+ * @property {(node: number) => number} first the first child, or -1
+ * @property {(node: number) => number} next the sibling after a node, or -1
+ * @property {(node: number) => number} row the row that a node is drawn in
+ * @property {(node: number) => boolean} upward whether the children of a node are drawn above it
+ * @property {(node: number, inner: number) => boolean} holds whether `inner` lies in the subtree of `node`
  */
 
+/** A call tree in preorder; siblings stand in one order that all reports share. @implements {FrameTree} */
+export class Tree {
+  /** @param {number} count */
+  constructor(count) {
+    this.count = count;
+    this.func = new Int32Array(count).fill(NONE);
+    this.parent = new Int32Array(count);
+    /** The node after the last one of each subtree. */ this.end = new Int32Array(count);
+    this.depth = new Uint16Array(count);
+    /** @type {Uint8Array} */ this.state = new Uint8Array(count);
+    /** @type {Uint8Array} */ this.flags = new Uint8Array(count);
+    /** @type {Float64Array[]} [base, head], unscaled */ this.self = [new Float64Array(count), new Float64Array(count)];
+    /** @type {Float64Array[]} [base, head], unscaled */
+    this.total = [new Float64Array(count), new Float64Array(count)];
+    /** @type {Float64Array[]|null} totals that leave interrupts out; null where there are none */ this.own = null;
+    /** @type {Map<number, number[]>|null} node -> [low, high] of the difference of its total */ this.intervals = null;
+    this.isLazy = false;
+    this.twin = 0;
+  }
+
+  /** @param {number} node */
+  first(node) {
+    return node + 1 < this.end[node] ? node + 1 : -1;
+  }
+
+  /** @param {number} node */
+  next(node) {
+    const parent = this.parent[node];
+    return parent >= 0 && this.end[node] < this.end[parent] ? this.end[node] : -1;
+  }
+
+  /** @param {number} node */
+  row(node) {
+    return this.depth[node];
+  }
+
+  /** @param {number} _node */
+  upward(_node) {
+    return false;
+  }
+
+  /** @param {number} node @param {number} inner */
+  holds(node, inner) {
+    return inner >= node && inner < this.end[node];
+  }
+
+  /** Totals that leave out what interrupted the thread. Widths are the whole totals. @returns {Float64Array[]} */
+  get figures() {
+    return this.own || this.total;
+  }
+
+  /** The same nodes with other self values. @param {Float64Array[]} self @returns {Tree} */
+  withSelf(self) {
+    /** @type {Tree} */
+    const other = Object.assign(Object.create(Tree.prototype), this);
+    other.self = self;
+    other.total = [new Float64Array(this.count), new Float64Array(this.count)];
+    other.own = null;
+    sumTree(other);
+    return other;
+  }
+}
+
 /**
- * Self values under thread and time filters, in a metric.
- * @param {Tree} tree @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {Filters} filters
+ * Fills parent and end from depths, and totals from self values. It is one loop, because it runs before the browser
+ * has compiled any.
+ * @param {Tree} tree @param {number} [from] the first side that has values
  */
-export function filteredSelf(tree, samples, timelines, filters) {
-  const { keepThread, range, metric = 0 } = filters;
-  const out = [new Float64Array(tree.count), new Float64Array(tree.count)];
+export function linkTree(tree, from = 0) {
+  const { count, depth, parent, end } = tree;
+  const [base, head] = tree.total;
+  for (let side = from; side < 2; side++) tree.total[side].set(tree.self[side]);
+  const path = new Int32Array(Math.min(count, MOST_LEVELS));
+  let above = -1;
+  for (let i = 0; i < count; i++) {
+    const level = depth[i];
+    // Open nodes that are as deep as this one, or deeper, end here.
+    for (; above >= level; above--) {
+      const node = path[above];
+      const caller = parent[node];
+      end[node] = i;
+      head[caller] += head[node];
+      if (!from) base[caller] += base[node];
+    }
+    path[level] = i;
+    parent[i] = level ? path[level - 1] : -1;
+    above = level;
+  }
+  for (; above >= 0; above--) {
+    const node = path[above];
+    end[node] = count;
+    for (let side = from; above && side < 2; side++) tree.total[side][parent[node]] += tree.total[side][node];
+  }
+}
+
+/** Fills totals from self values. @param {Tree} tree */
+export function sumTree(tree) {
+  const { count, parent } = tree;
   for (let side = 0; side < 2; side++) {
-    const s = samples[side];
-    if (!s) continue;
-    const timeline = timelines[side];
-    const values = s.values[metric];
-    // Without times nothing of a side lies in a range.
-    if (range && !timeline) continue;
-    if (range && timeline) {
-      for (let i = 0; i < timeline.count; i++) {
-        if (timeline.time[i] < range[0] || timeline.time[i] >= range[1]) continue;
-        const sample = timeline.sample[i];
-        if (keepThread && !keepThread(side, s.thread[sample])) continue;
-        out[side][s.node[sample]] += values[sample] / s.times[sample];
-      }
-    } else {
-      for (let i = 0; i < s.count; i++) if (!keepThread || keepThread(side, s.thread[i])) out[side][s.node[i]] += values[i];
-    }
+    const total = tree.total[side];
+    total.set(tree.self[side]);
+    for (let i = count - 1; i > 0; i--) total[parent[i]] += total[i];
   }
-  return out;
-}
-
-const STATE_NUMBERS = new Map(['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'].map((name, i) => [name, i]));
-
-/** @param {{state: string}|null|undefined} estimate */
-export function stateOf(estimate) {
-  return estimate ? STATE_NUMBERS.get(estimate.state) || 0 : 0;
-}
-
-/**
- * Totals that leave out the interrupts below a node, as the tested figures do; what is an interrupt has its whole total.
- * @param {Tree} tree @returns {Float64Array[]|null} null: there are no interrupts
- */
-export function withoutInterrupts({ count, flags, parent, self }) {
-  if (!flags.some((flag) => flag & INTERRUPT)) return null;
-  return self.map((side) => {
-    const own = Float64Array.from(side);
-    for (let i = count - 1; i > 0; i--) if (!(flags[i] & INTERRUPT) || flags[parent[i]] & INTERRUPT) own[parent[i]] += own[i];
-    return own;
-  });
-}
-
-/**
- * Self and total of every function in a tree, recursion counted once.
- * @param {Tree} tree @param {number} functionCount
- */
-export function functionSums(tree, functionCount) {
-  const self = [new Float64Array(functionCount), new Float64Array(functionCount)];
-  const total = [new Float64Array(functionCount), new Float64Array(functionCount)];
-  const [total0, total1] = tree.figures;
-  const open = new Int32Array(functionCount); // id behind the subtree in which the function is already counted
-  for (let i = 1; i < tree.count; i++) {
-    const f = tree.func[i];
-    self[0][f] += tree.self[0][i];
-    self[1][f] += tree.self[1][i];
-    if (i < open[f]) continue;
-    open[f] = tree.end[i];
-    total[0][f] += total0[i];
-    total[1][f] += total1[i];
-  }
-  return { self, total };
-}
-
-/**
- * Time covered by frames of functions, nested ones counted once, and those frames.
- * @param {Tree} tree @param {Uint8Array} hits by function @param {boolean[]|null} states which verdicts count; null: all
- * @param {Float64Array|null} widths frames without a width are not listed @param {number} [top] only in the subtree of this one
- */
-export function covered(tree, hits, states, widths, top = 0) {
-  const { func, state, end } = tree;
-  const [total0, total1] = tree.figures;
-  const sum = [0, 0];
-  const nodes = [];
-  const behind = end[top];
-  for (let i = top + 1; i < behind;) {
-    if (!hits[func[i]] || (states && !states[state[i]])) {
-      i++;
-      continue;
-    }
-    sum[0] += total0[i];
-    sum[1] += total1[i];
-    if (!widths || widths[i] > 0) nodes.push(i);
-    i = end[i];
-  }
-  return { sum, nodes };
-}
-
-/** Whether a function that is found calls a node. @param {Tree} tree @param {number} node @param {Uint8Array} hits by function */
-export function hasCaller(tree, node, hits) {
-  for (let at = tree.parent[node]; at > 0; at = tree.parent[at]) if (hits[tree.func[at]]) return true;
-  return false;
-}
-
-/** The nodes of each function. @param {Tree} tree @param {number} functionCount */
-export function placesByFunction(tree, functionCount) {
-  const { func, count } = tree;
-  const starts = new Int32Array(functionCount + 2);
-  for (let i = 1; i < count; i++) starts[func[i] + 2]++;
-  for (let f = 1; f < starts.length; f++) starts[f] += starts[f - 1];
-  const nodes = new Int32Array(Math.max(0, count - 1));
-  for (let i = 1; i < count; i++) nodes[starts[func[i] + 1]++] = i;
-  return { starts, nodes };
-}
-
-/** The largest difference of a node that is proven to take more or less. @param {Tree} tree @param {number} factor head's values are multiplied with */
-export function largestChange({ count, state, figures: total }, factor) {
-  let most = 0;
-  for (let i = 1; i < count; i++)
-    if (state[i] === MORE || state[i] === LESS) most = Math.max(most, Math.abs(total[1][i] * factor - total[0][i]));
-  return most;
 }

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which boxes of a tree are on the screen, and where. No browser in here.
+// Which boxes of a tree are on the screen, and where.
 
 import { leftOf } from './layout.js';
 
-/** @typedef {import('./layout.js').AnyTree} AnyTree */
-/** @typedef {{x: number, w: number, node: number, merged: number}} Box */
+/** @typedef {import('./tree.js').FrameTree} FrameTree */
+/** @typedef {import('./tree.js').Tree} Tree */
 
 /**
- * @typedef {object} View of a tree
- * @property {AnyTree} tree
- * @property {(node: number) => number} width
- * @property {Float64Array|null} widths the same as a column, where the tree is whole
- * @property {number} zoom the node that fills the room
- * @property {number} room how wide the picture is
- * @property {number} top the first row on the screen
- * @property {number} behind the row behind the last
+ * A box on the screen: its left edge, its width, its node, and how many narrow siblings it stands for.
+ * @typedef {{x: number, w: number, node: number, merged: number}} Box
  */
 
 /**
- * What is told of each box on the screen. Siblings narrower than one are told one by one, and then what they have together.
+ * What part of a tree is on the screen.
+ * @typedef {object} View
+ * @property {FrameTree} tree
+ * @property {(node: number) => number} width
+ * @property {Float64Array|null} widths the widths as a column; null for a tree that is made while it is looked at
+ * @property {number} zoom the node that fills the room
+ * @property {number} room how wide the picture is
+ * @property {number} top the first row on the screen
+ * @property {number} behind the row after the last
+ */
+
+/**
+ * Receives the boxes on the screen. Siblings narrower than a pixel come one by one, and then what they add up to.
  * @typedef {object} Painter
  * @property {(row: number, x: number, w: number, node: number) => void} box
  * @property {(node: number, weight: number) => void} narrow
@@ -28,12 +34,18 @@ import { leftOf } from './layout.js';
 /** Narrow siblings are merged up to this width. */
 const WIDEST_RUN = 3;
 
-/** What fills the width: the zoomed node; callers and callees alike when nothing is zoomed. @param {View} view */
+/**
+ * The nodes that fill the width: the zoomed one; with callers and callees and no zoom, both nodes of the function.
+ * @param {View} view
+ */
 function parts({ tree, zoom }) {
   return tree.twin && zoom === 0 ? [1, tree.twin] : [zoom];
 }
 
-/** The node that stands for one: a function has one box between its callers and its callees. @param {AnyTree} tree @param {number} node */
+/**
+ * The node whose box stands for a node: a function has one box between its callers and its callees.
+ * @param {FrameTree} tree @param {number} node
+ */
 const shownAs = (tree, node) => (tree.twin && node === tree.twin ? 1 : node);
 
 /** @param {View} view */
@@ -49,12 +61,12 @@ export function placeOf(view, node) {
   return { x: leftOf(tree, width, zoom, node) * scale, w: width(node) * scale };
 }
 
-/** Every row from left to right. @param {View} view @param {Painter} painter */
+/** Visits the boxes on the screen, each row from left to right. @param {View} view @param {Painter} painter */
 export function walk(view, painter) {
   const { tree, room, top, behind } = view;
   const scale = scaleOf(view);
   for (const part of scale ? parts(view) : []) {
-    // The root has no row of its own between callers and callees.
+    // Between callers and callees the root has no row of its own.
     for (let at = tree.parent[part]; at >= (tree.twin ? 1 : 0); at = tree.parent[at]) {
       const node = shownAs(tree, at);
       const row = tree.row(node);
@@ -66,17 +78,17 @@ export function walk(view, painter) {
 }
 
 /**
- * A tree that is whole. One short loop over its columns, since a page is drawn before the browser has compiled anything, and while it
- * compiles long loops it has less time for the rest.
+ * Visits the boxes of a tree that is whole. It is one short loop over columns: a page is drawn before the browser has
+ * compiled anything, and while it compiles long loops it has less time for the rest.
  * @param {View} view @param {Float64Array} widths @param {Painter} painter @param {number} scale
  */
 function walkColumns({ tree, zoom, top, behind }, widths, painter, scale) {
-  const { depth, end, parent } = /** @type {import('./decode.js').Tree} */ (tree);
+  const { depth, end, parent } = /** @type {Tree} */ (tree);
   if (depth[zoom] >= behind) return;
   const last = end[zoom];
-  /** By depth: where the next node begins. */
+  /** Where the next node of each depth begins. */
   const lefts = new Float64Array(Math.max(behind, depth[zoom]) + 2);
-  /** @param {number} first of narrow siblings; returns the node behind them */
+  /** Visits narrow siblings and returns the node after them. @param {number} first */
   const run = (first) => {
     const level = depth[first];
     const shown = level >= top;
@@ -108,13 +120,14 @@ function walkColumns({ tree, zoom, top, behind }, widths, painter, scale) {
 }
 
 /**
- * A tree that is made while it is looked at; a screen ahead, so that there is something to scroll to.
+ * Visits the boxes of a tree that is made while it is looked at, and makes a screen more, so that there is something
+ * to scroll to.
  * @param {View} view @param {Painter} painter @param {number} part @param {number} scale
  */
 function walkMade(view, painter, part, scale) {
   const { tree, width, top, behind } = view;
   const ahead = behind - top;
-  // By level below `part`: the node to come, and where it begins.
+  // The next node of each level below `part`, and where it begins.
   const nodes = [part];
   const lefts = [0];
   for (let level = 0; level >= 0;) {
@@ -143,7 +156,10 @@ function walkMade(view, painter, part, scale) {
   }
 }
 
-/** Narrow siblings from a node on. @param {View} view @param {number} node @param {number} scale @param {Painter|null} painter */
+/**
+ * The run of narrow siblings that begins with a node.
+ * @param {View} view @param {number} node @param {number} scale @param {Painter|null} painter
+ */
 function runOf({ tree, width }, node, scale, painter) {
   let weight = 0;
   let count = 0;
@@ -161,7 +177,10 @@ function runOf({ tree, width }, node, scale, painter) {
   return { first, next, weight, count };
 }
 
-/** The box at a place of a row, or null. @param {View} view @param {number} row @param {number} x @returns {Box|null} */
+/**
+ * The box at a place of a row, or null.
+ * @param {View} view @param {number} row @param {number} x @returns {Box|null}
+ */
 export function boxAt(view, row, x) {
   const { tree, room } = view;
   const scale = scaleOf(view);
@@ -174,17 +193,21 @@ export function boxAt(view, row, x) {
   return null;
 }
 
-/** @param {View} view @param {number} node @param {number} scale @param {number} row @param {number} x @returns {Box|null} */
+/**
+ * @param {View} view @param {number} node @param {number} scale @param {number} row @param {number} x
+ * @returns {Box|null}
+ */
 function boxBelow(view, node, scale, row, x) {
   const { tree, width } = view;
   let left = 0;
   for (let at = tree.first(node); at >= 0;) {
     const narrow = width(at) * scale < 1;
-    const run = narrow ? runOf(view, at, scale, null) : { first: at, next: tree.next(at), weight: width(at), count: 1 };
+    const alone = { first: at, next: tree.next(at), weight: width(at), count: 1 };
+    const run = narrow ? runOf(view, at, scale, null) : alone;
     const w = run.weight * scale;
     if (w > 0 && x < left + Math.max(w, 1)) {
       if (tree.row(at) === row) return { x: left, w, node: run.first, merged: run.count };
-      // Nothing stands below what is too narrow, and nothing in a row that was passed already.
+      // Nothing stands below narrow siblings, and no row before this one is of interest any more.
       if (narrow || x >= left + w || tree.row(at) < row === tree.upward(at)) return null;
       at = tree.first(at);
     } else {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { colour, symbols } from './lib/modules.js';
+import { colour, hash } from './lib/modules.js';
 import { ciede2000, contrast, leastDistance } from './lib/vision.js';
 
 const INK = { '#000': [0, 0, 0], '#fff': [255, 255, 255] };
@@ -125,10 +125,10 @@ test('strength grows with the square root of the change, and from a floor on', (
 });
 
 test("a function's hue comes from its key alone, and spreads", () => {
-  assert.equal(symbols.hashHue('main`app'), symbols.hashHue('main`app'));
+  assert.equal(hash.hashHue('main`app'), hash.hashHue('main`app'));
   const bins = new Array(12).fill(0);
   for (const f of functions(6000)) {
-    const hue = symbols.hashHue(f.key);
+    const hue = hash.hashHue(f.key);
     assert.ok(hue >= 0 && hue < 1);
     bins[Math.floor(hue * 12)]++;
   }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import * as known from './lib/known.js';
-import { block, decode } from './lib/modules.js';
+import { block, decode, tree as trees } from './lib/modules.js';
 import { readPage } from './lib/pages.js';
 import { randomFrom } from './lib/random.js';
 
@@ -63,9 +63,9 @@ test('data that is cut off is refused', () => {
 
 test('a tree links its nodes from their depths', () => {
   const random = randomFrom(3);
-  const tree = new decode.Tree(500);
+  const tree = new trees.Tree(500);
   for (let i = 1; i < tree.count; i++) tree.depth[i] = 1 + random(tree.depth[i - 1] + 1);
-  decode.linkTree(tree);
+  trees.linkTree(tree);
   for (let i = 1; i < tree.count; i++) {
     const parent = tree.parent[i];
     assert.ok(parent < i && tree.depth[parent] === tree.depth[i] - 1);

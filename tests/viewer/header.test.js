@@ -24,10 +24,10 @@ test('a proven change in a sentence; what base lacks has no percentage', () => {
 
 test('the root says whose widths are drawn, and what colours mean where they are those of the difference', () => {
   const name = (/** @type {object} */ change) =>
-    status.rootName({
-      model: { sides: 2, tree: {}, shownMetric: { tested: true } },
-      state: { view: 'diff', colour: 'diff', reversed: false, removed: false, inverted: false, ...change },
-    });
+    status.rootName(
+      { sides: 2, tree: {}, shownMetric: { tested: true } },
+      { view: 'diff', colour: 'diff', reversed: false, removed: false, inverted: false, ...change },
+    );
   assert.equal(name({}), 'all – head, coloured by its difference from base');
   assert.equal(name({ reversed: true }), 'all – base, coloured by what head changes');
   assert.equal(name({ colour: 'origin' }), 'all – head');

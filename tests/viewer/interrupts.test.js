@@ -4,12 +4,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { layout, lazy, Model, state as states, status, symbols, system, tree as trees } from './lib/modules.js';
+import { codes, hash as hashes, layout, lazy, Model, state as states, status, sums as trees } from './lib/modules.js';
 import { readPage } from './lib/pages.js';
-import { byPath, randomPage, unfold } from './lib/random.js';
+import { byPath, randomPage, unfold, withoutSystem } from './lib/random.js';
 
-const { INTERRUPTS } = symbols;
-const FLAG = 2;
+const { INTERRUPTS, INTERRUPT: FLAG } = codes;
 const SEEDS = Array.from({ length: 25 }, (_, i) => i + 1);
 const MS = 1e7; // ten runs of a millisecond
 const STEADY = 30 * 40;
@@ -124,7 +123,7 @@ test('their origin is searched for as any other, and a search for everything fin
 test('callers and callees of a function have the figures of the list', () => {
   const first = shown();
   const { id, key } = functionOf(first, 'parse');
-  const hash = symbols.shortHash(key);
+  const hash = hashes.shortHash(key);
   for (const change of [{ callers: hash }, { callees: hash }, { callers: hash, callees: hash }]) {
     const model = shown(change);
     assert.equal(model.tree.func[1], id);
@@ -143,7 +142,7 @@ test('a page without interrupts has nothing of them', () => {
   const model = new Model(readPage('diff'));
   model.update({ ...states.DEFAULTS, interrupts: 'fold' });
   assert.ok(!model.hasInterrupts);
-  assert.ok(model.callTree === model.page.tree);
+  assert.ok(model.callTree === model.tables.tree);
   assert.equal(model.callTree.own, null);
 });
 
@@ -151,7 +150,7 @@ test('totals without interrupts are those of the tree without their frames', () 
   for (const seed of SEEDS) {
     const page = interruptedPage(seed);
     const { tree, functions } = page;
-    const { tree: left, hidden } = system.withoutSystem(tree, functions, 'hide', INTERRUPTS);
+    const { tree: left, hidden } = withoutSystem(tree, functions, 'hide', INTERRUPTS);
     for (let side = 0; side < 2; side++) {
       assert.equal(tree.own[side][0], left.total[side][0]);
       assert.equal(tree.total[side][0], left.total[side][0] + hidden[side]);
@@ -168,7 +167,7 @@ test('totals without interrupts are those of the tree without their frames', () 
 test('folding keeps all time, and every frame that is none of an interrupt', () => {
   for (const seed of SEEDS) {
     const page = interruptedPage(seed);
-    const { tree, hidden } = system.withoutSystem(page.tree, page.functions, 'fold', INTERRUPTS);
+    const { tree, hidden } = withoutSystem(page.tree, page.functions, 'fold', INTERRUPTS);
     assert.deepEqual(hidden, [0, 0]);
     assert.deepEqual([tree.total[0][0], tree.total[1][0]], [page.tree.total[0][0], page.tree.total[1][0]]);
     assert.equal(tree.count, [...page.tree.flags].filter((flags) => !(flags & FLAG)).length);

@@ -12,7 +12,6 @@ import { randomPage, unfold } from './lib/random.js';
 /** @param {any} page @param {object} [change] */
 function shown(page, change = {}) {
   const model = new Model(page);
-  model.timelines = page.timelines;
   model.update({ ...states.DEFAULTS, ...change });
   return model;
 }

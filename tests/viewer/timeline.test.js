@@ -40,7 +40,7 @@ test('a side without a timeline is empty', () => {
 test('boxes of the chart nest in time, and none overlaps another of its depth', () => {
   for (let seed = 1; seed <= 8; seed++) {
     const page = randomPage(seed);
-    const boxes = timeline.chart(page.tree, page.samples[1], page.timelines[1], 1, [0, 1e7], (node) => node);
+    const boxes = timeline.chart(page.tree, page.samples[1], page.timelines[1], 1, [0, 1e7]);
     assert.ok(boxes.length > 0);
     const rows = new Map();
     for (const box of boxes) {
@@ -65,7 +65,7 @@ test('boxes of the chart nest in time, and none overlaps another of its depth', 
 test('boxes of one depth do not overlap', () => {
   const page = readPage('timeline');
   for (const thread of [0, 1, 2]) {
-    const boxes = timeline.chart(page.tree, page.samples[1], page.timelines[1], thread, [0, 3e6], (node) => node);
+    const boxes = timeline.chart(page.tree, page.samples[1], page.timelines[1], thread, [0, 3e6]);
     const rows = new Map();
     for (const box of boxes) rows.set(box.depth, [...(rows.get(box.depth) || []), box]);
     for (const row of rows.values()) {
@@ -78,12 +78,12 @@ test('boxes of one depth do not overlap', () => {
 test('one box for a frame that was sampled again and again', () => {
   const page = readPage('timeline');
   const name = (box) => page.functions[page.tree.func[box.node]].name;
-  const boxes = timeline.chart(page.tree, page.samples[1], page.timelines[1], 0, [0, 3e6], (node) => node);
+  const boxes = timeline.chart(page.tree, page.samples[1], page.timelines[1], 0, [0, 3e6]);
   assert.deepEqual(boxes.map(name).sort(), ['load', 'main', 'work']);
   const [main] = boxes.filter((box) => name(box) === 'main');
   assert.deepEqual([main.from, main.to], [0, 2e6]);
   const [work] = boxes.filter((box) => name(box) === 'work');
   assert.deepEqual([work.from, work.to], [1e6, 2e6]);
-  const half = timeline.chart(page.tree, page.samples[1], page.timelines[1], 0, [0, 5e5], (node) => node);
+  const half = timeline.chart(page.tree, page.samples[1], page.timelines[1], 0, [0, 5e5]);
   assert.deepEqual(half.map(name).sort(), ['load', 'main']);
 });

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { lazy, system, tree as trees } from './lib/modules.js';
-import { byPath, childrenOf, namesTo, randomPage, STATES, unfold } from './lib/random.js';
+import { lazy, sums as trees, system } from './lib/modules.js';
+import { byPath, childrenOf, namesTo, randomPage, STATES, unfold, withoutSystem } from './lib/random.js';
 
 const SEEDS = Array.from({ length: 25 }, (_, i) => i + 1);
 const SYSTEM = 3;
@@ -188,7 +188,7 @@ for (const mode of /** @type {const} */ (['hide', 'fold'])) {
   property(
     `system calls, ${mode}: frames between others are spliced out, the rest is ${mode === 'hide' ? 'hidden' : 'kept'}`,
     (page) => {
-      const { tree: made, hidden } = system.withoutSystem(page.tree, page.functions, mode);
+      const { tree: made, hidden } = withoutSystem(page.tree, page.functions, mode);
       const wanted = withoutSystemByHand(page, mode);
       assert.deepEqual(byPath(page, made), wanted.paths);
       assert.deepEqual(hidden, wanted.hidden);
@@ -204,12 +204,12 @@ test('system calls that are hidden step by step come out as at once', () => {
   let steps = 1;
   while (!splicer.run(-1)) steps++;
   assert.ok(steps > 3, `${steps} steps`);
-  assert.deepEqual(splicer.result(), system.withoutSystem(page.tree, page.functions, 'hide'));
+  assert.deepEqual(splicer.result(), withoutSystem(page.tree, page.functions, 'hide'));
 });
 
 property('hiding keeps the self time of every function that is no system function', (page) => {
   const before = trees.functionSums(page.tree, page.functions.length);
-  const after = trees.functionSums(system.withoutSystem(page.tree, page.functions, 'hide').tree, page.functions.length);
+  const after = trees.functionSums(withoutSystem(page.tree, page.functions, 'hide').tree, page.functions.length);
   for (const f of page.functions)
     for (let side = 0; side < 2; side++) assert.equal(after.self[side][f.id], f.origin === SYSTEM ? 0 : before.self[side][f.id]);
 });
@@ -217,8 +217,8 @@ property('hiding keeps the self time of every function that is no system functio
 property('siblings of a tree that is made anew keep the shared order, and are distinct', (page) => {
   for (const made of [
     inverted(page),
-    system.withoutSystem(page.tree, page.functions, 'hide').tree,
-    system.withoutSystem(page.tree, page.functions, 'fold').tree,
+    withoutSystem(page.tree, page.functions, 'hide').tree,
+    withoutSystem(page.tree, page.functions, 'fold').tree,
   ])
     for (let i = 0; i < made.count; i++) {
       let before = -1;
@@ -265,7 +265,7 @@ property('threads and ranges of time add up to the whole', (page) => {
 
 property('every combination of the toggles keeps all time but what it says is hidden', (page) => {
   for (const mode of /** @type {const} */ (['hide', 'fold'])) {
-    const { tree: made, hidden } = system.withoutSystem(page.tree, page.functions, mode);
+    const { tree: made, hidden } = withoutSystem(page.tree, page.functions, mode);
     const turned = inverted(page, made);
     totals(turned).forEach((total, side) => assert.equal(total + hidden[side], page.tree.total[side][0], mode));
   }

@@ -16,7 +16,7 @@ async function frameAt(report, x, y) {
 
 /** Where the function between the two lies, in pixels from the top. @param {any} report @returns {Promise<number>} */
 function middleRow(report) {
-  return report.run(() => -(/** @type {any} */ (window).kelvin.flame.scroll));
+  return report.run(() => -(/** @type {any} */ (window).kelvin.picture.flame.scroll));
 }
 
 reportTest(

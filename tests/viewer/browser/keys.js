@@ -266,7 +266,7 @@ reportTest('another tree under the pointer leaves nothing of the old one', 'diff
 });
 
 /** The row at the top of the picture. @param {any} report @returns {Promise<number>} */
-const topRow = (report) => report.run(() => /** @type {any} */ (window).kelvin.flame.scroll);
+const topRow = (report) => report.run(() => /** @type {any} */ (window).kelvin.picture.flame.scroll);
 
 reportTest(
   'a finger scrolls the picture, and the page where the picture has no more',

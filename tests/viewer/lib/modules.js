@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The viewer's own modules, as they are. They are copied beside a package.json, since older versions of node take a .js file for
-// CommonJS where none says otherwise.
+// The modules of the viewer. They are copied beside a package.json, because older versions of node take a .js file for CommonJS
+// where no such file says otherwise.
 
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,9 @@ const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
 export const colour = await load('colour');
 export const draw = await load('draw');
 export const block = await load('block');
+export const codes = await load('codes');
 export const decode = await load('decode');
+export const hash = await load('hash');
 export const format = await load('format');
 export const header = await load('header');
 export const inspector = await load('inspector');
@@ -28,6 +30,7 @@ export const { Model } = await load('model');
 export const pattern = await load('pattern');
 export const state = await load('state');
 export const status = await load('status');
+export const sums = await load('sums');
 export const system = await load('system');
 export const symbols = await load('symbols');
 export const timeline = await load('timeline');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Seeded random pages for properties that must hold of every page.
 
-import { decode, symbols } from './modules.js';
+import { codes, system, tree as trees } from './modules.js';
 
 /** Mulberry32. @param {number} seed @returns {(below: number) => number} a whole number from 0 */
 export function randomFrom(seed) {
@@ -48,15 +48,15 @@ function toColumns(functions, root) {
     for (const child of children) walk(child, depth + 1);
   };
   walk(root, 0);
-  const tree = new decode.Tree(nodes.length);
+  const tree = new trees.Tree(nodes.length);
   nodes.forEach((node, i) => {
     tree.func[i] = node.func;
     tree.depth[i] = node.depth;
     tree.self[0][i] = node.self[0];
     tree.self[1][i] = node.self[1];
   });
-  decode.linkTree(tree);
-  decode.sumTree(tree);
+  trees.linkTree(tree);
+  trees.sumTree(tree);
   return tree;
 }
 
@@ -108,7 +108,10 @@ export function randomPage(seed, { same = false, stacks = 120 } = {}) {
     unit: 'count',
     metric: 'samples',
     metrics: [{ name: 'samples', unit: 'count', isCount: true, tested: true }],
-    recordings: [{ threads }, { threads }],
+    recordings: [
+      { threads, hasTimeline: true },
+      { threads, hasTimeline: true },
+    ],
     functions: [],
   };
   return { meta, functions, tree, samples: sideSamples, timelines };
@@ -129,7 +132,7 @@ export function byPath(page, tree) {
   return out;
 }
 
-export const STATES = symbols.STATES;
+export const { STATES } = codes;
 
 /** Makes every node of a tree that is made while it is looked at. @template T @param {T} tree @returns {T} */
 export function unfold(tree) {
@@ -143,4 +146,14 @@ export function childrenOf(tree, node) {
   const out = [];
   for (let child = tree.first(node); child >= 0; child = tree.next(child)) out.push(child);
   return out;
+}
+
+/**
+ * A tree without its system frames, and the time that is hidden.
+ * @param {any} tree @param {any[]} functions @param {'hide'|'fold'} mode @param {number} [least] the first origin that disappears
+ */
+export function withoutSystem(tree, functions, mode, least) {
+  const splicer = system.splicerOf(tree, functions, mode, least);
+  splicer?.run();
+  return splicer ? splicer.result() : { tree, hidden: [0, 0] };
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the numbers in the columns of a page stand for: origins of functions, verdicts, and flags of frames.
+
+/**
+ * Origins by number. Interrupts are what the machine did in a thread: system code that no total and no test includes.
+ */
+export const ORIGINS = ['unknown', 'user', 'library', 'system', 'interrupts'];
+export const SYSTEM = 3;
+export const INTERRUPTS = 4;
+
+/** Verdicts on a difference by number. */
+export const STATES = ['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'];
+export const UNPROVEN = 1;
+export const MORE = 2;
+export const LESS = 3;
+/** Verdicts from this number on are changes; the ones before it are none, or are not proven. */
+export const FIRST_CHANGED = 2;
+
+/** Flag of a frame: the compiler inlined it into its caller. */
+export const INLINED = 1;
+/** Flag of a frame: it belongs to an interrupt of the thread, which the figures of the frames above leave out. */
+export const INTERRUPT = 2;
+/** All flags that a frame can have. */
+export const ALL_FLAGS = 15;
+
+/** The number of the verdict on a function. @param {{state: string}|null|undefined} estimate */
+export function stateOf(estimate) {
+  return estimate ? Math.max(0, STATES.indexOf(estimate.state)) : 0;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tables of a report. This is the one place that knows that a page stores them in compressed blocks, and which
+// block holds what: everything else asks a Report for tables and gets them decoded.
+
+import { readBlock, readLater } from './block.js';
+import { decodeSamples, decodeTimeline, decodeTree } from './decode.js';
+import { decodeFunctions } from './symbols.js';
+
+/** @typedef {import('./decode.js').Samples} Samples */
+/** @typedef {import('./decode.js').Timeline} Timeline */
+/** @typedef {import('./symbols.js').Func} Func */
+/** @typedef {import('./symbols.js').Estimate} Estimate */
+/** @typedef {import('./tree.js').Tree} Tree */
+
+/**
+ * A value type of the profiles; the tested one is what the evidence is about.
+ * @typedef {{name: string, unit: string, isCount: boolean, tested: boolean}} Metric
+ */
+
+/**
+ * A thread as [number of its run, process id, thread id, name of its process, its own name].
+ * @typedef {[number, number, number, string, string]} Thread
+ */
+
+/**
+ * What is known of one recording, or of all runs of one side; null where nobody measured it. Facts have the names of
+ * `profile/facts.c`.
+ * @typedef {object} Recording
+ * @property {string} name
+ * @property {string} command
+ * @property {string} event
+ * @property {string} cpu_model
+ * @property {string} kernel
+ * @property {string} call_graph
+ * @property {string} container
+ * @property {number} cpu_limit in CPUs; 0 for none
+ * @property {number} frequency_hz
+ * @property {number} runs
+ * @property {number} durationNs
+ * @property {number|null} samples
+ * @property {number|null} lost
+ * @property {number|null} wholePercent
+ * @property {boolean} hasTimeline
+ * @property {Thread[]} threads
+ */
+
+/**
+ * A row of the table of origins.
+ * @typedef {{base: number, head: number, delta: number}} LedgerRow
+ */
+
+/**
+ * What the page says of the whole report; `render/page_meta.c` writes it.
+ * @typedef {object} Meta
+ * @property {number} sides 1 or 2
+ * @property {string} tool the program that wrote the page, with its version
+ * @property {string} title
+ * @property {string} metric name of the tested metric
+ * @property {string} unit of the tested metric
+ * @property {{base: number, head: number}} total
+ * @property {number|null} factor what head is multiplied with to compare both sides
+ * @property {string} scaleWords how that factor was found
+ * @property {string} scaleText
+ * @property {number|null} otherFactor where the load can be read in another way
+ * @property {string} otherWords
+ * @property {string} verdict
+ * @property {string} verdictText
+ * @property {string} evidenceText
+ * @property {{q: number, aaFlags: number, aaFunctions: number, aaDone: boolean}} evidence
+ * @property {Record<string, LedgerRow>} ledger by origin
+ * @property {LedgerRow} interrupts
+ * @property {string} interruptsWords
+ * @property {string[]} warnings
+ * @property {Recording[]} recordings base and head, or head alone
+ * @property {Record<string, string>} ruleTexts by number of the rule that decides an origin
+ * @property {string[]} nameSources
+ * @property {Metric[]} metrics
+ */
+
+/**
+ * The tables that everything shown is made from. Samples and timelines hold null for a side that the report lacks, and
+ * for both sides until they are asked for.
+ * @typedef {object} Tables
+ * @property {Meta} meta
+ * @property {Func[]} functions
+ * @property {Tree} tree
+ * @property {(Samples|null)[]} samples [base, head]
+ * @property {(Timeline|null)[]} timelines [base, head]
+ */
+
+/**
+ * Hands out the tables of the page. The first picture needs `meta`, `functions` and `tree`, so a report begins with
+ * these; samples and timelines are decoded when `readSamples` and `readTimelines` are called for the first time, and
+ * stay.
+ * @implements {Tables}
+ */
+export class Report {
+  /** Use `Report.open`. @param {Meta} meta @param {Func[]} functions @param {Tree} tree */
+  constructor(meta, functions, tree) {
+    this.meta = meta;
+    this.functions = functions;
+    this.tree = tree;
+    /** @type {(Samples|null)[]} */ this.samples = [null, null];
+    /** @type {(Timeline|null)[]} */ this.timelines = [null, null];
+    this.hasSamples = false;
+    this.hasTimelines = false;
+    /** @type {Promise<void>|null} */ this.samplesComing = null;
+    /** @type {Promise<void>|null} */ this.timelinesComing = null;
+  }
+
+  /** Decodes what the first picture needs. Throws where the page is damaged. */
+  static async open() {
+    const [metaBytes, functionBytes, treeBytes] = ['meta', 'functions', 'tree'].map(readBlock);
+    /** @type {Meta} */ const meta = JSON.parse(new TextDecoder().decode(await metaBytes));
+    const functions = decodeFunctions(await functionBytes, meta.sides);
+    return new Report(meta, functions, decodeTree(await treeBytes, meta.sides));
+  }
+
+  /** Makes `samples` available. Filters by thread or time and metrics that were not tested need them. */
+  readSamples() {
+    return (this.samplesComing ||= readLater('samples').then((bytes) => {
+      this.samples = decodeSamples(bytes, this.meta.sides, this.meta.metrics);
+      this.hasSamples = true;
+    }));
+  }
+
+  /** Makes `timelines` and `samples` available. */
+  readTimelines() {
+    return (this.timelinesComing ||= this.readSamples().then(async () => {
+      this.timelines = decodeTimeline(await readLater('timeline'), this.meta.sides);
+      this.hasTimelines = true;
+    }));
+  }
+}

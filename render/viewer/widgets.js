@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Controls that several parts of the page use.
+
+import { h } from './dom.js';
+
+/** A list of choices. @typedef {[value: string, text: string][]} Options */
+
+/**
+ * A list to choose from, with its label before it, or with a label that only screen readers read.
+ * @param {string} label @param {Options} options @param {string} current
+ * @param {(value: string) => void} choose @param {boolean} [silent] whether the label is for screen readers only
+ */
+export function select(label, options, current, choose, silent = false) {
+  const list = h(
+    'select',
+    { 'aria-label': label, onchange: () => choose(list.value) },
+    ...options.map(([value, text]) => h('option', { value, selected: value === current }, text)),
+  );
+  return h('label', {}, !silent && `${label} `, list);
+}
+
+/**
+ * A box to tick.
+ * @param {string} label @param {string} hint @param {boolean} checked @param {(checked: boolean) => void} choose
+ */
+export function toggle(label, hint, checked, choose) {
+  const box = h('input', { type: 'checkbox', checked, onchange: () => choose(box.checked) });
+  return h('label.toggle', { title: hint }, box, label);
+}
+
+/**
+ * A button that shows a sign.
+ * @param {string} text @param {string} label @param {string} title @param {() => void} onclick
+ */
+export function signButton(text, label, title, onclick, disabled = false) {
+  return h('button', { type: 'button', title, 'aria-label': label, disabled, onclick }, text);
+}
+
+/**
+ * A square of a colour. It is an SVG, because the policy of the page allows no inline styles.
+ * @param {string} colour
+ */
+export function swatch(colour) {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.setAttribute('class', 'swatch');
+  svg.setAttribute('viewBox', '0 0 10 10');
+  const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+  for (const [name, value] of [
+    ['width', '10'],
+    ['height', '10'],
+    ['rx', '2'],
+    ['fill', colour],
+  ])
+    rect.setAttribute(name, value);
+  svg.append(rect);
+  return svg;
+}
