@@ -7,22 +7,60 @@
 
 static const int64_t max_time_unit_ns = 1000000000;
 
-bool pprof_extension_init(struct pprof_extension *extension, struct byte_reader message, struct error *err)
+void pprof_extension_init(struct pprof_extension *extension)
+{
+	*extension = (struct pprof_extension){ 0 };
+	for (uint32_t i = 0; i < PPROF_EXTENSION_FIELDS; i++) {
+		extension->columns[i] = byte_reader_over(NULL, 0);
+		buffer_init(&extension->joined[i], SIZE_MAX);
+	}
+}
+
+void pprof_extension_deinit(struct pprof_extension *extension)
+{
+	for (uint32_t i = 0; i < PPROF_EXTENSION_FIELDS; i++)
+		buffer_deinit(&extension->joined[i]);
+}
+
+/* A message within the extension is read on its own, or the last one holds. */
+static bool is_column(uint32_t field)
+{
+	return field != PPROF_RUN && field != PPROF_THREAD && field != PPROF_QUALITY && field != PPROF_FACTS;
+}
+
+/* Goes on with a column, which is copied from its second piece on. */
+static void add_piece(struct pprof_extension *extension, const struct pprof_field *field)
+{
+	struct byte_reader *column = &extension->columns[field->id];
+	struct buffer *joined = &extension->joined[field->id];
+
+	if (byte_reader_left(column) == 0 || !is_column(field->id)) {
+		*column = field->bytes;
+		return;
+	}
+	if (joined->size == 0)
+		buffer_append(joined, column->pos, byte_reader_left(column));
+	buffer_append(joined, field->bytes.pos, byte_reader_left(&field->bytes));
+	if (!joined->failed)
+		*column = byte_reader_over(joined->data, joined->size);
+}
+
+bool pprof_extension_add(struct pprof_extension *extension, struct byte_reader message, struct error *err)
 {
 	struct pprof_field field;
 
-	extension->message = message;
-	for (uint32_t i = 0; i < PPROF_EXTENSION_FIELDS; i++)
-		extension->columns[i] = byte_reader_over(NULL, 0);
+	extension->is_there |= byte_reader_left(&message) > 0;
 	while (pprof_next_field(&message, &field)) {
 		if (field.id >= PPROF_EXTENSION_FIELDS)
 			continue;
 		extension->run_count += field.id == PPROF_RUN && field.has_bytes;
 		extension->thread_count += field.id == PPROF_THREAD && field.has_bytes;
-		if (field.has_bytes)
-			extension->columns[field.id] = field.bytes;
-		else
+		if (!field.has_bytes)
 			extension->numbers[field.id] = field.number;
+		else
+			add_piece(extension, &field);
+		if (!buffer_ok(&extension->joined[field.id], err))
+			return false;
 	}
 	if (!byte_reader_ok(&message))
 		return error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed");
@@ -67,15 +105,37 @@ static bool read_run(struct byte_reader message, struct profile_run *run, struct
 	return true;
 }
 
+/* A walk over the entries of a table that lies in the extension, which may itself be in several pieces. */
+struct extension_walk {
+	struct byte_reader file, message;
+};
+
+static struct extension_walk walk_extension(const struct pprof_reader *r)
+{
+	const struct pprof_section *section = &r->extension_section;
+
+	return (struct extension_walk){ byte_reader_over(r->file.start + section->start, section->end - section->start),
+		byte_reader_over(NULL, 0) };
+}
+
+static bool next_in_extension(struct extension_walk *walk, uint32_t field, struct byte_reader *message)
+{
+	while (!pprof_next_entry(&walk->message, field, message))
+		if (!pprof_next_entry(&walk->file, PPROF_KELVIN, &walk->message))
+			return false;
+	return true;
+}
+
 bool pprof_read_runs(struct pprof_reader *r, struct error *err)
 {
 	struct profile_run run = { .exit_status = -1, .start_unix_ns = r->time_nanos, .duration_ns = r->duration_nanos };
-	struct byte_reader walk = r->extension.message, message;
+	struct extension_walk walk = walk_extension(r);
+	struct byte_reader message;
 	uint32_t id;
 
 	if (r->extension.run_count == 0)
 		return profile_add_run(r->profile, &run, &id, err);
-	while (pprof_next_entry(&walk, PPROF_RUN, &message))
+	while (next_in_extension(&walk, PPROF_RUN, &message))
 		if (!read_run(message, &run, err) || !profile_add_run(r->profile, &run, &id, err))
 			return false;
 	return true;
@@ -102,16 +162,41 @@ static bool read_thread(struct pprof_reader *r, struct byte_reader message, size
 
 bool pprof_read_threads(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader walk = r->extension.message, message;
+	struct extension_walk walk = walk_extension(r);
+	struct byte_reader message;
 
 	r->threads = calloc(r->extension.thread_count + 1, sizeof(*r->threads));
 	if (!r->threads)
 		return error_set_memory(err);
-	for (size_t i = 0; pprof_next_entry(&walk, PPROF_THREAD, &message); i++)
+	for (size_t i = 0; next_in_extension(&walk, PPROF_THREAD, &message); i++)
 		if (!read_thread(r, message, i, err))
 			return false;
 	r->has_thread_column = r->sections[PPROF_SAMPLE].count > 0 &&
 			       pprof_count_varints(&r->extension.columns[PPROF_SAMPLE_THREAD]) == r->sections[PPROF_SAMPLE].count;
+	return true;
+}
+
+/* ---- Stacks ---- */
+
+bool pprof_read_stacks(struct pprof_reader *r, struct error *err)
+{
+	struct byte_reader *parents = &r->extension.columns[PPROF_STACK_PARENT],
+			   *locations = &r->extension.columns[PPROF_STACK_LOCATION];
+	size_t count = pprof_count_varints(parents);
+
+	r->has_stack_column = byte_reader_left(&r->extension.columns[PPROF_SAMPLE_STACK]) > 0;
+	r->stacks = malloc((count + 1) * sizeof(*r->stacks));
+	if (!r->stacks)
+		return error_set_memory(err);
+	r->stacks[r->stack_count++] = 0;
+	for (size_t i = 1; i <= count; i++) {
+		uint64_t parent = pprof_varint(parents), location = pprof_varint(locations);
+
+		if (parents->failed || locations->failed || parent >= i || location >= r->sections[PPROF_LOCATION].count)
+			return error_set(err, ERROR_FORMAT, "stack %zu is malformed", i);
+		if (!profile_add_stack(r->profile, r->stacks[parent], r->locations[location], &r->stacks[r->stack_count++], err))
+			return false;
+	}
 	return true;
 }
 
@@ -122,6 +207,7 @@ struct timeline {
 	struct byte_reader deltas, samples;
 	int64_t unit_ns;
 	uint32_t *counts;
+	bool went_back; /* the events are not in order of time */
 };
 
 static bool read_run_events(struct profile *profile, uint32_t run, uint64_t count, struct timeline *timeline, struct error *err)
@@ -131,15 +217,16 @@ static bool read_run_events(struct profile *profile, uint32_t run, uint64_t coun
 	int64_t unit_ns = timeline->unit_ns, last = INT64_MAX / unit_ns, time = 0;
 	struct profile_event *events = profile->events + profile->event_count;
 	size_t sample_count = profile->sample_count;
-	bool one_run = profile->run_count == 1;
+	bool one_run = profile->run_count == 1, went_back = false;
 
 	for (uint64_t i = 0; i < count; i++) {
 		int64_t delta = pprof_zigzag(pprof_varint(&deltas));
 		uint64_t sample = pprof_varint(&samples);
 
-		if (delta < 0 || delta > last - time || sample >= sample_count ||
+		if (delta > last - time || time + delta < 0 || sample >= sample_count ||
 			(!one_run && profile->threads[profile->samples[sample].thread].run != run))
 			return error_set(err, ERROR_FORMAT, "event %zu of the timeline is out of range", profile->event_count + i);
+		went_back |= delta < 0;
 		time += delta;
 		timeline->counts[sample]++;
 		events[i] = (struct profile_event){ time * unit_ns, (uint32_t)sample };
@@ -147,6 +234,7 @@ static bool read_run_events(struct profile *profile, uint32_t run, uint64_t coun
 	if (deltas.failed || samples.failed)
 		return error_set(err, ERROR_FORMAT, "the timeline of run %u is malformed", run);
 	profile->event_count += count;
+	timeline->went_back |= went_back;
 	timeline->deltas = deltas;
 	timeline->samples = samples;
 	return true;
@@ -170,12 +258,15 @@ static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 	CLEANUP(cleanup_free) uint32_t *counts = calloc(r->profile->sample_count + 1, sizeof(*counts));
 	struct byte_reader *columns = r->extension.columns, *lengths = &columns[PPROF_RUN_EVENTS];
 	struct timeline timeline = { columns[PPROF_EVENT_TIME_DELTA], columns[PPROF_EVENT_SAMPLE],
-		(int64_t)r->extension.numbers[PPROF_TIME_UNIT], counts };
+		(int64_t)r->extension.numbers[PPROF_TIME_UNIT], counts, false };
 	struct profile *profile = r->profile;
 
 	profile->events = malloc((count + 1) * sizeof(*profile->events));
 	if (!counts || !profile->events)
 		return error_set_memory(err);
+	/* Of one run they need not be counted. */
+	if (lengths->pos == lengths->end && profile->run_count == 1 && !read_run_events(profile, 0, count, &timeline, err))
+		return false;
 	for (uint32_t run = 0; lengths->pos < lengths->end; run++) {
 		uint64_t length = pprof_varint(lengths);
 
@@ -185,7 +276,27 @@ static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 			return false;
 	}
 	profile->has_timeline = true;
-	return check_event_counts(profile, counts, err);
+	return check_event_counts(profile, counts, err) && (!timeline.went_back || profile_finish(profile, err));
+}
+
+/* Later values of samples that are there. */
+static bool read_sums(struct pprof_reader *r, struct error *err)
+{
+	struct byte_reader *samples = &r->extension.columns[PPROF_SUM_SAMPLE], *values = &r->extension.columns[PPROF_SUM_VALUE];
+	struct profile *profile = r->profile;
+	size_t width = profile->value_type_count;
+
+	if (pprof_count_varints(values) != pprof_count_varints(samples) * width)
+		return error_set(err, ERROR_FORMAT, "the columns of sums do not agree");
+	while (samples->pos < samples->end) {
+		uint64_t sample = pprof_varint(samples);
+
+		if (sample >= profile->sample_count)
+			return error_set(err, ERROR_FORMAT, "there are sums of sample %" PRIu64 ", which is not there", sample);
+		for (size_t v = 0; v < width; v++)
+			profile->values[sample * width + r->types[v]] = (int64_t)pprof_varint(values);
+	}
+	return true;
 }
 
 /* Our own files: each sample stands once, so positions are ids. */
@@ -200,7 +311,7 @@ bool pprof_read_timeline(struct pprof_reader *r, struct error *err)
 	if (pprof_count_varints(&r->extension.columns[PPROF_EVENT_TIME_DELTA]) != count || count > UINT32_MAX ||
 		r->profile->sample_count != r->sections[PPROF_SAMPLE].count)
 		return error_set(err, ERROR_FORMAT, "the timeline's columns do not agree");
-	return read_events(r, count, err);
+	return read_sums(r, err) && read_events(r, count, err);
 }
 
 /* ---- Quality and facts ---- */
@@ -212,7 +323,7 @@ bool pprof_read_quality(struct pprof_reader *r, struct error *err)
 	struct profile_quality *out = &r->profile->quality;
 	uint64_t numbers[FIELDS];
 
-	if (byte_reader_left(&r->extension.message) == 0 || byte_reader_left(&message) == 0) {
+	if (byte_reader_left(&message) == 0) {
 		for (size_t i = 0; i < r->profile->sample_count; i++)
 			out->samples += (uint64_t)r->profile->values[i * r->profile->value_type_count];
 		return true;

@@ -25,20 +25,31 @@ enum {
 	PPROF_TIME_UNIT = 18,
 	PPROF_DEFAULT_VALUE_TYPE = 19,
 	PPROF_COUNTS_OF = 20,
-	PPROF_EXTENSION_FIELDS = 21,
+	PPROF_KERNEL_TEXT = 21,
+	PPROF_SUM_SAMPLE = 22,
+	PPROF_SUM_VALUE = 23,
+	PPROF_STACK_PARENT = 24,
+	PPROF_STACK_LOCATION = 25,
+	PPROF_SAMPLE_STACK = 26,
+	PPROF_EXTENSION_FIELDS = 27,
 };
 
 /* Where everything lies in the extension. In other tools' files it is empty. */
 struct pprof_extension {
-	struct byte_reader message;
+	bool is_there;
 	struct byte_reader columns[PPROF_EXTENSION_FIELDS]; /* [field] packed numbers, read along with the table they belong to */
 	uint64_t numbers[PPROF_EXTENSION_FIELDS];           /* [field] */
+	struct buffer joined[PPROF_EXTENSION_FIELDS];       /* owned: [field] a column that is in several pieces */
 	size_t run_count, thread_count;
 };
 
-/* `message`: the field's bytes. */
+/* Of other tools' files. */
+void pprof_extension_init(struct pprof_extension *extension);
+void pprof_extension_deinit(struct pprof_extension *extension);
+
+/* Takes the field's bytes, which are borrowed. When it comes again, columns go on, and all else is replaced. */
 COMMON_MUST_CHECK
-bool pprof_extension_init(struct pprof_extension *extension, struct byte_reader message, struct error *err);
+bool pprof_extension_add(struct pprof_extension *extension, struct byte_reader message, struct error *err);
 
 /* ERROR_FORMAT when a column that was read on the way is malformed. */
 COMMON_MUST_CHECK

@@ -23,6 +23,10 @@ bool pprof_label_keys_init(struct string_table *strings, struct pprof_label_keys
 COMMON_MUST_CHECK
 bool pprof_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
 
+/* The increments of a recording, as increments.c tells them apart from what was not written whole. */
+COMMON_MUST_CHECK
+bool pprof_read_growing(const void *bytes, size_t size, uint64_t *kernel_text, struct profile **profile, struct error *err);
+
 /* Folded stacks. */
 COMMON_MUST_CHECK
 bool folded_read(const char *text, size_t size, const char *name, struct profile **profile, struct error *err);

@@ -18,7 +18,7 @@ static void count_entry(struct pprof_section *section, size_t start, size_t end)
 }
 
 /* Where everything lies: tables may come in any order, and are needed in one. */
-static bool survey(struct pprof_reader *r, struct byte_reader *extension, struct error *err)
+static bool survey(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader walk = r->file;
 	size_t start = 0;
@@ -29,8 +29,6 @@ static bool survey(struct pprof_reader *r, struct byte_reader *extension, struct
 			count_entry(&r->sections[field.id], start, byte_reader_offset(&walk));
 		else if (field.has_bytes && field.id == PPROF_PERIOD_TYPE)
 			r->period_type = field.bytes;
-		else if (field.has_bytes && field.id == PPROF_KELVIN)
-			*extension = field.bytes;
 		else if (field.id == PPROF_TIME_NANOS)
 			r->time_nanos = (int64_t)field.number;
 		else if (field.id == PPROF_DURATION_NANOS)
@@ -39,6 +37,11 @@ static bool survey(struct pprof_reader *r, struct byte_reader *extension, struct
 			r->period = (int64_t)field.number;
 		else if (field.id == PPROF_DEFAULT_SAMPLE_TYPE)
 			r->default_sample_type = (int64_t)field.number;
+		if (!field.has_bytes || field.id != PPROF_KELVIN)
+			continue;
+		count_entry(&r->extension_section, start, byte_reader_offset(&walk));
+		if (!pprof_extension_add(&r->extension, field.bytes, err))
+			return false;
 	}
 	return byte_reader_ok(&walk) ||
 	       error_set(err, ERROR_FORMAT,
@@ -47,17 +50,14 @@ static bool survey(struct pprof_reader *r, struct byte_reader *extension, struct
 
 static bool convert(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader extension = byte_reader_over(NULL, 0);
-
-	if (!profile_create(&r->profile, err) || !survey(r, &extension, err) ||
-		!pprof_extension_init(&r->extension, extension, err) || !pprof_read_tables(r, err) || !pprof_read_runs(r, err) ||
-		!pprof_read_threads(r, err) || !pprof_read_samples(r, err))
+	if (!profile_create(&r->profile, err) || !survey(r, err) || !pprof_read_tables(r, err) || !pprof_read_runs(r, err) ||
+		!pprof_read_threads(r, err) || !pprof_read_stacks(r, err) || !pprof_read_samples(r, err))
 		return false;
 	pprof_settle_counts(r);
 	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) || !pprof_read_facts(r, err) ||
 		!pprof_extension_ok(&r->extension, err))
 		return false;
-	if (byte_reader_left(&extension) > 0 && r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE] < r->profile->value_type_count)
+	if (r->extension.is_there && r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE] < r->profile->value_type_count)
 		r->profile->default_value_type = (uint32_t)r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE];
 	pprof_read_counts_of(r);
 	return profile_validate(r->profile, err);
@@ -68,27 +68,47 @@ static void reader_deinit(struct pprof_reader *r)
 	id_table_deinit(&r->mapping_ids);
 	id_table_deinit(&r->function_ids);
 	id_table_deinit(&r->location_ids);
+	pprof_extension_deinit(&r->extension);
 	free(r->strings);
 	free(r->labels);
 	free(r->mappings);
 	free(r->functions);
 	free(r->locations);
 	free(r->threads);
+	free(r->stacks);
 	free(r->frames);
 	free(r->path);
 }
 
-bool pprof_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
+static bool read_bytes(struct pprof_reader *r, const void *bytes, size_t size, struct profile **profile, struct error *err)
 {
-	struct pprof_reader r = { .file = byte_reader_over(bytes, size), .period_type = byte_reader_over(NULL, 0) };
 	bool ok;
 
-	ok = convert(&r, err);
-	reader_deinit(&r);
-	if (!ok) {
-		profile_destroy(r.profile);
-		return error_prefix(err, "cannot read %s", name);
-	}
-	*profile = r.profile;
+	r->file = byte_reader_over(bytes, size);
+	r->period_type = byte_reader_over(NULL, 0);
+	pprof_extension_init(&r->extension);
+	ok = convert(r, err);
+	reader_deinit(r);
+	if (ok)
+		*profile = r->profile;
+	else
+		profile_destroy(r->profile);
+	return ok;
+}
+
+bool pprof_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
+{
+	struct pprof_reader r = { 0 };
+
+	return read_bytes(&r, bytes, size, profile, err) || error_prefix(err, "cannot read %s", name);
+}
+
+bool pprof_read_growing(const void *bytes, size_t size, uint64_t *kernel_text, struct profile **profile, struct error *err)
+{
+	struct pprof_reader r = { .is_growing = true };
+
+	if (!read_bytes(&r, bytes, size, profile, err))
+		return false;
+	*kernel_text = r.extension.numbers[PPROF_KERNEL_TEXT];
 	return true;
 }

@@ -22,6 +22,8 @@ enum {
 	PPROF_PERIOD = 12,
 	PPROF_DEFAULT_SAMPLE_TYPE = 14,
 	PPROF_KELVIN = 9100,
+	PPROF_RECORDING_MAGIC = 9101,
+	PPROF_MESSAGE_HASH = 9102,
 };
 
 /* Where a table's entries lie, and how many there are; nearly always they stand together. */
@@ -51,6 +53,8 @@ struct pprof_heap {
 struct pprof_reader {
 	struct byte_reader file;
 	struct pprof_section sections[PPROF_STRING_TABLE + 1];
+	struct pprof_section extension_section;
+	bool is_growing;                /* the increments of a recording: locations without names stay without */
 	struct byte_reader period_type; /* empty: none */
 	int64_t time_nanos, duration_nanos, period, default_sample_type;
 	struct pprof_extension extension; /* empty in other tools' files */
@@ -72,6 +76,9 @@ struct pprof_reader {
 	uint32_t *locations;              /* owned: [position] our id */
 	uint32_t *threads;                /* owned: [position] our id */
 	bool has_thread_column;           /* labels need not be read */
+	uint32_t *stacks;                 /* owned: [stack of a growing recording] our id */
+	size_t stack_count;
+	bool has_stack_column;            /* samples have no locations */
 	bool in_order;                    /* each sample came after those before it, as in our own files: all were new */
 	int64_t thread_before;            /* of the sample before; -1: there is none */
 	struct byte_reader before;        /* its locations; empty: not in one piece */
@@ -118,6 +125,8 @@ COMMON_MUST_CHECK
 bool pprof_read_runs(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
 bool pprof_read_threads(struct pprof_reader *r, struct error *err);
+COMMON_MUST_CHECK
+bool pprof_read_stacks(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
 bool pprof_read_samples(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK

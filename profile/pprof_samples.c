@@ -2,6 +2,8 @@
 #include "profile/index.h"
 #include "profile/pprof_reader.h"
 
+#include <inttypes.h>
+
 static bool read_label(const struct pprof_reader *r, struct byte_reader message, struct profile_thread *thread, struct error *err)
 {
 	enum { KEY = 1, STRING, NUMBER, FIELDS };
@@ -161,6 +163,22 @@ static bool take_locations(
 	return true;
 }
 
+/* A growing recording has stacks in a table of its own. */
+static bool stack_of_sample(struct pprof_reader *r, struct sample *sample, uint32_t *stack, struct error *err)
+{
+	uint64_t number;
+
+	if (!r->has_stack_column)
+		return read_stack(r, sample, stack, err);
+	r->in_order = false;
+	number = pprof_column_next(&r->extension, PPROF_SAMPLE_STACK, UINT64_MAX);
+	if (number >= r->stack_count)
+		return error_set(
+			err, ERROR_FORMAT, "sample %zu references stack %" PRIu64 ", which is not there", sample->position, number);
+	*stack = r->stacks[number];
+	return true;
+}
+
 /* ---- Samples ---- */
 
 static void take_values(struct byte_reader *message, struct pprof_field *field, struct sample *sample)
@@ -239,7 +257,7 @@ static bool read_sample(struct pprof_reader *r, struct byte_reader message, size
 	sample.locations = byte_reader_over(NULL, 0);
 	sample.thread = (struct profile_thread){ 0 };
 	return take_fields(r, message, &sample, err) && order_values(r, &sample, values, err) &&
-	       read_stack(r, &sample, &stack, err) && thread_of_sample(r, position, &sample.thread, &thread, err) &&
+	       stack_of_sample(r, &sample, &stack, err) && thread_of_sample(r, position, &sample.thread, &thread, err) &&
 	       add_sample(r, &sample, stack, thread, values, err);
 }
 

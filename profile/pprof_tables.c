@@ -315,6 +315,8 @@ static bool read_location(struct pprof_reader *r, struct byte_reader message, si
 	while (pprof_next_entry(&again, 4, &inner))
 		if (!read_line(r, inner, &location, module, &lines[count++], err))
 			return false;
+	if (count == 0 && r->is_growing)
+		return profile_add_location(r->profile, mapping, location.address, &r->locations[position], err);
 	if (count == 0 && !name_by_address(r, module, location.address, &lines[count++], err))
 		return false;
 	return profile_add_named_location(r->profile,

@@ -30,11 +30,12 @@ void **pprof_take_messages(struct pprof_writer *w, size_t count, size_t size)
 static void write_strings(struct pprof_writer *w)
 {
 	const struct string_table *strings = w->profile->strings;
-	uint32_t count = string_table_count(strings);
+	uint32_t from = (uint32_t)w->from->strings, count = string_table_count(strings) - from;
 	ProtobufCBinaryData *out = pprof_take(w, count, sizeof(*out));
 
 	for (uint32_t i = 0; w->ok && i < count; i++)
-		out[i] = (ProtobufCBinaryData){ string_table_size(strings, i), (uint8_t *)string_table_get(strings, i) };
+		out[i] = (ProtobufCBinaryData){ string_table_size(strings, from + i),
+			(uint8_t *)string_table_get(strings, from + i) };
 	w->message.n_string_table = count;
 	w->message.string_table = out;
 }
@@ -55,9 +56,9 @@ static void write_value_types(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
-	w->message.n_sample_type = profile->value_type_count;
+	w->message.n_sample_type = pprof_is_first(w) ? profile->value_type_count : 0;
 	w->message.sample_type = pprof_take(w, profile->value_type_count, sizeof(*w->message.sample_type));
-	for (uint32_t i = 0; w->ok && i < profile->value_type_count; i++)
+	for (uint32_t i = 0; w->ok && i < w->message.n_sample_type; i++)
 		w->message.sample_type[i] = write_value_type(w, profile->value_types[i]);
 	w->message.default_sample_type = profile->value_types[profile->default_value_type].type;
 	w->message.period_type = write_value_type(w, profile->period_type);
@@ -90,22 +91,25 @@ static void write_mappings(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
-	order_mappings(w);
-	w->message.n_mapping = profile->mapping_count;
-	w->message.mapping = (Pprof__Mapping **)pprof_take_messages(w, profile->mapping_count, sizeof(Pprof__Mapping));
-	for (uint32_t i = 0; w->ok && i < profile->mapping_count; i++) {
-		const struct profile_mapping *mapping = &profile->mappings[w->mapping_order[i]];
+	size_t from = w->from->mappings, count = profile->mapping_count - from;
+
+	if (!w->recording)
+		order_mappings(w);
+	w->message.n_mapping = count;
+	w->message.mapping = (Pprof__Mapping **)pprof_take_messages(w, count, sizeof(Pprof__Mapping));
+	for (size_t i = 0; w->ok && i < count; i++) {
+		const struct profile_mapping *mapping = &profile->mappings[pprof_mapping_at(w, from + i)];
 		Pprof__Mapping *out = w->message.mapping[i];
 
 		pprof__mapping__init(out);
-		out->id = i + 1;
+		out->id = from + i + 1;
 		out->memory_start = mapping->start;
 		out->memory_limit = mapping->end;
 		out->file_offset = mapping->file_offset;
 		out->filename = mapping->path;
 		out->build_id = mapping->build_id;
 		/* Names are complete already: pprof need not look for the binary. */
-		out->has_functions = out->has_filenames = out->has_line_numbers = out->has_inline_frames = true;
+		out->has_functions = out->has_filenames = out->has_line_numbers = out->has_inline_frames = !w->recording;
 	}
 }
 
@@ -113,14 +117,16 @@ static void write_functions(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
 
-	w->message.n_function = profile->function_count;
-	w->message.function = (Pprof__Function **)pprof_take_messages(w, profile->function_count, sizeof(Pprof__Function));
-	for (size_t i = 0; w->ok && i < profile->function_count; i++) {
-		const struct profile_function *function = &profile->functions[i];
+	size_t from = w->from->functions, count = profile->function_count - from;
+
+	w->message.n_function = count;
+	w->message.function = (Pprof__Function **)pprof_take_messages(w, count, sizeof(Pprof__Function));
+	for (size_t i = 0; w->ok && i < count; i++) {
+		const struct profile_function *function = &profile->functions[from + i];
 		Pprof__Function *out = w->message.function[i];
 
 		pprof__function__init(out);
-		out->id = i + 1;
+		out->id = from + i + 1;
 		out->name = function->name;
 		out->system_name = function->linkage_name ? function->linkage_name : function->name;
 		out->filename = function->file;
@@ -128,28 +134,47 @@ static void write_functions(struct pprof_writer *w)
 	}
 }
 
+/* The lines that are new, of which each belongs to a location that is. */
+static Pprof__Line **write_lines(struct pprof_writer *w)
+{
+	const struct profile *profile = w->profile;
+	size_t from = w->from->lines, count = profile->line_count - from;
+	Pprof__Line **lines = (Pprof__Line **)pprof_take_messages(w, count, sizeof(Pprof__Line));
+
+	for (size_t i = 0; w->ok && i < count; i++) {
+		pprof__line__init(lines[i]);
+		lines[i]->function_id = (uint64_t)profile->lines[from + i].function + 1;
+		lines[i]->line = profile->lines[from + i].line;
+	}
+	return lines;
+}
+
+static uint64_t id_of_mapping(const struct pprof_writer *w, uint32_t mapping)
+{
+	if (mapping == PROFILE_NONE)
+		return 0;
+	return (uint64_t)(w->mapping_positions ? w->mapping_positions[mapping] : mapping) + 1;
+}
+
 static void write_locations(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
-	Pprof__Line **lines = (Pprof__Line **)pprof_take_messages(w, profile->line_count, sizeof(Pprof__Line));
+	size_t from = w->from->locations, count = profile->location_count - from;
+	Pprof__Line **lines = write_lines(w);
 
-	for (size_t i = 0; w->ok && i < profile->line_count; i++) {
-		pprof__line__init(lines[i]);
-		lines[i]->function_id = (uint64_t)profile->lines[i].function + 1;
-		lines[i]->line = profile->lines[i].line;
-	}
-	w->message.n_location = profile->location_count;
-	w->message.location = (Pprof__Location **)pprof_take_messages(w, profile->location_count, sizeof(Pprof__Location));
-	for (size_t i = 0; w->ok && i < profile->location_count; i++) {
-		const struct profile_location *location = &profile->locations[i];
+	w->message.n_location = count;
+	w->message.location = (Pprof__Location **)pprof_take_messages(w, count, sizeof(Pprof__Location));
+	for (size_t i = 0; w->ok && i < count; i++) {
+		const struct profile_location *location = &profile->locations[from + i];
 		Pprof__Location *out = w->message.location[i];
 
 		pprof__location__init(out);
-		out->id = i + 1;
-		out->mapping_id = location->mapping == PROFILE_NONE ? 0 : (uint64_t)w->mapping_positions[location->mapping] + 1;
+		out->id = from + i + 1;
+		out->mapping_id = id_of_mapping(w, location->mapping);
 		out->address = location->address;
 		out->n_line = location->line_count;
-		out->line = lines + location->first_line;
+		if (location->line_count > 0)
+			out->line = lines + (location->first_line - w->from->lines);
 	}
 }
 
@@ -269,28 +294,37 @@ static void order_samples(struct pprof_writer *w)
 		w->sample_positions[w->sample_order[i]] = i;
 }
 
-static void write_samples(struct pprof_writer *w, const struct pprof_label_keys *keys)
+static void write_sample(struct pprof_writer *w, uint32_t id, Pprof__Sample *out)
 {
 	const struct profile *profile = w->profile;
+	uint32_t stack = profile->samples[id].stack;
 
-	write_thread_labels(w, keys);
-	order_samples(w);
-	w->message.n_sample = profile->sample_count;
-	w->message.sample = (Pprof__Sample **)pprof_take_messages(w, profile->sample_count, sizeof(Pprof__Sample));
-	for (size_t i = 0; w->ok && i < profile->sample_count; i++) {
-		Pprof__Sample *out = w->message.sample[i];
-		uint32_t id = w->sample_order[i], stack = profile->samples[id].stack;
+	pprof__sample__init(out);
+	out->n_value = profile->value_type_count;
+	out->value = &profile->values[id * profile->value_type_count];
+	/* Of an increment thread and stack stand in their columns alone. */
+	if (w->recording)
+		return;
+	out->n_label = LABELS_PER_SAMPLE;
+	out->label = w->thread_labels[profile->samples[id].thread];
+	out->n_location_id = stack_depth(profile, stack);
+	out->location_id = pprof_take(w, out->n_location_id, sizeof(uint64_t));
+	for (size_t k = 0; w->ok && stack; stack = profile->stacks[stack].parent)
+		out->location_id[k++] = (uint64_t)profile->stacks[stack].location + 1;
+}
 
-		pprof__sample__init(out);
-		out->n_value = profile->value_type_count;
-		out->value = &profile->values[id * profile->value_type_count];
-		out->n_label = LABELS_PER_SAMPLE;
-		out->label = w->thread_labels[profile->samples[id].thread];
-		out->n_location_id = stack_depth(profile, stack);
-		out->location_id = pprof_take(w, out->n_location_id, sizeof(uint64_t));
-		for (size_t k = 0; w->ok && stack; stack = profile->stacks[stack].parent)
-			out->location_id[k++] = (uint64_t)profile->stacks[stack].location + 1;
+static void write_samples(struct pprof_writer *w, const struct pprof_label_keys *keys)
+{
+	size_t from = w->from->samples, count = w->profile->sample_count - from;
+
+	if (!w->recording) {
+		write_thread_labels(w, keys);
+		order_samples(w);
 	}
+	w->message.n_sample = count;
+	w->message.sample = (Pprof__Sample **)pprof_take_messages(w, count, sizeof(Pprof__Sample));
+	for (size_t i = 0; w->ok && i < count; i++)
+		write_sample(w, pprof_sample_at(w, from + i), w->message.sample[i]);
 }
 
 static void write_times(struct pprof_writer *w)
@@ -299,50 +333,67 @@ static void write_times(struct pprof_writer *w)
 
 	if (profile->run_count > 0)
 		w->message.time_nanos = profile->runs[0].start_unix_ns;
-	for (size_t i = 0; i < profile->run_count; i++)
+	if (w->recording)
+		w->message.duration_nanos = w->recording->duration_ns;
+	for (size_t i = 0; !w->recording && i < profile->run_count; i++)
 		w->message.duration_nanos = saturating_add(w->message.duration_nanos, profile->runs[i].duration_ns);
+}
+
+static void write_tables(struct pprof_writer *w, const struct pprof_label_keys *keys)
+{
+	pprof__profile__init(&w->message);
+	write_strings(w);
+	write_value_types(w);
+	write_mappings(w);
+	write_functions(w);
+	write_locations(w);
+	write_samples(w, keys);
+	pprof_write_extension(w);
+	write_times(w);
 }
 
 static bool pack(const Pprof__Profile *message, struct buffer *out, struct error *err)
 {
 	size_t size = pprof__profile__get_packed_size(message);
-	CLEANUP(cleanup_free) uint8_t *bytes = malloc(size ? size : 1);
+	uint8_t *room = buffer_reserve(out, size);
 
-	if (!bytes)
-		return error_set_memory(err);
-	pprof__profile__pack(message, bytes);
-	return gzip_compress(bytes, size, out, err);
+	if (!room)
+		return buffer_ok(out, err);
+	buffer_commit(out, pprof__profile__pack(message, room));
+	return true;
+}
+
+bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct error *err)
+{
+	struct buffer *const columns[] = { &w->event_time_deltas, &w->event_samples, &w->facts, &w->stack_parents,
+		&w->stack_locations, &w->sample_stacks, &w->sum_samples, &w->sum_values };
+	struct pprof_label_keys keys = { 0 };
+	bool written;
+
+	/* The label keys are strings of the table; adding them changes no id. */
+	if (!w->recording && !pprof_label_keys_init(w->profile->strings, &keys, err))
+		return false;
+	arena_init(&w->arena, 0);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		buffer_init(columns[i], SIZE_MAX);
+	w->ok = true;
+	write_tables(w, &keys);
+	written = w->ok ? pack(&w->message, out, err) : error_set_memory(err);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		buffer_deinit(columns[i]);
+	arena_deinit(&w->arena);
+	return written;
 }
 
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err)
 {
-	struct pprof_writer w = { .profile = profile, .ok = true };
-	struct pprof_label_keys keys;
-	bool written;
+	struct profile_written nothing = { 0 };
+	struct pprof_writer w = { .profile = profile, .from = &nothing };
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 
 	for (size_t i = 0; i < profile->location_count; i++)
 		if (profile->locations[i].line_count == 0)
 			return error_set(err, ERROR_USAGE, "location %zu has no name: symbolize before writing", i);
-	/* The label keys are strings of the table; adding them changes no id. */
-	if (!pprof_label_keys_init(profile->strings, &keys, err))
-		return false;
-	arena_init(&w.arena, 0);
-	buffer_init(&w.event_time_deltas, SIZE_MAX);
-	buffer_init(&w.event_samples, SIZE_MAX);
-	buffer_init(&w.facts, SIZE_MAX);
-	pprof__profile__init(&w.message);
-	write_strings(&w);
-	write_value_types(&w);
-	write_mappings(&w);
-	write_functions(&w);
-	write_locations(&w);
-	write_samples(&w, &keys);
-	pprof_write_extension(&w);
-	write_times(&w);
-	written = w.ok ? pack(&w.message, out, err) : error_set_memory(err);
-	buffer_deinit(&w.event_time_deltas);
-	buffer_deinit(&w.event_samples);
-	buffer_deinit(&w.facts);
-	arena_deinit(&w.arena);
-	return written;
+	buffer_init(&bytes, SIZE_MAX);
+	return pprof_write_message(&w, &bytes, err) && gzip_compress(bytes.data, bytes.size, out, err);
 }

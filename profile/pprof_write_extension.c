@@ -4,20 +4,22 @@
 static void write_mapping_columns(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
-	size_t count = profile->mapping_count;
+	size_t from = w->from->mappings, count = profile->mapping_count - from;
 
 	out->n_mapping_kind = out->n_mapping_deleted = count;
 	out->mapping_kind = pprof_take(w, count, sizeof(*out->mapping_kind));
 	out->mapping_deleted = pprof_take(w, count, sizeof(*out->mapping_deleted));
 	for (size_t i = 0; w->ok && i < count; i++) {
-		out->mapping_kind[i] = profile->mappings[w->mapping_order[i]].kind;
-		out->mapping_deleted[i] = profile->mappings[w->mapping_order[i]].deleted;
+		const struct profile_mapping *mapping = &profile->mappings[pprof_mapping_at(w, from + i)];
+
+		out->mapping_kind[i] = mapping->kind;
+		out->mapping_deleted[i] = mapping->deleted;
 	}
 }
 
 static void write_counts_of(struct pprof_writer *w, Pprof__Extension *out)
 {
-	size_t count = w->profile->value_type_count;
+	size_t count = pprof_is_first(w) ? w->profile->value_type_count : 0;
 
 	out->n_counts_of = count;
 	out->counts_of = pprof_take(w, count, sizeof(*out->counts_of));
@@ -29,7 +31,7 @@ static void write_counts_of(struct pprof_writer *w, Pprof__Extension *out)
 static void write_function_columns(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
-	size_t count = profile->function_count;
+	size_t from = w->from->functions, count = profile->function_count - from;
 
 	out->n_function_origin = out->n_function_origin_rule = out->n_function_name_source = out->n_function_fingerprint =
 		out->n_function_module = count;
@@ -39,7 +41,7 @@ static void write_function_columns(struct pprof_writer *w, Pprof__Extension *out
 	out->function_fingerprint = pprof_take(w, count, sizeof(uint64_t));
 	out->function_module = pprof_take(w, count, sizeof(uint32_t));
 	for (size_t i = 0; w->ok && i < count; i++) {
-		const struct profile_function *function = &profile->functions[i];
+		const struct profile_function *function = &profile->functions[from + i];
 
 		out->function_origin[i] = function->origin;
 		out->function_origin_rule[i] = function->origin_rule;
@@ -53,6 +55,9 @@ static void write_runs(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
 
+	/* A recording that goes on has no run yet but the one whose time and duration pprof holds. */
+	if (w->recording)
+		return;
 	out->n_run = profile->run_count;
 	out->run = (Pprof__Run **)pprof_take_messages(w, out->n_run, sizeof(Pprof__Run));
 	for (size_t i = 0; w->ok && i < profile->run_count; i++) {
@@ -72,11 +77,12 @@ static void write_runs(struct pprof_writer *w, Pprof__Extension *out)
 static void write_threads(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
+	size_t from = w->from->threads, from_sample = w->from->samples;
 
-	out->n_thread = profile->thread_count;
+	out->n_thread = profile->thread_count - from;
 	out->thread = (Pprof__Thread **)pprof_take_messages(w, out->n_thread, sizeof(Pprof__Thread));
-	for (size_t i = 0; w->ok && i < profile->thread_count; i++) {
-		const struct profile_thread *thread = &profile->threads[i];
+	for (size_t i = 0; w->ok && i < out->n_thread; i++) {
+		const struct profile_thread *thread = &profile->threads[from + i];
 
 		pprof__thread__init(out->thread[i]);
 		out->thread[i]->run = thread->run;
@@ -85,10 +91,10 @@ static void write_threads(struct pprof_writer *w, Pprof__Extension *out)
 		out->thread[i]->process_name = thread->process_name;
 		out->thread[i]->name = thread->name;
 	}
-	out->n_sample_thread = profile->sample_count;
-	out->sample_thread = pprof_take(w, profile->sample_count, sizeof(uint32_t));
-	for (size_t i = 0; w->ok && i < profile->sample_count; i++)
-		out->sample_thread[i] = profile->samples[w->sample_order[i]].thread;
+	out->n_sample_thread = profile->sample_count - from_sample;
+	out->sample_thread = pprof_take(w, out->n_sample_thread, sizeof(uint32_t));
+	for (size_t i = 0; w->ok && i < out->n_sample_thread; i++)
+		out->sample_thread[i] = profile->samples[pprof_sample_at(w, from_sample + i)].thread;
 }
 
 static ProtobufCBinaryData packed(struct pprof_writer *w, struct buffer *column)
@@ -99,19 +105,40 @@ static ProtobufCBinaryData packed(struct pprof_writer *w, struct buffer *column)
 	return (ProtobufCBinaryData){ column->size, (uint8_t *)column->data };
 }
 
+/* Of an increment: the stacks that are new, and those of the samples that are. A stack that many samples share stands once. */
+static void write_stacks(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile *profile = w->profile;
+
+	if (!w->recording)
+		return;
+	/* The empty stack is there in any profile. */
+	for (size_t i = w->from->stacks ? w->from->stacks : 1; i < profile->stack_count; i++) {
+		buffer_append_varint(&w->stack_parents, profile->stacks[i].parent);
+		buffer_append_varint(&w->stack_locations, profile->stacks[i].location);
+	}
+	for (size_t i = w->from->samples; i < profile->sample_count; i++)
+		buffer_append_varint(&w->sample_stacks, profile->samples[i].stack);
+	out->stack_parent = packed(w, &w->stack_parents);
+	out->stack_location = packed(w, &w->stack_locations);
+	out->sample_stack = packed(w, &w->sample_stacks);
+}
+
+/* An increment goes on where the one before it ended; it is of one run, whose events need not be counted. */
 static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
-	uint32_t run = PROFILE_NONE;
-	int64_t before = 0;
+	size_t from = w->from->events;
+	uint32_t run = w->recording ? 0 : PROFILE_NONE;
+	int64_t before = from > 0 ? profile->events[from - 1].time_ns / PPROF_TIME_UNIT_NS : 0;
 
 	out->time_unit = PPROF_TIME_UNIT_NS;
 	out->has_timeline = profile->has_timeline;
 	if (!profile->has_timeline)
 		return;
-	out->n_run_events = profile->run_count;
+	out->n_run_events = w->recording ? 0 : profile->run_count;
 	out->run_events = pprof_take(w, profile->run_count, sizeof(uint32_t));
-	for (size_t i = 0; w->ok && i < profile->event_count; i++) {
+	for (size_t i = from; w->ok && i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
 		uint32_t event_run = profile->threads[profile->samples[event->sample].thread].run;
 		int64_t time = event->time_ns / PPROF_TIME_UNIT_NS;
@@ -121,11 +148,31 @@ static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 		run = event_run;
 		out->run_events[run]++;
 		buffer_append_zigzag(&w->event_time_deltas, time - before);
-		buffer_append_varint(&w->event_samples, w->sample_positions[event->sample]);
+		buffer_append_varint(&w->event_samples, w->sample_positions ? w->sample_positions[event->sample] : event->sample);
 		before = time;
 	}
 	out->event_time_delta = packed(w, &w->event_time_deltas);
 	out->event_sample = packed(w, &w->event_samples);
+}
+
+/* What the samples of earlier increments have come to that had an event since, each once. New ones bring their values along. */
+static void write_sums(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile *profile = w->profile;
+	uint32_t number = (uint32_t)w->from->messages + 1;
+
+	for (size_t i = w->from->events; w->recording && i < profile->event_count; i++) {
+		uint32_t sample = profile->events[i].sample;
+
+		if (sample >= w->from->samples || w->from->met[sample] == number)
+			continue;
+		w->from->met[sample] = number;
+		buffer_append_varint(&w->sum_samples, sample);
+		for (uint32_t v = 0; v < profile->value_type_count; v++)
+			buffer_append_varint(&w->sum_values, (uint64_t)profile->values[sample * profile->value_type_count + v]);
+	}
+	out->sum_sample = packed(w, &w->sum_samples);
+	out->sum_value = packed(w, &w->sum_values);
 }
 
 static void write_quality(struct pprof_writer *w, Pprof__Extension *out)
@@ -172,12 +219,15 @@ void pprof_write_extension(struct pprof_writer *w)
 	pprof__extension__init(out);
 	out->version = PPROF_EXTENSION_VERSION;
 	out->default_value_type = w->profile->default_value_type;
+	out->kernel_text = w->recording ? w->recording->kernel_text : 0;
 	write_counts_of(w, out);
 	write_mapping_columns(w, out);
 	write_function_columns(w, out);
 	write_runs(w, out);
 	write_threads(w, out);
+	write_stacks(w, out);
 	write_timeline(w, out);
+	write_sums(w, out);
 	write_quality(w, out);
 	write_facts(w, out);
 	w->message.kelvin = out;

@@ -8,17 +8,24 @@
 /*
  * Writing pprof, shared by its parts: pprof's own tables and samples (pprof_write.c), what only Kelvin reads
  * (pprof_write_extension.c). Everything the message points to lies in one arena, freed when the bytes are made. `ok` is sticky.
+ *
+ * A message holds the entries of each table from `from` on: of a profile in one piece all of them, of an increment
+ * (increments.c) those that are new.
  */
 struct pprof_writer {
 	const struct profile *profile;
+	struct profile_written *from;              /* of a profile in one piece all 0 */
+	const struct profile_recording *recording; /* of an increment; NULL: the profile is written in one piece */
 	struct arena arena;
 	Pprof__Profile message;
+	/* Increments keep the order of ids: NULL. */
 	uint32_t *mapping_order;       /* [written position] mapping id */
 	uint32_t *mapping_positions;   /* [mapping id] written position */
 	uint32_t *sample_order;        /* [written position] sample id */
 	uint32_t *sample_positions;    /* [sample id] written position */
 	Pprof__Label ***thread_labels; /* [thread id] */
-	struct buffer event_time_deltas, event_samples, facts;
+	struct buffer event_time_deltas, event_samples, facts, stack_parents, stack_locations, sample_stacks, sum_samples,
+		sum_values;
 	bool ok;
 };
 
@@ -27,6 +34,29 @@ void *pprof_take(struct pprof_writer *w, size_t count, size_t size);
 
 /* Pointers to `count` messages of `size` bytes each; the caller runs their init. */
 void **pprof_take_messages(struct pprof_writer *w, size_t count, size_t size);
+
+static inline uint32_t pprof_mapping_at(const struct pprof_writer *w, size_t position)
+{
+	return w->mapping_order ? w->mapping_order[position] : (uint32_t)position;
+}
+
+static inline uint32_t pprof_sample_at(const struct pprof_writer *w, size_t position)
+{
+	return w->sample_order ? w->sample_order[position] : (uint32_t)position;
+}
+
+/* What stands once in a file, however many messages it is made of. */
+static inline bool pprof_is_first(const struct pprof_writer *w)
+{
+	return w->from->messages == 0;
+}
+
+/*
+ * Makes the message of the profile, and packs it behind what `out` holds. `w` holds the profile, what is written of it and, for an
+ * increment, the recording; all else is 0.
+ */
+COMMON_MUST_CHECK
+bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct error *err);
 
 /* After the tables: it follows their orders. */
 void pprof_write_extension(struct pprof_writer *w);

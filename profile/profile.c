@@ -257,6 +257,27 @@ bool profile_add_location(struct profile *profile, uint32_t mapping, uint64_t ad
 	return true;
 }
 
+bool profile_move_locations(struct profile *profile, enum profile_mapping_kind kind, uint64_t by, struct error *err)
+{
+	struct hash_map *map = &profile->index->locations;
+
+	hash_map_deinit(map);
+	hash_map_init(map, sizeof(struct profile_location_key));
+	for (uint32_t i = 0; i < profile->location_count; i++) {
+		struct profile_location *location = &profile->locations[i];
+		struct profile_location_key key = { .mapping = location->mapping };
+		uint32_t *value;
+		bool added;
+
+		if (location->mapping != PROFILE_NONE && profile->mappings[location->mapping].kind == kind)
+			location->address += by;
+		key.address = location->address;
+		if (!hash_map_add(map, &key, i, &value, &added, err))
+			return false;
+	}
+	return true;
+}
+
 static bool same_lines(
 	const struct profile *profile, uint32_t location, uint32_t mapping, const struct profile_line *lines, size_t count)
 {

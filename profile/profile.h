@@ -327,6 +327,13 @@ COMMON_MUST_CHECK
 bool profile_add_location(struct profile *profile, uint32_t mapping, uint64_t address, uint32_t *id, struct error *err);
 
 /*
+ * Adds `by` (modulo 2^64) to the addresses of all locations in mappings of a kind: a kernel lies elsewhere after a boot. Before
+ * locations are named. On failure the profile may only be destroyed.
+ */
+COMMON_MUST_CHECK
+bool profile_move_locations(struct profile *profile, enum profile_mapping_kind kind, uint64_t by, struct error *err);
+
+/*
  * A location that has no address but its frames: from folded stacks and other files without addresses. Equal frames are one
  * location.
  */
@@ -497,6 +504,43 @@ enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size);
  */
 COMMON_MUST_CHECK
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err);
+
+/* What has been written of a profile that grows: so many entries of each table, in so many increments. All 0: nothing. */
+struct profile_written {
+	uint64_t messages;
+	size_t strings, mappings, functions, lines, locations, stacks, threads, samples, events;
+	uint32_t *met; /* owned: [sample] number of the last increment that holds its sums */
+	size_t met_capacity;
+};
+
+void profile_written_deinit(struct profile_written *written);
+
+/* What is known of a recording beside its profile while it goes on. */
+struct profile_recording {
+	int64_t duration_ns;
+	uint64_t kernel_text; /* address of the kernel's symbol _text; 0: not known */
+};
+
+/* What a file of increments begins with: the first field of its first message. */
+#define PROFILE_INCREMENTS_MAGIC "\xea\xb8\x04\x0aKELVINPART"
+
+/*
+ * Appends to `out` what a profile of one run has gained since `written`, and notes it there. Increments are messages of pprof
+ * without compression, made by the writer of whole profiles; messages of protobuf that follow each other are one, so that the
+ * increments of a recording, written one behind the other, are its profile. Locations may be without names. The last field of each
+ * is a hash over it, by which one that was not written whole is told. On failure `out` and `written` may only be freed.
+ */
+COMMON_MUST_CHECK
+bool profile_write_increment(const struct profile *profile, const struct profile_recording *recording,
+	struct profile_written *written, struct buffer *out, struct error *err);
+
+/*
+ * Reads a file of increments; locations without names stay so. What follows the last whole one is left out: *whole_bytes is where
+ * that begins, `size` where nothing does. ERROR_EMPTY when it holds no samples, ERROR_UNSUPPORTED when an older version wrote it.
+ */
+COMMON_MUST_CHECK
+bool profile_read_increments(const void *bytes, size_t size, struct profile_recording *recording, size_t *whole_bytes,
+	struct profile **profile, struct error *err);
 
 /*
  * `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line per distinct stack, sorted bytewise.

@@ -61,7 +61,8 @@ enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
 {
 	if (starts_with(bytes, size, "PERFILE2") || starts_with(bytes, size, "2ELIFREP"))
 		return PROFILE_BYTES_PERF_DATA;
-	if (starts_with(bytes, size, "KELVINPART"))
+	/* Older versions began with the word alone. */
+	if (starts_with(bytes, size, PROFILE_INCREMENTS_MAGIC) || starts_with(bytes, size, "KELVINPART"))
 		return PROFILE_BYTES_PART;
 	if (unsupported_is_marked(bytes, size))
 		return PROFILE_BYTES_UNKNOWN;

@@ -45,7 +45,7 @@ struct sampler_options {
 	enum sampler_call_graph call_graph;
 	uint32_t stack_bytes;  /* of stack copied per sample, a multiple of 8; 0: the default, adapted to the target */
 	bool start_disabled;   /* events stay off until sampler_set_enabled() */
-	const char *part_path; /* stream of chunks for recovery, written every second; the caller removes it; NULL: none */
+	const char *part_path; /* increments of the profile for recovery, written every second; the caller removes it; NULL: none */
 	const char *tool;      /* name and version for the profile's facts */
 };
 
@@ -149,7 +149,7 @@ bool sampler_read_perf_data(
 	const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices, struct error *err);
 
 /*
- * Reads what a recorder that was killed has left (sampler_options.part_path): everything up to the last chunk that was written
+ * Reads what a recorder that was killed has left (sampler_options.part_path): everything up to the last increment that was written
  * whole. Binaries are found as for perf.data.
  */
 COMMON_MUST_CHECK

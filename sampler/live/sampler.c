@@ -287,7 +287,7 @@ static bool keep_part(struct sampler *sampler, uint64_t clock)
 	struct error err;
 
 	if (sampler->part.fd < 0 || clock - sampler->part_written_ns < PART_INTERVAL_NS ||
-		profile->event_count == sampler->part.events)
+		profile->event_count == sampler->part.written.events)
 		return !sampler->part.is_full;
 	sampler->part_written_ns = clock;
 	if (part_write(&sampler->part, profile, duration_ns(sampler, clock), &err))

@@ -1,138 +1,107 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/part/reader.h"
 #include "sampler/collect/result.h"
+#include "sampler/part/part.h"
+#include "sampler/perf_data/header.h"
+#include "sampler/process/recorded.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { READ_BYTES = 1 << 16 };
-static const uint64_t max_value_sum = INT64_MAX / 2;
+enum { READ_BYTES = 1 << 20 };
+static const size_t max_file_bytes = (size_t)4 << 30;
 
-/* ---- Chunks ---- */
-
-/* False at the end, also when it comes too early: `*got` says. */
-static bool read_exactly(struct part_reader *reader, void *into, size_t size, size_t *got, struct error *err)
-{
-	size_t now = 1;
-
-	*got = 0;
-	while (*got < size && now > 0) {
-		if (!perf_data_input_read(&reader->input, (uint8_t *)into + *got, size - *got, &now, err))
-			return false;
-		*got += now;
-	}
-	return true;
-}
-
-enum chunk_state { CHUNK_WHOLE, CHUNK_BROKEN, CHUNK_NONE };
-
-static bool read_payload(struct part_reader *reader, size_t size, size_t *got, struct error *err)
-{
-	*got = 0;
-	reader->payload.size = 0;
-	while (*got < size) {
-		size_t room = size - *got < READ_BYTES ? size - *got : READ_BYTES, now;
-		void *into = buffer_reserve(&reader->payload, room);
-
-		if (!into)
-			return error_set_memory(err);
-		if (!read_exactly(reader, into, room, &now, err))
-			return false;
-		buffer_commit(&reader->payload, now);
-		*got += now;
-		if (now < room)
-			break;
-	}
-	return true;
-}
-
-/* Into `payload`; only what is there to its last byte is believed. */
-static bool read_chunk(struct part_reader *reader, enum chunk_state *state, struct error *err)
-{
-	uint8_t header[PART_CHUNK_HEADER_BYTES] = { 0 };
-	struct byte_reader r = byte_reader_over(header, sizeof(header));
-	uint32_t size;
-	uint64_t hash;
-	size_t got;
-
-	if (!read_exactly(reader, header, sizeof(header), &got, err))
-		return false;
-	*state = got == 0 ? CHUNK_NONE : CHUNK_BROKEN;
-	if (got < sizeof(header) || memcmp(header, PART_CHUNK_MAGIC, 4) != 0)
-		return true;
-	byte_reader_skip(&r, 4);
-	size = byte_reader_u32(&r);
-	hash = byte_reader_u64(&r);
-	if (size > PART_MAX_CHUNK_BYTES)
-		return true;
-	if (!read_payload(reader, size, &got, err))
-		return false;
-	if (got == size && hash_bytes(reader->payload.data, size) == hash)
-		*state = CHUNK_WHOLE;
-	return true;
-}
-
-static bool read_chunks(struct part_reader *reader, struct error *err)
-{
-	char magic[sizeof(PART_MAGIC) - 1];
-	size_t got;
-
-	if (!read_exactly(reader, magic, sizeof(magic), &got, err))
-		return false;
-	if (got < sizeof(magic) || memcmp(magic, PART_MAGIC, sizeof(magic)) != 0)
-		return error_set(err, ERROR_FORMAT, "it does not begin as an unfinished recording");
-	for (;;) {
-		uint64_t offset = reader->input.offset;
-		enum chunk_state state;
-
-		if (!read_chunk(reader, &state, err))
-			return false;
-		if (state == CHUNK_NONE)
-			return true;
-		if (state == CHUNK_BROKEN) {
-			if (reader->notices)
-				buffer_printf(reader->notices, "what follows offset %llu was not written whole and is left out\n",
-					(unsigned long long)offset);
-			return true;
-		}
-		if (!part_take_payload(reader, err))
-			return error_prefix(err, "chunk at offset %llu", (unsigned long long)offset);
-	}
-}
+struct part_reader {
+	struct perf_data_input input;
+	struct recorded_files files;
+	struct recorded_kernel kernel;
+	bool kernel_is_known; /* what is known of it stands in `kernel` */
+	struct buffer *notices;
+	struct profile *profile; /* owned */
+};
 
 /* ---- The profile ---- */
 
-/* Of a sample's sums each of its events has its share; rounding is spread over them, so that the sums are exact. */
-static uint64_t share_of(uint64_t sum, uint64_t count, uint64_t place)
+static bool read_file(struct part_reader *reader, struct buffer *bytes, struct error *err)
 {
-	return (uint64_t)((unsigned __int128)sum * (place + 1) / count) - (uint64_t)((unsigned __int128)sum * place / count);
-}
+	size_t got = 1;
 
-static bool add_events(struct part_reader *reader, struct error *err)
-{
-	struct profile *profile = reader->profile;
-	uint64_t total = 0;
+	while (got > 0) {
+		void *into = buffer_reserve(bytes, READ_BYTES);
 
-	for (size_t i = 0; i < reader->sample_count; i++)
-		for (uint32_t v = 0; v < profile->value_type_count; v++)
-			if (!checked_add(total, reader->samples[i].values[v], &total) || total > max_value_sum)
-				return error_set(err, ERROR_FORMAT, "its values are more than can be added up");
-	for (size_t i = 0; i < reader->event_count; i++) {
-		const struct part_event *event = &reader->events[i];
-		struct part_sample *sample = &reader->samples[event->sample];
-		int64_t values[PROFILE_MAX_VALUE_TYPES];
-		uint64_t count = sample->values[0];
-
-		if (sample->given >= count)
-			return error_set(err, ERROR_FORMAT, "a sample has more events than it counts");
-		for (uint32_t v = 0; v < profile->value_type_count; v++)
-			values[v] = (int64_t)share_of(sample->values[v], count, sample->given);
-		sample->given++;
-		if (!profile_add_sample(profile, sample->stack, sample->thread, values, event->time_ns, err))
+		if (!into)
+			return buffer_ok(bytes, err);
+		if (!perf_data_input_read(&reader->input, into, READ_BYTES, &got, err))
 			return false;
+		buffer_commit(bytes, got);
 	}
 	return true;
 }
+
+static bool read_profile(struct part_reader *reader, struct profile_recording *recording, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
+	size_t whole;
+
+	buffer_init(&bytes, max_file_bytes);
+	if (!read_file(reader, &bytes, err) ||
+		!profile_read_increments(bytes.data, bytes.size, recording, &whole, &reader->profile, err))
+		return false;
+	if (whole < bytes.size && reader->notices)
+		buffer_printf(reader->notices, "what follows offset %zu was not written whole and is left out\n", whole);
+	return true;
+}
+
+/* False when there is none. */
+static bool parse_build_id(const char *text, struct elf_build_id *id)
+{
+	size_t size = strlen(text) / 2;
+
+	*id = (struct elf_build_id){ 0 };
+	if (size == 0 || size > ELF_BUILD_ID_MAX_SIZE)
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		unsigned int byte;
+
+		if (sscanf(text + 2 * i, "%2x", &byte) != 1)
+			return false;
+		id->bytes[i] = (uint8_t)byte;
+	}
+	id->size = (uint8_t)size;
+	return true;
+}
+
+/* The mapping of the kernel code that is in a stack; NULL: there is none. */
+static const struct profile_mapping *sampled_kernel(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->location_count; i++) {
+		uint32_t mapping = profile->locations[i].mapping;
+
+		if (mapping != PROFILE_NONE && profile->mappings[mapping].kind == PROFILE_MAPPING_KERNEL)
+			return &profile->mappings[mapping];
+	}
+	return NULL;
+}
+
+/* The kernel may lie elsewhere since a boot: by so much its addresses are moved. */
+static bool find_kernel(struct part_reader *reader, uint64_t text, struct error *err)
+{
+	struct profile *profile = reader->profile;
+	const struct profile_mapping *mapping = sampled_kernel(profile);
+
+	if (!mapping)
+		return true;
+	reader->kernel_is_known = true;
+	if (!parse_build_id(profile_string(profile, mapping->build_id), &reader->files.hooks.kernel))
+		reader->files.hooks.kernel.size = 0;
+	if (!recorded_kernel_find(
+		    &reader->files, profile_string(profile, profile->facts.kernel), text, "_text", &reader->kernel, err))
+		return false;
+	return reader->kernel.moved == 0 || profile_move_locations(profile, PROFILE_MAPPING_KERNEL, reader->kernel.moved, err);
+}
+
+/* ---- The code ---- */
 
 static bool find_images(struct part_reader *reader, struct sampler_result *result, struct error *err)
 {
@@ -147,7 +116,7 @@ static bool find_images(struct part_reader *reader, struct sampler_result *resul
 		const struct profile_mapping *mapping = &profile->mappings[i];
 		const char *path = profile_string(profile, mapping->path);
 		struct elf_build_id id;
-		bool has_id = part_parse_build_id(profile_string(profile, mapping->build_id), &id);
+		bool has_id = parse_build_id(profile_string(profile, mapping->build_id), &id);
 		struct error why;
 
 		if (mapping->kind == PROFILE_MAPPING_ANON) {
@@ -166,46 +135,33 @@ static bool find_images(struct part_reader *reader, struct sampler_result *resul
 	return true;
 }
 
-static bool finish(struct part_reader *reader, struct sampler_result *result, struct error *err)
+static bool take_kernel(struct part_reader *reader, struct sampler_result *result, struct error *err)
+{
+	if (!reader->kernel_is_known)
+		return true;
+	result->kallsyms = reader->kernel.kallsyms ? TAKE(reader->kernel.kallsyms) : strdup("");
+	if (!result->kallsyms)
+		return error_set_memory(err);
+	if (!result->kallsyms[0] && reader->notices)
+		buffer_append_string(reader->notices,
+			"kernel functions stay unnamed: the kernel that was recorded does not run here, or hides its symbols\n");
+	return true;
+}
+
+static bool read_part(struct part_reader *reader, struct sampler_result *result, struct error *err)
 {
 	struct sampler_result made = { .child_status = -1 };
-	struct profile *profile = reader->profile;
-	uint32_t run;
+	struct profile_recording recording;
 
-	if (reader->event_count == 0)
-		return error_set(err, ERROR_EMPTY, "it holds no samples");
-	if (!profile_add_run(
-		    profile, &(struct profile_run){ reader->start_unix_ns, reader->duration_ns, .exit_status = -1 }, &run, err) ||
-		!add_events(reader, err) || !profile_finish(profile, err))
+	if (!read_profile(reader, &recording, err) || !find_kernel(reader, recording.kernel_text, err))
 		return false;
-	if (!find_images(reader, &made, err)) {
+	if (!find_images(reader, &made, err) || !take_kernel(reader, &made, err)) {
 		sampler_result_deinit(&made);
 		return false;
-	}
-	if (reader->kernel_is_known) {
-		made.kallsyms = reader->kernel.kallsyms ? TAKE(reader->kernel.kallsyms) : strdup("");
-		if (!reader->kernel.kallsyms && made.kallsyms && !made.kallsyms[0] && reader->notices)
-			buffer_append_string(reader->notices,
-				"kernel functions stay unnamed: the kernel that was recorded does not run here, or hides its symbols\n");
 	}
 	made.profile = TAKE(reader->profile);
 	*result = made;
 	return true;
-}
-
-static void deinit(struct part_reader *reader)
-{
-	struct part_ids *const all[] = { &reader->strings, &reader->mappings, &reader->locations, &reader->stacks,
-		&reader->threads };
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		free(all[i]->items);
-	free(reader->samples);
-	free(reader->events);
-	free(reader->kernel.kallsyms);
-	buffer_deinit(&reader->payload);
-	recorded_files_deinit(&reader->files);
-	profile_destroy(reader->profile);
 }
 
 bool sampler_read_part(
@@ -220,8 +176,9 @@ bool sampler_read_part(
 
 	recorded_files_init(&reader.files);
 	reader.files.cache_directory = recorded->cache_directory;
-	buffer_init(&reader.payload, PART_MAX_CHUNK_BYTES);
-	ok = profile_create(&reader.profile, err) && read_chunks(&reader, err) && finish(&reader, result, err);
-	deinit(&reader);
+	ok = read_part(&reader, result, err);
+	free(reader.kernel.kallsyms);
+	recorded_files_deinit(&reader.files);
+	profile_destroy(reader.profile);
 	return ok || error_prefix(err, "cannot read %s", recorded->name);
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/part/part.h"
 #include "sampler/sampler.h"
 
 #include <string.h>
 
-/* Input: payloads of chunks, each behind its size (16 bits); their hashes are made here, or none would be believed. */
+/* Input: fields of increments, each behind their size (16 bits); their hashes are made here, or none would be believed. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void put_chunk(struct buffer *file, const uint8_t *payload, uint32_t size)
+/* The first increment begins with the magic, so that `file` holds it when the increment begins. */
+static void end_increment(struct buffer *file, size_t *begin)
 {
-	uint64_t hash = hash_bytes(payload, size);
+	static const uint8_t tag[] = { 0xf1, 0xb8, 0x04 };
+	uint64_t hash = hash_bytes(file->data + *begin, file->size - *begin);
 
-	buffer_append(file, PART_CHUNK_MAGIC, 4);
-	buffer_append(file, &size, sizeof(size));
+	buffer_append(file, tag, sizeof(tag));
 	buffer_append(file, &hash, sizeof(hash));
-	buffer_append(file, payload, size);
+	*begin = file->size;
 }
 
 static void read_file(const struct buffer *file)
@@ -41,15 +41,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct byte_reader r = byte_reader_over(data, size);
 	struct buffer file;
+	size_t begin = 0;
 
 	buffer_init(&file, 1 << 20);
-	buffer_append_string(&file, PART_MAGIC);
+	buffer_append_string(&file, PROFILE_INCREMENTS_MAGIC);
 	while (byte_reader_left(&r) > sizeof(uint16_t)) {
 		uint16_t bytes = byte_reader_u16(&r);
 
 		if (bytes > byte_reader_left(&r))
 			bytes = (uint16_t)byte_reader_left(&r);
-		put_chunk(&file, byte_reader_bytes(&r, bytes), bytes);
+		buffer_append(&file, byte_reader_bytes(&r, bytes), bytes);
+		if (!file.failed)
+			end_increment(&file, &begin);
 	}
 	if (!file.failed)
 		read_file(&file);

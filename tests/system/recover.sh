@@ -56,9 +56,11 @@ wait "$recorder" || fail "a recording that was interrupted"
 
 refuses 'cannot recover a.pb.gz: it is not the FILE.part of a killed recording' kelvin recover a.pb.gz -o b.pb.gz
 refuses 'cannot read nowhere.part: No such file' kelvin recover nowhere.part
-printf 'KELVINPART\nrubbish' >bad.part
+printf "\352\270\004\012KELVINPARTrubbish" >bad.part
 run 2 kelvin recover bad.part
 says stderr '^kelvin: cannot read bad.part: it holds no samples$'
+printf 'KELVINPART\nKCHK' >former.part
+refuses 'cannot read former.part: an older kelvin wrote this unfinished recording' kelvin recover former.part
 
 # The disk is full in the middle: the recording ends by itself; what was written before is still there.
 is_root || skip "root is needed to mount a small file system"

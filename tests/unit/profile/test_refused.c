@@ -224,9 +224,9 @@ static void timeline_of_fewer_events_than_samples(struct pprof_bytes *p)
 	add_timeline(p, (int64_t[]){ 5 }, 1, 0);
 }
 
-static void timeline_that_goes_back(struct pprof_bytes *p)
+static void timeline_that_goes_back_too_far(struct pprof_bytes *p)
 {
-	add_timeline(p, (int64_t[]){ 5, -1 }, 2, 2);
+	add_timeline(p, (int64_t[]){ 5, -6 }, 2, 2);
 }
 
 static void contradictions_are_named(void **state)
@@ -264,7 +264,7 @@ static void contradictions_are_named(void **state)
 		{ timeline_longer_than_its_columns, "longer than its columns" },
 		{ timeline_of_more_events_than_samples, "timeline" },
 		{ timeline_of_fewer_events_than_samples, "timeline" },
-		{ timeline_that_goes_back, "event 1 of the timeline" },
+		{ timeline_that_goes_back_too_far, "event 1 of the timeline" },
 	};
 
 	(void)state;

@@ -110,11 +110,11 @@ static void write_chunk(struct fixture *fixture, int64_t duration_ns)
 static void write_example(struct fixture *fixture)
 {
 	create(fixture);
-	add_sample(fixture, 0x100, 0x200, 1000, 10);
-	add_sample(fixture, 0x100, 0x300, 1001, 20);
+	add_sample(fixture, 0x100, 0x200, 1000, 10000);
+	add_sample(fixture, 0x100, 0x300, 1001, 20000);
 	write_chunk(fixture, 100);
-	add_sample(fixture, 0x100, 0x200, 1002, 30);
-	add_sample(fixture, 0x180, 0x200, 1003, 40);
+	add_sample(fixture, 0x100, 0x200, 1002, 30000);
+	add_sample(fixture, 0x180, 0x200, 1003, 40000);
 	write_chunk(fixture, 200);
 	assert_true(file_read(fixture->path, &fixture->file, &fixture->err));
 }
@@ -153,7 +153,7 @@ static void test_what_was_written_is_read_back(void **state)
 	assert_int_equal(profile->values[1], 2002);
 	assert_int_equal(profile->values[3], 1001);
 	assert_int_equal(profile->values[5], 1003);
-	assert_int_equal(profile->events[3].time_ns, 40);
+	assert_int_equal(profile->events[3].time_ns, 40000);
 	assert_int_equal(profile->runs[0].duration_ns, 200);
 	assert_int_equal(profile->runs[0].start_unix_ns, 1234);
 	assert_int_equal(profile->period, 1000);
@@ -171,10 +171,10 @@ static void test_a_recorder_killed_while_writing_loses_that_chunk_only(void **st
 	uint64_t first;
 
 	create(fixture);
-	add_sample(fixture, 0x100, 0x200, 1000, 10);
+	add_sample(fixture, 0x100, 0x200, 1000, 10000);
 	write_chunk(fixture, 100);
 	first = fixture->part.written_bytes;
-	add_sample(fixture, 0x100, 0x300, 1000, 20);
+	add_sample(fixture, 0x100, 0x300, 1000, 20000);
 	write_chunk(fixture, 200);
 	assert_true(file_read(fixture->path, &fixture->file, &fixture->err));
 	for (size_t size = 0; size < fixture->file.size; size++) {
@@ -197,6 +197,63 @@ static void test_a_damaged_chunk_ends_the_reading(void **state)
 	assert_true(read_bytes(fixture, fixture->file.data, fixture->file.size));
 	assert_int_equal(fixture->result.profile->quality.samples, 2);
 	assert_non_null(strstr(fixture->notices.data, "was not written whole and is left out"));
+}
+
+/* One bit of each byte. */
+static void test_a_file_that_is_damaged_anywhere_is_not_believed(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t first;
+
+	create(fixture);
+	add_sample(fixture, 0x100, 0x200, 1000, 10000);
+	write_chunk(fixture, 100);
+	first = fixture->part.written_bytes;
+	add_sample(fixture, 0x100, 0x300, 1000, 20000);
+	write_chunk(fixture, 200);
+	assert_true(file_read(fixture->path, &fixture->file, &fixture->err));
+	for (size_t i = 0; i < fixture->file.size; i++) {
+		char *byte = &fixture->file.data[i];
+		bool ok;
+
+		*byte = (char)(*byte ^ 1 << i % 8);
+		ok = read_bytes(fixture, fixture->file.data, fixture->file.size);
+		*byte = (char)(*byte ^ 1 << i % 8);
+		assert_int_equal(ok, i >= first);
+		if (ok)
+			assert_int_equal(fixture->result.profile->quality.samples, 1);
+	}
+}
+
+static void test_what_an_older_version_left_has_a_message(void **state)
+{
+	static const char bytes[] = "KELVINPART\nKCHK";
+	struct fixture *fixture = *state;
+
+	assert_false(read_bytes(fixture, bytes, strlen(bytes)));
+	assert_int_equal(fixture->err.code, ERROR_UNSUPPORTED);
+	assert_string_equal(fixture->err.message,
+		"cannot read a.part: an older kelvin wrote this unfinished recording; recover it with the kelvin that recorded it");
+}
+
+static void test_events_may_come_out_of_order(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct profile *profile;
+
+	create(fixture);
+	add_sample(fixture, 0x100, 0x200, 1000, 30000);
+	add_sample(fixture, 0x100, 0x300, 1000, 20000);
+	write_chunk(fixture, 100);
+	add_sample(fixture, 0x100, 0x200, 1000, 10000);
+	write_chunk(fixture, 200);
+	assert_true(file_read(fixture->path, &fixture->file, &fixture->err));
+	if (!read_bytes(fixture, fixture->file.data, fixture->file.size))
+		fail_msg("%s", fixture->err.message);
+	profile = fixture->result.profile;
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(profile->events[i].time_ns, 10000 * (i + 1));
+	assert_int_equal(profile->events[0].sample, profile->events[2].sample);
 }
 
 static void test_what_a_killed_recorder_left_is_kept(void **state)
@@ -242,6 +299,9 @@ int main(void)
 		TEST(test_what_was_written_is_read_back),
 		TEST(test_a_recorder_killed_while_writing_loses_that_chunk_only),
 		TEST(test_a_damaged_chunk_ends_the_reading),
+		TEST(test_a_file_that_is_damaged_anywhere_is_not_believed),
+		TEST(test_what_an_older_version_left_has_a_message),
+		TEST(test_events_may_come_out_of_order),
 		TEST(test_what_a_killed_recorder_left_is_kept),
 		TEST(test_two_recorders_do_not_write_one_file),
 		TEST(test_nothing_recorded_leaves_no_file),
