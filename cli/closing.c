@@ -91,11 +91,9 @@ static void print_losses(const struct profile_quality *quality)
 /* CPU time that the samples stand for; 0 where they do not count it. */
 static int64_t sampled_cpu_ns(const struct profile *profile)
 {
-	const struct profile_value_type *type = &profile->value_types[profile->default_value_type];
 	int64_t sum = 0;
 
-	if (strcmp(profile_string(profile, type->type), "cpu") != 0 ||
-		strcmp(profile_string(profile, type->unit), "nanoseconds") != 0)
+	if (!profile_metric(profile, profile->default_value_type).is_cpu_time)
 		return 0;
 	for (size_t i = 0; i < profile->sample_count; i++)
 		sum = saturating_add(sum, profile->values[i * profile->value_type_count + profile->default_value_type]);

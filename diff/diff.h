@@ -210,6 +210,8 @@ struct diff {
 	size_t sides;                 /* 1: a single profile (in DIFF_HEAD); 2 */
 
 	uint32_t metric, unit; /* strings: "cpu", "nanoseconds" */
+	uint32_t metric_words; /* string: struct profile_metric's words for it: "CPU time" */
+	bool is_duration, is_counted; /* as in struct profile_metric */
 	double raw_total[DIFF_SIDES]; /* without interrupts */
 	struct diff_estimate total;   /* of the whole, without interrupts */
 

@@ -133,6 +133,7 @@ bool metric_choose(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	const struct profile *head = build->profiles[DIFF_HEAD];
+	struct profile_metric metric;
 
 	if (!(build->options.metric ? choose_named(build, err) : choose_default(build, err)))
 		return false;
@@ -142,7 +143,11 @@ bool metric_choose(struct diff_build *build, struct error *err)
 	}
 	match_counts(build);
 	diff->evidence.uncounted = !build_is_counted(build);
-	return build_text(diff, err, &diff->metric, "%s", type_name(head, build->metric[DIFF_HEAD])) &&
+	metric = profile_metric(head, build->metric[DIFF_HEAD]);
+	diff->is_duration = metric.is_duration;
+	diff->is_counted = metric.is_counted;
+	return build_text(diff, err, &diff->metric_words, "%s", metric.words) &&
+	       build_text(diff, err, &diff->metric, "%s", type_name(head, build->metric[DIFF_HEAD])) &&
 	       build_text(diff, err, &diff->unit, "%s", unit_name(head, build->metric[DIFF_HEAD]));
 }
 
@@ -156,11 +161,6 @@ bool metric_is_time(const struct diff_build *build)
 	return metric_kind(build) == PROFILE_METRIC_TIME;
 }
 
-bool metric_is_counted(const struct diff *diff)
-{
-	return strcmp(diff_string(diff, diff->unit), "count") == 0;
-}
-
 const char *metric_noun(const struct diff_build *build)
 {
 	return metric_is_time(build) ? "time" : diff_string(build->diff, build->diff->metric);
@@ -168,5 +168,5 @@ const char *metric_noun(const struct diff_build *build)
 
 const char *metric_less(const struct diff_build *build)
 {
-	return !metric_is_time(build) && metric_is_counted(build->diff) ? "fewer" : "less";
+	return !metric_is_time(build) && build->diff->is_counted ? "fewer" : "less";
 }

@@ -13,9 +13,6 @@ enum profile_metric_kind metric_kind(const struct diff_build *build);
 /* Whether the metric is time, or passes like time (cycles): how fast the machine was shows in it. Counts of events do not know. */
 bool metric_is_time(const struct diff_build *build);
 
-/* Whether it is counted, as page faults are, not measured. */
-bool metric_is_counted(const struct diff *diff);
-
 /* What a function takes of it: "time", "page-faults". Borrowed from the diff. */
 const char *metric_noun(const struct diff_build *build);
 

@@ -4,7 +4,6 @@
 #include "diff/metric.h"
 
 #include <math.h>
-#include <string.h>
 
 /* From so many times as much on, percent are hard to read. */
 static const double most_in_percent = 2;
@@ -14,9 +13,7 @@ static const double least_shown_percent = 0.05;
 
 const char *words_metric(const struct diff *diff)
 {
-	const char *name = diff_string(diff, diff->metric);
-
-	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
+	return diff_string(diff, diff->metric_words);
 }
 
 const char *words_scale(enum diff_scale_mode mode)
@@ -39,12 +36,12 @@ const char *words_scale(enum diff_scale_mode mode)
 
 static const char *less_word(const struct diff *diff)
 {
-	return metric_is_counted(diff) ? "fewer" : "less";
+	return diff->is_counted ? "fewer" : "less";
 }
 
 static const char *much_word(const struct diff *diff)
 {
-	return metric_is_counted(diff) ? "many" : "much";
+	return diff->is_counted ? "many" : "much";
 }
 
 /* Why a difference whose interval leaves out 0 is not called proven all the same. */

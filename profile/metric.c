@@ -8,9 +8,14 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
+bool profile_event_is_time(const char *event)
+{
+	return strstr(event, "cycles") || strstr(event, "clock");
+}
+
 static bool metric_names_time(const char *type, const char *unit)
 {
-	return strstr(unit, "seconds") || strstr(type, "cycles") || strstr(type, "clock") || strcmp(type, "cpu") == 0;
+	return strstr(unit, "seconds") || profile_event_is_time(type) || strcmp(type, "cpu") == 0;
 }
 
 /* Samples are of whatever made them; where nobody says what did, it was a clock. */
@@ -60,12 +65,18 @@ static enum profile_metric_kind metric_kind(const struct profile *profile, const
 
 struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type)
 {
-	const struct profile_value_type *type = &profile->value_types[value_type];
+	const struct profile_value_type *ids = &profile->value_types[value_type];
+	const char *type = profile_string(profile, ids->type), *unit = profile_string(profile, ids->unit);
+	bool is_cpu = strcmp(type, "cpu") == 0, is_duration = strcmp(unit, "nanoseconds") == 0;
 
 	return (struct profile_metric){
-		.type = type->type,
-		.unit = type->unit,
-		.kind = metric_kind(profile, profile_string(profile, type->type), profile_string(profile, type->unit)),
+		.type = ids->type,
+		.unit = ids->unit,
+		.words = is_cpu ? "CPU time" : type,
+		.kind = metric_kind(profile, type, unit),
+		.is_cpu_time = is_cpu && is_duration,
+		.is_duration = is_duration,
+		.is_counted = strcmp(unit, "count") == 0,
 		.counts = profile->counts_of[value_type],
 	};
 }

@@ -391,14 +391,24 @@ enum profile_metric_kind {
 	PROFILE_METRIC_OTHER,     /* a number that its file does not name: a folded weight */
 };
 
-/* What there is to know of a value type before its numbers are compared. By type, unit, period type and event. */
+/*
+ * What there is to know of a value type before its numbers are compared or told. By type, unit, period type and event; decided here
+ * alone, so that nobody else looks into these names.
+ */
 struct profile_metric {
 	uint32_t type, unit; /* strings of the profile */
+	const char *words;   /* in sentences: "CPU time", else the type. Static, or borrowed from the profile */
 	enum profile_metric_kind kind;
+	bool is_cpu_time; /* nanoseconds on a CPU */
+	bool is_duration; /* nanoseconds of whatever kind */
+	bool is_counted;  /* things, as page faults: "many" and "fewer" are said of it, not "much" and "less" */
 	uint32_t counts; /* value type that counts the samples behind its values; PROFILE_NONE: their number is not known, so that
 			    chance has no least size that could be computed: only what runs differ by shows it */
 };
 struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type);
+
+/* Whether samples of an event pass like time: clocks, and cycles at a sampling frequency. By perf's name of it. */
+bool profile_event_is_time(const char *event);
 
 /* ---- Identity ---- */
 

@@ -316,26 +316,17 @@ const char *summary_command(const struct render_input *input, enum diff_side sid
 	return "";
 }
 
-const char *summary_metric(const struct diff *diff)
-{
-	const char *name = diff_string(diff, diff->metric);
-
-	return strcmp(name, "cpu") == 0 ? "CPU time" : name;
-}
-
 void summary_points_words(const struct diff *diff, struct buffer *out)
 {
 	buffer_append_string(out, "points: percentage points of total ");
-	for (const char *at = summary_metric(diff); *at; at++)
+	for (const char *at = diff_string(diff, diff->metric_words); *at; at++)
 		buffer_append_byte(out, *at == '-' ? ' ' : (uint8_t)*at);
 	buffer_append_string(out, "; from 3 % to 5 % is +2 points");
 }
 
 void summary_measure(const struct diff *diff, struct buffer *out)
 {
-	bool is_time = strcmp(diff_string(diff, diff->unit), "nanoseconds") == 0;
-
-	for (const char *at = is_time ? "time" : diff_string(diff, diff->metric); *at; at++)
+	for (const char *at = diff->is_duration ? "time" : diff_string(diff, diff->metric); *at; at++)
 		buffer_append_byte(out, *at == '-' ? ' ' : (uint8_t)*at);
 }
 
@@ -353,11 +344,12 @@ void summary_heading(const struct diff *diff, enum summary_order order, struct b
 		[SUMMARY_SELF] = { "Functions by ", false, " in the function itself" },
 		[SUMMARY_TOTAL] = { "Functions by ", false, " in the function and all it calls" },
 	};
-	bool is_counted = strcmp(diff_string(diff, diff->unit), "count") == 0;
 
 	buffer_append_string(out, words[order].before);
 	if (words[order].takes_less)
-		buffer_append_string(out, words[order].before[0] ? (is_counted ? "fewer " : "less ") : is_counted ? "Fewer " : "Less ");
+		buffer_append_string(out, words[order].before[0] ? (diff->is_counted ? "fewer " : "less ")
+					  : diff->is_counted     ? "Fewer "
+								 : "Less ");
 	summary_measure(diff, out);
 	buffer_append_string(out, words[order].after);
 }

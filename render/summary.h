@@ -73,9 +73,6 @@ void summary_quality(const struct profile *profile, struct buffer *out);
 /* The recorded command, else the side's name, else "". Not cleaned. */
 const char *summary_command(const struct render_input *input, enum diff_side side);
 
-/* "CPU time" for cpu, else the metric's own name. */
-const char *summary_metric(const struct diff *diff);
-
 /* What the column "points" holds: "points: percentage points of total CPU time; ...". Not cleaned. */
 void summary_points_words(const struct diff *diff, struct buffer *out);
 

@@ -394,7 +394,7 @@ static void write_header(struct svg_writer *w)
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"36\">", MARGIN);
 	append_short(w, text.data, columns);
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"54\">", MARGIN);
-	escape_append(w->out, summary_metric(w->diff));
+	escape_append(w->out, diff_string(w->diff, w->diff->metric_words));
 	if (w->diff->sides == DIFF_SIDES)
 		buffer_printf(w->out, ": base %s, head %s (%s); width shows head, colour shows proven differences",
 			format_value(w->diff->total.base, w->unit).text, format_value(w->diff->total.head, w->unit).text,

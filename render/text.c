@@ -45,7 +45,7 @@ static bool write_facts(const struct text_writer *w, struct error *err)
 
 static bool write_origins(const struct text_writer *w, struct error *err)
 {
-	const char *value_title = strcmp(w->unit, "nanoseconds") == 0 ? "time" : "value";
+	const char *value_title = w->diff->is_duration ? "time" : "value";
 	const struct table_column columns[] = { { .title = "origin", .left = true }, { .title = value_title },
 		{ .title = "share" } };
 	CLEANUP(table_deinit) struct table table = { 0 };
@@ -113,12 +113,12 @@ static void write_total(const struct text_writer *w)
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	/* The line before says it. */
-	if (strcmp(summary_metric(w->diff), "samples") == 0 && w->input->profiles[DIFF_HEAD] &&
+	if (strcmp(diff_string(w->diff, w->diff->metric), "samples") == 0 && w->input->profiles[DIFF_HEAD] &&
 		summary_samples(w->input->profiles[DIFF_HEAD]) == w->diff->total.head)
 		return;
 	buffer_init(&text, (size_t)1 << 20);
-	if (strcmp(w->unit, "count") != 0) {
-		buffer_printf(&text, "%s of %s.", total.text, summary_metric(w->diff));
+	if (!w->diff->is_counted) {
+		buffer_printf(&text, "%s of %s.", total.text, diff_string(w->diff, w->diff->metric_words));
 	} else {
 		buffer_printf(&text, "%s ", total.text);
 		summary_measure(w->diff, &text);

@@ -113,8 +113,8 @@ static bool describe_robust(struct diff_build *build, struct error *err)
 			diff->scale.factor);
 	return build_text(diff, err, &diff->scale_text,
 		"%s took %.2f times as %s %s%s in head (95 %% interval %.2f to %.2f), so we assume that head had %.2f times the load; if the load was the same, use --scale %s",
-		ratios_words(build), load, metric_is_counted(diff) ? "many" : "much", words_metric(diff), per, 1 / diff->scale.factor_high / longer,
-		1 / diff->scale.factor_low / longer, load, rate ? "rate" : "per-run");
+		ratios_words(build), load, diff->is_counted ? "many" : "much", words_metric(diff), per,
+		1 / diff->scale.factor_high / longer, 1 / diff->scale.factor_low / longer, load, rate ? "rate" : "per-run");
 }
 
 /* What nearly every function shows, and the runs of one side show too, is said where a reader would see it. */

@@ -114,7 +114,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	collecting = (struct collector_options){
 		.event = sampler->events.event_name,
 		.is_time = sampler->events.is_time,
-		.counts_time = sampler->events.is_time || strstr(sampler->events.event_name, "cycles"),
+		.counts_time = sampler->events.is_time || profile_event_is_time(sampler->events.event_name),
 		.has_stack = options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
 		.frequency_hz = options->frequency_hz,
 		.start_ns = now_ns(sampler),
@@ -339,7 +339,7 @@ static bool fail_empty_command(const struct sampler *sampler, const char *what, 
 {
 	bool is_root = geteuid() == 0;
 
-	if (!sampler->events.is_time && strcmp(sampler->events.event_name, "cycles") != 0)
+	if (!sampler->events.is_time && !profile_event_is_time(sampler->events.event_name))
 		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
 	return error_set(err, ERROR_EMPTY,
 		"no samples: %s ran for %.1f s and used %.3f s of CPU time; processes that live for less than a sampling period (%.1f ms) are "
@@ -376,7 +376,7 @@ static bool fail_empty(struct sampler *sampler, struct error *err)
 		return error_set(err, ERROR_EMPTY, "no samples: %s exited %.1f s after the recording began", what, seconds);
 	if (target->pid_count == 0)
 		return error_set(err, ERROR_EMPTY, "no samples: %s used no CPU time in %.1f s", what, seconds);
-	if (!sampler->events.is_time && strcmp(sampler->events.event_name, "cycles") != 0)
+	if (!sampler->events.is_time && !profile_event_is_time(sampler->events.event_name))
 		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
 	if (has_brief_threads(sampler, used_ns))
 		return error_set(err, ERROR_EMPTY,

@@ -101,7 +101,7 @@ static void tell_used(void *context, uint64_t stack_bytes)
 /* Cycles at a frequency stand for time; at a fixed number each they only stand for themselves. */
 static bool counts_time(const struct perf_data_event *event)
 {
-	return perf_data_event_is_clock(event) || (event->attr.freq && strstr(event->name, "cycles"));
+	return perf_data_event_is_clock(event) || (event->attr.freq && profile_event_is_time(event->name));
 }
 
 static struct collector_options collecting(struct perf_data *data)

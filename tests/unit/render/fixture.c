@@ -151,6 +151,8 @@ static struct diff *make_diff(
 	must(string_table_create((size_t)1 << 30, &diff->strings, &err), &err);
 	diff->sides = DIFF_SIDES;
 	diff->metric = intern(diff, "cpu");
+	diff->metric_words = intern(diff, "CPU time");
+	diff->is_duration = true;
 	diff->unit = intern(diff, "nanoseconds");
 	diff->scale = (struct diff_scale){ .mode = DIFF_SCALE_PER_RUN, .factor = 1, .factor_low = NAN, .factor_high = NAN };
 	diff->functions = allocate(function_count, sizeof(*diff->functions));

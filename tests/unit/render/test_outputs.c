@@ -209,6 +209,9 @@ static void of_page_faults(struct diff *diff)
 	struct error err;
 
 	assert_true(string_table_add(diff->strings, "page-faults", 11, &diff->metric, &err));
+	diff->metric_words = diff->metric;
+	diff->is_counted = true;
+	diff->is_duration = false;
 	assert_true(string_table_add(diff->strings, "count", 5, &diff->unit, &err));
 }
 
