@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/isolated.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int64_t ns_per_s = 1000000000;
+static const long poll_ns = 1000000;
+
+static int64_t isolated_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * ns_per_s + now.tv_nsec;
+}
+
+/* The address space that the process has mapped; 0: not known. */
+static size_t mapped_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (file && fscanf(file, "%lu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Lowers a limit; one that is lower already stays. */
+static void lower_limit(__rlimit_resource_t resource, rlim_t value)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) != 0 || limit.rlim_cur <= value)
+		return;
+	limit.rlim_cur = value;
+	(void)setrlimit(resource, &limit);
+}
+
+/* A library that fails must not leave a core file either. */
+static void limit_child(const struct isolated_limits *limits, pid_t parent)
+{
+	size_t mapped = mapped_bytes();
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	lower_limit(RLIMIT_CORE, 0);
+	lower_limit(RLIMIT_CPU, limits->seconds);
+	if (mapped > 0)
+		lower_limit(RLIMIT_AS, mapped + limits->memory_bytes);
+}
+
+static bool make_result(struct isolated *isolated, size_t bytes, struct error *err)
+{
+	void *result = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (result == MAP_FAILED)
+		return error_set_memory(err);
+	isolated_deinit(isolated);
+	isolated->result = result;
+	isolated->result_bytes = bytes;
+	return true;
+}
+
+bool isolated_start(struct isolated *isolated, const struct isolated_limits *limits, size_t result_bytes,
+	void (*work)(void *context, void *result), void *context, struct error *err)
+{
+	pid_t parent = getpid(), pid;
+
+	if (!make_result(isolated, result_bytes, err))
+		return false;
+	pid = fork();
+	if (pid < 0)
+		return error_set_errno(err, errno, "cannot start a process");
+	if (pid == 0) {
+		limit_child(limits, parent);
+		work(context, isolated->result);
+		_exit(0);
+	}
+	isolated->pid = pid;
+	isolated->deadline_ns = isolated_now_ns() + limits->seconds * ns_per_s;
+	return true;
+}
+
+/* Takes the child's end in; false while it runs. */
+static bool reap(struct isolated *isolated, int options)
+{
+	pid_t ended;
+
+	do {
+		ended = waitpid(isolated->pid, NULL, options);
+	} while (ended < 0 && errno == EINTR);
+	if (ended == 0)
+		return false;
+	isolated->pid = 0;
+	return true;
+}
+
+bool isolated_has_ended(struct isolated *isolated)
+{
+	if (isolated->pid == 0 || reap(isolated, WNOHANG))
+		return true;
+	if (isolated_now_ns() < isolated->deadline_ns)
+		return false;
+	(void)kill(isolated->pid, SIGKILL);
+	return reap(isolated, 0);
+}
+
+void isolated_wait(struct isolated *isolated)
+{
+	const struct timespec pause = { .tv_nsec = poll_ns };
+
+	while (!isolated_has_ended(isolated))
+		(void)nanosleep(&pause, NULL);
+}
+
+void isolated_deinit(struct isolated *isolated)
+{
+	if (isolated->pid != 0) {
+		(void)kill(isolated->pid, SIGKILL);
+		(void)reap(isolated, 0);
+	}
+	if (isolated->result)
+		munmap(isolated->result, isolated->result_bytes);
+	*isolated = (struct isolated){ 0 };
+}
