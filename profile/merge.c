@@ -224,6 +224,15 @@ static void merge_quality(struct profile *into, const struct profile *from)
 		into->quality.stops[i] += from->quality.stops[i];
 }
 
+static void merge_verification(struct merger *m)
+{
+	struct profile_verification from = m->from->verification;
+
+	for (uint32_t i = 0; i < from.difference_count; i++)
+		from.differences[i] = m->strings[from.differences[i]];
+	profile_verification_add(&m->into->verification, &from);
+}
+
 /* What differs is not known of the whole; what one of them lacks, the whole lacks. */
 static void merge_facts(struct merger *m, bool fresh)
 {
@@ -252,6 +261,7 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 
 	if (ok) {
 		merge_quality(into, from);
+		merge_verification(&m);
 		merge_facts(&m, fresh);
 	}
 	free(m.strings);

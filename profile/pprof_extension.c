@@ -342,6 +342,33 @@ bool pprof_read_quality(struct pprof_reader *r, struct error *err)
 	return true;
 }
 
+bool pprof_read_verification(struct pprof_reader *r, struct error *err)
+{
+	enum { STACKS = 1, NAMES_EQUAL, NAMES_OTHER, DIFFERENCE, FIELDS };
+	struct byte_reader message = r->extension.columns[PPROF_VERIFICATION], walk = message, column;
+	struct profile_verification *out = &r->profile->verification;
+	uint64_t numbers[FIELDS];
+
+	if (byte_reader_left(&message) == 0)
+		return true;
+	if (!read_numbers(message, numbers, FIELDS, "the verification", err))
+		return false;
+	*out = (struct profile_verification){
+		.is_there = true, .names_equal = numbers[NAMES_EQUAL], .names_other = numbers[NAMES_OTHER]
+	};
+	if (pprof_next_entry(&walk, STACKS, &column))
+		for (size_t i = 0; i < PROFILE_COMPARISON_COUNT && column.pos < column.end; i++)
+			out->stacks[i] = pprof_varint(&column);
+	walk = message;
+	if (!pprof_next_entry(&walk, DIFFERENCE, &column))
+		return true;
+	while (column.pos < column.end && out->difference_count < PROFILE_MAX_DIFFERENCES)
+		if (!pprof_string_id(
+			    r, (int64_t)pprof_varint(&column), &out->differences[out->difference_count++], "a difference", err))
+			return false;
+	return true;
+}
+
 static const struct profile_fact *fact_of_field(uint32_t field)
 {
 	size_t count;

@@ -31,7 +31,8 @@ enum {
 	PPROF_STACK_PARENT = 24,
 	PPROF_STACK_LOCATION = 25,
 	PPROF_SAMPLE_STACK = 26,
-	PPROF_EXTENSION_FIELDS = 27,
+	PPROF_VERIFICATION = 27,
+	PPROF_EXTENSION_FIELDS = 28,
 };
 
 /* Where everything lies in the extension. In other tools' files it is empty. */

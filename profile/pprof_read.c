@@ -54,7 +54,8 @@ static bool convert(struct pprof_reader *r, struct error *err)
 		!pprof_read_threads(r, err) || !pprof_read_stacks(r, err) || !pprof_read_samples(r, err))
 		return false;
 	pprof_settle_counts(r);
-	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) || !pprof_read_facts(r, err) ||
+	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) ||
+		!pprof_read_verification(r, err) || !pprof_read_facts(r, err) ||
 		!pprof_extension_ok(&r->extension, err))
 		return false;
 	if (r->extension.is_there && r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE] < r->profile->value_type_count)

@@ -134,4 +134,6 @@ bool pprof_read_timeline(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
 bool pprof_read_quality(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
+bool pprof_read_verification(struct pprof_reader *r, struct error *err);
+COMMON_MUST_CHECK
 bool pprof_read_facts(struct pprof_reader *r, struct error *err);

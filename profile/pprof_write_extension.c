@@ -210,6 +210,24 @@ static void write_facts(struct pprof_writer *w, Pprof__Extension *out)
 	out->facts = packed(w, &w->facts);
 }
 
+static void write_verification(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile_verification *verification = &w->profile->verification;
+
+	if (!verification->is_there)
+		return;
+	out->verification = pprof_take(w, 1, sizeof(*out->verification));
+	if (!w->ok)
+		return;
+	pprof__verification__init(out->verification);
+	out->verification->n_stacks = PROFILE_COMPARISON_COUNT;
+	out->verification->stacks = (uint64_t *)verification->stacks;
+	out->verification->names_equal = verification->names_equal;
+	out->verification->names_other = verification->names_other;
+	out->verification->n_difference = verification->difference_count;
+	out->verification->difference = (uint32_t *)verification->differences;
+}
+
 void pprof_write_extension(struct pprof_writer *w)
 {
 	Pprof__Extension *out = pprof_take(w, 1, sizeof(*out));
@@ -230,5 +248,6 @@ void pprof_write_extension(struct pprof_writer *w)
 	write_sums(w, out);
 	write_quality(w, out);
 	write_facts(w, out);
+	write_verification(w, out);
 	w->message.kelvin = out;
 }
