@@ -47,6 +47,7 @@ struct sampler_options {
 	bool start_disabled;   /* events stay off until sampler_set_enabled() */
 	const char *part_path; /* increments of the profile for recovery, written every second; the caller removes it; NULL: none */
 	const char *tool;      /* name and version for the profile's facts */
+	uint32_t verify_every; /* one stack in so many is unwound again by libunwind; 0: none */
 };
 
 /*
@@ -97,6 +98,32 @@ struct sampler_progress {
 COMMON_MUST_CHECK
 bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err);
 
+/* Where an address lies: in a mapping of the profile, or, PROFILE_NONE, in no code that is known: then it is a runtime address. */
+struct sampler_place {
+	uint32_t mapping;
+	uint64_t address;
+};
+
+enum { SAMPLER_MAX_DIFFERENCES = 5, SAMPLER_DIFFERENCE_FRAMES = 8 };
+enum { SAMPLER_OURS, SAMPLER_REFERENCE, SAMPLER_WALKS };
+
+/* A stack that libunwind unwound otherwise: frames from a little before the place where the walks part. */
+struct sampler_difference {
+	enum profile_comparison comparison;
+	size_t depths[SAMPLER_WALKS]; /* frames of the whole stack */
+	size_t first;                 /* the frame that is shown first, counted from the leaf, 0 */
+	size_t counts[SAMPLER_WALKS]; /* frames shown */
+	struct sampler_place frames[SAMPLER_WALKS][SAMPLER_DIFFERENCE_FRAMES];
+};
+
+/* What --verify leaves to be named and shown; the counts stand in profile->verification. */
+struct sampler_verification {
+	uint32_t *locations; /* owned: ids of the locations in the stacks that were compared */
+	size_t location_count;
+	struct sampler_difference differences[SAMPLER_MAX_DIFFERENCES];
+	size_t difference_count;
+};
+
 /* What a recording leaves. Owned by the caller. */
 struct sampler_result {
 	struct profile *profile;   /* no location has lines yet */
@@ -108,6 +135,7 @@ struct sampler_result {
 	bool kernel_is_running;    /* kallsyms is a copy of the running kernel's: that one may be asked instead */
 	int child_status;          /* of a command, as waitpid() gives it; -1: still running, or attached */
 	int64_t cpu_ns;            /* CPU time the recorder itself used */
+	struct sampler_verification verification;
 };
 
 void sampler_result_deinit(struct sampler_result *result);
@@ -134,6 +162,7 @@ struct sampler_recorded {
 	const char *directory;       /* that `perf record --threads` has made, if `fd` is its file `data`; NULL: none */
 	const char *cache_directory; /* of perf's build-id cache, as "/root/.debug"; NULL: none */
 	const char *event;           /* the one to read of several, by its name or as "cpu"; NULL, or none of them: the first */
+	uint32_t verify_every;       /* as in sampler_options; a .part has no stacks to unwind */
 };
 
 /*

@@ -23,6 +23,14 @@ static bool describe_values(struct collector *collector, const struct collector_
 	return true;
 }
 
+/* Of a recording of another time, nothing is lost while the verifier is waited for. */
+static bool create_verifier(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	const struct verifier_options verifying = { .every = options->verify_every, .may_wait = options->files != NULL };
+
+	return verifier_create(&verifying, &collector->verifier, err);
+}
+
 bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err)
 {
 	struct profile_run run = { .exit_status = -1 };
@@ -44,7 +52,8 @@ bool collector_init(struct collector *collector, const struct collector_options 
 	if (!stitch_memory_create(&collector->stitches, err) ||
 		!stack_builder_create(&collector->processes, &collector->builder, err) ||
 		!describe_values(collector, options, err) || !profile_add_run(collector->profile, &run, &collector->run, err) ||
-		!unwinder_create(&collector->unwinder, err)) {
+		!unwinder_create(&collector->unwinder, err) ||
+		(options->verify_every > 0 && !create_verifier(collector, options, err))) {
 		collector_deinit(collector);
 		return false;
 	}
@@ -56,6 +65,7 @@ void collector_deinit(struct collector *collector)
 	process_table_deinit(&collector->processes);
 	unwinder_destroy(collector->unwinder);
 	stitch_memory_destroy(collector->stitches);
+	verifier_destroy(collector->verifier);
 	stack_builder_destroy(collector->builder);
 	profile_destroy(collector->profile);
 	*collector = (struct collector){ 0 };
@@ -275,6 +285,8 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	collector->lost_ways += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
 	quality->frame_pointer_frames += result->frame_pointer_frames;
 	quality->frames += result->count;
+	if (collector->verifier)
+		verifier_offer(collector->verifier, &collector->processes, walked->space.process, walked->job);
 	stack_builder_expect(collector->builder, held, result);
 	return true;
 }
@@ -378,4 +390,10 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 	}
 	/* What was sampled before belongs to what was mapped before. */
 	return collector_flush(collector, err) && process_table_update(&collector->processes, record, err);
+}
+
+bool collector_finish_verification(struct collector *collector, struct sampler_result *result, struct error *err)
+{
+	return !collector->verifier || verifier_finish(collector->verifier, collector->profile, &result->verification,
+					       collector->processes.notices, err);
 }

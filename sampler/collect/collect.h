@@ -5,6 +5,7 @@
 #include "sampler/process/process.h"
 #include "sampler/sampler.h"
 #include "sampler/collect/stack_builder.h"
+#include "sampler/verify/verify.h"
 
 /* Who a thread is, as long as the sideband tells nothing new. */
 struct collector_who {
@@ -42,6 +43,7 @@ struct collector {
 	size_t held_count;
 	struct collector_rest rest;
 	struct live_stack live_stack;
+	struct verifier *verifier; /* NULL: nobody asked for a second opinion */
 	uint32_t run;
 	uint64_t start_ns;       /* CLOCK_MONOTONIC; times of events count from here */
 	bool has_stack;          /* records carry registers and stack */
@@ -63,6 +65,7 @@ struct collector_options {
 	struct buffer *notices;
 	const struct process_files *files; /* of a recording of another time; NULL: of the processes as they run */
 	struct collector_rest rest;        /* where samples may be short (struct record_sample); else {} */
+	uint32_t verify_every;             /* one stack in so many is unwound again by libunwind; 0: none */
 };
 
 COMMON_MUST_CHECK
@@ -76,3 +79,7 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 /* Takes all samples that are held. */
 COMMON_MUST_CHECK
 bool collector_flush(struct collector *collector, struct error *err);
+
+/* Where a second opinion was asked for: waits for it, and hands it over. At the end, once all samples were taken. */
+COMMON_MUST_CHECK
+bool collector_finish_verification(struct collector *collector, struct sampler_result *result, struct error *err);

@@ -97,5 +97,6 @@ void sampler_result_deinit(struct sampler_result *result)
 	sampler_result_release_images(result);
 	profile_destroy(result->profile);
 	free(result->kallsyms);
+	free(result->verification.locations);
 	*result = (struct sampler_result){ 0 };
 }

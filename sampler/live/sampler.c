@@ -119,6 +119,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		.frequency_hz = options->frequency_hz,
 		.start_ns = now_ns(sampler),
 		.notices = &sampler->notices,
+		.verify_every = options->verify_every,
 	};
 	if (sampler->events.user_only)
 		buffer_append_string(&sampler->notices,
@@ -467,7 +468,8 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 		return fail_empty(sampler, err);
 	}
 	close_run(sampler);
-	if (!profile_finish(sampler->collector.profile, err) || !result_take_images(&made, &sampler->collector.processes, err)) {
+	if (!profile_finish(sampler->collector.profile, err) || !result_take_images(&made, &sampler->collector.processes, err) ||
+		!collector_finish_verification(&sampler->collector, &made, err)) {
 		sampler_result_deinit(&made);
 		return false;
 	}

@@ -255,6 +255,7 @@ static bool read_once(const struct sampler_recorded *from, uint32_t event, struc
 		return false;
 	data.event = event;
 	data.wanted = from->event;
+	data.verify_every = from->verify_every;
 	ok = perf_data_header_read(&data.header, &data.streams[0].input, err) && check_kind(&data, from->directory, err) &&
 	     read_data(&data, err);
 	if (ok && event == PERF_DATA_NO_EVENT && data.streams[0].input.is_seekable && data.is_collecting)

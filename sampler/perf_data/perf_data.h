@@ -31,6 +31,7 @@ struct perf_data {
 	size_t held_count;
 	uint32_t event;                            /* whose samples are taken */
 	const char *wanted;                        /* its name, borrowed; NULL: any */
+	uint32_t verify_every;                     /* of struct sampler_recorded */
 	uint8_t register_places[RECORD_REGISTERS]; /* where the ring's registers stand among the file's; UINT8_MAX: nowhere */
 	uint64_t first_ns, last_ns, total_period;
 	/* Two ways of telling the same loss: by ring, of all events together, and by event. */

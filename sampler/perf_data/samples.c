@@ -120,6 +120,7 @@ static struct collector_options collecting(struct perf_data *data)
 		.notices = data->notices,
 		.files = &data->header.files.hooks,
 		.rest = { read_rest, tell_used, data },
+		.verify_every = data->verify_every,
 	};
 }
 
@@ -465,6 +466,7 @@ bool perf_data_finish(struct perf_data *data, struct sampler_result *result, str
 	if (data->notices)
 		name_other_events(data);
 	if (!profile_finish(profile, err) || !result_take_images(&made, &data->collector.processes, err) ||
+		!collector_finish_verification(&data->collector, &made, err) ||
 		!hand_over_kernel(data, &made, err)) {
 		sampler_result_deinit(&made);
 		return false;
