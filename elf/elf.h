@@ -89,6 +89,9 @@ void elf_image_unref(struct elf_image *image); /* NULL is taken */
 /* Borrowed; the path it was opened for (without " (deleted)"), as the target sees it. */
 const char *elf_image_path(const struct elf_image *image);
 
+/* The descriptor of the file, borrowed; -1: the image lies in memory. For libraries that read a file themselves, in a child process. */
+int elf_image_descriptor(const struct elf_image *image);
+
 /* Whether the file under the path is no longer this one: replaced or deleted, as after a deploy; asked of the file each time. */
 bool elf_image_is_deleted(const struct elf_image *image);
 

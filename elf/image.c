@@ -45,6 +45,11 @@ const char *elf_image_path(const struct elf_image *image)
 	return image->path;
 }
 
+int elf_image_descriptor(const struct elf_image *image)
+{
+	return image->fd;
+}
+
 bool elf_image_is_deleted(const struct elf_image *image)
 {
 	struct stat info;

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/symbolize.h"
+
+#include "symbolize/libdw.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NAME_BYTES = 1 << 14, MAX_FAILURES = 4 };
+static const size_t max_frames_bytes = (size_t)1 << 30;
+/* Debug files are mapped whole. */
+static const struct isolated_limits names_limits = { .seconds = 20, .memory_bytes = (size_t)8 << 30 };
+
+/* An address and what it is called here. */
+struct claim {
+	struct elf_image *image; /* borrowed */
+	uint64_t address;
+	struct symbolize_frames frames;
+};
+
+enum verdict { VERDICT_NONE, VERDICT_EQUAL, VERDICT_OTHER, VERDICT_UNKNOWN };
+
+/* What the child writes. It is foreign: the library may have written over it. */
+struct answers {
+	uint32_t difference_count;
+	char differences[SYMBOLIZE_MAX_DIFFERENCES][SYMBOLIZE_DIFFERENCE_BYTES];
+	uint8_t verdicts[]; /* enum verdict, by claim */
+};
+
+struct comparison {
+	const struct claim *claims; /* by image */
+	size_t count, first;
+	const struct elf_debug_options *options;
+};
+
+/* ---- Whether two names are one function's ---- */
+
+static bool ends_with(const char *name, size_t size, const char *end)
+{
+	size_t end_size = strlen(end);
+
+	return size > end_size && memcmp(name + size - end_size, end, end_size) == 0;
+}
+
+/*
+ * A name as the linker knows it without what a compiler adds to the parts of a function, and the version of a symbol
+ * (docs/symbolizer-differences.md).
+ */
+static size_t plain_size(const char *name)
+{
+	static const char *const parts[] = { ".isra.", ".constprop.", ".part.", ".lto_priv.", ".llvm." };
+	size_t size = strcspn(name, "@");
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const char *part = strstr(name, parts[i]);
+
+		if (part && (size_t)(part - name) < size)
+			size = (size_t)(part - name);
+	}
+	if (ends_with(name, size, ".cold"))
+		size -= strlen(".cold");
+	return ends_with(name, size, ".abi0") ? size - strlen(".abi0") : size;
+}
+
+static bool is_plain(const char *ours, const char *theirs, size_t size)
+{
+	return strlen(ours) == size && memcmp(ours, theirs, size) == 0;
+}
+
+/* Functions without a linkage name are called by their scopes here, and without them there. */
+static bool is_scoped(const char *ours, const char *theirs)
+{
+	size_t our_size = strlen(ours), size = strlen(theirs);
+
+	return our_size > size + 2 && memcmp(ours + our_size - size - 2, "::", 2) == 0 && strcmp(ours + our_size - size, theirs) == 0;
+}
+
+static bool is_demangled(const char *ours, const char *theirs, size_t size)
+{
+	CLEANUP(cleanup_free) char *plain = strndup(theirs, size);
+	struct buffer name;
+	bool same;
+
+	buffer_init(&name, MAX_NAME_BYTES);
+	if (plain)
+		symbolize_demangle(plain, &name);
+	same = name.data && strcmp(name.data, ours) == 0;
+	buffer_deinit(&name);
+	return same;
+}
+
+static bool is_name(const struct symbolize_frame *ours, const char *theirs)
+{
+	size_t size;
+
+	if (!theirs)
+		return false;
+	size = plain_size(theirs);
+	return is_plain(ours->name, theirs, size) || is_plain(ours->linkage_name, theirs, size) || strcmp(ours->name, theirs) == 0 ||
+	       is_scoped(ours->name, theirs) || is_demangled(ours->name, theirs, size);
+}
+
+static bool is_same_function(const struct symbolize_frame *ours, const struct libdw_frame *theirs)
+{
+	return is_name(ours, theirs->linkage_name) || is_name(ours, theirs->name);
+}
+
+static bool is_same_line(uint32_t ours, uint32_t theirs)
+{
+	return ours == 0 || theirs == 0 || ours == theirs;
+}
+
+/* Of several symbols at one address, nothing tells which was meant. */
+static bool is_alias(struct libdw *libdw, const struct libdw_frames *theirs, const struct symbolize_frame *ours)
+{
+	return libdw_has_alias(libdw, theirs, ours->name) ||
+	       (ours->linkage_name[0] && libdw_has_alias(libdw, theirs, ours->linkage_name));
+}
+
+static bool is_same_chain(
+	struct libdw *libdw, const struct symbolize_frames *ours, const struct libdw_frames *theirs)
+{
+	size_t last = ours->count - 1;
+
+	if (theirs->is_symbol)
+		return is_same_function(&ours->frames[last], &theirs->frames[0]) ||
+		       is_alias(libdw, theirs, &ours->frames[last]);
+	if (ours->count != theirs->count)
+		return false;
+	for (size_t i = 0; i <= last; i++)
+		if (!is_same_line(ours->frames[i].line, theirs->frames[i].line) ||
+			(!is_same_function(&ours->frames[i], &theirs->frames[i]) &&
+				(i < last || !is_alias(libdw, theirs, &ours->frames[i]))))
+			return false;
+	return true;
+}
+
+/* ---- In the child ---- */
+
+static void append_frame(const char *name, uint32_t line, size_t index, struct buffer *out)
+{
+	buffer_printf(out, "%s%.200s", index ? " < " : "", name);
+	if (line)
+		buffer_printf(out, ":%" PRIu32, line);
+}
+
+/* "0x12ab in /usr/bin/x: here a:12 < main:30; libdw b:12 < main:30" */
+static void describe(
+	const struct claim *claim, const struct symbolize_frames *ours, const struct libdw_frames *theirs, char *text)
+{
+	struct buffer out;
+
+	buffer_init(&out, MAX_NAME_BYTES);
+	buffer_printf(&out, "0x%" PRIx64 " in %s: here ", claim->address, elf_image_path(claim->image));
+	for (size_t i = 0; i < ours->count; i++)
+		append_frame(ours->frames[i].name, ours->frames[i].line, i, &out);
+	buffer_append_string(&out, ours->count ? "; libdw " : "no name; libdw ");
+	for (size_t i = 0; i < theirs->count; i++) {
+		const struct libdw_frame *frame = &theirs->frames[i];
+
+		append_frame(frame->linkage_name ? frame->linkage_name : frame->name ? frame->name : "?", frame->line, i, &out);
+	}
+	snprintf(text, SYMBOLIZE_DIFFERENCE_BYTES, "%s", out.data ? out.data : "");
+	buffer_deinit(&out);
+}
+
+/* libdw does not name the entries of a procedure linkage table. */
+static bool is_plt(const struct symbolize_frames *ours)
+{
+	return ours->count > 0 && ours->frames[ours->count - 1].source == PROFILE_NAME_PLT;
+}
+
+static enum verdict judge(struct libdw *libdw, const struct claim *claim, struct answers *answers)
+{
+	struct libdw_frames theirs;
+
+	if (!libdw || is_plt(&claim->frames))
+		return VERDICT_UNKNOWN;
+	libdw_frames(libdw, claim->address, &theirs);
+	if (theirs.count == 0)
+		return VERDICT_UNKNOWN;
+	if (claim->frames.count > 0 && is_same_chain(libdw, &claim->frames, &theirs))
+		return VERDICT_EQUAL;
+	if (answers->difference_count < SYMBOLIZE_MAX_DIFFERENCES)
+		describe(claim, &claim->frames, &theirs, answers->differences[answers->difference_count++]);
+	return VERDICT_OTHER;
+}
+
+static void compare_claims(void *context, void *result)
+{
+	const struct comparison *comparison = context;
+	struct answers *answers = result;
+	struct libdw *libdw = NULL;
+	const struct elf_image *image = NULL;
+
+	for (size_t i = comparison->first; i < comparison->count; i++) {
+		const struct claim *claim = &comparison->claims[i];
+
+		if (claim->image != image) {
+			libdw_close(libdw);
+			libdw = libdw_open(claim->image, comparison->options);
+			image = claim->image;
+		}
+		answers->verdicts[i] = (uint8_t)judge(libdw, claim, answers);
+	}
+}
+
+/* ---- What came of it ---- */
+
+static void take_differences(const struct answers *answers, struct symbolize_verification *out)
+{
+	for (size_t i = 0; i < SYMBOLIZE_MAX_DIFFERENCES && i < answers->difference_count; i++)
+		if (out->difference_count < SYMBOLIZE_MAX_DIFFERENCES)
+			snprintf(out->differences[out->difference_count++], SYMBOLIZE_DIFFERENCE_BYTES, "%.*s",
+				SYMBOLIZE_DIFFERENCE_BYTES - 1, answers->differences[i]);
+}
+
+/* Up to the address on which the child failed; the file is then given up. Returns the first claim of the next one. */
+static size_t take_verdicts(const struct comparison *comparison, const struct answers *answers, struct symbolize_verification *out)
+{
+	size_t i = comparison->first, failed;
+
+	for (; i < comparison->count && answers->verdicts[i] != VERDICT_NONE; i++) {
+		out->equal += answers->verdicts[i] == VERDICT_EQUAL;
+		out->other += answers->verdicts[i] == VERDICT_OTHER;
+	}
+	for (failed = i; i < comparison->count && comparison->claims[i].image == comparison->claims[failed].image; i++)
+		out->unfinished++;
+	return i;
+}
+
+static bool run_comparison(struct comparison *comparison, struct symbolize_verification *out, struct error *err)
+{
+	size_t bytes = sizeof(struct answers) + comparison->count;
+	struct isolated child = { 0 };
+
+	for (unsigned int failures = 0; comparison->first < comparison->count; failures++) {
+		if (failures == MAX_FAILURES) {
+			out->unfinished += comparison->count - comparison->first;
+			break;
+		}
+		if (!isolated_start(&child, &names_limits, bytes, compare_claims, comparison, err)) {
+			isolated_deinit(&child);
+			return false;
+		}
+		isolated_wait(&child);
+		take_differences(child.result, out);
+		comparison->first = take_verdicts(comparison, child.result, out);
+	}
+	isolated_deinit(&child);
+	return true;
+}
+
+static int compare_images(const void *a, const void *b)
+{
+	const struct claim *one = a, *other = b;
+
+	if (one->image != other->image)
+		return one->image < other->image ? -1 : 1;
+	return one->address < other->address ? -1 : one->address > other->address;
+}
+
+static bool verify_claims(struct claim *claims, size_t count, const struct elf_debug_options *options,
+	struct symbolize_verification *out, struct error *err)
+{
+	struct comparison comparison = { .claims = claims, .count = count, .options = options };
+
+	qsort(claims, count, sizeof(*claims), compare_images);
+	return run_comparison(&comparison, out, err);
+}
+
+/* ---- Whose names ---- */
+
+static bool take_frames(const struct profile *profile, const struct profile_location *location, struct arena *arena,
+	struct symbolize_frames *out, struct error *err)
+{
+	struct symbolize_frame *frames = ARENA_ARRAY(arena, struct symbolize_frame, location->line_count);
+
+	if (!frames)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < location->line_count; i++) {
+		const struct profile_line *line = &profile->lines[location->first_line + i];
+		const struct profile_function *function = &profile->functions[line->function];
+
+		frames[i] = (struct symbolize_frame){
+			.name = profile_string(profile, function->name),
+			.linkage_name = profile_string(profile, function->linkage_name),
+			.line = line->line,
+			.source = function->name_source,
+		};
+	}
+	*out = (struct symbolize_frames){ frames, location->line_count };
+	return true;
+}
+
+bool symbolize_verify_locations(const struct profile *profile, struct elf_image *const *images, const uint32_t *locations,
+	size_t count, const struct elf_debug_options *options, struct symbolize_verification *out, struct error *err)
+{
+	CLEANUP(cleanup_free) struct claim *claims = calloc(count + 1, sizeof(*claims));
+	struct arena arena;
+	size_t claim_count = 0;
+	bool ok = claims != NULL;
+
+	if (!ok)
+		return error_set_memory(err);
+	arena_init(&arena, max_frames_bytes);
+	for (size_t i = 0; i < count && ok; i++) {
+		const struct profile_location *location = &profile->locations[locations[i]];
+		struct elf_image *image = location->mapping == PROFILE_NONE ? NULL : images[location->mapping];
+
+		if (!image)
+			continue;
+		claims[claim_count] = (struct claim){ .image = image, .address = location->address };
+		ok = take_frames(profile, location, &arena, &claims[claim_count++].frames, err);
+	}
+	ok = ok && verify_claims(claims, claim_count, options, out, err);
+	arena_deinit(&arena);
+	return ok;
+}
+
+bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses, size_t count,
+	const struct symbolize_result *result, const struct elf_debug_options *options, struct symbolize_verification *out,
+	struct error *err)
+{
+	CLEANUP(cleanup_free) struct claim *claims = calloc(count + 1, sizeof(*claims));
+
+	if (!claims)
+		return error_set_memory(err);
+	for (size_t i = 0; i < count; i++)
+		claims[i] = (struct claim){ image, addresses[i], symbolize_result_frames(result, i) };
+	return verify_claims(claims, count, options, out, err);
+}
