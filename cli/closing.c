@@ -2,6 +2,7 @@
 #include "cli/closing.h"
 
 #include "cli/cli.h"
+#include "cli/verification.h"
 
 #include <string.h>
 
@@ -208,6 +209,7 @@ void closing_print(const struct closing *closing)
 		cli_say("%.1f %% whole stacks\n", shown_percent(quality));
 		print_stops(quality);
 	}
+	verification_print(closing->profile);
 	print_losses(quality);
 	print_unseen(closing->profile);
 	print_nameless(closing->profile);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
 #include "cli/recording.h"
+#include "cli/verification.h"
 
 #include <limits.h>
 #include <math.h>
@@ -10,6 +11,7 @@ enum {
 	OPTION_CGROUP = OPTIONS_LONG_ONLY,
 	OPTION_CONTROL,
 	OPTION_RUNS,
+	OPTION_VERIFY,
 	MAX_FREQUENCY_HZ = 100000,
 		MAX_PIDS = 4096,
 	MAX_RUNS = 10000,
@@ -37,6 +39,8 @@ static const char help[] =
 	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
 	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds a copy of the stack of up to BYTES (default: dwarf,16384);\n"
 	"                              fp: the kernel follows frame pointers\n" NAMING_HELP
+	"      --verify[=N]            unwinds one stack in N (default: 100) again with libunwind and names its addresses again\n"
+	"                              with libdw, and tells how many are equal\n"
 	"  -q, --quiet                 prints errors only\n"
 	"  -h, --help                  this text\n"
 	"\n"
@@ -62,6 +66,7 @@ static const struct option names[] = {
 	{ "event", required_argument, NULL, 'e' },
 	{ "call-graph", required_argument, NULL, 'g' },
 	NAMING_OPTIONS,
+	{ "verify", optional_argument, NULL, OPTION_VERIFY },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -228,6 +233,8 @@ static bool take(void *context, int option, struct error *err)
 	case 'q':
 		recording->quiet = true;
 		return true;
+	case OPTION_VERIFY:
+		return verification_parse(optarg, &recording->sampler.verify_every, err);
 	default:
 		return take_target(request, option, err);
 	}
@@ -255,6 +262,8 @@ static int run(struct request *request, const struct options *options)
 		return options_fail("record", "%s", err.message);
 	if (request->recording.starts_disabled && !request->recording.control)
 		return options_fail("record", "-D -1: sampling would never start; give --control as well");
+	if (request->recording.sampler.verify_every > 0 && request->recording.sampler.call_graph == SAMPLER_CALL_GRAPH_FP)
+		return options_fail("record", "--verify: with -g fp no stack is unwound here; leave one of the two out");
 	if (request->recording.runs > 1 && request->recording.sampler.target.kind != SAMPLER_TARGET_COMMAND)
 		return options_fail("record", "--runs: only a command can be run several times; give the command after --");
 	return recording_run(&request->recording);

@@ -3,8 +3,9 @@
 #include "cli/load.h"
 #include "cli/naming.h"
 #include "cli/output.h"
+#include "cli/verification.h"
 
-enum { OPTION_METRIC = OPTIONS_LONG_ONLY };
+enum { OPTION_METRIC = OPTIONS_LONG_ONLY, OPTION_VERIFY };
 
 static const char help[] =
 	"Usage: kelvin report PROFILE [OPTIONS]\n"
@@ -18,7 +19,9 @@ static const char help[] =
 	"      --folded [FILE]         folded stacks for FlameGraph's tools\n"
 	"\n"
 	"Options:\n"
-	"      --metric NAME           which value to show, cpu or samples (default: the profile's own)\n" NAMING_HELP
+	"      --metric NAME           which value to show, cpu or samples (default: the profile's own)\n"
+	"      --verify[=N]            of perf.data: unwinds one stack in N (default: 100) again with libunwind and names its\n"
+	"                              addresses again with libdw, and tells how many are equal\n" NAMING_HELP
 	"  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
@@ -31,6 +34,7 @@ static const struct option names[] = {
 	OUTPUT_OPTIONS,
 	{ "folded", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_FOLDED },
 	{ "metric", required_argument, NULL, OPTION_METRIC },
+	{ "verify", optional_argument, NULL, OPTION_VERIFY },
 	NAMING_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -40,6 +44,7 @@ struct request {
 	struct options *options;
 	struct diff_options diff;
 	struct outputs outputs;
+	uint32_t verify_every;
 	struct naming naming;
 };
 
@@ -49,6 +54,8 @@ static bool take(void *context, int option, struct error *err)
 
 	if (outputs_take(&request->outputs, request->options, option))
 		return true;
+	if (option == OPTION_VERIFY)
+		return verification_parse(optarg, &request->verify_every, err);
 	if (option != OPTION_METRIC)
 		return naming_take(&request->naming, option, err);
 	request->diff.metric = optarg;
@@ -62,6 +69,7 @@ static bool show(struct request *request, const char *name, struct error *err)
 	struct load_options options = {
 		.naming = { .fingerprints = SYMBOLIZE_FINGERPRINT_UNNAMED },
 		.metric = request->diff.metric,
+		.verify_every = request->verify_every,
 	};
 	struct render_input input;
 	bool needs_diff;

@@ -2,6 +2,7 @@
 #include "cli/load.h"
 
 #include "cli/cli.h"
+#include "cli/verification.h"
 #include "sampler/sampler.h"
 
 #include <errno.h>
@@ -201,8 +202,8 @@ static enum profile_bytes_kind kind_of(const struct source *source)
 	return profile_bytes_kind(source->head, source->head_bytes);
 }
 
-static bool read_recording(
-	const struct source *source, const char *event, struct sampler_result *result, struct buffer *notices, struct error *err)
+static bool read_recording(const struct source *source, const char *event, uint32_t verify_every,
+	struct sampler_result *result, struct buffer *notices, struct error *err)
 {
 	const char *home = getenv("HOME");
 	char cache[PATH_MAX];
@@ -213,6 +214,7 @@ static bool read_recording(
 		.name = source->name,
 		.directory = source->is_directory ? source->name : NULL,
 		.event = event,
+		.verify_every = verify_every,
 	};
 
 	if (home && (size_t)snprintf(cache, sizeof(cache), "%s/.debug", home) < sizeof(cache))
@@ -238,7 +240,8 @@ static bool name_recording(
 	naming.kernel_is_running = result->kernel_is_running;
 	naming.inherited_jit_maps = (const char *const *)result->inherited_jit_maps;
 	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &naming, &stats,
-		no_kernel ? NULL : notices, err);
+		       no_kernel ? NULL : notices, err) &&
+	       verification_finish(result, &naming.debug, notices, err);
 }
 
 static bool load_recording(
@@ -249,7 +252,7 @@ static bool load_recording(
 	bool ok;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
-	ok = read_recording(source, options->metric, &result, &notices, err) &&
+	ok = read_recording(source, options->metric, options->verify_every, &result, &notices, err) &&
 	     name_recording(&result, &options->naming, &notices, err);
 	if (ok)
 		*profile = TAKE(result.profile);
@@ -268,6 +271,10 @@ static bool load_file(const char *name, const struct load_options *options, stru
 		return false;
 	if (kind_of(&source) == PROFILE_BYTES_PERF_DATA || kind_of(&source) == PROFILE_BYTES_PART)
 		ok = load_recording(&source, options, profile, err);
+	else if (options->verify_every > 0)
+		ok = error_set(err, ERROR_USAGE,
+			"--verify: %s has no copies of stacks to unwind; it is of use with a perf.data file, and with 'kelvin record'",
+			source.name);
 	else if (source.is_directory)
 		ok = error_set(err, ERROR_FORMAT, "cannot read %s: its file 'data' is %s; record it again", source.name,
 			source.head_bytes ? "not a file of 'perf record'" : "empty");

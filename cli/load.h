@@ -7,6 +7,7 @@
 struct load_options {
 	struct symbolize_options naming;
 	const char *metric; /* of a recording of several events the one to read is called so; NULL: the first */
+	uint32_t verify_every; /* of a recording, one stack in so many is compared (cli/verification.h); 0: none */
 };
 
 /*

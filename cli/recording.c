@@ -7,6 +7,7 @@
 #include "cli/control.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/verification.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,7 +127,7 @@ static void look_in_target(const struct recording *recording, char *root, size_t
 		options->debug.root = root;
 }
 
-static bool name_addresses(struct recording *recording, const struct sampler_result *result, struct symbolize_stats *stats,
+static bool name_addresses(struct recording *recording, struct sampler_result *result, struct symbolize_stats *stats,
 	struct buffer *notices, struct error *err)
 {
 	struct symbolize_options options = { 0 };
@@ -137,8 +138,9 @@ static bool name_addresses(struct recording *recording, const struct sampler_res
 	options.project_roots = recording->naming.roots.items;
 	options.project_root_count = recording->naming.roots.count;
 	options.origin_rules = recording->naming.origin_rules;
-	return symbolize_profile(
-		result->profile, result->images, (const char *const *)result->jit_maps, &options, stats, notices, err);
+	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &options, stats, notices,
+		       err) &&
+	       verification_finish(result, &options.debug, notices, err);
 }
 
 /* Beside the file, also when a link leads there. A pipe or a device has nothing beside it, nor has an open file without a name. */
