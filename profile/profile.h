@@ -213,6 +213,12 @@ struct profile_verification {
 /* Adds counts; differences are those of `into`, then those of `from` while there is room. `from` is of strings of the same profile. */
 void profile_verification_add(struct profile_verification *into, const struct profile_verification *from);
 
+/* How many stacks were compared. */
+uint64_t profile_verification_stacks(const struct profile_verification *verification);
+
+/* The part of it about names: "812 names compared with libdw: 812 equal". */
+void profile_verification_names(uint64_t equal, uint64_t other, struct buffer *out);
+
 /* "1,000 stacks compared with libunwind: 996 equal, 4 longer here; 812 names compared with libdw: 812 equal" */
 void profile_verification_sentence(const struct profile_verification *verification, struct buffer *out);
 

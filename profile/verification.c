@@ -29,6 +29,15 @@ void profile_verification_add(struct profile_verification *into, const struct pr
 		into->differences[into->difference_count++] = from->differences[i];
 }
 
+uint64_t profile_verification_stacks(const struct profile_verification *verification)
+{
+	uint64_t stacks = 0;
+
+	for (size_t i = 0; i < PROFILE_COMPARISON_COUNT; i++)
+		stacks += verification->stacks[i];
+	return stacks;
+}
+
 /* "1,203" */
 static void append_count(uint64_t count, struct buffer *out)
 {
@@ -61,18 +70,21 @@ static void append_outcomes(const uint64_t *counts, const char *const *words, si
 	}
 }
 
+void profile_verification_names(uint64_t equal, uint64_t other, struct buffer *out)
+{
+	static const char *const words[] = { "equal", "different" };
+	const uint64_t counts[] = { equal, other };
+
+	append_compared(equal + other, "name", "libdw", out);
+	append_outcomes(counts, words, 2, out);
+}
+
 void profile_verification_sentence(const struct profile_verification *verification, struct buffer *out)
 {
-	static const char *const stack_words[] = { "equal", "longer here", "shorter here", "different" };
-	static const char *const name_words[] = { "equal", "different" };
-	const uint64_t names[] = { verification->names_equal, verification->names_other };
-	uint64_t stacks = 0;
+	static const char *const words[] = { "equal", "longer here", "shorter here", "different" };
 
-	for (size_t i = 0; i < PROFILE_COMPARISON_COUNT; i++)
-		stacks += verification->stacks[i];
-	append_compared(stacks, "stack", "libunwind", out);
-	append_outcomes(verification->stacks, stack_words, PROFILE_COMPARISON_COUNT, out);
+	append_compared(profile_verification_stacks(verification), "stack", "libunwind", out);
+	append_outcomes(verification->stacks, words, PROFILE_COMPARISON_COUNT, out);
 	buffer_append_string(out, "; ");
-	append_compared(names[0] + names[1], "name", "libdw", out);
-	append_outcomes(names, name_words, 2, out);
+	profile_verification_names(verification->names_equal, verification->names_other, out);
 }

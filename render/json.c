@@ -102,6 +102,23 @@ static json_t *stops(struct json_writer *w, const struct profile_quality *qualit
 	return object;
 }
 
+/* Counts of --verify, where somebody asked for it. */
+static json_t *verified(struct json_writer *w, const struct profile *profile)
+{
+	const struct profile_verification *verification = &profile->verification;
+	json_t *object = json_object(), *stacks = json_object(), *names = json_object();
+
+	put(w, stacks, "compared", count(profile_verification_stacks(verification)));
+	for (int i = 0; i < PROFILE_COMPARISON_COUNT; i++)
+		put(w, stacks, profile_comparison_name((enum profile_comparison)i), count(verification->stacks[i]));
+	put(w, names, "compared", count(verification->names_equal + verification->names_other));
+	put(w, names, "equal", count(verification->names_equal));
+	put(w, names, "other", count(verification->names_other));
+	put(w, object, "stacks", stacks);
+	put(w, object, "names", names);
+	return object;
+}
+
 static void put_quality(struct json_writer *w, json_t *object, const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
@@ -149,6 +166,8 @@ static json_t *recording(struct json_writer *w, enum diff_side side)
 		return object;
 	for (size_t i = 0; i < fact_count; i++)
 		put(w, object, facts[i].name, fact_value(profile, &facts[i]));
+	if (profile->verification.is_there)
+		put(w, object, "verified", verified(w, profile));
 	put_quality(w, object, profile);
 	return object;
 }
@@ -346,6 +365,8 @@ bool render_json(const struct render_input *input, struct buffer *out, struct er
 	put(&w, root, "warnings", warnings(&w));
 	put(&w, root, "origins", origins(&w));
 	put(&w, root, "interrupts", interrupts(&w));
+	if (!compared && input->profiles[DIFF_HEAD] && input->profiles[DIFF_HEAD]->verification.is_there)
+		put(&w, root, "verified", verified(&w, input->profiles[DIFF_HEAD]));
 	if (w.failed)
 		return error_set_memory(err);
 	if (!dump(root, JSON_INDENT(1), out) && !out->failed)

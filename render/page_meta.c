@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_SENTENCE_BYTES = 4096 };
+
 /* Names are any bytes, JSON is UTF-8: what is not becomes U+FFFD. */
 static json_t *text(const char *string)
 {
@@ -78,6 +80,19 @@ static json_t *stops(const struct profile_quality *quality)
 	return object;
 }
 
+/* How stacks and names compare with those of other libraries, as a sentence; "" where nobody asked for it. */
+static json_t *verified(const struct profile *p)
+{
+	struct buffer sentence;
+	json_t *value;
+
+	buffer_init(&sentence, MAX_SENTENCE_BYTES);
+	summary_verified(p, "", &sentence);
+	value = text(sentence.data && !sentence.failed ? sentence.data : "");
+	buffer_deinit(&sentence);
+	return value;
+}
+
 static json_t *fact_value(const struct profile *profile, const struct profile_fact *fact)
 {
 	uint32_t value = profile_fact_get(&profile->facts, fact);
@@ -105,12 +120,13 @@ static json_t *recording(const struct profile *p, const char *name)
 
 	for (size_t i = 0; i < p->run_count; i++)
 		duration_ns = saturating_add(duration_ns, p->runs[i].duration_ns);
-	object = json_pack("{s:o,s:i,s:I,s:o,s:o,s:I,s:o,s:o,s:b,s:I,s:o}", "name", text(name ? name : ""), "runs",
+	object = json_pack("{s:o,s:i,s:I,s:o,s:o,s:I,s:o,s:o,s:b,s:I,s:o,s:o}", "name", text(name ? name : ""), "runs",
 		(int)p->run_count, "durationNs", (json_int_t)duration_ns, "samples",
 		isfinite(summary_samples(p)) ? json_integer((json_int_t)summary_samples(p)) : json_null(), "lost",
 		summary_quality_recorded(p) ? json_integer((json_int_t)q->lost) : json_null(), "throttled",
 		(json_int_t)q->throttled, "stops", stops(q), "wholePercent", number(summary_whole_percent(p)), "hasTimeline",
-		p->has_timeline, "period", (json_int_t)p->period, "threads", threads(p));
+		p->has_timeline, "period", (json_int_t)p->period, "threads", threads(p),
+		"verified", verified(p));
 	for (size_t i = 0; i < fact_count; i++)
 		json_object_set_new(object, facts[i].name, fact_value(p, &facts[i]));
 	return object;

@@ -305,6 +305,14 @@ void summary_quality(const struct profile *profile, struct buffer *out)
 		buffer_append_string(out, ", stacks from frame pointers");
 }
 
+void summary_verified(const struct profile *profile, const char *before, struct buffer *out)
+{
+	if (!profile || !profile->verification.is_there)
+		return;
+	buffer_append_string(out, before);
+	profile_verification_sentence(&profile->verification, out);
+}
+
 const char *summary_command(const struct render_input *input, enum diff_side side)
 {
 	const struct profile *profile = input->profiles[side];

@@ -70,6 +70,9 @@ double summary_whole_percent(const struct profile *profile);
 /* "1,203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", as far as it was recorded */
 void summary_quality(const struct profile *profile, struct buffer *out);
 
+/* Behind `before`, how stacks and names compare with those of other libraries; nothing where nobody asked for it, and of no profile. */
+void summary_verified(const struct profile *profile, const char *before, struct buffer *out);
+
 /* The recorded command, else the side's name, else "". Not cleaned. */
 const char *summary_command(const struct render_input *input, enum diff_side side);
 

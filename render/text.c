@@ -130,11 +130,26 @@ static void write_total(const struct text_writer *w)
 		text_paragraph(w, text.data, 0);
 }
 
+/* Stacks and names that another library sees otherwise, frame by frame. */
+static void write_differences(const struct text_writer *w)
+{
+	const struct profile *profile = w->input->profiles[DIFF_HEAD];
+
+	if (!profile || profile->verification.difference_count == 0)
+		return;
+	text_heading(w, "What libunwind and libdw see otherwise");
+	for (uint32_t i = 0; i < profile->verification.difference_count; i++)
+		text_lines(w, profile_string(profile, profile->verification.differences[i]));
+}
+
 static bool write_one_sided(const struct text_writer *w, struct error *err)
 {
 	text_side(w, DIFF_HEAD, "");
 	write_total(w);
-	return write_facts(w, err) && write_origins(w, err) && write_top(w, SUMMARY_SELF, err) && write_top(w, SUMMARY_TOTAL, err);
+	if (!write_facts(w, err) || !write_origins(w, err) || !write_top(w, SUMMARY_SELF, err) || !write_top(w, SUMMARY_TOTAL, err))
+		return false;
+	write_differences(w);
+	return true;
 }
 
 static bool write_warnings(const struct text_writer *w, struct error *err)

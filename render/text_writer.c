@@ -65,6 +65,18 @@ void text_heading(const struct text_writer *w, const char *text)
 	buffer_append_string(w->out, table_style_off(TABLE_BOLD, w->colour));
 }
 
+void text_lines(const struct text_writer *w, const char *text)
+{
+	uint32_t code = 0;
+
+	while (*text) {
+		code = unicode_next(&text);
+		unicode_append(w->out, code == '\n' ? code : unicode_clean(code));
+	}
+	if (code != '\n')
+		buffer_append_byte(w->out, '\n');
+}
+
 void text_list_heading(const struct text_writer *w, enum summary_order order)
 {
 	CLEANUP(buffer_deinit) struct buffer heading = { 0 };
@@ -90,6 +102,7 @@ void text_side(const struct text_writer *w, enum diff_side side, const char *lab
 		buffer_printf(&text, "%s, ", name);
 	if (w->input->profiles[side])
 		summary_quality(w->input->profiles[side], &text);
+	summary_verified(w->input->profiles[side], ". ", &text);
 	buffer_append_byte(&text, '.');
 	if (text.failed)
 		w->out->failed = true;

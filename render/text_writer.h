@@ -20,6 +20,8 @@ extern const enum profile_origin text_origins[PROFILE_ORIGIN_COUNT];
 void text_paragraph(const struct text_writer *w, const char *text, size_t indent);
 void text_sentences(const struct text_writer *w, void (*say)(const struct diff *, struct buffer *));
 void text_heading(const struct text_writer *w, const char *text);
+/* Lines that are aligned already, cleaned. */
+void text_lines(const struct text_writer *w, const char *text);
 void text_list_heading(const struct text_writer *w, enum summary_order order);
 
 /* Which recording it is, and how well it was made. */

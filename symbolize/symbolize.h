@@ -186,5 +186,5 @@ bool symbolize_verify_locations(const struct profile *profile, struct elf_image 
 /* Likewise those of a result for the same `addresses` of one image. */
 COMMON_MUST_CHECK
 bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses, size_t count,
-	const struct symbolize_result *result, const struct elf_debug_options *options, struct symbolize_verification *out,
+	const struct symbolize_result *result, const struct symbolize_options *options, struct symbolize_verification *out,
 	struct error *err);

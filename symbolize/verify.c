@@ -32,6 +32,7 @@ struct comparison {
 	const struct claim *claims; /* by image */
 	size_t count, first;
 	const struct elf_debug_options *options;
+	bool outermost_only; /* the names have no inlined frames */
 };
 
 /* ---- Whether two names are one function's ---- */
@@ -118,13 +119,13 @@ static bool is_alias(struct libdw *libdw, const struct libdw_frames *theirs, con
 	       (ours->linkage_name[0] && libdw_has_alias(libdw, theirs, ours->linkage_name));
 }
 
-static bool is_same_chain(
-	struct libdw *libdw, const struct symbolize_frames *ours, const struct libdw_frames *theirs)
+static bool is_same_chain(struct libdw *libdw, const struct symbolize_frames *ours, const struct libdw_frames *theirs,
+	bool outermost_only)
 {
 	size_t last = ours->count - 1;
 
-	if (theirs->is_symbol)
-		return is_same_function(&ours->frames[last], &theirs->frames[0]) ||
+	if (theirs->is_symbol || outermost_only)
+		return is_same_function(&ours->frames[last], &theirs->frames[theirs->count - 1]) ||
 		       is_alias(libdw, theirs, &ours->frames[last]);
 	if (ours->count != theirs->count)
 		return false;
@@ -171,7 +172,7 @@ static bool is_plt(const struct symbolize_frames *ours)
 	return ours->count > 0 && ours->frames[ours->count - 1].source == PROFILE_NAME_PLT;
 }
 
-static enum verdict judge(struct libdw *libdw, const struct claim *claim, struct answers *answers)
+static enum verdict judge(struct libdw *libdw, const struct claim *claim, bool outermost_only, struct answers *answers)
 {
 	struct libdw_frames theirs;
 
@@ -180,7 +181,7 @@ static enum verdict judge(struct libdw *libdw, const struct claim *claim, struct
 	libdw_frames(libdw, claim->address, &theirs);
 	if (theirs.count == 0)
 		return VERDICT_UNKNOWN;
-	if (claim->frames.count > 0 && is_same_chain(libdw, &claim->frames, &theirs))
+	if (claim->frames.count > 0 && is_same_chain(libdw, &claim->frames, &theirs, outermost_only))
 		return VERDICT_EQUAL;
 	if (answers->difference_count < SYMBOLIZE_MAX_DIFFERENCES)
 		describe(claim, &claim->frames, &theirs, answers->differences[answers->difference_count++]);
@@ -202,7 +203,7 @@ static void compare_claims(void *context, void *result)
 			libdw = libdw_open(claim->image, comparison->options);
 			image = claim->image;
 		}
-		answers->verdicts[i] = (uint8_t)judge(libdw, claim, answers);
+		answers->verdicts[i] = (uint8_t)judge(libdw, claim, comparison->outermost_only, answers);
 	}
 }
 
@@ -261,13 +262,12 @@ static int compare_images(const void *a, const void *b)
 	return one->address < other->address ? -1 : one->address > other->address;
 }
 
-static bool verify_claims(struct claim *claims, size_t count, const struct elf_debug_options *options,
-	struct symbolize_verification *out, struct error *err)
+static bool verify_claims(
+	struct claim *claims, struct comparison *comparison, struct symbolize_verification *out, struct error *err)
 {
-	struct comparison comparison = { .claims = claims, .count = count, .options = options };
-
-	qsort(claims, count, sizeof(*claims), compare_images);
-	return run_comparison(&comparison, out, err);
+	qsort(claims, comparison->count, sizeof(*claims), compare_images);
+	comparison->claims = claims;
+	return run_comparison(comparison, out, err);
 }
 
 /* ---- Whose names ---- */
@@ -299,6 +299,7 @@ bool symbolize_verify_locations(const struct profile *profile, struct elf_image 
 {
 	CLEANUP(cleanup_free) struct claim *claims = calloc(count + 1, sizeof(*claims));
 	struct arena arena;
+	struct comparison comparison = { .options = options };
 	size_t claim_count = 0;
 	bool ok = claims != NULL;
 
@@ -314,20 +315,22 @@ bool symbolize_verify_locations(const struct profile *profile, struct elf_image 
 		claims[claim_count] = (struct claim){ .image = image, .address = location->address };
 		ok = take_frames(profile, location, &arena, &claims[claim_count++].frames, err);
 	}
-	ok = ok && verify_claims(claims, claim_count, options, out, err);
+	comparison.count = claim_count;
+	ok = ok && verify_claims(claims, &comparison, out, err);
 	arena_deinit(&arena);
 	return ok;
 }
 
 bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses, size_t count,
-	const struct symbolize_result *result, const struct elf_debug_options *options, struct symbolize_verification *out,
+	const struct symbolize_result *result, const struct symbolize_options *options, struct symbolize_verification *out,
 	struct error *err)
 {
+	struct comparison comparison = { .count = count, .options = &options->debug, .outermost_only = options->no_inlines };
 	CLEANUP(cleanup_free) struct claim *claims = calloc(count + 1, sizeof(*claims));
 
 	if (!claims)
 		return error_set_memory(err);
 	for (size_t i = 0; i < count; i++)
 		claims[i] = (struct claim){ image, addresses[i], symbolize_result_frames(result, i) };
-	return verify_claims(claims, count, options, out, err);
+	return verify_claims(claims, &comparison, out, err);
 }

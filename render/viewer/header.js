@@ -139,6 +139,8 @@ function details(model) {
       h('span.dim', {}, recordingLine(r)),
       h('br'),
       h('span.dim', {}, machineLine(r)),
+      r.verified && h('br'),
+      r.verified && h('span.dim', {}, r.verified),
     );
   const evidence = model.sides === 2 && h('p.dim', {}, meta.evidenceText);
   const interrupted = !!(meta.interrupts?.base || meta.interrupts?.head);
