@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MAX_NESTING = 256 };
+
 struct libdw {
 	struct elf_image *image; /* borrowed */
 	const struct elf_debug_options *options;
@@ -117,38 +119,84 @@ static Dwarf_Die *whole_unit(Dwarf_Die *unit, Dwarf_Die *split)
 	return unit;
 }
 
-/* The innermost scope at the address, with those around it as the file nests them. */
-static int find_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes)
-{
-	Dwarf_Die *around = NULL, innermost;
-	int count = dwarf_getscopes(unit, address, &around);
+/* The functions around an address, the outermost first. */
+struct scope_search {
+	Dwarf_Addr address;
+	Dwarf_Die scopes[LIBDW_MAX_FRAMES];
+	int count;
+};
 
-	if (count <= 0)
-		return count;
-	innermost = around[0];
-	free(around);
-	return dwarf_getscopes_die(&innermost, scopes);
+static bool may_hold_functions(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
+	       tag == DW_TAG_module;
 }
 
-/* Frames of the scopes; each caller stands at the line of the call. */
-static void take_scopes(Dwarf_Die *scopes, int count, struct libdw_frames *out)
+static void add_scope(struct scope_search *search, const Dwarf_Die *die, int tag)
+{
+	/* A function within another one is a function of its own. */
+	if (tag == DW_TAG_subprogram)
+		search->count = 0;
+	if (tag != DW_TAG_lexical_block && search->count < LIBDW_MAX_FRAMES)
+		search->scopes[search->count++] = *die;
+}
+
+/*
+ * Goes down to the innermost scope, into those alone that hold the address. dwarf_getscopes_die(), which tells the scopes around an
+ * entry, reads the whole unit each time: 3 ms for each address of a C++ program.
+ */
+static bool find_scopes_below(struct scope_search *search, Dwarf_Die *parent, bool in_types, unsigned int nesting)
+{
+	Dwarf_Die die;
+
+	if (nesting > MAX_NESTING || dwarf_child(parent, &die) != 0)
+		return false;
+	do {
+		int tag = dwarf_tag(&die);
+
+		if (in_types && may_hold_functions(tag)) {
+			if (find_scopes_below(search, &die, true, nesting + 1))
+				return true;
+		} else if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+			   dwarf_haspc(&die, search->address) > 0) {
+			add_scope(search, &die, tag);
+			(void)find_scopes_below(search, &die, true, nesting + 1);
+			return true;
+		}
+	} while (dwarf_siblingof(&die, &die) == 0);
+	return false;
+}
+
+/* By libdw's own search, which also looks below functions that do not cover the address: GCC nests lambdas so. */
+static void find_nested_scopes(struct scope_search *search, Dwarf_Die *unit)
+{
+	Dwarf_Die *around = NULL, *nested = NULL, innermost;
+	int count = dwarf_getscopes(unit, search->address, &around);
+
+	if (count <= 0)
+		return;
+	innermost = around[0];
+	free(around);
+	count = dwarf_getscopes_die(&innermost, &nested);
+	for (int i = count - 1; i >= 0; i--)
+		if (dwarf_tag(&nested[i]) == DW_TAG_subprogram || dwarf_tag(&nested[i]) == DW_TAG_inlined_subroutine)
+			add_scope(search, &nested[i], dwarf_tag(&nested[i]));
+	free(nested);
+}
+
+/* Frames of the scopes, innermost first; each caller stands at the line of the call. */
+static void take_scopes(struct scope_search *search, struct libdw_frames *out)
 {
 	uint32_t line = 0;
 
-	for (int i = 0; i < count && out->count < LIBDW_MAX_FRAMES; i++) {
-		int tag = dwarf_tag(&scopes[i]);
-		const char *linkage;
+	for (int i = search->count - 1; i >= 0; i--) {
+		Dwarf_Die *scope = &search->scopes[i];
+		const char *linkage = string_attribute(scope, DW_AT_linkage_name);
 
-		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
-			continue;
-		linkage = string_attribute(&scopes[i], DW_AT_linkage_name);
 		if (!linkage)
-			linkage = string_attribute(&scopes[i], DW_AT_MIPS_linkage_name);
-		out->frames[out->count++] =
-			(struct libdw_frame){ string_attribute(&scopes[i], DW_AT_name), linkage, line };
-		if (tag == DW_TAG_subprogram)
-			return;
-		line = call_line(&scopes[i]);
+			linkage = string_attribute(scope, DW_AT_MIPS_linkage_name);
+		out->frames[out->count++] = (struct libdw_frame){ string_attribute(scope, DW_AT_name), linkage, line };
+		line = call_line(scope);
 	}
 }
 
@@ -165,16 +213,18 @@ static uint32_t source_line(struct libdw *libdw, Dwarf_Addr address)
 static void take_debug_information(struct libdw *libdw, Dwarf_Addr address, struct libdw_frames *out)
 {
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(libdw->module, address, &bias), split, *scopes = NULL;
-	int count;
+	Dwarf_Die *unit = dwfl_module_addrdie(libdw->module, address, &bias), split;
+	struct scope_search search;
 
 	if (!unit)
 		return;
-	count = find_scopes(whole_unit(unit, &split), address - bias, &scopes);
-	if (count > 0) {
-		take_scopes(scopes, count, out);
-		free(scopes);
-	}
+	search.address = address - bias;
+	search.count = 0;
+	unit = whole_unit(unit, &split);
+	/* Compilers place nearly all code of classes and namespaces beside these, which are large. */
+	if (!find_scopes_below(&search, unit, false, 0) && !find_scopes_below(&search, unit, true, 0))
+		find_nested_scopes(&search, unit);
+	take_scopes(&search, out);
 	if (out->count > 0)
 		out->frames[0].line = source_line(libdw, address);
 }

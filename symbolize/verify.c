@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NAME_BYTES = 1 << 14, MAX_FAILURES = 4 };
+enum { MAX_NAME_BYTES = 1 << 14, MAX_FAILURES = 3 };
 static const size_t max_frames_bytes = (size_t)1 << 30;
 /* Debug files are mapped whole. */
-static const struct isolated_limits names_limits = { .seconds = 20, .memory_bytes = (size_t)8 << 30 };
+static const struct isolated_limits names_limits = { .seconds = 10, .memory_bytes = (size_t)8 << 30 };
 
 /* An address and what it is called here. */
 struct claim {

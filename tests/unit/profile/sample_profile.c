@@ -118,6 +118,14 @@ static void set_circumstances(struct maker *m)
 	p->quality.frame_pointer_frames = 5;
 	p->quality.stops[PROFILE_STOP_ROOT] = 7;
 	p->quality.stops[PROFILE_STOP_DUMP_END] = 2;
+	p->verification = (struct profile_verification){
+		.is_there = true,
+		.stacks = { 4, 2, 0, 1 },
+		.names_equal = 1203,
+		.names_other = 1,
+		.differences = { text(m, "a stack of 3 frames here, of 2 by libunwind:\n"), text(m, "0x12 in /bin/x: here a; libdw b") },
+		.difference_count = 2,
+	};
 }
 
 static void add_samples(struct maker *m, const uint32_t *stacks)
@@ -261,6 +269,19 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 	}
 }
 
+static void assert_verification_equal(const struct profile *left, const struct profile *right)
+{
+	const struct profile_verification *a = &left->verification, *b = &right->verification;
+
+	assert_int_equal(a->is_there, b->is_there);
+	assert_memory_equal(a->stacks, b->stacks, sizeof(a->stacks));
+	assert_int_equal(a->names_equal, b->names_equal);
+	assert_int_equal(a->names_other, b->names_other);
+	assert_int_equal(a->difference_count, b->difference_count);
+	for (uint32_t i = 0; i < a->difference_count; i++)
+		assert_string_equal(profile_string(left, a->differences[i]), profile_string(right, b->differences[i]));
+}
+
 static void assert_facts_equal(const struct profile *a, const struct profile *b)
 {
 	size_t count;
@@ -275,6 +296,7 @@ static void assert_facts_equal(const struct profile *a, const struct profile *b)
 			assert_int_equal(left, right);
 	}
 	assert_memory_equal(&a->quality, &b->quality, sizeof(a->quality));
+	assert_verification_equal(a, b);
 	assert_int_equal(a->period, b->period);
 	assert_text_equal(a, a->period_type.type, b, b->period_type.type);
 	assert_int_equal(a->default_value_type, b->default_value_type);

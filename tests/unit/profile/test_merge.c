@@ -67,6 +67,10 @@ static void values_add_and_runs_stay_runs(void **state)
 	assert_int_equal(into->event_count, 2 * events);
 	assert_int_equal(into->quality.samples, 2 * from->quality.samples);
 	assert_int_equal(into->quality.stops[PROFILE_STOP_ROOT], 2 * from->quality.stops[PROFILE_STOP_ROOT]);
+	assert_int_equal(into->verification.stacks[PROFILE_COMPARISON_LONGER],
+		2 * from->verification.stacks[PROFILE_COMPARISON_LONGER]);
+	assert_int_equal(into->verification.names_equal, 2 * from->verification.names_equal);
+	assert_int_equal(into->verification.difference_count, 2 * from->verification.difference_count);
 	assert_int_equal(into->runs[3].cpu_ns, from->runs[1].cpu_ns);
 	assert_int_equal(into->threads[into->samples[into->sample_count - 1].thread].run, 3);
 	profile_destroy(into);
