@@ -14,7 +14,7 @@ _kelvin() {
 	case ${COMP_WORDS[1]} in
 # record
 	record)
-		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --freq --event --call-graph --project-root
+		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --freq --event --call-graph --verify --project-root
 			--origin-rules --quiet --help'
 		case $previous in
 		-p | --pid)
@@ -59,7 +59,7 @@ _kelvin() {
 		;;
 # report
 	report)
-		options='--output --text --json --svg --folded --metric --project-root --origin-rules --help'
+		options='--output --text --json --svg --folded --metric --verify --project-root --origin-rules --help'
 		;;
 # recover
 	recover)
@@ -68,7 +68,7 @@ _kelvin() {
 # symbolize
 	symbolize)
 		options='--exe --pretty-print --basenames --json --section --no-inlines --no-demangle --explain-origin --project-root
-			--origin-rules --debuginfod --no-cache --help'
+			--origin-rules --debuginfod --no-cache --verify --help'
 		;;
 # doctor
 	doctor)

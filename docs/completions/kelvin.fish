@@ -18,6 +18,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from record' -s o -l output -r -d 
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s d -l duration -x -d 'stop after this time, as 30, 500ms or 2m'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s D -l delay -x -d 'start sampling after this time, as 500ms or 2s'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l runs -x -d 'runs of the command into one profile'
+complete -c kelvin -n '__fish_seen_subcommand_from record' -l verify -f -d 'compares stacks with libunwind, names with libdw'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l control -x -a 'fifo: fd:' -d 'takes commands while recording'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s F -l freq -x -d 'samples per second on each CPU'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s e -l event -x -a 'cycles cpu-clock task-clock page-faults context-switches' -d 'the event to count'
@@ -71,6 +72,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from report' -l json -r -d 'JSON'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l svg -r -d 'static flame graph'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l folded -r -d 'folded stacks'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l metric -x -a 'cpu samples' -d 'which value'
+complete -c kelvin -n '__fish_seen_subcommand_from report' -l verify -f -d 'compares stacks with libunwind, names with libdw'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l origin-rules -r -d 'what is user, library or system'
 # recover
@@ -90,5 +92,6 @@ complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l project-root -x
 complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l origin-rules -r -d 'what is user, library or system'
 complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l debuginfod -f -d 'fetch a missing debug file'
 complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l no-cache -f -d 'no cache of resolved frames'
+complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -l verify -f -d 'compares names with libdw'
 # doctor
 complete -c kelvin -n '__fish_seen_subcommand_from doctor' -l json -f -d 'JSON on standard output'

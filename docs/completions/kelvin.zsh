@@ -33,6 +33,7 @@ _kelvin() {
 			{-d,--duration}'[stop after this time]:time, as 30, 500ms or 2m:' \
 			{-D,--delay}'[start sampling after this time]:time, as 500ms or 2s:' \
 			'--runs[runs of the command into one profile]:number:' \
+			'--verify=-[compares stacks with libunwind, names with libdw]::one stack in N:' \
 			'--control[takes commands while recording]:pipes:' \
 			{-F,--freq}'[samples per second on each CPU]:hertz:' \
 			{-e,--event}'[the event to count]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
@@ -100,6 +101,7 @@ _kelvin() {
 			'--svg[static flame graph]::file:_files' \
 			'--folded[folded stacks]::file:_files' \
 			'--metric[which value]:name:(cpu samples)' \
+			'--verify=-[compares stacks with libunwind, names with libdw]::one stack in N:' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			{-h,--help}'[help]' \
@@ -129,6 +131,7 @@ _kelvin() {
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--debuginfod[fetch a missing debug file]' \
 			'--no-cache[no cache of resolved frames]' \
+			'--verify[compares names with libdw]' \
 			{-h,--help}'[help]' \
 			'*:address:'
 		;;
