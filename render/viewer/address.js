@@ -6,32 +6,36 @@ import { fromHash, toHash } from './state.js';
 /** @typedef {import('./state.js').State} State */
 
 export class Address {
+  #defaults;
+  #changed;
+  /** @type {{state: State, replace: boolean}|null} a state that is not written yet */
+  #due = null;
+
   /**
    * @param {State} defaults what an empty address stands for
    * @param {(state: State) => void} changed somebody else changed the address
    */
   constructor(defaults, changed) {
-    this.defaults = defaults;
-    this.changed = changed;
-    /** @type {{state: State, replace: boolean}|null} a state that is not written yet */ this.due = null;
-    window.addEventListener('popstate', () => this.reread());
-    window.addEventListener('hashchange', () => this.hashChanged());
-    /** The state of the address when it was last read or written. */ this.last = this.read();
+    this.#defaults = defaults;
+    this.#changed = changed;
+    window.addEventListener('popstate', () => this.#reread());
+    window.addEventListener('hashchange', () => this.#hashChanged());
+    /** The state of the address when it was last read or written. */ this.last = this.#read();
   }
 
   /** The state that the address tells. */
-  read() {
-    return fromHash(location.hash, this.defaults);
+  #read() {
+    return fromHash(location.hash, this.#defaults);
   }
 
-  reread() {
-    this.due = null;
-    this.last = this.read();
-    this.changed(this.last);
+  #reread() {
+    this.#due = null;
+    this.last = this.#read();
+    this.#changed(this.last);
   }
 
-  hashChanged() {
-    if (!this.due && location.hash.slice(1) !== toHash(this.last, this.defaults)) this.reread();
+  #hashChanged() {
+    if (!this.#due && location.hash.slice(1) !== toHash(this.last, this.#defaults)) this.#reread();
   }
 
   /**
@@ -40,16 +44,16 @@ export class Address {
    */
   note(state, replace) {
     this.write();
-    this.due = { state, replace };
+    this.#due = { state, replace };
   }
 
   /** Writes the state that was noted. */
   write() {
-    if (!this.due) return;
-    const { state, replace } = this.due;
-    this.due = null;
+    if (!this.#due) return;
+    const { state, replace } = this.#due;
+    this.#due = null;
     this.last = state;
-    const hash = `#${toHash(state, this.defaults)}`;
+    const hash = `#${toHash(state, this.#defaults)}`;
     if (hash === (location.hash || '#')) return;
     if (replace) history.replaceState(null, '', hash);
     else history.pushState(null, '', hash);

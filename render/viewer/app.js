@@ -56,7 +56,7 @@ export class App {
     const single = { view: 'head', colour: 'origin' };
     this.address = new Address({ ...DEFAULTS, ...(model.sides === 1 && single) }, (state) => {
       this.state = state;
-      this.show();
+      this.#show();
     });
     /** @type {State} */ this.state = this.address.last;
     this.colours = new Colours(model.functions);
@@ -74,8 +74,8 @@ export class App {
     this.tell = this.tell.bind(this);
     this.status = h('div.status');
     this.live = h('div.offscreen', { 'aria-live': 'polite', role: 'status' });
-    this.picture = this.makePicture();
-    this.list = new FunctionList(model, (func) => this.pickFunction(func));
+    this.picture = this.#makePicture();
+    this.list = new FunctionList(model, (func) => this.#pickFunction(func));
     this.inspector = h('aside.inspector', { 'aria-label': 'Inspector', tabIndex: 0 });
     this.crumbs = h('nav.crumbs', { 'aria-label': 'Path to the zoomed frame' });
     this.legend = h('div.legend');
@@ -83,31 +83,31 @@ export class App {
     this.controls = h('span.pieces');
     this.corner = h('div.corner', { role: 'toolbar', 'aria-label': 'Views' });
     this.header = header(model, this.corner);
-    this.setDark(prefersDark());
-    this.assemble();
-    this.bindKeys();
-    this.searchApart();
-    SYSTEM_DARK.addEventListener('change', () => this.setDark(prefersDark()));
-    this.show();
+    this.#setDark(prefersDark());
+    this.#assemble();
+    this.#bindKeys();
+    this.#searchApart();
+    SYSTEM_DARK.addEventListener('change', () => this.#setDark(prefersDark()));
+    this.#show();
   }
 
-  makePicture() {
+  #makePicture() {
     return new Picture({
       model: this.model,
       colours: this.colours,
       set: this.set,
-      redraw: () => this.refresh(false),
-      flush: () => this.flush(),
-      setDark: (dark) => this.setDark(dark),
-      hovered: () => this.model.selected < 0 && this.drawInspector(),
+      redraw: () => this.#refresh(false),
+      flush: () => this.#flush(),
+      setDark: (dark) => this.#setDark(dark),
+      hovered: () => this.model.selected < 0 && this.#drawInspector(),
       tell: this.tell,
       announce: (text) => (this.live.textContent = text),
     });
   }
 
   /** Puts the parts on the page that decide how much room the picture has. The others come later and move nothing. */
-  assemble() {
-    const bar = splitter(this.list.element, () => this.refresh(false));
+  #assemble() {
+    const bar = splitter(this.list.element, () => this.#refresh(false));
     const left = h('div.left', {}, this.crumbs, this.picture.element, bar, this.list.element);
     this.root.replaceChildren(
       this.header.element,
@@ -119,21 +119,21 @@ export class App {
   }
 
   /** Makes the rest of the page. */
-  complete() {
+  #complete() {
     const { model, colours, set, tell } = this;
     this.whole = true;
     this.header.complete();
-    this.searching = this.makeSearching();
+    this.searching = this.#makeSearching();
     this.bar.append(this.controls, h('span.grow'), this.searching.element);
-    this.chronology = new Chronology({ model, colours, set, tell, pick: (func) => this.pickFunction(func) });
+    this.chronology = new Chronology({ model, colours, set, tell, pick: (func) => this.#pickFunction(func) });
     this.crumbs.before(this.chronology.strip);
     this.picture.element.after(this.chronology.element);
-    this.drawAround();
+    this.#drawAround();
     if (this.report.hasTimelines) this.chronology.draw(this.state);
     this.picture.complete();
   }
 
-  makeSearching() {
+  #makeSearching() {
     return new Searching({
       model: this.model,
       typed: (text) => this.set({ search: text, picked: '' }, true),
@@ -147,7 +147,7 @@ export class App {
     });
   }
 
-  bindKeys() {
+  #bindKeys() {
     const { model, picture, set } = this;
     /** @type {import('./keys.js').KeyActions} */
     const actions = {
@@ -156,110 +156,110 @@ export class App {
       state: () => this.state,
       back: () => this.address.back(),
       select: (node) => picture.select(node),
-      around: (func, which) => this.showAround(func, which),
+      around: (func, which) => this.#showAround(func, which),
       search: () => this.searching?.field.focus(),
       match: (step) => this.searching?.next(step),
-      copy: () => this.copySelection(),
-      help: () => this.showHelp(),
+      copy: () => this.#copySelection(),
+      help: () => this.#showHelp(),
       isHelpOpen: () => !!this.help?.open,
     };
     document.addEventListener('keydown', (event) => onKey(event, actions));
   }
 
   /** Lets the model run searches that may never end where they can be stopped. */
-  searchApart() {
+  #searchApart() {
     const { model } = this;
     const searcher = new Searcher(() => model.functions.map((f) => f.name));
     model.searchApart = (pattern, done) =>
       searcher.run(pattern, (hits, error) => {
         done(hits, error);
-        this.refresh(true);
+        this.#refresh(true);
       });
   }
 
   /** @param {boolean} dark */
-  setDark(dark) {
+  #setDark(dark) {
     this.colours.dark = this.picture.flame.dark = dark;
     document.documentElement.dataset.theme = dark ? 'dark' : 'light';
-    if (this.shown) this.refresh(true);
+    if (this.shown) this.#refresh(true);
   }
 
-  switchTheme() {
+  #switchTheme() {
     const dark = !this.colours.dark;
     remember(THEME, dark ? 'dark' : 'light');
-    this.setDark(dark);
+    this.#setDark(dark);
   }
 
   /** Changes the state. @param {Change} change @param {boolean} [replace] whether this makes no step in the history */
   set(change, replace = false) {
     this.state = { ...this.state, ...change };
     this.address.note(this.state, replace);
-    this.show();
+    this.#show();
   }
 
   /**
    * Draws the state at once, so that nothing is left to do in the next frame. Work that takes long is done in steps.
    */
-  async show() {
+  async #show() {
     const { model, report, state } = this;
     const turn = ++this.turn;
     try {
       if (model.needsSamples(state)) await report.readSamples();
-      if (state.range && model.hasTimeline) await this.openTimeline();
+      if (state.range && model.hasTimeline) await this.#openTimeline();
       for (const work = model.ahead(state); work && !work.run(SLICE_MS);) {
         await new Promise((resolve) => setTimeout(resolve));
         if (turn !== this.turn) return;
       }
     } catch (error) {
-      this.say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
+      this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
       this.address.write();
       return;
     }
-    this.refresh(true);
-    queueMicrotask(() => this.flush());
+    this.#refresh(true);
+    queueMicrotask(() => this.#flush());
   }
 
   /** Reads the timelines, and draws them when they are there. */
-  async openTimeline() {
+  async #openTimeline() {
     const { report } = this;
     if (report.hasTimelines) return;
     await report.readTimelines();
-    this.refresh(true);
+    this.#refresh(true);
   }
 
   /**
    * Draws once with the next frame, however often it is called.
    * @param {boolean} all whether the parts around the picture changed
    */
-  refresh(all) {
+  #refresh(all) {
     this.pending = this.pending || all;
-    this.frame ||= requestAnimationFrame(() => this.flush());
+    this.frame ||= requestAnimationFrame(() => this.#flush());
   }
 
   /** Draws now what is due, and tells whether something was. */
-  flush() {
+  #flush() {
     if (!this.frame) return false;
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     const all = this.pending;
     this.pending = false;
-    this.update(all);
+    this.#update(all);
     return true;
   }
 
   /** @param {boolean} all */
-  update(all) {
+  #update(all) {
     const { picture, state } = this;
-    if (all) this.updateModel();
-    if (!this.shown) this.begin();
+    if (all) this.#updateModel();
+    if (!this.shown) this.#begin();
     picture.draw(state);
-    if (all && this.whole) this.drawAround();
+    if (all && this.whole) this.#drawAround();
     if (this.report.hasTimelines) this.chronology?.draw(state);
-    if (all) this.afterwards();
+    if (all) this.#afterwards();
   }
 
   /** Makes the model show the state. */
-  updateModel() {
+  #updateModel() {
     const { colours, model, picture, state } = this;
     const { tree } = model;
     model.update(state);
@@ -268,57 +268,57 @@ export class App {
     colours.palette = state.palette;
     colours.most = model.most;
     if (state.tab === 'timeline')
-      this.openTimeline().catch((error) => this.say(`The timeline cannot be read: ${error.message}.`));
+      this.#openTimeline().catch((error) => this.#say(`The timeline cannot be read: ${error.message}.`));
   }
 
   /**
    * Prepares the first picture. Bars that wrap, or show more than usual, must be there before it: their height is not
    * known.
    */
-  begin() {
+  #begin() {
     this.shown = true;
     this.root.dataset.tab = this.state.tab;
-    if (innerWidth < ONE_ROW || location.hash) this.complete();
+    if (innerWidth < ONE_ROW || location.hash) this.#complete();
     this.picture.settle();
   }
 
   /** Draws the bars; each is made again only when what it shows has changed. */
-  drawAround() {
+  #drawAround() {
     const { model, state, colours, set } = this;
     this.root.dataset.tab = state.tab;
     if (this.chronology) this.chronology.strip.hidden = !this.report.hasTimelines;
     const { zoom: _zoom, selected: _selected, ...rest } = state;
     const shown = [rest, model.removedCount, model.hidden];
-    if (this.differs('controls', shown)) drawControls(this.controls, { model, state, set });
-    if (this.differs('corner', [colours.dark, state.view, state.tab])) this.drawCorner();
+    if (this.#differs('controls', shown)) drawControls(this.controls, { model, state, set });
+    if (this.#differs('corner', [colours.dark, state.view, state.tab])) this.#drawCorner();
     const meaning = [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, model.most];
-    if (this.differs('legend', meaning)) this.legend.replaceChildren(...legend(model, colours, state, set));
+    if (this.#differs('legend', meaning)) this.legend.replaceChildren(...legend(model, colours, state, set));
   }
 
-  drawCorner() {
+  #drawCorner() {
     const { model, state, set, colours } = this;
     drawCorner(
       this.corner,
       { model, state, set },
-      { dark: colours.dark, switchTheme: () => this.switchTheme(), showHelp: () => this.showHelp() },
+      { dark: colours.dark, switchTheme: () => this.#switchTheme(), showHelp: () => this.#showHelp() },
     );
   }
 
   /** Draws where one is: the path to the zoomed frame, the match, the frame in words. */
-  drawPlace() {
+  #drawPlace() {
     const { model, state, picture } = this;
     const { zoom, selected: _selected, ...rest } = state;
     const { nodes, sum } = model.found;
     const at = model.matches ? nodes.indexOf(model.selected) : 0;
     const found = [rest, nodes.length, sum, at, !!model.matches, model.searchError];
-    if (this.differs('search', found)) this.searching?.draw(state);
-    if (this.differs('crumbs', [zoom, model.zoom, rest]))
+    if (this.#differs('search', found)) this.searching?.draw(state);
+    if (this.#differs('crumbs', [zoom, model.zoom, rest]))
       this.crumbs.replaceChildren(...crumbs(model, (node) => this.set({ zoom: model.pathTo(node) })));
     picture.tell();
   }
 
   /** Whether a part shows something else than when it was last drawn. @param {string} what @param {unknown} shown */
-  differs(what, shown) {
+  #differs(what, shown) {
     const text = JSON.stringify(shown);
     if (this.drawn.get(what) === text) return false;
     this.drawn.set(what, text);
@@ -326,30 +326,30 @@ export class App {
   }
 
   /** Draws what may come a frame after the picture: the tables beside it. */
-  afterwards() {
+  #afterwards() {
     if (this.tablesDue) return;
     this.tablesDue = true;
-    requestAnimationFrame(() => setTimeout(() => this.drawTables(), PRESENTED_MS));
+    requestAnimationFrame(() => setTimeout(() => this.#drawTables(), PRESENTED_MS));
   }
 
-  drawTables() {
+  #drawTables() {
     this.tablesDue = false;
     this.address.write();
-    if (!this.whole) this.complete();
-    this.drawPlace();
-    this.drawInspector();
+    if (!this.whole) this.#complete();
+    this.#drawPlace();
+    this.#drawInspector();
     if (document.documentElement.dataset.ready) {
       this.list.fill(this.state);
       return;
     }
-    requestAnimationFrame(() => setTimeout(() => this.firstList(), PRESENTED_MS));
+    requestAnimationFrame(() => setTimeout(() => this.#firstList(), PRESENTED_MS));
   }
 
   /**
    * Fills the list for the first time. That takes longer than everything before it, so that the picture is shown
    * first.
    */
-  firstList() {
+  #firstList() {
     this.list.fill(this.state);
     document.documentElement.dataset.ready = '1';
     // The first click needs the frames of each function.
@@ -359,11 +359,11 @@ export class App {
     }, PREPARE_MS);
   }
 
-  drawInspector() {
+  #drawInspector() {
     const { model, picture } = this;
     const pinned = model.selected >= 0;
     const node = pinned ? model.selected : picture.hover;
-    const pick = (/** @type {number} */ func) => this.pickFunction(func);
+    const pick = (/** @type {number} */ func) => this.#pickFunction(func);
     if (node < 0) {
       this.inspector.replaceChildren(overview(model, pick));
       return;
@@ -371,14 +371,14 @@ export class App {
     this.inspector.replaceChildren(
       inspect(model, node, pinned, {
         pick,
-        around: (func, which) => this.showAround(func, which),
-        copy: (text, what) => this.copy(text, what),
+        around: (func, which) => this.#showAround(func, which),
+        copy: (text, what) => this.#copy(text, what),
         zoom: (at) => this.set({ zoom: model.pathTo(at) }),
       }),
     );
   }
 
-  showHelp() {
+  #showHelp() {
     const help = (this.help ||= helpDialog());
     this.root.append(help);
     help.showModal();
@@ -387,8 +387,8 @@ export class App {
   }
 
   /** Copies a text to the clipboard. @param {string} text @param {string} what */
-  async copy(text, what) {
-    this.say((await copied(text)) ? `${what} copied` : `cannot copy the ${what} here`);
+  async #copy(text, what) {
+    this.#say((await copied(text)) ? `${what} copied` : `cannot copy the ${what} here`);
   }
 
   /** Shows a text in the status line. @param {...(Node|string)} content */
@@ -397,13 +397,13 @@ export class App {
   }
 
   /** Shows a text in the status line and tells it to screen readers. @param {string} text */
-  say(text) {
+  #say(text) {
     this.live.textContent = text;
     this.tell(text);
   }
 
   /** Marks all frames of a function and selects its widest. @param {number} func */
-  pickFunction(func) {
+  #pickFunction(func) {
     const { model, picture } = this;
     const best = model.widestOf(func);
     this.set({
@@ -418,7 +418,7 @@ export class App {
    * Shows what calls a function, what it calls, or both.
    * @param {number} func @param {'callers'|'callees'|'both'} which
    */
-  showAround(func, which) {
+  #showAround(func, which) {
     const hash = hashOf(this.model.functions[func]);
     this.set({
       callers: which === 'callees' ? '' : hash,
@@ -430,9 +430,9 @@ export class App {
     });
   }
 
-  copySelection() {
+  #copySelection() {
     const { model, picture } = this;
     const node = model.selected >= 0 ? model.selected : picture.hover;
-    if (node > 0) this.copy(stackText(model, node), 'stack');
+    if (node > 0) this.#copy(stackText(model, node), 'stack');
   }
 }

@@ -50,15 +50,15 @@ export class Chronology {
     /** @type {number[]} the time that the chart shows, in microseconds */ this.range = [0, 1];
     /** The place of the thread that is shown, with the busiest thread first. */ this.place = 0;
     /** The side and the filter that this place belongs to. */ this.placeOf = '';
-    this.bindBrush();
-    this.canvas.addEventListener('mousemove', (/** @type {MouseEvent} */ e) => this.hover(e));
+    this.#bindBrush();
+    this.canvas.addEventListener('mousemove', (/** @type {MouseEvent} */ e) => this.#hover(e));
     this.canvas.addEventListener('click', (/** @type {MouseEvent} */ e) => {
-      const box = this.hit(e);
+      const box = this.#hit(e);
       if (box) host.pick(this.model.tables.tree.func[box.node]);
     });
   }
 
-  bindBrush() {
+  #bindBrush() {
     const { host, strip } = this;
     let from = -1;
     const timeAt = (/** @type {PointerEvent} */ e) =>
@@ -77,16 +77,16 @@ export class Chronology {
   }
 
   /** The box at the pointer. @param {MouseEvent} e */
-  hit(e) {
+  #hit(e) {
     const time = this.range[0] + (e.offsetX / this.canvas.clientWidth) * (this.range[1] - this.range[0]);
     const depth = Math.floor(e.offsetY / ROW);
     return this.boxes.find((box) => box.depth === depth && time >= box.from && time < box.to);
   }
 
   /** Tells what is at the pointer. @param {MouseEvent} e */
-  hover(e) {
+  #hover(e) {
     const { functions, tables } = this.model;
-    const box = this.hit(e);
+    const box = this.#hit(e);
     this.canvas.classList.toggle('over', !!box);
     if (!box) return;
     const ms = (box.to - box.from) / 1000;
@@ -102,14 +102,14 @@ export class Chronology {
     const isShown = (/** @type {number} */ side, /** @type {number} */ thread) => !!ids && ids[side].has(thread);
     this.activity = activity(timelines, samples, BUCKETS, ids ? isShown : undefined);
     drawStrip(this.strip, this.activity, state.range, model.sides === 2 ? SIDE_COLOURS : SINGLE_COLOURS);
-    if (state.tab === 'timeline') this.drawThread(state, ids);
+    if (state.tab === 'timeline') this.#drawThread(state, ids);
   }
 
   /**
    * Draws the chart of one thread.
    * @param {State} state @param {Set<number>[]|null} ids the threads that are shown, by side
    */
-  drawThread(state, ids) {
+  #drawThread(state, ids) {
     const { model } = this;
     const { tree } = model.tables;
     const side = model.sides === 2 && state.view === 'base' ? 0 : 1;
@@ -128,15 +128,15 @@ export class Chronology {
     const deepest = this.boxes.reduce((most, box) => Math.max(most, box.depth), 0);
     this.canvas.style.height = `${(deepest + 1) * ROW}px`;
     renew(this.caption, [
-      document.createTextNode(this.captionOf(side, thread, threads.length)),
-      threads.length > 1 && this.step(state, -1, 'Busier thread', '◀', this.place > 0),
-      threads.length > 1 && this.step(state, 1, 'Less busy thread', '▶', this.place + 1 < threads.length),
+      document.createTextNode(this.#captionOf(side, thread, threads.length)),
+      threads.length > 1 && this.#step(state, -1, 'Busier thread', '◀', this.place > 0),
+      threads.length > 1 && this.#step(state, 1, 'Less busy thread', '▶', this.place + 1 < threads.length),
     ]);
-    drawChart(this.canvas, this.boxes, this.range, this.look(state));
+    drawChart(this.canvas, this.boxes, this.range, this.#look(state));
   }
 
   /** How frames look. @param {State} state @returns {import('./timeline.js').ChartLook} */
-  look(state) {
+  #look(state) {
     const { model } = this;
     const { colours } = this.host;
     const { tree } = model.tables;
@@ -157,7 +157,7 @@ export class Chronology {
    * A button that shows another thread.
    * @param {State} state @param {number} by @param {string} label @param {string} text @param {boolean} possible
    */
-  step(state, by, label, text, possible) {
+  #step(state, by, label, text, possible) {
     const show = () => {
       this.place += by;
       this.draw(state);
@@ -169,7 +169,7 @@ export class Chronology {
    * The text above the chart.
    * @param {number} side @param {number} thread @param {number} threads how many there are
    */
-  captionOf(side, thread, threads) {
+  #captionOf(side, thread, threads) {
     const { meta, sides } = this.model;
     const shown = meta.recordings[sides === 1 ? 0 : side].threads[thread];
     const name = shown ? `${shown[4] || shown[3] || 'thread'} (${shown[2]})` : 'one thread';

@@ -4,7 +4,7 @@
 
 import { h, renew } from './dom.js';
 import { count, digits, listName, measureOf } from './format.js';
-import { select, signButton, toggle } from './widgets.js';
+import { button, select, signButton, toggle } from './widgets.js';
 
 /** @typedef {import('./dom.js').Child} Child */
 /** @typedef {import('./model.js').Model} Model */
@@ -37,7 +37,7 @@ const group = (label, buttons) => h('span.choice', { role: 'group', 'aria-label'
 
 /** @param {string} text @param {boolean} pressed @param {string} title @param {() => void} onclick */
 const pressable = (text, pressed, title, onclick) =>
-  h('button', { type: 'button', 'aria-pressed': pressed, title, onclick }, text);
+  button('button', { 'aria-pressed': pressed, title, onclick }, text);
 
 /**
  * System frames: shown, hidden with their time, or folded into their caller.
@@ -84,7 +84,7 @@ function interrupts({ model, state, set }) {
 
 /** A filter without a control of its own. @param {string} text @param {() => void} onclick removes the filter */
 function chip(text, onclick) {
-  return h('button.chip', { type: 'button', title: 'remove this filter', onclick }, '✕ ', h('bdi', {}, text));
+  return button('button.chip', { title: 'remove this filter', onclick }, '✕ ', h('bdi', {}, text));
 }
 
 /** The filters that have no controls of their own. @param {Controlled} controlled @returns {Child[]} */
@@ -127,14 +127,13 @@ const COLOURS = [
 function flameControls({ model, state, set }) {
   if (state.tab !== 'flame') return [];
   const direction = {
-    type: 'button',
     title: 'whose widths are drawn (r); colours keep their meaning',
     onclick: () => set({ reversed: !state.reversed }),
   };
   return [
     model.sides === 2 &&
       state.view === 'diff' &&
-      h('button', direction, state.reversed ? 'After → Before' : 'Before → After'),
+      button('button', direction, state.reversed ? 'After → Before' : 'Before → After'),
     model.canShowRemoved(state) &&
       toggle(
         `Removed (${count(model.removedCount)})`,

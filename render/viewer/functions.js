@@ -184,26 +184,24 @@ function filter(what, values, onchange) {
   );
 }
 
-/** The controls of the list, and its grid. */
-class Parts {
-  /** @param {Model} model @param {(func: number) => void} pick @param {() => void} refill */
-  constructor(model, pick, refill) {
-    const two = model.sides === 2;
-    this.text = h('input', {
-      type: 'search',
-      placeholder: 'filter functions',
-      'aria-label': 'Filter functions',
-      oninput: refill,
-    });
-    const origins = ORIGIN_NAMES.filter((name) => name !== ORIGINS[INTERRUPTS] || model.hasInterrupts);
-    this.origin = filter('origin', origins, refill);
-    this.state = filter('verdict', STATES, refill);
-    this.count = h('span.dim', { 'aria-live': 'polite' });
-    this.host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
-    /** @type {Grid<FunctionRow>} */ this.grid = new Grid(this.host, (row) => pick(row.f.id));
-    this.grid.setColumns(two ? diffColumns(model) : singleColumns(model), two ? 'state' : 'self');
-    this.bar = h('div.bar', {}, h('h3', {}, 'Functions'), this.text, this.origin, two && this.state, this.count);
-  }
+/**
+ * The controls of the list, and its grid.
+ * @param {Model} model @param {(func: number) => void} pick @param {() => void} refill
+ */
+function partsOf(model, pick, refill) {
+  const two = model.sides === 2;
+  const label = { placeholder: 'filter functions', 'aria-label': 'Filter functions' };
+  const text = h('input', { type: 'search', ...label, oninput: refill });
+  const origins = ORIGIN_NAMES.filter((name) => name !== ORIGINS[INTERRUPTS] || model.hasInterrupts);
+  const origin = filter('origin', origins, refill);
+  const verdict = filter('verdict', STATES, refill);
+  const shown = h('span.dim', { 'aria-live': 'polite' });
+  const host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
+  /** @type {Grid<FunctionRow>} */
+  const grid = new Grid(host, (row) => pick(row.f.id));
+  grid.setColumns(two ? diffColumns(model) : singleColumns(model), two ? 'state' : 'self');
+  const bar = h('div.bar', {}, h('h3', {}, 'Functions'), text, origin, two && verdict, shown);
+  return { text, origin, verdict, shown, grid, elements: [bar, host] };
 }
 
 export class FunctionList {
@@ -214,7 +212,7 @@ export class FunctionList {
     this.memo = new Memo();
     /** @type {State|null} the state that the list was last filled for */ this.state = null;
     this.element = h('section.functions', { 'aria-label': 'Functions' });
-    /** @type {Parts|null} made when the list is filled for the first time */ this.parts = null;
+    /** @type {ReturnType<typeof partsOf>|null} made when the list is filled for the first time */ this.parts = null;
   }
 
   /** @param {State} state */
@@ -222,10 +220,10 @@ export class FunctionList {
     const { model } = this;
     this.state = state;
     this.parts ||= this.make();
-    const { grid } = this.parts;
-    const text = this.parts.text.value.toLowerCase();
-    const wanted = this.parts.state.value;
-    const origin = ORIGINS.indexOf(this.parts.origin.value);
+    const { grid, shown, ...controls } = this.parts;
+    const text = controls.text.value.toLowerCase();
+    const wanted = controls.verdict.value;
+    const origin = ORIGINS.indexOf(controls.origin.value);
     const selected = model.selected > 0 ? model.tree.func[model.selected] : null;
     if (!this.memo.isNew('rows', model.sums, model.tree, text, wanted, origin, state.origins)) {
       grid.select(selected);
@@ -237,14 +235,14 @@ export class FunctionList {
       (origin < 0 || f.origin === origin) &&
       (!state.origins || state.origins.includes(String(f.origin)));
     const rows = this.rows(isShown);
-    this.parts.count.textContent = `${count(rows.length)} of ${count(model.functions.length)}`;
+    shown.textContent = `${count(rows.length)} of ${count(model.functions.length)}`;
     grid.setRows(rows, selected);
   }
 
   /** Makes the parts of the list. */
   make() {
-    const parts = new Parts(this.model, this.pick, () => this.state && this.fill(this.state));
-    this.element.append(parts.bar, parts.host);
+    const parts = partsOf(this.model, this.pick, () => this.state && this.fill(this.state));
+    this.element.append(...parts.elements);
     return parts;
   }
 

@@ -17,7 +17,7 @@ import {
 } from './format.js';
 
 import { INTERRUPT_WORDS, stateText, verdictWords } from './verdict.js';
-import { swatch } from './widgets.js';
+import { button, swatch } from './widgets.js';
 
 /** @typedef {import('./dom.js').Child} Child */
 /** @typedef {import('./model.js').Model} Model */
@@ -98,9 +98,9 @@ function neighbourList(model, title, list, pick) {
         h(
           'li',
           {},
-          h(
+          button(
             'button.link',
-            { type: 'button', title: model.functions[func].name, onclick: () => pick(func) },
+            { title: model.functions[func].name, onclick: () => pick(func) },
             listName(model.functions[func].name),
           ),
           h('span', {}, percent(sum[1] || sum[0], sum[1] ? totals[1] : totals[0])),
@@ -135,7 +135,7 @@ function changeItem(model, { f, e }, pick) {
   return h(
     'li',
     {},
-    h('button.link', { type: 'button', title: f.name, onclick: () => pick(f.id) }, listName(f.name)),
+    button('button.link', { title: f.name, onclick: () => pick(f.id) }, listName(f.name)),
     h('span', {}, h(`span.s-${e.state}`, {}, e.state), ` ${figures}`),
   );
 }
@@ -263,17 +263,17 @@ function verdictOf(model, f, node) {
 /** The buttons for a frame. @param {Model} model @param {number} node @param {Actions} actions */
 function buttons(model, node, actions) {
   const func = model.tree.func[node];
-  const button = (/** @type {string} */ text, /** @type {() => void} */ onclick, title = '') =>
-    h('button', { type: 'button', onclick, title }, text);
+  const action = (/** @type {string} */ text, /** @type {() => void} */ onclick, title = '') =>
+    button('button', { onclick, title }, text);
   return h(
     'p.actions',
     {},
-    button('Zoom', () => actions.zoom(node), 'Enter'),
-    button('Callers and callees', () => actions.around(func, 'both'), 'callers above, callees below (x)'),
-    button('All callers', () => actions.around(func, 'callers')),
-    button('All callees', () => actions.around(func, 'callees')),
-    button('Copy name', () => actions.copy(pasted(model.nameOf(node)), 'name')),
-    button('Copy stack', () => actions.copy(stackText(model, node), 'stack'), 'c'),
+    action('Zoom', () => actions.zoom(node), 'Enter'),
+    action('Callers and callees', () => actions.around(func, 'both'), 'callers above, callees below (x)'),
+    action('All callers', () => actions.around(func, 'callers')),
+    action('All callees', () => actions.around(func, 'callees')),
+    action('Copy name', () => actions.copy(pasted(model.nameOf(node)), 'name')),
+    action('Copy stack', () => actions.copy(stackText(model, node), 'stack'), 'c'),
   );
 }
 

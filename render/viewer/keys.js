@@ -71,34 +71,32 @@ function switchInterrupts({ model, state, set }) {
   if (model.hasInterrupts && system === 'show') set({ interrupts: interrupts === 'show' ? 'fold' : 'show' });
 }
 
-/** Changes the state of a comparison. @param {Change} change @returns {(actions: KeyActions) => void} */
-const compared = (change) => (actions) => {
-  if (actions.model.sides === 2) actions.set(change);
-};
+/** A key that changes the state of comparisons alone. @param {(state: State) => Change} change */
+const compared = (change) => (/** @type {KeyActions} */ to) => to.model.sides === 2 && to.set(change(to.state()));
 
-/** @type {Record<string, (actions: KeyActions) => void>} */
+/** @type {Record<string, (to: KeyActions) => void>} */
 const KEYS = {
-  Enter: ({ model, set }) => model.selected >= 0 && set({ zoom: model.pathTo(model.selected) }),
-  Backspace: ({ back }) => back(),
-  0: ({ set }) => set({ zoom: '' }),
-  '/': ({ search }) => search(),
-  n: ({ match }) => match(1),
-  N: ({ match }) => match(-1),
-  b: compared({ view: 'base' }),
-  h: compared({ view: 'head' }),
-  d: compared({ view: 'diff' }),
-  r: ({ model, state, set }) => model.sides === 2 && set({ reversed: !state().reversed }),
-  1: compared({ colour: 'diff' }),
-  2: ({ set }) => set({ colour: 'origin' }),
-  3: ({ set }) => set({ colour: 'function' }),
-  s: ({ state, set }) => set({ system: state().system === 'show' ? 'hide' : 'show', zoom: '', selected: '' }),
+  Enter: (to) => to.model.selected >= 0 && to.set({ zoom: to.model.pathTo(to.model.selected) }),
+  Backspace: (to) => to.back(),
+  0: (to) => to.set({ zoom: '' }),
+  '/': (to) => to.search(),
+  n: (to) => to.match(1),
+  N: (to) => to.match(-1),
+  b: compared(() => ({ view: 'base' })),
+  h: compared(() => ({ view: 'head' })),
+  d: compared(() => ({ view: 'diff' })),
+  r: compared(({ reversed }) => ({ reversed: !reversed })),
+  1: compared(() => ({ colour: 'diff' })),
+  2: (to) => to.set({ colour: 'origin' }),
+  3: (to) => to.set({ colour: 'function' }),
+  s: (to) => to.set({ system: to.state().system === 'show' ? 'hide' : 'show', zoom: '', selected: '' }),
   t: switchInterrupts,
-  e: ({ model, state, set }) => model.canShowRemoved(state()) && set({ removed: !state().removed }),
-  i: ({ state, set }) => set({ inverted: !state().inverted, zoom: '', selected: '' }),
+  e: (to) => to.model.canShowRemoved(to.state()) && to.set({ removed: !to.state().removed }),
+  i: (to) => to.set({ inverted: !to.state().inverted, zoom: '', selected: '' }),
   x: switchAround,
-  c: ({ copy }) => copy(),
-  '?': ({ help }) => help(),
-  Escape: ({ set }) => set({ selected: '', search: '', picked: '', origins: '', states: '' }),
+  c: (to) => to.copy(),
+  '?': (to) => to.help(),
+  Escape: (to) => to.set({ selected: '', search: '', picked: '', origins: '', states: '' }),
 };
 
 /** Whether a key belongs to the element that has the focus. @param {HTMLElement} element @param {string} key */

@@ -47,18 +47,18 @@ export class LazyTree {
     /** @type {number} */ this.count = 0;
     const room = FIRST_ROOM;
     /** @type {Int32Array} */ this.func = new Int32Array(room);
-    this.parent = new Int32Array(room);
-    this.depth = new Int32Array(room);
-    this.state = new Uint8Array(room);
-    this.flags = new Uint8Array(room);
-    this.direction = new Uint8Array(room);
+    /** @type {Int32Array} */ this.parent = new Int32Array(room);
+    /** @type {Int32Array} */ this.depth = new Int32Array(room);
+    /** @type {Uint8Array} */ this.state = new Uint8Array(room);
+    /** @type {Uint8Array} */ this.flags = new Uint8Array(room);
+    /** @type {Uint8Array} */ this.direction = new Uint8Array(room);
     this.self = [new Float64Array(room), new Float64Array(room)];
     this.total = [new Float64Array(room), new Float64Array(room)];
     /** @type {Float64Array[]|null} totals without interrupts; null where there are none */ this.own = null;
     /** The first child of each node; 0 where the children are not made yet. */
-    this.kidsFrom = new Int32Array(room);
+    /** @type {Int32Array} */ this.kidsFrom = new Int32Array(room);
     /** How many children each node has. */
-    this.kids = new Int32Array(room);
+    /** @type {Int32Array} */ this.kids = new Int32Array(room);
     /** @type {(Slice|null)[]} */ this.slices = [];
     /** Scratch by function while children are made: how many entries each has, then where its next entry goes. */
     this.places = new Int32Array(functions.length);
@@ -73,14 +73,10 @@ export class LazyTree {
 
   grow() {
     const room = this.func.length * 2;
-    this.func = longer(this.func, room);
-    this.parent = longer(this.parent, room);
-    this.depth = longer(this.depth, room);
-    this.state = longer(this.state, room);
-    this.flags = longer(this.flags, room);
-    this.direction = longer(this.direction, room);
-    this.kidsFrom = longer(this.kidsFrom, room);
-    this.kids = longer(this.kids, room);
+    const integers = /** @type {const} */ (['func', 'parent', 'depth', 'kidsFrom', 'kids']);
+    const bytes = /** @type {const} */ (['state', 'flags', 'direction']);
+    for (const name of integers) this[name] = longer(this[name], room);
+    for (const name of bytes) this[name] = longer(this[name], room);
     this.self = this.self.map((side) => longer(side, room));
     this.total = this.total.map((side) => longer(side, room));
     this.own &&= this.own.map((side) => longer(side, room));

@@ -5,7 +5,7 @@ import { INTERRUPTS, ORIGINS, STATES } from './codes.js';
 import { css, ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
 import { measureOf } from './format.js';
-import { select, swatch } from './widgets.js';
+import { button, select, swatch } from './widgets.js';
 
 /** @typedef {import('./colour.js').Colours} Colours */
 /** @typedef {import('./model.js').Model} Model */
@@ -55,7 +55,7 @@ export function legend(model, colours, state, set) {
     const on = marked.includes(digit);
     const title = `click to highlight these frames${hint ? `: ${hint}` : ''}`;
     const onclick = () => set({ [name]: on ? marked.replace(digit, '') : marked + digit });
-    return h('button.key', { type: 'button', title, 'aria-pressed': on, onclick }, swatch(colour), word);
+    return button('button.key', { title, 'aria-pressed': on, onclick }, swatch(colour), word);
   };
   if (state.colour === 'origin')
     return [1, 2, 3, ...(model.hasInterrupts ? [INTERRUPTS] : []), 0].map((number) =>

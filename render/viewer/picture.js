@@ -70,34 +70,34 @@ export class Picture {
     this.overlay = h('div.overlay', tree, this.hoverMark, this.selectedMark, this.active);
     this.flame = new Flame(canvas);
     this.cut = h('p.cut');
-    this.scrollbar = new Scrollbar((by) => this.scrollBy(by));
+    this.scrollbar = new Scrollbar((by) => this.#scrollBy(by));
     this.element = h('div.flame-host', {}, canvas, this.overlay, this.scrollbar.element, this.cut);
-    this.bind();
+    this.#bind();
   }
 
-  bind() {
+  #bind() {
     const { host, overlay } = this;
     const boxAt = (/** @type {MouseEvent} */ e) => this.flame.hit(e.offsetX, e.offsetY);
-    overlay.addEventListener('mousemove', (e) => this.hoverAt(boxAt(e)));
-    overlay.addEventListener('mouseleave', () => this.hoverAt(null));
-    overlay.addEventListener('click', (e) => this.clicked(boxAt(e)));
+    overlay.addEventListener('mousemove', (e) => this.#hoverAt(boxAt(e)));
+    overlay.addEventListener('mouseleave', () => this.#hoverAt(null));
+    overlay.addEventListener('click', (e) => this.#clicked(boxAt(e)));
     overlay.addEventListener('dblclick', () => host.set({ zoom: '' }));
-    overlay.addEventListener('wheel', (e) => this.wheeled(e), { passive: false });
+    overlay.addEventListener('wheel', (e) => this.#wheeled(e), { passive: false });
     overlay.addEventListener('touchstart', (e) => (this.touchY = yOf(e)), { passive: true });
-    overlay.addEventListener('touchmove', (e) => this.dragged(e), { passive: false });
-    window.addEventListener('beforeprint', () => this.print());
-    window.addEventListener('afterprint', () => this.printed());
+    overlay.addEventListener('touchmove', (e) => this.#dragged(e), { passive: false });
+    window.addEventListener('beforeprint', () => this.#print());
+    window.addEventListener('afterprint', () => this.#printed());
   }
 
   /** Fits the picture to its place on the page, now and whenever that changes. */
   settle() {
     const { width, height } = this.element.getBoundingClientRect();
     this.flame.resize(width, height);
-    new ResizeObserver(([entry]) => this.resized(entry.contentRect)).observe(this.element);
+    new ResizeObserver(([entry]) => this.#resized(entry.contentRect)).observe(this.element);
   }
 
   /** @param {DOMRectReadOnly} box */
-  resized({ width, height }) {
+  #resized({ width, height }) {
     if (this.unprinted || !this.flame.resize(width, height)) return;
     if (!this.host.flush() && this.state) this.draw(this.state);
   }
@@ -109,7 +109,7 @@ export class Picture {
   }
 
   /** What is to be drawn. @param {State} state @returns {import('./draw.js').Scene} */
-  scene(state) {
+  #scene(state) {
     const { model } = this;
     const { tree } = model;
     const { tested } = model.shownMetric;
@@ -139,37 +139,37 @@ export class Picture {
       this.treeDrawn = tree;
       if (tree.twin) flame.scroll = -Math.floor((CALLERS_PART * flame.height) / ROW) * ROW;
     }
-    const scene = this.scene(state);
-    if (!tree.isLazy) this.clampScroll();
+    const scene = this.#scene(state);
+    if (!tree.isLazy) this.#clampScroll();
     flame.draw(scene);
     // Drawing makes more of a tree that is made while it is looked at: only then it is known how far it can be
     // scrolled.
-    if (tree.isLazy && this.clampScroll()) flame.draw(scene);
+    if (tree.isLazy && this.#clampScroll()) flame.draw(scene);
     document.documentElement.dataset.painted ||= String(performance.now() | 0);
-    this.mark();
-    if (this.isComplete) this.showScroll();
+    this.#mark();
+    if (this.isComplete) this.#showScroll();
   }
 
   /** Shows the scroll bar from now on. */
   complete() {
     this.isComplete = true;
-    if (this.state) this.showScroll();
+    if (this.state) this.#showScroll();
   }
 
-  showScroll() {
+  #showScroll() {
     const { scroll, height } = this.flame;
-    const [first, last] = this.scrollRange();
+    const [first, last] = this.#scrollRange();
     this.scrollbar.show(scroll - first, height, last - first + height);
   }
 
   /** Outlines the frame that is pointed at and the selected one. */
-  mark() {
-    this.put(this.hoverMark, this.hover);
-    this.put(this.selectedMark, this.model.selected);
+  #mark() {
+    this.#put(this.hoverMark, this.hover);
+    this.#put(this.selectedMark, this.model.selected);
   }
 
   /** Puts an outline around a node. @param {HTMLElement} mark @param {number} node */
-  put(mark, node) {
+  #put(mark, node) {
     const box = this.flame.outline(node);
     mark.hidden = !box;
     if (!box) return;
@@ -192,44 +192,44 @@ export class Picture {
   }
 
   /** The first and the last place to scroll to. */
-  scrollRange() {
+  #scrollRange() {
     const [highest, lowest] = this.model.rowRange();
     return [highest * ROW, Math.max(highest * ROW, (lowest + 1) * ROW - this.flame.height)];
   }
 
   /** Scrolls back to where there is something, and tells whether that was necessary. */
-  clampScroll() {
+  #clampScroll() {
     const { flame } = this;
     if (!flame.scroll) return false;
-    const [first, last] = this.scrollRange();
+    const [first, last] = this.#scrollRange();
     const before = flame.scroll;
     flame.scroll = Math.max(first, Math.min(last, before));
     return flame.scroll !== before;
   }
 
   /** Points at a box. @param {Box|null} box */
-  hoverAt(box) {
+  #hoverAt(box) {
     const node = box ? box.node : -1;
     this.overlay.classList.toggle('over', node >= 0);
     if (node === this.hover) return;
     this.hover = node;
     this.hoverBox = box;
-    this.mark();
+    this.#mark();
     this.tell();
     this.host.hovered();
   }
 
   /** @param {Box|null} box */
-  clicked(box) {
+  #clicked(box) {
     if (!box) return;
     const path = this.model.pathTo(box.node);
     this.host.set({ selected: path || ROOT, zoom: path });
   }
 
   /** Scrolls, and tells whether that was possible; if not, the page may scroll. @param {number} by in pixels */
-  scrollBy(by) {
+  #scrollBy(by) {
     const { flame } = this;
-    const [first, last] = this.scrollRange();
+    const [first, last] = this.#scrollRange();
     const before = flame.scroll;
     flame.scroll = Math.max(first, Math.min(last, before + by));
     if (flame.scroll === before) return false;
@@ -238,22 +238,22 @@ export class Picture {
   }
 
   /** @param {WheelEvent} e */
-  wheeled(e) {
-    if (!e.ctrlKey && this.scrollBy(e.deltaY)) e.preventDefault();
+  #wheeled(e) {
+    if (!e.ctrlKey && this.#scrollBy(e.deltaY)) e.preventDefault();
   }
 
   /** Scrolls with a finger. @param {TouchEvent} e */
-  dragged(e) {
+  #dragged(e) {
     const y = yOf(e);
     // Two fingers are for the zoom of the browser, and a page that scrolls already goes on scrolling.
-    if (e.touches.length === 1 && e.cancelable && this.scrollBy(this.touchY - y)) e.preventDefault();
+    if (e.touches.length === 1 && e.cancelable && this.#scrollBy(this.touchY - y)) e.preventDefault();
     this.touchY = y;
   }
 
   /**
    * Draws all rows on white, so wide that they fit on a page below the header: paper is white and cannot be scrolled.
    */
-  print() {
+  #print() {
     const { flame, host, model } = this;
     const [first, last] = model.rowRange();
     const rows = last - first + 1;
@@ -267,7 +267,7 @@ export class Picture {
     host.flush();
   }
 
-  printed() {
+  #printed() {
     const { flame, host, unprinted } = this;
     const { width, height } = this.element.getBoundingClientRect();
     if (!unprinted) return;

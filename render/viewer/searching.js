@@ -37,15 +37,15 @@ export class Searching {
       'aria-label': 'Search functions, a regular expression',
       'data-keep': 'search',
       onchange: () => host.changed(this.field.value),
-      oninput: () => this.soon(this.field.value),
-      onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === 'Enter' && this.now(),
+      oninput: () => this.#soon(this.field.value),
+      onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === 'Enter' && this.#now(),
     });
     this.found = h('span.matches');
     this.element = h('span.search', {}, this.found, this.field);
   }
 
   /** Searches for a text that somebody is typing, after as long as the last search took. @param {string} text */
-  soon(text) {
+  #soon(text) {
     clearTimeout(this.timer);
     const begin = performance.now();
     const search = () => {
@@ -57,7 +57,7 @@ export class Searching {
   }
 
   /** Leaves the field for the first match. */
-  now() {
+  #now() {
     clearTimeout(this.timer);
     this.field.blur();
     this.host.entered(this.field.value);
@@ -81,14 +81,14 @@ export class Searching {
     if (!model.matches) return this.found.replaceChildren();
     const { nodes } = model.found;
     renew(this.found, [
-      this.figures(),
+      this.#figures(),
       nodes.length > 0 && signButton('◀', 'Previous match', 'previous match (N)', () => this.next(-1)),
       nodes.length > 0 && signButton('▶', 'Next match', 'next match (n)', () => this.next(1)),
     ]);
   }
 
   /** How many frames were found, and their share of the whole. */
-  figures() {
+  #figures() {
     const { model } = this;
     const { nodes, sum } = model.found;
     const [base, head] = model.totals();

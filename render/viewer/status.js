@@ -4,6 +4,7 @@
 import { h } from './dom.js';
 import { amount, change as changeOf, measureOf, percent, signedAmount } from './format.js';
 import { verdictWords } from './verdict.js';
+import { button } from './widgets.js';
 
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./state.js').State} State */
@@ -37,14 +38,14 @@ export function crumbs(model, zoom) {
   const out = shown.map((node) =>
     node < 0
       ? h('span.dim', {}, '…')
-      : h(
+      : button(
           'button.link',
-          { type: 'button', title: model.nameOf(node), 'aria-current': node === model.zoom, onclick: () => zoom(node) },
+          { title: model.nameOf(node), 'aria-current': node === model.zoom, onclick: () => zoom(node) },
           model.nameOf(node),
         ),
   );
-  const reset = { type: 'button', title: 'reset the zoom (0)', onclick: () => zoom(0) };
-  return model.zoom > 0 ? [...out, h('button', reset, 'reset')] : out;
+  const reset = { title: 'reset the zoom (0)', onclick: () => zoom(0) };
+  return model.zoom > 0 ? [...out, button('button', reset, 'reset')] : out;
 }
 
 /**

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A grid that keeps only the visible rows in the page. Rows are about functions, which select marks.
 
+import { h } from './dom.js';
+import { button } from './widgets.js';
+
 const ROW_HEIGHT = 24;
+
+/** The classes of a cell. @param {boolean|undefined} left whether its text begins at the left */
+const cellClass = (left) => `cell ${left ? 'text' : ''}`;
 
 /** A row of any grid: `f` is the function that it is about. @typedef {{f: {id: number, name: string}}} Row */
 
@@ -34,20 +40,11 @@ export class Grid {
     /** The rows that stand in the page. */
     this.painted = { rows: /** @type {R[]} */ ([]), first: 0, last: 0 };
     root.setAttribute('role', 'grid');
-    this.head = document.createElement('div');
-    this.head.className = 'grid-head';
-    this.head.setAttribute('role', 'row');
-    this.body = document.createElement('div');
-    this.body.className = 'grid-body';
-    this.body.tabIndex = 0;
-    this.body.setAttribute('role', 'rowgroup');
-    this.space = document.createElement('div');
-    this.space.className = 'grid-space';
-    this.space.setAttribute('role', 'presentation');
-    this.body.append(this.space);
+    this.head = h('div.grid-head', { role: 'row' });
+    this.space = h('div.grid-space', { role: 'presentation' });
+    const listeners = { onscroll: () => this.paint(), onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e) };
+    this.body = h('div.grid-body', { tabIndex: 0, role: 'rowgroup', ...listeners }, this.space);
     root.append(this.head, this.body);
-    this.body.addEventListener('scroll', () => this.paint());
-    this.body.addEventListener('keydown', (event) => this.key(event));
     new ResizeObserver(() => this.paint()).observe(this.body);
   }
 
@@ -55,23 +52,19 @@ export class Grid {
   setColumns(columns, sortBy) {
     this.columns = columns;
     if (!columns.some((c) => c.id === this.sortBy)) this.sortBy = sortBy;
-    this.head.replaceChildren(
-      ...columns.map((column) => {
-        const cell = document.createElement('button');
-        cell.type = 'button';
-        cell.className = `cell ${column.left ? 'text' : ''}`;
-        cell.textContent = column.title;
-        if (column.hint) cell.title = column.hint;
-        cell.setAttribute('role', 'columnheader');
-        cell.addEventListener('click', () => {
-          this.descending = this.sortBy === column.id ? !this.descending : !column.left;
-          this.sortBy = column.id;
-          this.sort();
-        });
-        return cell;
-      }),
-    );
+    this.head.replaceChildren(...columns.map((column) => this.title(column)));
     this.root.style.setProperty('--columns', columns.map((c) => c.width).join(' '));
+  }
+
+  /** The title of a column, which sorts by it. @param {Column<R>} column */
+  title({ id, left, title, hint }) {
+    const onclick = () => {
+      this.descending = this.sortBy === id ? !this.descending : !left;
+      this.sortBy = id;
+      this.sort();
+    };
+    const props = { className: cellClass(left), role: 'columnheader', ...(hint && { title: hint }), onclick };
+    return button('button', props, title);
   }
 
   /** @param {R[]} rows @param {number|null} selected id of a function */
@@ -161,23 +154,21 @@ export class Grid {
   /** @param {number} i */
   line(i) {
     const row = this.rows[i];
-    const line = document.createElement('div');
-    line.className = 'grid-row';
-    line.style.top = `${i * ROW_HEIGHT}px`;
-    line.setAttribute('role', 'row');
-    line.setAttribute('aria-rowindex', String(i + 1));
-    for (const column of this.columns) {
-      const cell = document.createElement('span');
-      cell.className = `cell ${column.left ? 'text' : ''} ${column.className ? column.className(row) : ''}`;
-      cell.setAttribute('role', 'gridcell');
-      cell.textContent = column.text(row);
-      if (column.full || column.left) cell.title = (column.full || column.text)(row);
-      line.append(cell);
-    }
-    line.addEventListener('click', () => {
+    const cells = this.columns.map(({ left, className, text, full }) => {
+      const shown = text(row);
+      const title = full ? full(row) : left && shown;
+      return h(
+        'span',
+        { className: `${cellClass(left)} ${className?.(row) || ''}`, role: 'gridcell', ...(title && { title }) },
+        shown,
+      );
+    });
+    const onclick = () => {
       this.active = i;
       this.onSelect(row);
-    });
+    };
+    const line = h('div.grid-row', { role: 'row', 'aria-rowindex': i + 1, onclick }, ...cells);
+    line.style.top = `${i * ROW_HEIGHT}px`;
     return line;
   }
 }

@@ -20,7 +20,7 @@ const MOST_LEVELS = 65536;
  * @property {Float64Array[]} total [base, head], unscaled; what the widths show
  * @property {Float64Array[]} figures [base, head]: totals without the interrupts below a node
  * @property {boolean} isLazy whether nodes are made when they are asked for
- * @property {number} twin between callers and callees: the node that callers stand above, where node 1 has the callees; or 0
+ * @property {number} twin the node that callers stand above, where node 1 has the callees of the same function; else 0
  * @property {(node: number) => number} first the first child, or -1
  * @property {(node: number) => number} next the sibling after a node, or -1
  * @property {(node: number) => number} row the row that a node is drawn in

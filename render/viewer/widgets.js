@@ -29,11 +29,18 @@ export function toggle(label, hint, checked, choose) {
 }
 
 /**
+ * A button, which sends no form.
+ * @template {string} T
+ * @param {T} tag 'button' with classes @param {Record<string, any>} props @param {...import('./dom.js').Child} children
+ */
+export const button = (tag, props, ...children) => h(tag, { type: 'button', ...props }, ...children);
+
+/**
  * A button that shows a sign.
  * @param {string} text @param {string} label @param {string} title @param {() => void} onclick
  */
 export function signButton(text, label, title, onclick, disabled = false) {
-  return h('button', { type: 'button', title, 'aria-label': label, disabled, onclick }, text);
+  return button('button', { title, 'aria-label': label, disabled, onclick }, text);
 }
 
 /**
@@ -45,12 +52,7 @@ export function swatch(colour) {
   svg.setAttribute('class', 'swatch');
   svg.setAttribute('viewBox', '0 0 10 10');
   const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  for (const [name, value] of [
-    ['width', '10'],
-    ['height', '10'],
-    ['rx', '2'],
-    ['fill', colour],
-  ])
+  for (const [name, value] of Object.entries({ width: '10', height: '10', rx: '2', fill: colour }))
     rect.setAttribute(name, value);
   svg.append(rect);
   return svg;
