@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <zstd.h>
 
 /*
@@ -16,7 +17,7 @@ static const uint64_t max_inflated_bytes = (uint64_t)4 << 30;
 enum { MAX_INFLATED_RATIO = 1032 };
 
 /* Of a section in megabytes half the time to inflate it went into being given its memory page by page. */
-enum { PAGE_BYTES = 4096, LARGE_BYTES = 1 << 20, MOST_AT_ONCE = 64 << 20 };
+enum { LARGE_BYTES = 1 << 20, MOST_AT_ONCE = 64 << 20 };
 
 enum { MAX_START_EIGHTHS = 7 };
 
@@ -109,12 +110,13 @@ static bool inflate(const struct packing *packing, uint8_t *out, size_t room)
 
 static uint8_t *allocate(size_t size)
 {
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *bytes;
 
 	if (size < LARGE_BYTES)
 		return malloc(size ? size : 1);
-	size = (size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-	bytes = aligned_alloc(PAGE_BYTES, size);
+	size = (size + page_bytes - 1) / page_bytes * page_bytes;
+	bytes = aligned_alloc(page_bytes, size);
 	/* All at once; a kernel before 5.14 cannot, and gives it page by page. What claims to be very large may be lying. */
 	if (bytes && size <= MOST_AT_ONCE)
 		(void)madvise(bytes, size, MADV_POPULATE_WRITE);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/fingerprint.h"
 
-#include "symbolize/instruction.h"
+#include "machine/machine.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,8 @@ struct hashed_instruction {
 
 struct fingerprinter {
 	const struct elf_image *image;
-	struct instruction_decoder *decoder;
+	const struct machine *machine;
+	struct machine_decoder *decoder;
 	bool is_fixed; /* linked for one address */
 	struct hashed_instruction *items;
 	size_t count, capacity;
@@ -37,9 +37,10 @@ static bool has_fixed_addresses(const struct elf_image *image)
 
 struct fingerprinter *fingerprinter_create(const struct elf_image *image)
 {
+	const struct machine *machine = machine_of(elf_image_machine(image));
 	struct fingerprinter *made;
 
-	if (elf_image_machine(image) != EM_X86_64)
+	if (!machine)
 		return NULL;
 	made = calloc(1, sizeof(*made));
 	if (!made)
@@ -47,7 +48,8 @@ struct fingerprinter *fingerprinter_create(const struct elf_image *image)
 	made->image = image;
 	hash_map_init(&made->known, sizeof(uint64_t));
 	made->is_fixed = has_fixed_addresses(image);
-	made->decoder = instruction_decoder_create();
+	made->machine = machine;
+	made->decoder = machine_decoder_create(machine);
 	if (!made->decoder) {
 		fingerprinter_destroy(made);
 		return NULL;
@@ -59,7 +61,7 @@ void fingerprinter_destroy(struct fingerprinter *fingerprinter)
 {
 	if (!fingerprinter)
 		return;
-	instruction_decoder_destroy(fingerprinter->decoder);
+	machine_decoder_destroy(fingerprinter->decoder);
 	hash_map_deinit(&fingerprinter->known);
 	free(fingerprinter->hashes);
 	free(fingerprinter->items);
@@ -85,26 +87,26 @@ static bool is_in(const struct dwarf_extent *extents, size_t count, uint64_t add
 	return false;
 }
 
-static void zero(uint8_t *bytes, const struct instruction_number *number)
+static void zero(uint8_t *bytes, const struct machine_number *number)
 {
 	memset(bytes + number->offset, 0, number->size);
 }
 
 /* In an image with fixed addresses any number may be one of them. */
 static void zero_addresses(
-	const struct fingerprinter *f, const struct instruction *instruction, const uint8_t *code, uint8_t *bytes)
+	const struct fingerprinter *f, const struct machine_parts *instruction, const uint8_t *code, uint8_t *bytes)
 {
-	if (is_image_address(f, instruction_value(code, &instruction->displacement)))
+	if (is_image_address(f, machine_number_value(code, &instruction->displacement)))
 		zero(bytes, &instruction->displacement);
 	for (size_t i = 0; i < sizeof(instruction->immediates) / sizeof(instruction->immediates[0]); i++)
-		if (is_image_address(f, instruction_value(code, &instruction->immediates[i])))
+		if (is_image_address(f, machine_number_value(code, &instruction->immediates[i])))
 			zero(bytes, &instruction->immediates[i]);
 }
 
 /* The bytes with what depends on the place set to zero. */
-static uint64_t hash_masked(const struct fingerprinter *f, const struct instruction *instruction, const uint8_t *code)
+static uint64_t hash_masked(const struct fingerprinter *f, const struct machine_parts *instruction, const uint8_t *code)
 {
-	uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
+	uint8_t bytes[MACHINE_MAX_INSTRUCTION_BYTES];
 
 	memcpy(bytes, code, instruction->size);
 	if (f->is_fixed)
@@ -114,19 +116,11 @@ static uint64_t hash_masked(const struct fingerprinter *f, const struct instruct
 	return hash_bytes(bytes, instruction->size);
 }
 
-/*
- * Jumps and calls with a fixed target come in a short and a long form: what they do counts, not how it is written. By the opcode of
- * the short form.
- */
-static uint64_t hash_jump(const struct instruction *instruction)
+/* What a jump does counts, not how it is written. */
+static uint64_t hash_jump(const struct machine_parts *instruction)
 {
-	enum { JUMP_SHORT = 0xeb, JUMP_NEAR = 0xe9, CONDITIONAL_SHORT = 0x70 };
-	uint64_t kind = instruction->opcode;
+	uint64_t kind = instruction->jump;
 
-	if (instruction->is_two_byte)
-		kind = CONDITIONAL_SHORT | (kind & 0xf);
-	else if (kind == JUMP_NEAR)
-		kind = JUMP_SHORT;
 	return hash_bytes(&kind, sizeof(kind));
 }
 
@@ -139,15 +133,15 @@ struct code {
 	uint64_t address;
 };
 
-static bool add_instruction(struct fingerprinter *f, const struct code *code, const struct instruction *instruction)
+static bool add_instruction(struct fingerprinter *f, const struct code *code, const struct machine_parts *instruction)
 {
 	struct hashed_instruction added = { .address = code->address };
 	struct error err;
 
 	if (!ARRAY_RESERVE(&f->items, &f->capacity, f->count + 1, max_code_bytes, &err))
 		return false;
-	if (instruction->is_jump) {
-		uint64_t target = code->address + instruction->size + instruction_value(code->bytes, &instruction->immediates[0]);
+	if (instruction->jump) {
+		uint64_t target = code->address + instruction->size + machine_number_value(code->bytes, &instruction->target);
 
 		added.hash = hash_jump(instruction);
 		added.target = is_in(code->extents, code->extent_count, target) ? target : 0;
@@ -161,9 +155,9 @@ static bool add_instruction(struct fingerprinter *f, const struct code *code, co
 static bool disassemble_extent(struct fingerprinter *f, struct code *code)
 {
 	while (code->size > 0) {
-		struct instruction instruction;
+		struct machine_parts instruction;
 
-		if (!instruction_decode(f->decoder, code->bytes, code->size, &instruction))
+		if (!f->machine->find_parts(f->decoder, code->bytes, code->size, &instruction))
 			return false;
 		if (!instruction.is_padding && !add_instruction(f, code, &instruction))
 			return false;

@@ -5,9 +5,9 @@
 
 /*
  * A hash over a function's code that is blind to where things lie: equal for the same function in another build or at another
- * address, different when an instruction changes. Per architecture; x86-64 is done.
+ * address, different when an instruction changes. For the processors that machine/ knows.
  *
- * Instructions come from Zydis. Left out are: padding and no-operations; displacements of calls, of jumps out of the function
+ * Left out are: padding and no-operations; displacements of calls, of jumps out of the function
  * and relative to the instruction pointer; and, in images with fixed addresses, numbers that are addresses of the image. A jump
  * within the function counts by the instruction that it leads to.
  */

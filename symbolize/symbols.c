@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbols.h"
 
+#include "machine/machine.h"
 #include "symbolize/addresses.h"
 #include "symbolize/fde.h"
 #include "symbolize/minidebug.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SLOTS = 1 << 26, PLT_ENTRY_BYTES = 16, GOT_JUMP_BYTES = 6, MAX_SIZELESS_BYTES = 1 << 16, MAX_TABLES = 4, PLT_COUNT = 3 };
+enum { MAX_SLOTS = 1 << 26, MAX_SIZELESS_BYTES = 1 << 16, MAX_TABLES = 4, PLT_COUNT = 3 };
 
 /* A symbol table with its names. */
 struct table {
@@ -256,7 +257,8 @@ bool symbols_match(
 
 /* ---- Procedure linkage tables ---- */
 
-static bool read_relocations(struct symbols *symbols, const char *table, struct error *err)
+static bool read_relocations(
+	struct symbols *symbols, const struct machine *machine, const char *table, struct error *err)
 {
 	struct elf_section section, dynamic, strings;
 	struct byte_reader r;
@@ -272,7 +274,7 @@ static bool read_relocations(struct symbols *symbols, const char *table, struct 
 		Elf64_Sym symbol;
 
 		byte_reader_u64(&r); /* addend */
-		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+		if (type != machine->relocation_jump_slot && type != machine->relocation_global_data)
 			continue;
 		byte_reader_seek(&entry, ELF64_R_SYM(info) * sizeof(Elf64_Sym));
 		symbol = read_symbol(&entry, true);
@@ -292,12 +294,12 @@ static int compare_slots(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static bool read_slots(struct symbols *symbols, struct error *err)
+static bool read_slots(struct symbols *symbols, const struct machine *machine, struct error *err)
 {
 	if (symbols->has_slots)
 		return true;
 	symbols->has_slots = true;
-	if (!read_relocations(symbols, ".rela.plt", err) || !read_relocations(symbols, ".rela.dyn", err))
+	if (!read_relocations(symbols, machine, ".rela.plt", err) || !read_relocations(symbols, machine, ".rela.dyn", err))
 		return false;
 	if (symbols->slot_count > 1)
 		qsort(symbols->slots, symbols->slot_count, sizeof(*symbols->slots), compare_slots);
@@ -313,23 +315,19 @@ static const char *find_slot(const struct symbols *symbols, uint64_t address)
 	return found ? found->name : NULL;
 }
 
-/* An entry jumps through its slot: `jmp *offset(%rip)`, ff 25 and four bytes, anywhere in the entry. */
-static const char *name_of_entry(const struct symbols *symbols, const struct elf_section *plt, uint64_t offset, uint64_t size)
+/* An entry jumps through its slot, anywhere in the entry. */
+static const char *name_of_entry(const struct symbols *symbols, const struct machine *machine, const struct elf_section *plt,
+	uint64_t offset, uint64_t size)
 {
-	for (uint64_t i = offset; i + GOT_JUMP_BYTES <= offset + size && i + GOT_JUMP_BYTES <= plt->size; i++) {
-		struct byte_reader r = byte_reader_over(plt->bytes, plt->size);
-		const char *name;
-		int32_t displacement;
+	struct machine_code code = { plt->bytes, plt->size, (size_t)offset };
+	const char *name = NULL;
+	uint64_t slot;
 
-		if (plt->bytes[i] != 0xff || plt->bytes[i + 1] != 0x25)
-			continue;
-		byte_reader_seek(&r, i + 2);
-		displacement = (int32_t)byte_reader_u32(&r);
-		name = find_slot(symbols, plt->address + i + GOT_JUMP_BYTES + (uint64_t)(int64_t)displacement);
-		if (name)
-			return name;
-	}
-	return NULL;
+	if (size < plt->size - offset)
+		code.size = (size_t)(offset + size);
+	while (!name && machine->find_slot_jump(&code, plt->address, &slot))
+		name = find_slot(symbols, slot);
+	return name;
 }
 
 bool symbols_is_plt(const struct symbols *symbols, uint64_t address)
@@ -342,16 +340,18 @@ bool symbols_is_plt(const struct symbols *symbols, uint64_t address)
 
 bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **name, struct error *err)
 {
+	const struct machine *machine = machine_of(elf_image_machine(symbols->image));
+
 	*name = NULL;
-	for (size_t i = 0; i < symbols->plt_count; i++) {
+	for (size_t i = 0; machine && i < symbols->plt_count; i++) {
 		const struct elf_section *plt = &symbols->plt[i];
-		uint64_t into = address - plt->address, size = plt->entry_size ? plt->entry_size : PLT_ENTRY_BYTES;
+		uint64_t into = address - plt->address, size = plt->entry_size ? plt->entry_size : machine->plt_entry_bytes;
 
 		if (address < plt->address || into >= plt->size)
 			continue;
-		if (!read_slots(symbols, err))
+		if (!read_slots(symbols, machine, err))
 			return false;
-		*name = name_of_entry(symbols, plt, into / size * size, size);
+		*name = name_of_entry(symbols, machine, plt, into / size * size, size);
 		return true;
 	}
 	return true;

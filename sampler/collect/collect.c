@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/collect/collect.h"
 
-#include <asm/perf_regs.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +47,7 @@ bool collector_init(struct collector *collector, const struct collector_options 
 	if (!profile_create(&collector->profile, err))
 		return false;
 	process_table_init(&collector->processes, collector->profile, options->notices);
+	collector->processes.machine = options->machine;
 	collector->processes.files = options->files;
 	if (!stitch_memory_create(&collector->stitches, err) ||
 		!stack_builder_create(&collector->processes, &collector->builder, err) ||
@@ -71,13 +71,12 @@ void collector_deinit(struct collector *collector)
 	*collector = (struct collector){ 0 };
 }
 
-/* perf's register numbers in rising order (asm/perf_regs.h: AX BX CX DX SI DI BP SP IP, R8 to R15) to DWARF's. */
-static void take_registers(const struct record_sample *sample, struct unwind_registers *registers)
+/* From perf's order to DWARF's. */
+static void take_registers(
+	const struct machine *machine, const struct record_sample *sample, struct unwind_registers *registers)
 {
-	static const uint8_t dwarf[RECORD_REGISTERS] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 };
-
-	for (size_t i = 0; i < RECORD_REGISTERS && i < sample->user_registers.count; i++)
-		registers->values[dwarf[i]] = record_word(&sample->user_registers, i);
+	for (size_t i = 0; i < machine->perf_register_count && i < sample->user_registers.count; i++)
+		registers->values[machine->perf_order[i]] = record_word(&sample->user_registers, i);
 }
 
 /* The kernel's own walk along frame pointers says nothing about where it ended: the first frame's rule does. */
@@ -87,8 +86,11 @@ static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool
 
 	if (!found)
 		return PROFILE_STOP_NO_MAPPING;
-	if (outermost->table && cfi_table_find(outermost->table, outermost->image_address, &rule))
-		return rule.registers[CFI_RIP].place == CFI_UNDEFINED ? PROFILE_STOP_ROOT : PROFILE_STOP_CHAIN_END;
+	if (outermost->table && cfi_table_find(outermost->table, outermost->image_address, &rule)) {
+		const struct machine *machine = cfi_table_machine(outermost->table);
+
+		return rule.registers[machine->return_column].place == CFI_UNDEFINED ? PROFILE_STOP_ROOT : PROFILE_STOP_CHAIN_END;
+	}
 	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT : PROFILE_STOP_CHAIN_END;
 }
 
@@ -164,18 +166,21 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 {
 	const struct record_sample *sample = &held->record.sample;
 	const struct process *process = &collector->processes.processes[held->process];
+	const struct machine *machine = collector->processes.machine;
 
 	*space = (struct process_space){ .table = &collector->processes, .process = process };
-	if (!collector->has_stack)
+	if (!collector->has_stack || !machine)
 		return false;
 	if (sample->user_registers.count == 0 || sample->registers_abi != PERF_SAMPLE_REGS_ABI_64) {
 		*stop = stop_without_registers(collector, sample);
 		return false;
 	}
 	job->space =
-		(struct unwind_space){ process_space_find, process_space_read, space, process->generation, process_space_is_code };
-	take_registers(sample, &job->registers);
-	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, job->registers.values[CFI_RSP] };
+		(struct unwind_space){ process_space_find, process_space_read, space, process->generation, process_space_is_code, machine };
+	take_registers(machine, sample, &job->registers);
+	job->dump = (struct unwind_stack_dump){
+		sample->stack, sample->stack_bytes, job->registers.values[machine->stack_pointer]
+	};
 	return true;
 }
 

@@ -5,8 +5,10 @@
 #include "sampler/unwind/fallback/link.h"
 
 #include <sys/uio.h>
+#include <unistd.h>
 
-enum { PAGE_BYTES = 4096, MOST_PAGES = SAMPLER_MAX_STACK_BYTES / PAGE_BYTES, SAVED_BYTES = 128 };
+/* Of 4 kB, the smallest pages there are. */
+enum { MOST_PAGES = SAMPLER_MAX_STACK_BYTES / 4096, SAVED_BYTES = 128 };
 
 static bool may_be_read(const struct process_space *space, const struct unwind_job *job)
 {
@@ -23,11 +25,11 @@ void live_stack_touch(const struct process_space *space, const struct record_sam
 {
 	uint8_t ignored[MOST_PAGES];
 	struct iovec here = { ignored, 0 }, there[MOST_PAGES];
-	uint64_t page = job->dump.address + job->dump.size;
+	uint64_t page = job->dump.address + job->dump.size, page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 
 	if (!may_be_read(space, job) || !ends_untouched(sample))
 		return;
-	for (; page < job->result.caller_stack_pointer && here.iov_len < MOST_PAGES; page += PAGE_BYTES)
+	for (; page < job->result.caller_stack_pointer && here.iov_len < MOST_PAGES; page += page_bytes)
 		there[here.iov_len++] = (struct iovec){ (void *)(uintptr_t)page, 1 };
 	(void)process_vm_readv(space->process->pid, &here, 1, there, here.iov_len, 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/event_choice.h"
 
+#include "machine/machine.h"
 #include "sampler/records/record.h"
 
 #include <string.h>
@@ -106,7 +107,7 @@ static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_
 		attr->sample_type |= PERF_SAMPLE_READ;
 	if (options->call_graph == SAMPLER_CALL_GRAPH_DWARF) {
 		attr->sample_type |= RECORD_STACK_TYPE;
-		attr->sample_regs_user = record_register_mask;
+		attr->sample_regs_user = machine_host()->perf_registers;
 		attr->sample_stack_user = options->stack_bytes;
 		attr->exclude_callchain_user = !extras.with_chains;
 	}
@@ -135,6 +136,9 @@ static void fill_sideband_attr(struct perf_event_attr *attr)
 
 bool event_choose(struct event_set *set, const struct sampler_options *options, struct event_extras extras, struct error *err)
 {
+	if (options->call_graph == SAMPLER_CALL_GRAPH_DWARF && !machine_host())
+		return error_set(err, ERROR_UNSUPPORTED,
+			"stacks of this processor cannot be unwound by call frame information; use --call-graph fp");
 	fill_sample_attr(&set->sample_attr, options, extras);
 	fill_sideband_attr(&set->sideband_attr);
 	return use_named(set, options->event, err);

@@ -112,6 +112,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (!sampler_prepare_reading(sampler, err))
 		return false;
 	collecting = (struct collector_options){
+		.machine = machine_host(),
 		.event = sampler->events.event_name,
 		.is_time = sampler->events.is_time,
 		.counts_time = sampler->events.is_time || profile_event_is_time(sampler->events.event_name),

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 static const uint64_t second_ns = 1000000000;
 
@@ -19,28 +18,35 @@ static const struct perf_data_event *chosen(const struct perf_data *data)
 /* Of the file's registers the ones that the unwinder takes: the ring asks for no others. */
 static bool place_registers(struct perf_data *data, uint64_t mask)
 {
+	const struct machine *machine = data->machine;
 	size_t place = 0;
 
 	for (unsigned int bit = 0; bit < 64; bit++) {
-		if (!(record_register_mask >> bit & 1))
+		if (!(machine->perf_registers >> bit & 1))
 			continue;
 		data->register_places[place++] = UINT8_MAX;
 		if (mask >> bit & 1)
 			data->register_places[place - 1] = (uint8_t)__builtin_popcountll(mask & (((uint64_t)1 << bit) - 1));
 	}
-	return (mask & 1 << 7) && (mask & 1 << 8); /* PERF_REG_X86_SP, PERF_REG_X86_IP */
+	return (mask & machine->perf_least_registers) == machine->perf_least_registers;
 }
 
-static bool check_machine(const struct perf_data *data, struct error *err)
+/* Whether there are stacks to unwind. A file that does not tell its processor is taken to be of this one. */
+static bool find_stacks(struct perf_data *data, bool *has_stack, struct error *err)
 {
 	const char *recorded = data->header.facts.architecture;
-	struct utsname name;
+	const struct perf_event_attr *attr = &chosen(data)->attr;
 
-	if (!recorded || !recorded[0] || uname(&name) != 0 || strcmp(recorded, name.machine) == 0)
+	*has_stack = (attr->sample_type & PERF_SAMPLE_REGS_USER) && (attr->sample_type & PERF_SAMPLE_STACK_USER);
+	data->machine = recorded && recorded[0] ? machine_named(recorded) : machine_host();
+	if (!*has_stack)
 		return true;
-	return error_set(err, ERROR_UNSUPPORTED,
-		"its stacks were recorded on %.32s, which cannot be unwound on %s; run kelvin there, or record with --call-graph fp",
-		recorded, name.machine);
+	if (!data->machine)
+		return error_set(err, ERROR_UNSUPPORTED,
+			"its stacks were recorded on %.32s, a processor whose stacks cannot be unwound; record with --call-graph fp",
+			recorded && recorded[0] ? recorded : "an unknown machine");
+	*has_stack = place_registers(data, attr->sample_regs_user);
+	return true;
 }
 
 static void describe_call_graph(const struct perf_data *data, char *text, size_t room)
@@ -164,11 +170,10 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 			err, ERROR_EMPTY, "none of its events takes samples; record it again with -e cpu-clock and without -n");
 	type = chosen(data)->attr.sample_type;
 	options = collecting(data);
-	options.has_stack = place_registers(data, chosen(data)->attr.sample_regs_user) && (type & PERF_SAMPLE_REGS_USER) &&
-			    (type & PERF_SAMPLE_STACK_USER);
-	data->is_lbr = (type & PERF_SAMPLE_BRANCH_STACK) && (chosen(data)->attr.branch_sample_type & BRANCH_CALL_STACK);
-	if (options.has_stack && !check_machine(data, err))
+	if (!find_stacks(data, &options.has_stack, err))
 		return false;
+	options.machine = data->machine;
+	data->is_lbr = (type & PERF_SAMPLE_BRANCH_STACK) && (chosen(data)->attr.branch_sample_type & BRANCH_CALL_STACK);
 	if (!collector_init(&data->collector, &options, err))
 		return false;
 	data->is_collecting = true;
@@ -180,14 +185,16 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 
 enum { MAX_CHAIN = RECORD_MAX_BYTES / 8 + 4 };
 
-static void sort_registers(const struct perf_data *data, struct record_sample *sample, uint64_t words[RECORD_REGISTERS])
+static void sort_registers(const struct perf_data *data, struct record_sample *sample, uint64_t words[MACHINE_MAX_REGISTERS])
 {
-	for (size_t i = 0; i < RECORD_REGISTERS; i++) {
+	size_t count = data->machine->perf_register_count;
+
+	for (size_t i = 0; i < count; i++) {
 		size_t place = data->register_places[i];
 
 		words[i] = place < sample->user_registers.count ? record_word(&sample->user_registers, place) : 0;
 	}
-	sample->user_registers = (struct record_words){ (const uint8_t *)words, RECORD_REGISTERS };
+	sample->user_registers = (struct record_words){ (const uint8_t *)words, count };
 }
 
 /*

@@ -202,7 +202,6 @@ static bool describe(struct process_table *table, const struct elf_mapping *mapp
 /* By the PT_LOAD that holds the mapping's first byte; a mapping begins on a page, a segment may begin behind it. */
 static uint64_t bias_of(const struct elf_image *elf, const struct elf_mapping *mapped)
 {
-	const uint64_t page_mask = ~(uint64_t)0xfff;
 	size_t count;
 	const struct elf_segment *segments = elf_image_segments(elf, &count);
 	uint64_t offset = mapped->file_offset, end = offset + (mapped->end - mapped->start);
@@ -210,7 +209,7 @@ static uint64_t bias_of(const struct elf_image *elf, const struct elf_mapping *m
 	for (size_t i = 0; i < count; i++) {
 		const struct elf_segment *segment = &segments[i];
 
-		if (!(segment->flags & PF_X) || (segment->file_offset & page_mask) >= end ||
+		if (!(segment->flags & PF_X) || segment->file_offset >= end ||
 			offset >= segment->file_offset + segment->file_size)
 			continue;
 		return segment->address - segment->file_offset + offset - mapped->start;

@@ -397,9 +397,9 @@ bool process_table_update(struct process_table *table, const struct record *reco
 }
 
 /* All code that is mapped with it. */
-static struct code code_of_image(const struct elf_image *image, uint64_t address)
+static struct machine_code code_of_image(const struct elf_image *image, uint64_t address)
 {
-	struct code code = { 0 };
+	struct machine_code code = { 0 };
 	size_t count;
 	const struct elf_segment *segments = elf_image_segments(image, &count);
 
@@ -476,7 +476,7 @@ bool process_space_is_code(void *context, uint64_t address)
 }
 
 /* Of code that was made at run time, while its process lives. */
-bool process_space_read(void *context, uint64_t address, size_t bytes, struct code *code)
+bool process_space_read(void *context, uint64_t address, size_t bytes, struct machine_code *code)
 {
 	const struct process_space *space = context;
 	const struct process_mapping *mapping = find_mapping(space->process, address);
@@ -500,6 +500,6 @@ bool process_space_read(void *context, uint64_t address, size_t bytes, struct co
 	done = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
 	if (done <= 0 || address - start >= (uint64_t)done)
 		return false;
-	*code = (struct code){ table->code, (size_t)done, (size_t)(address - start) };
+	*code = (struct machine_code){ table->code, (size_t)done, (size_t)(address - start) };
 	return true;
 }

@@ -90,6 +90,7 @@ struct process_table {
 	uint32_t kernel_image; /* PROFILE_NONE until needed */
 	uint64_t kernel_bias;  /* address in the symbols at hand = runtime address + bias */
 	struct buffer *notices;
+	const struct machine *machine;     /* that the processes run on; NULL: not known, no stack is unwound */
 	const struct process_files *files; /* borrowed; NULL: the processes of this machine, now */
 	uint8_t *code; /* owned; of memory without a file, around the address that was asked for last; NULL: not asked so far */
 };
@@ -134,5 +135,5 @@ struct process_space {
 	uint64_t gap_start, gap_bytes; /* where no code was found last */
 };
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code);
-bool process_space_read(void *context, uint64_t address, size_t bytes, struct code *code);
+bool process_space_read(void *context, uint64_t address, size_t bytes, struct machine_code *code);
 bool process_space_is_code(void *context, uint64_t address);

@@ -19,15 +19,11 @@ enum {
 	RECORD_STACK_TYPE = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 };
 
-/* PERF_REG_X86_AX to _IP and R8 to R15, without flags and segments (asm/perf_regs.h): 17 registers. */
-static const uint64_t record_register_mask = 0xff01ff;
-enum { RECORD_REGISTERS = 17 };
-
 /* How the records of one event are laid out; from its perf_event_attr. */
 struct record_layout {
 	uint64_t sample_type;    /* PERF_SAMPLE_* */
 	uint64_t read_format;    /* PERF_FORMAT_* */
-	uint64_t user_registers; /* mask of PERF_REG_X86_*, with REGS_USER */
+	uint64_t user_registers; /* mask of the processor's PERF_REG_*, with REGS_USER */
 	bool sample_id_all;
 	bool has_branch_index; /* PERF_SAMPLE_BRANCH_HW_INDEX, with BRANCH_STACK */
 };

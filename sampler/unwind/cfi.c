@@ -22,6 +22,7 @@ struct fde_index {
 };
 
 struct cfi_table {
+	const struct machine *machine; /* NULL: not known, and nothing is found */
 	struct elf_image *image; /* a reference: the tables and expressions are read from its bytes */
 	struct elf_section eh_frame;
 	struct elf_section header; /* .eh_frame_hdr; its search table is used where it lies */
@@ -102,6 +103,11 @@ bool cfi_table_create(struct elf_image *image, struct cfi_table **table, struct 
 	if (!made)
 		return error_set_memory(err);
 	made->image = elf_image_ref(image);
+	made->machine = machine_of(elf_image_machine(image));
+	if (!made->machine) {
+		*table = made;
+		return true;
+	}
 	elf_image_eh_frame(image, &made->eh_frame, &made->header);
 	find_search_table(made);
 	if ((made->search_count == 0 && !scan(&made->eh_frame, ENTRY_EH_FRAME, &made->eh_index, err)) ||
@@ -121,6 +127,11 @@ void cfi_table_destroy(struct cfi_table *table)
 	free(table->eh_index.starts);
 	free(table->debug_index.starts);
 	free(table);
+}
+
+const struct machine *cfi_table_machine(const struct cfi_table *table)
+{
+	return table->machine;
 }
 
 static int32_t search_word(const struct cfi_table *table, size_t entry, size_t word)
@@ -169,9 +180,10 @@ static bool find_by_index(const struct fde_index *index, uint64_t address, uint6
 	return true;
 }
 
-/* The machine of DWARF 5, 6.4.2. */
-struct machine {
+/* The abstract machine of DWARF 5, 6.4.2, which makes the row of an address. */
+struct row_maker {
 	const struct elf_section *section;
+	size_t register_count;
 	const struct cie *cie;
 	struct cfi_rule rule, initial;
 	struct cfi_rule remembered[MAX_REMEMBERED];
@@ -180,17 +192,17 @@ struct machine {
 	bool failed;
 };
 
-static void set_register(struct machine *m, uint64_t number, enum cfi_place place, int64_t offset)
+static void set_register(struct row_maker *m, uint64_t number, enum cfi_place place, int64_t offset)
 {
 	/* Vector and other registers lead to no caller. */
-	if (number >= CFI_REGISTERS)
+	if (number >= m->register_count)
 		return;
 	if (offset != (int32_t)offset)
 		m->failed = true;
 	m->rule.registers[number] = (struct cfi_register_rule){ .offset = (int32_t)offset, .place = (uint16_t)place };
 }
 
-static struct cfi_register_rule read_expression(struct machine *m, struct byte_reader *r, enum cfi_place place)
+static struct cfi_register_rule read_expression(struct row_maker *m, struct byte_reader *r, enum cfi_place place)
 {
 	uint64_t size = byte_reader_uleb128(r);
 	const uint8_t *bytes = byte_reader_bytes(r, size);
@@ -202,17 +214,17 @@ static struct cfi_register_rule read_expression(struct machine *m, struct byte_r
 	return (struct cfi_register_rule){ (int32_t)(bytes - m->section->bytes), (uint16_t)place, (uint16_t)size };
 }
 
-static void set_expression(struct machine *m, struct byte_reader *r, enum cfi_place place)
+static void set_expression(struct row_maker *m, struct byte_reader *r, enum cfi_place place)
 {
 	uint64_t number = byte_reader_uleb128(r);
 	struct cfi_register_rule rule = read_expression(m, r, place);
 
-	if (number < CFI_REGISTERS)
+	if (number < m->register_count)
 		m->rule.registers[number] = rule;
 }
 
 /* An offset in units of the data alignment; what does not fit cannot be meant. */
-static int64_t scaled(struct machine *m, int64_t units)
+static int64_t scaled(struct row_maker *m, int64_t units)
 {
 	int64_t offset;
 
@@ -222,9 +234,9 @@ static int64_t scaled(struct machine *m, int64_t units)
 	return 0;
 }
 
-static void set_cfa(struct machine *m, uint64_t number, int64_t offset)
+static void set_cfa(struct row_maker *m, uint64_t number, int64_t offset)
 {
-	if (number >= CFI_REGISTERS || offset != (int32_t)offset) {
+	if (number >= m->register_count || offset != (int32_t)offset) {
 		m->failed = true;
 		return;
 	}
@@ -232,7 +244,7 @@ static void set_cfa(struct machine *m, uint64_t number, int64_t offset)
 	m->rule.cfa_register = (uint8_t)number;
 }
 
-static void remember(struct machine *m)
+static void remember(struct row_maker *m)
 {
 	if (m->remembered_count == MAX_REMEMBERED)
 		m->failed = true;
@@ -240,7 +252,7 @@ static void remember(struct machine *m)
 		m->remembered[m->remembered_count++] = m->rule;
 }
 
-static void restore_remembered(struct machine *m)
+static void restore_remembered(struct row_maker *m)
 {
 	if (m->remembered_count == 0)
 		m->failed = true;
@@ -248,13 +260,13 @@ static void restore_remembered(struct machine *m)
 		m->rule = m->remembered[--m->remembered_count];
 }
 
-static void restore_register(struct machine *m, uint64_t number)
+static void restore_register(struct row_maker *m, uint64_t number)
 {
-	if (number < CFI_REGISTERS)
+	if (number < m->register_count)
 		m->rule.registers[number] = m->initial.registers[number];
 }
 
-static void execute_cfa(struct machine *m, struct byte_reader *r, uint8_t op)
+static void execute_cfa(struct row_maker *m, struct byte_reader *r, uint8_t op)
 {
 	uint64_t number;
 
@@ -284,7 +296,7 @@ static void execute_cfa(struct machine *m, struct byte_reader *r, uint8_t op)
 	}
 }
 
-static void execute_register(struct machine *m, struct byte_reader *r, uint8_t op)
+static void execute_register(struct row_maker *m, struct byte_reader *r, uint8_t op)
 {
 	uint64_t number = op == DW_CFA_expression || op == DW_CFA_val_expression ? 0 : byte_reader_uleb128(r);
 
@@ -316,7 +328,7 @@ static void execute_register(struct machine *m, struct byte_reader *r, uint8_t o
 	case DW_CFA_register: {
 		uint64_t other = byte_reader_uleb128(r);
 
-		if (other < CFI_REGISTERS)
+		if (other < m->register_count)
 			set_register(m, number, CFI_REGISTER, (int64_t)other);
 		else
 			m->failed = true;
@@ -334,7 +346,7 @@ static void execute_register(struct machine *m, struct byte_reader *r, uint8_t o
 }
 
 /* True while the wanted address lies further on. */
-static bool advance(struct machine *m, uint64_t delta)
+static bool advance(struct row_maker *m, uint64_t delta)
 {
 	uint64_t location = m->location + delta * m->cie->code_alignment;
 
@@ -348,7 +360,7 @@ static bool advance(struct machine *m, uint64_t delta)
 }
 
 /* Runs one instruction; false when the wanted row is complete. */
-static bool execute(struct machine *m, struct byte_reader *r)
+static bool execute(struct row_maker *m, struct byte_reader *r)
 {
 	uint8_t op = byte_reader_u8(r);
 	uint8_t low = op & 0x3f;
@@ -400,7 +412,7 @@ static bool execute(struct machine *m, struct byte_reader *r)
 	}
 }
 
-static bool run(struct machine *m, struct byte_reader r)
+static bool run(struct row_maker *m, struct byte_reader r)
 {
 	while (byte_reader_left(&r) > 0 && !m->failed && byte_reader_ok(&r))
 		if (!execute(m, &r))
@@ -409,14 +421,16 @@ static bool run(struct machine *m, struct byte_reader r)
 }
 
 /* What the FDE at `offset` says of the address. */
-static bool read_rule(
-	const struct elf_section *section, enum entry_format format, uint64_t offset, uint64_t address, struct cfi_rule *rule)
+static bool read_rule(const struct cfi_table *table, enum entry_format format, uint64_t offset, uint64_t address,
+	struct cfi_rule *rule)
 {
-	struct machine m = { .section = section, .wanted = address };
+	const struct elf_section *section = format == ENTRY_EH_FRAME ? &table->eh_frame : &table->debug_frame;
+	struct row_maker m = { .section = section, .register_count = table->machine->register_count, .wanted = address };
 	struct fde fde;
 	uint64_t next;
 
-	if (!entry_read_fde(section, format, offset, &fde, &next) || address < fde.start || address - fde.start >= fde.size)
+	if (!entry_read_fde(section, format, offset, &fde, &next) || fde.cie.return_register != table->machine->return_column ||
+		address < fde.start || address - fde.start >= fde.size)
 		return false;
 	m.cie = &fde.cie;
 	m.location = 0;
@@ -440,7 +454,7 @@ static bool has_expression(const struct cfi_rule *rule)
 {
 	bool found = rule->cfa.place == CFI_VAL_EXPRESSION;
 
-	for (size_t i = 0; i < CFI_REGISTERS; i++)
+	for (size_t i = 0; i < MACHINE_MAX_REGISTERS; i++)
 		found |= rule->registers[i].place == CFI_EXPRESSION || rule->registers[i].place == CFI_VAL_EXPRESSION;
 	return found;
 }
@@ -451,11 +465,11 @@ bool cfi_table_find(const struct cfi_table *table, uint64_t address, struct cfi_
 	bool is_listed =
 		table->search_count ? find_by_header(table, address, &offset) : find_by_index(&table->eh_index, address, &offset);
 
-	if (is_listed && read_rule(&table->eh_frame, ENTRY_EH_FRAME, offset, address, rule))
+	if (is_listed && read_rule(table, ENTRY_EH_FRAME, offset, address, rule))
 		return true;
 	/* Expressions are kept as places in .eh_frame: elsewhere, where compilers write none, they cannot be used. */
 	return find_by_index(&table->debug_index, address, &offset) &&
-	       read_rule(&table->debug_frame, ENTRY_DEBUG_FRAME, offset, address, rule) && !has_expression(rule);
+	       read_rule(table, ENTRY_DEBUG_FRAME, offset, address, rule) && !has_expression(rule);
 }
 
 bool cfi_evaluate(const struct cfi_table *table, struct cfi_register_rule expression, const uint64_t *registers,
@@ -464,5 +478,7 @@ bool cfi_evaluate(const struct cfi_table *table, struct cfi_register_rule expres
 	struct byte_reader r = byte_reader_over(table->eh_frame.bytes, table->eh_frame.size);
 
 	byte_reader_seek(&r, (size_t)expression.offset);
-	return expression_evaluate(byte_reader_split(&r, expression.size), registers, memory, initial, value);
+	return table->machine &&
+	       expression_evaluate(byte_reader_split(&r, expression.size),
+		       &(struct expression_input){ registers, table->machine->register_count, memory, initial }, value);
 }

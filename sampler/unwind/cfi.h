@@ -2,13 +2,12 @@
 #pragma once
 
 #include "elf/elf.h"
+#include "machine/machine.h"
 
 /*
  * Call frame information: what .eh_frame says about one instruction (DWARF 5, 6.4; LSB, "Exception Frames"; System V ABI
- * x86-64, 3.6.2). x86-64 only: register numbers are DWARF's.
+ * x86-64, 3.6.2). Register numbers are DWARF's, which registers there are is the machine's to say.
  */
-
-enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RIP = 16, CFI_REGISTERS = 17 };
 
 /* Where a caller's register is found. */
 enum cfi_place {
@@ -32,7 +31,7 @@ struct cfi_rule {
 	struct cfi_register_rule cfa; /* CFI_REGISTER: register `cfa_register` + offset; CFI_VAL_EXPRESSION */
 	uint8_t cfa_register;
 	bool is_signal_frame; /* the pc above it is exact, not a return address */
-	struct cfi_register_rule registers[CFI_REGISTERS];
+	struct cfi_register_rule registers[MACHINE_MAX_REGISTERS];
 	uint64_t start, size;                   /* image addresses where they hold */
 	uint64_t function_start, function_size; /* of the code that is described together with it */
 };
@@ -40,10 +39,16 @@ struct cfi_rule {
 /* An image's .eh_frame and .debug_frame with an index of their entries. */
 struct cfi_table;
 
-/* Reads the header's search table, or scans .eh_frame where there is none. An image without any has a table that finds nothing. */
+/*
+ * Reads the header's search table, or scans .eh_frame where there is none. An image without any has a table that finds nothing, and
+ * so has one of a processor that is not known.
+ */
 COMMON_MUST_CHECK
 bool cfi_table_create(struct elf_image *image, struct cfi_table **table, struct error *err);
 void cfi_table_destroy(struct cfi_table *table);
+
+/* Whose registers its rules are about; NULL: a processor that is not known. */
+const struct machine *cfi_table_machine(const struct cfi_table *table);
 
 /* The rules at an image address; false when nothing describes it, or what does is damaged. */
 COMMON_MUST_CHECK
@@ -56,7 +61,7 @@ struct cfi_memory {
 };
 
 /*
- * Evaluates an expression of a rule. `registers` in DWARF's order; `initial` is pushed first (the CFA, for register rules).
+ * Evaluates an expression of a rule. `registers` in DWARF's order, as many as the machine has; `initial` is pushed first (the CFA, for register rules).
  * False on an operation that is not known, or memory that is not at hand.
  */
 COMMON_MUST_CHECK

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/unwind/entry.h"
 
-#include "sampler/unwind/cfi.h"
-
 #include <dwarf.h>
 
 uint64_t entry_address(const struct elf_section *section, const struct byte_reader *r)
@@ -141,7 +139,7 @@ static bool read_cie(const struct elf_section *section, enum entry_format format
 	if (!read_augmentation(&r, augmentation, cie, section))
 		return false;
 	cie->instructions = r;
-	return byte_reader_ok(&r) && cie->return_register == CFI_RIP;
+	return byte_reader_ok(&r);
 }
 
 /* Of the CIE that an FDE names: .eh_frame counts back from the pointer itself, .debug_frame from the section's start. */

@@ -6,8 +6,7 @@
 enum { STACK_DEPTH = 32, MAX_STEPS = 256 };
 
 struct evaluator {
-	const uint64_t *registers;
-	const struct cfi_memory *memory;
+	const struct expression_input *input;
 	uint64_t stack[STACK_DEPTH];
 	size_t depth;
 	bool failed;
@@ -72,7 +71,7 @@ static void dereference(struct evaluator *e)
 {
 	uint64_t value = 0;
 
-	if (!e->memory->read(e->memory->context, pop(e), &value))
+	if (!e->input->memory->read(e->input->memory->context, pop(e), &value))
 		e->failed = true;
 	push(e, value);
 }
@@ -83,8 +82,8 @@ static void step(struct evaluator *e, struct byte_reader *r)
 
 	if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
 		return push(e, op - DW_OP_lit0);
-	if (op >= DW_OP_breg0 && op < DW_OP_breg0 + CFI_REGISTERS)
-		return push(e, e->registers[op - DW_OP_breg0] + (uint64_t)byte_reader_sleb128(r));
+	if (op >= DW_OP_breg0 && op <= DW_OP_breg31 && op - DW_OP_breg0 < (int)e->input->register_count)
+		return push(e, e->input->registers[op - DW_OP_breg0] + (uint64_t)byte_reader_sleb128(r));
 	switch (op) {
 	case DW_OP_const1u:
 		return push(e, byte_reader_u8(r));
@@ -125,12 +124,11 @@ static void step(struct evaluator *e, struct byte_reader *r)
 	}
 }
 
-bool expression_evaluate(
-	struct byte_reader program, const uint64_t *registers, const struct cfi_memory *memory, uint64_t initial, uint64_t *value)
+bool expression_evaluate(struct byte_reader program, const struct expression_input *input, uint64_t *value)
 {
-	struct evaluator e = { .registers = registers, .memory = memory };
+	struct evaluator e = { .input = input };
 
-	push(&e, initial);
+	push(&e, input->initial);
 	for (unsigned int steps = 0; byte_reader_left(&program) > 0 && byte_reader_ok(&program) && !e.failed; steps++) {
 		if (steps == MAX_STEPS)
 			return false;

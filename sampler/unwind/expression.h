@@ -3,7 +3,14 @@
 
 #include "sampler/unwind/cfi.h"
 
-/* Runs a DWARF expression (DWARF 5, 2.5) as cfi_evaluate() describes it; `program` is the expression's bytes. */
+/* As cfi_evaluate() describes it. */
+struct expression_input {
+	const uint64_t *registers;
+	size_t register_count;
+	const struct cfi_memory *memory;
+	uint64_t initial;
+};
+
+/* Runs a DWARF expression (DWARF 5, 2.5); `program` is the expression's bytes. */
 COMMON_MUST_CHECK
-bool expression_evaluate(
-	struct byte_reader program, const uint64_t *registers, const struct cfi_memory *memory, uint64_t initial, uint64_t *value);
+bool expression_evaluate(struct byte_reader program, const struct expression_input *input, uint64_t *value);

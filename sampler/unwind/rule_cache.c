@@ -31,15 +31,15 @@ void rule_cache_deinit(struct rule_cache *cache)
 	*cache = (struct rule_cache){ 0 };
 }
 
-static enum cached_kind kind_without_rule(const struct unwind_code *code, bool is_exact)
+static enum cached_kind kind_without_rule(const struct machine *machine, const struct unwind_code *code, bool is_exact)
 {
-	if (code_is_signal_return(&code->code))
+	if (machine->is_signal_return(&code->code))
 		return CACHED_SIGNAL_RETURN;
 	if (code->entry && code->image_address - code->entry < ENTRY_CODE_BYTES)
 		return CACHED_ROOT;
-	if (!is_exact && (code_is_last_return(&code->code) || code_is_context_start(&code->code)))
+	if (!is_exact && (machine->is_last_return(&code->code) || machine->is_context_start(&code->code)))
 		return CACHED_ROOT;
-	if (code_is_behind_syscall(&code->code))
+	if (machine->is_behind_system_call(&code->code))
 		return CACHED_SYSCALL;
 	return code->is_go ? CACHED_GO : CACHED_NO_RULE;
 }
@@ -93,7 +93,7 @@ static void keep_rule(struct rule_cache *cache, const struct unwind_code *code, 
 	struct error ignored;
 	uint32_t id;
 
-	if (rules_as_pushes(rule, &pushes)) {
+	if (rules_as_pushes(cfi_table_machine(code->table), rule, &pushes)) {
 		*row_of(cache, code->image_address) = (struct rule_row){ owner, rule->start, rule->size, pushes };
 		keep_pushes(entry, &pushes);
 	} else if (rules_intern(&cache->rules, rule, code->table, &id, &ignored)) {
@@ -102,14 +102,15 @@ static void keep_rule(struct rule_cache *cache, const struct unwind_code *code, 
 	}
 }
 
-/* False where nothing describes the code. */
-static bool keep_described(struct rule_cache *cache, const struct unwind_code *code, struct cached *entry)
+/* False where nothing describes the code. An image of another processor describes registers that the thread does not have. */
+static bool keep_described(
+	struct rule_cache *cache, const struct machine *machine, const struct unwind_code *code, struct cached *entry)
 {
 	uint64_t owner = rules_owner(code->table);
 	const struct rule_row *row = row_of(cache, code->image_address);
 	struct cfi_rule rule;
 
-	if (!code->table)
+	if (!code->table || cfi_table_machine(code->table) != machine)
 		return false;
 	if (holds(row, owner, code->image_address)) {
 		keep_pushes(entry, &row->pushes);
@@ -152,9 +153,9 @@ static void keep_guess(struct rule_cache *cache, const struct code_place *place,
 	}
 	if (!code->code.bytes && !read_code(place, UNWIND_CODE_BYTES, code))
 		return;
-	scan_rule(&cache->scanner, &code->code, &scanned);
+	scan_rule(&cache->scanner, space->machine, &code->code, &scanned);
 	if (scanned.pushes.cfa_offset == 0 && scanned.leaves_code && !is_image && read_code(place, UNWIND_MOST_CODE_BYTES, code))
-		scan_rule(&cache->scanner, &code->code, &scanned);
+		scan_rule(&cache->scanner, space->machine, &code->code, &scanned);
 	for (uint64_t at = pc; at < pc + scanned.bytes; at = (at / ROW_BLOCK_BYTES + 1) * ROW_BLOCK_BYTES)
 		*row_of(cache, at) = (struct rule_row){ owner, pc, scanned.bytes, scanned.pushes };
 	keep_places(entry, &scanned.pushes);
@@ -163,6 +164,7 @@ static void keep_guess(struct rule_cache *cache, const struct code_place *place,
 void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, struct cached *entry)
 {
 	const struct unwind_space *space = place->space;
+	const struct machine *machine = space->machine;
 	struct unwind_code code = { 0 };
 
 	*entry = (struct cached){ .generation = space->generation, .address = place->address, .kind = CACHED_NOWHERE };
@@ -171,14 +173,14 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 	/* A caller was looked up by the byte before the one it returns to. */
 	code.code.at += !place->is_exact;
 	/* Code made at run time also has its interpreter return to where no call stands. */
-	entry->may_return = !place->is_exact && (!code.table || code_is_behind_call(&code.code));
+	entry->may_return = !place->is_exact && (!code.table || machine->is_behind_call(&code.code));
 	entry->image = code.image;
 	entry->is_called = entry->may_return;
-	if (keep_described(cache, &code, entry))
+	if (keep_described(cache, machine, &code, entry))
 		return;
-	entry->kind = kind_without_rule(&code, place->is_exact);
+	entry->kind = kind_without_rule(machine, &code, place->is_exact);
 	if (may_be_guessed(entry->kind))
 		keep_guess(cache, place, &code, entry);
 	if (code.code.bytes)
-		entry->is_called = !place->is_exact && code_is_behind_call(&code.code);
+		entry->is_called = !place->is_exact && machine->is_behind_call(&code.code);
 }

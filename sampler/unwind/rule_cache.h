@@ -31,7 +31,7 @@ struct cached {
 	uint8_t may_return : 1; /* a caller may be waiting there for its callee */
 	uint8_t is_called : 1;  /* a call stands before it, as far as the code is at hand */
 	uint8_t cfa_register,
-		saved[RULES_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes; else of what the instructions do */
+		saved[MACHINE_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes; else of what the instructions do */
 	union {
 		int32_t cfa_offset; /* of CACHED_PUSHES; without a rule as the instructions tell, 0: they do not */
 		uint32_t rule;      /* of CACHED_RULE: its id */

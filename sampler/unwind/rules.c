@@ -24,31 +24,23 @@ static bool is_expression(const struct cfi_register_rule *rule)
 	return rule->place == CFI_EXPRESSION || rule->place == CFI_VAL_EXPRESSION;
 }
 
-static int saved_index(uint32_t number)
-{
-	for (int i = 0; i < RULES_SAVED; i++)
-		if (rules_saved_registers[i] == number)
-			return i;
-	return -1;
-}
-
-bool rules_as_pushes(const struct cfi_rule *rule, struct rules_pushes *pushes)
+bool rules_as_pushes(const struct machine *machine, const struct cfi_rule *rule, struct rules_pushes *pushes)
 {
 	enum { WORD_BYTES = 8 };
-	const struct cfi_register_rule *return_address = &rule->registers[CFI_RIP];
+	const struct cfi_register_rule *return_address = &rule->registers[machine->return_column];
 	struct rules_pushes made = { .cfa_offset = rule->cfa.offset, .cfa_register = rule->cfa_register };
 
 	if (rule->is_signal_frame || rule->cfa.place != CFI_REGISTER || return_address->place != CFI_AT_CFA ||
 		return_address->offset != -WORD_BYTES)
 		return false;
-	for (uint32_t i = 0; i < CFI_RIP; i++) {
+	for (uint32_t i = 0; i < machine->register_count; i++) {
 		const struct cfi_register_rule *saved = &rule->registers[i];
 		int32_t words = -(saved->offset / WORD_BYTES);
-		int at = saved_index(i);
+		uint8_t at = machine->saved_index[i];
 
-		if (saved->place == CFI_SAME)
+		if (saved->place == CFI_SAME || i == machine->return_column)
 			continue;
-		if (at < 0 || saved->place != CFI_AT_CFA || saved->offset % WORD_BYTES != 0 || words < 1 || words > UINT8_MAX)
+		if (at == MACHINE_NOT_SAVED || saved->place != CFI_AT_CFA || saved->offset % WORD_BYTES != 0 || words < 1 || words > UINT8_MAX)
 			return false;
 		made.saved[at] = (uint8_t)words;
 	}
@@ -59,18 +51,20 @@ bool rules_as_pushes(const struct cfi_rule *rule, struct rules_pushes *pushes)
 /* Every byte is set, for it is hashed and compared as bytes. */
 static void fill(struct rules_rule *made, const struct cfi_rule *rule, const struct cfi_table *table)
 {
-	bool has_expression = is_expression(&rule->cfa) || is_expression(&rule->registers[CFI_RIP]);
+	const struct machine *machine = cfi_table_machine(table);
+	const struct cfi_register_rule *return_address = &rule->registers[machine->return_column];
+	bool has_expression = is_expression(&rule->cfa) || is_expression(return_address);
 
 	memset(made, 0, sizeof(*made));
 	made->cfa = rule->cfa;
-	made->return_address = rule->registers[CFI_RIP];
+	made->return_address = *return_address;
 	made->cfa_register = rule->cfa_register;
 	made->is_signal_frame = rule->is_signal_frame;
-	for (uint32_t i = 0; i < CFI_RIP; i++) {
+	for (uint32_t i = 0; i < machine->register_count; i++) {
 		struct rules_place *place = &made->places[made->place_count];
 
 		/* The caller's stack pointer is the CFA unless it is said to be elsewhere. */
-		if (rule->registers[i].place == CFI_SAME)
+		if (rule->registers[i].place == CFI_SAME || i == machine->return_column)
 			continue;
 		place->rule = rule->registers[i];
 		place->number = i;

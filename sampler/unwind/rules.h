@@ -21,26 +21,22 @@ struct rules_rule {
 	uint8_t cfa_register;
 	bool is_signal_frame;
 	uint16_t place_count;
-	struct rules_place places[CFI_REGISTERS]; /* of changed registers but the return address */
+	struct rules_place places[MACHINE_MAX_REGISTERS]; /* of changed registers but the return address */
 };
 
 /*
  * What nearly every function does: the return address right below the CFA, which a register gives, and callee-saved registers
  * pushed somewhere below that. Small enough to stand beside the address it holds at.
  */
-enum { RULES_SAVED = 6, RULES_SAVED_RBP = 1 /* its place among them */ };
-
 struct rules_pushes {
 	int32_t cfa_offset;
 	uint8_t cfa_register;
-	uint8_t saved[RULES_SAVED]; /* of rules_saved_registers, in words below the CFA; 0: not changed */
+	uint8_t saved[MACHINE_SAVED]; /* of machine->saved_registers, in words below the CFA; 0: not changed */
 };
-
-static const uint8_t rules_saved_registers[RULES_SAVED] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15 };
 
 /* False when the rule says more than that. */
 COMMON_MUST_CHECK
-bool rules_as_pushes(const struct cfi_rule *rule, struct rules_pushes *pushes);
+bool rules_as_pushes(const struct machine *machine, const struct cfi_rule *rule, struct rules_pushes *pushes);
 
 struct rules {
 	struct rules_rule *rules; /* owned */
@@ -51,6 +47,6 @@ struct rules {
 void rules_init(struct rules *rules);
 void rules_deinit(struct rules *rules);
 
-/* The id of the rule with this content, made when it is new. The table is kept for its expressions. */
+/* The id of the rule with this content, made when it is new. It is a rule of the table, which is kept for its expressions. */
 COMMON_MUST_CHECK
 bool rules_intern(struct rules *rules, const struct cfi_rule *rule, const struct cfi_table *table, uint32_t *id, struct error *err);

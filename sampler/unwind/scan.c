@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/unwind/scan.h"
 
-#include "sampler/unwind/effect.h"
-
 #include <string.h>
 
 /* The largest methods of compiled Java have 35 kB of code, and 220 ways open at once. */
@@ -19,12 +17,13 @@ struct marks {
 struct pending {
 	size_t bytes; /* of the result, if it lies this way */
 	size_t at;
-	struct effect_frame frame;
+	struct machine_frame frame;
 };
 
 struct scan {
-	struct scanner *scanner;
-	const struct code *code;
+	const struct machine *machine;
+	struct machine_decoder *decoder;
+	const struct machine_code *code;
 	struct pending pending[MOST_PENDING];
 	size_t pending_count;
 	struct marks met, left_for_later;
@@ -39,16 +38,18 @@ enum outcome { OUTCOME_ON, OUTCOME_DEAD_END, OUTCOME_FOUND };
 
 void scanner_deinit(struct scanner *scanner)
 {
-	decoder_deinit(&scanner->decoder);
+	machine_decoder_destroy(scanner->decoder);
 	*scanner = (struct scanner){ 0 };
 }
 
-static bool load(struct scanner *scanner)
+/* The machine's decoder; NULL: there is none. All code that a scanner meets is mostly of one machine. */
+static struct machine_decoder *find_decoder(struct scanner *scanner, const struct machine *machine)
 {
-	if (!scanner->is_tried)
-		(void)decoder_init(&scanner->decoder);
-	scanner->is_tried = true;
-	return scanner->decoder.library;
+	if (scanner->machine != machine) {
+		machine_decoder_destroy(scanner->decoder);
+		*scanner = (struct scanner){ machine_decoder_create(machine), machine };
+	}
+	return scanner->decoder;
 }
 
 static void marks_clear(struct marks *marks, size_t code_bytes)
@@ -67,17 +68,19 @@ static bool marks_set(struct marks *marks, size_t at)
 }
 
 /* The frame before a return is the rule. */
-static enum outcome found(struct scan *scan, const struct effect_frame *frame)
+static enum outcome found(struct scan *scan, const struct machine_frame *frame)
 {
-	struct rules_pushes made = { .cfa_register = frame->rsp.base, .cfa_offset = frame->rsp.offset + WORD_BYTES };
+	const struct machine_place *top = &frame->stack_pointer;
+	int32_t pushed_bytes = scan->machine->call_push_bytes;
+	struct rules_pushes made = { .cfa_register = top->base, .cfa_offset = top->offset + pushed_bytes };
 
-	if (made.cfa_offset < WORD_BYTES || scan->target != no_target)
+	if (top->offset < 0 || scan->target != no_target)
 		return OUTCOME_DEAD_END;
-	for (size_t i = 0; i < RULES_SAVED; i++) {
-		const struct effect_place *saved = &frame->saved[i];
+	for (size_t i = 0; i < MACHINE_SAVED; i++) {
+		const struct machine_place *saved = &frame->saved[i];
 		int32_t below = made.cfa_offset - saved->offset;
 
-		if (saved->base == made.cfa_register && below % WORD_BYTES == 0 && below > WORD_BYTES &&
+		if (saved->base == made.cfa_register && below % WORD_BYTES == 0 && below > pushed_bytes &&
 			below / WORD_BYTES <= UINT8_MAX)
 			made.saved[i] = (uint8_t)(below / WORD_BYTES);
 	}
@@ -86,78 +89,58 @@ static enum outcome found(struct scan *scan, const struct effect_frame *frame)
 }
 
 /* Where a jump leads; behind the code's end when that is not at hand. */
-static size_t target_of(const struct scan *scan, size_t at, const ZydisDecodedInstruction *in)
+static size_t target_of(const struct scan *scan, size_t at, const struct machine_step *step)
 {
-	int64_t target = (int64_t)(at + in->length) + in->raw.imm[0].value.s;
+	int64_t target = (int64_t)(at + step->size) + step->distance;
 
 	return target >= 0 && (uint64_t)target < scan->code->size ? (size_t)target : scan->code->size;
 }
 
-static bool leads_anywhere(const ZydisDecodedInstruction *in)
-{
-	return in->raw.imm[0].size == 0;
-}
-
-/* By way of a table of addresses of other images (a PLT): the callee returns for the function that jumps. */
-static bool leads_to_import(const ZydisDecodedInstruction *in)
-{
-	return (in->attributes & ZYDIS_ATTRIB_HAS_MODRM) && in->raw.modrm.mod == 0 && in->raw.modrm.rm == 5;
-}
-
-static enum outcome jump(struct scan *scan, const ZydisDecodedInstruction *in, size_t *at, const struct effect_frame *frame)
-{
-	if (leads_anywhere(in))
-		return leads_to_import(in) ? found(scan, frame) : OUTCOME_DEAD_END;
-	*at = target_of(scan, *at, in);
-	scan->is_straight = false;
-	return OUTCOME_ON;
-}
-
 /* An instruction is left for later once: in long code most branches lead to the same few places. */
-static void leave_for_later(struct scan *scan, size_t at, const struct effect_frame *frame)
+static void leave_for_later(struct scan *scan, size_t at, const struct machine_frame *frame)
 {
 	if (scan->pending_count < MOST_PENDING && !marks_set(&scan->left_for_later, at))
 		scan->pending[scan->pending_count++] = (struct pending){ scan->result->bytes, at, *frame };
 }
 
-static bool is_padding(const ZydisDecodedInstruction *in)
+static enum outcome follow(struct scan *scan, const struct machine_step *step, size_t *at, const struct machine_frame *frame)
 {
-	return in->meta.category == ZYDIS_CATEGORY_NOP || in->meta.category == ZYDIS_CATEGORY_WIDENOP;
-}
-
-static enum outcome follow(struct scan *scan, const ZydisDecodedInstruction *in, size_t *at, struct effect_frame *frame)
-{
-	switch (in->meta.category) {
-	case ZYDIS_CATEGORY_RET:
-		return in->mnemonic == ZYDIS_MNEMONIC_RET && in->raw.imm[0].size == 0 ? found(scan, frame) : OUTCOME_DEAD_END;
-	case ZYDIS_CATEGORY_UNCOND_BR:
-		return jump(scan, in, at, frame);
-	case ZYDIS_CATEGORY_COND_BR:
-		leave_for_later(scan, target_of(scan, *at, in), frame);
+	switch ((enum machine_flow)step->flow) {
+	case MACHINE_FLOW_RETURN:
+		return found(scan, frame);
+	case MACHINE_FLOW_UNKNOWN:
+		return OUTCOME_DEAD_END;
+	case MACHINE_FLOW_JUMP:
+		*at = target_of(scan, *at, step);
+		scan->is_straight = false;
+		return OUTCOME_ON;
+	case MACHINE_FLOW_BRANCH:
+		leave_for_later(scan, target_of(scan, *at, step), frame);
 		break;
-	default:
+	case MACHINE_FLOW_NEXT:
+	case MACHINE_FLOW_PADDING:
+	case MACHINE_FLOW_CALL:
 		/* Behind a call that never returns the next function begins. */
-		if ((scan->is_behind_call && effect_begins_function(in)) || !effect_apply(frame, in))
+		if (scan->is_behind_call && step->begins_function)
 			return OUTCOME_DEAD_END;
 	}
-	*at += in->length;
-	if (!is_padding(in))
-		scan->is_behind_call = in->meta.category == ZYDIS_CATEGORY_CALL;
+	*at += step->size;
+	if (step->flow != MACHINE_FLOW_PADDING)
+		scan->is_behind_call = step->flow == MACHINE_FLOW_CALL;
 	return OUTCOME_ON;
 }
 
 /* Where the way goes straight on and does nothing to the frame, the rule of the first instruction holds. */
-static void note_straight(struct scan *scan, size_t end, const struct effect_frame *frame)
+static void note_straight(struct scan *scan, size_t end)
 {
-	scan->is_straight = scan->is_straight && effect_is_none(frame);
 	if (scan->is_straight)
 		scan->result->bytes = end - scan->code->at;
 }
 
-static enum outcome take(struct scan *scan, size_t *at, struct effect_frame *frame)
+static enum outcome take(struct scan *scan, size_t *at, struct machine_frame *frame)
 {
-	const struct code *code = scan->code;
-	ZydisDecodedInstruction in;
+	const struct machine_code *code = scan->code;
+	struct machine_step step;
 
 	if (*at == scan->target)
 		return OUTCOME_FOUND;
@@ -166,14 +149,16 @@ static enum outcome take(struct scan *scan, size_t *at, struct effect_frame *fra
 		return OUTCOME_DEAD_END;
 	}
 	scan->lowest = *at < scan->lowest ? *at : scan->lowest;
-	if (marks_set(&scan->met, *at) || !decoder_decode(&scan->scanner->decoder, code->bytes + *at, code->size - *at, &in))
+	scan->is_straight = scan->is_straight && machine_frame_is_none(scan->machine, frame);
+	if (marks_set(&scan->met, *at) ||
+		!scan->machine->step(scan->decoder, code->bytes + *at, code->size - *at, frame, &step))
 		return OUTCOME_DEAD_END;
-	note_straight(scan, *at + in.length, frame);
-	return follow(scan, &in, at, frame);
+	note_straight(scan, *at + step.size);
+	return follow(scan, &step, at, frame);
 }
 
 /* False when there is no other way left. */
-static bool go_back(struct scan *scan, size_t *at, struct effect_frame *frame)
+static bool go_back(struct scan *scan, size_t *at, struct machine_frame *frame)
 {
 	const struct pending *pending;
 
@@ -188,7 +173,7 @@ static bool go_back(struct scan *scan, size_t *at, struct effect_frame *frame)
 }
 
 /* Whether the target is found on a way from `at` on. `frame` is of there, and then of the target. */
-static bool follow_ways(struct scan *scan, size_t at, struct effect_frame *frame)
+static bool follow_ways(struct scan *scan, size_t at, struct machine_frame *frame)
 {
 	enum outcome outcome;
 
@@ -206,74 +191,50 @@ static bool follow_ways(struct scan *scan, size_t at, struct effect_frame *frame
 	return false;
 }
 
-/* What a function does first: it pushes the caller's frame pointer and makes room for its variables. */
-struct prologue {
-	size_t end;
-	int32_t room; /* bytes */
-};
-
-/* `push %rbp; sub $room, %rsp`, with a room of one byte or of four (Intel 64 manual, volume 2). */
-static bool read_prologue(const uint8_t *bytes, size_t at, struct prologue *prologue)
-{
-	enum { SHORT_BYTES = 5, LONG_BYTES = 8 };
-	static const uint8_t with_byte[] = { 0x55, 0x48, 0x83, 0xec }, with_word[] = { 0x55, 0x48, 0x81, 0xec };
-
-	if (memcmp(bytes + at, with_byte, sizeof(with_byte)) == 0) {
-		*prologue = (struct prologue){ at + SHORT_BYTES, (int8_t)bytes[at + sizeof(with_byte)] };
-		return true;
-	}
-	if (memcmp(bytes + at, with_word, sizeof(with_word)) != 0)
-		return false;
-	prologue->end = at + LONG_BYTES;
-	memcpy(&prologue->room, bytes + at + sizeof(with_word), sizeof(prologue->room));
-	return true;
-}
-
-/* The nearest one that ends at `end` or before. */
-static bool find_prologue(struct scan *scan, size_t end, struct prologue *prologue)
-{
-	enum { MOST_BYTES = 8 };
-	const struct code *code = scan->code;
-
-	if (code->size < MOST_BYTES)
-		return false;
-	for (size_t at = end < code->size - MOST_BYTES ? end : code->size - MOST_BYTES; at > 0; at--)
-		if (read_prologue(code->bytes, at - 1, prologue) && prologue->end <= end)
-			return true;
-	scan->result->leaves_code = true;
-	return false;
-}
-
 /*
  * Code that never returns, as an endless loop that was compiled while it ran: the frame is what was made on the way from its entry,
  * which stands before all that the loop leads to.
  */
 static void scan_from_prologue(struct scan *scan)
 {
-	struct effect_frame frame = effect_none();
-	struct prologue prologue;
+	const struct machine *machine = scan->machine;
+	struct machine_code before = *scan->code;
+	struct machine_frame frame = machine_frame_none(machine);
+	const struct machine_place *reached = &frame.stack_pointer;
+	int32_t room_bytes;
+	size_t end;
 
 	scan->target = scan->code->at;
-	if (!find_prologue(scan, scan->lowest, &prologue) || prologue.room < 0 || !follow_ways(scan, prologue.end, &frame) ||
-		frame.rsp.base != CFI_RSP || frame.rsp.offset > prologue.room)
+	before.at = scan->lowest;
+	if (!machine->find_prologue(&before, &end, &room_bytes)) {
+		scan->result->leaves_code = true;
 		return;
+	}
+	if (room_bytes < 0 || !follow_ways(scan, end, &frame) || reached->base != machine->stack_pointer ||
+		reached->offset > room_bytes)
+		return;
+	/* Right below what the call pushed, the prologue has saved the caller's frame pointer. */
 	scan->result->pushes = (struct rules_pushes){
-		.cfa_register = CFI_RSP,
-		.cfa_offset = prologue.room - frame.rsp.offset + 2 * WORD_BYTES,
-		.saved = { [RULES_SAVED_RBP] = 2 },
+		.cfa_register = machine->stack_pointer,
+		.cfa_offset = room_bytes - reached->offset + WORD_BYTES + machine->call_push_bytes,
 	};
+	scan->result->pushes.saved[machine->saved_index[machine->frame_pointer]] =
+		(uint8_t)(1 + machine->call_push_bytes / WORD_BYTES);
 	scan->result->bytes = 1;
 }
 
-void scan_rule(struct scanner *scanner, const struct code *code, struct scan_result *result)
+void scan_rule(
+	struct scanner *scanner, const struct machine *machine, const struct machine_code *code, struct scan_result *result)
 {
-	struct effect_frame frame = effect_none();
+	struct machine_decoder *decoder = code->bytes ? find_decoder(scanner, machine) : NULL;
+	struct machine_frame frame = machine_frame_none(machine);
 	struct scan scan;
 
 	*result = (struct scan_result){ 0 };
-	if (!code->bytes || !load(scanner))
+	if (!decoder)
 		return;
-	scan.scanner = scanner;
+	scan.machine = machine;
+	scan.decoder = decoder;
 	scan.code = code;
 	scan.is_straight = true;
 	scan.result = result;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "decode/decode.h"
-#include "sampler/unwind/code.h"
 #include "sampler/unwind/rules.h"
 
 /*
@@ -15,8 +13,8 @@
  * return address is one, that is, whether a call stands before it.
  */
 struct scanner {
-	struct decoder decoder;
-	bool is_tried; /* it was asked for */
+	struct machine_decoder *decoder; /* owned; NULL: not made so far, or there is none */
+	const struct machine *machine;   /* whose decoder was asked for */
 };
 
 void scanner_deinit(struct scanner *scanner);
@@ -28,4 +26,5 @@ struct scan_result {
 	bool leaves_code; /* a way led to where there is no code at hand */
 };
 
-void scan_rule(struct scanner *scanner, const struct code *code, struct scan_result *result);
+void scan_rule(
+	struct scanner *scanner, const struct machine *machine, const struct machine_code *code, struct scan_result *result);

@@ -43,7 +43,7 @@ static bool read_stack_for_expression(const void *context, uint64_t address, uin
 uint64_t walk_saved_register(struct walk *w, size_t index)
 {
 	const struct unwind_frame *frames = w->result->frames;
-	uint64_t *value = &w->registers.values[rules_saved_registers[index]];
+	uint64_t *value = &w->registers.values[w->machine->saved_registers[index]];
 	size_t here = w->result->count - 1;
 
 	for (size_t i = here; i-- > w->known_at[index];) {
@@ -62,7 +62,7 @@ uint64_t walk_saved_register(struct walk *w, size_t index)
 
 static void read_saved_registers(struct walk *w)
 {
-	for (size_t i = 0; i < RULES_SAVED; i++)
+	for (size_t i = 0; i < MACHINE_SAVED; i++)
 		(void)walk_saved_register(w, i);
 }
 
@@ -125,34 +125,35 @@ static bool cannot_read_return_address(struct walk *w, uint64_t cfa, enum profil
 
 static bool step_by_pushes(struct walk *w, enum profile_stop *stop)
 {
-	uint64_t *values = w->registers.values, cfa = w->cfa;
+	uint64_t cfa = w->cfa;
 
 	if (!walk_moves_up(w, cfa)) {
 		*stop = PROFILE_STOP_BAD_STACK;
 		return false;
 	}
 	w->is_exact = false;
-	if (!walk_read(w->dump, cfa - sizeof(uint64_t), &values[CFI_RIP]))
+	if (!walk_read(w->dump, cfa - sizeof(uint64_t), &w->pc))
 		return cannot_read_return_address(w, cfa, stop);
-	values[CFI_RSP] = cfa;
+	w->stack_pointer = cfa;
 	return true;
 }
 
 /* A register that cannot be read stays as it is. */
 static bool step_to_caller(struct walk *w, const struct rules_rule *rule, uint64_t cfa, enum profile_stop *stop)
 {
-	const struct rules_place return_address = { rule->return_address, CFI_RIP };
+	const struct machine *machine = w->machine;
+	const struct rules_place return_address = { rule->return_address, machine->return_column };
 	struct unwind_registers caller = w->registers;
 	enum profile_stop ignored;
 	uint64_t value;
 
-	if (!recover(w, &return_address, rule->table, cfa, &caller.values[CFI_RIP], stop))
+	if (!recover(w, &return_address, rule->table, cfa, &caller.values[machine->program_counter], stop))
 		return false;
-	caller.values[CFI_RSP] = cfa;
+	caller.values[machine->stack_pointer] = cfa;
 	for (unsigned int i = 0; i < rule->place_count; i++)
 		if (recover(w, &rule->places[i], rule->table, cfa, &value, &ignored))
 			caller.values[rule->places[i].number] = value;
-	w->registers = caller;
+	walk_take_registers(w, &caller);
 	return true;
 }
 
@@ -166,6 +167,8 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 		return false;
 	}
 	read_saved_registers(w);
+	w->registers.values[w->machine->program_counter] = w->pc;
+	w->registers.values[w->machine->stack_pointer] = w->stack_pointer;
 	*stop = PROFILE_STOP_UNWINDER;
 	/* A return address that is the function's own pc: the rule says nothing about it. */
 	if (rule->return_address.place == CFI_SAME || !find_cfa(w, rule, &cfa))
@@ -185,7 +188,7 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 /* What the pc's rule is looked up by. */
 static uint64_t code_address(const struct walk *w)
 {
-	return w->registers.values[CFI_RIP] - !w->is_exact;
+	return w->pc - !w->is_exact;
 }
 
 /* Adds the frame that the registers stand in, and has fetched what the step to its caller will read. False at the end. */
@@ -193,7 +196,7 @@ static bool locate(struct walk *w)
 {
 	struct unwind_result *result = w->result;
 	const struct code_place place = { w->space, code_address(w), w->is_exact };
-	uint64_t pc = w->registers.values[CFI_RIP], offset;
+	uint64_t pc = w->pc, offset;
 
 	if (pc == 0 || result->count == UNWIND_MAX_FRAMES) {
 		result->stop = pc == 0 ? PROFILE_STOP_ROOT : PROFILE_STOP_DEPTH;
@@ -209,7 +212,7 @@ static bool locate(struct walk *w)
 		return false;
 	}
 	memcpy(w->pushed[result->count].words, w->cached.saved, sizeof(w->cached.saved));
-	result->frames[result->count++] = (struct unwind_frame){ pc, w->registers.values[CFI_RSP], w->cached.image, w->is_exact };
+	result->frames[result->count++] = (struct unwind_frame){ pc, w->stack_pointer, w->cached.image, w->is_exact };
 	if (w->cached.kind == CACHED_PUSHES) {
 		w->cfa = walk_register(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset;
 		offset = w->cfa - sizeof(uint64_t) - w->dump->address;
@@ -262,40 +265,48 @@ static bool locate_or_try_another(struct walk *w)
 
 static void begin(struct walk *w, struct unwinder *unwinder, struct unwind_job *job, size_t place)
 {
+	const struct machine *machine = job->space.machine;
 	struct unwind_frame *frames = unwinder->frames[place];
 
 	job->result = (struct unwind_result){ .frames = job->result.frames ? job->result.frames : frames };
 	*w = (struct walk){ .cache = &unwinder->cache,
 		.space = &job->space,
+		.machine = machine,
+		.stack_pointer_number = machine->stack_pointer,
 		.dump = &job->dump,
-		.registers = job->registers,
 		.pushed = unwinder->pushed[place],
 		.result = &job->result,
 		.is_exact = true,
 		.trials.open = unwinder->trials[place],
 		.recall = &unwinder->recall };
+	walk_take_registers(w, &job->registers);
 	__builtin_prefetch(rule_cache_entry(&unwinder->cache, job->space.generation, code_address(w)));
 }
 
 void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t count)
 {
 	struct walk walks[UNWIND_TOGETHER], *going[UNWIND_TOGETHER];
+	size_t going_count = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		going[i] = &walks[i];
-		begin(going[i], unwinder, &jobs[i], i);
+		if (!jobs[i].space.machine) {
+			jobs[i].result = (struct unwind_result){ .stop = PROFILE_STOP_UNWINDER };
+			continue;
+		}
+		begin(&walks[i], unwinder, &jobs[i], i);
+		going[going_count++] = &walks[i];
 	}
 	/* One that has ended gives its place to the last. */
-	while (count > 0) {
-		for (size_t i = 0; i < count;)
+	while (going_count > 0) {
+		for (size_t i = 0; i < going_count;)
 			if (locate_or_try_another(going[i]))
 				i++;
 			else
-				going[i] = going[--count];
-		for (size_t i = 0; i < count;)
+				going[i] = going[--going_count];
+		for (size_t i = 0; i < going_count;)
 			if (step(going[i]) || walk_try_another_caller(going[i]))
 				i++;
 			else
-				going[i] = going[--count];
+				going[i] = going[--going_count];
 	}
 }

@@ -3,7 +3,6 @@
 
 #include "profile/profile.h"
 #include "sampler/unwind/cfi.h"
-#include "sampler/unwind/code.h"
 
 /*
  * From the registers and the top of a user stack to the frames of that stack, in memory.
@@ -13,9 +12,9 @@
 
 enum { UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 32 };
 
-/* x86-64 registers in DWARF's order (System V ABI, figure 3.36), as perf's REGS_USER are sorted into it. */
+/* The machine's registers in DWARF's order, as perf's REGS_USER are sorted into it. */
 struct unwind_registers {
-	uint64_t values[CFI_REGISTERS];
+	uint64_t values[MACHINE_MAX_REGISTERS];
 };
 
 /* A copied piece of a stack. Borrowed; need not be aligned. */
@@ -40,7 +39,7 @@ struct unwind_code {
 	uint64_t image_address;
 	uint64_t entry;   /* image address where execution of the image starts; 0: none */
 	bool is_go;       /* the image is a program of Go */
-	struct code code; /* of an image; `at` is of the address; borrowed */
+	struct machine_code code; /* of an image; `at` is of the address; borrowed */
 };
 
 /* What a space is asked for at first, and where ways to a return lead out of that: UNWIND_MOST_CODE_BYTES. */
@@ -53,11 +52,12 @@ enum { UNWIND_CODE_BYTES = 16384, UNWIND_MOST_CODE_BYTES = 131072 };
 struct unwind_space {
 	bool (*find)(void *context, uint64_t address, struct unwind_code *code);
 	/* So many bytes of code around an address, where find() gave none; NULL, or false: it is not at hand. */
-	bool (*read)(void *context, uint64_t address, size_t bytes, struct code *code);
+	bool (*read)(void *context, uint64_t address, size_t bytes, struct machine_code *code);
 	void *context;
 	uint64_t generation; /* changes whenever an answer of find() may: part of the cache's key */
 	/* Whether an address lies in executable memory; NULL: not known. */
 	bool (*is_code)(void *context, uint64_t address);
+	const struct machine *machine; /* that the process runs on; NULL: not known, and its stacks have no frames */
 };
 
 struct unwind_frame {

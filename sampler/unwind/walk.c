@@ -14,6 +14,14 @@ enum profile_stop walk_stop_of_read(const struct walk *w, uint64_t address)
 	return PROFILE_STOP_STACK_SWITCH;
 }
 
+void walk_take_registers(struct walk *w, const struct unwind_registers *registers)
+{
+	/* Those that the machine does not have stay 0. */
+	memcpy(w->registers.values, registers->values, w->machine->register_count * sizeof(*registers->values));
+	w->pc = registers->values[w->machine->program_counter];
+	w->stack_pointer = registers->values[w->machine->stack_pointer];
+}
+
 const struct cached *walk_find_call(struct walk *w, uint64_t return_address)
 {
 	const struct code_place place = { w->space, return_address - 1, false };
@@ -23,27 +31,26 @@ const struct cached *walk_find_call(struct walk *w, uint64_t return_address)
 
 void walk_go_to_caller(struct walk *w, uint64_t stack_pointer, uint64_t pc)
 {
-	w->registers.values[CFI_RSP] = stack_pointer;
-	w->registers.values[CFI_RIP] = pc;
+	w->stack_pointer = stack_pointer;
+	w->pc = pc;
 	w->is_exact = false;
 }
 
-/* The kernel keeps the interrupted registers in a ucontext at the stack pointer (asm/sigcontext.h). */
+/* The kernel keeps the interrupted registers in a ucontext at the stack pointer (struct machine). */
 bool walk_step_from_signal(struct walk *w, enum profile_stop *stop)
 {
-	enum { SIGCONTEXT_OFFSET = 40 };
-	static const uint8_t order[CFI_REGISTERS] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16 };
-	uint64_t context = walk_stack_pointer(w) + SIGCONTEXT_OFFSET;
+	const struct machine *machine = w->machine;
+	uint64_t context = walk_stack_pointer(w);
 	struct unwind_registers interrupted;
 
-	for (size_t i = 0; i < CFI_REGISTERS; i++) {
-		if (walk_read(w->dump, context + 8 * i, &interrupted.values[order[i]]))
+	for (size_t i = 0; i < machine->register_count; i++) {
+		if (walk_read(w->dump, context + machine->signal_offsets[i], &interrupted.values[i]))
 			continue;
-		*stop = walk_stop_of_read(w, context + 8 * i);
+		*stop = walk_stop_of_read(w, context + machine->signal_offsets[i]);
 		return false;
 	}
-	w->registers = interrupted;
-	for (size_t i = 0; i < RULES_SAVED; i++)
+	walk_take_registers(w, &interrupted);
+	for (size_t i = 0; i < MACHINE_SAVED; i++)
 		w->known_at[i] = (uint32_t)(w->result->count - 1);
 	w->is_exact = true;
 	return true;

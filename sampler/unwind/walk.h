@@ -8,9 +8,9 @@
 
 /* The walk up one stack: what the steps by rules (unwind.c) and those without one (fallback/) share. */
 
-/* Of a frame: rules_saved_registers, in words below its CFA; 0: not changed. */
+/* Of a frame: machine->saved_registers, in words below its CFA; 0: not changed. */
 struct pushed {
-	uint8_t words[RULES_SAVED];
+	uint8_t words[MACHINE_SAVED];
 };
 
 /*
@@ -25,7 +25,7 @@ struct trial {
 	size_t count;               /* of frames up to the one whose caller is looked for */
 	enum profile_stop stop;     /* the reason that is given where all are refuted */
 	bool is_by_frame_pointer;   /* the candidate's own caller is found by a frame pointer that may be none */
-	uint64_t kept[RULES_SAVED]; /* rules_saved_registers, as the frame has them whose caller is looked for */
+	uint64_t kept[MACHINE_SAVED]; /* machine->saved_registers, as the frame has them whose caller is looked for */
 	size_t by_frame_pointer, frame_pointer_frames; /* of the walk, and of its result, at that frame */
 };
 
@@ -41,16 +41,19 @@ struct trials {
 struct walk {
 	struct rule_cache *cache;
 	const struct unwind_space *space;
+	const struct machine *machine; /* of the space */
 	const struct unwind_stack_dump *dump;
 	struct unwind_result *result;
 	bool is_exact;        /* the pc is an instruction's own address, not one behind a call */
 	struct cached cached; /* of the pc; a copy, since another walk may need its place */
 	uint64_t cfa;         /* of CACHED_PUSHES */
-	struct unwind_registers registers;
+	uint64_t pc, stack_pointer;
+	uint8_t stack_pointer_number;      /* the machine's */
+	struct unwind_registers registers; /* pc and stack pointer are written to it before a rule is evaluated */
 	struct pushed *pushed; /* of each frame */
-	/* Of rules_saved_registers: the frame for which `registers` has it. What frames behind that pushed is read when it is asked
+	/* Of machine->saved_registers: the frame for which `registers` has it. What frames behind that pushed is read when it is asked
 	 * for, which it hardly ever is. */
-	uint32_t known_at[RULES_SAVED];
+	uint32_t known_at[MACHINE_SAVED];
 	size_t by_frame_pointer; /* how many frames lie below the last that was found so */
 	struct trials trials;
 	struct recall *recall;
@@ -75,32 +78,34 @@ static inline bool walk_read(const struct unwind_stack_dump *dump, uint64_t addr
 
 static inline uint64_t walk_stack_pointer(const struct walk *w)
 {
-	return w->registers.values[CFI_RSP];
+	return w->stack_pointer;
 }
 
 static inline uint64_t walk_pc(const struct walk *w)
 {
-	return w->registers.values[CFI_RIP];
+	return w->pc;
 }
 
-/* Of rules_saved_registers: what the frames since have pushed of it; where that cannot be read, it stays as it was. */
+/* Of machine->saved_registers: what the frames since have pushed of it; where that cannot be read, it stays as it was. */
 uint64_t walk_saved_register(struct walk *w, size_t index);
 
 static inline uint64_t walk_register(struct walk *w, uint8_t number)
 {
+	uint8_t index;
+
 	/* Nearly always. */
-	if (number == CFI_RSP)
-		return w->registers.values[CFI_RSP];
-	for (size_t i = 0; i < RULES_SAVED; i++)
-		if (rules_saved_registers[i] == number)
-			return walk_saved_register(w, i);
-	return w->registers.values[number];
+	if (number == w->stack_pointer_number)
+		return w->stack_pointer;
+	index = w->machine->saved_index[number];
+	return index == MACHINE_NOT_SAVED ? w->registers.values[number] : walk_saved_register(w, index);
 }
+
+void walk_take_registers(struct walk *w, const struct unwind_registers *registers);
 
 /* The CFA is the caller's stack pointer: it moves up; where the first frame stands its own rule may know better. */
 static inline bool walk_moves_up(const struct walk *w, uint64_t cfa)
 {
-	return cfa > w->registers.values[CFI_RSP] || w->result->count == 1;
+	return cfa > w->stack_pointer || w->result->count == 1;
 }
 
 /* What is known of the call before a return address. Valid until another is asked for. */

@@ -80,7 +80,7 @@ static int reference_register(unw_addr_space_t space, unw_regnum_t number, unw_w
 
 	(void)space;
 	/* libunwind numbers the general registers as DWARF does. */
-	if (write || number < 0 || number >= CFI_REGISTERS)
+	if (write || number < 0 || number >= MACHINE_MAX_REGISTERS)
 		return -UNW_EBADREG;
 	*value = reference->stack->registers.values[number];
 	return 0;

@@ -331,7 +331,8 @@ void verifier_offer(struct verifier *verifier, const struct process_table *table
 	bool may_wait = verifier->options.may_wait && verifier->filling->count == BATCH_STACKS;
 	struct error ignored;
 
-	if (job->result.count == 0 || job->result.count > UNWIND_MAX_FRAMES)
+	/* The library that is installed knows this machine's processor alone. */
+	if (job->result.count == 0 || job->result.count > UNWIND_MAX_FRAMES || job->space.machine != machine_host())
 		return;
 	if (verifier->until_next > 0) {
 		verifier->until_next--;

@@ -32,7 +32,7 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 	else if (address - BARE_CODE >= mapped->size)
 		return false;
 	if (address >= ELF_BYTES_CODE)
-		code->code = (struct code){ mapped->bytes, mapped->size, (size_t)(address % ELF_BYTES_CODE) };
+		code->code = (struct machine_code){ mapped->bytes, mapped->size, (size_t)(address % ELF_BYTES_CODE) };
 	return true;
 }
 
@@ -46,9 +46,9 @@ static bool is_code(void *context, uint64_t address)
 static void unwind(struct cfi_table *table, const struct unwind_registers *registers, const uint8_t *bytes, size_t size)
 {
 	struct mapped mapped = { table, bytes, size };
-	struct unwind_job job = { .space = { find, NULL, &mapped, 1, is_code },
+	struct unwind_job job = { .space = { find, NULL, &mapped, 1, is_code, &machine_x86_64 },
 		.registers = *registers,
-		.dump = { bytes, size, registers->values[CFI_RSP] } };
+		.dump = { bytes, size, registers->values[X86_64_RSP] } };
 	struct unwinder *unwinder;
 	struct error err;
 
@@ -62,14 +62,14 @@ static void unwind(struct cfi_table *table, const struct unwind_registers *regis
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint8_t cie[] = { 0x0c, CFI_RSP, 8, 0x80 | CFI_RIP, 1 };
+	static const uint8_t cie[] = { 0x0c, X86_64_RSP, 8, 0x80 | X86_64_RIP, 1 };
 	struct byte_reader r = byte_reader_over(data, size);
 	struct elf_bytes wanted = { .cie_instructions = cie, .cie_size = sizeof(cie), .has_header = true };
-	struct unwind_registers registers;
+	struct unwind_registers registers = { 0 };
 	struct cfi_table *table;
 	struct error err;
 
-	for (size_t i = 0; i < CFI_REGISTERS; i++)
+	for (size_t i = 0; i < X86_64_REGISTERS; i++)
 		registers.values[i] = byte_reader_u64(&r);
 	wanted.fde_size = byte_reader_u8(&r);
 	wanted.fde_instructions = byte_reader_bytes(&r, wanted.fde_size);

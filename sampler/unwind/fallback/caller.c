@@ -122,7 +122,7 @@ static bool propose_by_system_call(struct walk *w, struct candidate *c)
 
 static bool propose_by_frame_pointer(struct walk *w, struct candidate *c)
 {
-	uint64_t frame = walk_register(w, CFI_RBP);
+	uint64_t frame = walk_register(w, w->machine->frame_pointer);
 
 	*c = (struct candidate){ BY_FRAME_POINTER, frame, frame + WORD_BYTES, frame + 2 * WORD_BYTES, 0 };
 	return true;
@@ -135,7 +135,7 @@ static void take_frame_pointer_below(struct walk *w, uint64_t slot)
 
 	if (walk_read(w->dump, slot - WORD_BYTES, &frame) && frame > slot && frame % WORD_BYTES == 0 &&
 		walk_read(w->dump, frame, &above))
-		w->registers.values[CFI_RBP] = frame;
+		w->registers.values[w->machine->frame_pointer] = frame;
 }
 
 /* What stands for a register of which nothing is known: no frame lies there. */
@@ -144,8 +144,8 @@ enum { NO_ADDRESS = 1 };
 /* What the code in between did with the registers that it must keep is not known. */
 static void forget_registers(struct walk *w)
 {
-	for (size_t i = 0; i < RULES_SAVED; i++) {
-		w->registers.values[rules_saved_registers[i]] = NO_ADDRESS;
+	for (size_t i = 0; i < MACHINE_SAVED; i++) {
+		w->registers.values[w->machine->saved_registers[i]] = NO_ADDRESS;
 		w->known_at[i] = (uint32_t)w->result->count;
 	}
 }
@@ -156,7 +156,7 @@ static void go_to_candidate(struct walk *w, const struct candidate *c)
 	if (c->kind != BY_INSTRUCTIONS)
 		w->pushed[w->result->count - 1] = (struct pushed){ 0 };
 	if (c->kind == BY_FRAME_POINTER) {
-		(void)walk_read(w->dump, c->lowest, &w->registers.values[CFI_RBP]);
+		(void)walk_read(w->dump, c->lowest, &w->registers.values[w->machine->frame_pointer]);
 		w->by_frame_pointer = w->result->count;
 		w->result->frame_pointer_frames++;
 	}
@@ -256,7 +256,7 @@ static void open_trial(struct walk *w)
 		.stop = w->result->stop,
 		.by_frame_pointer = w->by_frame_pointer,
 		.frame_pointer_frames = w->result->frame_pointer_frames };
-	for (size_t i = 0; i < RULES_SAVED; i++)
+	for (size_t i = 0; i < MACHINE_SAVED; i++)
 		trial->kept[i] = walk_saved_register(w, i);
 }
 
@@ -328,7 +328,7 @@ bool walk_caller_may_hold(struct walk *w)
 	}
 	w->trials.links++;
 	if (count == trial->count)
-		trial->is_by_frame_pointer = w->cached.kind == CACHED_PUSHES && w->cached.cfa_register == CFI_RBP;
+		trial->is_by_frame_pointer = w->cached.kind == CACHED_PUSHES && w->cached.cfa_register == w->machine->frame_pointer;
 	if (is_put_there_by_hand(w) || w->cached.kind == CACHED_ROOT)
 		return true;
 	return !w->is_exact && w->cached.is_called && is_possible_link(w, walk_pc(w), last_frame(w));
@@ -376,7 +376,7 @@ static bool may_be_alive(struct walk *w, const struct unwind_frame *frame)
 	uint64_t slot = w->trials.open[0].first_slot, word;
 
 	for (size_t i = 0; i < w->trials.count; i++)
-		for (size_t j = 0; j < RULES_SAVED; j++)
+		for (size_t j = 0; j < MACHINE_SAVED; j++)
 			if (may_have_cfa(w, frame, w->trials.open[i].kept[j] + offset))
 				return true;
 	for (; slot < frame->stack_pointer && walk_read(w->dump, slot, &word); slot += WORD_BYTES)
@@ -462,7 +462,7 @@ bool walk_try_another_caller(struct walk *w)
 /* Go keeps frame pointers. Where it switches stacks, there is none, and what lies above is left over. */
 static bool is_first_of_goroutine(struct walk *w)
 {
-	return w->cached.kind == CACHED_GO && walk_register(w, CFI_RBP) == 0;
+	return w->cached.kind == CACHED_GO && walk_register(w, w->machine->frame_pointer) == 0;
 }
 
 /* The ABI marks the first frame by a frame pointer of 0 (System V x86-64, 3.4.1); others by a return address of 0 above it. */

@@ -46,7 +46,7 @@ static uint64_t displacement(const uint8_t *end)
 /* Where the call at a place leads; false where that is not known. */
 static bool find_target(const struct place *call, struct place *target)
 {
-	const struct code *code = &call->code.code;
+	const struct machine_code *code = &call->code.code;
 	size_t end = code->at + 1;
 	uint64_t distance;
 
@@ -65,7 +65,7 @@ static bool ends_function(const struct place *function, uint64_t image_address)
 	struct cfi_rule rule;
 
 	return !cfi_table_find(function->code.table, image_address, &rule) || rule.cfa.place != CFI_REGISTER ||
-	       (rule.cfa_register == CFI_RSP && rule.cfa.offset == WORD_BYTES);
+	       (rule.cfa_register == cfi_table_machine(function->code.table)->stack_pointer && rule.cfa.offset == WORD_BYTES);
 }
 
 static bool leads_out(const struct cfi_rule *function, uint64_t image_address, const uint8_t *jump)
@@ -79,7 +79,7 @@ static bool leads_out(const struct cfi_rule *function, uint64_t image_address, c
 static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 {
 	const struct cfi_rule *rule = &function->rule;
-	const struct code *code = &function->code.code;
+	const struct machine_code *code = &function->code.code;
 	uint64_t first = code->at - (function->code.image_address - rule->function_start), end = first + rule->function_size;
 
 	if (rule->function_size > MOST_BYTES || end > code->size || first > end)
@@ -101,7 +101,7 @@ static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 static bool jumps_at_once(const struct place *stub)
 {
 	enum { STUB_BYTES = 16 };
-	const struct code *code = &stub->code.code;
+	const struct machine_code *code = &stub->code.code;
 
 	for (size_t at = code->at; at + 1 < code->size && at < code->at + STUB_BYTES; at++)
 		if (code->bytes[at] == JUMP || (code->bytes[at] == GROUP_5 && (code->bytes[at + 1] & REG_MASK) == JUMP_OF_GROUP))

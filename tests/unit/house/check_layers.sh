@@ -10,15 +10,15 @@ cd "$root"
 
 declare -A may_include=(
   [common]=""
-  [decode]=""
+  [machine]="common"
   [elf]="common"
   [ebpf]="common"
   [profile]="common"
-  [sampler]="elf ebpf decode profile common"
-  [symbolize]="elf ebpf decode profile common"
+  [sampler]="elf ebpf machine profile common"
+  [symbolize]="elf ebpf machine profile common"
   [diff]="profile common"
   [render]="diff profile common"
-  [cli]="render diff symbolize sampler profile elf decode common"
+  [cli]="render diff symbolize sampler profile elf machine common"
 )
 
 # What the rooms of a room may include of each other, beside the headers that lie in the room itself.

@@ -114,7 +114,7 @@ static bool open_image(const struct elf_bytes *wanted, struct elf_image **image,
 	Elf64_Ehdr ehdr = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
+		.e_machine = wanted->machine ? wanted->machine : EM_X86_64,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(ehdr),
 		.e_ehsize = sizeof(ehdr),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "machine/x86_64.h"
 #include "sampler/unwind/cfi.h"
 
 /*
@@ -14,6 +15,7 @@ struct elf_bytes {
 	size_t cie_size, fde_size;
 	bool has_header; /* .eh_frame_hdr's search table */
 	bool is_signal_frame;
+	uint16_t machine; /* EM_*; 0: that of x86-64 */
 };
 
 /* Its table, to be destroyed. */

@@ -43,7 +43,7 @@ static bool find_copy(
 		return false;
 	code->table = table;
 	code->image_address = address - start + ELF_BYTES_CODE;
-	code->code = (struct code){ image->code, sizeof(image->code), address - start };
+	code->code = (struct machine_code){ image->code, sizeof(image->code), address - start };
 	return true;
 }
 
@@ -56,7 +56,7 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 		return true;
 	if (address - START_AT < START_END - START_AT) {
 		code->entry = START_AT;
-		code->code = (struct code){ image->start, sizeof(image->start), address - START_AT };
+		code->code = (struct machine_code){ image->start, sizeof(image->start), address - START_AT };
 		return true;
 	}
 	if (find_copy(image, address, FRAMED_AT, image->framed, code) ||
@@ -64,10 +64,10 @@ static bool find(void *context, uint64_t address, struct unwind_code *code)
 		return true;
 	code->table = image->table;
 	if (address - SILENT_AT < SILENT_BYTES) {
-		code->code = (struct code){ image->silent, sizeof(image->silent), address - SILENT_AT };
+		code->code = (struct machine_code){ image->silent, sizeof(image->silent), address - SILENT_AT };
 		return true;
 	}
-	code->code = (struct code){ image->code, sizeof(image->code), address - ELF_BYTES_CODE };
+	code->code = (struct machine_code){ image->code, sizeof(image->code), address - ELF_BYTES_CODE };
 	return address - ELF_BYTES_CODE < ELF_BYTES_CODE_SIZE;
 }
 
@@ -109,9 +109,9 @@ static int set_up(void **state)
 	struct error err;
 
 	assert_non_null(image);
-	image->table = make_table(CFI_RSP, 16);
-	image->framed = make_table(CFI_RBP, 16);
-	image->resolver = make_table(CFI_RBX, RESOLVER_CFA);
+	image->table = make_table(X86_64_RSP, 16);
+	image->framed = make_table(X86_64_RBP, 16);
+	image->resolver = make_table(X86_64_RBX, RESOLVER_CFA);
 	image->start[0x0b] = 0xe8;
 	put_call(image, 0x40, 0x10000);
 	put_call(image, 0x80, 0x10000);
@@ -143,8 +143,8 @@ static void forget(struct image *image)
 
 static struct unwind_result walk_from(struct image *image, const uint64_t *words, uint64_t pc)
 {
-	struct unwind_job job = { .space = { find, NULL, image, 1, is_code },
-		.registers = { .values = { [CFI_RSP] = STACK_AT, [CFI_RBP] = 0x99, [CFI_RIP] = pc } },
+	struct unwind_job job = { .space = { find, NULL, image, 1, is_code, &machine_x86_64 },
+		.registers = { .values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = 0x99, [X86_64_RIP] = pc } },
 		.dump = { (const uint8_t *)words, WORDS * sizeof(*words), STACK_AT } };
 
 	unwind_stacks(image->unwinder, &job, 1);

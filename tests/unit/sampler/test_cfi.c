@@ -4,6 +4,7 @@
 #include "elf_bytes.h"
 
 #include <dwarf.h>
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include <cmocka.h>
 
 /* What gcc writes: CFA = rsp + 8, return address at CFA - 8. */
-static const uint8_t usual_cie[] = { DW_CFA_def_cfa, CFI_RSP, 8, DW_CFA_offset | CFI_RIP, 1 };
+static const uint8_t usual_cie[] = { DW_CFA_def_cfa, X86_64_RSP, 8, DW_CFA_offset | X86_64_RIP, 1 };
 
 static struct cfi_table *open_table(const uint8_t *instructions, size_t size, bool has_header)
 {
@@ -43,18 +44,18 @@ static const uint8_t prologue[] = {
 	DW_CFA_advance_loc | 1,
 	DW_CFA_def_cfa_offset,
 	16,
-	DW_CFA_offset | CFI_RBP,
+	DW_CFA_offset | X86_64_RBP,
 	2,
 	DW_CFA_advance_loc | 3,
 	DW_CFA_def_cfa_register,
-	CFI_RBP,
+	X86_64_RBP,
 	DW_CFA_advance_loc1,
 	0x80,
 	DW_CFA_remember_state,
 	DW_CFA_def_cfa,
-	CFI_RSP,
+	X86_64_RSP,
 	8,
-	DW_CFA_restore | CFI_RBP,
+	DW_CFA_restore | X86_64_RBP,
 	DW_CFA_advance_loc | 1,
 	DW_CFA_restore_state,
 };
@@ -64,23 +65,23 @@ static void check_prologue(bool has_header)
 	struct cfi_table *table = open_table(prologue, sizeof(prologue), has_header);
 	struct cfi_rule rule = rule_at(table, 0);
 
-	expect_cfa(&rule, CFI_RSP, 8);
-	assert_int_equal(rule.registers[CFI_RIP].place, CFI_AT_CFA);
-	assert_int_equal(rule.registers[CFI_RIP].offset, -8);
-	assert_int_equal(rule.registers[CFI_RBP].place, CFI_SAME);
+	expect_cfa(&rule, X86_64_RSP, 8);
+	assert_int_equal(rule.registers[X86_64_RIP].place, CFI_AT_CFA);
+	assert_int_equal(rule.registers[X86_64_RIP].offset, -8);
+	assert_int_equal(rule.registers[X86_64_RBP].place, CFI_SAME);
 	rule = rule_at(table, 1);
-	expect_cfa(&rule, CFI_RSP, 16);
-	assert_int_equal(rule.registers[CFI_RBP].offset, -16);
+	expect_cfa(&rule, X86_64_RSP, 16);
+	assert_int_equal(rule.registers[X86_64_RBP].offset, -16);
 	rule = rule_at(table, 3);
-	expect_cfa(&rule, CFI_RSP, 16);
+	expect_cfa(&rule, X86_64_RSP, 16);
 	rule = rule_at(table, 0x83);
-	expect_cfa(&rule, CFI_RBP, 16);
+	expect_cfa(&rule, X86_64_RBP, 16);
 	rule = rule_at(table, 0x84);
-	expect_cfa(&rule, CFI_RSP, 8);
-	assert_int_equal(rule.registers[CFI_RBP].place, CFI_SAME);
+	expect_cfa(&rule, X86_64_RSP, 8);
+	assert_int_equal(rule.registers[X86_64_RBP].place, CFI_SAME);
 	rule = rule_at(table, 0x85);
-	expect_cfa(&rule, CFI_RBP, 16);
-	assert_int_equal(rule.registers[CFI_RBP].place, CFI_AT_CFA);
+	expect_cfa(&rule, X86_64_RBP, 16);
+	assert_int_equal(rule.registers[X86_64_RBP].place, CFI_AT_CFA);
 	cfi_table_destroy(table);
 }
 
@@ -112,7 +113,7 @@ static void test_addresses_outside_have_no_rule(void **state)
 
 static void test_root_and_signal_frame(void **state)
 {
-	static const uint8_t undefined[] = { DW_CFA_undefined, CFI_RIP };
+	static const uint8_t undefined[] = { DW_CFA_undefined, X86_64_RIP };
 	struct elf_bytes wanted = { usual_cie, undefined, sizeof(usual_cie), sizeof(undefined), true, true };
 	struct cfi_table *table;
 	struct cfi_rule rule;
@@ -121,7 +122,7 @@ static void test_root_and_signal_frame(void **state)
 	(void)state;
 	assert_true(elf_bytes_table(&wanted, &table, &err));
 	rule = rule_at(table, 0);
-	assert_int_equal(rule.registers[CFI_RIP].place, CFI_UNDEFINED);
+	assert_int_equal(rule.registers[X86_64_RIP].place, CFI_UNDEFINED);
 	assert_true(rule.is_signal_frame);
 	cfi_table_destroy(table);
 }
@@ -142,15 +143,15 @@ static void test_plt_expression(void **state)
 	struct cfi_table *table = open_table(plt, sizeof(plt), true);
 	struct cfi_memory memory = { read_word, NULL };
 	struct cfi_rule rule = rule_at(table, 0);
-	uint64_t registers[CFI_REGISTERS] = { 0 }, cfa;
+	uint64_t registers[X86_64_REGISTERS] = { 0 }, cfa;
 
 	(void)state;
 	assert_int_equal(rule.cfa.place, CFI_VAL_EXPRESSION);
-	registers[CFI_RSP] = 0x5000;
-	registers[CFI_RIP] = 0x10;
+	registers[X86_64_RSP] = 0x5000;
+	registers[X86_64_RIP] = 0x10;
 	assert_true(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
 	assert_int_equal(cfa, 0x5008);
-	registers[CFI_RIP] = 0x1b;
+	registers[X86_64_RIP] = 0x1b;
 	assert_true(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
 	assert_int_equal(cfa, 0x5010);
 	cfi_table_destroy(table);
@@ -160,15 +161,15 @@ static void test_dereference(void **state)
 {
 	static const uint8_t realigned[] = { DW_CFA_def_cfa_expression, 3, DW_OP_breg6, 0x78, DW_OP_deref };
 	struct cfi_table *table = open_table(realigned, sizeof(realigned), true);
-	uint64_t registers[CFI_REGISTERS] = { 0 }, word = 0x1234, cfa;
+	uint64_t registers[X86_64_REGISTERS] = { 0 }, word = 0x1234, cfa;
 	struct cfi_memory memory = { read_word, &word };
 	struct cfi_rule rule = rule_at(table, 0);
 
 	(void)state;
-	registers[CFI_RBP] = 0x7008;
+	registers[X86_64_RBP] = 0x7008;
 	assert_true(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
 	assert_int_equal(cfa, 0x1234);
-	registers[CFI_RBP] = 0x7010;
+	registers[X86_64_RBP] = 0x7010;
 	assert_false(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
 	cfi_table_destroy(table);
 }
@@ -202,6 +203,32 @@ static void test_damaged_programs_give_no_rule(void **state)
 	expect_no_rule(remembers, sizeof(remembers));
 }
 
+/* Its registers are others: what such an image says of the stack pointer is not understood, and an expression of it neither. */
+static void test_an_unknown_processor_has_no_rules(void **state)
+{
+	struct elf_bytes wanted = { usual_cie, prologue, sizeof(usual_cie), sizeof(prologue), true, .machine = EM_S390 };
+	const struct cfi_memory memory = { 0 };
+	uint64_t registers[MACHINE_MAX_REGISTERS] = { 0 }, value;
+	struct cfi_table *table;
+	struct cfi_rule rule;
+	struct error err;
+
+	(void)state;
+	for (int has_header = 0; has_header < 2; has_header++) {
+		wanted.has_header = has_header;
+		assert_true(elf_bytes_table(&wanted, &table, &err));
+		assert_null(cfi_table_machine(table));
+		assert_false(cfi_table_find(table, ELF_BYTES_CODE, &rule));
+		assert_false(cfi_evaluate(table, (struct cfi_register_rule){ 0 }, registers, &memory, 0, &value));
+		cfi_table_destroy(table);
+	}
+	wanted.machine = EM_X86_64;
+	assert_true(elf_bytes_table(&wanted, &table, &err));
+	assert_ptr_equal(cfi_table_machine(table), &machine_x86_64);
+	assert_true(cfi_table_find(table, ELF_BYTES_CODE, &rule));
+	cfi_table_destroy(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +239,7 @@ int main(void)
 		cmocka_unit_test(test_plt_expression),
 		cmocka_unit_test(test_dereference),
 		cmocka_unit_test(test_damaged_programs_give_no_rule),
+		cmocka_unit_test(test_an_unknown_processor_has_no_rules),
 	};
 
 	return cmocka_run_group_tests_name("sampler.cfi", tests, NULL, NULL);

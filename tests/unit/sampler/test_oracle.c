@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "machine/x86_64.h"
 #include "sampler/unwind/cfi.h"
 
 #include <dwarf.h>
@@ -66,7 +67,7 @@ static void compare_register(Dwarf_Frame *frame, const struct cfi_rule *rule, in
 		/* libdw has the same operations for "same value" with ops NULL and "undefined" without; by default some are
 		 * undefined. */
 		assert_true(ours->place == CFI_SAME || ours->place == CFI_UNDEFINED);
-		if (number == CFI_RIP)
+		if (number == X86_64_RIP)
 			assert_int_equal(ours->place, ops == NULL ? CFI_SAME : CFI_UNDEFINED);
 	} else if (count == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst) {
 		assert_int_equal(ours->place, CFI_AT_CFA);
@@ -94,7 +95,7 @@ static void compare_row(Dwarf_Frame *frame, const struct cfi_rule *rule, uint64_
 
 static void compare_address(const struct cfi_table *table, Dwarf_CFI *cfi, uint64_t address, struct counts *counts)
 {
-	static const int kept[] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15, CFI_RIP };
+	static const int kept[] = { X86_64_RBX, X86_64_RBP, 12, 13, 14, 15, X86_64_RIP };
 	Dwarf_Frame *frame = NULL;
 	struct cfi_rule rule;
 	bool known = cfi_table_find(table, address, &rule);

@@ -62,9 +62,11 @@ static void set_size(struct bytes *bytes, size_t size)
 	memcpy(bytes->data + 6, &total, sizeof(total));
 }
 
+enum { USER_REGISTERS = 17 };
+
 static const struct record_layout layout = {
 	.sample_type = RECORD_SAMPLE_TYPE | RECORD_STACK_TYPE,
-	.user_registers = 0xff01ff,
+	.user_registers = (1 << USER_REGISTERS) - 1,
 	.sample_id_all = true,
 };
 
@@ -93,7 +95,7 @@ static struct bytes a_sample(void)
 	put64(&bytes, PERF_CONTEXT_KERNEL);
 	put64(&bytes, 0xffffffff81000000);
 	put64(&bytes, PERF_SAMPLE_REGS_ABI_64);
-	for (uint64_t i = 0; i < RECORD_REGISTERS; i++)
+	for (uint64_t i = 0; i < USER_REGISTERS; i++)
 		put64(&bytes, 100 + i);
 	put64(&bytes, 32); /* stack */
 	for (uint64_t i = 0; i < 4; i++)
@@ -123,7 +125,7 @@ static void test_sample(void **state)
 	assert_int_equal(record.sample.callchain.count, 2);
 	assert_true(record_word(&record.sample.callchain, 1) == 0xffffffff81000000);
 	assert_int_equal(record.sample.registers_abi, PERF_SAMPLE_REGS_ABI_64);
-	assert_int_equal(record.sample.user_registers.count, RECORD_REGISTERS);
+	assert_int_equal(record.sample.user_registers.count, USER_REGISTERS);
 	assert_int_equal(record_word(&record.sample.user_registers, 16), 116);
 	assert_int_equal(record.sample.stack_room, 32);
 	assert_int_equal(record.sample.stack_bytes, 24);

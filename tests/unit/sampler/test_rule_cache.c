@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "machine/x86_64.h"
 #include "sampler/unwind/rule_cache.h"
 
 #include <setjmp.h>
@@ -40,7 +41,7 @@ static uint64_t next_beside(const struct asking *asking, uint64_t address)
 
 static void test_two_answers_share_a_line(void **state)
 {
-	struct asking asking = { .space = { .find = find_and_count, .context = &asking.asked, .generation = 1 } };
+	struct asking asking = { .space = { .find = find_and_count, .context = &asking.asked, .generation = 1, .machine = &machine_x86_64 } };
 	uint64_t a = 0x1000, b, c;
 	struct error err;
 
@@ -80,20 +81,22 @@ static bool find_made(void *context, uint64_t address, struct unwind_code *code)
 	return true;
 }
 
-static bool read_made(void *context, uint64_t address, size_t bytes, struct code *code)
+static bool read_made(void *context, uint64_t address, size_t bytes, struct machine_code *code)
 {
 	struct made *made = context;
 
 	made->reads++;
 	made->most_bytes = bytes;
-	*code = (struct code){ made->code, bytes < sizeof(made->code) ? bytes : sizeof(made->code), address };
+	*code = (struct machine_code){ made->code, bytes < sizeof(made->code) ? bytes : sizeof(made->code), address };
 	return true;
 }
 
 static void test_more_code_is_read_where_ways_lead_out_of_it(void **state)
 {
 	static struct made made;
-	const struct unwind_space space = { .find = find_made, .read = read_made, .context = &made, .generation = 1 };
+	const struct unwind_space space = {
+		.find = find_made, .read = read_made, .context = &made, .generation = 1, .machine = &machine_x86_64
+	};
 	int32_t distance = (int32_t)sizeof(made.code) - 1 - 5;
 	struct rule_cache cache;
 	struct error err;

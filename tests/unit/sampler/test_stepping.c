@@ -155,7 +155,7 @@ static struct unwind_job job_of(const struct stepper *s, const struct process_sp
 	const struct user_regs_struct *r = &s->registers;
 
 	return (struct unwind_job){
-		.space = { process_space_find, process_space_read, (void *)space, space->process->generation },
+		.space = { process_space_find, process_space_read, (void *)space, space->process->generation, NULL, machine_host() },
 		.registers = { { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp, r->r8, r->r9, r->r10, r->r11,
 			r->r12, r->r13, r->r14, r->r15, r->rip } },
 		.dump = { s->stack, s->stack_bytes, r->rsp },
@@ -242,7 +242,7 @@ static void compare_hidden(struct stepper *s, struct unwinder *unwinder, struct 
 		return;
 	/* What is known of the code differs by what is hidden. */
 	job.space = (struct unwind_space){ find_unless_hidden, NULL, &hiding, hiding.function_start ^ (uintptr_t)hiding.table,
-		is_code_to_be_looked_at };
+		is_code_to_be_looked_at, machine_host() };
 	unwind_stacks(unwinder, &job, 1);
 	/* Frame pointers miss the caller of a function that keeps none, as the dynamic linker's trampoline. */
 	if (job.result.frame_pointer_frames > 0)

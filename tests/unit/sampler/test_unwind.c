@@ -42,7 +42,7 @@ static bool find_bare(void *context, uint64_t address, struct unwind_code *code)
 	return true;
 }
 
-static const struct unwind_space bare = { .find = find_bare, .generation = 1 };
+static const struct unwind_space bare = { .find = find_bare, .generation = 1, .machine = &machine_x86_64 };
 
 static struct unwind_result unwind_one(struct unwinder *unwinder, const struct unwind_space *space,
 	const struct unwind_registers *registers, const struct unwind_stack_dump *dump)
@@ -58,7 +58,7 @@ static struct unwind_result unwind_words(struct unwinder *unwinder, const uint64
 	/* Ends where the heap block does, so that a read past it is caught by the sanitizer. */
 	uint64_t *dump_words = malloc(WORDS * sizeof(*words));
 	struct unwind_stack_dump dump = { (const uint8_t *)dump_words, WORDS * sizeof(*words), STACK_AT };
-	struct unwind_registers registers = { .values = { [CFI_RSP] = STACK_AT, [CFI_RBP] = rbp, [CFI_RIP] = 0x1100 } };
+	struct unwind_registers registers = { .values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = rbp, [X86_64_RIP] = 0x1100 } };
 	struct unwind_result result;
 
 	assert_non_null(dump_words);
@@ -115,13 +115,31 @@ static void test_why_it_stops(void **state)
 	expect_stop(*state, words, 0, PROFILE_STOP_ROOT, 1);
 }
 
+static void test_an_unknown_processor_has_no_frames(void **state)
+{
+	uint64_t words[WORDS] = { [4] = at(10), [5] = 0x1200, [10] = 0, [11] = 0x1300 };
+	struct unwind_registers registers = { .values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = at(4), [X86_64_RIP] = 0x1100 } };
+	struct unwind_stack_dump dump = { (const uint8_t *)words, sizeof(words), STACK_AT };
+	struct unwind_job jobs[3];
+
+	for (size_t i = 0; i < 3; i++)
+		jobs[i] = (struct unwind_job){ .space = bare, .registers = registers, .dump = dump };
+	jobs[1].space.machine = NULL;
+	unwind_stacks(*state, jobs, 3);
+	assert_int_equal(jobs[1].result.count, 0);
+	assert_int_equal(jobs[1].result.stop, PROFILE_STOP_UNWINDER);
+	/* Those beside it are walked all the same. */
+	assert_int_equal(jobs[0].result.count, 3);
+	assert_int_equal(jobs[2].result.count, 3);
+}
+
 /* ---- Where threads start without unwind information, told by their code ---- */
 
 static bool find_in_bytes(void *context, uint64_t address, struct unwind_code *code)
 {
 	if (!find_bare(context, address, code))
 		return false;
-	code->code = (struct code){ context, CODE_END - CODE_AT, address - CODE_AT };
+	code->code = (struct machine_code){ context, CODE_END - CODE_AT, address - CODE_AT };
 	return true;
 }
 
@@ -141,12 +159,12 @@ static void test_roots_that_only_their_code_tells(void **state)
 	/* The frame pointer of the second frame leads nowhere. */
 	uint64_t words[WORDS] = { [4] = 1, [5] = 0x1200 };
 	struct unwind_stack_dump dump = { (const uint8_t *)words, sizeof(words), STACK_AT };
-	struct unwind_registers registers = { .values = { [CFI_RSP] = STACK_AT, [CFI_RBP] = at(4), [CFI_RIP] = 0x1100 } };
+	struct unwind_registers registers = { .values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = at(4), [X86_64_RIP] = 0x1100 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint8_t code[CODE_END - CODE_AT] = { 0 };
 		/* Each in a space of its own: answers are kept. */
-		struct unwind_space space = { find_in_bytes, NULL, code, 100 + i };
+		struct unwind_space space = { find_in_bytes, NULL, code, 100 + i, NULL, &machine_x86_64 };
 		struct unwind_result result;
 
 		memcpy(code + 0x200 - 2, cases[i].code, cases[i].size);
@@ -179,10 +197,10 @@ static void test_a_guess_is_no_rule_beside_it(void **state)
 	static const uint8_t nothing[] = { 0 };
 	struct elf_bytes wanted = { nothing, nothing, sizeof(nothing), sizeof(nothing), true, false };
 	struct silent_code silent = { .bytes = { 0 } };
-	struct unwind_space space = { find_silent, NULL, &silent, 200 };
+	struct unwind_space space = { find_silent, NULL, &silent, 200, NULL, &machine_x86_64 };
 	uint64_t words[WORDS] = { 0x1200 };
 	struct unwind_stack_dump dump = { (const uint8_t *)words, sizeof(words), STACK_AT };
-	struct unwind_registers registers = { .values = { [CFI_RSP] = STACK_AT } };
+	struct unwind_registers registers = { .values = { [X86_64_RSP] = STACK_AT } };
 	struct cfi_table *table;
 	struct error err;
 
@@ -191,14 +209,14 @@ static void test_a_guess_is_no_rule_beside_it(void **state)
 	/* nop, nop, nop, ret */
 	memcpy(silent.bytes + 0x100, "\x90\x90\x90\xc3", 4);
 	for (uint64_t pc = 0x1100; pc < 0x1104; pc++) {
-		registers.values[CFI_RIP] = pc;
+		registers.values[X86_64_RIP] = pc;
 		assert_int_equal(unwind_one(*state, &space, &registers, &dump).count, 1);
 	}
 	/* The same behind a call. */
 	memcpy(silent.bytes + 0x1fb, "\xe8", 1);
 	space.generation++;
 	for (uint64_t pc = 0x1100; pc < 0x1104; pc++) {
-		registers.values[CFI_RIP] = pc;
+		registers.values[X86_64_RIP] = pc;
 		assert_true(unwind_one(*state, &space, &registers, &dump).count >= 2);
 	}
 	cfi_table_destroy(table);
@@ -207,14 +225,14 @@ static void test_a_guess_is_no_rule_beside_it(void **state)
 static void test_pc_in_no_mapping(void **state)
 {
 	struct unwind_stack_dump dump = { .address = STACK_AT };
-	struct unwind_registers registers = { .values = { [CFI_RIP] = 0x9999, [CFI_RSP] = STACK_AT } };
+	struct unwind_registers registers = { .values = { [X86_64_RIP] = 0x9999, [X86_64_RSP] = STACK_AT } };
 	struct unwind_result result;
 
 	result = unwind_one(*state, &bare, &registers, &dump);
 	assert_int_equal(result.stop, PROFILE_STOP_NO_MAPPING);
 	assert_int_equal(result.count, 0);
-	registers.values[CFI_RIP] = 0x1100;
-	registers.values[CFI_RBP] = STACK_AT;
+	registers.values[X86_64_RIP] = 0x1100;
+	registers.values[X86_64_RBP] = STACK_AT;
 	result = unwind_one(*state, &bare, &registers, &dump);
 	assert_int_equal(result.count, 1);
 }
@@ -234,13 +252,13 @@ static uint64_t stack_end;
 static void capture(struct captured *captured, const ucontext_t *context)
 {
 	/* DWARF's order from glibc's REG_*. */
-	static const int greg[CFI_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+	static const int greg[X86_64_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
 		REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 	uint64_t rsp;
 
-	for (size_t i = 0; i < CFI_REGISTERS; i++)
+	for (size_t i = 0; i < X86_64_REGISTERS; i++)
 		captured->registers.values[i] = (uint64_t)context->uc_mcontext.gregs[greg[i]];
-	rsp = captured->registers.values[CFI_RSP];
+	rsp = captured->registers.values[X86_64_RSP];
 	captured->stack_bytes = stack_end - rsp < sizeof(captured->stack) ? stack_end - rsp : sizeof(captured->stack);
 	/* Sanitizers guard the space between variables, which is stack all the same. */
 	for (volatile size_t i = 0; i < captured->stack_bytes; i += sizeof(uint64_t)) {
@@ -302,7 +320,7 @@ static void walk_together(struct unwinder *unwinder, const struct unwind_space *
 
 		jobs[i] = (struct unwind_job){ .space = *space,
 			.registers = captured->registers,
-			.dump = { captured->stack, size, captured->registers.values[CFI_RSP] } };
+			.dump = { captured->stack, size, captured->registers.values[X86_64_RSP] } };
 	}
 	unwind_stacks(unwinder, jobs, UNWIND_TOGETHER);
 	for (size_t i = 0; i < UNWIND_TOGETHER; i++) {
@@ -324,7 +342,7 @@ static void walk_together(struct unwinder *unwinder, const struct unwind_space *
 
 static void compare_with_oracle(struct unwinder *unwinder, const struct captured *captured)
 {
-	struct unwind_stack_dump dump = { captured->stack, captured->stack_bytes, captured->registers.values[CFI_RSP] };
+	struct unwind_stack_dump dump = { captured->stack, captured->stack_bytes, captured->registers.values[X86_64_RSP] };
 	struct process_table table;
 	struct process_space space = { .table = &table };
 	struct unwind_space finder;
@@ -338,7 +356,9 @@ static void compare_with_oracle(struct unwinder *unwinder, const struct captured
 	process_table_init(&table, profile, NULL);
 	assert_true(process_table_get(&table, getpid(), &process, &err));
 	space.process = process;
-	finder = (struct unwind_space){ process_space_find, process_space_read, &space, process->generation };
+	finder = (struct unwind_space){
+		process_space_find, process_space_read, &space, process->generation, NULL, &machine_x86_64
+	};
 	result = unwind_one(unwinder, &finder, &captured->registers, &dump);
 	assert_true(result.count > 5);
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);
@@ -396,6 +416,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(test_frame_pointers_to_the_root),
 		TEST(test_why_it_stops),
+		TEST(test_an_unknown_processor_has_no_frames),
 		TEST(test_roots_that_only_their_code_tells),
 		TEST(test_a_guess_is_no_rule_beside_it),
 		TEST(test_pc_in_no_mapping),

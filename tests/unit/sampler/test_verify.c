@@ -19,6 +19,9 @@
 
 enum { STACK_BYTES = 1 << 16, HOSTILE_STACKS = 300, HOSTILE_IMAGES = 20 };
 
+/* DWARF's numbers of x86-64, for which libunwind is used here. */
+enum { RSP = 7, RIP = 16, REGISTERS = 17 };
+
 static void expect_comparison(const char *ours, const char *reference, enum profile_comparison expected, size_t expected_common)
 {
 	uint64_t walks[2][8];
@@ -64,13 +67,13 @@ static uint64_t stack_end;
 static void capture(struct fixture *fixture, const ucontext_t *context)
 {
 	/* DWARF's order from glibc's REG_*. */
-	static const int greg[CFI_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+	static const int greg[REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
 		REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 	uint64_t rsp, size;
 
-	for (size_t i = 0; i < CFI_REGISTERS; i++)
+	for (size_t i = 0; i < REGISTERS; i++)
 		fixture->job.registers.values[i] = (uint64_t)context->uc_mcontext.gregs[greg[i]];
-	rsp = fixture->job.registers.values[CFI_RSP];
+	rsp = fixture->job.registers.values[RSP];
 	size = stack_end - rsp < STACK_BYTES ? stack_end - rsp : STACK_BYTES;
 	/* Sanitizers guard the space between variables, which is stack all the same. */
 	for (volatile size_t i = 0; i < size; i += sizeof(uint64_t)) {
@@ -105,9 +108,10 @@ static void start(struct fixture *fixture, uint32_t every)
 	struct error err;
 
 	assert_int_equal(outer(fixture, 1), 3);
+	fixture->table.machine = machine_host();
 	fixture->space = (struct process_space){ .table = &fixture->table, .process = fixture->process };
 	fixture->job.space = (struct unwind_space){ process_space_find, process_space_read, &fixture->space,
-		fixture->process->generation, process_space_is_code };
+		fixture->process->generation, process_space_is_code, machine_host() };
 	unwind_stacks(fixture->unwinder, &fixture->job, 1);
 	assert_true(fixture->job.result.count > 3);
 	assert_true(verifier_create(&options, &fixture->verifier, &err));
@@ -272,8 +276,8 @@ static void scramble(struct fixture *fixture, uint64_t *seed)
 			   : random % 3 == 1 ? fixture->job.dump.address + random % STACK_BYTES
 					     : random;
 	}
-	for (size_t i = 0; i < CFI_REGISTERS; i++)
-		if (i != CFI_RSP && i != CFI_RIP)
+	for (size_t i = 0; i < REGISTERS; i++)
+		if (i != RSP && i != RIP)
 			fixture->job.registers.values[i] = words[next_random(seed) % 1024];
 	fixture->job.dump.size = next_random(seed) % STACK_BYTES;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "symbolize/instruction.h"
-
 #include "elf/elf.h"
+#include "machine/x86_64_decoder.h"
 
 #include <elf.h>
 #include <setjmp.h>
@@ -13,8 +12,7 @@
 
 /* What is remembered of shapes is compared with what Zydis says of each instruction. */
 struct pair {
-	struct decoder zydis;
-	struct instruction_decoder *decoder;
+	struct machine_decoder *zydis, *decoder;
 };
 
 static int create_pair(void **state)
@@ -23,50 +21,50 @@ static int create_pair(void **state)
 
 	assert_non_null(pair);
 	*state = pair;
-	pair->decoder = instruction_decoder_create();
-	return decoder_init(&pair->zydis) && pair->decoder ? 0 : -1;
+	pair->zydis = machine_decoder_create(&machine_x86_64);
+	pair->decoder = machine_decoder_create(&machine_x86_64);
+	return pair->zydis && pair->decoder ? 0 : -1;
 }
 
 static int destroy_pair(void **state)
 {
 	struct pair *pair = *state;
 
-	instruction_decoder_destroy(pair->decoder);
-	decoder_deinit(&pair->zydis);
+	machine_decoder_destroy(pair->decoder);
+	machine_decoder_destroy(pair->zydis);
 	free(pair);
 	return 0;
 }
 
 static void assert_same_number(
-	const uint8_t *bytes, const struct instruction_number *number, uint8_t offset, uint8_t bits, uint64_t value)
+	const uint8_t *bytes, const struct machine_number *number, uint8_t offset, uint8_t bits, uint64_t value)
 {
 	assert_int_equal(number->size, bits / 8);
 	if (bits == 0)
 		return;
 	assert_int_equal(number->offset, offset);
-	assert_int_equal(instruction_value(bytes, number), value);
+	assert_int_equal(machine_number_value(bytes, number), value);
 }
 
 /* How long the instruction is; 0: there is none. */
 static size_t assert_same_instruction(const struct pair *pair, const uint8_t *bytes, size_t size)
 {
-	struct instruction instruction;
+	struct machine_parts parts;
 	ZydisDecodedInstruction in;
-	bool is_one = decoder_decode(&pair->zydis, bytes, size, &in);
+	bool is_one = x86_64_decode(pair->zydis, bytes, size, &in);
 
-	assert_int_equal(instruction_decode(pair->decoder, bytes, size, &instruction), is_one);
+	assert_int_equal(machine_x86_64.find_parts(pair->decoder, bytes, size, &parts), is_one);
 	if (!is_one)
 		return 0;
-	assert_int_equal(instruction.size, in.length);
-	assert_int_equal(instruction.opcode, in.opcode);
-	assert_int_equal(instruction.is_two_byte, in.opcode_map == ZYDIS_OPCODE_MAP_0F);
-	assert_int_equal(instruction.is_jump, in.raw.imm[0].is_relative);
+	assert_int_equal(parts.size, in.length);
+	assert_int_equal(parts.jump != 0, in.raw.imm[0].is_relative);
+	assert_int_equal(parts.target.size, in.raw.imm[0].is_relative ? parts.immediates[0].size : 0);
 	if (in.mnemonic == ZYDIS_MNEMONIC_NOP || in.mnemonic == ZYDIS_MNEMONIC_INT3)
-		assert_true(instruction.is_padding);
-	assert_same_number(bytes, &instruction.displacement, in.raw.disp.offset, in.raw.disp.size, (uint64_t)in.raw.disp.value);
+		assert_true(parts.is_padding);
+	assert_same_number(bytes, &parts.displacement, in.raw.disp.offset, in.raw.disp.size, (uint64_t)in.raw.disp.value);
 	for (size_t i = 0; i < 2; i++)
 		assert_same_number(
-			bytes, &instruction.immediates[i], in.raw.imm[i].offset, in.raw.imm[i].size, in.raw.imm[i].value.u);
+			bytes, &parts.immediates[i], in.raw.imm[i].offset, in.raw.imm[i].size, in.raw.imm[i].value.u);
 	return in.length;
 }
 
@@ -120,11 +118,11 @@ static void numbers_have_the_sign_they_are_read_with(void **state)
 	static const uint8_t bytes[] = { 0x00, 0xfe, 0xff, 0xff, 0xff, 0x80, 0xff, 0xff };
 
 	(void)state;
-	assert_int_equal(instruction_value(bytes, &(struct instruction_number){ 1, 4, true }), UINT64_MAX - 1);
-	assert_int_equal(instruction_value(bytes, &(struct instruction_number){ 1, 4, false }), 0xfffffffe);
-	assert_int_equal(instruction_value(bytes, &(struct instruction_number){ 5, 1, true }), UINT64_MAX - 127);
-	assert_int_equal(instruction_value(bytes, &(struct instruction_number){ 0, 8, true }), 0xffff80fffffffe00);
-	assert_int_equal(instruction_value(bytes, &(struct instruction_number){ 0, 0, true }), 0);
+	assert_int_equal(machine_number_value(bytes, &(struct machine_number){ 1, 4, true }), UINT64_MAX - 1);
+	assert_int_equal(machine_number_value(bytes, &(struct machine_number){ 1, 4, false }), 0xfffffffe);
+	assert_int_equal(machine_number_value(bytes, &(struct machine_number){ 5, 1, true }), UINT64_MAX - 127);
+	assert_int_equal(machine_number_value(bytes, &(struct machine_number){ 0, 8, true }), 0xffff80fffffffe00);
+	assert_int_equal(machine_number_value(bytes, &(struct machine_number){ 0, 0, true }), 0);
 }
 
 int main(void)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/unwind/effect.h"
+#include "machine/x86_64_decoder.h"
+
+/* What instructions do to a stack frame, as far as a walk up the stack needs it. Encodings: Intel 64 manual, volume 2. */
 
 enum {
 	MOST_FRAME_BYTES = 1 << 20,
@@ -11,24 +13,9 @@ enum {
 	MOV_TO_REG = 0x8b,
 };
 
-static const struct effect_place unknown_place = { 0 };
+static const struct machine_place unknown_place = { 0 };
 
-struct effect_frame effect_none(void)
-{
-	return (struct effect_frame){ .rsp = { .base = CFI_RSP }, .rbp = { .base = CFI_RBP } };
-}
-
-bool effect_is_none(const struct effect_frame *frame)
-{
-	if (frame->rsp.base != CFI_RSP || frame->rsp.offset != 0 || frame->rbp.base != CFI_RBP || frame->rbp.offset != 0)
-		return false;
-	for (size_t i = 0; i < RULES_SAVED; i++)
-		if (frame->saved[i].base != 0)
-			return false;
-	return true;
-}
-
-static struct effect_place moved(struct effect_place place, int64_t bytes)
+static struct machine_place moved(struct machine_place place, int64_t bytes)
 {
 	int64_t offset = place.offset + bytes;
 
@@ -39,36 +26,36 @@ static struct effect_place moved(struct effect_place place, int64_t bytes)
 }
 
 /* False when nothing is known of the stack from there on. */
-static bool set_stack_pointer(struct effect_frame *frame, struct effect_place place)
+static bool set_stack_pointer(struct machine_frame *frame, struct machine_place place)
 {
-	if (place.base != frame->rsp.base || place.offset > frame->top)
+	if (place.base != frame->stack_pointer.base || place.offset > frame->top)
 		frame->top = place.offset;
-	frame->rsp = place;
+	frame->stack_pointer = place;
 	return place.base != 0;
 }
 
 /* By so many bytes; up where they are negative. */
-static bool lower(struct effect_frame *frame, int64_t bytes)
+static bool lower(struct machine_frame *frame, int64_t bytes)
 {
-	return set_stack_pointer(frame, moved(frame->rsp, -bytes));
+	return set_stack_pointer(frame, moved(frame->stack_pointer, -bytes));
 }
 
-static void note_saved(struct effect_frame *frame, uint8_t encoded, struct effect_place from)
+static void note_saved(struct machine_frame *frame, uint8_t encoded, struct machine_place from)
 {
-	static const uint8_t numbers[16] = { 0, 2, 1, CFI_RBX, CFI_RSP, CFI_RBP, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+	static const uint8_t numbers[16] = { 0, 2, 1, X86_64_RBX, X86_64_RSP, X86_64_RBP, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+	uint8_t index = machine_x86_64.saved_index[numbers[encoded]];
 
-	if (from.base == frame->rsp.base && from.offset < frame->top)
+	if (from.base == frame->stack_pointer.base && from.offset < frame->top)
 		return;
-	for (size_t i = 0; i < RULES_SAVED; i++)
-		if (rules_saved_registers[i] == numbers[encoded])
-			frame->saved[i] = from;
+	if (index != MACHINE_NOT_SAVED)
+		frame->saved[index] = from;
 }
 
-static bool pop(struct effect_frame *frame, uint8_t encoded)
+static bool pop(struct machine_frame *frame, uint8_t encoded)
 {
-	note_saved(frame, encoded, frame->rsp);
+	note_saved(frame, encoded, frame->stack_pointer);
 	if (encoded == RBP_CODE)
-		frame->rbp = unknown_place;
+		frame->frame_pointer = unknown_place;
 	return encoded != RSP_CODE && lower(frame, -WORD_BYTES);
 }
 
@@ -105,15 +92,15 @@ static bool is_between_registers(const ZydisDecodedInstruction *in)
 	return in->raw.modrm.mod == 3;
 }
 
-static struct effect_place value_of(const struct effect_frame *frame, uint8_t encoded)
+static struct machine_place value_of(const struct machine_frame *frame, uint8_t encoded)
 {
 	if (encoded == RSP_CODE)
-		return frame->rsp;
-	return encoded == RBP_CODE ? frame->rbp : unknown_place;
+		return frame->stack_pointer;
+	return encoded == RBP_CODE ? frame->frame_pointer : unknown_place;
 }
 
 /* Of a memory operand by the stack or the frame pointer alone. */
-static struct effect_place address_of(const struct effect_frame *frame, const ZydisDecodedInstruction *in)
+static struct machine_place address_of(const struct machine_frame *frame, const ZydisDecodedInstruction *in)
 {
 	enum { NO_INDEX = 4, NO_DISPLACEMENT = 0 };
 	const ZydisDecodedInstructionRaw *raw = &in->raw;
@@ -128,17 +115,17 @@ static struct effect_place address_of(const struct effect_frame *frame, const Zy
 	return moved(value_of(frame, raw->sib.base), raw->disp.value);
 }
 
-static bool assign(struct effect_frame *frame, uint8_t encoded, struct effect_place value)
+static bool assign(struct machine_frame *frame, uint8_t encoded, struct machine_place value)
 {
 	if (encoded == RBP_CODE)
-		frame->rbp = value;
+		frame->frame_pointer = value;
 	return encoded != RSP_CODE || set_stack_pointer(frame, value);
 }
 
-static bool copy(struct effect_frame *frame, const ZydisDecodedInstruction *in)
+static bool copy(struct machine_frame *frame, const ZydisDecodedInstruction *in)
 {
 	uint8_t reg = reg_register(in), rm = rm_register(in);
-	struct effect_place address;
+	struct machine_place address;
 
 	if (is_between_registers(in))
 		return writes_reg(in) ? assign(frame, reg, value_of(frame, rm)) : assign(frame, rm, value_of(frame, reg));
@@ -150,7 +137,7 @@ static bool copy(struct effect_frame *frame, const ZydisDecodedInstruction *in)
 	return assign(frame, reg, unknown_place);
 }
 
-static bool calculate(struct effect_frame *frame, const ZydisDecodedInstruction *in)
+static bool calculate(struct machine_frame *frame, const ZydisDecodedInstruction *in)
 {
 	bool by_number = in->raw.imm[0].size > 0, is_to_rm = by_number || !writes_reg(in);
 	uint8_t to = is_to_rm ? rm_register(in) : reg_register(in);
@@ -168,7 +155,8 @@ static bool exchange(const ZydisDecodedInstruction *in)
 	return !has_modrm(in) || (reg_register(in) != RSP_CODE && (!is_between_registers(in) || rm_register(in) != RSP_CODE));
 }
 
-bool effect_apply(struct effect_frame *frame, const ZydisDecodedInstruction *in)
+/* Takes in one more instruction that is no jump. False when nothing is known of the stack behind it. */
+static bool apply(struct machine_frame *frame, const ZydisDecodedInstruction *in)
 {
 	switch (in->mnemonic) {
 	case ZYDIS_MNEMONIC_PUSH:
@@ -179,7 +167,7 @@ bool effect_apply(struct effect_frame *frame, const ZydisDecodedInstruction *in)
 	case ZYDIS_MNEMONIC_POP:
 		return has_modrm(in) ? lower(frame, -WORD_BYTES) : pop(frame, opcode_register(in));
 	case ZYDIS_MNEMONIC_LEAVE:
-		return set_stack_pointer(frame, frame->rbp) && pop(frame, RBP_CODE);
+		return set_stack_pointer(frame, frame->frame_pointer) && pop(frame, RBP_CODE);
 	case ZYDIS_MNEMONIC_LEA:
 		return assign(frame, reg_register(in), address_of(frame, in));
 	case ZYDIS_MNEMONIC_MOV:
@@ -203,7 +191,8 @@ bool effect_apply(struct effect_frame *frame, const ZydisDecodedInstruction *in)
 	}
 }
 
-bool effect_begins_function(const ZydisDecodedInstruction *in)
+/* With the push of a register that a callee must keep, or with room for variables. */
+static bool begins_function(const ZydisDecodedInstruction *in)
 {
 	static const uint16_t pushed = 1 << RBX_CODE | 1 << RBP_CODE | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15;
 
@@ -211,4 +200,57 @@ bool effect_begins_function(const ZydisDecodedInstruction *in)
 		return pushed >> opcode_register(in) & 1;
 	return in->mnemonic == ZYDIS_MNEMONIC_SUB && has_modrm(in) && in->raw.imm[0].size > 0 && is_between_registers(in) &&
 	       rm_register(in) == RSP_CODE;
+}
+
+static bool is_padding(const ZydisDecodedInstruction *in)
+{
+	return in->meta.category == ZYDIS_CATEGORY_NOP || in->meta.category == ZYDIS_CATEGORY_WIDENOP;
+}
+
+static enum machine_flow flow_of_jump(const ZydisDecodedInstruction *in)
+{
+	if (in->raw.imm[0].size > 0)
+		return MACHINE_FLOW_JUMP;
+	/* Through a slot of a procedure linkage table: the callee returns for the function that jumps. */
+	return x86_64_is_relative(in) ? MACHINE_FLOW_RETURN : MACHINE_FLOW_UNKNOWN;
+}
+
+static enum machine_flow flow_of_next(struct machine_frame *frame, const ZydisDecodedInstruction *in)
+{
+	if (!apply(frame, in))
+		return MACHINE_FLOW_UNKNOWN;
+	if (is_padding(in))
+		return MACHINE_FLOW_PADDING;
+	return in->meta.category == ZYDIS_CATEGORY_CALL ? MACHINE_FLOW_CALL : MACHINE_FLOW_NEXT;
+}
+
+static enum machine_flow flow_of(struct machine_frame *frame, const ZydisDecodedInstruction *in)
+{
+	switch (in->meta.category) {
+	case ZYDIS_CATEGORY_RET:
+		/* One that takes arguments off the stack as well, or switches segments, is none of compiled code. */
+		return in->mnemonic == ZYDIS_MNEMONIC_RET && in->raw.imm[0].size == 0 ? MACHINE_FLOW_RETURN : MACHINE_FLOW_UNKNOWN;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return flow_of_jump(in);
+	case ZYDIS_CATEGORY_COND_BR:
+		return MACHINE_FLOW_BRANCH;
+	default:
+		return flow_of_next(frame, in);
+	}
+}
+
+bool x86_64_step(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame,
+	struct machine_step *step)
+{
+	ZydisDecodedInstruction in;
+
+	if (!x86_64_decode(decoder, bytes, size, &in))
+		return false;
+	*step = (struct machine_step){
+		.size = in.length,
+		.flow = (uint8_t)flow_of(frame, &in),
+		.begins_function = begins_function(&in),
+		.distance = in.raw.imm[0].value.s,
+	};
+	return true;
 }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "machine/machine.h"
+
+#include "machine/x86_64.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+
+static const struct machine *const machines[] = { &machine_x86_64 };
+
+const struct machine *machine_of(uint16_t elf_machine)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (machines[i]->elf_machine == elf_machine)
+			return machines[i];
+	return NULL;
+}
+
+const struct machine *machine_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (name && strcmp(machines[i]->name, name) == 0)
+			return machines[i];
+	return NULL;
+}
+
+const struct machine *machine_host(void)
+{
+	return machine_named((const char *)getauxval(AT_PLATFORM));
+}
+
+struct machine_decoder *machine_decoder_create(const struct machine *machine)
+{
+	return machine->create_decoder();
+}
+
+void machine_decoder_destroy(struct machine_decoder *decoder)
+{
+	if (decoder)
+		decoder->machine->destroy_decoder(decoder);
+}
+
+static bool is_at(const struct machine_place *place, uint8_t base)
+{
+	return place->base == base && place->offset == 0;
+}
+
+bool machine_frame_is_none(const struct machine *machine, const struct machine_frame *frame)
+{
+	if (!is_at(&frame->stack_pointer, machine->stack_pointer) || !is_at(&frame->frame_pointer, machine->frame_pointer))
+		return false;
+	for (size_t i = 0; i < MACHINE_SAVED; i++)
+		if (frame->saved[i].base != 0)
+			return false;
+	return true;
+}
+
+uint64_t machine_number_value(const uint8_t *instruction, const struct machine_number *number)
+{
+	unsigned int unused_bits = 64 - 8 * (unsigned int)number->size;
+	uint64_t value = 0;
+
+	if (number->size == 0 || number->size > sizeof(value))
+		return 0;
+	memcpy(&value, instruction + number->offset, number->size);
+	return number->is_signed ? (uint64_t)((int64_t)(value << unused_bits) >> unused_bits) : value;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "machine/machine.h"
+
+/* x86-64. Encodings: Intel 64 manual, volume 2. Registers: System V ABI, figure 3.36. */
+
+enum { X86_64_RBX = 3, X86_64_RBP = 6, X86_64_RSP = 7, X86_64_RIP = 16, X86_64_REGISTERS = 17 };
+
+extern const struct machine machine_x86_64;
