@@ -24,7 +24,7 @@ struct unwind_piece {
 	uint64_t address; /* runtime address of the first byte */
 };
 
-/* The top of the stack, from the stack pointer upwards; a piece from further up may be at hand besides (size 0: none). */
+/* The copy of the top of a stack, from the stack pointer upwards; a piece from further up may be at hand besides (size 0: none). */
 struct unwind_stack_dump {
 	const uint8_t *bytes;
 	uint64_t size;
@@ -98,6 +98,6 @@ struct unwind_job {
 
 /*
  * Walks up to UNWIND_TOGETHER stacks in turn, a step each: another CPU wrote them, so every step waits for memory, and the waits of
- * several go by at once. Always gives at least the leaf when it lies in code; never reads outside a dump.
+ * several go by at once. Always gives at least the leaf when it lies in code; never reads outside the copy of a stack.
  */
 void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t count);

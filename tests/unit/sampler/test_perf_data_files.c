@@ -130,7 +130,7 @@ static void test_files_that_were_cut_within_a_stack_are_refused(void **state)
 	}
 }
 
-/* ---- Words of a stack that are looked at ---- */
+/* ---- Candidates of the stack scan ---- */
 
 /* The address that the call of this function returns to, in the image. */
 __attribute__((noinline)) static uint64_t image_return_address(void)
