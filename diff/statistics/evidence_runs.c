@@ -30,6 +30,7 @@ static const double least_variance = 1e-9;
 struct fit {
 	double slope;
 	struct dispersion dispersion;
+	double freedom; /* of the dispersion */
 	bool small;
 };
 
@@ -71,7 +72,9 @@ static struct fit fit_row(const struct model *model, size_t row)
 {
 	const struct experiment *experiment = model->experiment;
 	struct fit fit = { .slope = 1, .small = small_counts(experiment, row) };
-	double products, squares, sizes, freedom = model->speed->quiet ? 0 : -1, poisson = 0, weight = 0;
+	/* Counts are tested as they are. A slope would explain the one run that has all of a row. */
+	bool has_slope = !model->speed->quiet && !fit.small;
+	double products, squares, sizes, freedom = has_slope ? -1 : 0, poisson = 0, weight = 0;
 
 	sum_products(model, row, &products, &squares, &sizes);
 	for (int side = 0; side < DIFF_SIDES; side++) {
@@ -83,11 +86,12 @@ static struct fit fit_row(const struct model *model, size_t row)
 		poisson += own / samples;
 		weight += own;
 	}
-	if (sizes > 0) {
+	if (has_slope && sizes > 0) {
 		fit.slope = products / sizes;
 		squares -= products * fit.slope;
 	}
 	fit.dispersion.poisson = weight > 0 ? poisson / weight : 0;
+	fit.freedom = freedom;
 	fit.dispersion.variance = freedom > 0 ? fmax(squares, least_variance) / freedom : 0;
 	return fit;
 }
@@ -135,11 +139,31 @@ static double speed_variance(const struct model *model, double slope, double row
 	return 0;
 }
 
+static bool has_few_runs(const struct experiment *experiment)
+{
+	return experiment->sides[DIFF_BASE].unit_count < ENOUGH_RUNS || experiment->sides[DIFF_HEAD].unit_count < ENOUGH_RUNS;
+}
+
+/*
+ * Borrowed from other rows; but a row that goes by tier may have two modes, and is then not like the others: it is known by its own
+ * runs alone. Few runs do not show modes, see chance_of_modes().
+ */
+static double row_variance(const struct model *model, const struct moderation *moderation, size_t row, double *freedom)
+{
+	const struct fit *fit = &model->fits[row];
+	double variance = moderation_posterior(moderation, &fit->dispersion, model->freedom, freedom);
+
+	if (!model->experiment->rows[row].by_tier || has_few_runs(model->experiment))
+		return variance;
+	*freedom = fmin(*freedom, model->freedom);
+	return fmax(variance, fit->dispersion.variance);
+}
+
 static void test_row(const struct model *model, const struct moderation *moderation, size_t row, struct row_result *result)
 {
 	const struct experiment *experiment = model->experiment;
 	const struct fit *fit = &model->fits[row];
-	double freedom, variance = moderation_posterior(moderation, &fit->dispersion, model->freedom, &freedom);
+	double freedom, variance = row_variance(model, moderation, row, &freedom);
 	double extra = speed_variance(model, fit->slope, variance), sampling = 0;
 	double runs = (double)(experiment->sides[DIFF_BASE].unit_count + experiment->sides[DIFF_HEAD].unit_count);
 
@@ -156,7 +180,7 @@ static void test_row(const struct model *model, const struct moderation *moderat
 		result->judged -= fit->slope * model->speed->delta;
 		result->common_variance = fit->slope * fit->slope * model->speed->delta_variance;
 	}
-	result->variance = sampling + extra + experiment->rows[row].outer_variance;
+	result->variance = sampling + extra + row_outer_variance(&experiment->rows[row]);
 	/* Welch and Satterthwaite: each part brings its own degrees of freedom. */
 	if ((model->use == SPEED_DIVIDED || model->use == SPEED_NOISE) && extra > 0)
 		freedom = result->variance * result->variance / (sampling * sampling / freedom + extra * extra / (runs - 2));
@@ -172,9 +196,14 @@ static void test_small_row(const struct model *model, const struct moderation *m
 	double runs = 1 / (double)experiment->sides[DIFF_BASE].unit_count + 1 / (double)experiment->sides[DIFF_HEAD].unit_count;
 	double variance = fmax(excess, 0) * runs;
 
-	variance += model->use == SPEED_NOISE || model->use == SPEED_BESIDE ? model->speed->delta_variance : model->speed->delta_error;
-	variance += experiment->rows[row].outer_variance;
+	variance +=
+		model->use == SPEED_NOISE || model->use == SPEED_BESIDE ? model->speed->delta_variance : model->speed->delta_error;
+	variance += row_outer_variance(&experiment->rows[row]);
 	small_test(experiment, row, variance, result);
+	/* A few runs that have all of it do not stand for their side. */
+	if ((experiment->has_modes && !has_few_runs(experiment)) ||
+		moderation_is_outlier(moderation, own, model->fits[row].freedom))
+		result->p = fmax(result->p, small_p_of_means(experiment, row));
 }
 
 /* The variance of a side's mean, relative to it. Two or three runs that agree by chance do not vouch for each other alone. */
@@ -202,7 +231,7 @@ static double variance_of_mean(const struct experiment *experiment, enum diff_si
  */
 static void test_whole(const struct experiment *experiment, struct row_result *result)
 {
-	double outer = experiment->rows[0].outer_variance + (experiment->in_turn ? 0 : session_rsd * session_rsd), parts = 0;
+	double outer = row_outer_variance(&experiment->rows[0]) + (experiment->in_turn ? 0 : session_rsd * session_rsd), parts = 0;
 
 	result->variance = outer;
 	for (int side = 0; side < DIFF_SIDES; side++) {
@@ -218,14 +247,14 @@ static void test_whole(const struct experiment *experiment, struct row_result *r
 }
 
 /*
- * A function whose process is in one of two ways by the toss of a coin has all runs of one side in the one, and all of the other side
- * in the other, with this probability. It counts where runs are few.
+ * A function whose process is in one of two ways by the toss of a coin has all runs of one side in the one, and all of the other
+ * side in the other, with this probability. It counts where runs are few.
  */
 static double chance_of_modes(const struct experiment *experiment)
 {
 	size_t base = experiment->sides[DIFF_BASE].unit_count, head = experiment->sides[DIFF_HEAD].unit_count;
 
-	return base < ENOUGH_RUNS || head < ENOUGH_RUNS ? ldexp(1, 1 - (int)(base + head)) : 0;
+	return has_few_runs(experiment) ? ldexp(1, 1 - (int)(base + head)) : 0;
 }
 
 bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use, struct row_result *results,

@@ -38,21 +38,21 @@ static double jackknife(const struct experiment *experiment, enum diff_side side
 
 /*
  * Functions that vary between processes independently of each other make a whole that varies less: by the root of the sum of the
- * squares of their shares.
+ * squares of what each varies by.
  */
-static double whole_floor(const struct experiment *experiment, double floor)
+static double whole_floor(const struct experiment *experiment, const struct process_floor *floor)
 {
 	struct row_result whole, part;
-	double squares = 0;
+	double squares[] = { 0, 0 };
 
 	experiment_scale(experiment, 0, &whole);
 	for (size_t row = 1; row < experiment->row_count; row++) {
 		if (experiment->rows[row].kind != ROW_SELF)
 			continue;
 		experiment_scale(experiment, row, &part);
-		squares += pow((part.base + part.head) / (whole.base + whole.head), 2);
+		squares[experiment->rows[row].by_tier] += pow((part.base + part.head) / (whole.base + whole.head), 2);
 	}
-	return floor * sqrt(fmin(squares, 1));
+	return sqrt(pow(floor->others, 2) * fmin(squares[0], 1) + pow(floor->by_tier, 2) * fmin(squares[1], 1));
 }
 
 static double share_of(const struct row_result *whole, const struct row_result *row)
@@ -92,17 +92,23 @@ static struct spread measure(const struct experiment *experiment, size_t row, bo
 	return spread;
 }
 
+/* What the machine did to functions of changed code is in their floor already. */
+static double outside(const struct row *row)
+{
+	return row->changed ? row->load_variance : row_outer_variance(row);
+}
+
 static void test_row(const struct experiment *experiment, size_t row, const struct spread *spread, const struct floor_guess *floor,
 	struct row_result *result)
 {
-	double between = 2 * floor->rsd * floor->rsd, load = experiment->rows[row].outer_variance;
-	double variance = between + load + spread->own, parts = spread->parts + between * between / floor->freedom;
+	double between = 2 * floor->rsd * floor->rsd, outer = outside(&experiment->rows[row]);
+	double variance = between + outer + spread->own, parts = spread->parts + between * between / floor->freedom;
 
 	/* One number a side, of no known number of samples. */
 	if (!(experiment->sides[DIFF_BASE].sample_weight > 0))
 		return;
 	if (small_counts(experiment, row)) {
-		small_test(experiment, row, between + load + spread->excess, result);
+		small_test(experiment, row, between + outer + spread->excess, result);
 		return;
 	}
 	result->tested = true;
@@ -128,7 +134,7 @@ static size_t collect_controls(const struct experiment *experiment, const struct
 	size_t count = 0;
 
 	for (size_t row = 1; row < experiment->row_count; row++) {
-		if (!experiment->rows[row].control || small_counts(experiment, row) ||
+		if (!experiment->rows[row].control || experiment->rows[row].by_tier || small_counts(experiment, row) ||
 			share_of(&results[0], &results[row]) < small_share)
 			continue;
 		double effect = log(results[row].head / results[row].base);
@@ -167,11 +173,13 @@ static struct floor_guess refine_once(const struct control *controls, size_t cou
 
 /*
  * How much functions differ between these two processes without a change of their own code is seen in those whose code is
- * the same: what the placement of code and data, and the schedule, did to them, it does to the changed ones too.
+ * the same: what the placement of code and data, the schedule, and the machine's other work did to them, it does to the changed
+ * ones too. Before they are looked at, `assumed` and what interrupts say of that other work are the best guess.
  */
-static bool refine_floor(const struct experiment *experiment, const struct spread *spreads, double prior,
+static bool refine_floor(const struct experiment *experiment, const struct spread *spreads, double assumed,
 	const struct row_result *results, struct floor_guess *guess, struct error *err)
 {
+	double prior = sqrt(assumed * assumed + experiment->rows[0].machine_variance / DIFF_SIDES);
 	enum { STEPS = 20 };
 	CLEANUP(cleanup_free) struct control *controls = malloc((experiment->row_count + 1) * sizeof(*controls));
 	size_t count;
@@ -188,7 +196,7 @@ static bool refine_floor(const struct experiment *experiment, const struct sprea
 bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor, struct row_result *results,
 	struct error *err)
 {
-	struct floor_guess whole = { whole_floor(experiment, floor->others), INFINITY }, changed = { floor->changed, INFINITY };
+	struct floor_guess whole = { whole_floor(experiment, floor), INFINITY }, changed = { floor->changed, INFINITY };
 	CLEANUP(cleanup_free) struct spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
 
 	if (!spreads)
@@ -206,8 +214,9 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		const struct row *r = &experiment->rows[row];
 		struct floor_guess own = r->kind == ROW_WHOLE ? whole
-					 : r->changed         ? changed
-							      : (struct floor_guess){ floor->others, INFINITY };
+					 : r->changed
+						 ? changed
+						 : (struct floor_guess){ r->by_tier ? floor->by_tier : floor->others, INFINITY };
 
 		if (r->kind != ROW_WHOLE)
 			own.rsd *= floor_at(&results[0], &results[row], 1);

@@ -6,6 +6,7 @@
 /* What one recording a side cannot show: relative standard deviations between processes. */
 struct process_floor {
 	double changed; /* of functions whose code differs; refined by those whose code does not */
+	double by_tier; /* of rows that go by tier; 0: there are none */
 	double others;
 };
 

@@ -12,10 +12,13 @@ enum row_kind { ROW_WHOLE, ROW_SELF, ROW_TOTAL, ROW_NODE };
 
 struct row {
 	enum row_kind kind;
-	uint32_t id;   /* function or node */
-	bool changed;  /* its function's code differs: a family of its own in single-recording mode */
-	bool control;  /* self time of a function whose code is the same */
-	double outer_variance; /* of the logarithm of head over base, by what lies outside the program: load (load.h), machine */
+	uint32_t id;  /* function or node */
+	bool changed; /* its function's code differs: tested in a family of its own */
+	bool control; /* self time of a function whose code is the same */
+	bool by_tier; /* how much of it a process has is decided by what is compiled at run time, anew in every process (floor.h) */
+	/* Of the logarithm of head over base, by what lies outside the program: */
+	double load_variance;    /* how uncertain the load factor is (load.h) */
+	double machine_variance; /* what the machine's other work did beside interrupting it (units.c) */
 	uint32_t twin; /* the first row of its group with the very same values, as a leaf's total and its self time; itself: none */
 };
 
@@ -41,17 +44,23 @@ struct experiment {
 /* What the model says of a row. Relative values are logarithms of head over base, both scaled. */
 struct row_result {
 	bool tested;
-	double effect;      /* head over base, relative */
-	double judged;      /* what p is about: the effect beside what all functions follow of the machine's speed; as a rule the same */
-	double variance;    /* of judged */
+	double effect; /* head over base, relative */
+	double judged; /* what p is about: the effect beside what all functions follow of the machine's speed; as a rule the same */
+	double variance;        /* of judged */
 	double common_variance; /* of effect beyond that: what the machine's speed may have done to all functions alike */
-	double freedom;     /* degrees of freedom of the variance; INFINITY where it is known */
-	double p, q;        /* q: NAN until adjusted */
-	double base, head;  /* scaled sums */
-	double small_error; /* absolute standard error, where counts are too small for a relative one; 0 else */
+	double freedom;         /* degrees of freedom of the variance; INFINITY where it is known */
+	double p, q;            /* q: NAN until adjusted */
+	double base, head;      /* scaled sums */
+	double small_error;     /* absolute standard error, where counts are too small for a relative one; 0 else */
 };
 
 void experiment_deinit(struct experiment *experiment);
+
+/* Of the logarithm of head over base, by all that lies outside the program. */
+static inline double row_outer_variance(const struct row *row)
+{
+	return row->load_variance + row->machine_variance;
+}
 
 static inline const double *experiment_values(const struct experiment *experiment, enum diff_side side, size_t row)
 {

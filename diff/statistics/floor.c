@@ -10,18 +10,22 @@
  * They were raised until pairs of those programs' processes flagged something in at most 5 of 100 cases.
  * `changed` is set lower, so that a change of code can be found at all, and is only where evidence_single() starts from: what
  * functions of unchanged code differ by in the pair at hand decides.
+ * `by_tier` is the standard deviation over the mean of functions that some processes have and others have not: 1.3 and 2.2 in
+ * tests/unit/diff/data/tiers.csv. An exact test with so much variance is one of a mixture: most likely is all of the time on one
+ * side, or on the other. Nobody has measured it for Java: there the floor of `others` stands for it.
  */
 static const struct process_floor floors[] = {
 	[LANGUAGE_NATIVE] = { .changed = 0.055, .others = 0.20 }, /* C, C++, Rust */
 	[LANGUAGE_PYTHON] = { .changed = 0.055, .others = 0.20 },
 	[LANGUAGE_RUBY] = { .changed = 0.055, .others = 0.20 },
-	[LANGUAGE_NODE] = { .changed = 0.055, .others = 0.30 },
+	[LANGUAGE_NODE] = { .changed = 0.055, .others = 0.30, .by_tier = 1.50 },
 	[LANGUAGE_JAVA] = { .changed = 0.055, .others = 0.40 },
 	[LANGUAGE_GO] = { .changed = 0.055, .others = 0.40 },
 	[LANGUAGE_UNKNOWN] = { .changed = 0.055, .others = 0.40 }, /* as the least steady one */
 };
 
-/* Of a side's time in the modules of a runtime: most of a program compiled at run time lies in code that has a module of its own. */
+/* Of a side's time in the modules of a runtime: most of a program compiled at run time lies in code that has a module of its own.
+ */
 static const double runtime_share = 0.125, most = 0.5;
 
 static bool begins(const char *module, const char *with)
@@ -83,4 +87,74 @@ bool floor_is_compiled_at_run_time(const struct diff *diff)
 	enum language language = floor_language(diff);
 
 	return language == LANGUAGE_NODE || language == LANGUAGE_JAVA;
+}
+
+/* ---- What is decided anew in every process ---- */
+
+/* Time of the runtime's functions, in all and where compiled code calls them. */
+struct callees {
+	double *all, *called; /* [function] both sides; owned */
+	bool *below;          /* [node] an ancestor is compiled; owned */
+};
+
+static void callees_deinit(struct callees *c)
+{
+	free(c->all);
+	free(c->called);
+	free(c->below);
+}
+
+static bool is_compiled(const struct diff *diff, uint32_t node)
+{
+	return node > 0 && build_is_compiled_at_run_time(diff, &diff->functions[diff->nodes[node].function]);
+}
+
+static bool callees_init(struct callees *c, const struct diff *diff, struct error *err)
+{
+	c->all = calloc(diff->function_count + 1, sizeof(*c->all));
+	c->called = calloc(diff->function_count + 1, sizeof(*c->called));
+	c->below = calloc(diff->node_count + 1, sizeof(*c->below));
+	if (!c->all || !c->called || !c->below)
+		return error_set_memory(err);
+	for (uint32_t node = 1; node < diff->node_count; node++) {
+		uint32_t function = diff->nodes[node].function, parent = diff->nodes[node].parent;
+		double time = diff->node_total[DIFF_BASE][node] + diff->node_total[DIFF_HEAD][node] * diff->scale.factor;
+
+		c->below[node] = c->below[parent] || is_compiled(diff, parent);
+		c->all[function] += time;
+		c->called[function] += is_compiled(diff, parent) ? time : 0;
+	}
+	return true;
+}
+
+/* Most of what the function of the runtime does, compiled code calls it for. */
+static bool stands_in(const struct diff *diff, const struct callees *c, uint32_t function, enum language language)
+{
+	const struct diff_function *f = &diff->functions[function];
+
+	return language_of_module(diff_string(diff, f->module)) == language && c->called[function] > most * c->all[function];
+}
+
+static bool goes_by_tier(const struct diff *diff, const struct callees *c, const struct row *row, enum language language)
+{
+	uint32_t function = row->kind == ROW_NODE ? diff->nodes[row->id].function : row->id;
+
+	if (row->kind == ROW_WHOLE)
+		return false;
+	return build_is_compiled_at_run_time(diff, &diff->functions[function]) || stands_in(diff, c, function, language) ||
+	       (row->kind == ROW_NODE && c->below[row->id]);
+}
+
+bool floor_mark_rows(const struct diff_build *build, struct experiment *experiment, struct error *err)
+{
+	CLEANUP(callees_deinit) struct callees callees = { 0 };
+	enum language language = floor_language(build->diff);
+
+	if (!(floors[language].by_tier > 0))
+		return true;
+	if (!callees_init(&callees, build->diff, err))
+		return false;
+	for (size_t i = 0; i < experiment->row_count; i++)
+		experiment->rows[i].by_tier = goes_by_tier(build->diff, &callees, &experiment->rows[i], language);
+	return true;
 }

@@ -429,7 +429,7 @@ bool load_weigh_rows(const struct diff_build *build, struct experiment *experime
 	for (size_t i = 0; i < experiment->row_count; i++) {
 		struct row *row = &experiment->rows[i];
 
-		row->outer_variance += build->load.variance + pow(waiting_share(build->diff, &waiting, row) * change, 2);
+		row->load_variance = build->load.variance + pow(waiting_share(build->diff, &waiting, row) * change, 2);
 	}
 	return true;
 }

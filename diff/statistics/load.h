@@ -22,7 +22,7 @@ COMMON_MUST_CHECK
 bool load_measure(struct diff_build *build, struct error *err);
 
 /*
- * Adds to row.outer_variance of every row: the variance of the factor where head was scaled by it; and where a row's time is spent
+ * Fills row.load_variance of every row: the variance of the factor where head was scaled by it; and where a row's time is spent
  * waiting, what that may differ from the load by. Needs the scale.
  */
 COMMON_MUST_CHECK

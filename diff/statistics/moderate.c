@@ -125,6 +125,13 @@ static bool outlier(const struct moderation *m, double ratio, double freedom)
 	return tail < outlier_tail;
 }
 
+bool moderation_is_outlier(const struct moderation *m, const struct dispersion *row, double freedom)
+{
+	double prior = m->scale * (row->poisson + m->overdispersion);
+
+	return freedom > 0 && m->prior_freedom > 0 && outlier(m, row->variance / prior, freedom);
+}
+
 double moderation_posterior(const struct moderation *m, const struct dispersion *row, double freedom, double *posterior_freedom)
 {
 	double prior = m->scale * (row->poisson + m->overdispersion), variance;

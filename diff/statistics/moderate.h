@@ -27,5 +27,8 @@ bool moderation_fit(const struct dispersion *rows, size_t count, double freedom,
 double moderation_posterior(
 	const struct moderation *moderation, const struct dispersion *row, double freedom, double *posterior_freedom);
 
+/* Whether the row varies more, with `freedom` degrees of freedom, than rows do: as what has two modes, or bursts. */
+bool moderation_is_outlier(const struct moderation *moderation, const struct dispersion *row, double freedom);
+
 /* What the prior expects of a row beyond counting. */
 double moderation_excess(const struct moderation *moderation, double poisson);

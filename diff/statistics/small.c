@@ -24,8 +24,8 @@ bool small_counts(const struct experiment *experiment, size_t row)
 /* Relative. */
 static const double least_error = 1e-6;
 
-/* A difference of means between runs, of values that are not counted (Welch 1947); `result` holds the sums. */
-static void test_uncounted(const struct experiment *experiment, size_t row, struct row_result *result)
+/* The squared standard error of the difference of a row's scaled sums, by what its runs differ by; 0: a side has one run. */
+static double squared_error(const struct experiment *experiment, size_t row, double *freedom)
 {
 	double variance = 0, parts = 0, runs_together = 0;
 
@@ -37,18 +37,38 @@ static void test_uncounted(const struct experiment *experiment, size_t row, stru
 		for (size_t run = 0; run < experiment->sides[side].unit_count; run++)
 			squares += (values[run] - mean) * (values[run] - mean);
 		if (runs < 2)
-			return;
+			return 0;
 		runs_together += runs;
 		own = squares / (runs - 1) / runs * scale * scale;
 		variance += own;
 		parts += own * own / (runs - 1);
 	}
+	*freedom = parts > 0 ? variance * variance / parts : runs_together - 2;
+	/* The same in every run, as things that were counted: what differs by more than rounding differs. */
+	return fmax(variance, pow(least_error * fmax(experiment_sum(experiment, DIFF_BASE, row),
+							experiment_sum(experiment, DIFF_HEAD, row) * experiment->factor),
+				      2));
+}
+
+double small_p_of_means(const struct experiment *experiment, size_t row)
+{
+	struct row_result means;
+	double freedom, squared = squared_error(experiment, row, &freedom);
+
+	experiment_scale(experiment, row, &means);
+	return squared > 0 ? tail_two_sided((means.head - means.base) / sqrt(squared), freedom) : 1;
+}
+
+/* A difference of means between runs, of values that are not counted (Welch 1947); `result` holds the sums. */
+static void test_uncounted(const struct experiment *experiment, size_t row, struct row_result *result)
+{
+	double squared = squared_error(experiment, row, &result->freedom);
+
+	if (!(squared > 0))
+		return;
 	result->tested = true;
 	result->effect = result->judged = result->head - result->base;
-	result->freedom = parts > 0 ? variance * variance / parts : runs_together - 2;
-	/* The same in every run, as things that were counted: what differs by more than rounding differs. */
-	variance = fmax(variance, pow(least_error * fmax(result->base, result->head), 2));
-	result->small_error = sqrt(variance);
+	result->small_error = sqrt(squared);
 	result->p = tail_two_sided(result->effect / result->small_error, result->freedom);
 	result->variance = NAN;
 }

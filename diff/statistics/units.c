@@ -2,6 +2,7 @@
 #include "diff/statistics/units.h"
 
 #include "diff/match/interrupts.h"
+#include "diff/statistics/floor.h"
 #include "diff/statistics/load.h"
 #include "diff/statistics/sums.h"
 #include "diff/statistics/weights.h"
@@ -133,21 +134,22 @@ static size_t unit_count(const struct profile *profile, enum diff_evidence_mode 
 }
 
 /*
- * Relative standard deviation for each part of the time that interrupts differ by. Where they took 10 points more of it on one side,
- * functions bound by memory took 25 % more time in unchanged programs, and whole programs 3 % (C) to 14 % (Java).
+ * Relative standard deviation for each part of the time that interrupts differ by. Where they took 10 points more of it on one
+ * side, functions bound by memory took 25 % more time in unchanged programs, and whole programs 3 % (C) to 14 % (Java).
  */
 static const double disturbance_rsd = 1.5;
 
 /*
- * Adds to row.outer_variance what the machine's other work did to the program beside interrupting it: caches, memory and cores are
- * shared. How much of that there was is seen in the interrupts: where they took as much of the time on both sides, nothing is added.
+ * Fills row.machine_variance: what the machine's other work did to the program beside interrupting it: caches, memory and cores are
+ * shared. How much of that there was is seen in the interrupts: where they took as much of the time on both sides, nothing is
+ * added.
  */
 static void weigh_interrupts(const struct diff *diff, struct experiment *experiment)
 {
 	double differ = interrupts_share(diff, DIFF_HEAD) - interrupts_share(diff, DIFF_BASE);
 
 	for (size_t i = 0; i < experiment->row_count; i++)
-		experiment->rows[i].outer_variance += pow(disturbance_rsd * differ, 2);
+		experiment->rows[i].machine_variance = pow(disturbance_rsd * differ, 2);
 }
 
 bool units_create(const struct diff_build *build, struct experiment *experiment, struct error *err)
@@ -155,7 +157,8 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 	CLEANUP(row_index_cleanup) struct row_index *index = NULL;
 
 	experiment->factor = build->diff->scale.factor;
-	if (!choose_rows(build, experiment, err) || !row_index_create(build->diff, experiment, &index, err))
+	if (!choose_rows(build, experiment, err) || !floor_mark_rows(build, experiment, err) ||
+		!row_index_create(build->diff, experiment, &index, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		size_t units = unit_count(build->profiles[side], build->diff->evidence.mode);
@@ -164,5 +167,6 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 			return false;
 	}
 	weigh_interrupts(build->diff, experiment);
-	return experiment_finish(experiment, err) && weights_fill(build, experiment, err) && load_weigh_rows(build, experiment, err);
+	return experiment_finish(experiment, err) && weights_fill(build, experiment, err) &&
+	       load_weigh_rows(build, experiment, err);
 }

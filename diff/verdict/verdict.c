@@ -278,7 +278,7 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 
 /* ---- The load is unknown ---- */
 
-/* 1 or -1 when the total is more, or less, at equal load and per second alike, beyond the uncertainty of either; else 0. */
+/* 1 or -1 when the total is proven to be more, or less, at equal load, and is so per second too; else 0. */
 static int agreed_direction(const struct diff *diff)
 {
 	double rate = diff->raw_total[DIFF_HEAD] * diff->scale.other_factor - diff->raw_total[DIFF_BASE];
@@ -286,9 +286,9 @@ static int agreed_direction(const struct diff *diff)
 
 	if (diff->scale.other_mode != DIFF_SCALE_RATE || !(diff->scale.other_factor > 0))
 		return 0;
-	if (diff->total.ci_low > 0 && rate > least)
+	if (direction(diff->total.state) > 0 && rate > least)
 		return 1;
-	return diff->total.ci_high < 0 && rate < -least ? -1 : 0;
+	return direction(diff->total.state) < 0 && rate < -least ? -1 : 0;
 }
 
 static bool decide_without_load(struct diff_build *build, struct error *err)

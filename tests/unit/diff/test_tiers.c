@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/statistics/evidence_single.h"
+#include "synthetic.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Programs that are compiled at run time, whose processes are a mixture; and what one process on each side can still prove. */
+
+enum { MILLISECONDS = 12000, RUNS = 5 };
+
+/* What a process took, in samples: a compiled function and what it calls of a library. */
+struct process {
+	const char *callee; /* with its module */
+	int64_t called, rest;
+};
+
+static void add(struct synthetic *s, const char *frames, int64_t count, bool in_time)
+{
+	uint32_t stack = synthetic_stack(s, frames);
+
+	if (!in_time) {
+		synthetic_add(s, stack, count, -1);
+		return;
+	}
+	for (int64_t i = 0; i < count; i++)
+		synthetic_add(s, stack, 1, (double)i * MILLISECONDS / (double)count);
+}
+
+static void add_process(struct synthetic *s, const struct process *p, bool in_time)
+{
+	char frames[100];
+
+	synthetic_run(s, false, MILLISECONDS);
+	snprintf(frames, sizeof(frames), "start!node;JS:main!jit;JS:primes!jit;%s", p->callee);
+	add(s, frames, p->called, in_time);
+	add(s, "start!node;JS:main!jit;JS:primes!jit", p->rest, in_time);
+	add(s, "start!node;JS:main!jit;JS:sort!jit", p->rest, in_time);
+	add(s, "start!node;JS:main!jit;JS:parse!jit", p->rest, in_time);
+	add(s, "start!node;collect!node", p->rest, in_time);
+}
+
+static struct profile *finish(struct synthetic *s)
+{
+	struct profile *profile = synthetic_finish(s);
+
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (strncmp(profile_string(profile, profile->functions[i].name), "JS:", 3) == 0)
+			profile->functions[i].name_source = PROFILE_NAME_JIT;
+	return profile;
+}
+
+static struct profile *record_one(const struct process *p)
+{
+	struct synthetic s = synthetic_create();
+
+	add_process(&s, p, true);
+	return finish(&s);
+}
+
+/* `with`: in how many of the runs the callee is there. */
+static struct profile *record_runs(size_t with)
+{
+	struct synthetic s = synthetic_create();
+
+	for (size_t run = 0; run < RUNS; run++)
+		add_process(&s, &(struct process){ "iterate!node", run < with ? 300 : 0, 400 + (int64_t)run }, false);
+	return finish(&s);
+}
+
+static enum diff_state state_of(struct profile *base, struct profile *head, const char *name)
+{
+	struct diff *diff = synthetic_diff(base, head, NULL);
+	enum diff_state state = synthetic_function(diff, name)->self.state;
+
+	if (state == DIFF_STATE_UNPROVEN)
+		assert_true(diff->verdict != DIFF_REGRESSED && diff->verdict != DIFF_IMPROVED && diff->verdict != DIFF_MIXED);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+	return state;
+}
+
+/* An iterator of the runtime is not called where the loop around it was compiled by another tier: 13 % of the time, or nothing. */
+static void what_goes_by_tier_is_not_proven_by_one_process(void **state)
+{
+	const struct process with = { "iterate!node", 1200, 2000 }, without = { "iterate!node", 0, 2000 };
+
+	(void)state;
+	assert_int_equal(state_of(record_one(&with), record_one(&without), "iterate"), DIFF_STATE_UNPROVEN);
+	assert_int_equal(state_of(record_one(&without), record_one(&with), "iterate"), DIFF_STATE_UNPROVEN);
+}
+
+/* What lies outside the runtime is called by the program's own choice. */
+static void other_code_is_proven_by_one_process(void **state)
+{
+	const struct process with = { "compress!libz", 1200, 2000 }, without = { "compress!libz", 0, 2000 };
+
+	(void)state;
+	assert_int_equal(state_of(record_one(&without), record_one(&with), "compress"), DIFF_STATE_NEW);
+	assert_int_equal(state_of(record_one(&with), record_one(&without), "compress"), DIFF_STATE_GONE);
+}
+
+/* Two runs of five that have all of it do not stand for their side; five of five do. */
+static void runs_of_two_modes_speak_for_themselves(void **state)
+{
+	(void)state;
+	assert_int_equal(state_of(record_runs(2), record_runs(0), "iterate"), DIFF_STATE_UNPROVEN);
+	assert_int_equal(state_of(record_runs(0), record_runs(2), "iterate"), DIFF_STATE_UNPROVEN);
+	assert_int_equal(state_of(record_runs(RUNS), record_runs(0), "iterate"), DIFF_STATE_GONE);
+}
+
+/* ---- What the machine did to functions of changed code ---- */
+
+enum { BLOCKS = 20, CONTROLS = 20, ROWS = CONTROLS + 3 };
+
+/* The whole, controls that agree, and two functions that take a quarter more: one of changed, one of unknown code. */
+static void controls_tell_what_the_machine_did(void **state)
+{
+	struct row rows[ROWS] = { { .kind = ROW_WHOLE } };
+	struct row_result results[ROWS];
+	struct process_floor floor = { .changed = 0.055, .others = 0.2 };
+	double values[DIFF_SIDES][ROWS * BLOCKS], sums[DIFF_SIDES][ROWS] = { 0 };
+	struct experiment experiment = { .rows = rows, .row_count = ROWS, .factor = 1 };
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++) {
+		rows[i].twin = (uint32_t)i;
+		rows[i].machine_variance = 0.02;
+		rows[i].kind = i ? ROW_SELF : ROW_WHOLE;
+		rows[i].control = i > 0 && i <= CONTROLS;
+		rows[i].changed = i == ROWS - 1;
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			double block = i == 0 ? 50.0 * ROWS : i > CONTROLS && side == DIFF_HEAD ? 62.5 : 50;
+
+			for (size_t b = 0; b < BLOCKS; b++)
+				values[side][i * BLOCKS + b] = block;
+			sums[side][i] = block * BLOCKS;
+		}
+	}
+	for (int side = 0; side < DIFF_SIDES; side++)
+		experiment.sides[side] = (struct experiment_side){
+			.unit_count = BLOCKS, .values = values[side], .sums = sums[side], .sample_weight = 1
+		};
+	assert_true(evidence_single(&experiment, true, &floor, results, &err));
+	assert_true(results[ROWS - 1].p < 0.05);
+	assert_true(results[ROWS - 2].p > 0.2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_goes_by_tier_is_not_proven_by_one_process),
+		cmocka_unit_test(other_code_is_proven_by_one_process),
+		cmocka_unit_test(runs_of_two_modes_speak_for_themselves),
+		cmocka_unit_test(controls_tell_what_the_machine_did),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
