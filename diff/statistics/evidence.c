@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/evidence.h"
 
+#include "diff/metric.h"
 #include "diff/statistics/aa.h"
 #include "diff/statistics/bh.h"
 #include "diff/statistics/evidence_runs.h"
 #include "diff/statistics/evidence_single.h"
 #include "diff/statistics/floor.h"
-#include "diff/metric.h"
 #include "diff/statistics/scale.h"
 #include "diff/statistics/states.h"
-#include "diff/totals.h"
 #include "diff/statistics/units.h"
+#include "diff/totals.h"
 
 #include <math.h>
 
@@ -77,8 +77,8 @@ static bool witnesses_differ(const struct diff_build *build)
 	for (size_t i = 0; i < sizeof(witnesses) / sizeof(witnesses[0]); i++) {
 		struct diff_run_summary s;
 
-		if (!diff_summarize_runs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], witnesses[i],
-			    build->options.runs_in_pairs, &s))
+		if (!diff_summarize_runs(
+			    build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], witnesses[i], build->options.runs_in_pairs, &s))
 			return false;
 		if (!(s.change_low > 0 || s.change_high < 0))
 			return false;
@@ -150,15 +150,13 @@ static bool apply_family(struct diff_build *build, const struct experiment *expe
 
 static bool apply(struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
 {
-	bool by_code = build->diff->evidence.mode != DIFF_EVIDENCE_RUNS;
-
 	for (int group = GROUP_FUNCTIONS; group <= GROUP_NODES; group++) {
-		struct family family = { (enum row_group)group, by_code, false };
+		struct family family = { (enum row_group)group, true, false };
 
 		if (!apply_family(build, experiment, &family, results, err))
 			return false;
 		family.changed = true;
-		if (by_code && !apply_family(build, experiment, &family, results, err))
+		if (!apply_family(build, experiment, &family, results, err))
 			return false;
 	}
 	return true;
