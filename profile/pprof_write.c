@@ -301,7 +301,7 @@ static void write_sample(struct pprof_writer *w, uint32_t id, Pprof__Sample *out
 
 	pprof__sample__init(out);
 	out->n_value = profile->value_type_count;
-	out->value = &profile->values[id * profile->value_type_count];
+	out->value = &profile->values[(size_t)id * profile->value_type_count];
 	/* Of an increment thread and stack stand in their columns alone. */
 	if (w->recording)
 		return;

@@ -11,6 +11,10 @@ build_packages=(cmake ninja-build gcc g++ libc6-dev clang bpftool libbpf-dev pkg
 	libunwind-dev libprotobuf-c-dev protobuf-c-compiler libdeflate-dev libiberty-dev libgsl-dev libjansson-dev libzstd-dev
 	liblzma-dev libzydis-dev zlib1g-dev libsqlite3-dev libcmocka-dev esbuild scdoc)
 
+# Debian's names of what scripts/lint runs.
+# shellcheck disable=SC2034
+lint_packages=(clang-format clang-tidy shellcheck)
+
 say() {
 	if [[ -t 2 && -z ${NO_COLOR:-} ]]; then
 		printf '\033[1m==>\033[0m %s\n' "$*" >&2

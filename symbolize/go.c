@@ -278,7 +278,7 @@ static bool find_module(struct go_table *t)
 
 			if (word_at(t, &section, at) != t->table.address)
 				continue;
-			text = word_at(t, &section, at + MODULE_TEXT * t->word);
+			text = word_at(t, &section, at + (uint64_t)MODULE_TEXT * t->word);
 			if (!is_code(t, text))
 				continue;
 			t->text = text;

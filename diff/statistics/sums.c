@@ -266,7 +266,7 @@ static void add_samples(const struct summing *s, uint32_t node, double *self, do
 	bool by_run = s->build->diff->evidence.mode == DIFF_EVIDENCE_RUNS;
 
 	for (uint32_t i = s->first_sample[node]; i != PROFILE_NONE; i = s->next_sample[i]) {
-		const int64_t *values = &profile->values[i * profile->value_type_count];
+		const int64_t *values = &profile->values[(size_t)i * profile->value_type_count];
 		double value = (double)values[s->build->metric[s->side]];
 
 		uint32_t unit = by_run ? run_of_sample(profile, i) : 0;

@@ -88,7 +88,7 @@ static bool is_same_activation(
 	const struct unwind_frame *last = &result->frames[result->count - 1];
 
 	return outer->stack_pointer == result->caller_stack_pointer && inner->stack_pointer == last->stack_pointer &&
-	       inner->pc - last->pc + NEAR_BYTES < 2 * NEAR_BYTES;
+	       inner->pc - last->pc + NEAR_BYTES < 2 * (uint64_t)NEAR_BYTES;
 }
 
 /* For the last frame of a stack whose own size is known, but whose return address was not copied. */

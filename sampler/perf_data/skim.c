@@ -126,7 +126,7 @@ size_t perf_data_skim_close(struct perf_data_gap *gap, uint8_t *record, size_t s
 	size_t left_out = gap->bytes, at = gap->stack_offset;
 	uint64_t kept, copied;
 
-	if (left_out == 0 || !checked_range(at, 2 * WORD_BYTES, size))
+	if (left_out == 0 || !checked_range(at, 2 * (uint64_t)WORD_BYTES, size))
 		return 0;
 	gap->bytes = 0;
 	kept = word_at(record + at);
