@@ -105,22 +105,22 @@ fi
 for compiler in g++ clang++; do
 	has "$compiler" || continue
 	for version in 4 5; do
-		name=${compiler%++}-split-$version
-		build "$name-whole" "$compiler" -O2 "-gdwarf-$version"
+		name=${compiler%++}-split-$version whole=${compiler%++}-$version
+		whole=${whole/#g-/gcc-}
 		build "$name" "$compiler" -O2 "-gdwarf-$version" -gsplit-dwarf
 		cmp -s <(objcopy -O binary -j .text "$name/program" /dev/stdout) \
-			<(objcopy -O binary -j .text "$name-whole/program" /dev/stdout) || { echo "$name: the twin has other code"; continue; }
-		agree "${compiler}, split, DWARF $version" 99.9 "$name/program" "$name-whole/program"
+			<(objcopy -O binary -j .text "$whole/program" /dev/stdout) || { echo "$name: the twin has other code"; continue; }
+		agree "${compiler}, split, DWARF $version" 99.9 "$name/program" "$whole/program"
 		has llvm-dwp || continue
 		mkdir -p "$name-dwp"
 		cp "$name/program" "$name-dwp/program"
 		(cd "$name" && llvm-dwp -e program -o "../$name-dwp/program.dwp") 2>/dev/null || continue
 		mkdir -p away && mv "$name"/*.dwo away/
-		agree "${compiler}, packaged, DWARF $version" 99.9 "$name-dwp/program" "$name-whole/program"
+		agree "${compiler}, packaged, DWARF $version" 99.9 "$name-dwp/program" "$whole/program"
 		# The package bears the name of the binary also where the units lie in a debug file.
 		(cd "$name-dwp" && mkdir -p .debug && objcopy --only-keep-debug program .debug/program.debug &&
 			objcopy --strip-all --add-gnu-debuglink=.debug/program.debug program)
-		agree "${compiler}, packaged, link" 99.9 "$name-dwp/program" "$name-whole/program"
+		agree "${compiler}, packaged, link" 99.9 "$name-dwp/program" "$whole/program"
 		mv away/*.dwo "$name/"
 	done
 done
@@ -148,7 +148,7 @@ fi
 if has rustc && rustc -O -g -o rust-program "$sources/words.rs" 2>/dev/null; then
 	agree "Rust" 99.9 rust-program
 fi
-if has go && GOCACHE=$WORK/go-cache go build -o go-program "$sources/words.go" 2>/dev/null; then
+if has go && go build -o go-program "$sources/words.go" 2>/dev/null; then
 	agree "Go" 99.9 go-program
 	objcopy --strip-all go-program go-stripped
 	if go version | grep -q ' go1\.1[89]'; then

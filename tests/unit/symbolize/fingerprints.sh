@@ -114,7 +114,7 @@ unchanged() {
 	done
 }
 
-# changed SOURCES FILE FILES...: after unchanged(); with the change in FILE, which all FILES see if it is a header
+# changed SOURCES FILE FILES...: after unchanged(); with the change in FILE, which FILES see if it is a header
 changed() {
 	local sources=$1 name=$c-$1 file=$2 other
 
@@ -141,6 +141,11 @@ change rooms symbolize/dwarf/line.c 'm->line = 0;' 'm->line = 1;'
 change rooms symbolize/dwarf/read.h 'first \& 0x7f' 'first \& 0x3f'
 change shelf shelf.h 'grams > 900' 'grams > 700'
 mapfile -t files < <(cd rooms && ls common/*.c elf/*.c symbolize/*.c symbolize/dwarf/*.c)
+# The header is seen within its own room alone.
+readers=()
+for file in "${files[@]}"; do
+	[[ $file != symbolize/* ]] || readers+=("$file")
+done
 for pair in gcc:g++ clang:clang++; do
 	c=${pair%:*} compiler=${pair%:*}
 	command -v "${pair#*:}" >/dev/null || continue
@@ -148,7 +153,7 @@ for pair in gcc:g++ clang:clang++; do
 	linking=-shared
 	unchanged rooms 200 "${files[@]}"
 	changed rooms symbolize/dwarf/line.c "${files[@]}"
-	changed rooms symbolize/dwarf/read.h "${files[@]}"
+	changed rooms symbolize/dwarf/read.h "${readers[@]}"
 	compiler=${pair#*:} flags='-O1 -g -ffunction-sections -std=c++17' linking=
 	unchanged shelf 30 shelf.cc main.cc
 	changed shelf shelf.h shelf.cc main.cc
