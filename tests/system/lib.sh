@@ -17,6 +17,7 @@ finish() {
 	local code=$? pid
 
 	for pid in "${started[@]}"; do
+		kill -KILL -- "-$pid" 2>/dev/null
 		kill -KILL "$pid" 2>/dev/null
 	done
 	cd /
@@ -39,10 +40,34 @@ skip() {
 	exit 77
 }
 
-# start COMMAND...: in the background, killed at the end; its pid is in `pid`.
+# From Go 1.25 on pprof is built when it is first asked for, which takes a minute of CPU time: once, where go keeps such things.
+use_go_cache() {
+	GOCACHE=$(env -u XDG_CACHE_HOME go env GOCACHE)
+	export GOCACHE
+}
+
+# wait_until WHAT COMMAND...: asks again every 20 ms until the command succeeds; the test fails when a minute was not enough.
+wait_until() {
+	local what=$1 end=$((SECONDS + 60))
+
+	shift
+	until "$@" 2>/dev/null; do
+		[[ $SECONDS -lt $end ]] || fail "not within a minute: $what"
+		sleep 0.02
+	done
+}
+
+# executes PID PROGRAM: the process has executed the file, or a copy of it.
+executes() {
+	[[ /proc/$1/exe -ef $2 ]] || cmp -s "/proc/$1/exe" "$2"
+}
+
+# start COMMAND...: in the background, in a process group of its own, which is killed at the end; its pid is in `pid`.
 start() {
+	set -m
 	"$@" >/dev/null 2>&1 &
 	pid=$!
+	set +m
 	started+=("$pid")
 	# Until it has been executed it is this shell.
 	for ((tries = 0; tries < 200; tries++)); do
@@ -51,15 +76,25 @@ start() {
 	done
 }
 
-# record_enough COUNT OPTIONS...: records for a second; for longer while a busy machine gives the target no time for COUNT samples.
+# record_enough COUNT OPTIONS...: records for half a second; for longer while a busy machine gives the target no time for COUNT samples.
 record_enough() {
 	local count=$1 seconds
 
 	shift
-	for seconds in 1 4 16; do
+	for seconds in 0.5 2 8 16; do
 		run 0 kelvin record -d "$seconds" "$@"
 		[[ $(samples_said) -lt $count ]] || return 0
 	done
+}
+
+# once_recording FILE COMMAND: a line for `sh -c` that runs the command as soon as FILE is being recorded.
+once_recording() {
+	echo "until [ -e '$1.part' ]; do sleep 0.05; done; $2"
+}
+
+# is_recording FILE: a recorder has begun to write FILE.
+is_recording() {
+	[[ -e $1.part ]]
 }
 
 # ticks PID: CPU time that a process has used so far, in hundredths of a second.
@@ -105,11 +140,29 @@ refuses() {
 	[[ ! -s stdout ]] || fail "output on stdout: $*"
 }
 
-# share FILE PATTERN: percent of the samples whose folded stack matches.
+# folded FILE: the name of the file with its folded stacks, which are made anew only when FILE is newer than they are.
+folded() {
+	local made=$work/.folded/${1//\//_}
+
+	if [[ ! $made -nt $1 ]]; then
+		mkdir -p "$work/.folded"
+		kelvin report "$1" --folded - >"$made.new" || return
+		mv "$made.new" "$made"
+	fi
+	echo "$made"
+}
+
+# share FILE PATTERN: percent of the samples whose folded stack matches; -1 when the file cannot be read.
 share() {
-	kelvin report "$1" --folded - | awk -v pattern="$2" '
+	local stacks
+
+	stacks=$(folded "$1") || {
+		echo -1
+		return
+	}
+	awk -v pattern="$2" '
 		{ sum += $NF; if ($0 ~ pattern) part += $NF }
-		END { printf "%d\n", sum ? 100 * part / sum + 0.5 : 0 }'
+		END { printf "%d\n", sum ? 100 * part / sum + 0.5 : 0 }' "$stacks"
 }
 
 # at_least / at_most VALUE LIMIT WHAT
@@ -118,7 +171,7 @@ at_least() {
 }
 
 at_most() {
-	[[ $1 -le $2 ]] || fail "$3: $1, expected at most $2"
+	[[ $1 -ge 0 && $1 -le $2 ]] || fail "$3: $1, expected at most $2"
 }
 
 # The counts of the closing line, as numbers.

@@ -8,18 +8,17 @@ can_sample
 needs perf
 needs strip
 export HOME=$work
-workload=("$WORKLOADS/system_workload" --parse 3 --seconds 1)
+workload=("$WORKLOADS/system_workload" --parse 3 --cpu 0.4)
 perf record -q -o probe.data -- true 2>perf.log || skip "perf record does not work here: $(head -n 1 perf.log)"
 
 # expect FILE WHAT: shares, whole stacks and the number of samples as perf itself counts them.
 expect() {
 	local said
 
-	run 0 kelvin report "$1" --folded -
 	at_least "$(share "$1" ';main;serve;parse_input')" 50 "share of parse_input under main and serve, $2"
 	at_least "$(share "$1" ';serve;hash_output')" 15 "share of hash_output, $2"
 	[[ $2 == "frame pointers" ]] || at_least "$(share "$1" '^system_workload;_start;')" 90 "stacks that reach the entry, $2"
-	said=$(kelvin report "$1" --folded - | awk '{ sum += $NF } END { print sum }')
+	said=$(awk '{ sum += $NF } END { print sum }' "$(folded "$1")")
 	[[ $said -eq $(perf script -F time -G -i "$1" 2>/dev/null | grep -c ':') ]] || fail "$said samples is not what perf has, $2"
 }
 
@@ -77,12 +76,12 @@ perf record -q -F 997 -e cpu-clock -o flat.data -- "${workload[@]}" 2>perf.log
 at_least "$(share flat.data ';parse_input')" 50 "share of parse_input without stacks"
 start "$WORKLOADS/system_workload" --parse 3
 if is_root; then
-	perf record -q -a -F 997 -e cpu-clock --call-graph dwarf,8192 -o all.data -- sleep 1 2>perf.log
+	perf record -q -a -F 997 -e cpu-clock --call-graph dwarf,8192 -o all.data -- sleep 0.5 2>perf.log
 	at_least "$(share all.data ';main;serve;parse_input')" 3 "share of parse_input in the whole system"
 fi
 
 # Two of them compare, and one with a profile of ours.
-perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o other.data -- "$WORKLOADS/system_workload" --parse 1 --seconds 1 2>perf.log
+perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o other.data -- "$WORKLOADS/system_workload" --parse 1 --cpu 0.4 2>perf.log
 kelvin diff dwarf.data other.data --text >stdout 2>stderr
 code=$?
 [[ $code -ne 2 ]] || fail "diff of two perf.data files"
@@ -90,7 +89,7 @@ says stdout 'hash_output|parse_input'
 
 # Functions of a stripped program are known by where they begin, also where it was linked without a table of them.
 strip -o stripped "$WORKLOADS/system_workload"
-perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o stripped.data -- ./stripped --parse 3 --seconds 1 2>perf.log
+perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o stripped.data -- ./stripped --parse 3 --cpu 0.4 2>perf.log
 run 0 kelvin report stripped.data --text
 [[ $(grep -cE '^ +stripped\+0x[0-9a-f]+ +stripped ' stdout) -ge 4 ]] || fail "functions of a stripped program are not told apart"
 says_not stdout '\[unnamed\] +stripped '
@@ -98,7 +97,7 @@ says_not stdout '\[unnamed\] +stripped '
 # The binary is another build now: its old code is found in the cache of build ids, or it stays without names and that is said.
 cp "$WORKLOADS/system_workload" ./program
 cp dwarf.data moved.data
-perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o moved.data -- ./program --parse 3 --seconds 1 2>perf.log
+perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o moved.data -- ./program --parse 3 --cpu 0.4 2>perf.log
 cp "$(type -P true)" ./program
 at_least "$(share moved.data ';main;serve;parse_input')" 50 "share of parse_input from perf's cache"
 rm -rf "$work/.debug"
@@ -113,6 +112,7 @@ refuses 'cannot read cut.data: it ends at offset 60' kelvin report cut.data
 { printf 2ELIFREP; tail -c +9 dwarf.data; } >big.data
 refuses 'cannot read big.data: .*other byte order' kelvin report big.data
 code=0
+# shellcheck disable=SC2002
 cat dwarf.data | kelvin report - >stdout 2>stderr || code=$?
 [[ $code -eq 2 ]] || fail "exit code $code for a file that came through a pipe"
 says stderr 'cannot read standard input: a perf.data file that comes through a pipe'

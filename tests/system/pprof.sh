@@ -6,9 +6,7 @@
 
 can_sample
 needs go
-# From Go 1.25 on pprof is built when it is first asked for, which takes a minute of CPU time: once, where go keeps such things.
-GOCACHE=$(env -u XDG_CACHE_HOME go env GOCACHE)
-export GOCACHE
+use_go_cache
 go tool -n pprof >/dev/null || fail "go has no pprof"
 start "$WORKLOADS/system_workload"
 run 0 kelvin record -p "$pid" -d 1 -o a.pb.gz

@@ -52,7 +52,9 @@ int main(int argc, char **argv)
 	}
 	puts("ready");
 	fflush(stdout);
-	sleep(2);
+	/* What has many threads is attached to. */
+	while (threads > 0 && access("b.pb.gz.part", F_OK) != 0)
+		usleep(10000);
 	for (long i = 0; i < all_ms / ms; i++) {
 		if (fork() == 0) {
 			work(ms);
@@ -69,7 +71,7 @@ gcc -O1 -g brief.c -o brief -lpthread || fail "brief.c does not compile"
 
 # brief_children COMMAND...: a period is 1 ms.
 brief_children() {
-	run 0 "$@" "$KELVIN" record -F 1000 -o a.pb.gz -- ./brief 0 1 4000
+	run 0 "$@" "$KELVIN" record -F 1000 -o a.pb.gz -- ./brief 0 1 2000
 	used=$(tail -n 1 stdout)
 	at_least $((100 * $(samples_said) / used)) 75 "percent of what the children used"
 	at_least "$(share a.pb.gz ';main;work')" 60 "share of the children's work"
@@ -83,7 +85,7 @@ brief_children in_mount_namespace \
 	'mount -t tmpfs none /sys/kernel/btf 2>/dev/null; mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing'
 
 # So many threads that one event per CPU is opened: the kernel itself tells its filter of what they start.
-./brief 1100 50 3000 >said &
+./brief 1100 50 1500 >said &
 until grep -q ready said; do sleep 0.05; done
 run 0 kelvin record -F 1000 -p $! -o b.pb.gz
 used=$(tail -n 1 said)

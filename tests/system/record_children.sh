@@ -6,20 +6,20 @@
 
 can_sample
 workload=$WORKLOADS/system_workload
-run 0 kelvin record -o a.pb.gz -- "$workload" --fork --seconds 0.5
+run 0 kelvin record -o a.pb.gz -- "$workload" --fork --cpu 0.4
 at_least "$(share a.pb.gz 'serve')" 80 "share of a forked child"
 cp "$workload" other
-run 0 kelvin record -o b.pb.gz -- "$workload" --exec "$PWD/other" --seconds 0.5
+run 0 kelvin record -o b.pb.gz -- "$workload" --exec "$PWD/other" --cpu 0.4
 at_least "$(share b.pb.gz '^other;.*main;serve')" 70 "share of an executed child, under its own name"
 
-start sh -c "sleep 0.5; '$workload' --seconds 3; true"
-run 0 kelvin record -p "$pid" -d 1.5 -o c.pb.gz
+start sh -c "$(once_recording c.pb.gz "'$workload' --cpu 0.8; true")"
+run 0 kelvin record -p "$pid" -d 60 -o c.pb.gz
 at_least "$(share c.pb.gz 'main;serve')" 90 "share of a child born during the recording"
 
 # A parent and its child, both named, in any order: every thread is sampled once.
-start sh -c "'$workload' --seconds 60; true"
+start sh -c "'$workload'; true"
 parent=$pid
-child=$(cat "/proc/$parent/task/$parent/children" | tr -d ' ')
+child=$(tr -d ' ' <"/proc/$parent/task/$parent/children")
 started+=("$child")
 for pids in "$parent,$child" "$child,$parent"; do
 	before=$(ticks "$child")

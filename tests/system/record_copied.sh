@@ -47,11 +47,12 @@ __attribute__((noinline)) void middle(void)
 	sink++;
 }
 
+/* For how many milliseconds of CPU time it runs, and whether a function becomes another one. */
 int main(int argc, char **argv)
 {
 	unsigned long from, to, start = 0, end = 0, here = (unsigned long)(void *)main;
 	FILE *maps = fopen("/proc/self/maps", "r");
-	time_t until = time(NULL) + atoi(argv[1]);
+	clock_t until = CLOCKS_PER_SEC / 1000 * atoi(argv[1]);
 	char line[512];
 
 	while (fgets(line, sizeof(line), maps))
@@ -60,21 +61,21 @@ int main(int argc, char **argv)
 			end = to;
 		}
 	move((char *)start, end - start, argc > 2 ? work : NULL);
-	while (time(NULL) < until)
+	while (clock() < until)
 		middle();
 	return 0;
 }
 END
-gcc -O1 -g -shared -fPIC move.c -o libmove.so && gcc -O1 -g moved.c -o moved ./libmove.so || fail "moved.c does not compile"
+{ gcc -O1 -g -shared -fPIC move.c -o libmove.so && gcc -O1 -g moved.c -o moved ./libmove.so; } || fail "moved.c does not compile"
 
-run 0 kelvin record -o command.pb.gz -- ./moved 2
+run 0 kelvin record -o command.pb.gz -- ./moved 500
 at_least "$(share command.pb.gz '^moved;_start;.*;main;middle;work')" 90 "share of copied code"
-start ./moved 60
+start ./moved 100000
 record_enough 100 -p "$pid" -o attached.pb.gz
 at_least "$(share attached.pb.gz '^moved;_start;.*;main;middle;work')" 90 "share of code that was copied before"
 says_not stderr 'without names|no names|unnamed'
 kill "$pid"
-start ./moved 60 other
+start ./moved 100000 other
 record_enough 100 -p "$pid" -o other.pb.gz
 at_least "$(share other.pb.gz ';main;middle;')" 90 "share of what a copied function calls"
 at_most "$(share other.pb.gz 'work')" 0 "share of a function that has become another"
@@ -95,7 +96,6 @@ int main(void)
 {
 	char name[] = "twiceXXXXXX", path[64];
 	int fd = mkstemp(name);
-	time_t end = time(NULL) + 3;
 	void *code;
 	FILE *map;
 
@@ -106,7 +106,7 @@ int main(void)
 	map = fopen(path, "w");
 	fprintf(map, "%lx %zx made_by_map\n", (unsigned long)code, sizeof(spin));
 	fclose(map);
-	while (time(NULL) < end)
+	while (clock() < CLOCKS_PER_SEC / 2)
 		((void (*)(void))code)();
 	return 0;
 }

@@ -22,13 +22,13 @@ done
 # What a binary lacks is said.
 says_not stderr 'without names'
 cp "$WORKLOADS/system_workload" stripped && strip stripped
-run 0 kelvin record -o stripped.pb.gz -- ./stripped --seconds 0.5
+run 0 kelvin record -o stripped.pb.gz -- ./stripped --cpu 0.3
 says stderr '^[0-9]+ % of the samples are in functions without names, most of them in /.*/stripped: '
 
 # Written over in place, it is another under the same inode: the new one has its names, which the old one does not get.
 cp "$(command -v gzip)" program
 run 0 kelvin record -o over.pb.gz -- sh -c \
-	"./program -c <'$KELVIN' >/dev/null; cat '$WORKLOADS/system_workload' >program; ./program --parse 3 --seconds 1"
+	"./program -c <'$KELVIN' >/dev/null; cat '$WORKLOADS/system_workload' >program; ./program --parse 3 --cpu 0.5"
 kelvin report over.pb.gz --folded - >folded
 says folded '^program;.*;main;serve;parse_input'
 
@@ -62,11 +62,10 @@ int main(int argc, char **argv)
 {
 	char *again[] = { argv[0], "again", NULL };
 	int copy = memfd_create("copy", MFD_CLOEXEC), self = open("/proc/self/exe", O_RDONLY);
-	time_t end = time(NULL) + 3;
 
 	if (argc == 1 && sendfile(copy, self, NULL, 1 << 30) > 0)
 		fexecve(copy, again, environ);
-	while (argc > 1 && time(NULL) < end)
+	while (argc > 1 && clock() < CLOCKS_PER_SEC / 2)
 		work();
 	return 0;
 }

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 
 	/* What /proc/PID/stat shows of it looks like its end. */
 	prctl(PR_SET_NAME, "x) Z 1\n(");
-	for (time_t end = time(NULL) + 3; argc > 1 && argv[1][0] == 'l' && time(NULL) < end;)
+	for (time_t end = time(NULL) + 2; argc > 1 && argv[1][0] == 'l' && time(NULL) < end;)
 		descend(1);
 	if (argc == 1 || argv[1][0] != 't')
 		run(NULL);
@@ -74,10 +74,10 @@ int main(int argc, char **argv)
 END
 gcc -O1 -g deep.c -o deep -lpthread || fail "deep.c does not compile"
 
-start sleep 1
+start sleep 0.5
 ended=$pid
 start ./deep later
-run 0 kelvin record -p "$ended,$pid" -d 7 -o b.pb.gz
+run 0 kelvin record -p "$ended,$pid" -d 5 -o b.pb.gz
 at_least "$(whole_said)" 80 "percent of whole stacks beside a process that has ended"
 kill "$pid"
 

@@ -10,6 +10,7 @@ cat >jit.c <<'END'
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -46,29 +47,40 @@ static void write_dump(const unsigned char *code)
 	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 }
 
+/* How the code is named, and for how many milliseconds of CPU time it runs. */
 int main(int argc, char **argv)
 {
 	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	time_t end = time(NULL) + 3;
+	clock_t end = CLOCKS_PER_SEC / 1000 * (argc > 2 ? atoi(argv[2]) : 60000);
 
 	memcpy(code, spin, sizeof(spin));
 	if (argc > 1 && strcmp(argv[1], "dump") == 0)
 		write_dump(code);
 	else if (argc > 1 && strcmp(argv[1], "map") == 0)
 		write_map(code);
-	while (time(NULL) < end)
+	while (clock() < end)
 		((void (*)(void))(uintptr_t)code)();
 	return 0;
 }
 END
 gcc -O1 -g jit.c -o jit || fail "jit.c does not compile"
+
+names_its_code() {
+	case $1 in
+	map) [[ -s /tmp/perf-$pid.map ]] ;;
+	dump) grep -q "jit-$pid.dump" "/proc/$pid/maps" ;;
+	esac
+}
+
 for kind in map dump; do
-	run 0 kelvin record -o "$kind.pb.gz" -- ./jit "$kind"
+	run 0 kelvin record -o "$kind.pb.gz" -- ./jit "$kind" 500
 	says_not stderr "made at run time"
 	at_least "$(share "$kind.pb.gz" ";main;made_by_$kind ")" 90 "share of the code that a $kind names"
 	start ./jit "$kind"
-	run 0 kelvin record -p "$pid" -d 1 -o "$kind.pb.gz"
+	wait_until "./jit has named its code" names_its_code "$kind"
+	record_enough 100 -p "$pid" -o "$kind.pb.gz"
 	at_least "$(share "$kind.pb.gz" ";main;made_by_$kind ")" 90 "share of the code that a $kind names, attached"
+	kill "$pid"
 	grep -ls made_by_map /tmp/perf-*.map | xargs -r rm -f || true
 done
 
@@ -78,7 +90,7 @@ cat >earlier <<'END'
 printf '0 ffffffffffff of_an_earlier_process\n' >/tmp/perf-$$.map
 touch -d yesterday /tmp/perf-$$.map
 echo $$ >earlier.pid
-exec ./jit none
+exec ./jit none 500
 END
 chmod +x earlier
 run 0 kelvin record -o earlier.pb.gz -- ./earlier
@@ -87,5 +99,5 @@ says stderr '^/tmp/perf-[0-9]*\.map is older than the process of that pid'
 run 0 kelvin report earlier.pb.gz --folded -
 says_not stdout of_an_earlier_process
 
-run 0 kelvin record -o none.pb.gz -- ./jit none
+run 0 kelvin record -o none.pb.gz -- ./jit none 500
 says stderr '^([5-9][0-9]|100) % of the time passes through functions made at run time that have no names: '

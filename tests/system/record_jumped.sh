@@ -53,7 +53,7 @@ int main(void)
 	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	memcpy(code, made, sizeof(made));
-	while (clock() < CLOCKS_PER_SEC * 3 / 4)
+	while (clock() < CLOCKS_PER_SEC / 4)
 		host(code);
 	return 0;
 }
@@ -65,7 +65,7 @@ for room in 0x400 0x800 0x1000; do
 	gcc -O1 -g -fomit-frame-pointer "-DROOM=\"$room\"" jumped.c -o jumped
 	for features in "" -XSAVEC -XSAVEC,-XSAVE; do
 		what="code that was jumped to, in a frame of $room bytes, with '$features'"
-		run 0 env GLIBC_TUNABLES="glibc.cpu.hwcaps=$features" "$KELVIN" record -o whole.pb.gz -- ./jumped
+		run 0 env GLIBC_TUNABLES="glibc.cpu.hwcaps=$features" "$KELVIN" record -F 2991 -o whole.pb.gz -- ./jumped
 		at_least "$(sed -n 's/.* \([0-9]*\)[.0-9]* % whole stacks/\1/p' stderr)" 99 "whole stacks of $what"
 		at_least "$(share whole.pb.gz ';main;host;[^;]*(;[^;]*_\\[k\\])*[0-9 ]*$')" 95 "share of stacks of $what"
 	done

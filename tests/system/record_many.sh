@@ -16,7 +16,7 @@ for ((i = 0; i < 100; i++)); do
 	sleep 0.1
 done
 sleep 0.2
-started+=("$(cat "/proc/$many/task/$many/children" | tr -d ' ')")
+started+=("$(tr -d ' ' <"/proc/$many/task/$many/children")")
 begin=$(date +%s%N)
 run 0 kelvin record -p "$many" -d 1 -o a.pb.gz
 spent_ms=$((($(date +%s%N) - begin) / 1000000))

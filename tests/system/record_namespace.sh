@@ -8,20 +8,29 @@
 can_sample
 is_root || skip "root is needed to make namespaces"
 needs unshare
+# grandchild_executes PROGRAM: what a child of the last started process has started.
+grandchild_executes() {
+	local child grandchild
+
+	child=$(<"/proc/$pid/task/$pid/children")
+	grandchild=$(<"/proc/${child% }/task/${child% }/children")
+	executes "${grandchild% }" "$1"
+}
+
 mkdir -p inside/app
 cp "$WORKLOADS/system_workload" server
 # Here, the name stands for something else.
 printf '#!/bin/sh\n' >inside/app/server
 unshare -m true 2>/dev/null || skip "mount namespaces cannot be made here"
 start unshare -m --propagation private sh -c "mount -t tmpfs none '$work/inside/app' && cp '$work/server' '$work/inside/app/server' && exec '$work/inside/app/server'"
-sleep 0.5
+wait_until "the server runs" executes "$pid" server
 [[ $(head -c 2 inside/app/server) == '#!' ]] || fail "the mount is seen outside"
 record_enough 300 -p "$pid" -o a.pb.gz
 at_least "$(share a.pb.gz '^server;_start;.*main;serve;parse_input')" 60 "share of parse_input in another mount namespace"
 says_not stderr 'stays unnamed'
 
-start unshare -m -p -f --propagation private sh -c "mount -t tmpfs none '$work/inside/app' && cp '$work/server' '$work/inside/app/server' && '$work/inside/app/server'; true"
-sleep 0.5
+start unshare -m -p -f --kill-child --propagation private sh -c "mount -t tmpfs none '$work/inside/app' && cp '$work/server' '$work/inside/app/server' && '$work/inside/app/server'; true"
+wait_until "a server runs below its shell" grandchild_executes server
 record_enough 300 -p "$pid" -o b.pb.gz
 at_least "$(share b.pb.gz '^server;_start;.*main;serve;parse_input')" 60 "share of parse_input in another process namespace"
 
@@ -35,8 +44,8 @@ says stderr "^kelvin: cannot record: /proc shows the processes of another pid na
 
 # Processes outside have no pid at all inside: what one maps is not taken for the code of another.
 cp server outside
-start sh -c "while :; do '$work/outside' --seconds 0.2; done"
-run 0 unshare -p -f --mount-proc --propagation private "$KELVIN" record -a -d 2 -o e.pb.gz
+start sh -c "while :; do '$work/outside' --cpu 0.2; done"
+run 0 unshare -p -f --mount-proc --propagation private "$KELVIN" record -a -d 1 -o e.pb.gz
 says stderr '^processes outside of this pid namespace are sampled as one, without names'
 at_most "$(share e.pb.gz 'parse_input|hash_output')" 0 "share of names of processes that cannot be told apart"
 kill "$pid"
@@ -56,12 +65,11 @@ int main(int argc, char **argv)
 {
 	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	FILE *decoy = fopen(argv[argc - 1], "w");
-	time_t end = time(NULL) + 2;
 
 	memcpy(code, spin, sizeof(spin));
 	fprintf(decoy, "%lx %zx made_elsewhere\n", (unsigned long)code, sizeof(spin));
 	fclose(decoy);
-	while (time(NULL) < end)
+	while (clock() < CLOCKS_PER_SEC / 2)
 		((void (*)(void))code)();
 	return 0;
 }
@@ -80,7 +88,7 @@ at_most "$(share f.pb.gz 'made_elsewhere')" 0 "share of names out of another pro
 # In a time namespace clocks run ahead of what the kernel writes into records, or behind.
 unshare -T --monotonic 1000 true 2>/dev/null || skip "time namespaces cannot be made here"
 for offset in 100000 -60; do
-	run 0 unshare -T --monotonic $offset "$KELVIN" record -o g.pb.gz -- "$work/server" --parse 3 --seconds 2
+	run 0 unshare -T --monotonic $offset "$KELVIN" record -o g.pb.gz -- "$work/server" --parse 3 --cpu 0.5
 	says stderr ', 0 lost, (100\.0|9[0-9]\.[0-9]) % whole stacks$'
 	at_least "$(share g.pb.gz ';main;serve;parse_input')" 50 "share of parse_input in a time namespace"
 done

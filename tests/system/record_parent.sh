@@ -62,5 +62,5 @@ needs setpriv
 chmod 755 "$work"
 mkdir -m 777 open
 install -m 755 "$KELVIN" parent open
-cd open
+cd open || exit 2
 sampled setpriv --reuid 65534 --regid 65534 --clear-groups "./$(basename "$KELVIN")"

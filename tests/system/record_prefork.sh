@@ -36,7 +36,7 @@ static void write_map(unsigned long start, unsigned long size, const char *name,
 
 static void run(unsigned char *first, unsigned char *second)
 {
-	time_t end = time(NULL) + 20;
+	time_t end = time(NULL) + 100;
 
 	while (time(NULL) < end) {
 		((void (*)(void))(uintptr_t)first)();
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 		run(code, code + 4096);
 	write_map(0, 0x7fffffffffff, "made_by_parent", strcmp(how, "old") == 0);
 	if (fork() != 0) {
-		sleep(30);
+		sleep(100);
 		return 0;
 	}
 	FILE *file = fopen("worker.pid", "w");
@@ -71,6 +71,14 @@ int main(int argc, char **argv)
 END
 gcc -O1 -g prefork.c -o prefork || fail "prefork.c does not compile"
 
+# worker_runs HOW: the worker has written its map, or has executed the program anew.
+worker_runs() {
+	case $1 in
+	execute) grep -qz '^worker$' "/proc/$pid/cmdline" ;;
+	*) [[ -s /tmp/perf-$pid.map ]] ;;
+	esac
+}
+
 # prefork HOW: starts a parent and records its worker.
 prefork() {
 	local parent
@@ -84,7 +92,7 @@ prefork() {
 	done
 	pid=$(<worker.pid)
 	started+=("$pid")
-	sleep 0.2
+	wait_until "the worker runs its code" worker_runs "$1"
 	record_enough 100 -p "$pid" -o "$1.pb.gz"
 	kill -KILL "$parent" "$pid"
 	rm -f "/tmp/perf-$parent.map" "/tmp/perf-$pid.map"

@@ -13,7 +13,8 @@ for signal in INT TERM HUP; do
 	env --default-signal=INT "$KELVIN" record -p "$target" -d 60 -o a.pb.gz >stdout 2>stderr &
 	recorder=$!
 	started+=("$recorder")
-	sleep 1
+	wait_until "the recording begins" is_recording a.pb.gz
+	sleep 0.3
 	kill -"$signal" "$recorder"
 	code=0
 	wait "$recorder" || code=$?
@@ -26,7 +27,8 @@ done
 "$KELVIN" record -o b.pb.gz -- "$WORKLOADS/system_workload" --seconds 60 >stdout 2>stderr &
 recorder=$!
 started+=("$recorder")
-sleep 1
+wait_until "the recording begins" is_recording b.pb.gz
+sleep 0.3
 kill -TERM "$recorder"
 code=0
 wait "$recorder" || code=$?
@@ -34,7 +36,7 @@ wait "$recorder" || code=$?
 at_least "$(share b.pb.gz serve)" 90 "share of the command"
 
 # Nobody reads the messages any more, as when Ctrl-C has ended `tee` as well.
-"$KELVIN" record -o e.pb.gz -- sh -c "'$WORKLOADS/system_workload' --seconds 0.5; grep SigIgn /proc/self/status >e.ignored" 2>&1 | true
+"$KELVIN" record -o e.pb.gz -- sh -c "'$WORKLOADS/system_workload' --cpu 0.2; grep SigIgn /proc/self/status >e.ignored" 2>&1 | true
 code=${PIPESTATUS[0]}
 [[ $code -eq 0 ]] || fail "exit code $code when nobody reads the messages"
 [[ -s e.pb.gz && ! -e e.pb.gz.part ]] || fail "lost the recording with its messages: $(ls)"
@@ -44,15 +46,22 @@ code=${PIPESTATUS[0]}
 needs timeout
 for _ in 1 2 3 4 5; do
 	rm -f c.pb.gz
-	run 124 timeout 0.7 "$KELVIN" record -p "$target" -o c.pb.gz
+	timeout 60 "$KELVIN" record -p "$target" -o c.pb.gz >stdout 2>stderr &
+	wait_until "the recording begins" is_recording c.pb.gz
+	sleep 0.3
+	# What its own clock sends it.
+	kill -ALRM $!
+	code=0
+	wait $! || code=$?
+	[[ $code -eq 124 ]] || fail "exit code $code under timeout"
 	[[ -s c.pb.gz && ! -e c.pb.gz.part ]] || fail "timeout lost the recording: $(ls)"
 done
-"$KELVIN" record -o d.pb.gz -- bash -c "trap '' TERM; sleep 60" >stdout 2>stderr &
+"$KELVIN" record -o d.pb.gz -- bash -c "trap '' TERM; touch trapped; sleep 60" >stdout 2>stderr &
 recorder=$!
 started+=("$recorder")
-sleep 0.7
+wait_until "the command runs" test -e trapped
 kill -TERM "$recorder"
-sleep 0.7
+sleep 0.5
 kill -0 "$recorder" || fail "a command that goes on was not waited for"
 command=$(pgrep -P "$recorder")
 started+=("$command" "$(pgrep -P "$command")")

@@ -6,7 +6,10 @@
 
 can_sample
 start "$WORKLOADS/system_workload" --threads 3
-sleep 0.3
+has_threads() {
+	[[ $(grep ^Threads: "/proc/$pid/status") == *$'\t4' ]]
+}
+wait_until "the workload has threads" has_threads
 tids=(/proc/"$pid"/task/*)
 tid=${tids[-1]##*/}
 [[ $tid != "$pid" ]] || fail "the workload has no threads"

@@ -31,7 +31,7 @@ __attribute__((noinline)) int descend(int depth)
 
 int main(int argc, char **argv)
 {
-	while (clock() < CLOCKS_PER_SEC * 3 / 2) {
+	while (clock() < CLOCKS_PER_SEC / 2) {
 		for (int i = 0; i < 100; i++)
 			descend(argc > 1 ? atoi(argv[1]) : 10);
 	}
@@ -44,7 +44,7 @@ build() {
 
 # whole OPTIONS OF THE PROGRAM...: percent of whole stacks, and the share of those that main leads to.
 whole() {
-	run 0 kelvin record -o whole.pb.gz -- "$@"
+	run 0 kelvin record -F 2991 -o whole.pb.gz -- "$@"
 	sed -n 's/.* \([0-9]*\)[.0-9]* % whole stacks/\1/p' stderr
 }
 
@@ -92,7 +92,7 @@ int main(void)
 
 	memcpy(code, plain, sizeof(plain));
 	memcpy(code + 64, saving, sizeof(saving));
-	while (clock() < CLOCKS_PER_SEC * 3 / 2) {
+	while (clock() < CLOCKS_PER_SEC / 2) {
 		for (int i = 0; i < 100; i++)
 			sink += (unsigned long)middle((trampoline *)code, 1) + (unsigned long)middle((trampoline *)(code + 64), 2);
 	}
@@ -139,7 +139,7 @@ __attribute__((noinline)) int caller(clock_t end)
 
 int main(void)
 {
-	return caller(CLOCKS_PER_SEC * 3 / 2) & 0;
+	return caller(CLOCKS_PER_SEC / 2) & 0;
 }
 END
 gcc -O1 -g -fomit-frame-pointer -DROOM=600000 large.c -o large
@@ -199,7 +199,7 @@ __attribute__((noinline)) void work(clock_t end)
 
 int main(void)
 {
-	work(CLOCKS_PER_SEC * 3 / 2);
+	work(CLOCKS_PER_SEC / 2);
 	return 0;
 }
 END

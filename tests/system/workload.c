@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A program with a known shape: workload [--parse N] [--threads N] [--idle N] [--churn] [--fork] [--exec PROGRAM] [--seconds S]
+ * A program with a known shape:
+ *     workload [--parse N] [--threads N] [--idle N] [--churn] [--fork] [--exec PROGRAM] [--seconds S | --cpu S]
  * It spends N parts of its time in parse_input() and one in hash_output(), both called by serve(). --idle: threads that only sleep,
- * in front of the others; --churn: threads that live for a millisecond, one after the other.
+ * in front of the others; --churn: threads that live for a millisecond, one after the other. It ends after S seconds, or, with
+ * --cpu, once each of its threads has used S seconds of CPU time, however busy the machine is.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -21,15 +23,16 @@ struct shape {
 	int parse;
 	int threads, idle;
 	double seconds;
+	clockid_t clock;
 	bool fork, churn;
 	const char *exec;
 };
 
-static double now_s(void)
+static double now_s(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
@@ -53,10 +56,10 @@ uint64_t hash_output(uint64_t state, int rounds)
 
 void serve(const struct shape *shape)
 {
-	double end_s = now_s() + shape->seconds;
+	double end_s = now_s(shape->clock) + shape->seconds;
 	volatile uint64_t state = 1;
 
-	while (now_s() < end_s) {
+	while (now_s(shape->clock) < end_s) {
 		state = parse_input(state, ROUNDS * shape->parse);
 		state = hash_output(state, ROUNDS);
 	}
@@ -95,10 +98,10 @@ static void start_idle(const struct shape *shape)
 static void run_churn(const struct shape *shape)
 {
 	struct shape one = *shape;
-	double end_s = now_s() + shape->seconds;
+	double end_s = now_s(CLOCK_MONOTONIC) + shape->seconds;
 
 	one.seconds = 0.001;
-	while (now_s() < end_s) {
+	while (now_s(CLOCK_MONOTONIC) < end_s) {
 		pthread_t thread;
 
 		if (pthread_create(&thread, NULL, run_thread, &one) != 0)
@@ -127,7 +130,7 @@ static void run_child(const struct shape *shape)
 
 		snprintf(seconds, sizeof(seconds), "%g", shape->seconds);
 		if (shape->exec)
-			execl(shape->exec, shape->exec, "--seconds", seconds, (char *)NULL);
+			execl(shape->exec, shape->exec, shape->clock == CLOCK_MONOTONIC ? "--seconds" : "--cpu", seconds, (char *)NULL);
 		else
 			serve(shape);
 		_exit(shape->exec ? 127 : 0);
@@ -137,7 +140,7 @@ static void run_child(const struct shape *shape)
 
 int main(int argc, char **argv)
 {
-	struct shape shape = { .parse = 3, .seconds = 20 };
+	struct shape shape = { .parse = 3, .seconds = 600, .clock = CLOCK_MONOTONIC };
 
 	for (int i = 1; i < argc; i++) {
 		const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -156,6 +159,10 @@ int main(int argc, char **argv)
 			shape.churn = true;
 		else if (strcmp(argv[i], "--seconds") == 0)
 			shape.seconds = atof(value);
+		else if (strcmp(argv[i], "--cpu") == 0) {
+			shape.seconds = atof(value);
+			shape.clock = CLOCK_THREAD_CPUTIME_ID;
+		}
 	}
 	if (shape.threads > MAX_THREADS)
 		return 2;
