@@ -25,7 +25,8 @@ void pprof_extension_deinit(struct pprof_extension *extension)
 /* A message within the extension is read on its own, or the last one holds. */
 static bool is_column(uint32_t field)
 {
-	return field != PPROF_RUN && field != PPROF_THREAD && field != PPROF_QUALITY && field != PPROF_FACTS;
+	return field != PPROF_RUN && field != PPROF_THREAD && field != PPROF_QUALITY && field != PPROF_FACTS &&
+	       field != PPROF_VERIFICATION;
 }
 
 /* Goes on with a column, which is copied from its second piece on. */
