@@ -57,6 +57,13 @@ struct machine_step {
 	int64_t distance;     /* from the end of the instruction */
 };
 
+/* A jump that bytes may be, wherever they stand: no instruction need begin there. */
+struct machine_jump {
+	bool is_indirect;    /* to where a register or memory says */
+	bool is_conditional;
+	int64_t distance;    /* from its first byte; not of an indirect one */
+};
+
 /* ---- Where the parts of an instruction lie ---- */
 
 /* A number within an instruction. */
@@ -115,6 +122,10 @@ struct machine {
 
 	/* Whether the instruction before is a call: only then can it be a return address. */
 	bool (*is_behind_call)(const struct machine_code *code);
+	/* How far from `code->at` the call to a fixed target leads that ends there. False: no such call ends there. */
+	bool (*find_call)(const struct machine_code *code, int64_t *distance);
+	/* The jump that the bytes at `code->at` may be. False: they are none, or it is cut off. */
+	bool (*find_jump)(const struct machine_code *code, struct machine_jump *jump);
 	/* Whether the instruction before is a system call. */
 	bool (*is_behind_system_call)(const struct machine_code *code);
 	/* Whether a signal handler returns there: it is rt_sigreturn, where the C library has no rules for it. */

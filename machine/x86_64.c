@@ -7,6 +7,8 @@
 
 /* ---- What code alone tells of an address ---- */
 
+enum { NEAR_BYTES = 5 }; /* of a jump or call with a distance of four bytes */
+
 #define BEGINS_WITH(code, ...) begins_with(code, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 static bool begins_with(const struct machine_code *code, const uint8_t *expected, size_t size)
@@ -31,6 +33,14 @@ static bool has_before(const struct machine_code *code, size_t distance, uint8_t
 	return code->bytes && code->at >= distance && code->at <= code->size && (code->bytes[code->at - distance] & mask) == value;
 }
 
+static int32_t read_i32(const uint8_t *bytes)
+{
+	int32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
 static bool is_behind_system_call(const struct machine_code *code)
 {
 	return has_before(code, 2, UINT8_MAX, 0x0f) && has_before(code, 1, UINT8_MAX, 0x05);
@@ -48,11 +58,16 @@ static bool is_behind_indirect_call(const struct machine_code *code)
 	return false;
 }
 
-static bool is_behind_call(const struct machine_code *code)
+static bool is_behind_direct_call(const struct machine_code *code)
 {
 	enum { CALL_NEAR = 0xe8 };
 
-	return has_before(code, 5, UINT8_MAX, CALL_NEAR) || is_behind_indirect_call(code);
+	return has_before(code, NEAR_BYTES, UINT8_MAX, CALL_NEAR);
+}
+
+static bool is_behind_call(const struct machine_code *code)
+{
+	return is_behind_direct_call(code) || is_behind_indirect_call(code);
 }
 
 /*
@@ -67,12 +82,28 @@ static bool is_last_return(const struct machine_code *code)
 
 /* ---- Parts of functions ---- */
 
-static int32_t read_i32(const uint8_t *bytes)
+static bool find_call(const struct machine_code *code, int64_t *distance)
 {
-	int32_t value;
+	if (!is_behind_direct_call(code))
+		return false;
+	*distance = read_i32(code->bytes + code->at - sizeof(int32_t));
+	return true;
+}
 
-	memcpy(&value, bytes, sizeof(value));
-	return value;
+/* `jmp` is e9, conditional ones 0f 80 to 0f 8f, found by their second byte; through a register or memory `ff /4`. */
+static bool find_jump(const struct machine_code *code, struct machine_jump *jump)
+{
+	enum { JUMP_NEAR = 0xe9, TWO_BYTES = 0x0f, CONDITIONAL = 0x80, CONDITIONAL_MASK = 0xf0, GROUP_5 = 0xff,
+		JUMP_OF_GROUP = 4 << 3, REG_MASK = 7 << 3 };
+	const uint8_t *bytes = code->bytes + code->at;
+
+	if (!code->bytes || !checked_range(code->at, NEAR_BYTES, code->size))
+		return false;
+	*jump = (struct machine_jump){ .is_indirect = bytes[0] == GROUP_5, .distance = NEAR_BYTES + (int64_t)read_i32(bytes + 1) };
+	if (jump->is_indirect)
+		return (bytes[1] & REG_MASK) == JUMP_OF_GROUP;
+	jump->is_conditional = code->at > 0 && bytes[-1] == TWO_BYTES && (bytes[0] & CONDITIONAL_MASK) == CONDITIONAL;
+	return bytes[0] == JUMP_NEAR || jump->is_conditional;
 }
 
 /* `jmp *offset(%rip)`: ff 25 and four bytes. */
@@ -169,6 +200,8 @@ const struct machine machine_x86_64 = {
 	.plt_entry_bytes = 16,
 
 	.is_behind_call = is_behind_call,
+	.find_call = find_call,
+	.find_jump = find_jump,
 	.is_behind_system_call = is_behind_system_call,
 	.is_signal_return = is_signal_return,
 	.is_last_return = is_last_return,

@@ -1,22 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/unwind/fallback/link.h"
 
-#include <string.h>
-
-/* Jumps and calls: Intel 64 manual, volume 2. `call` e8, `jmp` e9, conditional ones 0f 80 to 0f 8f; through a register `ff /4`. */
-enum {
-	CALL = 0xe8,
-	JUMP = 0xe9,
-	TWO_BYTES = 0x0f,
-	CONDITIONAL = 0x80,
-	CONDITIONAL_MASK = 0xf0,
-	GROUP_5 = 0xff,
-	JUMP_OF_GROUP = 4 << 3,
-	REG_MASK = 7 << 3,
-	CALL_BYTES = 5,
-	WORD_BYTES = 8,
-	MOST_BYTES = 16384, /* of a function that is searched */
-};
+enum { MOST_BYTES = 16384 /* of a function that is searched */ };
 
 /* An instruction, and the rule there, which tells of its function. */
 struct place {
@@ -34,45 +19,42 @@ static bool find_place(const struct unwind_space *space, uint64_t address, struc
 	return space->find(space->context, address, &place->code) && find_rule(place);
 }
 
-/* What stands before `end`, where an operand of four bytes ends. */
-static uint64_t displacement(const uint8_t *end)
+static const struct machine *machine_at(const struct place *place)
 {
-	int32_t bytes;
-
-	memcpy(&bytes, end - sizeof(bytes), sizeof(bytes));
-	return (uint64_t)(int64_t)bytes;
+	return cfi_table_machine(place->code.table);
 }
 
 /* Where the call at a place leads; false where that is not known. */
 static bool find_target(const struct place *call, struct place *target)
 {
-	const struct machine_code *code = &call->code.code;
-	size_t end = code->at + 1;
-	uint64_t distance;
+	struct machine_code behind = call->code.code;
+	int64_t distance;
 
-	if (!code->bytes || end > code->size || end < CALL_BYTES || code->bytes[end - CALL_BYTES] != CALL)
+	behind.at++;
+	if (behind.at > behind.size || !machine_at(call)->find_call(&behind, &distance))
 		return false;
-	distance = displacement(code->bytes + end) + 1;
+	distance++;
 	*target = (struct place){ .code = call->code };
-	target->code.image_address += distance;
+	target->code.image_address += (uint64_t)distance;
 	target->code.code.at += (size_t)distance;
-	return target->code.code.at < code->size;
+	return target->code.code.at < behind.size;
 }
 
 /* Where the frame is as the caller left it, a jump leads to a function that returns in place of this one. */
 static bool ends_function(const struct place *function, uint64_t image_address)
 {
+	const struct machine *machine = machine_at(function);
 	struct cfi_rule rule;
 
 	return !cfi_table_find(function->code.table, image_address, &rule) || rule.cfa.place != CFI_REGISTER ||
-	       (rule.cfa_register == cfi_table_machine(function->code.table)->stack_pointer && rule.cfa.offset == WORD_BYTES);
+	       (rule.cfa_register == machine->stack_pointer && rule.cfa.offset == machine->call_push_bytes);
 }
 
-static bool leads_out(const struct cfi_rule *function, uint64_t image_address, const uint8_t *jump)
+static bool leads_out(const struct cfi_rule *function, uint64_t image_address, const struct machine_jump *jump)
 {
-	uint64_t target = image_address + CALL_BYTES + displacement(jump + CALL_BYTES);
+	uint64_t target = image_address + (uint64_t)jump->distance;
 
-	return target - function->function_start >= function->function_size;
+	return jump->is_indirect || target - function->function_start >= function->function_size;
 }
 
 /* Jumps wherever such bytes stand: those that are no instruction can only make more possible. */
@@ -81,17 +63,17 @@ static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 	const struct cfi_rule *rule = &function->rule;
 	const struct machine_code *code = &function->code.code;
 	uint64_t first = code->at - (function->code.image_address - rule->function_start), end = first + rule->function_size;
+	struct machine_code searched;
+	struct machine_jump jump;
 
 	if (rule->function_size > MOST_BYTES || end > code->size || first > end)
 		return true;
-	for (uint64_t at = first; at + CALL_BYTES <= end; at++) {
-		const uint8_t *bytes = code->bytes + at;
-		uint64_t image_address = rule->function_start + (at - first);
-		bool is_conditional = at > first && bytes[-1] == TWO_BYTES && (bytes[0] & CONDITIONAL_MASK) == CONDITIONAL;
-		bool is_jump = bytes[0] == GROUP_5 ? (bytes[1] & REG_MASK) == JUMP_OF_GROUP
-						   : (bytes[0] == JUMP || is_conditional) && leads_out(rule, image_address, bytes);
+	searched = (struct machine_code){ code->bytes + first, (size_t)rule->function_size, 0 };
+	for (; searched.at < searched.size; searched.at++) {
+		uint64_t image_address = rule->function_start + searched.at;
 
-		if (is_jump && (in_its_frame || ends_function(function, image_address)))
+		if (machine_at(function)->find_jump(&searched, &jump) && leads_out(rule, image_address, &jump) &&
+			(in_its_frame || ends_function(function, image_address)))
 			return true;
 	}
 	return false;
@@ -101,10 +83,11 @@ static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 static bool jumps_at_once(const struct place *stub)
 {
 	enum { STUB_BYTES = 16 };
-	const struct machine_code *code = &stub->code.code;
+	struct machine_code code = stub->code.code;
+	struct machine_jump jump;
 
-	for (size_t at = code->at; at + 1 < code->size && at < code->at + STUB_BYTES; at++)
-		if (code->bytes[at] == JUMP || (code->bytes[at] == GROUP_5 && (code->bytes[at + 1] & REG_MASK) == JUMP_OF_GROUP))
+	for (size_t end = code.at + STUB_BYTES; code.at < end; code.at++)
+		if (machine_at(stub)->find_jump(&code, &jump) && !jump.is_conditional)
 			return true;
 	return false;
 }

@@ -54,6 +54,30 @@ static void test_calls(void **state)
 	EXPECT(is_behind_call, cases);
 }
 
+static void test_where_calls_and_jumps_lead(void **state)
+{
+	static const uint8_t call[] = { 0xe8, 0xf0, 0xff, 0xff, 0xff }, jump[] = { 0xe9, 0x10, 0, 0, 0 };
+	static const uint8_t branch[] = { 0x0f, 0x84, 0x10, 0, 0, 0 }, indirect[] = { 0xff, 0x25, 0, 0, 0, 0 };
+	struct machine_jump found;
+	int64_t distance;
+
+	(void)state;
+	assert_true(machine_x86_64.find_call(&(struct machine_code){ call, 5, 5 }, &distance));
+	assert_int_equal(distance, -16);
+	assert_false(machine_x86_64.find_call(&(struct machine_code){ call, 5, 4 }, &distance));
+	assert_false(machine_x86_64.find_call(&(struct machine_code){ jump, 5, 5 }, &distance));
+	assert_true(machine_x86_64.find_jump(&(struct machine_code){ jump, 5, 0 }, &found));
+	assert_int_equal(found.distance, 21);
+	assert_false(found.is_conditional || found.is_indirect);
+	assert_false(machine_x86_64.find_jump(&(struct machine_code){ jump, 4, 0 }, &found));
+	assert_true(machine_x86_64.find_jump(&(struct machine_code){ branch, 6, 1 }, &found));
+	assert_true(found.is_conditional);
+	assert_int_equal(found.distance, 21);
+	assert_true(machine_x86_64.find_jump(&(struct machine_code){ indirect, 6, 0 }, &found));
+	assert_true(found.is_indirect);
+	assert_false(machine_x86_64.find_jump(&(struct machine_code){ call, 5, 0 }, &found));
+}
+
 static void test_system_calls(void **state)
 {
 	const struct expected cases[] = {
@@ -300,6 +324,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_where_calls_and_jumps_lead),
 		cmocka_unit_test(test_system_calls),
 		cmocka_unit_test(test_signal_returns),
 		cmocka_unit_test(test_signal_return_of_the_c_library),
