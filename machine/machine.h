@@ -51,17 +51,17 @@ enum machine_flow {
 };
 
 struct machine_step {
-	uint8_t size; /* bytes of the instruction */
-	uint8_t flow; /* enum machine_flow */
+	uint8_t size;         /* bytes of the instruction */
+	uint8_t flow;         /* enum machine_flow */
 	bool begins_function; /* functions begin so: a register that must be kept is pushed, or room is made for variables */
 	int64_t distance;     /* from the end of the instruction */
 };
 
 /* A jump that bytes may be, wherever they stand: no instruction need begin there. */
 struct machine_jump {
-	bool is_indirect;    /* to where a register or memory says */
+	bool is_indirect; /* to where a register or memory says */
 	bool is_conditional;
-	int64_t distance;    /* from its first byte; not of an indirect one */
+	int64_t distance; /* from its first byte; not of an indirect one */
 };
 
 /* ---- Where the parts of an instruction lie ---- */
@@ -73,14 +73,14 @@ struct machine_number {
 };
 
 /*
- * The parts of an instruction that tell whether code changed, or only lies elsewhere. Of a jump or call to a fixed target there may be
- * a short and a long form, which `jump` does not distinguish.
+ * The parts of an instruction that tell whether code changed, or only lies elsewhere. Of a jump or call to a fixed target there may
+ * be a short and a long form, which `jump` does not distinguish.
  */
 struct machine_parts {
 	uint8_t size;
-	uint8_t jump;      /* which jump or call; 0: it is none. `target` says how far from the instruction's end it leads */
-	bool is_padding;   /* does nothing, or traps where nobody comes */
-	bool is_relative;  /* `displacement` counts from the place of the instruction */
+	uint8_t jump;     /* which jump or call; 0: it is none. `target` says how far from the instruction's end it leads */
+	bool is_padding;  /* does nothing, or traps where nobody comes */
+	bool is_relative; /* `displacement` counts from the place of the instruction */
 	struct machine_number target, displacement, immediates[2];
 };
 
@@ -100,12 +100,12 @@ struct machine {
 	/* Registers. */
 	uint8_t register_count;
 	uint8_t stack_pointer, frame_pointer, program_counter;
-	uint8_t return_column; /* the column that unwind tables describe the return address in */
-	uint8_t saved_registers[MACHINE_SAVED]; /* that a callee must keep, and that unwind rules mostly are about */
+	uint8_t return_column;                      /* the column that unwind tables describe the return address in */
+	uint8_t saved_registers[MACHINE_SAVED];     /* that a callee must keep, and that unwind rules mostly are about */
 	uint8_t saved_index[MACHINE_MAX_REGISTERS]; /* of a register among these; MACHINE_NOT_SAVED: it is none of them */
 
-	/* perf's registers: the mask that a walk needs, their DWARF numbers from the lowest bit up, and those without which there is
-	 * no walk at all. */
+	/* perf's registers: the mask that a walk needs, their DWARF numbers from the lowest bit up, and those without which there
+	 * is no walk at all. */
 	uint64_t perf_registers, perf_least_registers;
 	uint8_t perf_register_count;
 	uint8_t perf_order[MACHINE_MAX_REGISTERS];

@@ -93,8 +93,15 @@ static bool find_call(const struct machine_code *code, int64_t *distance)
 /* `jmp` is e9, conditional ones 0f 80 to 0f 8f, found by their second byte; through a register or memory `ff /4`. */
 static bool find_jump(const struct machine_code *code, struct machine_jump *jump)
 {
-	enum { JUMP_NEAR = 0xe9, TWO_BYTES = 0x0f, CONDITIONAL = 0x80, CONDITIONAL_MASK = 0xf0, GROUP_5 = 0xff,
-		JUMP_OF_GROUP = 4 << 3, REG_MASK = 7 << 3 };
+	enum {
+		JUMP_NEAR = 0xe9,
+		TWO_BYTES = 0x0f,
+		CONDITIONAL = 0x80,
+		CONDITIONAL_MASK = 0xf0,
+		GROUP_5 = 0xff,
+		JUMP_OF_GROUP = 4 << 3,
+		REG_MASK = 7 << 3
+	};
 	const uint8_t *bytes = code->bytes + code->at;
 
 	if (!code->bytes || !checked_range(code->at, NEAR_BYTES, code->size))
@@ -182,8 +189,8 @@ const struct machine machine_x86_64 = {
 
 	/* Without flags and segments (asm/perf_regs.h): AX BX CX DX SI DI BP SP IP, then R8 to R15. */
 	.perf_registers = PERF_BIT(AX) | PERF_BIT(BX) | PERF_BIT(CX) | PERF_BIT(DX) | PERF_BIT(SI) | PERF_BIT(DI) | PERF_BIT(BP) |
-			  PERF_BIT(SP) | PERF_BIT(IP) | PERF_BIT(R8) | PERF_BIT(R9) | PERF_BIT(R10) | PERF_BIT(R11) | PERF_BIT(R12) |
-			  PERF_BIT(R13) | PERF_BIT(R14) | PERF_BIT(R15),
+			  PERF_BIT(SP) | PERF_BIT(IP) | PERF_BIT(R8) | PERF_BIT(R9) | PERF_BIT(R10) | PERF_BIT(R11) |
+			  PERF_BIT(R12) | PERF_BIT(R13) | PERF_BIT(R14) | PERF_BIT(R15),
 	.perf_least_registers = PERF_BIT(SP) | PERF_BIT(IP),
 	.perf_register_count = X86_64_REGISTERS,
 	.perf_order = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 },

@@ -23,12 +23,11 @@ struct machine_decoder *x86_64_create_decoder(void);
 void x86_64_destroy_decoder(struct machine_decoder *decoder);
 
 /* False when the bytes do not begin with an instruction. */
-bool x86_64_decode(
-	const struct machine_decoder *decoder, const uint8_t *bytes, size_t size, ZydisDecodedInstruction *instruction);
+bool x86_64_decode(const struct machine_decoder *decoder, const uint8_t *bytes, size_t size, ZydisDecodedInstruction *instruction);
 
 /* As in struct machine. */
-bool x86_64_step(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame,
-	struct machine_step *step);
+bool x86_64_step(
+	struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame, struct machine_step *step);
 bool x86_64_find_parts(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_parts *parts);
 
 /* Relative to the instruction pointer (Intel 64 manual, volume 2, table 2-7). */

@@ -239,8 +239,8 @@ static enum machine_flow flow_of(struct machine_frame *frame, const ZydisDecoded
 	}
 }
 
-bool x86_64_step(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame,
-	struct machine_step *step)
+bool x86_64_step(
+	struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame, struct machine_step *step)
 {
 	ZydisDecodedInstruction in;
 

@@ -57,8 +57,7 @@ void x86_64_destroy_decoder(struct machine_decoder *decoder)
 	free(destroyed);
 }
 
-bool x86_64_decode(
-	const struct machine_decoder *decoder, const uint8_t *bytes, size_t size, ZydisDecodedInstruction *instruction)
+bool x86_64_decode(const struct machine_decoder *decoder, const uint8_t *bytes, size_t size, ZydisDecodedInstruction *instruction)
 {
 	const struct x86_64_decoder *x86_64 = (const struct x86_64_decoder *)decoder;
 

@@ -72,8 +72,7 @@ void collector_deinit(struct collector *collector)
 }
 
 /* From perf's order to DWARF's. */
-static void take_registers(
-	const struct machine *machine, const struct record_sample *sample, struct unwind_registers *registers)
+static void take_registers(const struct machine *machine, const struct record_sample *sample, struct unwind_registers *registers)
 {
 	for (size_t i = 0; i < machine->perf_register_count && i < sample->user_registers.count; i++)
 		registers->values[machine->perf_order[i]] = record_word(&sample->user_registers, i);
@@ -175,12 +174,10 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 		*stop = stop_without_registers(collector, sample);
 		return false;
 	}
-	job->space =
-		(struct unwind_space){ process_space_find, process_space_read, space, process->generation, process_space_is_code, machine };
+	job->space = (struct unwind_space){ process_space_find, process_space_read, space, process->generation,
+		process_space_is_code, machine };
 	take_registers(machine, sample, &job->registers);
-	job->dump = (struct unwind_stack_dump){
-		sample->stack, sample->stack_bytes, job->registers.values[machine->stack_pointer]
-	};
+	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, job->registers.values[machine->stack_pointer] };
 	return true;
 }
 

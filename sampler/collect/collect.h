@@ -2,9 +2,9 @@
 #pragma once
 
 #include "sampler/collect/live_stack.h"
+#include "sampler/collect/stack_builder.h"
 #include "sampler/process/process.h"
 #include "sampler/sampler.h"
-#include "sampler/collect/stack_builder.h"
 #include "sampler/verify/verify.h"
 
 /* Who a thread is, as long as the sideband tells nothing new. */

@@ -29,10 +29,10 @@ struct perf_data {
 	struct queued_record held[UNWIND_TOGETHER];
 	uint64_t registers[UNWIND_TOGETHER][MACHINE_MAX_REGISTERS];
 	size_t held_count;
-	uint32_t event;                            /* whose samples are taken */
-	const char *wanted;                        /* its name, borrowed; NULL: any */
-	uint32_t verify_every;                     /* of struct sampler_recorded */
-	const struct machine *machine;             /* that it was recorded on; NULL: not known */
+	uint32_t event;                                 /* whose samples are taken */
+	const char *wanted;                             /* its name, borrowed; NULL: any */
+	uint32_t verify_every;                          /* of struct sampler_recorded */
+	const struct machine *machine;                  /* that it was recorded on; NULL: not known */
 	uint8_t register_places[MACHINE_MAX_REGISTERS]; /* where the ring's registers stand among the file's; UINT8_MAX: nowhere */
 	uint64_t first_ns, last_ns, total_period;
 	/* Two ways of telling the same loss: by ring, of all events together, and by event. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/perf_data/perf_data.h"
 #include "sampler/collect/result.h"
+#include "sampler/perf_data/perf_data.h"
 
 #include <limits.h>
 #include <stdlib.h>
