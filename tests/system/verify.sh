@@ -6,7 +6,7 @@
 
 can_sample
 needs jq
-workload=("$WORKLOADS/system_workload" --parse 3 --seconds 1)
+workload=("$WORKLOADS/system_workload" --parse 3 --cpu 0.5)
 
 # expect FILE: every stack and name of the workload that was compared is equal, and some were.
 expect() {
@@ -42,7 +42,7 @@ run 0 kelvin report none.pb.gz --json none.json
 [[ $(jq 'has("verified")' none.json) == false ]] || fail "'verified' where nothing was"
 
 # Runs are added up.
-run 0 kelvin record --runs 2 --verify=1 -o runs.pb.gz -- "$WORKLOADS/system_workload" --seconds 0.5
+run 0 kelvin record --runs 2 --verify=1 -o runs.pb.gz -- "$WORKLOADS/system_workload" --cpu 0.3
 run 0 kelvin report runs.pb.gz --json runs.json
 expect runs.json 20
 
@@ -52,6 +52,7 @@ if command -v perf >/dev/null && perf record -q -F 997 -e cpu-clock --call-graph
 	expect perf.json 20
 fi
 
+# shellcheck disable=SC2046
 run 0 kelvin symbolize --no-cache --verify --json -e "$WORKLOADS/system_workload" \
 	$(nm "$WORKLOADS/system_workload" | awk '$2 == "T" && $3 != "_init" && $3 != "_fini" { print $1 }')
 says stderr "^[0-9]+ names? compared with libdw: [0-9]+ equal$"

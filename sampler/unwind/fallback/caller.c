@@ -124,7 +124,7 @@ static bool propose_by_frame_pointer(struct walk *w, struct candidate *c)
 {
 	uint64_t frame = walk_register(w, w->machine->frame_pointer);
 
-	*c = (struct candidate){ BY_FRAME_POINTER, frame, frame + WORD_BYTES, frame + 2 * WORD_BYTES, 0 };
+	*c = (struct candidate){ BY_FRAME_POINTER, frame, frame + WORD_BYTES, frame + 2 * (uint64_t)WORD_BYTES, 0 };
 	return true;
 }
 
