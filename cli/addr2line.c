@@ -47,7 +47,8 @@ static const char *file_of(const struct addr2line_style *style, const struct sym
 	return style->basenames && slash ? slash + 1 : frame->file;
 }
 
-static void print_frame(FILE *stream, const struct addr2line_style *style, const struct symbolize_frame *frame, const char *note)
+static void print_frame(
+	FILE *stream, const struct addr2line_style *style, const struct symbolize_frame *frame, const char *note)
 {
 	const char *name = style->mangled && frame->linkage_name[0] ? frame->linkage_name : frame->name;
 
@@ -69,8 +70,8 @@ static bool is_unknown(const struct symbolize_frames *frames)
 	return frames->count == 0 || (frames->count == 1 && frames->frames[0].source == PROFILE_NAME_NONE);
 }
 
-void addr2line_print(FILE *stream, const struct addr2line_style *style, uint64_t address, const struct symbolize_frames *frames,
-	char *const *notes)
+void addr2line_print(FILE *stream, const struct addr2line_style *style, uint64_t address,
+	const struct symbolize_frames *frames, char *const *notes)
 {
 	fprintf(stream, "0x%0*" PRIx64 "%s", style->wide ? 16 : 8, address, style->pretty ? ": " : "\n");
 	if (is_unknown(frames)) {

@@ -13,5 +13,5 @@ struct addr2line_style {
 };
 
 /* `notes` (NULL: none): [frame] a text to put behind its line, "" for nothing. */
-void addr2line_print(FILE *stream, const struct addr2line_style *style, uint64_t address, const struct symbolize_frames *frames,
-	char *const *notes);
+void addr2line_print(FILE *stream, const struct addr2line_style *style, uint64_t address,
+	const struct symbolize_frames *frames, char *const *notes);

@@ -36,8 +36,8 @@ static bool set_frame(json_t *object, const struct symbolize_frame *frame)
 	       json_object_set_new(object, "source", json_string(profile_name_source_name(frame->source))) == 0;
 }
 
-static bool set_origin(
-	json_t *object, const struct address_json *json, const struct symbolize_result *result, const struct symbolize_frame *frame)
+static bool set_origin(json_t *object, const struct address_json *json, const struct symbolize_result *result,
+	const struct symbolize_frame *frame)
 {
 	enum profile_origin origin;
 	enum symbolize_rule rule;
@@ -49,8 +49,8 @@ static bool set_origin(
 	       json_object_set_new(object, "origin_reason", json_string(symbolize_rule_text(rule))) == 0;
 }
 
-static bool add_frames(
-	json_t *list, const struct address_json *json, const struct symbolize_result *result, const struct symbolize_frames *frames)
+static bool add_frames(json_t *list, const struct address_json *json, const struct symbolize_result *result,
+	const struct symbolize_frames *frames)
 {
 	for (size_t i = 0; i < frames->count; i++) {
 		json_t *object = json_object();
@@ -69,8 +69,8 @@ json_t *address_json_create(const struct address_json *json, const struct symbol
 	char text[32];
 
 	snprintf(text, sizeof(text), "0x%" PRIx64, address);
-	if (json_object_set_new(object, "address", json_string(text)) == 0 && json_object_set(object, "frames", list) == 0 &&
-		add_frames(list, json, result, frames)) {
+	if (json_object_set_new(object, "address", json_string(text)) == 0 &&
+		json_object_set(object, "frames", list) == 0 && add_frames(list, json, result, frames)) {
 		json_decref(list);
 		return object;
 	}

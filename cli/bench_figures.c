@@ -95,7 +95,8 @@ static bool print_outliers(
 			continue;
 		unit = unit_of(figure, median);
 		if (found++ == 0)
-			fprintf(stream, "  outliers, which are included: %s of %s, median %.*f %s:", figure_names[figure], side,
+			fprintf(stream,
+				"  outliers, which are included: %s of %s, median %.*f %s:", figure_names[figure], side,
 				decimals(median / unit.size), median / unit.size, unit.name);
 		if (found <= MAX_OUTLIERS)
 			fprintf(stream, "%s run %zu %.*f", found > 1 ? "," : "", run + 1, decimals(median / unit.size),
@@ -112,17 +113,21 @@ bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF
 {
 	size_t runs = profiles[DIFF_BASE]->run_count;
 
-	fprintf(stream, runs == 1 ? "%zu run of each command\n" : "%zu runs of each command, alternating; mean and 95 %% interval\n",
+	fprintf(stream,
+		runs == 1 ? "%zu run of each command\n"
+			  : "%zu runs of each command, alternating; mean and 95 %% interval\n",
 		runs);
 	for (int figure = 0; figure < DIFF_RUN_FIGURE_COUNT; figure++) {
 		struct diff_run_summary summary;
 
-		if (diff_summarize_runs(profiles[DIFF_BASE], profiles[DIFF_HEAD], (enum diff_run_figure)figure, true, &summary))
+		if (diff_summarize_runs(
+			    profiles[DIFF_BASE], profiles[DIFF_HEAD], (enum diff_run_figure)figure, true, &summary))
 			print_figure(stream, (enum diff_run_figure)figure, &summary);
 	}
 	for (int figure = 0; figure < DIFF_RUN_FIGURE_COUNT; figure++) {
 		for (int side = 0; side < DIFF_SIDES; side++)
-			if (!print_outliers(stream, profiles[side], side_names[side], (enum diff_run_figure)figure, err))
+			if (!print_outliers(
+				    stream, profiles[side], side_names[side], (enum diff_run_figure)figure, err))
 				return false;
 	}
 	fputc('\n', stream);

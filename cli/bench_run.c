@@ -127,7 +127,8 @@ bool bench_runner_init(struct bench_runner *runner, struct naming *naming, struc
 	runner->said = tmpfile();
 	runner->noticed = tmpfile();
 	runner->profiles = tmpfile();
-	return (runner->said && runner->noticed && runner->profiles) || error_set_errno(err, errno, "cannot make a temporary file");
+	return (runner->said && runner->noticed && runner->profiles) ||
+	       error_set_errno(err, errno, "cannot make a temporary file");
 }
 
 void bench_runner_deinit(struct bench_runner *runner)
@@ -145,7 +146,8 @@ static bool judge(const char *what, const struct bench_command *command, int sta
 		return error_set(err, ERROR_EMPTY, "%s was ended by signal %d (%s): %.200s", what, WTERMSIG(status),
 			strsignal(WTERMSIG(status)), command->text);
 	if (WEXITSTATUS(status) != 0)
-		return error_set(err, ERROR_EMPTY, "%s ended with exit code %d: %.200s", what, WEXITSTATUS(status), command->text);
+		return error_set(err, ERROR_EMPTY, "%s ended with exit code %d: %.200s", what, WEXITSTATUS(status),
+			command->text);
 	return true;
 }
 
@@ -197,8 +199,8 @@ struct reply {
 };
 
 /* From the start of the command to its end. */
-static bool sample(const struct bench_runner *runner, const struct bench_command *command, struct sampler_result *result,
-	struct buffer *notices, struct error *err)
+static bool sample(const struct bench_runner *runner, const struct bench_command *command,
+	struct sampler_result *result, struct buffer *notices, struct error *err)
 {
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct sampler_options options = runner->sampler;
@@ -253,8 +255,8 @@ static bool write_all(FILE *file, const struct buffer *bytes, struct error *err)
 	return true;
 }
 
-static bool keep(const struct bench_runner *runner, const struct profile *profile, const struct buffer *notices, uint64_t *size,
-	struct error *err)
+static bool keep(const struct bench_runner *runner, const struct profile *profile, const struct buffer *notices,
+	uint64_t *size, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 
@@ -262,13 +264,15 @@ static bool keep(const struct bench_runner *runner, const struct profile *profil
 	*size = 0;
 	if (ftruncate(fileno(runner->noticed), 0) != 0 || lseek(fileno(runner->noticed), 0, SEEK_SET) != 0)
 		return error_set_errno(err, errno, "cannot write a temporary file");
-	if (!write_all(runner->noticed, notices, err) || !profile_write_pprof(profile, &out, err) || !buffer_ok(&out, err))
+	if (!write_all(runner->noticed, notices, err) || !profile_write_pprof(profile, &out, err) ||
+		!buffer_ok(&out, err))
 		return false;
 	*size = out.size;
 	return write_all(runner->profiles, &out, err);
 }
 
-static void record(const struct bench_runner *runner, const struct bench_command *command, const char *what, struct reply *reply)
+static void record(
+	const struct bench_runner *runner, const struct bench_command *command, const char *what, struct reply *reply)
 {
 	CLEANUP(sampler_result_deinit) struct sampler_result result = { .child_status = -1 };
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
@@ -309,8 +313,8 @@ static bool take_reply(int fd, pid_t pid, struct reply *reply)
 
 _Static_assert(sizeof(struct reply) <= PIPE_BUF, "a reply is written at once");
 
-bool bench_record(struct bench_runner *runner, const struct bench_command *command, const char *what, struct bench_record *at,
-	struct error *err)
+bool bench_record(struct bench_runner *runner, const struct bench_command *command, const char *what,
+	struct bench_record *at, struct error *err)
 {
 	off_t offset = lseek(fileno(runner->profiles), 0, SEEK_END);
 	struct reply reply = { 0 };
@@ -349,7 +353,8 @@ bool bench_record(struct bench_runner *runner, const struct bench_command *comma
 	return true;
 }
 
-bool bench_read(const struct bench_runner *runner, const struct bench_record *record, struct profile **profile, struct error *err)
+bool bench_read(const struct bench_runner *runner, const struct bench_record *record, struct profile **profile,
+	struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer bytes = { 0 };
 	char *room;
@@ -359,7 +364,8 @@ bool bench_read(const struct bench_runner *runner, const struct bench_record *re
 	if (!room)
 		return buffer_ok(&bytes, err);
 	for (size_t done = 0; done < record->size;) {
-		ssize_t got = pread(fileno(runner->profiles), room + done, record->size - done, (off_t)(record->offset + done));
+		ssize_t got = pread(
+			fileno(runner->profiles), room + done, record->size - done, (off_t)(record->offset + done));
 
 		if (got < 0 && errno == EINTR)
 			continue;

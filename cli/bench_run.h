@@ -5,8 +5,8 @@
 #include "sampler/sampler.h"
 
 /*
- * Runs of a command for `bench`. Its standard input and output are /dev/null; what it says on standard error goes to a file without
- * a name, whose end is shown when it fails.
+ * Runs of a command for `bench`. Its standard input and output are /dev/null; what it says on standard error goes to a
+ * file without a name, whose end is shown when it fails.
  */
 
 struct bench_command {
@@ -15,7 +15,8 @@ struct bench_command {
 	char **argv;      /* owned */
 };
 
-/* Words parted by blanks; by_shell, or with anything in it that a shell would see more in, it is handed to /bin/sh -c. */
+/* Words parted by blanks; by_shell, or with anything in it that a shell would see more in, it is handed to /bin/sh -c.
+ */
 COMMON_MUST_CHECK
 bool bench_command_parse(const char *text, bool by_shell, struct bench_command *command, struct error *err);
 void bench_command_deinit(struct bench_command *command);
@@ -33,8 +34,8 @@ bool bench_runner_init(struct bench_runner *runner, struct naming *naming, struc
 void bench_runner_deinit(struct bench_runner *runner);
 
 /*
- * Runs the command once without recording it; `what` it is, as "warm-up run 2 of base", stands in messages. A failure or a signal
- * to us is an error; bench_print_said() shows the rest.
+ * Runs the command once without recording it; `what` it is, as "warm-up run 2 of base", stands in messages. A failure
+ * or a signal to us is an error; bench_print_said() shows the rest.
  */
 COMMON_MUST_CHECK
 bool bench_run(struct bench_runner *runner, const struct bench_command *command, const char *what, struct error *err);
@@ -46,16 +47,17 @@ struct bench_record {
 };
 
 /*
- * Runs and records it, in a process of its own: a command starts with the peak memory of whoever started it, which therefore has to
- * stay small, and must not grow from run to run.
+ * Runs and records it, in a process of its own: a command starts with the peak memory of whoever started it, which
+ * therefore has to stay small, and must not grow from run to run.
  */
 COMMON_MUST_CHECK
-bool bench_record(struct bench_runner *runner, const struct bench_command *command, const char *what, struct bench_record *record,
-	struct error *err);
+bool bench_record(struct bench_runner *runner, const struct bench_command *command, const char *what,
+	struct bench_record *record, struct error *err);
 
 /* Reads a run's profile back. */
 COMMON_MUST_CHECK
-bool bench_read(const struct bench_runner *runner, const struct bench_record *record, struct profile **profile, struct error *err);
+bool bench_read(const struct bench_runner *runner, const struct bench_record *record, struct profile **profile,
+	struct error *err);
 
 /* The last lines that the last run wrote to its standard error, on ours. */
 void bench_print_said(const struct bench_runner *runner);

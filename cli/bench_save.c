@@ -36,5 +36,6 @@ bool bench_save(const char *directory, const char *side, const struct profile *p
 	if (!name_file(directory, side, path, err))
 		return false;
 	buffer_init(&out, max_file_bytes);
-	return profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) && file_write(path, out.data, out.size, 0600, err);
+	return profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
+	       file_write(path, out.data, out.size, 0600, err);
 }

@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * The command line: the only code that prints, exits or handles signals. `main.c` dispatches, each command has its cmd_*.c, which
- * returns the program's exit code. Results go to standard output, everything else to standard error.
+ * The command line: the only code that prints, exits or handles signals. `main.c` dispatches, each command has its
+ * cmd_*.c, which returns the program's exit code. Results go to standard output, everything else to standard error.
  */
 
 #define CLI_TOOL "kelvin " KELVIN_VERSION
@@ -31,8 +31,8 @@ int cmd_symbolize(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 /*
- * Writes to standard error. What files, symbols and arguments brought into the text is cleaned: none of it may command the
- * terminal. Lines keep their ends.
+ * Writes to standard error. What files, symbols and arguments brought into the text is cleaned: none of it may command
+ * the terminal. Lines keep their ends.
  */
 __attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);
 

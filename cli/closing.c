@@ -82,11 +82,12 @@ static bool is_by_frame_pointers(const struct profile *profile)
 static void print_losses(const struct profile_quality *quality)
 {
 	if (quality->throttled > 0)
-		cli_say("the kernel paused sampling %llu time%s because it took too long; record with a lower -F\n", (unsigned long long)quality->throttled,
-			plural(quality->throttled));
+		cli_say("the kernel paused sampling %llu time%s because it took too long; record with a lower -F\n",
+			(unsigned long long)quality->throttled, plural(quality->throttled));
 	if (quality->lost_sideband > 0)
 		cli_say("%llu record%s of new mappings and threads %s lost, so some function names may be missing\n",
-			(unsigned long long)quality->lost_sideband, plural(quality->lost_sideband), was(quality->lost_sideband));
+			(unsigned long long)quality->lost_sideband, plural(quality->lost_sideband),
+			was(quality->lost_sideband));
 }
 
 /* CPU time that the samples stand for; 0 where they do not count it. */
@@ -112,8 +113,8 @@ static void print_unseen(const struct profile *profile)
 			return;
 		used_ns = saturating_add(used_ns, profile->runs[i].cpu_ns);
 	}
-	if (sampled_ns == 0 || profile->facts.user_only || profile->quality.lost > 0 || used_ns - sampled_ns < slack_ns ||
-		sampled_ns >= used_ns - used_ns / 4)
+	if (sampled_ns == 0 || profile->facts.user_only || profile->quality.lost > 0 ||
+		used_ns - sampled_ns < slack_ns || sampled_ns >= used_ns - used_ns / 4)
 		return;
 	cli_say("the samples cover %.2f s of the %.2f s of CPU time that the command used: the kernel hardly samples processes that "
 		"live for less than a sampling period; a higher -F samples more of them\n",
@@ -169,7 +170,8 @@ static void print_stripped(const struct profile *profile)
 	if (stripped * 100 >= samples * LEAST_STRIPPED_PERCENT && stripped > 0)
 		cli_say("%.0f %% of the samples are in functions without names, most of them in %s: 'man kelvin-record' says which "
 			"debug symbols to install\n",
-			(double)stripped * 100 / (double)samples, profile_string(profile, profile->mappings[most].path));
+			(double)stripped * 100 / (double)samples,
+			profile_string(profile, profile->mappings[most].path));
 }
 
 /* Interpreters, and compilers that work at run time, name a program's functions only when they are told to. */

@@ -111,7 +111,8 @@ static bool is_done(const struct bench *bench)
 	double least = bench->request->min_time_s * 1e9;
 
 	return bench->pairs >= MAX_RUNS ||
-	       (bench->pairs >= bench->request->runs && bench->wall_ns[DIFF_BASE] >= least && bench->wall_ns[DIFF_HEAD] >= least);
+	       (bench->pairs >= bench->request->runs && bench->wall_ns[DIFF_BASE] >= least &&
+		       bench->wall_ns[DIFF_HEAD] >= least);
 }
 
 /* From how long a pair took so far, with all that belongs to it. */
@@ -138,7 +139,8 @@ static bool make_run(struct bench *bench, int side, uint64_t number, bool is_war
 	struct bench_record *record;
 	char what[64];
 
-	snprintf(what, sizeof(what), "%srun %llu of %s", is_warmup ? "warm-up " : "", (unsigned long long)number, side_names[side]);
+	snprintf(what, sizeof(what), "%srun %llu of %s", is_warmup ? "warm-up " : "", (unsigned long long)number,
+		side_names[side]);
 	if (bench->prepare.argv && !bench_run(&bench->runner, &bench->prepare, "--prepare", err))
 		return error_prefix(err, "before %s", what);
 	show_progress(bench, what);
@@ -165,7 +167,8 @@ static bool cut_short(struct bench *bench, struct error *err)
 	return true;
 }
 
-/* Each order comes as often as the other, so that neither side always runs on the machine that the other one has warmed. */
+/* Each order comes as often as the other, so that neither side always runs on the machine that the other one has
+ * warmed. */
 static int first_side(uint64_t pair, uint64_t *random)
 {
 	if (pair % 2 == 0)
@@ -204,7 +207,8 @@ static bool make_runs(struct bench *bench, struct error *err)
 	while (!is_done(bench)) {
 		int first = first_side(bench->pairs, &random);
 
-		if (!make_run(bench, first, bench->pairs + 1, false, err) || !make_run(bench, !first, bench->pairs + 1, false, err))
+		if (!make_run(bench, first, bench->pairs + 1, false, err) ||
+			!make_run(bench, !first, bench->pairs + 1, false, err))
 			return cut_short(bench, err);
 		bench->pairs++;
 		if (bench->pairs == 1 && !check_metric(bench, err))
@@ -233,7 +237,8 @@ static bool set_up(struct bench *bench, struct error *err)
 	if (!request->setup)
 		return true;
 	progress_phase(&bench->progress, "setup");
-	return bench_command_parse(request->setup, true, &setup, err) && bench_run(&bench->runner, &setup, "--setup", err);
+	return bench_command_parse(request->setup, true, &setup, err) &&
+	       bench_run(&bench->runner, &setup, "--setup", err);
 }
 
 static bool join_runs(struct bench *bench, int side, struct error *err)
@@ -267,7 +272,8 @@ static bool finish(struct bench *bench, struct comparison *comparison, int *code
 	progress_phase(&bench->progress, "comparing");
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!join_runs(bench, side, err) ||
-			(bench->request->save && !bench_save(bench->request->save, side_names[side], bench->profiles[side], err)))
+			(bench->request->save &&
+				!bench_save(bench->request->save, side_names[side], bench->profiles[side], err)))
 			return false;
 		profiles[side] = bench->profiles[side];
 	}
@@ -288,7 +294,8 @@ static int run_bench(struct request *request)
 	int code = CLI_EXIT_OK;
 
 	progress_init(&bench.progress, request->quiet);
-	if (!outputs_check(&request->comparison.outputs, &err) || !naming_prepare(&request->comparison.naming, &checked, &err) ||
+	if (!outputs_check(&request->comparison.outputs, &err) ||
+		!naming_prepare(&request->comparison.naming, &checked, &err) ||
 		!bench_runner_init(&bench.runner, &request->comparison.naming, &err)) {
 		cli_print_error(&err);
 		return CLI_EXIT_ERROR;
@@ -302,7 +309,8 @@ static int run_bench(struct request *request)
 		return CLI_EXIT_ERROR;
 	}
 	if (finish(&bench, &request->comparison, &code, &err))
-		return bench.is_cut_short && code == CLI_EXIT_OK ? comparison_inconclusive_code(&request->comparison) : code;
+		return bench.is_cut_short && code == CLI_EXIT_OK ? comparison_inconclusive_code(&request->comparison)
+								 : code;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;
 }
@@ -368,7 +376,9 @@ static int run(struct request *request, struct options *options)
 	if (!options_read(options, help, take, request, &code))
 		return code;
 	if (optind < options->argc)
-		return options_fail("bench", "unexpected '%s'; give each command as one quoted word, with --base and --head", options->argv[optind]);
+		return options_fail("bench",
+			"unexpected '%s'; give each command as one quoted word, with --base and --head",
+			options->argv[optind]);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!request->commands[side])
 			return options_fail("bench", "two commands are needed: --%s is missing", side_names[side]);

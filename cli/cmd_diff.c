@@ -33,7 +33,8 @@ static bool compare(struct comparison *comparison, char *const *sides, int *code
 
 	return outputs_check(&comparison->outputs, err) && outputs_spare(&comparison->outputs, sides[DIFF_BASE], err) &&
 	       outputs_spare(&comparison->outputs, sides[DIFF_HEAD], err) &&
-	       naming_prepare(&comparison->naming, &options.naming, err) && load_profiles(sides[DIFF_BASE], &options, &base, err) &&
+	       naming_prepare(&comparison->naming, &options.naming, err) &&
+	       load_profiles(sides[DIFF_BASE], &options, &base, err) &&
 	       load_profiles(sides[DIFF_HEAD], &options, &head, err) &&
 	       comparison_run(comparison, (const struct profile *[]){ base, head },
 		       (const char *[]){ sides[DIFF_BASE], sides[DIFF_HEAD] }, code, err);

@@ -41,8 +41,9 @@ static void print_advice(const char *command, const char *what)
 }
 
 /*
- * `level`: up to which the kernel permits it without CAP_PERFMON: events of whole CPUs 0, kernel code 1, one's own user code 2. At
- * Debian's level 3 and Ubuntu's 4 it permits nothing. Where the level is not what forbids it, a container does.
+ * `level`: up to which the kernel permits it without CAP_PERFMON: events of whole CPUs 0, kernel code 1, one's own user
+ * code 2. At Debian's level 3 and Ubuntu's 4 it permits nothing. Where the level is not what forbids it, a container
+ * does.
  */
 static void print_level_advice(const struct sampler_capabilities *can, int level)
 {
@@ -50,7 +51,8 @@ static void print_level_advice(const struct sampler_capabilities *can, int level
 
 	snprintf(command, sizeof(command), "sudo sysctl kernel.perf_event_paranoid=%d", level);
 	if (can->perf_event_paranoid > level && geteuid() != 0)
-		print_advice(command, "until the next boot; a file in /etc/sysctl.d/ keeps it. Or run Kelvin with sudo");
+		print_advice(
+			command, "until the next boot; a file in /etc/sysctl.d/ keeps it. Or run Kelvin with sudo");
 	else
 		print_advice("docker run --cap-add PERFMON ...",
 			"a container or sandbox forbids perf_event_open: allow it there, or run Kelvin outside of it");
@@ -64,7 +66,8 @@ static void print_rights(const struct sampler_capabilities *can)
 	print_line(can->can_sample_kernel, "kernel code", "is sampled too", "is left out");
 	if (!can->can_sample_kernel)
 		print_level_advice(can, 1);
-	print_line(can->can_sample_system, "whole system", "can be sampled (-a, --cgroup)", "cannot be sampled (-a, --cgroup)");
+	print_line(can->can_sample_system, "whole system", "can be sampled (-a, --cgroup)",
+		"cannot be sampled (-a, --cgroup)");
 	if (!can->can_sample_system)
 		print_level_advice(can, 0);
 	print_line(can->can_sample_others, "other users' processes", "can be sampled", "cannot be sampled");
@@ -77,7 +80,8 @@ static void print_sources(const struct sampler_capabilities *can)
 	print_line(can->has_hardware_cycles, "cycles", "the processor counts them: this is the default event",
 		"the processor does not count them (a virtual machine): Kelvin uses cpu-clock instead");
 	print_line(can->has_cpu_clock, "cpu-clock", "available", "not available: nothing can be sampled");
-	print_line(can->kernel_symbols_readable, "kernel symbols", "readable", "hidden: kernel functions have no names");
+	print_line(
+		can->kernel_symbols_readable, "kernel symbols", "readable", "hidden: kernel functions have no names");
 	if (!can->kernel_symbols_readable)
 		print_advice("sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1",
 			"until the next boot; a file in /etc/sysctl.d/ keeps it");
@@ -91,23 +95,26 @@ static void print_limits(const struct sampler_capabilities *can)
 {
 	printf("     perf_event_paranoid %d, perf_event_mlock_kb %d, perf_event_max_sample_rate %d, at most %" PRIu64
 	       " open files\n",
-		can->perf_event_paranoid, can->perf_event_mlock_kb, can->perf_event_max_sample_rate, can->descriptor_limit);
+		can->perf_event_paranoid, can->perf_event_mlock_kb, can->perf_event_max_sample_rate,
+		can->descriptor_limit);
 	if (can->perf_event_max_sample_rate > 0 && can->perf_event_max_sample_rate < SAMPLER_DEFAULT_FREQUENCY_HZ)
 		print_advice("sudo sysctl kernel.perf_event_max_sample_rate=100000",
 			"until the next boot, or until the kernel lowers it again because taking samples took too long");
 	if (can->descriptor_limit < 4096)
-		print_advice("ulimit -Hn 65536", "as root: recording a process with many threads needs file descriptors for each thread and CPU");
+		print_advice("ulimit -Hn 65536",
+			"as root: recording a process with many threads needs file descriptors for each thread and CPU");
 }
 
 static int print_json(const struct sampler_capabilities *can)
 {
-	json_t *json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "schema", "kelvin.doctor/1",
-		"perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb", can->perf_event_mlock_kb,
-		"perf_event_max_sample_rate", can->perf_event_max_sample_rate, "descriptor_limit",
-		(json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit), "cycles",
-		can->has_hardware_cycles, "cpu_clock", can->has_cpu_clock, "own_processes", can->can_sample_own, "kernel_code",
-		can->can_sample_kernel, "other_users", can->can_sample_others, "whole_system", can->can_sample_system,
-		"kernel_symbols", can->kernel_symbols_readable, "replaced_binaries", can->map_files_readable);
+	json_t *json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "schema",
+		"kelvin.doctor/1", "perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb",
+		can->perf_event_mlock_kb, "perf_event_max_sample_rate", can->perf_event_max_sample_rate,
+		"descriptor_limit", (json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit),
+		"cycles", can->has_hardware_cycles, "cpu_clock", can->has_cpu_clock, "own_processes",
+		can->can_sample_own, "kernel_code", can->can_sample_kernel, "other_users", can->can_sample_others,
+		"whole_system", can->can_sample_system, "kernel_symbols", can->kernel_symbols_readable,
+		"replaced_binaries", can->map_files_readable);
 	bool ok = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
 
 	json_decref(json);

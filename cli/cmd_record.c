@@ -13,7 +13,7 @@ enum {
 	OPTION_RUNS,
 	OPTION_VERIFY,
 	MAX_FREQUENCY_HZ = 100000,
-		MAX_PIDS = 4096,
+	MAX_PIDS = 4096,
 	MAX_RUNS = 10000,
 };
 
@@ -99,7 +99,8 @@ static bool add_pid(struct request *request, const char *option, const char *tex
 	if (!options_parse_count(option, text, INT_MAX, &pid, err))
 		return false;
 	if (pid == 0)
-		return error_set(err, ERROR_USAGE, "%s 0: this is not a process; 'pgrep -a NAME' lists process ids", option);
+		return error_set(
+			err, ERROR_USAGE, "%s 0: this is not a process; 'pgrep -a NAME' lists process ids", option);
 	for (size_t i = 0; i < target->pid_count; i++)
 		if (request->pids[i] == (pid_t)pid)
 			return true;
@@ -120,7 +121,8 @@ static bool add_pids(struct request *request, char *list, struct error *err)
 	for (char *pid = strtok_r(list, separators, &rest); pid; pid = strtok_r(NULL, separators, &rest))
 		if (!add_pid(request, "-p", pid, err))
 			return false;
-	return request->recording.sampler.target.pid_count > 0 || error_set(err, ERROR_USAGE, "-p '': no process id is given");
+	return request->recording.sampler.target.pid_count > 0 ||
+	       error_set(err, ERROR_USAGE, "-p '': no process id is given");
 }
 
 static bool parse_call_graph(struct sampler_options *options, const char *text, struct error *err)
@@ -139,7 +141,9 @@ static bool parse_call_graph(struct sampler_options *options, const char *text, 
 	if (!options_parse_count("-g dwarf,BYTES", text + 6, SAMPLER_MAX_STACK_BYTES, &bytes, err))
 		return false;
 	if (bytes == 0)
-		return error_set(err, ERROR_USAGE, "-g '%.80s': unwinding needs a copy of the stack; use -g fp to follow frame pointers instead", text);
+		return error_set(err, ERROR_USAGE,
+			"-g '%.80s': unwinding needs a copy of the stack; use -g fp to follow frame pointers instead",
+			text);
 	/* The kernel wants a multiple of 8. */
 	options->stack_bytes = (uint32_t)((bytes + 7) / 8 * 8);
 	return true;
@@ -168,7 +172,8 @@ static bool parse_duration(struct recording *recording, const char *text, struct
 {
 	if (!options_parse_duration("-d", text, 1, &recording->duration_s, err))
 		return false;
-	return recording->duration_s > 0 || error_set(err, ERROR_USAGE, "-d %.80s: a recording takes more than 0 s", text);
+	return recording->duration_s > 0 ||
+	       error_set(err, ERROR_USAGE, "-d %.80s: a recording takes more than 0 s", text);
 }
 
 /* As perf has it, a bare number is in milliseconds. */
@@ -197,7 +202,8 @@ static bool take_target(struct request *request, int option, struct error *err)
 		return set_target(request, SAMPLER_TARGET_SYSTEM, err);
 	case OPTION_CGROUP:
 		if (!optarg[0])
-			return error_set(err, ERROR_USAGE, "--cgroup '': no control group is given; name a control group below /sys/fs/cgroup");
+			return error_set(err, ERROR_USAGE,
+				"--cgroup '': no control group is given; name a control group below /sys/fs/cgroup");
 		request->recording.sampler.target.cgroup_path = optarg;
 		return set_target(request, SAMPLER_TARGET_CGROUP, err);
 	default:
@@ -262,10 +268,13 @@ static int run(struct request *request, const struct options *options)
 		return options_fail("record", "%s", err.message);
 	if (request->recording.starts_disabled && !request->recording.control)
 		return options_fail("record", "-D -1: sampling would never start; give --control as well");
-	if (request->recording.sampler.verify_every > 0 && request->recording.sampler.call_graph == SAMPLER_CALL_GRAPH_FP)
-		return options_fail("record", "--verify: with -g fp no stack is unwound here; leave one of the two out");
+	if (request->recording.sampler.verify_every > 0 &&
+		request->recording.sampler.call_graph == SAMPLER_CALL_GRAPH_FP)
+		return options_fail(
+			"record", "--verify: with -g fp no stack is unwound here; leave one of the two out");
 	if (request->recording.runs > 1 && request->recording.sampler.target.kind != SAMPLER_TARGET_COMMAND)
-		return options_fail("record", "--runs: only a command can be run several times; give the command after --");
+		return options_fail(
+			"record", "--runs: only a command can be run several times; give the command after --");
 	return recording_run(&request->recording);
 }
 

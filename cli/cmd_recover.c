@@ -55,7 +55,8 @@ static bool choose_output(const struct request *request, const char *name, char 
 	}
 	if (size <= end || size - end >= PATH_MAX || strcmp(name + size - end, ending) != 0)
 		return error_set(err, ERROR_USAGE,
-			"cannot derive the profile's name from %s, which does not end in .part; give the name with -o", name);
+			"cannot derive the profile's name from %s, which does not end in .part; give the name with -o",
+			name);
 	memcpy(path, name, size - end);
 	path[size - end] = '\0';
 	return true;
@@ -68,11 +69,13 @@ static bool write_profile(const struct profile *profile, const char *path, struc
 	bool ok;
 
 	buffer_init(&out, max_file_bytes);
-	ok = profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) && file_write(path, out.data, out.size, 0600, err);
+	ok = profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
+	     file_write(path, out.data, out.size, 0600, err);
 	if (ok) {
 		closing_format_count(profile->quality.samples, samples);
 		closing_format_bytes(out.size, bytes);
-		cli_say("recovered %s sample%s of %.1f s\nwrote %s (%s)\n", samples, profile->quality.samples == 1 ? "" : "s",
+		cli_say("recovered %s sample%s of %.1f s\nwrote %s (%s)\n", samples,
+			profile->quality.samples == 1 ? "" : "s",
 			(double)(profile->run_count ? profile->runs[0].duration_ns : 0) / 1e9,
 			strcmp(path, "-") == 0 ? "standard output" : path, bytes);
 	}

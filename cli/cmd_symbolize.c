@@ -103,7 +103,8 @@ static bool add_address(struct request *request, uint64_t address, struct error 
 }
 
 /* " (library: source of a standard library)"; NULL when memory is out. */
-static char *origin_note(struct request *request, const struct symbolize_result *result, const struct symbolize_frame *frame)
+static char *origin_note(
+	struct request *request, const struct symbolize_result *result, const struct symbolize_frame *frame)
 {
 	enum profile_origin origin;
 	enum symbolize_rule rule;
@@ -181,8 +182,8 @@ static bool answer(struct request *request, struct error *err)
 			addr2line_print(stdout, &request->style, asked, &frames, NULL);
 	}
 	if (ok && request->verify)
-		ok = symbolize_verify_result(request->image, request->addresses, request->count, result, &request->options,
-			&request->verified, err);
+		ok = symbolize_verify_result(request->image, request->addresses, request->count, result,
+			&request->options, &request->verified, err);
 	symbolize_result_destroy(result);
 	request->count = 0;
 	/* Another program may wait for this answer before it asks on. */
@@ -224,7 +225,8 @@ static bool has_more_now(void)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* All that is there is one batch: a file is named at once, a program that asks line by line is answered line by line. */
+/* All that is there is one batch: a file is named at once, a program that asks line by line is answered line by line.
+ */
 static bool answer_stdin(struct request *request, struct error *err)
 {
 	struct buffer input;
@@ -236,8 +238,8 @@ static bool answer_stdin(struct request *request, struct error *err)
 		ssize_t got = room ? read(STDIN_FILENO, room, READ_BYTES) : -1;
 
 		if (!room) {
-			ok = error_set(
-				err, ERROR_LIMIT, "cannot read standard input: a line of more than %d bytes", MAX_INPUT_BYTES);
+			ok = error_set(err, ERROR_LIMIT, "cannot read standard input: a line of more than %d bytes",
+				MAX_INPUT_BYTES);
 			break;
 		}
 		if (got < 0 && errno == EINTR)
@@ -248,7 +250,8 @@ static bool answer_stdin(struct request *request, struct error *err)
 		}
 		buffer_commit(&input, (size_t)got);
 		is_end = got == 0;
-		ok = take_lines(request, &input, is_end, err) && (has_more_now() && !is_end ? true : answer(request, err));
+		ok = take_lines(request, &input, is_end, err) &&
+		     (has_more_now() && !is_end ? true : answer(request, err));
 	}
 	buffer_deinit(&input);
 	return ok;
@@ -282,10 +285,12 @@ static bool begin_json(const struct request *request, struct error *err)
 
 static bool end_json(const struct request *request, struct error *err)
 {
-	json_t *verified = request->is_json && request->verify ? json_pack("{s:{s:I,s:I,s:I}}", "names", "compared",
-						     (json_int_t)(request->verified.equal + request->verified.other), "equal",
-						     (json_int_t)request->verified.equal, "other", (json_int_t)request->verified.other)
-					   : NULL;
+	json_t *verified =
+		request->is_json && request->verify
+			? json_pack("{s:{s:I,s:I,s:I}}", "names", "compared",
+				  (json_int_t)(request->verified.equal + request->verified.other), "equal",
+				  (json_int_t)request->verified.equal, "other", (json_int_t)request->verified.other)
+			: NULL;
 	bool ok = verified || !request->verify;
 
 	if (!request->is_json)
@@ -320,7 +325,8 @@ static bool tell_verified(const struct request *request, struct error *err)
 	return ok;
 }
 
-/* Its library takes its orders from the environment: no server may keep us waiting for ever, and a person sees what is fetched. */
+/* Its library takes its orders from the environment: no server may keep us waiting for ever, and a person sees what is
+ * fetched. */
 static bool prepare_debuginfod(struct error *err)
 {
 	setenv("DEBUGINFOD_TIMEOUT", "30", 0);
@@ -335,8 +341,8 @@ static bool find_section(struct request *request, struct error *err)
 	struct elf_section section;
 
 	if (!elf_image_section(request->image, request->section, &section))
-		return error_set(err, ERROR_NOT_FOUND, "%s has no section '%.80s'; 'readelf -S' lists what there is", request->path,
-			request->section);
+		return error_set(err, ERROR_NOT_FOUND, "%s has no section '%.80s'; 'readelf -S' lists what there is",
+			request->path, request->section);
 	request->section_start = section.address;
 	return true;
 }
@@ -372,7 +378,8 @@ static bool symbolize(struct request *request, char *const *words, struct error 
 		return false;
 	request->style.wide = elf_image_is_64bit(request->image);
 	request->style.is_terminal = isatty(STDOUT_FILENO);
-	if ((request->section && !find_section(request, err)) || (request->options.debuginfod && !prepare_debuginfod(err)))
+	if ((request->section && !find_section(request, err)) ||
+		(request->options.debuginfod && !prepare_debuginfod(err)))
 		return false;
 	if (!request->no_cache && symbolize_cache_directory(request->cache_directory, sizeof(request->cache_directory)))
 		request->options.cache_directory = request->cache_directory;
@@ -439,7 +446,8 @@ static int run(struct request *request, const struct options *options)
 
 	if (!options_read(options, help, take, request, &code))
 		return code;
-	if (naming_prepare(&request->naming, &request->options, &err) && symbolize(request, options->argv + optind, &err))
+	if (naming_prepare(&request->naming, &request->options, &err) &&
+		symbolize(request, options->argv + optind, &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);
 	return CLI_EXIT_ERROR;

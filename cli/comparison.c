@@ -51,7 +51,8 @@ bool comparison_take(struct comparison *comparison, struct options *options, int
 	case COMPARISON_INCONCLUSIVE:
 		return take_inconclusive(comparison, optarg, err);
 	default:
-		return outputs_take(&comparison->outputs, options, option) || naming_take(&comparison->naming, option, err);
+		return outputs_take(&comparison->outputs, options, option) ||
+		       naming_take(&comparison->naming, option, err);
 	}
 }
 
@@ -69,8 +70,8 @@ static void warn_unmet(const struct diff *diff, const struct diff_gate *gate)
 		if (!like && memmem(name, strlen(name), gate->function, size))
 			like = name;
 	}
-	cli_say("kelvin: --fail-on 'function:%s': neither side has samples of a function with this name%s%s%s\n", gate->function,
-		like ? "; a similar name is '" : "", like ? like : "", like ? "'" : "");
+	cli_say("kelvin: --fail-on 'function:%s': neither side has samples of a function with this name%s%s%s\n",
+		gate->function, like ? "; a similar name is '" : "", like ? like : "", like ? "'" : "");
 }
 
 static void warn_of_unmet(const struct comparison *comparison, const struct diff *diff)

@@ -36,7 +36,8 @@ static bool open_fifo(const char *path, int *fd, struct error *err)
 
 	*fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0)
-		return error_set_errno(err, errno, "--control: cannot open %s ('mkfifo %s' makes a named pipe)", path, path);
+		return error_set_errno(
+			err, errno, "--control: cannot open %s ('mkfifo %s' makes a named pipe)", path, path);
 	if (fstat(*fd, &info) == 0 && !S_ISFIFO(info.st_mode))
 		return error_set(err, ERROR_USAGE, "--control: %s is not a named pipe; 'mkfifo' makes one", path);
 	return true;
@@ -108,7 +109,8 @@ enum control_command control_next(struct control *control)
 	struct pollfd ready = { .fd = control->commands, .events = POLLIN };
 	char byte;
 
-	/* Asked for each byte: the descriptor may be a blocking one, and what follows the line may be somebody else's. */
+	/* Asked for each byte: the descriptor may be a blocking one, and what follows the line may be somebody else's.
+	 */
 	while (control->commands >= 0 && poll(&ready, 1, 0) == 1) {
 		ssize_t got = ready.revents & POLLIN ? read(control->commands, &byte, 1) : 0;
 
@@ -135,6 +137,7 @@ void control_answer(const struct control *control)
 	static const char answer[] = "ack\n"; /* with its NUL */
 	struct pollfd ready = { .fd = control->answers, .events = POLLOUT };
 
-	if (control->answers >= 0 && poll(&ready, 1, ANSWER_WAIT_MS) == 1 && write(control->answers, answer, sizeof(answer)) < 0)
+	if (control->answers >= 0 && poll(&ready, 1, ANSWER_WAIT_MS) == 1 &&
+		write(control->answers, answer, sizeof(answer)) < 0)
 		return;
 }

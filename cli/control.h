@@ -4,8 +4,9 @@
 #include "common/common.h"
 
 /*
- * `--control fd:CTL[,ACK]` and `--control fifo:CTL[,ACK]` as perf record(1) has them: commands come in on CTL, one a line (or ended
- * by a NUL), and each is answered by "ack\n" and a NUL on ACK once it is done, so that a benchmark harness knows where it stands.
+ * `--control fd:CTL[,ACK]` and `--control fifo:CTL[,ACK]` as perf record(1) has them: commands come in on CTL, one a
+ * line (or ended by a NUL), and each is answered by "ack\n" and a NUL on ACK once it is done, so that a benchmark
+ * harness knows where it stands.
  */
 
 enum control_command {

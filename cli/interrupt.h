@@ -9,8 +9,8 @@
  */
 
 /*
- * Installs the handlers for the rest of the process' life. A signal that was ignored from outside (nohup) stays ignored. Who read
- * our messages may be gone, as `tee` is after Ctrl-C: from then on SIGPIPE is no end either.
+ * Installs the handlers for the rest of the process' life. A signal that was ignored from outside (nohup) stays
+ * ignored. Who read our messages may be gone, as `tee` is after Ctrl-C: from then on SIGPIPE is no end either.
  */
 void interrupt_watch(void);
 
@@ -21,8 +21,8 @@ int interrupt_signal(void);
 bool interrupt_is_for_us_alone(void);
 
 /*
- * A binary that is truncated while it is read (a deploy that copies over the old file) costs names, not the recording: reads of
- * lost pages find zeros (elf_image_fill_lost_page()). Any other SIGBUS ends the program as ever.
+ * A binary that is truncated while it is read (a deploy that copies over the old file) costs names, not the recording:
+ * reads of lost pages find zeros (elf_image_fill_lost_page()). Any other SIGBUS ends the program as ever.
  */
 void interrupt_survive_lost_pages(void);
 

@@ -58,7 +58,8 @@ static bool read_on(void *context, void *into, size_t room, size_t *got, struct 
 	ssize_t count;
 
 	do {
-		count = source->is_stream ? read(source->fd, into, room) : pread(source->fd, into, room, (off_t)source->offset);
+		count = source->is_stream ? read(source->fd, into, room)
+					  : pread(source->fd, into, room, (off_t)source->offset);
 	} while (count < 0 && errno == EINTR);
 	if (count < 0)
 		return error_set_errno(err, errno, "cannot read %s", source->name);
@@ -88,8 +89,8 @@ static bool source_open(const char *name, struct source *source, struct error *e
 		source->fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (source->fd < 0 && errno == ENOENT)
 		return error_set(err, ERROR_NOT_FOUND,
-			"cannot read %s: No such file or directory; 'kelvin record -o %s' makes a profile with that name", name,
-			name);
+			"cannot read %s: No such file or directory; 'kelvin record -o %s' makes a profile with that name",
+			name, name);
 	if (source->fd < 0)
 		return error_set_errno(err, errno, "cannot read %s", name);
 	if (enter_directory(source, err)) {
@@ -102,8 +103,8 @@ static bool source_open(const char *name, struct source *source, struct error *e
 }
 
 /*
- * What a profile takes while it is read serves the next one, and the comparison, instead of going back to the kernel, which would
- * clear it anew: a fifth of the time of comparing two large profiles.
+ * What a profile takes while it is read serves the next one, and the comparison, instead of going back to the kernel,
+ * which would clear it anew: a fifth of the time of comparing two large profiles.
  */
 static void keep_memory(void)
 {
@@ -111,7 +112,8 @@ static void keep_memory(void)
 	(void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
-/* Kelvin's own profiles carry origins that were decided with the binaries at hand: better than what can be told from names. */
+/* Kelvin's own profiles carry origins that were decided with the binaries at hand: better than what can be told from
+ * names. */
 static bool is_own(const struct profile *profile)
 {
 	return strncmp(profile_string(profile, profile->facts.tool), "kelvin ", 7) == 0;
@@ -224,9 +226,10 @@ static bool read_recording(const struct source *source, const char *event, uint3
 	return sampler_read_perf_data(&recorded, result, notices, err);
 }
 
-/* The kernel may be another one than that of now, whose symbols must not be taken then; its notice has been given already. */
-static bool name_recording(
-	struct sampler_result *result, const struct symbolize_options *options, struct buffer *notices, struct error *err)
+/* The kernel may be another one than that of now, whose symbols must not be taken then; its notice has been given
+ * already. */
+static bool name_recording(struct sampler_result *result, const struct symbolize_options *options,
+	struct buffer *notices, struct error *err)
 {
 	struct symbolize_options naming = *options;
 	struct symbolize_stats stats;
@@ -239,8 +242,8 @@ static bool name_recording(
 	naming.kallsyms_path = no_kernel ? "/dev/null" : result->kallsyms;
 	naming.kernel_is_running = result->kernel_is_running;
 	naming.inherited_jit_maps = (const char *const *)result->inherited_jit_maps;
-	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &naming, &stats,
-		       no_kernel ? NULL : notices, err) &&
+	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &naming,
+		       &stats, no_kernel ? NULL : notices, err) &&
 	       verification_finish(result, &naming.debug, notices, err);
 }
 
@@ -336,7 +339,8 @@ bool load_part(const char *name, const struct symbolize_options *options, struct
 		ok = load_recording(&source, &all, profile, err);
 	else
 		ok = error_set(err, ERROR_USAGE, "cannot recover %s: it is not the FILE.part of a killed recording%s",
-			source.name, kind_of(&source) == PROFILE_BYTES_UNKNOWN ? "" : "; 'kelvin report' can read it directly");
+			source.name,
+			kind_of(&source) == PROFILE_BYTES_UNKNOWN ? "" : "; 'kelvin report' can read it directly");
 	source_close(&source);
 	return ok;
 }

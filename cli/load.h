@@ -6,14 +6,15 @@
 
 struct load_options {
 	struct symbolize_options naming;
-	const char *metric; /* of a recording of several events the one to read is called so; NULL: the first */
+	const char *metric;    /* of a recording of several events the one to read is called so; NULL: the first */
 	uint32_t verify_every; /* of a recording, one stack in so many is compared (cli/verification.h); 0: none */
 };
 
 /*
- * Reads what the user named as one side: a file, "-", or several joined by commas, which become the runs of one profile.
- * (A file whose own name holds a comma is found first.) Functions of profiles that other tools wrote get their origins.
- * perf.data and unfinished recordings are read as well, and named with the binaries that are there; notices go to standard error.
+ * Reads what the user named as one side: a file, "-", or several joined by commas, which become the runs of one
+ * profile. (A file whose own name holds a comma is found first.) Functions of profiles that other tools wrote get their
+ * origins. perf.data and unfinished recordings are read as well, and named with the binaries that are there; notices go
+ * to standard error.
  */
 COMMON_MUST_CHECK
 bool load_profiles(const char *names, const struct load_options *options, struct profile **profile, struct error *err);

@@ -20,10 +20,11 @@ static const struct command {
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
-static const char help_head[] = "Usage: kelvin COMMAND [OPTIONS]\n"
-				"A sampling profiler that answers one question: after this change, where did the CPU time go?\n"
-				"\n"
-				"Commands:\n";
+static const char help_head[] =
+	"Usage: kelvin COMMAND [OPTIONS]\n"
+	"A sampling profiler that answers one question: after this change, where did the CPU time go?\n"
+	"\n"
+	"Commands:\n";
 
 static const char help_tail[] = "\n"
 				"Options:\n"
@@ -85,7 +86,8 @@ static int dispatch(int argc, char **argv)
 	return CLI_EXIT_ERROR;
 }
 
-/* A file of ours that took the place of a closed standard stream would be written messages to. Its use fails as if it were closed.
+/* A file of ours that took the place of a closed standard stream would be written messages to. Its use fails as if it
+ * were closed.
  */
 static void occupy_standard_streams(void)
 {

@@ -23,7 +23,8 @@ static bool read_rules(struct naming *naming, struct error *err)
 
 	buffer_init(&text, max_rules_bytes);
 	ok = file_read(naming->rules_path, &text, err) &&
-	     symbolize_origin_rules_parse(text.data ? text.data : "", text.size, naming->rules_path, &naming->origin_rules, err);
+	     symbolize_origin_rules_parse(
+		     text.data ? text.data : "", text.size, naming->rules_path, &naming->origin_rules, err);
 	buffer_deinit(&text);
 	return ok;
 }

@@ -14,13 +14,13 @@ struct naming {
 enum { NAMING_PROJECT_ROOT = OPTIONS_SHARED, NAMING_ORIGIN_RULES, NAMING_LAST };
 
 /* Rows of getopt_long()'s table. */
-#define NAMING_OPTIONS                                                                                                             \
-	{ "project-root", required_argument, NULL, NAMING_PROJECT_ROOT },                                                          \
-	{                                                                                                                          \
-		"origin-rules", required_argument, NULL, NAMING_ORIGIN_RULES                                                       \
+#define NAMING_OPTIONS                                                                                                 \
+	{ "project-root", required_argument, NULL, NAMING_PROJECT_ROOT },                                              \
+	{                                                                                                              \
+		"origin-rules", required_argument, NULL, NAMING_ORIGIN_RULES                                           \
 	}
-#define NAMING_HELP                                                                                                                \
-	"      --project-root DIR      functions with sources below DIR are the user's own; repeatable\n"                                         \
+#define NAMING_HELP                                                                                                    \
+	"      --project-root DIR      functions with sources below DIR are the user's own; repeatable\n"              \
 	"      --origin-rules FILE     rules that decide what is user, library or system\n"
 
 /* Takes one of these options, with its value in `optarg`; ERROR_USAGE for any other. */

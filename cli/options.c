@@ -38,8 +38,8 @@ int options_next(const struct options *options)
 	return option;
 }
 
-bool options_read(const struct options *options, const char *help, bool (*take)(void *context, int option, struct error *err),
-	void *context, int *code)
+bool options_read(const struct options *options, const char *help,
+	bool (*take)(void *context, int option, struct error *err), void *context, int *code)
 {
 	struct error err;
 	int option;
@@ -126,7 +126,8 @@ bool options_parse_count(const char *option, const char *text, uint64_t max, uin
 	if (!isdigit((unsigned char)text[0]) || *end != '\0')
 		return error_set(err, ERROR_USAGE, "%s '%.80s': this is not a whole number", option, text);
 	if (errno == ERANGE || parsed > max)
-		return error_set(err, ERROR_USAGE, "%s '%.80s': the most is %llu", option, text, (unsigned long long)max);
+		return error_set(
+			err, ERROR_USAGE, "%s '%.80s': the most is %llu", option, text, (unsigned long long)max);
 	*value = parsed;
 	return true;
 }
@@ -166,7 +167,8 @@ bool options_parse_duration(const char *option, const char *text, double bare_s,
 	double number = strtod(text, &unit), unit_s;
 
 	if (unit == text || !isfinite(number) || number < 0 || !find_unit(unit, bare_s, &unit_s))
-		return error_set(err, ERROR_USAGE, "%s '%.80s': this is not a duration; write for example %s 500ms, %s 30s, %s 2m or %s 1h",
+		return error_set(err, ERROR_USAGE,
+			"%s '%.80s': this is not a duration; write for example %s 500ms, %s 30s, %s 2m or %s 1h",
 			option, text, option, option, option, option);
 	*seconds = number * unit_s;
 	return true;

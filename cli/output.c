@@ -68,8 +68,9 @@ static bool check_twins(const struct outputs *outputs, size_t kind, struct error
 
 	for (size_t i = 0; i < kind; i++)
 		if (outputs->paths[i] && !is_stdout(path) && is_same_file(outputs->paths[i], path))
-			return error_set(err, ERROR_USAGE, "%s and %s both write to %s; name another file for one of them",
-				kind_options[i], kind_options[kind], path);
+			return error_set(err, ERROR_USAGE,
+				"%s and %s both write to %s; name another file for one of them", kind_options[i],
+				kind_options[kind], path);
 	return true;
 }
 
@@ -84,8 +85,8 @@ bool outputs_spare(const struct outputs *outputs, const char *names, struct erro
 		for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
 			if (outputs->paths[i] && !is_stdout(outputs->paths[i]) && is_same_file(outputs->paths[i], name))
 				return error_set(err, ERROR_USAGE,
-					"%s %s would write over the profile that is to be read; name another file", kind_options[i],
-					outputs->paths[i]);
+					"%s %s would write over the profile that is to be read; name another file",
+					kind_options[i], outputs->paths[i]);
 	return true;
 }
 
@@ -101,8 +102,9 @@ bool outputs_check(struct outputs *outputs, struct error *err)
 			continue;
 		any = true;
 		if (is_stdout(path) && on_stdout)
-			return error_set(err, ERROR_USAGE, "%s and %s both write to standard output; name a file for one of them",
-				on_stdout, kind_options[i]);
+			return error_set(err, ERROR_USAGE,
+				"%s and %s both write to standard output; name a file for one of them", on_stdout,
+				kind_options[i]);
 		if (is_stdout(path))
 			on_stdout = kind_options[i];
 		else if (!file_check_writable(path, err) || !check_twins(outputs, i, err))
@@ -155,7 +157,8 @@ static bool write_folded(const char *path, const struct profile *profile, struct
 	return true;
 }
 
-static bool render(enum output_kind kind, const char *path, const struct render_input *input, struct buffer *out, struct error *err)
+static bool render(enum output_kind kind, const char *path, const struct render_input *input, struct buffer *out,
+	struct error *err)
 {
 	struct render_text_options text = text_options(path);
 	struct render_svg_options svg = { 0 };

@@ -10,11 +10,11 @@ enum { OUTPUT_KIND_COUNT = 6 };
 
 /* Rows of getopt_long()'s table: output options are numbered by their kind. */
 enum { OUTPUT_OPTION = OPTIONS_SHARED + 64 };
-#define OUTPUT_OPTIONS                                                                                                             \
-	{ "output", required_argument, NULL, 'o' }, { "text", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_TEXT },              \
-		{ "json", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_JSON },                                                  \
-	{                                                                                                                          \
-		"svg", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_SVG                                                         \
+#define OUTPUT_OPTIONS                                                                                                 \
+	{ "output", required_argument, NULL, 'o' }, { "text", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_TEXT },  \
+		{ "json", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_JSON },                                      \
+	{                                                                                                              \
+		"svg", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_SVG                                             \
 	}
 
 struct outputs {
@@ -24,8 +24,8 @@ struct outputs {
 /* Takes one of these options, with its value in `optarg`; false for any other. */
 bool outputs_take(struct outputs *outputs, struct options *options, int option);
 
-/* Adds text on standard output when nothing was asked for; checks that standard output is asked for once and every directory is
- * there. */
+/* Adds text on standard output when nothing was asked for; checks that standard output is asked for once and every
+ * directory is there. */
 COMMON_MUST_CHECK
 bool outputs_check(struct outputs *outputs, struct error *err);
 

@@ -21,7 +21,8 @@ void progress_init(struct progress *progress, bool quiet)
 {
 	const char *term = getenv("TERM");
 
-	*progress = (struct progress){ .is_terminal = !quiet && isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0) };
+	*progress = (struct progress){ .is_terminal = !quiet && isatty(STDERR_FILENO) &&
+						      !(term && strcmp(term, "dumb") == 0) };
 }
 
 /* "12 of 30 s", or "12.3 s" where nobody knows how long it will take. */

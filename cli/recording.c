@@ -69,7 +69,8 @@ static bool obey(struct session *session, enum control_command command, struct e
 		fprintf(stderr, "%s\n", sampler_event(session->sampler));
 		break;
 	case CONTROL_OTHER:
-		cli_say("kelvin: --control: unknown command '%s'; use enable, disable, ping, evlist or stop\n", session->control->line);
+		cli_say("kelvin: --control: unknown command '%s'; use enable, disable, ping, evlist or stop\n",
+			session->control->line);
 		break;
 	case CONTROL_PING:
 	case CONTROL_NONE:
@@ -116,7 +117,8 @@ static bool sample(struct session *session, struct progress *progress, struct er
 }
 
 /* A process of another mount namespace has its debug files there too. */
-static void look_in_target(const struct recording *recording, char *root, size_t size, struct symbolize_options *options)
+static void look_in_target(
+	const struct recording *recording, char *root, size_t size, struct symbolize_options *options)
 {
 	const struct sampler_target *target = &recording->sampler.target;
 
@@ -138,12 +140,13 @@ static bool name_addresses(struct recording *recording, struct sampler_result *r
 	options.project_roots = recording->naming.roots.items;
 	options.project_root_count = recording->naming.roots.count;
 	options.origin_rules = recording->naming.origin_rules;
-	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &options, stats, notices,
-		       err) &&
+	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &options,
+		       stats, notices, err) &&
 	       verification_finish(result, &options.debug, notices, err);
 }
 
-/* Beside the file, also when a link leads there. A pipe or a device has nothing beside it, nor has an open file without a name. */
+/* Beside the file, also when a link leads there. A pipe or a device has nothing beside it, nor has an open file without
+ * a name. */
 static bool name_part(const char *output, char *part, size_t size)
 {
 	CLEANUP(cleanup_free) char *followed = NULL;
@@ -159,7 +162,8 @@ static bool name_part(const char *output, char *part, size_t size)
 	return (size_t)snprintf(part, size, "%s.part", followed ? followed : output) < size;
 }
 
-/* Once the profile is in place nothing is left to recover. When it could not be written, what was recorded is still there. */
+/* Once the profile is in place nothing is left to recover. When it could not be written, what was recorded is still
+ * there. */
 static bool settle_part(const struct recording *recording, bool is_written, struct error *err)
 {
 	const char *part = recording->sampler.part_path;
@@ -172,8 +176,9 @@ static bool settle_part(const struct recording *recording, bool is_written, stru
 		unlink(part);
 	} else if (stat(part, &info) == 0 && info.st_size > 0) {
 		why = *err;
-		error_set(err, why.code, "%s; the recording is kept: 'kelvin recover %s -o FILE' writes the profile somewhere else", why.message,
-			part);
+		error_set(err, why.code,
+			"%s; the recording is kept: 'kelvin recover %s -o FILE' writes the profile somewhere else",
+			why.message, part);
 	}
 	return is_written;
 }
@@ -207,7 +212,8 @@ static void close_with(const struct recording *recording, const struct profile *
 	});
 }
 
-/* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. A pipe takes them once. */
+/* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. A pipe takes them
+ * once. */
 static bool keep_run(struct recording *recording, const struct sampler_result *result, struct error *err)
 {
 	return profile_merge(recording->merged, result->profile, err) && profile_finish(recording->merged, err) &&
@@ -223,8 +229,8 @@ static bool is_left_out(const struct recording *recording, const struct sampler_
 }
 
 /* From the last sample to the file, and the closing lines. */
-static bool keep(struct recording *recording, struct sampler_result *result, struct progress *progress, struct buffer *notices,
-	struct error *err)
+static bool keep(struct recording *recording, struct sampler_result *result, struct progress *progress,
+	struct buffer *notices, struct error *err)
 {
 	struct symbolize_stats stats = { 0 };
 	int64_t begin_ns = progress_now_ns();
@@ -265,7 +271,8 @@ static void explain_not_begun(const struct session *session, struct error *err)
 	if (err->code != ERROR_EMPTY || session->has_begun)
 		return;
 	if (session->recording->starts_disabled)
-		error_set(err, ERROR_EMPTY, "no samples: sampling was never switched on (-D -1), because no 'enable' came from --control");
+		error_set(err, ERROR_EMPTY,
+			"no samples: sampling was never switched on (-D -1), because no 'enable' came from --control");
 	else
 		error_set(err, ERROR_EMPTY, "no samples: the recording ended before sampling began (-D %llu)",
 			(unsigned long long)session->recording->delay_ms);
@@ -281,8 +288,8 @@ static int finish(struct recording *recording, const struct session *session, st
 	bool is_written, is_empty = false;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
-	is_written =
-		sampler_finish(session->sampler, &result, &notices, &err) && keep(recording, &result, progress, &notices, &err);
+	is_written = sampler_finish(session->sampler, &result, &notices, &err) &&
+		     keep(recording, &result, progress, &notices, &err);
 	if (!settle_part(recording, is_written, &err)) {
 		progress_clear(progress);
 		explain_not_begun(session, &err);
@@ -294,8 +301,8 @@ static int finish(struct recording *recording, const struct session *session, st
 		child_code = result.child_status != -1 ? child_exit_code(result.child_status) : child_wait();
 	sampler_result_deinit(&result);
 	buffer_deinit(&notices);
-	/* A command that failed so fast that nothing was seen of it still failed with its own code; that it succeeded is no
-	 * profile. */
+	/* A command that failed so fast that nothing was seen of it still failed with its own code; that it succeeded
+	 * is no profile. */
 	return (code == CLI_EXIT_OK && child_code >= 0) || (is_empty && child_code > 0) ? child_code : code;
 }
 
@@ -305,7 +312,8 @@ static int fail(const struct recording *recording, const struct error *err)
 	return is_command(recording) ? CLI_EXIT_RECORDER_FAILED : CLI_EXIT_ERROR;
 }
 
-/* A command inherits our standard output. Where that is the profile's, the command prints on standard error, as with perf. */
+/* A command inherits our standard output. Where that is the profile's, the command prints on standard error, as with
+ * perf. */
 static bool create_sampler(const struct recording *recording, struct sampler **sampler, struct error *err)
 {
 	bool is_taken = is_command(recording) && strcmp(recording->output, "-") == 0;
@@ -374,7 +382,8 @@ static int record_runs(struct recording *recording, struct control *control)
 		if (code != CLI_EXIT_OK || interrupt_signal())
 			tell_runs_end(recording, run, code);
 	}
-	if (recording->merged->run_count > 0 && !recording->sampler.part_path && !write_file(recording, recording->merged, &err))
+	if (recording->merged->run_count > 0 && !recording->sampler.part_path &&
+		!write_file(recording, recording->merged, &err))
 		code = fail(recording, &err);
 	else if (recording->merged->run_count > 0 && !recording->quiet)
 		close_with(recording, recording->merged);

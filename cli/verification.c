@@ -29,9 +29,12 @@ static const char *function_at(const struct profile *profile, const struct sampl
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
 
-		if (location->mapping == place->mapping && location->address == place->address && location->line_count > 0)
+		if (location->mapping == place->mapping && location->address == place->address &&
+			location->line_count > 0)
 			return profile_string(profile,
-				profile->functions[profile->lines[location->first_line + location->line_count - 1].function].name);
+				profile->functions[profile->lines[location->first_line + location->line_count - 1]
+							   .function]
+					.name);
 	}
 	return NULL;
 }
@@ -43,8 +46,8 @@ static void append_place(const struct profile *profile, const struct sampler_pla
 	if (name)
 		profile_shorten_name(name, NAME_COLUMNS, out);
 	else if (place->mapping != PROFILE_NONE)
-		buffer_printf(out, "%.24s+0x%" PRIx64, profile_string(profile, profile->mappings[place->mapping].module),
-			place->address);
+		buffer_printf(out, "%.24s+0x%" PRIx64,
+			profile_string(profile, profile->mappings[place->mapping].module), place->address);
 	else
 		buffer_printf(out, "0x%" PRIx64, place->address);
 }
@@ -67,12 +70,14 @@ static void append_row(
 }
 
 /* "a stack of 12 frames here, of 3 by libunwind:", and the frames around the place where they part, side by side. */
-static void append_difference(const struct profile *profile, const struct sampler_difference *difference, struct buffer *out)
+static void append_difference(
+	const struct profile *profile, const struct sampler_difference *difference, struct buffer *out)
 {
 	buffer_printf(out, "a stack of %zu frame%s here, of %zu by libunwind:\n", difference->depths[SAMPLER_OURS],
 		difference->depths[SAMPLER_OURS] == 1 ? "" : "s", difference->depths[SAMPLER_REFERENCE]);
 	buffer_printf(out, " frame  %-*s  %s\n", NAME_COLUMNS, "here", "libunwind");
-	for (size_t row = 0; row < difference->counts[SAMPLER_OURS] || row < difference->counts[SAMPLER_REFERENCE]; row++)
+	for (size_t row = 0; row < difference->counts[SAMPLER_OURS] || row < difference->counts[SAMPLER_REFERENCE];
+		row++)
 		append_row(profile, difference, row, out);
 }
 
@@ -89,7 +94,8 @@ static bool keep_text(struct profile *profile, const char *text, struct error *e
 	return true;
 }
 
-static bool keep_stack_differences(struct profile *profile, const struct sampler_verification *stacks, struct error *err)
+static bool keep_stack_differences(
+	struct profile *profile, const struct sampler_verification *stacks, struct error *err)
 {
 	struct buffer text;
 	bool ok = true;
@@ -108,7 +114,8 @@ static bool keep_stack_differences(struct profile *profile, const struct sampler
 void verification_tell_unfinished(const struct symbolize_verification *names, struct buffer *notices)
 {
 	if (notices && names->unfinished > 0)
-		buffer_printf(notices, "--verify: libdw did not get to %" PRIu64 " address%s: it crashed or took too long\n",
+		buffer_printf(notices,
+			"--verify: libdw did not get to %" PRIu64 " address%s: it crashed or took too long\n",
 			names->unfinished, names->unfinished == 1 ? "" : "es");
 }
 
@@ -124,7 +131,8 @@ bool verification_finish(
 	names = calloc(1, sizeof(*names));
 	if (!names)
 		return error_set_memory(err);
-	if (!symbolize_verify_locations(profile, result->images, stacks->locations, stacks->location_count, debug, names, err) ||
+	if (!symbolize_verify_locations(
+		    profile, result->images, stacks->locations, stacks->location_count, debug, names, err) ||
 		!keep_stack_differences(profile, stacks, err))
 		return false;
 	profile->verification.names_equal = names->equal;

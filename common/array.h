@@ -16,7 +16,7 @@
 COMMON_MUST_CHECK
 bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_size, size_t max, struct error *err);
 
-#define ARRAY_RESERVE(items, capacity, need, max, err)                                                                             \
+#define ARRAY_RESERVE(items, capacity, need, max, err)                                                                 \
 	array_reserve_((void **)(items), (capacity), (need), sizeof(**(items)), (max), (err))
 
 /* Ids are 32-bit; an array indexed by them holds at most this many items, so that UINT32_MAX can mean "none". */

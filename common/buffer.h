@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Growing bytes. Failure is sticky, as in a stream: after the first append that finds no memory or passes `max_bytes`, the buffer
- * holds what it held and ignores the rest; the writer checks buffer_ok() once, at the end.
- * `data` is always NUL-terminated behind `size` when it is not NULL. Not thread-safe.
+ * Growing bytes. Failure is sticky, as in a stream: after the first append that finds no memory or passes `max_bytes`,
+ * the buffer holds what it held and ignores the rest; the writer checks buffer_ok() once, at the end. `data` is always
+ * NUL-terminated behind `size` when it is not NULL. Not thread-safe.
  */
 struct buffer {
 	char *data; /* owned */
@@ -33,8 +33,8 @@ void *buffer_reserve(struct buffer *buffer, size_t size);
 void buffer_commit(struct buffer *buffer, size_t size);
 
 /*
- * Little-endian base-128, as DWARF and protobuf write them, at most 10 bytes, for which there must be room; zigzag puts the sign into
- * the lowest bit (protobuf sint64).
+ * Little-endian base-128, as DWARF and protobuf write them, at most 10 bytes, for which there must be room; zigzag puts
+ * the sign into the lowest bit (protobuf sint64).
  */
 void buffer_append_varint(struct buffer *buffer, uint64_t value);
 void buffer_append_zigzag(struct buffer *buffer, int64_t value);

@@ -9,9 +9,9 @@
 /*
  * Bounds-checked reading of foreign bytes (ELF, DWARF, perf records, pprof).
  *
- * Failure is sticky: the first read past the end, or the first malformed number, marks the reader failed; from then on every read
- * returns 0 and moves nothing. A parser therefore reads a whole record and checks byte_reader_ok() once, before it believes any of
- * it.
+ * Failure is sticky: the first read past the end, or the first malformed number, marks the reader failed; from then on
+ * every read returns 0 and moves nothing. A parser therefore reads a whole record and checks byte_reader_ok() once,
+ * before it believes any of it.
  *
  * Borrows the bytes: they must outlive the reader. All offsets are in bytes from the start. Little-endian only.
  * Not thread-safe; copying the struct forks the position.

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Arithmetic on sizes that come from foreign bytes. Each returns false, and leaves the result untouched, when it does not fit. */
+/* Arithmetic on sizes that come from foreign bytes. Each returns false, and leaves the result untouched, when it does
+ * not fit. */
 
 static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
 {

@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Releases a local when its scope ends: `CLEANUP(cleanup_free) char *path = NULL;`. Modules add their own beside their destructors.
+/* Releases a local when its scope ends: `CLEANUP(cleanup_free) char *path = NULL;`. Modules add their own beside their
+ * destructors.
  */
 #define CLEANUP(function) __attribute__((cleanup(function)))
 
 /* Hands an owned local to somebody else: the cleanup then finds NULL. */
-#define TAKE(pointer)                                                                                                              \
-	({                                                                                                                         \
-		__typeof__(pointer) taken_ = (pointer);                                                                            \
-		(pointer) = NULL;                                                                                                  \
-		taken_;                                                                                                            \
+#define TAKE(pointer)                                                                                                  \
+	({                                                                                                             \
+		__typeof__(pointer) taken_ = (pointer);                                                                \
+		(pointer) = NULL;                                                                                      \
+		taken_;                                                                                                \
 	})
 
 static inline void cleanup_free(void *pointer)

@@ -47,7 +47,8 @@ bool error_set_errno(struct error *err, int system_errno, const char *format, ..
 	va_end(args);
 	size = strlen(err->message);
 	/* GNU strerror_r: thread-safe, and never without a text. */
-	snprintf(err->message + size, sizeof(err->message) - size, ": %s", strerror_r(system_errno, text, sizeof(text)));
+	snprintf(
+		err->message + size, sizeof(err->message) - size, ": %s", strerror_r(system_errno, text, sizeof(text)));
 	return false;
 }
 

@@ -23,8 +23,8 @@ enum { ERROR_MESSAGE_SIZE = 512 };
 
 /*
  * Lives on the caller's stack; never allocates. Untouched on success.
- * The message is one line without a final stop: what was tried, on what, why it failed, and the next step where there is one.
- * A message that does not fit is cut.
+ * The message is one line without a final stop: what was tried, on what, why it failed, and the next step where there
+ * is one. A message that does not fit is cut.
  */
 struct error {
 	enum error_code code;
@@ -38,10 +38,11 @@ __attribute__((format(printf, 3, 4))) bool error_set(struct error *err, enum err
 
 /*
  * A failed system call: appends ": " and the text of `system_errno` to the message.
- * The code is ERROR_PERMISSION for EACCES and EPERM, ERROR_NOT_FOUND for ENOENT and ESRCH, ERROR_MEMORY for ENOMEM, else
- * ERROR_SYSTEM.
+ * The code is ERROR_PERMISSION for EACCES and EPERM, ERROR_NOT_FOUND for ENOENT and ESRCH, ERROR_MEMORY for ENOMEM,
+ * else ERROR_SYSTEM.
  */
-__attribute__((format(printf, 3, 4))) bool error_set_errno(struct error *err, int system_errno, const char *format, ...);
+__attribute__((format(printf, 3, 4))) bool error_set_errno(
+	struct error *err, int system_errno, const char *format, ...);
 
 bool error_set_memory(struct error *err);
 

@@ -21,8 +21,8 @@ static bool is_standard_stream(const char *path)
 static bool read_descriptor(int fd, const char *path, struct buffer *buffer, struct error *err)
 {
 	for (;;) {
-		size_t room =
-			buffer->max_bytes - buffer->size < READ_CHUNK_BYTES ? buffer->max_bytes - buffer->size : READ_CHUNK_BYTES;
+		size_t room = buffer->max_bytes - buffer->size < READ_CHUNK_BYTES ? buffer->max_bytes - buffer->size
+										  : READ_CHUNK_BYTES;
 		char probe;
 		char *into = room ? buffer_reserve(buffer, room) : &probe;
 		ssize_t got;
@@ -37,7 +37,8 @@ static bool read_descriptor(int fd, const char *path, struct buffer *buffer, str
 		if (got == 0)
 			return true;
 		if (!room)
-			return error_set(err, ERROR_LIMIT, "cannot read %s: larger than %zu bytes", path, buffer->max_bytes);
+			return error_set(
+				err, ERROR_LIMIT, "cannot read %s: larger than %zu bytes", path, buffer->max_bytes);
 		buffer_commit(buffer, (size_t)got);
 	}
 }
@@ -104,8 +105,8 @@ static bool follow_to_nothing(const char *path, char *to)
 		return false;
 	target[size] = '\0';
 	directory_of(path, directory);
-	return snprintf(to, MAX_PATH_BYTES, "%s%s%s", target[0] == '/' ? "" : directory, target[0] == '/' ? "" : "/", target) <
-		       MAX_PATH_BYTES &&
+	return snprintf(to, MAX_PATH_BYTES, "%s%s%s", target[0] == '/' ? "" : directory, target[0] == '/' ? "" : "/",
+		       target) < MAX_PATH_BYTES &&
 	       lstat(to, &info) != 0;
 }
 
@@ -140,17 +141,20 @@ static bool check_destination(const char *path, const struct destination *to, st
 	struct stat info;
 
 	if (to->is_stream)
-		return access(path, W_OK) == 0 || errno == ENOENT || error_set_errno(err, errno, "cannot write %s", path);
+		return access(path, W_OK) == 0 || errno == ENOENT ||
+		       error_set_errno(err, errno, "cannot write %s", path);
 	if (stat(to->directory, &info) != 0 && errno == ENOENT)
 		return error_set(err, ERROR_NOT_FOUND,
-			"cannot write %s: directory %s does not exist; create it or name another file", path, to->directory);
+			"cannot write %s: directory %s does not exist; create it or name another file", path,
+			to->directory);
 	if (stat(to->directory, &info) == 0 && !S_ISDIR(info.st_mode))
-		return error_set(
-			err, ERROR_USAGE, "cannot write %s: %s is not a directory; name another file", path, to->directory);
+		return error_set(err, ERROR_USAGE, "cannot write %s: %s is not a directory; name another file", path,
+			to->directory);
 	if (access(to->directory, W_OK | X_OK) != 0) {
 		int reason = errno;
 
-		return error_set_errno(err, reason, "cannot write %s into directory %s (name another file)", path, to->directory);
+		return error_set_errno(
+			err, reason, "cannot write %s into directory %s (name another file)", path, to->directory);
 	}
 	return true;
 }

@@ -148,7 +148,8 @@ static bool grow(struct hash_map *map, struct error *err)
 	return true;
 }
 
-bool hash_map_add(struct hash_map *map, const void *key, uint32_t new_value, uint32_t **value, bool *added, struct error *err)
+bool hash_map_add(
+	struct hash_map *map, const void *key, uint32_t new_value, uint32_t **value, bool *added, struct error *err)
 {
 	size_t slot;
 

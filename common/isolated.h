@@ -8,9 +8,10 @@
 #include <sys/types.h>
 
 /*
- * Work that may crash, never end or take all memory, such as that of a foreign library on hostile bytes, in a child process. The
- * child sees the memory of its parent as it was at the start (fork()). Of what it does, only what it writes into `result`, which both
- * share, outlives it: this is there whatever ends the child. Starts of several children need a struct each. Not thread-safe.
+ * Work that may crash, never end or take all memory, such as that of a foreign library on hostile bytes, in a child
+ * process. The child sees the memory of its parent as it was at the start (fork()). Of what it does, only what it
+ * writes into `result`, which both share, outlives it: this is there whatever ends the child. Starts of several
+ * children need a struct each. Not thread-safe.
  */
 struct isolated {
 	pid_t pid;           /* 0: no child runs */
@@ -25,8 +26,8 @@ struct isolated_limits {
 };
 
 /*
- * Starts work(context, result) in a child. The child also ends when its parent does. Signal handlers and open files are those of the
- * parent. ERROR_MEMORY, or ERROR_SYSTEM where no process can be made. `isolated` must not be running.
+ * Starts work(context, result) in a child. The child also ends when its parent does. Signal handlers and open files are
+ * those of the parent. ERROR_MEMORY, or ERROR_SYSTEM where no process can be made. `isolated` must not be running.
  */
 COMMON_MUST_CHECK
 bool isolated_start(struct isolated *isolated, const struct isolated_limits *limits, size_t result_bytes,

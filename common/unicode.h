@@ -4,9 +4,9 @@
 #include "common/buffer.h"
 
 /*
- * Names come from foreign files and may hold anything. What is written for people goes through here: ill-formed UTF-8, control
- * characters (terminal escapes) and invisible or direction-changing ones become U+FFFD, so that a name can neither move the
- * cursor nor pass for another one.
+ * Names come from foreign files and may hold anything. What is written for people goes through here: ill-formed UTF-8,
+ * control characters (terminal escapes) and invisible or direction-changing ones become U+FFFD, so that a name can
+ * neither move the cursor nor pass for another one.
  */
 
 /* Reads the next code point and moves `text` behind it; U+FFFD for a byte that begins none; 0 at the end. */

@@ -20,7 +20,8 @@ bool build_text(struct diff *diff, struct error *err, uint32_t *id, const char *
 	va_end(args);
 	if (size < 0)
 		return error_set_memory(err);
-	return string_table_add(diff->strings, text, (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1, id, err);
+	return string_table_add(
+		diff->strings, text, (size_t)size < sizeof(text) ? (size_t)size : sizeof(text) - 1, id, err);
 }
 
 void build_release_trees(struct diff_build *build)

@@ -19,15 +19,16 @@ enum load_doubt {
 struct load {
 	double factor;    /* head's raw values times this are at base's load */
 	double variance;  /* of its logarithm */
-	double typical;   /* the same by single functions, where these are known not to follow the program: of the machine's speed */
+	double typical;   /* the same by single functions, where these are known not to follow the program: of the
+			     machine's speed */
 	size_t functions; /* whose ratios it is the median of; 0: the factor is that of the totals */
 	size_t controls;  /* those of unchanged code, when it rests on them alone */
 	enum load_doubt doubt;
 };
 
 /*
- * What the steps of a comparison share while it is made. diff.c runs them in order; each step's header says what it reads and
- * fills. All arrays are owned by the build and freed by build_deinit().
+ * What the steps of a comparison share while it is made. diff.c runs them in order; each step's header says what it
+ * reads and fills. All arrays are owned by the build and freed by build_deinit().
  */
 struct diff_build {
 	const struct profile *profiles[DIFF_SIDES]; /* borrowed; NULL on the side that is not there */
@@ -36,20 +37,21 @@ struct diff_build {
 
 	uint32_t metric[DIFF_SIDES];      /* index of the metric among that side's value types */
 	uint32_t counts[DIFF_SIDES];      /* index of the value type that counts the metric's samples */
-	double sample_weight[DIFF_SIDES]; /* the metric's mean value of one sample; 0 on both sides: how many there were is not
-					     known */
+	double sample_weight[DIFF_SIDES]; /* the metric's mean value of one sample; 0 on both sides: how many there were
+					     is not known */
 
 	struct profile_tree *trees[DIFF_SIDES];
-	uint32_t *function_ids[DIFF_SIDES]; /* [profile function] function of the diff, through `redirect`; PROFILE_NONE: in no
-					       stack */
-	uint32_t *module_of;                /* [string] modules of one side each that are one have the same number; 0: none */
-	uint32_t *redirect;                 /* [function] itself, or the function that it was recognised to be */
-	uint32_t *met[DIFF_SIDES];          /* profile functions that the tree names, in the order of their first nodes */
+	uint32_t *function_ids[DIFF_SIDES]; /* [profile function] function of the diff, through `redirect`;
+					       PROFILE_NONE: in no stack */
+	uint32_t *module_of;       /* [string] modules of one side each that are one have the same number; 0: none */
+	uint32_t *redirect;        /* [function] itself, or the function that it was recognised to be */
+	uint32_t *met[DIFF_SIDES]; /* profile functions that the tree names, in the order of their first nodes */
 	size_t met_count[DIFF_SIDES];
 	bool *present[DIFF_SIDES]; /* [function] has nodes on that side */
-	bool *only_inlined;                 /* [function] its code is that of the functions that it is inlined into (code.h) */
+	bool *only_inlined;        /* [function] its code is that of the functions that it is inlined into (code.h) */
 	bool *has_nodes;           /* [function] where interrupt_of is known: the tree has ordinary nodes of it */
-	uint32_t *interrupt_of;    /* [function] the function that its interrupt time has; PROFILE_NONE: none; NULL: no interrupts */
+	uint32_t *interrupt_of;    /* [function] the function that its interrupt time has; PROFILE_NONE: none; NULL: no
+				      interrupts */
 	size_t function_capacity;
 
 	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */
@@ -62,12 +64,13 @@ struct diff_build {
 };
 
 /*
- * Whether a function was compiled at run time: what is inlined where, and in which tier it runs, is decided otherwise in every
- * process. Python's functions, which a perf map names too, are not compiled.
+ * Whether a function was compiled at run time: what is inlined where, and in which tier it runs, is decided otherwise
+ * in every process. Python's functions, which a perf map names too, are not compiled.
  */
 static inline bool build_is_compiled_at_run_time(const struct diff *diff, const struct diff_function *f)
 {
-	return f->name_source == PROFILE_NAME_JIT && !f->interrupt && strncmp(diff_string(diff, f->name), "py::", 4) != 0;
+	return f->name_source == PROFILE_NAME_JIT && !f->interrupt &&
+	       strncmp(diff_string(diff, f->name), "py::", 4) != 0;
 }
 
 /* The function a profile's function became, or PROFILE_NONE. */

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/diff.h"
 
-#include "diff/match/align.h"
 #include "diff/build.h"
+#include "diff/match/align.h"
 #include "diff/match/code.h"
-#include "diff/statistics/evidence.h"
 #include "diff/match/frames.h"
-#include "diff/statistics/load.h"
-#include "diff/metric.h"
 #include "diff/match/moved.h"
+#include "diff/match/union_tree.h"
+#include "diff/metric.h"
 #include "diff/order.h"
-#include "diff/verdict/readings.h"
+#include "diff/statistics/evidence.h"
+#include "diff/statistics/load.h"
 #include "diff/statistics/run_figures.h"
 #include "diff/statistics/scale.h"
 #include "diff/totals.h"
-#include "diff/match/union_tree.h"
+#include "diff/verdict/readings.h"
 #include "diff/verdict/verdict.h"
 #include "diff/verdict/warnings.h"
 
 static bool make_trees(struct diff_build *build, struct error *err)
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (build->profiles[side] && !profile_tree_create_shape(build->profiles[side], &build->trees[side], err))
+		if (build->profiles[side] &&
+			!profile_tree_create_shape(build->profiles[side], &build->trees[side], err))
 			return false;
 	}
 	return true;
@@ -67,7 +68,8 @@ static bool align(struct diff_build *build, struct error *err)
 		return false;
 	if (renamed > 0 && !code_compare(build, err))
 		return false;
-	if (!check_shared(build, err) || !make_union(build, err) || !load_measure(build, err) || !moved_match(build, &moved, err))
+	if (!check_shared(build, err) || !make_union(build, err) || !load_measure(build, err) ||
+		!moved_match(build, &moved, err))
 		return false;
 	if (moved == 0)
 		return true;
@@ -91,24 +93,27 @@ static bool weigh(struct diff_build *build, struct error *err)
 
 static bool compare(struct diff_build *build, struct diff **diff, struct error *err)
 {
-	if (!metric_choose(build, err) || !make_trees(build, err) || !align(build, err) || !union_tree_place_samples(build, err))
+	if (!metric_choose(build, err) || !make_trees(build, err) || !align(build, err) ||
+		!union_tree_place_samples(build, err))
 		return false;
 	build_release_trees(build);
-	if (!weigh(build, err) || !warnings_collect(build, err) || !verdict_decide(build, err) || !order_functions(build, err))
+	if (!weigh(build, err) || !warnings_collect(build, err) || !verdict_decide(build, err) ||
+		!order_functions(build, err))
 		return false;
 	*diff = TAKE(build->diff);
 	return true;
 }
 
-bool diff_create(const struct profile *base, const struct profile *head, const struct diff_options *options, struct diff **diff,
-	struct error *err)
+bool diff_create(const struct profile *base, const struct profile *head, const struct diff_options *options,
+	struct diff **diff, struct error *err)
 {
 	CLEANUP(build_deinit) struct diff_build build = { .profiles = { base, head } };
 
 	return build_init(&build, options, err) && compare(&build, diff, err);
 }
 
-bool diff_create_single(const struct profile *profile, const struct diff_options *options, struct diff **diff, struct error *err)
+bool diff_create_single(
+	const struct profile *profile, const struct diff_options *options, struct diff **diff, struct error *err)
 {
 	CLEANUP(build_deinit) struct diff_build build = { .profiles = { NULL, profile } };
 

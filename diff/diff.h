@@ -5,14 +5,16 @@
 #include "profile/profile.h"
 
 /*
- * Two profiles -> one aligned tree and one function list, with deltas, evidence and a verdict. A single profile is the one-sided
- * case: a tree and a function list without deltas, so that everything that draws needs to know one structure only.
+ * Two profiles -> one aligned tree and one function list, with deltas, evidence and a verdict. A single profile is the
+ * one-sided case: a tree and a function list without deltas, so that everything that draws needs to know one structure
+ * only.
  *
  * A diff never looks at addresses: its unit is the function identity (profile_function.key).
  *
- * Raw and scaled. `raw` values are what was measured, in the metric's unit (CPU: nanoseconds). Scaled values are comparable between
- * the sides: base is as measured, head is multiplied by `scale.factor`. Percentages and points are of each side's scaled total,
- * with the greater of the two totals as the denominator of "points", so that a point is the same length on both sides.
+ * Raw and scaled. `raw` values are what was measured, in the metric's unit (CPU: nanoseconds). Scaled values are
+ * comparable between the sides: base is as measured, head is multiplied by `scale.factor`. Percentages and points are
+ * of each side's scaled total, with the greater of the two totals as the denominator of "points", so that a point is
+ * the same length on both sides.
  */
 
 enum diff_side { DIFF_BASE, DIFF_HEAD };
@@ -46,7 +48,8 @@ enum diff_state {
 };
 enum { DIFF_STATE_COUNT = 7 };
 
-/* `mixed`: proven changes in both directions that the total does not decide; `minor`: proven changes too small to decide. */
+/* `mixed`: proven changes in both directions that the total does not decide; `minor`: proven changes too small to
+ * decide. */
 enum diff_verdict { DIFF_UNCHANGED, DIFF_REGRESSED, DIFF_IMPROVED, DIFF_INCONCLUSIVE, DIFF_MIXED, DIFF_MINOR };
 
 /* How base and head of a function were recognised as one. */
@@ -78,7 +81,8 @@ struct diff_gate {
 	double percent;
 };
 
-/* Parses one --fail-on rule; `text` must outlive the gate. ERROR_USAGE names what was not understood and shows an example. */
+/* Parses one --fail-on rule; `text` must outlive the gate. ERROR_USAGE names what was not understood and shows an
+ * example. */
 COMMON_MUST_CHECK
 bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err);
 
@@ -106,14 +110,14 @@ struct diff_estimate {
 	double delta;           /* head - base */
 	double ci_low, ci_high; /* 95 % interval of delta; NAN when there is no evidence */
 	double q;               /* Benjamini-Hochberg; NAN when not tested */
-	double detectable;      /* the least |delta| found with 80 % power by this pair of recordings; NAN when not known */
+	double detectable; /* the least |delta| found with 80 % power by this pair of recordings; NAN when not known */
 	enum diff_state state;
 };
 
 /*
- * A function of either side, identified by its key. Strings are ids into diff.strings; what a function is called is head's word
- * where both sides have it. A rename is one function with both sides' values (tier and state `moved`); its former name stays in the
- * table as an empty function of state `moved`, and each one's moved_to is the other.
+ * A function of either side, identified by its key. Strings are ids into diff.strings; what a function is called is
+ * head's word where both sides have it. A rename is one function with both sides' values (tier and state `moved`); its
+ * former name stays in the table as an empty function of state `moved`, and each one's moved_to is the other.
  */
 struct diff_function {
 	uint32_t name, module, file, key;
@@ -123,13 +127,14 @@ struct diff_function {
 	enum profile_name_source name_source;
 	enum diff_tier tier;
 	enum diff_code code;
-	bool interrupt;    /* as it runs in interrupts and preemption: shown, never tested, and in no total but its own */
-	uint32_t moved_to;                                  /* function id of the other end of a move or rename; PROFILE_NONE */
+	bool interrupt; /* as it runs in interrupts and preemption: shown, never tested, and in no total but its own */
+	uint32_t moved_to; /* function id of the other end of a move or rename; PROFILE_NONE */
 	double raw_self[DIFF_SIDES], raw_total[DIFF_SIDES]; /* recursion counted once in total */
 	struct diff_estimate self, total;
 };
 
-/* A node of the union of both calling-context trees. Node 0 is the root; nodes are in preorder, siblings in order of key. */
+/* A node of the union of both calling-context trees. Node 0 is the root; nodes are in preorder, siblings in order of
+ * key. */
 struct diff_node {
 	uint32_t parent;
 	uint32_t function;     /* PROFILE_NONE for the root */
@@ -144,16 +149,17 @@ enum {
 	DIFF_NODE_INTERRUPT = 2, /* below what interrupted the thread: its time is not part of the totals above it */
 };
 
-/* Where the difference lies by origin; raw and scaled sums of self values. The deltas add up to the delta of the totals. */
+/* Where the difference lies by origin; raw and scaled sums of self values. The deltas add up to the delta of the
+ * totals. */
 struct diff_origin {
 	double raw[DIFF_SIDES];
 	double base, head, delta; /* scaled */
 };
 
 struct diff_scale {
-	enum diff_scale_mode mode;       /* never AUTO */
-	double factor;                   /* head's raw values times this are comparable with base's */
-	size_t controls;                 /* functions of unchanged code that the robust factor rests on; 0: all functions */
+	enum diff_scale_mode mode; /* never AUTO */
+	double factor;             /* head's raw values times this are comparable with base's */
+	size_t controls;           /* functions of unchanged code that the robust factor rests on; 0: all functions */
 	double factor_low, factor_high;  /* 95 % interval of a robust factor; NAN in the other modes */
 	bool load_is_unknown;            /* robust: the functions do not tell load from change (load.h) */
 	enum diff_scale_mode other_mode; /* the reading that was not chosen: both are shown where they disagree */
@@ -166,11 +172,13 @@ struct diff_evidence {
 	size_t blocks[DIFF_SIDES];
 	double q;
 	double floor_rsd;         /* relative standard deviation between processes that was added; 0 in RUNS */
-	double floor_changed_rsd; /* likewise, for functions whose code changed: a family of their own; 0: none are known */
+	double floor_changed_rsd; /* likewise, for functions whose code changed: a family of their own; 0: none are
+				     known */
 	uint32_t aa_false_flags;  /* functions flagged by base against itself */
 	uint32_t aa_functions;    /* out of so many */
 	bool aa_done;
-	bool uncounted; /* nobody knows how many samples the values are of: only what runs differ by shows chance (RUNS), else NONE
+	bool uncounted; /* nobody knows how many samples the values are of: only what runs differ by shows chance
+			 * (RUNS), else NONE
 			 */
 };
 
@@ -186,7 +194,8 @@ enum { DIFF_RUN_FIGURE_COUNT = 3 };
 /* In nanoseconds or bytes per run, with 95 % intervals by Student's t; NAN with one run. */
 struct diff_run_summary {
 	double mean[DIFF_SIDES], low[DIFF_SIDES], high[DIFF_SIDES];
-	double change, change_low, change_high; /* of head in parts of base, by the runs' logarithms: 0.1 is 10 % more */
+	double change, change_low,
+		change_high; /* of head in parts of base, by the runs' logarithms: 0.1 is 10 % more */
 };
 
 /* A run that lies far from its side's median. It is named, never dropped. */
@@ -209,8 +218,8 @@ struct diff {
 	struct string_table *strings; /* owned */
 	size_t sides;                 /* 1: a single profile (in DIFF_HEAD); 2 */
 
-	uint32_t metric, unit; /* strings: "cpu", "nanoseconds" */
-	uint32_t metric_words; /* string: struct profile_metric's words for it: "CPU time" */
+	uint32_t metric, unit;        /* strings: "cpu", "nanoseconds" */
+	uint32_t metric_words;        /* string: struct profile_metric's words for it: "CPU time" */
 	bool is_duration, is_counted; /* as in struct profile_metric */
 	double raw_total[DIFF_SIDES]; /* without interrupts */
 	struct diff_estimate total;   /* of the whole, without interrupts */
@@ -226,7 +235,8 @@ struct diff {
 	uint32_t *sample_nodes[DIFF_SIDES]; /* [sample id of that side's profile] the node of its leaf */
 
 	struct diff_origin origins[PROFILE_ORIGIN_COUNT];
-	struct diff_origin interrupts; /* the machine's work in the program's threads: beside the origins, not in the total */
+	struct diff_origin
+		interrupts; /* the machine's work in the program's threads: beside the origins, not in the total */
 	struct diff_scale scale;
 	struct diff_evidence evidence;
 	struct diff_runs runs;
@@ -235,23 +245,25 @@ struct diff {
 
 	enum diff_verdict verdict;
 	bool gate_failed;
-	uint32_t verdict_text; /* string: one sentence to quote: "head takes 12.3 % more CPU time per run (95 % interval 9.8 to 14.9
-				  %)" */
-	uint32_t scale_text;   /* string: what was divided out, in one sentence; "" when the factor is 1 */
+	uint32_t verdict_text;      /* string: one sentence to quote: "head takes 12.3 % more CPU time per run (95 %
+				       interval 9.8 to 14.9
+				       %)" */
+	uint32_t scale_text;        /* string: what was divided out, in one sentence; "" when the factor is 1 */
 	double needs_times_samples; /* INCONCLUSIVE: about how many times the samples would decide; 0: not known */
 };
 
 /*
- * Compares two profiles. Both are borrowed for the call. ERROR_EMPTY when they share no function, or one of them has no time
- * in the metric; ERROR_USAGE when a metric is not in both.
+ * Compares two profiles. Both are borrowed for the call. ERROR_EMPTY when they share no function, or one of them has no
+ * time in the metric; ERROR_USAGE when a metric is not in both.
  */
 COMMON_MUST_CHECK
-bool diff_create(const struct profile *base, const struct profile *head, const struct diff_options *options, struct diff **diff,
-	struct error *err);
+bool diff_create(const struct profile *base, const struct profile *head, const struct diff_options *options,
+	struct diff **diff, struct error *err);
 
 /* The one-sided case. */
 COMMON_MUST_CHECK
-bool diff_create_single(const struct profile *profile, const struct diff_options *options, struct diff **diff, struct error *err);
+bool diff_create_single(
+	const struct profile *profile, const struct diff_options *options, struct diff **diff, struct error *err);
 
 void diff_destroy(struct diff *diff);
 
@@ -263,17 +275,17 @@ static inline void diff_cleanup(struct diff **diff)
 /* ---- What whole runs took ---- */
 
 /*
- * Sums up what the runs of commands took. in_pairs: run i of either side were made one after the other. False, and `summary`
- * untouched, when a run does not say it.
+ * Sums up what the runs of commands took. in_pairs: run i of either side were made one after the other. False, and
+ * `summary` untouched, when a run does not say it.
  */
 COMMON_MUST_CHECK
-bool diff_summarize_runs(const struct profile *base, const struct profile *head, enum diff_run_figure figure, bool in_pairs,
-	struct diff_run_summary *summary);
+bool diff_summarize_runs(const struct profile *base, const struct profile *head, enum diff_run_figure figure,
+	bool in_pairs, struct diff_run_summary *summary);
 
 /* Whether a run lies far from its side's median, which is left in `*median`. */
 COMMON_MUST_CHECK
-bool diff_run_is_outlier(
-	const struct profile *profile, enum diff_run_figure figure, size_t run, double *median, bool *outlier, struct error *err);
+bool diff_run_is_outlier(const struct profile *profile, enum diff_run_figure figure, size_t run, double *median,
+	bool *outlier, struct error *err);
 
 static inline const char *diff_string(const struct diff *diff, uint32_t id)
 {

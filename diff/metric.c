@@ -74,8 +74,8 @@ static bool choose_named(struct diff_build *build, struct error *err)
 			build_two_sided(build) ? side_names[side] : "the profile", name, known);
 	}
 	if (!match_both(build, DIFF_HEAD, find_metric(build->profiles[DIFF_HEAD], name, NULL)))
-		return error_set(
-			err, ERROR_USAGE, "metric '%.60s' has different units in base and head; choose another one with --metric", name);
+		return error_set(err, ERROR_USAGE,
+			"metric '%.60s' has different units in base and head; choose another one with --metric", name);
 	return true;
 }
 
@@ -95,7 +95,8 @@ static bool choose_default(struct diff_build *build, struct error *err)
 		return error_set(err, ERROR_EMPTY, "the profile has no value type; record it again");
 	list_metrics(base, known[0], sizeof(known[0]));
 	list_metrics(head, known[1], sizeof(known[1]));
-	return error_set(err, ERROR_USAGE, "base and head have no metric in common: base has %s, head has %s", known[0], known[1]);
+	return error_set(err, ERROR_USAGE, "base and head have no metric in common: base has %s, head has %s", known[0],
+		known[1]);
 }
 
 static bool sum_side(struct diff_build *build, enum diff_side side, struct error *err)

@@ -62,8 +62,8 @@ static int digits_of(double times)
 static void change_in_times(const struct diff *diff, const struct diff_estimate *e, char *out, size_t size)
 {
 	double times = e->head / e->base, low = 1 + e->ci_low / e->base, high = 1 + e->ci_high / e->base;
-	int used = snprintf(out, size, "%.*f times as %s %s%s", digits_of(times), times, much_word(diff), words_metric(diff),
-		words_scale(diff->scale.mode));
+	int used = snprintf(out, size, "%.*f times as %s %s%s", digits_of(times), times, much_word(diff),
+		words_metric(diff), words_scale(diff->scale.mode));
 
 	if (!isnan(e->ci_low))
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %.*f to %.*f times%s)", digits_of(low), low,
@@ -78,15 +78,17 @@ static double cleaned(double percent)
 static void change_in_percent(const struct diff *diff, const struct diff_estimate *e, char *out, size_t size)
 {
 	double sign = e->delta < 0 ? -1 : 1, unit = 100 / e->base, percent = fabs(e->delta) * unit;
-	double low = sign * (sign > 0 ? e->ci_low : e->ci_high) * unit, high = sign * (sign > 0 ? e->ci_high : e->ci_low) * unit;
+	double low = sign * (sign > 0 ? e->ci_low : e->ci_high) * unit,
+	       high = sign * (sign > 0 ? e->ci_high : e->ci_low) * unit;
 	bool equal = percent < least_shown_percent;
-	int used = equal ? snprintf(out, size, "as %s %s%s as base", much_word(diff), words_metric(diff), words_scale(diff->scale.mode))
-			 : snprintf(out, size, "%.1f %% %s %s%s", percent, sign > 0 ? "more" : less_word(diff), words_metric(diff),
-				   words_scale(diff->scale.mode));
+	int used = equal ? snprintf(out, size, "as %s %s%s as base", much_word(diff), words_metric(diff),
+				   words_scale(diff->scale.mode))
+			 : snprintf(out, size, "%.1f %% %s %s%s", percent, sign > 0 ? "more" : less_word(diff),
+				   words_metric(diff), words_scale(diff->scale.mode));
 
 	if (!isnan(e->ci_low))
-		snprintf(out + used, size - (size_t)used, " (95 %% interval %s%.1f to %.1f %%%s)", equal ? "of the change " : "",
-			cleaned(low), cleaned(high), word_doubt(e));
+		snprintf(out + used, size - (size_t)used, " (95 %% interval %s%.1f to %.1f %%%s)",
+			equal ? "of the change " : "", cleaned(low), cleaned(high), word_doubt(e));
 }
 
 void words_change(const struct diff *diff, const struct diff_estimate *estimate, char out[WORDS_CHANGE])

@@ -15,8 +15,8 @@ const char *words_scale(enum diff_scale_mode mode);
 enum { WORDS_CHANGE = 240 };
 
 /*
- * "12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)", "8.76 times as much CPU time": from twice as much on in times, with
- * why an interval without 0 is no proof.
+ * "12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)", "8.76 times as much CPU time": from twice as much on in
+ * times, with why an interval without 0 is no proof.
  */
 void words_change(const struct diff *diff, const struct diff_estimate *estimate, char out[WORDS_CHANGE]);
 

@@ -4,7 +4,8 @@
 #include <elf.h>
 #include <string.h>
 
-bool elf_build_id_from_notes(const void *notes, size_t size, size_t alignment, struct elf_build_id *id, struct error *err)
+bool elf_build_id_from_notes(
+	const void *notes, size_t size, size_t alignment, struct elf_build_id *id, struct error *err)
 {
 	struct byte_reader r = byte_reader_over(notes, size);
 
@@ -19,16 +20,18 @@ bool elf_build_id_from_notes(const void *notes, size_t size, size_t alignment, s
 		byte_reader_align(&r, alignment);
 		desc = byte_reader_bytes(&r, desc_size);
 		if (!byte_reader_ok(&r))
-			return error_set(err, ERROR_FORMAT, "note at offset %zu runs past the end of its section", offset);
+			return error_set(
+				err, ERROR_FORMAT, "note at offset %zu runs past the end of its section", offset);
 		/* The last note of a section may lack its padding. */
 		if (byte_reader_left(&r) >= alignment)
 			byte_reader_align(&r, alignment);
 
-		if (type != NT_GNU_BUILD_ID || name_size != sizeof(ELF_NOTE_GNU) || memcmp(name, ELF_NOTE_GNU, name_size) != 0)
+		if (type != NT_GNU_BUILD_ID || name_size != sizeof(ELF_NOTE_GNU) ||
+			memcmp(name, ELF_NOTE_GNU, name_size) != 0)
 			continue;
 		if (desc_size > ELF_BUILD_ID_MAX_SIZE)
-			return error_set(
-				err, ERROR_FORMAT, "build id of %u bytes, at most %d are known", desc_size, ELF_BUILD_ID_MAX_SIZE);
+			return error_set(err, ERROR_FORMAT, "build id of %u bytes, at most %d are known", desc_size,
+				ELF_BUILD_ID_MAX_SIZE);
 		*id = (struct elf_build_id){ .size = (uint8_t)desc_size };
 		memcpy(id->bytes, desc, desc_size);
 		return true;

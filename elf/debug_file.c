@@ -42,7 +42,8 @@ static struct elf_image *open_by_build_id(const struct search *search, const str
 	for (size_t i = 0; i < search->directory_count; i++) {
 		struct elf_image *found;
 
-		snprintf(path, sizeof(path), "%s%s/.build-id/%.2s/%s.debug", search->root, search->directories[i], text, text + 2);
+		snprintf(path, sizeof(path), "%s%s/.build-id/%.2s/%s.debug", search->root, search->directories[i], text,
+			text + 2);
 		if (!elf_image_open_path(path, &found, &ignored))
 			continue;
 		if (elf_build_id_equal(&found->build_id, id))
@@ -53,8 +54,8 @@ static struct elf_image *open_by_build_id(const struct search *search, const str
 }
 
 /*
- * What the target's file system lacks, as that of a container or chroot most often does, may be on the host: an equal build id is
- * of the same build, wherever it was installed. By name alone another distribution's file would be found.
+ * What the target's file system lacks, as that of a container or chroot most often does, may be on the host: an equal
+ * build id is of the same build, wherever it was installed. By name alone another distribution's file would be found.
  */
 static struct elf_image *open_on_host(const struct search *search, const struct elf_build_id *id)
 {
@@ -95,8 +96,8 @@ static struct elf_image *open_checked(
 	}
 	if (found->build_id.size && image->build_id.size && !elf_build_id_equal(&found->build_id, &image->build_id)) {
 		error_set(why, ERROR_FORMAT,
-			"debug file %s is of another build than %s: not used; install the debug package of the same version", path,
-			image->path);
+			"debug file %s is of another build than %s: not used; install the debug package of the same version",
+			path, image->path);
 	} else if (!has_checksum(found, crc)) {
 		error_set(why, ERROR_FORMAT,
 			"debug file %s has another checksum than %s asks for: not used; install the debug package of the same version",
@@ -125,7 +126,8 @@ static bool read_link(struct elf_image *image, const char **name, uint32_t *crc)
 }
 
 /* Beside the binary, in .debug beside it, and below each debug directory, in GDB's order. */
-static struct elf_image *open_by_link(const struct search *search, struct elf_image *image, struct error *why, bool *refused)
+static struct elf_image *open_by_link(
+	const struct search *search, struct elf_image *image, struct error *why, bool *refused)
 {
 	char path[PATH_MAX], real[PATH_MAX];
 	/* The binary may have been named by a link, or from the current directory. */
@@ -144,7 +146,8 @@ static struct elf_image *open_by_link(const struct search *search, struct elf_im
 	if (!found)
 		found = open_checked(path, crc, image, why, refused);
 	for (size_t i = 0; !found && i < search->directory_count; i++) {
-		snprintf(path, sizeof(path), "%s%s%.*s/%s", search->root, search->directories[i], directory_size, binary, name);
+		snprintf(path, sizeof(path), "%s%s%.*s/%s", search->root, search->directories[i], directory_size,
+			binary, name);
 		found = open_checked(path, crc, image, why, refused);
 	}
 	return found;
@@ -176,8 +179,8 @@ static void search_debug(struct elf_image *image, const struct elf_debug_options
 	image->debug_source = refused ? ELF_DEBUG_REFUSED : ELF_DEBUG_NONE;
 }
 
-struct elf_image *elf_image_debug(
-	struct elf_image *image, const struct elf_debug_options *options, enum elf_debug_source *source, struct error *why)
+struct elf_image *elf_image_debug(struct elf_image *image, const struct elf_debug_options *options,
+	enum elf_debug_source *source, struct error *why)
 {
 	if (!image->debug_searched) {
 		search_debug(image, options);
@@ -257,7 +260,8 @@ static struct elf_image *search_alt(struct elf_image *image, const struct search
 	if (link.name[0] == '/')
 		snprintf(path, sizeof(path), "%s%s", search->root, link.name);
 	else
-		snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - image->path) : 0, image->path, link.name);
+		snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - image->path) : 0, image->path,
+			link.name);
 	if (elf_image_open_path(path, &found, &ignored) && is_linked(found, &link))
 		return found;
 	elf_image_unref(found);

@@ -47,7 +47,8 @@ static bool has_same_layout(const struct elf_image *a, const struct elf_image *b
 	return true;
 }
 
-/* Written to since: by touch(1), which is harmless, by strip(1), which moves sections, or by cp(1), with another build. */
+/* Written to since: by touch(1), which is harmless, by strip(1), which moves sections, or by cp(1), with another build.
+ */
 static bool is_still_the_same(const struct elf_image *image)
 {
 	struct elf_image now = { .path = image->path, .fd = image->fd, .size = image->size };

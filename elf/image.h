@@ -53,8 +53,8 @@ struct elf_image {
 };
 
 /*
- * Fills everything that the headers tell; `fd`, `bytes`, `size` and `path` are set. Reads copies, never the mapping: the headers
- * must stay readable when the file is truncated.
+ * Fills everything that the headers tell; `fd`, `bytes`, `size` and `path` are set. Reads copies, never the mapping:
+ * the headers must stay readable when the file is truncated.
  */
 COMMON_MUST_CHECK
 bool elf_image_parse(struct elf_image *image, struct error *err);

@@ -50,7 +50,8 @@ bool elf_maps_parse_line(char *line, pid_t pid, struct elf_maps_entry *entry, st
 		return error_set(err, ERROR_FORMAT, "bad permissions");
 	parsed.executable = pos[2] == 'x';
 	pos += 5;
-	if (!number(&pos, 16, ' ', &parsed.mapping.file_offset) || !number(&pos, 16, ':', &major) || !number(&pos, 16, ' ', &minor))
+	if (!number(&pos, 16, ' ', &parsed.mapping.file_offset) || !number(&pos, 16, ':', &major) ||
+		!number(&pos, 16, ' ', &minor))
 		return error_set(err, ERROR_FORMAT, "bad offset or device");
 	inode = strtoull(pos, &end, 10);
 	if (end == pos || (*end != ' ' && *end != '\0'))

@@ -144,7 +144,8 @@ static int open_held(const struct elf_mapping *mapping, struct error *err)
 	char name[128];
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, mapping->pid, mapping->start, mapping->end);
+	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, mapping->pid, mapping->start,
+		mapping->end);
 	fd = open_regular(name, err);
 	return fd >= 0 ? fd : open_program(mapping, &ignored);
 }
@@ -180,8 +181,8 @@ bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image 
 	if (fd < 0 && !deleted)
 		fd = open_named(mapping, mapping->path, &why);
 	if (fd < 0 && deleted)
-		return error_set(err, why.code, "%.*s was deleted or replaced: %s%s", (int)size, mapping->path, why.message,
-			why.code == ERROR_PERMISSION ? "; run as root to read it" : "");
+		return error_set(err, why.code, "%.*s was deleted or replaced: %s%s", (int)size, mapping->path,
+			why.message, why.code == ERROR_PERMISSION ? "; run as root to read it" : "");
 	if (fd < 0) {
 		*err = why;
 		return error_prefix(err, "pid %d", mapping->pid);
@@ -192,7 +193,8 @@ bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image 
 	return true;
 }
 
-bool elf_image_open_memory(const void *bytes, size_t size, const char *name, struct elf_image **image, struct error *err)
+bool elf_image_open_memory(
+	const void *bytes, size_t size, const char *name, struct elf_image **image, struct error *err)
 {
 	struct elf_image *made = image_of(-1, name, strlen(name), err);
 

@@ -47,8 +47,8 @@ static bool read_header(struct elf_image *image, struct header *header, struct e
 	if (!ident || memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return error_set(err, ERROR_FORMAT, "not an ELF file");
 	if (ident[EI_DATA] != ELFDATA2LSB || (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32))
-		return error_set(err, ERROR_UNSUPPORTED, "ELF of class %d, byte order %d; little-endian only", ident[EI_CLASS],
-			ident[EI_DATA]);
+		return error_set(err, ERROR_UNSUPPORTED, "ELF of class %d, byte order %d; little-endian only",
+			ident[EI_CLASS], ident[EI_DATA]);
 	image->is_64bit = ident[EI_CLASS] == ELFCLASS64;
 	word = image->is_64bit ? 8 : 4;
 	image->type = byte_reader_u16(&r);
@@ -118,7 +118,8 @@ static bool name_sections(struct elf_image *image, const uint32_t *names, uint32
 		!copy_bytes(image, table.offset, table.size, &bytes, err))
 		return false;
 	image->section_names = (char *)bytes;
-	/* The last byte of a string table is NUL (gABI): whatever starts in it ends in it, without looking for the end. */
+	/* The last byte of a string table is NUL (gABI): whatever starts in it ends in it, without looking for the end.
+	 */
 	if (!bytes || bytes[table.size - 1] != '\0') {
 		image->section_count = 0;
 		return true;
@@ -206,10 +207,11 @@ static void take_load(struct elf_image *image, const struct program_header *prog
 
 	if (memory_size < program->file_size)
 		memory_size = program->file_size;
-	if (!checked_add(program->address, memory_size, &end) || !checked_add(program->offset, program->file_size, &end))
+	if (!checked_add(program->address, memory_size, &end) ||
+		!checked_add(program->offset, program->file_size, &end))
 		return;
-	image->segments[image->segment_count++] =
-		(struct elf_segment){ program->address, memory_size, program->offset, program->file_size, program->flags };
+	image->segments[image->segment_count++] = (struct elf_segment){ program->address, memory_size, program->offset,
+		program->file_size, program->flags };
 }
 
 static bool take_program_header(
@@ -244,7 +246,8 @@ static bool read_segments(struct elf_image *image, const struct header *header, 
 	if (header->program_count > MAX_HEADERS)
 		return error_set(err, ERROR_FORMAT, "it claims %u program headers, at most %d are read; is it damaged?",
 			header->program_count, MAX_HEADERS);
-	if (entry_size != (image->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)) || header->program_offset > image->size)
+	if (entry_size != (image->is_64bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)) ||
+		header->program_offset > image->size)
 		return true;
 	count = least(header->program_count, (image->size - header->program_offset) / entry_size);
 	if (!copy_bytes(image, header->program_offset, count * entry_size, &table, err))

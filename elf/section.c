@@ -10,8 +10,8 @@
 #include <zstd.h>
 
 /*
- * Larger than any section seen. zlib cannot do better than the ratio; zstd can, but no debug information is that repetitive: more
- * is a bomb.
+ * Larger than any section seen. zlib cannot do better than the ratio; zstd can, but no debug information is that
+ * repetitive: more is a bomb.
  */
 static const uint64_t max_inflated_bytes = (uint64_t)4 << 30;
 enum { MAX_INFLATED_RATIO = 1032 };
@@ -31,8 +31,10 @@ struct packing {
 	uint64_t inflated_size;
 };
 
-/* SHF_COMPRESSED: gABI, "Section Compression"; .zdebug_*: "ZLIB" and the size as a big-endian number. False: damaged. */
-static bool find_packing(const struct elf_image *image, const struct elf_section_header *header, struct packing *packing)
+/* SHF_COMPRESSED: gABI, "Section Compression"; .zdebug_*: "ZLIB" and the size as a big-endian number. False: damaged.
+ */
+static bool find_packing(
+	const struct elf_image *image, const struct elf_section_header *header, struct packing *packing)
 {
 	const uint8_t *bytes = image->bytes + header->offset;
 	struct byte_reader r = byte_reader_over(bytes, header->size);
@@ -82,9 +84,9 @@ static bool inflate_zstd_start(const struct packing *packing, uint8_t *out, size
 }
 
 /*
- * Inflates up to `room` bytes. libdeflate writes straight to where the bytes belong and stops at what does not fit whole, a stored
- * block at most: of a start all is there but perhaps the last MAX_STORED_BYTES. In a stream, as zlib does it, it takes twice as
- * long.
+ * Inflates up to `room` bytes. libdeflate writes straight to where the bytes belong and stops at what does not fit
+ * whole, a stored block at most: of a start all is there but perhaps the last MAX_STORED_BYTES. In a stream, as zlib
+ * does it, it takes twice as long.
  */
 static bool inflate_zlib(const struct packing *packing, uint8_t *out, size_t room)
 {
@@ -117,7 +119,8 @@ static uint8_t *allocate(size_t size)
 		return malloc(size ? size : 1);
 	size = (size + page_bytes - 1) / page_bytes * page_bytes;
 	bytes = aligned_alloc(page_bytes, size);
-	/* All at once; a kernel before 5.14 cannot, and gives it page by page. What claims to be very large may be lying. */
+	/* All at once; a kernel before 5.14 cannot, and gives it page by page. What claims to be very large may be
+	 * lying. */
 	if (bytes && size <= MOST_AT_ONCE)
 		(void)madvise(bytes, size, MADV_POPULATE_WRITE);
 	return bytes;
@@ -156,8 +159,8 @@ static const struct elf_inflated *inflated_section(
 /* A start that turns out too short is inflated once more with the rest: it is to be worth that. */
 static size_t size_to_inflate(const struct packing *packing, uint64_t wanted)
 {
-	bool is_worth =
-		wanted < packing->inflated_size / 8 * MAX_START_EIGHTHS && packing->inflated_size - wanted > MAX_STORED_BYTES;
+	bool is_worth = wanted < packing->inflated_size / 8 * MAX_START_EIGHTHS &&
+			packing->inflated_size - wanted > MAX_STORED_BYTES;
 
 	return (size_t)(is_worth ? wanted : packing->inflated_size);
 }
@@ -196,7 +199,8 @@ static bool has_name(const char *section, const char *wanted)
 {
 	if (strcmp(section, wanted) == 0)
 		return true;
-	return strncmp(wanted, ".debug_", 7) == 0 && strncmp(section, ".zdebug_", 8) == 0 && strcmp(section + 8, wanted + 7) == 0;
+	return strncmp(wanted, ".debug_", 7) == 0 && strncmp(section, ".zdebug_", 8) == 0 &&
+	       strcmp(section + 8, wanted + 7) == 0;
 }
 
 bool elf_image_section_start(struct elf_image *image, const char *name, uint64_t bytes, struct elf_section *section)

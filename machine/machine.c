@@ -47,7 +47,8 @@ static bool is_at(const struct machine_place *place, uint8_t base)
 
 bool machine_frame_is_none(const struct machine *machine, const struct machine_frame *frame)
 {
-	if (!is_at(&frame->stack_pointer, machine->stack_pointer) || !is_at(&frame->frame_pointer, machine->frame_pointer))
+	if (!is_at(&frame->stack_pointer, machine->stack_pointer) ||
+		!is_at(&frame->frame_pointer, machine->frame_pointer))
 		return false;
 	for (size_t i = 0; i < MACHINE_SAVED; i++)
 		if (frame->saved[i].base != 0)

@@ -4,16 +4,17 @@
 #include "common/common.h"
 
 /*
- * What is known of a processor: one record of constants and functions each, chosen while the program runs by the e_machine of an
- * image, or by the name that a recording gives, and never by the preprocessor. So a recording of one processor can be read on
- * another. A second processor is a second file with a record, and a line in machine.c.
+ * What is known of a processor: one record of constants and functions each, chosen while the program runs by the
+ * e_machine of an image, or by the name that a recording gives, and never by the preprocessor. So a recording of one
+ * processor can be read on another. A second processor is a second file with a record, and a line in machine.c.
  *
  * Registers go by DWARF's numbers. All bytes of code are foreign: nothing outside of what is handed over is read.
  */
 
 enum {
-	MACHINE_MAX_REGISTERS = 33, /* that a walk up the stack needs: aarch64 has x0 to x30, the stack pointer and the pc */
-	MACHINE_SAVED = 6,          /* registers that a short unwind rule has room for (struct machine_frame) */
+	MACHINE_MAX_REGISTERS =
+		33,        /* that a walk up the stack needs: aarch64 has x0 to x30, the stack pointer and the pc */
+	MACHINE_SAVED = 6, /* registers that a short unwind rule has room for (struct machine_frame) */
 	MACHINE_NOT_SAVED = UINT8_MAX,
 	MACHINE_MAX_INSTRUCTION_BYTES = 15,
 };
@@ -35,7 +36,8 @@ struct machine_place {
 /* What is known of a frame behind some instructions. */
 struct machine_frame {
 	struct machine_place stack_pointer, frame_pointer;
-	int32_t top; /* the highest stack pointer so far: what lies below was pushed on the way, or by calls that returned */
+	int32_t top; /* the highest stack pointer so far: what lies below was pushed on the way, or by calls that
+			returned */
 	struct machine_place saved[MACHINE_SAVED]; /* of machine->saved_registers: where they were read back from */
 };
 
@@ -46,14 +48,17 @@ enum machine_flow {
 	MACHINE_FLOW_CALL,    /* to the next, once the callee returns */
 	MACHINE_FLOW_JUMP,    /* `distance` bytes away */
 	MACHINE_FLOW_BRANCH,  /* to the next, or `distance` bytes away */
-	MACHINE_FLOW_RETURN,  /* to the caller: also a jump through a table of other images' functions, which return for this one */
-	MACHINE_FLOW_UNKNOWN, /* to where only the running program knows, to nowhere, or with a stack pointer that is not known */
+	MACHINE_FLOW_RETURN,  /* to the caller: also a jump through a table of other images' functions, which return for
+				 this one */
+	MACHINE_FLOW_UNKNOWN, /* to where only the running program knows, to nowhere, or with a stack pointer that is
+				 not known */
 };
 
 struct machine_step {
 	uint8_t size;         /* bytes of the instruction */
 	uint8_t flow;         /* enum machine_flow */
-	bool begins_function; /* functions begin so: a register that must be kept is pushed, or room is made for variables */
+	bool begins_function; /* functions begin so: a register that must be kept is pushed, or room is made for
+				 variables */
 	int64_t distance;     /* from the end of the instruction */
 };
 
@@ -73,12 +78,12 @@ struct machine_number {
 };
 
 /*
- * The parts of an instruction that tell whether code changed, or only lies elsewhere. Of a jump or call to a fixed target there may
- * be a short and a long form, which `jump` does not distinguish.
+ * The parts of an instruction that tell whether code changed, or only lies elsewhere. Of a jump or call to a fixed
+ * target there may be a short and a long form, which `jump` does not distinguish.
  */
 struct machine_parts {
 	uint8_t size;
-	uint8_t jump;     /* which jump or call; 0: it is none. `target` says how far from the instruction's end it leads */
+	uint8_t jump; /* which jump or call; 0: it is none. `target` says how far from the instruction's end it leads */
 	bool is_padding;  /* does nothing, or traps where nobody comes */
 	bool is_relative; /* `displacement` counts from the place of the instruction */
 	struct machine_number target, displacement, immediates[2];
@@ -100,20 +105,23 @@ struct machine {
 	/* Registers. */
 	uint8_t register_count;
 	uint8_t stack_pointer, frame_pointer, program_counter;
-	uint8_t return_column;                      /* the column that unwind tables describe the return address in */
-	uint8_t saved_registers[MACHINE_SAVED];     /* that a callee must keep, and that unwind rules mostly are about */
-	uint8_t saved_index[MACHINE_MAX_REGISTERS]; /* of a register among these; MACHINE_NOT_SAVED: it is none of them */
+	uint8_t return_column;                  /* the column that unwind tables describe the return address in */
+	uint8_t saved_registers[MACHINE_SAVED]; /* that a callee must keep, and that unwind rules mostly are about */
+	uint8_t saved_index[MACHINE_MAX_REGISTERS]; /* of a register among these; MACHINE_NOT_SAVED: it is none of them
+						     */
 
-	/* perf's registers: the mask that a walk needs, their DWARF numbers from the lowest bit up, and those without which there
-	 * is no walk at all. */
+	/* perf's registers: the mask that a walk needs, their DWARF numbers from the lowest bit up, and those without
+	 * which there is no walk at all. */
 	uint64_t perf_registers, perf_least_registers;
 	uint8_t perf_register_count;
 	uint8_t perf_order[MACHINE_MAX_REGISTERS];
 
-	/* What a call pushes: the return address then lies right below the CFA. 0: it is in the register of `return_column`. */
+	/* What a call pushes: the return address then lies right below the CFA. 0: it is in the register of
+	 * `return_column`. */
 	uint8_t call_push_bytes;
 
-	/* Where a signal handler's caller finds the interrupted registers: bytes above the stack pointer, by register. */
+	/* Where a signal handler's caller finds the interrupted registers: bytes above the stack pointer, by register.
+	 */
 	uint16_t signal_offsets[MACHINE_MAX_REGISTERS];
 
 	/* ELF: relocations of a slot that a function's address is put into, and entries of procedure linkage tables. */
@@ -136,14 +144,16 @@ struct machine {
 	bool (*is_context_start)(const struct machine_code *code);
 
 	/*
-	 * From `code->at` on, the next jump through a slot, as entries of procedure linkage tables have it; `code->at` then stands
-	 * behind its first byte. `address` is that of code->bytes, `slot` that of the slot. False: there is no other.
+	 * From `code->at` on, the next jump through a slot, as entries of procedure linkage tables have it; `code->at`
+	 * then stands behind its first byte. `address` is that of code->bytes, `slot` that of the slot. False: there is
+	 * no other.
 	 */
 	bool (*find_slot_jump)(struct machine_code *code, uint64_t address, uint64_t *slot);
 
 	/*
-	 * The prologue of a function with a frame (it saves the frame pointer and makes room for variables) that ends at
-	 * `code->at` or before, the nearest one; `end` is the offset behind it, `room_bytes` what it has made room for.
+	 * The prologue of a function with a frame (it saves the frame pointer and makes room for variables) that ends
+	 * at `code->at` or before, the nearest one; `end` is the offset behind it, `room_bytes` what it has made room
+	 * for.
 	 */
 	bool (*find_prologue)(const struct machine_code *code, size_t *end, int32_t *room_bytes);
 
@@ -151,12 +161,14 @@ struct machine {
 	struct machine_decoder *(*create_decoder)(void);
 	void (*destroy_decoder)(struct machine_decoder *decoder);
 
-	/* One instruction, and what it does to the frame where it goes on to the next. False: the bytes do not begin with one. */
+	/* One instruction, and what it does to the frame where it goes on to the next. False: the bytes do not begin
+	 * with one. */
 	bool (*step)(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame,
 		struct machine_step *step);
 
 	/* The parts of one instruction. False: the bytes do not begin with one. */
-	bool (*find_parts)(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_parts *parts);
+	bool (*find_parts)(
+		struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_parts *parts);
 };
 
 /* By e_machine of an ELF header; NULL for a processor that is not known here: its stacks cannot be unwound. */

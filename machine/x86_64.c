@@ -9,17 +9,20 @@
 
 enum { NEAR_BYTES = 5 }; /* of a jump or call with a distance of four bytes */
 
-#define BEGINS_WITH(code, ...) begins_with(code, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+#define BEGINS_WITH(code, ...)                                                                                         \
+	begins_with(code, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 static bool begins_with(const struct machine_code *code, const uint8_t *expected, size_t size)
 {
-	return code->bytes && checked_range(code->at, size, code->size) && memcmp(code->bytes + code->at, expected, size) == 0;
+	return code->bytes && checked_range(code->at, size, code->size) &&
+	       memcmp(code->bytes + code->at, expected, size) == 0;
 }
 
 /* `mov $15, %rax; syscall`, in both encodings. */
 static bool is_signal_return(const struct machine_code *code)
 {
-	return BEGINS_WITH(code, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05) || BEGINS_WITH(code, 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05);
+	return BEGINS_WITH(code, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05) ||
+	       BEGINS_WITH(code, 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05);
 }
 
 /* `mov %rbx, %rsp; mov (%rsp), %rdi` */
@@ -30,7 +33,8 @@ static bool is_context_start(const struct machine_code *code)
 
 static bool has_before(const struct machine_code *code, size_t distance, uint8_t mask, uint8_t value)
 {
-	return code->bytes && code->at >= distance && code->at <= code->size && (code->bytes[code->at - distance] & mask) == value;
+	return code->bytes && code->at >= distance && code->at <= code->size &&
+	       (code->bytes[code->at - distance] & mask) == value;
 }
 
 static int32_t read_i32(const uint8_t *bytes)
@@ -53,7 +57,8 @@ static bool is_behind_indirect_call(const struct machine_code *code)
 	static const uint8_t lengths[] = { 2, 3, 4, 6, 7 };
 
 	for (size_t i = 0; i < sizeof(lengths); i++)
-		if (has_before(code, lengths[i], UINT8_MAX, GROUP_5) && has_before(code, lengths[i] - 1u, REG_MASK, CALL_OF_GROUP))
+		if (has_before(code, lengths[i], UINT8_MAX, GROUP_5) &&
+			has_before(code, lengths[i] - 1u, REG_MASK, CALL_OF_GROUP))
 			return true;
 	return false;
 }
@@ -71,13 +76,14 @@ static bool is_behind_call(const struct machine_code *code)
 }
 
 /*
- * exit(main()), pthread_exit(start()) and that of a C11 thread: a call by a pointer, then `mov %eax, %edi`, `mov %rax, %rdi` or
- * `movslq %eax, %rdi`, then a call.
+ * exit(main()), pthread_exit(start()) and that of a C11 thread: a call by a pointer, then `mov %eax, %edi`, `mov %rax,
+ * %rdi` or `movslq %eax, %rdi`, then a call.
  */
 static bool is_last_return(const struct machine_code *code)
 {
-	return is_behind_indirect_call(code) && (BEGINS_WITH(code, 0x89, 0xc7, 0xe8) || BEGINS_WITH(code, 0x48, 0x89, 0xc7, 0xe8) ||
-							BEGINS_WITH(code, 0x48, 0x63, 0xf8, 0xe8));
+	return is_behind_indirect_call(code) &&
+	       (BEGINS_WITH(code, 0x89, 0xc7, 0xe8) || BEGINS_WITH(code, 0x48, 0x89, 0xc7, 0xe8) ||
+		       BEGINS_WITH(code, 0x48, 0x63, 0xf8, 0xe8));
 }
 
 /* ---- Parts of functions ---- */
@@ -106,7 +112,8 @@ static bool find_jump(const struct machine_code *code, struct machine_jump *jump
 
 	if (!code->bytes || !checked_range(code->at, NEAR_BYTES, code->size))
 		return false;
-	*jump = (struct machine_jump){ .is_indirect = bytes[0] == GROUP_5, .distance = NEAR_BYTES + (int64_t)read_i32(bytes + 1) };
+	*jump = (struct machine_jump){ .is_indirect = bytes[0] == GROUP_5,
+		.distance = NEAR_BYTES + (int64_t)read_i32(bytes + 1) };
 	if (jump->is_indirect)
 		return (bytes[1] & REG_MASK) == JUMP_OF_GROUP;
 	jump->is_conditional = code->at > 0 && bytes[-1] == TWO_BYTES && (bytes[0] & CONDITIONAL_MASK) == CONDITIONAL;
@@ -184,13 +191,13 @@ const struct machine machine_x86_64 = {
 	.program_counter = X86_64_RIP,
 	.return_column = X86_64_RIP,
 	.saved_registers = { X86_64_RBX, X86_64_RBP, 12, 13, 14, 15 },
-	.saved_index = { NONE, NONE, NONE, 0, NONE, NONE, 1, NONE, NONE, NONE, NONE, NONE, 2, 3, 4, 5, NONE, NONE, NONE, NONE, NONE,
-		NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE },
+	.saved_index = { NONE, NONE, NONE, 0, NONE, NONE, 1, NONE, NONE, NONE, NONE, NONE, 2, 3, 4, 5, NONE, NONE, NONE,
+		NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE },
 
 	/* Without flags and segments (asm/perf_regs.h): AX BX CX DX SI DI BP SP IP, then R8 to R15. */
-	.perf_registers = PERF_BIT(AX) | PERF_BIT(BX) | PERF_BIT(CX) | PERF_BIT(DX) | PERF_BIT(SI) | PERF_BIT(DI) | PERF_BIT(BP) |
-			  PERF_BIT(SP) | PERF_BIT(IP) | PERF_BIT(R8) | PERF_BIT(R9) | PERF_BIT(R10) | PERF_BIT(R11) |
-			  PERF_BIT(R12) | PERF_BIT(R13) | PERF_BIT(R14) | PERF_BIT(R15),
+	.perf_registers = PERF_BIT(AX) | PERF_BIT(BX) | PERF_BIT(CX) | PERF_BIT(DX) | PERF_BIT(SI) | PERF_BIT(DI) |
+			  PERF_BIT(BP) | PERF_BIT(SP) | PERF_BIT(IP) | PERF_BIT(R8) | PERF_BIT(R9) | PERF_BIT(R10) |
+			  PERF_BIT(R11) | PERF_BIT(R12) | PERF_BIT(R13) | PERF_BIT(R14) | PERF_BIT(R15),
 	.perf_least_registers = PERF_BIT(SP) | PERF_BIT(IP),
 	.perf_register_count = X86_64_REGISTERS,
 	.perf_order = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 },
@@ -198,9 +205,10 @@ const struct machine machine_x86_64 = {
 	.call_push_bytes = 8,
 
 	/* R8 to R15, RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP. */
-	.signal_offsets = { SIGNAL_OFFSET(13), SIGNAL_OFFSET(12), SIGNAL_OFFSET(14), SIGNAL_OFFSET(11), SIGNAL_OFFSET(9),
-		SIGNAL_OFFSET(8), SIGNAL_OFFSET(10), SIGNAL_OFFSET(15), SIGNAL_OFFSET(0), SIGNAL_OFFSET(1), SIGNAL_OFFSET(2),
-		SIGNAL_OFFSET(3), SIGNAL_OFFSET(4), SIGNAL_OFFSET(5), SIGNAL_OFFSET(6), SIGNAL_OFFSET(7), SIGNAL_OFFSET(16) },
+	.signal_offsets = { SIGNAL_OFFSET(13), SIGNAL_OFFSET(12), SIGNAL_OFFSET(14), SIGNAL_OFFSET(11),
+		SIGNAL_OFFSET(9), SIGNAL_OFFSET(8), SIGNAL_OFFSET(10), SIGNAL_OFFSET(15), SIGNAL_OFFSET(0),
+		SIGNAL_OFFSET(1), SIGNAL_OFFSET(2), SIGNAL_OFFSET(3), SIGNAL_OFFSET(4), SIGNAL_OFFSET(5),
+		SIGNAL_OFFSET(6), SIGNAL_OFFSET(7), SIGNAL_OFFSET(16) },
 
 	.relocation_jump_slot = R_X86_64_JUMP_SLOT,
 	.relocation_global_data = R_X86_64_GLOB_DAT,

@@ -8,14 +8,15 @@
 struct x86_64_shape;
 
 /*
- * Zydis, loaded when the first decoder is made: most programs are named and unwound without it. Of an instruction it tells the
- * length and where its parts lie without making text or operands of them, in a quarter of the time that capstone takes.
+ * Zydis, loaded when the first decoder is made: most programs are named and unwound without it. Of an instruction it
+ * tells the length and where its parts lie without making text or operands of them, in a quarter of the time that
+ * capstone takes.
  */
 struct x86_64_decoder {
 	struct machine_decoder decoder; /* the first member */
 	ZydisDecoder zydis;
-	ZyanStatus (*decode)(const ZydisDecoder *decoder, ZydisDecoderContext *context, const void *bytes, ZyanUSize size,
-		ZydisDecodedInstruction *instruction);
+	ZyanStatus (*decode)(const ZydisDecoder *decoder, ZydisDecoderContext *context, const void *bytes,
+		ZyanUSize size, ZydisDecodedInstruction *instruction);
 	struct x86_64_shape *shapes; /* owned; made when the first parts are asked for (x86_64_parts.c) */
 };
 
@@ -23,11 +24,12 @@ struct machine_decoder *x86_64_create_decoder(void);
 void x86_64_destroy_decoder(struct machine_decoder *decoder);
 
 /* False when the bytes do not begin with an instruction. */
-bool x86_64_decode(const struct machine_decoder *decoder, const uint8_t *bytes, size_t size, ZydisDecodedInstruction *instruction);
+bool x86_64_decode(
+	const struct machine_decoder *decoder, const uint8_t *bytes, size_t size, ZydisDecodedInstruction *instruction);
 
 /* As in struct machine. */
-bool x86_64_step(
-	struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame, struct machine_step *step);
+bool x86_64_step(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame,
+	struct machine_step *step);
 bool x86_64_find_parts(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_parts *parts);
 
 /* Relative to the instruction pointer (Intel 64 manual, volume 2, table 2-7). */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "machine/x86_64_decoder.h"
 
-/* What instructions do to a stack frame, as far as a walk up the stack needs it. Encodings: Intel 64 manual, volume 2. */
+/* What instructions do to a stack frame, as far as a walk up the stack needs it. Encodings: Intel 64 manual, volume 2.
+ */
 
 enum {
 	MOST_FRAME_BYTES = 1 << 20,
@@ -42,7 +43,8 @@ static bool lower(struct machine_frame *frame, int64_t bytes)
 
 static void note_saved(struct machine_frame *frame, uint8_t encoded, struct machine_place from)
 {
-	static const uint8_t numbers[16] = { 0, 2, 1, X86_64_RBX, X86_64_RSP, X86_64_RBP, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+	static const uint8_t numbers[16] = { 0, 2, 1, X86_64_RBX, X86_64_RSP, X86_64_RBP, 4, 5, 8, 9, 10, 11, 12, 13,
+		14, 15 };
 	uint8_t index = machine_x86_64.saved_index[numbers[encoded]];
 
 	if (from.base == frame->stack_pointer.base && from.offset < frame->top)
@@ -59,8 +61,8 @@ static bool pop(struct machine_frame *frame, uint8_t encoded)
 	return encoded != RSP_CODE && lower(frame, -WORD_BYTES);
 }
 
-/* Registers as instructions encode them: three bits in the opcode or the ModR/M byte, the fourth in a prefix (Intel 64 manual,
- * volume 2, 2.2.1). */
+/* Registers as instructions encode them: three bits in the opcode or the ModR/M byte, the fourth in a prefix (Intel 64
+ * manual, volume 2, 2.2.1). */
 static uint8_t opcode_register(const ZydisDecodedInstruction *in)
 {
 	return (uint8_t)((in->opcode & 7) | (in->raw.rex.B << 3));
@@ -110,7 +112,8 @@ static struct machine_place address_of(const struct machine_frame *frame, const 
 		return unknown_place;
 	if (!has_sib)
 		return moved(value_of(frame, raw->modrm.rm), raw->disp.value);
-	if (raw->sib.index != NO_INDEX || raw->rex.X || (raw->modrm.mod == NO_DISPLACEMENT && raw->sib.base == RBP_CODE))
+	if (raw->sib.index != NO_INDEX || raw->rex.X ||
+		(raw->modrm.mod == NO_DISPLACEMENT && raw->sib.base == RBP_CODE))
 		return unknown_place;
 	return moved(value_of(frame, raw->sib.base), raw->disp.value);
 }
@@ -128,7 +131,8 @@ static bool copy(struct machine_frame *frame, const ZydisDecodedInstruction *in)
 	struct machine_place address;
 
 	if (is_between_registers(in))
-		return writes_reg(in) ? assign(frame, reg, value_of(frame, rm)) : assign(frame, rm, value_of(frame, reg));
+		return writes_reg(in) ? assign(frame, reg, value_of(frame, rm))
+				      : assign(frame, rm, value_of(frame, reg));
 	if (!writes_reg(in))
 		return true;
 	address = address_of(frame, in);
@@ -152,7 +156,8 @@ static bool calculate(struct machine_frame *frame, const ZydisDecodedInstruction
 
 static bool exchange(const ZydisDecodedInstruction *in)
 {
-	return !has_modrm(in) || (reg_register(in) != RSP_CODE && (!is_between_registers(in) || rm_register(in) != RSP_CODE));
+	return !has_modrm(in) ||
+	       (reg_register(in) != RSP_CODE && (!is_between_registers(in) || rm_register(in) != RSP_CODE));
 }
 
 /* Takes in one more instruction that is no jump. False when nothing is known of the stack behind it. */
@@ -198,8 +203,8 @@ static bool begins_function(const ZydisDecodedInstruction *in)
 
 	if (in->mnemonic == ZYDIS_MNEMONIC_PUSH && !has_modrm(in) && in->raw.imm[0].size == 0)
 		return pushed >> opcode_register(in) & 1;
-	return in->mnemonic == ZYDIS_MNEMONIC_SUB && has_modrm(in) && in->raw.imm[0].size > 0 && is_between_registers(in) &&
-	       rm_register(in) == RSP_CODE;
+	return in->mnemonic == ZYDIS_MNEMONIC_SUB && has_modrm(in) && in->raw.imm[0].size > 0 &&
+	       is_between_registers(in) && rm_register(in) == RSP_CODE;
 }
 
 static bool is_padding(const ZydisDecodedInstruction *in)
@@ -229,7 +234,8 @@ static enum machine_flow flow_of(struct machine_frame *frame, const ZydisDecoded
 	switch (in->meta.category) {
 	case ZYDIS_CATEGORY_RET:
 		/* One that takes arguments off the stack as well, or switches segments, is none of compiled code. */
-		return in->mnemonic == ZYDIS_MNEMONIC_RET && in->raw.imm[0].size == 0 ? MACHINE_FLOW_RETURN : MACHINE_FLOW_UNKNOWN;
+		return in->mnemonic == ZYDIS_MNEMONIC_RET && in->raw.imm[0].size == 0 ? MACHINE_FLOW_RETURN
+										      : MACHINE_FLOW_UNKNOWN;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		return flow_of_jump(in);
 	case ZYDIS_CATEGORY_COND_BR:
@@ -239,8 +245,8 @@ static enum machine_flow flow_of(struct machine_frame *frame, const ZydisDecoded
 	}
 }
 
-bool x86_64_step(
-	struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame, struct machine_step *step)
+bool x86_64_step(struct machine_decoder *decoder, const uint8_t *bytes, size_t size, struct machine_frame *frame,
+	struct machine_step *step)
 {
 	ZydisDecodedInstruction in;
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * Zydis is asked once for each shape of instructions: what follows prefixes, opcode, ModRM and SIB decides nothing any more (Intel
- * 64 manual, volume 2, 2.1), so that whatever begins with the same bytes has the same parts. Of a large program's instructions
- * nine in ten are of a shape that is known, which takes a tenth of the time.
+ * Zydis is asked once for each shape of instructions: what follows prefixes, opcode, ModRM and SIB decides nothing any
+ * more (Intel 64 manual, volume 2, 2.1), so that whatever begins with the same bytes has the same parts. Of a large
+ * program's instructions nine in ten are of a shape that is known, which takes a tenth of the time.
  */
 
 enum { SHAPE_BITS = 13, MAX_KEY_BYTES = 8 };

@@ -24,15 +24,17 @@ static bool load_zydis(struct x86_64_decoder *decoder)
 	void *library;
 	bool is_loaded;
 
-	/* Versions that differ in the second number differ in their structures; once loaded it stays, for the next decoder. */
+	/* Versions that differ in the second number differ in their structures; once loaded it stays, for the next
+	 * decoder. */
 	snprintf(name, sizeof(name), "libZydis.so.%u.%u", (unsigned int)ZYDIS_VERSION_MAJOR(ZYDIS_VERSION),
 		(unsigned int)ZYDIS_VERSION_MINOR(ZYDIS_VERSION));
 	library = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 	if (!library)
 		return false;
-	is_loaded = find_function(library, "ZydisDecoderInit", &init, sizeof(init)) &&
-		    find_function(library, "ZydisDecoderDecodeInstruction", &decoder->decode, sizeof(decoder->decode)) &&
-		    ZYAN_SUCCESS(init(&decoder->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
+	is_loaded =
+		find_function(library, "ZydisDecoderInit", &init, sizeof(init)) &&
+		find_function(library, "ZydisDecoderDecodeInstruction", &decoder->decode, sizeof(decoder->decode)) &&
+		ZYAN_SUCCESS(init(&decoder->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
 	dlclose(library);
 	return is_loaded;
 }
@@ -57,7 +59,8 @@ void x86_64_destroy_decoder(struct machine_decoder *decoder)
 	free(destroyed);
 }
 
-bool x86_64_decode(const struct machine_decoder *decoder, const uint8_t *bytes, size_t size, ZydisDecodedInstruction *instruction)
+bool x86_64_decode(
+	const struct machine_decoder *decoder, const uint8_t *bytes, size_t size, ZydisDecodedInstruction *instruction)
 {
 	const struct x86_64_decoder *x86_64 = (const struct x86_64_decoder *)decoder;
 

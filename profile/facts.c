@@ -11,20 +11,26 @@
 /* Field numbers: 14 is the next that is free. */
 static const struct profile_fact table[] = {
 	{ MEMBER(command), 2, PROFILE_FACT_STRING },
-	{ MEMBER(event), 3, PROFILE_FACT_STRING, .told = "event ", .differs = { DIFFERENT("events") }, .blocks_gate = true },
+	{ MEMBER(event), 3, PROFILE_FACT_STRING, .told = "event ", .differs = { DIFFERENT("events") },
+		.blocks_gate = true },
 	{ MEMBER(call_graph), 7, PROFILE_FACT_STRING, .told = "call graph ", .differs = { DIFFERENT("call graphs") } },
-	{ MEMBER(cpu_model), 4, PROFILE_FACT_STRING, .told = "CPU ", .differs = { DIFFERENT("CPU models") }, .blocks_gate = true },
+	{ MEMBER(cpu_model), 4, PROFILE_FACT_STRING, .told = "CPU ", .differs = { DIFFERENT("CPU models") },
+		.blocks_gate = true },
 	{ MEMBER(cpu_count), 8, PROFILE_FACT_NUMBER, .one = "CPU", .many = "CPUs",
 		.differs = { "base was recorded on ", " and head on ", "" } },
-	{ MEMBER(kernel), 5, PROFILE_FACT_STRING, .told = "kernel ", .differs = { DIFFERENT("kernels") }, .blocks_gate = true },
-	{ MEMBER(governor), 6, PROFILE_FACT_STRING, .differs = { DIFFERENT("CPU frequency governors") }, .blocks_gate = true },
+	{ MEMBER(kernel), 5, PROFILE_FACT_STRING, .told = "kernel ", .differs = { DIFFERENT("kernels") },
+		.blocks_gate = true },
+	{ MEMBER(governor), 6, PROFILE_FACT_STRING, .differs = { DIFFERENT("CPU frequency governors") },
+		.blocks_gate = true },
 	{ MEMBER(frequency_hz), 9, PROFILE_FACT_NUMBER, .one = "Hz", .many = "Hz", .told = "",
 		.differs = { "base was sampled at ", " and head at ", "" } },
-	{ "cpu_limit", offsetof(struct profile_facts, cpu_limit_milli), 13, PROFILE_FACT_THOUSANDTHS, .one = "CPU", .many = "CPUs",
-		.told = "limited to ", .differs = { "base and head ran under different CPU limits: ", " and ", "" },
-		.blocks_gate = true, .known_with_cgroup = true },
+	{ "cpu_limit", offsetof(struct profile_facts, cpu_limit_milli), 13, PROFILE_FACT_THOUSANDTHS, .one = "CPU",
+		.many = "CPUs", .told = "limited to ",
+		.differs = { "base and head ran under different CPU limits: ", " and ", "" }, .blocks_gate = true,
+		.known_with_cgroup = true },
 	{ MEMBER(cgroup), 11, PROFILE_FACT_STRING,
-		.differs = { "base and head ran in different control groups: '", "' and '", "'" }, .ignores_ids = true },
+		.differs = { "base and head ran in different control groups: '", "' and '", "'" },
+		.ignores_ids = true },
 	{ MEMBER(container), 12, PROFILE_FACT_STRING, .told = "container ", .told_chars = 12 },
 	{ MEMBER(user_only), 10, PROFILE_FACT_FLAG, .told = "without kernel code",
 		.differs = { "", " was recorded without kernel code, ", " with it" }, .blocks_gate = true },
@@ -90,7 +96,8 @@ static const char *end_of_id(const char *text)
 	return strcspn(text, "0123456789") < size ? text + size : text;
 }
 
-/* Whether both are equal but for numbers and hexadecimal ids, which another container, session or start of a service changes. */
+/* Whether both are equal but for numbers and hexadecimal ids, which another container, session or start of a service
+ * changes. */
 static bool same_but_for_ids(const char *a, const char *b)
 {
 	while (*a && *b) {

@@ -49,7 +49,8 @@ static bool fail_line(const struct folded_reader *r, struct error *err, const ch
 /* FlameGraph's marks: `_[k]` kernel, `_[i]` inlined, `_[j]` JIT, `_[w]` waker. */
 static char take_mark(const char *frame, size_t *size)
 {
-	if (*size < 4 || memcmp(frame + *size - 4, "_[", 2) != 0 || frame[*size - 1] != ']' || !strchr("kijw", frame[*size - 2]))
+	if (*size < 4 || memcmp(frame + *size - 4, "_[", 2) != 0 || frame[*size - 1] != ']' ||
+		!strchr("kijw", frame[*size - 2]))
 		return '\0';
 	*size -= 4;
 	return frame[*size + 2];
@@ -59,8 +60,9 @@ static bool kernel_mapping(struct folded_reader *r, uint32_t *id, struct error *
 {
 	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_KERNEL };
 
-	if (r->kernel_mapping == PROFILE_NONE && (!profile_intern(r->profile, "[kernel.kallsyms]", &mapping.path, err) ||
-							 !profile_add_mapping(r->profile, &mapping, &r->kernel_mapping, err)))
+	if (r->kernel_mapping == PROFILE_NONE &&
+		(!profile_intern(r->profile, "[kernel.kallsyms]", &mapping.path, err) ||
+			!profile_add_mapping(r->profile, &mapping, &r->kernel_mapping, err)))
 		return false;
 	*id = r->kernel_mapping;
 	return true;
@@ -100,8 +102,8 @@ struct span {
 };
 
 /*
- * py-spy writes `digest (shop/index.py:8)`: the line at which the function was, which differs from sample to sample, and between
- * two versions of a file. It is taken out of the name, and `file` is what it is of; 0: there is none.
+ * py-spy writes `digest (shop/index.py:8)`: the line at which the function was, which differs from sample to sample,
+ * and between two versions of a file. It is taken out of the name, and `file` is what it is of; 0: there is none.
  */
 static uint32_t take_line(struct folded_reader *r, struct span *name, struct span *file)
 {
@@ -150,7 +152,8 @@ static bool add_frame(struct folded_reader *r, struct span span, size_t number, 
 	line_number = take_line(r, &span, &file);
 	line = &r->frames[r->frame_count++];
 	*line = (struct profile_line){ .line = line_number };
-	return buffer_ok(&r->name, err) && string_table_add(r->profile->strings, span.text, span.size, &function.name, err) &&
+	return buffer_ok(&r->name, err) &&
+	       string_table_add(r->profile->strings, span.text, span.size, &function.name, err) &&
 	       string_table_add(r->profile->strings, file.text, file.size, &function.file, err) &&
 	       profile_add_function(r->profile, &function, &line->function, err);
 }
@@ -168,8 +171,8 @@ static size_t common_prefix(const char *a, const char *b, size_t most)
 }
 
 /*
- * Files are sorted as a rule, so that a line shares most of its frames with the one before: they are known already. Goes on at the
- * last place that is the same in both as a whole, since what follows may be inlined into it.
+ * Files are sorted as a rule, so that a line shares most of its frames with the one before: they are known already.
+ * Goes on at the last place that is the same in both as a whole, since what follows may be inlined into it.
  */
 static struct folded_start resume(struct folded_reader *r, const char *text, const char *end)
 {
@@ -249,7 +252,8 @@ static bool read_line(struct folded_reader *r, const char *text, const char *end
 	r->two_counts += has_two_counts(text, space);
 	while (space > text && space[-1] == ' ')
 		space--;
-	return add_stack(r, text, space, &stack, err) && profile_add_sample(r->profile, stack, r->thread, values, -1, err);
+	return add_stack(r, text, space, &stack, err) &&
+	       profile_add_sample(r->profile, stack, r->thread, values, -1, err);
 }
 
 static bool read_lines(struct folded_reader *r, const char *text, size_t size, struct error *err)
@@ -276,7 +280,8 @@ static bool begin(struct folded_reader *r, struct error *err)
 	*r = (struct folded_reader){ .kernel_mapping = PROFILE_NONE, .text = "", .end = "" };
 	buffer_init(&r->name, max_piece_bytes);
 	return profile_create(&r->profile, err) && profile_add_value_type(r->profile, "weight", "", err) &&
-	       profile_add_run(r->profile, &run, &thread.run, err) && profile_add_thread(r->profile, &thread, &r->thread, err);
+	       profile_add_run(r->profile, &run, &thread.run, err) &&
+	       profile_add_thread(r->profile, &thread, &r->thread, err);
 }
 
 /* The weights are the counts: they are no value of their own. */
@@ -297,8 +302,9 @@ static bool settle_weights(struct profile *profile, struct error *err)
 		return true;
 	}
 	profile->default_value_type = 1;
-	if (weights_is_clock_period(period) && (!profile_intern(profile, "time", &profile->value_types[1].type, err) ||
-						       !profile_intern(profile, "nanoseconds", &profile->value_types[1].unit, err)))
+	if (weights_is_clock_period(period) &&
+		(!profile_intern(profile, "time", &profile->value_types[1].type, err) ||
+			!profile_intern(profile, "nanoseconds", &profile->value_types[1].unit, err)))
 		return false;
 	weights_settle(profile, 1);
 	return true;
@@ -345,7 +351,8 @@ static void piece_deinit(struct piece *piece)
 /* Makes room behind what is still needed. */
 static bool move_on(struct folded_reader *r, struct piece *piece, struct error *err)
 {
-	size_t before = r->stacks ? (size_t)(r->text - piece->bytes) : piece->done, before_size = (size_t)(r->end - r->text);
+	size_t before = r->stacks ? (size_t)(r->text - piece->bytes) : piece->done,
+	       before_size = (size_t)(r->end - r->text);
 	char *moved;
 
 	memmove(piece->bytes, piece->bytes + before, piece->size - before);
@@ -353,7 +360,8 @@ static bool move_on(struct folded_reader *r, struct piece *piece, struct error *
 	piece->done -= before;
 	if (piece->size == piece->capacity) {
 		if (piece->capacity >= max_piece_bytes)
-			return error_set(err, ERROR_LIMIT, "line %zu is longer than %zu bytes", r->line + 1, max_piece_bytes);
+			return error_set(
+				err, ERROR_LIMIT, "line %zu is longer than %zu bytes", r->line + 1, max_piece_bytes);
 		moved = realloc(piece->bytes, 2 * piece->capacity);
 		if (!moved)
 			return error_set_memory(err);
@@ -385,7 +393,8 @@ static bool read_pieces(
 	while (got > 0) {
 		if (!read_whole_lines(r, piece, err) || !move_on(r, piece, err))
 			return false;
-		*failed = !text->read(text->context, piece->bytes + piece->size, piece->capacity - piece->size, &got, err);
+		*failed = !text->read(
+			text->context, piece->bytes + piece->size, piece->capacity - piece->size, &got, err);
 		if (*failed)
 			return false;
 		piece->size += got;
@@ -396,7 +405,8 @@ static bool read_pieces(
 bool profile_read_folded(const struct profile_text *text, const char *name, struct profile **profile, struct error *err)
 {
 	CLEANUP(folded_reader_deinit) struct folded_reader r;
-	CLEANUP(piece_deinit) struct piece piece = { .capacity = text->head_bytes > PIECE_BYTES ? text->head_bytes : PIECE_BYTES };
+	CLEANUP(piece_deinit)
+	struct piece piece = { .capacity = text->head_bytes > PIECE_BYTES ? text->head_bytes : PIECE_BYTES };
 	bool failed = false;
 
 	if (!begin(&r, err))

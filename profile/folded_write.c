@@ -5,8 +5,9 @@
 #include <string.h>
 
 /*
- * Stacks that differ only in addresses give one line, and lines share most of what they begin with: they are the paths from the
- * root of a tree of texts, in which each frame stands once. Lines come out in the order of their bytes by a walk of that tree.
+ * Stacks that differ only in addresses give one line, and lines share most of what they begin with: they are the paths
+ * from the root of a tree of texts, in which each frame stands once. Lines come out in the order of their bytes by a
+ * walk of that tree.
  */
 
 static const size_t max_text_bytes = (size_t)1 << 32;
@@ -125,7 +126,8 @@ static bool add_location(struct writer *w, uint32_t id, uint32_t *node, struct e
 {
 	const struct profile *profile = w->profile;
 	const struct profile_location *location = &profile->locations[id];
-	bool kernel = location->mapping != PROFILE_NONE && profile->mappings[location->mapping].kind == PROFILE_MAPPING_KERNEL;
+	bool kernel = location->mapping != PROFILE_NONE &&
+		      profile->mappings[location->mapping].kind == PROFILE_MAPPING_KERNEL;
 
 	for (uint32_t k = location->line_count; k-- > 0;) {
 		enum name_kind kind = kernel ? NAME_KERNEL : k + 1 < location->line_count ? NAME_INLINED : NAME_PLAIN;

@@ -53,14 +53,16 @@ static bool inflate_member(
 		into = buffer_reserve(out, room);
 		if (!into)
 			return error_set_memory(err);
-		result = libdeflate_gzip_decompress_ex(decompressor, r->pos, byte_reader_left(r), into, room, &used, &made);
+		result = libdeflate_gzip_decompress_ex(
+			decompressor, r->pos, byte_reader_left(r), into, room, &used, &made);
 		if (result == LIBDEFLATE_SUCCESS) {
 			buffer_commit(out, made);
 			byte_reader_skip(r, used);
 			return true;
 		}
 		if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
-			return error_set(err, ERROR_FORMAT, "gzip data is damaged or cut off; copy it again, or record it again");
+			return error_set(err, ERROR_FORMAT,
+				"gzip data is damaged or cut off; copy it again, or record it again");
 		if (room == left)
 			return error_set(err, ERROR_LIMIT, "gzip data inflates to more than %zu bytes", out->max_bytes);
 		room = room > left / 2 ? left : room * 2;
@@ -89,6 +91,7 @@ bool gzip_decompress(const void *bytes, size_t size, struct buffer *out, struct 
 	} while (ok && gzip_is(r.pos, byte_reader_left(&r)));
 	libdeflate_free_decompressor(decompressor);
 	if (ok && !is_padding(&r))
-		return error_set(err, ERROR_FORMAT, "%zu bytes that are no gzip data follow the gzip data", byte_reader_left(&r));
+		return error_set(err, ERROR_FORMAT, "%zu bytes that are no gzip data follow the gzip data",
+			byte_reader_left(&r));
 	return ok;
 }

@@ -11,6 +11,7 @@ bool gzip_is(const void *bytes, size_t size);
 COMMON_MUST_CHECK
 bool gzip_compress(const void *bytes, size_t size, struct buffer *out, struct error *err);
 
-/* Appends what all members inflate to. More than out->max_bytes is ERROR_LIMIT: a bomb. What follows them must be zeros. */
+/* Appends what all members inflate to. More than out->max_bytes is ERROR_LIMIT: a bomb. What follows them must be
+ * zeros. */
 COMMON_MUST_CHECK
 bool gzip_decompress(const void *bytes, size_t size, struct buffer *out, struct error *err);

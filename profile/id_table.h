@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * From the ids that a file gives its entries (any numbers but 0) to the entries' positions. Nearly every writer counts from 1: such
- * ids are found in an array, others in a hash map.
+ * From the ids that a file gives its entries (any numbers but 0) to the entries' positions. Nearly every writer counts
+ * from 1: such ids are found in an array, others in a hash map.
  */
 struct id_table {
 	uint32_t *dense; /* owned: [id] position, or HASH_MAP_NONE */

@@ -36,14 +36,15 @@ static bool is_digits(const char *start, const char *end)
 }
 
 /* What GCC and clang append to the name of a copy of a function: `.isra.0`, `.cold`, `.llvm.123`. */
-static const char *const clone_words[] = { "isra", "constprop", "part", "cold", "llvm", "lto_priv", "__uniq", "localalias",
-	"specialized" };
+static const char *const clone_words[] = { "isra", "constprop", "part", "cold", "llvm", "lto_priv", "__uniq",
+	"localalias", "specialized" };
 
 /* Whether [start, end) is one of the words, so that `foo.part` is trimmed and `foo.partial` is not. */
 static bool is_clone_word(const char *start, const char *end)
 {
 	for (size_t i = 0; i < sizeof(clone_words) / sizeof(clone_words[0]); i++)
-		if ((size_t)(end - start) == strlen(clone_words[i]) && memcmp(start, clone_words[i], (size_t)(end - start)) == 0)
+		if ((size_t)(end - start) == strlen(clone_words[i]) &&
+			memcmp(start, clone_words[i], (size_t)(end - start)) == 0)
 			return true;
 	return false;
 }
@@ -119,11 +120,13 @@ static void trim_suffixes(struct span *s)
 		;
 }
 
-/* `name /path/x.js:12:3` -> [name, x.js]: no line, no checkout path. Node writes it behind `JS:`, V8 behind `LazyCompile:` and
- * others. */
+/* `name /path/x.js:12:3` -> [name, x.js]: no line, no checkout path. Node writes it behind `JS:`, V8 behind
+ * `LazyCompile:` and others. */
 static bool trim_javascript(struct span *s, struct span *file)
 {
-	static const char *const kinds[] = { "LazyCompile:", "Function:", "JS:", "Script:", "Eval:", "InterpretedFunction:" };
+	static const char *const kinds[] = {
+		"LazyCompile:", "Function:", "JS:", "Script:", "Eval:", "InterpretedFunction:"
+	};
 	const char *space;
 
 	for (size_t i = 0;; i++) {
@@ -165,7 +168,8 @@ static const char *skip_digits(struct span s, const char *pos)
 	return pos;
 }
 
-/* Skips the digits behind a mark that numbers lambdas and closures in order of appearance: adding one must not rename the others.
+/* Skips the digits behind a mark that numbers lambdas and closures in order of appearance: adding one must not rename
+ * the others.
  */
 static const char *skip_number(struct span s, const char *pos)
 {
@@ -193,8 +197,8 @@ static const char *skip_class_address(struct span s, const char *pos)
 	return end - pos >= 3 + LEAST_DIGITS ? end : pos;
 }
 
-/* The end of what a number takes up at `pos`; `pos` itself when there is none. `in_go_closure`: the last thing was one of a Go
- * closure. */
+/* The end of what a number takes up at `pos`; `pos` itself when there is none. `in_go_closure`: the last thing was one
+ * of a Go closure. */
 static const char *end_of_number(struct span s, const char *pos, bool *in_go_closure)
 {
 	bool after_go_closure = *in_go_closure;
@@ -217,7 +221,8 @@ static const char *end_of_number(struct span s, const char *pos, bool *in_go_clo
 	return end;
 }
 
-/* Copies a name with its lambdas and closures left unnumbered: `{lambda(int)#2}` -> `{lambda(int)}`, Go's `.func1.2` -> `.func`. */
+/* Copies a name with its lambdas and closures left unnumbered: `{lambda(int)#2}` -> `{lambda(int)}`, Go's `.func1.2` ->
+ * `.func`. */
 static void append_unnumbered(struct span s, struct buffer *out)
 {
 	const char *copied = s.start, *pos = s.start;

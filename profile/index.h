@@ -35,27 +35,28 @@ struct profile_index {
 	struct hash_map mappings, functions, locations, frames, threads, stacks, samples;
 	struct profile_firsts *firsts;          /* [indexed stack] owned */
 	size_t indexed_stacks, indexed_samples; /* the maps know so many */
-	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity, stack_capacity,
-		first_capacity, sample_capacity, value_capacity, event_capacity;
+	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity,
+		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity;
 	struct buffer scratch; /* for keys and module names */
 };
 
 /*
- * The place of `location` (mapping, address, line_count) with these lines: found again by its address or, where that is 0, by its
- * frames. One address that goes by two names is one place only in a binary with a build id; anywhere else (code made at run time, a
- * kernel after a reboot) it is two, and the second is known by its frames.
+ * The place of `location` (mapping, address, line_count) with these lines: found again by its address or, where that is
+ * 0, by its frames. One address that goes by two names is one place only in a binary with a build id; anywhere else
+ * (code made at run time, a kernel after a reboot) it is two, and the second is known by its frames.
  */
 COMMON_MUST_CHECK
-bool profile_add_named_location(struct profile *profile, const struct profile_location *location, const struct profile_line *lines,
-	uint32_t *id, struct error *err);
+bool profile_add_named_location(struct profile *profile, const struct profile_location *location,
+	const struct profile_line *lines, uint32_t *id, struct error *err);
 /* Room for so many stacks and samples. */
 COMMON_MUST_CHECK
 bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err);
 /*
- * A stack (0 is the first), or a sample without a time, that is known not to be there yet. Nothing is looked up, and nothing
- * indexed until one is added of which that is not known.
+ * A stack (0 is the first), or a sample without a time, that is known not to be there yet. Nothing is looked up, and
+ * nothing indexed until one is added of which that is not known.
  */
 COMMON_MUST_CHECK
 bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t location, struct error *err);
 COMMON_MUST_CHECK
-bool profile_append_sample(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, struct error *err);
+bool profile_append_sample(
+	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, struct error *err);

@@ -40,8 +40,8 @@ static bool merge_strings(struct merger *m, struct error *err)
 	const struct string_table *strings = m->from->strings;
 
 	for (uint32_t i = 0; i < string_table_count(strings); i++)
-		if (!string_table_add(
-			    m->into->strings, string_table_get(strings, i), string_table_size(strings, i), &m->strings[i], err))
+		if (!string_table_add(m->into->strings, string_table_get(strings, i), string_table_size(strings, i),
+			    &m->strings[i], err))
 			return false;
 	return true;
 }
@@ -76,15 +76,15 @@ static bool merge_value_types(struct merger *m, struct error *err)
 		into->value_type_count = from->value_type_count;
 		into->default_value_type = from->default_value_type;
 		into->period = from->period;
-		into->period_type =
-			(struct profile_value_type){ m->strings[from->period_type.type], m->strings[from->period_type.unit] };
+		into->period_type = (struct profile_value_type){ m->strings[from->period_type.type],
+			m->strings[from->period_type.unit] };
 		for (uint32_t i = 0; i < from->value_type_count; i++)
 			into->value_types[i] = (struct profile_value_type){ m->strings[from->value_types[i].type],
 				m->strings[from->value_types[i].unit] };
 	}
 	if (into->value_type_count != from->value_type_count)
-		return error_set(err, ERROR_FORMAT, "%u value types against %u: record both alike", into->value_type_count,
-			from->value_type_count);
+		return error_set(err, ERROR_FORMAT, "%u value types against %u: record both alike",
+			into->value_type_count, from->value_type_count);
 	for (uint32_t i = 0; i < from->value_type_count; i++) {
 		uint32_t k = 0;
 
@@ -143,7 +143,8 @@ static bool merge_location(struct merger *m, size_t id, struct error *err)
 		lines[k].function = m->functions[lines[k].function];
 	}
 	return profile_add_named_location(m->into,
-		&(struct profile_location){ .mapping = mapping, .address = location->address, .line_count = location->line_count },
+		&(struct profile_location){
+			.mapping = mapping, .address = location->address, .line_count = location->line_count },
 		lines, &m->locations[id], err);
 }
 
@@ -155,7 +156,8 @@ static bool merge_stacks(struct merger *m, struct error *err)
 	for (size_t i = 1; i < m->from->stack_count; i++) {
 		const struct profile_stack *stack = &m->from->stacks[i];
 
-		if (!profile_add_stack(m->into, m->stacks[stack->parent], m->locations[stack->location], &m->stacks[i], err))
+		if (!profile_add_stack(
+			    m->into, m->stacks[stack->parent], m->locations[stack->location], &m->stacks[i], err))
 			return false;
 	}
 	return true;
@@ -194,8 +196,8 @@ static bool merge_samples(struct merger *m, struct error *err)
 
 		for (size_t v = 0; v < width; v++)
 			values[m->values[v]] = from->values[i * width + v];
-		if (!profile_add_sample(
-			    into, m->stacks[from->samples[i].stack], m->threads[from->samples[i].thread], values, -1, err))
+		if (!profile_add_sample(into, m->stacks[from->samples[i].stack], m->threads[from->samples[i].thread],
+			    values, -1, err))
 			return false;
 	}
 	into->has_timeline = timeline && into->sample_count - first == from->sample_count;
@@ -203,8 +205,8 @@ static bool merge_samples(struct merger *m, struct error *err)
 		into->event_count = 0;
 		return true;
 	}
-	if (!ARRAY_RESERVE(
-		    &into->events, &into->index->event_capacity, into->event_count + from->event_count + 1, SIZE_MAX / 64, err))
+	if (!ARRAY_RESERVE(&into->events, &into->index->event_capacity, into->event_count + from->event_count + 1,
+		    SIZE_MAX / 64, err))
 		return false;
 	for (size_t i = 0; i < from->event_count; i++)
 		into->events[into->event_count++] =
@@ -240,7 +242,8 @@ static void merge_facts(struct merger *m, bool fresh)
 	const struct profile_fact *facts = profile_facts(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t into = profile_fact_get(&m->into->facts, &facts[i]), from = profile_fact_get(&m->from->facts, &facts[i]);
+		uint32_t into = profile_fact_get(&m->into->facts, &facts[i]),
+			 from = profile_fact_get(&m->from->facts, &facts[i]);
 
 		if (facts[i].type == PROFILE_FACT_STRING)
 			from = m->strings[from];
@@ -256,8 +259,9 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 {
 	struct merger m = { .into = into, .from = from };
 	bool fresh = into->run_count == 0 && into->sample_count == 0;
-	bool ok = allocate(&m, err) && merge_strings(&m, err) && merge_value_types(&m, err) && merge_mappings(&m, err) &&
-		  merge_functions(&m, err) && merge_stacks(&m, err) && merge_runs_and_threads(&m, err) && merge_samples(&m, err);
+	bool ok = allocate(&m, err) && merge_strings(&m, err) && merge_value_types(&m, err) &&
+		  merge_mappings(&m, err) && merge_functions(&m, err) && merge_stacks(&m, err) &&
+		  merge_runs_and_threads(&m, err) && merge_samples(&m, err);
 
 	if (ok) {
 		merge_quality(into, from);

@@ -31,9 +31,9 @@ static bool metric_samples_are_time(const struct profile *profile)
 }
 
 /*
- * Go's inuse_space and inuse_objects, Datadog's heap-live-size, Node's and jemalloc's space and objects, of what is alive. A
- * profile of Go that holds things (goroutine, threadcreate, those of pprof.NewProfile()) counts each of them: its period is 1 of
- * them.
+ * Go's inuse_space and inuse_objects, Datadog's heap-live-size, Node's and jemalloc's space and objects, of what is
+ * alive. A profile of Go that holds things (goroutine, threadcreate, those of pprof.NewProfile()) counts each of them:
+ * its period is 1 of them.
  */
 static bool metric_is_in_use(const struct profile *profile, const char *type, const char *unit)
 {

@@ -8,9 +8,9 @@
 enum { MAX_LOOPS = 3, MAX_MODULES = 4, LEAST_PERCENT = 5 };
 
 /*
- * A language whose functions a profile may lack. An interpreter shows itself by the function in which it executes the program: this
- * is in the stack, however deep the sample is. A compiler that works at run time shows itself by code without a name in a process
- * that has its module.
+ * A language whose functions a profile may lack. An interpreter shows itself by the function in which it executes the
+ * program: this is in the stack, however deep the sample is. A compiler that works at run time shows itself by code
+ * without a name in a process that has its module.
  */
 static const struct language {
 	const char *what, *next_step;
@@ -21,7 +21,8 @@ static const struct language {
 	{ "Python functions", "start it with 'python3 -X perf' (Python 3.12 or newer)",
 		{ "_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx" }, { NULL }, true },
 	{ "JavaScript functions", "start it with 'node --perf-basic-prof'",
-		{ "Builtins_JSEntry", "Builtins_InterpreterEntryTrampoline" }, { "node", "nodejs", "libnode.so" }, true },
+		{ "Builtins_JSEntry", "Builtins_InterpreterEntryTrampoline" }, { "node", "nodejs", "libnode.so" },
+		true },
 	{ "Java methods",
 		"run 'jcmd PID Compiler.perfmap' (JDK 17 or newer) just before the recording ends, or record it to its end with "
 		"-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
@@ -33,7 +34,8 @@ static const struct language {
 	{ "Perl subroutines", "Perl names them to no sampling profiler; Devel::NYTProf measures them",
 		{ "Perl_runops_standard", "Perl_runops_debug" }, { NULL }, true },
 	{ "Lua functions", "Lua names them to no sampling profiler", { "luaV_execute" }, { NULL }, true },
-	{ ".NET methods", "start it with DOTNET_PerfMapEnabled=1 in its environment", { NULL }, { "libcoreclr.so" }, false },
+	{ ".NET methods", "start it with DOTNET_PerfMapEnabled=1 in its environment", { NULL }, { "libcoreclr.so" },
+		false },
 	{ "Erlang functions", "start it with 'erl +JPperf true'", { NULL }, { "beam.smp" }, false },
 };
 
@@ -54,7 +56,7 @@ struct search {
 	const struct profile *profile;
 	uint32_t *mappings, *functions, *locations, *stacks; /* owned: [id] the set */
 	uint32_t *processes;                                 /* owned: [thread] the first thread of its process */
-	uint32_t *in_process;                                /* owned: [thread that is the first of a process] the set */
+	uint32_t *in_process; /* owned: [thread that is the first of a process] the set */
 	double time[LANGUAGE_COUNT + 1], total;
 };
 
@@ -67,7 +69,8 @@ static bool search_init(struct search *s, const struct profile *profile, struct 
 	s->stacks = calloc(profile->stack_count + 1, sizeof(uint32_t));
 	s->processes = calloc(profile->thread_count + 1, sizeof(uint32_t));
 	s->in_process = calloc(profile->thread_count + 1, sizeof(uint32_t));
-	return (s->mappings && s->functions && s->locations && s->stacks && s->processes && s->in_process) || error_set_memory(err);
+	return (s->mappings && s->functions && s->locations && s->stacks && s->processes && s->in_process) ||
+	       error_set_memory(err);
 }
 
 static void search_deinit(struct search *s)
@@ -114,7 +117,8 @@ static uint32_t set_of_function(const struct profile *profile, const struct prof
 static uint32_t set_of_location(const struct search *s, const struct profile_location *location)
 {
 	const struct profile *profile = s->profile;
-	const struct profile_mapping *in = location->mapping == PROFILE_NONE ? NULL : &profile->mappings[location->mapping];
+	const struct profile_mapping *in =
+		location->mapping == PROFILE_NONE ? NULL : &profile->mappings[location->mapping];
 	bool is_made = in && (in->kind == PROFILE_MAPPING_ANON || in->kind == PROFILE_MAPPING_JIT), has_name = false;
 	uint32_t set = in ? s->mappings[location->mapping] : 0;
 
@@ -165,7 +169,8 @@ static bool find_processes(struct search *s, struct error *err)
 	return ok;
 }
 
-/* A process has a map of what it makes although no sample met that: its program was executed by the interpreter alone. */
+/* A process has a map of what it makes although no sample met that: its program was executed by the interpreter alone.
+ */
 static bool find_maps(struct search *s, struct error *err)
 {
 	const struct profile *profile = s->profile;
@@ -204,7 +209,8 @@ static size_t missing_from(uint32_t stack, uint32_t process)
 	for (size_t i = 0; i < LANGUAGE_COUNT && !(process & NAMED); i++)
 		if (stack & IN_LOOP(i))
 			return i;
-	/* Where other code of the runtime is named in the same stack, single frames lack their names, not the program. */
+	/* Where other code of the runtime is named in the same stack, single frames lack their names, not the program.
+	 */
 	if (!(stack & NAMELESS) || (stack & NAMED))
 		return ANY + 1;
 	for (size_t i = 0; i < LANGUAGE_COUNT; i++)
@@ -235,8 +241,8 @@ static int compare_nameless(const void *left, const void *right)
 	return a->percent < b->percent ? 1 : a->percent > b->percent ? -1 : strcmp(a->what, b->what);
 }
 
-bool profile_find_nameless(
-	const struct profile *profile, struct profile_nameless found[PROFILE_NAMELESS_MAX], size_t *count, struct error *err)
+bool profile_find_nameless(const struct profile *profile, struct profile_nameless found[PROFILE_NAMELESS_MAX],
+	size_t *count, struct error *err)
 {
 	struct search s;
 	bool ok = search_init(&s, profile, err);
@@ -267,6 +273,6 @@ bool profile_find_nameless(
 
 void profile_nameless_sentence(const struct profile_nameless *nameless, struct buffer *out)
 {
-	buffer_printf(out, "%.0f %% of the time passes through %s that have no names: %s", nameless->percent, nameless->what,
-		nameless->next_step);
+	buffer_printf(out, "%.0f %% of the time passes through %s that have no names: %s", nameless->percent,
+		nameless->what, nameless->next_step);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * How many samples were taken, of files that count them in a column and of those that do not. Whoever compares two profiles asks
- * how far chance goes, which the number of samples tells, not the size of what they add up to.
+ * How many samples were taken, of files that count them in a column and of those that do not. Whoever compares two
+ * profiles asks how far chance goes, which the number of samples tells, not the size of what they add up to.
  */
 
 static const char *type_of(const struct pprof_reader *r, uint32_t value)
@@ -96,9 +96,10 @@ static bool find_heaps(struct pprof_reader *r, struct error *err)
 }
 
 /*
- * A heap is sampled every `period` bytes on average, so that an object of s bytes is met with probability 1 - exp(-s / period), by
- * which its profiler has divided (Go: scaleHeapSample() in runtime/pprof/protomem.go; V8, jemalloc and gperftools alike). Each
- * entry is of objects of one mean size, so the same number, multiplied, gives back how many were sampled.
+ * A heap is sampled every `period` bytes on average, so that an object of s bytes is met with probability 1 - exp(-s /
+ * period), by which its profiler has divided (Go: scaleHeapSample() in runtime/pprof/protomem.go; V8, jemalloc and
+ * gperftools alike). Each entry is of objects of one mean size, so the same number, multiplied, gives back how many
+ * were sampled.
  */
 static int64_t sampled_objects(int64_t objects, int64_t space, int64_t period)
 {
@@ -121,7 +122,8 @@ static uint32_t find_contentions(const struct pprof_reader *r)
 	return PROFILE_NONE;
 }
 
-/* A period of bytes tells what a sample stands for only together with the size of its object; one of 1 counts things. */
+/* A period of bytes tells what a sample stands for only together with the size of its object; one of 1 counts things.
+ */
 static bool period_counts(const struct pprof_reader *r)
 {
 	const char *unit = r->period_value == PROFILE_NONE ? "" : unit_of(r, r->period_value);
@@ -174,8 +176,8 @@ void pprof_count_samples(const struct pprof_reader *r, const int64_t *in_file, i
 }
 
 /*
- * Go multiplies what it sampled of contentions by its rate, which the file does not name: all are multiples of it. Dividing by
- * more than the rate, where chance would have it, makes fewer samples and proves less.
+ * Go multiplies what it sampled of contentions by its rate, which the file does not name: all are multiples of it.
+ * Dividing by more than the rate, where chance would have it, makes fewer samples and proves less.
  */
 static void divide_contentions(struct profile *profile)
 {

@@ -67,7 +67,8 @@ bool pprof_extension_add(struct pprof_extension *extension, struct byte_reader m
 		return error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed");
 	if (extension->numbers[PPROF_VERSION] > PPROF_EXTENSION_VERSION)
 		return error_set(err, ERROR_UNSUPPORTED,
-			"Kelvin's own part is of version %" PRIu64 ", this kelvin knows %d; use the kelvin that recorded it",
+			"Kelvin's own part is of version %" PRIu64
+			", this kelvin knows %d; use the kelvin that recorded it",
 			extension->numbers[PPROF_VERSION], PPROF_EXTENSION_VERSION);
 	return true;
 }
@@ -81,7 +82,8 @@ bool pprof_extension_ok(const struct pprof_extension *extension, struct error *e
 }
 
 /* The numbers of a small message, by field; those of fields that are not there are 0. */
-static bool read_numbers(struct byte_reader message, uint64_t *numbers, size_t count, const char *what, struct error *err)
+static bool read_numbers(
+	struct byte_reader message, uint64_t *numbers, size_t count, const char *what, struct error *err)
 {
 	struct pprof_field field;
 
@@ -129,7 +131,9 @@ static bool next_in_extension(struct extension_walk *walk, uint32_t field, struc
 
 bool pprof_read_runs(struct pprof_reader *r, struct error *err)
 {
-	struct profile_run run = { .exit_status = -1, .start_unix_ns = r->time_nanos, .duration_ns = r->duration_nanos };
+	struct profile_run run = {
+		.exit_status = -1, .start_unix_ns = r->time_nanos, .duration_ns = r->duration_nanos
+	};
 	struct extension_walk walk = walk_extension(r);
 	struct byte_reader message;
 	uint32_t id;
@@ -172,8 +176,9 @@ bool pprof_read_threads(struct pprof_reader *r, struct error *err)
 	for (size_t i = 0; next_in_extension(&walk, PPROF_THREAD, &message); i++)
 		if (!read_thread(r, message, i, err))
 			return false;
-	r->has_thread_column = r->sections[PPROF_SAMPLE].count > 0 &&
-			       pprof_count_varints(&r->extension.columns[PPROF_SAMPLE_THREAD]) == r->sections[PPROF_SAMPLE].count;
+	r->has_thread_column =
+		r->sections[PPROF_SAMPLE].count > 0 &&
+		pprof_count_varints(&r->extension.columns[PPROF_SAMPLE_THREAD]) == r->sections[PPROF_SAMPLE].count;
 	return true;
 }
 
@@ -193,9 +198,11 @@ bool pprof_read_stacks(struct pprof_reader *r, struct error *err)
 	for (size_t i = 1; i <= count; i++) {
 		uint64_t parent = pprof_varint(parents), location = pprof_varint(locations);
 
-		if (parents->failed || locations->failed || parent >= i || location >= r->sections[PPROF_LOCATION].count)
+		if (parents->failed || locations->failed || parent >= i ||
+			location >= r->sections[PPROF_LOCATION].count)
 			return error_set(err, ERROR_FORMAT, "stack %zu is malformed", i);
-		if (!profile_add_stack(r->profile, r->stacks[parent], r->locations[location], &r->stacks[r->stack_count++], err))
+		if (!profile_add_stack(
+			    r->profile, r->stacks[parent], r->locations[location], &r->stacks[r->stack_count++], err))
 			return false;
 	}
 	return true;
@@ -211,7 +218,8 @@ struct timeline {
 	bool went_back; /* the events are not in order of time */
 };
 
-static bool read_run_events(struct profile *profile, uint32_t run, uint64_t count, struct timeline *timeline, struct error *err)
+static bool read_run_events(
+	struct profile *profile, uint32_t run, uint64_t count, struct timeline *timeline, struct error *err)
 {
 	/* Copies: the loop then keeps them in registers. */
 	struct byte_reader deltas = timeline->deltas, samples = timeline->samples;
@@ -226,7 +234,8 @@ static bool read_run_events(struct profile *profile, uint32_t run, uint64_t coun
 
 		if (delta > last - time || time + delta < 0 || sample >= sample_count ||
 			(!one_run && profile->threads[profile->samples[sample].thread].run != run))
-			return error_set(err, ERROR_FORMAT, "event %zu of the timeline is out of range", profile->event_count + i);
+			return error_set(err, ERROR_FORMAT, "event %zu of the timeline is out of range",
+				profile->event_count + i);
 		went_back |= delta < 0;
 		time += delta;
 		timeline->counts[sample]++;
@@ -248,8 +257,9 @@ static bool check_event_counts(const struct profile *profile, const uint32_t *co
 		int64_t count = profile->values[i * profile->value_type_count];
 
 		if (counts[i] != count)
-			return error_set(err, ERROR_FORMAT, "the timeline has %u events of sample %zu, which counts %lld",
-				counts[i], i, (long long)count);
+			return error_set(err, ERROR_FORMAT,
+				"the timeline has %u events of sample %zu, which counts %lld", counts[i], i,
+				(long long)count);
 	}
 	return true;
 }
@@ -266,7 +276,8 @@ static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 	if (!counts || !profile->events)
 		return error_set_memory(err);
 	/* Of one run they need not be counted. */
-	if (lengths->pos == lengths->end && profile->run_count == 1 && !read_run_events(profile, 0, count, &timeline, err))
+	if (lengths->pos == lengths->end && profile->run_count == 1 &&
+		!read_run_events(profile, 0, count, &timeline, err))
 		return false;
 	for (uint32_t run = 0; lengths->pos < lengths->end; run++) {
 		uint64_t length = pprof_varint(lengths);
@@ -283,7 +294,8 @@ static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 /* Later values of samples that are there. */
 static bool read_sums(struct pprof_reader *r, struct error *err)
 {
-	struct byte_reader *samples = &r->extension.columns[PPROF_SUM_SAMPLE], *values = &r->extension.columns[PPROF_SUM_VALUE];
+	struct byte_reader *samples = &r->extension.columns[PPROF_SUM_SAMPLE],
+			   *values = &r->extension.columns[PPROF_SUM_VALUE];
 	struct profile *profile = r->profile;
 	size_t width = profile->value_type_count;
 
@@ -293,7 +305,8 @@ static bool read_sums(struct pprof_reader *r, struct error *err)
 		uint64_t sample = pprof_varint(samples);
 
 		if (sample >= profile->sample_count)
-			return error_set(err, ERROR_FORMAT, "there are sums of sample %" PRIu64 ", which is not there", sample);
+			return error_set(
+				err, ERROR_FORMAT, "there are sums of sample %" PRIu64 ", which is not there", sample);
 		for (size_t v = 0; v < width; v++)
 			profile->values[sample * width + r->types[v]] = (int64_t)pprof_varint(values);
 	}
@@ -364,8 +377,8 @@ bool pprof_read_verification(struct pprof_reader *r, struct error *err)
 	if (!pprof_next_entry(&walk, DIFFERENCE, &column))
 		return true;
 	while (column.pos < column.end && out->difference_count < PROFILE_MAX_DIFFERENCES)
-		if (!pprof_string_id(
-			    r, (int64_t)pprof_varint(&column), &out->differences[out->difference_count++], "a difference", err))
+		if (!pprof_string_id(r, (int64_t)pprof_varint(&column), &out->differences[out->difference_count++],
+			    "a difference", err))
 			return false;
 	return true;
 }
@@ -392,7 +405,8 @@ bool pprof_read_facts(struct pprof_reader *r, struct error *err)
 
 		if (!fact || field.has_bytes)
 			continue;
-		if (fact->type == PROFILE_FACT_STRING && !pprof_string_id(r, (int64_t)field.number, &value, fact->name, err))
+		if (fact->type == PROFILE_FACT_STRING &&
+			!pprof_string_id(r, (int64_t)field.number, &value, fact->name, err))
 			return false;
 		profile_fact_set(&r->profile->facts, fact, value);
 	}

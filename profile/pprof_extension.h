@@ -38,9 +38,10 @@ enum {
 /* Where everything lies in the extension. In other tools' files it is empty. */
 struct pprof_extension {
 	bool is_there;
-	struct byte_reader columns[PPROF_EXTENSION_FIELDS]; /* [field] packed numbers, read along with the table they belong to */
-	uint64_t numbers[PPROF_EXTENSION_FIELDS];           /* [field] */
-	struct buffer joined[PPROF_EXTENSION_FIELDS];       /* owned: [field] a column that is in several pieces */
+	struct byte_reader
+		columns[PPROF_EXTENSION_FIELDS];  /* [field] packed numbers, read along with the table they belong to */
+	uint64_t numbers[PPROF_EXTENSION_FIELDS]; /* [field] */
+	struct buffer joined[PPROF_EXTENSION_FIELDS]; /* owned: [field] a column that is in several pieces */
 	size_t run_count, thread_count;
 };
 

@@ -7,8 +7,8 @@
 
 enum {
 	PPROF_EXTENSION_VERSION = 1,
-	PPROF_TIME_UNIT_NS =
-		1000, /* event times are kept to the microsecond: below the noise of a timer, and two bytes less an event */
+	PPROF_TIME_UNIT_NS = 1000, /* event times are kept to the microsecond: below the noise of a timer, and two bytes
+				      less an event */
 };
 
 /* Strings that name the labels of a sample. */
@@ -25,7 +25,8 @@ bool pprof_read(const void *bytes, size_t size, const char *name, struct profile
 
 /* The increments of a recording, as increments.c tells them apart from what was not written whole. */
 COMMON_MUST_CHECK
-bool pprof_read_growing(const void *bytes, size_t size, uint64_t *kernel_text, struct profile **profile, struct error *err);
+bool pprof_read_growing(
+	const void *bytes, size_t size, uint64_t *kernel_text, struct profile **profile, struct error *err);
 
 /* Folded stacks. */
 COMMON_MUST_CHECK

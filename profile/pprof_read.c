@@ -7,7 +7,8 @@ bool pprof_label_keys_init(struct string_table *strings, struct pprof_label_keys
 {
 	return string_table_add(strings, "comm", 4, &keys->comm, err) &&
 	       string_table_add(strings, "thread_comm", 11, &keys->thread_comm, err) &&
-	       string_table_add(strings, "pid", 3, &keys->pid, err) && string_table_add(strings, "tid", 3, &keys->tid, err);
+	       string_table_add(strings, "pid", 3, &keys->pid, err) &&
+	       string_table_add(strings, "tid", 3, &keys->tid, err);
 }
 
 static void count_entry(struct pprof_section *section, size_t start, size_t end)
@@ -45,18 +46,19 @@ static bool survey(struct pprof_reader *r, struct error *err)
 	}
 	return byte_reader_ok(&walk) ||
 	       error_set(err, ERROR_FORMAT,
-		       "not a pprof profile, or cut off: malformed at byte %zu; copy it again, or record it again", start);
+		       "not a pprof profile, or cut off: malformed at byte %zu; copy it again, or record it again",
+		       start);
 }
 
 static bool convert(struct pprof_reader *r, struct error *err)
 {
-	if (!profile_create(&r->profile, err) || !survey(r, err) || !pprof_read_tables(r, err) || !pprof_read_runs(r, err) ||
-		!pprof_read_threads(r, err) || !pprof_read_stacks(r, err) || !pprof_read_samples(r, err))
+	if (!profile_create(&r->profile, err) || !survey(r, err) || !pprof_read_tables(r, err) ||
+		!pprof_read_runs(r, err) || !pprof_read_threads(r, err) || !pprof_read_stacks(r, err) ||
+		!pprof_read_samples(r, err))
 		return false;
 	pprof_settle_counts(r);
-	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) ||
-		!pprof_read_verification(r, err) || !pprof_read_facts(r, err) ||
-		!pprof_extension_ok(&r->extension, err))
+	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) || !pprof_read_verification(r, err) ||
+		!pprof_read_facts(r, err) || !pprof_extension_ok(&r->extension, err))
 		return false;
 	if (r->extension.is_there && r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE] < r->profile->value_type_count)
 		r->profile->default_value_type = (uint32_t)r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE];
@@ -81,7 +83,8 @@ static void reader_deinit(struct pprof_reader *r)
 	free(r->path);
 }
 
-static bool read_bytes(struct pprof_reader *r, const void *bytes, size_t size, struct profile **profile, struct error *err)
+static bool read_bytes(
+	struct pprof_reader *r, const void *bytes, size_t size, struct profile **profile, struct error *err)
 {
 	bool ok;
 
@@ -104,7 +107,8 @@ bool pprof_read(const void *bytes, size_t size, const char *name, struct profile
 	return read_bytes(&r, bytes, size, profile, err) || error_prefix(err, "cannot read %s", name);
 }
 
-bool pprof_read_growing(const void *bytes, size_t size, uint64_t *kernel_text, struct profile **profile, struct error *err)
+bool pprof_read_growing(
+	const void *bytes, size_t size, uint64_t *kernel_text, struct profile **profile, struct error *err)
 {
 	struct pprof_reader r = { .is_growing = true };
 

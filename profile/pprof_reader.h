@@ -5,8 +5,8 @@
 #include "profile/pprof_extension.h"
 #include "profile/pprof_format.h"
 
-/* Reading pprof, shared by its parts: tables (pprof_tables.c, pprof_values.c), then samples (pprof_samples.c), put together in
- * pprof_read.c. What only Kelvin's files hold is read by pprof_extension.c. */
+/* Reading pprof, shared by its parts: tables (pprof_tables.c, pprof_values.c), then samples (pprof_samples.c), put
+ * together in pprof_read.c. What only Kelvin's files hold is read by pprof_extension.c. */
 
 /* Field numbers of profile.proto's Profile. */
 enum {
@@ -66,7 +66,7 @@ struct pprof_reader {
 	uint32_t types[PROFILE_MAX_VALUE_TYPES]; /* [value in the file] our value */
 	bool has_count;                          /* one of the file's values counts samples */
 	bool has_period;                         /* without it: the period tells how many they were */
-	uint32_t contentions;                    /* without both: value in the file that counts waits; PROFILE_NONE: none */
+	uint32_t contentions; /* without both: value in the file that counts waits; PROFILE_NONE: none */
 	struct pprof_heap heaps[PROFILE_MAX_VALUE_TYPES];
 	size_t heap_count;
 	uint32_t period_value; /* value in the file that the period is of; PROFILE_NONE: none */
@@ -78,13 +78,13 @@ struct pprof_reader {
 	bool has_thread_column;           /* labels need not be read */
 	uint32_t *stacks;                 /* owned: [stack of a growing recording] our id */
 	size_t stack_count;
-	bool has_stack_column;            /* samples have no locations */
-	bool in_order;                    /* each sample came after those before it, as in our own files: all were new */
-	int64_t thread_before;            /* of the sample before; -1: there is none */
-	struct byte_reader before;        /* its locations; empty: not in one piece */
-	size_t depth_before;              /* how many they are */
-	uint32_t *frames;                 /* owned: [depth] the stack that the sample before has down to there */
-	uint32_t *path;                   /* owned: locations that the sample at hand adds to it, leaf first */
+	bool has_stack_column;     /* samples have no locations */
+	bool in_order;             /* each sample came after those before it, as in our own files: all were new */
+	int64_t thread_before;     /* of the sample before; -1: there is none */
+	struct byte_reader before; /* its locations; empty: not in one piece */
+	size_t depth_before;       /* how many they are */
+	uint32_t *frames;          /* owned: [depth] the stack that the sample before has down to there */
+	uint32_t *path;            /* owned: locations that the sample at hand adds to it, leaf first */
 	size_t frame_capacity, path_capacity;
 };
 
@@ -105,8 +105,9 @@ COMMON_MUST_CHECK
 bool pprof_read_value_types(struct pprof_reader *r, struct error *err);
 
 /*
- * How samples are counted (pprof_counts.c): pprof_plan_counts() finds out when the value types are known, pprof_count_samples()
- * does it for an entry of a file that has no column for it, pprof_settle_counts() when all are read.
+ * How samples are counted (pprof_counts.c): pprof_plan_counts() finds out when the value types are known,
+ * pprof_count_samples() does it for an entry of a file that has no column for it, pprof_settle_counts() when all are
+ * read.
  */
 COMMON_MUST_CHECK
 bool pprof_plan_counts(struct pprof_reader *r, struct error *err);

@@ -4,7 +4,8 @@
 
 #include <inttypes.h>
 
-static bool read_label(const struct pprof_reader *r, struct byte_reader message, struct profile_thread *thread, struct error *err)
+static bool read_label(
+	const struct pprof_reader *r, struct byte_reader message, struct profile_thread *thread, struct error *err)
 {
 	enum { KEY = 1, STRING, NUMBER, FIELDS };
 	uint64_t numbers[FIELDS] = { 0 };
@@ -38,8 +39,8 @@ static bool read_label(const struct pprof_reader *r, struct byte_reader message,
 	return true;
 }
 
-static bool thread_of_sample(
-	struct pprof_reader *r, size_t position, const struct profile_thread *labelled, uint32_t *thread, struct error *err)
+static bool thread_of_sample(struct pprof_reader *r, size_t position, const struct profile_thread *labelled,
+	uint32_t *thread, struct error *err)
 {
 	uint64_t number;
 
@@ -59,7 +60,7 @@ static bool thread_of_sample(
 struct sample {
 	size_t position, value_count;
 	struct byte_reader locations; /* packed, leaf first */
-	size_t depth;                 /* locations in the reader's path: of a sample that does not hold them in one piece */
+	size_t depth; /* locations in the reader's path: of a sample that does not hold them in one piece */
 	int64_t values[PROFILE_MAX_VALUE_TYPES];
 	struct profile_thread thread; /* by its labels */
 };
@@ -69,9 +70,10 @@ static bool append_location(struct pprof_reader *r, struct sample *sample, uint6
 	uint32_t position = id_table_get(&r->location_ids, id);
 
 	if (position == HASH_MAP_NONE)
-		return error_set(err, ERROR_FORMAT, "sample %zu references location %llu, which is not there", sample->position,
-			(unsigned long long)id);
-	if (sample->depth >= r->path_capacity && !ARRAY_RESERVE(&r->path, &r->path_capacity, sample->depth + 1, ARRAY_MAX_IDS, err))
+		return error_set(err, ERROR_FORMAT, "sample %zu references location %llu, which is not there",
+			sample->position, (unsigned long long)id);
+	if (sample->depth >= r->path_capacity &&
+		!ARRAY_RESERVE(&r->path, &r->path_capacity, sample->depth + 1, ARRAY_MAX_IDS, err))
 		return false;
 	r->path[sample->depth++] = r->locations[position];
 	return true;
@@ -110,8 +112,9 @@ static bool add_frames(struct pprof_reader *r, size_t depth, size_t count, uint3
 }
 
 /*
- * Whether the stack at hand comes after the one before, of which it shares so many frames: by the first location that it does not
- * share, a caller before what it calls. Stacks that all do are all different, and so are the frames that they do not share.
+ * Whether the stack at hand comes after the one before, of which it shares so many frames: by the first location that
+ * it does not share, a caller before what it calls. Stacks that all do are all different, and so are the frames that
+ * they do not share.
  */
 static bool comes_after(const struct pprof_reader *r, const struct sample *sample, size_t shared)
 {
@@ -145,8 +148,8 @@ static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *
 	return true;
 }
 
-static bool take_locations(
-	struct pprof_reader *r, struct byte_reader *message, struct pprof_field *field, struct sample *sample, struct error *err)
+static bool take_locations(struct pprof_reader *r, struct byte_reader *message, struct pprof_field *field,
+	struct sample *sample, struct error *err)
 {
 	uint64_t id;
 
@@ -173,8 +176,8 @@ static bool stack_of_sample(struct pprof_reader *r, struct sample *sample, uint3
 	r->in_order = false;
 	number = pprof_column_next(&r->extension, PPROF_SAMPLE_STACK, UINT64_MAX);
 	if (number >= r->stack_count)
-		return error_set(
-			err, ERROR_FORMAT, "sample %zu references stack %" PRIu64 ", which is not there", sample->position, number);
+		return error_set(err, ERROR_FORMAT, "sample %zu references stack %" PRIu64 ", which is not there",
+			sample->position, number);
 	*stack = r->stacks[number];
 	return true;
 }
@@ -190,7 +193,8 @@ static void take_values(struct byte_reader *message, struct pprof_field *field, 
 			sample->values[sample->value_count] = (int64_t)value;
 }
 
-/* Labels of one byte of tag and one of length, as all are that Kelvin writes: what they say stands in a column as well. */
+/* Labels of one byte of tag and one of length, as all are that Kelvin writes: what they say stands in a column as well.
+ */
 static void skip_labels(struct byte_reader *message)
 {
 	enum { TAG = 3 << 3 | 2 };
@@ -210,7 +214,8 @@ static bool take_fields(struct pprof_reader *r, struct byte_reader message, stru
 			return false;
 		if (field.id == 2)
 			take_values(&message, &field, sample);
-		if (field.id == 3 && field.has_bytes && !r->has_thread_column && !read_label(r, field.bytes, &sample->thread, err))
+		if (field.id == 3 && field.has_bytes && !r->has_thread_column &&
+			!read_label(r, field.bytes, &sample->thread, err))
 			return false;
 		if (r->has_thread_column && !message.failed)
 			skip_labels(&message);
@@ -236,8 +241,8 @@ static bool order_values(const struct pprof_reader *r, const struct sample *samp
 }
 
 /* Samples of one stack are in order of their threads. */
-static bool add_sample(struct pprof_reader *r, const struct sample *sample, uint32_t stack, uint32_t thread, const int64_t *values,
-	struct error *err)
+static bool add_sample(struct pprof_reader *r, const struct sample *sample, uint32_t stack, uint32_t thread,
+	const int64_t *values, struct error *err)
 {
 	r->in_order = r->in_order && (sample->depth > 0 || thread > r->thread_before);
 	r->thread_before = thread;
@@ -257,11 +262,13 @@ static bool read_sample(struct pprof_reader *r, struct byte_reader message, size
 	sample.locations = byte_reader_over(NULL, 0);
 	sample.thread = (struct profile_thread){ 0 };
 	return take_fields(r, message, &sample, err) && order_values(r, &sample, values, err) &&
-	       stack_of_sample(r, &sample, &stack, err) && thread_of_sample(r, position, &sample.thread, &thread, err) &&
+	       stack_of_sample(r, &sample, &stack, err) &&
+	       thread_of_sample(r, position, &sample.thread, &thread, err) &&
 	       add_sample(r, &sample, stack, thread, values, err);
 }
 
-/* Of a tag, a size, a stack of one frame and two values, each with tag and size: fewer bytes a sample are not a profile's. */
+/* Of a tag, a size, a stack of one frame and two values, each with tag and size: fewer bytes a sample are not a
+ * profile's. */
 enum { LEAST_SAMPLE_BYTES = 8 };
 
 bool pprof_read_samples(struct pprof_reader *r, struct error *err)

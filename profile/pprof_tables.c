@@ -85,7 +85,8 @@ static bool read_strings(struct pprof_reader *r, struct error *err)
 		r->labels[r->string_count++] = label_of_key(profile_string(r->profile, *id));
 	}
 	return r->string_count > 0 ||
-	       error_set(err, ERROR_FORMAT, "not a pprof profile: its string table does not start with an empty string");
+	       error_set(
+		       err, ERROR_FORMAT, "not a pprof profile: its string table does not start with an empty string");
 }
 
 static enum profile_mapping_kind kind_of(struct pprof_reader *r, const char *path)
@@ -98,7 +99,8 @@ static enum profile_mapping_kind kind_of(struct pprof_reader *r, const char *pat
 		return PROFILE_MAPPING_KERNEL;
 	if (strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0)
 		return PROFILE_MAPPING_VDSO;
-	return path[0] == '\0' || strncmp(path, "//", 2) == 0 || path[0] == '[' ? PROFILE_MAPPING_ANON : PROFILE_MAPPING_FILE;
+	return path[0] == '\0' || strncmp(path, "//", 2) == 0 || path[0] == '[' ? PROFILE_MAPPING_ANON
+										: PROFILE_MAPPING_FILE;
 }
 
 static bool read_mapping(struct pprof_reader *r, struct byte_reader message, size_t position, struct error *err)
@@ -152,7 +154,8 @@ static void take_columns(struct pprof_reader *r, struct pprof_function *function
 
 	function->origin = origin < PROFILE_ORIGIN_COUNT ? (enum profile_origin)origin : PROFILE_ORIGIN_UNKNOWN;
 	function->origin_rule = rule <= UINT16_MAX ? (uint16_t)rule : 0;
-	function->name_source = source < PROFILE_NAME_SOURCE_COUNT ? (enum profile_name_source)source : PROFILE_NAME_IMPORTED;
+	function->name_source =
+		source < PROFILE_NAME_SOURCE_COUNT ? (enum profile_name_source)source : PROFILE_NAME_IMPORTED;
 	function->module = module <= UINT32_MAX ? (int64_t)module : -1;
 	function->fingerprint = fingerprints->pos < fingerprints->end ? byte_reader_u64(fingerprints) : 0;
 }
@@ -176,7 +179,8 @@ static bool list_functions(struct pprof_reader *r, struct error *err)
 		while (pprof_next_field(&message, &field))
 			if (field.id < FIELDS)
 				numbers[field.id] = field.number;
-		if (!pprof_check(&message, "function", i, err) || !id_table_add(&r->function_ids, numbers[ID], i, "function", err))
+		if (!pprof_check(&message, "function", i, err) ||
+			!id_table_add(&r->function_ids, numbers[ID], i, "function", err))
 			return false;
 		r->functions[i] = (struct pprof_function){ .name = (int64_t)numbers[NAME],
 			.system_name = (int64_t)numbers[SYSTEM_NAME],
@@ -223,7 +227,8 @@ static bool add_function(struct pprof_reader *r, size_t position, uint32_t modul
 }
 
 /* A location that nothing named: `libfoo.so+0x1234`. */
-static bool name_by_address(struct pprof_reader *r, uint32_t module, uint64_t address, struct profile_line *line, struct error *err)
+static bool name_by_address(
+	struct pprof_reader *r, uint32_t module, uint64_t address, struct profile_line *line, struct error *err)
 {
 	struct profile_function function = { .module = module };
 	char name[512];
@@ -281,7 +286,8 @@ static bool read_line(struct pprof_reader *r, struct byte_reader message, const 
 	return add_function(r, position, module, &line->function, err);
 }
 
-static bool find_mapping(const struct pprof_reader *r, const struct location *location, uint32_t *mapping, struct error *err)
+static bool find_mapping(
+	const struct pprof_reader *r, const struct location *location, uint32_t *mapping, struct error *err)
 {
 	uint32_t position;
 
@@ -320,8 +326,9 @@ static bool read_location(struct pprof_reader *r, struct byte_reader message, si
 	if (count == 0 && !name_by_address(r, module, location.address, &lines[count++], err))
 		return false;
 	return profile_add_named_location(r->profile,
-		&(struct profile_location){ .mapping = mapping, .address = location.address, .line_count = (uint32_t)count }, lines,
-		&r->locations[position], err);
+		&(struct profile_location){
+			.mapping = mapping, .address = location.address, .line_count = (uint32_t)count },
+		lines, &r->locations[position], err);
 }
 
 static bool read_locations(struct pprof_reader *r, struct error *err)
@@ -342,6 +349,6 @@ static bool read_locations(struct pprof_reader *r, struct error *err)
 
 bool pprof_read_tables(struct pprof_reader *r, struct error *err)
 {
-	return read_strings(r, err) && pprof_read_value_types(r, err) && read_mappings(r, err) && list_functions(r, err) &&
-	       read_locations(r, err);
+	return read_strings(r, err) && pprof_read_value_types(r, err) && read_mappings(r, err) &&
+	       list_functions(r, err) && read_locations(r, err);
 }

@@ -83,11 +83,12 @@ static bool add_value_types(struct pprof_reader *r, const struct value_type *typ
 	r->has_count = count != PROFILE_NONE;
 	for (uint32_t i = 0; i < r->type_count; i++) {
 		r->types[i] = i == count ? 0 : r->profile->value_type_count;
-		if (i != count && !profile_add_value_type(r->profile, text_of(r, types[i].type), text_of(r, types[i].unit), err))
+		if (i != count &&
+			!profile_add_value_type(r->profile, text_of(r, types[i].type), text_of(r, types[i].unit), err))
 			return false;
 	}
-	/* As pprof has it, the last value stands for all, unless the file says which. Samples are counted last of what they
-	 * measure. */
+	/* As pprof has it, the last value stands for all, unless the file says which. Samples are counted last of what
+	 * they measure. */
 	r->profile->default_value_type = r->profile->value_type_count - 1;
 	for (uint32_t i = 0; r->default_sample_type > 0 && i < r->type_count; i++)
 		if (strcmp(text_of(r, types[i].type), text_of(r, r->default_sample_type)) == 0)

@@ -4,8 +4,9 @@
 #include "common/common.h"
 
 /*
- * Protobuf's wire format (protobuf.dev, "Encoding"), as a walk over the fields of a message. Foreign profiles are read this way:
- * what a message is worth is known when it is met, so that a hostile file cannot make thousands of empty messages out of nothing.
+ * Protobuf's wire format (protobuf.dev, "Encoding"), as a walk over the fields of a message. Foreign profiles are read
+ * this way: what a message is worth is known when it is met, so that a hostile file cannot make thousands of empty
+ * messages out of nothing.
  */
 
 /* A field's content: `number` of a varint or fixed one, `bytes` of one with a length. */
@@ -101,7 +102,7 @@ static inline bool pprof_next_number(struct byte_reader *message, struct pprof_f
 size_t pprof_count_varints(const struct byte_reader *column);
 
 /*
- * How many bytes at the ends of both columns are the same whole numbers. Stacks stand leaf first, so what two of them share from
- * the root on need not be read twice.
+ * How many bytes at the ends of both columns are the same whole numbers. Stacks stand leaf first, so what two of them
+ * share from the root on need not be read twice.
  */
 size_t pprof_shared_tail(const struct byte_reader *a, const struct byte_reader *b);

@@ -109,7 +109,8 @@ static void write_mappings(struct pprof_writer *w)
 		out->filename = mapping->path;
 		out->build_id = mapping->build_id;
 		/* Names are complete already: pprof need not look for the binary. */
-		out->has_functions = out->has_filenames = out->has_line_numbers = out->has_inline_frames = !w->recording;
+		out->has_functions = out->has_filenames = out->has_line_numbers = out->has_inline_frames =
+			!w->recording;
 	}
 }
 
@@ -194,7 +195,8 @@ static void write_thread_labels(struct pprof_writer *w, const struct pprof_label
 	w->thread_labels = pprof_take(w, profile->thread_count, sizeof(*w->thread_labels));
 	for (size_t i = 0; w->ok && i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
-		Pprof__Label **labels = (Pprof__Label **)pprof_take_messages(w, LABELS_PER_SAMPLE, sizeof(Pprof__Label));
+		Pprof__Label **labels =
+			(Pprof__Label **)pprof_take_messages(w, LABELS_PER_SAMPLE, sizeof(Pprof__Label));
 
 		if (!w->ok)
 			return;
@@ -215,9 +217,10 @@ static size_t stack_depth(const struct profile *profile, uint32_t stack)
 	return depth;
 }
 
-/* The numbers below `count` in order of their keys, each below `key_count`; those with equal keys in the order `before` (NULL: by
- * number). */
-static uint32_t *sort_by_key(struct pprof_writer *w, const uint32_t *keys, size_t count, size_t key_count, const uint32_t *before)
+/* The numbers below `count` in order of their keys, each below `key_count`; those with equal keys in the order `before`
+ * (NULL: by number). */
+static uint32_t *sort_by_key(
+	struct pprof_writer *w, const uint32_t *keys, size_t count, size_t key_count, const uint32_t *before)
 {
 	uint32_t *starts = pprof_take(w, key_count + 1, sizeof(*starts)), *order = pprof_take(w, count, sizeof(*order));
 
@@ -246,7 +249,8 @@ static uint32_t *sort_by_location(struct pprof_writer *w)
 	return w->ok ? sort_by_key(w, keys, profile->stack_count, profile->location_count + 1, NULL) : NULL;
 }
 
-/* [stack] its place in preorder: a caller before what it calls, and all of that together; what it calls in order of locations. */
+/* [stack] its place in preorder: a caller before what it calls, and all of that together; what it calls in order of
+ * locations. */
 static uint32_t *rank_stacks(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
@@ -274,8 +278,8 @@ static uint32_t *rank_stacks(struct pprof_writer *w)
 }
 
 /*
- * In order of stacks: each then shares most of its frames with the one before it, which packs better, and is read without asking
- * which of them were met already.
+ * In order of stacks: each then shares most of its frames with the one before it, which packs better, and is read
+ * without asking which of them were met already.
  */
 static void order_samples(struct pprof_writer *w)
 {

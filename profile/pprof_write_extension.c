@@ -33,8 +33,8 @@ static void write_function_columns(struct pprof_writer *w, Pprof__Extension *out
 	const struct profile *profile = w->profile;
 	size_t from = w->from->functions, count = profile->function_count - from;
 
-	out->n_function_origin = out->n_function_origin_rule = out->n_function_name_source = out->n_function_fingerprint =
-		out->n_function_module = count;
+	out->n_function_origin = out->n_function_origin_rule = out->n_function_name_source =
+		out->n_function_fingerprint = out->n_function_module = count;
 	out->function_origin = pprof_take(w, count, sizeof(uint32_t));
 	out->function_origin_rule = pprof_take(w, count, sizeof(uint32_t));
 	out->function_name_source = pprof_take(w, count, sizeof(uint32_t));
@@ -105,7 +105,8 @@ static ProtobufCBinaryData packed(struct pprof_writer *w, struct buffer *column)
 	return (ProtobufCBinaryData){ column->size, (uint8_t *)column->data };
 }
 
-/* Of an increment: the stacks that are new, and those of the samples that are. A stack that many samples share stands once. */
+/* Of an increment: the stacks that are new, and those of the samples that are. A stack that many samples share stands
+ * once. */
 static void write_stacks(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
@@ -148,14 +149,16 @@ static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 		run = event_run;
 		out->run_events[run]++;
 		buffer_append_zigzag(&w->event_time_deltas, time - before);
-		buffer_append_varint(&w->event_samples, w->sample_positions ? w->sample_positions[event->sample] : event->sample);
+		buffer_append_varint(
+			&w->event_samples, w->sample_positions ? w->sample_positions[event->sample] : event->sample);
 		before = time;
 	}
 	out->event_time_delta = packed(w, &w->event_time_deltas);
 	out->event_sample = packed(w, &w->event_samples);
 }
 
-/* What the samples of earlier increments have come to that had an event since, each once. New ones bring their values along. */
+/* What the samples of earlier increments have come to that had an event since, each once. New ones bring their values
+ * along. */
 static void write_sums(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
@@ -169,7 +172,8 @@ static void write_sums(struct pprof_writer *w, Pprof__Extension *out)
 		w->from->met[sample] = number;
 		buffer_append_varint(&w->sum_samples, sample);
 		for (uint32_t v = 0; v < profile->value_type_count; v++)
-			buffer_append_varint(&w->sum_values, (uint64_t)profile->values[sample * profile->value_type_count + v]);
+			buffer_append_varint(
+				&w->sum_values, (uint64_t)profile->values[sample * profile->value_type_count + v]);
 	}
 	out->sum_sample = packed(w, &w->sum_samples);
 	out->sum_value = packed(w, &w->sum_values);

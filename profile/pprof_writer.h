@@ -7,7 +7,8 @@
 
 /*
  * Writing pprof, shared by its parts: pprof's own tables and samples (pprof_write.c), what only Kelvin reads
- * (pprof_write_extension.c). Everything the message points to lies in one arena, freed when the bytes are made. `ok` is sticky.
+ * (pprof_write_extension.c). Everything the message points to lies in one arena, freed when the bytes are made. `ok` is
+ * sticky.
  *
  * A message holds the entries of each table from `from` on: of a profile in one piece all of them, of an increment
  * (increments.c) those that are new.
@@ -24,8 +25,8 @@ struct pprof_writer {
 	uint32_t *sample_order;        /* [written position] sample id */
 	uint32_t *sample_positions;    /* [sample id] written position */
 	Pprof__Label ***thread_labels; /* [thread id] */
-	struct buffer event_time_deltas, event_samples, facts, stack_parents, stack_locations, sample_stacks, sum_samples,
-		sum_values;
+	struct buffer event_time_deltas, event_samples, facts, stack_parents, stack_locations, sample_stacks,
+		sum_samples, sum_values;
 	bool ok;
 };
 
@@ -52,8 +53,8 @@ static inline bool pprof_is_first(const struct pprof_writer *w)
 }
 
 /*
- * Makes the message of the profile, and packs it behind what `out` holds. `w` holds the profile, what is written of it and, for an
- * increment, the recording; all else is 0.
+ * Makes the message of the profile, and packs it behind what `out` holds. `w` holds the profile, what is written of it
+ * and, for an increment, the recording; all else is 0.
  */
 COMMON_MUST_CHECK
 bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct error *err);

@@ -11,8 +11,8 @@ static const size_t max_string_bytes = (size_t)4 << 30;
 
 static const char *const origin_names[PROFILE_ORIGIN_COUNT] = { "unknown", "user", "library", "system" };
 
-static const char *const name_source_names[PROFILE_NAME_SOURCE_COUNT] = { "none", "dwarf", "symtab", "plt", "fde", "kallsyms",
-	"jit", "go", "imported" };
+static const char *const name_source_names[PROFILE_NAME_SOURCE_COUNT] = { "none", "dwarf", "symtab", "plt", "fde",
+	"kallsyms", "jit", "go", "imported" };
 
 static const char *const stop_names[PROFILE_STOP_COUNT] = { "root", "stitched", "kernel only", "dump end", "no mapping",
 	"no unwind rule", "bad stack pointer", "stack switch", "too deep", "no registers", "unwinder failed",
@@ -40,7 +40,8 @@ bool profile_tells_whole(const struct profile *profile)
 
 	for (size_t i = 0; i < PROFILE_STOP_COUNT; i++)
 		told |= quality->stops[i];
-	return told && (quality->frames > 0 || strncmp(profile_string(profile, profile->facts.call_graph), "dwarf", 5) == 0);
+	return told &&
+	       (quality->frames > 0 || strncmp(profile_string(profile, profile->facts.call_graph), "dwarf", 5) == 0);
 }
 
 double profile_quality_whole_percent(const struct profile_quality *quality)
@@ -99,7 +100,8 @@ bool profile_create(struct profile **profile, struct error *err)
 		error_set_memory(err);
 		goto fail;
 	}
-	if (!string_table_create(max_string_bytes, &made->strings, err) || !profile_add_value_type(made, "samples", "count", err) ||
+	if (!string_table_create(max_string_bytes, &made->strings, err) ||
+		!profile_add_value_type(made, "samples", "count", err) ||
 		!profile_append_stack(made, PROFILE_NONE, PROFILE_NONE, err))
 		goto fail;
 	*profile = made;
@@ -157,7 +159,8 @@ static bool intern_scratch(struct profile *profile, uint32_t *id, struct error *
 	       string_table_add(profile->strings, scratch->size ? scratch->data : "", scratch->size, id, err);
 }
 
-bool profile_add_mapping(struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err)
+bool profile_add_mapping(
+	struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err)
 {
 	struct profile_mapping_key key = { mapping->start, mapping->file_offset,
 		mapping->build_id ? mapping->build_id : mapping->path, mapping->kind };
@@ -168,7 +171,8 @@ bool profile_add_mapping(struct profile *profile, const struct profile_mapping *
 	index->scratch.size = 0;
 	profile_module_name(profile_string(profile, mapping->path), &index->scratch);
 	if (!intern_scratch(profile, &module, err) ||
-		!ARRAY_RESERVE(&profile->mappings, &index->mapping_capacity, profile->mapping_count + 1, ARRAY_MAX_IDS, err) ||
+		!ARRAY_RESERVE(
+			&profile->mappings, &index->mapping_capacity, profile->mapping_count + 1, ARRAY_MAX_IDS, err) ||
 		!hash_map_add(&index->mappings, &key, (uint32_t)profile->mapping_count, &value, &added, err))
 		return false;
 	if (added) {
@@ -185,18 +189,19 @@ bool profile_add_mapping(struct profile *profile, const struct profile_mapping *
 	return true;
 }
 
-static bool intern_key(struct profile *profile, const struct profile_function *function, uint32_t *key, struct error *err)
+static bool intern_key(
+	struct profile *profile, const struct profile_function *function, uint32_t *key, struct error *err)
 {
 	struct buffer *scratch = &profile->index->scratch;
 
 	scratch->size = 0;
-	profile_function_key(
-		profile_string(profile, function->name), profile_string(profile, function->module), function->fingerprint, scratch);
+	profile_function_key(profile_string(profile, function->name), profile_string(profile, function->module),
+		function->fingerprint, scratch);
 	return intern_scratch(profile, key, err);
 }
 
-static bool complete_function(
-	struct profile *profile, struct profile_function *known, const struct profile_function *found, struct error *err)
+static bool complete_function(struct profile *profile, struct profile_function *known,
+	const struct profile_function *found, struct error *err)
 {
 	bool had_fingerprint = known->fingerprint != 0;
 
@@ -212,10 +217,11 @@ static bool complete_function(
 	return had_fingerprint || known->fingerprint == 0 || intern_key(profile, known, &known->key, err);
 }
 
-bool profile_add_function(struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err)
+bool profile_add_function(
+	struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err)
 {
-	struct profile_function_key_ids ids = { function->name, function->linkage_name, function->file, function->start_line,
-		function->module };
+	struct profile_function_key_ids ids = { function->name, function->linkage_name, function->file,
+		function->start_line, function->module };
 	struct profile_index *index = profile->index;
 	uint32_t diff_key, *value;
 	bool added;
@@ -224,7 +230,8 @@ bool profile_add_function(struct profile *profile, const struct profile_function
 	if (*id != HASH_MAP_NONE)
 		return complete_function(profile, &profile->functions[*id], function, err);
 	if (!intern_key(profile, function, &diff_key, err) ||
-		!ARRAY_RESERVE(&profile->functions, &index->function_capacity, profile->function_count + 1, ARRAY_MAX_IDS, err) ||
+		!ARRAY_RESERVE(&profile->functions, &index->function_capacity, profile->function_count + 1,
+			ARRAY_MAX_IDS, err) ||
 		!hash_map_add(&index->functions, &ids, (uint32_t)profile->function_count, &value, &added, err))
 		return false;
 	profile->functions[profile->function_count] = *function;
@@ -236,10 +243,11 @@ bool profile_add_function(struct profile *profile, const struct profile_function
 /* A new location without lines. */
 static bool append_location(struct profile *profile, uint32_t mapping, uint64_t address, struct error *err)
 {
-	if (!ARRAY_RESERVE(
-		    &profile->locations, &profile->index->location_capacity, profile->location_count + 1, ARRAY_MAX_IDS, err))
+	if (!ARRAY_RESERVE(&profile->locations, &profile->index->location_capacity, profile->location_count + 1,
+		    ARRAY_MAX_IDS, err))
 		return false;
-	profile->locations[profile->location_count] = (struct profile_location){ .mapping = mapping, .address = address };
+	profile->locations[profile->location_count] =
+		(struct profile_location){ .mapping = mapping, .address = address };
 	return true;
 }
 
@@ -278,8 +286,8 @@ bool profile_move_locations(struct profile *profile, enum profile_mapping_kind k
 	return true;
 }
 
-static bool same_lines(
-	const struct profile *profile, uint32_t location, uint32_t mapping, const struct profile_line *lines, size_t count)
+static bool same_lines(const struct profile *profile, uint32_t location, uint32_t mapping,
+	const struct profile_line *lines, size_t count)
 {
 	const struct profile_location *known = &profile->locations[location];
 
@@ -287,8 +295,8 @@ static bool same_lines(
 	       memcmp(&profile->lines[known->first_line], lines, count * sizeof(*lines)) == 0;
 }
 
-bool profile_add_location_of_lines(
-	struct profile *profile, uint32_t mapping, const struct profile_line *lines, size_t count, uint32_t *id, struct error *err)
+bool profile_add_location_of_lines(struct profile *profile, uint32_t mapping, const struct profile_line *lines,
+	size_t count, uint32_t *id, struct error *err)
 {
 	uint64_t key[2] = { hash_bytes(lines, count * sizeof(*lines)), mapping };
 	uint32_t *value;
@@ -313,10 +321,11 @@ bool profile_add_location_of_lines(
 	return true;
 }
 
-bool profile_add_named_location(struct profile *profile, const struct profile_location *location, const struct profile_line *lines,
-	uint32_t *id, struct error *err)
+bool profile_add_named_location(struct profile *profile, const struct profile_location *location,
+	const struct profile_line *lines, uint32_t *id, struct error *err)
 {
-	const struct profile_mapping *mapping = location->mapping == PROFILE_NONE ? NULL : &profile->mappings[location->mapping];
+	const struct profile_mapping *mapping =
+		location->mapping == PROFILE_NONE ? NULL : &profile->mappings[location->mapping];
 	size_t count = location->line_count;
 
 	if (location->address == 0 && count > 0)
@@ -336,7 +345,8 @@ bool profile_set_lines(
 {
 	struct profile_location *changed = &profile->locations[location];
 
-	if (!ARRAY_RESERVE(&profile->lines, &profile->index->line_capacity, profile->line_count + count, ARRAY_MAX_IDS, err))
+	if (!ARRAY_RESERVE(
+		    &profile->lines, &profile->index->line_capacity, profile->line_count + count, ARRAY_MAX_IDS, err))
 		return false;
 	changed->first_line = (uint32_t)profile->line_count;
 	changed->line_count = (uint32_t)count;

@@ -6,10 +6,9 @@
 /*
  * The shared model: what was sampled, in which stacks, with what it cost. Every other room speaks through it.
  *
- * A profile is columns and tables indexed by 32-bit ids. Everything may be read directly; writing goes through the functions below,
- * which keep the indexes (deduplication) right. Ids are handed out in order of arrival and never change.
- * Strings are ids into `strings`; id 0 is "" and means "not known".
- * Not thread-safe.
+ * A profile is columns and tables indexed by 32-bit ids. Everything may be read directly; writing goes through the
+ * functions below, which keep the indexes (deduplication) right. Ids are handed out in order of arrival and never
+ * change. Strings are ids into `strings`; id 0 is "" and means "not known". Not thread-safe.
  */
 
 #define PROFILE_NONE UINT32_MAX
@@ -17,8 +16,9 @@
 /* ---- Value types ---- */
 
 /*
- * What a sample's values mean; `samples`/`count` is always number 0. Where a file does not tell how many samples were taken, that
- * value is 1 for each of its entries, a lower bound that no test may rest on, and counts_of[0] is PROFILE_NONE.
+ * What a sample's values mean; `samples`/`count` is always number 0. Where a file does not tell how many samples were
+ * taken, that value is 1 for each of its entries, a lower bound that no test may rest on, and counts_of[0] is
+ * PROFILE_NONE.
  */
 struct profile_value_type {
 	uint32_t type; /* string: "samples", "cpu", "off-cpu", ... */
@@ -39,16 +39,16 @@ enum profile_mapping_kind {
 
 /*
  * A binary image, once per profile whatever the number of processes that mapped it.
- * Addresses of its locations are image addresses (ELF virtual addresses), so they are the same in every process and run;
- * start and end span its executable segments in those terms. For KERNEL, JIT and ANON, and in profiles of other tools, they are
- * runtime addresses.
+ * Addresses of its locations are image addresses (ELF virtual addresses), so they are the same in every process and
+ * run; start and end span its executable segments in those terms. For KERNEL, JIT and ANON, and in profiles of other
+ * tools, they are runtime addresses.
  */
 struct profile_mapping {
 	uint64_t start, end, file_offset;
 	uint32_t path;     /* string; "[vdso]", "[kernel.kallsyms]", "//anon" for what has no file */
 	uint32_t build_id; /* string, lower-case hex */
-	uint32_t
-		module; /* string: the path's last part without its version, `libfoo.so.1.2` -> `libfoo.so`; part of the diff key */
+	uint32_t module;   /* string: the path's last part without its version, `libfoo.so.1.2` -> `libfoo.so`; part of
+			      the diff key */
 	enum profile_mapping_kind kind;
 	bool deleted; /* the file had been replaced or deleted when it was sampled */
 };
@@ -91,7 +91,8 @@ struct profile_function {
 	enum profile_name_source name_source;
 };
 
-/* One frame of a location. A location in inlined code has several: the innermost first, the function that holds the code last. */
+/* One frame of a location. A location in inlined code has several: the innermost first, the function that holds the
+ * code last. */
 struct profile_line {
 	uint32_t function;
 	uint32_t line; /* 0: not known */
@@ -126,8 +127,8 @@ struct profile_thread {
 /* ---- How much: stacks, samples, timeline ---- */
 
 /*
- * Stacks are a trie that grows from the root frame towards the leaf: a stack is its leaf's node. Node 0 is the empty stack.
- * A parent's id is smaller than its children's.
+ * Stacks are a trie that grows from the root frame towards the leaf: a stack is its leaf's node. Node 0 is the empty
+ * stack. A parent's id is smaller than its children's.
  */
 struct profile_stack {
 	uint32_t parent;
@@ -141,8 +142,8 @@ struct profile_sample {
 };
 
 /*
- * One sampling event. Events of a run are in order of time. Its values are its sample's values divided by its sample's count.
- * Packed: there are millions.
+ * One sampling event. Events of a run are in order of time. Its values are its sample's values divided by its sample's
+ * count. Packed: there are millions.
  */
 struct profile_event {
 	int64_t time_ns; /* since the start of its run */
@@ -164,7 +165,8 @@ enum profile_stop {
 	PROFILE_STOP_DEPTH,        /* our cap on frames */
 	PROFILE_STOP_NO_REGISTERS, /* the kernel gave no user registers (exiting, 32-bit) */
 	PROFILE_STOP_UNWINDER,     /* the unwinder failed otherwise */
-	PROFILE_STOP_CHAIN_END,    /* the kernel's walk along frame pointers ended; whether at the root, it does not tell */
+	PROFILE_STOP_CHAIN_END, /* the kernel's walk along frame pointers ended; whether at the root, it does not tell
+				 */
 };
 enum { PROFILE_STOP_COUNT = 12 };
 
@@ -182,13 +184,14 @@ struct profile_quality {
 	uint64_t frames;
 };
 
-/* Whole stacks, stitched ones included, in percent of all; 100 when there are none, and where nobody told (files of other tools).
+/* Whole stacks, stitched ones included, in percent of all; 100 when there are none, and where nobody told (files of
+ * other tools).
  */
 double profile_quality_whole_percent(const struct profile_quality *quality);
 
 /*
- * What a second opinion said (--verify): stacks that libunwind unwound again from the same registers and the same copy of the stack,
- * and addresses that libdw named again.
+ * What a second opinion said (--verify): stacks that libunwind unwound again from the same registers and the same copy
+ * of the stack, and addresses that libdw named again.
  */
 enum profile_comparison {
 	PROFILE_COMPARISON_EQUAL,   /* the same addresses in the same order */
@@ -210,7 +213,8 @@ struct profile_verification {
 	uint32_t difference_count;
 };
 
-/* Adds counts; differences are those of `into`, then those of `from` while there is room. `from` is of strings of the same profile. */
+/* Adds counts; differences are those of `into`, then those of `from` while there is room. `from` is of strings of the
+ * same profile. */
 void profile_verification_add(struct profile_verification *into, const struct profile_verification *from);
 
 /* How many stacks were compared. */
@@ -222,11 +226,11 @@ void profile_verification_names(uint64_t equal, uint64_t other, struct buffer *o
 /* "1,000 stacks compared with libunwind: 996 equal, 4 longer here; 812 names compared with libdw: 812 equal" */
 void profile_verification_sentence(const struct profile_verification *verification, struct buffer *out);
 
-/* Under what circumstances it was recorded; what is known of each of its members stands in the table of profile_facts(). Strings
- * are ids; 0: not known. */
+/* Under what circumstances it was recorded; what is known of each of its members stands in the table of
+ * profile_facts(). Strings are ids; 0: not known. */
 struct profile_facts {
-	uint32_t command; /* what was recorded, as a person would type it: "pid 812 (server)", "./bench --n 3" */
-	uint32_t event;   /* perf's name: "cycles", "cpu-clock" */
+	uint32_t command;    /* what was recorded, as a person would type it: "pid 812 (server)", "./bench --n 3" */
+	uint32_t event;      /* perf's name: "cycles", "cpu-clock" */
 	uint32_t call_graph; /* "dwarf,16384", "fp" */
 	uint32_t cpu_model, cpu_count, kernel, governor;
 	uint32_t frequency_hz;    /* asked for; 0: a fixed period, or not known */
@@ -245,13 +249,14 @@ enum profile_fact_type {
 };
 
 /*
- * One of the facts: all that files, merging, comparisons and reports do with it. A new fact is a member of struct profile_facts and
- * a row of the table in facts.c.
+ * One of the facts: all that files, merging, comparisons and reports do with it. A new fact is a member of struct
+ * profile_facts and a row of the table in facts.c.
  */
 struct profile_fact {
 	const char *name; /* in JSON and in the data of the page */
 	size_t offset;    /* in struct profile_facts */
-	uint32_t field;   /* in files, of the message Facts of pprof.proto: from 1 on, never used again for another fact */
+	uint32_t
+		field; /* in files, of the message Facts of pprof.proto: from 1 on, never used again for another fact */
 	enum profile_fact_type type;
 	const char *one, *many; /* units of a number: "CPU", "CPUs" */
 	/*
@@ -261,12 +266,13 @@ struct profile_fact {
 	const char *told;
 	int told_chars;
 	/*
-	 * What is said before, between and behind the values of base and head when they differ; of a flag the values are the names
-	 * of the side that has it and of the other. differs[1] NULL: it is not compared.
+	 * What is said before, between and behind the values of base and head when they differ; of a flag the values
+	 * are the names of the side that has it and of the other. differs[1] NULL: it is not compared.
 	 */
 	const char *differs[3];
-	bool blocks_gate;       /* a difference puts a comparison in doubt */
-	bool ignores_ids;       /* numbers and hexadecimal ids within it are no difference: another start of the same service */
+	bool blocks_gate; /* a difference puts a comparison in doubt */
+	bool ignores_ids; /* numbers and hexadecimal ids within it are no difference: another start of the same service
+			   */
 	bool known_with_cgroup; /* 0 means no limit, where the control group is known */
 };
 
@@ -287,8 +293,8 @@ struct profile {
 	struct profile_value_type value_types[PROFILE_MAX_VALUE_TYPES];
 	uint32_t value_type_count;
 	/*
-	 * [value type] the value type that counts the samples behind its values, as a heap profile has other ones behind what is in
-	 * use than behind what was allocated; PROFILE_NONE: how many samples were taken is not known.
+	 * [value type] the value type that counts the samples behind its values, as a heap profile has other ones
+	 * behind what is in use than behind what was allocated; PROFILE_NONE: how many samples were taken is not known.
 	 */
 	uint32_t counts_of[PROFILE_MAX_VALUE_TYPES];
 	uint32_t default_value_type; /* the metric shown first: the CPU time */
@@ -306,8 +312,8 @@ struct profile {
 	struct profile_sample *samples;
 	int64_t *values; /* sample-major: values[sample * value_type_count + value type] */
 	struct profile_event *events;
-	size_t mapping_count, function_count, location_count, line_count, run_count, thread_count, stack_count, sample_count,
-		event_count;
+	size_t mapping_count, function_count, location_count, line_count, run_count, thread_count, stack_count,
+		sample_count, event_count;
 
 	struct profile_quality quality;
 	struct profile_verification verification;
@@ -317,7 +323,8 @@ struct profile {
 	struct profile_index *index;
 };
 
-/* Whether it was recorded which stacks are whole: files of other tools do not say it, chains by frame pointers cannot. */
+/* Whether it was recorded which stacks are whole: files of other tools do not say it, chains by frame pointers cannot.
+ */
 bool profile_tells_whole(const struct profile *profile);
 
 /* Appends the fact's value in words: "Linux 6.1", "997 Hz", "1.5 CPUs", "no limit"; of a flag nothing. */
@@ -349,34 +356,36 @@ bool profile_intern(struct profile *profile, const char *string, uint32_t *id, s
 COMMON_MUST_CHECK
 bool profile_add_value_type(struct profile *profile, const char *type, const char *unit, struct error *err);
 
-/* Adds, or finds the equal one. Mappings are equal by kind, build id (path where there is none), start and file offset. Sets
- * `module`. */
+/* Adds, or finds the equal one. Mappings are equal by kind, build id (path where there is none), start and file offset.
+ * Sets `module`. */
 COMMON_MUST_CHECK
-bool profile_add_mapping(struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err);
+bool profile_add_mapping(
+	struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err);
 
-/* Adds, or finds the equal one; fills `key`. On a find, an origin, rule, fingerprint or better name source that was missing is
- * filled in. */
+/* Adds, or finds the equal one; fills `key`. On a find, an origin, rule, fingerprint or better name source that was
+ * missing is filled in. */
 COMMON_MUST_CHECK
-bool profile_add_function(struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err);
+bool profile_add_function(
+	struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err);
 
 /* Adds, or finds, by (mapping, address). */
 COMMON_MUST_CHECK
 bool profile_add_location(struct profile *profile, uint32_t mapping, uint64_t address, uint32_t *id, struct error *err);
 
 /*
- * Adds `by` (modulo 2^64) to the addresses of all locations in mappings of a kind: a kernel lies elsewhere after a boot. Before
- * locations are named. On failure the profile may only be destroyed.
+ * Adds `by` (modulo 2^64) to the addresses of all locations in mappings of a kind: a kernel lies elsewhere after a
+ * boot. Before locations are named. On failure the profile may only be destroyed.
  */
 COMMON_MUST_CHECK
 bool profile_move_locations(struct profile *profile, enum profile_mapping_kind kind, uint64_t by, struct error *err);
 
 /*
- * A location that has no address but its frames: from folded stacks and other files without addresses. Equal frames are one
- * location.
+ * A location that has no address but its frames: from folded stacks and other files without addresses. Equal frames are
+ * one location.
  */
 COMMON_MUST_CHECK
-bool profile_add_location_of_lines(
-	struct profile *profile, uint32_t mapping, const struct profile_line *lines, size_t count, uint32_t *id, struct error *err);
+bool profile_add_location_of_lines(struct profile *profile, uint32_t mapping, const struct profile_line *lines,
+	size_t count, uint32_t *id, struct error *err);
 
 /* Names a location, innermost frame first. Replaces what was there. */
 COMMON_MUST_CHECK
@@ -396,22 +405,23 @@ bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t locati
 
 /*
  * Adds one sample's values (value_type_count of them, the first is its count) to those of (stack, thread).
- * time_ns: since the start of the thread's run, recorded as an event; negative when not known (has_timeline is then cleared).
- * Events may arrive up to a second out of order; profile_finish() puts them right.
+ * time_ns: since the start of the thread's run, recorded as an event; negative when not known (has_timeline is then
+ * cleared). Events may arrive up to a second out of order; profile_finish() puts them right.
  */
 COMMON_MUST_CHECK
-bool profile_add_sample(
-	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, int64_t time_ns, struct error *err);
+bool profile_add_sample(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values,
+	int64_t time_ns, struct error *err);
 
 /*
- * The same in steps, so that several samples wait for memory together: each of them is expected, then each found, then each
- * counted.
+ * The same in steps, so that several samples wait for memory together: each of them is expected, then each found, then
+ * each counted.
  */
 void profile_expect_sample(const struct profile *profile, uint32_t stack, uint32_t thread);
 COMMON_MUST_CHECK
 bool profile_find_sample(struct profile *profile, uint32_t stack, uint32_t thread, uint32_t *sample, struct error *err);
 COMMON_MUST_CHECK
-bool profile_count_sample(struct profile *profile, uint32_t sample, const int64_t *values, int64_t time_ns, struct error *err);
+bool profile_count_sample(
+	struct profile *profile, uint32_t sample, const int64_t *values, int64_t time_ns, struct error *err);
 
 /* Puts events in order of (run, time). To be called once after the last sample was added. */
 COMMON_MUST_CHECK
@@ -421,16 +431,19 @@ bool profile_finish(struct profile *profile, struct error *err);
 
 /* What a value type measures. */
 enum profile_metric_kind {
-	PROFILE_METRIC_TIME,      /* CPU, wall or waiting time, or what passes like it: cycles; samples taken by any of these */
-	PROFILE_METRIC_EVENTS,    /* how often something happened: page faults, cache misses, contentions, samples of those */
+	PROFILE_METRIC_TIME, /* CPU, wall or waiting time, or what passes like it: cycles; samples taken by any of these
+			      */
+	PROFILE_METRIC_EVENTS, /* how often something happened: page faults, cache misses, contentions, samples of those
+				*/
 	PROFILE_METRIC_ALLOCATED, /* objects or bytes, added up while the program ran: more work allocates more */
-	PROFILE_METRIC_IN_USE,    /* what was there at one moment, as bytes, objects or goroutines: it has no load to divide by */
+	PROFILE_METRIC_IN_USE,    /* what was there at one moment, as bytes, objects or goroutines: it has no load to
+				     divide by */
 	PROFILE_METRIC_OTHER,     /* a number that its file does not name: a folded weight */
 };
 
 /*
- * What there is to know of a value type before its numbers are compared or told. By type, unit, period type and event; decided here
- * alone, so that nobody else looks into these names.
+ * What there is to know of a value type before its numbers are compared or told. By type, unit, period type and event;
+ * decided here alone, so that nobody else looks into these names.
  */
 struct profile_metric {
 	uint32_t type, unit; /* strings of the profile */
@@ -439,8 +452,9 @@ struct profile_metric {
 	bool is_cpu_time; /* nanoseconds on a CPU */
 	bool is_duration; /* nanoseconds of whatever kind */
 	bool is_counted;  /* things, as page faults: "many" and "fewer" are said of it, not "much" and "less" */
-	uint32_t counts; /* value type that counts the samples behind its values; PROFILE_NONE: their number is not known, so that
-			    chance has no least size that could be computed: only what runs differ by shows it */
+	uint32_t counts;  /* value type that counts the samples behind its values; PROFILE_NONE: their number is not
+			     known, so that  chance has no least size that could be computed: only what runs differ by
+			     shows it */
 };
 struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type);
 
@@ -450,11 +464,12 @@ bool profile_event_is_time(const char *event);
 /* ---- Identity ---- */
 
 /*
- * The diff key of a function: its demangled name without what a compiler or a rebuild adds (`.isra.0`, `.constprop.1`, `.part.2`,
- * `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, `@plt` kept, numbered lambdas and closures normalised, V8's tier marks
- * and `line:col`), then "`" and the module. No address, no line, no checkout path.
- * Code without a name (`libz.so.1.2.13+0x12ab`) is known by its fingerprint: it has the same key in every build that did not change
- * it. Where there is no fingerprint (0) it has the key of its module's unnamed code. `out` is appended to.
+ * The diff key of a function: its demangled name without what a compiler or a rebuild adds (`.isra.0`, `.constprop.1`,
+ * `.part.2`,
+ * `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, `@plt` kept, numbered lambdas and closures normalised, V8's
+ * tier marks and `line:col`), then "`" and the module. No address, no line, no checkout path. Code without a name
+ * (`libz.so.1.2.13+0x12ab`) is known by its fingerprint: it has the same key in every build that did not change it.
+ * Where there is no fingerprint (0) it has the key of its module's unnamed code. `out` is appended to.
  */
 void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
 
@@ -462,8 +477,9 @@ void profile_function_key(const char *name, const char *module, uint64_t fingerp
 void profile_module_name(const char *path, struct buffer *out);
 
 /*
- * Appends a function's name as people read it, cleaned (unicode_clean()), in at most `width` columns: `std::string` where the
- * standard library spells its templates out. What is too long loses its arguments first (`parse(…)`), then those of its templates
+ * Appends a function's name as people read it, cleaned (unicode_clean()), in at most `width` columns: `std::string`
+ * where the standard library spells its templates out. What is too long loses its arguments first (`parse(…)`), then
+ * those of its templates
  * (`map<…>::at`), then its middle: the outermost scope and the end tell functions apart, the middle seldom does.
  */
 void profile_shorten_name(const char *name, size_t width, struct buffer *out);
@@ -500,9 +516,10 @@ static inline void profile_tree_cleanup(struct profile_tree **tree)
 /* ---- Merging ---- */
 
 /*
- * Adds `from` to `into`: runs stay runs, equal mappings, functions, locations, stacks and threads become one, value types are
- * matched by type and unit (ERROR_FORMAT when they do not agree), quality counts add up, facts that differ become "" (0).
- * One address that has two names stays two places, except in a binary with a build id. On failure `into` may only be destroyed.
+ * Adds `from` to `into`: runs stay runs, equal mappings, functions, locations, stacks and threads become one, value
+ * types are matched by type and unit (ERROR_FORMAT when they do not agree), quality counts add up, facts that differ
+ * become "" (0). One address that has two names stays two places, except in a binary with a build id. On failure `into`
+ * may only be destroyed.
  */
 COMMON_MUST_CHECK
 bool profile_merge(struct profile *into, const struct profile *from, struct error *err);
@@ -510,10 +527,10 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 /* ---- Files ---- */
 
 /*
- * Reads a profile of any kind told by its content: gzipped or bare pprof, folded stacks (also gzipped). Everything is checked;
- * what references nothing or contradicts itself is ERROR_FORMAT with the place. A gzip bomb (more than 64 MB and than 250
- * times its size) is ERROR_LIMIT.
- * `name` is for messages. perf.data is not read here: profile_bytes_kind() tells.
+ * Reads a profile of any kind told by its content: gzipped or bare pprof, folded stacks (also gzipped). Everything is
+ * checked; what references nothing or contradicts itself is ERROR_FORMAT with the place. A gzip bomb (more than 64 MB
+ * and than 250 times its size) is ERROR_LIMIT. `name` is for messages. perf.data is not read here: profile_bytes_kind()
+ * tells.
  */
 COMMON_MUST_CHECK
 bool profile_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
@@ -528,13 +545,14 @@ struct profile_text {
 };
 
 /*
- * Folded stacks (PROFILE_BYTES_FOLDED), of which only the lines at hand are in memory: the text can be 70 times the profile.
- * What the numbers at the ends of the lines are is told by themselves (profile/weights.h): counts of samples; multiples of a
- * period, which become value type 1, `time` where it is a clock's and `weight` else; or amounts, a `weight` whose samples are not
- * known.
+ * Folded stacks (PROFILE_BYTES_FOLDED), of which only the lines at hand are in memory: the text can be 70 times the
+ * profile. What the numbers at the ends of the lines are is told by themselves (profile/weights.h): counts of samples;
+ * multiples of a period, which become value type 1, `time` where it is a clock's and `weight` else; or amounts, a
+ * `weight` whose samples are not known.
  */
 COMMON_MUST_CHECK
-bool profile_read_folded(const struct profile_text *text, const char *name, struct profile **profile, struct error *err);
+bool profile_read_folded(
+	const struct profile_text *text, const char *name, struct profile **profile, struct error *err);
 
 enum profile_bytes_kind {
 	PROFILE_BYTES_PPROF,
@@ -546,13 +564,14 @@ enum profile_bytes_kind {
 enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size);
 
 /*
- * Gzipped pprof with Kelvin's extension field; profile_read() reads it back equal, but for samples in order of their stacks and
- * event times to the microsecond. Every location must have a line.
+ * Gzipped pprof with Kelvin's extension field; profile_read() reads it back equal, but for samples in order of their
+ * stacks and event times to the microsecond. Every location must have a line.
  */
 COMMON_MUST_CHECK
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err);
 
-/* What has been written of a profile that grows: so many entries of each table, in so many increments. All 0: nothing. */
+/* What has been written of a profile that grows: so many entries of each table, in so many increments. All 0: nothing.
+ */
 struct profile_written {
 	uint64_t messages;
 	size_t strings, mappings, functions, lines, locations, stacks, threads, samples, events;
@@ -572,33 +591,35 @@ struct profile_recording {
 #define PROFILE_INCREMENTS_MAGIC "\xea\xb8\x04\x0aKELVINPART"
 
 /*
- * Appends to `out` what a profile of one run has gained since `written`, and notes it there. Increments are messages of pprof
- * without compression, made by the writer of whole profiles; messages of protobuf that follow each other are one, so that the
- * increments of a recording, written one behind the other, are its profile. Locations may be without names. The last field of each
- * is a hash over it, by which one that was not written whole is told. On failure `out` and `written` may only be freed.
+ * Appends to `out` what a profile of one run has gained since `written`, and notes it there. Increments are messages of
+ * pprof without compression, made by the writer of whole profiles; messages of protobuf that follow each other are one,
+ * so that the increments of a recording, written one behind the other, are its profile. Locations may be without names.
+ * The last field of each is a hash over it, by which one that was not written whole is told. On failure `out` and
+ * `written` may only be freed.
  */
 COMMON_MUST_CHECK
 bool profile_write_increment(const struct profile *profile, const struct profile_recording *recording,
 	struct profile_written *written, struct buffer *out, struct error *err);
 
 /*
- * Reads a file of increments; locations without names stay so. What follows the last whole one is left out: *whole_bytes is where
- * that begins, `size` where nothing does. ERROR_EMPTY when it holds no samples, ERROR_UNSUPPORTED when an older version wrote it.
+ * Reads a file of increments; locations without names stay so. What follows the last whole one is left out:
+ * *whole_bytes is where that begins, `size` where nothing does. ERROR_EMPTY when it holds no samples, ERROR_UNSUPPORTED
+ * when an older version wrote it.
  */
 COMMON_MUST_CHECK
 bool profile_read_increments(const void *bytes, size_t size, struct profile_recording *recording, size_t *whole_bytes,
 	struct profile **profile, struct error *err);
 
 /*
- * `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line per distinct stack, sorted bytewise.
- * Where the number of samples is not known, the default value type stands for the count.
+ * `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line per distinct stack, sorted
+ * bytewise. Where the number of samples is not known, the default value type stands for the count.
  */
 COMMON_MUST_CHECK
 bool profile_write_folded(const struct profile *profile, struct buffer *out, struct error *err);
 
 /*
- * Checks a profile's references and counts: all ids in range, parents before children, values not negative, sums that fit.
- * Reading does it by itself.
+ * Checks a profile's references and counts: all ids in range, parents before children, values not negative, sums that
+ * fit. Reading does it by itself.
  */
 COMMON_MUST_CHECK
 bool profile_validate(const struct profile *profile, struct error *err);
@@ -611,16 +632,18 @@ enum { PROFILE_NAMELESS_MAX = 10 };
 struct profile_nameless {
 	const char *what;      /* "Python functions" */
 	const char *next_step; /* "start it with ..." */
-	double percent;        /* of the time (the default value): of all samples whose stack passes through such a function */
+	double percent; /* of the time (the default value): of all samples whose stack passes through such a function */
 };
 
 /*
- * The languages whose functions have no names in 5 % of the time or more, the largest first: of interpreters that were not told to
- * give them, and of code made at run time for which there is no map. A sample counts for one language. `*count` of them.
+ * The languages whose functions have no names in 5 % of the time or more, the largest first: of interpreters that were
+ * not told to give them, and of code made at run time for which there is no map. A sample counts for one language.
+ * `*count` of them.
  */
 COMMON_MUST_CHECK
-bool profile_find_nameless(
-	const struct profile *profile, struct profile_nameless found[PROFILE_NAMELESS_MAX], size_t *count, struct error *err);
+bool profile_find_nameless(const struct profile *profile, struct profile_nameless found[PROFILE_NAMELESS_MAX],
+	size_t *count, struct error *err);
 
-/* `62 % of the time passes through Python functions that have no names: start it with ...`, without a full stop. Appended to. */
+/* `62 % of the time passes through Python functions that have no names: start it with ...`, without a full stop.
+ * Appended to. */
 void profile_nameless_sentence(const struct profile_nameless *nameless, struct buffer *out);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The largest profile believed in, inflated: real ones shrink to a tenth, stacks of one deep recursion to a hundredth. Deflate
- * could make a thousandth of zeros.
+ * The largest profile believed in, inflated: real ones shrink to a tenth, stacks of one deep recursion to a hundredth.
+ * Deflate could make a thousandth of zeros.
  */
 enum { MAX_RATIO = 250 };
 static const size_t max_profile_bytes = (size_t)2 << 30, small_profile_bytes = (size_t)64 << 20;
@@ -24,7 +24,8 @@ static bool starts_with(const void *bytes, size_t size, const char *magic)
 	return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
 }
 
-/* pprof starts with a field of a profile: sample_type as a rule, any other by the standard (wire type and field number). */
+/* pprof starts with a field of a profile: sample_type as a rule, any other by the standard (wire type and field
+ * number). */
 static bool looks_like_pprof(const uint8_t *bytes, size_t size)
 {
 	unsigned int field = size > 0 ? bytes[0] >> 3 : 0, wire_type = size > 0 ? bytes[0] & 7 : 7;
@@ -83,8 +84,8 @@ static bool read_plain(const void *bytes, size_t size, const char *name, struct 
 	case PROFILE_BYTES_FOLDED:
 		return folded_read(bytes, size, name, profile, err);
 	case PROFILE_BYTES_PERF_DATA:
-		return error_set(
-			err, ERROR_UNSUPPORTED, "cannot read %s: it is a packed perf.data file; unpack it first: gunzip", name);
+		return error_set(err, ERROR_UNSUPPORTED,
+			"cannot read %s: it is a packed perf.data file; unpack it first: gunzip", name);
 	case PROFILE_BYTES_PART:
 		return error_set(err, ERROR_UNSUPPORTED,
 			"cannot read %s: it is a packed unfinished recording; unpack it first: gunzip", name);
@@ -95,7 +96,8 @@ static bool read_plain(const void *bytes, size_t size, const char *name, struct 
 	if (unsupported)
 		return error_set(err, ERROR_UNSUPPORTED, "cannot read %s: %s", name, unsupported);
 	return error_set(err, ERROR_FORMAT,
-		"cannot read %s: not a profile (pprof, perf.data or folded stacks); 'kelvin record -o FILE' makes one", name);
+		"cannot read %s: not a profile (pprof, perf.data or folded stacks); 'kelvin record -o FILE' makes one",
+		name);
 }
 
 bool profile_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)

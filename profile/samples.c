@@ -21,7 +21,8 @@ bool profile_add_thread(struct profile *profile, const struct profile_thread *th
 	uint32_t *value;
 	bool added;
 
-	if (!ARRAY_RESERVE(&profile->threads, &profile->index->thread_capacity, profile->thread_count + 1, ARRAY_MAX_IDS, err) ||
+	if (!ARRAY_RESERVE(&profile->threads, &profile->index->thread_capacity, profile->thread_count + 1,
+		    ARRAY_MAX_IDS, err) ||
 		!hash_map_add(&profile->index->threads, &key, (uint32_t)profile->thread_count, &value, &added, err))
 		return false;
 	if (added)
@@ -44,10 +45,11 @@ bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t loc
 }
 
 /*
- * What is indexed as this stack already, else `id` from now on. Most callers were seen calling one function only: they are found
- * without a hash.
+ * What is indexed as this stack already, else `id` from now on. Most callers were seen calling one function only: they
+ * are found without a hash.
  */
-static bool index_stack(struct profile *profile, struct profile_stack stack, uint32_t id, uint32_t *found, struct error *err)
+static bool index_stack(
+	struct profile *profile, struct profile_stack stack, uint32_t id, uint32_t *found, struct error *err)
 {
 	uint32_t *first = &profile->index->firsts[stack.parent].child, *value;
 	bool added;
@@ -90,7 +92,8 @@ bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t locati
 	uint32_t next = (uint32_t)profile->stack_count;
 
 	if (!index_stacks(profile, err) ||
-		!ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err) ||
+		!ARRAY_RESERVE(
+			&profile->stacks, &index->stack_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err) ||
 		!index_stack(profile, (struct profile_stack){ parent, location }, next, id, err))
 		return false;
 	if (*id != next)
@@ -106,10 +109,13 @@ static bool reserve_sample(struct profile *profile, struct error *err)
 	struct profile_index *index = profile->index;
 	size_t width = profile->value_type_count;
 
-	if (profile->sample_count < index->sample_capacity && (profile->sample_count + 1) * width <= index->value_capacity)
+	if (profile->sample_count < index->sample_capacity &&
+		(profile->sample_count + 1) * width <= index->value_capacity)
 		return true;
-	return ARRAY_RESERVE(&profile->samples, &index->sample_capacity, profile->sample_count + 1, ARRAY_MAX_IDS, err) &&
-	       ARRAY_RESERVE(&profile->values, &index->value_capacity, (profile->sample_count + 1) * width, SIZE_MAX / 64, err);
+	return ARRAY_RESERVE(
+		       &profile->samples, &index->sample_capacity, profile->sample_count + 1, ARRAY_MAX_IDS, err) &&
+	       ARRAY_RESERVE(&profile->values, &index->value_capacity, (profile->sample_count + 1) * width,
+		       SIZE_MAX / 64, err);
 }
 
 bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err)
@@ -119,10 +125,12 @@ bool profile_reserve_samples(struct profile *profile, size_t count, struct error
 
 	return ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, stacks, ARRAY_MAX_IDS, err) &&
 	       ARRAY_RESERVE(&profile->samples, &index->sample_capacity, need, ARRAY_MAX_IDS, err) &&
-	       ARRAY_RESERVE(&profile->values, &index->value_capacity, need * profile->value_type_count, SIZE_MAX / 64, err);
+	       ARRAY_RESERVE(
+		       &profile->values, &index->value_capacity, need * profile->value_type_count, SIZE_MAX / 64, err);
 }
 
-bool profile_append_sample(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, struct error *err)
+bool profile_append_sample(
+	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, struct error *err)
 {
 	size_t width = profile->value_type_count;
 
@@ -135,7 +143,8 @@ bool profile_append_sample(struct profile *profile, uint32_t stack, uint32_t thr
 }
 
 /* As index_stack(): most stacks are met in one thread only. */
-static bool index_sample(struct profile *profile, struct profile_sample sample, uint32_t id, uint32_t *found, struct error *err)
+static bool index_sample(
+	struct profile *profile, struct profile_sample sample, uint32_t id, uint32_t *found, struct error *err)
 {
 	uint32_t *first = &profile->index->firsts[sample.stack].sample, *value;
 	bool added;
@@ -196,8 +205,9 @@ bool profile_find_sample(struct profile *profile, uint32_t stack, uint32_t threa
 }
 
 /*
- * Of the room for events, the pages of the next ones. A recorder that was just woken waits 16 µs for a page that it writes to for
- * the first time; of many that it asks for at once, 2 µs for each. Where the kernel does not know the call, they come one by one.
+ * Of the room for events, the pages of the next ones. A recorder that was just woken waits 16 µs for a page that it
+ * writes to for the first time; of many that it asks for at once, 2 µs for each. Where the kernel does not know the
+ * call, they come one by one.
  */
 static void fetch_event_pages(struct profile *profile, size_t events)
 {
@@ -214,7 +224,8 @@ static bool add_event(struct profile *profile, int64_t time_ns, uint32_t sample,
 {
 	enum { FETCHED_EVENTS = 8192 };
 
-	if (!ARRAY_RESERVE(&profile->events, &profile->index->event_capacity, profile->event_count + 1, SIZE_MAX / 64, err))
+	if (!ARRAY_RESERVE(
+		    &profile->events, &profile->index->event_capacity, profile->event_count + 1, SIZE_MAX / 64, err))
 		return false;
 	if (profile->event_count % FETCHED_EVENTS == 0)
 		fetch_event_pages(profile, FETCHED_EVENTS);
@@ -222,7 +233,8 @@ static bool add_event(struct profile *profile, int64_t time_ns, uint32_t sample,
 	return true;
 }
 
-bool profile_count_sample(struct profile *profile, uint32_t sample, const int64_t *values, int64_t time_ns, struct error *err)
+bool profile_count_sample(
+	struct profile *profile, uint32_t sample, const int64_t *values, int64_t time_ns, struct error *err)
 {
 	size_t width = profile->value_type_count;
 	int64_t *sums = &profile->values[sample * width];
@@ -236,8 +248,8 @@ bool profile_count_sample(struct profile *profile, uint32_t sample, const int64_
 	return add_event(profile, time_ns, sample, err);
 }
 
-bool profile_add_sample(
-	struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values, int64_t time_ns, struct error *err)
+bool profile_add_sample(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values,
+	int64_t time_ns, struct error *err)
 {
 	uint32_t sample;
 

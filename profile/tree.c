@@ -44,9 +44,10 @@ static bool append_node(struct builder *b, uint32_t parent, uint32_t function, s
 	struct profile_tree *tree = b->tree;
 	size_t need = tree->node_count + 1;
 
-	if (need > b->link_capacity && (!ARRAY_RESERVE(&tree->parents, &b->capacity, need, ARRAY_MAX_IDS, err) ||
-					       !ARRAY_RESERVE(&tree->functions, &b->function_capacity, need, ARRAY_MAX_IDS, err) ||
-					       !ARRAY_RESERVE(&b->links, &b->link_capacity, need, ARRAY_MAX_IDS, err)))
+	if (need > b->link_capacity &&
+		(!ARRAY_RESERVE(&tree->parents, &b->capacity, need, ARRAY_MAX_IDS, err) ||
+			!ARRAY_RESERVE(&tree->functions, &b->function_capacity, need, ARRAY_MAX_IDS, err) ||
+			!ARRAY_RESERVE(&b->links, &b->link_capacity, need, ARRAY_MAX_IDS, err)))
 		return false;
 	tree->parents[tree->node_count] = parent;
 	tree->functions[tree->node_count] = function;
@@ -58,7 +59,8 @@ static bool append_node(struct builder *b, uint32_t parent, uint32_t function, s
 static bool add_node(struct builder *b, uint32_t parent, uint32_t function, uint32_t *node, struct error *err)
 {
 	enum { FEW = 8 };
-	uint32_t key[2] = { parent, function }, next = (uint32_t)b->tree->node_count, child = b->links[parent].child, *value;
+	uint32_t key[2] = { parent, function }, next = (uint32_t)b->tree->node_count, child = b->links[parent].child,
+		 *value;
 	size_t tried = 0;
 	bool added;
 

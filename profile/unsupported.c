@@ -22,7 +22,8 @@ static const struct {
 	{ MARK("ustar  \0"), 257, "it is a tar archive; unpack it first: tar -xf" },
 	{ MARK("\x7f"
 	       "ELF"),
-		0, "it is a program or library; 'kelvin record -o FILE -- PROGRAM' makes a profile of a program that runs" },
+		0,
+		"it is a program or library; 'kelvin record -o FILE -- PROGRAM' makes a profile of a program that runs" },
 	{ MARK("FLR\0"), 0,
 		"it is a recording of Java Flight Recorder; 'jfrconv -o collapsed' of async-profiler makes folded stacks of it" },
 	{ MARK("# callgrind format"), 0,
@@ -48,7 +49,8 @@ static const struct {
 	{ "\"stackTable\"",
 		"it is a profile for the Firefox Profiler; give the perf.data file that it was made of, or record with 'kelvin "
 		"record'" },
-	{ "\"traceEvents\"", "it is a Chrome trace; have its tool write pprof or folded stacks (py-spy record --format raw)" },
+	{ "\"traceEvents\"",
+		"it is a Chrome trace; have its tool write pprof or folded stacks (py-spy record --format raw)" },
 	{ "\"timeDeltas\"",
 		"it is a CPU profile of V8; 'kelvin record -o FILE -- node --perf-basic-prof SCRIPT' makes one to compare" },
 };
@@ -81,7 +83,8 @@ static bool is_perf_script(const char *text, size_t size)
 
 		while (decimal < end && isdigit((unsigned char)*decimal))
 			decimal++;
-		if (decimal - dot > 6 && decimal < end && *decimal == ':' && dot > line && isdigit((unsigned char)dot[-1]))
+		if (decimal - dot > 6 && decimal < end && *decimal == ':' && dot > line &&
+			isdigit((unsigned char)dot[-1]))
 			return true;
 	}
 	return false;

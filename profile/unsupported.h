@@ -8,5 +8,6 @@
 /* By how it begins: what could pass for pprof or folded stacks else. */
 bool unsupported_is_marked(const void *bytes, size_t size);
 
-/* What a file that is not read is, and the next step: "it is a zip archive; unpack it first: unzip". NULL: not known. */
+/* What a file that is not read is, and the next step: "it is a zip archive; unpack it first: unzip". NULL: not known.
+ */
 const char *unsupported_text(const void *bytes, size_t size);

@@ -30,8 +30,8 @@ static bool validate_tables(const struct profile *profile, struct error *err)
 		const struct profile_location *location = &profile->locations[i];
 
 		if (location->mapping != PROFILE_NONE && location->mapping >= profile->mapping_count)
-			return error_set(
-				err, ERROR_FORMAT, "location %zu references mapping %u, which is not there", i, location->mapping);
+			return error_set(err, ERROR_FORMAT, "location %zu references mapping %u, which is not there", i,
+				location->mapping);
 		if (!checked_range(location->first_line, location->line_count, profile->line_count))
 			return error_set(err, ERROR_FORMAT, "location %zu references lines that are not there", i);
 	}
@@ -41,8 +41,8 @@ static bool validate_tables(const struct profile *profile, struct error *err)
 				profile->lines[i].function);
 	for (size_t i = 0; i < profile->thread_count; i++)
 		if (profile->threads[i].run >= profile->run_count)
-			return error_set(
-				err, ERROR_FORMAT, "thread %zu references run %u, which is not there", i, profile->threads[i].run);
+			return error_set(err, ERROR_FORMAT, "thread %zu references run %u, which is not there", i,
+				profile->threads[i].run);
 	return true;
 }
 
@@ -52,11 +52,11 @@ static bool validate_stacks(const struct profile *profile, struct error *err)
 		const struct profile_stack *stack = &profile->stacks[i];
 
 		if (stack->parent >= i)
-			return error_set(
-				err, ERROR_FORMAT, "stack %zu has the parent %u, which does not come before it", i, stack->parent);
+			return error_set(err, ERROR_FORMAT,
+				"stack %zu has the parent %u, which does not come before it", i, stack->parent);
 		if (stack->location >= profile->location_count)
-			return error_set(
-				err, ERROR_FORMAT, "stack %zu references location %u, which is not there", i, stack->location);
+			return error_set(err, ERROR_FORMAT, "stack %zu references location %u, which is not there", i,
+				stack->location);
 	}
 	return true;
 }
@@ -67,13 +67,15 @@ static bool validate_values(const struct profile *profile, struct error *err)
 		int64_t sum = 0;
 
 		if (profile->counts_of[v] != PROFILE_NONE && profile->counts_of[v] >= profile->value_type_count)
-			return error_set(err, ERROR_FORMAT, "value type %u is counted by value type %u, which is not there", v,
+			return error_set(err, ERROR_FORMAT,
+				"value type %u is counted by value type %u, which is not there", v,
 				profile->counts_of[v]);
 		for (size_t i = 0; i < profile->sample_count; i++) {
 			int64_t value = profile->values[i * profile->value_type_count + v];
 
 			if (value < 0)
-				return error_set(err, ERROR_FORMAT, "sample %zu has the negative value %lld", i, (long long)value);
+				return error_set(err, ERROR_FORMAT, "sample %zu has the negative value %lld", i,
+					(long long)value);
 			if (__builtin_add_overflow(sum, value, &sum))
 				return error_set(err, ERROR_FORMAT, "the values of %s do not fit 63 bits together",
 					profile_string(profile, profile->value_types[v].type));
@@ -88,10 +90,11 @@ static bool validate_samples(const struct profile *profile, struct error *err)
 		const struct profile_sample *sample = &profile->samples[i];
 
 		if (sample->stack >= profile->stack_count)
-			return error_set(err, ERROR_FORMAT, "sample %zu references stack %u, which is not there", i, sample->stack);
+			return error_set(err, ERROR_FORMAT, "sample %zu references stack %u, which is not there", i,
+				sample->stack);
 		if (sample->thread >= profile->thread_count)
-			return error_set(
-				err, ERROR_FORMAT, "sample %zu references thread %u, which is not there", i, sample->thread);
+			return error_set(err, ERROR_FORMAT, "sample %zu references thread %u, which is not there", i,
+				sample->thread);
 	}
 	for (size_t i = 0; i < profile->event_count; i++)
 		if (profile->events[i].sample >= profile->sample_count)

@@ -59,8 +59,8 @@ static double harmonic(double limit)
 }
 
 /*
- * The logarithm of a bound on the probability that of `n` counts at most `found` lie where a share `expected` of them does
- * (Chernoff 1952): -n times the divergence of the two shares.
+ * The logarithm of a bound on the probability that of `n` counts at most `found` lie where a share `expected` of them
+ * does (Chernoff 1952): -n times the divergence of the two shares.
  */
 static double log_tail(double n, double found, double expected)
 {

@@ -4,23 +4,25 @@
 #include "profile/profile.h"
 
 /*
- * What numbers without a name are: counts of samples, multiples of a sampling period, or other amounts (of time, bytes), of which
- * nobody knows how many samples they were added up from.
+ * What numbers without a name are: counts of samples, multiples of a sampling period, or other amounts (of time,
+ * bytes), of which nobody knows how many samples they were added up from.
  *
  * Model. `n` numbers are above 0, one for each stack, and `sum` is their sum.
- * - Multiples: that n numbers have a common divisor of g or more by chance has a probability of about g^(1-n) (the sum of k^-n over
- *   all k >= g). The divisor is the period where that is below 10^-9, and the numbers are not those of someone who rounds: their
- * sum is a million, or they are thirty.
- * - Amounts: a sampler meets stacks of all rates, evenly on a logarithmic scale, so that it meets a stack c times with a
- * probability in proportion to 1/c (Benford's law for counts), and most stacks a few times only. A sum of N above a million is as
- * rare as 10^6 / N. Numbers of which so few are small that both together have a probability below 10^-6 are amounts, if their sum
- * is a million at least; quotients by a divisor, ten thousand, unless the divisor is the period of a clock. So are those whose sum
- * is 10^9, which a sampler at 1 kHz makes of 32 CPUs in 9 hours.
- * - Else they are counts. Numbers of a few lines and a small sum, which could be either, are taken for what the format is for.
+ * - Multiples: that n numbers have a common divisor of g or more by chance has a probability of about g^(1-n) (the sum
+ * of k^-n over all k >= g). The divisor is the period where that is below 10^-9, and the numbers are not those of
+ * someone who rounds: their sum is a million, or they are thirty.
+ * - Amounts: a sampler meets stacks of all rates, evenly on a logarithmic scale, so that it meets a stack c times with
+ * a probability in proportion to 1/c (Benford's law for counts), and most stacks a few times only. A sum of N above a
+ * million is as rare as 10^6 / N. Numbers of which so few are small that both together have a probability below 10^-6
+ * are amounts, if their sum is a million at least; quotients by a divisor, ten thousand, unless the divisor is the
+ * period of a clock. So are those whose sum is 10^9, which a sampler at 1 kHz makes of 32 CPUs in 9 hours.
+ * - Else they are counts. Numbers of a few lines and a small sum, which could be either, are taken for what the format
+ * is for.
  */
 enum weights_kind { WEIGHTS_COUNTS, WEIGHTS_MULTIPLES, WEIGHTS_AMOUNTS };
 
-/* Every `stride`th of `values`, `count` of them; those that are 0 do not count. `*period`: the divisor, of MULTIPLES; else 1. */
+/* Every `stride`th of `values`, `count` of them; those that are 0 do not count. `*period`: the divisor, of MULTIPLES;
+ * else 1. */
 enum weights_kind weights_kind(const int64_t *values, size_t count, size_t stride, int64_t *period);
 
 /* The greatest number that divides all of them; 0: all are 0. */
@@ -30,7 +32,7 @@ int64_t weights_divisor(const int64_t *values, size_t count, size_t stride);
 bool weights_is_clock_period(int64_t period);
 
 /*
- * Settles what the numbers of value type `weight` are, of a profile that does not count its samples otherwise: value type 0 becomes
- * their quotients by the period, or stays 1 for each entry and is marked as not known. Fills counts_of.
+ * Settles what the numbers of value type `weight` are, of a profile that does not count its samples otherwise: value
+ * type 0 becomes their quotients by the period, or stays 1 for each entry and is marked as not known. Fills counts_of.
  */
 void weights_settle(struct profile *profile, uint32_t weight);

@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * Figures as people read them, the same in every output: three significant digits, a unit that fits, thousands set apart by a
- * comma, a dash for what is not known. Independent of the locale.
+ * Figures as people read them, the same in every output: three significant digits, a unit that fits, thousands set
+ * apart by a comma, a dash for what is not known. Independent of the locale.
  */
 struct format_text {
 	char text[48];
@@ -16,7 +16,8 @@ extern const char format_unknown[];
 /* "1,203" */
 struct format_text format_count(double value);
 
-/* A value of a metric: "412 ms", "1.30 s", "1,203 s" for nanoseconds, "1.50 MiB" for bytes, else a count with its unit. */
+/* A value of a metric: "412 ms", "1.30 s", "1,203 s" for nanoseconds, "1.50 MiB" for bytes, else a count with its unit.
+ */
 struct format_text format_value(double value, const char *unit);
 
 /* The same with its sign: "+412 ms", "-1.30 s"; "0" has none. */

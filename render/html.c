@@ -42,7 +42,8 @@ static bool compress(const struct buffer *block, struct buffer *gzipped, struct 
 	return room ? true : error_set_memory(err);
 }
 
-/* An inert block: the browser does not run a script of a type it does not know, and base64 holds nothing that could end it. */
+/* An inert block: the browser does not run a script of a type it does not know, and base64 holds nothing that could end
+ * it. */
 static bool append_block(struct buffer *out, const char *id,
 	bool (*make)(const struct render_input *, struct buffer *, struct error *), const struct render_input *input,
 	struct error *err)
@@ -77,7 +78,8 @@ static void append_head(struct buffer *out, const struct render_input *input)
 		viewer_script_hash, viewer_style_hash);
 	buffer_append_string(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
 	escape_append(out, input->title ? input->title : command[0] ? command : "Kelvin");
-	buffer_append_string(out, input->diff->sides == 2 ? " – Kelvin diff</title>\n<style>" : " – Kelvin</title>\n<style>");
+	buffer_append_string(
+		out, input->diff->sides == 2 ? " – Kelvin diff</title>\n<style>" : " – Kelvin</title>\n<style>");
 	buffer_append(out, viewer_style, viewer_style_size);
 	buffer_append_string(out, "</style>\n</head>\n<body>\n<noscript>");
 	escape_append(out, diff_string(input->diff, input->diff->verdict_text));

@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Schemas kelvin.diff/1 and kelvin.report/1: docs/json.md says what each member means. Members are added, never changed. */
+/* Schemas kelvin.diff/1 and kelvin.report/1: docs/json.md says what each member means. Members are added, never
+ * changed. */
 
 struct json_writer {
 	const struct render_input *input;
@@ -237,7 +238,8 @@ static json_t *evidence(struct json_writer *w)
 	put(w, object, "mode", string(diff_evidence_mode_name(e->mode)));
 	put(w, object, "runs_base", count(e->runs[DIFF_BASE]));
 	put(w, object, "runs_head", count(e->runs[DIFF_HEAD]));
-	put(w, object, "blocks", count(e->blocks[DIFF_BASE] < e->blocks[DIFF_HEAD] ? e->blocks[DIFF_BASE] : e->blocks[DIFF_HEAD]));
+	put(w, object, "blocks",
+		count(e->blocks[DIFF_BASE] < e->blocks[DIFF_HEAD] ? e->blocks[DIFF_BASE] : e->blocks[DIFF_HEAD]));
 	put(w, object, "blocks_base", count(e->blocks[DIFF_BASE]));
 	put(w, object, "blocks_head", count(e->blocks[DIFF_HEAD]));
 	put(w, object, "q", number(e->q));
@@ -278,7 +280,8 @@ static json_t *origins(struct json_writer *w)
 			put(w, object, "delta_pct_points", number(summary_points(w->diff, origin->delta)));
 		} else {
 			put(w, object, "self_ns", measured(origin->raw[DIFF_HEAD]));
-			put(w, object, "self_pct", number(format_share(origin->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
+			put(w, object, "self_pct",
+				number(format_share(origin->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
 		}
 		push(w, array, object);
 	}
@@ -314,7 +317,8 @@ static void put_diff(struct json_writer *w, json_t *root)
 	put(w, root, "verdict", string(diff_verdict_name(w->diff->verdict)));
 	put(w, root, "verdict_text", id_string(w, w->diff->verdict_text));
 	put(w, root, "gate_failed", json_boolean(w->diff->gate_failed));
-	put(w, root, "needs_times_samples", w->diff->needs_times_samples > 0 ? number(w->diff->needs_times_samples) : json_null());
+	put(w, root, "needs_times_samples",
+		w->diff->needs_times_samples > 0 ? number(w->diff->needs_times_samples) : json_null());
 	put(w, root, "scale", scale(w));
 	put(w, root, "totals", totals(w));
 	put(w, root, "evidence", evidence(w));

@@ -25,7 +25,8 @@ static json_t *interval(double low, double high)
 
 static double value_of(const struct profile_run *run, enum diff_run_figure figure)
 {
-	const double values[DIFF_RUN_FIGURE_COUNT] = { (double)run->wall_ns, (double)run->cpu_ns, (double)run->peak_memory_bytes };
+	const double values[DIFF_RUN_FIGURE_COUNT] = { (double)run->wall_ns, (double)run->cpu_ns,
+		(double)run->peak_memory_bytes };
 
 	return values[figure];
 }
@@ -48,9 +49,9 @@ static json_t *one_figure(const struct render_input *input, enum diff_run_figure
 
 	if (!input->diff->runs.known[figure])
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o}", side_names[DIFF_BASE], one_side(input, DIFF_BASE, figure), side_names[DIFF_HEAD],
-		one_side(input, DIFF_HEAD, figure), "change_pct", number(100 * summary->change), "ci_pct",
-		interval(100 * summary->change_low, 100 * summary->change_high));
+	return json_pack("{s:o, s:o, s:o, s:o}", side_names[DIFF_BASE], one_side(input, DIFF_BASE, figure),
+		side_names[DIFF_HEAD], one_side(input, DIFF_HEAD, figure), "change_pct", number(100 * summary->change),
+		"ci_pct", interval(100 * summary->change_low, 100 * summary->change_high));
 }
 
 static json_t *outliers(const struct diff_runs *runs)
@@ -61,9 +62,9 @@ static json_t *outliers(const struct diff_runs *runs)
 		const struct diff_outlier *o = &runs->outliers[i];
 
 		/* Runs are counted from 1, as a person does. */
-		json_array_append_new(
-			array, json_pack("{s:s, s:I, s:s, s:o, s:o}", "side", side_names[o->side], "run", (json_int_t)o->run + 1,
-				       "figure", figure_names[o->figure], "value", whole(o->value), "median", whole(o->median)));
+		json_array_append_new(array, json_pack("{s:s, s:I, s:s, s:o, s:o}", "side", side_names[o->side], "run",
+						     (json_int_t)o->run + 1, "figure", figure_names[o->figure], "value",
+						     whole(o->value), "median", whole(o->median)));
 	}
 	return array;
 }

@@ -5,5 +5,6 @@
 
 #include <jansson.h>
 
-/* What whole runs of commands took, as docs/json.md has it; null where the recordings do not say it. NULL: out of memory. */
+/* What whole runs of commands took, as docs/json.md has it; null where the recordings do not say it. NULL: out of
+ * memory. */
 json_t *json_runs(const struct render_input *input);

@@ -92,14 +92,15 @@ void json_text_integer(struct buffer *out, int64_t value)
 }
 
 /*
- * The digits of a positive value, 10^11 to 10^12 - 1, and its decimal exponent. False where the last digit is not certain: the
- * product of a double and a power of ten is off by less than 2^-22 here, so that it is told unless the rest lies that close to a
- * half.
+ * The digits of a positive value, 10^11 to 10^12 - 1, and its decimal exponent. False where the last digit is not
+ * certain: the product of a double and a power of ten is off by less than 2^-22 here, so that it is told unless the
+ * rest lies that close to a half.
  */
 static bool find_digits(double value, uint64_t *digits, int *exponent)
 {
-	static const long double powers[MAX_POWER + 1] = { 1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L, 1e9L, 1e10L, 1e11L,
-		1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L };
+	static const long double powers[MAX_POWER + 1] = { 1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L, 1e9L,
+		1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L, 1e21L, 1e22L, 1e23L, 1e24L,
+		1e25L, 1e26L, 1e27L };
 	static const long double log10_of_2 = 0.30102999566398119521L, doubt = 0x1p-20L;
 	int binary, power;
 	long double scaled, rest;

@@ -4,13 +4,14 @@
 #include "common/common.h"
 
 /*
- * JSON values as text, byte by byte what jansson prints in its compact form with twelve digits: for the members that a document has
- * by the ten thousand, where making an object of each and formatting it through printf() was a tenth of a large diff.
+ * JSON values as text, byte by byte what jansson prints in its compact form with twelve digits: for the members that a
+ * document has by the ten thousand, where making an object of each and formatting it through printf() was a tenth of a
+ * large diff.
  */
 
 /*
- * A json_dump_callback_t that appends to a buffer. What a terminal would obey and jansson leaves as it is, as the controls above
- * U+007F and marks of direction, is escaped: the same text to a program, nothing to a terminal.
+ * A json_dump_callback_t that appends to a buffer. What a terminal would obey and jansson leaves as it is, as the
+ * controls above U+007F and marks of direction, is escaped: the same text to a program, nothing to a terminal.
  */
 int json_text_write(const char *bytes, size_t size, void *context);
 

@@ -59,7 +59,8 @@ static const char *package_of(const char *name)
 	return memchr(package, '.', size) ? package : name;
 }
 
-/* What stands behind the last `::` that is no part of an argument, or behind a package's folders; else the name itself. */
+/* What stands behind the last `::` that is no part of an argument, or behind a package's folders; else the name itself.
+ */
 static const char *leaf_of(const char *name)
 {
 	const char *leaf = name;

@@ -7,7 +7,8 @@
 enum { LABEL_LONGEST = 400 };
 
 /*
- * Appends what of a function's name has room on its box, in at most `columns` columns: the whole, else without arguments, without
- * those of templates (`‹…›`), without its scopes (`…::leaf`), and cut at its end. The viewer does the same (viewer/labels.js).
+ * Appends what of a function's name has room on its box, in at most `columns` columns: the whole, else without
+ * arguments, without those of templates (`‹…›`), without its scopes (`…::leaf`), and cut at its end. The viewer does
+ * the same (viewer/labels.js).
  */
 void label_append(const char *name, size_t columns, struct buffer *out);

@@ -7,10 +7,17 @@
 #include <string.h>
 
 /*
- * A comment on a pull request. What a host accepts is 65,536 characters; counted in bytes here, which is never less. The parts are
- * written in order of importance, and a row that would pass the limit ends the writing with a remark.
+ * A comment on a pull request. What a host accepts is 65,536 characters; counted in bytes here, which is never less.
+ * The parts are written in order of importance, and a row that would pass the limit ends the writing with a remark.
  */
-enum { MAX_BYTES = 65536, REMARK_BYTES = 200, MAX_ROWS = 15, MAX_OUTLIERS = 10, NAME_COLUMNS = 90, MAX_SENTENCE_BYTES = 4096 };
+enum {
+	MAX_BYTES = 65536,
+	REMARK_BYTES = 200,
+	MAX_ROWS = 15,
+	MAX_OUTLIERS = 10,
+	NAME_COLUMNS = 90,
+	MAX_SENTENCE_BYTES = 4096
+};
 
 static const char marker[] = "<!-- kelvin-diff -->";
 
@@ -32,8 +39,8 @@ static bool special(uint32_t code)
 }
 
 /*
- * As character references, which neither Markdown, HTML nor a host's mentions and automatic links look into. Plain punctuation that
- * means nothing inside a word stays as it is, so that the source can be read.
+ * As character references, which neither Markdown, HTML nor a host's mentions and automatic links look into. Plain
+ * punctuation that means nothing inside a word stays as it is, so that the source can be read.
  */
 static void append_escaped(struct buffer *out, const char *text, size_t max_bytes)
 {
@@ -94,8 +101,8 @@ static void emit_string(struct markdown_writer *w, const char *text)
 	emit(w, &part);
 }
 
-static void emit_sentences(
-	struct markdown_writer *w, const char *before, void (*say)(const struct diff *, struct buffer *), const char *after)
+static void emit_sentences(struct markdown_writer *w, const char *before,
+	void (*say)(const struct diff *, struct buffer *), const char *after)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 }, part = { 0 };
 
@@ -115,7 +122,8 @@ static void emit_sentences(
 
 static void append_figures(const struct markdown_writer *w, struct buffer *row, const struct diff_estimate *e)
 {
-	struct format_text interval = format_interval(summary_points(w->diff, e->ci_low), summary_points(w->diff, e->ci_high));
+	struct format_text interval =
+		format_interval(summary_points(w->diff, e->ci_low), summary_points(w->diff, e->ci_high));
 
 	buffer_printf(row, " | %s | %s | %s | %s | %s | %s |", format_value(e->base, w->unit).text,
 		format_value(e->head, w->unit).text, format_delta(e->delta, w->unit).text,
@@ -143,9 +151,11 @@ static void write_ledger(struct markdown_writer *w)
 		       "|:--|--:|--:|--:|--:|--:|--:|\n");
 	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
 		const struct diff_origin *origin = &w->diff->origins[order[i]];
-		struct diff_estimate e = {
-			.base = origin->base, .head = origin->head, .delta = origin->delta, .ci_low = NAN, .ci_high = NAN
-		};
+		struct diff_estimate e = { .base = origin->base,
+			.head = origin->head,
+			.delta = origin->delta,
+			.ci_low = NAN,
+			.ci_high = NAN };
 
 		if (origin->base != 0 || origin->head != 0)
 			emit_ledger_row(w, profile_origin_name(order[i]), &e);
@@ -178,8 +188,10 @@ static void emit_run_figure(struct markdown_writer *w, const char *name, enum di
 
 	buffer_init(&row, MAX_BYTES);
 	buffer_printf(&row, "| %s", name);
-	buffer_printf(&row, " | %s | %s", format_value(s->mean[DIFF_BASE], unit).text, format_value(s->mean[DIFF_HEAD], unit).text);
-	buffer_printf(&row, " | %s | %s |\n", format_change(s->mean[DIFF_BASE], s->mean[DIFF_BASE] * (1 + s->change)).text,
+	buffer_printf(&row, " | %s | %s", format_value(s->mean[DIFF_BASE], unit).text,
+		format_value(s->mean[DIFF_HEAD], unit).text);
+	buffer_printf(&row, " | %s | %s |\n",
+		format_change(s->mean[DIFF_BASE], s->mean[DIFF_BASE] * (1 + s->change)).text,
 		interval.text[0] ? interval.text : format_unknown);
 	emit(w, &row);
 }
@@ -194,8 +206,8 @@ static void emit_outliers(struct markdown_writer *w, const struct diff_outlier *
 	buffer_printf(&row, "- outliers, which are included: %s of %s, median %s:", figure_names[outliers->figure],
 		outliers->side == DIFF_BASE ? "base" : "head", format_value(outliers->median, unit).text);
 	for (size_t i = 0; i < count && i < MAX_OUTLIERS; i++)
-		buffer_printf(
-			&row, "%s run %zu %s", i > 0 ? "," : "", outliers[i].run + 1, format_value(outliers[i].value, unit).text);
+		buffer_printf(&row, "%s run %zu %s", i > 0 ? "," : "", outliers[i].run + 1,
+			format_value(outliers[i].value, unit).text);
 	if (count > MAX_OUTLIERS)
 		buffer_printf(&row, " and %zu more", count - MAX_OUTLIERS);
 	buffer_append_byte(&row, '\n');
@@ -351,7 +363,8 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 	struct markdown_writer w = { .input = input, .diff = input->diff, .out = out, .start = out->size };
 
 	if (input->diff->sides != DIFF_SIDES)
-		return error_set(err, ERROR_USAGE, "Markdown is written for a diff of two profiles; for one, use --text or --json");
+		return error_set(err, ERROR_USAGE,
+			"Markdown is written for a diff of two profiles; for one, use --text or --json");
 	w.unit = diff_string(input->diff, input->diff->unit);
 	emit_string(&w, marker);
 	emit_sentences(&w, "\n### ", summary_verdict, "\n\n");

@@ -62,7 +62,8 @@ static bool key_is_usual(const struct diff *diff, const struct diff_function *f)
 	const char *key = diff_string(diff, f->key), *name = diff_string(diff, f->name);
 	size_t length = strlen(name);
 
-	return strncmp(key, name, length) == 0 && key[length] == '`' && strcmp(key + length + 1, diff_string(diff, f->module)) == 0;
+	return strncmp(key, name, length) == 0 && key[length] == '`' &&
+	       strcmp(key + length + 1, diff_string(diff, f->module)) == 0;
 }
 
 static void append_places(struct buffer *out, struct text_table *table, const struct diff *diff)
@@ -112,7 +113,8 @@ static bool append_ranks(struct buffer *out, const struct diff *diff, struct err
 	return true;
 }
 
-/* What the viewer knows as the origin of a function that runs in interrupts: the number after the last one of enum profile_origin. */
+/* What the viewer knows as the origin of a function that runs in interrupts: the number after the last one of enum
+ * profile_origin. */
 enum { ORIGIN_INTERRUPTS = PROFILE_ORIGIN_COUNT };
 
 static void append_facts(struct buffer *out, const struct diff *diff)
@@ -185,15 +187,16 @@ static bool append_details(struct buffer *out, struct text_table *table, const s
 	if (!append_ranks(out, diff, err))
 		return false;
 	for (size_t i = 0; diff->sides == 2 && i < diff->function_count; i++)
-		buffer_append_varint(
-			out, diff->functions[i].moved_to == PROFILE_NONE ? 0 : (uint64_t)diff->functions[i].moved_to + 1);
+		buffer_append_varint(out,
+			diff->functions[i].moved_to == PROFILE_NONE ? 0 : (uint64_t)diff->functions[i].moved_to + 1);
 	return true;
 }
 
 bool page_data_functions(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	const struct diff *diff = input->diff;
-	CLEANUP(cleanup_free) uint32_t *numbers = calloc((size_t)string_table_count(diff->strings) + 1, sizeof(*numbers));
+	CLEANUP(cleanup_free)
+	uint32_t *numbers = calloc((size_t)string_table_count(diff->strings) + 1, sizeof(*numbers));
 	struct text_table table = { .numbers = numbers };
 	struct buffer details;
 	bool ok = numbers ? true : error_set_memory(err);

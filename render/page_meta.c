@@ -49,9 +49,10 @@ static json_t *metrics(const struct render_input *input)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(array,
-			json_pack("{s:o,s:o,s:b,s:b}", "name", text(list[i].type), "unit", text(list[i].unit), "isCount",
-				list[i].index[DIFF_BASE] == 0 && list[i].index[DIFF_HEAD] == 0, "tested", list[i].is_tested));
+		json_array_append_new(
+			array, json_pack("{s:o,s:o,s:b,s:b}", "name", text(list[i].type), "unit", text(list[i].unit),
+				       "isCount", list[i].index[DIFF_BASE] == 0 && list[i].index[DIFF_HEAD] == 0,
+				       "tested", list[i].is_tested));
 	return array;
 }
 
@@ -62,9 +63,9 @@ static json_t *threads(const struct profile *profile)
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
 
-		json_array_append_new(array,
-			json_pack("[iiioo]", (int)thread->run, thread->pid, thread->tid,
-				text(profile_string(profile, thread->process_name)), text(profile_string(profile, thread->name))));
+		json_array_append_new(array, json_pack("[iiioo]", (int)thread->run, thread->pid, thread->tid,
+						     text(profile_string(profile, thread->process_name)),
+						     text(profile_string(profile, thread->name))));
 	}
 	return array;
 }
@@ -75,8 +76,8 @@ static json_t *stops(const struct profile_quality *quality)
 
 	for (int i = 0; i < PROFILE_STOP_COUNT; i++)
 		if (quality->stops[i])
-			json_object_set_new(
-				object, profile_stop_name((enum profile_stop)i), json_integer((json_int_t)quality->stops[i]));
+			json_object_set_new(object, profile_stop_name((enum profile_stop)i),
+				json_integer((json_int_t)quality->stops[i]));
 	return object;
 }
 
@@ -124,9 +125,9 @@ static json_t *recording(const struct profile *p, const char *name)
 		(int)p->run_count, "durationNs", (json_int_t)duration_ns, "samples",
 		isfinite(summary_samples(p)) ? json_integer((json_int_t)summary_samples(p)) : json_null(), "lost",
 		summary_quality_recorded(p) ? json_integer((json_int_t)q->lost) : json_null(), "throttled",
-		(json_int_t)q->throttled, "stops", stops(q), "wholePercent", number(summary_whole_percent(p)), "hasTimeline",
-		p->has_timeline, "period", (json_int_t)p->period, "threads", threads(p),
-		"verified", verified(p));
+		(json_int_t)q->throttled, "stops", stops(q), "wholePercent", number(summary_whole_percent(p)),
+		"hasTimeline", p->has_timeline, "period", (json_int_t)p->period, "threads", threads(p), "verified",
+		verified(p));
 	for (size_t i = 0; i < fact_count; i++)
 		json_object_set_new(object, facts[i].name, fact_value(p, &facts[i]));
 	return object;
@@ -134,8 +135,8 @@ static json_t *recording(const struct profile *p, const char *name)
 
 static json_t *ledger_row(const struct diff_origin *o)
 {
-	return json_pack("{s:o,s:o,s:o,s:o}", "raw", pair(o->raw[DIFF_BASE], o->raw[DIFF_HEAD]), "base", number(o->base), "head",
-		number(o->head), "delta", number(o->delta));
+	return json_pack("{s:o,s:o,s:o,s:o}", "raw", pair(o->raw[DIFF_BASE], o->raw[DIFF_HEAD]), "base",
+		number(o->base), "head", number(o->head), "delta", number(o->delta));
 }
 
 static json_t *ledger(const struct diff *diff)
@@ -150,9 +151,10 @@ static json_t *ledger(const struct diff *diff)
 static json_t *evidence(const struct diff_evidence *e)
 {
 	return json_pack("{s:s,s:[II],s:[II],s:o,s:o,s:i,s:i,s:b}", "mode", diff_evidence_mode_name(e->mode), "runs",
-		(json_int_t)e->runs[DIFF_BASE], (json_int_t)e->runs[DIFF_HEAD], "blocks", (json_int_t)e->blocks[DIFF_BASE],
-		(json_int_t)e->blocks[DIFF_HEAD], "q", number(e->q), "floorRsd", number(e->floor_rsd), "aaFlags",
-		(int)e->aa_false_flags, "aaFunctions", (int)e->aa_functions, "aaDone", e->aa_done);
+		(json_int_t)e->runs[DIFF_BASE], (json_int_t)e->runs[DIFF_HEAD], "blocks",
+		(json_int_t)e->blocks[DIFF_BASE], (json_int_t)e->blocks[DIFF_HEAD], "q", number(e->q), "floorRsd",
+		number(e->floor_rsd), "aaFlags", (int)e->aa_false_flags, "aaFunctions", (int)e->aa_functions, "aaDone",
+		e->aa_done);
 }
 
 static json_t *warnings(const struct diff *diff)

@@ -6,8 +6,8 @@
 #include "profile/profile.h"
 
 /*
- * A diff, or a single profile as its one-sided case -> something to read. Computes no statistics; writes into a buffer and nowhere
- * else. Output is the same for the same input: no clock, no locale.
+ * A diff, or a single profile as its one-sided case -> something to read. Computes no statistics; writes into a buffer
+ * and nowhere else. Output is the same for the same input: no clock, no locale.
  */
 
 /* What is drawn. All borrowed. */
@@ -15,10 +15,11 @@ struct render_input {
 	const struct diff *diff;
 	/* Threads, samples over time, facts and quality come from here; [DIFF_BASE] is NULL when diff->sides is 1. */
 	const struct profile *profiles[DIFF_SIDES];
-	const char *title;                                  /* NULL: made from the commands */
-	const char *names[DIFF_SIDES];                      /* what the user called each side, as file names; may be NULL */
-	const char *tool;                                   /* "kelvin 0.1.0" */
-	const char *(*origin_rule_text)(unsigned int rule); /* why an origin was given; NULL: numbers are not explained */
+	const char *title;             /* NULL: made from the commands */
+	const char *names[DIFF_SIDES]; /* what the user called each side, as file names; may be NULL */
+	const char *tool;              /* "kelvin 0.1.0" */
+	const char *(*origin_rule_text)(
+		unsigned int rule); /* why an origin was given; NULL: numbers are not explained */
 };
 
 struct render_text_options {
@@ -30,8 +31,8 @@ struct render_text_options {
 
 /* Aligned columns for a terminal: verdict, totals, ledger by origin, largest changes. */
 COMMON_MUST_CHECK
-bool render_text(
-	const struct render_input *input, const struct render_text_options *options, struct buffer *out, struct error *err);
+bool render_text(const struct render_input *input, const struct render_text_options *options, struct buffer *out,
+	struct error *err);
 
 /* Schema kelvin.diff/1 (two sides) or kelvin.report/1 (one); docs/json.md. */
 COMMON_MUST_CHECK
@@ -48,7 +49,8 @@ struct render_svg_options {
 
 /* A static flame graph for READMEs and mail: no script, `<title>` elements for hovering. */
 COMMON_MUST_CHECK
-bool render_svg(const struct render_input *input, const struct render_svg_options *options, struct buffer *out, struct error *err);
+bool render_svg(const struct render_input *input, const struct render_svg_options *options, struct buffer *out,
+	struct error *err);
 
 /* One self-contained page (docs/report.md): no network, strict Content-Security-Policy, opens from file://. */
 COMMON_MUST_CHECK

@@ -90,7 +90,8 @@ static bool change_listed(const struct diff *diff, const struct diff_estimate *e
 	if (!(estimate->delta * way > 0))
 		return false;
 	return summary_proven(estimate->state) ||
-	       (estimate->state == DIFF_STATE_UNPROVEN && fabs(summary_points(diff, estimate->delta)) >= least_unproven_points);
+	       (estimate->state == DIFF_STATE_UNPROVEN &&
+		       fabs(summary_points(diff, estimate->delta)) >= least_unproven_points);
 }
 
 static bool consider(const struct diff *diff, enum summary_order order, uint32_t id, struct candidate *candidate)
@@ -99,7 +100,9 @@ static bool consider(const struct diff *diff, enum summary_order order, uint32_t
 	bool is_total = order == SUMMARY_TOTAL_CHANGES || order == SUMMARY_TOTAL || order == SUMMARY_MOVED;
 	const struct diff_estimate *estimate = is_total ? &f->total : &f->self;
 
-	*candidate = (struct candidate){ .id = id, .size = fabs(estimate->delta), .proven = summary_proven(estimate->state) };
+	*candidate = (struct candidate){
+		.id = id, .size = fabs(estimate->delta), .proven = summary_proven(estimate->state)
+	};
 	switch (order) {
 	case SUMMARY_SELF_INCREASES:
 		return change_listed(diff, estimate, 1);
@@ -137,7 +140,8 @@ static size_t choose_count(const struct candidate *candidates, size_t count, enu
 	return count < limit ? count : limit;
 }
 
-bool summary_list(const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err)
+bool summary_list(
+	const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err)
 {
 	CLEANUP(cleanup_free) struct candidate *candidates = calloc(diff->function_count + 1, sizeof(*candidates));
 	size_t count = 0, shown;
@@ -196,14 +200,15 @@ void summary_scale(const struct diff *diff, struct buffer *out)
 	const char *text = diff_string(diff, diff->scale_text);
 	const char *unit = diff_string(diff, diff->unit);
 
-	buffer_printf(
-		out, "Compared %s (--scale %s)", diff_scale_words(diff->scale.mode), diff_scale_mode_name(diff->scale.mode));
+	buffer_printf(out, "Compared %s (--scale %s)", diff_scale_words(diff->scale.mode),
+		diff_scale_mode_name(diff->scale.mode));
 	if (isfinite(diff->scale.factor) && fabs(diff->scale.factor - 1) >= 5e-5)
 		buffer_printf(out, ", with head multiplied by %.4g", diff->scale.factor);
 	buffer_printf(out, ". Measured: base %s, head %s.", format_value(diff->raw_total[DIFF_BASE], unit).text,
 		format_value(diff->raw_total[DIFF_HEAD], unit).text);
 	if (text[0])
-		buffer_printf(out, " %c%s.", text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0], text + 1);
+		buffer_printf(
+			out, " %c%s.", text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0], text + 1);
 }
 
 /* What two processes of identical code differ by anyway: assumed, since one recording on each side cannot tell. */
@@ -212,7 +217,8 @@ static void assumed_floor(const struct diff_evidence *evidence, struct buffer *o
 	buffer_printf(out, ". We assume %.3g %% variation between identical processes", evidence->floor_rsd * 100);
 	if (evidence->floor_changed_rsd > 0)
 		buffer_printf(out, ", and %.2g %% in functions whose code changed", evidence->floor_changed_rsd * 100);
-	buffer_append_string(out, ". Several runs on each side (kelvin bench, kelvin record --runs) can prove smaller differences.");
+	buffer_append_string(
+		out, ". Several runs on each side (kelvin bench, kelvin record --runs) can prove smaller differences.");
 }
 
 static void evidence_source(const struct diff_evidence *evidence, struct buffer *out)
@@ -227,18 +233,20 @@ static void evidence_source(const struct diff_evidence *evidence, struct buffer 
 		buffer_append_string(out, "Evidence: none. There is too little data to tell a difference from noise.");
 		return;
 	case DIFF_EVIDENCE_RUNS:
-		buffer_printf(
-			out, "Evidence: %zu runs of base and %zu runs of head.", evidence->runs[DIFF_BASE], evidence->runs[DIFF_HEAD]);
+		buffer_printf(out, "Evidence: %zu runs of base and %zu runs of head.", evidence->runs[DIFF_BASE],
+			evidence->runs[DIFF_HEAD]);
 		return;
 	case DIFF_EVIDENCE_SINGLE:
 		buffer_printf(out, "Evidence: %s, divided into %zu blocks of time in base and %zu in head",
-			evidence->runs[DIFF_BASE] > 1 || evidence->runs[DIFF_HEAD] > 1 ? "fewer than 3 recordings on each side"
-										       : "one recording on each side",
+			evidence->runs[DIFF_BASE] > 1 || evidence->runs[DIFF_HEAD] > 1
+				? "fewer than 3 recordings on each side"
+				: "one recording on each side",
 			evidence->blocks[DIFF_BASE], evidence->blocks[DIFF_HEAD]);
 		assumed_floor(evidence, out);
 		return;
 	case DIFF_EVIDENCE_COUNTS:
-		buffer_append_string(out, "Evidence: sample counts only, because there are neither 3 runs on each side nor a timeline of 5 s");
+		buffer_append_string(out,
+			"Evidence: sample counts only, because there are neither 3 runs on each side nor a timeline of 5 s");
 		assumed_floor(evidence, out);
 		return;
 	}
@@ -250,11 +258,12 @@ void summary_evidence(const struct diff *diff, struct buffer *out)
 
 	evidence_source(evidence, out);
 	if (evidence->mode != DIFF_EVIDENCE_NONE)
-		buffer_printf(out, " At most %.4g %% of the proven differences are expected to be chance (false discovery rate %.4g).",
+		buffer_printf(out,
+			" At most %.4g %% of the proven differences are expected to be chance (false discovery rate %.4g).",
 			evidence->q * 100, evidence->q);
 	if (evidence->aa_done)
-		buffer_printf(out, " Base compared with itself: %" PRIu32 " of %" PRIu32 " functions differ.", evidence->aa_false_flags,
-			evidence->aa_functions);
+		buffer_printf(out, " Base compared with itself: %" PRIu32 " of %" PRIu32 " functions differ.",
+			evidence->aa_false_flags, evidence->aa_functions);
 }
 
 double summary_samples(const struct profile *profile)

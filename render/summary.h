@@ -20,7 +20,8 @@ double summary_percent_of_base(const struct diff_estimate *estimate);
 
 bool summary_proven(enum diff_state state);
 
-/* A proven difference of a function whose code did not change: what changed is where it was placed, or what it was given to do. */
+/* A proven difference of a function whose code did not change: what changed is where it was placed, or what it was
+ * given to do. */
 bool summary_same_code(const struct diff_function *function, enum diff_state state);
 
 /* Functions by id, greatest first. */
@@ -33,7 +34,8 @@ struct summary_list {
 void summary_list_deinit(struct summary_list *list);
 
 enum summary_order {
-	SUMMARY_SELF_INCREASES, /* proven first, then by size; unproven ones only where room is left in the first few rows */
+	SUMMARY_SELF_INCREASES, /* proven first, then by size; unproven ones only where room is left in the first few
+				   rows */
 	SUMMARY_SELF_DECREASES,
 	SUMMARY_TOTAL_CHANGES, /* proven only */
 	SUMMARY_MOVED,         /* moved or renamed: the end that has the values */
@@ -42,7 +44,8 @@ enum summary_order {
 };
 
 COMMON_MUST_CHECK
-bool summary_list(const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err);
+bool summary_list(
+	const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err);
 
 /* "Regressed" */
 const char *summary_verdict_word(enum diff_verdict verdict);
@@ -63,14 +66,16 @@ extern const char summary_same_code_words[];
 double summary_samples(const struct profile *profile);
 /* Whether anybody counted what was lost and how stacks ended: files of other tools do not tell. */
 bool summary_quality_recorded(const struct profile *profile);
-/* NAN where stacks were not unwound from dumps: a chain of frame pointers tells neither what it left out nor whether it is whole.
+/* NAN where stacks were not unwound from dumps: a chain of frame pointers tells neither what it left out nor whether it
+ * is whole.
  */
 double summary_whole_percent(const struct profile *profile);
 
 /* "1,203 samples in 10.0 s, 0 lost, 99.2 % whole stacks", as far as it was recorded */
 void summary_quality(const struct profile *profile, struct buffer *out);
 
-/* Behind `before`, how stacks and names compare with those of other libraries; nothing where nobody asked for it, and of no profile. */
+/* Behind `before`, how stacks and names compare with those of other libraries; nothing where nobody asked for it, and
+ * of no profile. */
 void summary_verified(const struct profile *profile, const char *before, struct buffer *out);
 
 /* The recorded command, else the side's name, else "". Not cleaned. */

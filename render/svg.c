@@ -114,7 +114,8 @@ static struct colour node_colour(const struct svg_writer *w, uint32_t node)
 /* Relative luminance, as WCAG 2 has it. */
 static double luminance(struct colour c)
 {
-	const double parts[] = { c.red / 255.0, c.green / 255.0, c.blue / 255.0 }, weights[] = { 0.2126, 0.7152, 0.0722 };
+	const double parts[] = { c.red / 255.0, c.green / 255.0, c.blue / 255.0 },
+		     weights[] = { 0.2126, 0.7152, 0.0722 };
 	double sum = 0;
 
 	for (int i = 0; i < 3; i++)
@@ -152,7 +153,8 @@ static void append_short(struct svg_writer *w, const char *name, size_t columns)
 
 static void append_title(struct svg_writer *w, uint32_t node)
 {
-	double base = w->diff->node_total[DIFF_BASE][node], head = w->diff->node_total[DIFF_HEAD][node] * w->diff->scale.factor;
+	double base = w->diff->node_total[DIFF_BASE][node],
+	       head = w->diff->node_total[DIFF_HEAD][node] * w->diff->scale.factor;
 	double percent = format_share(w->diff->node_total[DIFF_HEAD][node], w->diff->node_total[DIFF_HEAD][0]);
 
 	buffer_append_string(w->out, "<title>");
@@ -165,9 +167,10 @@ static void append_title(struct svg_writer *w, uint32_t node)
 		buffer_printf(w->out, ", %s)", profile_origin_name(f->origin));
 	}
 	if (w->diff->sides == DIFF_SIDES)
-		buffer_printf(w->out, " base %s, head %s, %s, %s, %s points of total, %s", format_value(base, w->unit).text,
-			format_value(head, w->unit).text, format_delta(head - base, w->unit).text,
-			format_change(base, head).text, format_points(node_points(w, node)).text,
+		buffer_printf(w->out, " base %s, head %s, %s, %s, %s points of total, %s",
+			format_value(base, w->unit).text, format_value(head, w->unit).text,
+			format_delta(head - base, w->unit).text, format_change(base, head).text,
+			format_points(node_points(w, node)).text,
 			diff_state_name((enum diff_state)w->diff->nodes[node].state));
 	else
 		buffer_printf(w->out, " %s, %s", format_value(head, w->unit).text, format_percent(percent).text);
@@ -183,15 +186,16 @@ static double row_y(unsigned int depth)
 
 static void draw_rectangle(struct svg_writer *w, double x, double y, double width, struct colour c)
 {
-	buffer_printf(w->out, "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"#%02x%02x%02x\"/>", x, y, width,
-		ROW - 1, c.red, c.green, c.blue);
+	buffer_printf(w->out, "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"#%02x%02x%02x\"/>", x, y,
+		width, ROW - 1, c.red, c.green, c.blue);
 }
 
-/* Hue is the direction of a difference, texture is existence: what only one side has is told apart without colour, too. */
+/* Hue is the direction of a difference, texture is existence: what only one side has is told apart without colour, too.
+ */
 static void draw_texture(struct svg_writer *w, double x, double y, double width)
 {
-	buffer_printf(
-		w->out, "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"url(#new)\"/>", x, y, width, ROW - 1);
+	buffer_printf(w->out, "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"url(#new)\"/>", x, y,
+		width, ROW - 1);
 }
 
 static void draw_label(struct svg_writer *w, uint32_t node, double x, double y, size_t columns)
@@ -206,8 +210,8 @@ static void draw_label(struct svg_writer *w, uint32_t node, double x, double y, 
 		w->out->failed = true;
 		return;
 	}
-	buffer_printf(w->out, "<text x=\"%.1f\" y=\"%.0f\" fill=\"%s\">%s", x + 3, y + ROW - 5, text_colour(node_colour(w, node)),
-		is_new ? "+ " : "");
+	buffer_printf(w->out, "<text x=\"%.1f\" y=\"%.0f\" fill=\"%s\">%s", x + 3, y + ROW - 5,
+		text_colour(node_colour(w, node)), is_new ? "+ " : "");
 	escape_append(w->out, text.data);
 	buffer_append_string(w->out, "</text>");
 }
@@ -309,8 +313,9 @@ static bool is_first_gone(const struct diff *diff, uint32_t node)
 {
 	uint32_t parent = diff->nodes[node].parent;
 
-	return diff->sides == DIFF_SIDES && !(diff->node_total[DIFF_HEAD][node] > 0) && diff->node_total[DIFF_BASE][node] > 0 &&
-	       diff->nodes[node].state != DIFF_STATE_MOVED && (parent == 0 || diff->node_total[DIFF_HEAD][parent] > 0);
+	return diff->sides == DIFF_SIDES && !(diff->node_total[DIFF_HEAD][node] > 0) &&
+	       diff->node_total[DIFF_BASE][node] > 0 && diff->nodes[node].state != DIFF_STATE_MOVED &&
+	       (parent == 0 || diff->node_total[DIFF_HEAD][parent] > 0);
 }
 
 /* The deepest row that is drawn, and the greatest difference among what is drawn in colour. */
@@ -349,9 +354,8 @@ static void write_left_out(struct svg_writer *w, double x, double y)
 		return;
 	buffer_printf(w->out, "<text x=\"%.0f\" y=\"%.0f\">", x, y + 10);
 	if (w->gone)
-		buffer_printf(w->out, "%zu stack%s not drawn, because only base has %s%s", w->gone, w->gone == 1 ? " is" : "s are",
-			w->gone == 1 ? "it" : "them",
-			w->cut ? "; " : "");
+		buffer_printf(w->out, "%zu stack%s not drawn, because only base has %s%s", w->gone,
+			w->gone == 1 ? " is" : "s are", w->gone == 1 ? "it" : "them", w->cut ? "; " : "");
 	buffer_printf(w->out, "%s</text>\n", w->cut ? "callees too narrow to draw are left out" : "");
 }
 
@@ -377,7 +381,8 @@ static void write_header(struct svg_writer *w)
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	size_t columns = (size_t)(w->width / pixels_per_column);
-	const char *title = w->input->title && w->input->title[0] ? w->input->title : summary_command(w->input, DIFF_HEAD);
+	const char *title =
+		w->input->title && w->input->title[0] ? w->input->title : summary_command(w->input, DIFF_HEAD);
 
 	buffer_init(&text, (size_t)1 << 20);
 	if (w->diff->sides == DIFF_SIDES)
@@ -397,7 +402,8 @@ static void write_header(struct svg_writer *w)
 	escape_append(w->out, diff_string(w->diff, w->diff->metric_words));
 	if (w->diff->sides == DIFF_SIDES)
 		buffer_printf(w->out, ": base %s, head %s (%s); width shows head, colour shows proven differences",
-			format_value(w->diff->total.base, w->unit).text, format_value(w->diff->total.head, w->unit).text,
+			format_value(w->diff->total.base, w->unit).text,
+			format_value(w->diff->total.head, w->unit).text,
 			format_change(w->diff->total.base, w->diff->total.head).text);
 	else
 		buffer_printf(w->out, ": %s; width shows time, colour shows the origin of the code",
@@ -405,7 +411,8 @@ static void write_header(struct svg_writer *w)
 	buffer_append_string(w->out, "</text>\n");
 }
 
-bool render_svg(const struct render_input *input, const struct render_svg_options *options, struct buffer *out, struct error *err)
+bool render_svg(const struct render_input *input, const struct render_svg_options *options, struct buffer *out,
+	struct error *err)
 {
 	struct svg_writer w = { .input = input, .diff = input->diff, .out = out, .max_depth = UINT16_MAX };
 	unsigned int width = options && options->width ? options->width : DEFAULT_WIDTH, deepest;

@@ -39,7 +39,8 @@ void table_add(struct table *table, const char *const *cells, enum table_style s
 	struct error ignored;
 
 	if (table->failed ||
-		!ARRAY_RESERVE(&table->cells, &table->cell_capacity, first + table->column_count, MAX_CELLS, &ignored) ||
+		!ARRAY_RESERVE(
+			&table->cells, &table->cell_capacity, first + table->column_count, MAX_CELLS, &ignored) ||
 		!ARRAY_RESERVE(&table->styles, &table->style_capacity, table->row_count + 1, MAX_CELLS, &ignored)) {
 		table->failed = true;
 		return;
@@ -144,7 +145,8 @@ static void pad(struct buffer *out, size_t count)
 }
 
 /* `shortens`: a name wider than its column gives way; else the row goes on behind it. */
-static void write_cells(const struct table *table, const size_t *widths, const char *const *cells, bool shortens, struct buffer *out)
+static void write_cells(
+	const struct table *table, const size_t *widths, const char *const *cells, bool shortens, struct buffer *out)
 {
 	size_t pending = INDENT;
 

@@ -4,15 +4,15 @@
 #include "common/common.h"
 
 /*
- * A table of a terminal: columns aligned by display width, two spaces apart, no lines. When it is too wide, whole columns are
- * dropped, the least important first, and at last the flexible ones are shortened from the middle.
+ * A table of a terminal: columns aligned by display width, two spaces apart, no lines. When it is too wide, whole
+ * columns are dropped, the least important first, and at last the flexible ones are shortened from the middle.
  */
 
 enum { TABLE_MAX_COLUMNS = 12 };
 
 /*
- * A width within which all columns stay and no name is shortened that a person would read (4,096 columns); what a long one pushes to
- * the right is its own row alone.
+ * A width within which all columns stay and no name is shortened that a person would read (4,096 columns); what a long
+ * one pushes to the right is its own row alone.
  */
 static const size_t TABLE_UNLIMITED = SIZE_MAX;
 

@@ -20,8 +20,8 @@ static void append_fact(const struct profile *profile, const struct profile_fact
 	profile_fact_words(profile, fact, &value);
 	text->failed |= value.failed;
 	if (!text->failed)
-		buffer_printf(text, "%s%s%.*s", text->size ? ", " : "", fact->told, fact->told_chars ? fact->told_chars : -1,
-			value.data ? value.data : "");
+		buffer_printf(text, "%s%s%.*s", text->size ? ", " : "", fact->told,
+			fact->told_chars ? fact->told_chars : -1, value.data ? value.data : "");
 }
 
 static bool write_facts(const struct text_writer *w, struct error *err)
@@ -94,7 +94,8 @@ static bool write_top(const struct text_writer *w, enum summary_order order, str
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < list.count; i++) {
 		const struct diff_function *f = &w->diff->functions[list.ids[i]];
-		struct format_text self = format_value(f->self.head, w->unit), total = format_value(f->total.head, w->unit);
+		struct format_text self = format_value(f->self.head, w->unit),
+				   total = format_value(f->total.head, w->unit);
 		struct format_text self_share = format_percent(format_share(f->self.head, w->diff->total.head));
 		struct format_text total_share = format_percent(format_share(f->total.head, w->diff->total.head));
 		const char *cells[] = { diff_string(w->diff, f->name), diff_string(w->diff, f->module),
@@ -146,7 +147,8 @@ static bool write_one_sided(const struct text_writer *w, struct error *err)
 {
 	text_side(w, DIFF_HEAD, "");
 	write_total(w);
-	if (!write_facts(w, err) || !write_origins(w, err) || !write_top(w, SUMMARY_SELF, err) || !write_top(w, SUMMARY_TOTAL, err))
+	if (!write_facts(w, err) || !write_origins(w, err) || !write_top(w, SUMMARY_SELF, err) ||
+		!write_top(w, SUMMARY_TOTAL, err))
 		return false;
 	write_differences(w);
 	return true;
@@ -164,7 +166,8 @@ static bool write_warnings(const struct text_writer *w, struct error *err)
 
 		buffer_init(&text, (size_t)1 << 20);
 		buffer_printf(&text, "- %s%s", diff_string(diff, diff->warnings[i].text),
-			diff->warnings[i].blocks_gate ? " (the limits of --fail-on are not checked because of this)" : "");
+			diff->warnings[i].blocks_gate ? " (the limits of --fail-on are not checked because of this)"
+						      : "");
 		if (!buffer_ok(&text, err))
 			return false;
 		text_paragraph(w, text.data, 2);
@@ -179,7 +182,8 @@ static size_t clamp(unsigned int value, size_t fallback, size_t least, size_t mo
 	return chosen < least ? least : chosen > most ? most : chosen;
 }
 
-bool render_text(const struct render_input *input, const struct render_text_options *options, struct buffer *out, struct error *err)
+bool render_text(const struct render_input *input, const struct render_text_options *options, struct buffer *out,
+	struct error *err)
 {
 	static const struct render_text_options defaults = { 0 };
 	struct text_writer w = { .input = input, .diff = input->diff, .out = out };

@@ -47,13 +47,14 @@ static enum table_style state_style(enum diff_state state)
 
 /* ---- Ledger by origin ---- */
 
-static void add_ledger_row(const struct text_writer *w, struct table *table, const char *title, const struct diff_estimate *e)
+static void add_ledger_row(
+	const struct text_writer *w, struct table *table, const char *title, const struct diff_estimate *e)
 {
 	struct figures f = make_figures(w, e);
 	struct format_text base_share = format_percent(format_share(e->base, w->diff->total.base));
 	struct format_text head_share = format_percent(format_share(e->head, w->diff->total.head));
-	const char *cells[] = { title, f.base.text, base_share.text, f.head.text, head_share.text, f.delta.text, f.change.text,
-		f.points.text, f.interval.text };
+	const char *cells[] = { title, f.base.text, base_share.text, f.head.text, head_share.text, f.delta.text,
+		f.change.text, f.points.text, f.interval.text };
 
 	table_add(table, cells, TABLE_PLAIN);
 }
@@ -76,9 +77,11 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
 		const struct diff_origin *origin = &w->diff->origins[text_origins[i]];
-		struct diff_estimate e = {
-			.base = origin->base, .head = origin->head, .delta = origin->delta, .ci_low = NAN, .ci_high = NAN
-		};
+		struct diff_estimate e = { .base = origin->base,
+			.head = origin->head,
+			.delta = origin->delta,
+			.ci_low = NAN,
+			.ci_high = NAN };
 
 		if (origin->base != 0 || origin->head != 0)
 			add_ledger_row(w, &table, profile_origin_name(text_origins[i]), &e);
@@ -107,10 +110,12 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 	const struct diff_estimate *e = is_total ? &f->total : &f->self, *other = is_total ? &f->self : &f->total;
 	struct figures figures = make_figures(w, e);
 	char state[24];
-	struct format_text other_base = format_value(other->base, w->unit), other_head = format_value(other->head, w->unit);
-	const char *cells[] = { diff_string(w->diff, f->name), diff_string(w->diff, f->module), profile_origin_name(f->origin),
-		figures.base.text, figures.head.text, figures.delta.text, figures.change.text, figures.points.text,
-		figures.interval.text, other_base.text, other_head.text, state };
+	struct format_text other_base = format_value(other->base, w->unit),
+			   other_head = format_value(other->head, w->unit);
+	const char *cells[] = { diff_string(w->diff, f->name), diff_string(w->diff, f->module),
+		profile_origin_name(f->origin), figures.base.text, figures.head.text, figures.delta.text,
+		figures.change.text, figures.points.text, figures.interval.text, other_base.text, other_head.text,
+		state };
 
 	snprintf(state, sizeof(state), "%s%s", diff_state_name(e->state),
 		summary_same_code(f, e->state) ? same_code_mark
@@ -193,7 +198,8 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 	if (!table_write(&table, w->table_width, w->colour, w->out, err))
 		return false;
 	if (list.proven_left_out > 0)
-		buffer_printf(w->out, "  and %s more that are proven\n", format_count((double)list.proven_left_out).text);
+		buffer_printf(
+			w->out, "  and %s more that are proven\n", format_count((double)list.proven_left_out).text);
 	write_marks(w, &list, is_total);
 	return true;
 }
@@ -235,8 +241,8 @@ static bool write_moved(const struct text_writer *w, struct error *err)
 		append_former(w->diff, f, &former);
 		if (!buffer_ok(&former, err))
 			return false;
-		const char *cells[] = { diff_string(w->diff, f->name), former.data ? former.data : "", figures.base.text,
-			figures.head.text, figures.delta.text };
+		const char *cells[] = { diff_string(w->diff, f->name), former.data ? former.data : "",
+			figures.base.text, figures.head.text, figures.delta.text };
 
 		table_add(&table, cells, TABLE_PLAIN);
 	}
@@ -270,7 +276,8 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 		return false;
 	if (!any_change(w->diff))
 		text_heading(w, "No function is proven to have changed.");
-	if (!write_changes(w, SUMMARY_SELF_INCREASES, half, err) || !write_changes(w, SUMMARY_SELF_DECREASES, half, err) ||
+	if (!write_changes(w, SUMMARY_SELF_INCREASES, half, err) ||
+		!write_changes(w, SUMMARY_SELF_DECREASES, half, err) ||
 		!write_changes(w, SUMMARY_TOTAL_CHANGES, half, err) || !write_moved(w, err))
 		return false;
 	return true;

@@ -14,7 +14,8 @@
  *	sampler_poll()     drains the rings; called in a loop by the owner, who decides when to stop
  *	sampler_finish()   disables, drains the rest, and hands over the profile
  *
- * One thread drives a sampler. It installs no signal handlers and prints nothing. No byte of the target's stack is kept.
+ * One thread drives a sampler. It installs no signal handlers and prints nothing. No byte of the target's stack is
+ *kept.
  */
 struct sampler;
 
@@ -45,15 +46,16 @@ struct sampler_options {
 	enum sampler_call_graph call_graph;
 	uint32_t stack_bytes;  /* of stack copied per sample, a multiple of 8; 0: the default, adapted to the target */
 	bool start_disabled;   /* events stay off until sampler_set_enabled() */
-	const char *part_path; /* increments of the profile for recovery, written every second; the caller removes it; NULL: none */
+	const char *part_path; /* increments of the profile for recovery, written every second; the caller removes it;
+				  NULL: none */
 	const char *tool;      /* name and version for the profile's facts */
 	uint32_t verify_every; /* one stack in so many is unwound again by libunwind; 0: none */
 };
 
 /*
- * Fails, with a message that names the target and the next step, when it is not there (ERROR_NOT_FOUND), may not be sampled
- * (ERROR_PERMISSION), or is of a kind that cannot be (ERROR_UNSUPPORTED: 32-bit processes).
- * For a command: the child exists after this, stopped before its exec. Its exec errors come from sampler_start().
+ * Fails, with a message that names the target and the next step, when it is not there (ERROR_NOT_FOUND), may not be
+ * sampled (ERROR_PERMISSION), or is of a kind that cannot be (ERROR_UNSUPPORTED: 32-bit processes). For a command: the
+ * child exists after this, stopped before its exec. Its exec errors come from sampler_start().
  */
 COMMON_MUST_CHECK
 bool sampler_create(const struct sampler_options *options, struct sampler **sampler, struct error *err);
@@ -80,7 +82,7 @@ const char *sampler_event(const struct sampler *sampler);
 enum sampler_state {
 	SAMPLER_RUNNING,
 	SAMPLER_TARGET_GONE, /* every process of the target has exited */
-	SAMPLER_DISK_FULL,   /* the stream for recovery cannot be written any more: what was recorded is to be kept now */
+	SAMPLER_DISK_FULL, /* the stream for recovery cannot be written any more: what was recorded is to be kept now */
 };
 
 /* For a progress line; all since the start. */
@@ -92,13 +94,15 @@ struct sampler_progress {
 };
 
 /*
- * Waits at most `timeout_ms` for samples, or for readiness of `wake_fd` (a control fifo, a signalfd; -1: none), drains the rings
- * and returns. A signal that interrupts the wait is not an error.
+ * Waits at most `timeout_ms` for samples, or for readiness of `wake_fd` (a control fifo, a signalfd; -1: none), drains
+ * the rings and returns. A signal that interrupts the wait is not an error.
  */
 COMMON_MUST_CHECK
-bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err);
+bool sampler_poll(
+	struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err);
 
-/* Where an address lies: in a mapping of the profile, or, PROFILE_NONE, in no code that is known: then it is a runtime address. */
+/* Where an address lies: in a mapping of the profile, or, PROFILE_NONE, in no code that is known: then it is a runtime
+ * address. */
 struct sampler_place {
 	uint32_t mapping;
 	uint64_t address;
@@ -126,10 +130,11 @@ struct sampler_verification {
 
 /* What a recording leaves. Owned by the caller. */
 struct sampler_result {
-	struct profile *profile;   /* no location has lines yet */
-	struct elf_image **images; /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
-	size_t image_count;        /* = profile->mapping_count */
-	char **jit_maps;           /* by mapping id: path of the perf map of a JIT mapping as we can open it, or NULL */
+	struct profile *profile; /* no location has lines yet */
+	struct elf_image *
+		*images;    /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
+	size_t image_count; /* = profile->mapping_count */
+	char **jit_maps;    /* by mapping id: path of the perf map of a JIT mapping as we can open it, or NULL */
 	char **inherited_jit_maps; /* by mapping id: likewise, of the process that it was forked from; NULL: none */
 	char *kallsyms;            /* symbols of the recorded kernel; NULL: the running one; "": not to be had */
 	bool kernel_is_running;    /* kallsyms is a copy of the running kernel's: that one may be asked instead */
@@ -140,14 +145,15 @@ struct sampler_result {
 
 void sampler_result_deinit(struct sampler_result *result);
 
-/* Gives back what only naming needs, images and perf maps: mapped files, which would count while the profile is written. */
+/* Gives back what only naming needs, images and perf maps: mapped files, which would count while the profile is
+ * written. */
 void sampler_result_release_images(struct sampler_result *result);
 
 /*
- * Stops sampling and hands over what was recorded. `notices` (may be NULL) gets lines for the user, each with its newline: sampling
- * restricted to user code, a smaller ring, a mapping that could not be read.
- * No sample at all is ERROR_EMPTY, with the reason: the target slept (its CPU time during the recording), exited, was not
- * permitted. Of the result only `child_status` is then set, and only of a command that has ended.
+ * Stops sampling and hands over what was recorded. `notices` (may be NULL) gets lines for the user, each with its
+ * newline: sampling restricted to user code, a smaller ring, a mapping that could not be read. No sample at all is
+ * ERROR_EMPTY, with the reason: the target slept (its CPU time during the recording), exited, was not permitted. Of the
+ * result only `child_status` is then set, and only of a command that has ended.
  */
 COMMON_MUST_CHECK
 bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err);
@@ -161,29 +167,29 @@ struct sampler_recorded {
 	const char *name;            /* for messages */
 	const char *directory;       /* that `perf record --threads` has made, if `fd` is its file `data`; NULL: none */
 	const char *cache_directory; /* of perf's build-id cache, as "/root/.debug"; NULL: none */
-	const char *event;           /* the one to read of several, by its name or as "cpu"; NULL, or none of them: the first */
-	uint32_t verify_every;       /* as in sampler_options; a .part has no stacks to unwind */
+	const char *event; /* the one to read of several, by its name or as "cpu"; NULL, or none of them: the first */
+	uint32_t verify_every; /* as in sampler_options; a .part has no stacks to unwind */
 };
 
 /*
- * Reads a perf.data file, of file or pipe mode (`perf record`, also with -z), as if its records came from our rings: the same
- * parser, unwinding and quality counts. Binaries are found by path and build id, else in the cache; one that is another build now
- * stays without names, which a notice says. Of several events the one that is asked for, or the first that has samples, is
- * taken; the others are named in a notice. Memory grows with the profile, not with the file. ERROR_FORMAT names the offset;
- * ERROR_UNSUPPORTED: another byte order, another machine's registers, one file alone of `perf record --threads`. ERROR_EMPTY: no
- * samples.
+ * Reads a perf.data file, of file or pipe mode (`perf record`, also with -z), as if its records came from our rings:
+ * the same parser, unwinding and quality counts. Binaries are found by path and build id, else in the cache; one that
+ * is another build now stays without names, which a notice says. Of several events the one that is asked for, or the
+ * first that has samples, is taken; the others are named in a notice. Memory grows with the profile, not with the file.
+ * ERROR_FORMAT names the offset; ERROR_UNSUPPORTED: another byte order, another machine's registers, one file alone of
+ * `perf record --threads`. ERROR_EMPTY: no samples.
  */
 COMMON_MUST_CHECK
-bool sampler_read_perf_data(
-	const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices, struct error *err);
+bool sampler_read_perf_data(const struct sampler_recorded *recorded, struct sampler_result *result,
+	struct buffer *notices, struct error *err);
 
 /*
- * Reads what a recorder that was killed has left (sampler_options.part_path): everything up to the last increment that was written
- * whole. Binaries are found as for perf.data.
+ * Reads what a recorder that was killed has left (sampler_options.part_path): everything up to the last increment that
+ * was written whole. Binaries are found as for perf.data.
  */
 COMMON_MUST_CHECK
-bool sampler_read_part(
-	const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices, struct error *err);
+bool sampler_read_part(const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices,
+	struct error *err);
 
 /* ---- What this machine allows: kelvin doctor ---- */
 

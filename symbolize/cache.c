@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * A file: header, addresses (rising), the first frame of each and one more, frames, strings. Numbers as the machine has them: the
- * cache does not travel.
+ * A file: header, addresses (rising), the first frame of each and one more, frames, strings. Numbers as the machine has
+ * them: the cache does not travel.
  */
 static const char magic[8] = "kelvsym2";
 
@@ -73,7 +73,8 @@ static uint64_t own_program(void)
 static bool store_key(const struct frame_cache_key *key, struct stored_key *stored)
 {
 	const struct elf_image *images[KEY_IMAGES] = { key->image, key->debug, key->alt };
-	const char *slash = strrchr(elf_image_path(key->image), '/'), *module = slash ? slash + 1 : elf_image_path(key->image);
+	const char *slash = strrchr(elf_image_path(key->image), '/'),
+		   *module = slash ? slash + 1 : elf_image_path(key->image);
 
 	*stored = (struct stored_key){
 		.module = hash_bytes(module, strlen(module)),
@@ -103,8 +104,9 @@ static bool is_string(const struct header *header, uint32_t offset)
 
 static bool is_valid_record(const struct header *header, const struct record *record)
 {
-	return is_string(header, record->name) && is_string(header, record->linkage_name) && is_string(header, record->file) &&
-	       is_string(header, record->decl_file) && record->source < PROFILE_NAME_SOURCE_COUNT;
+	return is_string(header, record->name) && is_string(header, record->linkage_name) &&
+	       is_string(header, record->file) && is_string(header, record->decl_file) &&
+	       record->source < PROFILE_NAME_SOURCE_COUNT;
 }
 
 static bool read_parts(struct frame_cache *cache, const struct stored_key *key)
@@ -116,12 +118,16 @@ static bool read_parts(struct frame_cache *cache, const struct stored_key *key)
 	if (!header)
 		return false;
 	memcpy(&cache->header, header, sizeof(cache->header));
-	if (memcmp(h->magic, magic, sizeof(magic)) != 0 || memcmp(&h->key, key, sizeof(*key)) != 0 || h->size != cache->size)
+	if (memcmp(h->magic, magic, sizeof(magic)) != 0 || memcmp(&h->key, key, sizeof(*key)) != 0 ||
+		h->size != cache->size)
 		return false;
-	cache->addresses = (const uint64_t *)(const void *)byte_reader_bytes(&r, (size_t)h->address_count * sizeof(uint64_t));
-	cache->first = (const uint32_t *)(const void *)byte_reader_bytes(&r, ((size_t)h->address_count + 1) * sizeof(uint32_t));
+	cache->addresses =
+		(const uint64_t *)(const void *)byte_reader_bytes(&r, (size_t)h->address_count * sizeof(uint64_t));
+	cache->first = (const uint32_t *)(const void *)byte_reader_bytes(
+		&r, ((size_t)h->address_count + 1) * sizeof(uint32_t));
 	byte_reader_align(&r, sizeof(uint64_t));
-	cache->records = (const struct record *)(const void *)byte_reader_bytes(&r, (size_t)h->frame_count * sizeof(struct record));
+	cache->records = (const struct record *)(const void *)byte_reader_bytes(
+		&r, (size_t)h->frame_count * sizeof(struct record));
 	cache->strings = (const char *)byte_reader_bytes(&r, h->string_bytes);
 	return byte_reader_ok(&r) && h->string_bytes > 0 && cache->strings[h->string_bytes - 1] == '\0' &&
 	       is_string(h, h->source_directory);
@@ -134,8 +140,8 @@ static bool map_file(struct frame_cache *cache, const char *path)
 	struct stat info;
 	void *bytes;
 
-	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() || info.st_size <= 0 ||
-		(uint64_t)info.st_size > max_file_bytes)
+	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
+		info.st_size <= 0 || (uint64_t)info.st_size > max_file_bytes)
 		return false;
 	bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
@@ -179,8 +185,8 @@ const char *frame_cache_source_directory(const struct frame_cache *cache)
 	return cache->strings + cache->header.source_directory;
 }
 
-static bool frames_at(
-	const struct frame_cache *cache, size_t index, struct arena *arena, struct symbolize_frames *frames, struct error *err)
+static bool frames_at(const struct frame_cache *cache, size_t index, struct arena *arena,
+	struct symbolize_frames *frames, struct error *err)
 {
 	uint32_t first = cache->first[index], end = cache->first[index + 1];
 	struct symbolize_frame *kept;
@@ -210,8 +216,8 @@ static bool frames_at(
 	return true;
 }
 
-bool frame_cache_find(
-	const struct frame_cache *cache, uint64_t address, struct arena *arena, struct symbolize_frames *frames, struct error *err)
+bool frame_cache_find(const struct frame_cache *cache, uint64_t address, struct arena *arena,
+	struct symbolize_frames *frames, struct error *err)
 {
 	size_t low = 0, high = cache->header.address_count;
 
@@ -311,7 +317,8 @@ static void write_parts(struct writer *w, const struct stored_key *key, const ch
 		buffer_append_byte(&out, 0);
 	buffer_append(&out, w->records.data, w->records.size);
 	buffer_append(&out, w->strings.data, w->strings.size);
-	if (!w->failed && !out.failed && !w->records.failed && !w->strings.failed && !w->addresses.failed && !w->first.failed) {
+	if (!w->failed && !out.failed && !w->records.failed && !w->strings.failed && !w->addresses.failed &&
+		!w->first.failed) {
 		header.size = out.size;
 		memcpy(out.data, &header, sizeof(header));
 		/* Best effort: what comes of it is found out by reading. */

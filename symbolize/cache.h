@@ -4,10 +4,11 @@
 #include "symbolize/symbolize.h"
 
 /*
- * Resolved frames on disk, one file for each pair of binary and debug file: the two recordings of a diff share most of their
- * libraries. A file is written whole and renamed into place, so that several processes may read and write at once; of two writers
- * the later wins. What is damaged, or of another version, is no cache. The directory is bounded: the oldest files go first.
- * A file is known by its inode and its times, not by its build id: a recorded process may map one that bears any.
+ * Resolved frames on disk, one file for each pair of binary and debug file: the two recordings of a diff share most of
+ * their libraries. A file is written whole and renamed into place, so that several processes may read and write at
+ * once; of two writers the later wins. What is damaged, or of another version, is no cache. The directory is bounded:
+ * the oldest files go first. A file is known by its inode and its times, not by its build id: a recorded process may
+ * map one that bears any.
  */
 
 /* Of one image. */
@@ -28,8 +29,8 @@ void frame_cache_close(struct frame_cache *cache);
 
 /* The frames of an address: strings borrowed from the cache, the array in the arena. Count 0: not known. */
 COMMON_MUST_CHECK
-bool frame_cache_find(
-	const struct frame_cache *cache, uint64_t address, struct arena *arena, struct symbolize_frames *frames, struct error *err);
+bool frame_cache_find(const struct frame_cache *cache, uint64_t address, struct arena *arena,
+	struct symbolize_frames *frames, struct error *err);
 
 /* Where the main unit was compiled, borrowed; "" not known. */
 const char *frame_cache_source_directory(const struct frame_cache *cache);

@@ -34,8 +34,8 @@ static int compare_ages(const void *left, const void *right)
 /* What else lies there is nobody's business: a link may lead anywhere. ".kelvin-" is a file that was being written. */
 static bool is_of_cache(const char *name)
 {
-	return strlen(name) < MAX_NAME_BYTES &&
-	       (strspn(name, "0123456789abcdef-") == strlen(name) || strncmp(name, ".kelvin-", strlen(".kelvin-")) == 0);
+	return strlen(name) < MAX_NAME_BYTES && (strspn(name, "0123456789abcdef-") == strlen(name) ||
+							strncmp(name, ".kelvin-", strlen(".kelvin-")) == 0);
 }
 
 void cache_directory_prune(const char *directory)
@@ -50,7 +50,8 @@ void cache_directory_prune(const char *directory)
 	while (stream && files && count < MAX_FILES && (entry = readdir(stream))) {
 		struct stat info;
 
-		if (!is_of_cache(entry->d_name) || fstatat(dirfd(stream), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+		if (!is_of_cache(entry->d_name) ||
+			fstatat(dirfd(stream), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
 			!S_ISREG(info.st_mode))
 			continue;
 		snprintf(files[count].name, sizeof(files[count].name), "%s", entry->d_name);

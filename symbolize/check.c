@@ -56,7 +56,8 @@ bool symbolize_check(const struct elf_image *image, struct buffer *notices, stru
 		claimed = segments_end(image);
 	elf_image_bytes(image, &size);
 	if (claimed > size)
-		buffer_printf(notices, "%s is cut short: %zu of at least %" PRIu64 " bytes are there; names may be missing\n",
+		buffer_printf(notices,
+			"%s is cut short: %zu of at least %" PRIu64 " bytes are there; names may be missing\n",
 			elf_image_path(image), size, claimed);
 	return true;
 }

@@ -46,8 +46,8 @@ bool symbolize_debuginfod_possible(struct error *err)
 			"no debuginfod server is named; set DEBUGINFOD_URLS, as in: "
 			"export DEBUGINFOD_URLS=https://debuginfod.elfutils.org");
 	if (!load(&functions))
-		return error_set(
-			err, ERROR_UNSUPPORTED, "libdebuginfod.so.1 is not installed; on Debian: sudo apt install libdebuginfod1");
+		return error_set(err, ERROR_UNSUPPORTED,
+			"libdebuginfod.so.1 is not installed; on Debian: sudo apt install libdebuginfod1");
 	dlclose(functions.library);
 	return true;
 }

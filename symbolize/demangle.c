@@ -48,8 +48,8 @@ static void print_piece(const char *piece, size_t size, void *context)
 }
 
 /*
- * Substitutions let 500 bytes unfold to gigabytes, and libiberty cannot be told to stop: it is left by a jump. Printing C++ it
- * holds no memory; printing Rust, at most one decoded identifier.
+ * Substitutions let 500 bytes unfold to gigabytes, and libiberty cannot be told to stop: it is left by a jump. Printing
+ * C++ it holds no memory; printing Rust, at most one decoded identifier.
  */
 static bool print_name(const char *name, struct buffer *out)
 {
@@ -65,9 +65,10 @@ static bool print_name(const char *name, struct buffer *out)
 }
 
 /*
- * libiberty tries a function's type twice where it finds that it was none, and so on within (109 bytes that are no name take 24 s),
- * tries each length that digits behind an S can mean, and follows back references into others (100 bytes print 5 MB); it tells of
- * nothing before its end. So names are left as they are where all of that multiplied, whether or not they do so, is too much.
+ * libiberty tries a function's type twice where it finds that it was none, and so on within (109 bytes that are no name
+ * take 24 s), tries each length that digits behind an S can mean, and follows back references into others (100 bytes
+ * print 5 MB); it tells of nothing before its end. So names are left as they are where all of that multiplied, whether
+ * or not they do so, is too much.
  */
 static bool is_cheap_d_name(const char *name)
 {
@@ -104,7 +105,8 @@ void symbolize_demangle(const char *name, struct buffer *out)
 
 	buffer_init(&demangled, MAX_NAME_BYTES);
 	if (is_mangled(name) && strlen(name) < MAX_MANGLED_BYTES &&
-		(is_d ? print_d_name(name, &demangled) : print_name(name, &demangled)) && demangled.size > 0 && !demangled.failed)
+		(is_d ? print_d_name(name, &demangled) : print_name(name, &demangled)) && demangled.size > 0 &&
+		!demangled.failed)
 		buffer_append(out, demangled.data, size_without_rust_hash(demangled.data));
 	else
 		buffer_append_string(out, name);

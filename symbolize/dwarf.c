@@ -169,7 +169,8 @@ static bool run_round(struct resolver *r, const uint32_t *units, bool is_exhaust
 /* What is assembly has no function in it to be found elsewhere. */
 static bool is_assembly(const struct resolver *r, uint32_t unit)
 {
-	return unit < DWARF_NO_CODE && r->file.units[unit].is_open && r->file.units[unit].language == DW_LANG_Mips_Assembler;
+	return unit < DWARF_NO_CODE && r->file.units[unit].is_open &&
+	       r->file.units[unit].language == DW_LANG_Mips_Assembler;
 }
 
 static bool is_complete(const struct resolver *r, const uint32_t *units)
@@ -186,8 +187,9 @@ static void free_all(const struct resolver *r, uint32_t *units)
 	const struct dwarf_options *options = r->options;
 
 	for (size_t i = 0; i < r->count; i++)
-		units[i] = options->is_linkage && options->is_linkage(options->context, r->addresses[i]) ? DWARF_NO_CODE
-													 : DWARF_NO_UNIT;
+		units[i] = options->is_linkage && options->is_linkage(options->context, r->addresses[i])
+				   ? DWARF_NO_CODE
+				   : DWARF_NO_UNIT;
 }
 
 static bool any_is_free(const struct resolver *r, const uint32_t *units)
@@ -221,8 +223,8 @@ static bool keep_code(const struct resolver *r, uint32_t *units, struct error *e
 }
 
 /*
- * Units that have no set in .debug_aranges are asked by their root entries. What is code and not answered then is looked for in all
- * entries of its unit, and at last in all units: a set may say less than the unit covers.
+ * Units that have no set in .debug_aranges are asked by their root entries. What is code and not answered then is
+ * looked for in all entries of its unit, and at last in all units: a set may say less than the unit covers.
  */
 static bool resolve_rest(struct resolver *r, struct claimants *c, struct error *err)
 {
@@ -294,8 +296,8 @@ static bool read_directory(const struct dwarf_unit *unit, const char **directory
 }
 
 /*
- * A program begins with the C library's start code, which is assembly and was compiled elsewhere. Where a unit's directory is
- * relative, paths were kept out of the build: no further unit is worth reading more of the file for.
+ * A program begins with the C library's start code, which is assembly and was compiled elsewhere. Where a unit's
+ * directory is relative, paths were kept out of the build: no further unit is worth reading more of the file for.
  */
 static bool find_directory(struct resolver *r, struct error *err)
 {
@@ -336,7 +338,8 @@ static bool open_files(struct resolver *r, uint64_t info_bytes, struct error *er
 		r->has_alt = true;
 		r->file.alt = &r->alt;
 	}
-	return r->file.unit_count == 0 || dwarf_package_init(&r->package, r->options->path, elf_image_path(r->options->debug), err);
+	return r->file.unit_count == 0 ||
+	       dwarf_package_init(&r->package, r->options->path, elf_image_path(r->options->debug), err);
 }
 
 /* Also of files that were opened in part. */
@@ -363,8 +366,8 @@ static bool resolve_in(struct resolver *r, uint64_t info_bytes, bool *is_short, 
 	return ok;
 }
 
-bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresses, size_t count, struct dwarf_result *result,
-	struct error *err)
+bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresses, size_t count,
+	struct dwarf_result *result, struct error *err)
 {
 	struct resolver r = { .options = options, .addresses = addresses, .count = count, .result = result };
 	CLEANUP(cleanup_free) uint32_t *units = malloc((count + 1) * sizeof(*units));

@@ -4,8 +4,9 @@
 #include "elf/elf.h"
 
 /*
- * What DWARF says about addresses: the chain of inlined functions, their files and lines. The addresses are sorted to units; one
- * pass over a unit's entries and one over its line table answer for all of them, one job a unit. Nothing is indexed.
+ * What DWARF says about addresses: the chain of inlined functions, their files and lines. The addresses are sorted to
+ * units; one pass over a unit's entries and one over its line table answer for all of them, one job a unit. Nothing is
+ * indexed.
  */
 
 /* A function at an address. Strings belong to the result; "" where nothing is known. */
@@ -46,10 +47,10 @@ struct dwarf_options {
 	struct elf_image *alt;   /* of dwz; NULL: none */
 	const char *path;        /* of the binary, beside which a .dwp file may lie; NULL: of `debug` */
 	unsigned int threads;    /* 0: one per CPU */
-	bool no_lines;           /* files and lines stay unknown; .debug_line, a fifth of what is compressed, is not read */
+	bool no_lines; /* files and lines stay unknown; .debug_line, a fifth of what is compressed, is not read */
 	/*
-	 * Tells of rising addresses that no entry covers which are code of a function at all, not padding between two: only those
-	 * are looked for where it is slow. NULL: all are.
+	 * Tells of rising addresses that no entry covers which are code of a function at all, not padding between two:
+	 * only those are looked for where it is slow. NULL: all are.
 	 */
 	void (*find_code)(void *context, const uint64_t *addresses, size_t count, bool *is_code);
 	/* Whether the linker made the code at an address: no unit is asked then. NULL: it made none. */
@@ -59,6 +60,6 @@ struct dwarf_options {
 
 /* Answers for `count` image addresses in rising order without repetition. Pairs with dwarf_result_deinit(). */
 COMMON_MUST_CHECK
-bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresses, size_t count, struct dwarf_result *result,
-	struct error *err);
+bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresses, size_t count,
+	struct dwarf_result *result, struct error *err);
 void dwarf_result_deinit(struct dwarf_result *result);

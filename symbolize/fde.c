@@ -198,8 +198,8 @@ static uint64_t fde_field(const struct fde_table *table, size_t index, size_t fi
 }
 
 /*
- * An FDE: length, CIE, begin and range. The CIE says how the latter are written; that the begin is the one of the search table
- * tells it as well. Eight bytes each where code may lie anywhere (-mcmodel=large).
+ * An FDE: length, CIE, begin and range. The CIE says how the latter are written; that the begin is the one of the
+ * search table tells it as well. Eight bytes each where code may lie anywhere (-mcmodel=large).
  */
 static uint64_t fde_size(const struct fde_table *table, size_t index, uint64_t begin)
 {

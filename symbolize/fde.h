@@ -9,8 +9,9 @@ struct fde_extent {
 };
 
 /*
- * Where functions begin and end that have no name: the search table of .eh_frame_hdr (LSB, "The .eh_frame_hdr section"); where
- * there is none, as in programs that are linked statically by GCC, the entries of .eh_frame (LSB, "Exception Frames") in order.
+ * Where functions begin and end that have no name: the search table of .eh_frame_hdr (LSB, "The .eh_frame_hdr
+ * section"); where there is none, as in programs that are linked statically by GCC, the entries of .eh_frame (LSB,
+ * "Exception Frames") in order.
  */
 struct fde_table {
 	struct elf_section header, frame; /* .eh_frame_hdr, .eh_frame */

@@ -141,7 +141,8 @@ static bool add_instruction(struct fingerprinter *f, const struct code *code, co
 	if (!ARRAY_RESERVE(&f->items, &f->capacity, f->count + 1, max_code_bytes, &err))
 		return false;
 	if (instruction->jump) {
-		uint64_t target = code->address + instruction->size + machine_number_value(code->bytes, &instruction->target);
+		uint64_t target =
+			code->address + instruction->size + machine_number_value(code->bytes, &instruction->target);
 
 		added.hash = hash_jump(instruction);
 		added.target = is_in(code->extents, code->extent_count, target) ? target : 0;
@@ -182,7 +183,8 @@ static bool disassemble(struct fingerprinter *f, const struct dwarf_extent *exte
 	return f->count > 0;
 }
 
-/* Which instruction of the function a jump leads to; padding before it belongs to it. Extents may stand in any order. */
+/* Which instruction of the function a jump leads to; padding before it belongs to it. Extents may stand in any order.
+ */
 static uint64_t index_of(const struct fingerprinter *f, uint64_t target)
 {
 	uint64_t best = f->count;
@@ -222,7 +224,8 @@ static uint64_t hash_code(struct fingerprinter *f, const struct dwarf_extent *ex
 	if (!disassemble(f, sorted, count))
 		return 0;
 	for (size_t i = 0; i < f->count; i++) {
-		uint64_t mixed[3] = { hash, f->items[i].hash, f->items[i].target ? 1 + index_of(f, f->items[i].target) : 0 };
+		uint64_t mixed[3] = { hash, f->items[i].hash,
+			f->items[i].target ? 1 + index_of(f, f->items[i].target) : 0 };
 
 		hash = hash_bytes(mixed, sizeof(mixed));
 	}

@@ -4,12 +4,12 @@
 #include "symbolize/dwarf.h"
 
 /*
- * A hash over a function's code that is blind to where things lie: equal for the same function in another build or at another
- * address, different when an instruction changes. For the processors that machine/ knows.
+ * A hash over a function's code that is blind to where things lie: equal for the same function in another build or at
+ * another address, different when an instruction changes. For the processors that machine/ knows.
  *
  * Left out are: padding and no-operations; displacements of calls, of jumps out of the function
- * and relative to the instruction pointer; and, in images with fixed addresses, numbers that are addresses of the image. A jump
- * within the function counts by the instruction that it leads to.
+ * and relative to the instruction pointer; and, in images with fixed addresses, numbers that are addresses of the
+ * image. A jump within the function counts by the instruction that it leads to.
  */
 struct fingerprinter;
 
@@ -17,5 +17,6 @@ struct fingerprinter;
 struct fingerprinter *fingerprinter_create(const struct elf_image *image);
 void fingerprinter_destroy(struct fingerprinter *fingerprinter);
 
-/* The fingerprint of the code in `extents`; 0 when it is not in the file or cannot be decoded. Remembered by its first address. */
+/* The fingerprint of the code in `extents`; 0 when it is not in the file or cannot be decoded. Remembered by its first
+ * address. */
 uint64_t fingerprint_code(struct fingerprinter *fingerprinter, const struct dwarf_extent *extents, size_t count);

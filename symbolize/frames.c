@@ -42,7 +42,8 @@ static bool demangle(struct namer *n, const char *linkage_name, const char **nam
 	return *name != NULL;
 }
 
-static bool one_frame(struct namer *n, const struct symbolize_frame *frame, struct symbolize_frames *out, struct error *err)
+static bool one_frame(
+	struct namer *n, const struct symbolize_frame *frame, struct symbolize_frames *out, struct error *err)
 {
 	struct symbolize_frame *kept = ARENA_NEW(n->arena, struct symbolize_frame);
 
@@ -59,7 +60,8 @@ static bool is_mangled(const char *name)
 }
 
 /* A frame that DWARF tells of, named by its linkage name, else by what its parents make of it. */
-static bool frame_of_dwarf(struct namer *n, const struct dwarf_frame *in, struct symbolize_frame *out, struct error *err)
+static bool frame_of_dwarf(
+	struct namer *n, const struct dwarf_frame *in, struct symbolize_frame *out, struct error *err)
 {
 	*out = (struct symbolize_frame){
 		.name = in->name,
@@ -74,7 +76,8 @@ static bool frame_of_dwarf(struct namer *n, const struct dwarf_frame *in, struct
 		return true;
 	if (!demangle(n, in->linkage_name, &out->name, err))
 		return false;
-	/* One that is not mangled is a detail of linking: glibc's abort() is __GI_abort, Fortran's solve() is solve_. */
+	/* One that is not mangled is a detail of linking: glibc's abort() is __GI_abort, Fortran's solve() is solve_.
+	 */
 	if (in->name[0] && !is_mangled(in->linkage_name) && strcmp(out->name, in->linkage_name) == 0)
 		out->name = in->name;
 	return true;
@@ -84,7 +87,8 @@ static bool frame_of_dwarf(struct namer *n, const struct dwarf_frame *in, struct
 static const struct symbol_hit *symbol_at(const struct namer *n, uint64_t address)
 {
 	const uint64_t *found =
-		n->wanted_count ? bsearch(&address, n->wanted, n->wanted_count, sizeof(address), addresses_compare) : NULL;
+		n->wanted_count ? bsearch(&address, n->wanted, n->wanted_count, sizeof(address), addresses_compare)
+				: NULL;
 
 	return found && n->hits[found - n->wanted].name ? &n->hits[found - n->wanted] : NULL;
 }
@@ -120,10 +124,11 @@ bool namer_init(struct namer *n, struct error *err)
 }
 
 /*
- * A function without a linkage name, as GCC leaves those of anonymous namespaces, has it in the symbol table; one without any name,
- * as Clang leaves initializers, has all it has there.
+ * A function without a linkage name, as GCC leaves those of anonymous namespaces, has it in the symbol table; one
+ * without any name, as Clang leaves initializers, has all it has there.
  */
-static bool name_by_symbol(struct namer *n, const struct dwarf_answer *answer, struct symbolize_frame *outermost, struct error *err)
+static bool name_by_symbol(
+	struct namer *n, const struct dwarf_answer *answer, struct symbolize_frame *outermost, struct error *err)
 {
 	const struct symbol_hit *hit = wants_symbol(answer) ? symbol_at(n, answer->extents[0].low) : NULL;
 	const char *symbol = hit ? hit->name : NULL;
@@ -134,7 +139,8 @@ static bool name_by_symbol(struct namer *n, const struct dwarf_answer *answer, s
 	return outermost->linkage_name && demangle(n, outermost->linkage_name, &outermost->name, err);
 }
 
-/* The linker of Go leaves out the lines of code that no source stands for; its own table has them, also once that is stripped. */
+/* The linker of Go leaves out the lines of code that no source stands for; its own table has them, also once that is
+ * stripped. */
 static bool add_go_position(struct namer *n, struct symbolize_frame *innermost, struct error *err)
 {
 	struct symbolize_frames found;
@@ -150,7 +156,8 @@ static bool add_go_position(struct namer *n, struct symbolize_frame *innermost, 
 	return true;
 }
 
-static bool frames_of_dwarf(struct namer *n, const struct dwarf_answer *answer, struct symbolize_frames *out, struct error *err)
+static bool frames_of_dwarf(
+	struct namer *n, const struct dwarf_answer *answer, struct symbolize_frames *out, struct error *err)
 {
 	size_t first = n->no_inlines ? answer->count - 1 : 0, count = answer->count - first;
 	struct symbolize_frame *frames = ARENA_ARRAY(n->arena, struct symbolize_frame, count);
@@ -163,7 +170,8 @@ static bool frames_of_dwarf(struct namer *n, const struct dwarf_answer *answer, 
 	if (!name_by_symbol(n, answer, &frames[count - 1], err))
 		return false;
 	if (n->fingerprinter && !n->only_unnamed)
-		frames[count - 1].fingerprint = fingerprint_code(n->fingerprinter, answer->extents, answer->extent_count);
+		frames[count - 1].fingerprint =
+			fingerprint_code(n->fingerprinter, answer->extents, answer->extent_count);
 	/* Without inlined frames the function stands at the line that was executing. */
 	if (first > 0) {
 		frames[0].file = answer->frames[0].file;
@@ -195,7 +203,8 @@ static bool name_by_bounds(struct namer *n, uint64_t low, const char **name, str
 	return *name != NULL;
 }
 
-/* `module+0x1234`, by the start of the function where that is known. Where a program begins is told by a stripped file as well. */
+/* `module+0x1234`, by the start of the function where that is known. Where a program begins is told by a stripped file
+ * as well. */
 static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_frames *out, struct error *err)
 {
 	const struct dwarf_answer *answer = &n->answers[n->at];
@@ -218,11 +227,13 @@ static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_
 	return name_by_bounds(n, extent.low, &frame.name, err) && one_frame(n, &frame, out, err);
 }
 
-static bool frame_of_symbol(
-	struct namer *n, const char *symbol, enum profile_name_source source, struct symbolize_frames *out, struct error *err)
+static bool frame_of_symbol(struct namer *n, const char *symbol, enum profile_name_source source,
+	struct symbolize_frames *out, struct error *err)
 {
 	const struct dwarf_answer *answer = &n->answers[n->at];
-	struct symbolize_frame frame = { .file = answer->file, .line = answer->line, .decl_file = "", .source = source };
+	struct symbolize_frame frame = {
+		.file = answer->file, .line = answer->line, .decl_file = "", .source = source
+	};
 	const struct symbol_hit *hit = symbol_at(n, n->addresses[n->at]);
 	struct dwarf_extent extent;
 	struct buffer text;

@@ -7,8 +7,8 @@
 #include "symbolize/symbols.h"
 
 /*
- * From what is known of an address to its frames, by the first that knows it: DWARF, Go's table of functions, the procedure linkage
- * table, a symbol, the bounds that unwind information gives.
+ * From what is known of an address to its frames, by the first that knows it: DWARF, Go's table of functions, the
+ * procedure linkage table, a symbol, the bounds that unwind information gives.
  */
 
 /* A string that was copied into the arena. */

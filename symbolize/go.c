@@ -74,8 +74,8 @@ static const char *string_at(const struct go_table *t, uint64_t base, int64_t of
 /* ---- Tables of values by address ---- */
 
 /*
- * Walks deltas of values and addresses until the row that holds `address` (runtime.pcvalue). False when none does. The table ends
- * with a delta of 0 that is not the first.
+ * Walks deltas of values and addresses until the row that holds `address` (runtime.pcvalue). False when none does. The
+ * table ends with a delta of 0 that is not the first.
  */
 static bool find_value(const struct go_table *t, uint32_t offset, uint64_t entry, uint64_t address, int64_t *value)
 {
@@ -185,7 +185,8 @@ static void read_inlined(
 	call->start_line = format->has_start_lines ? (int32_t)byte_reader_u32(&r) : 0;
 }
 
-static bool find_inlined(const struct go_table *t, const struct function *function, uint64_t address, struct inlined_call *call)
+static bool find_inlined(
+	const struct go_table *t, const struct function *function, uint64_t address, struct inlined_call *call)
 {
 	const struct format *format = t->format;
 	struct byte_reader r;
@@ -194,13 +195,16 @@ static bool find_inlined(const struct go_table *t, const struct function *functi
 	int64_t index;
 	size_t size;
 
-	if (!t->gofunc || function->pcdata_count <= PCDATA_INLINE_TREE || function->funcdata_count <= FUNCDATA_INLINE_TREE)
+	if (!t->gofunc || function->pcdata_count <= PCDATA_INLINE_TREE ||
+		function->funcdata_count <= FUNCDATA_INLINE_TREE)
 		return false;
 	r = reader_at(t, function->at, format->function_bytes + PCDATA_INLINE_TREE * 4);
 	values = byte_reader_u32(&r);
-	r = reader_at(t, function->at, format->function_bytes + ((uint64_t)function->pcdata_count + FUNCDATA_INLINE_TREE) * 4);
+	r = reader_at(t, function->at,
+		format->function_bytes + ((uint64_t)function->pcdata_count + FUNCDATA_INLINE_TREE) * 4);
 	offset = byte_reader_u32(&r);
-	if (!byte_reader_ok(&r) || offset == UINT32_MAX || !find_value(t, values, function->entry, address, &index) || index < 0)
+	if (!byte_reader_ok(&r) || offset == UINT32_MAX || !find_value(t, values, function->entry, address, &index) ||
+		index < 0)
 		return false;
 	bytes = elf_image_bytes_at(t->image, t->gofunc + offset, &size);
 	if (!bytes || (uint64_t)index >= size / format->inlined_call_bytes)
@@ -209,8 +213,8 @@ static bool find_inlined(const struct go_table *t, const struct function *functi
 	return true;
 }
 
-bool go_table_find(
-	const struct go_table *t, uint64_t address, struct arena *arena, struct symbolize_frames *frames, struct error *err)
+bool go_table_find(const struct go_table *t, uint64_t address, struct arena *arena, struct symbolize_frames *frames,
+	struct error *err)
 {
 	struct symbolize_frame found[MAX_DEPTH + 1], *kept;
 	struct inlined_call call;
@@ -311,8 +315,8 @@ static bool read_header(struct go_table *t)
 	t->files = byte_reader_uint(&r, t->word);
 	t->values = byte_reader_uint(&r, t->word);
 	t->functions = byte_reader_uint(&r, t->word);
-	return byte_reader_ok(&r) && t->functions <= t->table.size && t->function_count < (t->table.size - t->functions) / 8 &&
-	       find_module(t);
+	return byte_reader_ok(&r) && t->functions <= t->table.size &&
+	       t->function_count < (t->table.size - t->functions) / 8 && find_module(t);
 }
 
 bool go_table_create(struct elf_image *image, struct go_table **table, struct error *err)

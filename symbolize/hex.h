@@ -3,7 +3,8 @@
 
 #include <stdint.h>
 
-/* The number at `*text`, which moves behind its digits: a sign or `0x` is none. Stays where it is when there is none. */
+/* The number at `*text`, which moves behind its digits: a sign or `0x` is none. Stays where it is when there is none.
+ */
 static inline uint64_t hex_take(const char **text, const char *end)
 {
 	enum { MOST_DIGITS = 16 };

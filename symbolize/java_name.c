@@ -6,8 +6,9 @@
 #include <string.h>
 
 /* Packages, written with dots; those of the JDK first, then those of Scala, Kotlin, Groovy and Clojure. */
-static const char *const standard_packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.dom.", "org.xml.sax.",
-	"org.ietf.jgss.", "netscape.javascript.", "scala.", "kotlin.", "kotlinx.", "groovy.", "clojure." };
+static const char *const standard_packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun.", "org.w3c.dom.",
+	"org.xml.sax.", "org.ietf.jgss.", "netscape.javascript.", "scala.", "kotlin.", "kotlinx.", "groovy.",
+	"clojure." };
 
 struct class_name {
 	const char *start, *end; /* half-open; start NULL: the name has none */

@@ -17,7 +17,7 @@ static const size_t max_dump_bytes = (size_t)1 << 30;
 /* What is asked about, and what was placed there last. */
 struct jit {
 	uint64_t *addresses; /* owned, rising */
-	uint64_t *placed;    /* owned, [address]: 0: nothing; else 1 + where a perf map has the name, or a code's index */
+	uint64_t *placed; /* owned, [address]: 0: nothing; else 1 + where a perf map has the name, or a code's index */
 	size_t count;
 };
 
@@ -174,7 +174,8 @@ static void take_moved(const struct codes *codes, const struct jitdump_code *mov
 
 	code->name = from ? from->name : "";
 	if (from)
-		code->lines = (struct jitdump_lines){ from->lines.entries, from->lines.offset + (from->start - code->start) };
+		code->lines =
+			(struct jitdump_lines){ from->lines.entries, from->lines.offset + (from->start - code->start) };
 }
 
 static bool take_code(struct jit *jit, struct codes *codes, const struct jitdump_code *placed, struct error *err)
@@ -196,7 +197,8 @@ static bool take_code(struct jit *jit, struct codes *codes, const struct jitdump
 	return true;
 }
 
-static bool read_codes(struct jit *jit, struct jitdump *dump, struct codes *codes, struct symbol_map *map, struct error *err)
+static bool read_codes(
+	struct jit *jit, struct jitdump *dump, struct codes *codes, struct symbol_map *map, struct error *err)
 {
 	struct symbol_map_symbol symbol = { .size = 1, .module = "" };
 	struct jitdump_code placed;

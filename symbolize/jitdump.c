@@ -57,8 +57,8 @@ static bool next_line(struct byte_reader *r, struct line_entry *entry)
 }
 
 /*
- * Some machines (V8) add the size of the ELF header that perf would put before the code, others do not, and nothing says which:
- * with it no line of the whole log lies in the first bytes of its function.
+ * Some machines (V8) add the size of the ELF header that perf would put before the code, others do not, and nothing
+ * says which: with it no line of the whole log lies in the first bytes of its function.
  */
 static uint64_t find_line_offset(struct byte_reader r)
 {

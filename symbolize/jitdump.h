@@ -3,7 +3,8 @@
 
 #include "common/common.h"
 
-/* The binary log of code made at run time, /tmp/jit-PID.dump (linux, tools/perf/Documentation/jitdump-specification.txt). */
+/* The binary log of code made at run time, /tmp/jit-PID.dump (linux,
+ * tools/perf/Documentation/jitdump-specification.txt). */
 struct jitdump {
 	struct byte_reader r;
 	struct byte_reader lines; /* of the function that comes next */
@@ -32,7 +33,7 @@ bool jitdump_init(struct jitdump *dump, const void *bytes, size_t size);
 bool jitdump_next(struct jitdump *dump, struct jitdump_code *code);
 
 /*
- * The file in which the function begins, borrowed from the log, and the last line of that file at or before the address (0: none):
- * what was inlined from other files stands where it was called. False when nothing is known.
+ * The file in which the function begins, borrowed from the log, and the last line of that file at or before the address
+ * (0: none): what was inlined from other files stands where it was called. False when nothing is known.
  */
 bool jitdump_find_line(const struct jitdump_lines *lines, uint64_t address, const char **file, uint32_t *line);

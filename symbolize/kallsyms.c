@@ -97,8 +97,8 @@ static bool read_text(const char *path, struct buffer *text, struct error *err)
 	return false;
 }
 
-bool kallsyms_read(
-	const char *path, const uint64_t *addresses, size_t count, struct symbol_map **map, bool *restricted, struct error *err)
+bool kallsyms_read(const char *path, const uint64_t *addresses, size_t count, struct symbol_map **map, bool *restricted,
+	struct error *err)
 {
 	CLEANUP(cleanup_free) uint64_t *sorted = addresses_sorted(addresses, count);
 	CLEANUP(cleanup_free) struct candidate *found = calloc(count + 1, sizeof(*found));

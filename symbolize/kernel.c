@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `name+0x1d/0x40 [module]`; the bare address where no function is, and the parts end where they are not as expected. */
+/* `name+0x1d/0x40 [module]`; the bare address where no function is, and the parts end where they are not as expected.
+ */
 static bool parse(char *text, uint64_t address, struct symbol_map_symbol *symbol)
 {
 	char *plus = strrchr(text, '+'), *module = strstr(text, " ["), *end;
@@ -22,7 +23,9 @@ static bool parse(char *text, uint64_t address, struct symbol_map_symbol *symbol
 	if (size <= offset || offset > address)
 		return false;
 	*plus = '\0';
-	*symbol = (struct symbol_map_symbol){ .start = address - offset, .size = size, .name = text, .module = "", .file = "" };
+	*symbol = (struct symbol_map_symbol){
+		.start = address - offset, .size = size, .name = text, .module = "", .file = ""
+	};
 	if (module && module > plus)
 		symbol->module = module + 1;
 	return true;

@@ -19,9 +19,10 @@ struct libdw {
 	Dwarf_Addr bias; /* libdwfl's address = image address + bias */
 };
 
-/* The file that Kelvin took its own names from: another choice of the file is no other opinion on it. Nor are servers asked. */
-static int find_debug_file(Dwfl_Module *module, void **user, const char *module_name, Dwarf_Addr base, const char *file_name,
-	const char *link, GElf_Word crc, char **found_name)
+/* The file that Kelvin took its own names from: another choice of the file is no other opinion on it. Nor are servers
+ * asked. */
+static int find_debug_file(Dwfl_Module *module, void **user, const char *module_name, Dwarf_Addr base,
+	const char *file_name, const char *link, GElf_Word crc, char **found_name)
 {
 	const struct libdw *libdw = *user;
 	enum elf_debug_source source;
@@ -104,8 +105,9 @@ static uint32_t call_line(Dwarf_Die *inlined)
 	Dwarf_Attribute attribute;
 	Dwarf_Word line;
 
-	return dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) == 0 && line <= UINT32_MAX ? (uint32_t)line
-														     : 0;
+	return dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) == 0 && line <= UINT32_MAX
+		       ? (uint32_t)line
+		       : 0;
 }
 
 /* Where the unit is split, its parts lie in the other file. */
@@ -128,8 +130,8 @@ struct scope_search {
 
 static bool may_hold_functions(int tag)
 {
-	return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
-	       tag == DW_TAG_module;
+	return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+	       tag == DW_TAG_union_type || tag == DW_TAG_module;
 }
 
 static void add_scope(struct scope_search *search, const Dwarf_Die *die, int tag)
@@ -142,8 +144,8 @@ static void add_scope(struct scope_search *search, const Dwarf_Die *die, int tag
 }
 
 /*
- * Goes down to the innermost scope, into those alone that hold the address. dwarf_getscopes_die(), which tells the scopes around an
- * entry, reads the whole unit each time: 3 ms for each address of a C++ program.
+ * Goes down to the innermost scope, into those alone that hold the address. dwarf_getscopes_die(), which tells the
+ * scopes around an entry, reads the whole unit each time: 3 ms for each address of a C++ program.
  */
 static bool find_scopes_below(struct scope_search *search, Dwarf_Die *parent, bool in_types, unsigned int nesting)
 {
@@ -157,7 +159,8 @@ static bool find_scopes_below(struct scope_search *search, Dwarf_Die *parent, bo
 		if (in_types && may_hold_functions(tag)) {
 			if (find_scopes_below(search, &die, true, nesting + 1))
 				return true;
-		} else if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+		} else if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+				   tag == DW_TAG_lexical_block) &&
 			   dwarf_haspc(&die, search->address) > 0) {
 			add_scope(search, &die, tag);
 			(void)find_scopes_below(search, &die, true, nesting + 1);

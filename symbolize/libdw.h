@@ -4,8 +4,8 @@
 #include "symbolize/symbolize.h"
 
 /*
- * What libdw (libdwfl) calls an address of an image. To be used in a child process (common/isolated.h): the library reads the file
- * itself, which may be damaged, hostile, or change meanwhile.
+ * What libdw (libdwfl) calls an address of an image. To be used in a child process (common/isolated.h): the library
+ * reads the file itself, which may be damaged, hostile, or change meanwhile.
  */
 struct libdw;
 
@@ -19,8 +19,8 @@ struct libdw_frame {
 /* Innermost first. */
 struct libdw_frames {
 	struct libdw_frame frames[LIBDW_MAX_FRAMES];
-	size_t count;           /* 0: libdw does not know the address */
-	bool is_symbol;         /* there is no debug information: of the symbol table, the function that holds the code alone */
+	size_t count;   /* 0: libdw does not know the address */
+	bool is_symbol; /* there is no debug information: of the symbol table, the function that holds the code alone */
 	uint64_t symbol_address; /* where the symbol around the address begins; 0: none */
 };
 

@@ -3,7 +3,8 @@
 
 #include "common/common.h"
 
-/* Symbols by address: the kernel's (symbolize/kallsyms.h, symbolize/kernel.h), those of code made at run time (symbolize/jit.h). */
+/* Symbols by address: the kernel's (symbolize/kallsyms.h, symbolize/kernel.h), those of code made at run time
+ * (symbolize/jit.h). */
 struct symbol_map;
 
 struct symbol_map_symbol {

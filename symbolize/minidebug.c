@@ -39,7 +39,8 @@ bool minidebug_open(struct elf_image *image, struct elf_image **mini, struct err
 		return true;
 	buffer_init(&bytes, max_unpacked_bytes);
 	if (unpack(&packed, &bytes)) {
-		if (!elf_image_open_memory(bytes.data, bytes.size, elf_image_path(image), mini, &why) && why.code == ERROR_MEMORY)
+		if (!elf_image_open_memory(bytes.data, bytes.size, elf_image_path(image), mini, &why) &&
+			why.code == ERROR_MEMORY)
 			ok = error_set_memory(err);
 	} else if (bytes.failed && !bytes.over_limit) {
 		ok = error_set_memory(err);

@@ -18,7 +18,8 @@ const char *name_copy(struct arena *arena, const char *name, size_t size)
 	/* Not within a character of several bytes. */
 	while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80)
 		kept--;
-	mark_size = snprintf(mark, sizeof(mark), "... [cut: %zu bytes, %08x]", size, (unsigned int)hash_bytes(name, size));
+	mark_size =
+		snprintf(mark, sizeof(mark), "... [cut: %zu bytes, %08x]", size, (unsigned int)hash_bytes(name, size));
 	copy = ARENA_ARRAY(arena, char, kept + (size_t)mark_size + 1);
 	if (!copy)
 		return NULL;

@@ -24,40 +24,43 @@ static const char *const rule_texts[] = {
 };
 
 /* Modules whose code runs programs rather than being one; globs over the module's name. */
-static const char *const runtime_modules[] = { "ld-linux*.so", "ld-musl*.so", "ld.so", "libc.so", "libc.musl*", "libm.so",
-	"libmvec.so", "libpthread.so", "librt.so", "libdl.so", "libgcc_s.so", "libunwind.so", "python", "python[0-9]*",
-	"libpython*.so", "pypy", "pypy[0-9]*", "libpypy*.so", "node", "nodejs", "libnode.so", "java", "libjvm.so", "libj9*.so",
-	"libjli.so", "ruby", "ruby[0-9]*", "libruby*.so", "perl", "perl5*",
-	"libperl.so", "php", "php[0-9]*", "php-fpm*", "php-cgi*", "libphp*.so", "lua", "lua[0-9]*", "luajit*", "liblua[0-9]*.so",
+static const char *const runtime_modules[] = { "ld-linux*.so", "ld-musl*.so", "ld.so", "libc.so", "libc.musl*",
+	"libm.so", "libmvec.so", "libpthread.so", "librt.so", "libdl.so", "libgcc_s.so", "libunwind.so", "python",
+	"python[0-9]*", "libpython*.so", "pypy", "pypy[0-9]*", "libpypy*.so", "node", "nodejs", "libnode.so", "java",
+	"libjvm.so", "libj9*.so", "libjli.so", "ruby", "ruby[0-9]*", "libruby*.so", "perl", "perl5*", "libperl.so",
+	"php", "php[0-9]*", "php-fpm*", "php-cgi*", "libphp*.so", "lua", "lua[0-9]*", "luajit*", "liblua[0-9]*.so",
 	"libluajit*.so", "beam.smp" };
 
-static const char *const standard_sources[] = { "*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*", "/rustc/*/library/*",
-	"*/rustlib/src/rust/library/*", "/usr/local/go/src/*", "/usr/lib/go*/src/*", "*/go/src/runtime/*", "*/sdk/go[0-9]*/src/*",
-	"/usr/share/go*/src/*", "*/lib/python[23].*", "<frozen *", "node:*" };
+static const char *const standard_sources[] = { "*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*",
+	"/rustc/*/library/*", "*/rustlib/src/rust/library/*", "/usr/local/go/src/*", "/usr/lib/go*/src/*",
+	"*/go/src/runtime/*", "*/sdk/go[0-9]*/src/*", "/usr/share/go*/src/*", "*/lib/python[23].*", "<frozen *",
+	"node:*" };
 
-static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.cargo/git/*", "*/pkg/mod/*@v*", "*@v[0-9]*/*",
-	"*/node_modules/*", "*/site-packages/*", "*/dist-packages/*", "*/vendor/*", "*/third_party/*", "*/3rdparty/*",
-	"*/external/*", "*/_deps/*", "*/subprojects/*", "*/.conan*/*", "*/vcpkg/*", "/usr/include/*", "/usr/src/*",
-	"/nix/store/*" };
+static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.cargo/git/*", "*/pkg/mod/*@v*",
+	"*@v[0-9]*/*", "*/node_modules/*", "*/site-packages/*", "*/dist-packages/*", "*/vendor/*", "*/third_party/*",
+	"*/3rdparty/*", "*/external/*", "*/_deps/*", "*/subprojects/*", "*/.conan*/*", "*/vcpkg/*", "/usr/include/*",
+	"/usr/src/*", "/nix/store/*" };
 
 static const char *const system_directories[] = { "/lib/*", "/lib64/*", "/lib32/*", "/usr/lib/*", "/usr/lib64/*",
 	"/usr/local/lib/*", "/opt/*" };
 
 /* Where packages of languages keep what they bring compiled. */
 static const char *const package_directories[] = { "*/lib/python[23].*/*", "*/site-packages/*", "*/dist-packages/*",
-	"*/node_modules/*", "*/gems/*", "*/lib/ruby/*", "*/lib/perl5/*", "*/auto/*.so", "*/lib/php/*", "*/jvm/*", "*/jdk*/lib/*",
-	"*/jre*/lib/*", "*/java/*/lib/*", "/nix/store/*" };
+	"*/node_modules/*", "*/gems/*", "*/lib/ruby/*", "*/lib/perl5/*", "*/auto/*.so", "*/lib/php/*", "*/jvm/*",
+	"*/jdk*/lib/*", "*/jre*/lib/*", "*/java/*/lib/*", "/nix/store/*" };
 
-static const char *const standard_names[] = { "std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*", "<* as alloc::*" };
+static const char *const standard_names[] = { "std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*",
+	"<* as alloc::*" };
 
 /* Code of V8 and of HotSpot that is none of the program's. */
-static const char *const jit_builtins[] = { "Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*", "Interpreter*",
-	"I2C/C2I adapters*", "StubRoutines (*", "vtable chunks", "vtable stub*", "itable stub*", "MethodHandles adapters*",
-	"*Runtime1 stub", "call_stub" };
+static const char *const jit_builtins[] = { "Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*",
+	"Interpreter*", "I2C/C2I adapters*", "StubRoutines (*", "vtable chunks", "vtable stub*", "itable stub*",
+	"MethodHandles adapters*", "*Runtime1 stub", "call_stub" };
 
 #define MATCHES(text, globs) matches_any((text), (globs), sizeof(globs) / sizeof((globs)[0]))
 
-/* Most begin with a letter or are a word between stars: fnmatch() takes much longer to tell, and is asked of every function. */
+/* Most begin with a letter or are a word between stars: fnmatch() takes much longer to tell, and is asked of every
+ * function. */
 static bool matches(const char *glob, const char *text)
 {
 	size_t size = strlen(glob);
@@ -91,7 +94,8 @@ static bool is_below(const char *path, const char *directory)
 
 	while (size > 1 && directory[size - 1] == '/')
 		size--;
-	return size > 0 && strncmp(path, directory, size) == 0 && (path[size] == '/' || (size == 1 && directory[0] == '/'));
+	return size > 0 && strncmp(path, directory, size) == 0 &&
+	       (path[size] == '/' || (size == 1 && directory[0] == '/'));
 }
 
 static bool is_below_project(const struct origin_context *context, const char *file)
@@ -120,7 +124,8 @@ static bool is_programs_own(const struct origin_context *context, const char *pa
 static bool is_go_runtime(const struct origin_evidence *e)
 {
 	static const char *const names[] = { "runtime.*", "runtime/*", "internal/runtime/*" };
-	static const char *const files[] = { "", "*/src/runtime/*", "runtime/*", "*/src/internal/runtime/*", "internal/runtime/*" };
+	static const char *const files[] = { "", "*/src/runtime/*", "runtime/*", "*/src/internal/runtime/*",
+		"internal/runtime/*" };
 
 	return MATCHES(e->name, names) && MATCHES(e->file, files);
 }
@@ -165,7 +170,8 @@ static struct origin_decision decide_source(const struct origin_context *context
 	return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE };
 }
 
-/* Of what a JVM makes, only methods belong to classes. A script's path tells code of another runtime in the same recording. */
+/* Of what a JVM makes, only methods belong to classes. A script's path tells code of another runtime in the same
+ * recording. */
 static bool is_jvm_own(const struct origin_context *context, const char *name)
 {
 	return context->has_jvm && !java_is_method(name) && !strpbrk(name, ":/");

@@ -10,7 +10,8 @@ struct origin_evidence {
 	const char *path; /* of the mapping */
 	enum profile_mapping_kind kind;
 	bool has_mapping;
-	bool is_program; /* the binary is a program, not a library: one of several main programs of a recording of all processes */
+	bool is_program; /* the binary is a program, not a library: one of several main programs of a recording of all
+			    processes */
 };
 
 /* What holds for the whole profile. */
@@ -33,10 +34,11 @@ struct origin_decision origin_revise(
 	const struct origin_context *context, const struct origin_evidence *evidence, struct origin_decision before);
 
 /* The first of the user's rules that matches; false when none does. */
-bool origin_rules_match(
-	const struct symbolize_origin_rules *rules, const struct origin_evidence *evidence, enum profile_origin *origin);
+bool origin_rules_match(const struct symbolize_origin_rules *rules, const struct origin_evidence *evidence,
+	enum profile_origin *origin);
 
-/* From what the profile tells: the main program is mapping 0, if that is a file. Its compilation directory is not told. */
+/* From what the profile tells: the main program is mapping 0, if that is a file. Its compilation directory is not told.
+ */
 struct origin_context origin_context_of(const struct symbolize_options *options, const struct profile *profile);
 
 /* Whether the module runs programs rather than being one: the C library, the loader, interpreters, virtual machines. */

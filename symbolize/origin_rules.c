@@ -68,11 +68,11 @@ static bool parse_line(struct symbolize_origin_rules *rules, const char *pos, co
 	if (!next_word(&pos, end, &word, &size) || word[0] == '#')
 		return true;
 	if (!find_origin(word, size, &rule.origin))
-		return error_set(
-			err, ERROR_FORMAT, "unknown origin '%.*s'; it is user, library, system or unknown", (int)size, word);
+		return error_set(err, ERROR_FORMAT, "unknown origin '%.*s'; it is user, library, system or unknown",
+			(int)size, word);
 	if (!next_word(&pos, end, &word, &size) || !find_subject(word, size, &rule.subject))
-		return error_set(
-			err, ERROR_FORMAT, "what the rule looks at is path, module or function, as in: user path /src/shop/*");
+		return error_set(err, ERROR_FORMAT,
+			"what the rule looks at is path, module or function, as in: user path /src/shop/*");
 	if (!next_word(&pos, end, &word, &size))
 		return error_set(err, ERROR_FORMAT, "the rule has no pattern, as in: library module libssl*");
 	/* Function names hold blanks: the pattern is the rest of the line. */

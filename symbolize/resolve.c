@@ -41,8 +41,8 @@ static void find_code(void *context, const uint64_t *addresses, size_t count, bo
 	uint64_t start, end;
 
 	for (size_t i = 0; i < count; i++)
-		is_code[i] =
-			!has_bounds || (hits[i].name && hits[i].size > 0) || symbols_find_fde(symbols, addresses[i], &start, &end);
+		is_code[i] = !has_bounds || (hits[i].name && hits[i].size > 0) ||
+			     symbols_find_fde(symbols, addresses[i], &start, &end);
 	free(hits);
 }
 
@@ -132,7 +132,8 @@ static bool resolve_all(
 		.is_linkage = is_linkage,
 	};
 
-	if (!symbols_create(subject->image, subject->debug, &r->symbols, err) || !go_table_create(subject->image, &r->go, err))
+	if (!symbols_create(subject->image, subject->debug, &r->symbols, err) ||
+		!go_table_create(subject->image, &r->go, err))
 		return false;
 	dwarf.context = r->symbols;
 	if (!dwarf_resolve(&dwarf, r->addresses, r->distinct_count, &r->result->dwarf, err))
@@ -158,7 +159,8 @@ static bool is_worth_storing(const struct resolution *r, const struct subject *s
 	size_t size;
 
 	elf_image_bytes(subject->debug, &size);
-	return size >= MIN_CACHED_BYTES && r->distinct_count * MIN_GROWTH_DIVISOR >= distinct_count && !r->result->dwarf.is_split;
+	return size >= MIN_CACHED_BYTES && r->distinct_count * MIN_GROWTH_DIVISOR >= distinct_count &&
+	       !r->result->dwarf.is_split;
 }
 
 /* Takes what the cache knows; leaves the rest in `addresses`, with their places among the distinct ones. */
@@ -168,7 +170,8 @@ static bool take_cached(struct resolution *r, uint32_t *places, struct error *er
 	size_t left = 0;
 
 	for (size_t i = 0; i < r->distinct_count; i++) {
-		if (result->cache && !frame_cache_find(result->cache, r->addresses[i], &result->arena, &result->distinct[i], err))
+		if (result->cache &&
+			!frame_cache_find(result->cache, r->addresses[i], &result->arena, &result->distinct[i], err))
 			return false;
 		if (result->distinct[i].count > 0)
 			continue;
@@ -211,13 +214,13 @@ static bool resolve_distinct(
 	for (size_t i = 0; i < r->distinct_count; i++)
 		result->distinct[places[i]] = r->found[i];
 	if (is_cached && is_worth_storing(r, subject, distinct_count))
-		frame_cache_store(&key, &(struct frame_cache_entries){
-						result->cache, r->addresses, r->found, r->distinct_count, result->directory });
+		frame_cache_store(&key, &(struct frame_cache_entries){ result->cache, r->addresses, r->found,
+						r->distinct_count, result->directory });
 	return true;
 }
 
-bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, size_t count, const struct symbolize_options *options,
-	struct symbolize_result **result, struct error *err)
+bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, size_t count,
+	const struct symbolize_options *options, struct symbolize_result **result, struct error *err)
 {
 	struct resolution r = { .result = calloc(1, sizeof(**result)) };
 	struct elf_image *fetched = NULL;

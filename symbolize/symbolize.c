@@ -84,7 +84,8 @@ static void resolve_batch(void *context, size_t index)
 
 	if (batch->count == 0 || !batch->image)
 		return;
-	batch->failed = !symbolize_addresses(batch->image, batch->addresses, batch->count, w->options, &batch->result, &batch->err);
+	batch->failed = !symbolize_addresses(
+		batch->image, batch->addresses, batch->count, w->options, &batch->result, &batch->err);
 }
 
 /* Above this many addresses to read all of its symbols costs the kernel less than to be asked. */
@@ -103,8 +104,9 @@ static bool read_kernel_symbols(struct work *w, struct batch *batch, struct buff
 	if (!kallsyms_read(path, batch->addresses, batch->count, &batch->map, &w->stats->kernel_restricted, err))
 		return false;
 	if (w->stats->kernel_restricted && notices)
-		buffer_append_string(notices, "kernel functions stay unnamed: kernel.kptr_restrict hides their addresses; "
-					      "run 'sudo sysctl kernel.kptr_restrict=0' or run kelvin as root\n");
+		buffer_append_string(notices,
+			"kernel functions stay unnamed: kernel.kptr_restrict hides their addresses; "
+			"run 'sudo sysctl kernel.kptr_restrict=0' or run kelvin as root\n");
 	return true;
 }
 
@@ -190,7 +192,8 @@ static bool add_function(
 /* Other names stand in a buffer that is used again. */
 static bool has_lasting_strings(const struct symbolize_frame *frame)
 {
-	return frame->source != PROFILE_NAME_NONE && frame->source != PROFILE_NAME_KALLSYMS && frame->source != PROFILE_NAME_JIT;
+	return frame->source != PROFILE_NAME_NONE && frame->source != PROFILE_NAME_KALLSYMS &&
+	       frame->source != PROFILE_NAME_JIT;
 }
 
 /* Known by where its strings lie: many addresses are of one function. */
@@ -204,19 +207,20 @@ static bool find_function(
 	if (!has_lasting_strings(frame))
 		return add_function(w, frame, mapping, function, err);
 	if (known->name == frame->name && known->linkage_name == frame->linkage_name && known->file == file &&
-		known->fingerprint == frame->fingerprint && known->start_line == frame->decl_line && known->mapping == mapping &&
-		known->source == frame->source) {
+		known->fingerprint == frame->fingerprint && known->start_line == frame->decl_line &&
+		known->mapping == mapping && known->source == frame->source) {
 		*function = known->function;
 		return true;
 	}
 	if (!add_function(w, frame, mapping, function, err))
 		return false;
-	*known = (struct known_function){ frame->name, frame->linkage_name, file, frame->fingerprint, frame->decl_line, mapping,
-		*function, frame->source };
+	*known = (struct known_function){ frame->name, frame->linkage_name, file, frame->fingerprint, frame->decl_line,
+		mapping, *function, frame->source };
 	return true;
 }
 
-static bool set_frames(struct work *w, uint32_t location, const struct symbolize_frame *frames, size_t count, struct error *err)
+static bool set_frames(
+	struct work *w, uint32_t location, const struct symbolize_frame *frames, size_t count, struct error *err)
 {
 	uint32_t mapping = w->profile->locations[location].mapping;
 
@@ -252,8 +256,8 @@ static bool set_by_address(struct work *w, uint32_t location, struct error *err)
 }
 
 /*
- * Kernels reserve room in front of their functions and call it by a name of its own. A function that was interrupted at its first
- * instruction is looked up there, by the address before it, as where calls return to is.
+ * Kernels reserve room in front of their functions and call it by a name of its own. A function that was interrupted at
+ * its first instruction is looked up there, by the address before it, as where calls return to is.
  */
 static const char *kernel_name(const char *symbol)
 {
@@ -273,16 +277,17 @@ static bool set_by_map(struct work *w, const struct batch *batch, uint32_t locat
 {
 	const struct profile_location *at = &w->profile->locations[location];
 	bool is_kernel = w->profile->mappings[at->mapping].kind == PROFILE_MAPPING_KERNEL;
-	struct symbolize_frame frame = {
-		.linkage_name = "", .file = "", .decl_file = "", .source = is_kernel ? PROFILE_NAME_KALLSYMS : PROFILE_NAME_JIT
-	};
+	struct symbolize_frame frame = { .linkage_name = "",
+		.file = "",
+		.decl_file = "",
+		.source = is_kernel ? PROFILE_NAME_KALLSYMS : PROFILE_NAME_JIT };
 	struct symbol_map_symbol hit;
 	char name[1024];
 
 	if (!find_in_maps(batch, at->address, &hit))
 		return set_by_address(w, location, err);
-	snprintf(name, sizeof(name), "%.900s%s%.100s", is_kernel ? kernel_name(hit.name) : hit.name, hit.module[0] ? " " : "",
-		hit.module);
+	snprintf(name, sizeof(name), "%.900s%s%.100s", is_kernel ? kernel_name(hit.name) : hit.name,
+		hit.module[0] ? " " : "", hit.module);
 	frame.name = name;
 	frame.file = hit.file;
 	frame.line = hit.line;
@@ -354,10 +359,13 @@ static void work_deinit(struct work *w)
 }
 
 bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const char *const *jit_maps,
-	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices, struct error *err)
+	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices,
+	struct error *err)
 {
 	struct symbolize_stats counted = { 0 };
-	struct work w = { .profile = profile, .options = options, .stats = &counted, .origins = { .options = options } };
+	struct work w = {
+		.profile = profile, .options = options, .stats = &counted, .origins = { .options = options }
+	};
 	bool ok = sort_into_batches(&w, err);
 
 	for (size_t i = 0; ok && images && i < profile->mapping_count; i++)
@@ -386,10 +394,12 @@ bool symbolize_origins(struct profile *profile, const struct symbolize_options *
 	(void)err;
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
-		const struct profile_mapping *in = location->mapping == PROFILE_NONE ? NULL : &profile->mappings[location->mapping];
+		const struct profile_mapping *in =
+			location->mapping == PROFILE_NONE ? NULL : &profile->mappings[location->mapping];
 
 		for (uint32_t k = 0; k < location->line_count; k++) {
-			struct profile_function *function = &profile->functions[profile->lines[location->first_line + k].function];
+			struct profile_function *function =
+				&profile->functions[profile->lines[location->first_line + k].function];
 			const struct origin_evidence evidence = {
 				.name = profile_string(profile, function->name),
 				.module = profile_string(profile, function->module),
@@ -398,7 +408,8 @@ bool symbolize_origins(struct profile *profile, const struct symbolize_options *
 				.kind = in ? in->kind : PROFILE_MAPPING_ANON,
 				.has_mapping = in != NULL,
 			};
-			struct origin_decision decision = { function->origin, (enum symbolize_rule)function->origin_rule };
+			struct origin_decision decision = { function->origin,
+				(enum symbolize_rule)function->origin_rule };
 
 			decision = decision.rule == SYMBOLIZE_RULE_NONE ? origin_decide(&context, &evidence)
 									: origin_revise(&context, &evidence, decision);
@@ -413,9 +424,9 @@ bool symbolize_frame_origin(const struct symbolize_result *result, const struct 
 	const struct symbolize_frame *frame, const struct symbolize_options *options, enum profile_origin *origin,
 	enum symbolize_rule *rule, struct error *err)
 {
-	const struct origin_context context = {
-		.options = options, .main_path = elf_image_path(image), .compilation_directory = symbolize_result_directory(result)
-	};
+	const struct origin_context context = { .options = options,
+		.main_path = elf_image_path(image),
+		.compilation_directory = symbolize_result_directory(result) };
 	struct origin_evidence evidence = {
 		.name = frame->name,
 		.file = frame->decl_file[0] ? frame->decl_file : frame->file,

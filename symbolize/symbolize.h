@@ -11,28 +11,32 @@
 
 /* ---- Origin ---- */
 
-/* The rules of docs/origin.md, in order; the first that matches decides. Numbers stand in profiles: they are never reused. */
+/* The rules of docs/origin.md, in order; the first that matches decides. Numbers stand in profiles: they are never
+ * reused. */
 enum symbolize_rule {
 	SYMBOLIZE_RULE_NONE = 0,
-	SYMBOLIZE_RULE_USER_RULE = 1,             /* --origin-rules */
-	SYMBOLIZE_RULE_KERNEL = 2,                /* kernel, modules, BPF, vdso */
-	SYMBOLIZE_RULE_RUNTIME = 3,               /* ld.so, libc, libm, libpthread, libgcc_s, Go's runtime, interpreters */
-	SYMBOLIZE_RULE_JIT_STUB = 4,              /* stubs and builtins of a JIT */
-	SYMBOLIZE_RULE_STANDARD_SOURCE = 5,       /* source of a standard library */
-	SYMBOLIZE_RULE_DEPENDENCY_SOURCE = 6,     /* source of a dependency: registry, vendor, site-packages, /usr/include, ... */
+	SYMBOLIZE_RULE_USER_RULE = 1,       /* --origin-rules */
+	SYMBOLIZE_RULE_KERNEL = 2,          /* kernel, modules, BPF, vdso */
+	SYMBOLIZE_RULE_RUNTIME = 3,         /* ld.so, libc, libm, libpthread, libgcc_s, Go's runtime, interpreters */
+	SYMBOLIZE_RULE_JIT_STUB = 4,        /* stubs and builtins of a JIT */
+	SYMBOLIZE_RULE_STANDARD_SOURCE = 5, /* source of a standard library */
+	SYMBOLIZE_RULE_DEPENDENCY_SOURCE =
+		6, /* source of a dependency: registry, vendor, site-packages, /usr/include, ... */
 	SYMBOLIZE_RULE_PROJECT_ROOT = 7,          /* definition under --project-root */
 	SYMBOLIZE_RULE_COMPILATION_DIRECTORY = 8, /* definition under the main program's compilation directory */
 	SYMBOLIZE_RULE_MAIN_PROGRAM = 9,          /* no DWARF: main program, or a DSO in its directory */
-	SYMBOLIZE_RULE_SYSTEM_DIRECTORY = 10,     /* no DWARF: /lib, /usr/lib, /usr/local/lib, /opt, packages of a language */
-	SYMBOLIZE_RULE_NAME_PREFIX = 11,          /* std::, core::, alloc::, __gnu_cxx:: */
-	SYMBOLIZE_RULE_ANONYMOUS = 12,            /* deleted without symbols, memfd, anonymous */
-	SYMBOLIZE_RULE_OTHER_SOURCE = 13,         /* DWARF, but of no project root: by its binary */
+	SYMBOLIZE_RULE_SYSTEM_DIRECTORY =
+		10,                       /* no DWARF: /lib, /usr/lib, /usr/local/lib, /opt, packages of a language */
+	SYMBOLIZE_RULE_NAME_PREFIX = 11,  /* std::, core::, alloc::, __gnu_cxx:: */
+	SYMBOLIZE_RULE_ANONYMOUS = 12,    /* deleted without symbols, memfd, anonymous */
+	SYMBOLIZE_RULE_OTHER_SOURCE = 13, /* DWARF, but of no project root: by its binary */
 };
 
 /* One line for --explain-origin and the inspector: "kernel, module or vdso". */
 const char *symbolize_rule_text(enum symbolize_rule rule);
 
-/* The user's rules, ordered globs: `user path /src/?*`, `library module libfoo*`, `system function rt_*`; `#` starts a comment. */
+/* The user's rules, ordered globs: `user path /src/?*`, `library module libfoo*`, `system function rt_*`; `#` starts a
+ * comment. */
 struct symbolize_origin_rules;
 
 /* `name` is for messages; ERROR_FORMAT names the line. */
@@ -55,16 +59,16 @@ struct symbolize_options {
 	size_t project_root_count;
 	const struct symbolize_origin_rules *origin_rules; /* NULL: none */
 	struct elf_debug_options debug;
-	/* By mapping id, borrowed: maps of the processes that those of `jit_maps` were forked from, for what these do not name; entries
-	 * may be NULL. NULL: none. */
+	/* By mapping id, borrowed: maps of the processes that those of `jit_maps` were forked from, for what these do
+	 * not name; entries may be NULL. NULL: none. */
 	const char *const *inherited_jit_maps;
-	const char *kallsyms_path;   /* NULL: /proc/kallsyms */
-	bool kernel_is_running;      /* kallsyms_path is a copy of the running kernel's: the kernel may be asked instead */
+	const char *kallsyms_path; /* NULL: /proc/kallsyms */
+	bool kernel_is_running; /* kallsyms_path is a copy of the running kernel's: the kernel may be asked instead */
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
 	unsigned int threads;        /* 0: one per CPU */
 	bool no_inlines;
-	bool names_only;      /* no files, lines and origins: for what shows none of them */
-	bool debuginfod;      /* fetch debug files that are not on this machine */
+	bool names_only; /* no files, lines and origins: for what shows none of them */
+	bool debuginfod; /* fetch debug files that are not on this machine */
 	enum symbolize_fingerprints fingerprints;
 };
 
@@ -80,17 +84,18 @@ struct symbolize_stats {
 /*
  * Names every location of a profile that has no lines yet, and decides the origin of every function that has none.
  *
- * `images` and `jit_maps`, both by mapping id, are borrowed (sampler_result). NULL entries, or a NULL array, are allowed: such
- * addresses become module+0x... What the user should know (a debug file refused, kernel symbols restricted) is appended to
- * `notices`, line by line; it may be NULL.
+ * `images` and `jit_maps`, both by mapping id, are borrowed (sampler_result). NULL entries, or a NULL array, are
+ * allowed: such addresses become module+0x... What the user should know (a debug file refused, kernel symbols
+ * restricted) is appended to `notices`, line by line; it may be NULL.
  */
 COMMON_MUST_CHECK
 bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const char *const *jit_maps,
-	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices, struct error *err);
+	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices,
+	struct error *err);
 
 /*
- * Only the origins, by the same rules from what the profile carries: for profiles that other tools wrote. Decisions that it carries
- * stand, save where `options` has rules or project roots that say otherwise.
+ * Only the origins, by the same rules from what the profile carries: for profiles that other tools wrote. Decisions
+ * that it carries stand, save where `options` has rules or project roots that say otherwise.
  */
 COMMON_MUST_CHECK
 bool symbolize_origins(struct profile *profile, const struct symbolize_options *options, struct error *err);
@@ -98,9 +103,11 @@ bool symbolize_origins(struct profile *profile, const struct symbolize_options *
 /* ---- Single addresses: kelvin symbolize ---- */
 
 struct symbolize_frame {
-	const char *name; /* demangled unless asked otherwise; never NULL ("??" in addr2line's sense is the printer's matter: "") */
+	const char *name; /* demangled unless asked otherwise; never NULL ("??" in addr2line's sense is the printer's
+			     matter: "") */
 	const char *linkage_name; /* "" when there is none */
-	const char *file; /* where the code of this frame was executing: the line table's or the call site's file; "" unknown */
+	const char *file; /* where the code of this frame was executing: the line table's or the call site's file; ""
+			     unknown */
 	const char *decl_file; /* where the function is defined; "" unknown */
 	uint32_t line;         /* 0: unknown */
 	uint32_t decl_line;
@@ -122,12 +129,12 @@ struct symbolize_result;
  * Several images may be resolved at the same time by different threads, one image by one.
  */
 COMMON_MUST_CHECK
-bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, size_t count, const struct symbolize_options *options,
-	struct symbolize_result **result, struct error *err);
+bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, size_t count,
+	const struct symbolize_options *options, struct symbolize_result **result, struct error *err);
 
 /*
- * False for object files: what is not linked has no addresses yet. A file that ends before its headers say is noted: parts of it
- * may still be named.
+ * False for object files: what is not linked has no addresses yet. A file that ends before its headers say is noted:
+ * parts of it may still be named.
  */
 COMMON_MUST_CHECK
 bool symbolize_check(const struct elf_image *image, struct buffer *notices, struct error *err);
@@ -154,8 +161,8 @@ bool symbolize_frame_origin(const struct symbolize_result *result, const struct 
 void symbolize_result_destroy(struct symbolize_result *result);
 
 /*
- * Demangles C++, Rust and D; Rust's hash is hidden. A name is appended as it is when it is no mangled one, or when what it stands
- * for is too long or, of D, might take too long to find.
+ * Demangles C++, Rust and D; Rust's hash is hidden. A name is appended as it is when it is no mangled one, or when what
+ * it stands for is too long or, of D, might take too long to find.
  */
 void symbolize_demangle(const char *name, struct buffer *out);
 
@@ -164,27 +171,29 @@ void symbolize_demangle(const char *name, struct buffer *out);
 enum { SYMBOLIZE_MAX_DIFFERENCES = 5, SYMBOLIZE_DIFFERENCE_BYTES = 1024 };
 
 /*
- * How names compare with those of libdw: a chain of frames is equal when libdw has the same functions in the same order, each under
- * one of its names, on the same lines as far as both know them. Where there is no debug information, the function that holds the
- * code is compared with the symbol table. An address that libdw does not know is not counted.
+ * How names compare with those of libdw: a chain of frames is equal when libdw has the same functions in the same
+ * order, each under one of its names, on the same lines as far as both know them. Where there is no debug information,
+ * the function that holds the code is compared with the symbol table. An address that libdw does not know is not
+ * counted.
  */
 struct symbolize_verification {
 	uint64_t equal, other;
-	uint64_t unfinished; /* libdw crashed, or took too long */
+	uint64_t unfinished;                                                     /* libdw crashed, or took too long */
 	char differences[SYMBOLIZE_MAX_DIFFERENCES][SYMBOLIZE_DIFFERENCE_BYTES]; /* lines of text */
 	size_t difference_count;
 };
 
 /*
- * Compares the names of these locations of a profile; `images` by mapping id, as in symbolize_profile(). libdw runs in a child
- * process: what it does with a hostile file ends there. Adds to `out`.
+ * Compares the names of these locations of a profile; `images` by mapping id, as in symbolize_profile(). libdw runs in
+ * a child process: what it does with a hostile file ends there. Adds to `out`.
  */
 COMMON_MUST_CHECK
-bool symbolize_verify_locations(const struct profile *profile, struct elf_image *const *images, const uint32_t *locations,
-	size_t count, const struct elf_debug_options *options, struct symbolize_verification *out, struct error *err);
+bool symbolize_verify_locations(const struct profile *profile, struct elf_image *const *images,
+	const uint32_t *locations, size_t count, const struct elf_debug_options *options,
+	struct symbolize_verification *out, struct error *err);
 
 /* Likewise those of a result for the same `addresses` of one image. */
 COMMON_MUST_CHECK
 bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses, size_t count,
-	const struct symbolize_result *result, const struct symbolize_options *options, struct symbolize_verification *out,
-	struct error *err);
+	const struct symbolize_result *result, const struct symbolize_options *options,
+	struct symbolize_verification *out, struct error *err);

@@ -75,7 +75,9 @@ static Elf64_Sym read_symbol(struct byte_reader *r, bool is_64bit)
 		memcpy(&symbol, bytes, sizeof(symbol));
 	} else if (bytes) {
 		memcpy(&narrow, bytes, sizeof(narrow));
-		symbol = (Elf64_Sym){ .st_name = narrow.st_name, .st_info = narrow.st_info, .st_other = narrow.st_other };
+		symbol = (Elf64_Sym){
+			.st_name = narrow.st_name, .st_info = narrow.st_info, .st_other = narrow.st_other
+		};
 		symbol.st_shndx = narrow.st_shndx;
 		symbol.st_value = narrow.st_value;
 		symbol.st_size = narrow.st_size;
@@ -85,7 +87,8 @@ static Elf64_Sym read_symbol(struct byte_reader *r, bool is_64bit)
 
 enum kind { KIND_OTHER, KIND_FUNCTION, KIND_LABEL };
 
-/* Functions, labels of assembly that have a size, and other labels of code: GCC marks places in debug information by labels. */
+/* Functions, labels of assembly that have a size, and other labels of code: GCC marks places in debug information by
+ * labels. */
 static enum kind kind_of(const struct table *table, const Elf64_Sym *symbol)
 {
 	uint8_t type = ELF64_ST_TYPE(symbol->st_info);
@@ -94,7 +97,8 @@ static enum kind kind_of(const struct table *table, const Elf64_Sym *symbol)
 		return KIND_OTHER;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && symbol->st_size > 0))
 		return KIND_FUNCTION;
-	return type == STT_NOTYPE && elf_image_section_is_code(table->image, symbol->st_shndx) ? KIND_LABEL : KIND_OTHER;
+	return type == STT_NOTYPE && elf_image_section_is_code(table->image, symbol->st_shndx) ? KIND_LABEL
+											       : KIND_OTHER;
 }
 
 /* ---- Symbol tables ---- */
@@ -118,7 +122,8 @@ static int compare_names(const struct symbol_hit *a, const struct symbol_hit *b)
 	return strcmp(a->name, b->name);
 }
 
-/* The symbol competes for the first address that is not below it: the nearest wins, then the best name; the larger size is kept. */
+/* The symbol competes for the first address that is not below it: the nearest wins, then the best name; the larger size
+ * is kept. */
 static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
 {
 	uint64_t size = hit->size > symbol->size ? hit->size : symbol->size;
@@ -142,7 +147,8 @@ static bool is_name(const struct symbol_hit *symbol, enum kind kind)
 	return kind == KIND_FUNCTION || symbol->rank < RANK_LOCAL || !strchr(symbol->name, '.');
 }
 
-static void match_table(const struct table *table, enum kind kind, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
+static void match_table(
+	const struct table *table, enum kind kind, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
 {
 	struct byte_reader r = byte_reader_over(table->symbols.bytes, table->symbols.size);
 	uint32_t file = 0;
@@ -175,15 +181,16 @@ static bool find_code_end(const struct symbols *symbols, uint64_t address, uint6
 	for (size_t i = 0; i < symbols->segment_count; i++) {
 		const struct elf_segment *segment = &symbols->segments[i];
 
-		if ((segment->flags & PF_X) && address >= segment->address && address - segment->address < segment->memory_size)
+		if ((segment->flags & PF_X) && address >= segment->address &&
+			address - segment->address < segment->memory_size)
 			return checked_add(segment->address, segment->memory_size, end);
 	}
 	return false;
 }
 
 /*
- * Without a size it reaches to the next symbol, but neither over the start of another function nor out of its segment, nor further
- * than assembly does.
+ * Without a size it reaches to the next symbol, but neither over the start of another function nor out of its segment,
+ * nor further than assembly does.
  */
 static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, uint64_t address)
 {
@@ -219,7 +226,8 @@ static bool is_behind(const struct symbol_hit *label, const struct symbol_hit *f
 	return !function->name || (label->start >= function->start && label->start - function->start >= function->size);
 }
 
-/* What is in no function: assemblers write plain labels where the program does not say that they are functions (NASM). */
+/* What is in no function: assemblers write plain labels where the program does not say that they are functions (NASM).
+ */
 static bool match_labels(const struct symbols *symbols, const uint64_t *addresses, size_t count, const bool *is_held,
 	struct symbol_hit *hits, struct error *err)
 {
@@ -239,8 +247,8 @@ static bool match_labels(const struct symbols *symbols, const uint64_t *addresse
 	return true;
 }
 
-bool symbols_match(
-	const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits, struct error *err)
+bool symbols_match(const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits,
+	struct error *err)
 {
 	CLEANUP(cleanup_free) bool *is_held = calloc(count + 1, sizeof(*is_held));
 	bool are_all_held = true;
@@ -264,7 +272,8 @@ static bool read_relocations(
 	struct byte_reader r;
 
 	if (!elf_image_is_64bit(symbols->image) || !elf_image_section(symbols->image, table, &section) ||
-		!elf_image_section(symbols->image, ".dynsym", &dynamic) || !elf_image_section(symbols->image, ".dynstr", &strings))
+		!elf_image_section(symbols->image, ".dynsym", &dynamic) ||
+		!elf_image_section(symbols->image, ".dynstr", &strings))
 		return true;
 	r = byte_reader_over(section.bytes, section.size);
 	while (byte_reader_left(&r) >= sizeof(Elf64_Rela)) {
@@ -299,7 +308,8 @@ static bool read_slots(struct symbols *symbols, const struct machine *machine, s
 	if (symbols->has_slots)
 		return true;
 	symbols->has_slots = true;
-	if (!read_relocations(symbols, machine, ".rela.plt", err) || !read_relocations(symbols, machine, ".rela.dyn", err))
+	if (!read_relocations(symbols, machine, ".rela.plt", err) ||
+		!read_relocations(symbols, machine, ".rela.dyn", err))
 		return false;
 	if (symbols->slot_count > 1)
 		qsort(symbols->slots, symbols->slot_count, sizeof(*symbols->slots), compare_slots);
@@ -310,14 +320,15 @@ static const char *find_slot(const struct symbols *symbols, uint64_t address)
 {
 	const struct slot key = { .address = address };
 	const struct slot *found =
-		symbols->slot_count ? bsearch(&key, symbols->slots, symbols->slot_count, sizeof(key), compare_slots) : NULL;
+		symbols->slot_count ? bsearch(&key, symbols->slots, symbols->slot_count, sizeof(key), compare_slots)
+				    : NULL;
 
 	return found ? found->name : NULL;
 }
 
 /* An entry jumps through its slot, anywhere in the entry. */
-static const char *name_of_entry(const struct symbols *symbols, const struct machine *machine, const struct elf_section *plt,
-	uint64_t offset, uint64_t size)
+static const char *name_of_entry(const struct symbols *symbols, const struct machine *machine,
+	const struct elf_section *plt, uint64_t offset, uint64_t size)
 {
 	struct machine_code code = { plt->bytes, plt->size, (size_t)offset };
 	const char *name = NULL;
@@ -345,7 +356,8 @@ bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **na
 	*name = NULL;
 	for (size_t i = 0; machine && i < symbols->plt_count; i++) {
 		const struct elf_section *plt = &symbols->plt[i];
-		uint64_t into = address - plt->address, size = plt->entry_size ? plt->entry_size : machine->plt_entry_bytes;
+		uint64_t into = address - plt->address,
+			 size = plt->entry_size ? plt->entry_size : machine->plt_entry_bytes;
 
 		if (address < plt->address || into >= plt->size)
 			continue;

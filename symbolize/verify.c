@@ -74,7 +74,8 @@ static bool is_scoped(const char *ours, const char *theirs)
 {
 	size_t our_size = strlen(ours), size = strlen(theirs);
 
-	return our_size > size + 2 && memcmp(ours + our_size - size - 2, "::", 2) == 0 && strcmp(ours + our_size - size, theirs) == 0;
+	return our_size > size + 2 && memcmp(ours + our_size - size - 2, "::", 2) == 0 &&
+	       strcmp(ours + our_size - size, theirs) == 0;
 }
 
 static bool is_demangled(const char *ours, const char *theirs, size_t size)
@@ -98,8 +99,9 @@ static bool is_name(const struct symbolize_frame *ours, const char *theirs)
 	if (!theirs)
 		return false;
 	size = plain_size(theirs);
-	return is_plain(ours->name, theirs, size) || is_plain(ours->linkage_name, theirs, size) || strcmp(ours->name, theirs) == 0 ||
-	       is_scoped(ours->name, theirs) || is_demangled(ours->name, theirs, size);
+	return is_plain(ours->name, theirs, size) || is_plain(ours->linkage_name, theirs, size) ||
+	       strcmp(ours->name, theirs) == 0 || is_scoped(ours->name, theirs) ||
+	       is_demangled(ours->name, theirs, size);
 }
 
 static bool is_same_function(const struct symbolize_frame *ours, const struct libdw_frame *theirs)
@@ -160,7 +162,10 @@ static void describe(
 	for (size_t i = 0; i < theirs->count; i++) {
 		const struct libdw_frame *frame = &theirs->frames[i];
 
-		append_frame(frame->linkage_name ? frame->linkage_name : frame->name ? frame->name : "?", frame->line, i, &out);
+		append_frame(frame->linkage_name ? frame->linkage_name
+			     : frame->name       ? frame->name
+						 : "?",
+			frame->line, i, &out);
 	}
 	snprintf(text, SYMBOLIZE_DIFFERENCE_BYTES, "%s", out.data ? out.data : "");
 	buffer_deinit(&out);
@@ -218,7 +223,8 @@ static void take_differences(const struct answers *answers, struct symbolize_ver
 }
 
 /* Up to the address on which the child failed; the file is then given up. Returns the first claim of the next one. */
-static size_t take_verdicts(const struct comparison *comparison, const struct answers *answers, struct symbolize_verification *out)
+static size_t take_verdicts(
+	const struct comparison *comparison, const struct answers *answers, struct symbolize_verification *out)
 {
 	size_t i = comparison->first, failed;
 
@@ -294,8 +300,9 @@ static bool take_frames(const struct profile *profile, const struct profile_loca
 	return true;
 }
 
-bool symbolize_verify_locations(const struct profile *profile, struct elf_image *const *images, const uint32_t *locations,
-	size_t count, const struct elf_debug_options *options, struct symbolize_verification *out, struct error *err)
+bool symbolize_verify_locations(const struct profile *profile, struct elf_image *const *images,
+	const uint32_t *locations, size_t count, const struct elf_debug_options *options,
+	struct symbolize_verification *out, struct error *err)
 {
 	CLEANUP(cleanup_free) struct claim *claims = calloc(count + 1, sizeof(*claims));
 	struct arena arena;
@@ -322,10 +329,12 @@ bool symbolize_verify_locations(const struct profile *profile, struct elf_image 
 }
 
 bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses, size_t count,
-	const struct symbolize_result *result, const struct symbolize_options *options, struct symbolize_verification *out,
-	struct error *err)
+	const struct symbolize_result *result, const struct symbolize_options *options,
+	struct symbolize_verification *out, struct error *err)
 {
-	struct comparison comparison = { .count = count, .options = &options->debug, .outermost_only = options->no_inlines };
+	struct comparison comparison = {
+		.count = count, .options = &options->debug, .outermost_only = options->no_inlines
+	};
 	CLEANUP(cleanup_free) struct claim *claims = calloc(count + 1, sizeof(*claims));
 
 	if (!claims)

@@ -4,10 +4,11 @@
 #include <string.h>
 
 /* Copies a string of a profile into the diff's table. */
-static bool copy_string(struct diff_build *build, const struct profile *profile, uint32_t from, uint32_t *to, struct error *err)
+static bool copy_string(
+	struct diff_build *build, const struct profile *profile, uint32_t from, uint32_t *to, struct error *err)
 {
-	return string_table_add(
-		build->diff->strings, string_table_get(profile->strings, from), string_table_size(profile->strings, from), to, err);
+	return string_table_add(build->diff->strings, string_table_get(profile->strings, from),
+		string_table_size(profile->strings, from), to, err);
 }
 
 static bool fill_function(struct diff_build *build, const struct profile *profile, const struct profile_function *from,
@@ -83,8 +84,8 @@ static void add_siblings(struct diff_build *build, enum diff_side side, const st
 
 		if (ids[i] != PROFILE_NONE)
 			continue;
-		key = string_table_find(
-			build->diff->strings, string_table_get(profile->strings, from), string_table_size(profile->strings, from));
+		key = string_table_find(build->diff->strings, string_table_get(profile->strings, from),
+			string_table_size(profile->strings, from));
 		if (key != UINT32_MAX)
 			ids[i] = hash_map_get(by_key, &key);
 	}
@@ -163,7 +164,8 @@ static size_t name_size(const char *key)
 }
 
 /* Key without its module; only of functions in modules that are one on both sides. */
-static uint64_t hash_in_module(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
+static uint64_t hash_in_module(
+	const struct diff_build *build, enum diff_side side, const struct diff_function *function)
 {
 	const char *key = diff_string(build->diff, function->key);
 	uint32_t module = build->module_of ? build->module_of[function->module] : 0;
@@ -174,7 +176,8 @@ static uint64_t hash_in_module(const struct diff_build *build, enum diff_side si
 	return (hash_bytes(key, name_size(key)) * 31 + module) | 1;
 }
 
-static uint64_t hash_file_and_name(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
+static uint64_t hash_file_and_name(
+	const struct diff_build *build, enum diff_side side, const struct diff_function *function)
 {
 	const char *key = diff_string(build->diff, function->key);
 	const char *tick = strrchr(key, '`');
@@ -202,8 +205,8 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /* What a hash is given for, on either side, in order of it. */
-static bool collect_candidates(const struct diff_build *build, match_hash *hash, struct candidate **candidates, size_t *used,
-	struct error *err)
+static bool collect_candidates(const struct diff_build *build, match_hash *hash, struct candidate **candidates,
+	size_t *used, struct error *err)
 {
 	size_t count = build->diff->function_count;
 
@@ -213,7 +216,8 @@ static bool collect_candidates(const struct diff_build *build, match_hash *hash,
 		return error_set_memory(err);
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t side = 0; side < DIFF_SIDES; side++) {
-			uint64_t value = align_only_on(build, i, side) ? hash(build, side, &build->diff->functions[i]) : 0;
+			uint64_t value =
+				align_only_on(build, i, side) ? hash(build, side, &build->diff->functions[i]) : 0;
 
 			if (value)
 				(*candidates)[(*used)++] = (struct candidate){ value, i, side };
@@ -241,8 +245,8 @@ static bool match_remaining(struct diff_build *build, match_hash *hash, enum dif
 }
 
 /*
- * Code without a name or a fingerprint is one function a module (profile_function_key()): the address that was met first does not
- * stand for the others.
+ * Code without a name or a fingerprint is one function a module (profile_function_key()): the address that was met
+ * first does not stand for the others.
  */
 static bool name_unnamed(struct diff_build *build, struct error *err)
 {
@@ -256,7 +260,8 @@ static bool name_unnamed(struct diff_build *build, struct error *err)
 			struct diff_function *f = id == PROFILE_NONE ? NULL : &build->diff->functions[id];
 
 			if (!f || strncmp(diff_string(build->diff, f->key), mark, sizeof(mark) - 1) != 0 ||
-				strcmp(diff_string(build->diff, f->name), profile_string(profile, profile->functions[i].name)) == 0)
+				strcmp(diff_string(build->diff, f->name),
+					profile_string(profile, profile->functions[i].name)) == 0)
 				continue;
 			if (!build_text(build->diff, err, &f->name, "[unnamed]"))
 				return false;
@@ -324,7 +329,8 @@ static int by_falling_shared(const void *a, const void *b)
 	return (x->head > y->head) - (x->head < y->head);
 }
 
-/* Modules that share the most names with each other are one: whatever its file is called, a program is the same program. */
+/* Modules that share the most names with each other are one: whatever its file is called, a program is the same
+ * program. */
 static bool join_modules(struct diff_build *build, struct module_pairs *pairs, struct error *err)
 {
 	size_t strings = string_table_count(build->diff->strings);
@@ -358,7 +364,8 @@ static bool match_modules(struct diff_build *build, struct error *err)
 			;
 		/* A name that several modules of a side have tells none of them. */
 		if (end - i == 2 && candidates[i].side == DIFF_BASE && candidates[i + 1].side == DIFF_HEAD &&
-			!count_pair(&pairs, functions[candidates[i].function].module, functions[candidates[i + 1].function].module, err))
+			!count_pair(&pairs, functions[candidates[i].function].module,
+				functions[candidates[i + 1].function].module, err))
 			return false;
 	}
 	return join_modules(build, &pairs, err);

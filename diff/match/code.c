@@ -52,7 +52,8 @@ static bool collect(const struct diff_build *build, enum diff_side side, struct 
 	return true;
 }
 
-/* Whether the code of one function, pieces a[0..na) and b[0..nb), is the same; a piece seen on one side only says nothing. */
+/* Whether the code of one function, pieces a[0..na) and b[0..nb), is the same; a piece seen on one side only says
+ * nothing. */
 static enum diff_code compare_pieces(const struct piece *a, size_t na, const struct piece *b, size_t nb)
 {
 	size_t common = 0;
@@ -90,7 +91,8 @@ static bool compare_fingerprints(struct diff_build *build, struct error *err)
 			j++;
 		for (other_end = j; other_end < head.count && head.items[other_end].function == function;)
 			other_end++;
-		build->diff->functions[function].code = compare_pieces(&base.items[i], end - i, &head.items[j], other_end - j);
+		build->diff->functions[function].code =
+			compare_pieces(&base.items[i], end - i, &head.items[j], other_end - j);
 		i = end;
 	}
 	return true;
@@ -174,9 +176,12 @@ static void note_hosts(const struct diff_build *build, enum diff_side side, uint
 
 			if (id == PROFILE_NONE)
 				continue;
-			enum diff_code code = host == PROFILE_NONE ? DIFF_CODE_UNKNOWN : build->diff->functions[host].code;
+			enum diff_code code =
+				host == PROFILE_NONE ? DIFF_CODE_UNKNOWN : build->diff->functions[host].code;
 
-			hosts[id] |= code == DIFF_CODE_SAME ? HOST_SAME : code == DIFF_CODE_CHANGED ? HOST_CHANGED : HOST_UNKNOWN;
+			hosts[id] |= code == DIFF_CODE_SAME      ? HOST_SAME
+				     : code == DIFF_CODE_CHANGED ? HOST_CHANGED
+								 : HOST_UNKNOWN;
 		}
 	}
 }
@@ -246,7 +251,8 @@ static int by_fingerprint(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-/* The one function that has this piece, or PROFILE_NONE: trivial code (`return 0;`) is the code of many. `*at` moves on. */
+/* The one function that has this piece, or PROFILE_NONE: trivial code (`return 0;`) is the code of many. `*at` moves
+ * on. */
 static uint32_t sole_owner(const struct pieces *pieces, uint64_t fingerprint, size_t *at)
 {
 	size_t first;

@@ -4,15 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Nodes that are looked at in all, for each node of the tree: the largest differences come first, the rest stays as it is. */
+/* Nodes that are looked at in all, for each node of the tree: the largest differences come first, the rest stays as it
+ * is. */
 static const uint64_t visits_per_node = 4, least_visits = 5000000;
 
 /* Functions below that differ by less than this part of the difference cannot show where it went. */
 static const double least_local_share = 0.01;
 
 /*
- * Other callers account for so much of the difference at least, one of them, the partner, for the largest part, and what is called took
- * so much more or less of it at most; but for what counting leaves open.
+ * Other callers account for so much of the difference at least, one of them, the partner, for the largest part, and
+ * what is called took so much more or less of it at most; but for what counting leaves open.
  */
 static const double min_found_share = 0.7, min_partner_share = 0.4, max_own_change = 0.3, counting_sigmas = 2;
 
@@ -154,7 +155,8 @@ static uint32_t find_partner(struct search *s, uint32_t function)
 	keep_large(s, fits ? least_local_share * fabs(total->delta) : INFINITY);
 	for (size_t i = 0; i < s->met_count; i++)
 		add_losses(s, s->met[i], true, &best);
-	fits = fits && best != PROFILE_NONE && fabs(within(s->found, total->delta)) + noise >= min_found_share * fabs(total->delta) &&
+	fits = fits && best != PROFILE_NONE &&
+	       fabs(within(s->found, total->delta)) + noise >= min_found_share * fabs(total->delta) &&
 	       fabs(within(s->partner[best], total->delta)) + noise >= min_partner_share * fabs(total->delta);
 	for (size_t i = 0; best != PROFILE_NONE && i < s->met_count; i++)
 		add_losses(s, s->met[i], false, &ignored);
@@ -162,7 +164,8 @@ static uint32_t find_partner(struct search *s, uint32_t function)
 	return fits ? best : PROFILE_NONE;
 }
 
-/* What hangs elsewhere because a frame above it came or went: below such a frame, or beside it where it is not there. */
+/* What hangs elsewhere because a frame above it came or went: below such a frame, or beside it where it is not there.
+ */
 static void mark_nodes(struct diff *diff, const bool *is_frame, bool *moved, bool *beside)
 {
 	for (uint32_t n = 1; n < diff->node_count; n++)
@@ -174,7 +177,8 @@ static void mark_nodes(struct diff *diff, const bool *is_frame, bool *moved, boo
 		bool one_sided = !(diff->node_total[DIFF_BASE][n] > 0) || !(diff->node_total[DIFF_HEAD][n] > 0);
 
 		moved[n] = is_frame[node->function] || moved[node->parent] || (beside[node->parent] && one_sided);
-		if (moved[n] && diff_state_is_difference((enum diff_state)node->state) && !diff_state_is_difference(total))
+		if (moved[n] && diff_state_is_difference((enum diff_state)node->state) &&
+			!diff_state_is_difference(total))
 			node->state = DIFF_STATE_MOVED;
 	}
 }

@@ -6,19 +6,19 @@
 #include <string.h>
 
 /*
- * Where an interrupt arrives, on x86-64 (since 5.8, before) and aarch64, and where the scheduler takes the CPU from a thread that
- * runs in the kernel. Exceptions of the thread's own (`asm_exc_page_fault`) are none.
+ * Where an interrupt arrives, on x86-64 (since 5.8, before) and aarch64, and where the scheduler takes the CPU from a
+ * thread that runs in the kernel. Exceptions of the thread's own (`asm_exc_page_fault`) are none.
  */
 static const char *const entries[] = { "asm_sysvec_*", "sysvec_*", "asm_common_interrupt", "common_interrupt",
-	"asm_spurious_interrupt", "asm_exc_nmi*", "apic_timer_interrupt", "smp_apic_timer_interrupt", "reschedule_interrupt",
-	"call_function_interrupt", "call_function_single_interrupt", "irq_work_interrupt", "ret_from_intr", "do_IRQ",
-	"xen_hvm_callback_vector", "xen_evtchn_do_upcall", "hyperv_callback_vector", "el[01]*_irq", "el[01]*_fiq", "el[01]_interrupt",
-	"preempt_schedule*", "__cond_resched*" };
+	"asm_spurious_interrupt", "asm_exc_nmi*", "apic_timer_interrupt", "smp_apic_timer_interrupt",
+	"reschedule_interrupt", "call_function_interrupt", "call_function_single_interrupt", "irq_work_interrupt",
+	"ret_from_intr", "do_IRQ", "xen_hvm_callback_vector", "xen_evtchn_do_upcall", "hyperv_callback_vector",
+	"el[01]*_irq", "el[01]*_fiq", "el[01]_interrupt", "preempt_schedule*", "__cond_resched*" };
 
 /* What a thread passes on its way back to user mode: `schedule` called from there is preemption. */
 static const char *const returns[] = { "exit_to_user_mode_loop", "exit_to_user_mode_prepare", "exit_to_usermode_loop",
-	"prepare_exit_to_usermode", "irqentry_exit_to_user_mode", "syscall_exit_to_user_mode", "do_syscall_64", "do_notify_resume",
-	"retint_user", "el0_svc" };
+	"prepare_exit_to_usermode", "irqentry_exit_to_user_mode", "syscall_exit_to_user_mode", "do_syscall_64",
+	"do_notify_resume", "retint_user", "el0_svc" };
 
 enum kind { KIND_OTHER, KIND_ENTRY, KIND_RETURN, KIND_SCHEDULE };
 

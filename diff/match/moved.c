@@ -9,16 +9,16 @@
 
 /* ---- Renames: a removed and an added function under the same callers ---- */
 
-static const double min_samples = 10;     /* of a function that takes part */
-static const double flat_tolerance = 0.1; /* of the inclusive time of the ancestor they share */
-static const double time_tolerance = 0.3; /* between both names' times */
-static const double sigmas = 3;           /* beyond the tolerances, for counting noise */
-static const double min_callers = 0.6;    /* share of either one's time below shared callers */
-static const double min_callees = 0.6;    /* share of the time below that is in the same functions */
+static const double min_samples = 10;      /* of a function that takes part */
+static const double flat_tolerance = 0.1;  /* of the inclusive time of the ancestor they share */
+static const double time_tolerance = 0.3;  /* between both names' times */
+static const double sigmas = 3;            /* beyond the tolerances, for counting noise */
+static const double min_callers = 0.6;     /* share of either one's time below shared callers */
+static const double min_callees = 0.6;     /* share of the time below that is in the same functions */
 static const double min_few_callees = 0.8; /* the same, where that time is little */
-static const double leaf_share = 0.3;     /* a function with less than this below it is told by its name */
+static const double leaf_share = 0.3;      /* a function with less than this below it is told by its name */
 static const double min_name_similarity = 0.6;
-static const double flat_share = 0.5;     /* of what was inlined or split off: less of it shows in the caller's total */
+static const double flat_share = 0.5; /* of what was inlined or split off: less of it shows in the caller's total */
 enum { MAX_CANDIDATES = 16, MAX_PAIRS = 1 << 16, MAX_NAME = 256 };
 
 struct pair {
@@ -46,7 +46,8 @@ static bool near(double base, double head, double tolerance, double sample)
 	return fabs(base - head) <= fmax(base, head) * tolerance + noise;
 }
 
-/* Time of the callees that both have under this parent: each function's lesser time. `marks` is zero before and after. */
+/* Time of the callees that both have under this parent: each function's lesser time. `marks` is zero before and after.
+ */
 static double shared_callees(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks)
 {
 	const struct diff *diff = build->diff;
@@ -62,8 +63,8 @@ static double shared_callees(const struct diff_build *build, uint32_t base_node,
 	return shared;
 }
 
-static bool add_pair(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks, struct pairs *pairs,
-	struct error *err)
+static bool add_pair(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks,
+	struct pairs *pairs, struct error *err)
 {
 	const struct diff *diff = build->diff;
 	uint32_t key[2] = { diff->nodes[base_node].function, diff->nodes[head_node].function }, *slot;
@@ -125,11 +126,13 @@ static bool collect_pairs(const struct diff_build *build, struct pairs *pairs, s
 		double base = diff->node_total[DIFF_BASE][parent],
 		       head = diff->node_total[DIFF_HEAD][parent] * build->load.factor;
 
-		if (!near(base, head, flat_tolerance, build->sample_weight[DIFF_BASE]) || !find_candidates(build, parent, &found))
+		if (!near(base, head, flat_tolerance, build->sample_weight[DIFF_BASE]) ||
+			!find_candidates(build, parent, &found))
 			continue;
 		for (size_t b = 0; b < found.count[DIFF_BASE]; b++) {
 			for (size_t h = 0; h < found.count[DIFF_HEAD]; h++) {
-				if (!add_pair(build, found.nodes[DIFF_BASE][b], found.nodes[DIFF_HEAD][h], marks, pairs, err))
+				if (!add_pair(build, found.nodes[DIFF_BASE][b], found.nodes[DIFF_HEAD][h], marks, pairs,
+					    err))
 					return false;
 			}
 		}
@@ -174,7 +177,8 @@ static double name_similarity(const char *a_key, const char *b_key)
 /* Where both have nearly all of their time: under the same callers, and as much of it. */
 static bool is_in_same_place(const struct diff_build *build, const struct pair *pair)
 {
-	const struct diff_function *base = &build->diff->functions[pair->base], *head = &build->diff->functions[pair->head];
+	const struct diff_function *base = &build->diff->functions[pair->base],
+				   *head = &build->diff->functions[pair->head];
 	double factor = build->load.factor;
 
 	return pair->base_time >= min_callers * base->raw_total[DIFF_BASE] &&
@@ -194,7 +198,8 @@ static bool calls_the_same(const struct diff_build *build, const struct pair *pa
 
 static bool is_rename(const struct diff_build *build, const struct pair *pair)
 {
-	const struct diff_function *base = &build->diff->functions[pair->base], *head = &build->diff->functions[pair->head];
+	const struct diff_function *base = &build->diff->functions[pair->base],
+				   *head = &build->diff->functions[pair->head];
 	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
 
 	if (!is_in_same_place(build, pair))
@@ -206,7 +211,8 @@ static bool is_rename(const struct diff_build *build, const struct pair *pair)
 	/* A stub in the procedure linkage table has the name of what it jumps to. */
 	if ((base->name_source == PROFILE_NAME_PLT) != (head->name_source == PROFILE_NAME_PLT))
 		return false;
-	if (base->module != head->module && strcmp(diff_string(build->diff, base->file), diff_string(build->diff, head->file)) != 0)
+	if (base->module != head->module &&
+		strcmp(diff_string(build->diff, base->file), diff_string(build->diff, head->file)) != 0)
 		return false;
 	if (calls_the_same(build, pair))
 		return true;
@@ -267,7 +273,8 @@ struct transfer {
 	double time, total;
 };
 
-/* Largest caller of every function that is on `side` only. Callers are few, so one slot with a majority count will do. */
+/* Largest caller of every function that is on `side` only. Callers are few, so one slot with a majority count will do.
+ */
 static bool find_callers(const struct diff_build *build, enum diff_side side, struct transfer *transfers)
 {
 	const struct diff *diff = build->diff;
@@ -315,7 +322,8 @@ static bool is_transfer(
 	/* With its callees the caller takes what it took. */
 	if (fabs(caller->total.delta) > flat_share * fabs(gone))
 		return false;
-	if (!unproven(caller->total.state) || !build->present[DIFF_BASE][t->caller] || !build->present[DIFF_HEAD][t->caller])
+	if (!unproven(caller->total.state) || !build->present[DIFF_BASE][t->caller] ||
+		!build->present[DIFF_HEAD][t->caller])
 		return false;
 	if (caller->self.delta * gone <= 0)
 		return false;
@@ -343,8 +351,8 @@ static void link_side(struct diff_build *build, enum diff_side side, const struc
 /* ---- Code compiled at run time ---- */
 
 /*
- * A compiler at run time inlines otherwise in every process: the self time of a function is then its caller's, or its callee's. A
- * difference of self time that these neighbours make up for moved between them.
+ * A compiler at run time inlines otherwise in every process: the self time of a function is then its caller's, or its
+ * callee's. A difference of self time that these neighbours make up for moved between them.
  */
 static const double min_neighbours_share = 0.7;
 
@@ -426,9 +434,11 @@ static void mark_nodes(struct diff_build *build, double least)
 		any |= diff->functions[i].moved_to != PROFILE_NONE;
 	for (uint32_t n = 1; any && n < diff->node_count; n++) {
 		const struct diff_function *f = &diff->functions[diff->nodes[n].function];
-		double base = diff->node_total[DIFF_BASE][n], head = diff->node_total[DIFF_HEAD][n] * diff->scale.factor;
+		double base = diff->node_total[DIFF_BASE][n],
+		       head = diff->node_total[DIFF_HEAD][n] * diff->scale.factor;
 		const struct diff_node *parent = &diff->nodes[diff->nodes[n].parent];
-		bool below = parent->function != PROFILE_NONE && diff->functions[parent->function].moved_to != PROFILE_NONE;
+		bool below =
+			parent->function != PROFILE_NONE && diff->functions[parent->function].moved_to != PROFILE_NONE;
 		bool moved = f->tier == DIFF_TIER_ONE_SIDED && f->moved_to != PROFILE_NONE;
 		bool one_sided = base <= 0 || head <= 0;
 

@@ -40,7 +40,8 @@ static int compare_keyed(const void *a, const void *b)
 /* The order of keys, both ways. */
 struct ranking {
 	uint32_t *functions;         /* [rank] function of the diff */
-	uint32_t *ranks[DIFF_SIDES]; /* [profile function] the rank of what it is in the diff; PROFILE_NONE: in no stack */
+	uint32_t *ranks[DIFF_SIDES]; /* [profile function] the rank of what it is in the diff; PROFILE_NONE: in no stack
+				      */
 };
 
 static void ranking_deinit(struct ranking *ranking)
@@ -50,8 +51,8 @@ static void ranking_deinit(struct ranking *ranking)
 		free(ranking->ranks[side]);
 }
 
-static bool rank_side(
-	const struct diff_build *build, enum diff_side side, const uint32_t *ranks, struct ranking *ranking, struct error *err)
+static bool rank_side(const struct diff_build *build, enum diff_side side, const uint32_t *ranks,
+	struct ranking *ranking, struct error *err)
 {
 	size_t count = build->profiles[side] ? build->profiles[side]->function_count : 0;
 
@@ -133,7 +134,8 @@ static bool children_create(const struct diff_build *build, enum diff_side side,
 		children->items[children->first[tree->parents[node] + 1]++] =
 			(struct child){ ranking->ranks[side][tree->functions[node]], node };
 	for (size_t node = 0; node < count; node++)
-		sort_children(children->items + children->first[node], children->first[node + 1] - children->first[node]);
+		sort_children(
+			children->items + children->first[node], children->first[node + 1] - children->first[node]);
 	return true;
 }
 
@@ -168,8 +170,8 @@ static bool allocate_nodes(struct diff_build *build, struct error *err)
 	for (int side = 0; side < DIFF_SIDES; side++)
 		count += build->trees[side] ? build->trees[side]->node_count : 0;
 	if (count > ARRAY_MAX_IDS)
-		return error_set(
-			err, ERROR_LIMIT, "the trees of both sides have %zu nodes together, more than a diff can hold", count);
+		return error_set(err, ERROR_LIMIT,
+			"the trees of both sides have %zu nodes together, more than a diff can hold", count);
 	free(diff->nodes);
 	free(build->topmost);
 	diff->node_count = 0;
@@ -195,8 +197,8 @@ static bool emit(struct merge *merge, uint32_t function, const uint32_t sides[DI
 	struct open_node open = { .node = id };
 
 	if (merge->depth > MAX_DEPTH)
-		return error_set(
-			err, ERROR_LIMIT, "a stack is deeper than %d frames; record with a lower cap on frames", MAX_DEPTH);
+		return error_set(err, ERROR_LIMIT,
+			"a stack is deeper than %d frames; record with a lower cap on frames", MAX_DEPTH);
 	diff->nodes[id] = (struct diff_node){
 		.parent = merge->depth ? merge->open[merge->depth - 1].node : PROFILE_NONE,
 		.function = function,
@@ -249,7 +251,8 @@ static bool step(struct merge *merge, struct error *err)
 static bool sum_values(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
-	double *self = calloc(build->diff->node_count, sizeof(*self)), *total = malloc(build->diff->node_count * sizeof(*total));
+	double *self = calloc(build->diff->node_count, sizeof(*self)),
+	       *total = malloc(build->diff->node_count * sizeof(*total));
 
 	free(build->diff->node_self[side]);
 	free(build->diff->node_total[side]);
@@ -323,8 +326,8 @@ static bool merge_trees(struct diff_build *build, struct error *err)
 
 bool union_tree_create(struct diff_build *build, struct error *err)
 {
-	return merge_trees(build, err) && interrupts_mark(build, err) && sum_values(build, DIFF_BASE, err) && sum_values(build, DIFF_HEAD, err) &&
-	       mark_topmost(build, err);
+	return merge_trees(build, err) && interrupts_mark(build, err) && sum_values(build, DIFF_BASE, err) &&
+	       sum_values(build, DIFF_HEAD, err) && mark_topmost(build, err);
 }
 
 /* ---- Samples and inlining ---- */

@@ -61,8 +61,8 @@ static bool split(const struct experiment *from, struct experiment *halves, stru
 	return true;
 }
 
-static bool run_model(
-	struct experiment *halves, enum diff_evidence_mode mode, bool as_share, struct row_result *results, struct error *err)
+static bool run_model(struct experiment *halves, enum diff_evidence_mode mode, bool as_share,
+	struct row_result *results, struct error *err)
 {
 	CLEANUP(speed_deinit) struct speed speed = { 0 };
 	double units = (double)halves->sides[DIFF_BASE].unit_count / (double)halves->sides[DIFF_HEAD].unit_count;
@@ -97,7 +97,8 @@ static void count_functions(struct diff_build *build, const struct experiment *h
 	}
 }
 
-bool aa_test(struct diff_build *build, const struct experiment *experiment, enum diff_evidence_mode mode, struct error *err)
+bool aa_test(
+	struct diff_build *build, const struct experiment *experiment, enum diff_evidence_mode mode, struct error *err)
 {
 	CLEANUP(experiment_deinit) struct experiment halves = { 0 };
 	CLEANUP(cleanup_free) struct row_result *results = malloc((experiment->row_count + 1) * sizeof(*results));
@@ -110,7 +111,8 @@ bool aa_test(struct diff_build *build, const struct experiment *experiment, enum
 		return true;
 	if (!split(experiment, &halves, err) || !experiment_finish(&halves, err) ||
 		!run_model(&halves, mode, as_share, results, err) ||
-		!bh_adjust(&halves, &(struct family){ GROUP_FUNCTIONS, false, false }, build->options.q, results, &alpha, err))
+		!bh_adjust(&halves, &(struct family){ GROUP_FUNCTIONS, false, false }, build->options.q, results,
+			&alpha, err))
 		return false;
 	build->diff->evidence.aa_done = true;
 	count_functions(build, &halves, results);

@@ -30,8 +30,8 @@ static double weight_of(const struct experiment *experiment, size_t row)
 	return isinf(samples) ? 1 : samples / (samples + half_weight_samples);
 }
 
-static size_t collect(
-	const struct experiment *experiment, const struct family *family, const struct row_result *results, struct member *members)
+static size_t collect(const struct experiment *experiment, const struct family *family,
+	const struct row_result *results, struct member *members)
 {
 	size_t count = 0;
 	double sum = 0;
@@ -40,7 +40,8 @@ static size_t collect(
 		double weight = weight_of(experiment, row);
 
 		/* The whole is a question of its own. */
-		if (row == 0 || !results[row].tested || experiment->rows[row].twin != row || !family_has(family, &experiment->rows[row]))
+		if (row == 0 || !results[row].tested || experiment->rows[row].twin != row ||
+			!family_has(family, &experiment->rows[row]))
 			continue;
 		members[count++] = (struct member){ results[row].p / weight, row };
 		sum += weight;
@@ -52,8 +53,8 @@ static size_t collect(
 	return count;
 }
 
-bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate, struct row_result *results,
-	double *alpha, struct error *err)
+bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate,
+	struct row_result *results, double *alpha, struct error *err)
 {
 	CLEANUP(cleanup_free) struct member *members = malloc((experiment->row_count + 1) * sizeof(*members));
 	size_t count, found = 0;
@@ -69,7 +70,8 @@ bool bh_adjust(const struct experiment *experiment, const struct family *family,
 		if (least < rate && found == 0)
 			found = i + 1;
 	}
-	/* Two questions are asked, about the whole and about its functions: each may be answered wrongly half as often (Bonferroni). */
+	/* Two questions are asked, about the whole and about its functions: each may be answered wrongly half as often
+	 * (Bonferroni). */
 	results[0].q = fmin(1, 2 * results[0].p);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		if (results[row].tested && family_has(family, &experiment->rows[row]))

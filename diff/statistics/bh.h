@@ -13,16 +13,17 @@ struct family {
 };
 
 /*
- * Benjamini and Hochberg (1995) over the tested rows of a family but the whole, twins once, weighted by what a row could show (Genovese, Roeder
- * and Wasserman 2006): rows of few samples, on which an ordinary change cannot be seen, take less of the error rate. Fills q, and
- * in
+ * Benjamini and Hochberg (1995) over the tested rows of a family but the whole, twins once, weighted by what a row
+ * could show (Genovese, Roeder and Wasserman 2006): rows of few samples, on which an ordinary change cannot be seen,
+ * take less of the error rate. Fills q, and in
  * `*alpha` the p at which a row of weight 1 is found at false discovery rate `rate`.
  */
 COMMON_MUST_CHECK
-bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate, struct row_result *results,
-	double *alpha, struct error *err);
+bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate,
+	struct row_result *results, double *alpha, struct error *err);
 
 static inline bool family_has(const struct family *family, const struct row *row)
 {
-	return row_is_node(row) == (family->group == GROUP_NODES) && (!family->by_code || row->changed == family->changed);
+	return row_is_node(row) == (family->group == GROUP_NODES) &&
+	       (!family->by_code || row->changed == family->changed);
 }

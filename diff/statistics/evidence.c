@@ -44,8 +44,8 @@ static enum speed_use speed_use_of(const struct diff_build *build, const struct 
 }
 
 /*
- * Whether neither side is known to be recorded wholly before the other: then what the machine did in between is not in what runs
- * differ by.
+ * Whether neither side is known to be recorded wholly before the other: then what the machine did in between is not in
+ * what runs differ by.
  */
 static bool runs_overlap(const struct diff_build *build)
 {
@@ -67,8 +67,8 @@ static bool runs_overlap(const struct diff_build *build)
 }
 
 /*
- * Whether what the runs of commands took says that the sides differ: then the machine's speed does not explain it away. CPU time by
- * wait4 and wall time are witnesses of their own.
+ * Whether what the runs of commands took says that the sides differ: then the machine's speed does not explain it away.
+ * CPU time by wait4 and wall time are witnesses of their own.
  */
 static bool witnesses_differ(const struct diff_build *build)
 {
@@ -77,8 +77,8 @@ static bool witnesses_differ(const struct diff_build *build)
 	for (size_t i = 0; i < sizeof(witnesses) / sizeof(witnesses[0]); i++) {
 		struct diff_run_summary s;
 
-		if (!diff_summarize_runs(
-			    build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], witnesses[i], build->options.runs_in_pairs, &s))
+		if (!diff_summarize_runs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], witnesses[i],
+			    build->options.runs_in_pairs, &s))
 			return false;
 		if (!(s.change_low > 0 || s.change_high < 0))
 			return false;
@@ -87,13 +87,13 @@ static bool witnesses_differ(const struct diff_build *build)
 }
 
 /*
- * Whether what nearly all functions differ by may be the machine's: it lies inside the spread of the runs of one side, and no other
- * witness says otherwise. Functions are judged beside it then. It stays in every figure, and in the total.
+ * Whether what nearly all functions differ by may be the machine's: it lies inside the spread of the runs of one side,
+ * and no other witness says otherwise. Functions are judged beside it then. It stays in every figure, and in the total.
  */
 static bool speed_is_explained(const struct diff_build *build, const struct speed *speed)
 {
-	return build->diff->scale.mode == DIFF_SCALE_PER_RUN && speed->explained && speed->delta != 0 && metric_is_time(build) &&
-	       !witnesses_differ(build);
+	return build->diff->scale.mode == DIFF_SCALE_PER_RUN && speed->explained && speed->delta != 0 &&
+	       metric_is_time(build) && !witnesses_differ(build);
 }
 
 static bool whole_is_measured(const struct diff_build *build)
@@ -103,7 +103,8 @@ static bool whole_is_measured(const struct diff_build *build)
 	return mode == DIFF_SCALE_PER_RUN || mode == DIFF_SCALE_RATE || mode == DIFF_SCALE_WORK;
 }
 
-static bool weigh_runs(struct diff_build *build, struct experiment *experiment, struct row_result *results, struct error *err)
+static bool weigh_runs(
+	struct diff_build *build, struct experiment *experiment, struct row_result *results, struct error *err)
 {
 	CLEANUP(speed_deinit) struct speed speed = { 0 };
 	double runs = (double)build->profiles[DIFF_HEAD]->run_count / (double)build->profiles[DIFF_BASE]->run_count;
@@ -148,7 +149,8 @@ static bool apply_family(struct diff_build *build, const struct experiment *expe
 	return true;
 }
 
-static bool apply(struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
+static bool apply(
+	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
 {
 	for (int group = GROUP_FUNCTIONS; group <= GROUP_NODES; group++) {
 		struct family family = { (enum row_group)group, true, false };
@@ -162,7 +164,8 @@ static bool apply(struct diff_build *build, const struct experiment *experiment,
 	return true;
 }
 
-/* A frame that has all of its function's time is the function, which was asked about twice: what was found of that is the answer.
+/* A frame that has all of its function's time is the function, which was asked about twice: what was found of that is
+ * the answer.
  */
 static void join_whole_frames(struct diff *diff)
 {

@@ -8,19 +8,20 @@
 #include <math.h>
 
 /*
- * On a machine whose speed varies, rows scatter together: they agree more with each other than with the truth, so the prior is
- * trusted no further than this.
+ * On a machine whose speed varies, rows scatter together: they agree more with each other than with the truth, so the
+ * prior is trusted no further than this.
  */
 static const double max_noisy_freedom = 30;
 
 /*
- * A run's total varies by about this much on machines that others use too; worth so many degrees of freedom a side where fewer than
- * `ENOUGH_RUNS` were made.
+ * A run's total varies by about this much on machines that others use too; worth so many degrees of freedom a side
+ * where fewer than `ENOUGH_RUNS` were made.
  */
 static const double assumed_rsd = 0.04, assumed_freedom = 0.5;
 enum { ENOUGH_RUNS = 5 };
 
-/* What a machine's speed differs by between two sessions, where the runs of one side were all made before the other's. */
+/* What a machine's speed differs by between two sessions, where the runs of one side were all made before the other's.
+ */
 static const double session_rsd = 0.02;
 
 /* Values that are equal in all runs, as things that were counted, have a variance all the same. */
@@ -78,7 +79,8 @@ static struct fit fit_row(const struct model *model, size_t row)
 
 	sum_products(model, row, &products, &squares, &sizes);
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		double samples = samples_per_run(experiment, side, row), own = (double)experiment->sides[side].unit_count - 1;
+		double samples = samples_per_run(experiment, side, row),
+		       own = (double)experiment->sides[side].unit_count - 1;
 
 		if (!(samples > 0))
 			continue;
@@ -113,7 +115,8 @@ static bool fit_prior(const struct model *model, struct moderation *moderation, 
 	}
 	if (!moderation_fit(rows, count, model->freedom, moderation, err))
 		return false;
-	/* From few runs a row of two modes looks like any other. The exponent was chosen on recordings of unchanged programs. */
+	/* From few runs a row of two modes looks like any other. The exponent was chosen on recordings of unchanged
+	 * programs. */
 	moderation->prior_freedom = fmin(moderation->prior_freedom, pow(model->freedom, 3) / 6);
 	if (!model->speed->quiet)
 		moderation->prior_freedom = fmin(moderation->prior_freedom, max_noisy_freedom);
@@ -141,12 +144,13 @@ static double speed_variance(const struct model *model, double slope, double row
 
 static bool has_few_runs(const struct experiment *experiment)
 {
-	return experiment->sides[DIFF_BASE].unit_count < ENOUGH_RUNS || experiment->sides[DIFF_HEAD].unit_count < ENOUGH_RUNS;
+	return experiment->sides[DIFF_BASE].unit_count < ENOUGH_RUNS ||
+	       experiment->sides[DIFF_HEAD].unit_count < ENOUGH_RUNS;
 }
 
 /*
- * Borrowed from other rows; but a row that goes by tier may have two modes, and is then not like the others: it is known by its own
- * runs alone. Few runs do not show modes, see chance_of_modes().
+ * Borrowed from other rows; but a row that goes by tier may have two modes, and is then not like the others: it is
+ * known by its own runs alone. Few runs do not show modes, see chance_of_modes().
  */
 static double row_variance(const struct model *model, const struct moderation *moderation, size_t row, double *freedom)
 {
@@ -159,7 +163,8 @@ static double row_variance(const struct model *model, const struct moderation *m
 	return fmax(variance, fit->dispersion.variance);
 }
 
-static void test_row(const struct model *model, const struct moderation *moderation, size_t row, struct row_result *result)
+static void test_row(
+	const struct model *model, const struct moderation *moderation, size_t row, struct row_result *result)
 {
 	const struct experiment *experiment = model->experiment;
 	const struct fit *fit = &model->fits[row];
@@ -183,21 +188,24 @@ static void test_row(const struct model *model, const struct moderation *moderat
 	result->variance = sampling + extra + row_outer_variance(&experiment->rows[row]);
 	/* Welch and Satterthwaite: each part brings its own degrees of freedom. */
 	if ((model->use == SPEED_DIVIDED || model->use == SPEED_NOISE) && extra > 0)
-		freedom = result->variance * result->variance / (sampling * sampling / freedom + extra * extra / (runs - 2));
+		freedom = result->variance * result->variance /
+			  (sampling * sampling / freedom + extra * extra / (runs - 2));
 	result->freedom = freedom;
 	result->p = tail_two_sided(result->judged / sqrt(result->variance), freedom);
 }
 
-static void test_small_row(const struct model *model, const struct moderation *moderation, size_t row, struct row_result *result)
+static void test_small_row(
+	const struct model *model, const struct moderation *moderation, size_t row, struct row_result *result)
 {
 	const struct experiment *experiment = model->experiment;
 	const struct dispersion *own = &model->fits[row].dispersion;
 	double excess = fmax(moderation_excess(moderation, own->poisson), own->variance - own->poisson);
-	double runs = 1 / (double)experiment->sides[DIFF_BASE].unit_count + 1 / (double)experiment->sides[DIFF_HEAD].unit_count;
+	double runs = 1 / (double)experiment->sides[DIFF_BASE].unit_count +
+		      1 / (double)experiment->sides[DIFF_HEAD].unit_count;
 	double variance = fmax(excess, 0) * runs;
 
-	variance +=
-		model->use == SPEED_NOISE || model->use == SPEED_BESIDE ? model->speed->delta_variance : model->speed->delta_error;
+	variance += model->use == SPEED_NOISE || model->use == SPEED_BESIDE ? model->speed->delta_variance
+									    : model->speed->delta_error;
 	variance += row_outer_variance(&experiment->rows[row]);
 	small_test(experiment, row, variance, result);
 	/* A few runs that have all of it do not stand for their side. */
@@ -206,7 +214,8 @@ static void test_small_row(const struct model *model, const struct moderation *m
 		result->p = fmax(result->p, small_p_of_means(experiment, row));
 }
 
-/* The variance of a side's mean, relative to it. Two or three runs that agree by chance do not vouch for each other alone. */
+/* The variance of a side's mean, relative to it. Two or three runs that agree by chance do not vouch for each other
+ * alone. */
 static double variance_of_mean(const struct experiment *experiment, enum diff_side side, double *freedom)
 {
 	const double *values = experiment_values(experiment, side, 0);
@@ -226,12 +235,14 @@ static double variance_of_mean(const struct experiment *experiment, enum diff_si
 }
 
 /*
- * The whole was measured, not counted: samples come at a fixed distance, so that a run's total is off by one of them at most. All
- * its noise is what runs differ by (Welch 1947, Satterthwaite 1946), and what the machine did between the sides' turns.
+ * The whole was measured, not counted: samples come at a fixed distance, so that a run's total is off by one of them at
+ * most. All its noise is what runs differ by (Welch 1947, Satterthwaite 1946), and what the machine did between the
+ * sides' turns.
  */
 static void test_whole(const struct experiment *experiment, struct row_result *result)
 {
-	double outer = row_outer_variance(&experiment->rows[0]) + (experiment->in_turn ? 0 : session_rsd * session_rsd), parts = 0;
+	double outer = row_outer_variance(&experiment->rows[0]) + (experiment->in_turn ? 0 : session_rsd * session_rsd),
+	       parts = 0;
 
 	result->variance = outer;
 	for (int side = 0; side < DIFF_SIDES; side++) {
@@ -247,8 +258,8 @@ static void test_whole(const struct experiment *experiment, struct row_result *r
 }
 
 /*
- * A function whose process is in one of two ways by the toss of a coin has all runs of one side in the one, and all of the other
- * side in the other, with this probability. It counts where runs are few.
+ * A function whose process is in one of two ways by the toss of a coin has all runs of one side in the one, and all of
+ * the other side in the other, with this probability. It counts where runs are few.
  */
 static double chance_of_modes(const struct experiment *experiment)
 {
@@ -257,8 +268,8 @@ static double chance_of_modes(const struct experiment *experiment)
 	return has_few_runs(experiment) ? ldexp(1, 1 - (int)(base + head)) : 0;
 }
 
-bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use, struct row_result *results,
-	struct error *err)
+bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use,
+	struct row_result *results, struct error *err)
 {
 	CLEANUP(cleanup_free) struct fit *fits = malloc((experiment->row_count + 1) * sizeof(*fits));
 	struct model model = { experiment, speed, use, fits, 0 };

@@ -18,9 +18,11 @@ static const double small_share = 0.005;
 /* Relative variance of a side's sum by the delete-one jackknife on its blocks. */
 static double jackknife(const struct experiment *experiment, enum diff_side side, size_t row, bool as_share)
 {
-	const double *values = experiment_values(experiment, side, row), *sizes = experiment_values(experiment, side, 0);
+	const double *values = experiment_values(experiment, side, row),
+		     *sizes = experiment_values(experiment, side, 0);
 	size_t blocks = experiment->sides[side].unit_count;
-	double n = (double)blocks, sum = experiment_sum(experiment, side, row), size = experiment_sum(experiment, side, 0);
+	double n = (double)blocks, sum = experiment_sum(experiment, side, row),
+	       size = experiment_sum(experiment, side, 0);
 	double estimates[UNITS_MAX_BLOCKS], mean = 0, squares = 0;
 
 	if (blocks < 2 || !(sum > 0))
@@ -37,8 +39,8 @@ static double jackknife(const struct experiment *experiment, enum diff_side side
 }
 
 /*
- * Functions that vary between processes independently of each other make a whole that varies less: by the root of the sum of the
- * squares of what each varies by.
+ * Functions that vary between processes independently of each other make a whole that varies less: by the root of the
+ * sum of the squares of what each varies by.
  */
 static double whole_floor(const struct experiment *experiment, const struct process_floor *floor)
 {
@@ -61,8 +63,8 @@ static double share_of(const struct row_result *whole, const struct row_result *
 }
 
 /*
- * Small functions vary more: which of two neighbouring instructions a sample lands on depends on where the code lies, and a
- * function of few instructions wins or loses much of its time by it.
+ * Small functions vary more: which of two neighbouring instructions a sample lands on depends on where the code lies,
+ * and a function of few instructions wins or loses much of its time by it.
  */
 static double floor_at(const struct row_result *whole, const struct row_result *row, double floor)
 {
@@ -82,7 +84,8 @@ static struct spread measure(const struct experiment *experiment, size_t row, bo
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		double samples = experiment_samples(experiment, side, row);
-		double counting = samples > 0 ? 1 / samples : 0, own = fmax(jackknife(experiment, side, row, as_share), counting);
+		double counting = samples > 0 ? 1 / samples : 0,
+		       own = fmax(jackknife(experiment, side, row, as_share), counting);
 
 		spread.own += own;
 		spread.excess += own - counting;
@@ -98,8 +101,8 @@ static double outside(const struct row *row)
 	return row->changed ? row->load_variance : row_outer_variance(row);
 }
 
-static void test_row(const struct experiment *experiment, size_t row, const struct spread *spread, const struct floor_guess *floor,
-	struct row_result *result)
+static void test_row(const struct experiment *experiment, size_t row, const struct spread *spread,
+	const struct floor_guess *floor, struct row_result *result)
 {
 	double between = 2 * floor->rsd * floor->rsd, outer = outside(&experiment->rows[row]);
 	double variance = between + outer + spread->own, parts = spread->parts + between * between / floor->freedom;
@@ -121,15 +124,15 @@ static void test_row(const struct experiment *experiment, size_t row, const stru
 /* ---- The floor of functions whose code changed ---- */
 
 /*
- * A function of unchanged code: how much it differs, and how much of that its recordings explain. Small ones are left out, and the
- * others taken to vary alike, so that their floor is rather too high than too low.
+ * A function of unchanged code: how much it differs, and how much of that its recordings explain. Small ones are left
+ * out, and the others taken to vary alike, so that their floor is rather too high than too low.
  */
 struct control {
 	double squared, own;
 };
 
-static size_t collect_controls(const struct experiment *experiment, const struct spread *spreads, const struct row_result *results,
-	struct control *controls)
+static size_t collect_controls(const struct experiment *experiment, const struct spread *spreads,
+	const struct row_result *results, struct control *controls)
 {
 	size_t count = 0;
 
@@ -146,8 +149,8 @@ static size_t collect_controls(const struct experiment *experiment, const struct
 
 /*
  * One step of an M-estimate of scale (Huber 1981, proposal 2): the variance between processes that explains what the
- * controls differ by, those that differ beyond `most_sigmas` as if they did by that, since some do take more time truly.
- * Moderated by the prior, worth `prior_freedom` controls.
+ * controls differ by, those that differ beyond `most_sigmas` as if they did by that, since some do take more time
+ * truly. Moderated by the prior, worth `prior_freedom` controls.
  */
 static struct floor_guess refine_once(const struct control *controls, size_t count, double prior, double now)
 {
@@ -172,9 +175,10 @@ static struct floor_guess refine_once(const struct control *controls, size_t cou
 }
 
 /*
- * How much functions differ between these two processes without a change of their own code is seen in those whose code is
- * the same: what the placement of code and data, the schedule, and the machine's other work did to them, it does to the changed
- * ones too. Before they are looked at, `assumed` and what interrupts say of that other work are the best guess.
+ * How much functions differ between these two processes without a change of their own code is seen in those whose code
+ * is the same: what the placement of code and data, the schedule, and the machine's other work did to them, it does to
+ * the changed ones too. Before they are looked at, `assumed` and what interrupts say of that other work are the best
+ * guess.
  */
 static bool refine_floor(const struct experiment *experiment, const struct spread *spreads, double assumed,
 	const struct row_result *results, struct floor_guess *guess, struct error *err)
@@ -193,8 +197,8 @@ static bool refine_floor(const struct experiment *experiment, const struct sprea
 	return true;
 }
 
-bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor, struct row_result *results,
-	struct error *err)
+bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor,
+	struct row_result *results, struct error *err)
 {
 	struct floor_guess whole = { whole_floor(experiment, floor), INFINITY }, changed = { floor->changed, INFINITY };
 	CLEANUP(cleanup_free) struct spread *spreads = malloc((experiment->row_count + 1) * sizeof(*spreads));
@@ -213,10 +217,10 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 	floor->changed = changed.rsd;
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		const struct row *r = &experiment->rows[row];
-		struct floor_guess own = r->kind == ROW_WHOLE ? whole
-					 : r->changed
-						 ? changed
-						 : (struct floor_guess){ r->by_tier ? floor->by_tier : floor->others, INFINITY };
+		struct floor_guess own =
+			r->kind == ROW_WHOLE ? whole
+			: r->changed         ? changed
+				     : (struct floor_guess){ r->by_tier ? floor->by_tier : floor->others, INFINITY };
 
 		if (r->kind != ROW_WHOLE)
 			own.rsd *= floor_at(&results[0], &results[row], 1);

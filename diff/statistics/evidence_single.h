@@ -11,10 +11,10 @@ struct process_floor {
 };
 
 /*
- * Tests every row with blocks of time as units: the row's time over the blocks' (as_share) or by itself, variance by the delete-one
- * jackknife (Efron and Stein 1981), never less than counting gives, plus the floor between processes. With one unit a side the
- * variance is that of counting. Fills results[row], and refines floor->changed unless it is 0.
+ * Tests every row with blocks of time as units: the row's time over the blocks' (as_share) or by itself, variance by
+ * the delete-one jackknife (Efron and Stein 1981), never less than counting gives, plus the floor between processes.
+ * With one unit a side the variance is that of counting. Fills results[row], and refines floor->changed unless it is 0.
  */
 COMMON_MUST_CHECK
-bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor, struct row_result *results,
-	struct error *err);
+bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor,
+	struct row_result *results, struct error *err);

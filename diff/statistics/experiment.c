@@ -28,10 +28,10 @@ static bool find_twins(struct experiment *experiment, struct error *err)
 		uint32_t *slot;
 		bool added;
 
-		identity.base = hash_bytes(
-			experiment_values(experiment, DIFF_BASE, i), experiment->sides[DIFF_BASE].unit_count * sizeof(double));
-		identity.head = hash_bytes(
-			experiment_values(experiment, DIFF_HEAD, i), experiment->sides[DIFF_HEAD].unit_count * sizeof(double));
+		identity.base = hash_bytes(experiment_values(experiment, DIFF_BASE, i),
+			experiment->sides[DIFF_BASE].unit_count * sizeof(double));
+		identity.head = hash_bytes(experiment_values(experiment, DIFF_HEAD, i),
+			experiment->sides[DIFF_HEAD].unit_count * sizeof(double));
 		ok = hash_map_add(&first, &identity, i, &slot, &added, err);
 		if (ok)
 			row->twin = *slot;

@@ -4,8 +4,8 @@
 #include "diff/build.h"
 
 /*
- * What the statistics see of a comparison: rows (the whole, a function's self or total time, a node's total time) and, on either
- * side, what each row cost in every unit of replication (a run, or a block of time).
+ * What the statistics see of a comparison: rows (the whole, a function's self or total time, a node's total time) and,
+ * on either side, what each row cost in every unit of replication (a run, or a block of time).
  */
 
 enum row_kind { ROW_WHOLE, ROW_SELF, ROW_TOTAL, ROW_NODE };
@@ -15,11 +15,13 @@ struct row {
 	uint32_t id;  /* function or node */
 	bool changed; /* its function's code differs: tested in a family of its own */
 	bool control; /* self time of a function whose code is the same */
-	bool by_tier; /* how much of it a process has is decided by what is compiled at run time, anew in every process (floor.h) */
+	bool by_tier; /* how much of it a process has is decided by what is compiled at run time, anew in every process
+			 (floor.h) */
 	/* Of the logarithm of head over base, by what lies outside the program: */
 	double load_variance;    /* how uncertain the load factor is (load.h) */
 	double machine_variance; /* what the machine's other work did beside interrupting it (units.c) */
-	uint32_t twin; /* the first row of its group with the very same values, as a leaf's total and its self time; itself: none */
+	uint32_t twin; /* the first row of its group with the very same values, as a leaf's total and its self time;
+			  itself: none */
 };
 
 struct experiment_side {
@@ -37,17 +39,19 @@ struct experiment {
 	bool whole_is_measured; /* all the noise of the whole is what runs differ by: the factor is given */
 	bool has_modes;         /* processes of the program run in one of several ways: compiled at run time */
 	bool in_turn;           /* the runs of both sides were made in turn: what the machine did meanwhile met both */
-	double *design_effect;  /* [row] so many of its samples are worth one of equal weights (weights.h); owned; NULL: they are
-				   equal */
+	double *design_effect;  /* [row] so many of its samples are worth one of equal weights (weights.h); owned; NULL:
+				   they are  equal */
 };
 
 /* What the model says of a row. Relative values are logarithms of head over base, both scaled. */
 struct row_result {
 	bool tested;
 	double effect; /* head over base, relative */
-	double judged; /* what p is about: the effect beside what all functions follow of the machine's speed; as a rule the same */
+	double judged; /* what p is about: the effect beside what all functions follow of the machine's speed; as a rule
+			  the same */
 	double variance;        /* of judged */
-	double common_variance; /* of effect beyond that: what the machine's speed may have done to all functions alike */
+	double common_variance; /* of effect beyond that: what the machine's speed may have done to all functions alike
+				 */
 	double freedom;         /* degrees of freedom of the variance; INFINITY where it is known */
 	double p, q;            /* q: NAN until adjusted */
 	double base, head;      /* scaled sums */
@@ -73,7 +77,8 @@ static inline bool row_is_node(const struct row *row)
 	return row->kind == ROW_NODE;
 }
 
-/* When all values are there: sums them up and finds rows with the very same ones, which are one test, not two (fills twin). */
+/* When all values are there: sums them up and finds rows with the very same ones, which are one test, not two (fills
+ * twin). */
 COMMON_MUST_CHECK
 bool experiment_finish(struct experiment *experiment, struct error *err);
 
@@ -91,7 +96,8 @@ static inline double experiment_sample_weight(const struct experiment *experimen
 	return experiment->design_effect ? weight * experiment->design_effect[row] : weight;
 }
 
-/* How many samples of equal weight a side's row is worth; INFINITY where nobody knows: no noise of counting can be computed. */
+/* How many samples of equal weight a side's row is worth; INFINITY where nobody knows: no noise of counting can be
+ * computed. */
 static inline double experiment_samples(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	double sum = experiment_sum(experiment, side, row);

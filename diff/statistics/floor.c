@@ -4,15 +4,15 @@
 #include <string.h>
 
 /*
- * Relative standard deviation of a function's share between processes of one binary, beyond what blocks of time within a process
- * show: placement of heap, stack and code, hash seeds, threads' schedules, what the garbage collector and the compiler at run time
- * decided. `others` covers nine of ten functions of the programs in tests/unit/diff/data/floor.csv with room for heavier tails.
- * They were raised until pairs of those programs' processes flagged something in at most 5 of 100 cases.
- * `changed` is set lower, so that a change of code can be found at all, and is only where evidence_single() starts from: what
- * functions of unchanged code differ by in the pair at hand decides.
- * `by_tier` is the standard deviation over the mean of functions that some processes have and others have not: 1.3 and 2.2 in
- * tests/unit/diff/data/tiers.csv. An exact test with so much variance is one of a mixture: most likely is all of the time on one
- * side, or on the other. Nobody has measured it for Java: there the floor of `others` stands for it.
+ * Relative standard deviation of a function's share between processes of one binary, beyond what blocks of time within
+ * a process show: placement of heap, stack and code, hash seeds, threads' schedules, what the garbage collector and the
+ * compiler at run time decided. `others` covers nine of ten functions of the programs in tests/unit/diff/data/floor.csv
+ * with room for heavier tails. They were raised until pairs of those programs' processes flagged something in at most 5
+ * of 100 cases. `changed` is set lower, so that a change of code can be found at all, and is only where
+ * evidence_single() starts from: what functions of unchanged code differ by in the pair at hand decides. `by_tier` is
+ * the standard deviation over the mean of functions that some processes have and others have not: 1.3 and 2.2 in
+ * tests/unit/diff/data/tiers.csv. An exact test with so much variance is one of a mixture: most likely is all of the
+ * time on one side, or on the other. Nobody has measured it for Java: there the floor of `others` stands for it.
  */
 static const struct process_floor floors[] = {
 	[LANGUAGE_NATIVE] = { .changed = 0.055, .others = 0.20 }, /* C, C++, Rust */
@@ -24,7 +24,8 @@ static const struct process_floor floors[] = {
 	[LANGUAGE_UNKNOWN] = { .changed = 0.055, .others = 0.40 }, /* as the least steady one */
 };
 
-/* Of a side's time in the modules of a runtime: most of a program compiled at run time lies in code that has a module of its own.
+/* Of a side's time in the modules of a runtime: most of a program compiled at run time lies in code that has a module
+ * of its own.
  */
 static const double runtime_share = 0.125, most = 0.5;
 
@@ -118,7 +119,8 @@ static bool callees_init(struct callees *c, const struct diff *diff, struct erro
 		return error_set_memory(err);
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		uint32_t function = diff->nodes[node].function, parent = diff->nodes[node].parent;
-		double time = diff->node_total[DIFF_BASE][node] + diff->node_total[DIFF_HEAD][node] * diff->scale.factor;
+		double time =
+			diff->node_total[DIFF_BASE][node] + diff->node_total[DIFF_HEAD][node] * diff->scale.factor;
 
 		c->below[node] = c->below[parent] || is_compiled(diff, parent);
 		c->all[function] += time;
@@ -132,17 +134,19 @@ static bool stands_in(const struct diff *diff, const struct callees *c, uint32_t
 {
 	const struct diff_function *f = &diff->functions[function];
 
-	return language_of_module(diff_string(diff, f->module)) == language && c->called[function] > most * c->all[function];
+	return language_of_module(diff_string(diff, f->module)) == language &&
+	       c->called[function] > most * c->all[function];
 }
 
-static bool goes_by_tier(const struct diff *diff, const struct callees *c, const struct row *row, enum language language)
+static bool goes_by_tier(
+	const struct diff *diff, const struct callees *c, const struct row *row, enum language language)
 {
 	uint32_t function = row->kind == ROW_NODE ? diff->nodes[row->id].function : row->id;
 
 	if (row->kind == ROW_WHOLE)
 		return false;
-	return build_is_compiled_at_run_time(diff, &diff->functions[function]) || stands_in(diff, c, function, language) ||
-	       (row->kind == ROW_NODE && c->below[row->id]);
+	return build_is_compiled_at_run_time(diff, &diff->functions[function]) ||
+	       stands_in(diff, c, function, language) || (row->kind == ROW_NODE && c->below[row->id]);
 }
 
 bool floor_mark_rows(const struct diff_build *build, struct experiment *experiment, struct error *err)

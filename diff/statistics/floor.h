@@ -26,11 +26,11 @@ bool floor_is_compiled_at_run_time(const struct diff *diff);
 struct process_floor floor_of(const struct diff_build *build);
 
 /*
- * Fills row.by_tier of every row. A program that is compiled at run time is a mixture: V8 and HotSpot run each function in one of
- * several tiers, inline it or not, and decide that anew in every process by when their samplers and queues get to run. One process
- * does not show the others. The time of a compiled function goes to its callers and callees; whether it has a frame and a name
- * depends on its tier; and what compiled code calls of the runtime (an iterator, a comparison) is not called at all where a better
- * tier inlines it.
+ * Fills row.by_tier of every row. A program that is compiled at run time is a mixture: V8 and HotSpot run each function
+ * in one of several tiers, inline it or not, and decide that anew in every process by when their samplers and queues
+ * get to run. One process does not show the others. The time of a compiled function goes to its callers and callees;
+ * whether it has a frame and a name depends on its tier; and what compiled code calls of the runtime (an iterator, a
+ * comparison) is not called at all where a better tier inlines it.
  */
 COMMON_MUST_CHECK
 bool floor_mark_rows(const struct diff_build *build, struct experiment *experiment, struct error *err);

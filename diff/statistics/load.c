@@ -16,12 +16,13 @@ enum { MIN_CONTROLS = 3 };
 static const double min_control_share = 0.2;
 
 /*
- * What a part differs by between two processes of equal code and load, beyond counting: one large part is one witness, not a proof.
- * Over several runs a side that evens out.
+ * What a part differs by between two processes of equal code and load, beyond counting: one large part is one witness,
+ * not a proof. Over several runs a side that evens out.
  */
 static const double process_rsd = 0.15, run_rsd = 0.05;
 
-/* A part of the program agrees with the factor when its ratio is within this of it, and two standard deviations of counting. */
+/* A part of the program agrees with the factor when its ratio is within this of it, and two standard deviations of
+ * counting. */
 static const double agreeing_ratio = 1.35;
 static const double counting_sigmas = 2;
 
@@ -34,17 +35,20 @@ static const double median_cost = M_PI / 2;
 /* Less of either side's time than this in parts that agree: most of it lies in what changed. */
 static const double min_agreeing_share = 0.5;
 
-/* Readings of at least this much, and a standard deviation of the factor, in opposite directions contradict each other. */
+/* Readings of at least this much, and a standard deviation of the factor, in opposite directions contradict each other.
+ */
 static const double contradicting_ratio = 1.1;
 
 /* Where threads wait: what it costs follows how often they wake up. */
-static const char *const waits[] = { "*sys_epoll_*wait*", "*sys_*poll", "*sys_*poll_time*", "*sys_*select*", "*sys_*nanosleep*",
-	"*sys_futex*", "*sys_rt_sigtimedwait*", "*sys_io_uring_enter", "*sys_pause", "*sys_wait*", "*sys_accept*", "epoll_wait",
-	"epoll_pwait*", "poll", "ppoll", "select", "pselect", "nanosleep", "clock_nanosleep*" };
+static const char *const waits[] = { "*sys_epoll_*wait*", "*sys_*poll", "*sys_*poll_time*", "*sys_*select*",
+	"*sys_*nanosleep*", "*sys_futex*", "*sys_rt_sigtimedwait*", "*sys_io_uring_enter", "*sys_pause", "*sys_wait*",
+	"*sys_accept*", "epoll_wait", "epoll_pwait*", "poll", "ppoll", "select", "pselect", "nanosleep",
+	"clock_nanosleep*" };
 
 enum kind { KIND_OWN_SAME, KIND_OWN, KIND_SAME, KIND_ALL };
 
-/* What a function took: by itself, and with all library and system code between it and the next function of the user's. */
+/* What a function took: by itself, and with all library and system code between it and the next function of the user's.
+ */
 struct part {
 	double self[DIFF_SIDES], own[DIFF_SIDES];
 };
@@ -135,7 +139,8 @@ static bool sum_parts(struct parts *parts, struct error *err)
 	for (uint32_t node = 1; node < diff->node_count; node++) {
 		const struct diff_node *n = &diff->nodes[node];
 
-		owners[node] = diff->functions[n->function].origin == PROFILE_ORIGIN_USER ? n->function : owners[n->parent];
+		owners[node] =
+			diff->functions[n->function].origin == PROFILE_ORIGIN_USER ? n->function : owners[n->parent];
 		if (!waiting[node] && !(n->flags & DIFF_NODE_INTERRUPT))
 			add_node(parts, node, owners[node]);
 	}
@@ -229,7 +234,8 @@ static double agreeing_share(const struct parts *parts, enum kind kind, double f
 	return told > 0 ? agreeing / told : 0;
 }
 
-/* Per second the program takes more, at equal load less, or the other way round: one of them is wrong about the load. */
+/* Per second the program takes more, at equal load less, or the other way round: one of them is wrong about the load.
+ */
 static bool contradicts(const struct diff_build *build, double factor, double variance)
 {
 	double base = load_seconds(build->profiles[DIFF_BASE]), head = load_seconds(build->profiles[DIFF_HEAD]);
@@ -242,7 +248,8 @@ static bool contradicts(const struct diff_build *build, double factor, double va
 	       fabs(robust) > log(contradicting_ratio) + sqrt(variance);
 }
 
-static enum load_doubt doubt_of(const struct parts *parts, enum kind kind, const struct controls *controls, const struct load *load)
+static enum load_doubt doubt_of(
+	const struct parts *parts, enum kind kind, const struct controls *controls, const struct load *load)
 {
 	if (controls->count < MIN_CONTROLS)
 		return LOAD_FEW_CONTROLS;
@@ -274,8 +281,9 @@ static double factor_variance(struct controls *controls, double median, bool is_
 }
 
 /*
- * Runs of the same work differ by the machine, and there each function of unchanged code is a witness: more than there are functions
- * of the user's. An interpreter's functions are none: they do what the script asks for, whose code is not known.
+ * Runs of the same work differ by the machine, and there each function of unchanged code is a witness: more than there
+ * are functions of the user's. An interpreter's functions are none: they do what the script asks for, whose code is not
+ * known.
  */
 static double typical_factor(const struct parts *parts, enum kind kind, struct controls *controls, double factor)
 {
@@ -293,7 +301,8 @@ static void measure(const struct parts *parts, struct controls *controls, struct
 	enum kind kind = choose(parts, controls);
 	double median;
 
-	*load = (struct load){ .factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD], .functions = controls->count };
+	*load = (struct load){ .factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD],
+		.functions = controls->count };
 	if (controls->count > 0) {
 		load->controls = kind == KIND_OWN_SAME || kind == KIND_SAME ? controls->count : 0;
 		median = weighted_median(controls->ratios, controls->count);
@@ -329,9 +338,9 @@ bool load_measure(struct diff_build *build, struct error *err)
 
 /* Time spent waiting, of both sides together, beside all time. */
 struct waiting {
-	double *self, *total;           /* [node] both sides, head scaled; owned */
-	double *of_self, *of_total;     /* [function] likewise */
-	double *all_self, *all_total;   /* [function] waiting or not */
+	double *self, *total;         /* [node] both sides, head scaled; owned */
+	double *of_self, *of_total;   /* [function] likewise */
+	double *all_self, *all_total; /* [function] waiting or not */
 };
 
 static void waiting_deinit(struct waiting *w)
@@ -352,7 +361,8 @@ static bool waiting_init(struct waiting *w, const struct diff *diff, struct erro
 	w->of_total = calloc(diff->function_count + 1, sizeof(double));
 	w->all_self = calloc(diff->function_count + 1, sizeof(double));
 	w->all_total = calloc(diff->function_count + 1, sizeof(double));
-	return (w->self && w->total && w->of_self && w->of_total && w->all_self && w->all_total) || error_set_memory(err);
+	return (w->self && w->total && w->of_self && w->of_total && w->all_self && w->all_total) ||
+	       error_set_memory(err);
 }
 
 static double both_sides(const struct diff *diff, double *const values[DIFF_SIDES], uint32_t node)
@@ -408,7 +418,8 @@ static double waiting_share(const struct diff *diff, const struct waiting *w, co
 	return all > 0 ? part / all : 0;
 }
 
-/* Waiting costs what it cost before where nothing else is known, or as much more as there is load: the logarithm between both. */
+/* Waiting costs what it cost before where nothing else is known, or as much more as there is load: the logarithm
+ * between both. */
 static double load_change(const struct diff_build *build)
 {
 	double base = load_seconds(build->profiles[DIFF_BASE]), head = load_seconds(build->profiles[DIFF_HEAD]);

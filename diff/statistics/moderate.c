@@ -38,15 +38,18 @@ static double trigamma_inverse(double x)
 	return y;
 }
 
-static double median_ratio(const struct dispersion *rows, size_t count, double overdispersion, struct weighted_value *scratch)
+static double median_ratio(
+	const struct dispersion *rows, size_t count, double overdispersion, struct weighted_value *scratch)
 {
 	for (size_t i = 0; i < count; i++)
-		scratch[i] = (struct weighted_value){ rows[i].variance / (rows[i].poisson + overdispersion), 1 / rows[i].poisson };
+		scratch[i] = (struct weighted_value){ rows[i].variance / (rows[i].poisson + overdispersion),
+			1 / rows[i].poisson };
 	return weighted_median(scratch, count);
 }
 
 /* The overdispersion that puts the rows' median where chance would: rows with many samples decide. */
-static double fit_overdispersion(const struct dispersion *rows, size_t count, double freedom, struct weighted_value *scratch)
+static double fit_overdispersion(
+	const struct dispersion *rows, size_t count, double freedom, struct weighted_value *scratch)
 {
 	double expected = gsl_cdf_chisq_Pinv(0.5, freedom) / freedom, low = 0, high = 1;
 
@@ -66,7 +69,8 @@ static double fit_overdispersion(const struct dispersion *rows, size_t count, do
 }
 
 /* Rows whose own noise is not drowned in counting: only they show how much rows differ from each other. */
-static size_t informative(const struct dispersion *rows, size_t count, double overdispersion, struct weighted_value *chosen)
+static size_t informative(
+	const struct dispersion *rows, size_t count, double overdispersion, struct weighted_value *chosen)
 {
 	size_t used = 0;
 
@@ -102,7 +106,8 @@ static void fit_scatter(const struct weighted_value *ratios, size_t count, doubl
 	}
 }
 
-bool moderation_fit(const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err)
+bool moderation_fit(
+	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err)
 {
 	CLEANUP(cleanup_free) struct weighted_value *scratch = malloc((count + 1) * sizeof(*scratch));
 
@@ -132,7 +137,8 @@ bool moderation_is_outlier(const struct moderation *m, const struct dispersion *
 	return freedom > 0 && m->prior_freedom > 0 && outlier(m, row->variance / prior, freedom);
 }
 
-double moderation_posterior(const struct moderation *m, const struct dispersion *row, double freedom, double *posterior_freedom)
+double moderation_posterior(
+	const struct moderation *m, const struct dispersion *row, double freedom, double *posterior_freedom)
 {
 	double prior = m->scale * (row->poisson + m->overdispersion), variance;
 

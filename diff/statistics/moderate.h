@@ -4,9 +4,9 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * Variances borrowed across rows (Smyth 2004, "Linear models and empirical Bayes methods"; the trend against the mean as in
- * limma-trend and DESeq2). A row's relative variance in a unit is expected to be scale * (1 / samples + overdispersion); how far
- * rows scatter around that gives the weight of this prior, in degrees of freedom.
+ * Variances borrowed across rows (Smyth 2004, "Linear models and empirical Bayes methods"; the trend against the mean
+ * as in limma-trend and DESeq2). A row's relative variance in a unit is expected to be scale * (1 / samples +
+ * overdispersion); how far rows scatter around that gives the weight of this prior, in degrees of freedom.
  */
 struct moderation {
 	double overdispersion;
@@ -21,7 +21,8 @@ struct dispersion {
 
 /* Fits the prior to rows that have `freedom` degrees of freedom each. */
 COMMON_MUST_CHECK
-bool moderation_fit(const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err);
+bool moderation_fit(
+	const struct dispersion *rows, size_t count, double freedom, struct moderation *moderation, struct error *err);
 
 /* The row's moderated variance, and its degrees of freedom; never less than counting alone gives. */
 double moderation_posterior(

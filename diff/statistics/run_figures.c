@@ -8,7 +8,8 @@
 
 static const double interval_tail = 0.025;
 
-/* Iglewicz and Hoaglin 1993, "How to detect and handle outliers": the modified z score, and from where on it is called one. */
+/* Iglewicz and Hoaglin 1993, "How to detect and handle outliers": the modified z score, and from where on it is called
+ * one. */
 static const double z_per_deviation = 0.6745;
 static const double outlier_z = 3.5;
 
@@ -66,7 +67,8 @@ static struct moments side_moments(const struct profile *profile, enum diff_run_
 	return moments;
 }
 
-/* Of the logarithm of head over base. What slows both runs of a pair down does not count when they are compared as a pair. */
+/* Of the logarithm of head over base. What slows both runs of a pair down does not count when they are compared as a
+ * pair. */
 static struct moments change_moments(
 	const struct profile *base, const struct profile *head, enum diff_run_figure figure, bool in_pairs)
 {
@@ -84,20 +86,22 @@ static struct moments change_moments(
 	}
 	/* Welch and Satterthwaite. */
 	return (struct moments){ h.mean - b.mean, variance,
-		variance > 0 ? variance * variance / (b.variance * b.variance / b.freedom + h.variance * h.variance / h.freedom)
+		variance > 0 ? variance * variance /
+				       (b.variance * b.variance / b.freedom + h.variance * h.variance / h.freedom)
 			     : b.freedom + h.freedom };
 }
 
 static void interval_of(const struct moments *moments, double *low, double *high)
 {
-	double half = moments->freedom >= 1 ? tail_quantile(interval_tail, moments->freedom) * sqrt(moments->variance) : NAN;
+	double half =
+		moments->freedom >= 1 ? tail_quantile(interval_tail, moments->freedom) * sqrt(moments->variance) : NAN;
 
 	*low = moments->mean - half;
 	*high = moments->mean + half;
 }
 
-bool diff_summarize_runs(const struct profile *base, const struct profile *head, enum diff_run_figure figure, bool in_pairs,
-	struct diff_run_summary *summary)
+bool diff_summarize_runs(const struct profile *base, const struct profile *head, enum diff_run_figure figure,
+	bool in_pairs, struct diff_run_summary *summary)
 {
 	const struct profile *const profiles[DIFF_SIDES] = { base, head };
 	struct moments change;
@@ -125,7 +129,8 @@ struct spread {
 	double median, deviation;
 };
 
-static bool spread_of(const struct profile *profile, enum diff_run_figure figure, struct spread *spread, struct error *err)
+static bool spread_of(
+	const struct profile *profile, enum diff_run_figure figure, struct spread *spread, struct error *err)
 {
 	CLEANUP(cleanup_free) struct weighted_value *values = malloc((profile->run_count + 1) * sizeof(*values));
 
@@ -147,8 +152,8 @@ static bool lies_far(const struct spread *spread, double value)
 	return own > outlier_share * spread->median && z_per_deviation * own > outlier_z * spread->deviation;
 }
 
-bool diff_run_is_outlier(
-	const struct profile *profile, enum diff_run_figure figure, size_t run, double *median, bool *outlier, struct error *err)
+bool diff_run_is_outlier(const struct profile *profile, enum diff_run_figure figure, size_t run, double *median,
+	bool *outlier, struct error *err)
 {
 	struct spread spread;
 
@@ -175,7 +180,8 @@ static bool collect_outliers(
 			continue;
 		if (!ARRAY_RESERVE(&runs->outliers, capacity, runs->outlier_count + 1, ARRAY_MAX_IDS, err))
 			return false;
-		runs->outliers[runs->outlier_count++] = (struct diff_outlier){ side, figure, run, value, spread.median };
+		runs->outliers[runs->outlier_count++] =
+			(struct diff_outlier){ side, figure, run, value, spread.median };
 	}
 	return true;
 }

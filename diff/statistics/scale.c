@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/statistics/scale.h"
 
-#include "diff/statistics/load.h"
 #include "diff/metric.h"
+#include "diff/statistics/load.h"
 #include "diff/words.h"
 
 #include <math.h>
@@ -62,8 +62,9 @@ bool scale_choose(struct diff_build *build, struct error *err)
 	const double *work = build->options.work;
 
 	if (mode == DIFF_SCALE_AUTO)
-		mode = (scale_whole_commands(base) && scale_whole_commands(head)) || !scale_has_load(build) ? DIFF_SCALE_PER_RUN
-													   : DIFF_SCALE_ROBUST;
+		mode = (scale_whole_commands(base) && scale_whole_commands(head)) || !scale_has_load(build)
+			       ? DIFF_SCALE_PER_RUN
+			       : DIFF_SCALE_ROBUST;
 	diff->scale = (struct diff_scale){ .mode = mode, .factor = 1, .factor_low = NAN, .factor_high = NAN };
 	switch (mode) {
 	case DIFF_SCALE_AUTO:
@@ -80,7 +81,8 @@ bool scale_choose(struct diff_build *build, struct error *err)
 		return rate_factor(build, &diff->scale.factor, err);
 	case DIFF_SCALE_WORK:
 		if (!(work[DIFF_BASE] > 0) || !(work[DIFF_HEAD] > 0))
-			return error_set(err, ERROR_USAGE, "--scale work needs the units of work of both sides, for example work=1000:1200");
+			return error_set(err, ERROR_USAGE,
+				"--scale work needs the units of work of both sides, for example work=1000:1200");
 		diff->scale.factor = work[DIFF_BASE] / work[DIFF_HEAD];
 		return true;
 	}
@@ -109,12 +111,13 @@ static bool describe_robust(struct diff_build *build, struct error *err)
 	double load = (1 / diff->scale.factor) / longer;
 
 	if (fabs(load - 1) < 0.005)
-		return build_text(diff, err, &diff->scale_text, "head is multiplied by %.3f to compare both sides at equal load",
-			diff->scale.factor);
+		return build_text(diff, err, &diff->scale_text,
+			"head is multiplied by %.3f to compare both sides at equal load", diff->scale.factor);
 	return build_text(diff, err, &diff->scale_text,
 		"%s took %.2f times as %s %s%s in head (95 %% interval %.2f to %.2f), so we assume that head had %.2f times the load; if the load was the same, use --scale %s",
 		ratios_words(build), load, diff->is_counted ? "many" : "much", words_metric(diff), per,
-		1 / diff->scale.factor_high / longer, 1 / diff->scale.factor_low / longer, load, rate ? "rate" : "per-run");
+		1 / diff->scale.factor_high / longer, 1 / diff->scale.factor_low / longer, load,
+		rate ? "rate" : "per-run");
 }
 
 /* What nearly every function shows, and the runs of one side show too, is said where a reader would see it. */
@@ -152,7 +155,8 @@ bool scale_describe(struct diff_build *build, struct error *err)
 			"head is multiplied by %.3f to have base's total: shares are compared, so a change in the total does not show",
 			factor);
 	case DIFF_SCALE_RATE:
-		return build_text(diff, err, &diff->scale_text, "head is multiplied by %.3f to compare equal lengths of recording", factor);
+		return build_text(diff, err, &diff->scale_text,
+			"head is multiplied by %.3f to compare equal lengths of recording", factor);
 	case DIFF_SCALE_WORK:
 		return build_text(diff, err, &diff->scale_text,
 			"head is multiplied by %.3f to compare equal amounts of work (base %g units, head %g)", factor,
@@ -182,7 +186,8 @@ bool diff_scale_parse(const char *text, enum diff_scale_mode *mode, double work[
 	if (strncmp(text, "work=", 5) == 0) {
 		if (!parse_work(text + 5, parsed))
 			return error_set(err, ERROR_USAGE,
-				"--scale '%.60s': give the units of work of base and head, for example work=1000:1200", text);
+				"--scale '%.60s': give the units of work of base and head, for example work=1000:1200",
+				text);
 		*mode = DIFF_SCALE_WORK;
 		memcpy(work, parsed, sizeof(parsed));
 		return true;
@@ -193,5 +198,6 @@ bool diff_scale_parse(const char *text, enum diff_scale_mode *mode, double work[
 			return true;
 		}
 	}
-	return error_set(err, ERROR_USAGE, "--scale '%.60s': unknown mode; use auto, per-run, robust, share, rate or work=BASE:HEAD", text);
+	return error_set(err, ERROR_USAGE,
+		"--scale '%.60s': unknown mode; use auto, per-run, robust, share, rate or work=BASE:HEAD", text);
 }

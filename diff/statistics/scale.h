@@ -12,8 +12,8 @@ COMMON_MUST_CHECK
 bool scale_describe(struct diff_build *build, struct error *err);
 
 /*
- * Whether the metric follows load at all: what is in use does not; and where samples are not counted, ratios of functions do not tell
- * how sure they are.
+ * Whether the metric follows load at all: what is in use does not; and where samples are not counted, ratios of
+ * functions do not tell how sure they are.
  */
 bool scale_has_load(const struct diff_build *build);
 

@@ -7,7 +7,8 @@
 
 static const double normal_samples = 20;
 
-/* Beyond this the exact sum is long, and one side is small only because its time is nearly none: the tail is 0 either way. */
+/* Beyond this the exact sum is long, and one side is small only because its time is nearly none: the tail is 0 either
+ * way. */
 static const double max_exact_samples = 1e6;
 
 bool small_counts(const struct experiment *experiment, size_t row)
@@ -15,7 +16,8 @@ bool small_counts(const struct experiment *experiment, size_t row)
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!(experiment_sum(experiment, side, row) > 0))
 			return true;
-		if (experiment_sum(experiment, side, row) < normal_samples * experiment_sample_weight(experiment, side, row))
+		if (experiment_sum(experiment, side, row) <
+			normal_samples * experiment_sample_weight(experiment, side, row))
 			return true;
 	}
 	return false;
@@ -24,14 +26,16 @@ bool small_counts(const struct experiment *experiment, size_t row)
 /* Relative. */
 static const double least_error = 1e-6;
 
-/* The squared standard error of the difference of a row's scaled sums, by what its runs differ by; 0: a side has one run. */
+/* The squared standard error of the difference of a row's scaled sums, by what its runs differ by; 0: a side has one
+ * run. */
 static double squared_error(const struct experiment *experiment, size_t row, double *freedom)
 {
 	double variance = 0, parts = 0, runs_together = 0;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		const double *values = experiment_values(experiment, side, row);
-		double runs = (double)experiment->sides[side].unit_count, mean = experiment_sum(experiment, side, row) / runs;
+		double runs = (double)experiment->sides[side].unit_count,
+		       mean = experiment_sum(experiment, side, row) / runs;
 		double squares = 0, own, scale = runs * (side == DIFF_HEAD ? experiment->factor : 1);
 
 		for (size_t run = 0; run < experiment->sides[side].unit_count; run++)
@@ -45,9 +49,10 @@ static double squared_error(const struct experiment *experiment, size_t row, dou
 	}
 	*freedom = parts > 0 ? variance * variance / parts : runs_together - 2;
 	/* The same in every run, as things that were counted: what differs by more than rounding differs. */
-	return fmax(variance, pow(least_error * fmax(experiment_sum(experiment, DIFF_BASE, row),
-							experiment_sum(experiment, DIFF_HEAD, row) * experiment->factor),
-				      2));
+	return fmax(
+		variance, pow(least_error * fmax(experiment_sum(experiment, DIFF_BASE, row),
+						    experiment_sum(experiment, DIFF_HEAD, row) * experiment->factor),
+				  2));
 }
 
 double small_p_of_means(const struct experiment *experiment, size_t row)

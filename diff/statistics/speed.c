@@ -31,8 +31,8 @@ static double mean_samples(const struct experiment *experiment, enum diff_side s
 }
 
 /* A run's size, and the variance of that estimate. */
-static double run_size(
-	const struct experiment *experiment, enum diff_side side, size_t run, struct weighted_value *ratios, double *variance)
+static double run_size(const struct experiment *experiment, enum diff_side side, size_t run,
+	struct weighted_value *ratios, double *variance)
 {
 	double units = (double)experiment->sides[side].unit_count, size;
 	size_t count = 0;
@@ -43,7 +43,8 @@ static double run_size(
 		if (experiment->rows[row].kind != ROW_SELF || samples < min_run_samples)
 			continue;
 		ratios[count++] = (struct weighted_value){
-			.value = experiment_values(experiment, side, row)[run] / (experiment_sum(experiment, side, row) / units),
+			.value = experiment_values(experiment, side, row)[run] /
+				 (experiment_sum(experiment, side, row) / units),
 			.weight = 1 / (1 / samples + ratio_rsd * ratio_rsd),
 		};
 	}
@@ -81,7 +82,8 @@ static bool measure_side(const struct experiment *experiment, enum diff_side sid
 static double median_delta(const struct experiment *experiment, struct weighted_value *ratios, double *variance)
 {
 	size_t count = 0;
-	double runs = (double)experiment->sides[DIFF_BASE].unit_count / (double)experiment->sides[DIFF_HEAD].unit_count, median;
+	double runs = (double)experiment->sides[DIFF_BASE].unit_count / (double)experiment->sides[DIFF_HEAD].unit_count,
+	       median;
 
 	*variance = 0;
 	for (size_t row = 1; row < experiment->row_count; row++) {
@@ -90,7 +92,8 @@ static double median_delta(const struct experiment *experiment, struct weighted_
 		if (experiment->rows[row].kind != ROW_SELF || base < min_run_samples || head < min_run_samples)
 			continue;
 		ratios[count++] = (struct weighted_value){
-			.value = log(experiment_sum(experiment, DIFF_HEAD, row) / experiment_sum(experiment, DIFF_BASE, row)),
+			.value = log(experiment_sum(experiment, DIFF_HEAD, row) /
+				     experiment_sum(experiment, DIFF_BASE, row)),
 			.weight = 1 / (1 / base + 1 / head + 2 * ratio_rsd * ratio_rsd),
 		};
 	}
@@ -114,7 +117,8 @@ static void make_quiet(const struct experiment *experiment, struct speed *speed)
 bool speed_measure(const struct experiment *experiment, double delta, struct speed *speed, struct error *err)
 {
 	CLEANUP(cleanup_free) struct weighted_value *ratios = malloc((experiment->row_count + 1) * sizeof(*ratios));
-	double base = (double)experiment->sides[DIFF_BASE].unit_count, head = (double)experiment->sides[DIFF_HEAD].unit_count;
+	double base = (double)experiment->sides[DIFF_BASE].unit_count,
+	       head = (double)experiment->sides[DIFF_HEAD].unit_count;
 	double freedom = base + head - 2, median, error = 0;
 
 	if (!ratios)
@@ -130,8 +134,8 @@ bool speed_measure(const struct experiment *experiment, double delta, struct spe
 	median = median_delta(experiment, ratios, &speed->delta_error);
 	speed->delta = isnan(delta) ? median : delta;
 	speed->delta_variance = speed->variance * (1 / base + 1 / head);
-	speed->explained =
-		speed->delta == 0 || (speed->delta_variance > 0 && freedom > 0 &&
-					     tail_two_sided(speed->delta / sqrt(speed->delta_variance), freedom) > explained_tail);
+	speed->explained = speed->delta == 0 || (speed->delta_variance > 0 && freedom > 0 &&
+							tail_two_sided(speed->delta / sqrt(speed->delta_variance),
+								freedom) > explained_tail);
 	return true;
 }

@@ -31,8 +31,8 @@ bool states_found(const struct row_result *result, double rate, double least_eff
 {
 	double delta = result->head - result->base, low, high;
 
-	if (!result->tested || !(result->q < rate) || fabs(delta) < least_effect || (result->effect > 0) != (delta > 0) ||
-		(result->judged > 0) != (delta > 0))
+	if (!result->tested || !(result->q < rate) || fabs(delta) < least_effect ||
+		(result->effect > 0) != (delta > 0) || (result->judged > 0) != (delta > 0))
 		return false;
 	interval_of(result, true, &low, &high);
 	return !(low <= 0 && high >= 0);
@@ -43,9 +43,10 @@ static enum diff_state unproven_state(double delta, double least_effect)
 	return fabs(delta) >= least_effect ? DIFF_STATE_UNPROVEN : DIFF_STATE_SAME;
 }
 
-/* `was_there`, `is_there`: whether base and head have it at all: a function that took no time of its own is not new for taking
- * some. */
-static enum diff_state state_of(const struct diff_build *build, const struct row_result *result, bool was_there, bool is_there)
+/* `was_there`, `is_there`: whether base and head have it at all: a function that took no time of its own is not new for
+ * taking some. */
+static enum diff_state state_of(
+	const struct diff_build *build, const struct row_result *result, bool was_there, bool is_there)
 {
 	double least = build_least_effect(build), delta = result->head - result->base;
 
@@ -62,14 +63,16 @@ static double detectable(const struct row_result *result, double alpha)
 {
 	double t = tail_quantile(alpha / 2, result->freedom) + tail_quantile(1 - power, result->freedom);
 
-	return result->small_error > 0 ? t * result->small_error : t * sqrt(result->variance) * (result->base + result->head) / 2;
+	return result->small_error > 0 ? t * result->small_error
+				       : t * sqrt(result->variance) * (result->base + result->head) / 2;
 }
 
 /* `whole`: of the same function with all it calls. */
 static void apply_estimate(struct diff_build *build, const struct row_result *result, double alpha,
 	const struct diff_estimate *whole, struct diff_estimate *estimate)
 {
-	interval_of(result, states_found(result, build->options.q, build_least_effect(build)), &estimate->ci_low, &estimate->ci_high);
+	interval_of(result, states_found(result, build->options.q, build_least_effect(build)), &estimate->ci_low,
+		&estimate->ci_high);
 	estimate->q = result->q;
 	estimate->detectable = detectable(result, alpha);
 	estimate->state = state_of(build, result, whole->base > 0, whole->head > 0);
@@ -118,9 +121,11 @@ void states_without_evidence(struct diff_build *build)
 		f->total.state = f->interrupt ? DIFF_STATE_SAME : unproven_state(f->total.delta, least);
 	}
 	for (size_t node = 0; node < diff->node_count; node++) {
-		double delta = diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node];
+		double delta =
+			diff->node_total[DIFF_HEAD][node] * diff->scale.factor - diff->node_total[DIFF_BASE][node];
 
-		diff->nodes[node].state = (uint8_t)(diff->nodes[node].flags & DIFF_NODE_INTERRUPT ? DIFF_STATE_SAME
-												   : unproven_state(delta, least));
+		diff->nodes[node].state =
+			(uint8_t)(diff->nodes[node].flags & DIFF_NODE_INTERRUPT ? DIFF_STATE_SAME
+										: unproven_state(delta, least));
 	}
 }

@@ -32,7 +32,8 @@ static uint32_t *no_rows(size_t count, size_t none)
 	return rows;
 }
 
-bool row_index_create(const struct diff *diff, const struct experiment *experiment, struct row_index **index, struct error *err)
+bool row_index_create(
+	const struct diff *diff, const struct experiment *experiment, struct row_index **index, struct error *err)
 {
 	CLEANUP(row_index_cleanup) struct row_index *made = calloc(1, sizeof(*made));
 
@@ -66,8 +67,8 @@ bool row_index_create(const struct diff *diff, const struct experiment *experime
 /* ---- One side ---- */
 
 /*
- * The tree is walked once, with all units of a node side by side. From its end on: what lies below a node has then been summed up,
- * one level deeper, when its turn comes.
+ * The tree is walked once, with all units of a node side by side. From its end on: what lies below a node has then been
+ * summed up, one level deeper, when its turn comes.
  */
 struct summing {
 	const struct diff_build *build;
@@ -234,8 +235,8 @@ static double *row_values(struct summing *s, uint32_t row)
 }
 
 /*
- * What lies below a node is part of its function's total and of the node above, and is summed up anew for the one before.
- * Inlined, the compiler loses what `restrict` says, and adds number by number.
+ * What lies below a node is part of its function's total and of the node above, and is summed up anew for the one
+ * before. Inlined, the compiler loses what `restrict` says, and adds number by number.
  */
 __attribute__((noinline)) static void pass_up(
 	double *restrict below, double *restrict total, double *restrict above, size_t unit_count)
@@ -287,7 +288,8 @@ static void close_node(struct summing *s, uint32_t node)
 	const struct diff_node *n = &s->build->diff->nodes[node];
 	double *above = s->levels + n->depth * s->unit_count, *below = above + s->unit_count;
 	uint32_t none = (uint32_t)s->row_count, self = node ? s->index->of_self[n->function] : none;
-	uint32_t total = s->build->topmost[node] ? s->index->of_total[n->function] : none, own = s->index->of_node[node];
+	uint32_t total = s->build->topmost[node] ? s->index->of_total[n->function] : none,
+		 own = s->index->of_node[node];
 
 	add_samples(s, node, row_values(s, self), below);
 	if (own != none)

@@ -4,16 +4,17 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * Sums up an experiment's rows in every unit of one side: runs (RUNS), blocks of time (SINGLE), or the whole recording as one unit
- * (COUNTS). Values are multiples of a power of two so small, and so large, that every sum of them is exact: it does not depend on
- * the order of the samples, and rows of the same samples are equal to the last bit.
+ * Sums up an experiment's rows in every unit of one side: runs (RUNS), blocks of time (SINGLE), or the whole recording
+ * as one unit (COUNTS). Values are multiples of a power of two so small, and so large, that every sum of them is exact:
+ * it does not depend on the order of the samples, and rows of the same samples are equal to the last bit.
  */
 
 /* The rows that ask about each function and node: made once for both sides. */
 struct row_index;
 
 COMMON_MUST_CHECK
-bool row_index_create(const struct diff *diff, const struct experiment *experiment, struct row_index **index, struct error *err);
+bool row_index_create(
+	const struct diff *diff, const struct experiment *experiment, struct row_index **index, struct error *err);
 void row_index_destroy(struct row_index *index);
 
 static inline void row_index_cleanup(struct row_index **index)
@@ -26,7 +27,8 @@ COMMON_MUST_CHECK
 bool sums_fill(const struct diff_build *build, const struct row_index *index, enum diff_side side, size_t unit_count,
 	struct experiment *experiment, struct error *err);
 
-/* The length of each run of a profile with a timeline: what was recorded, or until its last event. Heap; NULL: no memory. */
+/* The length of each run of a profile with a timeline: what was recorded, or until its last event. Heap; NULL: no
+ * memory. */
 int64_t *sums_run_lengths(const struct profile *profile);
 
 /* Their sum. */

@@ -10,8 +10,9 @@ double tail_two_sided(double t, double freedom);
 double tail_quantile(double upper, double freedom);
 
 /*
- * Two-sided p of `head` out of base + head counts, each of which falls to head with probability `share` (in (0, 1)): the exact
- * conditional test of two Poisson counts, or of two negative binomial ones when `variance`, the variance of the logarithm of their
- * ratio beyond counting, is not 0 (beta-binomial; Robinson and Smyth 2008). Twice the smaller tail.
+ * Two-sided p of `head` out of base + head counts, each of which falls to head with probability `share` (in (0, 1)):
+ * the exact conditional test of two Poisson counts, or of two negative binomial ones when `variance`, the variance of
+ * the logarithm of their ratio beyond counting, is not 0 (beta-binomial; Robinson and Smyth 2008). Twice the smaller
+ * tail.
  */
 double tail_exact(double base, double head, double share, double variance);

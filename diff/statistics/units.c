@@ -23,7 +23,8 @@ enum { MAX_NODE_ROWS = 20000 };
 static bool worth_a_row(const struct diff_build *build, const double raw[DIFF_SIDES])
 {
 	const struct diff *diff = build->diff;
-	double samples = build_samples(build, DIFF_BASE, raw[DIFF_BASE]) + build_samples(build, DIFF_HEAD, raw[DIFF_HEAD]);
+	double samples =
+		build_samples(build, DIFF_BASE, raw[DIFF_BASE]) + build_samples(build, DIFF_HEAD, raw[DIFF_HEAD]);
 	double time = raw[0] + raw[1] * diff->scale.factor;
 
 	return samples >= min_row_samples && time >= build->options.min_effect_points / 100 * build_points_of(diff);
@@ -89,8 +90,9 @@ static bool choose_rows(const struct diff_build *build, struct experiment *exper
 		if (f->interrupt)
 			continue;
 		if (worth_a_row(build, f->raw_self))
-			rows[experiment->row_count++] =
-				(struct row){ .kind = ROW_SELF, .id = i, .changed = changed, .control = f->code == DIFF_CODE_SAME };
+			rows[experiment->row_count++] = (struct row){
+				.kind = ROW_SELF, .id = i, .changed = changed, .control = f->code == DIFF_CODE_SAME
+			};
 		if (worth_a_row(build, f->raw_total))
 			rows[experiment->row_count++] = (struct row){ .kind = ROW_TOTAL, .id = i, .changed = changed };
 	}
@@ -134,15 +136,16 @@ static size_t unit_count(const struct profile *profile, enum diff_evidence_mode 
 }
 
 /*
- * Relative standard deviation for each part of the time that interrupts differ by. Where they took 10 points more of it on one
- * side, functions bound by memory took 25 % more time in unchanged programs, and whole programs 3 % (C) to 14 % (Java).
+ * Relative standard deviation for each part of the time that interrupts differ by. Where they took 10 points more of it
+ * on one side, functions bound by memory took 25 % more time in unchanged programs, and whole programs 3 % (C) to 14 %
+ * (Java).
  */
 static const double disturbance_rsd = 1.5;
 
 /*
- * Fills row.machine_variance: what the machine's other work did to the program beside interrupting it: caches, memory and cores are
- * shared. How much of that there was is seen in the interrupts: where they took as much of the time on both sides, nothing is
- * added.
+ * Fills row.machine_variance: what the machine's other work did to the program beside interrupting it: caches, memory
+ * and cores are shared. How much of that there was is seen in the interrupts: where they took as much of the time on
+ * both sides, nothing is added.
  */
 static void weigh_interrupts(const struct diff *diff, struct experiment *experiment)
 {

@@ -61,12 +61,13 @@ static bool matches_any(struct word word, const char *const *globs, size_t count
 /* Index of the script of an interpreter, which is the program; else of the interpreter. */
 static size_t script_of(const struct command *command, size_t interpreter)
 {
-	static const char *const interpreters[] = { "python*", "perl*", "ruby*", "node", "nodejs", "php*", "java", "sh", "bash", "dash",
-		"zsh", "lua*", "Rscript" };
+	static const char *const interpreters[] = { "python*", "perl*", "ruby*", "node", "nodejs", "php*", "java", "sh",
+		"bash", "dash", "zsh", "lua*", "Rscript" };
 	static const char *const with_value[] = { "-X", "-W", "-I", "-r", "-d", "-cp", "-classpath", "--class-path" };
 	size_t i = interpreter + 1;
 
-	if (!matches_any(base_name(command->words[interpreter]), interpreters, sizeof(interpreters) / sizeof(interpreters[0])))
+	if (!matches_any(base_name(command->words[interpreter]), interpreters,
+		    sizeof(interpreters) / sizeof(interpreters[0])))
 		return interpreter;
 	while (i < command->count && command->words[i].at[0] == '-')
 		i += matches_any(command->words[i], with_value, sizeof(with_value) / sizeof(with_value[0])) ? 2 : 1;
@@ -79,19 +80,22 @@ static void find_program(struct command *command)
 	static const char *const shells[] = { "sh", "bash", "dash", "zsh" };
 	size_t at = 0;
 
-	if (at + 2 < command->count && matches_any(base_name(command->words[at]), shells, sizeof(shells) / sizeof(shells[0])) &&
+	if (at + 2 < command->count &&
+		matches_any(base_name(command->words[at]), shells, sizeof(shells) / sizeof(shells[0])) &&
 		word_is(command->words[at + 1], "-c"))
 		at += 2;
 	if (at + 1 < command->count && word_is(base_name(command->words[at]), "env"))
 		at++;
-	while (at + 1 < command->count && command->words[at].at[0] != '-' && memchr(command->words[at].at, '=', command->words[at].size))
+	while (at + 1 < command->count && command->words[at].at[0] != '-' &&
+		memchr(command->words[at].at, '=', command->words[at].size))
 		at++;
 	command->program = at < command->count ? script_of(command, at) : 0;
 }
 
 /* ---- What differs ---- */
 
-/* Skips a name at the start of both that stands for the side: "base" and "head", "old" and "new". False when there is none. */
+/* Skips a name at the start of both that stands for the side: "base" and "head", "old" and "new". False when there is
+ * none. */
 static bool skip_names_of_sides(struct word *base, struct word *head)
 {
 	static const char *const pairs[][DIFF_SIDES] = { { "base", "head" }, { "old", "new" }, { "before", "after" } };
@@ -137,7 +141,8 @@ static bool agree(const struct command *commands[DIFF_SIDES], size_t base, size_
 {
 	struct word b = commands[DIFF_BASE]->words[base], h = commands[DIFF_HEAD]->words[head];
 
-	return words_agree(b, h) || words_agree(without_directory(commands[DIFF_BASE], b), without_directory(commands[DIFF_HEAD], h));
+	return words_agree(b, h) ||
+	       words_agree(without_directory(commands[DIFF_BASE], b), without_directory(commands[DIFF_HEAD], h));
 }
 
 /* The words from `first` on, less `last` at the end, and cut where they are many. */
@@ -205,7 +210,8 @@ bool arguments_differ(const struct diff_build *build, char *text, size_t size)
 			return false;
 		find_program(&commands[side]);
 	}
-	if (!find_difference((const struct command *[]){ &commands[DIFF_BASE], &commands[DIFF_HEAD] }, first, &same_at_end))
+	if (!find_difference(
+		    (const struct command *[]){ &commands[DIFF_BASE], &commands[DIFF_HEAD] }, first, &same_at_end))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++)
 		excerpt(&commands[side], first[side], same_at_end, shown[side], EXCERPT_BYTES);

@@ -30,8 +30,8 @@ static size_t collect(const struct diff_build *build, struct dated_run *runs)
 
 		for (size_t i = 0; i < profile->run_count; i++)
 			if (profile->runs[i].start_unix_ns % second_ns != 0)
-				runs[count++] = (struct dated_run){ profile->runs[i].start_unix_ns, profile->runs[i].duration_ns,
-					(enum diff_side)side };
+				runs[count++] = (struct dated_run){ profile->runs[i].start_unix_ns,
+					profile->runs[i].duration_ns, (enum diff_side)side };
 	}
 	return count;
 }
@@ -58,7 +58,8 @@ bool copies_name(const struct diff_build *build, char *text, size_t size, struct
 	if (on_both)
 		snprintf(text, size, "base and head contain the same recording; was one file given for both?");
 	else if (on_one[DIFF_BASE] || on_one[DIFF_HEAD])
-		snprintf(text, size, "%s contains the same recording more than once; a copy is not another run and proves nothing",
+		snprintf(text, size,
+			"%s contains the same recording more than once; a copy is not another run and proves nothing",
 			on_one[DIFF_BASE] ? "base" : "head");
 	return true;
 }

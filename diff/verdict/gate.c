@@ -9,10 +9,12 @@ static const double least_new_points = 0.5;
 
 static bool usage(const char *text, const char *why, struct error *err)
 {
-	return error_set(err, ERROR_USAGE, "--fail-on '%.80s': %s; write for example total>2%%, function>5%% or function:NAME>1%%", text, why);
+	return error_set(err, ERROR_USAGE,
+		"--fail-on '%.80s': %s; write for example total>2%%, function>5%% or function:NAME>1%%", text, why);
 }
 
-/* The name lies in the middle of `text`, so it cannot be borrowed with a NUL of its own: matching stops at the last '>'. */
+/* The name lies in the middle of `text`, so it cannot be borrowed with a NUL of its own: matching stops at the last
+ * '>'. */
 bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err)
 {
 	const char *limit = strrchr(text, '>');
@@ -89,8 +91,8 @@ static void keep_worst(struct gate_result *worst, const struct gate_result *cand
 }
 
 /*
- * What has too few samples for a test is too small to hold a build up: one sample of a new function would. A function that base did
- * not have is beyond every limit in percent, so that it must have a size besides.
+ * What has too few samples for a test is too small to hold a build up: one sample of a new function would. A function
+ * that base did not have is beyond every limit in percent, so that it must have a size besides.
  */
 static enum gate_outcome judge_tested(
 	const struct diff_build *build, const struct diff_estimate *estimate, double limit, double *percent)
@@ -102,7 +104,8 @@ static enum gate_outcome judge_tested(
 	return outcome == GATE_UNDECIDED && isnan(estimate->q) ? GATE_PASSED : outcome;
 }
 
-static void judge_function(const struct diff_build *build, const struct diff_gate *gate, uint32_t id, struct gate_result *worst)
+static void judge_function(
+	const struct diff_build *build, const struct diff_gate *gate, uint32_t id, struct gate_result *worst)
 {
 	const struct diff_function *function = &build->diff->functions[id];
 	struct gate_result result = { .gate = gate, .function = id };
@@ -130,7 +133,8 @@ struct gate_result gate_evaluate(const struct diff_build *build)
 			continue;
 		}
 		for (uint32_t f = 0; f < diff->function_count; f++) {
-			if (!diff->functions[f].interrupt && build->redirect[f] == f && (!gate->function || names(gate, diff_string(diff, diff->functions[f].name))))
+			if (!diff->functions[f].interrupt && build->redirect[f] == f &&
+				(!gate->function || names(gate, diff_string(diff, diff->functions[f].name))))
 				judge_function(build, gate, f, &worst);
 		}
 	}

@@ -14,7 +14,7 @@ struct gate_result {
 };
 
 /*
- * Holds the diff against the gates. A gate fails when the increase is proven and its estimate is beyond the limit; it is undecided
- * when the interval reaches beyond the limit without proof.
+ * Holds the diff against the gates. A gate fails when the increase is proven and its estimate is beyond the limit; it
+ * is undecided when the interval reaches beyond the limit without proof.
  */
 struct gate_result gate_evaluate(const struct diff_build *build);

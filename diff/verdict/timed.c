@@ -29,10 +29,12 @@ struct harness {
 };
 
 static const struct harness harnesses[] = {
-	{ "Google Benchmark", { "benchmark::internal::", "benchmark::RunSpecifiedBenchmarks" }, { "--benchmark_min_time=" },
-		"run a fixed number of iterations with --benchmark_min_time=1000x", false },
+	{ "Google Benchmark", { "benchmark::internal::", "benchmark::RunSpecifiedBenchmarks" },
+		{ "--benchmark_min_time=" }, "run a fixed number of iterations with --benchmark_min_time=1000x",
+		false },
 	{ "Criterion", { "criterion::" }, { NULL },
-		"Criterion has no option for a fixed number of iterations, so call the function in a loop of your own", true },
+		"Criterion has no option for a fixed number of iterations, so call the function in a loop of your own",
+		true },
 	{ "Go's testing package", { "testing.(*B)." }, { "-benchtime=", "-benchtime ", "-test.benchtime=" },
 		"run a fixed number of iterations with -benchtime=1000x", false },
 };
@@ -113,7 +115,8 @@ static bool did_other_work(const struct diff *diff)
 		*(e->delta > 0 ? &more : &less) += fabs(e->delta);
 	}
 	return fmin(more, less) >= least_moved_points * points ||
-	       (diff_state_is_difference(diff->total.state) && fabs(diff->total.delta) >= least_total_change * diff->total.base);
+	       (diff_state_is_difference(diff->total.state) &&
+		       fabs(diff->total.delta) >= least_total_change * diff->total.base);
 }
 
 /* Load generators, which were told how long. */
@@ -166,7 +169,8 @@ bool timed_by_design(const struct diff_build *build, char *text, size_t size)
 			harnesses[i].name, harnesses[i].analyses ? "" : other, harnesses[i].recipe, work);
 		return true;
 	}
-	if (is_generator(profile_string(base, base->facts.command)) && is_generator(profile_string(head, head->facts.command))) {
+	if (is_generator(profile_string(base, base->facts.command)) &&
+		is_generator(profile_string(head, head->facts.command))) {
 		snprintf(text, size,
 			"the command repeats its requests for a fixed time, so time per run does not tell which side is faster%s; give the requests of each side as --scale work=BASE:HEAD",
 			other);
@@ -180,8 +184,8 @@ bool timed_by_looks(const struct diff_build *build, char *text, size_t size)
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 	char other[WORDS_CHANGE + 80];
 
-	if (build->diff->scale.mode != DIFF_SCALE_PER_RUN || !scale_whole_commands(base) || !scale_whole_commands(head) ||
-		!last_equally_long(build) || !did_other_work(build->diff))
+	if (build->diff->scale.mode != DIFF_SCALE_PER_RUN || !scale_whole_commands(base) ||
+		!scale_whole_commands(head) || !last_equally_long(build) || !did_other_work(build->diff))
 		return false;
 	word_other_reading(build, other, sizeof(other));
 	snprintf(text, size,

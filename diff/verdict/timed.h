@@ -4,8 +4,9 @@
 #include "diff/build.h"
 
 /*
- * Programs that repeat their work for a fixed time (benchmark harnesses, load generators): their time per run is what was asked for,
- * however fast they are. Both say so in `text`, with how to compare all the same. They need the states and what the runs took.
+ * Programs that repeat their work for a fixed time (benchmark harnesses, load generators): their time per run is what
+ * was asked for, however fast they are. Both say so in `text`, with how to compare all the same. They need the states
+ * and what the runs took.
  */
 
 /* Whether both sides are whole runs of a harness or a load generator that is known to work so. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/verdict.h"
 
-#include "diff/verdict/gate.h"
-#include "diff/statistics/load.h"
 #include "diff/metric.h"
+#include "diff/statistics/load.h"
+#include "diff/verdict/gate.h"
 #include "diff/verdict/programs.h"
 #include "diff/verdict/timed.h"
 #include "diff/words.h"
@@ -12,19 +12,22 @@
 #include <string.h>
 
 /*
- * The verdict weighs as a reader would: whether both sides can be compared at all; then the total and its interval; then what is
- * proven of single functions, by size and in both directions. Small changes never decide: they have words of their own.
+ * The verdict weighs as a reader would: whether both sides can be compared at all; then the total and its interval;
+ * then what is proven of single functions, by size and in both directions. Small changes never decide: they have words
+ * of their own.
  */
 
-/* A total whose interval lies within so many percent of base is called unchanged; gates on the total may ask for less. */
+/* A total whose interval lies within so many percent of base is called unchanged; gates on the total may ask for less.
+ */
 static const double equivalence_percent = 5;
 
 /* A total that is proven to differ by less than this is a minor change. */
 static const double minor_total_percent = 1;
 
 /*
- * Functions decide where the total does not: when those of one direction took at least this much of it, in points, and the other
- * direction took less than half of that. Two unchanged recordings of a busy machine differ by some points in single functions.
+ * Functions decide where the total does not: when those of one direction took at least this much of it, in points, and
+ * the other direction took less than half of that. Two unchanged recordings of a busy machine differ by some points in
+ * single functions.
  */
 static const double decisive_points = 3;
 static const double opposed_share = 0.5;
@@ -52,8 +55,9 @@ static int direction(enum diff_state state)
 }
 
 struct proven {
-	double more_points, less_points; /* of proven changes of self time; of inclusive time where there are none of self time */
-	size_t more, less;               /* functions */
+	double more_points,
+		less_points; /* of proven changes of self time; of inclusive time where there are none of self time */
+	size_t more, less;   /* functions */
 	const struct diff_function *greatest; /* by |delta|; self before total */
 	const struct diff_estimate *estimate; /* of `greatest` */
 };
@@ -72,8 +76,8 @@ static double points(const struct diff *diff, double delta)
 }
 
 /*
- * One recording of a program that is compiled at run time does not tell what its compiler would do in another process; and where a
- * frame is inlined, its total goes to another one with all that it calls.
+ * One recording of a program that is compiled at run time does not tell what its compiler would do in another process;
+ * and where a frame is inlined, its total goes to another one with all that it calls.
  */
 static bool counts_alone(const struct diff *diff, const struct diff_function *f, bool is_self)
 {
@@ -115,7 +119,8 @@ static struct proven find_proven(const struct diff_build *build)
 /* 1: more, -1: less, 0: neither. */
 static int decisive_direction(const struct proven *proven)
 {
-	double most = fmax(proven->more_points, proven->less_points), other = fmin(proven->more_points, proven->less_points);
+	double most = fmax(proven->more_points, proven->less_points),
+	       other = fmin(proven->more_points, proven->less_points);
 
 	if (most < decisive_points || other > opposed_share * most)
 		return 0;
@@ -143,7 +148,8 @@ static const char *and_the_total(const struct diff *diff)
 	/* Shares add up to the same whole. */
 	if (diff->scale.mode == DIFF_SCALE_SHARE)
 		return "";
-	return direction(diff->total.state) ? "; the total hardly changed" : "; the change in the total is not significant";
+	return direction(diff->total.state) ? "; the total hardly changed"
+					    : "; the change in the total is not significant";
 }
 
 static bool say_function(struct diff_build *build, const struct proven *proven, struct error *err)
@@ -161,12 +167,12 @@ static bool say_function(struct diff_build *build, const struct proven *proven, 
 	if (!buffer_ok(&name, err))
 		return false;
 	if (is_new)
-		return build_text(diff, err, &diff->verdict_text, "%s is new and takes %.2f percentage points of total %s%s%s",
-			name.data ? name.data : "", points(diff, proven->estimate->delta), words_metric(diff), rest,
-			and_the_total(diff));
-	return build_text(diff, err, &diff->verdict_text, "%s takes %s, which is %.2f percentage points of total %s%s%s",
-		       name.data ? name.data : "", words, points(diff, proven->estimate->delta), words_metric(diff), rest,
-		       and_the_total(diff));
+		return build_text(diff, err, &diff->verdict_text,
+			"%s is new and takes %.2f percentage points of total %s%s%s", name.data ? name.data : "",
+			points(diff, proven->estimate->delta), words_metric(diff), rest, and_the_total(diff));
+	return build_text(diff, err, &diff->verdict_text,
+		"%s takes %s, which is %.2f percentage points of total %s%s%s", name.data ? name.data : "", words,
+		points(diff, proven->estimate->delta), words_metric(diff), rest, and_the_total(diff));
 }
 
 /* "3 functions take more CPU time (4.1 points in all) and 2 take less (3.9 points)" */
@@ -175,11 +181,13 @@ static bool say_counts(struct diff_build *build, const struct proven *proven, co
 	const char *less = metric_less(build), *metric = words_metric(build->diff);
 
 	if (proven->less == 0)
-		return build_text(build->diff, err, &build->diff->verdict_text, "%zu function%s more %s, %.2f points in all%s",
-			proven->more, proven->more == 1 ? " takes" : "s take", metric, proven->more_points, rest);
+		return build_text(build->diff, err, &build->diff->verdict_text,
+			"%zu function%s more %s, %.2f points in all%s", proven->more,
+			proven->more == 1 ? " takes" : "s take", metric, proven->more_points, rest);
 	if (proven->more == 0)
-		return build_text(build->diff, err, &build->diff->verdict_text, "%zu function%s %s %s, %.2f points in all%s",
-			proven->less, proven->less == 1 ? " takes" : "s take", less, metric, proven->less_points, rest);
+		return build_text(build->diff, err, &build->diff->verdict_text,
+			"%zu function%s %s %s, %.2f points in all%s", proven->less,
+			proven->less == 1 ? " takes" : "s take", less, metric, proven->less_points, rest);
 	return build_text(build->diff, err, &build->diff->verdict_text,
 		"%zu function%s more %s (%.2f points in all) and %zu %s %s (%.2f points)%s", proven->more,
 		proven->more == 1 ? " takes" : "s take", metric, proven->more_points, proven->less,
@@ -233,14 +241,16 @@ static bool say_inconclusive(struct diff_build *build, double half, double toler
 			too_few_samples(build, tolerated / diff->total.base)
 				? ", which is not significant with so few samples: record longer, and several runs on each side"
 				: "; one recording on each side cannot tell this from the variation between processes: record several runs");
-	/* Intervals shrink with the root of the samples. Half the tolerance, so that an estimate off by chance still fits. */
+	/* Intervals shrink with the root of the samples. Half the tolerance, so that an estimate off by chance still
+	 * fits. */
 	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
 	if (diff->needs_times_samples > most_times_asked)
 		return build_text(diff, err, &diff->verdict_text,
 			"no change is proven; head takes %s; the runs vary too much to tell: make the machine quieter, or the runs longer",
 			words);
-	return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s; about %.0f times as many runs would decide it",
-		words, diff->needs_times_samples);
+	return build_text(diff, err, &diff->verdict_text,
+		"no change is proven; head takes %s; about %.0f times as many runs would decide it", words,
+		diff->needs_times_samples);
 }
 
 /* Unchanged when what could have been missed is small, else inconclusive. */
@@ -300,7 +310,8 @@ static bool decide_without_load(struct diff_build *build, struct error *err)
 	diff->verdict = way > 0 ? DIFF_REGRESSED : way < 0 ? DIFF_IMPROVED : DIFF_INCONCLUSIVE;
 	words_change(diff, &diff->total, robust);
 	if (diff->scale.other_mode == DIFF_SCALE_RATE && diff->scale.other_factor > 0) {
-		words_ratio(diff, diff->raw_total[DIFF_BASE], diff->raw_total[DIFF_HEAD] * diff->scale.other_factor, rate);
+		words_ratio(
+			diff, diff->raw_total[DIFF_BASE], diff->raw_total[DIFF_HEAD] * diff->scale.other_factor, rate);
 		snprintf(second, sizeof(second), ", and %s per second", rate);
 	}
 	return build_text(diff, err, &diff->verdict_text,
@@ -343,8 +354,9 @@ static bool decide_functions(struct diff_build *build, const struct proven *prov
 		return say_function(build, proven, err);
 	}
 	diff->verdict = fmax(proven->more_points, proven->less_points) < decisive_points ? DIFF_MINOR : DIFF_MIXED;
-	return diff->verdict == DIFF_MINOR && proven->more + proven->less == 1 ? say_function(build, proven, err)
-									       : say_counts(build, proven, and_the_total(diff), err);
+	return diff->verdict == DIFF_MINOR && proven->more + proven->less == 1
+		       ? say_function(build, proven, err)
+		       : say_counts(build, proven, and_the_total(diff), err);
 }
 
 /* Only functions that are compiled at run time changed: in one recording on each side, or their totals alone. */
@@ -378,7 +390,7 @@ static bool decide(struct diff_build *build, struct error *err)
 	proven = find_proven(build);
 	if (direction(diff->total.state) && (!proven.greatest || !total_is_minor(diff)))
 		return decide_total(build, err);
-	return proven.greatest ? decide_functions(build, &proven, err)
+	return proven.greatest                 ? decide_functions(build, &proven, err)
 	       : proven.more + proven.less > 0 ? decide_compiled(build, &proven, err)
 					       : decide_unproven(build, err);
 }
@@ -399,17 +411,20 @@ static bool say_gate(struct diff_build *build, const struct gate_result *result,
 	struct diff *diff = build->diff;
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 	bool undecided = result->outcome == GATE_UNDECIDED;
-	const char *noise = undecided ? ", but noise can explain it" : "", *whole = result->is_total ? " with all it calls" : "";
+	const char *noise = undecided ? ", but noise can explain it" : "",
+		   *whole = result->is_total ? " with all it calls" : "";
 
 	if (result->function == PROFILE_NONE)
-		return build_text(diff, err, &diff->verdict_text, "total %s %s by %.1f %%, above the limit of %g %%%s", words_metric(diff),
-			undecided ? "seems to have grown" : "grew", result->percent, result->gate->percent, noise);
+		return build_text(diff, err, &diff->verdict_text, "total %s %s by %.1f %%, above the limit of %g %%%s",
+			words_metric(diff), undecided ? "seems to have grown" : "grew", result->percent,
+			result->gate->percent, noise);
 	words_name(diff, diff->functions[result->function].name, &name);
 	if (!buffer_ok(&name, err))
 		return false;
 	if (!isfinite(result->percent))
-		return build_text(diff, err, &diff->verdict_text, "%s%s is new, which exceeds every limit (here %g %%)%s",
-			name.data ? name.data : "", whole, result->gate->percent, noise);
+		return build_text(diff, err, &diff->verdict_text,
+			"%s%s is new, which exceeds every limit (here %g %%)%s", name.data ? name.data : "", whole,
+			result->gate->percent, noise);
 	return build_text(diff, err, &diff->verdict_text, "%s takes %.1f %% more %s%s, above the limit of %g %%%s",
 		name.data ? name.data : "", result->percent, words_metric(diff), whole, result->gate->percent, noise);
 }
@@ -425,7 +440,8 @@ static bool decide_gates(struct diff_build *build, struct error *err)
 	if (blocking) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		diff->needs_times_samples = 0;
-		return build_text(diff, err, &diff->verdict_text, "the --fail-on limits were not checked: %s", blocking);
+		return build_text(
+			diff, err, &diff->verdict_text, "the --fail-on limits were not checked: %s", blocking);
 	}
 	if (result.outcome == GATE_PASSED)
 		return true;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/verdict/warnings.h"
 
+#include "diff/match/interrupts.h"
+#include "diff/metric.h"
+#include "diff/statistics/load.h"
+#include "diff/statistics/scale.h"
 #include "diff/verdict/arguments.h"
 #include "diff/verdict/copies.h"
-#include "diff/match/interrupts.h"
-#include "diff/statistics/load.h"
-#include "diff/metric.h"
 #include "diff/verdict/programs.h"
 #include "diff/verdict/readings.h"
-#include "diff/statistics/scale.h"
 #include "diff/verdict/timed.h"
 
 #include <math.h>
@@ -40,7 +40,8 @@ static bool add(struct diff *diff, bool blocks_gate, const char *text, struct er
 }
 
 /* Appends a fact's value on `side`. A flag has no value: the side that has it comes first, then the other. */
-static void append_fact(const struct diff_build *build, const struct profile_fact *fact, enum diff_side side, struct buffer *text)
+static void append_fact(
+	const struct diff_build *build, const struct profile_fact *fact, enum diff_side side, struct buffer *text)
 {
 	const struct profile *base = build->profiles[DIFF_BASE];
 	size_t most = text->size + MAX_FACT_BYTES;
@@ -109,8 +110,8 @@ static bool check_lost(struct diff_build *build, enum diff_side side, struct err
 
 	if (all <= 0 || lost / all * 100 < max_lost_percent)
 		return true;
-	snprintf(text, sizeof(text), "%s lost %.1f %% of its samples; record with a lower -F",
-		side_names[side], lost / all * 100);
+	snprintf(text, sizeof(text), "%s lost %.1f %% of its samples; record with a lower -F", side_names[side],
+		lost / all * 100);
 	return add(build->diff, true, text, err);
 }
 
@@ -174,8 +175,8 @@ static const struct profile_nameless *find_nameless(const struct nameless *namel
 }
 
 /* `side`: "base: ", "head: ", or "" where there is one side only. */
-static bool say_nameless(
-	struct diff_build *build, const char *side, const struct profile_nameless *nameless, bool blocks, struct error *err)
+static bool say_nameless(struct diff_build *build, const char *side, const struct profile_nameless *nameless,
+	bool blocks, struct error *err)
 {
 	enum { MAX_SENTENCE_BYTES = 1024 };
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
@@ -192,8 +193,9 @@ static bool say_nameless_on_both(struct diff_build *build, const struct profile_
 {
 	char text[400];
 
-	snprintf(text, sizeof(text), "%.0f %% of base's time and %.0f %% of head's pass through %s that have no names: %s",
-		base->percent, head->percent, head->what, head->next_step);
+	snprintf(text, sizeof(text),
+		"%.0f %% of base's time and %.0f %% of head's pass through %s that have no names: %s", base->percent,
+		head->percent, head->what, head->next_step);
 	return add(build->diff, blocks, text, err);
 }
 
@@ -210,7 +212,8 @@ static bool compare_nameless(struct diff_build *build, bool blocks, bool *any, s
 		const struct profile_nameless *head = &sides[DIFF_HEAD].found[i];
 		const struct profile_nameless *base = find_nameless(&sides[DIFF_BASE], head->what);
 
-		if (!(base ? say_nameless_on_both(build, base, head, blocks, err) : say_nameless(build, "head: ", head, blocks, err)))
+		if (!(base ? say_nameless_on_both(build, base, head, blocks, err)
+			   : say_nameless(build, "head: ", head, blocks, err)))
 			return false;
 	}
 	for (size_t i = 0; i < sides[DIFF_BASE].count; i++) {
@@ -272,7 +275,8 @@ static bool compare_interrupts(struct diff_build *build, struct error *err)
 	return add(build->diff, false, text, err);
 }
 
-/* Counts are compared by their time, so that this is only a remark; a frequency that differs has been remarked upon already. */
+/* Counts are compared by their time, so that this is only a remark; a frequency that differs has been remarked upon
+ * already. */
 static bool compare_periods(struct diff_build *build, struct error *err)
 {
 	const struct profile *b = build->profiles[DIFF_BASE], *h = build->profiles[DIFF_HEAD];
@@ -300,9 +304,11 @@ static bool compare_durations(struct diff_build *build, struct error *err)
 			side_names[head_whole], side_names[!head_whole], side_names[head_whole]);
 		return add(build->diff, false, text, err);
 	}
-	if (base_whole || base <= 0 || head <= 0 || (base < head * max_duration_ratio && head < base * max_duration_ratio))
+	if (base_whole || base <= 0 || head <= 0 ||
+		(base < head * max_duration_ratio && head < base * max_duration_ratio))
 		return true;
-	snprintf(text, sizeof(text), "base was recorded for %.1f s and head for %.1f s; the longer one may include rare events that the other missed",
+	snprintf(text, sizeof(text),
+		"base was recorded for %.1f s and head for %.1f s; the longer one may include rare events that the other missed",
 		base, head);
 	return add(build->diff, false, text, err);
 }
@@ -319,8 +325,8 @@ static bool compare_threads(struct diff_build *build, struct error *err)
 
 	if (fabs(base - head) < 2 || (base < head * max_thread_ratio && head < base * max_thread_ratio))
 		return true;
-	snprintf(text, sizeof(text), "base ran %.0f thread%s%s and head %.0f, so waiting and contention may differ", base,
-		base < 1.5 ? "" : "s", build->profiles[DIFF_BASE]->run_count > 1 ? " per run" : "", head);
+	snprintf(text, sizeof(text), "base ran %.0f thread%s%s and head %.0f, so waiting and contention may differ",
+		base, base < 1.5 ? "" : "s", build->profiles[DIFF_BASE]->run_count > 1 ? " per run" : "", head);
 	return add(build->diff, false, text, err);
 }
 
@@ -368,7 +374,8 @@ static bool name_readings(struct diff_build *build, struct error *err)
 	if (count == 0)
 		return true;
 	f = &diff->functions[greatest];
-	more = f->self.state == DIFF_STATE_MORE || (f->self.state != DIFF_STATE_LESS && f->total.state == DIFF_STATE_MORE);
+	more = f->self.state == DIFF_STATE_MORE ||
+	       (f->self.state != DIFF_STATE_LESS && f->total.state == DIFF_STATE_MORE);
 	if (count > 1)
 		snprintf(others, sizeof(others), " (%zu other function%s direction too)", count - 1,
 			count > 2 ? "s change" : " changes");
@@ -376,8 +383,8 @@ static bool name_readings(struct diff_build *build, struct error *err)
 	profile_shorten_name(diff_string(diff, f->name), COLUMNS, &name);
 	snprintf(text, sizeof(text), "%s takes %s %s %s but %s %s; --scale %s shows that view%s",
 		name.data ? name.data : "", more ? "more" : metric_less(build), metric_noun(build),
-		diff_scale_words(diff->scale.mode), more ? metric_less(build) : "more", diff_scale_words(diff->scale.other_mode),
-		diff_scale_mode_name(diff->scale.other_mode), others);
+		diff_scale_words(diff->scale.mode), more ? metric_less(build) : "more",
+		diff_scale_words(diff->scale.other_mode), diff_scale_mode_name(diff->scale.other_mode), others);
 	return add(build->diff, false, text, err);
 }
 
@@ -433,6 +440,6 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 	}
 	return check_copies(build, err) && compare_facts(build, err) && compare_metrics(build, err) &&
 	       compare_periods(build, err) && compare_durations(build, err) && compare_threads(build, err) &&
-	       compare_programs(build, err) && compare_interrupts(build, err) && compare_cut(build, err) && compare_unknown(build, err) &&
-	       name_readings(build, err) && name_evidence(build, err);
+	       compare_programs(build, err) && compare_interrupts(build, err) && compare_cut(build, err) &&
+	       compare_unknown(build, err) && name_readings(build, err) && name_evidence(build, err);
 }

@@ -40,7 +40,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {number|null} samples
  * @property {number|null} lost
  * @property {number|null} wholePercent
- * @property {string|null} verified how many stacks and names were compared with other libraries
+ * @property {string} verified how many stacks and names were compared with other libraries; "" where nobody asked
  * @property {boolean} hasTimeline
  * @property {Thread[]} threads
  */

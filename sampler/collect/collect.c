@@ -25,7 +25,8 @@ static bool describe_values(struct collector *collector, const struct collector_
 /* Of a recording of another time, nothing is lost while the verifier is waited for. */
 static bool create_verifier(struct collector *collector, const struct collector_options *options, struct error *err)
 {
-	const struct verifier_options verifying = { .every = options->verify_every, .may_wait = options->files != NULL };
+	const struct verifier_options verifying = { .every = options->verify_every,
+		.may_wait = options->files != NULL };
 
 	return verifier_create(&verifying, &collector->verifier, err);
 }
@@ -51,7 +52,8 @@ bool collector_init(struct collector *collector, const struct collector_options 
 	collector->processes.files = options->files;
 	if (!stitch_memory_create(&collector->stitches, err) ||
 		!stack_builder_create(&collector->processes, &collector->builder, err) ||
-		!describe_values(collector, options, err) || !profile_add_run(collector->profile, &run, &collector->run, err) ||
+		!describe_values(collector, options, err) ||
+		!profile_add_run(collector->profile, &run, &collector->run, err) ||
 		!unwinder_create(&collector->unwinder, err) ||
 		(options->verify_every > 0 && !create_verifier(collector, options, err))) {
 		collector_deinit(collector);
@@ -72,7 +74,8 @@ void collector_deinit(struct collector *collector)
 }
 
 /* From perf's order to DWARF's. */
-static void take_registers(const struct machine *machine, const struct record_sample *sample, struct unwind_registers *registers)
+static void take_registers(
+	const struct machine *machine, const struct record_sample *sample, struct unwind_registers *registers)
 {
 	for (size_t i = 0; i < machine->perf_register_count && i < sample->user_registers.count; i++)
 		registers->values[machine->perf_order[i]] = record_word(&sample->user_registers, i);
@@ -88,9 +91,11 @@ static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool
 	if (outermost->table && cfi_table_find(outermost->table, outermost->image_address, &rule)) {
 		const struct machine *machine = cfi_table_machine(outermost->table);
 
-		return rule.registers[machine->return_column].place == CFI_UNDEFINED ? PROFILE_STOP_ROOT : PROFILE_STOP_CHAIN_END;
+		return rule.registers[machine->return_column].place == CFI_UNDEFINED ? PROFILE_STOP_ROOT
+										     : PROFILE_STOP_CHAIN_END;
 	}
-	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT : PROFILE_STOP_CHAIN_END;
+	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT
+										    : PROFILE_STOP_CHAIN_END;
 }
 
 static bool add_user_chain(struct collector *collector, struct process_space *space, const struct record_sample *sample,
@@ -142,7 +147,8 @@ static void make_whole(
 		collector->has_cuts = true;
 		live_stack_touch(space, &record->sample, job);
 		chain = stitch_chain_of(&record->sample, PERF_CONTEXT_USER);
-		if (!stitch_from_memory(collector->stitches, record->tid, result) && !stitch_from_chain(space, &chain, result) &&
+		if (!stitch_from_memory(collector->stitches, record->tid, result) &&
+			!stitch_from_chain(space, &chain, result) &&
 			!live_stack_walk(&collector->live_stack, space, &record->sample, collector->unwinder, job))
 			return;
 		result->stop = PROFILE_STOP_STITCHED;
@@ -155,8 +161,9 @@ static void make_whole(
 static enum profile_stop stop_without_registers(struct collector *collector, const struct record_sample *sample)
 {
 	collector->met_32bit |= sample->registers_abi == PERF_SAMPLE_REGS_ABI_32;
-	return sample->registers_abi == PERF_SAMPLE_REGS_ABI_NONE && sample->callchain.count ? PROFILE_STOP_KERNEL_ONLY
-											     : PROFILE_STOP_NO_REGISTERS;
+	return sample->registers_abi == PERF_SAMPLE_REGS_ABI_NONE && sample->callchain.count
+		       ? PROFILE_STOP_KERNEL_ONLY
+		       : PROFILE_STOP_NO_REGISTERS;
 }
 
 /* False when the sample has no stack to walk, with the reason. */
@@ -177,11 +184,13 @@ static bool prepare_job(struct collector *collector, const struct collector_held
 	job->space = (struct unwind_space){ process_space_find, process_space_read, space, process->generation,
 		process_space_is_code, machine };
 	take_registers(machine, sample, &job->registers);
-	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes, job->registers.values[machine->stack_pointer] };
+	job->dump = (struct unwind_stack_dump){ sample->stack, sample->stack_bytes,
+		job->registers.values[machine->stack_pointer] };
 	return true;
 }
 
-static bool look_up_who(struct collector *collector, const struct record *record, struct collector_who *who, struct error *err)
+static bool look_up_who(
+	struct collector *collector, const struct record *record, struct collector_who *who, struct error *err)
 {
 	struct process_table *table = &collector->processes;
 	struct profile_thread thread = { collector->run, record->pid, record->tid, 0, 0 };
@@ -194,7 +203,8 @@ static bool look_up_who(struct collector *collector, const struct record *record
 	if (!process_table_thread_name(table, record->pid, record->tid, &thread.name, err) ||
 		!profile_add_thread(collector->profile, &thread, &id, err))
 		return false;
-	*who = (struct collector_who){ record->pid, record->tid, table->version, (uint32_t)(process - table->processes), id };
+	*who = (struct collector_who){ record->pid, record->tid, table->version, (uint32_t)(process - table->processes),
+		id };
 	return true;
 }
 
@@ -233,8 +243,8 @@ static uint64_t used_bytes(const struct unwind_job *job)
 	return used < SAMPLER_MAX_STACK_BYTES ? used + SIGNAL_FRAME_BYTES : UINT64_MAX;
 }
 
-static bool complete_dump(
-	struct collector *collector, size_t held, struct process_space *space, struct unwind_job *job, struct error *err)
+static bool complete_dump(struct collector *collector, size_t held, struct process_space *space, struct unwind_job *job,
+	struct error *err)
 {
 	const struct collector_rest *rest = &collector->rest;
 	struct record *record = &collector->held[held].record;
@@ -282,7 +292,8 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	if (!complete_dump(collector, held, &walked->space, walked->job, err))
 		return false;
 	make_whole(collector, &walked->space, record, walked->job);
-	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then. */
+	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then.
+	 */
 	collector->full_dumps_cut += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
 	collector->lost_ways += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
 	quality->frame_pointer_frames += result->frame_pointer_frames;
@@ -293,14 +304,15 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	return true;
 }
 
-static bool add_kernel(struct collector *collector, const struct record_sample *sample, struct stack_path *path, struct error *err)
+static bool add_kernel(
+	struct collector *collector, const struct record_sample *sample, struct stack_path *path, struct error *err)
 {
 	struct stitch_chain chain = stitch_chain_of(sample, PERF_CONTEXT_KERNEL);
 	uint32_t mapping;
 
-	return chain.count == 0 ||
-	       (process_table_kernel(&collector->processes, &mapping, err) &&
-		       stack_builder_add_kernel(collector->builder, mapping, collector->processes.kernel_bias, &chain, path, err));
+	return chain.count == 0 || (process_table_kernel(&collector->processes, &mapping, err) &&
+					   stack_builder_add_kernel(collector->builder, mapping,
+						   collector->processes.kernel_bias, &chain, path, err));
 }
 
 static bool build_stack(struct collector *collector, size_t held, struct walked *walked, struct error *err)

@@ -63,7 +63,7 @@ struct collector_options {
 	uint32_t frequency_hz;
 	uint64_t start_ns;
 	struct buffer *notices;
-	const struct machine *machine;     /* that stacks were recorded on; NULL: not known, and then has_stack is false */
+	const struct machine *machine; /* that stacks were recorded on; NULL: not known, and then has_stack is false */
 	const struct process_files *files; /* of a recording of another time; NULL: of the processes as they run */
 	struct collector_rest rest;        /* where samples may be short (struct record_sample); else {} */
 	uint32_t verify_every;             /* one stack in so many is unwound again by libunwind; 0: none */
@@ -73,7 +73,8 @@ COMMON_MUST_CHECK
 bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err);
 void collector_deinit(struct collector *collector);
 
-/* One record, in order of time. The bytes of a sample must stay as long as samples are held (held_count), or until the flush. */
+/* One record, in order of time. The bytes of a sample must stay as long as samples are held (held_count), or until the
+ * flush. */
 COMMON_MUST_CHECK
 bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err);
 

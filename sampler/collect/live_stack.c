@@ -12,7 +12,8 @@ enum { MOST_PAGES = SAMPLER_MAX_STACK_BYTES / 4096, SAVED_BYTES = 128 };
 
 static bool may_be_read(const struct process_space *space, const struct unwind_job *job)
 {
-	return !space->table->files && job->result.stop == PROFILE_STOP_DUMP_END && job->result.caller_stack_pointer != 0;
+	return !space->table->files && job->result.stop == PROFILE_STOP_DUMP_END &&
+	       job->result.caller_stack_pointer != 0;
 }
 
 static bool ends_untouched(const struct record_sample *sample)
@@ -21,7 +22,8 @@ static bool ends_untouched(const struct record_sample *sample)
 }
 
 /* To read a page that was never touched is to have it made: of zeros, without memory of its own. */
-void live_stack_touch(const struct process_space *space, const struct record_sample *sample, const struct unwind_job *job)
+void live_stack_touch(
+	const struct process_space *space, const struct record_sample *sample, const struct unwind_job *job)
 {
 	uint8_t ignored[MOST_PAGES];
 	struct iovec here = { ignored, 0 }, there[MOST_PAGES];
@@ -39,7 +41,8 @@ static bool is_continued(const struct unwind_job *job, size_t cut)
 {
 	const struct unwind_frame *frames = job->result.frames;
 
-	return job->result.count > cut && link_is_possible(&job->space, frames[cut].pc, unwind_frame_address(&frames[cut - 1]));
+	return job->result.count > cut &&
+	       link_is_possible(&job->space, frames[cut].pc, unwind_frame_address(&frames[cut - 1]));
 }
 
 bool live_stack_walk(struct live_stack *stack, const struct process_space *space, const struct record_sample *sample,
@@ -48,11 +51,13 @@ bool live_stack_walk(struct live_stack *stack, const struct process_space *space
 	struct unwind_result *result = &job->result;
 	size_t cut = result->count;
 	uint64_t caller = result->caller_stack_pointer, start = caller - SAVED_BYTES;
-	struct iovec here = { stack->bytes, sizeof(stack->bytes) }, there = { (void *)(uintptr_t)start, sizeof(stack->bytes) };
+	struct iovec here = { stack->bytes, sizeof(stack->bytes) },
+		     there = { (void *)(uintptr_t)start, sizeof(stack->bytes) };
 	ssize_t size;
 
 	if (!may_be_read(space, job) ||
-		(!ends_untouched(sample) && caller - result->frames[result->count - 1].stack_pointer <= SAMPLER_MAX_STACK_BYTES))
+		(!ends_untouched(sample) &&
+			caller - result->frames[result->count - 1].stack_pointer <= SAMPLER_MAX_STACK_BYTES))
 		return false;
 	size = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
 	if (size <= 0)

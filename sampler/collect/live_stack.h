@@ -5,10 +5,11 @@
 #include "sampler/records/record.h"
 
 /*
- * A frame can hide all that called it: one larger than any dump (half a megabyte of arrays, as rustc has one), or one with a page
- * that the thread has never touched, where the kernel stops copying (video encoders' frames of 26 kB, Ada's tasks). Its function is
- * still running when the sample is looked at, a moment later, unless it returned in between; so its callers are read from the
- * process itself. Only for such frames: what is read later of others above the dump's end is often another stack by then.
+ * A frame can hide all that called it: one larger than any dump (half a megabyte of arrays, as rustc has one), or one
+ * with a page that the thread has never touched, where the kernel stops copying (video encoders' frames of 26 kB, Ada's
+ * tasks). Its function is still running when the sample is looked at, a moment later, unless it returned in between; so
+ * its callers are read from the process itself. Only for such frames: what is read later of others above the dump's end
+ * is often another stack by then.
  */
 enum { LIVE_STACK_BYTES = 65536 };
 
@@ -17,8 +18,10 @@ struct live_stack {
 	uint8_t bytes[LIVE_STACK_BYTES];
 };
 
-/* Of a walk that came to the dump's end: where that is a page never touched, it is there from now on, for later dumps. */
-void live_stack_touch(const struct process_space *space, const struct record_sample *sample, const struct unwind_job *job);
+/* Of a walk that came to the dump's end: where that is a page never touched, it is there from now on, for later dumps.
+ */
+void live_stack_touch(
+	const struct process_space *space, const struct record_sample *sample, const struct unwind_job *job);
 
 /* Goes on above such a frame. True where the walk came to its root. */
 COMMON_MUST_CHECK

@@ -10,10 +10,12 @@ static bool make_jit(struct profile *profile, uint32_t mapping_id, struct error 
 	struct profile_mapping *mapping = &profile->mappings[mapping_id];
 
 	mapping->kind = PROFILE_MAPPING_JIT;
-	return profile_intern(profile, "[jit]", &mapping->path, err) && profile_intern(profile, "[jit]", &mapping->module, err);
+	return profile_intern(profile, "[jit]", &mapping->path, err) &&
+	       profile_intern(profile, "[jit]", &mapping->module, err);
 }
 
-bool result_take_jit_map(struct sampler_result *result, struct profile *profile, uint32_t mapping_id, char *path, struct error *err)
+bool result_take_jit_map(
+	struct sampler_result *result, struct profile *profile, uint32_t mapping_id, char *path, struct error *err)
 {
 	if (result->jit_maps[mapping_id] || access(path, R_OK) != 0) {
 		free(path);
@@ -38,7 +40,8 @@ static bool is_outdated(const struct jit_place *place, struct buffer *notices)
 	return true;
 }
 
-static bool take_jit_map(struct sampler_result *result, struct process_table *table, struct process_image *image, struct error *err)
+static bool take_jit_map(
+	struct sampler_result *result, struct process_table *table, struct process_image *image, struct error *err)
 {
 	return !image->jit_map.path || is_outdated(&image->jit_map, table->notices) ||
 	       result_take_jit_map(result, table->profile, image->mapping_id, TAKE(image->jit_map.path), err);

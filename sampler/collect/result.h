@@ -9,8 +9,9 @@ COMMON_MUST_CHECK
 bool result_take_images(struct sampler_result *result, struct process_table *table, struct error *err);
 
 /*
- * A mapping without a file becomes one of JIT code when `path`, which is taken over, or the same below our own /tmp can be read:
- * the perf map of its process. To be asked when the recording has ended, for a map grows until then. Needs result->jit_maps.
+ * A mapping without a file becomes one of JIT code when `path`, which is taken over, or the same below our own /tmp can
+ * be read: the perf map of its process. To be asked when the recording has ended, for a map grows until then. Needs
+ * result->jit_maps.
  */
 COMMON_MUST_CHECK
 bool result_take_jit_map(

@@ -47,10 +47,11 @@ struct stack_path stack_builder_root(const struct stack_builder *builder)
 }
 
 /*
- * The hash of a path that is one longer: a sum over what stands at each depth, so that the terms, each a long multiplication, do
- * not wait for each other (Zobrist 1970).
+ * The hash of a path that is one longer: a sum over what stands at each depth, so that the terms, each a long
+ * multiplication, do not wait for each other (Zobrist 1970).
  */
-static uint64_t extend(const struct stack_builder *builder, uint64_t hash, size_t depth, const struct process_location *location)
+static uint64_t extend(
+	const struct stack_builder *builder, uint64_t hash, size_t depth, const struct process_location *location)
 {
 	/* Frames are fewer than 1 << 16: no two of depth and mapping make the same number. */
 	uint64_t place = ((uint64_t)location->mapping << 16) + depth + 1;
@@ -79,8 +80,8 @@ static void go_to(struct stack_path *path, uint64_t hash)
 	path->depth++;
 }
 
-static bool append(struct stack_builder *builder, const struct process_location *location, uint64_t hash, struct stack_path *path,
-	struct error *err)
+static bool append(struct stack_builder *builder, const struct process_location *location, uint64_t hash,
+	struct stack_path *path, struct error *err)
 {
 	struct profile *profile = builder->table->profile;
 	uint32_t id;
@@ -116,8 +117,8 @@ void stack_builder_expect(struct stack_builder *builder, size_t place, const str
 		__builtin_prefetch(place_of(builder, hashes[result->count - i]));
 }
 
-bool stack_builder_add_expected(
-	struct stack_builder *builder, size_t place, const struct unwind_result *result, struct stack_path *path, struct error *err)
+bool stack_builder_add_expected(struct stack_builder *builder, size_t place, const struct unwind_result *result,
+	struct stack_path *path, struct error *err)
 {
 	const uint64_t *hashes = builder->hashes[place];
 	size_t known = result->count;
@@ -135,8 +136,8 @@ bool stack_builder_add_expected(
 	return true;
 }
 
-bool stack_builder_add(
-	struct stack_builder *builder, const struct process_location *location, struct stack_path *path, struct error *err)
+bool stack_builder_add(struct stack_builder *builder, const struct process_location *location, struct stack_path *path,
+	struct error *err)
 {
 	uint64_t hash = extend(builder, path->hash, path->depth, location);
 
@@ -147,8 +148,8 @@ bool stack_builder_add(
 }
 
 /* All but the leaf of a chain, which are return addresses: the call lies before them. Many samples have the same. */
-static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, uint64_t bias, const struct stitch_chain *chain,
-	struct stack_path *path, struct error *err)
+static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, uint64_t bias,
+	const struct stitch_chain *chain, struct stack_path *path, struct error *err)
 {
 	const uint8_t *callers = chain->words->bytes + (chain->first + 1) * sizeof(uint64_t);
 	uint64_t hash = hash_bytes_seeded(callers, (chain->count - 1) * sizeof(uint64_t), path->hash);
@@ -168,8 +169,8 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 	return true;
 }
 
-bool stack_builder_add_kernel(struct stack_builder *builder, uint32_t mapping, uint64_t bias, const struct stitch_chain *chain,
-	struct stack_path *path, struct error *err)
+bool stack_builder_add_kernel(struct stack_builder *builder, uint32_t mapping, uint64_t bias,
+	const struct stitch_chain *chain, struct stack_path *path, struct error *err)
 {
 	const struct process_location leaf = { mapping, stitch_chain_address(chain, 0) + bias };
 

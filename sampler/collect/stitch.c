@@ -14,8 +14,8 @@ struct kept {
 };
 
 /*
- * Threads that fall on one place push each other out. A shallow stack tells of the frames that live now, but not of the deeper
- * ones; one that was itself joined, and is deeper than any dump, reaches where no dump does.
+ * Threads that fall on one place push each other out. A shallow stack tells of the frames that live now, but not of the
+ * deeper ones; one that was itself joined, and is deeper than any dump, reaches where no dump does.
  */
 struct stitch_memory {
 	struct kept latest[THREADS], deep[THREADS], deepest[THREADS];
@@ -80,7 +80,8 @@ static void append(struct unwind_result *result, const struct unwind_frame *fram
 	result->count += count;
 }
 
-/* The same activation of a function, though it may stand at another call: it begins and ends at the same places in the stack. */
+/* The same activation of a function, though it may stand at another call: it begins and ends at the same places in the
+ * stack. */
 static bool is_same_activation(
 	const struct unwind_frame *inner, const struct unwind_frame *outer, const struct unwind_result *result)
 {
@@ -154,7 +155,8 @@ uint64_t stitch_chain_address(const struct stitch_chain *chain, size_t index)
 	return record_word(chain->words, chain->first + index);
 }
 
-/* Where in the chain our last frame stands. A walk by frame pointers alone is the kernel's own: there one frame is enough. */
+/* Where in the chain our last frame stands. A walk by frame pointers alone is the kernel's own: there one frame is
+ * enough. */
 static bool find_join(const struct stitch_chain *chain, const struct unwind_result *result, size_t *at)
 {
 	const struct unwind_frame *last = &result->frames[result->count - 1];

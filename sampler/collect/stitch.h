@@ -5,9 +5,9 @@
 
 /*
  * Stacks that were cut at the end of the dump, made whole where that can be justified:
- *   by the kernel's own walk along frame pointers, which reads the live stack: joined where both chains hold the same two frames
- *   by an earlier stack of the same thread: joined where two frames agree in return address and stack pointer, or a function's
- * frame begins and ends at the same places; the address alone would miscount recursion
+ *   by the kernel's own walk along frame pointers, which reads the live stack: joined where both chains hold the same
+ * two frames by an earlier stack of the same thread: joined where two frames agree in return address and stack pointer,
+ * or a function's frame begins and ends at the same places; the address alone would miscount recursion
  */
 struct stitch_memory; /* the last stacks of some threads */
 
@@ -29,7 +29,8 @@ struct stitch_chain {
 	size_t first, count;
 };
 
-/* A part of the kernel's call chain: the addresses behind a context mark (PERF_CONTEXT_USER, ...); none when it has no such part.
+/* A part of the kernel's call chain: the addresses behind a context mark (PERF_CONTEXT_USER, ...); none when it has no
+ * such part.
  */
 struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t context);
 

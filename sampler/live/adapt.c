@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/adapt.h"
 
-#include "sampler/process/proc.h"
 #include "sampler/live/target.h"
+#include "sampler/process/proc.h"
 
 #include <stdlib.h>
 
@@ -27,7 +27,8 @@ void sampler_adapt_init(struct sampler *sampler)
 	sampler->adaptation = (struct adaptation){
 		.may_deepen = options->stack_bytes == 0 && options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
 		.extras.with_chains = options->stack_bytes != 0,
-		.may_widen = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
+		.may_widen =
+			options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
 	};
 	sampler->adaptation.may_follow = sampler->adaptation.may_part_clocks = sampler->adaptation.may_widen;
 }
@@ -40,8 +41,8 @@ int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int 
 }
 
 /*
- * Processes are opened anew by who lives of them: one that was named may have ended, and those that it started go on, found by no
- * parent any more.
+ * Processes are opened anew by who lives of them: one that was named may have ended, and those that it started go on,
+ * found by no parent any more.
  */
 static bool find_living(const struct sampler *sampler, struct sampler_target *target, pid_t **pids, struct error *err)
 {
@@ -61,8 +62,8 @@ static bool find_living(const struct sampler *sampler, struct sampler_target *ta
 }
 
 /* Also where it is not permitted, or not `at_once` that the filter hears of a process, false. */
-static bool open_wide(
-	struct sampler *sampler, const struct sampler_target *target, bool at_once, struct event_set *events, struct error *err)
+static bool open_wide(struct sampler *sampler, const struct sampler_target *target, bool at_once,
+	struct event_set *events, struct error *err)
 {
 	bool opened, was_active = sampler->filter.is_active;
 	bool ok = target_open_wide(target, events, &sampler->filter, &opened, err) && opened &&
@@ -88,12 +89,13 @@ static bool take_over(struct sampler *sampler, struct event_set *events, struct 
 	event_set_take_rings(events, &sampler->events);
 	event_set_deinit(&sampler->events);
 	sampler->events = *events;
-	return (!sampler->enabled || event_set_enable(&sampler->events, true, err)) && sampler_prepare_reading(sampler, err);
+	return (!sampler->enabled || event_set_enable(&sampler->events, true, err)) &&
+	       sampler_prepare_reading(sampler, err);
 }
 
 /*
- * What the events are to be opened for: CPUs, the same unless new processes would be heard of too late, threads and nothing else,
- * or either of them, as the target wants it.
+ * What the events are to be opened for: CPUs, the same unless new processes would be heard of too late, threads and
+ * nothing else, or either of them, as the target wants it.
  */
 enum reach { REACH_AS_FITS, REACH_CPUS, REACH_CPUS_AT_ONCE, REACH_THREADS };
 
@@ -140,7 +142,8 @@ static uint32_t factor_for(uint64_t samples, uint64_t cuts)
 static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 {
 	const struct collector *collector = &sampler->collector;
-	uint64_t samples = collector->profile->quality.samples, cuts = collector->full_dumps_cut, lost_ways = collector->lost_ways;
+	uint64_t samples = collector->profile->quality.samples, cuts = collector->full_dumps_cut,
+		 lost_ways = collector->lost_ways;
 	struct adaptation *seen = &sampler->adaptation;
 	uint32_t factor = factor_for(samples - seen->samples, cuts - seen->cuts), bytes = sampler->options.stack_bytes;
 	bool wants_chains = !seen->extras.with_chains &&
@@ -207,7 +210,8 @@ static bool follow_births(struct sampler *sampler, uint64_t clock_ns, struct err
 	seen->births_at_ns = clock_ns;
 	if (seen->may_widen && born >= MANY_BIRTHS && !widen(sampler, REACH_CPUS, err))
 		return false;
-	if (seen->may_follow && !sampler->filter.is_active && forked >= MANY_FORKS && !widen(sampler, REACH_CPUS_AT_ONCE, err))
+	if (seen->may_follow && !sampler->filter.is_active && forked >= MANY_FORKS &&
+		!widen(sampler, REACH_CPUS_AT_ONCE, err))
 		return false;
 	if (seen->may_part_clocks && !sampler->filter.is_active && born + forked >= MANY_FORKS)
 		return part_clocks(sampler, err);

@@ -4,14 +4,14 @@
 #include "sampler/live/state.h"
 
 /*
- * The way of sampling follows what the target turns out to be. An event's attributes are fixed when it is opened, so each change
- * opens all events anew; both sets are there for a moment, and no mapping is missed.
+ * The way of sampling follows what the target turns out to be. An event's attributes are fixed when it is opened, so
+ * each change opens all events anew; both sets are there for a moment, and no mapping is missed.
  *
  * - When many stacks are deeper than their dump, more of the stack is copied.
  * - When stacks are cut, the kernel is asked for its own chains of frame pointers too, which take the target time.
- * - When threads are born by the hundred a second, or processes by the dozen, one event per CPU with a filter takes the place of
- *   events that all of them inherit: those make a thread twice as costly to create, and who lives for less than a period is never
- *   sampled, since its clock starts with it.
+ * - When threads are born by the hundred a second, or processes by the dozen, one event per CPU with a filter takes the
+ * place of events that all of them inherit: those make a thread twice as costly to create, and who lives for less than
+ * a period is never sampled, since its clock starts with it.
  * - Where that is not permitted, clocks are kept apart, so that who starts them is sampled as it should be.
  */
 void sampler_adapt_init(struct sampler *sampler);

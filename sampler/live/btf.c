@@ -156,7 +156,8 @@ static bool find_in_nested(const struct search *search, uint32_t id, uint32_t *o
 	const struct search below = { search->btf, search->member, search->nested + 1 };
 	struct btf_entry entry;
 
-	return search->nested < MOST_NESTED && find_by_id(search->btf, id, &entry) && find_member(&below, &entry, offset);
+	return search->nested < MOST_NESTED && find_by_id(search->btf, id, &entry) &&
+	       find_member(&below, &entry, offset);
 }
 
 static bool find_member(const struct search *search, const struct btf_entry *entry, uint32_t *offset)
@@ -171,7 +172,8 @@ static bool find_member(const struct search *search, const struct btf_entry *ent
 			return false;
 		if (member.name_off != 0 && is_named(search->btf, member.name_off, search->member))
 			return find_offset(entry, &member, offset);
-		if (member.name_off == 0 && find_offset(entry, &member, &start) && find_in_nested(search, member.type, &inner)) {
+		if (member.name_off == 0 && find_offset(entry, &member, &start) &&
+			find_in_nested(search, member.type, &inner)) {
 			*offset = start + inner;
 			return true;
 		}
@@ -185,5 +187,6 @@ bool btf_find_member(const void *bytes, size_t size, const char *structure, cons
 	const struct search search = { &btf, member, 0 };
 	struct btf_entry entry;
 
-	return open_btf(bytes, size, &btf) && find_structure(&btf, structure, &entry) && find_member(&search, &entry, offset);
+	return open_btf(bytes, size, &btf) && find_structure(&btf, structure, &entry) &&
+	       find_member(&search, &entry, offset);
 }

@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * Where a member lies in a structure of the kernel at hand, by what the kernel says of its own types (/sys/kernel/btf/vmlinux;
- * format: Documentation/bpf/btf.rst). Also of one in structures without a name within it.
+ * Where a member lies in a structure of the kernel at hand, by what the kernel says of its own types
+ * (/sys/kernel/btf/vmlinux; format: Documentation/bpf/btf.rst). Also of one in structures without a name within it.
  *
  * bytes, size  the file's contents; foreign, borrowed
  * offset       receives bytes from the structure's start

@@ -54,7 +54,8 @@ static bool map_files_are_readable(void)
 	return true;
 }
 
-/* By the first process of all, where that is another user's: a low perf_event_paranoid opens CPUs to everybody, but no processes.
+/* By the first process of all, where that is another user's: a low perf_event_paranoid opens CPUs to everybody, but no
+ * processes.
  */
 static bool can_sample_others(void)
 {

@@ -12,8 +12,8 @@
 #include <time.h>
 
 /*
- * Being woken costs as much as the work on 15 samples: a ring has room for those of half a second, 480 with 16 kB of stack.
- * Of the sideband a record takes 100 bytes.
+ * Being woken costs as much as the work on 15 samples: a ring has room for those of half a second, 480 with 16 kB of
+ * stack. Of the sideband a record takes 100 bytes.
  */
 enum { MOST_RING_PAGES_TOGETHER = 8192, LEAST_SAMPLES = 16 };
 enum { SAMPLE_RING_PAGES = 2048, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_DESCRIPTORS = 1 << 24 };
@@ -37,8 +37,8 @@ static void raise_descriptor_limit(void)
 }
 
 /*
- * What would help. Without CAP_PERFMON the kernel permits events of whole CPUs up to level 0, those of kernel code up to 1, those of
- * one's own user code up to 2; at Debian's level 3 and Ubuntu's 4, nothing.
+ * What would help. Without CAP_PERFMON the kernel permits events of whole CPUs up to level 0, those of kernel code up
+ * to 1, those of one's own user code up to 2; at Debian's level 3 and Ubuntu's 4, nothing.
  */
 static const char *permission_advice(int level, bool counts_cpus)
 {
@@ -64,8 +64,9 @@ static bool explain_failure(int failure, const struct event_set *set, struct err
 	case EPERM:
 		level = proc_read_number("/proc/sys/kernel/perf_event_paranoid");
 		error_set_errno(err, failure, "perf_event_open");
-		snprintf(err->message, sizeof(err->message), "perf_event_open: permission denied (perf_event_paranoid is %d); %s",
-			level, permission_advice(level, set->counts_cpus));
+		snprintf(err->message, sizeof(err->message),
+			"perf_event_open: permission denied (perf_event_paranoid is %d); %s", level,
+			permission_advice(level, set->counts_cpus));
 		return false;
 	case ESRCH:
 		return error_set_errno(err, failure, "perf_event_open");
@@ -73,19 +74,19 @@ static bool explain_failure(int failure, const struct event_set *set, struct err
 		return error_set(err, ERROR_UNSUPPORTED,
 			"perf_event_open is missing: a container or sandbox hides it, or the kernel was built without it");
 	case EMFILE:
-		return error_set(
-			err, ERROR_LIMIT, "out of file descriptors after %zu events; raise 'ulimit -n'", set->descriptor_count);
+		return error_set(err, ERROR_LIMIT, "out of file descriptors after %zu events; raise 'ulimit -n'",
+			set->descriptor_count);
 	case EBADF:
-		return error_set(
-			err, ERROR_NOT_FOUND, "perf does not know this control group; with cgroup v1, name a directory of the perf_event hierarchy");
+		return error_set(err, ERROR_NOT_FOUND,
+			"perf does not know this control group; with cgroup v1, name a directory of the perf_event hierarchy");
 	default:
 		return error_set_errno(err, failure, "perf_event_open");
 	}
 }
 
 /*
- * An event of our own that counts nothing, for others to write into its ring. It wakes us when half of it is filled: the rest is
- * for the time until we get a CPU.
+ * An event of our own that counts nothing, for others to write into its ring. It wakes us when half of it is filled:
+ * the rest is for the time until we get a CPU.
  */
 static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, int cpu, struct error *err)
 {
@@ -134,10 +135,11 @@ static bool open_rings_of(struct event_set *set, struct ring *rings, size_t page
 }
 
 /*
- * Locked memory is limited per user: smaller rings then do, read more often. They are of one size, or the first CPUs would leave
- * nothing to the last.
+ * Locked memory is limited per user: smaller rings then do, read more often. They are of one size, or the first CPUs
+ * would leave nothing to the last.
  */
-static bool open_rings_as_permitted(struct event_set *set, struct ring *rings, size_t *pages, size_t least, struct error *err)
+static bool open_rings_as_permitted(
+	struct event_set *set, struct ring *rings, size_t *pages, size_t least, struct error *err)
 {
 	while (!open_rings_of(set, rings, *pages, err)) {
 		if (err->code != ERROR_MEMORY)
@@ -205,8 +207,10 @@ static struct event_set set_without_rings(const struct sampler_options *options,
 	return (struct event_set){
 		.cpu_count = event_cpu_count(),
 		.notices = notices,
-		.counts_cpus = options->target.kind == SAMPLER_TARGET_SYSTEM || options->target.kind == SAMPLER_TARGET_CGROUP,
-		.inherits = options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
+		.counts_cpus =
+			options->target.kind == SAMPLER_TARGET_SYSTEM || options->target.kind == SAMPLER_TARGET_CGROUP,
+		.inherits =
+			options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
 	};
 }
 
@@ -302,12 +306,13 @@ static int open_permitted(struct event_set *set, struct perf_event_attr *attr, c
 	return event_open(attr, place->pid, place->cpu, place->flags);
 }
 
-static bool open_on_cpu(
-	struct event_set *set, struct perf_event_attr *attr, const struct ring *ring, struct event_place place, struct error *err)
+static bool open_on_cpu(struct event_set *set, struct perf_event_attr *attr, const struct ring *ring,
+	struct event_place place, struct error *err)
 {
 	int fd;
 
-	if (!ARRAY_RESERVE(&set->descriptors, &set->descriptor_capacity, set->descriptor_count + 1, MAX_DESCRIPTORS, err))
+	if (!ARRAY_RESERVE(
+		    &set->descriptors, &set->descriptor_capacity, set->descriptor_count + 1, MAX_DESCRIPTORS, err))
 		return false;
 	fd = open_permitted(set, attr, &place);
 	if (fd < 0)
@@ -367,7 +372,8 @@ bool event_set_enable(struct event_set *set, bool enabled, struct error *err)
 	for (size_t i = 0; i < set->descriptor_count; i++) {
 		const struct event_descriptor *event = &set->descriptors[i];
 
-		if (event->is_sampling && ioctl(event->fd, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
+		if (event->is_sampling &&
+			ioctl(event->fd, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
 			return error_set_errno(err, errno, "cannot switch sampling %s", enabled ? "on" : "off");
 	}
 	return true;
@@ -380,7 +386,8 @@ uint64_t event_set_lost(const struct event_set *set)
 	if (!(set->sample_attr.read_format & PERF_FORMAT_LOST))
 		return 0;
 	for (size_t i = 0; i < set->descriptor_count; i++)
-		if (set->descriptors[i].is_sampling && read(set->descriptors[i].fd, values, sizeof(values)) == sizeof(values))
+		if (set->descriptors[i].is_sampling &&
+			read(set->descriptors[i].fd, values, sizeof(values)) == sizeof(values))
 			sum += values[1];
 	return sum;
 }
@@ -389,7 +396,8 @@ int event_set_filling_ms(const struct event_set *set)
 {
 	enum { BESIDE_STACK_BYTES = 512 };
 	uint64_t ring_bytes = set->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t bytes_per_s = set->sample_attr.sample_freq * (uint64_t)(set->sample_attr.sample_stack_user + BESIDE_STACK_BYTES);
+	uint64_t bytes_per_s =
+		set->sample_attr.sample_freq * (uint64_t)(set->sample_attr.sample_stack_user + BESIDE_STACK_BYTES);
 
 	return set->is_time ? (int)(ring_bytes * 3 / 4 * 1000 / bytes_per_s) : 0;
 }

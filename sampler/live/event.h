@@ -7,9 +7,9 @@
 #include <linux/perf_event.h>
 
 /*
- * The perf events of a recording: one sampling event and one `dummy` for the sideband (mmap, comm, task) per thread and CPU, all of
- * a CPU joined into one ring each, so that a burst of samples can never drop a mapping. The rings belong to dummy events of our own
- * process: those of a thread that ends would report it for ever after, and wake us for nothing.
+ * The perf events of a recording: one sampling event and one `dummy` for the sideband (mmap, comm, task) per thread and
+ * CPU, all of a CPU joined into one ring each, so that a burst of samples can never drop a mapping. The rings belong to
+ * dummy events of our own process: those of a thread that ends would report it for ever after, and wake us for nothing.
  */
 struct event_descriptor {
 	int fd; /* owned */
@@ -26,19 +26,20 @@ struct event_set {
 	struct ring *sample_rings, *sideband_rings; /* [cpu] */
 	bool user_only;                             /* kernel part refused */
 	bool is_time;                               /* the period is nanoseconds of CPU time */
-	bool counts_cpus;                           /* whatever runs on a CPU, or of a cgroup on it: that takes more rights */
-	bool inherits;                              /* threads and processes that are born count as well */
-	bool shares_rings;                          /* the sample rings are another set's */
-	size_t ring_pages;                          /* of a sample ring, as far as it was permitted */
+	bool counts_cpus;  /* whatever runs on a CPU, or of a cgroup on it: that takes more rights */
+	bool inherits;     /* threads and processes that are born count as well */
+	bool shares_rings; /* the sample rings are another set's */
+	size_t ring_pages; /* of a sample ring, as far as it was permitted */
 };
 
 /*
  * What takes the target time, and is done where it is seen to be needed.
  *
  * with_chains       Beside a copied stack, the kernel follows its frame pointers.
- * with_own_clocks   Between tasks that inherit the same events the kernel switches by exchanging those as a whole, with the way
- * that each clock has come to its next sample. What a task that ends at once was given so is lost: who starts many of them is
- * hardly ever sampled himself. Not where a sample reads values (since Linux 6.12; perf_event_open() fails before).
+ * with_own_clocks   Between tasks that inherit the same events the kernel switches by exchanging those as a whole, with
+ * the way that each clock has come to its next sample. What a task that ends at once was given so is lost: who starts
+ * many of them is hardly ever sampled himself. Not where a sample reads values (since Linux 6.12; perf_event_open()
+ * fails before).
  */
 struct event_extras {
 	bool with_chains, with_own_clocks;
@@ -50,9 +51,9 @@ bool event_set_init(struct event_set *set, const struct sampler_options *options
 	struct buffer *notices, struct error *err);
 
 /*
- * To take the place of `other`, which stays open meanwhile and writes the same event. Where no larger sample rings are wanted, or
- * can be had, it writes into those of `other`: users may lock no more memory than one recorder's. The sideband's are always its
- * own, so that they tell what happened since.
+ * To take the place of `other`, which stays open meanwhile and writes the same event. Where no larger sample rings are
+ * wanted, or can be had, it writes into those of `other`: users may lock no more memory than one recorder's. The
+ * sideband's are always its own, so that they tell what happened since.
  */
 COMMON_MUST_CHECK
 bool event_set_init_beside(struct event_set *set, const struct event_set *other, const struct sampler_options *options,
@@ -68,8 +69,8 @@ COMMON_MUST_CHECK
 bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err);
 
 /*
- * On every CPU, whatever runs there but the idle task. `bpf_program_fd` decides about each sample; -1: all of them are wanted.
- * ERROR_PERMISSION leaves the set as it was.
+ * On every CPU, whatever runs there but the idle task. `bpf_program_fd` decides about each sample; -1: all of them are
+ * wanted. ERROR_PERMISSION leaves the set as it was.
  */
 COMMON_MUST_CHECK
 bool event_set_open_wide(struct event_set *set, int bpf_program_fd, struct error *err);
@@ -79,14 +80,14 @@ COMMON_MUST_CHECK
 bool event_set_enable(struct event_set *set, bool enabled, struct error *err);
 
 /*
- * How long it takes until three quarters of a sample ring are filled where its CPU is always busy; 0: not known, for events that
- * are no clock.
+ * How long it takes until three quarters of a sample ring are filled where its CPU is always busy; 0: not known, for
+ * events that are no clock.
  */
 int event_set_filling_ms(const struct event_set *set);
 
 /*
- * How many samples found no room in their ring so far, those too that the ring could not tell of because nothing was written behind
- * them; 0 where the kernel does not count them (before 6.0).
+ * How many samples found no room in their ring so far, those too that the ring could not tell of because nothing was
+ * written behind them; 0 where the kernel does not count them (before 6.0).
  */
 uint64_t event_set_lost(const struct event_set *set);
 

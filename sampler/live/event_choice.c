@@ -77,15 +77,16 @@ static bool use_named(struct event_set *set, const char *name, struct error *err
 			continue;
 		use_event(set, &known_events[i]);
 		if (set->sample_attr.type == PERF_TYPE_HARDWARE && !probe_hardware(set))
-			return error_set(
-				err, ERROR_UNSUPPORTED, "cannot sample %s: this machine does not count it; use -e cpu-clock", name);
+			return error_set(err, ERROR_UNSUPPORTED,
+				"cannot sample %s: this machine does not count it; use -e cpu-clock", name);
 		return true;
 	}
-	return error_set(
-		err, ERROR_USAGE, "unknown event %s; try cycles, instructions, cpu-clock, page-faults or context-switches", name);
+	return error_set(err, ERROR_USAGE,
+		"unknown event %s; try cycles, instructions, cpu-clock, page-faults or context-switches", name);
 }
 
-static void fill_sample_attr(struct perf_event_attr *attr, const struct sampler_options *options, struct event_extras extras)
+static void fill_sample_attr(
+	struct perf_event_attr *attr, const struct sampler_options *options, struct event_extras extras)
 {
 	*attr = (struct perf_event_attr){
 		.size = sizeof(*attr),
@@ -134,7 +135,8 @@ static void fill_sideband_attr(struct perf_event_attr *attr)
 	};
 }
 
-bool event_choose(struct event_set *set, const struct sampler_options *options, struct event_extras extras, struct error *err)
+bool event_choose(
+	struct event_set *set, const struct sampler_options *options, struct event_extras extras, struct error *err)
 {
 	if (options->call_graph == SAMPLER_CALL_GRAPH_DWARF && !machine_host())
 		return error_set(err, ERROR_UNSUPPORTED,

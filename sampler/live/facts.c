@@ -52,8 +52,8 @@ static void describe_pids(const struct sampler_target *target, struct buffer *te
 
 		proc_read_comm(target->kind == SAMPLER_TARGET_TID ? proc_leader_of(pid) : pid, pid, name);
 		clean(name);
-		buffer_printf(
-			text, "%s%s %d (%s)", i ? ", " : "", target->kind == SAMPLER_TARGET_TID ? "thread" : "pid", pid, name);
+		buffer_printf(text, "%s%s %d (%s)", i ? ", " : "",
+			target->kind == SAMPLER_TARGET_TID ? "thread" : "pid", pid, name);
 	}
 }
 
@@ -102,7 +102,8 @@ static bool intern_limits(struct profile *profile, const struct sampler_target *
 		limits_read(path, mount, &limits);
 		break;
 	case SAMPLER_TARGET_CGROUP:
-		below = target->cgroup_path + (strncmp(target->cgroup_path, mount, strlen(mount)) == 0 ? strlen(mount) : 0);
+		below = target->cgroup_path +
+			(strncmp(target->cgroup_path, mount, strlen(mount)) == 0 ? strlen(mount) : 0);
 		limits_of_cgroup(below, mount, &limits);
 		break;
 	case SAMPLER_TARGET_SYSTEM:
@@ -125,7 +126,8 @@ bool facts_fill(struct profile *profile, const struct sampler_options *options, 
 	facts->frequency_hz = options->frequency_hz;
 	uname(&name);
 	return profile_intern(profile, options->tool ? options->tool : "", &facts->tool, err) &&
-	       profile_intern(profile, event, &facts->event, err) && profile_intern(profile, call_graph, &facts->call_graph, err) &&
+	       profile_intern(profile, event, &facts->event, err) &&
+	       profile_intern(profile, call_graph, &facts->call_graph, err) &&
 	       profile_intern(profile, name.release, &facts->kernel, err) && intern_cpu_model(profile, err) &&
 	       intern_governor(profile, err) && intern_command(profile, &options->target, err) &&
 	       intern_limits(profile, &options->target, err);

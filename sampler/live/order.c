@@ -57,7 +57,8 @@ bool order_next(const struct order *order, uint64_t limit_ns, struct order_sourc
 	for (size_t i = 0; i < order->count; i++) {
 		struct order_source *candidate = &order->sources[i];
 
-		if (candidate->bytes && candidate->time_ns <= limit_ns && (!oldest || candidate->time_ns < oldest->time_ns))
+		if (candidate->bytes && candidate->time_ns <= limit_ns &&
+			(!oldest || candidate->time_ns < oldest->time_ns))
 			oldest = candidate;
 	}
 	if (!oldest)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "sampler/records/record.h"
 #include "sampler/live/ring.h"
+#include "sampler/records/record.h"
 
 /*
  * Records of several rings in order of time, each read where it lies.
- * Order across CPUs is by horizon: the caller takes the clock before order_refresh() and asks only for what is older than that by
- * more than it takes the kernel to write a record down. What is newer stays in its ring until the next round.
+ * Order across CPUs is by horizon: the caller takes the clock before order_refresh() and asks only for what is older
+ * than that by more than it takes the kernel to write a record down. What is newer stays in its ring until the next
+ * round.
  */
 struct order_source {
 	struct ring *ring; /* borrowed */
@@ -37,8 +38,9 @@ void order_add(struct order *order, struct ring *ring, const struct record_layou
 void order_refresh(struct order *order);
 
 /*
- * Whether a ring is more than a quarter full of what is too young to be taken. At a high rate it would overflow before the horizon
- * is reached: then the shorter one has to do, though a CPU that was held up in between may tell of a mapping too late.
+ * Whether a ring is more than a quarter full of what is too young to be taken. At a high rate it would overflow before
+ * the horizon is reached: then the shorter one has to do, though a CPU that was held up in between may tell of a
+ * mapping too late.
  */
 bool order_is_crowded(const struct order *order);
 
@@ -46,6 +48,7 @@ bool order_is_crowded(const struct order *order);
 COMMON_MUST_CHECK
 bool order_next(const struct order *order, uint64_t limit_ns, struct order_source **source);
 
-/* Moves past that record. Its bytes stay valid until order_release(), which gives all that was passed back to the kernel. */
+/* Moves past that record. Its bytes stay valid until order_release(), which gives all that was passed back to the
+ * kernel. */
 void order_advance(struct order *order, struct order_source *source);
 void order_release(struct order *order);

@@ -70,15 +70,16 @@ static const uint8_t *contiguous(struct ring *ring, size_t size)
 }
 
 /*
- * Another CPU wrote them: each first touch of a line would be waited for, one after the other. Samples are mostly of one size, but
- * for the chain of those in the kernel, so where the ones behind it start is known before their headers are read; the next one
- * would come too late, since samples are only gathered here. What is always read of a sample is the beginning, and the end, which
- * says how much of the stack was copied.
+ * Another CPU wrote them: each first touch of a line would be waited for, one after the other. Samples are mostly of
+ * one size, but for the chain of those in the kernel, so where the ones behind it start is known before their headers
+ * are read; the next one would come too late, since samples are only gathered here. What is always read of a sample is
+ * the beginning, and the end, which says how much of the stack was copied.
  */
 static void prefetch_ahead(struct ring *ring, size_t record_bytes)
 {
 	size_t usual_bytes = record_bytes < ring->last_bytes ? record_bytes : ring->last_bytes;
-	size_t mask = ring->data_bytes - 1, ahead = (size_t)ring->position + record_bytes + (RECORDS_AHEAD - 1) * usual_bytes;
+	size_t mask = ring->data_bytes - 1,
+	       ahead = (size_t)ring->position + record_bytes + (RECORDS_AHEAD - 1) * usual_bytes;
 
 	ring->last_bytes = record_bytes;
 	if (ring->head - ring->position < (RECORDS_AHEAD + 1) * record_bytes)

@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * The reading side of a perf ring (perf_event_open(2), "MMAP layout"). Records are read where they lie; only one that wraps around
- * the end is copied. Space is given back to the kernel with ring_release(), after a record was used.
+ * The reading side of a perf ring (perf_event_open(2), "MMAP layout"). Records are read where they lie; only one that
+ * wraps around the end is copied. Space is given back to the kernel with ring_release(), after a record was used.
  */
 struct ring {
 	int fd;      /* borrowed: of the event that owns the ring; others are joined to it */
@@ -31,9 +31,9 @@ void ring_deinit(struct ring *ring);
 void ring_refresh(struct ring *ring);
 
 /*
- * The next record up to the last refresh, borrowed until ring_release(); false when there is none. Of what was not released at most
- * one record wraps, so one copy does.
- * A ring whose bytes make no sense is skipped up to its head and `*broken` set.
+ * The next record up to the last refresh, borrowed until ring_release(); false when there is none. Of what was not
+ * released at most one record wraps, so one copy does. A ring whose bytes make no sense is skipped up to its head and
+ * `*broken` set.
  */
 COMMON_MUST_CHECK
 bool ring_peek(struct ring *ring, const uint8_t **bytes, size_t *size, bool *broken);

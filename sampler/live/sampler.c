@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/sampler.h"
 
+#include "sampler/collect/result.h"
 #include "sampler/live/adapt.h"
 #include "sampler/live/facts.h"
-#include "sampler/process/proc.h"
-#include "sampler/collect/result.h"
 #include "sampler/live/target.h"
+#include "sampler/process/proc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,8 @@
 
 enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
 
-/* With the longest time between two looks at the rings, 400 ms, less than the second that a killed recorder may lose. */
+/* With the longest time between two looks at the rings, 400 ms, less than the second that a killed recorder may lose.
+ */
 enum { PART_INTERVAL_NS = 550000000 };
 
 static int64_t clock_ns(clockid_t clock)
@@ -45,8 +46,8 @@ static bool check_options(struct sampler_options *options, struct error *err)
 }
 
 /*
- * The kernel lowers its limit by itself where samples take it long, and pauses what comes near it. To sample less often is better
- * than not at all.
+ * The kernel lowers its limit by itself where samples take it long, and pauses what comes near it. To sample less often
+ * is better than not at all.
  */
 static void heed_rate_limit(struct sampler *sampler)
 {
@@ -103,7 +104,8 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	const struct sampler_options *options = &sampler->options;
 	struct collector_options collecting;
 
-	if (options->target.kind == SAMPLER_TARGET_COMMAND && !command_fork(&sampler->command, options->target.command, err))
+	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
+		!command_fork(&sampler->command, options->target.command, err))
 		return false;
 	priority_raise(&sampler->priority);
 	if (!event_set_init(&sampler->events, options, sampler->adaptation.extras, &sampler->notices, err) ||
@@ -129,14 +131,17 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (!collector_init(&sampler->collector, &collecting, err))
 		return false;
 	sampler->collector.profile->facts.user_only = sampler->events.user_only;
-	return facts_fill(sampler->collector.profile, options, sampler->events.event_name, err) && read_processes(sampler, err);
+	return facts_fill(sampler->collector.profile, options, sampler->events.event_name, err) &&
+	       read_processes(sampler, err);
 }
 
-/* Without it (in a bare chroot) every process would seem to have ended; with another's, each would be taken for another. */
+/* Without it (in a bare chroot) every process would seem to have ended; with another's, each would be taken for
+ * another. */
 static bool check_proc(struct error *err)
 {
 	if (access("/proc/self/maps", F_OK) != 0)
-		return error_set(err, ERROR_UNSUPPORTED, "cannot record: /proc is not there; 'mount -t proc proc /proc' makes it");
+		return error_set(err, ERROR_UNSUPPORTED,
+			"cannot record: /proc is not there; 'mount -t proc proc /proc' makes it");
 	return proc_is_of_our_namespace() ||
 	       error_set(err, ERROR_UNSUPPORTED,
 		       "cannot record: /proc shows the processes of another pid namespace under other ids; 'mount -t proc proc /proc' in "
@@ -206,7 +211,8 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 	return options->start_disabled || event_set_enable(&sampler->events, true, err);
 }
 
-/* The recording's clock stands still while sampling is off, so that rates and blocks of time are of the time when it was on. */
+/* The recording's clock stands still while sampling is off, so that rates and blocks of time are of the time when it
+ * was on. */
 static bool leave_out_pause(struct sampler *sampler, struct error *err)
 {
 	uint64_t pause_ns = now_ns(sampler) - sampler->off_since_ns;
@@ -249,7 +255,8 @@ static bool take_record(struct sampler *sampler, const struct order_source *sour
 	}
 	if (!filter_take(&sampler->filter, &record, &wanted, err))
 		return false;
-	return !wanted || collector_take(&sampler->collector, &record, source->layout == &sampler->sideband_layout, err);
+	return !wanted ||
+	       collector_take(&sampler->collector, &record, source->layout == &sampler->sideband_layout, err);
 }
 
 const char *sampler_event(const struct sampler *sampler)
@@ -298,7 +305,8 @@ static bool keep_part(struct sampler *sampler, uint64_t clock)
 	return false;
 }
 
-bool sampler_poll(struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err)
+bool sampler_poll(
+	struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err)
 {
 	const struct profile_quality *quality = &sampler->collector.profile->quality;
 	uint64_t clock;
@@ -342,17 +350,19 @@ static bool fail_empty_command(const struct sampler *sampler, const char *what, 
 	bool is_root = geteuid() == 0;
 
 	if (!sampler->events.is_time && !profile_event_is_time(sampler->events.event_name))
-		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
+		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what,
+			sampler->events.event_name, seconds);
 	return error_set(err, ERROR_EMPTY,
 		"no samples: %s ran for %.1f s and used %.3f s of CPU time; processes that live for less than a sampling period (%.1f ms) are "
 		"not sampled%s; -F 10000 samples shorter ones%s",
 		what, seconds, (double)command_cpu_ns(&sampler->command) / 1e9, 1e3 / sampler->options.frequency_hz,
-		is_root ? "" : ", nor, without root, programs that are set-user-ID or unreadable", is_root ? "" : ", and sudo the others");
+		is_root ? "" : ", nor, without root, programs that are set-user-ID or unreadable",
+		is_root ? "" : ", and sudo the others");
 }
 
 /*
- * The kernel starts each thread's clock anew, and whoever creates threads gives his own, as far as it has come, to those that end:
- * with threads that are brief enough, nothing is ever sampled.
+ * The kernel starts each thread's clock anew, and whoever creates threads gives his own, as far as it has come, to
+ * those that end: with threads that are brief enough, nothing is ever sampled.
  */
 static bool has_brief_threads(const struct sampler *sampler, int64_t used_ns)
 {
@@ -371,15 +381,18 @@ static bool fail_empty(struct sampler *sampler, struct error *err)
 	const char *what = profile_string(sampler->collector.profile, sampler->collector.profile->facts.command);
 
 	if (sampler->collector.met_32bit)
-		return error_set(err, ERROR_UNSUPPORTED, "no samples: %s is a 32-bit process, which is not supported", what);
+		return error_set(
+			err, ERROR_UNSUPPORTED, "no samples: %s is a 32-bit process, which is not supported", what);
 	if (target->kind == SAMPLER_TARGET_COMMAND)
 		return fail_empty_command(sampler, what, seconds, err);
 	if (is_target_gone(sampler))
-		return error_set(err, ERROR_EMPTY, "no samples: %s exited %.1f s after the recording began", what, seconds);
+		return error_set(
+			err, ERROR_EMPTY, "no samples: %s exited %.1f s after the recording began", what, seconds);
 	if (target->pid_count == 0)
 		return error_set(err, ERROR_EMPTY, "no samples: %s used no CPU time in %.1f s", what, seconds);
 	if (!sampler->events.is_time && !profile_event_is_time(sampler->events.event_name))
-		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what, sampler->events.event_name, seconds);
+		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what,
+			sampler->events.event_name, seconds);
 	if (has_brief_threads(sampler, used_ns))
 		return error_set(err, ERROR_EMPTY,
 			"no samples: %s used %.3f s of CPU time in %.1f s in threads that live for less than a sampling period: sampling them "
@@ -391,8 +404,8 @@ static bool fail_empty(struct sampler *sampler, struct error *err)
 			"no samples: %s is stopped, by a signal or a debugger; let it go on ('kill -CONT %d') and record again",
 			what, (int)target->pids[0]);
 	return error_set(err, ERROR_EMPTY,
-		"no samples: %s slept: it used %.3f s of CPU time in %.1f s; record it while it works, or longer with -d", what,
-		(double)(used_ns > 0 ? used_ns : 0) / 1e9, seconds);
+		"no samples: %s slept: it used %.3f s of CPU time in %.1f s; record it while it works, or longer with -d",
+		what, (double)(used_ns > 0 ? used_ns : 0) / 1e9, seconds);
 }
 
 static void close_run(struct sampler *sampler)
@@ -403,8 +416,8 @@ static void close_run(struct sampler *sampler)
 	if (!sampler->command.reaped)
 		return;
 	run->whole_command = sampler->enabled && sampler->off_ns == 0;
-	run->exit_status =
-		WIFEXITED(sampler->command.status) ? WEXITSTATUS(sampler->command.status) : 128 + WTERMSIG(sampler->command.status);
+	run->exit_status = WIFEXITED(sampler->command.status) ? WEXITSTATUS(sampler->command.status)
+							      : 128 + WTERMSIG(sampler->command.status);
 	run->wall_ns = (int64_t)(sampler->stop_ns - sampler->start_ns);
 	run->cpu_ns = command_cpu_ns(&sampler->command);
 	run->peak_memory_bytes = sampler->command.usage.ru_maxrss * 1024;
@@ -450,8 +463,10 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	priority_hurry(&sampler->priority);
 	count_losses(sampler);
 	if (sampler->collector.met_32bit)
-		buffer_append_string(&sampler->notices, "stacks of 32-bit processes are not supported: their user frames are missing\n");
-	if (sampler->collector.processes.met_denied && sampler->collector.profile->quality.stops[PROFILE_STOP_NO_MAPPING] > 0)
+		buffer_append_string(&sampler->notices,
+			"stacks of 32-bit processes are not supported: their user frames are missing\n");
+	if (sampler->collector.processes.met_denied &&
+		sampler->collector.profile->quality.stops[PROFILE_STOP_NO_MAPPING] > 0)
 		buffer_append_string(&sampler->notices,
 			"code of other users' processes stays unnamed, because their memory maps may not be read; run kelvin with sudo\n");
 	if (sampler->filter.was_late)
@@ -469,7 +484,8 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 		return fail_empty(sampler, err);
 	}
 	close_run(sampler);
-	if (!profile_finish(sampler->collector.profile, err) || !result_take_images(&made, &sampler->collector.processes, err) ||
+	if (!profile_finish(sampler->collector.profile, err) ||
+		!result_take_images(&made, &sampler->collector.processes, err) ||
 		!collector_finish_verification(&sampler->collector, &made, err)) {
 		sampler_result_deinit(&made);
 		return false;

@@ -6,9 +6,9 @@
 #include "sampler/live/event.h"
 #include "sampler/live/filter.h"
 #include "sampler/live/order.h"
-#include "sampler/part/part.h"
 #include "sampler/live/priority.h"
 #include "sampler/live/watch.h"
+#include "sampler/part/part.h"
 
 /* A recording as it runs: what sampler.c and adapt.c share. */
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Opening and closing take 30 us a descriptor. An inherited event is a tax on each new thread: 7 us without, 9 with 2 of them, 29
- * with 32, 95 with 128.
+ * Opening and closing take 30 us a descriptor. An inherited event is a tax on each new thread: 7 us without, 9 with 2
+ * of them, 29 with 32, 95 with 128.
  */
 enum { MANY_DESCRIPTORS = 1000, MANY_CPUS = 32 };
 
@@ -30,7 +30,8 @@ static bool add_known(struct opening *opening, int32_t tid, bool *added, struct 
 	return hash_map_add(&opening->known, &tid, 0, &value, added, err);
 }
 
-/* What threads that are open already have started in the meantime carries their events: the sideband tells. It is not used up. */
+/* What threads that are open already have started in the meantime carries their events: the sideband tells. It is not
+ * used up. */
 static bool note_born(struct opening *opening, struct error *err)
 {
 	struct record_layout layout = record_layout_of(&opening->events->sideband_attr);
@@ -132,9 +133,10 @@ static bool open_tree(struct opening *opening, int32_t pid, struct error *err)
 static bool fail_no_process(int32_t pid, struct error *err)
 {
 	if (kill(pid, 0) == 0 && !proc_is_alive(pid))
-		return error_set(
-			err, ERROR_NOT_FOUND, "cannot sample pid %d: it has ended, and its parent has not waited for it yet", pid);
-	return error_set(err, ERROR_NOT_FOUND, "cannot sample pid %d: no such process; look it up with 'pgrep -a NAME'", pid);
+		return error_set(err, ERROR_NOT_FOUND,
+			"cannot sample pid %d: it has ended, and its parent has not waited for it yet", pid);
+	return error_set(
+		err, ERROR_NOT_FOUND, "cannot sample pid %d: no such process; look it up with 'pgrep -a NAME'", pid);
 }
 
 static bool open_process(struct opening *opening, int32_t pid, struct error *err)
@@ -147,8 +149,8 @@ static bool open_process(struct opening *opening, int32_t pid, struct error *err
 }
 
 /*
- * What is known counts for all of them: a parent and its child may both be named, and each thread is opened once. One that has just
- * ended does not keep the others from being sampled.
+ * What is known counts for all of them: a parent and its child may both be named, and each thread is opened once. One
+ * that has just ended does not keep the others from being sampled.
  */
 static bool open_each(const struct sampler_target *target, struct event_set *events, struct error *err)
 {
@@ -181,7 +183,8 @@ bool target_is_large(const struct sampler_target *target)
 	return cpus > MANY_CPUS || 2 * cpus * threads > MANY_DESCRIPTORS;
 }
 
-/* Those that descend from processes that are in already. By the list of all processes: that of each thread's children is longer. */
+/* Those that descend from processes that are in already. By the list of all processes: that of each thread's children
+ * is longer. */
 static bool add_descendants(struct filter *filter, struct error *err)
 {
 	CLEANUP(cleanup_free) struct proc_parent *processes = NULL;
@@ -203,8 +206,8 @@ static bool add_descendants(struct filter *filter, struct error *err)
 	return true;
 }
 
-bool target_open_wide(
-	const struct sampler_target *target, struct event_set *events, struct filter *filter, bool *opened, struct error *err)
+bool target_open_wide(const struct sampler_target *target, struct event_set *events, struct filter *filter,
+	bool *opened, struct error *err)
 {
 	struct error why;
 	size_t living = 0;
@@ -232,7 +235,8 @@ bool target_open_wide(
 	return add_descendants(filter, err);
 }
 
-static bool open_processes(const struct sampler_target *target, struct event_set *events, struct filter *filter, struct error *err)
+static bool open_processes(
+	const struct sampler_target *target, struct event_set *events, struct filter *filter, struct error *err)
 {
 	bool opened = false;
 
@@ -246,15 +250,16 @@ static bool open_thread(int32_t tid, struct event_set *events, struct error *err
 	if (event_set_open(events, tid, 0, err))
 		return true;
 	if (err->code == ERROR_NOT_FOUND)
-		return error_set(
-			err, ERROR_NOT_FOUND, "cannot sample thread %d: no such thread; list them with 'ls /proc/PID/task'", tid);
+		return error_set(err, ERROR_NOT_FOUND,
+			"cannot sample thread %d: no such thread; list them with 'ls /proc/PID/task'", tid);
 	return error_prefix(err, "cannot sample thread %d", tid);
 }
 
 /* A path in the file system, or in the hierarchy that perf's controller belongs to: the only one, or one of several. */
 static bool open_cgroup(const char *path, struct event_set *events, struct error *err)
 {
-	static const char *const roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/perf_event/", "/sys/fs/cgroup/unified/" };
+	static const char *const roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/perf_event/",
+		"/sys/fs/cgroup/unified/" };
 	struct error why;
 
 	error_set(&why, ERROR_NOT_FOUND, "no such directory below /sys/fs/cgroup");
@@ -304,17 +309,19 @@ static bool leave_out_gone(struct sampler_target *target, pid_t *pids, struct bu
 		return fail_no_process(pids[0], err);
 	else
 		return error_set(err, ERROR_NOT_FOUND,
-			"cannot sample any of %zu processes: none of them is there; look them up with 'pgrep -a NAME'", named);
+			"cannot sample any of %zu processes: none of them is there; look them up with 'pgrep -a NAME'",
+			named);
 	return true;
 }
 
 bool target_check(struct sampler_target *target, pid_t *pids, struct buffer *notices, struct error *err)
 {
-	return (target->kind != SAMPLER_TARGET_PIDS || leave_out_gone(target, pids, notices, err)) && refuse_32bit(target, err);
+	return (target->kind != SAMPLER_TARGET_PIDS || leave_out_gone(target, pids, notices, err)) &&
+	       refuse_32bit(target, err);
 }
 
-bool target_open(
-	const struct sampler_target *target, pid_t child, struct event_set *events, struct filter *filter, struct error *err)
+bool target_open(const struct sampler_target *target, pid_t child, struct event_set *events, struct filter *filter,
+	struct error *err)
 {
 	switch (target->kind) {
 	case SAMPLER_TARGET_PIDS:
@@ -322,7 +329,8 @@ bool target_open(
 	case SAMPLER_TARGET_TID:
 		return open_thread(target->pids[0], events, err);
 	case SAMPLER_TARGET_COMMAND:
-		return event_set_open(events, child, 0, err) || error_prefix(err, "cannot sample %s", target->command[0]);
+		return event_set_open(events, child, 0, err) ||
+		       error_prefix(err, "cannot sample %s", target->command[0]);
 	case SAMPLER_TARGET_SYSTEM:
 		return event_set_open_wide(events, -1, err) || error_prefix(err, "cannot sample the whole system");
 	case SAMPLER_TARGET_CGROUP:

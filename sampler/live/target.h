@@ -6,20 +6,21 @@
 #include "sampler/sampler.h"
 
 /*
- * Refuses what cannot be sampled. Of several processes, those that are not there are taken out of `pids`, which are the target's,
- * with a line of notice each; ERROR_NOT_FOUND when none is there.
+ * Refuses what cannot be sampled. Of several processes, those that are not there are taken out of `pids`, which are the
+ * target's, with a line of notice each; ERROR_NOT_FOUND when none is there.
  */
 COMMON_MUST_CHECK
 bool target_check(struct sampler_target *target, pid_t *pids, struct buffer *notices, struct error *err);
 
 /*
- * Opens the events of a target: every thread that it has, and by inheritance every one it will have. `child` for a command.
- * Where that would be too many descriptors, or a tax on every thread that is created, one event per CPU does, if it is permitted:
- * `filter` is then active and knows the target's processes. Processes that end meanwhile are left out, unless all of them do.
+ * Opens the events of a target: every thread that it has, and by inheritance every one it will have. `child` for a
+ * command. Where that would be too many descriptors, or a tax on every thread that is created, one event per CPU does,
+ * if it is permitted: `filter` is then active and knows the target's processes. Processes that end meanwhile are left
+ * out, unless all of them do.
  */
 COMMON_MUST_CHECK
-bool target_open(
-	const struct sampler_target *target, pid_t child, struct event_set *events, struct filter *filter, struct error *err);
+bool target_open(const struct sampler_target *target, pid_t child, struct event_set *events, struct filter *filter,
+	struct error *err);
 
 /* Whether target_open() would rather sample CPUs than the threads of these processes. */
 bool target_is_large(const struct sampler_target *target);
@@ -29,8 +30,8 @@ bool target_is_large(const struct sampler_target *target);
  * What descends from the processes is found by parentage; filter_add() those that are known to belong to them besides.
  */
 COMMON_MUST_CHECK
-bool target_open_wide(
-	const struct sampler_target *target, struct event_set *events, struct filter *filter, bool *opened, struct error *err);
+bool target_open_wide(const struct sampler_target *target, struct event_set *events, struct filter *filter,
+	bool *opened, struct error *err);
 
 /* CPU time that the target's processes have used so far. */
 int64_t target_cpu_ns(const struct sampler_target *target);

@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 
 /*
- * Being woken costs as much as the work on 15 samples. So rings that a clock fills are looked at when they must be, all together,
- * and do not wake us one by one; unless that would be often, also while nothing runs.
+ * Being woken costs as much as the work on 15 samples. So rings that a clock fills are looked at when they must be, all
+ * together, and do not wake us one by one; unless that would be often, also while nothing runs.
  */
 enum { LEAST_LOOK_MS = 40 };
 
@@ -42,14 +42,16 @@ static bool add_processes(struct watch *watch, const pid_t *pids, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		struct watched_process *process = &watch->processes[watch->process_count++];
 
-		*process = (struct watched_process){ .pid = pids[i], .pidfd = (int)syscall(SYS_pidfd_open, pids[i], 0) };
+		*process =
+			(struct watched_process){ .pid = pids[i], .pidfd = (int)syscall(SYS_pidfd_open, pids[i], 0) };
 		if (process->pidfd >= 0 && !add(watch, process->pidfd, (uint32_t)i))
 			return false;
 	}
 	return true;
 }
 
-bool watch_init(struct watch *watch, const struct event_set *events, const pid_t *pids, size_t pid_count, struct error *err)
+bool watch_init(
+	struct watch *watch, const struct event_set *events, const pid_t *pids, size_t pid_count, struct error *err)
 {
 	int filling_ms = event_set_filling_ms(events);
 

@@ -22,7 +22,8 @@ struct watch {
 
 /* `pids`: the processes whose end ends the recording; none for a whole system. */
 COMMON_MUST_CHECK
-bool watch_init(struct watch *watch, const struct event_set *events, const pid_t *pids, size_t pid_count, struct error *err);
+bool watch_init(
+	struct watch *watch, const struct event_set *events, const pid_t *pids, size_t pid_count, struct error *err);
 void watch_deinit(struct watch *watch);
 
 /* Returns when there is something to do, or after the time. A signal is not an error. */

@@ -45,7 +45,8 @@ static int open_locked(const char *path, struct error *err)
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;
 	close(fd);
-	error_set(err, ERROR_USAGE, "cannot write %s: another recording is being written there; choose another -o", path);
+	error_set(
+		err, ERROR_USAGE, "cannot write %s: another recording is being written there; choose another -o", path);
 	return -1;
 }
 

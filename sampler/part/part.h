@@ -4,8 +4,8 @@
 #include "profile/profile.h"
 
 /*
- * What has been recorded so far, on disk, so that a recorder that is killed loses no more than its last moments: FILE.part is a
- * sequence of increments of the profile (profile_write_increment()).
+ * What has been recorded so far, on disk, so that a recorder that is killed loses no more than its last moments:
+ * FILE.part is a sequence of increments of the profile (profile_write_increment()).
  */
 
 enum { PART_MAX_CHUNK_BYTES = 1 << 28 };
@@ -24,8 +24,8 @@ struct part {
 void part_init(struct part *part);
 
 /*
- * Creates the file. What a killed recorder left under the name is kept as PATH.old, which `notices` (may be NULL) tells; one that
- * is being written by another recorder is ERROR_USAGE.
+ * Creates the file. What a killed recorder left under the name is kept as PATH.old, which `notices` (may be NULL)
+ * tells; one that is being written by another recorder is ERROR_USAGE.
  */
 COMMON_MUST_CHECK
 bool part_create(struct part *part, const char *path, struct buffer *notices, struct error *err);
@@ -34,8 +34,8 @@ bool part_create(struct part *part, const char *path, struct buffer *notices, st
 void part_deinit(struct part *part);
 
 /*
- * Appends what is new. On failure (a full disk) the file is cut back to its last whole increment, and stays as it is from then on.
- * Before profile_finish(), which sorts events.
+ * Appends what is new. On failure (a full disk) the file is cut back to its last whole increment, and stays as it is
+ * from then on. Before profile_finish(), which sorts events.
  */
 COMMON_MUST_CHECK
 bool part_write(struct part *part, const struct profile *profile, int64_t duration_ns, struct error *err);

@@ -49,7 +49,8 @@ static bool read_profile(struct part_reader *reader, struct profile_recording *r
 		!profile_read_increments(bytes.data, bytes.size, recording, &whole, &reader->profile, err))
 		return false;
 	if (whole < bytes.size && reader->notices)
-		buffer_printf(reader->notices, "what follows offset %zu was not written whole and is left out\n", whole);
+		buffer_printf(
+			reader->notices, "what follows offset %zu was not written whole and is left out\n", whole);
 	return true;
 }
 
@@ -95,10 +96,11 @@ static bool find_kernel(struct part_reader *reader, uint64_t text, struct error 
 	reader->kernel_is_known = true;
 	if (!parse_build_id(profile_string(profile, mapping->build_id), &reader->files.hooks.kernel))
 		reader->files.hooks.kernel.size = 0;
-	if (!recorded_kernel_find(
-		    &reader->files, profile_string(profile, profile->facts.kernel), text, "_text", &reader->kernel, err))
+	if (!recorded_kernel_find(&reader->files, profile_string(profile, profile->facts.kernel), text, "_text",
+		    &reader->kernel, err))
 		return false;
-	return reader->kernel.moved == 0 || profile_move_locations(profile, PROFILE_MAPPING_KERNEL, reader->kernel.moved, err);
+	return reader->kernel.moved == 0 ||
+	       profile_move_locations(profile, PROFILE_MAPPING_KERNEL, reader->kernel.moved, err);
 }
 
 /* ---- The code ---- */
@@ -129,7 +131,8 @@ static bool find_images(struct part_reader *reader, struct sampler_result *resul
 		}
 		if (mapping->kind != PROFILE_MAPPING_FILE && mapping->kind != PROFILE_MAPPING_VDSO)
 			continue;
-		if (!recorded_files_open(&reader->files, path, has_id ? &id : NULL, &result->images[i], &why) && reader->notices)
+		if (!recorded_files_open(&reader->files, path, has_id ? &id : NULL, &result->images[i], &why) &&
+			reader->notices)
 			buffer_printf(reader->notices, "%s: its code stays unnamed\n", why.message);
 	}
 	return true;
@@ -164,8 +167,8 @@ static bool read_part(struct part_reader *reader, struct sampler_result *result,
 	return true;
 }
 
-bool sampler_read_part(
-	const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices, struct error *err)
+bool sampler_read_part(const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices,
+	struct error *err)
 {
 	struct part_reader reader = {
 		.input = { recorded->fd, recorded->name, recorded->head, recorded->head_bytes,

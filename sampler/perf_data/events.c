@@ -21,10 +21,12 @@ void perf_data_events_deinit(struct perf_data_events *events)
 
 static void name_by_attr(struct perf_data_event *event)
 {
-	static const char *const hardware[] = { "cycles", "instructions", "cache-references", "cache-misses", "branches",
-		"branch-misses", "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles" };
-	static const char *const software[] = { "cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
-		"minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy", "bpf-output", "cgroup-switches" };
+	static const char *const hardware[] = { "cycles", "instructions", "cache-references", "cache-misses",
+		"branches", "branch-misses", "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend",
+		"ref-cycles" };
+	static const char *const software[] = { "cpu-clock", "task-clock", "page-faults", "context-switches",
+		"cpu-migrations", "minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy",
+		"bpf-output", "cgroup-switches" };
 	const struct perf_event_attr *attr = &event->attr;
 	const char *name = NULL;
 
@@ -35,7 +37,8 @@ static void name_by_attr(struct perf_data_event *event)
 	if (name)
 		snprintf(event->name, sizeof(event->name), "%s", name);
 	else
-		snprintf(event->name, sizeof(event->name), "event-%u-%llx", attr->type, (unsigned long long)attr->config);
+		snprintf(event->name, sizeof(event->name), "event-%u-%llx", attr->type,
+			(unsigned long long)attr->config);
 }
 
 bool perf_data_events_add(struct perf_data_events *events, const uint8_t *attr, size_t size, struct error *err)
@@ -83,8 +86,8 @@ void perf_data_events_name(struct perf_data_events *events, uint64_t id, const c
 	if (event == HASH_MAP_NONE)
 		return;
 	/*
-	 * Without modifiers and terms: `cpu-clock:ppp`, `cpu-clock/call-graph=fp/` and `cpu-clock` are one and the same to whoever
-	 * compares. In `cpu/cycles/` it is the whole that names.
+	 * Without modifiers and terms: `cpu-clock:ppp`, `cpu-clock/call-graph=fp/` and `cpu-clock` are one and the same
+	 * to whoever compares. In `cpu/cycles/` it is the whole that names.
 	 */
 	while (used < size && used + 1 < PERF_DATA_EVENT_NAME_BYTES && name[used] && name[used] != ':' &&
 		!(name[used] == '/' && is_name(&events->items[event], name, used)))
@@ -100,8 +103,9 @@ void perf_data_events_name(struct perf_data_events *events, uint64_t id, const c
 
 static bool are_alike(const struct record_layout *a, const struct record_layout *b)
 {
-	return a->sample_type == b->sample_type && a->read_format == b->read_format && a->user_registers == b->user_registers &&
-	       a->sample_id_all == b->sample_id_all && a->has_branch_index == b->has_branch_index;
+	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
+	       a->user_registers == b->user_registers && a->sample_id_all == b->sample_id_all &&
+	       a->has_branch_index == b->has_branch_index;
 }
 
 static bool have_identifier(const struct perf_data_events *events)
@@ -155,7 +159,8 @@ static bool find_id(const struct record_layout *layout, const uint8_t *bytes, si
 	if (is_sample)
 		return word_at(bytes, size, RECORD_HEADER_BYTES + words * sizeof(*id), id);
 	words++;
-	return layout->sample_id_all && size >= words * sizeof(*id) && word_at(bytes, size, size - words * sizeof(*id), id);
+	return layout->sample_id_all && size >= words * sizeof(*id) &&
+	       word_at(bytes, size, size - words * sizeof(*id), id);
 }
 
 uint32_t perf_data_events_find(const struct perf_data_events *events, const uint8_t *bytes, size_t size)

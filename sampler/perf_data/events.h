@@ -34,7 +34,8 @@ bool perf_data_events_add_ids(struct perf_data_events *events, struct byte_reade
 /* A better name than what the attr tells, for the event with this id. */
 void perf_data_events_name(struct perf_data_events *events, uint64_t id, const char *name, size_t size);
 
-/* Whether records can be told apart: ERROR_UNSUPPORTED when their layouts differ and nothing in them says which it is. */
+/* Whether records can be told apart: ERROR_UNSUPPORTED when their layouts differ and nothing in them says which it is.
+ */
 COMMON_MUST_CHECK
 bool perf_data_events_check(const struct perf_data_events *events, struct error *err);
 

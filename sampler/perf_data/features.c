@@ -111,7 +111,8 @@ bool perf_data_feature_take(struct perf_data_header *header, uint64_t feature, s
 	}
 }
 
-bool perf_data_header_take_feature(struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err)
+bool perf_data_header_take_feature(
+	struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
 	uint64_t feature;
@@ -121,7 +122,8 @@ bool perf_data_header_take_feature(struct perf_data_header *header, const uint8_
 	return perf_data_feature_take(header, feature, byte_reader_over(r.pos, byte_reader_left(&r)), err);
 }
 
-bool perf_data_header_take_build_id(struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err)
+bool perf_data_header_take_build_id(
+	struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
 	struct elf_build_id id = { .size = BUILD_ID_ROOM };

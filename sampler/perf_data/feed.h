@@ -4,9 +4,9 @@
 #include "common/common.h"
 
 /*
- * Bytes in, whole records out, without a copy of them: bytes are written into blocks, records point there, a block is used again
- * when the last of its records has been released. A record that the end of a block cuts goes on in the next one.
- * (Mapping the file instead costs as much: its page faults are as dear as the copy.)
+ * Bytes in, whole records out, without a copy of them: bytes are written into blocks, records point there, a block is
+ * used again when the last of its records has been released. A record that the end of a block cuts goes on in the next
+ * one. (Mapping the file instead costs as much: its page faults are as dear as the copy.)
  */
 
 enum { FEED_BLOCK_BYTES = 1 << 18 };

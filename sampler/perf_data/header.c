@@ -17,7 +17,8 @@ struct section {
 	uint64_t offset, size;
 };
 
-static bool read_at(const struct perf_data_input *input, uint64_t offset, void *into, size_t room, size_t *got, struct error *err)
+static bool read_at(
+	const struct perf_data_input *input, uint64_t offset, void *into, size_t room, size_t *got, struct error *err)
 {
 	ssize_t count;
 
@@ -61,7 +62,8 @@ static bool read_exactly(struct perf_data_input *input, void *into, size_t size,
 		if (!perf_data_input_read(input, (uint8_t *)into + done, size - done, &got, err))
 			return false;
 		if (got == 0)
-			return error_set(err, ERROR_FORMAT, "it ends at offset %llu, within its header: it was cut short",
+			return error_set(err, ERROR_FORMAT,
+				"it ends at offset %llu, within its header: it was cut short",
 				(unsigned long long)input->offset);
 		done += got;
 	}
@@ -69,8 +71,8 @@ static bool read_exactly(struct perf_data_input *input, void *into, size_t size,
 }
 
 /* A part of a file, at most `max` bytes of it. */
-static bool read_section(
-	const struct perf_data_input *input, const struct section *section, size_t max, struct buffer *out, struct error *err)
+static bool read_section(const struct perf_data_input *input, const struct section *section, size_t max,
+	struct buffer *out, struct error *err)
 {
 	size_t done = 0, got = 0, size = (size_t)section->size;
 	uint8_t *into;
@@ -147,7 +149,8 @@ static bool read_features(
 			section.size = byte_reader_u64(&r);
 			bytes.size = 0;
 			ok = ok && read_section(input, &section, MAX_SECTION_BYTES, &bytes, err);
-			if (ok && !perf_data_feature_take(header, feature, byte_reader_over(bytes.data, bytes.size), err))
+			if (ok &&
+				!perf_data_feature_take(header, feature, byte_reader_over(bytes.data, bytes.size), err))
 				ok = error_prefix(err, "feature %u", feature);
 			buffer_deinit(&bytes);
 			if (!ok)
@@ -160,8 +163,8 @@ static bool read_features(
 
 /* ---- Events ---- */
 
-static bool take_file_attr(
-	struct perf_data_header *header, const struct perf_data_input *input, const uint8_t *bytes, size_t size, struct error *err)
+static bool take_file_attr(struct perf_data_header *header, const struct perf_data_input *input, const uint8_t *bytes,
+	size_t size, struct error *err)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
 	struct section ids;
@@ -181,15 +184,15 @@ static bool take_file_attr(
 	return ok;
 }
 
-static bool read_attrs(struct perf_data_header *header, const struct perf_data_input *input, const struct section *attrs,
-	uint64_t attr_bytes, struct error *err)
+static bool read_attrs(struct perf_data_header *header, const struct perf_data_input *input,
+	const struct section *attrs, uint64_t attr_bytes, struct error *err)
 {
 	struct buffer bytes;
 	bool ok;
 
 	if (attr_bytes < PERF_ATTR_SIZE_VER0 + 2 * sizeof(uint64_t) || attr_bytes > MAX_ATTR_BYTES)
-		return error_set(
-			err, ERROR_FORMAT, "it says that an event's attributes have %llu bytes", (unsigned long long)attr_bytes);
+		return error_set(err, ERROR_FORMAT, "it says that an event's attributes have %llu bytes",
+			(unsigned long long)attr_bytes);
 	buffer_init(&bytes, MAX_SECTION_BYTES);
 	ok = read_section(input, attrs, MAX_SECTION_BYTES, &bytes, err);
 	for (size_t at = 0; ok && bytes.size - at >= attr_bytes; at += (size_t)attr_bytes)
@@ -220,8 +223,8 @@ bool perf_data_header_read(struct perf_data_header *header, struct perf_data_inp
 	if (header->is_pipe)
 		return true;
 	if (size < FILE_HEADER_BYTES)
-		return error_set(
-			err, ERROR_FORMAT, "its header has %llu bytes instead of %d", (unsigned long long)size, FILE_HEADER_BYTES);
+		return error_set(err, ERROR_FORMAT, "its header has %llu bytes instead of %d", (unsigned long long)size,
+			FILE_HEADER_BYTES);
 	if (!input->is_seekable)
 		return error_set(err, ERROR_UNSUPPORTED,
 			"a perf.data file that comes through a pipe cannot be read: give its name, or make it with 'perf record -o -'");
@@ -259,7 +262,8 @@ bool perf_data_header_take_attr(struct perf_data_header *header, const uint8_t *
 	attr = byte_reader_bytes(&r, attr_bytes);
 	if (!attr)
 		return error_set(err, ERROR_FORMAT, "an event's attributes are cut short");
-	return perf_data_events_add(&header->events, attr, attr_bytes, err) && perf_data_events_add_ids(&header->events, &r, err);
+	return perf_data_events_add(&header->events, attr, attr_bytes, err) &&
+	       perf_data_events_add_ids(&header->events, &r, err);
 }
 
 void perf_data_header_take_update(struct perf_data_header *header, const uint8_t *bytes, size_t size)

@@ -5,8 +5,8 @@
 #include "sampler/process/recorded.h"
 
 /*
- * What a perf.data file says of itself (tools/perf/Documentation/perf.data-file-format.txt of Linux): events, build ids and the
- * machine. A file has it in a header and in feature sections behind the data, a pipe in records.
+ * What a perf.data file says of itself (tools/perf/Documentation/perf.data-file-format.txt of Linux): events, build ids
+ * and the machine. A file has it in a header and in feature sections behind the data, a pipe in records.
  */
 
 struct perf_data_input {
@@ -72,11 +72,13 @@ bool perf_data_header_take_attr(struct perf_data_header *header, const uint8_t *
 
 /* HEADER_FEATURE */
 COMMON_MUST_CHECK
-bool perf_data_header_take_feature(struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err);
+bool perf_data_header_take_feature(
+	struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err);
 
 /* HEADER_BUILD_ID, which are also what the build-id section consists of. */
 COMMON_MUST_CHECK
-bool perf_data_header_take_build_id(struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err);
+bool perf_data_header_take_build_id(
+	struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err);
 
 /* EVENT_UPDATE */
 void perf_data_header_take_update(struct perf_data_header *header, const uint8_t *bytes, size_t size);

@@ -18,8 +18,8 @@ static bool deliver_one(struct perf_data *data, const struct queued_record *reco
 {
 	const char *name = record->stream->name;
 
-	return perf_data_take(data, record, err) ||
-	       error_prefix(err, "%s%srecord at offset %llu", name, name[0] ? ": " : "", (unsigned long long)record->offset);
+	return perf_data_take(data, record, err) || error_prefix(err, "%s%srecord at offset %llu", name,
+							    name[0] ? ": " : "", (unsigned long long)record->offset);
 }
 
 static bool deliver(struct perf_data *data, uint64_t limit_ns, struct error *err)
@@ -103,7 +103,8 @@ static bool read_block(struct perf_data *data, struct perf_data_stream *stream, 
 	bool ok = perf_data_stream_read(stream, &data->skim, &data->header.events, &got, err);
 
 	if (ok)
-		ok = got > 0 ? perf_data_take_records(data, stream, &stream->raw, err) : check_end(data, stream, is_sized, err);
+		ok = got > 0 ? perf_data_take_records(data, stream, &stream->raw, err)
+			     : check_end(data, stream, is_sized, err);
 	return ok || (stream->name[0] && error_prefix(err, "%s", stream->name));
 }
 
@@ -152,8 +153,8 @@ static bool read_data(struct perf_data *data, struct error *err)
 	if (!read_directory(data, err) || !deliver(data, UINT64_MAX, err))
 		return false;
 	if (data->header.is_unfinished && data->notices)
-		buffer_append_string(
-			data->notices, "perf record was killed, or failed, before it finished this file: read as far as it goes\n");
+		buffer_append_string(data->notices,
+			"perf record was killed, or failed, before it finished this file: read as far as it goes\n");
 	return true;
 }
 
@@ -188,7 +189,8 @@ static bool open_directory(struct perf_data *data, const char *directory, struct
 	char path[PATH_MAX];
 	struct perf_data_stream *streams;
 
-	while (count < MAX_STREAMS && (size_t)snprintf(path, sizeof(path), "%s/data.%zu", directory, count - 1) < sizeof(path) &&
+	while (count < MAX_STREAMS &&
+		(size_t)snprintf(path, sizeof(path), "%s/data.%zu", directory, count - 1) < sizeof(path) &&
 		access(path, F_OK) == 0)
 		count++;
 	streams = realloc(data->streams, count * sizeof(*streams));
@@ -244,8 +246,8 @@ static void deinit(struct perf_data *data)
 }
 
 /* `event`: PERF_DATA_NO_EVENT chooses. `*next` is another one that has samples where this has none. */
-static bool read_once(const struct sampler_recorded *from, uint32_t event, struct sampler_result *result, struct buffer *notices,
-	uint32_t *next, struct error *err)
+static bool read_once(const struct sampler_recorded *from, uint32_t event, struct sampler_result *result,
+	struct buffer *notices, uint32_t *next, struct error *err)
 {
 	struct perf_data data;
 	bool ok;
@@ -256,8 +258,8 @@ static bool read_once(const struct sampler_recorded *from, uint32_t event, struc
 	data.event = event;
 	data.wanted = from->event;
 	data.verify_every = from->verify_every;
-	ok = perf_data_header_read(&data.header, &data.streams[0].input, err) && check_kind(&data, from->directory, err) &&
-	     read_data(&data, err);
+	ok = perf_data_header_read(&data.header, &data.streams[0].input, err) &&
+	     check_kind(&data, from->directory, err) && read_data(&data, err);
 	if (ok && event == PERF_DATA_NO_EVENT && data.streams[0].input.is_seekable && data.is_collecting)
 		*next = perf_data_other_event(&data);
 	ok = ok && *next == PERF_DATA_NO_EVENT && perf_data_finish(&data, result, err);
@@ -265,8 +267,8 @@ static bool read_once(const struct sampler_recorded *from, uint32_t event, struc
 	return ok;
 }
 
-bool sampler_read_perf_data(
-	const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices, struct error *err)
+bool sampler_read_perf_data(const struct sampler_recorded *recorded, struct sampler_result *result,
+	struct buffer *notices, struct error *err)
 {
 	uint32_t next;
 

@@ -11,7 +11,8 @@
  *
  *	perf_data_input (-> skim) -> feed (-> zstd -> feed) -> queue by time -> record.c -> collector
  *
- * perf_data_records.c frames, perf_data.c orders, perf_data_samples.c makes of each record what the collector expects from a ring.
+ * perf_data_records.c frames, perf_data.c orders, perf_data_samples.c makes of each record what the collector expects
+ *from a ring.
  */
 
 struct perf_data {
@@ -33,7 +34,8 @@ struct perf_data {
 	const char *wanted;                             /* its name, borrowed; NULL: any */
 	uint32_t verify_every;                          /* of struct sampler_recorded */
 	const struct machine *machine;                  /* that it was recorded on; NULL: not known */
-	uint8_t register_places[MACHINE_MAX_REGISTERS]; /* where the ring's registers stand among the file's; UINT8_MAX: nowhere */
+	uint8_t register_places[MACHINE_MAX_REGISTERS]; /* where the ring's registers stand among the file's; UINT8_MAX:
+							   nowhere */
 	uint64_t first_ns, last_ns, total_period;
 	/* Two ways of telling the same loss: by ring, of all events together, and by event. */
 	uint64_t lost_records, lost_samples, lost_of_others;
@@ -46,7 +48,8 @@ struct perf_data {
 
 /* All whole records that a stream's feed, its raw or its inflated one, has. */
 COMMON_MUST_CHECK
-bool perf_data_take_records(struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err);
+bool perf_data_take_records(
+	struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err);
 
 /* A record of the kernel's, which waits for its turn. Takes its block over. */
 COMMON_MUST_CHECK

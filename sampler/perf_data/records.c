@@ -24,7 +24,8 @@ static uint32_t type_of(const uint8_t *bytes)
 	return byte_reader_u32(&r);
 }
 
-static bool inflate(struct perf_data *data, struct perf_data_stream *stream, const uint8_t *bytes, size_t size, struct error *err)
+static bool inflate(
+	struct perf_data *data, struct perf_data_stream *stream, const uint8_t *bytes, size_t size, struct error *err)
 {
 	ZSTD_inBuffer in = { bytes, size, 0 };
 	ZSTD_outBuffer out;
@@ -79,7 +80,8 @@ static bool skip_behind(struct perf_data_stream *stream, const uint8_t *bytes, s
 	return true;
 }
 
-static bool take_own(struct perf_data *data, struct perf_data_stream *stream, const struct queued_record *record, struct error *err)
+static bool take_own(
+	struct perf_data *data, struct perf_data_stream *stream, const struct queued_record *record, struct error *err)
 {
 	struct perf_data_header *header = &data->header;
 	const uint8_t *bytes = record->bytes;
@@ -113,7 +115,8 @@ static bool take_own(struct perf_data *data, struct perf_data_stream *stream, co
 	}
 }
 
-static bool take_one(struct perf_data *data, struct perf_data_stream *stream, struct queued_record *record, struct error *err)
+static bool take_one(
+	struct perf_data *data, struct perf_data_stream *stream, struct queued_record *record, struct error *err)
 {
 	bool ok;
 
@@ -133,7 +136,8 @@ static bool is_another_file(const struct feed *feed)
 }
 
 /* All that are whole. */
-bool perf_data_take_records(struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err)
+bool perf_data_take_records(
+	struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err)
 {
 	for (;;) {
 		struct queued_record record = { .feed = feed, .stream = stream };
@@ -142,7 +146,8 @@ bool perf_data_take_records(struct perf_data *data, struct perf_data_stream *str
 
 		if (feed == &stream->raw) {
 			stream->skip -= feed_skip(feed, stream->skip < SIZE_MAX ? (size_t)stream->skip : SIZE_MAX);
-			stream->record_offset = stream->gap.bytes ? stream->gap.record : stream->input.offset - feed_left(feed);
+			stream->record_offset =
+				stream->gap.bytes ? stream->gap.record : stream->input.offset - feed_left(feed);
 		}
 		if (is_another_file(feed))
 			return error_set(err, ERROR_UNSUPPORTED,

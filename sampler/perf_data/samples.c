@@ -26,7 +26,8 @@ static bool place_registers(struct perf_data *data, uint64_t mask)
 			continue;
 		data->register_places[place++] = UINT8_MAX;
 		if (mask >> bit & 1)
-			data->register_places[place - 1] = (uint8_t)__builtin_popcountll(mask & (((uint64_t)1 << bit) - 1));
+			data->register_places[place - 1] =
+				(uint8_t)__builtin_popcountll(mask & (((uint64_t)1 << bit) - 1));
 	}
 	return (mask & machine->perf_least_registers) == machine->perf_least_registers;
 }
@@ -56,7 +57,10 @@ static void describe_call_graph(const struct perf_data *data, char *text, size_t
 	if (data->collector.has_stack)
 		snprintf(text, room, "dwarf,%u", attr->sample_stack_user);
 	else
-		snprintf(text, room, "%s", data->is_lbr ? "lbr" : attr->sample_type & PERF_SAMPLE_CALLCHAIN ? "fp" : "");
+		snprintf(text, room, "%s",
+			data->is_lbr                                ? "lbr"
+			: attr->sample_type & PERF_SAMPLE_CALLCHAIN ? "fp"
+								    : "");
 }
 
 static bool fill_facts(struct perf_data *data, struct error *err)
@@ -67,12 +71,15 @@ static bool fill_facts(struct perf_data *data, struct error *err)
 	struct profile_facts *facts = &profile->facts;
 	char tool[128], call_graph[32];
 
-	snprintf(tool, sizeof(tool), "perf%s%.100s", from->perf_version ? " " : "", from->perf_version ? from->perf_version : "");
+	snprintf(tool, sizeof(tool), "perf%s%.100s", from->perf_version ? " " : "",
+		from->perf_version ? from->perf_version : "");
 	describe_call_graph(data, call_graph, sizeof(call_graph));
 	facts->cpu_count = from->cpu_count;
-	facts->frequency_hz = event->attr.freq && event->attr.sample_freq <= UINT32_MAX ? (uint32_t)event->attr.sample_freq : 0;
+	facts->frequency_hz =
+		event->attr.freq && event->attr.sample_freq <= UINT32_MAX ? (uint32_t)event->attr.sample_freq : 0;
 	facts->user_only = event->attr.exclude_kernel;
-	return profile_intern(profile, tool, &facts->tool, err) && profile_intern(profile, event->name, &facts->event, err) &&
+	return profile_intern(profile, tool, &facts->tool, err) &&
+	       profile_intern(profile, event->name, &facts->event, err) &&
 	       profile_intern(profile, call_graph, &facts->call_graph, err) &&
 	       profile_intern(profile, from->kernel ? from->kernel : "", &facts->kernel, err) &&
 	       profile_intern(profile, from->cpu_model ? from->cpu_model : "", &facts->cpu_model, err) &&
@@ -166,8 +173,8 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 	if (data->event == PERF_DATA_NO_EVENT)
 		data->event = find_wanted(data);
 	if (data->event >= events->count)
-		return error_set(
-			err, ERROR_EMPTY, "none of its events takes samples; record it again with -e cpu-clock and without -n");
+		return error_set(err, ERROR_EMPTY,
+			"none of its events takes samples; record it again with -e cpu-clock and without -n");
 	type = chosen(data)->attr.sample_type;
 	options = collecting(data);
 	if (!find_stacks(data, &options.has_stack, err))
@@ -185,7 +192,8 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 
 enum { MAX_CHAIN = RECORD_MAX_BYTES / 8 + 4 };
 
-static void sort_registers(const struct perf_data *data, struct record_sample *sample, uint64_t words[MACHINE_MAX_REGISTERS])
+static void sort_registers(
+	const struct perf_data *data, struct record_sample *sample, uint64_t words[MACHINE_MAX_REGISTERS])
 {
 	size_t count = data->machine->perf_register_count;
 
@@ -261,8 +269,8 @@ static bool take_kernel_mapping(struct perf_data *data, const struct record_mmap
 		memcpy(files->hooks.kernel.bytes, mmap->build_id, files->hooks.kernel.size = mmap->build_id_size);
 	data->kernel_is_known = true;
 	/* The offset is the address of the symbol that is named behind the bracket. */
-	if (!recorded_kernel_find(
-		    files, data->header.facts.kernel, mmap->file_offset, mmap->path + sizeof(kernel) - 1, &data->kernel, err))
+	if (!recorded_kernel_find(files, data->header.facts.kernel, mmap->file_offset, mmap->path + sizeof(kernel) - 1,
+		    &data->kernel, err))
 		return false;
 	data->collector.processes.kernel_bias = data->kernel.moved;
 	return true;
@@ -426,11 +434,13 @@ static void name_other_events(const struct perf_data *data)
 		if (i == data->event || event->samples == 0)
 			continue;
 		/* Modifiers are no part of a name: `cycles:u` and `cycles:k` have the same. */
-		buffer_printf(data->notices, "%llu %s of %s%s %s left out: only %s is read", (unsigned long long)event->samples,
-			is_one ? "sample" : "samples", strcmp(event->name, read->name) == 0 ? "another " : "", event->name,
-			is_one ? "is" : "are", read->name);
+		buffer_printf(data->notices, "%llu %s of %s%s %s left out: only %s is read",
+			(unsigned long long)event->samples, is_one ? "sample" : "samples",
+			strcmp(event->name, read->name) == 0 ? "another " : "", event->name, is_one ? "is" : "are",
+			read->name);
 		if (!has_same_metric)
-			buffer_printf(data->notices, "; '--metric %s' reads %s", metric_of(event), is_one ? "it" : "them");
+			buffer_printf(
+				data->notices, "; '--metric %s' reads %s", metric_of(event), is_one ? "it" : "them");
 		buffer_append_byte(data->notices, '\n');
 	}
 }
@@ -448,8 +458,10 @@ static bool hand_over_kernel(struct perf_data *data, struct sampler_result *resu
 	if (!data->kernel.kallsyms && data->notices)
 		buffer_printf(data->notices,
 			"kernel functions stay unnamed: the symbols of the recorded kernel%s%.80s are neither in /proc/kallsyms nor in %s\n",
-			data->header.facts.kernel ? " " : "", data->header.facts.kernel ? data->header.facts.kernel : "",
-			data->header.files.cache_directory ? data->header.files.cache_directory : "perf's build-id cache");
+			data->header.facts.kernel ? " " : "",
+			data->header.facts.kernel ? data->header.facts.kernel : "",
+			data->header.files.cache_directory ? data->header.files.cache_directory
+							   : "perf's build-id cache");
 	result->kernel_is_running = data->kernel.is_running;
 	result->kallsyms = data->kernel.kallsyms ? TAKE(data->kernel.kallsyms) : strdup("");
 	return result->kallsyms ? true : error_set_memory(err);
@@ -473,8 +485,7 @@ bool perf_data_finish(struct perf_data *data, struct sampler_result *result, str
 	if (data->notices)
 		name_other_events(data);
 	if (!profile_finish(profile, err) || !result_take_images(&made, &data->collector.processes, err) ||
-		!collector_finish_verification(&data->collector, &made, err) ||
-		!hand_over_kernel(data, &made, err)) {
+		!collector_finish_verification(&data->collector, &made, err) || !hand_over_kernel(data, &made, err)) {
 		sampler_result_deinit(&made);
 		return false;
 	}

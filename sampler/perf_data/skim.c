@@ -57,8 +57,8 @@ static bool find_partial(const struct perf_data_events *events, struct feed *fee
 	if (!byte_reader_ok(&r) || found.bytes[0] != PERF_RECORD_SAMPLE || found.size <= found.available)
 		return false;
 	event = perf_data_events_find(events, found.bytes, found.available);
-	if (event >= events->count ||
-		!record_find_stack(&events->items[event].layout, found.bytes, found.available, &found.stack_offset, &room))
+	if (event >= events->count || !record_find_stack(&events->items[event].layout, found.bytes, found.available,
+					      &found.stack_offset, &room))
 		return false;
 	/* The size of what was copied stands behind it. */
 	if (!checked_range(found.stack_offset + WORD_BYTES, room, found.size - WORD_BYTES))
@@ -155,8 +155,8 @@ void perf_data_skim_tell(struct perf_data_skim *skim, uint64_t stack_bytes)
 	memset(skim->uses, 0, sizeof(skim->uses));
 }
 
-bool perf_data_skim_read_whole(struct perf_data_skim *skim, const struct perf_data_input *input, uint64_t offset, size_t size,
-	const uint8_t **bytes, struct error *err)
+bool perf_data_skim_read_whole(struct perf_data_skim *skim, const struct perf_data_input *input, uint64_t offset,
+	size_t size, const uint8_t **bytes, struct error *err)
 {
 	struct perf_data_input at = *input;
 	size_t done = 0, got;
@@ -170,7 +170,8 @@ bool perf_data_skim_read_whole(struct perf_data_skim *skim, const struct perf_da
 		if (!perf_data_input_read(&at, skim->whole + done, size - done, &got, err))
 			return false;
 		if (got == 0)
-			return error_set(err, ERROR_FORMAT, "it became shorter while it was read: it ends at offset %llu",
+			return error_set(err, ERROR_FORMAT,
+				"it became shorter while it was read: it ends at offset %llu",
 				(unsigned long long)at.offset);
 		done += got;
 	}

@@ -5,9 +5,10 @@
 #include "sampler/perf_data/header.h"
 
 /*
- * Of a copied stack a walk reads the first kilobyte or two as a rule: only so much is read from a file, with what stands in front
- * of the stack and behind it. A record in the feed is then shorter than in the file, and whole in itself. Where a walk does not
- * come to the stack's end, the record is read again with all of it; where that happens often, more is read at first.
+ * Of a copied stack a walk reads the first kilobyte or two as a rule: only so much is read from a file, with what
+ * stands in front of the stack and behind it. A record in the feed is then shorter than in the file, and whole in
+ * itself. Where a walk does not come to the stack's end, the record is read again with all of it; where that happens
+ * often, more is read at first.
  */
 enum { PERF_DATA_SKIM_STEPS = 128 };
 
@@ -31,8 +32,8 @@ struct perf_data_gap {
 };
 
 /*
- * Before more is read. Where the feed ends within a sample that has enough of its stack already, the input moves on to what stands
- * behind the stack. `left`: bytes of the data from the input's offset on.
+ * Before more is read. Where the feed ends within a sample that has enough of its stack already, the input moves on to
+ * what stands behind the stack. `left`: bytes of the data from the input's offset on.
  */
 void perf_data_skim_step(struct perf_data_skim *skim, struct perf_data_gap *gap, const struct perf_data_events *events,
 	struct feed *feed, struct perf_data_input *input, uint64_t *left);
@@ -45,5 +46,5 @@ void perf_data_skim_tell(struct perf_data_skim *skim, uint64_t stack_bytes);
 
 /* All `size` bytes of a record, which stay valid until the next call. */
 COMMON_MUST_CHECK
-bool perf_data_skim_read_whole(struct perf_data_skim *skim, const struct perf_data_input *input, uint64_t offset, size_t size,
-	const uint8_t **bytes, struct error *err);
+bool perf_data_skim_read_whole(struct perf_data_skim *skim, const struct perf_data_input *input, uint64_t offset,
+	size_t size, const uint8_t **bytes, struct error *err);

@@ -31,8 +31,8 @@ static size_t bytes_to_read(const struct perf_data_stream *stream, size_t room)
 	return stream->left < wanted ? (size_t)stream->left : wanted;
 }
 
-bool perf_data_stream_read(struct perf_data_stream *stream, struct perf_data_skim *skim, const struct perf_data_events *events,
-	size_t *got, struct error *err)
+bool perf_data_stream_read(struct perf_data_stream *stream, struct perf_data_skim *skim,
+	const struct perf_data_events *events, size_t *got, struct error *err)
 {
 	uint8_t *into;
 	size_t room, read;
@@ -62,7 +62,8 @@ static void note_end(struct perf_data_stream *stream)
 {
 	struct stat status;
 
-	if (stream->gap.bytes > 0 && fstat(stream->input.fd, &status) == 0 && (uint64_t)status.st_size < stream->input.offset)
+	if (stream->gap.bytes > 0 && fstat(stream->input.fd, &status) == 0 &&
+		(uint64_t)status.st_size < stream->input.offset)
 		stream->input.offset = (uint64_t)status.st_size;
 }
 

@@ -20,7 +20,8 @@ struct perf_data_stream {
 	struct perf_data_gap gap;
 	uint64_t record_offset; /* of the record being read */
 	uint64_t skip;          /* bytes still to pass over */
-	/* Times, for a directory: of the newest record, of the newest when the last mark was passed, up to which all are known. */
+	/* Times, for a directory: of the newest record, of the newest when the last mark was passed, up to which all
+	 * are known. */
 	uint64_t newest_ns, marked_ns, complete_ns;
 	uint64_t mark; /* `left` at the next one */
 };
@@ -30,12 +31,12 @@ void perf_data_stream_deinit(struct perf_data_stream *stream);
 
 /* Reads on, into the feed. `*got` is 0 at the end. */
 COMMON_MUST_CHECK
-bool perf_data_stream_read(struct perf_data_stream *stream, struct perf_data_skim *skim, const struct perf_data_events *events,
-	size_t *got, struct error *err);
+bool perf_data_stream_read(struct perf_data_stream *stream, struct perf_data_skim *skim,
+	const struct perf_data_events *events, size_t *got, struct error *err);
 
 /*
- * After a read of a directory's file. A thread of perf's goes round its rings, each of which is in order: what is older than a
- * megabyte or two of the file is complete.
+ * After a read of a directory's file. A thread of perf's goes round its rings, each of which is in order: what is older
+ * than a megabyte or two of the file is complete.
  */
 void perf_data_stream_pass_marks(struct perf_data_stream *stream);
 

@@ -12,7 +12,8 @@
 
 enum { MAX_IMAGES = 1 << 20, MAX_NOTES_BYTES = 1 << 16 };
 
-/* A file is known by device and inode; memory without a file by the process. The hash of the path tells JIT dumps of one inode 0.
+/* A file is known by device and inode; memory without a file by the process. The hash of the path tells JIT dumps of
+ * one inode 0.
  */
 struct image_key {
 	uint64_t inode, path_hash;
@@ -26,13 +27,15 @@ void image_keys_init(struct hash_map *map)
 	hash_map_init(map, sizeof(struct image_key));
 }
 
-/* A file without a name: a program or library (runc, loaders of plugins), or code made at run time that is mapped twice (.NET). */
+/* A file without a name: a program or library (runc, loaders of plugins), or code made at run time that is mapped twice
+ * (.NET). */
 static bool is_nameless(const struct elf_mapping *mapped)
 {
 	return strncmp(mapped->path, "/memfd:", 7) == 0;
 }
 
-/* Huge pages, and files that were deleted at once, to map the same memory for writing and for running: no binary was ever there. */
+/* Huge pages, and files that were deleted at once, to map the same memory for writing and for running: no binary was
+ * ever there. */
 static bool may_be_memory(const struct elf_mapping *mapped)
 {
 	static const char mark[] = " (deleted)";
@@ -189,7 +192,8 @@ static bool describe(struct process_table *table, const struct elf_mapping *mapp
 		elf_build_id_format(elf_image_build_id(image->elf), build_id);
 		span_of(image->elf, &mapping);
 	}
-	/* A name without the pid, for the same code in another run is the same module; the offset keeps processes apart. */
+	/* A name without the pid, for the same code in another run is the same module; the offset keeps processes
+	 * apart. */
 	if (kind == PROFILE_MAPPING_ANON) {
 		path = "//anon";
 		mapping.file_offset = (uint64_t)mapped->pid;
@@ -226,8 +230,8 @@ static bool add_image(struct process_table *table, const struct process_image *i
 	return true;
 }
 
-static bool make_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind, uint32_t *id,
-	struct error *err)
+static bool make_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
+	uint32_t *id, struct error *err)
 {
 	struct process_image image = { .latest_place = PROFILE_NONE };
 
@@ -241,7 +245,8 @@ static bool make_image(struct process_table *table, const struct elf_mapping *ma
 	return false;
 }
 
-/* Whatever was made of it before stands for what it was: written over in place (cp does), it is another under the same inode. */
+/* Whatever was made of it before stands for what it was: written over in place (cp does), it is another under the same
+ * inode. */
 static bool was_written_over(const struct process_table *table, uint32_t image)
 {
 	const struct elf_image *elf = table->images[image].elf;
@@ -249,8 +254,8 @@ static bool was_written_over(const struct process_table *table, uint32_t image)
 	return elf && !table->files && !elf_image_is_intact(elf);
 }
 
-bool image_of_mapping(
-	struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias, struct error *err)
+bool image_of_mapping(struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias,
+	struct error *err)
 {
 	enum profile_mapping_kind kind = kind_of(table, mapped);
 	struct image_key key = key_of(mapped, kind);
@@ -272,7 +277,9 @@ bool image_of_mapping(
 	if (kind == PROFILE_MAPPING_VDSO && elf)
 		*bias = 0 - mapped->start;
 	else
-		*bias = elf ? bias_of(elf, mapped) : kind == PROFILE_MAPPING_FILE ? mapped->file_offset - mapped->start : 0;
+		*bias = elf                            ? bias_of(elf, mapped)
+			: kind == PROFILE_MAPPING_FILE ? mapped->file_offset - mapped->start
+						       : 0;
 	return true;
 }
 

@@ -61,8 +61,8 @@ static bool has_own_directory(int32_t pid, const char *path)
 }
 
 /*
- * The place of a file that a process names. By our own name for it, which outlives the process, unless that means another file:
- * under the pid that a process has in its container, it may be any process's.
+ * The place of a file that a process names. By our own name for it, which outlives the process, unless that means
+ * another file: under the pid that a process has in its container, it may be any process's.
  */
 static bool place_of(int32_t pid, const char *name, struct jit_place *place, struct error *err)
 {
@@ -117,8 +117,9 @@ static bool read_seed(int32_t pid, struct program_seed *seed)
 }
 
 /*
- * Whether one of two processes was forked from the other, or both from a third, and none has executed another program since: only
- * then they have the same random bytes at the same place. The memory of one that executed the same program anew is laid out anew.
+ * Whether one of two processes was forked from the other, or both from a third, and none has executed another program
+ * since: only then they have the same random bytes at the same place. The memory of one that executed the same program
+ * anew is laid out anew.
  */
 static bool are_of_one_program(int32_t a, int32_t b)
 {
@@ -128,7 +129,8 @@ static bool are_of_one_program(int32_t a, int32_t b)
 	       memcmp(of_a.bytes, of_b.bytes, sizeof(of_a.bytes)) == 0;
 }
 
-/* The map of the nearest ancestor of the same program that has one: code that it had made by the fork is named there. */
+/* The map of the nearest ancestor of the same program that has one: code that it had made by the fork is named there.
+ */
 static bool find_inherited(int32_t pid, struct jit_place *inherited, struct error *err)
 {
 	enum { MAX_ANCESTORS = 8 };
@@ -149,7 +151,8 @@ static bool find_inherited(int32_t pid, struct jit_place *inherited, struct erro
 static bool place_recorded(const struct elf_mapping *mapped, struct jit_place *place, struct error *err)
 {
 	char *path;
-	int size = jit_map_is_dump(mapped) ? asprintf(&path, "%s", mapped->path) : asprintf(&path, "/tmp/perf-%d.map", mapped->pid);
+	int size = jit_map_is_dump(mapped) ? asprintf(&path, "%s", mapped->path)
+					   : asprintf(&path, "/tmp/perf-%d.map", mapped->pid);
 
 	if (size < 0)
 		return error_set_memory(err);
@@ -158,12 +161,13 @@ static bool place_recorded(const struct elf_mapping *mapped, struct jit_place *p
 	return true;
 }
 
-bool jit_map_expect(
-	const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image, struct error *err)
+bool jit_map_expect(const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image,
+	struct error *err)
 {
 	if (table->files)
 		return place_recorded(mapped, &image->jit_map, err);
 	if (jit_map_is_dump(mapped))
 		return place_of(mapped->pid, mapped->path, &image->jit_map, err);
-	return place_of_map(mapped->pid, &image->jit_map, err) && find_inherited(mapped->pid, &image->inherited_map, err);
+	return place_of_map(mapped->pid, &image->jit_map, err) &&
+	       find_inherited(mapped->pid, &image->inherited_map, err);
 }

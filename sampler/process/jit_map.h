@@ -8,15 +8,16 @@
 void jit_place_deinit(struct jit_place *place);
 
 /*
- * Whether the mapping is that of a jitdump. A runtime that writes one maps its first page, so that profilers hear of it (linux,
- * tools/perf/Documentation/jitdump-specification.txt): jit-PID.dump. What it describes is the process's memory without a file.
+ * Whether the mapping is that of a jitdump. A runtime that writes one maps its first page, so that profilers hear of it
+ * (linux, tools/perf/Documentation/jitdump-specification.txt): jit-PID.dump. What it describes is the process's memory
+ * without a file.
  */
 bool jit_map_is_dump(const struct elf_mapping *mapped);
 
 /*
- * Sets where the names of the process's code would be: in its jitdump, else in its perf map, which may be written any time until
- * the process ends; and the map of the process that it was forked from.
+ * Sets where the names of the process's code would be: in its jitdump, else in its perf map, which may be written any
+ * time until the process ends; and the map of the process that it was forked from.
  */
 COMMON_MUST_CHECK
-bool jit_map_expect(
-	const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image, struct error *err);
+bool jit_map_expect(const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image,
+	struct error *err);

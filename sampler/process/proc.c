@@ -73,8 +73,8 @@ static char read_state(int32_t tid, int *threads)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
 	fields = read_stat(path, text, sizeof(text));
-	if (!fields ||
-		sscanf(fields, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &state, threads) != 2)
+	if (!fields || sscanf(fields, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d", &state,
+			       threads) != 2)
 		return 'X';
 	return state;
 }
@@ -145,8 +145,8 @@ static int32_t thread_with_memory(int32_t pid)
 	return pid;
 }
 
-bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
-	struct error *err)
+bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err),
+	void *context, struct error *err)
 {
 	CLEANUP(cleanup_fclose) FILE *file = NULL;
 	CLEANUP(cleanup_free) char *line = NULL;
@@ -219,7 +219,8 @@ int64_t proc_start_unix_s(int32_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	fields = read_stat(path, text, sizeof(text));
 	if (!fields ||
-		sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) != 1)
+		sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			&ticks) != 1)
 		return 0;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);

@@ -10,10 +10,12 @@ enum { PROC_COMM_BYTES = 64 };
 /* What a file of one number holds, as those below /proc/sys; -1 when it cannot be read. */
 int proc_read_number(const char *path);
 
-/* By how much CLOCK_MONOTONIC runs ahead of the kernel's own, which it writes into records: not 0 in a time namespace. */
+/* By how much CLOCK_MONOTONIC runs ahead of the kernel's own, which it writes into records: not 0 in a time namespace.
+ */
 int64_t proc_clock_offset_ns(void);
 
-/* Whether /proc shows processes under the ids that they have for us; not where it was mounted in another pid namespace. */
+/* Whether /proc shows processes under the ids that they have for us; not where it was mounted in another pid namespace.
+ */
 bool proc_is_of_our_namespace(void);
 
 /* comm of a thread, "" when it is gone. */
@@ -21,8 +23,8 @@ void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
 
 /* Calls `take` for every line of /proc/PID/maps. A process that is gone has none: not an error. */
 COMMON_MUST_CHECK
-bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
-	struct error *err);
+bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err),
+	void *context, struct error *err);
 
 /* Whether its maps are there and not for us: it is another user's, while everybody may sample CPUs. */
 bool proc_maps_are_denied(int32_t pid);
@@ -71,8 +73,8 @@ void image_keys_init(struct hash_map *map);
 
 /* The image behind a mapping, opened when it is new, and what makes image addresses of runtime ones. */
 COMMON_MUST_CHECK
-bool image_of_mapping(
-	struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias, struct error *err);
+bool image_of_mapping(struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias,
+	struct error *err);
 
 /* The vdso as we have it ourselves: that of every 64-bit process under this kernel. */
 COMMON_MUST_CHECK

@@ -59,7 +59,8 @@ static bool unmap(struct process *process, uint64_t start, uint64_t end, struct 
 			continue;
 		}
 		if (mapping.start < start && mapping.end > end) {
-			memmove(&process->mappings[i + 2], &process->mappings[i + 1], (count - i - 1) * sizeof(mapping));
+			memmove(&process->mappings[i + 2], &process->mappings[i + 1],
+				(count - i - 1) * sizeof(mapping));
 			process->mappings[kept] = mapping;
 			process->mappings[kept++].end = start;
 			process->mappings[kept] = mapping;
@@ -85,7 +86,8 @@ static bool add_mapping(
 	size_t at = 0;
 
 	if (!unmap(process, mapping->start, mapping->end, err) ||
-		!ARRAY_RESERVE(&process->mappings, &process->mapping_capacity, process->mapping_count + 1, MAX_MAPPINGS, err))
+		!ARRAY_RESERVE(
+			&process->mappings, &process->mapping_capacity, process->mapping_count + 1, MAX_MAPPINGS, err))
 		return false;
 	while (at < process->mapping_count && process->mappings[at].start < mapping->start)
 		at++;
@@ -125,7 +127,8 @@ static const struct process_image *image_at(const struct process_table *table, u
 }
 
 /* Memory that takes the place of code may hold a copy of it: PHP and node put theirs into huge pages so. */
-static void note_covered(const struct process_table *table, const struct process *process, struct process_mapping *mapping)
+static void note_covered(
+	const struct process_table *table, const struct process *process, struct process_mapping *mapping)
 {
 	const struct process_mapping *before = find_mapping(process, mapping->start);
 
@@ -142,7 +145,8 @@ static bool add_place(struct process_table *table, const struct process_place *p
 	if (image->latest_place == PROFILE_NONE || table->places[image->latest_place].bias != place->bias) {
 		if (!ARRAY_RESERVE(&table->places, &table->place_capacity, table->place_count + 1, MAX_PLACES, err))
 			return false;
-		table->places[table->place_count] = (struct process_place){ place->bias, place->image, image->mapping_id };
+		table->places[table->place_count] =
+			(struct process_place){ place->bias, place->image, image->mapping_id };
 		image->latest_place = (uint32_t)table->place_count++;
 	}
 	*id = image->latest_place;
@@ -155,7 +159,8 @@ static bool add_elf_mapping(
 	struct process_mapping mapping = { .start = mapped->start, .end = mapped->end, .covered_place = PROFILE_NONE };
 	struct process_place place;
 
-	if (!image_of_mapping(table, mapped, &place.image, &place.bias, err) || !add_place(table, &place, &mapping.place, err))
+	if (!image_of_mapping(table, mapped, &place.image, &place.bias, err) ||
+		!add_place(table, &place, &mapping.place, err))
 		return false;
 	note_covered(table, process, &mapping);
 	return add_mapping(table, process, &mapping, err);
@@ -200,8 +205,8 @@ static bool take_maps_entry(void *context, const struct elf_maps_entry *entry, s
 		reader->file = *mapping;
 		strcpy(reader->path, mapping->path);
 	}
-	return !entry->executable ||
-	       (add_what_is_covered(reader, mapping, err) && add_elf_mapping(reader->table, reader->process, mapping, err));
+	return !entry->executable || (add_what_is_covered(reader, mapping, err) &&
+					     add_elf_mapping(reader->table, reader->process, mapping, err));
 }
 
 static bool add_process(struct process_table *table, int32_t pid, struct process **process, struct error *err)
@@ -234,7 +239,8 @@ bool process_table_get(struct process_table *table, int32_t pid, struct process 
 	reader.process = *process;
 	proc_read_comm(pid, pid, name);
 	/* A process that is gone has no maps any more: its samples then lie in no mapping, which is counted. */
-	if (!profile_intern(table->profile, name, &(*process)->name, err) || !proc_read_maps(pid, take_maps_entry, &reader, err))
+	if (!profile_intern(table->profile, name, &(*process)->name, err) ||
+		!proc_read_maps(pid, take_maps_entry, &reader, err))
 		return false;
 	table->met_denied = table->met_denied || ((*process)->mapping_count == 0 && proc_maps_are_denied(pid));
 	return true;
@@ -288,7 +294,8 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 	uint32_t name;
 
 	if (!process_table_get(table, record->pid, &process, err) ||
-		!profile_intern(table->profile, record->comm.name, &name, err) || !set_thread_name(table, record->tid, name, err))
+		!profile_intern(table->profile, record->comm.name, &name, err) ||
+		!set_thread_name(table, record->tid, name, err))
 		return false;
 	if (record->pid == record->tid)
 		process->name = name;
@@ -363,11 +370,13 @@ static bool take_exit(struct process_table *table, const struct record *record)
 	uint32_t id = hash_map_get(&table->by_pid, &record->pid);
 
 	if (record->pid == record->tid && id != HASH_MAP_NONE)
-		table->processes[id].is_alive = table->processes[id].has_threads && !table->files && proc_is_alive(record->pid);
+		table->processes[id].is_alive =
+			table->processes[id].has_threads && !table->files && proc_is_alive(record->pid);
 	return true;
 }
 
-/* What lies outside of our pid namespace has no pid here: the mappings of all of them would be taken for those of one. */
+/* What lies outside of our pid namespace has no pid here: the mappings of all of them would be taken for those of one.
+ */
 static bool is_from_outside(const struct process_table *table, const struct record *record)
 {
 	return !table->files && (record->pid <= 0 || (record->kind == RECORD_FORK && record->fork.parent_pid <= 0));
@@ -427,7 +436,8 @@ static bool is_copy(const struct process_space *space, const struct process_mapp
 	size = size < mapping->end - address ? size : mapping->end - address;
 	if (size < sizeof(memory))
 		here.iov_len = there.iov_len = size;
-	return size >= LEAST_BYTES && process_vm_readv(space->process->pid, &here, 1, &there, 1, 0) == (ssize_t)here.iov_len &&
+	return size >= LEAST_BYTES &&
+	       process_vm_readv(space->process->pid, &here, 1, &there, 1, 0) == (ssize_t)here.iov_len &&
 	       memcmp(memory, bytes, here.iov_len) == 0;
 }
 

@@ -7,15 +7,15 @@
 #include "sampler/unwind/unwind.h"
 
 /*
- * The processes of a recording and what code they have mapped, kept current by the sideband; the images behind it, each opened
- * once, as it is mapped, whatever later becomes of its file.
+ * The processes of a recording and what code they have mapped, kept current by the sideband; the images behind it, each
+ * opened once, as it is mapped, whatever later becomes of its file.
  */
 
 /* Where a process writes down the names of the code that it makes: a perf map or a jitdump. */
 struct jit_place {
 	char *path;      /* owned; NULL: nowhere */
-	int64_t since_s; /* when the process began, since 1970: an older file is of another; 0: whatever its age, it is the
-			    process's */
+	int64_t since_s; /* when the process began, since 1970: an older file is of another; 0: whatever its age, it is
+			    the process's */
 };
 
 /* An image, or executable memory that has none, as one mapping of the profile. */
@@ -26,8 +26,9 @@ struct process_image {
 	bool is_go;              /* made by the Go compiler */
 	uint32_t latest_place;   /* where it was mapped last, in struct process_table; PROFILE_NONE: nowhere yet */
 	/* Of memory without a file. */
-	struct jit_place jit_map;       /* of the process */
-	struct jit_place inherited_map; /* of the process that it was forked from, with code that this had made by then */
+	struct jit_place jit_map; /* of the process */
+	struct jit_place
+		inherited_map; /* of the process that it was forked from, with code that this had made by then */
 };
 
 /* An image where a process has it mapped. */
@@ -61,8 +62,8 @@ struct process_thread {
 };
 
 /*
- * Where the binaries of processes come from that cannot be asked: those of a recording of another time or machine. Their mappings
- * and names are then told by records alone.
+ * Where the binaries of processes come from that cannot be asked: those of a recording of another time or machine.
+ * Their mappings and names are then told by records alone.
  */
 struct process_files {
 	bool (*open)(void *context, const struct elf_mapping *mapping, struct elf_image **image, struct error *err);
@@ -92,7 +93,8 @@ struct process_table {
 	struct buffer *notices;
 	const struct machine *machine;     /* that the processes run on; NULL: not known, no stack is unwound */
 	const struct process_files *files; /* borrowed; NULL: the processes of this machine, now */
-	uint8_t *code; /* owned; of memory without a file, around the address that was asked for last; NULL: not asked so far */
+	uint8_t *code; /* owned; of memory without a file, around the address that was asked for last; NULL: not asked
+			  so far */
 };
 
 void process_table_init(struct process_table *table, struct profile *profile, struct buffer *notices);
@@ -104,7 +106,8 @@ bool process_table_get(struct process_table *table, int32_t pid, struct process 
 
 /* Comm of a thread, read from /proc when the sideband has not told it. */
 COMMON_MUST_CHECK
-bool process_table_thread_name(struct process_table *table, int32_t pid, int32_t tid, uint32_t *name, struct error *err);
+bool process_table_thread_name(
+	struct process_table *table, int32_t pid, int32_t tid, uint32_t *name, struct error *err);
 
 /* Takes in a record of the sideband. */
 COMMON_MUST_CHECK
@@ -121,14 +124,16 @@ struct process_location {
 };
 
 /* What lies at a runtime address at a place. */
-static inline struct process_location process_table_locate(const struct process_table *table, uint32_t place, uint64_t address)
+static inline struct process_location process_table_locate(
+	const struct process_table *table, uint32_t place, uint64_t address)
 {
 	const struct process_place *at = &table->places[place];
 
 	return (struct process_location){ at->mapping, address + at->bias };
 }
 
-/* For struct unwind_space: `context` is a struct process_space; images are numbers of places. The profile stays as it is. */
+/* For struct unwind_space: `context` is a struct process_space; images are numbers of places. The profile stays as it
+ * is. */
 struct process_space {
 	struct process_table *table;
 	const struct process *process;

@@ -43,7 +43,8 @@ void recorded_files_deinit(struct recorded_files *files)
 	*files = (struct recorded_files){ 0 };
 }
 
-bool recorded_files_add(struct recorded_files *files, const char *path, const struct elf_build_id *id, struct error *err)
+bool recorded_files_add(
+	struct recorded_files *files, const char *path, const struct elf_build_id *id, struct error *err)
 {
 	uint64_t key = hash_bytes(path, recorded_path_size(path));
 	uint32_t *value;
@@ -65,25 +66,29 @@ const struct elf_build_id *recorded_files_find(const struct recorded_files *file
 	return id == HASH_MAP_NONE || files->ids[id].size == 0 ? NULL : &files->ids[id];
 }
 
-static bool open_as_recorded(const char *path, const struct elf_build_id *id, struct elf_image **image, struct error *err)
+static bool open_as_recorded(
+	const char *path, const struct elf_build_id *id, struct elf_image **image, struct error *err)
 {
 	CLEANUP(elf_image_cleanup) struct elf_image *found = NULL;
 	char recorded_text[BUILD_ID_TEXT], found_text[BUILD_ID_TEXT];
-	bool opened = strcmp(path, "[vdso]") == 0 ? image_open_vdso(&found, err) : elf_image_open_path(path, &found, err);
+	bool opened =
+		strcmp(path, "[vdso]") == 0 ? image_open_vdso(&found, err) : elf_image_open_path(path, &found, err);
 
 	if (!opened)
 		return false;
 	if (id && !is_recorded_id(id, elf_image_build_id(found))) {
 		elf_build_id_format(id, recorded_text);
 		elf_build_id_format(elf_image_build_id(found), found_text);
-		return error_set(err, ERROR_NOT_FOUND, "%s is another build (%.16s...) than the recorded one (%.16s...)", path,
+		return error_set(err, ERROR_NOT_FOUND,
+			"%s is another build (%.16s...) than the recorded one (%.16s...)", path,
 			found_text[0] ? found_text : "no id", recorded_text);
 	}
 	*image = TAKE(found);
 	return true;
 }
 
-/* perf's layout: ~/.debug/.build-id/xx/yyyy is a link to a folder that holds the file as `elf` or `vdso`, or to the file itself. */
+/* perf's layout: ~/.debug/.build-id/xx/yyyy is a link to a folder that holds the file as `elf` or `vdso`, or to the
+ * file itself. */
 static bool open_cached(
 	const struct recorded_files *files, const struct elf_build_id *id, struct elf_image **image, struct error *err)
 {
@@ -92,7 +97,8 @@ static bool open_cached(
 
 	elf_build_id_format(id, text);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s%s", files->cache_directory, text, text + 2, names[i]);
+		snprintf(
+			path, sizeof(path), "%s/.build-id/%.2s/%s%s", files->cache_directory, text, text + 2, names[i]);
 		if (open_as_recorded(path, id, image, err))
 			return true;
 	}

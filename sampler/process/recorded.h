@@ -4,8 +4,8 @@
 #include "sampler/process/process.h"
 
 /*
- * The binaries of a recording that was made at another time or on another machine: found by path and build id, never through the
- * processes, which are others by now.
+ * The binaries of a recording that was made at another time or on another machine: found by path and build id, never
+ * through the processes, which are others by now.
  */
 
 struct recorded_files {
@@ -24,14 +24,15 @@ size_t recorded_path_size(const char *path);
 
 /* The build id that was recorded under a path; the last one told counts. */
 COMMON_MUST_CHECK
-bool recorded_files_add(struct recorded_files *files, const char *path, const struct elf_build_id *id, struct error *err);
+bool recorded_files_add(
+	struct recorded_files *files, const char *path, const struct elf_build_id *id, struct error *err);
 
 /* NULL: not known. */
 const struct elf_build_id *recorded_files_find(const struct recorded_files *files, const char *path);
 
 /*
- * Opens PATH when it still is the binary that was recorded, else its copy in perf's build-id cache. Without a build id PATH is
- * believed. Fails with the reason and ids.
+ * Opens PATH when it still is the binary that was recorded, else its copy in perf's build-id cache. Without a build id
+ * PATH is believed. Fails with the reason and ids.
  */
 COMMON_MUST_CHECK
 bool recorded_files_open(const struct recorded_files *files, const char *path, const struct elf_build_id *id,

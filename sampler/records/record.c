@@ -32,8 +32,9 @@ bool record_size(const void *bytes, size_t available, size_t *size)
 
 static size_t id_bytes(const struct record_layout *layout)
 {
-	uint64_t carried = layout->sample_type & (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
-							 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
+	uint64_t carried =
+		layout->sample_type & (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+					      PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
 
 	return layout->sample_id_all ? (size_t)__builtin_popcountll(carried) * sizeof(uint64_t) : 0;
 }
@@ -133,8 +134,9 @@ static void read_up_to_stack(const struct record_layout *layout, struct byte_rea
 	if (type & PERF_SAMPLE_IP)
 		sample->ip = byte_reader_u64(r);
 	read_id(layout,
-		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU, r,
-		record);
+		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+			PERF_SAMPLE_CPU,
+		r, record);
 	if (type & PERF_SAMPLE_PERIOD)
 		sample->period = byte_reader_u64(r);
 	if (type & PERF_SAMPLE_READ)
@@ -268,7 +270,8 @@ struct record_layout record_layout_of(const struct perf_event_attr *attr)
 	};
 }
 
-bool record_parse(const struct record_layout *layout, const void *bytes, size_t size, struct record *record, struct error *err)
+bool record_parse(
+	const struct record_layout *layout, const void *bytes, size_t size, struct record *record, struct error *err)
 {
 	struct byte_reader r = byte_reader_over(bytes, size), trailer;
 	struct record parsed;
@@ -288,13 +291,14 @@ bool record_parse(const struct record_layout *layout, const void *bytes, size_t 
 			return error_set(err, ERROR_FORMAT, "record of type %u has no room for its id", parsed.type);
 		r.end -= trailer_bytes;
 		trailer = byte_reader_over(r.end, trailer_bytes);
-		read_id(layout, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU,
+		read_id(layout,
+			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU,
 			&trailer, &parsed);
 	}
 	read_body(layout, &r, &parsed);
 	if (!byte_reader_ok(&r))
-		return error_set(
-			err, ERROR_FORMAT, "record of type %u and %zu bytes is cut short or contradicts itself", parsed.type, size);
+		return error_set(err, ERROR_FORMAT,
+			"record of type %u and %zu bytes is cut short or contradicts itself", parsed.type, size);
 	*record = parsed;
 	return true;
 }
@@ -309,7 +313,8 @@ static uint64_t word_at(const void *bytes, size_t size, size_t offset)
 	return word;
 }
 
-bool record_find_stack(const struct record_layout *layout, const void *bytes, size_t available, size_t *offset, uint64_t *room)
+bool record_find_stack(
+	const struct record_layout *layout, const void *bytes, size_t available, size_t *offset, uint64_t *room)
 {
 	struct byte_reader r = byte_reader_over(bytes, available);
 	struct record record = { .type = byte_reader_u32(&r) };
@@ -354,7 +359,8 @@ uint64_t record_time(const struct record_layout *layout, const void *bytes, size
 	memcpy(&record_type, bytes, sizeof(record_type));
 	if (record_type == PERF_RECORD_SAMPLE) {
 		before = type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
-		return word_at(bytes, size, RECORD_HEADER_BYTES + sizeof(uint64_t) * (size_t)__builtin_popcountll(before));
+		return word_at(
+			bytes, size, RECORD_HEADER_BYTES + sizeof(uint64_t) * (size_t)__builtin_popcountll(before));
 	}
 	behind = type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
 	if (!layout->sample_id_all || size < RECORD_HEADER_BYTES + id_bytes(layout))

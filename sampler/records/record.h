@@ -14,8 +14,8 @@
 /* What our own events ask for. */
 enum {
 	RECORD_SIDEBAND_TYPE = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
-	RECORD_SAMPLE_TYPE =
-		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN,
+	RECORD_SAMPLE_TYPE = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+			     PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN,
 	RECORD_STACK_TYPE = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 };
 
@@ -97,23 +97,28 @@ struct record {
 
 enum { RECORD_HEADER_BYTES = 8, RECORD_MAX_BYTES = UINT16_MAX };
 
-/* The size of the record that starts at `bytes`; false when fewer bytes are there, or it is shorter than its own header. */
+/* The size of the record that starts at `bytes`; false when fewer bytes are there, or it is shorter than its own
+ * header. */
 COMMON_MUST_CHECK
 bool record_size(const void *bytes, size_t available, size_t *size);
 
 /* `size` is the record's own. Fails with ERROR_FORMAT when it is cut short or contradicts itself. */
 COMMON_MUST_CHECK
-bool record_parse(const struct record_layout *layout, const void *bytes, size_t size, struct record *record, struct error *err);
+bool record_parse(
+	const struct record_layout *layout, const void *bytes, size_t size, struct record *record, struct error *err);
 
-/* Only the time, for ordering; 0 when the record carries none. Needs PERF_SAMPLE_TIME, for others than samples sample_id_all. */
+/* Only the time, for ordering; 0 when the record carries none. Needs PERF_SAMPLE_TIME, for others than samples
+ * sample_id_all. */
 uint64_t record_time(const struct record_layout *layout, const void *bytes, size_t size);
 
 /*
- * Where the user stack of a sample stands: a word with its size, `*room`, at `*offset`, and the bytes behind it. Of the sample only
- * the first `available` bytes need to be there. False when it has no stack, or more of it is needed to tell.
+ * Where the user stack of a sample stands: a word with its size, `*room`, at `*offset`, and the bytes behind it. Of the
+ * sample only the first `available` bytes need to be there. False when it has no stack, or more of it is needed to
+ * tell.
  */
 COMMON_MUST_CHECK
-bool record_find_stack(const struct record_layout *layout, const void *bytes, size_t available, size_t *offset, uint64_t *room);
+bool record_find_stack(
+	const struct record_layout *layout, const void *bytes, size_t available, size_t *offset, uint64_t *room);
 
 /* Only the process, of a sample; false for other records, and where a sample does not say it. */
 COMMON_MUST_CHECK

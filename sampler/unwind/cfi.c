@@ -23,7 +23,7 @@ struct fde_index {
 
 struct cfi_table {
 	const struct machine *machine; /* NULL: not known, and nothing is found */
-	struct elf_image *image; /* a reference: the tables and expressions are read from its bytes */
+	struct elf_image *image;       /* a reference: the tables and expressions are read from its bytes */
 	struct elf_section eh_frame;
 	struct elf_section header; /* .eh_frame_hdr; its search table is used where it lies */
 	size_t search_offset, search_count;
@@ -41,8 +41,8 @@ static bool add_start(struct fde_index *index, uint64_t address, uint64_t offset
 }
 
 /*
- * The binary search table of .eh_frame_hdr: 4-byte pairs relative to the header, as every linker writes it. That it is sorted is
- * not checked: an entry that is found in a wrong place does not hold the address, and then there is no rule.
+ * The binary search table of .eh_frame_hdr: 4-byte pairs relative to the header, as every linker writes it. That it is
+ * sorted is not checked: an entry that is found in a wrong place does not hold the address, and then there is no rule.
  */
 static void find_search_table(struct cfi_table *table)
 {
@@ -69,7 +69,8 @@ static int compare_starts(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static bool scan(const struct elf_section *section, enum entry_format format, struct fde_index *index, struct error *err)
+static bool scan(
+	const struct elf_section *section, enum entry_format format, struct fde_index *index, struct error *err)
 {
 	uint64_t offset = 0, next = 0;
 	struct fde fde;
@@ -143,7 +144,8 @@ static int32_t search_word(const struct cfi_table *table, size_t entry, size_t w
 	return value;
 }
 
-/* By the header: where in .eh_frame the code at `address` would be described; false when all code described lies above it. */
+/* By the header: where in .eh_frame the code at `address` would be described; false when all code described lies above
+ * it. */
 static bool find_by_header(const struct cfi_table *table, uint64_t address, uint64_t *offset)
 {
 	size_t low = 0, high = table->search_count;
@@ -425,12 +427,15 @@ static bool read_rule(const struct cfi_table *table, enum entry_format format, u
 	struct cfi_rule *rule)
 {
 	const struct elf_section *section = format == ENTRY_EH_FRAME ? &table->eh_frame : &table->debug_frame;
-	struct row_maker m = { .section = section, .register_count = table->machine->register_count, .wanted = address };
+	struct row_maker m = {
+		.section = section, .register_count = table->machine->register_count, .wanted = address
+	};
 	struct fde fde;
 	uint64_t next;
 
-	if (!entry_read_fde(section, format, offset, &fde, &next) || fde.cie.return_register != table->machine->return_column ||
-		address < fde.start || address - fde.start >= fde.size)
+	if (!entry_read_fde(section, format, offset, &fde, &next) ||
+		fde.cie.return_register != table->machine->return_column || address < fde.start ||
+		address - fde.start >= fde.size)
 		return false;
 	m.cie = &fde.cie;
 	m.location = 0;
@@ -462,8 +467,8 @@ static bool has_expression(const struct cfi_rule *rule)
 bool cfi_table_find(const struct cfi_table *table, uint64_t address, struct cfi_rule *rule)
 {
 	uint64_t offset;
-	bool is_listed =
-		table->search_count ? find_by_header(table, address, &offset) : find_by_index(&table->eh_index, address, &offset);
+	bool is_listed = table->search_count ? find_by_header(table, address, &offset)
+					     : find_by_index(&table->eh_index, address, &offset);
 
 	if (is_listed && read_rule(table, ENTRY_EH_FRAME, offset, address, rule))
 		return true;

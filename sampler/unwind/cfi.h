@@ -5,8 +5,8 @@
 #include "machine/machine.h"
 
 /*
- * Call frame information: what .eh_frame says about one instruction (DWARF 5, 6.4; LSB, "Exception Frames"; System V ABI
- * x86-64, 3.6.2). Register numbers are DWARF's, which registers there are is the machine's to say.
+ * Call frame information: what .eh_frame says about one instruction (DWARF 5, 6.4; LSB, "Exception Frames"; System V
+ * ABI x86-64, 3.6.2). Register numbers are DWARF's, which registers there are is the machine's to say.
  */
 
 /* Where a caller's register is found. */
@@ -40,8 +40,8 @@ struct cfi_rule {
 struct cfi_table;
 
 /*
- * Reads the header's search table, or scans .eh_frame where there is none. An image without any has a table that finds nothing, and
- * so has one of a processor that is not known.
+ * Reads the header's search table, or scans .eh_frame where there is none. An image without any has a table that finds
+ * nothing, and so has one of a processor that is not known.
  */
 COMMON_MUST_CHECK
 bool cfi_table_create(struct elf_image *image, struct cfi_table **table, struct error *err);
@@ -61,8 +61,8 @@ struct cfi_memory {
 };
 
 /*
- * Evaluates an expression of a rule. `registers` in DWARF's order, as many as the machine has; `initial` is pushed first (the CFA, for register rules).
- * False on an operation that is not known, or memory that is not at hand.
+ * Evaluates an expression of a rule. `registers` in DWARF's order, as many as the machine has; `initial` is pushed
+ * first (the CFA, for register rules). False on an operation that is not known, or memory that is not at hand.
  */
 COMMON_MUST_CHECK
 bool cfi_evaluate(const struct cfi_table *table, struct cfi_register_rule expression, const uint64_t *registers,

@@ -73,7 +73,8 @@ static bool read_entry(const struct elf_section *section, uint64_t offset, struc
 	return true;
 }
 
-static bool read_augmentation(struct byte_reader *r, const char *augmentation, struct cie *cie, const struct elf_section *section)
+static bool read_augmentation(
+	struct byte_reader *r, const char *augmentation, struct cie *cie, const struct elf_section *section)
 {
 	struct byte_reader data;
 
@@ -142,7 +143,8 @@ static bool read_cie(const struct elf_section *section, enum entry_format format
 	return byte_reader_ok(&r);
 }
 
-/* Of the CIE that an FDE names: .eh_frame counts back from the pointer itself, .debug_frame from the section's start. */
+/* Of the CIE that an FDE names: .eh_frame counts back from the pointer itself, .debug_frame from the section's start.
+ */
 static bool find_cie(enum entry_format format, uint64_t pointer_offset, uint32_t pointer, uint64_t *offset)
 {
 	if (format == ENTRY_DEBUG_FRAME) {
@@ -153,7 +155,8 @@ static bool find_cie(enum entry_format format, uint64_t pointer_offset, uint32_t
 	return pointer != 0 && pointer <= pointer_offset;
 }
 
-bool entry_read_fde(const struct elf_section *section, enum entry_format format, uint64_t offset, struct fde *fde, uint64_t *next)
+bool entry_read_fde(
+	const struct elf_section *section, enum entry_format format, uint64_t offset, struct fde *fde, uint64_t *next)
 {
 	struct byte_reader r;
 	uint64_t pointer_offset, cie_offset;

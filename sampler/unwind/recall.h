@@ -4,16 +4,16 @@
 #include "sampler/unwind/unwind.h"
 
 /*
- * What stack scans (fallback/caller.c) found in earlier stacks: the next sample of a thread often has the same frames at the same
- * places. Tables of a fixed size, in which a later answer pushes out an earlier one. Processes are told apart by their spaces'
- * generations.
+ * What stack scans (fallback/caller.c) found in earlier stacks: the next sample of a thread often has the same frames
+ * at the same places. Tables of a fixed size, in which a later answer pushes out an earlier one. Processes are told
+ * apart by their spaces' generations.
  */
 
 enum { RECALL_CALLERS = 256, RECALL_LINKS = 256, RECALL_CREDITS = 64 };
 
 /*
- * The caller of a frame. It holds while the frame has this stack pointer, `slot` has the return address, and the return addresses
- * below `slot`, which were refused, are the same.
+ * The caller of a frame. It holds while the frame has this stack pointer, `slot` has the return address, and the return
+ * addresses below `slot`, which were refused, are the same.
  */
 struct recall_caller {
 	uint64_t generation, stack_pointer, slot, return_address;
@@ -42,11 +42,12 @@ struct recall {
 struct recall_caller *recall_caller_at(struct recall *recall, uint64_t generation, uint64_t stack_pointer);
 
 /* Where the answer for a call is kept; it may be another call's. */
-struct recall_link *recall_link_at(struct recall *recall, uint64_t generation, uint64_t return_address, uint64_t callee);
+struct recall_link *recall_link_at(
+	struct recall *recall, uint64_t generation, uint64_t return_address, uint64_t callee);
 
 /*
- * Some runtimes (SBCL, Erlang) keep nothing in the stack that a scan could find. A process starts with credit for 256 scans in
- * vain, and a scan that finds a caller earns 16; without credit one scan in 64 is made.
+ * Some runtimes (SBCL, Erlang) keep nothing in the stack that a scan could find. A process starts with credit for 256
+ * scans in vain, and a scan that finds a caller earns 16; without credit one scan in 64 is made.
  */
 bool recall_may_scan(struct recall *recall, uint64_t generation);
 void recall_found(struct recall *recall, uint64_t generation);

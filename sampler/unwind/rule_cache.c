@@ -60,8 +60,8 @@ static void keep_pushes(struct cached *entry, const struct rules_pushes *pushes)
 enum { ROW_BLOCK_BYTES = 64 };
 
 /*
- * Whose addresses a row is about. A table's rules and what is guessed beside them are kept apart, as is what is guessed in memory
- * as it was mapped for a while: tables lie at multiples of 4.
+ * Whose addresses a row is about. A table's rules and what is guessed beside them are kept apart, as is what is guessed
+ * in memory as it was mapped for a while: tables lie at multiples of 4.
  */
 static uint64_t rules_owner(const struct cfi_table *table)
 {
@@ -86,7 +86,8 @@ static bool holds(const struct rule_row *row, uint64_t owner, uint64_t address)
 	return row->owner == owner && address - row->start < row->size;
 }
 
-static void keep_rule(struct rule_cache *cache, const struct unwind_code *code, const struct cfi_rule *rule, struct cached *entry)
+static void keep_rule(
+	struct rule_cache *cache, const struct unwind_code *code, const struct cfi_rule *rule, struct cached *entry)
 {
 	uint64_t owner = rules_owner(code->table);
 	struct rules_pushes pushes;
@@ -102,7 +103,8 @@ static void keep_rule(struct rule_cache *cache, const struct unwind_code *code, 
 	}
 }
 
-/* False where nothing describes the code. An image of another processor describes registers that the thread does not have. */
+/* False where nothing describes the code. An image of another processor describes registers that the thread does not
+ * have. */
 static bool keep_described(
 	struct rule_cache *cache, const struct machine *machine, const struct unwind_code *code, struct cached *entry)
 {
@@ -139,7 +141,8 @@ static bool read_code(const struct code_place *place, size_t bytes, struct unwin
 }
 
 /* The guess at an instruction, for which the code is read where that was not guessed before. */
-static void keep_guess(struct rule_cache *cache, const struct code_place *place, struct unwind_code *code, struct cached *entry)
+static void keep_guess(
+	struct rule_cache *cache, const struct code_place *place, struct unwind_code *code, struct cached *entry)
 {
 	const struct unwind_space *space = place->space;
 	uint64_t owner = guesses_owner(code, space), pc = code->image_address + !place->is_exact;
@@ -154,7 +157,8 @@ static void keep_guess(struct rule_cache *cache, const struct code_place *place,
 	if (!code->code.bytes && !read_code(place, UNWIND_CODE_BYTES, code))
 		return;
 	scan_rule(&cache->scanner, space->machine, &code->code, &scanned);
-	if (scanned.pushes.cfa_offset == 0 && scanned.leaves_code && !is_image && read_code(place, UNWIND_MOST_CODE_BYTES, code))
+	if (scanned.pushes.cfa_offset == 0 && scanned.leaves_code && !is_image &&
+		read_code(place, UNWIND_MOST_CODE_BYTES, code))
 		scan_rule(&cache->scanner, space->machine, &code->code, &scanned);
 	for (uint64_t at = pc; at < pc + scanned.bytes; at = (at / ROW_BLOCK_BYTES + 1) * ROW_BLOCK_BYTES)
 		*row_of(cache, at) = (struct rule_row){ owner, pc, scanned.bytes, scanned.pushes };

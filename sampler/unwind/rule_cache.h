@@ -6,8 +6,8 @@
 #include "sampler/unwind/unwind.h"
 
 /*
- * What the code at an address says of its frame, by (generation, address). Callers return to few places: a cache of this size
- * answers for 99 of 100 frames.
+ * What the code at an address says of its frame, by (generation, address). Callers return to few places: a cache of
+ * this size answers for 99 of 100 frames.
  */
 
 enum { RULE_CACHE_BITS = 14, RULE_ROW_BITS = 12, CACHED_BYTES = 32 };
@@ -27,11 +27,11 @@ enum cached_kind {
 struct cached {
 	uint64_t generation, address;
 	uint32_t image;
-	uint8_t kind : 6;       /* enum cached_kind */
-	uint8_t may_return : 1; /* a caller may be waiting there for its callee */
-	uint8_t is_called : 1;  /* a call stands before it, as far as the code is at hand */
-	uint8_t cfa_register,
-		saved[MACHINE_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes; else of what the instructions do */
+	uint8_t kind : 6;                           /* enum cached_kind */
+	uint8_t may_return : 1;                     /* a caller may be waiting there for its callee */
+	uint8_t is_called : 1;                      /* a call stands before it, as far as the code is at hand */
+	uint8_t cfa_register, saved[MACHINE_SAVED]; /* of CACHED_PUSHES, as in struct rules_pushes; else of what the
+						       instructions do */
 	union {
 		int32_t cfa_offset; /* of CACHED_PUSHES; without a rule as the instructions tell, 0: they do not */
 		uint32_t rule;      /* of CACHED_RULE: its id */

@@ -40,7 +40,8 @@ bool rules_as_pushes(const struct machine *machine, const struct cfi_rule *rule,
 
 		if (saved->place == CFI_SAME || i == machine->return_column)
 			continue;
-		if (at == MACHINE_NOT_SAVED || saved->place != CFI_AT_CFA || saved->offset % WORD_BYTES != 0 || words < 1 || words > UINT8_MAX)
+		if (at == MACHINE_NOT_SAVED || saved->place != CFI_AT_CFA || saved->offset % WORD_BYTES != 0 ||
+			words < 1 || words > UINT8_MAX)
 			return false;
 		made.saved[at] = (uint8_t)words;
 	}
@@ -75,7 +76,8 @@ static void fill(struct rules_rule *made, const struct cfi_rule *rule, const str
 		made->table = table;
 }
 
-bool rules_intern(struct rules *rules, const struct cfi_rule *rule, const struct cfi_table *table, uint32_t *id, struct error *err)
+bool rules_intern(struct rules *rules, const struct cfi_rule *rule, const struct cfi_table *table, uint32_t *id,
+	struct error *err)
 {
 	struct rules_rule content;
 	uint64_t key[2];

@@ -4,8 +4,8 @@
 #include "sampler/unwind/cfi.h"
 
 /*
- * Unwind rules as the walk wants them: only what a frame changes, each distinct rule once. Few are distinct (about 2,000 over all
- * libraries of a system), so that they stay in the cache while the addresses that use them come and go.
+ * Unwind rules as the walk wants them: only what a frame changes, each distinct rule once. Few are distinct (about
+ * 2,000 over all libraries of a system), so that they stay in the cache while the addresses that use them come and go.
  */
 
 /* Where one of the caller's registers is found. */
@@ -25,8 +25,8 @@ struct rules_rule {
 };
 
 /*
- * What nearly every function does: the return address right below the CFA, which a register gives, and callee-saved registers
- * pushed somewhere below that. Small enough to stand beside the address it holds at.
+ * What nearly every function does: the return address right below the CFA, which a register gives, and callee-saved
+ * registers pushed somewhere below that. Small enough to stand beside the address it holds at.
  */
 struct rules_pushes {
 	int32_t cfa_offset;
@@ -47,6 +47,8 @@ struct rules {
 void rules_init(struct rules *rules);
 void rules_deinit(struct rules *rules);
 
-/* The id of the rule with this content, made when it is new. It is a rule of the table, which is kept for its expressions. */
+/* The id of the rule with this content, made when it is new. It is a rule of the table, which is kept for its
+ * expressions. */
 COMMON_MUST_CHECK
-bool rules_intern(struct rules *rules, const struct cfi_rule *rule, const struct cfi_table *table, uint32_t *id, struct error *err);
+bool rules_intern(struct rules *rules, const struct cfi_rule *rule, const struct cfi_table *table, uint32_t *id,
+	struct error *err);

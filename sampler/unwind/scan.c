@@ -8,7 +8,8 @@ enum { MOST_INSTRUCTIONS = 8192, MARKED_BYTES = 16384, MOST_PENDING = 512, WORD_
 
 static const size_t no_target = SIZE_MAX;
 
-/* A bit for a byte of code. Where code is longer, two of its bytes share one: a way is lost then, and no harm is done. */
+/* A bit for a byte of code. Where code is longer, two of its bytes share one: a way is lost then, and no harm is done.
+ */
 struct marks {
 	uint8_t bits[MARKED_BYTES];
 };
@@ -103,7 +104,8 @@ static void leave_for_later(struct scan *scan, size_t at, const struct machine_f
 		scan->pending[scan->pending_count++] = (struct pending){ scan->result->bytes, at, *frame };
 }
 
-static enum outcome follow(struct scan *scan, const struct machine_step *step, size_t *at, const struct machine_frame *frame)
+static enum outcome follow(
+	struct scan *scan, const struct machine_step *step, size_t *at, const struct machine_frame *frame)
 {
 	switch ((enum machine_flow)step->flow) {
 	case MACHINE_FLOW_RETURN:
@@ -192,8 +194,8 @@ static bool follow_ways(struct scan *scan, size_t at, struct machine_frame *fram
 }
 
 /*
- * Code that never returns, as an endless loop that was compiled while it ran: the frame is what was made on the way from its entry,
- * which stands before all that the loop leads to.
+ * Code that never returns, as an endless loop that was compiled while it ran: the frame is what was made on the way
+ * from its entry, which stands before all that the loop leads to.
  */
 static void scan_from_prologue(struct scan *scan)
 {
@@ -223,8 +225,8 @@ static void scan_from_prologue(struct scan *scan)
 	scan->result->bytes = 1;
 }
 
-void scan_rule(
-	struct scanner *scanner, const struct machine *machine, const struct machine_code *code, struct scan_result *result)
+void scan_rule(struct scanner *scanner, const struct machine *machine, const struct machine_code *code,
+	struct scan_result *result)
 {
 	struct machine_decoder *decoder = code->bytes ? find_decoder(scanner, machine) : NULL;
 	struct machine_frame frame = machine_frame_none(machine);

@@ -50,7 +50,8 @@ uint64_t walk_saved_register(struct walk *w, size_t index)
 		uint64_t words = w->pushed[i].words[index];
 		uint64_t slot = frames[i + 1].stack_pointer - words * sizeof(*value);
 
-		/* Below the stack pointer it was popped again, in an epilogue: the register holds the caller's value already. */
+		/* Below the stack pointer it was popped again, in an epilogue: the register holds the caller's value
+		 * already. */
 		if (words && slot >= frames[i].stack_pointer) {
 			(void)walk_read(w->dump, slot, value);
 			break;
@@ -78,8 +79,8 @@ static bool find_cfa(struct walk *w, const struct rules_rule *rule, uint64_t *cf
 }
 
 /* A register's value in the caller; false with the reason when it is out of reach. */
-static bool recover(struct walk *w, const struct rules_place *place, const struct cfi_table *table, uint64_t cfa, uint64_t *value,
-	enum profile_stop *stop)
+static bool recover(struct walk *w, const struct rules_place *place, const struct cfi_table *table, uint64_t cfa,
+	uint64_t *value, enum profile_stop *stop)
 {
 	const struct cfi_memory memory = { read_stack_for_expression, w->dump };
 	const struct cfi_register_rule *rule = &place->rule;
@@ -191,7 +192,8 @@ static uint64_t code_address(const struct walk *w)
 	return w->pc - !w->is_exact;
 }
 
-/* Adds the frame that the registers stand in, and has fetched what the step to its caller will read. False at the end. */
+/* Adds the frame that the registers stand in, and has fetched what the step to its caller will read. False at the end.
+ */
 static bool locate(struct walk *w)
 {
 	struct unwind_result *result = w->result;

@@ -6,8 +6,8 @@
 
 /*
  * From the registers and the top of a user stack to the frames of that stack, in memory.
- * Chain per frame: the image's call frame information -> a signal's frame, told by its code -> the candidates of fallback/caller.c
- * for a frame without a rule -> stop with a reason.
+ * Chain per frame: the image's call frame information -> a signal's frame, told by its code -> the candidates of
+ * fallback/caller.c for a frame without a rule -> stop with a reason.
  */
 
 enum { UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 32 };
@@ -24,7 +24,8 @@ struct unwind_piece {
 	uint64_t address; /* runtime address of the first byte */
 };
 
-/* The copy of the top of a stack, from the stack pointer upwards; a piece from further up may be at hand besides (size 0: none). */
+/* The copy of the top of a stack, from the stack pointer upwards; a piece from further up may be at hand besides (size
+ * 0: none). */
 struct unwind_stack_dump {
 	const uint8_t *bytes;
 	uint64_t size;
@@ -35,10 +36,10 @@ struct unwind_stack_dump {
 /* What the unwinder needs to know of the code at a runtime address. */
 struct unwind_code {
 	const struct cfi_table *table; /* NULL: no call frame information (JIT, anonymous) */
-	uint32_t image;                /* the space's number for the image as it is mapped there, handed back in frames */
+	uint32_t image; /* the space's number for the image as it is mapped there, handed back in frames */
 	uint64_t image_address;
-	uint64_t entry;   /* image address where execution of the image starts; 0: none */
-	bool is_go;       /* the image is a program of Go */
+	uint64_t entry;           /* image address where execution of the image starts; 0: none */
+	bool is_go;               /* the image is a program of Go */
 	struct machine_code code; /* of an image; `at` is of the address; borrowed */
 };
 
@@ -46,8 +47,8 @@ struct unwind_code {
 enum { UNWIND_CODE_BYTES = 16384, UNWIND_MOST_CODE_BYTES = 131072 };
 
 /*
- * Asked once for an address, as long as the cache holds the answer; false when no executable mapping holds the address. Most of
- * what is asked about ends up in no stack, so asking leaves no trace.
+ * Asked once for an address, as long as the cache holds the answer; false when no executable mapping holds the address.
+ * Most of what is asked about ends up in no stack, so asking leaves no trace.
  */
 struct unwind_space {
 	bool (*find)(void *context, uint64_t address, struct unwind_code *code);
@@ -77,7 +78,8 @@ struct unwind_result {
 	struct unwind_frame *frames; /* owned by the unwinder, valid until it walks other stacks; leaf first */
 	size_t count;
 	size_t frame_pointer_frames;
-	uint64_t caller_stack_pointer; /* of the frame after the last, where that is known though it was not copied; 0: not known */
+	uint64_t caller_stack_pointer; /* of the frame after the last, where that is known though it was not copied; 0:
+					  not known */
 	enum profile_stop stop;
 };
 
@@ -93,11 +95,13 @@ struct unwind_job {
 	struct unwind_space space;
 	struct unwind_registers registers;
 	struct unwind_stack_dump dump;
-	struct unwind_result result; /* out; zeroed before the first walk, and left for another walk of the same stack */
+	struct unwind_result
+		result; /* out; zeroed before the first walk, and left for another walk of the same stack */
 };
 
 /*
- * Walks up to UNWIND_TOGETHER stacks in turn, a step each: another CPU wrote them, so every step waits for memory, and the waits of
- * several go by at once. Always gives at least the leaf when it lies in code; never reads outside the copy of a stack.
+ * Walks up to UNWIND_TOGETHER stacks in turn, a step each: another CPU wrote them, so every step waits for memory, and
+ * the waits of several go by at once. Always gives at least the leaf when it lies in code; never reads outside the copy
+ * of a stack.
  */
 void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t count);

@@ -14,17 +14,18 @@ struct pushed {
 };
 
 /*
- * A candidate of a stack scan for the caller of a frame, on trial: the walk goes on from it, and how that ends is evidence for or
- * against it (fallback/caller.c). The candidates further up that the same frame has are tried where it is refuted.
+ * A candidate of a stack scan for the caller of a frame, on trial: the walk goes on from it, and how that ends is
+ * evidence for or against it (fallback/caller.c). The candidates further up that the same frame has are tried where it
+ * is refuted.
  */
 struct trial {
-	uint64_t first_slot;        /* where the scan began: the first whole word above the frame's stack pointer */
-	uint64_t slot;              /* where the return address of the candidate stands */
-	uint64_t next_slot;         /* where the scan goes on */
-	uint64_t refused;           /* a hash of the return addresses that were refuted */
-	size_t count;               /* of frames up to the one whose caller is looked for */
-	enum profile_stop stop;     /* the reason that is given where all are refuted */
-	bool is_by_frame_pointer;   /* the candidate's own caller is found by a frame pointer that may be none */
+	uint64_t first_slot;          /* where the scan began: the first whole word above the frame's stack pointer */
+	uint64_t slot;                /* where the return address of the candidate stands */
+	uint64_t next_slot;           /* where the scan goes on */
+	uint64_t refused;             /* a hash of the return addresses that were refuted */
+	size_t count;                 /* of frames up to the one whose caller is looked for */
+	enum profile_stop stop;       /* the reason that is given where all are refuted */
+	bool is_by_frame_pointer;     /* the candidate's own caller is found by a frame pointer that may be none */
 	uint64_t kept[MACHINE_SAVED]; /* machine->saved_registers, as the frame has them whose caller is looked for */
 	size_t by_frame_pointer, frame_pointer_frames; /* of the walk, and of its result, at that frame */
 };
@@ -50,9 +51,9 @@ struct walk {
 	uint64_t pc, stack_pointer;
 	uint8_t stack_pointer_number;      /* the machine's */
 	struct unwind_registers registers; /* pc and stack pointer are written to it before a rule is evaluated */
-	struct pushed *pushed; /* of each frame */
-	/* Of machine->saved_registers: the frame for which `registers` has it. What frames behind that pushed is read when it is asked
-	 * for, which it hardly ever is. */
+	struct pushed *pushed;             /* of each frame */
+	/* Of machine->saved_registers: the frame for which `registers` has it. What frames behind that pushed is read
+	 * when it is asked for, which it hardly ever is. */
 	uint32_t known_at[MACHINE_SAVED];
 	size_t by_frame_pointer; /* how many frames lie below the last that was found so */
 	struct trials trials;
@@ -86,7 +87,8 @@ static inline uint64_t walk_pc(const struct walk *w)
 	return w->pc;
 }
 
-/* Of machine->saved_registers: what the frames since have pushed of it; where that cannot be read, it stays as it was. */
+/* Of machine->saved_registers: what the frames since have pushed of it; where that cannot be read, it stays as it was.
+ */
 uint64_t walk_saved_register(struct walk *w, size_t index);
 
 static inline uint64_t walk_register(struct walk *w, uint8_t number)

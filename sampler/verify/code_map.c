@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-bool code_map_create(const struct process_table *table, const struct process *process, struct code_map **map, struct error *err)
+bool code_map_create(
+	const struct process_table *table, const struct process *process, struct code_map **map, struct error *err)
 {
 	struct code_map *made = calloc(1, sizeof(*made));
 
@@ -20,9 +21,8 @@ bool code_map_create(const struct process_table *table, const struct process *pr
 		const struct process_mapping *mapping = &process->mappings[i];
 		const struct process_place *place = &table->places[mapping->place];
 
-		made->regions[i] = (struct code_region){
-			mapping->start, mapping->end, place->bias, place->mapping, table->images[place->image].elf
-		};
+		made->regions[i] = (struct code_region){ mapping->start, mapping->end, place->bias, place->mapping,
+			table->images[place->image].elf };
 	}
 	*map = made;
 	return true;

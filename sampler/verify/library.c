@@ -26,15 +26,17 @@ bool unwind_library_open(struct unwind_library *library, struct error *err)
 	if (l.handle && find_function(&l, NAME(unw_create_addr_space), &l.create_addr_space) &&
 		find_function(&l, NAME(unw_destroy_addr_space), &l.destroy_addr_space) &&
 		find_function(&l, NAME(unw_set_caching_policy), &l.set_caching_policy) &&
-		find_function(&l, NAME(unw_init_remote), &l.init_remote) && find_function(&l, NAME(unw_step), &l.step) &&
-		find_function(&l, NAME(unw_get_reg), &l.get_reg) && find_function(&l, NAME(unw_is_signal_frame), &l.is_signal_frame) &&
+		find_function(&l, NAME(unw_init_remote), &l.init_remote) &&
+		find_function(&l, NAME(unw_step), &l.step) && find_function(&l, NAME(unw_get_reg), &l.get_reg) &&
+		find_function(&l, NAME(unw_is_signal_frame), &l.is_signal_frame) &&
 		find_function(&l, NAME(UNW_OBJ(dwarf_search_unwind_table)), &l.search_unwind_table)) {
 		*library = l;
 		return true;
 	}
 	unwind_library_close(&l);
 	return error_set(err, ERROR_UNSUPPORTED,
-		"--verify needs libunwind, but %s cannot be loaded; install it (Debian: apt install libunwind8)", library_name);
+		"--verify needs libunwind, but %s cannot be loaded; install it (Debian: apt install libunwind8)",
+		library_name);
 }
 
 void unwind_library_close(struct unwind_library *library)

@@ -6,8 +6,9 @@
 #include <libunwind.h>
 
 /*
- * libunwind's part for other processes ("remote"), opened when it is needed: linked, it would make every start of the program a sixth
- * longer (docs/decisions). The types are those of its header, where the names of the functions are macros.
+ * libunwind's part for other processes ("remote"), opened when it is needed: linked, it would make every start of the
+ * program a sixth longer (docs/decisions). The types are those of its header, where the names of the functions are
+ * macros.
  */
 struct unwind_library {
 	void *handle;
@@ -19,8 +20,8 @@ struct unwind_library {
 	__typeof__(unw_get_reg) *get_reg;
 	__typeof__(unw_is_signal_frame) *is_signal_frame;
 	/*
-	 * Searches an .eh_frame_hdr. The library exports it for the accessors of other processes, and no header declares it; perf uses
-	 * it in the same way.
+	 * Searches an .eh_frame_hdr. The library exports it for the accessors of other processes, and no header
+	 * declares it; perf uses it in the same way.
 	 */
 	int (*search_unwind_table)(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *table, unw_proc_info_t *found,
 		int need_unwind_info, void *context);

@@ -113,8 +113,9 @@ static bool describe_table(const struct code_region *region, unw_dyn_info_t *tab
 	if (!region->image)
 		return false;
 	elf_image_eh_frame(region->image, &eh_frame, &header);
-	if (header.size < HDR_BYTES + ENTRY_BYTES || header.bytes[0] != HDR_VERSION || (header.bytes[1] & 0x07) != ENCODING_UDATA4 ||
-		header.bytes[2] != ENCODING_UDATA4 || header.bytes[3] != ENCODING_DATAREL_SDATA4)
+	if (header.size < HDR_BYTES + ENTRY_BYTES || header.bytes[0] != HDR_VERSION ||
+		(header.bytes[1] & 0x07) != ENCODING_UDATA4 || header.bytes[2] != ENCODING_UDATA4 ||
+		header.bytes[3] != ENCODING_DATAREL_SDATA4)
 		return false;
 	header_address = header.address - region->bias;
 	entries = word_at(header.bytes + 8);
@@ -131,7 +132,8 @@ static bool describe_table(const struct code_region *region, unw_dyn_info_t *tab
 	return true;
 }
 
-static int reference_find(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *found, int need_unwind_info, void *context)
+static int reference_find(
+	unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *found, int need_unwind_info, void *context)
 {
 	struct reference *reference = context;
 	const struct code_region *region = code_map_find(reference->map, ip);
@@ -169,7 +171,8 @@ static int no_resume(unw_addr_space_t space, unw_cursor_t *cursor, void *context
 	return -UNW_EINVAL;
 }
 
-static int no_name(unw_addr_space_t space, unw_word_t address, char *name, size_t size, unw_word_t *offset, void *context)
+static int no_name(
+	unw_addr_space_t space, unw_word_t address, char *name, size_t size, unw_word_t *offset, void *context)
 {
 	(void)space;
 	(void)address;
@@ -191,7 +194,8 @@ static bool is_first_of_image(const struct code_map *map, size_t index)
 }
 
 /* Unwind information lies beside code, in segments of their own. */
-static bool add_pieces(struct reference *reference, const struct code_region *region, size_t *capacity, struct error *err)
+static bool add_pieces(
+	struct reference *reference, const struct code_region *region, size_t *capacity, struct error *err)
 {
 	const struct elf_segment *segments;
 	size_t count;
@@ -215,13 +219,14 @@ static bool load_pieces(struct reference *reference, struct error *err)
 	size_t capacity = 0;
 
 	for (size_t i = 0; i < reference->map->count; i++)
-		if (is_first_of_image(reference->map, i) && !add_pieces(reference, &reference->map->regions[i], &capacity, err))
+		if (is_first_of_image(reference->map, i) &&
+			!add_pieces(reference, &reference->map->regions[i], &capacity, err))
 			return false;
 	return true;
 }
 
-bool reference_create(
-	const struct unwind_library *library, const struct code_map *map, struct reference **reference, struct error *err)
+bool reference_create(const struct unwind_library *library, const struct code_map *map, struct reference **reference,
+	struct error *err)
 {
 	unw_accessors_t accessors = {
 		.find_proc_info = reference_find,
@@ -273,7 +278,8 @@ static bool step(struct reference *reference, unw_cursor_t *cursor)
 	return reference->library->step(cursor) > 0 && (is_signal || !reference->met_unknown_code);
 }
 
-size_t reference_walk(struct reference *reference, const struct reference_stack *stack, uint64_t *addresses, size_t room)
+size_t reference_walk(
+	struct reference *reference, const struct reference_stack *stack, uint64_t *addresses, size_t room)
 {
 	unw_cursor_t cursor;
 	unw_word_t address;

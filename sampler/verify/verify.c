@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * A batch is given to a child from BATCH_READY stacks on, and takes up to BATCH_STACKS while the child of the one before is at work; their
- * copies are at most 32 MB. A batch whose child fails goes on behind the stack that was at work, MAX_FAILURES times in a recording:
- * then stacks are left out rather than the end of the recording put off.
+ * A batch is given to a child from BATCH_READY stacks on, and takes up to BATCH_STACKS while the child of the one
+ * before is at work; their copies are at most 32 MB. A batch whose child fails goes on behind the stack that was at
+ * work, MAX_FAILURES times in a recording: then stacks are left out rather than the end of the recording put off.
  */
 enum { BATCH_READY = 64, BATCH_STACKS = 512, BATCHES = 2, MAX_FAILURES = 4, MAX_PLACES = 1 << 20 };
 enum { FRAMES_BEFORE_PARTING = 2 };
@@ -38,7 +38,7 @@ struct batch {
 	struct code_map *maps[BATCH_STACKS]; /* owned */
 	size_t count, map_count;
 	const struct unwind_library *library; /* of the verifier */
-	size_t first; /* that the child was started with */
+	size_t first;                         /* that the child was started with */
 	struct isolated child;
 };
 
@@ -113,7 +113,8 @@ static void walk_batch(void *context, void *result)
 		if (stack->map != map && !reference_create(batch->library, stack->map, &reference, &ignored))
 			return;
 		map = stack->map;
-		answers[i].count = (uint32_t)reference_walk(reference, &stack->stack, answers[i].addresses, UNWIND_MAX_FRAMES);
+		answers[i].count =
+			(uint32_t)reference_walk(reference, &stack->stack, answers[i].addresses, UNWIND_MAX_FRAMES);
 		answers[i].is_done = 1;
 	}
 }
@@ -156,8 +157,8 @@ static struct sampler_difference *make_room(struct verifier *verifier, enum prof
 	return NULL;
 }
 
-static struct sampler_difference describe_difference(const struct verify_stack *stack, const struct reference_answer *answer,
-	size_t common, enum profile_comparison comparison)
+static struct sampler_difference describe_difference(const struct verify_stack *stack,
+	const struct reference_answer *answer, size_t common, enum profile_comparison comparison)
 {
 	const uint64_t *const walks[SAMPLER_WALKS] = { stack->addresses, answer->addresses };
 	const size_t depths[SAMPLER_WALKS] = { stack->count, answer->count };
@@ -166,13 +167,16 @@ static struct sampler_difference describe_difference(const struct verify_stack *
 	difference.first = common > FRAMES_BEFORE_PARTING ? common - FRAMES_BEFORE_PARTING : 0;
 	for (size_t walk = 0; walk < SAMPLER_WALKS; walk++) {
 		difference.depths[walk] = depths[walk];
-		for (size_t i = difference.first; i < depths[walk] && difference.counts[walk] < SAMPLER_DIFFERENCE_FRAMES; i++)
-			difference.frames[walk][difference.counts[walk]++] = place_of(stack->map, walks[walk][i], i > 0);
+		for (size_t i = difference.first;
+			i < depths[walk] && difference.counts[walk] < SAMPLER_DIFFERENCE_FRAMES; i++)
+			difference.frames[walk][difference.counts[walk]++] =
+				place_of(stack->map, walks[walk][i], i > 0);
 	}
 	return difference;
 }
 
-static bool is_same_place(const struct sampler_difference *a, const struct sampler_difference *b, size_t walk, size_t frame)
+static bool is_same_place(
+	const struct sampler_difference *a, const struct sampler_difference *b, size_t walk, size_t frame)
 {
 	return a->frames[walk][frame].mapping == b->frames[walk][frame].mapping &&
 	       a->frames[walk][frame].address == b->frames[walk][frame].address;
@@ -196,14 +200,15 @@ static bool is_shown(const struct verifier *verifier, const struct sampler_diffe
 
 static void note_difference(struct verifier *verifier, const struct sampler_difference *difference)
 {
-	struct sampler_difference *room = is_shown(verifier, difference) ? NULL : make_room(verifier, difference->comparison);
+	struct sampler_difference *room =
+		is_shown(verifier, difference) ? NULL : make_room(verifier, difference->comparison);
 
 	if (room)
 		*room = *difference;
 }
 
-static bool take_answer(
-	struct verifier *verifier, const struct verify_stack *stack, const struct reference_answer *answer, struct error *err)
+static bool take_answer(struct verifier *verifier, const struct verify_stack *stack,
+	const struct reference_answer *answer, struct error *err)
 {
 	struct sampler_difference difference;
 	enum profile_comparison comparison;
@@ -245,8 +250,9 @@ static bool start_child(struct verifier *verifier, struct batch *batch)
 {
 	struct error ignored;
 
-	if (verifier->failures < MAX_FAILURES && isolated_start(&batch->child, &batch_limits,
-							 batch->count * sizeof(struct reference_answer), walk_batch, batch, &ignored))
+	if (verifier->failures < MAX_FAILURES &&
+		isolated_start(&batch->child, &batch_limits, batch->count * sizeof(struct reference_answer), walk_batch,
+			batch, &ignored))
 		return true;
 	verifier->unfinished += batch->count - batch->first;
 	batch_clear(batch);
@@ -292,14 +298,17 @@ static bool run_filled(struct verifier *verifier)
 
 /* ---- Choosing and copying ---- */
 
-static const struct code_map *map_of(struct batch *batch, const struct process_table *table, const struct process *process)
+static const struct code_map *map_of(
+	struct batch *batch, const struct process_table *table, const struct process *process)
 {
 	struct error ignored;
 
 	for (size_t i = 0; i < batch->map_count; i++)
 		if (batch->maps[i]->pid == process->pid && batch->maps[i]->generation == process->generation)
 			return batch->maps[i];
-	return code_map_create(table, process, &batch->maps[batch->map_count], &ignored) ? batch->maps[batch->map_count++] : NULL;
+	return code_map_create(table, process, &batch->maps[batch->map_count], &ignored)
+		       ? batch->maps[batch->map_count++]
+		       : NULL;
 }
 
 static bool copy_stack(struct batch *batch, const struct process_table *table, const struct process *process,
@@ -339,7 +348,8 @@ void verifier_offer(struct verifier *verifier, const struct process_table *table
 		return;
 	}
 	verifier->until_next = verifier->options.every - 1;
-	if (verifier->filling->count >= BATCH_READY && (!take_running(verifier, may_wait, &ignored) || !run_filled(verifier)) &&
+	if (verifier->filling->count >= BATCH_READY &&
+		(!take_running(verifier, may_wait, &ignored) || !run_filled(verifier)) &&
 		verifier->filling->count == BATCH_STACKS) {
 		verifier->no_room++;
 		return;
@@ -353,17 +363,19 @@ void verifier_offer(struct verifier *verifier, const struct process_table *table
 static void tell(const struct verifier *verifier, struct buffer *notices)
 {
 	if (notices && verifier->unfinished > 0)
-		buffer_printf(notices, "--verify: libunwind found no way into %" PRIu64 " stack%s: it crashed or took too long\n",
+		buffer_printf(notices,
+			"--verify: libunwind found no way into %" PRIu64 " stack%s: it crashed or took too long\n",
 			verifier->unfinished, verifier->unfinished == 1 ? "" : "s");
 	if (notices && verifier->no_room > 0)
 		buffer_printf(notices,
-			"--verify: %" PRIu64 " stack%s not compared, because libunwind was still at work on those before; a larger N compares fewer\n",
+			"--verify: %" PRIu64
+			" stack%s not compared, because libunwind was still at work on those before; a larger N compares fewer\n",
 			verifier->no_room, verifier->no_room == 1 ? " was" : "s were");
 }
 
 /* Looks the places up among the locations: asking the profile for them would add those that it has not got. */
-static bool find_locations(
-	const struct verifier *verifier, const struct profile *profile, struct sampler_verification *out, struct error *err)
+static bool find_locations(const struct verifier *verifier, const struct profile *profile,
+	struct sampler_verification *out, struct error *err)
 {
 	out->locations = calloc(verifier->places.count + 1, sizeof(*out->locations));
 	if (!out->locations)
@@ -371,7 +383,8 @@ static bool find_locations(
 	for (uint32_t i = 0; i < profile->location_count; i++) {
 		uint64_t key[2] = { profile->locations[i].mapping, profile->locations[i].address };
 
-		if (out->location_count < verifier->places.count && hash_map_get(&verifier->places, key) != HASH_MAP_NONE)
+		if (out->location_count < verifier->places.count &&
+			hash_map_get(&verifier->places, key) != HASH_MAP_NONE)
 			out->locations[out->location_count++] = i;
 	}
 	return true;

@@ -5,10 +5,10 @@
 #include "sampler/sampler.h"
 
 /*
- * A second opinion on stacks (--verify): one in N is copied and unwound again by libunwind in a child process, a batch at a time,
- * while the recording goes on. What the library does with hostile bytes ends with that process; a stack on which it crashes, or
- * takes too long, is left out and counted. Copies are kept in memory until their batch is done. verifier_create() fails with
- * ERROR_UNSUPPORTED where libunwind is not installed.
+ * A second opinion on stacks (--verify): one in N is copied and unwound again by libunwind in a child process, a batch
+ * at a time, while the recording goes on. What the library does with hostile bytes ends with that process; a stack on
+ * which it crashes, or takes too long, is left out and counted. Copies are kept in memory until their batch is done.
+ * verifier_create() fails with ERROR_UNSUPPORTED where libunwind is not installed.
  */
 struct verifier;
 
@@ -26,8 +26,8 @@ void verifier_offer(struct verifier *verifier, const struct process_table *table
 	const struct unwind_job *job);
 
 /*
- * Waits for what is not done, adds the counts to profile->verification, and hands over what is to be named and shown. `notices` may
- * be NULL.
+ * Waits for what is not done, adds the counts to profile->verification, and hands over what is to be named and shown.
+ * `notices` may be NULL.
  */
 COMMON_MUST_CHECK
 bool verifier_finish(struct verifier *verifier, struct profile *profile, struct sampler_verification *verification,

@@ -211,13 +211,14 @@ static bool can_fetch(const struct dwarf_attribute *attribute, const struct dwar
 		return false;
 	default:
 		return attribute->name != DW_AT_sibling &&
-		       (step->kind == DWARF_SKIP_LEB128 || (step->kind == DWARF_SKIP_BYTES && step->size > 0 && step->size <= 8));
+		       (step->kind == DWARF_SKIP_LEB128 ||
+			       (step->kind == DWARF_SKIP_BYTES && step->size > 0 && step->size <= 8));
 	}
 }
 
 /* One slot is filled once: the first attribute of the name counts. */
-static void choose_slot(const struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev, const struct dwarf_attribute *attribute,
-	struct dwarf_skip *step)
+static void choose_slot(const struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev,
+	const struct dwarf_attribute *attribute, struct dwarf_skip *step)
 {
 	enum dwarf_slot slot = slot_of(attribute);
 
@@ -234,7 +235,8 @@ static void choose_slot(const struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev
 }
 
 /* Neighbouring steps of fixed size become one, but what is fetched stays alone. */
-static bool add_step(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev, const struct dwarf_skip *step, struct error *err)
+static bool add_step(
+	struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev, const struct dwarf_skip *step, struct error *err)
 {
 	struct dwarf_skip *last = abbrev->step_count ? &abbrevs->steps[abbrevs->step_count - 1] : NULL;
 
@@ -270,8 +272,8 @@ static bool read_attributes(struct dwarf_abbrevs *abbrevs, struct byte_reader *r
 		}
 		abbrev->has_code |= name == DW_AT_low_pc || name == DW_AT_ranges;
 		choose_slot(abbrevs, abbrev, &attribute, &step);
-		if (!ARRAY_RESERVE(
-			    &abbrevs->attributes, &abbrevs->attribute_capacity, abbrevs->attribute_count + 1, max_items, err))
+		if (!ARRAY_RESERVE(&abbrevs->attributes, &abbrevs->attribute_capacity, abbrevs->attribute_count + 1,
+			    max_items, err))
 			return false;
 		abbrevs->attributes[abbrevs->attribute_count++] = attribute;
 		abbrev->attribute_count++;
@@ -287,8 +289,8 @@ static int compare_codes(const void *left, const void *right)
 	return a->code < b->code ? -1 : a->code > b->code;
 }
 
-bool dwarf_abbrevs_init(
-	struct dwarf_abbrevs *abbrevs, struct byte_reader r, const struct dwarf_format *format, uint64_t until, struct error *err)
+bool dwarf_abbrevs_init(struct dwarf_abbrevs *abbrevs, struct byte_reader r, const struct dwarf_format *format,
+	uint64_t until, struct error *err)
 {
 	bool is_sorted = true;
 

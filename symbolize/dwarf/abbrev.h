@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * Abbreviations of one unit, compiled (DWARF 5, 7.5.3): each has a program that skips an entry's attributes in as few steps as its
- * forms allow, since of nearly all entries only the end matters.
+ * Abbreviations of one unit, compiled (DWARF 5, 7.5.3): each has a program that skips an entry's attributes in as few
+ * steps as its forms allow, since of nearly all entries only the end matters.
  */
 
 /* What the sizes of forms depend on. */
@@ -67,12 +67,12 @@ struct dwarf_abbrevs {
 };
 
 /*
- * Reads up to the end of the table at the reader, or only up to the abbreviation `until` (0: all). A damaged table ends where it
- * stops making sense. Fails for want of memory.
+ * Reads up to the end of the table at the reader, or only up to the abbreviation `until` (0: all). A damaged table ends
+ * where it stops making sense. Fails for want of memory.
  */
 COMMON_MUST_CHECK
-bool dwarf_abbrevs_init(
-	struct dwarf_abbrevs *abbrevs, struct byte_reader r, const struct dwarf_format *format, uint64_t until, struct error *err);
+bool dwarf_abbrevs_init(struct dwarf_abbrevs *abbrevs, struct byte_reader r, const struct dwarf_format *format,
+	uint64_t until, struct error *err);
 void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs);
 
 /* For codes that do not count up from 1. */

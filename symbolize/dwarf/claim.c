@@ -91,7 +91,8 @@ static void claim_by_sets(struct claims *c, struct byte_reader r)
 		claim_by_set(c, &set, offset_size);
 }
 
-void dwarf_claim_by_aranges(const struct dwarf_file *file, const uint64_t *addresses, size_t count, bool *listed, uint32_t *units)
+void dwarf_claim_by_aranges(
+	const struct dwarf_file *file, const uint64_t *addresses, size_t count, bool *listed, uint32_t *units)
 {
 	struct claims c = { .addresses = addresses, .count = count, .file = file, .units = units, .listed = listed };
 

@@ -57,7 +57,8 @@ bool dwarf_describe_path(
 	if (!ARRAY_RESERVE(&d->paths, &d->path_capacity, d->path_count + 1, ARRAY_MAX_IDS, err))
 		return false;
 	buffer_init(&text, MAX_TEXT_BYTES);
-	ok = keep(d, dwarf_line_path(&holder->lines, holder->directory, index, &text) && !text.failed ? text.data : "", path, err);
+	ok = keep(d, dwarf_line_path(&holder->lines, holder->directory, index, &text) && !text.failed ? text.data : "",
+		path, err);
 	buffer_deinit(&text);
 	d->paths[d->path_count++] = ok ? *path : "";
 	return ok;
@@ -87,7 +88,8 @@ static bool is_flat_language(uint16_t language)
 	}
 }
 
-static bool scopes_of(struct dwarf_describer *d, const struct dwarf_unit *unit, struct dwarf_scopes **scopes, struct error *err)
+static bool scopes_of(
+	struct dwarf_describer *d, const struct dwarf_unit *unit, struct dwarf_scopes **scopes, struct error *err)
 {
 	uint64_t key[1] = { (uintptr_t)unit };
 	uint32_t *value;
@@ -110,7 +112,8 @@ static bool is_class(uint16_t tag)
 /* GCC gives a closure no name, but its members ones that only closures have. */
 static bool is_of_closure(const char *name)
 {
-	return strncmp(name, "operator()", 10) == 0 || strncmp(name, "<lambda", 7) == 0 || strncmp(name, "~<lambda", 8) == 0;
+	return strncmp(name, "operator()", 10) == 0 || strncmp(name, "<lambda", 7) == 0 ||
+	       strncmp(name, "~<lambda", 8) == 0;
 }
 
 static void append_scope(struct dwarf_unit *unit, const struct dwarf_die *die, bool is_closure, struct buffer *text)
@@ -128,7 +131,8 @@ static void append_scope(struct dwarf_unit *unit, const struct dwarf_die *die, b
 	buffer_printf(text, "%s::", name);
 }
 
-/* Where the chain of abstract origins and specifications leads next. At its end `*goes_on` is false and the place is untouched. */
+/* Where the chain of abstract origins and specifications leads next. At its end `*goes_on` is false and the place is
+ * untouched. */
 static bool next_of_chain(
 	const struct dwarf_die *die, struct dwarf_unit **unit, uint64_t *offset, bool *goes_on, struct error *err)
 {
@@ -191,8 +195,8 @@ static size_t find_function(const struct dwarf_unit *unit, const uint64_t *scope
 }
 
 /*
- * `unit` and `offset` are those of the declaration, which stands within its scopes. Of functions only those count that have the
- * class: what else is local to them has a linkage name, or is a declaration of what is not.
+ * `unit` and `offset` are those of the declaration, which stands within its scopes. Of functions only those count that
+ * have the class: what else is local to them has a linkage name, or is a declaration of what is not.
  */
 static bool append_qualified(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, const char *name,
 	unsigned int nesting, struct buffer *text, struct error *err)
@@ -217,7 +221,8 @@ static bool append_qualified(struct dwarf_describer *d, struct dwarf_unit *unit,
 	return true;
 }
 
-static bool qualify(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, const char **name, struct error *err)
+static bool qualify(
+	struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, const char **name, struct error *err)
 {
 	struct buffer text;
 	bool ok;
@@ -225,7 +230,8 @@ static bool qualify(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t
 	if (!(*name)[0] || is_flat_language(unit->language))
 		return keep(d, *name, name, err);
 	buffer_init(&text, MAX_TEXT_BYTES);
-	ok = append_qualified(d, unit, offset, *name, 0, &text, err) && keep(d, text.failed ? *name : text.data, name, err);
+	ok = append_qualified(d, unit, offset, *name, 0, &text, err) &&
+	     keep(d, text.failed ? *name : text.data, name, err);
 	buffer_deinit(&text);
 	return ok;
 }
@@ -233,8 +239,8 @@ static bool qualify(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t
 /* ---- Functions ---- */
 
 /* What is not known yet is taken from this entry of the chain. */
-static bool take(struct dwarf_describer *d, struct dwarf_unit *unit, const struct dwarf_die *die, struct dwarf_function *function,
-	struct error *err)
+static bool take(struct dwarf_describer *d, struct dwarf_unit *unit, const struct dwarf_die *die,
+	struct dwarf_function *function, struct error *err)
 {
 	uint32_t file = dwarf_value_small(&die->decl_file);
 	const char *string;
@@ -250,8 +256,8 @@ static bool take(struct dwarf_describer *d, struct dwarf_unit *unit, const struc
 	return dwarf_describe_path(d, unit, file, &function->decl_file, err);
 }
 
-static bool follow(
-	struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, struct dwarf_function *function, struct error *err)
+static bool follow(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, struct dwarf_function *function,
+	struct error *err)
 {
 	struct dwarf_die die;
 	bool goes_on = true;
@@ -262,11 +268,12 @@ static bool follow(
 	}
 	if (!function->linkage_name[0])
 		return qualify(d, unit, offset, &function->name, err);
-	return keep(d, function->linkage_name, &function->linkage_name, err) && keep(d, function->name, &function->name, err);
+	return keep(d, function->linkage_name, &function->linkage_name, err) &&
+	       keep(d, function->name, &function->name, err);
 }
 
-bool dwarf_describe(
-	struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, struct dwarf_function *function, struct error *err)
+bool dwarf_describe(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset,
+	struct dwarf_function *function, struct error *err)
 {
 	uint64_t key[2] = { (uintptr_t)unit, offset };
 	uint32_t *value;

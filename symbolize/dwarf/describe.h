@@ -28,10 +28,10 @@ void dwarf_describer_deinit(struct dwarf_describer *describer);
 
 /* The function of an entry, through its abstract origin and specification. Fails for want of memory. */
 COMMON_MUST_CHECK
-bool dwarf_describe(struct dwarf_describer *describer, struct dwarf_unit *unit, uint64_t offset, struct dwarf_function *function,
-	struct error *err);
+bool dwarf_describe(struct dwarf_describer *describer, struct dwarf_unit *unit, uint64_t offset,
+	struct dwarf_function *function, struct error *err);
 
 /* The path of a file of the unit's line table, "" when there is none. */
 COMMON_MUST_CHECK
-bool dwarf_describe_path(
-	struct dwarf_describer *describer, const struct dwarf_unit *unit, uint64_t index, const char **path, struct error *err);
+bool dwarf_describe_path(struct dwarf_describer *describer, const struct dwarf_unit *unit, uint64_t index,
+	const char **path, struct error *err);

@@ -74,8 +74,8 @@ static bool read_header(struct byte_reader *r, struct dwarf_unit *unit)
 	if (unit->type == DW_UT_type || unit->type == DW_UT_split_type)
 		byte_reader_skip(r, 8 + unit->offset_size);
 	unit->first_die = byte_reader_offset(r);
-	unit->is_readable = unit->version >= 2 && unit->version <= 5 && (unit->address_size == 4 || unit->address_size == 8) &&
-			    unit->first_die <= unit->end;
+	unit->is_readable = unit->version >= 2 && unit->version <= 5 &&
+			    (unit->address_size == 4 || unit->address_size == 8) && unit->first_die <= unit->end;
 	return byte_reader_ok(r);
 }
 
@@ -117,7 +117,8 @@ static bool has_code_units(const struct dwarf_file *file)
 	return false;
 }
 
-/* GCC puts each type unit of a .dwo file in a section of its own, all of one name, before that of the compilation unit. */
+/* GCC puts each type unit of a .dwo file in a section of its own, all of one name, before that of the compilation unit.
+ */
 static bool skip_type_sections(struct dwarf_file *file, struct elf_image *image, struct error *err)
 {
 	struct dwarf_unit ignored;
@@ -132,7 +133,8 @@ static bool skip_type_sections(struct dwarf_file *file, struct elf_image *image,
 	return true;
 }
 
-/* Linkers lay units and their tables of abbreviations in the same order: those of the next unit begin where the last ones end. */
+/* Linkers lay units and their tables of abbreviations in the same order: those of the next unit begin where the last
+ * ones end. */
 static uint64_t abbrevs_needed(const struct dwarf_file *file, const struct dwarf_unit *next)
 {
 	if (!file->is_part)
@@ -143,7 +145,8 @@ static uint64_t abbrevs_needed(const struct dwarf_file *file, const struct dwarf
 	return next->abbrev_offset;
 }
 
-/* Line programs lie in the order of their units as well: the last unit's is the last that is needed. UINT64_MAX: nobody knows. */
+/* Line programs lie in the order of their units as well: the last unit's is the last that is needed. UINT64_MAX: nobody
+ * knows. */
 static uint64_t last_lines(const struct dwarf_file *file)
 {
 	struct dwarf_unit last;
@@ -179,8 +182,8 @@ static void take_lines(struct dwarf_file *file, struct elf_image *image)
 		take_section(file, image, DWARF_SECTION_LINE, UINT64_MAX);
 }
 
-bool dwarf_file_init(
-	struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, uint64_t info_bytes, struct error *err)
+bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, uint64_t info_bytes,
+	struct error *err)
 {
 	struct dwarf_unit next = { 0 };
 

@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 
 /*
- * The DWARF sections of one ELF file and the headers of its units (DWARF 5, 7.5.1). Reading is the standard's of versions 2 to 5 in
- * 32-bit and 64-bit form, over bytes that may be damaged: whatever makes no sense is "not there".
+ * The DWARF sections of one ELF file and the headers of its units (DWARF 5, 7.5.1). Reading is the standard's of
+ * versions 2 to 5 in 32-bit and 64-bit form, over bytes that may be damaged: whatever makes no sense is "not there".
  */
 
 enum dwarf_section {
@@ -45,12 +45,12 @@ enum dwarf_file_kind {
 };
 
 /*
- * Borrows the image for the life of the file. Without debug information there are no units. `info_bytes`: as much of .debug_info is
- * needed (dwarf_claim_extent()); UINT64_MAX: all. Pairs with dwarf_file_deinit().
+ * Borrows the image for the life of the file. Without debug information there are no units. `info_bytes`: as much of
+ * .debug_info is needed (dwarf_claim_extent()); UINT64_MAX: all. Pairs with dwarf_file_deinit().
  */
 COMMON_MUST_CHECK
-bool dwarf_file_init(
-	struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, uint64_t info_bytes, struct error *err);
+bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, uint64_t info_bytes,
+	struct error *err);
 void dwarf_file_deinit(struct dwarf_file *file);
 
 struct byte_reader dwarf_file_reader(const struct dwarf_file *file, enum dwarf_section section);

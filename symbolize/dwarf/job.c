@@ -131,7 +131,8 @@ static bool answer_all(struct work *w, struct error *err)
 			if (!dwarf_describe_path(&w->describer, w->job->unit, w->lines[i].file, &answer->file, err))
 				return false;
 		}
-		if (w->walk.deepest[i] != DWARF_NO_NODE && (!answer_by_function(w, i, err) || !answer_extents(w, i, err)))
+		if (w->walk.deepest[i] != DWARF_NO_NODE &&
+			(!answer_by_function(w, i, err) || !answer_extents(w, i, err)))
 			return false;
 	}
 	return true;

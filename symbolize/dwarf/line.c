@@ -14,7 +14,8 @@ static const size_t max_files = (size_t)1 << 24;
 
 static bool add_directory(struct dwarf_line_header *header, const char *name, struct error *err)
 {
-	if (!ARRAY_RESERVE(&header->directories, &header->directory_capacity, header->directory_count + 1, max_files, err))
+	if (!ARRAY_RESERVE(
+		    &header->directories, &header->directory_capacity, header->directory_count + 1, max_files, err))
 		return false;
 	header->directories[header->directory_count++] = name;
 	return true;
@@ -50,8 +51,8 @@ static bool read_old_tables(struct dwarf_line_header *header, struct byte_reader
 enum { MAX_ENTRY_FORMATS = 255 };
 
 /* Version 5: a table says of which values its entries consist. */
-static bool read_table(
-	struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r, bool directories, struct error *err)
+static bool read_table(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r,
+	bool directories, struct error *err)
 {
 	struct dwarf_attribute formats[MAX_ENTRY_FORMATS];
 	struct dwarf_unit in_table = *unit; /* a table may be of 32 bits in a unit of 64 */
@@ -90,7 +91,8 @@ static bool read_table(
 	return true;
 }
 
-static bool read_tables(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r, struct error *err)
+static bool read_tables(
+	struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r, struct error *err)
 {
 	if (header->version < 5)
 		return read_old_tables(header, r, err);
@@ -161,7 +163,8 @@ static void append_part(struct buffer *path, const char *part)
 	buffer_append_string(path, part);
 }
 
-bool dwarf_line_path(const struct dwarf_line_header *header, const char *unit_directory, uint64_t index, struct buffer *path)
+bool dwarf_line_path(
+	const struct dwarf_line_header *header, const char *unit_directory, uint64_t index, struct buffer *path)
 {
 	/* Version 5 counts files from 0, and its directory 0 is the unit's; before, both counted from 1. */
 	uint64_t first = header->version >= 5 ? 0 : 1;

@@ -3,7 +3,8 @@
 
 #include "common/common.h"
 
-/* Line tables (DWARF 5, 6.2): the header's files, and one pass of the program that answers for all addresses of a unit. */
+/* Line tables (DWARF 5, 6.2): the header's files, and one pass of the program that answers for all addresses of a unit.
+ */
 
 struct dwarf_unit;
 
@@ -24,14 +25,17 @@ struct dwarf_line_header {
 	const uint8_t *opcode_lengths; /* [opcode - 1] */
 };
 
-/* Reads the table that the unit names. What is damaged ends early: fewer files, no program. Fails for want of memory. */
+/* Reads the table that the unit names. What is damaged ends early: fewer files, no program. Fails for want of memory.
+ */
 COMMON_MUST_CHECK
 bool dwarf_line_header_init(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct error *err);
 void dwarf_line_header_deinit(struct dwarf_line_header *header);
 
-/* The path of file `index` as entries and rows number it, made absolute where the table can; false when there is none. */
+/* The path of file `index` as entries and rows number it, made absolute where the table can; false when there is none.
+ */
 COMMON_MUST_CHECK
-bool dwarf_line_path(const struct dwarf_line_header *header, const char *unit_directory, uint64_t index, struct buffer *path);
+bool dwarf_line_path(
+	const struct dwarf_line_header *header, const char *unit_directory, uint64_t index, struct buffer *path);
 
 /* The row of an address. */
 struct dwarf_line {
@@ -40,6 +44,7 @@ struct dwarf_line {
 	bool found;
 };
 
-/* Fills `lines[i]` for each of the rising addresses that a row covers. Sequences at 0, -1 and -2 are of dropped code. */
+/* Fills `lines[i]` for each of the rising addresses that a row covers. Sequences at 0, -1 and -2 are of dropped code.
+ */
 void dwarf_line_match(const struct dwarf_line_header *header, const struct dwarf_unit *unit, const uint64_t *addresses,
 	size_t count, struct dwarf_line *lines);

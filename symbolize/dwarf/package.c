@@ -111,8 +111,8 @@ struct dwarf_unit *dwarf_package_find(const struct dwarf_package *package, const
 		return NULL;
 	for (uint64_t column = 0; column < header.columns && !unit; column++)
 		if (number_at(package, header.sections + 4 * column, 4) == SECTION_INFO)
-			unit = dwarf_file_unit_from(
-				&package->file, number_at(package, header.offsets + 4 * ((row - 1) * header.columns + column), 4));
+			unit = dwarf_file_unit_from(&package->file,
+				number_at(package, header.offsets + 4 * ((row - 1) * header.columns + column), 4));
 	/* One that is placed already was found by an earlier round. */
 	if (!unit || unit->skeleton)
 		return unit;

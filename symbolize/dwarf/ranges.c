@@ -46,7 +46,8 @@ static void init_list(struct dwarf_ranges *ranges, const struct dwarf_value *lis
 		ranges->r = dwarf_file_reader(unit->file, DWARF_SECTION_RNGLISTS);
 		ranges->kind = DWARF_RANGES_LIST;
 	} else {
-		/* Of a split unit's entries the offsets count from the skeleton's base (GNU's extension to version 4). */
+		/* Of a split unit's entries the offsets count from the skeleton's base (GNU's extension to version 4).
+		 */
 		if (unit->skeleton && !checked_add(offset, holder->ranges_base, &offset))
 			return;
 		ranges->r = dwarf_file_reader(holder->file, DWARF_SECTION_RANGES);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The bounded reader's operations as the walk needs them: the common case inlined, everything else left to the reader. Entries are
- * read by the million; a call for each byte was a third of the time.
+ * The bounded reader's operations as the walk needs them: the common case inlined, everything else left to the reader.
+ * Entries are read by the million; a call for each byte was a third of the time.
  */
 
 static inline bool dwarf_read_has(const struct byte_reader *r, uint64_t size)

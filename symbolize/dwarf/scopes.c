@@ -30,7 +30,8 @@ static void mark(struct dwarf_scopes *scopes, uint64_t offset, const uint64_t *a
 
 	if (offset < last || offset - last < MARK_BYTES ||
 		!ARRAY_RESERVE(&scopes->marks, &scopes->capacity, scopes->count + 1, max_marks, &ignored) ||
-		!ARRAY_RESERVE(&scopes->around, &scopes->around_capacity, scopes->around_count + depth, max_marks, &ignored))
+		!ARRAY_RESERVE(
+			&scopes->around, &scopes->around_capacity, scopes->around_count + depth, max_marks, &ignored))
 		return;
 	scopes->marks[scopes->count++] = (struct dwarf_scope_mark){ offset, scopes->around_count, depth };
 	if (depth > 0)

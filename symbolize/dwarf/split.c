@@ -40,8 +40,8 @@ static bool find_unit(struct dwarf_split *split, const struct dwarf_unit *skelet
 }
 
 /* Leaves split->unit NULL when the package does not have it. */
-static bool take_packaged(
-	struct dwarf_split *split, const struct dwarf_unit *skeleton, const struct dwarf_package *package, struct error *err)
+static bool take_packaged(struct dwarf_split *split, const struct dwarf_unit *skeleton,
+	const struct dwarf_package *package, struct error *err)
 {
 	struct dwarf_unit *unit = dwarf_package_find(package, skeleton);
 	bool is_open;

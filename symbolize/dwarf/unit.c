@@ -18,7 +18,8 @@ struct byte_reader dwarf_unit_reader(const struct dwarf_unit *unit, uint64_t off
 
 /* What a root entry has besides the attributes of every entry. */
 struct root {
-	struct dwarf_value directory, lines, addr_base, str_offsets_base, rnglists_base, ranges_base, dwo_name, dwo_id, language;
+	struct dwarf_value directory, lines, addr_base, str_offsets_base, rnglists_base, ranges_base, dwo_name, dwo_id,
+		language;
 };
 
 static struct dwarf_value *root_slot(struct root *root, uint16_t name)

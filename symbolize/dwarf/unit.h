@@ -40,13 +40,13 @@ struct dwarf_unit {
 struct dwarf_die {
 	uint64_t offset, after; /* `after`: behind the attributes */
 	const struct dwarf_abbrev *abbrev;
-	struct dwarf_value low_pc, high_pc, ranges, sibling, abstract_origin, specification, name, linkage_name, decl_file,
-		decl_line, call_file, call_line;
+	struct dwarf_value low_pc, high_pc, ranges, sibling, abstract_origin, specification, name, linkage_name,
+		decl_file, decl_line, call_file, call_line;
 };
 
 /*
- * Reads abbreviations, the root entry and the file table once; thread-safe. `*is_open` is false where the unit is damaged, or of a
- * version that is not known: nothing of it may be used then. Fails for want of memory.
+ * Reads abbreviations, the root entry and the file table once; thread-safe. `*is_open` is false where the unit is
+ * damaged, or of a version that is not known: nothing of it may be used then. Fails for want of memory.
  */
 COMMON_MUST_CHECK
 bool dwarf_unit_open(struct dwarf_unit *unit, bool *is_open, struct error *err);
@@ -62,12 +62,13 @@ struct dwarf_format dwarf_unit_format(const struct dwarf_unit *unit);
 
 /* Reads one attribute's value. False when damaged. */
 COMMON_MUST_CHECK
-bool dwarf_value_read(
-	const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_attribute *attribute, struct dwarf_value *value);
+bool dwarf_value_read(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_attribute *attribute,
+	struct dwarf_value *value);
 
 /* Reads the attributes behind an entry's code. False when damaged. */
 COMMON_MUST_CHECK
-bool dwarf_die_read(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct dwarf_die *die);
+bool dwarf_die_read(
+	const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct dwarf_die *die);
 
 /* The entry at an offset of an open unit; false when there is none. */
 COMMON_MUST_CHECK
@@ -80,10 +81,11 @@ struct dwarf_scan {
 };
 
 /* Skips an entry's attributes and fetches those that decide about the walk. */
-void dwarf_die_scan(
-	const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct dwarf_scan *scan);
+void dwarf_die_scan(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev,
+	struct dwarf_scan *scan);
 
-/* Where the next entry begins that is not below this one; 0 when the entry does not say it. The reader stands behind it. */
+/* Where the next entry begins that is not below this one; 0 when the entry does not say it. The reader stands behind
+ * it. */
 uint64_t dwarf_scan_sibling(const struct dwarf_unit *unit, const struct byte_reader *r, const struct dwarf_scan *scan);
 
 static inline struct dwarf_value dwarf_scan_value(const struct dwarf_scan *scan, enum dwarf_slot slot)
@@ -95,8 +97,8 @@ static inline struct dwarf_value dwarf_scan_value(const struct dwarf_scan *scan,
 void dwarf_die_skip(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev);
 
 /*
- * Where the entry after this one and all below it begins, by DW_AT_sibling; 0 when the entry does not say it. The reader stands
- * behind the entry's code and moves behind its attributes.
+ * Where the entry after this one and all below it begins, by DW_AT_sibling; 0 when the entry does not say it. The
+ * reader stands behind the entry's code and moves behind its attributes.
  */
 uint64_t dwarf_die_sibling(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev);
 
@@ -107,11 +109,12 @@ void dwarf_die_skip_tree(const struct dwarf_unit *unit, struct byte_reader *r, c
 COMMON_MUST_CHECK
 bool dwarf_value_address(const struct dwarf_unit *unit, const struct dwarf_value *value, uint64_t *address);
 const char *dwarf_value_string(const struct dwarf_unit *unit, const struct dwarf_value *value); /* NULL: none */
-uint32_t dwarf_value_small(const struct dwarf_value *value);                                    /* 0: none, or too large */
+uint32_t dwarf_value_small(const struct dwarf_value *value); /* 0: none, or too large */
 
 /* The entry that a reference leads to: its unit (perhaps another one, not yet open) and offset. */
 COMMON_MUST_CHECK
-bool dwarf_value_reference(struct dwarf_unit *unit, const struct dwarf_value *value, struct dwarf_unit **target, uint64_t *offset);
+bool dwarf_value_reference(
+	struct dwarf_unit *unit, const struct dwarf_value *value, struct dwarf_unit **target, uint64_t *offset);
 
 /* An entry of .debug_addr. */
 COMMON_MUST_CHECK

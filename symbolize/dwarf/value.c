@@ -5,8 +5,8 @@
 #include <dwarf.h>
 
 /* Values that nothing asks for (blocks) are skipped and keep the number 0. */
-static void read_value(const struct dwarf_format *format, struct byte_reader *r, const struct dwarf_attribute *attribute,
-	struct dwarf_value *value)
+static void read_value(const struct dwarf_format *format, struct byte_reader *r,
+	const struct dwarf_attribute *attribute, struct dwarf_value *value)
 {
 	struct dwarf_skip skip;
 
@@ -44,8 +44,8 @@ static void read_value(const struct dwarf_format *format, struct byte_reader *r,
 		dwarf_skip_run(&skip, format, r);
 }
 
-bool dwarf_value_read(
-	const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_attribute *attribute, struct dwarf_value *value)
+bool dwarf_value_read(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_attribute *attribute,
+	struct dwarf_value *value)
 {
 	const struct dwarf_format format = dwarf_unit_format(unit);
 
@@ -87,7 +87,8 @@ static struct dwarf_value *slot_of(struct dwarf_die *die, uint16_t name)
 	}
 }
 
-bool dwarf_die_read(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct dwarf_die *die)
+bool dwarf_die_read(
+	const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct dwarf_die *die)
 {
 	const struct dwarf_format format = dwarf_unit_format(unit);
 
@@ -123,8 +124,8 @@ void dwarf_die_skip(const struct dwarf_unit *unit, struct byte_reader *r, const 
 		dwarf_skip_run(&unit->abbrevs.steps[abbrev->first_step + i], &format, r);
 }
 
-void dwarf_die_scan(
-	const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct dwarf_scan *scan)
+void dwarf_die_scan(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev,
+	struct dwarf_scan *scan)
 {
 	const struct dwarf_skip *step = &unit->abbrevs.steps[abbrev->first_step], *end = step + abbrev->step_count;
 
@@ -133,8 +134,8 @@ void dwarf_die_scan(
 	for (; step < end; step++) {
 		if (step->slot) {
 			scan->forms[step->slot] = step->form;
-			scan->numbers[step->slot] =
-				step->kind == DWARF_SKIP_BYTES ? dwarf_read_fixed(r, step->size) : dwarf_read_uleb128(r);
+			scan->numbers[step->slot] = step->kind == DWARF_SKIP_BYTES ? dwarf_read_fixed(r, step->size)
+										   : dwarf_read_uleb128(r);
 		} else if (step->kind == DWARF_SKIP_BYTES) {
 			dwarf_read_skip(r, step->size);
 		} else if (step->kind == DWARF_SKIP_LEB128) {
@@ -208,7 +209,8 @@ bool dwarf_unit_indexed_address(const struct dwarf_unit *unit, uint64_t index, u
 {
 	const struct dwarf_unit *holder = unit->skeleton ? unit->skeleton : unit;
 
-	return indexed(dwarf_file_reader(holder->file, DWARF_SECTION_ADDR), holder->addr_base, index, unit->address_size, address);
+	return indexed(dwarf_file_reader(holder->file, DWARF_SECTION_ADDR), holder->addr_base, index,
+		unit->address_size, address);
 }
 
 bool dwarf_value_address(const struct dwarf_unit *unit, const struct dwarf_value *value, uint64_t *address)
@@ -249,8 +251,8 @@ const char *dwarf_value_string(const struct dwarf_unit *unit, const struct dwarf
 	case DW_FORM_strx3:
 	case DW_FORM_strx4:
 	case DW_FORM_GNU_str_index:
-		if (!indexed(dwarf_file_reader(unit->file, DWARF_SECTION_STR_OFFSETS), unit->str_offsets_base, value->number,
-			    unit->offset_size, &offset))
+		if (!indexed(dwarf_file_reader(unit->file, DWARF_SECTION_STR_OFFSETS), unit->str_offsets_base,
+			    value->number, unit->offset_size, &offset))
 			return NULL;
 		return dwarf_file_string(unit->file, DWARF_SECTION_STR, offset);
 	default:
@@ -274,7 +276,8 @@ uint32_t dwarf_value_small(const struct dwarf_value *value)
 	}
 }
 
-bool dwarf_value_reference(struct dwarf_unit *unit, const struct dwarf_value *value, struct dwarf_unit **target, uint64_t *offset)
+bool dwarf_value_reference(
+	struct dwarf_unit *unit, const struct dwarf_value *value, struct dwarf_unit **target, uint64_t *offset)
 {
 	switch (value->form) {
 	case DW_FORM_ref1:
@@ -283,7 +286,8 @@ bool dwarf_value_reference(struct dwarf_unit *unit, const struct dwarf_value *va
 	case DW_FORM_ref8:
 	case DW_FORM_ref_udata:
 		*target = unit;
-		return checked_add(unit->offset, value->number, offset) && *offset >= unit->first_die && *offset < unit->end;
+		return checked_add(unit->offset, value->number, offset) && *offset >= unit->first_die &&
+		       *offset < unit->end;
 	case DW_FORM_ref_addr:
 		*target = dwarf_file_unit_at(unit->file, value->number);
 		break;

@@ -55,8 +55,8 @@ static bool covers(struct dwarf_walk *w, struct dwarf_ranges ranges)
 }
 
 /*
- * What is inlined into a function has only addresses that are the function's: whether it is looked at must not depend on what else
- * is asked.
+ * What is inlined into a function has only addresses that are the function's: whether it is looked at must not depend
+ * on what else is asked.
  */
 static bool may_have(const struct dwarf_walk *w, uint32_t node, size_t address)
 {
@@ -83,8 +83,9 @@ static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct place 
 }
 
 /*
- * Whether what is below the function is to be walked; `place` is then within it. An inlined one may say less of its code than those
- * within say of theirs: version 2 has no lists of ranges, and GCC's lists for it may end at their first entry.
+ * Whether what is below the function is to be walked; `place` is then within it. An inlined one may say less of its
+ * code than those within say of theirs: version 2 has no lists of ranges, and GCC's lists for it may end at their first
+ * entry.
  */
 static bool enter_function(
 	struct dwarf_walk *w, uint64_t offset, bool is_inlined, const struct dwarf_ranges *ranges, struct place *place)
@@ -108,7 +109,8 @@ static bool enter_function(
 static bool init_ranges(const struct dwarf_walk *w, struct byte_reader r, const struct dwarf_abbrev *abbrev,
 	const struct dwarf_scan *scan, struct dwarf_ranges *ranges)
 {
-	const struct dwarf_value low = dwarf_scan_value(scan, DWARF_SLOT_LOW), high = dwarf_scan_value(scan, DWARF_SLOT_HIGH),
+	const struct dwarf_value low = dwarf_scan_value(scan, DWARF_SLOT_LOW),
+				 high = dwarf_scan_value(scan, DWARF_SLOT_HIGH),
 				 list = dwarf_scan_value(scan, DWARF_SLOT_RANGES);
 	struct dwarf_die die;
 
@@ -122,8 +124,8 @@ static bool init_ranges(const struct dwarf_walk *w, struct byte_reader r, const 
 	return true;
 }
 
-static void visit_code(
-	struct dwarf_walk *w, struct byte_reader *r, const struct dwarf_abbrev *abbrev, uint64_t offset, struct place place)
+static void visit_code(struct dwarf_walk *w, struct byte_reader *r, const struct dwarf_abbrev *abbrev, uint64_t offset,
+	struct place place)
 {
 	struct byte_reader behind_code = *r;
 	struct dwarf_ranges ranges;
@@ -134,7 +136,8 @@ static void visit_code(
 	if (!byte_reader_ok(r) || !init_ranges(w, behind_code, abbrev, &scan, &ranges))
 		return;
 	place.depth++;
-	if (place.depth < MAX_NESTING && enter_function(w, offset, abbrev->role == DWARF_ROLE_INLINED, &ranges, &place)) {
+	if (place.depth < MAX_NESTING &&
+		enter_function(w, offset, abbrev->role == DWARF_ROLE_INLINED, &ranges, &place)) {
 		if (abbrev->has_children)
 			walk_children(w, r, place);
 		return;
@@ -151,7 +154,8 @@ static void visit_code(
 }
 
 /* Blocks too: one may say less than the functions inlined in it, since version 2 has no lists of ranges. */
-static void visit_scope(struct dwarf_walk *w, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct place place)
+static void visit_scope(
+	struct dwarf_walk *w, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct place place)
 {
 	if (place.depth >= MAX_NESTING || !abbrev->has_children) {
 		dwarf_die_skip_tree(w->unit, r, abbrev);

@@ -4,8 +4,8 @@
 #include "symbolize/dwarf/unit.h"
 
 /*
- * One pass over a unit's entries that answers for all addresses asked for: it descends only into functions that hold one of them,
- * and indexes nothing.
+ * One pass over a unit's entries that answers for all addresses asked for: it descends only into functions that hold
+ * one of them, and indexes nothing.
  */
 
 #define DWARF_NO_NODE UINT32_MAX
@@ -26,7 +26,7 @@ struct dwarf_walk {
 	struct dwarf_node *nodes;
 	size_t node_count, node_capacity; /* owned: dwarf_walk_deinit() */
 	uint64_t budget;                  /* of steps left, against lists that a damaged unit names over and over */
-	bool is_exhaustive;               /* GCC nests lambdas below functions that do not cover them: descend everywhere */
+	bool is_exhaustive; /* GCC nests lambdas below functions that do not cover them: descend everywhere */
 	struct error *err;
 	bool failed; /* out of memory: `err` says so */
 };

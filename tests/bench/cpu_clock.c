@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * To be preloaded into a recorder that knows no event but the hardware's cycles, on a machine that counts none: it gets cpu-clock,
- * as the others do, so that all of them can be measured.
+ * To be preloaded into a recorder that knows no event but the hardware's cycles, on a machine that counts none: it gets
+ * cpu-clock, as the others do, so that all of them can be measured.
  */
 #include <dlfcn.h>
 #include <linux/perf_event.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bench_diff_pair BASE.pb.gz HEAD.pb.gz: two large profiles of one program for the benchmark of the diff, a million samples in
- * 200,000 stacks each, over a minute, one function in fifty dearer in head. Prints what is in them.
+ * bench_diff_pair BASE.pb.gz HEAD.pb.gz: two large profiles of one program for the benchmark of the diff, a million
+ * samples in 200,000 stacks each, over a minute, one function in fifty dearer in head. Prints what is in them.
  */
 #include "profile/profile.h"
 
@@ -62,8 +62,8 @@ static void add_code(struct profile *profile, uint64_t side)
 		must(profile_add_mapping(profile, &mapping, &id, &err), &err);
 	}
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
-		struct profile_function function = { .name = intern(
-							     profile, "component::Handler<int, %u>::process(request const&)", i),
+		struct profile_function function = { .name = intern(profile,
+							     "component::Handler<int, %u>::process(request const&)", i),
 			.file = intern(profile, "/src/component_%u.cc", i / 20),
 			.start_line = 10 + i % 500,
 			.module = profile->mappings[i % MODULES].module,
@@ -76,7 +76,8 @@ static void add_code(struct profile *profile, uint64_t side)
 	for (uint32_t i = 0; i < LOCATIONS; i++) {
 		struct profile_line line = { .function = i % FUNCTIONS, .line = 20 + i / FUNCTIONS };
 
-		must(profile_add_location(profile, i % FUNCTIONS % MODULES, 0x1000 + (uint64_t)i * 64, &id, &err), &err);
+		must(profile_add_location(profile, i % FUNCTIONS % MODULES, 0x1000 + (uint64_t)i * 64, &id, &err),
+			&err);
 		must(profile_set_lines(profile, id, &line, 1, &err), &err);
 	}
 }
@@ -107,23 +108,27 @@ static void add_stacks(struct profile *profile, uint64_t side)
 static void add_samples(struct profile *profile, uint64_t side)
 {
 	struct profile_run run = { .duration_ns = duration_ns, .exit_status = -1 };
-	struct profile_thread thread = {
-		.pid = 100, .tid = 100, .process_name = intern(profile, "server", 0), .name = intern(profile, "worker", 0)
-	};
+	struct profile_thread thread = { .pid = 100,
+		.tid = 100,
+		.process_name = intern(profile, "server", 0),
+		.name = intern(profile, "worker", 0) };
 	const int64_t values[2] = { 1, SAMPLE_NS };
 	struct error err;
 	uint32_t id;
 
-	must(profile_add_run(profile, &run, &thread.run, &err) && profile_add_thread(profile, &thread, &id, &err), &err);
+	must(profile_add_run(profile, &run, &thread.run, &err) && profile_add_thread(profile, &thread, &id, &err),
+		&err);
 	for (uint64_t i = 0; i < SAMPLES; i++) {
 		uint64_t random = mix(i + side * SAMPLES * 7), span = random % 8 == 0 ? STACKS : STACKS / 16;
 		/* Each stack at least once; of the rest most fall on a few, as in a real program. */
 		uint32_t stack = i < STACKS ? (uint32_t)i + 1 : (uint32_t)(1 + (random >> 8) % span);
 
-		if (side && i >= STACKS && profile->locations && profile->stacks[stack].location % FUNCTIONS % 50 != 7 &&
-			random >> 60 == 0)
+		if (side && i >= STACKS && profile->locations &&
+			profile->stacks[stack].location % FUNCTIONS % 50 != 7 && random >> 60 == 0)
 			stack = 1 + (uint32_t)((random >> 20) % 40) * 5;
-		must(profile_add_sample(profile, stack, id, values, (int64_t)(duration_ns / SAMPLES * (int64_t)i), &err), &err);
+		must(profile_add_sample(
+			     profile, stack, id, values, (int64_t)(duration_ns / SAMPLES * (int64_t)i), &err),
+			&err);
 	}
 }
 
@@ -144,7 +149,8 @@ static void make(const char *path, uint64_t side)
 	profile->quality = (struct profile_quality){ .samples = SAMPLES, .stops[PROFILE_STOP_ROOT] = SAMPLES };
 	must(profile_finish(profile, &err), &err);
 	buffer_init(&out, max_file_bytes);
-	must(profile_write_pprof(profile, &out, &err) && buffer_ok(&out, &err) && file_write(path, out.data, out.size, 0644, &err),
+	must(profile_write_pprof(profile, &out, &err) && buffer_ok(&out, &err) &&
+			file_write(path, out.data, out.size, 0644, &err),
 		&err);
 	printf("%s: %zu samples in %zu stacks, %zu functions, %.1f MB\n", side ? "head" : "base", (size_t)SAMPLES,
 		profile->sample_count, profile->function_count, (double)out.size / 1e6);

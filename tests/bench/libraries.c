@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A target with many libraries mapped: bench_libraries COUNT FILE... loads the first COUNT of the files that can be loaded, prints
- * "ready COUNT", and then works until it is killed. */
+/* A target with many libraries mapped: bench_libraries COUNT FILE... loads the first COUNT of the files that can be
+ * loaded, prints "ready COUNT", and then works until it is killed. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

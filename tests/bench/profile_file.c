@@ -79,7 +79,8 @@ static void add_places(struct profile *profile)
 		must(profile_add_function(profile, &function, &id, &err), &err);
 	}
 	for (uint32_t i = 0; i < LOCATIONS; i++) {
-		struct profile_line lines[2] = { { (uint32_t)(mix(i) % FUNCTIONS), i }, { (uint32_t)(mix(~i) % FUNCTIONS), 7 } };
+		struct profile_line lines[2] = { { (uint32_t)(mix(i) % FUNCTIONS), i },
+			{ (uint32_t)(mix(~i) % FUNCTIONS), 7 } };
 
 		must(profile_add_location(profile, i % MAPPINGS, 0x1000 + 16 * (uint64_t)i, &id, &err) &&
 				profile_set_lines(profile, id, lines, 1 + i % 2, &err),
@@ -87,7 +88,8 @@ static void add_places(struct profile *profile)
 	}
 }
 
-/* From each frame a few callees, the first of them most often: stacks share their roots and differ towards the leaves. */
+/* From each frame a few callees, the first of them most often: stacks share their roots and differ towards the leaves.
+ */
 static uint32_t add_stack(struct profile *profile, uint64_t seed)
 {
 	size_t depth = LEAST_DEPTH + mix(seed & 0xffff) % (MOST_DEPTH - LEAST_DEPTH);
@@ -115,7 +117,9 @@ static struct profile *make(void)
 	add_places(profile);
 	must(profile_add_run(profile, &run, &id, &err), &err);
 	for (int32_t i = 0; i < THREADS; i++) {
-		struct profile_thread thread = { .pid = 100, .tid = 100 + i, .name = intern(profile, "worker", (uint32_t)i) };
+		struct profile_thread thread = {
+			.pid = 100, .tid = 100 + i, .name = intern(profile, "worker", (uint32_t)i)
+		};
 
 		must(profile_add_thread(profile, &thread, &id, &err), &err);
 	}

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* rados TIMES: keeps libceph-common busy, whose debug file is the symbolizers' large one: clients are made and thrown away. */
+/* rados TIMES: keeps libceph-common busy, whose debug file is the symbolizers' large one: clients are made and thrown
+ * away. */
 
 static void *symbol(void *library, const char *name)
 {

@@ -44,7 +44,8 @@ static double cpu_seconds(pid_t pid)
 
 static void sleep_seconds(double seconds)
 {
-	struct timespec left = { .tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) };
+	struct timespec left = { .tv_sec = (time_t)seconds,
+		.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) };
 
 	while (nanosleep(&left, &left) != 0 && errno == EINTR)
 		;
@@ -84,8 +85,8 @@ static int measure(double settle, double window, pid_t target, char **command)
 	kill(pid, SIGINT);
 	while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
 		;
-	printf("started=%.6f monotonic=%.6f window_cpu=%.6f target_cpu=%.6f end_cpu=%.6f end=%.6f peak_kb=%ld code=%d\n", wall,
-		monotonic, end_cpu - begin_cpu, end_target - begin_target,
+	printf("started=%.6f monotonic=%.6f window_cpu=%.6f target_cpu=%.6f end_cpu=%.6f end=%.6f peak_kb=%ld code=%d\n",
+		wall, monotonic, end_cpu - begin_cpu, end_target - begin_target,
 		(double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
 			(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6 - end_cpu,
 		seconds_of(CLOCK_MONOTONIC) - end, usage.ru_maxrss,

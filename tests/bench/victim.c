@@ -2,12 +2,13 @@
 /*
  * A target that knows what it loses: bench_victim clock|threads [SECONDS]
  *
- *   clock    two threads look at the clock all the time. Between two looks lie some tens of nanoseconds, unless the thread was
- *            interrupted or had to give way: such a gap is lost. Another program on the machine does not change what is found as
- *            long as the runs that are compared have the same one.
- *   threads  creates threads that end at once, and joins them, in one thread a CPU
+ *   clock    two threads look at the clock all the time. Between two looks lie some tens of nanoseconds, unless the
+ * thread was interrupted or had to give way: such a gap is lost. Another program on the machine does not change what is
+ * found as long as the runs that are compared have the same one. threads  creates threads that end at once, and joins
+ * them, in one thread a CPU
  *
- * At every SIGUSR1 it prints "AT LOST COUNT": the clock and, since the start, the nanoseconds lost and the looks or threads.
+ * At every SIGUSR1 it prints "AT LOST COUNT": the clock and, since the start, the nanoseconds lost and the looks or
+ * threads.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -79,7 +80,8 @@ static void print_sums(void)
 		lost_ns += victims[i].lost_ns;
 		count += victims[i].count;
 	}
-	printf("%llu %llu %llu\n", (unsigned long long)now_ns(), (unsigned long long)lost_ns, (unsigned long long)count);
+	printf("%llu %llu %llu\n", (unsigned long long)now_ns(), (unsigned long long)lost_ns,
+		(unsigned long long)count);
 	fflush(stdout);
 }
 

@@ -29,7 +29,8 @@ static bool has_comment(const struct buffer *text)
 	return text->size > 0 && (text->data[0] == '#' || memmem(text->data, text->size, "\n#", 2));
 }
 
-/* What is written of folded stacks holds as many samples. It may be refused: names that end in numbers may look like second counts.
+/* What is written of folded stacks holds as many samples. It may be refused: names that end in numbers may look like
+ * second counts.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

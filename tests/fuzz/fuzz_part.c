@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Input: fields of increments, each behind their size (16 bits); their hashes are made here, or none would be believed. */
+/* Input: fields of increments, each behind their size (16 bits); their hashes are made here, or none would be believed.
+ */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

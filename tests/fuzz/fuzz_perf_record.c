@@ -33,7 +33,8 @@ static uint64_t use(const struct record *record)
 	switch (record->kind) {
 	case RECORD_SAMPLE:
 		return sum_words(&record->sample.callchain) + sum_words(&record->sample.branches) +
-		       sum_words(&record->sample.user_registers) + sum_bytes(record->sample.stack, record->sample.stack_room);
+		       sum_words(&record->sample.user_registers) +
+		       sum_bytes(record->sample.stack, record->sample.stack_room);
 	case RECORD_MMAP:
 		return strlen(record->mmap.path) + sum_bytes(record->mmap.build_id, record->mmap.build_id_size);
 	case RECORD_COMM:

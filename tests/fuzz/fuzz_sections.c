@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * The readers of single sections: an ELF file is put together around them, so that what is changed is always their bytes. The input
- * begins with the sizes of the sections, 16 bits each, in the order of `names`; then come their bytes. A section of size 0 is left
- * out.
+ * The readers of single sections: an ELF file is put together around them, so that what is changed is always their
+ * bytes. The input begins with the sizes of the sections, 16 bits each, in the order of `names`; then come their bytes.
+ * A section of size 0 is left out.
  */
 
 enum { ADDRESSES = 64, STEP = 13, TEXT_START = 0x1000, SECTION_BYTES = UINT16_MAX };
@@ -39,9 +39,11 @@ static void put_together(struct byte_reader r, struct buffer *out)
 		.e_phentsize = sizeof(Elf64_Phdr),
 		.e_phnum = 1,
 		.e_shentsize = sizeof(Elf64_Shdr) };
-	const Elf64_Phdr text = {
-		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = TEXT_START, .p_filesz = TEXT_START, .p_memsz = TEXT_START
-	};
+	const Elf64_Phdr text = { .p_type = PT_LOAD,
+		.p_flags = PF_R | PF_X,
+		.p_vaddr = TEXT_START,
+		.p_filesz = TEXT_START,
+		.p_memsz = TEXT_START };
 	struct byte_reader sizes = byte_reader_split(&r, NAMES * sizeof(uint16_t));
 	Elf64_Shdr headers[HEADERS] = { 0 };
 	struct buffer strings;

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Input: registers (17 of 8 bytes), the size of a program of call frame instructions (1 byte), the program, then the stack, which
- * is code with and without such a program as well. Whatever they hold, nothing outside the stack and the code is read and the walk
- * ends.
+ * Input: registers (17 of 8 bytes), the size of a program of call frame instructions (1 byte), the program, then the
+ * stack, which is code with and without such a program as well. Whatever they hold, nothing outside the stack and the
+ * code is read and the walk ends.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

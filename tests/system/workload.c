@@ -2,8 +2,9 @@
 /*
  * A program with a known shape:
  *     workload [--parse N] [--threads N] [--idle N] [--churn] [--fork] [--exec PROGRAM] [--seconds S | --cpu S]
- * It spends N parts of its time in parse_input() and one in hash_output(), both called by serve(). --idle: threads that only sleep,
- * in front of the others; --churn: threads that live for a millisecond, one after the other. It ends after S seconds, or, with
+ * It spends N parts of its time in parse_input() and one in hash_output(), both called by serve(). --idle: threads that
+ * only sleep, in front of the others; --churn: threads that live for a millisecond, one after the other. It ends after
+ * S seconds, or, with
  * --cpu, once each of its threads has used S seconds of CPU time, however busy the machine is.
  */
 #include <pthread.h>
@@ -130,7 +131,8 @@ static void run_child(const struct shape *shape)
 
 		snprintf(seconds, sizeof(seconds), "%g", shape->seconds);
 		if (shape->exec)
-			execl(shape->exec, shape->exec, shape->clock == CLOCK_MONOTONIC ? "--seconds" : "--cpu", seconds, (char *)NULL);
+			execl(shape->exec, shape->exec, shape->clock == CLOCK_MONOTONIC ? "--seconds" : "--cpu",
+				seconds, (char *)NULL);
 		else
 			serve(shape);
 		_exit(shape->exec ? 127 : 0);

@@ -166,10 +166,12 @@ static struct profile *metrics_profile(int side)
 		int64_t fill[] = { 100, 100 * (int64_t)MAKER_SAMPLE_NS, side ? 3000000 : 1000000 };
 
 		maker_run(&maker, "cache", 500);
-		maker_check(profile_add_sample(maker.profile, maker_stack_of(&maker, "main;think"), maker.thread, think, -1, &err),
+		maker_check(profile_add_sample(
+				    maker.profile, maker_stack_of(&maker, "main;think"), maker.thread, think, -1, &err),
 			&err);
-		maker_check(profile_add_sample(maker.profile, maker_stack_of(&maker, "main;fill_cache;malloc!libc.so@s"),
-				    maker.thread, fill, -1, &err),
+		maker_check(
+			profile_add_sample(maker.profile, maker_stack_of(&maker, "main;fill_cache;malloc!libc.so@s"),
+				maker.thread, fill, -1, &err),
 			&err);
 	}
 	return maker_finish(&maker);

@@ -100,8 +100,8 @@ static uint32_t next(uint64_t *seed)
 }
 
 /*
- * A walk through a tree: one frame deeper as often as not, else back up a way; the chosen frame gets samples. Few functions near
- * the root, so that some frames are wide.
+ * A walk through a tree: one frame deeper as often as not, else back up a way; the chosen frame gets samples. Few
+ * functions near the root, so that some frames are wide.
  */
 static struct profile *huge_profile(int side, size_t nodes)
 {

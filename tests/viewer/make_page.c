@@ -46,7 +46,8 @@ static void set_estimate(struct diff_estimate *e, const double raw[DIFF_SIDES])
 					      : DIFF_STATE_SAME };
 }
 
-/* diff_create() refuses to compare with nothing; the page must bear it all the same: the one side, and nothing beside it. */
+/* diff_create() refuses to compare with nothing; the page must bear it all the same: the one side, and nothing beside
+ * it. */
 static void add_empty_side(struct diff *diff, const struct kind *kind)
 {
 	bool to_base = kind->empty == KIND_EMPTY_HEAD;

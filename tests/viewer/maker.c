@@ -51,7 +51,9 @@ void maker_run(struct maker *maker, const char *thread, int64_t duration_ms)
 
 void maker_thread(struct maker *maker, const char *name, int32_t tid)
 {
-	struct profile_thread thread = { .run = maker->run, .pid = 100, .tid = tid, .process_name = intern(maker, "app") };
+	struct profile_thread thread = {
+		.run = maker->run, .pid = 100, .tid = tid, .process_name = intern(maker, "app")
+	};
 	struct error err;
 
 	thread.name = intern(maker, name);
@@ -171,7 +173,8 @@ void maker_add(struct maker *maker, uint32_t stack, int64_t ms, int64_t at_ms)
 	for (int64_t i = 0; i < ms; i++) {
 		int64_t values[2] = { 1, MAKER_SAMPLE_NS };
 
-		maker_check(profile_add_sample(maker->profile, stack, maker->thread, values, (at_ms + i) * MAKER_SAMPLE_NS, &err),
+		maker_check(profile_add_sample(
+				    maker->profile, stack, maker->thread, values, (at_ms + i) * MAKER_SAMPLE_NS, &err),
 			&err);
 	}
 }

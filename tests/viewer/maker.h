@@ -3,7 +3,8 @@
 
 #include "profile/profile.h"
 
-/* Profiles made by hand for pages with known content. A failure ends the program with its message: there is nothing to test then.
+/* Profiles made by hand for pages with known content. A failure ends the program with its message: there is nothing to
+ * test then.
  */
 struct maker {
 	struct profile *profile; /* owned */
@@ -34,8 +35,8 @@ struct maker_frame {
 uint32_t maker_stack(struct maker *maker, uint32_t parent, const struct maker_frame *frame);
 
 /*
- * A stack in words, root first: "main;parse;qsort!libc.so@s". `!module` (else "app"), `@s` system, `@l` library, `@?` unknown
- * (else user), `#n` the code's fingerprint, `#~` code that is another in every build (else the same in all).
+ * A stack in words, root first: "main;parse;qsort!libc.so@s". `!module` (else "app"), `@s` system, `@l` library, `@?`
+ * unknown (else user), `#n` the code's fingerprint, `#~` code that is another in every build (else the same in all).
  */
 uint32_t maker_stack_of(struct maker *maker, const char *frames);
 

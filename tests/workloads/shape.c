@@ -5,17 +5,18 @@
  *
  *   workload_shape MODE [--seconds S] [--rounds N] [--shares A,B,C] [--depth N] [--threads N] [--code N]
  *
- * Works in rounds until S seconds have passed (default 2), or for exactly N rounds: the same work every time. Prints "ready pid
- * PID" before the first round and "done N rounds" after the last. Ends at SIGTERM after the round at hand.
+ * Works in rounds until S seconds have passed (default 2), or for exactly N rounds: the same work every time. Prints
+ * "ready pid PID" before the first round and "done N rounds" after the last. Ends at SIGTERM after the round at hand.
  *
- *   shares     main -> run_shares -> work_a -> leaf_a, work_b, work_c, whose own times are as A : B : C (default 60,30,10). All of
- * work_a's time is leaf_a's. kernel     main -> run_kernel -> read_zeros (read() of /dev/zero, most of the time in the kernel) and
- * call_getpid (many short calls) recursion  main -> run_recursion -> recurse -> ... -> leaf_recursion below N calls of recurse
- * (default 100): all time in the leaf threads    N threads (default 4), named shape-0 ..., each doing `shares` churn      threads
- * that live for one round each, N at a time sleep      sleeps; no CPU time fork       children, one after the other, each doing one
- * round in child_work while the parent waits exec       one child that executes this program anew, in mode shares with the same
- * options exit       one round, then exit code N (default 3) dlopen     loads libworkload_plugin.so from its own directory each
- * round, calls plugin_work in it, and unloads it
+ *   shares     main -> run_shares -> work_a -> leaf_a, work_b, work_c, whose own times are as A : B : C (default
+ * 60,30,10). All of work_a's time is leaf_a's. kernel     main -> run_kernel -> read_zeros (read() of /dev/zero, most
+ * of the time in the kernel) and call_getpid (many short calls) recursion  main -> run_recursion -> recurse -> ... ->
+ * leaf_recursion below N calls of recurse (default 100): all time in the leaf threads    N threads (default 4), named
+ * shape-0 ..., each doing `shares` churn      threads that live for one round each, N at a time sleep      sleeps; no
+ * CPU time fork       children, one after the other, each doing one round in child_work while the parent waits exec one
+ * child that executes this program anew, in mode shares with the same options exit       one round, then exit code N
+ * (default 3) dlopen     loads libworkload_plugin.so from its own directory each round, calls plugin_work in it, and
+ * unloads it
  *
  * Every other function named here is a real frame: nothing is inlined, cloned, or called as a tail.
  */
@@ -341,7 +342,8 @@ FRAME static unsigned long run_dlopen(const struct options *options)
 	plugin_path(path, sizeof(path));
 	while (clock_next(&clock)) {
 		void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-		uint64_t (*work)(unsigned int) = plugin ? (uint64_t(*)(unsigned int))dlsym(plugin, "plugin_work") : NULL;
+		uint64_t (*work)(unsigned int) =
+			plugin ? (uint64_t(*)(unsigned int))dlsym(plugin, "plugin_work") : NULL;
 
 		if (!work) {
 			fprintf(stderr, "%s\n", dlerror());
@@ -407,9 +409,13 @@ static void parse_option(struct options *options, const char *name, const char *
 
 static struct options parse(int argc, char **argv)
 {
-	struct options options = {
-		.seconds = 2, .shares = { 60, 30, 10 }, .depth = 100, .threads = 4, .code = 3, .argc = argc, .argv = argv
-	};
+	struct options options = { .seconds = 2,
+		.shares = { 60, 30, 10 },
+		.depth = 100,
+		.threads = 4,
+		.code = 3,
+		.argc = argc,
+		.argv = argv };
 
 	if (argc < 2 || argc % 2 != 0)
 		usage();

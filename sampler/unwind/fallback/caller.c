@@ -2,16 +2,16 @@
 /*
  * The caller of a frame that no rule leads on from.
  *
- * Candidates are places where its return address may stand, in this order: where the instructions of the frame's function leave it
- * (scan.h), at the stack pointer behind a bare system call, above the word that the frame pointer shows, and each word of the
- * stack from the stack pointer upwards. Evidence decides: first what can be told of the place and the return address alone (table
- * `needed`), and of words of the stack, most of which earlier calls left behind, also what the walk meets further up (table
- * `verdict_on_trial`).
+ * Candidates are places where its return address may stand, in this order: where the instructions of the frame's
+ * function leave it (scan.h), at the stack pointer behind a bare system call, above the word that the frame pointer
+ * shows, and each word of the stack from the stack pointer upwards. Evidence decides: first what can be told of the
+ * place and the return address alone (table `needed`), and of words of the stack, most of which earlier calls left
+ * behind, also what the walk meets further up (table `verdict_on_trial`).
  *
- * The model assumes that code which nothing describes either returns as its instructions say, or runs in the frame of what jumped
- * to it (traces of LuaJIT, compiled code of PHP, QEMU and GHC). Then the true caller is the lowest return address that fits: rules
- * lead from there to a root, and each call on the way leads to the function that it is said to have called. What earlier calls left
- * behind contradicts a call that was made later.
+ * The model assumes that code which nothing describes either returns as its instructions say, or runs in the frame of
+ * what jumped to it (traces of LuaJIT, compiled code of PHP, QEMU and GHC). Then the true caller is the lowest return
+ * address that fits: rules lead from there to a root, and each call on the way leads to the function that it is said to
+ * have called. What earlier calls left behind contradicts a call that was made later.
  */
 #include "sampler/unwind/fallback/link.h"
 #include "sampler/unwind/walk.h"
@@ -35,7 +35,8 @@ enum evidence {
 	IS_ALIGNED = 1 << 1, /* the words are aligned */
 	IS_COPIED = 1 << 2,  /* the stack copy holds them */
 	IS_CODE = 1 << 3,    /* the return address lies in code */
-	IS_CALL = 1 << 4,    /* a call stands before it; or code without an image, whose interpreter may have it return anywhere */
+	IS_CALL = 1 << 4,    /* a call stands before it; or code without an image, whose interpreter may have it return
+				anywhere */
 	IS_DESCRIBED = 1 << 5, /* a rule leads on from there */
 };
 
@@ -74,7 +75,8 @@ static unsigned int gather_evidence(struct walk *w, struct candidate *c)
 	uint64_t ignored;
 
 	c->return_address = 0;
-	if ((c->lowest != c->slot && !walk_read(w->dump, c->lowest, &ignored)) || !walk_read(w->dump, c->slot, &c->return_address))
+	if ((c->lowest != c->slot && !walk_read(w->dump, c->lowest, &ignored)) ||
+		!walk_read(w->dump, c->slot, &c->return_address))
 		return evidence;
 	evidence |= IS_COPIED;
 	if (needed[c->kind] & (IS_ABOVE | IS_ALIGNED) & ~evidence)
@@ -103,14 +105,16 @@ static enum verdict verdict_on_place(struct walk *w, struct candidate *c)
 /* What a frame's code does until it returns, or did since its entry, tells where the return address stands. */
 static bool propose_by_instructions(struct walk *w, struct candidate *c)
 {
-	uint64_t cfa = walk_register(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset, slot = cfa - WORD_BYTES;
+	uint64_t cfa = walk_register(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset,
+		 slot = cfa - WORD_BYTES;
 
 	*c = (struct candidate){ BY_INSTRUCTIONS, slot, slot, cfa, 0 };
 	return w->cached.cfa_offset != 0;
 }
 
 /*
- * glibc's clone3 has no rules where the child comes into being: the parent returns from there, the child has nowhere to return to.
+ * glibc's clone3 has no rules where the child comes into being: the parent returns from there, the child has nowhere to
+ * return to.
  */
 static bool propose_by_system_call(struct walk *w, struct candidate *c)
 {
@@ -170,8 +174,8 @@ static void go_to_candidate(struct walk *w, const struct candidate *c)
 /* ---- Candidates of the stack scan on trial ---- */
 
 /*
- * A chain of so many links is no chance; of so many, where the stack copy ends; in all trials of a walk so many candidates and
- * links are not worth more time.
+ * A chain of so many links is no chance; of so many, where the stack copy ends; in all trials of a walk so many
+ * candidates and links are not worth more time.
  */
 enum { PROVEN_LINKS = 32, PROVEN_LINKS_AT_END = 8, MOST_CANDIDATES = 200, MOST_LINKS = 512 };
 
@@ -286,7 +290,8 @@ static bool recall_candidate(struct walk *w, struct candidate *c)
 		return false;
 	for (; scan_words(w, &slot, known->slot, c); slot += WORD_BYTES)
 		refused = with_refused(refused, slot, c->return_address);
-	*c = (struct candidate){ BY_STACK_SCAN, known->slot, known->slot, known->slot + WORD_BYTES, known->return_address };
+	*c = (struct candidate){ BY_STACK_SCAN, known->slot, known->slot, known->slot + WORD_BYTES,
+		known->return_address };
 	return refused == known->refused && walk_read(w->dump, known->slot, &slot) && slot == known->return_address &&
 	       is_possible_link(w, known->return_address, last_frame(w));
 }
@@ -301,7 +306,8 @@ bool walk_scan_for_caller(struct walk *w)
 		go_to_candidate(w, &c);
 		return true;
 	}
-	if (w->trials.count == WALK_TRIALS || (w->trials.count == 0 && !recall_may_scan(w->recall, w->space->generation)))
+	if (w->trials.count == WALK_TRIALS ||
+		(w->trials.count == 0 && !recall_may_scan(w->recall, w->space->generation)))
 		return false;
 	open_trial(w);
 	return try_candidates(w);
@@ -309,7 +315,8 @@ bool walk_scan_for_caller(struct walk *w)
 
 /* ---- What the walk meets further up ---- */
 
-/* Of code without a rule: where a stack begins, a coroutine's as well, the first function's return address was put there by hand.
+/* Of code without a rule: where a stack begins, a coroutine's as well, the first function's return address was put
+ * there by hand.
  */
 static bool is_put_there_by_hand(const struct walk *w)
 {
@@ -328,7 +335,8 @@ bool walk_caller_may_hold(struct walk *w)
 	}
 	w->trials.links++;
 	if (count == trial->count)
-		trial->is_by_frame_pointer = w->cached.kind == CACHED_PUSHES && w->cached.cfa_register == w->machine->frame_pointer;
+		trial->is_by_frame_pointer =
+			w->cached.kind == CACHED_PUSHES && w->cached.cfa_register == w->machine->frame_pointer;
 	if (is_put_there_by_hand(w) || w->cached.kind == CACHED_ROOT)
 		return true;
 	return !w->is_exact && w->cached.is_called && is_possible_link(w, walk_pc(w), last_frame(w));
@@ -341,7 +349,8 @@ static bool is_at_unknown_frame(struct walk *w)
 	       w->cached.kind == CACHED_PUSHES && walk_register(w, w->cached.cfa_register) == NO_ADDRESS;
 }
 
-/* The frame above the trial's that hangs on a register whose value is not known, or may be another; NULL where none does. */
+/* The frame above the trial's that hangs on a register whose value is not known, or may be another; NULL where none
+ * does. */
 static const struct unwind_frame *find_hanging_frame(struct walk *w)
 {
 	const struct trial *trial = last_trial(w);
@@ -353,7 +362,8 @@ static const struct unwind_frame *find_hanging_frame(struct walk *w)
 	return trial->is_by_frame_pointer ? &w->result->frames[trial->count] : NULL;
 }
 
-/* Whether a frame whose CFA is this may have been called: what stands below it is where a call returns to that may lead there. */
+/* Whether a frame whose CFA is this may have been called: what stands below it is where a call returns to that may lead
+ * there. */
 static bool may_have_cfa(struct walk *w, const struct unwind_frame *frame, uint64_t cfa)
 {
 	uint64_t slot = cfa - WORD_BYTES, word;
@@ -366,9 +376,9 @@ static bool may_have_cfa(struct walk *w, const struct unwind_frame *frame, uint6
 }
 
 /*
- * A frame that hangs on a register can be left again only if what it called has kept the register: where it was, or in the stack
- * below. Where none of these values leads to a call, the frame is left over from an earlier one. Otherwise nothing speaks against
- * it, and nothing for it.
+ * A frame that hangs on a register can be left again only if what it called has kept the register: where it was, or in
+ * the stack below. Where none of these values leads to a call, the frame is left over from an earlier one. Otherwise
+ * nothing speaks against it, and nothing for it.
  */
 static bool may_be_alive(struct walk *w, const struct unwind_frame *frame)
 {
@@ -395,8 +405,8 @@ enum trial_verdict {
 /* The end of the walk as evidence:
  *   at a root                                       for it
  *   at the end of the stack copy, after some links  for it
- *   at a frame that hangs on an unknown register    against it where no value of the register can be found, else neither
- *   anywhere else                                   against it
+ *   at a frame that hangs on an unknown register    against it where no value of the register can be found, else
+ * neither anywhere else                                   against it
  */
 static enum trial_verdict verdict_on_trial(struct walk *w)
 {
@@ -465,7 +475,8 @@ static bool is_first_of_goroutine(struct walk *w)
 	return w->cached.kind == CACHED_GO && walk_register(w, w->machine->frame_pointer) == 0;
 }
 
-/* The ABI marks the first frame by a frame pointer of 0 (System V x86-64, 3.4.1); others by a return address of 0 above it. */
+/* The ABI marks the first frame by a frame pointer of 0 (System V x86-64, 3.4.1); others by a return address of 0 above
+ * it. */
 static bool is_marked_as_first(struct walk *w, const struct candidate *by_frame_pointer)
 {
 	uint64_t ignored, return_address;
@@ -511,7 +522,8 @@ bool walk_step_without_rule(struct walk *w, enum profile_stop *stop)
 	}
 	if (is_put_there_by_hand(w) && w->by_frame_pointer + 1 != w->result->count)
 		return end_walk(w, PROFILE_STOP_ROOT, 0, stop);
-	/* The mark may also be a register that is used for something else: a candidate of the stack scan is the better evidence. */
+	/* The mark may also be a register that is used for something else: a candidate of the stack scan is the better
+	 * evidence. */
 	(void)end_walk(w, is_marked_as_first(w, &c) ? PROFILE_STOP_ROOT : PROFILE_STOP_NO_RULE, 0, stop);
 	return walk_scan_for_caller(w);
 }

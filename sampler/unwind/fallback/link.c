@@ -62,7 +62,8 @@ static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 {
 	const struct cfi_rule *rule = &function->rule;
 	const struct machine_code *code = &function->code.code;
-	uint64_t first = code->at - (function->code.image_address - rule->function_start), end = first + rule->function_size;
+	uint64_t first = code->at - (function->code.image_address - rule->function_start),
+		 end = first + rule->function_size;
 	struct machine_code searched;
 	struct machine_jump jump;
 
@@ -115,7 +116,8 @@ bool link_is_possible(const struct unwind_space *space, uint64_t return_address,
 	is_described = find_place(space, callee, &called);
 	is_in_image = target.code.table == called.code.table;
 	if (is_described && is_target_described)
-		return (is_in_image && target.rule.function_start == called.rule.function_start) || may_end_by_jump(&target, false);
+		return (is_in_image && target.rule.function_start == called.rule.function_start) ||
+		       may_end_by_jump(&target, false);
 	if (is_target_described)
 		return may_end_by_jump(&target, true);
 	return (is_in_image && !is_described &&

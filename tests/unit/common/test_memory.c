@@ -21,7 +21,8 @@ static bool fill(struct hash_map *map, struct string_table *table, struct buffer
 		bool added;
 
 		snprintf(text, sizeof(text), "%u", i);
-		if (!hash_map_add(map, &i, i, &value, &added, err) || !string_table_add(table, text, strlen(text), &id, err))
+		if (!hash_map_add(map, &i, i, &value, &added, err) ||
+			!string_table_add(table, text, strlen(text), &id, err))
 			return false;
 		buffer_printf(out, "%100u", i);
 	}

@@ -47,15 +47,16 @@ static double noise(struct simulation *s, double rsd)
 	return rsd > 0 ? gsl_ran_gamma(s->rng, 1 / (rsd * rsd), rsd * rsd) : 1;
 }
 
-static void add_stacks(const struct simulation *s, struct synthetic *to, const struct simulated_change *change, uint32_t *stacks)
+static void add_stacks(
+	const struct simulation *s, struct synthetic *to, const struct simulated_change *change, uint32_t *stacks)
 {
 	char frames[160];
 
 	for (size_t i = 0; i < s->function_count; i++) {
 		size_t fingerprint = 1000 + i + (change && change->other_code && change->function == i ? 1000000 : 0);
 
-		snprintf(frames, sizeof(frames), "_start#1;main#2;module_%zu#%zu;function_%zu#%zu", i % MODULES, 10 + i % MODULES,
-			i, fingerprint);
+		snprintf(frames, sizeof(frames), "_start#1;main#2;module_%zu#%zu;function_%zu#%zu", i % MODULES,
+			10 + i % MODULES, i, fingerprint);
 		stacks[i] = synthetic_stack(to, frames);
 	}
 }
@@ -65,7 +66,8 @@ static double times(const struct simulated_change *change, size_t function)
 	return change && change->function == function ? change->times : 1;
 }
 
-struct profile *simulation_runs(struct simulation *s, size_t runs, double samples, const struct simulated_change *change)
+struct profile *simulation_runs(
+	struct simulation *s, size_t runs, double samples, const struct simulated_change *change)
 {
 	struct synthetic to = synthetic_create();
 	uint32_t stacks[SIMULATION_MAX_FUNCTIONS];
@@ -76,7 +78,8 @@ struct profile *simulation_runs(struct simulation *s, size_t runs, double sample
 
 		synthetic_run(&to, true, 0);
 		for (size_t i = 0; i < s->function_count; i++) {
-			double mean = samples / (double)runs * s->shares[i] * times(change, i) * pow(speed, s->slopes[i]);
+			double mean =
+				samples / (double)runs * s->shares[i] * times(change, i) * pow(speed, s->slopes[i]);
 
 			synthetic_add(&to, stacks[i], gsl_ran_poisson(s->rng, mean * noise(s, s->run_rsd)), -1);
 		}
@@ -84,7 +87,8 @@ struct profile *simulation_runs(struct simulation *s, size_t runs, double sample
 	return synthetic_finish(&to);
 }
 
-struct profile *simulation_attached(struct simulation *s, double seconds, double samples, const struct simulated_change *change)
+struct profile *simulation_attached(
+	struct simulation *s, double seconds, double samples, const struct simulated_change *change)
 {
 	struct synthetic to = synthetic_create();
 	uint32_t stacks[SIMULATION_MAX_FUNCTIONS];
@@ -110,7 +114,8 @@ struct profile *simulation_attached(struct simulation *s, double seconds, double
 
 static bool is_flag(enum diff_state state)
 {
-	return state == DIFF_STATE_MORE || state == DIFF_STATE_LESS || state == DIFF_STATE_NEW || state == DIFF_STATE_GONE;
+	return state == DIFF_STATE_MORE || state == DIFF_STATE_LESS || state == DIFF_STATE_NEW ||
+	       state == DIFF_STATE_GONE;
 }
 
 struct flagged simulation_flagged(const struct diff *diff)

@@ -6,8 +6,9 @@
 #include <gsl/gsl_rng.h>
 
 /*
- * Recordings of a program that never was: functions with log-normal shares, called from a handful of modules; every run has a
- * machine speed that each function follows by a slope of its own; counts are negative binomial; time is cut into bursts.
+ * Recordings of a program that never was: functions with log-normal shares, called from a handful of modules; every run
+ * has a machine speed that each function follows by a slope of its own; counts are negative binomial; time is cut into
+ * bursts.
  */
 enum { SIMULATION_MAX_FUNCTIONS = 256 };
 
@@ -34,7 +35,8 @@ struct simulation simulation_create(unsigned long seed, size_t function_count, d
 void simulation_deinit(struct simulation *simulation);
 
 /* `runs` whole commands without timeline, `samples` in all. */
-struct profile *simulation_runs(struct simulation *simulation, size_t runs, double samples, const struct simulated_change *change);
+struct profile *simulation_runs(
+	struct simulation *simulation, size_t runs, double samples, const struct simulated_change *change);
 
 /* One attached process of `seconds` with a timeline. */
 struct profile *simulation_attached(

@@ -118,7 +118,8 @@ uint32_t synthetic_stack(struct synthetic *synthetic, const char *frames)
 	while ((frame = strsep(&at, ";"))) {
 		assert_true(count < MAX_FRAMES);
 		inlined[count] = frame[0] == '^';
-		lines[count] = (struct profile_line){ add_function(profile, frame + inlined[count], &mappings[count]), 0 };
+		lines[count] =
+			(struct profile_line){ add_function(profile, frame + inlined[count], &mappings[count]), 0 };
 		count++;
 	}
 	inlined[count] = false;
@@ -132,7 +133,9 @@ uint32_t synthetic_stack(struct synthetic *synthetic, const char *frames)
 			innermost_first[end - 1 - i] = lines[i];
 			address = address * 1000003 + name_hash(profile, lines[i].function);
 		}
-		must(profile_add_location(profile, mappings[first], 0x1000 + address % (UINT64_C(1) << 39), &location, &err), &err);
+		must(profile_add_location(
+			     profile, mappings[first], 0x1000 + address % (UINT64_C(1) << 39), &location, &err),
+			&err);
 		must(profile_set_lines(profile, location, innermost_first, end - first, &err), &err);
 		must(profile_add_stack(profile, stack, location, &stack, &err), &err);
 	}
@@ -154,7 +157,8 @@ void synthetic_add(struct synthetic *synthetic, uint32_t stack, int64_t count, d
 	for (int64_t i = 0; i < count; i++) {
 		int64_t values[2] = { 1, SYNTHETIC_SAMPLE_NS };
 
-		must(profile_add_sample(synthetic->profile, stack, synthetic->thread, values, (int64_t)(time_ms * 1e6), &err),
+		must(profile_add_sample(
+			     synthetic->profile, stack, synthetic->thread, values, (int64_t)(time_ms * 1e6), &err),
 			&err);
 	}
 }

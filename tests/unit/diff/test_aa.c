@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 /*
- * Base against itself, where few functions have samples in every block, as of a server that spends its time all over the kernel:
- * what is said of all must not hang on those few. With bursts as heavy as these a function in a few hundred passes for one that
- * changed.
+ * Base against itself, where few functions have samples in every block, as of a server that spends its time all over
+ * the kernel: what is said of all must not hang on those few. With bursts as heavy as these a function in a few hundred
+ * passes for one that changed.
  */
 static void blocks_of_one_recording_agree(void **state)
 {

@@ -108,10 +108,10 @@ static void one_removed_and_one_added_are_no_rename(void **state)
 
 static void a_rename_that_got_dearer_is_still_more(void **state)
 {
-	struct profile *base =
-		synthetic_runs("main#1;decode#7;bits#8 400\nmain#1;rest#2 600\nmain#1;more#3 700\nmain#1;last#4 300\n", 4);
-	struct profile *head =
-		synthetic_runs("main#1;next#7;bits#8 800\nmain#1;rest#2 600\nmain#1;more#3 700\nmain#1;last#4 300\n", 4);
+	struct profile *base = synthetic_runs(
+		"main#1;decode#7;bits#8 400\nmain#1;rest#2 600\nmain#1;more#3 700\nmain#1;last#4 300\n", 4);
+	struct profile *head = synthetic_runs(
+		"main#1;next#7;bits#8 800\nmain#1;rest#2 600\nmain#1;more#3 700\nmain#1;last#4 300\n", 4);
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
 	(void)state;
@@ -125,8 +125,8 @@ static void a_rename_that_got_dearer_is_still_more(void **state)
 /* Without debug information an inlined function's time is its caller's. */
 static void inlining_is_no_loss_and_gain(void **state)
 {
-	struct profile *base =
-		synthetic_runs("main;parse 3000\nmain;parse;next_char 4000\nmain;parse;next_char;fill 1000\nmain;rest 6000\n", 3);
+	struct profile *base = synthetic_runs(
+		"main;parse 3000\nmain;parse;next_char 4000\nmain;parse;next_char;fill 1000\nmain;rest 6000\n", 3);
 	struct profile *head = synthetic_runs("main;parse 7000\nmain;parse;fill 1000\nmain;rest 6000\n", 3);
 	struct diff *there = synthetic_diff(base, head, NULL), *back = synthetic_diff(head, base, NULL);
 
@@ -184,12 +184,14 @@ static void what_stands_in_the_same_binary_was_not_renamed(void **state)
 	static const char *const lines[][DIFF_SIDES] = {
 		{ "main;decode;bits 400\nmain;decode;fill 100\nmain;rest 600\n",
 			"main;next;bits 400\nmain;next;fill 100\nmain;rest 600\n" },
-		{ "main#1;decode#7;bits#8 4000\nmain#1;rest#2 6000\n", "main#1;next#7;bits#8 4000\nmain#1;rest#2 6000\n" },
+		{ "main#1;decode#7;bits#8 4000\nmain#1;rest#2 6000\n",
+			"main#1;next#7;bits#8 4000\nmain#1;rest#2 6000\n" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct profile *base = synthetic_runs(lines[i][DIFF_BASE], 3), *head = synthetic_runs(lines[i][DIFF_HEAD], 3);
+		struct profile *base = synthetic_runs(lines[i][DIFF_BASE], 3),
+			       *head = synthetic_runs(lines[i][DIFF_HEAD], 3);
 
 		set_build(base, "aa11");
 		set_build(head, "aa11");
@@ -249,13 +251,16 @@ static void no_self_time_on_one_side_is_neither_new_nor_gone(void **state)
 	profile_destroy(head);
 }
 
-/* A shell that starts two builds is on both sides; the builds are one program all the same, with its stubs and its start-up code. */
+/* A shell that starts two builds is on both sides; the builds are one program all the same, with its stubs and its
+ * start-up code. */
 static void a_program_behind_a_shell_is_the_same_program(void **state)
 {
-	struct profile *base = synthetic_profile("main!sh;_start!old;main!old;work!old 400\n_start!old;main!old;rand@plt!old 90\n"
-						 "_start!old;main!old;rand!libc.so 300\nmain!sh 30\n");
-	struct profile *head = synthetic_profile("main!sh;_start!new;main!new;work!new 400\n_start!new;main!new;rand@plt!new 90\n"
-						 "_start!new;main!new;rand!libc.so 300\nmain!sh 30\n");
+	struct profile *base =
+		synthetic_profile("main!sh;_start!old;main!old;work!old 400\n_start!old;main!old;rand@plt!old 90\n"
+				  "_start!old;main!old;rand!libc.so 300\nmain!sh 30\n");
+	struct profile *head =
+		synthetic_profile("main!sh;_start!new;main!new;work!new 400\n_start!new;main!new;rand@plt!new 90\n"
+				  "_start!new;main!new;rand!libc.so 300\nmain!sh 30\n");
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
 	(void)state;
@@ -268,11 +273,14 @@ static void a_program_behind_a_shell_is_the_same_program(void **state)
 	profile_destroy(head);
 }
 
-/* Inlined code lies in what holds it: where that is the same to the byte, another name is a rename, however little they are alike. */
+/* Inlined code lies in what holds it: where that is the same to the byte, another name is a rename, however little they
+ * are alike. */
 static void inlined_code_under_another_name_is_a_rename(void **state)
 {
-	struct profile *base = synthetic_runs("main#1;loop#2;^mix_step 3000\nmain#1;loop#2 2000\nmain#1;rest#3 6000\n", 3);
-	struct profile *head = synthetic_runs("main#1;loop#2;^scramble_round 3000\nmain#1;loop#2 2000\nmain#1;rest#3 6000\n", 3);
+	struct profile *base =
+		synthetic_runs("main#1;loop#2;^mix_step 3000\nmain#1;loop#2 2000\nmain#1;rest#3 6000\n", 3);
+	struct profile *head =
+		synthetic_runs("main#1;loop#2;^scramble_round 3000\nmain#1;loop#2 2000\nmain#1;rest#3 6000\n", 3);
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
 	(void)state;

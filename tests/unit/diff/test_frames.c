@@ -30,7 +30,8 @@ static size_t coloured_nodes(const struct diff *diff)
 static void a_frame_that_comes_takes_nothing(void **state)
 {
 	static const char without[] = "main#1;call#2;work#3;mix#4 500\nmain#1;call#2;work#3 200\nmain#1;other#5 400\n";
-	static const char with[] = "main#1;wrap#6;call#2;work#3;mix#4 500\nmain#1;wrap#6;call#2;work#3 200\nmain#1;other#5 400\n";
+	static const char with[] =
+		"main#1;wrap#6;call#2;work#3;mix#4 500\nmain#1;wrap#6;call#2;work#3 200\nmain#1;other#5 400\n";
 
 	(void)state;
 	for (int way = 0; way < 2; way++) {
@@ -51,8 +52,8 @@ static void a_frame_that_comes_takes_nothing(void **state)
 
 static void wrappers_of_wrappers_take_nothing(void **state)
 {
-	struct diff *diff = compare(
-		"main#1;work#3 700\nmain#1;other#5 400\n", "main#1;first#6;second#7;third#8;work#3 700\nmain#1;other#5 400\n");
+	struct diff *diff = compare("main#1;work#3 700\nmain#1;other#5 400\n",
+		"main#1;first#6;second#7;third#8;work#3 700\nmain#1;other#5 400\n");
 
 	(void)state;
 	assert_int_equal(synthetic_function(diff, "first")->total.state, DIFF_STATE_MOVED);
@@ -77,7 +78,8 @@ static void true_differences_stay(void **state)
 	diff_destroy(diff);
 }
 
-/* What all go through, as the entry to the kernel, hides nothing: another caller of it that makes it do other work is new. */
+/* What all go through, as the entry to the kernel, hides nothing: another caller of it that makes it do other work is
+ * new. */
 static void a_common_callee_hides_nothing(void **state)
 {
 	static const struct {
@@ -97,7 +99,8 @@ static void a_common_callee_hides_nothing(void **state)
 /* An interpreter runs a new function of the script: all its time is the interpreter's, and it came from nowhere. */
 static void a_new_function_of_a_script_is_new(void **state)
 {
-	struct diff *diff = compare("main#1;py::first;eval#2 3000\nmain#1;py::second;eval#2 2000\nmain#1;py::third;eval#2;alloc#3 4000\n",
+	struct diff *diff = compare(
+		"main#1;py::first;eval#2 3000\nmain#1;py::second;eval#2 2000\nmain#1;py::third;eval#2;alloc#3 4000\n",
 		"main#1;py::first;eval#2 3000\nmain#1;py::second;eval#2 2000\nmain#1;py::third;eval#2;alloc#3 4000\n"
 		"main#1;py::added;eval#2 2500\n");
 
@@ -108,7 +111,8 @@ static void a_new_function_of_a_script_is_new(void **state)
 	diff_destroy(diff);
 }
 
-/* Few samples, so that half of the functions are met on one side only: the frame above them all is nothing new for it. */
+/* Few samples, so that half of the functions are met on one side only: the frame above them all is nothing new for it.
+ */
 static void a_frame_above_chance_takes_nothing(void **state)
 {
 	struct synthetic s[DIFF_SIDES] = { synthetic_create(), synthetic_create() };

@@ -111,7 +111,8 @@ static void a_machine_that_differs_is_not_judged(void **state)
 	assert_non_null(strstr(outcome.text, "Model A"));
 }
 
-/* Where time came from does not matter to who limits what a function takes; and a trifle that is new holds nothing up. */
+/* Where time came from does not matter to who limits what a function takes; and a trifle that is new holds nothing up.
+ */
 static void no_state_is_a_way_out(void **state)
 {
 	static const char without[] = "main#1;call#2;work#3 7000\nmain#1;other#5 4000\n";

@@ -15,7 +15,8 @@ static const double ms = SYNTHETIC_SAMPLE_NS;
 static const struct diff_function *find(const struct diff *diff, const char *name, bool interrupt)
 {
 	for (size_t i = 0; i < diff->function_count; i++)
-		if (diff->functions[i].interrupt == interrupt && strcmp(diff_string(diff, diff->functions[i].name), name) == 0)
+		if (diff->functions[i].interrupt == interrupt &&
+			strcmp(diff_string(diff, diff->functions[i].name), name) == 0)
 			return &diff->functions[i];
 	return NULL;
 }
@@ -38,7 +39,8 @@ static struct diff *compare_with(const char *stack, int64_t samples)
 			synthetic_add(&s, synthetic_stack(&s, stack), 1, i * 10000.0 / (double)samples);
 		profiles[side] = synthetic_finish(&s);
 	}
-	diff = synthetic_diff(profiles[DIFF_BASE], profiles[DIFF_HEAD], &(struct diff_options){ .scale = DIFF_SCALE_RATE });
+	diff = synthetic_diff(
+		profiles[DIFF_BASE], profiles[DIFF_HEAD], &(struct diff_options){ .scale = DIFF_SCALE_RATE });
 	profile_destroy(profiles[DIFF_BASE]);
 	profile_destroy(profiles[DIFF_HEAD]);
 	return diff;
@@ -64,12 +66,15 @@ static void what_interrupts_a_thread_is_no_change_of_the_program(void **state)
 	(void)state;
 	assert_is_the_machines("main;parse#1;asm_common_interrupt!kernel;common_interrupt!kernel;__irq_exit_rcu!kernel;"
 			       "handle_softirqs!kernel;blk_done_softirq!kernel");
-	assert_is_the_machines("main;parse#1;asm_sysvec_apic_timer_interrupt!kernel;irqentry_exit_to_user_mode!kernel;schedule!kernel;"
-			       "__schedule!kernel;finish_task_switch.isra.0!kernel");
-	assert_is_the_machines("main;sum#2;read!libc.so;do_syscall_64!kernel;vfs_read!kernel;asm_sysvec_reschedule_ipi!kernel");
+	assert_is_the_machines(
+		"main;parse#1;asm_sysvec_apic_timer_interrupt!kernel;irqentry_exit_to_user_mode!kernel;schedule!kernel;"
+		"__schedule!kernel;finish_task_switch.isra.0!kernel");
+	assert_is_the_machines(
+		"main;sum#2;read!libc.so;do_syscall_64!kernel;vfs_read!kernel;asm_sysvec_reschedule_ipi!kernel");
 	assert_is_the_machines("main;sum#2;read!libc.so;do_syscall_64!kernel;syscall_exit_to_user_mode!kernel;"
 			       "exit_to_user_mode_loop!kernel;schedule!kernel");
-	assert_is_the_machines("main;sum#2;read!libc.so;do_syscall_64!kernel;vfs_read!kernel;preempt_schedule_irq!kernel;__schedule!kernel");
+	assert_is_the_machines(
+		"main;sum#2;read!libc.so;do_syscall_64!kernel;vfs_read!kernel;preempt_schedule_irq!kernel;__schedule!kernel");
 	assert_is_the_machines("main;parse#1;el0t_64_irq!kernel;el0_interrupt!kernel;handle_softirqs!kernel");
 }
 
@@ -86,11 +91,13 @@ static void assert_is_the_programs(const char *stack, const char *name)
 static void what_the_program_calls_stays_its_own(void **state)
 {
 	(void)state;
-	assert_is_the_programs("main;sum#2;send!libc.so;do_syscall_64!kernel;tcp_sendmsg!kernel;__local_bh_enable_ip!kernel;"
-			       "do_softirq!kernel;handle_softirqs!kernel;net_rx_action!kernel",
+	assert_is_the_programs(
+		"main;sum#2;send!libc.so;do_syscall_64!kernel;tcp_sendmsg!kernel;__local_bh_enable_ip!kernel;"
+		"do_softirq!kernel;handle_softirqs!kernel;net_rx_action!kernel",
 		"net_rx_action");
 	assert_is_the_programs("main;sum#2;asm_exc_page_fault!kernel;exc_page_fault!kernel", "exc_page_fault");
-	assert_is_the_programs("main;sum#2;futex!libc.so;do_syscall_64!kernel;futex_wait!kernel;schedule!kernel", "schedule");
+	assert_is_the_programs(
+		"main;sum#2;futex!libc.so;do_syscall_64!kernel;futex_wait!kernel;schedule!kernel", "schedule");
 	/* A function of the program may have any name. */
 	assert_is_the_programs("main;common_interrupt;work", "work");
 }
@@ -119,7 +126,8 @@ static void a_function_in_both_is_two(void **state)
 static void a_side_of_nothing_else_is_compared_as_it_is(void **state)
 {
 	struct profile *base = synthetic_profile("swapper;asm_common_interrupt!kernel;handle_softirqs!kernel 20\n");
-	struct profile *head = synthetic_profile("swapper;asm_common_interrupt!kernel;handle_softirqs!kernel 20\nswapper 7\n");
+	struct profile *head =
+		synthetic_profile("swapper;asm_common_interrupt!kernel;handle_softirqs!kernel 20\nswapper 7\n");
 	struct diff *diff = synthetic_diff(base, head, NULL);
 
 	(void)state;

@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-/* From the nth allocation on there is no memory: the comparison fails cleanly, or succeeds because it needed no more. */
+/* From the nth allocation on there is no memory: the comparison fails cleanly, or succeeds because it needed no more.
+ */
 static void fail_each_allocation(const struct profile *base, const struct profile *head)
 {
 	bool succeeded = false;

@@ -139,7 +139,8 @@ static void put_stacks(struct buffer *text, unsigned int target)
 	buffer_append_byte(text, '\0');
 }
 
-/* As a list and a picture show it side by side: there are more frames than functions, but this frame is the function. */
+/* As a list and a picture show it side by side: there are more frames than functions, but this frame is the function.
+ */
 static void check_frame(const struct diff *diff)
 {
 	size_t found = 0;
@@ -203,7 +204,8 @@ static void assert_same_diff(const struct diff *a, const struct diff *b)
 
 static void merging_runs_first_gives_the_same_diff(void **state)
 {
-	static const char *const lines[] = { "main;a 100\nmain;b 300\n", "main;b 290\nmain;c 20\n", "main;a 120\nmain;b;c 280\n" };
+	static const char *const lines[] = { "main;a 100\nmain;b 300\n", "main;b 290\nmain;c 20\n",
+		"main;a 120\nmain;b;c 280\n" };
 	struct synthetic all = synthetic_create();
 	struct profile *merged = NULL, *together, *head = synthetic_runs("main;a 110\nmain;b 250\n", 3);
 	struct diff *a, *b;

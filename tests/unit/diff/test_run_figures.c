@@ -74,7 +74,8 @@ static void swapping_the_sides_inverts_the_change(void **state)
 
 static void what_was_not_measured_is_not_summed_up(void **state)
 {
-	struct profile *base = with_runs((const double[]){ 100, 100 }, 2), *head = with_runs((const double[]){ 100, 0 }, 2);
+	struct profile *base = with_runs((const double[]){ 100, 100 }, 2),
+		       *head = with_runs((const double[]){ 100, 0 }, 2);
 	struct profile *one = with_runs((const double[]){ 100 }, 1);
 	struct diff_run_summary summary;
 

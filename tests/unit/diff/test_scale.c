@@ -18,7 +18,8 @@ static struct diff *diff_in_mode(const struct profile *base, const struct profil
 
 static bool is_flag(enum diff_state state)
 {
-	return state == DIFF_STATE_MORE || state == DIFF_STATE_LESS || state == DIFF_STATE_NEW || state == DIFF_STATE_GONE;
+	return state == DIFF_STATE_MORE || state == DIFF_STATE_LESS || state == DIFF_STATE_NEW ||
+	       state == DIFF_STATE_GONE;
 }
 
 static const char four[] = "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 1000\n";
@@ -37,7 +38,8 @@ static void one_doubled_function_turns_no_other_blue(void **state)
 		assert_int_equal(synthetic_function(diff, "a")->self.state, DIFF_STATE_MORE);
 		assert_int_equal(synthetic_function(diff, "b")->self.state, DIFF_STATE_SAME);
 		assert_int_equal(synthetic_function(diff, "c")->total.state, DIFF_STATE_SAME);
-		/* Most of head's time is in it: were the commands not known to do the same work, it might be another mix of requests. */
+		/* Most of head's time is in it: were the commands not known to do the same work, it might be another
+		 * mix of requests. */
 		assert_int_equal(diff->verdict, mode == DIFF_SCALE_ROBUST ? DIFF_INCONCLUSIVE : DIFF_REGRESSED);
 		assert_true(diff->scale.load_is_unknown == (mode == DIFF_SCALE_ROBUST));
 		diff_destroy(diff);
@@ -51,13 +53,14 @@ static void more_runs_are_no_load(void **state)
 {
 	struct profile *base = synthetic_runs(four, 3), *head = synthetic_runs(four, 12),
 		       *doubled = synthetic_runs(four_all_doubled, 12);
-	struct diff *same = diff_in_mode(base, head, DIFF_SCALE_ROBUST), *more = diff_in_mode(base, doubled, DIFF_SCALE_ROBUST);
+	struct diff *same = diff_in_mode(base, head, DIFF_SCALE_ROBUST),
+		    *more = diff_in_mode(base, doubled, DIFF_SCALE_ROBUST);
 
 	(void)state;
 	assert_float_equal(same->scale.factor, 0.25, 1e-9);
-	assert_string_equal(diff_string(same, same->scale_text), 
-		"head is multiplied by 0.250 to compare both sides at equal load");
-	assert_non_null(strstr(diff_string(more, more->scale_text), 
+	assert_string_equal(
+		diff_string(same, same->scale_text), "head is multiplied by 0.250 to compare both sides at equal load");
+	assert_non_null(strstr(diff_string(more, more->scale_text),
 		"the typical function took 2.00 times as much CPU time per run in head (95 % interval "));
 	diff_destroy(same);
 	diff_destroy(more);
@@ -73,7 +76,8 @@ static void a_factor_of_few_functions_is_said(void **state)
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
 
 	(void)state;
-	assert_non_null(strstr(diff_string(diff, diff->scale_text), "the few functions with enough samples took 2.00 times"));
+	assert_non_null(
+		strstr(diff_string(diff, diff->scale_text), "the few functions with enough samples took 2.00 times"));
 	diff_destroy(diff);
 	profile_destroy(base);
 	profile_destroy(head);
@@ -171,8 +175,8 @@ static void rates_need_durations(void **state)
 /* Everything that was built anew got dearer; only the library that was not says how much load there was. */
 static void unchanged_code_carries_the_factor(void **state)
 {
-	struct profile *base =
-		synthetic_profile("m#1;a#2 3000\nm#1;b#3 3000\nm#1;c#4 2000\nm#1;x!l#5 900\nm#1;y!l#6 900\nm#1;z!l#7 900\n");
+	struct profile *base = synthetic_profile(
+		"m#1;a#2 3000\nm#1;b#3 3000\nm#1;c#4 2000\nm#1;x!l#5 900\nm#1;y!l#6 900\nm#1;z!l#7 900\n");
 	struct profile *head = synthetic_profile(
 		"m#11;a#12 6000\nm#11;b#13 6000\nm#11;c#14 4000\nm#11;x!l#5 900\nm#11;y!l#6 900\nm#11;z!l#7 900\n");
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
@@ -189,14 +193,17 @@ static void unchanged_code_carries_the_factor(void **state)
 	profile_destroy(head);
 }
 
-/* An interpreter's functions do what the script asks for: the script's own functions, with all they run, tell the load. */
+/* An interpreter's functions do what the script asks for: the script's own functions, with all they run, tell the load.
+ */
 static void what_the_program_runs_carries_the_load(void **state)
 {
-	struct profile *base = synthetic_profile("main;py::a;eval!python#1 3000\nmain;py::b;eval!python#1;alloc!python#2 3000\n"
-						 "main;py::c;eval!python#1;free!python#3 3000\nmain;py::d;eval!python#1 3000\n");
-	struct profile *head = synthetic_profile("main;py::a;eval!python#1 3000\nmain;py::b;eval!python#1;alloc!python#2 3000\n"
-						 "main;py::c;eval!python#1;free!python#3 3000\nmain;py::d;eval!python#1 3000\n"
-						 "main;py::added;eval!python#1;alloc!python#2 2000\nmain;py::added;eval!python#1;free!python#3 2000\n");
+	struct profile *base =
+		synthetic_profile("main;py::a;eval!python#1 3000\nmain;py::b;eval!python#1;alloc!python#2 3000\n"
+				  "main;py::c;eval!python#1;free!python#3 3000\nmain;py::d;eval!python#1 3000\n");
+	struct profile *head = synthetic_profile(
+		"main;py::a;eval!python#1 3000\nmain;py::b;eval!python#1;alloc!python#2 3000\n"
+		"main;py::c;eval!python#1;free!python#3 3000\nmain;py::d;eval!python#1 3000\n"
+		"main;py::added;eval!python#1;alloc!python#2 2000\nmain;py::added;eval!python#1;free!python#3 2000\n");
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_ROBUST);
 
 	(void)state;
@@ -212,7 +219,8 @@ static void what_the_program_runs_carries_the_load(void **state)
 /* Most of head's time is in what base hardly had: how much of the rest is less load, nobody can tell. */
 static void a_load_that_cannot_be_told_is_unknown(void **state)
 {
-	struct profile *base = synthetic_profile("main;parse#1 4000\nmain;send#2 4000\nmain;log#3 1000\nmain;close#4 1000\n");
+	struct profile *base =
+		synthetic_profile("main;parse#1 4000\nmain;send#2 4000\nmain;log#3 1000\nmain;close#4 1000\n");
 	struct profile *head = synthetic_profile(
 		"main;parse#1 400\nmain;send#2 100\nmain;log#3 200\nmain;close#4 60\nmain;compress#5 9000\n");
 	struct diff *diff = diff_in_mode(base, head, DIFF_SCALE_AUTO);
@@ -259,7 +267,8 @@ static void an_uncertain_factor_makes_the_whole_uncertain(void **state)
 			char frames[16];
 
 			snprintf(frames, sizeof(frames), "main;f%d", i);
-			synthetic_add(&sides[side], synthetic_stack(&sides[side], frames), side == DIFF_BASE ? 10 : 7 + i % 7, -1);
+			synthetic_add(&sides[side], synthetic_stack(&sides[side], frames),
+				side == DIFF_BASE ? 10 : 7 + i % 7, -1);
 		}
 		profiles[side] = synthetic_finish(&sides[side]);
 	}

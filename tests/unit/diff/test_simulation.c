@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-/* Seeded, so that a figure changes only when the rule does. KELVIN_SIMULATED_PAIRS=1000 gives the figures their second digit. */
+/* Seeded, so that a figure changes only when the rule does. KELVIN_SIMULATED_PAIRS=1000 gives the figures their second
+ * digit. */
 
 enum { FUNCTIONS = 60 };
 
@@ -23,7 +24,8 @@ struct setup {
 
 struct tally {
 	size_t pairs, found;
-	size_t flagged, whole, functions, nodes; /* pairs in which something was flagged; the whole, a function, a node */
+	size_t flagged, whole, functions,
+		nodes; /* pairs in which something was flagged; the whole, a function, a node */
 };
 
 static struct profile *record(struct simulation *s, const struct setup *setup, const struct simulated_change *change)
@@ -76,10 +78,11 @@ static struct tally simulate(const struct setup *setup, size_t few)
 
 	for (unsigned long seed = 1; seed <= pairs; seed++)
 		compare_once(setup, seed * 7919, &tally);
-	print_message("%zu runs, %.0f samples, function of %.0f %% times %.2f: flagged in %.1f %% ", setup->runs, setup->samples,
-		setup->share * 100, setup->change.times, percent_of(tally.flagged, pairs));
-	print_message("(whole %.1f, functions %.1f, nodes %.1f), found in %.1f %% of %zu pairs\n", percent_of(tally.whole, pairs),
-		percent_of(tally.functions, pairs), percent_of(tally.nodes, pairs), percent_of(tally.found, pairs), pairs);
+	print_message("%zu runs, %.0f samples, function of %.0f %% times %.2f: flagged in %.1f %% ", setup->runs,
+		setup->samples, setup->share * 100, setup->change.times, percent_of(tally.flagged, pairs));
+	print_message("(whole %.1f, functions %.1f, nodes %.1f), found in %.1f %% of %zu pairs\n",
+		percent_of(tally.whole, pairs), percent_of(tally.functions, pairs), percent_of(tally.nodes, pairs),
+		percent_of(tally.found, pairs), pairs);
 	return tally;
 }
 
@@ -119,7 +122,9 @@ static void runs_against_themselves_flag_little(void **state)
 
 static void runs_on_a_quiet_machine_flag_little(void **state)
 {
-	struct setup setup = { .runs = 5, .samples = 30000, .share = 0.05, .change.times = 1, .speed_rsd = 0, .run_rsd = 0.02 };
+	struct setup setup = {
+		.runs = 5, .samples = 30000, .share = 0.05, .change.times = 1, .speed_rsd = 0, .run_rsd = 0.02
+	};
 
 	(void)state;
 	assert_within_5_percent(simulate(&setup, 100));
@@ -173,9 +178,11 @@ static void changed_code_is_found_in_short_runs(void **state)
 
 static void changed_code_is_found_in_one_recording(void **state)
 {
-	struct setup setup = {
-		.samples = 30000, .seconds = 30, .share = 0.05, .change = { .times = 1.25, .other_code = true }, .process_rsd = 0.04
-	};
+	struct setup setup = { .samples = 30000,
+		.seconds = 30,
+		.share = 0.05,
+		.change = { .times = 1.25, .other_code = true },
+		.process_rsd = 0.04 };
 
 	(void)state;
 	assert_found(simulate(&setup, 80), 60);
@@ -184,9 +191,11 @@ static void changed_code_is_found_in_one_recording(void **state)
 /* Other code that takes the same time: what the functions of unchanged code differ by decides, little or much. */
 static void changed_code_alone_is_no_difference(void **state)
 {
-	struct setup setup = {
-		.samples = 30000, .seconds = 30, .share = 0.05, .change = { .times = 1, .other_code = true }, .process_rsd = 0.04
-	};
+	struct setup setup = { .samples = 30000,
+		.seconds = 30,
+		.share = 0.05,
+		.change = { .times = 1, .other_code = true },
+		.process_rsd = 0.04 };
 	size_t pairs;
 
 	(void)state;

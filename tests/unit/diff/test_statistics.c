@@ -45,8 +45,8 @@ static void tails_agree_with_tables(void **state)
 static void benjamini_and_hochberg_as_published(void **state)
 {
 	/* Their paper's 15 p-values: four are found at 0.05. */
-	static const double p[] = { 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
-		0.6528, 0.7590, 1 };
+	static const double p[] = { 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
+		0.4262, 0.5719, 0.6528, 0.7590, 1 };
 	/* Row 0, the whole, is a question of its own. */
 	enum { COUNT = sizeof(p) / sizeof(p[0]) + 1 };
 	struct row rows[COUNT] = { 0 };
@@ -64,9 +64,11 @@ static void benjamini_and_hochberg_as_published(void **state)
 		results[i] = (struct row_result){ .tested = true, .p = i > 0 ? p[i - 1] : 0.02 };
 	}
 	for (int side = 0; side < DIFF_SIDES; side++)
-		experiment.sides[side] =
-			(struct experiment_side){ .unit_count = 1, .values = values, .sums = values, .sample_weight = 1 };
-	assert_true(bh_adjust(&experiment, &(struct family){ GROUP_FUNCTIONS, false, false }, 0.05, results, &alpha, &err));
+		experiment.sides[side] = (struct experiment_side){
+			.unit_count = 1, .values = values, .sums = values, .sample_weight = 1
+		};
+	assert_true(
+		bh_adjust(&experiment, &(struct family){ GROUP_FUNCTIONS, false, false }, 0.05, results, &alpha, &err));
 	for (size_t i = 1; i < COUNT; i++)
 		found += results[i].q < 0.05;
 	assert_int_equal(found, 4);

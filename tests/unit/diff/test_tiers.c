@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-/* Programs that are compiled at run time, whose processes are a mixture; and what one process on each side can still prove. */
+/* Programs that are compiled at run time, whose processes are a mixture; and what one process on each side can still
+ * prove. */
 
 enum { MILLISECONDS = 12000, RUNS = 5 };
 
@@ -77,14 +78,16 @@ static enum diff_state state_of(struct profile *base, struct profile *head, cons
 	enum diff_state state = synthetic_function(diff, name)->self.state;
 
 	if (state == DIFF_STATE_UNPROVEN)
-		assert_true(diff->verdict != DIFF_REGRESSED && diff->verdict != DIFF_IMPROVED && diff->verdict != DIFF_MIXED);
+		assert_true(diff->verdict != DIFF_REGRESSED && diff->verdict != DIFF_IMPROVED &&
+			    diff->verdict != DIFF_MIXED);
 	diff_destroy(diff);
 	profile_destroy(base);
 	profile_destroy(head);
 	return state;
 }
 
-/* An iterator of the runtime is not called where the loop around it was compiled by another tier: 13 % of the time, or nothing. */
+/* An iterator of the runtime is not called where the loop around it was compiled by another tier: 13 % of the time, or
+ * nothing. */
 static void what_goes_by_tier_is_not_proven_by_one_process(void **state)
 {
 	const struct process with = { "iterate!node", 1200, 2000 }, without = { "iterate!node", 0, 2000 };

@@ -154,10 +154,11 @@ static struct profile *weighed(size_t runs, int64_t factor, int64_t added, uint6
 				continue;
 			must(profile_intern(profile, name, &function.name, &err) &&
 					profile_add_function(profile, &function, &line.function, &err) &&
-					profile_add_location_of_lines(profile, PROFILE_NONE, &line, 1, &location, &err) &&
+					profile_add_location_of_lines(
+						profile, PROFILE_NONE, &line, 1, &location, &err) &&
 					profile_add_stack(profile, 0, location, &stack, &err) &&
-					profile_add_sample(
-						profile, stack, id, (int64_t[]){ 1, weight + weight / 1000 * noise }, -1, &err),
+					profile_add_sample(profile, stack, id,
+						(int64_t[]){ 1, weight + weight / 1000 * noise }, -1, &err),
 				&err);
 		}
 	}

@@ -11,7 +11,8 @@
 enum { RUNS = 3, FUNCTIONS = 3 };
 
 /* Runs whose sizes differ, in any metric: `sizes` are percent of `counts`, the samples of the functions a, b and c. */
-static struct profile *uneven_runs(const char *metric, const char *unit, const int64_t counts[FUNCTIONS], const int64_t sizes[RUNS])
+static struct profile *uneven_runs(
+	const char *metric, const char *unit, const int64_t counts[FUNCTIONS], const int64_t sizes[RUNS])
 {
 	static const char *const stacks[FUNCTIONS] = { "main;a", "main;b", "main;c" };
 	struct synthetic s = { .thread = PROFILE_NONE };
@@ -27,10 +28,12 @@ static struct profile *uneven_runs(const char *metric, const char *unit, const i
 	return synthetic_finish(&s);
 }
 
-static struct diff *compare(const char *metric, const char *unit, const int64_t base[FUNCTIONS], const int64_t head[FUNCTIONS])
+static struct diff *compare(
+	const char *metric, const char *unit, const int64_t base[FUNCTIONS], const int64_t head[FUNCTIONS])
 {
 	static const int64_t base_sizes[RUNS] = { 80, 100, 120 }, head_sizes[RUNS] = { 85, 95, 120 };
-	struct profile *b = uneven_runs(metric, unit, base, base_sizes), *h = uneven_runs(metric, unit, head, head_sizes);
+	struct profile *b = uneven_runs(metric, unit, base, base_sizes),
+		       *h = uneven_runs(metric, unit, head, head_sizes);
 	struct diff_options options = { .metric = metric };
 	struct diff *diff = synthetic_diff(b, h, &options);
 
@@ -41,7 +44,8 @@ static struct diff *compare(const char *metric, const char *unit, const int64_t 
 
 static const int64_t before[FUNCTIONS] = { 4000, 3000, 2000 }, less[FUNCTIONS] = { 3400, 2550, 1700 };
 
-/* What all functions follow, and no function stands out from, is not divided out: nothing tells it from a change of the program. */
+/* What all functions follow, and no function stands out from, is not divided out: nothing tells it from a change of the
+ * program. */
 static void what_all_functions_follow_is_not_divided_out(void **state)
 {
 	static const struct {
@@ -150,7 +154,8 @@ static struct profile *hundred(int count, int last)
 	char lines[4096] = "";
 
 	for (int i = 0; i < 100; i++)
-		snprintf(lines + strlen(lines), sizeof(lines) - strlen(lines), "main;f%d %d\n", i, i < 99 ? count : last);
+		snprintf(lines + strlen(lines), sizeof(lines) - strlen(lines), "main;f%d %d\n", i,
+			i < 99 ? count : last);
 	return synthetic_profile(lines);
 }
 
@@ -185,8 +190,9 @@ static void equal_totals_take_as_much(void **state)
 	(void)state;
 	diff = synthetic_diff(runs, runs, NULL);
 	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
-	assert_ptr_equal(strstr(diff_string(diff, diff->verdict_text),
-				 "no change is proven; head takes as much CPU time per run as base (95 % interval of the change -"),
+	assert_ptr_equal(
+		strstr(diff_string(diff, diff->verdict_text),
+			"no change is proven; head takes as much CPU time per run as base (95 % interval of the change -"),
 		diff_string(diff, diff->verdict_text));
 	diff_destroy(diff);
 	profile_destroy(runs);
@@ -211,7 +217,8 @@ static void made_one_after_the_other(struct profile *base, struct profile *head)
 
 enum { MANY = 40 };
 
-/* Many functions that never change, one that does, and one that has most of the faults, a little more or less from run to run. */
+/* Many functions that never change, one that does, and one that has most of the faults, a little more or less from run
+ * to run. */
 static struct profile *many_functions(int64_t first, int64_t most)
 {
 	static const int64_t percent[RUNS] = { 96, 100, 104 };
@@ -284,7 +291,9 @@ static void what_runs_agree_on_is_no_matter_of_counting(void **state)
 		else
 			made_one_after_the_other(profiles[DIFF_BASE], profiles[DIFF_HEAD]);
 		diff = synthetic_diff(profiles[DIFF_BASE], profiles[DIFF_HEAD], NULL);
-		assert_int_equal(diff->verdict, !in_turn ? DIFF_INCONCLUSIVE : more[i] ? DIFF_REGRESSED : DIFF_UNCHANGED);
+		assert_int_equal(diff->verdict, !in_turn  ? DIFF_INCONCLUSIVE
+						: more[i] ? DIFF_REGRESSED
+							  : DIFF_UNCHANGED);
 		assert_true(in_turn == (diff->total.ci_high - diff->total.ci_low < 0.02 * diff->total.base));
 		assert_int_equal(synthetic_function(diff, "main")->total.state, diff->total.state);
 		assert_true(synthetic_function(diff, "main")->total.ci_low == diff->total.ci_low);
@@ -315,10 +324,14 @@ static void changes_are_weighed_by_size_and_direction(void **state)
 	static const char five[] = "main;a 4000\nmain;b 3000\nmain;c 2000\nmain;d 9000\nmain;e 8000\n";
 
 	(void)state;
-	assert_int_equal(verdict_of(five, "main;a 6600\nmain;b 600\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_MIXED);
-	assert_int_equal(verdict_of(five, "main;a 4000\nmain;b 3000\nmain;c 2200\nmain;d 9000\nmain;e 7800\n"), DIFF_MINOR);
-	assert_int_equal(verdict_of(five, "main;a 8000\nmain;b 3000\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_REGRESSED);
-	assert_int_equal(verdict_of(five, "main;a 1000\nmain;b 3000\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_IMPROVED);
+	assert_int_equal(
+		verdict_of(five, "main;a 6600\nmain;b 600\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_MIXED);
+	assert_int_equal(
+		verdict_of(five, "main;a 4000\nmain;b 3000\nmain;c 2200\nmain;d 9000\nmain;e 7800\n"), DIFF_MINOR);
+	assert_int_equal(
+		verdict_of(five, "main;a 8000\nmain;b 3000\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_REGRESSED);
+	assert_int_equal(
+		verdict_of(five, "main;a 1000\nmain;b 3000\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_IMPROVED);
 }
 
 int main(void)

@@ -169,7 +169,9 @@ static const struct {
 	{ cpu_count, "base was recorded on 4 CPUs and head on 64", false },
 	{ kernel, "base and head were recorded with different kernels: 'same' and 'other'", true },
 	{ event, "base and head were recorded with different events: 'same' and 'other'", true },
-	{ metric, "base measured cpu (nanoseconds) and head measured wall (nanoseconds), so only sample counts are compared", true },
+	{ metric,
+		"base measured cpu (nanoseconds) and head measured wall (nanoseconds), so only sample counts are compared",
+		true },
 	{ frequency, "base was sampled at 4000 Hz and head at 99 Hz", false },
 	{ period, "base was sampled every 1000000 and head every 10000000", false },
 	{ governor, "base and head were recorded with different CPU frequency governors: 'same' and 'other'", true },
@@ -179,8 +181,10 @@ static const struct {
 	{ cgroup, "base and head ran in different control groups: 'same' and '/docker/0123456789abcdef'", false },
 	{ user_only, "head was recorded without kernel code, base with it", true },
 	{ lost, "head lost 4.8 % of its samples; record with a lower -F", true },
-	{ cut, "0.0 % of base's stacks and 10.0 % of head's are cut, so total times (with all that a function calls) are not comparable", true },
-	{ whole_command, "head holds whole runs of a command and base does not, so only head includes start and exit", false },
+	{ cut, "0.0 % of base's stacks and 10.0 % of head's are cut, so total times (with all that a function calls) are not comparable",
+		true },
+	{ whole_command, "head holds whole runs of a command and base does not, so only head includes start and exit",
+		false },
 	{ failed, "1 of 1 runs of head failed", true },
 };
 
@@ -271,8 +275,10 @@ static void ids_of_control_groups_do_not_count(void **state)
 {
 	(void)state;
 	expect(in_group("/docker/0123456789abcdef"), in_group("/docker/fedcba9876543210"), "control groups", false);
-	expect(in_group("/user.slice/session-4.scope"), in_group("/user.slice/session-17.scope"), "control groups", false);
-	expect(in_group("/pods/pod1b4e28ba-2fa1-11d2/x"), in_group("/pods/pod883f-0016d3cca427/x"), "control groups", false);
+	expect(in_group("/user.slice/session-4.scope"), in_group("/user.slice/session-17.scope"), "control groups",
+		false);
+	expect(in_group("/pods/pod1b4e28ba-2fa1-11d2/x"), in_group("/pods/pod883f-0016d3cca427/x"), "control groups",
+		false);
 	expect(in_group("/a.service"), in_group("/b.service"), "control groups", true);
 	expect(in_group("/a.service"), in_group(""), "control groups", false);
 }
@@ -291,7 +297,8 @@ static void chains_do_not_tell_what_was_cut(void **state)
 static void lengths_and_threads_are_compared(void **state)
 {
 	(void)state;
-	expect(recording(10, 1), recording(60, 1), "base was recorded for 10.0 s and head for 60.0 s; the longer one may", true);
+	expect(recording(10, 1), recording(60, 1),
+		"base was recorded for 10.0 s and head for 60.0 s; the longer one may", true);
 	expect(recording(10, 1), recording(30, 1), "was recorded for", false);
 	expect(recording(10, 4), recording(10, 16), "base ran 4 threads and head 16, so", true);
 	expect(recording(10, 4), recording(10, 6), "threads", false);
@@ -326,7 +333,8 @@ static void time_without_names_is_compared(void **state)
 	expect_unnamed("//anon", "code generated at run time without function names: 'man kelvin-record' says");
 }
 
-/* All functions of whole runs take half as much again but one, which takes a little more: less than its share of the load. */
+/* All functions of whole runs take half as much again but one, which takes a little more: less than its share of the
+ * load. */
 static void readings_that_disagree_are_both_given(void **state)
 {
 	struct profile *base = synthetic_runs("main;a#1 5000\nmain;b#2 5000\nmain;c#3 5000\nmain;d#4 5000\n", 6);
@@ -359,7 +367,8 @@ static void readings_that_disagree_are_both_given(void **state)
 static void different_programs_are_named(void **state)
 {
 	static const char redis[] = "main!redis;set!redis 400\nmain!redis;get!redis 200\nmain!redis;read!kernel 400\n";
-	static const char nginx[] = "main!nginx;parse!nginx 500\nmain!nginx;log!nginx 100\nmain!nginx;read!kernel 500\n";
+	static const char nginx[] =
+		"main!nginx;parse!nginx 500\nmain!nginx;log!nginx 100\nmain!nginx;read!kernel 500\n";
 	static const char redis_new[] = "main!redis-new;set!redis-new 500\nmain!redis-new;read!kernel 500\n";
 	static const char rewritten[] = "main!redis;store!redis 600\nmain!redis;read!kernel 400\n";
 	static const char shell[] = "main!dash;read!kernel 100\nmain!nginx;parse!nginx 600\n";
@@ -373,16 +382,17 @@ static void different_programs_are_named(void **state)
 	expect(synthetic_profile(redis), synthetic_profile(redis_new), words, false);
 	expect(synthetic_profile(redis), synthetic_profile(rewritten), words, false);
 	/* Three samples do not tell. */
-	expect(synthetic_profile(redis), synthetic_profile("main!nginx;parse!nginx 3\nmain!nginx;read!kernel 500\n"), words, false);
+	expect(synthetic_profile(redis), synthetic_profile("main!nginx;parse!nginx 3\nmain!nginx;read!kernel 500\n"),
+		words, false);
 }
 
 /* Three functions of the four take less than their share of the load. */
 static void other_functions_whose_readings_disagree_are_counted(void **state)
 {
-	struct profile *base =
-		synthetic_runs("main;a#1 9000\nmain;b#2 9000\nmain;c#3 9000\nmain;d 5000\nmain;e 4000\nmain;f 3000\n", 6);
-	struct profile *head =
-		synthetic_runs("main;a#1 13500\nmain;b#2 13500\nmain;c#3 13500\nmain;d 5500\nmain;e 4400\nmain;f 3300\n", 6);
+	struct profile *base = synthetic_runs(
+		"main;a#1 9000\nmain;b#2 9000\nmain;c#3 9000\nmain;d 5000\nmain;e 4000\nmain;f 3000\n", 6);
+	struct profile *head = synthetic_runs(
+		"main;a#1 13500\nmain;b#2 13500\nmain;c#3 13500\nmain;d 5500\nmain;e 4400\nmain;f 3300\n", 6);
 	struct diff_options robust = { .scale = DIFF_SCALE_ROBUST };
 	struct diff *diff = synthetic_diff(base, head, &robust);
 	bool blocks = true;
@@ -399,7 +409,8 @@ static void other_functions_whose_readings_disagree_are_counted(void **state)
 /* A file named twice, on both sides or on one. */
 static void copies_of_a_recording_are_named(void **state)
 {
-	static const char both[] = "base and head contain the same recording", twice[] = "head contains the same recording more than once";
+	static const char both[] = "base and head contain the same recording",
+			  twice[] = "head contains the same recording more than once";
 	struct profile *base = synthetic_runs("main;a 500\n", 2), *head = synthetic_runs("main;a 500\n", 2);
 	bool blocks = false;
 	struct diff *diff;
@@ -452,7 +463,8 @@ static void arguments_are_compared(void **state)
 	expect(run_as("sh -c ./old 1; true"), run_as("sh -c ./new 2; true"), "('1;' and '2;')", true);
 	expect(run_as("./old in.txt"), run_as("./new in.txt"), words, false);
 	expect(run_as("/srv/a/prog /srv/a/in -n 5"), run_as("/srv/b/prog /srv/b/in -n 5"), words, false);
-	expect(run_as("./prog -d /data/base/x -o base.out"), run_as("./prog -d /data/head/x -o head.out"), words, false);
+	expect(run_as("./prog -d /data/base/x -o base.out"), run_as("./prog -d /data/head/x -o head.out"), words,
+		false);
 	expect(run_as("perl one.pl 5"), run_as("perl two.pl 5"), words, false);
 	expect(run_as("python3 -X perf one.py 5"), run_as("python3 -X perf two.py 6"), "('5' and '6')", true);
 	expect(run_as("env A=1 prog 5"), run_as("env A=2 prog 5"), words, false);
@@ -481,7 +493,8 @@ static struct profile *lasting(const char *stacks, double seconds)
 static void equally_long_runs_of_other_work_are_named(void **state)
 {
 	static const char before[] = "main;a 4000\nmain;b 6000\n", after[] = "main;a 6000\nmain;b 4000\n";
-	static const char words[] = "all runs of both sides took 2.0 s, as those of a program that repeats its work for a fixed time";
+	static const char words[] =
+		"all runs of both sides took 2.0 s, as those of a program that repeats its work for a fixed time";
 
 	(void)state;
 	expect(lasting(before, 2), lasting(after, 2.02), words, true);
@@ -500,11 +513,14 @@ static void runs_by_the_clock_are_named(void **state)
 
 	(void)state;
 	expect(harness(google, "b"), harness(google, "b"),
-		"Google Benchmark repeats its work for a fixed time, so time per run does not tell which side is faster", true);
+		"Google Benchmark repeats its work for a fixed time, so time per run does not tell which side is faster",
+		true);
 	expect(harness(google, "b --benchmark_min_time=2s"), harness(google, "b --benchmark_min_time=2s"),
 		"run a fixed number of iterations with --benchmark_min_time=1000x, or give the iterations", true);
-	expect(harness(google, "b --benchmark_min_time=20x"), harness(google, "b --benchmark_min_time=20x"), words, false);
-	expect(harness(go, "x.test -test.benchtime=3s"), harness(go, "x.test -test.benchtime=3s"), "-benchtime=1000x", true);
+	expect(harness(google, "b --benchmark_min_time=20x"), harness(google, "b --benchmark_min_time=20x"), words,
+		false);
+	expect(harness(go, "x.test -test.benchtime=3s"), harness(go, "x.test -test.benchtime=3s"), "-benchtime=1000x",
+		true);
 	expect(harness(go, "x.test -test.benchtime=30x"), harness(go, "x.test -test.benchtime=30x"), words, false);
 	expect(harness(little, "x.test"), harness(little, "x.test"), words, false);
 	expect(harness(little, "/usr/bin/wrk -d 5 u"), harness(little, "/usr/bin/wrk -d 5 u"), words, true);
@@ -514,7 +530,8 @@ static void runs_by_the_clock_are_named(void **state)
 /* What an interpreter executes has no names on a side, on both, or in a profile alone. */
 static void missing_names_are_said(void **state)
 {
-	static const char python[] = "main;_PyEval_EvalFrameDefault;add 400\nmain;parse 100\n", plain[] = "main;add 400\nmain;parse 100\n";
+	static const char python[] = "main;_PyEval_EvalFrameDefault;add 400\nmain;parse 100\n",
+			  plain[] = "main;add 400\nmain;parse 100\n";
 	struct profile *single = synthetic_profile(python);
 	struct diff *diff;
 	struct error err;
@@ -522,7 +539,8 @@ static void missing_names_are_said(void **state)
 
 	(void)state;
 	expect(synthetic_profile(python), synthetic_profile(python),
-		"80 % of base's time and 80 % of head's pass through Python functions that have no names: start it with 'python3 -X perf'", true);
+		"80 % of base's time and 80 % of head's pass through Python functions that have no names: start it with 'python3 -X perf'",
+		true);
 	expect(synthetic_profile(plain), synthetic_profile(python),
 		"head: 80 % of the time passes through Python functions that have no names", true);
 	expect(synthetic_profile(python), synthetic_profile(plain),
@@ -544,7 +562,8 @@ static void a_busier_machine_is_named(void **state)
 
 	(void)state;
 	expect(synthetic_profile(quiet), synthetic_profile(busy),
-		"of head's time and 2.1 % of base's: the machine was busier during head, so changes below about 24 % cannot", true);
+		"of head's time and 2.1 % of base's: the machine was busier during head, so changes below about 24 % cannot",
+		true);
 	expect(synthetic_profile(busy), synthetic_profile(quiet), "the machine was busier during base", true);
 	expect(synthetic_profile(busy), synthetic_profile(busy), words, false);
 }

@@ -32,7 +32,8 @@ static void add_samples(struct profile *profile, uint32_t thread, const char *na
 		&err);
 }
 
-/* An attached process: one function of `heavy` samples of 10,000 page faults each, and many of many samples of `light` each. */
+/* An attached process: one function of `heavy` samples of 10,000 page faults each, and many of many samples of `light`
+ * each. */
 static struct profile *attached(int64_t heavy, int64_t light, int64_t first_light_samples)
 {
 	struct profile_run run = { .duration_ns = 10000000000, .exit_status = -1 };
@@ -42,7 +43,8 @@ static struct profile *attached(int64_t heavy, int64_t light, int64_t first_ligh
 	uint32_t id;
 
 	must(profile_create(&profile, &err) && profile_add_value_type(profile, "page-faults", "count", &err) &&
-			profile_add_run(profile, &run, &thread.run, &err) && profile_add_thread(profile, &thread, &id, &err),
+			profile_add_run(profile, &run, &thread.run, &err) &&
+			profile_add_thread(profile, &thread, &id, &err),
 		&err);
 	profile->default_value_type = 1;
 	if (heavy)
@@ -100,7 +102,8 @@ static void many_light_samples_prove_as_ever(void **state)
 	diff_destroy(diff);
 }
 
-/* Twice the requests make twice the page faults: of an attached process that is load, of counts as of time, and it is said. */
+/* Twice the requests make twice the page faults: of an attached process that is load, of counts as of time, and it is
+ * said. */
 static void load_is_divided_out_of_counts_too(void **state)
 {
 	struct diff *diff = compare(attached(0, 10, LIGHT_SAMPLES), attached(0, 20, LIGHT_SAMPLES));
@@ -109,10 +112,12 @@ static void load_is_divided_out_of_counts_too(void **state)
 	assert_int_equal(diff->scale.mode, DIFF_SCALE_ROBUST);
 	assert_float_equal(diff->scale.factor, 0.5, 1e-9);
 	assert_int_equal(state_of(diff, "la"), DIFF_STATE_SAME);
-	assert_non_null(strstr(diff_string(diff, diff->scale_text), "took 2.00 times as many page-faults per second in head"));
+	assert_non_null(
+		strstr(diff_string(diff, diff->scale_text), "took 2.00 times as many page-faults per second in head"));
 	diff_destroy(diff);
 	diff = compare(attached(0, 20, LIGHT_SAMPLES), attached(0, 10, LIGHT_SAMPLES));
-	assert_non_null(strstr(diff_string(diff, diff->scale_text), "took 0.50 times as many page-faults per second in head"));
+	assert_non_null(
+		strstr(diff_string(diff, diff->scale_text), "took 0.50 times as many page-faults per second in head"));
 	diff_destroy(diff);
 }
 

@@ -168,7 +168,8 @@ static bool finds_alternate(const char *folder, const char *name, const void *id
 	buffer_deinit(&link);
 	if (!ok)
 		fail_msg("%s", err.message);
-	alternate = elf_image_debug_alt(image, &(struct elf_debug_options){ .directory_count = 0, .directories = &folder });
+	alternate =
+		elf_image_debug_alt(image, &(struct elf_debug_options){ .directory_count = 0, .directories = &folder });
 	is_found = alternate != NULL;
 	assert_ptr_equal(elf_image_debug_alt(image, NULL), alternate);
 	elf_image_unref(image);

@@ -24,8 +24,8 @@ static uint64_t touch(const uint8_t *bytes, size_t size)
 /* Opens what may be anything and asks for all there is. */
 static uint64_t ask_everything(const uint8_t *bytes, size_t size)
 {
-	static const char *const names[] = { ".text", ".dynsym", ".symtab", ".strtab", ".debug_info", ".debug_line", ".eh_frame",
-		"" };
+	static const char *const names[] = { ".text", ".dynsym", ".symtab", ".strtab", ".debug_info", ".debug_line",
+		".eh_frame", "" };
 	struct elf_section section, header;
 	const struct elf_segment *segments;
 	struct elf_image *image;

@@ -44,10 +44,10 @@ static void lines_of_the_kernel_are_understood(void **state)
 
 static void damaged_lines_are_refused(void **state)
 {
-	static const char *const lines[] = { "", "x", "1000", "1000-", "1000-2000", "1000-2000 ", "2000-1000 r-xp 0 0:0 0 /x",
-		"1000-1000 r-xp 0 0:0 0 /x", "1000-2000 r-x", "1000-2000 r-xp", "1000-2000 r-xp 0", "1000-2000 r-xp 0 00",
-		"1000-2000 r-xp 0 0:0", "1000-2000 r-xp 0 0:0 x", "1000-2000 r-xp -5 0:0 0 /x", "-1000-2000 r-xp 0 0:0 0 /x",
-		"1000-2000 r-xp 0 0:0 7/x" };
+	static const char *const lines[] = { "", "x", "1000", "1000-", "1000-2000", "1000-2000 ",
+		"2000-1000 r-xp 0 0:0 0 /x", "1000-1000 r-xp 0 0:0 0 /x", "1000-2000 r-x", "1000-2000 r-xp",
+		"1000-2000 r-xp 0", "1000-2000 r-xp 0 00", "1000-2000 r-xp 0 0:0", "1000-2000 r-xp 0 0:0 x",
+		"1000-2000 r-xp -5 0:0 0 /x", "-1000-2000 r-xp 0 0:0 0 /x", "1000-2000 r-xp 0 0:0 7/x" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {

@@ -67,7 +67,8 @@ static void the_start_of_a_packed_section_is_that_of_the_whole(void **state)
 	assert_true(elf_image_section(plain, ".debug_info", &expected));
 	for (size_t i = 0; i < 2; i++) {
 		struct elf_image *image = binary_open(packed[i]);
-		const size_t starts[] = { 0, 1, 20, expected.size / 4, expected.size - 1, expected.size, expected.size + 1 };
+		const size_t starts[] = { 0, 1, 20, expected.size / 4, expected.size - 1, expected.size,
+			expected.size + 1 };
 
 		for (size_t n = 0; n < sizeof(starts) / sizeof(*starts); n++) {
 			assert_true(elf_image_section_start(image, ".debug_info", starts[n], &section));
@@ -160,7 +161,8 @@ static void every_start_is_there_to_its_last_byte(void **state)
 	(void)state;
 	for (int kind = -1; kind <= 9; kind += 1 + (kind > 0) * 7) {
 		for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
-			struct elf_image *image = kind < 0 ? open_zstd(bytes) : open_deflated(bytes, kind, PACKED_BYTES);
+			struct elf_image *image =
+				kind < 0 ? open_zstd(bytes) : open_deflated(bytes, kind, PACKED_BYTES);
 			struct elf_section section;
 
 			assert_true(elf_image_section_start(image, ".debug_info", starts[i], &section));
@@ -259,7 +261,8 @@ static void a_build_id_too_long_is_refused(void **state)
 /* Notes of eight-byte alignment (.note.gnu.property and its neighbours) are padded to eight bytes. */
 static void a_section_says_how_its_notes_are_padded(void **state)
 {
-	static const uint8_t notes[] = { 4, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 'G', 'N', 'U', 0, 1, 2, 3, 4, 0, 0, 0, 0, /* padding */
+	static const uint8_t notes[] = { 4, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 'G', 'N', 'U', 0, 1, 2, 3, 4, 0, 0, 0,
+		0, /* padding */
 		4, 0, 0, 0, 8, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 9, 8, 7, 6, 5, 4, 3, 2 };
 	struct made_section section = { ".note.gnu.property", notes, sizeof(notes), SHT_NOTE, 8, 1 };
 

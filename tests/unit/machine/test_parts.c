@@ -61,9 +61,11 @@ static size_t assert_same_instruction(const struct pair *pair, const uint8_t *by
 	assert_int_equal(parts.target.size, in.raw.imm[0].is_relative ? parts.immediates[0].size : 0);
 	if (in.mnemonic == ZYDIS_MNEMONIC_NOP || in.mnemonic == ZYDIS_MNEMONIC_INT3)
 		assert_true(parts.is_padding);
-	assert_same_number(bytes, &parts.displacement, in.raw.disp.offset, in.raw.disp.size, (uint64_t)in.raw.disp.value);
+	assert_same_number(
+		bytes, &parts.displacement, in.raw.disp.offset, in.raw.disp.size, (uint64_t)in.raw.disp.value);
 	for (size_t i = 0; i < 2; i++)
-		assert_same_number(bytes, &parts.immediates[i], in.raw.imm[i].offset, in.raw.imm[i].size, in.raw.imm[i].value.u);
+		assert_same_number(
+			bytes, &parts.immediates[i], in.raw.imm[i].offset, in.raw.imm[i].size, in.raw.imm[i].value.u);
 	return in.length;
 }
 

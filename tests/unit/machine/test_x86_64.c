@@ -127,8 +127,8 @@ static volatile bool has_checked;
 /* The kernel's registers of what was interrupted lie where the record says: above the handler's return address. */
 static void check_context(int number, siginfo_t *info, void *context)
 {
-	static const int registers[X86_64_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-		REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+	static const int registers[X86_64_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP,
+		REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 	const ucontext_t *interrupted = context;
 
 	(void)number;
@@ -178,7 +178,8 @@ static void test_context_starts(void **state)
 /* Entries as ld writes them: without and with indirect branch tracking, and the older one with a bound prefix. */
 static void test_slots_of_linkage_tables(void **state)
 {
-	static const uint8_t lazy[16] = { 0xff, 0x25, 0xe2, 0x2f, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0xe0, 0xff, 0xff, 0xff };
+	static const uint8_t lazy[16] = { 0xff, 0x25, 0xe2, 0x2f, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0xe0, 0xff, 0xff,
+		0xff };
 	static const uint8_t tracked[16] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0xb6, 0x2f, 0, 0 };
 	static const uint8_t bound[16] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0xf5, 0xff, 0xff, 0xff };
 	struct machine_code code = { lazy, sizeof(lazy), 0 };
@@ -201,8 +202,8 @@ static void test_slots_of_linkage_tables(void **state)
 
 static void test_prologues(void **state)
 {
-	static const uint8_t bytes[] = { 0x90, 0x55, 0x48, 0x81, 0xec, 0, 1, 0, 0, 0x90, 0x55, 0x48, 0x83, 0xec, 96, 0x90, 0x90,
-		0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90 };
+	static const uint8_t bytes[] = { 0x90, 0x55, 0x48, 0x81, 0xec, 0, 1, 0, 0, 0x90, 0x55, 0x48, 0x83, 0xec, 96,
+		0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90 };
 	struct machine_code code = { bytes, sizeof(bytes), sizeof(bytes) };
 	int32_t room_bytes;
 	size_t end;
@@ -224,10 +225,10 @@ static void test_prologues(void **state)
 /* perf's numbers are those of the kernel's header, DWARF's those of the ABI. */
 static void test_registers_of_perf(void **state)
 {
-	static const uint8_t perf[X86_64_REGISTERS] = { PERF_REG_X86_AX, PERF_REG_X86_DX, PERF_REG_X86_CX, PERF_REG_X86_BX,
-		PERF_REG_X86_SI, PERF_REG_X86_DI, PERF_REG_X86_BP, PERF_REG_X86_SP, PERF_REG_X86_R8, PERF_REG_X86_R9,
-		PERF_REG_X86_R10, PERF_REG_X86_R11, PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15,
-		PERF_REG_X86_IP };
+	static const uint8_t perf[X86_64_REGISTERS] = { PERF_REG_X86_AX, PERF_REG_X86_DX, PERF_REG_X86_CX,
+		PERF_REG_X86_BX, PERF_REG_X86_SI, PERF_REG_X86_DI, PERF_REG_X86_BP, PERF_REG_X86_SP, PERF_REG_X86_R8,
+		PERF_REG_X86_R9, PERF_REG_X86_R10, PERF_REG_X86_R11, PERF_REG_X86_R12, PERF_REG_X86_R13,
+		PERF_REG_X86_R14, PERF_REG_X86_R15, PERF_REG_X86_IP };
 
 	(void)state;
 	for (size_t i = 0; i < X86_64_REGISTERS; i++) {
@@ -289,7 +290,8 @@ static void test_where_instructions_lead(void **state)
 		if (step.flow != MACHINE_FLOW_UNKNOWN)
 			assert_true(machine_frame_is_none(&machine_x86_64, &frame));
 	}
-	assert_false(machine_x86_64.step(decoder, (const uint8_t[]){ 0x48, 0x83 }, 2, &(struct machine_frame){ 0 }, &ignored));
+	assert_false(machine_x86_64.step(
+		decoder, (const uint8_t[]){ 0x48, 0x83 }, 2, &(struct machine_frame){ 0 }, &ignored));
 	machine_decoder_destroy(decoder);
 }
 

@@ -99,7 +99,8 @@ void pprof_location(struct pprof_bytes *p, uint64_t id, uint64_t mapping, uint64
 	add_message(&p->file, PPROF_LOCATION, &message);
 }
 
-static void add_numbers(struct pprof_bytes *p, struct buffer *message, uint32_t field, const uint64_t *numbers, size_t count)
+static void add_numbers(
+	struct pprof_bytes *p, struct buffer *message, uint32_t field, const uint64_t *numbers, size_t count)
 {
 	struct buffer column = new_message();
 

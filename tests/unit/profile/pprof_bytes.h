@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * pprof files made by hand, as other tools write them: profile.proto's fields (github.com/google/pprof) in the order of the calls,
- * strings at the end.
+ * pprof files made by hand, as other tools write them: profile.proto's fields (github.com/google/pprof) in the order of
+ * the calls, strings at the end.
  */
 struct pprof_bytes {
 	struct buffer file, strings;

@@ -26,7 +26,8 @@ static uint32_t text(struct maker *m, const char *string)
 	return id;
 }
 
-static uint32_t mapping(struct maker *m, const char *path, const char *build_id, enum profile_mapping_kind kind, uint64_t start)
+static uint32_t mapping(
+	struct maker *m, const char *path, const char *build_id, enum profile_mapping_kind kind, uint64_t start)
 {
 	struct profile_mapping made = { .path = text(m, path), .kind = kind, .start = start, .end = start + 0x1000 };
 	uint32_t id;
@@ -114,7 +115,8 @@ static void set_circumstances(struct maker *m)
 		.cpu_count = 2,
 		.frequency_hz = 997,
 		.user_only = true };
-	p->quality = (struct profile_quality){ .samples = 9, .lost = 3, .throttled = 2, .lost_sideband = 1, .frames = 40 };
+	p->quality =
+		(struct profile_quality){ .samples = 9, .lost = 3, .throttled = 2, .lost_sideband = 1, .frames = 40 };
 	p->quality.frame_pointer_frames = 5;
 	p->quality.stops[PROFILE_STOP_ROOT] = 7;
 	p->quality.stops[PROFILE_STOP_DUMP_END] = 2;
@@ -123,7 +125,8 @@ static void set_circumstances(struct maker *m)
 		.stacks = { 4, 2, 0, 1 },
 		.names_equal = 1203,
 		.names_other = 1,
-		.differences = { text(m, "a stack of 3 frames here, of 2 by libunwind:\n"), text(m, "0x12 in /bin/x: here a; libdw b") },
+		.differences = { text(m, "a stack of 3 frames here, of 2 by libunwind:\n"),
+			text(m, "0x12 in /bin/x: here a; libdw b") },
 		.difference_count = 2,
 	};
 }
@@ -177,7 +180,8 @@ struct profile *sample_profile(void)
 	at[3] = location(&m, kernel, UINT64_MAX - 5, (struct profile_line[]){ { entry, 0 } }, 1);
 	at[4] = location(&m, jit, 0x7f0000000000, (struct profile_line[]){ { script, 1 } }, 1);
 	set_circumstances(&m);
-	add_samples(&m, (uint32_t[]){ stack(&m, at, 3), stack(&m, at, 4), stack(&m, (uint32_t[]){ at[0], at[4], at[1] }, 3) });
+	add_samples(&m,
+		(uint32_t[]){ stack(&m, at, 3), stack(&m, at, 4), stack(&m, (uint32_t[]){ at[0], at[4], at[1] }, 3) });
 	must(&m, profile_finish(m.profile, &m.err));
 	must(&m, profile_validate(m.profile, &m.err));
 	return m.profile;
@@ -210,7 +214,8 @@ static void assert_places_equal(const struct profile *a, const struct profile *b
 		assert_text_equal(a, x->module, b, y->module);
 		assert_text_equal(a, x->key, b, y->key);
 		assert_true(x->start_line == y->start_line && x->fingerprint == y->fingerprint);
-		assert_true(x->origin == y->origin && x->origin_rule == y->origin_rule && x->name_source == y->name_source);
+		assert_true(
+			x->origin == y->origin && x->origin_rule == y->origin_rule && x->name_source == y->name_source);
 	}
 }
 
@@ -222,7 +227,8 @@ static void assert_stacks_equal(const struct profile *a, const struct profile *b
 
 		assert_true(x->mapping == y->mapping && x->address == y->address);
 		assert_int_equal(x->line_count, y->line_count);
-		assert_memory_equal(&a->lines[x->first_line], &b->lines[y->first_line], x->line_count * sizeof(*a->lines));
+		assert_memory_equal(
+			&a->lines[x->first_line], &b->lines[y->first_line], x->line_count * sizeof(*a->lines));
 	}
 	assert_int_equal(a->stack_count, b->stack_count);
 	assert_memory_equal(a->stacks, b->stacks, a->stack_count * sizeof(*a->stacks));
@@ -246,7 +252,8 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 
 		assert_true(x->start_unix_ns == y->start_unix_ns && x->duration_ns == y->duration_ns);
 		assert_true(x->whole_command == y->whole_command && x->exit_status == y->exit_status);
-		assert_true(x->wall_ns == y->wall_ns && x->cpu_ns == y->cpu_ns && x->peak_memory_bytes == y->peak_memory_bytes);
+		assert_true(x->wall_ns == y->wall_ns && x->cpu_ns == y->cpu_ns &&
+			    x->peak_memory_bytes == y->peak_memory_bytes);
 	}
 	assert_int_equal(a->thread_count, b->thread_count);
 	for (size_t i = 0; i < a->thread_count; i++) {
@@ -259,12 +266,13 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 	assert_int_equal(a->sample_count, b->sample_count);
 	assert_int_equal(a->value_type_count, b->value_type_count);
 	for (size_t i = 0; i < a->sample_count; i++)
-		assert_memory_equal(
-			values_of(a, &a->samples[i]), values_of(b, &a->samples[i]), a->value_type_count * sizeof(*a->values));
+		assert_memory_equal(values_of(a, &a->samples[i]), values_of(b, &a->samples[i]),
+			a->value_type_count * sizeof(*a->values));
 	assert_int_equal(a->has_timeline, b->has_timeline);
 	assert_int_equal(a->event_count, b->event_count);
 	for (size_t i = 0; i < a->event_count; i++) {
-		assert_memory_equal(&a->samples[a->events[i].sample], &b->samples[b->events[i].sample], sizeof(*a->samples));
+		assert_memory_equal(
+			&a->samples[a->events[i].sample], &b->samples[b->events[i].sample], sizeof(*a->samples));
 		assert_int_equal(a->events[i].time_ns, b->events[i].time_ns);
 	}
 }

@@ -4,8 +4,8 @@
 #include "profile/profile.h"
 
 /*
- * A profile with something in every table: two runs, three threads, a program, a library, the kernel and JIT code, inlined frames,
- * all origins, a timeline. Failure to build it fails the test.
+ * A profile with something in every table: two runs, three threads, a program, a library, the kernel and JIT code,
+ * inlined frames, all origins, a timeline. Failure to build it fails the test.
  */
 struct profile *sample_profile(void);
 
@@ -18,7 +18,8 @@ struct buffer written_profile(const struct profile *profile);
 /* Reads it back; fails the test with the message when that fails. */
 struct profile *read_profile(const void *bytes, size_t size);
 
-/* Fails the test unless reading fails with one line that has `words` in it, and with `code` if that is not ERROR_NONE. */
+/* Fails the test unless reading fails with one line that has `words` in it, and with `code` if that is not ERROR_NONE.
+ */
 void expect_refused(const void *bytes, size_t size, enum error_code code, const char *words);
 
 /* The sum of one value type over all samples. */

@@ -228,7 +228,8 @@ static void sampled_objects_are_recovered(void **state)
 		pprof_value_type(&p, PPROF_SAMPLE_TYPE, "space", "bytes");
 		pprof_value_type(&p, PPROF_PERIOD_TYPE, "space", "bytes");
 		pprof_number(&p.file, PPROF_PERIOD, 524288);
-		pprof_sample(&p, &(struct pprof_sample){ .values = { cases[i].objects, cases[i].space }, .value_count = 2 });
+		pprof_sample(
+			&p, &(struct pprof_sample){ .values = { cases[i].objects, cases[i].space }, .value_count = 2 });
 		pprof_finish(&p);
 		profile = read_profile(p.file.data, p.file.size);
 		off = (double)samples_of(profile, "space") - (double)cases[i].samples;

@@ -67,7 +67,8 @@ static void what_is_read_is_written_sorted_and_added_up(void **state)
 			"main;a 3\nmain;a;b 4\nmain;a;b;c 1\nmain;a;b_[i];c 2\n" },
 		{ "main;a;b_[i] 1\nmain;a;b 2\nmain;ab 3\nmain;a;b_[i];c 4\nx;a;b 5\n",
 			"main;a;b 2\nmain;a;b_[i] 1\nmain;a;b_[i];c 4\nmain;ab 3\nx;a;b 5\n" },
-		{ "a;b;c;d 1\na;b;c;d 2\na;b;c;d;e 4\na;b;c 8\na;b;c;dd 16\n", "a;b;c 8\na;b;c;d 3\na;b;c;d;e 4\na;b;c;dd 16\n" },
+		{ "a;b;c;d 1\na;b;c;d 2\na;b;c;d;e 4\na;b;c 8\na;b;c;dd 16\n",
+			"a;b;c 8\na;b;c;d 3\na;b;c;d;e 4\na;b;c;dd 16\n" },
 		/* Only one of the lines ends in two numbers: it is a name with a number. */
 		{ "main;worker 7 12\nmain;a 3\n", "main;a 3\nmain;worker 7 12\n" },
 	};
@@ -109,11 +110,13 @@ static void kernel_and_inlined_frames_are_known(void **state)
 	(void)state;
 	assert_int_equal(profile->stack_count, 4);
 	assert_int_equal(outer->line_count, 2);
-	assert_string_equal(profile_string(profile, profile->functions[profile->lines[outer->first_line].function].name), "inner");
+	assert_string_equal(
+		profile_string(profile, profile->functions[profile->lines[outer->first_line].function].name), "inner");
 	assert_int_equal(outer->mapping, PROFILE_NONE);
 	assert_int_equal(kernel->line_count, 2);
 	assert_int_equal(profile->mappings[kernel->mapping].kind, PROFILE_MAPPING_KERNEL);
-	assert_string_equal(profile_string(profile, profile->functions[profile->lines[kernel->first_line].function].key),
+	assert_string_equal(
+		profile_string(profile, profile->functions[profile->lines[kernel->first_line].function].key),
 		"helper`[kernel.kallsyms]");
 	profile_destroy(profile);
 }
@@ -133,7 +136,8 @@ static void threads_lead_and_names_cannot_break_lines(void **state)
 		    profile_intern(profile, "com;m", &thread.process_name, &err) &&
 		    profile_add_function(profile, &function, &line.function, &err) &&
 		    profile_add_location_of_lines(profile, PROFILE_NONE, &line, 1, &location, &err) &&
-		    profile_add_stack(profile, 0, location, &stack, &err) && profile_add_run(profile, &run, &thread.run, &err) &&
+		    profile_add_stack(profile, 0, location, &stack, &err) &&
+		    profile_add_run(profile, &run, &thread.run, &err) &&
 		    profile_add_thread(profile, &thread, &thread.run, &err) &&
 		    profile_add_sample(profile, stack, 0, (int64_t[]){ 2 }, -1, &err));
 	expect_folded(profile, "com:m;a:b c d 2\n");
@@ -200,15 +204,16 @@ static void lines_are_in_the_order_of_their_bytes(void **state)
 
 	(void)state;
 	buffer_init(&expected, 1 << 28);
-	assert_true(
-		order && profile_create(&order->profile, &err) && profile_add_run(order->profile, &run, &(uint32_t){ 0 }, &err));
+	assert_true(order && profile_create(&order->profile, &err) &&
+		    profile_add_run(order->profile, &run, &(uint32_t){ 0 }, &err));
 	for (size_t i = 0; i < ORDER_NAMES; i++) {
 		struct profile_function function = { 0 };
 		struct profile_line line = { 0 };
 
 		assert_true(profile_intern(order->profile, order_names[i], &function.name, &err) &&
 			    profile_add_function(order->profile, &function, &line.function, &err) &&
-			    profile_add_location_of_lines(order->profile, PROFILE_NONE, &line, 1, &order->locations[i], &err));
+			    profile_add_location_of_lines(
+				    order->profile, PROFILE_NONE, &line, 1, &order->locations[i], &err));
 	}
 	for (size_t i = 0; i < ORDER_PROCESSES; i++) {
 		struct profile_thread thread = { 0 };

@@ -71,7 +71,8 @@ static void repeated_numbers_are_read_packed_and_not(void **state)
 	}
 }
 
-/* Numbers of one, two and three bytes, of which the ends are the same: 0x82 0x01 (130), 0x01 (1), 0x81 0x82 0x01 (16641). */
+/* Numbers of one, two and three bytes, of which the ends are the same: 0x82 0x01 (130), 0x01 (1), 0x81 0x82 0x01
+ * (16641). */
 static const uint64_t location_ids[] = { 1, 2, 127, 128, 129, 130, 257, 16385, 16513, 16641 };
 enum { LOCATIONS = sizeof(location_ids) / sizeof(location_ids[0]), STACKS = 3000 };
 

@@ -23,8 +23,8 @@ static void expect_key(const struct identity_case *c, uint64_t fingerprint)
 	buffer_deinit(&key);
 }
 
-#define EXPECT_KEYS(cases)                                                                                                         \
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*(cases)); i++)                                                              \
+#define EXPECT_KEYS(cases)                                                                                             \
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*(cases)); i++)                                                  \
 	expect_key(&(cases)[i], 0)
 
 static void names_that_stay(void **state)
@@ -49,9 +49,11 @@ static void names_that_stay(void **state)
 		{ "name.0x12", "a", "name.0x12`a" },
 		{ ".text", "a", ".text`a" },
 		{ ".cold", "a", ".cold`a" },
-		{ "entry_SYSCALL_64_after_hwframe", "[kernel.kallsyms]", "entry_SYSCALL_64_after_hwframe`[kernel.kallsyms]" },
+		{ "entry_SYSCALL_64_after_hwframe", "[kernel.kallsyms]",
+			"entry_SYSCALL_64_after_hwframe`[kernel.kallsyms]" },
 		{ "nf_hook [nf_tables]", "[kernel.kallsyms]", "nf_hook [nf_tables]`[kernel.kallsyms]" },
-		{ "core::ptr::drop_in_place<alloc::string::String>", "r", "core::ptr::drop_in_place<alloc::string::String>`r" },
+		{ "core::ptr::drop_in_place<alloc::string::String>", "r",
+			"core::ptr::drop_in_place<alloc::string::String>`r" },
 		{ "crate::hash::hello", "r", "crate::hash::hello`r" },
 		{ "<T as core::fmt::Display>::fmt", "r", "<T as core::fmt::Display>::fmt`r" },
 		{ "main.(*Server).handle", "g", "main.(*Server).handle`g" },
@@ -118,12 +120,14 @@ static void what_a_rebuild_renumbers_is_cut(void **state)
 		{ "void java.lang.invoke.LambdaForm$MH/0x00000008010c4400.invoke(java.lang.Object)", "[jit]",
 			"void java.lang.invoke.LambdaForm$MH.invoke(java.lang.Object)`[jit]" },
 		{ "a/0x12", "a", "a/0x12`a" },
-		{ "run()::{lambda(int)#2}::operator()(int) const", "a", "run()::{lambda(int)}::operator()(int) const`a" },
+		{ "run()::{lambda(int)#2}::operator()(int) const", "a",
+			"run()::{lambda(int)}::operator()(int) const`a" },
 		{ "run()::{lambda()#1}::operator()() const::{lambda()#2}", "a",
 			"run()::{lambda()}::operator()() const::{lambda()}`a" },
 		{ "run()::$_0::operator()() const", "a", "run()::$_::operator()() const`a" },
 		{ "run()::$_12::operator()() const", "a", "run()::$_::operator()() const`a" },
-		{ "run()::'lambda3'(int)::operator()(int) const", "a", "run()::'lambda'(int)::operator()(int) const`a" },
+		{ "run()::'lambda3'(int)::operator()(int) const", "a",
+			"run()::'lambda'(int)::operator()(int) const`a" },
 		{ "run()::'lambda'(int)::operator()(int) const", "a", "run()::'lambda'(int)::operator()(int) const`a" },
 		{ "main.run.func1", "g", "main.run.func`g" },
 		{ "main.run.func12.3", "g", "main.run.func`g" },

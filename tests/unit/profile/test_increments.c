@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 /*
- * A profile that grows in steps, each written as an increment. What is read from them must equal the profile in all its columns, so
- * that a column which whole profiles hold cannot be forgotten here.
+ * A profile that grows in steps, each written as an increment. What is read from them must equal the profile in all its
+ * columns, so that a column which whole profiles hold cannot be forgotten here.
  */
 
 struct recording {
@@ -134,10 +134,10 @@ static uint32_t add_thread(struct recording *recording, uint32_t step)
 	uint32_t id;
 
 	snprintf(name, sizeof(name), "worker %u", step);
-	must(recording,
-		profile_add_thread(recording->profile,
-			&(struct profile_thread){ 0, 100, 100 + (int32_t)step, text(recording, "server"), text(recording, name) },
-			&id, &recording->err));
+	must(recording, profile_add_thread(recording->profile,
+				&(struct profile_thread){
+					0, 100, 100 + (int32_t)step, text(recording, "server"), text(recording, name) },
+				&id, &recording->err));
 	return id;
 }
 
@@ -154,8 +154,8 @@ static void add_sample(struct recording *recording, uint32_t stack, uint32_t thr
 static void write_increment(struct recording *recording, int64_t duration_ns)
 {
 	recording->facts.duration_ns = recording->profile->runs[0].duration_ns = duration_ns;
-	must(recording, profile_write_increment(
-				recording->profile, &recording->facts, &recording->written, &recording->file, &recording->err));
+	must(recording, profile_write_increment(recording->profile, &recording->facts, &recording->written,
+				&recording->file, &recording->err));
 }
 
 /* Each step brings new entries of all tables, and adds to the samples of the steps before. */
@@ -165,11 +165,11 @@ static void record(struct recording *recording, uint32_t steps, bool is_named)
 		uint32_t mapping = add_mapping(recording, step), thread = add_thread(recording, step), stack = 0;
 
 		set_facts(recording, step);
-		must(recording, profile_add_stack(recording->profile, 0, add_location(recording, mapping, step, is_named), &stack,
-					&recording->err));
+		must(recording, profile_add_stack(recording->profile, 0,
+					add_location(recording, mapping, step, is_named), &stack, &recording->err));
 		for (uint32_t i = 0; i < recording->profile->sample_count; i++)
-			add_sample(recording, recording->profile->samples[i].stack, recording->profile->samples[i].thread,
-				10 * step + i);
+			add_sample(recording, recording->profile->samples[i].stack,
+				recording->profile->samples[i].thread, 10 * step + i);
 		add_sample(recording, stack, thread, 10 * step + 9);
 		write_increment(recording, 1000000 * (step + 1));
 	}
@@ -187,8 +187,8 @@ static void increments_are_the_profile(void **state)
 		setup(state);
 		recording = *state;
 		record(recording, steps, steps % 2);
-		must(recording, profile_read_increments(
-					recording->file.data, recording->file.size, &facts, &whole, &read, &recording->err));
+		must(recording, profile_read_increments(recording->file.data, recording->file.size, &facts, &whole,
+					&read, &recording->err));
 		assert_profiles_equal(recording->profile, read);
 		assert_int_equal(whole, recording->file.size);
 		assert_int_equal(facts.duration_ns, 1000000 * steps);
@@ -239,7 +239,8 @@ static void a_cut_file_keeps_what_is_whole(void **state)
 		size_t steps = size >= ends[3] ? 3 : size >= ends[2] ? 2 : size >= ends[1] ? 1 : 0;
 
 		assert_int_equal(
-			profile_read_increments(recording->file.data, size, &facts, &whole, &read, &recording->err), steps > 0);
+			profile_read_increments(recording->file.data, size, &facts, &whole, &read, &recording->err),
+			steps > 0);
 		if (steps == 0)
 			continue;
 		assert_int_equal(whole, ends[steps]);
@@ -256,7 +257,8 @@ static void locations_move_with_their_mapping(void **state)
 	record(recording, 3, false);
 	kernel = recording->profile->locations[PROFILE_MAPPING_KERNEL].mapping;
 	assert_int_equal(recording->profile->mappings[kernel].kind, PROFILE_MAPPING_KERNEL);
-	must(recording, profile_move_locations(recording->profile, PROFILE_MAPPING_KERNEL, (uint64_t)-0x10, &recording->err));
+	must(recording,
+		profile_move_locations(recording->profile, PROFILE_MAPPING_KERNEL, (uint64_t)-0x10, &recording->err));
 	assert_int_equal(recording->profile->locations[0].address, 0x10);
 	assert_int_equal(recording->profile->locations[1].address, 0x1000);
 	must(recording, profile_add_location(recording->profile, kernel, 0x1000, &id, &recording->err));
@@ -290,7 +292,8 @@ static bool read_and_move(const struct recording *recording, struct error *err)
 
 static void every_failed_allocation_is_an_error(void **state)
 {
-	static bool (*const acts[])(const struct recording *recording, struct error *err) = { write_anew, read_and_move };
+	static bool (*const acts[])(
+		const struct recording *recording, struct error *err) = { write_anew, read_and_move };
 	struct recording *recording = *state;
 
 	record(recording, 3, false);

@@ -73,7 +73,8 @@ static bool merges(const struct inputs *in, struct error *err)
 {
 	CLEANUP(profile_cleanup) struct profile *into = NULL;
 
-	return profile_create(&into, err) && profile_merge(into, in->profile, err) && profile_merge(into, in->profile, err);
+	return profile_create(&into, err) && profile_merge(into, in->profile, err) &&
+	       profile_merge(into, in->profile, err);
 }
 
 static bool makes_a_tree(const struct inputs *in, struct error *err)
@@ -110,8 +111,8 @@ static void expect_clean_failures(const struct inputs *in, bool (*act)(const str
 
 static void every_failed_allocation_is_an_error(void **state)
 {
-	static bool (*const acts[])(const struct inputs *in, struct error *err) = { reads_pprof, reads_folded, reads_pieces,
-		writes_pprof, writes_folded, merges, makes_a_tree, finds_nameless };
+	static bool (*const acts[])(const struct inputs *in, struct error *err) = { reads_pprof, reads_folded,
+		reads_pieces, writes_pprof, writes_folded, merges, makes_a_tree, finds_nameless };
 	struct inputs in = { .profile = sample_profile() };
 
 	(void)state;

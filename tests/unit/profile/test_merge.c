@@ -80,7 +80,8 @@ static void values_add_and_runs_stay_runs(void **state)
 /* All six orders of three profiles with stacks in common say the same. */
 static void order_does_not_matter(void **state)
 {
-	static const char *const texts[] = { "main;a 1\nmain;b;c 2\n", "main;b;c 4\nmain;d_[k] 8\n", "main;a 16\nother 32\n" };
+	static const char *const texts[] = { "main;a 1\nmain;b;c 2\n", "main;b;c 4\nmain;d_[k] 8\n",
+		"main;a 16\nother 32\n" };
 	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
 
 	(void)state;
@@ -164,7 +165,8 @@ static void add_sample_on(struct profile *profile, uint32_t stack, const int64_t
 	struct error err;
 	uint32_t id;
 
-	assert_true(profile_add_run(profile, &run, &thread.run, &err) && profile_add_thread(profile, &thread, &id, &err) &&
+	assert_true(profile_add_run(profile, &run, &thread.run, &err) &&
+		    profile_add_thread(profile, &thread, &id, &err) &&
 		    profile_add_sample(profile, stack, id, values, -1, &err));
 }
 
@@ -248,15 +250,18 @@ static struct profile *one_place(enum profile_mapping_kind kind, const char *bui
 
 	assert_true(profile_create(&profile, &err) && profile_intern(profile, "x", &mapping.path, &err) &&
 		    profile_intern(profile, build_id, &mapping.build_id, &err) &&
-		    profile_intern(profile, name, &function.name, &err) && profile_add_mapping(profile, &mapping, &in, &err) &&
+		    profile_intern(profile, name, &function.name, &err) &&
+		    profile_add_mapping(profile, &mapping, &in, &err) &&
 		    profile_add_function(profile, &function, &line.function, &err) &&
 		    profile_add_location(profile, in, 0x1000, &location, &err) &&
-		    profile_set_lines(profile, location, &line, 1, &err) && profile_add_stack(profile, 0, location, &stack, &err));
+		    profile_set_lines(profile, location, &line, 1, &err) &&
+		    profile_add_stack(profile, 0, location, &stack, &err));
 	add_sample_on(profile, stack, &count);
 	return profile;
 }
 
-/* Code made at run time, and a kernel after a reboot: the same address is another function. Of a binary it is the same. */
+/* Code made at run time, and a kernel after a reboot: the same address is another function. Of a binary it is the same.
+ */
 static void an_address_means_what_it_did_in_its_own_recording(void **state)
 {
 	static const struct {
@@ -294,7 +299,8 @@ static void a_fingerprint_that_comes_later_makes_the_key(void **state)
 	uint32_t first, second;
 
 	(void)state;
-	assert_true(profile_create(&profile, &err) && profile_intern(profile, "libz.so.1.2.13+0x5d80", &function.name, &err) &&
+	assert_true(profile_create(&profile, &err) &&
+		    profile_intern(profile, "libz.so.1.2.13+0x5d80", &function.name, &err) &&
 		    profile_intern(profile, "libz.so", &function.module, &err) &&
 		    profile_add_function(profile, &function, &first, &err));
 	assert_string_equal(profile_string(profile, profile->functions[first].key), "[unnamed]`libz.so");

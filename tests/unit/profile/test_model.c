@@ -23,7 +23,8 @@ static const char *node_name(const struct profile *profile, const struct profile
 	return profile_string(profile, profile->functions[tree->functions[node]].name);
 }
 
-static uint32_t child_named(const struct profile *profile, const struct profile_tree *tree, uint32_t parent, const char *name)
+static uint32_t child_named(
+	const struct profile *profile, const struct profile_tree *tree, uint32_t parent, const char *name)
 {
 	for (uint32_t i = 1; i < tree->node_count; i++)
 		if (tree->parents[i] == parent && strcmp(node_name(profile, tree, i), name) == 0)
@@ -117,9 +118,12 @@ static void any_tree_adds_up(void **state)
 	}
 }
 
-static uint32_t mapping_of(struct profile *profile, const char *path, const char *build_id, uint64_t start, bool deleted)
+static uint32_t mapping_of(
+	struct profile *profile, const char *path, const char *build_id, uint64_t start, bool deleted)
 {
-	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_FILE, .start = start, .end = start + 16, .deleted = deleted };
+	struct profile_mapping mapping = {
+		.kind = PROFILE_MAPPING_FILE, .start = start, .end = start + 16, .deleted = deleted
+	};
 	struct error err;
 	uint32_t id;
 

@@ -8,16 +8,26 @@
 
 #include <cmocka.h>
 
-/* Frames of stacks, from the root: a function, the path of its mapping, what kind that is, and where the name came from. */
+/* Frames of stacks, from the root: a function, the path of its mapping, what kind that is, and where the name came
+ * from. */
 struct frame {
 	const char *name, *path;
 	enum profile_mapping_kind kind;
 	enum profile_name_source source;
 };
 
-#define IN(path, name) { name, path, PROFILE_MAPPING_FILE, PROFILE_NAME_SYMTAB }
-#define MADE(name) { name, "[jit]", PROFILE_MAPPING_JIT, PROFILE_NAME_JIT }
-#define WITHOUT_NAME { "//anon+0x10", "//anon", PROFILE_MAPPING_ANON, PROFILE_NAME_NONE }
+#define IN(path, name)                                                                                                 \
+	{                                                                                                              \
+		name, path, PROFILE_MAPPING_FILE, PROFILE_NAME_SYMTAB                                                  \
+	}
+#define MADE(name)                                                                                                     \
+	{                                                                                                              \
+		name, "[jit]", PROFILE_MAPPING_JIT, PROFILE_NAME_JIT                                                   \
+	}
+#define WITHOUT_NAME                                                                                                   \
+	{                                                                                                              \
+		"//anon+0x10", "//anon", PROFILE_MAPPING_ANON, PROFILE_NAME_NONE                                       \
+	}
 
 enum { MAX_FRAMES = 5, MAX_STACKS = 4 };
 
@@ -107,7 +117,9 @@ static void expect_sentences(const struct taken *taken, size_t count, const char
 static void time_is_counted_through_an_interpreter_not_in_it(void **state)
 {
 	static const struct taken taken[] = {
-		{ 60, 1, { IN(PYTHON, "main"), IN(PYTHON, "_PyEval_EvalFrameDefault"), IN("/usr/lib/libcrypto.so.3", "sha256") } },
+		{ 60, 1,
+			{ IN(PYTHON, "main"), IN(PYTHON, "_PyEval_EvalFrameDefault"),
+				IN("/usr/lib/libcrypto.so.3", "sha256") } },
 		{ 20, 1, { IN(PYTHON, "main"), IN(PYTHON, "_PyEval_EvalFrameDefault") } },
 		{ 20, 1, { IN(PYTHON, "main"), IN(PYTHON, "Py_Initialize") } },
 	};

@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-/* Stacks that come in order are added without asking whether they are there. What then comes out of it must be found all the same.
+/* Stacks that come in order are added without asking whether they are there. What then comes out of it must be found
+ * all the same.
  */
 
 enum { LOCATIONS = 4 };
@@ -52,7 +53,8 @@ static void assert_all_different(const struct profile *profile)
 			assert_memory_not_equal(&profile->stacks[i], &profile->stacks[k], sizeof(profile->stacks[i]));
 	for (size_t i = 0; i < profile->sample_count; i++)
 		for (size_t k = 0; k < i; k++)
-			assert_memory_not_equal(&profile->samples[i], &profile->samples[k], sizeof(profile->samples[i]));
+			assert_memory_not_equal(
+				&profile->samples[i], &profile->samples[k], sizeof(profile->samples[i]));
 }
 
 static void nothing_is_there_twice_in_any_order(void **state)
@@ -105,14 +107,17 @@ static void what_was_appended_is_found(void **state)
 	assert_int_equal(profile->index->indexed_stacks, 0);
 	assert_int_equal(profile->index->indexed_samples, 0);
 	for (uint32_t i = 1; i < stacks; i++) {
-		assert_true(profile_add_stack(profile, profile->stacks[i].parent, profile->stacks[i].location, &id, &err));
+		assert_true(
+			profile_add_stack(profile, profile->stacks[i].parent, profile->stacks[i].location, &id, &err));
 		assert_int_equal(id, i);
 	}
 	for (uint32_t i = 0; i < samples; i++) {
 		int64_t values[PROFILE_MAX_VALUE_TYPES], count = profile->values[i * profile->value_type_count];
 
-		memcpy(values, &profile->values[i * profile->value_type_count], profile->value_type_count * sizeof(*values));
-		assert_true(profile_add_sample(profile, profile->samples[i].stack, profile->samples[i].thread, values, -1, &err));
+		memcpy(values, &profile->values[i * profile->value_type_count],
+			profile->value_type_count * sizeof(*values));
+		assert_true(profile_add_sample(
+			profile, profile->samples[i].stack, profile->samples[i].thread, values, -1, &err));
 		assert_int_equal(profile->values[i * profile->value_type_count], 2 * count);
 	}
 	assert_int_equal(profile->stack_count, stacks);

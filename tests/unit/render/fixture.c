@@ -55,7 +55,8 @@ static void place_nodes(struct diff *diff, const struct node_row *rows, size_t c
 {
 	diff->node_count = count + 1;
 	diff->nodes = allocate(diff->node_count, sizeof(*diff->nodes));
-	diff->nodes[0] = (struct diff_node){ .parent = PROFILE_NONE, .function = PROFILE_NONE, .ci_low = NAN, .ci_high = NAN };
+	diff->nodes[0] =
+		(struct diff_node){ .parent = PROFILE_NONE, .function = PROFILE_NONE, .ci_low = NAN, .ci_high = NAN };
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		diff->node_self[side] = allocate(diff->node_count, sizeof(double));
 		diff->node_total[side] = allocate(diff->node_count, sizeof(double));
@@ -154,7 +155,8 @@ static struct diff *make_diff(
 	diff->metric_words = intern(diff, "CPU time");
 	diff->is_duration = true;
 	diff->unit = intern(diff, "nanoseconds");
-	diff->scale = (struct diff_scale){ .mode = DIFF_SCALE_PER_RUN, .factor = 1, .factor_low = NAN, .factor_high = NAN };
+	diff->scale =
+		(struct diff_scale){ .mode = DIFF_SCALE_PER_RUN, .factor = 1, .factor_low = NAN, .factor_high = NAN };
 	diff->functions = allocate(function_count, sizeof(*diff->functions));
 	diff->function_count = function_count;
 	for (size_t i = 0; i < function_count; i++) {
@@ -191,8 +193,8 @@ static struct profile *make_profile(const char *command)
 	must(profile_intern(profile, "cpu-clock", &profile->facts.event, &err), &err);
 	must(profile_intern(profile, "dwarf,16384", &profile->facts.call_graph, &err), &err);
 	profile->facts.frequency_hz = 999;
-	profile->quality =
-		(struct profile_quality){ .samples = 1203, .stops = { [PROFILE_STOP_ROOT] = 1193, [PROFILE_STOP_DUMP_END] = 10 } };
+	profile->quality = (struct profile_quality){ .samples = 1203,
+		.stops = { [PROFILE_STOP_ROOT] = 1193, [PROFILE_STOP_DUMP_END] = 10 } };
 	return profile;
 }
 
@@ -202,24 +204,25 @@ enum { MAIN, RUN, HANDLE, NORMALIZE, VERIFY, AUDIT, RENDER_PAGE, PRINT_PAGE, DEF
 
 static const struct function_row shop_functions[SHOP_FUNCTIONS] = {
 	[MAIN] = { "main", "server", PROFILE_ORIGIN_USER, DIFF_STATE_SAME, DIFF_STATE_MORE, .total_half = 90 },
-	[RUN] = { "shop::Worker::run()", "server", PROFILE_ORIGIN_USER, DIFF_STATE_SAME, DIFF_STATE_MORE, .total_half = 90 },
+	[RUN] = { "shop::Worker::run()", "server", PROFILE_ORIGIN_USER, DIFF_STATE_SAME, DIFF_STATE_MORE,
+		.total_half = 90 },
 	[HANDLE] = { "shop::Service::handle(shop::Request const&)", "server", PROFILE_ORIGIN_USER, DIFF_STATE_UNPROVEN,
 		DIFF_STATE_MORE, .self_half = 60, .total_half = 85 },
 	[NORMALIZE] = { "shop::normalize_query(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)",
-		"server", PROFILE_ORIGIN_USER, DIFF_STATE_MORE, DIFF_STATE_MORE, .code = DIFF_CODE_CHANGED, .self_half = 75,
-		.total_half = 80 },
-	[VERIFY] = { "shop::verify_checksum(shop::Request const&)", "server", PROFILE_ORIGIN_USER, DIFF_STATE_GONE, DIFF_STATE_GONE,
-		.tier = DIFF_TIER_ONE_SIDED, .self_half = 30, .total_half = 30 },
-	[AUDIT] = { "shop::audit_request(shop::Request const&)", "server", PROFILE_ORIGIN_USER, DIFF_STATE_NEW, DIFF_STATE_NEW,
-		.tier = DIFF_TIER_ONE_SIDED, .self_half = 25, .total_half = 25 },
+		"server", PROFILE_ORIGIN_USER, DIFF_STATE_MORE, DIFF_STATE_MORE, .code = DIFF_CODE_CHANGED,
+		.self_half = 75, .total_half = 80 },
+	[VERIFY] = { "shop::verify_checksum(shop::Request const&)", "server", PROFILE_ORIGIN_USER, DIFF_STATE_GONE,
+		DIFF_STATE_GONE, .tier = DIFF_TIER_ONE_SIDED, .self_half = 30, .total_half = 30 },
+	[AUDIT] = { "shop::audit_request(shop::Request const&)", "server", PROFILE_ORIGIN_USER, DIFF_STATE_NEW,
+		DIFF_STATE_NEW, .tier = DIFF_TIER_ONE_SIDED, .self_half = 25, .total_half = 25 },
 	[RENDER_PAGE] = { "shop::render_page", "server", PROFILE_ORIGIN_USER, DIFF_STATE_MOVED, DIFF_STATE_MOVED,
 		.tier = DIFF_TIER_MOVED, .self_half = 40, .total_half = 40 },
 	[PRINT_PAGE] = { "shop::print_page", "server", PROFILE_ORIGIN_USER, DIFF_STATE_MOVED, DIFF_STATE_MOVED,
 		.tier = DIFF_TIER_MOVED },
-	[DEFLATE] = { "deflate", "libz.so", PROFILE_ORIGIN_LIBRARY, DIFF_STATE_LESS, DIFF_STATE_LESS, .code = DIFF_CODE_SAME,
-		.self_half = 20, .total_half = 20 },
-	[READ] = { "__x64_sys_read", "[kernel.kallsyms]", PROFILE_ORIGIN_SYSTEM, DIFF_STATE_SAME, DIFF_STATE_SAME, .self_half = 12,
-		.total_half = 12 },
+	[DEFLATE] = { "deflate", "libz.so", PROFILE_ORIGIN_LIBRARY, DIFF_STATE_LESS, DIFF_STATE_LESS,
+		.code = DIFF_CODE_SAME, .self_half = 20, .total_half = 20 },
+	[READ] = { "__x64_sys_read", "[kernel.kallsyms]", PROFILE_ORIGIN_SYSTEM, DIFF_STATE_SAME, DIFF_STATE_SAME,
+		.self_half = 12, .total_half = 12 },
 	[UNNAMED] = { "server+0x12ab", "server", PROFILE_ORIGIN_UNKNOWN },
 };
 
@@ -238,19 +241,24 @@ static const struct node_row shop_nodes[] = {
 
 static struct diff *make_shop(void)
 {
-	struct diff *diff = make_diff(shop_functions, SHOP_FUNCTIONS, shop_nodes, sizeof(shop_nodes) / sizeof(shop_nodes[0]));
+	struct diff *diff =
+		make_diff(shop_functions, SHOP_FUNCTIONS, shop_nodes, sizeof(shop_nodes) / sizeof(shop_nodes[0]));
 
 	diff->total.state = DIFF_STATE_MORE;
 	diff->functions[RENDER_PAGE].moved_to = PRINT_PAGE;
 	diff->functions[PRINT_PAGE].moved_to = RENDER_PAGE;
-	diff->evidence = (struct diff_evidence){
-		.mode = DIFF_EVIDENCE_RUNS, .runs = { 12, 12 }, .q = 0.05, .aa_done = true, .aa_false_flags = 0, .aa_functions = 143
-	};
+	diff->evidence = (struct diff_evidence){ .mode = DIFF_EVIDENCE_RUNS,
+		.runs = { 12, 12 },
+		.q = 0.05,
+		.aa_done = true,
+		.aa_false_flags = 0,
+		.aa_functions = 143 };
 	diff->verdict = DIFF_REGRESSED;
 	diff->verdict_text = intern(diff, "head takes 21.0 % more CPU time per run (95 % interval 19.1 to 22.8 %)");
 	diff->warnings = allocate(1, sizeof(*diff->warnings));
 	diff->warning_count = 1;
-	diff->warnings[0] = (struct diff_warning){ .text = intern(diff, "head lost 3.1 % of its samples"), .blocks_gate = true };
+	diff->warnings[0] =
+		(struct diff_warning){ .text = intern(diff, "head lost 3.1 % of its samples"), .blocks_gate = true };
 	return diff;
 }
 
@@ -268,15 +276,16 @@ static struct diff *make_single(void)
 static struct diff *make_hostile(void)
 {
 	static const struct function_row functions[] = {
-		{ "</title><script>alert(1)</script>&<!--", "]]>.so", PROFILE_ORIGIN_USER, DIFF_STATE_MORE, DIFF_STATE_MORE,
-			.self_half = 10, .total_half = 10 },
-		{ "\033[2J\033]0;owned\007\r\n\tname\x01", "a|b`c``d", PROFILE_ORIGIN_LIBRARY, DIFF_STATE_NEW, DIFF_STATE_NEW },
-		{ "\xff\xfe\xc0\x80\xed\xa0\x80 broken \xe2\x82", "\xf0\x9f\x92\xa9.so", PROFILE_ORIGIN_SYSTEM, DIFF_STATE_LESS,
-			DIFF_STATE_LESS },
+		{ "</title><script>alert(1)</script>&<!--", "]]>.so", PROFILE_ORIGIN_USER, DIFF_STATE_MORE,
+			DIFF_STATE_MORE, .self_half = 10, .total_half = 10 },
+		{ "\033[2J\033]0;owned\007\r\n\tname\x01", "a|b`c``d", PROFILE_ORIGIN_LIBRARY, DIFF_STATE_NEW,
+			DIFF_STATE_NEW },
+		{ "\xff\xfe\xc0\x80\xed\xa0\x80 broken \xe2\x82", "\xf0\x9f\x92\xa9.so", PROFILE_ORIGIN_SYSTEM,
+			DIFF_STATE_LESS, DIFF_STATE_LESS },
 		{ "\xe2\x80\xaegnp.exe", "@everyone #1 https://example.org", PROFILE_ORIGIN_UNKNOWN, DIFF_STATE_GONE,
 			DIFF_STATE_GONE },
-		{ "漢字関数名前漢字関数名前漢字関数名前漢字関数名前", "e\xcc\x81", PROFILE_ORIGIN_USER, DIFF_STATE_UNPROVEN,
-			DIFF_STATE_UNPROVEN },
+		{ "漢字関数名前漢字関数名前漢字関数名前漢字関数名前", "e\xcc\x81", PROFILE_ORIGIN_USER,
+			DIFF_STATE_UNPROVEN, DIFF_STATE_UNPROVEN },
 		{ "", "", PROFILE_ORIGIN_UNKNOWN, DIFF_STATE_SAME, DIFF_STATE_SAME },
 	};
 	static const struct node_row nodes[] = {
@@ -306,8 +315,11 @@ static struct diff *make_equal(void)
 	static const struct node_row nodes[] = { { 1, 0, 5000, 5000 } };
 	struct diff *diff = make_diff(functions, 1, nodes, 1);
 
-	diff->scale = (struct diff_scale){ .mode = DIFF_SCALE_ROBUST, .factor = 1, .factor_low = 0.9, .factor_high = 1.1 };
-	diff->evidence = (struct diff_evidence){ .mode = DIFF_EVIDENCE_SINGLE, .blocks = { 40, 38 }, .q = 0.05, .floor_rsd = 0.18 };
+	diff->scale =
+		(struct diff_scale){ .mode = DIFF_SCALE_ROBUST, .factor = 1, .factor_low = 0.9, .factor_high = 1.1 };
+	diff->evidence = (struct diff_evidence){
+		.mode = DIFF_EVIDENCE_SINGLE, .blocks = { 40, 38 }, .q = 0.05, .floor_rsd = 0.18
+	};
 	diff->verdict_text = intern(diff, "base and head are equal");
 	return diff;
 }
@@ -355,8 +367,10 @@ struct fixture fixture_create_large(size_t count)
 	struct fixture fixture;
 
 	for (size_t i = 0; i < count; i++) {
-		functions[i] = (struct function_row){ "a::very<long, templated, name|with`marks>::that(is, the, same, every, time)",
-			"server", PROFILE_ORIGIN_USER, DIFF_STATE_MORE, DIFF_STATE_MORE, .self_half = 1, .total_half = 1 };
+		functions[i] = (struct function_row){
+			"a::very<long, templated, name|with`marks>::that(is, the, same, every, time)", "server",
+			PROFILE_ORIGIN_USER, DIFF_STATE_MORE, DIFF_STATE_MORE, .self_half = 1, .total_half = 1
+		};
 		nodes[i] = (struct node_row){ (uint16_t)(i % 20 + 1), (uint32_t)i, 1, 10 + (double)(i % 7) };
 	}
 	fixture = wrap(make_diff(functions, count, nodes, count));

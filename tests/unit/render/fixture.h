@@ -4,8 +4,8 @@
 #include "render/render.h"
 
 /*
- * Diffs made by hand, so that what is drawn does not depend on what the diff room computes. Each has profiles with facts and
- * quality counts but without samples. Failure to make one fails the test.
+ * Diffs made by hand, so that what is drawn does not depend on what the diff room computes. Each has profiles with
+ * facts and quality counts but without samples. Failure to make one fails the test.
  */
 struct fixture {
 	struct diff *diff;
@@ -14,7 +14,8 @@ struct fixture {
 };
 
 enum fixture_kind {
-	FIXTURE_SHOP,    /* a server whose normalize_query takes more, one function gone, one new, one renamed; runs as evidence */
+	FIXTURE_SHOP,    /* a server whose normalize_query takes more, one function gone, one new, one renamed; runs as
+			    evidence */
 	FIXTURE_SINGLE,  /* its head alone */
 	FIXTURE_HOSTILE, /* names that try to break out of every format; estimates that are not numbers */
 	FIXTURE_EMPTY,   /* two sides without a function and without time */

@@ -56,7 +56,8 @@ static void percentages_keep_their_sign(void **state)
 	assert_string_equal(format_interval(-0.43, 12.34).text, "-0.43 to 12.3");
 }
 
-static void check_form(void (*shorten)(const char *, size_t, struct buffer *), const char *name, size_t width, const char *expected)
+static void check_form(
+	void (*shorten)(const char *, size_t, struct buffer *), const char *name, size_t width, const char *expected)
 {
 	struct buffer out;
 

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-/* Whole outputs against tests/golden/render/. `UPDATE_GOLDEN=1 ctest -L golden` writes them anew; the difference is then read. */
+/* Whole outputs against tests/golden/render/. `UPDATE_GOLDEN=1 ctest -L golden` writes them anew; the difference is
+ * then read. */
 
 static void compare(const char *name, char *actual)
 {

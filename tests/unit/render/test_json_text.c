@@ -40,10 +40,10 @@ static void check_number(double value, struct buffer *text)
 
 static void test_numbers(void **state)
 {
-	static const double special[] = { 0, -0.0, 1, -1, 10, 0.1, 0.0001, 0.00001, 9.9999999999949e-5, 99999.9999999999999, 0.5,
-		1.5, 123456789012, 999999999999, 999999999999.5, 999999999999.4, 1e11, 1e12, 1e15, 1e22, 1e300, 5e-324,
-		1.7976931348623157e308, 0.1234567890125, 1234567.890125, 4503599627370496.5, 1e-4, 9.99999999999e-5,
-		0.00099999999999950004 };
+	static const double special[] = { 0, -0.0, 1, -1, 10, 0.1, 0.0001, 0.00001, 9.9999999999949e-5,
+		99999.9999999999999, 0.5, 1.5, 123456789012, 999999999999, 999999999999.5, 999999999999.4, 1e11, 1e12,
+		1e15, 1e22, 1e300, 5e-324, 1.7976931348623157e308, 0.1234567890125, 1234567.890125, 4503599627370496.5,
+		1e-4, 9.99999999999e-5, 0.00099999999999950004 };
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	(void)state;
@@ -95,8 +95,8 @@ static void test_integers(void **state)
 
 static void test_strings(void **state)
 {
-	static const char *const values[] = { "", "main", "operator\"\" _x", "C:\\x", "a\tb\nc\x01\x1f", "naïve::größe<日本>",
-		"a/b", "\U0001f525" };
+	static const char *const values[] = { "", "main", "operator\"\" _x", "C:\\x", "a\tb\nc\x01\x1f",
+		"naïve::größe<日本>", "a/b", "\U0001f525" };
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 	json_t *back;
 

@@ -97,7 +97,11 @@ static void put_sections(struct file *file, Elf64_Ehdr *ehdr, size_t eh_frame_si
 			.sh_offset = EH_FRAME_AT,
 			.sh_size = eh_frame_size,
 			.sh_addralign = 8 },
-		{ .sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = 0xe00, .sh_size = sizeof(names), .sh_addralign = 1 },
+		{ .sh_name = 11,
+			.sh_type = SHT_STRTAB,
+			.sh_offset = 0xe00,
+			.sh_size = sizeof(names),
+			.sh_addralign = 1 },
 	};
 
 	memcpy(file->bytes + 0xe00, names, sizeof(names));

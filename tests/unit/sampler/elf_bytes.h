@@ -5,8 +5,8 @@
 #include "sampler/unwind/cfi.h"
 
 /*
- * A shared object in memory that is nothing but call frame information: its file offsets are its addresses. Its code, of which no
- * byte exists, lies from ELF_BYTES_CODE on; its FDE describes ELF_BYTES_CODE_SIZE bytes of it.
+ * A shared object in memory that is nothing but call frame information: its file offsets are its addresses. Its code,
+ * of which no byte exists, lies from ELF_BYTES_CODE on; its FDE describes ELF_BYTES_CODE_SIZE bytes of it.
  */
 enum { ELF_BYTES_CODE = 0x10000, ELF_BYTES_CODE_SIZE = 0x100 };
 

@@ -12,8 +12,8 @@ struct perf_event_attr perf_bytes_attr(void)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.size = ATTR_BYTES,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
-			       PERF_SAMPLE_CALLCHAIN,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN,
 		.freq = 1,
 		.sample_freq = 1000,
 		.sample_id_all = 1,
@@ -43,8 +43,8 @@ static void put_padded(struct buffer *out, const char *text)
 		buffer_append_byte(out, 0);
 }
 
-void put_record(struct buffer *out, const struct perf_event_attr *attr, uint32_t type, uint16_t misc, const struct buffer *body,
-	uint64_t time_ns, uint64_t id)
+void put_record(struct buffer *out, const struct perf_event_attr *attr, uint32_t type, uint16_t misc,
+	const struct buffer *body, uint64_t time_ns, uint64_t id)
 {
 	struct buffer trailer;
 	uint16_t size;
@@ -82,8 +82,8 @@ void put_comm(struct buffer *out, const struct perf_event_attr *attr, uint32_t p
 	buffer_deinit(&body);
 }
 
-void put_mmap(struct buffer *out, const struct perf_event_attr *attr, uint32_t pid, uint64_t start, uint64_t size, const char *path,
-	uint64_t time_ns)
+void put_mmap(struct buffer *out, const struct perf_event_attr *attr, uint32_t pid, uint64_t start, uint64_t size,
+	const char *path, uint64_t time_ns)
 {
 	struct buffer body;
 
@@ -151,8 +151,8 @@ void put_text(struct buffer *out, const char *text)
 	buffer_append(out, text, strlen(text) + 1);
 }
 
-void put_file(struct buffer *out, const struct perf_event_bytes *events, size_t event_count, const struct buffer *records,
-	const struct perf_feature_bytes *features, size_t feature_count)
+void put_file(struct buffer *out, const struct perf_event_bytes *events, size_t event_count,
+	const struct buffer *records, const struct perf_feature_bytes *features, size_t feature_count)
 {
 	uint64_t ids_at = FILE_HEADER_BYTES, attrs_at = ids_at + event_count * sizeof(uint64_t);
 	uint64_t data_at = attrs_at + event_count * ENTRY_BYTES;
@@ -188,7 +188,8 @@ void put_file(struct buffer *out, const struct perf_event_bytes *events, size_t 
 		buffer_append(out, features[i].body->data ? features[i].body->data : "", features[i].body->size);
 }
 
-void put_pipe(struct buffer *out, const struct perf_event_bytes *events, size_t event_count, const struct buffer *records)
+void put_pipe(
+	struct buffer *out, const struct perf_event_bytes *events, size_t event_count, const struct buffer *records)
 {
 	buffer_append(out, "PERFILE2", 8);
 	put_u64(out, 16);

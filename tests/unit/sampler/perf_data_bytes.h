@@ -5,7 +5,8 @@
 
 #include <linux/perf_event.h>
 
-/* perf.data files by hand: records are appended one after the other, then a file, or a pipe's stream, is made of them. */
+/* perf.data files by hand: records are appended one after the other, then a file, or a pipe's stream, is made of them.
+ */
 
 enum {
 	PERF_TYPE_ATTR = 64,
@@ -27,12 +28,12 @@ void put_u32(struct buffer *out, uint32_t value);
 void put_u64(struct buffer *out, uint64_t value);
 
 /* A record around a body, and an id's trailer behind it for all but samples and perf's own when the attr wants one. */
-void put_record(struct buffer *out, const struct perf_event_attr *attr, uint32_t type, uint16_t misc, const struct buffer *body,
-	uint64_t time_ns, uint64_t id);
+void put_record(struct buffer *out, const struct perf_event_attr *attr, uint32_t type, uint16_t misc,
+	const struct buffer *body, uint64_t time_ns, uint64_t id);
 
 void put_comm(struct buffer *out, const struct perf_event_attr *attr, uint32_t pid, const char *name, uint64_t time_ns);
-void put_mmap(struct buffer *out, const struct perf_event_attr *attr, uint32_t pid, uint64_t start, uint64_t size, const char *path,
-	uint64_t time_ns);
+void put_mmap(struct buffer *out, const struct perf_event_attr *attr, uint32_t pid, uint64_t start, uint64_t size,
+	const char *path, uint64_t time_ns);
 
 struct perf_sample_bytes {
 	uint32_t pid;
@@ -61,11 +62,12 @@ struct perf_feature_bytes {
 };
 
 /* Header, events, `records`, features by rising number. */
-void put_file(struct buffer *out, const struct perf_event_bytes *events, size_t event_count, const struct buffer *records,
-	const struct perf_feature_bytes *features, size_t feature_count);
+void put_file(struct buffer *out, const struct perf_event_bytes *events, size_t event_count,
+	const struct buffer *records, const struct perf_feature_bytes *features, size_t feature_count);
 
 /* The same as a stream: the events are records. */
-void put_pipe(struct buffer *out, const struct perf_event_bytes *events, size_t event_count, const struct buffer *records);
+void put_pipe(
+	struct buffer *out, const struct perf_event_bytes *events, size_t event_count, const struct buffer *records);
 
 /* A feature's body: a text with its length. */
 void put_text(struct buffer *out, const char *text);

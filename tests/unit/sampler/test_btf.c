@@ -36,7 +36,9 @@ static void put(struct file *file, const void *bytes, size_t size)
 
 static void put_type(struct file *file, const char *name, uint32_t kind, uint32_t count_and_flag, uint32_t size_or_type)
 {
-	const struct btf_type type = { .name_off = name_of(name), .info = kind << 24 | count_and_flag, .size = size_or_type };
+	const struct btf_type type = {
+		.name_off = name_of(name), .info = kind << 24 | count_and_flag, .size = size_or_type
+	};
 
 	put(file, &type, sizeof(type));
 }

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 /*
- * Code without rules at MADE_AT, which runs in a frame that it did not make; a described function, whose frame is 16 bytes; and the
- * code where execution starts.
+ * Code without rules at MADE_AT, which runs in a frame that it did not make; a described function, whose frame is 16
+ * bytes; and the code where execution starts.
  */
 enum {
 	WORDS = 512,
@@ -23,9 +23,10 @@ enum {
 	START_END = 0x3040,
 	SILENT_AT = 0x20000, /* of the image, but not described */
 	SILENT_BYTES = 0x40,
-	FRAMED_AT = 0x50000,   /* the described function again, with a frame pointer */
-	RESOLVER_CFA = 32,     /* above rbx: itself, two words of the PLT's, the return address */
-	RESOLVER_AT = 0x60000, /* and once more, its frame hanging on rbx as those of glibc's _dl_runtime_resolve_* do */
+	FRAMED_AT = 0x50000, /* the described function again, with a frame pointer */
+	RESOLVER_CFA = 32,   /* above rbx: itself, two words of the PLT's, the return address */
+	RESOLVER_AT =
+		0x60000, /* and once more, its frame hanging on rbx as those of glibc's _dl_runtime_resolve_* do */
 };
 
 struct image {
@@ -160,7 +161,8 @@ static void test_the_caller_is_found_in_the_stack(void **state)
 {
 	struct image *image = *state;
 	/* What is behind no call, what leads nowhere, then the caller and the start. */
-	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x33, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
+	uint64_t words[WORDS] = { 5, ELF_BYTES_CODE + 0x33, ELF_BYTES_CODE + 0x40, 7, ELF_BYTES_CODE + 0x80, 8,
+		START_AT + 0x10 };
 	struct unwind_result result;
 	size_t asked;
 
@@ -221,8 +223,8 @@ static void test_a_call_of_another_function_is_none(void **state)
 }
 
 /*
- * It may be the caller, but the frame pointer that would tell is not known: where one was kept that leads to a call, what stands
- * above is not taken in its place.
+ * It may be the caller, but the frame pointer that would tell is not known: where one was kept that leads to a call,
+ * what stands above is not taken in its place.
  */
 static void test_what_cannot_be_told_ends_the_walk(void **state)
 {
@@ -248,7 +250,8 @@ static const size_t resolver_state_bytes[] = { 0x240, 0x380, 0xac0, 0x340 };
 
 enum { RESOLVER_ROOM = 400, RESOLVER_SAVED_RBX = 3, RESOLVER_RETURN = 5, RESOLVER_CALLER = RESOLVER_ROOM + 1 };
 
-/* Below the frame of what jumped to the code, a resolver's: it keeps registers, and rbx shows where its own caller stood. */
+/* Below the frame of what jumped to the code, a resolver's: it keeps registers, and rbx shows where its own caller
+ * stood. */
 static size_t put_resolver(uint64_t *words, size_t state_bytes)
 {
 	size_t rbx_at = RESOLVER_RETURN + 1 + state_bytes / sizeof(*words);
@@ -289,8 +292,8 @@ static void test_what_a_resolver_left_behind(void **state)
 }
 
 /*
- * The area in which a resolver keeps the registers is full of what earlier calls left behind, also of return addresses. How large
- * it is depends on the processor; the caller that is found does not.
+ * The area in which a resolver keeps the registers is full of what earlier calls left behind, also of return addresses.
+ * How large it is depends on the processor; the caller that is found does not.
  */
 static void test_the_caller_is_the_same_whatever_a_resolver_saves(void **state)
 {
@@ -314,7 +317,8 @@ static void test_the_caller_is_the_same_whatever_a_resolver_saves(void **state)
 	}
 }
 
-/* As the resolver's caller stands what called the code: as long as that call may have led to the resolver, nothing can be told. */
+/* As the resolver's caller stands what called the code: as long as that call may have led to the resolver, nothing can
+ * be told. */
 static void test_a_call_that_did_not_lead_to_the_resolver(void **state)
 {
 	struct image *image = *state;
@@ -339,11 +343,12 @@ static void test_a_frame_pointer_stands_below_the_return_address(void **state)
 {
 	enum { FRAME = 7 };
 	struct image *image = *state;
-	uint64_t words[WORDS] = { 5, STACK_AT + FRAME * sizeof(uint64_t), FRAMED_AT + 0x40, [FRAME + 1] = 9, ELF_BYTES_CODE + 0x80,
-		8, START_AT + 0x10 };
+	uint64_t words[WORDS] = { 5, STACK_AT + FRAME * sizeof(uint64_t), FRAMED_AT + 0x40, [FRAME + 1] = 9,
+		ELF_BYTES_CODE + 0x80, 8, START_AT + 0x10 };
 	struct unwind_result result;
 
-	/* Where it leads to a call, but nowhere from there, it may have been none: that speaks not for what stands above. */
+	/* Where it leads to a call, but nowhere from there, it may have been none: that speaks not for what stands
+	 * above. */
 	words[FRAME + 1] = ELF_BYTES_CODE + 0x40;
 	result = walk(image, words);
 	assert_int_equal(result.stop, PROFILE_STOP_NO_RULE);
@@ -414,9 +419,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_call_of_another_function_is_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_cannot_be_told_ends_the_walk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_a_resolver_left_behind, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_the_caller_is_the_same_whatever_a_resolver_saves, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_the_caller_is_the_same_whatever_a_resolver_saves, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_call_that_did_not_lead_to_the_resolver, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_frame_pointer_stands_below_the_return_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_a_frame_pointer_stands_below_the_return_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_scans_in_vain, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_return_address_put_there_by_hand, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_return_address_of_a_call_is_no_root, set_up, tear_down),

@@ -138,8 +138,8 @@ static bool read_word(const void *context, uint64_t address, uint64_t *value)
 /* The rule of a PLT: CFA = rsp + 8, 16 from the twelfth byte of an entry on. */
 static void test_plt_expression(void **state)
 {
-	static const uint8_t plt[] = { DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg0 + 16, 0, DW_OP_lit15, DW_OP_and,
-		DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
+	static const uint8_t plt[] = { DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg0 + 16, 0, DW_OP_lit15,
+		DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
 	struct cfi_table *table = open_table(plt, sizeof(plt), true);
 	struct cfi_memory memory = { read_word, NULL };
 	struct cfi_rule rule = rule_at(table, 0);
@@ -188,8 +188,8 @@ static void test_damaged_programs_give_no_rule(void **state)
 	static const uint8_t unknown[] = { 0x3f };
 	static const uint8_t restore_without_remember[] = { DW_CFA_restore_state };
 	static const uint8_t register_out_of_range[] = { DW_CFA_def_cfa, 99, 8 };
-	static const uint8_t endless_number[] = { DW_CFA_def_cfa_offset, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-		0x80 };
+	static const uint8_t endless_number[] = { DW_CFA_def_cfa_offset, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+		0x80, 0x80 };
 	static const uint8_t long_expression[] = { DW_CFA_def_cfa_expression, 0x7f };
 	uint8_t remembers[64];
 
@@ -203,10 +203,12 @@ static void test_damaged_programs_give_no_rule(void **state)
 	expect_no_rule(remembers, sizeof(remembers));
 }
 
-/* Its registers are others: what such an image says of the stack pointer is not understood, and an expression of it neither. */
+/* Its registers are others: what such an image says of the stack pointer is not understood, and an expression of it
+ * neither. */
 static void test_an_unknown_processor_has_no_rules(void **state)
 {
-	struct elf_bytes wanted = { usual_cie, prologue, sizeof(usual_cie), sizeof(prologue), true, .machine = EM_S390 };
+	struct elf_bytes wanted = { usual_cie, prologue, sizeof(usual_cie), sizeof(prologue), true,
+		.machine = EM_S390 };
 	const struct cfi_memory memory = { 0 };
 	uint64_t registers[MACHINE_MAX_REGISTERS] = { 0 }, value;
 	struct cfi_table *table;

@@ -19,7 +19,8 @@ struct sample_bytes {
 
 static struct sample_bytes sample_of(uint32_t pid)
 {
-	return (struct sample_bytes){ { .type = PERF_RECORD_SAMPLE, .size = sizeof(struct sample_bytes) }, 0x1000, pid, pid };
+	return (struct sample_bytes){ { .type = PERF_RECORD_SAMPLE, .size = sizeof(struct sample_bytes) }, 0x1000, pid,
+		pid };
 }
 
 static bool wants(const struct filter *filter, uint32_t pid)
@@ -84,7 +85,9 @@ static void test_children_are_followed(void **state)
 {
 	struct record ours = fork_of(OURS, CHILD), foreign = fork_of(FOREIGN, FOREIGN_CHILD),
 		      grandchild = fork_of(CHILD, CHILD + 1);
-	struct record thread = { .kind = RECORD_FORK, .pid = FOREIGN, .tid = FOREIGN + 5, .fork = { FOREIGN, FOREIGN } };
+	struct record thread = {
+		.kind = RECORD_FORK, .pid = FOREIGN, .tid = FOREIGN + 5, .fork = { FOREIGN, FOREIGN }
+	};
 	struct filter filter;
 
 	(void)state;

@@ -121,9 +121,9 @@ static void end_target(pid_t pid)
 
 static struct sampler_options options_for(const pid_t *pid)
 {
-	return (struct sampler_options){
-		.target = { .kind = SAMPLER_TARGET_PIDS, .pids = pid, .pid_count = 1 }, .event = "cpu-clock", .tool = "test"
-	};
+	return (struct sampler_options){ .target = { .kind = SAMPLER_TARGET_PIDS, .pids = pid, .pid_count = 1 },
+		.event = "cpu-clock",
+		.tool = "test" };
 }
 
 static bool record(const struct sampler_options *options, int64_t duration_ns, struct sampler_result *result,
@@ -366,9 +366,10 @@ static void test_threads_born_and_dying(void **state)
 
 static void test_command(void **state)
 {
-	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exit 7",
-		NULL };
-	struct sampler_options options = { .target = { .kind = SAMPLER_TARGET_COMMAND, .command = argv }, .event = "cpu-clock" };
+	char *const argv[] = { (char *)"sh", (char *)"-c",
+		(char *)"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; exit 7", NULL };
+	struct sampler_options options = { .target = { .kind = SAMPLER_TARGET_COMMAND, .command = argv },
+		.event = "cpu-clock" };
 	struct sampler_progress progress;
 	struct sampler_result result;
 	struct error err;
@@ -388,7 +389,8 @@ static void test_command_that_cannot_be_executed(void **state)
 {
 	char *const absent[] = { (char *)"/no/such/command", NULL };
 	char *const forbidden[] = { (char *)"/proc/self/maps", NULL };
-	struct sampler_options options = { .target = { .kind = SAMPLER_TARGET_COMMAND, .command = absent }, .event = "cpu-clock" };
+	struct sampler_options options = { .target = { .kind = SAMPLER_TARGET_COMMAND, .command = absent },
+		.event = "cpu-clock" };
 	struct sampler *sampler;
 	struct error err;
 
@@ -468,7 +470,8 @@ int main(void)
 
 	sampler_probe(&capabilities);
 	if (!capabilities.can_sample_own) {
-		printf("skipped: perf_event_open is not permitted (perf_event_paranoid is %d)\n", capabilities.perf_event_paranoid);
+		printf("skipped: perf_event_open is not permitted (perf_event_paranoid is %d)\n",
+			capabilities.perf_event_paranoid);
 		return SKIPPED;
 	}
 	return cmocka_run_group_tests_name("sampler.live", tests, NULL, NULL);

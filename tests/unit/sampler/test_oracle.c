@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 /*
- * Our reading of .eh_frame against libdw's, over real libraries: at every address that is looked at, both must know a rule or
- * neither, and for the CFA, the return address and every callee-saved register it must be the same one.
+ * Our reading of .eh_frame against libdw's, over real libraries: at every address that is looked at, both must know a
+ * rule or neither, and for the CFA, the return address and every callee-saved register it must be the same one.
  */
 
 enum { STRIDE = 37 };
@@ -64,8 +64,8 @@ static void compare_register(Dwarf_Frame *frame, const struct cfi_rule *rule, in
 
 	assert_int_equal(dwarf_frame_register(frame, number, memory, &ops, &count), 0);
 	if (count == 0) {
-		/* libdw has the same operations for "same value" with ops NULL and "undefined" without; by default some are
-		 * undefined. */
+		/* libdw has the same operations for "same value" with ops NULL and "undefined" without; by default some
+		 * are undefined. */
 		assert_true(ours->place == CFI_SAME || ours->place == CFI_UNDEFINED);
 		if (number == X86_64_RIP)
 			assert_int_equal(ours->place, ops == NULL ? CFI_SAME : CFI_UNDEFINED);
@@ -76,8 +76,8 @@ static void compare_register(Dwarf_Frame *frame, const struct cfi_rule *rule, in
 		assert_int_equal(ours->place, CFI_REGISTER);
 		assert_int_equal(ours->offset, (int64_t)ops[0].number);
 	} else {
-		assert_true(ours->place == CFI_EXPRESSION || ours->place == CFI_VAL_EXPRESSION || ours->place == CFI_VAL_OFFSET ||
-			    ours->place == CFI_AT_CFA);
+		assert_true(ours->place == CFI_EXPRESSION || ours->place == CFI_VAL_EXPRESSION ||
+			    ours->place == CFI_VAL_OFFSET || ours->place == CFI_AT_CFA);
 		return;
 	}
 	counts->compared++;
@@ -140,14 +140,15 @@ static void compare_library(const char *path, struct counts *counts)
 static void test_libraries(void **state)
 {
 	static const char *const paths[] = { "/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libcrypto.so.3",
-		"/lib/x86_64-linux-gnu/libm.so.6", "/lib64/ld-linux-x86-64.so.2", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
-		"/lib/x86_64-linux-gnu/libgcc_s.so.1", "/lib64/libc.so.6" };
+		"/lib/x86_64-linux-gnu/libm.so.6", "/lib64/ld-linux-x86-64.so.2",
+		"/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/lib/x86_64-linux-gnu/libgcc_s.so.1", "/lib64/libc.so.6" };
 	struct counts counts = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		compare_library(paths[i], &counts);
-	print_message("%zu addresses, %zu rules, %zu parts compared\n", counts.addresses, counts.rules, counts.compared);
+	print_message(
+		"%zu addresses, %zu rules, %zu parts compared\n", counts.addresses, counts.rules, counts.compared);
 	if (counts.addresses == 0)
 		skip();
 	assert_true(counts.rules > counts.addresses / 2);

@@ -210,7 +210,8 @@ static void make_two_events(struct fixture *fixture, bool has_faults, uint64_t i
 	events[0].attr.config = PERF_COUNT_SW_PAGE_FAULTS;
 	put_comm(&fixture->records, &events[0].attr, 7, "program", 0);
 	if (has_faults)
-		put_sample(&fixture->records, &events[0].attr, &(struct perf_sample_bytes){ 7, 1000, 0x401010, 1, chain, 2 });
+		put_sample(&fixture->records, &events[0].attr,
+			&(struct perf_sample_bytes){ 7, 1000, 0x401010, 1, chain, 2 });
 	put_sample(&fixture->records, &events[1].attr, &(struct perf_sample_bytes){ 7, 2000, 0x401010, 2, chain, 2 });
 	put_sample(&fixture->records, &events[1].attr, &(struct perf_sample_bytes){ 7, 3000, 0x401010, 2, chain, 2 });
 	put_file(&fixture->file, events, 2, &fixture->records, NULL, 0);
@@ -223,8 +224,10 @@ static void test_of_several_events_the_first_is_read(void **state)
 	make_two_events(fixture, true, PERF_SAMPLE_IDENTIFIER);
 	expect_read(fixture);
 	assert_int_equal(fixture->result.profile->quality.samples, 1);
-	assert_string_equal(profile_string(fixture->result.profile, fixture->result.profile->value_types[1].type), "page-faults");
-	expect_notice(fixture, "2 samples of cpu-clock are left out: only page-faults is read; '--metric cpu' reads them");
+	assert_string_equal(
+		profile_string(fixture->result.profile, fixture->result.profile->value_types[1].type), "page-faults");
+	expect_notice(
+		fixture, "2 samples of cpu-clock are left out: only page-faults is read; '--metric cpu' reads them");
 }
 
 static void test_of_several_events_the_one_that_is_asked_for_is_read(void **state)
@@ -235,8 +238,10 @@ static void test_of_several_events_the_one_that_is_asked_for_is_read(void **stat
 	fixture->event = "cpu";
 	expect_read(fixture);
 	assert_int_equal(fixture->result.profile->quality.samples, 2);
-	assert_string_equal(profile_string(fixture->result.profile, fixture->result.profile->value_types[1].type), "cpu");
-	expect_notice(fixture, "1 sample of page-faults is left out: only cpu-clock is read; '--metric page-faults' reads it");
+	assert_string_equal(
+		profile_string(fixture->result.profile, fixture->result.profile->value_types[1].type), "cpu");
+	expect_notice(fixture,
+		"1 sample of page-faults is left out: only cpu-clock is read; '--metric page-faults' reads it");
 }
 
 static void test_two_events_may_have_one_name(void **state)
@@ -359,16 +364,20 @@ static void test_registers_are_found_by_the_mask_of_the_file(void **state)
 	put_file(&fixture->file, &event, 1, &fixture->records, NULL, 0);
 	expect_read(fixture);
 	assert_int_equal(event_leaf(fixture->result.profile, 0), 0x10);
-	assert_string_equal(profile_string(fixture->result.profile, fixture->result.profile->facts.call_graph), "dwarf,64");
+	assert_string_equal(
+		profile_string(fixture->result.profile, fixture->result.profile->facts.call_graph), "dwarf,64");
 }
 
-/* A mark ought to stand in a chain once: between two of a kind there is nothing, and behind the last nothing is read. */
+/* A mark ought to stand in a chain once: between two of a kind there is nothing, and behind the last nothing is read.
+ */
 static void test_a_mark_that_stands_twice_in_a_chain_ends_it(void **state)
 {
 	struct fixture *fixture = *state;
 	struct perf_event_bytes event = example_event();
-	static const uint64_t doubled[] = { PERF_CONTEXT_USER, 0x401010, PERF_CONTEXT_USER, 0x401020, PERF_CONTEXT_USER };
-	static const uint64_t bare[] = { PERF_CONTEXT_KERNEL, PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER, PERF_CONTEXT_USER };
+	static const uint64_t doubled[] = { PERF_CONTEXT_USER, 0x401010, PERF_CONTEXT_USER, 0x401020,
+		PERF_CONTEXT_USER };
+	static const uint64_t bare[] = { PERF_CONTEXT_KERNEL, PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER,
+		PERF_CONTEXT_USER };
 	const struct profile *profile;
 
 	put_mmap(&fixture->records, &event.attr, 7, 0x401000, 0x1000, "/no/such/program", 0);
@@ -479,7 +488,8 @@ static void test_a_loss_that_is_told_in_two_ways_counts_once(void **state)
 	assert_int_equal(fixture->result.profile->quality.throttled, 1);
 }
 
-/* A ring tells under the id of one of its events what it lost of all of them. What perf's dummy loses are mappings and names. */
+/* A ring tells under the id of one of its events what it lost of all of them. What perf's dummy loses are mappings and
+ * names. */
 static void test_what_other_events_lost_is_not_counted(void **state)
 {
 	struct fixture *fixture = *state;
@@ -524,14 +534,16 @@ static void test_a_file_without_rounds_is_put_in_order_all_the_same(void **state
 
 	put_mmap(&fixture->records, &event.attr, 7, 0x401000, 0x1000, "/no/such/program", 0);
 	for (uint64_t i = 0; i < SAMPLES; i++)
-		put_sample(&fixture->records, &event.attr, &(struct perf_sample_bytes){ 7, 1000 + (i ^ 5), 0x401010, 1, chain, 2 });
+		put_sample(&fixture->records, &event.attr,
+			&(struct perf_sample_bytes){ 7, 1000 + (i ^ 5), 0x401010, 1, chain, 2 });
 	put_file(&fixture->file, &event, 1, &fixture->records, NULL, 0);
 	expect_read(fixture);
 	assert_int_equal(fixture->result.profile->quality.samples, SAMPLES);
 	assert_int_equal(fixture->result.profile->events[0].time_ns, 0);
 	assert_int_equal(fixture->result.profile->events[SAMPLES - 1].time_ns, SAMPLES - 1);
 	for (size_t i = 1; i < SAMPLES; i++)
-		assert_true(fixture->result.profile->events[i].time_ns > fixture->result.profile->events[i - 1].time_ns);
+		assert_true(
+			fixture->result.profile->events[i].time_ns > fixture->result.profile->events[i - 1].time_ns);
 }
 
 static void test_a_file_without_samples_says_so(void **state)

@@ -27,15 +27,16 @@ static struct perf_event_bytes stack_event(void)
 }
 
 /* Three frames by frame pointers, the second `depth` bytes up. */
-static void put_dump(struct buffer *out, const struct perf_event_attr *attr, uint64_t number, size_t depth, size_t copied)
+static void put_dump(
+	struct buffer *out, const struct perf_event_attr *attr, uint64_t number, size_t depth, size_t copied)
 {
 	uint64_t registers[17] = { [RBP] = stack_top + 16, [RSP] = stack_top, [RIP] = 0x401010 };
 	uint64_t dump[DUMP_BYTES / 8] = { [2] = stack_top + depth, [3] = 0x401101 };
 
 	dump[depth / 8 + 1] = 0x401201;
 	put_sample(out, attr,
-		&(struct perf_sample_bytes){ 7, 1000 + number, 0x401010, 1, .registers = registers, .dump_bytes = DUMP_BYTES,
-			.dump = dump, .copied_bytes = copied });
+		&(struct perf_sample_bytes){ 7, 1000 + number, 0x401010, 1, .registers = registers,
+			.dump_bytes = DUMP_BYTES, .dump = dump, .copied_bytes = copied });
 }
 
 static void make_dumps(struct fixture *fixture, size_t (*depth_of_number)(uint64_t number), size_t copied)
@@ -141,8 +142,8 @@ __attribute__((noinline)) static uint64_t image_return_address(void)
 }
 
 /*
- * A stack below code that nothing describes: its words are return addresses of this very program, from which no rule leads to a
- * root. They were asked about, but stand in no stack, so the profile does not know them.
+ * A stack below code that nothing describes: its words are return addresses of this very program, from which no rule
+ * leads to a root. They were asked about, but stand in no stack, so the profile does not know them.
  */
 static void test_addresses_that_were_only_asked_about_are_not_in_the_profile(void **state)
 {
@@ -210,7 +211,8 @@ static void make_directory(struct fixture *fixture, struct directory *directory)
 			put_comm(&parts[2], &event.attr, 7, "after", 1000 + i);
 			put_mmap(&parts[2], &event.attr, 7, 0x401000, 0x1000, "/no/such/program", 1000 + i);
 		}
-		put_sample(&parts[1 + i % 2], &event.attr, &(struct perf_sample_bytes){ 7, 1000 + i, 0x401010, 1, chain, 2 });
+		put_sample(&parts[1 + i % 2], &event.attr,
+			&(struct perf_sample_bytes){ 7, 1000 + i, 0x401010, 1, chain, 2 });
 	}
 	write_part(directory, 0, &fixture->file);
 	write_part(directory, 1, &parts[1]);

@@ -43,7 +43,11 @@ static void map(struct fixture *fixture, int32_t pid, uint64_t start, uint64_t e
 		.kind = RECORD_MMAP,
 		.pid = pid,
 		.tid = pid,
-		.mmap = { .address = start, .size = end - start, .executable = true, .path = path, .inode = strlen(path) },
+		.mmap = { .address = start,
+			.size = end - start,
+			.executable = true,
+			.path = path,
+			.inode = strlen(path) },
 	};
 	struct error err;
 

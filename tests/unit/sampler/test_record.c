@@ -288,9 +288,10 @@ static void test_lost(void **state)
 static void test_all_fields(void **state)
 {
 	struct record_layout all = {
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
-			       PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ |
-			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+			       PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
+			       PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER,
 		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.user_registers = 1,
 		.has_branch_index = true,
@@ -328,7 +329,8 @@ static void test_all_fields(void **state)
 	assert_int_equal(record_time(&all, bytes.data, bytes.size), 4);
 }
 
-/* A record cut anywhere, with a size that admits it, is refused or read without what is missing; never read past its end. */
+/* A record cut anywhere, with a size that admits it, is refused or read without what is missing; never read past its
+ * end. */
 static void check_truncations(const struct bytes *whole, size_t must_fail_below)
 {
 	for (size_t size = 0; size < whole->size; size++) {

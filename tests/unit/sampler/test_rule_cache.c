@@ -41,7 +41,10 @@ static uint64_t next_beside(const struct asking *asking, uint64_t address)
 
 static void test_two_answers_share_a_line(void **state)
 {
-	struct asking asking = { .space = { .find = find_and_count, .context = &asking.asked, .generation = 1, .machine = &machine_x86_64 } };
+	struct asking asking = { .space = { .find = find_and_count,
+					 .context = &asking.asked,
+					 .generation = 1,
+					 .machine = &machine_x86_64 } };
 	uint64_t a = 0x1000, b, c;
 	struct error err;
 

@@ -56,25 +56,25 @@ static void test_ways_to_a_return(void **state)
 {
 	const struct expected cases[] = {
 		{ "ret", CODE(0xc3), 0, X86_64_RSP, 8, { 0 } },
-		{ "add $24, %rsp; pop %rbx; pop %rbp; ret", CODE(0x48, 0x83, 0xc4, 24, 0x5b, 0x5d, 0xc3), 0, X86_64_RSP, 48,
-			{ 3, 2 } },
+		{ "add $24, %rsp; pop %rbx; pop %rbp; ret", CODE(0x48, 0x83, 0xc4, 24, 0x5b, 0x5d, 0xc3), 0, X86_64_RSP,
+			48, { 3, 2 } },
 		{ "its pops alone", CODE(0x48, 0x83, 0xc4, 24, 0x5b, 0x5d, 0xc3), 4, X86_64_RSP, 24, { 3, 2 } },
 		{ "push %rbx; pop %rbx; ret: nothing is saved yet", CODE(0x53, 0x5b, 0xc3), 0, X86_64_RSP, 8, { 0 } },
 		{ "leave; ret", CODE(0xc9, 0xc3), 0, X86_64_RBP, 16, { 0, 2 } },
 		{ "push %rbp; mov %rsp, %rbp; sub $32, %rsp; leave; ret",
 			CODE(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 32, 0xc9, 0xc3), 0, X86_64_RSP, 8, { 0 } },
-		{ "the same behind its push", CODE(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 32, 0xc9, 0xc3), 1, X86_64_RSP, 16,
-			{ 0, 2 } },
+		{ "the same behind its push", CODE(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 32, 0xc9, 0xc3), 1,
+			X86_64_RSP, 16, { 0, 2 } },
 		{ "lea -16(%rbp), %rsp; pop %r12; pop %rbx; pop %rbp; ret",
 			CODE(0x48, 0x8d, 0x65, 0xf0, 0x41, 0x5c, 0x5b, 0x5d, 0xc3), 0, X86_64_RBP, 16, { 3, 2, 4 } },
-		{ "mov 8(%rsp), %rbx; add $16, %rsp; ret", CODE(0x48, 0x8b, 0x5c, 0x24, 8, 0x48, 0x83, 0xc4, 16, 0xc3), 0, X86_64_RSP,
-			24, { 2 } },
+		{ "mov 8(%rsp), %rbx; add $16, %rsp; ret", CODE(0x48, 0x8b, 0x5c, 0x24, 8, 0x48, 0x83, 0xc4, 16, 0xc3),
+			0, X86_64_RSP, 24, { 2 } },
 		{ "call; test %eax, %eax; je to pop %rbp; ret, else hlt",
 			CODE(0xe8, 0, 0, 0, 0, 0x85, 0xc0, 0x74, 1, 0xf4, 0x5d, 0xc3), 0, X86_64_RSP, 16, { 0, 2 } },
 		{ "a loop backwards; ret", CODE(0xff, 0xc9, 0x75, 0xfc, 0xc3), 0, X86_64_RSP, 8, { 0 } },
 		{ "jmp to ret", CODE(0xeb, 1, 0xf4, 0xc3), 0, X86_64_RSP, 8, { 0 } },
-		{ "pop %rbx; jmp to push %rbx; pop %rbx; ret: of the callee's own", CODE(0x5b, 0xeb, 0, 0x53, 0x5b, 0xc3), 0,
-			X86_64_RSP, 16, { 2 } },
+		{ "pop %rbx; jmp to push %rbx; pop %rbx; ret: of the callee's own",
+			CODE(0x5b, 0xeb, 0, 0x53, 0x5b, 0xc3), 0, X86_64_RSP, 16, { 2 } },
 		{ "jmp *1(%rip), as a PLT has it", CODE(0xff, 0x25, 1, 0, 0, 0), 0, X86_64_RSP, 8, { 0 } },
 		{ "sub %rax, %rsp; then leave; ret", CODE(0x48, 0x29, 0xc4, 0xc9, 0xc3), 0, 0, 0, { 0 } },
 		{ "jmp *%rax", CODE(0xff, 0xe0, 0xc3), 0, 0, 0, { 0 } },
@@ -89,21 +89,25 @@ static void test_ways_to_a_return(void **state)
 	expect_rules(*state, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-/* As HotSpot compiles a loop that it entered: all that leads out of it is a call that does not return, or a jump far away. */
+/* As HotSpot compiles a loop that it entered: all that leads out of it is a call that does not return, or a jump far
+ * away. */
 static void test_code_that_never_returns(void **state)
 {
 	const struct expected cases[] = {
 		{ "push %rbp; sub $96, %rsp; call; jmp back to the call",
 			CODE(0x55, 0x48, 0x83, 0xec, 96, 0xe8, 0, 0, 0, 0, 0xeb, 0xf9), 10, X86_64_RSP, 112, { 0, 2 } },
 		{ "the same with more room, and something pushed on the way",
-			CODE(0x55, 0x48, 0x81, 0xec, 0, 1, 0, 0, 0x6a, 0, 0xe8, 0, 0, 0, 0, 0xeb, 0xf9), 15, X86_64_RSP, 280, { 0, 2 } },
+			CODE(0x55, 0x48, 0x81, 0xec, 0, 1, 0, 0, 0x6a, 0, 0xe8, 0, 0, 0, 0, 0xeb, 0xf9), 15, X86_64_RSP,
+			280, { 0, 2 } },
 		{ "a jump far away instead of a return",
-			CODE(0x55, 0x48, 0x83, 0xec, 96, 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 96, 0x5d, 0xe9, 0xff, 0xff, 0, 0), 10,
-			X86_64_RSP, 112, { 0, 2 } },
+			CODE(0x55, 0x48, 0x83, 0xec, 96, 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0xc4, 96, 0x5d, 0xe9, 0xff, 0xff,
+				0, 0),
+			10, X86_64_RSP, 112, { 0, 2 } },
 		{ "another function's prologue: its own loop is left by no way",
 			CODE(0x55, 0x48, 0x83, 0xec, 96, 0xeb, 0xfe, 0x90, 0xeb, 0xfe), 8, 0, 0, { 0 } },
 		{ "another function's prologue: it returns",
-			CODE(0x55, 0x48, 0x83, 0xec, 96, 0x48, 0x83, 0xc4, 96, 0x5d, 0xc3, 0xeb, 0xfe), 11, 0, 0, { 0 } },
+			CODE(0x55, 0x48, 0x83, 0xec, 96, 0x48, 0x83, 0xc4, 96, 0x5d, 0xc3, 0xeb, 0xfe), 11, 0, 0,
+			{ 0 } },
 	};
 
 	expect_rules(*state, cases, sizeof(cases) / sizeof(cases[0]));
@@ -137,8 +141,8 @@ static void expect_frame(struct scanner *scanner, const struct machine_code *cod
 }
 
 /*
- * As a large compiled Java method has it: a loop with slow ways that lie behind it, most of which lead back to it, and many of
- * which are the same.
+ * As a large compiled Java method has it: a loop with slow ways that lie behind it, most of which lead back to it, and
+ * many of which are the same.
  */
 static void test_long_loops_with_many_ways_out(void **state)
 {
@@ -185,8 +189,8 @@ struct agreement {
 	size_t rows, wrong_rows; /* whether it holds at the last byte that it says it holds at */
 };
 
-static void compare(struct scanner *scanner, const struct cfi_table *table, uint64_t start, const struct machine_code *code,
-	struct agreement *agreement)
+static void compare(struct scanner *scanner, const struct cfi_table *table, uint64_t start,
+	const struct machine_code *code, struct agreement *agreement)
 {
 	struct cfi_rule rule, last;
 	struct rules_pushes said;
@@ -200,14 +204,15 @@ static void compare(struct scanner *scanner, const struct cfi_table *table, uint
 		return;
 	agreement->same += scanned.pushes.cfa_offset == said.cfa_offset;
 	agreement->other += scanned.pushes.cfa_offset != said.cfa_offset;
-	if (scanned.pushes.cfa_offset != said.cfa_offset || !cfi_table_find(table, start + code->at + scanned.bytes - 1, &last))
+	if (scanned.pushes.cfa_offset != said.cfa_offset ||
+		!cfi_table_find(table, start + code->at + scanned.bytes - 1, &last))
 		return;
 	agreement->rows++;
 	agreement->wrong_rows += last.cfa_register != rule.cfa_register || last.cfa.offset != rule.cfa.offset;
 }
 
-static void compare_all(
-	struct scanner *scanner, const struct cfi_table *table, uint64_t start, struct machine_code code, struct agreement *agreement)
+static void compare_all(struct scanner *scanner, const struct cfi_table *table, uint64_t start,
+	struct machine_code code, struct agreement *agreement)
 {
 	enum { EVERY = 41 };
 	struct machine_decoder *decoder = machine_decoder_create(&machine_x86_64);

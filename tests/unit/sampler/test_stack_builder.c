@@ -10,7 +10,8 @@
 
 enum { LOCATIONS = 40, DEPTH = 60, ROUNDS = 4000, PLACES = 3, OTHER_BIAS = 0x5000 };
 
-/* Two places of one image, and one of another: frames of the first two with the same image address are the same frame. */
+/* Two places of one image, and one of another: frames of the first two with the same image address are the same frame.
+ */
 struct fixture {
 	struct profile *profile;
 	struct process_place places[PLACES];
@@ -23,7 +24,8 @@ static int setup(void **state)
 	static struct fixture fixture;
 	struct error err;
 
-	fixture = (struct fixture){ .places = { { .mapping = 7 }, { .bias = OTHER_BIAS, .mapping = 7 }, { .mapping = 8 } } };
+	fixture = (struct fixture){ .places = { { .mapping = 7 }, { .bias = OTHER_BIAS, .mapping = 7 },
+					    { .mapping = 8 } } };
 	assert_true(profile_create(&fixture.profile, &err));
 	fixture.table = (struct process_table){ .profile = fixture.profile, .places = fixture.places };
 	assert_true(stack_builder_create(&fixture.table, &fixture.builder, &err));
@@ -93,10 +95,12 @@ static void test_stacks_are_what_was_walked(void **state)
 		struct unwind_result walked[UNWIND_TOGETHER];
 
 		for (size_t i = 0; i < UNWIND_TOGETHER; i++) {
-			walked[i] = (struct unwind_result){ .frames = frames[i], .count = next_random(&random) % (DEPTH + 1) };
+			walked[i] = (struct unwind_result){ .frames = frames[i],
+				.count = next_random(&random) % (DEPTH + 1) };
 			for (size_t k = 0; k < walked[i].count; k++)
-				frames[i][k] = frame_of(
-					next_random(&random) % (k + 8 > walked[i].count ? 2 : LOCATIONS), next_random(&random) % 2);
+				frames[i][k] =
+					frame_of(next_random(&random) % (k + 8 > walked[i].count ? 2 : LOCATIONS),
+						next_random(&random) % 2);
 			stack_builder_expect(f->builder, i, &walked[i]);
 		}
 		for (size_t i = 0; i < UNWIND_TOGETHER; i++)
@@ -141,7 +145,8 @@ static void test_frame_by_frame(void **state)
 
 	for (uint32_t i = 0; i < 3; i++) {
 		struct unwind_frame frame = frame_of(i, false);
-		struct process_location location = process_table_locate(&f->table, frame.image, unwind_frame_address(&frame));
+		struct process_location location =
+			process_table_locate(&f->table, frame.image, unwind_frame_address(&frame));
 
 		assert_true(stack_builder_add(f->builder, &location, &path, &err));
 	}
@@ -154,8 +159,8 @@ static void test_kernel_part(void **state)
 {
 	const uint64_t addresses[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000020, 0xffffffff81000030,
 		PERF_CONTEXT_USER, 0x400000 };
-	const struct record_sample sample = { .callchain = {
-						      (const uint8_t *)addresses, sizeof(addresses) / sizeof(addresses[0]) } };
+	const struct record_sample sample = { .callchain = { (const uint8_t *)addresses,
+						      sizeof(addresses) / sizeof(addresses[0]) } };
 	struct stitch_chain chain = stitch_chain_of(&sample, PERF_CONTEXT_KERNEL);
 	const uint64_t expected[] = { 0xffffffff81000110, 0xffffffff8100011f, 0xffffffff8100012f, 0x1005 };
 	const struct process_location user = { 7, 0x1005 };
@@ -172,7 +177,8 @@ static void test_kernel_part(void **state)
 		assert_true(stack_builder_add_kernel(f->builder, PROFILE_NONE, 0x100, &chain, &path, &err));
 		stack = path.stack;
 		for (size_t i = 0; i < 4; i++, stack = f->profile->stacks[stack].parent)
-			assert_int_equal(f->profile->locations[f->profile->stacks[stack].location].address, expected[i]);
+			assert_int_equal(
+				f->profile->locations[f->profile->stacks[stack].location].address, expected[i]);
 		assert_int_equal(stack, 0);
 		assert_true(again == 0 || path.stack == first);
 		first = path.stack;

@@ -15,10 +15,10 @@
 #include <cmocka.h>
 
 /*
- * A child is stepped through, instruction by instruction, and a shadow of its calls is kept: at every single instruction (of
- * prologues and epilogues, PLT stubs, the dynamic linker's trampolines, a signal's handler and its return) the stack unwound from
- * the registers and the copied bytes must be that shadow. With the rules of one of its functions hidden it may end before, with a
- * reason, but hardly ever hold another frame.
+ * A child is stepped through, instruction by instruction, and a shadow of its calls is kept: at every single
+ * instruction (of prologues and epilogues, PLT stubs, the dynamic linker's trampolines, a signal's handler and its
+ * return) the stack unwound from the registers and the copied bytes must be that shadow. With the rules of one of its
+ * functions hidden it may end before, with a reason, but hardly ever hold another frame.
  */
 
 enum { MAX_SHADOW = 256, LONGEST_INSTRUCTION = 15, ENOUGH_STEPS = 2000, STACK_ROOM = 32768 };
@@ -155,9 +155,10 @@ static struct unwind_job job_of(const struct stepper *s, const struct process_sp
 	const struct user_regs_struct *r = &s->registers;
 
 	return (struct unwind_job){
-		.space = { process_space_find, process_space_read, (void *)space, space->process->generation, NULL, machine_host() },
-		.registers = { { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp, r->r8, r->r9, r->r10, r->r11,
-			r->r12, r->r13, r->r14, r->r15, r->rip } },
+		.space = { process_space_find, process_space_read, (void *)space, space->process->generation, NULL,
+			machine_host() },
+		.registers = { { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp, r->r8, r->r9, r->r10,
+			r->r11, r->r12, r->r13, r->r14, r->r15, r->rip } },
 		.dump = { s->stack, s->stack_bytes, r->rsp },
 	};
 }
@@ -167,7 +168,8 @@ static size_t count_agreeing(const struct stepper *s, const struct unwind_result
 {
 	size_t agreeing = 1;
 
-	while (agreeing <= s->depth && agreeing < result->count && result->frames[agreeing].pc == s->shadow[s->depth - agreeing].pc)
+	while (agreeing <= s->depth && agreeing < result->count &&
+		result->frames[agreeing].pc == s->shadow[s->depth - agreeing].pc)
 		agreeing++;
 	return agreeing;
 }
@@ -180,12 +182,13 @@ static void expect_shadow(const struct stepper *s, struct unwinder *unwinder, co
 
 	unwind_stacks(unwinder, &job, 1);
 	if (job.result.stop != PROFILE_STOP_ROOT || job.result.count <= s->depth)
-		fail_msg("step %zu at %llx: %zu frames of at least %zu, stopped by reason %d", s->steps, pc, job.result.count,
-			s->depth + 1, (int)job.result.stop);
+		fail_msg("step %zu at %llx: %zu frames of at least %zu, stopped by reason %d", s->steps, pc,
+			job.result.count, s->depth + 1, (int)job.result.stop);
 	agreeing = count_agreeing(s, &job.result);
 	if (agreeing <= s->depth)
 		fail_msg("step %zu at %llx: caller %zu is %llx instead of %llx", s->steps, pc, agreeing,
-			(unsigned long long)job.result.frames[agreeing].pc, (unsigned long long)s->shadow[s->depth - agreeing].pc);
+			(unsigned long long)job.result.frames[agreeing].pc,
+			(unsigned long long)s->shadow[s->depth - agreeing].pc);
 }
 
 /* ---- The same where one function has no rules ---- */
@@ -241,8 +244,8 @@ static void compare_hidden(struct stepper *s, struct unwinder *unwinder, struct 
 	if (!hide(s, &hiding))
 		return;
 	/* What is known of the code differs by what is hidden. */
-	job.space = (struct unwind_space){ find_unless_hidden, NULL, &hiding, hiding.function_start ^ (uintptr_t)hiding.table,
-		is_code_to_be_looked_at, machine_host() };
+	job.space = (struct unwind_space){ find_unless_hidden, NULL, &hiding,
+		hiding.function_start ^ (uintptr_t)hiding.table, is_code_to_be_looked_at, machine_host() };
 	unwind_stacks(unwinder, &job, 1);
 	/* Frame pointers miss the caller of a function that keeps none, as the dynamic linker's trampoline. */
 	if (job.result.frame_pointer_frames > 0)
@@ -250,8 +253,8 @@ static void compare_hidden(struct stepper *s, struct unwinder *unwinder, struct 
 	is_whole = job.result.stop == PROFILE_STOP_ROOT;
 	s->hidden.walks++;
 	s->hidden.whole += is_whole;
-	s->hidden.wrong +=
-		count_agreeing(s, &job.result) < (is_whole || job.result.count > s->depth ? s->depth + 1 : job.result.count);
+	s->hidden.wrong += count_agreeing(s, &job.result) <
+			   (is_whole || job.result.count > s->depth ? s->depth + 1 : job.result.count);
 }
 
 /* One instruction. False when the child has ended. */
@@ -303,8 +306,9 @@ static void every_instruction_has_its_callers(void **state)
 		expect_shadow(s, unwinder, &space);
 		compare_hidden(s, unwinder, &space);
 	}
-	print_message("%zu instructions, up to %zu callers; without a function's rules %zu walks, %zu whole, %zu wrong\n", s->steps,
-		s->deepest, s->hidden.walks, s->hidden.whole, s->hidden.wrong);
+	print_message(
+		"%zu instructions, up to %zu callers; without a function's rules %zu walks, %zu whole, %zu wrong\n",
+		s->steps, s->deepest, s->hidden.walks, s->hidden.whole, s->hidden.wrong);
 	assert_true(s->hidden.walks > ENOUGH_STEPS / 2);
 	assert_true(s->hidden.whole * 100 > s->hidden.walks * 90);
 	assert_true(s->hidden.wrong * 200 <= s->hidden.walks);

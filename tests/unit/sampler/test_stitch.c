@@ -134,7 +134,9 @@ static void check_chain(const uint64_t *addresses, size_t count, struct unwind_r
 	enum { PID = 0x7ffffff0 };
 	struct record_words words = { (const uint8_t *)addresses, count };
 	struct stitch_chain chain = { &words, 0, count };
-	struct record map = { .kind = RECORD_MMAP, .pid = PID, .mmap = { 0x1000, 0x1000, .executable = true, .path = "//anon" } };
+	struct record map = {
+		.kind = RECORD_MMAP, .pid = PID, .mmap = { 0x1000, 0x1000, .executable = true, .path = "//anon" }
+	};
 	struct process_table table;
 	struct process_space space = { .table = &table };
 	struct profile *profile;

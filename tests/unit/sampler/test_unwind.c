@@ -58,7 +58,9 @@ static struct unwind_result unwind_words(struct unwinder *unwinder, const uint64
 	/* Ends where the heap block does, so that a read past it is caught by the sanitizer. */
 	uint64_t *dump_words = malloc(WORDS * sizeof(*words));
 	struct unwind_stack_dump dump = { (const uint8_t *)dump_words, WORDS * sizeof(*words), STACK_AT };
-	struct unwind_registers registers = { .values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = rbp, [X86_64_RIP] = 0x1100 } };
+	struct unwind_registers registers = {
+		.values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = rbp, [X86_64_RIP] = 0x1100 }
+	};
 	struct unwind_result result;
 
 	assert_non_null(dump_words);
@@ -90,7 +92,8 @@ static void test_frame_pointers_to_the_root(void **state)
 	assert_int_equal(result.frame_pointer_frames, 2);
 }
 
-static void expect_stop(struct unwinder *unwinder, const uint64_t *words, uint64_t rbp, enum profile_stop stop, size_t count)
+static void expect_stop(
+	struct unwinder *unwinder, const uint64_t *words, uint64_t rbp, enum profile_stop stop, size_t count)
 {
 	struct unwind_result result = unwind_words(unwinder, words, rbp);
 
@@ -118,7 +121,9 @@ static void test_why_it_stops(void **state)
 static void test_an_unknown_processor_has_no_frames(void **state)
 {
 	uint64_t words[WORDS] = { [4] = at(10), [5] = 0x1200, [10] = 0, [11] = 0x1300 };
-	struct unwind_registers registers = { .values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = at(4), [X86_64_RIP] = 0x1100 } };
+	struct unwind_registers registers = {
+		.values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = at(4), [X86_64_RIP] = 0x1100 }
+	};
 	struct unwind_stack_dump dump = { (const uint8_t *)words, sizeof(words), STACK_AT };
 	struct unwind_job jobs[3];
 
@@ -154,12 +159,15 @@ static void test_roots_that_only_their_code_tells(void **state)
 		{ "\xff\xd0\x48\x89\xc7\xe8", 6, PROFILE_STOP_ROOT },         /* musl: pthread_exit(start()) */
 		{ "\xff\xd0\x48\x63\xf8\xe8", 6, PROFILE_STOP_ROOT },         /* musl: the same of a C11 thread */
 		{ "\0\0\x48\x89\xdc\x48\x8b\x3c\x24", 9, PROFILE_STOP_ROOT }, /* glibc: __start_context */
-		{ "\xff\xd0\x89\xc7\x90", 5, PROFILE_STOP_NO_RULE }, { "\0\0\x89\xc7\xe8", 5, PROFILE_STOP_NO_RULE }, /* f(g()) */
+		{ "\xff\xd0\x89\xc7\x90", 5, PROFILE_STOP_NO_RULE },
+		{ "\0\0\x89\xc7\xe8", 5, PROFILE_STOP_NO_RULE }, /* f(g()) */
 	};
 	/* The frame pointer of the second frame leads nowhere. */
 	uint64_t words[WORDS] = { [4] = 1, [5] = 0x1200 };
 	struct unwind_stack_dump dump = { (const uint8_t *)words, sizeof(words), STACK_AT };
-	struct unwind_registers registers = { .values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = at(4), [X86_64_RIP] = 0x1100 } };
+	struct unwind_registers registers = {
+		.values = { [X86_64_RSP] = STACK_AT, [X86_64_RBP] = at(4), [X86_64_RIP] = 0x1100 }
+	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint8_t code[CODE_END - CODE_AT] = { 0 };
@@ -252,8 +260,8 @@ static uint64_t stack_end;
 static void capture(struct captured *captured, const ucontext_t *context)
 {
 	/* DWARF's order from glibc's REG_*. */
-	static const int greg[X86_64_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-		REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+	static const int greg[X86_64_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP,
+		REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 	uint64_t rsp;
 
 	for (size_t i = 0; i < X86_64_REGISTERS; i++)
@@ -342,7 +350,8 @@ static void walk_together(struct unwinder *unwinder, const struct unwind_space *
 
 static void compare_with_oracle(struct unwinder *unwinder, const struct captured *captured)
 {
-	struct unwind_stack_dump dump = { captured->stack, captured->stack_bytes, captured->registers.values[X86_64_RSP] };
+	struct unwind_stack_dump dump = { captured->stack, captured->stack_bytes,
+		captured->registers.values[X86_64_RSP] };
 	struct process_table table;
 	struct process_space space = { .table = &table };
 	struct unwind_space finder;
@@ -356,9 +365,8 @@ static void compare_with_oracle(struct unwinder *unwinder, const struct captured
 	process_table_init(&table, profile, NULL);
 	assert_true(process_table_get(&table, getpid(), &process, &err));
 	space.process = process;
-	finder = (struct unwind_space){
-		process_space_find, process_space_read, &space, process->generation, NULL, &machine_x86_64
-	};
+	finder = (struct unwind_space){ process_space_find, process_space_read, &space, process->generation, NULL,
+		&machine_x86_64 };
 	result = unwind_one(unwinder, &finder, &captured->registers, &dump);
 	assert_true(result.count > 5);
 	assert_int_equal(result.stop, PROFILE_STOP_ROOT);

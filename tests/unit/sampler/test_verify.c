@@ -15,14 +15,16 @@
 
 #include <cmocka.h>
 
-/* The second opinion on stacks: how walks compare, our own stack by libunwind, and stacks and images that are hostile. */
+/* The second opinion on stacks: how walks compare, our own stack by libunwind, and stacks and images that are hostile.
+ */
 
 enum { STACK_BYTES = 1 << 16, HOSTILE_STACKS = 300, HOSTILE_IMAGES = 20 };
 
 /* DWARF's numbers of x86-64, for which libunwind is used here. */
 enum { RSP = 7, RIP = 16, REGISTERS = 17 };
 
-static void expect_comparison(const char *ours, const char *reference, enum profile_comparison expected, size_t expected_common)
+static void expect_comparison(
+	const char *ours, const char *reference, enum profile_comparison expected, size_t expected_common)
 {
 	uint64_t walks[2][8];
 	size_t counts[2] = { strlen(ours), strlen(reference) }, common;
@@ -67,8 +69,8 @@ static uint64_t stack_end;
 static void capture(struct fixture *fixture, const ucontext_t *context)
 {
 	/* DWARF's order from glibc's REG_*. */
-	static const int greg[REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-		REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+	static const int greg[REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+		REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 	uint64_t rsp, size;
 
 	for (size_t i = 0; i < REGISTERS; i++)
@@ -246,8 +248,8 @@ static void locations_are_those_of_the_profile(void **state)
 		assert_true(process_space_find(&fixture->space, frame->pc - (i > 0), &code));
 		for (size_t image = 0; image < fixture->table.image_count; image++)
 			if (fixture->table.images[image].table == code.table)
-				assert_true(profile_add_location(fixture->profile, fixture->table.images[image].mapping_id,
-					code.image_address, &id, &err));
+				assert_true(profile_add_location(fixture->profile,
+					fixture->table.images[image].mapping_id, code.image_address, &id, &err));
 	}
 	count = fixture->profile->location_count;
 	offer(fixture);
@@ -313,7 +315,8 @@ static struct elf_image *damaged_image(uint64_t *seed)
 	elf_image_eh_frame(whole, &parts[0], &parts[1]);
 	for (size_t part = 0; part < 2; part++)
 		for (size_t i = 0; i < parts[part].size / 4; i++)
-			copy[(size_t)(parts[part].bytes - bytes) + next_random(seed) % parts[part].size] = (uint8_t)next_random(seed);
+			copy[(size_t)(parts[part].bytes - bytes) + next_random(seed) % parts[part].size] =
+				(uint8_t)next_random(seed);
 	assert_true(elf_image_open_memory(copy, size, "damaged", &damaged, &err));
 	free(copy);
 	elf_image_unref(whole);

@@ -41,7 +41,8 @@ int main(int argc, char **argv)
 	if (argc != 2 || !addresses)
 		return 2;
 	count = read_addresses(addresses);
-	if (!elf_image_open_path(argv[1], &image, &err) || !symbolize_addresses(image, addresses, count, &options, &result, &err)) {
+	if (!elf_image_open_path(argv[1], &image, &err) ||
+		!symbolize_addresses(image, addresses, count, &options, &result, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		elf_image_unref(image);
 		free(addresses);

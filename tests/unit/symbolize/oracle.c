@@ -76,7 +76,8 @@ static bool cover(struct resolver *r, Dwarf_Die *die, size_t depth)
 	return covers;
 }
 
-/* An inlined function stands between the one around it and those within it also where it says less of its code than they do. */
+/* An inlined function stands between the one around it and those within it also where it says less of its code than
+ * they do. */
 static void stand_between(struct resolver *r, Dwarf_Die *die, size_t depth)
 {
 	for (size_t i = r->first; i < r->end && depth < MAX_DEPTH; i++)
@@ -166,7 +167,8 @@ static const char *qualified_name(struct resolver *r, Dwarf_Die *function)
 		int tag = dwarf_tag(&scopes[i]);
 		const char *scope = dwarf_diename(&scopes[i]);
 
-		if (tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type)
+		if (tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+			tag == DW_TAG_union_type)
 			buffer_printf(&text, "%s::", scope ? scope : "(anonymous namespace)");
 	}
 	free(scopes);
@@ -333,8 +335,8 @@ static bool resolve_all(struct resolver *r, Dwarf *dwarf, struct error *err)
 	return true;
 }
 
-bool oracle_resolve(struct elf_image *debug, struct elf_image *alt, const uint64_t *addresses, size_t count, struct arena *arena,
-	struct oracle_answer *answers, const char **directory, struct error *err)
+bool oracle_resolve(struct elf_image *debug, struct elf_image *alt, const uint64_t *addresses, size_t count,
+	struct arena *arena, struct oracle_answer *answers, const char **directory, struct error *err)
 {
 	struct resolver r = { .addresses = addresses, .count = count, .arena = arena, .answers = answers };
 	Elf *elf = elf_image_libelf(debug), *alt_elf = alt ? elf_image_libelf(alt) : NULL;

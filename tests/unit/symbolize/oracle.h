@@ -20,8 +20,9 @@ struct oracle_answer {
 };
 
 /*
- * Answers for `count` image addresses in rising order without repetition. `debug` carries the debug information, `alt` may be NULL.
+ * Answers for `count` image addresses in rising order without repetition. `debug` carries the debug information, `alt`
+ * may be NULL.
  */
 COMMON_MUST_CHECK
-bool oracle_resolve(struct elf_image *debug, struct elf_image *alt, const uint64_t *addresses, size_t count, struct arena *arena,
-	struct oracle_answer *answers, const char **directory, struct error *err);
+bool oracle_resolve(struct elf_image *debug, struct elf_image *alt, const uint64_t *addresses, size_t count,
+	struct arena *arena, struct oracle_answer *answers, const char **directory, struct error *err);

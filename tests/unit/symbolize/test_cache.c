@@ -191,7 +191,8 @@ static void the_oldest_go_and_nothing_else(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* The only file of the directory, damaged at each of its first bytes in turn: no answer or one from the file, never a crash. */
+/* The only file of the directory, damaged at each of its first bytes in turn: no answer or one from the file, never a
+ * crash. */
 static void damage_is_no_cache(void **state)
 {
 	struct elf_image *image = open_program();

@@ -65,7 +65,8 @@ static void deep_and_long_names_stay_as_they_are_or_end(void **state)
 	}
 }
 
-/* A pair of pairs of pairs: each level is named twice by the one behind it, so that 37 of them print 2^37 times "int". */
+/* A pair of pairs of pairs: each level is named twice by the one behind it, so that 37 of them print 2^37 times "int".
+ */
 static void names_that_unfold_without_measure_stay_as_they_are(void **state)
 {
 	struct buffer name, out;

@@ -35,7 +35,8 @@ static bool same_file(const char *ours, const char *theirs)
 /* File 0 is a file since version 5; libdw takes it for none in declarations. */
 static bool same_declaration(const struct dwarf_frame *ours, const struct oracle_frame *theirs)
 {
-	return ours->decl_line == theirs->decl_line && (!theirs->decl_file[0] || same_file(ours->decl_file, theirs->decl_file));
+	return ours->decl_line == theirs->decl_line &&
+	       (!theirs->decl_file[0] || same_file(ours->decl_file, theirs->decl_file));
 }
 
 static bool same_frame(const struct dwarf_frame *ours, const struct oracle_frame *theirs)
@@ -58,10 +59,12 @@ static void print_answers(uint64_t address, const struct dwarf_answer *ours, con
 {
 	for (size_t i = 0; i < ours->count; i++)
 		print_message("%#lx ours   %s %s:%u decl %s:%u\n", (unsigned long)address, ours->frames[i].name,
-			ours->frames[i].file, ours->frames[i].line, ours->frames[i].decl_file, ours->frames[i].decl_line);
+			ours->frames[i].file, ours->frames[i].line, ours->frames[i].decl_file,
+			ours->frames[i].decl_line);
 	for (size_t i = 0; i < theirs->count; i++)
 		print_message("%#lx theirs %s %s:%u decl %s:%u\n", (unsigned long)address, theirs->frames[i].name,
-			theirs->frames[i].file, theirs->frames[i].line, theirs->frames[i].decl_file, theirs->frames[i].decl_line);
+			theirs->frames[i].file, theirs->frames[i].line, theirs->frames[i].decl_file,
+			theirs->frames[i].decl_line);
 }
 
 /* Answers of both; how many differ. */
@@ -103,8 +106,9 @@ static size_t compare(const char *name, size_t *covered)
 static void agrees_with_libdw(void **state)
 {
 	static const char *const names[] = { "c-gcc-2", "c-gcc-3", "c-gcc-4", "c-gcc-5", "c-gcc-64", "c-gcc-strict-2",
-		"c-gcc-strict-3", "cxx-gcc-2", "cxx-gcc-3", "cxx-gcc-4", "cxx-gcc-5", "cxx-gcc-O0", "cxx-gcc-lto", "cxx-gcc-zlib",
-		"cxx-gcc-types", "c-clang-4", "c-clang-5", "cxx-clang-4", "cxx-clang-5", "cxx-clang-types", "cxx-clang-lines" };
+		"c-gcc-strict-3", "cxx-gcc-2", "cxx-gcc-3", "cxx-gcc-4", "cxx-gcc-5", "cxx-gcc-O0", "cxx-gcc-lto",
+		"cxx-gcc-zlib", "cxx-gcc-types", "c-clang-4", "c-clang-5", "cxx-clang-4", "cxx-clang-5",
+		"cxx-clang-types", "cxx-clang-lines" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -187,7 +191,8 @@ static void split_units_answer_as_whole_ones(void **state)
 }
 
 /* Those addresses whose outermost function is of a file; of both units without one. */
-static size_t keep_addresses(const struct dwarf_result *whole, const char *file, uint64_t *addresses, size_t count, size_t *which)
+static size_t keep_addresses(
+	const struct dwarf_result *whole, const char *file, uint64_t *addresses, size_t count, size_t *which)
 {
 	size_t kept = 0;
 
@@ -254,7 +259,8 @@ static void the_start_answers_as_the_whole(void **state)
 	print_message("of %zu bytes of .debug_info %zu were needed, of %zu of .debug_line %zu\n", whole.info, part.info,
 		whole.lines, part.lines);
 	assert_true(part.info < whole.info / 2 && part.lines < whole.lines / 2);
-	/* Its first unit names no directory that could be the project's: no reason to look for one in all the others. */
+	/* Its first unit names no directory that could be the project's: no reason to look for one in all the others.
+	 */
 	part = compare_with_packed("several-relative", "several-relative-zlib", "inlines.c");
 	assert_true(part.info < whole.info / 2 && part.lines < whole.lines / 2);
 	/* The last of the units that are needed has more lines than are expected of it. */

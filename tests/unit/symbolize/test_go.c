@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 /*
- * A Go table made by hand: main.work at 0x1000..0x1100, line 10 up to 0x1040 and 11 behind; at 0x1020..0x1040 main.twice is
- * inlined, called from the line of 0x1000.
+ * A Go table made by hand: main.work at 0x1000..0x1100, line 10 up to 0x1040 and 11 behind; at 0x1020..0x1040
+ * main.twice is inlined, called from the line of 0x1000.
  */
 
 enum { TABLE_ADDRESS = 0x4000, TEXT = 0x1000, WORD = 8, HEADER = 72, MODULE_WORDS = 41 };
@@ -91,7 +91,9 @@ static struct elf_image *make_image(void)
 		.e_shnum = 4,
 		.e_shstrndx = 3 };
 	static const char strings[] = "\0.gopclntab\0.go.module\0.shstrtab";
-	Elf64_Phdr text = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = TEXT, .p_memsz = 0x1000, .p_filesz = 16 };
+	Elf64_Phdr text = {
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = TEXT, .p_memsz = 0x1000, .p_filesz = 16
+	};
 	Elf64_Shdr sections[4] = { 0 };
 	struct elf_image *image;
 	struct buffer out;
@@ -106,7 +108,8 @@ static struct elf_image *make_image(void)
 	put_u32(&out, 11); /* main.twice */
 	put_u32(&out, 0);
 	put_u32(&out, 20);
-	sections[1] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_addr = TABLE_ADDRESS, .sh_offset = out.size };
+	sections[1] =
+		(Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_addr = TABLE_ADDRESS, .sh_offset = out.size };
 	{
 		struct buffer table;
 
@@ -116,12 +119,15 @@ static struct elf_image *make_image(void)
 		buffer_append(&out, table.data, table.size);
 		buffer_deinit(&table);
 	}
-	sections[2] = (Elf64_Shdr){
-		.sh_name = 12, .sh_type = SHT_PROGBITS, .sh_addr = 0x8000, .sh_offset = out.size, .sh_size = MODULE_WORDS * WORD
-	};
+	sections[2] = (Elf64_Shdr){ .sh_name = 12,
+		.sh_type = SHT_PROGBITS,
+		.sh_addr = 0x8000,
+		.sh_offset = out.size,
+		.sh_size = MODULE_WORDS * WORD };
 	for (uint64_t i = 0; i < MODULE_WORDS; i++)
 		put_u64(&out, i == 0 ? TABLE_ADDRESS : i == 22 || i == 40 ? TEXT : 0);
-	sections[3] = (Elf64_Shdr){ .sh_name = 23, .sh_type = SHT_STRTAB, .sh_offset = out.size, .sh_size = sizeof(strings) };
+	sections[3] =
+		(Elf64_Shdr){ .sh_name = 23, .sh_type = SHT_STRTAB, .sh_offset = out.size, .sh_size = sizeof(strings) };
 	buffer_append(&out, strings, sizeof(strings));
 	file.e_shoff = out.size;
 	buffer_append(&out, sections, sizeof(sections));

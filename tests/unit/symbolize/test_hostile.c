@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-/* Damaged debug information gives fewer answers or an error; it never crashes, hangs or reads outside (run under sanitizers). */
+/* Damaged debug information gives fewer answers or an error; it never crashes, hangs or reads outside (run under
+ * sanitizers). */
 
 static void read_program(const char *name, struct buffer *bytes)
 {
@@ -51,11 +52,10 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed >> 8;
 }
 
-static const char *const sections[] = { ".debug_info", ".debug_abbrev", ".debug_line", ".debug_aranges", ".debug_rnglists",
-	".debug_ranges", ".debug_str", ".debug_line_str", ".eh_frame_hdr", ".eh_frame", ".symtab", ".dynsym", ".rela.plt", ".plt",
-	".text" };
-static const char *const programs[] = { "c-gcc-5", "c-gcc-4", "c-gcc-2", "c-gcc-64",
-	"stripped-unindexed" };
+static const char *const sections[] = { ".debug_info", ".debug_abbrev", ".debug_line", ".debug_aranges",
+	".debug_rnglists", ".debug_ranges", ".debug_str", ".debug_line_str", ".eh_frame_hdr", ".eh_frame", ".symtab",
+	".dynsym", ".rela.plt", ".plt", ".text" };
+static const char *const programs[] = { "c-gcc-5", "c-gcc-4", "c-gcc-2", "c-gcc-64", "stripped-unindexed" };
 
 /* Bytes of one section at a time, so that damage is not lost in code. */
 static void survives_damaged_sections(void **state)

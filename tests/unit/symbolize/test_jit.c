@@ -47,7 +47,8 @@ static struct symbol_map *read_at(const char *path, const uint64_t *addresses, s
 	return map;
 }
 
-#define READ_AT(path, ...) read_at(path, (const uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define READ_AT(path, ...)                                                                                             \
+	read_at(path, (const uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 static void assert_found(const struct symbol_map *map, uint64_t address, const char *name, const char *module)
 {
@@ -121,7 +122,8 @@ static void what_is_no_file_is_an_empty_map(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Larger than what is read at once, so that lines lie across the pieces; one is longer than that; the last is not ended. */
+/* Larger than what is read at once, so that lines lie across the pieces; one is longer than that; the last is not
+ * ended. */
 static void large_maps_are_read_in_pieces(void **state)
 {
 	enum { LINES = 100000, LONG_BYTES = 1 << 20, STEP = 0x40, EVERY = 997 };
@@ -236,8 +238,8 @@ static void assert_line(const struct symbol_map *map, uint64_t address, const ch
 /* Of one function, before and after it moved, and of one without; an inlined line stands where it was called. */
 static void check_lines(uint64_t offset)
 {
-	static const struct line lines[] = { { 0x1004, 7, "/a.js" }, { 0x1020, 9, "\xff" }, { 0x1030, 50, "/inlined.js" },
-		{ 0x1040, 10, "/a.js" } };
+	static const struct line lines[] = { { 0x1004, 7, "/a.js" }, { 0x1020, 9, "\xff" },
+		{ 0x1030, 50, "/inlined.js" }, { 0x1040, 10, "/a.js" } };
 	static const uint64_t loads[][3] = { { 0x1000, 0x100, 1 }, { 0x2000, 0x100, 2 } };
 	static const uint64_t move[] = { 0x1000, 0x3000, 0x100, 1 };
 	uint32_t header[10] = { 0x4a695444, 1, 40 };
@@ -250,8 +252,8 @@ static void check_lines(uint64_t offset)
 	put_record(&out, 0, loads[0], 3, "first");
 	put_record(&out, 0, loads[1], 3, "second");
 	put_record(&out, 1, move, 4, NULL);
-	map = READ_AT(write_bytes(out.data, out.size), 0x1000, 0x101f, 0x1020, 0x103f, 0x10ff, 0x2010, 0x3000, 0x301f, 0x3020,
-		0x303f, 0x30ff);
+	map = READ_AT(write_bytes(out.data, out.size), 0x1000, 0x101f, 0x1020, 0x103f, 0x10ff, 0x2010, 0x3000, 0x301f,
+		0x3020, 0x303f, 0x30ff);
 	buffer_deinit(&out);
 	for (uint64_t start = 0x1000; start <= 0x3000; start += 0x2000) {
 		assert_line(map, start, "/a.js", 0);

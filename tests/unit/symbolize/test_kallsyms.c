@@ -58,8 +58,8 @@ static const char lines[] = "ffffffff81000000 T _stext\n"
 
 static void names_the_function_before_each_address(void **state)
 {
-	static const uint64_t addresses[] = { 0xffffffffc0000090, 0xffffffff81000000, 0xffffffff810001a0, 0xffffffff81000200,
-		0xffffffffc0000010, 0xffffffff81000230, 0xffffffff80ffffff, 0xffffffff810001a0 };
+	static const uint64_t addresses[] = { 0xffffffffc0000090, 0xffffffff81000000, 0xffffffff810001a0,
+		0xffffffff81000200, 0xffffffffc0000010, 0xffffffff81000230, 0xffffffff80ffffff, 0xffffffff810001a0 };
 	bool restricted = true;
 	struct symbol_map *map = read_lines(lines, addresses, sizeof(addresses) / sizeof(addresses[0]), &restricted);
 	struct symbol_map_symbol hit;
@@ -81,8 +81,8 @@ static void lines_may_stand_in_any_order(void **state)
 {
 	static const uint64_t addresses[] = { 0x1008, 0x2008, 0x3008 };
 	bool restricted;
-	struct symbol_map *map =
-		read_lines("3000 t c\n1000 t a\n2000 t b\n2004 t near\n1000 t alias\n2ff0 t passed\n", addresses, 3, &restricted);
+	struct symbol_map *map = read_lines(
+		"3000 t c\n1000 t a\n2000 t b\n2004 t near\n1000 t alias\n2ff0 t passed\n", addresses, 3, &restricted);
 
 	(void)state;
 	assert_found(map, 0x1008, "a", "");
@@ -95,7 +95,8 @@ static void zeros_mean_restricted(void **state)
 {
 	static const uint64_t address = 0xffffffff81000000;
 	bool restricted = false;
-	struct symbol_map *map = read_lines("0000000000000000 T _stext\n0000000000000000 t do_one\n", &address, 1, &restricted);
+	struct symbol_map *map =
+		read_lines("0000000000000000 T _stext\n0000000000000000 t do_one\n", &address, 1, &restricted);
 	struct symbol_map_symbol hit;
 
 	(void)state;
@@ -123,7 +124,9 @@ static void the_room_before_a_function_is_the_functions(void **state)
 {
 	char path[] = "/tmp/kelvin-test-kallsyms-XXXXXX";
 	const struct symbolize_options options = { .threads = 1, .kallsyms_path = path };
-	struct profile_mapping mapping = { .start = kernel_start, .end = kernel_start + 0x1000, .kind = PROFILE_MAPPING_KERNEL };
+	struct profile_mapping mapping = {
+		.start = kernel_start, .end = kernel_start + 0x1000, .kind = PROFILE_MAPPING_KERNEL
+	};
 	struct elf_image *image = NULL;
 	struct symbolize_stats stats;
 	struct profile *profile;

@@ -38,7 +38,8 @@ static bool is_same(const struct symbolize_result *a, const struct symbolize_res
 	return true;
 }
 
-/* From the nth allocation on there is no memory: naming fails cleanly. It succeeds with the same names once it needs no more. */
+/* From the nth allocation on there is no memory: naming fails cleanly. It succeeds with the same names once it needs no
+ * more. */
 static void fail_each_allocation(const char *program)
 {
 	uint64_t addresses[ADDRESSES];
@@ -69,7 +70,8 @@ static void fail_each_allocation(const char *program)
 
 static void every_failed_allocation_is_an_error(void **state)
 {
-	static const char *const programs[] = { "c-gcc-5", "cxx-gcc-4", "cxx-gcc-zlib", "cxx-gcc-split-5", "linked", "stripped" };
+	static const char *const programs[] = { "c-gcc-5", "cxx-gcc-4", "cxx-gcc-zlib", "cxx-gcc-split-5", "linked",
+		"stripped" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {

@@ -26,7 +26,8 @@ static struct symbolize_result *resolve(struct elf_image *image, const uint64_t 
 }
 
 /* All addresses of a section; the caller frees both. */
-static struct symbolize_result *resolve_section(struct elf_image *image, const char *name, uint64_t **addresses, size_t *count)
+static struct symbolize_result *resolve_section(
+	struct elf_image *image, const char *name, uint64_t **addresses, size_t *count)
 {
 	struct elf_section section;
 
@@ -113,7 +114,8 @@ static void stripped_code_is_named_by_its_bounds(void **state)
 	elf_image_unref(stripped);
 }
 
-/* What debug information says is code lies within bounds of the stripped program; padding behind a function does not. */
+/* What debug information says is code lies within bounds of the stripped program; padding behind a function does not.
+ */
 static void expect_bounds(const char *whole_name, const char *stripped_name)
 {
 	struct elf_image *whole = open_program(whole_name), *stripped = open_program(stripped_name);
@@ -211,7 +213,8 @@ static size_t count_named(const char *program, const char *name, bool is_any_fra
 	return named;
 }
 
-/* Where no function is, labels are names; those within a function, within another label's code, or of no code at all are not. */
+/* Where no function is, labels are names; those within a function, within another label's code, or of no code at all
+ * are not. */
 static void labels_name_what_no_function_holds(void **state)
 {
 	(void)state;
@@ -292,7 +295,8 @@ static void outside_of_code_nothing_is_known(void **state)
 
 static void finds_the_debug_file(void **state)
 {
-	struct elf_image *whole = open_program("c-gcc-5"), *linked = open_program("linked"), *wrong = open_program("wrong");
+	struct elf_image *whole = open_program("c-gcc-5"), *linked = open_program("linked"),
+			 *wrong = open_program("wrong");
 	uint64_t address, fingerprint;
 	struct symbolize_result *result;
 
@@ -359,7 +363,8 @@ static void fingerprints_are_blind_to_places_only(void **state)
 		assert_true(fingerprint_of("code-base", unchanged[i]) == fingerprint_of("code-far", unchanged[i]));
 		assert_true(fingerprint_of("code-base", unchanged[i]) == fingerprint_of("code-moved", unchanged[i]));
 		assert_true(fingerprint_of("code-base", unchanged[i]) == fingerprint_of("code-changed", unchanged[i]));
-		assert_true(fingerprint_of("code-fixed", unchanged[i]) == fingerprint_of("code-fixed-moved", unchanged[i]));
+		assert_true(
+			fingerprint_of("code-fixed", unchanged[i]) == fingerprint_of("code-fixed-moved", unchanged[i]));
 	}
 	assert_true(fingerprint_of("code-base", "changed") == fingerprint_of("code-moved", "changed"));
 	assert_true(fingerprint_of("code-base", "changed") != fingerprint_of("code-changed", "changed"));

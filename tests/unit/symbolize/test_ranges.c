@@ -17,7 +17,8 @@ struct range {
 	uint64_t low, high;
 };
 
-static size_t read_ranges(enum dwarf_section section, uint16_t version, const void *bytes, size_t size, struct range *found)
+static size_t read_ranges(
+	enum dwarf_section section, uint16_t version, const void *bytes, size_t size, struct range *found)
 {
 	struct dwarf_file file = { 0 };
 	const struct dwarf_unit unit = { .file = &file, .version = version, .address_size = 8, .offset_size = 4 };
@@ -40,8 +41,8 @@ static void old_lists_skip_dropped_code(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-		const uint64_t list[] = { UINT64_MAX, bases[i], 0x1000, 0x2000, UINT64_MAX, 0x400000, 0x10, 0x20, UINT64_MAX, 0,
-			0x500000, 0x500010, 0, 0 };
+		const uint64_t list[] = { UINT64_MAX, bases[i], 0x1000, 0x2000, UINT64_MAX, 0x400000, 0x10, 0x20,
+			UINT64_MAX, 0, 0x500000, 0x500010, 0, 0 };
 
 		assert_int_equal(read_ranges(DWARF_SECTION_RANGES, 4, list, sizeof(list), found), 2);
 		assert_true(found[0].low == 0x400010 && found[0].high == 0x400020);

@@ -52,8 +52,8 @@ static void expect_equal(const char *name)
 
 static void names_of_programs_are_equal(void **state)
 {
-	static const char *const programs[] = { "c-gcc-4", "c-gcc-5", "cxx-gcc-4", "cxx-gcc-5", "cxx-gcc-lto", "cxx-gcc-O0",
-		"cxx-gcc-zlib", "cxx-gcc-split-5", "mangled" };
+	static const char *const programs[] = { "c-gcc-4", "c-gcc-5", "cxx-gcc-4", "cxx-gcc-5", "cxx-gcc-lto",
+		"cxx-gcc-O0", "cxx-gcc-zlib", "cxx-gcc-split-5", "mangled" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
@@ -110,7 +110,8 @@ static void without_inlined_frames_functions_are_compared(void **state)
 	elf_image_unref(image);
 }
 
-/* A copy of a program whose debug information is damaged here and there, in a file of its own: libdw reads the file itself. */
+/* A copy of a program whose debug information is damaged here and there, in a file of its own: libdw reads the file
+ * itself. */
 static struct elf_image *damaged_program(unsigned int seed)
 {
 	static const char *const sections[] = { ".debug_info", ".debug_abbrev", ".debug_line", ".debug_rnglists" };

@@ -12,7 +12,8 @@ struct LoadOptions {
 	unsigned int rate; /* requests per second over all connections; 0: as fast as answers come */
 };
 
-/* Sends requests over loopback until the server closes the connections: one thread a connection. The mix is the same every time. */
+/* Sends requests over loopback until the server closes the connections: one thread a connection. The mix is the same
+ * every time. */
 void generate_load(const LoadOptions &options);
 
 } // namespace shop

@@ -9,10 +9,9 @@ namespace shop
 {
 
 /*
- * The only code in which the two releases differ (SERVER_VERSION 1 and 2); all other objects are linked into both unchanged.
- *   normalize_query   does the same in both, in 2 by repeated erasing instead of one pass
- *   verify_checksum   in 1 only
- *   audit_request     in 2 only
+ * The only code in which the two releases differ (SERVER_VERSION 1 and 2); all other objects are linked into both
+ * unchanged. normalize_query   does the same in both, in 2 by repeated erasing instead of one pass verify_checksum   in
+ * 1 only audit_request     in 2 only
  */
 
 /* Lower case, punctuation as spaces, one space between words. */

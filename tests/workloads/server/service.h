@@ -24,7 +24,8 @@ struct Session {
 class Sessions
 {
       public:
-	/* Counts a request of the session and remembers the product, if any (>= 0); returns the session's number of requests. */
+	/* Counts a request of the session and remembers the product, if any (>= 0); returns the session's number of
+	 * requests. */
 	unsigned long touch(const std::string &id, int product);
 
       private:

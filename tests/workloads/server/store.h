@@ -34,7 +34,8 @@ class Store
 	Store &operator=(const Store &) = delete;
 
 	Stock stock(int product);
-	/* Returns the order's number. Older orders than the last few thousand are removed, so that the load stays the same. */
+	/* Returns the order's number. Older orders than the last few thousand are removed, so that the load stays the
+	 * same. */
 	long long insert_order(const std::string &session, const std::vector<OrderLine> &lines);
 	std::vector<Sales> best_sellers(int limit);
 
@@ -44,8 +45,8 @@ class Store
 	void check(int result, const char *what);
 
 	sqlite3 *database_ = nullptr;
-	sqlite3_stmt *select_stock_ = nullptr, *insert_order_ = nullptr, *update_stock_ = nullptr, *delete_old_ = nullptr,
-		     *select_best_ = nullptr;
+	sqlite3_stmt *select_stock_ = nullptr, *insert_order_ = nullptr, *update_stock_ = nullptr,
+		     *delete_old_ = nullptr, *select_best_ = nullptr;
 };
 
 } // namespace shop

@@ -16,7 +16,8 @@ namespace shop
 class Worker
 {
       public:
-	Worker(unsigned int number, std::unique_ptr<Store> store, const Catalogue &catalogue, Sessions &sessions, Log &log);
+	Worker(unsigned int number, std::unique_ptr<Store> store, const Catalogue &catalogue, Sessions &sessions,
+		Log &log);
 	~Worker();
 	Worker(const Worker &) = delete;
 	Worker &operator=(const Worker &) = delete;

@@ -58,7 +58,7 @@ typedef int vector __attribute__((vector_size(16)));
 /* A constant in memory, by an instruction with a prefix. */
 __attribute__((noinline)) vector mixed(vector value)
 {
-	return value ^ (vector){ 1, 2, 3, 5 };
+	return value ^ (vector) { 1, 2, 3, 5 };
 }
 
 int main(int argc, char **argv)

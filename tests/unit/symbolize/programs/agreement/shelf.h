@@ -27,8 +27,14 @@ struct Book {
 	std::string title;
 	int pages = 0;
 
-	[[nodiscard]] int weight() const { return clamp(pages * 2 + static_cast<int>(title.size())); }
-	static int clamp(int grams) { return grams > 900 ? 900 : grams; }
+	[[nodiscard]] int weight() const
+	{
+		return clamp(pages * 2 + static_cast<int>(title.size()));
+	}
+	static int clamp(int grams)
+	{
+		return grams > 900 ? 900 : grams;
+	}
 	virtual ~Book() = default;
 	virtual int price() const;
 };
