@@ -4,6 +4,8 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/source_live.h"
+#include "cli/streams.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +16,7 @@
 
 static const size_t max_file_bytes = (size_t)2 << 30;
 
-enum { POLL_MS = 250, MAX_NOTICE_BYTES = 1 << 14, MAX_SAID_BYTES = 4096, MAX_SAID_LINES = 5 };
+enum { MAX_NOTICE_BYTES = 1 << 14, MAX_SAID_BYTES = 4096, MAX_SAID_LINES = 5 };
 
 /* ---- Commands ---- */
 
@@ -46,43 +48,24 @@ void bench_command_deinit(struct bench_command *command)
 
 /* ---- Where a command reads and writes ---- */
 
-struct streams {
-	int saved[3]; /* what ours were; -1: not saved */
+/* Nothing to read, what it writes thrown away, what it says kept: the descriptors for streams_redirect(). */
+struct places {
+	int fds[STREAM_COUNT]; /* the first is owned */
 };
 
-static void streams_restore(struct streams *streams)
+static void places_close(struct places *places)
 {
-	for (int fd = 0; fd < 3; fd++) {
-		if (streams->saved[fd] < 0)
-			continue;
-		dup2(streams->saved[fd], fd);
-		close(streams->saved[fd]);
-		streams->saved[fd] = -1;
-	}
+	cleanup_close(&places->fds[0]);
 }
 
-/* The sampler's child inherits what ours are while it is made. */
-static bool streams_redirect(struct streams *streams, const struct bench_runner *runner, struct error *err)
+static bool places_open(struct places *places, const struct bench_runner *runner, struct error *err)
 {
-	CLEANUP(cleanup_close) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	const int to[3] = { null, null, fileno(runner->said) };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), said = fileno(runner->said);
 
-	*streams = (struct streams){ { -1, -1, -1 } };
+	*places = (struct places){ { null, null, said } };
 	rewind(runner->said);
-	if (null < 0 || ftruncate(to[2], 0) != 0 || lseek(to[2], 0, SEEK_SET) != 0)
-		return error_set_errno(err, errno, "cannot redirect a command's output");
-	fflush(stdout);
-	for (int fd = 0; fd < 3; fd++) {
-		/* Ours may have been closed from outside: then there is nothing to put back. */
-		streams->saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-		if (dup2(to[fd], fd) < 0) {
-			int failure = errno;
-
-			streams_restore(streams);
-			return error_set_errno(err, failure, "cannot redirect a command's output");
-		}
-	}
-	return true;
+	return (null >= 0 && ftruncate(said, 0) == 0 && lseek(said, 0, SEEK_SET) == 0) ||
+	       error_set_errno(err, errno, "cannot redirect a command's output");
 }
 
 /* The end of a file of ours, whole lines where they fit. */
@@ -121,7 +104,7 @@ void bench_print_notices(const struct bench_runner *runner)
 
 /* ---- Runs ---- */
 
-bool bench_runner_init(struct bench_runner *runner, struct naming *naming, struct error *err)
+bool bench_runner_init(struct bench_runner *runner, const struct symbolize_options *naming, struct error *err)
 {
 	*runner = (struct bench_runner){ .sampler.tool = CLI_TOOL, .naming = naming };
 	runner->said = tmpfile();
@@ -172,11 +155,12 @@ static void run_child(char *const *argv)
 
 bool bench_run(struct bench_runner *runner, const struct bench_command *command, const char *what, struct error *err)
 {
+	CLEANUP(places_close) struct places places = { { -1 } };
 	struct streams streams;
 	int status;
 	pid_t pid;
 
-	if (!streams_redirect(&streams, runner, err))
+	if (!places_open(&places, runner, err) || !streams_redirect(&streams, places.fds, err))
 		return false;
 	pid = fork();
 	if (pid == 0)
@@ -197,47 +181,6 @@ struct reply {
 	int64_t wall_ns;
 	struct error err;
 };
-
-/* From the start of the command to its end. */
-static bool sample(const struct bench_runner *runner, const struct bench_command *command,
-	struct sampler_result *result, struct buffer *notices, struct error *err)
-{
-	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
-	struct sampler_options options = runner->sampler;
-	struct sampler_progress state = { .state = SAMPLER_RUNNING };
-	struct streams streams;
-	bool ok;
-
-	options.target = (struct sampler_target){ .kind = SAMPLER_TARGET_COMMAND, .command = command->argv };
-	if (!streams_redirect(&streams, runner, err))
-		return false;
-	ok = sampler_create(&options, &sampler, err);
-	streams_restore(&streams);
-	if (!ok || !sampler_start(sampler, err))
-		return false;
-	while (state.state == SAMPLER_RUNNING && !interrupt_signal()) {
-		if (!sampler_poll(sampler, POLL_MS, -1, &state, err))
-			return false;
-	}
-	if (interrupt_is_for_us_alone())
-		child_signal(interrupt_signal());
-	return sampler_finish(sampler, result, notices, err);
-}
-
-static bool name_addresses(
-	const struct bench_runner *runner, struct sampler_result *result, struct buffer *notices, struct error *err)
-{
-	struct symbolize_options options = {
-		.inherited_jit_maps = (const char *const *)result->inherited_jit_maps,
-		.project_roots = runner->naming->roots.items,
-		.project_root_count = runner->naming->roots.count,
-		.origin_rules = runner->naming->origin_rules,
-	};
-	struct symbolize_stats stats;
-
-	return symbolize_profile(
-		result->profile, result->images, (const char *const *)result->jit_maps, &options, &stats, notices, err);
-}
 
 static bool write_all(FILE *file, const struct buffer *bytes, struct error *err)
 {
@@ -271,16 +214,21 @@ static bool keep(const struct bench_runner *runner, const struct profile *profil
 	return write_all(runner->profiles, &out, err);
 }
 
-static void record(
-	const struct bench_runner *runner, const struct bench_command *command, const char *what, struct reply *reply)
+/* From the start of the command to its end. */
+static void record_run(const struct bench_runner *runner, const struct bench_command *command,
+	const struct places *places, const char *what, struct reply *reply)
 {
+	const struct sampler_target target = { .kind = SAMPLER_TARGET_COMMAND, .command = command->argv };
+	struct source_live_options options = { .sampler = runner->sampler, .streams = places->fds };
 	CLEANUP(sampler_result_deinit) struct sampler_result result = { .child_status = -1 };
+	CLEANUP(source_live_cleanup) struct source_live *live = NULL;
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	struct error failure;
 	bool ok;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
-	ok = sample(runner, command, &result, &notices, &failure);
+	options.sampler.target = target;
+	ok = source_live_create(&options, &live, &failure) && source_read(&live->source, &result, &notices, &failure);
 	/* As `record` does: it may have something to clean up, and must not go on behind the user's back. */
 	if (interrupt_signal() && result.child_status == -1)
 		(void)child_wait();
@@ -288,7 +236,7 @@ static void record(
 	if ((ok || result.child_status != -1 || interrupt_signal()) &&
 		!judge(what, command, result.child_status == -1 ? 0 : result.child_status, &reply->err))
 		return;
-	if (ok && name_addresses(runner, &result, &notices, &failure) &&
+	if (ok && source_name(&live->source, runner->naming, &result, &notices, &failure) &&
 		keep(runner, result.profile, &notices, &reply->size, &failure)) {
 		reply->wall_ns = result.profile->runs[0].wall_ns;
 		reply->ok = true;
@@ -296,6 +244,17 @@ static void record(
 	}
 	reply->err = failure;
 	error_prefix(&reply->err, "%s", what);
+}
+
+static void record(
+	const struct bench_runner *runner, const struct bench_command *command, const char *what, struct reply *reply)
+{
+	CLEANUP(places_close) struct places places = { { -1 } };
+
+	if (places_open(&places, runner, &reply->err))
+		record_run(runner, command, &places, what, reply);
+	else
+		error_prefix(&reply->err, "%s", what);
 }
 
 /* Through a pipe, whose whole record fits what is written at once. */

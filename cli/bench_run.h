@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "cli/naming.h"
 #include "sampler/sampler.h"
+#include "symbolize/symbolize.h"
 
 /*
  * Runs of a command for `bench`. Its standard input and output are /dev/null; what it says on standard error goes to a
@@ -23,14 +23,14 @@ void bench_command_deinit(struct bench_command *command);
 
 struct bench_runner {
 	struct sampler_options sampler;
-	struct naming *naming; /* borrowed */
-	FILE *said;            /* owned: standard error of the run at hand */
-	FILE *noticed;         /* owned: what the recorder had to say of it */
-	FILE *profiles;        /* owned: the profiles of all runs, one behind the other */
+	const struct symbolize_options *naming; /* borrowed */
+	FILE *said;                             /* owned: standard error of the run at hand */
+	FILE *noticed;                          /* owned: what the recorder had to say of it */
+	FILE *profiles;                         /* owned: the profiles of all runs, one behind the other */
 };
 
 COMMON_MUST_CHECK
-bool bench_runner_init(struct bench_runner *runner, struct naming *naming, struct error *err);
+bool bench_runner_init(struct bench_runner *runner, const struct symbolize_options *naming, struct error *err);
 void bench_runner_deinit(struct bench_runner *runner);
 
 /*

@@ -289,14 +289,14 @@ static bool finish(struct bench *bench, struct comparison *comparison, int *code
 static int run_bench(struct request *request)
 {
 	CLEANUP(bench_deinit) struct bench bench = { .request = request };
-	struct symbolize_options checked = { 0 };
+	struct symbolize_options naming = { 0 };
 	struct error err;
 	int code = CLI_EXIT_OK;
 
 	progress_init(&bench.progress, request->quiet);
 	if (!outputs_check(&request->comparison.outputs, &err) ||
-		!naming_prepare(&request->comparison.naming, &checked, &err) ||
-		!bench_runner_init(&bench.runner, &request->comparison.naming, &err)) {
+		!naming_prepare(&request->comparison.naming, &naming, &err) ||
+		!bench_runner_init(&bench.runner, &naming, &err)) {
 		cli_print_error(&err);
 		return CLI_EXIT_ERROR;
 	}

@@ -80,7 +80,7 @@ struct request {
 
 static bool set_target(struct request *request, enum sampler_target_kind kind, struct error *err)
 {
-	struct sampler_target *target = &request->recording.sampler.target;
+	struct sampler_target *target = &request->recording.live.sampler.target;
 
 	if (request->target_kinds > 0 && (target->kind != kind || kind != SAMPLER_TARGET_PIDS))
 		return error_set(err, ERROR_USAGE,
@@ -93,7 +93,7 @@ static bool set_target(struct request *request, enum sampler_target_kind kind, s
 
 static bool add_pid(struct request *request, const char *option, const char *text, struct error *err)
 {
-	struct sampler_target *target = &request->recording.sampler.target;
+	struct sampler_target *target = &request->recording.live.sampler.target;
 	uint64_t pid;
 
 	if (!options_parse_count(option, text, INT_MAX, &pid, err))
@@ -121,7 +121,7 @@ static bool add_pids(struct request *request, char *list, struct error *err)
 	for (char *pid = strtok_r(list, separators, &rest); pid; pid = strtok_r(NULL, separators, &rest))
 		if (!add_pid(request, "-p", pid, err))
 			return false;
-	return request->recording.sampler.target.pid_count > 0 ||
+	return request->recording.live.sampler.target.pid_count > 0 ||
 	       error_set(err, ERROR_USAGE, "-p '': no process id is given");
 }
 
@@ -170,9 +170,9 @@ static bool parse_runs(struct recording *recording, const char *text, struct err
 
 static bool parse_duration(struct recording *recording, const char *text, struct error *err)
 {
-	if (!options_parse_duration("-d", text, 1, &recording->duration_s, err))
+	if (!options_parse_duration("-d", text, 1, &recording->live.duration_s, err))
 		return false;
-	return recording->duration_s > 0 ||
+	return recording->live.duration_s > 0 ||
 	       error_set(err, ERROR_USAGE, "-d %.80s: a recording takes more than 0 s", text);
 }
 
@@ -182,12 +182,12 @@ static bool parse_delay(struct recording *recording, const char *text, struct er
 	static const double longest_s = 86400;
 	double seconds = 0;
 
-	recording->starts_disabled = strcmp(text, "-1") == 0;
-	if (recording->starts_disabled)
+	recording->live.starts_disabled = strcmp(text, "-1") == 0;
+	if (recording->live.starts_disabled)
 		return true;
 	if (!options_parse_duration("-D", text, 1e-3, &seconds, err))
 		return false;
-	recording->delay_ms = (uint64_t)(fmin(seconds, longest_s) * 1e3 + 0.5);
+	recording->live.delay_ms = (uint64_t)(fmin(seconds, longest_s) * 1e3 + 0.5);
 	return seconds <= longest_s || error_set(err, ERROR_USAGE, "-D %.80s: the longest delay is 24h", text);
 }
 
@@ -204,7 +204,7 @@ static bool take_target(struct request *request, int option, struct error *err)
 		if (!optarg[0])
 			return error_set(err, ERROR_USAGE,
 				"--cgroup '': no control group is given; name a control group below /sys/fs/cgroup");
-		request->recording.sampler.target.cgroup_path = optarg;
+		request->recording.live.sampler.target.cgroup_path = optarg;
 		return set_target(request, SAMPLER_TARGET_CGROUP, err);
 	default:
 		return naming_take(&request->recording.naming, option, err);
@@ -230,17 +230,17 @@ static bool take(void *context, int option, struct error *err)
 	case OPTION_RUNS:
 		return parse_runs(recording, optarg, err);
 	case 'F':
-		return parse_frequency(&recording->sampler, optarg, err);
+		return parse_frequency(&recording->live.sampler, optarg, err);
 	case 'e':
-		recording->sampler.event = optarg;
+		recording->live.sampler.event = optarg;
 		return true;
 	case 'g':
-		return parse_call_graph(&recording->sampler, optarg, err);
+		return parse_call_graph(&recording->live.sampler, optarg, err);
 	case 'q':
 		recording->quiet = true;
 		return true;
 	case OPTION_VERIFY:
-		return verification_parse(optarg, &recording->sampler.verify_every, err);
+		return verification_parse(optarg, &recording->live.sampler.verify_every, err);
 	default:
 		return take_target(request, option, err);
 	}
@@ -253,7 +253,7 @@ static bool take_command(struct request *request, char **command, struct error *
 		       error_set(err, ERROR_USAGE, "nothing to record; name a process with -p or a command after --");
 	if (!set_target(request, SAMPLER_TARGET_COMMAND, err))
 		return false;
-	request->recording.sampler.target.command = command;
+	request->recording.live.sampler.target.command = command;
 	return true;
 }
 
@@ -266,13 +266,13 @@ static int run(struct request *request, const struct options *options)
 		return code;
 	if (!take_command(request, options->argv + optind, &err))
 		return options_fail("record", "%s", err.message);
-	if (request->recording.starts_disabled && !request->recording.control)
+	if (request->recording.live.starts_disabled && !request->recording.control)
 		return options_fail("record", "-D -1: sampling would never start; give --control as well");
-	if (request->recording.sampler.verify_every > 0 &&
-		request->recording.sampler.call_graph == SAMPLER_CALL_GRAPH_FP)
+	if (request->recording.live.sampler.verify_every > 0 &&
+		request->recording.live.sampler.call_graph == SAMPLER_CALL_GRAPH_FP)
 		return options_fail(
 			"record", "--verify: with -g fp no stack is unwound here; leave one of the two out");
-	if (request->recording.runs > 1 && request->recording.sampler.target.kind != SAMPLER_TARGET_COMMAND)
+	if (request->recording.runs > 1 && request->recording.live.sampler.target.kind != SAMPLER_TARGET_COMMAND)
 		return options_fail(
 			"record", "--runs: only a command can be run several times; give the command after --");
 	return recording_run(&request->recording);
@@ -290,7 +290,7 @@ int cmd_record(int argc, char **argv)
 		return CLI_EXIT_ERROR;
 	}
 	request->recording.output = "kelvin.pb.gz";
-	request->recording.sampler.tool = CLI_TOOL;
+	request->recording.live.sampler.tool = CLI_TOOL;
 	code = run(request, &options);
 	naming_deinit(&request->recording.naming);
 	return code;

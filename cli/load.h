@@ -21,4 +21,4 @@ bool load_profiles(const char *names, const struct load_options *options, struct
 
 /* Only what a killed recorder has left; anything else is ERROR_USAGE. */
 COMMON_MUST_CHECK
-bool load_part(const char *name, const struct symbolize_options *options, struct profile **profile, struct error *err);
+bool load_part(const char *name, const struct symbolize_options *naming, struct profile **profile, struct error *err);

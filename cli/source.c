@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/source.h"
+
+#include "cli/verification.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+bool source_read(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	*result = (struct sampler_result){ .child_status = -1 };
+	return source->functions->read(source, result, notices, err);
+}
+
+void source_destroy(struct source *source)
+{
+	if (source)
+		source->functions->destroy(source);
+}
+
+/* Kelvin's own profiles carry origins that were decided with the binaries at hand: better than what can be told from
+ * names. */
+static bool is_own(const struct profile *profile)
+{
+	return strncmp(profile_string(profile, profile->facts.tool), "kelvin ", 7) == 0;
+}
+
+static bool name_origins(const struct source *source, const struct symbolize_options *options, struct profile *profile,
+	struct error *err)
+{
+	bool is_decided = is_own(profile) && !options->origin_rules && options->project_root_count == 0;
+
+	if (options->names_only || is_decided || symbolize_origins(profile, options, err))
+		return true;
+	return error_prefix(err, "cannot find out the origins of the functions in %s", source->name);
+}
+
+static bool name_addresses(const struct source *source, const struct symbolize_options *options,
+	struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	/* The recorded kernel may be another one than that of now, whose symbols must not be taken then; the source has
+	 * given its notice already. */
+	bool no_kernel = result->kallsyms && result->kallsyms[0] == '\0';
+	struct symbolize_options naming = *options;
+	struct symbolize_stats stats;
+	char cache[PATH_MAX];
+
+	if (!source->is_read_once && symbolize_cache_directory(cache, sizeof(cache)))
+		naming.cache_directory = cache;
+	/* The target may have ended by now. */
+	if (source->debug_root[0] && access(source->debug_root, X_OK) == 0)
+		naming.debug.root = source->debug_root;
+	naming.kallsyms_path = no_kernel ? "/dev/null" : result->kallsyms;
+	naming.kernel_is_running = result->kernel_is_running;
+	naming.inherited_jit_maps = (const char *const *)result->inherited_jit_maps;
+	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &naming,
+		       &stats, no_kernel ? NULL : notices, err) &&
+	       verification_finish(result, &naming.debug, notices, err);
+}
+
+bool source_name(const struct source *source, const struct symbolize_options *options, struct sampler_result *result,
+	struct buffer *notices, struct error *err)
+{
+	return source->is_named ? name_origins(source, options, result->profile, err)
+				: name_addresses(source, options, result, notices, err);
+}

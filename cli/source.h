@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/sampler.h"
+#include "symbolize/symbolize.h"
+
+/*
+ * What makes a profile. Commands know sources by this interface alone; a source of another kind is one more file with a
+ * constructor and a struct source_functions.
+ *
+ *	source_live.h   samples a target: record, bench
+ *	source_file.h   reads a file, whatever is in it (a profile, perf.data, FILE.part): report, diff, recover
+ *
+ * A source only reads: it hands over addresses, or names that another tool has found. source_name() does the rest, in
+ * the same way for all. Between the two the caller may look at what was read, and leave it.
+ */
+
+struct source;
+
+struct source_functions {
+	/*
+	 * Fills `result`, which is empty. Of a failure it keeps what sampler_finish() says. What the user should know
+	 * is appended to `notices`, line by line.
+	 */
+	bool (*read)(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err);
+	void (*destroy)(struct source *source);
+};
+
+enum { SOURCE_ROOT_BYTES = 32 };
+
+/* The first member of every kind of source. */
+struct source {
+	const struct source_functions *functions;
+	const char *name;  /* for messages; borrowed */
+	bool is_named;     /* its locations have names; only origins may be missing */
+	bool is_read_once; /* false: by many commands, one after the other, for which resolved frames are worth keeping
+			    */
+	char debug_root[SOURCE_ROOT_BYTES]; /* the target's root directory, where its debug files are; "": ours */
+};
+
+/*
+ * Makes one profile. A source that samples can be read again, which makes the next run; a file is read once. The
+ * result is the caller's, sampler_result_deinit(), also after a failure.
+ */
+COMMON_MUST_CHECK
+bool source_read(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err);
+
+/*
+ * Names what was read, as `options` wants it (cli/naming.h; what they say of images, maps and kernels is taken from the
+ * result instead), and compares it with other libraries where that was asked for. Names of another tool get their
+ * origins.
+ */
+COMMON_MUST_CHECK
+bool source_name(const struct source *source, const struct symbolize_options *options, struct sampler_result *result,
+	struct buffer *notices, struct error *err);
+
+void source_destroy(struct source *source);
+
+static inline void source_cleanup(struct source **source)
+{
+	source_destroy(*source);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "cli/source.h"
+
+/* A file that the user names: a profile (Kelvin's, any pprof, folded stacks), perf.data, or an unfinished recording. */
+
+struct source_file_options {
+	const char *event;     /* of a recording of several events the one to read is called so; NULL: the first */
+	uint32_t verify_every; /* of perf.data, one stack in so many is compared (cli/verification.h); 0: none */
+	bool is_recovery;      /* only what a killed recorder has left is wanted; anything else is ERROR_USAGE */
+};
+
+/*
+ * Opens `name`, "-" for standard input; its first bytes tell what it is. The name is borrowed. perf.data and unfinished
+ * recordings are read as addresses, with the binaries that are there.
+ */
+COMMON_MUST_CHECK
+bool source_file_open(
+	const char *name, const struct source_file_options *options, struct source **source, struct error *err);

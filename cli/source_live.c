@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/source_live.h"
+
+#include "cli/child.h"
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "cli/streams.h"
+
+enum { POLL_MS = 400 };
+static const int64_t ns_per_ms = 1000000;
+static const double longest_s = 1e9; /* a life long: no end */
+
+/* One reading. */
+struct session {
+	struct source_live *live;
+	const struct source_live_options *options;
+	struct sampler *sampler;
+	bool is_delayed; /* options->delay_ms has yet to switch sampling on */
+	bool is_stopped; /* by --control */
+};
+
+/* ---- --control ---- */
+
+/* One command of --control, and its answer. */
+static bool session_obey(struct session *session, enum control_command command, struct error *err)
+{
+	const struct control *control = session->options->control;
+
+	switch (command) {
+	case CONTROL_ENABLE:
+	case CONTROL_DISABLE:
+		session->is_delayed = false;
+		if (!sampler_set_enabled(session->sampler, command == CONTROL_ENABLE, err))
+			return false;
+		session->live->has_begun = session->live->has_begun || command == CONTROL_ENABLE;
+		break;
+	case CONTROL_STOP:
+		session->is_stopped = true;
+		break;
+	case CONTROL_EVLIST:
+		fprintf(stderr, "%s\n", sampler_event(session->sampler));
+		break;
+	case CONTROL_OTHER:
+		cli_say("kelvin: --control: unknown command '%s'; use enable, disable, ping, evlist or stop\n",
+			control->line);
+		break;
+	case CONTROL_PING:
+	case CONTROL_NONE:
+		break;
+	}
+	control_answer(control);
+	return true;
+}
+
+static bool session_obey_all(struct session *session, struct error *err)
+{
+	struct control *control = session->options->control;
+	enum control_command command;
+
+	while (control && !session->is_stopped && (command = control_next(control)) != CONTROL_NONE)
+		if (!session_obey(session, command, err))
+			return false;
+	return true;
+}
+
+/* ---- The loop ---- */
+
+static int64_t delay_ns(const struct session *session)
+{
+	return (int64_t)session->options->delay_ms * ns_per_ms;
+}
+
+static int64_t end_ns(const struct session *session)
+{
+	double duration_s = session->options->duration_s;
+
+	if (duration_s <= 0 || duration_s > longest_s)
+		return INT64_MAX;
+	return (int64_t)(duration_s * 1e9) + delay_ns(session);
+}
+
+/* Wakes up no later than the next thing to do. */
+static int session_timeout_ms(const struct session *session, int64_t elapsed_ns)
+{
+	int64_t until_ns = session->is_delayed ? delay_ns(session) : end_ns(session);
+	int64_t left_ms = (until_ns - elapsed_ns) / ns_per_ms + 1;
+
+	return left_ms < 0 ? 0 : left_ms < POLL_MS ? (int)left_ms : POLL_MS;
+}
+
+static bool session_end_delay(struct session *session, int64_t elapsed_ns, struct error *err)
+{
+	if (!session->is_delayed || elapsed_ns < delay_ns(session))
+		return true;
+	if (!sampler_set_enabled(session->sampler, true, err))
+		return false;
+	session->is_delayed = false;
+	session->live->has_begun = true;
+	return true;
+}
+
+static bool session_sample(struct session *session, struct error *err)
+{
+	const struct source_live_options *options = session->options;
+	struct sampler_progress state = { .state = SAMPLER_RUNNING };
+	const struct progress_plan plan = {
+		.delay_s = (double)options->delay_ms / 1e3,
+		.duration_s = options->duration_s <= longest_s ? options->duration_s : 0,
+	};
+
+	while (state.state == SAMPLER_RUNNING && state.elapsed_ns < end_ns(session) && !session->is_stopped &&
+		!interrupt_signal()) {
+		if (!sampler_poll(session->sampler, session_timeout_ms(session, state.elapsed_ns),
+			    options->control ? options->control->commands : -1, &state, err) ||
+			!session_obey_all(session, err) || !session_end_delay(session, state.elapsed_ns, err))
+			return false;
+		if (options->progress)
+			progress_show(options->progress, &state, &plan);
+	}
+	return true;
+}
+
+/* ---- A reading ---- */
+
+static bool create_sampler(const struct source_live_options *options, struct sampler **sampler, struct error *err)
+{
+	struct streams streams;
+	bool ok;
+
+	if (!options->streams)
+		return sampler_create(&options->sampler, sampler, err);
+	if (!streams_redirect(&streams, options->streams, err))
+		return false;
+	ok = sampler_create(&options->sampler, sampler, err);
+	streams_restore(&streams);
+	return ok;
+}
+
+static bool live_read(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	struct source_live *live = (struct source_live *)source;
+	const struct source_live_options *options = &live->options;
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	struct session session = { .live = live, .options = options, .is_delayed = options->delay_ms > 0 };
+
+	live->stage = SOURCE_LIVE_CREATING;
+	live->has_begun = false;
+	if (!create_sampler(options, &sampler, err))
+		return false;
+	live->stage = SOURCE_LIVE_STARTING;
+	if (!sampler_start(sampler, err))
+		return false;
+	live->stage = SOURCE_LIVE_SAMPLING;
+	live->has_begun = !options->sampler.start_disabled;
+	session.sampler = sampler;
+	if (!session_sample(&session, err))
+		return false;
+	if (options->sampler.target.kind == SAMPLER_TARGET_COMMAND && interrupt_is_for_us_alone())
+		child_signal(interrupt_signal());
+	live->stage = SOURCE_LIVE_FINISHING;
+	return sampler_finish(sampler, result, notices, err);
+}
+
+static void live_destroy(struct source *source)
+{
+	free(source);
+}
+
+static const struct source_functions live_functions = { .read = live_read, .destroy = live_destroy };
+
+bool source_live_create(const struct source_live_options *options, struct source_live **live, struct error *err)
+{
+	const struct sampler_target *target = &options->sampler.target;
+	struct source_live *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->source = (struct source){ .functions = &live_functions, .name = "a recording", .is_read_once = true };
+	made->options = *options;
+	made->options.sampler.start_disabled = options->delay_ms > 0 || options->starts_disabled;
+	/* A process of another mount namespace has its debug files there too. */
+	if (target->kind == SAMPLER_TARGET_PIDS && target->pid_count == 1)
+		snprintf(made->source.debug_root, SOURCE_ROOT_BYTES, "/proc/%d/root", (int)target->pids[0]);
+	*live = made;
+	return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/* What a command is started with: it inherits our standard input, output and error, which are others for as long as the
+ * command is being started. */
+
+enum { STREAM_COUNT = 3 };
+
+struct streams {
+	int saved[STREAM_COUNT]; /* what ours were; owned; -1: not changed */
+};
+
+/*
+ * Puts a copy of `to[fd]` in the place of our descriptor `fd`, 0 to 2; -1 leaves ours as it is. After a failure all are
+ * as they were.
+ */
+COMMON_MUST_CHECK
+bool streams_redirect(struct streams *streams, const int to[STREAM_COUNT], struct error *err);
+void streams_restore(struct streams *streams);
