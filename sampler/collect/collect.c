@@ -22,11 +22,10 @@ static bool describe_values(struct collector *collector, const struct collector_
 	return true;
 }
 
-/* Of a recording of another time, nothing is lost while the verifier is waited for. */
 static bool create_verifier(struct collector *collector, const struct collector_options *options, struct error *err)
 {
 	const struct verifier_options verifying = { .every = options->verify_every,
-		.may_wait = options->files != NULL };
+		.may_wait = options->verifier_may_wait };
 
 	return verifier_create(&verifying, &collector->verifier, err);
 }
@@ -47,9 +46,8 @@ bool collector_init(struct collector *collector, const struct collector_options 
 	};
 	if (!profile_create(&collector->profile, err))
 		return false;
-	process_table_init(&collector->processes, collector->profile, options->notices);
+	process_table_init(&collector->processes, collector->profile, options->host, options->notices);
 	collector->processes.machine = options->machine;
-	collector->processes.files = options->files;
 	if (!stitch_memory_create(&collector->stitches, err) ||
 		!stack_builder_create(&collector->processes, &collector->builder, err) ||
 		!describe_values(collector, options, err) ||

@@ -64,9 +64,10 @@ struct collector_options {
 	uint64_t start_ns;
 	struct buffer *notices;
 	const struct machine *machine; /* that stacks were recorded on; NULL: not known, and then has_stack is false */
-	const struct process_files *files; /* of a recording of another time; NULL: of the processes as they run */
-	struct collector_rest rest;        /* where samples may be short (struct record_sample); else {} */
-	uint32_t verify_every;             /* one stack in so many is unwound again by libunwind; 0: none */
+	struct process_host host;
+	struct collector_rest rest; /* where samples may be short (struct record_sample); else {} */
+	uint32_t verify_every;      /* one stack in so many is unwound again by libunwind; 0: none */
+	bool verifier_may_wait;     /* while libunwind unwinds, no record is taken */
 };
 
 COMMON_MUST_CHECK

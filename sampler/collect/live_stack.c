@@ -10,10 +10,9 @@
 /* Of 4 kB, the smallest pages there are. */
 enum { MOST_PAGES = SAMPLER_MAX_STACK_BYTES / 4096, SAVED_BYTES = 128 };
 
-static bool may_be_read(const struct process_space *space, const struct unwind_job *job)
+static bool may_be_read(const struct unwind_job *job)
 {
-	return !space->table->files && job->result.stop == PROFILE_STOP_DUMP_END &&
-	       job->result.caller_stack_pointer != 0;
+	return job->result.stop == PROFILE_STOP_DUMP_END && job->result.caller_stack_pointer != 0;
 }
 
 static bool ends_untouched(const struct record_sample *sample)
@@ -29,11 +28,11 @@ void live_stack_touch(
 	struct iovec here = { ignored, 0 }, there[MOST_PAGES];
 	uint64_t page = job->dump.address + job->dump.size, page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	if (!may_be_read(space, job) || !ends_untouched(sample))
+	if (!may_be_read(job) || !ends_untouched(sample))
 		return;
 	for (; page < job->result.caller_stack_pointer && here.iov_len < MOST_PAGES; page += page_bytes)
 		there[here.iov_len++] = (struct iovec){ (void *)(uintptr_t)page, 1 };
-	(void)process_vm_readv(space->process->pid, &here, 1, there, here.iov_len, 0);
+	(void)space->table->host.functions->read_memory(space->process->pid, &here, there, here.iov_len);
 }
 
 /* Another stack by then shows in a call to another function. */
@@ -55,11 +54,10 @@ bool live_stack_walk(struct live_stack *stack, const struct process_space *space
 		     there = { (void *)(uintptr_t)start, sizeof(stack->bytes) };
 	ssize_t size;
 
-	if (!may_be_read(space, job) ||
-		(!ends_untouched(sample) &&
-			caller - result->frames[result->count - 1].stack_pointer <= SAMPLER_MAX_STACK_BYTES))
+	if (!may_be_read(job) || (!ends_untouched(sample) && caller - result->frames[result->count - 1].stack_pointer <=
+								     SAMPLER_MAX_STACK_BYTES))
 		return false;
-	size = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
+	size = space->table->host.functions->read_memory(space->process->pid, &here, &there, 1);
 	if (size <= 0)
 		return false;
 	job->dump.far = (struct unwind_piece){ stack->bytes, (uint64_t)size, start };

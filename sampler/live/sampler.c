@@ -114,6 +114,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (!sampler_prepare_reading(sampler, err))
 		return false;
 	collecting = (struct collector_options){
+		.host = process_host_live(),
 		.machine = machine_host(),
 		.event = sampler->events.event_name,
 		.is_time = sampler->events.is_time,

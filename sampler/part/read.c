@@ -94,8 +94,8 @@ static bool find_kernel(struct part_reader *reader, uint64_t text, struct error 
 	if (!mapping)
 		return true;
 	reader->kernel_is_known = true;
-	if (!parse_build_id(profile_string(profile, mapping->build_id), &reader->files.hooks.kernel))
-		reader->files.hooks.kernel.size = 0;
+	if (!parse_build_id(profile_string(profile, mapping->build_id), &reader->files.kernel))
+		reader->files.kernel.size = 0;
 	if (!recorded_kernel_find(&reader->files, profile_string(profile, profile->facts.kernel), text, "_text",
 		    &reader->kernel, err))
 		return false;

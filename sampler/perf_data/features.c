@@ -145,6 +145,6 @@ bool perf_data_header_take_build_id(
 	if (misc & MISC_BUILD_ID_SIZE && told <= BUILD_ID_ROOM)
 		id.size = told;
 	if (strncmp(path, "[kernel.kallsyms]", 17) == 0)
-		header->files.hooks.kernel = id;
+		header->files.kernel = id;
 	return recorded_files_add(&header->files, path, &id, err);
 }

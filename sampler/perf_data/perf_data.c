@@ -225,7 +225,6 @@ static bool init(struct perf_data *data, const struct sampler_recorded *from, st
 	first->input.is_seekable = lseek(from->fd, 0, SEEK_CUR) >= 0;
 	perf_data_header_init(&data->header);
 	data->header.files.cache_directory = from->cache_directory;
-	data->header.files.hooks.context = &data->header.files;
 	perf_data_skim_init(&data->skim);
 	return true;
 }

@@ -131,7 +131,8 @@ static struct collector_options collecting(struct perf_data *data)
 		.counts_time = counts_time(event),
 		.frequency_hz = hz > 0 && hz <= second_ns ? (uint32_t)hz : 1,
 		.notices = data->notices,
-		.files = &data->header.files.hooks,
+		.host = recorded_files_host(&data->header.files),
+		.verifier_may_wait = true, /* nothing is lost meanwhile */
 		.rest = { read_rest, tell_used, data },
 		.verify_every = data->verify_every,
 	};
@@ -266,7 +267,7 @@ static bool take_kernel_mapping(struct perf_data *data, const struct record_mmap
 	if (strncmp(mmap->path, kernel, sizeof(kernel) - 1) != 0 || data->kernel_is_known)
 		return true;
 	if (mmap->build_id)
-		memcpy(files->hooks.kernel.bytes, mmap->build_id, files->hooks.kernel.size = mmap->build_id_size);
+		memcpy(files->kernel.bytes, mmap->build_id, files->kernel.size = mmap->build_id_size);
 	data->kernel_is_known = true;
 	/* The offset is the address of the symbol that is named behind the bracket. */
 	if (!recorded_kernel_find(files, data->header.facts.kernel, mmap->file_offset, mmap->path + sizeof(kernel) - 1,

@@ -27,46 +27,9 @@ void image_keys_init(struct hash_map *map)
 	hash_map_init(map, sizeof(struct image_key));
 }
 
-/* A file without a name: a program or library (runc, loaders of plugins), or code made at run time that is mapped twice
- * (.NET). */
-static bool is_nameless(const struct elf_mapping *mapped)
+bool image_is_nameless(const struct elf_mapping *mapped)
 {
 	return strncmp(mapped->path, "/memfd:", 7) == 0;
-}
-
-/* Huge pages, and files that were deleted at once, to map the same memory for writing and for running: no binary was
- * ever there. */
-static bool may_be_memory(const struct elf_mapping *mapped)
-{
-	static const char mark[] = " (deleted)";
-	size_t size = strlen(mapped->path), end = sizeof(mark) - 1;
-
-	return size > end && strcmp(mapped->path + size - end, mark) == 0;
-}
-
-static bool is_binary(const struct elf_mapping *mapped, enum error_code *why)
-{
-	struct elf_image *image;
-	struct error err;
-
-	if (!elf_image_open_mapping(mapped, &image, &err)) {
-		*why = err.code;
-		return false;
-	}
-	elf_image_unref(image);
-	return true;
-}
-
-static bool is_memory(const struct process_table *table, const struct elf_mapping *mapped)
-{
-	enum error_code why = ERROR_NOT_FOUND;
-
-	if (strncmp(mapped->path, "/anon_hugepage", 14) == 0)
-		return true;
-	if (is_nameless(mapped))
-		return table->files || !is_binary(mapped, &why);
-	/* One that may not be read is still a file. */
-	return may_be_memory(mapped) && !table->files && !is_binary(mapped, &why) && why == ERROR_FORMAT;
 }
 
 static enum profile_mapping_kind kind_of(const struct process_table *table, const struct elf_mapping *mapped)
@@ -77,7 +40,7 @@ static enum profile_mapping_kind kind_of(const struct process_table *table, cons
 		return PROFILE_MAPPING_VDSO;
 	if (jit_map_is_dump(mapped))
 		return PROFILE_MAPPING_ANON;
-	if (is_memory(table, mapped))
+	if (strncmp(path, "/anon_hugepage", 14) == 0 || table->host.functions->is_memory(mapped))
 		return PROFILE_MAPPING_ANON;
 	if (path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/SYSV", 5) != 0)
 		return PROFILE_MAPPING_FILE;
@@ -158,18 +121,13 @@ static void span_of(const struct elf_image *elf, struct profile_mapping *mapping
 static bool open_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
 	struct process_image *image, struct error *err)
 {
+	const struct process_host *host = &table->host;
 	struct elf_section build_info;
 	struct error why;
-	bool opened;
 
 	if (kind == PROFILE_MAPPING_ANON)
-		return jit_map_expect(table, mapped, image, err);
-	if (table->files)
-		opened = table->files->open(table->files->context, mapped, &image->elf, &why);
-	else
-		opened = kind == PROFILE_MAPPING_VDSO ? image_open_vdso(&image->elf, &why)
-						      : elf_image_open_mapping(mapped, &image->elf, &why);
-	if (!opened) {
+		return host->functions->expect_jit_map(mapped, image, err);
+	if (!host->functions->open(host->context, mapped, kind, &image->elf, &why)) {
 		if (table->notices)
 			buffer_printf(table->notices, "%s: its code stays unnamed\n", why.message);
 		return true;
@@ -186,9 +144,8 @@ static bool describe(struct process_table *table, const struct elf_mapping *mapp
 	const char *path = mapped->path;
 
 	if (image->elf) {
-		/* What was recorded may now lie elsewhere; its name is the one it had. */
-		path = table->files ? mapped->path : elf_image_path(image->elf);
-		mapping.deleted = !table->files && elf_image_is_deleted(image->elf);
+		path = table->host.functions->path(image->elf, mapped);
+		mapping.deleted = table->host.functions->is_deleted(image->elf);
 		elf_build_id_format(elf_image_build_id(image->elf), build_id);
 		span_of(image->elf, &mapping);
 	}
@@ -251,7 +208,7 @@ static bool was_written_over(const struct process_table *table, uint32_t image)
 {
 	const struct elf_image *elf = table->images[image].elf;
 
-	return elf && !table->files && !elf_image_is_intact(elf);
+	return elf && !table->host.functions->is_intact(elf);
 }
 
 bool image_of_mapping(struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias,
@@ -271,7 +228,7 @@ bool image_of_mapping(struct process_table *table, const struct elf_mapping *map
 		*value = *image;
 	}
 	/* It may be mapped when other code of the process is known already. */
-	if (jit_map_is_dump(mapped) && !jit_map_expect(table, mapped, &table->images[*image], err))
+	if (jit_map_is_dump(mapped) && !table->host.functions->expect_jit_map(mapped, &table->images[*image], err))
 		return false;
 	elf = table->images[*image].elf;
 	if (kind == PROFILE_MAPPING_VDSO && elf)
@@ -304,10 +261,7 @@ bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, str
 	struct elf_build_id id;
 
 	if (table->kernel_image == PROFILE_NONE) {
-		if (table->files)
-			id = table->files->kernel;
-		else
-			image_kernel_build_id(&id);
+		table->host.functions->kernel_build_id(table->host.context, &id);
 		elf_build_id_format(&id, build_id);
 		if (!profile_intern(table->profile, "[kernel.kallsyms]", &mapping.path, err) ||
 			!profile_intern(table->profile, build_id, &mapping.build_id, err) ||

@@ -147,8 +147,15 @@ static bool find_inherited(int32_t pid, struct jit_place *inherited, struct erro
 	return true;
 }
 
-/* Of a recording of another time: whatever lies under the name now. */
-static bool place_recorded(const struct elf_mapping *mapped, struct jit_place *place, struct error *err)
+bool jit_map_expect(const struct elf_mapping *mapped, struct process_image *image, struct error *err)
+{
+	if (jit_map_is_dump(mapped))
+		return place_of(mapped->pid, mapped->path, &image->jit_map, err);
+	return place_of_map(mapped->pid, &image->jit_map, err) &&
+	       find_inherited(mapped->pid, &image->inherited_map, err);
+}
+
+bool jit_map_expect_recorded(const struct elf_mapping *mapped, struct process_image *image, struct error *err)
 {
 	char *path;
 	int size = jit_map_is_dump(mapped) ? asprintf(&path, "%s", mapped->path)
@@ -156,18 +163,7 @@ static bool place_recorded(const struct elf_mapping *mapped, struct jit_place *p
 
 	if (size < 0)
 		return error_set_memory(err);
-	jit_place_deinit(place);
-	place->path = path;
+	jit_place_deinit(&image->jit_map);
+	image->jit_map.path = path;
 	return true;
-}
-
-bool jit_map_expect(const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image,
-	struct error *err)
-{
-	if (table->files)
-		return place_recorded(mapped, &image->jit_map, err);
-	if (jit_map_is_dump(mapped))
-		return place_of(mapped->pid, mapped->path, &image->jit_map, err);
-	return place_of_map(mapped->pid, &image->jit_map, err) &&
-	       find_inherited(mapped->pid, &image->inherited_map, err);
 }

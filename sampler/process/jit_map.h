@@ -19,5 +19,8 @@ bool jit_map_is_dump(const struct elf_mapping *mapped);
  * time until the process ends; and the map of the process that it was forked from.
  */
 COMMON_MUST_CHECK
-bool jit_map_expect(const struct process_table *table, const struct elf_mapping *mapped, struct process_image *image,
-	struct error *err);
+bool jit_map_expect(const struct elf_mapping *mapped, struct process_image *image, struct error *err);
+
+/* The same for a process of a recording of another time: whatever lies under the name now. */
+COMMON_MUST_CHECK
+bool jit_map_expect_recorded(const struct elf_mapping *mapped, struct process_image *image, struct error *err);

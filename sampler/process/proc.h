@@ -5,8 +5,6 @@
 
 /* What is read from /proc, and how a mapping becomes an image. */
 
-enum { PROC_COMM_BYTES = 64 };
-
 /* What a file of one number holds, as those below /proc/sys; -1 when it cannot be read. */
 int proc_read_number(const char *path);
 
@@ -67,6 +65,10 @@ bool proc_read_parents(struct proc_parent **processes, size_t *count, struct err
 
 /* The process that a thread belongs to; -1 when it is gone. */
 int32_t proc_leader_of(int32_t tid);
+
+/* A file without a name: a program or library (runc, loaders of plugins), or code made at run time that is mapped twice
+ * (.NET). */
+bool image_is_nameless(const struct elf_mapping *mapped);
 
 /* Keys of process_table.by_file. */
 void image_keys_init(struct hash_map *map);

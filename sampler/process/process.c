@@ -5,17 +5,22 @@
 #include "sampler/process/proc.h"
 
 #include <elf.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
 enum { MAX_PROCESSES = 1 << 22, MAX_MAPPINGS = 1 << 20, MAX_PLACES = 1 << 28 };
 
-void process_table_init(struct process_table *table, struct profile *profile, struct buffer *notices)
+void process_table_init(
+	struct process_table *table, struct profile *profile, struct process_host host, struct buffer *notices)
 {
 	*table = (struct process_table){
-		.profile = profile, .notices = notices, .next_generation = 1, .version = 1, .kernel_image = PROFILE_NONE
+		.profile = profile,
+		.host = host,
+		.notices = notices,
+		.next_generation = 1,
+		.version = 1,
+		.kernel_image = PROFILE_NONE,
 	};
 	hash_map_init(&table->by_pid, sizeof(int32_t));
 	hash_map_init(&table->by_tid, sizeof(int32_t));
@@ -132,7 +137,7 @@ static void note_covered(
 {
 	const struct process_mapping *before = find_mapping(process, mapping->start);
 
-	if (table->files || image_at(table, mapping->place)->elf || !before || before->end < mapping->end)
+	if (image_at(table, mapping->place)->elf || !before || before->end < mapping->end)
 		return;
 	mapping->covered_place = image_at(table, before->place)->elf ? before->place : before->covered_place;
 }
@@ -153,7 +158,7 @@ static bool add_place(struct process_table *table, const struct process_place *p
 	return true;
 }
 
-static bool add_elf_mapping(
+bool process_table_map(
 	struct process_table *table, struct process *process, const struct elf_mapping *mapped, struct error *err)
 {
 	struct process_mapping mapping = { .start = mapped->start, .end = mapped->end, .covered_place = PROFILE_NONE };
@@ -164,49 +169,6 @@ static bool add_elf_mapping(
 		return false;
 	note_covered(table, process, &mapping);
 	return add_mapping(table, process, &mapping, err);
-}
-
-struct maps_reader {
-	struct process_table *table;
-	struct process *process;
-	struct elf_mapping file; /* the last one of a file, whatever it is for; end 0: none yet */
-	char path[PATH_MAX];     /* of it */
-};
-
-/* Memory right behind a piece of a file, where the file would go on: it is laid over what would lie there. */
-static bool add_what_is_covered(struct maps_reader *reader, const struct elf_mapping *memory, struct error *err)
-{
-	struct buffer *notices = reader->table->notices;
-	struct elf_mapping mapped = *memory;
-	uint64_t size = memory->end - memory->start;
-	bool ok;
-
-	if (memory->inode != 0 || memory->start != reader->file.end)
-		return true;
-	mapped.path = reader->path;
-	mapped.inode = reader->file.inode;
-	mapped.device_major = reader->file.device_major;
-	mapped.device_minor = reader->file.device_minor;
-	mapped.file_offset = reader->file.file_offset + (reader->file.end - reader->file.start);
-	reader->file.end += size;
-	/* Nothing is lost where it was no such file. */
-	reader->table->notices = NULL;
-	ok = add_elf_mapping(reader->table, reader->process, &mapped, err);
-	reader->table->notices = notices;
-	return ok;
-}
-
-static bool take_maps_entry(void *context, const struct elf_maps_entry *entry, struct error *err)
-{
-	struct maps_reader *reader = context;
-	const struct elf_mapping *mapping = &entry->mapping;
-
-	if (mapping->inode != 0 && mapping->path[0] == '/' && strlen(mapping->path) < sizeof(reader->path)) {
-		reader->file = *mapping;
-		strcpy(reader->path, mapping->path);
-	}
-	return !entry->executable || (add_what_is_covered(reader, mapping, err) &&
-					     add_elf_mapping(reader->table, reader->process, mapping, err));
 }
 
 static bool add_process(struct process_table *table, int32_t pid, struct process **process, struct error *err)
@@ -227,23 +189,12 @@ static bool add_process(struct process_table *table, int32_t pid, struct process
 
 bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err)
 {
-	struct maps_reader reader = { .table = table };
-	char name[PROC_COMM_BYTES];
-
 	if (!add_process(table, pid, process, err))
 		return false;
-	if ((*process)->maps_are_read || table->files)
+	if ((*process)->maps_are_read)
 		return true;
-	table->met_outside = table->met_outside || pid <= 0;
-	(*process)->maps_are_read = (*process)->has_threads = true;
-	reader.process = *process;
-	proc_read_comm(pid, pid, name);
-	/* A process that is gone has no maps any more: its samples then lie in no mapping, which is counted. */
-	if (!profile_intern(table->profile, name, &(*process)->name, err) ||
-		!proc_read_maps(pid, take_maps_entry, &reader, err))
-		return false;
-	table->met_denied = table->met_denied || ((*process)->mapping_count == 0 && proc_maps_are_denied(pid));
-	return true;
+	(*process)->maps_are_read = true;
+	return table->host.functions->read_process(table, *process, err);
 }
 
 static bool add_thread(struct process_table *table, int32_t tid, bool *added, uint32_t **name, struct error *err)
@@ -267,8 +218,8 @@ bool process_table_thread_name(struct process_table *table, int32_t pid, int32_t
 
 	if (!add_thread(table, tid, &added, &known, err))
 		return false;
-	if (added && !table->files) {
-		proc_read_comm(pid, tid, text);
+	if (added) {
+		table->host.functions->read_comm(pid, tid, text);
 		if (!profile_intern(table->profile, text, known, err))
 			return false;
 	}
@@ -362,7 +313,7 @@ static bool take_mmap(struct process_table *table, const struct record *record, 
 
 	if (!in->executable || mapping.end <= mapping.start)
 		return true;
-	return process_table_get(table, record->pid, &process, err) && add_elf_mapping(table, process, &mapping, err);
+	return process_table_get(table, record->pid, &process, err) && process_table_map(table, process, &mapping, err);
 }
 
 static bool take_exit(struct process_table *table, const struct record *record)
@@ -371,21 +322,14 @@ static bool take_exit(struct process_table *table, const struct record *record)
 
 	if (record->pid == record->tid && id != HASH_MAP_NONE)
 		table->processes[id].is_alive =
-			table->processes[id].has_threads && !table->files && proc_is_alive(record->pid);
+			table->processes[id].has_threads && table->host.functions->is_alive(record->pid);
 	return true;
-}
-
-/* What lies outside of our pid namespace has no pid here: the mappings of all of them would be taken for those of one.
- */
-static bool is_from_outside(const struct process_table *table, const struct record *record)
-{
-	return !table->files && (record->pid <= 0 || (record->kind == RECORD_FORK && record->fork.parent_pid <= 0));
 }
 
 bool process_table_update(struct process_table *table, const struct record *record, struct error *err)
 {
 	table->version++;
-	if (is_from_outside(table, record))
+	if (table->host.functions->is_outside(record))
 		return true;
 	switch (record->kind) {
 	case RECORD_MMAP:
@@ -437,7 +381,8 @@ static bool is_copy(const struct process_space *space, const struct process_mapp
 	if (size < sizeof(memory))
 		here.iov_len = there.iov_len = size;
 	return size >= LEAST_BYTES &&
-	       process_vm_readv(space->process->pid, &here, 1, &there, 1, 0) == (ssize_t)here.iov_len &&
+	       space->table->host.functions->read_memory(space->process->pid, &here, &there, 1) ==
+		       (ssize_t)here.iov_len &&
 	       memcmp(memory, bytes, here.iov_len) == 0;
 }
 
@@ -495,7 +440,7 @@ bool process_space_read(void *context, uint64_t address, size_t bytes, struct ma
 	struct iovec here, there;
 	ssize_t done;
 
-	if (!mapping || table->files)
+	if (!mapping)
 		return false;
 	if (!table->code)
 		table->code = malloc(UNWIND_MOST_CODE_BYTES);
@@ -507,7 +452,7 @@ bool process_space_read(void *context, uint64_t address, size_t bytes, struct ma
 	size = mapping->end - start < bytes ? mapping->end - start : bytes;
 	here = (struct iovec){ table->code, size };
 	there = (struct iovec){ (void *)(uintptr_t)start, size };
-	done = process_vm_readv(space->process->pid, &here, 1, &there, 1, 0);
+	done = table->host.functions->read_memory(space->process->pid, &here, &there, 1);
 	if (done <= 0 || address - start >= (uint64_t)done)
 		return false;
 	*code = (struct machine_code){ table->code, (size_t)done, (size_t)(address - start) };

@@ -61,15 +61,51 @@ struct process_thread {
 	uint32_t name; /* string of the profile */
 };
 
+struct process_table;
+struct iovec;
+
+enum { PROC_COMM_BYTES = 64 };
+
 /*
- * Where the binaries of processes come from that cannot be asked: those of a recording of another time or machine.
- * Their mappings and names are then told by records alone.
+ * The machine that processes run on: this one, now (process_host_live()), or that of a recording of another time, whose
+ * processes cannot be asked any more (recorded_files_host()). Each is a table of functions; every one is there.
  */
-struct process_files {
-	bool (*open)(void *context, const struct elf_mapping *mapping, struct elf_image **image, struct error *err);
-	void *context;
-	struct elf_build_id kernel; /* size 0: not known */
+struct process_host_functions {
+	/* Of a process that is met for the first time: what is to be known of it beside records, its mappings with
+	 * process_table_map(). */
+	bool (*read_process)(struct process_table *table, struct process *process, struct error *err);
+	/* comm of a thread; "" when it is gone or cannot be asked. */
+	void (*read_comm)(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
+	/* Whether a process whose first thread has ended still runs. */
+	bool (*is_alive)(int32_t pid);
+	/* Whether a record is of a process that has no pid here. */
+	bool (*is_outside)(const struct record *record);
+	/* Copies memory of a process as process_vm_readv(2) does, into one piece; -1: it cannot be read. */
+	ssize_t (*read_memory)(int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count);
+
+	/* Whether what is mapped under the name of a file has no file. */
+	bool (*is_memory)(const struct elf_mapping *mapping);
+	/* Opens the binary behind a mapping of a file, or the vdso. */
+	bool (*open)(void *context, const struct elf_mapping *mapping, enum profile_mapping_kind kind,
+		struct elf_image **image, struct error *err);
+	/* The name of an image, and whether its file is deleted. */
+	const char *(*path)(const struct elf_image *image, const struct elf_mapping *mapping);
+	bool (*is_deleted)(const struct elf_image *image);
+	/* False when its file has been written over since it was opened. */
+	bool (*is_intact)(const struct elf_image *image);
+	/* Sets where names of code are that a process makes at run time. */
+	bool (*expect_jit_map)(const struct elf_mapping *mapping, struct process_image *image, struct error *err);
+	/* Of the kernel; size 0: not known. */
+	void (*kernel_build_id)(const void *context, struct elf_build_id *id);
 };
+
+struct process_host {
+	const struct process_host_functions *functions;
+	void *context; /* borrowed; as long as the table */
+};
+
+/* The processes of this machine, as they run. */
+struct process_host process_host_live(void);
 
 struct process_table {
 	struct profile *profile; /* borrowed */
@@ -91,20 +127,26 @@ struct process_table {
 	uint32_t kernel_image; /* PROFILE_NONE until needed */
 	uint64_t kernel_bias;  /* address in the symbols at hand = runtime address + bias */
 	struct buffer *notices;
-	const struct machine *machine;     /* that the processes run on; NULL: not known, no stack is unwound */
-	const struct process_files *files; /* borrowed; NULL: the processes of this machine, now */
+	struct process_host host;
+	const struct machine *machine; /* that the processes run on; NULL: not known, no stack is unwound */
 	uint8_t *code; /* owned; of memory without a file, around the address that was asked for last; NULL: not asked
 			  so far */
 };
 
-void process_table_init(struct process_table *table, struct profile *profile, struct buffer *notices);
+void process_table_init(
+	struct process_table *table, struct profile *profile, struct process_host host, struct buffer *notices);
 void process_table_deinit(struct process_table *table);
 
-/* The process, made when it is not known yet: its maps are then read from /proc. */
+/* The process, made when it is not known yet: its maps are then asked of the host. */
 COMMON_MUST_CHECK
 bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err);
 
-/* Comm of a thread, read from /proc when the sideband has not told it. */
+/* Adds executable memory to a process, in place of what was mapped there. */
+COMMON_MUST_CHECK
+bool process_table_map(
+	struct process_table *table, struct process *process, const struct elf_mapping *mapped, struct error *err);
+
+/* Comm of a thread, asked of the host when the sideband has not told it. */
 COMMON_MUST_CHECK
 bool process_table_thread_name(
 	struct process_table *table, int32_t pid, int32_t tid, uint32_t *name, struct error *err);

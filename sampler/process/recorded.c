@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/recorded.h"
 
+#include "sampler/process/jit_map.h"
 #include "sampler/process/proc.h"
 
 #include <inttypes.h>
@@ -118,18 +119,106 @@ bool recorded_files_open(const struct recorded_files *files, const char *path, c
 	return false;
 }
 
-static bool open_mapping(void *context, const struct elf_mapping *mapping, struct elf_image **image, struct error *err)
+void recorded_files_init(struct recorded_files *files)
+{
+	*files = (struct recorded_files){ 0 };
+	hash_map_init(&files->by_path, sizeof(uint64_t));
+}
+
+/* ---- As the host of processes: records alone tell of them ---- */
+
+static bool recorded_read_process(struct process_table *table, struct process *process, struct error *err)
+{
+	(void)table;
+	(void)process;
+	(void)err;
+	return true;
+}
+
+static void recorded_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES])
+{
+	(void)pid;
+	(void)tid;
+	name[0] = '\0';
+}
+
+static bool recorded_is_alive(int32_t pid)
+{
+	(void)pid;
+	return false;
+}
+
+static bool recorded_is_outside(const struct record *record)
+{
+	(void)record;
+	return false;
+}
+
+static ssize_t recorded_read_memory(int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count)
+{
+	(void)pid;
+	(void)into;
+	(void)from;
+	(void)from_count;
+	return -1;
+}
+
+static bool recorded_open(void *context, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
+	struct elf_image **image, struct error *err)
 {
 	const struct recorded_files *files = context;
 
-	return recorded_files_open(files, mapping->path, recorded_files_find(files, mapping->path), image, err);
+	(void)kind;
+	return recorded_files_open(files, mapped->path, recorded_files_find(files, mapped->path), image, err);
 }
 
-void recorded_files_init(struct recorded_files *files)
+/* What was recorded may now lie elsewhere; its name is the one it had. */
+static const char *recorded_path(const struct elf_image *image, const struct elf_mapping *mapped)
 {
-	*files = (struct recorded_files){ .hooks.open = open_mapping };
-	hash_map_init(&files->by_path, sizeof(uint64_t));
+	(void)image;
+	return mapped->path;
 }
+
+static bool recorded_is_deleted(const struct elf_image *image)
+{
+	(void)image;
+	return false;
+}
+
+static bool recorded_is_intact(const struct elf_image *image)
+{
+	(void)image;
+	return true;
+}
+
+static void recorded_kernel_build_id(const void *context, struct elf_build_id *id)
+{
+	const struct recorded_files *files = context;
+
+	*id = files->kernel;
+}
+
+struct process_host recorded_files_host(struct recorded_files *files)
+{
+	static const struct process_host_functions functions = {
+		.read_process = recorded_read_process,
+		.read_comm = recorded_read_comm,
+		.is_alive = recorded_is_alive,
+		.is_outside = recorded_is_outside,
+		.read_memory = recorded_read_memory,
+		.is_memory = image_is_nameless,
+		.open = recorded_open,
+		.path = recorded_path,
+		.is_deleted = recorded_is_deleted,
+		.is_intact = recorded_is_intact,
+		.expect_jit_map = jit_map_expect_recorded,
+		.kernel_build_id = recorded_kernel_build_id,
+	};
+
+	return (struct process_host){ .functions = &functions, .context = files };
+}
+
+/* ---- The kernel ---- */
 
 /* The address of a kernel's symbol; 0: not told. */
 static uint64_t symbol_address(const char *kallsyms, const char *name)
@@ -158,9 +247,9 @@ static bool is_running_kernel(const struct recorded_files *files, const char *re
 	struct elf_build_id own;
 	struct utsname name;
 
-	if (files->hooks.kernel.size > 0) {
+	if (files->kernel.size > 0) {
 		image_kernel_build_id(&own);
-		return is_recorded_id(&files->hooks.kernel, &own) || is_same_id(&files->hooks.kernel, &own);
+		return is_recorded_id(&files->kernel, &own) || is_same_id(&files->kernel, &own);
 	}
 	return release && uname(&name) == 0 && strcmp(release, name.release) == 0;
 }
@@ -173,8 +262,8 @@ bool recorded_kernel_find(const struct recorded_files *files, const char *releas
 	uint64_t now = 0, cached = 0;
 
 	*kernel = (struct recorded_kernel){ 0 };
-	if (files->hooks.kernel.size > 0 && files->cache_directory) {
-		elf_build_id_format(&files->hooks.kernel, id);
+	if (files->kernel.size > 0 && files->cache_directory) {
+		elf_build_id_format(&files->kernel, id);
 		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s/kallsyms", files->cache_directory, id, id + 2);
 		cached = now = symbol_address(path, text_name);
 	}

@@ -13,11 +13,14 @@ struct recorded_files {
 	struct elf_build_id *ids; /* owned */
 	size_t id_count, id_capacity;
 	const char *cache_directory; /* borrowed: of perf's build-id cache, as "/root/.debug"; NULL: none */
-	struct process_files hooks;  /* for a process table */
+	struct elf_build_id kernel;  /* size 0: not known */
 };
 
 void recorded_files_init(struct recorded_files *files);
 void recorded_files_deinit(struct recorded_files *files);
+
+/* For a process table, which lives no longer than `files`. */
+struct process_host recorded_files_host(struct recorded_files *files);
 
 /* Without a trailing " (deleted)". */
 size_t recorded_path_size(const char *path);

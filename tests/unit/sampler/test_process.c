@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/process.h"
 
+#include "sampler/process/recorded.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -22,7 +24,7 @@ static int setup(void **state)
 
 	assert_non_null(fixture);
 	assert_true(profile_create(&fixture->profile, &err));
-	process_table_init(&fixture->table, fixture->profile, NULL);
+	process_table_init(&fixture->table, fixture->profile, process_host_live(), NULL);
 	*state = fixture;
 	return 0;
 }
@@ -239,6 +241,64 @@ static void test_own_process(void **state)
 	assert_int_equal(fixture->profile->location_count, 0);
 }
 
+/* The ids of a recording are those of other processes now: of these nothing is asked, as they run here. */
+static void test_processes_of_a_recording_are_not_asked(void **state)
+{
+	const uint64_t start = (uint64_t)(uintptr_t)test_processes_of_a_recording_are_not_asked & ~(uint64_t)0xfff;
+	struct record record = { .kind = RECORD_EXIT, .pid = getpid(), .tid = getpid() };
+	struct fixture recorded = { 0 };
+	struct process_space space = { .table = &recorded.table };
+	struct recorded_files files;
+	struct machine_code code;
+	struct process *process;
+	struct error err;
+	uint32_t name;
+
+	(void)state;
+	recorded_files_init(&files);
+	files.kernel = (struct elf_build_id){ .size = 2, .bytes = { 0xab, 0xcd } };
+	assert_true(profile_create(&recorded.profile, &err));
+	process_table_init(&recorded.table, recorded.profile, recorded_files_host(&files), NULL);
+	assert_true(process_table_get(&recorded.table, getpid(), &process, &err));
+	assert_int_equal(process->mapping_count, 0);
+	assert_true(process_table_thread_name(&recorded.table, getpid(), getpid(), &name, &err));
+	assert_string_equal(profile_string(recorded.profile, name), "");
+	map(&recorded, getpid(), start, start + 0x1000, "//anon");
+	assert_string_equal(path_at(&recorded, getpid(), start), "//anon");
+	space.process = process;
+	assert_false(process_space_read(&space, start, sizeof(code), &code));
+	process->has_threads = true;
+	tell(&recorded, &record);
+	assert_true(process_table_get(&recorded.table, getpid(), &process, &err));
+	assert_false(process->is_alive);
+	assert_true(process_table_kernel(&recorded.table, &name, &err));
+	assert_string_equal(profile_string(recorded.profile, recorded.profile->mappings[name].build_id), "abcd");
+	process_table_deinit(&recorded.table);
+	profile_destroy(recorded.profile);
+	recorded_files_deinit(&files);
+}
+
+/* perf.data tells the idle task's name under pid 0; here 0 is whoever has no pid in our namespace. */
+static void test_pid_0_is_a_process_of_recordings_alone(void **state)
+{
+	const struct record record = { .kind = RECORD_COMM, .comm = { .name = "swapper" } };
+	struct fixture *live = *state, recorded = { 0 };
+	struct recorded_files files;
+	struct error err;
+
+	tell(live, &record);
+	assert_int_equal(live->table.count, 0);
+	recorded_files_init(&files);
+	assert_true(profile_create(&recorded.profile, &err));
+	process_table_init(&recorded.table, recorded.profile, recorded_files_host(&files), NULL);
+	tell(&recorded, &record);
+	assert_int_equal(recorded.table.count, 1);
+	assert_string_equal(profile_string(recorded.profile, recorded.table.processes[0].name), "swapper");
+	process_table_deinit(&recorded.table);
+	profile_destroy(recorded.profile);
+	recorded_files_deinit(&files);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -252,6 +312,8 @@ int main(void)
 		TEST(test_threads_take_their_creators_name),
 		TEST(test_exit),
 		TEST(test_own_process),
+		TEST(test_processes_of_a_recording_are_not_asked),
+		TEST(test_pid_0_is_a_process_of_recordings_alone),
 	};
 
 	return cmocka_run_group_tests_name("sampler.process", tests, NULL, NULL);

@@ -290,7 +290,7 @@ static void every_instruction_has_its_callers(void **state)
 	assert_int_equal(waitpid(s->child, &status, 0), s->child);
 	assert_true(WIFSTOPPED(status));
 	assert_true(profile_create(&profile, &err) && unwinder_create(&unwinder, &err));
-	process_table_init(&table, profile, NULL);
+	process_table_init(&table, profile, process_host_live(), NULL);
 	assert_true(process_table_get(&table, s->child, &process, &err));
 	space.process = process;
 	look(s);

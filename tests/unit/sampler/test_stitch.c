@@ -144,7 +144,7 @@ static void check_chain(const uint64_t *addresses, size_t count, struct unwind_r
 	struct error err;
 
 	assert_true(profile_create(&profile, &err));
-	process_table_init(&table, profile, NULL);
+	process_table_init(&table, profile, process_host_live(), NULL);
 	assert_true(process_table_update(&table, &map, &err));
 	assert_true(process_table_get(&table, PID, &process, &err));
 	space.process = process;

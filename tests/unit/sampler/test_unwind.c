@@ -362,7 +362,7 @@ static void compare_with_oracle(struct unwinder *unwinder, const struct captured
 	size_t first;
 
 	assert_true(profile_create(&profile, &err));
-	process_table_init(&table, profile, NULL);
+	process_table_init(&table, profile, process_host_live(), NULL);
 	assert_true(process_table_get(&table, getpid(), &process, &err));
 	space.process = process;
 	finder = (struct unwind_space){ process_space_find, process_space_read, &space, process->generation, NULL,

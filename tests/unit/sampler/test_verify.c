@@ -126,7 +126,7 @@ static int setup(void **state)
 
 	assert_non_null(fixture);
 	assert_true(profile_create(&fixture->profile, &err));
-	process_table_init(&fixture->table, fixture->profile, NULL);
+	process_table_init(&fixture->table, fixture->profile, process_host_live(), NULL);
 	assert_true(process_table_get(&fixture->table, getpid(), &fixture->process, &err));
 	assert_true(unwinder_create(&fixture->unwinder, &err));
 	*state = fixture;

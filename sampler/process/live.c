@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/process/jit_map.h"
+#include "sampler/process/proc.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* ---- Processes ---- */
+
+struct maps_reader {
+	struct process_table *table;
+	struct process *process;
+	struct elf_mapping file; /* the last one of a file, whatever it is for; end 0: none yet */
+	char path[PATH_MAX];     /* of it */
+};
+
+/* Memory right behind a piece of a file, where the file would go on: it is laid over what would lie there. */
+static bool add_what_is_covered(struct maps_reader *reader, const struct elf_mapping *memory, struct error *err)
+{
+	struct buffer *notices = reader->table->notices;
+	struct elf_mapping mapped = *memory;
+	uint64_t size = memory->end - memory->start;
+	bool ok;
+
+	if (memory->inode != 0 || memory->start != reader->file.end)
+		return true;
+	mapped.path = reader->path;
+	mapped.inode = reader->file.inode;
+	mapped.device_major = reader->file.device_major;
+	mapped.device_minor = reader->file.device_minor;
+	mapped.file_offset = reader->file.file_offset + (reader->file.end - reader->file.start);
+	reader->file.end += size;
+	/* Nothing is lost where it was no such file. */
+	reader->table->notices = NULL;
+	ok = process_table_map(reader->table, reader->process, &mapped, err);
+	reader->table->notices = notices;
+	return ok;
+}
+
+static bool take_maps_entry(void *context, const struct elf_maps_entry *entry, struct error *err)
+{
+	struct maps_reader *reader = context;
+	const struct elf_mapping *mapping = &entry->mapping;
+
+	if (mapping->inode != 0 && mapping->path[0] == '/' && strlen(mapping->path) < sizeof(reader->path)) {
+		reader->file = *mapping;
+		strcpy(reader->path, mapping->path);
+	}
+	return !entry->executable || (add_what_is_covered(reader, mapping, err) &&
+					     process_table_map(reader->table, reader->process, mapping, err));
+}
+
+static bool live_read_process(struct process_table *table, struct process *process, struct error *err)
+{
+	struct maps_reader reader = { .table = table, .process = process };
+	char name[PROC_COMM_BYTES];
+
+	table->met_outside = table->met_outside || process->pid <= 0;
+	process->has_threads = true;
+	proc_read_comm(process->pid, process->pid, name);
+	/* A process that is gone has no maps any more: its samples then lie in no mapping, which is counted. */
+	if (!profile_intern(table->profile, name, &process->name, err) ||
+		!proc_read_maps(process->pid, take_maps_entry, &reader, err))
+		return false;
+	table->met_denied = table->met_denied || (process->mapping_count == 0 && proc_maps_are_denied(process->pid));
+	return true;
+}
+
+/* What lies outside of our pid namespace has no pid here: the mappings of all of them would be taken for those of one.
+ */
+static bool live_is_outside(const struct record *record)
+{
+	return record->pid <= 0 || (record->kind == RECORD_FORK && record->fork.parent_pid <= 0);
+}
+
+static ssize_t live_read_memory(int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count)
+{
+	return process_vm_readv(pid, into, 1, from, from_count, 0);
+}
+
+/* ---- Binaries ---- */
+
+/* Huge pages, and files that were deleted at once, to map the same memory for writing and for running: no binary was
+ * ever there. */
+static bool may_be_memory(const struct elf_mapping *mapped)
+{
+	static const char mark[] = " (deleted)";
+	size_t size = strlen(mapped->path), end = sizeof(mark) - 1;
+
+	return size > end && strcmp(mapped->path + size - end, mark) == 0;
+}
+
+static bool is_binary(const struct elf_mapping *mapped, enum error_code *why)
+{
+	struct elf_image *image;
+	struct error err;
+
+	if (!elf_image_open_mapping(mapped, &image, &err)) {
+		*why = err.code;
+		return false;
+	}
+	elf_image_unref(image);
+	return true;
+}
+
+static bool live_is_memory(const struct elf_mapping *mapped)
+{
+	enum error_code why = ERROR_NOT_FOUND;
+
+	if (image_is_nameless(mapped))
+		return !is_binary(mapped, &why);
+	/* One that may not be read is still a file. */
+	return may_be_memory(mapped) && !is_binary(mapped, &why) && why == ERROR_FORMAT;
+}
+
+static bool live_open(void *context, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
+	struct elf_image **image, struct error *err)
+{
+	(void)context;
+	return kind == PROFILE_MAPPING_VDSO ? image_open_vdso(image, err) : elf_image_open_mapping(mapped, image, err);
+}
+
+static const char *live_path(const struct elf_image *image, const struct elf_mapping *mapped)
+{
+	(void)mapped;
+	return elf_image_path(image);
+}
+
+static void live_kernel_build_id(const void *context, struct elf_build_id *id)
+{
+	(void)context;
+	image_kernel_build_id(id);
+}
+
+struct process_host process_host_live(void)
+{
+	static const struct process_host_functions functions = {
+		.read_process = live_read_process,
+		.read_comm = proc_read_comm,
+		.is_alive = proc_is_alive,
+		.is_outside = live_is_outside,
+		.read_memory = live_read_memory,
+		.is_memory = live_is_memory,
+		.open = live_open,
+		.path = live_path,
+		.is_deleted = elf_image_is_deleted,
+		.is_intact = elf_image_is_intact,
+		.expect_jit_map = jit_map_expect,
+		.kernel_build_id = live_kernel_build_id,
+	};
+
+	return (struct process_host){ .functions = &functions };
+}
