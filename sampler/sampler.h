@@ -134,7 +134,7 @@ struct sampler_result {
 	struct elf_image *
 		*images;    /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
 	size_t image_count; /* = profile->mapping_count */
-	char **jit_maps;    /* by mapping id: path of the perf map of a JIT mapping as we can open it, or NULL */
+	char **jit_maps;    /* by mapping id: path of a JIT mapping's perf map as we can open it, or NULL; NULL: none */
 	char **inherited_jit_maps; /* by mapping id: likewise, of the process that it was forked from; NULL: none */
 	char *kallsyms;            /* symbols of the recorded kernel; NULL: the running one; "": not to be had */
 	bool kernel_is_running;    /* kallsyms is a copy of the running kernel's: that one may be asked instead */

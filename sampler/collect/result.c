@@ -84,7 +84,7 @@ void sampler_result_release_images(struct sampler_result *result)
 {
 	for (size_t i = 0; i < result->image_count; i++) {
 		elf_image_unref(result->images[i]);
-		free(result->jit_maps[i]);
+		free(result->jit_maps ? result->jit_maps[i] : NULL);
 		free(result->inherited_jit_maps ? result->inherited_jit_maps[i] : NULL);
 	}
 	free(result->images);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/source.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Sources of kinds that the program does not have: the interface is all that they need. */
+
+struct fixture {
+	char cache[64];
+	struct buffer notices;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	assert_non_null(fixture);
+	strcpy(fixture->cache, "/tmp/kelvin-source-XXXXXX");
+	assert_non_null(mkdtemp(fixture->cache));
+	assert_int_equal(setenv("XDG_CACHE_HOME", fixture->cache, 1), 0);
+	buffer_init(&fixture->notices, 1 << 16);
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(rmdir(fixture->cache), 0);
+	buffer_deinit(&fixture->notices);
+	free(fixture);
+	return 0;
+}
+
+/* ---- A source of addresses, as a simulator of this very program would be ---- */
+
+struct simulation {
+	struct source source;
+	int reads;
+};
+
+__attribute__((noinline)) static int simulated_function(int number)
+{
+	__asm__ volatile("" : "+r"(number));
+	return number;
+}
+
+static uint64_t image_address(void)
+{
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+	return (uint64_t)(uintptr_t)simulated_function - (uint64_t)(uintptr_t)__ehdr_start;
+}
+
+static bool simulation_read(
+	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	struct simulation *simulation = (struct simulation *)source;
+	struct profile_mapping mapping = { .end = UINT32_MAX };
+	uint32_t id, location;
+
+	simulation->reads++;
+	buffer_append_string(notices, "simulated\n");
+	result->images = calloc(1, sizeof(*result->images));
+	result->image_count = 1;
+	return result->images && profile_create(&result->profile, err) &&
+	       elf_image_open_path("/proc/self/exe", &result->images[0], err) &&
+	       profile_intern(result->profile, elf_image_path(result->images[0]), &mapping.path, err) &&
+	       profile_add_mapping(result->profile, &mapping, &id, err) &&
+	       profile_add_location(result->profile, id, image_address(), &location, err);
+}
+
+static void simulation_destroy(struct source *source)
+{
+	((struct simulation *)source)->reads = -1;
+}
+
+static const struct source_functions simulation_functions = { simulation_read, simulation_destroy };
+
+static const char *name_of_location(const struct profile *profile, uint32_t location)
+{
+	const struct profile_location *at = &profile->locations[location];
+
+	return at->line_count == 0
+		       ? ""
+		       : profile_string(profile, profile->functions[profile->lines[at->first_line].function].name);
+}
+
+static void addresses_get_names(void **state)
+{
+	struct fixture *fixture = *state;
+	struct simulation simulation = { .source = { &simulation_functions, "a simulation", .is_read_once = true } };
+	const struct symbolize_options options = { .threads = 1 };
+	struct sampler_result result;
+	struct error err;
+
+	for (int run = 1; run <= 2; run++) {
+		assert_true(source_read(&simulation.source, &result, &fixture->notices, &err));
+		assert_int_equal(simulation.reads, run);
+		assert_int_equal(result.child_status, -1);
+		assert_string_equal(name_of_location(result.profile, 0), "");
+		assert_true(source_name(&simulation.source, &options, &result, &fixture->notices, &err));
+		assert_string_equal(name_of_location(result.profile, 0), "simulated_function");
+		sampler_result_deinit(&result);
+	}
+	assert_memory_equal(fixture->notices.data, "simulated\nsimulated\n", 20);
+	source_destroy(&simulation.source);
+	assert_int_equal(simulation.reads, -1);
+	/* teardown() finds the cache empty: what is read once leaves nothing there. */
+}
+
+/* The names of a kernel that is not to be had are not those of the running one. */
+static void kernels_of_others_stay_unnamed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct simulation simulation = { .source = { &simulation_functions, "a simulation", .is_read_once = true } };
+	const struct symbolize_options options = { .threads = 1 };
+	struct profile_mapping kernel = { .kind = PROFILE_MAPPING_KERNEL, .end = UINT64_MAX };
+	struct sampler_result result;
+	uint32_t id, location = 0;
+	struct error err;
+
+	assert_true(source_read(&simulation.source, &result, &fixture->notices, &err));
+	result.kallsyms = strdup("");
+	assert_non_null(result.kallsyms);
+	assert_true(profile_intern(result.profile, "[kernel.kallsyms]", &kernel.path, &err) &&
+		    profile_add_mapping(result.profile, &kernel, &id, &err) &&
+		    profile_add_location(result.profile, id, 0xffffffff81000010, &location, &err));
+	result.images = realloc(result.images, 2 * sizeof(*result.images));
+	assert_non_null(result.images);
+	result.images[1] = NULL;
+	result.image_count = 2;
+	fixture->notices.size = 0;
+	assert_true(source_name(&simulation.source, &options, &result, &fixture->notices, &err));
+	assert_string_equal(name_of_location(result.profile, location), "[kernel]");
+	assert_int_equal(fixture->notices.size, 0);
+	sampler_result_deinit(&result);
+}
+
+/* ---- A source of names, as a profile store would be ---- */
+
+struct store {
+	struct source source;
+	const char *tool;
+};
+
+static bool store_read(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	const struct store *store = (const struct store *)source;
+	struct profile_function function = { 0 };
+	struct profile_line line = { 0 };
+	uint32_t id;
+
+	(void)notices;
+	return profile_create(&result->profile, err) &&
+	       profile_intern(result->profile, store->tool, &result->profile->facts.tool, err) &&
+	       profile_intern(result->profile, "std::sort", &function.name, err) &&
+	       profile_add_function(result->profile, &function, &line.function, err) &&
+	       profile_add_location_of_lines(result->profile, PROFILE_NONE, &line, 1, &id, err);
+}
+
+static void store_destroy(struct source *source)
+{
+	(void)source;
+}
+
+static const struct source_functions store_functions = { store_read, store_destroy };
+
+static enum profile_origin origin_from(struct fixture *fixture, const char *tool)
+{
+	struct store store = { .source = { &store_functions, "a store", .is_named = true }, .tool = tool };
+	const struct symbolize_options options = { 0 };
+	struct sampler_result result;
+	enum profile_origin origin;
+	struct error err;
+
+	assert_true(source_read(&store.source, &result, &fixture->notices, &err));
+	assert_true(source_name(&store.source, &options, &result, &fixture->notices, &err));
+	origin = result.profile->functions[0].origin;
+	sampler_result_deinit(&result);
+	return origin;
+}
+
+static void names_of_other_tools_get_origins(void **state)
+{
+	assert_int_equal(origin_from(*state, "another 1.0"), PROFILE_ORIGIN_LIBRARY);
+	assert_int_equal(origin_from(*state, "kelvin 1.0"), PROFILE_ORIGIN_UNKNOWN);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(addresses_get_names),
+		TEST(kernels_of_others_stay_unnamed),
+		TEST(names_of_other_tools_get_origins),
+	};
+
+	return cmocka_run_group_tests_name("cli.source", tests, NULL, NULL);
+}
