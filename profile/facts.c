@@ -8,7 +8,7 @@
 #define MEMBER(member) #member, offsetof(struct profile_facts, member)
 #define DIFFERENT(what) "base and head were recorded with different " what ": '", "' and '", "'"
 
-/* Field numbers: 14 is the next that is free. */
+/* The next free field number is 14. */
 static const struct profile_fact table[] = {
 	{ MEMBER(command), 2, PROFILE_FACT_STRING },
 	{ MEMBER(event), 3, PROFILE_FACT_STRING, .told = "event ", .differs = { DIFFERENT("events") },
@@ -88,7 +88,10 @@ void profile_fact_words(const struct profile *profile, const struct profile_fact
 
 /* ---- Comparing ---- */
 
-/* The end of a run of digits, hexadecimal ones and dashes that holds a digit; `text` itself where none begins there. */
+/*
+ * The end of a run of decimal or hexadecimal digits and dashes that holds a digit; `text` itself if no such run begins
+ * there.
+ */
 static const char *end_of_id(const char *text)
 {
 	size_t size = strspn(text, "0123456789abcdef-_");
@@ -96,8 +99,10 @@ static const char *end_of_id(const char *text)
 	return strcspn(text, "0123456789") < size ? text + size : text;
 }
 
-/* Whether both are equal but for numbers and hexadecimal ids, which another container, session or start of a service
- * changes. */
+/*
+ * Whether both texts differ at most in numbers and hexadecimal ids: these change with every container, session or start
+ * of a service.
+ */
 static bool same_but_for_ids(const char *a, const char *b)
 {
 	while (*a && *b) {

@@ -11,23 +11,26 @@
 enum { MAX_FRAMES = 1 << 16, PIECE_BYTES = 1 << 20 };
 static const size_t max_piece_bytes = (size_t)1 << 31;
 
-/* Where a frame stands that is not inlined into the one before it, and the stack that it is put on. */
+/*
+ * The state from which reading a line goes on: a frame that is not inlined into the one before it, and the stack of its
+ * callers.
+ */
 struct folded_start {
-	size_t offset, frames; /* in the line; before it */
+	size_t offset, frames; /* offset of the frame in the line; frames before it */
 	uint32_t stack;
 };
 
 struct folded_reader {
 	struct profile *profile;
-	uint32_t thread, kernel_mapping; /* PROFILE_NONE until one is needed */
+	uint32_t thread, kernel_mapping; /* `kernel_mapping`: PROFILE_NONE until a frame of the kernel is met */
 	size_t line;
-	size_t stacks, two_counts; /* lines with a stack, and those of them that seem to end in two counts */
-	/* The place at hand: a frame with those inlined into it, outermost first. */
+	size_t stacks, two_counts; /* lines with a stack; lines with a stack that seem to end in two counts */
+	/* The location that is being read: a frame with those inlined into it, outermost first. */
 	struct profile_line *frames;
 	size_t frame_count, frame_capacity;
 	uint32_t mapping;
 	struct buffer name; /* scratch */
-	/* Of the line at hand and, until that is parsed, of the one before it. */
+	/* The line that is being read; until that is parsed, the line before it. */
 	const char *text, *end;
 	struct folded_start *starts;
 	size_t start_count, start_capacity;
@@ -46,7 +49,7 @@ static bool fail_line(const struct folded_reader *r, struct error *err, const ch
 	return error_set(err, ERROR_FORMAT, "line %zu: %s", r->line, why);
 }
 
-/* FlameGraph's marks: `_[k]` kernel, `_[i]` inlined, `_[j]` JIT, `_[w]` waker. */
+/* FlameGraph's annotations of frames: `_[k]` kernel, `_[i]` inlined, `_[j]` JIT, `_[w]` waker. */
 static char take_mark(const char *frame, size_t *size)
 {
 	if (*size < 4 || memcmp(frame + *size - 4, "_[", 2) != 0 || frame[*size - 1] != ']' ||
@@ -68,7 +71,7 @@ static bool kernel_mapping(struct folded_reader *r, uint32_t *id, struct error *
 	return true;
 }
 
-/* Puts the place at hand on the stack. A location has its innermost frame first. */
+/* Puts the location that is being read on the stack. A location has its innermost frame first. */
 static bool add_place(struct folded_reader *r, uint32_t *stack, struct error *err)
 {
 	size_t count = r->frame_count;
@@ -95,15 +98,15 @@ static bool start_place(struct folded_reader *r, const char *frame, size_t frame
 	return true;
 }
 
-/* A frame's text. */
+/* The text of a frame; not NUL-terminated. */
 struct span {
 	const char *text;
 	size_t size;
 };
 
 /*
- * py-spy writes `digest (shop/index.py:8)`: the line at which the function was, which differs from sample to sample,
- * and between two versions of a file. It is taken out of the name, and `file` is what it is of; 0: there is none.
+ * py-spy writes `digest (shop/index.py:8)`: the line that was being executed, which differs between samples and between
+ * versions of a file. Removes this from the name; `file` becomes the file's name, of size 0 if there is none.
  */
 static uint32_t take_line(struct folded_reader *r, struct span *name, struct span *file)
 {
@@ -162,7 +165,7 @@ static size_t common_prefix(const char *a, const char *b, size_t most)
 {
 	size_t size = 0;
 
-	/* Eight at a time: lines of a thousand bytes are common. */
+	/* Eight bytes at a time: lines of a thousand bytes are common. */
 	while (most - size >= sizeof(uint64_t) && memcmp(a + size, b + size, sizeof(uint64_t)) == 0)
 		size += sizeof(uint64_t);
 	while (size < most && a[size] == b[size])
@@ -171,8 +174,9 @@ static size_t common_prefix(const char *a, const char *b, size_t most)
 }
 
 /*
- * Files are sorted as a rule, so that a line shares most of its frames with the one before: they are known already.
- * Goes on at the last place that is the same in both as a whole, since what follows may be inlined into it.
+ * Files are usually sorted, so a line shares most of its frames with the line before, whose stack is known already.
+ * Reading goes on at the last location that both lines share as a whole, because the frame after it may be inlined into
+ * it.
  */
 static struct folded_start resume(struct folded_reader *r, const char *text, const char *end)
 {
@@ -187,7 +191,7 @@ static struct folded_start resume(struct folded_reader *r, const char *text, con
 		r->start_count = 0;
 		return (struct folded_start){ 0 };
 	}
-	/* It will be started again. */
+	/* The last shared location is read again, since more frames may be inlined into it. */
 	r->start_count -= 2;
 	return r->starts[r->start_count];
 }
@@ -226,7 +230,10 @@ static bool parse_count(const char *text, const char *end, int64_t *count)
 	return value <= INT64_MAX;
 }
 
-/* difffolded.pl writes two counts behind every stack; a single line may end in a name with a number. */
+/*
+ * difffolded.pl writes two counts behind every stack. One line alone does not prove it: a function's name may end in a
+ * number.
+ */
 static bool has_two_counts(const char *text, const char *space)
 {
 	const char *before = memrchr(text, ' ', (size_t)(space - text));
@@ -284,7 +291,7 @@ static bool begin(struct folded_reader *r, struct error *err)
 	       profile_add_thread(r->profile, &thread, &r->thread, err);
 }
 
-/* The weights are the counts: they are no value of their own. */
+/* The weights equal the numbers of samples, so they need no value type of their own. */
 static void drop_weights(struct profile *profile)
 {
 	for (size_t i = 0; i < profile->sample_count; i++)
@@ -334,13 +341,13 @@ bool folded_read(const char *text, size_t size, const char *name, struct profile
 	return true;
 }
 
-/* ---- Piece by piece ---- */
+/* ---- Reading in pieces ---- */
 
-/* What has been read and is still needed: from the stack before on, which the next one is compared with. */
+/* The part of the text that is in memory: from the line before the one being read, because the two are compared. */
 struct piece {
 	char *bytes; /* owned */
 	size_t size, capacity;
-	size_t done; /* lines up to here are read */
+	size_t done; /* the bytes before this offset have been read */
 };
 
 static void piece_deinit(struct piece *piece)
@@ -348,7 +355,7 @@ static void piece_deinit(struct piece *piece)
 	free(piece->bytes);
 }
 
-/* Makes room behind what is still needed. */
+/* Moves the bytes that are still needed to the start of the buffer, so that there is room behind them. */
 static bool move_on(struct folded_reader *r, struct piece *piece, struct error *err)
 {
 	size_t before = r->stacks ? (size_t)(r->text - piece->bytes) : piece->done,

@@ -5,14 +5,14 @@
 #include <string.h>
 
 /*
- * Stacks that differ only in addresses give one line, and lines share most of what they begin with: they are the paths
- * from the root of a tree of texts, in which each frame stands once. Lines come out in the order of their bytes by a
- * walk of that tree.
+ * Stacks that differ only in addresses become one line, and most lines begin like others. So lines are built as paths
+ * from the root of a tree, whose nodes are the texts of frames. A walk of that tree gives the lines in the order of
+ * their bytes.
  */
 
 static const size_t max_text_bytes = (size_t)1 << 32;
 
-/* How a function is called in a line depends on what it is there. */
+/* How a frame is written depends on where its function runs: in the kernel, inlined, or neither. */
 enum name_kind { NAME_PLAIN, NAME_KERNEL, NAME_INLINED, NAME_KINDS };
 
 struct node {
@@ -25,14 +25,14 @@ struct node_key {
 	uint32_t parent, text;
 };
 
-/* The node of a stack below the one of its process name. */
+/* The tree's node of a stack of the profile, within the process name `below`. */
 struct known {
-	uint32_t below, node; /* `below` is one more than that node's id; 0: not known */
+	uint32_t below, node; /* `below`: the process name's node, plus one; 0: the stack has no node yet */
 };
 
 struct writer {
 	const struct profile *profile;
-	struct string_table *texts;    /* owned; without what would break a line */
+	struct string_table *texts;    /* owned; texts of frames, without the characters that would break a line */
 	uint32_t (*names)[NAME_KINDS]; /* owned: [function] its text; 0: not made yet */
 	struct node *nodes;            /* owned; the first is the root */
 	size_t node_count, node_capacity;
@@ -186,16 +186,19 @@ static bool add_sample(struct writer *w, size_t id, struct error *err)
 
 /* ---- The lines ---- */
 
-/* A node as the end of a line, or as what lines go on behind: other texts may come in between the two. */
+/*
+ * An entry of a line's order: the end of a line at this node, or the step to a child. The texts of other children may
+ * stand between the two.
+ */
 struct entry {
 	uint32_t node;
 	bool goes_on;
 };
 
-/* Those below a node stand together, in order. */
+/* The entries of each node, in order. */
 struct entries {
 	struct entry *items; /* owned */
-	size_t *starts;      /* owned: [node] where those below it begin */
+	size_t *starts;      /* owned: [node] index of its first entry */
 };
 
 static void entries_deinit(struct entries *entries)
@@ -204,7 +207,7 @@ static void entries_deinit(struct entries *entries)
 	free(entries->starts);
 }
 
-/* As lines compare byte by byte, in which no text has a `;` of its own. */
+/* Compares two entries by the bytes of the lines that they lead to. No text contains a `;`. */
 static int compare_entries(const void *left, const void *right, void *context)
 {
 	const struct writer *w = context;
@@ -230,7 +233,7 @@ static bool entries_init(struct entries *entries, struct writer *w, struct error
 	*entries = (struct entries){ calloc(2 * w->node_count, sizeof(*entries->items)), starts };
 	if (!starts || !entries->items)
 		return error_set_memory(err);
-	/* Two places on, so that filling them moves the starts to where they belong. */
+	/* Counts go two places further on, so that filling in the entries moves each start to its final value. */
 	for (size_t i = 1; i < w->node_count; i++)
 		starts[w->nodes[i].parent + 2] += (size_t)w->nodes[i].is_line + w->nodes[i].has_children;
 	for (size_t i = 2; i < w->node_count + 2; i++)
@@ -249,7 +252,7 @@ static bool entries_init(struct entries *entries, struct writer *w, struct error
 	return true;
 }
 
-/* Entries below a node that are still to be written, and how long the text of its path is. */
+/* A node on the walk: its entries that are still to be written, and the length of the path's text up to it. */
 struct level {
 	size_t next, end, path_bytes;
 };

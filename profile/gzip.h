@@ -11,7 +11,9 @@ bool gzip_is(const void *bytes, size_t size);
 COMMON_MUST_CHECK
 bool gzip_compress(const void *bytes, size_t size, struct buffer *out, struct error *err);
 
-/* Appends what all members inflate to. More than out->max_bytes is ERROR_LIMIT: a bomb. What follows them must be
- * zeros. */
+/*
+ * Appends the inflated contents of all members. More than out->max_bytes is ERROR_LIMIT, against decompression bombs.
+ * Only zeros may follow the last member.
+ */
 COMMON_MUST_CHECK
 bool gzip_decompress(const void *bytes, size_t size, struct buffer *out, struct error *err);

@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * From the ids that a file gives its entries (any numbers but 0) to the entries' positions. Nearly every writer counts
- * from 1: such ids are found in an array, others in a hash map.
+ * Maps the ids that a file gives to its entries (any numbers but 0) to the entries' positions. Nearly every writer
+ * counts from 1: such ids are found in an array, others in a hash map.
  */
 struct id_table {
 	uint32_t *dense; /* owned: [id] position, or HASH_MAP_NONE */
@@ -13,11 +13,11 @@ struct id_table {
 	struct hash_map sparse;
 };
 
-/* `count`: how many there will be. */
+/* `count`: how many entries will be added. */
 COMMON_MUST_CHECK
 bool id_table_init(struct id_table *table, size_t count, struct error *err);
 
-/* Also of one that is zeroed. */
+/* A table of zeros may be given too. */
 void id_table_deinit(struct id_table *table);
 
 /* ERROR_FORMAT when the id is 0 or there already; `what` is the kind of entry, for the message. */

@@ -49,7 +49,7 @@ static bool is_clone_word(const char *start, const char *end)
 	return false;
 }
 
-/* `name.word` or `name.word.number`: cuts it, says whether there was one. */
+/* Cuts `name.word` and `name.word.number` to `name`. Returns whether there was such an ending. */
 static bool trim_clone(struct span *s)
 {
 	const char *end = s->end;
@@ -67,7 +67,7 @@ static bool trim_clone(struct span *s)
 	return true;
 }
 
-/* The demangled form of the same: `name(args) [clone .isra.0] [clone .cold]`. */
+/* Cuts the demangled form of a clone's name: `name(args) [clone .isra.0] [clone .cold]`. */
 static bool trim_demangled_clone(struct span *s)
 {
 	static const char mark[] = " [clone ";
@@ -82,7 +82,7 @@ static bool trim_demangled_clone(struct span *s)
 	return true;
 }
 
-/* `name@@GLIBC_2.34`, `name@VERS_1`; `name@plt` stays: it is another function. */
+/* Cuts the symbol version: `name@@GLIBC_2.34`, `name@VERS_1`. `name@plt` stays, since the stub is another function. */
 static bool trim_version(struct span *s)
 {
 	const char *at = find_last(*s, '@');
@@ -120,8 +120,10 @@ static void trim_suffixes(struct span *s)
 		;
 }
 
-/* `name /path/x.js:12:3` -> [name, x.js]: no line, no checkout path. Node writes it behind `JS:`, V8 behind
- * `LazyCompile:` and others. */
+/*
+ * Splits `name /path/x.js:12:3` into name and `x.js`, without line and directory, which differ between checkouts. Node
+ * writes it behind `JS:`, V8 behind `LazyCompile:` and others.
+ */
 static bool trim_javascript(struct span *s, struct span *file)
 {
 	static const char *const kinds[] = {
@@ -168,8 +170,9 @@ static const char *skip_digits(struct span s, const char *pos)
 	return pos;
 }
 
-/* Skips the digits behind a mark that numbers lambdas and closures in order of appearance: adding one must not rename
- * the others.
+/*
+ * Skips the digits behind a mark that numbers lambdas and closures in order of appearance, so that adding one does not
+ * rename the others.
  */
 static const char *skip_number(struct span s, const char *pos)
 {
@@ -184,7 +187,7 @@ static const char *skip_number(struct span s, const char *pos)
 	return pos;
 }
 
-/* Skips `/0x00007f034c000400`, by which a JVM tells the classes that it makes at run time from each other. */
+/* Skips `/0x00007f034c000400`: a JVM appends it to the names of classes that it makes at run time. */
 static const char *skip_class_address(struct span s, const char *pos)
 {
 	enum { LEAST_DIGITS = 8 };
@@ -197,8 +200,10 @@ static const char *skip_class_address(struct span s, const char *pos)
 	return end - pos >= 3 + LEAST_DIGITS ? end : pos;
 }
 
-/* The end of what a number takes up at `pos`; `pos` itself when there is none. `in_go_closure`: the last thing was one
- * of a Go closure. */
+/*
+ * The end of a lambda's, closure's or class's number at `pos`; `pos` itself if there is none. `in_go_closure`: what was
+ * skipped last belongs to the name of a Go closure.
+ */
 static const char *end_of_number(struct span s, const char *pos, bool *in_go_closure)
 {
 	bool after_go_closure = *in_go_closure;
@@ -221,8 +226,10 @@ static const char *end_of_number(struct span s, const char *pos, bool *in_go_clo
 	return end;
 }
 
-/* Copies a name with its lambdas and closures left unnumbered: `{lambda(int)#2}` -> `{lambda(int)}`, Go's `.func1.2` ->
- * `.func`. */
+/*
+ * Copies a name without the numbers of its lambdas and closures: `{lambda(int)#2}` -> `{lambda(int)}`, Go's `.func1.2`
+ * -> `.func`.
+ */
 static void append_unnumbered(struct span s, struct buffer *out)
 {
 	const char *copied = s.start, *pos = s.start;
@@ -252,7 +259,7 @@ static bool is_version(const char *start, const char *end)
 	return true;
 }
 
-/* A file's name up to its version; `suffix` is what its module's name has behind that. */
+/* A file's name without its version; `*suffix` is what the module's name has after the stem. */
 static struct span module_stem(struct span file, const char **suffix)
 {
 	const char *so = memmem(file.start, span_size(file), ".so", 3);
@@ -281,7 +288,7 @@ void profile_module_name(const char *path, struct buffer *out)
 	buffer_append_string(out, suffix);
 }
 
-/* `libz.so.1.2.13+0x12ab` in the module `libz.so`: the name that code without a name is given. */
+/* Whether the name is `libz.so.1.2.13+0x12ab` in the module `libz.so`, as functions without a symbol are named. */
 static bool is_unnamed(struct span s, const char *module)
 {
 	const char *plus = find_last(s, '+');

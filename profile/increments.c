@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of a fixed 64-bit number, of which the hash is one, have this wire type. */
+/* The wire type of a fixed 64-bit number, as the hash is. */
 enum { WIRE_FIXED64 = 1 };
 
-/* What versions that wrote a format of their own began with. */
+/* The start of a file in the format that versions before protobuf increments wrote. */
 static const char former_magic[] = "KELVINPART\n";
 
 void profile_written_deinit(struct profile_written *written)
@@ -65,7 +65,7 @@ bool profile_write_increment(const struct profile *profile, const struct profile
 
 /* ---- Reading ---- */
 
-/* How many bytes from the start on are whole increments: those whose hashes hold. */
+/* The number of bytes, from the start on, that hold whole increments, which are those whose hashes match. */
 static size_t find_whole(const void *bytes, size_t size)
 {
 	struct byte_reader walk = byte_reader_over(bytes, size);

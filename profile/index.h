@@ -3,7 +3,7 @@
 
 #include "profile/profile.h"
 
-/* Keys of the deduplicating maps. None has padding: they are compared byte by byte. */
+/* Keys of the maps that deduplicate. The structs have no padding, since they are compared byte by byte. */
 struct profile_mapping_key {
 	uint64_t start, file_offset;
 	uint32_t identity; /* build id, else path */
@@ -25,35 +25,38 @@ struct profile_thread_key {
 	uint32_t process_name, name;
 };
 
-/* What was met first at a stack; what came later is found by its hash. PROFILE_NONE: nothing yet. */
+/*
+ * The first child stack, sample and so on of a stack; later ones are found by their hash. PROFILE_NONE: there is none
+ * yet.
+ */
 struct profile_firsts {
 	uint32_t child, sample;
 };
 
-/* What the adding functions need beside the profile itself. */
+/* What the adding functions need in addition to the profile itself. */
 struct profile_index {
 	struct hash_map mappings, functions, locations, frames, threads, stacks, samples;
 	struct profile_firsts *firsts;          /* [indexed stack] owned */
-	size_t indexed_stacks, indexed_samples; /* the maps know so many */
+	size_t indexed_stacks, indexed_samples; /* the maps hold stacks and samples below these ids */
 	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity,
 		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity;
 	struct buffer scratch; /* for keys and module names */
 };
 
 /*
- * The place of `location` (mapping, address, line_count) with these lines: found again by its address or, where that is
- * 0, by its frames. One address that goes by two names is one place only in a binary with a build id; anywhere else
- * (code made at run time, a kernel after a reboot) it is two, and the second is known by its frames.
+ * Finds or adds the location of (mapping, address) with these lines. It is found by its address or, where the address
+ * is 0, by its frames. One address with two names is one location only in a binary with a build id; anywhere else (code
+ * made at run time, a kernel after a reboot) it is two, and the second is found by its frames.
  */
 COMMON_MUST_CHECK
 bool profile_add_named_location(struct profile *profile, const struct profile_location *location,
 	const struct profile_line *lines, uint32_t *id, struct error *err);
-/* Room for so many stacks and samples. */
+/* Reserves room for this many stacks and samples. */
 COMMON_MUST_CHECK
 bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err);
 /*
- * A stack (0 is the first), or a sample without a time, that is known not to be there yet. Nothing is looked up, and
- * nothing indexed until one is added of which that is not known.
+ * Appends a stack (the first one becomes stack 0), or a sample without a time, that the caller knows to be new. No map
+ * is searched. The maps take such entries up when a stack or sample is added that may already exist.
  */
 COMMON_MUST_CHECK
 bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t location, struct error *err);

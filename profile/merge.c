@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From ids of one profile to ids of the other. */
+/* Maps the ids of `from` to ids of `into`. */
 struct merger {
 	struct profile *into;
 	const struct profile *from;
 	uint32_t *strings, *mappings, *functions, *locations, *threads, *stacks;
-	uint32_t values[PROFILE_MAX_VALUE_TYPES]; /* [value type of from] that of into */
+	uint32_t values[PROFILE_MAX_VALUE_TYPES]; /* [value type of `from`] value type of `into` */
 	uint32_t first_run;
 };
 
@@ -53,7 +53,10 @@ static bool is_type(const struct merger *m, uint32_t type, const struct profile_
 	return known->type == m->strings[other->type] && known->unit == m->strings[other->unit];
 }
 
-/* Of values whose samples are counted differently on both sides, or on one only, the number of samples is not known. */
+/*
+ * Where the two profiles count the samples of a value type differently, or only one counts them, their number is not
+ * known.
+ */
 static void merge_counts_of(struct merger *m, bool fresh)
 {
 	for (uint32_t i = 0; i < m->from->value_type_count; i++) {
@@ -64,7 +67,7 @@ static void merge_counts_of(struct merger *m, bool fresh)
 	}
 }
 
-/* An empty profile takes the other's value types over; else they must be the same, in any order. */
+/* An empty profile takes over the value types of the other. Else both must have the same ones, in any order. */
 static bool merge_value_types(struct merger *m, struct error *err)
 {
 	struct profile *into = m->into;
@@ -235,7 +238,7 @@ static void merge_verification(struct merger *m)
 	profile_verification_add(&m->into->verification, &from);
 }
 
-/* What differs is not known of the whole; what one of them lacks, the whole lacks. */
+/* A fact that differs between the profiles, or that one of them lacks, is not known of the merged profile. */
 static void merge_facts(struct merger *m, bool fresh)
 {
 	size_t count;

@@ -18,7 +18,7 @@ static bool metric_names_time(const char *type, const char *unit)
 	return strstr(unit, "seconds") || profile_event_is_time(type) || strcmp(type, "cpu") == 0;
 }
 
-/* Samples are of whatever made them; where nobody says what did, it was a clock. */
+/* Whether samples were taken as time passed. Where the file names no event, they are assumed to be. */
 static bool metric_samples_are_time(const struct profile *profile)
 {
 	const char *event = profile_string(profile, profile->facts.event),
@@ -31,9 +31,9 @@ static bool metric_samples_are_time(const struct profile *profile)
 }
 
 /*
- * Go's inuse_space and inuse_objects, Datadog's heap-live-size, Node's and jemalloc's space and objects, of what is
- * alive. A profile of Go that holds things (goroutine, threadcreate, those of pprof.NewProfile()) counts each of them:
- * its period is 1 of them.
+ * Whether a heap profile's value tells what is in use: inuse_space and inuse_objects of Go, heap-live-size of Datadog,
+ * space and objects of Node and jemalloc. A Go profile of things (goroutine, threadcreate, those of pprof.NewProfile())
+ * counts each thing: its period is 1 of them.
  */
 static bool metric_is_in_use(const struct profile *profile, const char *type, const char *unit)
 {

@@ -8,15 +8,16 @@
 enum { MAX_LOOPS = 3, MAX_MODULES = 4, LEAST_PERCENT = 5 };
 
 /*
- * A language whose functions a profile may lack. An interpreter shows itself by the function in which it executes the
- * program: this is in the stack, however deep the sample is. A compiler that works at run time shows itself by code
- * without a name in a process that has its module.
+ * A language whose functions may be missing from a profile. An interpreter is recognised by the function that executes
+ * the program: this function is in the stack, however deep the sample is. A compiler that works at run time is
+ * recognised by code without a name in a process that has mapped its module.
  */
 static const struct language {
 	const char *what, *next_step;
 	const char *loops[MAX_LOOPS];
-	const char *modules[MAX_MODULES]; /* globs; an interpreter's functions may bear a name that others bear too */
-	bool is_loop_unique;              /* the loop's name is no other program's, whatever module holds it */
+	/* globs; needed for an interpreter whose loop has a name that other programs use too */
+	const char *modules[MAX_MODULES];
+	bool is_loop_unique; /* no other program has a function of the loop's name, in whatever module */
 } languages[] = {
 	{ "Python functions", "start it with 'python3 -X perf' (Python 3.12 or newer)",
 		{ "_PyEval_EvalFrameDefault", "PyEval_EvalFrameEx" }, { NULL }, true },
@@ -39,24 +40,24 @@ static const struct language {
 	{ "Erlang functions", "start it with 'erl +JPperf true'", { NULL }, { "beam.smp" }, false },
 };
 
-/* Whatever else makes code without saying what it is. */
+/* Code made at run time by anything else. */
 static const struct language any_language = { .what = "functions made at run time",
 	.next_step = "'man kelvin-record' says which runtimes name theirs, and how" };
 
 enum { LANGUAGE_COUNT = sizeof(languages) / sizeof(languages[0]), ANY = LANGUAGE_COUNT };
 _Static_assert(PROFILE_NAMELESS_MAX == LANGUAGE_COUNT + 1, "one for each language and one for all others");
 
-/* What is in a stack, or in any stack of a process: a set of these. */
+/* What occurs in a stack, or in any stack of a process, as a set of these bits. */
 #define IN_LOOP(language) ((uint32_t)1 << (language))
 #define IN_MODULE(language) ((uint32_t)1 << (LANGUAGE_COUNT + (language)))
 #define NAMELESS ((uint32_t)1 << 30) /* code made at run time without a name */
-#define NAMED ((uint32_t)1 << 31)    /* with one: the process was told to give them */
+#define NAMED ((uint32_t)1 << 31)    /* code made at run time with a name, so the runtime was told to give names */
 
 struct search {
 	const struct profile *profile;
-	uint32_t *mappings, *functions, *locations, *stacks; /* owned: [id] the set */
-	uint32_t *processes;                                 /* owned: [thread] the first thread of its process */
-	uint32_t *in_process; /* owned: [thread that is the first of a process] the set */
+	uint32_t *mappings, *functions, *locations, *stacks; /* owned: [id] its set */
+	uint32_t *processes;                                 /* owned: [thread] the first thread of the same process */
+	uint32_t *in_process;                                /* owned: [first thread of a process] the process' set */
 	double time[LANGUAGE_COUNT + 1], total;
 };
 
@@ -133,7 +134,7 @@ static uint32_t set_of_location(const struct search *s, const struct profile_loc
 	return set;
 }
 
-/* A stack has what its parent has, whose id is smaller. */
+/* A stack holds what its parent holds; the parent's id is smaller. */
 static void find_sets(struct search *s)
 {
 	const struct profile *profile = s->profile;
@@ -148,7 +149,7 @@ static void find_sets(struct search *s)
 		s->stacks[i] = s->stacks[profile->stacks[i].parent] | s->locations[profile->stacks[i].location];
 }
 
-/* A thread's process is known by the first thread that is of it. */
+/* A process is represented by its first thread. */
 static bool find_processes(struct search *s, struct error *err)
 {
 	const struct profile *profile = s->profile;
@@ -169,7 +170,9 @@ static bool find_processes(struct search *s, struct error *err)
 	return ok;
 }
 
-/* A process has a map of what it makes although no sample met that: its program was executed by the interpreter alone.
+/*
+ * A process may have a perf map although no sample was taken in the code that the map names: the interpreter alone
+ * executed the program then.
  */
 static bool find_maps(struct search *s, struct error *err)
 {
@@ -203,13 +206,15 @@ static void find_sets_of_processes(struct search *s)
 		s->in_process[s->processes[profile->samples[i].thread]] |= s->stacks[profile->samples[i].stack];
 }
 
-/* The language whose functions are missing from a stack; ANY + 1: none is. */
+/* The language whose functions are missing from a stack; ANY + 1: none are. */
 static size_t missing_from(uint32_t stack, uint32_t process)
 {
 	for (size_t i = 0; i < LANGUAGE_COUNT && !(process & NAMED); i++)
 		if (stack & IN_LOOP(i))
 			return i;
-	/* Where other code of the runtime is named in the same stack, single frames lack their names, not the program.
+	/*
+	 * Where other code of the runtime has names in the same stack, only single frames lack theirs, not the whole
+	 * program.
 	 */
 	if (!(stack & NAMELESS) || (stack & NAMED))
 		return ANY + 1;

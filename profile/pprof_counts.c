@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * How many samples were taken, of files that count them in a column and of those that do not. Whoever compares two
- * profiles asks how far chance goes, which the number of samples tells, not the size of what they add up to.
+ * The number of samples, both of files that count them in a column and of files that do not. Comparing two profiles
+ * needs it: chance depends on the number of samples, not on the sum of their values.
  */
 
 static const char *type_of(const struct pprof_reader *r, uint32_t value)
@@ -20,7 +20,10 @@ static const char *unit_of(const struct pprof_reader *r, uint32_t value)
 	return profile_string(r->profile, r->profile->value_types[r->types[value]].unit);
 }
 
-/* `alloc_` of `alloc_space` and `cpu-` of `cpu-samples`: what is counted together is named alike. */
+/*
+ * The length of the prefix `alloc_` of `alloc_space`, or `cpu-` of `cpu-samples`: value types of the same samples share
+ * it.
+ */
 static size_t family_size(const char *type)
 {
 	const char *end = type;
@@ -38,7 +41,10 @@ static bool same_family(const char *a, const char *b)
 	return size == family_size(b) && memcmp(a, b, size) == 0;
 }
 
-/* `cpu-samples` counts those of `cpu-time`. What has none of its own is counted by the one that counts all. */
+/*
+ * Finds the value type that counts each value's samples, as `cpu-samples` counts those of `cpu-time`. A value type
+ * without one of its own is counted by the one that counts all samples.
+ */
 static void find_counts_of(struct profile *profile)
 {
 	for (uint32_t i = 1; i < profile->value_type_count; i++) {
@@ -55,7 +61,10 @@ static void find_counts_of(struct profile *profile)
 
 /* ---- Heap profiles ---- */
 
-/* The first pair's samples are value 0, the others' get a value type of their own, as `inuse_samples`. */
+/*
+ * Adds the value type that counts the sampled objects of a pair (objects, bytes). For the first pair this is value 0,
+ * for the others a new one, such as `inuse_samples`.
+ */
 static bool add_heap(struct pprof_reader *r, uint32_t objects, uint32_t space, struct error *err)
 {
 	struct profile *profile = r->profile;
@@ -96,10 +105,10 @@ static bool find_heaps(struct pprof_reader *r, struct error *err)
 }
 
 /*
- * A heap is sampled every `period` bytes on average, so that an object of s bytes is met with probability 1 - exp(-s /
- * period), by which its profiler has divided (Go: scaleHeapSample() in runtime/pprof/protomem.go; V8, jemalloc and
- * gperftools alike). Each entry is of objects of one mean size, so the same number, multiplied, gives back how many
- * were sampled.
+ * A heap is sampled every `period` bytes on average, so an object of s bytes is sampled with probability 1 - exp(-s /
+ * period). The profiler has divided its counts by that (Go: scaleHeapSample() in runtime/pprof/protomem.go; V8,
+ * jemalloc and gperftools do the same). Each entry is of objects of one mean size, so multiplying by the same number
+ * gives back how many were sampled.
  */
 static int64_t sampled_objects(int64_t objects, int64_t space, int64_t period)
 {
@@ -108,11 +117,13 @@ static int64_t sampled_objects(int64_t objects, int64_t space, int64_t period)
 	if (objects <= 0 || space <= 0)
 		return 0;
 	sampled = (double)objects * -expm1(-(double)space / (double)objects / (double)period);
-	/* As many as there are, at most: a double of 2^63 would not fit. */
+	/*
+	 * At most all objects were sampled. The comparison also keeps 2^63, which does not fit, from being converted.
+	 */
 	return sampled < 1 ? 1 : sampled < (double)objects ? (int64_t)llround(sampled) : objects;
 }
 
-/* ---- What a file tells ---- */
+/* ---- What a file says of its samples ---- */
 
 static uint32_t find_contentions(const struct pprof_reader *r)
 {
@@ -122,7 +133,9 @@ static uint32_t find_contentions(const struct pprof_reader *r)
 	return PROFILE_NONE;
 }
 
-/* A period of bytes tells what a sample stands for only together with the size of its object; one of 1 counts things.
+/*
+ * Whether the number of samples follows from the period. A period of bytes needs the size of the objects too; a period
+ * of 1 counts things.
  */
 static bool period_counts(const struct pprof_reader *r)
 {
@@ -176,8 +189,9 @@ void pprof_count_samples(const struct pprof_reader *r, const int64_t *in_file, i
 }
 
 /*
- * Go multiplies what it sampled of contentions by its rate, which the file does not name: all are multiples of it.
- * Dividing by more than the rate, where chance would have it, makes fewer samples and proves less.
+ * Go multiplies the contentions that it sampled by its rate, which the file does not name: all counts are multiples of
+ * that rate. Their greatest common divisor may by chance exceed the rate: the number of samples is then too small,
+ * which proves less, never more.
  */
 static void divide_contentions(struct profile *profile)
 {
@@ -201,7 +215,10 @@ void pprof_settle_counts(struct pprof_reader *r)
 		weights_settle(profile, profile->default_value_type);
 }
 
-/* Kelvin's own files. A file that holds no such column was written when all samples were counted by value 0. */
+/*
+ * Reads from Kelvin's extension which value types count samples. Files without that column were written when value 0
+ * counted all samples.
+ */
 void pprof_read_counts_of(struct pprof_reader *r)
 {
 	struct byte_reader *column = &r->extension.columns[PPROF_COUNTS_OF];

@@ -22,14 +22,17 @@ void pprof_extension_deinit(struct pprof_extension *extension)
 		buffer_deinit(&extension->joined[i]);
 }
 
-/* A message within the extension is read on its own, or the last one holds. */
+/*
+ * Whether a field holds a packed column. The others are messages: entries of a table, which are read one by one, or
+ * single messages, of which the last one counts.
+ */
 static bool is_column(uint32_t field)
 {
 	return field != PPROF_RUN && field != PPROF_THREAD && field != PPROF_QUALITY && field != PPROF_FACTS &&
 	       field != PPROF_VERIFICATION;
 }
 
-/* Goes on with a column, which is copied from its second piece on. */
+/* Appends a further piece to a column. A column of one piece is borrowed; from the second piece on it is a copy. */
 static void add_piece(struct pprof_extension *extension, const struct pprof_field *field)
 {
 	struct byte_reader *column = &extension->columns[field->id];
@@ -81,7 +84,7 @@ bool pprof_extension_ok(const struct pprof_extension *extension, struct error *e
 	return true;
 }
 
-/* The numbers of a small message, by field; those of fields that are not there are 0. */
+/* Reads the numbers of a small message, by field; fields that are missing are 0. */
 static bool read_numbers(
 	struct byte_reader message, uint64_t *numbers, size_t count, const char *what, struct error *err)
 {
@@ -108,7 +111,7 @@ static bool read_run(struct byte_reader message, struct profile_run *run, struct
 	return true;
 }
 
-/* A walk over the entries of a table that lies in the extension, which may itself be in several pieces. */
+/* A walk over the entries of a table in the extension, which may consist of several pieces. */
 struct extension_walk {
 	struct byte_reader file, message;
 };
@@ -210,7 +213,7 @@ bool pprof_read_stacks(struct pprof_reader *r, struct error *err)
 
 /* ---- Timeline ---- */
 
-/* Where the columns of the timeline are being read, and how many events each sample has had. */
+/* The position in the timeline's columns, and the number of events of each sample. */
 struct timeline {
 	struct byte_reader deltas, samples;
 	int64_t unit_ns;
@@ -221,7 +224,7 @@ struct timeline {
 static bool read_run_events(
 	struct profile *profile, uint32_t run, uint64_t count, struct timeline *timeline, struct error *err)
 {
-	/* Copies: the loop then keeps them in registers. */
+	/* Local copies, which the compiler keeps in registers. */
 	struct byte_reader deltas = timeline->deltas, samples = timeline->samples;
 	int64_t unit_ns = timeline->unit_ns, last = INT64_MAX / unit_ns, time = 0;
 	struct profile_event *events = profile->events + profile->event_count;
@@ -250,7 +253,7 @@ static bool read_run_events(
 	return true;
 }
 
-/* Whoever cuts the timeline into blocks relies on it: no sample is lost there, none stands twice. */
+/* Each sample must have as many events as its count says: code that cuts the timeline into blocks relies on it. */
 static bool check_event_counts(const struct profile *profile, const uint32_t *counts, struct error *err)
 {
 	for (size_t i = 0; i < profile->sample_count; i++) {
@@ -275,7 +278,7 @@ static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 	profile->events = malloc((count + 1) * sizeof(*profile->events));
 	if (!counts || !profile->events)
 		return error_set_memory(err);
-	/* Of one run they need not be counted. */
+	/* A profile of one run may omit the number of events of its run. */
 	if (lengths->pos == lengths->end && profile->run_count == 1 &&
 		!read_run_events(profile, 0, count, &timeline, err))
 		return false;
@@ -291,7 +294,7 @@ static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 	return check_event_counts(profile, counts, err) && (!timeline.went_back || profile_finish(profile, err));
 }
 
-/* Later values of samples that are there. */
+/* Reads later values of samples that earlier increments hold. */
 static bool read_sums(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader *samples = &r->extension.columns[PPROF_SUM_SAMPLE],
@@ -313,7 +316,7 @@ static bool read_sums(struct pprof_reader *r, struct error *err)
 	return true;
 }
 
-/* Our own files: each sample stands once, so positions are ids. */
+/* Reads the timeline of Kelvin's own files. Each sample stands once in them, so positions are ids. */
 bool pprof_read_timeline(struct pprof_reader *r, struct error *err)
 {
 	uint64_t unit = r->extension.numbers[PPROF_TIME_UNIT];

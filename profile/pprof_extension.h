@@ -3,7 +3,7 @@
 
 #include "profile/pprof_wire.h"
 
-/* Field numbers of pprof.proto's Extension: what a pprof file of Kelvin holds beside pprof's own. */
+/* Field numbers of pprof.proto's Extension, which holds what a pprof file of Kelvin has beside pprof's own fields. */
 enum {
 	PPROF_VERSION = 1,
 	PPROF_MAPPING_KIND = 2,
@@ -35,29 +35,33 @@ enum {
 	PPROF_EXTENSION_FIELDS = 28,
 };
 
-/* Where everything lies in the extension. In other tools' files it is empty. */
+/* The positions of all fields of the extension. Files of other tools have no extension: all is empty then. */
 struct pprof_extension {
 	bool is_there;
 	struct byte_reader
-		columns[PPROF_EXTENSION_FIELDS];  /* [field] packed numbers, read along with the table they belong to */
-	uint64_t numbers[PPROF_EXTENSION_FIELDS]; /* [field] */
-	struct buffer joined[PPROF_EXTENSION_FIELDS]; /* owned: [field] a column that is in several pieces */
+		/* [field] packed numbers, which are read along with the table that they belong to */
+		columns[PPROF_EXTENSION_FIELDS];
+	uint64_t numbers[PPROF_EXTENSION_FIELDS];     /* [field] */
+	struct buffer joined[PPROF_EXTENSION_FIELDS]; /* owned: [field] a column that consists of several pieces */
 	size_t run_count, thread_count;
 };
 
-/* Of other tools' files. */
+/* Makes the extension of a file that has none. */
 void pprof_extension_init(struct pprof_extension *extension);
 void pprof_extension_deinit(struct pprof_extension *extension);
 
-/* Takes the field's bytes, which are borrowed. When it comes again, columns go on, and all else is replaced. */
+/*
+ * Takes the bytes of one field, which are borrowed. When a field occurs again, a column is continued; any other field
+ * is replaced.
+ */
 COMMON_MUST_CHECK
 bool pprof_extension_add(struct pprof_extension *extension, struct byte_reader message, struct error *err);
 
-/* ERROR_FORMAT when a column that was read on the way is malformed. */
+/* ERROR_FORMAT if a column is malformed. Called when all columns have been read. */
 COMMON_MUST_CHECK
 bool pprof_extension_ok(const struct pprof_extension *extension, struct error *err);
 
-/* The next number of a column, or `absent` behind its end: columns may be missing, or shorter than their table. */
+/* The next number of a column, or `absent` after its end: columns may be missing or shorter than their table. */
 static inline uint64_t pprof_column_next(struct pprof_extension *extension, uint32_t field, uint64_t absent)
 {
 	struct byte_reader *column = &extension->columns[field];

@@ -3,15 +3,18 @@
 
 #include "profile/profile.h"
 
-/* What reader and writer of pprof agree on. */
+/* Definitions shared by the reader and the writer of pprof. */
 
 enum {
 	PPROF_EXTENSION_VERSION = 1,
-	PPROF_TIME_UNIT_NS = 1000, /* event times are kept to the microsecond: below the noise of a timer, and two bytes
-				      less an event */
+	/*
+	 * event times are kept to the microsecond: this is finer than the noise of a timer, and saves two bytes an
+	 * event
+	 */
+	PPROF_TIME_UNIT_NS = 1000,
 };
 
-/* Strings that name the labels of a sample. */
+/* Interned keys of the labels that samples have. */
 struct pprof_label_keys {
 	uint32_t comm, thread_comm, pid, tid;
 };
@@ -19,15 +22,15 @@ struct pprof_label_keys {
 COMMON_MUST_CHECK
 bool pprof_label_keys_init(struct string_table *strings, struct pprof_label_keys *keys, struct error *err);
 
-/* Bare pprof, inflated already. `name` is for messages. */
+/* Reads pprof that has been inflated. `name` is for messages. */
 COMMON_MUST_CHECK
 bool pprof_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
 
-/* The increments of a recording, as increments.c tells them apart from what was not written whole. */
+/* Reads the increments of a recording. increments.c has cut off the last one if it was not written whole. */
 COMMON_MUST_CHECK
 bool pprof_read_growing(
 	const void *bytes, size_t size, uint64_t *kernel_text, struct profile **profile, struct error *err);
 
-/* Folded stacks. */
+/* Reads folded stacks. */
 COMMON_MUST_CHECK
 bool folded_read(const char *text, size_t size, const char *name, struct profile **profile, struct error *err);

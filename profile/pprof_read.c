@@ -18,7 +18,7 @@ static void count_entry(struct pprof_section *section, size_t start, size_t end)
 	section->end = end;
 }
 
-/* Where everything lies: tables may come in any order, and are needed in one. */
+/* Finds where each table lies: a file may have its tables in any order, but they must be read in one order. */
 static bool survey(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader walk = r->file;

@@ -5,8 +5,10 @@
 #include "profile/pprof_extension.h"
 #include "profile/pprof_format.h"
 
-/* Reading pprof, shared by its parts: tables (pprof_tables.c, pprof_values.c), then samples (pprof_samples.c), put
- * together in pprof_read.c. What only Kelvin's files hold is read by pprof_extension.c. */
+/*
+ * Reading pprof, shared by its parts: tables (pprof_tables.c, pprof_values.c), then samples (pprof_samples.c), joined
+ * in pprof_read.c. pprof_extension.c reads the fields that only Kelvin's files have.
+ */
 
 /* Field numbers of profile.proto's Profile. */
 enum {
@@ -26,26 +28,29 @@ enum {
 	PPROF_MESSAGE_HASH = 9102,
 };
 
-/* Where a table's entries lie, and how many there are; nearly always they stand together. */
+/* Where a table's entries lie, and how many they are. They nearly always follow each other. */
 struct pprof_section {
 	size_t start, end, count;
 };
 
-/* A function as the file has it. Strings are indexes into the file's table; module -1: not told. */
+/* A function as the file has it. Strings are indexes into the file's table. module -1: the file does not say. */
 struct pprof_function {
 	int64_t name, system_name, file, start_line, module;
 	uint64_t fingerprint;
 	enum profile_origin origin;
 	uint16_t origin_rule;
 	enum profile_name_source name_source;
-	bool added; /* as `id`, for a location in `added_module` */
+	bool added; /* it was added as `id`, for a location in `added_module` */
 	uint32_t id, added_module;
 };
 
-/* What a label of a sample says, by its key. */
+/* What a label of a sample means, by its key. */
 enum pprof_label { PPROF_LABEL_OTHER, PPROF_LABEL_PID, PPROF_LABEL_TID, PPROF_LABEL_PROCESS, PPROF_LABEL_THREAD };
 
-/* Values in the file, of objects and of their bytes; and our value for how many of them were sampled. */
+/*
+ * A pair of values of a heap profile: indexes in the file of objects and of their bytes, and our value type that counts
+ * the sampled objects.
+ */
 struct pprof_heap {
 	uint32_t objects, space, samples;
 };
@@ -54,74 +59,77 @@ struct pprof_reader {
 	struct byte_reader file;
 	struct pprof_section sections[PPROF_STRING_TABLE + 1];
 	struct pprof_section extension_section;
-	bool is_growing;                /* the increments of a recording: locations without names stay without */
-	struct byte_reader period_type; /* empty: none */
+	bool is_growing;                /* the increments of a recording are read: locations may stay without names */
+	struct byte_reader period_type; /* empty: the file has none */
 	int64_t time_nanos, duration_nanos, period, default_sample_type;
-	struct pprof_extension extension; /* empty in other tools' files */
+	struct pprof_extension extension; /* empty in files of other tools */
 	struct profile *profile;
 
 	size_t string_count, type_count;
-	uint32_t *strings;                       /* owned: [index in the file] our id */
-	uint8_t *labels;                         /* owned: [index in the file] enum pprof_label of that key */
-	uint32_t types[PROFILE_MAX_VALUE_TYPES]; /* [value in the file] our value */
+	uint32_t *strings; /* owned: [index in the file] string of the profile */
+	/* owned: [index in the file] enum pprof_label of the key with that string */
+	uint8_t *labels;
+	uint32_t types[PROFILE_MAX_VALUE_TYPES]; /* [value in the file] value type of the profile */
 	bool has_count;                          /* one of the file's values counts samples */
-	bool has_period;                         /* without it: the period tells how many they were */
-	uint32_t contentions; /* without both: value in the file that counts waits; PROFILE_NONE: none */
+	/* the number of samples follows from the period, where no value counts them */
+	bool has_period;
+	/* value in the file that counts contentions, where neither of the two above holds; PROFILE_NONE: none */
+	uint32_t contentions;
 	struct pprof_heap heaps[PROFILE_MAX_VALUE_TYPES];
 	size_t heap_count;
-	uint32_t period_value; /* value in the file that the period is of; PROFILE_NONE: none */
+	uint32_t period_value; /* value in the file that the period belongs to; PROFILE_NONE: none */
 	struct id_table mapping_ids, function_ids, location_ids;
-	uint32_t *mappings;               /* owned: [position] our id */
+	uint32_t *mappings;               /* owned: [position] mapping of the profile */
 	struct pprof_function *functions; /* owned: [position] */
-	uint32_t *locations;              /* owned: [position] our id */
-	uint32_t *threads;                /* owned: [position] our id */
-	bool has_thread_column;           /* labels need not be read */
-	uint32_t *stacks;                 /* owned: [stack of a growing recording] our id */
+	uint32_t *locations;              /* owned: [position] location of the profile */
+	uint32_t *threads;                /* owned: [position] thread of the profile */
+	bool has_thread_column;           /* a column holds the threads, so labels need not be read */
+	uint32_t *stacks;                 /* owned: [stack of a growing recording] stack of the profile */
 	size_t stack_count;
-	bool has_stack_column;     /* samples have no locations */
-	bool in_order;             /* each sample came after those before it, as in our own files: all were new */
-	int64_t thread_before;     /* of the sample before; -1: there is none */
-	struct byte_reader before; /* its locations; empty: not in one piece */
-	size_t depth_before;       /* how many they are */
-	uint32_t *frames;          /* owned: [depth] the stack that the sample before has down to there */
-	uint32_t *path;            /* owned: locations that the sample at hand adds to it, leaf first */
+	bool has_stack_column;     /* a column holds the stacks, so samples have no locations */
+	bool in_order;             /* the samples are in order, as in our own files, so that each was new */
+	int64_t thread_before;     /* thread of the sample before; -1: there is none */
+	struct byte_reader before; /* locations of the sample before; empty: they are not in one piece */
+	size_t depth_before;       /* number of locations of the sample before */
+	uint32_t *frames;          /* owned: [depth] stack of the sample before, from the root down to that depth */
+	uint32_t *path;            /* owned: locations that the current sample adds to the shared frames, leaf first */
 	size_t frame_capacity, path_capacity;
 };
 
-/* Fails unless `index` is a string of the file; `what` is for the message. */
+/* Fails unless `index` is a string of the file. `what` names the reference in the message. */
 COMMON_MUST_CHECK
 bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, const char *what, struct error *err);
 
-/* Goes on in `walk` to the next entry of a table: while (pprof_next_entry(&walk, PPROF_SAMPLE, &message)) ... */
+/* Moves to the next entry of a table: while (pprof_next_entry(&walk, PPROF_SAMPLE, &message)) ... False at the end. */
 bool pprof_next_entry(struct byte_reader *walk, uint32_t field, struct byte_reader *message);
 struct byte_reader pprof_walk(const struct pprof_reader *r, uint32_t field);
 
-/* What is malformed within a message that lies in the file. */
+/* Fails if anything within a message of the file is malformed. */
 COMMON_MUST_CHECK
 bool pprof_check(const struct byte_reader *message, const char *what, size_t position, struct error *err);
 
-/* What the values of a sample are: the one that counts samples becomes value 0, the others follow in their order. */
+/* Reads the value types: the one that counts samples becomes value 0, the others follow in their order. */
 COMMON_MUST_CHECK
 bool pprof_read_value_types(struct pprof_reader *r, struct error *err);
 
 /*
- * How samples are counted (pprof_counts.c): pprof_plan_counts() finds out when the value types are known,
- * pprof_count_samples() does it for an entry of a file that has no column for it, pprof_settle_counts() when all are
- * read.
+ * How samples are counted (pprof_counts.c). pprof_plan_counts() decides it once the value types are known,
+ * pprof_count_samples() counts the samples of an entry where the file has no column for it, and pprof_settle_counts()
+ * completes it after the last entry.
  */
 COMMON_MUST_CHECK
 bool pprof_plan_counts(struct pprof_reader *r, struct error *err);
 void pprof_count_samples(const struct pprof_reader *r, const int64_t *in_file, int64_t *values);
 void pprof_settle_counts(struct pprof_reader *r);
 
-/* What Kelvin's own files say of it. */
+/* Reads from Kelvin's extension which value types count samples. */
 void pprof_read_counts_of(struct pprof_reader *r);
 
-/* Strings, value types, mappings, functions, locations. */
+/* Reads strings, value types, mappings, functions and locations. */
 COMMON_MUST_CHECK
 bool pprof_read_tables(struct pprof_reader *r, struct error *err);
 
-/* Each needs those above it. */
+/* Each of these needs those above it. */
 COMMON_MUST_CHECK
 bool pprof_read_runs(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK

@@ -59,10 +59,10 @@ static bool thread_of_sample(struct pprof_reader *r, size_t position, const stru
 /* A sample as the file has it. */
 struct sample {
 	size_t position, value_count;
-	struct byte_reader locations; /* packed, leaf first */
-	size_t depth; /* locations in the reader's path: of a sample that does not hold them in one piece */
+	struct byte_reader locations; /* packed, leaf first; empty if they are not in one piece */
+	size_t depth; /* number of locations in the reader's path, for a sample whose locations are not in one piece */
 	int64_t values[PROFILE_MAX_VALUE_TYPES];
-	struct profile_thread thread; /* by its labels */
+	struct profile_thread thread; /* as its labels say */
 };
 
 static bool append_location(struct pprof_reader *r, struct sample *sample, uint64_t id, struct error *err)
@@ -92,7 +92,7 @@ static bool append_packed(struct pprof_reader *r, struct sample *sample, struct 
 	return true;
 }
 
-/* Adds the path's frames to the one at `depth`, from the root on. */
+/* Adds the frames of the path to the stack at `depth`, the outermost first. */
 static bool add_frames(struct pprof_reader *r, size_t depth, size_t count, uint32_t *stack, struct error *err)
 {
 	if (depth + count >= r->frame_capacity &&
@@ -112,9 +112,9 @@ static bool add_frames(struct pprof_reader *r, size_t depth, size_t count, uint3
 }
 
 /*
- * Whether the stack at hand comes after the one before, of which it shares so many frames: by the first location that
- * it does not share, a caller before what it calls. Stacks that all do are all different, and so are the frames that
- * they do not share.
+ * Whether the stack of this sample comes after the stack before it in the writer's order, judged by the first frame
+ * that they do not share; callers come before what they call. Where all stacks do, all are different, and all frames
+ * that are not shared with the stack before are new.
  */
 static bool comes_after(const struct pprof_reader *r, const struct sample *sample, size_t shared)
 {
@@ -123,7 +123,10 @@ static bool comes_after(const struct pprof_reader *r, const struct sample *sampl
 	return sample->depth > 0 && r->path[sample->depth - 1] > r->profile->stacks[r->frames[shared + 1]].location;
 }
 
-/* What the stack shares with the one before is known already; in our own files that is most of it. */
+/*
+ * Finds or adds the sample's stack. The frames shared with the sample before are known already; in our own files these
+ * are most.
+ */
 static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *stack, struct error *err)
 {
 	struct byte_reader fresh = sample->locations, left = r->before;
@@ -166,7 +169,7 @@ static bool take_locations(struct pprof_reader *r, struct byte_reader *message, 
 	return true;
 }
 
-/* A growing recording has stacks in a table of its own. */
+/* The stack of a sample in a growing recording, which has its stacks in a table of their own. */
 static bool stack_of_sample(struct pprof_reader *r, struct sample *sample, uint32_t *stack, struct error *err)
 {
 	uint64_t number;
@@ -193,8 +196,7 @@ static void take_values(struct byte_reader *message, struct pprof_field *field, 
 			sample->values[sample->value_count] = (int64_t)value;
 }
 
-/* Labels of one byte of tag and one of length, as all are that Kelvin writes: what they say stands in a column as well.
- */
+/* Skips labels whose tag and length take one byte each, as those that Kelvin writes. A column holds what they say. */
 static void skip_labels(struct byte_reader *message)
 {
 	enum { TAG = 3 << 3 | 2 };
@@ -240,7 +242,7 @@ static bool order_values(const struct pprof_reader *r, const struct sample *samp
 	return true;
 }
 
-/* Samples of one stack are in order of their threads. */
+/* Adds the sample. Samples of one stack are in order of their threads. */
 static bool add_sample(struct pprof_reader *r, const struct sample *sample, uint32_t stack, uint32_t thread,
 	const int64_t *values, struct error *err)
 {
@@ -256,7 +258,7 @@ static bool read_sample(struct pprof_reader *r, struct byte_reader message, size
 	int64_t values[PROFILE_MAX_VALUE_TYPES];
 	uint32_t stack, thread;
 
-	/* Not all of it: the values are many, and counted. */
+	/* Only some members are set, since clearing the array of values for each sample takes time. */
 	sample.position = position;
 	sample.value_count = sample.depth = 0;
 	sample.locations = byte_reader_over(NULL, 0);
@@ -267,8 +269,10 @@ static bool read_sample(struct pprof_reader *r, struct byte_reader message, size
 	       add_sample(r, &sample, stack, thread, values, err);
 }
 
-/* Of a tag, a size, a stack of one frame and two values, each with tag and size: fewer bytes a sample are not a
- * profile's. */
+/*
+ * The fewest bytes of a sample: a stack of one frame and two values, each with tag and size, and the sample's own tag
+ * and size.
+ */
 enum { LEAST_SAMPLE_BYTES = 8 };
 
 bool pprof_read_samples(struct pprof_reader *r, struct error *err)

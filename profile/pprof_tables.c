@@ -39,7 +39,7 @@ bool pprof_string_id(const struct pprof_reader *r, int64_t index, uint32_t *id, 
 	return true;
 }
 
-/* Writers tell the thread under names of their own. */
+/* What a label with this key means. Each tool has its own keys for process and thread. */
 static enum pprof_label label_of_key(const char *key)
 {
 	static const struct {
@@ -142,7 +142,7 @@ static bool read_mappings(struct pprof_reader *r, struct error *err)
 	return true;
 }
 
-/* What Kelvin's own files say of each function beside pprof. */
+/* Reads the columns of Kelvin's extension that belong to functions. */
 static void take_columns(struct pprof_reader *r, struct pprof_function *function)
 {
 	struct pprof_extension *columns = &r->extension;
@@ -160,7 +160,10 @@ static void take_columns(struct pprof_reader *r, struct pprof_function *function
 	function->fingerprint = fingerprints->pos < fingerprints->end ? byte_reader_u64(fingerprints) : 0;
 }
 
-/* Kept as they are: which module a function is of is told by the location that it is met in. */
+/*
+ * Lists the functions as the file has them. They are added later, since their module is that of the location that uses
+ * them.
+ */
 static bool list_functions(struct pprof_reader *r, struct error *err)
 {
 	enum { ID = 1, NAME, SYSTEM_NAME, FILENAME, START_LINE, FIELDS };
@@ -191,7 +194,7 @@ static bool list_functions(struct pprof_reader *r, struct error *err)
 	return true;
 }
 
-/* The module is that of the mapping that the function was seen in: other tools' functions do not say. */
+/* Adds a function for a location in `module`: the functions of other tools do not say their module. */
 static bool add_function(struct pprof_reader *r, size_t position, uint32_t module, uint32_t *id, struct error *err)
 {
 	struct pprof_function *in = &r->functions[position];
@@ -226,7 +229,7 @@ static bool add_function(struct pprof_reader *r, size_t position, uint32_t modul
 	return true;
 }
 
-/* A location that nothing named: `libfoo.so+0x1234`. */
+/* Names a location without a function by its address: `libfoo.so+0x1234`. */
 static bool name_by_address(
 	struct pprof_reader *r, uint32_t module, uint64_t address, struct profile_line *line, struct error *err)
 {

@@ -58,7 +58,7 @@ static bool list_value_types(struct pprof_reader *r, struct value_type *types, s
 	return r->type_count > 0 || error_set(err, ERROR_FORMAT, "not a pprof profile: it names no sample type");
 }
 
-/* The value that the period is of: by name, else by unit; without a type it is the last one's. */
+/* Finds the value that the period belongs to: by name, else by unit. Without a period type it is the last value. */
 static void find_period_value(struct pprof_reader *r, const struct value_type *types)
 {
 	struct value_type period = read_value_type(r->period_type);
@@ -87,8 +87,10 @@ static bool add_value_types(struct pprof_reader *r, const struct value_type *typ
 			!profile_add_value_type(r->profile, text_of(r, types[i].type), text_of(r, types[i].unit), err))
 			return false;
 	}
-	/* As pprof has it, the last value stands for all, unless the file says which. Samples are counted last of what
-	 * they measure. */
+	/*
+	 * In pprof the last value is the default, unless the file names another. The number of samples is value 0 here,
+	 * so it is the default only if there is no other value.
+	 */
 	r->profile->default_value_type = r->profile->value_type_count - 1;
 	for (uint32_t i = 0; r->default_sample_type > 0 && i < r->type_count; i++)
 		if (strcmp(text_of(r, types[i].type), text_of(r, r->default_sample_type)) == 0)

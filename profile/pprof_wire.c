@@ -13,7 +13,7 @@ static uint64_t word_at(const uint8_t *bytes)
 	return word;
 }
 
-/* The compiler's own needs a call where the processor may lack the instruction. */
+/* The compiler's builtin would call a function, since not every processor has the instruction. */
 static size_t count_low_bytes(uint64_t word)
 {
 	return (size_t)(((~word & high_bits) >> 7) * 0x0101010101010101 >> 56);
@@ -31,7 +31,7 @@ size_t pprof_count_varints(const struct byte_reader *column)
 	return count;
 }
 
-/* Bytes at the ends of both that are equal, at most `most`. */
+/* The number of equal bytes at the ends of both, at most `most`. */
 static size_t equal_tail(const uint8_t *a_end, const uint8_t *b_end, size_t most)
 {
 	size_t size = 0;
@@ -48,7 +48,7 @@ static size_t equal_tail(const uint8_t *a_end, const uint8_t *b_end, size_t most
 	return size;
 }
 
-/* Whether a number begins `size` bytes before the end. */
+/* Whether a varint begins `size` bytes before the end. */
 static bool is_boundary(const struct byte_reader *column, size_t size)
 {
 	return size == byte_reader_left(column) || column->end[-1 - (ptrdiff_t)size] < 0x80;

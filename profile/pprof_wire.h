@@ -5,11 +5,11 @@
 
 /*
  * Protobuf's wire format (protobuf.dev, "Encoding"), as a walk over the fields of a message. Foreign profiles are read
- * this way: what a message is worth is known when it is met, so that a hostile file cannot make thousands of empty
- * messages out of nothing.
+ * this way: each message is handled where it stands, so that a hostile file of many empty messages does not allocate
+ * one object for each.
  */
 
-/* A field's content: `number` of a varint or fixed one, `bytes` of one with a length. */
+/* A field's content: `number` of a varint or fixed-size number, `bytes` of a field with a length. */
 struct pprof_field {
 	uint64_t number;
 	struct byte_reader bytes;
@@ -51,7 +51,7 @@ static inline struct byte_reader pprof_split(struct byte_reader *r, uint64_t siz
 	return (struct byte_reader){ .start = start, .pos = start, .end = start + size };
 }
 
-/* The next field; false at the end of the message and where it is malformed: byte_reader_ok() tells which. */
+/* The next field; false at the end of the message and where it is malformed: byte_reader_ok() tells the two apart. */
 static inline bool pprof_next_field(struct byte_reader *message, struct pprof_field *field)
 {
 	uint64_t tag;
@@ -102,7 +102,7 @@ static inline bool pprof_next_number(struct byte_reader *message, struct pprof_f
 size_t pprof_count_varints(const struct byte_reader *column);
 
 /*
- * How many bytes at the ends of both columns are the same whole numbers. Stacks stand leaf first, so what two of them
- * share from the root on need not be read twice.
+ * The number of bytes, at the ends of both columns, that are the same whole numbers. Stacks stand leaf first, so these
+ * are the frames that two stacks share from the root on, which need not be read twice.
  */
 size_t pprof_shared_tail(const struct byte_reader *a, const struct byte_reader *b);

@@ -65,7 +65,7 @@ static void write_value_types(struct pprof_writer *w)
 	w->message.period = profile->period;
 }
 
-/* pprof takes mapping 0 for the main binary, so a file comes before the kernel. */
+/* pprof takes mapping 0 for the main binary, so files come before the kernel. */
 static void order_mappings(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
@@ -108,7 +108,7 @@ static void write_mappings(struct pprof_writer *w)
 		out->file_offset = mapping->file_offset;
 		out->filename = mapping->path;
 		out->build_id = mapping->build_id;
-		/* Names are complete already: pprof need not look for the binary. */
+		/* All names are resolved, so pprof need not look for the binary. */
 		out->has_functions = out->has_filenames = out->has_line_numbers = out->has_inline_frames =
 			!w->recording;
 	}
@@ -135,7 +135,7 @@ static void write_functions(struct pprof_writer *w)
 	}
 }
 
-/* The lines that are new, of which each belongs to a location that is. */
+/* Writes the lines of the locations that are new. */
 static Pprof__Line **write_lines(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
@@ -187,7 +187,7 @@ static void set_label(Pprof__Label *label, uint32_t key, int64_t number, uint32_
 	label->str = string;
 }
 
-/* Labels are those of the thread: made once, shared by its samples. */
+/* Makes the labels of each thread once; its samples share them. */
 static void write_thread_labels(struct pprof_writer *w, const struct pprof_label_keys *keys)
 {
 	const struct profile *profile = w->profile;
@@ -217,8 +217,10 @@ static size_t stack_depth(const struct profile *profile, uint32_t stack)
 	return depth;
 }
 
-/* The numbers below `count` in order of their keys, each below `key_count`; those with equal keys in the order `before`
- * (NULL: by number). */
+/*
+ * Sorts the numbers below `count` by their keys, which are below `key_count`. Numbers with equal keys keep their order
+ * in `before` (NULL: the order of numbers).
+ */
 static uint32_t *sort_by_key(
 	struct pprof_writer *w, const uint32_t *keys, size_t count, size_t key_count, const uint32_t *before)
 {
@@ -238,7 +240,7 @@ static uint32_t *sort_by_key(
 	return order;
 }
 
-/* All but stack 0, which comes first. */
+/* Sorts all stacks but stack 0, which comes first. */
 static uint32_t *sort_by_location(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
@@ -249,8 +251,10 @@ static uint32_t *sort_by_location(struct pprof_writer *w)
 	return w->ok ? sort_by_key(w, keys, profile->stack_count, profile->location_count + 1, NULL) : NULL;
 }
 
-/* [stack] its place in preorder: a caller before what it calls, and all of that together; what it calls in order of
- * locations. */
+/*
+ * [stack] its place in preorder: a caller comes before what it calls; stacks of one caller are in order of their
+ * locations.
+ */
 static uint32_t *rank_stacks(struct pprof_writer *w)
 {
 	const struct profile *profile = w->profile;
@@ -265,7 +269,7 @@ static uint32_t *rank_stacks(struct pprof_writer *w)
 		if (i > 0)
 			sizes[profile->stacks[i].parent] += sizes[i];
 	}
-	/* First below the parent, then in the whole: a parent has a smaller number. */
+	/* Places are relative to the parent first, then absolute: a parent has a smaller id. */
 	for (size_t i = 1; i < count; i++) {
 		uint32_t *place = &taken[profile->stacks[order[i]].parent];
 
@@ -278,8 +282,8 @@ static uint32_t *rank_stacks(struct pprof_writer *w)
 }
 
 /*
- * In order of stacks: each then shares most of its frames with the one before it, which packs better, and is read
- * without asking which of them were met already.
+ * Samples are written in order of their stacks. Each then shares most of its frames with the one before it, which
+ * compresses better, and the reader knows without searching which stacks are new.
  */
 static void order_samples(struct pprof_writer *w)
 {
@@ -306,7 +310,7 @@ static void write_sample(struct pprof_writer *w, uint32_t id, Pprof__Sample *out
 	pprof__sample__init(out);
 	out->n_value = profile->value_type_count;
 	out->value = &profile->values[(size_t)id * profile->value_type_count];
-	/* Of an increment thread and stack stand in their columns alone. */
+	/* In an increment, columns alone hold the thread and the stack. */
 	if (w->recording)
 		return;
 	out->n_label = LABELS_PER_SAMPLE;
@@ -374,7 +378,7 @@ bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct erro
 	struct pprof_label_keys keys = { 0 };
 	bool written;
 
-	/* The label keys are strings of the table; adding them changes no id. */
+	/* The keys of labels are added to the profile's strings, which changes no id. */
 	if (!w->recording && !pprof_label_keys_init(w->profile->strings, &keys, err))
 		return false;
 	arena_init(&w->arena, 0);

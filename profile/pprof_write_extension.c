@@ -23,7 +23,7 @@ static void write_counts_of(struct pprof_writer *w, Pprof__Extension *out)
 
 	out->n_counts_of = count;
 	out->counts_of = pprof_take(w, count, sizeof(*out->counts_of));
-	/* PROFILE_NONE becomes 0. */
+	/* PROFILE_NONE is written as 0, and each number as one more. */
 	for (size_t i = 0; w->ok && i < count; i++)
 		out->counts_of[i] = w->profile->counts_of[i] + 1;
 }
@@ -55,7 +55,7 @@ static void write_runs(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
 
-	/* A recording that goes on has no run yet but the one whose time and duration pprof holds. */
+	/* A recording that goes on has a single run; pprof's own fields hold its time and duration. */
 	if (w->recording)
 		return;
 	out->n_run = profile->run_count;
@@ -105,15 +105,17 @@ static ProtobufCBinaryData packed(struct pprof_writer *w, struct buffer *column)
 	return (ProtobufCBinaryData){ column->size, (uint8_t *)column->data };
 }
 
-/* Of an increment: the stacks that are new, and those of the samples that are. A stack that many samples share stands
- * once. */
+/*
+ * Writes the new stacks of an increment, and the stack of each new sample. Many samples may share a stack, which is
+ * written once.
+ */
 static void write_stacks(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
 
 	if (!w->recording)
 		return;
-	/* The empty stack is there in any profile. */
+	/* Every profile has the empty stack. */
 	for (size_t i = w->from->stacks ? w->from->stacks : 1; i < profile->stack_count; i++) {
 		buffer_append_varint(&w->stack_parents, profile->stacks[i].parent);
 		buffer_append_varint(&w->stack_locations, profile->stacks[i].location);
@@ -125,7 +127,10 @@ static void write_stacks(struct pprof_writer *w, Pprof__Extension *out)
 	out->sample_stack = packed(w, &w->sample_stacks);
 }
 
-/* An increment goes on where the one before it ended; it is of one run, whose events need not be counted. */
+/*
+ * The timeline of an increment goes on where the one before it ended. It belongs to one run, so events are not counted
+ * by run.
+ */
 static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
@@ -157,8 +162,10 @@ static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 	out->event_sample = packed(w, &w->event_samples);
 }
 
-/* What the samples of earlier increments have come to that had an event since, each once. New ones bring their values
- * along. */
+/*
+ * Writes the new sums of those samples of earlier increments that had an event since. New samples bring their own
+ * values.
+ */
 static void write_sums(struct pprof_writer *w, Pprof__Extension *out)
 {
 	const struct profile *profile = w->profile;
@@ -207,7 +214,7 @@ static void write_facts(struct pprof_writer *w, Pprof__Extension *out)
 
 		if (value == 0)
 			continue;
-		/* The tag of a varint, and the varint. */
+		/* The tag of a varint field, then its value. */
 		buffer_append_varint(&w->facts, (uint64_t)facts[i].field << 3);
 		buffer_append_varint(&w->facts, value);
 	}

@@ -6,20 +6,20 @@
 #include "pprof.pb-c.h"
 
 /*
- * Writing pprof, shared by its parts: pprof's own tables and samples (pprof_write.c), what only Kelvin reads
- * (pprof_write_extension.c). Everything the message points to lies in one arena, freed when the bytes are made. `ok` is
- * sticky.
+ * Writing pprof, shared by its parts: pprof's own tables and samples (pprof_write.c), and what only Kelvin reads
+ * (pprof_write_extension.c). One arena holds everything that the message points to; it is freed when the bytes are
+ * made. `ok` is sticky.
  *
- * A message holds the entries of each table from `from` on: of a profile in one piece all of them, of an increment
- * (increments.c) those that are new.
+ * A message holds the entries of each table from `from` on: all entries for a profile in one piece, the new ones for an
+ * increment (increments.c).
  */
 struct pprof_writer {
 	const struct profile *profile;
-	struct profile_written *from;              /* of a profile in one piece all 0 */
-	const struct profile_recording *recording; /* of an increment; NULL: the profile is written in one piece */
+	struct profile_written *from;              /* all 0 for a profile in one piece */
+	const struct profile_recording *recording; /* for an increment; NULL: the profile is written in one piece */
 	struct arena arena;
 	Pprof__Profile message;
-	/* Increments keep the order of ids: NULL. */
+	/* The four orders are NULL in an increment, which keeps the order of ids. */
 	uint32_t *mapping_order;       /* [written position] mapping id */
 	uint32_t *mapping_positions;   /* [mapping id] written position */
 	uint32_t *sample_order;        /* [written position] sample id */
@@ -46,18 +46,18 @@ static inline uint32_t pprof_sample_at(const struct pprof_writer *w, size_t posi
 	return w->sample_order ? w->sample_order[position] : (uint32_t)position;
 }
 
-/* What stands once in a file, however many messages it is made of. */
+/* Whether this message is the first of its file. Fields that a file holds only once are written in it. */
 static inline bool pprof_is_first(const struct pprof_writer *w)
 {
 	return w->from->messages == 0;
 }
 
 /*
- * Makes the message of the profile, and packs it behind what `out` holds. `w` holds the profile, what is written of it
- * and, for an increment, the recording; all else is 0.
+ * Makes the profile's message and appends it to `out`. The caller sets the profile, `from` and, for an increment,
+ * `recording` in `w`; all else is 0.
  */
 COMMON_MUST_CHECK
 bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct error *err);
 
-/* After the tables: it follows their orders. */
+/* Called after the tables are made, whose orders it uses. */
 void pprof_write_extension(struct pprof_writer *w);

@@ -213,7 +213,7 @@ static bool complete_function(struct profile *profile, struct profile_function *
 		known->fingerprint = found->fingerprint;
 	if (known->name_source == PROFILE_NAME_NONE)
 		known->name_source = found->name_source;
-	/* Unnamed code is known by its fingerprint. */
+	/* The key of a function without a name depends on its fingerprint, which is new here. */
 	return had_fingerprint || known->fingerprint == 0 || intern_key(profile, known, &known->key, err);
 }
 
@@ -302,7 +302,7 @@ bool profile_add_location_of_lines(struct profile *profile, uint32_t mapping, co
 	uint32_t *value;
 	bool added;
 
-	/* Frames that hash alike without being the same take the next key. */
+	/* If the hash is taken by other frames, the next hash is tried. */
 	for (;; key[0]++) {
 		uint32_t known = hash_map_get(&profile->index->frames, key);
 

@@ -4,7 +4,7 @@
 #include "common/common.h"
 
 /*
- * The shared model: what was sampled, in which stacks, with what it cost. Every other room speaks through it.
+ * The shared model: what was sampled, in which stacks, at what cost. All other rooms exchange their data through it.
  *
  * A profile is columns and tables indexed by 32-bit ids. Everything may be read directly; writing goes through the
  * functions below, which keep the indexes (deduplication) right. Ids are handed out in order of arrival and never
@@ -16,9 +16,9 @@
 /* ---- Value types ---- */
 
 /*
- * What a sample's values mean; `samples`/`count` is always number 0. Where a file does not tell how many samples were
- * taken, that value is 1 for each of its entries, a lower bound that no test may rest on, and counts_of[0] is
- * PROFILE_NONE.
+ * What a sample's values mean; value type 0 is always `samples`/`count`. Where a file does not say how many samples
+ * were taken, value 0 is 1 for each of its entries. This is a lower bound, which no statistical test may use;
+ * counts_of[0] is PROFILE_NONE then.
  */
 struct profile_value_type {
 	uint32_t type; /* string: "samples", "cpu", "off-cpu", ... */
@@ -34,7 +34,7 @@ enum profile_mapping_kind {
 	PROFILE_MAPPING_KERNEL, /* [kernel.kallsyms]: the kernel and its modules */
 	PROFILE_MAPPING_VDSO,   /* [vdso] */
 	PROFILE_MAPPING_JIT,    /* code made at run time: named by a perf map or jitdump */
-	PROFILE_MAPPING_ANON,   /* executable memory of unknown making, memfd, [heap] */
+	PROFILE_MAPPING_ANON,   /* executable memory of unknown origin, memfd, [heap] */
 };
 
 /*
@@ -47,26 +47,26 @@ struct profile_mapping {
 	uint64_t start, end, file_offset;
 	uint32_t path;     /* string; "[vdso]", "[kernel.kallsyms]", "//anon" for what has no file */
 	uint32_t build_id; /* string, lower-case hex */
-	uint32_t module;   /* string: the path's last part without its version, `libfoo.so.1.2` -> `libfoo.so`; part of
-			      the diff key */
+	/* string: the path's last part without its version, `libfoo.so.1.2` -> `libfoo.so`; part of the diff key */
+	uint32_t module;
 	enum profile_mapping_kind kind;
-	bool deleted; /* the file had been replaced or deleted when it was sampled */
+	bool deleted; /* the file was replaced or deleted before it was sampled */
 };
 
 enum profile_origin { PROFILE_ORIGIN_UNKNOWN, PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM };
 enum { PROFILE_ORIGIN_COUNT = 4 };
 
-/* Where a function's name came from. */
+/* Where a function's name comes from. */
 enum profile_name_source {
-	PROFILE_NAME_NONE, /* nothing better than module+0xaddress */
+	PROFILE_NAME_NONE, /* no name is known: module+0xaddress */
 	PROFILE_NAME_DWARF,
 	PROFILE_NAME_SYMTAB,
 	PROFILE_NAME_PLT,
-	PROFILE_NAME_FDE, /* bounds of a function known, its name not */
+	PROFILE_NAME_FDE, /* an FDE gives the bounds of the function, but no name */
 	PROFILE_NAME_KALLSYMS,
 	PROFILE_NAME_JIT,
 	PROFILE_NAME_GO,
-	PROFILE_NAME_IMPORTED, /* another tool named it */
+	PROFILE_NAME_IMPORTED, /* another tool gave it */
 };
 enum { PROFILE_NAME_SOURCE_COUNT = 9 };
 
@@ -75,33 +75,35 @@ const char *profile_origin_name(enum profile_origin origin);
 const char *profile_name_source_name(enum profile_name_source source);
 
 /*
- * A function. Two functions with the same name, linkage name, file, start line and module are one.
- * `key` is its identity across builds, made by profile_add_function() (profile_function_key()).
+ * A function. Functions with the same name, linkage name, file, start line and module are one. `key` is its identity
+ * across builds, made by profile_add_function() (profile_function_key()).
  */
 struct profile_function {
-	uint32_t name;         /* string: for display, demangled */
-	uint32_t linkage_name; /* string: as the compiler wrote it; 0 when it is the same as name */
-	uint32_t file;         /* string: the file of its definition */
+	uint32_t name;         /* string: demangled, for display */
+	uint32_t linkage_name; /* string: as the compiler wrote it; 0 if it equals `name` */
+	uint32_t file;         /* string: the file that defines it */
 	uint32_t start_line;   /* 0: not known */
 	uint32_t module;       /* string: module of its mapping */
 	uint32_t key;          /* string: the diff key */
-	uint64_t fingerprint;  /* hash over its code, blind to addresses; 0: not known */
+	uint64_t fingerprint;  /* hash over its code without addresses; 0: not known */
 	enum profile_origin origin;
-	uint16_t origin_rule; /* which rule decided, in symbolize's numbering; 0: none yet */
+	uint16_t origin_rule; /* the rule that decided the origin, in symbolize's numbering; 0: none yet */
 	enum profile_name_source name_source;
 };
 
-/* One frame of a location. A location in inlined code has several: the innermost first, the function that holds the
- * code last. */
+/*
+ * One frame of a location. A location in inlined code has several: the innermost first, and last the function that
+ * contains the code.
+ */
 struct profile_line {
 	uint32_t function;
 	uint32_t line; /* 0: not known */
 };
 
-/* An address that was in a stack. For a caller it lies inside the call instruction (return address - 1). */
+/* An address that occurs in a stack. For a caller it lies inside the call instruction (return address - 1). */
 struct profile_location {
-	uint32_t mapping;    /* PROFILE_NONE: in none */
-	uint32_t first_line; /* in `lines` */
+	uint32_t mapping;    /* PROFILE_NONE: the address is in no mapping */
+	uint32_t first_line; /* index in `lines` */
 	uint32_t line_count; /* 0 until symbolized */
 	uint64_t address;
 };
@@ -110,10 +112,11 @@ struct profile_location {
 
 /* One recording of one execution: attach to detach, or a command from start to end. */
 struct profile_run {
-	int64_t start_unix_ns;                      /* wall clock, 0: not known */
-	int64_t duration_ns;                        /* of sampling: without the time when it was switched off */
-	bool whole_command;                         /* the command ran from its start to its end under the recorder */
-	int32_t exit_status;                        /* of the command; -1: not known, or attached */
+	int64_t start_unix_ns; /* wall clock, 0: not known */
+	int64_t duration_ns;   /* of sampling, without the time in which it was paused */
+	bool whole_command;    /* the command ran from start to exit under the recorder */
+	/* of the command; -1: not known, or the recorder attached to processes */
+	int32_t exit_status;
 	int64_t wall_ns, cpu_ns, peak_memory_bytes; /* of the command, by wait4(); 0: not known */
 };
 
@@ -124,77 +127,78 @@ struct profile_thread {
 	uint32_t name;         /* string: comm of the thread */
 };
 
-/* ---- How much: stacks, samples, timeline ---- */
+/* ---- Stacks, samples, timeline ---- */
 
 /*
- * Stacks are a trie that grows from the root frame towards the leaf: a stack is its leaf's node. Node 0 is the empty
- * stack. A parent's id is smaller than its children's.
+ * Stacks are a trie that grows from the root frame towards the leaf: a stack is represented by its leaf's node. Node 0
+ * is the empty stack. A parent's id is smaller than its children's.
  */
 struct profile_stack {
 	uint32_t parent;
 	uint32_t location;
 };
 
-/* Samples of one thread with one stack, added up. Its values are values[id * value_type_count ...]. */
+/* All samples of one thread with one stack, added up. Its values are values[id * value_type_count ...]. */
 struct profile_sample {
 	uint32_t stack;
 	uint32_t thread;
 };
 
 /*
- * One sampling event. Events of a run are in order of time. Its values are its sample's values divided by its sample's
- * count. Packed: there are millions.
+ * One sampling event. Events of a run are in order of time. An event's values are the values of its sample divided by
+ * that sample's count. The struct is packed, since there are millions.
  */
 struct profile_event {
 	int64_t time_ns; /* since the start of its run */
 	uint32_t sample;
 } __attribute__((packed, aligned(4)));
 
-/* ---- How well: quality and circumstances ---- */
+/* ---- Quality and circumstances ---- */
 
 /* How the unwinding of a user stack ended. */
 enum profile_stop {
-	PROFILE_STOP_ROOT,         /* whole: reached the thread's first frame */
-	PROFILE_STOP_STITCHED,     /* whole by joining a cut stack to an earlier one */
-	PROFILE_STOP_KERNEL_ONLY,  /* whole: a kernel thread, or no user part */
-	PROFILE_STOP_DUMP_END,     /* cut: the dumped stack ended */
-	PROFILE_STOP_NO_MAPPING,   /* an address in no executable mapping */
-	PROFILE_STOP_NO_RULE,      /* no unwind information, and the frame pointer led nowhere */
-	PROFILE_STOP_BAD_STACK,    /* the stack pointer did not move up, or left the dump to the wrong side */
-	PROFILE_STOP_STACK_SWITCH, /* went on in another stack (cgo, coroutines) */
-	PROFILE_STOP_DEPTH,        /* our cap on frames */
-	PROFILE_STOP_NO_REGISTERS, /* the kernel gave no user registers (exiting, 32-bit) */
-	PROFILE_STOP_UNWINDER,     /* the unwinder failed otherwise */
-	PROFILE_STOP_CHAIN_END, /* the kernel's walk along frame pointers ended; whether at the root, it does not tell
-				 */
+	PROFILE_STOP_ROOT,         /* whole: the walk reached the thread's first frame */
+	PROFILE_STOP_STITCHED,     /* whole: a cut stack was joined to an earlier whole one */
+	PROFILE_STOP_KERNEL_ONLY,  /* whole: a kernel thread, or a sample without a user stack */
+	PROFILE_STOP_DUMP_END,     /* cut: the copied part of the stack ended */
+	PROFILE_STOP_NO_MAPPING,   /* cut: an address in no executable mapping */
+	PROFILE_STOP_NO_RULE,      /* cut: no unwind information, and the frame pointer led nowhere */
+	PROFILE_STOP_BAD_STACK,    /* cut: the stack pointer did not move up, or lies outside the stack copy */
+	PROFILE_STOP_STACK_SWITCH, /* cut: the program went on in another stack (cgo, coroutines) */
+	PROFILE_STOP_DEPTH,        /* cut: the limit on the number of frames */
+	PROFILE_STOP_NO_REGISTERS, /* cut: the kernel gave no user registers (exiting, 32-bit) */
+	PROFILE_STOP_UNWINDER,     /* cut: any other failure of the unwinder */
+	/* cut: the kernel's walk along frame pointers ended, and does not say whether it reached the root */
+	PROFILE_STOP_CHAIN_END,
 };
 enum { PROFILE_STOP_COUNT = 12 };
 
 /* "root", "stitched", "dump end", ... */
 const char *profile_stop_name(enum profile_stop stop);
 
-/* Counts over all runs. samples = sum of stops. */
+/* Counts over all runs. `samples` is the sum of `stops`. */
 struct profile_quality {
 	uint64_t samples;
-	uint64_t lost;          /* samples the kernel dropped for want of room */
-	uint64_t throttled;     /* times the kernel paused the event */
-	uint64_t lost_sideband; /* mmap, comm and task records dropped */
+	uint64_t lost;          /* samples that the kernel dropped because a buffer was full */
+	uint64_t throttled;     /* how often the kernel paused the event */
+	uint64_t lost_sideband; /* mmap, comm and task records that the kernel dropped */
 	uint64_t stops[PROFILE_STOP_COUNT];
-	uint64_t frame_pointer_frames; /* frames found by frame pointer for want of unwind information */
+	uint64_t frame_pointer_frames; /* frames found by the frame pointer because there was no unwind information */
 	uint64_t frames;
 };
 
-/* Whole stacks, stitched ones included, in percent of all; 100 when there are none, and where nobody told (files of
- * other tools).
+/*
+ * Whole stacks, stitched ones included, in percent of all. 100 if there are none, and for files of other tools, which
+ * do not say.
  */
 double profile_quality_whole_percent(const struct profile_quality *quality);
 
 /*
- * What a second opinion said (--verify): stacks that libunwind unwound again from the same registers and the same copy
- * of the stack, and addresses that libdw named again.
+ * The result of the second opinion (--verify): stacks that libunwind unwound again from the same registers and the same
+ * stack copy, and addresses that libdw named again.
  */
 enum profile_comparison {
-	PROFILE_COMPARISON_EQUAL,   /* the same addresses in the same order */
+	PROFILE_COMPARISON_EQUAL,   /* both have the same addresses in the same order */
 	PROFILE_COMPARISON_LONGER,  /* the reference ended earlier, after the same addresses */
 	PROFILE_COMPARISON_SHORTER, /* the reference went on after the same addresses */
 	PROFILE_COMPARISON_OTHER,   /* an address differs */
@@ -206,39 +210,45 @@ const char *profile_comparison_name(enum profile_comparison comparison);
 
 /* Counts over all runs. */
 struct profile_verification {
-	bool is_there; /* somebody asked for it */
+	bool is_there; /* the recording was verified */
 	uint64_t stacks[PROFILE_COMPARISON_COUNT];
 	uint64_t names_equal, names_other;
-	uint32_t differences[PROFILE_MAX_DIFFERENCES]; /* strings: some differences, each told in lines of text */
+	/* strings: some of the differences, each described in lines of text */
+	uint32_t differences[PROFILE_MAX_DIFFERENCES];
 	uint32_t difference_count;
 };
 
-/* Adds counts; differences are those of `into`, then those of `from` while there is room. `from` is of strings of the
- * same profile. */
+/*
+ * Adds the counts of `from` to those of `into`, and its differences while there is room. The strings of both belong to
+ * the same profile.
+ */
 void profile_verification_add(struct profile_verification *into, const struct profile_verification *from);
 
 /* How many stacks were compared. */
 uint64_t profile_verification_stacks(const struct profile_verification *verification);
 
-/* The part of it about names: "812 names compared with libdw: 812 equal". */
+/* Appends the part of the sentence about names: "812 names compared with libdw: 812 equal". */
 void profile_verification_names(uint64_t equal, uint64_t other, struct buffer *out);
 
-/* "1,000 stacks compared with libunwind: 996 equal, 4 longer here; 812 names compared with libdw: 812 equal" */
+/*
+ * Appends "1,000 stacks compared with libunwind: 996 equal, 4 longer here; 812 names compared with libdw: 812 equal".
+ */
 void profile_verification_sentence(const struct profile_verification *verification, struct buffer *out);
 
-/* Under what circumstances it was recorded; what is known of each of its members stands in the table of
- * profile_facts(). Strings are ids; 0: not known. */
+/*
+ * The circumstances of a recording. The table of profile_facts() describes each member. Strings are ids; 0: not known.
+ */
 struct profile_facts {
 	uint32_t command;    /* what was recorded, as a person would type it: "pid 812 (server)", "./bench --n 3" */
 	uint32_t event;      /* perf's name: "cycles", "cpu-clock" */
 	uint32_t call_graph; /* "dwarf,16384", "fp" */
 	uint32_t cpu_model, cpu_count, kernel, governor;
-	uint32_t frequency_hz;    /* asked for; 0: a fixed period, or not known */
-	uint32_t cpu_limit_milli; /* thousandths of a CPU that its control group may use; 0: no limit, or not known */
+	uint32_t frequency_hz;    /* the frequency asked for; 0: a fixed period, or not known */
+	uint32_t cpu_limit_milli; /* thousandths of a CPU that the control group may use; 0: no limit, or not known */
 	uint32_t cgroup;          /* of the first process: "/system.slice/cron.service" */
-	uint32_t container;       /* its id, where it runs in one */
+	uint32_t container;       /* id of the container, if it ran in one */
 	uint32_t tool;            /* "kelvin 0.1.0", "perf 6.1", ... */
-	bool user_only;           /* kernel part not permitted */
+	bool user_only;           /* the recorder was not permitted to sample the kernel */
 };
 
 enum profile_fact_type {
@@ -249,8 +259,8 @@ enum profile_fact_type {
 };
 
 /*
- * One of the facts: all that files, merging, comparisons and reports do with it. A new fact is a member of struct
- * profile_facts and a row of the table in facts.c.
+ * One of the facts: all that files, merging, comparisons and reports do with it. To add a fact, add a member to struct
+ * profile_facts and a row to the table in facts.c.
  */
 struct profile_fact {
 	const char *name; /* in JSON and in the data of the page */
@@ -260,32 +270,32 @@ struct profile_fact {
 	enum profile_fact_type type;
 	const char *one, *many; /* units of a number: "CPU", "CPUs" */
 	/*
-	 * What text reports put before its value, of a flag all they say when it is set. NULL: they do not tell it.
-	 * `told_chars`: of its value no more than that many; 0: all.
+	 * What text reports write before the value; for a flag, all that they write when it is set. NULL: reports leave
+	 * the fact out. `told_chars`: they write at most this many characters of the value; 0: all.
 	 */
 	const char *told;
 	int told_chars;
 	/*
-	 * What is said before, between and behind the values of base and head when they differ; of a flag the values
-	 * are the names of the side that has it and of the other. differs[1] NULL: it is not compared.
+	 * What a comparison writes before, between and behind the values of base and head when they differ; for a flag
+	 * the values are the names of the side that has it and of the other. differs[1] NULL: the fact is not compared.
 	 */
 	const char *differs[3];
 	bool blocks_gate; /* a difference puts a comparison in doubt */
-	bool ignores_ids; /* numbers and hexadecimal ids within it are no difference: another start of the same service
-			   */
-	bool known_with_cgroup; /* 0 means no limit, where the control group is known */
+	/* numbers and hexadecimal ids within it are ignored, since every start of the same service has others */
+	bool ignores_ids;
+	bool known_with_cgroup; /* where the control group is known, 0 means no limit */
 };
 
-/* The table of `*count` facts, in the order in which they are told. Static. */
+/* The table of `*count` facts, in the order in which reports show them. Static. */
 const struct profile_fact *profile_facts(size_t *count);
 
-/* A fact as it is stored: a string's id, a number, 0 or 1. */
+/* A fact's stored value: a string's id, a number, or 0 or 1. */
 uint32_t profile_fact_get(const struct profile_facts *facts, const struct profile_fact *fact);
 void profile_fact_set(struct profile_facts *facts, const struct profile_fact *fact, uint32_t value);
 
 /* ---- The profile ---- */
 
-struct profile_index; /* private: deduplication */
+struct profile_index; /* private: the maps that deduplicate */
 
 struct profile {
 	struct string_table *strings; /* owned */
@@ -293,11 +303,11 @@ struct profile {
 	struct profile_value_type value_types[PROFILE_MAX_VALUE_TYPES];
 	uint32_t value_type_count;
 	/*
-	 * [value type] the value type that counts the samples behind its values, as a heap profile has other ones
-	 * behind what is in use than behind what was allocated; PROFILE_NONE: how many samples were taken is not known.
+	 * [value type] the value type that counts its samples. A heap profile counts what is in use and what was
+	 * allocated by different ones. PROFILE_NONE: it is not known how many samples were taken.
 	 */
 	uint32_t counts_of[PROFILE_MAX_VALUE_TYPES];
-	uint32_t default_value_type; /* the metric shown first: the CPU time */
+	uint32_t default_value_type; /* the metric that reports show first: the CPU time */
 	struct profile_value_type period_type;
 	int64_t period;
 
@@ -323,17 +333,18 @@ struct profile {
 	struct profile_index *index;
 };
 
-/* Whether it was recorded which stacks are whole: files of other tools do not say it, chains by frame pointers cannot.
+/*
+ * Whether the recording says which stacks are whole: files of other tools do not, and chains of frame pointers cannot.
  */
 bool profile_tells_whole(const struct profile *profile);
 
-/* Appends the fact's value in words: "Linux 6.1", "997 Hz", "1.5 CPUs", "no limit"; of a flag nothing. */
+/* Appends the fact's value in words: "Linux 6.1", "997 Hz", "1.5 CPUs", "no limit"; nothing for a flag. */
 void profile_fact_words(const struct profile *profile, const struct profile_fact *fact, struct buffer *out);
 
-/* Whether both profiles know the fact and differ in it. */
+/* Whether both profiles have the fact and its values differ. */
 bool profile_fact_differs(const struct profile *base, const struct profile *head, const struct profile_fact *fact);
 
-/* An empty profile with the value type samples/count. */
+/* Makes an empty profile with the value type samples/count. */
 COMMON_MUST_CHECK
 bool profile_create(struct profile **profile, struct error *err);
 void profile_destroy(struct profile *profile);
@@ -352,42 +363,48 @@ static inline const char *profile_string(const struct profile *profile, uint32_t
 COMMON_MUST_CHECK
 bool profile_intern(struct profile *profile, const char *string, uint32_t *id, struct error *err);
 
-/* Before the first sample only. The last one added whose unit is nanoseconds becomes the default. */
+/*
+ * May be called before the first sample only. The last value type added whose unit is nanoseconds becomes the default.
+ */
 COMMON_MUST_CHECK
 bool profile_add_value_type(struct profile *profile, const char *type, const char *unit, struct error *err);
 
-/* Adds, or finds the equal one. Mappings are equal by kind, build id (path where there is none), start and file offset.
- * Sets `module`. */
+/*
+ * Adds a mapping, or finds the equal one. Mappings are equal if kind, build id (path where there is none), start and
+ * file offset are. Sets `module`.
+ */
 COMMON_MUST_CHECK
 bool profile_add_mapping(
 	struct profile *profile, const struct profile_mapping *mapping, uint32_t *id, struct error *err);
 
-/* Adds, or finds the equal one; fills `key`. On a find, an origin, rule, fingerprint or better name source that was
- * missing is filled in. */
+/*
+ * Adds a function, or finds the equal one, and fills `key`. If the function exists without an origin, rule or
+ * fingerprint, or with a worse name source, these are taken over.
+ */
 COMMON_MUST_CHECK
 bool profile_add_function(
 	struct profile *profile, const struct profile_function *function, uint32_t *id, struct error *err);
 
-/* Adds, or finds, by (mapping, address). */
+/* Adds a location, or finds it by (mapping, address). */
 COMMON_MUST_CHECK
 bool profile_add_location(struct profile *profile, uint32_t mapping, uint64_t address, uint32_t *id, struct error *err);
 
 /*
- * Adds `by` (modulo 2^64) to the addresses of all locations in mappings of a kind: a kernel lies elsewhere after a
- * boot. Before locations are named. On failure the profile may only be destroyed.
+ * Adds `by` (modulo 2^64) to the addresses of all locations in mappings of a kind, as a kernel's addresses change at
+ * each boot. Must be called before locations are named. On failure the profile may only be destroyed.
  */
 COMMON_MUST_CHECK
 bool profile_move_locations(struct profile *profile, enum profile_mapping_kind kind, uint64_t by, struct error *err);
 
 /*
- * A location that has no address but its frames: from folded stacks and other files without addresses. Equal frames are
- * one location.
+ * Adds or finds a location that has frames but no address, as folded stacks and some other files have. Locations with
+ * equal frames are one.
  */
 COMMON_MUST_CHECK
 bool profile_add_location_of_lines(struct profile *profile, uint32_t mapping, const struct profile_line *lines,
 	size_t count, uint32_t *id, struct error *err);
 
-/* Names a location, innermost frame first. Replaces what was there. */
+/* Names a location, innermost frame first, in place of any earlier names. */
 COMMON_MUST_CHECK
 bool profile_set_lines(
 	struct profile *profile, uint32_t location, const struct profile_line *lines, size_t count, struct error *err);
@@ -395,26 +412,26 @@ bool profile_set_lines(
 COMMON_MUST_CHECK
 bool profile_add_run(struct profile *profile, const struct profile_run *run, uint32_t *id, struct error *err);
 
-/* Adds, or finds by (run, pid, tid, names): a thread that renames itself becomes another one. */
+/* Adds a thread, or finds it by (run, pid, tid, names): a thread that renames itself becomes another one. */
 COMMON_MUST_CHECK
 bool profile_add_thread(struct profile *profile, const struct profile_thread *thread, uint32_t *id, struct error *err);
 
-/* The stack that is `parent` with one frame more towards the leaf. */
+/* Adds or finds the stack of `parent` and one frame more towards the leaf. */
 COMMON_MUST_CHECK
 bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t location, uint32_t *id, struct error *err);
 
 /*
- * Adds one sample's values (value_type_count of them, the first is its count) to those of (stack, thread).
- * time_ns: since the start of the thread's run, recorded as an event; negative when not known (has_timeline is then
- * cleared). Events may arrive up to a second out of order; profile_finish() puts them right.
+ * Adds one sample's values (value_type_count of them, the first is its count) to those of (stack, thread). time_ns:
+ * since the start of the thread's run, recorded as an event; negative if not known (has_timeline is then cleared).
+ * Events may arrive up to a second out of order; profile_finish() sorts them.
  */
 COMMON_MUST_CHECK
 bool profile_add_sample(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values,
 	int64_t time_ns, struct error *err);
 
 /*
- * The same in steps, so that several samples wait for memory together: each of them is expected, then each found, then
- * each counted.
+ * profile_add_sample() in three steps, so that the memory accesses of several samples overlap: first each sample is
+ * expected, then each is found, then each is counted.
  */
 void profile_expect_sample(const struct profile *profile, uint32_t stack, uint32_t thread);
 COMMON_MUST_CHECK
@@ -423,7 +440,7 @@ COMMON_MUST_CHECK
 bool profile_count_sample(
 	struct profile *profile, uint32_t sample, const int64_t *values, int64_t time_ns, struct error *err);
 
-/* Puts events in order of (run, time). To be called once after the last sample was added. */
+/* Sorts events by (run, time). Must be called once, after the last sample. */
 COMMON_MUST_CHECK
 bool profile_finish(struct profile *profile, struct error *err);
 
@@ -431,45 +448,50 @@ bool profile_finish(struct profile *profile, struct error *err);
 
 /* What a value type measures. */
 enum profile_metric_kind {
-	PROFILE_METRIC_TIME, /* CPU, wall or waiting time, or what passes like it: cycles; samples taken by any of these
-			      */
-	PROFILE_METRIC_EVENTS, /* how often something happened: page faults, cache misses, contentions, samples of those
-				*/
+	/* CPU, wall or waiting time, cycles, and counts of samples that are taken by any of these */
+	PROFILE_METRIC_TIME,
+	/* how often something happened: page faults, cache misses, contentions, samples of those */
+	PROFILE_METRIC_EVENTS,
 	PROFILE_METRIC_ALLOCATED, /* objects or bytes, added up while the program ran: more work allocates more */
-	PROFILE_METRIC_IN_USE,    /* what was there at one moment, as bytes, objects or goroutines: it has no load to
-				     divide by */
-	PROFILE_METRIC_OTHER,     /* a number that its file does not name: a folded weight */
+	/* what existed at one moment, as bytes, objects or goroutines: it does not grow with the load */
+	PROFILE_METRIC_IN_USE,
+	PROFILE_METRIC_OTHER, /* a number that its file does not name: a folded weight */
 };
 
 /*
- * What there is to know of a value type before its numbers are compared or told. By type, unit, period type and event;
- * decided here alone, so that nobody else looks into these names.
+ * What is known of a value type before its numbers are compared or shown. Its type, unit, period type and event decide
+ * it, and they are examined here alone.
  */
 struct profile_metric {
 	uint32_t type, unit; /* strings of the profile */
-	const char *words;   /* in sentences: "CPU time", else the type. Static, or borrowed from the profile */
+	const char *words;   /* as used in sentences: "CPU time", else the type. Static, or borrowed from the profile */
 	enum profile_metric_kind kind;
 	bool is_cpu_time; /* nanoseconds on a CPU */
-	bool is_duration; /* nanoseconds of whatever kind */
-	bool is_counted;  /* things, as page faults: "many" and "fewer" are said of it, not "much" and "less" */
-	uint32_t counts;  /* value type that counts the samples behind its values; PROFILE_NONE: their number is not
-			     known, so that  chance has no least size that could be computed: only what runs differ by
-			     shows it */
+	bool is_duration; /* nanoseconds of any kind */
+	/* counted things, such as page faults, with which sentences use "many" and "fewer", not "much" and "less" */
+	bool is_counted;
+	/*
+	 * value type that counts the samples of its values; PROFILE_NONE: their number is not known, so that no noise
+	 * of counting can be computed, and only differences between runs show chance
+	 */
+	uint32_t counts;
 };
 struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type);
 
-/* Whether samples of an event pass like time: clocks, and cycles at a sampling frequency. By perf's name of it. */
+/*
+ * Whether the samples of an event are a measure of time, as those of clocks, and of cycles at a sampling frequency.
+ * `event` is perf's name.
+ */
 bool profile_event_is_time(const char *event);
 
 /* ---- Identity ---- */
 
 /*
  * The diff key of a function: its demangled name without what a compiler or a rebuild adds (`.isra.0`, `.constprop.1`,
- * `.part.2`,
- * `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, `@plt` kept, numbered lambdas and closures normalised, V8's
- * tier marks and `line:col`), then "`" and the module. No address, no line, no checkout path. Code without a name
- * (`libz.so.1.2.13+0x12ab`) is known by its fingerprint: it has the same key in every build that did not change it.
- * Where there is no fingerprint (0) it has the key of its module's unnamed code. `out` is appended to.
+ * `.part.2`, `.cold`, `.llvm.123`, `.lto_priv.4`, Rust's `h<16 hex>`, numbers of lambdas and closures, V8's tier marks
+ * and `line:col`; `@plt` is kept), then "`" and the module. It has no address, no line and no checkout path. A function
+ * without a name (`libz.so.1.2.13+0x12ab`) has a key made of its fingerprint, which is the same in every build that did
+ * not change the code. Without a fingerprint (0) all unnamed functions of a module share one key. `out` is appended to.
  */
 void profile_function_key(const char *name, const char *module, uint64_t fingerprint, struct buffer *out);
 
@@ -477,10 +499,10 @@ void profile_function_key(const char *name, const char *module, uint64_t fingerp
 void profile_module_name(const char *path, struct buffer *out);
 
 /*
- * Appends a function's name as people read it, cleaned (unicode_clean()), in at most `width` columns: `std::string`
- * where the standard library spells its templates out. What is too long loses its arguments first (`parse(…)`), then
- * those of its templates
- * (`map<…>::at`), then its middle: the outermost scope and the end tell functions apart, the middle seldom does.
+ * Appends a function's name as reports show it, cleaned (unicode_clean()), in at most `width` columns: `std::string` in
+ * place of the template that it stands for. A name that is too long loses its arguments first (`parse(…)`), then those
+ * of its templates (`map<…>::at`), then its middle: functions differ by their outermost scope and by their end, seldom
+ * by what is between.
  */
 void profile_shorten_name(const char *name, size_t width, struct buffer *out);
 
@@ -503,7 +525,7 @@ struct profile_tree {
 COMMON_MUST_CHECK
 bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err);
 
-/* Without values: self and total are NULL. */
+/* Builds the tree without values: self and total are NULL. */
 COMMON_MUST_CHECK
 bool profile_tree_create_shape(const struct profile *profile, struct profile_tree **tree, struct error *err);
 void profile_tree_destroy(struct profile_tree *tree);
@@ -516,10 +538,10 @@ static inline void profile_tree_cleanup(struct profile_tree **tree)
 /* ---- Merging ---- */
 
 /*
- * Adds `from` to `into`: runs stay runs, equal mappings, functions, locations, stacks and threads become one, value
- * types are matched by type and unit (ERROR_FORMAT when they do not agree), quality counts add up, facts that differ
- * become "" (0). One address that has two names stays two places, except in a binary with a build id. On failure `into`
- * may only be destroyed.
+ * Adds `from` to `into`: runs stay runs; equal mappings, functions, locations, stacks and threads become one; value
+ * types are matched by type and unit (ERROR_FORMAT if they do not match); quality counts add up; facts that differ
+ * become "" (0). One address that has two names stays two locations, except in a binary with a build id. On failure
+ * `into` may only be destroyed.
  */
 COMMON_MUST_CHECK
 bool profile_merge(struct profile *into, const struct profile *from, struct error *err);
@@ -527,28 +549,28 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 /* ---- Files ---- */
 
 /*
- * Reads a profile of any kind told by its content: gzipped or bare pprof, folded stacks (also gzipped). Everything is
- * checked; what references nothing or contradicts itself is ERROR_FORMAT with the place. A gzip bomb (more than 64 MB
- * and than 250 times its size) is ERROR_LIMIT. `name` is for messages. perf.data is not read here: profile_bytes_kind()
- * tells.
+ * Reads a profile, whose kind is found by its content: gzipped or bare pprof, folded stacks (also gzipped). Everything
+ * is checked: a bad reference or a contradiction is ERROR_FORMAT with its place. A decompression bomb (more than 64 MB
+ * and more than 250 times its size) is ERROR_LIMIT. `name` is for messages. perf.data is not read here;
+ * profile_bytes_kind() recognises it.
  */
 COMMON_MUST_CHECK
 bool profile_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err);
 
-/* A text as it is read. */
+/* A source of text, which is read in pieces. */
 struct profile_text {
-	const void *head; /* borrowed: what has been read of it already */
+	const void *head; /* borrowed: the bytes that have been read already */
 	size_t head_bytes;
-	/* Up to `room` (never 0) bytes more; `*got` 0: its end. */
+	/* Reads up to `room` (never 0) further bytes; `*got` 0: the text has ended. */
 	bool (*read)(void *context, void *into, size_t room, size_t *got, struct error *err);
 	void *context;
 };
 
 /*
- * Folded stacks (PROFILE_BYTES_FOLDED), of which only the lines at hand are in memory: the text can be 70 times the
- * profile. What the numbers at the ends of the lines are is told by themselves (profile/weights.h): counts of samples;
- * multiples of a period, which become value type 1, `time` where it is a clock's and `weight` else; or amounts, a
- * `weight` whose samples are not known.
+ * Reads folded stacks (PROFILE_BYTES_FOLDED) with only a few lines in memory at a time: the text can be 70 times as
+ * large as the profile. The numbers at the ends of the lines decide what they are (profile/weights.h): counts of
+ * samples; multiples of a period, which become value type 1, `time` for the period of a clock and `weight` else; or
+ * amounts, a `weight` whose number of samples is not known.
  */
 COMMON_MUST_CHECK
 bool profile_read_folded(
@@ -564,13 +586,15 @@ enum profile_bytes_kind {
 enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size);
 
 /*
- * Gzipped pprof with Kelvin's extension field; profile_read() reads it back equal, but for samples in order of their
- * stacks and event times to the microsecond. Every location must have a line.
+ * Writes gzipped pprof with Kelvin's extension field. profile_read() reads an equal profile back, except that samples
+ * are in order of their stacks and event times are rounded to microseconds. Every location must have a line.
  */
 COMMON_MUST_CHECK
 bool profile_write_pprof(const struct profile *profile, struct buffer *out, struct error *err);
 
-/* What has been written of a profile that grows: so many entries of each table, in so many increments. All 0: nothing.
+/*
+ * What has been written of a profile that grows: the number of entries of each table, and of increments. All 0: nothing
+ * yet.
  */
 struct profile_written {
 	uint64_t messages;
@@ -581,20 +605,20 @@ struct profile_written {
 
 void profile_written_deinit(struct profile_written *written);
 
-/* What is known of a recording beside its profile while it goes on. */
+/* What is known of a recording, beside its profile, while it goes on. */
 struct profile_recording {
 	int64_t duration_ns;
 	uint64_t kernel_text; /* address of the kernel's symbol _text; 0: not known */
 };
 
-/* What a file of increments begins with: the first field of its first message. */
+/* The start of a file of increments: the first field of its first message. */
 #define PROFILE_INCREMENTS_MAGIC "\xea\xb8\x04\x0aKELVINPART"
 
 /*
- * Appends to `out` what a profile of one run has gained since `written`, and notes it there. Increments are messages of
- * pprof without compression, made by the writer of whole profiles; messages of protobuf that follow each other are one,
- * so that the increments of a recording, written one behind the other, are its profile. Locations may be without names.
- * The last field of each is a hash over it, by which one that was not written whole is told. On failure `out` and
+ * Appends to `out` what a profile of one run has gained since `written`, and updates `written`. Increments are messages
+ * of pprof without compression, made by the writer of whole profiles. Protobuf messages that follow each other are one
+ * message, so the increments of a recording, one behind the other, are its profile. Locations may be without names. The
+ * last field of each increment is a hash over it, by which a partly written one is recognised. On failure `out` and
  * `written` may only be freed.
  */
 COMMON_MUST_CHECK
@@ -602,48 +626,51 @@ bool profile_write_increment(const struct profile *profile, const struct profile
 	struct profile_written *written, struct buffer *out, struct error *err);
 
 /*
- * Reads a file of increments; locations without names stay so. What follows the last whole one is left out:
- * *whole_bytes is where that begins, `size` where nothing does. ERROR_EMPTY when it holds no samples, ERROR_UNSUPPORTED
- * when an older version wrote it.
+ * Reads a file of increments; locations may stay without names. Only whole increments are read: *whole_bytes is their
+ * total size, which is less than `size` if the last one was cut. ERROR_EMPTY if there are no samples, ERROR_UNSUPPORTED
+ * if an older version wrote the file.
  */
 COMMON_MUST_CHECK
 bool profile_read_increments(const void *bytes, size_t size, struct profile_recording *recording, size_t *whole_bytes,
 	struct profile **profile, struct error *err);
 
 /*
- * `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line per distinct stack, sorted
- * bytewise. Where the number of samples is not known, the default value type stands for the count.
+ * Writes `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line for each distinct
+ * stack, sorted by bytes. Where the number of samples is not known, the default value type is written in place of the
+ * count.
  */
 COMMON_MUST_CHECK
 bool profile_write_folded(const struct profile *profile, struct buffer *out, struct error *err);
 
 /*
- * Checks a profile's references and counts: all ids in range, parents before children, values not negative, sums that
- * fit. Reading does it by itself.
+ * Checks a profile's references and counts: ids in range, parents before children, no negative values, sums without
+ * overflow. The functions that read files call it.
  */
 COMMON_MUST_CHECK
 bool profile_validate(const struct profile *profile, struct error *err);
 
-/* ---- What has no names ---- */
+/* ---- Functions without names ---- */
 
 enum { PROFILE_NAMELESS_MAX = 10 };
 
-/* A language of which functions are missing, with what gives them. Strings are static. */
+/* A language whose functions lack their names, and how to get them. Strings are static. */
 struct profile_nameless {
 	const char *what;      /* "Python functions" */
 	const char *next_step; /* "start it with ..." */
-	double percent; /* of the time (the default value): of all samples whose stack passes through such a function */
+	double percent; /* share of the time (the default value type) in samples whose stack contains such a function */
 };
 
 /*
- * The languages whose functions have no names in 5 % of the time or more, the largest first: of interpreters that were
- * not told to give them, and of code made at run time for which there is no map. A sample counts for one language.
- * `*count` of them.
+ * The languages whose functions have no names in 5 % of the time or more, the largest share first: those of
+ * interpreters that do not give names, and code made at run time without a map. A sample counts for one language. The
+ * result has `*count` entries.
  */
 COMMON_MUST_CHECK
 bool profile_find_nameless(const struct profile *profile, struct profile_nameless found[PROFILE_NAMELESS_MAX],
 	size_t *count, struct error *err);
 
-/* `62 % of the time passes through Python functions that have no names: start it with ...`, without a full stop.
- * Appended to. */
+/*
+ * Appends `62 % of the time passes through Python functions that have no names: start it with ...`, without a full
+ * stop.
+ */
 void profile_nameless_sentence(const struct profile_nameless *nameless, struct buffer *out);

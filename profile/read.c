@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The largest profile believed in, inflated: real ones shrink to a tenth, stacks of one deep recursion to a hundredth.
- * Deflate could make a thousandth of zeros.
+ * The largest ratio of inflated to compressed size that is accepted: real profiles shrink to a tenth, stacks of one
+ * deep recursion to a hundredth. Deflate compresses zeros to a thousandth.
  */
 enum { MAX_RATIO = 250 };
 static const size_t max_profile_bytes = (size_t)2 << 30, small_profile_bytes = (size_t)64 << 20;
@@ -24,22 +24,24 @@ static bool starts_with(const void *bytes, size_t size, const char *magic)
 	return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
 }
 
-/* pprof starts with a field of a profile: sample_type as a rule, any other by the standard (wire type and field
- * number). */
+/* pprof starts with a field of a profile: usually sample_type, but protobuf allows any (wire type and field number). */
 static bool looks_like_pprof(const uint8_t *bytes, size_t size)
 {
 	unsigned int field = size > 0 ? bytes[0] >> 3 : 0, wire_type = size > 0 ? bytes[0] & 7 : 7;
 
 	if (field < 1 || field > 15 || (wire_type != 2 && wire_type != 0))
 		return false;
-	/* `\n` starts a first field and a text alike: a text has no control bytes. */
+	/*
+	 * `
+	 * ` may start both the first field of pprof and a text, but a text has no other control bytes.
+	 */
 	for (size_t i = 0; i < size && i < 64; i++)
 		if (bytes[i] < 0x20 && bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != '\t')
 			return true;
 	return false;
 }
 
-/* By its first line that says something. */
+/* Whether the first line that is neither empty nor a comment is a folded stack. */
 static bool looks_like_folded(const char *text, size_t size)
 {
 	const char *end = memchr(text, '\n', size);
@@ -62,7 +64,7 @@ enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
 {
 	if (starts_with(bytes, size, "PERFILE2") || starts_with(bytes, size, "2ELIFREP"))
 		return PROFILE_BYTES_PERF_DATA;
-	/* Older versions began with the word alone. */
+	/* The second is the start of files of older versions. */
 	if (starts_with(bytes, size, PROFILE_INCREMENTS_MAGIC) || starts_with(bytes, size, "KELVINPART"))
 		return PROFILE_BYTES_PART;
 	if (unsupported_is_marked(bytes, size))

@@ -45,8 +45,8 @@ bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t loc
 }
 
 /*
- * What is indexed as this stack already, else `id` from now on. Most callers were seen calling one function only: they
- * are found without a hash.
+ * Finds the stack in the index, or adds it as `id`. Most callers call one function only in the samples: that child is
+ * found without a hash.
  */
 static bool index_stack(
 	struct profile *profile, struct profile_stack stack, uint32_t id, uint32_t *found, struct error *err)
@@ -66,7 +66,7 @@ static bool index_stack(
 	return true;
 }
 
-/* Those that were appended, and room for one more. */
+/* Indexes the stacks that were appended without it, and reserves room for one more. */
 static bool index_stacks(struct profile *profile, struct error *err)
 {
 	struct profile_index *index = profile->index;
@@ -142,7 +142,7 @@ bool profile_append_sample(
 	return true;
 }
 
-/* As index_stack(): most stacks are met in one thread only. */
+/* Finds or adds a sample as index_stack() does: most stacks occur in one thread only. */
 static bool index_sample(
 	struct profile *profile, struct profile_sample sample, uint32_t id, uint32_t *found, struct error *err)
 {
@@ -205,9 +205,9 @@ bool profile_find_sample(struct profile *profile, uint32_t stack, uint32_t threa
 }
 
 /*
- * Of the room for events, the pages of the next ones. A recorder that was just woken waits 16 µs for a page that it
- * writes to for the first time; of many that it asks for at once, 2 µs for each. Where the kernel does not know the
- * call, they come one by one.
+ * Asks the kernel for the pages of the next events. A recorder that was just woken waits 16 µs for a page that it
+ * writes to for the first time, but only 2 µs a page if it asks for many at once. A kernel without this call gives the
+ * pages one by one.
  */
 static void fetch_event_pages(struct profile *profile, size_t events)
 {

@@ -5,7 +5,7 @@
 
 static const uint32_t ellipsis = 0x2026;
 
-/* Longer names than this are cut before they are looked at. */
+/* Longer names are cut before anything else is done with them. */
 enum { MAX_NAME_BYTES = 1 << 16 };
 
 /* Where the argument list at the end of a name opens; NULL when there is none or it is empty. */
@@ -16,7 +16,7 @@ static const char *find_arguments(const char *name, size_t size, const char **cl
 
 	while (end > name && end[-1] != ')')
 		end--;
-	/* Behind the list may stand " const" and the like, no more. */
+	/* Only " const" and the like may follow the list. */
 	if (end == name || size - (size_t)(end - name) > 12)
 		return NULL;
 	*close = end - 1;
@@ -37,7 +37,7 @@ static bool ends_with(const struct buffer *text, const char *end)
 	return text->size >= size && memcmp(text->data + text->size - size, end, size) == 0;
 }
 
-/* `map<int, char>::at` -> `map<…>::at`; false when the brackets do not pair. */
+/* Replaces the arguments of templates: `map<int, char>::at` -> `map<…>::at`. False if the brackets do not match. */
 static bool collapse_templates(const char *name, struct buffer *out)
 {
 	size_t depth = 0;
@@ -90,7 +90,7 @@ static void cut_middle(const char *text, size_t width, struct buffer *out)
 	buffer_append_string(out, text);
 }
 
-/* What the standard library's templates are written as in source. */
+/* Templates of the standard library, and the short names by which source code calls them. */
 static const char *const written_as[][2] = {
 	{ "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string" },
 	{ "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>", "std::string" },
@@ -99,7 +99,7 @@ static const char *const written_as[][2] = {
 	{ "std::__cxx11::", "std::" },
 };
 
-/* Appends the name as written, and what no terminal should be sent as U+FFFD. */
+/* Appends the name with U+FFFD in place of characters that must not reach a terminal. */
 static void append_clean(const char *name, struct buffer *out)
 {
 	while (*name && out->size < MAX_NAME_BYTES) {

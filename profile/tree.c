@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The youngest of a node's first few children, and the sibling before it; PROFILE_NONE: there is none. */
+/*
+ * The newest of a node's first few children, and the sibling that was added before the node; PROFILE_NONE: there is
+ * none.
+ */
 struct links {
 	uint32_t child, sibling;
 };
@@ -55,7 +58,10 @@ static bool append_node(struct builder *b, uint32_t parent, uint32_t function, s
 	return true;
 }
 
-/* Most nodes have few children, which are looked through; those beyond the first few are found by their hash. */
+/*
+ * Finds or adds a child. Most nodes have few children, which are searched in a list; further ones are found by their
+ * hash.
+ */
 static bool add_node(struct builder *b, uint32_t parent, uint32_t function, uint32_t *node, struct error *err)
 {
 	enum { FEW = 8 };

@@ -38,7 +38,10 @@ static const struct {
 	{ MARK("<svg"), 0, "it is a page or a picture; give the profile that it was made of" },
 };
 
-/* By a word within it. A Firefox profile may hold any other tool's words, as names. */
+/*
+ * JSON formats, each recognised by a word within the file. Firefox stands before the tools whose words may occur in its
+ * profiles as names.
+ */
 static const struct {
 	const char *word, *text;
 } json[] = {

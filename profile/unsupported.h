@@ -3,11 +3,12 @@
 
 #include "common/common.h"
 
-/* Files that are no profile, but are often given for one. */
+/* Files that are often given to kelvin but are not profiles that it reads. */
 
-/* By how it begins: what could pass for pprof or folded stacks else. */
+/* Whether the file starts like a known format that could else be taken for pprof or folded stacks. */
 bool unsupported_is_marked(const void *bytes, size_t size);
 
-/* What a file that is not read is, and the next step: "it is a zip archive; unpack it first: unzip". NULL: not known.
+/*
+ * What a file is that cannot be read, and what to do: "it is a zip archive; unpack it first: unzip". NULL: not known.
  */
 const char *unsupported_text(const void *bytes, size_t size);

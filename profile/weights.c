@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* Of the model in weights.h. */
-static const double negligible_log = -20.72, unlikely_log = -13.82; /* of 10^-9, 10^-6 */
+/* Thresholds of the model in weights.h. */
+static const double negligible_log = -20.72, unlikely_log = -13.82; /* logarithms of 10^-9, 10^-6 */
 static const double long_recording = 1e6, least_sum_of_quotients = 1e4, most_samples = 1e9;
 enum { LEAST_UNROUNDED = 30 };
 
@@ -12,7 +12,7 @@ static const double most_clock_hz = 10000, ns_per_second = 1e9;
 
 enum { DECADES = 19 };
 
-/* What is known of the numbers together. Decade d holds those below 10^(d+1). */
+/* Statistics over all numbers. Decade d holds those below 10^(d+1). */
 struct weights_survey {
 	size_t count, below[DECADES];
 	int64_t divisor;
@@ -50,7 +50,7 @@ static struct weights_survey survey_weights(const int64_t *values, size_t count,
 	return survey;
 }
 
-/* The sum of 1/c for c from 1 to below `limit`, which is 10 or more. */
+/* The sum of 1/c over c from 1 to `limit` - 1; `limit` is at least 10. */
 static double harmonic(double limit)
 {
 	static const double euler_gamma = 0.5772156649;
@@ -59,8 +59,8 @@ static double harmonic(double limit)
 }
 
 /*
- * The logarithm of a bound on the probability that of `n` counts at most `found` lie where a share `expected` of them
- * does (Chernoff 1952): -n times the divergence of the two shares.
+ * The logarithm of an upper bound on the probability that at most `found` of `n` counts lie where a share `expected` of
+ * them is expected (Chernoff 1952): -n times the divergence of the two shares.
  */
 static double log_tail(double n, double found, double expected)
 {

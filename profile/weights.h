@@ -21,18 +21,20 @@
  */
 enum weights_kind { WEIGHTS_COUNTS, WEIGHTS_MULTIPLES, WEIGHTS_AMOUNTS };
 
-/* Every `stride`th of `values`, `count` of them; those that are 0 do not count. `*period`: the divisor, of MULTIPLES;
- * else 1. */
+/*
+ * Decides on the numbers from every `stride`th of `values`, `count` of them; zeros are ignored. `*period`: the divisor
+ * for WEIGHTS_MULTIPLES, else 1.
+ */
 enum weights_kind weights_kind(const int64_t *values, size_t count, size_t stride, int64_t *period);
 
-/* The greatest number that divides all of them; 0: all are 0. */
+/* The greatest common divisor of all numbers; 0 if all are 0. */
 int64_t weights_divisor(const int64_t *values, size_t count, size_t stride);
 
-/* Whether a period could be of a clock that ticks in nanoseconds: a whole number of times a second, 1 to 10,000. */
+/* Whether a period may be that of a clock in nanoseconds: a whole number of ticks a second, from 1 to 10,000. */
 bool weights_is_clock_period(int64_t period);
 
 /*
- * Settles what the numbers of value type `weight` are, of a profile that does not count its samples otherwise: value
- * type 0 becomes their quotients by the period, or stays 1 for each entry and is marked as not known. Fills counts_of.
+ * Decides what the numbers of value type `weight` are, in a profile that has no other count of samples. Value type 0
+ * becomes their quotients by the period, or stays 1 for each entry and is marked as not known. Fills counts_of.
  */
 void weights_settle(struct profile *profile, uint32_t weight);
