@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-/* Names of two profiles with millions of distinct symbols; beyond that it is no program's. */
+/* Room for the names of two profiles with millions of distinct symbols; no program has more. */
 static const size_t max_string_bytes = (size_t)4 << 30;
 
 static const double default_min_effect_points = 0.1;

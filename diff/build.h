@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Why it cannot be told whether the load or the program changed (load.h). */
+/* Why a comparison cannot distinguish a change of load from a change of the program (load.h). */
 enum load_doubt {
 	LOAD_KNOWN,
 	LOAD_FEW_CONTROLS,
@@ -15,57 +15,70 @@ enum load_doubt {
 	LOAD_CONTRADICTION,
 };
 
-/* How much more or less work head had to do, by the functions that do the same for each unit of it (load.h). */
+/*
+ * The estimated change of load: how much more or less work head had to do, as shown by functions that do the same for
+ * each unit of work (load.h).
+ */
 struct load {
-	double factor;    /* head's raw values times this are at base's load */
-	double variance;  /* of its logarithm */
-	double typical;   /* the same by single functions, where these are known not to follow the program: of the
-			     machine's speed */
-	size_t functions; /* whose ratios it is the median of; 0: the factor is that of the totals */
-	size_t controls;  /* those of unchanged code, when it rests on them alone */
+	double factor;   /* head's raw values times this factor are at base's load */
+	double variance; /* variance of the logarithm of `factor` */
+	/*
+	 * the factor by single functions, where they are known not to follow the program: it shows the machine's speed
+	 */
+	double typical;
+	/* number of functions whose ratios `factor` is the median of; 0: it is the ratio of the totals */
+	size_t functions;
+	size_t controls; /* number of functions of unchanged code, if the factor rests on these alone */
 	enum load_doubt doubt;
 };
 
 /*
- * What the steps of a comparison share while it is made. diff.c runs them in order; each step's header says what it
+ * The state that the steps of a comparison share. compare.c runs the steps in order; each step's header says what it
  * reads and fills. All arrays are owned by the build and freed by build_deinit().
  */
 struct diff_build {
-	const struct profile *profiles[DIFF_SIDES]; /* borrowed; NULL on the side that is not there */
+	const struct profile *profiles[DIFF_SIDES]; /* borrowed; NULL for a side that does not exist */
 	struct diff_options options;                /* with the defaults filled in */
-	struct diff *diff;                          /* owned until the end */
+	struct diff *diff;                          /* owned until the caller takes the finished diff */
 
-	uint32_t metric[DIFF_SIDES];      /* index of the metric among that side's value types */
-	uint32_t counts[DIFF_SIDES];      /* index of the value type that counts the metric's samples */
-	double sample_weight[DIFF_SIDES]; /* the metric's mean value of one sample; 0 on both sides: how many there were
-					     is not known */
+	uint32_t metric[DIFF_SIDES]; /* index of the metric among the side's value types */
+	uint32_t counts[DIFF_SIDES]; /* index of the value type that counts the metric's samples */
+	/* the metric's mean value of one sample; 0 on both sides: the number of samples is not known */
+	double sample_weight[DIFF_SIDES];
 
 	struct profile_tree *trees[DIFF_SIDES];
-	uint32_t *function_ids[DIFF_SIDES]; /* [profile function] function of the diff, through `redirect`;
-					       PROFILE_NONE: in no stack */
-	uint32_t *module_of;       /* [string] modules of one side each that are one have the same number; 0: none */
-	uint32_t *redirect;        /* [function] itself, or the function that it was recognised to be */
-	uint32_t *met[DIFF_SIDES]; /* profile functions that the tree names, in the order of their first nodes */
+	/* [profile function] function of the diff, through `redirect`; PROFILE_NONE: it occurs in no stack */
+	uint32_t *function_ids[DIFF_SIDES];
+	/* [string] modules that occur on one side each and are the same one have the same number; 0: none */
+	uint32_t *module_of;
+	uint32_t *redirect;        /* [function] itself, or the function that it was merged into */
+	uint32_t *met[DIFF_SIDES]; /* profile functions that occur in the tree, in the order of their first nodes */
 	size_t met_count[DIFF_SIDES];
-	bool *present[DIFF_SIDES]; /* [function] has nodes on that side */
-	bool *only_inlined;        /* [function] its code is that of the functions that it is inlined into (code.h) */
-	bool *has_nodes;           /* [function] where interrupt_of is known: the tree has ordinary nodes of it */
-	uint32_t *interrupt_of;    /* [function] the function that its interrupt time has; PROFILE_NONE: none; NULL: no
-				      interrupts */
+	bool *present[DIFF_SIDES]; /* [function] whether it has nodes on that side */
+	/* [function] whether its code is part of the functions that it is inlined into (code.h) */
+	bool *only_inlined;
+	/* [function] if interrupt_of is not NULL: whether the tree has nodes of it outside interrupts */
+	bool *has_nodes;
+	/*
+	 * [function] the function that stands for its time in interrupts; PROFILE_NONE: none; NULL: there are no
+	 * interrupts
+	 */
+	uint32_t *interrupt_of;
 	size_t function_capacity;
 
 	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */
-	bool *topmost;                     /* [node] no ancestor is of the same function */
+	bool *topmost;                     /* [node] whether no ancestor is of the same function */
 
-	struct load load;        /* whatever the mode in use */
-	bool speed_is_explained; /* per-run: what nearly all functions differ by may be the machine's speed */
-	double speed_delta;      /* logarithm of that: of head's typical time per run over base's */
-	double speed_rsd;        /* how much runs of one side vary */
+	struct load load; /* measured in every scale mode, whether it is used or not */
+	/* scale per run: the difference that nearly all functions show may be that of the machine's speed */
+	bool speed_is_explained;
+	double speed_delta; /* that difference: the logarithm of head's typical time per run over base's */
+	double speed_rsd;   /* relative standard deviation of the speed between runs of one side */
 };
 
 /*
- * Whether a function was compiled at run time: what is inlined where, and in which tier it runs, is decided otherwise
- * in every process. Python's functions, which a perf map names too, are not compiled.
+ * Whether a function is compiled at run time. The compiler decides anew in every process what is inlined where and in
+ * which tier code runs. Python's functions, which a perf map names too, are not compiled.
  */
 static inline bool build_is_compiled_at_run_time(const struct diff *diff, const struct diff_function *f)
 {
@@ -73,7 +86,7 @@ static inline bool build_is_compiled_at_run_time(const struct diff *diff, const 
 	       strncmp(diff_string(diff, f->name), "py::", 4) != 0;
 }
 
-/* The function a profile's function became, or PROFILE_NONE. */
+/* The diff's function for a function of a profile, or PROFILE_NONE. */
 static inline uint32_t build_function(const struct diff_build *build, enum diff_side side, uint32_t profile_function)
 {
 	uint32_t id = build->function_ids[side][profile_function];
@@ -81,7 +94,7 @@ static inline uint32_t build_function(const struct diff_build *build, enum diff_
 	return id == PROFILE_NONE ? PROFILE_NONE : build->redirect[id];
 }
 
-/* Whether a side maps a module of that name. */
+/* Whether the profile has a mapping of a module of that name. */
 static inline bool build_has_module(const struct profile *profile, const char *module)
 {
 	for (size_t i = 0; i < profile->mapping_count; i++)
@@ -90,13 +103,16 @@ static inline bool build_has_module(const struct profile *profile, const char *m
 	return false;
 }
 
-/* Whether the number of samples behind the metric is known: without it, chance shows only in what runs differ by. */
+/*
+ * Whether the number of samples behind the metric is known. Without it, only differences between runs show how large
+ * chance is.
+ */
 static inline bool build_is_counted(const struct diff_build *build)
 {
 	return build->sample_weight[DIFF_HEAD] > 0;
 }
 
-/* How many samples made a raw value of the metric; INFINITY where that is not known and the value is not 0. */
+/* The number of samples that make up a raw value of the metric; INFINITY if it is not known and the value is not 0. */
 static inline double build_samples(const struct diff_build *build, enum diff_side side, double raw)
 {
 	return raw > 0 ? raw / build->sample_weight[side] : 0;
@@ -107,7 +123,7 @@ static inline bool build_two_sided(const struct diff_build *build)
 	return build->diff->sides == DIFF_SIDES;
 }
 
-/* The greater of both scaled totals: what "points" are of. */
+/* The denominator of points: the greater of both scaled totals. */
 static inline double build_points_of(const struct diff *diff)
 {
 	return diff->total.base > diff->total.head ? diff->total.base : diff->total.head;
@@ -124,7 +140,7 @@ COMMON_MUST_CHECK
 bool build_init(struct diff_build *build, const struct diff_options *options, struct error *err);
 void build_deinit(struct diff_build *build);
 
-/* Frees what is needed no more once the samples have their nodes. */
+/* Frees the sides' trees, which no step uses after the samples have their nodes. */
 void build_release_trees(struct diff_build *build);
 
 /* Interns formatted text into the diff's strings. */

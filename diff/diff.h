@@ -5,16 +5,15 @@
 #include "profile/profile.h"
 
 /*
- * Two profiles -> one aligned tree and one function list, with deltas, evidence and a verdict. A single profile is the
- * one-sided case: a tree and a function list without deltas, so that everything that draws needs to know one structure
+ * Makes one aligned tree and one function list of two profiles, with deltas, evidence and a verdict. A single profile
+ * is the one-sided case, a tree and a function list without deltas, so that everything that draws handles one structure
  * only.
  *
  * A diff never looks at addresses: its unit is the function identity (profile_function.key).
  *
- * Raw and scaled. `raw` values are what was measured, in the metric's unit (CPU: nanoseconds). Scaled values are
- * comparable between the sides: base is as measured, head is multiplied by `scale.factor`. Percentages and points are
- * of each side's scaled total, with the greater of the two totals as the denominator of "points", so that a point is
- * the same length on both sides.
+ * Raw and scaled: `raw` values are as measured, in the metric's unit (CPU: nanoseconds). Scaled values are comparable
+ * between the sides: base is as measured, head is multiplied by `scale.factor`. Percentages are of a side's scaled
+ * total. "Points" are percent of the greater of the two totals, so that a point is the same length on both sides.
  */
 
 enum diff_side { DIFF_BASE, DIFF_HEAD };
@@ -30,15 +29,16 @@ enum diff_scale_mode {
 };
 
 enum diff_evidence_mode {
-	DIFF_EVIDENCE_NONE,   /* one side only, or too little data: every state is `unproven` or `same` */
-	DIFF_EVIDENCE_RUNS,   /* the run is the unit of replication */
-	DIFF_EVIDENCE_SINGLE, /* one recording a side: blocks of time, and a floor between processes */
-	DIFF_EVIDENCE_COUNTS, /* neither runs nor a timeline: counts only */
+	DIFF_EVIDENCE_NONE, /* one side only, or too little data: every state is `unproven` or `same` */
+	DIFF_EVIDENCE_RUNS, /* the run is the unit of replication */
+	/* one recording on each side: blocks of time are compared, with an assumed variation between processes */
+	DIFF_EVIDENCE_SINGLE,
+	DIFF_EVIDENCE_COUNTS, /* neither runs nor a timeline: only counts are compared */
 };
 
-/* What is proven of a function or node. `unproven`: it differs, but not beyond what noise explains. */
+/* What is proven about a function or node. `unproven`: it differs, but noise may explain that. */
 enum diff_state {
-	DIFF_STATE_SAME, /* no difference worth a look, or within the least effect that matters */
+	DIFF_STATE_SAME, /* no difference, or one below the least effect that matters */
 	DIFF_STATE_UNPROVEN,
 	DIFF_STATE_MORE,
 	DIFF_STATE_LESS,
@@ -48,14 +48,16 @@ enum diff_state {
 };
 enum { DIFF_STATE_COUNT = 7 };
 
-/* `mixed`: proven changes in both directions that the total does not decide; `minor`: proven changes too small to
- * decide. */
+/*
+ * `mixed`: there are proven changes in both directions, and the total does not decide; `minor`: the proven changes are
+ * too small to decide.
+ */
 enum diff_verdict { DIFF_UNCHANGED, DIFF_REGRESSED, DIFF_IMPROVED, DIFF_INCONCLUSIVE, DIFF_MIXED, DIFF_MINOR };
 
-/* How base and head of a function were recognised as one. */
+/* How base and head of a function were found to be one. */
 enum diff_tier { DIFF_TIER_EXACT, DIFF_TIER_CANONICAL, DIFF_TIER_FILE_AND_NAME, DIFF_TIER_MOVED, DIFF_TIER_ONE_SIDED };
 
-/* Whether the machine code is the same on both sides, by fingerprint. */
+/* Whether the machine code is the same on both sides, judged by fingerprints. */
 enum diff_code { DIFF_CODE_UNKNOWN, DIFF_CODE_SAME, DIFF_CODE_CHANGED };
 
 /* Lower-case words for JSON and the page: "per-run", "runs", "more", "regressed", "exact", "same". */
@@ -66,58 +68,60 @@ const char *diff_verdict_name(enum diff_verdict verdict);
 const char *diff_tier_name(enum diff_tier tier);
 const char *diff_code_name(enum diff_code code);
 
-/* What values are compared by, as a reader says it: "per run", "at equal load", "as a share of the total". */
+/* How values are compared, in words for a reader: "per run", "at equal load", "as a share of the total". */
 const char *diff_scale_words(enum diff_scale_mode mode);
 
-/* More, less, new or gone: what is proven to differ. */
+/* Whether the state is a proven difference: more, less, new or gone. */
 bool diff_state_is_difference(enum diff_state state);
 
 /* ---- Options ---- */
 
-/* A limit that fails the build: `total>2%`, `function>5%`, `function:NAME>1%`. */
+/* A limit on growth that makes the command fail: `total>2%`, `function>5%`, `function:NAME>1%`. */
 struct diff_gate {
 	enum { DIFF_GATE_TOTAL, DIFF_GATE_FUNCTION } subject;
-	const char *function; /* borrowed; NULL: any. Ends at its last '>' when it points into a rule's text */
+	const char *function; /* borrowed; NULL: any function. Within a rule's text it ends at the last '>' */
 	double percent;
 };
 
-/* Parses one --fail-on rule; `text` must outlive the gate. ERROR_USAGE names what was not understood and shows an
- * example. */
+/*
+ * Parses one --fail-on rule; `text` must outlive the gate. ERROR_USAGE names the part that is wrong and shows an
+ * example.
+ */
 COMMON_MUST_CHECK
 bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err);
 
-/* Parses a --scale word; "work=B:H" fills work. */
+/* Parses the word of --scale; "work=B:H" fills `work`. */
 COMMON_MUST_CHECK
 bool diff_scale_parse(const char *text, enum diff_scale_mode *mode, double work[DIFF_SIDES], struct error *err);
 
 struct diff_options {
 	enum diff_scale_mode scale;
 	double work[DIFF_SIDES];  /* DIFF_SCALE_WORK: units of work done on each side */
-	const char *metric;       /* a value type's name, as "cpu"; NULL: the profiles' default */
+	const char *metric;       /* name of a value type, such as "cpu"; NULL: the profiles' default */
 	double min_effect_points; /* least effect that matters, in points of total; 0: 0.1 */
 	double q;                 /* false discovery rate; 0: 0.05 */
 	const struct diff_gate *gates;
 	size_t gate_count;
-	bool gates_ignore_warnings; /* judge gates although a warning blocks them */
-	bool runs_in_pairs;         /* run i of either side were made one after the other */
+	bool gates_ignore_warnings; /* gates decide although a warning blocks them */
+	bool runs_in_pairs;         /* run i of base and run i of head were made one after the other */
 };
 
 /* ---- Result ---- */
 
-/* A difference and how sure it is. In scaled units of the metric. */
+/* A difference and its uncertainty, in scaled units of the metric. */
 struct diff_estimate {
 	double base, head;      /* scaled */
 	double delta;           /* head - base */
-	double ci_low, ci_high; /* 95 % interval of delta; NAN when there is no evidence */
-	double q;               /* Benjamini-Hochberg; NAN when not tested */
-	double detectable; /* the least |delta| found with 80 % power by this pair of recordings; NAN when not known */
+	double ci_low, ci_high; /* 95 % interval of delta; NAN without evidence */
+	double q;               /* p adjusted by Benjamini-Hochberg; NAN if not tested */
+	double detectable; /* the least |delta| that this pair of recordings shows with 80 % power; NAN if not known */
 	enum diff_state state;
 };
 
 /*
- * A function of either side, identified by its key. Strings are ids into diff.strings; what a function is called is
- * head's word where both sides have it. A rename is one function with both sides' values (tier and state `moved`); its
- * former name stays in the table as an empty function of state `moved`, and each one's moved_to is the other.
+ * A function of either side, identified by its key. Strings are ids into diff.strings; the name is that of head where
+ * both sides have the function. A renamed function is one entry with the values of both sides (tier and state `moved`).
+ * Its earlier name stays in the table as an empty entry of state `moved`; moved_to of each is the other.
  */
 struct diff_function {
 	uint32_t name, module, file, key;
@@ -127,9 +131,10 @@ struct diff_function {
 	enum profile_name_source name_source;
 	enum diff_tier tier;
 	enum diff_code code;
-	bool interrupt; /* as it runs in interrupts and preemption: shown, never tested, and in no total but its own */
-	uint32_t moved_to; /* function id of the other end of a move or rename; PROFILE_NONE */
-	double raw_self[DIFF_SIDES], raw_total[DIFF_SIDES]; /* recursion counted once in total */
+	/* its time in interrupts and preemption, which is shown but neither tested nor part of any other total */
+	bool interrupt;
+	uint32_t moved_to; /* function id of the other end of a move or rename, or PROFILE_NONE */
+	double raw_self[DIFF_SIDES], raw_total[DIFF_SIDES]; /* in total, recursion is counted once */
 	struct diff_estimate self, total;
 };
 
@@ -138,19 +143,21 @@ struct diff_function {
 struct diff_node {
 	uint32_t parent;
 	uint32_t function;     /* PROFILE_NONE for the root */
-	uint32_t subtree_end;  /* id after the last node of its subtree */
-	uint16_t depth;        /* 0 for the root; deeper than 65,535 is ERROR_LIMIT when built */
-	uint8_t state;         /* enum diff_state, of its total */
+	uint32_t subtree_end;  /* id after the last node of the subtree */
+	uint16_t depth;        /* 0 for the root; a tree deeper than 65,535 is ERROR_LIMIT */
+	uint8_t state;         /* enum diff_state of its total */
 	uint8_t flags;         /* DIFF_NODE_* */
-	float ci_low, ci_high; /* of the total's delta, scaled; NAN when not tested */
+	float ci_low, ci_high; /* of the total's delta, scaled; NAN if not tested */
 };
 enum {
-	DIFF_NODE_INLINED = 1,   /* every time it was seen it was inlined into its parent */
-	DIFF_NODE_INTERRUPT = 2, /* below what interrupted the thread: its time is not part of the totals above it */
+	DIFF_NODE_INLINED = 1,   /* every occurrence was inlined into the parent */
+	DIFF_NODE_INTERRUPT = 2, /* within an interrupt of the thread: its time is not part of the totals above it */
 };
 
-/* Where the difference lies by origin; raw and scaled sums of self values. The deltas add up to the delta of the
- * totals. */
+/*
+ * The difference by origin: raw and scaled sums of self values. The deltas of all origins add up to the delta of the
+ * totals.
+ */
 struct diff_origin {
 	double raw[DIFF_SIDES];
 	double base, head, delta; /* scaled */
@@ -158,12 +165,13 @@ struct diff_origin {
 
 struct diff_scale {
 	enum diff_scale_mode mode; /* never AUTO */
-	double factor;             /* head's raw values times this are comparable with base's */
-	size_t controls;           /* functions of unchanged code that the robust factor rests on; 0: all functions */
-	double factor_low, factor_high;  /* 95 % interval of a robust factor; NAN in the other modes */
-	bool load_is_unknown;            /* robust: the functions do not tell load from change (load.h) */
-	enum diff_scale_mode other_mode; /* the reading that was not chosen: both are shown where they disagree */
-	double other_factor;             /* likewise; 0: there is none */
+	double factor;             /* head's raw values times this factor are comparable with base's */
+	/* number of functions of unchanged code that the robust factor rests on; 0: it rests on all functions */
+	size_t controls;
+	double factor_low, factor_high;  /* 95 % interval of a robust factor; NAN in other modes */
+	bool load_is_unknown;            /* robust: the functions do not distinguish load from change (load.h) */
+	enum diff_scale_mode other_mode; /* the mode that was not chosen; where both disagree, both are shown */
+	double other_factor;             /* factor of other_mode; 0: there is none */
 };
 
 struct diff_evidence {
@@ -171,34 +179,39 @@ struct diff_evidence {
 	size_t runs[DIFF_SIDES];
 	size_t blocks[DIFF_SIDES];
 	double q;
-	double floor_rsd;         /* relative standard deviation between processes that was added; 0 in RUNS */
-	double floor_changed_rsd; /* likewise, for functions whose code changed: a family of their own; 0: none are
-				     known */
-	uint32_t aa_false_flags;  /* functions flagged by base against itself */
-	uint32_t aa_functions;    /* out of so many */
+	/* relative standard deviation between processes that was assumed in addition; 0 in RUNS */
+	double floor_rsd;
+	/* the same for functions whose code changed, which are tested as a family of their own; 0: none are known */
+	double floor_changed_rsd;
+	uint32_t aa_false_flags; /* functions found different when base was compared with itself */
+	uint32_t aa_functions;   /* functions tested in that comparison */
 	bool aa_done;
-	bool uncounted; /* nobody knows how many samples the values are of: only what runs differ by shows chance
-			 * (RUNS), else NONE
-			 */
+	/*
+	 * it is not known how many samples the values are made of: only differences between runs show chance (RUNS),
+	 * else the mode is NONE
+	 */
+	bool uncounted;
 };
 
-/* A line for the user about what limits the comparison: "head lost 3.1 % of its samples". Strings in diff.strings. */
+/*
+ * A warning for the user about what limits the comparison: "head lost 3.1 % of its samples". Strings in diff.strings.
+ */
 struct diff_warning {
 	uint32_t text;
-	bool blocks_gate; /* a gate refuses to decide on it */
+	bool blocks_gate; /* with this warning, gates do not decide */
 };
 
 enum diff_run_figure { DIFF_RUN_WALL, DIFF_RUN_CPU, DIFF_RUN_MEMORY };
 enum { DIFF_RUN_FIGURE_COUNT = 3 };
 
-/* In nanoseconds or bytes per run, with 95 % intervals by Student's t; NAN with one run. */
+/* Statistics of one figure, in nanoseconds or bytes per run, with 95 % intervals by Student's t; NAN with one run. */
 struct diff_run_summary {
 	double mean[DIFF_SIDES], low[DIFF_SIDES], high[DIFF_SIDES];
 	double change, change_low,
 		change_high; /* of head in parts of base, by the runs' logarithms: 0.1 is 10 % more */
 };
 
-/* A run that lies far from its side's median. It is named, never dropped. */
+/* A run whose figure lies far from its side's median. It is named, never dropped. */
 struct diff_outlier {
 	enum diff_side side;
 	enum diff_run_figure figure;
@@ -206,7 +219,7 @@ struct diff_outlier {
 	double value, median;
 };
 
-/* What whole runs of commands took; nothing of recordings that do not say it. */
+/* Statistics of whole runs of commands. Empty for recordings that lack these figures. */
 struct diff_runs {
 	bool known[DIFF_RUN_FIGURE_COUNT];
 	struct diff_run_summary figures[DIFF_RUN_FIGURE_COUNT];
@@ -219,24 +232,27 @@ struct diff {
 	size_t sides;                 /* 1: a single profile (in DIFF_HEAD); 2 */
 
 	uint32_t metric, unit;        /* strings: "cpu", "nanoseconds" */
-	uint32_t metric_words;        /* string: struct profile_metric's words for it: "CPU time" */
+	uint32_t metric_words;        /* string: the metric in words, as in struct profile_metric: "CPU time" */
 	bool is_duration, is_counted; /* as in struct profile_metric */
 	double raw_total[DIFF_SIDES]; /* without interrupts */
-	struct diff_estimate total;   /* of the whole, without interrupts */
+	struct diff_estimate total;   /* of the whole program, without interrupts */
 
 	struct diff_node *nodes;
-	double *node_self[DIFF_SIDES];  /* [node] raw */
-	double *node_total[DIFF_SIDES]; /* [node] raw; of ordinary nodes without the interrupts below them */
+	double *node_self[DIFF_SIDES]; /* [node] raw */
+	/* [node] raw; nodes outside interrupts do not include the interrupts below them */
+	double *node_total[DIFF_SIDES];
 	size_t node_count;
 
-	struct diff_function *functions; /* by falling |delta of total|, then name; one-sided: by falling total */
+	/* by falling |delta of total|, then name; in the one-sided case by falling total */
+	struct diff_function *functions;
 	size_t function_count;
 
 	uint32_t *sample_nodes[DIFF_SIDES]; /* [sample id of that side's profile] the node of its leaf */
 
 	struct diff_origin origins[PROFILE_ORIGIN_COUNT];
 	struct diff_origin
-		interrupts; /* the machine's work in the program's threads: beside the origins, not in the total */
+		/* the machine's work in the program's threads: shown beside the origins, not part of the total */
+		interrupts;
 	struct diff_scale scale;
 	struct diff_evidence evidence;
 	struct diff_runs runs;
@@ -245,22 +261,21 @@ struct diff {
 
 	enum diff_verdict verdict;
 	bool gate_failed;
-	uint32_t verdict_text;      /* string: one sentence to quote: "head takes 12.3 % more CPU time per run (95 %
-				       interval 9.8 to 14.9
-				       %)" */
-	uint32_t scale_text;        /* string: what was divided out, in one sentence; "" when the factor is 1 */
-	double needs_times_samples; /* INCONCLUSIVE: about how many times the samples would decide; 0: not known */
+	/* string: one sentence to quote: "head takes 12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)" */
+	uint32_t verdict_text;
+	uint32_t scale_text;        /* string: why and how head was scaled, in one sentence; "" if the factor is 1 */
+	double needs_times_samples; /* INCONCLUSIVE: about this many times the samples would decide; 0: not known */
 };
 
 /*
- * Compares two profiles. Both are borrowed for the call. ERROR_EMPTY when they share no function, or one of them has no
- * time in the metric; ERROR_USAGE when a metric is not in both.
+ * Compares two profiles, which are borrowed for the call. ERROR_EMPTY if they share no function, or one of them has no
+ * time in the metric; ERROR_USAGE if a metric is not in both.
  */
 COMMON_MUST_CHECK
 bool diff_create(const struct profile *base, const struct profile *head, const struct diff_options *options,
 	struct diff **diff, struct error *err);
 
-/* The one-sided case. */
+/* Makes a one-sided diff of a single profile. */
 COMMON_MUST_CHECK
 bool diff_create_single(
 	const struct profile *profile, const struct diff_options *options, struct diff **diff, struct error *err);
@@ -272,7 +287,7 @@ static inline void diff_cleanup(struct diff **diff)
 	diff_destroy(*diff);
 }
 
-/* ---- What whole runs took ---- */
+/* ---- Figures of whole runs ---- */
 
 /*
  * Sums up what the runs of commands took. in_pairs: run i of either side were made one after the other. False, and
@@ -282,7 +297,7 @@ COMMON_MUST_CHECK
 bool diff_summarize_runs(const struct profile *base, const struct profile *head, enum diff_run_figure figure,
 	bool in_pairs, struct diff_run_summary *summary);
 
-/* Whether a run lies far from its side's median, which is left in `*median`. */
+/* Whether a run's figure lies far from its side's median, which is written to `*median`. */
 COMMON_MUST_CHECK
 bool diff_run_is_outlier(const struct profile *profile, enum diff_run_figure figure, size_t run, double *median,
 	bool *outlier, struct error *err);

@@ -15,7 +15,7 @@ static const char *unit_name(const struct profile *profile, uint32_t index)
 	return profile_string(profile, profile->value_types[index].unit);
 }
 
-/* Value 0 is no metric where the number of samples is not known. */
+/* The index of the first value type that is a metric: value 0 is none if the number of samples is not known. */
 static uint32_t first_metric(const struct profile *profile)
 {
 	return profile->counts_of[0] == PROFILE_NONE ? 1 : 0;
@@ -30,7 +30,7 @@ static uint32_t find_metric(const struct profile *profile, const char *type, con
 	return PROFILE_NONE;
 }
 
-/* The index on both sides of what `from`'s value type `index` is; false when the other side has not got it. */
+/* Selects value type `index` of side `from` as the metric, if the other side has it too. */
 static bool match_both(struct diff_build *build, enum diff_side from, uint32_t index)
 {
 	enum diff_side other = from == DIFF_BASE ? DIFF_HEAD : DIFF_BASE;
@@ -79,7 +79,7 @@ static bool choose_named(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* Head's own default first: a reader looks at head. A profile without time still compares by its sample counts. */
+/* Prefers the default of head. Profiles without a common measure can still be compared by their sample counts. */
 static bool choose_default(struct diff_build *build, struct error *err)
 {
 	const struct profile *head = build->profiles[DIFF_HEAD], *base = build->profiles[DIFF_BASE];
@@ -123,7 +123,7 @@ static bool sum_side(struct diff_build *build, enum diff_side side, struct error
 	return true;
 }
 
-/* What is known of one side only does not tell how far chance goes. */
+/* Without a count of samples on both sides, it is not known how large chance is. */
 static void match_counts(struct diff_build *build)
 {
 	if (build_two_sided(build) && !(build->sample_weight[DIFF_BASE] > 0 && build->sample_weight[DIFF_HEAD] > 0))

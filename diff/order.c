@@ -21,7 +21,7 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : strcmp(x->key, y->key);
 }
 
-/* What ran in interrupts only has no node of its own left. */
+/* Whether all nodes of a function were in interrupts, so that the function outside them has none left. */
 static bool has_become_interrupt(const struct diff_build *build, uint32_t function)
 {
 	uint32_t variant = build->interrupt_of ? build->interrupt_of[function] : PROFILE_NONE;

@@ -4,9 +4,9 @@
 #include "diff/build.h"
 
 /*
- * Brings the function table into its final order, by falling |delta of total| (one-sided: total), then name, then key,
- * and drops entries that became another one. Entries that were renamed stay, empty, and point to their new name. The
- * last step of a diff.
+ * Sorts the function table by falling |delta of total| (one-sided: total), then name, then key, and removes entries
+ * that were merged into others. Entries of earlier names stay, empty, and refer to the new name. The last step of a
+ * diff.
  */
 COMMON_MUST_CHECK
 bool order_functions(struct diff_build *build, struct error *err);

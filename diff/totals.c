@@ -14,7 +14,7 @@ void totals_sum(struct diff_build *build)
 		memset(diff->functions[i].raw_self, 0, sizeof(diff->functions[i].raw_self));
 		memset(diff->functions[i].raw_total, 0, sizeof(diff->functions[i].raw_total));
 	}
-	/* Samples without a stack have no function, and nobody knows where they come from. */
+	/* Samples without a stack have no function; their origin is unknown. */
 	for (int side = 0; side < DIFF_SIDES; side++)
 		diff->origins[PROFILE_ORIGIN_UNKNOWN].raw[side] += diff->node_self[side][0];
 	for (size_t node = 1; node < diff->node_count; node++) {
@@ -64,7 +64,7 @@ void totals_scale(struct diff *diff)
 		struct diff_origin *origin = &diff->origins[i];
 
 		scale_origin(origin, factor);
-		/* The whole is the sum of its origins by construction, so that the ledger adds up to the last bit. */
+		/* The total is the sum of its origins, so that the ledger adds up exactly. */
 		diff->total.base += origin->base;
 		diff->total.head += origin->head;
 		diff->total.delta += origin->delta;

@@ -3,11 +3,13 @@
 
 #include "diff/build.h"
 
-/* Sums the nodes up by function (recursion once) and by origin: fills raw_self, raw_total, origins[].raw. */
+/*
+ * Sums the nodes up by function (counting recursion once) and by origin: fills raw_self, raw_total and origins[].raw.
+ */
 void totals_sum(struct diff_build *build);
 
-/* Fills base, head and delta of every estimate with diff->scale.factor, and clears the evidence. */
+/* Sets base, head and delta of every estimate by diff->scale.factor, and clears the evidence. */
 void totals_scale(struct diff *diff);
 
-/* An estimate of which nothing is known but both sides' scaled values. */
+/* An estimate with both sides' scaled values and no evidence. */
 struct diff_estimate totals_estimate(const double raw[DIFF_SIDES], double factor);

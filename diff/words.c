@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-/* From so many times as much on, percent are hard to read. */
+/* From this factor on a change is written as a factor, since large percentages are hard to read. */
 static const double most_in_percent = 2;
 
-/* Less than this would be written as 0.0 %. */
+/* Smaller values would be shown as 0.0 %. */
 static const double least_shown_percent = 0.05;
 
 const char *words_metric(const struct diff *diff)
@@ -44,7 +44,7 @@ static const char *much_word(const struct diff *diff)
 	return diff->is_counted ? "many" : "much";
 }
 
-/* Why a difference whose interval leaves out 0 is not called proven all the same. */
+/* The reason why a difference whose interval does not contain 0 is still not called proven. */
 static const char *word_doubt(const struct diff_estimate *e)
 {
 	if (isnan(e->ci_low) || (e->ci_low <= 0 && e->ci_high >= 0))

@@ -44,7 +44,7 @@ static bool add_function(
 	return true;
 }
 
-/* Functions of the tree that are not in the table yet. The tree names each by the first function of its identity. */
+/* Adds the tree's functions that are not in the table yet. The tree has one function for each identity: the first. */
 static bool add_side(struct diff_build *build, enum diff_side side, struct hash_map *by_key, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
@@ -73,7 +73,7 @@ static bool add_side(struct diff_build *build, enum diff_side side, struct hash_
 	return true;
 }
 
-/* The other functions of a key that is in the table, as `f.cold` beside `f`: their code and file count for it too. */
+/* Adds code and file of the other functions with a key in the table, such as `f.cold` beside `f`. */
 static void add_siblings(struct diff_build *build, enum diff_side side, const struct hash_map *by_key)
 {
 	const struct profile *profile = build->profiles[side];
@@ -110,7 +110,10 @@ static bool note_presence(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* Equal keys: exact when base calls it by the same name as head, else canonical. The table's name is head's by then. */
+/*
+ * Sets the tier of functions with equal keys: exact if base and head have the same name, else canonical. The table
+ * holds head's name by now.
+ */
 static bool grade_equal_keys(struct diff_build *build, struct error *err)
 {
 	const struct profile *head = build->profiles[DIFF_HEAD];
@@ -143,7 +146,7 @@ void align_merge(struct diff_build *build, uint32_t base, uint32_t head, enum di
 	build->present[DIFF_BASE][head] = true;
 }
 
-/* ---- Matching what has no partner by key ---- */
+/* ---- Matching functions without a partner by key ---- */
 
 static const char *last_component(const char *path)
 {
@@ -152,10 +155,10 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The hash of what has to be equal; 0 when the function takes no part. */
+/* A hash over what must be equal to match; 0 if the function is not to be matched. */
 typedef uint64_t match_hash(const struct diff_build *build, enum diff_side side, const struct diff_function *function);
 
-/* A key's part before the module; 0 bytes: it has none. */
+/* The length of the key's part before the module; 0: the key has no such part. */
 static size_t name_size(const char *key)
 {
 	const char *tick = strrchr(key, '`');
@@ -163,7 +166,7 @@ static size_t name_size(const char *key)
 	return tick ? (size_t)(tick - key) : 0;
 }
 
-/* Key without its module; only of functions in modules that are one on both sides. */
+/* Hashes the key without its module, for functions in modules that are the same on both sides. */
 static uint64_t hash_in_module(
 	const struct diff_build *build, enum diff_side side, const struct diff_function *function)
 {
@@ -204,7 +207,7 @@ static int compare_candidates(const void *a, const void *b)
 	return x->side != y->side ? (x->side < y->side ? -1 : 1) : 0;
 }
 
-/* What a hash is given for, on either side, in order of it. */
+/* Lists the functions of both sides that have a hash, sorted by hash. */
 static bool collect_candidates(const struct diff_build *build, match_hash *hash, struct candidate **candidates,
 	size_t *used, struct error *err)
 {
@@ -227,7 +230,7 @@ static bool collect_candidates(const struct diff_build *build, match_hash *hash,
 	return true;
 }
 
-/* Pairs functions whose hash is found exactly once on either side: what is ambiguous stays apart. */
+/* Matches functions whose hash occurs exactly once on each side. Functions with an ambiguous hash stay separate. */
 static bool match_remaining(struct diff_build *build, match_hash *hash, enum diff_tier tier, struct error *err)
 {
 	CLEANUP(cleanup_free) struct candidate *candidates = NULL;
@@ -245,8 +248,8 @@ static bool match_remaining(struct diff_build *build, match_hash *hash, enum dif
 }
 
 /*
- * Code without a name or a fingerprint is one function a module (profile_function_key()): the address that was met
- * first does not stand for the others.
+ * Functions without a name and a fingerprint share one key for each module (profile_function_key()). Such an entry is
+ * given a name of its own, because the address of the first of them does not describe the others.
  */
 static bool name_unnamed(struct diff_build *build, struct error *err)
 {
@@ -270,9 +273,9 @@ static bool name_unnamed(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* ---- Modules under another name ---- */
+/* ---- Modules with different names ---- */
 
-/* Two modules, each of one side only, and how many functions of equal names they have. */
+/* Two modules that occur on one side each, and the number of functions with equal names in both. */
 struct module_pair {
 	uint32_t base, head; /* strings */
 	size_t shared;
@@ -290,7 +293,7 @@ static void module_pairs_deinit(struct module_pairs *pairs)
 	hash_map_deinit(&pairs->index);
 }
 
-/* A function of one side, in a module that the other side does not map: by the hash of its name. */
+/* Hashes the name of a function that occurs on one side only, in a module that the other side does not map. */
 static uint64_t hash_of_name(const struct diff_build *build, enum diff_side side, const struct diff_function *function)
 {
 	const char *key = diff_string(build->diff, function->key);
@@ -317,7 +320,10 @@ static bool count_pair(struct module_pairs *pairs, uint32_t base, uint32_t head,
 	return true;
 }
 
-/* More shared names first; then in order of the strings' ids, so that the result does not depend on the sort. */
+/*
+ * Pairs with more shared names come first; ties are in order of string ids, so that the result does not depend on the
+ * sort.
+ */
 static int by_falling_shared(const void *a, const void *b)
 {
 	const struct module_pair *x = a, *y = b;
@@ -329,8 +335,7 @@ static int by_falling_shared(const void *a, const void *b)
 	return (x->head > y->head) - (x->head < y->head);
 }
 
-/* Modules that share the most names with each other are one: whatever its file is called, a program is the same
- * program. */
+/* Joins the modules that share the most names with each other: a program stays the same if its file is renamed. */
 static bool join_modules(struct diff_build *build, struct module_pairs *pairs, struct error *err)
 {
 	size_t strings = string_table_count(build->diff->strings);
@@ -362,7 +367,7 @@ static bool match_modules(struct diff_build *build, struct error *err)
 	for (size_t i = 0, end; i < used; i = end) {
 		for (end = i + 1; end < used && candidates[end].hash == candidates[i].hash; end++)
 			;
-		/* A name that several modules of a side have tells none of them. */
+		/* A name that occurs in several modules of a side identifies none of them. */
 		if (end - i == 2 && candidates[i].side == DIFF_BASE && candidates[i + 1].side == DIFF_HEAD &&
 			!count_pair(&pairs, functions[candidates[i].function].module,
 				functions[candidates[i + 1].function].module, err))

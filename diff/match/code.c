@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A piece of a function's code on one side: a function may have several, as `f` and `f.cold`. */
+/* A piece of a function's code on one side; a function has several if it was split, as into `f` and `f.cold`. */
 struct piece {
 	uint64_t fingerprint;
 	uint32_t function;
@@ -52,8 +52,10 @@ static bool collect(const struct diff_build *build, enum diff_side side, struct 
 	return true;
 }
 
-/* Whether the code of one function, pieces a[0..na) and b[0..nb), is the same; a piece seen on one side only says
- * nothing. */
+/*
+ * Whether one function's code, pieces a[0..na) in base and b[0..nb) in head, is the same. A piece that was sampled on
+ * one side only proves nothing.
+ */
 static enum diff_code compare_pieces(const struct piece *a, size_t na, const struct piece *b, size_t nb)
 {
 	size_t common = 0;
@@ -98,7 +100,7 @@ static bool compare_fingerprints(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* The build id of a module, when the profile knows exactly one; "" else. */
+/* The build id of a module if the profile has exactly one for it, else "". */
 static const char *module_build_id(const struct profile *profile, const char *module)
 {
 	const char *found = "";
@@ -115,7 +117,7 @@ static const char *module_build_id(const struct profile *profile, const char *mo
 	return found;
 }
 
-/* The kernel is the same when its release is: it has no build id to ask for. */
+/* The kernel is the same if its release is the same: kernels have no build id here. */
 static bool is_same_kernel(const struct diff_build *build, const char *module)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
@@ -186,7 +188,7 @@ static void note_hosts(const struct diff_build *build, enum diff_side side, uint
 	}
 }
 
-/* Inlined code has no fingerprint of its own; it lies in its hosts'. */
+/* Inlined code has no fingerprint of its own: the functions that it is inlined into decide. */
 static bool compare_hosts(struct diff_build *build, struct error *err)
 {
 	size_t count = build->diff->function_count;
@@ -251,8 +253,10 @@ static int by_fingerprint(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-/* The one function that has this piece, or PROFILE_NONE: trivial code (`return 0;`) is the code of many. `*at` moves
- * on. */
+/*
+ * The only function that has this piece of code, or PROFILE_NONE if several have it, as is common for trivial code
+ * (`return 0;`). `*at` moves to the next piece.
+ */
 static uint32_t sole_owner(const struct pieces *pieces, uint64_t fingerprint, size_t *at)
 {
 	size_t first;

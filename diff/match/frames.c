@@ -4,16 +4,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Nodes that are looked at in all, for each node of the tree: the largest differences come first, the rest stays as it
- * is. */
+/*
+ * The number of nodes visited in all is limited in proportion to the tree. The largest differences are examined first;
+ * those beyond the limit keep their state.
+ */
 static const uint64_t visits_per_node = 4, least_visits = 5000000;
 
-/* Functions below that differ by less than this part of the difference cannot show where it went. */
+/* Callees whose difference is less than this part of the whole cannot show where the time went. */
 static const double least_local_share = 0.01;
 
 /*
- * Other callers account for so much of the difference at least, one of them, the partner, for the largest part, and
- * what is called took so much more or less of it at most; but for what counting leaves open.
+ * A function is moved if other callers account for at least min_found_share of its difference, the largest of them (the
+ * partner) for at least min_partner_share, and its callees take at most max_own_change of it more or less themselves.
+ * Counting noise of counting_sigmas is allowed.
  */
 static const double min_found_share = 0.7, min_partner_share = 0.4, max_own_change = 0.3, counting_sigmas = 2;
 
@@ -23,7 +26,7 @@ static bool is_candidate(const struct diff_function *f)
 	       !diff_state_is_difference((enum diff_state)f->self.state);
 }
 
-/* As much of `part` as `whole` accounts for. */
+/* The part of `part` that `whole` can account for. */
 static double within(double part, double whole)
 {
 	if (part * whole <= 0)
@@ -31,18 +34,18 @@ static double within(double part, double whole)
 	return fabs(part) < fabs(whole) ? part : whole;
 }
 
-/* What one function's question needs. Everything is zero before and after. */
+/* The scratch data of one function's search for its partner. All arrays are zero before and after it. */
 struct search {
 	const struct diff_build *build;
-	uint32_t *first; /* [function] its nodes, one after the other; PROFILE_NONE: it has none */
-	uint32_t *next;  /* [node] */
-	double *local;   /* [function] how its self time below the function that is asked about differs */
-	double *partner; /* [function] what this one may have taken over, or handed over */
-	bool *is_below;  /* [function] it runs below the function, or is it */
-	bool *inside;    /* [node] it lies below the function */
-	uint32_t *met;   /* functions that are below */
+	uint32_t *first; /* [function] its first node; `next` leads to the others; PROFILE_NONE: it has none */
+	uint32_t *next;  /* [node] the next node of the same function */
+	double *local;   /* [function] the difference of its self time below the function in question */
+	double *partner; /* [function] the difference that it may have taken over or handed over */
+	bool *is_below;  /* [function] it runs below the function in question, or is that function */
+	bool *inside;    /* [node] it lies below the function in question */
+	uint32_t *met;   /* functions with nodes below the function in question */
 	size_t met_count;
-	double found; /* of the difference, at other callers */
+	double found; /* part of the difference found at other callers */
 	uint64_t visits;
 };
 
@@ -63,7 +66,7 @@ static double self_delta(const struct diff *diff, uint32_t node)
 	return diff->node_self[DIFF_HEAD][node] * diff->scale.factor - diff->node_self[DIFF_BASE][node];
 }
 
-/* Walks what lies below the function; `enter`: sums it up, else forgets it. */
+/* Walks all nodes below the function. `enter`: adds up their differences; else clears them again. */
 static void walk_below(struct search *s, uint32_t function, bool enter)
 {
 	const struct diff *diff = s->build->diff;
@@ -82,7 +85,7 @@ static void walk_below(struct search *s, uint32_t function, bool enter)
 		}
 }
 
-/* What the functions below take more or less of wherever they run, beyond counting: that part came from nowhere. */
+/* The difference of the functions below, wherever they run, beyond counting noise: this part did not move. */
 static double own_change(const struct search *s)
 {
 	const struct diff *diff = s->build->diff;
@@ -98,7 +101,7 @@ static double own_change(const struct search *s)
 	return sum;
 }
 
-/* Of the functions below, only these are asked about further. */
+/* Keeps only the functions below whose difference is at least `least`. */
 static void keep_large(struct search *s, double least)
 {
 	size_t kept = 0;
@@ -109,7 +112,7 @@ static void keep_large(struct search *s, double least)
 	s->met_count = kept;
 }
 
-/* The nearest caller that does not run below the function itself; PROFILE_NONE: there is none. */
+/* The nearest caller that does not also run below the function in question; PROFILE_NONE: none. */
 static uint32_t caller_outside(struct search *s, uint32_t node)
 {
 	const struct diff *diff = s->build->diff;
@@ -120,7 +123,7 @@ static uint32_t caller_outside(struct search *s, uint32_t node)
 	return PROFILE_NONE;
 }
 
-/* Adds what a function below lost elsewhere to its callers there (`add`), or forgets it. */
+/* Adds the opposite differences of a function at other places to its callers there (`add`), or clears them. */
 static void add_losses(struct search *s, uint32_t function, bool add, uint32_t *best)
 {
 	const struct diff *diff = s->build->diff;
@@ -140,7 +143,7 @@ static void add_losses(struct search *s, uint32_t function, bool add, uint32_t *
 	}
 }
 
-/* The partner of a function whose total differs, or PROFILE_NONE. */
+/* The partner of a function whose total changed: the caller that lost or gained the time. PROFILE_NONE: none. */
 static uint32_t find_partner(struct search *s, uint32_t function)
 {
 	const struct diff_estimate *total = &s->build->diff->functions[function].total;
@@ -164,7 +167,9 @@ static uint32_t find_partner(struct search *s, uint32_t function)
 	return fits ? best : PROFILE_NONE;
 }
 
-/* What hangs elsewhere because a frame above it came or went: below such a frame, or beside it where it is not there.
+/*
+ * Marks nodes that changed their place because a frame above them came or went: those below such a frame and, where it
+ * is missing, those beside it.
  */
 static void mark_nodes(struct diff *diff, const bool *is_frame, bool *moved, bool *beside)
 {

@@ -6,8 +6,9 @@
 #include <string.h>
 
 /*
- * Where an interrupt arrives, on x86-64 (since 5.8, before) and aarch64, and where the scheduler takes the CPU from a
- * thread that runs in the kernel. Exceptions of the thread's own (`asm_exc_page_fault`) are none.
+ * Functions at which an interrupt arrives, on x86-64 (since Linux 5.8, and earlier) and aarch64, and those in which the
+ * scheduler takes the CPU from a thread that runs in the kernel. Exceptions that the thread itself causes
+ * (`asm_exc_page_fault`) are not among them.
  */
 static const char *const entries[] = { "asm_sysvec_*", "sysvec_*", "asm_common_interrupt", "common_interrupt",
 	"asm_spurious_interrupt", "asm_exc_nmi*", "apic_timer_interrupt", "smp_apic_timer_interrupt",
@@ -15,7 +16,7 @@ static const char *const entries[] = { "asm_sysvec_*", "sysvec_*", "asm_common_i
 	"ret_from_intr", "do_IRQ", "xen_hvm_callback_vector", "xen_evtchn_do_upcall", "hyperv_callback_vector",
 	"el[01]*_irq", "el[01]*_fiq", "el[01]_interrupt", "preempt_schedule*", "__cond_resched*" };
 
-/* What a thread passes on its way back to user mode: `schedule` called from there is preemption. */
+/* Functions on the way back to user mode: a call of `schedule` from them is preemption. */
 static const char *const returns[] = { "exit_to_user_mode_loop", "exit_to_user_mode_prepare", "exit_to_usermode_loop",
 	"prepare_exit_to_usermode", "irqentry_exit_to_user_mode", "syscall_exit_to_user_mode", "do_syscall_64",
 	"do_notify_resume", "retint_user", "el0_svc" };
@@ -30,7 +31,7 @@ static bool matches_any(const char *name, const char *const *globs, size_t count
 	return false;
 }
 
-/* Files of other tools may not say which code is the kernel's. */
+/* Whether a function may be the kernel's. Files of other tools may not say it. */
 static bool may_be_kernel(const struct diff *diff, const struct diff_function *f)
 {
 	const char *module = diff_string(diff, f->module);
@@ -76,7 +77,7 @@ static bool mark_nodes(struct diff *diff, struct error *err)
 	return true;
 }
 
-/* ---- Whether anything is left of a side ---- */
+/* ---- Whether a side has time outside interrupts ---- */
 
 static bool side_has_own_time(const struct diff_build *build, enum diff_side side)
 {
@@ -100,9 +101,9 @@ static bool has_own_time(const struct diff_build *build)
 	return true;
 }
 
-/* ---- Functions of the interrupts ---- */
+/* ---- Functions for the time in interrupts ---- */
 
-/* Room for one function more in everything that is indexed by function. */
+/* Reserves room for one more function in every array that is indexed by function. */
 static bool reserve_function(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -142,7 +143,7 @@ static bool add_variant(struct diff_build *build, uint32_t function, uint32_t *v
 	build->redirect[id] = id;
 	build->interrupt_of[id] = id;
 	build->interrupt_of[function] = id;
-	/* As if on both sides: what interrupts is neither new nor gone, nor another function renamed. */
+	/* It counts as present on both sides, so that it is neither new nor gone nor matched as a rename. */
 	build->present[DIFF_BASE][id] = build->present[DIFF_HEAD][id] = true;
 	*variant = id;
 	return true;

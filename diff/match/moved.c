@@ -9,21 +9,23 @@
 
 /* ---- Renames: a removed and an added function under the same callers ---- */
 
-static const double min_samples = 10;      /* of a function that takes part */
-static const double flat_tolerance = 0.1;  /* of the inclusive time of the ancestor they share */
-static const double time_tolerance = 0.3;  /* between both names' times */
-static const double sigmas = 3;            /* beyond the tolerances, for counting noise */
-static const double min_callers = 0.6;     /* share of either one's time below shared callers */
-static const double min_callees = 0.6;     /* share of the time below that is in the same functions */
-static const double min_few_callees = 0.8; /* the same, where that time is little */
-static const double leaf_share = 0.3;      /* a function with less than this below it is told by its name */
+static const double min_samples = 10;      /* fewest samples of a function that is considered */
+static const double flat_tolerance = 0.1;  /* largest change of the shared ancestor's total */
+static const double time_tolerance = 0.3;  /* largest difference between the times of both names */
+static const double sigmas = 3;            /* allowance for counting noise beyond the tolerances */
+static const double min_callers = 0.6;     /* least share of each function's time below shared callers */
+static const double min_callees = 0.6;     /* least share of callees' time in the same functions */
+static const double min_few_callees = 0.8; /* the same where that time is small */
+/* functions with less than this share of time in callees are matched by name */
+static const double leaf_share = 0.3;
 static const double min_name_similarity = 0.6;
-static const double flat_share = 0.5; /* of what was inlined or split off: less of it shows in the caller's total */
+/* largest change of the caller's total, as a share of the time that was inlined or split off */
+static const double flat_share = 0.5;
 enum { MAX_CANDIDATES = 16, MAX_PAIRS = 1 << 16, MAX_NAME = 256 };
 
 struct pair {
 	uint32_t base, head;
-	double base_time, head_time; /* where they are siblings; scaled */
+	double base_time, head_time; /* times below the same parents; scaled */
 	double base_below, head_below, shared_below;
 };
 
@@ -46,7 +48,9 @@ static bool near(double base, double head, double tolerance, double sample)
 	return fabs(base - head) <= fmax(base, head) * tolerance + noise;
 }
 
-/* Time of the callees that both have under this parent: each function's lesser time. `marks` is zero before and after.
+/*
+ * The time of callees that both functions have below this parent: the lesser of both times, for each callee. `marks` is
+ * zero before and after.
  */
 static double shared_callees(const struct diff_build *build, uint32_t base_node, uint32_t head_node, double *marks)
 {
@@ -90,7 +94,7 @@ static bool add_pair(const struct diff_build *build, uint32_t base_node, uint32_
 	return true;
 }
 
-/* The children of a parent that are of functions on one side only. */
+/* Children of one parent whose functions occur on one side only. */
 struct candidates {
 	uint32_t nodes[DIFF_SIDES][MAX_CANDIDATES];
 	size_t count[DIFF_SIDES];
@@ -140,7 +144,7 @@ static bool collect_pairs(const struct diff_build *build, struct pairs *pairs, s
 	return true;
 }
 
-/* The name without its module and its arguments. */
+/* Copies the name without module and arguments. */
 static size_t bare_name(const char *key, char *out)
 {
 	size_t size = strcspn(key, "(`");
@@ -151,7 +155,7 @@ static size_t bare_name(const char *key, char *out)
 	return size;
 }
 
-/* Twice the longest common subsequence over both lengths. */
+/* Twice the length of the longest common subsequence, divided by the sum of both lengths. */
 static double name_similarity(const char *a_key, const char *b_key)
 {
 	char a[MAX_NAME], b[MAX_NAME];
@@ -174,7 +178,7 @@ static double name_similarity(const char *a_key, const char *b_key)
 	return 2.0 * rows[a_size & 1][b_size] / (double)(a_size + b_size);
 }
 
-/* Where both have nearly all of their time: under the same callers, and as much of it. */
+/* Whether both have nearly all of their time below the same callers, and as much of it. */
 static bool is_in_same_place(const struct diff_build *build, const struct pair *pair)
 {
 	const struct diff_function *base = &build->diff->functions[pair->base],
@@ -186,7 +190,7 @@ static bool is_in_same_place(const struct diff_build *build, const struct pair *
 	       near(pair->base_time, pair->head_time, time_tolerance, build->sample_weight[DIFF_BASE]);
 }
 
-/* Whether they call the same: few callees that are the very same tell as much as many that are alike. */
+/* Whether both call the same functions: a few identical callees are as good as many similar ones. */
 static bool calls_the_same(const struct diff_build *build, const struct pair *pair)
 {
 	double below = fmax(pair->base_below, pair->head_below), time = fmax(pair->base_time, pair->head_time);
@@ -208,7 +212,7 @@ static bool is_rename(const struct diff_build *build, const struct pair *pair)
 		return true;
 	if (!code_may_be_renamed(build, pair->base, pair->head))
 		return false;
-	/* A stub in the procedure linkage table has the name of what it jumps to. */
+	/* A PLT stub has the name of the function that it jumps to, so it only matches a PLT stub. */
 	if ((base->name_source == PROFILE_NAME_PLT) != (head->name_source == PROFILE_NAME_PLT))
 		return false;
 	if (base->module != head->module &&
@@ -267,13 +271,15 @@ bool moved_match(struct diff_build *build, size_t *moved, struct error *err)
 
 /* ---- Inlined, outlined, split: time that changed its frame ---- */
 
-/* Where a function of one side only has most of its time, and what it hands to that caller. */
+/* The caller in which a one-sided function has most of its time. `time` is its time there, `total` all its time. */
 struct transfer {
 	uint32_t caller; /* function */
 	double time, total;
 };
 
-/* Largest caller of every function that is on `side` only. Callers are few, so one slot with a majority count will do.
+/*
+ * Finds the largest caller of every function that occurs on `side` only. A function has few callers, so keeping one
+ * candidate with its time, as in a majority vote, suffices.
  */
 static bool find_callers(const struct diff_build *build, enum diff_side side, struct transfer *transfers)
 {
@@ -304,7 +310,10 @@ static bool unproven(enum diff_state state)
 	return state == DIFF_STATE_SAME || state == DIFF_STATE_UNPROVEN;
 }
 
-/* Whether the caller's self time changed by what the function took or left, its total being flat. */
+/*
+ * Whether the caller's self time changed by the time of the function that came or went, while the caller's total stayed
+ * flat.
+ */
 static bool is_transfer(
 	const struct diff_build *build, enum diff_side side, const struct diff_function *f, const struct transfer *t)
 {
@@ -316,10 +325,10 @@ static bool is_transfer(
 	if (f->tier != DIFF_TIER_ONE_SIDED || f->code == DIFF_CODE_SAME || t->time < min_callers * t->total ||
 		fabs(gone) < build_least_effect(build))
 		return false;
-	/* Inlining and outlining change the caller's code. */
+	/* Inlining and outlining would have changed the caller's code. */
 	if (caller->code == DIFF_CODE_SAME)
 		return false;
-	/* With its callees the caller takes what it took. */
+	/* The caller's total must stay the same. */
 	if (fabs(caller->total.delta) > flat_share * fabs(gone))
 		return false;
 	if (!unproven(caller->total.state) || !build->present[DIFF_BASE][t->caller] ||
@@ -351,14 +360,15 @@ static void link_side(struct diff_build *build, enum diff_side side, const struc
 /* ---- Code compiled at run time ---- */
 
 /*
- * A compiler at run time inlines otherwise in every process: the self time of a function is then its caller's, or its
- * callee's. A difference of self time that these neighbours make up for moved between them.
+ * A compiler at run time inlines differently in every process: a function's self time may then count as its caller's or
+ * its callee's. A difference of self time that these neighbours make up for has moved between them.
  */
 static const double min_neighbours_share = 0.7;
 
 struct neighbours {
-	double *taken;     /* [function] of its difference, by neighbours in the other direction */
-	uint32_t *partner; /* [function] the neighbour of the greatest difference; PROFILE_NONE: there is none */
+	/* [function] part of its difference that neighbours changed in the other direction make up for */
+	double *taken;
+	uint32_t *partner; /* [function] the neighbour with the greatest difference; PROFILE_NONE: none */
 };
 
 static void meet(const struct diff *diff, uint32_t function, uint32_t neighbour, struct neighbours *n)
@@ -373,7 +383,7 @@ static void meet(const struct diff *diff, uint32_t function, uint32_t neighbour,
 		*partner = neighbour;
 }
 
-/* Each caller and callee is met once. */
+/* Finds callers and callees of each function; each pair is counted once. */
 static bool find_neighbours(const struct diff *diff, struct neighbours *n, struct error *err)
 {
 	struct hash_map met;
@@ -424,7 +434,10 @@ static bool link_compiled_at_run_time(struct diff_build *build, struct error *er
 	return true;
 }
 
-/* Nodes of what moved, and what is below them: its callees hang from the caller now, on the other side. */
+/*
+ * Marks the nodes of functions that moved, and those below them, whose callees are below the caller itself on the other
+ * side.
+ */
 static void mark_nodes(struct diff_build *build, double least)
 {
 	struct diff *diff = build->diff;

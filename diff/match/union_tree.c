@@ -8,7 +8,7 @@
 
 enum { MAX_DEPTH = UINT16_MAX };
 
-/* Children of a tree's nodes in one array, each node's in order of key: items[first[node] .. first[node + 1]). */
+/* All nodes' children in one array: those of a node are items[first[node] .. first[node + 1]), sorted by key. */
 struct child {
 	uint32_t rank, node;
 };
@@ -37,11 +37,11 @@ static int compare_keyed(const void *a, const void *b)
 	return order ? order : (x->function > y->function) - (x->function < y->function);
 }
 
-/* The order of keys, both ways. */
+/* The functions sorted by key: from rank to function, and back. */
 struct ranking {
-	uint32_t *functions;         /* [rank] function of the diff */
-	uint32_t *ranks[DIFF_SIDES]; /* [profile function] the rank of what it is in the diff; PROFILE_NONE: in no stack
-				      */
+	uint32_t *functions; /* [rank] function of the diff */
+	/* [profile function] the rank of its function in the diff; PROFILE_NONE: it occurs in no stack */
+	uint32_t *ranks[DIFF_SIDES];
 };
 
 static void ranking_deinit(struct ranking *ranking)
@@ -96,7 +96,7 @@ static int by_rank(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Most nodes have few. */
+/* Sorts by insertion: most nodes have few children. */
 static void sort_children(struct child *items, size_t count)
 {
 	enum { FEW = 16 };
@@ -125,7 +125,7 @@ static bool children_create(const struct diff_build *build, enum diff_side side,
 	children->items = malloc((count + 1) * sizeof(*children->items));
 	if (!children->first || !children->items)
 		return error_set_memory(err);
-	/* Shifted by two, so that filling moves each start to where the next one belongs. */
+	/* Starts are shifted by two, so that filling in the children moves each to its final value. */
 	for (size_t node = 1; node < count; node++)
 		children->first[tree->parents[node] + 2]++;
 	for (size_t i = 2; i < count + 2; i++)
@@ -139,10 +139,10 @@ static bool children_create(const struct diff_build *build, enum diff_side side,
 	return true;
 }
 
-/* A node whose children are being merged. */
+/* A node whose children are being merged; those above it are open too. */
 struct open_node {
 	uint32_t node;             /* of the diff */
-	uint32_t next[DIFF_SIDES]; /* its next child on that side, an index of `items` */
+	uint32_t next[DIFF_SIDES]; /* index in `items` of the next child on that side */
 	uint32_t end[DIFF_SIDES];
 };
 
@@ -189,7 +189,7 @@ static bool allocate_nodes(struct diff_build *build, struct error *err)
 	return ok || error_set_memory(err);
 }
 
-/* Appends the node that stands for sides[0] in base and sides[1] in head (PROFILE_NONE: not there), and opens it. */
+/* Appends and opens a node for sides[0] of base and sides[1] of head (PROFILE_NONE: that side has no such node). */
 static bool emit(struct merge *merge, uint32_t function, const uint32_t sides[DIFF_SIDES], struct error *err)
 {
 	struct diff *diff = merge->build->diff;
@@ -222,7 +222,7 @@ static bool emit(struct merge *merge, uint32_t function, const uint32_t sides[DI
 	return true;
 }
 
-/* The next child of the open node on top: takes it from one side, or from both when it is the same function. */
+/* Takes the next child of the innermost open node: from one side, or from both if it is the same function. */
 static bool step(struct merge *merge, struct error *err)
 {
 	struct diff *diff = merge->build->diff;
@@ -247,7 +247,7 @@ static bool step(struct merge *merge, struct error *err)
 	return emit(merge, merge->ranking.functions[least], sides, err);
 }
 
-/* Samples to their leaves, and from there up: a parent has a smaller id. */
+/* Adds the samples' values to their leaves, then each node's total to its parent, whose id is smaller. */
 static bool sum_values(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
@@ -274,7 +274,7 @@ static bool sum_values(struct diff_build *build, enum diff_side side, struct err
 	return true;
 }
 
-/* Which nodes count for their function's total: those without an ancestor of the same function. */
+/* Marks the nodes whose time counts for their function's total: those without an ancestor of the same function. */
 static bool mark_topmost(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -332,7 +332,7 @@ bool union_tree_create(struct diff_build *build, struct error *err)
 
 /* ---- Samples and inlining ---- */
 
-/* A stack's leaf location ends in the frame that holds the code; that one's node was seen out of line. */
+/* A stack's leaf location ends in the function that contains the code: the node of that frame was not inlined. */
 static void mark_out_of_line(const struct diff_build *build, enum diff_side side)
 {
 	const struct profile *profile = build->profiles[side];

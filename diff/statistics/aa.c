@@ -11,8 +11,7 @@
 
 enum { MIN_UNITS = 4 };
 
-/* Even units become base, odd ones head. The rows are shared with the experiment at hand. */
-/* Nodes come last, and nobody asks for theirs. */
+/* Rows are shared with the experiment that is halved. Rows of nodes come last, and are left out. */
 static size_t rows_of_functions(const struct experiment *experiment)
 {
 	size_t count = experiment->row_count;
@@ -73,7 +72,10 @@ static bool run_model(struct experiment *halves, enum diff_evidence_mode mode, b
 		halves->factor = units * exp(-speed.delta);
 		return evidence_runs(halves, &speed, SPEED_ADJUST, results, err);
 	}
-	/* A factor guessed from functions of few samples a block would be off by more than the blocks vary. */
+	/*
+	 * The factor is the ratio of the totals: one made of functions with few samples a block would vary more than
+	 * the blocks do.
+	 */
 	halves->factor = as_share ? experiment_sum(halves, DIFF_BASE, 0) / experiment_sum(halves, DIFF_HEAD, 0) : units;
 	return evidence_single(halves, as_share, &(struct process_floor){ 0 }, results, err);
 }
@@ -84,7 +86,7 @@ static void count_functions(struct diff_build *build, const struct experiment *h
 	double least = build->options.min_effect_points / 100 * fmax(results[0].base, results[0].head);
 	uint32_t last = PROFILE_NONE, last_flagged = PROFILE_NONE;
 
-	/* The rows of a function stand together. */
+	/* The rows of a function follow each other. */
 	for (size_t row = 1; row < halves->row_count; row++) {
 		const struct row *r = &halves->rows[row];
 

@@ -4,8 +4,8 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * Compares base's odd units with its even ones by the same rule as the sides: what is flagged there is flagged by
- * chance. Fills evidence.aa_*; does nothing with too few units for a half.
+ * Compares base's odd units with its even ones by the rules used for the two sides: any difference found there is due
+ * to chance. Fills evidence.aa_*; does nothing if there are too few units for two halves.
  */
 COMMON_MUST_CHECK
 bool aa_test(

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Samples of both sides at which a row has half the weight of a large one. */
+/* A row with this number of samples on both sides together has half the weight of a large one. */
 static const double half_weight_samples = 1000;
 
 struct member {
@@ -26,7 +26,7 @@ static double weight_of(const struct experiment *experiment, size_t row)
 
 	for (int side = 0; side < DIFF_SIDES; side++)
 		samples += experiment_samples(experiment, (enum diff_side)side, row);
-	/* Where samples are not counted, all rows weigh the same. */
+	/* If samples are not counted, all rows have the same weight. */
 	return isinf(samples) ? 1 : samples / (samples + half_weight_samples);
 }
 
@@ -39,14 +39,14 @@ static size_t collect(const struct experiment *experiment, const struct family *
 	for (uint32_t row = 0; row < experiment->row_count; row++) {
 		double weight = weight_of(experiment, row);
 
-		/* The whole is a question of its own. */
+		/* Row 0, the whole, is tested by itself. */
 		if (row == 0 || !results[row].tested || experiment->rows[row].twin != row ||
 			!family_has(family, &experiment->rows[row]))
 			continue;
 		members[count++] = (struct member){ results[row].p / weight, row };
 		sum += weight;
 	}
-	/* Weights have the mean 1. */
+	/* Weights are scaled to a mean of 1. */
 	for (size_t i = 0; i < count; i++)
 		members[i].p *= sum / (double)count;
 	qsort(members, count, sizeof(*members), by_p);
@@ -65,13 +65,15 @@ bool bh_adjust(const struct experiment *experiment, const struct family *family,
 	count = collect(experiment, family, results, members);
 	for (size_t i = count; i-- > 0;) {
 		least = fmin(least, members[i].p * (double)count / (double)(i + 1));
-		/* A weight above 1 must not call a row proven whose own interval holds 0. */
+		/* A weight above 1 must not prove a row whose own interval contains 0. */
 		results[members[i].row].q = fmax(least, results[members[i].row].p);
 		if (least < rate && found == 0)
 			found = i + 1;
 	}
-	/* Two questions are asked, about the whole and about its functions: each may be answered wrongly half as often
-	 * (Bonferroni). */
+	/*
+	 * There are two tests, one of the whole and one of its functions, so each gets half of the error rate
+	 * (Bonferroni).
+	 */
 	results[0].q = fmin(1, 2 * results[0].p);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		if (results[row].tested && family_has(family, &experiment->rows[row]))

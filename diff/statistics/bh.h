@@ -3,20 +3,20 @@
 
 #include "diff/statistics/experiment.h"
 
-/* Which rows are adjusted together. */
+/* Rows that are adjusted together. */
 enum row_group { GROUP_FUNCTIONS, GROUP_NODES };
 
 struct family {
 	enum row_group group;
-	bool by_code; /* only rows whose code is `changed`; false: all */
+	bool by_code; /* only rows with `changed` equal to that of this family; false: all rows */
 	bool changed;
 };
 
 /*
- * Benjamini and Hochberg (1995) over the tested rows of a family but the whole, twins once, weighted by what a row
- * could show (Genovese, Roeder and Wasserman 2006): rows of few samples, on which an ordinary change cannot be seen,
- * take less of the error rate. Fills q, and in
- * `*alpha` the p at which a row of weight 1 is found at false discovery rate `rate`.
+ * Benjamini and Hochberg (1995) over the tested rows of a family without the whole, counting twins once, and weighted
+ * by the difference that a row could show (Genovese, Roeder and Wasserman 2006): rows with few samples, which cannot
+ * show an ordinary change, use less of the error rate. Fills q. `*alpha` becomes the p at which a row of weight 1 is
+ * found at false discovery rate `rate`.
  */
 COMMON_MUST_CHECK
 bool bh_adjust(const struct experiment *experiment, const struct family *family, double rate,

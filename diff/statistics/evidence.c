@@ -44,8 +44,8 @@ static enum speed_use speed_use_of(const struct diff_build *build, const struct 
 }
 
 /*
- * Whether neither side is known to be recorded wholly before the other: then what the machine did in between is not in
- * what runs differ by.
+ * Whether the recordings of both sides may overlap in time. If one side was recorded wholly before the other, the
+ * differences between runs of a side do not show what the machine did in between.
  */
 static bool runs_overlap(const struct diff_build *build)
 {
@@ -67,8 +67,8 @@ static bool runs_overlap(const struct diff_build *build)
 }
 
 /*
- * Whether what the runs of commands took says that the sides differ: then the machine's speed does not explain it away.
- * CPU time by wait4 and wall time are witnesses of their own.
+ * Whether the figures of whole runs (CPU time by wait4(), wall time) show that the sides differ. They are independent
+ * of the samples, so the machine's speed is not the explanation then.
  */
 static bool witnesses_differ(const struct diff_build *build)
 {
@@ -87,8 +87,9 @@ static bool witnesses_differ(const struct diff_build *build)
 }
 
 /*
- * Whether what nearly all functions differ by may be the machine's: it lies inside the spread of the runs of one side,
- * and no other witness says otherwise. Functions are judged beside it then. It stays in every figure, and in the total.
+ * Whether the machine's speed may explain the difference that nearly all functions show: it lies within the variation
+ * between runs of one side, and the figures of whole runs do not contradict. Functions are then judged relative to it.
+ * It stays part of every figure and of the total.
  */
 static bool speed_is_explained(const struct diff_build *build, const struct speed *speed)
 {
@@ -164,8 +165,9 @@ static bool apply(
 	return true;
 }
 
-/* A frame that has all of its function's time is the function, which was asked about twice: what was found of that is
- * the answer.
+/*
+ * A node that has all of its function's time is that function, and both were tested. The function's result is used for
+ * the node.
  */
 static void join_whole_frames(struct diff *diff)
 {
@@ -182,7 +184,7 @@ static void join_whole_frames(struct diff *diff)
 	}
 }
 
-/* A function that was recognised under another name, and whose time did not change, is shown as moved. */
+/* A function that was matched under another name, and whose time did not change, is shown as moved. */
 static void mark_renamed(struct diff *diff)
 {
 	bool any = false;

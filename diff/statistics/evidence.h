@@ -4,8 +4,8 @@
 #include "diff/build.h"
 
 /*
- * Tells what is proven: chooses the unit of replication, tests, and fills states, intervals, q, detectable and
- * diff->evidence; may refine the scale by the machine's speed (RUNS, per-run). Needs the scaled totals.
+ * Decides what is proven: chooses the unit of replication, tests, and fills states, intervals, q, detectable and
+ * diff->evidence. May refine the scale by the machine's speed (RUNS, per-run). Needs the scaled totals.
  */
 COMMON_MUST_CHECK
 bool evidence_weigh(struct diff_build *build, struct error *err);

@@ -8,30 +8,32 @@
 #include <math.h>
 
 /*
- * On a machine whose speed varies, rows scatter together: they agree more with each other than with the truth, so the
- * prior is trusted no further than this.
+ * On a machine whose speed varies, rows vary together and agree more with each other than with the true values. This is
+ * the most degrees of freedom that the prior made of them may have.
  */
 static const double max_noisy_freedom = 30;
 
 /*
- * A run's total varies by about this much on machines that others use too; worth so many degrees of freedom a side
- * where fewer than `ENOUGH_RUNS` were made.
+ * The relative standard deviation that is assumed of a run's total on a machine that others use too. It counts as this
+ * many degrees of freedom on each side with fewer than `ENOUGH_RUNS` runs.
  */
 static const double assumed_rsd = 0.04, assumed_freedom = 0.5;
 enum { ENOUGH_RUNS = 5 };
 
-/* What a machine's speed differs by between two sessions, where the runs of one side were all made before the other's.
+/*
+ * Relative standard deviation of the machine's speed between two sessions, added if all runs of one side were made
+ * before those of the other.
  */
 static const double session_rsd = 0.02;
 
-/* Values that are equal in all runs, as things that were counted, have a variance all the same. */
+/* Values that are equal in all runs, such as counts of things, are given this variance. */
 static const double least_variance = 1e-9;
 
 /* A row's regression on the runs' sizes. */
 struct fit {
 	double slope;
 	struct dispersion dispersion;
-	double freedom; /* of the dispersion */
+	double freedom; /* degrees of freedom of the dispersion */
 	bool small;
 };
 
@@ -40,10 +42,10 @@ struct model {
 	const struct speed *speed;
 	enum speed_use use;
 	struct fit *fits; /* [row] */
-	double freedom;   /* of a row's residuals */
+	double freedom;   /* degrees of freedom of a row's residuals */
 };
 
-/* Mean of the row's values in a side's runs, in samples. */
+/* The mean of the row's values in a side's runs, in samples. */
 static double samples_per_run(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	return experiment_samples(experiment, side, row) / (double)experiment->sides[side].unit_count;
@@ -73,7 +75,7 @@ static struct fit fit_row(const struct model *model, size_t row)
 {
 	const struct experiment *experiment = model->experiment;
 	struct fit fit = { .slope = 1, .small = small_counts(experiment, row) };
-	/* Counts are tested as they are. A slope would explain the one run that has all of a row. */
+	/* Small counts are tested as they are: a slope would attribute all of a row to the one run that has it. */
 	bool has_slope = !model->speed->quiet && !fit.small;
 	double products, squares, sizes, freedom = has_slope ? -1 : 0, poisson = 0, weight = 0;
 
@@ -98,7 +100,7 @@ static struct fit fit_row(const struct model *model, size_t row)
 	return fit;
 }
 
-/* Nodes say nothing that functions do not say already. */
+/* Fits the prior to functions; nodes would repeat the same information. */
 static bool fit_prior(const struct model *model, struct moderation *moderation, struct error *err)
 {
 	const struct experiment *experiment = model->experiment;
@@ -108,22 +110,24 @@ static bool fit_prior(const struct model *model, struct moderation *moderation, 
 	if (!rows)
 		return error_set_memory(err);
 	for (size_t row = 1; row < experiment->row_count; row++) {
-		/* Without a count of samples there is nothing that rows of equal size have in common. */
+		/* If samples are not counted, the noise of rows with equal values is not comparable. */
 		if (model->fits[row].dispersion.poisson > 0 && !row_is_node(&experiment->rows[row]) &&
 			experiment->rows[row].twin == row && !model->fits[row].small)
 			rows[count++] = model->fits[row].dispersion;
 	}
 	if (!moderation_fit(rows, count, model->freedom, moderation, err))
 		return false;
-	/* From few runs a row of two modes looks like any other. The exponent was chosen on recordings of unchanged
-	 * programs. */
+	/*
+	 * With few runs a row that has two modes cannot be told from others. The exponent was chosen on recordings of
+	 * unchanged programs.
+	 */
 	moderation->prior_freedom = fmin(moderation->prior_freedom, pow(model->freedom, 3) / 6);
 	if (!model->speed->quiet)
 		moderation->prior_freedom = fmin(moderation->prior_freedom, max_noisy_freedom);
 	return true;
 }
 
-/* What is uncertain about a row for want of knowing how fast the machine was. */
+/* The uncertainty of a row that is due to not knowing how fast the machine was. */
 static double speed_variance(const struct model *model, double slope, double row_variance)
 {
 	const struct speed *speed = model->speed;
@@ -149,8 +153,8 @@ static bool has_few_runs(const struct experiment *experiment)
 }
 
 /*
- * Borrowed from other rows; but a row that goes by tier may have two modes, and is then not like the others: it is
- * known by its own runs alone. Few runs do not show modes, see chance_of_modes().
+ * A row's variance, moderated by that of the other rows. A row that depends on the tier of compiled code may have two
+ * modes, so its own runs alone determine its variance. Few runs do not show modes: see chance_of_modes().
  */
 static double row_variance(const struct model *model, const struct moderation *moderation, size_t row, double *freedom)
 {
@@ -172,7 +176,7 @@ static void test_row(
 	double extra = speed_variance(model, fit->slope, variance), sampling = 0;
 	double runs = (double)(experiment->sides[DIFF_BASE].unit_count + experiment->sides[DIFF_HEAD].unit_count);
 
-	/* Each side's own counting noise, and what is beyond it, which both share. */
+	/* The counting noise of each side, and the variance beyond it, which both sides share. */
 	for (int side = 0; side < DIFF_SIDES; side++)
 		sampling += (1 / samples_per_run(experiment, side, row) + variance - fit->dispersion.poisson) /
 			    (double)experiment->sides[side].unit_count;
@@ -186,7 +190,7 @@ static void test_row(
 		result->common_variance = fit->slope * fit->slope * model->speed->delta_variance;
 	}
 	result->variance = sampling + extra + row_outer_variance(&experiment->rows[row]);
-	/* Welch and Satterthwaite: each part brings its own degrees of freedom. */
+	/* Welch and Satterthwaite: each part of the variance has its own degrees of freedom. */
 	if ((model->use == SPEED_DIVIDED || model->use == SPEED_NOISE) && extra > 0)
 		freedom = result->variance * result->variance /
 			  (sampling * sampling / freedom + extra * extra / (runs - 2));
@@ -208,14 +212,16 @@ static void test_small_row(
 									    : model->speed->delta_error;
 	variance += row_outer_variance(&experiment->rows[row]);
 	small_test(experiment, row, variance, result);
-	/* A few runs that have all of it do not stand for their side. */
+	/* If a few runs hold all of a row, they do not represent their side. */
 	if ((experiment->has_modes && !has_few_runs(experiment)) ||
 		moderation_is_outlier(moderation, own, model->fits[row].freedom))
 		result->p = fmax(result->p, small_p_of_means(experiment, row));
 }
 
-/* The variance of a side's mean, relative to it. Two or three runs that agree by chance do not vouch for each other
- * alone. */
+/*
+ * The variance of a side's mean, relative to the mean. If only two or three runs were made, a variance is assumed in
+ * addition, because these may agree by chance.
+ */
 static double variance_of_mean(const struct experiment *experiment, enum diff_side side, double *freedom)
 {
 	const double *values = experiment_values(experiment, side, 0);
@@ -226,7 +232,7 @@ static double variance_of_mean(const struct experiment *experiment, enum diff_si
 		squares += pow(values[run] / mean - 1, 2);
 	squares = fmax(squares, least_variance);
 	*freedom = runs - 1;
-	/* Things that were counted know no speed of the machine. */
+	/* The assumed variation is that of the machine's speed, which does not affect counts of things. */
 	if (count < ENOUGH_RUNS && experiment->sides[side].sample_weight > 0) {
 		squares += assumed_freedom * assumed_rsd * assumed_rsd;
 		*freedom += assumed_freedom;
@@ -235,9 +241,9 @@ static double variance_of_mean(const struct experiment *experiment, enum diff_si
 }
 
 /*
- * The whole was measured, not counted: samples come at a fixed distance, so that a run's total is off by one of them at
- * most. All its noise is what runs differ by (Welch 1947, Satterthwaite 1946), and what the machine did between the
- * sides' turns.
+ * Tests the whole, which is measured rather than counted: samples come at a fixed distance, so that a run's total is
+ * off by one of them at most. Its noise is the difference between runs (Welch 1947, Satterthwaite 1946), and the
+ * machine's change between the turns of both sides.
  */
 static void test_whole(const struct experiment *experiment, struct row_result *result)
 {
@@ -258,8 +264,8 @@ static void test_whole(const struct experiment *experiment, struct row_result *r
 }
 
 /*
- * A function whose process is in one of two ways by the toss of a coin has all runs of one side in the one, and all of
- * the other side in the other, with this probability. It counts where runs are few.
+ * A process may run in one of two modes, each with probability one half. This is the probability that all runs of one
+ * side are in one mode and all runs of the other side in the other. It matters if runs are few.
  */
 static double chance_of_modes(const struct experiment *experiment)
 {

@@ -4,21 +4,26 @@
 #include "diff/statistics/experiment.h"
 #include "diff/statistics/speed.h"
 
-/* What a difference in speed between the sides means for a row. */
+/* How a row's test treats a difference in the machine's speed between the sides. */
 enum speed_use {
-	SPEED_ADJUST, /* the scale divided it out, and the runs explain it: each function is moved by what it follows of
-			 it */
-	SPEED_DIVIDED, /* the scale divided it out; how far functions follow the machine is noise */
-	SPEED_NOISE,   /* it stands in the values: noise, as far as runs vary */
-	SPEED_BESIDE,  /* it stands in the values, and the runs explain it: functions are judged beside what they follow
-			  of it */
+	/*
+	 * the scale divided it out, and the runs explain it: each function is adjusted by how much it follows the speed
+	 */
+	SPEED_ADJUST,
+	SPEED_DIVIDED, /* the scale divided it out; the extent to which functions follow the speed counts as noise */
+	SPEED_NOISE,   /* it is part of the values, and counts as noise to the extent that runs vary */
+	/*
+	 * it is part of the values, and the runs explain it: functions are judged relative to how much they follow it
+	 */
+	SPEED_BESIDE,
 };
 
 /*
- * Tests every row with the run as the unit of replication: an analysis of covariance (Fisher 1932), relative times in a
- * run against the run's size, one slope a row; residual variance moderated across rows (moderate.h); Student's t on the
- * logarithm of head over base, its degrees of freedom by Satterthwaite (1946) where variances are added. Few samples:
- * small.h. Where whole_is_measured, the whole is tested by what runs differ by alone. Fills results[row].
+ * Tests every row with the run as the unit of replication, by an analysis of covariance (Fisher 1932): relative times
+ * in a run against the run's size, with one slope for each row. Residual variances are moderated across rows
+ * (moderate.h). The test is Student's t on the logarithm of head over base; where variances are added, its degrees of
+ * freedom are by Satterthwaite (1946). Rows with few samples are tested by small.h. With whole_is_measured, only the
+ * differences between runs test the whole. Fills results[row].
  */
 COMMON_MUST_CHECK
 bool evidence_runs(const struct experiment *experiment, const struct speed *speed, enum speed_use use,

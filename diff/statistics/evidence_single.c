@@ -7,15 +7,17 @@
 
 #include <math.h>
 
-/* A relative standard deviation between processes, and how sure it is: INFINITY where it is assumed. */
+/* An estimated relative standard deviation between processes, and its degrees of freedom: INFINITY if it is assumed. */
 struct floor_guess {
 	double rsd, freedom;
 };
 
-/* Of the whole time; a function of this share varies by the root of two more than a large one. */
+/*
+ * Share of the whole time. A function of this share is assumed to vary by the square root of 2 more than a large one.
+ */
 static const double small_share = 0.005;
 
-/* Relative variance of a side's sum by the delete-one jackknife on its blocks. */
+/* The relative variance of a side's sum by the delete-one jackknife on its blocks. */
 static double jackknife(const struct experiment *experiment, enum diff_side side, size_t row, bool as_share)
 {
 	const double *values = experiment_values(experiment, side, row),
@@ -39,8 +41,8 @@ static double jackknife(const struct experiment *experiment, enum diff_side side
 }
 
 /*
- * Functions that vary between processes independently of each other make a whole that varies less: by the root of the
- * sum of the squares of what each varies by.
+ * The relative standard deviation of the whole between processes. Functions vary independently, so the whole varies
+ * less than they do: by the root of the sum of the squares.
  */
 static double whole_floor(const struct experiment *experiment, const struct process_floor *floor)
 {
@@ -63,19 +65,19 @@ static double share_of(const struct row_result *whole, const struct row_result *
 }
 
 /*
- * Small functions vary more: which of two neighbouring instructions a sample lands on depends on where the code lies,
- * and a function of few instructions wins or loses much of its time by it.
+ * The floor for a row: small functions vary more, because the placement of code decides on which of two neighbouring
+ * instructions a sample lands, and a function of few instructions gains or loses much of its time by that.
  */
 static double floor_at(const struct row_result *whole, const struct row_result *row, double floor)
 {
 	return floor * sqrt(1 + small_share / share_of(whole, row));
 }
 
-/* How much a row varies within its recordings, relative to itself. */
+/* The variance of a row within its recordings, relative to the row. */
 struct spread {
 	double own;    /* variance of the logarithm of head over base */
-	double excess; /* what of it counting does not explain */
-	double parts;  /* for its degrees of freedom (Satterthwaite 1946) */
+	double excess; /* the part of it beyond counting noise */
+	double parts;  /* sum for the degrees of freedom (Satterthwaite 1946) */
 };
 
 static struct spread measure(const struct experiment *experiment, size_t row, bool as_share)
@@ -95,7 +97,7 @@ static struct spread measure(const struct experiment *experiment, size_t row, bo
 	return spread;
 }
 
-/* What the machine did to functions of changed code is in their floor already. */
+/* The variance from outside the program. For functions of changed code the floor includes it already. */
 static double outside(const struct row *row)
 {
 	return row->changed ? row->load_variance : row_outer_variance(row);
@@ -107,7 +109,7 @@ static void test_row(const struct experiment *experiment, size_t row, const stru
 	double between = 2 * floor->rsd * floor->rsd, outer = outside(&experiment->rows[row]);
 	double variance = between + outer + spread->own, parts = spread->parts + between * between / floor->freedom;
 
-	/* One number a side, of no known number of samples. */
+	/* Each side has one number made of an unknown number of samples: nothing can be tested. */
 	if (!(experiment->sides[DIFF_BASE].sample_weight > 0))
 		return;
 	if (small_counts(experiment, row)) {
@@ -124,8 +126,8 @@ static void test_row(const struct experiment *experiment, size_t row, const stru
 /* ---- The floor of functions whose code changed ---- */
 
 /*
- * A function of unchanged code: how much it differs, and how much of that its recordings explain. Small ones are left
- * out, and the others taken to vary alike, so that their floor is rather too high than too low.
+ * A function of unchanged code: its difference, and the variance that its recordings explain. Small functions are left
+ * out, and the others are assumed to vary alike, so that their floor is too high rather than too low.
  */
 struct control {
 	double squared, own;
@@ -148,9 +150,9 @@ static size_t collect_controls(const struct experiment *experiment, const struct
 }
 
 /*
- * One step of an M-estimate of scale (Huber 1981, proposal 2): the variance between processes that explains what the
- * controls differ by, those that differ beyond `most_sigmas` as if they did by that, since some do take more time
- * truly. Moderated by the prior, worth `prior_freedom` controls.
+ * One step of an M-estimate of scale (Huber 1981, proposal 2): the variance between processes that explains the
+ * differences of the controls. Differences beyond `most_sigmas` count as if they were that large, since some functions
+ * really take more time. The prior is worth `prior_freedom` controls.
  */
 static struct floor_guess refine_once(const struct control *controls, size_t count, double prior, double now)
 {
@@ -166,7 +168,7 @@ static struct floor_guess refine_once(const struct control *controls, size_t cou
 		top += (squared - c->own) / (all * all);
 		bottom += 2 / (all * all);
 	}
-	/* A control whose own noise is nothing counts as one. */
+	/* A control without noise of its own adds one degree of freedom. */
 	freedom = 2 * pow(now, 4) * bottom;
 	variance = bottom > 0 ? fmax(0, top / bottom) : 0;
 	guess.freedom = prior_freedom + freedom;
@@ -175,10 +177,9 @@ static struct floor_guess refine_once(const struct control *controls, size_t cou
 }
 
 /*
- * How much functions differ between these two processes without a change of their own code is seen in those whose code
- * is the same: what the placement of code and data, the schedule, and the machine's other work did to them, it does to
- * the changed ones too. Before they are looked at, `assumed` and what interrupts say of that other work are the best
- * guess.
+ * Estimates the floor of functions whose code changed from those whose code is the same: the placement of code and
+ * data, scheduling and other work on the machine affect both. Without controls, the estimate is `assumed`, and what the
+ * interrupts show of that other work.
  */
 static bool refine_floor(const struct experiment *experiment, const struct spread *spreads, double assumed,
 	const struct row_result *results, struct floor_guess *guess, struct error *err)

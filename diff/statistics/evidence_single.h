@@ -3,17 +3,18 @@
 
 #include "diff/statistics/experiment.h"
 
-/* What one recording a side cannot show: relative standard deviations between processes. */
+/* Relative standard deviations between processes, which one recording on each side cannot show. */
 struct process_floor {
-	double changed; /* of functions whose code differs; refined by those whose code does not */
-	double by_tier; /* of rows that go by tier; 0: there are none */
+	double changed; /* of functions whose code changed; refined by those whose code did not */
+	double by_tier; /* of rows that depend on the tier of compiled code; 0: there are none */
 	double others;
 };
 
 /*
- * Tests every row with blocks of time as units: the row's time over the blocks' (as_share) or by itself, variance by
- * the delete-one jackknife (Efron and Stein 1981), never less than counting gives, plus the floor between processes.
- * With one unit a side the variance is that of counting. Fills results[row], and refines floor->changed unless it is 0.
+ * Tests every row with blocks of time as units. The value is the row's time, or its share of the block's time
+ * (as_share); the variance is that of the delete-one jackknife (Efron and Stein 1981), at least that of counting, plus
+ * the floor between processes. With one unit on each side the variance is that of counting. Fills results[row]; refines
+ * floor->changed unless it is 0.
  */
 COMMON_MUST_CHECK
 bool evidence_single(const struct experiment *experiment, bool as_share, struct process_floor *floor,

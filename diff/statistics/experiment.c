@@ -11,7 +11,7 @@ void experiment_deinit(struct experiment *experiment)
 	}
 }
 
-/* Equal hashes of 64 bits from two vectors of doubles are taken for equal vectors. */
+/* Two vectors of doubles with equal 64-bit hashes are taken to be equal. */
 struct row_identity {
 	uint64_t base, head, group;
 };

@@ -4,8 +4,8 @@
 #include "diff/build.h"
 
 /*
- * What the statistics see of a comparison: rows (the whole, a function's self or total time, a node's total time) and,
- * on either side, what each row cost in every unit of replication (a run, or a block of time).
+ * The data that the statistics work on: rows (the whole, a function's self or total time, a node's total time) and, for
+ * each side, the cost of each row in every unit of replication (a run, or a block of time).
  */
 
 enum row_kind { ROW_WHOLE, ROW_SELF, ROW_TOTAL, ROW_NODE };
@@ -13,54 +13,63 @@ enum row_kind { ROW_WHOLE, ROW_SELF, ROW_TOTAL, ROW_NODE };
 struct row {
 	enum row_kind kind;
 	uint32_t id;  /* function or node */
-	bool changed; /* its function's code differs: tested in a family of its own */
-	bool control; /* self time of a function whose code is the same */
-	bool by_tier; /* how much of it a process has is decided by what is compiled at run time, anew in every process
-			 (floor.h) */
-	/* Of the logarithm of head over base, by what lies outside the program: */
-	double load_variance;    /* how uncertain the load factor is (load.h) */
-	double machine_variance; /* what the machine's other work did beside interrupting it (units.c) */
-	uint32_t twin; /* the first row of its group with the very same values, as a leaf's total and its self time;
-			  itself: none */
+	bool changed; /* its function's code differs, so it is tested in a family of its own */
+	bool control; /* it is the self time of a function whose code is the same */
+	bool by_tier; /* its time depends on what a compiler decides anew in every process (floor.h) */
+	/* Variances of the logarithm of head over base from causes outside the program: */
+	double load_variance;    /* uncertainty of the load factor (load.h) */
+	double machine_variance; /* other work on the machine, beside interrupting the program (units.c) */
+	/*
+	 * the first row of its group with the same values, such as a leaf's total and its self time; the row itself if
+	 * there is none
+	 */
+	uint32_t twin;
 };
 
 struct experiment_side {
 	size_t unit_count;
 	double *values;       /* [row * unit_count + unit] raw; owned */
-	double *sums;         /* [row] of all units; owned */
-	double sample_weight; /* mean raw value of a sample; 0: not known, on either side */
+	double *sums;         /* [row] sum over all units; owned */
+	double sample_weight; /* mean raw value of a sample; 0 on both sides: not known */
 };
 
 struct experiment {
 	struct row *rows; /* owned; row 0 is the whole */
 	size_t row_count;
 	struct experiment_side sides[DIFF_SIDES];
-	double factor;          /* head's sums times this are comparable with base's */
-	bool whole_is_measured; /* all the noise of the whole is what runs differ by: the factor is given */
-	bool has_modes;         /* processes of the program run in one of several ways: compiled at run time */
-	bool in_turn;           /* the runs of both sides were made in turn: what the machine did meanwhile met both */
-	double *design_effect;  /* [row] so many of its samples are worth one of equal weights (weights.h); owned; NULL:
-				   they are  equal */
+	double factor; /* head's sums times this factor are comparable with base's */
+	/* the factor is given, so that the only noise of the whole is the difference between runs */
+	bool whole_is_measured;
+	/* the program is compiled at run time, so that its processes run in one of several modes */
+	bool has_modes;
+	bool in_turn; /* runs of both sides were made in turn, so that changes of the machine affected both */
+	/*
+	 * [row] this number of its samples is worth one of equal weights (weights.h); owned; NULL: all weights are
+	 * equal
+	 */
+	double *design_effect;
 };
 
-/* What the model says of a row. Relative values are logarithms of head over base, both scaled. */
+/* The result of a row's test. Relative values are logarithms of head over base, both scaled. */
 struct row_result {
 	bool tested;
 	double effect; /* head over base, relative */
-	double judged; /* what p is about: the effect beside what all functions follow of the machine's speed; as a rule
-			  the same */
-	double variance;        /* of judged */
-	double common_variance; /* of effect beyond that: what the machine's speed may have done to all functions alike
-				 */
-	double freedom;         /* degrees of freedom of the variance; INFINITY where it is known */
-	double p, q;            /* q: NAN until adjusted */
-	double base, head;      /* scaled sums */
-	double small_error;     /* absolute standard error, where counts are too small for a relative one; 0 else */
+	/*
+	 * the value that p tests: the effect, less the part by which all functions follow the machine's speed, if any
+	 */
+	double judged;
+	double variance; /* variance of `judged` */
+	/* additional variance of `effect`: the machine's speed may have changed all functions alike */
+	double common_variance;
+	double freedom;     /* degrees of freedom of the variance; INFINITY if the variance is known */
+	double p, q;        /* q: NAN until adjusted */
+	double base, head;  /* scaled sums */
+	double small_error; /* absolute standard error if counts are too small for a relative one; else 0 */
 };
 
 void experiment_deinit(struct experiment *experiment);
 
-/* Of the logarithm of head over base, by all that lies outside the program. */
+/* Variance of the logarithm of head over base from all causes outside the program. */
 static inline double row_outer_variance(const struct row *row)
 {
 	return row->load_variance + row->machine_variance;
@@ -71,14 +80,15 @@ static inline const double *experiment_values(const struct experiment *experimen
 	return experiment->sides[side].values + row * experiment->sides[side].unit_count;
 }
 
-/* Nodes are tested as a group of their own, beside functions and the whole. */
+/* Whether the row is a node's. Nodes are tested as a group of their own, beside functions and the whole. */
 static inline bool row_is_node(const struct row *row)
 {
 	return row->kind == ROW_NODE;
 }
 
-/* When all values are there: sums them up and finds rows with the very same ones, which are one test, not two (fills
- * twin). */
+/*
+ * Called when all values are set: sums them up, and finds rows with the same values, which are one test (fills twin).
+ */
 COMMON_MUST_CHECK
 bool experiment_finish(struct experiment *experiment, struct error *err);
 
@@ -88,7 +98,7 @@ static inline double experiment_sum(const struct experiment *experiment, enum di
 	return experiment->sides[side].sums[row];
 }
 
-/* The raw value of one sample, as far as a row's noise of counting goes. */
+/* The raw value of one sample, as used for a row's counting noise. */
 static inline double experiment_sample_weight(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	double weight = experiment->sides[side].sample_weight;
@@ -96,8 +106,10 @@ static inline double experiment_sample_weight(const struct experiment *experimen
 	return experiment->design_effect ? weight * experiment->design_effect[row] : weight;
 }
 
-/* How many samples of equal weight a side's row is worth; INFINITY where nobody knows: no noise of counting can be
- * computed. */
+/*
+ * The number of samples of equal weight that a side's row is worth; INFINITY if it is not known, so that counting noise
+ * cannot be computed.
+ */
 static inline double experiment_samples(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	double sum = experiment_sum(experiment, side, row);
@@ -105,5 +117,5 @@ static inline double experiment_samples(const struct experiment *experiment, enu
 	return sum > 0 ? sum / experiment_sample_weight(experiment, side, row) : 0;
 }
 
-/* The row's sums, base and head scaled, into `result`. */
+/* Writes the row's sums, base and head scaled, to `result`. */
 void experiment_scale(const struct experiment *experiment, size_t row, struct row_result *result);

@@ -4,15 +4,15 @@
 #include <string.h>
 
 /*
- * Relative standard deviation of a function's share between processes of one binary, beyond what blocks of time within
- * a process show: placement of heap, stack and code, hash seeds, threads' schedules, what the garbage collector and the
- * compiler at run time decided. `others` covers nine of ten functions of the programs in tests/unit/diff/data/floor.csv
- * with room for heavier tails. They were raised until pairs of those programs' processes flagged something in at most 5
- * of 100 cases. `changed` is set lower, so that a change of code can be found at all, and is only where
- * evidence_single() starts from: what functions of unchanged code differ by in the pair at hand decides. `by_tier` is
- * the standard deviation over the mean of functions that some processes have and others have not: 1.3 and 2.2 in
- * tests/unit/diff/data/tiers.csv. An exact test with so much variance is one of a mixture: most likely is all of the
- * time on one side, or on the other. Nobody has measured it for Java: there the floor of `others` stands for it.
+ * Relative standard deviations of a function's share of time between processes of one binary, beyond the variation
+ * between blocks of time within a process: placement of heap, stack and code, hash seeds, scheduling, and the decisions
+ * of garbage collector and run-time compiler. `others` covers nine of ten functions of the programs in
+ * tests/unit/diff/data/floor.csv with room for heavier tails. The values are as large as needed for at most 5 of 100
+ * pairs of those programs' processes to show a difference. `changed` is lower, so that a change of code can be found at
+ * all, and is only the start of the estimate in evidence_single(), which the functions of unchanged code in the pair
+ * decide. `by_tier` is the standard deviation over the mean of functions that some processes have and others have not:
+ * 1.3 and 2.2 in tests/unit/diff/data/tiers.csv. An exact test with this variance is one of a mixture: all of the time
+ * is most likely on one side. There is no data for Java, which uses the floor of `others`.
  */
 static const struct process_floor floors[] = {
 	[LANGUAGE_NATIVE] = { .changed = 0.055, .others = 0.20 }, /* C, C++, Rust */
@@ -21,11 +21,12 @@ static const struct process_floor floors[] = {
 	[LANGUAGE_NODE] = { .changed = 0.055, .others = 0.30, .by_tier = 1.50 },
 	[LANGUAGE_JAVA] = { .changed = 0.055, .others = 0.40 },
 	[LANGUAGE_GO] = { .changed = 0.055, .others = 0.40 },
-	[LANGUAGE_UNKNOWN] = { .changed = 0.055, .others = 0.40 }, /* as the least steady one */
+	[LANGUAGE_UNKNOWN] = { .changed = 0.055, .others = 0.40 }, /* not known: the least steady language is assumed */
 };
 
-/* Of a side's time in the modules of a runtime: most of a program compiled at run time lies in code that has a module
- * of its own.
+/*
+ * A language is chosen if the modules of its runtime have this share of a side's time. The share is low because most
+ * code of a program compiled at run time is in a module of its own.
  */
 static const double runtime_share = 0.125, most = 0.5;
 
@@ -49,7 +50,7 @@ static enum language language_of_function(const struct diff *diff, const struct 
 {
 	if (f->name_source == PROFILE_NAME_GO)
 		return LANGUAGE_GO;
-	/* A file of another tool that names no module says nothing. */
+	/* Files of other tools may name no module, which says nothing about the language. */
 	if (f->module == 0 && f->origin == PROFILE_ORIGIN_UNKNOWN)
 		return LANGUAGE_UNKNOWN;
 	return language_of_module(diff_string(diff, f->module));
@@ -90,12 +91,12 @@ bool floor_is_compiled_at_run_time(const struct diff *diff)
 	return language == LANGUAGE_NODE || language == LANGUAGE_JAVA;
 }
 
-/* ---- What is decided anew in every process ---- */
+/* ---- Time that depends on decisions in each process ---- */
 
 /* Time of the runtime's functions, in all and where compiled code calls them. */
 struct callees {
-	double *all, *called; /* [function] both sides; owned */
-	bool *below;          /* [node] an ancestor is compiled; owned */
+	double *all, *called; /* [function] sum of both sides; owned */
+	bool *below;          /* [node] whether an ancestor is compiled; owned */
 };
 
 static void callees_deinit(struct callees *c)
@@ -129,7 +130,7 @@ static bool callees_init(struct callees *c, const struct diff *diff, struct erro
 	return true;
 }
 
-/* Most of what the function of the runtime does, compiled code calls it for. */
+/* Whether a function of the runtime runs mostly on behalf of compiled code. */
 static bool stands_in(const struct diff *diff, const struct callees *c, uint32_t function, enum language language)
 {
 	const struct diff_function *f = &diff->functions[function];

@@ -8,38 +8,45 @@
 #include <math.h>
 #include <string.h>
 
-/* Fewer samples than this on a side make a ratio that says nothing. */
+/* Functions with fewer samples than this on a side have no useful ratio. */
 static const double min_ratio_samples = 5;
 
-/* A kind of controls carries the factor when there are so many, of so much of one side's time. */
+/*
+ * A kind of controls determines the factor if it has at least this many, with at least min_control_share of a side's
+ * time.
+ */
 enum { MIN_CONTROLS = 3 };
 static const double min_control_share = 0.2;
 
 /*
- * What a part differs by between two processes of equal code and load, beyond counting: one large part is one witness,
- * not a proof. Over several runs a side that evens out.
+ * Relative standard deviation of a part between two processes of equal code and load, beyond counting, so that one
+ * large part alone is no proof. Several runs on each side average it out.
  */
 static const double process_rsd = 0.15, run_rsd = 0.05;
 
-/* A part of the program agrees with the factor when its ratio is within this of it, and two standard deviations of
- * counting. */
+/*
+ * A part of the program agrees with the factor if its ratio is within this of the factor, allowing for two standard
+ * deviations of counting noise.
+ */
 static const double agreeing_ratio = 1.35;
 static const double counting_sigmas = 2;
 
-/* What is assumed of controls' scatter is worth so many of them. */
+/* The prior of the controls' variance is worth this many controls. */
 static const double prior_controls = 5;
 
-/* The variance of a median over that of a mean. */
+/* The variance of a median divided by that of a mean. */
 static const double median_cost = M_PI / 2;
 
-/* Less of either side's time than this in parts that agree: most of it lies in what changed. */
+/* If the parts that agree have less than this share of either side's time, most of the time is in code that changed. */
 static const double min_agreeing_share = 0.5;
 
-/* Readings of at least this much, and a standard deviation of the factor, in opposite directions contradict each other.
+/*
+ * Ratios per second and at equal load contradict each other if they point in opposite directions, by at least this
+ * ratio and one standard deviation of the factor.
  */
 static const double contradicting_ratio = 1.1;
 
-/* Where threads wait: what it costs follows how often they wake up. */
+/* Functions in which threads wait: their cost depends on how often the threads wake up. */
 static const char *const waits[] = { "*sys_epoll_*wait*", "*sys_*poll", "*sys_*poll_time*", "*sys_*select*",
 	"*sys_*nanosleep*", "*sys_futex*", "*sys_rt_sigtimedwait*", "*sys_io_uring_enter", "*sys_pause", "*sys_wait*",
 	"*sys_accept*", "epoll_wait", "epoll_pwait*", "poll", "ppoll", "select", "pselect", "nanosleep",
@@ -47,7 +54,9 @@ static const char *const waits[] = { "*sys_epoll_*wait*", "*sys_*poll", "*sys_*p
 
 enum kind { KIND_OWN_SAME, KIND_OWN, KIND_SAME, KIND_ALL };
 
-/* What a function took: by itself, and with all library and system code between it and the next function of the user's.
+/*
+ * The time of a function: by itself (`self`), and with all library and system code up to the next function of the
+ * user's code (`own`).
  */
 struct part {
 	double self[DIFF_SIDES], own[DIFF_SIDES];
@@ -56,7 +65,7 @@ struct part {
 struct parts {
 	const struct diff_build *build;
 	struct part *items;     /* [function] raw */
-	double all[DIFF_SIDES]; /* of the program, without waiting */
+	double all[DIFF_SIDES]; /* time of the program without waiting */
 };
 
 double load_seconds(const struct profile *profile)
@@ -109,7 +118,7 @@ static void add_node(struct parts *parts, uint32_t node, uint32_t owner)
 	}
 }
 
-/* [node] Whether it lies in or below a wait. Owned by the caller. */
+/* Fills [node] with whether the node is a wait or lies below one. Owned by the caller. */
 static bool find_waiting(const struct diff *diff, bool **waiting, struct error *err)
 {
 	CLEANUP(cleanup_free) bool *is_wait = NULL;
@@ -124,7 +133,10 @@ static bool find_waiting(const struct diff *diff, bool **waiting, struct error *
 	return true;
 }
 
-/* The nearest function of the user's is handed down the tree; what lies below a wait or an interrupt is nobody's. */
+/*
+ * Assigns each node's time to the nearest function of the user's code above it. Time in waits and interrupts is
+ * assigned to none.
+ */
 static bool sum_parts(struct parts *parts, struct error *err)
 {
 	const struct diff *diff = parts->build->diff;
@@ -147,7 +159,7 @@ static bool sum_parts(struct parts *parts, struct error *err)
 	return true;
 }
 
-/* What a part counts for under a kind of controls; NULL: it is none of them. */
+/* The values of a function as a control of a kind; NULL: it is not of that kind. */
 static const double *values_of(const struct parts *parts, enum kind kind, uint32_t function)
 {
 	const struct diff_function *f = &parts->build->diff->functions[function];
@@ -168,7 +180,7 @@ static double samples_of(const struct parts *parts, const double *values, enum d
 struct controls {
 	struct weighted_value *ratios; /* owned: logarithms of base over head */
 	size_t count;
-	double shares[DIFF_SIDES]; /* of the program's time */
+	double shares[DIFF_SIDES]; /* share of the program's time */
 };
 
 static void collect(const struct parts *parts, enum kind kind, struct controls *controls)
@@ -210,9 +222,9 @@ static enum kind choose(const struct parts *parts, struct controls *controls)
 	return KIND_ALL;
 }
 
-/* ---- Whether it can be believed ---- */
+/* ---- Whether the factor can be believed ---- */
 
-/* The share of a side's time, among parts with enough samples to tell, whose ratio agrees with the factor. */
+/* The share of a side's time, among parts with enough samples, whose ratio agrees with the factor. */
 static double agreeing_share(const struct parts *parts, enum kind kind, double factor, enum diff_side side)
 {
 	const struct diff *diff = parts->build->diff;
@@ -234,7 +246,9 @@ static double agreeing_share(const struct parts *parts, enum kind kind, double f
 	return told > 0 ? agreeing / told : 0;
 }
 
-/* Per second the program takes more, at equal load less, or the other way round: one of them is wrong about the load.
+/*
+ * Whether the readings contradict each other: the program takes more per second but less at equal load, or the other
+ * way round. One of them is then wrong about the load.
  */
 static bool contradicts(const struct diff_build *build, double factor, double variance)
 {
@@ -262,7 +276,10 @@ static enum load_doubt doubt_of(
 	return contradicts(parts->build, load->factor, load->variance) ? LOAD_CONTRADICTION : LOAD_KNOWN;
 }
 
-/* Where the load is unknown, any control may be the one that shows it. */
+/*
+ * The variance of the factor. If the load is unknown, any single control may be the right one, so their full scatter
+ * counts.
+ */
 static double factor_variance(struct controls *controls, double median, bool is_known)
 {
 	double variance, scatter, sum = 0, squares = 0;
@@ -273,7 +290,7 @@ static double factor_variance(struct controls *controls, double median, bool is_
 	}
 	variance = weighted_median_variance(controls->ratios, controls->count, median);
 	scatter = squares > 0 ? variance * sum * sum / squares : 0;
-	/* Few that agree by chance are hardly more certain than their weights say. */
+	/* A few controls that agree by chance are hardly more certain than their weights say. */
 	if (sum > 0)
 		variance = (prior_controls * median_cost / sum + (double)controls->count * variance) /
 			   (prior_controls + (double)controls->count);
@@ -281,9 +298,9 @@ static double factor_variance(struct controls *controls, double median, bool is_
 }
 
 /*
- * Runs of the same work differ by the machine, and there each function of unchanged code is a witness: more than there
- * are functions of the user's. An interpreter's functions are none: they do what the script asks for, whose code is not
- * known.
+ * The typical ratio of single functions. Runs of the same work differ by the machine's speed, which each function of
+ * unchanged code shows: these are more than the functions of the user's code. An interpreter's functions are left out,
+ * since they do the work of a script whose code is not known.
  */
 static double typical_factor(const struct parts *parts, enum kind kind, struct controls *controls, double factor)
 {
@@ -308,7 +325,7 @@ static void measure(const struct parts *parts, struct controls *controls, struct
 		median = weighted_median(controls->ratios, controls->count);
 		load->factor = exp(median);
 		load->variance = factor_variance(controls, median, true);
-		/* The values were overwritten by their distances to the median. */
+		/* weighted_median_variance() has overwritten the values. */
 		collect(parts, kind, controls);
 		load->doubt = doubt_of(parts, kind, controls, load);
 		load->variance = factor_variance(controls, median, load->doubt == LOAD_KNOWN);
@@ -334,13 +351,13 @@ bool load_measure(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* ---- What rows owe to it ---- */
+/* ---- Variance of rows due to the load ---- */
 
-/* Time spent waiting, of both sides together, beside all time. */
+/* Time spent waiting, and all time, each summed over both sides. */
 struct waiting {
 	double *self, *total;         /* [node] both sides, head scaled; owned */
 	double *of_self, *of_total;   /* [function] likewise */
-	double *all_self, *all_total; /* [function] waiting or not */
+	double *all_self, *all_total; /* [function] all time, waiting included */
 };
 
 static void waiting_deinit(struct waiting *w)
@@ -418,8 +435,10 @@ static double waiting_share(const struct diff *diff, const struct waiting *w, co
 	return all > 0 ? part / all : 0;
 }
 
-/* Waiting costs what it cost before where nothing else is known, or as much more as there is load: the logarithm
- * between both. */
+/*
+ * The logarithm of the change that waiting may show: its cost lies between that of base and that in proportion to the
+ * load, if nothing else is known.
+ */
 static double load_change(const struct diff_build *build)
 {
 	double base = load_seconds(build->profiles[DIFF_BASE]), head = load_seconds(build->profiles[DIFF_HEAD]);

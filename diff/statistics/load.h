@@ -5,18 +5,18 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * The load factor: what head's values are multiplied by to be compared at base's load. It is the median of ratios
- * (Anders and Huber 2010) over controls: parts of the program that are taken to do the same work for each unit of load
- * on both sides.
+ * The load factor, by which head's values are multiplied to compare them at base's load. It is the median of ratios
+ * (Anders and Huber 2010) over controls: parts of the program that are assumed to do the same work for each unit of
+ * load on both sides.
  *
- * A control is a function of the user's code with all library and system code that it runs: a runtime's functions and
- * the kernel's do whatever the program asks for, and follow its changes. Those of unchanged code come first, then those
- * whose code is not known to have changed; where a program has too little code of its own, single functions by their
- * self time, unchanged ones first. What threads wait in (epoll_wait, futex, nanosleep) follows the number of wake-ups,
- * and belongs to no control.
+ * A control is a function of the user's code with all library and system code that it calls. Functions of a runtime or
+ * the kernel are no controls, because they follow what the program asks of them. Functions of unchanged code are
+ * preferred, then those whose code is not known to have changed; in a program with too little code of its own, single
+ * functions by their self time, unchanged ones first. Time in which threads wait (epoll_wait, futex, nanosleep) follows
+ * the number of wake-ups, and belongs to no control.
  *
- * The factor is an estimate. Its variance comes from how far the controls disagree. Where that cannot tell load from
- * change, the load is unknown, and `doubt` says why.
+ * The factor is an estimate, whose variance follows from how far the controls disagree. If they cannot distinguish load
+ * from change, the load is unknown, and `doubt` says why.
  */
 
 /* Measures build->load. Needs the union tree, raw totals and code. */
@@ -24,15 +24,17 @@ COMMON_MUST_CHECK
 bool load_measure(struct diff_build *build, struct error *err);
 
 /*
- * Fills row.load_variance of every row: the variance of the factor where head was scaled by it; and where a row's time
- * is spent waiting, what that may differ from the load by. Needs the scale.
+ * Fills row.load_variance of every row: the variance of the factor if head was scaled by it and, for time spent
+ * waiting, the variance of its difference from the load. Needs the scale.
  */
 COMMON_MUST_CHECK
 bool load_weigh_rows(const struct diff_build *build, struct experiment *experiment, struct error *err);
 
-/* Why the load is unknown, as the reason in a sentence: "most of head's time is in functions that changed". "" for
- * LOAD_KNOWN. */
+/*
+ * The reason why the load is unknown, as part of a sentence: "most of head's time is in functions that changed". "" for
+ * LOAD_KNOWN.
+ */
 const char *load_doubt_words(enum load_doubt doubt);
 
-/* Recorded time of a side's runs, in seconds; 0 when a run does not know it. */
+/* The recorded time of a side's runs, in seconds; 0 if it is not known for a run. */
 double load_seconds(const struct profile *profile);

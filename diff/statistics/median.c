@@ -38,8 +38,10 @@ double weighted_median(struct weighted_value *values, size_t count)
 
 double weighted_median_variance(struct weighted_value *values, size_t count, double median)
 {
-	/* A normal distribution's standard deviation over its median absolute deviation; a median's variance over a
-	 * mean's. */
+	/*
+	 * The standard deviation of a normal distribution over its median absolute deviation, and the variance of a
+	 * median over that of a mean.
+	 */
 	static const double deviation = 1.4826, median_cost = M_PI / 2;
 	double sum = 0, squares = 0, scatter;
 

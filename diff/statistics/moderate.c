@@ -8,13 +8,13 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sf_psi.h>
 
-/* Fewer rows say nothing about how rows scatter. */
+/* Fewer rows do not show how rows vary. */
 enum { MIN_ROWS = 5 };
 
-/* A row above this upper tail of the prior is of another kind (bursts): its own variance stands. */
+/* A row above this upper tail of the prior is of another kind (bursts), and keeps its own variance. */
 static const double outlier_tail = 0.01;
 
-/* Variances of nothing but zeros would be minus infinity as logarithms. */
+/* Lower bound of a variance's ratio, since the logarithm of 0 is minus infinity. */
 static const double least_ratio = 1e-4;
 
 /* Inverse of the trigamma function by Newton's method on its reciprocal (Smyth 2004, appendix). */
@@ -47,7 +47,9 @@ static double median_ratio(
 	return weighted_median(scratch, count);
 }
 
-/* The overdispersion that puts the rows' median where chance would: rows with many samples decide. */
+/*
+ * The overdispersion at which the rows' median ratio is the one expected by chance. Rows with many samples decide it.
+ */
 static double fit_overdispersion(
 	const struct dispersion *rows, size_t count, double freedom, struct weighted_value *scratch)
 {
@@ -68,7 +70,9 @@ static double fit_overdispersion(
 	return high;
 }
 
-/* Rows whose own noise is not drowned in counting: only they show how much rows differ from each other. */
+/*
+ * Lists the rows whose variation is not hidden by counting noise: only they show how much rows differ from each other.
+ */
 static size_t informative(
 	const struct dispersion *rows, size_t count, double overdispersion, struct weighted_value *chosen)
 {

@@ -4,9 +4,9 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * Variances borrowed across rows (Smyth 2004, "Linear models and empirical Bayes methods"; the trend against the mean
- * as in limma-trend and DESeq2). A row's relative variance in a unit is expected to be scale * (1 / samples +
- * overdispersion); how far rows scatter around that gives the weight of this prior, in degrees of freedom.
+ * Variances moderated across rows (Smyth 2004, "Linear models and empirical Bayes methods"; the trend against the mean
+ * as in limma-trend and DESeq2). The prior expects a row's relative variance in a unit to be scale * (1 / samples +
+ * overdispersion). How far rows scatter around that gives the weight of the prior, in degrees of freedom.
  */
 struct moderation {
 	double overdispersion;
@@ -16,7 +16,7 @@ struct moderation {
 
 struct dispersion {
 	double variance; /* relative, of one unit, from the row's own residuals */
-	double poisson;  /* what counting alone gives */
+	double poisson;  /* the variance of counting alone */
 };
 
 /* Fits the prior to rows that have `freedom` degrees of freedom each. */
@@ -28,8 +28,10 @@ bool moderation_fit(
 double moderation_posterior(
 	const struct moderation *moderation, const struct dispersion *row, double freedom, double *posterior_freedom);
 
-/* Whether the row varies more, with `freedom` degrees of freedom, than rows do: as what has two modes, or bursts. */
+/*
+ * Whether the row, with `freedom` degrees of freedom, varies more than other rows do, because of two modes or bursts.
+ */
 bool moderation_is_outlier(const struct moderation *moderation, const struct dispersion *row, double freedom);
 
-/* What the prior expects of a row beyond counting. */
+/* The variance beyond counting that the prior expects of a row. */
 double moderation_excess(const struct moderation *moderation, double poisson);

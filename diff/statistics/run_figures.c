@@ -8,12 +8,14 @@
 
 static const double interval_tail = 0.025;
 
-/* Iglewicz and Hoaglin 1993, "How to detect and handle outliers": the modified z score, and from where on it is called
- * one. */
+/*
+ * The modified z score, and the score from which on a value is an outlier: Iglewicz and Hoaglin 1993, "How to detect
+ * and handle outliers".
+ */
 static const double z_per_deviation = 0.6745;
 static const double outlier_z = 3.5;
 
-/* Where runs agree to the last page, a page more is no outlier. */
+/* A run within this share of the median is no outlier, even if all others agree to the last page. */
 static const double outlier_share = 0.05;
 
 static double figure_of(const struct profile_run *run, enum diff_run_figure figure)
@@ -55,7 +57,7 @@ static struct moments side_moments(const struct profile *profile, enum diff_run_
 	double first = figure_of(&profile->runs[0], figure), sum = 0, squares = 0;
 	struct moments moments;
 
-	/* Differences to the first run: large values that hardly differ keep their digits. */
+	/* Differences to the first run are summed, so that large values that hardly differ keep their digits. */
 	for (size_t i = 0; i < profile->run_count; i++) {
 		double value = figure_of(&profile->runs[i], figure), off = as_log ? log(value / first) : value - first;
 
@@ -67,8 +69,10 @@ static struct moments side_moments(const struct profile *profile, enum diff_run_
 	return moments;
 }
 
-/* Of the logarithm of head over base. What slows both runs of a pair down does not count when they are compared as a
- * pair. */
+/*
+ * Moments of the logarithm of head over base. When runs are compared in pairs, a slowdown of both runs of a pair
+ * cancels out.
+ */
 static struct moments change_moments(
 	const struct profile *base, const struct profile *head, enum diff_run_figure figure, bool in_pairs)
 {
@@ -84,7 +88,7 @@ static struct moments change_moments(
 		}
 		return moments_of(sum, squares, base->run_count);
 	}
-	/* Welch and Satterthwaite. */
+	/* Degrees of freedom by Welch and Satterthwaite. */
 	return (struct moments){ h.mean - b.mean, variance,
 		variance > 0 ? variance * variance /
 				       (b.variance * b.variance / b.freedom + h.variance * h.variance / h.freedom)
@@ -113,7 +117,7 @@ bool diff_summarize_runs(const struct profile *base, const struct profile *head,
 
 		summary->mean[side] = own.mean;
 		interval_of(&own, &summary->low[side], &summary->high[side]);
-		/* Nothing takes less than no time. */
+		/* No figure is negative. */
 		summary->low[side] = isnan(summary->low[side]) ? NAN : fmax(summary->low[side], 0);
 	}
 	change = change_moments(base, head, figure, in_pairs);
@@ -124,7 +128,7 @@ bool diff_summarize_runs(const struct profile *base, const struct profile *head,
 	return true;
 }
 
-/* A side's median, and the median of the distances to it. */
+/* A side's median, and the median of the absolute distances to it. */
 struct spread {
 	double median, deviation;
 };

@@ -4,8 +4,8 @@
 #include "diff/build.h"
 
 /*
- * Sums up what the runs of both sides took (Welch's t on logarithms, or the paired one), and names outliers (modified z
- * scores, Iglewicz and Hoaglin 1993): fills diff->runs.
+ * Compares the figures of whole runs (Welch's t on logarithms, or the paired t), and names outliers (modified z scores,
+ * Iglewicz and Hoaglin 1993): fills diff->runs.
  */
 COMMON_MUST_CHECK
 bool run_figures_collect(struct diff_build *build, struct error *err);

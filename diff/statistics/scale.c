@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* So few functions are no typical ones. */
+/* With this number of functions or fewer, the median is no typical function. */
 enum { FEW_FUNCTIONS = 3 };
 
 bool scale_whole_commands(const struct profile *profile)
@@ -91,7 +91,7 @@ bool scale_choose(struct diff_build *build, struct error *err)
 
 /* ---- In words ---- */
 
-/* What the factor rests on. */
+/* The subject of the sentence about the factor: the functions whose ratios it is made of. */
 static const char *ratios_words(const struct diff_build *build)
 {
 	if (build->diff->scale.controls)
@@ -120,7 +120,7 @@ static bool describe_robust(struct diff_build *build, struct error *err)
 		rate ? "rate" : "per-run");
 }
 
-/* What nearly every function shows, and the runs of one side show too, is said where a reader would see it. */
+/* Describes a difference that nearly every function shows and that the runs of one side show too. */
 static bool describe_speed(struct diff_build *build, struct error *err)
 {
 	static const double least_told = 0.01;

@@ -3,19 +3,19 @@
 
 #include "diff/build.h"
 
-/* Decides the mode and the factor: fills diff->scale. ERROR_USAGE when a mode lacks what it needs. */
+/* Chooses the mode and the factor: fills diff->scale. ERROR_USAGE if a mode lacks the data that it needs. */
 COMMON_MUST_CHECK
 bool scale_choose(struct diff_build *build, struct error *err);
 
-/* Says what was divided out, and what may be the machine's: fills scale_text. Needs the evidence. */
+/* Describes the factor, and a difference that may be due to the machine: fills scale_text. Needs the evidence. */
 COMMON_MUST_CHECK
 bool scale_describe(struct diff_build *build, struct error *err);
 
 /*
- * Whether the metric follows load at all: what is in use does not; and where samples are not counted, ratios of
- * functions do not tell how sure they are.
+ * Whether the metric depends on load. Metrics of what is in use do not; and if samples are not counted, the uncertainty
+ * of the functions' ratios is not known.
  */
 bool scale_has_load(const struct diff_build *build);
 
-/* Whether every run is a command from its start to its end. */
+/* Whether every run is a whole command, from start to exit. */
 bool scale_whole_commands(const struct profile *profile);

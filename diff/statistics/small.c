@@ -7,8 +7,10 @@
 
 static const double normal_samples = 20;
 
-/* Beyond this the exact sum is long, and one side is small only because its time is nearly none: the tail is 0 either
- * way. */
+/*
+ * With more samples the exact sum would take long. One side is small only because it has almost no time, so that the
+ * tail is 0 either way.
+ */
 static const double max_exact_samples = 1e6;
 
 bool small_counts(const struct experiment *experiment, size_t row)
@@ -23,11 +25,13 @@ bool small_counts(const struct experiment *experiment, size_t row)
 	return false;
 }
 
-/* Relative. */
+/* Least relative standard error. */
 static const double least_error = 1e-6;
 
-/* The squared standard error of the difference of a row's scaled sums, by what its runs differ by; 0: a side has one
- * run. */
+/*
+ * The squared standard error of the difference of a row's scaled sums, from the differences between runs; 0: a side has
+ * one run.
+ */
 static double squared_error(const struct experiment *experiment, size_t row, double *freedom)
 {
 	double variance = 0, parts = 0, runs_together = 0;
@@ -48,7 +52,10 @@ static double squared_error(const struct experiment *experiment, size_t row, dou
 		parts += own * own / (runs - 1);
 	}
 	*freedom = parts > 0 ? variance * variance / parts : runs_together - 2;
-	/* The same in every run, as things that were counted: what differs by more than rounding differs. */
+	/*
+	 * The values may be the same in every run, as counts of things are: any difference beyond rounding is real
+	 * then.
+	 */
 	return fmax(
 		variance, pow(least_error * fmax(experiment_sum(experiment, DIFF_BASE, row),
 						    experiment_sum(experiment, DIFF_HEAD, row) * experiment->factor),
@@ -64,7 +71,10 @@ double small_p_of_means(const struct experiment *experiment, size_t row)
 	return squared > 0 ? tail_two_sided((means.head - means.base) / sqrt(squared), freedom) : 1;
 }
 
-/* A difference of means between runs, of values that are not counted (Welch 1947); `result` holds the sums. */
+/*
+ * Tests the difference of means between runs, of values whose samples are not counted (Welch 1947). `result` holds the
+ * sums.
+ */
 static void test_uncounted(const struct experiment *experiment, size_t row, struct row_result *result)
 {
 	double squared = squared_error(experiment, row, &result->freedom);
@@ -84,7 +94,7 @@ void small_test(const struct experiment *experiment, size_t row, double variance
 	double head_weight = experiment_sample_weight(experiment, DIFF_HEAD, row) * experiment->factor;
 	double base = result->base / base_weight, head = result->head / head_weight;
 	double limit = fmax(base, head) > max_exact_samples ? max_exact_samples / fmax(base, head) : 1;
-	/* Equal scaled times mean counts in inverse proportion to their weights. */
+	/* If the scaled times are equal, the counts are in inverse proportion to the samples' weights. */
 	double share = base_weight / (base_weight + head_weight);
 	double error_base = base_weight * sqrt(fmax(base, 1)), error_head = head_weight * sqrt(fmax(head, 1));
 	double mean = (result->base + result->head) / 2;

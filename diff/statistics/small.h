@@ -7,11 +7,10 @@
 bool small_counts(const struct experiment *experiment, size_t row);
 
 /*
- * Tests such a row, whose sums `result` holds, by its counts of samples (tail_exact()); `variance` is that of the
- * logarithm of head over base beyond counting.
+ * Tests a row with few samples, whose sums are in `result`, by its numbers of samples (tail_exact()). `variance` is
+ * that of the logarithm of head over base beyond counting.
  */
 void small_test(const struct experiment *experiment, size_t row, double variance, struct row_result *result);
 
-/* Two-sided p of the difference between the means of a row's runs, as far as runs differ (Welch 1947); 1: a side has
- * one run. */
+/* Two-sided p of the difference between the means of a row's runs (Welch 1947); 1 if a side has one run. */
 double small_p_of_means(const struct experiment *experiment, size_t row);

@@ -6,17 +6,25 @@
 
 #include <math.h>
 
-/* A function takes part in a run's size with so many samples a run; fewer functions than that leave the run's total. */
+/*
+ * A function is used for a run's size if it has this many samples in each run. If fewer than MIN_FUNCTIONS are, the
+ * run's total is used.
+ */
 static const double min_run_samples = 5;
 enum { MIN_FUNCTIONS = 5 };
 
-/* Differences between the sides that the runs' variation would show this rarely are not the machine's. */
+/*
+ * A difference between the sides that the variation between runs would cause with less than this probability is not
+ * attributed to the machine.
+ */
 static const double explained_tail = 0.02;
 
-/* Sizes that scatter by less than this times their own variance say nothing of the machine. */
+/* If sizes vary by less than this times their own variance, they show nothing of the machine. */
 static const double quiet_ratio = 2;
 
-/* Variation of single functions beyond counting: keeps the largest from deciding alone. */
+/*
+ * Relative standard deviation of single functions beyond counting. It keeps the largest functions from deciding alone.
+ */
 static const double ratio_rsd = 0.05;
 
 void speed_deinit(struct speed *speed)
@@ -30,7 +38,7 @@ static double mean_samples(const struct experiment *experiment, enum diff_side s
 	return experiment_samples(experiment, side, row) / (double)experiment->sides[side].unit_count;
 }
 
-/* A run's size, and the variance of that estimate. */
+/* A run's size, and the variance of this estimate. */
 static double run_size(const struct experiment *experiment, enum diff_side side, size_t run,
 	struct weighted_value *ratios, double *variance)
 {
@@ -78,7 +86,7 @@ static bool measure_side(const struct experiment *experiment, enum diff_side sid
 	return true;
 }
 
-/* Median over the functions' ratios, and its variance. */
+/* The median over the functions' ratios, and its variance. */
 static double median_delta(const struct experiment *experiment, struct weighted_value *ratios, double *variance)
 {
 	size_t count = 0;
@@ -126,7 +134,7 @@ bool speed_measure(const struct experiment *experiment, double delta, struct spe
 	if (!measure_side(experiment, DIFF_BASE, ratios, speed, &error, err) ||
 		!measure_side(experiment, DIFF_HEAD, ratios, speed, &error, err))
 		return false;
-	/* Where samples are not counted, sizes cannot be told from what single functions vary by. */
+	/* If samples are not counted, the sizes cannot be separated from the variation of single functions. */
 	if (!(experiment->sides[DIFF_BASE].sample_weight > 0) ||
 		speed->sum_squares <= quiet_ratio * error * freedom / (base + head))
 		make_quiet(experiment, speed);

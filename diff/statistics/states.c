@@ -8,7 +8,10 @@
 static const double power = 0.8;
 static const double interval_tail = 0.025;
 
-/* What is proven is so beside the other functions; what is not may be anything that the machine's speed allows. */
+/*
+ * The interval of a row. A proven difference is relative to the other functions; without proof, the interval includes
+ * every value that the machine's speed allows.
+ */
 static void interval_of(const struct row_result *result, bool found, double *low, double *high)
 {
 	double t = tail_quantile(interval_tail, result->freedom);
@@ -20,13 +23,13 @@ static void interval_of(const struct row_result *result, bool found, double *low
 		double error = sqrt(result->variance + (found ? 0 : result->common_variance));
 		double effect = found ? result->judged : result->effect;
 
-		/* What was measured lies in it, also where the machine's speed has a part in that. */
+		/* The interval always contains the measured value, even if the machine's speed contributes to it. */
 		*low = result->base * expm1(fmin(effect - t * error, result->effect));
 		*high = result->base * expm1(fmax(effect + t * error, result->effect));
 	}
 }
 
-/* The exact test of small counts and their interval may disagree: what is called proven satisfies both. */
+/* The exact test of small counts and their interval may disagree: a proven difference satisfies both. */
 bool states_found(const struct row_result *result, double rate, double least_effect)
 {
 	double delta = result->head - result->base, low, high;
@@ -43,8 +46,10 @@ static enum diff_state unproven_state(double delta, double least_effect)
 	return fabs(delta) >= least_effect ? DIFF_STATE_UNPROVEN : DIFF_STATE_SAME;
 }
 
-/* `was_there`, `is_there`: whether base and head have it at all: a function that took no time of its own is not new for
- * taking some. */
+/*
+ * `was_there`, `is_there`: whether the function occurs in base and in head. A function that only has no self time in
+ * base is not new in head.
+ */
 static enum diff_state state_of(
 	const struct diff_build *build, const struct row_result *result, bool was_there, bool is_there)
 {
@@ -67,7 +72,7 @@ static double detectable(const struct row_result *result, double alpha)
 				       : t * sqrt(result->variance) * (result->base + result->head) / 2;
 }
 
-/* `whole`: of the same function with all it calls. */
+/* `whole`: the estimate of the function's total time, which says on which sides the function occurs. */
 static void apply_estimate(struct diff_build *build, const struct row_result *result, double alpha,
 	const struct diff_estimate *whole, struct diff_estimate *estimate)
 {
@@ -116,7 +121,7 @@ void states_without_evidence(struct diff_build *build)
 	for (size_t i = 0; i < diff->function_count; i++) {
 		struct diff_function *f = &diff->functions[i];
 
-		/* What interrupts threads is shown, and not compared. */
+		/* Functions in interrupts are shown, but not compared. */
 		f->self.state = f->interrupt ? DIFF_STATE_SAME : unproven_state(f->self.delta, least);
 		f->total.state = f->interrupt ? DIFF_STATE_SAME : unproven_state(f->total.delta, least);
 	}

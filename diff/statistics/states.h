@@ -3,12 +3,16 @@
 
 #include "diff/statistics/experiment.h"
 
-/* States without evidence: what differs by the least effect is unproven, the rest is the same. */
+/*
+ * Sets the states if there is no evidence: differences of at least the least effect are unproven, others are the same.
+ */
 void states_without_evidence(struct diff_build *build);
 
-/* Writes a row's result into its estimate or node. `alpha`: the p at which its family finds something. */
+/* Writes a row's result to its estimate or node. `alpha`: the p at which the row's family counts as found. */
 void states_apply(struct diff_build *build, const struct row *row, const struct row_result *result, double alpha);
 
-/* Whether a result counts as found: proven at rate q, in the direction that the values show, and of the least effect.
+/*
+ * Whether a result is a proven difference: at rate q, in the direction that the values show, and at least the least
+ * effect.
  */
 bool states_found(const struct row_result *result, double rate, double least_effect);

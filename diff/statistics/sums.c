@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Rows by what they ask about ---- */
+/* ---- Index from functions and nodes to rows ---- */
 
 struct row_index {
-	uint32_t *of_self, *of_total; /* [function] row; the one after the last where none asks */
+	uint32_t *of_self, *of_total; /* [function] its row; the number of rows if there is none */
 	uint32_t *of_node;            /* [node] likewise */
 };
 
@@ -64,11 +64,11 @@ bool row_index_create(
 	return true;
 }
 
-/* ---- One side ---- */
+/* ---- Sums of one side ---- */
 
 /*
- * The tree is walked once, with all units of a node side by side. From its end on: what lies below a node has then been
- * summed up, one level deeper, when its turn comes.
+ * The tree is walked once, backwards, with all units of a node side by side. When a node's turn comes, the nodes below
+ * it have been summed up in the next deeper level.
  */
 struct summing {
 	const struct diff_build *build;
@@ -76,12 +76,12 @@ struct summing {
 	enum diff_side side;
 	const struct row_index *index;
 	size_t row_count, unit_count;
-	double *values;         /* [row, and one for none][unit] */
-	uint32_t *first_sample; /* [node] PROFILE_NONE: it has none */
-	uint32_t *next_sample;  /* [sample] another one of its node */
-	uint32_t *event_ends;   /* [sample] in event_units; NULL unless units are blocks of time */
-	uint8_t *event_units;   /* sample by sample */
-	double *levels;         /* [depth][unit] sums of the nodes there that have the same parent */
+	double *values;         /* [row][unit]; the row after the last collects values without a row */
+	uint32_t *first_sample; /* [node] its first sample; PROFILE_NONE: it has none */
+	uint32_t *next_sample;  /* [sample] the next sample of the same node */
+	uint32_t *event_ends;   /* [sample] end of its events in event_units; NULL unless units are blocks of time */
+	uint8_t *event_units;   /* units of the events, grouped by sample */
+	double *levels;         /* [depth][unit] sums over siblings at that depth */
 	double quantum;
 };
 
@@ -96,7 +96,7 @@ static void summing_deinit(struct summing *s)
 	free(s->levels);
 }
 
-/* What all values are multiples of, so that their sum, at most `total`, fits the 53 bits of a double. */
+/* A power of two such that sums of its multiples, up to `total`, are exact in the 53 bits of a double. */
 static double quantum_of(double total)
 {
 	int exponent;
@@ -163,7 +163,7 @@ int64_t *sums_run_lengths(const struct profile *profile)
 
 	for (size_t run = 0; lengths && run < profile->run_count; run++)
 		lengths[run] = profile->runs[run].duration_ns > 0 ? profile->runs[run].duration_ns : 0;
-	/* Events are in order: a run's last one comes first. */
+	/* Events are sorted by time: going backwards, the first one met of a run is its last. */
 	for (size_t i = lengths ? profile->event_count : 0; i-- > 0;) {
 		uint32_t run = run_of_event(profile, i);
 
@@ -184,7 +184,7 @@ int64_t sums_length(const struct profile *profile, const int64_t *lengths)
 	return sum;
 }
 
-/* Each sample's events stand together; how many they are is its count. */
+/* The events of a sample are stored together; their number is the sample's count. */
 static bool reserve_events(struct summing *s, struct error *err)
 {
 	const struct profile *profile = s->profile;
@@ -235,8 +235,8 @@ static double *row_values(struct summing *s, uint32_t row)
 }
 
 /*
- * What lies below a node is part of its function's total and of the node above, and is summed up anew for the one
- * before. Inlined, the compiler loses what `restrict` says, and adds number by number.
+ * Adds the sums below a node to its function's total and to the level above, and clears them for the node before it.
+ * Not inlined, since the compiler would lose the `restrict` and not vectorise the loop.
  */
 __attribute__((noinline)) static void pass_up(
 	double *restrict below, double *restrict total, double *restrict above, size_t unit_count)
@@ -260,7 +260,7 @@ static void add_events(const struct summing *s, uint32_t sample, double value, d
 	}
 }
 
-/* What a node's own samples took. */
+/* Adds the values of a node's own samples. */
 static void add_samples(const struct summing *s, uint32_t node, double *self, double *total)
 {
 	const struct profile *profile = s->profile;

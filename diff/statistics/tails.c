@@ -34,7 +34,7 @@ static double log_probability(double x, double n, double share, double strength)
 	return choose + log_beta(x + a, n - x + b) - log_beta(a, b);
 }
 
-/* Probability of at most x of n. Terms that do not count any more end the sum early. */
+/* Probability of at most x of n. The sum ends early when further terms make no difference. */
 static double lower_tail(double x, double n, double share, double strength)
 {
 	double sum = 0;
@@ -51,7 +51,7 @@ static double lower_tail(double x, double n, double share, double strength)
 
 double tail_exact(double base, double head, double share, double variance)
 {
-	/* Beyond this strength the beta distribution is a point, and its logarithms cancel. */
+	/* Above this strength the beta distribution is practically a point, and its logarithms would cancel. */
 	double strength = variance > 1e-7 ? 1 / (variance * share * (1 - share)) : INFINITY;
 	double n = base + head;
 

@@ -12,13 +12,13 @@
 
 static const int64_t min_block_ns = 250000000;
 
-/* Fewer samples of both sides together cannot prove anything. */
+/* Rows with fewer samples on both sides together cannot prove anything. */
 static const double min_row_samples = 10;
 
-/* Nodes beyond the largest so many are not tested one by one. */
+/* Only this number of nodes, the largest ones, is tested one by one. */
 enum { MAX_NODE_ROWS = 20000 };
 
-/* ---- Which rows ---- */
+/* ---- Choosing the rows ---- */
 
 static bool worth_a_row(const struct diff_build *build, const double raw[DIFF_SIDES])
 {
@@ -136,16 +136,16 @@ static size_t unit_count(const struct profile *profile, enum diff_evidence_mode 
 }
 
 /*
- * Relative standard deviation for each part of the time that interrupts differ by. Where they took 10 points more of it
- * on one side, functions bound by memory took 25 % more time in unchanged programs, and whole programs 3 % (C) to 14 %
- * (Java).
+ * Relative standard deviation for each unit of difference in the share of interrupts. In unchanged programs, functions
+ * bound by memory took 25 % more time, and whole programs 3 % (C) to 14 % (Java), when interrupts took 10 points more
+ * of the time on one side.
  */
 static const double disturbance_rsd = 1.5;
 
 /*
- * Fills row.machine_variance: what the machine's other work did to the program beside interrupting it: caches, memory
- * and cores are shared. How much of that there was is seen in the interrupts: where they took as much of the time on
- * both sides, nothing is added.
+ * Fills row.machine_variance: the effect of other work on the machine beside interrupting the program, since caches,
+ * memory and cores are shared. The interrupts show how much other work there was: if their share is the same on both
+ * sides, nothing is added.
  */
 static void weigh_interrupts(const struct diff *diff, struct experiment *experiment)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Of samples: sums of squared weights, in mean weights of their side. */
+/* Sums of the samples' squared weights, in mean weights of their side. */
 struct squares {
 	double *node_self, *node_total, *function_self, *function_total;
 };
@@ -16,14 +16,16 @@ static void squares_deinit(struct squares *squares)
 	free(squares->function_total);
 }
 
-/* The metric's value of a sample, in mean weights, and of each of the events that it stands for. */
+/*
+ * The metric's value of a sample, in mean weights; `*weight`: the same for each of the events that the sample counts.
+ */
 static double value_of(const struct diff_build *build, enum diff_side side, size_t sample, double *weight)
 {
 	const struct profile *profile = build->profiles[side];
 	const int64_t *values = &profile->values[sample * profile->value_type_count];
 	double value = (double)values[build->metric[side]];
 
-	/* In this order, equal weights give exactly 1. */
+	/* In this order of operations, equal weights give exactly 1. */
 	*weight = (values[build->counts[side]] > 0 ? value / (double)values[build->counts[side]] : value) /
 		  build->sample_weight[side];
 	return value / build->sample_weight[side];

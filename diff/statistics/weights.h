@@ -4,10 +4,10 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * How much the rows of an experiment are known by their samples: events that were counted at a changing period weigh
- * unequally, and a few heavy ones tell less than as many as their mean would make of their sum. Fills design_effect
- * (Kish 1965, 8.2): a row's squared weights over its weights, of both sides, in mean weights. Leaves it NULL where all
- * samples weigh the same. Needs the experiment's sums.
+ * The amount of information in the samples of each row. Events that were counted at a changing period have unequal
+ * weights, and a few heavy samples say less than many light ones with the same sum. Fills design_effect (Kish 1965,
+ * 8.2): a row's sum of squared weights over its sum of weights, of both sides, in mean weights. Leaves it NULL if all
+ * samples have the same weight. Needs the experiment's sums.
  */
 COMMON_MUST_CHECK
 bool weights_fill(const struct diff_build *build, struct experiment *experiment, struct error *err);

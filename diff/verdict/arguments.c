@@ -6,7 +6,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* A word of a command, in its text. A command is known as its words with spaces between. */
+/* A word of a command; points into the command's text. The command is stored as its words with a space between two. */
 struct word {
 	const char *at;
 	size_t size;
@@ -17,7 +17,7 @@ enum { MAX_WORDS = 256 };
 struct command {
 	struct word words[MAX_WORDS];
 	size_t count;
-	size_t program; /* index of the program's own word: what stands before it starts the program */
+	size_t program; /* index of the program's own word: the words before it start the program */
 };
 
 static void split(const char *text, struct command *command)
@@ -58,7 +58,7 @@ static bool matches_any(struct word word, const char *const *globs, size_t count
 	return false;
 }
 
-/* Index of the script of an interpreter, which is the program; else of the interpreter. */
+/* The index of an interpreter's script, which is the program; the interpreter's index if it has no script. */
 static size_t script_of(const struct command *command, size_t interpreter)
 {
 	static const char *const interpreters[] = { "python*", "perl*", "ruby*", "node", "nodejs", "php*", "java", "sh",
@@ -74,7 +74,7 @@ static size_t script_of(const struct command *command, size_t interpreter)
 	return i < command->count ? i : interpreter;
 }
 
-/* Past `env`, its assignments, and a shell that was only asked to start the command. */
+/* Skips `env`, its assignments, and a shell that was only used to start the command. */
 static void find_program(struct command *command)
 {
 	static const char *const shells[] = { "sh", "bash", "dash", "zsh" };
@@ -92,10 +92,9 @@ static void find_program(struct command *command)
 	command->program = at < command->count ? script_of(command, at) : 0;
 }
 
-/* ---- What differs ---- */
+/* ---- The difference of the arguments ---- */
 
-/* Skips a name at the start of both that stands for the side: "base" and "head", "old" and "new". False when there is
- * none. */
+/* Skips a name of the side at the start of both words: "base" and "head", "old" and "new". False if there is none. */
 static bool skip_names_of_sides(struct word *base, struct word *head)
 {
 	static const char *const pairs[][DIFF_SIDES] = { { "base", "head" }, { "old", "new" }, { "before", "after" } };
@@ -126,7 +125,7 @@ static bool words_agree(struct word base, struct word head)
 	return base.size == head.size;
 }
 
-/* Without the directory of the side's program, which holds what belongs to it. */
+/* The word without the directory of the side's program, since files beside the program belong to it. */
 static struct word without_directory(const struct command *command, struct word word)
 {
 	struct word program = command->words[command->program];
@@ -145,7 +144,7 @@ static bool agree(const struct command *commands[DIFF_SIDES], size_t base, size_
 	       words_agree(without_directory(commands[DIFF_BASE], b), without_directory(commands[DIFF_HEAD], h));
 }
 
-/* The words from `first` on, less `last` at the end, and cut where they are many. */
+/* Writes the words from `first` on, without the last `last` ones, shortened if they are many. */
 static void excerpt(const struct command *command, size_t first, size_t last, char *out, size_t size)
 {
 	enum { MAX_BYTES = 60 };
@@ -168,7 +167,7 @@ static void excerpt(const struct command *command, size_t first, size_t last, ch
 	snprintf(out, size, "'%.*s...'", (int)(to - from), from);
 }
 
-/* The arguments from the first to the last that differ; an option's name goes with its value. */
+/* Finds the arguments from the first to the last that differ. An option's name is included with its value. */
 static bool find_difference(const struct command *commands[DIFF_SIDES], size_t first[DIFF_SIDES], size_t *same_at_end)
 {
 	const struct command *b = commands[DIFF_BASE], *h = commands[DIFF_HEAD];

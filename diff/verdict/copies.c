@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times in whole seconds were rounded: recordings of two machines may have begun in the same one. */
+/* Times in whole seconds are rounded: recordings of two machines may have started in the same second. */
 static const int64_t second_ns = 1000000000;
 
 struct dated_run {

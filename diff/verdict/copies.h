@@ -4,9 +4,9 @@
 #include "diff/build.h"
 
 /*
- * Whether a recording is there more than once, by when it began and how long it took: on both sides, where nothing can
- * differ, or twice on one, where it passes for a run that agrees with another. Says so in `text`, which is "" when none
- * is.
+ * Finds recordings that are given more than once, by start time and duration: on both sides, where nothing can differ,
+ * or twice on one side, where a copy seems to confirm the other run. Describes it in `text`, which is "" if there are
+ * none.
  */
 COMMON_MUST_CHECK
 bool copies_name(const struct diff_build *build, char *text, size_t size, struct error *err);

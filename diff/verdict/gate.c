@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A new function fails a limit from so many points of the total on. */
+/* A new function fails a limit if it has at least this many points of the total. */
 static const double least_new_points = 0.5;
 
 static bool usage(const char *text, const char *why, struct error *err)
@@ -13,8 +13,7 @@ static bool usage(const char *text, const char *why, struct error *err)
 		"--fail-on '%.80s': %s; write for example total>2%%, function>5%% or function:NAME>1%%", text, why);
 }
 
-/* The name lies in the middle of `text`, so it cannot be borrowed with a NUL of its own: matching stops at the last
- * '>'. */
+/* A name in the middle of `text` has no NUL at its end: it ends at the last '>'. */
 bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err)
 {
 	const char *limit = strrchr(text, '>');
@@ -42,7 +41,10 @@ bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err
 	return true;
 }
 
-/* A gate made by hand holds the bare name, a parsed one the name and what follows. */
+/*
+ * Whether the gate is about `name`. A gate made by a caller holds the bare name; a parsed one, the name and the text
+ * after it.
+ */
 static bool names(const struct diff_gate *gate, const char *name)
 {
 	const char *limit = strrchr(gate->function, '>');
@@ -58,7 +60,7 @@ static double percent_of_base(double value, double base)
 	return base > 0 ? value / base * 100 : value > 0 ? INFINITY : 0;
 }
 
-/* `rate`: the false discovery rate below which a difference is proven. */
+/* `rate`: the false discovery rate at which a difference counts as proven. */
 static enum gate_outcome judge(const struct diff_estimate *estimate, double limit, double rate, double *percent)
 {
 	*percent = percent_of_base(estimate->delta, estimate->base);
@@ -71,7 +73,7 @@ static enum gate_outcome judge(const struct diff_estimate *estimate, double limi
 	case DIFF_STATE_UNPROVEN:
 		return GATE_UNDECIDED;
 	case DIFF_STATE_MOVED:
-		/* Where the time came from does not matter to who limits what this function takes. */
+		/* Time that moved here from another function counts against the limit too. */
 		return estimate->q < rate ? GATE_FAILED : GATE_UNDECIDED;
 	case DIFF_STATE_SAME:
 	case DIFF_STATE_LESS:
@@ -91,8 +93,8 @@ static void keep_worst(struct gate_result *worst, const struct gate_result *cand
 }
 
 /*
- * What has too few samples for a test is too small to hold a build up: one sample of a new function would. A function
- * that base did not have is beyond every limit in percent, so that it must have a size besides.
+ * Judges an estimate that was tested. Rows with too few samples for a test are not judged, since one sample of a new
+ * function would fail the build. A new function exceeds every limit in percent, so it must also have a minimal size.
  */
 static enum gate_outcome judge_tested(
 	const struct diff_build *build, const struct diff_estimate *estimate, double limit, double *percent)

@@ -4,19 +4,26 @@
 #include <math.h>
 #include <string.h>
 
-/* Two programs of other names that have so little of either's time in common functions are not two builds of one. */
+/*
+ * Two programs with different names are taken for different programs if functions of both have less than this share of
+ * either side's time.
+ */
 static const double min_common_percent = 10;
 
-/* Fewer samples of its own on a side do not tell what it is. */
+/* With fewer samples of its own code, a side's program cannot be identified. */
 static const double min_own_samples = 5;
 
-/* What a side's code is, but for that which tells nothing. */
+/* The code of a side that is characteristic of its program. */
 struct side_code {
-	double own, common;                   /* self time; in functions of both sides */
-	const struct diff_function *greatest; /* by self time */
+	/* self time of all such code; self time of that in functions of both sides */
+	double own, common;
+	const struct diff_function *greatest; /* the one with the most self time */
 };
 
-/* Any two programs share the kernel and the C library, and code without a name is no common code. */
+/*
+ * Whether a function says nothing about the program: any two programs share the kernel and the C library, and code
+ * without a name cannot be compared.
+ */
 static bool tells_nothing(const struct diff_build *build, const struct diff_function *f)
 {
 	const char *module = diff_string(build->diff, f->module);
@@ -44,7 +51,7 @@ static void sum_code(const struct diff_build *build, struct side_code code[DIFF_
 	}
 }
 
-/* What a shell started is the program. */
+/* The program's name. If a shell started it, the shell is not the program. */
 static const char *name_program(const struct diff_build *build, enum diff_side side, const struct side_code *code)
 {
 	static const char *const shells[] = { "sh", "dash", "bash", "busybox", "zsh" };

@@ -64,7 +64,7 @@ size_t readings_disagree(const struct diff *diff, double min_effect_points, uint
 	*greatest = PROFILE_NONE;
 	if (!(factor > 0))
 		return 0;
-	/* Callers only take along what their callees do. */
+	/* Total times repeat the changes of the callees, so they count only if the readings agree on all self times. */
 	count = count_disagreeing(diff, least, true, greatest);
 	return count ? count : count_disagreeing(diff, least, false, greatest);
 }

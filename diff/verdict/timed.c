@@ -7,14 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-/* A harness calls what it measures: it is in most stacks. */
+/* Least share of samples below a harness, which calls the code that it measures. */
 static const double least_harness_share = 0.3;
 
-/* Runs that last equally long differ by so much at most, and last so long that it is no accident. */
+/* Runs that differ by at most this ratio in wall time, and last at least this long, probably have a fixed duration. */
 static const double most_wall_ratio = 1.03;
 static const double least_wall_ns = 5e8;
 
-/* What must have changed for that to be strange: points in functions of both directions, or parts of the total. */
+/* The change that makes equal durations suspicious: points of functions in both directions, or percent of the total. */
 static const double least_moved_points = 3;
 static const double least_total_change = 0.05;
 
@@ -22,10 +22,10 @@ enum { MAX_PREFIXES = 2, MAX_FIXED = 3 };
 
 struct harness {
 	const char *name;
-	const char *prefixes[MAX_PREFIXES]; /* of its functions' names */
-	const char *fixed[MAX_FIXED];       /* options that fix the number where their value ends in 'x' */
+	const char *prefixes[MAX_PREFIXES]; /* of the names of its functions */
+	const char *fixed[MAX_FIXED];       /* options that fix the number of iterations if their value ends in 'x' */
 	const char *recipe;
-	bool analyses; /* what it computes of its measurements is not by iteration, and would be taken for the load */
+	bool analyses; /* it analyses its measurements after the iterations, and that time would be taken for load */
 };
 
 static const struct harness harnesses[] = {
@@ -52,7 +52,7 @@ static bool has_prefix(const struct harness *harness, const char *name)
 	return false;
 }
 
-/* Whether its command fixes how often the work is done: "-benchtime=100x". */
+/* Whether the command fixes how often the work is done: "-benchtime=100x". */
 static bool is_fixed(const struct harness *harness, const char *command)
 {
 	for (size_t i = 0; i < MAX_FIXED && harness->fixed[i]; i++) {
@@ -85,7 +85,7 @@ static bool runs_under(const struct diff_build *build, const struct harness *har
 	return true;
 }
 
-/* ---- Programs that nobody knows ---- */
+/* ---- Programs that are not known ---- */
 
 static bool last_equally_long(const struct diff_build *build)
 {
@@ -102,7 +102,10 @@ static bool last_equally_long(const struct diff_build *build)
 	return least >= least_wall_ns && most <= most_wall_ratio * least;
 }
 
-/* More here and less there, or another total: what ends when its work is done would have taken another time. */
+/*
+ * Whether some functions take more and others less, or the total differs: a program that ends when its work is done
+ * would have taken another time.
+ */
 static bool did_other_work(const struct diff *diff)
 {
 	double more = 0, less = 0, points = build_points_of(diff) / 100;
@@ -119,7 +122,7 @@ static bool did_other_work(const struct diff *diff)
 		       fabs(diff->total.delta) >= least_total_change * diff->total.base);
 }
 
-/* Load generators, which were told how long. */
+/* Whether the command is a load generator that was given a duration. */
 static bool is_generator(const char *command)
 {
 	static const char *const names[] = { "wrk", "wrk2", "sysbench" };
@@ -137,7 +140,7 @@ static bool is_generator(const char *command)
 
 /* ---- In words ---- */
 
-/* The other reading: ", and at equal load (--scale robust) head takes 34.0 % more CPU time". */
+/* Appends the result by the other reading: ", and at equal load (--scale robust) head takes 34.0 % more CPU time". */
 static void word_other_reading(const struct diff_build *build, char *out, size_t size)
 {
 	const struct diff_scale *scale = &build->diff->scale;

@@ -4,13 +4,13 @@
 #include "diff/build.h"
 
 /*
- * Programs that repeat their work for a fixed time (benchmark harnesses, load generators): their time per run is what
- * was asked for, however fast they are. Both say so in `text`, with how to compare all the same. They need the states
- * and what the runs took.
+ * Programs that repeat their work for a fixed time, such as benchmark harnesses and load generators: their time per run
+ * is the one asked for, however fast they are. Both functions describe it in `text`, with the options that allow a
+ * comparison. They need the states and the figures of the runs.
  */
 
-/* Whether both sides are whole runs of a harness or a load generator that is known to work so. */
+/* Whether both sides are whole runs of a known harness or load generator that runs for a fixed time. */
 bool timed_by_design(const struct diff_build *build, char *text, size_t size);
 
-/* Whether all runs last equally long although their work changed: a reason to look, not a proof. */
+/* Whether all runs take equally long although their work changed. This is a reason to check, not a proof. */
 bool timed_by_looks(const struct diff_build *build, char *text, size_t size);

@@ -12,12 +12,14 @@
 #include <string.h>
 
 /*
- * The verdict weighs as a reader would: whether both sides can be compared at all; then the total and its interval;
- * then what is proven of single functions, by size and in both directions. Small changes never decide: they have words
- * of their own.
+ * The verdict is decided as a reader would: first whether both sides can be compared at all; then by the total and its
+ * interval; then by the functions that are proven to differ, by size and direction. Small changes never decide; they
+ * have sentences of their own.
  */
 
-/* A total whose interval lies within so many percent of base is called unchanged; gates on the total may ask for less.
+/*
+ * A total whose interval lies within this many percent of base is called unchanged; a gate on the total may set a
+ * smaller limit.
  */
 static const double equivalence_percent = 5;
 
@@ -25,17 +27,17 @@ static const double equivalence_percent = 5;
 static const double minor_total_percent = 1;
 
 /*
- * Functions decide where the total does not: when those of one direction took at least this much of it, in points, and
- * the other direction took less than half of that. Two unchanged recordings of a busy machine differ by some points in
+ * If the total does not decide, functions do: those of one direction must have at least this many points, and those of
+ * the other less than half of that. Two recordings of an unchanged program on a busy machine differ by some points in
  * single functions.
  */
 static const double decisive_points = 3;
 static const double opposed_share = 0.5;
 
-/* Nobody makes so many times the runs. */
+/* The verdict does not advise to record more than this many times the runs. */
 static const double most_times_asked = 20;
 
-/* ---- What is proven ---- */
+/* ---- Summing up what is proven ---- */
 
 static int direction(enum diff_state state)
 {
@@ -56,10 +58,10 @@ static int direction(enum diff_state state)
 
 struct proven {
 	double more_points,
-		less_points; /* of proven changes of self time; of inclusive time where there are none of self time */
-	size_t more, less;   /* functions */
-	const struct diff_function *greatest; /* by |delta|; self before total */
-	const struct diff_estimate *estimate; /* of `greatest` */
+		less_points; /* points of proven changes of self time; of total time if there are none of self time */
+	size_t more, less;   /* numbers of functions */
+	const struct diff_function *greatest; /* the one with the largest |delta|; self time goes before total time */
+	const struct diff_estimate *estimate; /* its estimate: self or total */
 };
 
 static void count_function(struct proven *proven, const struct diff_function *f)
@@ -76,15 +78,15 @@ static double points(const struct diff *diff, double delta)
 }
 
 /*
- * One recording of a program that is compiled at run time does not tell what its compiler would do in another process;
- * and where a frame is inlined, its total goes to another one with all that it calls.
+ * Whether a proven change may count for the verdict. One recording does not show what a run-time compiler would do in
+ * another process; and if a frame is inlined, its total and that of its callees goes to another function.
  */
 static bool counts_alone(const struct diff *diff, const struct diff_function *f, bool is_self)
 {
 	return (is_self && diff->evidence.mode == DIFF_EVIDENCE_RUNS) || !build_is_compiled_at_run_time(diff, f);
 }
 
-/* Inclusive times take along what their callees do: the greatest of either direction stands for all. */
+/* Total times include those of the callees, so only the largest in each direction counts. */
 static void add_estimate(struct proven *proven, const struct diff *diff, const struct diff_function *f, bool is_self)
 {
 	const struct diff_estimate *e = is_self ? &f->self : &f->total;
@@ -110,13 +112,13 @@ static struct proven find_proven(const struct diff_build *build)
 		add_estimate(&proven, diff, &diff->functions[i], true);
 	for (size_t i = 0; !proven.greatest && i < diff->function_count; i++)
 		add_estimate(&proven, diff, &diff->functions[i], false);
-	/* Where most of it is below functions that take no time of their own, these say more. */
+	/* If most of the change is below functions without self time of their own, total times are counted too. */
 	for (size_t i = 0; proven.more_points + proven.less_points < decisive_points && i < diff->function_count; i++)
 		add_estimate(&proven, diff, &diff->functions[i], false);
 	return proven;
 }
 
-/* 1: more, -1: less, 0: neither. */
+/* The direction in which the functions decide: 1 for more, -1 for less, 0 for neither. */
 static int decisive_direction(const struct proven *proven)
 {
 	double most = fmax(proven->more_points, proven->less_points),
@@ -127,7 +129,7 @@ static int decisive_direction(const struct proven *proven)
 	return proven->more_points > proven->less_points ? 1 : -1;
 }
 
-/* Single differences do not stand for a whole that points the other way. */
+/* Whether the total points in the other direction: functions do not decide then. */
 static bool whole_disagrees(const struct diff *diff, int way)
 {
 	return way > 0 ? diff->total.ci_high < 0 : way < 0 && diff->total.ci_low > 0;
@@ -145,7 +147,7 @@ static bool say_total(struct diff *diff, struct error *err)
 
 static const char *and_the_total(const struct diff *diff)
 {
-	/* Shares add up to the same whole. */
+	/* Shares always add up to the same total. */
 	if (diff->scale.mode == DIFF_SCALE_SHARE)
 		return "";
 	return direction(diff->total.state) ? "; the total hardly changed"
@@ -175,7 +177,7 @@ static bool say_function(struct diff_build *build, const struct proven *proven, 
 		points(diff, proven->estimate->delta), words_metric(diff), rest, and_the_total(diff));
 }
 
-/* "3 functions take more CPU time (4.1 points in all) and 2 take less (3.9 points)" */
+/* Appends "3 functions take more CPU time (4.1 points in all) and 2 take less (3.9 points)". */
 static bool say_counts(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
 {
 	const char *less = metric_less(build), *metric = words_metric(build->diff);
@@ -203,7 +205,7 @@ static bool say_disagreement(struct diff_build *build, const struct proven *prov
 	return say_counts(build, proven, rest, err);
 }
 
-/* ---- Nothing is proven ---- */
+/* ---- Verdicts without a proven difference ---- */
 
 static double tolerated_percent(const struct diff_build *build)
 {
@@ -218,7 +220,7 @@ static double tolerated_percent(const struct diff_build *build)
 	return percent;
 }
 
-/* Whether counting alone leaves more open, in parts of the total, than would be unchanged. */
+/* Whether counting noise alone leaves a larger change of the total possible than would count as unchanged. */
 static bool too_few_samples(const struct diff_build *build, double tolerated)
 {
 	static const double normal_quantile = 1.96;
@@ -235,14 +237,16 @@ static bool say_inconclusive(struct diff_build *build, double half, double toler
 	char words[WORDS_CHANGE];
 
 	words_change(diff, &diff->total, words);
-	/* More samples do not take away what differs between processes anyway. */
+	/* More samples of one recording do not reduce the variation between processes. */
 	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS)
 		return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s%s", words,
 			too_few_samples(build, tolerated / diff->total.base)
 				? ", which is not significant with so few samples: record longer, and several runs on each side"
 				: "; one recording on each side cannot tell this from the variation between processes: record several runs");
-	/* Intervals shrink with the root of the samples. Half the tolerance, so that an estimate off by chance still
-	 * fits. */
+	/*
+	 * An interval shrinks with the square root of the number of samples. Half the tolerance is aimed at, which
+	 * leaves room for an estimate that is off by chance.
+	 */
 	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
 	if (diff->needs_times_samples > most_times_asked)
 		return build_text(diff, err, &diff->verdict_text,
@@ -253,7 +257,7 @@ static bool say_inconclusive(struct diff_build *build, double half, double toler
 		diff->needs_times_samples);
 }
 
-/* Unchanged when what could have been missed is small, else inconclusive. */
+/* Unchanged if only a small change can have been missed, else inconclusive. */
 static bool decide_unproven(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -286,9 +290,9 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 	return say_inconclusive(build, half, tolerated, err);
 }
 
-/* ---- The load is unknown ---- */
+/* ---- Verdicts when the load is unknown ---- */
 
-/* 1 or -1 when the total is proven to be more, or less, at equal load, and is so per second too; else 0. */
+/* 1 or -1 if the total is proven to be more, or less, both at equal load and per second; else 0. */
 static int agreed_direction(const struct diff *diff)
 {
 	double rate = diff->raw_total[DIFF_HEAD] * diff->scale.other_factor - diff->raw_total[DIFF_BASE];
@@ -342,7 +346,7 @@ static bool decide_total(struct diff_build *build, struct error *err)
 static bool decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	struct diff *diff = build->diff;
-	/* Where the total is known to have hardly changed, functions say only what it consists of. */
+	/* If the total is known to have hardly changed, functions only say how it is divided. */
 	int way = direction(diff->total.state) ? 0 : decisive_direction(proven);
 
 	if (whole_disagrees(diff, way)) {
@@ -359,7 +363,10 @@ static bool decide_functions(struct diff_build *build, const struct proven *prov
 		       : say_counts(build, proven, and_the_total(diff), err);
 }
 
-/* Only functions that are compiled at run time changed: in one recording on each side, or their totals alone. */
+/*
+ * Decides if only functions that are compiled at run time changed, in one recording on each side, or only their total
+ * times.
+ */
 static bool decide_compiled(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	size_t count = proven->more + proven->less;

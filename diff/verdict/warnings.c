@@ -14,13 +14,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Percent of samples, or points between the sides, beyond which a comparison is in doubt. */
+/* Limits in percent of samples, or in points between the sides, above which a comparison is in doubt. */
 static const double max_lost_percent = 1;
 static const double max_cut_points = 5;
 static const double max_unknown_points = 5;
 static const double max_interrupt_points = 3;
 
-/* How many times as long, or in as many threads, one side may have been recorded. */
+/* Largest ratio of the durations, or numbers of threads, of both sides. */
 static const double max_duration_ratio = 4;
 static const double max_thread_ratio = 2;
 
@@ -39,7 +39,7 @@ static bool add(struct diff *diff, bool blocks_gate, const char *text, struct er
 	return true;
 }
 
-/* Appends a fact's value on `side`. A flag has no value: the side that has it comes first, then the other. */
+/* Appends a fact's value on `side`. A flag has no value: the side that has it is named first, then the other. */
 static void append_fact(
 	const struct diff_build *build, const struct profile_fact *fact, enum diff_side side, struct buffer *text)
 {
@@ -81,7 +81,7 @@ static bool compare_facts(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* Where nothing else is on both sides, samples are compared: of different events, they mean different things. */
+/* If the sides have no other common metric, samples are compared; those of different events mean different things. */
 static bool compare_metrics(struct diff_build *build, struct error *err)
 {
 	const char *types[DIFF_SIDES], *units[DIFF_SIDES];
@@ -133,7 +133,7 @@ static bool compare_cut(struct diff_build *build, struct error *err)
 	return add(build->diff, true, text, err);
 }
 
-/* In memory without a file, where no symbols can be installed for it. */
+/* Whether the code is in memory without a file, so that no symbols can be installed for it. */
 static bool is_made_at_run_time(const struct diff *diff, const struct diff_function *f)
 {
 	const char *module = diff_string(diff, f->module);
@@ -141,7 +141,7 @@ static bool is_made_at_run_time(const struct diff *diff, const struct diff_funct
 	return strcmp(module, "//anon") == 0 || strcmp(module, "[jit]") == 0;
 }
 
-/* Percent of each side's time without a function name, and of it that in code made at run time. */
+/* Sums the percentage of each side's time without a function name, and of that in code made at run time. */
 static void sum_unknown(const struct diff *diff, double unknown[DIFF_SIDES], double made[DIFF_SIDES])
 {
 	for (int side = 0; side < DIFF_SIDES; side++) {
@@ -160,7 +160,7 @@ static void sum_unknown(const struct diff *diff, double unknown[DIFF_SIDES], dou
 	}
 }
 
-/* What a side's interpreters and compilers gave no names to. */
+/* The languages of a side whose functions have no names. */
 struct nameless {
 	struct profile_nameless found[PROFILE_NAMELESS_MAX];
 	size_t count;
@@ -174,7 +174,7 @@ static const struct profile_nameless *find_nameless(const struct nameless *namel
 	return NULL;
 }
 
-/* `side`: "base: ", "head: ", or "" where there is one side only. */
+/* Adds a warning. `side`: "base: ", "head: ", or "" for a single profile. */
 static bool say_nameless(struct diff_build *build, const char *side, const struct profile_nameless *nameless,
 	bool blocks, struct error *err)
 {
@@ -199,7 +199,10 @@ static bool say_nameless_on_both(struct diff_build *build, const struct profile_
 	return add(build->diff, blocks, text, err);
 }
 
-/* Says `*any` of what has no names on either side; once what is missing on both. */
+/*
+ * Warns about functions without names on either side, once for languages that lack them on both. Sets `*any` if there
+ * are some.
+ */
 static bool compare_nameless(struct diff_build *build, bool blocks, bool *any, struct error *err)
 {
 	struct nameless sides[DIFF_SIDES];
@@ -244,7 +247,7 @@ static bool compare_unknown(struct diff_build *build, struct error *err)
 	return add(build->diff, true, text, err);
 }
 
-/* A single profile has no other side to differ from, but names may be missing. */
+/* A single profile is not compared, but names may be missing in it too. */
 static bool check_nameless(struct diff_build *build, struct error *err)
 {
 	struct nameless head;
@@ -257,7 +260,7 @@ static bool check_nameless(struct diff_build *build, struct error *err)
 	return true;
 }
 
-/* The more interrupts, the more other work was done on the same CPUs, with the same caches. */
+/* A larger share of interrupts means that other work ran on the same CPUs, with the same caches. */
 static bool compare_interrupts(struct diff_build *build, struct error *err)
 {
 	static const double disturbance_per_interrupt = 1.5, width = 2;
@@ -275,8 +278,10 @@ static bool compare_interrupts(struct diff_build *build, struct error *err)
 	return add(build->diff, false, text, err);
 }
 
-/* Counts are compared by their time, so that this is only a remark; a frequency that differs has been remarked upon
- * already. */
+/*
+ * Samples are weighted by their period, so different periods do not block gates. Different frequencies have a warning
+ * of their own.
+ */
 static bool compare_periods(struct diff_build *build, struct error *err)
 {
 	const struct profile *b = build->profiles[DIFF_BASE], *h = build->profiles[DIFF_HEAD];
@@ -290,7 +295,7 @@ static bool compare_periods(struct diff_build *build, struct error *err)
 	return add(build->diff, false, text, err);
 }
 
-/* A short recording may have missed what the long one saw: a collection, a flush, the start. */
+/* A short recording may lack rare events that a long one has: a garbage collection, a flush, the start. */
 static bool compare_durations(struct diff_build *build, struct error *err)
 {
 	const struct profile *b = build->profiles[DIFF_BASE], *h = build->profiles[DIFF_HEAD];
@@ -330,7 +335,7 @@ static bool compare_threads(struct diff_build *build, struct error *err)
 	return add(build->diff, false, text, err);
 }
 
-/* A run that failed did other work. */
+/* Warns of runs that failed: they did other work. */
 static bool check_exits(struct diff_build *build, enum diff_side side, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
@@ -359,7 +364,7 @@ static bool compare_programs(struct diff_build *build, struct error *err)
 	return !programs_differ(build, text, sizeof(text)) || add(build->diff, false, text, err);
 }
 
-/* Nothing is wrong then: they answer different questions. */
+/* Describes functions on which both readings disagree. Neither is wrong: they answer different questions. */
 static bool name_readings(struct diff_build *build, struct error *err)
 {
 	enum { COLUMNS = 60, MAX_NAME_BYTES = 400 };
@@ -388,7 +393,7 @@ static bool name_readings(struct diff_build *build, struct error *err)
 	return add(build->diff, false, text, err);
 }
 
-/* What kind of evidence there is, where it is not the best. */
+/* Says which kind of evidence there is, if it is not the best. */
 static bool name_evidence(struct diff_build *build, struct error *err)
 {
 	const struct diff_evidence *evidence = &build->diff->evidence;
@@ -412,7 +417,10 @@ static bool name_evidence(struct diff_build *build, struct error *err)
 	return add(build->diff, false, text, err);
 }
 
-/* First, because nothing else counts then: both sides were asked for other work, or for a time instead of work. */
+/*
+ * This check comes first, because no other matters if both sides were given different work, or a fixed time instead of
+ * work.
+ */
 static bool compare_work(struct diff_build *build, struct error *err)
 {
 	char text[800];

@@ -3,6 +3,6 @@
 
 #include "diff/build.h"
 
-/* Compares the facts and the quality of both recordings; fills diff->warnings. */
+/* Compares the facts and the quality of both recordings, and fills diff->warnings. */
 COMMON_MUST_CHECK
 bool warnings_collect(struct diff_build *build, struct error *err);
