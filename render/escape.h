@@ -3,6 +3,8 @@
 
 #include "common/common.h"
 
-/* Appends a foreign name as text of HTML or XML, or as the value of an attribute, cleaned of what is not safe to show.
+/*
+ * Appends a foreign name as text of HTML or XML, or as an attribute's value. Characters that are not safe to show are
+ * replaced.
  */
 void escape_append(struct buffer *out, const char *text);

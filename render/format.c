@@ -6,10 +6,10 @@
 
 const char format_unknown[] = "–";
 
-/* What rounds to zero in every place that is shown. */
+/* Smaller values are shown as zero everywhere. */
 static const double no_points = 0.005;
 
-/* From twice as much on people think in times, not in percent. */
+/* From this factor on a change is written as a factor, since people think of it as one, not in percent. */
 static const double least_factor = 2;
 
 static struct format_text unknown(void)
@@ -28,7 +28,7 @@ static struct format_text join(const char *sign, const char *number, const char 
 	return out;
 }
 
-/* Digits of a whole number that is not negative, in groups of three. */
+/* Writes a nonnegative whole number with its digits in groups of three. */
 static void group_digits(double value, char *out, size_t size)
 {
 	char digits[32];
@@ -48,7 +48,7 @@ static void group_digits(double value, char *out, size_t size)
 	out[used] = '\0';
 }
 
-/* Three significant digits of a number that is not negative. */
+/* Writes a nonnegative number with three significant digits. */
 static void three_digits(double value, char *out, size_t size)
 {
 	if (value >= 99.95)
@@ -58,7 +58,7 @@ static void three_digits(double value, char *out, size_t size)
 }
 
 struct step {
-	double size; /* of one unit, in the base unit */
+	double size; /* size of the unit in base units */
 	const char *unit;
 };
 
@@ -67,7 +67,7 @@ static struct format_text scaled(double value, const char *sign, const struct st
 	char number[24];
 	size_t i = 0;
 
-	/* 999.5 ms would be written as 1,000 ms. */
+	/* The next unit is taken early, since 999.5 ms would be written as 1,000 ms. */
 	while (i + 1 < count && value >= steps[i + 1].size * 0.9995)
 		i++;
 	if (i == 0)

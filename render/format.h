@@ -4,8 +4,8 @@
 #include "common/common.h"
 
 /*
- * Figures as people read them, the same in every output: three significant digits, a unit that fits, thousands set
- * apart by a comma, a dash for what is not known. Independent of the locale.
+ * Figures as people read them, the same in every output: three significant digits, a fitting unit, thousands separated
+ * by a comma, and a dash for unknown values. Independent of the locale.
  */
 struct format_text {
 	char text[48];
@@ -16,27 +16,29 @@ extern const char format_unknown[];
 /* "1,203" */
 struct format_text format_count(double value);
 
-/* A value of a metric: "412 ms", "1.30 s", "1,203 s" for nanoseconds, "1.50 MiB" for bytes, else a count with its unit.
+/*
+ * A value of a metric: "412 ms", "1.30 s" or "1,203 s" for nanoseconds, "1.50 MiB" for bytes, else a count with its
+ * unit.
  */
 struct format_text format_value(double value, const char *unit);
 
-/* The same with its sign: "+412 ms", "-1.30 s"; "0" has none. */
+/* The value with its sign: "+412 ms", "-1.30 s"; "0" has none. */
 struct format_text format_delta(double value, const char *unit);
 
 /* "12.3 %", "0.04 %" */
 struct format_text format_percent(double percent);
 
-/* "+12.3 %"; "new" and "gone" are for the caller to say. */
+/* "+12.3 %". The caller writes "new" and "gone" itself. */
 struct format_text format_signed_percent(double percent);
 
-/* What head takes beside base: "+12.3 %", from twice as much on "8.76×". */
+/* The change from base to head: "+12.3 %", or "8.76×" from twice as much on. */
 struct format_text format_change(double base, double head);
 
 /* Points of the total: "+1.02" */
 struct format_text format_points(double points);
 
-/* An interval of points: "19.6 to 22.2", "-0.43 to 1.63"; "" when it is not known. */
+/* An interval of points: "19.6 to 22.2", "-0.43 to 1.63"; "" if it is not known. */
 struct format_text format_interval(double low, double high);
 
-/* part / whole in percent; NAN without a whole. */
+/* part / whole in percent; NAN if `whole` is 0. */
 double format_share(double part, double whole);

@@ -42,8 +42,10 @@ static bool compress(const struct buffer *block, struct buffer *gzipped, struct 
 	return room ? true : error_set_memory(err);
 }
 
-/* An inert block: the browser does not run a script of a type it does not know, and base64 holds nothing that could end
- * it. */
+/*
+ * Appends data as an inert block: the browser does not run a script of an unknown type, and base64 contains nothing
+ * that could end the block.
+ */
 static bool append_block(struct buffer *out, const char *id,
 	bool (*make)(const struct render_input *, struct buffer *, struct error *), const struct render_input *input,
 	struct error *err)
@@ -86,7 +88,7 @@ static void append_head(struct buffer *out, const struct render_input *input)
 	buffer_append_string(out, " (The flame graph needs JavaScript.)</noscript>\n<div id=\"app\"></div>\n");
 }
 
-/* Not a module: it runs as soon as it is read, before the browser has a frame without a picture to show. */
+/* The script is not a module, since a module runs only after a first frame without a picture has been shown. */
 static void append_script(struct buffer *out)
 {
 	buffer_append_string(out, "<script>");
@@ -94,7 +96,7 @@ static void append_script(struct buffer *out)
 	buffer_append_string(out, "</script>\n");
 }
 
-/* What the first picture needs stands before the script, the rest behind it. */
+/* The blocks that the first picture needs come before the script, all others behind it. */
 bool render_html(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	append_head(out, input);

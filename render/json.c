@@ -10,8 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Schemas kelvin.diff/1 and kelvin.report/1: docs/json.md says what each member means. Members are added, never
- * changed. */
+/*
+ * Schemas kelvin.diff/1 and kelvin.report/1; docs/json.md describes each member. Members may be added, never changed.
+ */
 
 struct json_writer {
 	const struct render_input *input;
@@ -26,7 +27,7 @@ static inline void decref_cleanup(json_t **json)
 	json_decref(*json);
 }
 
-/* Takes `value`; NULL is a failure. */
+/* Takes ownership of `value`; NULL marks a failure. */
 static void put(struct json_writer *w, json_t *object, const char *name, json_t *value)
 {
 	if (json_object_set_new(object, name, value) != 0)
@@ -39,7 +40,7 @@ static void push(struct json_writer *w, json_t *array, json_t *value)
 		w->failed = true;
 }
 
-/* JSON is UTF-8; names are what a foreign file held. */
+/* JSON is UTF-8, but a name may hold any bytes of a foreign file. */
 static json_t *string(const char *text)
 {
 	CLEANUP(buffer_deinit) struct buffer valid = { 0 };
@@ -58,13 +59,13 @@ static json_t *id_string(const struct json_writer *w, uint32_t id)
 	return string(diff_string(w->diff, id));
 }
 
-/* Not known is null: JSON has no NaN. */
+/* An unknown value is null, since JSON has no NaN. */
 static json_t *number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* A measured value: whole units. Beyond 2^63 nothing was measured. */
+/* A measured value, rounded to whole units. No measurement reaches 2^63. */
 static json_t *measured(double value)
 {
 	if (!isfinite(value))
@@ -103,7 +104,7 @@ static json_t *stops(struct json_writer *w, const struct profile_quality *qualit
 	return object;
 }
 
-/* Counts of --verify, where somebody asked for it. */
+/* Counts of --verify, if the recording was verified. */
 static json_t *verified(struct json_writer *w, const struct profile *profile)
 {
 	const struct profile_verification *verification = &profile->verification;
@@ -173,7 +174,7 @@ static json_t *recording(struct json_writer *w, enum diff_side side)
 	return object;
 }
 
-/* ---- The whole ---- */
+/* ---- The comparison as a whole ---- */
 
 static json_t *metric(struct json_writer *w)
 {
@@ -184,7 +185,7 @@ static json_t *metric(struct json_writer *w)
 	return object;
 }
 
-/* [low, high]; null where the factor is no estimate. */
+/* [low, high]; null if the factor is not an estimate. */
 static json_t *factor_interval(struct json_writer *w)
 {
 	json_t *array;
@@ -288,7 +289,7 @@ static json_t *origins(struct json_writer *w)
 	return array;
 }
 
-/* What interrupted the program's threads: the machine's work, beside the origins and not in the totals. */
+/* Time of interrupts in the program's threads: the machine's work, beside the origins and not part of the totals. */
 static json_t *interrupts(struct json_writer *w)
 {
 	const struct diff_origin *o = &w->diff->interrupts;
@@ -335,13 +336,13 @@ static void put_report(struct json_writer *w, json_t *root)
 	put(w, root, "recording", recording(w, DIFF_HEAD));
 }
 
-/* Twelve digits: more than was measured, and the same on every machine. */
+/* Twelve digits are more than was measured, and the same on every machine. */
 static bool dump(const json_t *json, size_t flags, struct buffer *out)
 {
 	return json_dump_callback(json, json_text_write, out, flags | JSON_REAL_PRECISION(12)) == 0;
 }
 
-/* The last member, a line each: there are many. */
+/* Writes the last member, one function a line, since there are many. */
 static void write_functions(struct json_writer *w, struct buffer *out)
 {
 	buffer_append_string(out, ",\n \"functions\": [");
@@ -375,7 +376,9 @@ bool render_json(const struct render_input *input, struct buffer *out, struct er
 		return error_set_memory(err);
 	if (!dump(root, JSON_INDENT(1), out) && !out->failed)
 		return error_set_memory(err);
-	/* The object stays open for the functions: its closing brace goes, and the line before it. */
+	/*
+	 * The closing brace and the line end before it are removed, so that the functions can be added to the object.
+	 */
 	if (!out->failed)
 		out->size -= strlen("\n}");
 	write_functions(&w, out);

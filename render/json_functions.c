@@ -19,7 +19,7 @@ static void put_word(struct buffer *out, const char *word)
 	buffer_append_byte(out, '"');
 }
 
-/* A measured value: whole units. Beyond 2^63 nothing was measured. */
+/* A measured value, rounded to whole units. No measurement reaches 2^63. */
 static void put_measured(struct buffer *out, double value)
 {
 	if (isfinite(value) && fabs(value) < 9e18)
@@ -88,7 +88,7 @@ static bool put_identity(const struct render_input *input, const struct diff_fun
 	return ok;
 }
 
-/* One word for a function: what is proven of its own time goes before what is proven of what it calls. */
+/* One word for a function: a proven state of its self time goes before that of its total time. */
 static enum diff_state overall_state(const struct diff_function *f)
 {
 	if (summary_proven(f->self.state))

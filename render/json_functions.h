@@ -3,6 +3,6 @@
 
 #include "render/render.h"
 
-/* Appends a function's object, as docs/json.md has it, in one line. False: no memory. */
+/* Appends a function's object in one line, as docs/json.md describes it. False: out of memory. */
 COMMON_MUST_CHECK
 bool json_function(const struct render_input *input, const struct diff_function *function, struct buffer *out);

@@ -6,13 +6,13 @@
 static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = { "wall_ns", "cpu_ns", "peak_memory_bytes" };
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 
-/* Not known is null: JSON has no NaN. */
+/* An unknown value is null, since JSON has no NaN. */
 static json_t *number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* Beyond 2^63 nothing was measured. */
+/* No measurement reaches 2^63. */
 static json_t *whole(double value)
 {
 	return isfinite(value) && fabs(value) < 9e18 ? json_integer((json_int_t)llround(value)) : json_null();
@@ -61,7 +61,7 @@ static json_t *outliers(const struct diff_runs *runs)
 	for (size_t i = 0; i < runs->outlier_count; i++) {
 		const struct diff_outlier *o = &runs->outliers[i];
 
-		/* Runs are counted from 1, as a person does. */
+		/* Runs are numbered from 1. */
 		json_array_append_new(array, json_pack("{s:s, s:I, s:s, s:o, s:o}", "side", side_names[o->side], "run",
 						     (json_int_t)o->run + 1, "figure", figure_names[o->figure], "value",
 						     whole(o->value), "median", whole(o->median)));
@@ -83,7 +83,7 @@ json_t *json_runs(const struct render_input *input)
 	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
 		json_object_set_new(object, figure_names[i], one_figure(input, (enum diff_run_figure)i));
 	json_object_set_new(object, "outliers", outliers(runs));
-	/* A member that found no memory is missing. */
+	/* A member for which there was no memory is missing. */
 	if (json_object_size(object) == DIFF_RUN_FIGURE_COUNT + 1)
 		return object;
 	json_decref(object);

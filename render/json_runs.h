@@ -5,6 +5,8 @@
 
 #include <jansson.h>
 
-/* What whole runs of commands took, as docs/json.md has it; null where the recordings do not say it. NULL: out of
- * memory. */
+/*
+ * Figures of whole runs of commands, as docs/json.md describes them; JSON null if the recordings lack them. NULL: out
+ * of memory.
+ */
 json_t *json_runs(const struct render_input *input);

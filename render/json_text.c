@@ -45,7 +45,7 @@ int json_text_write(const char *bytes, size_t size, void *context)
 	return out->failed ? -1 : 0;
 }
 
-/* JSON is UTF-8; names are what a foreign file held. */
+/* JSON is UTF-8, but a name may hold any bytes of a foreign file. */
 static bool append_special(struct buffer *out, const char *text)
 {
 	CLEANUP(buffer_deinit) struct buffer valid = { 0 };
@@ -92,9 +92,9 @@ void json_text_integer(struct buffer *out, int64_t value)
 }
 
 /*
- * The digits of a positive value, 10^11 to 10^12 - 1, and its decimal exponent. False where the last digit is not
- * certain: the product of a double and a power of ten is off by less than 2^-22 here, so that it is told unless the
- * rest lies that close to a half.
+ * Finds the twelve digits of a positive value, as a number from 10^11 to 10^12 - 1, and its decimal exponent. False if
+ * the last digit is not certain: the product of a double and a power of ten has an error below 2^-22 here, which
+ * decides the rounding unless the rest is that close to one half.
  */
 static bool find_digits(double value, uint64_t *digits, int *exponent)
 {
@@ -106,7 +106,7 @@ static bool find_digits(double value, uint64_t *digits, int *exponent)
 	long double scaled, rest;
 
 	(void)frexp(value, &binary);
-	/* Too great by one at most. */
+	/* The estimate is at most one too large. */
 	*exponent = (int)floorl((long double)binary * log10_of_2);
 	for (int tries = 0; tries < 2; tries++, --*exponent) {
 		power = DIGITS - 1 - *exponent;

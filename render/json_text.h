@@ -4,25 +4,24 @@
 #include "common/common.h"
 
 /*
- * JSON values as text, byte by byte what jansson prints in its compact form with twelve digits: for the members that a
- * document has by the ten thousand, where making an object of each and formatting it through printf() was a tenth of a
- * large diff.
+ * Writes JSON values as text, byte by byte as jansson does in its compact form with twelve digits. It is for members
+ * that a document has by the ten thousand: an object for each and printf() took a tenth of the time of a large diff.
  */
 
 /*
- * A json_dump_callback_t that appends to a buffer. What a terminal would obey and jansson leaves as it is, as the
- * controls above U+007F and marks of direction, is escaped: the same text to a program, nothing to a terminal.
+ * A json_dump_callback_t that appends to a buffer. It escapes characters that a terminal would obey and jansson does
+ * not escape, such as controls above U+007F and direction marks. A program reads the same text.
  */
 int json_text_write(const char *bytes, size_t size, void *context);
 
-/* Quoted and escaped; what is not UTF-8 is replaced. False: no memory. */
+/* Quotes and escapes a name, and replaces what is not UTF-8. False: out of memory. */
 COMMON_MUST_CHECK
 bool json_text_string(struct buffer *out, const char *text);
 
-/* Twelve digits; null where it is not finite. */
+/* Writes twelve digits; null if the number is not finite. */
 void json_text_number(struct buffer *out, double value);
 
 void json_text_integer(struct buffer *out, int64_t value);
 
-/* `,"name":`, or any other text that is known here and now. */
+/* Appends literal text, such as `,"name":`. */
 #define JSON_TEXT(out, literal) buffer_append((out), (literal), sizeof(literal) - 1)

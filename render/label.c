@@ -9,7 +9,7 @@
 static const size_t max_label_bytes = 4096;
 static const char ellipsis[] = "…";
 
-/* The signs of a bracket that belong to the name: Go's receiver `main.(*Server).run`, C++'s operators. */
+/* Whether a bracket belongs to the name: Go's receiver `main.(*Server).run`, operators of C++. */
 static bool is_part_of_name(const char *text, size_t length)
 {
 	if (length > 0 && text[length - 1] == '.')
@@ -19,7 +19,7 @@ static bool is_part_of_name(const char *text, size_t length)
 	return length >= 8 && memcmp(text + length - 8, "operator", 8) == 0;
 }
 
-/* Appends `name` without what stands between brackets, `mark` in its place; false when they do not pair. */
+/* Appends `name` with `mark` in place of each pair of brackets and its contents; false if the brackets do not match. */
 static bool without_brackets(const char *name, const char brackets[2], const char *mark, struct buffer *out)
 {
 	unsigned int depth = 0, kept = 0;
@@ -47,7 +47,7 @@ static bool without_brackets(const char *name, const char brackets[2], const cha
 	return depth == 0 && out->size > 0;
 }
 
-/* Go's package behind its folders: `sha256.Sum` of `crypto/internal/sha256.Sum`. */
+/* Go's name without the directories of its package: `sha256.Sum` of `crypto/internal/sha256.Sum`. */
 static const char *package_of(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~%-";
@@ -59,8 +59,7 @@ static const char *package_of(const char *name)
 	return memchr(package, '.', size) ? package : name;
 }
 
-/* What stands behind the last `::` that is no part of an argument, or behind a package's folders; else the name itself.
- */
+/* The part after the last `::` outside arguments, or after the directories of a package; else the whole name. */
 static const char *leaf_of(const char *name)
 {
 	const char *leaf = name;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * A comment on a pull request. What a host accepts is 65,536 characters; counted in bytes here, which is never less.
- * The parts are written in order of importance, and a row that would pass the limit ends the writing with a remark.
+ * A comment on a pull request. Hosts accept 65,536 characters; this counts bytes, which are never fewer. Parts are
+ * written in order of importance. A row that would exceed the limit ends the text, with a remark.
  */
 enum {
 	MAX_BYTES = 65536,
@@ -26,21 +26,22 @@ struct markdown_writer {
 	const struct diff *diff;
 	const char *unit;
 	struct buffer *out;
-	size_t start; /* of this document in `out` */
+	size_t start; /* offset in `out` at which this document starts */
 	bool full;
 };
 
 /* ---- Foreign text ---- */
 
-/* Whether Markdown or HTML may see more in the character than itself. */
+/* Whether Markdown or HTML may give the character a meaning of its own. */
 static bool special(uint32_t code)
 {
 	return code < 0x80 && strchr("\\`*_{}[]<>#+!|~&@:\"'$^", (int)code) != NULL;
 }
 
 /*
- * As character references, which neither Markdown, HTML nor a host's mentions and automatic links look into. Plain
- * punctuation that means nothing inside a word stays as it is, so that the source can be read.
+ * Appends text with special characters as character references, which neither Markdown, HTML nor a host's mentions and
+ * automatic links interpret. Punctuation without a meaning inside a word stays as it is, so that the source is
+ * readable.
  */
 static void append_escaped(struct buffer *out, const char *text, size_t max_bytes)
 {
@@ -70,7 +71,7 @@ static void append_name(const struct markdown_writer *w, struct buffer *row, uin
 		row->failed = true;
 		return;
 	}
-	/* <code> instead of backticks: inside those nothing can be escaped. */
+	/* <code> is used instead of backticks, within which nothing can be escaped. */
 	buffer_append_string(row, "<code>");
 	append_escaped(row, name.size ? name.data : "(no name)", MAX_SENTENCE_BYTES);
 	buffer_append_string(row, "</code>");
@@ -78,7 +79,7 @@ static void append_name(const struct markdown_writer *w, struct buffer *row, uin
 
 /* ---- Writing within the limit ---- */
 
-/* Appends what was collected if it fits, whole. */
+/* Appends a part as a whole, if it fits. */
 static void emit(struct markdown_writer *w, const struct buffer *part)
 {
 	if (part->failed) {
@@ -178,7 +179,7 @@ static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = {
 	[DIFF_RUN_MEMORY] = "peak memory",
 };
 
-/* What whole runs took, where the recordings say it. */
+/* Appends a figure of whole runs, if the recordings have it. */
 static void emit_run_figure(struct markdown_writer *w, const char *name, enum diff_run_figure figure)
 {
 	const struct diff_run_summary *s = &w->diff->runs.figures[figure];
@@ -196,7 +197,7 @@ static void emit_run_figure(struct markdown_writer *w, const char *name, enum di
 	emit(w, &row);
 }
 
-/* Of one figure and side, in one line. */
+/* Appends the outliers of one figure and side in one line. */
 static void emit_outliers(struct markdown_writer *w, const struct diff_outlier *outliers, size_t count)
 {
 	const char *unit = outliers->figure == DIFF_RUN_MEMORY ? "bytes" : "nanoseconds";
@@ -214,7 +215,7 @@ static void emit_outliers(struct markdown_writer *w, const struct diff_outlier *
 	emit(w, &row);
 }
 
-/* Those of a figure and side stand together. */
+/* Outliers of one figure and side follow each other. */
 static void write_outliers(struct markdown_writer *w)
 {
 	const struct diff_outlier *all = w->diff->runs.outliers;
@@ -307,7 +308,7 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, s
 	return true;
 }
 
-/* ---- The rest ---- */
+/* ---- Other sections ---- */
 
 static void write_warnings(struct markdown_writer *w)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values are multiples of the sampling period as a rule: written as such, they take a byte each. */
+/* Values are usually multiples of the sampling period. Divided by it, they take one byte each. */
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
@@ -22,7 +22,7 @@ static uint64_t whole(double value)
 	return value > 0 ? (uint64_t)llround(value) : 0;
 }
 
-/* Of all nonzero values of a column; 1 at least. */
+/* The greatest common divisor of a column's nonzero values; at least 1. */
 static uint64_t quantum_of(const double *values, size_t count)
 {
 	uint64_t quantum = 0;
@@ -71,7 +71,7 @@ static size_t first_side(const struct diff *diff)
 	return diff->sides == 1 ? DIFF_HEAD : DIFF_BASE;
 }
 
-/* Where a node's interval is known, in order: gap to the one before, then both ends. */
+/* Appends the intervals that are known, in order of nodes: the gap to the node before, then both ends. */
 static void append_intervals(struct buffer *out, const struct diff *diff)
 {
 	size_t count = 0, before = 0;
@@ -101,7 +101,7 @@ static void append_fixed_values(struct buffer *out, const double *values, uint64
 	page_data_append_fixed(out, scratch, count);
 }
 
-/* Of the nodes only the root has no function: the viewer knows it. */
+/* The root is the only node without a function; the viewer knows that. */
 bool page_data_tree(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	const struct diff *diff = input->diff;
@@ -157,7 +157,7 @@ size_t page_data_metrics(const struct render_input *input, struct page_metric me
 	return count;
 }
 
-/* What is counted already need not be written twice. */
+/* Whether a metric is the number of samples, which has a column already. */
 static bool is_the_count(const struct page_metric *metric)
 {
 	return metric->index[DIFF_BASE] == 0 && metric->index[DIFF_HEAD] == 0;

@@ -5,14 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The strings that functions refer to, each once, numbered in the order of first use. */
+/* The strings of the functions, each once, numbered in the order of first use. */
 struct text_table {
 	uint32_t *numbers; /* [string id of the diff] number + 1; 0: not used yet */
 	size_t count;
-	struct buffer bytes; /* UTF-8, a NUL between two */
+	struct buffer bytes; /* UTF-8, with a NUL between two strings */
 };
 
-/* Of a UTF-8 sequence that starts at `c`, or 0: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/*
+ * The length of the UTF-8 sequence at `c`, or 0 if it is none: no overlong forms, no surrogates, nothing above
+ * U+10FFFF.
+ */
 static size_t sequence_length(const unsigned char *c)
 {
 	size_t length = c[0] < 0x80                   ? 1
@@ -56,7 +59,7 @@ static uint32_t text_number(struct text_table *table, const struct diff *diff, u
 	return table->numbers[string] - 1;
 }
 
-/* A key is the name and the module as a rule; then it need not be written. */
+/* Whether a key consists of name and module, as most do; it is not written then. */
 static bool key_is_usual(const struct diff *diff, const struct diff_function *f)
 {
 	const char *key = diff_string(diff, f->key), *name = diff_string(diff, f->name);
@@ -95,7 +98,7 @@ static int compare_ranked(const void *left, const void *right)
 	return order ? order : a->function < b->function ? -1 : a->function > b->function;
 }
 
-/* The place of each function in the order of keys: siblings that the viewer makes anew keep it. */
+/* Appends the rank of each function's key, by which the viewer sorts siblings that it makes. */
 static bool append_ranks(struct buffer *out, const struct diff *diff, struct error *err)
 {
 	CLEANUP(cleanup_free) struct ranked *ranked = calloc(diff->function_count + 1, sizeof(*ranked));
@@ -113,8 +116,7 @@ static bool append_ranks(struct buffer *out, const struct diff *diff, struct err
 	return true;
 }
 
-/* What the viewer knows as the origin of a function that runs in interrupts: the number after the last one of enum
- * profile_origin. */
+/* The viewer's origin of functions that run in interrupts: the number after the last of enum profile_origin. */
 enum { ORIGIN_INTERRUPTS = PROFILE_ORIGIN_COUNT };
 
 static void append_facts(struct buffer *out, const struct diff *diff)
@@ -160,7 +162,7 @@ static void append_estimates(struct buffer *out, const struct diff *diff, size_t
 	}
 }
 
-/* What the first picture needs: the viewer reads no further until it is asked about a function. */
+/* Appends what the first picture needs; the viewer reads the rest when it is asked about a function. */
 static bool append_first(struct buffer *out, struct text_table *table, const struct diff *diff, struct error *err)
 {
 	CLEANUP(cleanup_free) uint64_t *names = calloc(diff->function_count + 1, sizeof(*names));

@@ -9,7 +9,7 @@
 
 enum { MAX_SENTENCE_BYTES = 4096 };
 
-/* Names are any bytes, JSON is UTF-8: what is not becomes U+FFFD. */
+/* Names are any bytes, but JSON is UTF-8: U+FFFD replaces what is not. */
 static json_t *text(const char *string)
 {
 	json_t *made = json_string(string);
@@ -24,7 +24,7 @@ static json_t *text(const char *string)
 	return made;
 }
 
-/* JSON knows no NaN: not known is null. */
+/* An unknown value is null, since JSON has no NaN. */
 static json_t *number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
@@ -81,7 +81,7 @@ static json_t *stops(const struct profile_quality *quality)
 	return object;
 }
 
-/* How stacks and names compare with those of other libraries, as a sentence; "" where nobody asked for it. */
+/* A sentence on how stacks and names compare with those of other libraries; "" if the recording was not verified. */
 static json_t *verified(const struct profile *p)
 {
 	struct buffer sentence;
@@ -217,7 +217,7 @@ static json_t *describe(const struct render_input *input)
 	json_object_set_new(meta, "factor", number(diff->sides == 2 ? diff->scale.factor : 1));
 	json_object_set_new(meta, "scale", json_string(diff_scale_mode_name(diff->scale.mode)));
 	json_object_set_new(meta, "scaleWords", json_string(diff_scale_words(diff->scale.mode)));
-	/* Where both readings of the load disagree, a person has to see both. */
+	/* The page shows both readings of the load if they disagree. */
 	json_object_set_new(meta, "otherFactor",
 		diff->sides == 2 && diff->scale.other_factor > 0 ? number(diff->scale.other_factor) : json_null());
 	json_object_set_new(meta, "otherWords", json_string(diff_scale_words(diff->scale.other_mode)));

@@ -6,39 +6,39 @@
 #include "profile/profile.h"
 
 /*
- * A diff, or a single profile as its one-sided case -> something to read. Computes no statistics; writes into a buffer
- * and nowhere else. Output is the same for the same input: no clock, no locale.
+ * Makes output for people and programs of a diff, or of a single profile as its one-sided case. Computes no statistics,
+ * and writes to a buffer only. The same input gives the same output: no clock, no locale.
  */
 
-/* What is drawn. All borrowed. */
+/* The input of every renderer. All members are borrowed. */
 struct render_input {
 	const struct diff *diff;
-	/* Threads, samples over time, facts and quality come from here; [DIFF_BASE] is NULL when diff->sides is 1. */
+	/* Source of threads, samples over time, facts and quality; [DIFF_BASE] is NULL if diff->sides is 1. */
 	const struct profile *profiles[DIFF_SIDES];
 	const char *title;             /* NULL: made from the commands */
-	const char *names[DIFF_SIDES]; /* what the user called each side, as file names; may be NULL */
+	const char *names[DIFF_SIDES]; /* the user's names of the sides, such as file names; may be NULL */
 	const char *tool;              /* "kelvin 0.1.0" */
 	const char *(*origin_rule_text)(
-		unsigned int rule); /* why an origin was given; NULL: numbers are not explained */
+		unsigned int rule); /* text of the rule that decided an origin; NULL: rules are not explained */
 };
 
 struct render_text_options {
 	unsigned int width; /* columns; 0: 100 */
-	bool whole_names;   /* tables are as wide as their names take: for files and programs */
+	bool whole_names;   /* tables are as wide as their names: for files and programs */
 	bool colour;
-	unsigned int rows; /* functions shown; 0: 20 */
+	unsigned int rows; /* number of functions shown; 0: 20 */
 };
 
-/* Aligned columns for a terminal: verdict, totals, ledger by origin, largest changes. */
+/* Text with aligned columns for a terminal: verdict, totals, ledger by origin, largest changes. */
 COMMON_MUST_CHECK
 bool render_text(const struct render_input *input, const struct render_text_options *options, struct buffer *out,
 	struct error *err);
 
-/* Schema kelvin.diff/1 (two sides) or kelvin.report/1 (one); docs/json.md. */
+/* JSON by schema kelvin.diff/1 (two sides) or kelvin.report/1 (one); docs/json.md. */
 COMMON_MUST_CHECK
 bool render_json(const struct render_input *input, struct buffer *out, struct error *err);
 
-/* For a pull request: at most 65,536 characters, hidden marker first, verdict next. */
+/* Markdown for a pull request: at most 65,536 characters, a hidden marker first, the verdict next. */
 COMMON_MUST_CHECK
 bool render_markdown(const struct render_input *input, struct buffer *out, struct error *err);
 

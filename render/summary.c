@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Unproven differences are listed to fill up so many rows, from so many points on. */
+/* Unproven differences of at least least_unproven_points fill the list up to this many rows. */
 enum { MIN_ROWS = 5 };
 static const double least_unproven_points = 0.1;
 
@@ -112,7 +112,7 @@ static bool consider(const struct diff *diff, enum summary_order order, uint32_t
 		return candidate->proven;
 	case SUMMARY_MOVED:
 		candidate->size = fmax(estimate->base, estimate->head);
-		/* A caller that took something in has moved nowhere itself. */
+		/* Only the function that moved is listed, not the caller that took its time over. */
 		return f->moved_to != PROFILE_NONE && f->moved_to < diff->function_count && candidate->size > 0 &&
 		       (f->tier == DIFF_TIER_MOVED || f->total.state == DIFF_STATE_MOVED) &&
 		       (f->moved_to > id || !(diff->functions[f->moved_to].total.head > 0) || estimate->head > 0);
@@ -125,7 +125,7 @@ static bool consider(const struct diff *diff, enum summary_order order, uint32_t
 	return false;
 }
 
-/* How many of the ranked candidates are shown. */
+/* The number of ranked candidates that are shown. */
 static size_t choose_count(const struct candidate *candidates, size_t count, enum summary_order order, size_t limit)
 {
 	size_t proven = 0;
@@ -211,7 +211,7 @@ void summary_scale(const struct diff *diff, struct buffer *out)
 			out, " %c%s.", text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0], text + 1);
 }
 
-/* What two processes of identical code differ by anyway: assumed, since one recording on each side cannot tell. */
+/* The assumed variation between two processes of identical code, which one recording on each side cannot show. */
 static void assumed_floor(const struct diff_evidence *evidence, struct buffer *out)
 {
 	buffer_printf(out, ". We assume %.3g %% variation between identical processes", evidence->floor_rsd * 100);

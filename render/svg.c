@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Flame graph of head, root on top. Frames under a pixel that stand side by side are drawn as one. */
+/* A flame graph of head with the root on top. Adjacent frames narrower than a pixel are drawn as one. */
 enum {
 	DEFAULT_WIDTH = 1200,
 	MIN_WIDTH = 400,
@@ -19,19 +19,19 @@ enum {
 	MAX_FRAMES = 200000
 };
 static const double least_pixels = 1, pixels_per_column = 6.6;
-/* Below narrower frames nobody can read anything: what they call is left out, and said to be. */
+/* Frames narrower than this are drawn without their callees, since nothing would be readable. The picture says so. */
 static const double least_caller_pixels = 3;
-enum { LEAST_COLUMNS = 5, TITLE_COLUMNS = 200 }; /* a label shorter than this says nothing */
+enum { LEAST_COLUMNS = 5, TITLE_COLUMNS = 200 }; /* a label of fewer columns is left out */
 
 struct svg_writer {
 	const struct render_input *input;
 	const struct diff *diff;
 	const char *unit;
 	double width, scale; /* pixels of the drawing; pixels per unit of the metric */
-	double most_points;  /* the greatest difference of a node that is drawn in colour */
+	double most_points;  /* the largest difference of a node that is drawn in colour */
 	unsigned int max_depth, frames;
-	bool cut;    /* not all could be drawn */
-	size_t gone; /* stacks that only base has, and no widths of head can show */
+	bool cut;    /* not everything was drawn */
+	size_t gone; /* number of stacks that only base has, which have no width in head */
 	struct buffer *out;
 };
 
@@ -91,7 +91,7 @@ static struct colour node_colour(const struct svg_writer *w, uint32_t node)
 		return colour_same;
 	if (w->diff->sides != DIFF_SIDES)
 		return origin_colour(w->diff->functions[w->diff->nodes[node].function].origin);
-	/* Never so pale that a proven difference looks like none. */
+	/* A proven difference is never so pale that it looks like none. */
 	if (isfinite(points) && w->most_points > 0)
 		part = fmax(0.35, sqrt(fmin(points / w->most_points, 1)));
 	switch ((enum diff_state)w->diff->nodes[node].state) {
@@ -111,7 +111,7 @@ static struct colour node_colour(const struct svg_writer *w, uint32_t node)
 	return colour_same;
 }
 
-/* Relative luminance, as WCAG 2 has it. */
+/* Relative luminance as defined by WCAG 2. */
 static double luminance(struct colour c)
 {
 	const double parts[] = { c.red / 255.0, c.green / 255.0, c.blue / 255.0 },
@@ -123,7 +123,7 @@ static double luminance(struct colour c)
 	return sum;
 }
 
-/* Black or white, whichever reads better: one of them always reaches 4.5:1. */
+/* Black or white, whichever has more contrast: one of them always has at least 4.5:1. */
 static const char *text_colour(struct colour c)
 {
 	double l = luminance(c);
@@ -190,7 +190,9 @@ static void draw_rectangle(struct svg_writer *w, double x, double y, double widt
 		width, ROW - 1, c.red, c.green, c.blue);
 }
 
-/* Hue is the direction of a difference, texture is existence: what only one side has is told apart without colour, too.
+/*
+ * Hue shows the direction of a difference. Texture shows frames that only one side has, so that they are visible
+ * without colour.
  */
 static void draw_texture(struct svg_writer *w, double x, double y, double width)
 {
@@ -243,9 +245,9 @@ static void draw_small(struct svg_writer *w, unsigned int depth, double x, doubl
 }
 
 struct level {
-	double next;        /* where the next child goes, in pixels */
-	double small;       /* width of the narrow children collected before it */
-	size_t small_count; /* and their number */
+	double next;        /* x position of the next child, in pixels */
+	double small;       /* width of the narrow children before it that are drawn as one */
+	size_t small_count; /* number of these children */
 };
 
 static void flush_small(struct svg_writer *w, struct level *level, unsigned int depth)
@@ -255,7 +257,7 @@ static void flush_small(struct svg_writer *w, struct level *level, unsigned int 
 	level->small_count = 0;
 }
 
-/* Preorder without recursion: levels[d] is the state of the open node at depth d. */
+/* Walks the tree in preorder without recursion: levels[d] is the state of the open node at depth d. */
 static bool draw_tree(struct svg_writer *w, struct level *levels)
 {
 	const struct diff *diff = w->diff;
@@ -271,7 +273,7 @@ static bool draw_tree(struct svg_writer *w, struct level *levels)
 		for (; open >= depth; open--)
 			flush_small(w, &levels[open], open + 1);
 		parent = &levels[open];
-		/* The time of interrupts is in no frame above them. */
+		/* Interrupts are not part of the frames above them. */
 		if (diff->nodes[node].flags & DIFF_NODE_INTERRUPT)
 			width = 0;
 		if (!(width > 0) || depth > w->max_depth || w->frames >= MAX_FRAMES) {
@@ -306,9 +308,9 @@ static bool draw_tree(struct svg_writer *w, struct level *levels)
 	}
 }
 
-/* ---- Around it ---- */
+/* ---- Header and legend ---- */
 
-/* A stack that vanished, at the frame from which on head has none of it. */
+/* Whether a node is the first of a stack that head does not have. */
 static bool is_first_gone(const struct diff *diff, uint32_t node)
 {
 	uint32_t parent = diff->nodes[node].parent;
@@ -318,7 +320,7 @@ static bool is_first_gone(const struct diff *diff, uint32_t node)
 	       (parent == 0 || diff->node_total[DIFF_HEAD][parent] > 0);
 }
 
-/* The deepest row that is drawn, and the greatest difference among what is drawn in colour. */
+/* Finds the deepest row that is drawn, and the largest difference among the coloured nodes. */
 static unsigned int survey(struct svg_writer *w)
 {
 	unsigned int deepest = 0;

@@ -21,12 +21,12 @@ void table_deinit(struct table *table)
 	*table = (struct table){ 0 };
 }
 
-/* Cells hold what may be shown, so that their width is known. */
+/* Cells are cleaned first, so that their width is known. */
 static char *copy_clean(const char *text)
 {
 	CLEANUP(buffer_deinit) struct buffer clean = { 0 };
 
-	/* Whatever a profile holds: compilers write names of megabytes. */
+	/* Compilers write names of megabytes, and a profile may hold any. */
 	buffer_init(&clean, (size_t)1 << 30);
 	unicode_append_clean(&clean, text);
 	buffer_append(&clean, "", 0);
@@ -73,14 +73,14 @@ static void measure(const struct table *table, size_t *widths)
 
 			most = width > most ? width : most;
 		}
-		/* A column without a single entry is left out, its title with it. */
+		/* A column without any entry is left out together with its title. */
 		widths[i] = most == 0 ? 0 : most;
 		if (most > 0 && unicode_text_width(table->columns[i].title) > most)
 			widths[i] = unicode_text_width(table->columns[i].title);
 	}
 }
 
-/* The least important of the columns that are left; 0 when all of them must stay. */
+/* The drop priority of the least important column that is left; 0 if all columns must stay. */
 static unsigned int highest_drop(const struct table *table, const size_t *widths)
 {
 	unsigned int highest = 0;
@@ -112,7 +112,10 @@ static void shrink_flexible(const struct table *table, size_t *widths, size_t wi
 	}
 }
 
-/* Names give way to a length that still tells them apart, then columns go, then names give way altogether. */
+/*
+ * First names are shortened as long as they remain distinct, then columns are dropped, then names are shortened
+ * further.
+ */
 static void fit(const struct table *table, size_t *widths, size_t width)
 {
 	size_t comfortable = width / 4 > MIN_FLEXIBLE ? width / 4 : MIN_FLEXIBLE;
@@ -144,7 +147,7 @@ static void pad(struct buffer *out, size_t count)
 		buffer_append_byte(out, ' ');
 }
 
-/* `shortens`: a name wider than its column gives way; else the row goes on behind it. */
+/* `shortens`: a name wider than its column is shortened; else the row continues behind it. */
 static void write_cells(
 	const struct table *table, const size_t *widths, const char *const *cells, bool shortens, struct buffer *out)
 {
@@ -166,7 +169,7 @@ static void write_cells(
 		used = unicode_text_width(cell.data);
 		width = used > width ? used : width;
 		pending += table->columns[i].left ? 0 : width - used;
-		/* No spaces at the end of a line. */
+		/* Lines have no trailing spaces. */
 		if (cell.size > 0) {
 			pad(out, pending);
 			buffer_append(out, cell.data, cell.size);

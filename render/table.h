@@ -4,23 +4,23 @@
 #include "common/common.h"
 
 /*
- * A table of a terminal: columns aligned by display width, two spaces apart, no lines. When it is too wide, whole
- * columns are dropped, the least important first, and at last the flexible ones are shortened from the middle.
+ * A table for a terminal: columns aligned by display width, two spaces apart, without lines. If it is too wide, whole
+ * columns are dropped, the least important first; at last the flexible ones are shortened in the middle.
  */
 
 enum { TABLE_MAX_COLUMNS = 12 };
 
 /*
- * A width within which all columns stay and no name is shortened that a person would read (4,096 columns); what a long
- * one pushes to the right is its own row alone.
+ * A width at which all columns stay and only names of more than 4,096 columns are shortened. A long name shifts the
+ * rest of its own row only.
  */
 static const size_t TABLE_UNLIMITED = SIZE_MAX;
 
 struct table_column {
 	const char *title; /* borrowed */
-	unsigned int drop; /* 0: never dropped; else the highest goes first, equal ones together */
+	unsigned int drop; /* 0: never dropped; else the columns with the highest number are dropped first, together */
 	bool left;         /* aligned to the left */
-	bool flexible;     /* shortened like a name; else never */
+	bool flexible;     /* may be shortened, as names are */
 };
 
 enum table_style { TABLE_PLAIN, TABLE_BOLD, TABLE_RED, TABLE_BLUE, TABLE_DIM };
@@ -37,13 +37,13 @@ struct table {
 void table_init(struct table *table, const struct table_column *columns, size_t column_count);
 void table_deinit(struct table *table);
 
-/* A row of column_count cells, copied; NULL is empty. */
+/* Adds a row of column_count cells, which are copied; NULL is an empty cell. */
 void table_add(struct table *table, const char *const *cells, enum table_style style);
 
-/* Lines indented by two columns within `width`. With colour, rows are written in their style. */
+/* Appends the lines, indented by two columns, within `width`. With colour, rows are written in their style. */
 COMMON_MUST_CHECK
 bool table_write(const struct table *table, size_t width, bool colour, struct buffer *out, struct error *err);
 
-/* What a terminal switches a style on and off with; "" without colour. */
+/* The escape sequences that switch a style on and off; "" without colour. */
 const char *table_style_on(enum table_style style, bool colour);
 const char *table_style_off(enum table_style style, bool colour);

@@ -9,7 +9,7 @@
 
 enum { DEFAULT_WIDTH = 100, MIN_WIDTH = 40, MAX_WIDTH = 1000, DEFAULT_ROWS = 20, MAX_ROWS = 10000 };
 
-/* Appends how a report tells the fact; nothing where it is not known. */
+/* Appends a fact as the report shows it; nothing if it is not known. */
 static void append_fact(const struct profile *profile, const struct profile_fact *fact, struct buffer *text)
 {
 	CLEANUP(buffer_deinit) struct buffer value = { 0 };
@@ -113,7 +113,7 @@ static void write_total(const struct text_writer *w)
 	struct format_text total = format_value(w->diff->total.head, w->unit);
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	/* The line before says it. */
+	/* The line before says it already. */
 	if (strcmp(diff_string(w->diff, w->diff->metric), "samples") == 0 && w->input->profiles[DIFF_HEAD] &&
 		summary_samples(w->input->profiles[DIFF_HEAD]) == w->diff->total.head)
 		return;
@@ -131,7 +131,7 @@ static void write_total(const struct text_writer *w)
 		text_paragraph(w, text.data, 0);
 }
 
-/* Stacks and names that another library sees otherwise, frame by frame. */
+/* Appends the stacks and names that differ from those of another library, frame by frame. */
 static void write_differences(const struct text_writer *w)
 {
 	const struct profile *profile = w->input->profiles[DIFF_HEAD];

@@ -158,7 +158,7 @@ static void write_mark(const struct text_writer *w, const char *mark, const char
 		text_paragraph(w, text.data, 2);
 }
 
-/* What the marks at a state say. */
+/* Explains the marks beside the states. */
 static void write_marks(const struct text_writer *w, const struct summary_list *list, bool is_total)
 {
 	if (any_same_code(w->diff, list, is_total))
@@ -204,7 +204,10 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 	return true;
 }
 
-/* A rename's former name; of code that was inlined, split off or taken in, where it went or came from. */
+/*
+ * Appends the earlier name of a renamed function. For code that was inlined or split off, appends where it went or came
+ * from.
+ */
 static void append_former(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
 	const char *other = diff_string(diff, diff->functions[f->moved_to].name);

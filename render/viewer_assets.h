@@ -3,8 +3,7 @@
 
 #include <stddef.h>
 
-/* The bundled viewer, made at build time from render/viewer/; the hashes are what the page's Content-Security-Policy
- * allows. */
+/* The bundled viewer, made from render/viewer/ at build time. The page's Content-Security-Policy allows the hashes. */
 extern const unsigned char viewer_script[], viewer_style[];
 extern const size_t viewer_script_size, viewer_style_size;
 extern const char viewer_script_hash[], viewer_style_hash[];
