@@ -11,7 +11,7 @@ enum { FIRST_BLOCK_BYTES = 4096, LARGEST_BLOCK_BYTES = 4 << 20 };
 
 struct arena_block {
 	struct arena_block *next;
-	size_t used, size; /* of bytes */
+	size_t used, size; /* of the bytes */
 	_Alignas(64) unsigned char bytes[];
 };
 
@@ -34,7 +34,7 @@ void arena_deinit(struct arena *arena)
 	arena->total_bytes = 0;
 }
 
-/* Blocks double with the arena, so that a large arena has few of them. */
+/* A block is as large as the arena so far, so that a large arena has few blocks. */
 static struct arena_block *add_block(struct arena *arena, size_t need)
 {
 	size_t left = arena->max_bytes - arena->total_bytes;
@@ -44,7 +44,7 @@ static struct arena_block *add_block(struct arena *arena, size_t need)
 
 	if (size > LARGEST_BLOCK_BYTES)
 		size = LARGEST_BLOCK_BYTES;
-	/* Near the cap a smaller block still serves. */
+	/* Near the cap, a smaller block is made. */
 	if (size > left)
 		size = left;
 	if (size < need)

@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * Memory that is freed whole. Blocks grow geometrically; nothing moves once handed out.
- * Not thread-safe. `max_bytes` caps the sum of all blocks (0: SIZE_MAX).
+ * An allocator whose memory is freed as a whole. Blocks grow geometrically, and allocated memory never moves. Not
+ * thread-safe. `max_bytes` caps the sum of all blocks (0: SIZE_MAX).
  */
 struct arena {
 	struct arena_block *blocks;
@@ -19,7 +19,7 @@ void arena_deinit(struct arena *arena);
 /* Zeroed memory, aligned to `alignment` (a power of two, at most 64); NULL when memory or the cap is exhausted. */
 void *arena_alloc(struct arena *arena, size_t size, size_t alignment);
 
-/* `count` zeroed items; NULL also when the product does not fit. */
+/* `count` zeroed items; NULL also if the product overflows. */
 void *arena_alloc_array(struct arena *arena, size_t count, size_t item_size, size_t alignment);
 
 /* A NUL-terminated copy of `size` bytes, or NULL. */

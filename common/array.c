@@ -24,7 +24,7 @@ bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_siz
 		grown = need;
 	if (!checked_mul(grown, item_size, &bytes))
 		return error_set_memory(err);
-	/* Copied as bytes: the caller's pointer is of another type, which `void **` must not alias. */
+	/* Copied as bytes, because the caller's pointer has another type, which `void **` must not alias. */
 	memcpy(&moved, items, sizeof(moved));
 	moved = realloc(moved, bytes);
 	if (!moved)

@@ -28,7 +28,7 @@ void *buffer_reserve(struct buffer *buffer, size_t size)
 		buffer->failed = buffer->over_limit = true;
 		return NULL;
 	}
-	/* One more for the NUL. */
+	/* One byte more for the NUL. */
 	need = buffer->size + size + 1;
 	if (need > buffer->capacity) {
 		grown = need < 256 ? 256 : need + need / 2;
@@ -39,7 +39,7 @@ void *buffer_reserve(struct buffer *buffer, size_t size)
 		}
 		buffer->data = data;
 		buffer->capacity = grown;
-		/* Also what is reserved and never committed leaves a string. */
+		/* A NUL also follows if the reserved bytes are never committed. */
 		buffer->data[buffer->size] = '\0';
 	}
 	return buffer->data + buffer->size;

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Growing bytes. Failure is sticky, as in a stream: after the first append that finds no memory or passes `max_bytes`,
- * the buffer holds what it held and ignores the rest; the writer checks buffer_ok() once, at the end. `data` is always
- * NUL-terminated behind `size` when it is not NULL. Not thread-safe.
+ * A growing sequence of bytes. Failure is sticky, as in a stream: after the first append that finds no memory or
+ * exceeds `max_bytes`, the buffer keeps its contents and ignores further appends. The writer checks buffer_ok() once,
+ * at the end. If `data` is not NULL, a NUL follows its `size` bytes. Not thread-safe.
  */
 struct buffer {
 	char *data; /* owned */
@@ -17,7 +17,7 @@ struct buffer {
 	size_t capacity;
 	size_t max_bytes;
 	bool failed;
-	bool over_limit; /* failed for `max_bytes`, not for want of memory */
+	bool over_limit; /* `max_bytes` was exceeded; else memory ran out */
 };
 
 void buffer_init(struct buffer *buffer, size_t max_bytes);
@@ -28,17 +28,17 @@ void buffer_append_string(struct buffer *buffer, const char *string);
 void buffer_append_byte(struct buffer *buffer, uint8_t byte);
 __attribute__((format(printf, 2, 3))) void buffer_printf(struct buffer *buffer, const char *format, ...);
 
-/* `size` writable bytes at the end, to be counted with buffer_commit(); NULL once failed. */
+/* Reserves `size` writable bytes at the end, which buffer_commit() adds to the size; NULL if the buffer has failed. */
 void *buffer_reserve(struct buffer *buffer, size_t size);
 void buffer_commit(struct buffer *buffer, size_t size);
 
 /*
- * Little-endian base-128, as DWARF and protobuf write them, at most 10 bytes, for which there must be room; zigzag puts
- * the sign into the lowest bit (protobuf sint64).
+ * A little-endian base-128 number of at most 10 bytes, as in DWARF and protobuf. There must be room for it. zigzag
+ * moves the sign to the lowest bit (protobuf sint64).
  */
 void buffer_append_varint(struct buffer *buffer, uint64_t value);
 void buffer_append_zigzag(struct buffer *buffer, int64_t value);
 
-/* Checks the whole writing at once: ERROR_MEMORY or ERROR_LIMIT. */
+/* Checks all appends so far: ERROR_MEMORY or ERROR_LIMIT. */
 COMMON_MUST_CHECK
 bool buffer_ok(const struct buffer *buffer, struct error *err);

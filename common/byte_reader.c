@@ -33,7 +33,7 @@ uint64_t byte_reader_long_uleb128(struct byte_reader *r)
 
 		if (!byte)
 			return 0;
-		/* The tenth byte has room for one bit only. */
+		/* The tenth byte has room for one bit. */
 		if (shift == 63 && *byte > 1)
 			break;
 		value |= (uint64_t)(*byte & 0x7f) << shift;
@@ -53,7 +53,7 @@ int64_t byte_reader_sleb128(struct byte_reader *r)
 
 		if (!byte)
 			return 0;
-		/* The tenth byte holds the sign bit only: all zeros or all ones. */
+		/* The tenth byte holds only the sign: all zeros or all ones. */
 		if (shift == 63 && *byte != 0 && *byte != 0x7f)
 			break;
 		value |= (uint64_t)(*byte & 0x7f) << shift;

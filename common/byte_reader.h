@@ -9,12 +9,12 @@
 /*
  * Bounds-checked reading of foreign bytes (ELF, DWARF, perf records, pprof).
  *
- * Failure is sticky: the first read past the end, or the first malformed number, marks the reader failed; from then on
- * every read returns 0 and moves nothing. A parser therefore reads a whole record and checks byte_reader_ok() once,
- * before it believes any of it.
+ * Failure is sticky: the first read past the end, or the first malformed number, marks the reader as failed. From then
+ * on every read returns 0 and moves nothing. So a parser reads a whole record and checks byte_reader_ok() once, before
+ * it uses any of it.
  *
- * Borrows the bytes: they must outlive the reader. All offsets are in bytes from the start. Little-endian only.
- * Not thread-safe; copying the struct forks the position.
+ * The bytes are borrowed and must outlive the reader. All offsets are in bytes from the start. Little-endian only. Not
+ * thread-safe; a copy of the struct has a position of its own.
  */
 struct byte_reader {
 	const uint8_t *start;
@@ -26,7 +26,7 @@ struct byte_reader {
 static inline struct byte_reader byte_reader_over(const void *bytes, size_t size)
 {
 	static const uint8_t nothing[sizeof(uint64_t)];
-	/* Never NULL, so that an empty reader answers a read of nothing. */
+	/* Never NULL, so that reading 0 bytes from an empty reader gives a pointer. */
 	const uint8_t *start = bytes ? (const uint8_t *)bytes : nothing;
 
 	return (struct byte_reader){ .start = start, .pos = start, .end = start + size };
@@ -47,10 +47,10 @@ static inline bool byte_reader_ok(const struct byte_reader *r)
 	return !r->failed;
 }
 
-/* Moves to `offset` from the start; fails when it lies past the end. */
+/* Moves to `offset` from the start; fails if it is past the end. */
 void byte_reader_seek(struct byte_reader *r, size_t offset);
 
-/* The next `size` bytes, borrowed, or NULL when fewer are left. A size of 0 succeeds. */
+/* The next `size` bytes, borrowed, or NULL if fewer are left. A size of 0 succeeds. */
 static inline const uint8_t *byte_reader_bytes(struct byte_reader *r, size_t size)
 {
 	const uint8_t *bytes = r->pos;
@@ -70,7 +70,7 @@ static inline uint8_t byte_reader_u8(struct byte_reader *r)
 	return byte ? *byte : 0;
 }
 
-/* Leaves `into` as it is when fewer are left. */
+/* Copies `size` bytes; leaves `into` as it is if fewer are left. */
 static inline void byte_reader_copy(struct byte_reader *r, void *into, size_t size)
 {
 	const uint8_t *bytes = byte_reader_bytes(r, size);
@@ -106,11 +106,11 @@ static inline uint64_t byte_reader_u64(struct byte_reader *r)
 /* An unsigned number of 1, 2, 4 or 8 bytes; any other size fails. */
 uint64_t byte_reader_uint(struct byte_reader *r, size_t size);
 
-/* DWARF 5, 7.6. Fails on numbers that do not fit 64 bits; never reads more than 10 bytes. */
+/* ULEB128 and SLEB128 as in DWARF 5, 7.6. Fails on numbers that do not fit 64 bits; never reads more than 10 bytes. */
 uint64_t byte_reader_long_uleb128(struct byte_reader *r);
 static inline uint64_t byte_reader_uleb128(struct byte_reader *r)
 {
-	/* Most are of one byte. */
+	/* Most numbers have one byte. */
 	if (!r->failed && r->pos < r->end && *r->pos < 0x80)
 		return *r->pos++;
 	return byte_reader_long_uleb128(r);
@@ -118,10 +118,12 @@ static inline uint64_t byte_reader_uleb128(struct byte_reader *r)
 
 int64_t byte_reader_sleb128(struct byte_reader *r);
 
-/* A NUL-terminated string, borrowed, its size without the NUL in `*size` (may be NULL). NULL when no NUL is left. */
+/*
+ * A NUL-terminated string, borrowed; `*size` is its size without the NUL (`size` may be NULL). NULL if there is no NUL.
+ */
 const char *byte_reader_string(struct byte_reader *r, size_t *size);
 
-/* A reader over the next `size` bytes, which this one skips; a failed one when fewer are left. */
+/* A reader over the next `size` bytes, which this reader skips; a failed reader if fewer are left. */
 struct byte_reader byte_reader_split(struct byte_reader *r, size_t size);
 
 static inline void byte_reader_skip(struct byte_reader *r, size_t size)

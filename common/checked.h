@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Arithmetic on sizes that come from foreign bytes. Each returns false, and leaves the result untouched, when it does
- * not fit. */
+/*
+ * Arithmetic on sizes that come from foreign bytes. If the result overflows, each function returns false and leaves it
+ * untouched.
+ */
 
 static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
 {
@@ -28,7 +30,7 @@ static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *product)
 	return true;
 }
 
-/* Sums of weights: values saturate instead of wrapping, so that a hostile file cannot turn a total negative. */
+/* Sums of weights saturate, so that a hostile file cannot make a total overflow and turn negative. */
 static inline int64_t saturating_add(int64_t a, int64_t b)
 {
 	int64_t result;

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Releases a local when its scope ends: `CLEANUP(cleanup_free) char *path = NULL;`. Modules add their own beside their
- * destructors.
+/*
+ * Releases a local variable at the end of its scope: `CLEANUP(cleanup_free) char *path = NULL;`. Modules define more of
+ * these functions beside their destructors.
  */
 #define CLEANUP(function) __attribute__((cleanup(function)))
 
-/* Hands an owned local to somebody else: the cleanup then finds NULL. */
+/* Gives an owned local variable to another owner: the cleanup function finds NULL. */
 #define TAKE(pointer)                                                                                                  \
 	({                                                                                                             \
 		__typeof__(pointer) taken_ = (pointer);                                                                \

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What every room stands on. Knows nothing of profiling; needs libc only.
- * Other rooms include this header; the parts below are for reading.
+ * The base of all rooms. It knows nothing of profiling and needs libc only. Other rooms include this header, which
+ * includes all parts.
  */
 #include "common/arena.h"
 #include "common/array.h"

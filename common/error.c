@@ -46,7 +46,7 @@ bool error_set_errno(struct error *err, int system_errno, const char *format, ..
 	vsnprintf(err->message, sizeof(err->message), format, args);
 	va_end(args);
 	size = strlen(err->message);
-	/* GNU strerror_r: thread-safe, and never without a text. */
+	/* GNU strerror_r() is thread-safe and always returns a text. */
 	snprintf(
 		err->message + size, sizeof(err->message) - size, ": %s", strerror_r(system_errno, text, sizeof(text)));
 	return false;

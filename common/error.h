@@ -3,18 +3,18 @@
 
 #include <stdbool.h>
 
-/* Fallible functions return bool; the result must be looked at. */
+/* Fallible functions return bool, which the caller must check. */
 #define COMMON_MUST_CHECK __attribute__((warn_unused_result))
 
 enum error_code {
 	ERROR_NONE,
 	ERROR_FORMAT,      /* foreign bytes are malformed */
-	ERROR_SYSTEM,      /* a system call failed: system_errno says how */
-	ERROR_PERMISSION,  /* a system call failed for want of a right: system_errno says how */
+	ERROR_SYSTEM,      /* a system call failed; see system_errno */
+	ERROR_PERMISSION,  /* a system call was not permitted; see system_errno */
 	ERROR_MEMORY,      /* out of memory */
-	ERROR_LIMIT,       /* a cap of ours was reached */
-	ERROR_NOT_FOUND,   /* what was named is not there */
-	ERROR_UNSUPPORTED, /* understood, but not done */
+	ERROR_LIMIT,       /* one of our caps was reached */
+	ERROR_NOT_FOUND,   /* the named file, process or entry does not exist */
+	ERROR_UNSUPPORTED, /* the input is valid, but is not supported */
 	ERROR_USAGE,       /* the caller's request makes no sense */
 	ERROR_EMPTY,       /* nothing was measured, or nothing is left to compare */
 };
@@ -22,9 +22,10 @@ enum error_code {
 enum { ERROR_MESSAGE_SIZE = 512 };
 
 /*
- * Lives on the caller's stack; never allocates. Untouched on success.
- * The message is one line without a final stop: what was tried, on what, why it failed, and the next step where there
- * is one. A message that does not fit is cut.
+ * An error, stored on the caller's stack. Setting it never allocates. On success it stays untouched.
+ *
+ * The message is one line without a final full stop: what was tried, on what, why it failed, and the next step if there
+ * is one. A message that is too long is cut.
  */
 struct error {
 	enum error_code code;
@@ -32,19 +33,19 @@ struct error {
 	char message[ERROR_MESSAGE_SIZE];
 };
 
-/* Each of these returns false, so that `return error_set(...)` is the whole failure path. */
+/* Each of these functions returns false, so that `return error_set(...)` reports a failure. */
 
 __attribute__((format(printf, 3, 4))) bool error_set(struct error *err, enum error_code code, const char *format, ...);
 
 /*
- * A failed system call: appends ": " and the text of `system_errno` to the message.
- * The code is ERROR_PERMISSION for EACCES and EPERM, ERROR_NOT_FOUND for ENOENT and ESRCH, ERROR_MEMORY for ENOMEM,
- * else ERROR_SYSTEM.
+ * Sets the error of a failed system call, and appends ": " and the text of `system_errno` to the message. The code is
+ * ERROR_PERMISSION for EACCES and EPERM, ERROR_NOT_FOUND for ENOENT and ESRCH, ERROR_MEMORY for ENOMEM, else
+ * ERROR_SYSTEM.
  */
 __attribute__((format(printf, 3, 4))) bool error_set_errno(
 	struct error *err, int system_errno, const char *format, ...);
 
 bool error_set_memory(struct error *err);
 
-/* Puts context and ": " before the message while it travels up: `maps: line 7: bad address`. The code stays. */
+/* Inserts context and ": " before the message: `maps: line 7: bad address`. The code stays the same. */
 __attribute__((format(printf, 2, 3))) bool error_prefix(struct error *err, const char *format, ...);

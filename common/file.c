@@ -64,7 +64,7 @@ static bool write_descriptor(int fd, const void *bytes, size_t size, const char 
 
 		if (written < 0 && errno == EINTR)
 			continue;
-		/* A neighbour in the pipeline may have made our standard output non-blocking. */
+		/* Another process of the pipeline may have made the shared standard output non-blocking. */
 		if (written < 0 && errno == EAGAIN && poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1) >= 0)
 			continue;
 		if (written < 0)
@@ -75,14 +75,14 @@ static bool write_descriptor(int fd, const void *bytes, size_t size, const char 
 	return true;
 }
 
-/* Where the bytes go: links are followed, so that a link to a file stays one. */
+/* The file that is written. Links are followed, so that a link stays a link. */
 struct destination {
 	char path[MAX_PATH_BYTES];
 	char directory[MAX_PATH_BYTES];
-	bool is_stream; /* a pipe, a device, an open file of ours: it cannot be renamed over */
+	bool is_stream; /* a pipe, a device or one of our open files, which cannot be replaced by rename() */
 };
 
-/* The directory part, "." where there is none. */
+/* Copies the directory part of a path, "." if there is none. */
 static void directory_of(const char *path, char *directory)
 {
 	const char *slash = strrchr(path, '/');
@@ -94,7 +94,7 @@ static void directory_of(const char *path, char *directory)
 	directory[size] = '\0';
 }
 
-/* A link to a file that is not there yet. */
+/* Follows a link whose target does not exist yet. */
 static bool follow_to_nothing(const char *path, char *to)
 {
 	char target[MAX_PATH_BYTES], directory[MAX_PATH_BYTES];
@@ -126,7 +126,7 @@ static bool find_destination(const char *path, struct destination *to, struct er
 	strcpy(to->path, path);
 	if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode)) {
 		followed = realpath(path, NULL);
-		/* What has no name any more (an open but deleted file) is written through the link. */
+		/* A target without a name (an open but deleted file) is written through the link. */
 		if (followed)
 			strcpy(to->path, followed);
 		else
@@ -168,7 +168,7 @@ bool file_check_writable(const char *path, struct error *err)
 	return find_destination(path, &to, err) && check_destination(path, &to, err);
 }
 
-/* Not mkstemp(): the mode is given here, so that the user's umask holds. */
+/* Creates a temporary file. mkstemp() is not used because `mode` must be subject to the user's umask. */
 static int create_beside(const char *directory, mode_t mode, char *beside, size_t room)
 {
 	int fd = -1;

@@ -13,15 +13,13 @@ COMMON_MUST_CHECK
 bool file_read(const char *path, struct buffer *buffer, struct error *err);
 
 /*
- * Writes a whole file so that it is there complete or not at all: into a new file beside it, synced, renamed into
- * place.
- * "-" is standard output, a device or a pipe is written directly, a link is followed. On failure nothing is left behind
- * and a former file stays. `mode` is that of a new file, less the umask.
+ * Writes a whole file or nothing: to a new file in the same directory, which is synced and renamed. "-" is standard
+ * output; devices and pipes are written directly; links are followed. On failure no partial file is left, and an
+ * existing file stays. `mode` is that of a new file, less the umask.
  */
 COMMON_MUST_CHECK
 bool file_write(const char *path, const void *bytes, size_t size, mode_t mode, struct error *err);
 
-/* Whether file_write() to `path` can be expected to work (its directory exists and can be written): asked before long
- * work. */
+/* Checks before long work whether file_write() to `path` is likely to succeed: the directory exists and is writable. */
 COMMON_MUST_CHECK
 bool file_check_writable(const char *path, struct error *err);

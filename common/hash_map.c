@@ -9,7 +9,7 @@
 
 enum { FIRST_CAPACITY = 64, MAX_COUNT = 1 << 30 };
 
-/* Fewer than 8 bytes as a little-endian number; a memcpy() of unknown size would be a call. */
+/* Reads fewer than 8 bytes as a little-endian number; memcpy() with a variable size would be a function call. */
 static inline uint64_t last_bytes(const uint8_t *pos, size_t left)
 {
 	uint64_t word = 0;
@@ -51,7 +51,7 @@ uint64_t hash_seed(void)
 {
 	uint64_t seed;
 
-	/* Early in the boot there may be no randomness yet; addresses then have to do. */
+	/* Early in the boot there may be no random numbers yet; addresses are used then. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
 		seed = hash_mix((uintptr_t)&seed, (uintptr_t)&hash_seed);
 	return seed;
@@ -82,7 +82,7 @@ static inline uint8_t *key_at(const struct hash_map *map, size_t slot)
 	return map->slots + slot * map->slot_size + sizeof(uint32_t);
 }
 
-/* The sizes of the sampler's keys are compared without a call. */
+/* Keys of the sizes that the sampler uses are compared without a function call. */
 static inline bool same_key(const uint8_t *a, const void *b, size_t size)
 {
 	switch (size) {
@@ -97,7 +97,7 @@ static inline bool same_key(const uint8_t *a, const void *b, size_t size)
 	}
 }
 
-/* The slot that holds the key, or the free one where it belongs. The map is never full. */
+/* The slot that holds the key, or the free slot to which it belongs. The map is never full. */
 static size_t find_slot(const struct hash_map *map, const void *key)
 {
 	size_t mask = map->capacity - 1;

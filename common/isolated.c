@@ -22,7 +22,7 @@ static int64_t isolated_now_ns(void)
 	return now.tv_sec * ns_per_s + now.tv_nsec;
 }
 
-/* The address space that the process has mapped; 0: not known. */
+/* The size of the process' mapped memory; 0 if it is not known. */
 static size_t mapped_bytes(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -35,7 +35,7 @@ static size_t mapped_bytes(void)
 	return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Lowers a limit; one that is lower already stays. */
+/* Lowers a limit, unless it is lower already. */
 static void lower_limit(__rlimit_resource_t resource, rlim_t value)
 {
 	struct rlimit limit;
@@ -46,7 +46,7 @@ static void lower_limit(__rlimit_resource_t resource, rlim_t value)
 	(void)setrlimit(resource, &limit);
 }
 
-/* A library that fails must not leave a core file either. */
+/* Sets the child's limits. A crash of the library must not leave a core file. */
 static void limit_child(const struct isolated_limits *limits, pid_t parent)
 {
 	size_t mapped = mapped_bytes();
@@ -92,7 +92,7 @@ bool isolated_start(struct isolated *isolated, const struct isolated_limits *lim
 	return true;
 }
 
-/* Takes the child's end in; false while it runs. */
+/* Collects the exit status of the child; false while it runs. */
 static bool reap(struct isolated *isolated, int options)
 {
 	pid_t ended;

@@ -8,36 +8,36 @@
 #include <sys/types.h>
 
 /*
- * Work that may crash, never end or take all memory, such as that of a foreign library on hostile bytes, in a child
- * process. The child sees the memory of its parent as it was at the start (fork()). Of what it does, only what it
- * writes into `result`, which both share, outlives it: this is there whatever ends the child. Starts of several
- * children need a struct each. Not thread-safe.
+ * Runs work that may crash, never end or use all memory in a child process, as that of a foreign library on hostile
+ * bytes. The child sees its parent's memory as it was at fork(). Only what it writes to `result`, which both share,
+ * remains afterwards, whatever ends the child. Each child needs a struct of its own. Not thread-safe.
  */
 struct isolated {
-	pid_t pid;           /* 0: no child runs */
-	int64_t deadline_ns; /* CLOCK_MONOTONIC; the child is killed when it is reached */
-	void *result;        /* owned: result_bytes of shared memory, zeroed at the start */
+	pid_t pid;           /* 0: no child is running */
+	int64_t deadline_ns; /* CLOCK_MONOTONIC; the child is killed at this time */
+	void *result;        /* owned: result_bytes of shared memory, zeroed when the child starts */
 	size_t result_bytes;
 };
 
 struct isolated_limits {
-	unsigned int seconds; /* of CPU time, and of time until the child is killed; at least 1 */
-	size_t memory_bytes;  /* that the child may map beyond what its parent has */
+	unsigned int seconds; /* limit on the child's CPU time, and on its wall time; at least 1 */
+	size_t memory_bytes;  /* memory that the child may map in addition to its parent's */
 };
 
 /*
- * Starts work(context, result) in a child. The child also ends when its parent does. Signal handlers and open files are
- * those of the parent. ERROR_MEMORY, or ERROR_SYSTEM where no process can be made. `isolated` must not be running.
+ * Starts work(context, result) in a child process. The child also ends when its parent ends. It has the signal handlers
+ * and open files of the parent. ERROR_MEMORY; ERROR_SYSTEM if no process can be created. No child of `isolated` may be
+ * running.
  */
 COMMON_MUST_CHECK
 bool isolated_start(struct isolated *isolated, const struct isolated_limits *limits, size_t result_bytes,
 	void (*work)(void *context, void *result), void *context, struct error *err);
 
-/* Whether the child has ended, by itself or because its time was up. Does not wait. True where none runs. */
+/* Whether the child has ended, by itself or at its deadline. Does not wait. True if there is no child. */
 bool isolated_has_ended(struct isolated *isolated);
 
-/* Waits until the child has ended or its time is up. */
+/* Waits until the child has ended or its deadline is reached. */
 void isolated_wait(struct isolated *isolated);
 
-/* Kills a child that runs, and frees the result. */
+/* Kills a running child, and frees the result. */
 void isolated_deinit(struct isolated *isolated);

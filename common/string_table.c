@@ -22,7 +22,7 @@ struct string_table {
 	uint64_t seed;
 	struct entry *entries;
 	size_t count, capacity;
-	uint32_t *slots; /* ids by hash, linear probing, at most half full; UINT32_MAX: free */
+	uint32_t *slots; /* ids by hash; linear probing, at most half full; UINT32_MAX: free */
 	size_t slot_count;
 };
 

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Interned strings: equal bytes have equal ids, ids count up from 0 in order of arrival, id 0 is the empty string.
- * Bytes may hold anything, NUL included; every string is NUL-terminated behind its size as well. Strings never move.
- * Not thread-safe. `max_bytes` caps the sum of all strings.
+ * Interned strings: equal strings have equal ids. Ids count up from 0 in the order of addition; id 0 is the empty
+ * string. A string may hold any bytes, NUL included; a NUL follows its last byte. Strings never move. Not thread-safe.
+ * `max_bytes` caps the sum of all strings.
  */
 struct string_table; /* opaque */
 
@@ -20,10 +20,10 @@ void string_table_destroy(struct string_table *table);
 COMMON_MUST_CHECK
 bool string_table_add(struct string_table *table, const char *bytes, size_t size, uint32_t *id, struct error *err);
 
-/* The id of a string that is there, or UINT32_MAX. */
+/* The id of a string, or UINT32_MAX if the table does not have it. */
 uint32_t string_table_find(const struct string_table *table, const char *bytes, size_t size);
 
-/* Borrowed until the table is destroyed. An id past the end is a programmer's mistake. */
+/* Borrowed until the table is destroyed. `id` must be one of the table. */
 const char *string_table_get(const struct string_table *table, uint32_t id);
 size_t string_table_size(const struct string_table *table, uint32_t id);
 

@@ -22,7 +22,7 @@ static bool in_ranges(const struct range *ranges, size_t count, uint32_t code)
 	return low < count && code >= ranges[low].first;
 }
 
-/* Bytes of a sequence by its first byte; 0: begins none. */
+/* The length of a sequence by its first byte; 0: no sequence starts with it. */
 static unsigned int sequence_size(uint8_t first)
 {
 	if (first < 0x80)
@@ -48,7 +48,7 @@ uint32_t unicode_next(const char **text)
 		return size ? bytes[0] : replacement;
 	code = bytes[0] & (0x7fU >> size);
 	for (unsigned int i = 1; i < size; i++) {
-		/* The final NUL is no continuation byte either, so that this never reads past the end. */
+		/* The final NUL is no continuation byte either, so this never reads past the end. */
 		if ((bytes[i] & 0xc0) != 0x80)
 			return replacement;
 		code = code << 6 | (bytes[i] & 0x3f);
