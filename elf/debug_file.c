@@ -30,7 +30,7 @@ static struct search search_of(const struct elf_debug_options *options)
 	return search;
 }
 
-/* DIR/.build-id/xx/yyyy.debug (GDB manual, "Separate Debug Files"). */
+/* Opens DIR/.build-id/xx/yyyy.debug (GDB manual, "Separate Debug Files"). */
 static struct elf_image *open_by_build_id(const struct search *search, const struct elf_build_id *id)
 {
 	char text[2 * ELF_BUILD_ID_MAX_SIZE + 1], path[PATH_MAX];
@@ -54,8 +54,8 @@ static struct elf_image *open_by_build_id(const struct search *search, const str
 }
 
 /*
- * What the target's file system lacks, as that of a container or chroot most often does, may be on the host: an equal
- * build id is of the same build, wherever it was installed. By name alone another distribution's file would be found.
+ * Opens a debug file of the host by build id. A container's or chroot's file system usually lacks debug files; an equal
+ * build id is that of the same build. A search by name could find another distribution's file.
  */
 static struct elf_image *open_on_host(const struct search *search, const struct elf_build_id *id)
 {
@@ -65,7 +65,7 @@ static struct elf_image *open_on_host(const struct search *search, const struct 
 	return search->root[0] == '\0' ? NULL : open_by_build_id(&host, id);
 }
 
-/* Read rather than mapped: a file may be written to while we look. */
+/* The file is read rather than mapped, because another process may write to it meanwhile. */
 static bool has_checksum(const struct elf_image *image, uint32_t wanted)
 {
 	uint8_t chunk[CHECKSUM_CHUNK_BYTES];
@@ -80,7 +80,7 @@ static bool has_checksum(const struct elf_image *image, uint32_t wanted)
 	return crc == wanted;
 }
 
-/* A debug file found by name is only believed when its checksum is the one that the binary carries. */
+/* Opens a debug file by name. It is used only if its checksum equals the one in the binary. */
 static struct elf_image *open_checked(
 	const char *path, uint32_t crc, const struct elf_image *image, struct error *why, bool *refused)
 {
@@ -89,7 +89,7 @@ static struct elf_image *open_checked(
 
 	if (!elf_image_open_path(path, &found, &ignored))
 		return NULL;
-	/* A debug file may bear the name of its binary, which then lies where it is looked for first. */
+	/* A debug file may have the name of its binary, which then is the first file found. */
 	if (found->identity.inode == image->identity.inode && found->identity.device == image->identity.device) {
 		elf_image_unref(found);
 		return NULL;
@@ -110,7 +110,7 @@ static struct elf_image *open_checked(
 	return NULL;
 }
 
-/* The file name and checksum in .gnu_debuglink; false when there is none, or none that can be used. */
+/* Reads file name and checksum from .gnu_debuglink; false if there is none, or none that can be used. */
 static bool read_link(struct elf_image *image, const char **name, uint32_t *crc)
 {
 	struct elf_section section;
@@ -125,12 +125,12 @@ static bool read_link(struct elf_image *image, const char **name, uint32_t *crc)
 	return byte_reader_ok(&r) && !strchr(*name, '/') && *name[0] != '\0';
 }
 
-/* Beside the binary, in .debug beside it, and below each debug directory, in GDB's order. */
+/* Searches beside the binary, in .debug beside it, and below each debug directory, in GDB's order. */
 static struct elf_image *open_by_link(
 	const struct search *search, struct elf_image *image, struct error *why, bool *refused)
 {
 	char path[PATH_MAX], real[PATH_MAX];
-	/* The binary may have been named by a link, or from the current directory. */
+	/* The path may be a link, or relative to the current directory. */
 	const char *binary = search->root[0] == '\0' && realpath(image->path, real) ? real : image->path;
 	const char *slash = strrchr(binary, '/');
 	int directory_size = slash ? (int)(slash - binary) : 0;
@@ -192,15 +192,15 @@ struct elf_image *elf_image_debug(struct elf_image *image, const struct elf_debu
 	return image->debug;
 }
 
-/* What a file says of the one that it shares debug information with; bytes are borrowed from it. */
+/* A reference to a file with shared debug information; the bytes are borrowed from the image that holds it. */
 struct alt_link {
 	const char *name;
 	const uint8_t *id;
 	size_t id_size;
-	bool is_standard; /* .debug_sup */
+	bool is_standard; /* it comes from .debug_sup */
 };
 
-/* .gnu_debugaltlink: a file name and the build id of the file (dwz(1)). */
+/* Reads .gnu_debugaltlink: a file name and the build id of the file (dwz(1)). */
 static bool read_alt_link(struct elf_image *image, struct alt_link *link)
 {
 	struct elf_section section;
@@ -216,7 +216,7 @@ static bool read_alt_link(struct elf_image *image, struct alt_link *link)
 	return link->name && link->id_size > 0 && link->id_size <= ELF_BUILD_ID_MAX_SIZE;
 }
 
-/* .debug_sup (DWARF 5, 7.3.6): of the file that is shared it bears the same checksum and no name. */
+/* Reads .debug_sup (DWARF 5, 7.3.6). The shared file has the same section, with the same checksum and no name. */
 static bool read_sup(struct elf_image *image, bool is_supplementary, struct alt_link *link)
 {
 	enum { VERSION = 5 };
@@ -256,7 +256,7 @@ static struct elf_image *search_alt(struct elf_image *image, const struct search
 
 	if (!read_alt_link(image, &link) && !read_sup(image, false, &link))
 		return NULL;
-	/* A relative name counts from the directory of the file that bears it, as Debian's packages have it. */
+	/* A relative name is relative to the directory of the file that holds it, as in Debian's packages. */
 	if (link.name[0] == '/')
 		snprintf(path, sizeof(path), "%s%s", search->root, link.name);
 	else

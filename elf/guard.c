@@ -47,7 +47,9 @@ static bool has_same_layout(const struct elf_image *a, const struct elf_image *b
 	return true;
 }
 
-/* Written to since: by touch(1), which is harmless, by strip(1), which moves sections, or by cp(1), with another build.
+/*
+ * Whether the build is still the same after the file was written to: touch(1) is harmless, strip(1) moves sections, and
+ * cp(1) brings another build.
  */
 static bool is_still_the_same(const struct elf_image *image)
 {

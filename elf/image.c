@@ -154,7 +154,7 @@ Elf *elf_image_libelf(struct elf_image *image)
 	pthread_mutex_lock(&image->lock);
 	if (!image->libelf) {
 		elf_version(EV_CURRENT);
-		/* A private mapping of its own: libdw inflates compressed sections in place. */
+		/* libelf gets a private mapping of its own, because libdw inflates compressed sections in place. */
 		image->libelf = image->fd >= 0 ? elf_begin(image->fd, ELF_C_READ_MMAP_PRIVATE, NULL)
 					       : elf_memory((char *)image->bytes, image->size);
 	}

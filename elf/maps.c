@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a path only the line end is escaped, as `\012` (fs/proc/task_mmu.c); a backslash stands for itself. */
+/*
+ * Unescapes a path. The kernel escapes only the line end, as `\012` (fs/proc/task_mmu.c); other backslashes are
+ * literal.
+ */
 static void unescape(char *path)
 {
 	static const char line_end[] = "\\012";
@@ -22,7 +25,7 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* A number in `base` that ends at `stop`; moves past it. */
+/* Reads a number in `base` that ends at `stop`, and moves past it. */
 static bool number(char **pos, int base, char stop, uint64_t *value)
 {
 	char *end;

@@ -12,7 +12,7 @@
 
 static const char deleted_mark[] = " (deleted)";
 
-/* An image that owns `fd` and nothing else yet; closes it on failure. */
+/* Makes an image that owns `fd` and has no contents yet. Closes `fd` on failure. */
 static struct elf_image *image_of(int fd, const char *path, size_t path_size, struct error *err)
 {
 	struct elf_image *image = calloc(1, sizeof(*image));
@@ -51,7 +51,7 @@ static bool map_file(struct elf_image *image, struct error *err)
 	return true;
 }
 
-/* Takes `fd`. */
+/* Opens an image and takes ownership of `fd`. */
 static bool open_descriptor(int fd, const char *path, size_t path_size, struct elf_image **image, struct error *err)
 {
 	struct elf_image *made = image_of(fd, path, path_size, err);
@@ -72,8 +72,8 @@ static bool open_descriptor(int fd, const char *path, size_t path_size, struct e
 }
 
 /*
- * Looked at before it is opened: the mere opening of a device may act on it, and that of a FIFO lets its writer go on.
- * -1: `err` says why.
+ * Opens a file if it is a regular one. The type is checked before opening, since opening a device may have effects, and
+ * opening a FIFO lets its writer continue. -1 on failure, with `err` set.
  */
 static int open_regular(const char *path, struct error *err)
 {
@@ -91,7 +91,7 @@ static int open_regular(const char *path, struct error *err)
 		return -1;
 	}
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
-	/* Not to wait for the holder of a lease either. */
+	/* O_NONBLOCK: open() must not wait for the holder of a lease. */
 	fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		error_set_errno(err, errno, "cannot open %s", path);
@@ -109,7 +109,7 @@ static bool is_mapped_inode(int fd, const struct elf_mapping *mapping)
 {
 	struct stat info;
 
-	/* The device is not compared: overlayfs and btrfs show another one in maps than in stat. */
+	/* The device is not compared, because overlayfs and btrfs report another one in maps than in stat(). */
 	return mapping->inode == 0 || (fstat(fd, &info) == 0 && info.st_ino == mapping->inode);
 }
 
@@ -124,7 +124,7 @@ static int open_mapped_inode(const char *path, const struct elf_mapping *mapping
 	return -1;
 }
 
-/* The program itself, which needs no privilege even when it was deleted. */
+/* Opens the program itself, which needs no privilege even if the file was deleted. */
 static int open_program(const struct elf_mapping *mapping, struct error *err)
 {
 	char name[64], target[PATH_MAX];
@@ -137,7 +137,7 @@ static int open_program(const struct elf_mapping *mapping, struct error *err)
 	return open_mapped_inode(name, mapping, err);
 }
 
-/* By what the process holds, not by a name. */
+/* Opens the file that the process holds, without using a name. */
 static int open_held(const struct elf_mapping *mapping, struct error *err)
 {
 	struct error ignored;
@@ -177,7 +177,7 @@ bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image 
 	error_set(&why, ERROR_NOT_FOUND, "no process has it open");
 	if (mapping->pid > 0)
 		fd = open_held(mapping, &why);
-	/* Whatever has the name of a deleted file now is another file, even under its inode number. */
+	/* If the file was deleted, another file may have its name now, even with the same inode number. */
 	if (fd < 0 && !deleted)
 		fd = open_named(mapping, mapping->path, &why);
 	if (fd < 0 && deleted)

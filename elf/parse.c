@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Caps on what a hostile file makes us copy; each is far above what linkers write. */
+/* Caps on what is copied from a hostile file; each is far above what linkers write. */
 enum { MAX_HEADERS = 1 << 20, MAX_NAME_BYTES = 64 << 20, MAX_NOTE_BYTES = 4 << 20 };
 
-/* Both classes, as the 64-bit form; gABI, "ELF Header". */
+/* The ELF header of both classes, in 64-bit form (gABI, "ELF Header"). */
 struct header {
 	uint64_t program_offset, section_offset;
 	uint32_t program_count, section_count, names_index;
@@ -20,7 +20,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A copy of bytes of the file; NULL in `*copy` when it does not hold them. Fails for want of memory only. */
+/* Copies bytes of the file. `*copy` is NULL if the file does not have them. Fails only if memory runs out. */
 static bool copy_bytes(const struct elf_image *image, uint64_t offset, uint64_t size, uint8_t **copy, struct error *err)
 {
 	CLEANUP(cleanup_free) uint8_t *made = NULL;
@@ -69,7 +69,7 @@ static bool read_header(struct elf_image *image, struct header *header, struct e
 	return true;
 }
 
-/* Returns where its name stands. */
+/* Reads a section header, and returns the offset of its name. */
 static uint32_t read_section_header(struct byte_reader *r, bool is_64bit, struct elf_section_header *section)
 {
 	size_t word = is_64bit ? 8 : 4;
@@ -88,7 +88,7 @@ static uint32_t read_section_header(struct byte_reader *r, bool is_64bit, struct
 	return name;
 }
 
-/* Counts that do not fit 16 bits stand in the first section header. */
+/* Counts that do not fit 16 bits are stored in the first section header. */
 static void take_large_counts(const struct elf_image *image, struct header *header)
 {
 	uint8_t bytes[sizeof(Elf64_Shdr)] = { 0 };
@@ -106,7 +106,7 @@ static void take_large_counts(const struct elf_image *image, struct header *head
 		header->program_count = first.info;
 }
 
-/* The names are kept; without them the sections are useless. */
+/* Reads the section names, which the image keeps. Without names the sections are useless, and are dropped. */
 static bool name_sections(struct elf_image *image, const uint32_t *names, uint32_t names_index, struct error *err)
 {
 	struct elf_section_header table = { 0 };
@@ -118,8 +118,7 @@ static bool name_sections(struct elf_image *image, const uint32_t *names, uint32
 		!copy_bytes(image, table.offset, table.size, &bytes, err))
 		return false;
 	image->section_names = (char *)bytes;
-	/* The last byte of a string table is NUL (gABI): whatever starts in it ends in it, without looking for the end.
-	 */
+	/* The last byte of a string table is NUL (gABI), so that every name in it ends within it. */
 	if (!bytes || bytes[table.size - 1] != '\0') {
 		image->section_count = 0;
 		return true;
@@ -130,7 +129,10 @@ static bool name_sections(struct elf_image *image, const uint32_t *names, uint32
 	return true;
 }
 
-/* Damaged section headers leave an image without sections: its segments still say all that is mapped. */
+/*
+ * Reads the section headers. If they are damaged, the image has no sections; its segments still describe what is
+ * mapped.
+ */
 static bool read_sections(struct elf_image *image, struct header *header, struct error *err)
 {
 	CLEANUP(cleanup_free) uint8_t *table = NULL;
@@ -182,7 +184,7 @@ static void read_program_header(struct byte_reader *r, bool is_64bit, struct pro
 	program->alignment = byte_reader_uint(r, word);
 }
 
-/* `*room`: how many more bytes of notes are looked at, for many headers may name the same ones. */
+/* `*room`: the number of bytes of notes that may still be read, since many headers may refer to the same ones. */
 static bool take_notes(
 	struct elf_image *image, uint64_t offset, uint64_t size, uint64_t alignment, uint64_t *room, struct error *err)
 {
@@ -195,7 +197,7 @@ static bool take_notes(
 	*room -= size;
 	if (!copy_bytes(image, offset, size, &notes, err))
 		return false;
-	/* A broken note only means that the image stays without an id. */
+	/* If a note is broken, the image has no build id, which is no error. */
 	if (notes && elf_build_id_from_notes(notes, size, alignment == 8 ? 8 : 4, &id, &ignored))
 		image->build_id = id;
 	return true;
@@ -235,7 +237,7 @@ static bool take_program_header(
 	}
 }
 
-/* As many as the file holds: a cut-off table still says what its beginning says. */
+/* Reads the program headers that the file contains: the start of a truncated table is still used. */
 static bool read_segments(struct elf_image *image, const struct header *header, uint64_t *note_room, struct error *err)
 {
 	CLEANUP(cleanup_free) uint8_t *table = NULL;

@@ -10,20 +10,20 @@
 #include <zstd.h>
 
 /*
- * Larger than any section seen. zlib cannot do better than the ratio; zstd can, but no debug information is that
- * repetitive: more is a bomb.
+ * Limits on the inflated size: more than any known section has, and the best ratio that zlib reaches. zstd can exceed
+ * the ratio, but debug information is not that repetitive.
  */
 static const uint64_t max_inflated_bytes = (uint64_t)4 << 30;
 enum { MAX_INFLATED_RATIO = 1032 };
 
-/* Of a section in megabytes half the time to inflate it went into being given its memory page by page. */
+/* For larger sections, getting memory page by page took half of the inflating time. */
 enum { LARGE_BYTES = 1 << 20, MOST_AT_ONCE = 64 << 20 };
 
 enum { MAX_START_EIGHTHS = 7 };
 
-enum { MAX_STORED_BYTES = UINT16_MAX }; /* of a block that is not compressed (RFC 1951, 3.2.4) */
+enum { MAX_STORED_BYTES = UINT16_MAX }; /* largest block that is not compressed (RFC 1951, 3.2.4) */
 
-/* How a section is packed. */
+/* How a section is compressed. */
 struct packing {
 	enum { PACKED_NOT, PACKED_ZLIB, PACKED_ZSTD } kind;
 	const uint8_t *bytes;
@@ -31,7 +31,9 @@ struct packing {
 	uint64_t inflated_size;
 };
 
-/* SHF_COMPRESSED: gABI, "Section Compression"; .zdebug_*: "ZLIB" and the size as a big-endian number. False: damaged.
+/*
+ * Reads the header of SHF_COMPRESSED (gABI, "Section Compression") or .zdebug_* ("ZLIB" and the size as a big-endian
+ * number). False if it is damaged.
  */
 static bool find_packing(
 	const struct elf_image *image, const struct elf_section_header *header, struct packing *packing)
@@ -84,9 +86,8 @@ static bool inflate_zstd_start(const struct packing *packing, uint8_t *out, size
 }
 
 /*
- * Inflates up to `room` bytes. libdeflate writes straight to where the bytes belong and stops at what does not fit
- * whole, a stored block at most: of a start all is there but perhaps the last MAX_STORED_BYTES. In a stream, as zlib
- * does it, it takes twice as long.
+ * Inflates up to `room` bytes. libdeflate writes directly to the output and stops at the first block that does not fit,
+ * which for a stored block may lose at most MAX_STORED_BYTES at the end. zlib's streaming takes twice as long.
  */
 static bool inflate_zlib(const struct packing *packing, uint8_t *out, size_t room)
 {
@@ -119,14 +120,16 @@ static uint8_t *allocate(size_t size)
 		return malloc(size ? size : 1);
 	size = (size + page_bytes - 1) / page_bytes * page_bytes;
 	bytes = aligned_alloc(page_bytes, size);
-	/* All at once; a kernel before 5.14 cannot, and gives it page by page. What claims to be very large may be
-	 * lying. */
+	/*
+	 * Gets all pages at once. Kernels before 5.14 cannot, and give them one by one. A very large claimed size may
+	 * be false.
+	 */
 	if (bytes && size <= MOST_AT_ONCE)
 		(void)madvise(bytes, size, MADV_POPULATE_WRITE);
 	return bytes;
 }
 
-/* The first `size` bytes of a section inflated, made on first use; NULL for want of memory. Under the lock. */
+/* The first `size` bytes of a section, inflated on first use; NULL if memory runs out. The lock is held. */
 static const struct elf_inflated *inflated_section(
 	struct elf_image *image, size_t index, const struct packing *packing, size_t size)
 {
@@ -146,7 +149,7 @@ static const struct elf_inflated *inflated_section(
 		free(made);
 		return NULL;
 	}
-	/* Kept without bytes, so that it is not tried again. */
+	/* The section is kept without bytes, so that inflating is not tried again. */
 	if (!inflate(packing, made->bytes, room)) {
 		free(made->bytes);
 		made->bytes = NULL;
@@ -156,7 +159,10 @@ static const struct elf_inflated *inflated_section(
 	return made;
 }
 
-/* A start that turns out too short is inflated once more with the rest: it is to be worth that. */
+/*
+ * The number of bytes to inflate: all of them, unless the start alone saves much, since a start that turns out too
+ * short costs a second inflation.
+ */
 static size_t size_to_inflate(const struct packing *packing, uint64_t wanted)
 {
 	bool is_worth = wanted < packing->inflated_size / 8 * MAX_START_EIGHTHS &&
@@ -194,7 +200,7 @@ static bool take_section(struct elf_image *image, size_t index, uint64_t wanted,
 	return true;
 }
 
-/* `.debug_info` is also found as `.zdebug_info`. */
+/* Whether a section has the name; `.debug_info` may be called `.zdebug_info`. */
 static bool has_name(const char *section, const char *wanted)
 {
 	if (strcmp(section, wanted) == 0)
@@ -234,7 +240,7 @@ bool elf_image_section_is_code(const struct elf_image *image, uint32_t index)
 	return (flags & SHF_ALLOC) && (flags & SHF_EXECINSTR);
 }
 
-/* The pointer to .eh_frame in its header (LSB, "The .eh_frame_hdr section"), in the encodings that linkers write. */
+/* The pointer to .eh_frame in its header (LSB, "The .eh_frame_hdr section"), in the encoding that linkers write. */
 static uint64_t eh_frame_address(const struct elf_section *hdr)
 {
 	struct byte_reader r = byte_reader_over(hdr->bytes, hdr->size);
