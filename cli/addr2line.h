@@ -3,15 +3,15 @@
 
 #include "symbolize/symbolize.h"
 
-/* The output of GNU binutils' `addr2line -a -f -i -C`, byte for byte. */
+/* Prints frames as GNU binutils' `addr2line -a -f -i -C` does, byte for byte. */
 struct addr2line_style {
-	bool pretty;      /* -p: a line for each frame */
+	bool pretty;      /* -p: one line for each frame */
 	bool basenames;   /* -s */
-	bool mangled;     /* names as the linker knows them: without -C */
-	bool wide;        /* of a 64-bit file: addresses have 16 digits, else 8 */
+	bool mangled;     /* without -C: names as the linker has them */
+	bool wide;        /* the file is 64-bit: addresses have 16 digits, else 8 */
 	bool is_terminal; /* control characters in names are replaced */
 };
 
-/* `notes` (NULL: none): [frame] a text to put behind its line, "" for nothing. */
+/* `notes` (NULL: none): [frame] a text to append to its line, "" for none. */
 void addr2line_print(FILE *stream, const struct addr2line_style *style, uint64_t address,
 	const struct symbolize_frames *frames, char *const *notes);

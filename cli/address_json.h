@@ -12,9 +12,9 @@ struct address_json {
 	bool with_origin; /* --explain-origin */
 };
 
-/* Text of any bytes as JSON, which is UTF-8: what is none becomes U+FFFD. A new reference; NULL when memory is out. */
+/* Text of any bytes as a JSON string; U+FFFD replaces what is not UTF-8. A new reference; NULL if memory runs out. */
 json_t *address_json_text(const char *text);
 
-/* A new reference; NULL when memory is out. */
+/* A new reference; NULL if memory runs out. */
 json_t *address_json_create(const struct address_json *json, const struct symbolize_result *result, uint64_t address,
 	const struct symbolize_frames *frames);

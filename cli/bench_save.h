@@ -5,7 +5,7 @@
 
 /* `bench --save DIR`: DIR/base.pb.gz and DIR/head.pb.gz. */
 
-/* Makes the directory and checks that both files can be written: before minutes of runs, not after them. */
+/* Creates the directory and checks that both files can be written, before minutes of runs. */
 COMMON_MUST_CHECK
 bool bench_save_prepare(const char *directory, struct error *err);
 

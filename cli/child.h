@@ -3,13 +3,13 @@
 
 #include <sys/types.h>
 
-/* The command that is being recorded is this process' only child. */
+/* The recorded command is this process' only child. */
 
-/* Sends it a signal that only we have seen. */
+/* Sends the command a signal that only this process received. */
 void child_signal(int number);
 
-/* Waits for it; its exit code as a shell tells it (128 + signal), or -1 when there is none. */
+/* Waits for the command; returns its exit code as a shell has it (128 + signal), or -1 if there is none. */
 int child_wait(void);
 
-/* An exit code from waitpid()'s status. */
+/* The exit code for a status of waitpid(). */
 int child_exit_code(int status);

@@ -15,7 +15,9 @@ enum cli_exit {
 	CLI_EXIT_REGRESSED = 1,
 	CLI_EXIT_ERROR = 2, /* usage or input */
 	CLI_EXIT_INCONCLUSIVE = 3,
-	/* `record -- CMD`, as env(1) and timeout(1) have them; else it is the command's own. */
+	/*
+	 * exit code of a failed `record -- CMD`, as env(1) and timeout(1) have it; on success it is the command's own
+	 */
 	CLI_EXIT_RECORDER_FAILED = 125,
 	CLI_EXIT_NOT_EXECUTABLE = 126,
 	CLI_EXIT_NOT_FOUND = 127,
@@ -31,13 +33,13 @@ int cmd_symbolize(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 /*
- * Writes to standard error. What files, symbols and arguments brought into the text is cleaned: none of it may command
- * the terminal. Lines keep their ends.
+ * Writes to standard error. Text of files, symbols and arguments is cleaned, so that it cannot control the terminal.
+ * Line ends stay.
  */
 __attribute__((format(printf, 1, 2))) void cli_say(const char *format, ...);
 
 /* `kelvin: MESSAGE` on standard error. */
 void cli_print_error(const struct error *err);
 
-/* Lines for the user, each with its newline, on standard error. */
+/* Prints lines, each with its newline, on standard error. */
 void cli_print_notices(const struct buffer *notices);

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "diff/diff.h"
 
-/* What `diff` and `bench` share: how two sides are compared, what is written of it, and the exit code. */
+/* What `diff` and `bench` share: the options of a comparison, its outputs and the exit code. */
 
 enum {
 	COMPARISON_SCALE = OPTIONS_LONG_ONLY,
@@ -14,7 +14,7 @@ enum {
 	COMPARISON_FAIL_ON,
 	COMPARISON_IGNORE_WARNINGS,
 	COMPARISON_INCONCLUSIVE,
-	COMPARISON_LAST, /* options of one command alone count up from here */
+	COMPARISON_LAST, /* options of a single command count up from here */
 };
 
 /* Rows of getopt_long()'s table. */
@@ -27,7 +27,7 @@ enum {
 		{ "ignore-warnings", no_argument, NULL, COMPARISON_IGNORE_WARNINGS },                                  \
 		{ "inconclusive", required_argument, NULL, COMPARISON_INCONCLUSIVE }, NAMING_OPTIONS
 
-/* The help of these options, from "Output" on. */
+/* The help text of these options, from "Output" on. */
 #define COMPARISON_OUTPUT_HELP                                                                                         \
 	"Output, several at once; without FILE, or with '-', to standard output:\n"                                    \
 	"  -o, --output FILE           a self-contained HTML page\n"                                                   \
@@ -58,14 +58,14 @@ struct comparison {
 
 void comparison_deinit(struct comparison *comparison);
 
-/* Takes one option of the table above, with its value in `optarg`. */
+/* Handles one of the options above, whose value is in `optarg`. */
 COMMON_MUST_CHECK
 bool comparison_take(struct comparison *comparison, struct options *options, int option, struct error *err);
 
-/* The exit code of what could not be decided. */
+/* The exit code if the comparison is inconclusive. */
 int comparison_inconclusive_code(const struct comparison *comparison);
 
-/* Compares, writes every output, and tells the exit code. `names`: what the user called the sides. */
+/* Compares the sides, writes every output and sets the exit code. `names`: the user's names of the sides. */
 COMMON_MUST_CHECK
 bool comparison_run(struct comparison *comparison, const struct profile *const profiles[DIFF_SIDES],
 	const char *const names[DIFF_SIDES], int *code, struct error *err);

@@ -23,11 +23,11 @@ enum { NAMING_PROJECT_ROOT = OPTIONS_SHARED, NAMING_ORIGIN_RULES, NAMING_LAST };
 	"      --project-root DIR      functions with sources below DIR are the user's own; repeatable\n"              \
 	"      --origin-rules FILE     rules that decide what is user, library or system\n"
 
-/* Takes one of these options, with its value in `optarg`; ERROR_USAGE for any other. */
+/* Handles one of these options, whose value is in `optarg`; ERROR_USAGE for any other. */
 COMMON_MUST_CHECK
 bool naming_take(struct naming *naming, int option, struct error *err);
 
-/* Reads the rules' file and fills the options; they borrow from `naming`. */
+/* Reads the file of rules and fills the options, which borrow from `naming`. */
 COMMON_MUST_CHECK
 bool naming_prepare(struct naming *naming, struct symbolize_options *options, struct error *err);
 void naming_deinit(struct naming *naming);

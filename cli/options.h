@@ -6,50 +6,54 @@
 #include <getopt.h>
 #include <sys/types.h>
 
-/* What is common to the options of all commands. Messages end with the next step; the caller exits with CLI_EXIT_ERROR.
+/*
+ * Parsing of options, as all commands share it. Messages end with the next step; the caller exits with CLI_EXIT_ERROR.
  */
 
-/* What options_next() returns besides an option's value. A command's long options without a letter count up from
- * OPTIONS_LONG_ONLY, those that commands share from OPTIONS_SHARED. */
+/*
+ * Results of options_next() other than an option's value. Long options without a letter count up from
+ * OPTIONS_LONG_ONLY, those that commands share from OPTIONS_SHARED.
+ */
 enum { OPTIONS_END = -1, OPTIONS_WRONG = '?', OPTIONS_LONG_ONLY = 256, OPTIONS_SHARED = 512 };
 
 struct options {
 	int argc;
 	char **argv;
 	const char *command;
-	const char *letters; /* of getopt_long(), with ':' first */
+	const char *letters; /* for getopt_long(), with ':' first */
 	const struct option *names;
-	size_t spare_words; /* more words than the command needs: they are files of output options */
+	size_t spare_words; /* number of words beyond those that the command needs: they are files of output options */
 };
 
-/* The next option; its argument is in `optarg`. OPTIONS_WRONG after a message: an option unknown, ambiguous, or without
- * its value.
+/*
+ * The next option; its value is in `optarg`. OPTIONS_WRONG if the option is unknown, ambiguous or without its value;
+ * the message has been printed then.
  */
 int options_next(const struct options *options);
 
 /*
- * Hands every option to take(), with its value in `optarg`; prints `help` for -h. False: the command has ended, with
- * `*code`, after what there was to say.
+ * Passes every option to take(), with its value in `optarg`; prints `help` for -h. False: the command has to end with
+ * `*code`; all messages have been printed.
  */
 bool options_read(const struct options *options, const char *help,
 	bool (*take)(void *context, int option, struct error *err), void *context, int *code);
 
 /*
- * For commands whose output options may leave out their FILE (`--json`, `--json FILE`, `--json=FILE`): counts how many
- * words there are beyond the `needed` ones. To be called before the first options_next().
+ * For commands whose output options may omit their FILE (`--json`, `--json FILE`, `--json=FILE`): counts the words
+ * beyond the `needed` ones. Must be called before the first options_next().
  */
 void options_count_spare(struct options *options, size_t needed);
 
 /*
- * The file that an output option names; "-" also for other names of standard output. Under those a file that `>>`
- * appends to would be replaced, and what a command prints would be written into its profile.
+ * The path of an output option's file; "-" also for other names of standard output. By such a name, a file that `>>`
+ * appends to would be replaced, and messages would be written into the profile.
  */
 const char *options_output_file(const char *word);
 
-/* The FILE of the output option that options_next() has just returned; "-", standard output, where it is left out. */
+/* The FILE of the output option that options_next() has just returned; "-", standard output, if it is omitted. */
 const char *options_take_file(struct options *options);
 
-/* Prints a usage error with the way to the command's help; returns CLI_EXIT_ERROR. */
+/* Prints a usage error that refers to the command's help; returns CLI_EXIT_ERROR. */
 __attribute__((format(printf, 2, 3))) int options_fail(const char *command, const char *format, ...);
 
 /* A whole decimal number of at most `max`; ERROR_USAGE names the option. */
@@ -67,7 +71,7 @@ bool options_parse_duration(const char *option, const char *text, double bare_s,
 COMMON_MUST_CHECK
 bool options_parse_positive(const char *option, const char *text, double *value, struct error *err);
 
-/* Strings given by a repeated option; they are borrowed. */
+/* The values of a repeated option; they are borrowed. */
 struct options_list {
 	const char **items; /* owned */
 	size_t count, capacity;

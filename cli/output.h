@@ -4,11 +4,11 @@
 #include "cli/options.h"
 #include "render/render.h"
 
-/* What `diff` and `report` write: several at once, "-" is standard output, which only one of them can have. */
+/* The outputs of `diff` and `report`: several at once. "-" is standard output, which only one of them can use. */
 enum output_kind { OUTPUT_HTML, OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_MARKDOWN, OUTPUT_SVG, OUTPUT_FOLDED };
 enum { OUTPUT_KIND_COUNT = 6 };
 
-/* Rows of getopt_long()'s table: output options are numbered by their kind. */
+/* For getopt_long(): an output option's value is this number plus its kind. */
 enum { OUTPUT_OPTION = OPTIONS_SHARED + 64 };
 #define OUTPUT_OPTIONS                                                                                                 \
 	{ "output", required_argument, NULL, 'o' }, { "text", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_TEXT },  \
@@ -21,27 +21,29 @@ struct outputs {
 	const char *paths[OUTPUT_KIND_COUNT]; /* borrowed; NULL: not asked for */
 };
 
-/* Takes one of these options, with its value in `optarg`; false for any other. */
+/* Handles one of these options, whose value is in `optarg`; false for any other option. */
 bool outputs_take(struct outputs *outputs, struct options *options, int option);
 
-/* Adds text on standard output when nothing was asked for; checks that standard output is asked for once and every
- * directory is there. */
+/*
+ * Adds text on standard output if there are no outputs. Checks that at most one uses standard output and that every
+ * directory exists.
+ */
 COMMON_MUST_CHECK
 bool outputs_check(struct outputs *outputs, struct error *err);
 
-/* Refuses to write over one of the profiles that are read, `names` as load_profiles() takes them. */
+/* Fails if an output is one of the profiles that are read; `names` as in load_profiles(). */
 COMMON_MUST_CHECK
 bool outputs_spare(const struct outputs *outputs, const char *names, struct error *err);
 
-/* Whether something goes to standard output. */
+/* Whether an output goes to standard output. */
 bool outputs_use_stdout(const struct outputs *outputs);
 
-/* Whether names are all that is shown: no files, lines or origins. */
+/* Whether the outputs show names only, without files, lines and origins. */
 bool outputs_show_names_only(const struct outputs *outputs);
 
-/* Renders and writes all of them; says on standard error where they lie. */
+/* Renders and writes all outputs; prints their paths on standard error. */
 COMMON_MUST_CHECK
 bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err);
 
-/* symbolize_rule_text() in the shape that render asks for. */
+/* symbolize_rule_text() with the parameter types that render uses. */
 const char *output_rule_text(unsigned int rule);
