@@ -124,9 +124,11 @@ static int open_mapped_inode(const char *path, const struct elf_mapping *mapping
 	return -1;
 }
 
-/* Opens the program itself, which needs no privilege even if the file was deleted. */
-static int open_program(const struct elf_mapping *mapping, struct error *err)
+/* Opens the program itself, which needs no privilege even if the file was deleted. -1 if the mapping is of another
+ * file. */
+static int open_program(const struct elf_mapping *mapping)
 {
+	struct error ignored;
 	char name[64], target[PATH_MAX];
 	ssize_t size;
 
@@ -134,20 +136,19 @@ static int open_program(const struct elf_mapping *mapping, struct error *err)
 	size = readlink(name, target, sizeof(target));
 	if (size < 0 || (size_t)size != strlen(mapping->path) || memcmp(target, mapping->path, (size_t)size) != 0)
 		return -1;
-	return open_mapped_inode(name, mapping, err);
+	return open_mapped_inode(name, mapping, &ignored);
 }
 
 /* Opens the file that the process holds, without using a name. */
 static int open_held(const struct elf_mapping *mapping, struct error *err)
 {
-	struct error ignored;
 	char name[128];
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, mapping->pid, mapping->start,
 		mapping->end);
 	fd = open_regular(name, err);
-	return fd >= 0 ? fd : open_program(mapping, &ignored);
+	return fd >= 0 ? fd : open_program(mapping);
 }
 
 static int open_named(const struct elf_mapping *mapping, const char *path, struct error *err)
