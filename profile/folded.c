@@ -108,7 +108,7 @@ struct span {
  * py-spy writes `digest (shop/index.py:8)`: the line that was being executed, which differs between samples and between
  * versions of a file. Removes this from the name; `file` becomes the file's name, of size 0 if there is none.
  */
-static uint32_t take_line(struct folded_reader *r, struct span *name, struct span *file)
+static uint32_t folded_take_line(struct folded_reader *r, struct span *name, struct span *file)
 {
 	const char *end = name->text + name->size - 1, *digits = end, *open;
 	uint64_t line = 0;
@@ -152,7 +152,7 @@ static bool add_frame(struct folded_reader *r, struct span span, size_t number, 
 		span = (struct span){ "[unnamed]", strlen("[unnamed]") };
 	if (!ARRAY_RESERVE(&r->frames, &r->frame_capacity, r->frame_count + 1, MAX_FRAMES, err))
 		return false;
-	line_number = take_line(r, &span, &file);
+	line_number = folded_take_line(r, &span, &file);
 	line = &r->frames[r->frame_count++];
 	*line = (struct profile_line){ .line = line_number };
 	return buffer_ok(&r->name, err) &&
@@ -178,7 +178,7 @@ static size_t common_prefix(const char *a, const char *b, size_t most)
  * Reading goes on at the last location that both lines share as a whole, because the frame after it may be inlined into
  * it.
  */
-static struct folded_start resume(struct folded_reader *r, const char *text, const char *end)
+static struct folded_start folded_resume(struct folded_reader *r, const char *text, const char *end)
 {
 	size_t before = (size_t)(r->end - r->text), size = (size_t)(end - text);
 	size_t shared = common_prefix(r->text, text, before < size ? before : size);
@@ -198,7 +198,7 @@ static struct folded_start resume(struct folded_reader *r, const char *text, con
 
 static bool add_stack(struct folded_reader *r, const char *text, const char *end, uint32_t *stack, struct error *err)
 {
-	struct folded_start start = resume(r, text, end);
+	struct folded_start start = folded_resume(r, text, end);
 	size_t frames = start.frames;
 
 	*stack = start.stack;
@@ -242,7 +242,7 @@ static bool has_two_counts(const char *text, const char *space)
 	return before && parse_count(before + 1, space, &ignored);
 }
 
-static bool read_line(struct folded_reader *r, const char *text, const char *end, struct error *err)
+static bool folded_read_line(struct folded_reader *r, const char *text, const char *end, struct error *err)
 {
 	const char *space;
 	int64_t values[2] = { 1, 0 };
@@ -272,14 +272,14 @@ static bool read_lines(struct folded_reader *r, const char *text, size_t size, s
 
 		stop = stop ? stop : end;
 		r->line++;
-		if (!read_line(r, text, stop, err))
+		if (!folded_read_line(r, text, stop, err))
 			return false;
 		text = stop + 1;
 	}
 	return true;
 }
 
-static bool begin(struct folded_reader *r, struct error *err)
+static bool folded_begin(struct folded_reader *r, struct error *err)
 {
 	struct profile_run run = { .exit_status = -1 };
 	struct profile_thread thread = { 0 };
@@ -317,7 +317,7 @@ static bool settle_weights(struct profile *profile, struct error *err)
 	return true;
 }
 
-static bool check(struct folded_reader *r, struct error *err)
+static bool folded_check(struct folded_reader *r, struct error *err)
 {
 	if (r->stacks > 0 && r->two_counts == r->stacks)
 		return error_set(err, ERROR_FORMAT,
@@ -333,9 +333,9 @@ bool folded_read(const char *text, size_t size, const char *name, struct profile
 {
 	CLEANUP(folded_reader_deinit) struct folded_reader r;
 
-	if (!begin(&r, err))
+	if (!folded_begin(&r, err))
 		return false;
-	if (!read_lines(&r, text, size, err) || !check(&r, err))
+	if (!read_lines(&r, text, size, err) || !folded_check(&r, err))
 		return error_prefix(err, "cannot read %s", name);
 	*profile = TAKE(r.profile);
 	return true;
@@ -406,7 +406,7 @@ static bool read_pieces(
 			return false;
 		piece->size += got;
 	}
-	return read_lines(r, piece->bytes + piece->done, piece->size - piece->done, err) && check(r, err);
+	return read_lines(r, piece->bytes + piece->done, piece->size - piece->done, err) && folded_check(r, err);
 }
 
 bool profile_read_folded(const struct profile_text *text, const char *name, struct profile **profile, struct error *err)
@@ -416,7 +416,7 @@ bool profile_read_folded(const struct profile_text *text, const char *name, stru
 	struct piece piece = { .capacity = text->head_bytes > PIECE_BYTES ? text->head_bytes : PIECE_BYTES };
 	bool failed = false;
 
-	if (!begin(&r, err))
+	if (!folded_begin(&r, err))
 		return false;
 	piece.bytes = malloc(piece.capacity);
 	if (!piece.bytes)

@@ -113,7 +113,8 @@ static bool add_child(struct writer *w, uint32_t text, uint32_t *node, struct er
 	return true;
 }
 
-static bool add_function(struct writer *w, uint32_t function, enum name_kind kind, uint32_t *node, struct error *err)
+static bool writer_add_function(
+	struct writer *w, uint32_t function, enum name_kind kind, uint32_t *node, struct error *err)
 {
 	static const char *const suffixes[] = { [NAME_PLAIN] = "", [NAME_KERNEL] = "_[k]", [NAME_INLINED] = "_[i]" };
 	const char *name = profile_string(w->profile, w->profile->functions[function].name);
@@ -132,13 +133,13 @@ static bool add_location(struct writer *w, uint32_t id, uint32_t *node, struct e
 	for (uint32_t k = location->line_count; k-- > 0;) {
 		enum name_kind kind = kernel ? NAME_KERNEL : k + 1 < location->line_count ? NAME_INLINED : NAME_PLAIN;
 
-		if (!add_function(w, profile->lines[location->first_line + k].function, kind, node, err))
+		if (!writer_add_function(w, profile->lines[location->first_line + k].function, kind, node, err))
 			return false;
 	}
 	return true;
 }
 
-static bool push(struct writer *w, size_t *depth, uint32_t id, struct error *err)
+static bool writer_push(struct writer *w, size_t *depth, uint32_t id, struct error *err)
 {
 	if (!ARRAY_RESERVE(&w->path, &w->path_capacity, *depth + 1, ARRAY_MAX_IDS, err))
 		return false;
@@ -152,7 +153,7 @@ static bool add_stack(struct writer *w, uint32_t stack, uint32_t *node, struct e
 	size_t depth = 0;
 
 	for (; stack && w->known[stack].below != below; stack = w->profile->stacks[stack].parent)
-		if (!push(w, &depth, stack, err))
+		if (!writer_push(w, &depth, stack, err))
 			return false;
 	if (stack)
 		*node = w->known[stack].node;

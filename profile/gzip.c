@@ -70,7 +70,7 @@ static bool inflate_member(
 }
 
 /* Tapes and block devices pad with zeros, which gzip(1) ignores too. */
-static bool is_padding(const struct byte_reader *r)
+static bool gzip_is_padding(const struct byte_reader *r)
 {
 	for (const uint8_t *byte = r->pos; byte < r->end; byte++)
 		if (*byte)
@@ -90,7 +90,7 @@ bool gzip_decompress(const void *bytes, size_t size, struct buffer *out, struct 
 		ok = inflate_member(decompressor, &r, out, err);
 	} while (ok && gzip_is(r.pos, byte_reader_left(&r)));
 	libdeflate_free_decompressor(decompressor);
-	if (ok && !is_padding(&r))
+	if (ok && !gzip_is_padding(&r))
 		return error_set(err, ERROR_FORMAT, "%zu bytes that are no gzip data follow the gzip data",
 			byte_reader_left(&r));
 	return ok;

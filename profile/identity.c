@@ -15,7 +15,7 @@ static size_t span_size(struct span s)
 	return (size_t)(s.end - s.start);
 }
 
-static bool starts_with(struct span s, const char *prefix)
+static bool span_starts_with(struct span s, const char *prefix)
 {
 	size_t size = strlen(prefix);
 
@@ -134,7 +134,7 @@ static bool trim_javascript(struct span *s, struct span *file)
 	for (size_t i = 0;; i++) {
 		if (i == sizeof(kinds) / sizeof(kinds[0]))
 			return false;
-		if (starts_with(*s, kinds[i])) {
+		if (span_starts_with(*s, kinds[i])) {
 			s->start += strlen(kinds[i]);
 			break;
 		}
@@ -301,7 +301,7 @@ static bool is_unnamed(struct span s, const char *module)
 		if (!isxdigit((unsigned char)*c))
 			return false;
 	stem = (struct span){ s.start, plus };
-	if (strlen(module) == span_size(stem) && starts_with(stem, module))
+	if (strlen(module) == span_size(stem) && span_starts_with(stem, module))
 		return true;
 	stem = module_stem(stem, &suffix);
 	return strlen(module) == span_size(stem) + strlen(suffix) && memcmp(module, stem.start, span_size(stem)) == 0 &&
@@ -322,7 +322,7 @@ void profile_function_key(const char *name, const char *module, uint64_t fingerp
 		buffer_append_byte(out, ' ');
 		file = last_part(file);
 		buffer_append(out, file.start, span_size(file));
-	} else if (starts_with(s, "py::") && find_last(s, ':') > s.start + 3) {
+	} else if (span_starts_with(s, "py::") && find_last(s, ':') > s.start + 3) {
 		const char *colon = find_last(s, ':');
 
 		file = last_part((struct span){ colon + 1, s.end });

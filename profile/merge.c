@@ -20,7 +20,7 @@ static uint32_t *take_ids(size_t count)
 	return calloc(count ? count : 1, sizeof(uint32_t));
 }
 
-static bool allocate(struct merger *m, struct error *err)
+static bool merge_allocate(struct merger *m, struct error *err)
 {
 	const struct profile *from = m->from;
 
@@ -262,7 +262,7 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 {
 	struct merger m = { .into = into, .from = from };
 	bool fresh = into->run_count == 0 && into->sample_count == 0;
-	bool ok = allocate(&m, err) && merge_strings(&m, err) && merge_value_types(&m, err) &&
+	bool ok = merge_allocate(&m, err) && merge_strings(&m, err) && merge_value_types(&m, err) &&
 		  merge_mappings(&m, err) && merge_functions(&m, err) && merge_stacks(&m, err) &&
 		  merge_runs_and_threads(&m, err) && merge_samples(&m, err);
 

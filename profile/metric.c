@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool starts_with(const char *text, const char *start)
+static bool metric_starts_with(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
 }
@@ -40,7 +40,7 @@ static bool metric_is_in_use(const struct profile *profile, const char *type, co
 	const char *period = profile_string(profile, profile->period_type.type);
 	bool counted = strcmp(unit, "count") == 0;
 
-	if (starts_with(type, "inuse") || starts_with(type, "in-use") || strstr(type, "live"))
+	if (metric_starts_with(type, "inuse") || metric_starts_with(type, "in-use") || strstr(type, "live"))
 		return true;
 	if (strcmp(type, "space") == 0 || strcmp(type, "objects") == 0)
 		return true;

@@ -19,7 +19,7 @@ static void count_entry(struct pprof_section *section, size_t start, size_t end)
 }
 
 /* Finds where each table lies: a file may have its tables in any order, but they must be read in one order. */
-static bool survey(struct pprof_reader *r, struct error *err)
+static bool pprof_survey(struct pprof_reader *r, struct error *err)
 {
 	struct byte_reader walk = r->file;
 	size_t start = 0;
@@ -50,9 +50,9 @@ static bool survey(struct pprof_reader *r, struct error *err)
 		       start);
 }
 
-static bool convert(struct pprof_reader *r, struct error *err)
+static bool pprof_convert(struct pprof_reader *r, struct error *err)
 {
-	if (!profile_create(&r->profile, err) || !survey(r, err) || !pprof_read_tables(r, err) ||
+	if (!profile_create(&r->profile, err) || !pprof_survey(r, err) || !pprof_read_tables(r, err) ||
 		!pprof_read_runs(r, err) || !pprof_read_threads(r, err) || !pprof_read_stacks(r, err) ||
 		!pprof_read_samples(r, err))
 		return false;
@@ -91,7 +91,7 @@ static bool read_bytes(
 	r->file = byte_reader_over(bytes, size);
 	r->period_type = byte_reader_over(NULL, 0);
 	pprof_extension_init(&r->extension);
-	ok = convert(r, err);
+	ok = pprof_convert(r, err);
 	reader_deinit(r);
 	if (ok)
 		*profile = r->profile;

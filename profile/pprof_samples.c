@@ -93,7 +93,7 @@ static bool append_packed(struct pprof_reader *r, struct sample *sample, struct 
 }
 
 /* Adds the frames of the path to the stack at `depth`, the outermost first. */
-static bool add_frames(struct pprof_reader *r, size_t depth, size_t count, uint32_t *stack, struct error *err)
+static bool samples_add_frames(struct pprof_reader *r, size_t depth, size_t count, uint32_t *stack, struct error *err)
 {
 	if (depth + count >= r->frame_capacity &&
 		!ARRAY_RESERVE(&r->frames, &r->frame_capacity, depth + count + 1, ARRAY_MAX_IDS, err))
@@ -136,7 +136,7 @@ static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *
 		r->in_order = false;
 		r->before = byte_reader_over(NULL, 0);
 		r->depth_before = 0;
-		return add_frames(r, 0, sample->depth, stack, err);
+		return samples_add_frames(r, 0, sample->depth, stack, err);
 	}
 	fresh.end -= size;
 	left.end -= size;
@@ -144,7 +144,7 @@ static bool read_stack(struct pprof_reader *r, struct sample *sample, uint32_t *
 	if (!append_packed(r, sample, fresh, err))
 		return false;
 	r->in_order = r->in_order && comes_after(r, sample, shared);
-	if (!add_frames(r, shared, sample->depth, stack, err))
+	if (!samples_add_frames(r, shared, sample->depth, stack, err))
 		return false;
 	r->before = sample->locations;
 	r->depth_before = shared + sample->depth;

@@ -89,7 +89,7 @@ static bool read_strings(struct pprof_reader *r, struct error *err)
 		       err, ERROR_FORMAT, "not a pprof profile: its string table does not start with an empty string");
 }
 
-static enum profile_mapping_kind kind_of(struct pprof_reader *r, const char *path)
+static enum profile_mapping_kind tables_kind_of(struct pprof_reader *r, const char *path)
 {
 	uint64_t told = pprof_column_next(&r->extension, PPROF_MAPPING_KIND, UINT64_MAX);
 
@@ -121,7 +121,7 @@ static bool read_mapping(struct pprof_reader *r, struct byte_reader message, siz
 	mapping.start = numbers[START];
 	mapping.end = numbers[LIMIT];
 	mapping.file_offset = numbers[OFFSET];
-	mapping.kind = kind_of(r, profile_string(r->profile, mapping.path));
+	mapping.kind = tables_kind_of(r, profile_string(r->profile, mapping.path));
 	mapping.deleted = pprof_column_next(&r->extension, PPROF_MAPPING_DELETED, 0) != 0;
 	return profile_add_mapping(r->profile, &mapping, &r->mappings[position], err);
 }
@@ -195,7 +195,8 @@ static bool list_functions(struct pprof_reader *r, struct error *err)
 }
 
 /* Adds a function for a location in `module`: the functions of other tools do not say their module. */
-static bool add_function(struct pprof_reader *r, size_t position, uint32_t module, uint32_t *id, struct error *err)
+static bool tables_add_function(
+	struct pprof_reader *r, size_t position, uint32_t module, uint32_t *id, struct error *err)
 {
 	struct pprof_function *in = &r->functions[position];
 	struct profile_function function = { .module = module,
@@ -266,8 +267,8 @@ static struct location read_location_numbers(struct byte_reader *message)
 	return location;
 }
 
-static bool read_line(struct pprof_reader *r, struct byte_reader message, const struct location *of, uint32_t module,
-	struct profile_line *line, struct error *err)
+static bool tables_read_line(struct pprof_reader *r, struct byte_reader message, const struct location *of,
+	uint32_t module, struct profile_line *line, struct error *err)
 {
 	uint64_t function_id = 0, number = 0;
 	struct pprof_field field;
@@ -286,7 +287,7 @@ static bool read_line(struct pprof_reader *r, struct byte_reader message, const 
 		return error_set(err, ERROR_FORMAT, "location %llu references function %llu, which is not there",
 			(unsigned long long)of->id, (unsigned long long)function_id);
 	line->line = number <= UINT32_MAX ? (uint32_t)number : 0;
-	return add_function(r, position, module, &line->function, err);
+	return tables_add_function(r, position, module, &line->function, err);
 }
 
 static bool find_mapping(
@@ -322,7 +323,7 @@ static bool read_location(struct pprof_reader *r, struct byte_reader message, si
 		return error_set_memory(err);
 	module = mapping == PROFILE_NONE ? 0 : r->profile->mappings[mapping].module;
 	while (pprof_next_entry(&again, 4, &inner))
-		if (!read_line(r, inner, &location, module, &lines[count++], err))
+		if (!tables_read_line(r, inner, &location, module, &lines[count++], err))
 			return false;
 	if (count == 0 && r->is_growing)
 		return profile_add_location(r->profile, mapping, location.address, &r->locations[position], err);

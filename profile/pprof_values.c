@@ -26,7 +26,7 @@ static struct value_type read_value_type(struct byte_reader message)
 	return type;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool values_ends_with(const char *text, const char *end)
 {
 	size_t size = strlen(text), end_size = strlen(end);
 
@@ -38,7 +38,8 @@ static bool is_count(const struct pprof_reader *r, struct value_type type)
 {
 	const char *name = text_of(r, type.type);
 
-	return strcmp(text_of(r, type.unit), "count") == 0 && (ends_with(name, "sample") || ends_with(name, "samples"));
+	return strcmp(text_of(r, type.unit), "count") == 0 &&
+	       (values_ends_with(name, "sample") || values_ends_with(name, "samples"));
 }
 
 static bool list_value_types(struct pprof_reader *r, struct value_type *types, struct error *err)

@@ -5,7 +5,7 @@
 
 static const uint64_t high_bits = 0x8080808080808080;
 
-static uint64_t word_at(const uint8_t *bytes)
+static uint64_t wire_word_at(const uint8_t *bytes)
 {
 	uint64_t word;
 
@@ -25,7 +25,7 @@ size_t pprof_count_varints(const struct byte_reader *column)
 	size_t count = 0;
 
 	for (; column->end - pos >= 8; pos += 8)
-		count += count_low_bytes(word_at(pos));
+		count += count_low_bytes(wire_word_at(pos));
 	for (; pos < column->end; pos++)
 		count += *pos < 0x80;
 	return count;
@@ -37,7 +37,7 @@ static size_t equal_tail(const uint8_t *a_end, const uint8_t *b_end, size_t most
 	size_t size = 0;
 
 	while (most - size >= 8) {
-		uint64_t differing = word_at(a_end - size - 8) ^ word_at(b_end - size - 8);
+		uint64_t differing = wire_word_at(a_end - size - 8) ^ wire_word_at(b_end - size - 8);
 
 		if (differing)
 			return size + (size_t)__builtin_clzll(differing) / 8;

@@ -19,7 +19,7 @@ static size_t inflated_limit(size_t size)
 	return limit < small_profile_bytes ? small_profile_bytes : limit;
 }
 
-static bool starts_with(const void *bytes, size_t size, const char *magic)
+static bool bytes_start_with(const void *bytes, size_t size, const char *magic)
 {
 	return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
 }
@@ -62,10 +62,10 @@ static bool looks_like_folded(const char *text, size_t size)
 
 enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
 {
-	if (starts_with(bytes, size, "PERFILE2") || starts_with(bytes, size, "2ELIFREP"))
+	if (bytes_start_with(bytes, size, "PERFILE2") || bytes_start_with(bytes, size, "2ELIFREP"))
 		return PROFILE_BYTES_PERF_DATA;
 	/* The second is the start of files of older versions. */
-	if (starts_with(bytes, size, PROFILE_INCREMENTS_MAGIC) || starts_with(bytes, size, "KELVINPART"))
+	if (bytes_start_with(bytes, size, PROFILE_INCREMENTS_MAGIC) || bytes_start_with(bytes, size, "KELVINPART"))
 		return PROFILE_BYTES_PART;
 	if (unsupported_is_marked(bytes, size))
 		return PROFILE_BYTES_UNKNOWN;

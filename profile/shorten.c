@@ -30,7 +30,7 @@ static const char *find_arguments(const char *name, size_t size, const char **cl
 	}
 }
 
-static bool ends_with(const struct buffer *text, const char *end)
+static bool shorten_ends_with(const struct buffer *text, const char *end)
 {
 	size_t size = strlen(end);
 
@@ -43,7 +43,8 @@ static bool collapse_templates(const char *name, struct buffer *out)
 	size_t depth = 0;
 
 	for (char previous = '\0'; *name; previous = *name++) {
-		if (*name == '<' && depth == 0 && (ends_with(out, "operator") || ends_with(out, "operator<"))) {
+		if (*name == '<' && depth == 0 &&
+			(shorten_ends_with(out, "operator") || shorten_ends_with(out, "operator<"))) {
 			buffer_append_byte(out, '<');
 		} else if (*name == '<') {
 			if (depth++ == 0) {

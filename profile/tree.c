@@ -62,7 +62,7 @@ static bool append_node(struct builder *b, uint32_t parent, uint32_t function, s
  * Finds or adds a child. Most nodes have few children, which are searched in a list; further ones are found by their
  * hash.
  */
-static bool add_node(struct builder *b, uint32_t parent, uint32_t function, uint32_t *node, struct error *err)
+static bool tree_add_node(struct builder *b, uint32_t parent, uint32_t function, uint32_t *node, struct error *err)
 {
 	enum { FEW = 8 };
 	uint32_t key[2] = { parent, function }, next = (uint32_t)b->tree->node_count, child = b->links[parent].child,
@@ -107,7 +107,7 @@ static bool place_stacks(struct builder *b, struct error *err)
 		for (uint32_t k = location->line_count; k-- > 0;) {
 			uint32_t function = profile->lines[location->first_line + k].function;
 
-			if (!add_node(b, node, b->identities[function], &node, err))
+			if (!tree_add_node(b, node, b->identities[function], &node, err))
 				return false;
 		}
 		tree->stack_nodes[i] = node;
@@ -143,7 +143,7 @@ static bool sum_values(struct builder *b, struct error *err)
 	return true;
 }
 
-static bool create(const struct profile *profile, bool with_values, struct profile_tree **tree, struct error *err)
+static bool tree_create(const struct profile *profile, bool with_values, struct profile_tree **tree, struct error *err)
 {
 	struct builder b = { .profile = profile, .tree = calloc(1, sizeof(**tree)) };
 	bool ok;
@@ -166,12 +166,12 @@ static bool create(const struct profile *profile, bool with_values, struct profi
 
 bool profile_tree_create(const struct profile *profile, struct profile_tree **tree, struct error *err)
 {
-	return create(profile, true, tree, err);
+	return tree_create(profile, true, tree, err);
 }
 
 bool profile_tree_create_shape(const struct profile *profile, struct profile_tree **tree, struct error *err)
 {
-	return create(profile, false, tree, err);
+	return tree_create(profile, false, tree, err);
 }
 
 void profile_tree_destroy(struct profile_tree *tree)
