@@ -56,7 +56,7 @@ static bool make_union(struct diff_build *build, struct error *err)
 	return true;
 }
 
-static bool align(struct diff_build *build, struct error *err)
+static bool compare_align(struct diff_build *build, struct error *err)
 {
 	size_t moved = 0, renamed = 0;
 
@@ -76,7 +76,7 @@ static bool align(struct diff_build *build, struct error *err)
 	return code_compare(build, err) && make_union(build, err) && load_measure(build, err);
 }
 
-static bool weigh(struct diff_build *build, struct error *err)
+static bool compare_weigh(struct diff_build *build, struct error *err)
 {
 	if (!build_two_sided(build)) {
 		totals_scale(build->diff);
@@ -91,13 +91,13 @@ static bool weigh(struct diff_build *build, struct error *err)
 	return run_figures_collect(build, err);
 }
 
-static bool compare(struct diff_build *build, struct diff **diff, struct error *err)
+static bool compare_profiles(struct diff_build *build, struct diff **diff, struct error *err)
 {
-	if (!metric_choose(build, err) || !make_trees(build, err) || !align(build, err) ||
+	if (!metric_choose(build, err) || !make_trees(build, err) || !compare_align(build, err) ||
 		!union_tree_place_samples(build, err))
 		return false;
 	build_release_trees(build);
-	if (!weigh(build, err) || !warnings_collect(build, err) || !verdict_decide(build, err) ||
+	if (!compare_weigh(build, err) || !warnings_collect(build, err) || !verdict_decide(build, err) ||
 		!order_functions(build, err))
 		return false;
 	*diff = TAKE(build->diff);
@@ -109,7 +109,7 @@ bool diff_create(const struct profile *base, const struct profile *head, const s
 {
 	CLEANUP(build_deinit) struct diff_build build = { .profiles = { base, head } };
 
-	return build_init(&build, options, err) && compare(&build, diff, err);
+	return build_init(&build, options, err) && compare_profiles(&build, diff, err);
 }
 
 bool diff_create_single(
@@ -117,5 +117,5 @@ bool diff_create_single(
 {
 	CLEANUP(build_deinit) struct diff_build build = { .profiles = { NULL, profile } };
 
-	return build_init(&build, options, err) && compare(&build, diff, err);
+	return build_init(&build, options, err) && compare_profiles(&build, diff, err);
 }

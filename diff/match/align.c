@@ -28,7 +28,7 @@ static bool fill_function(struct diff_build *build, const struct profile *profil
 	       copy_string(build, profile, from->file, &to->file, err);
 }
 
-static bool add_function(
+static bool align_add_function(
 	struct diff_build *build, const struct profile *profile, uint32_t function, uint32_t key, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -67,7 +67,7 @@ static bool add_side(struct diff_build *build, enum diff_side side, struct hash_
 			return false;
 		ids[function] = *slot;
 		build->met[side][build->met_count[side]++] = function;
-		if (added && !add_function(build, profile, function, key, err))
+		if (added && !align_add_function(build, profile, function, key, err))
 			return false;
 	}
 	return true;

@@ -30,7 +30,8 @@ static int by_function(const void *a, const void *b)
 	return (x->fingerprint > y->fingerprint) - (x->fingerprint < y->fingerprint);
 }
 
-static bool collect(const struct diff_build *build, enum diff_side side, struct pieces *pieces, struct error *err)
+static bool code_collect_pieces(
+	const struct diff_build *build, enum diff_side side, struct pieces *pieces, struct error *err)
 {
 	const struct profile *profile = build->profiles[side];
 	size_t used = 0;
@@ -81,7 +82,7 @@ static bool compare_fingerprints(struct diff_build *build, struct error *err)
 	CLEANUP(pieces_deinit) struct pieces base = { 0 };
 	CLEANUP(pieces_deinit) struct pieces head = { 0 };
 
-	if (!collect(build, DIFF_BASE, &base, err) || !collect(build, DIFF_HEAD, &head, err))
+	if (!code_collect_pieces(build, DIFF_BASE, &base, err) || !code_collect_pieces(build, DIFF_HEAD, &head, err))
 		return false;
 	for (size_t i = 0, j = 0; i < base.count;) {
 		uint32_t function = base.items[i].function;
@@ -276,7 +277,7 @@ bool code_match_renamed(struct diff_build *build, size_t *renamed, struct error 
 	size_t in_base = 0, in_head = 0;
 
 	*renamed = 0;
-	if (!collect(build, DIFF_BASE, &base, err) || !collect(build, DIFF_HEAD, &head, err))
+	if (!code_collect_pieces(build, DIFF_BASE, &base, err) || !code_collect_pieces(build, DIFF_HEAD, &head, err))
 		return false;
 	qsort(base.items, base.count, sizeof(*base.items), by_fingerprint);
 	qsort(head.items, head.count, sizeof(*head.items), by_fingerprint);

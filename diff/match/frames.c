@@ -171,7 +171,7 @@ static uint32_t find_partner(struct search *s, uint32_t function)
  * Marks nodes that changed their place because a frame above them came or went: those below such a frame and, where it
  * is missing, those beside it.
  */
-static void mark_nodes(struct diff *diff, const bool *is_frame, bool *moved, bool *beside)
+static void frames_mark_nodes(struct diff *diff, const bool *is_frame, bool *moved, bool *beside)
 {
 	for (uint32_t n = 1; n < diff->node_count; n++)
 		if (is_frame[diff->nodes[n].function])
@@ -223,7 +223,7 @@ static bool mark_moved(struct diff *diff, const bool *is_frame, struct error *er
 
 	if (!moved || !beside)
 		return error_set_memory(err);
-	mark_nodes(diff, is_frame, moved, beside);
+	frames_mark_nodes(diff, is_frame, moved, beside);
 	return true;
 }
 

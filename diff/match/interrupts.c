@@ -23,7 +23,7 @@ static const char *const returns[] = { "exit_to_user_mode_loop", "exit_to_user_m
 
 enum kind { KIND_OTHER, KIND_ENTRY, KIND_RETURN, KIND_SCHEDULE };
 
-static bool matches_any(const char *name, const char *const *globs, size_t count)
+static bool interrupts_match_any(const char *name, const char *const *globs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (globs[i][0] == name[0] && fnmatch(globs[i], name, 0) == 0)
@@ -39,7 +39,7 @@ static bool may_be_kernel(const struct diff *diff, const struct diff_function *f
 	return module[0] == '\0' || strncmp(module, "[kernel", 7) == 0;
 }
 
-static enum kind kind_of(const struct diff *diff, const struct diff_function *f)
+static enum kind interrupts_kind_of(const struct diff *diff, const struct diff_function *f)
 {
 	const char *name = diff_string(diff, f->name);
 
@@ -47,9 +47,9 @@ static enum kind kind_of(const struct diff *diff, const struct diff_function *f)
 		return KIND_OTHER;
 	if (strcmp(name, "schedule") == 0)
 		return KIND_SCHEDULE;
-	if (matches_any(name, entries, sizeof(entries) / sizeof(entries[0])))
+	if (interrupts_match_any(name, entries, sizeof(entries) / sizeof(entries[0])))
 		return KIND_ENTRY;
-	return matches_any(name, returns, sizeof(returns) / sizeof(returns[0])) ? KIND_RETURN : KIND_OTHER;
+	return interrupts_match_any(name, returns, sizeof(returns) / sizeof(returns[0])) ? KIND_RETURN : KIND_OTHER;
 }
 
 static bool is_interrupt(const struct diff *diff, const uint8_t *kinds, uint32_t node)
@@ -63,14 +63,14 @@ static bool is_interrupt(const struct diff *diff, const uint8_t *kinds, uint32_t
 	return kinds[n->function] == KIND_ENTRY;
 }
 
-static bool mark_nodes(struct diff *diff, struct error *err)
+static bool interrupts_mark_nodes(struct diff *diff, struct error *err)
 {
 	CLEANUP(cleanup_free) uint8_t *kinds = malloc(diff->function_count + 1);
 
 	if (!kinds)
 		return error_set_memory(err);
 	for (size_t i = 0; i < diff->function_count; i++)
-		kinds[i] = (uint8_t)kind_of(diff, &diff->functions[i]);
+		kinds[i] = (uint8_t)interrupts_kind_of(diff, &diff->functions[i]);
 	for (uint32_t node = 1; node < diff->node_count; node++)
 		if (is_interrupt(diff, kinds, node))
 			diff->nodes[node].flags |= DIFF_NODE_INTERRUPT;
@@ -188,7 +188,7 @@ static bool note_ordinary_nodes(struct diff_build *build, struct error *err)
 
 bool interrupts_mark(struct diff_build *build, struct error *err)
 {
-	if (!mark_nodes(build->diff, err))
+	if (!interrupts_mark_nodes(build->diff, err))
 		return false;
 	if (has_own_time(build))
 		return give_functions(build, err) && note_ordinary_nodes(build, err);

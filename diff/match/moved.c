@@ -438,7 +438,7 @@ static bool link_compiled_at_run_time(struct diff_build *build, struct error *er
  * Marks the nodes of functions that moved, and those below them, whose callees are below the caller itself on the other
  * side.
  */
-static void mark_nodes(struct diff_build *build, double least)
+static void moved_mark_nodes(struct diff_build *build, double least)
 {
 	struct diff *diff = build->diff;
 	bool any = false;
@@ -477,6 +477,6 @@ bool moved_link(struct diff_build *build, struct error *err)
 	}
 	if (!link_compiled_at_run_time(build, err))
 		return false;
-	mark_nodes(build, build_least_effect(build));
+	moved_mark_nodes(build, build_least_effect(build));
 	return true;
 }

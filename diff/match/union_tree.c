@@ -190,7 +190,7 @@ static bool allocate_nodes(struct diff_build *build, struct error *err)
 }
 
 /* Appends and opens a node for sides[0] of base and sides[1] of head (PROFILE_NONE: that side has no such node). */
-static bool emit(struct merge *merge, uint32_t function, const uint32_t sides[DIFF_SIDES], struct error *err)
+static bool union_emit(struct merge *merge, uint32_t function, const uint32_t sides[DIFF_SIDES], struct error *err)
 {
 	struct diff *diff = merge->build->diff;
 	uint32_t id = (uint32_t)diff->node_count++;
@@ -223,7 +223,7 @@ static bool emit(struct merge *merge, uint32_t function, const uint32_t sides[DI
 }
 
 /* Takes the next child of the innermost open node: from one side, or from both if it is the same function. */
-static bool step(struct merge *merge, struct error *err)
+static bool union_step(struct merge *merge, struct error *err)
 {
 	struct diff *diff = merge->build->diff;
 	struct open_node *top = &merge->open[merge->depth - 1];
@@ -244,7 +244,7 @@ static bool step(struct merge *merge, struct error *err)
 		if (rank[side] == least)
 			sides[side] = merge->children[side].items[top->next[side]++].node;
 	}
-	return emit(merge, merge->ranking.functions[least], sides, err);
+	return union_emit(merge, merge->ranking.functions[least], sides, err);
 }
 
 /* Adds the samples' values to their leaves, then each node's total to its parent, whose id is smaller. */
@@ -314,10 +314,10 @@ static bool merge_trees(struct diff_build *build, struct error *err)
 		if (!children_create(build, (enum diff_side)side, &merge.ranking, &merge.children[side], err))
 			return false;
 	}
-	if (!emit(&merge, PROFILE_NONE, roots, err))
+	if (!union_emit(&merge, PROFILE_NONE, roots, err))
 		return false;
 	while (merge.depth > 0) {
-		if (!step(&merge, err))
+		if (!union_step(&merge, err))
 			return false;
 	}
 	shrink(build->diff);

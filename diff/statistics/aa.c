@@ -32,7 +32,7 @@ static bool copy_design_effect(const struct experiment *from, struct experiment 
 	return true;
 }
 
-static bool split(const struct experiment *from, struct experiment *halves, struct error *err)
+static bool aa_split(const struct experiment *from, struct experiment *halves, struct error *err)
 {
 	const struct experiment_side *base = &from->sides[DIFF_BASE];
 
@@ -111,7 +111,7 @@ bool aa_test(
 		return error_set_memory(err);
 	if (experiment->sides[DIFF_BASE].unit_count < MIN_UNITS)
 		return true;
-	if (!split(experiment, &halves, err) || !experiment_finish(&halves, err) ||
+	if (!aa_split(experiment, &halves, err) || !experiment_finish(&halves, err) ||
 		!run_model(&halves, mode, as_share, results, err) ||
 		!bh_adjust(&halves, &(struct family){ GROUP_FUNCTIONS, false, false }, build->options.q, results,
 			&alpha, err))

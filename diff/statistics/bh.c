@@ -30,7 +30,7 @@ static double weight_of(const struct experiment *experiment, size_t row)
 	return isinf(samples) ? 1 : samples / (samples + half_weight_samples);
 }
 
-static size_t collect(const struct experiment *experiment, const struct family *family,
+static size_t bh_collect_members(const struct experiment *experiment, const struct family *family,
 	const struct row_result *results, struct member *members)
 {
 	size_t count = 0;
@@ -62,7 +62,7 @@ bool bh_adjust(const struct experiment *experiment, const struct family *family,
 
 	if (!members)
 		return error_set_memory(err);
-	count = collect(experiment, family, results, members);
+	count = bh_collect_members(experiment, family, results, members);
 	for (size_t i = count; i-- > 0;) {
 		least = fmin(least, members[i].p * (double)count / (double)(i + 1));
 		/* A weight above 1 must not prove a row whose own interval contains 0. */

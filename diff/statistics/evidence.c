@@ -150,7 +150,7 @@ static bool apply_family(struct diff_build *build, const struct experiment *expe
 	return true;
 }
 
-static bool apply(
+static bool evidence_apply(
 	struct diff_build *build, const struct experiment *experiment, struct row_result *results, struct error *err)
 {
 	for (int group = GROUP_FUNCTIONS; group <= GROUP_NODES; group++) {
@@ -229,7 +229,7 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 						   : weigh_single(build, &experiment, results, err)))
 		return false;
 	states_without_evidence(build);
-	if (!apply(build, &experiment, results, err) || !scale_describe(build, err))
+	if (!evidence_apply(build, &experiment, results, err) || !scale_describe(build, err))
 		return false;
 	join_whole_frames(build->diff);
 	mark_renamed(build->diff);

@@ -80,7 +80,7 @@ struct spread {
 	double parts;  /* sum for the degrees of freedom (Satterthwaite 1946) */
 };
 
-static struct spread measure(const struct experiment *experiment, size_t row, bool as_share)
+static struct spread single_measure_spread(const struct experiment *experiment, size_t row, bool as_share)
 {
 	struct spread spread = { 0 };
 
@@ -211,7 +211,7 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 
 		results[row] = (struct row_result){ .q = NAN };
 		experiment_scale(experiment, row, &results[row]);
-		spreads[row] = twin < row ? spreads[twin] : measure(experiment, row, as_share);
+		spreads[row] = twin < row ? spreads[twin] : single_measure_spread(experiment, row, as_share);
 	}
 	if (floor->changed > 0 && !refine_floor(experiment, spreads, floor->changed, results, &changed, err))
 		return false;

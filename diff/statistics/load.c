@@ -104,7 +104,7 @@ static bool find_waits(const struct diff *diff, bool **is_wait, struct error *er
 	return true;
 }
 
-static void add_node(struct parts *parts, uint32_t node, uint32_t owner)
+static void load_add_node(struct parts *parts, uint32_t node, uint32_t owner)
 {
 	const struct diff *diff = parts->build->diff;
 
@@ -154,7 +154,7 @@ static bool sum_parts(struct parts *parts, struct error *err)
 		owners[node] =
 			diff->functions[n->function].origin == PROFILE_ORIGIN_USER ? n->function : owners[n->parent];
 		if (!waiting[node] && !(n->flags & DIFF_NODE_INTERRUPT))
-			add_node(parts, node, owners[node]);
+			load_add_node(parts, node, owners[node]);
 	}
 	return true;
 }
@@ -183,7 +183,7 @@ struct controls {
 	double shares[DIFF_SIDES]; /* share of the program's time */
 };
 
-static void collect(const struct parts *parts, enum kind kind, struct controls *controls)
+static void load_collect_controls(const struct parts *parts, enum kind kind, struct controls *controls)
 {
 	const struct diff *diff = parts->build->diff;
 	double rsd = units_have_runs(parts->build) ? run_rsd : process_rsd;
@@ -211,14 +211,14 @@ static bool is_small(const struct controls *controls)
 	return fmax(controls->shares[DIFF_BASE], controls->shares[DIFF_HEAD]) < min_control_share;
 }
 
-static enum kind choose(const struct parts *parts, struct controls *controls)
+static enum kind load_choose_controls(const struct parts *parts, struct controls *controls)
 {
 	for (int kind = 0; kind < KIND_ALL; kind++) {
-		collect(parts, (enum kind)kind, controls);
+		load_collect_controls(parts, (enum kind)kind, controls);
 		if (controls->count >= MIN_CONTROLS && !is_small(controls))
 			return (enum kind)kind;
 	}
-	collect(parts, KIND_ALL, controls);
+	load_collect_controls(parts, KIND_ALL, controls);
 	return KIND_ALL;
 }
 
@@ -306,16 +306,16 @@ static double typical_factor(const struct parts *parts, enum kind kind, struct c
 {
 	if (kind == KIND_OWN)
 		return factor;
-	collect(parts, KIND_SAME, controls);
+	load_collect_controls(parts, KIND_SAME, controls);
 	if (controls->count < MIN_CONTROLS || is_small(controls))
-		collect(parts, KIND_ALL, controls);
+		load_collect_controls(parts, KIND_ALL, controls);
 	return controls->count > 0 ? exp(weighted_median(controls->ratios, controls->count)) : factor;
 }
 
-static void measure(const struct parts *parts, struct controls *controls, struct load *load)
+static void load_estimate(const struct parts *parts, struct controls *controls, struct load *load)
 {
 	const struct diff *diff = parts->build->diff;
-	enum kind kind = choose(parts, controls);
+	enum kind kind = load_choose_controls(parts, controls);
 	double median;
 
 	*load = (struct load){ .factor = diff->raw_total[DIFF_BASE] / diff->raw_total[DIFF_HEAD],
@@ -326,7 +326,7 @@ static void measure(const struct parts *parts, struct controls *controls, struct
 		load->factor = exp(median);
 		load->variance = factor_variance(controls, median, true);
 		/* weighted_median_variance() has overwritten the values. */
-		collect(parts, kind, controls);
+		load_collect_controls(parts, kind, controls);
 		load->doubt = doubt_of(parts, kind, controls, load);
 		load->variance = factor_variance(controls, median, load->doubt == LOAD_KNOWN);
 	} else {
@@ -347,7 +347,7 @@ bool load_measure(struct diff_build *build, struct error *err)
 		return error_set_memory(err);
 	if (!sum_parts(&parts, err))
 		return false;
-	measure(&parts, &controls, &build->load);
+	load_estimate(&parts, &controls, &build->load);
 	return true;
 }
 

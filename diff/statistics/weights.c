@@ -19,7 +19,7 @@ static void squares_deinit(struct squares *squares)
 /*
  * The metric's value of a sample, in mean weights; `*weight`: the same for each of the events that the sample counts.
  */
-static double value_of(const struct diff_build *build, enum diff_side side, size_t sample, double *weight)
+static double weights_value_of(const struct diff_build *build, enum diff_side side, size_t sample, double *weight)
 {
 	const struct profile *profile = build->profiles[side];
 	const int64_t *values = &profile->values[sample * profile->value_type_count];
@@ -37,7 +37,7 @@ static bool all_weigh_the_same(const struct diff_build *build)
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < build->profiles[side]->sample_count; i++) {
-			(void)value_of(build, (enum diff_side)side, i, &weight);
+			(void)weights_value_of(build, (enum diff_side)side, i, &weight);
 			if (weight != 1)
 				return false;
 		}
@@ -57,7 +57,7 @@ static bool sum_squares(const struct diff_build *build, struct squares *squares,
 		return error_set_memory(err);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < build->profiles[side]->sample_count; i++) {
-			double weight, value = value_of(build, (enum diff_side)side, i, &weight);
+			double weight, value = weights_value_of(build, (enum diff_side)side, i, &weight);
 
 			squares->node_self[diff->sample_nodes[side][i]] += value * weight;
 		}

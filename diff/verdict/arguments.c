@@ -20,7 +20,7 @@ struct command {
 	size_t program; /* index of the program's own word: the words before it start the program */
 };
 
-static void split(const char *text, struct command *command)
+static void arguments_split(const char *text, struct command *command)
 {
 	*command = (struct command){ 0 };
 	while (command->count < MAX_WORDS) {
@@ -44,7 +44,7 @@ static bool word_is(struct word word, const char *text)
 	return strlen(text) == word.size && memcmp(word.at, text, word.size) == 0;
 }
 
-static bool matches_any(struct word word, const char *const *globs, size_t count)
+static bool arguments_match_any(struct word word, const char *const *globs, size_t count)
 {
 	char name[64];
 
@@ -66,11 +66,12 @@ static size_t script_of(const struct command *command, size_t interpreter)
 	static const char *const with_value[] = { "-X", "-W", "-I", "-r", "-d", "-cp", "-classpath", "--class-path" };
 	size_t i = interpreter + 1;
 
-	if (!matches_any(base_name(command->words[interpreter]), interpreters,
+	if (!arguments_match_any(base_name(command->words[interpreter]), interpreters,
 		    sizeof(interpreters) / sizeof(interpreters[0])))
 		return interpreter;
 	while (i < command->count && command->words[i].at[0] == '-')
-		i += matches_any(command->words[i], with_value, sizeof(with_value) / sizeof(with_value[0])) ? 2 : 1;
+		i += arguments_match_any(command->words[i], with_value, sizeof(with_value) / sizeof(with_value[0])) ? 2
+														    : 1;
 	return i < command->count ? i : interpreter;
 }
 
@@ -81,7 +82,7 @@ static void find_program(struct command *command)
 	size_t at = 0;
 
 	if (at + 2 < command->count &&
-		matches_any(base_name(command->words[at]), shells, sizeof(shells) / sizeof(shells[0])) &&
+		arguments_match_any(base_name(command->words[at]), shells, sizeof(shells) / sizeof(shells[0])) &&
 		word_is(command->words[at + 1], "-c"))
 		at += 2;
 	if (at + 1 < command->count && word_is(base_name(command->words[at]), "env"))
@@ -136,7 +137,7 @@ static struct word without_directory(const struct command *command, struct word 
 	return word;
 }
 
-static bool agree(const struct command *commands[DIFF_SIDES], size_t base, size_t head)
+static bool arguments_agree(const struct command *commands[DIFF_SIDES], size_t base, size_t head)
 {
 	struct word b = commands[DIFF_BASE]->words[base], h = commands[DIFF_HEAD]->words[head];
 
@@ -173,7 +174,7 @@ static bool find_difference(const struct command *commands[DIFF_SIDES], size_t f
 	const struct command *b = commands[DIFF_BASE], *h = commands[DIFF_HEAD];
 	size_t i = b->program + 1, k = h->program + 1;
 
-	while (i < b->count && k < h->count && agree(commands, i, k)) {
+	while (i < b->count && k < h->count && arguments_agree(commands, i, k)) {
 		i++;
 		k++;
 	}
@@ -181,7 +182,7 @@ static bool find_difference(const struct command *commands[DIFF_SIDES], size_t f
 		return false;
 	*same_at_end = 0;
 	while (*same_at_end < b->count - i && *same_at_end < h->count - k &&
-		agree(commands, b->count - 1 - *same_at_end, h->count - 1 - *same_at_end))
+		arguments_agree(commands, b->count - 1 - *same_at_end, h->count - 1 - *same_at_end))
 		++*same_at_end;
 	if (i > b->program + 1 && b->words[i - 1].at[0] == '-') {
 		i--;
@@ -204,7 +205,7 @@ bool arguments_differ(const struct diff_build *build, char *text, size_t size)
 
 		if (!scale_whole_commands(profile))
 			return false;
-		split(profile_string(profile, profile->facts.command), &commands[side]);
+		arguments_split(profile_string(profile, profile->facts.command), &commands[side]);
 		if (commands[side].count == 0 || commands[side].count == MAX_WORDS)
 			return false;
 		find_program(&commands[side]);

@@ -21,7 +21,7 @@ static int by_date(const void *a, const void *b)
 	return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
 }
 
-static size_t collect(const struct diff_build *build, struct dated_run *runs)
+static size_t copies_collect_runs(const struct diff_build *build, struct dated_run *runs)
 {
 	size_t count = 0;
 
@@ -44,7 +44,7 @@ bool copies_name(const struct diff_build *build, char *text, size_t size, struct
 
 	if (!runs)
 		return error_set_memory(err);
-	count = collect(build, runs);
+	count = copies_collect_runs(build, runs);
 	qsort(runs, count, sizeof(*runs), by_date);
 	for (size_t i = 1; i < count; i++) {
 		if (by_date(&runs[i - 1], &runs[i]) != 0)

@@ -45,7 +45,7 @@ bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err
  * Whether the gate is about `name`. A gate made by a caller holds the bare name; a parsed one, the name and the text
  * after it.
  */
-static bool names(const struct diff_gate *gate, const char *name)
+static bool gate_names(const struct diff_gate *gate, const char *name)
 {
 	const char *limit = strrchr(gate->function, '>');
 	size_t size = strlen(name);
@@ -61,7 +61,7 @@ static double percent_of_base(double value, double base)
 }
 
 /* `rate`: the false discovery rate at which a difference counts as proven. */
-static enum gate_outcome judge(const struct diff_estimate *estimate, double limit, double rate, double *percent)
+static enum gate_outcome gate_judge(const struct diff_estimate *estimate, double limit, double rate, double *percent)
 {
 	*percent = percent_of_base(estimate->delta, estimate->base);
 	if (!(*percent > limit))
@@ -99,7 +99,7 @@ static void keep_worst(struct gate_result *worst, const struct gate_result *cand
 static enum gate_outcome judge_tested(
 	const struct diff_build *build, const struct diff_estimate *estimate, double limit, double *percent)
 {
-	enum gate_outcome outcome = judge(estimate, limit, build->options.q, percent);
+	enum gate_outcome outcome = gate_judge(estimate, limit, build->options.q, percent);
 
 	if (isinf(*percent) && estimate->delta < least_new_points / 100 * build_points_of(build->diff))
 		return GATE_PASSED;
@@ -130,13 +130,13 @@ struct gate_result gate_evaluate(const struct diff_build *build)
 		if (gate->subject == DIFF_GATE_TOTAL) {
 			struct gate_result result = { .gate = gate, .function = PROFILE_NONE };
 
-			result.outcome = judge(&diff->total, gate->percent, build->options.q, &result.percent);
+			result.outcome = gate_judge(&diff->total, gate->percent, build->options.q, &result.percent);
 			keep_worst(&worst, &result);
 			continue;
 		}
 		for (uint32_t f = 0; f < diff->function_count; f++) {
 			if (!diff->functions[f].interrupt && build->redirect[f] == f &&
-				(!gate->function || names(gate, diff_string(diff, diff->functions[f].name))))
+				(!gate->function || gate_names(gate, diff_string(diff, diff->functions[f].name))))
 				judge_function(build, gate, f, &worst);
 		}
 	}

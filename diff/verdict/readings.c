@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static void choose(struct diff_scale *scale, enum diff_scale_mode mode, double factor)
+static void readings_set_other(struct diff_scale *scale, enum diff_scale_mode mode, double factor)
 {
 	scale->other_mode = mode;
 	scale->other_factor = factor;
@@ -21,11 +21,11 @@ void readings_choose(struct diff_build *build)
 	if (!scale_has_load(build))
 		return;
 	if (scale->mode != DIFF_SCALE_ROBUST && scale->mode != DIFF_SCALE_SHARE)
-		choose(scale, DIFF_SCALE_ROBUST, build->load.factor);
+		readings_set_other(scale, DIFF_SCALE_ROBUST, build->load.factor);
 	else if (scale_whole_commands(base) && scale_whole_commands(head))
-		choose(scale, DIFF_SCALE_PER_RUN, (double)base->run_count / (double)head->run_count);
+		readings_set_other(scale, DIFF_SCALE_PER_RUN, (double)base->run_count / (double)head->run_count);
 	else if (base_seconds > 0 && head_seconds > 0)
-		choose(scale, DIFF_SCALE_RATE, base_seconds / head_seconds);
+		readings_set_other(scale, DIFF_SCALE_RATE, base_seconds / head_seconds);
 }
 
 static bool is_proven(const struct diff_estimate *estimate)

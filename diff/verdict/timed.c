@@ -39,7 +39,7 @@ static const struct harness harnesses[] = {
 		"run a fixed number of iterations with -benchtime=1000x", false },
 };
 
-static bool starts_with(const char *text, const char *prefix)
+static bool timed_starts_with(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -47,7 +47,7 @@ static bool starts_with(const char *text, const char *prefix)
 static bool has_prefix(const struct harness *harness, const char *name)
 {
 	for (size_t i = 0; i < MAX_PREFIXES && harness->prefixes[i]; i++)
-		if (starts_with(name, harness->prefixes[i]))
+		if (timed_starts_with(name, harness->prefixes[i]))
 			return true;
 	return false;
 }

@@ -378,7 +378,7 @@ static bool decide_compiled(struct diff_build *build, const struct proven *prove
 		build->diff->evidence.mode == DIFF_EVIDENCE_RUNS ? "" : "; record several runs on each side");
 }
 
-static bool decide(struct diff_build *build, struct error *err)
+static bool decide_by_evidence(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
 	struct proven proven;
@@ -462,5 +462,5 @@ bool verdict_decide(struct diff_build *build, struct error *err)
 	build->diff->verdict = DIFF_UNCHANGED;
 	if (!build_two_sided(build))
 		return true;
-	return decide(build, err) && decide_gates(build, err);
+	return decide_by_evidence(build, err) && decide_gates(build, err);
 }

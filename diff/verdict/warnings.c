@@ -27,7 +27,7 @@ static const double max_thread_ratio = 2;
 enum { MAX_WARNINGS = 24, MAX_FACT_BYTES = 120 };
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 
-static bool add(struct diff *diff, bool blocks_gate, const char *text, struct error *err)
+static bool warnings_add(struct diff *diff, bool blocks_gate, const char *text, struct error *err)
 {
 	uint32_t id;
 
@@ -67,7 +67,7 @@ static bool compare_fact(struct diff_build *build, const struct profile_fact *fa
 	buffer_append_string(&text, fact->differs[1]);
 	append_fact(build, fact, DIFF_HEAD, &text);
 	buffer_append_string(&text, fact->differs[2]);
-	return buffer_ok(&text, err) && add(build->diff, fact->blocks_gate, text.data, err);
+	return buffer_ok(&text, err) && warnings_add(build->diff, fact->blocks_gate, text.data, err);
 }
 
 static bool compare_facts(struct diff_build *build, struct error *err)
@@ -99,7 +99,7 @@ static bool compare_metrics(struct diff_build *build, struct error *err)
 	snprintf(text, sizeof(text),
 		"base measured %.60s (%.60s) and head measured %.60s (%.60s), so only sample counts are compared; record both with the same event",
 		types[DIFF_BASE], units[DIFF_BASE], types[DIFF_HEAD], units[DIFF_HEAD]);
-	return add(build->diff, true, text, err);
+	return warnings_add(build->diff, true, text, err);
 }
 
 static bool check_lost(struct diff_build *build, enum diff_side side, struct error *err)
@@ -112,7 +112,7 @@ static bool check_lost(struct diff_build *build, enum diff_side side, struct err
 		return true;
 	snprintf(text, sizeof(text), "%s lost %.1f %% of its samples; record with a lower -F", side_names[side],
 		lost / all * 100);
-	return add(build->diff, true, text, err);
+	return warnings_add(build->diff, true, text, err);
 }
 
 static bool compare_cut(struct diff_build *build, struct error *err)
@@ -130,7 +130,7 @@ static bool compare_cut(struct diff_build *build, struct error *err)
 	snprintf(text, sizeof(text),
 		"%.1f %% of base's stacks and %.1f %% of head's are cut, so total times (with all that a function calls) are not comparable",
 		cut[0], cut[1]);
-	return add(build->diff, true, text, err);
+	return warnings_add(build->diff, true, text, err);
 }
 
 /* Whether the code is in memory without a file, so that no symbols can be installed for it. */
@@ -185,7 +185,7 @@ static bool say_nameless(struct diff_build *build, const char *side, const struc
 	buffer_append_string(&text, side);
 	profile_nameless_sentence(nameless, &text);
 	buffer_append_byte(&text, '\0');
-	return buffer_ok(&text, err) && add(build->diff, blocks, (const char *)text.data, err);
+	return buffer_ok(&text, err) && warnings_add(build->diff, blocks, (const char *)text.data, err);
 }
 
 static bool say_nameless_on_both(struct diff_build *build, const struct profile_nameless *base,
@@ -196,7 +196,7 @@ static bool say_nameless_on_both(struct diff_build *build, const struct profile_
 	snprintf(text, sizeof(text),
 		"%.0f %% of base's time and %.0f %% of head's pass through %s that have no names: %s", base->percent,
 		head->percent, head->what, head->next_step);
-	return add(build->diff, blocks, text, err);
+	return warnings_add(build->diff, blocks, text, err);
 }
 
 /*
@@ -244,7 +244,7 @@ static bool compare_unknown(struct diff_build *build, struct error *err)
 	snprintf(text, sizeof(text), "%.1f %% of base's time and %.1f %% of head's is in %s", unknown[0], unknown[1],
 		is_made ? "code generated at run time without function names: 'man kelvin-record' says which runtimes provide them, and how"
 			: "functions without names: install the missing debug symbols");
-	return add(build->diff, true, text, err);
+	return warnings_add(build->diff, true, text, err);
 }
 
 /* A single profile is not compared, but names may be missing in it too. */
@@ -275,7 +275,7 @@ static bool compare_interrupts(struct diff_build *build, struct error *err)
 		"interrupts took %.1f %% of %s's time and %.1f %% of %s's: the machine was busier during %s, so changes below about %.0f %% cannot be told from its disturbance",
 		head_busier ? head : base, side_names[head_busier], head_busier ? base : head, side_names[!head_busier],
 		side_names[head_busier], disturbance_per_interrupt * width * fabs(head - base));
-	return add(build->diff, false, text, err);
+	return warnings_add(build->diff, false, text, err);
 }
 
 /*
@@ -292,7 +292,7 @@ static bool compare_periods(struct diff_build *build, struct error *err)
 		return true;
 	snprintf(text, sizeof(text), "base was sampled every %lld and head every %lld %s", (long long)b->period,
 		(long long)h->period, profile_string(h, h->period_type.unit));
-	return add(build->diff, false, text, err);
+	return warnings_add(build->diff, false, text, err);
 }
 
 /* A short recording may lack rare events that a long one has: a garbage collection, a flush, the start. */
@@ -307,7 +307,7 @@ static bool compare_durations(struct diff_build *build, struct error *err)
 		snprintf(text, sizeof(text),
 			"%s holds whole runs of a command and %s does not, so only %s includes start and exit",
 			side_names[head_whole], side_names[!head_whole], side_names[head_whole]);
-		return add(build->diff, false, text, err);
+		return warnings_add(build->diff, false, text, err);
 	}
 	if (base_whole || base <= 0 || head <= 0 ||
 		(base < head * max_duration_ratio && head < base * max_duration_ratio))
@@ -315,7 +315,7 @@ static bool compare_durations(struct diff_build *build, struct error *err)
 	snprintf(text, sizeof(text),
 		"base was recorded for %.1f s and head for %.1f s; the longer one may include rare events that the other missed",
 		base, head);
-	return add(build->diff, false, text, err);
+	return warnings_add(build->diff, false, text, err);
 }
 
 static double threads_per_run(const struct profile *profile)
@@ -332,7 +332,7 @@ static bool compare_threads(struct diff_build *build, struct error *err)
 		return true;
 	snprintf(text, sizeof(text), "base ran %.0f thread%s%s and head %.0f, so waiting and contention may differ",
 		base, base < 1.5 ? "" : "s", build->profiles[DIFF_BASE]->run_count > 1 ? " per run" : "", head);
-	return add(build->diff, false, text, err);
+	return warnings_add(build->diff, false, text, err);
 }
 
 /* Warns of runs that failed: they did other work. */
@@ -347,21 +347,22 @@ static bool check_exits(struct diff_build *build, enum diff_side side, struct er
 	if (failed == 0)
 		return true;
 	snprintf(text, sizeof(text), "%zu of %zu runs of %s failed", failed, profile->run_count, side_names[side]);
-	return add(build->diff, true, text, err);
+	return warnings_add(build->diff, true, text, err);
 }
 
 static bool check_copies(struct diff_build *build, struct error *err)
 {
 	char text[160];
 
-	return copies_name(build, text, sizeof(text), err) && (text[0] == '\0' || add(build->diff, true, text, err));
+	return copies_name(build, text, sizeof(text), err) &&
+	       (text[0] == '\0' || warnings_add(build->diff, true, text, err));
 }
 
 static bool compare_programs(struct diff_build *build, struct error *err)
 {
 	char text[320];
 
-	return !programs_differ(build, text, sizeof(text)) || add(build->diff, false, text, err);
+	return !programs_differ(build, text, sizeof(text)) || warnings_add(build->diff, false, text, err);
 }
 
 /* Describes functions on which both readings disagree. Neither is wrong: they answer different questions. */
@@ -390,7 +391,7 @@ static bool name_readings(struct diff_build *build, struct error *err)
 		name.data ? name.data : "", more ? "more" : metric_less(build), metric_noun(build),
 		diff_scale_words(diff->scale.mode), more ? metric_less(build) : "more",
 		diff_scale_words(diff->scale.other_mode), diff_scale_mode_name(diff->scale.other_mode), others);
-	return add(build->diff, false, text, err);
+	return warnings_add(build->diff, false, text, err);
 }
 
 /* Says which kind of evidence there is, if it is not the best. */
@@ -414,7 +415,7 @@ static bool name_evidence(struct diff_build *build, struct error *err)
 			evidence->floor_rsd * 100);
 		break;
 	}
-	return add(build->diff, false, text, err);
+	return warnings_add(build->diff, false, text, err);
 }
 
 /*
@@ -427,10 +428,10 @@ static bool compare_work(struct diff_build *build, struct error *err)
 
 	if (build->diff->scale.mode == DIFF_SCALE_WORK)
 		return true;
-	if (arguments_differ(build, text, sizeof(text)) && !add(build->diff, false, text, err))
+	if (arguments_differ(build, text, sizeof(text)) && !warnings_add(build->diff, false, text, err))
 		return false;
 	return (!timed_by_design(build, text, sizeof(text)) && !timed_by_looks(build, text, sizeof(text))) ||
-	       add(build->diff, false, text, err);
+	       warnings_add(build->diff, false, text, err);
 }
 
 bool warnings_collect(struct diff_build *build, struct error *err)
