@@ -28,20 +28,20 @@ static inline void decref_cleanup(json_t **json)
 }
 
 /* Takes ownership of `value`; NULL marks a failure. */
-static void put(struct json_writer *w, json_t *object, const char *name, json_t *value)
+static void document_put(struct json_writer *w, json_t *object, const char *name, json_t *value)
 {
 	if (json_object_set_new(object, name, value) != 0)
 		w->failed = true;
 }
 
-static void push(struct json_writer *w, json_t *array, json_t *value)
+static void document_push(struct json_writer *w, json_t *array, json_t *value)
 {
 	if (json_array_append_new(array, value) != 0)
 		w->failed = true;
 }
 
 /* JSON is UTF-8, but a name may hold any bytes of a foreign file. */
-static json_t *string(const char *text)
+static json_t *document_string(const char *text)
 {
 	CLEANUP(buffer_deinit) struct buffer valid = { 0 };
 	json_t *json = json_string(text);
@@ -56,11 +56,11 @@ static json_t *string(const char *text)
 
 static json_t *id_string(const struct json_writer *w, uint32_t id)
 {
-	return string(diff_string(w->diff, id));
+	return document_string(diff_string(w->diff, id));
 }
 
 /* An unknown value is null, since JSON has no NaN. */
-static json_t *number(double value)
+static json_t *document_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
@@ -79,15 +79,15 @@ static json_t *count(uint64_t value)
 }
 
 /* [low, high] in points; null without evidence. */
-static json_t *interval(struct json_writer *w, const struct diff_estimate *e)
+static json_t *document_interval(struct json_writer *w, const struct diff_estimate *e)
 {
 	json_t *array;
 
 	if (!isfinite(e->ci_low) || !isfinite(e->ci_high))
 		return json_null();
 	array = json_array();
-	push(w, array, number(summary_points(w->diff, e->ci_low)));
-	push(w, array, number(summary_points(w->diff, e->ci_high)));
+	document_push(w, array, document_number(summary_points(w->diff, e->ci_low)));
+	document_push(w, array, document_number(summary_points(w->diff, e->ci_high)));
 	return array;
 }
 
@@ -99,7 +99,7 @@ static json_t *stops(struct json_writer *w, const struct profile_quality *qualit
 
 	for (int i = 0; i < PROFILE_STOP_COUNT; i++) {
 		if (quality->stops[i] > 0)
-			put(w, object, profile_stop_name((enum profile_stop)i), count(quality->stops[i]));
+			document_put(w, object, profile_stop_name((enum profile_stop)i), count(quality->stops[i]));
 	}
 	return object;
 }
@@ -110,14 +110,15 @@ static json_t *verified(struct json_writer *w, const struct profile *profile)
 	const struct profile_verification *verification = &profile->verification;
 	json_t *object = json_object(), *stacks = json_object(), *names = json_object();
 
-	put(w, stacks, "compared", count(profile_verification_stacks(verification)));
+	document_put(w, stacks, "compared", count(profile_verification_stacks(verification)));
 	for (int i = 0; i < PROFILE_COMPARISON_COUNT; i++)
-		put(w, stacks, profile_comparison_name((enum profile_comparison)i), count(verification->stacks[i]));
-	put(w, names, "compared", count(verification->names_equal + verification->names_other));
-	put(w, names, "equal", count(verification->names_equal));
-	put(w, names, "other", count(verification->names_other));
-	put(w, object, "stacks", stacks);
-	put(w, object, "names", names);
+		document_put(
+			w, stacks, profile_comparison_name((enum profile_comparison)i), count(verification->stacks[i]));
+	document_put(w, names, "compared", count(verification->names_equal + verification->names_other));
+	document_put(w, names, "equal", count(verification->names_equal));
+	document_put(w, names, "other", count(verification->names_other));
+	document_put(w, object, "stacks", stacks);
+	document_put(w, object, "names", names);
 	return object;
 }
 
@@ -129,14 +130,14 @@ static void put_quality(struct json_writer *w, json_t *object, const struct prof
 
 	for (size_t i = 0; i < profile->run_count; i++)
 		duration_ns += (double)profile->runs[i].duration_ns;
-	put(w, object, "runs", count(profile->run_count));
-	put(w, object, "duration_ns", measured(duration_ns));
-	put(w, object, "samples", measured(summary_samples(profile)));
-	put(w, object, "lost", recorded ? count(quality->lost) : json_null());
-	put(w, object, "throttled", recorded ? count(quality->throttled) : json_null());
-	put(w, object, "lost_sideband", recorded ? count(quality->lost_sideband) : json_null());
-	put(w, object, "whole_stacks_pct", number(summary_whole_percent(profile)));
-	put(w, object, "stops", stops(w, quality));
+	document_put(w, object, "runs", count(profile->run_count));
+	document_put(w, object, "duration_ns", measured(duration_ns));
+	document_put(w, object, "samples", measured(summary_samples(profile)));
+	document_put(w, object, "lost", recorded ? count(quality->lost) : json_null());
+	document_put(w, object, "throttled", recorded ? count(quality->throttled) : json_null());
+	document_put(w, object, "lost_sideband", recorded ? count(quality->lost_sideband) : json_null());
+	document_put(w, object, "whole_stacks_pct", document_number(summary_whole_percent(profile)));
+	document_put(w, object, "stops", stops(w, quality));
 }
 
 static json_t *fact_value(const struct profile *profile, const struct profile_fact *fact)
@@ -145,11 +146,11 @@ static json_t *fact_value(const struct profile *profile, const struct profile_fa
 
 	switch (fact->type) {
 	case PROFILE_FACT_STRING:
-		return string(profile_string(profile, value));
+		return document_string(profile_string(profile, value));
 	case PROFILE_FACT_NUMBER:
 		return count(value);
 	case PROFILE_FACT_THOUSANDTHS:
-		return value ? number(value / 1000.0) : json_null();
+		return value ? document_number(value / 1000.0) : json_null();
 	case PROFILE_FACT_FLAG:
 		return json_boolean(value);
 	}
@@ -163,13 +164,13 @@ static json_t *recording(struct json_writer *w, enum diff_side side)
 	const struct profile_fact *facts = profile_facts(&fact_count);
 	json_t *object = json_object();
 
-	put(w, object, "name", string(w->input->names[side] ? w->input->names[side] : ""));
+	document_put(w, object, "name", document_string(w->input->names[side] ? w->input->names[side] : ""));
 	if (!profile)
 		return object;
 	for (size_t i = 0; i < fact_count; i++)
-		put(w, object, facts[i].name, fact_value(profile, &facts[i]));
+		document_put(w, object, facts[i].name, fact_value(profile, &facts[i]));
 	if (profile->verification.is_there)
-		put(w, object, "verified", verified(w, profile));
+		document_put(w, object, "verified", verified(w, profile));
 	put_quality(w, object, profile);
 	return object;
 }
@@ -180,8 +181,8 @@ static json_t *metric(struct json_writer *w)
 {
 	json_t *object = json_object();
 
-	put(w, object, "name", id_string(w, w->diff->metric));
-	put(w, object, "unit", id_string(w, w->diff->unit));
+	document_put(w, object, "name", id_string(w, w->diff->metric));
+	document_put(w, object, "unit", id_string(w, w->diff->unit));
 	return object;
 }
 
@@ -193,8 +194,8 @@ static json_t *factor_interval(struct json_writer *w)
 	if (!isfinite(w->diff->scale.factor_low) || !isfinite(w->diff->scale.factor_high))
 		return json_null();
 	array = json_array();
-	push(w, array, number(w->diff->scale.factor_low));
-	push(w, array, number(w->diff->scale.factor_high));
+	document_push(w, array, document_number(w->diff->scale.factor_low));
+	document_push(w, array, document_number(w->diff->scale.factor_high));
 	return array;
 }
 
@@ -203,14 +204,15 @@ static json_t *scale(struct json_writer *w)
 	bool known = w->diff->scale.other_factor > 0;
 	json_t *object = json_object();
 
-	put(w, object, "mode", string(diff_scale_mode_name(w->diff->scale.mode)));
-	put(w, object, "factor", number(w->diff->scale.factor));
-	put(w, object, "factor_ci", factor_interval(w));
-	put(w, object, "load", string(w->diff->scale.load_is_unknown ? "unknown" : "known"));
-	put(w, object, "controls", count(w->diff->scale.controls));
-	put(w, object, "other_mode", known ? string(diff_scale_mode_name(w->diff->scale.other_mode)) : json_null());
-	put(w, object, "other_factor", known ? number(w->diff->scale.other_factor) : json_null());
-	put(w, object, "text", id_string(w, w->diff->scale_text));
+	document_put(w, object, "mode", document_string(diff_scale_mode_name(w->diff->scale.mode)));
+	document_put(w, object, "factor", document_number(w->diff->scale.factor));
+	document_put(w, object, "factor_ci", factor_interval(w));
+	document_put(w, object, "load", document_string(w->diff->scale.load_is_unknown ? "unknown" : "known"));
+	document_put(w, object, "controls", count(w->diff->scale.controls));
+	document_put(w, object, "other_mode",
+		known ? document_string(diff_scale_mode_name(w->diff->scale.other_mode)) : json_null());
+	document_put(w, object, "other_factor", known ? document_number(w->diff->scale.other_factor) : json_null());
+	document_put(w, object, "text", id_string(w, w->diff->scale_text));
 	return object;
 }
 
@@ -219,15 +221,15 @@ static json_t *totals(struct json_writer *w)
 	const struct diff_estimate *e = &w->diff->total;
 	json_t *object = json_object();
 
-	put(w, object, "base_ns", measured(w->diff->raw_total[DIFF_BASE]));
-	put(w, object, "head_ns", measured(w->diff->raw_total[DIFF_HEAD]));
-	put(w, object, "delta_ns", number(e->delta));
-	put(w, object, "delta_pct_of_base", number(summary_percent_of_base(e)));
-	put(w, object, "delta_pct_points", number(summary_points(w->diff, e->delta)));
-	put(w, object, "ci", interval(w, e));
-	put(w, object, "q", number(e->q));
-	put(w, object, "detectable_pct_points", number(summary_points(w->diff, e->detectable)));
-	put(w, object, "state", string(diff_state_name(e->state)));
+	document_put(w, object, "base_ns", measured(w->diff->raw_total[DIFF_BASE]));
+	document_put(w, object, "head_ns", measured(w->diff->raw_total[DIFF_HEAD]));
+	document_put(w, object, "delta_ns", document_number(e->delta));
+	document_put(w, object, "delta_pct_of_base", document_number(summary_percent_of_base(e)));
+	document_put(w, object, "delta_pct_points", document_number(summary_points(w->diff, e->delta)));
+	document_put(w, object, "ci", document_interval(w, e));
+	document_put(w, object, "q", document_number(e->q));
+	document_put(w, object, "detectable_pct_points", document_number(summary_points(w->diff, e->detectable)));
+	document_put(w, object, "state", document_string(diff_state_name(e->state)));
 	return object;
 }
 
@@ -236,18 +238,18 @@ static json_t *evidence(struct json_writer *w)
 	const struct diff_evidence *e = &w->diff->evidence;
 	json_t *object = json_object();
 
-	put(w, object, "mode", string(diff_evidence_mode_name(e->mode)));
-	put(w, object, "runs_base", count(e->runs[DIFF_BASE]));
-	put(w, object, "runs_head", count(e->runs[DIFF_HEAD]));
-	put(w, object, "blocks",
+	document_put(w, object, "mode", document_string(diff_evidence_mode_name(e->mode)));
+	document_put(w, object, "runs_base", count(e->runs[DIFF_BASE]));
+	document_put(w, object, "runs_head", count(e->runs[DIFF_HEAD]));
+	document_put(w, object, "blocks",
 		count(e->blocks[DIFF_BASE] < e->blocks[DIFF_HEAD] ? e->blocks[DIFF_BASE] : e->blocks[DIFF_HEAD]));
-	put(w, object, "blocks_base", count(e->blocks[DIFF_BASE]));
-	put(w, object, "blocks_head", count(e->blocks[DIFF_HEAD]));
-	put(w, object, "q", number(e->q));
-	put(w, object, "floor_rsd", number(e->floor_rsd));
-	put(w, object, "floor_changed_rsd", number(e->floor_changed_rsd));
-	put(w, object, "aa_false_flags", e->aa_done ? count(e->aa_false_flags) : json_null());
-	put(w, object, "aa_functions", e->aa_done ? count(e->aa_functions) : json_null());
+	document_put(w, object, "blocks_base", count(e->blocks[DIFF_BASE]));
+	document_put(w, object, "blocks_head", count(e->blocks[DIFF_HEAD]));
+	document_put(w, object, "q", document_number(e->q));
+	document_put(w, object, "floor_rsd", document_number(e->floor_rsd));
+	document_put(w, object, "floor_changed_rsd", document_number(e->floor_changed_rsd));
+	document_put(w, object, "aa_false_flags", e->aa_done ? count(e->aa_false_flags) : json_null());
+	document_put(w, object, "aa_functions", e->aa_done ? count(e->aa_functions) : json_null());
 	return object;
 }
 
@@ -258,9 +260,9 @@ static json_t *warnings(struct json_writer *w)
 	for (size_t i = 0; i < w->diff->warning_count; i++) {
 		json_t *object = json_object();
 
-		put(w, object, "text", id_string(w, w->diff->warnings[i].text));
-		put(w, object, "blocks_gate", json_boolean(w->diff->warnings[i].blocks_gate));
-		push(w, array, object);
+		document_put(w, object, "text", id_string(w, w->diff->warnings[i].text));
+		document_put(w, object, "blocks_gate", json_boolean(w->diff->warnings[i].blocks_gate));
+		document_push(w, array, object);
 	}
 	return array;
 }
@@ -273,18 +275,19 @@ static json_t *origins(struct json_writer *w)
 		const struct diff_origin *origin = &w->diff->origins[i];
 		json_t *object = json_object();
 
-		put(w, object, "origin", string(profile_origin_name((enum profile_origin)i)));
+		document_put(w, object, "origin", document_string(profile_origin_name((enum profile_origin)i)));
 		if (w->diff->sides == DIFF_SIDES) {
-			put(w, object, "base_ns", measured(origin->raw[DIFF_BASE]));
-			put(w, object, "head_ns", measured(origin->raw[DIFF_HEAD]));
-			put(w, object, "delta_ns", number(origin->delta));
-			put(w, object, "delta_pct_points", number(summary_points(w->diff, origin->delta)));
+			document_put(w, object, "base_ns", measured(origin->raw[DIFF_BASE]));
+			document_put(w, object, "head_ns", measured(origin->raw[DIFF_HEAD]));
+			document_put(w, object, "delta_ns", document_number(origin->delta));
+			document_put(
+				w, object, "delta_pct_points", document_number(summary_points(w->diff, origin->delta)));
 		} else {
-			put(w, object, "self_ns", measured(origin->raw[DIFF_HEAD]));
-			put(w, object, "self_pct",
-				number(format_share(origin->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
+			document_put(w, object, "self_ns", measured(origin->raw[DIFF_HEAD]));
+			document_put(w, object, "self_pct",
+				document_number(format_share(origin->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
 		}
-		push(w, array, object);
+		document_push(w, array, object);
 	}
 	return array;
 }
@@ -296,13 +299,14 @@ static json_t *interrupts(struct json_writer *w)
 	json_t *object = json_object();
 
 	if (w->diff->sides == DIFF_SIDES) {
-		put(w, object, "base_ns", measured(o->raw[DIFF_BASE]));
-		put(w, object, "head_ns", measured(o->raw[DIFF_HEAD]));
-		put(w, object, "delta_ns", number(o->delta));
-		put(w, object, "delta_pct_points", number(summary_points(w->diff, o->delta)));
+		document_put(w, object, "base_ns", measured(o->raw[DIFF_BASE]));
+		document_put(w, object, "head_ns", measured(o->raw[DIFF_HEAD]));
+		document_put(w, object, "delta_ns", document_number(o->delta));
+		document_put(w, object, "delta_pct_points", document_number(summary_points(w->diff, o->delta)));
 	} else {
-		put(w, object, "self_ns", measured(o->raw[DIFF_HEAD]));
-		put(w, object, "self_pct", number(format_share(o->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
+		document_put(w, object, "self_ns", measured(o->raw[DIFF_HEAD]));
+		document_put(w, object, "self_pct",
+			document_number(format_share(o->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
 	}
 	return object;
 }
@@ -313,31 +317,31 @@ static void put_diff(struct json_writer *w, json_t *root)
 {
 	json_t *recordings = json_object();
 
-	put(w, recordings, "base", recording(w, DIFF_BASE));
-	put(w, recordings, "head", recording(w, DIFF_HEAD));
-	put(w, root, "verdict", string(diff_verdict_name(w->diff->verdict)));
-	put(w, root, "verdict_text", id_string(w, w->diff->verdict_text));
-	put(w, root, "gate_failed", json_boolean(w->diff->gate_failed));
-	put(w, root, "needs_times_samples",
-		w->diff->needs_times_samples > 0 ? number(w->diff->needs_times_samples) : json_null());
-	put(w, root, "scale", scale(w));
-	put(w, root, "totals", totals(w));
-	put(w, root, "evidence", evidence(w));
-	put(w, root, "runs", json_runs(w->input));
-	put(w, root, "recordings", recordings);
+	document_put(w, recordings, "base", recording(w, DIFF_BASE));
+	document_put(w, recordings, "head", recording(w, DIFF_HEAD));
+	document_put(w, root, "verdict", document_string(diff_verdict_name(w->diff->verdict)));
+	document_put(w, root, "verdict_text", id_string(w, w->diff->verdict_text));
+	document_put(w, root, "gate_failed", json_boolean(w->diff->gate_failed));
+	document_put(w, root, "needs_times_samples",
+		w->diff->needs_times_samples > 0 ? document_number(w->diff->needs_times_samples) : json_null());
+	document_put(w, root, "scale", scale(w));
+	document_put(w, root, "totals", totals(w));
+	document_put(w, root, "evidence", evidence(w));
+	document_put(w, root, "runs", json_runs(w->input));
+	document_put(w, root, "recordings", recordings);
 }
 
 static void put_report(struct json_writer *w, json_t *root)
 {
 	json_t *sums = json_object();
 
-	put(w, sums, "ns", measured(w->diff->raw_total[DIFF_HEAD]));
-	put(w, root, "totals", sums);
-	put(w, root, "recording", recording(w, DIFF_HEAD));
+	document_put(w, sums, "ns", measured(w->diff->raw_total[DIFF_HEAD]));
+	document_put(w, root, "totals", sums);
+	document_put(w, root, "recording", recording(w, DIFF_HEAD));
 }
 
 /* Twelve digits are more than was measured, and the same on every machine. */
-static bool dump(const json_t *json, size_t flags, struct buffer *out)
+static bool document_dump(const json_t *json, size_t flags, struct buffer *out)
 {
 	return json_dump_callback(json, json_text_write, out, flags | JSON_REAL_PRECISION(12)) == 0;
 }
@@ -360,21 +364,21 @@ bool render_json(const struct render_input *input, struct buffer *out, struct er
 	bool compared = input->diff->sides == DIFF_SIDES;
 	CLEANUP(decref_cleanup) json_t *root = json_object();
 
-	put(&w, root, "schema", string(compared ? "kelvin.diff/1" : "kelvin.report/1"));
-	put(&w, root, "tool", string(input->tool ? input->tool : ""));
-	put(&w, root, "metric", metric(&w));
+	document_put(&w, root, "schema", document_string(compared ? "kelvin.diff/1" : "kelvin.report/1"));
+	document_put(&w, root, "tool", document_string(input->tool ? input->tool : ""));
+	document_put(&w, root, "metric", metric(&w));
 	if (compared)
 		put_diff(&w, root);
 	else
 		put_report(&w, root);
-	put(&w, root, "warnings", warnings(&w));
-	put(&w, root, "origins", origins(&w));
-	put(&w, root, "interrupts", interrupts(&w));
+	document_put(&w, root, "warnings", warnings(&w));
+	document_put(&w, root, "origins", origins(&w));
+	document_put(&w, root, "interrupts", interrupts(&w));
 	if (!compared && input->profiles[DIFF_HEAD] && input->profiles[DIFF_HEAD]->verification.is_there)
-		put(&w, root, "verified", verified(&w, input->profiles[DIFF_HEAD]));
+		document_put(&w, root, "verified", verified(&w, input->profiles[DIFF_HEAD]));
 	if (w.failed)
 		return error_set_memory(err);
-	if (!dump(root, JSON_INDENT(1), out) && !out->failed)
+	if (!document_dump(root, JSON_INDENT(1), out) && !out->failed)
 		return error_set_memory(err);
 	/*
 	 * The closing brace and the line end before it are removed, so that the functions can be added to the object.

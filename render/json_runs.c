@@ -7,7 +7,7 @@ static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = { "wall_ns", "cpu
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 
 /* An unknown value is null, since JSON has no NaN. */
-static json_t *number(double value)
+static json_t *runs_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
@@ -23,7 +23,7 @@ static json_t *interval(double low, double high)
 	return isfinite(low) && isfinite(high) ? json_pack("[f, f]", low, high) : json_null();
 }
 
-static double value_of(const struct profile_run *run, enum diff_run_figure figure)
+static double runs_value_of(const struct profile_run *run, enum diff_run_figure figure)
 {
 	const double values[DIFF_RUN_FIGURE_COUNT] = { (double)run->wall_ns, (double)run->cpu_ns,
 		(double)run->peak_memory_bytes };
@@ -38,8 +38,8 @@ static json_t *one_side(const struct render_input *input, enum diff_side side, e
 	json_t *each = json_array();
 
 	for (size_t i = 0; i < profile->run_count; i++)
-		json_array_append_new(each, whole(value_of(&profile->runs[i], figure)));
-	return json_pack("{s:o, s:o, s:o}", "mean", number(summary->mean[side]), "ci",
+		json_array_append_new(each, whole(runs_value_of(&profile->runs[i], figure)));
+	return json_pack("{s:o, s:o, s:o}", "mean", runs_number(summary->mean[side]), "ci",
 		interval(summary->low[side], summary->high[side]), "each", each);
 }
 
@@ -50,8 +50,9 @@ static json_t *one_figure(const struct render_input *input, enum diff_run_figure
 	if (!input->diff->runs.known[figure])
 		return json_null();
 	return json_pack("{s:o, s:o, s:o, s:o}", side_names[DIFF_BASE], one_side(input, DIFF_BASE, figure),
-		side_names[DIFF_HEAD], one_side(input, DIFF_HEAD, figure), "change_pct", number(100 * summary->change),
-		"ci_pct", interval(100 * summary->change_low, 100 * summary->change_high));
+		side_names[DIFF_HEAD], one_side(input, DIFF_HEAD, figure), "change_pct",
+		runs_number(100 * summary->change), "ci_pct",
+		interval(100 * summary->change_low, 100 * summary->change_high));
 }
 
 static json_t *outliers(const struct diff_runs *runs)

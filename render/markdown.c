@@ -33,7 +33,7 @@ struct markdown_writer {
 /* ---- Foreign text ---- */
 
 /* Whether Markdown or HTML may give the character a meaning of its own. */
-static bool special(uint32_t code)
+static bool markdown_is_special(uint32_t code)
 {
 	return code < 0x80 && strchr("\\`*_{}[]<>#+!|~&@:\"'$^", (int)code) != NULL;
 }
@@ -53,7 +53,7 @@ static void append_escaped(struct buffer *out, const char *text, size_t max_byte
 			unicode_append(out, 0x2026);
 			return;
 		}
-		if (special(code) && !(code == ':' && *text != '/'))
+		if (markdown_is_special(code) && !(code == ':' && *text != '/'))
 			buffer_printf(out, "&#%u;", code);
 		else
 			unicode_append(out, code);
@@ -80,7 +80,7 @@ static void append_name(const struct markdown_writer *w, struct buffer *row, uin
 /* ---- Writing within the limit ---- */
 
 /* Appends a part as a whole, if it fits. */
-static void emit(struct markdown_writer *w, const struct buffer *part)
+static void markdown_emit(struct markdown_writer *w, const struct buffer *part)
 {
 	if (part->failed) {
 		w->out->failed = true;
@@ -99,7 +99,7 @@ static void emit_string(struct markdown_writer *w, const char *text)
 
 	buffer_init(&part, MAX_BYTES);
 	buffer_append_string(&part, text);
-	emit(w, &part);
+	markdown_emit(w, &part);
 }
 
 static void emit_sentences(struct markdown_writer *w, const char *before,
@@ -116,7 +116,7 @@ static void emit_sentences(struct markdown_writer *w, const char *before,
 		append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
 	buffer_append_string(&part, after);
 	part.failed |= text.failed;
-	emit(w, &part);
+	markdown_emit(w, &part);
 }
 
 /* ---- Tables ---- */
@@ -140,7 +140,7 @@ static void emit_ledger_row(struct markdown_writer *w, const char *name, const s
 	buffer_printf(&row, "| %s", name);
 	append_figures(w, &row, e);
 	buffer_append_byte(&row, '\n');
-	emit(w, &row);
+	markdown_emit(w, &row);
 }
 
 static void write_ledger(struct markdown_writer *w)
@@ -194,7 +194,7 @@ static void emit_run_figure(struct markdown_writer *w, const char *name, enum di
 	buffer_printf(&row, " | %s | %s |\n",
 		format_change(s->mean[DIFF_BASE], s->mean[DIFF_BASE] * (1 + s->change)).text,
 		interval.text[0] ? interval.text : format_unknown);
-	emit(w, &row);
+	markdown_emit(w, &row);
 }
 
 /* Appends the outliers of one figure and side in one line. */
@@ -212,7 +212,7 @@ static void emit_outliers(struct markdown_writer *w, const struct diff_outlier *
 	if (count > MAX_OUTLIERS)
 		buffer_printf(&row, " and %zu more", count - MAX_OUTLIERS);
 	buffer_append_byte(&row, '\n');
-	emit(w, &row);
+	markdown_emit(w, &row);
 }
 
 /* Outliers of one figure and side follow each other. */
@@ -256,7 +256,7 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 	append_figures(w, &row, e);
 	buffer_printf(&row, " %s%s%s |\n", diff_state_name(e->state), summary_same_code(f, e->state) ? "°" : "",
 		summary_short_of_proof(e) ? "\\*" : "");
-	emit(w, &row);
+	markdown_emit(w, &row);
 }
 
 static void write_heading(struct markdown_writer *w, enum summary_order order)
@@ -271,7 +271,7 @@ static void write_heading(struct markdown_writer *w, enum summary_order order)
 		append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
 	buffer_append_string(&part, "**\n\n");
 	part.failed |= text.failed;
-	emit(w, &part);
+	markdown_emit(w, &part);
 }
 
 static bool write_changes(struct markdown_writer *w, enum summary_order order, struct error *err)
@@ -322,7 +322,7 @@ static void write_warnings(struct markdown_writer *w)
 		buffer_append_string(&part, "- ");
 		append_escaped(&part, diff_string(w->diff, w->diff->warnings[i].text), MAX_SENTENCE_BYTES);
 		buffer_append_byte(&part, '\n');
-		emit(w, &part);
+		markdown_emit(w, &part);
 	}
 	emit_string(w, "\n");
 }
@@ -344,7 +344,7 @@ static void write_side(struct markdown_writer *w, enum diff_side side, const cha
 		append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
 	buffer_append_byte(&part, '\n');
 	part.failed |= text.failed;
-	emit(w, &part);
+	markdown_emit(w, &part);
 }
 
 static void write_basis(struct markdown_writer *w)

@@ -10,7 +10,7 @@
 enum { MAX_SENTENCE_BYTES = 4096 };
 
 /* Names are any bytes, but JSON is UTF-8: U+FFFD replaces what is not. */
-static json_t *text(const char *string)
+static json_t *meta_text(const char *string)
 {
 	json_t *made = json_string(string);
 	struct buffer clean;
@@ -25,21 +25,22 @@ static json_t *text(const char *string)
 }
 
 /* An unknown value is null, since JSON has no NaN. */
-static json_t *number(double value)
+static json_t *meta_number(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
 static json_t *pair(double base, double head)
 {
-	return json_pack("[oo]", number(base), number(head));
+	return json_pack("[oo]", meta_number(base), meta_number(head));
 }
 
 static json_t *estimate(const struct diff_estimate *e)
 {
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "base", number(e->base), "head", number(e->head), "delta",
-		number(e->delta), "low", number(e->ci_low), "high", number(e->ci_high), "q", number(e->q), "detectable",
-		number(e->detectable), "state", diff_state_name(e->state));
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "base", meta_number(e->base), "head",
+		meta_number(e->head), "delta", meta_number(e->delta), "low", meta_number(e->ci_low), "high",
+		meta_number(e->ci_high), "q", meta_number(e->q), "detectable", meta_number(e->detectable), "state",
+		diff_state_name(e->state));
 }
 
 static json_t *metrics(const struct render_input *input)
@@ -49,10 +50,10 @@ static json_t *metrics(const struct render_input *input)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(
-			array, json_pack("{s:o,s:o,s:b,s:b}", "name", text(list[i].type), "unit", text(list[i].unit),
-				       "isCount", list[i].index[DIFF_BASE] == 0 && list[i].index[DIFF_HEAD] == 0,
-				       "tested", list[i].is_tested));
+		json_array_append_new(array,
+			json_pack("{s:o,s:o,s:b,s:b}", "name", meta_text(list[i].type), "unit", meta_text(list[i].unit),
+				"isCount", list[i].index[DIFF_BASE] == 0 && list[i].index[DIFF_HEAD] == 0, "tested",
+				list[i].is_tested));
 	return array;
 }
 
@@ -64,8 +65,8 @@ static json_t *threads(const struct profile *profile)
 		const struct profile_thread *thread = &profile->threads[i];
 
 		json_array_append_new(array, json_pack("[iiioo]", (int)thread->run, thread->pid, thread->tid,
-						     text(profile_string(profile, thread->process_name)),
-						     text(profile_string(profile, thread->name))));
+						     meta_text(profile_string(profile, thread->process_name)),
+						     meta_text(profile_string(profile, thread->name))));
 	}
 	return array;
 }
@@ -89,7 +90,7 @@ static json_t *verified(const struct profile *p)
 
 	buffer_init(&sentence, MAX_SENTENCE_BYTES);
 	summary_verified(p, "", &sentence);
-	value = text(sentence.data && !sentence.failed ? sentence.data : "");
+	value = meta_text(sentence.data && !sentence.failed ? sentence.data : "");
 	buffer_deinit(&sentence);
 	return value;
 }
@@ -100,7 +101,7 @@ static json_t *fact_value(const struct profile *profile, const struct profile_fa
 
 	switch (fact->type) {
 	case PROFILE_FACT_STRING:
-		return text(profile_string(profile, value));
+		return meta_text(profile_string(profile, value));
 	case PROFILE_FACT_NUMBER:
 		return json_integer(value);
 	case PROFILE_FACT_THOUSANDTHS:
@@ -121,11 +122,11 @@ static json_t *recording(const struct profile *p, const char *name)
 
 	for (size_t i = 0; i < p->run_count; i++)
 		duration_ns = saturating_add(duration_ns, p->runs[i].duration_ns);
-	object = json_pack("{s:o,s:i,s:I,s:o,s:o,s:I,s:o,s:o,s:b,s:I,s:o,s:o}", "name", text(name ? name : ""), "runs",
-		(int)p->run_count, "durationNs", (json_int_t)duration_ns, "samples",
+	object = json_pack("{s:o,s:i,s:I,s:o,s:o,s:I,s:o,s:o,s:b,s:I,s:o,s:o}", "name", meta_text(name ? name : ""),
+		"runs", (int)p->run_count, "durationNs", (json_int_t)duration_ns, "samples",
 		isfinite(summary_samples(p)) ? json_integer((json_int_t)summary_samples(p)) : json_null(), "lost",
 		summary_quality_recorded(p) ? json_integer((json_int_t)q->lost) : json_null(), "throttled",
-		(json_int_t)q->throttled, "stops", stops(q), "wholePercent", number(summary_whole_percent(p)),
+		(json_int_t)q->throttled, "stops", stops(q), "wholePercent", meta_number(summary_whole_percent(p)),
 		"hasTimeline", p->has_timeline, "period", (json_int_t)p->period, "threads", threads(p), "verified",
 		verified(p));
 	for (size_t i = 0; i < fact_count; i++)
@@ -136,7 +137,7 @@ static json_t *recording(const struct profile *p, const char *name)
 static json_t *ledger_row(const struct diff_origin *o)
 {
 	return json_pack("{s:o,s:o,s:o,s:o}", "raw", pair(o->raw[DIFF_BASE], o->raw[DIFF_HEAD]), "base",
-		number(o->base), "head", number(o->head), "delta", number(o->delta));
+		meta_number(o->base), "head", meta_number(o->head), "delta", meta_number(o->delta));
 }
 
 static json_t *ledger(const struct diff *diff)
@@ -152,9 +153,9 @@ static json_t *evidence(const struct diff_evidence *e)
 {
 	return json_pack("{s:s,s:[II],s:[II],s:o,s:o,s:i,s:i,s:b}", "mode", diff_evidence_mode_name(e->mode), "runs",
 		(json_int_t)e->runs[DIFF_BASE], (json_int_t)e->runs[DIFF_HEAD], "blocks",
-		(json_int_t)e->blocks[DIFF_BASE], (json_int_t)e->blocks[DIFF_HEAD], "q", number(e->q), "floorRsd",
-		number(e->floor_rsd), "aaFlags", (int)e->aa_false_flags, "aaFunctions", (int)e->aa_functions, "aaDone",
-		e->aa_done);
+		(json_int_t)e->blocks[DIFF_BASE], (json_int_t)e->blocks[DIFF_HEAD], "q", meta_number(e->q), "floorRsd",
+		meta_number(e->floor_rsd), "aaFlags", (int)e->aa_false_flags, "aaFunctions", (int)e->aa_functions,
+		"aaDone", e->aa_done);
 }
 
 static json_t *warnings(const struct diff *diff)
@@ -162,7 +163,7 @@ static json_t *warnings(const struct diff *diff)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < diff->warning_count; i++)
-		json_array_append_new(array, text(diff_string(diff, diff->warnings[i].text)));
+		json_array_append_new(array, meta_text(diff_string(diff, diff->warnings[i].text)));
 	return array;
 }
 
@@ -175,7 +176,8 @@ static json_t *rule_texts(const struct render_input *input)
 	for (size_t i = 0; input->origin_rule_text && i < diff->function_count; i++) {
 		snprintf(key, sizeof(key), "%u", diff->functions[i].origin_rule);
 		if (!json_object_get(object, key))
-			json_object_set_new(object, key, text(input->origin_rule_text(diff->functions[i].origin_rule)));
+			json_object_set_new(
+				object, key, meta_text(input->origin_rule_text(diff->functions[i].origin_rule)));
 	}
 	return object;
 }
@@ -196,10 +198,10 @@ static json_t *sentences(const struct diff *diff, void (*say)(const struct diff 
 	buffer_init(&words, (size_t)1 << 20);
 	say(diff, &words);
 	buffer_append(&words, "", 0);
-	return words.failed ? NULL : text(words.data);
+	return words.failed ? NULL : meta_text(words.data);
 }
 
-static json_t *describe(const struct render_input *input)
+static json_t *meta_describe(const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
 	json_t *meta = json_object(), *recordings = json_array();
@@ -207,25 +209,25 @@ static json_t *describe(const struct render_input *input)
 	for (size_t side = diff->sides == 1 ? DIFF_HEAD : DIFF_BASE; side < DIFF_SIDES; side++)
 		json_array_append_new(recordings, recording(input->profiles[side], input->names[side]));
 	json_object_set_new(meta, "format", json_integer(3));
-	json_object_set_new(meta, "tool", text(input->tool ? input->tool : "kelvin"));
-	json_object_set_new(meta, "title", text(input->title ? input->title : ""));
+	json_object_set_new(meta, "tool", meta_text(input->tool ? input->tool : "kelvin"));
+	json_object_set_new(meta, "title", meta_text(input->title ? input->title : ""));
 	json_object_set_new(meta, "sides", json_integer((json_int_t)diff->sides));
-	json_object_set_new(meta, "metric", text(diff_string(diff, diff->metric)));
-	json_object_set_new(meta, "unit", text(diff_string(diff, diff->unit)));
+	json_object_set_new(meta, "metric", meta_text(diff_string(diff, diff->metric)));
+	json_object_set_new(meta, "unit", meta_text(diff_string(diff, diff->unit)));
 	json_object_set_new(meta, "rawTotal", pair(diff->raw_total[DIFF_BASE], diff->raw_total[DIFF_HEAD]));
 	json_object_set_new(meta, "total", estimate(&diff->total));
-	json_object_set_new(meta, "factor", number(diff->sides == 2 ? diff->scale.factor : 1));
+	json_object_set_new(meta, "factor", meta_number(diff->sides == 2 ? diff->scale.factor : 1));
 	json_object_set_new(meta, "scale", json_string(diff_scale_mode_name(diff->scale.mode)));
 	json_object_set_new(meta, "scaleWords", json_string(diff_scale_words(diff->scale.mode)));
 	/* The page shows both readings of the load if they disagree. */
 	json_object_set_new(meta, "otherFactor",
-		diff->sides == 2 && diff->scale.other_factor > 0 ? number(diff->scale.other_factor) : json_null());
+		diff->sides == 2 && diff->scale.other_factor > 0 ? meta_number(diff->scale.other_factor) : json_null());
 	json_object_set_new(meta, "otherWords", json_string(diff_scale_words(diff->scale.other_mode)));
 	json_object_set_new(meta, "controls", json_integer((json_int_t)diff->scale.controls));
 	json_object_set_new(meta, "verdict", json_string(diff_verdict_name(diff->verdict)));
-	json_object_set_new(meta, "verdictText", text(diff_string(diff, diff->verdict_text)));
+	json_object_set_new(meta, "verdictText", meta_text(diff_string(diff, diff->verdict_text)));
 	json_object_set_new(meta, "evidenceText", sentences(diff, summary_evidence));
-	json_object_set_new(meta, "scaleText", text(diff_string(diff, diff->scale_text)));
+	json_object_set_new(meta, "scaleText", meta_text(diff_string(diff, diff->scale_text)));
 	json_object_set_new(meta, "evidence", evidence(&diff->evidence));
 	json_object_set_new(meta, "ledger", ledger(diff));
 	json_object_set_new(meta, "interrupts", ledger_row(&diff->interrupts));
@@ -240,7 +242,7 @@ static json_t *describe(const struct render_input *input)
 
 bool page_data_meta(const struct render_input *input, struct buffer *out, struct error *err)
 {
-	json_t *meta = describe(input);
+	json_t *meta = meta_describe(input);
 	char *bytes = NULL;
 
 	if (!meta)

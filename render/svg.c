@@ -321,7 +321,7 @@ static bool is_first_gone(const struct diff *diff, uint32_t node)
 }
 
 /* Finds the deepest row that is drawn, and the largest difference among the coloured nodes. */
-static unsigned int survey(struct svg_writer *w)
+static unsigned int svg_survey(struct svg_writer *w)
 {
 	unsigned int deepest = 0;
 
@@ -431,7 +431,7 @@ bool render_svg(const struct render_input *input, const struct render_svg_option
 	w.scale = input->diff->node_count && input->diff->node_total[DIFF_HEAD][0] > 0
 			  ? w.width / input->diff->node_total[DIFF_HEAD][0]
 			  : 0;
-	deepest = survey(&w);
+	deepest = svg_survey(&w);
 	height = row_y(deepest + 1) + FOOTER;
 	buffer_printf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%.0f\" viewBox=\"0 0 %u %.0f\" "

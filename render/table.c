@@ -63,7 +63,7 @@ static size_t total_width(const struct table *table, const size_t *widths)
 	return total + (shown > 1 ? (shown - 1) * GAP : 0);
 }
 
-static void measure(const struct table *table, size_t *widths)
+static void table_measure(const struct table *table, size_t *widths)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		size_t most = 0;
@@ -116,11 +116,11 @@ static void shrink_flexible(const struct table *table, size_t *widths, size_t wi
  * First names are shortened as long as they remain distinct, then columns are dropped, then names are shortened
  * further.
  */
-static void fit(const struct table *table, size_t *widths, size_t width)
+static void table_fit(const struct table *table, size_t *widths, size_t width)
 {
 	size_t comfortable = width / 4 > MIN_FLEXIBLE ? width / 4 : MIN_FLEXIBLE;
 
-	measure(table, widths);
+	table_measure(table, widths);
 	if (width == TABLE_UNLIMITED) {
 		for (size_t i = 0; i < table->column_count; i++)
 			if (table->columns[i].flexible && widths[i] > LONG_NAME)
@@ -212,7 +212,7 @@ bool table_write(const struct table *table, size_t width, bool colour, struct bu
 
 	if (table->failed)
 		return error_set_memory(err);
-	fit(table, widths, width);
+	table_fit(table, widths, width);
 	for (size_t i = 0; i < table->column_count; i++)
 		titles[i] = table->columns[i].title;
 	buffer_append_string(out, table_style_on(TABLE_DIM, colour));
