@@ -98,7 +98,7 @@ static inline bool same_key(const uint8_t *a, const void *b, size_t size)
 }
 
 /* The slot that holds the key, or the free slot to which it belongs. The map is never full. */
-static size_t find_slot(const struct hash_map *map, const void *key)
+static size_t hash_map_find_slot(const struct hash_map *map, const void *key)
 {
 	size_t mask = map->capacity - 1;
 	size_t slot = hash_seeded(key, map->key_size, map->seed) & mask;
@@ -116,16 +116,16 @@ void hash_map_prefetch(const struct hash_map *map, const void *key)
 
 uint32_t hash_map_get(const struct hash_map *map, const void *key)
 {
-	return map->count ? *value_at(map, find_slot(map, key)) : HASH_MAP_NONE;
+	return map->count ? *value_at(map, hash_map_find_slot(map, key)) : HASH_MAP_NONE;
 }
 
-static void put(struct hash_map *map, size_t slot, const void *key, uint32_t value)
+static void hash_map_put(struct hash_map *map, size_t slot, const void *key, uint32_t value)
 {
 	*value_at(map, slot) = value;
 	memcpy(key_at(map, slot), key, map->key_size);
 }
 
-static bool grow(struct hash_map *map, struct error *err)
+static bool hash_map_grow(struct hash_map *map, struct error *err)
 {
 	struct hash_map grown = *map;
 	uint64_t bytes;
@@ -142,7 +142,8 @@ static bool grow(struct hash_map *map, struct error *err)
 		*value_at(&grown, i) = HASH_MAP_NONE;
 	for (size_t i = 0; i < map->capacity; i++)
 		if (*value_at(map, i) != HASH_MAP_NONE)
-			put(&grown, find_slot(&grown, key_at(map, i)), key_at(map, i), *value_at(map, i));
+			hash_map_put(
+				&grown, hash_map_find_slot(&grown, key_at(map, i)), key_at(map, i), *value_at(map, i));
 	free(map->slots);
 	*map = grown;
 	return true;
@@ -153,12 +154,12 @@ bool hash_map_add(
 {
 	size_t slot;
 
-	if (map->count >= map->capacity / 4 * 3 && !grow(map, err))
+	if (map->count >= map->capacity / 4 * 3 && !hash_map_grow(map, err))
 		return false;
-	slot = find_slot(map, key);
+	slot = hash_map_find_slot(map, key);
 	*added = *value_at(map, slot) == HASH_MAP_NONE;
 	if (*added) {
-		put(map, slot, key, new_value);
+		hash_map_put(map, slot, key, new_value);
 		map->count++;
 	}
 	*value = value_at(map, slot);

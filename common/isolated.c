@@ -93,7 +93,7 @@ bool isolated_start(struct isolated *isolated, const struct isolated_limits *lim
 }
 
 /* Collects the exit status of the child; false while it runs. */
-static bool reap(struct isolated *isolated, int options)
+static bool isolated_reap(struct isolated *isolated, int options)
 {
 	pid_t ended;
 
@@ -108,12 +108,12 @@ static bool reap(struct isolated *isolated, int options)
 
 bool isolated_has_ended(struct isolated *isolated)
 {
-	if (isolated->pid == 0 || reap(isolated, WNOHANG))
+	if (isolated->pid == 0 || isolated_reap(isolated, WNOHANG))
 		return true;
 	if (isolated_now_ns() < isolated->deadline_ns)
 		return false;
 	(void)kill(isolated->pid, SIGKILL);
-	return reap(isolated, 0);
+	return isolated_reap(isolated, 0);
 }
 
 void isolated_wait(struct isolated *isolated)
@@ -128,7 +128,7 @@ void isolated_deinit(struct isolated *isolated)
 {
 	if (isolated->pid != 0) {
 		(void)kill(isolated->pid, SIGKILL);
-		(void)reap(isolated, 0);
+		(void)isolated_reap(isolated, 0);
 	}
 	if (isolated->result)
 		munmap(isolated->result, isolated->result_bytes);

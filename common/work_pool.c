@@ -14,7 +14,7 @@ struct work {
 	void *context;
 };
 
-static void *worker(void *argument)
+static void *work_pool_worker(void *argument)
 {
 	struct work *work = argument;
 
@@ -46,9 +46,9 @@ void work_pool_run(unsigned int threads, size_t count, void (*job)(void *context
 		threads = MAX_THREADS;
 	if (threads > count)
 		threads = (unsigned int)count;
-	while (started + 1 < threads && pthread_create(&helpers[started], NULL, worker, &work) == 0)
+	while (started + 1 < threads && pthread_create(&helpers[started], NULL, work_pool_worker, &work) == 0)
 		started++;
-	worker(&work);
+	work_pool_worker(&work);
 	while (started > 0)
 		pthread_join(helpers[--started], NULL);
 }
