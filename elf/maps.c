@@ -26,7 +26,7 @@ static void unescape(char *path)
 }
 
 /* Reads a number in `base` that ends at `stop`, and moves past it. */
-static bool number(char **pos, int base, char stop, uint64_t *value)
+static bool maps_number(char **pos, int base, char stop, uint64_t *value)
 {
 	char *end;
 
@@ -46,15 +46,15 @@ bool elf_maps_parse_line(char *line, pid_t pid, struct elf_maps_entry *entry, st
 	char *pos = line;
 	char *end;
 
-	if (!number(&pos, 16, '-', &parsed.mapping.start) || !number(&pos, 16, ' ', &parsed.mapping.end) ||
+	if (!maps_number(&pos, 16, '-', &parsed.mapping.start) || !maps_number(&pos, 16, ' ', &parsed.mapping.end) ||
 		parsed.mapping.start >= parsed.mapping.end)
 		return error_set(err, ERROR_FORMAT, "bad address range");
 	if (strnlen(pos, 5) < 5 || pos[4] != ' ')
 		return error_set(err, ERROR_FORMAT, "bad permissions");
 	parsed.executable = pos[2] == 'x';
 	pos += 5;
-	if (!number(&pos, 16, ' ', &parsed.mapping.file_offset) || !number(&pos, 16, ':', &major) ||
-		!number(&pos, 16, ' ', &minor))
+	if (!maps_number(&pos, 16, ' ', &parsed.mapping.file_offset) || !maps_number(&pos, 16, ':', &major) ||
+		!maps_number(&pos, 16, ' ', &minor))
 		return error_set(err, ERROR_FORMAT, "bad offset or device");
 	inode = strtoull(pos, &end, 10);
 	if (end == pos || (*end != ' ' && *end != '\0'))

@@ -36,7 +36,7 @@ static bool copy_bytes(const struct elf_image *image, uint64_t offset, uint64_t 
 	return true;
 }
 
-static bool read_header(struct elf_image *image, struct header *header, struct error *err)
+static bool parse_header(struct elf_image *image, struct header *header, struct error *err)
 {
 	uint8_t bytes[sizeof(Elf64_Ehdr)] = { 0 };
 	size_t size = least(image->size, sizeof(bytes));
@@ -275,7 +275,7 @@ bool elf_image_parse(struct elf_image *image, struct error *err)
 	uint64_t note_room = MAX_NOTE_BYTES;
 	struct header header = { 0 };
 
-	if (!read_header(image, &header, err) || !read_sections(image, &header, err) ||
+	if (!parse_header(image, &header, err) || !read_sections(image, &header, err) ||
 		!read_segments(image, &header, &note_room, err))
 		return false;
 	for (size_t i = 0; i < image->section_count; i++) {

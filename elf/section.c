@@ -102,7 +102,7 @@ static bool inflate_zlib(const struct packing *packing, uint8_t *out, size_t roo
 	return result == (is_whole ? LIBDEFLATE_SUCCESS : LIBDEFLATE_INSUFFICIENT_SPACE);
 }
 
-static bool inflate(const struct packing *packing, uint8_t *out, size_t room)
+static bool section_inflate(const struct packing *packing, uint8_t *out, size_t room)
 {
 	if (packing->kind == PACKED_ZLIB)
 		return inflate_zlib(packing, out, room);
@@ -111,7 +111,7 @@ static bool inflate(const struct packing *packing, uint8_t *out, size_t room)
 	return ZSTD_decompress(out, room, packing->bytes, packing->size) == room;
 }
 
-static uint8_t *allocate(size_t size)
+static uint8_t *section_allocate(size_t size)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *bytes;
@@ -144,13 +144,13 @@ static const struct elf_inflated *inflated_section(
 		return NULL;
 	made->index = index;
 	made->size = size;
-	made->bytes = allocate(room);
+	made->bytes = section_allocate(room);
 	if (!made->bytes) {
 		free(made);
 		return NULL;
 	}
 	/* The section is kept without bytes, so that inflating is not tried again. */
-	if (!inflate(packing, made->bytes, room)) {
+	if (!section_inflate(packing, made->bytes, room)) {
 		free(made->bytes);
 		made->bytes = NULL;
 	}
