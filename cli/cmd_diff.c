@@ -45,21 +45,21 @@ struct request {
 	struct options *options;
 };
 
-static bool take(void *context, int option, struct error *err)
+static bool cmd_diff_take(void *context, int option, struct error *err)
 {
 	struct request *request = context;
 
 	return comparison_take(request->comparison, request->options, option, err);
 }
 
-static int run(struct comparison *comparison, struct options *options)
+static int cmd_diff_run(struct comparison *comparison, struct options *options)
 {
 	struct request request = { comparison, options };
 	struct error err;
 	int code;
 
 	options_count_spare(options, DIFF_SIDES);
-	if (!options_read(options, help, take, &request, &code))
+	if (!options_read(options, help, cmd_diff_take, &request, &code))
 		return code;
 	if (options->argc - optind != DIFF_SIDES)
 		return options_fail("diff", "two profiles are needed, BASE and HEAD; %d given", options->argc - optind);
@@ -76,5 +76,5 @@ int cmd_diff(int argc, char **argv)
 	CLEANUP(comparison_deinit) struct comparison comparison = { .diff.scale = DIFF_SCALE_AUTO };
 	struct options options = { argc, argv, "diff", ":ho:", names };
 
-	return run(&comparison, &options);
+	return cmd_diff_run(&comparison, &options);
 }

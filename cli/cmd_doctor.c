@@ -122,7 +122,7 @@ static int print_json(const struct sampler_capabilities *can)
 	return ok && can->can_sample_own ? CLI_EXIT_OK : CLI_EXIT_ERROR;
 }
 
-static bool take(void *context, int option, struct error *err)
+static bool cmd_doctor_take(void *context, int option, struct error *err)
 {
 	bool *as_json = context;
 
@@ -137,7 +137,7 @@ int cmd_doctor(int argc, char **argv)
 	bool as_json = false;
 	int code;
 
-	if (!options_read(&options, help, take, &as_json, &code))
+	if (!options_read(&options, help, cmd_doctor_take, &as_json, &code))
 		return code;
 	if (optind < argc)
 		return options_fail("doctor", "unexpected '%s': doctor takes no arguments", argv[optind]);

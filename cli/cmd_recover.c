@@ -34,7 +34,7 @@ struct request {
 	struct naming naming;
 };
 
-static bool take(void *context, int option, struct error *err)
+static bool cmd_recover_take(void *context, int option, struct error *err)
 {
 	struct request *request = context;
 
@@ -94,12 +94,12 @@ static bool recover(struct request *request, const char *name, struct error *err
 	       write_profile(profile, path, err);
 }
 
-static int run(struct request *request, const struct options *options)
+static int cmd_recover_run(struct request *request, const struct options *options)
 {
 	struct error err;
 	int code;
 
-	if (!options_read(options, help, take, request, &code))
+	if (!options_read(options, help, cmd_recover_take, request, &code))
 		return code;
 	if (options->argc - optind != 1)
 		return options_fail("recover", "one FILE.part is needed; %d given", options->argc - optind);
@@ -113,7 +113,7 @@ int cmd_recover(int argc, char **argv)
 {
 	struct options options = { argc, argv, "recover", ":ho:", names };
 	struct request request = { 0 };
-	int code = run(&request, &options);
+	int code = cmd_recover_run(&request, &options);
 
 	naming_deinit(&request.naming);
 	return code;

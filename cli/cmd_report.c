@@ -48,7 +48,7 @@ struct request {
 	struct naming naming;
 };
 
-static bool take(void *context, int option, struct error *err)
+static bool cmd_report_take(void *context, int option, struct error *err)
 {
 	struct request *request = context;
 
@@ -95,14 +95,14 @@ static bool show(struct request *request, const char *name, struct error *err)
 	return outputs_write(&request->outputs, &input, err);
 }
 
-static int run(struct request *request, struct options *options)
+static int cmd_report_run(struct request *request, struct options *options)
 {
 	struct error err;
 	int code;
 
 	request->options = options;
 	options_count_spare(options, 1);
-	if (!options_read(options, help, take, request, &code))
+	if (!options_read(options, help, cmd_report_take, request, &code))
 		return code;
 	if (options->argc - optind != 1)
 		return options_fail("report", "one profile is needed; %d given", options->argc - optind);
@@ -116,7 +116,7 @@ int cmd_report(int argc, char **argv)
 {
 	struct options options = { argc, argv, "report", ":ho:", names };
 	struct request request = { 0 };
-	int code = run(&request, &options);
+	int code = cmd_report_run(&request, &options);
 
 	naming_deinit(&request.naming);
 	return code;

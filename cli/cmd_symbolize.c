@@ -390,7 +390,7 @@ static bool symbolize(struct request *request, char *const *words, struct error 
 	return end_json(request, err) && (!request->verify || tell_verified(request, err));
 }
 
-static bool take(void *context, int option, struct error *err)
+static bool cmd_symbolize_take(void *context, int option, struct error *err)
 {
 	struct request *request = context;
 
@@ -439,12 +439,12 @@ static bool take(void *context, int option, struct error *err)
 	return true;
 }
 
-static int run(struct request *request, const struct options *options)
+static int cmd_symbolize_run(struct request *request, const struct options *options)
 {
 	struct error err;
 	int code;
 
-	if (!options_read(options, help, take, request, &code))
+	if (!options_read(options, help, cmd_symbolize_take, request, &code))
 		return code;
 	if (naming_prepare(&request->naming, &request->options, &err) &&
 		symbolize(request, options->argv + optind, &err))
@@ -457,7 +457,7 @@ int cmd_symbolize(int argc, char **argv)
 {
 	struct options options = { argc, argv, "symbolize", ":he:psafiCj:", names };
 	struct request request = { .path = "a.out", .options = { .fingerprints = SYMBOLIZE_FINGERPRINT_NONE } };
-	int code = run(&request, &options);
+	int code = cmd_symbolize_run(&request, &options);
 
 	elf_image_unref(request.image);
 	naming_deinit(&request.naming);
