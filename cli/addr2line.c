@@ -6,13 +6,13 @@
 
 enum { MAX_TEXT_BYTES = 1 << 24 };
 
-/* Hundreds of thousands of lines: strings go out as they are, without a format to read. */
+/* There may be hundreds of thousands of lines, so strings are written without a format to parse. */
 static void put(FILE *stream, const char *text)
 {
 	fputs_unlocked(text, stream);
 }
 
-/* What a foreign file calls a function must not command a terminal; a program gets the bytes as they are. */
+/* A foreign file's name must not control a terminal; a program gets its bytes unchanged. */
 static void put_foreign(FILE *stream, const struct addr2line_style *style, const char *text)
 {
 	struct buffer clean;
@@ -64,7 +64,7 @@ static void print_frame(
 	put(stream, "\n");
 }
 
-/* A name made of the module and the address is Kelvin's own; addr2line has "??" for it. */
+/* Whether kelvin made the name of the module and the address; addr2line prints "??" then. */
 static bool is_unknown(const struct symbolize_frames *frames)
 {
 	return frames->count == 0 || (frames->count == 1 && frames->frames[0].source == PROFILE_NAME_NONE);

@@ -17,7 +17,7 @@ struct unit {
 	const char *name;
 };
 
-/* All values of a row in one unit, so that they compare at a glance. */
+/* All values of a row have one unit, so that they can be compared at a glance. */
 static struct unit unit_of(enum diff_run_figure figure, double value)
 {
 	static const struct unit times[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" } };
@@ -47,7 +47,7 @@ static void print_side(FILE *stream, const struct diff_run_summary *s, int side,
 			s->low[side] / unit->size, digits, s->high[side] / unit->size);
 }
 
-/* In percent, with no -0.0. */
+/* A change in percent, never -0.0. */
 static double shown(double change)
 {
 	return round(change * 1000) / 10 + 0.0;
@@ -78,7 +78,7 @@ static double value_of(const struct profile_run *run, enum diff_run_figure figur
 					: (double)run->peak_memory_bytes;
 }
 
-/* One line, whatever their number. */
+/* Prints the outliers in one line, whatever their number. */
 static bool print_outliers(
 	FILE *stream, const struct profile *profile, const char *side, enum diff_run_figure figure, struct error *err)
 {

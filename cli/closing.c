@@ -40,7 +40,7 @@ static const char *was(uint64_t count)
 	return count == 1 ? "was" : "were";
 }
 
-/* What 100 % means: rounding must not hide the last cut stack. */
+/* The share of whole stacks; rounding must not turn it into 100 % while a stack is cut. */
 static double shown_percent(const struct profile_quality *quality)
 {
 	double percent = profile_quality_whole_percent(quality);
@@ -73,7 +73,7 @@ static void print_stops(const struct profile_quality *quality)
 	}
 }
 
-/* A chain of frame pointers tells neither what it left out nor whether it is whole. */
+/* Whether stacks are chains of frame pointers, which show neither what they left out nor whether they are whole. */
 static bool is_by_frame_pointers(const struct profile *profile)
 {
 	return strcmp(profile_string(profile, profile->facts.call_graph), "fp") == 0;
@@ -90,7 +90,7 @@ static void print_losses(const struct profile_quality *quality)
 			was(quality->lost_sideband));
 }
 
-/* CPU time that the samples stand for; 0 where they do not count it. */
+/* The CPU time that the samples stand for; 0 if the samples do not measure CPU time. */
 static int64_t sampled_cpu_ns(const struct profile *profile)
 {
 	int64_t sum = 0;
@@ -102,7 +102,10 @@ static int64_t sampled_cpu_ns(const struct profile *profile)
 	return sum;
 }
 
-/* The kernel starts a thread's clock with the thread: one that lives for less than a period is never sampled. */
+/*
+ * Warns of threads without samples. The kernel starts a thread's clock with the thread, so a thread that lives for less
+ * than a period is never sampled.
+ */
 static void print_unseen(const struct profile *profile)
 {
 	static const int64_t slack_ns = 50000000;
@@ -131,7 +134,7 @@ static bool has_no_name(const struct profile *profile, const struct profile_loca
 	return source == PROFILE_NAME_NONE || source == PROFILE_NAME_FDE;
 }
 
-/* Samples in functions without a name, by mapping. */
+/* Counts the samples in functions without a name, by mapping. */
 static void count_unnamed(const struct profile *profile, uint64_t *unnamed)
 {
 	for (size_t i = 0; i < profile->sample_count; i++) {
@@ -143,13 +146,16 @@ static void count_unnamed(const struct profile *profile, uint64_t *unnamed)
 	}
 }
 
-/* A file that could not be read has been told of, and has no end. */
+/*
+ * Whether a mapping is of a binary without symbols. A file that could not be read had its own message; the end of its
+ * mapping is UINT64_MAX.
+ */
 static bool is_stripped_file(const struct profile_mapping *mapping)
 {
 	return mapping->kind == PROFILE_MAPPING_FILE && mapping->end != UINT64_MAX;
 }
 
-/* Binaries are shipped without their symbols. */
+/* Names binaries that lack their symbols, as installed ones usually do. */
 static void print_stripped(const struct profile *profile)
 {
 	enum { LEAST_STRIPPED_PERCENT = 10 };
@@ -174,7 +180,7 @@ static void print_stripped(const struct profile *profile)
 			profile_string(profile, profile->mappings[most].path));
 }
 
-/* Interpreters, and compilers that work at run time, name a program's functions only when they are told to. */
+/* Interpreters and run-time compilers give the names of a program's functions only on request. */
 static void print_nameless(const struct profile *profile)
 {
 	enum { MAX_SENTENCE_BYTES = 1024 };

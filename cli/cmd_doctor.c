@@ -27,7 +27,7 @@ static const struct option names[] = {
 	{ 0 },
 };
 
-/* One command for all of it: a second setcap would take back what the first one gave. */
+/* One command for all capabilities, since a second setcap would replace those of the first. */
 #define SETCAP "sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore+ep \"$(command -v kelvin)\""
 
 static void print_line(bool good, const char *what, const char *yes, const char *no)
@@ -41,9 +41,9 @@ static void print_advice(const char *command, const char *what)
 }
 
 /*
- * `level`: up to which the kernel permits it without CAP_PERFMON: events of whole CPUs 0, kernel code 1, one's own user
- * code 2. At Debian's level 3 and Ubuntu's 4 it permits nothing. Where the level is not what forbids it, a container
- * does.
+ * `level`: the highest value of perf_event_paranoid at which the kernel permits it without CAP_PERFMON: 0 for events of
+ * whole CPUs, 1 for kernel code, 2 for the user's own code. Levels 3 (Debian) and 4 (Ubuntu) permit nothing. If the
+ * level is low enough, a container is the reason.
  */
 static void print_level_advice(const struct sampler_capabilities *can, int level)
 {

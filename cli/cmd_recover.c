@@ -30,7 +30,7 @@ static const struct option names[] = {
 };
 
 struct request {
-	const char *output; /* NULL: by the input's name */
+	const char *output; /* NULL: made from the input's name */
 	struct naming naming;
 };
 

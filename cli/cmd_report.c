@@ -80,8 +80,10 @@ static bool show(struct request *request, const char *name, struct error *err)
 	options.naming.names_only = outputs_show_names_only(&request->outputs);
 	if (!load_profiles(name, &options, &profile, err))
 		return false;
-	/* Folded stacks are the profile itself; but an empty one, and a metric it has not got, are refused all the
-	 * same. */
+	/*
+	 * Folded stacks are written from the profile without a diff. An empty profile or a missing metric must still be
+	 * refused, which the diff does.
+	 */
 	needs_diff = !options.naming.names_only || request->diff.metric || profile->quality.samples == 0;
 	if (needs_diff && !diff_create_single(profile, &request->diff, &diff, err))
 		return false;

@@ -78,19 +78,19 @@ static const struct option names[] = {
 
 struct request {
 	const char *path;
-	const char *section; /* addresses count from its start; NULL: from 0 */
+	const char *section; /* addresses are relative to the start of this section; NULL: to 0 */
 	uint64_t section_start;
 	bool no_cache, explain_origin, verify;
-	struct symbolize_verification verified; /* with --verify: of all batches so far */
+	struct symbolize_verification verified; /* --verify: totals of all batches so far */
 	struct naming naming;
 	char cache_directory[PATH_MAX];
 	struct symbolize_options options;
 	struct addr2line_style style;
 	bool is_json;
-	bool is_noted;     /* that debuginfod gave nothing */
-	size_t json_count; /* addresses written so far */
+	bool is_noted;     /* the notice that debuginfod had no file was printed */
+	size_t json_count; /* number of addresses written so far */
 	struct elf_image *image;
-	uint64_t *addresses; /* owned; of one batch */
+	uint64_t *addresses; /* owned; addresses of one batch */
 	size_t count, capacity;
 };
 
@@ -102,7 +102,7 @@ static bool add_address(struct request *request, uint64_t address, struct error 
 	return true;
 }
 
-/* " (library: source of a standard library)"; NULL when memory is out. */
+/* A note such as " (library: source of a standard library)"; NULL if memory runs out. */
 static char *origin_note(
 	struct request *request, const struct symbolize_result *result, const struct symbolize_frame *frame)
 {
@@ -133,7 +133,7 @@ static bool print_explained(struct request *request, const struct symbolize_resu
 	return ok || error_set_memory(err);
 }
 
-/* Each address on a line of its own, as soon as it is known. */
+/* Writes each address on a line of its own as soon as it is resolved. */
 static bool write_json(struct request *request, const struct symbolize_result *result, uint64_t address,
 	const struct symbolize_frames *frames, struct error *err)
 {
@@ -149,7 +149,7 @@ static bool write_json(struct request *request, const struct symbolize_result *r
 	return ok || error_set(err, ERROR_SYSTEM, "cannot write JSON to standard output");
 }
 
-/* Said once: a program may ask line by line. */
+/* Prints the notice once, since a program may ask for many addresses, line by line. */
 static void note_missing_debug_file(struct request *request, const struct symbolize_result *result)
 {
 	if (!request->is_noted && symbolize_result_fetch_failed(result))
@@ -158,7 +158,7 @@ static void note_missing_debug_file(struct request *request, const struct symbol
 	request->is_noted |= symbolize_result_fetch_failed(result);
 }
 
-/* Names the batch and empties it. */
+/* Resolves the batch, writes the results and empties it. */
 static bool answer(struct request *request, struct error *err)
 {
 	struct symbolize_result *result = NULL;
@@ -186,20 +186,23 @@ static bool answer(struct request *request, struct error *err)
 			&request->options, &request->verified, err);
 	symbolize_result_destroy(result);
 	request->count = 0;
-	/* Another program may wait for this answer before it asks on. */
+	/* Another program may wait for this answer before it sends its next line. */
 	if (ok && fflush(stdout) != 0)
 		return error_set_errno(err, errno, "cannot write standard output");
 	return ok;
 }
 
-/* A line that begins with a sign is no address to addr2line. */
+/* addr2line does not accept a line that begins with a sign as an address. */
 static uint64_t read_line_address(const char *line)
 {
 	line += strspn(line, " \t");
 	return line[0] == '-' || line[0] == '+' ? 0 : strtoull(line, NULL, 16);
 }
 
-/* Like addr2line, a line that is no address is answered as address 0, so that answers stay in step with questions. */
+/*
+ * Reads lines into the batch. As in addr2line, a line without an address is answered as address 0, so that there is one
+ * answer to each line.
+ */
 static bool take_lines(struct request *request, struct buffer *input, bool is_end, struct error *err)
 {
 	char *line = input->data, *end = line ? line + input->size : NULL, *newline;
@@ -225,7 +228,9 @@ static bool has_more_now(void)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* All that is there is one batch: a file is named at once, a program that asks line by line is answered line by line.
+/*
+ * All input that is available becomes one batch: a file is resolved at once, and a program that asks line by line is
+ * answered line by line.
  */
 static bool answer_stdin(struct request *request, struct error *err)
 {
@@ -305,7 +310,7 @@ static bool end_json(const struct request *request, struct error *err)
 	return ok || error_set_memory(err);
 }
 
-/* "120 names compared with libdw: 119 equal, 1 different", and what differs. */
+/* Prints "120 names compared with libdw: 119 equal, 1 different", and the differences. */
 static bool tell_verified(const struct request *request, struct error *err)
 {
 	const struct symbolize_verification *verified = &request->verified;
@@ -325,8 +330,10 @@ static bool tell_verified(const struct request *request, struct error *err)
 	return ok;
 }
 
-/* Its library takes its orders from the environment: no server may keep us waiting for ever, and a person sees what is
- * fetched. */
+/*
+ * Sets debuginfod's environment variables, by which its library is configured: a timeout for servers, and progress
+ * messages for a terminal.
+ */
 static bool prepare_debuginfod(struct error *err)
 {
 	setenv("DEBUGINFOD_TIMEOUT", "30", 0);
@@ -347,7 +354,7 @@ static bool find_section(struct request *request, struct error *err)
 	return true;
 }
 
-/* What can be said about the file before it is asked. */
+/* Prints the notices that can be given about the file before any address is resolved. */
 static bool check_file(struct request *request, struct error *err)
 {
 	struct buffer notices;
@@ -432,7 +439,7 @@ static bool cmd_symbolize_take(void *context, int option, struct error *err)
 	case 'f':
 	case 'i':
 	case 'C':
-		break; /* what is done anyway */
+		break; /* addr2line's option for what kelvin always does */
 	default:
 		return naming_take(&request->naming, option, err);
 	}

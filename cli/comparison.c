@@ -56,7 +56,10 @@ bool comparison_take(struct comparison *comparison, struct options *options, int
 	}
 }
 
-/* A function that nobody has met never fails its rule: that may be a word too few, as the arguments in a C++ name. */
+/*
+ * Warns of a gate on a function that does not occur: it can never fail. The name may be incomplete, as without the
+ * arguments of a C++ name.
+ */
 static void warn_unmet(const struct diff *diff, const struct diff_gate *gate)
 {
 	const char *limit = strrchr(gate->function, '>'), *like = NULL;

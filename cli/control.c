@@ -29,7 +29,10 @@ static bool take_descriptor(const char *text, int *fd, struct error *err)
 	return true;
 }
 
-/* For reading and writing, as perf does: neither waits for the other side, nor ends when it closes. */
+/*
+ * Opens the fifo for reading and writing, as perf does: opening then does not wait for the other side, and the fifo
+ * stays open when that closes.
+ */
 static bool open_fifo(const char *path, int *fd, struct error *err)
 {
 	struct stat info;
@@ -89,14 +92,14 @@ static enum control_command command_of(const char *line)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		size_t size = strlen(words[i].word);
 
-		/* perf lets an event's name or a flag follow: there is one event here. */
+		/* perf allows an event's name or a flag after the word; kelvin has one event and ignores them. */
 		if (strncmp(line, words[i].word, size) == 0 && (line[size] == '\0' || line[size] == ' '))
 			return words[i].command;
 	}
 	return CONTROL_OTHER;
 }
 
-/* Nobody is left who could send something: a descriptor that stays ready would wake us up for ever. */
+/* Stops polling when nobody can send a command any more: a descriptor that is always ready would wake us up forever. */
 static void stop_listening(struct control *control)
 {
 	if (control->owns_them)
@@ -109,7 +112,9 @@ enum control_command control_next(struct control *control)
 	struct pollfd ready = { .fd = control->commands, .events = POLLIN };
 	char byte;
 
-	/* Asked for each byte: the descriptor may be a blocking one, and what follows the line may be somebody else's.
+	/*
+	 * poll() is called for each byte: the descriptor may be blocking, and bytes after the line may belong to
+	 * another reader.
 	 */
 	while (control->commands >= 0 && poll(&ready, 1, 0) == 1) {
 		ssize_t got = ready.revents & POLLIN ? read(control->commands, &byte, 1) : 0;
@@ -134,7 +139,7 @@ enum control_command control_next(struct control *control)
 
 void control_answer(const struct control *control)
 {
-	static const char answer[] = "ack\n"; /* with its NUL */
+	static const char answer[] = "ack\n"; /* the final NUL is sent too */
 	struct pollfd ready = { .fd = control->answers, .events = POLLOUT };
 
 	if (control->answers >= 0 && poll(&ready, 1, ANSWER_WAIT_MS) == 1 &&

@@ -12,7 +12,9 @@ static volatile sig_atomic_t caught_signal;
 static volatile sig_atomic_t caught_from_process;
 static _Atomic int64_t caught_ns;
 
-/* `timeout` sends its signal twice, to us and to our process group: that is one wish to end. */
+/*
+ * `timeout` sends its signal twice, to us and to our process group: two signals within this time count as one request.
+ */
 static const int64_t same_wish_ns = 300000000;
 
 static void take_signal(int number, siginfo_t *info, void *context)
@@ -26,10 +28,10 @@ static void take_signal(int number, siginfo_t *info, void *context)
 	if (!caught_signal) {
 		caught_ns = now_ns;
 		caught_signal = number;
-		/* The terminal's own signals have SI_KERNEL and reach the whole foreground group. */
+		/* Signals that the terminal sends have SI_KERNEL, and reach the whole foreground process group. */
 		caught_from_process = info->si_code <= 0;
 	} else if (now_ns - caught_ns > same_wish_ns) {
-		/* Blocked until this returns. */
+		/* The signal stays blocked until the handler returns. */
 		signal(number, SIG_DFL);
 		raise(number);
 	}
@@ -40,7 +42,10 @@ static void do_nothing(int number)
 	(void)number;
 }
 
-/* What failed tells so itself. Ignored, the signal would stay so in the command. */
+/*
+ * Installs an empty handler, so that the failing call reports the error. An ignored signal would be inherited by the
+ * command.
+ */
 static void survive(int number)
 {
 	struct sigaction action = { .sa_handler = do_nothing, .sa_flags = SA_RESTART }, before;

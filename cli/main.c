@@ -44,7 +44,7 @@ static void print_help(FILE *stream)
 	fputs(help_tail, stream);
 }
 
-/* Output that did not arrive (a full disk behind `>`) is a failure, not a success. */
+/* If output could not be written (a full disk behind `>`), the command fails. */
 static int close_stdout(int code)
 {
 	if (fclose(stdout) == 0)
@@ -86,8 +86,9 @@ static int dispatch(int argc, char **argv)
 	return CLI_EXIT_ERROR;
 }
 
-/* A file of ours that took the place of a closed standard stream would be written messages to. Its use fails as if it
- * were closed.
+/*
+ * Opens closed standard streams, so that no file of ours gets their number and then receives messages. Using such a
+ * stream still fails, as if it were closed.
  */
 static void occupy_standard_streams(void)
 {

@@ -11,7 +11,7 @@
 
 enum { MAX_LIST_ITEMS = 10000 };
 
-/* The word as the user typed it: getopt leaves no name for a long option that it does not know. */
+/* The word as the user typed it, since getopt does not give the name of an unknown long option. */
 static int fail_unknown(const struct options *options)
 {
 	const char *word = optind > 0 && optind <= options->argc ? options->argv[optind - 1] : "";
@@ -68,7 +68,7 @@ void options_count_spare(struct options *options, size_t needed)
 	size_t words = 0;
 	int option;
 
-	/* With `-` first, getopt hands words out in their place and moves nothing. */
+	/* With `-` first, getopt returns words in their order and does not permute them. */
 	snprintf(letters, sizeof(letters), "-%s", options->letters);
 	opterr = 0;
 	optind = 0;

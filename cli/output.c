@@ -61,7 +61,7 @@ static bool is_same_file(const char *a, const char *b)
 	return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/* The later one would take the place of the earlier one. */
+/* Refuses two outputs to one file, of which the second would replace the first. */
 static bool check_twins(const struct outputs *outputs, size_t kind, struct error *err)
 {
 	const char *path = outputs->paths[kind];
@@ -120,7 +120,7 @@ const char *output_rule_text(unsigned int rule)
 	return symbolize_rule_text((enum symbolize_rule)rule);
 }
 
-/* Only a terminal has a width to keep to, and colours; a file or a program gets names in full. */
+/* A terminal has a width and colours; a file or a program gets full names. */
 static struct render_text_options text_options(const char *path)
 {
 	struct render_text_options options = { .whole_names = true };
@@ -136,7 +136,7 @@ static struct render_text_options text_options(const char *path)
 	return options;
 }
 
-/* Tools get names as they are, a terminal what is safe to show. */
+/* Tools get names unchanged; on a terminal they are cleaned. */
 static bool write_folded(const char *path, const struct profile *profile, struct buffer *out, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer raw = { 0 };

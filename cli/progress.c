@@ -25,7 +25,7 @@ void progress_init(struct progress *progress, bool quiet)
 						      !(term && strcmp(term, "dumb") == 0) };
 }
 
-/* "12 of 30 s", or "12.3 s" where nobody knows how long it will take. */
+/* Writes "12 of 30 s", or "12.3 s" if the duration is not known. */
 static void format_elapsed(double sampled_s, const struct progress_plan *plan, char *text, size_t size)
 {
 	if (plan->duration_s <= 0)

@@ -23,7 +23,7 @@ bool verification_parse(const char *text, uint32_t *every, struct error *err)
 
 /* ---- Differences as text ---- */
 
-/* The function that holds the code at a place; NULL: the profile does not know it. */
+/* The function that contains the code at a place; NULL if the profile does not have it. */
 static const char *function_at(const struct profile *profile, const struct sampler_place *place)
 {
 	for (size_t i = 0; i < profile->location_count; i++) {
@@ -69,7 +69,7 @@ static void append_row(
 	buffer_append_byte(out, '\n');
 }
 
-/* "a stack of 12 frames here, of 3 by libunwind:", and the frames around the place where they part, side by side. */
+/* Appends "a stack of 12 frames here, of 3 by libunwind:" and the frames around the first difference, side by side. */
 static void append_difference(
 	const struct profile *profile, const struct sampler_difference *difference, struct buffer *out)
 {
