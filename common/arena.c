@@ -34,7 +34,7 @@ void arena_deinit(struct arena *arena)
 	arena->total_bytes = 0;
 }
 
-/* A block is as large as the arena so far, so that a large arena has few blocks. */
+/* A block is as large as the arena so far, up to a limit, so that a large arena has few blocks. */
 static struct arena_block *add_block(struct arena *arena, size_t need)
 {
 	size_t left = arena->max_bytes - arena->total_bytes;

@@ -26,8 +26,8 @@ struct profile_thread_key {
 };
 
 /*
- * The first child stack, sample and so on of a stack; later ones are found by their hash. PROFILE_NONE: there is none
- * yet.
+ * The first child stack and the first sample of a stack, which are found without a hash; later ones are found by their
+ * hash. PROFILE_NONE: there is none yet.
  */
 struct profile_firsts {
 	uint32_t child, sample;

@@ -41,8 +41,8 @@ static const double median_cost = M_PI / 2;
 static const double min_agreeing_share = 0.5;
 
 /*
- * Ratios per second and at equal load contradict each other if they point in opposite directions, by at least this
- * ratio and one standard deviation of the factor.
+ * The readings per second and at equal load contradict each other if they point in opposite directions and both differ
+ * from 1 by more than this ratio; the reading at equal load must exceed it by one standard deviation of the factor.
  */
 static const double contradicting_ratio = 1.1;
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* With this number of functions or fewer, the median is no typical function. */
+/* With fewer functions than this, the median is no typical function. */
 enum { FEW_FUNCTIONS = 3 };
 
 bool scale_whole_commands(const struct profile *profile)

@@ -7,8 +7,8 @@
 #include <math.h>
 
 /*
- * A function is used for a run's size if it has this many samples in each run. If fewer than MIN_FUNCTIONS are, the
- * run's total is used.
+ * A function is used for a run's size if it has this many samples a run on average. If fewer than MIN_FUNCTIONS have,
+ * the run's total is used.
  */
 static const double min_run_samples = 5;
 enum { MIN_FUNCTIONS = 5 };

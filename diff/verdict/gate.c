@@ -93,8 +93,8 @@ static void keep_worst(struct gate_result *worst, const struct gate_result *cand
 }
 
 /*
- * Judges an estimate that was tested. Rows with too few samples for a test are not judged, since one sample of a new
- * function would fail the build. A new function exceeds every limit in percent, so it must also have a minimal size.
+ * Judges an estimate by its test. Rows with too few samples for a test pass, since one sample of a new function would
+ * fail the build. A new function exceeds every limit in percent, so it fails only if it has a minimal size.
  */
 static enum gate_outcome judge_tested(
 	const struct diff_build *build, const struct diff_estimate *estimate, double limit, double *percent)

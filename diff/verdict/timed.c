@@ -14,7 +14,9 @@ static const double least_harness_share = 0.3;
 static const double most_wall_ratio = 1.03;
 static const double least_wall_ns = 5e8;
 
-/* The change that makes equal durations suspicious: points of functions in both directions, or percent of the total. */
+/*
+ * The change that makes equal durations suspicious: points of functions in both directions, or a share of base's total.
+ */
 static const double least_moved_points = 3;
 static const double least_total_change = 0.05;
 
