@@ -82,15 +82,15 @@ static void take_registers(
 /* The kernel's own walk along frame pointers says nothing about where it ended: the first frame's rule does. */
 static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool found)
 {
-	struct cfi_rule rule;
+	struct frame_rule rule;
 
 	if (!found)
 		return PROFILE_STOP_NO_MAPPING;
-	if (outermost->table && cfi_table_find(outermost->table, outermost->image_address, &rule)) {
-		const struct machine *machine = cfi_table_machine(outermost->table);
+	if (outermost->table && frame_table_find_rule(outermost->table, outermost->image_address, &rule)) {
+		const struct machine *machine = frame_table_machine(outermost->table);
 
-		return rule.registers[machine->return_column].place == CFI_UNDEFINED ? PROFILE_STOP_ROOT
-										     : PROFILE_STOP_CHAIN_END;
+		return rule.registers[machine->return_column].place == FRAME_UNDEFINED ? PROFILE_STOP_ROOT
+										       : PROFILE_STOP_CHAIN_END;
 	}
 	return outermost->entry && outermost->image_address - outermost->entry < 64 ? PROFILE_STOP_ROOT
 										    : PROFILE_STOP_CHAIN_END;

@@ -133,7 +133,7 @@ static bool open_image(struct process_table *table, const struct elf_mapping *ma
 		return true;
 	}
 	image->is_go = elf_image_section(image->elf, ".go.buildinfo", &build_info);
-	return cfi_table_create(image->elf, &image->table, err);
+	return frame_table_create(image->elf, &image->table, err);
 }
 
 static bool describe(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
@@ -196,7 +196,7 @@ static bool make_image(struct process_table *table, const struct elf_mapping *ma
 		add_image(table, &image, id, err))
 		return true;
 	elf_image_unref(image.elf);
-	cfi_table_destroy(image.table);
+	frame_table_destroy(image.table);
 	jit_place_deinit(&image.jit_map);
 	jit_place_deinit(&image.inherited_map);
 	return false;

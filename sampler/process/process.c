@@ -33,7 +33,7 @@ void process_table_deinit(struct process_table *table)
 		free(table->processes[i].mappings);
 	for (size_t i = 0; i < table->image_count; i++) {
 		elf_image_unref(table->images[i].elf);
-		cfi_table_destroy(table->images[i].table);
+		frame_table_destroy(table->images[i].table);
 		jit_place_deinit(&table->images[i].jit_map);
 		jit_place_deinit(&table->images[i].inherited_map);
 	}

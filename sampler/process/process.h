@@ -20,11 +20,11 @@ struct jit_place {
 
 /* An image, or executable memory that has none, as one mapping of the profile. */
 struct process_image {
-	uint32_t mapping_id;     /* of the profile */
-	struct elf_image *elf;   /* a reference; NULL: kernel, JIT, anonymous, not readable */
-	struct cfi_table *table; /* NULL without elf */
-	bool is_go;              /* made by the Go compiler */
-	uint32_t latest_place;   /* where it was mapped last, in struct process_table; PROFILE_NONE: nowhere yet */
+	uint32_t mapping_id;       /* of the profile */
+	struct elf_image *elf;     /* a reference; NULL: kernel, JIT, anonymous, not readable */
+	struct frame_table *table; /* NULL without elf */
+	bool is_go;                /* made by the Go compiler */
+	uint32_t latest_place;     /* where it was mapped last, in struct process_table; PROFILE_NONE: nowhere yet */
 	/* Of memory without a file. */
 	struct jit_place jit_map; /* of the process */
 	struct jit_place

@@ -63,7 +63,7 @@ enum { ROW_BLOCK_BYTES = 64 };
  * Whose addresses a row is about. A table's rules and what is guessed beside them are kept apart, as is what is guessed
  * in memory as it was mapped for a while: tables lie at multiples of 4.
  */
-static uint64_t rules_owner(const struct cfi_table *table)
+static uint64_t rules_owner(const struct frame_table *table)
 {
 	return (uintptr_t)table;
 }
@@ -87,14 +87,14 @@ static bool holds(const struct rule_row *row, uint64_t owner, uint64_t address)
 }
 
 static void keep_rule(
-	struct rule_cache *cache, const struct unwind_code *code, const struct cfi_rule *rule, struct cached *entry)
+	struct rule_cache *cache, const struct unwind_code *code, const struct frame_rule *rule, struct cached *entry)
 {
 	uint64_t owner = rules_owner(code->table);
 	struct rules_pushes pushes;
 	struct error ignored;
 	uint32_t id;
 
-	if (rules_as_pushes(cfi_table_machine(code->table), rule, &pushes)) {
+	if (rules_as_pushes(frame_table_machine(code->table), rule, &pushes)) {
 		*row_of(cache, code->image_address) = (struct rule_row){ owner, rule->start, rule->size, pushes };
 		keep_pushes(entry, &pushes);
 	} else if (rules_intern(&cache->rules, rule, code->table, &id, &ignored)) {
@@ -110,15 +110,15 @@ static bool keep_described(
 {
 	uint64_t owner = rules_owner(code->table);
 	const struct rule_row *row = row_of(cache, code->image_address);
-	struct cfi_rule rule;
+	struct frame_rule rule;
 
-	if (!code->table || cfi_table_machine(code->table) != machine)
+	if (!code->table || frame_table_machine(code->table) != machine)
 		return false;
 	if (holds(row, owner, code->image_address)) {
 		keep_pushes(entry, &row->pushes);
 		return true;
 	}
-	if (!cfi_table_find(code->table, code->image_address, &rule))
+	if (!frame_table_find_rule(code->table, code->image_address, &rule))
 		return false;
 	entry->kind = CACHED_NO_RULE;
 	keep_rule(cache, code, &rule, entry);

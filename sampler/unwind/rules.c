@@ -19,28 +19,28 @@ void rules_deinit(struct rules *rules)
 	*rules = (struct rules){ 0 };
 }
 
-static bool is_expression(const struct cfi_register_rule *rule)
+static bool is_expression(const struct frame_register_rule *rule)
 {
-	return rule->place == CFI_EXPRESSION || rule->place == CFI_VAL_EXPRESSION;
+	return rule->place == FRAME_EXPRESSION || rule->place == FRAME_VAL_EXPRESSION;
 }
 
-bool rules_as_pushes(const struct machine *machine, const struct cfi_rule *rule, struct rules_pushes *pushes)
+bool rules_as_pushes(const struct machine *machine, const struct frame_rule *rule, struct rules_pushes *pushes)
 {
 	enum { WORD_BYTES = 8 };
-	const struct cfi_register_rule *return_address = &rule->registers[machine->return_column];
+	const struct frame_register_rule *return_address = &rule->registers[machine->return_column];
 	struct rules_pushes made = { .cfa_offset = rule->cfa.offset, .cfa_register = rule->cfa_register };
 
-	if (rule->is_signal_frame || rule->cfa.place != CFI_REGISTER || return_address->place != CFI_AT_CFA ||
+	if (rule->is_signal_frame || rule->cfa.place != FRAME_REGISTER || return_address->place != FRAME_AT_CFA ||
 		return_address->offset != -WORD_BYTES)
 		return false;
 	for (uint32_t i = 0; i < machine->register_count; i++) {
-		const struct cfi_register_rule *saved = &rule->registers[i];
+		const struct frame_register_rule *saved = &rule->registers[i];
 		int32_t words = -(saved->offset / WORD_BYTES);
 		uint8_t at = machine->saved_index[i];
 
-		if (saved->place == CFI_SAME || i == machine->return_column)
+		if (saved->place == FRAME_SAME || i == machine->return_column)
 			continue;
-		if (at == MACHINE_NOT_SAVED || saved->place != CFI_AT_CFA || saved->offset % WORD_BYTES != 0 ||
+		if (at == MACHINE_NOT_SAVED || saved->place != FRAME_AT_CFA || saved->offset % WORD_BYTES != 0 ||
 			words < 1 || words > UINT8_MAX)
 			return false;
 		made.saved[at] = (uint8_t)words;
@@ -50,10 +50,10 @@ bool rules_as_pushes(const struct machine *machine, const struct cfi_rule *rule,
 }
 
 /* Every byte is set, for it is hashed and compared as bytes. */
-static void fill(struct rules_rule *made, const struct cfi_rule *rule, const struct cfi_table *table)
+static void fill(struct rules_rule *made, const struct frame_rule *rule, const struct frame_table *table)
 {
-	const struct machine *machine = cfi_table_machine(table);
-	const struct cfi_register_rule *return_address = &rule->registers[machine->return_column];
+	const struct machine *machine = frame_table_machine(table);
+	const struct frame_register_rule *return_address = &rule->registers[machine->return_column];
 	bool has_expression = is_expression(&rule->cfa) || is_expression(return_address);
 
 	memset(made, 0, sizeof(*made));
@@ -65,7 +65,7 @@ static void fill(struct rules_rule *made, const struct cfi_rule *rule, const str
 		struct rules_place *place = &made->places[made->place_count];
 
 		/* The caller's stack pointer is the CFA unless it is said to be elsewhere. */
-		if (rule->registers[i].place == CFI_SAME || i == machine->return_column)
+		if (rule->registers[i].place == FRAME_SAME || i == machine->return_column)
 			continue;
 		place->rule = rule->registers[i];
 		place->number = i;
@@ -76,7 +76,7 @@ static void fill(struct rules_rule *made, const struct cfi_rule *rule, const str
 		made->table = table;
 }
 
-bool rules_intern(struct rules *rules, const struct cfi_rule *rule, const struct cfi_table *table, uint32_t *id,
+bool rules_intern(struct rules *rules, const struct frame_rule *rule, const struct frame_table *table, uint32_t *id,
 	struct error *err)
 {
 	struct rules_rule content;

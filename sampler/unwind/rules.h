@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "sampler/unwind/cfi.h"
+#include "frame/frame.h"
 
 /*
  * Unwind rules as the walk wants them: only what a frame changes, each distinct rule once. Few are distinct (about
@@ -10,14 +10,14 @@
 
 /* Where one of the caller's registers is found. */
 struct rules_place {
-	struct cfi_register_rule rule;
+	struct frame_register_rule rule;
 	uint32_t number; /* the register */
 };
 
 struct rules_rule {
-	const struct cfi_table *table; /* borrowed: where its expressions lie; NULL: it has none */
-	struct cfi_register_rule cfa;
-	struct cfi_register_rule return_address;
+	const struct frame_table *table; /* borrowed: where its expressions lie; NULL: it has none */
+	struct frame_register_rule cfa;
+	struct frame_register_rule return_address;
 	uint8_t cfa_register;
 	bool is_signal_frame;
 	uint16_t place_count;
@@ -36,7 +36,7 @@ struct rules_pushes {
 
 /* False when the rule says more than that. */
 COMMON_MUST_CHECK
-bool rules_as_pushes(const struct machine *machine, const struct cfi_rule *rule, struct rules_pushes *pushes);
+bool rules_as_pushes(const struct machine *machine, const struct frame_rule *rule, struct rules_pushes *pushes);
 
 struct rules {
 	struct rules_rule *rules; /* owned */
@@ -50,5 +50,5 @@ void rules_deinit(struct rules *rules);
 /* The id of the rule with this content, made when it is new. It is a rule of the table, which is kept for its
  * expressions. */
 COMMON_MUST_CHECK
-bool rules_intern(struct rules *rules, const struct cfi_rule *rule, const struct cfi_table *table, uint32_t *id,
+bool rules_intern(struct rules *rules, const struct frame_rule *rule, const struct frame_table *table, uint32_t *id,
 	struct error *err);

@@ -69,45 +69,45 @@ static void read_saved_registers(struct walk *w)
 
 static bool find_cfa(struct walk *w, const struct rules_rule *rule, uint64_t *cfa)
 {
-	const struct cfi_memory memory = { read_stack_for_expression, w->dump };
+	const struct frame_memory memory = { read_stack_for_expression, w->dump };
 
-	if (rule->cfa.place == CFI_REGISTER) {
+	if (rule->cfa.place == FRAME_REGISTER) {
 		*cfa = w->registers.values[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa.offset;
 		return true;
 	}
-	return cfi_evaluate(rule->table, rule->cfa, w->registers.values, &memory, 0, cfa);
+	return frame_evaluate(rule->table, rule->cfa, w->registers.values, &memory, 0, cfa);
 }
 
 /* A register's value in the caller; false with the reason when it is out of reach. */
-static bool recover(struct walk *w, const struct rules_place *place, const struct cfi_table *table, uint64_t cfa,
+static bool recover(struct walk *w, const struct rules_place *place, const struct frame_table *table, uint64_t cfa,
 	uint64_t *value, enum profile_stop *stop)
 {
-	const struct cfi_memory memory = { read_stack_for_expression, w->dump };
-	const struct cfi_register_rule *rule = &place->rule;
+	const struct frame_memory memory = { read_stack_for_expression, w->dump };
+	const struct frame_register_rule *rule = &place->rule;
 	uint64_t address = 0;
 
-	switch ((enum cfi_place)rule->place) {
-	case CFI_SAME:
+	switch ((enum frame_place)rule->place) {
+	case FRAME_SAME:
 		*value = w->registers.values[place->number];
 		return true;
-	case CFI_VAL_OFFSET:
+	case FRAME_VAL_OFFSET:
 		*value = cfa + (uint64_t)(int64_t)rule->offset;
 		return true;
-	case CFI_REGISTER:
+	case FRAME_REGISTER:
 		*value = w->registers.values[rule->offset];
 		return true;
-	case CFI_UNDEFINED:
+	case FRAME_UNDEFINED:
 		*value = 0;
 		return true;
-	case CFI_AT_CFA:
+	case FRAME_AT_CFA:
 		address = cfa + (uint64_t)(int64_t)rule->offset;
 		break;
-	case CFI_EXPRESSION:
-	case CFI_VAL_EXPRESSION:
+	case FRAME_EXPRESSION:
+	case FRAME_VAL_EXPRESSION:
 		*stop = PROFILE_STOP_UNWINDER;
-		if (!cfi_evaluate(table, *rule, w->registers.values, &memory, cfa, &address))
+		if (!frame_evaluate(table, *rule, w->registers.values, &memory, cfa, &address))
 			return false;
-		if (rule->place == CFI_VAL_EXPRESSION) {
+		if (rule->place == FRAME_VAL_EXPRESSION) {
 			*value = address;
 			return true;
 		}
@@ -163,7 +163,7 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 {
 	uint64_t cfa = 0;
 
-	if (rule->return_address.place == CFI_UNDEFINED) {
+	if (rule->return_address.place == FRAME_UNDEFINED) {
 		*stop = PROFILE_STOP_ROOT;
 		return false;
 	}
@@ -172,7 +172,7 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 	w->registers.values[w->machine->stack_pointer] = w->stack_pointer;
 	*stop = PROFILE_STOP_UNWINDER;
 	/* A return address that is the function's own pc: the rule says nothing about it. */
-	if (rule->return_address.place == CFI_SAME || !find_cfa(w, rule, &cfa))
+	if (rule->return_address.place == FRAME_SAME || !find_cfa(w, rule, &cfa))
 		return false;
 	/* A signal handler may have run on a stack of its own. */
 	if (!rule->is_signal_frame && !walk_moves_up(w, cfa)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "frame/frame.h"
 #include "profile/profile.h"
-#include "sampler/unwind/cfi.h"
 
 /*
  * From the registers and the top of a user stack to the frames of that stack, in memory.
@@ -35,7 +35,7 @@ struct unwind_stack_dump {
 
 /* What the unwinder needs to know of the code at a runtime address. */
 struct unwind_code {
-	const struct cfi_table *table; /* NULL: no call frame information (JIT, anonymous) */
+	const struct frame_table *table; /* NULL: no call frame information (JIT, anonymous) */
 	uint32_t image; /* the space's number for the image as it is mapped there, handed back in frames */
 	uint64_t image_address;
 	uint64_t entry;           /* image address where execution of the image starts; 0: none */

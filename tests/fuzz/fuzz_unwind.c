@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/unwind/unwind.h"
 
-#include "elf_bytes.h"
+#include "tests/unit/frame/elf_bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { BARE_CODE = 0x100000 };
 
 struct mapped {
-	const struct cfi_table *table;
+	const struct frame_table *table;
 	const uint8_t *bytes;
 	size_t size;
 };
@@ -43,7 +43,8 @@ static bool is_code(void *context, uint64_t address)
 	return find(context, address, &ignored);
 }
 
-static void unwind(struct cfi_table *table, const struct unwind_registers *registers, const uint8_t *bytes, size_t size)
+static void unwind(
+	struct frame_table *table, const struct unwind_registers *registers, const uint8_t *bytes, size_t size)
 {
 	struct mapped mapped = { table, bytes, size };
 	struct unwind_job job = { .space = { find, NULL, &mapped, 1, is_code, &machine_x86_64 },
@@ -66,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct byte_reader r = byte_reader_over(data, size);
 	struct elf_bytes wanted = { .cie_instructions = cie, .cie_size = sizeof(cie), .has_header = true };
 	struct unwind_registers registers = { 0 };
-	struct cfi_table *table;
+	struct frame_table *table;
 	struct error err;
 
 	for (size_t i = 0; i < X86_64_REGISTERS; i++)
@@ -75,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	wanted.fde_instructions = byte_reader_bytes(&r, wanted.fde_size);
 	if (byte_reader_ok(&r) && elf_bytes_table(&wanted, &table, &err)) {
 		unwind(table, &registers, r.pos, byte_reader_left(&r));
-		cfi_table_destroy(table);
+		frame_table_destroy(table);
 	}
 	return 0;
 }

@@ -6,12 +6,12 @@ enum { MOST_BYTES = 16384 /* of a function that is searched */ };
 /* An instruction, and the rule there, which tells of its function. */
 struct place {
 	struct unwind_code code;
-	struct cfi_rule rule;
+	struct frame_rule rule;
 };
 
 static bool find_rule(struct place *place)
 {
-	return place->code.table && cfi_table_find(place->code.table, place->code.image_address, &place->rule);
+	return place->code.table && frame_table_find_rule(place->code.table, place->code.image_address, &place->rule);
 }
 
 static bool find_place(const struct unwind_space *space, uint64_t address, struct place *place)
@@ -21,7 +21,7 @@ static bool find_place(const struct unwind_space *space, uint64_t address, struc
 
 static const struct machine *machine_at(const struct place *place)
 {
-	return cfi_table_machine(place->code.table);
+	return frame_table_machine(place->code.table);
 }
 
 /* Where the call at a place leads; false where that is not known. */
@@ -44,13 +44,13 @@ static bool find_target(const struct place *call, struct place *target)
 static bool ends_function(const struct place *function, uint64_t image_address)
 {
 	const struct machine *machine = machine_at(function);
-	struct cfi_rule rule;
+	struct frame_rule rule;
 
-	return !cfi_table_find(function->code.table, image_address, &rule) || rule.cfa.place != CFI_REGISTER ||
+	return !frame_table_find_rule(function->code.table, image_address, &rule) || rule.cfa.place != FRAME_REGISTER ||
 	       (rule.cfa_register == machine->stack_pointer && rule.cfa.offset == machine->call_push_bytes);
 }
 
-static bool leads_out(const struct cfi_rule *function, uint64_t image_address, const struct machine_jump *jump)
+static bool leads_out(const struct frame_rule *function, uint64_t image_address, const struct machine_jump *jump)
 {
 	uint64_t target = image_address + (uint64_t)jump->distance;
 
@@ -60,7 +60,7 @@ static bool leads_out(const struct cfi_rule *function, uint64_t image_address, c
 /* Jumps wherever such bytes stand: those that are no instruction can only make more possible. */
 static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 {
-	const struct cfi_rule *rule = &function->rule;
+	const struct frame_rule *rule = &function->rule;
 	const struct machine_code *code = &function->code.code;
 	uint64_t first = code->at - (function->code.image_address - rule->function_start),
 		 end = first + rule->function_size;
@@ -94,13 +94,13 @@ static bool jumps_at_once(const struct place *stub)
 }
 
 /* Whether all from the one address to the other is not described: a function that is not has no bounds. */
-static bool is_one_gap(const struct cfi_table *table, uint64_t start, uint64_t end)
+static bool is_one_gap(const struct frame_table *table, uint64_t start, uint64_t end)
 {
 	enum { STEP_BYTES = 32, MOST_GAP_BYTES = 65536 };
-	struct cfi_rule rule;
+	struct frame_rule rule;
 
 	for (uint64_t at = start; at < end && at - start < MOST_GAP_BYTES; at += STEP_BYTES)
-		if (cfi_table_find(table, at, &rule))
+		if (frame_table_find_rule(table, at, &rule))
 			return false;
 	return start <= end;
 }

@@ -5,7 +5,7 @@ set -euo pipefail
 check=$(dirname "$0")/check_layers.sh
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{common,machine,elf,ebpf,profile,sampler/{live,records},symbolize,diff/{match,statistics},render,cli}
+mkdir -p "$tree"/{common,machine,elf,frame,ebpf,profile,sampler/{live,records},symbolize,diff/{match,statistics},render,cli}
 touch "$tree/common/common.h" "$tree/profile/profile.h" "$tree/profile/index.h" "$tree/sampler/sampler.h" \
   "$tree/sampler/live/ring.h" "$tree/sampler/records/record.h" "$tree/diff/match/align.h" "$tree/diff/statistics/load.h" "$tree/diff/build.h"
 

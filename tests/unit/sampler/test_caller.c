@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "elf_bytes.h"
 #include "sampler/unwind/unwind.h"
+#include "tests/unit/frame/elf_bytes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,15 +30,15 @@ enum {
 };
 
 struct image {
-	const struct cfi_table *table, *framed, *resolver;
+	const struct frame_table *table, *framed, *resolver;
 	uint8_t code[ELF_BYTES_CODE_SIZE], start[START_END - START_AT], silent[SILENT_BYTES];
 	size_t asked; /* whether an address is code */
 	struct unwinder *unwinder;
 };
 
 /* The described function, as it stands in another image with other rules. */
-static bool find_copy(
-	struct image *image, uint64_t address, uint64_t start, const struct cfi_table *table, struct unwind_code *code)
+static bool find_copy(struct image *image, uint64_t address, uint64_t start, const struct frame_table *table,
+	struct unwind_code *code)
 {
 	if (address - start >= ELF_BYTES_CODE_SIZE)
 		return false;
@@ -82,12 +82,12 @@ static bool is_code(void *context, uint64_t address)
 }
 
 /* CFA: the register + the offset; the return address right below it. */
-static const struct cfi_table *make_table(uint8_t cfa_register, uint8_t cfa_offset)
+static const struct frame_table *make_table(uint8_t cfa_register, uint8_t cfa_offset)
 {
 	static const uint8_t fde[] = { 0 };
 	const uint8_t cie[] = { 0x0c, cfa_register, cfa_offset, 0x90, 1 };
 	struct elf_bytes wanted = { cie, fde, sizeof(cie), sizeof(fde), true, false };
-	struct cfi_table *table;
+	struct frame_table *table;
 	struct error err;
 
 	assert_true(elf_bytes_table(&wanted, &table, &err));
@@ -126,9 +126,9 @@ static int tear_down(void **state)
 	struct image *image = *state;
 
 	unwinder_destroy(image->unwinder);
-	cfi_table_destroy((struct cfi_table *)image->table);
-	cfi_table_destroy((struct cfi_table *)image->framed);
-	cfi_table_destroy((struct cfi_table *)image->resolver);
+	frame_table_destroy((struct frame_table *)image->table);
+	frame_table_destroy((struct frame_table *)image->framed);
+	frame_table_destroy((struct frame_table *)image->resolver);
 	free(image);
 	return 0;
 }

@@ -189,14 +189,14 @@ struct agreement {
 	size_t rows, wrong_rows; /* whether it holds at the last byte that it says it holds at */
 };
 
-static void compare(struct scanner *scanner, const struct cfi_table *table, uint64_t start,
+static void compare(struct scanner *scanner, const struct frame_table *table, uint64_t start,
 	const struct machine_code *code, struct agreement *agreement)
 {
-	struct cfi_rule rule, last;
+	struct frame_rule rule, last;
 	struct rules_pushes said;
 	struct scan_result scanned;
 
-	if (!cfi_table_find(table, start + code->at, &rule) || !rules_as_pushes(&machine_x86_64, &rule, &said))
+	if (!frame_table_find_rule(table, start + code->at, &rule) || !rules_as_pushes(&machine_x86_64, &rule, &said))
 		return;
 	agreement->all++;
 	scan_rule(scanner, &machine_x86_64, code, &scanned);
@@ -205,13 +205,13 @@ static void compare(struct scanner *scanner, const struct cfi_table *table, uint
 	agreement->same += scanned.pushes.cfa_offset == said.cfa_offset;
 	agreement->other += scanned.pushes.cfa_offset != said.cfa_offset;
 	if (scanned.pushes.cfa_offset != said.cfa_offset ||
-		!cfi_table_find(table, start + code->at + scanned.bytes - 1, &last))
+		!frame_table_find_rule(table, start + code->at + scanned.bytes - 1, &last))
 		return;
 	agreement->rows++;
 	agreement->wrong_rows += last.cfa_register != rule.cfa_register || last.cfa.offset != rule.cfa.offset;
 }
 
-static void compare_all(struct scanner *scanner, const struct cfi_table *table, uint64_t start,
+static void compare_all(struct scanner *scanner, const struct frame_table *table, uint64_t start,
 	struct machine_code code, struct agreement *agreement)
 {
 	enum { EVERY = 41 };
@@ -222,9 +222,9 @@ static void compare_all(struct scanner *scanner, const struct cfi_table *table, 
 	while (code.at < code.size) {
 		struct machine_frame ignored = machine_frame_none(&machine_x86_64);
 		struct machine_step step;
-		struct cfi_rule rule;
+		struct frame_rule rule;
 
-		if (!cfi_table_find(table, start + code.at, &rule) ||
+		if (!frame_table_find_rule(table, start + code.at, &rule) ||
 			!machine_x86_64.step(decoder, code.bytes + code.at, code.size - code.at, &ignored, &step)) {
 			code.at++;
 			continue;
@@ -245,12 +245,12 @@ static void test_the_c_library(void **state)
 	struct agreement agreement = { 0 };
 	const struct elf_segment *segments;
 	struct elf_image *image;
-	struct cfi_table *table;
+	struct frame_table *table;
 	struct error err;
 	size_t count;
 
 	assert_true(elf_image_open_path("/lib/x86_64-linux-gnu/libc.so.6", &image, &err));
-	assert_true(cfi_table_create(image, &table, &err));
+	assert_true(frame_table_create(image, &table, &err));
 	segments = elf_image_segments(image, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct machine_code code = { 0 };
@@ -261,7 +261,7 @@ static void test_the_c_library(void **state)
 		assert_non_null(code.bytes);
 		compare_all(*state, table, segments[i].address, code, &agreement);
 	}
-	cfi_table_destroy(table);
+	frame_table_destroy(table);
 	elf_image_unref(image);
 	assert_true(agreement.all > 1000);
 	assert_true(agreement.same * 100 > agreement.all * 92);

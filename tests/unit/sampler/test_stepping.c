@@ -195,18 +195,18 @@ static void expect_shadow(const struct stepper *s, struct unwinder *unwinder, co
 
 struct hiding_space {
 	struct process_space *space;
-	const struct cfi_table *table;
+	const struct frame_table *table;
 	uint64_t function_start;
 };
 
 static bool find_unless_hidden(void *context, uint64_t address, struct unwind_code *code)
 {
 	const struct hiding_space *hiding = context;
-	struct cfi_rule rule;
+	struct frame_rule rule;
 
 	if (!process_space_find(hiding->space, address, code))
 		return false;
-	if (code->table == hiding->table && cfi_table_find(code->table, code->image_address, &rule) &&
+	if (code->table == hiding->table && frame_table_find_rule(code->table, code->image_address, &rule) &&
 		rule.function_start == hiding->function_start)
 		code->table = NULL;
 	return true;
@@ -225,10 +225,10 @@ static bool hide(const struct stepper *s, struct hiding_space *hiding)
 	size_t level = s->steps % 3;
 	uint64_t address = level == 0 ? s->registers.rip : level <= s->depth ? s->shadow[s->depth - level].pc - 1 : 0;
 	struct unwind_code code;
-	struct cfi_rule rule;
+	struct frame_rule rule;
 
 	if (!process_space_find(hiding->space, address, &code) || !code.table ||
-		!cfi_table_find(code.table, code.image_address, &rule) || rule.is_signal_frame)
+		!frame_table_find_rule(code.table, code.image_address, &rule) || rule.is_signal_frame)
 		return false;
 	hiding->table = code.table;
 	hiding->function_start = rule.function_start;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/unwind/unwind.h"
 
-#include "elf_bytes.h"
 #include "sampler/process/process.h"
+#include "tests/unit/frame/elf_bytes.h"
 
 #include <execinfo.h>
 #include <setjmp.h>
@@ -185,7 +185,7 @@ static void test_roots_that_only_their_code_tells(void **state)
 /* ---- Code that its image's table says nothing of ---- */
 
 struct silent_code {
-	const struct cfi_table *table;
+	const struct frame_table *table;
 	uint8_t bytes[CODE_END - CODE_AT];
 };
 
@@ -209,7 +209,7 @@ static void test_a_guess_is_no_rule_beside_it(void **state)
 	uint64_t words[WORDS] = { 0x1200 };
 	struct unwind_stack_dump dump = { (const uint8_t *)words, sizeof(words), STACK_AT };
 	struct unwind_registers registers = { .values = { [X86_64_RSP] = STACK_AT } };
-	struct cfi_table *table;
+	struct frame_table *table;
 	struct error err;
 
 	assert_true(elf_bytes_table(&wanted, &table, &err));
@@ -227,7 +227,7 @@ static void test_a_guess_is_no_rule_beside_it(void **state)
 		registers.values[X86_64_RIP] = pc;
 		assert_true(unwind_one(*state, &space, &registers, &dump).count >= 2);
 	}
-	cfi_table_destroy(table);
+	frame_table_destroy(table);
 }
 
 static void test_pc_in_no_mapping(void **state)

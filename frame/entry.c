@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/unwind/entry.h"
+#include "frame/entry.h"
 
 #include <dwarf.h>
 

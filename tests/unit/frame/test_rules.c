@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/unwind/cfi.h"
+#include "frame/frame.h"
 
-#include "elf_bytes.h"
+#include "tests/unit/frame/elf_bytes.h"
 
 #include <dwarf.h>
 #include <elf.h>
@@ -14,28 +14,28 @@
 /* What gcc writes: CFA = rsp + 8, return address at CFA - 8. */
 static const uint8_t usual_cie[] = { DW_CFA_def_cfa, X86_64_RSP, 8, DW_CFA_offset | X86_64_RIP, 1 };
 
-static struct cfi_table *open_table(const uint8_t *instructions, size_t size, bool has_header)
+static struct frame_table *open_table(const uint8_t *instructions, size_t size, bool has_header)
 {
 	struct elf_bytes wanted = { usual_cie, instructions, sizeof(usual_cie), size, has_header, false };
-	struct cfi_table *table;
+	struct frame_table *table;
 	struct error err;
 
 	assert_true(elf_bytes_table(&wanted, &table, &err));
 	return table;
 }
 
-static struct cfi_rule rule_at(const struct cfi_table *table, uint64_t offset)
+static struct frame_rule rule_at(const struct frame_table *table, uint64_t offset)
 {
-	struct cfi_rule rule;
+	struct frame_rule rule;
 
 	memset(&rule, 0, sizeof(rule));
-	assert_true(cfi_table_find(table, ELF_BYTES_CODE + offset, &rule));
+	assert_true(frame_table_find_rule(table, ELF_BYTES_CODE + offset, &rule));
 	return rule;
 }
 
-static void expect_cfa(const struct cfi_rule *rule, unsigned int number, int32_t offset)
+static void expect_cfa(const struct frame_rule *rule, unsigned int number, int32_t offset)
 {
-	assert_int_equal(rule->cfa.place, CFI_REGISTER);
+	assert_int_equal(rule->cfa.place, FRAME_REGISTER);
 	assert_int_equal(rule->cfa_register, number);
 	assert_int_equal(rule->cfa.offset, offset);
 }
@@ -62,13 +62,13 @@ static const uint8_t prologue[] = {
 
 static void check_prologue(bool has_header)
 {
-	struct cfi_table *table = open_table(prologue, sizeof(prologue), has_header);
-	struct cfi_rule rule = rule_at(table, 0);
+	struct frame_table *table = open_table(prologue, sizeof(prologue), has_header);
+	struct frame_rule rule = rule_at(table, 0);
 
 	expect_cfa(&rule, X86_64_RSP, 8);
-	assert_int_equal(rule.registers[X86_64_RIP].place, CFI_AT_CFA);
+	assert_int_equal(rule.registers[X86_64_RIP].place, FRAME_AT_CFA);
 	assert_int_equal(rule.registers[X86_64_RIP].offset, -8);
-	assert_int_equal(rule.registers[X86_64_RBP].place, CFI_SAME);
+	assert_int_equal(rule.registers[X86_64_RBP].place, FRAME_SAME);
 	rule = rule_at(table, 1);
 	expect_cfa(&rule, X86_64_RSP, 16);
 	assert_int_equal(rule.registers[X86_64_RBP].offset, -16);
@@ -78,11 +78,11 @@ static void check_prologue(bool has_header)
 	expect_cfa(&rule, X86_64_RBP, 16);
 	rule = rule_at(table, 0x84);
 	expect_cfa(&rule, X86_64_RSP, 8);
-	assert_int_equal(rule.registers[X86_64_RBP].place, CFI_SAME);
+	assert_int_equal(rule.registers[X86_64_RBP].place, FRAME_SAME);
 	rule = rule_at(table, 0x85);
 	expect_cfa(&rule, X86_64_RBP, 16);
-	assert_int_equal(rule.registers[X86_64_RBP].place, CFI_AT_CFA);
-	cfi_table_destroy(table);
+	assert_int_equal(rule.registers[X86_64_RBP].place, FRAME_AT_CFA);
+	frame_table_destroy(table);
 }
 
 static void test_prologue_and_epilogue(void **state)
@@ -99,32 +99,32 @@ static void test_without_search_table(void **state)
 
 static void test_addresses_outside_have_no_rule(void **state)
 {
-	struct cfi_table *table = open_table(prologue, sizeof(prologue), true);
-	struct cfi_rule rule;
+	struct frame_table *table = open_table(prologue, sizeof(prologue), true);
+	struct frame_rule rule;
 
 	(void)state;
-	assert_false(cfi_table_find(table, 0, &rule));
-	assert_false(cfi_table_find(table, ELF_BYTES_CODE - 1, &rule));
-	assert_true(cfi_table_find(table, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE - 1, &rule));
-	assert_false(cfi_table_find(table, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE, &rule));
-	assert_false(cfi_table_find(table, UINT64_MAX, &rule));
-	cfi_table_destroy(table);
+	assert_false(frame_table_find_rule(table, 0, &rule));
+	assert_false(frame_table_find_rule(table, ELF_BYTES_CODE - 1, &rule));
+	assert_true(frame_table_find_rule(table, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE - 1, &rule));
+	assert_false(frame_table_find_rule(table, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE, &rule));
+	assert_false(frame_table_find_rule(table, UINT64_MAX, &rule));
+	frame_table_destroy(table);
 }
 
 static void test_root_and_signal_frame(void **state)
 {
 	static const uint8_t undefined[] = { DW_CFA_undefined, X86_64_RIP };
 	struct elf_bytes wanted = { usual_cie, undefined, sizeof(usual_cie), sizeof(undefined), true, true };
-	struct cfi_table *table;
-	struct cfi_rule rule;
+	struct frame_table *table;
+	struct frame_rule rule;
 	struct error err;
 
 	(void)state;
 	assert_true(elf_bytes_table(&wanted, &table, &err));
 	rule = rule_at(table, 0);
-	assert_int_equal(rule.registers[X86_64_RIP].place, CFI_UNDEFINED);
+	assert_int_equal(rule.registers[X86_64_RIP].place, FRAME_UNDEFINED);
 	assert_true(rule.is_signal_frame);
-	cfi_table_destroy(table);
+	frame_table_destroy(table);
 }
 
 static bool read_word(const void *context, uint64_t address, uint64_t *value)
@@ -140,47 +140,47 @@ static void test_plt_expression(void **state)
 {
 	static const uint8_t plt[] = { DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg0 + 16, 0, DW_OP_lit15,
 		DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
-	struct cfi_table *table = open_table(plt, sizeof(plt), true);
-	struct cfi_memory memory = { read_word, NULL };
-	struct cfi_rule rule = rule_at(table, 0);
+	struct frame_table *table = open_table(plt, sizeof(plt), true);
+	struct frame_memory memory = { read_word, NULL };
+	struct frame_rule rule = rule_at(table, 0);
 	uint64_t registers[X86_64_REGISTERS] = { 0 }, cfa;
 
 	(void)state;
-	assert_int_equal(rule.cfa.place, CFI_VAL_EXPRESSION);
+	assert_int_equal(rule.cfa.place, FRAME_VAL_EXPRESSION);
 	registers[X86_64_RSP] = 0x5000;
 	registers[X86_64_RIP] = 0x10;
-	assert_true(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
+	assert_true(frame_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
 	assert_int_equal(cfa, 0x5008);
 	registers[X86_64_RIP] = 0x1b;
-	assert_true(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
+	assert_true(frame_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
 	assert_int_equal(cfa, 0x5010);
-	cfi_table_destroy(table);
+	frame_table_destroy(table);
 }
 
 static void test_dereference(void **state)
 {
 	static const uint8_t realigned[] = { DW_CFA_def_cfa_expression, 3, DW_OP_breg6, 0x78, DW_OP_deref };
-	struct cfi_table *table = open_table(realigned, sizeof(realigned), true);
+	struct frame_table *table = open_table(realigned, sizeof(realigned), true);
 	uint64_t registers[X86_64_REGISTERS] = { 0 }, word = 0x1234, cfa;
-	struct cfi_memory memory = { read_word, &word };
-	struct cfi_rule rule = rule_at(table, 0);
+	struct frame_memory memory = { read_word, &word };
+	struct frame_rule rule = rule_at(table, 0);
 
 	(void)state;
 	registers[X86_64_RBP] = 0x7008;
-	assert_true(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
+	assert_true(frame_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
 	assert_int_equal(cfa, 0x1234);
 	registers[X86_64_RBP] = 0x7010;
-	assert_false(cfi_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
-	cfi_table_destroy(table);
+	assert_false(frame_evaluate(table, rule.cfa, registers, &memory, 0, &cfa));
+	frame_table_destroy(table);
 }
 
 static void expect_no_rule(const uint8_t *instructions, size_t size)
 {
-	struct cfi_table *table = open_table(instructions, size, true);
-	struct cfi_rule rule;
+	struct frame_table *table = open_table(instructions, size, true);
+	struct frame_rule rule;
 
-	assert_false(cfi_table_find(table, ELF_BYTES_CODE + 8, &rule));
-	cfi_table_destroy(table);
+	assert_false(frame_table_find_rule(table, ELF_BYTES_CODE + 8, &rule));
+	frame_table_destroy(table);
 }
 
 static void test_damaged_programs_give_no_rule(void **state)
@@ -209,26 +209,26 @@ static void test_an_unknown_processor_has_no_rules(void **state)
 {
 	struct elf_bytes wanted = { usual_cie, prologue, sizeof(usual_cie), sizeof(prologue), true,
 		.machine = EM_S390 };
-	const struct cfi_memory memory = { 0 };
+	const struct frame_memory memory = { 0 };
 	uint64_t registers[MACHINE_MAX_REGISTERS] = { 0 }, value;
-	struct cfi_table *table;
-	struct cfi_rule rule;
+	struct frame_table *table;
+	struct frame_rule rule;
 	struct error err;
 
 	(void)state;
 	for (int has_header = 0; has_header < 2; has_header++) {
 		wanted.has_header = has_header;
 		assert_true(elf_bytes_table(&wanted, &table, &err));
-		assert_null(cfi_table_machine(table));
-		assert_false(cfi_table_find(table, ELF_BYTES_CODE, &rule));
-		assert_false(cfi_evaluate(table, (struct cfi_register_rule){ 0 }, registers, &memory, 0, &value));
-		cfi_table_destroy(table);
+		assert_null(frame_table_machine(table));
+		assert_false(frame_table_find_rule(table, ELF_BYTES_CODE, &rule));
+		assert_false(frame_evaluate(table, (struct frame_register_rule){ 0 }, registers, &memory, 0, &value));
+		frame_table_destroy(table);
 	}
 	wanted.machine = EM_X86_64;
 	assert_true(elf_bytes_table(&wanted, &table, &err));
-	assert_ptr_equal(cfi_table_machine(table), &machine_x86_64);
-	assert_true(cfi_table_find(table, ELF_BYTES_CODE, &rule));
-	cfi_table_destroy(table);
+	assert_ptr_equal(frame_table_machine(table), &machine_x86_64);
+	assert_true(frame_table_find_rule(table, ELF_BYTES_CODE, &rule));
+	frame_table_destroy(table);
 }
 
 int main(void)
@@ -244,5 +244,5 @@ int main(void)
 		cmocka_unit_test(test_an_unknown_processor_has_no_rules),
 	};
 
-	return cmocka_run_group_tests_name("sampler.cfi", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("frame.rules", tests, NULL, NULL);
 }

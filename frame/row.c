@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/unwind/cfi.h"
+#include "frame/frame.h"
 
-#include "sampler/unwind/entry.h"
-#include "sampler/unwind/expression.h"
+#include "frame/entry.h"
+#include "frame/expression.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct fde_index {
 	size_t count, capacity;
 };
 
-struct cfi_table {
+struct frame_table {
 	const struct machine *machine; /* NULL: not known, and nothing is found */
 	struct elf_image *image;       /* a reference: the tables and expressions are read from its bytes */
 	struct elf_section eh_frame;
@@ -44,7 +44,7 @@ static bool add_start(struct fde_index *index, uint64_t address, uint64_t offset
  * The binary search table of .eh_frame_hdr: 4-byte pairs relative to the header, as every linker writes it. That it is
  * sorted is not checked: an entry that is found in a wrong place does not hold the address, and then there is no rule.
  */
-static void find_search_table(struct cfi_table *table)
+static void find_search_table(struct frame_table *table)
 {
 	const struct elf_section *hdr = &table->header;
 	struct byte_reader r = byte_reader_over(hdr->bytes, hdr->size);
@@ -89,7 +89,7 @@ static bool scan(
 }
 
 /* Go's describes only some instructions of its functions rightly; its frame pointers can be relied on. */
-static bool has_debug_frame(struct cfi_table *table)
+static bool has_debug_frame(struct frame_table *table)
 {
 	struct elf_section ignored;
 
@@ -97,9 +97,9 @@ static bool has_debug_frame(struct cfi_table *table)
 	       !elf_image_section(table->image, ".gopclntab", &ignored);
 }
 
-bool cfi_table_create(struct elf_image *image, struct cfi_table **table, struct error *err)
+bool frame_table_create(struct elf_image *image, struct frame_table **table, struct error *err)
 {
-	struct cfi_table *made = calloc(1, sizeof(*made));
+	struct frame_table *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return error_set_memory(err);
@@ -113,14 +113,14 @@ bool cfi_table_create(struct elf_image *image, struct cfi_table **table, struct 
 	find_search_table(made);
 	if ((made->search_count == 0 && !scan(&made->eh_frame, ENTRY_EH_FRAME, &made->eh_index, err)) ||
 		(has_debug_frame(made) && !scan(&made->debug_frame, ENTRY_DEBUG_FRAME, &made->debug_index, err))) {
-		cfi_table_destroy(made);
+		frame_table_destroy(made);
 		return false;
 	}
 	*table = made;
 	return true;
 }
 
-void cfi_table_destroy(struct cfi_table *table)
+void frame_table_destroy(struct frame_table *table)
 {
 	if (!table)
 		return;
@@ -130,12 +130,12 @@ void cfi_table_destroy(struct cfi_table *table)
 	free(table);
 }
 
-const struct machine *cfi_table_machine(const struct cfi_table *table)
+const struct machine *frame_table_machine(const struct frame_table *table)
 {
 	return table->machine;
 }
 
-static int32_t search_word(const struct cfi_table *table, size_t entry, size_t word)
+static int32_t search_word(const struct frame_table *table, size_t entry, size_t word)
 {
 	int32_t value;
 
@@ -146,7 +146,7 @@ static int32_t search_word(const struct cfi_table *table, size_t entry, size_t w
 
 /* By the header: where in .eh_frame the code at `address` would be described; false when all code described lies above
  * it. */
-static bool find_by_header(const struct cfi_table *table, uint64_t address, uint64_t *offset)
+static bool find_by_header(const struct frame_table *table, uint64_t address, uint64_t *offset)
 {
 	size_t low = 0, high = table->search_count;
 
@@ -187,39 +187,39 @@ struct row_maker {
 	const struct elf_section *section;
 	size_t register_count;
 	const struct cie *cie;
-	struct cfi_rule rule, initial;
-	struct cfi_rule remembered[MAX_REMEMBERED];
+	struct frame_rule rule, initial;
+	struct frame_rule remembered[MAX_REMEMBERED];
 	size_t remembered_count;
 	uint64_t location, wanted, end; /* the row at hand; of the function */
 	bool failed;
 };
 
-static void set_register(struct row_maker *m, uint64_t number, enum cfi_place place, int64_t offset)
+static void set_register(struct row_maker *m, uint64_t number, enum frame_place place, int64_t offset)
 {
 	/* Vector and other registers lead to no caller. */
 	if (number >= m->register_count)
 		return;
 	if (offset != (int32_t)offset)
 		m->failed = true;
-	m->rule.registers[number] = (struct cfi_register_rule){ .offset = (int32_t)offset, .place = (uint16_t)place };
+	m->rule.registers[number] = (struct frame_register_rule){ .offset = (int32_t)offset, .place = (uint16_t)place };
 }
 
-static struct cfi_register_rule read_expression(struct row_maker *m, struct byte_reader *r, enum cfi_place place)
+static struct frame_register_rule read_expression(struct row_maker *m, struct byte_reader *r, enum frame_place place)
 {
 	uint64_t size = byte_reader_uleb128(r);
 	const uint8_t *bytes = byte_reader_bytes(r, size);
 
 	if (!bytes || size > UINT16_MAX || bytes - m->section->bytes > INT32_MAX) {
 		m->failed = true;
-		return (struct cfi_register_rule){ 0 };
+		return (struct frame_register_rule){ 0 };
 	}
-	return (struct cfi_register_rule){ (int32_t)(bytes - m->section->bytes), (uint16_t)place, (uint16_t)size };
+	return (struct frame_register_rule){ (int32_t)(bytes - m->section->bytes), (uint16_t)place, (uint16_t)size };
 }
 
-static void set_expression(struct row_maker *m, struct byte_reader *r, enum cfi_place place)
+static void set_expression(struct row_maker *m, struct byte_reader *r, enum frame_place place)
 {
 	uint64_t number = byte_reader_uleb128(r);
-	struct cfi_register_rule rule = read_expression(m, r, place);
+	struct frame_register_rule rule = read_expression(m, r, place);
 
 	if (number < m->register_count)
 		m->rule.registers[number] = rule;
@@ -242,7 +242,7 @@ static void set_cfa(struct row_maker *m, uint64_t number, int64_t offset)
 		m->failed = true;
 		return;
 	}
-	m->rule.cfa = (struct cfi_register_rule){ .offset = (int32_t)offset, .place = CFI_REGISTER };
+	m->rule.cfa = (struct frame_register_rule){ .offset = (int32_t)offset, .place = FRAME_REGISTER };
 	m->rule.cfa_register = (uint8_t)number;
 }
 
@@ -291,7 +291,7 @@ static void execute_cfa(struct row_maker *m, struct byte_reader *r, uint8_t op)
 		set_cfa(m, m->rule.cfa_register, scaled(m, byte_reader_sleb128(r)));
 		break;
 	case DW_CFA_def_cfa_expression:
-		m->rule.cfa = read_expression(m, r, CFI_VAL_EXPRESSION);
+		m->rule.cfa = read_expression(m, r, FRAME_VAL_EXPRESSION);
 		break;
 	default:
 		m->failed = true;
@@ -304,43 +304,43 @@ static void execute_register(struct row_maker *m, struct byte_reader *r, uint8_t
 
 	switch (op) {
 	case DW_CFA_offset_extended:
-		set_register(m, number, CFI_AT_CFA, scaled(m, (int64_t)byte_reader_uleb128(r)));
+		set_register(m, number, FRAME_AT_CFA, scaled(m, (int64_t)byte_reader_uleb128(r)));
 		break;
 	case DW_CFA_offset_extended_sf:
-		set_register(m, number, CFI_AT_CFA, scaled(m, byte_reader_sleb128(r)));
+		set_register(m, number, FRAME_AT_CFA, scaled(m, byte_reader_sleb128(r)));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
-		set_register(m, number, CFI_AT_CFA, scaled(m, (int64_t)(0 - byte_reader_uleb128(r))));
+		set_register(m, number, FRAME_AT_CFA, scaled(m, (int64_t)(0 - byte_reader_uleb128(r))));
 		break;
 	case DW_CFA_val_offset:
-		set_register(m, number, CFI_VAL_OFFSET, scaled(m, (int64_t)byte_reader_uleb128(r)));
+		set_register(m, number, FRAME_VAL_OFFSET, scaled(m, (int64_t)byte_reader_uleb128(r)));
 		break;
 	case DW_CFA_val_offset_sf:
-		set_register(m, number, CFI_VAL_OFFSET, scaled(m, byte_reader_sleb128(r)));
+		set_register(m, number, FRAME_VAL_OFFSET, scaled(m, byte_reader_sleb128(r)));
 		break;
 	case DW_CFA_restore_extended:
 		restore_register(m, number);
 		break;
 	case DW_CFA_undefined:
-		set_register(m, number, CFI_UNDEFINED, 0);
+		set_register(m, number, FRAME_UNDEFINED, 0);
 		break;
 	case DW_CFA_same_value:
-		set_register(m, number, CFI_SAME, 0);
+		set_register(m, number, FRAME_SAME, 0);
 		break;
 	case DW_CFA_register: {
 		uint64_t other = byte_reader_uleb128(r);
 
 		if (other < m->register_count)
-			set_register(m, number, CFI_REGISTER, (int64_t)other);
+			set_register(m, number, FRAME_REGISTER, (int64_t)other);
 		else
 			m->failed = true;
 		break;
 	}
 	case DW_CFA_expression:
-		set_expression(m, r, CFI_EXPRESSION);
+		set_expression(m, r, FRAME_EXPRESSION);
 		break;
 	case DW_CFA_val_expression:
-		set_expression(m, r, CFI_VAL_EXPRESSION);
+		set_expression(m, r, FRAME_VAL_EXPRESSION);
 		break;
 	default:
 		m->failed = true;
@@ -371,7 +371,7 @@ static bool execute(struct row_maker *m, struct byte_reader *r)
 	case DW_CFA_advance_loc:
 		return advance(m, low);
 	case DW_CFA_offset:
-		set_register(m, low, CFI_AT_CFA, scaled(m, (int64_t)byte_reader_uleb128(r)));
+		set_register(m, low, FRAME_AT_CFA, scaled(m, (int64_t)byte_reader_uleb128(r)));
 		return true;
 	case DW_CFA_restore:
 		restore_register(m, low);
@@ -423,8 +423,8 @@ static bool run(struct row_maker *m, struct byte_reader r)
 }
 
 /* What the FDE at `offset` says of the address. */
-static bool read_rule(const struct cfi_table *table, enum entry_format format, uint64_t offset, uint64_t address,
-	struct cfi_rule *rule)
+static bool read_rule(const struct frame_table *table, enum entry_format format, uint64_t offset, uint64_t address,
+	struct frame_rule *rule)
 {
 	const struct elf_section *section = format == ENTRY_EH_FRAME ? &table->eh_frame : &table->debug_frame;
 	struct row_maker m = {
@@ -452,19 +452,20 @@ static bool read_rule(const struct cfi_table *table, enum entry_format format, u
 	rule->size = m.end - m.location;
 	rule->function_start = fde.start;
 	rule->function_size = fde.size;
-	return rule->cfa.place == CFI_REGISTER || rule->cfa.place == CFI_VAL_EXPRESSION;
+	return rule->cfa.place == FRAME_REGISTER || rule->cfa.place == FRAME_VAL_EXPRESSION;
 }
 
-static bool has_expression(const struct cfi_rule *rule)
+static bool has_expression(const struct frame_rule *rule)
 {
-	bool found = rule->cfa.place == CFI_VAL_EXPRESSION;
+	bool found = rule->cfa.place == FRAME_VAL_EXPRESSION;
 
 	for (size_t i = 0; i < MACHINE_MAX_REGISTERS; i++)
-		found |= rule->registers[i].place == CFI_EXPRESSION || rule->registers[i].place == CFI_VAL_EXPRESSION;
+		found |= rule->registers[i].place == FRAME_EXPRESSION ||
+			 rule->registers[i].place == FRAME_VAL_EXPRESSION;
 	return found;
 }
 
-bool cfi_table_find(const struct cfi_table *table, uint64_t address, struct cfi_rule *rule)
+bool frame_table_find_rule(const struct frame_table *table, uint64_t address, struct frame_rule *rule)
 {
 	uint64_t offset;
 	bool is_listed = table->search_count ? find_by_header(table, address, &offset)
@@ -477,8 +478,8 @@ bool cfi_table_find(const struct cfi_table *table, uint64_t address, struct cfi_
 	       read_rule(table, ENTRY_DEBUG_FRAME, offset, address, rule) && !has_expression(rule);
 }
 
-bool cfi_evaluate(const struct cfi_table *table, struct cfi_register_rule expression, const uint64_t *registers,
-	const struct cfi_memory *memory, uint64_t initial, uint64_t *value)
+bool frame_evaluate(const struct frame_table *table, struct frame_register_rule expression, const uint64_t *registers,
+	const struct frame_memory *memory, uint64_t initial, uint64_t *value)
 {
 	struct byte_reader r = byte_reader_over(table->eh_frame.bytes, table->eh_frame.size);
 

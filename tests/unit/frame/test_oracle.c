@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "frame/frame.h"
 #include "machine/x86_64.h"
-#include "sampler/unwind/cfi.h"
 
 #include <dwarf.h>
 #include <elf.h>
@@ -38,7 +38,7 @@ static bool is_plain_sum(const Dwarf_Op *ops, size_t count, unsigned int *number
 	return true;
 }
 
-static void compare_cfa(Dwarf_Frame *frame, const struct cfi_rule *rule, struct counts *counts)
+static void compare_cfa(Dwarf_Frame *frame, const struct frame_rule *rule, struct counts *counts)
 {
 	unsigned int number;
 	int64_t offset;
@@ -47,18 +47,18 @@ static void compare_cfa(Dwarf_Frame *frame, const struct cfi_rule *rule, struct 
 
 	assert_int_equal(dwarf_frame_cfa(frame, &ops, &count), 0);
 	if (!is_plain_sum(ops, count, &number, &offset)) {
-		assert_int_equal(rule->cfa.place, CFI_VAL_EXPRESSION);
+		assert_int_equal(rule->cfa.place, FRAME_VAL_EXPRESSION);
 		return;
 	}
-	assert_int_equal(rule->cfa.place, CFI_REGISTER);
+	assert_int_equal(rule->cfa.place, FRAME_REGISTER);
 	assert_int_equal(rule->cfa_register, number);
 	assert_int_equal(rule->cfa.offset, offset);
 	counts->compared++;
 }
 
-static void compare_register(Dwarf_Frame *frame, const struct cfi_rule *rule, int number, struct counts *counts)
+static void compare_register(Dwarf_Frame *frame, const struct frame_rule *rule, int number, struct counts *counts)
 {
-	const struct cfi_register_rule *ours = &rule->registers[number];
+	const struct frame_register_rule *ours = &rule->registers[number];
 	Dwarf_Op memory[3], *ops;
 	size_t count;
 
@@ -66,25 +66,25 @@ static void compare_register(Dwarf_Frame *frame, const struct cfi_rule *rule, in
 	if (count == 0) {
 		/* libdw has the same operations for "same value" with ops NULL and "undefined" without; by default some
 		 * are undefined. */
-		assert_true(ours->place == CFI_SAME || ours->place == CFI_UNDEFINED);
+		assert_true(ours->place == FRAME_SAME || ours->place == FRAME_UNDEFINED);
 		if (number == X86_64_RIP)
-			assert_int_equal(ours->place, ops == NULL ? CFI_SAME : CFI_UNDEFINED);
+			assert_int_equal(ours->place, ops == NULL ? FRAME_SAME : FRAME_UNDEFINED);
 	} else if (count == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst) {
-		assert_int_equal(ours->place, CFI_AT_CFA);
+		assert_int_equal(ours->place, FRAME_AT_CFA);
 		assert_int_equal(ours->offset, (int64_t)ops[1].number);
 	} else if (count == 1 && ops[0].atom == DW_OP_regx) {
-		assert_int_equal(ours->place, CFI_REGISTER);
+		assert_int_equal(ours->place, FRAME_REGISTER);
 		assert_int_equal(ours->offset, (int64_t)ops[0].number);
 	} else {
-		assert_true(ours->place == CFI_EXPRESSION || ours->place == CFI_VAL_EXPRESSION ||
-			    ours->place == CFI_VAL_OFFSET || ours->place == CFI_AT_CFA);
+		assert_true(ours->place == FRAME_EXPRESSION || ours->place == FRAME_VAL_EXPRESSION ||
+			    ours->place == FRAME_VAL_OFFSET || ours->place == FRAME_AT_CFA);
 		return;
 	}
 	counts->compared++;
 }
 
 /* It may end sooner where the rules behind it say the same again. */
-static void compare_row(Dwarf_Frame *frame, const struct cfi_rule *rule, uint64_t address)
+static void compare_row(Dwarf_Frame *frame, const struct frame_rule *rule, uint64_t address)
 {
 	Dwarf_Addr start, end;
 
@@ -93,12 +93,12 @@ static void compare_row(Dwarf_Frame *frame, const struct cfi_rule *rule, uint64_
 	assert_in_range(rule->start + rule->size, address + 1, end);
 }
 
-static void compare_address(const struct cfi_table *table, Dwarf_CFI *cfi, uint64_t address, struct counts *counts)
+static void compare_address(const struct frame_table *table, Dwarf_CFI *cfi, uint64_t address, struct counts *counts)
 {
 	static const int kept[] = { X86_64_RBX, X86_64_RBP, 12, 13, 14, 15, X86_64_RIP };
 	Dwarf_Frame *frame = NULL;
-	struct cfi_rule rule;
-	bool known = cfi_table_find(table, address, &rule);
+	struct frame_rule rule;
+	bool known = frame_table_find_rule(table, address, &rule);
 
 	counts->addresses++;
 	if (dwarf_cfi_addrframe(cfi, address, &frame) != 0) {
@@ -117,7 +117,7 @@ static void compare_address(const struct cfi_table *table, Dwarf_CFI *cfi, uint6
 static void compare_library(const char *path, struct counts *counts)
 {
 	const struct elf_segment *segments;
-	struct cfi_table *table;
+	struct frame_table *table;
 	struct elf_image *image;
 	struct error err;
 	Dwarf_CFI *cfi;
@@ -125,7 +125,7 @@ static void compare_library(const char *path, struct counts *counts)
 
 	if (!elf_image_open_path(path, &image, &err))
 		return;
-	assert_true(cfi_table_create(image, &table, &err));
+	assert_true(frame_table_create(image, &table, &err));
 	cfi = dwarf_getcfi_elf(elf_image_libelf(image));
 	assert_non_null(cfi);
 	segments = elf_image_segments(image, &count);
@@ -133,7 +133,7 @@ static void compare_library(const char *path, struct counts *counts)
 		for (uint64_t into = 0; (segments[i].flags & PF_X) && into < segments[i].file_size; into += STRIDE)
 			compare_address(table, cfi, segments[i].address + into, counts);
 	dwarf_cfi_end(cfi);
-	cfi_table_destroy(table);
+	frame_table_destroy(table);
 	elf_image_unref(image);
 }
 
@@ -158,5 +158,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_libraries) };
 
-	return cmocka_run_group_tests_name("sampler.oracle", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("frame.oracle", tests, NULL, NULL);
 }

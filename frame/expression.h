@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "sampler/unwind/cfi.h"
+#include "frame/frame.h"
 
-/* As cfi_evaluate() describes it. */
+/* As frame_evaluate() describes it. */
 struct expression_input {
 	const uint64_t *registers;
 	size_t register_count;
-	const struct cfi_memory *memory;
+	const struct frame_memory *memory;
 	uint64_t initial;
 };
 

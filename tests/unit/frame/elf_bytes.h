@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "frame/frame.h"
 #include "machine/x86_64.h"
-#include "sampler/unwind/cfi.h"
 
 /*
  * A shared object in memory that is nothing but call frame information: its file offsets are its addresses. Its code,
@@ -20,4 +20,4 @@ struct elf_bytes {
 
 /* Its table, to be destroyed. */
 COMMON_MUST_CHECK
-bool elf_bytes_table(const struct elf_bytes *wanted, struct cfi_table **table, struct error *err);
+bool elf_bytes_table(const struct elf_bytes *wanted, struct frame_table **table, struct error *err);

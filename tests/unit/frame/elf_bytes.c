@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "elf_bytes.h"
+#include "tests/unit/frame/elf_bytes.h"
 
 #include <dwarf.h>
 #include <elf.h>
@@ -153,14 +153,14 @@ static bool open_image(const struct elf_bytes *wanted, struct elf_image **image,
 	return elf_image_open_memory(file.bytes, sizeof(file.bytes), "hand-built", image, err);
 }
 
-bool elf_bytes_table(const struct elf_bytes *wanted, struct cfi_table **table, struct error *err)
+bool elf_bytes_table(const struct elf_bytes *wanted, struct frame_table **table, struct error *err)
 {
 	struct elf_image *image;
 	bool created;
 
 	if (!open_image(wanted, &image, err))
 		return false;
-	created = cfi_table_create(image, table, err);
+	created = frame_table_create(image, table, err);
 	elf_image_unref(image);
 	return created;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/unwind/expression.h"
+#include "frame/expression.h"
 
 #include <dwarf.h>
 
