@@ -5,8 +5,10 @@
 #include "machine/machine.h"
 
 /*
- * Call frame information: what .eh_frame says about one instruction (DWARF 5, 6.4; LSB, "Exception Frames"; System V
- * ABI x86-64, 3.6.2). Register numbers are DWARF's, which registers there are is the machine's to say.
+ * Call frame tables: what .eh_frame, found through .eh_frame_hdr or read in order, and .debug_frame say about code
+ * (DWARF 5, 6.4; LSB, "Exception Frames" and "The .eh_frame_hdr section"; System V ABI x86-64, 3.6.2): the rules that
+ * lead from one of its instructions to the caller, and where a function begins and ends. Register numbers are DWARF's,
+ * which registers there are is the machine's to say. Addresses are image addresses (elf/elf.h).
  */
 
 /* Where a caller's register is found. */
@@ -36,23 +38,54 @@ struct frame_rule {
 	uint64_t function_start, function_size; /* of the code that is described together with it */
 };
 
-/* An image's .eh_frame and .debug_frame with an index of their entries. */
+/* The tables of an image with an index of their entries. Immutable: any number of threads may ask one. */
 struct frame_table;
 
+/* What a table is asked for. */
+enum frame_use {
+	FRAME_BOUNDS, /* only bounds, which .eh_frame alone gives */
+	FRAME_RULES,  /* rules as well, which .debug_frame may have where .eh_frame has none */
+};
+
 /*
- * Reads the header's search table, or scans .eh_frame where there is none. An image without any has a table that finds
- * nothing, and so has one of a processor that is not known.
+ * Uses the header's search table, or lists the entries of .eh_frame where there is none, as in programs that are linked
+ * statically by GCC. An image without any has a table that finds nothing. Keeps a reference to the image. Fails for
+ * want of memory; entries that are damaged, or in encodings that need a process, are left out.
  */
 COMMON_MUST_CHECK
-bool frame_table_create(struct elf_image *image, struct frame_table **table, struct error *err);
-void frame_table_destroy(struct frame_table *table);
+bool frame_table_create(struct elf_image *image, enum frame_use use, struct frame_table **table, struct error *err);
+void frame_table_destroy(struct frame_table *table); /* NULL is taken */
 
-/* Whose registers its rules are about; NULL: a processor that is not known. */
+/* Whose registers its rules are about; NULL: a processor that is not known, of which there are only bounds. */
 const struct machine *frame_table_machine(const struct frame_table *table);
+
+/* Whether it has no entry at all. */
+bool frame_table_is_empty(const struct frame_table *table);
 
 /* The rules at an image address; false when nothing describes it, or what does is damaged. */
 COMMON_MUST_CHECK
 bool frame_table_find_rule(const struct frame_table *table, uint64_t address, struct frame_rule *rule);
+
+/*
+ * The function [start, end) that one entry describes and that holds the address; false when none does. No instruction
+ * of the entry is run.
+ */
+COMMON_MUST_CHECK
+bool frame_table_find_bounds(const struct frame_table *table, uint64_t address, uint64_t *start, uint64_t *end);
+
+/* The binary search table of .eh_frame_hdr: pairs of 4-byte offsets (of a function, of its entry), by function. */
+struct frame_search {
+	uint64_t base;          /* image address that the offsets count from */
+	uint64_t address;       /* image address of the first pair */
+	const uint8_t *entries; /* the pairs, borrowed from the image; not aligned */
+	size_t count;           /* of pairs */
+};
+
+enum { FRAME_SEARCH_ENTRY_BYTES = 8 };
+
+/* For those who read the tables themselves; false where the image has no search table. */
+COMMON_MUST_CHECK
+bool frame_table_search(const struct frame_table *table, struct frame_search *search);
 
 /* Memory of the target that an expression may read: false when it is not at hand. */
 struct frame_memory {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbols.h"
 
+#include "frame/frame.h"
 #include "machine/machine.h"
 #include "symbolize/addresses.h"
-#include "symbolize/fde.h"
 #include "symbolize/minidebug.h"
 
 #include <elf.h>
@@ -37,7 +37,7 @@ struct symbols {
 	size_t plt_count;
 	const struct elf_segment *segments; /* of the image, borrowed */
 	size_t segment_count;
-	struct fde_table functions;
+	struct frame_table *functions; /* owned */
 };
 
 static const char *name_at(const struct elf_section *strings, uint32_t offset)
@@ -411,7 +411,7 @@ bool symbols_create(struct elf_image *image, struct elf_image *debug, struct sym
 	for (size_t i = 0; i < PLT_COUNT; i++)
 		if (elf_image_section(image, plt_names[i], &made->plt[made->plt_count]))
 			made->plt_count++;
-	if (!fde_table_init(&made->functions, image, err)) {
+	if (!frame_table_create(image, FRAME_BOUNDS, &made->functions, err)) {
 		symbols_destroy(made);
 		return false;
 	}
@@ -421,7 +421,8 @@ bool symbols_create(struct elf_image *image, struct elf_image *debug, struct sym
 
 bool symbols_any(const struct symbols *symbols)
 {
-	return symbols->functions.count > 0 || (symbols->table_count > 0 && symbols->tables[0].symbols.size > 0);
+	return !frame_table_is_empty(symbols->functions) ||
+	       (symbols->table_count > 0 && symbols->tables[0].symbols.size > 0);
 }
 
 void symbols_destroy(struct symbols *symbols)
@@ -429,12 +430,12 @@ void symbols_destroy(struct symbols *symbols)
 	if (!symbols)
 		return;
 	elf_image_unref(symbols->mini);
-	fde_table_deinit(&symbols->functions);
+	frame_table_destroy(symbols->functions);
 	free(symbols->slots);
 	free(symbols);
 }
 
 bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start, uint64_t *end)
 {
-	return fde_table_find(&symbols->functions, address, start, end);
+	return frame_table_find_bounds(symbols->functions, address, start, end);
 }

@@ -133,7 +133,7 @@ static bool open_image(struct process_table *table, const struct elf_mapping *ma
 		return true;
 	}
 	image->is_go = elf_image_section(image->elf, ".go.buildinfo", &build_info);
-	return frame_table_create(image->elf, &image->table, err);
+	return frame_table_create(image->elf, FRAME_RULES, &image->table, err);
 }
 
 static bool describe(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,

@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
-enum { HDR_AT = 0x200, EH_FRAME_AT = 0x400, FILE_BYTES = 0x1000, CIE_LENGTH_AT = EH_FRAME_AT };
+enum { HDR_AT = 0x200, EH_FRAME_AT = ELF_BYTES_EH_FRAME, FILE_BYTES = 0x1000, CIE_LENGTH_AT = EH_FRAME_AT };
 
 struct file {
 	uint8_t bytes[FILE_BYTES];
@@ -138,10 +138,14 @@ static bool open_image(const struct elf_bytes *wanted, struct elf_image **image,
 			.p_filesz = 0x40,
 			.p_memsz = 0x40 },
 	};
-	size_t fde, end;
+	size_t fde = 0, end;
 
-	put_cie(&file, wanted);
-	fde = put_fde(&file, wanted);
+	if (wanted->eh_frame) {
+		put(&file, wanted->eh_frame, wanted->eh_frame_size);
+	} else {
+		put_cie(&file, wanted);
+		fde = put_fde(&file, wanted);
+	}
 	end = file.at;
 	if (wanted->has_header)
 		put_header(&file, fde);
@@ -160,7 +164,7 @@ bool elf_bytes_table(const struct elf_bytes *wanted, struct frame_table **table,
 
 	if (!open_image(wanted, &image, err))
 		return false;
-	created = frame_table_create(image, table, err);
+	created = frame_table_create(image, FRAME_RULES, table, err);
 	elf_image_unref(image);
 	return created;
 }

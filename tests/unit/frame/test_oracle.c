@@ -125,7 +125,7 @@ static void compare_library(const char *path, struct counts *counts)
 
 	if (!elf_image_open_path(path, &image, &err))
 		return;
-	assert_true(frame_table_create(image, &table, &err));
+	assert_true(frame_table_create(image, FRAME_RULES, &table, &err));
 	cfi = dwarf_getcfi_elf(elf_image_libelf(image));
 	assert_non_null(cfi);
 	segments = elf_image_segments(image, &count);

@@ -111,6 +111,28 @@ static void test_addresses_outside_have_no_rule(void **state)
 	frame_table_destroy(table);
 }
 
+/* What an entry says of its code does not matter for where the code begins and ends. */
+static void test_bounds_are_known_of_code_without_rules(void **state)
+{
+	static const uint8_t unknown[] = { 0x3f };
+	struct frame_rule rule;
+	uint64_t start, end;
+
+	(void)state;
+	for (int has_header = 0; has_header < 2; has_header++) {
+		struct frame_table *table = open_table(unknown, sizeof(unknown), has_header);
+
+		assert_false(frame_table_find_rule(table, ELF_BYTES_CODE + 8, &rule));
+		assert_true(frame_table_find_bounds(table, ELF_BYTES_CODE + 8, &start, &end));
+		assert_int_equal(start, ELF_BYTES_CODE);
+		assert_int_equal(end, ELF_BYTES_CODE + ELF_BYTES_CODE_SIZE);
+		assert_false(frame_table_find_bounds(table, end, &start, &end));
+		assert_false(frame_table_find_bounds(table, ELF_BYTES_CODE - 1, &start, &end));
+		assert_false(frame_table_is_empty(table));
+		frame_table_destroy(table);
+	}
+}
+
 static void test_root_and_signal_frame(void **state)
 {
 	static const uint8_t undefined[] = { DW_CFA_undefined, X86_64_RIP };
@@ -205,12 +227,12 @@ static void test_damaged_programs_give_no_rule(void **state)
 
 /* Its registers are others: what such an image says of the stack pointer is not understood, and an expression of it
  * neither. */
-static void test_an_unknown_processor_has_no_rules(void **state)
+static void test_an_unknown_processor_has_bounds_but_no_rules(void **state)
 {
 	struct elf_bytes wanted = { usual_cie, prologue, sizeof(usual_cie), sizeof(prologue), true,
 		.machine = EM_S390 };
 	const struct frame_memory memory = { 0 };
-	uint64_t registers[MACHINE_MAX_REGISTERS] = { 0 }, value;
+	uint64_t registers[MACHINE_MAX_REGISTERS] = { 0 }, value, end;
 	struct frame_table *table;
 	struct frame_rule rule;
 	struct error err;
@@ -221,6 +243,8 @@ static void test_an_unknown_processor_has_no_rules(void **state)
 		assert_true(elf_bytes_table(&wanted, &table, &err));
 		assert_null(frame_table_machine(table));
 		assert_false(frame_table_find_rule(table, ELF_BYTES_CODE, &rule));
+		assert_true(frame_table_find_bounds(table, ELF_BYTES_CODE, &value, &end));
+		assert_int_equal(end - value, ELF_BYTES_CODE_SIZE);
 		assert_false(frame_evaluate(table, (struct frame_register_rule){ 0 }, registers, &memory, 0, &value));
 		frame_table_destroy(table);
 	}
@@ -237,11 +261,12 @@ int main(void)
 		cmocka_unit_test(test_prologue_and_epilogue),
 		cmocka_unit_test(test_without_search_table),
 		cmocka_unit_test(test_addresses_outside_have_no_rule),
+		cmocka_unit_test(test_bounds_are_known_of_code_without_rules),
 		cmocka_unit_test(test_root_and_signal_frame),
 		cmocka_unit_test(test_plt_expression),
 		cmocka_unit_test(test_dereference),
 		cmocka_unit_test(test_damaged_programs_give_no_rule),
-		cmocka_unit_test(test_an_unknown_processor_has_no_rules),
+		cmocka_unit_test(test_an_unknown_processor_has_bounds_but_no_rules),
 	};
 
 	return cmocka_run_group_tests_name("frame.rules", tests, NULL, NULL);

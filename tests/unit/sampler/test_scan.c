@@ -250,7 +250,7 @@ static void test_the_c_library(void **state)
 	size_t count;
 
 	assert_true(elf_image_open_path("/lib/x86_64-linux-gnu/libc.so.6", &image, &err));
-	assert_true(frame_table_create(image, &table, &err));
+	assert_true(frame_table_create(image, FRAME_RULES, &table, &err));
 	segments = elf_image_segments(image, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct machine_code code = { 0 };

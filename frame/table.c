@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "frame/entry.h"
+#include "frame/expression.h"
+#include "frame/frame.h"
+#include "frame/row.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ENTRIES = 1 << 24 };
+
+/* A frame description entry by where its code starts. */
+struct fde_start {
+	uint64_t address;
+	uint64_t offset; /* of the FDE in its section */
+};
+
+struct fde_index {
+	struct fde_start *starts; /* owned, by address */
+	size_t count, capacity;
+};
+
+struct frame_table {
+	const struct machine *machine; /* NULL: not known, and no rule is found */
+	struct elf_image *image;       /* a reference: the tables and expressions are read from its bytes */
+	struct entry_section eh_frame;
+	struct entry_section header;      /* .eh_frame_hdr; its search table is used where it lies */
+	struct frame_search search;       /* the search table; count 0: there is none */
+	struct fde_index eh_index;        /* made only where there is no search table */
+	struct entry_section debug_frame; /* asked for what .eh_frame says nothing of */
+	struct fde_index debug_index;
+};
+
+/* ---- Pair ---- */
+
+static bool add_start(struct fde_index *index, uint64_t address, uint64_t offset, struct error *err)
+{
+	if (!ARRAY_RESERVE(&index->starts, &index->capacity, index->count + 1, MAX_ENTRIES, err))
+		return false;
+	index->starts[index->count++] = (struct fde_start){ address, offset };
+	return true;
+}
+
+/*
+ * The binary search table of .eh_frame_hdr: 4-byte pairs relative to the header, as every linker writes it. That it is
+ * sorted is not checked: an entry that is found in a wrong place does not hold the address, and then there is no rule.
+ */
+static void find_search_table(struct frame_table *table)
+{
+	const struct entry_section *header = &table->header;
+	struct byte_reader r = entry_reader(header, 0);
+	uint8_t version = byte_reader_u8(&r), pointer = byte_reader_u8(&r), counting = byte_reader_u8(&r),
+		encoding = byte_reader_u8(&r);
+	uint64_t count;
+
+	if (version != 1 || encoding != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
+		return;
+	entry_read_pointer(header, &r, pointer);
+	count = entry_read_pointer(header, &r, counting);
+	if (!byte_reader_ok(&r) || count > byte_reader_left(&r) / FRAME_SEARCH_ENTRY_BYTES)
+		return;
+	table->search = (struct frame_search){ .base = header->elf.address,
+		.address = header->elf.address + byte_reader_offset(&r),
+		.entries = r.pos,
+		.count = (size_t)count };
+}
+
+/* The order of equal starts is that of the section, so that it is the same each time. */
+static int compare_starts(const void *left, const void *right)
+{
+	const struct fde_start *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* All FDEs of a section. Of code that the linker left out, they begin at 0. */
+static bool list_entries(const struct entry_section *section, struct fde_index *index, struct error *err)
+{
+	struct fde fde = { 0 };
+
+	for (uint64_t offset = 0, next; offset < section->elf.size; offset = next) {
+		bool found = entry_read_fde(section, offset, &fde, &next);
+
+		if (found && fde.start != 0 && fde.size > 0 && !add_start(index, fde.start, offset, err))
+			return false;
+		if (next <= offset)
+			break;
+	}
+	if (index->count)
+		qsort(index->starts, index->count, sizeof(*index->starts), compare_starts);
+	return true;
+}
+
+/* Go's describes only some instructions of its functions rightly; its frame pointers can be relied on. */
+static bool has_debug_frame(struct frame_table *table)
+{
+	struct elf_section ignored;
+
+	return elf_image_section(table->image, ".debug_frame", &table->debug_frame.elf) &&
+	       !elf_image_section(table->image, ".gopclntab", &ignored);
+}
+
+static bool read_sections(struct frame_table *table, enum frame_use use, struct error *err)
+{
+	uint8_t address_bytes = elf_image_is_64bit(table->image) ? sizeof(uint64_t) : sizeof(uint32_t);
+
+	table->eh_frame = (struct entry_section){ .format = ENTRY_EH_FRAME, .address_bytes = address_bytes };
+	table->header = (struct entry_section){ .format = ENTRY_EH_FRAME_HDR, .address_bytes = address_bytes };
+	table->debug_frame = (struct entry_section){ .format = ENTRY_DEBUG_FRAME, .address_bytes = address_bytes };
+	elf_image_eh_frame(table->image, &table->eh_frame.elf, &table->header.elf);
+	find_search_table(table);
+	if (table->search.count == 0 && !list_entries(&table->eh_frame, &table->eh_index, err))
+		return false;
+	return use != FRAME_RULES || !table->machine || !has_debug_frame(table) ||
+	       list_entries(&table->debug_frame, &table->debug_index, err);
+}
+
+bool frame_table_create(struct elf_image *image, enum frame_use use, struct frame_table **table, struct error *err)
+{
+	struct frame_table *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->image = elf_image_ref(image);
+	made->machine = machine_of(elf_image_machine(image));
+	if (!read_sections(made, use, err)) {
+		frame_table_destroy(made);
+		return false;
+	}
+	*table = made;
+	return true;
+}
+
+void frame_table_destroy(struct frame_table *table)
+{
+	if (!table)
+		return;
+	elf_image_unref(table->image);
+	free(table->eh_index.starts);
+	free(table->debug_index.starts);
+	free(table);
+}
+
+const struct machine *frame_table_machine(const struct frame_table *table)
+{
+	return table->machine;
+}
+
+bool frame_table_is_empty(const struct frame_table *table)
+{
+	return table->search.count + table->eh_index.count + table->debug_index.count == 0;
+}
+
+bool frame_table_search(const struct frame_table *table, struct frame_search *search)
+{
+	*search = table->search;
+	return search->count > 0;
+}
+
+/* ---- Looking up ---- */
+
+static int32_t search_word(const struct frame_search *search, size_t entry, size_t word)
+{
+	int32_t value;
+
+	memcpy(&value, search->entries + entry * FRAME_SEARCH_ENTRY_BYTES + word * sizeof(value), sizeof(value));
+	return value;
+}
+
+/* By the header: where in .eh_frame the code at `address` would be described; false when all code described lies above
+ * it. */
+static bool find_by_header(const struct frame_table *table, uint64_t address, uint64_t *offset)
+{
+	const struct frame_search *search = &table->search;
+	size_t low = 0, high = search->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (search->base + (uint64_t)(int64_t)search_word(search, middle, 0) <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return false;
+	*offset = search->base + (uint64_t)(int64_t)search_word(search, low - 1, 1) - table->eh_frame.elf.address;
+	return true;
+}
+
+static bool find_by_index(const struct fde_index *index, uint64_t address, uint64_t *offset)
+{
+	size_t low = 0, high = index->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (index->starts[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return false;
+	*offset = index->starts[low - 1].offset;
+	return true;
+}
+
+static bool read_covering(const struct entry_section *section, uint64_t offset, uint64_t address, struct fde *fde)
+{
+	uint64_t next;
+
+	fde->cie.is_known = false;
+	return entry_read_fde(section, offset, fde, &next) && address >= fde->start && address - fde->start < fde->size;
+}
+
+/* The FDE of .eh_frame that covers the address. */
+static bool find_in_eh_frame(const struct frame_table *table, uint64_t address, struct fde *fde)
+{
+	uint64_t offset;
+	bool is_listed = table->search.count ? find_by_header(table, address, &offset)
+					     : find_by_index(&table->eh_index, address, &offset);
+
+	return is_listed && read_covering(&table->eh_frame, offset, address, fde);
+}
+
+static bool find_in_debug_frame(const struct frame_table *table, uint64_t address, struct fde *fde)
+{
+	uint64_t offset;
+
+	return find_by_index(&table->debug_index, address, &offset) &&
+	       read_covering(&table->debug_frame, offset, address, fde);
+}
+
+static bool has_expression(const struct frame_rule *rule)
+{
+	bool found = rule->cfa.place == FRAME_VAL_EXPRESSION;
+
+	for (size_t i = 0; i < MACHINE_MAX_REGISTERS; i++)
+		found |= rule->registers[i].place == FRAME_EXPRESSION ||
+			 rule->registers[i].place == FRAME_VAL_EXPRESSION;
+	return found;
+}
+
+bool frame_table_find_rule(const struct frame_table *table, uint64_t address, struct frame_rule *rule)
+{
+	const struct machine *machine = table->machine;
+	struct fde fde;
+
+	if (!machine)
+		return false;
+	if (find_in_eh_frame(table, address, &fde) && row_make(&table->eh_frame, machine, &fde, address, rule))
+		return true;
+	/* Expressions are kept as places in .eh_frame: elsewhere, where compilers write none, they cannot be used. */
+	return find_in_debug_frame(table, address, &fde) &&
+	       row_make(&table->debug_frame, machine, &fde, address, rule) && !has_expression(rule);
+}
+
+bool frame_table_find_bounds(const struct frame_table *table, uint64_t address, uint64_t *start, uint64_t *end)
+{
+	struct fde fde;
+	uint64_t behind;
+
+	if (!find_in_eh_frame(table, address, &fde) && !find_in_debug_frame(table, address, &fde))
+		return false;
+	if (!checked_add(fde.start, fde.size, &behind))
+		return false;
+	*start = fde.start;
+	*end = behind;
+	return true;
+}
+
+bool frame_evaluate(const struct frame_table *table, struct frame_register_rule expression, const uint64_t *registers,
+	const struct frame_memory *memory, uint64_t initial, uint64_t *value)
+{
+	struct byte_reader r = entry_reader(&table->eh_frame, (uint64_t)expression.offset);
+
+	return table->machine &&
+	       expression_evaluate(byte_reader_split(&r, expression.size),
+		       &(struct expression_input){ registers, table->machine->register_count, memory, initial }, value);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "frame/entry.h"
+
+#include "tests/unit/frame/elf_bytes.h"
+
+#include <dwarf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Entries that are written by hand, as compilers and linkers of several machines write them. */
+
+enum { SECTION_BYTES = 512, SECTION_AT = ELF_BYTES_EH_FRAME, CODE_SIZE = 0x30 };
+
+struct section {
+	uint8_t bytes[SECTION_BYTES];
+	size_t size;
+};
+
+static void put(struct section *section, const void *bytes, size_t size)
+{
+	assert_true(section->size + size <= SECTION_BYTES);
+	memcpy(section->bytes + section->size, bytes, size);
+	section->size += size;
+}
+
+static void put8(struct section *section, uint8_t value)
+{
+	put(section, &value, sizeof(value));
+}
+
+static void put_number(struct section *section, uint64_t value, size_t size)
+{
+	put(section, &value, size);
+}
+
+/* Leaves room for a length, which end_entry() writes. */
+static size_t start_entry(struct section *section)
+{
+	put_number(section, 0, sizeof(uint32_t));
+	return section->size;
+}
+
+static void end_entry(struct section *section, size_t start)
+{
+	uint32_t length = (uint32_t)(section->size - start);
+
+	memcpy(section->bytes + start - sizeof(length), &length, sizeof(length));
+}
+
+/* Returns its offset. `augmentation` is "zR" or "", then without an encoding. */
+static size_t put_cie(struct section *section, const char *augmentation, uint8_t encoding)
+{
+	size_t start = start_entry(section);
+
+	put_number(section, 0, sizeof(uint32_t));
+	put8(section, 1);
+	put(section, augmentation, strlen(augmentation) + 1);
+	put8(section, 1);    /* code alignment */
+	put8(section, 0x7c); /* data alignment -4 */
+	put8(section, 16);   /* return address register */
+	if (augmentation[0]) {
+		put8(section, 1);
+		put8(section, encoding);
+	}
+	end_entry(section, start);
+	return start - sizeof(uint32_t);
+}
+
+/* An FDE for code at an image address, whose start is written in `bytes` bytes. Returns its offset. */
+static size_t put_fde(struct section *section, size_t cie, uint64_t code, size_t bytes, bool is_relative)
+{
+	size_t start = start_entry(section);
+
+	put_number(section, section->size - cie, sizeof(uint32_t));
+	put_number(section, is_relative ? code - SECTION_AT - section->size : code, bytes);
+	put_number(section, CODE_SIZE, bytes);
+	put8(section, 0);
+	end_entry(section, start);
+	return start - sizeof(uint32_t);
+}
+
+static struct entry_section section_of(const struct section *section, uint8_t address_bytes)
+{
+	return (struct entry_section){
+		.elf = { .bytes = section->bytes, .size = section->size, .address = SECTION_AT },
+		.format = ENTRY_EH_FRAME,
+		.address_bytes = address_bytes,
+	};
+}
+
+static void expect_fde(const struct section *bytes, uint8_t address_bytes, size_t offset, uint64_t start)
+{
+	struct entry_section section = section_of(bytes, address_bytes);
+	struct fde fde = { 0 };
+	uint64_t next;
+
+	assert_true(entry_read_fde(&section, offset, &fde, &next));
+	assert_int_equal(fde.start, start);
+	assert_int_equal(fde.size, CODE_SIZE);
+}
+
+static void starts_are_read_in_every_encoding(void **state)
+{
+	static const struct {
+		uint8_t encoding, address_bytes, bytes;
+	} cases[] = {
+		{ DW_EH_PE_pcrel | DW_EH_PE_sdata4, 8, 4 },
+		{ DW_EH_PE_pcrel | DW_EH_PE_sdata8, 8, 8 },
+		{ DW_EH_PE_udata4, 8, 4 },
+		{ DW_EH_PE_absptr, 8, 8 },
+		{ DW_EH_PE_pcrel | DW_EH_PE_absptr, 8, 8 },
+		{ DW_EH_PE_absptr, 4, 4 },
+		{ DW_EH_PE_pcrel | DW_EH_PE_sdata4, 4, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct section section = { 0 };
+		size_t cie = put_cie(&section, "zR", cases[i].encoding);
+		bool is_relative = (cases[i].encoding & 0x70) == DW_EH_PE_pcrel;
+		size_t fde = put_fde(&section, cie, 0x8048000, cases[i].bytes, is_relative);
+
+		expect_fde(&section, cases[i].address_bytes, fde, 0x8048000);
+	}
+}
+
+/* Without augmentation there is no data to skip: the byte behind the size is an instruction. */
+static void starts_without_augmentation_are_plain_addresses(void **state)
+{
+	struct section section = { 0 };
+	size_t cie = put_cie(&section, "", 0), fde = put_fde(&section, cie, 0x8048000, 4, false);
+
+	(void)state;
+	expect_fde(&section, 4, fde, 0x8048000);
+}
+
+static void an_encoding_that_needs_a_process_is_refused(void **state)
+{
+	static const uint8_t encodings[] = { DW_EH_PE_datarel | DW_EH_PE_sdata4, DW_EH_PE_textrel | DW_EH_PE_sdata4,
+		DW_EH_PE_funcrel | DW_EH_PE_sdata4, 0x0f };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(encodings); i++) {
+		struct section bytes = { 0 };
+		size_t cie = put_cie(&bytes, "zR", encodings[i]), offset = put_fde(&bytes, cie, 0x1000, 4, false);
+		struct entry_section section = section_of(&bytes, 8);
+		struct fde fde = { 0 };
+		uint64_t next;
+
+		assert_false(entry_read_fde(&section, offset, &fde, &next));
+		assert_int_equal(next, bytes.size);
+	}
+}
+
+/* Of two CIEs each FDE is read by its own, whichever was read before. */
+static void an_fde_is_read_by_its_own_cie(void **state)
+{
+	struct section bytes = { 0 };
+	size_t narrow = put_cie(&bytes, "zR", DW_EH_PE_udata4), wide = put_cie(&bytes, "zR", DW_EH_PE_udata8);
+	const size_t offsets[] = { put_fde(&bytes, narrow, 0x1000, 4, false), put_fde(&bytes, wide, 0x2000, 8, false),
+		put_fde(&bytes, wide, 0x3000, 8, false), put_fde(&bytes, narrow, 0x4000, 4, false) };
+	struct entry_section section = section_of(&bytes, 8);
+	struct fde fde = { 0 };
+	uint64_t next;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		assert_true(entry_read_fde(&section, offsets[i], &fde, &next));
+		assert_int_equal(fde.start, 0x1000 * (i + 1));
+		assert_int_equal(fde.size, CODE_SIZE);
+	}
+	assert_false(entry_read_fde(&section, narrow, &fde, &next));
+}
+
+static void damaged_entries_end_the_list(void **state)
+{
+	struct section bytes = { 0 };
+	size_t cie = put_cie(&bytes, "zR", DW_EH_PE_udata4), offset = put_fde(&bytes, cie, 0x1000, 4, false);
+	struct entry_section section = section_of(&bytes, 8);
+	struct fde fde = { 0 };
+	uint64_t next;
+
+	(void)state;
+	for (size_t size = 0; size < bytes.size; size++) {
+		section.elf.size = size;
+		fde = (struct fde){ 0 };
+		assert_false(entry_read_fde(&section, offset, &fde, &next));
+		assert_int_equal(next, 0);
+	}
+}
+
+static struct frame_table *open_table(const struct section *section)
+{
+	const struct elf_bytes wanted = { .eh_frame = section->bytes, .eh_frame_size = section->size };
+	struct frame_table *table;
+	struct error err;
+
+	assert_true(elf_bytes_table(&wanted, &table, &err));
+	return table;
+}
+
+static void expect_bounds(const struct frame_table *table, uint64_t start)
+{
+	uint64_t from = 0, to = 0;
+
+	assert_true(frame_table_find_bounds(table, start, &from, &to));
+	assert_int_equal(from, start);
+	assert_int_equal(to, start + CODE_SIZE);
+	assert_true(frame_table_find_bounds(table, start + CODE_SIZE - 1, &from, &to));
+	assert_int_equal(from, start);
+	assert_false(frame_table_find_bounds(table, start + CODE_SIZE, &from, &to));
+	assert_false(frame_table_find_bounds(table, start - 1, &from, &to));
+}
+
+/* Where an object file with a terminator is linked before others, entries follow an empty one. */
+static void entries_behind_an_empty_one_are_listed(void **state)
+{
+	struct section section = { 0 };
+	size_t cie = put_cie(&section, "zR", DW_EH_PE_udata4);
+	struct frame_table *table;
+
+	(void)state;
+	put_fde(&section, cie, 0x12000, 4, false);
+	put_number(&section, 0, sizeof(uint32_t));
+	cie = put_cie(&section, "zR", DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	put_fde(&section, cie, 0x11000, 4, true);
+	put_number(&section, 0, sizeof(uint32_t));
+	table = open_table(&section);
+	assert_false(frame_table_is_empty(table));
+	expect_bounds(table, 0x11000);
+	expect_bounds(table, 0x12000);
+	frame_table_destroy(table);
+}
+
+/* Linkers leave the entries of functions that they leave out, at address 0. */
+static void code_that_was_left_out_has_no_bounds(void **state)
+{
+	struct section section = { 0 };
+	size_t cie = put_cie(&section, "zR", DW_EH_PE_udata4);
+	struct frame_table *table;
+	uint64_t start, end;
+
+	(void)state;
+	put_fde(&section, cie, 0, 4, false);
+	table = open_table(&section);
+	assert_true(frame_table_is_empty(table));
+	assert_false(frame_table_find_bounds(table, 0x10, &start, &end));
+	frame_table_destroy(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(starts_are_read_in_every_encoding),
+		cmocka_unit_test(starts_without_augmentation_are_plain_addresses),
+		cmocka_unit_test(an_encoding_that_needs_a_process_is_refused),
+		cmocka_unit_test(an_fde_is_read_by_its_own_cie),
+		cmocka_unit_test(damaged_entries_end_the_list),
+		cmocka_unit_test(entries_behind_an_empty_one_are_listed),
+		cmocka_unit_test(code_that_was_left_out_has_no_bounds),
+	};
+
+	return cmocka_run_group_tests_name("frame.entry", tests, NULL, NULL);
+}
