@@ -20,9 +20,10 @@ bool code_map_create(
 	for (size_t i = 0; i < made->count; i++) {
 		const struct process_mapping *mapping = &process->mappings[i];
 		const struct process_place *place = &table->places[mapping->place];
+		const struct process_image *image = &table->images[place->image];
 
 		made->regions[i] = (struct code_region){ mapping->start, mapping->end, place->bias, place->mapping,
-			table->images[place->image].elf };
+			image->elf, image->table };
 	}
 	*map = made;
 	return true;

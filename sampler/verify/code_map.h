@@ -6,10 +6,11 @@
 /* The code that a process had mapped when its stack was copied: what the process maps later must not decide how that
  * stack is read. */
 struct code_region {
-	uint64_t start, end;     /* runtime addresses */
-	uint64_t bias;           /* image address = runtime address + bias, modulo 2^64 */
-	uint32_t mapping_id;     /* of the profile */
-	struct elf_image *image; /* borrowed from the process table; NULL: none */
+	uint64_t start, end;              /* runtime addresses */
+	uint64_t bias;                    /* image address = runtime address + bias, modulo 2^64 */
+	uint32_t mapping_id;              /* of the profile */
+	struct elf_image *image;          /* borrowed from the process table; NULL: none */
+	const struct frame_table *frames; /* of the image, likewise */
 };
 
 struct code_map {

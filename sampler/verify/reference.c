@@ -7,9 +7,6 @@
 /* More than a walk of UNWIND_MAX_FRAMES frames with long expressions reads, and less than a second's. */
 enum { MAX_READS = 1 << 22 };
 
-/* The header of .eh_frame_hdr (LSB 5.0, 10.6.2), as every linker writes it. */
-enum { HDR_BYTES = 12, HDR_VERSION = 1, ENCODING_UDATA4 = 0x03, ENCODING_DATAREL_SDATA4 = 0x3b, ENTRY_BYTES = 8 };
-
 /* Bytes of an image file, at the runtime address where its process has them. */
 struct loaded_piece {
 	uint64_t start, size;
@@ -96,38 +93,20 @@ static int no_float_register(unw_addr_space_t space, unw_regnum_t number, unw_fp
 	return -UNW_EBADREG;
 }
 
-static uint32_t word_at(const uint8_t *bytes)
-{
-	uint32_t word;
-
-	memcpy(&word, bytes, sizeof(word));
-	return word;
-}
-
-/* Describes the region's search table to libunwind; false where its image has none that libunwind can search. */
+/* Describes the region's search table to libunwind; false where its image has none. */
 static bool describe_table(const struct code_region *region, unw_dyn_info_t *table)
 {
-	struct elf_section eh_frame, header;
-	uint64_t header_address, entries;
+	struct frame_search search;
 
-	if (!region->image)
-		return false;
-	elf_image_eh_frame(region->image, &eh_frame, &header);
-	if (header.size < HDR_BYTES + ENTRY_BYTES || header.bytes[0] != HDR_VERSION ||
-		(header.bytes[1] & 0x07) != ENCODING_UDATA4 || header.bytes[2] != ENCODING_UDATA4 ||
-		header.bytes[3] != ENCODING_DATAREL_SDATA4)
-		return false;
-	header_address = header.address - region->bias;
-	entries = word_at(header.bytes + 8);
-	if (entries > (header.size - HDR_BYTES) / ENTRY_BYTES)
+	if (!region->frames || !frame_table_search(region->frames, &search))
 		return false;
 	*table = (unw_dyn_info_t){
 		.start_ip = region->start,
 		.end_ip = region->end,
 		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
-		.u.rti = { .segbase = header_address,
-			.table_data = header_address + HDR_BYTES,
-			.table_len = entries * ENTRY_BYTES / sizeof(unw_word_t) },
+		.u.rti = { .segbase = search.base - region->bias,
+			.table_data = search.address - region->bias,
+			.table_len = search.count * FRAME_SEARCH_ENTRY_BYTES / sizeof(unw_word_t) },
 	};
 	return true;
 }

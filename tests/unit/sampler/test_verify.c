@@ -354,18 +354,25 @@ static void hostile_images_end(void **state)
 	struct error err;
 
 	start(fixture, 1);
-	for (size_t i = 0; i < HOSTILE_IMAGES; i++) {
+	for (size_t made = 0; made < HOSTILE_IMAGES; made++) {
 		struct elf_image *image = damaged_image(&seed);
+		struct frame_table *frames;
 
+		assert_true(frame_table_create(image, FRAME_RULES, &frames, &err));
 		assert_true(code_map_create(&fixture->table, fixture->process, &hostile.map, &err));
-		for (size_t region = 0; region < hostile.map->count; region++)
-			if (hostile.map->regions[region].start <= (uint64_t)(uintptr_t)inner &&
-				(uint64_t)(uintptr_t)inner < hostile.map->regions[region].end)
-				hostile.map->regions[region].image = image;
+		for (size_t i = 0; i < hostile.map->count; i++) {
+			struct code_region *region = &hostile.map->regions[i];
+
+			if (region->start <= (uint64_t)(uintptr_t)inner && (uint64_t)(uintptr_t)inner < region->end) {
+				region->image = image;
+				region->frames = frames;
+			}
+		}
 		assert_true(isolated_start(&isolated, &limits, sizeof(size_t), walk_hostile, &hostile, &err));
 		isolated_wait(&isolated);
 		assert_true(*(size_t *)isolated.result <= UNWIND_MAX_FRAMES);
 		code_map_destroy(hostile.map);
+		frame_table_destroy(frames);
 		elf_image_unref(image);
 	}
 	isolated_deinit(&isolated);
