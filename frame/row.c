@@ -11,7 +11,7 @@ struct row_maker {
 	size_t register_count;
 	const struct cie *cie;
 	struct frame_rule rule, initial;
-	struct frame_rule remembered[MAX_REMEMBERED];
+	struct frame_rule *remembered; /* room for MAX_REMEMBERED, which is set as far as it is used */
 	size_t remembered_count;
 	uint64_t location, wanted, end; /* the row at hand; of the function */
 	bool failed;
@@ -248,7 +248,9 @@ static bool execute_all(struct row_maker *m, struct byte_reader r)
 bool row_make(const struct entry_section *section, const struct machine *machine, const struct fde *fde,
 	uint64_t address, struct frame_rule *rule)
 {
+	struct frame_rule remembered[MAX_REMEMBERED];
 	struct row_maker m = { .bytes = section->elf.bytes,
+		.remembered = remembered,
 		.register_count = machine->register_count,
 		.cie = &fde->cie,
 		.wanted = address };

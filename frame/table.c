@@ -10,14 +10,14 @@
 
 enum { MAX_ENTRIES = 1 << 24 };
 
-/* A frame description entry by where its code starts. */
-struct fde_start {
-	uint64_t address;
+/* A frame description entry by its code. */
+struct fde_place {
+	uint64_t start, size;
 	uint64_t offset; /* of the FDE in its section */
 };
 
 struct fde_index {
-	struct fde_start *starts; /* owned, by address */
+	struct fde_place *places; /* owned, by start */
 	size_t count, capacity;
 };
 
@@ -34,11 +34,11 @@ struct frame_table {
 
 /* ---- Pair ---- */
 
-static bool add_start(struct fde_index *index, uint64_t address, uint64_t offset, struct error *err)
+static bool add_place(struct fde_index *index, const struct fde *fde, uint64_t offset, struct error *err)
 {
-	if (!ARRAY_RESERVE(&index->starts, &index->capacity, index->count + 1, MAX_ENTRIES, err))
+	if (!ARRAY_RESERVE(&index->places, &index->capacity, index->count + 1, MAX_ENTRIES, err))
 		return false;
-	index->starts[index->count++] = (struct fde_start){ address, offset };
+	index->places[index->count++] = (struct fde_place){ fde->start, fde->size, offset };
 	return true;
 }
 
@@ -67,12 +67,12 @@ static void find_search_table(struct frame_table *table)
 }
 
 /* The order of equal starts is that of the section, so that it is the same each time. */
-static int compare_starts(const void *left, const void *right)
+static int compare_places(const void *left, const void *right)
 {
-	const struct fde_start *a = left, *b = right;
+	const struct fde_place *a = left, *b = right;
 
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
@@ -84,13 +84,13 @@ static bool list_entries(const struct entry_section *section, struct fde_index *
 	for (uint64_t offset = 0, next; offset < section->elf.size; offset = next) {
 		bool found = entry_read_fde(section, offset, &fde, &next);
 
-		if (found && fde.start != 0 && fde.size > 0 && !add_start(index, fde.start, offset, err))
+		if (found && fde.start != 0 && fde.size > 0 && !add_place(index, &fde, offset, err))
 			return false;
 		if (next <= offset)
 			break;
 	}
 	if (index->count)
-		qsort(index->starts, index->count, sizeof(*index->starts), compare_starts);
+		qsort(index->places, index->count, sizeof(*index->places), compare_places);
 	return true;
 }
 
@@ -139,8 +139,8 @@ void frame_table_destroy(struct frame_table *table)
 	if (!table)
 		return;
 	elf_image_unref(table->image);
-	free(table->eh_index.starts);
-	free(table->debug_index.starts);
+	free(table->eh_index.places);
+	free(table->debug_index.places);
 	free(table);
 }
 
@@ -191,48 +191,48 @@ static bool find_by_header(const struct frame_table *table, uint64_t address, ui
 	return true;
 }
 
-static bool find_by_index(const struct fde_index *index, uint64_t address, uint64_t *offset)
+/* NULL: no entry that was listed covers the address. */
+static const struct fde_place *find_by_index(const struct fde_index *index, uint64_t address)
 {
 	size_t low = 0, high = index->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (index->starts[middle].address <= address)
+		if (index->places[middle].start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == 0)
-		return false;
-	*offset = index->starts[low - 1].offset;
-	return true;
+	if (low == 0 || address - index->places[low - 1].start >= index->places[low - 1].size)
+		return NULL;
+	return &index->places[low - 1];
 }
 
-static bool read_covering(const struct entry_section *section, uint64_t offset, uint64_t address, struct fde *fde)
+static bool read_by_header(const struct frame_table *table, uint64_t address, struct fde *fde)
 {
+	uint64_t offset, next;
+
+	fde->cie.is_known = false;
+	return find_by_header(table, address, &offset) && entry_read_fde(&table->eh_frame, offset, fde, &next) &&
+	       address >= fde->start && address - fde->start < fde->size;
+}
+
+static bool read_by_index(
+	const struct entry_section *section, const struct fde_index *index, uint64_t address, struct fde *fde)
+{
+	const struct fde_place *place = find_by_index(index, address);
 	uint64_t next;
 
 	fde->cie.is_known = false;
-	return entry_read_fde(section, offset, fde, &next) && address >= fde->start && address - fde->start < fde->size;
+	return place && entry_read_fde(section, place->offset, fde, &next);
 }
 
 /* The FDE of .eh_frame that covers the address. */
-static bool find_in_eh_frame(const struct frame_table *table, uint64_t address, struct fde *fde)
+static bool read_eh_frame(const struct frame_table *table, uint64_t address, struct fde *fde)
 {
-	uint64_t offset;
-	bool is_listed = table->search.count ? find_by_header(table, address, &offset)
-					     : find_by_index(&table->eh_index, address, &offset);
-
-	return is_listed && read_covering(&table->eh_frame, offset, address, fde);
-}
-
-static bool find_in_debug_frame(const struct frame_table *table, uint64_t address, struct fde *fde)
-{
-	uint64_t offset;
-
-	return find_by_index(&table->debug_index, address, &offset) &&
-	       read_covering(&table->debug_frame, offset, address, fde);
+	return table->search.count ? read_by_header(table, address, fde)
+				   : read_by_index(&table->eh_frame, &table->eh_index, address, fde);
 }
 
 static bool has_expression(const struct frame_rule *rule)
@@ -252,24 +252,37 @@ bool frame_table_find_rule(const struct frame_table *table, uint64_t address, st
 
 	if (!machine)
 		return false;
-	if (find_in_eh_frame(table, address, &fde) && row_make(&table->eh_frame, machine, &fde, address, rule))
+	if (read_eh_frame(table, address, &fde) && row_make(&table->eh_frame, machine, &fde, address, rule))
 		return true;
 	/* Expressions are kept as places in .eh_frame: elsewhere, where compilers write none, they cannot be used. */
-	return find_in_debug_frame(table, address, &fde) &&
+	return read_by_index(&table->debug_frame, &table->debug_index, address, &fde) &&
 	       row_make(&table->debug_frame, machine, &fde, address, rule) && !has_expression(rule);
+}
+
+/* Of listed entries the bounds are at hand. */
+static bool find_place(const struct frame_table *table, uint64_t address, struct fde_place *place)
+{
+	const struct fde_place *listed = find_by_index(&table->eh_index, address);
+	struct fde fde;
+
+	if (table->search.count && read_by_header(table, address, &fde)) {
+		*place = (struct fde_place){ .start = fde.start, .size = fde.size };
+		return true;
+	}
+	if (!listed)
+		listed = find_by_index(&table->debug_index, address);
+	if (listed)
+		*place = *listed;
+	return listed;
 }
 
 bool frame_table_find_bounds(const struct frame_table *table, uint64_t address, uint64_t *start, uint64_t *end)
 {
-	struct fde fde;
-	uint64_t behind;
+	struct fde_place place;
 
-	if (!find_in_eh_frame(table, address, &fde) && !find_in_debug_frame(table, address, &fde))
+	if (!find_place(table, address, &place) || !checked_add(place.start, place.size, end))
 		return false;
-	if (!checked_add(fde.start, fde.size, &behind))
-		return false;
-	*start = fde.start;
-	*end = behind;
+	*start = place.start;
 	return true;
 }
 
