@@ -7,6 +7,7 @@
 #include "diff/statistics/evidence_runs.h"
 #include "diff/statistics/evidence_single.h"
 #include "diff/statistics/floor.h"
+#include "diff/statistics/load.h"
 #include "diff/statistics/scale.h"
 #include "diff/statistics/states.h"
 #include "diff/statistics/units.h"
@@ -216,7 +217,7 @@ bool evidence_weigh(struct diff_build *build, struct error *err)
 	struct diff_evidence *evidence = &build->diff->evidence;
 
 	evidence->mode = choose_mode(build);
-	if (!units_create(build, &experiment, err))
+	if (!units_create(build, &experiment, err) || !load_weigh_rows(build, &experiment, err))
 		return false;
 	results = malloc((experiment.row_count + 1) * sizeof(*results));
 	if (!results)

@@ -3,7 +3,6 @@
 
 #include "diff/match/interrupts.h"
 #include "diff/statistics/floor.h"
-#include "diff/statistics/load.h"
 #include "diff/statistics/sums.h"
 #include "diff/statistics/weights.h"
 
@@ -170,6 +169,5 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 			return false;
 	}
 	weigh_interrupts(build->diff, experiment);
-	return experiment_finish(experiment, err) && weights_fill(build, experiment, err) &&
-	       load_weigh_rows(build, experiment, err);
+	return experiment_finish(experiment, err) && weights_fill(build, experiment, err);
 }
