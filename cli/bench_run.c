@@ -48,7 +48,8 @@ void bench_command_deinit(struct bench_command *command)
 
 /* ---- Where a command reads and writes ---- */
 
-/* Nothing to read, what it writes thrown away, what it says kept: the descriptors for streams_redirect(). */
+/* Descriptors for streams_redirect(): a command reads nothing, its output is thrown away, and its standard error goes
+ * to `runner->said`. */
 struct places {
 	int fds[STREAM_COUNT]; /* the first is owned */
 };

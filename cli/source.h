@@ -19,8 +19,8 @@ struct source;
 
 struct source_functions {
 	/*
-	 * Fills `result`, which is empty. Of a failure it keeps what sampler_finish() says. What the user should know
-	 * is appended to `notices`, line by line.
+	 * Fills `result`, which is empty. After a failure `result` holds what sampler_finish() sets then. What the user
+	 * should know is appended to `notices`, line by line.
 	 */
 	bool (*read)(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err);
 	void (*destroy)(struct source *source);
@@ -33,9 +33,8 @@ struct source {
 	const struct source_functions *functions;
 	const char *name;  /* for messages; borrowed */
 	bool is_named;     /* its locations have names; only origins may be missing */
-	bool is_read_once; /* false: by many commands, one after the other, for which resolved frames are worth keeping
-			    */
-	char debug_root[SOURCE_ROOT_BYTES]; /* the target's root directory, where its debug files are; "": ours */
+	bool is_read_once; /* false: commands may read it again later, so its resolved frames are kept on disk */
+	char debug_root[SOURCE_ROOT_BYTES]; /* root directory of the target, whose debug files lie below it; "": ours */
 };
 
 /*

@@ -17,8 +17,8 @@ struct source_file {
 	struct source source;
 	struct source_file_options options;
 	int fd;            /* owned, unless it is standard input */
-	bool is_stream;    /* what has been read of it is gone */
-	uint64_t offset;   /* so much of it has been read */
+	bool is_stream;    /* a pipe: what has been read of it cannot be read again */
+	uint64_t offset;   /* bytes that have been read */
 	bool is_directory; /* what `perf record --threads` leaves; `fd` is its file `data` */
 	uint8_t head[HEAD_BYTES];
 	size_t head_bytes;
@@ -43,7 +43,7 @@ static bool enter_directory(struct source_file *file, struct error *err)
 	return true;
 }
 
-/* Of a file its own position stays at the start. */
+/* A file is read with pread(): its position stays at the start, for whoever reads the descriptor next. */
 static bool read_on(void *context, void *into, size_t room, size_t *got, struct error *err)
 {
 	struct source_file *file = context;

@@ -8,20 +8,20 @@
 
 enum { POLL_MS = 400 };
 static const int64_t ns_per_ms = 1000000;
-static const double longest_s = 1e9; /* a life long: no end */
+static const double longest_s = 1e9; /* a longer duration sets no end */
 
 /* One reading. */
 struct session {
 	struct source_live *live;
 	const struct source_live_options *options;
 	struct sampler *sampler;
-	bool is_delayed; /* options->delay_ms has yet to switch sampling on */
+	bool is_delayed; /* sampling is off until options->delay_ms are over */
 	bool is_stopped; /* by --control */
 };
 
 /* ---- --control ---- */
 
-/* One command of --control, and its answer. */
+/* Does one command of --control and answers it. */
 static bool session_obey(struct session *session, enum control_command command, struct error *err)
 {
 	const struct control *control = session->options->control;
@@ -79,7 +79,7 @@ static int64_t end_ns(const struct session *session)
 	return (int64_t)(duration_s * 1e9) + delay_ns(session);
 }
 
-/* Wakes up no later than the next thing to do. */
+/* How long sampler_poll() may wait: until the delay or the recording ends, but no longer than POLL_MS. */
 static int session_timeout_ms(const struct session *session, int64_t elapsed_ns)
 {
 	int64_t until_ns = session->is_delayed ? delay_ns(session) : end_ns(session);

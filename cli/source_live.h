@@ -20,7 +20,7 @@ struct source_live_options {
 	struct progress *progress; /* borrowed; NULL: nothing is shown while it samples */
 };
 
-/* How far a reading came. */
+/* How far source_read() came. */
 enum source_live_stage {
 	SOURCE_LIVE_CREATING,
 	SOURCE_LIVE_STARTING, /* a command may not be found or not be executable: err->system_errno */
@@ -31,9 +31,9 @@ enum source_live_stage {
 struct source_live {
 	struct source source;
 	struct source_live_options options;
-	/* Of the last reading. */
+	/* Of the last source_read(). */
 	enum source_live_stage stage;
-	bool has_begun; /* sampling was on, if only for a moment */
+	bool has_begun; /* sampling has been switched on at least once */
 };
 
 COMMON_MUST_CHECK

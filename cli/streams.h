@@ -3,8 +3,8 @@
 
 #include "common/common.h"
 
-/* What a command is started with: it inherits our standard input, output and error, which are others for as long as the
- * command is being started. */
+/* A command inherits our standard input, output and error. While it is being started, ours are replaced by those that
+ * it should get. */
 
 enum { STREAM_COUNT = 3 };
 

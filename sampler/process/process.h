@@ -71,7 +71,7 @@ enum { PROC_COMM_BYTES = 64 };
  * processes cannot be asked any more (recorded_files_host()). Each is a table of functions; every one is there.
  */
 struct process_host_functions {
-	/* Of a process that is met for the first time: what is to be known of it beside records, its mappings with
+	/* Called once for a process, when it is met for the first time: sets its name, and adds what it has mapped with
 	 * process_table_map(). */
 	bool (*read_process)(struct process_table *table, struct process *process, struct error *err);
 	/* comm of a thread; "" when it is gone or cannot be asked. */
