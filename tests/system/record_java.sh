@@ -74,7 +74,7 @@ for options in -XX:-PreserveFramePointer -XX:+PreserveFramePointer; do
 	for ((end = SECONDS + 50; SECONDS < end;)); do
 		record_enough 1000 -p "$pid" -o java.pb.gz
 		whole=$(sed -n 's/.* \([0-9]*\)[.0-9]* % whole stacks/\1/p' stderr)
-		begun=$(share java.pb.gz '(start_thread;.*JavaThread::thread_main_inner|start_thread;.*GangWorker|start_thread;.*WorkerThread)')
+		begun=$(share java.pb.gz '(start_thread|libc[.]so[.]6[+]0x[0-9a-f]+);.*(JavaThread::thread_main_inner|GangWorker|WorkerThread|libjvm[.]so[+]0x)')
 		[[ $whole -lt 99 || $begun -lt 96 || $(share java.pb.gz compiler_thread_loop) -gt 10 ]] || break
 	done
 	at_least "$whole" 99 "whole stacks of a server in Java with $options"
