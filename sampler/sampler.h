@@ -44,12 +44,13 @@ struct sampler_options {
 	const char *event;     /* perf's name; NULL: cycles, or cpu-clock where the machine counts none */
 	uint32_t frequency_hz; /* 0: the default */
 	enum sampler_call_graph call_graph;
-	uint32_t stack_bytes;  /* of stack copied per sample, a multiple of 8; 0: the default, adapted to the target */
+	uint32_t stack_bytes;  /* size of the stack copy per sample, a multiple of 8; 0: the default, adapted to the
+				  target */
 	bool start_disabled;   /* events stay off until sampler_set_enabled() */
 	const char *part_path; /* increments of the profile for recovery, written every second; the caller removes it;
 				  NULL: none */
 	const char *tool;      /* name and version for the profile's facts */
-	uint32_t verify_every; /* one stack in so many is unwound again by libunwind; 0: none */
+	uint32_t verify_every; /* one stack in so many is also unwound by libunwind; 0: none */
 };
 
 /*
@@ -60,7 +61,7 @@ struct sampler_options {
 COMMON_MUST_CHECK
 bool sampler_create(const struct sampler_options *options, struct sampler **sampler, struct error *err);
 
-/* Kills and reaps a command that was never started; leaves a running one alone. */
+/* Kills and reaps a command that was never started; does not stop a running one. */
 void sampler_destroy(struct sampler *sampler);
 
 static inline void sampler_cleanup(struct sampler **sampler)
@@ -72,7 +73,7 @@ static inline void sampler_cleanup(struct sampler **sampler)
 COMMON_MUST_CHECK
 bool sampler_start(struct sampler *sampler, struct error *err);
 
-/* Sampling on or off, while running: --control and --delay. */
+/* Turns sampling on or off, while running: --control and --delay. */
 COMMON_MUST_CHECK
 bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *err);
 
@@ -82,15 +83,16 @@ const char *sampler_event(const struct sampler *sampler);
 enum sampler_state {
 	SAMPLER_RUNNING,
 	SAMPLER_TARGET_GONE, /* every process of the target has exited */
-	SAMPLER_DISK_FULL, /* the stream for recovery cannot be written any more: what was recorded is to be kept now */
+	SAMPLER_DISK_FULL, /* the recovery file cannot be written any more; the owner should stop and keep the recording
+			    */
 };
 
-/* For a progress line; all since the start. */
+/* For a progress line; all counts are since the start. */
 struct sampler_progress {
 	enum sampler_state state;
 	uint64_t samples, lost, throttled;
 	int64_t elapsed_ns;
-	uint32_t processes, threads; /* alive, as far as known */
+	uint32_t processes, threads; /* running, as far as known */
 };
 
 /*
@@ -101,8 +103,10 @@ COMMON_MUST_CHECK
 bool sampler_poll(
 	struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err);
 
-/* Where an address lies: in a mapping of the profile, or, PROFILE_NONE, in no code that is known: then it is a runtime
- * address. */
+/*
+ * The place of an address: a mapping of the profile, or PROFILE_NONE if it lies in no known code; the address is then a
+ * runtime address.
+ */
 struct sampler_place {
 	uint32_t mapping;
 	uint64_t address;
@@ -111,16 +115,16 @@ struct sampler_place {
 enum { SAMPLER_MAX_DIFFERENCES = 5, SAMPLER_DIFFERENCE_FRAMES = 8 };
 enum { SAMPLER_OURS, SAMPLER_REFERENCE, SAMPLER_WALKS };
 
-/* A stack that libunwind unwound otherwise: frames from a little before the place where the walks part. */
+/* A stack that libunwind unwound differently: the frames from a little before the first difference. */
 struct sampler_difference {
 	enum profile_comparison comparison;
 	size_t depths[SAMPLER_WALKS]; /* frames of the whole stack */
-	size_t first;                 /* the frame that is shown first, counted from the leaf, 0 */
+	size_t first;                 /* first frame shown, counted from the leaf, which is 0 */
 	size_t counts[SAMPLER_WALKS]; /* frames shown */
 	struct sampler_place frames[SAMPLER_WALKS][SAMPLER_DIFFERENCE_FRAMES];
 };
 
-/* What --verify leaves to be named and shown; the counts stand in profile->verification. */
+/* Results of --verify that still need names; the counts are in profile->verification. */
 struct sampler_verification {
 	uint32_t *locations; /* owned: ids of the locations in the stacks that were compared */
 	size_t location_count;
@@ -128,7 +132,7 @@ struct sampler_verification {
 	size_t difference_count;
 };
 
-/* What a recording leaves. Owned by the caller. */
+/* The result of a recording. Owned by the caller. */
 struct sampler_result {
 	struct profile *profile; /* no location has lines yet */
 	struct elf_image *
@@ -145,8 +149,10 @@ struct sampler_result {
 
 void sampler_result_deinit(struct sampler_result *result);
 
-/* Gives back what only naming needs, images and perf maps: mapped files, which would count while the profile is
- * written. */
+/*
+ * Releases what only naming needs, images and perf maps: mapped files would count as memory while the profile is
+ * written.
+ */
 void sampler_result_release_images(struct sampler_result *result);
 
 /*
@@ -158,11 +164,11 @@ void sampler_result_release_images(struct sampler_result *result);
 COMMON_MUST_CHECK
 bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err);
 
-/* ---- Recordings of other times ---- */
+/* ---- Recordings made earlier ---- */
 
 struct sampler_recorded {
 	int fd;           /* borrowed: a file, which is read from its start, or a pipe */
-	const void *head; /* what has been read of a pipe already; not used with a file */
+	const void *head; /* the bytes already read from a pipe; not used with a file */
 	size_t head_bytes;
 	const char *name;            /* for messages */
 	const char *directory;       /* that `perf record --threads` has made, if `fd` is its file `data`; NULL: none */

@@ -71,7 +71,7 @@ void collector_deinit(struct collector *collector)
 	*collector = (struct collector){ 0 };
 }
 
-/* From perf's order to DWARF's. */
+/* Puts registers into DWARF's order; the record has them in perf's. */
 static void take_registers(
 	const struct machine *machine, const struct record_sample *sample, struct unwind_registers *registers)
 {
@@ -79,7 +79,7 @@ static void take_registers(
 		registers->values[machine->perf_order[i]] = record_word(&sample->user_registers, i);
 }
 
-/* The kernel's own walk along frame pointers says nothing about where it ended: the first frame's rule does. */
+/* The kernel's walk along frame pointers does not report where it ended, so the rule of the outermost frame decides. */
 static enum profile_stop stop_of_chain(const struct unwind_code *outermost, bool found)
 {
 	struct frame_rule rule;
@@ -124,13 +124,13 @@ static bool is_cut(enum profile_stop stop)
 	return stop == PROFILE_STOP_DUMP_END || stop == PROFILE_STOP_STACK_SWITCH || stop == PROFILE_STOP_NO_RULE;
 }
 
-/* In execve(), behind the point of no return: not even what the stack pointer points at is there any more. */
+/* Whether the sample was taken in execve() after the old stack was unmapped: the stack pointer then points nowhere. */
 static bool has_lost_its_stack(const struct record_sample *sample)
 {
 	return sample->is_kernel && sample->stack_bytes == 0;
 }
 
-/* What the dump did not hold, from where it can be known. */
+/* Extends a walk that ended at the end of the stack copy, by the other sources of frames. */
 static void make_whole(
 	struct collector *collector, struct process_space *space, const struct record *record, struct unwind_job *job)
 {
@@ -151,7 +151,7 @@ static void make_whole(
 			return;
 		result->stop = PROFILE_STOP_STITCHED;
 	}
-	/* Of a program whose stacks all fit in a dump, none is kept for another. */
+	/* While no stack of the program was cut, no stack needs to be remembered for stitching. */
 	if (collector->has_cuts && (result->stop == PROFILE_STOP_ROOT || result->stop == PROFILE_STOP_STITCHED))
 		stitch_remember(collector->stitches, record->tid, result, record->sample.stack_room);
 }
@@ -164,7 +164,7 @@ static enum profile_stop stop_without_registers(struct collector *collector, con
 		       : PROFILE_STOP_NO_REGISTERS;
 }
 
-/* False when the sample has no stack to walk, with the reason. */
+/* Prepares the walk. False if the sample has no stack to walk; the reason is then set. */
 static bool prepare_job(struct collector *collector, const struct collector_held *held, struct process_space *space,
 	struct unwind_job *job, enum profile_stop *stop)
 {
@@ -228,10 +228,12 @@ static bool count_sample(struct collector *collector, const struct record *recor
 	return profile_count_sample(profile, sample, values, time_ns, err);
 }
 
-/* How much of the stack a walk has used; UINT64_MAX where it did not come to the root: more may have led on. */
+/*
+ * How many bytes of the stack a walk has used; UINT64_MAX if the walk did not reach the root, since it may need more.
+ */
 static uint64_t used_bytes(const struct unwind_job *job)
 {
-	enum { SIGNAL_FRAME_BYTES = 512 }; /* no step reads further above its stack pointer */
+	enum { SIGNAL_FRAME_BYTES = 512 }; /* no step reads further above the frame's stack pointer */
 	const struct unwind_result *result = &job->result;
 	uint64_t used;
 
@@ -260,15 +262,15 @@ static bool complete_dump(struct collector *collector, size_t held, struct proce
 	return true;
 }
 
-/* A held sample on its way into the profile. */
+/* A held sample while it is added to the profile. */
 struct walked {
 	struct process_space space;
-	struct unwind_job *job; /* NULL: it has no stack to walk */
-	enum profile_stop stop; /* where there is no job */
+	struct unwind_job *job; /* NULL: the sample has no stack to walk */
+	enum profile_stop stop; /* the reason, if there is no job */
 	struct stack_path path;
 };
 
-/* Whether it took the job. */
+/* Prepares a sample. True if it uses the job. */
 static bool prepare(struct collector *collector, size_t held, struct unwind_job *job, struct walked *walked)
 {
 	*walked = (struct walked){ .path = stack_builder_root(collector->builder) };
@@ -279,7 +281,7 @@ static bool prepare(struct collector *collector, size_t held, struct unwind_job 
 	return true;
 }
 
-/* The walk of a dump made as long as it can be. */
+/* Completes a walk: a stack that was cut is extended as far as possible. */
 static bool finish_walk(struct collector *collector, size_t held, struct walked *walked, struct error *err)
 {
 	struct profile_quality *quality = &collector->profile->quality;
@@ -290,7 +292,9 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	if (!complete_dump(collector, held, &walked->space, walked->job, err))
 		return false;
 	make_whole(collector, &walked->space, record, walked->job);
-	/* A dump may also end early, at a page of the stack that was never touched: a larger one would not help then.
+	/*
+	 * A stack copy may also end early, at a page of the stack that was never touched; a larger copy would not help
+	 * then.
 	 */
 	collector->full_dumps_cut += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
 	collector->lost_ways += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
@@ -326,7 +330,7 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 		return false;
 	if (!add_kernel(collector, sample, path, err))
 		return false;
-	/* A stack without any frame still stands for time: by its address alone. */
+	/* A sample without any frame still counts: its stack is its instruction address alone. */
 	if (path->stack == 0 && !stack_builder_add(collector->builder, &nowhere, path, err))
 		return false;
 	quality->samples++;
@@ -334,7 +338,9 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 	return true;
 }
 
-/* Each lookup waits for memory: what those of the other samples need is fetched meanwhile. */
+/*
+ * Adds walked samples. Lookups of one sample wait for memory; the data for the other samples is prefetched meanwhile.
+ */
 static bool add_to_profile(struct collector *collector, struct walked *walked, size_t count, struct error *err)
 {
 	struct profile *profile = collector->profile;
@@ -400,7 +406,7 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 	case RECORD_OTHER:
 		break;
 	}
-	/* What was sampled before belongs to what was mapped before. */
+	/* Samples taken before this record belong to the mappings before it, so they are added first. */
 	return collector_flush(collector, err) && process_table_update(&collector->processes, record, err);
 }
 

@@ -7,20 +7,20 @@
 #include "sampler/sampler.h"
 #include "sampler/verify/verify.h"
 
-/* Who a thread is, as long as the sideband tells nothing new. */
+/* The identity of a thread, valid until the sideband changes it. */
 struct collector_who {
 	int32_t pid, tid;
 	uint64_t version;         /* of the process table */
 	uint32_t process, thread; /* index in the process table; id in the profile */
 };
 
-/* A sample that waits for others, so that their stacks are walked together. */
+/* A sample that is held until others arrive, so that their stacks are walked together. */
 struct collector_held {
 	struct record record;     /* borrows its bytes */
 	uint32_t process, thread; /* index in the process table; id in the profile */
 };
 
-enum { COLLECTOR_WHO = 64 }; /* threads share places */
+enum { COLLECTOR_WHO = 64 }; /* size of the table; threads share its places */
 
 /* Where dumps were read in part at first (record_sample.is_short). `held`: a sample's place in struct collector. */
 struct collector_rest {
@@ -31,7 +31,7 @@ struct collector_rest {
 	void *context;
 };
 
-/* From records to samples of the profile. */
+/* Turns records into samples of the profile. */
 struct collector {
 	struct profile *profile; /* owned until taken */
 	struct process_table processes;
@@ -43,16 +43,16 @@ struct collector {
 	size_t held_count;
 	struct collector_rest rest;
 	struct live_stack live_stack;
-	struct verifier *verifier; /* NULL: nobody asked for a second opinion */
+	struct verifier *verifier; /* NULL: no verification with libunwind */
 	uint32_t run;
 	uint64_t start_ns;       /* CLOCK_MONOTONIC; times of events count from here */
 	bool has_stack;          /* records carry registers and stack */
 	bool is_time;            /* the period is nanoseconds of CPU time */
-	int64_t nominal_ns;      /* of CPU time that a sample stands for when the period is no time */
-	uint64_t full_dumps_cut; /* stacks cut because more was there than the dump had room for */
-	uint64_t lost_ways;      /* stacks cut within their dump */
+	int64_t nominal_ns;      /* CPU time that a sample stands for if the period is not a time */
+	uint64_t full_dumps_cut; /* stacks cut because they were larger than the room for the copy */
+	uint64_t lost_ways;      /* stacks cut although their copy was complete */
 	bool met_32bit;
-	bool has_cuts; /* stacks that another one may make whole */
+	bool has_cuts; /* some stacks were cut, and may be completed by other stacks */
 };
 
 struct collector_options {
@@ -66,8 +66,8 @@ struct collector_options {
 	const struct machine *machine; /* that stacks were recorded on; NULL: not known, and then has_stack is false */
 	struct process_host host;
 	struct collector_rest rest; /* where samples may be short (struct record_sample); else {} */
-	uint32_t verify_every;      /* one stack in so many is unwound again by libunwind; 0: none */
-	bool verifier_may_wait;     /* while libunwind unwinds, no record is taken */
+	uint32_t verify_every;      /* one stack in so many is also unwound by libunwind; 0: none */
+	bool verifier_may_wait;     /* the recorder may wait for libunwind, since no records are lost meanwhile */
 };
 
 COMMON_MUST_CHECK
@@ -79,10 +79,10 @@ void collector_deinit(struct collector *collector);
 COMMON_MUST_CHECK
 bool collector_take(struct collector *collector, const struct record *record, bool from_sideband, struct error *err);
 
-/* Takes all samples that are held. */
+/* Adds all held samples to the profile. */
 COMMON_MUST_CHECK
 bool collector_flush(struct collector *collector, struct error *err);
 
-/* Where a second opinion was asked for: waits for it, and hands it over. At the end, once all samples were taken. */
+/* If verification was requested: waits for its end and hands the result over. Call it after all samples were added. */
 COMMON_MUST_CHECK
 bool collector_finish_verification(struct collector *collector, struct sampler_result *result, struct error *err);

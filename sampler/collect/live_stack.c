@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Of 4 kB, the smallest pages there are. */
+/* Pages are at least 4 kB. */
 enum { MOST_PAGES = SAMPLER_MAX_STACK_BYTES / 4096, SAVED_BYTES = 128 };
 
 static bool may_be_read(const struct unwind_job *job)
@@ -20,7 +20,7 @@ static bool ends_untouched(const struct record_sample *sample)
 	return sample->stack_bytes < sample->stack_room;
 }
 
-/* To read a page that was never touched is to have it made: of zeros, without memory of its own. */
+/* Reading a page that was never touched makes the kernel map it as zeros, which takes no memory. */
 void live_stack_touch(
 	const struct process_space *space, const struct record_sample *sample, const struct unwind_job *job)
 {
@@ -35,7 +35,7 @@ void live_stack_touch(
 	(void)space->table->host.functions->read_memory(space->process->pid, &here, there, here.iov_len);
 }
 
-/* Another stack by then shows in a call to another function. */
+/* Whether the live stack still continues the copied one: another stack by then shows as a call to another function. */
 static bool is_continued(const struct unwind_job *job, size_t cut)
 {
 	const struct unwind_frame *frames = job->result.frames;

@@ -13,7 +13,7 @@
  */
 enum { LIVE_STACK_BYTES = 65536 };
 
-/* A piece of a stack, for the walk at hand. */
+/* A piece of a live stack, for the current walk. */
 struct live_stack {
 	uint8_t bytes[LIVE_STACK_BYTES];
 };
@@ -23,7 +23,7 @@ struct live_stack {
 void live_stack_touch(
 	const struct process_space *space, const struct record_sample *sample, const struct unwind_job *job);
 
-/* Goes on above such a frame. True where the walk came to its root. */
+/* Continues the walk above such a frame. True if the walk reached the root. */
 COMMON_MUST_CHECK
 bool live_stack_walk(struct live_stack *stack, const struct process_space *space, const struct record_sample *sample,
 	struct unwinder *unwinder, struct unwind_job *job);

@@ -25,7 +25,7 @@ bool result_take_jit_map(
 	return make_jit(profile, mapping_id, err);
 }
 
-/* By its name it may be what a process left that had the pid before. */
+/* Whether the map is older than its process, and so belongs to an earlier process with the same pid. */
 static bool is_outdated(const struct jit_place *place, struct buffer *notices)
 {
 	enum { CLOCKS_DIFFER_S = 2 };

@@ -7,14 +7,14 @@ enum { KNOWN_BITS = 14, FETCHED = 2 };
 
 struct known {
 	uint64_t hash;
-	uint32_t stack; /* 0: none */
+	uint32_t stack; /* the stack's id; 0: none */
 };
 
 struct stack_builder {
 	const struct process_table *table; /* borrowed */
-	struct known *known;               /* owned: 1 << KNOWN_BITS of them; the later pushes out the earlier */
+	struct known *known;               /* owned: 1 << KNOWN_BITS entries; a later one replaces an earlier one */
 	uint64_t seed;
-	uint64_t hashes[UNWIND_TOGETHER][UNWIND_MAX_FRAMES + 1]; /* of the outermost 0, 1, 2, ... frames */
+	uint64_t hashes[UNWIND_TOGETHER][UNWIND_MAX_FRAMES + 1]; /* hashes of the outermost 0, 1, 2, ... frames */
 };
 
 bool stack_builder_create(const struct process_table *table, struct stack_builder **builder, struct error *err)
@@ -53,20 +53,20 @@ struct stack_path stack_builder_root(const struct stack_builder *builder)
 static uint64_t extend(
 	const struct stack_builder *builder, uint64_t hash, size_t depth, const struct process_location *location)
 {
-	/* Frames are fewer than 1 << 16: no two of depth and mapping make the same number. */
+	/* A stack has less than 1 << 16 frames, so each pair of depth and mapping gives a number of its own. */
 	uint64_t place = ((uint64_t)location->mapping << 16) + depth + 1;
 
 	return hash + hash_mix(location->address ^ builder->seed, place * 0x9e3779b97f4a7c15);
 }
 
-static struct known *place_of(const struct stack_builder *builder, uint64_t hash)
+static struct known *stack_builder_place_of(const struct stack_builder *builder, uint64_t hash)
 {
 	return &builder->known[hash >> (64 - KNOWN_BITS)];
 }
 
 static bool is_known(const struct stack_builder *builder, uint64_t hash, uint32_t *stack)
 {
-	const struct known *known = place_of(builder, hash);
+	const struct known *known = stack_builder_place_of(builder, hash);
 
 	if (known->hash != hash || known->stack == 0)
 		return false;
@@ -90,7 +90,7 @@ static bool append(struct stack_builder *builder, const struct process_location 
 		!profile_add_stack(profile, path->stack, id, &path->stack, err))
 		return false;
 	go_to(path, hash);
-	*place_of(builder, hash) = (struct known){ hash, path->stack };
+	*stack_builder_place_of(builder, hash) = (struct known){ hash, path->stack };
 	return true;
 }
 
@@ -112,9 +112,9 @@ void stack_builder_expect(struct stack_builder *builder, size_t place, const str
 
 		hashes[i + 1] = extend(builder, hashes[i], i, &location);
 	}
-	/* What is new in a stack is at its leaf. */
+	/* The new part of a stack is at its leaf. */
 	for (size_t i = 0; i < FETCHED && i < result->count; i++)
-		__builtin_prefetch(place_of(builder, hashes[result->count - i]));
+		__builtin_prefetch(stack_builder_place_of(builder, hashes[result->count - i]));
 }
 
 bool stack_builder_add_expected(struct stack_builder *builder, size_t place, const struct unwind_result *result,
@@ -147,7 +147,9 @@ bool stack_builder_add(struct stack_builder *builder, const struct process_locat
 	return true;
 }
 
-/* All but the leaf of a chain, which are return addresses: the call lies before them. Many samples have the same. */
+/*
+ * Adds the callers in a kernel chain. They are return addresses, so the call lies before each. Many samples share them.
+ */
 static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, uint64_t bias,
 	const struct stitch_chain *chain, struct stack_path *path, struct error *err)
 {
@@ -162,7 +164,7 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 			if (!stack_builder_add(builder, &caller, path, err))
 				return false;
 		}
-		*place_of(builder, hash) = (struct known){ hash, path->stack };
+		*stack_builder_place_of(builder, hash) = (struct known){ hash, path->stack };
 	}
 	path->depth = depth;
 	go_to(path, hash);

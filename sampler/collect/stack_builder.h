@@ -4,19 +4,18 @@
 #include "sampler/collect/stitch.h"
 
 /*
- * From the frames of a sample to a stack of the profile. Most samples have a stack, or all of one but its innermost
- * frames, that was met a moment ago; the profile's own index is too large to stay in the cache. So what is met is also
- * known here, in a small table: by a hash over all its frames, which is there before the first frame is looked up. The
- * lookups of several stacks then wait for memory together, and a stack that is known takes one. Only what is new in a
- * stack becomes locations of the profile. Two stacks with the same 64-bit hash, seeded for each recording, are taken
- * for one.
+ * Turns the frames of a sample into a stack of the profile. Most samples share all but their innermost frames with a
+ * recent sample. The profile's own index is too large to stay in the CPU's cache, so a small table also keeps recent
+ * stacks, by a hash over all their frames that is computed before any frame is looked up. The lookups of several stacks
+ * then wait for memory together, and a known stack takes one lookup. Only the new part of a stack becomes locations of
+ * the profile. Two stacks with the same 64-bit hash, seeded for each recording, are treated as one.
  */
 struct stack_builder;
 
-/* A stack on its way from the root to the leaf. */
+/* A stack while it is built from the root to the leaf. */
 struct stack_path {
 	uint64_t hash;
-	uint32_t depth; /* what of the kernel's chain is known as a whole counts as one */
+	uint32_t depth; /* a kernel chain that is known as a whole counts as one */
 	uint32_t stack; /* of the profile; 0: no frame yet */
 };
 
@@ -27,11 +26,13 @@ void stack_builder_destroy(struct stack_builder *builder);
 
 struct stack_path stack_builder_root(const struct stack_builder *builder);
 
-/* Fetches what adding the walked frames will look at. `place`, below UNWIND_TOGETHER, is for this stack until they are
- * added. */
+/*
+ * Prefetches what adding the walked frames will read. `place`, below UNWIND_TOGETHER, identifies this stack until the
+ * frames are added.
+ */
 void stack_builder_expect(struct stack_builder *builder, size_t place, const struct unwind_result *result);
 
-/* Adds the expected frames to a path without any. */
+/* Adds the expected frames to an empty path. */
 COMMON_MUST_CHECK
 bool stack_builder_add_expected(struct stack_builder *builder, size_t place, const struct unwind_result *result,
 	struct stack_path *path, struct error *err);
@@ -41,7 +42,7 @@ COMMON_MUST_CHECK
 bool stack_builder_add(struct stack_builder *builder, const struct process_location *location, struct stack_path *path,
 	struct error *err);
 
-/* Adds a chain of the kernel's addresses; they are `bias` lower than in its image. */
+/* Adds a chain of kernel addresses. Runtime address + `bias` = address in the kernel's image. */
 COMMON_MUST_CHECK
 bool stack_builder_add_kernel(struct stack_builder *builder, uint32_t mapping, uint64_t bias,
 	const struct stitch_chain *chain, struct stack_path *path, struct error *err);

@@ -39,7 +39,7 @@ void stitch_memory_destroy(struct stitch_memory *memory)
 	free(memory);
 }
 
-static void keep(struct kept *kept, int32_t tid, const struct unwind_result *result)
+static void stitch_keep(struct kept *kept, int32_t tid, const struct unwind_result *result)
 {
 	struct error ignored;
 
@@ -59,9 +59,9 @@ void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unw
 	if (result->count < 3)
 		return;
 	depth = result->frames[result->count - 1].stack_pointer - result->frames[0].stack_pointer;
-	keep(depth < dump_bytes / 2  ? &memory->latest[place]
-		: depth < dump_bytes ? &memory->deep[place]
-				     : &memory->deepest[place],
+	stitch_keep(depth < dump_bytes / 2 ? &memory->latest[place]
+		    : depth < dump_bytes   ? &memory->deep[place]
+					   : &memory->deepest[place],
 		tid, result);
 }
 
@@ -70,7 +70,7 @@ static bool is_same_frame(const struct unwind_frame *a, const struct unwind_fram
 	return a->pc == b->pc && a->stack_pointer == b->stack_pointer;
 }
 
-/* Appends frames as far as there is room. */
+/* Appends frames while there is room. */
 static void append(struct unwind_result *result, const struct unwind_frame *frames, size_t count)
 {
 	if (count > UNWIND_MAX_FRAMES - result->count)
@@ -80,8 +80,10 @@ static void append(struct unwind_result *result, const struct unwind_frame *fram
 	result->count += count;
 }
 
-/* The same activation of a function, though it may stand at another call: it begins and ends at the same places in the
- * stack. */
+/*
+ * Whether two frames are the same activation of a function: they begin and end at the same places in the stack. They
+ * may stand at different calls.
+ */
 static bool is_same_activation(
 	const struct unwind_frame *inner, const struct unwind_frame *outer, const struct unwind_result *result)
 {
@@ -92,7 +94,7 @@ static bool is_same_activation(
 	       inner->pc - last->pc + NEAR_BYTES < 2 * (uint64_t)NEAR_BYTES;
 }
 
-/* For the last frame of a stack whose own size is known, but whose return address was not copied. */
+/* Joins at the caller of the last frame, whose size is known but whose return address was not copied. */
 static bool join_at_caller(const struct kept *kept, int32_t tid, struct unwind_result *result)
 {
 	if (kept->tid != tid || result->stop != PROFILE_STOP_DUMP_END || result->caller_stack_pointer == 0)
@@ -112,7 +114,7 @@ static bool join(const struct kept *kept, int32_t tid, struct unwind_result *res
 
 	if (kept->tid != tid)
 		return false;
-	/* Frame 0 is no return address: it cannot be one of the two. */
+	/* Frame 0 has no return address, so it cannot be one of the two. */
 	for (size_t i = kept->count; i-- > 2;) {
 		if (!is_same_frame(&kept->frames[i], last) || !is_same_frame(&kept->frames[i - 1], last - 1))
 			continue;
@@ -135,7 +137,7 @@ bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct 
 	return false;
 }
 
-/* The kernel writes each mark once; a file may not. */
+/* Of several equal marks the first counts: the kernel writes each mark once, but a file may repeat it. */
 struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t context)
 {
 	const struct record_words *words = &sample->callchain;
@@ -155,8 +157,10 @@ uint64_t stitch_chain_address(const struct stitch_chain *chain, size_t index)
 	return record_word(chain->words, chain->first + index);
 }
 
-/* Where in the chain our last frame stands. A walk by frame pointers alone is the kernel's own: there one frame is
- * enough. */
+/*
+ * Finds the last frame in the kernel's chain. If the walk only followed frame pointers, as the kernel does, one equal
+ * frame is enough.
+ */
 static bool find_join(const struct stitch_chain *chain, const struct unwind_result *result, size_t *at)
 {
 	const struct unwind_frame *last = &result->frames[result->count - 1];

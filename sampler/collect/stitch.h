@@ -4,10 +4,11 @@
 #include "sampler/process/process.h"
 
 /*
- * Stacks that were cut at the end of the dump, made whole where that can be justified:
- *   by the kernel's own walk along frame pointers, which reads the live stack: joined where both chains hold the same
- * two frames by an earlier stack of the same thread: joined where two frames agree in return address and stack pointer,
- * or a function's frame begins and ends at the same places; the address alone would miscount recursion
+ * Completes stacks that were cut at the end of the stack copy, where the two parts are known to belong together. The
+ * first source is the kernel's own walk along frame pointers, which reads the live stack; it is joined where both
+ * chains hold the same two frames. The second is an earlier stack of the same thread; it is joined where two frames
+ * agree in return address and stack pointer, or a function's frame begins and ends at the same places. The return
+ * address alone would miscount recursion.
  */
 struct stitch_memory; /* the last stacks of some threads */
 
@@ -19,7 +20,7 @@ void stitch_memory_destroy(struct stitch_memory *memory);
  * the dump, and the latest that is deeper, are kept. */
 void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unwind_result *result, size_t dump_bytes);
 
-/* Appends to `result` what an earlier stack of the thread has above; false when none fits. */
+/* Appends the frames above from an earlier stack of the thread; false if none fits. */
 COMMON_MUST_CHECK
 bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct unwind_result *result);
 
@@ -36,6 +37,6 @@ struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t
 
 uint64_t stitch_chain_address(const struct stitch_chain *chain, size_t index);
 
-/* Appends what the chain has above; false when it does not fit, or leads out of code. */
+/* Appends the frames above from the chain; false if the chain does not fit, or leads out of code. */
 COMMON_MUST_CHECK
 bool stitch_from_chain(struct process_space *space, const struct stitch_chain *chain, struct unwind_result *result);

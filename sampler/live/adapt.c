@@ -6,10 +6,13 @@
 
 #include <stdlib.h>
 
-/* At the beginning, when it is not known whether stacks are deep, samples are looked at more often. */
+/* In the first second, when the depth of stacks is not known yet, samples are read more often. */
 enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
 
-/* When so many of the last samples were cut, more of the stack is copied: the more they are, the sooner. */
+/*
+ * The conditions under which more of the stack is copied: so many of the last samples were cut. The higher the share,
+ * the fewer samples suffice.
+ */
 struct deepening {
 	uint64_t samples, above_per_mille;
 	uint32_t factor;
@@ -41,8 +44,8 @@ int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int 
 }
 
 /*
- * Processes are opened anew by who lives of them: one that was named may have ended, and those that it started go on,
- * found by no parent any more.
+ * Finds the processes of the target that still run. A named process may have ended while its children go on, which are
+ * then no longer found by their parent.
  */
 static bool find_living(const struct sampler *sampler, struct sampler_target *target, pid_t **pids, struct error *err)
 {
@@ -61,7 +64,10 @@ static bool find_living(const struct sampler *sampler, struct sampler_target *ta
 	return true;
 }
 
-/* Also where it is not permitted, or not `at_once` that the filter hears of a process, false. */
+/*
+ * Opens one event per CPU. `*opened` is also false if that is not permitted, or if `at_once` is set and the filter
+ * learns of new processes too late.
+ */
 static bool open_wide(struct sampler *sampler, const struct sampler_target *target, bool at_once,
 	struct event_set *events, struct error *err)
 {
@@ -69,13 +75,13 @@ static bool open_wide(struct sampler *sampler, const struct sampler_target *targ
 	bool ok = target_open_wide(target, events, &sampler->filter, &opened, err) && opened &&
 		  (!at_once || filter_hears_at_once(&sampler->filter));
 
-	/* Events of threads are not filtered. */
+	/* Events of threads need no filter. */
 	if (!ok)
 		sampler->filter.is_active = was_active;
 	return ok;
 }
 
-/* What the events that are open have still to say is read first. */
+/* Reads all remaining records of the open events, and replaces the events. */
 static bool take_over(struct sampler *sampler, struct event_set *events, struct error *err)
 {
 	if (!sampler_drain(sampler, UINT64_MAX, err)) {
@@ -99,7 +105,7 @@ static bool take_over(struct sampler *sampler, struct event_set *events, struct 
  */
 enum reach { REACH_AS_FITS, REACH_CPUS, REACH_CPUS_AT_ONCE, REACH_THREADS };
 
-/* `*reopened` false: it cannot be done, and what was open stays. */
+/* Opens the events anew. `*reopened` is false if that is not possible; the old events then stay open. */
 static bool reopen(struct sampler *sampler, uint32_t stack_bytes, enum reach reach, bool *reopened, struct error *err)
 {
 	CLEANUP(cleanup_free) pid_t *pids = NULL;
@@ -130,7 +136,7 @@ static bool reopen(struct sampler *sampler, uint32_t stack_bytes, enum reach rea
 	return take_over(sampler, &events, err);
 }
 
-/* By how much a dump should be larger; 1: it is large enough. */
+/* The factor by which the stack copy should grow; 1: it is large enough. */
 static uint32_t factor_for(uint64_t samples, uint64_t cuts)
 {
 	for (size_t i = 0; i < sizeof(deepenings) / sizeof(deepenings[0]); i++)
@@ -171,7 +177,7 @@ static bool widen(struct sampler *sampler, enum reach reach, struct error *err)
 
 	if (!reopen(sampler, sampler->options.stack_bytes, reach, &reopened, err))
 		return false;
-	/* Without it events of CPUs still serve for threads. */
+	/* Without tracefs, events of CPUs are still right for many threads. */
 	lacks_tracefs = reach == REACH_CPUS_AT_ONCE && !filter_hears_at_once(&sampler->filter);
 	sampler->adaptation.may_follow = false;
 	sampler->adaptation.may_widen = lacks_tracefs;

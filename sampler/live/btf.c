@@ -15,7 +15,7 @@ struct btf_entry {
 	struct byte_reader members; /* what follows the entry; of structures their members */
 };
 
-/* What a member is looked for by, and how far down. */
+/* The member that is searched for, and the nesting of the search. */
 struct search {
 	const struct btf *btf;
 	const char *member;
@@ -28,7 +28,7 @@ static bool open_section(const struct byte_reader *file, uint64_t offset, uint32
 
 	byte_reader_seek(&r, offset);
 	*section = byte_reader_split(&r, size);
-	/* Its own start counts offsets. */
+	/* Offsets in the section count from its own start. */
 	section->start = section->pos;
 	return byte_reader_ok(&r);
 }
@@ -54,7 +54,7 @@ static bool is_named(const struct btf *btf, uint32_t name, const char *wanted)
 	return found && strcmp(found, wanted) == 0;
 }
 
-/* Of what follows an entry. */
+/* The size of the data that follows an entry. */
 static bool find_body_size(uint32_t info, size_t *size)
 {
 	size_t count = BTF_INFO_VLEN(info);
@@ -94,7 +94,7 @@ static bool find_body_size(uint32_t info, size_t *size)
 	}
 }
 
-/* False at the end, and behind an entry of a kind that is not known, whose size nobody can tell. */
+/* Reads the next entry. False at the end, and after an entry of an unknown kind, whose size is not known either. */
 static bool next_entry(struct byte_reader *types, struct btf_entry *entry)
 {
 	struct btf_type type = { 0 };
@@ -126,7 +126,7 @@ static bool find_structure(const struct btf *btf, const char *name, struct btf_e
 	return false;
 }
 
-/* Types are counted from 1. */
+/* Finds a type; ids start at 1. */
 static bool find_by_id(const struct btf *btf, uint32_t id, struct btf_entry *entry)
 {
 	struct byte_reader types = btf->types;
@@ -137,7 +137,9 @@ static bool find_by_id(const struct btf *btf, uint32_t id, struct btf_entry *ent
 	return false;
 }
 
-/* False of a bit field. Where the entry's flag is set, the upper byte is a bit field's size. */
+/*
+ * The offset of a member; false if it is a bit field. If the entry's flag is set, the upper byte is a bit field's size.
+ */
 static bool find_offset(const struct btf_entry *entry, const struct btf_member *member, uint32_t *bytes)
 {
 	bool has_sizes = BTF_INFO_KFLAG(entry->info);

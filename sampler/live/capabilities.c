@@ -54,8 +54,9 @@ static bool map_files_are_readable(void)
 	return true;
 }
 
-/* By the first process of all, where that is another user's: a low perf_event_paranoid opens CPUs to everybody, but no
- * processes.
+/*
+ * Tests with the first process of the system, if it belongs to another user: a low perf_event_paranoid permits events
+ * of CPUs for everybody, but not those of other users' processes.
  */
 static bool can_sample_others(void)
 {

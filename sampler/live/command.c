@@ -12,10 +12,10 @@ static void run_child(int go_fd, int error_fd, char *const *argv)
 	int failure;
 	char go;
 
-	/* End of file means that the recorder gave up. */
+	/* End of file means that the recorder gave up before the start. */
 	if (read(go_fd, &go, 1) != 1)
 		_exit(125);
-	/* The recorder may wait for its signals blocked; a program must not start so. */
+	/* The recorder may block signals that it waits for; the program must not inherit that. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(argv[0], argv);

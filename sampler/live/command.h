@@ -6,25 +6,25 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* A command started by us: forked first, executed when its events are open. */
+/* A command that the recorder starts: forked first, executed when its events are open. */
 struct command {
 	pid_t pid;    /* 0: none */
-	int go_fd;    /* owned: closing or writing it lets the child go */
+	int go_fd;    /* owned: writing to it starts the child, closing it ends the child */
 	int error_fd; /* owned: the child writes errno when its exec fails */
 	bool started, reaped;
-	int status; /* as waitpid() gives it, once reaped */
+	int status; /* as waitpid() returns it, once reaped */
 	struct rusage usage;
 };
 
-/* Forks a child that waits. `argv` is borrowed and NULL-terminated. */
+/* Forks a child that waits for command_start(). `argv` is borrowed and NULL-terminated. */
 COMMON_MUST_CHECK
 bool command_fork(struct command *command, char *const *argv, struct error *err);
 
-/* Lets it execute, and waits until it has or could not. */
+/* Starts the child's exec, and waits until it has succeeded or failed. */
 COMMON_MUST_CHECK
 bool command_start(struct command *command, const char *name, struct error *err);
 
-/* Reaps it when it has ended. */
+/* Whether the command has ended; reaps it then. */
 bool command_has_ended(struct command *command);
 
 /* Kills and reaps a child that was never started. */

@@ -8,7 +8,7 @@
 
 enum { MAX_FORMAT_BYTES = 1 << 16, MAX_FIELD_OFFSET = 256, MAX_BTF_BYTES = 1 << 26 };
 
-/* The number behind `before`; -1 where that is not there. */
+/* The number after the text `before`; -1 if that is missing. */
 static long number_behind(const char *text, const char *before)
 {
 	const char *found = text ? strstr(text, before) : NULL;
@@ -16,7 +16,7 @@ static long number_behind(const char *text, const char *before)
 	return found ? strtol(found + strlen(before), NULL, 10) : -1;
 }
 
-/* Of a line as "field:pid_t pid;	offset:8;	size:4;	signed:1;". */
+/* Parses a line such as "field:pid_t pid; offset:8; size:4; signed:1;". */
 static bool find_field(const char *format, const char *name, long size, uint16_t *offset)
 {
 	const char *field = strstr(format, name);

@@ -12,8 +12,8 @@
 #include <time.h>
 
 /*
- * Being woken costs as much as the work on 15 samples: a ring has room for those of half a second, 480 with 16 kB of
- * stack. Of the sideband a record takes 100 bytes.
+ * A wake-up costs as much as the work on 15 samples, so a ring has room for the samples of half a second: 480 with 16
+ * kB of stack. A sideband record takes 100 bytes.
  */
 enum { MOST_RING_PAGES_TOGETHER = 8192, LEAST_SAMPLES = 16 };
 enum { SAMPLE_RING_PAGES = 2048, SIDEBAND_RING_PAGES = 32, LEAST_RING_PAGES = 4, MAX_DESCRIPTORS = 1 << 24 };
@@ -25,7 +25,7 @@ uint32_t event_cpu_count(void)
 	return count > 0 ? (uint32_t)count : 1;
 }
 
-/* As many descriptors as allowed: each thread takes two a CPU. */
+/* Raises the limit as far as permitted: each thread needs two descriptors for each CPU. */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;
@@ -85,8 +85,8 @@ static bool explain_failure(int failure, const struct event_set *set, struct err
 }
 
 /*
- * An event of our own that counts nothing, for others to write into its ring. It wakes us when half of it is filled:
- * the rest is for the time until we get a CPU.
+ * Opens an event of our own that counts nothing, into whose ring other events write. It wakes the recorder when half of
+ * the ring is filled; the other half is for the time until the recorder runs.
  */
 static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, int cpu, struct error *err)
 {
@@ -103,7 +103,7 @@ static bool open_ring(struct event_set *set, struct ring *ring, size_t pages, in
 	};
 	int fd = event_open(&attr, 0, cpu, 0);
 
-	/* A CPU that is there but not online has nothing to sample. */
+	/* A CPU that is present but offline has nothing to sample. */
 	if (fd < 0 && errno == ENODEV)
 		return true;
 	if (fd < 0)
@@ -123,7 +123,7 @@ static void close_rings(const struct event_set *set, struct ring *rings)
 	}
 }
 
-/* One for each CPU, or none. */
+/* Opens one ring for each CPU, or none. */
 static bool open_rings_of(struct event_set *set, struct ring *rings, size_t pages, struct error *err)
 {
 	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++)
@@ -135,8 +135,8 @@ static bool open_rings_of(struct event_set *set, struct ring *rings, size_t page
 }
 
 /*
- * Locked memory is limited per user: smaller rings then do, read more often. They are of one size, or the first CPUs
- * would leave nothing to the last.
+ * Locked memory is limited per user: if large rings are refused, smaller ones are used and read more often. All rings
+ * have one size, so that the first CPUs leave memory to the last.
  */
 static bool open_rings_as_permitted(
 	struct event_set *set, struct ring *rings, size_t *pages, size_t least, struct error *err)
@@ -153,7 +153,7 @@ static bool open_rings_as_permitted(
 	return true;
 }
 
-/* Room for a sample that is read and one that is written. */
+/* Room for one sample that is read and one that is written. */
 static size_t least_sample_pages(const struct event_set *set)
 {
 	enum { BESIDE_STACK_PAGES = 2 };
@@ -191,7 +191,7 @@ static bool open_sample_rings(struct event_set *set, struct error *err)
 	return true;
 }
 
-/* Smaller where there are many CPUs, down to what a few samples need. */
+/* The ring size: smaller on machines with many CPUs, but with room for a few samples. */
 static size_t ring_pages_for(uint32_t stack_bytes, uint32_t cpu_count)
 {
 	size_t least = (size_t)LEAST_SAMPLES * stack_bytes / (size_t)sysconf(_SC_PAGESIZE);
@@ -226,7 +226,7 @@ bool event_set_init(struct event_set *set, const struct sampler_options *options
 	return false;
 }
 
-/* Larger ones where they are wanted and can be had; else those of the other set. */
+/* Maps new sample rings if larger ones are wanted and possible; otherwise uses those of the other set. */
 static bool find_sample_rings(struct event_set *set, size_t pages, const struct event_set *other, struct error *err)
 {
 	struct error ignored;
@@ -258,7 +258,7 @@ void event_set_take_rings(struct event_set *set, struct event_set *other)
 {
 	if (!set->shares_rings)
 		return;
-	/* As they are now: read since they were copied. */
+	/* The rings' present state: records were read since they were copied. */
 	memcpy(set->sample_rings, other->sample_rings, set->cpu_count * sizeof(*set->sample_rings));
 	set->shares_rings = false;
 	other->shares_rings = true;
@@ -277,13 +277,13 @@ void event_set_deinit(struct event_set *set)
 	*set = (struct event_set){ 0 };
 }
 
-/* Where an event counts. */
+/* What an event counts: a task, a CPU or a cgroup. */
 struct event_place {
 	int pid, cpu;
 	unsigned long flags;
 };
 
-/* An older kernel does not know of counting what is lost. */
+/* Opens an event; an older kernel, which cannot count lost samples, gets the attributes without that. */
 static int open_known(struct perf_event_attr *attr, const struct event_place *place)
 {
 	int fd = event_open(attr, place->pid, place->cpu, place->flags);
@@ -294,7 +294,7 @@ static int open_known(struct perf_event_attr *attr, const struct event_place *pl
 	return event_open(attr, place->pid, place->cpu, place->flags);
 }
 
-/* Kernel code is left out when that is what is not permitted. */
+/* Opens an event; leaves kernel code out if sampling it is not permitted. */
 static int open_permitted(struct event_set *set, struct perf_event_attr *attr, const struct event_place *place)
 {
 	int fd = open_known(attr, place);
@@ -325,7 +325,7 @@ static bool open_on_cpu(struct event_set *set, struct perf_event_attr *attr, con
 
 bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err)
 {
-	/* Inheriting is for tasks: all of a CPU, or of a cgroup, needs none. */
+	/* Only events of tasks are inherited; events of a CPU or a cgroup count all tasks there. */
 	set->sample_attr.inherit = set->sideband_attr.inherit = set->inherits && pid != -1 && flags == 0;
 	for (uint32_t cpu = 0; cpu < set->cpu_count; cpu++) {
 		struct event_place place = { pid, (int)cpu, flags };
@@ -339,7 +339,7 @@ bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct 
 	return true;
 }
 
-/* Where the kernel does not take it, what it would have dropped arrives, and is dropped then. */
+/* Attaches the program. If the kernel refuses it, unwanted samples arrive and are dropped by the recorder. */
 static void attach_program(const struct event_set *set, int program_fd)
 {
 	for (size_t i = 0; i < set->descriptor_count; i++)

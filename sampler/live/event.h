@@ -19,17 +19,17 @@ struct event_descriptor {
 struct event_set {
 	struct perf_event_attr sample_attr, sideband_attr;
 	struct buffer *notices; /* borrowed */
-	const char *event_name; /* static: what is counted in the end */
+	const char *event_name; /* static: the event that was chosen */
 	uint32_t cpu_count;
 	struct event_descriptor *descriptors;
 	size_t descriptor_count, descriptor_capacity;
 	struct ring *sample_rings, *sideband_rings; /* [cpu] */
 	bool user_only;                             /* kernel part refused */
-	bool is_time;                               /* the period is nanoseconds of CPU time */
-	bool counts_cpus;  /* whatever runs on a CPU, or of a cgroup on it: that takes more rights */
-	bool inherits;     /* threads and processes that are born count as well */
-	bool shares_rings; /* the sample rings are another set's */
-	size_t ring_pages; /* of a sample ring, as far as it was permitted */
+	bool is_time;                               /* the period is in nanoseconds of CPU time */
+	bool counts_cpus;  /* counts all tasks of a CPU, or of a cgroup on it, which needs more rights */
+	bool inherits;     /* new threads and processes are counted too */
+	bool shares_rings; /* the sample rings belong to another set */
+	size_t ring_pages; /* of a sample ring, as far as permitted */
 };
 
 /*
@@ -45,7 +45,7 @@ struct event_extras {
 	bool with_chains, with_own_clocks;
 };
 
-/* Fills the attributes and maps the rings. ERROR_USAGE for an event that is not known. */
+/* Fills the attributes and maps the rings. ERROR_USAGE for an unknown event. */
 COMMON_MUST_CHECK
 bool event_set_init(struct event_set *set, const struct sampler_options *options, struct event_extras extras,
 	struct buffer *notices, struct error *err);
@@ -59,7 +59,7 @@ COMMON_MUST_CHECK
 bool event_set_init_beside(struct event_set *set, const struct event_set *other, const struct sampler_options *options,
 	struct event_extras extras, struct error *err);
 
-/* When all is read of `other`, and before it is closed: rings that are shared belong to the set that stays. */
+/* Call it when all records of `other` are read, and before it is closed: shared rings move to the set that stays. */
 void event_set_take_rings(struct event_set *set, struct event_set *other);
 
 void event_set_deinit(struct event_set *set);
@@ -69,8 +69,8 @@ COMMON_MUST_CHECK
 bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err);
 
 /*
- * On every CPU, whatever runs there but the idle task. `bpf_program_fd` decides about each sample; -1: all of them are
- * wanted. ERROR_PERMISSION leaves the set as it was.
+ * Opens an event on every CPU, for all tasks but the idle task. `bpf_program_fd` selects the samples; -1: all are
+ * wanted. ERROR_PERMISSION leaves the set unchanged.
  */
 COMMON_MUST_CHECK
 bool event_set_open_wide(struct event_set *set, int bpf_program_fd, struct error *err);
@@ -80,16 +80,16 @@ COMMON_MUST_CHECK
 bool event_set_enable(struct event_set *set, bool enabled, struct error *err);
 
 /*
- * How long it takes until three quarters of a sample ring are filled where its CPU is always busy; 0: not known, for
- * events that are no clock.
+ * The time in which three quarters of a sample ring fill while its CPU is always busy; 0: not known, for events that
+ * are not clocks.
  */
 int event_set_filling_ms(const struct event_set *set);
 
 /*
- * How many samples found no room in their ring so far, those too that the ring could not tell of because nothing was
- * written behind them; 0 where the kernel does not count them (before 6.0).
+ * How many samples were lost so far because their ring was full, including those that no record reports because nothing
+ * was written after them; 0 if the kernel does not count them (before 6.0).
  */
 uint64_t event_set_lost(const struct event_set *set);
 
-/* The CPUs that are there; rings are indexed by their number. */
+/* The number of CPUs; rings are indexed by a CPU's number. */
 uint32_t event_cpu_count(void);

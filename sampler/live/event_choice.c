@@ -43,7 +43,7 @@ static void use_event(struct event_set *set, const struct known_event *event)
 	set->is_time = event->is_time;
 }
 
-/* Takes the highest precision that the machine has; false when it does not count the event at all. */
+/* Selects the highest precision that the machine supports; false if it does not count the event at all. */
 static bool probe_hardware(struct event_set *set)
 {
 	struct perf_event_attr attr = set->sample_attr;
@@ -103,7 +103,7 @@ static void fill_sample_attr(
 		.exclude_guest = 1,
 		.enable_on_exec = options->target.kind == SAMPLER_TARGET_COMMAND && !options->start_disabled,
 	};
-	/* Values that are read with a sample would be mixed up. */
+	/* Values that are read with each sample would be wrong with these clocks. */
 	if (extras.with_own_clocks)
 		attr->sample_type |= PERF_SAMPLE_READ;
 	if (options->call_graph == SAMPLER_CALL_GRAPH_DWARF) {

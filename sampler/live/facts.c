@@ -36,7 +36,7 @@ static bool intern_governor(struct profile *profile, struct error *err)
 	return profile_intern(profile, line, &profile->facts.governor, err);
 }
 
-/* It ends up in one line of a message. */
+/* Replaces control characters: the name becomes part of one line of a message. */
 static void clean(char *name)
 {
 	for (; *name; name++)
@@ -84,7 +84,7 @@ static bool intern_command(struct profile *profile, const struct sampler_target 
 	return ok;
 }
 
-/* A command inherits the control group of whoever starts it. */
+/* Adds the CPU limits of the target. A command has our own control group. */
 static bool intern_limits(struct profile *profile, const struct sampler_target *target, struct error *err)
 {
 	static const char mount[] = "/sys/fs/cgroup";

@@ -7,8 +7,10 @@
 
 enum { INITIAL_PID_NAMESPACE = 0xeffffffc };
 
-/* The kernel knows processes by their ids in the initial namespace (linux/proc_ns.h: PROC_PID_INIT_INO); elsewhere ours
- * are others. */
+/*
+ * Whether our ids are those of the initial namespace, by which the kernel knows processes (linux/proc_ns.h:
+ * PROC_PID_INIT_INO).
+ */
 static bool is_initial_namespace(void)
 {
 	struct stat status;
@@ -28,7 +30,7 @@ void filter_deinit(struct filter *filter)
 	hash_map_deinit(&filter->pids);
 }
 
-/* When the kernel refuses the program, filter_wants() throws away the samples of other processes as they are read. */
+/* If the kernel refuses the program, filter_wants() drops the samples of other processes when they are read. */
 void filter_activate(struct filter *filter)
 {
 	struct error ignored;
@@ -45,7 +47,10 @@ int filter_program(const struct filter *filter)
 	return filter->in_kernel ? ebpf_process_set_program(filter->in_kernel) : -1;
 }
 
-/* A set that is full in the kernel loses that process's samples; so many processes want -a. */
+/*
+ * Updates the kernel's set. If it is full, that process's samples are lost; for so many processes, -a is the better
+ * target.
+ */
 static void tell_kernel(const struct filter *filter, int32_t pid, bool wanted)
 {
 	if (!filter->in_kernel)
@@ -101,11 +106,11 @@ bool filter_take(struct filter *filter, const struct record *record, bool *wante
 
 		filter->was_late |= is_ours && !filter_hears_at_once(filter);
 
-		/* A pid that was ours may be somebody else's by now. */
+		/* A pid of the target may be reused by another process. */
 		if ((is_ours || filter_has(filter, record->pid)) && !set(filter, record->pid, is_ours, err))
 			return false;
 	}
-	/* What the kernel says of its own rings is nobody's. */
+	/* Records of the kernel about its own rings belong to no process. */
 	*wanted = record->kind == RECORD_LOST || record->kind == RECORD_THROTTLE || filter_has(filter, record->pid);
 	return true;
 }

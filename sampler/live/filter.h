@@ -5,26 +5,27 @@
 #include "sampler/records/record.h"
 
 /*
- * Which processes belong to a target whose events count everything that runs on a CPU: the processes named, and what
- * they fork. Where the kernel takes a BPF program, samples of others are not even written; otherwise they are thrown
- * away unread.
+ * The processes of a target whose events count everything that runs on a CPU: the named processes, and those they fork.
+ * If the kernel accepts a BPF program, samples of other processes are not written; otherwise they are dropped unread.
  */
 struct filter {
-	struct hash_map pids;               /* pid -> 1: of the target, 0: once was */
-	bool is_active;                     /* false: everything belongs to the target */
-	struct ebpf_process_set *in_kernel; /* owned; the same pids for the kernel. NULL: it takes no program */
-	bool follows_forks;                 /* the kernel itself adds forked processes to its set */
-	bool was_late;                      /* it had let samples of a new process go by before it was told of it */
+	struct hash_map pids; /* pid -> 1: belongs to the target, 0: no longer does */
+	bool is_active;       /* false: everything belongs to the target */
+	struct ebpf_process_set
+		*in_kernel; /* owned; the same pids in the kernel. NULL: the kernel accepts no program */
+	bool follows_forks; /* the kernel itself adds forked processes to its set */
+	bool was_late;      /* samples of a new process were dropped before the kernel's set had it */
 };
 
 void filter_init(struct filter *filter);
 void filter_deinit(struct filter *filter);
 
-/* From now on only the processes added are taken. */
+/* Activates the filter: only added processes belong to the target. */
 void filter_activate(struct filter *filter);
 
-/* A program that drops the samples of other processes, for each sampling event: borrowed. -1 where the kernel takes
- * none. */
+/*
+ * The program that drops samples of other processes, for each sampling event: borrowed. -1 if the kernel accepts none.
+ */
 int filter_program(const struct filter *filter);
 
 COMMON_MUST_CHECK
@@ -32,13 +33,15 @@ bool filter_add(struct filter *filter, int32_t pid, struct error *err);
 
 bool filter_has(const struct filter *filter, int32_t pid);
 
-/* Whether what is forked belongs to the target from its first moment on. */
+/* Whether a forked process belongs to the target from its first moment on. */
 bool filter_hears_at_once(const struct filter *filter);
 
 /* Whether a sample should be parsed at all; only its pid is read. True for other records. */
 bool filter_wants(const struct filter *filter, const struct record_layout *layout, const void *bytes, size_t size);
 
-/* Learns from a record of the sideband what the target has forked; `*wanted`: it is about one of the target's
- * processes. */
+/*
+ * Learns from a sideband record which processes the target has forked. `*wanted`: the record is of a process of the
+ * target.
+ */
 COMMON_MUST_CHECK
 bool filter_take(struct filter *filter, const struct record *record, bool *wanted, struct error *err);

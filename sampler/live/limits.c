@@ -24,7 +24,7 @@ static void lessen(uint32_t *milli_cpus, double quota_us, double period_us)
 		*milli_cpus = (uint32_t)milli;
 }
 
-/* One group's own limit: "max 100000" or "150000 100000"; v1 has a file for each, and -1 for none. */
+/* Reads one group's own limit: "max 100000" or "150000 100000"; v1 has a file for each number, and -1 for no limit. */
 static void read_limit(const char *mount, const char *cgroup, uint32_t *milli_cpus)
 {
 	char path[2 * LIMITS_PATH_BYTES], line[64];
@@ -41,7 +41,7 @@ static void read_limit(const char *mount, const char *cgroup, uint32_t *milli_cp
 		lessen(milli_cpus, quota, period);
 }
 
-/* 64 hexadecimal digits, neither fewer nor more. */
+/* Finds an id of exactly 64 hexadecimal digits. */
 static void find_container(const char *cgroup, char container[LIMITS_CONTAINER_BYTES])
 {
 	for (const char *pos = cgroup; *pos;) {
@@ -70,7 +70,7 @@ void limits_of_cgroup(const char *cgroup, const char *mount, struct limits *limi
 	read_limit(mount, "", &limits->milli_cpus);
 }
 
-/* "0::/path" is v2's; on machines with v1 the processor's controller may hang elsewhere: "4:cpu,cpuacct:/path". */
+/* "0::/path" is v2's line; on machines with v1 the CPU controller has its own line: "4:cpu,cpuacct:/path". */
 void limits_read(const char *proc_cgroup, const char *mount, struct limits *limits)
 {
 	CLEANUP(cleanup_fclose) FILE *file = fopen(proc_cgroup, "re");

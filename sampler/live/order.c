@@ -18,7 +18,7 @@ void order_add(struct order *order, struct ring *ring, const struct record_layou
 	order->sources[order->count++] = (struct order_source){ .ring = ring, .layout = layout };
 }
 
-/* Looks at the next record of a ring once, however often the rings are compared. */
+/* Peeks at the next record of a ring once, however often rings are compared. */
 static void look(struct order *order, struct order_source *source)
 {
 	bool broken = false;

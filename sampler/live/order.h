@@ -13,20 +13,20 @@
 struct order_source {
 	struct ring *ring; /* borrowed */
 	const struct record_layout *layout;
-	const uint8_t *bytes; /* of the next record; NULL: none */
+	const uint8_t *bytes; /* the next record; NULL: none */
 	size_t size;
 	uint64_t time_ns;
 };
 
 struct order {
-	struct order_source *sources; /* owned; the earlier wins at equal times */
+	struct order_source *sources; /* owned; at equal times the earlier source is first */
 	size_t count;
-	uint64_t broken; /* times that a ring's bytes made no sense */
+	uint64_t broken; /* how often a ring had malformed bytes */
 };
 
 enum { ORDER_HORIZON_NS = 3000000, ORDER_CROWDED_HORIZON_NS = 100000 };
 
-/* Room for `capacity` sources. */
+/* Allocates room for `capacity` sources. */
 COMMON_MUST_CHECK
 bool order_init(struct order *order, size_t capacity, struct error *err);
 void order_deinit(struct order *order);
@@ -34,13 +34,13 @@ void order_deinit(struct order *order);
 /* Adds a ring; within the capacity. */
 void order_add(struct order *order, struct ring *ring, const struct record_layout *layout);
 
-/* Looks how far the kernel has written, in every ring. */
+/* Reads how far the kernel has written in every ring. */
 void order_refresh(struct order *order);
 
 /*
- * Whether a ring is more than a quarter full of what is too young to be taken. At a high rate it would overflow before
- * the horizon is reached: then the shorter one has to do, though a CPU that was held up in between may tell of a
- * mapping too late.
+ * Whether more than a quarter of a ring is filled with records that are too new to be read. At a high rate the ring
+ * would overflow before the horizon is reached; a shorter horizon is then used, although a CPU that was delayed may
+ * then report a mapping too late.
  */
 bool order_is_crowded(const struct order *order);
 

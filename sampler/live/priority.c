@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* At -10 a thread gets a quarter of a CPU beside 32 usual ones that want it all. */
+/* At nice -10 a thread gets a quarter of a CPU beside 32 busy threads of nice 0. */
 enum { USUAL_NICE = 0, HIGHEST_NICE = -20, HURRIED_NICE = -10, LOWEST_REAL_TIME = 1 };
 static const long hurry_ns = 100000000;
 
@@ -30,12 +30,12 @@ void priority_raise(struct priority *priority)
 
 static void leave_real_time(struct priority *priority)
 {
-	/* Whoever may have real time by his limits alone may not take back the flag. */
+	/* A user who may use real-time priority only by his limits may not clear the flag again. */
 	if (priority->is_real_time && (set_policy(SCHED_OTHER, 0) || set_policy(SCHED_OTHER | SCHED_RESET_ON_FORK, 0)))
 		priority->is_real_time = false;
 }
 
-/* Of every thread: each has a priority of its own. */
+/* Lowers the priority of every thread, since each has its own. */
 static void slow_down(union sigval unused)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -49,7 +49,7 @@ static void slow_down(union sigval unused)
 		closedir(tasks);
 }
 
-/* Of CPU time: a recorder that waits is in nobody's way. */
+/* The timer counts CPU time: while the recorder waits, it delays nobody. */
 static bool set_timer(struct priority *priority)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD, .sigev_notify_function = slow_down };

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Of a sample what comes before its stack, with a usual call chain, and the top of the stack. */
+/* The bytes of a sample before its stack, with a usual call chain, and the top of the stack. */
 enum { LINE_BYTES = 64, HEAD_BYTES = 512, RECORDS_AHEAD = 2 };
 
 static struct perf_event_mmap_page *control(const struct ring *ring)
@@ -56,7 +56,7 @@ void ring_refresh(struct ring *ring)
 	ring->head = __atomic_load_n(&control(ring)->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* `size` bytes at the position, in one piece. */
+/* `size` bytes at the position, contiguous. */
 static const uint8_t *contiguous(struct ring *ring, size_t size)
 {
 	size_t offset = (size_t)(ring->position & (ring->data_bytes - 1));

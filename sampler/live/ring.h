@@ -13,10 +13,10 @@ struct ring {
 	size_t mapped_bytes;
 	uint8_t *data;
 	size_t data_bytes; /* a power of two */
-	uint64_t head;     /* as last seen */
+	uint64_t head;     /* as of the last ring_refresh() */
 	uint64_t position; /* of the next record to read */
 	uint8_t *scratch;  /* owned: a record that wraps */
-	size_t last_bytes; /* of the record before */
+	size_t last_bytes; /* size of the previous record */
 };
 
 /*
@@ -27,7 +27,7 @@ COMMON_MUST_CHECK
 bool ring_init(struct ring *ring, int fd, size_t data_pages, struct error *err);
 void ring_deinit(struct ring *ring);
 
-/* Looks how far the kernel has written. */
+/* Reads how far the kernel has written. */
 void ring_refresh(struct ring *ring);
 
 /*
@@ -41,5 +41,5 @@ bool ring_peek(struct ring *ring, const uint8_t **bytes, size_t *size, bool *bro
 /* Moves past a record of `size` bytes that was peeked. */
 void ring_advance(struct ring *ring, size_t size);
 
-/* Gives everything before the position back to the kernel. */
+/* Returns all space before the position to the kernel. */
 void ring_release(struct ring *ring);

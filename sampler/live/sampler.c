@@ -14,7 +14,9 @@
 
 enum { MAX_NOTICE_BYTES = 1 << 16, MAX_PIDS = 4096 };
 
-/* With the longest time between two looks at the rings, 400 ms, less than the second that a killed recorder may lose.
+/*
+ * With the longest time between two reads of the rings, 400 ms, this is less than the second that a killed recorder may
+ * lose.
  */
 enum { PART_INTERVAL_NS = 550000000 };
 
@@ -46,8 +48,8 @@ static bool check_options(struct sampler_options *options, struct error *err)
 }
 
 /*
- * The kernel lowers its limit by itself where samples take it long, and pauses what comes near it. To sample less often
- * is better than not at all.
+ * Lowers the rate. The kernel lowers its own limit when samples take long, and pauses events near it; a lower rate is
+ * better than pauses.
  */
 static void heed_rate_limit(struct sampler *sampler)
 {
@@ -63,7 +65,7 @@ static void heed_rate_limit(struct sampler *sampler)
 		(unsigned int)sampler->options.frequency_hz, (unsigned int)wanted_hz, most_hz);
 }
 
-/* The processes that are there already; those of a command and of the whole system are met as they run. */
+/* Reads the processes that run already; those of a command or of the whole system are added when they run. */
 static bool read_processes(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_target *target = &sampler->options.target;
@@ -88,7 +90,7 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 	sampler->sideband_layout = record_layout_of(&events->sideband_attr);
 	if (!order_init(&sampler->order, 2 * (size_t)events->cpu_count, err))
 		return false;
-	/* The sideband first: at equal times a mapping comes before the sample in it. */
+	/* The sideband comes first: at equal times a mapping precedes the sample in it. */
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
 		if (events->sideband_rings[cpu].pages)
 			order_add(&sampler->order, &events->sideband_rings[cpu], &sampler->sideband_layout);
@@ -136,8 +138,10 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	       read_processes(sampler, err);
 }
 
-/* Without it (in a bare chroot) every process would seem to have ended; with another's, each would be taken for
- * another. */
+/*
+ * Checks /proc. Without it (in a bare chroot) every process would seem to have ended; one of another namespace would
+ * show other processes under our ids.
+ */
 static bool check_proc(struct error *err)
 {
 	if (access("/proc/self/maps", F_OK) != 0)
@@ -212,8 +216,9 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 	return options->start_disabled || event_set_enable(&sampler->events, true, err);
 }
 
-/* The recording's clock stands still while sampling is off, so that rates and blocks of time are of the time when it
- * was on. */
+/*
+ * Stops the recording's clock while sampling is off, so that rates and blocks of time only count time when it was on.
+ */
 static bool leave_out_pause(struct sampler *sampler, struct error *err)
 {
 	uint64_t pause_ns = now_ns(sampler) - sampler->off_since_ns;
@@ -236,7 +241,7 @@ bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *er
 	return true;
 }
 
-/* How long sampling was on until then. */
+/* How long sampling was on until `clock`. */
 static int64_t duration_ns(const struct sampler *sampler, uint64_t clock)
 {
 	return (int64_t)((sampler->enabled ? clock : sampler->off_since_ns) - sampler->start_ns - sampler->off_ns);
@@ -290,7 +295,9 @@ static bool is_target_gone(struct sampler *sampler)
 	return watch_all_ended(&sampler->watch, &sampler->collector.processes);
 }
 
-/* What is new goes to disk. False when it cannot: the recording ends while what it has can be kept. */
+/*
+ * Writes the new part of the profile to disk. False if that fails: the recording then ends while its data can be kept.
+ */
 static bool keep_part(struct sampler *sampler, uint64_t clock)
 {
 	const struct profile *profile = sampler->collector.profile;
@@ -316,7 +323,7 @@ bool sampler_poll(
 	timeout_ms = sampler_adapt_timeout(sampler, now_ns(sampler), timeout_ms);
 	if (!watch_wait(&sampler->watch, timeout_ms, wake_fd, err))
 		return false;
-	/* What is this old has been written by now on every CPU: nothing older can still arrive and break the order. */
+	/* Every CPU has written records of this age, so no older record can arrive later and break the order. */
 	clock = now_ns(sampler);
 	if (!sampler_drain(sampler, clock - ORDER_HORIZON_NS, err) ||
 		(order_is_crowded(&sampler->order) && !sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
@@ -345,7 +352,10 @@ static int64_t command_cpu_ns(const struct command *command)
 	       (used->ru_utime.tv_usec + used->ru_stime.tv_usec) * (int64_t)1000;
 }
 
-/* Of a command, all that it started counts: many short processes can use a lot of CPU time without one sample. */
+/*
+ * Reports a command without samples, with all processes it started: many short processes can use much CPU time without
+ * one sample.
+ */
 static bool fail_empty_command(const struct sampler *sampler, const char *what, double seconds, struct error *err)
 {
 	bool is_root = geteuid() == 0;
@@ -429,13 +439,15 @@ static void count_losses(struct sampler *sampler)
 	uint64_t lost = sampler->lost_before + event_set_lost(&sampler->events);
 	struct profile_quality *quality = &sampler->collector.profile->quality;
 
-	/* The records in the ring tell of losses only when there is room again. */
+	/* The ring's own records report losses only when it has room again. */
 	if (lost > quality->lost)
 		quality->lost = lost;
 	quality->lost += sampler->broken_rings + sampler->order.broken;
 }
 
-/* Names and the file are made next: rings, caches and tables of the recording would only add to their memory. */
+/*
+ * Releases rings, caches and tables of the recording before names are resolved and the file is written, to save memory.
+ */
 static void release_reading(struct sampler *sampler)
 {
 	watch_deinit(&sampler->watch);
@@ -444,7 +456,7 @@ static void release_reading(struct sampler *sampler)
 	collector_deinit(&sampler->collector);
 }
 
-/* Those since the last time. */
+/* Hands over the notices since the last call. */
 static void hand_notices_over(struct sampler *sampler, struct buffer *notices)
 {
 	if (notices && sampler->notices.size)

@@ -10,12 +10,12 @@
 #include "sampler/live/watch.h"
 #include "sampler/part/part.h"
 
-/* A recording as it runs: what sampler.c and adapt.c share. */
+/* The state of a running recording, which sampler.c and adapt.c share. */
 
-/* What was counted when the way of sampling was last looked at. */
+/* The counts when adaptation was last decided. */
 struct adaptation {
 	uint64_t samples, cuts, lost_ways;
-	uint64_t births, births_at_ns; /* as records tell the time */
+	uint64_t births, births_at_ns; /* by the records' clock */
 	uint64_t forks;
 	bool may_deepen, may_widen, may_follow, may_part_clocks;
 	struct event_extras extras;
@@ -35,20 +35,20 @@ struct sampler {
 	struct part part;
 	uint64_t part_written_ns;
 	struct buffer notices;
-	int64_t clock_offset_ns;       /* of CLOCK_MONOTONIC here, before the records' times */
-	uint64_t start_ns, stop_ns;    /* as records tell the time */
-	uint64_t off_since_ns, off_ns; /* sampling is off since then, unless `enabled`; was off for so long before */
+	int64_t clock_offset_ns;       /* CLOCK_MONOTONIC here minus the records' clock */
+	uint64_t start_ns, stop_ns;    /* by the records' clock */
+	uint64_t off_since_ns, off_ns; /* sampling is off since then, unless `enabled`; total time it was off before */
 	int64_t target_cpu_before_ns, own_cpu_before_ns;
 	struct adaptation adaptation;
-	uint64_t broken_rings; /* of rings that were given up */
-	uint64_t lost_before;  /* samples, by event sets that were given up */
+	uint64_t broken_rings; /* of rings that were closed */
+	uint64_t lost_before;  /* lost samples of event sets that were closed */
 	bool enabled;
 };
 
-/* Makes rings and processes of the set of events that is open ready to be waited for and read. */
+/* Prepares the rings and processes of the open events for waiting and reading. */
 COMMON_MUST_CHECK
 bool sampler_prepare_reading(struct sampler *sampler, struct error *err);
 
-/* Takes records in order of time up to the limit, in place. */
+/* Handles records in order of time up to the limit, in place. */
 COMMON_MUST_CHECK
 bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err);

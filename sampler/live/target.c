@@ -10,14 +10,14 @@
 #include <string.h>
 
 /*
- * Opening and closing take 30 us a descriptor. An inherited event is a tax on each new thread: 7 us without, 9 with 2
- * of them, 29 with 32, 95 with 128.
+ * Opening and closing take 30 us a descriptor. Inherited events make each new thread slower: it takes 7 us without
+ * them, 9 with 2 of them, 29 with 32, 95 with 128.
  */
 enum { MANY_DESCRIPTORS = 1000, MANY_CPUS = 32 };
 
 enum { MAX_ROUNDS = 64, MAX_CHILDREN_BYTES = 1 << 22 };
 
-/* The threads and processes of a target that have been dealt with. */
+/* The threads and processes of a target that were opened. */
 struct opening {
 	struct event_set *events;
 	struct hash_map known; /* tids: opened by us, or born with their creator's events */
@@ -30,8 +30,10 @@ static bool add_known(struct opening *opening, int32_t tid, bool *added, struct 
 	return hash_map_add(&opening->known, &tid, 0, &value, added, err);
 }
 
-/* What threads that are open already have started in the meantime carries their events: the sideband tells. It is not
- * used up. */
+/*
+ * Reads from the sideband which threads the opened threads have started: these have inherited their events. The records
+ * stay unread for others.
+ */
 static bool note_born(struct opening *opening, struct error *err)
 {
 	struct record_layout layout = record_layout_of(&opening->events->sideband_attr);
@@ -58,14 +60,14 @@ static bool note_born(struct opening *opening, struct error *err)
 	return true;
 }
 
-/* Opens the threads that are not known yet. */
+/* Opens the threads that are not opened yet. */
 static bool open_new_threads(struct opening *opening, int32_t pid, bool *found, struct error *err)
 {
 	CLEANUP(cleanup_free) int32_t *tids = NULL;
 	size_t count = 0;
 
 	*found = false;
-	/* In this order: what is listed and not known was there before its creator was open. */
+	/* The order matters: a thread that is listed but not known existed before its creator's events were open. */
 	if (!proc_read_tasks(pid, &tids, &count, err) || !note_born(opening, err))
 		return false;
 	for (size_t i = 0; i < count; i++) {
@@ -76,7 +78,7 @@ static bool open_new_threads(struct opening *opening, int32_t pid, bool *found, 
 		if (!added)
 			continue;
 		*found = true;
-		/* A thread that has ended is no failure, nor the first of them: others of the process may go on. */
+		/* A thread that has ended is no failure, even the first one: others of the process may go on. */
 		if (!event_set_open(opening->events, tids[i], 0, err) && err->code != ERROR_NOT_FOUND)
 			return false;
 	}
@@ -98,7 +100,7 @@ static bool read_all_children(int32_t pid, struct buffer *children, struct error
 
 static bool open_tree(struct opening *opening, int32_t pid, struct error *err);
 
-/* The processes that it has started before we came. */
+/* Opens the processes that this process started earlier. */
 static bool open_children(struct opening *opening, int32_t pid, struct error *err)
 {
 	struct buffer children;
@@ -183,8 +185,10 @@ bool target_is_large(const struct sampler_target *target)
 	return cpus > MANY_CPUS || 2 * cpus * threads > MANY_DESCRIPTORS;
 }
 
-/* Those that descend from processes that are in already. By the list of all processes: that of each thread's children
- * is longer. */
+/*
+ * Adds the descendants of processes in the filter. One list of all processes is read, which is shorter than the lists
+ * of each thread's children.
+ */
 static bool add_descendants(struct filter *filter, struct error *err)
 {
 	CLEANUP(cleanup_free) struct proc_parent *processes = NULL;
@@ -222,7 +226,7 @@ bool target_open_wide(const struct sampler_target *target, struct event_set *eve
 		*opened = filter->is_active = false;
 		return true;
 	}
-	/* After the events: what is born from here on is told by the sideband. */
+	/* The events are open before this: new processes from here on are reported by the sideband. */
 	for (size_t i = 0; i < target->pid_count; i++) {
 		bool is_alive = proc_is_alive(target->pids[i]);
 
@@ -255,7 +259,10 @@ static bool open_thread(int32_t tid, struct event_set *events, struct error *err
 	return error_prefix(err, "cannot sample thread %d", tid);
 }
 
-/* A path in the file system, or in the hierarchy that perf's controller belongs to: the only one, or one of several. */
+/*
+ * Opens a cgroup: a path in the file system, or in the hierarchy of perf's controller, which may be the only one or one
+ * of several.
+ */
 static bool open_cgroup(const char *path, struct event_set *events, struct error *err)
 {
 	static const char *const roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/perf_event/",
@@ -292,7 +299,9 @@ static bool refuse_32bit(const struct sampler_target *target, struct error *err)
 	return true;
 }
 
-/* A list of processes is made a moment before it is used: what has gone since is no reason to record none of them. */
+/*
+ * Removes processes that have ended from the list: it is made a moment before it is used, so their absence is no error.
+ */
 static bool leave_out_gone(struct sampler_target *target, pid_t *pids, struct buffer *notices, struct error *err)
 {
 	size_t kept = 0, named = target->pid_count;

@@ -6,8 +6,8 @@
 #include "sampler/sampler.h"
 
 /*
- * Refuses what cannot be sampled. Of several processes, those that are not there are taken out of `pids`, which are the
- * target's, with a line of notice each; ERROR_NOT_FOUND when none is there.
+ * Refuses targets that cannot be sampled. Missing processes are removed from `pids`, which are the target's, with a
+ * line of notice each; ERROR_NOT_FOUND if none of them exists.
  */
 COMMON_MUST_CHECK
 bool target_check(struct sampler_target *target, pid_t *pids, struct buffer *notices, struct error *err);
@@ -22,16 +22,17 @@ COMMON_MUST_CHECK
 bool target_open(const struct sampler_target *target, pid_t child, struct event_set *events, struct filter *filter,
 	struct error *err);
 
-/* Whether target_open() would rather sample CPUs than the threads of these processes. */
+/* Whether target_open() prefers events of CPUs to events of these processes' threads. */
 bool target_is_large(const struct sampler_target *target);
 
 /*
- * One event per CPU for processes, however few they are. `*opened` is false where that is not permitted.
- * What descends from the processes is found by parentage; filter_add() those that are known to belong to them besides.
+ * Opens one event per CPU for processes, however few they are. `*opened` is false if that is not permitted. Descendants
+ * of the processes are found by their parents; call filter_add() for other processes that are known to belong to the
+ * target.
  */
 COMMON_MUST_CHECK
 bool target_open_wide(const struct sampler_target *target, struct event_set *events, struct filter *filter,
 	bool *opened, struct error *err);
 
-/* CPU time that the target's processes have used so far. */
+/* CPU time in nanoseconds that the target's processes have used so far. */
 int64_t target_cpu_ns(const struct sampler_target *target);

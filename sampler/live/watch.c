@@ -9,12 +9,13 @@
 #include <sys/syscall.h>
 
 /*
- * Being woken costs as much as the work on 15 samples. So rings that a clock fills are looked at when they must be, all
- * together, and do not wake us one by one; unless that would be often, also while nothing runs.
+ * A wake-up costs as much as the work on 15 samples. So rings that a clock fills are read all together when the first
+ * may be full, and do not wake the recorder one by one; unless that time is short, since it would then wake often while
+ * nothing runs.
  */
 enum { LEAST_LOOK_MS = 40 };
 
-/* What an event of the epoll is about: the index of a process, or this. */
+/* The data of an epoll event: the index of a process, or this value. */
 static const uint32_t about_others = UINT32_MAX;
 
 static bool add(struct watch *watch, int fd, uint32_t about)
@@ -36,7 +37,7 @@ static bool add_rings(struct watch *watch, const struct event_set *events)
 	return true;
 }
 
-/* An old kernel has no pidfds: the end is then found by looking. */
+/* An old kernel has no pidfds: the end of a process is then found by polling. */
 static bool add_processes(struct watch *watch, const pid_t *pids, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -81,7 +82,7 @@ void watch_deinit(struct watch *watch)
 	*watch = (struct watch){ 0 };
 }
 
-/* One that cannot be waited for, as a regular file, is looked at after each time-out all the same. */
+/* Adds the owner's descriptor. One that epoll refuses, such as a regular file, is checked after each time-out. */
 static void use_wake_fd(struct watch *watch, int wake_fd)
 {
 	if (watch->wake_fd == wake_fd)
@@ -115,7 +116,7 @@ static bool has_ended(struct watched_process *watched)
 	if (watched->pidfd >= 0) {
 		if (!watched->has_ended)
 			return false;
-		/* It stays ready: not to be waited for again. */
+		/* An ended process stays readable, so its descriptor is closed. */
 		close(watched->pidfd);
 		watched->pidfd = -1;
 	}
@@ -127,7 +128,7 @@ bool watch_all_ended(struct watch *watch, const struct process_table *table)
 	for (size_t i = 0; i < watch->process_count; i++)
 		if (!has_ended(&watch->processes[i]))
 			return false;
-	/* Children are part of the target. */
+	/* Children belong to the target too. */
 	for (size_t i = 0; i < table->count; i++)
 		if (table->processes[i].is_alive && proc_is_alive(table->processes[i].pid))
 			return false;

@@ -7,15 +7,15 @@
 /* A process whose end is waited for. */
 struct watched_process {
 	pid_t pid;
-	int pidfd;      /* owned; -1: an old kernel, or it has ended */
-	bool has_ended; /* its pidfd said so */
+	int pidfd;      /* owned; -1: an old kernel, or the process has ended */
+	bool has_ended; /* its pidfd has reported the end */
 };
 
-/* Waiting: for samples, for the end of the target's processes, for the owner's descriptor. */
+/* Waits for samples, for the end of the target's processes, and for the owner's descriptor. */
 struct watch {
-	int epoll;                         /* owned */
-	int wake_fd;                       /* the owner's, as it is waited for now; -1: none */
-	int longest_ms;                    /* no ring is full before that; 0: rings wake us when they fill */
+	int epoll;      /* owned */
+	int wake_fd;    /* the owner's, as registered now; -1: none */
+	int longest_ms; /* no ring is full before that time; 0: rings wake the recorder when they fill */
 	struct watched_process *processes; /* owned; NULL: not made */
 	size_t process_count;
 };

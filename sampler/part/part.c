@@ -50,7 +50,7 @@ static int open_locked(const char *path, struct error *err)
 	return -1;
 }
 
-/* A recording that was never recovered is not thrown away. */
+/* Renames a recording that was never recovered, so that it is kept. */
 static bool set_aside(const char *path, struct buffer *notices, struct error *err)
 {
 	char old[PATH_MAX];

@@ -13,14 +13,14 @@ enum { PART_MAX_CHUNK_BYTES = 1 << 28 };
 struct part {
 	int fd;                         /* owned; -1: none */
 	char *path;                     /* owned */
-	struct buffer chunk;            /* the increment at hand */
+	struct buffer chunk;            /* the increment being written */
 	uint64_t written_bytes;         /* up to the end of the last whole increment */
 	uint64_t kernel_text;           /* address of the kernel's symbol _text; 0: not known */
-	struct profile_written written; /* of the profile */
-	bool is_full;                   /* writing failed: nothing more is tried */
+	struct profile_written written; /* what of the profile was written */
+	bool is_full;                   /* a write failed; no further one is tried */
 };
 
-/* Of no file. */
+/* Initializes without a file. */
 void part_init(struct part *part);
 
 /*

@@ -54,7 +54,7 @@ static bool read_profile(struct part_reader *reader, struct profile_recording *r
 	return true;
 }
 
-/* False when there is none. */
+/* Parses hexadecimal digits. False if there is no build id. */
 static bool parse_build_id(const char *text, struct elf_build_id *id)
 {
 	size_t size = strlen(text) / 2;
@@ -73,7 +73,7 @@ static bool parse_build_id(const char *text, struct elf_build_id *id)
 	return true;
 }
 
-/* The mapping of the kernel code that is in a stack; NULL: there is none. */
+/* The mapping of the kernel if a stack has kernel code; NULL otherwise. */
 static const struct profile_mapping *sampled_kernel(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->location_count; i++) {
@@ -85,7 +85,7 @@ static const struct profile_mapping *sampled_kernel(const struct profile *profil
 	return NULL;
 }
 
-/* The kernel may lie elsewhere since a boot: by so much its addresses are moved. */
+/* Finds the kernel's symbols, and by how much the kernel's addresses have moved: each boot may place it elsewhere. */
 static bool find_kernel(struct part_reader *reader, uint64_t text, struct error *err)
 {
 	struct profile *profile = reader->profile;

@@ -73,7 +73,7 @@ bool perf_data_events_add_ids(struct perf_data_events *events, struct byte_reade
 	return true;
 }
 
-static bool is_name(const struct perf_data_event *event, const char *name, size_t size)
+static bool events_is_name(const struct perf_data_event *event, const char *name, size_t size)
 {
 	return strncmp(event->name, name, size) == 0 && event->name[size] == '\0';
 }
@@ -86,13 +86,13 @@ void perf_data_events_name(struct perf_data_events *events, uint64_t id, const c
 	if (event == HASH_MAP_NONE)
 		return;
 	/*
-	 * Without modifiers and terms: `cpu-clock:ppp`, `cpu-clock/call-graph=fp/` and `cpu-clock` are one and the same
-	 * to whoever compares. In `cpu/cycles/` it is the whole that names.
+	 * The name ends before modifiers and terms: `cpu-clock:ppp`, `cpu-clock/call-graph=fp/` and `cpu-clock` are one
+	 * event for a comparison. In `cpu/cycles/` the whole text is the name.
 	 */
 	while (used < size && used + 1 < PERF_DATA_EVENT_NAME_BYTES && name[used] && name[used] != ':' &&
-		!(name[used] == '/' && is_name(&events->items[event], name, used)))
+		!(name[used] == '/' && events_is_name(&events->items[event], name, used)))
 		used++;
-	/* Tracepoints have a colon of their own, and nothing in front of it that names them. */
+	/* A tracepoint's name contains a colon, and the part before it does not name the event alone. */
 	if (events->items[event].attr.type == PERF_TYPE_TRACEPOINT)
 		used = strnlen(name, size < PERF_DATA_EVENT_NAME_BYTES ? size : PERF_DATA_EVENT_NAME_BYTES - 1);
 	if (used == 0)
@@ -130,7 +130,7 @@ bool perf_data_events_check(const struct perf_data_events *events, struct error 
 	return true;
 }
 
-static bool word_at(const uint8_t *bytes, size_t size, size_t offset, uint64_t *word)
+static bool events_word_at(const uint8_t *bytes, size_t size, size_t offset, uint64_t *word)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
 
@@ -139,7 +139,7 @@ static bool word_at(const uint8_t *bytes, size_t size, size_t offset, uint64_t *
 	return byte_reader_ok(&r);
 }
 
-/* Where a record's id stands: perf_event_header__init_id(), perf_event__output_id_sample() of the kernel. */
+/* Finds a record's event id, as in the kernel's perf_event_header__init_id() and perf_event__output_id_sample(). */
 static bool find_id(const struct record_layout *layout, const uint8_t *bytes, size_t size, uint64_t *id)
 {
 	uint64_t type = layout->sample_type, between;
@@ -148,8 +148,8 @@ static bool find_id(const struct record_layout *layout, const uint8_t *bytes, si
 
 	if (type & PERF_SAMPLE_IDENTIFIER) {
 		if (is_sample)
-			return word_at(bytes, size, RECORD_HEADER_BYTES, id);
-		return layout->sample_id_all && word_at(bytes, size, size - sizeof(*id), id);
+			return events_word_at(bytes, size, RECORD_HEADER_BYTES, id);
+		return layout->sample_id_all && events_word_at(bytes, size, size - sizeof(*id), id);
 	}
 	if (!(type & PERF_SAMPLE_ID))
 		return false;
@@ -157,10 +157,10 @@ static bool find_id(const struct record_layout *layout, const uint8_t *bytes, si
 			    : PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
 	words = (size_t)__builtin_popcountll(type & between);
 	if (is_sample)
-		return word_at(bytes, size, RECORD_HEADER_BYTES + words * sizeof(*id), id);
+		return events_word_at(bytes, size, RECORD_HEADER_BYTES + words * sizeof(*id), id);
 	words++;
 	return layout->sample_id_all && size >= words * sizeof(*id) &&
-	       word_at(bytes, size, size - words * sizeof(*id), id);
+	       events_word_at(bytes, size, size - words * sizeof(*id), id);
 }
 
 uint32_t perf_data_events_find(const struct perf_data_events *events, const uint8_t *bytes, size_t size)
@@ -172,7 +172,7 @@ uint32_t perf_data_events_find(const struct perf_data_events *events, const uint
 		return 0;
 	event = hash_map_get(&events->by_id, &id);
 	if (event == HASH_MAP_NONE)
-		/* Records that perf itself made up bear no event's id. */
+		/* Records that perf itself writes have no event id. */
 		return bytes[0] == PERF_RECORD_SAMPLE ? PERF_DATA_NO_EVENT : 0;
 	return event;
 }

@@ -3,15 +3,15 @@
 
 #include "sampler/records/record.h"
 
-/* The events of a perf.data file, and which of them a record belongs to. */
+/* The events of a perf.data file, and the event of each record. */
 
 enum { PERF_DATA_EVENT_NAME_BYTES = 64, PERF_DATA_NO_EVENT = 0xffffffff };
 
 struct perf_data_event {
 	struct perf_event_attr attr;
 	struct record_layout layout;
-	char name[PERF_DATA_EVENT_NAME_BYTES]; /* perf's */
-	uint64_t samples;                      /* met so far */
+	char name[PERF_DATA_EVENT_NAME_BYTES]; /* as perf prints it */
+	uint64_t samples;                      /* read so far */
 };
 
 struct perf_data_events {
@@ -23,30 +23,32 @@ struct perf_data_events {
 void perf_data_events_init(struct perf_data_events *events);
 void perf_data_events_deinit(struct perf_data_events *events);
 
-/* `attr`: as the file holds it, `size` bytes, of an older or newer perf than ours. */
+/* Adds an event. `attr` has `size` bytes, as the file holds it, and may be of an older or newer perf than ours. */
 COMMON_MUST_CHECK
 bool perf_data_events_add(struct perf_data_events *events, const uint8_t *attr, size_t size, struct error *err);
 
-/* Reads ids to the reader's end: they belong to the event added last. */
+/* Reads ids to the reader's end; they belong to the event that was added last. */
 COMMON_MUST_CHECK
 bool perf_data_events_add_ids(struct perf_data_events *events, struct byte_reader *r, struct error *err);
 
-/* A better name than what the attr tells, for the event with this id. */
+/* Sets a better name than the attr gives, for the event with this id. */
 void perf_data_events_name(struct perf_data_events *events, uint64_t id, const char *name, size_t size);
 
-/* Whether records can be told apart: ERROR_UNSUPPORTED when their layouts differ and nothing in them says which it is.
+/*
+ * Checks that the events of records can be found: ERROR_UNSUPPORTED if layouts differ and records do not contain their
+ * event.
  */
 COMMON_MUST_CHECK
 bool perf_data_events_check(const struct perf_data_events *events, struct error *err);
 
-/* The event of a record; PERF_DATA_NO_EVENT when it has an id that none has. */
+/* The event of a record; PERF_DATA_NO_EVENT if no event has its id. */
 uint32_t perf_data_events_find(const struct perf_data_events *events, const uint8_t *bytes, size_t size);
 
-/* It takes no samples: with it come mappings, names and tasks. */
+/* Whether the event takes no samples, and only reports mappings, names and tasks. */
 bool perf_data_event_is_dummy(const struct perf_data_event *event);
 
-/* The first that samples; PERF_DATA_NO_EVENT when none does. */
+/* The first event that takes samples; PERF_DATA_NO_EVENT if none does. */
 uint32_t perf_data_events_first(const struct perf_data_events *events);
 
-/* cpu-clock, task-clock: the period is nanoseconds. */
+/* Whether the event is cpu-clock or task-clock, whose period is in nanoseconds. */
 bool perf_data_event_is_clock(const struct perf_data_event *event);

@@ -6,7 +6,7 @@
 
 enum { MAX_TEXT_BYTES = 1 << 16, BUILD_ID_ROOM = 20, MISC_BUILD_ID_SIZE = 1 << 15 };
 
-/* Length, then as many bytes, padded with NULs. */
+/* Reads a text: its length, then as many bytes, padded with NULs. */
 static const char *read_text(struct byte_reader *r, size_t *size)
 {
 	uint32_t room = byte_reader_u32(r);
@@ -38,7 +38,7 @@ static bool take_command(struct byte_reader *r, char **command, struct error *er
 		const char *word = read_text(r, &size);
 		const char *slash = i == 0 ? memrchr(word, '/', size) : NULL;
 
-		/* As a person typed it: `perf`, wherever it lies. */
+		/* The first word is as the user typed it: `perf`, in any directory. */
 		size -= slash ? (size_t)(slash + 1 - word) : 0;
 		buffer_printf(&line, "%s%.*s", i ? " " : "", (int)(size & INT32_MAX), slash ? slash + 1 : word);
 	}
@@ -49,7 +49,7 @@ static bool take_command(struct byte_reader *r, char **command, struct error *er
 	return ok ? true : error_set_memory(err);
 }
 
-/* Names as perf prints them, found by the events' ids. */
+/* Reads the names that perf prints, found by the events' ids. */
 static void take_event_names(struct perf_data_events *events, struct byte_reader *r)
 {
 	uint32_t count = byte_reader_u32(r), attr_bytes = byte_reader_u32(r);

@@ -55,7 +55,7 @@ bool feed_room(struct feed *feed, uint8_t **into, size_t *room, struct error *er
 {
 	struct feed_block *old = feed->block;
 
-	/* A block that nobody holds is used from its start again: it is in the cache. */
+	/* An unused block is filled from its start again: it is still in the CPU's cache. */
 	if (old && old->records == 0) {
 		memmove(old->bytes, old->bytes + feed->read, feed_left(feed));
 		feed->written = feed_left(feed);
@@ -99,7 +99,7 @@ enum feed_state feed_next(struct feed *feed, const uint8_t **bytes, size_t *size
 	if (!record_size(at, feed_left(feed), size)) {
 		size_t whole;
 
-		/* Told apart by pretending that everything is there. */
+		/* A short record and a bad one are distinguished by parsing as if all bytes were present. */
 		return record_size(at, RECORD_MAX_BYTES, &whole) ? FEED_PARTIAL : FEED_BAD;
 	}
 	*bytes = at;

@@ -70,7 +70,7 @@ static bool read_exactly(struct perf_data_input *input, void *into, size_t size,
 	return true;
 }
 
-/* A part of a file, at most `max` bytes of it. */
+/* Reads a part of a file, at most `max` bytes. */
 static bool read_section(const struct perf_data_input *input, const struct section *section, size_t max,
 	struct buffer *out, struct error *err)
 {
@@ -127,7 +127,7 @@ static bool is_wanted(uint32_t feature)
 	       (feature >= FEATURE_BUILD_ID && feature <= FEATURE_CPUDESC);
 }
 
-/* One section for each bit that is set, in their order, behind the data. */
+/* Reads one section for each bit that is set, in their order; they follow the data. */
 static bool read_features(
 	struct perf_data_header *header, const struct perf_data_input *input, const uint8_t *bits, struct error *err)
 {
@@ -235,12 +235,12 @@ bool perf_data_header_read(struct perf_data_header *header, struct perf_data_inp
 	attrs.size = byte_reader_u64(&r);
 	header->data_offset = byte_reader_u64(&r);
 	header->data_size = byte_reader_u64(&r);
-	byte_reader_skip(&r, 2 * sizeof(uint64_t)); /* event types, of long ago */
+	byte_reader_skip(&r, 2 * sizeof(uint64_t)); /* event types, of an old version */
 	if (header->data_offset > INT64_MAX || header->data_size > INT64_MAX - header->data_offset)
 		return error_set(err, ERROR_FORMAT, "its data do not lie in a file");
 	if (!read_attrs(header, input, &attrs, attr_bytes, err))
 		return false;
-	/* perf writes the size when it ends: one that was killed has left 0, and no features. */
+	/* perf writes the size when it ends: a file of a killed perf has 0 here, and no features. */
 	header->is_unfinished = header->data_size == 0;
 	if (header->is_unfinished)
 		header->data_size = INT64_MAX - header->data_offset;

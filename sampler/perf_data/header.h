@@ -5,8 +5,8 @@
 #include "sampler/process/recorded.h"
 
 /*
- * What a perf.data file says of itself (tools/perf/Documentation/perf.data-file-format.txt of Linux): events, build ids
- * and the machine. A file has it in a header and in feature sections behind the data, a pipe in records.
+ * Describes a perf.data file from its own data (tools/perf/Documentation/perf.data-file-format.txt of Linux): events,
+ * build ids and the machine. A file has them in a header and in feature sections after the data, a pipe in records.
  */
 
 struct perf_data_input {
@@ -15,15 +15,15 @@ struct perf_data_input {
 	const uint8_t *head;
 	size_t head_bytes;
 	bool is_seekable;
-	uint64_t offset; /* of the next byte that perf_data_input_read() gives */
+	uint64_t offset; /* of the next byte that perf_data_input_read() returns */
 };
 
-/* Up to `room` bytes; 0 at the end. */
+/* Reads up to `room` bytes; 0 at the end. */
 COMMON_MUST_CHECK
 bool perf_data_input_read(struct perf_data_input *input, void *into, size_t room, size_t *got, struct error *err);
 
 struct perf_data_facts {
-	char *kernel, *perf_version, *architecture, *cpu_model, *command, *host; /* owned; NULL: not told */
+	char *kernel, *perf_version, *architecture, *cpu_model, *command, *host; /* owned; NULL: not in the file */
 	uint32_t cpu_count;
 };
 
@@ -32,15 +32,15 @@ struct perf_data_header {
 	struct recorded_files files; /* build ids by path */
 	struct perf_data_facts facts;
 	bool is_pipe;
-	bool has_threads_directory; /* perf record --threads: the data lie in other files */
+	bool has_threads_directory; /* perf record --threads: the data are in other files */
 	uint64_t data_offset, data_size;
-	bool is_unfinished; /* perf was killed: the data go on to the end of the file */
+	bool is_unfinished; /* perf was killed: the data end where the file ends */
 };
 
 void perf_data_header_init(struct perf_data_header *header);
 void perf_data_header_deinit(struct perf_data_header *header);
 
-/* Reads up to the data, and from a file the feature sections. */
+/* Reads everything before the data, and from a file the feature sections. */
 COMMON_MUST_CHECK
 bool perf_data_header_read(struct perf_data_header *header, struct perf_data_input *input, struct error *err);
 
@@ -61,7 +61,7 @@ enum perf_data_feature {
 	FEATURE_COUNT = 256,
 };
 
-/* What a feature's section, or record, holds; unknown ones are passed over. */
+/* Reads a feature's section or record; unknown ones are skipped. */
 COMMON_MUST_CHECK
 bool perf_data_feature_take(struct perf_data_header *header, uint64_t feature, struct byte_reader r, struct error *err);
 
@@ -75,7 +75,7 @@ COMMON_MUST_CHECK
 bool perf_data_header_take_feature(
 	struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err);
 
-/* HEADER_BUILD_ID, which are also what the build-id section consists of. */
+/* HEADER_BUILD_ID; the build-id section consists of these records too. */
 COMMON_MUST_CHECK
 bool perf_data_header_take_build_id(
 	struct perf_data_header *header, const uint8_t *bytes, size_t size, struct error *err);

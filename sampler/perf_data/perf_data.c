@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* What the records that wait for their turn may hold; perf's rounds are far smaller. */
+/* Limit for the records that wait to be ordered; perf's rounds are far smaller. */
 enum { MAX_WAITING_BYTES = 128 << 20, MAX_STREAMS = 1 << 14 };
 
 /* ---- In order of time ---- */
@@ -32,7 +32,10 @@ static bool deliver(struct perf_data *data, uint64_t limit_ns, struct error *err
 	return true;
 }
 
-/* A file without rounds, or with false times, is taken in the order it has rather than held in memory whole. */
+/*
+ * Limits the waiting records: a file without rounds, or with wrong times, is read in its own order rather than kept in
+ * memory.
+ */
 static bool make_room(struct perf_data *data, struct error *err)
 {
 	struct queued_record record;
@@ -49,7 +52,7 @@ bool perf_data_end_round(struct perf_data *data, struct error *err)
 {
 	uint64_t limit_ns = data->complete_ns;
 
-	/* The files of a directory have none. */
+	/* The files of a directory have no rounds. */
 	if (data->stream_count > 1)
 		return true;
 
@@ -74,7 +77,7 @@ bool perf_data_enqueue(struct perf_data *data, struct queued_record *record, str
 		return true;
 	}
 	record->time_ns = record_time(&events->items[record->event].layout, record->bytes, record->size);
-	/* Made up by perf when it began: they describe what was there before. */
+	/* perf writes these records when it begins: they describe what existed before. */
 	if (record->time_ns == 0 || record->time_ns == UINT64_MAX)
 		return deliver_one(data, record, err);
 	if (record->time_ns > data->newest_ns)
@@ -90,7 +93,7 @@ bool perf_data_enqueue(struct perf_data *data, struct queued_record *record, str
 
 /* ---- The whole file ---- */
 
-/* `is_sized`: all of its data should have been there. */
+/* `is_sized`: all of the data should be present. */
 static bool check_end(struct perf_data *data, struct perf_data_stream *stream, bool is_sized, struct error *err)
 {
 	stream->is_at_end = true;
@@ -108,7 +111,7 @@ static bool read_block(struct perf_data *data, struct perf_data_stream *stream, 
 	return ok || (stream->name[0] && error_prefix(err, "%s", stream->name));
 }
 
-/* The file of a directory that has come least far; NULL when all are read. */
+/* The file of a directory that was read up to the earliest time; NULL if all are read. */
 static struct perf_data_stream *find_last(struct perf_data *data, uint64_t *complete_ns)
 {
 	struct perf_data_stream *last = NULL;
@@ -127,7 +130,7 @@ static struct perf_data_stream *find_last(struct perf_data *data, uint64_t *comp
 	return last;
 }
 
-/* All of them go on together, in order of time. */
+/* Reads all files of a directory together, in order of time. */
 static bool read_directory(struct perf_data *data, struct error *err)
 {
 	struct perf_data_stream *stream;
@@ -182,7 +185,7 @@ static bool open_stream(struct perf_data *data, const char *directory, struct er
 	return true;
 }
 
-/* Their numbers have no gaps. */
+/* Opens the directory's files. Their numbers have no gaps. */
 static bool open_directory(struct perf_data *data, const char *directory, struct error *err)
 {
 	size_t count = 1;
@@ -244,7 +247,10 @@ static void deinit(struct perf_data *data)
 	free(data->kernel.kallsyms);
 }
 
-/* `event`: PERF_DATA_NO_EVENT chooses. `*next` is another one that has samples where this has none. */
+/*
+ * Reads the file once. `event`: PERF_DATA_NO_EVENT selects one. `*next` is another event with samples if this one has
+ * none.
+ */
 static bool read_once(const struct sampler_recorded *from, uint32_t event, struct sampler_result *result,
 	struct buffer *notices, uint32_t *next, struct error *err)
 {

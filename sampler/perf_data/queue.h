@@ -3,7 +3,7 @@
 
 #include "sampler/perf_data/feed.h"
 
-/* Records of several CPUs in order of time; of equal times in the order of the file. A binary heap. */
+/* Records of several CPUs in order of time, and at equal times in the order of the file. A binary heap. */
 
 struct perf_data_stream;
 
@@ -15,7 +15,7 @@ struct queued_record {
 	struct feed_block *block;
 	uint64_t offset; /* in the file, for messages */
 	uint32_t event;
-	uint16_t size, left_out; /* bytes that are there; of the file's record, that are not (perf_data_skim.h) */
+	uint16_t size, left_out; /* bytes present; bytes of the file's record that were skipped (skim.h) */
 };
 
 struct record_queue {
@@ -26,9 +26,9 @@ struct record_queue {
 
 void record_queue_deinit(struct record_queue *queue); /* the records' blocks are released */
 
-/* Sets its sequence. */
+/* Adds a record, and sets its sequence. */
 COMMON_MUST_CHECK
 bool record_queue_add(struct record_queue *queue, const struct queued_record *record, struct error *err);
 
-/* Takes the oldest one out when it is not younger than the limit. The caller releases its block. */
+/* Removes the oldest record if it is not younger than the limit. The caller releases its block. */
 bool record_queue_take(struct record_queue *queue, uint64_t limit_ns, struct queued_record *record);

@@ -59,14 +59,14 @@ static bool take_compressed(
 	uint64_t packed;
 
 	byte_reader_skip(&r, RECORD_HEADER_BYTES);
-	/* The newer kind tells its size, since it is padded. */
+	/* The newer kind contains its size, since it is padded. */
 	packed = type_of(bytes) == TYPE_COMPRESSED2 ? byte_reader_u64(&r) : byte_reader_left(&r);
 	if (!byte_reader_ok(&r) || packed > byte_reader_left(&r))
 		return error_set(err, ERROR_FORMAT, "compressed records are cut short");
 	return inflate(data, stream, r.pos, (size_t)packed, err);
 }
 
-/* Bytes that follow a record without being one. */
+/* Skips bytes that follow a record and belong to it. */
 static bool skip_behind(struct perf_data_stream *stream, const uint8_t *bytes, size_t size, struct error *err)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
@@ -89,7 +89,7 @@ static bool take_own(
 
 	switch (type_of(bytes)) {
 	case TYPE_ATTR:
-		/* A file's are in its header. */
+		/* A file has its attrs in its header. */
 		return !header->is_pipe || data->is_collecting || perf_data_header_take_attr(header, bytes, size, err);
 	case TYPE_BUILD_ID:
 		return perf_data_header_take_build_id(header, bytes, size, err);
@@ -127,7 +127,7 @@ static bool take_one(
 	return ok || error_prefix(err, "record at offset %llu", (unsigned long long)record->offset);
 }
 
-/* As `cat` of two recordings leaves it. */
+/* Whether another file follows, as `cat` of two recordings makes it. */
 static bool is_another_file(const struct feed *feed)
 {
 	static const char magic[] = "PERFILE2";
@@ -135,7 +135,7 @@ static bool is_another_file(const struct feed *feed)
 	return feed_left(feed) >= strlen(magic) && memcmp(feed->block->bytes + feed->read, magic, strlen(magic)) == 0;
 }
 
-/* All that are whole. */
+/* Takes all whole records. */
 bool perf_data_take_records(
 	struct perf_data *data, struct perf_data_stream *stream, struct feed *feed, struct error *err)
 {

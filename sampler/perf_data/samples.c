@@ -15,7 +15,7 @@ static const struct perf_data_event *chosen(const struct perf_data *data)
 	return &data->header.events.items[data->event];
 }
 
-/* Of the file's registers the ones that the unwinder takes: the ring asks for no others. */
+/* Finds those of the file's registers that the unwinder needs; the ring requests no others. */
 static bool place_registers(struct perf_data *data, uint64_t mask)
 {
 	const struct machine *machine = data->machine;
@@ -32,7 +32,7 @@ static bool place_registers(struct perf_data *data, uint64_t mask)
 	return (mask & machine->perf_least_registers) == machine->perf_least_registers;
 }
 
-/* Whether there are stacks to unwind. A file that does not tell its processor is taken to be of this one. */
+/* Finds whether there are stacks to unwind. A file that does not name its processor is assumed to be of this one. */
 static bool find_stacks(struct perf_data *data, bool *has_stack, struct error *err)
 {
 	const char *recorded = data->header.facts.architecture;
@@ -86,7 +86,7 @@ static bool fill_facts(struct perf_data *data, struct error *err)
 	       profile_intern(profile, from->command ? from->command : "", &facts->command, err);
 }
 
-/* For the collector: the stack of a sample that was read in part. */
+/* Reads the whole stack of a sample that was read in part, for the collector. */
 static bool read_rest(void *context, size_t held, struct record *record, struct error *err)
 {
 	struct perf_data *data = context;
@@ -111,7 +111,10 @@ static void tell_used(void *context, uint64_t stack_bytes)
 	perf_data_skim_tell(&data->skim, stack_bytes);
 }
 
-/* Cycles at a frequency stand for time; at a fixed number each they only stand for themselves. */
+/*
+ * Whether the event measures time. Cycles at a frequency do; at a fixed number of cycles each, samples only count
+ * cycles.
+ */
 static bool counts_time(const struct perf_data_event *event)
 {
 	return perf_data_event_is_clock(event) || (event->attr.freq && profile_event_is_time(event->name));
@@ -132,13 +135,13 @@ static struct collector_options collecting(struct perf_data *data)
 		.frequency_hz = hz > 0 && hz <= second_ns ? (uint32_t)hz : 1,
 		.notices = data->notices,
 		.host = recorded_files_host(&data->header.files),
-		.verifier_may_wait = true, /* nothing is lost meanwhile */
+		.verifier_may_wait = true, /* no records are lost meanwhile */
 		.rest = { read_rest, tell_used, data },
 		.verify_every = data->verify_every,
 	};
 }
 
-/* Nobody tells the name of the idle task. */
+/* Names the idle task, which no record names. */
 static bool name_idle(struct perf_data *data, struct error *err)
 {
 	struct record record = { .kind = RECORD_COMM, .comm = { .name = "swapper" } };
@@ -146,7 +149,7 @@ static bool name_idle(struct perf_data *data, struct error *err)
 	return process_table_update(&data->collector.processes, &record, err);
 }
 
-/* What the profile calls the values of an event. */
+/* The profile's name for the values of an event. */
 static const char *metric_of(const struct perf_data_event *event)
 {
 	return counts_time(event) ? "cpu" : event->name;
@@ -226,7 +229,7 @@ static size_t chain_of_branches(const struct record_sample *sample, uint64_t *ch
 		chain[count++] = sample->ip;
 	else if (sample->branches.count > 1)
 		chain[count++] = record_word(&sample->branches, 1);
-	/* A branch is from, to, flags. The address behind a call, as a return address would be. */
+	/* A branch is from, to, flags. The address after a call is stored, as a return address would be. */
 	for (size_t i = 0; i + 2 < sample->branches.count && count < MAX_CHAIN; i += 3)
 		chain[count++] = record_word(&sample->branches, i) + 1;
 	return count;
@@ -257,7 +260,7 @@ static bool take_sample(struct perf_data *data, struct record *record, struct er
 	return collector_take(&data->collector, record, false, err) && collector_flush(&data->collector, err);
 }
 
-/* ---- What else there is ---- */
+/* ---- Other records ---- */
 
 static bool take_kernel_mapping(struct perf_data *data, const struct record_mmap *mmap, struct error *err)
 {
@@ -269,7 +272,7 @@ static bool take_kernel_mapping(struct perf_data *data, const struct record_mmap
 	if (mmap->build_id)
 		memcpy(files->kernel.bytes, mmap->build_id, files->kernel.size = mmap->build_id_size);
 	data->kernel_is_known = true;
-	/* The offset is the address of the symbol that is named behind the bracket. */
+	/* The offset is the address of the symbol that is named after the bracket. */
 	if (!recorded_kernel_find(files, data->header.facts.kernel, mmap->file_offset, mmap->path + sizeof(kernel) - 1,
 		    &data->kernel, err))
 		return false;
@@ -293,7 +296,7 @@ static bool take_mapping(struct perf_data *data, struct record *record, struct e
 		memcpy(id.bytes, mmap->build_id, id.size);
 		if (!recorded_files_add(&data->header.files, mmap->path, &id, err))
 			return false;
-		/* Names the file as an inode would, which is not told then. */
+		/* The build id takes the place of the inode, which the record lacks. */
 		mmap->inode = hash_bytes(id.bytes, id.size) | 1;
 	}
 	if (mmap->path[size] != '\0' && size < sizeof(path)) {
@@ -339,7 +342,7 @@ static bool take_time(struct perf_data *data, uint64_t time_ns, struct error *er
 	return true;
 }
 
-static bool take(struct perf_data *data, struct record *record, uint32_t event, struct error *err)
+static bool samples_take(struct perf_data *data, struct record *record, uint32_t event, struct error *err)
 {
 	switch (record->kind) {
 	case RECORD_SAMPLE:
@@ -359,7 +362,7 @@ static bool take(struct perf_data *data, struct record *record, uint32_t event, 
 	return collector_take(&data->collector, record, true, err);
 }
 
-/* What every sample stands for where they do not tell it themselves: `perf record -c`. */
+/* The period of all samples if they do not contain it: `perf record -c`. */
 static uint64_t fixed_period(const struct perf_data_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
@@ -397,7 +400,7 @@ bool perf_data_take(struct perf_data *data, const struct queued_record *queued, 
 	bool ok;
 
 	data->held[data->held_count] = *queued;
-	ok = parse(data, queued, &record, err) && take(data, &record, queued->event, err);
+	ok = parse(data, queued, &record, err) && samples_take(data, &record, queued->event, err);
 	if (ok && data->collector.held_count > data->held_count) {
 		data->held_count++;
 		return true;
@@ -434,7 +437,7 @@ static void name_other_events(const struct perf_data *data)
 
 		if (i == data->event || event->samples == 0)
 			continue;
-		/* Modifiers are no part of a name: `cycles:u` and `cycles:k` have the same. */
+		/* Names have no modifiers here: `cycles:u` and `cycles:k` have one name. */
 		buffer_printf(data->notices, "%llu %s of %s%s %s left out: only %s is read",
 			(unsigned long long)event->samples, is_one ? "sample" : "samples",
 			strcmp(event->name, read->name) == 0 ? "another " : "", event->name, is_one ? "is" : "are",
@@ -446,7 +449,7 @@ static void name_other_events(const struct perf_data *data)
 	}
 }
 
-/* "" where nothing must be taken for the recorded kernel's symbols. */
+/* Hands the kernel's symbols over; "" if no symbols must be used for the recorded kernel. */
 static bool hand_over_kernel(struct perf_data *data, struct sampler_result *result, struct error *err)
 {
 	bool has_kernel = data->collector.processes.kernel_image != PROFILE_NONE;

@@ -8,13 +8,13 @@
 
 enum { FIRST_KEPT_BYTES = 1024, WORD_BYTES = 8, SIZE_OFFSET = 6 };
 
-/* Rated so often, in steps of so much; one in so many stacks may be read twice. */
+/* The kept size is decided after so many stacks, in steps of so many bytes; one in so many stacks may be read twice. */
 enum { RATED_STACKS = 256, STEP_BYTES = 256, READ_TWICE = 16 };
 
-/* Read more than a sample needs: small records may stand in between. */
+/* Bytes read beyond a sample's need, since small records may precede it. */
 enum { SPARE_BYTES = 64 };
 
-/* To read so many bytes on takes as long as to begin anew behind them. */
+/* Reading so many bytes takes as long as a new read after them. */
 enum { MIN_LEFT_OUT_BYTES = 8192 };
 
 void perf_data_skim_init(struct perf_data_skim *skim)
@@ -28,7 +28,7 @@ void perf_data_skim_deinit(struct perf_data_skim *skim)
 	*skim = (struct perf_data_skim){ 0 };
 }
 
-static uint64_t word_at(const uint8_t *bytes)
+static uint64_t skim_word_at(const uint8_t *bytes)
 {
 	uint64_t word;
 
@@ -44,7 +44,7 @@ struct partial {
 	size_t stack_offset, stack_room;
 };
 
-/* False for what is not to be shortened. */
+/* Finds a partial record; false if it cannot be shortened. */
 static bool find_partial(const struct perf_data_events *events, struct feed *feed, struct partial *partial)
 {
 	struct partial found = { .bytes = feed->block->bytes + feed->read, .available = feed_left(feed) };
@@ -60,7 +60,7 @@ static bool find_partial(const struct perf_data_events *events, struct feed *fee
 	if (event >= events->count || !record_find_stack(&events->items[event].layout, found.bytes, found.available,
 					      &found.stack_offset, &room))
 		return false;
-	/* The size of what was copied stands behind it. */
+	/* The size of the copied stack follows the stack. */
 	if (!checked_range(found.stack_offset + WORD_BYTES, room, found.size - WORD_BYTES))
 		return false;
 	found.stack_room = (size_t)room;
@@ -68,7 +68,7 @@ static bool find_partial(const struct perf_data_events *events, struct feed *fee
 	return true;
 }
 
-/* How much of its stack the partial record is to keep; 0: it is not to be shortened. */
+/* How many bytes of its stack to keep of the partial record; 0: it is not shortened. */
 static size_t decide(struct perf_data_skim *skim, const struct partial *partial)
 {
 	size_t stack_at = partial->stack_offset + WORD_BYTES, kept = skim->kept_bytes, have;
@@ -78,7 +78,7 @@ static size_t decide(struct perf_data_skim *skim, const struct partial *partial)
 	if (partial->available < stack_at || partial->available >= stack_at + partial->stack_room)
 		return 0;
 	have = (partial->available - stack_at) / WORD_BYTES * WORD_BYTES;
-	/* No gain where little is left out. */
+	/* Skipping few bytes gains nothing. */
 	if (partial->stack_room < MIN_LEFT_OUT_BYTES || kept > partial->stack_room - MIN_LEFT_OUT_BYTES ||
 		have + SPARE_BYTES < kept)
 		return 0;
@@ -107,7 +107,7 @@ void perf_data_skim_step(struct perf_data_skim *skim, struct perf_data_gap *gap,
 	behind = kept ? partial.stack_offset + WORD_BYTES + partial.stack_room : 0;
 	moved = kept ? behind - partial.available : 0;
 	if (moved == 0 || partial.size - partial.available > *left) {
-		/* The more there is of other records, the more of them at once. */
+		/* While other records follow, each read is larger. */
 		gap->next_bytes = 2 * gap->next_bytes < FEED_BLOCK_BYTES ? 2 * gap->next_bytes : 0;
 		return;
 	}
@@ -129,11 +129,11 @@ size_t perf_data_skim_close(struct perf_data_gap *gap, uint8_t *record, size_t s
 	if (left_out == 0 || !checked_range(at, 2 * (uint64_t)WORD_BYTES, size))
 		return 0;
 	gap->bytes = 0;
-	kept = word_at(record + at);
+	kept = skim_word_at(record + at);
 	if (!checked_range(at + WORD_BYTES, kept, size - WORD_BYTES))
 		return 0;
-	copied = word_at(record + at + WORD_BYTES + kept);
-	/* One that says more than there is room for stays wrong. */
+	copied = skim_word_at(record + at + WORD_BYTES + kept);
+	/* A record whose size exceeds its room stays malformed. */
 	if (copied > kept && copied <= kept + left_out)
 		memcpy(record + at + WORD_BYTES + kept, &kept, sizeof(kept));
 	return left_out;

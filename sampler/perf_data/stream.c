@@ -57,7 +57,7 @@ void perf_data_stream_pass_marks(struct perf_data_stream *stream)
 	stream->mark = stream->left > MARK_BYTES ? stream->left - MARK_BYTES : 0;
 }
 
-/* Of a file that ends where bytes were to be left out. */
+/* Handles a file that ends within bytes that were to be skipped. */
 static void note_end(struct perf_data_stream *stream)
 {
 	struct stat status;

@@ -32,7 +32,7 @@ bool image_is_nameless(const struct elf_mapping *mapped)
 	return strncmp(mapped->path, "/memfd:", 7) == 0;
 }
 
-static enum profile_mapping_kind kind_of(const struct process_table *table, const struct elf_mapping *mapped)
+static enum profile_mapping_kind image_kind_of(const struct process_table *table, const struct elf_mapping *mapped)
 {
 	const char *path = mapped->path;
 
@@ -84,7 +84,7 @@ static bool take_vdso_entry(void *context, const struct elf_maps_entry *entry, s
 	return true;
 }
 
-/* The kernel maps one and the same into every 64-bit process: ours can be read also when the process has ended. */
+/* The kernel maps the same vdso into every 64-bit process, so our own can be read even when the process has ended. */
 bool image_open_vdso(struct elf_image **image, struct error *err)
 {
 	const void *bytes = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -95,7 +95,7 @@ bool image_open_vdso(struct elf_image **image, struct error *err)
 	return elf_image_open_memory(bytes, pages.size, "[vdso]", image, err);
 }
 
-/* From the first to the last executable byte, in image addresses. */
+/* The range from the first to the last executable byte, in image addresses. */
 static void span_of(const struct elf_image *elf, struct profile_mapping *mapping)
 {
 	size_t count;
@@ -202,8 +202,10 @@ static bool make_image(struct process_table *table, const struct elf_mapping *ma
 	return false;
 }
 
-/* Whatever was made of it before stands for what it was: written over in place (cp does), it is another under the same
- * inode. */
+/*
+ * Whether the file was overwritten in place, as cp does: it then holds another binary under the same inode, and needs
+ * an image of its own.
+ */
 static bool was_written_over(const struct process_table *table, uint32_t image)
 {
 	const struct elf_image *elf = table->images[image].elf;
@@ -214,7 +216,7 @@ static bool was_written_over(const struct process_table *table, uint32_t image)
 bool image_of_mapping(struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias,
 	struct error *err)
 {
-	enum profile_mapping_kind kind = kind_of(table, mapped);
+	enum profile_mapping_kind kind = image_kind_of(table, mapped);
 	struct image_key key = key_of(mapped, kind);
 	const struct elf_image *elf;
 	uint32_t *value;
@@ -227,7 +229,7 @@ bool image_of_mapping(struct process_table *table, const struct elf_mapping *map
 			return false;
 		*value = *image;
 	}
-	/* It may be mapped when other code of the process is known already. */
+	/* The mapping may be added when other code of the process is known already. */
 	if (jit_map_is_dump(mapped) && !table->host.functions->expect_jit_map(mapped, &table->images[*image], err))
 		return false;
 	elf = table->images[*image].elf;

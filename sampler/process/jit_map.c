@@ -25,7 +25,7 @@ bool jit_map_is_dump(const struct elf_mapping *mapped)
 	return sscanf(name, "jit-%d.dump%n", &pid, &end) == 1 && end > 0 && name[end] == '\0';
 }
 
-/* The pid as the process itself sees it: perf maps are named by it. */
+/* The pid in the process's own namespace, which its perf map is named by. */
 static int32_t innermost_pid(int32_t pid)
 {
 	char path[64], line[256];
@@ -45,7 +45,7 @@ static int32_t innermost_pid(int32_t pid)
 	return inner;
 }
 
-/* Whether a process has another directory of a file's name than we have, as in a container. */
+/* Whether the file's directory is another one for the process than for us, as in a container. */
 static bool has_own_directory(int32_t pid, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -64,7 +64,7 @@ static bool has_own_directory(int32_t pid, const char *path)
  * The place of a file that a process names. By our own name for it, which outlives the process, unless that means
  * another file: under the pid that a process has in its container, it may be any process's.
  */
-static bool place_of(int32_t pid, const char *name, struct jit_place *place, struct error *err)
+static bool jit_map_place_of(int32_t pid, const char *name, struct jit_place *place, struct error *err)
 {
 	char root[32] = "", *path;
 
@@ -82,7 +82,7 @@ static bool place_of_map(int32_t pid, struct jit_place *place, struct error *err
 	char name[32];
 
 	snprintf(name, sizeof(name), "/tmp/perf-%d.map", innermost_pid(pid));
-	if (!place_of(pid, name, place, err))
+	if (!jit_map_place_of(pid, name, place, err))
 		return false;
 	place->since_s = proc_start_unix_s(pid);
 	return true;
@@ -90,13 +90,13 @@ static bool place_of_map(int32_t pid, struct jit_place *place, struct error *err
 
 /* ---- Forked processes ---- */
 
-/* What the kernel gives a program when it is executed; a fork has its parent's. */
+/* Values that the kernel sets when a program is executed, and that a fork shares with its parent. */
 struct program_seed {
 	uint64_t address;
 	uint8_t bytes[16];
 };
 
-/* The auxiliary vector's AT_RANDOM (getauxval(3)) of a 64-bit process; false when it is not for us. */
+/* Reads the auxiliary vector's AT_RANDOM (getauxval(3)) of a 64-bit process; false if it is not readable. */
 static bool read_seed(int32_t pid, struct program_seed *seed)
 {
 	enum { MAX_ENTRIES = 64 };
@@ -129,7 +129,8 @@ static bool are_of_one_program(int32_t a, int32_t b)
 	       memcmp(of_a.bytes, of_b.bytes, sizeof(of_a.bytes)) == 0;
 }
 
-/* The map of the nearest ancestor of the same program that has one: code that it had made by the fork is named there.
+/*
+ * Finds the map of the nearest ancestor of the same program that has one: it names code that was made before the fork.
  */
 static bool find_inherited(int32_t pid, struct jit_place *inherited, struct error *err)
 {
@@ -150,7 +151,7 @@ static bool find_inherited(int32_t pid, struct jit_place *inherited, struct erro
 bool jit_map_expect(const struct elf_mapping *mapped, struct process_image *image, struct error *err)
 {
 	if (jit_map_is_dump(mapped))
-		return place_of(mapped->pid, mapped->path, &image->jit_map, err);
+		return jit_map_place_of(mapped->pid, mapped->path, &image->jit_map, err);
 	return place_of_map(mapped->pid, &image->jit_map, err) &&
 	       find_inherited(mapped->pid, &image->inherited_map, err);
 }

@@ -15,7 +15,10 @@ struct maps_reader {
 	char path[PATH_MAX];     /* of it */
 };
 
-/* Memory right behind a piece of a file, where the file would go on: it is laid over what would lie there. */
+/*
+ * Handles memory directly after a piece of a file, where the file would continue: the memory covers that part of the
+ * file.
+ */
 static bool add_what_is_covered(struct maps_reader *reader, const struct elf_mapping *memory, struct error *err)
 {
 	struct buffer *notices = reader->table->notices;
@@ -31,7 +34,7 @@ static bool add_what_is_covered(struct maps_reader *reader, const struct elf_map
 	mapped.device_minor = reader->file.device_minor;
 	mapped.file_offset = reader->file.file_offset + (reader->file.end - reader->file.start);
 	reader->file.end += size;
-	/* Nothing is lost where it was no such file. */
+	/* Without a notice: if there is no such file, nothing is lost. */
 	reader->table->notices = NULL;
 	ok = process_table_map(reader->table, reader->process, &mapped, err);
 	reader->table->notices = notices;
@@ -59,7 +62,7 @@ static bool live_read_process(struct process_table *table, struct process *proce
 	table->met_outside = table->met_outside || process->pid <= 0;
 	process->has_threads = true;
 	proc_read_comm(process->pid, process->pid, name);
-	/* A process that is gone has no maps any more: its samples then lie in no mapping, which is counted. */
+	/* A process that has ended has no maps: its samples then lie in no mapping, and are counted so. */
 	if (!profile_intern(table->profile, name, &process->name, err) ||
 		!proc_read_maps(process->pid, take_maps_entry, &reader, err))
 		return false;
@@ -67,7 +70,9 @@ static bool live_read_process(struct process_table *table, struct process *proce
 	return true;
 }
 
-/* What lies outside of our pid namespace has no pid here: the mappings of all of them would be taken for those of one.
+/*
+ * Whether a process is outside our pid namespace. It has pid 0 here, as all such processes, whose mappings would be
+ * mixed.
  */
 static bool live_is_outside(const struct record *record)
 {
@@ -81,8 +86,10 @@ static ssize_t live_read_memory(int32_t pid, const struct iovec *into, const str
 
 /* ---- Binaries ---- */
 
-/* Huge pages, and files that were deleted at once, to map the same memory for writing and for running: no binary was
- * ever there. */
+/*
+ * Whether the mapping may be memory without a binary: huge pages, or a deleted file that maps one memory both for
+ * writing and for executing.
+ */
 static bool may_be_memory(const struct elf_mapping *mapped)
 {
 	static const char mark[] = " (deleted)";
@@ -110,7 +117,7 @@ static bool live_is_memory(const struct elf_mapping *mapped)
 
 	if (image_is_nameless(mapped))
 		return !is_binary(mapped, &why);
-	/* One that may not be read is still a file. */
+	/* A file that may not be read still counts as a file. */
 	return may_be_memory(mapped) && !is_binary(mapped, &why) && why == ERROR_FORMAT;
 }
 

@@ -49,11 +49,14 @@ void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES])
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
 	file = fopen(path, "re");
 	size = file ? fread(name, 1, PROC_COMM_BYTES - 1, file) : 0;
-	/* It may hold line ends of its own. */
+	/* The text may contain line ends of its own, so only the last one is removed. */
 	name[size && name[size - 1] == '\n' ? size - 1 : size] = '\0';
 }
 
-/* What follows comm, which may hold anything, also line ends and parentheses: it ends with the last one (proc(5)). */
+/*
+ * Reads a stat file. Returns the text after comm; comm may contain anything, also line ends and parentheses, so it ends
+ * with the last parenthesis (proc(5)).
+ */
 static const char *read_stat(const char *path, char *text, size_t size)
 {
 	CLEANUP(cleanup_fclose) FILE *file = fopen(path, "re");
@@ -65,7 +68,7 @@ static const char *read_stat(const char *path, char *text, size_t size)
 	return end ? end + 1 : NULL;
 }
 
-/* State as ps shows it, X when it is gone; how many threads the process has. */
+/* The state as ps shows it, X if the thread is gone, and the number of the process's threads. */
 static char read_state(int32_t tid, int *threads)
 {
 	char text[1024], path[64], state;
@@ -79,7 +82,7 @@ static char read_state(int32_t tid, int *threads)
 	return state;
 }
 
-/* Its first thread has ended, and others go on. */
+/* Whether the process's first thread has ended while others run. */
 static bool has_lost_its_first(int32_t pid)
 {
 	int threads;
@@ -131,7 +134,7 @@ bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *e
 	return true;
 }
 
-/* A thread that has ended has no memory any more. */
+/* A thread of the process that has not ended: an ended one has no memory to read. */
 static int32_t thread_with_memory(int32_t pid)
 {
 	CLEANUP(cleanup_free) int32_t *tids = NULL;
@@ -211,7 +214,7 @@ int64_t proc_thread_cpu_ns(int32_t tid)
 
 int64_t proc_start_unix_s(int32_t pid)
 {
-	unsigned long long ticks; /* since the boot */
+	unsigned long long ticks; /* since boot */
 	char path[64], text[1024];
 	const char *fields;
 	struct timespec now, up;

@@ -48,12 +48,12 @@ void process_table_deinit(struct process_table *table)
 	*table = (struct process_table){ 0 };
 }
 
-/* Cuts [start, end) out of what was mapped: the kernel tells of new mappings only, which replace the old. */
+/* Removes [start, end) from the mappings: the kernel reports new mappings only, which replace older ones. */
 static bool unmap(struct process *process, uint64_t start, uint64_t end, struct error *err)
 {
 	size_t kept = 0, count = process->mapping_count;
 
-	/* One that is split in two makes one more. */
+	/* Splitting a mapping in two adds one. */
 	if (!ARRAY_RESERVE(&process->mappings, &process->mapping_capacity, count + 2, MAX_MAPPINGS, err))
 		return false;
 	for (size_t i = 0; i < count; i++) {
@@ -131,7 +131,10 @@ static const struct process_image *image_at(const struct process_table *table, u
 	return &table->images[table->places[place].image];
 }
 
-/* Memory that takes the place of code may hold a copy of it: PHP and node put theirs into huge pages so. */
+/*
+ * Records which file's code the memory replaces: it may hold a copy of it, as PHP and node move their code into huge
+ * pages.
+ */
 static void note_covered(
 	const struct process_table *table, const struct process *process, struct process_mapping *mapping)
 {
@@ -142,7 +145,7 @@ static void note_covered(
 	mapping->covered_place = image_at(table, before->place)->elf ? before->place : before->covered_place;
 }
 
-/* Memory without a file always has the same place in its process, and the pieces of a file mostly do. */
+/* Adds a place. Memory without a file always has one place in its process, and the pieces of a file mostly have one. */
 static bool add_place(struct process_table *table, const struct process_place *place, uint32_t *id, struct error *err)
 {
 	struct process_image *image = &table->images[place->image];
@@ -238,7 +241,7 @@ static bool set_thread_name(struct process_table *table, int32_t tid, uint32_t n
 	return true;
 }
 
-/* A new program: nothing of the old one is mapped any more; what the new one maps is told by records of its own. */
+/* Handles a new program: the old one's mappings are gone, and the new one's arrive in records of their own. */
 static bool take_comm(struct process_table *table, const struct record *record, struct error *err)
 {
 	struct process *process;
@@ -257,7 +260,7 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 	return true;
 }
 
-/* A child has what its parent has. */
+/* Copies the mappings and the name of the parent to the child. */
 static bool copy_parent(struct process_table *table, const struct record *record, struct error *err)
 {
 	struct process *child, *found, parent;
@@ -268,7 +271,7 @@ static bool copy_parent(struct process_table *table, const struct record *record
 	if (!add_process(table, record->pid, &child, err) ||
 		!ARRAY_RESERVE(&child->mappings, &child->mapping_capacity, parent.mapping_count + 1, MAX_MAPPINGS, err))
 		return false;
-	/* A pid may be used again: what it was before is over. */
+	/* A pid may be reused: all fields of an earlier process with it are replaced. */
 	child->is_alive = child->maps_are_read = true;
 	child->has_threads = false;
 	child->name = parent.name;
@@ -349,7 +352,7 @@ bool process_table_update(struct process_table *table, const struct record *reco
 	return true;
 }
 
-/* All code that is mapped with it. */
+/* All code of the executable segment that holds an address. */
 static struct machine_code code_of_image(const struct elf_image *image, uint64_t address)
 {
 	struct machine_code code = { 0 };
@@ -364,7 +367,7 @@ static struct machine_code code_of_image(const struct elf_image *image, uint64_t
 	return code;
 }
 
-/* Whether the process has the bytes of the file at an address, in memory that was laid over it. */
+/* Whether the memory that replaces a file's code has the file's bytes at an address. */
 static bool is_copy(const struct process_space *space, const struct process_mapping *mapping, uint64_t address)
 {
 	enum { COMPARED_BYTES = 64, LEAST_BYTES = 16 };
@@ -418,7 +421,10 @@ bool process_space_is_code(void *context, uint64_t address)
 	const struct process_mapping *mappings = process->mappings;
 	size_t count = process->mapping_count, below;
 
-	/* Nearly all words of a stack are none, and what is no number points to the same few places. */
+	/*
+	 * Nearly all words of a stack are no code addresses, and those that look like addresses point to the same few
+	 * places.
+	 */
 	if (count == 0 || address < mappings[0].start || address >= mappings[count - 1].end ||
 		address - space->gap_start < space->gap_bytes)
 		return false;
@@ -430,7 +436,7 @@ bool process_space_is_code(void *context, uint64_t address)
 	return false;
 }
 
-/* Of code that was made at run time, while its process lives. */
+/* Reads code that was made at run time, as long as its process lives. */
 bool process_space_read(void *context, uint64_t address, size_t bytes, struct machine_code *code)
 {
 	const struct process_space *space = context;

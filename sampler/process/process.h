@@ -7,13 +7,13 @@
 #include "sampler/unwind/unwind.h"
 
 /*
- * The processes of a recording and what code they have mapped, kept current by the sideband; the images behind it, each
- * opened once, as it is mapped, whatever later becomes of its file.
+ * The processes of a recording and their executable mappings, kept current by the sideband, and the images of these
+ * mappings. Each image is opened once, when it is mapped, so later changes of its file do not matter.
  */
 
-/* Where a process writes down the names of the code that it makes: a perf map or a jitdump. */
+/* The file in which a process writes the names of the code that it makes: a perf map or a jitdump. */
 struct jit_place {
-	char *path;      /* owned; NULL: nowhere */
+	char *path;      /* owned; NULL: no file */
 	int64_t since_s; /* when the process began, since 1970: an older file is of another; 0: whatever its age, it is
 			    the process's */
 };
@@ -31,7 +31,7 @@ struct process_image {
 		inherited_map; /* of the process that it was forked from, with code that this had made by then */
 };
 
-/* An image where a process has it mapped. */
+/* An image at its place in a process. */
 struct process_place {
 	uint64_t bias; /* image address = runtime address + bias, modulo 2^64 */
 	uint32_t image;
@@ -42,14 +42,14 @@ struct process_place {
 struct process_mapping {
 	uint64_t start, end; /* runtime addresses */
 	uint32_t place;
-	/* Memory in place of a file's code: what would lie there of the file. PROFILE_NONE: none is known. */
+	/* For memory in place of a file's code: the place of that file's code. PROFILE_NONE: not known. */
 	uint32_t covered_place;
 };
 
 struct process {
 	int32_t pid;
 	bool is_alive, maps_are_read;
-	bool has_threads; /* or may have: the end of the first is not its own */
+	bool has_threads; /* may have several threads: the end of the first is then not the end of the process */
 	uint32_t name;    /* string of the profile: comm of the leader */
 	uint64_t generation;
 	struct process_mapping *mappings; /* owned; by start */
@@ -67,23 +67,23 @@ struct iovec;
 enum { PROC_COMM_BYTES = 64 };
 
 /*
- * The machine that processes run on: this one, now (process_host_live()), or that of a recording of another time, whose
- * processes cannot be asked any more (recorded_files_host()). Each is a table of functions; every one is there.
+ * The machine that the processes run on: the present one (process_host_live()), or that of an old recording, whose
+ * processes no longer exist (recorded_files_host()). Each is a table of functions, none of which is NULL.
  */
 struct process_host_functions {
 	/* Called once for a process, when it is met for the first time: sets its name, and adds what it has mapped with
 	 * process_table_map(). */
 	bool (*read_process)(struct process_table *table, struct process *process, struct error *err);
-	/* comm of a thread; "" when it is gone or cannot be asked. */
+	/* comm of a thread; "" if it is gone or not available. */
 	void (*read_comm)(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
-	/* Whether a process whose first thread has ended still runs. */
+	/* Whether a process still runs after its first thread has ended. */
 	bool (*is_alive)(int32_t pid);
-	/* Whether a record is of a process that has no pid here. */
+	/* Whether a record's process has no pid in our namespace. */
 	bool (*is_outside)(const struct record *record);
-	/* Copies memory of a process as process_vm_readv(2) does, into one piece; -1: it cannot be read. */
+	/* Copies memory of a process as process_vm_readv(2) does, into one piece; -1 if it cannot be read. */
 	ssize_t (*read_memory)(int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count);
 
-	/* Whether what is mapped under the name of a file has no file. */
+	/* Whether the mapping has a file name but no file behind it. */
 	bool (*is_memory)(const struct elf_mapping *mapping);
 	/* Opens the binary behind a mapping of a file, or the vdso. */
 	bool (*open)(void *context, const struct elf_mapping *mapping, enum profile_mapping_kind kind,
@@ -91,17 +91,17 @@ struct process_host_functions {
 	/* The name of an image, and whether its file is deleted. */
 	const char *(*path)(const struct elf_image *image, const struct elf_mapping *mapping);
 	bool (*is_deleted)(const struct elf_image *image);
-	/* False when its file has been written over since it was opened. */
+	/* False if its file was overwritten since it was opened. */
 	bool (*is_intact)(const struct elf_image *image);
-	/* Sets where names of code are that a process makes at run time. */
+	/* Sets where the process writes the names of the code that it makes at run time. */
 	bool (*expect_jit_map)(const struct elf_mapping *mapping, struct process_image *image, struct error *err);
-	/* Of the kernel; size 0: not known. */
+	/* The build id of the kernel; size 0: not known. */
 	void (*kernel_build_id)(const void *context, struct elf_build_id *id);
 };
 
 struct process_host {
 	const struct process_host_functions *functions;
-	void *context; /* borrowed; as long as the table */
+	void *context; /* borrowed; must outlive the table */
 };
 
 /* The processes of this machine, as they run. */
@@ -115,43 +115,42 @@ struct process_table {
 	size_t thread_count, thread_capacity;
 	struct process_image *images;
 	size_t image_count, image_capacity;
-	struct process_place *places; /* as long as the table: frames that were walked before refer to them */
+	struct process_place *places; /* none is removed while the table lives, since walked frames refer to them */
 	size_t place_count, place_capacity;
 	struct hash_map by_pid, by_tid, by_file; /* pid -> process, tid -> thread, (device, inode) -> image */
 	uint64_t next_generation;
 	uint64_t version;      /* changes with every record of the sideband */
-	uint64_t births;       /* of threads, as the sideband told */
-	uint64_t forks;        /* of processes */
-	bool met_denied;       /* a process whose maps may not be read */
-	bool met_outside;      /* processes that have no pid in our namespace: all are 0 */
+	uint64_t births;       /* threads that were created, as the sideband reported */
+	uint64_t forks;        /* processes that were created */
+	bool met_denied;       /* a process has maps that may not be read */
+	bool met_outside;      /* there were processes without a pid in our namespace: all have pid 0 */
 	uint32_t kernel_image; /* PROFILE_NONE until needed */
-	uint64_t kernel_bias;  /* address in the symbols at hand = runtime address + bias */
+	uint64_t kernel_bias;  /* address in the kernel's symbols = runtime address + bias */
 	struct buffer *notices;
 	struct process_host host;
-	const struct machine *machine; /* that the processes run on; NULL: not known, no stack is unwound */
-	uint8_t *code; /* owned; of memory without a file, around the address that was asked for last; NULL: not asked
-			  so far */
+	const struct machine *machine; /* that the processes run on; NULL: not known, and no stack is unwound */
+	uint8_t *code; /* owned; code of memory without a file around the last address that was read; NULL: none yet */
 };
 
 void process_table_init(
 	struct process_table *table, struct profile *profile, struct process_host host, struct buffer *notices);
 void process_table_deinit(struct process_table *table);
 
-/* The process, made when it is not known yet: its maps are then asked of the host. */
+/* Finds a process, or adds it when it is not known: the host then reads its maps. */
 COMMON_MUST_CHECK
 bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err);
 
-/* Adds executable memory to a process, in place of what was mapped there. */
+/* Adds executable memory to a process; it replaces older mappings there. */
 COMMON_MUST_CHECK
 bool process_table_map(
 	struct process_table *table, struct process *process, const struct elf_mapping *mapped, struct error *err);
 
-/* Comm of a thread, asked of the host when the sideband has not told it. */
+/* The name of a thread, read from the host if the sideband has not reported it. */
 COMMON_MUST_CHECK
 bool process_table_thread_name(
 	struct process_table *table, int32_t pid, int32_t tid, uint32_t *name, struct error *err);
 
-/* Takes in a record of the sideband. */
+/* Updates the table from a record of the sideband. */
 COMMON_MUST_CHECK
 bool process_table_update(struct process_table *table, const struct record *record, struct error *err);
 
@@ -159,13 +158,13 @@ bool process_table_update(struct process_table *table, const struct record *reco
 COMMON_MUST_CHECK
 bool process_table_kernel(struct process_table *table, uint32_t *mapping_id, struct error *err);
 
-/* A location that the profile need not have yet. */
+/* An address as a location of the profile, which need not contain it yet. */
 struct process_location {
 	uint32_t mapping; /* of the profile */
 	uint64_t address; /* image address */
 };
 
-/* What lies at a runtime address at a place. */
+/* The location of a runtime address at a place. */
 static inline struct process_location process_table_locate(
 	const struct process_table *table, uint32_t place, uint64_t address)
 {
@@ -174,12 +173,14 @@ static inline struct process_location process_table_locate(
 	return (struct process_location){ at->mapping, address + at->bias };
 }
 
-/* For struct unwind_space: `context` is a struct process_space; images are numbers of places. The profile stays as it
- * is. */
+/*
+ * The functions of struct unwind_space: `context` is a struct process_space, and images are indexes of places. They do
+ * not change the profile.
+ */
 struct process_space {
 	struct process_table *table;
 	const struct process *process;
-	uint64_t gap_start, gap_bytes; /* where no code was found last */
+	uint64_t gap_start, gap_bytes; /* the last range in which no code was found */
 };
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code);
 bool process_space_read(void *context, uint64_t address, size_t bytes, struct machine_code *code);

@@ -18,7 +18,7 @@ static bool is_same_id(const struct elf_build_id *a, const struct elf_build_id *
 	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
-/* Ids are told in 20 bytes where they may be shorter: zeros at the end say nothing. */
+/* Ids are stored in 20 bytes and may be shorter: trailing zeros do not count. */
 static bool is_recorded_id(const struct elf_build_id *recorded, const struct elf_build_id *found)
 {
 	if (found->size == 0 || found->size > recorded->size || memcmp(recorded->bytes, found->bytes, found->size) != 0)
@@ -115,7 +115,7 @@ bool recorded_files_open(const struct recorded_files *files, const char *path, c
 		return true;
 	if (id && files->cache_directory && open_cached(files, id, image, &ignored))
 		return true;
-	/* What made the file itself not fit is the better reason. */
+	/* The error for the file itself is kept, as the better reason. */
 	return false;
 }
 
@@ -125,7 +125,7 @@ void recorded_files_init(struct recorded_files *files)
 	hash_map_init(&files->by_path, sizeof(uint64_t));
 }
 
-/* ---- As the host of processes: records alone tell of them ---- */
+/* ---- The host of processes that are known by records alone ---- */
 
 static bool recorded_read_process(struct process_table *table, struct process *process, struct error *err)
 {
@@ -172,7 +172,7 @@ static bool recorded_open(void *context, const struct elf_mapping *mapped, enum 
 	return recorded_files_open(files, mapped->path, recorded_files_find(files, mapped->path), image, err);
 }
 
-/* What was recorded may now lie elsewhere; its name is the one it had. */
+/* The path that was recorded, though the binary may have been found elsewhere. */
 static const char *recorded_path(const struct elf_image *image, const struct elf_mapping *mapped)
 {
 	(void)image;
@@ -220,7 +220,7 @@ struct process_host recorded_files_host(struct recorded_files *files)
 
 /* ---- The kernel ---- */
 
-/* The address of a kernel's symbol; 0: not told. */
+/* The address of a kernel symbol; 0: not found. */
 static uint64_t symbol_address(const char *kallsyms, const char *name)
 {
 	CLEANUP(cleanup_fclose) FILE *file = fopen(kallsyms, "re");
@@ -267,7 +267,7 @@ bool recorded_kernel_find(const struct recorded_files *files, const char *releas
 		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s/kallsyms", files->cache_directory, id, id + 2);
 		cached = now = symbol_address(path, text_name);
 	}
-	/* A copy from the same boot is a plain file, which is read ten times faster than what the kernel prints. */
+	/* A copy from the same boot is a plain file, which is read ten times faster than the kernel's list. */
 	if ((now == 0 || now != text) && is_running) {
 		now = symbol_address(running, text_name);
 		if (now != 0)

@@ -12,42 +12,42 @@ struct recorded_files {
 	struct hash_map by_path;  /* hash of the path -> index of build id */
 	struct elf_build_id *ids; /* owned */
 	size_t id_count, id_capacity;
-	const char *cache_directory; /* borrowed: of perf's build-id cache, as "/root/.debug"; NULL: none */
+	const char *cache_directory; /* borrowed: perf's build-id cache, as "/root/.debug"; NULL: none */
 	struct elf_build_id kernel;  /* size 0: not known */
 };
 
 void recorded_files_init(struct recorded_files *files);
 void recorded_files_deinit(struct recorded_files *files);
 
-/* For a process table, which lives no longer than `files`. */
+/* The host for a process table, which must not outlive `files`. */
 struct process_host recorded_files_host(struct recorded_files *files);
 
-/* Without a trailing " (deleted)". */
+/* The size of a path without a trailing " (deleted)". */
 size_t recorded_path_size(const char *path);
 
-/* The build id that was recorded under a path; the last one told counts. */
+/* Sets the build id that was recorded under a path; a later call replaces an earlier one. */
 COMMON_MUST_CHECK
 bool recorded_files_add(
 	struct recorded_files *files, const char *path, const struct elf_build_id *id, struct error *err);
 
-/* NULL: not known. */
+/* The build id that was recorded under a path; NULL: not known. */
 const struct elf_build_id *recorded_files_find(const struct recorded_files *files, const char *path);
 
 /*
- * Opens PATH when it still is the binary that was recorded, else its copy in perf's build-id cache. Without a build id
- * PATH is believed. Fails with the reason and ids.
+ * Opens PATH if it still is the recorded binary, else its copy in perf's build-id cache. If no build id was recorded,
+ * PATH is opened without a check. Fails with the reason and both ids.
  */
 COMMON_MUST_CHECK
 bool recorded_files_open(const struct recorded_files *files, const char *path, const struct elf_build_id *id,
 	struct elf_image **image, struct error *err);
 
-/* Address of the running kernel's symbol _text; 0 where it does not tell. */
+/* Address of the running kernel's symbol _text; 0 if it is not readable. */
 uint64_t recorded_kernel_text(void);
 
-/* Where the symbols of the recorded kernel are, and how far its code lay from there then (KASLR). */
+/* The symbols of the recorded kernel, and how far they are from its recorded addresses (KASLR). */
 struct recorded_kernel {
-	char *kallsyms;  /* owned; NULL: not to be had */
-	bool is_running; /* it is the one that runs now, at the same addresses: it can be asked */
+	char *kallsyms;  /* owned; NULL: not available */
+	bool is_running; /* the recorded kernel runs now, at the same addresses, so its own symbols may be read */
 	uint64_t moved;  /* recorded address + moved = address in kallsyms, modulo 2^64 */
 };
 

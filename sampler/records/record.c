@@ -39,7 +39,7 @@ static size_t id_bytes(const struct record_layout *layout)
 	return layout->sample_id_all ? (size_t)__builtin_popcountll(carried) * sizeof(uint64_t) : 0;
 }
 
-/* `wanted`: the fields that stand here. */
+/* Reads the fields in `wanted`, as far as this layout has them. */
 static void read_id(const struct record_layout *layout, uint64_t wanted, struct byte_reader *r, struct record *record)
 {
 	uint64_t type = layout->sample_type & wanted;
@@ -122,7 +122,7 @@ static void read_user_stack(struct byte_reader *r, struct record_sample *sample)
 	sample->stack_bytes = (size_t)copied;
 }
 
-/* The order of the fields is the kernel's (perf_output_sample()). */
+/* Fields stand in the kernel's order (perf_output_sample()). */
 static void read_up_to_stack(const struct record_layout *layout, struct byte_reader *r, struct record *record)
 {
 	struct record_sample *sample = &record->sample;
@@ -151,7 +151,7 @@ static void read_up_to_stack(const struct record_layout *layout, struct byte_rea
 		read_user_registers(layout, r, sample);
 }
 
-/* What comes behind the stack is not needed. */
+/* Reads a sample. Fields after the stack are not needed. */
 static void read_sample(const struct record_layout *layout, struct byte_reader *r, struct record *record)
 {
 	read_up_to_stack(layout, r, record);
@@ -169,7 +169,7 @@ static void read_mmap(struct byte_reader *r, struct record *record)
 	mmap->address = byte_reader_u64(r);
 	mmap->size = byte_reader_u64(r);
 	mmap->file_offset = byte_reader_u64(r);
-	/* The older record tells of executable mappings only, unless marked. */
+	/* The older record is of executable mappings only, unless marked. */
 	mmap->executable = !(record->misc & PERF_RECORD_MISC_MMAP_DATA);
 	if (record->type == PERF_RECORD_MMAP2) {
 		if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
@@ -208,7 +208,7 @@ static void read_task(struct byte_reader *r, struct record *record)
 	record->time_ns = byte_reader_u64(r);
 }
 
-static enum record_kind kind_of(uint32_t type)
+static enum record_kind record_kind_of(uint32_t type)
 {
 	switch (type) {
 	case PERF_RECORD_SAMPLE:
@@ -281,7 +281,7 @@ bool record_parse(
 	memset(&parsed, 0, sizeof(parsed));
 	parsed.type = byte_reader_u32(&r);
 	parsed.misc = byte_reader_u16(&r);
-	parsed.kind = kind_of(parsed.type);
+	parsed.kind = record_kind_of(parsed.type);
 	total = byte_reader_u16(&r);
 	if (!byte_reader_ok(&r) || total != size)
 		return error_set(err, ERROR_FORMAT, "record of %zu bytes says it has %u", size, total);
@@ -303,7 +303,7 @@ bool record_parse(
 	return true;
 }
 
-static uint64_t word_at(const void *bytes, size_t size, size_t offset)
+static uint64_t record_word_at(const void *bytes, size_t size, size_t offset)
 {
 	uint64_t word;
 
@@ -359,11 +359,11 @@ uint64_t record_time(const struct record_layout *layout, const void *bytes, size
 	memcpy(&record_type, bytes, sizeof(record_type));
 	if (record_type == PERF_RECORD_SAMPLE) {
 		before = type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
-		return word_at(
+		return record_word_at(
 			bytes, size, RECORD_HEADER_BYTES + sizeof(uint64_t) * (size_t)__builtin_popcountll(before));
 	}
 	behind = type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
 	if (!layout->sample_id_all || size < RECORD_HEADER_BYTES + id_bytes(layout))
 		return 0;
-	return word_at(bytes, size, size - sizeof(uint64_t) * (size_t)(1 + __builtin_popcountll(behind)));
+	return record_word_at(bytes, size, size - sizeof(uint64_t) * (size_t)(1 + __builtin_popcountll(behind)));
 }

@@ -11,7 +11,7 @@
  * The bytes are foreign: whatever they hold, nothing outside them is read. Everything returned borrows them.
  */
 
-/* What our own events ask for. */
+/* The fields that our own events request. */
 enum {
 	RECORD_SIDEBAND_TYPE = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
 	RECORD_SAMPLE_TYPE = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
@@ -25,7 +25,7 @@ struct record_layout {
 	uint64_t read_format;    /* PERF_FORMAT_* */
 	uint64_t user_registers; /* mask of the processor's PERF_REG_*, with REGS_USER */
 	bool sample_id_all;
-	bool has_branch_index; /* PERF_SAMPLE_BRANCH_HW_INDEX, with BRANCH_STACK */
+	bool has_branch_index; /* PERF_SAMPLE_BRANCH_HW_INDEX is set, with BRANCH_STACK */
 };
 
 struct record_layout record_layout_of(const struct perf_event_attr *attr);
@@ -38,7 +38,7 @@ enum record_kind {
 	RECORD_EXIT,
 	RECORD_LOST, /* PERF_RECORD_LOST and LOST_SAMPLES */
 	RECORD_THROTTLE,
-	RECORD_OTHER, /* only framed */
+	RECORD_OTHER, /* its fields are not read */
 };
 
 /* Little-endian 64-bit numbers that need not be aligned. */
@@ -49,22 +49,22 @@ struct record_words {
 
 struct record_sample {
 	uint64_t ip, address, period;
-	bool is_kernel;                     /* taken in the kernel */
+	bool is_kernel;                     /* taken in kernel code */
 	struct record_words callchain;      /* with PERF_CONTEXT_* markers */
 	struct record_words branches;       /* three words each: from, to, flags; the latest first */
 	uint64_t registers_abi;             /* PERF_SAMPLE_REGS_ABI_* */
 	struct record_words user_registers; /* one for each bit of the layout's mask, lowest bit first */
 	const uint8_t *stack;               /* user stack from the stack pointer up; NULL: none */
-	size_t stack_bytes;                 /* that were really copied */
-	size_t stack_room;                  /* that were asked for; more than stack_bytes when the stack ended before */
-	bool is_short;                      /* more of the stack was copied, and can be had (struct collector_rest) */
+	size_t stack_bytes;                 /* bytes that the kernel copied */
+	size_t stack_room; /* bytes that were requested; more than stack_bytes if the stack ended before */
+	bool is_short;     /* the kernel copied more of the stack, which can be read (struct collector_rest) */
 };
 
 struct record_mmap {
 	uint64_t address, size, file_offset;
 	uint32_t major, minor;
 	uint64_t inode;
-	const uint8_t *build_id; /* instead of device and inode; NULL: not given */
+	const uint8_t *build_id; /* in place of device and inode; NULL: absent */
 	uint8_t build_id_size;
 	bool executable;
 	const char *path;
@@ -91,7 +91,7 @@ struct record {
 		struct record_mmap mmap;
 		struct record_comm comm;
 		struct record_fork fork; /* FORK and EXIT */
-		uint64_t lost;           /* how many */
+		uint64_t lost;           /* number of lost records */
 	};
 };
 
@@ -107,20 +107,21 @@ COMMON_MUST_CHECK
 bool record_parse(
 	const struct record_layout *layout, const void *bytes, size_t size, struct record *record, struct error *err);
 
-/* Only the time, for ordering; 0 when the record carries none. Needs PERF_SAMPLE_TIME, for others than samples
- * sample_id_all. */
+/*
+ * Reads only the time, for ordering; 0 if the record has none. Needs PERF_SAMPLE_TIME, and sample_id_all for records
+ * other than samples.
+ */
 uint64_t record_time(const struct record_layout *layout, const void *bytes, size_t size);
 
 /*
- * Where the user stack of a sample stands: a word with its size, `*room`, at `*offset`, and the bytes behind it. Of the
- * sample only the first `available` bytes need to be there. False when it has no stack, or more of it is needed to
- * tell.
+ * Finds the user stack of a sample: a word with its size, `*room`, at `*offset`, and the bytes after it. Only the first
+ * `available` bytes of the sample need to be readable. False if the sample has no stack, or more bytes are needed.
  */
 COMMON_MUST_CHECK
 bool record_find_stack(
 	const struct record_layout *layout, const void *bytes, size_t available, size_t *offset, uint64_t *room);
 
-/* Only the process, of a sample; false for other records, and where a sample does not say it. */
+/* Reads only the process of a sample; false for other records, and samples without it. */
 COMMON_MUST_CHECK
 bool record_sample_pid(const struct record_layout *layout, const void *bytes, size_t size, int32_t *pid);
 

@@ -4,20 +4,20 @@
 #include "sampler/unwind/unwind.h"
 
 /*
- * What stack scans (fallback/caller.c) found in earlier stacks: the next sample of a thread often has the same frames
- * at the same places. Tables of a fixed size, in which a later answer pushes out an earlier one. Processes are told
- * apart by their spaces' generations.
+ * Results of stack scans (fallback/caller.c) of earlier stacks: the next sample of a thread often has the same frames
+ * at the same places. The tables have a fixed size, and a later result replaces an earlier one. Processes are
+ * distinguished by the generations of their spaces.
  */
 
 enum { RECALL_CALLERS = 256, RECALL_LINKS = 256, RECALL_CREDITS = 64 };
 
 /*
- * The caller of a frame. It holds while the frame has this stack pointer, `slot` has the return address, and the return
- * addresses below `slot`, which were refused, are the same.
+ * The caller of a frame. It is valid while the frame has this stack pointer, `slot` holds the return address, and the
+ * return addresses below `slot`, which were refuted, are the same.
  */
 struct recall_caller {
 	uint64_t generation, stack_pointer, slot, return_address;
-	uint64_t refused; /* a hash of them and of where they stand */
+	uint64_t refused; /* a hash of the refuted return addresses and their places */
 };
 
 /* Whether a call may have led to a function (fallback/link.h). */
@@ -26,10 +26,10 @@ struct recall_link {
 	bool is_possible;
 };
 
-/* How many more scans in vain a process may cost. */
+/* How many further scans without a result a process may have. */
 struct recall_credit {
 	uint64_t generation;
-	uint16_t left, left_out; /* scans that were left out since there is none left */
+	uint16_t left, left_out; /* scans left, and scans skipped since none is left */
 };
 
 struct recall {
@@ -38,10 +38,10 @@ struct recall {
 	struct recall_credit credits[RECALL_CREDITS];
 };
 
-/* Where the caller of a frame with that stack pointer is kept; it may be another frame's. */
+/* The entry for the caller of a frame with that stack pointer; it may hold another frame's caller. */
 struct recall_caller *recall_caller_at(struct recall *recall, uint64_t generation, uint64_t stack_pointer);
 
-/* Where the answer for a call is kept; it may be another call's. */
+/* The entry for a call; it may hold another call's result. */
 struct recall_link *recall_link_at(
 	struct recall *recall, uint64_t generation, uint64_t return_address, uint64_t callee);
 

@@ -60,8 +60,8 @@ static void keep_pushes(struct cached *entry, const struct rules_pushes *pushes)
 enum { ROW_BLOCK_BYTES = 64 };
 
 /*
- * Whose addresses a row is about. A table's rules and what is guessed beside them are kept apart, as is what is guessed
- * in memory as it was mapped for a while: tables lie at multiples of 4.
+ * The owner of a row's addresses. Rules of a table and rules read from its instructions have different owners, as have
+ * rules of memory that is mapped only for a while; tables lie at multiples of 4, which leaves bits for this.
  */
 static uint64_t rules_owner(const struct frame_table *table)
 {
@@ -73,7 +73,10 @@ static uint64_t guesses_owner(const struct unwind_code *code, const struct unwin
 	return code->table ? rules_owner(code->table) + 1 : space->generation * 4 + 2;
 }
 
-/* The same in every process: where a table lies is chance, and a guess depends on what is met first. */
+/*
+ * The row of an address. It depends on the address of the code alone, not on that of its table, which is random: a rule
+ * read from instructions depends on the order of lookups, and must be the same in every run.
+ */
 static struct rule_row *row_of(const struct rule_cache *cache, uint64_t address)
 {
 	uint64_t mixed = hash_mix(address / ROW_BLOCK_BYTES, 0x9e3779b97f4a7c15u);
@@ -103,8 +106,10 @@ static void keep_rule(
 	}
 }
 
-/* False where nothing describes the code. An image of another processor describes registers that the thread does not
- * have. */
+/*
+ * Stores a described rule. False if nothing describes the code. An image of another processor describes registers that
+ * the thread does not have.
+ */
 static bool keep_described(
 	struct rule_cache *cache, const struct machine *machine, const struct unwind_code *code, struct cached *entry)
 {
@@ -140,7 +145,7 @@ static bool read_code(const struct code_place *place, size_t bytes, struct unwin
 	return true;
 }
 
-/* The guess at an instruction, for which the code is read where that was not guessed before. */
+/* Stores the rule that the instructions give, and reads the code if its rule is not stored yet. */
 static void keep_guess(
 	struct rule_cache *cache, const struct code_place *place, struct unwind_code *code, struct cached *entry)
 {
@@ -174,9 +179,9 @@ void rule_cache_fill(struct rule_cache *cache, const struct code_place *place, s
 	*entry = (struct cached){ .generation = space->generation, .address = place->address, .kind = CACHED_NOWHERE };
 	if (!space->find(space->context, place->address, &code))
 		return;
-	/* A caller was looked up by the byte before the one it returns to. */
+	/* A caller is looked up by the byte before its return address. */
 	code.code.at += !place->is_exact;
-	/* Code made at run time also has its interpreter return to where no call stands. */
+	/* For code made at run time, the interpreter may also return to places without a call before them. */
 	entry->may_return = !place->is_exact && (!code.table || machine->is_behind_call(&code.code));
 	entry->image = code.image;
 	entry->is_called = entry->may_return;

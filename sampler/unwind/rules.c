@@ -85,7 +85,7 @@ bool rules_intern(struct rules *rules, const struct frame_rule *rule, const stru
 	bool added;
 
 	fill(&content, rule, table);
-	/* Two independent halves: that different rules agree in both does not happen. */
+	/* Two independent halves of a hash: different rules are assumed never to agree in both. */
 	key[0] = hash_bytes(&content, sizeof(content));
 	key[1] = hash_bytes_seeded(&content, sizeof(content), key[0]);
 	if (!ARRAY_RESERVE(&rules->rules, &rules->capacity, rules->count + 1, MAX_RULES, err) ||

@@ -4,11 +4,12 @@
 #include "frame/frame.h"
 
 /*
- * Unwind rules as the walk wants them: only what a frame changes, each distinct rule once. Few are distinct (about
- * 2,000 over all libraries of a system), so that they stay in the cache while the addresses that use them come and go.
+ * Unwind rules in the form that the walk needs: only the registers that a frame changes, each distinct rule once. About
+ * 2,000 rules are distinct over all libraries of a system, so that they stay in the CPU's cache while many addresses
+ * use them.
  */
 
-/* Where one of the caller's registers is found. */
+/* The place of one of the caller's registers. */
 struct rules_place {
 	struct frame_register_rule rule;
 	uint32_t number; /* the register */
@@ -21,12 +22,12 @@ struct rules_rule {
 	uint8_t cfa_register;
 	bool is_signal_frame;
 	uint16_t place_count;
-	struct rules_place places[MACHINE_MAX_REGISTERS]; /* of changed registers but the return address */
+	struct rules_place places[MACHINE_MAX_REGISTERS]; /* of changed registers other than the return address */
 };
 
 /*
- * What nearly every function does: the return address right below the CFA, which a register gives, and callee-saved
- * registers pushed somewhere below that. Small enough to stand beside the address it holds at.
+ * The rule of nearly every function: the return address is directly below the CFA, which a register gives, and
+ * callee-saved registers are pushed below it. It is small enough to be stored with its address.
  */
 struct rules_pushes {
 	int32_t cfa_offset;
@@ -34,7 +35,7 @@ struct rules_pushes {
 	uint8_t saved[MACHINE_SAVED]; /* of machine->saved_registers, in words below the CFA; 0: not changed */
 };
 
-/* False when the rule says more than that. */
+/* False if the rule does not have that form. */
 COMMON_MUST_CHECK
 bool rules_as_pushes(const struct machine *machine, const struct frame_rule *rule, struct rules_pushes *pushes);
 
@@ -47,8 +48,10 @@ struct rules {
 void rules_init(struct rules *rules);
 void rules_deinit(struct rules *rules);
 
-/* The id of the rule with this content, made when it is new. It is a rule of the table, which is kept for its
- * expressions. */
+/*
+ * The id of the rule with this content; a new one is added. The rule belongs to the table, which is kept for its
+ * expressions.
+ */
 COMMON_MUST_CHECK
 bool rules_intern(struct rules *rules, const struct frame_rule *rule, const struct frame_table *table, uint32_t *id,
 	struct error *err);

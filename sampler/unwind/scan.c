@@ -3,20 +3,21 @@
 
 #include <string.h>
 
-/* The largest methods of compiled Java have 35 kB of code, and 220 ways open at once. */
+/* The largest methods of compiled Java have 35 kB of code, and 220 pending paths at once. */
 enum { MOST_INSTRUCTIONS = 8192, MARKED_BYTES = 16384, MOST_PENDING = 512, WORD_BYTES = 8 };
 
 static const size_t no_target = SIZE_MAX;
 
-/* A bit for a byte of code. Where code is longer, two of its bytes share one: a way is lost then, and no harm is done.
+/*
+ * A bit for each byte of code. In longer code two bytes share a bit: one path may then be missed, which does no harm.
  */
 struct marks {
 	uint8_t bits[MARKED_BYTES];
 };
 
-/* A way not gone yet. */
+/* A path that was not followed yet. */
 struct pending {
-	size_t bytes; /* of the result, if it lies this way */
+	size_t bytes; /* length of the result's range, if this path finds it */
 	size_t at;
 	struct machine_frame frame;
 };
@@ -28,11 +29,11 @@ struct scan {
 	struct pending pending[MOST_PENDING];
 	size_t pending_count;
 	struct marks met, left_for_later;
-	bool is_behind_call; /* but for padding */
+	bool is_behind_call; /* the last instruction other than padding was a call */
 	struct scan_result *result;
-	bool is_straight; /* the way has not jumped so far, and the frame is as it was */
-	size_t lowest;    /* instruction that was met */
-	size_t target;    /* the instruction that is looked for; no_target: a return is */
+	bool is_straight; /* the path had no jump so far, and the frame is unchanged */
+	size_t lowest;    /* lowest instruction on the path */
+	size_t target;    /* the instruction that is searched for; no_target: a return is */
 };
 
 enum outcome { OUTCOME_ON, OUTCOME_DEAD_END, OUTCOME_FOUND };
@@ -43,7 +44,7 @@ void scanner_deinit(struct scanner *scanner)
 	*scanner = (struct scanner){ 0 };
 }
 
-/* The machine's decoder; NULL: there is none. All code that a scanner meets is mostly of one machine. */
+/* The machine's decoder; NULL: there is none. Nearly all code that a scanner reads is of one machine. */
 static struct machine_decoder *find_decoder(struct scanner *scanner, const struct machine *machine)
 {
 	if (scanner->machine != machine) {
@@ -58,7 +59,7 @@ static void marks_clear(struct marks *marks, size_t code_bytes)
 	memset(marks->bits, 0, code_bytes / 8 < MARKED_BYTES ? code_bytes / 8 + 1 : MARKED_BYTES);
 }
 
-/* Whether an instruction was marked before; from now on it is. */
+/* Marks an instruction. True if it was marked before. */
 static bool marks_set(struct marks *marks, size_t at)
 {
 	uint8_t *byte = &marks->bits[at / 8 % MARKED_BYTES], bit = (uint8_t)(1u << at % 8);
@@ -68,7 +69,7 @@ static bool marks_set(struct marks *marks, size_t at)
 	return was_marked;
 }
 
-/* The frame before a return is the rule. */
+/* Derives the rule from the frame before a return. */
 static enum outcome found(struct scan *scan, const struct machine_frame *frame)
 {
 	const struct machine_place *top = &frame->stack_pointer;
@@ -89,7 +90,7 @@ static enum outcome found(struct scan *scan, const struct machine_frame *frame)
 	return OUTCOME_FOUND;
 }
 
-/* Where a jump leads; behind the code's end when that is not at hand. */
+/* The target of a jump; an offset beyond the code's end if the target is not readable. */
 static size_t target_of(const struct scan *scan, size_t at, const struct machine_step *step)
 {
 	int64_t target = (int64_t)(at + step->size) + step->distance;
@@ -97,7 +98,7 @@ static size_t target_of(const struct scan *scan, size_t at, const struct machine
 	return target >= 0 && (uint64_t)target < scan->code->size ? (size_t)target : scan->code->size;
 }
 
-/* An instruction is left for later once: in long code most branches lead to the same few places. */
+/* Adds a pending path. An instruction is added once: in long code most branches lead to the same few places. */
 static void leave_for_later(struct scan *scan, size_t at, const struct machine_frame *frame)
 {
 	if (scan->pending_count < MOST_PENDING && !marks_set(&scan->left_for_later, at))
@@ -122,7 +123,7 @@ static enum outcome follow(
 	case MACHINE_FLOW_NEXT:
 	case MACHINE_FLOW_PADDING:
 	case MACHINE_FLOW_CALL:
-		/* Behind a call that never returns the next function begins. */
+		/* After a call that never returns, the next function begins. */
 		if (scan->is_behind_call && step->begins_function)
 			return OUTCOME_DEAD_END;
 	}
@@ -132,14 +133,17 @@ static enum outcome follow(
 	return OUTCOME_ON;
 }
 
-/* Where the way goes straight on and does nothing to the frame, the rule of the first instruction holds. */
+/*
+ * Extends the range of the result: while the path has no jump and leaves the frame unchanged, the rule of its first
+ * instruction holds.
+ */
 static void note_straight(struct scan *scan, size_t end)
 {
 	if (scan->is_straight)
 		scan->result->bytes = end - scan->code->at;
 }
 
-static enum outcome take(struct scan *scan, size_t *at, struct machine_frame *frame)
+static enum outcome scan_take(struct scan *scan, size_t *at, struct machine_frame *frame)
 {
 	const struct machine_code *code = scan->code;
 	struct machine_step step;
@@ -159,7 +163,7 @@ static enum outcome take(struct scan *scan, size_t *at, struct machine_frame *fr
 	return follow(scan, &step, at, frame);
 }
 
-/* False when there is no other way left. */
+/* Takes the next pending path. False if there is none. */
 static bool go_back(struct scan *scan, size_t *at, struct machine_frame *frame)
 {
 	const struct pending *pending;
@@ -174,7 +178,7 @@ static bool go_back(struct scan *scan, size_t *at, struct machine_frame *frame)
 	return true;
 }
 
-/* Whether the target is found on a way from `at` on. `frame` is of there, and then of the target. */
+/* Follows the paths from `at`. True if the target is found. `frame` is that of `at`, and then that of the target. */
 static bool follow_ways(struct scan *scan, size_t at, struct machine_frame *frame)
 {
 	enum outcome outcome;
@@ -184,7 +188,7 @@ static bool follow_ways(struct scan *scan, size_t at, struct machine_frame *fram
 	marks_clear(&scan->met, scan->code->size);
 	marks_clear(&scan->left_for_later, scan->code->size);
 	for (size_t i = 0; i < MOST_INSTRUCTIONS; i++) {
-		outcome = take(scan, &at, frame);
+		outcome = scan_take(scan, &at, frame);
 		if (outcome == OUTCOME_FOUND)
 			return true;
 		if (outcome == OUTCOME_DEAD_END && !go_back(scan, &at, frame))
@@ -194,8 +198,8 @@ static bool follow_ways(struct scan *scan, size_t at, struct machine_frame *fram
 }
 
 /*
- * Code that never returns, as an endless loop that was compiled while it ran: the frame is what was made on the way
- * from its entry, which stands before all that the loop leads to.
+ * Finds the frame in code that never returns, such as an endless loop that was compiled while it ran: the frame is the
+ * one made on the path from its entry, which lies before all targets of the loop.
  */
 static void scan_from_prologue(struct scan *scan)
 {
@@ -215,7 +219,7 @@ static void scan_from_prologue(struct scan *scan)
 	if (room_bytes < 0 || !follow_ways(scan, end, &frame) || reached->base != machine->stack_pointer ||
 		reached->offset > room_bytes)
 		return;
-	/* Right below what the call pushed, the prologue has saved the caller's frame pointer. */
+	/* The prologue has saved the caller's frame pointer directly below the return address. */
 	scan->result->pushes = (struct rules_pushes){
 		.cfa_register = machine->stack_pointer,
 		.cfa_offset = room_bytes - reached->offset + WORD_BYTES + machine->call_push_bytes,

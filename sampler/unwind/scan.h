@@ -4,18 +4,16 @@
 #include "sampler/unwind/rules.h"
 
 /*
- * The rule at an instruction that nothing describes (musl's library, assembly, code made at run time), read from the
- * instructions themselves: what they do to the stack pointer on a way from there to a return. Compiled code has the
- * same frame at an instruction whatever way it takes, so any way will do, and the first that is found is taken. Code
- * that never returns (an endless loop that HotSpot compiles while it runs) has the frame that its prologue made: the
- * rule is read on the way from there.
- *
- * It is a guess all the same: behind a call that never returns stands another function's code. Whoever follows it looks
- * whether the return address is one, that is, whether a call stands before it.
+ * Finds the rule at an instruction that nothing describes (musl's library, assembly, code made at run time) from the
+ * instructions themselves: their changes of the stack pointer on a path from there to a return. Compiled code has the
+ * same frame at an instruction on every path, so the first path that is found decides. Code that never returns (an
+ * endless loop that HotSpot compiles while it runs) has the frame that its prologue made: the rule is then read on the
+ * path from the prologue. The rule is a guess all the same: after a call that never returns another function's code
+ * follows. The caller of the scanner therefore checks that a call stands before the return address.
  */
 struct scanner {
-	struct machine_decoder *decoder; /* owned; NULL: not made so far, or there is none */
-	const struct machine *machine;   /* whose decoder was asked for */
+	struct machine_decoder *decoder; /* owned; NULL: not created yet, or there is none */
+	const struct machine *machine;   /* the machine of the decoder */
 };
 
 void scanner_deinit(struct scanner *scanner);
@@ -24,8 +22,8 @@ void scanner_deinit(struct scanner *scanner);
  * decoder. */
 struct scan_result {
 	struct rules_pushes pushes;
-	size_t bytes;     /* from the address on: instructions for which it holds as well */
-	bool leaves_code; /* a way led to where there is no code at hand */
+	size_t bytes;     /* length of the following instructions for which the rule holds too */
+	bool leaves_code; /* a path led out of the readable code */
 };
 
 void scan_rule(struct scanner *scanner, const struct machine *machine, const struct machine_code *code,

@@ -50,8 +50,10 @@ uint64_t walk_saved_register(struct walk *w, size_t index)
 		uint64_t words = w->pushed[i].words[index];
 		uint64_t slot = frames[i + 1].stack_pointer - words * sizeof(*value);
 
-		/* Below the stack pointer it was popped again, in an epilogue: the register holds the caller's value
-		 * already. */
+		/*
+		 * A word below the stack pointer was popped by an epilogue: the register holds the caller's value
+		 * already.
+		 */
 		if (words && slot >= frames[i].stack_pointer) {
 			(void)walk_read(w->dump, slot, value);
 			break;
@@ -139,7 +141,7 @@ static bool step_by_pushes(struct walk *w, enum profile_stop *stop)
 	return true;
 }
 
-/* A register that cannot be read stays as it is. */
+/* Restores the caller's registers. A register that cannot be read keeps its value. */
 static bool step_to_caller(struct walk *w, const struct rules_rule *rule, uint64_t cfa, enum profile_stop *stop)
 {
 	const struct machine *machine = w->machine;
@@ -158,7 +160,7 @@ static bool step_to_caller(struct walk *w, const struct rules_rule *rule, uint64
 	return true;
 }
 
-/* From the registers of a frame to those of its caller. */
+/* Changes the registers of a frame to those of its caller. */
 static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum profile_stop *stop)
 {
 	uint64_t cfa = 0;
@@ -174,7 +176,7 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 	/* A return address that is the function's own pc: the rule says nothing about it. */
 	if (rule->return_address.place == FRAME_SAME || !find_cfa(w, rule, &cfa))
 		return false;
-	/* A signal handler may have run on a stack of its own. */
+	/* A signal handler may run on another stack. */
 	if (!rule->is_signal_frame && !walk_moves_up(w, cfa)) {
 		*stop = PROFILE_STOP_BAD_STACK;
 		return false;
@@ -186,14 +188,13 @@ static bool step_by_rule(struct walk *w, const struct rules_rule *rule, enum pro
 	return false;
 }
 
-/* What the pc's rule is looked up by. */
+/* The address by which the pc's rule is looked up. */
 static uint64_t code_address(const struct walk *w)
 {
 	return w->pc - !w->is_exact;
 }
 
-/* Adds the frame that the registers stand in, and has fetched what the step to its caller will read. False at the end.
- */
+/* Adds the frame of the present registers, and prefetches the data for the step to its caller. False at the end. */
 static bool locate(struct walk *w)
 {
 	struct unwind_result *result = w->result;
@@ -246,8 +247,8 @@ static bool step_otherwise(struct walk *w, enum profile_stop *stop)
 	return false;
 }
 
-/* From the located frame to its caller, whose rule is fetched. False at the end. */
-static bool step(struct walk *w)
+/* Steps from the located frame to its caller, whose rule is prefetched. False at the end. */
+static bool unwind_step(struct walk *w)
 {
 	enum profile_stop *stop = &w->result->stop;
 	bool moved = w->cached.kind == CACHED_PUSHES ? step_by_pushes(w, stop) : step_otherwise(w, stop);
@@ -298,7 +299,7 @@ void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t co
 		begin(&walks[i], unwinder, &jobs[i], i);
 		going[going_count++] = &walks[i];
 	}
-	/* One that has ended gives its place to the last. */
+	/* A walk that has ended is replaced by the last one. */
 	while (going_count > 0) {
 		for (size_t i = 0; i < going_count;)
 			if (locate_or_try_another(going[i]))
@@ -306,7 +307,7 @@ void unwind_stacks(struct unwinder *unwinder, struct unwind_job *jobs, size_t co
 			else
 				going[i] = going[--going_count];
 		for (size_t i = 0; i < going_count;)
-			if (step(going[i]) || walk_try_another_caller(going[i]))
+			if (unwind_step(going[i]) || walk_try_another_caller(going[i]))
 				i++;
 			else
 				going[i] = going[--going_count];

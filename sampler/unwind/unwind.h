@@ -5,14 +5,14 @@
 #include "profile/profile.h"
 
 /*
- * From the registers and the top of a user stack to the frames of that stack, in memory.
- * Chain per frame: the image's call frame information -> a signal's frame, told by its code -> the candidates of
- * fallback/caller.c for a frame without a rule -> stop with a reason.
+ * Finds the frames of a user stack from the registers and the copy of its top, in memory. Each frame is stepped from by
+ * the first that applies: the image's call frame information; a signal's frame, recognized by its code; the candidates
+ * of fallback/caller.c for a frame without a rule. Otherwise the walk stops with a reason.
  */
 
 enum { UNWIND_MAX_FRAMES = 4096, UNWIND_DUMP_ROOM = 65536, UNWIND_TOGETHER = 32 };
 
-/* The machine's registers in DWARF's order, as perf's REGS_USER are sorted into it. */
+/* The machine's registers in DWARF's order; perf's REGS_USER are sorted into it. */
 struct unwind_registers {
 	uint64_t values[MACHINE_MAX_REGISTERS];
 };
@@ -24,8 +24,10 @@ struct unwind_piece {
 	uint64_t address; /* runtime address of the first byte */
 };
 
-/* The copy of the top of a stack, from the stack pointer upwards; a piece from further up may be at hand besides (size
- * 0: none). */
+/*
+ * The copy of the top of a stack, from the stack pointer upwards; a piece from further up may be present too (size 0:
+ * none).
+ */
 struct unwind_stack_dump {
 	const uint8_t *bytes;
 	uint64_t size;
@@ -33,7 +35,7 @@ struct unwind_stack_dump {
 	struct unwind_piece far;
 };
 
-/* What the unwinder needs to know of the code at a runtime address. */
+/* The properties of the code at a runtime address that the unwinder needs. */
 struct unwind_code {
 	const struct frame_table *table; /* NULL: no call frame information (JIT, anonymous) */
 	uint32_t image; /* the space's number for the image as it is mapped there, handed back in frames */
@@ -43,19 +45,20 @@ struct unwind_code {
 	struct machine_code code; /* of an image; `at` is of the address; borrowed */
 };
 
-/* What a space is asked for at first, and where ways to a return lead out of that: UNWIND_MOST_CODE_BYTES. */
+/* The code that is read at first, and the size of the second read when a path to a return leads out of it. */
 enum { UNWIND_CODE_BYTES = 16384, UNWIND_MOST_CODE_BYTES = 131072 };
 
 /*
- * Asked once for an address, as long as the cache holds the answer; false when no executable mapping holds the address.
- * Most of what is asked about ends up in no stack, so asking leaves no trace.
+ * The code of a process. It is asked once for each address, while the cache holds the result; find() is false if no
+ * executable mapping holds the address. Most addresses that are looked up appear in no stack, so a lookup changes
+ * nothing.
  */
 struct unwind_space {
 	bool (*find)(void *context, uint64_t address, struct unwind_code *code);
-	/* So many bytes of code around an address, where find() gave none; NULL, or false: it is not at hand. */
+	/* Reads so many bytes of code around an address, for which find() gave none; NULL, or false: not readable. */
 	bool (*read)(void *context, uint64_t address, size_t bytes, struct machine_code *code);
 	void *context;
-	uint64_t generation; /* changes whenever an answer of find() may: part of the cache's key */
+	uint64_t generation; /* changes whenever a result of find() may change: part of the cache's key */
 	/* Whether an address lies in executable memory; NULL: not known. */
 	bool (*is_code)(void *context, uint64_t address);
 	const struct machine *machine; /* that the process runs on; NULL: not known, and its stacks have no frames */
@@ -64,11 +67,11 @@ struct unwind_space {
 struct unwind_frame {
 	uint64_t pc; /* runtime address; of callers the return address */
 	uint64_t stack_pointer;
-	uint32_t image; /* that find() gave for its address */
-	bool is_exact;  /* the pc is the address of an instruction, not one that a call returns to */
+	uint32_t image; /* the image that find() gave for its address */
+	bool is_exact;  /* the pc is an instruction's own address, not a return address */
 };
 
-/* Runtime address of the instruction that a frame stands at: of a caller, a byte inside the call. */
+/* The runtime address by which a frame is named: for a caller, a byte inside its call. */
 static inline uint64_t unwind_frame_address(const struct unwind_frame *frame)
 {
 	return frame->pc - !frame->is_exact;
@@ -83,14 +86,14 @@ struct unwind_result {
 	enum profile_stop stop;
 };
 
-/* Holds the cache of rules by (generation, address). One a thread. */
+/* Holds the cache of rules by (generation, address). Each thread needs its own. */
 struct unwinder;
 
 COMMON_MUST_CHECK
 bool unwinder_create(struct unwinder **unwinder, struct error *err);
 void unwinder_destroy(struct unwinder *unwinder);
 
-/* A stack to walk, and what came of it. */
+/* A stack to walk, and the result. */
 struct unwind_job {
 	struct unwind_space space;
 	struct unwind_registers registers;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/unwind/walk.h"
 
-/* What lies further above the stack copy than any stack is deep is another stack. */
+/* Memory further above the stack copy than any stack is deep belongs to another stack. */
 static const uint64_t deepest_stack_bytes = 8 << 20;
 
 enum profile_stop walk_stop_of_read(const struct walk *w, uint64_t address)
@@ -16,7 +16,7 @@ enum profile_stop walk_stop_of_read(const struct walk *w, uint64_t address)
 
 void walk_take_registers(struct walk *w, const struct unwind_registers *registers)
 {
-	/* Those that the machine does not have stay 0. */
+	/* Registers that the machine does not have stay 0. */
 	memcpy(w->registers.values, registers->values, w->machine->register_count * sizeof(*registers->values));
 	w->pc = registers->values[w->machine->program_counter];
 	w->stack_pointer = registers->values[w->machine->stack_pointer];

@@ -3,8 +3,10 @@
 
 #include "sampler/process/process.h"
 
-/* The code that a process had mapped when its stack was copied: what the process maps later must not decide how that
- * stack is read. */
+/*
+ * The code that a process had mapped when its stack was copied: mappings made later must not change how that stack is
+ * read.
+ */
 struct code_region {
 	uint64_t start, end;              /* runtime addresses */
 	uint64_t bias;                    /* image address = runtime address + bias, modulo 2^64 */

@@ -4,8 +4,8 @@
 #include "profile/profile.h"
 
 /*
- * Two walks of one stack, as addresses from the leaf on: of callers the return addresses. `*common` is how many frames
- * are equal before the walks part, or before one of them ends.
+ * Compares two walks of one stack, given as addresses from the leaf on; callers have their return addresses. `*common`
+ * is the number of equal frames before the first difference, or before the end of one walk.
  */
 enum profile_comparison verify_compare(
 	const uint64_t *ours, size_t our_count, const uint64_t *reference, size_t reference_count, size_t *common);

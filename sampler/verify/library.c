@@ -4,17 +4,17 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* The names of functions are macros, which stand for those of this machine: _Ux86_64_step. */
+/* The library's function names are macros, which stand for this machine's functions: _Ux86_64_step. */
 #define NAME_(name) #name
 #define NAME(name) NAME_(name)
 
 static const char library_name[] = "libunwind-x86_64.so.8";
 
-static bool find_function(const struct unwind_library *library, const char *name, void *function)
+static bool library_find_function(const struct unwind_library *library, const char *name, void *function)
 {
 	void *symbol = dlsym(library->handle, name);
 
-	/* A function's address, as POSIX has it: of the size of a pointer to data. */
+	/* POSIX gives a function's address the size of a pointer to data. */
 	memcpy(function, &symbol, sizeof(symbol));
 	return symbol != NULL;
 }
@@ -23,13 +23,14 @@ bool unwind_library_open(struct unwind_library *library, struct error *err)
 {
 	struct unwind_library l = { .handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL) };
 
-	if (l.handle && find_function(&l, NAME(unw_create_addr_space), &l.create_addr_space) &&
-		find_function(&l, NAME(unw_destroy_addr_space), &l.destroy_addr_space) &&
-		find_function(&l, NAME(unw_set_caching_policy), &l.set_caching_policy) &&
-		find_function(&l, NAME(unw_init_remote), &l.init_remote) &&
-		find_function(&l, NAME(unw_step), &l.step) && find_function(&l, NAME(unw_get_reg), &l.get_reg) &&
-		find_function(&l, NAME(unw_is_signal_frame), &l.is_signal_frame) &&
-		find_function(&l, NAME(UNW_OBJ(dwarf_search_unwind_table)), &l.search_unwind_table)) {
+	if (l.handle && library_find_function(&l, NAME(unw_create_addr_space), &l.create_addr_space) &&
+		library_find_function(&l, NAME(unw_destroy_addr_space), &l.destroy_addr_space) &&
+		library_find_function(&l, NAME(unw_set_caching_policy), &l.set_caching_policy) &&
+		library_find_function(&l, NAME(unw_init_remote), &l.init_remote) &&
+		library_find_function(&l, NAME(unw_step), &l.step) &&
+		library_find_function(&l, NAME(unw_get_reg), &l.get_reg) &&
+		library_find_function(&l, NAME(unw_is_signal_frame), &l.is_signal_frame) &&
+		library_find_function(&l, NAME(UNW_OBJ(dwarf_search_unwind_table)), &l.search_unwind_table)) {
 		*library = l;
 		return true;
 	}

@@ -27,7 +27,7 @@ struct unwind_library {
 		int need_unwind_info, void *context);
 };
 
-/* ERROR_UNSUPPORTED with the next step where the library is not installed, or lacks one of the functions. */
+/* ERROR_UNSUPPORTED, with advice, if the library is not installed, or lacks one of the functions. */
 COMMON_MUST_CHECK
 bool unwind_library_open(struct unwind_library *library, struct error *err);
 void unwind_library_close(struct unwind_library *library);

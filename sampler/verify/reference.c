@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than a walk of UNWIND_MAX_FRAMES frames with long expressions reads, and less than a second's. */
+/* A walk of UNWIND_MAX_FRAMES frames with long expressions needs fewer reads; so many take less than a second. */
 enum { MAX_READS = 1 << 22 };
 
 /* Bytes of an image file, at the runtime address where its process has them. */
@@ -18,11 +18,11 @@ struct reference {
 	const struct code_map *map;
 	struct loaded_piece *pieces; /* owned */
 	size_t piece_count;
-	size_t last_piece; /* that was read from */
+	size_t last_piece; /* the piece that was read last */
 	unw_addr_space_t space;
-	const struct reference_stack *stack; /* that is walked now */
+	const struct reference_stack *stack; /* the stack that is walked now */
 	size_t reads_left;
-	bool met_unknown_code; /* the search for unwind information was in vain, since this was last cleared */
+	bool met_unknown_code; /* unwind information was not found for some code, since this was last cleared */
 };
 
 static bool copy_word(const uint8_t *bytes, uint64_t start, uint64_t size, uint64_t address, unw_word_t *value)
@@ -33,7 +33,7 @@ static bool copy_word(const uint8_t *bytes, uint64_t start, uint64_t size, uint6
 	return true;
 }
 
-/* libunwind reads aligned words only: one may begin before the piece, or end behind it. */
+/* Reads a word. libunwind reads aligned words only, so a word may begin before the piece, or end after it. */
 static bool read_piece(const struct loaded_piece *piece, uint64_t address, unw_word_t *value)
 {
 	uint8_t bytes[sizeof(*value)] = { 0 };
@@ -126,7 +126,7 @@ static int reference_find(
 	return result;
 }
 
-/* It lies in the library's pool, which ends with the process. */
+/* Nothing to free: the memory lies in the library's pool, which ends with the process. */
 static void reference_put(unw_addr_space_t space, unw_proc_info_t *found, void *context)
 {
 	(void)space;
@@ -172,7 +172,7 @@ static bool is_first_of_image(const struct code_map *map, size_t index)
 	return region->image != NULL;
 }
 
-/* Unwind information lies beside code, in segments of their own. */
+/* Adds the image's pieces: unwind information lies in other segments than code. */
 static bool add_pieces(
 	struct reference *reference, const struct code_region *region, size_t *capacity, struct error *err)
 {
@@ -248,8 +248,8 @@ void reference_destroy(struct reference *reference)
 	free(reference);
 }
 
-/* To the caller; false at the end, and where it would be a guess. */
-static bool step(struct reference *reference, unw_cursor_t *cursor)
+/* Steps to the caller; false at the end, and if the step would be a guess. */
+static bool reference_step(struct reference *reference, unw_cursor_t *cursor)
 {
 	bool is_signal = reference->library->is_signal_frame(cursor) > 0;
 
@@ -269,10 +269,10 @@ size_t reference_walk(
 	if (room == 0 || reference->library->init_remote(&cursor, reference->space, reference) < 0)
 		return 0;
 	do {
-		/* Behind the first frame of a thread there may be a caller at address 0. */
+		/* After the first frame of a thread there may be a caller at address 0. */
 		if (reference->library->get_reg(&cursor, UNW_REG_IP, &address) < 0 || address == 0)
 			break;
 		addresses[count++] = address;
-	} while (count < room && step(reference, &cursor));
+	} while (count < room && reference_step(reference, &cursor));
 	return count;
 }

@@ -6,13 +6,13 @@
 #include "sampler/verify/library.h"
 
 /*
- * libunwind's walk of a copied stack. It sees the registers, the copy, and the bytes of the image files that were
- * mapped, and nothing else; the number of frames and of its reads of memory is bounded. To be called in a child process
- * (common/isolated.h): the library is not made for hostile call frame information, and what it allocates is not freed.
+ * libunwind's walk of a copied stack. It reads only the registers, the copy, and the bytes of the image files that were
+ * mapped; the number of frames and of memory reads is bounded. Call it in a child process (common/isolated.h): the
+ * library is not safe with hostile call frame information, and its memory is not freed.
  */
 struct reference;
 
-/* For the stacks of processes with this map; both are borrowed. */
+/* Creates a reference for the stacks of processes with this map; both are borrowed. */
 COMMON_MUST_CHECK
 bool reference_create(const struct unwind_library *library, const struct code_map *map, struct reference **reference,
 	struct error *err);
@@ -24,9 +24,8 @@ struct reference_stack {
 };
 
 /*
- * Writes up to `room` addresses, leaf first, of callers the return addresses, and returns how many. The walk follows
- * call frame information and the frames of signals alone: it ends where libunwind would begin to guess by the frame
- * pointer.
+ * Writes up to `room` addresses, leaf first, and returns how many; callers have their return addresses. The walk
+ * follows call frame information and signal frames only: it ends where libunwind would guess by the frame pointer.
  */
 size_t reference_walk(
 	struct reference *reference, const struct reference_stack *stack, uint64_t *addresses, size_t room);

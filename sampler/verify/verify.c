@@ -10,23 +10,23 @@
 #include <string.h>
 
 /*
- * A batch is given to a child from BATCH_READY stacks on, and takes up to BATCH_STACKS while the child of the one
- * before is at work; their copies are at most 32 MB. A batch whose child fails goes on behind the stack that was at
- * work, MAX_FAILURES times in a recording: then stacks are left out rather than the end of the recording put off.
+ * A batch is given to a child from BATCH_READY stacks on, and grows up to BATCH_STACKS while the previous batch's child
+ * runs; the copies take at most 32 MB. A batch whose child fails is continued after the stack that failed, MAX_FAILURES
+ * times in a recording: further stacks are skipped, so that the recording's end is not delayed.
  */
 enum { BATCH_READY = 64, BATCH_STACKS = 512, BATCHES = 2, MAX_FAILURES = 4, MAX_PLACES = 1 << 20 };
 enum { FRAMES_BEFORE_PARTING = 2 };
 static const struct isolated_limits batch_limits = { .seconds = 5, .memory_bytes = (size_t)256 << 20 };
 
 struct verify_stack {
-	const struct code_map *map; /* of the batch */
+	const struct code_map *map; /* the batch's map of the process */
 	struct reference_stack stack;
 	uint8_t *copy;       /* owned */
-	uint64_t *addresses; /* owned: our walk */
+	uint64_t *addresses; /* owned: Kelvin's own walk */
 	size_t count;
 };
 
-/* What the child writes into shared memory. It is foreign: the library may have written over it. */
+/* The data that the child writes into shared memory. It is foreign: the library may have overwritten it. */
 struct reference_answer {
 	uint32_t is_done;
 	uint32_t count;
@@ -38,14 +38,14 @@ struct batch {
 	struct code_map *maps[BATCH_STACKS]; /* owned */
 	size_t count, map_count;
 	const struct unwind_library *library; /* of the verifier */
-	size_t first;                         /* that the child was started with */
+	size_t first;                         /* the first stack of the child's work */
 	struct isolated child;
 };
 
 struct verifier {
 	struct verifier_options options;
 	struct unwind_library library;
-	uint32_t until_next; /* stacks to let go by */
+	uint32_t until_next; /* stacks to skip before the next one is chosen */
 	struct batch *filling, *running;
 	struct batch batches[BATCHES];
 	struct profile_verification counts;
@@ -119,10 +119,10 @@ static void walk_batch(void *context, void *result)
 	}
 }
 
-/* ---- What came of it ---- */
+/* ---- Results ---- */
 
-/* For callers the address lies inside the call, as in the profile's locations. */
-static struct sampler_place place_of(const struct code_map *map, uint64_t address, bool is_caller)
+/* The place of an address. A caller's is inside its call, as in the profile's locations. */
+static struct sampler_place verify_place_of(const struct code_map *map, uint64_t address, bool is_caller)
 {
 	uint64_t inside = address - is_caller;
 	const struct code_region *region = code_map_find(map, inside);
@@ -135,7 +135,7 @@ static struct sampler_place place_of(const struct code_map *map, uint64_t addres
 static bool note_places(struct verifier *verifier, const struct verify_stack *stack, struct error *err)
 {
 	for (size_t i = 0; i < stack->count && verifier->places.count < MAX_PLACES; i++) {
-		struct sampler_place place = place_of(stack->map, stack->addresses[i], i > 0);
+		struct sampler_place place = verify_place_of(stack->map, stack->addresses[i], i > 0);
 		uint64_t key[2] = { place.mapping, place.address };
 		uint32_t *value;
 		bool added;
@@ -146,7 +146,7 @@ static bool note_places(struct verifier *verifier, const struct verify_stack *st
 	return true;
 }
 
-/* The rarer and the graver ones are kept. */
+/* Finds room for a difference: the rarer and more serious kinds are kept. */
 static struct sampler_difference *make_room(struct verifier *verifier, enum profile_comparison comparison)
 {
 	if (verifier->difference_count < SAMPLER_MAX_DIFFERENCES)
@@ -170,7 +170,7 @@ static struct sampler_difference describe_difference(const struct verify_stack *
 		for (size_t i = difference.first;
 			i < depths[walk] && difference.counts[walk] < SAMPLER_DIFFERENCE_FRAMES; i++)
 			difference.frames[walk][difference.counts[walk]++] =
-				place_of(stack->map, walks[walk][i], i > 0);
+				verify_place_of(stack->map, walks[walk][i], i > 0);
 	}
 	return difference;
 }
@@ -182,7 +182,7 @@ static bool is_same_place(
 	       a->frames[walk][frame].address == b->frames[walk][frame].address;
 }
 
-/* Walks that part at the same place for the same reason show nothing new. */
+/* Whether an equal difference is kept: one at the same place for the same reason shows nothing new. */
 static bool is_shown(const struct verifier *verifier, const struct sampler_difference *difference)
 {
 	for (size_t i = 0; i < verifier->difference_count; i++) {
@@ -214,7 +214,7 @@ static bool take_answer(struct verifier *verifier, const struct verify_stack *st
 	enum profile_comparison comparison;
 	size_t common;
 
-	/* The library's own end of a walk may be no frame at all: then there is nothing to compare with. */
+	/* The library's walk may have no frame at all: there is nothing to compare then. */
 	if (answer->count > UNWIND_MAX_FRAMES || answer->count == 0) {
 		verifier->unfinished++;
 		return true;
@@ -228,7 +228,7 @@ static bool take_answer(struct verifier *verifier, const struct verify_stack *st
 	return note_places(verifier, stack, err);
 }
 
-/* Takes what the child has done; `*next` is the first stack behind the one that it failed on, or the count. */
+/* Reads the child's answers; `*next` is the first stack after the one that failed, or the count. */
 static bool take_answers(struct verifier *verifier, struct batch *batch, size_t *next, struct error *err)
 {
 	const struct reference_answer *answers = batch->child.result;
@@ -259,7 +259,7 @@ static bool start_child(struct verifier *verifier, struct batch *batch)
 	return false;
 }
 
-/* Takes the running batch in when its child has ended, and starts it again behind a stack that it failed on. */
+/* Collects the running batch when its child has ended, and restarts it after a stack that failed. */
 static bool take_running(struct verifier *verifier, bool may_wait, struct error *err)
 {
 	struct batch *batch = verifier->running;
@@ -282,7 +282,7 @@ static bool take_running(struct verifier *verifier, bool may_wait, struct error 
 	return true;
 }
 
-/* Gives the filled batch to a child; false while the one before is at work. */
+/* Gives the filled batch to a child; false while the previous child runs. */
 static bool run_filled(struct verifier *verifier)
 {
 	struct batch *filled = verifier->filling;
@@ -340,7 +340,7 @@ void verifier_offer(struct verifier *verifier, const struct process_table *table
 	bool may_wait = verifier->options.may_wait && verifier->filling->count == BATCH_STACKS;
 	struct error ignored;
 
-	/* The library that is installed knows this machine's processor alone. */
+	/* The installed library only supports this machine's processor. */
 	if (job->result.count == 0 || job->result.count > UNWIND_MAX_FRAMES || job->space.machine != machine_host())
 		return;
 	if (verifier->until_next > 0) {
@@ -373,7 +373,7 @@ static void tell(const struct verifier *verifier, struct buffer *notices)
 			verifier->no_room, verifier->no_room == 1 ? " was" : "s were");
 }
 
-/* Looks the places up among the locations: asking the profile for them would add those that it has not got. */
+/* Finds the places among the profile's locations. Asking the profile for each would add missing ones. */
 static bool find_locations(const struct verifier *verifier, const struct profile *profile,
 	struct sampler_verification *out, struct error *err)
 {

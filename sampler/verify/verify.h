@@ -13,21 +13,23 @@
 struct verifier;
 
 struct verifier_options {
-	uint32_t every; /* one stack in so many; at least 1 */
-	bool may_wait;  /* for a batch to end; where it may not, stacks that find no room are not compared */
+	uint32_t every; /* one stack in so many is chosen; at least 1 */
+	bool may_wait;  /* may wait for a batch to end; otherwise stacks without room are not compared */
 };
 
 COMMON_MUST_CHECK
 bool verifier_create(const struct verifier_options *options, struct verifier **verifier, struct error *err);
 void verifier_destroy(struct verifier *verifier);
 
-/* Offers a walked stack. The process must be one of the table, and both must live until verifier_finish(). */
+/*
+ * Offers a walked stack for comparison. The process must be in the table, and both must live until verifier_finish().
+ */
 void verifier_offer(struct verifier *verifier, const struct process_table *table, const struct process *process,
 	const struct unwind_job *job);
 
 /*
- * Waits for what is not done, adds the counts to profile->verification, and hands over what is to be named and shown.
- * `notices` may be NULL.
+ * Waits for unfinished batches, adds the counts to profile->verification, and hands over the differences, which need
+ * names. `notices` may be NULL.
  */
 COMMON_MUST_CHECK
 bool verifier_finish(struct verifier *verifier, struct profile *profile, struct sampler_verification *verification,

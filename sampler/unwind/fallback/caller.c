@@ -48,7 +48,10 @@ static const unsigned int needed[] = {
 	[BY_STACK_SCAN] = IS_COPIED | IS_CODE | IS_CALL | IS_DESCRIBED,
 };
 
-/* The instructions of the leaf may themselves switch to another stack, whose frame lies anywhere. */
+/*
+ * Whether the candidate rests above the stack pointer. The instructions of the leaf may switch to another stack, whose
+ * frame may lie anywhere.
+ */
 static bool is_above(const struct walk *w, const struct candidate *c)
 {
 	return c->kind == BY_INSTRUCTIONS ? walk_moves_up(w, c->stack_pointer) : c->lowest >= walk_stack_pointer(w);
@@ -68,7 +71,7 @@ static unsigned int evidence_of_return_address(struct walk *w, uint64_t return_a
 	       (call->kind == CACHED_PUSHES || call->kind == CACHED_RULE ? IS_DESCRIBED : 0);
 }
 
-/* Reads the return address, and stops at what refutes the candidate. */
+/* Reads the return address, and stops at the first evidence that refutes the candidate. */
 static unsigned int gather_evidence(struct walk *w, struct candidate *c)
 {
 	unsigned int evidence = (is_above(w, c) ? IS_ABOVE : 0) | (c->lowest % WORD_BYTES == 0 ? IS_ALIGNED : 0);
@@ -102,7 +105,7 @@ static enum verdict verdict_on_place(struct walk *w, struct candidate *c)
 		       : VERDICT_REFUTED;
 }
 
-/* What a frame's code does until it returns, or did since its entry, tells where the return address stands. */
+/* The instructions of a frame's function, up to its return or from its entry, show where the return address is. */
 static bool propose_by_instructions(struct walk *w, struct candidate *c)
 {
 	uint64_t cfa = walk_register(w, w->cached.cfa_register) + (uint64_t)(int64_t)w->cached.cfa_offset,
@@ -132,7 +135,7 @@ static bool propose_by_frame_pointer(struct walk *w, struct candidate *c)
 	return true;
 }
 
-/* Code that has a frame pushes the caller's frame pointer first: below the return address. */
+/* Restores the caller's frame pointer from below the return address, where code that has a frame pushes it first. */
 static void take_frame_pointer_below(struct walk *w, uint64_t slot)
 {
 	uint64_t frame, above;
@@ -142,10 +145,10 @@ static void take_frame_pointer_below(struct walk *w, uint64_t slot)
 		w->registers.values[w->machine->frame_pointer] = frame;
 }
 
-/* What stands for a register of which nothing is known: no frame lies there. */
+/* The value of an unknown register: no frame lies at this address. */
 enum { NO_ADDRESS = 1 };
 
-/* What the code in between did with the registers that it must keep is not known. */
+/* Forgets the registers that a function must preserve: what the skipped code did with them is not known. */
 static void forget_registers(struct walk *w)
 {
 	for (size_t i = 0; i < MACHINE_SAVED; i++) {
@@ -156,7 +159,7 @@ static void forget_registers(struct walk *w)
 
 static void go_to_candidate(struct walk *w, const struct candidate *c)
 {
-	/* Only the instructions tell which registers the frame keeps where. */
+	/* Only the instructions show where the frame keeps which registers. */
 	if (c->kind != BY_INSTRUCTIONS)
 		w->pushed[w->result->count - 1] = (struct pushed){ 0 };
 	if (c->kind == BY_FRAME_POINTER) {
@@ -174,8 +177,8 @@ static void go_to_candidate(struct walk *w, const struct candidate *c)
 /* ---- Candidates of the stack scan on trial ---- */
 
 /*
- * A chain of so many links is no chance; of so many, where the stack copy ends; in all trials of a walk so many
- * candidates and links are not worth more time.
+ * A chain of so many links is no coincidence; so many are enough at the end of the stack copy; all trials of a walk
+ * together may take so many candidates and links.
  */
 enum { PROVEN_LINKS = 32, PROVEN_LINKS_AT_END = 8, MOST_CANDIDATES = 200, MOST_LINKS = 512 };
 
@@ -184,7 +187,7 @@ static struct trial *last_trial(const struct walk *w)
 	return &w->trials.open[w->trials.count - 1];
 }
 
-/* The next word from `slot` on, below `end`, that may be the return address; it then stands in `slot`. */
+/* Finds the next word from `slot` on, below `end`, that may be the return address; `slot` then is its place. */
 static bool scan_words(struct walk *w, uint64_t *slot, uint64_t end, struct candidate *c)
 {
 	uint64_t word;
@@ -202,7 +205,7 @@ static uint64_t with_refused(uint64_t refused, uint64_t slot, uint64_t return_ad
 	return hash_mix(refused ^ slot, return_address);
 }
 
-/* The walk stands at the trial's frame again. */
+/* Sets the walk back to the frame whose caller is searched for. */
 static void rewind_to(struct walk *w, const struct trial *trial)
 {
 	w->result->count = trial->count;
@@ -211,7 +214,7 @@ static void rewind_to(struct walk *w, const struct trial *trial)
 	w->by_frame_pointer = trial->by_frame_pointer;
 }
 
-/* Puts the next candidate on trial; false when there is none, with the reason. */
+/* Puts the next candidate on trial; false, with the reason, if there is none. */
 static bool try_next_candidate(struct walk *w, struct trial *trial)
 {
 	struct trials *trials = &w->trials;
@@ -233,7 +236,7 @@ static bool try_next_candidate(struct walk *w, struct trial *trial)
 	return false;
 }
 
-/* A frame without a candidate that holds refutes the candidate that led to it. */
+/* Tries candidates until one holds. A frame without a candidate that holds refutes the candidate that led to it. */
 static bool try_candidates(struct walk *w)
 {
 	struct trials *trials = &w->trials;
@@ -280,7 +283,10 @@ static const struct unwind_frame *last_frame(const struct walk *w)
 	return &w->result->frames[w->result->count - 1];
 }
 
-/* Whether the caller that an earlier scan found is this frame's too: what was refuted then is so again. */
+/*
+ * Tries the caller that an earlier scan found, if it is this frame's too: the candidates refuted then would be refuted
+ * again.
+ */
 static bool recall_candidate(struct walk *w, struct candidate *c)
 {
 	const struct recall_caller *known = recall_caller_at(w->recall, w->space->generation, walk_stack_pointer(w));
@@ -313,10 +319,11 @@ bool walk_scan_for_caller(struct walk *w)
 	return try_candidates(w);
 }
 
-/* ---- What the walk meets further up ---- */
+/* ---- Evidence from the frames further up ---- */
 
-/* Of code without a rule: where a stack begins, a coroutine's as well, the first function's return address was put
- * there by hand.
+/*
+ * Whether code without a rule was entered through a return address that was stored explicitly, not by a call, as for
+ * the first function of a stack or of a coroutine's stack.
  */
 static bool is_put_there_by_hand(const struct walk *w)
 {
@@ -342,15 +349,17 @@ bool walk_caller_may_hold(struct walk *w)
 	return !w->is_exact && w->cached.is_called && is_possible_link(w, walk_pc(w), last_frame(w));
 }
 
-/* Whether the walk has ended at a frame that hangs on a register that is not known. */
+/* Whether the walk has ended at a frame whose CFA depends on an unknown register. */
 static bool is_at_unknown_frame(struct walk *w)
 {
 	return w->result->stop == PROFILE_STOP_BAD_STACK && last_frame(w)->stack_pointer == walk_stack_pointer(w) &&
 	       w->cached.kind == CACHED_PUSHES && walk_register(w, w->cached.cfa_register) == NO_ADDRESS;
 }
 
-/* The frame above the trial's that hangs on a register whose value is not known, or may be another; NULL where none
- * does. */
+/*
+ * The frame above the trial's whose CFA depends on a register with an unknown or uncertain value; NULL if there is
+ * none.
+ */
 static const struct unwind_frame *find_hanging_frame(struct walk *w)
 {
 	const struct trial *trial = last_trial(w);
@@ -362,8 +371,10 @@ static const struct unwind_frame *find_hanging_frame(struct walk *w)
 	return trial->is_by_frame_pointer ? &w->result->frames[trial->count] : NULL;
 }
 
-/* Whether a frame whose CFA is this may have been called: what stands below it is where a call returns to that may lead
- * there. */
+/*
+ * Whether a frame may have this CFA: the return address below it leads to a call that may have called the frame's
+ * function.
+ */
 static bool may_have_cfa(struct walk *w, const struct unwind_frame *frame, uint64_t cfa)
 {
 	uint64_t slot = cfa - WORD_BYTES, word;
@@ -376,9 +387,9 @@ static bool may_have_cfa(struct walk *w, const struct unwind_frame *frame, uint6
 }
 
 /*
- * A frame that hangs on a register can be left again only if what it called has kept the register: where it was, or in
- * the stack below. Where none of these values leads to a call, the frame is left over from an earlier one. Otherwise
- * nothing speaks against it, and nothing for it.
+ * A frame whose CFA depends on a register can only return if the functions it called have preserved that register, in
+ * the register itself or in the stack below. If none of these values leads to a call, the frame is left over from an
+ * earlier call. Otherwise nothing speaks against it, nor for it.
  */
 static bool may_be_alive(struct walk *w, const struct unwind_frame *frame)
 {
@@ -398,15 +409,17 @@ static bool may_be_alive(struct walk *w, const struct unwind_frame *frame)
 enum trial_verdict {
 	TRIAL_REFUTED,
 	TRIAL_PROVEN,
-	TRIAL_PROVEN_TO_END, /* as far as the stack was copied */
-	TRIAL_UNDECIDED,     /* nothing speaks for or against it; what stands above may not be taken in its place */
+	TRIAL_PROVEN_TO_END, /* to the end of the stack copy */
+	TRIAL_UNDECIDED,     /* no evidence for or against it; candidates above it may not replace it */
 };
 
-/* The end of the walk as evidence:
- *   at a root                                       for it
- *   at the end of the stack copy, after some links  for it
- *   at a frame that hangs on an unknown register    against it where no value of the register can be found, else
- * neither anywhere else                                   against it
+/*
+ * Decides by the end of the walk:
+ *
+ *	at a root                                          for the candidate
+ *	at the end of the stack copy, after some links     for it
+ *	at a frame whose CFA hangs on an unknown register  against it if no value of the register fits, else neither
+ *	anywhere else                                      against it
  */
 static enum trial_verdict verdict_on_trial(struct walk *w)
 {
@@ -446,7 +459,7 @@ bool walk_try_another_caller(struct walk *w)
 
 	if (w->trials.count == 0)
 		return false;
-	/* The caller may stand above what was copied. */
+	/* The caller may be above the end of the stack copy. */
 	verdict = verdict_on_trial(w);
 	if (w->result->stop == PROFILE_STOP_DUMP_END)
 		w->trials.open[0].stop = last_trial(w)->stop = PROFILE_STOP_DUMP_END;
@@ -469,7 +482,7 @@ bool walk_try_another_caller(struct walk *w)
 
 /* ---- A step without a rule ---- */
 
-/* Go keeps frame pointers. Where it switches stacks, there is none, and what lies above is left over. */
+/* Go maintains frame pointers. The first frame of a goroutine has none, and the words above it are left over. */
 static bool is_first_of_goroutine(struct walk *w)
 {
 	return w->cached.kind == CACHED_GO && walk_register(w, w->machine->frame_pointer) == 0;
@@ -486,7 +499,7 @@ static bool is_marked_as_first(struct walk *w, const struct candidate *by_frame_
 		       walk_read(w->dump, by_frame_pointer->slot, &return_address) && return_address == 0);
 }
 
-/* The reason where the frame has no caller, or none that holds. */
+/* Ends the walk with the reason for a frame without a caller. */
 static bool end_walk(struct walk *w, enum profile_stop reason, uint64_t caller_stack_pointer, enum profile_stop *stop)
 {
 	*stop = reason;
@@ -522,8 +535,10 @@ bool walk_step_without_rule(struct walk *w, enum profile_stop *stop)
 	}
 	if (is_put_there_by_hand(w) && w->by_frame_pointer + 1 != w->result->count)
 		return end_walk(w, PROFILE_STOP_ROOT, 0, stop);
-	/* The mark may also be a register that is used for something else: a candidate of the stack scan is the better
-	 * evidence. */
+	/*
+	 * The mark may also be a register that is used for another value: a candidate of the stack scan is better
+	 * evidence.
+	 */
 	(void)end_walk(w, is_marked_as_first(w, &c) ? PROFILE_STOP_ROOT : PROFILE_STOP_NO_RULE, 0, stop);
 	return walk_scan_for_caller(w);
 }

@@ -3,7 +3,7 @@
 
 enum { MOST_BYTES = 16384 /* of a function that is searched */ };
 
-/* An instruction, and the rule there, which tells of its function. */
+/* An instruction, and the rule at it, which gives the bounds of its function. */
 struct place {
 	struct unwind_code code;
 	struct frame_rule rule;
@@ -24,7 +24,7 @@ static const struct machine *machine_at(const struct place *place)
 	return frame_table_machine(place->code.table);
 }
 
-/* Where the call at a place leads; false where that is not known. */
+/* Finds the target of a call; false if it is not known. */
 static bool find_target(const struct place *call, struct place *target)
 {
 	struct machine_code behind = call->code.code;
@@ -40,7 +40,10 @@ static bool find_target(const struct place *call, struct place *target)
 	return target->code.code.at < behind.size;
 }
 
-/* Where the frame is as the caller left it, a jump leads to a function that returns in place of this one. */
+/*
+ * Whether a jump ends the function: the frame is as the caller left it, so the target returns in place of this
+ * function.
+ */
 static bool ends_function(const struct place *function, uint64_t image_address)
 {
 	const struct machine *machine = machine_at(function);
@@ -57,7 +60,10 @@ static bool leads_out(const struct frame_rule *function, uint64_t image_address,
 	return jump->is_indirect || target - function->function_start >= function->function_size;
 }
 
-/* Jumps wherever such bytes stand: those that are no instruction can only make more possible. */
+/*
+ * Whether the function may end with a jump to another one. Every byte is tried as a jump's first: bytes that are no
+ * instruction can only add possibilities.
+ */
 static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 {
 	const struct frame_rule *rule = &function->rule;
@@ -80,7 +86,7 @@ static bool may_end_by_jump(const struct place *function, bool in_its_frame)
 	return false;
 }
 
-/* Of code that nothing describes: a stub of a few instructions, as linkers make them, leads elsewhere. */
+/* Whether undescribed code is a stub of a few instructions, as linkers make them, that jumps to another function. */
 static bool jumps_at_once(const struct place *stub)
 {
 	enum { STUB_BYTES = 16 };

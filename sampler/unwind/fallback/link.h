@@ -4,8 +4,8 @@
 #include "sampler/unwind/rule_cache.h"
 
 /*
- * Whether the function at `callee` may have been called by what returns to `return_address`, as far as the code tells:
- * a call to a known function leads to that function, or to one that it ends with a jump to. What is left over in a
- * stack from earlier calls mostly contradicts the call that was made last.
+ * Whether the function at `callee` may have been called by the call before `return_address`, as far as the code shows:
+ * a call to a known function leads to that function, or to one that it ends with a jump to. Return addresses left over
+ * from earlier calls mostly contradict the call that was made last.
  */
 bool link_is_possible(const struct unwind_space *space, uint64_t return_address, uint64_t callee);
