@@ -7,7 +7,7 @@
 /* For qsort() and bsearch(). */
 int addresses_compare(const void *left, const void *right);
 
-/* A rising copy, to be freed with free(); NULL when memory is out. */
+/* A sorted copy in rising order, to be freed with free(); NULL if memory runs out. */
 uint64_t *addresses_sorted(const uint64_t *addresses, size_t count);
 
 /* The first of `count` rising addresses that is not below `address`; `count` when all are. */

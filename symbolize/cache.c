@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * A file: header, addresses (rising), the first frame of each and one more, frames, strings. Numbers as the machine has
- * them: the cache does not travel.
+ * A file contains: header, addresses (rising), the index of each address's first frame and of the end, frames, strings.
+ * Numbers have the machine's byte order, since the cache is not copied to other machines.
  */
 static const char magic[8] = "kelvsym2";
 
@@ -23,8 +23,8 @@ enum { KEY_IMAGES = 3 };
 /* Whole words, without padding. */
 struct stored_key {
 	struct elf_file_identity files[KEY_IMAGES];
-	uint64_t module;  /* its name's hash: functions without a name are named by it */
-	uint64_t program; /* that resolved them: another version may say something else */
+	uint64_t module;  /* hash of its name, which functions without a name are named by */
+	uint64_t program; /* that resolved them: another version may resolve them differently */
 	uint64_t has_lines, fingerprints;
 };
 
@@ -46,7 +46,7 @@ struct record {
 static const size_t max_file_bytes = (size_t)64 << 20;
 
 struct frame_cache {
-	void *bytes; /* mapped: most of a large file is never looked at */
+	void *bytes; /* mapped: most of a large file is never read */
 	size_t size;
 	struct header header;
 	const uint64_t *addresses;
@@ -55,7 +55,7 @@ struct frame_cache {
 	const char *strings;
 };
 
-/* ---- What it is of ---- */
+/* ---- Keys ---- */
 
 static uint64_t own_program(void)
 {
@@ -69,7 +69,7 @@ static uint64_t own_program(void)
 	return hash_bytes(parts, sizeof(parts));
 }
 
-/* False when the image cannot be told from others. */
+/* False if the image cannot be distinguished from others. */
 static bool store_key(const struct frame_cache_key *key, struct stored_key *stored)
 {
 	const struct elf_image *images[KEY_IMAGES] = { key->image, key->debug, key->alt };
@@ -133,7 +133,7 @@ static bool read_parts(struct frame_cache *cache, const struct stored_key *key)
 	       is_string(h, h->source_directory);
 }
 
-/* Files are replaced, never changed, so that the mapping stays what it is. */
+/* Maps a file. Files are replaced, never changed, so the mapping does not change. */
 static bool map_file(struct frame_cache *cache, const char *path)
 {
 	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -298,7 +298,7 @@ static void add_old(struct writer *w, const struct frame_cache *old, uint64_t be
 	}
 }
 
-/* Puts the parts together; what does not fit into a file stays unwritten. */
+/* Joins the parts; too large ones are not written. */
 static void write_parts(struct writer *w, const struct stored_key *key, const char *source_directory, const char *path)
 {
 	struct header header = { .key = *key, .address_count = w->address_count, .frame_count = w->frame_count };
@@ -321,13 +321,16 @@ static void write_parts(struct writer *w, const struct stored_key *key, const ch
 		!w->first.failed) {
 		header.size = out.size;
 		memcpy(out.data, &header, sizeof(header));
-		/* Best effort: what comes of it is found out by reading. */
+		/* A failed write is ignored: the next read finds a damaged or missing file. */
 		(void)!file_write(path, out.data, out.size, 0600, &ignored);
 	}
 	buffer_deinit(&out);
 }
 
-/* One in sixteen of the files that are new: looking at a full directory takes as long as resolving a library does. */
+/*
+ * Whether to prune: for one in sixteen of the new files, since listing a full directory takes as long as resolving a
+ * library.
+ */
 static bool is_to_prune(const char *path)
 {
 	return path[strlen(path) - 1] == '0' && access(path, F_OK) != 0;

@@ -31,7 +31,10 @@ static int compare_ages(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* What else lies there is nobody's business: a link may lead anywhere. ".kelvin-" is a file that was being written. */
+/*
+ * Whether a file is one of the cache; other files, such as links, are left alone. ".kelvin-" is a file that was being
+ * written.
+ */
 static bool is_of_cache(const char *name)
 {
 	return strlen(name) < MAX_NAME_BYTES && (strspn(name, "0123456789abcdef-") == strlen(name) ||
@@ -41,7 +44,7 @@ static bool is_of_cache(const char *name)
 void cache_directory_prune(const char *directory)
 {
 	DIR *stream = opendir(directory);
-	/* Not cleared: there are a few files as a rule. */
+	/* Not cleared: there are usually few files. */
 	struct file_age *files = malloc(MAX_FILES * sizeof(*files));
 	const struct dirent *entry;
 	uint64_t total = 0;
@@ -91,7 +94,7 @@ bool cache_directory_prepare(const char *directory)
 
 	if (access(directory, F_OK) != 0)
 		make_with_parents(directory);
-	/* As root under another's HOME nothing is kept. */
+	/* Nothing is stored if root runs with another user's HOME. */
 	return stat(directory, &info) == 0 && info.st_uid == geteuid() && access(directory, W_OK) == 0;
 }
 
@@ -100,7 +103,7 @@ bool symbolize_cache_directory(char *path, size_t size)
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	int length;
 
-	/* A relative path there is to be ignored (XDG Base Directory Specification). */
+	/* A relative path in this variable must be ignored (XDG Base Directory Specification). */
 	if (cache && cache[0] == '/')
 		length = snprintf(path, size, "%s/kelvin/frames", cache);
 	else if (home && home[0] == '/')

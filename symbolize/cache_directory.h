@@ -3,8 +3,8 @@
 
 #include "common/common.h"
 
-/* Makes the directory in which frame caches are kept. False when nothing can be written there. */
+/* Creates the directory of frame caches. False if it is not writable. */
 bool cache_directory_prepare(const char *directory);
 
-/* Takes the oldest files away when there are too many or too much. */
+/* Removes the oldest files if there are too many, or they are too large together. */
 void cache_directory_prune(const char *directory);

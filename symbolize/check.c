@@ -5,8 +5,11 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-/* The type and the end of the section table; a count of 0 sections (or more than a header can say) claims nothing. */
-static uint16_t read_header(const struct elf_image *image, uint64_t *sections_end)
+/*
+ * The type and the end of the section table; a count of 0 sections (or more than a header can hold) has no end to
+ * check.
+ */
+static uint16_t check_read_header(const struct elf_image *image, uint64_t *sections_end)
 {
 	bool is_64bit = elf_image_is_64bit(image);
 	struct byte_reader r;
@@ -29,7 +32,9 @@ static uint16_t read_header(const struct elf_image *image, uint64_t *sections_en
 	return type;
 }
 
-/* Without a section table by its segments; with one they may speak of the file that this is the debug file of. */
+/*
+ * The end of the segments, for a file without a section table; in a debug file they may describe the stripped binary.
+ */
 static uint64_t segments_end(const struct elf_image *image)
 {
 	uint64_t claimed = 0, end;
@@ -45,7 +50,7 @@ static uint64_t segments_end(const struct elf_image *image)
 bool symbolize_check(const struct elf_image *image, struct buffer *notices, struct error *err)
 {
 	uint64_t claimed;
-	uint16_t type = read_header(image, &claimed);
+	uint16_t type = check_read_header(image, &claimed);
 	size_t size;
 
 	if (type == ET_REL)

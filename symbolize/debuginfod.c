@@ -7,7 +7,7 @@
 
 typedef struct debuginfod_client debuginfod_client; /* the library's name for it: elfutils/debuginfod.h */
 
-/* The library's functions: it pulls in a whole HTTP client, which nobody who does not ask for it should pay for. */
+/* The library's functions, loaded on request: the library brings a whole HTTP client. */
 struct client_library {
 	void *library; /* owned */
 	debuginfod_client *(*begin)(void);
@@ -19,7 +19,7 @@ static bool find(void *library, const char *name, void *function)
 {
 	void *found = dlsym(library, name);
 
-	/* ISO C does not cast data to functions; POSIX says they have one form. */
+	/* ISO C does not cast data pointers to functions; POSIX gives both one representation. */
 	memcpy(function, &found, sizeof(found));
 	return found != NULL;
 }

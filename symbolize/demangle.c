@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libiberty recurses over the name: longer ones than any compiler writes are left as they are. */
+/* libiberty recurses over the name; names longer than any compiler writes are not demangled. */
 enum { MAX_MANGLED_BYTES = 1 << 16, MAX_NAME_BYTES = 1 << 16, RUST_HASH_DIGITS = 16 };
 
 static bool is_mangled(const char *name)
@@ -48,8 +48,8 @@ static void print_piece(const char *piece, size_t size, void *context)
 }
 
 /*
- * Substitutions let 500 bytes unfold to gigabytes, and libiberty cannot be told to stop: it is left by a jump. Printing
- * C++ it holds no memory; printing Rust, at most one decoded identifier.
+ * Demangles a name. Substitutions let 500 bytes unfold to gigabytes, and libiberty has no way to stop, so a jump leaves
+ * it. While it prints C++ it holds no memory; while it prints Rust, at most one decoded identifier.
  */
 static bool print_name(const char *name, struct buffer *out)
 {
@@ -65,10 +65,10 @@ static bool print_name(const char *name, struct buffer *out)
 }
 
 /*
- * libiberty tries a function's type twice where it finds that it was none, and so on within (109 bytes that are no name
- * take 24 s), tries each length that digits behind an S can mean, and follows back references into others (100 bytes
- * print 5 MB); it tells of nothing before its end. So names are left as they are where all of that multiplied, whether
- * or not they do so, is too much.
+ * Whether a D name is demangled in a bounded time. libiberty parses a function's type twice if the first attempt fails,
+ * and so on within it (109 bytes of an invalid name take 24 s), tries each length that digits behind an S can mean, and
+ * follows back references into others (100 bytes print 5 MB); it cannot be stopped. So a name is not demangled if the
+ * product of all these factors is too large, even if it would be fast.
  */
 static bool is_cheap_d_name(const char *name)
 {

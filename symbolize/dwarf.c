@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Units whose root is looked at for the compilation directory. */
+/* Number of units whose root entry is searched for the compilation directory. */
 enum { MAX_DIRECTORY_UNITS = 64 };
 
 struct resolver {
@@ -19,10 +19,10 @@ struct resolver {
 	struct dwarf_file file, alt;
 	struct dwarf_package package;
 	bool has_alt;
-	bool is_short; /* of a file that is there in part, more is needed */
+	bool is_short; /* the file was opened in part, and more of it is needed */
 };
 
-/* One round: the addresses of each unit side by side. */
+/* One round: the jobs of all units, which run in parallel. */
 struct round {
 	struct resolver *resolver;
 	struct dwarf_job *jobs;
@@ -37,7 +37,7 @@ struct claimed {
 	uint32_t unit, index;
 };
 
-/* Which unit answers for which address. */
+/* The units that claim each address. */
 struct claimants {
 	uint32_t *first, *second; /* [address] */
 	bool *listed;             /* [unit] it has a set in .debug_aranges */
@@ -78,7 +78,7 @@ static void round_deinit(struct round *round)
 	free(round->answers);
 }
 
-/* One arena a job; they stay with the result. */
+/* Creates one arena for each job; the result keeps them. */
 static bool add_arenas(struct round *round, struct error *err)
 {
 	struct dwarf_result *result = round->resolver->result;
@@ -116,7 +116,7 @@ static void fill_jobs(struct round *round, const struct claimed *claimed, size_t
 		}
 		job->count++;
 	}
-	/* Largest first, so that none is left alone at the end. */
+	/* Largest first, so that no large job runs alone at the end. */
 	qsort(round->jobs, round->job_count, sizeof(*round->jobs), compare_jobs);
 }
 
@@ -166,7 +166,7 @@ static bool run_round(struct resolver *r, const uint32_t *units, bool is_exhaust
 	return ok;
 }
 
-/* What is assembly has no function in it to be found elsewhere. */
+/* Whether a unit is assembly: it has no function entries, so no other search would find one. */
 static bool is_assembly(const struct resolver *r, uint32_t unit)
 {
 	return unit < DWARF_NO_CODE && r->file.units[unit].is_open &&
@@ -181,7 +181,7 @@ static bool is_complete(const struct resolver *r, const uint32_t *units)
 	return true;
 }
 
-/* Before anybody has claimed one. */
+/* Marks all addresses as unclaimed, but for the linker's own code. */
 static void free_all(const struct resolver *r, uint32_t *units)
 {
 	const struct dwarf_options *options = r->options;
@@ -200,7 +200,7 @@ static bool any_is_free(const struct resolver *r, const uint32_t *units)
 	return false;
 }
 
-/* Takes away the units of addresses that are in no function. */
+/* Removes the units of addresses that are in no function. */
 static bool keep_code(const struct resolver *r, uint32_t *units, struct error *err)
 {
 	CLEANUP(cleanup_free) uint64_t *addresses = malloc((r->count + 1) * sizeof(*addresses));
@@ -223,8 +223,8 @@ static bool keep_code(const struct resolver *r, uint32_t *units, struct error *e
 }
 
 /*
- * Units that have no set in .debug_aranges are asked by their root entries. What is code and not answered then is
- * looked for in all entries of its unit, and at last in all units: a set may say less than the unit covers.
+ * Resolves the remaining addresses. Units without a set in .debug_aranges claim by their root entries. Code without an
+ * answer is then searched for in all entries of its unit, and finally in all units: a set may cover less than the unit.
  */
 static bool resolve_rest(struct resolver *r, struct claimants *c, struct error *err)
 {
@@ -250,7 +250,7 @@ static bool resolve_rest(struct resolver *r, struct claimants *c, struct error *
 		       run_round(r, c->second, false, err));
 }
 
-/* First whom .debug_aranges names, then, for what is not answered yet, whoever else claims it. */
+/* Resolves addresses by the units that .debug_aranges gives, and the rest by other units that claim them. */
 static bool resolve_all(struct resolver *r, struct error *err)
 {
 	CLEANUP(cleanup_free) uint32_t *first = malloc((r->count + 1) * sizeof(*first));
@@ -273,14 +273,14 @@ static bool resolve_all(struct resolver *r, struct error *err)
 	return r->is_short || resolve_rest(r, &claimants, err);
 }
 
-/* Where a unit was compiled; "" where it does not say it, or does not count. */
+/* The directory in which a unit was compiled; "" if it is absent, or the unit does not count. */
 static bool read_directory(const struct dwarf_unit *unit, const char **directory, struct error *err)
 {
 	struct dwarf_unit copy = *unit;
 	struct error why = { 0 };
 
 	*directory = "";
-	/* An open unit owns its tables: the copy reads its own. */
+	/* An open unit owns its tables, so the copy reads its own. */
 	copy.abbrevs = (struct dwarf_abbrevs){ 0 };
 	copy.lines = (struct dwarf_line_header){ 0 };
 	if (!dwarf_unit_read_root(&copy, &why)) {
@@ -296,8 +296,9 @@ static bool read_directory(const struct dwarf_unit *unit, const char **directory
 }
 
 /*
- * A program begins with the C library's start code, which is assembly and was compiled elsewhere. Where a unit's
- * directory is relative, paths were kept out of the build: no further unit is worth reading more of the file for.
+ * Finds the program's compilation directory. A program begins with the C library's start code, which is assembly and
+ * was compiled elsewhere. If a unit's directory is relative, paths were kept out of the build, and no further unit is
+ * read.
  */
 static bool find_directory(struct resolver *r, struct error *err)
 {
@@ -342,7 +343,7 @@ static bool open_files(struct resolver *r, uint64_t info_bytes, struct error *er
 	       dwarf_package_init(&r->package, r->options->path, elf_image_path(r->options->debug), err);
 }
 
-/* Also of files that were opened in part. */
+/* Closes files, including those opened in part. */
 static void close_files(struct resolver *r)
 {
 	dwarf_package_deinit(&r->package);
@@ -351,7 +352,7 @@ static void close_files(struct resolver *r)
 		dwarf_file_deinit(&r->alt);
 }
 
-/* `is_short`: it has to be done again with all of .debug_info. */
+/* Resolves with part of .debug_info. `is_short`: all of .debug_info is needed. */
 static bool resolve_in(struct resolver *r, uint64_t info_bytes, bool *is_short, struct error *err)
 {
 	bool ok;

@@ -4,12 +4,12 @@
 #include "elf/elf.h"
 
 /*
- * What DWARF says about addresses: the chain of inlined functions, their files and lines. The addresses are sorted to
- * units; one pass over a unit's entries and one over its line table answer for all of them, one job a unit. Nothing is
- * indexed.
+ * Frames of addresses from DWARF: the chain of inlined functions, with their files and lines. The addresses are grouped
+ * by unit; one pass over a unit's entries and one over its line table resolve all of them, in one job for each unit. No
+ * index is built.
  */
 
-/* A function at an address. Strings belong to the result; "" where nothing is known. */
+/* A function at an address. Strings belong to the result; "" if not known. */
 struct dwarf_frame {
 	const char *linkage_name;
 	const char *name; /* ns::Class::fn, built from the parents, where there is no linkage name */
@@ -28,7 +28,7 @@ struct dwarf_answer {
 	/* The code of the outermost function, as its entry lists it. */
 	const struct dwarf_extent *extents;
 	size_t extent_count;
-	/* The line table's row where no function covers the address (assembly). */
+	/* The line table's row if no function covers the address (assembly). */
 	const char *file;
 	uint32_t line;
 };
@@ -37,8 +37,8 @@ struct dwarf_result {
 	struct dwarf_answer *answers; /* [address] */
 	struct arena *arenas;         /* of the jobs; they hold the strings */
 	size_t arena_count;
-	bool is_split;         /* entries are in other files, which may come and go */
-	const char *directory; /* where the first unit that is no assembly was compiled; "" unknown */
+	bool is_split;         /* entries are in other files, which may appear or disappear */
+	const char *directory; /* in which the first unit other than assembly was compiled; "" unknown */
 	struct arena arena;
 };
 
@@ -49,16 +49,16 @@ struct dwarf_options {
 	unsigned int threads;    /* 0: one per CPU */
 	bool no_lines; /* files and lines stay unknown; .debug_line, a fifth of what is compressed, is not read */
 	/*
-	 * Tells of rising addresses that no entry covers which are code of a function at all, not padding between two:
-	 * only those are looked for where it is slow. NULL: all are.
+	 * Sets for each of the rising addresses that no entry covers whether it is code of a function, rather than
+	 * padding between two: only those are searched for in slow ways. NULL: all are.
 	 */
 	void (*find_code)(void *context, const uint64_t *addresses, size_t count, bool *is_code);
-	/* Whether the linker made the code at an address: no unit is asked then. NULL: it made none. */
+	/* Whether the linker made the code at an address: it is then in no unit. NULL: it made none. */
 	bool (*is_linkage)(void *context, uint64_t address);
 	void *context;
 };
 
-/* Answers for `count` image addresses in rising order without repetition. Pairs with dwarf_result_deinit(). */
+/* Resolves `count` image addresses in rising order without repetition. Pairs with dwarf_result_deinit(). */
 COMMON_MUST_CHECK
 bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresses, size_t count,
 	struct dwarf_result *result, struct error *err);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function larger than any that people read is not worth the time. */
+/* Larger functions are not hashed, to save time. */
 static const uint64_t max_code_bytes = (uint64_t)1 << 22;
 
 struct hashed_instruction {
@@ -92,7 +92,7 @@ static void zero(uint8_t *bytes, const struct machine_number *number)
 	memset(bytes + number->offset, 0, number->size);
 }
 
-/* In an image with fixed addresses any number may be one of them. */
+/* Sets addresses to zero. In an image with fixed addresses any number in the image's range may be one. */
 static void zero_addresses(
 	const struct fingerprinter *f, const struct machine_parts *instruction, const uint8_t *code, uint8_t *bytes)
 {
@@ -103,7 +103,7 @@ static void zero_addresses(
 			zero(bytes, &instruction->immediates[i]);
 }
 
-/* The bytes with what depends on the place set to zero. */
+/* Hashes the bytes with everything that depends on the place set to zero. */
 static uint64_t hash_masked(const struct fingerprinter *f, const struct machine_parts *instruction, const uint8_t *code)
 {
 	uint8_t bytes[MACHINE_MAX_INSTRUCTION_BYTES];
@@ -116,7 +116,7 @@ static uint64_t hash_masked(const struct fingerprinter *f, const struct machine_
 	return hash_bytes(bytes, instruction->size);
 }
 
-/* What a jump does counts, not how it is written. */
+/* Hashes what a jump does, rather than its encoding. */
 static uint64_t hash_jump(const struct machine_parts *instruction)
 {
 	uint64_t kind = instruction->jump;
@@ -124,12 +124,12 @@ static uint64_t hash_jump(const struct machine_parts *instruction)
 	return hash_bytes(&kind, sizeof(kind));
 }
 
-/* What is to be hashed and where. */
+/* The code to hash, and the position in it. */
 struct code {
 	const struct dwarf_extent *extents;
 	size_t extent_count;
 	const uint8_t *bytes;
-	size_t size; /* up to the end of the extent at hand */
+	size_t size; /* end of the present extent */
 	uint64_t address;
 };
 
@@ -183,7 +183,9 @@ static bool disassemble(struct fingerprinter *f, const struct dwarf_extent *exte
 	return f->count > 0;
 }
 
-/* Which instruction of the function a jump leads to; padding before it belongs to it. Extents may stand in any order.
+/*
+ * The index of the function's instruction that a jump leads to, or to whose padding it leads. Extents may be in any
+ * order.
  */
 static uint64_t index_of(const struct fingerprinter *f, uint64_t target)
 {

@@ -13,10 +13,12 @@
  */
 struct fingerprinter;
 
-/* NULL where the image's architecture is not supported or memory is out: then there are no fingerprints. */
+/* NULL if the image's architecture is not supported or memory runs out: there are no fingerprints then. */
 struct fingerprinter *fingerprinter_create(const struct elf_image *image);
 void fingerprinter_destroy(struct fingerprinter *fingerprinter);
 
-/* The fingerprint of the code in `extents`; 0 when it is not in the file or cannot be decoded. Remembered by its first
- * address. */
+/*
+ * The fingerprint of the code in `extents`; 0 if it is not in the file or cannot be decoded. Results are cached by the
+ * first address.
+ */
 uint64_t fingerprint_code(struct fingerprinter *fingerprinter, const struct dwarf_extent *extents, size_t count);

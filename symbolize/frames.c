@@ -9,7 +9,7 @@
 
 enum { MAX_NAME_BYTES = 1 << 20 };
 
-static const char *keep(struct namer *n, const char *string, size_t size, struct error *err)
+static const char *frames_keep(struct namer *n, const char *string, size_t size, struct error *err)
 {
 	const char *kept = name_copy(n->arena, string, size);
 
@@ -18,7 +18,7 @@ static const char *keep(struct namer *n, const char *string, size_t size, struct
 	return kept;
 }
 
-/* Names repeat a lot: each is demangled once. */
+/* Demangles a name. Names repeat often, so each is demangled once. */
 static bool demangle(struct namer *n, const char *linkage_name, const char **name, struct error *err)
 {
 	uint64_t key[2] = { hash_bytes(linkage_name, strlen(linkage_name)), strlen(linkage_name) };
@@ -36,7 +36,8 @@ static bool demangle(struct namer *n, const char *linkage_name, const char **nam
 		return false;
 	buffer_init(&text, MAX_NAME_BYTES);
 	symbolize_demangle(linkage_name, &text);
-	*name = text.failed ? keep(n, linkage_name, strlen(linkage_name), err) : keep(n, text.data, text.size, err);
+	*name = text.failed ? frames_keep(n, linkage_name, strlen(linkage_name), err)
+			    : frames_keep(n, text.data, text.size, err);
 	buffer_deinit(&text);
 	n->names[n->name_count++] = *name;
 	return *name != NULL;
@@ -59,7 +60,7 @@ static bool is_mangled(const char *name)
 	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0;
 }
 
-/* A frame that DWARF tells of, named by its linkage name, else by what its parents make of it. */
+/* Makes a frame from DWARF, named by its linkage name, else by its scopes and its name. */
 static bool frame_of_dwarf(
 	struct namer *n, const struct dwarf_frame *in, struct symbolize_frame *out, struct error *err)
 {
@@ -76,14 +77,16 @@ static bool frame_of_dwarf(
 		return true;
 	if (!demangle(n, in->linkage_name, &out->name, err))
 		return false;
-	/* One that is not mangled is a detail of linking: glibc's abort() is __GI_abort, Fortran's solve() is solve_.
+	/*
+	 * A linkage name that is not mangled is a detail of linking: glibc's abort() is __GI_abort, Fortran's solve()
+	 * is solve_.
 	 */
 	if (in->name[0] && !is_mangled(in->linkage_name) && strcmp(out->name, in->linkage_name) == 0)
 		out->name = in->name;
 	return true;
 }
 
-/* The symbol at an address that match_symbols() asked for. */
+/* The symbol at an address that match_symbols() looked up. */
 static const struct symbol_hit *symbol_at(const struct namer *n, uint64_t address)
 {
 	const uint64_t *found =
@@ -93,7 +96,7 @@ static const struct symbol_hit *symbol_at(const struct namer *n, uint64_t addres
 	return found && n->hits[found - n->wanted].name ? &n->hits[found - n->wanted] : NULL;
 }
 
-/* A function without a linkage name has it perhaps in the symbol table; so has code that DWARF does not cover. */
+/* Whether the symbol table is needed: for a function without a linkage name, and for code that DWARF does not cover. */
 static bool wants_symbol(const struct dwarf_answer *answer)
 {
 	return answer->count == 0 || (answer->extent_count > 0 && !answer->frames[answer->count - 1].linkage_name[0]);
@@ -124,8 +127,8 @@ bool namer_init(struct namer *n, struct error *err)
 }
 
 /*
- * A function without a linkage name, as GCC leaves those of anonymous namespaces, has it in the symbol table; one
- * without any name, as Clang leaves initializers, has all it has there.
+ * Names a function by its symbol. GCC gives functions of anonymous namespaces no linkage name, and Clang gives
+ * initializers no name at all; the symbol table has both.
  */
 static bool name_by_symbol(
 	struct namer *n, const struct dwarf_answer *answer, struct symbolize_frame *outermost, struct error *err)
@@ -135,12 +138,14 @@ static bool name_by_symbol(
 
 	if (!symbol || (outermost->name[0] && !is_mangled(symbol)) || strstr(symbol, ".cold"))
 		return true;
-	outermost->linkage_name = keep(n, symbol, strlen(symbol), err);
+	outermost->linkage_name = frames_keep(n, symbol, strlen(symbol), err);
 	return outermost->linkage_name && demangle(n, outermost->linkage_name, &outermost->name, err);
 }
 
-/* The linker of Go leaves out the lines of code that no source stands for; its own table has them, also once that is
- * stripped. */
+/*
+ * Adds the position from Go's own table. Go's linker omits the lines of generated code from DWARF; its own table has
+ * them, also after stripping.
+ */
 static bool add_go_position(struct namer *n, struct symbolize_frame *innermost, struct error *err)
 {
 	struct symbolize_frames found;
@@ -172,7 +177,7 @@ static bool frames_of_dwarf(
 	if (n->fingerprinter && !n->only_unnamed)
 		frames[count - 1].fingerprint =
 			fingerprint_code(n->fingerprinter, answer->extents, answer->extent_count);
-	/* Without inlined frames the function stands at the line that was executing. */
+	/* Without inlined frames, the function is at the line that was executing. */
 	if (first > 0) {
 		frames[0].file = answer->frames[0].file;
 		frames[0].line = answer->frames[0].line;
@@ -186,7 +191,7 @@ static bool frames_of_dwarf(
 static const char *keep_once(struct namer *n, struct kept_string *last, const char *string, struct error *err)
 {
 	if (last->from != string)
-		*last = (struct kept_string){ string, keep(n, string, strlen(string), err) };
+		*last = (struct kept_string){ string, frames_keep(n, string, strlen(string), err) };
 	return last->copy;
 }
 
@@ -197,14 +202,16 @@ static bool name_by_bounds(struct namer *n, uint64_t low, const char **name, str
 	if (!n->bounds_name || n->bounds_low != low) {
 		snprintf(text, sizeof(text), "%.480s+0x%llx", n->module, (unsigned long long)low);
 		n->bounds_low = low;
-		n->bounds_name = keep(n, text, strlen(text), err);
+		n->bounds_name = frames_keep(n, text, strlen(text), err);
 	}
 	*name = n->bounds_name;
 	return *name != NULL;
 }
 
-/* `module+0x1234`, by the start of the function where that is known. Where a program begins is told by a stripped file
- * as well. */
+/*
+ * Names a frame `module+0x1234`, by the function's start if that is known. A stripped file still has the program's
+ * entry point.
+ */
 static bool frame_of_bounds(struct namer *n, uint64_t address, struct symbolize_frames *out, struct error *err)
 {
 	const struct dwarf_answer *answer = &n->answers[n->at];
@@ -253,7 +260,7 @@ static bool frame_of_symbol(struct namer *n, const char *symbol, enum profile_na
 	if (source == PROFILE_NAME_PLT) {
 		buffer_init(&text, MAX_NAME_BYTES);
 		buffer_printf(&text, "%s@plt", frame.name);
-		frame.name = text.failed ? NULL : keep(n, text.data, text.size, err);
+		frame.name = text.failed ? NULL : frames_keep(n, text.data, text.size, err);
 		buffer_deinit(&text);
 		if (!frame.name)
 			return error_set_memory(err);

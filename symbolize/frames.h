@@ -7,11 +7,11 @@
 #include "symbolize/symbols.h"
 
 /*
- * From what is known of an address to its frames, by the first that knows it: DWARF, Go's table of functions, the
- * procedure linkage table, a symbol, the bounds that unwind information gives.
+ * Makes the frames of an address from the first source that has it: DWARF, Go's table of functions, the procedure
+ * linkage table, a symbol, function bounds from unwind information.
  */
 
-/* A string that was copied into the arena. */
+/* A string copied into the arena. */
 struct kept_string {
 	const char *from, *copy;
 };
@@ -21,29 +21,29 @@ struct namer {
 	struct arena *arena; /* frames and their strings */
 	struct symbols *symbols;
 	struct go_table *go;                 /* NULL: no Go program */
-	struct fingerprinter *fingerprinter; /* NULL: not wanted, or not possible */
+	struct fingerprinter *fingerprinter; /* NULL: not requested, or not possible */
 	const char *module;
-	uint64_t entry;            /* where the program begins; 0: it is a library */
+	uint64_t entry;            /* the program's entry point; 0: it is a library */
 	const uint64_t *addresses; /* rising */
 	const struct dwarf_answer *answers;
 	size_t count;
 	bool no_inlines;
-	bool only_unnamed; /* get fingerprints */
+	bool only_unnamed; /* only these get fingerprints */
 
-	size_t at;               /* the address in work */
-	uint64_t *wanted;        /* rising: where a symbol is asked for */
+	size_t at;               /* the current address */
+	uint64_t *wanted;        /* rising: addresses whose symbol is looked up */
 	struct symbol_hit *hits; /* [wanted] */
 	size_t wanted_count;
 	struct hash_map demangled; /* hash and size of a linkage name -> index of `names` */
 	const char **names;
 	size_t name_count, name_capacity;
-	/* Addresses rise: those of one function follow each other, and have the same strings. */
+	/* The last strings: addresses rise, so addresses of one function are neighbours and share strings. */
 	struct kept_string symbol, file;
 	uint64_t bounds_low;
 	const char *bounds_name; /* NULL: none yet */
 };
 
-/* Looks the symbols of all addresses up in one pass. Pairs with namer_deinit(), also when it fails. */
+/* Looks up the symbols of all addresses in one pass. Pairs with namer_deinit(), also if it fails. */
 COMMON_MUST_CHECK
 bool namer_init(struct namer *n, struct error *err);
 void namer_deinit(struct namer *n);

@@ -11,13 +11,13 @@ enum {
 	MAGIC_1_18 = 0xfffffff0,
 	MAGIC_1_20 = 0xfffffff1,
 	MODULE_TEXT = 22, /* word of runtime.moduledata */
-	/* Tables of a function. */
+	/* Indexes of a function's tables. */
 	PCDATA_INLINE_TREE = 2,
 	FUNCDATA_INLINE_TREE = 3,
 	MAX_DEPTH = 64,
 };
 
-/* What Go 1.20 changed in its structures: runtime.moduledata, _func and inlinedCall. */
+/* The structures that Go 1.20 changed: runtime.moduledata, _func and inlinedCall. */
 struct format {
 	uint32_t magic;
 	uint8_t module_gofunc; /* word of runtime.moduledata */
@@ -74,8 +74,8 @@ static const char *string_at(const struct go_table *t, uint64_t base, int64_t of
 /* ---- Tables of values by address ---- */
 
 /*
- * Walks deltas of values and addresses until the row that holds `address` (runtime.pcvalue). False when none does. The
- * table ends with a delta of 0 that is not the first.
+ * Reads deltas of values and addresses up to the row that contains `address` (runtime.pcvalue). False if there is none.
+ * The table ends with a delta of 0 that is not the first.
  */
 static bool find_value(const struct go_table *t, uint32_t offset, uint64_t entry, uint64_t address, int64_t *value)
 {
@@ -114,7 +114,7 @@ static void find_position(
 	}
 	if (find_value(t, function->line_values, function->entry, address, &line) && line > 0 && line <= UINT32_MAX)
 		frame->line = (uint32_t)line;
-	/* A position inside a function is in the file that defines it. */
+	/* A position inside a function is in the file that defines the function. */
 	frame->decl_file = frame->file;
 }
 
@@ -149,7 +149,7 @@ static bool read_function(const struct go_table *t, uint64_t index, struct funct
 	return byte_reader_ok(&r);
 }
 
-static bool find_function(const struct go_table *t, uint64_t address, struct function *function)
+static bool go_find_function(const struct go_table *t, uint64_t address, struct function *function)
 {
 	uint64_t low = 0, high = t->function_count, into = address - t->text;
 
@@ -222,7 +222,7 @@ bool go_table_find(const struct go_table *t, uint64_t address, struct arena *are
 	size_t count = 0;
 
 	*frames = (struct symbolize_frames){ 0 };
-	if (!find_function(t, address, &function))
+	if (!go_find_function(t, address, &function))
 		return true;
 	for (bool is_inlined = true; is_inlined && count <= MAX_DEPTH; count++) {
 		struct symbolize_frame *frame = &found[count];
@@ -247,7 +247,7 @@ bool go_table_find(const struct go_table *t, uint64_t address, struct arena *are
 
 /* ---- Finding the table ---- */
 
-static uint64_t word_at(const struct go_table *t, const struct elf_section *section, uint64_t offset)
+static uint64_t go_word_at(const struct go_table *t, const struct elf_section *section, uint64_t offset)
 {
 	struct byte_reader r = byte_reader_over(section->bytes, section->size);
 
@@ -267,7 +267,7 @@ static bool is_code(const struct go_table *t, uint64_t address)
 	return false;
 }
 
-/* runtime.moduledata begins with a pointer to the table; nothing else says where it is once symbols are stripped. */
+/* Finds runtime.moduledata, which begins with a pointer to the table; a stripped file has no other reference to it. */
 static bool find_module(struct go_table *t)
 {
 	static const char *const names[] = { ".go.module", ".noptrdata", ".data", ".data.rel.ro" };
@@ -280,21 +280,21 @@ static bool find_module(struct go_table *t)
 		for (uint64_t at = 0; section.size >= t->word && at <= section.size - t->word; at += t->word) {
 			uint64_t text;
 
-			if (word_at(t, &section, at) != t->table.address)
+			if (go_word_at(t, &section, at) != t->table.address)
 				continue;
-			text = word_at(t, &section, at + (uint64_t)MODULE_TEXT * t->word);
+			text = go_word_at(t, &section, at + (uint64_t)MODULE_TEXT * t->word);
 			if (!is_code(t, text))
 				continue;
 			t->text = text;
-			t->gofunc = word_at(t, &section, at + (uint64_t)t->format->module_gofunc * t->word);
+			t->gofunc = go_word_at(t, &section, at + (uint64_t)t->format->module_gofunc * t->word);
 			return true;
 		}
 	}
 	return t->text != 0 && is_code(t, t->text);
 }
 
-/* Until Go 1.25 the header says where code begins; later only the module does. */
-static bool read_header(struct go_table *t)
+/* Reads the header. Until Go 1.25 it contains the start of code; later only the module does. */
+static bool go_read_header(struct go_table *t)
 {
 	struct byte_reader r = byte_reader_over(t->table.bytes, t->table.size);
 	uint32_t magic = byte_reader_u32(&r);
@@ -327,7 +327,7 @@ bool go_table_create(struct elf_image *image, struct go_table **table, struct er
 	if (!elf_image_section(image, ".gopclntab", &made.table) &&
 		!elf_image_section(image, ".data.rel.ro.gopclntab", &made.table))
 		return true;
-	if (!read_header(&made))
+	if (!go_read_header(&made))
 		return true;
 	*table = malloc(sizeof(made));
 	if (!*table)

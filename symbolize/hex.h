@@ -3,7 +3,9 @@
 
 #include <stdint.h>
 
-/* The number at `*text`, which moves behind its digits: a sign or `0x` is none. Stays where it is when there is none.
+/*
+ * Reads the hexadecimal number at `*text`, which moves behind its digits. A sign or `0x` is not accepted. Without a
+ * number, `*text` is unchanged.
  */
 static inline uint64_t hex_take(const char **text, const char *end)
 {

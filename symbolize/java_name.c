@@ -11,10 +11,10 @@ static const char *const standard_packages[] = { "java.", "javax.", "jdk.", "sun
 	"clojure." };
 
 struct class_name {
-	const char *start, *end; /* half-open; start NULL: the name has none */
+	const char *start, *end; /* half-open; start NULL: no class */
 };
 
-/* `Ljava/util/HashMap;` in front of the method. */
+/* The class in `Ljava/util/HashMap;`, before the method. */
 static struct class_name class_of_descriptor(const char *name)
 {
 	const char *end = strchr(name, ';');
@@ -24,7 +24,10 @@ static struct class_name class_of_descriptor(const char *name)
 	return (struct class_name){ name + 1, end };
 }
 
-/* `result package.Class.method(arguments)`; a profiler that writes no arguments separates packages by slashes. */
+/*
+ * The class in `result package.Class.method(arguments)`; profilers that omit the arguments separate packages by
+ * slashes.
+ */
 static struct class_name class_of_signature(const char *name)
 {
 	const char *end = name + strcspn(name, "("), *start = name, *method = NULL;

@@ -12,8 +12,8 @@
  * What bears no class is the JVM's own: `vtable chunks`, `StubRoutines (2)`, `_new_array_Java`.
  */
 
-/* Whether the name is that of a method of a class. */
+/* Whether the name is that of a class's method. */
 bool java_is_method(const char *name);
 
-/* Whether it is a method of the class libraries that come with the JDK, or with another language of the JVM. */
+/* Whether it is a method of the class libraries of the JDK, or of another language for the JVM. */
 bool java_is_standard(const char *name);

@@ -14,7 +14,7 @@
 enum { PIECE_BYTES = 1 << 18, MAX_NAME_BYTES = 1 << 12 };
 static const size_t max_dump_bytes = (size_t)1 << 30;
 
-/* What is asked about, and what was placed there last. */
+/* The addresses to name, and the last code that was placed at each. */
 struct jit {
 	uint64_t *addresses; /* owned, rising */
 	uint64_t *placed; /* owned, [address]: 0: nothing; else 1 + where a perf map has the name, or a code's index */
@@ -43,15 +43,15 @@ static void place(struct jit *jit, uint64_t start, uint64_t size, uint64_t what)
 
 /* ---- A perf map ---- */
 
-/* A part of it. */
+/* The part of the map that is in memory. */
 struct piece {
 	char *bytes; /* owned */
 	size_t size;
 	uint64_t offset;     /* of its first byte in the file */
-	bool is_within_line; /* which began before, and is too long to be one */
+	bool is_within_line; /* continues a line that is too long to be valid */
 };
 
-/* Moves behind the digits, with or without 0x before them; stays where there are none. */
+/* Reads digits, with or without 0x before them, and moves behind them; without digits, `*text` is unchanged. */
 static uint64_t take_number(const char **text, const char *end)
 {
 	const char *digits = *text, *pos;
@@ -66,7 +66,7 @@ static uint64_t take_number(const char **text, const char *end)
 	return number;
 }
 
-/* `start size name`; the name runs to the end of the line. */
+/* Parses `start size name`; the name extends to the end of the line. */
 static void take_line(struct jit *jit, const struct piece *piece, const char *line, const char *end)
 {
 	const char *pos = line, *number;
@@ -81,8 +81,8 @@ static void take_line(struct jit *jit, const struct piece *piece, const char *li
 		place(jit, start, size, piece->offset + (uint64_t)(pos + 1 - piece->bytes));
 }
 
-/* Takes the lines that are complete; the rest moves to the beginning. */
-static void take_lines(struct jit *jit, struct piece *piece)
+/* Parses the complete lines; the rest moves to the start of the buffer. */
+static void jit_take_lines(struct jit *jit, struct piece *piece)
 {
 	const char *line = piece->bytes, *end = line + piece->size, *stop;
 
@@ -100,7 +100,7 @@ static void take_lines(struct jit *jit, struct piece *piece)
 	memmove(piece->bytes, line, piece->size);
 }
 
-/* False at the end. */
+/* Reads more. False at the end. */
 static bool read_on(int fd, struct piece *piece)
 {
 	ssize_t got;
@@ -127,7 +127,7 @@ static bool read_perf_map(struct jit *jit, int fd, struct piece *piece, struct s
 	uint64_t named = 0;
 
 	do
-		take_lines(jit, piece);
+		jit_take_lines(jit, piece);
 	while (read_on(fd, piece));
 	if (!piece->is_within_line)
 		take_line(jit, piece, piece->bytes, piece->bytes + piece->size);
@@ -147,11 +147,11 @@ static bool read_perf_map(struct jit *jit, int fd, struct piece *piece, struct s
 
 /* ---- A jitdump ---- */
 
-/* Code as it was placed, or moved. */
+/* Code that was placed, or moved. */
 struct code {
 	uint64_t start;
 	const char *name;           /* borrowed from the log */
-	struct jitdump_lines lines; /* none: no entries */
+	struct jitdump_lines lines; /* empty: no entries */
 };
 
 struct codes {
@@ -166,7 +166,7 @@ static void codes_deinit(struct codes *codes)
 	hash_map_deinit(&codes->known);
 }
 
-/* What moves takes its name and its lines along. */
+/* Code that moves keeps its name and lines. */
 static void take_moved(const struct codes *codes, const struct jitdump_code *moved, struct code *code)
 {
 	uint32_t index = hash_map_get(&codes->known, &moved->index);
@@ -237,7 +237,7 @@ static bool read_jitdump(struct jit *jit, const char *path, struct symbol_map *m
 	return ok;
 }
 
-/* ---- Either ---- */
+/* ---- Both formats ---- */
 
 static bool read_file(struct jit *jit, const char *path, int fd, struct symbol_map *map, struct error *err)
 {
@@ -252,7 +252,7 @@ static bool read_file(struct jit *jit, const char *path, int fd, struct symbol_m
 	return read_perf_map(jit, fd, &piece, map, err);
 }
 
-/* Anybody may put a file, a pipe for example, where maps are looked for. */
+/* Opens regular files only: any user may put another kind, such as a pipe, where maps are searched for. */
 static int open_regular(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -9,7 +9,7 @@ enum {
 	CODE_LOAD = 0,
 	CODE_MOVE = 1,
 	CODE_DEBUG_INFO = 2,
-	/* What perf puts before the code when it makes an ELF file of it. */
+	/* Size of the header that perf writes before the code when it makes an ELF file. */
 	ELF_HEADER_BYTES = 0x40,
 	MAX_LINES = 1 << 13,
 };
@@ -40,7 +40,7 @@ struct line_entry {
 	const char *file;
 };
 
-/* An entry whose file is that of the one before says so by a name of one byte, 0xff. */
+/* Reads a line entry. The file name 0xff, of one byte, stands for the previous entry's file. */
 static bool next_line(struct byte_reader *r, struct line_entry *entry)
 {
 	const char *file;
@@ -57,8 +57,8 @@ static bool next_line(struct byte_reader *r, struct line_entry *entry)
 }
 
 /*
- * Some machines (V8) add the size of the ELF header that perf would put before the code, others do not, and nothing
- * says which: with it no line of the whole log lies in the first bytes of its function.
+ * Some runtimes (V8) add the size of the ELF header that perf writes before the code, others do not, and the log does
+ * not say which. If it was added, no line in the whole log is in the first bytes of its function.
  */
 static uint64_t find_line_offset(struct byte_reader r)
 {
@@ -94,7 +94,7 @@ bool jitdump_init(struct jitdump *dump, const void *bytes, size_t size)
 
 static void read_move(struct byte_reader *r, struct jitdump_code *code)
 {
-	byte_reader_u64(r); /* where it was */
+	byte_reader_u64(r); /* its old address */
 	code->start = byte_reader_u64(r);
 	code->size = byte_reader_u64(r);
 	code->index = byte_reader_u64(r);
@@ -124,7 +124,7 @@ bool jitdump_next(struct jitdump *dump, struct jitdump_code *code)
 			continue;
 		*code = (struct jitdump_code){ .name = NULL };
 		byte_reader_u64(&record.body); /* process, thread */
-		byte_reader_u64(&record.body); /* the address again */
+		byte_reader_u64(&record.body); /* the address, repeated */
 		if (record.id == CODE_LOAD)
 			read_load(dump, &record.body, code);
 		else

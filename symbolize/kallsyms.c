@@ -10,21 +10,21 @@
 enum { MAX_NAME_BYTES = 1 << 12 };
 static const size_t max_text_bytes = (size_t)1 << 30;
 
-/* The nearest function that does not lie behind an address. */
+/* The nearest function that does not begin after an address. */
 struct candidate {
 	uint64_t start;   /* 0: none */
-	const char *name; /* up to the end of its line, the module with it */
+	const char *name; /* extends to the end of its line, and includes the module */
 };
 
 struct search {
 	uint64_t *addresses;     /* rising */
 	struct candidate *found; /* [address] */
 	size_t count;
-	size_t at; /* where the last line stood: most follow their neighbours */
+	size_t at; /* the last line's place: most lines follow their neighbours */
 	bool nonzero;
 };
 
-/* The first address that is not before `start`; `count` when all are. */
+/* The first address that is not below `start`; `count` if all are. */
 static size_t find_place(struct search *search, uint64_t start)
 {
 	if ((search->at == search->count || start <= search->addresses[search->at]) &&
@@ -34,7 +34,7 @@ static size_t find_place(struct search *search, uint64_t start)
 	return search->at;
 }
 
-/* `ffffffff81000000 T name\t[module]`; data symbols are passed over. */
+/* Parses `ffffffff81000000 T name\t[module]`; data symbols are skipped. */
 static void take_line(struct search *search, const char *line, const char *end)
 {
 	const char *pos = line;

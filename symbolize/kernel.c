@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `name+0x1d/0x40 [module]`; the bare address where no function is, and the parts end where they are not as expected.
- */
+/* Parses `name+0x1d/0x40 [module]`; outside of functions the kernel prints the bare address. */
 static bool parse(char *text, uint64_t address, struct symbol_map_symbol *symbol)
 {
 	char *plus = strrchr(text, '+'), *module = strstr(text, " ["), *end;
@@ -31,7 +30,7 @@ static bool parse(char *text, uint64_t address, struct symbol_map_symbol *symbol
 	return true;
 }
 
-/* In rising order: what lies in the function found last need not be asked. */
+/* Looks the addresses up in rising order: one inside the previous function needs no lookup. */
 static bool ask_sorted(struct ebpf_kernel_names *kernel, const uint64_t *addresses, size_t count,
 	struct symbol_map *map, bool *answered, struct error *err)
 {

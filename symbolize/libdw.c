@@ -19,8 +19,7 @@ struct libdw {
 	Dwarf_Addr bias; /* libdwfl's address = image address + bias */
 };
 
-/* The file that Kelvin took its own names from: another choice of the file is no other opinion on it. Nor are servers
- * asked. */
+/* Returns the debug file that Kelvin used: names from another file would not be comparable. Servers are not used. */
 static int find_debug_file(Dwfl_Module *module, void **user, const char *module_name, Dwarf_Addr base,
 	const char *file_name, const char *link, GElf_Word crc, char **found_name)
 {
@@ -110,7 +109,7 @@ static uint32_t call_line(Dwarf_Die *inlined)
 		       : 0;
 }
 
-/* Where the unit is split, its parts lie in the other file. */
+/* If the unit is split, its entries are in the other file. */
 static Dwarf_Die *whole_unit(Dwarf_Die *unit, Dwarf_Die *split)
 {
 	uint8_t type;
@@ -121,7 +120,7 @@ static Dwarf_Die *whole_unit(Dwarf_Die *unit, Dwarf_Die *split)
 	return unit;
 }
 
-/* The functions around an address, the outermost first. */
+/* The functions that contain an address, the outermost first. */
 struct scope_search {
 	Dwarf_Addr address;
 	Dwarf_Die scopes[LIBDW_MAX_FRAMES];
@@ -136,7 +135,7 @@ static bool may_hold_functions(int tag)
 
 static void add_scope(struct scope_search *search, const Dwarf_Die *die, int tag)
 {
-	/* A function within another one is a function of its own. */
+	/* A function inside another one is a function of its own. */
 	if (tag == DW_TAG_subprogram)
 		search->count = 0;
 	if (tag != DW_TAG_lexical_block && search->count < LIBDW_MAX_FRAMES)
@@ -144,8 +143,8 @@ static void add_scope(struct scope_search *search, const Dwarf_Die *die, int tag
 }
 
 /*
- * Goes down to the innermost scope, into those alone that hold the address. dwarf_getscopes_die(), which tells the
- * scopes around an entry, reads the whole unit each time: 3 ms for each address of a C++ program.
+ * Finds the innermost scope, descending only into scopes that contain the address. dwarf_getscopes_die(), which also
+ * finds the scopes around an entry, reads the whole unit each time: 3 ms for each address of a C++ program.
  */
 static bool find_scopes_below(struct scope_search *search, Dwarf_Die *parent, bool in_types, unsigned int nesting)
 {
@@ -170,7 +169,10 @@ static bool find_scopes_below(struct scope_search *search, Dwarf_Die *parent, bo
 	return false;
 }
 
-/* By libdw's own search, which also looks below functions that do not cover the address: GCC nests lambdas so. */
+/*
+ * Uses libdw's own search, which also searches below functions that do not cover the address: GCC nests lambdas in this
+ * way.
+ */
 static void find_nested_scopes(struct scope_search *search, Dwarf_Die *unit)
 {
 	Dwarf_Die *around = NULL, *nested = NULL, innermost;
@@ -187,7 +189,7 @@ static void find_nested_scopes(struct scope_search *search, Dwarf_Die *unit)
 	free(nested);
 }
 
-/* Frames of the scopes, innermost first; each caller stands at the line of the call. */
+/* Writes the frames of the scopes, innermost first; each caller has the line of the call. */
 static void take_scopes(struct scope_search *search, struct libdw_frames *out)
 {
 	uint32_t line = 0;
@@ -224,7 +226,10 @@ static void take_debug_information(struct libdw *libdw, Dwarf_Addr address, stru
 	search.address = address - bias;
 	search.count = 0;
 	unit = whole_unit(unit, &split);
-	/* Compilers place nearly all code of classes and namespaces beside these, which are large. */
+	/*
+	 * Classes and namespaces are large, and compilers place nearly all code outside them, so they are searched
+	 * last.
+	 */
 	if (!find_scopes_below(&search, unit, false, 0) && !find_scopes_below(&search, unit, true, 0))
 		find_nested_scopes(&search, unit);
 	take_scopes(&search, out);
@@ -242,7 +247,7 @@ void libdw_frames(struct libdw *libdw, uint64_t address, struct libdw_frames *ou
 	*out = (struct libdw_frames){ 0 };
 	take_debug_information(libdw, at, out);
 	name = dwfl_module_addrinfo(libdw->module, at, &offset, &symbol, NULL, NULL, NULL);
-	/* Without a size it may be any address behind the symbol. */
+	/* Without a size, the symbol may be unrelated to the address. */
 	if (!name || offset >= symbol.st_size)
 		return;
 	out->symbol_address = at - offset;

@@ -7,7 +7,7 @@ enum { STEP_BYTES = 1 << 18 };
 static const size_t max_unpacked_bytes = (size_t)256 << 20;
 static const uint64_t max_decoder_bytes = (uint64_t)128 << 20;
 
-/* False: damaged, larger than any such file, or out of memory, which the buffer tells. */
+/* False if it is damaged, larger than any such file, or memory runs out, which the buffer's state shows. */
 static bool unpack(const struct elf_section *packed, struct buffer *out)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;

@@ -15,7 +15,7 @@ const char *name_copy(struct arena *arena, const char *name, size_t size)
 
 	if (size <= NAME_MAX_BYTES)
 		return arena_copy_string(arena, name, size);
-	/* Not within a character of several bytes. */
+	/* A cut must not divide a character of several bytes. */
 	while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80)
 		kept--;
 	mark_size =

@@ -7,8 +7,8 @@
 enum { NAME_MAX_BYTES = 1 << 16 };
 
 /*
- * A copy of a name that a file told, in the arena. One of more than NAME_MAX_BYTES, which no compiler writes but a file
- * may hold, becomes one that is shorter and ends in "... [cut: 1048576 bytes, 6d1f9a02]", by which it stays another
- * than those that begin alike. NULL for want of memory.
+ * Copies a name from a file into the arena. A name of more than NAME_MAX_BYTES, which no compiler writes but a file may
+ * contain, is shortened and ends in "... [cut: 1048576 bytes, 6d1f9a02]", which distinguishes it from names with the
+ * same beginning. NULL if memory runs out.
  */
 const char *name_copy(struct arena *arena, const char *name, size_t size);

@@ -23,7 +23,7 @@ static const char *const rule_texts[] = {
 	[SYMBOLIZE_RULE_OTHER_SOURCE] = "source elsewhere, by the binary it is in",
 };
 
-/* Modules whose code runs programs rather than being one; globs over the module's name. */
+/* Modules that run programs rather than being programs; globs over the module's name. */
 static const char *const runtime_modules[] = { "ld-linux*.so", "ld-musl*.so", "ld.so", "libc.so", "libc.musl*",
 	"libm.so", "libmvec.so", "libpthread.so", "librt.so", "libdl.so", "libgcc_s.so", "libunwind.so", "python",
 	"python[0-9]*", "libpython*.so", "pypy", "pypy[0-9]*", "libpypy*.so", "node", "nodejs", "libnode.so", "java",
@@ -44,7 +44,7 @@ static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.car
 static const char *const system_directories[] = { "/lib/*", "/lib64/*", "/lib32/*", "/usr/lib/*", "/usr/lib64/*",
 	"/usr/local/lib/*", "/opt/*" };
 
-/* Where packages of languages keep what they bring compiled. */
+/* Directories in which packages of languages install compiled code. */
 static const char *const package_directories[] = { "*/lib/python[23].*/*", "*/site-packages/*", "*/dist-packages/*",
 	"*/node_modules/*", "*/gems/*", "*/lib/ruby/*", "*/lib/perl5/*", "*/auto/*.so", "*/lib/php/*", "*/jvm/*",
 	"*/jdk*/lib/*", "*/jre*/lib/*", "*/java/*/lib/*", "/nix/store/*" };
@@ -52,15 +52,17 @@ static const char *const package_directories[] = { "*/lib/python[23].*/*", "*/si
 static const char *const standard_names[] = { "std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*",
 	"<* as alloc::*" };
 
-/* Code of V8 and of HotSpot that is none of the program's. */
+/* Code that V8 and HotSpot generate for themselves. */
 static const char *const jit_builtins[] = { "Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*",
 	"Interpreter*", "I2C/C2I adapters*", "StubRoutines (*", "vtable chunks", "vtable stub*", "itable stub*",
 	"MethodHandles adapters*", "*Runtime1 stub", "call_stub" };
 
 #define MATCHES(text, globs) matches_any((text), (globs), sizeof(globs) / sizeof((globs)[0]))
 
-/* Most begin with a letter or are a word between stars: fnmatch() takes much longer to tell, and is asked of every
- * function. */
+/*
+ * Most globs begin with a letter or are a word between stars: these are matched without fnmatch(), which is much slower
+ * and would be called for every function.
+ */
 static bool matches(const char *glob, const char *text)
 {
 	size_t size = strlen(glob);
@@ -106,7 +108,7 @@ static bool is_below_project(const struct origin_context *context, const char *f
 	return false;
 }
 
-/* The main program, or a library in its own directory, unless that is a system directory. */
+/* Whether the binary is the main program, or a library in its directory, unless that is a system directory. */
 static bool is_programs_own(const struct origin_context *context, const char *path)
 {
 	const char *slash = strrchr(context->main_path, '/');
@@ -120,7 +122,7 @@ static bool is_programs_own(const struct origin_context *context, const char *pa
 	       path[size] == '/' && !strchr(path + size + 1, '/');
 }
 
-/* With -trimpath a file of the standard library begins with its package. */
+/* With -trimpath a file of the standard library begins with its package's path. */
 static bool is_go_runtime(const struct origin_evidence *e)
 {
 	static const char *const names[] = { "runtime.*", "runtime/*", "internal/runtime/*" };
@@ -130,7 +132,7 @@ static bool is_go_runtime(const struct origin_evidence *e)
 	return MATCHES(e->name, names) && MATCHES(e->file, files);
 }
 
-/* The script's path within a JIT's name: `JS:*foo /path/x.js:1:2`, `py::foo:/path/x.py`; "" when it has none. */
+/* The script's path in a JIT's name: `JS:*foo /path/x.js:1:2`, `py::foo:/path/x.py`; "" if there is none. */
 static const char *script_in_name(const char *name)
 {
 	const char *space = strrchr(name, ' ');
@@ -143,13 +145,13 @@ static const char *script_in_name(const char *name)
 	return strncmp(space + 1, "file://", 7) == 0 ? space + 8 : space + 1;
 }
 
-/* Packages of Python lie below its standard library. */
+/* Python's packages are below its standard library, but do not belong to it. */
 static bool is_standard_source(const char *file)
 {
 	return MATCHES(file, standard_sources) && !strstr(file, "/site-packages/") && !strstr(file, "/dist-packages/");
 }
 
-/* A directory that would hold every file says nothing. */
+/* A directory that contains every file is no evidence. */
 static bool is_below_compilation(const struct origin_context *context, const char *file)
 {
 	const char *directory = context->compilation_directory;
@@ -170,8 +172,10 @@ static struct origin_decision decide_source(const struct origin_context *context
 	return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE };
 }
 
-/* Of what a JVM makes, only methods belong to classes. A script's path tells code of another runtime in the same
- * recording. */
+/*
+ * Whether generated code is the JVM's own: only methods belong to classes. A name with a script's path is of another
+ * runtime in the same recording.
+ */
 static bool is_jvm_own(const struct origin_context *context, const char *name)
 {
 	return context->has_jvm && !java_is_method(name) && !strpbrk(name, ":/");
@@ -197,7 +201,7 @@ static struct origin_decision decide_jit(const struct origin_context *context, c
 	return decision;
 }
 
-/* Without a source that says more: by the binary. */
+/* Decides by the binary, if the source is no evidence. */
 static struct origin_decision decide_binary(const struct origin_context *context, const struct origin_evidence *e)
 {
 	bool has_source = e->file[0] != '\0';

@@ -3,10 +3,10 @@
 
 #include "symbolize/symbolize.h"
 
-/* What the rules look at. Strings borrowed, "" where nothing is known. */
+/* The data that the rules use. Strings are borrowed, "" if not known. */
 struct origin_evidence {
 	const char *name, *module;
-	const char *file; /* of the definition, else of the line */
+	const char *file; /* of the definition, else of the line table */
 	const char *path; /* of the mapping */
 	enum profile_mapping_kind kind;
 	bool has_mapping;
@@ -14,12 +14,12 @@ struct origin_evidence {
 			    processes */
 };
 
-/* What holds for the whole profile. */
+/* Data that applies to the whole profile. */
 struct origin_context {
 	const struct symbolize_options *options;
 	const char *main_path;             /* of the main program's mapping */
 	const char *compilation_directory; /* of the main program; "" unknown, or it is an interpreter's */
-	bool has_jvm;                      /* a JVM is among the binaries: code made at run time may be its */
+	bool has_jvm;                      /* a JVM is among the binaries: code made at run time may belong to it */
 };
 
 struct origin_decision {
@@ -29,15 +29,17 @@ struct origin_decision {
 
 struct origin_decision origin_decide(const struct origin_context *context, const struct origin_evidence *evidence);
 
-/* A decision that a recording carries stands, save where the rules and project roots of now say otherwise. */
+/* Keeps the decision of a recording, unless the present rules or project roots decide otherwise. */
 struct origin_decision origin_revise(
 	const struct origin_context *context, const struct origin_evidence *evidence, struct origin_decision before);
 
-/* The first of the user's rules that matches; false when none does. */
+/* The first of the user's rules that matches; false if none does. */
 bool origin_rules_match(const struct symbolize_origin_rules *rules, const struct origin_evidence *evidence,
 	enum profile_origin *origin);
 
-/* From what the profile tells: the main program is mapping 0, if that is a file. Its compilation directory is not told.
+/*
+ * The context as far as the profile has it: the main program is mapping 0, if that is a file. The compilation directory
+ * stays unknown.
  */
 struct origin_context origin_context_of(const struct symbolize_options *options, const struct profile *profile);
 

@@ -47,7 +47,7 @@ static bool find_subject(const char *word, size_t size, enum subject *subject)
 	return false;
 }
 
-/* The next word of a line; false at its end. */
+/* Reads the next word of a line; false at its end. */
 static bool next_word(const char **pos, const char *end, const char **word, size_t *size)
 {
 	while (*pos < end && isspace((unsigned char)**pos))
@@ -75,7 +75,7 @@ static bool parse_line(struct symbolize_origin_rules *rules, const char *pos, co
 			"what the rule looks at is path, module or function, as in: user path /src/shop/*");
 	if (!next_word(&pos, end, &word, &size))
 		return error_set(err, ERROR_FORMAT, "the rule has no pattern, as in: library module libssl*");
-	/* Function names hold blanks: the pattern is the rest of the line. */
+	/* Function names may contain blanks, so the pattern extends to the end of the line. */
 	while (end > word && isspace((unsigned char)end[-1]))
 		end--;
 	rule.glob = arena_copy_string(&rules->arena, word, (size_t)(end - word));

@@ -13,11 +13,11 @@ enum { MIN_CACHED_BYTES = 1 << 18, MIN_GROWTH_DIVISOR = 64 };
 struct symbolize_result {
 	struct arena arena;
 	struct symbolize_frames *distinct; /* [distinct address] */
-	uint32_t *which;                   /* [index asked for] its distinct address */
+	uint32_t *which;                   /* [requested index] the index of its distinct address */
 	size_t count;
-	struct dwarf_result dwarf; /* holds strings of its own */
-	struct frame_cache *cache; /* likewise; NULL: none */
-	const char *directory;     /* where the main unit was compiled */
+	struct dwarf_result dwarf; /* owns strings */
+	struct frame_cache *cache; /* owns strings too; NULL: none */
+	const char *directory;     /* in which the main unit was compiled */
 	bool fetch_failed;
 };
 
@@ -26,12 +26,15 @@ struct resolution {
 	struct symbols *symbols;
 	struct go_table *go;                 /* NULL: no Go program */
 	struct fingerprinter *fingerprinter; /* NULL: not wanted, or not possible */
-	uint64_t *addresses;                 /* distinct, rising; later those of them that the cache does not know */
+	uint64_t *addresses;                 /* distinct, rising; later only those that are not cached */
 	size_t distinct_count;
 	struct symbolize_frames *found; /* [address] */
 };
 
-/* What a sized symbol or unwind information bounds is a function's; without either everything may be. */
+/*
+ * Whether addresses are code of a function: those that a sized symbol or unwind information covers, or all if there is
+ * neither.
+ */
 static void find_code(void *context, const uint64_t *addresses, size_t count, bool *is_code)
 {
 	const struct symbols *symbols = context;
@@ -63,7 +66,7 @@ static int compare_asked(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Sorts, and finds each address's place among the distinct ones. */
+/* Sorts the addresses, and finds each one's index among the distinct ones. */
 static bool find_distinct(struct resolution *r, const uint64_t *addresses, size_t count, struct error *err)
 {
 	CLEANUP(cleanup_free) struct asked *asked = calloc(count + 1, sizeof(*asked));
@@ -83,7 +86,7 @@ static bool find_distinct(struct resolution *r, const uint64_t *addresses, size_
 	return true;
 }
 
-/* The images that one question is about. */
+/* The images of one request. */
 struct subject {
 	struct elf_image *image, *debug, *alt; /* alt NULL: none */
 };
@@ -153,7 +156,7 @@ static void resolution_deinit(struct resolution *r)
 	free(r->addresses);
 }
 
-/* Small files are read faster than a cache; and a few new addresses are not worth writing a large one again. */
+/* Small files are read faster than a cache, and a few new addresses do not justify writing a large cache again. */
 static bool is_worth_storing(const struct resolution *r, const struct subject *subject, size_t distinct_count)
 {
 	size_t size;
@@ -163,7 +166,7 @@ static bool is_worth_storing(const struct resolution *r, const struct subject *s
 	       !r->result->dwarf.is_split;
 }
 
-/* Takes what the cache knows; leaves the rest in `addresses`, with their places among the distinct ones. */
+/* Takes cached frames; leaves the other addresses in `addresses`, with their indexes among the distinct ones. */
 static bool take_cached(struct resolution *r, uint32_t *places, struct error *err)
 {
 	struct symbolize_result *result = r->result;
@@ -182,7 +185,7 @@ static bool take_cached(struct resolution *r, uint32_t *places, struct error *er
 	return true;
 }
 
-/* What the cache does not know is resolved and told to it. */
+/* Resolves the addresses that are not cached, and stores them in the cache. */
 static bool resolve_distinct(
 	struct resolution *r, const struct subject *subject, const struct symbolize_options *options, struct error *err)
 {

@@ -3,5 +3,5 @@
 
 #include "symbolize/symbolize.h"
 
-/* The compilation directory of the image's first unit, borrowed from the result; "" when it has none. */
+/* The compilation directory of the image's first unit, borrowed from the result; "" if there is none. */
 const char *symbolize_result_directory(const struct symbolize_result *result);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The locations of one mapping, and what they resolve to. */
+/* The locations of one mapping, and their resolved frames. */
 struct batch {
 	struct elf_image *image; /* borrowed; NULL: not resolved from a file */
 	uint64_t *addresses;
@@ -21,12 +21,12 @@ struct batch {
 	size_t count, capacity, location_capacity;
 	struct symbolize_result *result;
 	struct symbol_map *map;
-	struct symbol_map *inherited; /* what a process had made that this one was forked from; NULL: none */
+	struct symbol_map *inherited; /* code of the process that this one was forked from; NULL: none */
 	struct error err;
 	bool failed;
 };
 
-/* A function that frames were found to stand for; its strings are those of a batch's result. */
+/* A profile's function that frames belong to; its strings are those of a batch's result. */
 struct known_function {
 	const char *name, *linkage_name, *file;
 	uint64_t fingerprint;
@@ -45,7 +45,7 @@ struct work {
 	struct symbolize_stats *stats;
 	struct profile_line *lines; /* room for the frames of one address */
 	size_t line_capacity;
-	struct known_function known[1 << KNOWN_BITS]; /* the later pushes out the earlier */
+	struct known_function known[1 << KNOWN_BITS]; /* a later one replaces an earlier one */
 };
 
 static bool add_to_batch(struct batch *batch, uint64_t address, uint32_t location, struct error *err)
@@ -76,7 +76,7 @@ static bool sort_into_batches(struct work *w, struct error *err)
 	return true;
 }
 
-/* One image on one worker: images share nothing but the options. */
+/* Resolves one image on one worker: images share only the options. */
 static void resolve_batch(void *context, size_t index)
 {
 	struct work *w = context;
@@ -88,7 +88,7 @@ static void resolve_batch(void *context, size_t index)
 		batch->image, batch->addresses, batch->count, w->options, &batch->result, &batch->err);
 }
 
-/* Above this many addresses to read all of its symbols costs the kernel less than to be asked. */
+/* For more addresses, reading all symbols of the kernel is faster than looking each up. */
 enum { MOST_ASKED = 50000 };
 
 static bool read_kernel_symbols(struct work *w, struct batch *batch, struct buffer *notices, struct error *err)
@@ -110,7 +110,7 @@ static bool read_kernel_symbols(struct work *w, struct batch *batch, struct buff
 	return true;
 }
 
-/* What cannot be read costs names, and nothing else. */
+/* Reads the maps. Unreadable ones leave code unnamed, which is no error. */
 static bool read_jit(
 	const struct batch *batch, const char *path, struct symbol_map **map, struct buffer *notices, struct error *err)
 {
@@ -147,7 +147,7 @@ static bool read_maps(struct work *w, const char *const *jit_maps, struct buffer
 
 /* ---- From frames to lines of the profile ---- */
 
-/* Some libraries can be run as well, to tell their version. */
+/* Whether the image is a program. Some libraries can be executed too, to print their version. */
 static bool is_program(const struct elf_image *image, const char *module)
 {
 	return image && elf_image_is_executable(image) && !strstr(module, ".so");
@@ -189,15 +189,15 @@ static bool add_function(
 	return profile_add_function(profile, &added, function, err);
 }
 
-/* Other names stand in a buffer that is used again. */
+/* Other names are in a buffer that is reused. */
 static bool has_lasting_strings(const struct symbolize_frame *frame)
 {
 	return frame->source != PROFILE_NAME_NONE && frame->source != PROFILE_NAME_KALLSYMS &&
 	       frame->source != PROFILE_NAME_JIT;
 }
 
-/* Known by where its strings lie: many addresses are of one function. */
-static bool find_function(
+/* Finds the function by the addresses of its strings: many locations are of one function. */
+static bool symbolize_find_function(
 	struct work *w, const struct symbolize_frame *frame, uint32_t mapping, uint32_t *function, struct error *err)
 {
 	const char *file = frame->decl_file[0] ? frame->decl_file : frame->file;
@@ -228,7 +228,7 @@ static bool set_frames(
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		w->lines[i] = (struct profile_line){ .line = frames[i].line };
-		if (!find_function(w, &frames[i], mapping, &w->lines[i].function, err))
+		if (!symbolize_find_function(w, &frames[i], mapping, &w->lines[i].function, err))
 			return false;
 	}
 	w->stats->addresses++;
@@ -246,7 +246,7 @@ static bool set_by_address(struct work *w, uint32_t location, struct error *err)
 	const char *module = mapping ? profile_string(w->profile, mapping->module) : "[unmapped]";
 	char name[512];
 
-	/* Kernel addresses are secret where they are restricted. */
+	/* Kernel addresses are secret on restricted systems. */
 	if (mapping && mapping->kind == PROFILE_MAPPING_KERNEL)
 		snprintf(name, sizeof(name), "[kernel]");
 	else
@@ -256,8 +256,9 @@ static bool set_by_address(struct work *w, uint32_t location, struct error *err)
 }
 
 /*
- * Kernels reserve room in front of their functions and call it by a name of its own. A function that was interrupted at
- * its first instruction is looked up there, by the address before it, as where calls return to is.
+ * The name without the prefix of padding. Kernels reserve room before their functions, and call it by another name. A
+ * function that was interrupted at its first instruction is looked up there, by the previous address, as return
+ * addresses are.
  */
 static const char *kernel_name(const char *symbol)
 {
@@ -266,7 +267,7 @@ static const char *kernel_name(const char *symbol)
 	return strncmp(symbol, room, strlen(room)) == 0 ? symbol + strlen(room) : symbol;
 }
 
-/* What a forked process made later, at the same place, counts. */
+/* Finds code made at run time. Code that a forked process made later replaces inherited code at its place. */
 static bool find_in_maps(const struct batch *batch, uint64_t address, struct symbol_map_symbol *hit)
 {
 	return (batch->map && symbol_map_find(batch->map, address, hit)) ||
@@ -374,7 +375,7 @@ bool symbolize_profile(struct profile *profile, struct elf_image *const *images,
 	if (ok) {
 		work_pool_run(options->threads, w.batch_count, resolve_batch, &w);
 		w.origins = origin_context_of(options, profile);
-		/* Where an interpreter was compiled says nothing of the program that it runs. */
+		/* The place where an interpreter was compiled is unrelated to the program that it runs. */
 		if (w.batches[0].result && !origin_is_runtime(profile_string(profile, profile->mappings[0].module)))
 			w.origins.compilation_directory = symbolize_result_directory(w.batches[0].result);
 		ok = set_all(&w, notices, err);

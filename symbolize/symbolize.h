@@ -50,8 +50,9 @@ void symbolize_origin_rules_destroy(struct symbolize_origin_rules *rules);
 /* Which functions get a fingerprint of their code. */
 enum symbolize_fingerprints {
 	SYMBOLIZE_FINGERPRINT_ALL,
-	SYMBOLIZE_FINGERPRINT_UNNAMED, /* it tells them from each other: in a report of one profile */
-	SYMBOLIZE_FINGERPRINT_NONE,    /* where nobody compares: kelvin symbolize */
+	SYMBOLIZE_FINGERPRINT_UNNAMED, /* only functions without a name, which it distinguishes: for a report of one
+					  profile */
+	SYMBOLIZE_FINGERPRINT_NONE,    /* for kelvin symbolize, which compares nothing */
 };
 
 struct symbolize_options {
@@ -63,16 +64,16 @@ struct symbolize_options {
 	 * not name; entries may be NULL. NULL: none. */
 	const char *const *inherited_jit_maps;
 	const char *kallsyms_path; /* NULL: /proc/kallsyms */
-	bool kernel_is_running; /* kallsyms_path is a copy of the running kernel's: the kernel may be asked instead */
+	bool kernel_is_running; /* kallsyms_path is a copy of the running kernel's, so the kernel may be used instead */
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
 	unsigned int threads;        /* 0: one per CPU */
 	bool no_inlines;
-	bool names_only; /* no files, lines and origins: for what shows none of them */
+	bool names_only; /* no files, lines and origins, if the output shows none */
 	bool debuginfod; /* fetch debug files that are not on this machine */
 	enum symbolize_fingerprints fingerprints;
 };
 
-/* What was found, for the closing line and the tests. */
+/* Statistics for the closing line and the tests. */
 struct symbolize_stats {
 	uint64_t addresses;                            /* distinct ones */
 	uint64_t by_source[PROFILE_NAME_SOURCE_COUNT]; /* of the outermost frame */
@@ -94,8 +95,8 @@ bool symbolize_profile(struct profile *profile, struct elf_image *const *images,
 	struct error *err);
 
 /*
- * Only the origins, by the same rules from what the profile carries: for profiles that other tools wrote. Decisions
- * that it carries stand, save where `options` has rules or project roots that say otherwise.
+ * Decides only the origins, by the same rules, from the profile's data: for profiles that other tools wrote. The
+ * profile's decisions are kept, unless `options` has rules or project roots that decide otherwise.
  */
 COMMON_MUST_CHECK
 bool symbolize_origins(struct profile *profile, const struct symbolize_options *options, struct error *err);
@@ -118,7 +119,7 @@ struct symbolize_frame {
 /* The frames of one address, innermost first. */
 struct symbolize_frames {
 	const struct symbolize_frame *frames;
-	size_t count; /* 0: the address lies in no code that is known */
+	size_t count; /* 0: the address is in no known code */
 };
 
 /* Resolved addresses of one image; owns all strings. */
@@ -133,27 +134,30 @@ bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, siz
 	const struct symbolize_options *options, struct symbolize_result **result, struct error *err);
 
 /*
- * False for object files: what is not linked has no addresses yet. A file that ends before its headers say is noted:
- * parts of it may still be named.
+ * False for object files: unlinked code has no addresses yet. A notice is given for a file that ends before its headers
+ * allow; the rest of it may still be named.
  */
 COMMON_MUST_CHECK
 bool symbolize_check(const struct elf_image *image, struct buffer *notices, struct error *err);
 
-/* Whether symbolize_options.debuginfod can be of any use: the library is there and servers are named. */
+/* Whether symbolize_options.debuginfod can have an effect: the library is installed and servers are set. */
 COMMON_MUST_CHECK
 bool symbolize_debuginfod_possible(struct error *err);
 
-/* Where resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME. False when neither is set. */
+/*
+ * The directory in which resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME. False if neither is
+ * set.
+ */
 COMMON_MUST_CHECK
 bool symbolize_cache_directory(char *path, size_t size);
 
 /* The frames of addresses[index]; they live as long as the result. */
 struct symbolize_frames symbolize_result_frames(const struct symbolize_result *result, size_t index);
 
-/* Whether a debug file was asked for from debuginfod's servers and not had. */
+/* Whether a debug file was requested from debuginfod's servers but not received. */
 bool symbolize_result_fetch_failed(const struct symbolize_result *result);
 
-/* Whose code a frame is, as if its image were the main program, and the rule that says so. */
+/* The origin of a frame, as if its image were the main program, and the rule that decided it. */
 COMMON_MUST_CHECK
 bool symbolize_frame_origin(const struct symbolize_result *result, const struct elf_image *image,
 	const struct symbolize_frame *frame, const struct symbolize_options *options, enum profile_origin *origin,
@@ -161,8 +165,8 @@ bool symbolize_frame_origin(const struct symbolize_result *result, const struct 
 void symbolize_result_destroy(struct symbolize_result *result);
 
 /*
- * Demangles C++, Rust and D; Rust's hash is hidden. A name is appended as it is when it is no mangled one, or when what
- * it stands for is too long or, of D, might take too long to find.
+ * Demangles C++, Rust and D; Rust's hash is removed. A name is appended unchanged if it is not mangled, or if its
+ * demangled form is too long or, for D, might take too long.
  */
 void symbolize_demangle(const char *name, struct buffer *out);
 
@@ -185,14 +189,14 @@ struct symbolize_verification {
 
 /*
  * Compares the names of these locations of a profile; `images` by mapping id, as in symbolize_profile(). libdw runs in
- * a child process: what it does with a hostile file ends there. Adds to `out`.
+ * a child process, which contains the effects of a hostile file. Adds to `out`.
  */
 COMMON_MUST_CHECK
 bool symbolize_verify_locations(const struct profile *profile, struct elf_image *const *images,
 	const uint32_t *locations, size_t count, const struct elf_debug_options *options,
 	struct symbolize_verification *out, struct error *err);
 
-/* Likewise those of a result for the same `addresses` of one image. */
+/* Compares the names of a result for the same `addresses` of one image in the same way. */
 COMMON_MUST_CHECK
 bool symbolize_verify_result(struct elf_image *image, const uint64_t *addresses, size_t count,
 	const struct symbolize_result *result, const struct symbolize_options *options,

@@ -12,14 +12,14 @@
 
 enum { MAX_SLOTS = 1 << 26, MAX_SIZELESS_BYTES = 1 << 16, MAX_TABLES = 4, PLT_COUNT = 3 };
 
-/* A symbol table with its names. */
+/* A symbol table and its names. */
 struct table {
 	const struct elf_image *image; /* that holds it, borrowed */
 	struct elf_section symbols, names;
 	bool is_64bit;
 };
 
-/* A slot of the global offset table and the function it leads to. */
+/* A slot of the global offset table and the function whose address it holds. */
 struct slot {
 	uint64_t address;
 	const char *name;
@@ -87,9 +87,11 @@ static Elf64_Sym read_symbol(struct byte_reader *r, bool is_64bit)
 
 enum kind { KIND_OTHER, KIND_FUNCTION, KIND_LABEL };
 
-/* Functions, labels of assembly that have a size, and other labels of code: GCC marks places in debug information by
- * labels. */
-static enum kind kind_of(const struct table *table, const Elf64_Sym *symbol)
+/*
+ * The kind of a symbol: functions, labels of assembly with a size, and other labels of code. GCC marks places in debug
+ * information by labels.
+ */
+static enum kind symbols_kind_of(const struct table *table, const Elf64_Sym *symbol)
 {
 	uint8_t type = ELF64_ST_TYPE(symbol->st_info);
 
@@ -108,7 +110,7 @@ static int compare_names(const struct symbol_hit *a, const struct symbol_hit *b)
 	bool a_reserved = strncmp(a->name, "__", 2) == 0, b_reserved = strncmp(b->name, "__", 2) == 0;
 	size_t a_size, b_size;
 
-	/* A name of unknown extent gives way to one that covers something. */
+	/* A symbol of unknown size is replaced by one with a size. */
 	if ((a->size == 0) != (b->size == 0))
 		return a->size == 0 ? 1 : -1;
 	if (a->rank != b->rank)
@@ -122,8 +124,10 @@ static int compare_names(const struct symbol_hit *a, const struct symbol_hit *b)
 	return strcmp(a->name, b->name);
 }
 
-/* The symbol competes for the first address that is not below it: the nearest wins, then the best name; the larger size
- * is kept. */
+/*
+ * Compares the symbol with the best one for the first address that is not below it: the nearest wins, then the best
+ * name; the larger size is kept.
+ */
 static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
 {
 	uint64_t size = hit->size > symbol->size ? hit->size : symbol->size;
@@ -139,8 +143,8 @@ static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
 	hit->size = size;
 }
 
-/* `$x` tells code from data, `foo.loop` is a place within `foo` to NASM. */
-static bool is_name(const struct symbol_hit *symbol, enum kind kind)
+/* Whether the symbol names a function: `$x` separates code from data, `foo.loop` is a place in `foo` in NASM. */
+static bool symbols_is_name(const struct symbol_hit *symbol, enum kind kind)
 {
 	if (symbol->name[0] == '\0' || symbol->name[0] == '$')
 		return false;
@@ -162,7 +166,7 @@ static void match_table(
 			return;
 		if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE)
 			file = symbol.st_name;
-		if (symbol.st_value > addresses[count - 1] || kind_of(table, &symbol) != kind)
+		if (symbol.st_value > addresses[count - 1] || symbols_kind_of(table, &symbol) != kind)
 			continue;
 		at = addresses_lower_bound(addresses, count, symbol.st_value);
 		if (hits[at].name && hits[at].start > symbol.st_value)
@@ -170,12 +174,12 @@ static void match_table(
 		candidate.rank = rank_of(symbol.st_info);
 		candidate.file = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ? name_at(&table->names, file) : "";
 		candidate.name = name_at(&table->names, symbol.st_name);
-		if (is_name(&candidate, kind))
+		if (symbols_is_name(&candidate, kind))
 			compete(&hits[at], &candidate);
 	}
 }
 
-/* Where the code segment ends that holds the address; false when none does. */
+/* The end of the code segment that contains the address; false if there is none. */
 static bool find_code_end(const struct symbols *symbols, uint64_t address, uint64_t *end)
 {
 	for (size_t i = 0; i < symbols->segment_count; i++) {
@@ -189,8 +193,8 @@ static bool find_code_end(const struct symbols *symbols, uint64_t address, uint6
 }
 
 /*
- * Without a size it reaches to the next symbol, but neither over the start of another function nor out of its segment,
- * nor further than assembly does.
+ * Whether the symbol covers the address. Without a size it covers up to the next symbol, but neither beyond the start
+ * of another function nor its segment, nor more than functions of assembly have.
  */
 static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, uint64_t address)
 {
@@ -203,7 +207,7 @@ static bool holds(const struct symbols *symbols, const struct symbol_hit *hit, u
 	return !symbols_find_fde(symbols, address, &start, &fde_end) || start <= hit->start;
 }
 
-/* `[address]` becomes the nearest symbol of the kind that is not behind it. */
+/* Finds for each address the nearest symbol of the kind that is not after it. */
 static void find_nearest(
 	const struct symbols *symbols, enum kind kind, const uint64_t *addresses, size_t count, struct symbol_hit *hits)
 {
@@ -220,13 +224,15 @@ static void find_nearest(
 	}
 }
 
-/* One within a function, or before it, says nothing of what follows the function. */
+/* Whether the label is after the function: one before or in the function does not name the code that follows. */
 static bool is_behind(const struct symbol_hit *label, const struct symbol_hit *function)
 {
 	return !function->name || (label->start >= function->start && label->start - function->start >= function->size);
 }
 
-/* What is in no function: assemblers write plain labels where the program does not say that they are functions (NASM).
+/*
+ * Finds labels for addresses in no function: assemblers write plain labels unless the source declares them as functions
+ * (NASM).
  */
 static bool match_labels(const struct symbols *symbols, const uint64_t *addresses, size_t count, const bool *is_held,
 	struct symbol_hit *hits, struct error *err)
@@ -326,7 +332,7 @@ static const char *find_slot(const struct symbols *symbols, uint64_t address)
 	return found ? found->name : NULL;
 }
 
-/* An entry jumps through its slot, anywhere in the entry. */
+/* Names an entry by the slot through which it jumps, anywhere in the entry. */
 static const char *name_of_entry(const struct symbols *symbols, const struct machine *machine,
 	const struct elf_section *plt, uint64_t offset, uint64_t size)
 {

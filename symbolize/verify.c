@@ -9,10 +9,10 @@
 
 enum { MAX_NAME_BYTES = 1 << 14, MAX_FAILURES = 3 };
 static const size_t max_frames_bytes = (size_t)1 << 30;
-/* Debug files are mapped whole. */
+/* The limit of memory is high, since debug files are mapped as a whole. */
 static const struct isolated_limits names_limits = { .seconds = 10, .memory_bytes = (size_t)8 << 30 };
 
-/* An address and what it is called here. */
+/* An address and the names that Kelvin gave to it. */
 struct claim {
 	struct elf_image *image; /* borrowed */
 	uint64_t address;
@@ -21,7 +21,7 @@ struct claim {
 
 enum verdict { VERDICT_NONE, VERDICT_EQUAL, VERDICT_OTHER, VERDICT_UNKNOWN };
 
-/* What the child writes. It is foreign: the library may have written over it. */
+/* The data that the child writes. It is foreign: the library may have overwritten it. */
 struct answers {
 	uint32_t difference_count;
 	char differences[SYMBOLIZE_MAX_DIFFERENCES][SYMBOLIZE_DIFFERENCE_BYTES];
@@ -35,7 +35,7 @@ struct comparison {
 	bool outermost_only; /* the names have no inlined frames */
 };
 
-/* ---- Whether two names are one function's ---- */
+/* ---- Whether two names are of one function ---- */
 
 static bool ends_with(const char *name, size_t size, const char *end)
 {
@@ -45,8 +45,8 @@ static bool ends_with(const char *name, size_t size, const char *end)
 }
 
 /*
- * A name as the linker knows it without what a compiler adds to the parts of a function, and the version of a symbol
- * (docs/symbolizer-differences.md).
+ * The size of a linkage name without the suffixes that compilers add to parts of a function, and without a symbol's
+ * version (docs/symbolizer-differences.md).
  */
 static size_t plain_size(const char *name)
 {
@@ -69,7 +69,9 @@ static bool is_plain(const char *ours, const char *theirs, size_t size)
 	return strlen(ours) == size && memcmp(ours, theirs, size) == 0;
 }
 
-/* Functions without a linkage name are called by their scopes here, and without them there. */
+/*
+ * Whether a function without a linkage name has the same name but for its scopes, which Kelvin adds and libdw does not.
+ */
 static bool is_scoped(const char *ours, const char *theirs)
 {
 	size_t our_size = strlen(ours), size = strlen(theirs);
@@ -92,7 +94,7 @@ static bool is_demangled(const char *ours, const char *theirs, size_t size)
 	return same;
 }
 
-static bool is_name(const struct symbolize_frame *ours, const char *theirs)
+static bool verify_is_name(const struct symbolize_frame *ours, const char *theirs)
 {
 	size_t size;
 
@@ -106,7 +108,7 @@ static bool is_name(const struct symbolize_frame *ours, const char *theirs)
 
 static bool is_same_function(const struct symbolize_frame *ours, const struct libdw_frame *theirs)
 {
-	return is_name(ours, theirs->linkage_name) || is_name(ours, theirs->name);
+	return verify_is_name(ours, theirs->linkage_name) || verify_is_name(ours, theirs->name);
 }
 
 static bool is_same_line(uint32_t ours, uint32_t theirs)
@@ -114,7 +116,7 @@ static bool is_same_line(uint32_t ours, uint32_t theirs)
 	return ours == 0 || theirs == 0 || ours == theirs;
 }
 
-/* Of several symbols at one address, nothing tells which was meant. */
+/* Whether both names are of one address: of several symbols there, none is preferred. */
 static bool is_alias(struct libdw *libdw, const struct libdw_frames *theirs, const struct symbolize_frame *ours)
 {
 	return libdw_has_alias(libdw, theirs, ours->name) ||
@@ -148,7 +150,7 @@ static void append_frame(const char *name, uint32_t line, size_t index, struct b
 		buffer_printf(out, ":%" PRIu32, line);
 }
 
-/* "0x12ab in /usr/bin/x: here a:12 < main:30; libdw b:12 < main:30" */
+/* Appends "0x12ab in /usr/bin/x: here a:12 < main:30; libdw b:12 < main:30". */
 static void describe(
 	const struct claim *claim, const struct symbolize_frames *ours, const struct libdw_frames *theirs, char *text)
 {
@@ -171,7 +173,7 @@ static void describe(
 	buffer_deinit(&out);
 }
 
-/* libdw does not name the entries of a procedure linkage table. */
+/* Whether the name is of a procedure linkage table's entry, which libdw does not name. */
 static bool is_plt(const struct symbolize_frames *ours)
 {
 	return ours->count > 0 && ours->frames[ours->count - 1].source == PROFILE_NAME_PLT;
@@ -212,7 +214,7 @@ static void compare_claims(void *context, void *result)
 	}
 }
 
-/* ---- What came of it ---- */
+/* ---- Results ---- */
 
 static void take_differences(const struct answers *answers, struct symbolize_verification *out)
 {
@@ -222,7 +224,10 @@ static void take_differences(const struct answers *answers, struct symbolize_ver
 				SYMBOLIZE_DIFFERENCE_BYTES - 1, answers->differences[i]);
 }
 
-/* Up to the address on which the child failed; the file is then given up. Returns the first claim of the next one. */
+/*
+ * Takes verdicts up to the address on which the child failed; the rest of that file is skipped. Returns the first claim
+ * of the next file.
+ */
 static size_t take_verdicts(
 	const struct comparison *comparison, const struct answers *answers, struct symbolize_verification *out)
 {
@@ -276,7 +281,7 @@ static bool verify_claims(
 	return run_comparison(comparison, out, err);
 }
 
-/* ---- Whose names ---- */
+/* ---- Profiles and results ---- */
 
 static bool take_frames(const struct profile *profile, const struct profile_location *location, struct arena *arena,
 	struct symbolize_frames *out, struct error *err)

@@ -36,7 +36,7 @@ static enum dwarf_role role_of(uint64_t tag)
 	}
 }
 
-/* Of forms that have the same size everywhere; -1: of others. */
+/* The size of a form that has one size in all units; -1 for other forms. */
 static int constant_size_of(uint16_t form)
 {
 	switch (form) {
@@ -75,7 +75,7 @@ static int constant_size_of(uint16_t form)
 	}
 }
 
-/* Of forms whose size the unit decides; -1: of others. */
+/* The size of a form that depends on the unit; -1 for other forms. */
 static int unit_size_of(uint16_t form, const struct dwarf_format *format)
 {
 	switch (form) {
@@ -152,7 +152,7 @@ static void skip_indirect(const struct dwarf_format *format, struct byte_reader 
 	uint64_t form = byte_reader_uleb128(r);
 	struct dwarf_skip skip;
 
-	/* An indirect form that is indirect again would never end. */
+	/* An indirect form of an indirect form could nest forever. */
 	if (form > UINT16_MAX || !dwarf_form_skip((uint16_t)form, format, &skip) || skip.kind == DWARF_SKIP_INDIRECT) {
 		r->failed = true;
 		return;
@@ -197,7 +197,7 @@ static enum dwarf_slot slot_of(const struct dwarf_attribute *attribute)
 	}
 }
 
-/* Whether a step can fetch a value of the form: the number that stands there is the value. */
+/* Whether a step can fetch a value of the form, because the number there is the value. */
 static bool can_fetch(const struct dwarf_attribute *attribute, const struct dwarf_skip *step)
 {
 	switch (attribute->form) {
@@ -216,7 +216,7 @@ static bool can_fetch(const struct dwarf_attribute *attribute, const struct dwar
 	}
 }
 
-/* One slot is filled once: the first attribute of the name counts. */
+/* Each slot is filled once, by the first attribute of the name. */
 static void choose_slot(const struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev,
 	const struct dwarf_attribute *attribute, struct dwarf_skip *step)
 {
@@ -234,7 +234,7 @@ static void choose_slot(const struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev
 		abbrev->is_odd |= slot != DWARF_SLOT_SIBLING;
 }
 
-/* Neighbouring steps of fixed size become one, but what is fetched stays alone. */
+/* Joins neighbouring steps of fixed size into one; a fetched value keeps its own step. */
 static bool add_step(
 	struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev, const struct dwarf_skip *step, struct error *err)
 {
@@ -253,7 +253,7 @@ static bool add_step(
 	return true;
 }
 
-/* A form that cannot be skipped fails the reader. */
+/* Reads attributes. A form of unknown size fails the reader. */
 static bool read_attributes(struct dwarf_abbrevs *abbrevs, struct byte_reader *r, const struct dwarf_format *format,
 	struct dwarf_abbrev *abbrev, struct error *err)
 {

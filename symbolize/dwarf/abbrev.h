@@ -4,11 +4,11 @@
 #include "common/common.h"
 
 /*
- * Abbreviations of one unit, compiled (DWARF 5, 7.5.3): each has a program that skips an entry's attributes in as few
- * steps as its forms allow, since of nearly all entries only the end matters.
+ * The abbreviations of one unit, compiled (DWARF 5, 7.5.3): each has a program that skips an entry's attributes in as
+ * few steps as its forms allow, since most entries are only skipped.
  */
 
-/* What the sizes of forms depend on. */
+/* The properties of a unit that the sizes of forms depend on. */
 struct dwarf_format {
 	uint8_t address_size, offset_size;
 	uint16_t version;
@@ -20,14 +20,14 @@ struct dwarf_attribute {
 	int64_t constant; /* DW_FORM_implicit_const */
 };
 
-/* What the walk does with an entry. */
+/* How the walk treats an entry. */
 enum dwarf_role {
-	DWARF_ROLE_OTHER,    /* no code below */
+	DWARF_ROLE_OTHER,    /* has no code below */
 	DWARF_ROLE_FUNCTION, /* DW_TAG_subprogram */
 	DWARF_ROLE_INLINED,  /* DW_TAG_inlined_subroutine */
-	DWARF_ROLE_BLOCK,    /* has code, is no function */
+	DWARF_ROLE_BLOCK,    /* has code, but is no function */
 	DWARF_ROLE_SCOPE,    /* may have functions below */
-	DWARF_ROLE_TYPE,     /* seldom has */
+	DWARF_ROLE_TYPE,     /* rarely has functions below */
 };
 
 struct dwarf_abbrev {
@@ -35,13 +35,13 @@ struct dwarf_abbrev {
 	uint16_t tag;
 	bool has_children;
 	bool has_code; /* an address or a list of ranges */
-	bool is_odd;   /* these stand in forms that steps do not fetch: such an entry is read in full */
+	bool is_odd;   /* its code is given by forms that steps do not fetch: such an entry is read in full */
 	enum dwarf_role role;
 	uint32_t first_attribute, attribute_count;
 	uint32_t first_step, step_count;
 };
 
-/* What a step fetches while it skips. */
+/* The values that a step can fetch. */
 enum dwarf_slot { DWARF_SLOT_NONE, DWARF_SLOT_LOW, DWARF_SLOT_HIGH, DWARF_SLOT_RANGES, DWARF_SLOT_SIBLING };
 enum { DWARF_SLOT_COUNT = 5 };
 
@@ -52,11 +52,11 @@ struct dwarf_skip {
 		DWARF_SKIP_LEB128,   /* a number */
 		DWARF_SKIP_STRING,   /* to the NUL */
 		DWARF_SKIP_BLOCK,    /* a length of `size` bytes and as many bytes; size 0: the length is LEB128 */
-		DWARF_SKIP_INDIRECT, /* the form stands in the entry */
+		DWARF_SKIP_INDIRECT, /* the form is stored in the entry */
 	} kind;
 	uint32_t size;
 	enum dwarf_slot slot;
-	uint16_t form; /* of a value that is fetched */
+	uint16_t form; /* of a fetched value */
 };
 
 struct dwarf_abbrevs {
@@ -67,18 +67,18 @@ struct dwarf_abbrevs {
 };
 
 /*
- * Reads up to the end of the table at the reader, or only up to the abbreviation `until` (0: all). A damaged table ends
- * where it stops making sense. Fails for want of memory.
+ * Reads up to the end of the table at the reader, or up to the abbreviation `until` (0: all). A damaged table ends at
+ * its first malformed entry. Fails if memory runs out.
  */
 COMMON_MUST_CHECK
 bool dwarf_abbrevs_init(struct dwarf_abbrevs *abbrevs, struct byte_reader r, const struct dwarf_format *format,
 	uint64_t until, struct error *err);
 void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs);
 
-/* For codes that do not count up from 1. */
+/* Searches codes that do not count up from 1. */
 const struct dwarf_abbrev *dwarf_abbrevs_search(const struct dwarf_abbrevs *abbrevs, uint64_t code);
 
-/* NULL: there is no such code. Compilers count codes up from 1. */
+/* NULL if there is no such code. Compilers usually count codes up from 1. */
 static inline const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code)
 {
 	if (code > 0 && code <= abbrevs->count && abbrevs->items[code - 1].code == code)
@@ -86,7 +86,7 @@ static inline const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_a
 	return dwarf_abbrevs_search(abbrevs, code);
 }
 
-/* How a value of the form is skipped; false for a form that is not known. */
+/* How to skip a value of the form; false for an unknown form. */
 COMMON_MUST_CHECK
 bool dwarf_form_skip(uint16_t form, const struct dwarf_format *format, struct dwarf_skip *skip);
 

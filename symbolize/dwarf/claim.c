@@ -7,13 +7,13 @@
 
 #include <dwarf.h>
 
-/* Against tables that name the same addresses over and over. */
+/* Limits the work on tables that repeat the same addresses. */
 static const uint64_t max_steps = (uint64_t)1 << 28;
 
 struct claims {
 	const uint64_t *addresses;
 	size_t count;
-	const struct dwarf_file *file; /* NULL: units are not known, their offsets stand for them */
+	const struct dwarf_file *file; /* NULL: units are not known, and their offsets are used instead */
 	const uint32_t *asked;
 	bool *listed;
 	uint32_t *units;
@@ -64,7 +64,7 @@ static void claim_by_set(struct claims *c, struct byte_reader *r, uint8_t offset
 	}
 }
 
-/* The next set, its reader behind the length. False at the end. */
+/* Reads the next set; its reader is after the length. False at the end. */
 static bool next_set(struct byte_reader *r, struct byte_reader *set, uint8_t *offset_size)
 {
 	size_t start = byte_reader_offset(r), header;
@@ -99,7 +99,7 @@ void dwarf_claim_by_aranges(
 	claim_by_sets(&c, dwarf_file_reader(file, DWARF_SECTION_ARANGES));
 }
 
-/* Where the first unit behind an offset begins, of those that have a set; UINT64_MAX: there is none. */
+/* The offset of the next unit with a set, after `behind`; UINT64_MAX: there is none. */
 static uint64_t next_unit(struct byte_reader r, uint64_t behind)
 {
 	uint64_t next = UINT64_MAX;
@@ -119,7 +119,7 @@ static uint64_t next_unit(struct byte_reader r, uint64_t behind)
 
 uint64_t dwarf_claim_extent(struct elf_image *image, const uint64_t *addresses, size_t count, uint32_t *units)
 {
-	enum { UNIT_HEADER_BYTES = 40 }; /* as long as one can be */
+	enum { UNIT_HEADER_BYTES = 40 }; /* the longest header */
 	struct claims c = { .addresses = addresses, .count = count, .units = units };
 	struct elf_section section;
 	uint64_t last = 0, extent;
@@ -158,7 +158,7 @@ bool dwarf_claim_by_roots(const struct dwarf_file *file, const uint64_t *address
 
 		if (copy.type == DW_UT_type || copy.type == DW_UT_partial || (listed && listed[i]))
 			continue;
-		/* An open unit owns its tables: the copy reads its own. */
+		/* An open unit owns its tables, so the copy reads its own. */
 		copy.abbrevs = (struct dwarf_abbrevs){ 0 };
 		copy.lines = (struct dwarf_line_header){ 0 };
 		if (dwarf_unit_read_root(&copy, &why)) {

@@ -29,7 +29,7 @@ void dwarf_describer_deinit(struct dwarf_describer *describer)
 	free(describer->paths);
 }
 
-static bool keep(struct dwarf_describer *d, const char *string, const char **kept, struct error *err)
+static bool describe_keep(struct dwarf_describer *d, const char *string, const char **kept, struct error *err)
 {
 	*kept = "";
 	if (!string || !string[0])
@@ -41,7 +41,7 @@ static bool keep(struct dwarf_describer *d, const char *string, const char **kep
 bool dwarf_describe_path(
 	struct dwarf_describer *d, const struct dwarf_unit *unit, uint64_t index, const char **path, struct error *err)
 {
-	/* A split unit's rows and calls count the files of its skeleton. */
+	/* A split unit's rows and calls refer to the files of its skeleton. */
 	const struct dwarf_unit *holder = unit->skeleton && unit->skeleton->has_lines ? unit->skeleton : unit;
 	uint64_t key[2] = { (uintptr_t)holder, index };
 	uint32_t *value;
@@ -57,8 +57,9 @@ bool dwarf_describe_path(
 	if (!ARRAY_RESERVE(&d->paths, &d->path_capacity, d->path_count + 1, ARRAY_MAX_IDS, err))
 		return false;
 	buffer_init(&text, MAX_TEXT_BYTES);
-	ok = keep(d, dwarf_line_path(&holder->lines, holder->directory, index, &text) && !text.failed ? text.data : "",
-		path, err);
+	ok = describe_keep(d,
+		dwarf_line_path(&holder->lines, holder->directory, index, &text) && !text.failed ? text.data : "", path,
+		err);
 	buffer_deinit(&text);
 	d->paths[d->path_count++] = ok ? *path : "";
 	return ok;
@@ -66,7 +67,7 @@ bool dwarf_describe_path(
 
 /* ---- ns::Class::fn ---- */
 
-/* Languages whose functions have no scopes, or whose names already say them. */
+/* Languages whose functions have no scopes, or whose names contain them. */
 static bool is_flat_language(uint16_t language)
 {
 	switch (language) {
@@ -109,7 +110,7 @@ static bool is_class(uint16_t tag)
 	return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
-/* GCC gives a closure no name, but its members ones that only closures have. */
+/* Whether the class is a closure. GCC gives it no name, but its members have names that only closures' members have. */
 static bool is_of_closure(const char *name)
 {
 	return strncmp(name, "operator()", 10) == 0 || strncmp(name, "<lambda", 7) == 0 ||
@@ -131,8 +132,10 @@ static void append_scope(struct dwarf_unit *unit, const struct dwarf_die *die, b
 	buffer_printf(text, "%s::", name);
 }
 
-/* Where the chain of abstract origins and specifications leads next. At its end `*goes_on` is false and the place is
- * untouched. */
+/*
+ * Finds the next entry in the chain of abstract origins and specifications. At its end `*goes_on` is false and the
+ * place is unchanged.
+ */
 static bool next_of_chain(
 	const struct dwarf_die *die, struct dwarf_unit **unit, uint64_t *offset, bool *goes_on, struct error *err)
 {
@@ -155,7 +158,7 @@ static bool next_of_chain(
 static bool append_qualified(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, const char *name,
 	unsigned int nesting, struct buffer *text, struct error *err);
 
-/* The function that a class stands in; its name holds all that is around it. */
+/* Appends the function that contains a class; its name contains all scopes around it. */
 static bool append_function(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, unsigned int nesting,
 	struct buffer *text, struct error *err)
 {
@@ -177,8 +180,8 @@ static bool append_function(struct dwarf_describer *d, struct dwarf_unit *unit, 
 	return true;
 }
 
-/* Of the scopes the innermost function that has a class of its own around the target; `count`: none. */
-static size_t find_function(const struct dwarf_unit *unit, const uint64_t *scopes, size_t count)
+/* The innermost function among the scopes that has a class of its own around the target; `count`: none. */
+static size_t describe_find_function(const struct dwarf_unit *unit, const uint64_t *scopes, size_t count)
 {
 	size_t function = count;
 	bool is_in_class = false;
@@ -195,8 +198,8 @@ static size_t find_function(const struct dwarf_unit *unit, const uint64_t *scope
 }
 
 /*
- * `unit` and `offset` are those of the declaration, which stands within its scopes. Of functions only those count that
- * have the class: what else is local to them has a linkage name, or is a declaration of what is not.
+ * Appends the qualified name. `unit` and `offset` are those of the declaration, inside its scopes. Only functions that
+ * contain the class count: other local entries have a linkage name, or declare something that is not local.
  */
 static bool append_qualified(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset, const char *name,
 	unsigned int nesting, struct buffer *text, struct error *err)
@@ -208,7 +211,7 @@ static bool append_qualified(struct dwarf_describer *d, struct dwarf_unit *unit,
 	if (!scopes_of(d, unit, &scopes, err))
 		return false;
 	count = dwarf_scopes_find(scopes, offset, found);
-	function = find_function(unit, found, count);
+	function = describe_find_function(unit, found, count);
 	if (function < count && !append_function(d, unit, found[function], nesting, text, err))
 		return false;
 	for (size_t i = function < count ? function : 0; i < count; i++) {
@@ -228,18 +231,18 @@ static bool qualify(
 	bool ok;
 
 	if (!(*name)[0] || is_flat_language(unit->language))
-		return keep(d, *name, name, err);
+		return describe_keep(d, *name, name, err);
 	buffer_init(&text, MAX_TEXT_BYTES);
 	ok = append_qualified(d, unit, offset, *name, 0, &text, err) &&
-	     keep(d, text.failed ? *name : text.data, name, err);
+	     describe_keep(d, text.failed ? *name : text.data, name, err);
 	buffer_deinit(&text);
 	return ok;
 }
 
 /* ---- Functions ---- */
 
-/* What is not known yet is taken from this entry of the chain. */
-static bool take(struct dwarf_describer *d, struct dwarf_unit *unit, const struct dwarf_die *die,
+/* Takes the values that are still unknown from this entry of the chain. */
+static bool describe_take(struct dwarf_describer *d, struct dwarf_unit *unit, const struct dwarf_die *die,
 	struct dwarf_function *function, struct error *err)
 {
 	uint32_t file = dwarf_value_small(&die->decl_file);
@@ -263,13 +266,13 @@ static bool follow(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t 
 	bool goes_on = true;
 
 	for (unsigned int hop = 0; goes_on && hop < MAX_HOPS && dwarf_die_at(unit, offset, &die); hop++) {
-		if (!take(d, unit, &die, function, err) || !next_of_chain(&die, &unit, &offset, &goes_on, err))
+		if (!describe_take(d, unit, &die, function, err) || !next_of_chain(&die, &unit, &offset, &goes_on, err))
 			return false;
 	}
 	if (!function->linkage_name[0])
 		return qualify(d, unit, offset, &function->name, err);
-	return keep(d, function->linkage_name, &function->linkage_name, err) &&
-	       keep(d, function->name, &function->name, err);
+	return describe_keep(d, function->linkage_name, &function->linkage_name, err) &&
+	       describe_keep(d, function->name, &function->name, err);
 }
 
 bool dwarf_describe(struct dwarf_describer *d, struct dwarf_unit *unit, uint64_t offset,

@@ -3,7 +3,7 @@
 
 #include "symbolize/dwarf/scopes.h"
 
-/* Names, files and lines of entries that were hit; each is worked out once. */
+/* Names, files and lines of entries that cover an address; each is computed once. */
 
 struct dwarf_function {
 	const char *linkage_name, *name, *decl_file; /* in the arena; "" unknown */
@@ -26,12 +26,12 @@ struct dwarf_describer {
 void dwarf_describer_init(struct dwarf_describer *describer, struct arena *arena);
 void dwarf_describer_deinit(struct dwarf_describer *describer);
 
-/* The function of an entry, through its abstract origin and specification. Fails for want of memory. */
+/* Describes the function of an entry, through its abstract origin and specification. Fails if memory runs out. */
 COMMON_MUST_CHECK
 bool dwarf_describe(struct dwarf_describer *describer, struct dwarf_unit *unit, uint64_t offset,
 	struct dwarf_function *function, struct error *err);
 
-/* The path of a file of the unit's line table, "" when there is none. */
+/* The path of a file of the unit's line table, "" if there is none. */
 COMMON_MUST_CHECK
 bool dwarf_describe_path(struct dwarf_describer *describer, const struct dwarf_unit *unit, uint64_t index,
 	const char **path, struct error *err);

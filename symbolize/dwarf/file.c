@@ -10,7 +10,7 @@
 /* A unit has at least 11 bytes of header. */
 static const size_t max_units = (size_t)1 << 26;
 
-/* Hardly any unit's line program is longer. */
+/* Hardly any unit's line program is longer than this. */
 enum { LINE_PROGRAM_BYTES = 1 << 15 };
 
 static const char *const section_names[DWARF_SECTION_COUNT] = {
@@ -51,8 +51,8 @@ uint64_t dwarf_read_length(struct byte_reader *r, uint8_t *offset_size)
 	return length;
 }
 
-/* False ends the reading: what follows cannot be found. */
-static bool read_header(struct byte_reader *r, struct dwarf_unit *unit)
+/* Reads a unit's header. False if the next unit's place is not known then. */
+static bool file_read_header(struct byte_reader *r, struct dwarf_unit *unit)
 {
 	uint64_t length;
 
@@ -79,7 +79,7 @@ static bool read_header(struct byte_reader *r, struct dwarf_unit *unit)
 	return byte_reader_ok(r);
 }
 
-/* `next`: the unit behind the last one that is there, where its header is. */
+/* Reads all headers. `next` becomes the unit after the last present one, if its header is present. */
 static bool read_headers(struct dwarf_file *file, struct dwarf_unit *next, struct error *err)
 {
 	struct byte_reader r = dwarf_file_reader(file, DWARF_SECTION_INFO);
@@ -87,7 +87,7 @@ static bool read_headers(struct dwarf_file *file, struct dwarf_unit *next, struc
 	while (byte_reader_left(&r) > 0) {
 		struct dwarf_unit unit = { .file = file };
 
-		if (!read_header(&r, &unit))
+		if (!file_read_header(&r, &unit))
 			break;
 		*next = unit;
 		if (unit.end > file->sections[DWARF_SECTION_INFO].size)
@@ -117,7 +117,9 @@ static bool has_code_units(const struct dwarf_file *file)
 	return false;
 }
 
-/* GCC puts each type unit of a .dwo file in a section of its own, all of one name, before that of the compilation unit.
+/*
+ * Skips type sections: GCC puts each type unit of a .dwo file in a section of its own, all of one name, before that of
+ * the compilation unit.
  */
 static bool skip_type_sections(struct dwarf_file *file, struct elf_image *image, struct error *err)
 {
@@ -133,8 +135,10 @@ static bool skip_type_sections(struct dwarf_file *file, struct elf_image *image,
 	return true;
 }
 
-/* Linkers lay units and their tables of abbreviations in the same order: those of the next unit begin where the last
- * ones end. */
+/*
+ * The needed size of .debug_abbrev. Linkers place units and their tables of abbreviations in the same order, so the
+ * next unit's table begins where the last one ends.
+ */
 static uint64_t abbrevs_needed(const struct dwarf_file *file, const struct dwarf_unit *next)
 {
 	if (!file->is_part)
@@ -145,8 +149,9 @@ static uint64_t abbrevs_needed(const struct dwarf_file *file, const struct dwarf
 	return next->abbrev_offset;
 }
 
-/* Line programs lie in the order of their units as well: the last unit's is the last that is needed. UINT64_MAX: nobody
- * knows. */
+/*
+ * The start of the last needed line program: line programs are in the order of their units too. UINT64_MAX: not known.
+ */
 static uint64_t last_lines(const struct dwarf_file *file)
 {
 	struct dwarf_unit last;
@@ -171,7 +176,7 @@ static bool has_lines_at(const struct dwarf_file *file, uint64_t offset)
 	return byte_reader_ok(&r);
 }
 
-static void take_lines(struct dwarf_file *file, struct elf_image *image)
+static void file_take_lines(struct dwarf_file *file, struct elf_image *image)
 {
 	uint64_t last = last_lines(file), needed;
 
@@ -200,7 +205,7 @@ bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwar
 		if (i != DWARF_SECTION_LINE)
 			take_section(file, image, i, UINT64_MAX);
 	if (kind != DWARF_FILE_WITHOUT_LINES)
-		take_lines(file, image);
+		file_take_lines(file, image);
 	return true;
 }
 

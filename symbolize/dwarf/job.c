@@ -12,11 +12,11 @@ enum { MAX_EXTENTS = 64 };
 
 struct work {
 	const struct dwarf_job *job;
-	struct dwarf_unit *unit; /* where the entries are: the job's, or its split one */
+	struct dwarf_unit *unit; /* the unit with the entries: the job's, or its split one */
 	struct dwarf_walk walk;
 	struct dwarf_line *lines;
 	struct dwarf_describer describer;
-	/* The extents of the function before: addresses of one function are neighbours. */
+	/* The extents of the previous function: addresses of one function are neighbours. */
 	uint64_t extents_of;
 	const struct dwarf_extent *extents;
 	size_t extent_count;
@@ -66,7 +66,7 @@ static bool fill_frame(struct work *w, uint64_t offset, struct dwarf_frame *fram
 	return true;
 }
 
-/* The caller of an inlined function stands at the call. */
+/* Sets the caller of an inlined function to the place of the call. */
 static bool fill_call(struct work *w, const struct dwarf_die *callee, struct dwarf_frame *frame, struct error *err)
 {
 	frame->line = dwarf_value_small(&callee->call_line);

@@ -4,18 +4,18 @@
 #include "symbolize/dwarf.h"
 #include "symbolize/dwarf/package.h"
 
-/* The addresses that one unit is asked for. */
+/* The addresses that are looked up in one unit. */
 struct dwarf_job {
 	struct dwarf_unit *unit;
 	const uint64_t *addresses;     /* rising */
-	struct dwarf_answer **answers; /* [address]: where its answer goes */
+	struct dwarf_answer **answers; /* [address]: where its answer is stored */
 	size_t count;
-	bool is_exhaustive; /* look below functions that do not hold the address as well */
+	bool is_exhaustive; /* also search below functions that do not contain the address */
 	struct arena *arena;
 	const struct dwarf_package *package;
-	const char *debug_path; /* of the image, for what lies beside it */
+	const char *debug_path; /* path of the image, which .dwo and .dwp files may lie beside */
 };
 
-/* Answers for all addresses of the job. A unit that makes no sense answers nothing. Fails for want of memory. */
+/* Resolves all addresses of the job. A malformed unit gives no answers. Fails if memory runs out. */
 COMMON_MUST_CHECK
 bool dwarf_job_run(const struct dwarf_job *job, struct error *err);

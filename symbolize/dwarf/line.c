@@ -29,7 +29,7 @@ static bool add_file(struct dwarf_line_header *header, const struct dwarf_line_f
 	return true;
 }
 
-/* Versions 2 to 4: strings up to an empty one. */
+/* Reads the tables of versions 2 to 4: strings up to an empty one. */
 static bool read_old_tables(struct dwarf_line_header *header, struct byte_reader *r, struct error *err)
 {
 	const char *name;
@@ -50,7 +50,7 @@ static bool read_old_tables(struct dwarf_line_header *header, struct byte_reader
 
 enum { MAX_ENTRY_FORMATS = 255 };
 
-/* Version 5: a table says of which values its entries consist. */
+/* Reads a table of version 5, which describes the values of its entries. */
 static bool read_table(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct byte_reader *r,
 	bool directories, struct error *err)
 {
@@ -80,7 +80,7 @@ static bool read_table(struct dwarf_line_header *header, const struct dwarf_unit
 			file.name = name ? name : file.name;
 			file.directory = formats[i].name == DW_LNCT_directory_index ? value.number : file.directory;
 		}
-		/* Entries of no bytes could be as many as a number can say. */
+		/* Entries of 0 bytes could be as many as a number can express. */
 		if (byte_reader_offset(r) == before) {
 			r->failed = true;
 			return true;
@@ -108,7 +108,7 @@ bool dwarf_line_header_init(struct dwarf_line_header *header, const struct dwarf
 	byte_reader_seek(&all, unit->line_offset);
 	length = dwarf_read_length(&all, &header->offset_size);
 	if (!byte_reader_ok(&all) || length > byte_reader_left(&all)) {
-		/* Of all line programs only the first ones may be there. */
+		/* Only the first line programs may be present. */
 		if (unit->file->is_part && unit->file->sections[DWARF_SECTION_LINE].size > 0)
 			atomic_store(&unit->file->is_short, true);
 		return true;
@@ -146,7 +146,7 @@ void dwarf_line_header_deinit(struct dwarf_line_header *header)
 	*header = (struct dwarf_line_header){ 0 };
 }
 
-/* `C:\src` is as well: compilers for Linux run on Windows. */
+/* A Windows path such as `C:\src` counts too: compilers for Linux run on Windows. */
 static bool is_absolute(const char *path)
 {
 	bool has_drive = isalpha((unsigned char)path[0]) && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
@@ -166,7 +166,7 @@ static void append_part(struct buffer *path, const char *part)
 bool dwarf_line_path(
 	const struct dwarf_line_header *header, const char *unit_directory, uint64_t index, struct buffer *path)
 {
-	/* Version 5 counts files from 0, and its directory 0 is the unit's; before, both counted from 1. */
+	/* Version 5 counts files from 0, and its directory 0 is the unit's; in older versions both count from 1. */
 	uint64_t first = header->version >= 5 ? 0 : 1;
 	const struct dwarf_line_file *file;
 	const char *directory = "";
@@ -177,7 +177,7 @@ bool dwarf_line_path(
 	if (file->directory >= first && file->directory - first < header->directory_count)
 		directory = header->directories[file->directory - first];
 	if (!is_absolute(file->name)) {
-		/* Directory 0 of version 5 is the unit's own, relative or not. */
+		/* Directory 0 of version 5 is the unit's own, even if it is relative. */
 		if (!is_absolute(directory) && (header->version < 5 || strcmp(directory, unit_directory) != 0))
 			append_part(path, unit_directory);
 		append_part(path, directory);
@@ -193,17 +193,17 @@ struct machine {
 	struct byte_reader r;
 	uint64_t address, file;
 	int64_t line;
-	/* The row before, while a sequence is open. */
+	/* The previous row, while a sequence is open. */
 	uint64_t row_address, row_file;
 	int64_t row_line;
 	bool has_row;
-	bool is_dead; /* the sequence's code was dropped by the linker */
+	bool is_dead; /* the linker dropped the sequence's code */
 
 	const uint64_t *addresses;
 	size_t count, next;    /* the first address not below row_address */
 	uint64_t next_address; /* addresses[next]; UINT64_MAX: none is left */
 	struct dwarf_line *lines;
-	/* What a special opcode adds (DWARF 5, 6.2.5.1): divided once a table, not once a row. */
+	/* The effect of each special opcode (DWARF 5, 6.2.5.1), computed once for a table. */
 	uint8_t special_operations[256];
 	int16_t special_lines[256];
 };
@@ -223,7 +223,7 @@ static void set_next(struct machine *m, size_t next)
 	m->next_address = next < m->count ? m->addresses[next] : UINT64_MAX;
 }
 
-/* The row before holds up to this one. */
+/* Ends the previous row: it covers addresses up to this one. */
 static void close_row(struct machine *m)
 {
 	size_t next = m->next;

@@ -3,14 +3,13 @@
 
 #include "common/common.h"
 
-/* Line tables (DWARF 5, 6.2): the header's files, and one pass of the program that answers for all addresses of a unit.
- */
+/* Line tables (DWARF 5, 6.2): the header's files, and one run of the program that resolves all addresses of a unit. */
 
 struct dwarf_unit;
 
 struct dwarf_line_file {
 	const char *name;   /* borrowed from the image */
-	uint64_t directory; /* index as it stands in the table */
+	uint64_t directory; /* index as stored in the table */
 };
 
 struct dwarf_line_header {
@@ -25,13 +24,14 @@ struct dwarf_line_header {
 	const uint8_t *opcode_lengths; /* [opcode - 1] */
 };
 
-/* Reads the table that the unit names. What is damaged ends early: fewer files, no program. Fails for want of memory.
- */
+/* Reads the table of the unit. A damaged one ends early: fewer files, no program. Fails if memory runs out. */
 COMMON_MUST_CHECK
 bool dwarf_line_header_init(struct dwarf_line_header *header, const struct dwarf_unit *unit, struct error *err);
 void dwarf_line_header_deinit(struct dwarf_line_header *header);
 
-/* The path of file `index` as entries and rows number it, made absolute where the table can; false when there is none.
+/*
+ * The path of file `index`, as entries and rows number it, made absolute if the table allows it; false if there is
+ * none.
  */
 COMMON_MUST_CHECK
 bool dwarf_line_path(
@@ -44,7 +44,6 @@ struct dwarf_line {
 	bool found;
 };
 
-/* Fills `lines[i]` for each of the rising addresses that a row covers. Sequences at 0, -1 and -2 are of dropped code.
- */
+/* Fills `lines[i]` for each of the rising addresses that a row covers. Sequences at 0, -1 and -2 are dropped code. */
 void dwarf_line_match(const struct dwarf_line_header *header, const struct dwarf_unit *unit, const uint64_t *addresses,
 	size_t count, struct dwarf_line *lines);

@@ -9,7 +9,7 @@ enum { SECTION_INFO = 1, SECTION_ABBREV = 3, SECTION_STR_OFFSETS = 6, SECTION_RN
 
 struct index_header {
 	uint64_t columns, units, slots;
-	uint64_t signatures, rows, sections, offsets; /* where they begin */
+	uint64_t signatures, rows, sections, offsets; /* their offsets */
 	uint32_t version;
 };
 
@@ -46,8 +46,10 @@ void dwarf_package_deinit(struct dwarf_package *package)
 	*package = (struct dwarf_package){ 0 };
 }
 
-/* Products of two 32-bit numbers fit; whether the tables do is found out on reading them. */
-static bool read_header(const struct dwarf_package *package, struct index_header *header)
+/*
+ * Reads the header. Products of two 32-bit numbers do not overflow; the tables' sizes are checked when they are read.
+ */
+static bool package_read_header(const struct dwarf_package *package, struct index_header *header)
 {
 	struct byte_reader r = byte_reader_over(package->index.bytes, package->index.size);
 
@@ -72,7 +74,7 @@ static uint64_t number_at(const struct dwarf_package *package, uint64_t offset, 
 	return byte_reader_uint(&r, size);
 }
 
-/* Row of a signature, counted from 1; 0: none. Open addressing with a second hash as the step. */
+/* The row of a signature, counted from 1; 0: none. Open addressing with a second hash as the step. */
 static uint64_t find_row(const struct dwarf_package *package, const struct index_header *header, uint64_t signature)
 {
 	uint64_t mask = header->slots - 1, slot = signature & mask, step = ((signature >> 32) & mask) | 1;
@@ -104,7 +106,7 @@ struct dwarf_unit *dwarf_package_find(const struct dwarf_package *package, const
 	struct index_header header;
 	uint64_t row;
 
-	if (!package->image || !read_header(package, &header))
+	if (!package->image || !package_read_header(package, &header))
 		return NULL;
 	row = find_row(package, &header, skeleton->dwo_id);
 	if (row == 0)
@@ -113,7 +115,7 @@ struct dwarf_unit *dwarf_package_find(const struct dwarf_package *package, const
 		if (number_at(package, header.sections + 4 * column, 4) == SECTION_INFO)
 			unit = dwarf_file_unit_from(&package->file,
 				number_at(package, header.offsets + 4 * ((row - 1) * header.columns + column), 4));
-	/* One that is placed already was found by an earlier round. */
+	/* A unit that has a skeleton was found by an earlier round. */
 	if (!unit || unit->skeleton)
 		return unit;
 	unit->skeleton = skeleton;

@@ -11,15 +11,15 @@ struct dwarf_package {
 };
 
 /*
- * Looks for PATH.dwp, PATH being that of the binary (`path`, may be NULL) or of the file with the skeleton units
- * (`debug_path`), in GDB's order. Fails for want of memory.
+ * Searches for PATH.dwp, where PATH is that of the binary (`path`, may be NULL) or of the file with the skeleton units
+ * (`debug_path`), in GDB's order. Fails if memory runs out.
  */
 COMMON_MUST_CHECK
 bool dwarf_package_init(struct dwarf_package *package, const char *path, const char *debug_path, struct error *err);
 void dwarf_package_deinit(struct dwarf_package *package);
 
 /*
- * The unit of a skeleton, its tables' places in the package filled in; not yet open. NULL: the package has none. A
- * skeleton is asked for by one thread at a time.
+ * The unit of a skeleton, with the places of its tables in the package; not open yet. NULL: the package has none. Only
+ * one thread at a time may ask for a skeleton.
  */
 struct dwarf_unit *dwarf_package_find(const struct dwarf_package *package, const struct dwarf_unit *skeleton);

@@ -14,7 +14,7 @@ static void init_one(struct dwarf_ranges *ranges, const struct dwarf_value *low,
 {
 	if (!dwarf_value_address(ranges->unit, low, &ranges->low))
 		return;
-	/* An address since version 2, an offset from the low one since version 4. */
+	/* The high value is an address, or since version 4 an offset from the low address. */
 	if (!dwarf_value_address(ranges->unit, high, &ranges->high)) {
 		if (high->form == 0 || !checked_add(ranges->low, high->number, &ranges->high))
 			return;
@@ -22,7 +22,7 @@ static void init_one(struct dwarf_ranges *ranges, const struct dwarf_value *low,
 	ranges->kind = DWARF_RANGES_ONE;
 }
 
-/* Offset of list `index` behind the unit's base. */
+/* Finds the offset of list `index` after the unit's base. */
 static bool find_list(const struct dwarf_unit *unit, uint64_t index, uint64_t *offset)
 {
 	struct byte_reader r = dwarf_file_reader(unit->file, DWARF_SECTION_RNGLISTS);
@@ -46,8 +46,7 @@ static void init_list(struct dwarf_ranges *ranges, const struct dwarf_value *lis
 		ranges->r = dwarf_file_reader(unit->file, DWARF_SECTION_RNGLISTS);
 		ranges->kind = DWARF_RANGES_LIST;
 	} else {
-		/* Of a split unit's entries the offsets count from the skeleton's base (GNU's extension to version 4).
-		 */
+		/* In a split unit, offsets count from the skeleton's base (GNU's extension to version 4). */
 		if (unit->skeleton && !checked_add(offset, holder->ranges_base, &offset))
 			return;
 		ranges->r = dwarf_file_reader(holder->file, DWARF_SECTION_RANGES);
@@ -76,7 +75,7 @@ static bool is_alive(const struct dwarf_unit *unit, uint64_t low, uint64_t high)
 	return low < high && low != 0 && low < all_ones(unit) - 1;
 }
 
-/* Linkers put 1, -1 or -2 where the code that offsets count from was dropped. From 0 compilers count as well. */
+/* Linkers write 1, -1 or -2 as the base of dropped code. 0 is also a valid base in compilers' lists. */
 static bool is_dead_base(const struct dwarf_ranges *ranges)
 {
 	return ranges->base == 1 || ranges->base >= all_ones(ranges->unit) - 1;
@@ -147,7 +146,7 @@ static bool next_of_list(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *h
 			*low = dwarf_read_fixed(r, size);
 			*high = *low + dwarf_read_uleb128(r);
 			return byte_reader_ok(r);
-		default: /* the end, what is not known, and (as 0) a failed reader */
+		default: /* the end, an unknown kind, and (as 0) a failed reader */
 			return false;
 		}
 	}

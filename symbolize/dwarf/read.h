@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The bounded reader's operations as the walk needs them: the common case inlined, everything else left to the reader.
- * Entries are read by the million; a call for each byte was a third of the time.
+ * The bounded reader's operations as the walk needs them: the common case is inlined, other cases call the reader.
+ * Entries are read by the million; a call for each byte takes a third of the time.
  */
 
 static inline bool dwarf_read_has(const struct byte_reader *r, uint64_t size)
@@ -31,7 +31,7 @@ static inline uint8_t dwarf_read_u8(struct byte_reader *r)
 	return 0;
 }
 
-/* Numbers of one and two bytes are nearly all. */
+/* Nearly all numbers have one or two bytes. */
 static inline uint64_t dwarf_read_uleb128(struct byte_reader *r)
 {
 	if (dwarf_read_has(r, 2)) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between two marks; some hundred entries are passed in microseconds. */
+/* Distance of marks; some hundred entries are skipped in microseconds. */
 enum { MARK_BYTES = 1 << 12 };
 static const size_t max_marks = (size_t)1 << 22;
 
@@ -22,7 +22,7 @@ void dwarf_scopes_deinit(struct dwarf_scopes *scopes)
 	*scopes = (struct dwarf_scopes){ 0 };
 }
 
-/* Beyond the last one only. Without memory there are fewer marks, and longer ways. */
+/* Adds a mark after the last one. If memory runs out there are fewer marks, and searches take longer. */
 static void mark(struct dwarf_scopes *scopes, uint64_t offset, const uint64_t *around, size_t depth)
 {
 	uint64_t last = scopes->count ? scopes->marks[scopes->count - 1].offset : scopes->unit->first_die;
@@ -39,7 +39,7 @@ static void mark(struct dwarf_scopes *scopes, uint64_t offset, const uint64_t *a
 	scopes->around_count += depth;
 }
 
-/* Where the search for `target` begins, and what is around that place. */
+/* The start of the search for `target`, and the entries around it. */
 static uint64_t find_start(const struct dwarf_scopes *scopes, uint64_t target, uint64_t *around, size_t *depth)
 {
 	size_t low = 0, high = scopes->count;

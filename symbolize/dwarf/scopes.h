@@ -4,14 +4,14 @@
 #include "symbolize/dwarf/unit.h"
 
 /*
- * The entries around an entry. Entries know no parent: they are passed in order, jumping over those that end before the
- * target. Where compilers write no DW_AT_sibling that is all of them, so the way is marked, and the next search begins
- * at a mark.
+ * Finds the entries around an entry. Entries do not refer to their parents, so they are passed in order, and skipped as
+ * a whole if they end before the target. Without DW_AT_sibling all entries must be passed, so places on the way are
+ * marked, and the next search begins at a mark.
  */
 
 enum { DWARF_MAX_SCOPES = 256 };
 
-/* Where an entry begins, and how many of `around` hold it. */
+/* The offset of an entry, and how many of `around` contain it. */
 struct dwarf_scope_mark {
 	uint64_t offset;
 	size_t first, depth;
@@ -28,6 +28,8 @@ struct dwarf_scopes {
 void dwarf_scopes_init(struct dwarf_scopes *scopes, const struct dwarf_unit *unit);
 void dwarf_scopes_deinit(struct dwarf_scopes *scopes);
 
-/* The entries around the one at `target`, outermost first, into `found[DWARF_MAX_SCOPES]`; 0 where there is no such
- * entry. */
+/*
+ * Writes the entries around the one at `target`, outermost first, into `found[DWARF_MAX_SCOPES]`; returns their number,
+ * 0 if there is no such entry.
+ */
 size_t dwarf_scopes_find(struct dwarf_scopes *scopes, uint64_t target, uint64_t *found);

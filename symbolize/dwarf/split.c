@@ -23,7 +23,7 @@ static struct elf_image *open_dwo(const struct dwarf_unit *skeleton, const char 
 	return elf_image_open_path(path, &image, &ignored) ? image : NULL;
 }
 
-/* The unit of the same id. False for want of memory. */
+/* Finds the unit with the skeleton's id. False if memory runs out. */
 static bool find_unit(struct dwarf_split *split, const struct dwarf_unit *skeleton, struct error *err)
 {
 	for (size_t i = 0; i < split->file.unit_count; i++) {
@@ -39,7 +39,7 @@ static bool find_unit(struct dwarf_split *split, const struct dwarf_unit *skelet
 	return true;
 }
 
-/* Leaves split->unit NULL when the package does not have it. */
+/* Takes the unit from the package. split->unit stays NULL if the package does not have it. */
 static bool take_packaged(struct dwarf_split *split, const struct dwarf_unit *skeleton,
 	const struct dwarf_package *package, struct error *err)
 {

@@ -16,7 +16,7 @@ struct byte_reader dwarf_unit_reader(const struct dwarf_unit *unit, uint64_t off
 	return r;
 }
 
-/* What a root entry has besides the attributes of every entry. */
+/* Attributes that only a root entry has. */
 struct root {
 	struct dwarf_value directory, lines, addr_base, str_offsets_base, rnglists_base, ranges_base, dwo_name, dwo_id,
 		language;
@@ -50,7 +50,7 @@ static struct dwarf_value *root_slot(struct root *root, uint16_t name)
 	}
 }
 
-/* Reads the entry a second time, attribute by attribute under the names that only a root has. */
+/* Reads the entry a second time, attribute by attribute, by the names that only a root has. */
 static bool read_root_attributes(
 	const struct dwarf_unit *unit, struct byte_reader r, const struct dwarf_abbrev *abbrev, struct root *root)
 {
@@ -74,7 +74,9 @@ static const char *known_string(const struct dwarf_unit *unit, const struct dwar
 	return string ? string : "";
 }
 
-/* Where the tables of a unit begin that does not say it: behind the header of a split file's only table. */
+/*
+ * Sets the bases of tables for a unit without base attributes: directly after the header of a split file's only table.
+ */
 static void set_default_bases(struct dwarf_unit *unit)
 {
 	uint64_t header = unit->offset_size == 8 ? 16 : 8;
@@ -92,7 +94,7 @@ static void set_default_bases(struct dwarf_unit *unit)
 static void take_root(struct dwarf_unit *unit, const struct dwarf_die *die, const struct root *root)
 {
 	set_default_bases(unit);
-	/* Strings may be indexed: their base comes first. */
+	/* Strings may be indexed, so their base is read first. */
 	if (root->str_offsets_base.form)
 		unit->str_offsets_base = root->str_offsets_base.number;
 	if (root->addr_base.form)

@@ -5,7 +5,7 @@
 #include "symbolize/dwarf/file.h"
 #include "symbolize/dwarf/line.h"
 
-/* An attribute's value as it stands in the entry; form 0: the entry has no such attribute. */
+/* An attribute's value as stored in the entry; form 0: the entry has no such attribute. */
 struct dwarf_value {
 	uint16_t form;
 	uint64_t number;    /* constants, offsets, indexes, addresses */
@@ -33,20 +33,20 @@ struct dwarf_unit {
 	uint64_t str_offsets_start, rnglists_start; /* of a packaged unit: where its tables begin */
 	bool has_lines;
 	struct dwarf_line_header lines;    /* directories and files */
-	const struct dwarf_unit *skeleton; /* of a split unit: addresses, ranges and lines are there */
+	const struct dwarf_unit *skeleton; /* of a split unit: it has the addresses, ranges and lines */
 };
 
-/* The attributes of an entry that symbolizing asks for. Entries of the walk and of names alike. */
+/* The attributes of an entry that symbolizing needs, for the walk and for names. */
 struct dwarf_die {
-	uint64_t offset, after; /* `after`: behind the attributes */
+	uint64_t offset, after; /* `after`: the offset after the attributes */
 	const struct dwarf_abbrev *abbrev;
 	struct dwarf_value low_pc, high_pc, ranges, sibling, abstract_origin, specification, name, linkage_name,
 		decl_file, decl_line, call_file, call_line;
 };
 
 /*
- * Reads abbreviations, the root entry and the file table once; thread-safe. `*is_open` is false where the unit is
- * damaged, or of a version that is not known: nothing of it may be used then. Fails for want of memory.
+ * Reads abbreviations, the root entry and the file table once; thread-safe. `*is_open` is false if the unit is damaged,
+ * or of an unknown version: it must not be used then. Fails if memory runs out.
  */
 COMMON_MUST_CHECK
 bool dwarf_unit_open(struct dwarf_unit *unit, bool *is_open, struct error *err);

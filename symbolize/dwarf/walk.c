@@ -10,7 +10,7 @@
 enum { MAX_NESTING = 256 };
 static const uint64_t max_steps = (uint64_t)1 << 28;
 
-/* Where the walk stands: in which function, how deep. */
+/* The walk's position: the function that contains it, and the depth. */
 struct place {
 	uint32_t node;
 	uint32_t depth;
@@ -55,8 +55,8 @@ static bool covers(struct dwarf_walk *w, struct dwarf_ranges ranges)
 }
 
 /*
- * What is inlined into a function has only addresses that are the function's: whether it is looked at must not depend
- * on what else is asked.
+ * Whether an inlined function may cover the address: its addresses are also those of the function around it. The result
+ * must not depend on the other addresses that are looked up.
  */
 static bool may_have(const struct dwarf_walk *w, uint32_t node, size_t address)
 {
@@ -66,7 +66,7 @@ static bool may_have(const struct dwarf_walk *w, uint32_t node, size_t address)
 	       (w->deepest[address] != DWARF_NO_NODE && w->nodes[w->deepest[address]].function == function);
 }
 
-/* The deepest wins; of equally deep ones (folded identical code) the first. */
+/* Marks covered addresses. The deepest function wins; of equally deep ones (folded identical code) the first. */
 static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct place place)
 {
 	uint64_t low, high;
@@ -83,9 +83,8 @@ static void mark(struct dwarf_walk *w, struct dwarf_ranges ranges, struct place 
 }
 
 /*
- * Whether what is below the function is to be walked; `place` is then within it. An inlined one may say less of its
- * code than those within say of theirs: version 2 has no lists of ranges, and GCC's lists for it may end at their first
- * entry.
+ * Decides whether to walk below the function; `place` is then inside it. An inlined function may list less code than
+ * the functions inside it: version 2 has no lists of ranges, and GCC's lists for it may end at their first entry.
  */
 static bool enter_function(
 	struct dwarf_walk *w, uint64_t offset, bool is_inlined, const struct dwarf_ranges *ranges, struct place *place)
@@ -94,7 +93,7 @@ static bool enter_function(
 
 	if (!is_within && !covers(w, *ranges) && !w->is_exhaustive)
 		return false;
-	/* What is inlined below a function without code belongs to nothing that runs. */
+	/* Functions inlined below a function without code do not run. */
 	if (!is_within && (is_inlined || !dwarf_ranges_any(ranges))) {
 		place->node = DWARF_NO_NODE;
 		return true;
@@ -105,7 +104,7 @@ static bool enter_function(
 	return true;
 }
 
-/* `r` stands behind the entry's code. False when the entry is damaged. */
+/* `r` is after the entry's code. False if the entry is damaged. */
 static bool init_ranges(const struct dwarf_walk *w, struct byte_reader r, const struct dwarf_abbrev *abbrev,
 	const struct dwarf_scan *scan, struct dwarf_ranges *ranges)
 {
@@ -153,7 +152,10 @@ static void visit_code(struct dwarf_walk *w, struct byte_reader *r, const struct
 	dwarf_die_skip_tree(w->unit, r, abbrev);
 }
 
-/* Blocks too: one may say less than the functions inlined in it, since version 2 has no lists of ranges. */
+/*
+ * Visits a scope. Blocks are walked too: a block may list less code than the functions inlined in it, since version 2
+ * has no lists of ranges.
+ */
 static void visit_scope(
 	struct dwarf_walk *w, struct byte_reader *r, const struct dwarf_abbrev *abbrev, struct place place)
 {

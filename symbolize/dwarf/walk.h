@@ -4,8 +4,8 @@
 #include "symbolize/dwarf/unit.h"
 
 /*
- * One pass over a unit's entries that answers for all addresses asked for: it descends only into functions that hold
- * one of them, and indexes nothing.
+ * One pass over a unit's entries that resolves all given addresses: it descends only into functions that contain one of
+ * them, and builds no index.
  */
 
 #define DWARF_NO_NODE UINT32_MAX
@@ -13,8 +13,8 @@
 /* A function, or an inlined one, that covers an address. */
 struct dwarf_node {
 	uint64_t die;      /* offset */
-	uint32_t parent;   /* the function it is inlined into; DWARF_NO_NODE: it is not inlined */
-	uint32_t function; /* the one around that is not inlined, perhaps itself */
+	uint32_t parent;   /* the function it is inlined into; DWARF_NO_NODE: not inlined */
+	uint32_t function; /* the function around it that is not inlined, perhaps itself */
 };
 
 struct dwarf_walk {
@@ -25,13 +25,13 @@ struct dwarf_walk {
 	uint32_t *depths;  /* [address] of that node; owned by the caller, zeroed */
 	struct dwarf_node *nodes;
 	size_t node_count, node_capacity; /* owned: dwarf_walk_deinit() */
-	uint64_t budget;                  /* of steps left, against lists that a damaged unit names over and over */
+	uint64_t budget;                  /* steps left; limits the work on lists that a damaged unit repeats */
 	bool is_exhaustive; /* GCC nests lambdas below functions that do not cover them: descend everywhere */
 	struct error *err;
-	bool failed; /* out of memory: `err` says so */
+	bool failed; /* memory ran out; `err` is set */
 };
 
-/* Fails for want of memory. */
+/* Fails if memory runs out. */
 COMMON_MUST_CHECK
 bool dwarf_walk_run(struct dwarf_walk *walk, struct error *err);
 void dwarf_walk_deinit(struct dwarf_walk *walk);
