@@ -18,7 +18,8 @@ static const double min_callees = 0.6;     /* least share of callees' time in th
 static const double min_few_callees = 0.8; /* the same where that time is small */
 /* functions with less than this share of time in callees are matched by name */
 static const double leaf_share = 0.3;
-static const double min_name_similarity = 0.6;
+/* of leaves: adler32 and crc32, another checksum in the same place, have 0.6 of their letters in common */
+static const double min_name_similarity = 0.7;
 /* largest change of the caller's total, as a share of the time that was inlined or split off */
 static const double flat_share = 0.5;
 enum { MAX_CANDIDATES = 16, MAX_PAIRS = 1 << 16, MAX_NAME = 256 };

@@ -106,6 +106,21 @@ static void one_removed_and_one_added_are_no_rename(void **state)
 	profile_destroy(head);
 }
 
+/* A leaf that was replaced by another one of the same kind: as much time in the same place, and half of the letters. */
+static void a_replaced_leaf_is_no_rename(void **state)
+{
+	struct profile *base = synthetic_runs("main#1;adler32_z#7 200\nmain#1;rest#2 600\n", 3);
+	struct profile *head = synthetic_runs("main#1;crc32_z#8 200\nmain#1;rest#2 600\n", 3);
+	struct diff *diff = synthetic_diff(base, head, NULL);
+
+	(void)state;
+	assert_int_equal(synthetic_function(diff, "adler32_z")->total.state, DIFF_STATE_GONE);
+	assert_int_equal(synthetic_function(diff, "crc32_z")->total.state, DIFF_STATE_NEW);
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
 static void a_rename_that_got_dearer_is_still_more(void **state)
 {
 	struct profile *base = synthetic_runs(
@@ -299,6 +314,7 @@ int main(void)
 		cmocka_unit_test(equal_code_under_another_name_is_a_rename),
 		cmocka_unit_test(a_rename_is_seen_by_callers_and_callees),
 		cmocka_unit_test(one_removed_and_one_added_are_no_rename),
+		cmocka_unit_test(a_replaced_leaf_is_no_rename),
 		cmocka_unit_test(a_rename_that_got_dearer_is_still_more),
 		cmocka_unit_test(inlining_is_no_loss_and_gain),
 		cmocka_unit_test(inlined_code_is_as_changed_as_what_holds_it),
