@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Reserves room for `need` items in a heap array that grows by doubling. New room is not zeroed.
@@ -21,3 +22,30 @@ bool array_reserve_(void **items, size_t *capacity, size_t need, size_t item_siz
 
 /* Ids have 32 bits. An array indexed by them holds at most this many items, so that UINT32_MAX can mean "none". */
 #define ARRAY_MAX_IDS ((size_t)UINT32_MAX - 1)
+
+/*
+ * How many items of an array have a member that is at most `value`: the place behind them, by binary search. The array
+ * is sorted by that member, a uint64_t; NULL where there are no items.
+ */
+#define ARRAY_COUNT_UP_TO(items, count, member, value)                                                                 \
+	_Generic((items)->member, uint64_t                                                                             \
+		 : array_count_up_to_)(                                                                                \
+		(items), (count), sizeof(*(items)), offsetof(__typeof__(*(items)), member), (value))
+
+static inline size_t array_count_up_to_(
+	const void *items, size_t count, size_t item_size, size_t member_offset, uint64_t value)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t member;
+
+		memcpy(&member, (const char *)items + middle * item_size + member_offset, sizeof(member));
+		if (member <= value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -194,16 +194,8 @@ static bool find_by_header(const struct frame_table *table, uint64_t address, ui
 /* NULL: no entry that was listed covers the address. */
 static const struct fde_place *find_by_index(const struct fde_index *index, uint64_t address)
 {
-	size_t low = 0, high = index->count;
+	size_t low = ARRAY_COUNT_UP_TO(index->places, index->count, start, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->places[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || address - index->places[low - 1].start >= index->places[low - 1].size)
 		return NULL;
 	return &index->places[low - 1];

@@ -54,20 +54,12 @@ bool symbol_map_add(struct symbol_map *map, const struct symbol_map_symbol *symb
 
 bool symbol_map_find(const struct symbol_map *map, uint64_t address, struct symbol_map_symbol *found)
 {
-	size_t low = 0, high = map->count;
+	size_t below = ARRAY_COUNT_UP_TO(map->symbols, map->count, start, address);
 	const struct symbol_map_symbol *symbol;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->symbols[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (below == 0)
 		return false;
-	symbol = &map->symbols[low - 1];
+	symbol = &map->symbols[below - 1];
 	if (symbol->size > 0 && address - symbol->start >= symbol->size)
 		return false;
 	*found = *symbol;

@@ -106,17 +106,7 @@ static bool add_mapping(
 /* How many mappings start at or below an address. */
 static size_t count_below(const struct process *process, uint64_t address)
 {
-	size_t low = 0, high = process->mapping_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (process->mappings[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ARRAY_COUNT_UP_TO(process->mappings, process->mapping_count, start, address);
 }
 
 static const struct process_mapping *find_mapping(const struct process *process, uint64_t address)

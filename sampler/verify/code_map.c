@@ -39,15 +39,7 @@ void code_map_destroy(struct code_map *map)
 
 const struct code_region *code_map_find(const struct code_map *map, uint64_t address)
 {
-	size_t low = 0, high = map->count;
+	size_t low = ARRAY_COUNT_UP_TO(map->regions, map->count, start, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->regions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 && address < map->regions[low - 1].end ? &map->regions[low - 1] : NULL;
 }

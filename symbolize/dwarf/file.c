@@ -220,16 +220,8 @@ void dwarf_file_deinit(struct dwarf_file *file)
 
 struct dwarf_unit *dwarf_file_unit_at(struct dwarf_file *file, uint64_t offset)
 {
-	size_t low = 0, high = file->unit_count;
+	size_t low = ARRAY_COUNT_UP_TO(file->units, file->unit_count, end, offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->units[middle].end <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == file->unit_count && file->is_part)
 		atomic_store(&file->is_short, true);
 	if (low == file->unit_count || offset < file->units[low].first_die)

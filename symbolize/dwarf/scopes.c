@@ -42,16 +42,8 @@ static void mark(struct dwarf_scopes *scopes, uint64_t offset, const uint64_t *a
 /* The start of the search for `target`, and the entries around it. */
 static uint64_t find_start(const struct dwarf_scopes *scopes, uint64_t target, uint64_t *around, size_t *depth)
 {
-	size_t low = 0, high = scopes->count;
+	size_t low = ARRAY_COUNT_UP_TO(scopes->marks, scopes->count, offset, target);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (scopes->marks[middle].offset <= target)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*depth = low ? scopes->marks[low - 1].depth : 0;
 	if (*depth > 0)
 		memcpy(around, &scopes->around[scopes->marks[low - 1].first], *depth * sizeof(*around));

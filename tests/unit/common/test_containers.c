@@ -191,9 +191,28 @@ static void strings_keep_to_their_cap(void **state)
 	string_table_destroy(NULL);
 }
 
+static void count_up_to_finds_the_place_behind(void **state)
+{
+	struct item {
+		int other;
+		uint64_t at;
+	};
+	const struct item items[] = { { 0, 3 }, { 0, 7 }, { 0, 7 }, { 0, UINT64_MAX } };
+	const struct item *none = NULL;
+
+	(void)state;
+	assert_int_equal(ARRAY_COUNT_UP_TO(none, 0, at, 5), 0);
+	assert_int_equal(ARRAY_COUNT_UP_TO(items, 4, at, 2), 0);
+	assert_int_equal(ARRAY_COUNT_UP_TO(items, 4, at, 3), 1);
+	assert_int_equal(ARRAY_COUNT_UP_TO(items, 4, at, 6), 1);
+	assert_int_equal(ARRAY_COUNT_UP_TO(items, 4, at, 7), 3);
+	assert_int_equal(ARRAY_COUNT_UP_TO(items, 4, at, UINT64_MAX), 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(count_up_to_finds_the_place_behind),
 		cmocka_unit_test(an_arena_hands_out_zeroed_aligned_memory),
 		cmocka_unit_test(an_arena_keeps_to_its_cap),
 		cmocka_unit_test(an_arena_copies_strings),
