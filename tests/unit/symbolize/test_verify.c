@@ -29,25 +29,32 @@ static struct symbolize_result *resolve_text(struct elf_image *image, uint64_t *
 	return result;
 }
 
-static void expect_equal(const char *name)
+/* Names all addresses of the image's code and compares them; takes the image. How many there are in `count`. */
+static struct symbolize_verification verify_text(struct elf_image *image, size_t *count)
 {
 	struct symbolize_verification found = { 0 };
-	struct elf_image *image = open_program(name);
 	struct symbolize_result *result;
 	uint64_t *addresses;
 	struct error err;
-	size_t count;
 
-	result = resolve_text(image, &addresses, &count);
-	assert_true(symbolize_verify_result(image, addresses, count, result, &options, &found, &err));
+	result = resolve_text(image, &addresses, count);
+	assert_true(symbolize_verify_result(image, addresses, *count, result, &options, &found, &err));
+	symbolize_result_destroy(result);
+	free(addresses);
+	elf_image_unref(image);
+	return found;
+}
+
+static void expect_equal(const char *name)
+{
+	size_t count;
+	struct symbolize_verification found = verify_text(open_program(name), &count);
+
 	if (found.difference_count > 0)
 		print_message("%s: %s\n", name, found.differences[0]);
 	assert_int_equal(found.other, 0);
 	assert_int_equal(found.unfinished, 0);
 	assert_true(found.equal > 10);
-	symbolize_result_destroy(result);
-	free(addresses);
-	elf_image_unref(image);
 }
 
 static void names_of_programs_are_equal(void **state)
@@ -154,19 +161,10 @@ static void damaged_files_end(void **state)
 
 	(void)state;
 	for (unsigned int seed = 0; seed < DAMAGED; seed++) {
-		struct symbolize_verification found = { 0 };
-		struct elf_image *image = damaged_program(seed);
-		struct symbolize_result *result;
-		uint64_t *addresses;
-		struct error err;
 		size_t count;
+		struct symbolize_verification found = verify_text(damaged_program(seed), &count);
 
-		result = resolve_text(image, &addresses, &count);
-		assert_true(symbolize_verify_result(image, addresses, count, result, &options, &found, &err));
 		assert_true(found.equal + found.other + found.unfinished <= count);
-		symbolize_result_destroy(result);
-		free(addresses);
-		elf_image_unref(image);
 	}
 }
 
