@@ -53,9 +53,9 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 		naming.debug.root = source->debug_root;
 	naming.kallsyms_path = no_kernel ? "/dev/null" : result->kallsyms;
 	naming.kernel_is_running = result->kernel_is_running;
-	naming.inherited_jit_maps = (const char *const *)result->inherited_jit_maps;
-	return symbolize_profile(result->profile, result->images, (const char *const *)result->jit_maps, &naming,
-		       &stats, no_kernel ? NULL : notices, err) &&
+	naming.inherited_jit_maps = result->inherited_jit_maps;
+	return symbolize_profile(result->profile, result->images, result->jit_maps, &naming, &stats,
+		       no_kernel ? NULL : notices, err) &&
 	       verification_finish(result, &naming.debug, notices, err);
 }
 

@@ -55,6 +55,21 @@ bool file_read(const char *path, struct buffer *buffer, struct error *err)
 	return read_descriptor(fd, path, buffer, err);
 }
 
+void file_opened_deinit(struct file_opened *file)
+{
+	if (file->name)
+		close(file->fd);
+	free(file->name);
+	*file = (struct file_opened){ 0 };
+}
+
+bool file_read_opened(const struct file_opened *file, struct buffer *buffer, struct error *err)
+{
+	if (lseek(file->fd, 0, SEEK_SET) != 0)
+		return error_set_errno(err, errno, "cannot read %s", file->name);
+	return read_descriptor(file->fd, file->name, buffer, err);
+}
+
 static bool write_descriptor(int fd, const void *bytes, size_t size, const char *path, struct error *err)
 {
 	const char *pos = bytes;

@@ -13,6 +13,21 @@ COMMON_MUST_CHECK
 bool file_read(const char *path, struct buffer *buffer, struct error *err);
 
 /*
+ * A file that was opened once and is read by its descriptor from then on, as another one may lie under its name later.
+ * All zero: no file.
+ */
+struct file_opened {
+	char *name; /* owned, for messages; NULL: no file */
+	int fd;     /* owned, for reading; without a name it means nothing */
+};
+
+void file_opened_deinit(struct file_opened *file);
+
+/* Reads an opened file from its start, as file_read() does. */
+COMMON_MUST_CHECK
+bool file_read_opened(const struct file_opened *file, struct buffer *buffer, struct error *err);
+
+/*
  * Writes a whole file or nothing: to a new file in the same directory, which is synced and renamed. "-" is standard
  * output; devices and pipes are written directly; links are followed. On failure no partial file is left, and an
  * existing file stays. `mode` is that of a new file, less the umask.

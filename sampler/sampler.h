@@ -138,12 +138,12 @@ struct sampler_result {
 	struct elf_image *
 		*images;    /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
 	size_t image_count; /* = profile->mapping_count */
-	char **jit_maps;    /* by mapping id: path of a JIT mapping's perf map as we can open it, or NULL; NULL: none */
-	char **inherited_jit_maps; /* by mapping id: likewise, of the process that it was forked from; NULL: none */
-	char *kallsyms;            /* symbols of the recorded kernel; NULL: the running one; "": not to be had */
-	bool kernel_is_running;    /* kallsyms is a copy of the running kernel's: that one may be asked instead */
-	int child_status;          /* of a command, as waitpid() gives it; -1: still running, or attached */
-	int64_t cpu_ns;            /* CPU time the recorder itself used */
+	struct file_opened *jit_maps;           /* by mapping id: a JIT mapping's perf map or jitdump; NULL: none */
+	struct file_opened *inherited_jit_maps; /* likewise, of the process that it was forked from; NULL: none */
+	char *kallsyms;         /* symbols of the recorded kernel; NULL: the running one; "": not to be had */
+	bool kernel_is_running; /* kallsyms is a copy of the running kernel's: that one may be asked instead */
+	int child_status;       /* of a command, as waitpid() gives it; -1: still running, or attached */
+	int64_t cpu_ns;         /* CPU time the recorder itself used */
 	struct sampler_verification verification;
 };
 

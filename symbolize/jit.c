@@ -6,10 +6,9 @@
 #include "symbolize/jitdump.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PIECE_BYTES = 1 << 18, MAX_NAME_BYTES = 1 << 12 };
 static const size_t max_dump_bytes = (size_t)1 << 30;
@@ -221,7 +220,7 @@ static bool read_codes(
 	return true;
 }
 
-static bool read_jitdump(struct jit *jit, const char *path, struct symbol_map *map, struct error *err)
+static bool read_jitdump(struct jit *jit, const struct file_opened *file, struct symbol_map *map, struct error *err)
 {
 	struct codes codes = { 0 };
 	struct jitdump dump;
@@ -230,7 +229,7 @@ static bool read_jitdump(struct jit *jit, const char *path, struct symbol_map *m
 
 	hash_map_init(&codes.known, sizeof(uint64_t));
 	buffer_init(&bytes, max_dump_bytes);
-	ok = file_read(path, &bytes, err) &&
+	ok = file_read_opened(file, &bytes, err) &&
 	     (!jitdump_init(&dump, bytes.data, bytes.size) || read_codes(jit, &dump, &codes, map, err));
 	buffer_deinit(&bytes);
 	codes_deinit(&codes);
@@ -239,7 +238,7 @@ static bool read_jitdump(struct jit *jit, const char *path, struct symbol_map *m
 
 /* ---- Both formats ---- */
 
-static bool read_file(struct jit *jit, const char *path, int fd, struct symbol_map *map, struct error *err)
+static bool read_either(struct jit *jit, const struct file_opened *file, struct symbol_map *map, struct error *err)
 {
 	CLEANUP(cleanup_free) char *bytes = malloc(PIECE_BYTES);
 	struct piece piece = { .bytes = bytes };
@@ -247,34 +246,23 @@ static bool read_file(struct jit *jit, const char *path, int fd, struct symbol_m
 
 	if (!bytes)
 		return error_set_memory(err);
-	if (read_on(fd, &piece) && jitdump_init(&ignored, piece.bytes, piece.size))
-		return read_jitdump(jit, path, map, err);
-	return read_perf_map(jit, fd, &piece, map, err);
+	if (lseek(file->fd, 0, SEEK_SET) != 0)
+		return error_set_errno(err, errno, "cannot read %s", file->name);
+	if (read_on(file->fd, &piece) && jitdump_init(&ignored, piece.bytes, piece.size))
+		return read_jitdump(jit, file, map, err);
+	return read_perf_map(jit, file->fd, &piece, map, err);
 }
 
-/* Opens regular files only: any user may put another kind, such as a pipe, where maps are searched for. */
-static int open_regular(const char *path)
+bool jit_read(const struct file_opened *file, const uint64_t *addresses, size_t count, struct symbol_map **map,
+	struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat info;
-
-	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-bool jit_read(const char *path, const uint64_t *addresses, size_t count, struct symbol_map **map, struct error *err)
-{
-	CLEANUP(cleanup_close) int fd = open_regular(path);
 	struct symbol_map *made;
 	struct jit jit;
 	bool ok;
 
 	if (!symbol_map_create(&made, err))
 		return false;
-	ok = jit_init(&jit, addresses, count, err) && (fd < 0 || read_file(&jit, path, fd, made, err));
+	ok = jit_init(&jit, addresses, count, err) && read_either(&jit, file, made, err);
 	jit_deinit(&jit);
 	if (!ok) {
 		symbol_map_destroy(made);

@@ -8,8 +8,9 @@
  * `start size name`; linux, tools/perf/Documentation/jit-interface.txt) or a jitdump (symbolize/jitdump.h); the first
  * bytes tell. Code is thrown away and made anew: of all that was placed at an address the last counts. For other
  * addresses the map (symbolize/maps.h) has no answer. A perf map grows for as long as its process lives: it is read in
- * pieces, and lines about other addresses are not kept. Damaged lines are passed over. A file that is not there, or
- * none, is an empty map.
+ * pieces, and lines about other addresses are not kept. Damaged lines are passed over. The file, a regular one, is
+ * borrowed and read from its start.
  */
 COMMON_MUST_CHECK
-bool jit_read(const char *path, const uint64_t *addresses, size_t count, struct symbol_map **map, struct error *err);
+bool jit_read(const struct file_opened *file, const uint64_t *addresses, size_t count, struct symbol_map **map,
+	struct error *err);

@@ -111,12 +111,12 @@ static bool read_kernel_symbols(struct work *w, struct batch *batch, struct buff
 }
 
 /* Reads the maps. Unreadable ones leave code unnamed, which is no error. */
-static bool read_jit(
-	const struct batch *batch, const char *path, struct symbol_map **map, struct buffer *notices, struct error *err)
+static bool read_jit(const struct batch *batch, const struct file_opened *file, struct symbol_map **map,
+	struct buffer *notices, struct error *err)
 {
 	struct error why;
 
-	if (!path || jit_read(path, batch->addresses, batch->count, map, &why))
+	if (!file || !file->name || jit_read(file, batch->addresses, batch->count, map, &why))
 		return true;
 	if (why.code == ERROR_MEMORY)
 		return error_set_memory(err);
@@ -125,9 +125,9 @@ static bool read_jit(
 	return true;
 }
 
-static bool read_maps(struct work *w, const char *const *jit_maps, struct buffer *notices, struct error *err)
+static bool read_maps(struct work *w, const struct file_opened *jit_maps, struct buffer *notices, struct error *err)
 {
-	const char *const *inherited = w->options->inherited_jit_maps;
+	const struct file_opened *inherited = w->options->inherited_jit_maps;
 
 	for (size_t i = 0; i < w->profile->mapping_count; i++) {
 		struct batch *batch = &w->batches[i];
@@ -137,8 +137,8 @@ static bool read_maps(struct work *w, const char *const *jit_maps, struct buffer
 		if (w->profile->mappings[i].kind == PROFILE_MAPPING_KERNEL) {
 			if (!read_kernel_symbols(w, batch, notices, err))
 				return false;
-		} else if (!read_jit(batch, jit_maps ? jit_maps[i] : NULL, &batch->map, notices, err) ||
-			   !read_jit(batch, inherited ? inherited[i] : NULL, &batch->inherited, notices, err)) {
+		} else if (!read_jit(batch, jit_maps ? &jit_maps[i] : NULL, &batch->map, notices, err) ||
+			   !read_jit(batch, inherited ? &inherited[i] : NULL, &batch->inherited, notices, err)) {
 			return false;
 		}
 	}
@@ -359,7 +359,7 @@ static void work_deinit(struct work *w)
 	free(w->lines);
 }
 
-bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const char *const *jit_maps,
+bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const struct file_opened *jit_maps,
 	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices,
 	struct error *err)
 {

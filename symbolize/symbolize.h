@@ -61,8 +61,8 @@ struct symbolize_options {
 	const struct symbolize_origin_rules *origin_rules; /* NULL: none */
 	struct elf_debug_options debug;
 	/* By mapping id, borrowed: maps of the processes that those of `jit_maps` were forked from, for what these do
-	 * not name; entries may be NULL. NULL: none. */
-	const char *const *inherited_jit_maps;
+	 * not name. NULL: none. */
+	const struct file_opened *inherited_jit_maps;
 	const char *kallsyms_path; /* NULL: /proc/kallsyms */
 	bool kernel_is_running; /* kallsyms_path is a copy of the running kernel's, so the kernel may be used instead */
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
@@ -85,12 +85,12 @@ struct symbolize_stats {
 /*
  * Names every location of a profile that has no lines yet, and decides the origin of every function that has none.
  *
- * `images` and `jit_maps`, both by mapping id, are borrowed (sampler_result). NULL entries, or a NULL array, are
- * allowed: such addresses become module+0x... What the user should know (a debug file refused, kernel symbols
- * restricted) is appended to `notices`, line by line; it may be NULL.
+ * `images` and `jit_maps`, both by mapping id, are borrowed (sampler_result). Entries may be empty, and an array
+ * NULL: such addresses become module+0x... A JIT map is read by its descriptor, never by its name. What the user should
+ * know (a debug file refused, kernel symbols restricted) is appended to `notices`, line by line; it may be NULL.
  */
 COMMON_MUST_CHECK
-bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const char *const *jit_maps,
+bool symbolize_profile(struct profile *profile, struct elf_image *const *images, const struct file_opened *jit_maps,
 	const struct symbolize_options *options, struct symbolize_stats *stats, struct buffer *notices,
 	struct error *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/collect/result.h"
 
+#include "sampler/process/jit_map.h"
+
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 static bool make_jit(struct profile *profile, uint32_t mapping_id, struct error *err)
 {
@@ -14,49 +14,14 @@ static bool make_jit(struct profile *profile, uint32_t mapping_id, struct error 
 	       profile_intern(profile, "[jit]", &mapping->module, err);
 }
 
-bool result_take_jit_map(
-	struct sampler_result *result, struct profile *profile, uint32_t mapping_id, char *path, struct error *err)
+bool result_take_jit_map(struct file_opened *maps, struct profile *profile, uint32_t mapping_id,
+	const struct jit_place *place, struct buffer *notices, struct error *err)
 {
-	if (result->jit_maps[mapping_id] || access(path, R_OK) != 0) {
-		free(path);
+	struct file_opened *map = &maps[mapping_id];
+
+	if (map->name)
 		return true;
-	}
-	result->jit_maps[mapping_id] = path;
-	return make_jit(profile, mapping_id, err);
-}
-
-/* Whether the map is older than its process, and so belongs to an earlier process with the same pid. */
-static bool is_outdated(const struct jit_place *place, struct buffer *notices)
-{
-	enum { CLOCKS_DIFFER_S = 2 };
-	struct stat info;
-
-	if (place->since_s == 0 || stat(place->path, &info) != 0 || info.st_mtime + CLOCKS_DIFFER_S >= place->since_s)
-		return false;
-	if (notices)
-		buffer_printf(notices,
-			"%s is older than the process of that pid, and names nothing: it is of an earlier one; 'touch' it if it is not\n",
-			place->path);
-	return true;
-}
-
-static bool take_jit_map(
-	struct sampler_result *result, struct process_table *table, struct process_image *image, struct error *err)
-{
-	return !image->jit_map.path || is_outdated(&image->jit_map, table->notices) ||
-	       result_take_jit_map(result, table->profile, image->mapping_id, TAKE(image->jit_map.path), err);
-}
-
-static bool take_inherited_map(
-	struct sampler_result *result, struct process_table *table, struct process_image *image, struct error *err)
-{
-	char **taken = &result->inherited_jit_maps[image->mapping_id];
-
-	if (*taken || !image->inherited_map.path || access(image->inherited_map.path, R_OK) != 0 ||
-		is_outdated(&image->inherited_map, table->notices))
-		return true;
-	*taken = TAKE(image->inherited_map.path);
-	return make_jit(table->profile, image->mapping_id, err);
+	return jit_map_open(place, map, notices, err) && (!map->name || make_jit(profile, mapping_id, err));
 }
 
 bool result_take_images(struct sampler_result *result, struct process_table *table, struct error *err)
@@ -64,8 +29,8 @@ bool result_take_images(struct sampler_result *result, struct process_table *tab
 	size_t count = table->profile->mapping_count;
 
 	result->images = calloc(count + 1, sizeof(struct elf_image *));
-	result->jit_maps = calloc(count + 1, sizeof(char *));
-	result->inherited_jit_maps = calloc(count + 1, sizeof(char *));
+	result->jit_maps = calloc(count + 1, sizeof(struct file_opened));
+	result->inherited_jit_maps = calloc(count + 1, sizeof(struct file_opened));
 	if (!result->images || !result->jit_maps || !result->inherited_jit_maps)
 		return error_set_memory(err);
 	result->image_count = count;
@@ -74,22 +39,29 @@ bool result_take_images(struct sampler_result *result, struct process_table *tab
 
 		if (image->elf && !result->images[image->mapping_id])
 			result->images[image->mapping_id] = elf_image_ref(image->elf);
-		if (!take_jit_map(result, table, image, err) || !take_inherited_map(result, table, image, err))
+		if (!result_take_jit_map(result->jit_maps, table->profile, image->mapping_id, &image->jit_map,
+			    table->notices, err) ||
+			!result_take_jit_map(result->inherited_jit_maps, table->profile, image->mapping_id,
+				&image->inherited_map, table->notices, err))
 			return false;
 	}
 	return true;
 }
 
+static void close_maps(struct file_opened *maps, size_t count)
+{
+	for (size_t i = 0; maps && i < count; i++)
+		file_opened_deinit(&maps[i]);
+	free(maps);
+}
+
 void sampler_result_release_images(struct sampler_result *result)
 {
-	for (size_t i = 0; i < result->image_count; i++) {
+	for (size_t i = 0; i < result->image_count; i++)
 		elf_image_unref(result->images[i]);
-		free(result->jit_maps ? result->jit_maps[i] : NULL);
-		free(result->inherited_jit_maps ? result->inherited_jit_maps[i] : NULL);
-	}
 	free(result->images);
-	free(result->jit_maps);
-	free(result->inherited_jit_maps);
+	close_maps(result->jit_maps, result->image_count);
+	close_maps(result->inherited_jit_maps, result->image_count);
 	result->images = NULL;
 	result->jit_maps = result->inherited_jit_maps = NULL;
 	result->image_count = 0;

@@ -9,10 +9,9 @@ COMMON_MUST_CHECK
 bool result_take_images(struct sampler_result *result, struct process_table *table, struct error *err);
 
 /*
- * A mapping without a file becomes one of JIT code when `path`, which is taken over, or the same below our own /tmp can
- * be read: the perf map of its process. To be asked when the recording has ended, for a map grows until then. Needs
- * result->jit_maps.
+ * Opens the JIT map at `place`, if there is one and none of the mapping is open yet, as maps[mapping_id]; the mapping
+ * becomes one of JIT code. To be called when the recording has ended, for a map grows until then.
  */
 COMMON_MUST_CHECK
-bool result_take_jit_map(
-	struct sampler_result *result, struct profile *profile, uint32_t mapping_id, char *path, struct error *err);
+bool result_take_jit_map(struct file_opened *maps, struct profile *profile, uint32_t mapping_id,
+	const struct jit_place *place, struct buffer *notices, struct error *err);

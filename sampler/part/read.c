@@ -105,12 +105,23 @@ static bool find_kernel(struct part_reader *reader, uint64_t text, struct error 
 
 /* ---- The code ---- */
 
+/* Memory without a file has its process's pid as offset. */
+static bool find_jit_map(
+	struct part_reader *reader, uint32_t mapping_id, struct sampler_result *result, struct error *err)
+{
+	char path[32];
+	const struct jit_place place = { .path = path };
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)reader->profile->mappings[mapping_id].file_offset);
+	return result_take_jit_map(result->jit_maps, reader->profile, mapping_id, &place, reader->notices, err);
+}
+
 static bool find_images(struct part_reader *reader, struct sampler_result *result, struct error *err)
 {
 	struct profile *profile = reader->profile;
 
 	result->images = calloc(profile->mapping_count + 1, sizeof(struct elf_image *));
-	result->jit_maps = calloc(profile->mapping_count + 1, sizeof(char *));
+	result->jit_maps = calloc(profile->mapping_count + 1, sizeof(struct file_opened));
 	if (!result->images || !result->jit_maps)
 		return error_set_memory(err);
 	result->image_count = profile->mapping_count;
@@ -121,14 +132,8 @@ static bool find_images(struct part_reader *reader, struct sampler_result *resul
 		bool has_id = parse_build_id(profile_string(profile, mapping->build_id), &id);
 		struct error why;
 
-		if (mapping->kind == PROFILE_MAPPING_ANON) {
-			char *jit_map = NULL;
-
-			if (asprintf(&jit_map, "/tmp/perf-%d.map", (int)mapping->file_offset) < 0)
-				return error_set_memory(err);
-			if (!result_take_jit_map(result, profile, (uint32_t)i, jit_map, err))
-				return false;
-		}
+		if (mapping->kind == PROFILE_MAPPING_ANON && !find_jit_map(reader, (uint32_t)i, result, err))
+			return false;
 		if (mapping->kind != PROFILE_MAPPING_FILE && mapping->kind != PROFILE_MAPPING_VDSO)
 			continue;
 		if (!recorded_files_open(&reader->files, path, has_id ? &id : NULL, &result->images[i], &why) &&

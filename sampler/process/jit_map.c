@@ -4,6 +4,7 @@
 #include "sampler/process/proc.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,39 @@ void jit_place_deinit(struct jit_place *place)
 {
 	free(place->path);
 	*place = (struct jit_place){ 0 };
+}
+
+/* Whether the file is older than its process, and so belongs to an earlier process with the same pid. */
+static bool is_outdated(const struct jit_place *place, const struct stat *info)
+{
+	enum { CLOCKS_DIFFER_S = 2 };
+
+	return place->since_s != 0 && info->st_mtime + CLOCKS_DIFFER_S < place->since_s;
+}
+
+bool jit_map_open(const struct jit_place *place, struct file_opened *file, struct buffer *notices, struct error *err)
+{
+	CLEANUP(cleanup_close) int fd = -1;
+	struct stat info;
+
+	if (!place->path)
+		return true;
+	fd = open(place->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		return true;
+	if (is_outdated(place, &info)) {
+		if (notices)
+			buffer_printf(notices,
+				"%s is older than the process of that pid, and names nothing: it is of an earlier one; 'touch' it if it is not\n",
+				place->path);
+		return true;
+	}
+	file->name = strdup(place->path);
+	if (!file->name)
+		return error_set_memory(err);
+	file->fd = fd;
+	fd = -1;
+	return true;
 }
 
 bool jit_map_is_dump(const struct elf_mapping *mapped)

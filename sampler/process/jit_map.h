@@ -8,6 +8,13 @@
 void jit_place_deinit(struct jit_place *place);
 
 /*
+ * Opens the file at a place, when the recording has ended: a process writes to it as long as it lives. Leaves `file`
+ * empty if there is none, or one that is not to be believed: `notices` (may be NULL) then gets a line that says why.
+ */
+COMMON_MUST_CHECK
+bool jit_map_open(const struct jit_place *place, struct file_opened *file, struct buffer *notices, struct error *err);
+
+/*
  * Whether the mapping is that of a jitdump. A runtime that writes one maps its first page, so that profilers hear of it
  * (linux, tools/perf/Documentation/jitdump-specification.txt): jit-PID.dump. What it describes is the process's memory
  * without a file.

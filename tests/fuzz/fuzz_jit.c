@@ -12,19 +12,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* perf's map or a jitdump, with lines: what a profiled process wrote. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	CLEANUP(cleanup_close) int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	const struct file_opened file = { (char *)"fuzz", memfd_create("fuzz", MFD_CLOEXEC) };
 	uint64_t addresses[ADDRESSES];
 	struct symbol_map *map;
 	struct error err;
-	char path[32];
 
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+	if (file.fd < 0 || write(file.fd, data, size) != (ssize_t)size)
 		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	for (size_t i = 0; i < ADDRESSES; i++)
 		addresses[i] = 0x1000 + i * STEP;
-	if (!jit_read(path, addresses, ADDRESSES, &map, &err))
+	if (!jit_read(&file, addresses, ADDRESSES, &map, &err)) {
+		close(file.fd);
 		return 0;
+	}
 	for (size_t i = 0; i < ADDRESSES; i++) {
 		struct symbol_map_symbol hit;
 
@@ -32,5 +32,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	}
 	symbol_map_destroy(map);
+	close(file.fd);
 	return 0;
 }

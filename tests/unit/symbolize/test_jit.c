@@ -6,49 +6,39 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-static const char *write_bytes(const void *bytes, size_t size)
+/* A file without a place in the file system: it is read by its descriptor. */
+static struct file_opened write_bytes(const void *bytes, size_t size)
 {
-	static char path[] = "/tmp/kelvin-test-maps-XXXXXX";
-	struct error err;
-	int fd;
+	struct file_opened file = { strdup("a map"), memfd_create("map", MFD_CLOEXEC) };
 
-	strcpy(path + strlen(path) - 6, "XXXXXX");
-	fd = mkstemp(path);
-	assert_true(fd >= 0);
-	close(fd);
-	assert_true(file_write(path, bytes, size, 0600, &err));
-	return path;
+	assert_true(file.name && file.fd >= 0);
+	assert_int_equal(write(file.fd, bytes, size), size);
+	return file;
 }
 
-static const char *write_file(const char *text)
+static struct file_opened write_file(const char *text)
 {
 	return write_bytes(text, strlen(text));
 }
 
-static struct symbol_map *read_and_keep(const char *path, const uint64_t *addresses, size_t count)
+/* Closes the file. */
+static struct symbol_map *read_at(struct file_opened file, const uint64_t *addresses, size_t count)
 {
 	struct symbol_map *map;
 	struct error err;
 
-	assert_true(jit_read(path, addresses, count, &map, &err));
+	assert_true(jit_read(&file, addresses, count, &map, &err));
+	file_opened_deinit(&file);
 	return map;
 }
 
-/* Removes the file. */
-static struct symbol_map *read_at(const char *path, const uint64_t *addresses, size_t count)
-{
-	struct symbol_map *map = read_and_keep(path, addresses, count);
-
-	assert_int_equal(unlink(path), 0);
-	return map;
-}
-
-#define READ_AT(path, ...)                                                                                             \
-	read_at(path, (const uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define READ_AT(file, ...)                                                                                             \
+	read_at(file, (const uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 static void assert_found(const struct symbol_map *map, uint64_t address, const char *name, const char *module)
 {
@@ -61,16 +51,16 @@ static void assert_found(const struct symbol_map *map, uint64_t address, const c
 
 static void reads_perf_maps_and_the_last_write_wins(void **state)
 {
-	const char *path = write_file("1000 100 old\n"
-				      "2000 80 LazyCompile:*sum /app/x.js:3:4\n"
-				      "garbage\n"
-				      "3000 zz bad size\n"
-				      "4000 10\n"
-				      "1080 100 newer\n"
-				      "0x5000 0x10 with prefix\n"
-				      "2000 80 second\n"
-				      "6000 0 empty\n");
-	struct symbol_map *map = READ_AT(path, 0x5008, 0x1010, 0x1080, 0x117f, 0x1180, 0x2000, 0x3000, 0x6000);
+	struct file_opened file = write_file("1000 100 old\n"
+					     "2000 80 LazyCompile:*sum /app/x.js:3:4\n"
+					     "garbage\n"
+					     "3000 zz bad size\n"
+					     "4000 10\n"
+					     "1080 100 newer\n"
+					     "0x5000 0x10 with prefix\n"
+					     "2000 80 second\n"
+					     "6000 0 empty\n");
+	struct symbol_map *map = READ_AT(file, 0x5008, 0x1010, 0x1080, 0x117f, 0x1180, 0x2000, 0x3000, 0x6000);
 	struct symbol_map_symbol hit;
 
 	(void)state;
@@ -87,8 +77,8 @@ static void reads_perf_maps_and_the_last_write_wins(void **state)
 
 static void a_new_function_within_an_old_one_leaves_its_rest(void **state)
 {
-	const char *path = write_file("1000 1000 large\n1400 100 small\n");
-	struct symbol_map *map = READ_AT(path, 0x1000, 0x1400, 0x1500);
+	struct file_opened file = write_file("1000 1000 large\n1400 100 small\n");
+	struct symbol_map *map = READ_AT(file, 0x1000, 0x1400, 0x1500);
 
 	(void)state;
 	assert_found(map, 0x1000, "large", "");
@@ -97,29 +87,14 @@ static void a_new_function_within_an_old_one_leaves_its_rest(void **state)
 	symbol_map_destroy(map);
 }
 
-static void assert_empty(const char *path)
+static void an_empty_file_is_an_empty_map(void **state)
 {
-	const uint64_t address = 0x1000;
-	struct symbol_map *map = read_and_keep(path, &address, 1);
+	struct symbol_map *map = READ_AT(write_file(""), 0x1000);
 	struct symbol_map_symbol hit;
 
-	assert_false(symbol_map_find(map, address, &hit));
-	symbol_map_destroy(map);
-}
-
-/* Anybody may put something where maps are looked for. */
-static void what_is_no_file_is_an_empty_map(void **state)
-{
-	const char *path = write_file("");
-
 	(void)state;
-	assert_empty("/nonexistent/perf-1.map");
-	assert_empty("/tmp");
-	assert_empty(path);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_empty(path);
-	assert_int_equal(unlink(path), 0);
+	assert_false(symbol_map_find(map, 0x1000, &hit));
+	symbol_map_destroy(map);
 }
 
 /* Larger than what is read at once, so that lines lie across the pieces; one is longer than that; the last is not
@@ -278,7 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_perf_maps_and_the_last_write_wins),
 		cmocka_unit_test(a_new_function_within_an_old_one_leaves_its_rest),
-		cmocka_unit_test(what_is_no_file_is_an_empty_map),
+		cmocka_unit_test(an_empty_file_is_an_empty_map),
 		cmocka_unit_test(large_maps_are_read_in_pieces),
 		cmocka_unit_test(reads_jitdumps),
 		cmocka_unit_test(jitdumps_tell_lines),
