@@ -21,21 +21,16 @@ static bool is_command(const struct recording *recording)
 	return recording->live.sampler.target.kind == SAMPLER_TARGET_COMMAND;
 }
 
-/* Beside the file, also when a link leads there. A pipe or a device has nothing beside it, nor has an open file without
- * a name. */
-static bool name_part(const char *output, char *part, size_t size)
+/* Beside the file, also when a link leads there. A pipe, a device or an open file has nothing beside it: "". */
+static bool name_part(const char *output, char *part, size_t size, struct error *err)
 {
-	CLEANUP(cleanup_free) char *followed = NULL;
-	struct stat info;
+	static const char ending[] = ".part";
 
-	if (strcmp(output, "-") == 0 || (stat(output, &info) == 0 && !S_ISREG(info.st_mode)))
+	if (!file_end_of_links(output, part, size - sizeof(ending), err))
 		return false;
-	if (lstat(output, &info) == 0 && S_ISLNK(info.st_mode)) {
-		followed = realpath(output, NULL);
-		if (!followed)
-			return false;
-	}
-	return (size_t)snprintf(part, size, "%s.part", followed ? followed : output) < size;
+	if (part[0])
+		strcat(part, ending);
+	return true;
 }
 
 /* Once the profile is in place nothing is left to recover. When it could not be written, what was recorded is still
@@ -260,12 +255,12 @@ int recording_run(struct recording *recording)
 	struct error err;
 
 	control_init(&control);
-	if (!file_check_writable(recording->output, &err) ||
+	if (!file_check_writable(recording->output, &err) || !name_part(recording->output, part, sizeof(part), &err) ||
 		!naming_prepare(&recording->naming, &recording->options, &err))
 		return fail(recording, &err);
 	if (recording->control && !control_open(&control, recording->control, &err))
 		return fail(recording, &err);
-	if (name_part(recording->output, part, sizeof(part)))
+	if (part[0])
 		recording->live.sampler.part_path = part;
 	recording->live.control = &control;
 	recording->live.progress = &recording->progress;

@@ -5,13 +5,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
-enum { READ_CHUNK_BYTES = 1 << 18, MAX_PATH_BYTES = 4096, MAX_NAME_TRIES = 100 };
+enum { READ_CHUNK_BYTES = 1 << 18, MAX_PATH_BYTES = 4096, MAX_NAME_TRIES = 100, MAX_LINKS = 40 };
 
 static bool is_standard_stream(const char *path)
 {
@@ -90,12 +94,25 @@ static bool write_descriptor(int fd, const void *bytes, size_t size, const char 
 	return true;
 }
 
-/* The file that is written. Links are followed, so that a link stays a link. */
+/*
+ * The file that is written, as a name in a directory that is open: what lies there may be exchanged at any time, the
+ * directory may not.
+ */
 struct destination {
-	char path[MAX_PATH_BYTES];
-	char directory[MAX_PATH_BYTES];
-	bool is_stream; /* a pipe, a device or one of our open files, which cannot be replaced by rename() */
+	const char *path;                    /* as the caller named it; borrowed */
+	char directory_name[MAX_PATH_BYTES]; /* for messages */
+	char name[MAX_PATH_BYTES];
+	int directory;    /* owned, O_PATH; AT_FDCWD: none yet */
+	bool exists;      /* there is something under the name, which `info` describes */
+	bool is_stream;   /* a pipe, a device or an open file, which cannot be replaced by rename() */
+	bool is_followed; /* the name is a link that only the kernel can follow, such as /proc/self/fd/3 */
+	struct stat info;
 };
+
+static void destination_deinit(const struct destination *to)
+{
+	cleanup_close(&to->directory);
+}
 
 /* Copies the directory part of a path, "." if there is none. */
 static void directory_of(const char *path, char *directory)
@@ -109,132 +126,218 @@ static void directory_of(const char *path, char *directory)
 	directory[size] = '\0';
 }
 
-/* Follows a link whose target does not exist yet. */
-static bool follow_to_nothing(const char *path, char *to)
+/* Opens the directory of a path, which is relative to the one that is open. */
+static bool destination_enter(struct destination *to, const char *path, struct error *err)
 {
-	char target[MAX_PATH_BYTES], directory[MAX_PATH_BYTES];
-	ssize_t size = readlink(path, target, sizeof(target) - 1);
-	struct stat info;
+	char directory[MAX_PATH_BYTES], former[MAX_PATH_BYTES];
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	bool is_below = to->directory >= 0 && path[0] != '/';
+	int fd;
 
-	if (size < 0 || access(path, F_OK) == 0 || errno != ENOENT)
-		return false;
-	target[size] = '\0';
 	directory_of(path, directory);
-	return snprintf(to, MAX_PATH_BYTES, "%s%s%s", target[0] == '/' ? "" : directory, target[0] == '/' ? "" : "/",
-		       target) < MAX_PATH_BYTES &&
-	       lstat(to, &info) != 0;
+	strcpy(former, to->directory_name);
+	snprintf(to->directory_name, sizeof(to->directory_name), "%s%s%s", is_below ? former : "", is_below ? "/" : "",
+		directory);
+	strcpy(to->name, name[0] ? name : ".");
+	fd = openat(to->directory, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return error_set(err, ERROR_NOT_FOUND,
+			"cannot write %s: directory %s does not exist; create it or name another file", to->path,
+			to->directory_name);
+	if (fd < 0 && errno == ENOTDIR)
+		return error_set(err, ERROR_USAGE, "cannot write %s: %s is not a directory; name another file",
+			to->path, to->directory_name);
+	if (fd < 0)
+		return error_set_errno(err, errno, "cannot write %s: directory %s", to->path, to->directory_name);
+	cleanup_close(&to->directory);
+	to->directory = fd;
+	return true;
 }
 
-static bool find_destination(const char *path, struct destination *to, struct error *err)
+/*
+ * Whether what stands in the directory was made by someone whom the user trusts by writing there: the user, or the
+ * owner of the directory. In a directory that others may write to, anybody can lead the file astray. The rule is that
+ * of the kernel's fs.protected_symlinks and fs.protected_fifos (proc_sys_fs(5)), in directories of every mode.
+ */
+static bool is_trusted(const struct destination *to)
 {
-	CLEANUP(cleanup_free) char *followed = NULL;
-	struct stat info;
+	struct stat directory;
 
+	return to->info.st_uid == geteuid() ||
+	       (fstat(to->directory, &directory) == 0 && to->info.st_uid == directory.st_uid);
+}
+
+static bool destination_refuse(const struct destination *to, const char *what, struct error *err)
+{
+	return error_set(err, ERROR_PERMISSION,
+		"cannot write %s: %s/%s is a %s that user %u made in a directory of another user; remove it or name another file",
+		to->path, to->directory_name, to->name, what, (unsigned int)to->info.st_uid);
+}
+
+/* Follows a link, of which `link` is a descriptor. */
+static bool destination_follow(struct destination *to, int link, struct error *err)
+{
+	char target[MAX_PATH_BYTES];
+	struct statfs system;
+	ssize_t size;
+
+	if (!is_trusted(to))
+		return destination_refuse(to, "link", err);
+	to->is_followed = to->is_stream = fstatfs(link, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+	if (to->is_followed)
+		return true;
+	size = readlinkat(link, "", target, sizeof(target) - 1);
+	if (size < 0)
+		return error_set_errno(err, errno, "cannot write %s", to->path);
+	target[size] = '\0';
+	return destination_enter(to, target, err);
+}
+
+static bool destination_check_kind(struct destination *to, struct error *err)
+{
+	mode_t mode = to->info.st_mode;
+
+	if (S_ISDIR(mode))
+		return error_set(err, ERROR_USAGE, "cannot write %s: it is a directory; name a file in it", to->path);
+	to->is_stream = !S_ISREG(mode);
+	/* Only root can make devices. */
+	return S_ISREG(mode) || S_ISCHR(mode) || S_ISBLK(mode) || is_trusted(to) || destination_refuse(to, "pipe", err);
+}
+
+static bool destination_find_end(struct destination *to, struct error *err)
+{
+	for (int links = 0; links < MAX_LINKS && !to->is_followed; links++) {
+		CLEANUP(cleanup_close) int fd = openat(to->directory, to->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+		to->exists = fd >= 0;
+		if (fd < 0)
+			return errno == ENOENT || error_set_errno(err, errno, "cannot write %s", to->path);
+		if (fstat(fd, &to->info) != 0)
+			return error_set_errno(err, errno, "cannot write %s", to->path);
+		if (!S_ISLNK(to->info.st_mode))
+			return destination_check_kind(to, err);
+		if (!destination_follow(to, fd, err))
+			return false;
+	}
+	return to->is_followed || error_set_errno(err, ELOOP, "cannot write %s", to->path);
+}
+
+/* To be deinitialized also after an error. */
+static bool destination_find(struct destination *to, const char *path, struct error *err)
+{
+	*to = (struct destination){ .path = path, .directory = AT_FDCWD };
 	if (path[0] == '\0')
 		return error_set(err, ERROR_USAGE, "cannot write to an empty path; name a file");
-	if (strlen(path) >= sizeof(to->path))
-		return error_set(err, ERROR_USAGE, "cannot write a path of %zu bytes, at most %zu; choose a shorter -o",
-			strlen(path), sizeof(to->path) - 1);
-	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-		return error_set(err, ERROR_USAGE, "cannot write %s: it is a directory; name a file in it", path);
-	to->is_stream = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-	strcpy(to->path, path);
-	if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode)) {
-		followed = realpath(path, NULL);
-		/* A target without a name (an open but deleted file) is written through the link. */
-		if (followed)
-			strcpy(to->path, followed);
-		else
-			to->is_stream = !follow_to_nothing(path, to->path);
-	}
-	directory_of(to->path, to->directory);
-	return true;
+	if (strlen(path) >= MAX_PATH_BYTES)
+		return error_set(err, ERROR_USAGE, "cannot write a path of %zu bytes, at most %d; choose a shorter -o",
+			strlen(path), MAX_PATH_BYTES - 1);
+	return destination_enter(to, path, err) && destination_find_end(to, err);
 }
 
-static bool check_destination(const char *path, const struct destination *to, struct error *err)
+static bool destination_check_rights(const struct destination *to, struct error *err)
 {
-	struct stat info;
-
 	if (to->is_stream)
-		return access(path, W_OK) == 0 || errno == ENOENT ||
-		       error_set_errno(err, errno, "cannot write %s", path);
-	if (stat(to->directory, &info) != 0 && errno == ENOENT)
-		return error_set(err, ERROR_NOT_FOUND,
-			"cannot write %s: directory %s does not exist; create it or name another file", path,
-			to->directory);
-	if (stat(to->directory, &info) == 0 && !S_ISDIR(info.st_mode))
-		return error_set(err, ERROR_USAGE, "cannot write %s: %s is not a directory; name another file", path,
-			to->directory);
-	if (access(to->directory, W_OK | X_OK) != 0) {
-		int reason = errno;
-
-		return error_set_errno(
-			err, reason, "cannot write %s into directory %s (name another file)", path, to->directory);
-	}
-	return true;
+		return faccessat(to->directory, to->name, W_OK, AT_EACCESS) == 0 ||
+		       error_set_errno(err, errno, "cannot write %s", to->path);
+	return faccessat(to->directory, ".", W_OK | X_OK, AT_EACCESS) == 0 ||
+	       error_set_errno(err, errno, "cannot write %s into directory %s (name another file)", to->path,
+		       to->directory_name);
 }
 
 bool file_check_writable(const char *path, struct error *err)
 {
-	struct destination to;
+	CLEANUP(destination_deinit) struct destination to = { .directory = AT_FDCWD };
 
-	if (is_standard_stream(path))
-		return true;
-	return find_destination(path, &to, err) && check_destination(path, &to, err);
+	return is_standard_stream(path) || (destination_find(&to, path, err) && destination_check_rights(&to, err));
 }
 
-/* Creates a temporary file. mkstemp() is not used because `mode` must be subject to the user's umask. */
-static int create_beside(const char *directory, mode_t mode, char *beside, size_t room)
+bool file_end_of_links(const char *path, char *end, size_t size, struct error *err)
 {
-	int fd = -1;
+	CLEANUP(destination_deinit) struct destination to = { .directory = AT_FDCWD };
+	bool has_directory;
 
+	end[0] = '\0';
+	if (is_standard_stream(path))
+		return true;
+	if (!destination_find(&to, path, err))
+		return false;
+	if (to.is_stream)
+		return true;
+	has_directory = strcmp(to.directory_name, ".") != 0;
+	return (size_t)snprintf(end, size, "%s%s%s", has_directory ? to.directory_name : "", has_directory ? "/" : "",
+		       to.name) < size ||
+	       error_set(err, ERROR_LIMIT, "cannot write %s: the path behind its links is too long", path);
+}
+
+/* Creates a file under a name that nobody can foresee. */
+static int create_beside(int directory, char *name, size_t room)
+{
 	for (int i = 0; i < MAX_NAME_TRIES; i++) {
-		if ((size_t)snprintf(beside, room, "%s/.kelvin-%d-%d", directory, (int)getpid(), i) >= room) {
-			errno = ENAMETOOLONG;
+		uint64_t random;
+		int fd;
+
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 			return -1;
-		}
-		fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		snprintf(name, room, ".kelvin-%016" PRIx64, random);
+		fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd >= 0 || errno != EEXIST)
-			break;
+			return fd;
 	}
-	return fd;
+	return -1;
+}
+
+/* Sets the mode that is asked for, or else that of the file to be replaced, if it is the user's own. */
+static bool set_mode(const struct destination *to, int fd, mode_t mode, struct error *err)
+{
+	bool is_own = to->exists && to->info.st_uid == geteuid();
+
+	/* Some file systems have no modes. */
+	if (mode == 0 && is_own && fchmod(fd, to->info.st_mode & 0777) != 0)
+		return true;
+	return mode == 0 || fchmod(fd, mode) == 0 ||
+	       error_set_errno(err, errno, "cannot give %s the mode %04o", to->path, (unsigned int)mode);
 }
 
 static bool write_beside(const struct destination *to, const void *bytes, size_t size, mode_t mode, struct error *err)
 {
-	char beside[MAX_PATH_BYTES];
-	CLEANUP(cleanup_close) int fd = create_beside(to->directory, mode, beside, sizeof(beside));
+	char beside[64];
+	CLEANUP(cleanup_close) int fd = create_beside(to->directory, beside, sizeof(beside));
 
 	if (fd < 0)
-		return error_set_errno(err, errno, "cannot write %s: no new file in %s", to->path, to->directory);
-	if (!write_descriptor(fd, bytes, size, to->path, err))
+		return error_set_errno(err, errno, "cannot write %s: no new file in %s", to->path, to->directory_name);
+	if (!set_mode(to, fd, mode, err) || !write_descriptor(fd, bytes, size, to->path, err))
 		goto fail;
-	if (fsync(fd) != 0 || rename(beside, to->path) != 0) {
+	if (fsync(fd) != 0 || renameat(to->directory, beside, to->directory, to->name) != 0) {
 		error_set_errno(err, errno, "cannot write %s", to->path);
 		goto fail;
 	}
 	return true;
 fail:
-	unlink(beside);
+	unlinkat(to->directory, beside, 0);
 	return false;
 }
 
-static bool write_stream(const char *path, const void *bytes, size_t size, mode_t mode, struct error *err)
+static bool write_stream(const struct destination *to, const void *bytes, size_t size, struct error *err)
 {
-	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | (to->is_followed ? O_TRUNC : O_NOFOLLOW);
+	CLEANUP(cleanup_close) int fd = openat(to->directory, to->name, flags);
+	struct stat opened;
 
-	if (fd < 0)
-		return error_set_errno(err, errno, "cannot write %s", path);
-	return write_descriptor(fd, bytes, size, path, err);
+	if (fd < 0 || fstat(fd, &opened) != 0)
+		return error_set_errno(err, errno, "cannot write %s", to->path);
+	if (!to->is_followed && (opened.st_dev != to->info.st_dev || opened.st_ino != to->info.st_ino))
+		return error_set(err, ERROR_PERMISSION,
+			"cannot write %s: somebody exchanged it while it was opened; name another file", to->path);
+	return write_descriptor(fd, bytes, size, to->path, err);
 }
 
 bool file_write(const char *path, const void *bytes, size_t size, mode_t mode, struct error *err)
 {
-	struct destination to;
+	CLEANUP(destination_deinit) struct destination to = { .directory = AT_FDCWD };
 
 	if (is_standard_stream(path))
 		return write_descriptor(STDOUT_FILENO, bytes, size, "standard output", err);
-	if (!find_destination(path, &to, err) || !check_destination(path, &to, err))
+	if (!destination_find(&to, path, err) || !destination_check_rights(&to, err))
 		return false;
-	return to.is_stream ? write_stream(path, bytes, size, mode, err) : write_beside(&to, bytes, size, mode, err);
+	return to.is_stream ? write_stream(&to, bytes, size, err) : write_beside(&to, bytes, size, mode, err);
 }

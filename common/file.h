@@ -28,12 +28,22 @@ COMMON_MUST_CHECK
 bool file_read_opened(const struct file_opened *file, struct buffer *buffer, struct error *err);
 
 /*
- * Writes a whole file or nothing: to a new file in the same directory, which is synced and renamed. "-" is standard
- * output; devices and pipes are written directly; links are followed. On failure no partial file is left, and an
- * existing file stays. `mode` is that of a new file, less the umask.
+ * Writes a whole file or nothing: to a new file in the same directory, which is synced and renamed. On failure no
+ * partial file is left, and an existing file stays. "-" is standard output; devices, pipes and links to open files
+ * (/proc/self/fd/3) are written directly. A link that stands at the end of the path is followed, and a pipe there
+ * written to, only if it is the user's own or the owner's of its directory, else ERROR_PERMISSION: where others may
+ * write too, they could choose the file. `mode` is the file's, whatever the umask; 0: that of the file which is
+ * replaced, if it is the user's own, else 0600 less the umask.
  */
 COMMON_MUST_CHECK
 bool file_write(const char *path, const void *bytes, size_t size, mode_t mode, struct error *err);
+
+/*
+ * Copies the path of the file that file_write() to `path` makes or replaces, which is behind the links, to the `size`
+ * bytes of `end`; "" for standard output, a device, a pipe or an open file. ERROR_LIMIT: it is too long.
+ */
+COMMON_MUST_CHECK
+bool file_end_of_links(const char *path, char *end, size_t size, struct error *err);
 
 /* Checks before long work whether file_write() to `path` is likely to succeed: the directory exists and is writable. */
 COMMON_MUST_CHECK

@@ -199,6 +199,164 @@ static void a_device_is_written_directly(void **state)
 	assert_true(S_ISCHR(status.st_mode));
 }
 
+static void a_path_behind_links_is_found(void **state)
+{
+	struct error err;
+	char end[64];
+
+	(void)state;
+	assert_int_equal(mkdir("below", 0700), 0);
+	assert_int_equal(symlink("below/other", "link"), 0);
+	assert_int_equal(symlink("../target", "below/other"), 0);
+	assert_true(file_end_of_links("link", end, sizeof(end), &err));
+	assert_string_equal(end, "./below/../target");
+	assert_true(file_end_of_links("target", end, sizeof(end), &err));
+	assert_string_equal(end, "target");
+	assert_true(file_end_of_links("/dev/null", end, sizeof(end), &err));
+	assert_string_equal(end, "");
+	assert_int_equal(unlink("below/other"), 0);
+}
+
+/* ---- Where other users may write too ---- */
+
+enum { OTHER_USER = 65534 };
+
+static void give_away(const char *path)
+{
+	assert_int_equal(lchown(path, OTHER_USER, OTHER_USER), 0);
+}
+
+static void expect_refused(const char *path, const char *reason)
+{
+	struct error err = { 0 };
+
+	assert_false(file_write(path, "secret", 6, 0, &err));
+	assert_int_equal(err.code, ERROR_PERMISSION);
+	assert_non_null(strstr(err.message, reason));
+	assert_false(file_check_writable(path, &err));
+	assert_false(file_end_of_links(path, (char[64]){ 0 }, 64, &err));
+}
+
+static void a_link_of_another_user_is_not_followed(void **state)
+{
+	struct error err;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_true(file_write("victim", "precious", 8, 0600, &err));
+	assert_int_equal(chmod(".", 01777), 0);
+	assert_int_equal(symlink("victim", "existing"), 0);
+	assert_int_equal(symlink("made", "nothing"), 0);
+	assert_int_equal(symlink("existing", "own"), 0);
+	give_away("existing");
+	give_away("nothing");
+	expect_refused("existing", "./existing is a link that user 65534 made");
+	expect_refused("nothing", "remove it or name another file");
+	/* A link of one's own that leads to another user's. */
+	expect_refused("own", "./existing is a link");
+	assert_int_equal(chmod(".", 0700), 0);
+	expect_refused("existing", "a link");
+	expect_content("victim", "precious");
+	assert_int_not_equal(access("made", F_OK), 0);
+}
+
+static void a_link_of_the_folders_owner_is_followed(void **state)
+{
+	struct error err;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(symlink("target", "link"), 0);
+	give_away("link");
+	give_away(".");
+	assert_true(file_write("link", "new", 3, 0, &err));
+	expect_content("target", "new");
+}
+
+static void a_pipe_of_another_user_is_not_written(void **state)
+{
+	struct error err;
+	char got[8] = "";
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo("fifo", 0666), 0);
+	fd = open("fifo", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_true(file_write("fifo", "own", 3, 0, &err));
+	assert_int_equal(read(fd, got, sizeof(got)), 3);
+	if (geteuid() == 0) {
+		give_away("fifo");
+		expect_refused("fifo", "a pipe");
+		assert_int_equal(read(fd, got, sizeof(got)), -1);
+	}
+	close(fd);
+}
+
+static void a_file_of_another_user_is_replaced(void **state)
+{
+	struct stat status;
+	struct error err;
+
+	(void)state;
+	umask(022);
+	assert_true(file_write("first", "old", 3, 0666, &err));
+	assert_int_equal(link("first", "second"), 0);
+	if (geteuid() == 0)
+		give_away("first");
+	assert_true(file_write("first", "new", 3, 0, &err));
+	expect_content("second", "old");
+	assert_int_equal(stat("first", &status), 0);
+	assert_int_equal(status.st_uid, geteuid());
+	assert_int_equal(status.st_mode & 0777, geteuid() == 0 ? 0600 : 0666);
+}
+
+static void an_open_file_is_written_by_its_descriptor(void **state)
+{
+	char path[32], got[8] = "";
+	struct error err;
+	int fd = open("out", O_RDWR | O_CREAT | O_CLOEXEC, 0600), ends[2];
+
+	(void)state;
+	assert_true(fd >= 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_true(file_write(path, "new", 3, 0, &err));
+	assert_int_equal(read(fd, got, sizeof(got)), 3);
+	close(fd);
+	/* As a shell's process substitution hands over a pipe. */
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
+	assert_true(file_check_writable(path, &err));
+	assert_true(file_write(path, "piped", 5, 0, &err));
+	assert_int_equal(read(ends[0], got, sizeof(got)), 5);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void expect_mode(mode_t asked, mode_t expected)
+{
+	struct stat status;
+	struct error err;
+
+	assert_true(file_write("file", "x", 1, asked, &err));
+	assert_int_equal(stat("file", &status), 0);
+	assert_int_equal(status.st_mode & 07777, expected);
+}
+
+static void a_file_has_the_mode_that_is_asked_for(void **state)
+{
+	(void)state;
+	umask(077);
+	expect_mode(0, 0600);
+	expect_mode(0664, 0664);
+	/* The user's own file keeps its mode. */
+	expect_mode(0, 0664);
+	expect_mode(0640, 0640);
+	umask(022);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +368,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_failed_write_leaves_the_former_file, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(reading_keeps_to_the_cap, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(a_device_is_written_directly, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(a_path_behind_links_is_found, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(a_link_of_another_user_is_not_followed, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(a_link_of_the_folders_owner_is_followed, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(a_pipe_of_another_user_is_not_written, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(a_file_of_another_user_is_replaced, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(an_open_file_is_written_by_its_descriptor, enter_folder, leave_folder),
+		cmocka_unit_test_setup_teardown(a_file_has_the_mode_that_is_asked_for, enter_folder, leave_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
