@@ -11,6 +11,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+enum { MAX_OLD = 1000 };
+
 void part_init(struct part *part)
 {
 	*part = (struct part){ .fd = -1 };
@@ -34,15 +36,51 @@ static bool write_all(int fd, const void *bytes, size_t size)
 	return true;
 }
 
-static int open_locked(const char *path, struct error *err)
+/*
+ * Whether the file may receive a recording: one that another user has made, or has a second name for, would be read
+ * there; a pipe would stop the recorder.
+ */
+static bool check_own(const char *path, int fd, struct error *err)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	const char *reason = NULL;
+	struct stat info;
 
-	if (fd < 0) {
-		error_set_errno(err, errno, "cannot write %s", path);
+	if (fstat(fd, &info) != 0)
+		return error_set_errno(err, errno, "cannot write %s", path);
+	if (!S_ISREG(info.st_mode))
+		reason = "it is not a regular file";
+	else if (info.st_uid != geteuid())
+		reason = "it belongs to another user";
+	else if (info.st_nlink > 1)
+		reason = "it has a second name (a hard link)";
+	return !reason ||
+	       error_set(err, ERROR_PERMISSION, "cannot write %s: %s; remove it or choose another -o", path, reason);
+}
+
+/* Opens the file, or makes it. One that exists is not opened with O_CREAT, which the kernel may refuse in /tmp. */
+static int open_own(const char *path, struct error *err)
+{
+	static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	int fd = open(path, flags);
+
+	if (fd < 0 && errno == ENOENT)
+		fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+	if (fd < 0 && errno == ELOOP)
+		error_set(err, ERROR_PERMISSION, "cannot write %s: it is a link; remove it or choose another -o", path);
+	else if (fd < 0)
+		error_set_errno(err, errno, "cannot write %s (choose another -o)", path);
+	if (fd >= 0 && !check_own(path, fd, err)) {
+		close(fd);
 		return -1;
 	}
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+	return fd;
+}
+
+static int open_locked(const char *path, struct error *err)
+{
+	int fd = open_own(path, err);
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;
 	close(fd);
 	error_set(
@@ -50,18 +88,38 @@ static int open_locked(const char *path, struct error *err)
 	return -1;
 }
 
-/* Renames a recording that was never recovered, so that it is kept. */
+/* Renames a file unless the new name is taken, which sets EEXIST. Some file systems can do the one, some the other. */
+static bool rename_to_new(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return true;
+	return (errno == EINVAL || errno == ENOSYS) && link(from, to) == 0 && unlink(from) == 0;
+}
+
+/* Renames a recording that was never recovered: PATH.old, and if there are such already PATH.old.2 and so on. */
 static bool set_aside(const char *path, struct buffer *notices, struct error *err)
 {
 	char old[PATH_MAX];
 
-	if ((size_t)snprintf(old, sizeof(old), "%s.old", path) >= sizeof(old) || rename(path, old) != 0)
-		return error_set_errno(err, errno, "cannot set the unfinished recording %s aside", path);
-	if (notices)
-		buffer_printf(notices,
-			"a recording that was killed before was kept as %s; 'kelvin recover %s -o FILE' makes a profile of it\n",
-			old, old);
-	return true;
+	for (int i = 1; i <= MAX_OLD; i++) {
+		int size = i == 1 ? snprintf(old, sizeof(old), "%s.old", path)
+				  : snprintf(old, sizeof(old), "%s.old.%d", path, i);
+
+		if ((size_t)size >= sizeof(old))
+			return error_set_errno(err, ENAMETOOLONG, "cannot set the unfinished recording %s aside", path);
+		if (rename_to_new(path, old)) {
+			if (notices)
+				buffer_printf(notices,
+					"a recording that was killed before was kept as %s; 'kelvin recover %s -o FILE' makes a profile of it\n",
+					old, old);
+			return true;
+		}
+		if (errno != EEXIST)
+			return error_set_errno(err, errno, "cannot set the unfinished recording %s aside", path);
+	}
+	return error_set(err, ERROR_LIMIT,
+		"cannot set the unfinished recording %s aside: there are %d others (%s.old and so on); recover or remove them",
+		path, MAX_OLD, path);
 }
 
 bool part_create(struct part *part, const char *path, struct buffer *notices, struct error *err)

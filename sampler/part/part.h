@@ -24,8 +24,9 @@ struct part {
 void part_init(struct part *part);
 
 /*
- * Creates the file. What a killed recorder left under the name is kept as PATH.old, which `notices` (may be NULL)
- * tells; one that is being written by another recorder is ERROR_USAGE.
+ * Creates the file. What a killed recorder left under the name is kept as PATH.old, or PATH.old.2 and so on, which
+ * `notices` (may be NULL) tells; one that is being written by another recorder is ERROR_USAGE. What else lies there is
+ * written to only if it is a regular file of the user's own, under this one name: else ERROR_PERMISSION.
  */
 COMMON_MUST_CHECK
 bool part_create(struct part *part, const char *path, struct buffer *notices, struct error *err);

@@ -268,6 +268,60 @@ static void test_what_a_killed_recorder_left_is_kept(void **state)
 	assert_non_null(strstr(fixture->notices.data, ".part.old"));
 }
 
+static void test_each_killed_recorder_s_file_is_kept(void **state)
+{
+	struct fixture *fixture = *state;
+	char second[192];
+
+	snprintf(second, sizeof(second), "%s.2", fixture->old);
+	write_example(fixture);
+	part_deinit(&fixture->part);
+	create(fixture);
+	add_sample(fixture, 0x100, 0x400, 1000, 50000);
+	write_chunk(fixture, 100);
+	part_deinit(&fixture->part);
+	create(fixture);
+	buffer_deinit(&fixture->file);
+	buffer_init(&fixture->file, MAX_BYTES);
+	assert_true(file_read(fixture->old, &fixture->file, &fixture->err));
+	assert_true(read_bytes(fixture, fixture->file.data, fixture->file.size));
+	assert_int_equal(fixture->result.profile->quality.samples, 4);
+	assert_non_null(strstr(fixture->notices.data, ".part.old.2; 'kelvin recover"));
+	assert_int_equal(unlink(second), 0);
+}
+
+static void expect_refused(struct fixture *fixture, const char *reason)
+{
+	char message[256];
+
+	assert_false(part_create(&fixture->part, fixture->path, NULL, &fixture->err));
+	assert_int_equal(fixture->err.code, ERROR_PERMISSION);
+	snprintf(
+		message, sizeof(message), "cannot write %s: %s; remove it or choose another -o", fixture->path, reason);
+	assert_string_equal(fixture->err.message, message);
+	part_deinit(&fixture->part);
+	assert_int_equal(unlink(fixture->path), 0);
+}
+
+/* In a directory where others may write, anything may lie under the name. */
+static void test_only_a_file_of_one_s_own_receives_a_recording(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(mkfifo(fixture->path, 0600), 0);
+	expect_refused(fixture, "it is not a regular file");
+	assert_int_equal(symlink("made", fixture->path), 0);
+	expect_refused(fixture, "it is a link");
+	assert_true(file_write(fixture->path, "", 0, 0600, &fixture->err));
+	assert_int_equal(link(fixture->path, fixture->old), 0);
+	expect_refused(fixture, "it has a second name (a hard link)");
+	if (geteuid() != 0)
+		return;
+	assert_true(file_write(fixture->path, "", 0, 0666, &fixture->err));
+	assert_int_equal(chown(fixture->path, 65534, 65534), 0);
+	expect_refused(fixture, "it belongs to another user");
+}
+
 static void test_two_recorders_do_not_write_one_file(void **state)
 {
 	struct fixture *fixture = *state;
@@ -304,6 +358,8 @@ int main(void)
 		TEST(test_what_an_older_version_left_has_a_message),
 		TEST(test_events_may_come_out_of_order),
 		TEST(test_what_a_killed_recorder_left_is_kept),
+		TEST(test_each_killed_recorder_s_file_is_kept),
+		TEST(test_only_a_file_of_one_s_own_receives_a_recording),
 		TEST(test_two_recorders_do_not_write_one_file),
 		TEST(test_nothing_recorded_leaves_no_file),
 	};
