@@ -12,6 +12,7 @@ enum { CHECKSUM_CHUNK_BYTES = 1 << 15 };
 static const char *const default_directories[] = { "/usr/lib/debug" };
 
 struct search {
+	const struct elf_opener *opener; /* NULL: none */
 	const char *root;
 	const char *const *directories;
 	size_t directory_count;
@@ -19,8 +20,10 @@ struct search {
 
 static struct search search_of(const struct elf_debug_options *options)
 {
-	struct search search = { "", default_directories, 1 };
+	struct search search = { NULL, "", default_directories, 1 };
 
+	if (options)
+		search.opener = options->opener;
 	if (options && options->root)
 		search.root = options->root;
 	if (options && options->directories) {
@@ -44,7 +47,7 @@ static struct elf_image *open_by_build_id(const struct search *search, const str
 
 		snprintf(path, sizeof(path), "%s%s/.build-id/%.2s/%s.debug", search->root, search->directories[i], text,
 			text + 2);
-		if (!elf_image_open_path(path, &found, &ignored))
+		if (!elf_image_open_for(search->opener, ELF_FILE_BUILD_ID, path, &found, &ignored))
 			continue;
 		if (elf_build_id_equal(&found->build_id, id))
 			return found;
@@ -80,14 +83,23 @@ static bool has_checksum(const struct elf_image *image, uint32_t wanted)
 	return crc == wanted;
 }
 
+/* A search for the debug file that .gnu_debuglink names. */
+struct link_search {
+	const struct search *search;
+	const struct elf_image *image;
+	uint32_t crc;
+	struct error *why; /* set if a file was refused */
+	bool *refused;
+};
+
 /* Opens a debug file by name. It is used only if its checksum equals the one in the binary. */
-static struct elf_image *open_checked(
-	const char *path, uint32_t crc, const struct elf_image *image, struct error *why, bool *refused)
+static struct elf_image *open_checked(const struct link_search *link, const char *path)
 {
+	const struct elf_image *image = link->image;
 	struct elf_image *found;
 	struct error ignored;
 
-	if (!elf_image_open_path(path, &found, &ignored))
+	if (!elf_image_open_for(link->search->opener, ELF_FILE_LINK, path, &found, &ignored))
 		return NULL;
 	/* A debug file may have the name of its binary, which then is the first file found. */
 	if (found->identity.inode == image->identity.inode && found->identity.device == image->identity.device) {
@@ -95,17 +107,17 @@ static struct elf_image *open_checked(
 		return NULL;
 	}
 	if (found->build_id.size && image->build_id.size && !elf_build_id_equal(&found->build_id, &image->build_id)) {
-		error_set(why, ERROR_FORMAT,
+		error_set(link->why, ERROR_FORMAT,
 			"debug file %s is of another build than %s: not used; install the debug package of the same version",
 			path, image->path);
-	} else if (!has_checksum(found, crc)) {
-		error_set(why, ERROR_FORMAT,
+	} else if (!has_checksum(found, link->crc)) {
+		error_set(link->why, ERROR_FORMAT,
 			"debug file %s has another checksum than %s asks for: not used; install the debug package of the same version",
 			path, image->path);
 	} else {
 		return found;
 	}
-	*refused = true;
+	*link->refused = true;
 	elf_image_unref(found);
 	return NULL;
 }
@@ -125,30 +137,36 @@ static bool read_link(struct elf_image *image, const char **name, uint32_t *crc)
 	return byte_reader_ok(&r) && !strchr(*name, '/') && *name[0] != '\0';
 }
 
+static bool find_real_path(const struct search *search, const struct elf_image *image, char real[PATH_MAX])
+{
+	return search->opener ? search->opener->real_path(search->opener->context, real)
+			      : realpath(image->path, real) != NULL;
+}
+
 /* Searches beside the binary, in .debug beside it, and below each debug directory, in GDB's order. */
 static struct elf_image *open_by_link(
 	const struct search *search, struct elf_image *image, struct error *why, bool *refused)
 {
+	struct link_search link = { .search = search, .image = image, .why = why, .refused = refused };
 	char path[PATH_MAX], real[PATH_MAX];
 	/* The path may be a link, or relative to the current directory. */
-	const char *binary = search->root[0] == '\0' && realpath(image->path, real) ? real : image->path;
+	const char *binary = search->root[0] == '\0' && find_real_path(search, image, real) ? real : image->path;
 	const char *slash = strrchr(binary, '/');
 	int directory_size = slash ? (int)(slash - binary) : 0;
 	struct elf_image *found = NULL;
 	const char *name;
-	uint32_t crc;
 
-	if (!slash || !read_link(image, &name, &crc))
+	if (!slash || !read_link(image, &name, &link.crc))
 		return NULL;
 	snprintf(path, sizeof(path), "%s%.*s/%s", search->root, directory_size, binary, name);
-	found = open_checked(path, crc, image, why, refused);
+	found = open_checked(&link, path);
 	snprintf(path, sizeof(path), "%s%.*s/.debug/%s", search->root, directory_size, binary, name);
 	if (!found)
-		found = open_checked(path, crc, image, why, refused);
+		found = open_checked(&link, path);
 	for (size_t i = 0; !found && i < search->directory_count; i++) {
 		snprintf(path, sizeof(path), "%s%s%.*s/%s", search->root, search->directories[i], directory_size,
 			binary, name);
-		found = open_checked(path, crc, image, why, refused);
+		found = open_checked(&link, path);
 	}
 	return found;
 }
@@ -262,7 +280,7 @@ static struct elf_image *search_alt(struct elf_image *image, const struct search
 	else
 		snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - image->path) : 0, image->path,
 			link.name);
-	if (elf_image_open_path(path, &found, &ignored) && is_linked(found, &link))
+	if (elf_image_open_for(search->opener, ELF_FILE_LINK, path, &found, &ignored) && is_linked(found, &link))
 		return found;
 	elf_image_unref(found);
 	if (link.is_standard)

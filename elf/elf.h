@@ -89,6 +89,12 @@ COMMON_MUST_CHECK
 bool elf_image_open_memory(
 	const void *bytes, size_t size, const char *name, struct elf_image **image, struct error *err);
 
+/*
+ * Opens a file for reading if it is a regular one. The type is checked before opening, since opening a device may have
+ * effects, and opening a FIFO lets its writer continue. -1 on failure, with `err` set.
+ */
+int elf_open_regular(const char *path, struct error *err);
+
 struct elf_image *elf_image_ref(struct elf_image *image);
 void elf_image_unref(struct elf_image *image); /* NULL is allowed */
 
@@ -202,6 +208,31 @@ bool elf_image_fill_lost_page(const void *address);
 
 /* ---- Debug files ---- */
 
+/* What another file of an image is opened for. It decides where the file may lie. */
+enum elf_file_use {
+	ELF_FILE_BUILD_ID, /* a debug file, by its build id in a debug directory */
+	ELF_FILE_LINK,     /* the debug file or the dwz file that a section of the image names */
+	ELF_FILE_SPLIT,    /* a .dwo or .dwp file */
+	ELF_FILE_FRAMES,   /* resolved frames of the image that an earlier run kept */
+};
+
+/*
+ * Opens the other files of one image for code that must not open files itself, such as a confined child process
+ * (symbolize/broker.h). Thread-safe.
+ */
+struct elf_opener {
+	/* Opens a regular file for reading. The descriptor belongs to the caller; -1 on failure, with `err` set. */
+	int (*open)(void *context, enum elf_file_use use, const char *path, struct error *err);
+	/* Writes the path of the image without links, PATH_MAX bytes; false if it is not known. */
+	bool (*real_path)(void *context, char *path);
+	void *context;
+};
+
+/* Opens an image by a path that foreign bytes may have named. `opener` NULL: the process opens the file itself. */
+COMMON_MUST_CHECK
+bool elf_image_open_for(const struct elf_opener *opener, enum elf_file_use use, const char *path,
+	struct elf_image **image, struct error *err);
+
 struct elf_debug_options {
 	const char *const *directories; /* NULL: /usr/lib/debug */
 	size_t directory_count;
@@ -210,6 +241,7 @@ struct elf_debug_options {
 	 * for by build id without it. NULL: none.
 	 */
 	const char *root;
+	const struct elf_opener *opener; /* NULL: the process opens the files itself */
 };
 
 enum elf_debug_source {

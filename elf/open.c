@@ -32,6 +32,18 @@ static struct elf_image *image_of(int fd, const char *path, size_t path_size, st
 	return image;
 }
 
+/*
+ * Whether a file is large only by its holes. Reading it, as for a checksum, would take time and memory that whoever
+ * made it has not spent. File systems that compress, or do not count blocks, show real binaries far above this ratio.
+ */
+static bool is_hollow(const struct stat *info)
+{
+	static const off_t least_bytes = (off_t)1 << 30;
+	enum { LEAST_RATIO = 64, BLOCK_BYTES = 512 };
+
+	return info->st_size > least_bytes && info->st_size / LEAST_RATIO / BLOCK_BYTES > info->st_blocks;
+}
+
 static bool map_file(struct elf_image *image, struct error *err)
 {
 	struct stat info;
@@ -41,6 +53,9 @@ static bool map_file(struct elf_image *image, struct error *err)
 		return error_set_errno(err, errno, "cannot look at %s", image->path);
 	if (info.st_size == 0)
 		return error_set(err, ERROR_FORMAT, "%s is empty", image->path);
+	if (is_hollow(&info))
+		return error_set(err, ERROR_FORMAT, "%s is a sparse file of %lld GB, which no binary is: not read",
+			image->path, (long long)(info.st_size >> 30));
 	bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, image->fd, 0);
 	if (bytes == MAP_FAILED)
 		return error_set_errno(err, errno, "cannot map %s", image->path);
@@ -71,11 +86,7 @@ static bool open_descriptor(int fd, const char *path, size_t path_size, struct e
 	return true;
 }
 
-/*
- * Opens a file if it is a regular one. The type is checked before opening, since opening a device may have effects, and
- * opening a FIFO lets its writer continue. -1 on failure, with `err` set.
- */
-static int open_regular(const char *path, struct error *err)
+int elf_open_regular(const char *path, struct error *err)
 {
 	CLEANUP(cleanup_close) int place = open(path, O_PATH | O_CLOEXEC);
 	char again[64];
@@ -100,7 +111,15 @@ static int open_regular(const char *path, struct error *err)
 
 bool elf_image_open_path(const char *path, struct elf_image **image, struct error *err)
 {
-	int fd = open_regular(path, err);
+	int fd = elf_open_regular(path, err);
+
+	return fd >= 0 && open_descriptor(fd, path, strlen(path), image, err);
+}
+
+bool elf_image_open_for(const struct elf_opener *opener, enum elf_file_use use, const char *path,
+	struct elf_image **image, struct error *err)
+{
+	int fd = opener ? opener->open(opener->context, use, path, err) : elf_open_regular(path, err);
 
 	return fd >= 0 && open_descriptor(fd, path, strlen(path), image, err);
 }
@@ -115,7 +134,7 @@ static bool is_mapped_inode(int fd, const struct elf_mapping *mapping)
 
 static int open_mapped_inode(const char *path, const struct elf_mapping *mapping, struct error *err)
 {
-	int fd = open_regular(path, err);
+	int fd = elf_open_regular(path, err);
 
 	if (fd < 0 || is_mapped_inode(fd, mapping))
 		return fd;
@@ -147,7 +166,7 @@ static int open_held(const struct elf_mapping *mapping, struct error *err)
 
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, mapping->pid, mapping->start,
 		mapping->end);
-	fd = open_regular(name, err);
+	fd = elf_open_regular(name, err);
 	return fd >= 0 ? fd : open_program(mapping);
 }
 

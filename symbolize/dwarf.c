@@ -339,8 +339,8 @@ static bool open_files(struct resolver *r, uint64_t info_bytes, struct error *er
 		r->has_alt = true;
 		r->file.alt = &r->alt;
 	}
-	return r->file.unit_count == 0 ||
-	       dwarf_package_init(&r->package, r->options->path, elf_image_path(r->options->debug), err);
+	return r->file.unit_count == 0 || dwarf_package_init(&r->package, r->options->opener, r->options->path,
+						  elf_image_path(r->options->debug), err);
 }
 
 /* Closes files, including those opened in part. */

@@ -43,10 +43,11 @@ struct dwarf_result {
 };
 
 struct dwarf_options {
-	struct elf_image *debug; /* carries the debug information */
-	struct elf_image *alt;   /* of dwz; NULL: none */
-	const char *path;        /* of the binary, beside which a .dwp file may lie; NULL: of `debug` */
-	unsigned int threads;    /* 0: one per CPU */
+	struct elf_image *debug;         /* carries the debug information */
+	struct elf_image *alt;           /* of dwz; NULL: none */
+	const char *path;                /* of the binary, beside which a .dwp file may lie; NULL: of `debug` */
+	const struct elf_opener *opener; /* of .dwo and .dwp files; NULL: the process opens them itself */
+	unsigned int threads;            /* 0: one per CPU */
 	bool no_lines; /* files and lines stay unknown; .debug_line, a fifth of what is compressed, is not read */
 	/*
 	 * Sets for each of the rising addresses that no entry covers whether it is code of a function, rather than

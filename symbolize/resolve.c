@@ -129,6 +129,7 @@ static bool resolve_all(
 		.debug = subject->debug,
 		.alt = subject->alt,
 		.path = elf_image_path(subject->image),
+		.opener = options->debug.opener,
 		.threads = options->threads,
 		.no_lines = options->names_only,
 		.find_code = find_code,

@@ -13,19 +13,20 @@ struct index_header {
 	uint32_t version;
 };
 
-static bool open_beside(const char *path, struct elf_image **image)
+static bool open_beside(const struct elf_opener *opener, const char *path, struct elf_image **image)
 {
 	struct error ignored;
 	char name[PATH_MAX];
 
 	return path && snprintf(name, sizeof(name), "%s.dwp", path) < (int)sizeof(name) &&
-	       elf_image_open_path(name, image, &ignored);
+	       elf_image_open_for(opener, ELF_FILE_SPLIT, name, image, &ignored);
 }
 
-bool dwarf_package_init(struct dwarf_package *package, const char *path, const char *debug_path, struct error *err)
+bool dwarf_package_init(struct dwarf_package *package, const struct elf_opener *opener, const char *path,
+	const char *debug_path, struct error *err)
 {
-	*package = (struct dwarf_package){ 0 };
-	if (!open_beside(path, &package->image) && !open_beside(debug_path, &package->image))
+	*package = (struct dwarf_package){ .opener = opener };
+	if (!open_beside(opener, path, &package->image) && !open_beside(opener, debug_path, &package->image))
 		return true;
 	if (!dwarf_file_init(&package->file, package->image, DWARF_FILE_SPLIT, UINT64_MAX, err)) {
 		elf_image_unref(package->image);

@@ -5,7 +5,8 @@
 
 /* A .dwp file: the split units of a whole program in one file (DWARF 5, 7.3.5; GNU's version 2 of it for DWARF 4). */
 struct dwarf_package {
-	struct elf_image *image; /* owned; NULL: there is none */
+	const struct elf_opener *opener; /* borrowed; opens .dwp and .dwo files; NULL: the process opens them itself */
+	struct elf_image *image;         /* owned; NULL: there is none */
 	struct dwarf_file file;
 	struct elf_section index;
 };
@@ -15,7 +16,8 @@ struct dwarf_package {
  * (`debug_path`), in GDB's order. Fails if memory runs out.
  */
 COMMON_MUST_CHECK
-bool dwarf_package_init(struct dwarf_package *package, const char *path, const char *debug_path, struct error *err);
+bool dwarf_package_init(struct dwarf_package *package, const struct elf_opener *opener, const char *path,
+	const char *debug_path, struct error *err);
 void dwarf_package_deinit(struct dwarf_package *package);
 
 /*

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct elf_image *open_dwo(const struct dwarf_unit *skeleton, const char *debug_path)
+static struct elf_image *open_dwo(
+	const struct dwarf_unit *skeleton, const struct elf_opener *opener, const char *debug_path)
 {
 	const char *name = strrchr(skeleton->dwo_name, '/'), *slash = strrchr(debug_path, '/');
 	struct elf_image *image;
@@ -16,11 +17,11 @@ static struct elf_image *open_dwo(const struct dwarf_unit *skeleton, const char 
 		snprintf(path, sizeof(path), "%s", skeleton->dwo_name);
 	else
 		snprintf(path, sizeof(path), "%s/%s", skeleton->directory, skeleton->dwo_name);
-	if (elf_image_open_path(path, &image, &ignored))
+	if (elf_image_open_for(opener, ELF_FILE_SPLIT, path, &image, &ignored))
 		return image;
 	name = name ? name + 1 : skeleton->dwo_name;
 	snprintf(path, sizeof(path), "%.*s/%s", slash ? (int)(slash - debug_path) : 1, slash ? debug_path : ".", name);
-	return elf_image_open_path(path, &image, &ignored) ? image : NULL;
+	return elf_image_open_for(opener, ELF_FILE_SPLIT, path, &image, &ignored) ? image : NULL;
 }
 
 /* Finds the unit with the skeleton's id. False if memory runs out. */
@@ -64,7 +65,7 @@ bool dwarf_split_init(struct dwarf_split *split, const struct dwarf_unit *skelet
 		return false;
 	if (split->unit)
 		return true;
-	split->image = open_dwo(skeleton, debug_path);
+	split->image = open_dwo(skeleton, package->opener, debug_path);
 	if (!split->image)
 		return true;
 	if (!dwarf_file_init(&split->file, split->image, DWARF_FILE_SPLIT, UINT64_MAX, err)) {

@@ -47,6 +47,39 @@ static void a_link_leads_to_the_file_beside_it(void **state)
 	expect_debug(binary_path("libstripped.so"), NULL, ELF_DEBUG_LINK);
 }
 
+/* What an opener was asked for. */
+struct asked {
+	size_t files, paths;
+};
+
+static int open_and_count(void *context, enum elf_file_use use, const char *path, struct error *err)
+{
+	struct asked *asked = context;
+
+	assert_true(use == ELF_FILE_BUILD_ID || use == ELF_FILE_LINK);
+	asked->files++;
+	return elf_open_regular(path, err);
+}
+
+static bool path_and_count(void *context, char *path)
+{
+	struct asked *asked = context;
+
+	asked->paths++;
+	return realpath(binary_path("libstripped.so"), path) != NULL;
+}
+
+static void an_opener_opens_all_other_files(void **state)
+{
+	struct asked asked = { 0 };
+	const struct elf_opener opener = { open_and_count, path_and_count, &asked };
+
+	(void)state;
+	expect_debug(binary_path("libstripped.so"), &(struct elf_debug_options){ .opener = &opener }, ELF_DEBUG_LINK);
+	assert_true(asked.files > 0);
+	assert_int_equal(asked.paths, 1);
+}
+
 static void a_link_without_its_file_leads_nowhere(void **state)
 {
 	const char *folder = folder_create();
@@ -272,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_binary_with_its_own_information_needs_no_other),
 		cmocka_unit_test(a_link_leads_to_the_file_beside_it),
+		cmocka_unit_test(an_opener_opens_all_other_files),
 		cmocka_unit_test(a_link_without_its_file_leads_nowhere),
 		cmocka_unit_test(a_link_to_other_contents_is_refused),
 		cmocka_unit_test(a_binary_is_not_its_own_debug_file),

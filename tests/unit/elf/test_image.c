@@ -234,6 +234,20 @@ static void what_is_no_file_is_refused(void **state)
 	folder_remove(folder);
 }
 
+/* A file that is large by its holes alone costs whoever reads it, and nobody who makes it. */
+static void a_hollow_file_is_refused(void **state)
+{
+	const char *folder = folder_create(), *path = binary_copy("liboriginal.so", folder, "lib.so");
+	struct elf_image *image;
+	struct error err = { 0 };
+
+	(void)state;
+	assert_int_equal(truncate(path, (off_t)1 << 38), 0);
+	assert_false(elf_image_open_path(path, &image, &err));
+	assert_non_null(strstr(err.message, "sparse"));
+	folder_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +260,7 @@ int main(void)
 		cmocka_unit_test(a_replaced_file_is_read_as_it_was),
 		cmocka_unit_test(another_file_under_the_name_is_refused),
 		cmocka_unit_test(what_is_no_file_is_refused),
+		cmocka_unit_test(a_hollow_file_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
