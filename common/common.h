@@ -11,6 +11,7 @@
 #include "common/byte_reader.h"
 #include "common/checked.h"
 #include "common/cleanup.h"
+#include "common/confined.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/hash_map.h"
