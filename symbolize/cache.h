@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "symbolize/symbolize.h"
+#include "symbolize/frame_table.h"
 
 /*
  * Resolved frames on disk, one file for each pair of binary and debug file: the two recordings of a diff share most of
@@ -14,35 +14,33 @@
 /* The cached frames of one image. */
 struct frame_cache;
 
+enum { FRAME_CACHE_FILES = 3 };
+
 /* Everything that the frames depend on. */
 struct frame_cache_key {
-	const char *directory;                       /* created when frames are stored */
-	const struct elf_image *image, *debug, *alt; /* alt NULL: none */
+	const char *directory; /* created when frames are stored */
+	const char *module;    /* name of the image's file, which functions without a name are named by */
+	struct elf_file_identity files[FRAME_CACHE_FILES]; /* of the image, its debug file, its dwz file; 0: none */
+	uint64_t program;                                  /* frame_cache_program() */
 	bool has_lines;
 	enum symbolize_fingerprints fingerprints;
+	const struct elf_opener *opener; /* opens the file that is read; NULL: the process opens it itself */
 };
+
+/* The key of an image; `debug` and `alt` may be NULL. Borrows the options' strings and the image's path. */
+struct frame_cache_key frame_cache_key_of(const struct symbolize_options *options, const struct elf_image *image,
+	const struct elf_image *debug, const struct elf_image *alt);
+
+/* A hash of the program that resolves frames, since another version may resolve them differently. */
+uint64_t frame_cache_program(void);
 
 /* `*cache` is NULL if nothing is cached for the image, or it is not a file. Fails if memory runs out. */
 COMMON_MUST_CHECK
 bool frame_cache_open(const struct frame_cache_key *key, struct frame_cache **cache, struct error *err);
 void frame_cache_close(struct frame_cache *cache);
 
-/* The frames of an address: strings borrowed from the cache, the array in the arena. Count 0: not cached. */
-COMMON_MUST_CHECK
-bool frame_cache_find(const struct frame_cache *cache, uint64_t address, struct arena *arena,
-	struct symbolize_frames *frames, struct error *err);
+/* What is cached, as a table; borrowed. */
+const struct frame_table *frame_cache_table(const struct frame_cache *cache);
 
-/* The directory in which the main unit was compiled, borrowed; "" not known. */
-const char *frame_cache_source_directory(const struct frame_cache *cache);
-
-/* The entries to store, in addition to those of `old` (may be NULL). Addresses rise and none is in `old`. */
-struct frame_cache_entries {
-	const struct frame_cache *old;
-	const uint64_t *addresses;
-	const struct symbolize_frames *frames; /* [address] */
-	size_t count;
-	const char *source_directory;
-};
-
-/* Stores the entries; errors are ignored, since the cache is optional. */
-void frame_cache_store(const struct frame_cache_key *key, const struct frame_cache_entries *entries);
+/* Stores the entries, and those of the old table; errors are ignored, since the cache is optional. */
+void frame_cache_store(const struct frame_cache_key *key, const struct frame_table_entries *entries);

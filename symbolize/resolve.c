@@ -174,8 +174,8 @@ static bool take_cached(struct resolution *r, uint32_t *places, struct error *er
 	size_t left = 0;
 
 	for (size_t i = 0; i < r->distinct_count; i++) {
-		if (result->cache &&
-			!frame_cache_find(result->cache, r->addresses[i], &result->arena, &result->distinct[i], err))
+		if (result->cache && !frame_table_find(frame_cache_table(result->cache), r->addresses[i],
+					     &result->arena, &result->distinct[i], err))
 			return false;
 		if (result->distinct[i].count > 0)
 			continue;
@@ -190,14 +190,7 @@ static bool take_cached(struct resolution *r, uint32_t *places, struct error *er
 static bool resolve_distinct(
 	struct resolution *r, const struct subject *subject, const struct symbolize_options *options, struct error *err)
 {
-	const struct frame_cache_key key = {
-		.directory = options->cache_directory,
-		.image = subject->image,
-		.debug = subject->debug,
-		.alt = subject->alt,
-		.has_lines = !options->names_only,
-		.fingerprints = options->fingerprints,
-	};
+	const struct frame_cache_key key = frame_cache_key_of(options, subject->image, subject->debug, subject->alt);
 	bool is_cached = options->cache_directory && !options->no_inlines;
 	size_t distinct_count = r->distinct_count;
 	CLEANUP(cleanup_free) uint32_t *places = calloc(distinct_count + 1, sizeof(*places));
@@ -210,7 +203,7 @@ static bool resolve_distinct(
 	if ((is_cached && !frame_cache_open(&key, &result->cache, err)) || !take_cached(r, places, err))
 		return false;
 	if (r->distinct_count == 0) {
-		result->directory = result->cache ? frame_cache_source_directory(result->cache) : "";
+		result->directory = result->cache ? frame_table_source_directory(frame_cache_table(result->cache)) : "";
 		return true;
 	}
 	if (!resolve_all(r, subject, options, err))
@@ -218,8 +211,9 @@ static bool resolve_distinct(
 	for (size_t i = 0; i < r->distinct_count; i++)
 		result->distinct[places[i]] = r->found[i];
 	if (is_cached && is_worth_storing(r, subject, distinct_count))
-		frame_cache_store(&key, &(struct frame_cache_entries){ result->cache, r->addresses, r->found,
-						r->distinct_count, result->directory });
+		frame_cache_store(
+			&key, &(struct frame_table_entries){ result->cache ? frame_cache_table(result->cache) : NULL,
+				      r->addresses, r->found, r->distinct_count, result->directory });
 	return true;
 }
 

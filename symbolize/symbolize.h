@@ -66,6 +66,7 @@ struct symbolize_options {
 	const char *kallsyms_path; /* NULL: /proc/kallsyms */
 	bool kernel_is_running; /* kallsyms_path is a copy of the running kernel's, so the kernel may be used instead */
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
+	uint64_t cache_program;      /* which program resolves them; 0: it is found out */
 	unsigned int threads;        /* 0: one per CPU */
 	bool no_inlines;
 	bool names_only; /* no files, lines and origins, if the output shows none */

@@ -35,7 +35,7 @@ static int remove_directory(void **state)
 
 static struct frame_cache_key key_of(struct elf_image *image)
 {
-	return (struct frame_cache_key){ .directory = directory, .image = image, .debug = image };
+	return frame_cache_key_of(&(struct symbolize_options){ .cache_directory = directory }, image, image, NULL);
 }
 
 static struct elf_image *open_program(void)
@@ -59,7 +59,7 @@ static void assert_known(const struct frame_cache *cache, uint64_t address, size
 	struct error err;
 
 	arena_init(&arena, 0);
-	assert_true(frame_cache_find(cache, address, &arena, &frames, &err));
+	assert_true(frame_table_find(frame_cache_table(cache), address, &arena, &frames, &err));
 	assert_int_equal(frames.count, count);
 	if (count > 0)
 		assert_string_equal(frames.frames[0].name, name);
@@ -85,11 +85,11 @@ static void what_is_stored_is_found_and_added_to(void **state)
 	(void)state;
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_null(cache);
-	frame_cache_store(&key, &(struct frame_cache_entries){ NULL, first, both, 2, "/build" });
+	frame_cache_store(&key, &(struct frame_table_entries){ NULL, first, both, 2, "/build" });
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_non_null(cache);
-	assert_string_equal(frame_cache_source_directory(cache), "/build");
-	frame_cache_store(&key, &(struct frame_cache_entries){ cache, second, both, 2, "/build" });
+	assert_string_equal(frame_table_source_directory(frame_cache_table(cache)), "/build");
+	frame_cache_store(&key, &(struct frame_table_entries){ frame_cache_table(cache), second, both, 2, "/build" });
 	frame_cache_close(cache);
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_known(cache, 0x100, 2, "inner");
@@ -171,7 +171,7 @@ static void store_until_gone(const char *gone)
 		copy_program(path);
 		assert_true(elf_image_open_path(path, &image, &err));
 		key = key_of(image);
-		frame_cache_store(&key, &(struct frame_cache_entries){ NULL, &address, &one, 1, "" });
+		frame_cache_store(&key, &(struct frame_table_entries){ NULL, &address, &one, 1, "" });
 		elf_image_unref(image);
 		assert_int_equal(unlink(path), 0);
 	}
@@ -221,7 +221,7 @@ static void damage_is_no_cache(void **state)
 		assert_true(frame_cache_open(&key, &cache, &err));
 		arena_init(&arena, 0);
 		for (uint64_t address = 0x100; cache && address <= 0x400; address += 0x100)
-			assert_true(frame_cache_find(cache, address, &arena, &frames, &err));
+			assert_true(frame_table_find(frame_cache_table(cache), address, &arena, &frames, &err));
 		arena_deinit(&arena);
 		frame_cache_close(cache);
 	}

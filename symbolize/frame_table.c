@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/frame_table.h"
+
+#include "symbolize/addresses.h"
+
+#include <string.h>
+
+/* A table contains: header, addresses, indexes of the first frames, frames, strings. */
+static const char table_magic[8] = "kelvfrm1";
+
+struct header {
+	char magic[8];
+	uint64_t size; /* of the table */
+	uint32_t address_count, frame_count, string_bytes, source_directory;
+};
+
+/* Names are offsets into the strings. */
+struct frame_record {
+	uint32_t name, linkage_name, file, decl_file;
+	uint32_t line, decl_line;
+	uint64_t fingerprint;
+	uint32_t source, unused;
+};
+
+/* ---- Reading ---- */
+
+static bool is_string(const struct frame_table *table, uint32_t offset)
+{
+	return offset < table->string_bytes;
+}
+
+static bool is_valid_record(const struct frame_table *table, const struct frame_record *record)
+{
+	return is_string(table, record->name) && is_string(table, record->linkage_name) &&
+	       is_string(table, record->file) && is_string(table, record->decl_file) &&
+	       record->source < PROFILE_NAME_SOURCE_COUNT;
+}
+
+/* Frames that two addresses shared would take more memory than the table itself. */
+static bool is_rising(const struct frame_table *table)
+{
+	for (uint32_t i = 0; i < table->address_count; i++)
+		if (table->first[i] > table->first[i + 1])
+			return false;
+	return true;
+}
+
+bool frame_table_init(struct frame_table *table, const void *bytes, size_t size)
+{
+	struct byte_reader r = byte_reader_over(bytes, size);
+	const uint8_t *start = byte_reader_bytes(&r, sizeof(struct header));
+	struct header header;
+
+	if (!start)
+		return false;
+	memcpy(&header, start, sizeof(header));
+	if (memcmp(header.magic, table_magic, sizeof(table_magic)) != 0 || header.size != size)
+		return false;
+	*table = (struct frame_table){ .address_count = header.address_count,
+		.frame_count = header.frame_count,
+		.string_bytes = header.string_bytes,
+		.source_directory = header.source_directory };
+	table->addresses =
+		(const uint64_t *)(const void *)byte_reader_bytes(&r, (size_t)header.address_count * sizeof(uint64_t));
+	table->first = (const uint32_t *)(const void *)byte_reader_bytes(
+		&r, ((size_t)header.address_count + 1) * sizeof(uint32_t));
+	byte_reader_align(&r, sizeof(uint64_t));
+	table->records = (const struct frame_record *)(const void *)byte_reader_bytes(
+		&r, (size_t)header.frame_count * sizeof(struct frame_record));
+	table->strings = (const char *)byte_reader_bytes(&r, header.string_bytes);
+	return byte_reader_ok(&r) && header.string_bytes > 0 && table->strings[header.string_bytes - 1] == '\0' &&
+	       is_string(table, header.source_directory) && is_rising(table);
+}
+
+static bool frames_at(const struct frame_table *table, size_t index, struct arena *arena,
+	struct symbolize_frames *frames, struct error *err)
+{
+	uint32_t first = table->first[index], end = table->first[index + 1];
+	struct symbolize_frame *kept;
+
+	if (first >= end || end > table->frame_count)
+		return true;
+	kept = ARENA_ARRAY(arena, struct symbolize_frame, end - first);
+	if (!kept)
+		return error_set_memory(err);
+	for (uint32_t i = first; i < end; i++) {
+		const struct frame_record *record = &table->records[i];
+
+		if (!is_valid_record(table, record))
+			return true;
+		kept[i - first] = (struct symbolize_frame){
+			.name = table->strings + record->name,
+			.linkage_name = table->strings + record->linkage_name,
+			.file = table->strings + record->file,
+			.decl_file = table->strings + record->decl_file,
+			.line = record->line,
+			.decl_line = record->decl_line,
+			.fingerprint = record->fingerprint,
+			.source = (enum profile_name_source)record->source,
+		};
+	}
+	*frames = (struct symbolize_frames){ kept, end - first };
+	return true;
+}
+
+bool frame_table_find(const struct frame_table *table, uint64_t address, struct arena *arena,
+	struct symbolize_frames *frames, struct error *err)
+{
+	size_t place = addresses_lower_bound(table->addresses, table->address_count, address);
+
+	*frames = (struct symbolize_frames){ 0 };
+	if (place == table->address_count || table->addresses[place] != address)
+		return true;
+	return frames_at(table, place, arena, frames, err);
+}
+
+const char *frame_table_source_directory(const struct frame_table *table)
+{
+	return table->strings + table->source_directory;
+}
+
+/* ---- Writing ---- */
+
+struct writer {
+	struct buffer addresses, first, records, strings;
+	struct hash_map known; /* hash and size of a string -> offset */
+	uint32_t address_count, frame_count;
+	bool failed;
+};
+
+static uint32_t add_string(struct writer *w, const char *string)
+{
+	uint64_t key[2] = { hash_bytes(string, strlen(string)), strlen(string) };
+	struct error ignored;
+	uint32_t *offset;
+	bool added;
+
+	if (w->strings.size >= UINT32_MAX / 2 ||
+		!hash_map_add(&w->known, key, (uint32_t)w->strings.size, &offset, &added, &ignored)) {
+		w->failed = true;
+		return 0;
+	}
+	if (added)
+		buffer_append(&w->strings, string, strlen(string) + 1);
+	return *offset;
+}
+
+static void add_frames(struct writer *w, uint64_t address, const struct symbolize_frames *frames)
+{
+	buffer_append(&w->addresses, &address, sizeof(address));
+	buffer_append(&w->first, &w->frame_count, sizeof(w->frame_count));
+	w->address_count++;
+	for (size_t i = 0; i < frames->count; i++) {
+		const struct symbolize_frame *frame = &frames->frames[i];
+		const struct frame_record record = {
+			.name = add_string(w, frame->name),
+			.linkage_name = add_string(w, frame->linkage_name),
+			.file = add_string(w, frame->file),
+			.decl_file = add_string(w, frame->decl_file),
+			.line = frame->line,
+			.decl_line = frame->decl_line,
+			.fingerprint = frame->fingerprint,
+			.source = (uint32_t)frame->source,
+		};
+
+		buffer_append(&w->records, &record, sizeof(record));
+		w->frame_count++;
+	}
+}
+
+static void add_old(struct writer *w, const struct frame_table *old, uint64_t before, size_t *next)
+{
+	for (; old && *next < old->address_count && old->addresses[*next] < before; (*next)++) {
+		struct symbolize_frames frames = { 0 };
+		struct error ignored;
+		struct arena arena;
+
+		arena_init(&arena, 0);
+		if (frames_at(old, *next, &arena, &frames, &ignored) && frames.count > 0)
+			add_frames(w, old->addresses[*next], &frames);
+		arena_deinit(&arena);
+	}
+}
+
+static void add_all(struct writer *w, const struct frame_table_entries *entries)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < entries->count; i++) {
+		add_old(w, entries->old, entries->addresses[i], &next);
+		if (entries->frames[i].count > 0)
+			add_frames(w, entries->addresses[i], &entries->frames[i]);
+	}
+	add_old(w, entries->old, UINT64_MAX, &next);
+	buffer_append(&w->first, &w->frame_count, sizeof(w->frame_count));
+}
+
+static bool join_parts(struct writer *w, const char *source_directory, struct buffer *out, struct error *err)
+{
+	struct header header = { .address_count = w->address_count, .frame_count = w->frame_count };
+	size_t begin = out->size;
+
+	header.source_directory = add_string(w, source_directory);
+	header.string_bytes = (uint32_t)w->strings.size;
+	memcpy(header.magic, table_magic, sizeof(table_magic));
+	buffer_append(out, &header, sizeof(header));
+	buffer_append(out, w->addresses.data, w->addresses.size);
+	buffer_append(out, w->first.data, w->first.size);
+	while (out->size % sizeof(uint64_t) != 0 && !out->failed)
+		buffer_append_byte(out, 0);
+	buffer_append(out, w->records.data, w->records.size);
+	buffer_append(out, w->strings.data, w->strings.size);
+	if (w->failed)
+		return error_set_memory(err);
+	if (!buffer_ok(&w->records, err) || !buffer_ok(&w->strings, err) || !buffer_ok(&w->addresses, err) ||
+		!buffer_ok(&w->first, err) || !buffer_ok(out, err))
+		return false;
+	header.size = out->size - begin;
+	memcpy(out->data + begin, &header, sizeof(header));
+	return true;
+}
+
+bool frame_table_write(const struct frame_table_entries *entries, struct buffer *out, struct error *err)
+{
+	struct writer w = { 0 };
+	bool ok;
+
+	buffer_init(&w.addresses, out->max_bytes);
+	buffer_init(&w.first, out->max_bytes);
+	buffer_init(&w.records, out->max_bytes);
+	buffer_init(&w.strings, out->max_bytes);
+	hash_map_init(&w.known, 2 * sizeof(uint64_t));
+	add_all(&w, entries);
+	ok = join_parts(&w, entries->source_directory, out, err);
+	hash_map_deinit(&w.known);
+	buffer_deinit(&w.addresses);
+	buffer_deinit(&w.first);
+	buffer_deinit(&w.records);
+	buffer_deinit(&w.strings);
+	return ok;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "symbolize/symbolize.h"
+
+/*
+ * Resolved frames of one image as bytes: the form in which they are kept on disk (symbolize/cache.h) and in which a
+ * confined child process hands them over (symbolize/naming.h). The bytes are foreign: reading them checks every number.
+ * Numbers have the machine's byte order.
+ */
+struct frame_table {
+	uint32_t address_count, frame_count, string_bytes, source_directory;
+	const uint64_t *addresses; /* rising */
+	const uint32_t *first;     /* [address]: its first frame; and the end */
+	const struct frame_record *records;
+	const char *strings;
+};
+
+/* Reads the bytes, which are borrowed, aligned to 8, and must not change. False if they are no table. */
+COMMON_MUST_CHECK
+bool frame_table_init(struct frame_table *table, const void *bytes, size_t size);
+
+/* The frames of an address: strings borrowed from the bytes, the array in the arena. Count 0: the table has none. */
+COMMON_MUST_CHECK
+bool frame_table_find(const struct frame_table *table, uint64_t address, struct arena *arena,
+	struct symbolize_frames *frames, struct error *err);
+
+/* The directory in which the main unit was compiled, borrowed; "" not known. */
+const char *frame_table_source_directory(const struct frame_table *table);
+
+struct frame_table_entries {
+	const struct frame_table *old;         /* its entries are written too; NULL: none */
+	const uint64_t *addresses;             /* rising; none is in `old` */
+	const struct symbolize_frames *frames; /* [address]; those without frames are left out */
+	size_t count;
+	const char *source_directory;
+};
+
+/*
+ * Appends a table to `out`, which has a cap and a size that is a multiple of 8. Fails if memory runs out, ERROR_LIMIT
+ * if the table is larger than the cap.
+ */
+COMMON_MUST_CHECK
+bool frame_table_write(const struct frame_table_entries *entries, struct buffer *out, struct error *err);
