@@ -60,7 +60,7 @@ bool perf_data_events_add(struct perf_data_events *events, const uint8_t *attr, 
 
 bool perf_data_events_add_ids(struct perf_data_events *events, struct byte_reader *r, struct error *err)
 {
-	while (byte_reader_left(r) >= sizeof(uint64_t)) {
+	while (byte_reader_left(r) >= sizeof(uint64_t) && byte_reader_ok(r)) {
 		uint64_t id = byte_reader_u64(r);
 		uint32_t *value;
 		bool added;

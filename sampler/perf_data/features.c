@@ -33,7 +33,7 @@ static bool take_command(struct byte_reader *r, char **command, struct error *er
 	bool ok;
 
 	buffer_init(&line, MAX_TEXT_BYTES);
-	for (uint32_t i = 0; i < count && byte_reader_ok(r) && byte_reader_left(r) > 0; i++) {
+	for (uint32_t i = 0; i < count && byte_reader_left(r) > 0 && byte_reader_ok(r); i++) {
 		size_t size;
 		const char *word = read_text(r, &size);
 		const char *slash = i == 0 ? memrchr(word, '/', size) : NULL;
@@ -62,7 +62,7 @@ static void take_event_names(struct perf_data_events *events, struct byte_reader
 		byte_reader_skip(r, attr_bytes);
 		ids = byte_reader_u32(r);
 		name = read_text(r, &size);
-		for (uint32_t k = 0; k < ids && byte_reader_left(r) > 0; k++)
+		for (uint32_t k = 0; k < ids && byte_reader_left(r) >= sizeof(uint64_t) && byte_reader_ok(r); k++)
 			perf_data_events_name(events, byte_reader_u64(r), name, size);
 	}
 }

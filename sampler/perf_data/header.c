@@ -163,8 +163,9 @@ static bool read_features(
 
 /* ---- Events ---- */
 
+/* Reads an event and its ids. `*ids_left`: how many bytes of ids the events that follow may have. */
 static bool take_file_attr(struct perf_data_header *header, const struct perf_data_input *input, const uint8_t *bytes,
-	size_t size, struct error *err)
+	size_t size, size_t *ids_left, struct error *err)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
 	struct section ids;
@@ -177,7 +178,8 @@ static bool take_file_attr(struct perf_data_header *header, const struct perf_da
 	if (!perf_data_events_add(&header->events, bytes, size - 2 * sizeof(uint64_t), err))
 		return false;
 	buffer_init(&read, MAX_SECTION_BYTES);
-	ok = read_section(input, &ids, MAX_SECTION_BYTES, &read, err);
+	ok = read_section(input, &ids, *ids_left, &read, err);
+	*ids_left -= ok ? (size_t)ids.size : 0;
 	r = byte_reader_over(read.data, read.size);
 	ok = ok && perf_data_events_add_ids(&header->events, &r, err);
 	buffer_deinit(&read);
@@ -187,6 +189,8 @@ static bool take_file_attr(struct perf_data_header *header, const struct perf_da
 static bool read_attrs(struct perf_data_header *header, const struct perf_data_input *input,
 	const struct section *attrs, uint64_t attr_bytes, struct error *err)
 {
+	/* All events may say that their ids lie in the same large section, so the sum is limited. */
+	size_t ids_left = MAX_SECTION_BYTES;
 	struct buffer bytes;
 	bool ok;
 
@@ -196,7 +200,8 @@ static bool read_attrs(struct perf_data_header *header, const struct perf_data_i
 	buffer_init(&bytes, MAX_SECTION_BYTES);
 	ok = read_section(input, attrs, MAX_SECTION_BYTES, &bytes, err);
 	for (size_t at = 0; ok && bytes.size - at >= attr_bytes; at += (size_t)attr_bytes)
-		ok = take_file_attr(header, input, (const uint8_t *)bytes.data + at, (size_t)attr_bytes, err);
+		ok = take_file_attr(
+			header, input, (const uint8_t *)bytes.data + at, (size_t)attr_bytes, &ids_left, err);
 	buffer_deinit(&bytes);
 	return ok;
 }

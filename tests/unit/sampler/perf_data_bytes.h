@@ -19,7 +19,7 @@ enum {
 	PERF_TYPE_COMPRESSED2 = 83,
 };
 
-enum { PERF_FEATURE_BUILD_ID = 2, PERF_FEATURE_ARCH = 6, PERF_FEATURE_DIR_FORMAT = 24 };
+enum { PERF_FEATURE_BUILD_ID = 2, PERF_FEATURE_ARCH = 6, PERF_FEATURE_EVENT_DESC = 12, PERF_FEATURE_DIR_FORMAT = 24 };
 
 /* What most tests record: cpu-clock at 1000 Hz by frame pointers. */
 struct perf_event_attr perf_bytes_attr(void);

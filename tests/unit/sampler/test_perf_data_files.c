@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -304,6 +305,66 @@ static void test_a_second_recording_behind_the_first_is_named(void **state)
 	buffer_deinit(&second);
 }
 
+/* ---- Sizes that a file claims ---- */
+
+/* A description of events in which one event claims 2^32 - 1 ids, and a name that reaches behind the section. */
+static void test_ids_that_are_not_there_cost_nothing(void **state)
+{
+	enum { PAST_THE_END = 4096, SECONDS = 20 };
+	struct fixture *fixture = *state;
+	struct perf_event_bytes event = example_event();
+	struct perf_feature_bytes feature = { PERF_FEATURE_EVENT_DESC, NULL };
+	struct buffer names;
+
+	buffer_init(&names, MAX_BYTES);
+	feature.body = &names;
+	put_u32(&names, 1);
+	put_u32(&names, 0);          /* bytes of attributes */
+	put_u32(&names, UINT32_MAX); /* ids */
+	put_u32(&names, PAST_THE_END);
+	put_u64(&names, event.id);
+	put_example_records(&fixture->records, &event.attr);
+	put_file(&fixture->file, &event, 1, &fixture->records, &feature, 1);
+	alarm(SECONDS);
+	expect_read(fixture);
+	alarm(0);
+	buffer_deinit(&names);
+}
+
+/* Many events whose ids lie in the same bytes of the file, 60 MB of which nothing is written. */
+static void test_ids_are_read_once(void **state)
+{
+	enum { EVENTS = 1000, HEADER_BYTES = 104, IDS_BYTES = 60 << 20 };
+	struct fixture *fixture = *state;
+	struct perf_event_bytes event = example_event();
+	struct perf_event_bytes *events = calloc(EVENTS, sizeof(*events));
+	char path[] = "/tmp/kelvin-test-perf-XXXXXX";
+	struct sampler_recorded recorded = { .name = path };
+	uint64_t size = IDS_BYTES;
+	size_t at;
+
+	assert_non_null(events);
+	for (size_t i = 0; i < EVENTS; i++)
+		events[i] = (struct perf_event_bytes){ event.attr, i + 1 };
+	put_file(&fixture->file, events, EVENTS, &fixture->records, NULL, 0);
+	free(events);
+	at = HEADER_BYTES + EVENTS * sizeof(uint64_t);
+	for (size_t i = 1; i <= EVENTS; i++) {
+		size_t end = at + i * ((fixture->file.size - at) / EVENTS);
+
+		memcpy(fixture->file.data + end - sizeof(size), &size, sizeof(size));
+	}
+	recorded.fd = mkstemp(path);
+	assert_true(recorded.fd >= 0);
+	unlink(path);
+	assert_int_equal(write(recorded.fd, fixture->file.data, fixture->file.size), fixture->file.size);
+	assert_int_equal(ftruncate(recorded.fd, 2 * IDS_BYTES), 0);
+	assert_int_equal(lseek(recorded.fd, 0, SEEK_SET), 0);
+	assert_false(sampler_read_perf_data(&recorded, &fixture->result, &fixture->notices, &fixture->err));
+	assert_int_equal(fixture->err.code, ERROR_FORMAT);
+	close(recorded.fd);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
@@ -317,6 +378,8 @@ int main(void)
 		TEST(test_a_cut_file_of_a_directory_is_named),
 		TEST(test_one_file_alone_of_a_directory_is_refused),
 		TEST(test_a_second_recording_behind_the_first_is_named),
+		TEST(test_ids_that_are_not_there_cost_nothing),
+		TEST(test_ids_are_read_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
