@@ -230,6 +230,11 @@ static void record_run(const struct bench_runner *runner, const struct bench_com
 	buffer_init(&notices, MAX_NOTICE_BYTES);
 	options.sampler.target = target;
 	ok = source_live_create(&options, &live, &failure) && source_read(&live->source, &result, &notices, &failure);
+	/* Half a run is no run. */
+	if (ok && result.ended_early.code != ERROR_NONE) {
+		failure = result.ended_early;
+		ok = false;
+	}
 	/* As `record` does: it may have something to clean up, and must not go on behind the user's back. */
 	if (interrupt_signal() && result.child_status == -1)
 		(void)child_wait();

@@ -118,6 +118,9 @@ static bool keep(struct recording *recording, const struct source *source, struc
 	if (!(recording->merged ? keep_run(recording, result, err) : write_file(recording, result->profile, err)))
 		return false;
 	progress_clear(progress);
+	if (result->ended_early.code != ERROR_NONE)
+		cli_say("kelvin: the recording ended early: %s; what was recorded until then is kept\n",
+			result->ended_early.message);
 	recording->cpu_ns += result->cpu_ns;
 	recording->naming_ns += progress_now_ns() - begin_ns;
 	if (recording->quiet)
@@ -172,6 +175,8 @@ static int finish(const struct recording *recording, const struct source_live *l
 	}
 	if (is_command(recording))
 		child_code = result->child_status != -1 ? child_exit_code(result->child_status) : child_wait();
+	if (code == CLI_EXIT_OK && result->ended_early.code != ERROR_NONE)
+		return failure_code(recording, live->stage, &result->ended_early);
 	/* A command that failed so fast that nothing was seen of it still failed with its own code; that it succeeded
 	 * is no profile. */
 	return (code == CLI_EXIT_OK && child_code >= 0) || (is_empty && child_code > 0) ? child_code : code;

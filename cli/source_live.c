@@ -142,6 +142,7 @@ static bool live_read(struct source *source, struct sampler_result *result, stru
 	const struct source_live_options *options = &live->options;
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct session session = { .live = live, .options = options, .is_delayed = options->delay_ms > 0 };
+	struct error why;
 
 	live->stage = SOURCE_LIVE_CREATING;
 	live->has_begun = false;
@@ -153,8 +154,9 @@ static bool live_read(struct source *source, struct sampler_result *result, stru
 	live->stage = SOURCE_LIVE_SAMPLING;
 	live->has_begun = !options->sampler.start_disabled;
 	session.sampler = sampler;
-	if (!session_sample(&session, err))
-		return false;
+	/* Whatever ended the loop: the samples until then are the recording. */
+	if (!session_sample(&session, &why))
+		sampler_end_early(sampler, &why);
 	if (options->sampler.target.kind == SAMPLER_TARGET_COMMAND && interrupt_is_for_us_alone())
 		child_signal(interrupt_signal());
 	live->stage = SOURCE_LIVE_FINISHING;

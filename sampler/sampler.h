@@ -104,6 +104,12 @@ bool sampler_poll(
 	struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err);
 
 /*
+ * Tells that the recording ends here because of a failure, such as one of sampler_poll(): sampler_finish() then hands
+ * over what was recorded until then, with the reason in result->ended_early. The first reason is kept.
+ */
+void sampler_end_early(struct sampler *sampler, const struct error *why);
+
+/*
  * The place of an address: a mapping of the profile, or PROFILE_NONE if it lies in no known code; the address is then a
  * runtime address.
  */
@@ -135,6 +141,8 @@ struct sampler_verification {
 /* The result of a recording. Owned by the caller. */
 struct sampler_result {
 	struct profile *profile; /* no location has lines yet */
+	struct error
+		ended_early; /* what ended the recording before its time (sampler_end_early()); ERROR_NONE: nothing */
 	struct elf_image *
 		*images;    /* by mapping id, a reference each; NULL where there is none (kernel, JIT, not readable) */
 	size_t image_count; /* = profile->mapping_count */
@@ -158,8 +166,9 @@ void sampler_result_release_images(struct sampler_result *result);
 /*
  * Stops sampling and hands over what was recorded. `notices` (may be NULL) gets lines for the user, each with its
  * newline: sampling restricted to user code, a smaller ring, a mapping that could not be read. No sample at all is
- * ERROR_EMPTY, with the reason: the target slept (its CPU time during the recording), exited, was not permitted. Of the
- * result only `child_status` is then set, and only of a command that has ended.
+ * ERROR_EMPTY, with the reason: the target slept (its CPU time during the recording), exited, was not permitted; of a
+ * recording that ended early, the reason for that. Of the result only `child_status` is then set, and only of a command
+ * that has ended.
  */
 COMMON_MUST_CHECK
 bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err);

@@ -309,8 +309,14 @@ static bool keep_part(struct sampler *sampler, uint64_t clock)
 	sampler->part_written_ns = clock;
 	if (part_write(&sampler->part, profile, duration_ns(sampler, clock), &err))
 		return !sampler->part.is_full;
-	buffer_printf(&sampler->notices, "the recording ended early: %s\n", err.message);
+	sampler_end_early(sampler, &err);
 	return false;
+}
+
+void sampler_end_early(struct sampler *sampler, const struct error *why)
+{
+	if (sampler->ended_early.code == ERROR_NONE)
+		sampler->ended_early = *why;
 }
 
 bool sampler_poll(
@@ -464,17 +470,25 @@ static void hand_notices_over(struct sampler *sampler, struct buffer *notices)
 	sampler->notices.size = 0;
 }
 
-bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err)
+/*
+ * Reads what is left in the rings. Where reading has failed before, the state of the record that failed is not known,
+ * and nothing more is read; a disk that is full does not concern the rings.
+ */
+static void stop_sampling(struct sampler *sampler)
 {
-	struct sampler_result made = { .child_status = -1 };
+	bool has_failed = sampler->ended_early.code != ERROR_NONE && !sampler->part.is_full;
+	struct error why;
 
-	if (!event_set_enable(&sampler->events, false, err))
-		return false;
+	if (!event_set_enable(&sampler->events, false, &why))
+		sampler_end_early(sampler, &why);
 	sampler->stop_ns = now_ns(sampler);
-	if (!sampler_drain(sampler, UINT64_MAX, err))
-		return false;
-	priority_hurry(&sampler->priority);
-	count_losses(sampler);
+	if (!has_failed && !sampler_drain(sampler, UINT64_MAX, &why))
+		sampler_end_early(sampler, &why);
+}
+
+/* What the user should know of the whole recording. */
+static void tell_limits(struct sampler *sampler)
+{
 	if (sampler->collector.met_32bit)
 		buffer_append_string(&sampler->notices,
 			"stacks of 32-bit processes are not supported: their user frames are missing\n");
@@ -490,12 +504,29 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 		buffer_append_string(&sampler->notices,
 			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "
 			"'--pid=host') to tell them apart\n");
-	hand_notices_over(sampler, notices);
-	if (sampler->collector.profile->quality.samples == 0) {
-		if (sampler->command.reaped)
-			result->child_status = sampler->command.status;
+}
+
+static bool fail_without_samples(struct sampler *sampler, struct sampler_result *result, struct error *err)
+{
+	if (sampler->command.reaped)
+		result->child_status = sampler->command.status;
+	if (sampler->ended_early.code == ERROR_NONE)
 		return fail_empty(sampler, err);
-	}
+	*err = sampler->ended_early;
+	return false;
+}
+
+bool sampler_finish(struct sampler *sampler, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	struct sampler_result made = { .child_status = -1 };
+
+	stop_sampling(sampler);
+	priority_hurry(&sampler->priority);
+	count_losses(sampler);
+	tell_limits(sampler);
+	hand_notices_over(sampler, notices);
+	if (sampler->collector.profile->quality.samples == 0)
+		return fail_without_samples(sampler, result, err);
 	close_run(sampler);
 	if (!profile_finish(sampler->collector.profile, err) ||
 		!result_take_images(&made, &sampler->collector.processes, err) ||
@@ -506,6 +537,7 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	hand_notices_over(sampler, notices);
 	if (sampler->command.reaped)
 		made.child_status = sampler->command.status;
+	made.ended_early = sampler->ended_early;
 	made.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
 	made.profile = TAKE(sampler->collector.profile);
 	release_reading(sampler);

@@ -33,6 +33,7 @@ struct sampler {
 	struct order order;
 	struct watch watch;
 	struct part part;
+	struct error ended_early; /* ERROR_NONE: it did not */
 	uint64_t part_written_ns;
 	struct buffer notices;
 	int64_t clock_offset_ns;       /* CLOCK_MONOTONIC here minus the records' clock */

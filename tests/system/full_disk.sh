@@ -14,6 +14,13 @@ printf 'a;b 1\n' >folded
 	says stderr 'cannot write a.pb.gz: File too large'
 	[[ $(<stdout) == $(sh -c 'grep SigIgn /proc/self/status') ]] || fail "the command ignores other signals than its parent"
 ) || exit
+# A recording whose increments do not fit is written as far as it came, if that fits.
+(
+	ulimit -f 16
+	run 125 kelvin record -F 9997 -d 20 -o early.pb.gz -- "$WORKLOADS/system_workload" --seconds 4
+	says stderr '^kelvin: the recording ended early: cannot write early.pb.gz.part: File too large; what was recorded until then is kept$'
+) || exit
+[[ -s early.pb.gz && ! -e early.pb.gz.part ]] || fail "not kept: $(ls)"
 [[ ! -e a.html && ! -e a.pb.gz ]] || fail "left behind: $(ls)"
 is_root || skip "root is needed to mount a small file system"
 mkdir small

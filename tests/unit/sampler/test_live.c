@@ -433,6 +433,54 @@ static void test_start_disabled(void **state)
 	sampler_result_deinit(&result);
 }
 
+/* A failure in the middle of a recording costs what would have come after it. */
+static void test_ended_early(void **state)
+{
+	pid_t pid = start_target(busy);
+	struct sampler_options options = options_for(&pid);
+	struct sampler_progress progress = { 0 };
+	struct sampler_result result;
+	struct sampler *sampler;
+	struct error err, why, later;
+
+	(void)state;
+	error_set(&why, ERROR_LIMIT, "more than 7 items");
+	error_set(&later, ERROR_MEMORY, "out of memory");
+	assert_true(sampler_create(&options, &sampler, &err));
+	assert_true(sampler_start(sampler, &err));
+	for (int i = 0; i < 600 && progress.samples == 0; i++)
+		assert_true(sampler_poll(sampler, 50, -1, &progress, &err));
+	sampler_end_early(sampler, &why);
+	sampler_end_early(sampler, &later);
+	assert_true(sampler_finish(sampler, &result, NULL, &err));
+	sampler_destroy(sampler);
+	end_target(pid);
+	assert_true(result.profile->quality.samples >= progress.samples);
+	assert_string_equal(result.ended_early.message, "more than 7 items");
+	sampler_result_deinit(&result);
+}
+
+/* Without a sample the failure is the reason, not that the target slept. */
+static void test_ended_before_a_sample(void **state)
+{
+	pid_t pid = start_target(sleeping);
+	struct sampler_options options = options_for(&pid);
+	struct sampler_result result = { 0 };
+	struct sampler *sampler;
+	struct error err, why;
+
+	(void)state;
+	error_set(&why, ERROR_LIMIT, "more than 7 items");
+	options.start_disabled = true;
+	assert_true(sampler_create(&options, &sampler, &err));
+	assert_true(sampler_start(sampler, &err));
+	sampler_end_early(sampler, &why);
+	assert_false(sampler_finish(sampler, &result, NULL, &err));
+	assert_string_equal(err.message, "more than 7 items");
+	sampler_destroy(sampler);
+	end_target(pid);
+}
+
 static void test_bad_options(void **state)
 {
 	pid_t pid = getpid();
@@ -464,6 +512,8 @@ int main(void)
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_command_that_cannot_be_executed),
 		cmocka_unit_test(test_start_disabled),
+		cmocka_unit_test(test_ended_early),
+		cmocka_unit_test(test_ended_before_a_sample),
 		cmocka_unit_test(test_bad_options),
 	};
 	struct sampler_capabilities capabilities;
