@@ -19,9 +19,16 @@ wrong=0
 # Marks of parts and clones, as in the names of functions, and of sections.
 plain='s/\.(cold|isra\.[0-9]+|constprop\.[0-9]+|part\.[0-9]+|lto_priv\.[0-9]+|llvm\.[0-9]+|[0-9]+)( |$)/\2/'
 
-# made_of OBJECT: each function and what the compiler made of it: its sections' bytes
-made_of() {
-	objdump -s "$1" | awk '
+# made FOLDER: each function and what the compiler made of it, which is its sections' bytes, of all objects; a template's function may be made
+# in several, and otherwise in each
+made() {
+	objdump -s "$1"/*.o | awk '
+		function finish() {
+			for (name in code) print name, code[name]
+			delete code
+			name = ""
+		}
+		/: +file format / { finish() }
 		/^Contents of section / {
 			name = /section \.text\./ ? $4 : ""
 			sub(/:$/, "", name); sub(/^\.text\./, "", name); sub(/^(unlikely|startup|exit|hot)\./, "", name)
@@ -29,14 +36,7 @@ made_of() {
 			next
 		}
 		name && NF { code[name] = code[name] substr($0, 1, 42) }
-		END { for (name in code) print name, code[name] }'
-}
-
-# made FOLDER: of all objects; a template's function may be made in several, and otherwise in each
-made() {
-	local object
-
-	for object in "$1"/*.o; do made_of "$object"; done | sed -E -e "$plain" -e "$plain" -e "$plain" | sort -u
+		END { finish() }' | sed -E -e "$plain" -e "$plain" -e "$plain" | sort -u
 }
 
 # seen FILE: each function and its fingerprint, as Kelvin sees them
@@ -141,20 +141,17 @@ change rooms symbolize/dwarf/line.c 'm->line = 0;' 'm->line = 1;'
 change rooms symbolize/dwarf/read.h 'first \& 0x7f' 'first \& 0x3f'
 change shelf shelf.h 'grams > 900' 'grams > 700'
 mapfile -t files < <(cd rooms && ls common/*.c elf/*.c symbolize/*.c symbolize/dwarf/*.c)
-# The header is seen within its own room alone.
-readers=()
-for file in "${files[@]}"; do
-	[[ $file != symbolize/* ]] || readers+=("$file")
-done
+# What no file of another folder includes, and no header.
+mapfile -t readers < <(cd rooms && grep -rl '"symbolize/dwarf/read.h"' .  | sed 's,^\./,,' | sort)
 for pair in gcc:g++ clang:clang++; do
 	c=${pair%:*} compiler=${pair%:*}
 	command -v "${pair#*:}" >/dev/null || continue
-	flags="-O2 -g -ffunction-sections -fPIC -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(pkg-config --cflags libelf)"
+	flags="-O2 -ffunction-sections -fPIC -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(pkg-config --cflags libelf)"
 	linking=-shared
 	unchanged rooms 200 "${files[@]}"
 	changed rooms symbolize/dwarf/line.c "${files[@]}"
 	changed rooms symbolize/dwarf/read.h "${readers[@]}"
-	compiler=${pair#*:} flags='-O1 -g -ffunction-sections -std=c++17' linking=
+	compiler=${pair#*:} flags='-O1 -ffunction-sections -std=c++17' linking=
 	unchanged shelf 30 shelf.cc main.cc
 	changed shelf shelf.h shelf.cc main.cc
 	c=$c-fixed flags="$flags -fno-pie" linking=-no-pie
