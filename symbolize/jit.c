@@ -1,44 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/jit.h"
 
-#include "symbolize/addresses.h"
 #include "symbolize/hex.h"
 #include "symbolize/jitdump.h"
+#include "symbolize/placement.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE_BYTES = 1 << 18, MAX_NAME_BYTES = 1 << 12 };
-static const size_t max_dump_bytes = (size_t)1 << 30;
-
-/* The addresses to name, and the last code that was placed at each. */
-struct jit {
-	uint64_t *addresses; /* owned, rising */
-	uint64_t *placed; /* owned, [address]: 0: nothing; else 1 + where a perf map has the name, or a code's index */
-	size_t count;
-};
-
-static bool jit_init(struct jit *jit, const uint64_t *addresses, size_t count, struct error *err)
-{
-	*jit = (struct jit){ addresses_sorted(addresses, count), calloc(count + 1, sizeof(*jit->placed)), count };
-	return (jit->addresses && jit->placed) || error_set_memory(err);
-}
-
-static void jit_deinit(struct jit *jit)
-{
-	free(jit->addresses);
-	free(jit->placed);
-}
-
-static void place(struct jit *jit, uint64_t start, uint64_t size, uint64_t what)
-{
-	size_t first = addresses_lower_bound(jit->addresses, jit->count, start);
-
-	for (size_t i = first; i < jit->count && jit->addresses[i] - start < size; i++)
-		jit->placed[i] = 1 + what;
-}
+enum { PIECE_BYTES = 1 << 18, MAX_NAME_BYTES = 1 << 12, MAX_MOVED = 1 << 20 };
 
 /* ---- A perf map ---- */
 
@@ -66,8 +38,9 @@ static uint64_t take_number(const char **text, const char *end)
 }
 
 /* Parses `start size name`; the name extends to the end of the line. */
-static void take_line(struct jit *jit, const struct piece *piece, const char *line, const char *end)
+static void take_line(struct placement *placement, const struct piece *piece, const char *line, const char *end)
 {
+	struct placement_code code = { 0 };
 	const char *pos = line, *number;
 	uint64_t start, size;
 
@@ -76,18 +49,19 @@ static void take_line(struct jit *jit, const struct piece *piece, const char *li
 		return;
 	number = ++pos;
 	size = take_number(&pos, end);
+	code.name_at = piece->offset + (uint64_t)(pos + 1 - piece->bytes);
 	if (pos > number && end - pos > 1 && *pos == ' ')
-		place(jit, start, size, piece->offset + (uint64_t)(pos + 1 - piece->bytes));
+		placement_add(placement, start, size, &code);
 }
 
 /* Parses the complete lines; the rest moves to the start of the buffer. */
-static void jit_take_lines(struct jit *jit, struct piece *piece)
+static void jit_take_lines(struct placement *placement, struct piece *piece)
 {
 	const char *line = piece->bytes, *end = line + piece->size, *stop;
 
 	for (; line < end && (stop = memchr(line, '\n', (size_t)(end - line))); line = stop + 1) {
 		if (!piece->is_within_line)
-			take_line(jit, piece, line, stop);
+			take_line(placement, piece, line, stop);
 		piece->is_within_line = false;
 	}
 	if (line == piece->bytes && piece->size == PIECE_BYTES) {
@@ -99,13 +73,41 @@ static void jit_take_lines(struct jit *jit, struct piece *piece)
 	memmove(piece->bytes, line, piece->size);
 }
 
+/*
+ * Passes over a hole of the file, in which no line can be: a file of a few bytes may say that it is as large as its
+ * file system allows. A line into which a hole reaches is not valid. `*room`: the bytes up to the next hole, at most
+ * those that the buffer has room for. False at the end.
+ */
+static bool skip_hole(int fd, struct piece *piece, size_t *room)
+{
+	uint64_t at = piece->offset + piece->size;
+	off_t data = lseek(fd, (off_t)at, SEEK_DATA), hole;
+
+	*room = PIECE_BYTES - piece->size;
+	if (data < 0)
+		return errno != ENXIO;
+	if ((uint64_t)data != at) {
+		piece->is_within_line = true;
+		piece->offset = (uint64_t)data;
+		piece->size = 0;
+		*room = PIECE_BYTES;
+	}
+	hole = lseek(fd, data, SEEK_HOLE);
+	if (hole > data && (uint64_t)(hole - data) < *room)
+		*room = (size_t)(hole - data);
+	return true;
+}
+
 /* Reads more. False at the end. */
 static bool read_on(int fd, struct piece *piece)
 {
+	size_t room;
 	ssize_t got;
 
+	if (!skip_hole(fd, piece, &room))
+		return false;
 	do
-		got = read(fd, piece->bytes + piece->size, PIECE_BYTES - piece->size);
+		got = pread(fd, piece->bytes + piece->size, room, (off_t)(piece->offset + piece->size));
 	while (got < 0 && errno == EINTR);
 	piece->size += got > 0 ? (size_t)got : 0;
 	return got > 0;
@@ -119,25 +121,31 @@ static void read_name(int fd, uint64_t offset, char name[MAX_NAME_BYTES])
 	name[strcspn(name, "\n")] = '\0';
 }
 
-static bool read_perf_map(struct jit *jit, int fd, struct piece *piece, struct symbol_map *map, struct error *err)
+static bool read_perf_map(struct placement *placement, int fd, struct symbol_map *map, struct error *err)
 {
+	CLEANUP(cleanup_free) char *bytes = malloc(PIECE_BYTES);
+	struct piece piece = { .bytes = bytes };
 	struct symbol_map_symbol symbol = { .size = 1, .module = "", .file = "" };
 	char name[MAX_NAME_BYTES];
 	uint64_t named = 0;
 
-	do
-		jit_take_lines(jit, piece);
-	while (read_on(fd, piece));
-	if (!piece->is_within_line)
-		take_line(jit, piece, piece->bytes, piece->bytes + piece->size);
+	if (!bytes)
+		return error_set_memory(err);
+	while (read_on(fd, &piece))
+		jit_take_lines(placement, &piece);
+	if (!piece.is_within_line)
+		take_line(placement, &piece, piece.bytes, piece.bytes + piece.size);
+	placement_settle(placement);
 	symbol.name = name;
-	for (size_t i = 0; i < jit->count; i++) {
-		if (jit->placed[i] == 0)
+	for (size_t i = 0; i < placement->count; i++) {
+		uint64_t name_at = placement->codes[i].name_at;
+
+		if (name_at == 0)
 			continue;
-		if (jit->placed[i] != named)
-			read_name(fd, jit->placed[i] - 1, name);
-		named = jit->placed[i];
-		symbol.start = jit->addresses[i];
+		if (name_at != named)
+			read_name(fd, name_at, name);
+		named = name_at;
+		symbol.start = placement->addresses[i];
 		if (name[0] && !symbol_map_add(map, &symbol, err))
 			return false;
 	}
@@ -146,124 +154,118 @@ static bool read_perf_map(struct jit *jit, int fd, struct piece *piece, struct s
 
 /* ---- A jitdump ---- */
 
-/* Code that was placed, or moved. */
-struct code {
-	uint64_t start;
-	const char *name;           /* borrowed from the log */
-	struct jitdump_lines lines; /* empty: no entries */
-};
-
-struct codes {
-	struct code *items; /* owned */
+/* The numbers of functions that moved over an address, and the last code of each. */
+struct moved {
+	struct placement_code *codes; /* owned */
 	size_t count, capacity;
 	struct hash_map known; /* number -> code */
 };
 
-static void codes_deinit(struct codes *codes)
+/* Reads the log once: which functions moved, and how its lines are counted. */
+static bool find_moved(const struct placement *placement, struct jitdump *dump, struct moved *moved, struct error *err)
 {
-	free(codes->items);
-	hash_map_deinit(&codes->known);
+	struct jitdump_code placed;
+
+	while (jitdump_next(dump, &placed)) {
+		uint32_t *index;
+		bool added;
+
+		if (placed.name_at || moved->count == MAX_MOVED ||
+			!placement_covers(placement, placed.start, placed.size))
+			continue;
+		if (!ARRAY_RESERVE(&moved->codes, &moved->capacity, moved->count + 1, MAX_MOVED, err) ||
+			!hash_map_add(&moved->known, &placed.index, (uint32_t)moved->count, &index, &added, err))
+			return false;
+		moved->codes[moved->count] = (struct placement_code){ 0 };
+		moved->count += added;
+	}
+	jitdump_rewind(dump);
+	return true;
 }
 
 /* Code that moves keeps its name and lines. */
-static void take_moved(const struct codes *codes, const struct jitdump_code *moved, struct code *code)
+static void take_code(
+	struct placement *placement, struct moved *moved, const struct jitdump_code *placed, uint64_t line_offset)
 {
-	uint32_t index = hash_map_get(&codes->known, &moved->index);
-	const struct code *from = index == HASH_MAP_NONE ? NULL : &codes->items[index];
+	struct placement_code code = { placed->start, placed->name_at, placed->lines_at, placed->lines_bytes,
+		line_offset };
+	uint32_t index = hash_map_get(&moved->known, &placed->index);
+	struct placement_code *last = index == HASH_MAP_NONE ? NULL : &moved->codes[index];
 
-	code->name = from ? from->name : "";
-	if (from)
-		code->lines =
-			(struct jitdump_lines){ from->lines.entries, from->lines.offset + (from->start - code->start) };
-}
-
-static bool take_code(struct jit *jit, struct codes *codes, const struct jitdump_code *placed, struct error *err)
-{
-	struct code code = { placed->start, placed->name, placed->lines };
-	uint32_t *index;
-	bool added;
-
-	if (!code.name)
-		take_moved(codes, placed, &code);
-	if (code.name[0] == '\0')
-		return true;
-	if (!ARRAY_RESERVE(&codes->items, &codes->capacity, codes->count + 1, ARRAY_MAX_IDS, err) ||
-		!hash_map_add(&codes->known, &placed->index, 0, &index, &added, err))
-		return false;
-	*index = (uint32_t)codes->count;
-	place(jit, placed->start, placed->size, codes->count);
-	codes->items[codes->count++] = code;
-	return true;
-}
-
-static bool read_codes(
-	struct jit *jit, struct jitdump *dump, struct codes *codes, struct symbol_map *map, struct error *err)
-{
-	struct symbol_map_symbol symbol = { .size = 1, .module = "" };
-	struct jitdump_code placed;
-
-	while (jitdump_next(dump, &placed))
-		if (!take_code(jit, codes, &placed, err))
-			return false;
-	for (size_t i = 0; i < jit->count; i++) {
-		const struct code *code = jit->placed[i] ? &codes->items[jit->placed[i] - 1] : NULL;
-
-		if (!code)
-			continue;
-		symbol.start = jit->addresses[i];
-		symbol.name = code->name;
-		if (!jitdump_find_line(&code->lines, symbol.start, &symbol.file, &symbol.line))
-			symbol.file = "";
-		if (!symbol_map_add(map, &symbol, err))
-			return false;
+	if (!code.name_at && last) {
+		code = *last;
+		code.start = placed->start;
+		code.lines_offset += last->start - placed->start;
 	}
-	return true;
+	if (!code.name_at)
+		return;
+	if (last)
+		*last = code;
+	placement_add(placement, placed->start, placed->size, &code);
 }
 
-static bool read_jitdump(struct jit *jit, const struct file_opened *file, struct symbol_map *map, struct error *err)
+static bool add_name(
+	const struct placement *placement, size_t i, struct jitdump *dump, struct symbol_map *map, struct error *err)
 {
-	struct codes codes = { 0 };
-	struct jitdump dump;
-	struct buffer bytes;
+	const struct placement_code *code = &placement->codes[i];
+	struct symbol_map_symbol symbol = { .start = placement->addresses[i], .size = 1, .module = "", .file = "" };
+	CLEANUP(cleanup_free) char *name = strdup(jitdump_text(dump, code->name_at));
+
+	if (!name)
+		return error_set_memory(err);
+	symbol.name = name;
+	if (!jitdump_find_line(dump, code->lines_at, code->lines_bytes, symbol.start + code->lines_offset, &symbol.file,
+		    &symbol.line))
+		symbol.file = "";
+	return symbol_map_add(map, &symbol, err);
+}
+
+static bool read_jitdump(struct placement *placement, struct jitdump *dump, struct symbol_map *map, struct error *err)
+{
+	struct moved moved = { 0 };
+	struct jitdump_code placed;
+	uint64_t line_offset;
 	bool ok;
 
-	hash_map_init(&codes.known, sizeof(uint64_t));
-	buffer_init(&bytes, max_dump_bytes);
-	ok = file_read_opened(file, &bytes, err) &&
-	     (!jitdump_init(&dump, bytes.data, bytes.size) || read_codes(jit, &dump, &codes, map, err));
-	buffer_deinit(&bytes);
-	codes_deinit(&codes);
+	hash_map_init(&moved.known, sizeof(uint64_t));
+	ok = find_moved(placement, dump, &moved, err);
+	line_offset = jitdump_line_offset(dump);
+	while (ok && jitdump_next(dump, &placed))
+		take_code(placement, &moved, &placed, line_offset);
+	placement_settle(placement);
+	for (size_t i = 0; ok && i < placement->count; i++)
+		if (placement->codes[i].name_at)
+			ok = add_name(placement, i, dump, map, err);
+	free(moved.codes);
+	hash_map_deinit(&moved.known);
 	return ok;
 }
 
 /* ---- Both formats ---- */
 
-static bool read_either(struct jit *jit, const struct file_opened *file, struct symbol_map *map, struct error *err)
+static bool read_either(
+	struct placement *placement, const struct file_opened *file, struct symbol_map *map, struct error *err)
 {
-	CLEANUP(cleanup_free) char *bytes = malloc(PIECE_BYTES);
-	struct piece piece = { .bytes = bytes };
-	struct jitdump ignored;
+	struct jitdump dump;
+	bool is_jitdump, ok;
 
-	if (!bytes)
-		return error_set_memory(err);
-	if (lseek(file->fd, 0, SEEK_SET) != 0)
-		return error_set_errno(err, errno, "cannot read %s", file->name);
-	if (read_on(file->fd, &piece) && jitdump_init(&ignored, piece.bytes, piece.size))
-		return read_jitdump(jit, file, map, err);
-	return read_perf_map(jit, file->fd, &piece, map, err);
+	ok = jitdump_init(&dump, file->fd, &is_jitdump, err) &&
+	     (is_jitdump ? read_jitdump(placement, &dump, map, err) : read_perf_map(placement, file->fd, map, err));
+	jitdump_deinit(&dump);
+	return ok;
 }
 
 bool jit_read(const struct file_opened *file, const uint64_t *addresses, size_t count, struct symbol_map **map,
 	struct error *err)
 {
+	struct placement placement;
 	struct symbol_map *made;
-	struct jit jit;
 	bool ok;
 
 	if (!symbol_map_create(&made, err))
 		return false;
-	ok = jit_init(&jit, addresses, count, err) && read_either(&jit, file, made, err);
-	jit_deinit(&jit);
+	ok = placement_init(&placement, addresses, count, err) && read_either(&placement, file, made, err);
+	placement_deinit(&placement);
 	if (!ok) {
 		symbol_map_destroy(made);
 		return false;

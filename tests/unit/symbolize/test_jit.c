@@ -248,6 +248,97 @@ static void jitdumps_tell_lines(void **state)
 	check_lines(0x40); /* as V8 counts them */
 }
 
+/* ---- Files that are larger than what they hold ---- */
+
+enum { WATCHDOG_SECONDS = 30 };
+
+static void write_at(const struct file_opened *file, uint64_t offset, const void *bytes, size_t size)
+{
+	assert_int_equal(pwrite(file->fd, bytes, size, (off_t)offset), size);
+}
+
+/* Two lines with 200 GB of nothing before, between and after them; a third is cut by a hole. */
+static void holes_of_a_perf_map_are_not_read(void **state)
+{
+	static const char first[] = "\n1000 100 first\n2000 100 cut", second[] = "\n3000 100 second\n";
+	const uint64_t hole = (uint64_t)200 << 30;
+	struct file_opened file = write_file("");
+	struct symbol_map_symbol hit;
+	struct symbol_map *map;
+
+	(void)state;
+	write_at(&file, hole, first, strlen(first));
+	write_at(&file, 2 * hole, second, strlen(second));
+	assert_int_equal(ftruncate(file.fd, (off_t)(3 * hole)), 0);
+	alarm(WATCHDOG_SECONDS);
+	map = READ_AT(file, 0x1010, 0x2010, 0x3010);
+	alarm(0);
+	assert_found(map, 0x1010, "first", "");
+	assert_found(map, 0x3010, "second", "");
+	assert_false(symbol_map_find(map, 0x2010, &hit));
+	symbol_map_destroy(map);
+}
+
+/* Each line covers all addresses, as many as a long recording has. */
+static void lines_over_all_addresses_cost_what_others_do(void **state)
+{
+	enum { LINES = 300000, ADDRESSES = 200000 };
+	uint64_t *addresses = malloc(ADDRESSES * sizeof(*addresses));
+	struct symbol_map *map;
+	struct buffer text;
+
+	(void)state;
+	assert_non_null(addresses);
+	buffer_init(&text, 1 << 26);
+	for (size_t i = 0; i < ADDRESSES; i++)
+		addresses[i] = 0x1000 + i;
+	for (size_t i = 0; i < LINES; i++)
+		buffer_append_string(&text, "1 ffffffff old\n");
+	buffer_append_string(&text, "1000 10 newer\n1fff ffffffffffffffff last\n");
+	alarm(WATCHDOG_SECONDS);
+	map = read_at(write_bytes(text.data, text.size), addresses, ADDRESSES);
+	alarm(0);
+	assert_found(map, 0x100f, "newer", "");
+	assert_found(map, 0x1010, "old", "");
+	assert_found(map, 0x1fff, "last", "");
+	assert_found(map, addresses[ADDRESSES - 1], "last", "");
+	symbol_map_destroy(map);
+	buffer_deinit(&text);
+	free(addresses);
+}
+
+/* The code of a jitdump is not read: here it is 2 GB of nothing in each of 100 functions. */
+static void code_in_a_jitdump_is_passed_over(void **state)
+{
+	enum { FUNCTIONS = 100 };
+	const uint32_t record_bytes = (uint32_t)2 << 30;
+	uint32_t header[10] = { 0x4a695444, 1, 40 };
+	struct file_opened file = write_bytes(header, sizeof(header));
+	uint64_t addresses[FUNCTIONS], at = sizeof(header);
+	struct symbol_map *map;
+	struct buffer out;
+	char name[32];
+
+	(void)state;
+	for (uint64_t i = 0; i < FUNCTIONS; i++, at += record_bytes) {
+		const uint64_t load[] = { (i + 1) << 32, 0x100, i };
+
+		addresses[i] = load[0];
+		snprintf(name, sizeof(name), "function_%u", (unsigned int)i);
+		buffer_init(&out, 1 << 12);
+		put_record(&out, 0, load, 3, name);
+		memcpy(out.data + sizeof(record_bytes), &record_bytes, sizeof(record_bytes));
+		write_at(&file, at, out.data, out.size);
+		buffer_deinit(&out);
+	}
+	assert_int_equal(ftruncate(file.fd, (off_t)at), 0);
+	alarm(WATCHDOG_SECONDS);
+	map = read_at(file, addresses, FUNCTIONS);
+	alarm(0);
+	assert_found(map, addresses[FUNCTIONS - 1], name, "");
+	symbol_map_destroy(map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +348,9 @@ int main(void)
 		cmocka_unit_test(large_maps_are_read_in_pieces),
 		cmocka_unit_test(reads_jitdumps),
 		cmocka_unit_test(jitdumps_tell_lines),
+		cmocka_unit_test(holes_of_a_perf_map_are_not_read),
+		cmocka_unit_test(lines_over_all_addresses_cost_what_others_do),
+		cmocka_unit_test(code_in_a_jitdump_is_passed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
