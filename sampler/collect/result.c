@@ -4,6 +4,7 @@
 #include "sampler/process/jit_map.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 static bool make_jit(struct profile *profile, uint32_t mapping_id, struct error *err)
 {
@@ -24,14 +25,61 @@ bool result_take_jit_map(struct file_opened *maps, struct profile *profile, uint
 	return jit_map_open(place, map, notices, err) && (!map->name || make_jit(profile, mapping_id, err));
 }
 
+/* Half of the descriptors that we may have: naming needs others, and any user can make processes with maps. */
+static size_t most_maps(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur / 2 : 0;
+}
+
+static bool take_maps(
+	struct sampler_result *result, struct process_table *table, const bool *is_sampled, struct error *err)
+{
+	size_t most = most_maps(), count = 0;
+
+	for (size_t i = 0; i < table->image_count; i++) {
+		const struct process_image *image = &table->images[i];
+		uint32_t id = image->mapping_id;
+
+		if (!is_sampled[id])
+			continue;
+		if (count + 2 > most) {
+			if (table->notices)
+				buffer_printf(table->notices,
+					"code made at run time stays partly unnamed: more than %zu files of names would have to be open; "
+					"'ulimit -n' allows more\n",
+					count);
+			return true;
+		}
+		if (!result_take_jit_map(result->jit_maps, table->profile, id, &image->jit_map, table->notices, err) ||
+			!result_take_jit_map(result->inherited_jit_maps, table->profile, id, &image->inherited_map,
+				table->notices, err))
+			return false;
+		count += (result->jit_maps[id].name != NULL) + (result->inherited_jit_maps[id].name != NULL);
+	}
+	return true;
+}
+
+static bool *sampled_mappings(const struct profile *profile)
+{
+	bool *is_sampled = calloc(profile->mapping_count + 1, sizeof(*is_sampled));
+
+	for (size_t i = 0; is_sampled && i < profile->location_count; i++)
+		if (profile->locations[i].mapping != PROFILE_NONE)
+			is_sampled[profile->locations[i].mapping] = true;
+	return is_sampled;
+}
+
 bool result_take_images(struct sampler_result *result, struct process_table *table, struct error *err)
 {
+	CLEANUP(cleanup_free) bool *is_sampled = sampled_mappings(table->profile);
 	size_t count = table->profile->mapping_count;
 
 	result->images = calloc(count + 1, sizeof(struct elf_image *));
 	result->jit_maps = calloc(count + 1, sizeof(struct file_opened));
 	result->inherited_jit_maps = calloc(count + 1, sizeof(struct file_opened));
-	if (!result->images || !result->jit_maps || !result->inherited_jit_maps)
+	if (!is_sampled || !result->images || !result->jit_maps || !result->inherited_jit_maps)
 		return error_set_memory(err);
 	result->image_count = count;
 	for (size_t i = 0; i < table->image_count; i++) {
@@ -39,13 +87,8 @@ bool result_take_images(struct sampler_result *result, struct process_table *tab
 
 		if (image->elf && !result->images[image->mapping_id])
 			result->images[image->mapping_id] = elf_image_ref(image->elf);
-		if (!result_take_jit_map(result->jit_maps, table->profile, image->mapping_id, &image->jit_map,
-			    table->notices, err) ||
-			!result_take_jit_map(result->inherited_jit_maps, table->profile, image->mapping_id,
-				&image->inherited_map, table->notices, err))
-			return false;
 	}
-	return true;
+	return take_maps(result, table, is_sampled, err);
 }
 
 static void close_maps(struct file_opened *maps, size_t count)

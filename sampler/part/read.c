@@ -110,7 +110,7 @@ static bool find_jit_map(
 	struct part_reader *reader, uint32_t mapping_id, struct sampler_result *result, struct error *err)
 {
 	char path[32];
-	const struct jit_place place = { .path = path };
+	const struct jit_place place = { .path = path, .user = geteuid() };
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)reader->profile->mappings[mapping_id].file_offset);
 	return result_take_jit_map(result->jit_maps, reader->profile, mapping_id, &place, reader->notices, err);

@@ -6,9 +6,11 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -16,39 +18,6 @@ void jit_place_deinit(struct jit_place *place)
 {
 	free(place->path);
 	*place = (struct jit_place){ 0 };
-}
-
-/* Whether the file is older than its process, and so belongs to an earlier process with the same pid. */
-static bool is_outdated(const struct jit_place *place, const struct stat *info)
-{
-	enum { CLOCKS_DIFFER_S = 2 };
-
-	return place->since_s != 0 && info->st_mtime + CLOCKS_DIFFER_S < place->since_s;
-}
-
-bool jit_map_open(const struct jit_place *place, struct file_opened *file, struct buffer *notices, struct error *err)
-{
-	CLEANUP(cleanup_close) int fd = -1;
-	struct stat info;
-
-	if (!place->path)
-		return true;
-	fd = open(place->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-		return true;
-	if (is_outdated(place, &info)) {
-		if (notices)
-			buffer_printf(notices,
-				"%s is older than the process of that pid, and names nothing: it is of an earlier one; 'touch' it if it is not\n",
-				place->path);
-		return true;
-	}
-	file->name = strdup(place->path);
-	if (!file->name)
-		return error_set_memory(err);
-	file->fd = fd;
-	fd = -1;
-	return true;
 }
 
 bool jit_map_is_dump(const struct elf_mapping *mapped)
@@ -59,12 +28,19 @@ bool jit_map_is_dump(const struct elf_mapping *mapped)
 	return sscanf(name, "jit-%d.dump%n", &pid, &end) == 1 && end > 0 && name[end] == '\0';
 }
 
-/* The pid in the process's own namespace, which its perf map is named by. */
-static int32_t innermost_pid(int32_t pid)
+/* ---- The place of a file ---- */
+
+/* What /proc tells of a process. */
+struct identity {
+	int32_t pid; /* in its own namespace, which its perf map is named by */
+	uid_t user;  /* who owns the files that it makes; JIT_NO_USER if the process is gone */
+};
+
+static struct identity identity_of(int32_t pid)
 {
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	struct identity identity = { pid, JIT_NO_USER };
 	char path[64], line[256];
-	int32_t inner = pid;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	file = fopen(path, "re");
@@ -72,54 +48,179 @@ static int32_t innermost_pid(int32_t pid)
 		const char *last = strrchr(line, '\t');
 
 		if (strncmp(line, "NSpid:", 6) == 0 && last)
-			inner = atoi(last + 1);
+			identity.pid = atoi(last + 1);
+		/* Real, effective, saved, and that of files. */
+		else if (strncmp(line, "Uid:", 4) == 0 && last)
+			identity.user = (uid_t)strtoul(last + 1, NULL, 10);
 	}
-	if (file)
-		fclose(file);
-	return inner;
+	return identity;
+}
+
+static int open_root(int32_t pid)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Opens what stands at a path in the directory tree of a process: links are followed within that tree. */
+static int open_in_root(int root, const char *path, uint64_t flags)
+{
+	struct open_how how = { .flags = flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+}
+
+static bool is_same_directory(int theirs, const char *ours)
+{
+	struct stat here, there;
+
+	return stat(ours, &here) == 0 && fstat(theirs, &there) == 0 && here.st_dev == there.st_dev &&
+	       here.st_ino == there.st_ino;
 }
 
 /* Whether the file's directory is another one for the process than for us, as in a container. */
 static bool has_own_directory(int32_t pid, const char *path)
 {
+	CLEANUP(cleanup_close) int root = open_root(pid);
+	CLEANUP(cleanup_close) int theirs = -1;
 	const char *slash = strrchr(path, '/');
-	int size = slash ? (int)(slash - path) : 0;
-	char ours[PATH_MAX + 1], theirs[PATH_MAX + 32];
-	struct stat here, there;
+	char directory[PATH_MAX];
 
-	snprintf(ours, sizeof(ours), "%.*s/", size, path);
-	snprintf(theirs, sizeof(theirs), "/proc/%d/root%.*s/", pid, size, path);
-	if (stat(theirs, &there) != 0)
+	if (root < 0 || (size_t)snprintf(directory, sizeof(directory), "%.*s/", slash ? (int)(slash - path) : 0,
+				path) >= sizeof(directory))
 		return false;
-	return stat(ours, &here) != 0 || here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+	theirs = open_in_root(root, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return theirs < 0 ? !is_same_directory(root, "/") : !is_same_directory(theirs, directory);
 }
 
 /*
- * The place of a file that a process names. By our own name for it, which outlives the process, unless that means
- * another file: under the pid that a process has in its container, it may be any process's.
+ * Sets the place of a file that a process names. It is opened by our own name for it, which outlives the process,
+ * unless that means another file: under the pid that a process has in its container, it may be any process's.
  */
-static bool jit_map_place_of(int32_t pid, const char *name, struct jit_place *place, struct error *err)
+static bool set_place(int32_t pid, uid_t user, const char *name, struct jit_place *place, struct error *err)
 {
-	char root[32] = "", *path;
+	char *path = strdup(name);
 
-	if (has_own_directory(pid, name))
-		snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	if (asprintf(&path, "%s%s", root, name) < 0)
+	if (!path)
 		return error_set_memory(err);
 	jit_place_deinit(place);
-	place->path = path;
+	*place = (struct jit_place){
+		.path = path,
+		.pid = pid,
+		.since_s = proc_start_unix_s(pid),
+		.user = user,
+		.has_own_root = has_own_directory(pid, name),
+	};
 	return true;
 }
 
 static bool place_of_map(int32_t pid, struct jit_place *place, struct error *err)
 {
+	struct identity identity = identity_of(pid);
 	char name[32];
 
-	snprintf(name, sizeof(name), "/tmp/perf-%d.map", innermost_pid(pid));
-	if (!jit_map_place_of(pid, name, place, err))
+	snprintf(name, sizeof(name), "/tmp/perf-%d.map", identity.pid);
+	return set_place(pid, identity.user, name, place, err);
+}
+
+static bool place_of_dump(int32_t pid, const char *path, struct jit_place *place, struct error *err)
+{
+	if (!set_place(pid, identity_of(pid).user, path, place, err))
 		return false;
-	place->since_s = proc_start_unix_s(pid);
+	place->may_be_older = true;
 	return true;
+}
+
+/* ---- The file ---- */
+
+enum { CLOCKS_DIFFER_S = 2 };
+
+/* Whether the pid is still that of the process for which the place was found. */
+static bool is_same_process(const struct jit_place *place)
+{
+	int64_t now_s = place->pid ? proc_start_unix_s(place->pid) : 0;
+
+	return now_s != 0 && now_s - place->since_s <= CLOCKS_DIFFER_S && place->since_s - now_s <= CLOCKS_DIFFER_S;
+}
+
+static int open_place(const struct jit_place *place)
+{
+	static const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+	CLEANUP(cleanup_close) int root = -1;
+
+	if (!place->has_own_root)
+		return open(place->path, flags);
+	root = is_same_process(place) ? open_root(place->pid) : -1;
+	return root < 0 ? -1 : open_in_root(root, place->path, (uint64_t)flags);
+}
+
+/* A process may have changed its user since it was first met, as servers do that root starts. */
+static bool is_of_its_user(const struct jit_place *place, uid_t owner)
+{
+	return owner == 0 || (place->user != JIT_NO_USER && owner == place->user) ||
+	       (is_same_process(place) && owner == identity_of(place->pid).user);
+}
+
+/*
+ * Why a file is not believed; NULL: it is. Names in /tmp are anybody's: without these rules any user could name, and
+ * make root read, what belongs to another user's process.
+ */
+static const char *why_not(const struct jit_place *place, const struct stat *info)
+{
+	if (!S_ISREG(info->st_mode) || info->st_nlink > 1)
+		return "it is a link or no regular file";
+	if (!is_of_its_user(place, info->st_uid))
+		return place->pid ? "it belongs to neither the process's user nor root; 'chown' it if it is right"
+				  : "it belongs to neither you nor root; 'chown' it if it is right";
+	if (!place->may_be_older && place->since_s != 0 && info->st_mtime + CLOCKS_DIFFER_S < place->since_s)
+		return "it is older than the process of that pid, and so of an earlier one; 'touch' it if it is not";
+	return NULL;
+}
+
+/* Opens for reading the very file that was looked at. */
+static int reopen(int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+bool jit_map_open(const struct jit_place *place, struct file_opened *file, struct buffer *notices, struct error *err)
+{
+	CLEANUP(cleanup_close) int found = place->path ? open_place(place) : -1;
+	const char *reason;
+	struct stat info;
+	int fd;
+
+	if (found < 0 || fstat(found, &info) != 0)
+		return true;
+	reason = why_not(place, &info);
+	if (reason && notices)
+		buffer_printf(notices, "%s names nothing: %s\n", place->path, reason);
+	fd = reason ? -1 : reopen(found);
+	if (fd < 0)
+		return true;
+	file->name = strdup(place->path);
+	if (!file->name) {
+		close(fd);
+		return error_set_memory(err);
+	}
+	file->fd = fd;
+	return true;
+}
+
+/* Whether there is a file at the place that belongs to its process, or, with a notice later, to an earlier one. */
+static bool is_there(const struct jit_place *place)
+{
+	CLEANUP(cleanup_close) int fd = open_place(place);
+	struct jit_place of_any_age = *place;
+	struct stat info;
+
+	of_any_age.may_be_older = true;
+	return fd >= 0 && fstat(fd, &info) == 0 && !why_not(&of_any_age, &info);
 }
 
 /* ---- Forked processes ---- */
@@ -174,7 +275,7 @@ static bool find_inherited(int32_t pid, struct jit_place *inherited, struct erro
 	for (int i = 0; i < MAX_ANCESTORS && ancestor > 0 && are_of_one_program(ancestor, pid); i++) {
 		if (!place_of_map(ancestor, inherited, err))
 			return false;
-		if (access(inherited->path, R_OK) == 0)
+		if (is_there(inherited))
 			return true;
 		ancestor = proc_parent_of(ancestor);
 	}
@@ -185,7 +286,7 @@ static bool find_inherited(int32_t pid, struct jit_place *inherited, struct erro
 bool jit_map_expect(const struct elf_mapping *mapped, struct process_image *image, struct error *err)
 {
 	if (jit_map_is_dump(mapped))
-		return jit_map_place_of(mapped->pid, mapped->path, &image->jit_map, err);
+		return place_of_dump(mapped->pid, mapped->path, &image->jit_map, err);
 	return place_of_map(mapped->pid, &image->jit_map, err) &&
 	       find_inherited(mapped->pid, &image->inherited_map, err);
 }
@@ -199,6 +300,6 @@ bool jit_map_expect_recorded(const struct elf_mapping *mapped, struct process_im
 	if (size < 0)
 		return error_set_memory(err);
 	jit_place_deinit(&image->jit_map);
-	image->jit_map.path = path;
+	image->jit_map = (struct jit_place){ .path = path, .user = geteuid() };
 	return true;
 }

@@ -5,11 +5,16 @@
 
 /* Where the names of code made at run time are looked for. */
 
+/* The user of a process that is gone. */
+static const uid_t JIT_NO_USER = (uid_t)-1;
+
 void jit_place_deinit(struct jit_place *place);
 
 /*
  * Opens the file at a place, when the recording has ended: a process writes to it as long as it lives. Leaves `file`
- * empty if there is none, or one that is not to be believed: `notices` (may be NULL) then gets a line that says why.
+ * empty if there is none, or one that is not to be believed: `notices` (may be NULL) then gets a line that says why. A
+ * regular file with one name is believed, of root or of the process's user, as our user namespace has their numbers.
+ * Below the root directory of a process in a container no link leads out of that directory (openat2(2)).
  */
 COMMON_MUST_CHECK
 bool jit_map_open(const struct jit_place *place, struct file_opened *file, struct buffer *notices, struct error *err);

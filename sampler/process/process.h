@@ -13,9 +13,12 @@
 
 /* The file in which a process writes the names of the code that it makes: a perf map or a jitdump. */
 struct jit_place {
-	char *path;      /* owned; NULL: no file */
-	int64_t since_s; /* when the process began, since 1970: an older file is of another; 0: whatever its age, it is
-			    the process's */
+	char *path;        /* owned, as the process names it; NULL: no file */
+	int32_t pid;       /* 0: of a recording of another time */
+	int64_t since_s;   /* when the process began, since 1970; 0: not known */
+	uid_t user;        /* whose files are believed, besides root's: the process's; JIT_NO_USER: not known */
+	bool has_own_root; /* the path means another directory for the process than for us, as in a container */
+	bool may_be_older; /* a file older than the process is believed */
 };
 
 /* An image, or executable memory that has none, as one mapping of the profile. */

@@ -95,7 +95,7 @@ END
 chmod +x earlier
 run 0 kelvin record -o earlier.pb.gz -- ./earlier
 rm -f "/tmp/perf-$(<earlier.pid).map"
-says stderr '^/tmp/perf-[0-9]*\.map is older than the process of that pid'
+says stderr '^/tmp/perf-[0-9]*\.map names nothing: it is older than the process of that pid'
 run 0 kelvin report earlier.pb.gz --folded -
 says_not stdout of_an_earlier_process
 

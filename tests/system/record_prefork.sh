@@ -102,7 +102,7 @@ prefork parent
 at_least "$(share parent.pb.gz ';made_by_parent ')" 30 "share of the code that the parent made and named"
 at_least "$(share parent.pb.gz ';made_by_worker ')" 30 "share of the code that the worker named"
 prefork old
-says stderr '^/tmp/perf-[0-9]*\.map is older than the process of that pid'
+says stderr '^/tmp/perf-[0-9]*\.map names nothing: it is older than the process of that pid'
 at_most "$(share old.pb.gz 'made_by_parent')" 0 "share of names out of an earlier process's map"
 at_least "$(share old.pb.gz ';made_by_worker ')" 30 "share of the code that the worker named"
 prefork execute
