@@ -50,7 +50,7 @@ static const char help[] =
 	"  kelvin record -o build.pb.gz -- make -j8\n"
 	"\n"
 	"Exit codes: 0 a profile was written, 2 usage error, nothing recorded, or a failure ended the recording early.\n"
-	"With a command: the command's exit code; 125 the recording failed or ended early, 126 the command cannot be executed, 127 it was not found.\n";
+	"With a command: its exit code; 125 the recording failed or ended early, 126 the command cannot be executed, 127 it was not found.\n";
 
 static const struct option names[] = {
 	{ "pid", required_argument, NULL, 'p' },

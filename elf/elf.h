@@ -176,6 +176,21 @@ COMMON_MUST_CHECK
 bool elf_image_section(struct elf_image *image, const char *name, struct elf_section *section);
 
 /*
+ * Whether a compressed section counted as missing because inflating it would have taken memory out of all proportion to
+ * the file (elf_image_most_bytes()).
+ */
+bool elf_image_has_refused(struct elf_image *image);
+
+/* The memory that the image takes beside its mapping: headers, and sections that were inflated. */
+uint64_t elf_image_kept_bytes(struct elf_image *image);
+
+/*
+ * The most bytes that may be kept of what the file says, whatever it claims: in proportion to the bytes that it really
+ * has on disk, without holes.
+ */
+uint64_t elf_image_most_bytes(const struct elf_image *image);
+
+/*
  * Finds the next section of that name after section `*index`, and sets `*index` to its index. Object files may have
  * several of one name. The search starts at 0.
  */

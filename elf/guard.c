@@ -53,7 +53,9 @@ static bool has_same_layout(const struct elf_image *a, const struct elf_image *b
  */
 static bool is_still_the_same(const struct elf_image *image)
 {
-	struct elf_image now = { .path = image->path, .fd = image->fd, .size = image->size };
+	struct elf_image now = {
+		.path = image->path, .fd = image->fd, .size = image->size, .disk_bytes = image->disk_bytes
+	};
 	struct error ignored;
 	bool same = elf_image_parse(&now, &ignored) && elf_build_id_equal(&now.build_id, &image->build_id) &&
 		    has_same_layout(&now, image);

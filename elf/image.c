@@ -50,6 +50,35 @@ int elf_image_descriptor(const struct elf_image *image)
 	return image->fd;
 }
 
+uint64_t elf_image_most_bytes(const struct elf_image *image)
+{
+	/* The debug information of real programs is compressed to a third or a fifth. */
+	enum { MOST_RATIO = 16, ANY_BYTES = 4 << 20 };
+
+	return image->disk_bytes * MOST_RATIO + ANY_BYTES;
+}
+
+bool elf_image_has_refused(struct elf_image *image)
+{
+	bool has_refused;
+
+	pthread_mutex_lock(&image->lock);
+	has_refused = image->has_refused;
+	pthread_mutex_unlock(&image->lock);
+	return has_refused;
+}
+
+uint64_t elf_image_kept_bytes(struct elf_image *image)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&image->lock);
+	bytes = image->inflated_bytes + image->section_count * sizeof(*image->sections) +
+		image->segment_count * sizeof(*image->segments);
+	pthread_mutex_unlock(&image->lock);
+	return bytes;
+}
+
 bool elf_image_is_deleted(const struct elf_image *image)
 {
 	struct stat info;

@@ -28,6 +28,7 @@ struct elf_image {
 	int fd; /* -1: the image is in memory */
 	uint8_t *bytes;
 	size_t size;
+	uint64_t disk_bytes; /* of the file that are really on disk: less than `size` where it has holes */
 	struct elf_file_identity identity; /* at the time of opening; all 0: the image is in memory */
 	bool is_mapped;                    /* `bytes` are released by munmap(), else by free() */
 	bool is_deleted;
@@ -45,6 +46,8 @@ struct elf_image {
 
 	pthread_mutex_t lock; /* guards all members below */
 	struct elf_inflated *inflated;
+	uint64_t inflated_bytes; /* of all of them */
+	bool has_refused;        /* a section was not inflated, because all together would exceed the image's limit */
 	/* owned references; if `debug` is the image itself, it holds no reference */
 	struct elf_image *debug, *debug_alt;
 	enum elf_debug_source debug_source;

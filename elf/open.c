@@ -44,6 +44,15 @@ static bool is_hollow(const struct stat *info)
 	return info->st_size > least_bytes && info->st_size / LEAST_RATIO / BLOCK_BYTES > info->st_blocks;
 }
 
+/* st_blocks counts units of 512 bytes, whatever the file system (stat(2)). */
+static uint64_t bytes_on_disk(const struct stat *info)
+{
+	enum { BLOCK_BYTES = 512 };
+	uint64_t size = (uint64_t)info->st_size, blocks = (uint64_t)info->st_blocks;
+
+	return blocks < size / BLOCK_BYTES ? blocks * BLOCK_BYTES : size;
+}
+
 static bool map_file(struct elf_image *image, struct error *err)
 {
 	struct stat info;
@@ -61,6 +70,7 @@ static bool map_file(struct elf_image *image, struct error *err)
 		return error_set_errno(err, errno, "cannot map %s", image->path);
 	image->bytes = bytes;
 	image->size = (size_t)info.st_size;
+	image->disk_bytes = bytes_on_disk(&info);
 	image->identity = elf_file_identity_of(&info);
 	image->is_mapped = true;
 	return true;
@@ -227,7 +237,7 @@ bool elf_image_open_memory(
 	}
 	if (size)
 		memcpy(made->bytes, bytes, size);
-	made->size = size;
+	made->size = made->disk_bytes = size;
 	if (!elf_image_parse(made, err)) {
 		error_prefix(err, "%s", name);
 		elf_image_unref(made);

@@ -26,7 +26,8 @@ static bool copy_bytes(const struct elf_image *image, uint64_t offset, uint64_t 
 	CLEANUP(cleanup_free) uint8_t *made = NULL;
 
 	*copy = NULL;
-	if (!checked_range(offset, size, image->size))
+	/* A table in a hole of the file would be zeros, as many as the header claims. */
+	if (!checked_range(offset, size, image->size) || size > elf_image_most_bytes(image))
 		return true;
 	made = malloc(size ? size : 1);
 	if (!made)

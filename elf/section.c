@@ -129,7 +129,10 @@ static uint8_t *section_allocate(size_t size)
 	return bytes;
 }
 
-/* The first `size` bytes of a section, inflated on first use; NULL if memory runs out. The lock is held. */
+/*
+ * The first `size` bytes of a section, inflated on first use; NULL if memory runs out, or the image takes too much of
+ * it already. The lock is held.
+ */
 static const struct elf_inflated *inflated_section(
 	struct elf_image *image, size_t index, const struct packing *packing, size_t size)
 {
@@ -139,6 +142,10 @@ static const struct elf_inflated *inflated_section(
 	for (const struct elf_inflated *known = image->inflated; known; known = known->next)
 		if (known->index == index && (known->size >= size || !known->bytes))
 			return known;
+	if (room > elf_image_most_bytes(image) - image->inflated_bytes) {
+		image->has_refused = true;
+		return NULL;
+	}
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return NULL;
@@ -154,6 +161,7 @@ static const struct elf_inflated *inflated_section(
 		free(made->bytes);
 		made->bytes = NULL;
 	}
+	image->inflated_bytes += made->bytes ? room : 0;
 	made->next = image->inflated;
 	image->inflated = made;
 	return made;

@@ -6,6 +6,8 @@
 /* The parts of a pointer's encoding. */
 enum { FORMAT_MASK = 0x0f, BASE_MASK = 0x70 };
 
+enum { AUGMENTATION_ROOM = 16 };
+
 struct byte_reader entry_reader(const struct entry_section *section, uint64_t offset)
 {
 	struct byte_reader r = byte_reader_over(section->elf.bytes, section->elf.size);
@@ -84,6 +86,22 @@ static bool read_entry(const struct entry_section *section, uint64_t offset, str
 	return length > 0;
 }
 
+/*
+ * The augmentation string, copied: the file may be written to meanwhile, and the string then has another end, or none.
+ * False if it is longer than any that is known.
+ */
+static bool copy_augmentation(struct byte_reader *r, char text[AUGMENTATION_ROOM])
+{
+	size_t size = 0;
+	const char *string = byte_reader_string(r, &size);
+
+	if (!string || size >= AUGMENTATION_ROOM)
+		return false;
+	memcpy(text, string, size);
+	text[size] = '\0';
+	return true;
+}
+
 static bool read_augmentation(
 	const struct entry_section *section, struct byte_reader *r, const char *augmentation, struct cie *cie)
 {
@@ -130,7 +148,7 @@ static bool read_cie(const struct entry_section *section, uint64_t offset, struc
 {
 	const bool is_debug = section->format == ENTRY_DEBUG_FRAME;
 	struct byte_reader r;
-	const char *augmentation;
+	char augmentation[AUGMENTATION_ROOM];
 	uint64_t next;
 	uint8_t version;
 
@@ -138,8 +156,7 @@ static bool read_cie(const struct entry_section *section, uint64_t offset, struc
 	if (!read_entry(section, offset, &r, &next) || byte_reader_u32(&r) != (is_debug ? UINT32_MAX : 0))
 		return false;
 	version = byte_reader_u8(&r);
-	augmentation = byte_reader_string(&r, NULL);
-	if (!augmentation || (version != 1 && version != 3 && (version != 4 || !is_debug)) ||
+	if (!copy_augmentation(&r, augmentation) || (version != 1 && version != 3 && (version != 4 || !is_debug)) ||
 		(version == 4 && !has_usual_addresses(section, &r)))
 		return false;
 	cie->code_alignment = byte_reader_uleb128(&r);

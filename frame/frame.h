@@ -62,6 +62,9 @@ const struct machine *frame_table_machine(const struct frame_table *table);
 /* Whether it has no entry at all. */
 bool frame_table_is_empty(const struct frame_table *table);
 
+/* The memory that the table takes; sections that it had inflated belong to its image. */
+size_t frame_table_bytes(const struct frame_table *table);
+
 /* The rules at an image address; false when nothing describes it, or what does is damaged. */
 COMMON_MUST_CHECK
 bool frame_table_find_rule(const struct frame_table *table, uint64_t address, struct frame_rule *rule);

@@ -76,12 +76,17 @@ static int compare_places(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* All FDEs of a section. Of code that the linker left out, they begin at 0. */
-static bool list_entries(const struct entry_section *section, struct fde_index *index, struct error *err)
+/*
+ * All FDEs of a section, as far as the file really is that large: in a hole of it, each word would be an entry. Of code
+ * that the linker left out, they begin at 0.
+ */
+static bool list_entries(
+	const struct elf_image *image, const struct entry_section *section, struct fde_index *index, struct error *err)
 {
+	uint64_t most_bytes = elf_image_most_bytes(image);
 	struct fde fde = { 0 };
 
-	for (uint64_t offset = 0, next; offset < section->elf.size; offset = next) {
+	for (uint64_t offset = 0, next; offset < section->elf.size && offset < most_bytes; offset = next) {
 		bool found = entry_read_fde(section, offset, &fde, &next);
 
 		if (found && fde.start != 0 && fde.size > 0 && !add_place(index, &fde, offset, err))
@@ -112,10 +117,10 @@ static bool read_sections(struct frame_table *table, enum frame_use use, struct 
 	table->debug_frame = (struct entry_section){ .format = ENTRY_DEBUG_FRAME, .address_bytes = address_bytes };
 	elf_image_eh_frame(table->image, &table->eh_frame.elf, &table->header.elf);
 	find_search_table(table);
-	if (table->search.count == 0 && !list_entries(&table->eh_frame, &table->eh_index, err))
+	if (table->search.count == 0 && !list_entries(table->image, &table->eh_frame, &table->eh_index, err))
 		return false;
 	return use != FRAME_RULES || !table->machine || !has_debug_frame(table) ||
-	       list_entries(&table->debug_frame, &table->debug_index, err);
+	       list_entries(table->image, &table->debug_frame, &table->debug_index, err);
 }
 
 bool frame_table_create(struct elf_image *image, enum frame_use use, struct frame_table **table, struct error *err)
@@ -152,6 +157,11 @@ const struct machine *frame_table_machine(const struct frame_table *table)
 bool frame_table_is_empty(const struct frame_table *table)
 {
 	return table->search.count + table->eh_index.count + table->debug_index.count == 0;
+}
+
+size_t frame_table_bytes(const struct frame_table *table)
+{
+	return (table->eh_index.capacity + table->debug_index.capacity) * sizeof(struct fde_place) + sizeof(*table);
 }
 
 bool frame_table_search(const struct frame_table *table, struct frame_search *search)

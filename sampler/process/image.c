@@ -118,6 +118,25 @@ static void span_of(const struct elf_image *elf, struct profile_mapping *mapping
 	}
 }
 
+/* An image whose unwind tables cannot be had is an image without them: its frames are found in other ways, or not. */
+static void make_table(struct process_table *table, struct process_image *image)
+{
+	const char *path = elf_image_path(image->elf);
+	struct error why;
+	bool is_made = frame_table_create(image->elf, FRAME_RULES, &image->table, &why);
+
+	if (is_made && !elf_image_has_refused(image->elf))
+		return;
+	table->images_without_tables++;
+	if (table->notices && !is_made)
+		buffer_printf(table->notices, "%s: its unwind tables are not used, so stacks may end there: %s\n", path,
+			why.message);
+	else if (table->notices)
+		buffer_printf(table->notices,
+			"%s: its unwind tables are not used, so stacks may end there: inflated they would be far larger than the file\n",
+			path);
+}
+
 static bool open_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
 	struct process_image *image, struct error *err)
 {
@@ -133,7 +152,8 @@ static bool open_image(struct process_table *table, const struct elf_mapping *ma
 		return true;
 	}
 	image->is_go = elf_image_section(image->elf, ".go.buildinfo", &build_info);
-	return frame_table_create(image->elf, FRAME_RULES, &image->table, err);
+	make_table(table, image);
+	return true;
 }
 
 static bool describe(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,

@@ -122,13 +122,14 @@ struct process_table {
 	size_t place_count, place_capacity;
 	struct hash_map by_pid, by_tid, by_file; /* pid -> process, tid -> thread, (device, inode) -> image */
 	uint64_t next_generation;
-	uint64_t version;      /* changes with every record of the sideband */
-	uint64_t births;       /* threads that were created, as the sideband reported */
-	uint64_t forks;        /* processes that were created */
-	bool met_denied;       /* a process has maps that may not be read */
-	bool met_outside;      /* there were processes without a pid in our namespace: all have pid 0 */
-	uint32_t kernel_image; /* PROFILE_NONE until needed */
-	uint64_t kernel_bias;  /* address in the kernel's symbols = runtime address + bias */
+	uint64_t version;               /* changes with every record of the sideband */
+	uint64_t births;                /* threads that were created, as the sideband reported */
+	uint64_t forks;                 /* processes that were created */
+	uint64_t images_without_tables; /* whose unwind tables were damaged, or too large for the file */
+	bool met_denied;                /* a process has maps that may not be read */
+	bool met_outside;               /* there were processes without a pid in our namespace: all have pid 0 */
+	uint32_t kernel_image;          /* PROFILE_NONE until needed */
+	uint64_t kernel_bias;           /* address in the kernel's symbols = runtime address + bias */
 	struct buffer *notices;
 	struct process_host host;
 	const struct machine *machine; /* that the processes run on; NULL: not known, and no stack is unwound */

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <cmocka.h>
@@ -177,6 +178,64 @@ static void every_start_is_there_to_its_last_byte(void **state)
 	free(bytes);
 }
 
+/* Compressed zeros: a file of some hundred kB that says it has 64 MB. */
+static void a_section_out_of_proportion_to_its_file_is_refused(void **state)
+{
+	const size_t bomb_bytes = 64 << 20;
+	uint8_t *zeros = calloc(1, bomb_bytes);
+	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(6);
+	struct elf_section section;
+	struct elf_image *image;
+	struct buffer packed;
+	uint64_t said = htobe64(bomb_bytes);
+	uint8_t *to;
+
+	(void)state;
+	buffer_init(&packed, 1 << 24);
+	buffer_append(&packed, "ZLIB", 4);
+	buffer_append(&packed, &said, sizeof(said));
+	to = buffer_reserve(&packed, 1 << 20);
+	assert_non_null(to);
+	buffer_commit(&packed, libdeflate_zlib_compress(compressor, zeros, bomb_bytes, to, 1 << 20));
+	libdeflate_free_compressor(compressor);
+	free(zeros);
+	image = open_packed(&packed, ".zdebug_info", 0);
+	buffer_deinit(&packed);
+	assert_false(elf_image_has_refused(image));
+	assert_false(elf_image_section(image, ".debug_info", &section));
+	assert_true(elf_image_has_refused(image));
+	assert_true(elf_image_kept_bytes(image) < 1 << 16);
+	elf_image_unref(image);
+}
+
+/* A hole of a terabyte whose headers claim to be full of names. */
+static void claims_about_a_hole_take_no_memory(void **state)
+{
+	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_shoff = 4096,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 0 };
+	Elf64_Shdr first = { .sh_size = 1 << 20 };
+	char path[] = "/tmp/kelvin-hole-XXXXXX";
+	struct elf_image *image;
+	struct error err;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
+	assert_int_equal(pwrite(fd, &first, sizeof(first), 4096), sizeof(first));
+	assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
+	close(fd);
+	assert_true(elf_image_open_path(path, &image, &err));
+	unlink(path);
+	assert_true(elf_image_most_bytes(image) < 8 << 20);
+	assert_true(elf_image_kept_bytes(image) < 8 << 20);
+	elf_image_unref(image);
+}
+
 /* Neither as a whole nor as a start that reaches behind the end. */
 static void a_section_shorter_than_it_says_is_not_there(void **state)
 {
@@ -289,6 +348,8 @@ int main(void)
 		cmocka_unit_test(the_start_of_a_packed_section_is_that_of_the_whole),
 		cmocka_unit_test(every_start_is_there_to_its_last_byte),
 		cmocka_unit_test(a_section_shorter_than_it_says_is_not_there),
+		cmocka_unit_test(a_section_out_of_proportion_to_its_file_is_refused),
+		cmocka_unit_test(claims_about_a_hole_take_no_memory),
 		cmocka_unit_test(frame_information_is_found_without_sections),
 		cmocka_unit_test(notes_hold_the_build_id),
 		cmocka_unit_test(a_build_id_too_long_is_refused),

@@ -4,9 +4,13 @@
 #include "tests/unit/frame/elf_bytes.h"
 
 #include <dwarf.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -251,6 +255,58 @@ static void code_that_was_left_out_has_no_bounds(void **state)
 	frame_table_destroy(table);
 }
 
+/* Another program's file: its owner writes to it while it is read. */
+struct toggled {
+	uint8_t *nul;
+	atomic_bool is_over;
+};
+
+static void *toggle(void *context)
+{
+	struct toggled *toggled = context;
+
+	while (!atomic_load(&toggled->is_over)) {
+		*(volatile uint8_t *)toggled->nul = 'B';
+		*(volatile uint8_t *)toggled->nul = '\0';
+	}
+	return NULL;
+}
+
+/* The end of the augmentation string comes and goes; behind the section lies memory that may not be touched. */
+static void a_string_that_loses_its_end_is_not_followed(void **state)
+{
+	enum { ENTRY_BYTES = 64, TRIES = 300000 };
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *pages = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *fde = pages + page_bytes - 2 * ENTRY_BYTES, *cie = fde + ENTRY_BYTES;
+	const struct entry_section section = {
+		.elf = { .bytes = fde, .size = 2 * ENTRY_BYTES }, .format = ENTRY_DEBUG_FRAME, .address_bytes = 8
+	};
+	const uint32_t fde_head[] = { ENTRY_BYTES - sizeof(uint32_t), ENTRY_BYTES };
+	const uint32_t cie_head[] = { ENTRY_BYTES - sizeof(uint32_t), UINT32_MAX };
+	static const char cie_text[] = "\1zB"; /* version and augmentation */
+	struct toggled toggled = { .nul = cie + sizeof(cie_head) + sizeof(cie_text) - 1 };
+	pthread_t thread;
+
+	(void)state;
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + page_bytes, page_bytes, PROT_NONE), 0);
+	memset(fde, 'B', (size_t)2 * ENTRY_BYTES);
+	memcpy(fde, fde_head, sizeof(fde_head));
+	memcpy(cie, cie_head, sizeof(cie_head));
+	memcpy(cie + sizeof(cie_head), cie_text, sizeof(cie_text));
+	assert_int_equal(pthread_create(&thread, NULL, toggle, &toggled), 0);
+	for (int i = 0; i < TRIES; i++) {
+		struct fde read = { 0 };
+		uint64_t next;
+
+		(void)!entry_read_fde(&section, 0, &read, &next);
+	}
+	atomic_store(&toggled.is_over, true);
+	pthread_join(thread, NULL);
+	munmap(pages, 2 * page_bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +317,7 @@ int main(void)
 		cmocka_unit_test(damaged_entries_end_the_list),
 		cmocka_unit_test(entries_behind_an_empty_one_are_listed),
 		cmocka_unit_test(code_that_was_left_out_has_no_bounds),
+		cmocka_unit_test(a_string_that_loses_its_end_is_not_followed),
 	};
 
 	return cmocka_run_group_tests_name("frame.entry", tests, NULL, NULL);
