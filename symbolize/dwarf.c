@@ -280,16 +280,12 @@ static bool read_directory(const struct dwarf_unit *unit, const char **directory
 	struct error why = { 0 };
 
 	*directory = "";
-	/* An open unit owns its tables, so the copy reads its own. */
-	copy.abbrevs = (struct dwarf_abbrevs){ 0 };
-	copy.lines = (struct dwarf_line_header){ 0 };
 	if (!dwarf_unit_read_root(&copy, &why)) {
 		if (why.code != ERROR_MEMORY)
 			return true;
 		*err = why;
 		return false;
 	}
-	dwarf_abbrevs_deinit(&copy.abbrevs);
 	if (copy.language != DW_LANG_Mips_Assembler)
 		*directory = copy.directory;
 	return true;
@@ -363,6 +359,8 @@ static bool resolve_in(struct resolver *r, uint64_t info_bytes, bool *is_short, 
 		r->result->answers[i] = (struct dwarf_answer){ .file = "" };
 	ok = open_files(r, info_bytes, err) && resolve_all(r, err) && (r->options->no_lines || find_directory(r, err));
 	*is_short = r->is_short || atomic_load(&r->file.is_short);
+	r->result->is_refused = dwarf_file_is_spent(&r->file) || (r->has_alt && dwarf_file_is_spent(&r->alt)) ||
+				(r->package.image && dwarf_file_is_spent(&r->package.file));
 	close_files(r);
 	return ok;
 }
@@ -382,9 +380,12 @@ bool dwarf_resolve(const struct dwarf_options *options, const uint64_t *addresse
 	}
 	free_all(&r, units);
 	ok = resolve_in(&r, dwarf_claim_extent(options->debug, addresses, count, units), &is_short, err) &&
-	     (!is_short || resolve_in(&r, UINT64_MAX, &is_short, err));
+	     (!is_short || result->is_refused || resolve_in(&r, UINT64_MAX, &is_short, err));
 	if (!ok)
 		dwarf_result_deinit(result);
+	/* Answers that depend on where the budget ended would differ from run to run. */
+	for (size_t i = 0; ok && result->is_refused && i < count; i++)
+		result->answers[i] = (struct dwarf_answer){ .file = "" };
 	return ok;
 }
 

@@ -37,6 +37,7 @@ struct dwarf_result {
 	struct dwarf_answer *answers; /* [address] */
 	struct arena *arenas;         /* of the jobs; they hold the strings */
 	size_t arena_count;
+	bool is_refused;       /* reading costs more than the file's size allows: nothing is answered */
 	bool is_split;         /* entries are in other files, which may appear or disappear */
 	const char *directory; /* in which the first unit other than assembly was compiled; "" unknown */
 	struct arena arena;

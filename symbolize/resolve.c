@@ -164,7 +164,7 @@ static bool is_worth_storing(const struct resolution *r, const struct subject *s
 
 	elf_image_bytes(subject->debug, &size);
 	return size >= MIN_CACHED_BYTES && r->distinct_count * MIN_GROWTH_DIVISOR >= distinct_count &&
-	       !r->result->dwarf.is_split;
+	       !r->result->dwarf.is_split && !r->result->dwarf.is_refused;
 }
 
 /* Takes cached frames; leaves the other addresses in `addresses`, with their indexes among the distinct ones. */
@@ -253,6 +253,11 @@ bool symbolize_addresses(struct elf_image *image, const uint64_t *addresses, siz
 struct symbolize_frames symbolize_result_frames(const struct symbolize_result *result, size_t index)
 {
 	return result->distinct[result->which[index]];
+}
+
+bool symbolize_result_refused(const struct symbolize_result *result)
+{
+	return result->dwarf.is_refused;
 }
 
 bool symbolize_result_fetch_failed(const struct symbolize_result *result)

@@ -326,6 +326,10 @@ static bool set_all(struct work *w, struct buffer *notices, struct error *err)
 		}
 		if (batch->failed && notices)
 			buffer_printf(notices, "%s: its code stays unnamed\n", batch->err.message);
+		if (batch->result && symbolize_result_refused(batch->result) && notices)
+			buffer_printf(notices,
+				"%s: its debug information refers to the same bytes over and over, as no compiler's does: not used; its symbols name its code\n",
+				elf_image_path(batch->image));
 		if (!set_batch(w, batch, err))
 			return false;
 	}

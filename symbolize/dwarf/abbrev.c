@@ -6,7 +6,8 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-static const size_t max_items = (size_t)1 << 24;
+/* Compilers write some hundred abbreviations for a unit, and some thousand where units are optimised together. */
+enum { MAX_ABBREVS = 1 << 16, MAX_ATTRIBUTES = 1 << 20 };
 
 static enum dwarf_role role_of(uint64_t tag)
 {
@@ -246,7 +247,7 @@ static bool add_step(
 		last->size += step->size;
 		return true;
 	}
-	if (!ARRAY_RESERVE(&abbrevs->steps, &abbrevs->step_capacity, abbrevs->step_count + 1, max_items, err))
+	if (!ARRAY_RESERVE(&abbrevs->steps, &abbrevs->step_capacity, abbrevs->step_count + 1, MAX_ATTRIBUTES, err))
 		return false;
 	abbrevs->steps[abbrevs->step_count++] = *step;
 	abbrev->step_count++;
@@ -266,14 +267,15 @@ static bool read_attributes(struct dwarf_abbrevs *abbrevs, struct byte_reader *r
 			attribute.constant = byte_reader_sleb128(r);
 		if (!byte_reader_ok(r) || (name == 0 && form == 0))
 			return true;
-		if (name > UINT16_MAX || form > UINT16_MAX || !dwarf_form_skip(attribute.form, format, &step)) {
+		if (abbrevs->attribute_count == MAX_ATTRIBUTES || name > UINT16_MAX || form > UINT16_MAX ||
+			!dwarf_form_skip(attribute.form, format, &step)) {
 			r->failed = true;
 			return true;
 		}
 		abbrev->has_code |= name == DW_AT_low_pc || name == DW_AT_ranges;
 		choose_slot(abbrevs, abbrev, &attribute, &step);
 		if (!ARRAY_RESERVE(&abbrevs->attributes, &abbrevs->attribute_capacity, abbrevs->attribute_count + 1,
-			    max_items, err))
+			    MAX_ATTRIBUTES, err))
 			return false;
 		abbrevs->attributes[abbrevs->attribute_count++] = attribute;
 		abbrev->attribute_count++;
@@ -292,10 +294,11 @@ static int compare_codes(const void *left, const void *right)
 bool dwarf_abbrevs_init(struct dwarf_abbrevs *abbrevs, struct byte_reader r, const struct dwarf_format *format,
 	uint64_t until, struct error *err)
 {
+	size_t start = byte_reader_offset(&r);
 	bool is_sorted = true;
 
 	*abbrevs = (struct dwarf_abbrevs){ 0 };
-	for (;;) {
+	while (abbrevs->count < MAX_ABBREVS) {
 		struct dwarf_abbrev abbrev = { .code = dwarf_read_uleb128(&r) };
 		uint64_t tag = dwarf_read_uleb128(&r);
 
@@ -307,7 +310,7 @@ bool dwarf_abbrevs_init(struct dwarf_abbrevs *abbrevs, struct byte_reader r, con
 		if (!byte_reader_ok(&r) || abbrev.code == 0)
 			break;
 		if (!read_attributes(abbrevs, &r, format, &abbrev, err) ||
-			!ARRAY_RESERVE(&abbrevs->items, &abbrevs->capacity, abbrevs->count + 1, max_items, err)) {
+			!ARRAY_RESERVE(&abbrevs->items, &abbrevs->capacity, abbrevs->count + 1, MAX_ABBREVS, err)) {
 			dwarf_abbrevs_deinit(abbrevs);
 			return false;
 		}
@@ -318,6 +321,7 @@ bool dwarf_abbrevs_init(struct dwarf_abbrevs *abbrevs, struct byte_reader r, con
 		if (abbrev.code == until)
 			break;
 	}
+	abbrevs->bytes = byte_reader_offset(&r) - start;
 	if (!is_sorted)
 		qsort(abbrevs->items, abbrevs->count, sizeof(*abbrevs->items), compare_codes);
 	return true;

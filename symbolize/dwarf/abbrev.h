@@ -64,11 +64,12 @@ struct dwarf_abbrevs {
 	struct dwarf_attribute *attributes;
 	struct dwarf_skip *steps;
 	size_t count, capacity, attribute_count, attribute_capacity, step_count, step_capacity;
+	size_t bytes; /* of the section that were read */
 };
 
 /*
  * Reads up to the end of the table at the reader, or up to the abbreviation `until` (0: all). A damaged table ends at
- * its first malformed entry. Fails if memory runs out.
+ * its first malformed entry, as one does that is larger than those of any compiler. Fails if memory runs out.
  */
 COMMON_MUST_CHECK
 bool dwarf_abbrevs_init(struct dwarf_abbrevs *abbrevs, struct byte_reader r, const struct dwarf_format *format,

@@ -158,12 +158,8 @@ bool dwarf_claim_by_roots(const struct dwarf_file *file, const uint64_t *address
 
 		if (copy.type == DW_UT_type || copy.type == DW_UT_partial || (listed && listed[i]))
 			continue;
-		/* An open unit owns its tables, so the copy reads its own. */
-		copy.abbrevs = (struct dwarf_abbrevs){ 0 };
-		copy.lines = (struct dwarf_line_header){ 0 };
 		if (dwarf_unit_read_root(&copy, &why)) {
 			claim_by_root(&c, &copy, (uint32_t)i);
-			dwarf_abbrevs_deinit(&copy.abbrevs);
 		} else if (why.code == ERROR_MEMORY) {
 			*err = why;
 			return false;

@@ -58,7 +58,7 @@ bool dwarf_describe_path(
 		return false;
 	buffer_init(&text, MAX_TEXT_BYTES);
 	ok = describe_keep(d,
-		dwarf_line_path(&holder->lines, holder->directory, index, &text) && !text.failed ? text.data : "", path,
+		dwarf_line_path(holder->lines, holder->directory, index, &text) && !text.failed ? text.data : "", path,
 		err);
 	buffer_deinit(&text);
 	d->paths[d->path_count++] = ok ? *path : "";

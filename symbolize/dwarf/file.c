@@ -7,6 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * How many times each section may be read, and how many bytes more. Tables are read once, lists of ranges twice,
+ * entries and lines in up to five rounds, and the root entries' strings some times more.
+ */
+enum { MAX_READS = 16, MAX_TABLE_READS = 3, FREE_BYTES = 1 << 20, FREE_STRING_BYTES = 1 << 12 };
+
+/* Linkers that align units leave zeros between them. */
+enum { MAX_PADDING = 16 };
+
 /* A unit has at least 11 bytes of header. */
 static const size_t max_units = (size_t)1 << 26;
 
@@ -31,12 +40,16 @@ struct byte_reader dwarf_file_reader(const struct dwarf_file *file, enum dwarf_s
 	return byte_reader_over(file->sections[section].bytes, file->sections[section].size);
 }
 
-const char *dwarf_file_string(const struct dwarf_file *file, enum dwarf_section section, uint64_t offset)
+const char *dwarf_file_string(struct dwarf_file *file, enum dwarf_section section, uint64_t offset)
 {
 	struct byte_reader r = dwarf_file_reader(file, section);
+	const char *string;
+	size_t size = 0;
 
 	byte_reader_seek(&r, offset);
-	return byte_reader_string(&r, NULL);
+	string = byte_reader_string(&r, &size);
+	/* All names can be ends of one giant string. */
+	return size > FREE_STRING_BYTES && !dwarf_file_spend(file, section, size) ? NULL : string;
 }
 
 uint64_t dwarf_read_length(struct byte_reader *r, uint8_t *offset_size)
@@ -83,6 +96,7 @@ static bool file_read_header(struct byte_reader *r, struct dwarf_unit *unit)
 static bool read_headers(struct dwarf_file *file, struct dwarf_unit *next, struct error *err)
 {
 	struct byte_reader r = dwarf_file_reader(file, DWARF_SECTION_INFO);
+	unsigned int padding = 0;
 
 	while (byte_reader_left(&r) > 0) {
 		struct dwarf_unit unit = { .file = file };
@@ -93,6 +107,12 @@ static bool read_headers(struct dwarf_file *file, struct dwarf_unit *next, struc
 		if (unit.end > file->sections[DWARF_SECTION_INFO].size)
 			break;
 		byte_reader_seek(&r, unit.end);
+		/* One that is shorter than its own header is padding, or damaged. */
+		padding = unit.first_die > unit.end ? padding + 1 : 0;
+		if (padding > MAX_PADDING)
+			break;
+		if (padding > 0)
+			continue;
 		if (!ARRAY_RESERVE(&file->units, &file->unit_capacity, file->unit_count + 1, max_units, err))
 			return false;
 		file->units[file->unit_count++] = unit;
@@ -162,7 +182,6 @@ static uint64_t last_lines(const struct dwarf_file *file)
 	last = file->units[file->unit_count - 1];
 	if (!dwarf_unit_read_root(&last, &ignored))
 		return UINT64_MAX;
-	dwarf_abbrevs_deinit(&last.abbrevs);
 	return last.has_lines ? last.line_offset : UINT64_MAX;
 }
 
@@ -187,6 +206,29 @@ static void file_take_lines(struct dwarf_file *file, struct elf_image *image)
 		take_section(file, image, DWARF_SECTION_LINE, UINT64_MAX);
 }
 
+static void set_budget(struct dwarf_file *file, enum dwarf_section section)
+{
+	uint64_t reads = section == DWARF_SECTION_ABBREV ? MAX_TABLE_READS : MAX_READS, bytes;
+
+	if (!checked_mul(file->sections[section].size, reads, &bytes) || !checked_add(bytes, FREE_BYTES, &bytes))
+		bytes = UINT64_MAX;
+	atomic_store(&file->budget[section], bytes);
+}
+
+bool dwarf_file_spend(struct dwarf_file *file, enum dwarf_section section, uint64_t bytes)
+{
+	uint64_t left = atomic_load_explicit(&file->budget[section], memory_order_relaxed);
+
+	do {
+		if (left < bytes)
+			atomic_store(&file->is_spent, true);
+		if (dwarf_file_is_spent(file))
+			return false;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&file->budget[section], &left, left - bytes, memory_order_relaxed, memory_order_relaxed));
+	return true;
+}
+
 bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwarf_file_kind kind, uint64_t info_bytes,
 	struct error *err)
 {
@@ -194,6 +236,7 @@ bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwar
 
 	*file = (struct dwarf_file){ .is_split = kind == DWARF_FILE_SPLIT };
 	pthread_mutex_init(&file->lock, NULL);
+	dwarf_shared_init(&file->shared);
 	take_section(file, image, DWARF_SECTION_INFO, info_bytes);
 	file->is_part = file->sections[DWARF_SECTION_INFO].size == info_bytes;
 	if (!read_headers(file, &next, err) || (file->is_split && !skip_type_sections(file, image, err))) {
@@ -204,15 +247,17 @@ bool dwarf_file_init(struct dwarf_file *file, struct elf_image *image, enum dwar
 	for (size_t i = DWARF_SECTION_STR; i < DWARF_SECTION_COUNT; i++)
 		if (i != DWARF_SECTION_LINE)
 			take_section(file, image, i, UINT64_MAX);
+	for (size_t i = 0; i < DWARF_SECTION_COUNT; i++)
+		set_budget(file, i);
 	if (kind != DWARF_FILE_WITHOUT_LINES)
 		file_take_lines(file, image);
+	set_budget(file, DWARF_SECTION_LINE);
 	return true;
 }
 
 void dwarf_file_deinit(struct dwarf_file *file)
 {
-	for (size_t i = 0; i < file->unit_count; i++)
-		dwarf_unit_deinit(&file->units[i]);
+	dwarf_shared_deinit(&file->shared);
 	free(file->units);
 	pthread_mutex_destroy(&file->lock);
 	*file = (struct dwarf_file){ 0 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "elf/elf.h"
+#include "symbolize/dwarf/shared.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,6 +37,9 @@ struct dwarf_file {
 	bool is_split;        /* .dwo: sections have that suffix */
 	bool is_part;         /* only the first units are present */
 	atomic_bool is_short; /* a unit was needed that is not present */
+	struct dwarf_shared shared;
+	atomic_uint_least64_t budget[DWARF_SECTION_COUNT]; /* bytes that may still be read */
+	atomic_bool is_spent;
 };
 
 enum dwarf_file_kind {
@@ -56,7 +60,20 @@ void dwarf_file_deinit(struct dwarf_file *file);
 struct byte_reader dwarf_file_reader(const struct dwarf_file *file, enum dwarf_section section);
 
 /* The string at an offset of a section, borrowed from the image; NULL if it lies outside. */
-const char *dwarf_file_string(const struct dwarf_file *file, enum dwarf_section section, uint64_t offset);
+const char *dwarf_file_string(struct dwarf_file *file, enum dwarf_section section, uint64_t offset);
+
+/*
+ * Counts bytes of a section that are read, or work as large. Compilers' units have bytes of their own, so what all
+ * reads of a file cost is a small multiple of its size. In a hostile file many entries refer to the same bytes, and the
+ * cost is a product: false as soon as the sum is more than a multiple that no compiler's file reaches. All of the
+ * file's debug information counts as damaged then. Thread-safe.
+ */
+bool dwarf_file_spend(struct dwarf_file *file, enum dwarf_section section, uint64_t bytes);
+
+static inline bool dwarf_file_is_spent(const struct dwarf_file *file)
+{
+	return atomic_load_explicit(&file->is_spent, memory_order_relaxed);
+}
 
 /* The unit that contains an offset of .debug_info; NULL if none does. */
 struct dwarf_unit *dwarf_file_unit_at(struct dwarf_file *file, uint64_t offset);

@@ -160,7 +160,7 @@ static bool run_in(struct work *w, struct error *err)
 	dwarf_describer_init(&w->describer, job->arena);
 	ok = dwarf_walk_run(&w->walk, err);
 	if (ok) {
-		dwarf_line_match(&job->unit->lines, job->unit, job->addresses, job->count, lines);
+		dwarf_line_match(job->unit->lines, job->unit, job->addresses, job->count, lines);
 		ok = answer_all(w, err);
 	}
 	dwarf_describer_deinit(&w->describer);

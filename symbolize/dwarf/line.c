@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t max_files = (size_t)1 << 24;
+static const size_t max_files = (size_t)1 << 20;
+
+/* A table that is larger than those of any compiler ends there. */
+static bool is_full(const struct dwarf_line_header *header)
+{
+	return header->directory_count == max_files || header->file_count == max_files;
+}
 
 static bool add_directory(struct dwarf_line_header *header, const char *name, struct error *err)
 {
@@ -34,10 +40,10 @@ static bool read_old_tables(struct dwarf_line_header *header, struct byte_reader
 {
 	const char *name;
 
-	while ((name = byte_reader_string(r, NULL)) && name[0])
+	while (!is_full(header) && (name = byte_reader_string(r, NULL)) && name[0])
 		if (!add_directory(header, name, err))
 			return false;
-	while ((name = byte_reader_string(r, NULL)) && name[0]) {
+	while (!is_full(header) && (name = byte_reader_string(r, NULL)) && name[0]) {
 		struct dwarf_line_file file = { name, byte_reader_uleb128(r) };
 
 		byte_reader_uleb128(r); /* time */
@@ -66,7 +72,7 @@ static bool read_table(struct dwarf_line_header *header, const struct dwarf_unit
 		formats[i].constant = 0;
 	}
 	count = byte_reader_uleb128(r);
-	for (uint64_t entry = 0; entry < count && byte_reader_ok(r); entry++) {
+	for (uint64_t entry = 0; entry < count && byte_reader_ok(r) && !is_full(header); entry++) {
 		struct dwarf_line_file file = { "", 0 };
 		size_t before = byte_reader_offset(r);
 
@@ -103,6 +109,7 @@ bool dwarf_line_header_init(struct dwarf_line_header *header, const struct dwarf
 {
 	struct byte_reader all = dwarf_file_reader(unit->file, DWARF_SECTION_LINE), r;
 	uint64_t length, header_length;
+	size_t start;
 
 	*header = (struct dwarf_line_header){ .address_size = unit->address_size };
 	byte_reader_seek(&all, unit->line_offset);
@@ -136,7 +143,11 @@ bool dwarf_line_header_init(struct dwarf_line_header *header, const struct dwarf
 	header->opcode_lengths = byte_reader_bytes(&r, header->opcode_base ? (size_t)header->opcode_base - 1 : 0);
 	if (!byte_reader_ok(&r) || header->line_range == 0 || header->opcode_base == 0)
 		header->program = 0;
-	return read_tables(header, unit, &r, err);
+	start = byte_reader_offset(&r);
+	if (!read_tables(header, unit, &r, err))
+		return false;
+	header->header_bytes = byte_reader_offset(&r) - start;
+	return true;
 }
 
 void dwarf_line_header_deinit(struct dwarf_line_header *header)
@@ -188,7 +199,10 @@ bool dwarf_line_path(
 
 /* ---- The program ---- */
 
+enum { FREE_ADDRESSES = 64 };
+
 struct machine {
+	struct dwarf_file *of;
 	const struct dwarf_line_header *header;
 	struct byte_reader r;
 	uint64_t address, file;
@@ -226,13 +240,16 @@ static void set_next(struct machine *m, size_t next)
 /* Ends the previous row: it covers addresses up to this one. */
 static void close_row(struct machine *m)
 {
-	size_t next = m->next;
+	size_t next = m->next, first = next;
 
 	for (; next < m->count && m->addresses[next] < m->address; next++)
 		if (!m->lines[next].found)
 			m->lines[next] = (struct dwarf_line){ m->row_file,
 				m->row_line > 0 && m->row_line <= UINT32_MAX ? (uint32_t)m->row_line : 0, true };
 	set_next(m, next);
+	/* Rows can go back and forth over all addresses. */
+	if (next - first > FREE_ADDRESSES && !dwarf_file_spend(m->of, DWARF_SECTION_LINE, next - first))
+		m->r.failed = true;
 }
 
 static inline void emit_row(struct machine *m, bool is_end)
@@ -338,9 +355,12 @@ static void run_standard(struct machine *m, uint8_t opcode)
 void dwarf_line_match(const struct dwarf_line_header *header, const struct dwarf_unit *unit, const uint64_t *addresses,
 	size_t count, struct dwarf_line *lines)
 {
-	struct machine m = { .header = header, .addresses = addresses, .count = count, .lines = lines };
+	struct machine m = {
+		.of = unit->file, .header = header, .addresses = addresses, .count = count, .lines = lines
+	};
 
-	if (header->program == 0)
+	/* Many units may name the same program. */
+	if (header->program == 0 || !dwarf_file_spend(unit->file, DWARF_SECTION_LINE, header->end - header->program))
 		return;
 	m.r = byte_reader_over(unit->file->sections[DWARF_SECTION_LINE].bytes, header->end);
 	byte_reader_seek(&m.r, header->program);

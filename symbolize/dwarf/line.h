@@ -17,6 +17,7 @@ struct dwarf_line_header {
 	struct dwarf_line_file *files;
 	size_t directory_count, directory_capacity, file_count, file_capacity;
 	uint64_t program, end; /* in .debug_line */
+	size_t header_bytes;   /* that were read */
 	uint16_t version;
 	uint8_t offset_size, address_size;
 	uint8_t minimum_length, line_range, opcode_base;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Distance of marks; some hundred entries are skipped in microseconds. */
-enum { MARK_BYTES = 1 << 12 };
+enum { MARK_BYTES = 1 << 12, FREE_ENTRIES = 1 << 12 };
 static const size_t max_marks = (size_t)1 << 22;
 
 void dwarf_scopes_init(struct dwarf_scopes *scopes, const struct dwarf_unit *unit)
@@ -55,12 +55,16 @@ size_t dwarf_scopes_find(struct dwarf_scopes *scopes, uint64_t target, uint64_t 
 	const struct dwarf_unit *unit = scopes->unit;
 	size_t depth;
 	struct byte_reader r = dwarf_unit_reader(unit, find_start(scopes, target, found, &depth));
+	unsigned int passed = 0;
 
 	while (byte_reader_left(&r) > 0) {
 		uint64_t offset = byte_reader_offset(&r), code, sibling;
 		const struct dwarf_abbrev *abbrev;
 
 		mark(scopes, offset, found, depth);
+		/* Many units can refer to the end of one: each of their jobs passes its entries anew. */
+		if (++passed % FREE_ENTRIES == 0 && !dwarf_file_spend(unit->file, DWARF_SECTION_INFO, FREE_ENTRIES))
+			return 0;
 		code = dwarf_read_uleb128(&r);
 		if (offset >= target || !byte_reader_ok(&r))
 			return offset == target ? depth : 0;
@@ -70,7 +74,7 @@ size_t dwarf_scopes_find(struct dwarf_scopes *scopes, uint64_t target, uint64_t 
 			depth--;
 			continue;
 		}
-		abbrev = dwarf_abbrevs_find(&unit->abbrevs, code);
+		abbrev = dwarf_abbrevs_find(unit->abbrevs, code);
 		if (!abbrev)
 			return 0;
 		sibling = dwarf_die_sibling(unit, &r, abbrev);

@@ -55,7 +55,7 @@ static bool read_root_attributes(
 	const struct dwarf_unit *unit, struct byte_reader r, const struct dwarf_abbrev *abbrev, struct root *root)
 {
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
-		const struct dwarf_attribute *attribute = &unit->abbrevs.attributes[abbrev->first_attribute + i];
+		const struct dwarf_attribute *attribute = &unit->abbrevs->attributes[abbrev->first_attribute + i];
 		struct dwarf_value *slot = root_slot(root, attribute->name);
 		struct dwarf_value value;
 
@@ -120,7 +120,7 @@ static void take_root(struct dwarf_unit *unit, const struct dwarf_die *die, cons
 static bool read_root(struct dwarf_unit *unit)
 {
 	struct byte_reader r = dwarf_unit_reader(unit, unit->first_die), again;
-	const struct dwarf_abbrev *abbrev = dwarf_abbrevs_find(&unit->abbrevs, byte_reader_uleb128(&r));
+	const struct dwarf_abbrev *abbrev = dwarf_abbrevs_find(unit->abbrevs, byte_reader_uleb128(&r));
 	struct root root = { 0 };
 	struct dwarf_die die;
 
@@ -131,43 +131,40 @@ static bool read_root(struct dwarf_unit *unit)
 	return true;
 }
 
-static bool read_abbrevs(struct dwarf_unit *unit, uint64_t until, struct error *err)
-{
-	const struct dwarf_format format = dwarf_unit_format(unit);
-	struct byte_reader r = dwarf_file_reader(unit->file, DWARF_SECTION_ABBREV);
-
-	byte_reader_seek(&r, unit->abbrev_offset);
-	return dwarf_abbrevs_init(&unit->abbrevs, r, &format, until, err);
-}
-
 bool dwarf_unit_read_root(struct dwarf_unit *unit, struct error *err)
 {
-	struct byte_reader r;
+	const struct dwarf_format format = dwarf_unit_format(unit);
+	struct byte_reader r = dwarf_file_reader(unit->file, DWARF_SECTION_ABBREV), root;
+	struct dwarf_abbrevs abbrevs;
+	bool ok;
 
 	if (!unit->is_readable)
 		return error_set(err, ERROR_UNSUPPORTED, "unit of DWARF version %u", unit->version);
-	r = dwarf_unit_reader(unit, unit->first_die);
-	if (!read_abbrevs(unit, byte_reader_uleb128(&r), err))
+	if (dwarf_file_is_spent(unit->file))
+		return error_set(err, ERROR_LIMIT, "too much was read");
+	root = dwarf_unit_reader(unit, unit->first_die);
+	byte_reader_seek(&r, unit->abbrev_offset);
+	if (!dwarf_abbrevs_init(&abbrevs, r, &format, byte_reader_uleb128(&root), err))
 		return false;
-	if (!read_root(unit)) {
-		dwarf_abbrevs_deinit(&unit->abbrevs);
-		return error_set(err, ERROR_FORMAT, "damaged root entry");
-	}
-	return true;
+	unit->abbrevs = &abbrevs;
+	ok = dwarf_file_spend(unit->file, DWARF_SECTION_INFO, abbrevs.bytes) && read_root(unit);
+	unit->abbrevs = NULL;
+	dwarf_abbrevs_deinit(&abbrevs);
+	return ok || error_set(err, ERROR_FORMAT, "damaged root entry");
 }
 
 static bool open_locked(struct dwarf_unit *unit, struct error *err)
 {
 	if (unit->is_open || !unit->is_readable)
 		return true;
-	if (!read_abbrevs(unit, 0, err))
+	if (!dwarf_shared_abbrevs(unit, &unit->abbrevs, err))
 		return false;
-	unit->is_readable = read_root(unit);
+	unit->is_readable = unit->abbrevs && read_root(unit);
 	if (!unit->is_readable)
 		return true;
-	if (unit->has_lines && !dwarf_line_header_init(&unit->lines, unit, err))
+	if (!dwarf_shared_lines(unit, &unit->lines, err))
 		return false;
-	unit->is_open = true;
+	unit->is_open = unit->lines != NULL;
 	return true;
 }
 
@@ -178,15 +175,6 @@ bool dwarf_unit_open(struct dwarf_unit *unit, bool *is_open, struct error *err)
 	pthread_mutex_lock(&unit->file->lock);
 	ok = open_locked(unit, err);
 	*is_open = unit->is_open;
-	if (!unit->is_open)
-		dwarf_unit_deinit(unit);
 	pthread_mutex_unlock(&unit->file->lock);
 	return ok;
-}
-
-void dwarf_unit_deinit(struct dwarf_unit *unit)
-{
-	dwarf_abbrevs_deinit(&unit->abbrevs);
-	dwarf_line_header_deinit(&unit->lines);
-	unit->is_open = false;
 }

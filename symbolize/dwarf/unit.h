@@ -23,7 +23,7 @@ struct dwarf_unit {
 	bool is_readable;
 
 	bool is_open;
-	struct dwarf_abbrevs abbrevs;
+	const struct dwarf_abbrevs *abbrevs; /* borrowed from the file */
 	uint16_t language;
 	uint64_t low_pc;
 	uint64_t addr_base, str_offsets_base, rnglists_base, ranges_base;
@@ -32,8 +32,8 @@ struct dwarf_unit {
 	uint64_t line_offset;
 	uint64_t str_offsets_start, rnglists_start; /* of a packaged unit: where its tables begin */
 	bool has_lines;
-	struct dwarf_line_header lines;    /* directories and files */
-	const struct dwarf_unit *skeleton; /* of a split unit: it has the addresses, ranges and lines */
+	const struct dwarf_line_header *lines; /* directories and files, borrowed from the file; never NULL */
+	const struct dwarf_unit *skeleton;     /* of a split unit: it has the addresses, ranges and lines */
 };
 
 /* The attributes of an entry that symbolizing needs, for the walk and for names. */
@@ -51,10 +51,10 @@ struct dwarf_die {
 COMMON_MUST_CHECK
 bool dwarf_unit_open(struct dwarf_unit *unit, bool *is_open, struct error *err);
 
-/* The root entry only, into a unit that is a copy of the caller's: cheap, for asking which addresses a unit covers. */
+/* The root entry only, into a unit that is a copy of the caller's and has no abbreviations: cheap, for asking which
+ * addresses a unit covers. */
 COMMON_MUST_CHECK
 bool dwarf_unit_read_root(struct dwarf_unit *unit, struct error *err);
-void dwarf_unit_deinit(struct dwarf_unit *unit);
 
 /* A reader over .debug_info up to the unit's end, at `offset`. */
 struct byte_reader dwarf_unit_reader(const struct dwarf_unit *unit, uint64_t offset);

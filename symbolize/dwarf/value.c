@@ -4,6 +4,8 @@
 
 #include <dwarf.h>
 
+enum { FREE_ATTRIBUTES = 64 };
+
 /* Values that nothing asks for (blocks) are skipped and keep the number 0. */
 static void read_value(const struct dwarf_format *format, struct byte_reader *r,
 	const struct dwarf_attribute *attribute, struct dwarf_value *value)
@@ -93,8 +95,12 @@ bool dwarf_die_read(
 	const struct dwarf_format format = dwarf_unit_format(unit);
 
 	*die = (struct dwarf_die){ .abbrev = abbrev };
+	/* Values may have no bytes, so an entry of one byte can have thousands. */
+	if (abbrev->attribute_count > FREE_ATTRIBUTES &&
+		!dwarf_file_spend(unit->file, DWARF_SECTION_INFO, abbrev->attribute_count))
+		return false;
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++) {
-		const struct dwarf_attribute *attribute = &unit->abbrevs.attributes[abbrev->first_attribute + i];
+		const struct dwarf_attribute *attribute = &unit->abbrevs->attributes[abbrev->first_attribute + i];
 		struct dwarf_value value = { 0 }, *slot = slot_of(die, attribute->name);
 
 		read_value(&format, r, attribute, &value);
@@ -108,7 +114,7 @@ bool dwarf_die_read(
 bool dwarf_die_at(const struct dwarf_unit *unit, uint64_t offset, struct dwarf_die *die)
 {
 	struct byte_reader r = dwarf_unit_reader(unit, offset);
-	const struct dwarf_abbrev *abbrev = dwarf_abbrevs_find(&unit->abbrevs, byte_reader_uleb128(&r));
+	const struct dwarf_abbrev *abbrev = dwarf_abbrevs_find(unit->abbrevs, byte_reader_uleb128(&r));
 
 	if (!abbrev || !dwarf_die_read(unit, &r, abbrev, die))
 		return false;
@@ -121,13 +127,13 @@ void dwarf_die_skip(const struct dwarf_unit *unit, struct byte_reader *r, const 
 	const struct dwarf_format format = dwarf_unit_format(unit);
 
 	for (uint32_t i = 0; i < abbrev->step_count; i++)
-		dwarf_skip_run(&unit->abbrevs.steps[abbrev->first_step + i], &format, r);
+		dwarf_skip_run(&unit->abbrevs->steps[abbrev->first_step + i], &format, r);
 }
 
 void dwarf_die_scan(const struct dwarf_unit *unit, struct byte_reader *r, const struct dwarf_abbrev *abbrev,
 	struct dwarf_scan *scan)
 {
-	const struct dwarf_skip *step = &unit->abbrevs.steps[abbrev->first_step], *end = step + abbrev->step_count;
+	const struct dwarf_skip *step = &unit->abbrevs->steps[abbrev->first_step], *end = step + abbrev->step_count;
 
 	for (size_t i = 0; i < DWARF_SLOT_COUNT; i++)
 		scan->forms[i] = 0;
@@ -185,7 +191,7 @@ void dwarf_die_skip_tree(const struct dwarf_unit *unit, struct byte_reader *r, c
 		if (depth > 0) {
 			uint64_t code = dwarf_read_uleb128(r);
 
-			abbrev = dwarf_abbrevs_find(&unit->abbrevs, code);
+			abbrev = dwarf_abbrevs_find(unit->abbrevs, code);
 			if (code != 0 && !abbrev)
 				r->failed = true;
 		}

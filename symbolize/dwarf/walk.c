@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 enum { MAX_NESTING = 256 };
-static const uint64_t max_steps = (uint64_t)1 << 28;
+/* Steps over lists of ranges, which entries can share, are spent in groups of this many. For each address, as many are
+ * free as entries nest around it. */
+enum { STEPS = 1 << 12, FREE_STEPS = 256 };
 
 /* The walk's position: the function that contains it, and the depth. */
 struct place {
@@ -34,9 +36,9 @@ static uint32_t add_node(struct dwarf_walk *w, uint64_t die, uint32_t parent)
 
 static bool spend(struct dwarf_walk *w)
 {
-	if (w->budget == 0)
+	if (w->budget == 0 && !dwarf_file_spend(w->unit->file, DWARF_SECTION_INFO, STEPS))
 		return false;
-	w->budget--;
+	w->budget = (w->budget ? w->budget : STEPS) - 1;
 	return true;
 }
 
@@ -177,7 +179,7 @@ static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct pl
 
 		if (code == 0)
 			return;
-		abbrev = dwarf_abbrevs_find(&w->unit->abbrevs, code);
+		abbrev = dwarf_abbrevs_find(w->unit->abbrevs, code);
 		if (!abbrev) {
 			r->failed = true;
 			return;
@@ -211,12 +213,13 @@ static void walk_children(struct dwarf_walk *w, struct byte_reader *r, struct pl
 static void walk_unit(struct dwarf_walk *w)
 {
 	struct byte_reader r = dwarf_unit_reader(w->unit, w->unit->first_die);
-	const struct dwarf_abbrev *root = dwarf_abbrevs_find(&w->unit->abbrevs, byte_reader_uleb128(&r));
+	const struct dwarf_abbrev *root = dwarf_abbrevs_find(w->unit->abbrevs, byte_reader_uleb128(&r));
 
-	if (!root || !root->has_children)
+	if (!root || !root->has_children ||
+		!dwarf_file_spend(w->unit->file, DWARF_SECTION_INFO, w->unit->end - w->unit->offset))
 		return;
 	dwarf_die_skip(w->unit, &r, root);
-	w->budget = max_steps;
+	w->budget = STEPS + FREE_STEPS * (uint64_t)w->count;
 	walk_children(w, &r, (struct place){ DWARF_NO_NODE, 0 });
 }
 

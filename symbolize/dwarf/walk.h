@@ -25,7 +25,7 @@ struct dwarf_walk {
 	uint32_t *depths;  /* [address] of that node; owned by the caller, zeroed */
 	struct dwarf_node *nodes;
 	size_t node_count, node_capacity; /* owned: dwarf_walk_deinit() */
-	uint64_t budget;                  /* steps left; limits the work on lists that a damaged unit repeats */
+	uint64_t budget;                  /* steps over lists of ranges that are paid for */
 	bool is_exhaustive; /* GCC nests lambdas below functions that do not cover them: descend everywhere */
 	struct error *err;
 	bool failed; /* memory ran out; `err` is set */
