@@ -5,6 +5,7 @@
 # The library is the target kelvin_diff. Headers are included from the root: #include "diff/diff.h".
 
 include(CheckIPOSupported)
+include(KelvinHardening)
 check_ipo_supported(RESULT KELVIN_HAS_IPO OUTPUT ignored LANGUAGES C)
 
 set(KELVIN_WARNINGS
@@ -13,6 +14,7 @@ set(KELVIN_WARNINGS
 
 function(kelvin_compile_options target)
   target_compile_options(${target} PRIVATE ${KELVIN_WARNINGS} $<$<BOOL:${KELVIN_WERROR}>:-Werror>)
+  kelvin_harden(${target})
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE _FILE_OFFSET_BITS=64)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   # Rooms call each other for every sample and every node: inlined across them, a diff takes a tenth less and a sample a twentieth.

@@ -138,7 +138,7 @@ static bool propose_by_frame_pointer(struct walk *w, struct candidate *c)
 /* Restores the caller's frame pointer from below the return address, where code that has a frame pushes it first. */
 static void take_frame_pointer_below(struct walk *w, uint64_t slot)
 {
-	uint64_t frame, above;
+	uint64_t frame = 0, above = 0;
 
 	if (walk_read(w->dump, slot - WORD_BYTES, &frame) && frame > slot && frame % WORD_BYTES == 0 &&
 		walk_read(w->dump, frame, &above))
@@ -492,7 +492,7 @@ static bool is_first_of_goroutine(struct walk *w)
  * it. */
 static bool is_marked_as_first(struct walk *w, const struct candidate *by_frame_pointer)
 {
-	uint64_t ignored, return_address;
+	uint64_t ignored, return_address = 0;
 
 	return by_frame_pointer->lowest == 0 ||
 	       (walk_read(w->dump, by_frame_pointer->lowest, &ignored) &&
