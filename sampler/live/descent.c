@@ -28,6 +28,12 @@ static bool find_field(const char *format, const char *name, long size, uint16_t
 	return true;
 }
 
+bool descent_parse_format(const char *format, struct ebpf_newtask_record *record)
+{
+	return find_field(format, " pid;", sizeof(uint32_t), &record->pid_offset) &&
+	       find_field(format, " clone_flags;", sizeof(uint64_t), &record->clone_flags_offset);
+}
+
 static bool find_record(struct ebpf_newtask_record *record)
 {
 	static const char *const files[] = { "/sys/kernel/tracing/events/task/task_newtask/format",
@@ -41,9 +47,7 @@ static bool find_record(struct ebpf_newtask_record *record)
 		buffer_init(&text, MAX_FORMAT_BYTES);
 		if (file_read(files[i], &text, &ignored)) {
 			buffer_append(&text, "", 1);
-			found = buffer_ok(&text, &ignored) &&
-				find_field(text.data, " pid;", sizeof(uint32_t), &record->pid_offset) &&
-				find_field(text.data, " clone_flags;", sizeof(uint64_t), &record->clone_flags_offset);
+			found = buffer_ok(&text, &ignored) && descent_parse_format(text.data, record);
 		}
 		buffer_deinit(&text);
 	}

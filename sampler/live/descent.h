@@ -11,3 +11,7 @@
  * the kernel refuses the program.
  */
 bool descent_follow(struct ebpf_process_set *set);
+
+/* The record's fields by the text that tracefs has of the tracepoint (Documentation/trace/events.rst, "Event formats");
+ * false if one is missing or has another size. */
+bool descent_parse_format(const char *format, struct ebpf_newtask_record *record);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/btf.h"
+#include "sampler/live/descent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the kernel says of its structures, and tracefs of a tracepoint's record. Input: 'b' and BTF, or another byte and
+ * text. */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ebpf_newtask_record record;
+	uint32_t offset;
+	char *text;
+
+	if (size == 0)
+		return 0;
+	if (data[0] == 'b') {
+		if (btf_find_member(data + 1, size - 1, "task", "tgid", &offset))
+			return 0;
+		return 0;
+	}
+	text = strndup((const char *)data + 1, size - 1);
+	if (text && descent_parse_format(text, &record) && record.pid_offset > UINT16_MAX / 2)
+		abort();
+	free(text);
+	return 0;
+}
