@@ -47,9 +47,15 @@ void dwarf_package_deinit(struct dwarf_package *package)
 	*package = (struct dwarf_package){ 0 };
 }
 
-/*
- * Reads the header. Products of two 32-bit numbers do not overflow; the tables' sizes are checked when they are read.
- */
+/* Whether the tables lie within the section. It bounds their numbers, which are searched one by one. */
+static bool has_tables(const struct dwarf_package *package, const struct index_header *header)
+{
+	uint64_t cells = header->units * header->columns; /* of two 32-bit numbers */
+
+	return cells <= package->index.size / 4 && checked_range(header->offsets, 4 * cells, package->index.size);
+}
+
+/* Reads the header. False also if the tables are not all there. */
 static bool package_read_header(const struct dwarf_package *package, struct index_header *header)
 {
 	struct byte_reader r = byte_reader_over(package->index.bytes, package->index.size);
@@ -64,7 +70,7 @@ static bool package_read_header(const struct dwarf_package *package, struct inde
 	header->offsets = header->sections + 4 * header->columns;
 	/* The number of slots is a power of two. */
 	return byte_reader_ok(&r) && (header->version == 2 || header->version == 5) && header->slots > 0 &&
-	       (header->slots & (header->slots - 1)) == 0;
+	       (header->slots & (header->slots - 1)) == 0 && has_tables(package, header);
 }
 
 static uint64_t number_at(const struct dwarf_package *package, uint64_t offset, size_t size)
