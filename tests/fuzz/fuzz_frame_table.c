@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/frame_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Resolved frames as bytes: a file of the cache behind its key, or what a confined child process hands over. Input: what
+ * follows the magic and the size, which are right, or the rest would not be read.
+ */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static size_t lengths_of(const struct symbolize_frames *frames)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < frames->count; i++)
+		sum += strlen(frames->frames[i].name) + strlen(frames->frames[i].linkage_name) +
+		       strlen(frames->frames[i].file) + strlen(frames->frames[i].decl_file);
+	return sum;
+}
+
+/* Asks for every number of the bytes as an address: those of the table are among them. */
+static void use(const struct frame_table *table, const uint8_t *data, size_t size)
+{
+	volatile size_t sum = strlen(frame_table_source_directory(table));
+	struct byte_reader r = byte_reader_over(data, size);
+	struct symbolize_frames frames;
+	struct arena arena;
+	struct error err;
+
+	arena_init(&arena, 0);
+	while (byte_reader_left(&r) >= sizeof(uint64_t))
+		if (frame_table_find(table, byte_reader_u64(&r), &arena, &frames, &err))
+			sum += lengths_of(&frames);
+	arena_deinit(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char magic[8] = "kelvfrm1";
+	const uint64_t bytes = sizeof(magic) + sizeof(bytes) + size;
+	struct frame_table table;
+	struct buffer whole;
+
+	/* Its memory is aligned as the table needs it. */
+	buffer_init(&whole, bytes);
+	buffer_append(&whole, magic, sizeof(magic));
+	buffer_append(&whole, &bytes, sizeof(bytes));
+	buffer_append(&whole, data, size);
+	if (whole.failed)
+		abort();
+	if (frame_table_init(&table, whole.data, whole.size))
+		use(&table, data, size);
+	buffer_deinit(&whole);
+	return 0;
+}
