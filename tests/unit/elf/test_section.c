@@ -208,7 +208,7 @@ static void a_section_out_of_proportion_to_its_file_is_refused(void **state)
 	elf_image_unref(image);
 }
 
-/* A hole of a terabyte whose headers claim to be full of names. */
+/* A file that is a hole for the most part, whose headers claim to be full of names. */
 static void claims_about_a_hole_take_no_memory(void **state)
 {
 	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
@@ -227,7 +227,7 @@ static void claims_about_a_hole_take_no_memory(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
 	assert_int_equal(pwrite(fd, &first, sizeof(first), 4096), sizeof(first));
-	assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
+	assert_int_equal(ftruncate(fd, (off_t)1 << 29), 0);
 	close(fd);
 	assert_true(elf_image_open_path(path, &image, &err));
 	unlink(path);
