@@ -28,7 +28,7 @@ bool bench_save_prepare(const char *directory, struct error *err)
 	return check(directory, "base", err) && check(directory, "head", err);
 }
 
-bool bench_save(const char *directory, const char *side, const struct profile *profile, struct error *err)
+bool bench_save(const char *directory, const char *side, const struct profile *profile, mode_t mode, struct error *err)
 {
 	CLEANUP(buffer_deinit) struct buffer out = { 0 };
 	char path[PATH_MAX];
@@ -37,5 +37,5 @@ bool bench_save(const char *directory, const char *side, const struct profile *p
 		return false;
 	buffer_init(&out, max_file_bytes);
 	return profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
-	       file_write(path, out.data, out.size, 0600, err);
+	       file_write(path, out.data, out.size, mode, err);
 }

@@ -11,4 +11,4 @@ bool bench_save_prepare(const char *directory, struct error *err);
 
 /* `side`: "base" or "head". */
 COMMON_MUST_CHECK
-bool bench_save(const char *directory, const char *side, const struct profile *profile, struct error *err);
+bool bench_save(const char *directory, const char *side, const struct profile *profile, mode_t mode, struct error *err);

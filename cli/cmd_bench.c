@@ -19,6 +19,7 @@ enum {
 	OPTION_PREPARE,
 	OPTION_MIN_TIME,
 	OPTION_SAVE,
+	OPTION_NO_ARGS,
 	DEFAULT_RUNS = 10,
 	MAX_RUNS = 10000,
 	MAX_FREQUENCY_HZ = 100000,
@@ -40,6 +41,7 @@ static const char help[] =
 	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
 	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
 	"      --save DIR              keeps the profiles as DIR/base.pb.gz and DIR/head.pb.gz\n"
+	"      --no-args               keeps only the commands' programs in the profiles and reports, without their arguments\n"
 	"\n" COMPARISON_OUTPUT_HELP "\n"
 	"Options:\n" COMPARISON_OPTION_HELP "  -q, --quiet                 no progress\n"
 	"  -h, --help                  this text\n"
@@ -60,6 +62,7 @@ static const struct option names[] = {
 	{ "freq", required_argument, NULL, 'F' },
 	{ "event", required_argument, NULL, 'e' },
 	{ "save", required_argument, NULL, OPTION_SAVE },
+	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
 	COMPARISON_OPTIONS,
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -76,6 +79,7 @@ struct request {
 	double min_time_s;
 	uint32_t frequency_hz;
 	const char *event;
+	bool no_arguments; /* the commands' stay out of the profiles */
 	bool quiet;
 };
 
@@ -234,6 +238,7 @@ static bool set_up(struct bench *bench, struct error *err)
 		return false;
 	bench->runner.sampler.frequency_hz = request->frequency_hz;
 	bench->runner.sampler.event = request->event;
+	bench->runner.sampler.no_arguments = request->no_arguments;
 	if (!request->setup)
 		return true;
 	progress_phase(&bench->progress, "setup");
@@ -272,8 +277,8 @@ static bool finish(struct bench *bench, struct comparison *comparison, int *code
 	progress_phase(&bench->progress, "comparing");
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (!join_runs(bench, side, err) ||
-			(bench->request->save &&
-				!bench_save(bench->request->save, side_names[side], bench->profiles[side], err)))
+			(bench->request->save && !bench_save(bench->request->save, side_names[side],
+							 bench->profiles[side], comparison->outputs.mode, err)))
 			return false;
 		profiles[side] = bench->profiles[side];
 	}
@@ -350,6 +355,9 @@ static bool take(void *context, int option, struct error *err)
 		return true;
 	case OPTION_SAVE:
 		request->save = optarg;
+		return true;
+	case OPTION_NO_ARGS:
+		request->no_arguments = true;
 		return true;
 	case 'F':
 		if (!take_count("-F", 1, MAX_FREQUENCY_HZ, &hz, err))

@@ -12,6 +12,7 @@ enum {
 	OPTION_CONTROL,
 	OPTION_RUNS,
 	OPTION_VERIFY,
+	OPTION_NO_ARGS,
 	MAX_FREQUENCY_HZ = 100000,
 	MAX_PIDS = 4096,
 	MAX_RUNS = 10000,
@@ -41,6 +42,7 @@ static const char help[] =
 	"                              fp: the kernel follows frame pointers\n" NAMING_HELP
 	"      --verify[=N]            unwinds one stack in N (default: 100) again with libunwind and names its addresses again\n"
 	"                              with libdw, and tells how many are equal\n"
+	"      --no-args               keeps only the command's program in the profile, without its arguments\n" OPTIONS_MODE_HELP
 	"  -q, --quiet                 prints errors only\n"
 	"  -h, --help                  this text\n"
 	"\n"
@@ -67,6 +69,8 @@ static const struct option names[] = {
 	{ "call-graph", required_argument, NULL, 'g' },
 	NAMING_OPTIONS,
 	{ "verify", optional_argument, NULL, OPTION_VERIFY },
+	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
+	OPTIONS_MODE_ROW,
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -206,6 +210,8 @@ static bool take_target(struct request *request, int option, struct error *err)
 				"--cgroup '': no control group is given; name a control group below /sys/fs/cgroup");
 		request->recording.live.sampler.target.cgroup_path = optarg;
 		return set_target(request, SAMPLER_TARGET_CGROUP, err);
+	case OPTIONS_MODE:
+		return options_parse_mode(optarg, &request->recording.mode, err);
 	default:
 		return naming_take(&request->recording.naming, option, err);
 	}
@@ -238,6 +244,9 @@ static bool take(void *context, int option, struct error *err)
 		return parse_call_graph(&recording->live.sampler, optarg, err);
 	case 'q':
 		recording->quiet = true;
+		return true;
+	case OPTION_NO_ARGS:
+		recording->live.sampler.no_arguments = true;
 		return true;
 	case OPTION_VERIFY:
 		return verification_parse(optarg, &recording->live.sampler.verify_every, err);

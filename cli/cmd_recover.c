@@ -14,8 +14,8 @@ static const char help[] =
 	"Turns what a killed recording left into a profile. The .part file is kept.\n"
 	"\n"
 	"Options:\n"
-	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: without .part)\n" NAMING_HELP
-	"  -h, --help                  this text\n"
+	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: without .part)\n" OPTIONS_MODE_HELP
+		NAMING_HELP "  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
 	"  kelvin recover before.pb.gz.part -o before.pb.gz\n"
@@ -24,6 +24,7 @@ static const char help[] =
 
 static const struct option names[] = {
 	{ "output", required_argument, NULL, 'o' },
+	OPTIONS_MODE_ROW,
 	NAMING_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -31,6 +32,7 @@ static const struct option names[] = {
 
 struct request {
 	const char *output; /* NULL: made from the input's name */
+	mode_t mode;
 	struct naming naming;
 };
 
@@ -38,6 +40,8 @@ static bool cmd_recover_take(void *context, int option, struct error *err)
 {
 	struct request *request = context;
 
+	if (option == OPTIONS_MODE)
+		return options_parse_mode(optarg, &request->mode, err);
 	if (option != 'o')
 		return naming_take(&request->naming, option, err);
 	request->output = options_output_file(optarg);
@@ -62,7 +66,7 @@ static bool choose_output(const struct request *request, const char *name, char 
 	return true;
 }
 
-static bool write_profile(const struct profile *profile, const char *path, struct error *err)
+static bool write_profile(const struct profile *profile, const char *path, mode_t mode, struct error *err)
 {
 	char samples[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
 	struct buffer out;
@@ -70,7 +74,7 @@ static bool write_profile(const struct profile *profile, const char *path, struc
 
 	buffer_init(&out, max_file_bytes);
 	ok = profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
-	     file_write(path, out.data, out.size, 0600, err);
+	     file_write(path, out.data, out.size, mode, err);
 	if (ok) {
 		closing_format_count(profile->quality.samples, samples);
 		closing_format_bytes(out.size, bytes);
@@ -91,7 +95,7 @@ static bool recover(struct request *request, const char *name, struct error *err
 
 	return choose_output(request, name, path, err) && file_check_writable(path, err) &&
 	       naming_prepare(&request->naming, &options, err) && load_part(name, &options, &profile, err) &&
-	       write_profile(profile, path, err);
+	       write_profile(profile, path, request->mode, err);
 }
 
 static int cmd_recover_run(struct request *request, const struct options *options)

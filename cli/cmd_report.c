@@ -21,8 +21,8 @@ static const char help[] =
 	"Options:\n"
 	"      --metric NAME           which value to show, cpu or samples (default: the profile's own)\n"
 	"      --verify[=N]            of perf.data: unwinds one stack in N (default: 100) again with libunwind and names its\n"
-	"                              addresses again with libdw, and tells how many are equal\n" NAMING_HELP
-	"  -h, --help                  this text\n"
+	"                              addresses again with libdw, and tells how many are equal\n" OPTIONS_MODE_HELP
+		NAMING_HELP "  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
 	"  kelvin report kelvin.pb.gz\n"
@@ -51,8 +51,11 @@ struct request {
 static bool cmd_report_take(void *context, int option, struct error *err)
 {
 	struct request *request = context;
+	bool is_taken;
 
-	if (outputs_take(&request->outputs, request->options, option))
+	if (!outputs_take(&request->outputs, request->options, option, &is_taken, err))
+		return false;
+	if (is_taken)
 		return true;
 	if (option == OPTION_VERIFY)
 		return verification_parse(optarg, &request->verify_every, err);

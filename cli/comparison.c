@@ -35,6 +35,8 @@ static bool take_inconclusive(struct comparison *c, const char *text, struct err
 
 bool comparison_take(struct comparison *comparison, struct options *options, int option, struct error *err)
 {
+	bool is_taken;
+
 	switch (option) {
 	case COMPARISON_SCALE:
 		return diff_scale_parse(optarg, &comparison->diff.scale, comparison->diff.work, err);
@@ -51,8 +53,8 @@ bool comparison_take(struct comparison *comparison, struct options *options, int
 	case COMPARISON_INCONCLUSIVE:
 		return take_inconclusive(comparison, optarg, err);
 	default:
-		return outputs_take(&comparison->outputs, options, option) ||
-		       naming_take(&comparison->naming, option, err);
+		return outputs_take(&comparison->outputs, options, option, &is_taken, err) &&
+		       (is_taken || naming_take(&comparison->naming, option, err));
 	}
 }
 

@@ -35,13 +35,14 @@ enum {
 	"      --json [FILE]           schema kelvin.diff/1\n"                                                         \
 	"      --markdown [FILE]       for a pull request\n"                                                           \
 	"      --svg [FILE]            a static flame graph\n"
-#define COMPARISON_OPTION_HELP                                                                                         \
-	"      --scale MODE            auto, per-run, robust, share, rate or work=BASE:HEAD (default: auto)\n"         \
-	"      --metric NAME           which value to compare, cpu or samples (default: the profiles' own)\n"          \
-	"      --min-effect POINTS     smallest difference that matters, in points of the total (default: 0.1)\n"      \
-	"      --fail-on RULE          limit: total>2%, function>5% or function:NAME>1%, of base; repeatable\n"        \
-	"      --ignore-warnings       checks --fail-on even when the recordings are hardly comparable\n"              \
-	"      --inconclusive RESULT   pass or fail: exits with 0 or 1 when inconclusive (default: with 3)\n" NAMING_HELP
+#define COMPARISON_OPTION_HELP                                                                                                  \
+	"      --scale MODE            auto, per-run, robust, share, rate or work=BASE:HEAD (default: auto)\n"                  \
+	"      --metric NAME           which value to compare, cpu or samples (default: the profiles' own)\n"                   \
+	"      --min-effect POINTS     smallest difference that matters, in points of the total (default: 0.1)\n"               \
+	"      --fail-on RULE          limit: total>2%, function>5% or function:NAME>1%, of base; repeatable\n"                 \
+	"      --ignore-warnings       checks --fail-on even when the recordings are hardly comparable\n"                       \
+	"      --inconclusive RESULT   pass or fail: exits with 0 or 1 when inconclusive (default: with 3)\n" OPTIONS_MODE_HELP \
+		NAMING_HELP
 #define COMPARISON_EXIT_HELP                                                                                           \
 	"Exit codes: 0 not regressed: improved, unchanged, mixed or minor (with --fail-on: no limit exceeded);\n"      \
 	"1 regressed (with --fail-on: a limit exceeded); 2 usage or input error;\n"                                    \

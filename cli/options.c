@@ -132,6 +132,17 @@ bool options_parse_count(const char *option, const char *text, uint64_t max, uin
 	return true;
 }
 
+bool options_parse_mode(const char *text, mode_t *mode, struct error *err)
+{
+	size_t digits = strspn(text, "01234567");
+	unsigned long parsed = digits > 0 && digits <= 4 && text[digits] == '\0' ? strtoul(text, NULL, 8) : 0;
+
+	if (parsed == 0 || parsed > 0777)
+		return error_set(err, ERROR_USAGE, "--mode '%.20s': write an octal number up to 777, as 640", text);
+	*mode = (mode_t)parsed;
+	return true;
+}
+
 bool options_parse_positive(const char *option, const char *text, double *value, struct error *err)
 {
 	char *end;

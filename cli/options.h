@@ -16,6 +16,15 @@
  */
 enum { OPTIONS_END = -1, OPTIONS_WRONG = '?', OPTIONS_LONG_ONLY = 256, OPTIONS_SHARED = 512 };
 
+/* --mode, of every command that writes files: for getopt_long(), and for the help. */
+enum { OPTIONS_MODE = OPTIONS_SHARED + 32 };
+#define OPTIONS_MODE_ROW                                                                                               \
+	{                                                                                                              \
+		"mode", required_argument, NULL, OPTIONS_MODE                                                          \
+	}
+#define OPTIONS_MODE_HELP                                                                                              \
+	"      --mode MODE             permissions of what is written, octal, as 640 (default: 600; your own file keeps its)\n"
+
 struct options {
 	int argc;
 	char **argv;
@@ -70,6 +79,10 @@ bool options_parse_duration(const char *option, const char *text, double bare_s,
 /* A decimal number greater than 0, as "2.5". */
 COMMON_MUST_CHECK
 bool options_parse_positive(const char *option, const char *text, double *value, struct error *err);
+
+/* Permissions as an octal number, for file_write(). */
+COMMON_MUST_CHECK
+bool options_parse_mode(const char *text, mode_t *mode, struct error *err);
 
 /* The values of a repeated option; they are borrowed. */
 struct options_list {

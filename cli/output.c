@@ -20,14 +20,17 @@ static const char *const kind_options[OUTPUT_KIND_COUNT] = {
 	[OUTPUT_FOLDED] = "--folded",
 };
 
-bool outputs_take(struct outputs *outputs, struct options *options, int option)
+bool outputs_take(struct outputs *outputs, struct options *options, int option, bool *is_taken, struct error *err)
 {
+	*is_taken = true;
+	if (option == OPTIONS_MODE)
+		return options_parse_mode(optarg, &outputs->mode, err);
 	if (option == 'o')
 		outputs->paths[OUTPUT_HTML] = options_output_file(optarg);
 	else if (option >= OUTPUT_OPTION && option < OUTPUT_OPTION + OUTPUT_KIND_COUNT)
 		outputs->paths[option - OUTPUT_OPTION] = options_take_file(options);
 	else
-		return false;
+		*is_taken = false;
 	return true;
 }
 
@@ -180,14 +183,15 @@ static bool render(enum output_kind kind, const char *path, const struct render_
 	return error_set(err, ERROR_USAGE, "no such output");
 }
 
-static bool write_one(enum output_kind kind, const char *path, const struct render_input *input, struct error *err)
+static bool write_one(
+	enum output_kind kind, const char *path, mode_t mode, const struct render_input *input, struct error *err)
 {
 	struct buffer out;
 	bool ok;
 
 	buffer_init(&out, max_output_bytes);
 	ok = render(kind, path, input, &out, err) && buffer_ok(&out, err) &&
-	     file_write(path, out.data ? out.data : "", out.size, 0644, err);
+	     file_write(path, out.data ? out.data : "", out.size, mode, err);
 	if (ok && !is_stdout(path)) {
 		char size[CLOSING_NUMBER_SIZE];
 
@@ -201,7 +205,7 @@ static bool write_one(enum output_kind kind, const char *path, const struct rend
 bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err)
 {
 	for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
-		if (outputs->paths[i] && !write_one((enum output_kind)i, outputs->paths[i], input, err))
+		if (outputs->paths[i] && !write_one((enum output_kind)i, outputs->paths[i], outputs->mode, input, err))
 			return false;
 	return true;
 }

@@ -13,16 +13,16 @@ enum { OUTPUT_OPTION = OPTIONS_SHARED + 64 };
 #define OUTPUT_OPTIONS                                                                                                 \
 	{ "output", required_argument, NULL, 'o' }, { "text", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_TEXT },  \
 		{ "json", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_JSON },                                      \
-	{                                                                                                              \
-		"svg", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_SVG                                             \
-	}
+		{ "svg", optional_argument, NULL, OUTPUT_OPTION + OUTPUT_SVG }, OPTIONS_MODE_ROW
 
 struct outputs {
 	const char *paths[OUTPUT_KIND_COUNT]; /* borrowed; NULL: not asked for */
+	mode_t mode;                          /* of every file, as file_write() has it */
 };
 
-/* Handles one of these options, whose value is in `optarg`; false for any other option. */
-bool outputs_take(struct outputs *outputs, struct options *options, int option);
+/* Handles one of these options, whose value is in `optarg`; ERROR_USAGE. `is_taken` is false for any other option. */
+COMMON_MUST_CHECK
+bool outputs_take(struct outputs *outputs, struct options *options, int option, bool *is_taken, struct error *err);
 
 /*
  * Adds text on standard output if there are no outputs. Checks that at most one uses standard output and that every

@@ -61,7 +61,7 @@ static bool write_file(struct recording *recording, const struct profile *profil
 
 	buffer_init(&out, max_file_bytes);
 	ok = profile_write_pprof(profile, &out, err) && buffer_ok(&out, err) &&
-	     file_write(recording->output, out.data, out.size, 0600, err);
+	     file_write(recording->output, out.data, out.size, recording->mode, err);
 	recording->file_bytes = out.size;
 	buffer_deinit(&out);
 	return ok;

@@ -9,6 +9,7 @@ struct recording {
 	struct source_live_options live; /* recording_run() adds what it opens */
 	struct naming naming;
 	const char *output;
+	mode_t mode;         /* of the file, as file_write() has it */
 	const char *control; /* of --control; NULL: none */
 	bool quiet;
 	uint64_t runs;          /* of a command, one after the other, into one profile; 0 counts as 1 */

@@ -49,6 +49,7 @@ struct sampler_options {
 	bool start_disabled;   /* events stay off until sampler_set_enabled() */
 	const char *part_path; /* increments of the profile for recovery, written every second; the caller removes it;
 				  NULL: none */
+	bool no_arguments;     /* of a command only the program is named in the profile: its arguments may be secret */
 	const char *tool;      /* name and version for the profile's facts */
 	uint32_t verify_every; /* one stack in so many is also unwound by libunwind; 0: none */
 };

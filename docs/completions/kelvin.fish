@@ -25,6 +25,8 @@ complete -c kelvin -n '__fish_seen_subcommand_from record' -s e -l event -x -a '
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s g -l call-graph -x -a 'dwarf dwarf,32768 fp' -d 'how stacks are found'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l origin-rules -r -d 'what is user, library or system'
+complete -c kelvin -n '__fish_seen_subcommand_from record' -l mode -x -a '600 640 644' -d 'permissions of what is written'
+complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-args -f -d 'keeps only the name of the program'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s q -l quiet -f -d 'errors only'
 # diff
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -s o -l output -r -d 'HTML page'
@@ -40,6 +42,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from diff' -l ignore-warnings -f -
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l inconclusive -x -a 'pass fail' -d 'exit code when inconclusive'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l origin-rules -r -d 'what is user, library or system'
+complete -c kelvin -n '__fish_seen_subcommand_from diff' -l mode -x -a '600 640 644' -d 'permissions of what is written'
 # bench
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l base -x -d 'before the change'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l head -x -d 'after it'
@@ -65,6 +68,8 @@ complete -c kelvin -n '__fish_seen_subcommand_from bench' -l ignore-warnings -f 
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l inconclusive -x -a 'pass fail' -d 'exit code when inconclusive'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l origin-rules -r -d 'what is user, library or system'
+complete -c kelvin -n '__fish_seen_subcommand_from bench' -l mode -x -a '600 640 644' -d 'permissions of what is written'
+complete -c kelvin -n '__fish_seen_subcommand_from bench' -l no-args -f -d 'keeps only the name of the program'
 # report
 complete -c kelvin -n '__fish_seen_subcommand_from report' -s o -l output -r -d 'HTML page'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l text -r -d 'text'
@@ -75,10 +80,12 @@ complete -c kelvin -n '__fish_seen_subcommand_from report' -l metric -x -a 'cpu 
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l verify -f -d 'compares stacks with libunwind, names with libdw'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l origin-rules -r -d 'what is user, library or system'
+complete -c kelvin -n '__fish_seen_subcommand_from report' -l mode -x -a '600 640 644' -d 'permissions of what is written'
 # recover
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -s o -l output -r -d 'the profile'
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -l origin-rules -r -d 'what is user, library or system'
+complete -c kelvin -n '__fish_seen_subcommand_from recover' -l mode -x -a '600 640 644' -d 'permissions of what is written'
 # symbolize
 complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -s e -l exe -r -d 'the binary'
 complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -s p -l pretty-print -f -d 'one line for each frame'

@@ -40,6 +40,8 @@ _kelvin() {
 			{-g,--call-graph}'[how stacks are found]:mode:(dwarf dwarf,32768 fp)' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
+			'--mode[permissions of what is written]:octal number:(600 640 644)' \
+			'--no-args[keeps only the name of the program]' \
 			{-q,--quiet}'[errors only]' \
 			{-h,--help}'[help]' \
 			'*::command:_normal'
@@ -60,6 +62,7 @@ _kelvin() {
 			'--inconclusive[exit code when inconclusive]:result:(pass fail)' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
+			'--mode[permissions of what is written]:octal number:(600 640 644)' \
 			{-h,--help}'[help]' \
 			'1:base:_files' '2:head:_files'
 		;;
@@ -90,6 +93,8 @@ _kelvin() {
 			'--inconclusive[exit code when inconclusive]:result:(pass fail)' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
+			'--mode[permissions of what is written]:octal number:(600 640 644)' \
+			'--no-args[keeps only the name of the program]' \
 			{-h,--help}'[help]'
 		;;
 # report
@@ -104,6 +109,7 @@ _kelvin() {
 			'--verify=-[compares stacks with libunwind, names with libdw]::one stack in N:' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
+			'--mode[permissions of what is written]:octal number:(600 640 644)' \
 			{-h,--help}'[help]' \
 			'1:profile:_files'
 		;;
@@ -113,6 +119,7 @@ _kelvin() {
 			{-o,--output}'[the profile]:file:_files' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
+			'--mode[permissions of what is written]:octal number:(600 640 644)' \
 			{-h,--help}'[help]' \
 			'1:unfinished recording:_files -g "*.part"'
 		;;

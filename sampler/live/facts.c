@@ -57,8 +57,9 @@ static void describe_pids(const struct sampler_target *target, struct buffer *te
 	}
 }
 
-static bool intern_command(struct profile *profile, const struct sampler_target *target, struct error *err)
+static bool intern_command(struct profile *profile, const struct sampler_options *options, struct error *err)
 {
+	const struct sampler_target *target = &options->target;
 	struct buffer text;
 	bool ok;
 
@@ -69,7 +70,7 @@ static bool intern_command(struct profile *profile, const struct sampler_target 
 		describe_pids(target, &text);
 		break;
 	case SAMPLER_TARGET_COMMAND:
-		for (size_t i = 0; target->command[i]; i++)
+		for (size_t i = 0; target->command[i] && (i == 0 || !options->no_arguments); i++)
 			buffer_printf(&text, "%s%s", i ? " " : "", target->command[i]);
 		break;
 	case SAMPLER_TARGET_SYSTEM:
@@ -129,6 +130,6 @@ bool facts_fill(struct profile *profile, const struct sampler_options *options, 
 	       profile_intern(profile, event, &facts->event, err) &&
 	       profile_intern(profile, call_graph, &facts->call_graph, err) &&
 	       profile_intern(profile, name.release, &facts->kernel, err) && intern_cpu_model(profile, err) &&
-	       intern_governor(profile, err) && intern_command(profile, &options->target, err) &&
+	       intern_governor(profile, err) && intern_command(profile, options, err) &&
 	       intern_limits(profile, &options->target, err);
 }
