@@ -38,5 +38,5 @@ void control_close(struct control *control);
 /* The next command that has arrived; does not wait. `control->line` holds its text. */
 enum control_command control_next(struct control *control);
 
-/* Confirms a command that was done. It is no error if nobody reads the answer. */
+/* Confirms a command that was done. Without waiting: an answer that nobody reads is left out. */
 void control_answer(const struct control *control);

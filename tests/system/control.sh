@@ -63,6 +63,18 @@ says stderr "unknown command 'unheard-of'; use enable"
 used=$(sed -n 's/^recorder: \([0-9]*\)\..*/\1/p' stderr)
 at_most "$used" 50 "percent of a CPU while the other side is gone"
 
+# Answers that nobody reads cost nothing: each would have to wait for a pipe that is full.
+mkfifo unread
+exec 8<>unread
+head -c 65536 /dev/zero >&8
+"$KELVIN" record -p "$workload" -d 1 --control fifo:ctl,unread -o unread.pb.gz 2>stderr &
+recorder=$!
+started+=("$recorder")
+printf 'ping\n%.0s' {1..30} >ctl
+wait "$recorder" || fail "exit code $? where nobody reads the answers"
+at_most "$(sed -n 's/.* in \([0-9]*\)\.[0-9] s, .*/\1/p' stderr)" 15 "seconds of a recording of one second with 30 unread answers"
+exec 8>&-
+
 # A command that starts disabled.
 "$KELVIN" record -D -1 --control fifo:ctl,ack -o d.pb.gz -- "$WORKLOADS/system_workload" --parse 3 --cpu 1 2>stderr >/dev/null &
 recorder=$!
