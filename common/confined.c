@@ -135,8 +135,7 @@ static void set_limit(__rlimit_resource_t resource, rlim_t most)
 	(void)setrlimit(resource, &limit);
 }
 
-/* The memory that counts against RLIMIT_DATA; 0 if it is not known. */
-static uint64_t data_bytes(void)
+uint64_t confined_data_bytes(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
 	unsigned long pages = 0;
@@ -148,10 +147,10 @@ static uint64_t data_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The hard limit stays: confined_add_memory() raises the other. */
+/* The hard limit stays: confined_limit_memory() sets the other. */
 static void limit_memory(uint64_t more)
 {
-	uint64_t has = data_bytes();
+	uint64_t has = confined_data_bytes();
 	struct rlimit limit;
 
 	if (CONFINED_IS_SANITIZED || has == 0 || getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= has + more)
@@ -160,14 +159,21 @@ static void limit_memory(uint64_t more)
 	(void)setrlimit(RLIMIT_DATA, &limit);
 }
 
-void confined_add_memory(pid_t pid, uint64_t bytes)
+void confined_limit_memory(pid_t pid, uint64_t bytes)
 {
 	struct rlimit limit;
 
-	if (prlimit(pid, RLIMIT_DATA, NULL, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+	if (CONFINED_IS_SANITIZED || prlimit(pid, RLIMIT_DATA, NULL, &limit) != 0)
 		return;
-	limit.rlim_cur = bytes < limit.rlim_max - limit.rlim_cur ? limit.rlim_cur + bytes : limit.rlim_max;
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
 	(void)prlimit(pid, RLIMIT_DATA, &limit, NULL);
+}
+
+unsigned int confined_slowdown(void)
+{
+	enum { SANITIZED = 16 };
+
+	return CONFINED_IS_SANITIZED ? SANITIZED : 1;
 }
 
 int64_t confined_cpu_ns(pid_t pid)

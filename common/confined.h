@@ -43,9 +43,14 @@ unsigned int confined_enter(const struct confinement *confinement);
 /* What a confinement lacks here, found out by a child process that confines itself. */
 unsigned int confined_probe(void);
 
+/* How much longer a program takes under a sanitizer, if this one runs under one: a factor for limits of time. */
+unsigned int confined_slowdown(void);
+
 /*
  * How much memory and CPU time the process may use is limited by its parent: it raises the first limit when the process
- * gets more to work on (RLIMIT_DATA, current value + bytes), and reads the second (nanoseconds; -1: not known).
+ * gets more to work on (RLIMIT_DATA, in bytes: confined_data_bytes() + what the child may take), and reads the second
+ * (nanoseconds; -1: not known).
  */
-void confined_add_memory(pid_t pid, uint64_t bytes);
+uint64_t confined_data_bytes(void); /* of the calling process; 0: not known */
+void confined_limit_memory(pid_t pid, uint64_t bytes);
 int64_t confined_cpu_ns(pid_t pid);

@@ -34,16 +34,20 @@ static unsigned int available_cpus(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned int)CPU_COUNT(&set) : 1;
 }
 
+unsigned int work_pool_threads(unsigned int threads)
+{
+	if (threads == 0)
+		threads = available_cpus();
+	return threads > MAX_THREADS ? MAX_THREADS : threads;
+}
+
 void work_pool_run(unsigned int threads, size_t count, void (*job)(void *context, size_t index), void *context)
 {
 	struct work work = { .count = count, .job = job, .context = context };
 	pthread_t helpers[MAX_THREADS];
 	unsigned int started = 0;
 
-	if (threads == 0)
-		threads = available_cpus();
-	if (threads > MAX_THREADS)
-		threads = MAX_THREADS;
+	threads = work_pool_threads(threads);
 	if (threads > count)
 		threads = (unsigned int)count;
 	while (started + 1 < threads && pthread_create(&helpers[started], NULL, work_pool_worker, &work) == 0)

@@ -9,3 +9,6 @@
  * create threads only makes it slower. Jobs store their results and errors in `context`.
  */
 void work_pool_run(unsigned int threads, size_t count, void (*job)(void *context, size_t index), void *context);
+
+/* How many threads `threads` of work_pool_run() stands for. */
+unsigned int work_pool_threads(unsigned int threads);

@@ -18,18 +18,23 @@ struct search {
 	size_t directory_count;
 };
 
+const char *const *elf_debug_directories(const struct elf_debug_options *options, size_t *count)
+{
+	bool is_default = !options || !options->directories;
+
+	*count = is_default ? 1 : options->directory_count;
+	return is_default ? default_directories : options->directories;
+}
+
 static struct search search_of(const struct elf_debug_options *options)
 {
-	struct search search = { NULL, "", default_directories, 1 };
+	struct search search = { .root = "" };
 
+	search.directories = elf_debug_directories(options, &search.directory_count);
 	if (options)
 		search.opener = options->opener;
 	if (options && options->root)
 		search.root = options->root;
-	if (options && options->directories) {
-		search.directories = options->directories;
-		search.directory_count = options->directory_count;
-	}
 	return search;
 }
 

@@ -259,6 +259,9 @@ struct elf_debug_options {
 	const struct elf_opener *opener; /* NULL: the process opens the files itself */
 };
 
+/* The directories in which debug files are kept, below the root; borrowed. `options` may be NULL. */
+const char *const *elf_debug_directories(const struct elf_debug_options *options, size_t *count);
+
 enum elf_debug_source {
 	ELF_DEBUG_SELF,     /* the image's own .debug_info */
 	ELF_DEBUG_BUILD_ID, /* DIR/.build-id/xx/yyyy.debug */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/cache.h"
 
+#include "symbolize/addresses.h"
 #include "symbolize/cache_directory.h"
 
 #include <fcntl.h>
@@ -184,4 +185,37 @@ void frame_cache_store(const struct frame_cache_key *key, const struct frame_tab
 	if (frame_table_write(entries, &out, &ignored))
 		(void)!file_write(path, out.data, out.size, 0600, &ignored);
 	buffer_deinit(&out);
+}
+
+static bool is_cached(const struct frame_cache *cache, uint64_t address)
+{
+	const struct frame_table *old = cache ? &cache->table : NULL;
+	size_t place = old ? addresses_lower_bound(old->addresses, old->address_count, address) : 0;
+
+	return old && place < old->address_count && old->addresses[place] == address;
+}
+
+void frame_cache_add(const struct frame_cache_key *key, const struct frame_table *table)
+{
+	CLEANUP(cleanup_free) uint64_t *addresses = calloc(table->address_count + 1, sizeof(*addresses));
+	CLEANUP(cleanup_free)
+	struct symbolize_frames *frames = calloc(table->address_count + 1, sizeof(*frames));
+	struct frame_cache *cache = NULL;
+	struct error ignored;
+	struct arena arena;
+	size_t count = 0;
+
+	arena_init(&arena, 0);
+	if (addresses && frames && frame_cache_open(key, &cache, &ignored)) {
+		for (uint32_t i = 0; i < table->address_count; i++) {
+			addresses[count] = table->addresses[i];
+			if (!is_cached(cache, table->addresses[i]) &&
+				frame_table_find(table, table->addresses[i], &arena, &frames[count], &ignored))
+				count++;
+		}
+		frame_cache_store(key, &(struct frame_table_entries){ cache ? &cache->table : NULL, addresses, frames,
+					       count, frame_table_source_directory(table) });
+	}
+	frame_cache_close(cache);
+	arena_deinit(&arena);
 }

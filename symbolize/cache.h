@@ -42,5 +42,8 @@ void frame_cache_close(struct frame_cache *cache);
 /* What is cached, as a table; borrowed. */
 const struct frame_table *frame_cache_table(const struct frame_cache *cache);
 
+/* Stores the entries of a table that are not cached yet, in the same way. */
+void frame_cache_add(const struct frame_cache_key *key, const struct frame_table *table);
+
 /* Stores the entries, and those of the old table; errors are ignored, since the cache is optional. */
 void frame_cache_store(const struct frame_cache_key *key, const struct frame_table_entries *entries);

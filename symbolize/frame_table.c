@@ -36,11 +36,12 @@ static bool is_valid_record(const struct frame_table *table, const struct frame_
 	       record->source < PROFILE_NAME_SOURCE_COUNT;
 }
 
-/* Frames that two addresses shared would take more memory than the table itself. */
+/* Whether addresses rise, as searches need, and none shares frames with another, which would take more memory than the
+ * table itself. */
 static bool is_rising(const struct frame_table *table)
 {
 	for (uint32_t i = 0; i < table->address_count; i++)
-		if (table->first[i] > table->first[i + 1])
+		if (table->first[i] > table->first[i + 1] || (i > 0 && table->addresses[i - 1] >= table->addresses[i]))
 			return false;
 	return true;
 }

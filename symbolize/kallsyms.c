@@ -87,18 +87,8 @@ static bool search_text(struct search *search, const char *text, size_t size, st
 	return true;
 }
 
-static bool read_text(const char *path, struct buffer *text, struct error *err)
-{
-	struct error why;
-
-	if (file_read(path, text, &why) || why.code == ERROR_NOT_FOUND || why.code == ERROR_PERMISSION)
-		return true;
-	*err = why;
-	return false;
-}
-
-bool kallsyms_read(const char *path, const uint64_t *addresses, size_t count, struct symbol_map **map, bool *restricted,
-	struct error *err)
+bool kallsyms_read(const struct file_opened *file, const uint64_t *addresses, size_t count, struct symbol_map **map,
+	bool *restricted, struct error *err)
 {
 	CLEANUP(cleanup_free) uint64_t *sorted = addresses_sorted(addresses, count);
 	CLEANUP(cleanup_free) struct candidate *found = calloc(count + 1, sizeof(*found));
@@ -110,7 +100,7 @@ bool kallsyms_read(const char *path, const uint64_t *addresses, size_t count, st
 	if (!sorted || !found)
 		return error_set_memory(err);
 	buffer_init(&text, max_text_bytes);
-	ok = read_text(path, &text, err) && symbol_map_create(&made, err) &&
+	ok = file_read_opened(file, &text, err) && symbol_map_create(&made, err) &&
 	     search_text(&search, text.data ? text.data : "", text.size, made, err);
 	buffer_deinit(&text);
 	if (!ok) {

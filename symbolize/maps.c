@@ -65,3 +65,33 @@ bool symbol_map_find(const struct symbol_map *map, uint64_t address, struct symb
 	*found = *symbol;
 	return true;
 }
+
+/*
+ * The name without the prefix of padding. Kernels reserve room before their functions, and call it by another name. A
+ * function that was interrupted at its first instruction is looked up there, by the previous address, as return
+ * addresses are.
+ */
+static const char *kernel_name(const char *symbol)
+{
+	static const char room[] = "__pfx_";
+
+	return strncmp(symbol, room, strlen(room)) == 0 ? symbol + strlen(room) : symbol;
+}
+
+bool symbol_map_frame(const struct symbol_map *map, uint64_t address, bool is_kernel, struct symbolize_frame *frame,
+	char name[SYMBOL_MAP_NAME_BYTES])
+{
+	struct symbol_map_symbol hit;
+
+	if (!symbol_map_find(map, address, &hit))
+		return false;
+	snprintf(name, SYMBOL_MAP_NAME_BYTES, "%.900s%s%.100s", is_kernel ? kernel_name(hit.name) : hit.name,
+		hit.module[0] ? " " : "", hit.module);
+	*frame = (struct symbolize_frame){ .name = name,
+		.linkage_name = "",
+		.file = hit.file,
+		.decl_file = "",
+		.line = hit.line,
+		.source = is_kernel ? PROFILE_NAME_KALLSYMS : PROFILE_NAME_JIT };
+	return true;
+}

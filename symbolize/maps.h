@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/common.h"
+#include "symbolize/symbolize.h"
 
 /* Symbols by address: the kernel's (symbolize/kallsyms.h, symbolize/kernel.h), those of code made at run time
  * (symbolize/jit.h). */
@@ -26,3 +26,13 @@ void symbol_map_destroy(struct symbol_map *map);
 /* The symbol at the address; its strings are borrowed from the map. */
 COMMON_MUST_CHECK
 bool symbol_map_find(const struct symbol_map *map, uint64_t address, struct symbol_map_symbol *found);
+
+enum { SYMBOL_MAP_NAME_BYTES = 1024 };
+
+/*
+ * The frame of the symbol at the address: its file is borrowed from the map, its name is written to `name`. False if
+ * the map has none.
+ */
+COMMON_MUST_CHECK
+bool symbol_map_frame(const struct symbol_map *map, uint64_t address, bool is_kernel, struct symbolize_frame *frame,
+	char name[SYMBOL_MAP_NAME_BYTES]);

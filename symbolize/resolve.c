@@ -18,6 +18,8 @@ struct symbolize_result {
 	struct dwarf_result dwarf; /* owns strings */
 	struct frame_cache *cache; /* owns strings too; NULL: none */
 	const char *directory;     /* in which the main unit was compiled */
+	struct frame_cache_key key;
+	bool is_new; /* the frames are worth to be kept under the key */
 	bool fetch_failed;
 };
 
@@ -210,7 +212,10 @@ static bool resolve_distinct(
 		return false;
 	for (size_t i = 0; i < r->distinct_count; i++)
 		result->distinct[places[i]] = r->found[i];
-	if (is_cached && is_worth_storing(r, subject, distinct_count))
+	result->key = key;
+	result->is_new = is_cached && is_worth_storing(r, subject, distinct_count);
+	/* Who may not open files may not write them. */
+	if (result->is_new && !options->debug.opener)
 		frame_cache_store(
 			&key, &(struct frame_table_entries){ result->cache ? frame_cache_table(result->cache) : NULL,
 				      r->addresses, r->found, r->distinct_count, result->directory });
@@ -268,6 +273,11 @@ bool symbolize_result_fetch_failed(const struct symbolize_result *result)
 const char *symbolize_result_directory(const struct symbolize_result *result)
 {
 	return result->directory;
+}
+
+const struct frame_cache_key *symbolize_result_new_key(const struct symbolize_result *result)
+{
+	return result->is_new ? &result->key : NULL;
 }
 
 void symbolize_result_destroy(struct symbolize_result *result)

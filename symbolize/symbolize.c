@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbolize.h"
 
-#include "symbolize/jit.h"
-#include "symbolize/kallsyms.h"
 #include "symbolize/kernel.h"
 #include "symbolize/maps.h"
+#include "symbolize/naming.h"
 #include "symbolize/origin.h"
 #include "symbolize/result.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The locations of one mapping, and their resolved frames. */
 struct batch {
@@ -19,11 +20,8 @@ struct batch {
 	uint64_t *addresses;
 	uint32_t *locations;
 	size_t count, capacity, location_capacity;
-	struct symbolize_result *result;
-	struct symbol_map *map;
-	struct symbol_map *inherited; /* code of the process that this one was forked from; NULL: none */
-	struct error err;
-	bool failed;
+	struct symbol_map *map; /* of the kernel's functions, if it named them itself */
+	uint32_t task;          /* which names the others; PROFILE_NONE: none */
 };
 
 /* A profile's function that frames belong to; its strings are those of a batch's result. */
@@ -42,6 +40,10 @@ struct work {
 	struct origin_context origins;
 	struct batch *batches; /* [mapping id], and one more for addresses in no mapping */
 	size_t batch_count;
+	struct naming_task *tasks;
+	size_t task_count;
+	struct file_opened kallsyms;
+	struct arena arena; /* frames of tasks */
 	struct symbolize_stats *stats;
 	struct profile_line *lines; /* room for the frames of one address */
 	size_t line_capacity;
@@ -66,6 +68,8 @@ static bool sort_into_batches(struct work *w, struct error *err)
 	w->batches = calloc(w->batch_count, sizeof(*w->batches));
 	if (!w->batches)
 		return error_set_memory(err);
+	for (size_t i = 0; i < w->batch_count; i++)
+		w->batches[i].task = PROFILE_NONE;
 	for (uint32_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
 		size_t batch = location->mapping == PROFILE_NONE ? profile->mapping_count : location->mapping;
@@ -76,22 +80,11 @@ static bool sort_into_batches(struct work *w, struct error *err)
 	return true;
 }
 
-/* Resolves one image on one worker: images share only the options. */
-static void resolve_batch(void *context, size_t index)
-{
-	struct work *w = context;
-	struct batch *batch = &w->batches[index];
-
-	if (batch->count == 0 || !batch->image)
-		return;
-	batch->failed = !symbolize_addresses(
-		batch->image, batch->addresses, batch->count, w->options, &batch->result, &batch->err);
-}
-
 /* For more addresses, reading all symbols of the kernel is faster than looking each up. */
 enum { MOST_ASKED = 50000 };
 
-static bool read_kernel_symbols(struct work *w, struct batch *batch, struct buffer *notices, struct error *err)
+/* Asks the running kernel. If it does not answer, opens its symbols, or those of the recorded one. */
+static bool find_kernel_symbols(struct work *w, struct batch *batch, struct error *err)
 {
 	static const char running[] = "/proc/kallsyms";
 	const char *path = w->options->kallsyms_path ? w->options->kallsyms_path : running;
@@ -99,50 +92,68 @@ static bool read_kernel_symbols(struct work *w, struct batch *batch, struct buff
 
 	if (is_running && batch->count <= MOST_ASKED && !kernel_ask(batch->addresses, batch->count, &batch->map, err))
 		return false;
-	if (batch->map)
+	if (batch->map || w->kallsyms.name)
 		return true;
-	if (!kallsyms_read(path, batch->addresses, batch->count, &batch->map, &w->stats->kernel_restricted, err))
-		return false;
+	w->kallsyms.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (w->kallsyms.fd < 0)
+		return true;
+	w->kallsyms.name = strdup(path);
+	return w->kallsyms.name || error_set_memory(err);
+}
+
+static const struct file_opened *opened_or_null(const struct file_opened *files, size_t index)
+{
+	return files && files[index].name ? &files[index] : NULL;
+}
+
+/* The task of a mapping; false if there is nothing that it could be named by. */
+static bool task_of(const struct work *w, size_t mapping, const struct file_opened *jit_maps, struct naming_task *task)
+{
+	const struct batch *batch = &w->batches[mapping];
+	bool is_kernel = w->profile->mappings[mapping].kind == PROFILE_MAPPING_KERNEL;
+
+	*task = (struct naming_task){
+		.image = batch->image,
+		.label = profile_string(w->profile, w->profile->mappings[mapping].path),
+		.addresses = batch->addresses,
+		.count = batch->count,
+	};
+	if (is_kernel && !batch->map && w->kallsyms.name)
+		task->kallsyms = &w->kallsyms;
+	if (!is_kernel) {
+		task->map = opened_or_null(jit_maps, mapping);
+		task->inherited = opened_or_null(w->options->inherited_jit_maps, mapping);
+	}
+	if (!task->label[0] && task->map)
+		task->label = task->map->name;
+	return batch->count > 0 && (task->image || task->map || task->inherited || task->kallsyms);
+}
+
+static bool make_tasks(struct work *w, const struct file_opened *jit_maps, struct error *err)
+{
+	w->tasks = calloc(w->batch_count, sizeof(*w->tasks));
+	if (!w->tasks)
+		return error_set_memory(err);
+	for (size_t i = 0; i < w->profile->mapping_count; i++) {
+		struct batch *batch = &w->batches[i];
+
+		if (batch->count > 0 && w->profile->mappings[i].kind == PROFILE_MAPPING_KERNEL &&
+			!find_kernel_symbols(w, batch, err))
+			return false;
+		if (task_of(w, i, jit_maps, &w->tasks[w->task_count]))
+			batch->task = (uint32_t)w->task_count++;
+	}
+	return true;
+}
+
+static void note_restricted(struct work *w, struct buffer *notices)
+{
+	for (size_t i = 0; i < w->task_count; i++)
+		w->stats->kernel_restricted |= w->tasks[i].is_kallsyms_restricted;
 	if (w->stats->kernel_restricted && notices)
 		buffer_append_string(notices,
 			"kernel functions stay unnamed: kernel.kptr_restrict hides their addresses; "
 			"run 'sudo sysctl kernel.kptr_restrict=0' or run kelvin as root\n");
-	return true;
-}
-
-/* Reads the maps. Unreadable ones leave code unnamed, which is no error. */
-static bool read_jit(const struct batch *batch, const struct file_opened *file, struct symbol_map **map,
-	struct buffer *notices, struct error *err)
-{
-	struct error why;
-
-	if (!file || !file->name || jit_read(file, batch->addresses, batch->count, map, &why))
-		return true;
-	if (why.code == ERROR_MEMORY)
-		return error_set_memory(err);
-	if (notices)
-		buffer_printf(notices, "%s: the code that it tells of stays unnamed\n", why.message);
-	return true;
-}
-
-static bool read_maps(struct work *w, const struct file_opened *jit_maps, struct buffer *notices, struct error *err)
-{
-	const struct file_opened *inherited = w->options->inherited_jit_maps;
-
-	for (size_t i = 0; i < w->profile->mapping_count; i++) {
-		struct batch *batch = &w->batches[i];
-
-		if (batch->count == 0)
-			continue;
-		if (w->profile->mappings[i].kind == PROFILE_MAPPING_KERNEL) {
-			if (!read_kernel_symbols(w, batch, notices, err))
-				return false;
-		} else if (!read_jit(batch, jit_maps ? &jit_maps[i] : NULL, &batch->map, notices, err) ||
-			   !read_jit(batch, inherited ? &inherited[i] : NULL, &batch->inherited, notices, err)) {
-			return false;
-		}
-	}
-	return true;
 }
 
 /* ---- From frames to lines of the profile ---- */
@@ -255,99 +266,55 @@ static bool set_by_address(struct work *w, uint32_t location, struct error *err)
 	return set_frames(w, location, &frame, 1, err);
 }
 
-/*
- * The name without the prefix of padding. Kernels reserve room before their functions, and call it by another name. A
- * function that was interrupted at its first instruction is looked up there, by the previous address, as return
- * addresses are.
- */
-static const char *kernel_name(const char *symbol)
+/* The kernel's own answer. */
+static bool set_by_kernel(struct work *w, const struct batch *batch, uint32_t location, struct error *err)
 {
-	static const char room[] = "__pfx_";
+	struct symbolize_frame frame;
+	char name[SYMBOL_MAP_NAME_BYTES];
 
-	return strncmp(symbol, room, strlen(room)) == 0 ? symbol + strlen(room) : symbol;
-}
-
-/* Finds code made at run time. Code that a forked process made later replaces inherited code at its place. */
-static bool find_in_maps(const struct batch *batch, uint64_t address, struct symbol_map_symbol *hit)
-{
-	return (batch->map && symbol_map_find(batch->map, address, hit)) ||
-	       (batch->inherited && symbol_map_find(batch->inherited, address, hit));
-}
-
-static bool set_by_map(struct work *w, const struct batch *batch, uint32_t location, struct error *err)
-{
-	const struct profile_location *at = &w->profile->locations[location];
-	bool is_kernel = w->profile->mappings[at->mapping].kind == PROFILE_MAPPING_KERNEL;
-	struct symbolize_frame frame = { .linkage_name = "",
-		.file = "",
-		.decl_file = "",
-		.source = is_kernel ? PROFILE_NAME_KALLSYMS : PROFILE_NAME_JIT };
-	struct symbol_map_symbol hit;
-	char name[1024];
-
-	if (!find_in_maps(batch, at->address, &hit))
-		return set_by_address(w, location, err);
-	snprintf(name, sizeof(name), "%.900s%s%.100s", is_kernel ? kernel_name(hit.name) : hit.name,
-		hit.module[0] ? " " : "", hit.module);
-	frame.name = name;
-	frame.file = hit.file;
-	frame.line = hit.line;
-	return set_frames(w, location, &frame, 1, err);
+	return symbol_map_frame(batch->map, w->profile->locations[location].address, true, &frame, name)
+		       ? set_frames(w, location, &frame, 1, err)
+		       : set_by_address(w, location, err);
 }
 
 static bool set_batch(struct work *w, const struct batch *batch, struct error *err)
 {
+	const struct naming_task *task = batch->task == PROFILE_NONE ? NULL : &w->tasks[batch->task];
+
 	for (size_t i = 0; i < batch->count; i++) {
 		uint32_t location = batch->locations[i];
 		struct symbolize_frames found = { 0 };
 		bool ok;
 
-		if (batch->result)
-			found = symbolize_result_frames(batch->result, i);
+		if (task && task->bytes && !frame_table_find(&task->table, batch->addresses[i], &w->arena, &found, err))
+			return false;
 		if (found.count > 0)
 			ok = set_frames(w, location, found.frames, found.count, err);
 		else
-			ok = batch->map || batch->inherited ? set_by_map(w, batch, location, err)
-							    : set_by_address(w, location, err);
+			ok = batch->map ? set_by_kernel(w, batch, location, err) : set_by_address(w, location, err);
 		if (!ok)
 			return false;
 	}
 	return true;
 }
 
-static bool set_all(struct work *w, struct buffer *notices, struct error *err)
+static bool set_all(struct work *w, struct error *err)
 {
-	for (size_t i = 0; i < w->batch_count; i++) {
-		const struct batch *batch = &w->batches[i];
-
-		if (batch->failed && batch->err.code == ERROR_MEMORY) {
-			*err = batch->err;
+	for (size_t i = 0; i < w->batch_count; i++)
+		if (!set_batch(w, &w->batches[i], err))
 			return false;
-		}
-		if (batch->failed && notices)
-			buffer_printf(notices, "%s: its code stays unnamed\n", batch->err.message);
-		if (batch->result && symbolize_result_refused(batch->result) && notices)
-			buffer_printf(notices,
-				"%s: its debug information refers to the same bytes over and over, as no compiler's does: not used; its symbols name its code\n",
-				elf_image_path(batch->image));
-		if (!set_batch(w, batch, err))
-			return false;
-	}
 	return true;
 }
 
-static void note_refused_debug_files(const struct work *w, struct buffer *notices)
+/* The place where an interpreter was compiled is unrelated to the program that it runs. */
+static void find_directory(struct work *w)
 {
-	for (size_t i = 0; notices && i < w->batch_count; i++) {
-		enum elf_debug_source source;
-		struct error why;
+	const struct profile *profile = w->profile;
+	const struct naming_task *task = w->batches[0].task == PROFILE_NONE ? NULL : &w->tasks[w->batches[0].task];
 
-		if (!w->batches[i].image || w->batches[i].count == 0)
-			continue;
-		elf_image_debug(w->batches[i].image, &w->options->debug, &source, &why);
-		if (source == ELF_DEBUG_REFUSED)
-			buffer_printf(notices, "%s\n", why.message);
-	}
+	if (task && task->bytes && task->image &&
+		!origin_is_runtime(profile_string(profile, profile->mappings[0].module)))
+		w->origins.compilation_directory = frame_table_source_directory(&task->table);
 }
 
 static void work_deinit(struct work *w)
@@ -355,10 +322,13 @@ static void work_deinit(struct work *w)
 	for (size_t i = 0; w->batches && i < w->batch_count; i++) {
 		free(w->batches[i].addresses);
 		free(w->batches[i].locations);
-		symbolize_result_destroy(w->batches[i].result);
 		symbol_map_destroy(w->batches[i].map);
-		symbol_map_destroy(w->batches[i].inherited);
 	}
+	for (size_t i = 0; i < w->task_count; i++)
+		naming_task_deinit(&w->tasks[i]);
+	file_opened_deinit(&w->kallsyms);
+	arena_deinit(&w->arena);
+	free(w->tasks);
 	free(w->batches);
 	free(w->lines);
 }
@@ -373,19 +343,20 @@ bool symbolize_profile(struct profile *profile, struct elf_image *const *images,
 	};
 	bool ok = sort_into_batches(&w, err);
 
+	arena_init(&w.arena, 0);
 	for (size_t i = 0; ok && images && i < profile->mapping_count; i++)
 		w.batches[i].image = images[i];
-	ok = ok && read_maps(&w, jit_maps, notices, err);
-	if (ok) {
-		work_pool_run(options->threads, w.batch_count, resolve_batch, &w);
-		w.origins = origin_context_of(options, profile);
-		/* The place where an interpreter was compiled is unrelated to the program that it runs. */
-		if (w.batches[0].result && !origin_is_runtime(profile_string(profile, profile->mappings[0].module)))
-			w.origins.compilation_directory = symbolize_result_directory(w.batches[0].result);
-		ok = set_all(&w, notices, err);
+	if (ok && !options->no_names) {
+		ok = make_tasks(&w, jit_maps, err);
+		if (ok)
+			naming_run(w.tasks, w.task_count, options, notices);
+		note_restricted(&w, notices);
 	}
-	if (ok)
-		note_refused_debug_files(&w, notices);
+	if (ok) {
+		w.origins = origin_context_of(options, profile);
+		find_directory(&w);
+		ok = set_all(&w, err);
+	}
 	work_deinit(&w);
 	if (ok && stats)
 		*stats = counted;

@@ -68,6 +68,8 @@ struct symbolize_options {
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
 	uint64_t cache_program;      /* which program resolves them; 0: it is found out */
 	unsigned int threads;        /* 0: one per CPU */
+	bool (*is_stopped)(void);    /* whether to leave the rest unnamed at once; NULL: never */
+	bool no_names;               /* nothing is named */
 	bool no_inlines;
 	bool names_only; /* no files, lines and origins, if the output shows none */
 	bool debuginfod; /* fetch debug files that are not on this machine */
@@ -85,6 +87,9 @@ struct symbolize_stats {
 
 /*
  * Names every location of a profile that has no lines yet, and decides the origin of every function that has none.
+ *
+ * Binaries and maps are read in a confined child process, since they are hostile bytes (symbolize/naming.h). What
+ * cannot be named is no failure: a notice tells.
  *
  * `images` and `jit_maps`, both by mapping id, are borrowed (sampler_result). Entries may be empty, and an array
  * NULL: such addresses become module+0x... A JIT map is read by its descriptor, never by its name. What the user should

@@ -3,6 +3,7 @@
 
 #include "symbolize/kallsyms.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,12 +36,16 @@ static void says_what_kallsyms_says(void **state)
 	size_t count = read_some_functions(addresses);
 	struct symbol_map *asked, *read;
 	bool restricted;
+	struct file_opened file;
 	struct error err;
 
 	(void)state;
 	assert_true(kernel_ask(addresses, count, &asked, &err));
 	assert_true(count > 100);
-	assert_true(kallsyms_read("/proc/kallsyms", addresses, count, &read, &restricted, &err));
+	file = (struct file_opened){ strdup("/proc/kallsyms"), open("/proc/kallsyms", O_RDONLY | O_CLOEXEC) };
+	assert_true(file.name && file.fd >= 0);
+	assert_true(kallsyms_read(&file, addresses, count, &read, &restricted, &err));
+	file_opened_deinit(&file);
 	for (size_t i = 0; i < count; i++) {
 		struct symbol_map_symbol by_kernel, by_file;
 

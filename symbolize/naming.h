@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "symbolize/frame_table.h"
+
+/*
+ * Names addresses in a confined child process (common/confined.h), since binaries, debug files and maps of code made at
+ * run time are hostile bytes: whoever makes one that takes over its reader, takes over a process without rights. The
+ * child opens files through a broker (symbolize/broker.h), and hands frames over as bytes that the parent checks.
+ *
+ * Each task has limits in proportion to the bytes that its files really have on disk: on CPU time, memory, and the
+ * bytes of its answer. A child that crashes, or is ended by a limit, costs the task that it was about: others that it
+ * was about at that time are named again, each by a child of its own, and the rest by a new child. Where many files of
+ * one owner fail, the rest of that owner's files stay unnamed. Tasks of root's files come first.
+ */
+
+/* The addresses of one mapping. */
+struct naming_task {
+	/* Set by the caller, borrowed. The first of these that knows an address names it; each may be NULL. */
+	struct elf_image *image;
+	const struct file_opened *map, *inherited; /* of code made at run time; of the process it was forked from */
+	const struct file_opened *kallsyms;
+	const char *label; /* of the mapping, for notices */
+	const uint64_t *addresses;
+	size_t count;
+
+	/* Set by naming_run(). */
+	uint8_t *bytes; /* owned, of the table; NULL: nothing is named */
+	struct frame_table table;
+	bool is_kallsyms_restricted; /* it shows zeros only */
+};
+
+/*
+ * Runs the tasks. One that fails stays without names, which a line in `notices` (may be NULL) says. Once
+ * options->is_stopped() says so, the rest stays without names at once.
+ */
+void naming_run(
+	struct naming_task *tasks, size_t count, const struct symbolize_options *options, struct buffer *notices);
+
+void naming_task_deinit(struct naming_task *task);

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/naming_child.h"
+
+#include "machine/machine.h"
+#include "symbolize/cache.h"
+#include "symbolize/jit.h"
+#include "symbolize/kallsyms.h"
+#include "symbolize/result.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MORE_DESCRIPTORS = 512 };
+
+/* What the threads of the child share. */
+struct shared {
+	const struct naming_child *child;
+	struct broker_client broker;
+	pthread_mutex_t output_lock;
+};
+
+/* The frames of one task, as they are made. */
+struct made {
+	uint64_t *addresses; /* rising, without repetition */
+	struct symbolize_frames *frames;
+	size_t count;
+	struct arena arena; /* of frames from maps */
+};
+
+size_t naming_most_bytes(const struct naming_task *task)
+{
+	static const size_t least = (size_t)256 << 10, each = (size_t)8 << 10, most = (size_t)64 << 20;
+
+	return task->count < (most - least) / each ? least + task->count * each : most;
+}
+
+/* ---- Sending ---- */
+
+static bool write_all(int fd, const void *bytes, size_t size)
+{
+	const char *pos = bytes;
+
+	while (size > 0) {
+		ssize_t written = write(fd, pos, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		pos += written;
+		size -= (size_t)written;
+	}
+	return true;
+}
+
+/* A parent that no longer reads has given the child up. */
+static void send_message(struct shared *shared, struct naming_answer *answer, const struct buffer *table)
+{
+	bool ok;
+
+	answer->bytes = table ? table->size : 0;
+	pthread_mutex_lock(&shared->output_lock);
+	ok = write_all(shared->child->output, answer, sizeof(*answer)) &&
+	     (!table || write_all(shared->child->output, table->data, table->size));
+	pthread_mutex_unlock(&shared->output_lock);
+	if (!ok)
+		_exit(1);
+}
+
+/* ---- One task ---- */
+
+struct asked {
+	uint64_t address;
+	size_t index;
+};
+
+static int compare_asked(const void *left, const void *right)
+{
+	const struct asked *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* Sorts the addresses, with the frames that the image's files gave. `result` NULL: there is no image. */
+static bool take_result(
+	struct made *made, const struct naming_task *task, const struct symbolize_result *result, struct error *err)
+{
+	CLEANUP(cleanup_free) struct asked *asked = calloc(task->count + 1, sizeof(*asked));
+
+	made->addresses = calloc(task->count + 1, sizeof(*made->addresses));
+	made->frames = calloc(task->count + 1, sizeof(*made->frames));
+	if (!asked || !made->addresses || !made->frames)
+		return error_set_memory(err);
+	for (size_t i = 0; i < task->count; i++)
+		asked[i] = (struct asked){ task->addresses[i], i };
+	qsort(asked, task->count, sizeof(*asked), compare_asked);
+	for (size_t i = 0; i < task->count; i++) {
+		if (i > 0 && asked[i].address == asked[i - 1].address)
+			continue;
+		made->addresses[made->count] = asked[i].address;
+		if (result)
+			made->frames[made->count] = symbolize_result_frames(result, asked[i].index);
+		made->count++;
+	}
+	return true;
+}
+
+static bool keep_frame(struct made *made, size_t index, struct symbolize_frame *frame, struct error *err)
+{
+	struct symbolize_frame *kept = ARENA_NEW(&made->arena, struct symbolize_frame);
+
+	frame->name = arena_copy_string(&made->arena, frame->name, strlen(frame->name));
+	frame->file = arena_copy_string(&made->arena, frame->file, strlen(frame->file));
+	if (!kept || !frame->name || !frame->file)
+		return error_set_memory(err);
+	*kept = *frame;
+	made->frames[index] = (struct symbolize_frames){ kept, 1 };
+	return true;
+}
+
+/* Names what has no name yet by a map, which it takes over. */
+static bool take_map(struct made *made, struct symbol_map *map, bool is_kernel, struct error *err)
+{
+	char name[SYMBOL_MAP_NAME_BYTES];
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < made->count; i++) {
+		struct symbolize_frame frame;
+
+		if (made->frames[i].count == 0 && symbol_map_frame(map, made->addresses[i], is_kernel, &frame, name))
+			ok = keep_frame(made, i, &frame, err);
+	}
+	symbol_map_destroy(map);
+	return ok;
+}
+
+static bool take_maps(
+	struct made *made, const struct naming_task *task, struct naming_answer *answer, struct error *err)
+{
+	const struct file_opened *maps[] = { task->map, task->inherited };
+	bool is_restricted = false;
+	struct symbol_map *map;
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		if (maps[i] && (!jit_read(maps[i], task->addresses, task->count, &map, err) ||
+				       !take_map(made, map, false, err)))
+			return false;
+	if (!task->kallsyms)
+		return true;
+	if (!kallsyms_read(task->kallsyms, task->addresses, task->count, &map, &is_restricted, err))
+		return false;
+	answer->is_kallsyms_restricted = is_restricted;
+	return take_map(made, map, true, err);
+}
+
+/* Tells why a debug file, or debug information, was not used. */
+static void note_refused(const struct naming_task *task, const struct symbolize_result *result,
+	const struct symbolize_options *options, struct naming_answer *answer)
+{
+	enum elf_debug_source source;
+	struct error why;
+
+	elf_image_debug(task->image, &options->debug, &source, &why);
+	if (source == ELF_DEBUG_REFUSED)
+		snprintf(answer->message, sizeof(answer->message), "%s", why.message);
+	else if (symbolize_result_refused(result))
+		snprintf(answer->message, sizeof(answer->message),
+			"%.200s: its debug information refers to the same bytes over and over, as no compiler's does: "
+			"not used; its symbols name its code",
+			elf_image_path(task->image));
+}
+
+static bool make_table(const struct naming_task *task, const struct symbolize_options *options,
+	struct naming_answer *answer, struct buffer *table, struct error *err)
+{
+	struct symbolize_result *result = NULL;
+	struct made made = { 0 };
+	bool ok;
+
+	if (task->image && !symbolize_addresses(task->image, task->addresses, task->count, options, &result, err))
+		return false;
+	arena_init(&made.arena, 0);
+	ok = take_result(&made, task, result, err) && take_maps(&made, task, answer, err);
+	if (ok && task->image) {
+		const struct frame_cache_key *new_key = symbolize_result_new_key(result);
+
+		note_refused(task, result, options, answer);
+		answer->is_new = new_key != NULL;
+		if (new_key) {
+			answer->debug = new_key->files[1];
+			answer->alt = new_key->files[2];
+		}
+	}
+	ok = ok && frame_table_write(&(struct frame_table_entries){ NULL, made.addresses, made.frames, made.count,
+					     result ? symbolize_result_directory(result) : "" },
+			   table, err);
+	symbolize_result_destroy(result);
+	arena_deinit(&made.arena);
+	free(made.addresses);
+	free(made.frames);
+	return ok;
+}
+
+static void work_on_task(void *context, size_t index)
+{
+	struct shared *shared = context;
+	uint32_t number = shared->child->chosen[index];
+	const struct naming_task *task = &shared->child->tasks[number];
+	struct broker_opener through = { &shared->broker, number };
+	const struct elf_opener opener = broker_opener_of(&through);
+	struct symbolize_options options = *shared->child->options;
+	struct naming_answer answer = { .kind = NAMING_BEGINS, .task = number };
+	struct error err = { 0 };
+	struct buffer table;
+
+	options.debug.opener = &opener;
+	options.debuginfod = false;
+	send_message(shared, &answer, NULL);
+	buffer_init(&table, naming_most_bytes(task));
+	answer.kind = NAMING_DONE;
+	if (!make_table(task, &options, &answer, &table, &err)) {
+		answer.kind = NAMING_FAILED;
+		answer.code = err.code;
+		snprintf(answer.message, sizeof(answer.message), "%s", err.message);
+	}
+	send_message(shared, &answer, answer.kind == NAMING_DONE ? &table : NULL);
+	buffer_deinit(&table);
+	/* The image is this process' copy: what was read of it is memory for the next. */
+	elf_image_unref(task->image);
+}
+
+/* ---- The process ---- */
+
+static size_t add_descriptors(const struct naming_task *task, int *out)
+{
+	const struct file_opened *files[] = { task->map, task->inherited, task->kallsyms };
+	size_t count = 0;
+
+	if (task->image)
+		out[count++] = elf_image_descriptor(task->image);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i])
+			out[count++] = files[i]->fd;
+	return count;
+}
+
+static void confine(const struct naming_child *child)
+{
+	enum { MOST_OF_A_TASK = 4, OTHERS = 2 };
+	int *descriptors = calloc(child->chosen_count * MOST_OF_A_TASK + OTHERS, sizeof(*descriptors));
+	struct confinement confinement = {
+		.descriptors = descriptors,
+		.more_descriptors = MORE_DESCRIPTORS,
+		.output = child->output,
+		.socket = child->broker,
+		.data_bytes = child->memory_bytes,
+	};
+
+	if (!descriptors)
+		_exit(1);
+	descriptors[confinement.descriptor_count++] = child->output;
+	descriptors[confinement.descriptor_count++] = child->broker;
+	for (size_t i = 0; i < child->chosen_count; i++)
+		confinement.descriptor_count +=
+			add_descriptors(&child->tasks[child->chosen[i]], descriptors + confinement.descriptor_count);
+	(void)confined_enter(&confinement);
+	free(descriptors);
+}
+
+/* A decoder of instructions is a library that is loaded when the first one is made, and stays. */
+static void load_decoders(const struct naming_child *child)
+{
+	const struct machine *loaded = NULL;
+
+	for (size_t i = 0; i < child->chosen_count; i++) {
+		const struct elf_image *image = child->tasks[child->chosen[i]].image;
+		const struct machine *machine = image ? machine_of(elf_image_machine(image)) : NULL;
+
+		if (!machine || machine == loaded)
+			continue;
+		machine_decoder_destroy(machine_decoder_create(machine));
+		loaded = machine;
+	}
+}
+
+_Noreturn void naming_child_run(const struct naming_child *child)
+{
+	struct shared shared = { .child = child, .broker = { .socket = child->broker } };
+
+	pthread_mutex_init(&shared.broker.lock, NULL);
+	pthread_mutex_init(&shared.output_lock, NULL);
+	if (child->options->fingerprints != SYMBOLIZE_FINGERPRINT_NONE)
+		load_decoders(child);
+	confine(child);
+	work_pool_run(child->options->threads, child->chosen_count, work_on_task, &shared);
+	_exit(0);
+}

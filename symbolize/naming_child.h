@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "symbolize/broker.h"
+#include "symbolize/naming.h"
+
+/* What the child of symbolize/naming.h does, and what it sends. */
+
+enum naming_answer_kind {
+	NAMING_BEGINS, /* the child is about the task from now on */
+	NAMING_DONE,   /* the bytes of its table follow */
+	NAMING_FAILED, /* with `code` and `message` */
+};
+
+/* The start of each message from the child to its parent; foreign bytes to the latter. */
+struct naming_answer {
+	uint64_t bytes;                      /* of the table, which follows */
+	struct elf_file_identity debug, alt; /* of the files that are part of the cache's key */
+	uint32_t kind, task;
+	uint32_t is_new; /* the table is worth to be kept in the cache */
+	uint32_t is_kallsyms_restricted;
+	uint32_t code;                    /* enum error_code */
+	char message[ERROR_MESSAGE_SIZE]; /* of a failure, or of a debug file that was refused; "": none */
+};
+
+struct naming_child {
+	struct naming_task *tasks;
+	const uint32_t *chosen; /* the tasks that this child is for, by number */
+	size_t chosen_count;
+	const struct symbolize_options *options;
+	uint64_t memory_bytes; /* that the child may take at first */
+	int output, broker;    /* a pipe and a socket */
+};
+
+/* The most bytes that the table of a task may have. */
+size_t naming_most_bytes(const struct naming_task *task);
+
+/* Works on the tasks in the calling process, a child of confined_fork(), and ends it. */
+_Noreturn void naming_child_run(const struct naming_child *child);
