@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -98,17 +99,59 @@ bool cache_directory_prepare(const char *directory)
 	return stat(directory, &info) == 0 && info.st_uid == geteuid() && access(directory, W_OK) == 0;
 }
 
+/* The owner of what a path and its link lead to; false if there is nothing. */
+static bool find_owner(const char *path, uid_t *owner)
+{
+	struct stat link, info;
+
+	if (lstat(path, &link) != 0 || stat(path, &info) != 0)
+		return false;
+	*owner = link.st_uid == info.st_uid ? info.st_uid : (uid_t)-1;
+	return true;
+}
+
+/*
+ * Whether a directory, or the one that it would be made in, is ours; and for root, whether nobody else can lead the
+ * path elsewhere. Root may run with another user's HOME (sudo -E), who then must not be written to nor believed.
+ */
+static bool is_own(const char *directory)
+{
+	uid_t owner = (uid_t)-1;
+	char path[PATH_MAX];
+
+	if (directory[0] != '/' || (size_t)snprintf(path, sizeof(path), "%s/", directory) >= sizeof(path))
+		return false;
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		bool is_there;
+
+		*slash = '\0';
+		is_there = find_owner(path, &owner);
+		*slash = '/';
+		if (!is_there)
+			break;
+		if (geteuid() == 0 && owner != 0)
+			return false;
+	}
+	return owner == geteuid();
+}
+
+static bool join(char *path, size_t size, const char *directory, const char *below)
+{
+	int length = snprintf(path, size, "%s%s/kelvin/frames", directory, below);
+
+	return length > 0 && (size_t)length < size;
+}
+
 bool symbolize_cache_directory(char *path, size_t size)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int length;
+	const struct passwd *user;
 
 	/* A relative path in this variable must be ignored (XDG Base Directory Specification). */
-	if (cache && cache[0] == '/')
-		length = snprintf(path, size, "%s/kelvin/frames", cache);
-	else if (home && home[0] == '/')
-		length = snprintf(path, size, "%s/.cache/kelvin/frames", home);
-	else
-		return false;
-	return length > 0 && (size_t)length < size;
+	if (cache && is_own(cache))
+		return join(path, size, cache, "");
+	if (home && is_own(home))
+		return join(path, size, home, "/.cache");
+	user = getpwuid(geteuid());
+	return user && user->pw_dir && is_own(user->pw_dir) && join(path, size, user->pw_dir, "/.cache");
 }
