@@ -220,9 +220,12 @@ void closing_print(const struct closing *closing)
 	verification_print(closing->profile);
 	print_losses(quality);
 	print_unseen(closing->profile);
-	print_nameless(closing->profile);
-	print_stripped(closing->profile);
-	cli_say("recorder: %.1f %% of one CPU while recording, then %.2f s to name functions and write the file\n",
-		seconds > 0 ? (double)closing->recorder_cpu_ns / 1e7 / seconds : 0, (double)closing->naming_ns / 1e9);
+	if (!closing->no_names) {
+		print_nameless(closing->profile);
+		print_stripped(closing->profile);
+	}
+	cli_say("recorder: %.1f %% of one CPU while recording, then %.2f s to %swrite the file\n",
+		seconds > 0 ? (double)closing->recorder_cpu_ns / 1e7 / seconds : 0, (double)closing->naming_ns / 1e9,
+		closing->no_names ? "" : "name functions and ");
 	cli_say("wrote %s (%s)\n", strcmp(closing->path, "-") == 0 ? "standard output" : closing->path, bytes);
 }

@@ -39,7 +39,7 @@ static const char help[] =
 	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
 	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
 	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds a copy of the stack of up to BYTES (default: dwarf,16384);\n"
-	"                              fp: the kernel follows frame pointers\n" NAMING_HELP
+	"                              fp: the kernel follows frame pointers\n" NAMING_HELP NAMING_NO_NAMES_HELP
 	"      --verify[=N]            unwinds one stack in N (default: 100) again with libunwind and names its addresses again\n"
 	"                              with libdw, and tells how many are equal\n"
 	"      --no-args               keeps only the command's program in the profile, without its arguments\n" OPTIONS_MODE_HELP
@@ -68,6 +68,7 @@ static const struct option names[] = {
 	{ "event", required_argument, NULL, 'e' },
 	{ "call-graph", required_argument, NULL, 'g' },
 	NAMING_OPTIONS,
+	NAMING_NO_NAMES_OPTION,
 	{ "verify", optional_argument, NULL, OPTION_VERIFY },
 	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
 	OPTIONS_MODE_ROW,

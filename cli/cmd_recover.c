@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
 #include "cli/closing.h"
+#include "cli/interrupt.h"
 #include "cli/load.h"
 #include "cli/naming.h"
 
@@ -15,7 +16,7 @@ static const char help[] =
 	"\n"
 	"Options:\n"
 	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: without .part)\n" OPTIONS_MODE_HELP
-		NAMING_HELP "  -h, --help                  this text\n"
+		NAMING_HELP NAMING_NO_NAMES_HELP "  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
 	"  kelvin recover before.pb.gz.part -o before.pb.gz\n"
@@ -26,6 +27,7 @@ static const struct option names[] = {
 	{ "output", required_argument, NULL, 'o' },
 	OPTIONS_MODE_ROW,
 	NAMING_OPTIONS,
+	NAMING_NO_NAMES_OPTION,
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -107,6 +109,7 @@ static int cmd_recover_run(struct request *request, const struct options *option
 		return code;
 	if (options->argc - optind != 1)
 		return options_fail("recover", "one FILE.part is needed; %d given", options->argc - optind);
+	interrupt_watch();
 	if (recover(request, options->argv[optind], &err))
 		return CLI_EXIT_OK;
 	cli_print_error(&err);

@@ -22,7 +22,7 @@ static const char help[] =
 	"      --metric NAME           which value to show, cpu or samples (default: the profile's own)\n"
 	"      --verify[=N]            of perf.data: unwinds one stack in N (default: 100) again with libunwind and names its\n"
 	"                              addresses again with libdw, and tells how many are equal\n" OPTIONS_MODE_HELP
-		NAMING_HELP "  -h, --help                  this text\n"
+		NAMING_HELP NAMING_NO_NAMES_HELP "  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
 	"  kelvin report kelvin.pb.gz\n"
@@ -36,6 +36,7 @@ static const struct option names[] = {
 	{ "metric", required_argument, NULL, OPTION_METRIC },
 	{ "verify", optional_argument, NULL, OPTION_VERIFY },
 	NAMING_OPTIONS,
+	NAMING_NO_NAMES_OPTION,
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };

@@ -11,6 +11,7 @@
 static volatile sig_atomic_t caught_signal;
 static volatile sig_atomic_t caught_from_process;
 static _Atomic int64_t caught_ns;
+static volatile sig_atomic_t is_naming, naming_stopped;
 
 /*
  * `timeout` sends its signal twice, to us and to our process group: two signals within this time count as one request.
@@ -30,6 +31,10 @@ static void take_signal(int number, siginfo_t *info, void *context)
 		caught_signal = number;
 		/* Signals that the terminal sends have SI_KERNEL, and reach the whole foreground process group. */
 		caught_from_process = info->si_code <= 0;
+		naming_stopped = is_naming;
+	} else if (now_ns - caught_ns > same_wish_ns && is_naming && !naming_stopped) {
+		caught_ns = now_ns;
+		naming_stopped = 1;
 	} else if (now_ns - caught_ns > same_wish_ns) {
 		/* The signal stays blocked until the handler returns. */
 		signal(number, SIG_DFL);
@@ -75,6 +80,22 @@ void interrupt_watch(void)
 int interrupt_signal(void)
 {
 	return caught_signal;
+}
+
+void interrupt_begin_naming(void)
+{
+	naming_stopped = 0;
+	is_naming = 1;
+}
+
+void interrupt_end_naming(void)
+{
+	is_naming = 0;
+}
+
+bool interrupt_stops_naming(void)
+{
+	return naming_stopped != 0;
 }
 
 bool interrupt_is_for_us_alone(void)

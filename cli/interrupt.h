@@ -18,6 +18,16 @@ void interrupt_watch(void);
 /* The signal that arrived, or 0. */
 int interrupt_signal(void);
 
+/*
+ * While functions are named, a signal asks to leave the rest unnamed, also the second one of a recording; one more, a
+ * moment later, kills the process.
+ */
+void interrupt_begin_naming(void);
+void interrupt_end_naming(void);
+
+/* Whether a signal arrived while functions were named. */
+bool interrupt_stops_naming(void);
+
 /* Whether another process sent the signal, so that a command in our process group has not received it. */
 bool interrupt_is_for_us_alone(void);
 

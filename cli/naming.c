@@ -11,6 +11,9 @@ bool naming_take(struct naming *naming, int option, struct error *err)
 	case NAMING_ORIGIN_RULES:
 		naming->rules_path = optarg;
 		return true;
+	case NAMING_NO_NAMES:
+		naming->no_names = true;
+		return true;
 	default:
 		return error_set(err, ERROR_USAGE, "unknown option");
 	}
@@ -36,6 +39,7 @@ bool naming_prepare(struct naming *naming, struct symbolize_options *options, st
 	options->project_roots = naming->roots.items;
 	options->project_root_count = naming->roots.count;
 	options->origin_rules = naming->origin_rules;
+	options->no_names = naming->no_names;
 	return true;
 }
 

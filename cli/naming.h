@@ -4,14 +4,16 @@
 #include "cli/options.h"
 #include "symbolize/symbolize.h"
 
-/* --project-root DIR (repeatable) and --origin-rules FILE, which record, diff, report and symbolize share. */
+/* --project-root DIR (repeatable) and --origin-rules FILE, which record, diff, report and symbolize share; and
+ * --no-names of all but symbolize. */
 struct naming {
 	struct options_list roots;
 	const char *rules_path;                      /* borrowed; NULL: none */
 	struct symbolize_origin_rules *origin_rules; /* owned */
+	bool no_names;
 };
 
-enum { NAMING_PROJECT_ROOT = OPTIONS_SHARED, NAMING_ORIGIN_RULES, NAMING_LAST };
+enum { NAMING_PROJECT_ROOT = OPTIONS_SHARED, NAMING_ORIGIN_RULES, NAMING_NO_NAMES, NAMING_LAST };
 
 /* Rows of getopt_long()'s table. */
 #define NAMING_OPTIONS                                                                                                 \
@@ -22,6 +24,14 @@ enum { NAMING_PROJECT_ROOT = OPTIONS_SHARED, NAMING_ORIGIN_RULES, NAMING_LAST };
 #define NAMING_HELP                                                                                                    \
 	"      --project-root DIR      functions with sources below DIR are the user's own; repeatable\n"              \
 	"      --origin-rules FILE     rules that decide what is user, library or system\n"
+
+/* For the commands that can do without names. */
+#define NAMING_NO_NAMES_OPTION                                                                                         \
+	{                                                                                                              \
+		"no-names", no_argument, NULL, NAMING_NO_NAMES                                                         \
+	}
+#define NAMING_NO_NAMES_HELP                                                                                           \
+	"      --no-names              names no functions: code is shown as binary+address, and no binary is read for names\n"
 
 /* Handles one of these options, whose value is in `optarg`; ERROR_USAGE for any other. */
 COMMON_MUST_CHECK

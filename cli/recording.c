@@ -80,6 +80,7 @@ static void close_with(const struct recording *recording, const struct profile *
 		.naming_ns = recording->naming_ns,
 		.path = recording->output,
 		.file_bytes = recording->file_bytes,
+		.no_names = recording->options.no_names,
 	});
 }
 
@@ -110,7 +111,8 @@ static bool keep(struct recording *recording, const struct source *source, struc
 		progress_clear(progress);
 		return true;
 	}
-	progress_phase(progress, "naming functions");
+	if (!recording->options.no_names)
+		progress_phase(progress, "naming functions");
 	if (!source_name(source, &recording->options, result, notices, err))
 		return false;
 	sampler_result_release_images(result);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/source.h"
 
+#include "cli/interrupt.h"
 #include "cli/verification.h"
 
 #include <limits.h>
@@ -36,6 +37,26 @@ static bool name_origins(const struct source *source, const struct symbolize_opt
 	return error_prefix(err, "cannot find out the origins of the functions in %s", source->name);
 }
 
+/* What cannot be named is written without names: they are not worth the profile. */
+static bool name_or_leave(
+	struct sampler_result *result, struct symbolize_options *options, struct buffer *notices, struct error *err)
+{
+	struct symbolize_stats stats;
+	struct error why;
+	bool ok;
+
+	options->is_stopped = interrupt_stops_naming;
+	interrupt_begin_naming();
+	ok = symbolize_profile(result->profile, result->images, result->jit_maps, options, &stats, notices, &why);
+	interrupt_end_naming();
+	if (ok)
+		return true;
+	options->no_names = true;
+	if (notices)
+		buffer_printf(notices, "%s: functions stay unnamed\n", why.message);
+	return symbolize_profile(result->profile, result->images, NULL, options, &stats, notices, err);
+}
+
 static bool name_addresses(const struct source *source, const struct symbolize_options *options,
 	struct sampler_result *result, struct buffer *notices, struct error *err)
 {
@@ -43,7 +64,6 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 	 * given its notice already. */
 	bool no_kernel = result->kallsyms && result->kallsyms[0] == '\0';
 	struct symbolize_options naming = *options;
-	struct symbolize_stats stats;
 	char cache[PATH_MAX];
 
 	if (!source->is_read_once && symbolize_cache_directory(cache, sizeof(cache)))
@@ -51,12 +71,10 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 	/* The target may have ended by now. */
 	if (source->debug_root[0] && access(source->debug_root, X_OK) == 0)
 		naming.debug.root = source->debug_root;
-	naming.kallsyms_path = no_kernel ? "/dev/null" : result->kallsyms;
+	naming.kallsyms_path = no_kernel ? "" : result->kallsyms;
 	naming.kernel_is_running = result->kernel_is_running;
 	naming.inherited_jit_maps = result->inherited_jit_maps;
-	return symbolize_profile(result->profile, result->images, result->jit_maps, &naming, &stats,
-		       no_kernel ? NULL : notices, err) &&
-	       verification_finish(result, &naming.debug, notices, err);
+	return name_or_leave(result, &naming, notices, err) && verification_finish(result, &naming, notices, err);
 }
 
 bool source_name(const struct source *source, const struct symbolize_options *options, struct sampler_result *result,

@@ -119,8 +119,8 @@ void verification_tell_unfinished(const struct symbolize_verification *names, st
 			names->unfinished, names->unfinished == 1 ? "" : "es");
 }
 
-bool verification_finish(
-	struct sampler_result *result, const struct elf_debug_options *debug, struct buffer *notices, struct error *err)
+bool verification_finish(struct sampler_result *result, const struct symbolize_options *naming, struct buffer *notices,
+	struct error *err)
 {
 	const struct sampler_verification *stacks = &result->verification;
 	CLEANUP(cleanup_free) struct symbolize_verification *names = NULL;
@@ -131,8 +131,8 @@ bool verification_finish(
 	names = calloc(1, sizeof(*names));
 	if (!names)
 		return error_set_memory(err);
-	if (!symbolize_verify_locations(
-		    profile, result->images, stacks->locations, stacks->location_count, debug, names, err) ||
+	if (!symbolize_verify_locations(profile, result->images, stacks->locations,
+		    naming->no_names ? 0 : stacks->location_count, &naming->debug, names, err) ||
 		!keep_stack_differences(profile, stacks, err))
 		return false;
 	profile->verification.names_equal = names->equal;

@@ -20,10 +20,11 @@ bool verification_parse(const char *text, uint32_t *every, struct error *err);
 
 /*
  * Called after the addresses of a recording were named: compares the names with libdw's, and adds differences to
- * profile->verification as text. Does nothing if no stack was to be compared. `notices` may be NULL.
+ * profile->verification as text. Does nothing if no stack was to be compared; leaves names out if
+ * nothing was named. `notices` may be NULL.
  */
 COMMON_MUST_CHECK
-bool verification_finish(struct sampler_result *result, const struct elf_debug_options *debug, struct buffer *notices,
+bool verification_finish(struct sampler_result *result, const struct symbolize_options *naming, struct buffer *notices,
 	struct error *err);
 
 /*

@@ -92,7 +92,7 @@ static bool find_kernel_symbols(struct work *w, struct batch *batch, struct erro
 
 	if (is_running && batch->count <= MOST_ASKED && !kernel_ask(batch->addresses, batch->count, &batch->map, err))
 		return false;
-	if (batch->map || w->kallsyms.name)
+	if (batch->map || w->kallsyms.name || path[0] == '\0')
 		return true;
 	w->kallsyms.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (w->kallsyms.fd < 0)

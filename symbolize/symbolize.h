@@ -63,7 +63,7 @@ struct symbolize_options {
 	/* By mapping id, borrowed: maps of the processes that those of `jit_maps` were forked from, for what these do
 	 * not name. NULL: none. */
 	const struct file_opened *inherited_jit_maps;
-	const char *kallsyms_path; /* NULL: /proc/kallsyms */
+	const char *kallsyms_path; /* NULL: /proc/kallsyms; "": none */
 	bool kernel_is_running; /* kallsyms_path is a copy of the running kernel's, so the kernel may be used instead */
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
 	uint64_t cache_program;      /* which program resolves them; 0: it is found out */
@@ -151,8 +151,8 @@ COMMON_MUST_CHECK
 bool symbolize_debuginfod_possible(struct error *err);
 
 /*
- * The directory in which resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME. False if neither is
- * set.
+ * The directory in which resolved frames are kept between runs: below XDG_CACHE_HOME, else HOME, else the home
+ * directory of the user. One that is not the user's own is passed over. False if there is none.
  */
 COMMON_MUST_CHECK
 bool symbolize_cache_directory(char *path, size_t size);
