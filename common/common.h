@@ -12,6 +12,7 @@
 #include "common/checked.h"
 #include "common/cleanup.h"
 #include "common/confined.h"
+#include "common/deadline.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/hash_map.h"

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/deadline.h"
+
+#include "common/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_OWNERS = 64, MOST_STUCK_OF_OWNER = 2, LOOKS_PER_JOB = 4, MOST_LOOKS = 200 };
+
+/* Whose turn it is in a slot. */
+enum turn { TURN_CALLER, TURN_HELPER };
+
+/* What the caller and one helper share. */
+struct slot {
+	_Atomic uint32_t turn; /* a futex */
+	_Atomic pid_t pid;     /* of the helper; 0: it does not run yet */
+	int (*job)(void *room);
+	bool sends_fd; /* the job's descriptor waits in the socket */
+	_Alignas(4096) uint8_t room[DEADLINE_ROOM_BYTES];
+};
+
+enum helper_state { HELPER_NONE, HELPER_READY, HELPER_STUCK };
+
+/* The caller's side of a slot. */
+struct helper {
+	enum helper_state state;
+	int socket;     /* owned unless HELPER_NONE; at its end when the helper has ended */
+	uint64_t owner; /* of the job that it is stuck in */
+};
+
+struct debt {
+	uint64_t owner;
+	int64_t ns;
+};
+
+struct deadline {
+	struct deadline_limits limits;
+	struct slot *slots; /* [DEADLINE_MOST_HELPERS] */
+	struct helper helpers[DEADLINE_MOST_HELPERS];
+	struct helper *current; /* has the room of the next job; NULL: none yet */
+	pid_t keeper;
+	int control;                    /* to the keeper */
+	struct debt debts[MOST_OWNERS]; /* the last one is shared by all owners beyond these */
+	size_t debt_count;
+	int64_t all_ns, forgiven_at_ns;
+};
+
+/* An order to the keeper, with the helper's end of a socket if a helper is to be started. */
+struct order {
+	uint32_t slot;
+	bool starts; /* else the helper is killed */
+};
+
+static int64_t deadline_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+/* Futexes here are in shared memory, so they are not private ones. `wait_ns` 0: without end. */
+static void deadline_wait(_Atomic uint32_t *word, uint32_t value, int64_t wait_ns)
+{
+	const struct timespec wait = { wait_ns / 1000000000, wait_ns % 1000000000 };
+
+	(void)syscall(SYS_futex, word, FUTEX_WAIT, value, wait_ns ? &wait : NULL, NULL, 0);
+}
+
+static void deadline_wake(_Atomic uint32_t *word)
+{
+	(void)syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* ---- Messages with a descriptor ---- */
+
+union fd_control {
+	char bytes[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr header;
+};
+
+/* `fd` -1: none. */
+static bool send_message(int socket, const void *bytes, size_t size, int fd)
+{
+	union fd_control control = { 0 };
+	struct iovec from = { (void *)(uintptr_t)bytes, size };
+	struct msghdr message = { .msg_iov = &from, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		control.header = (struct cmsghdr){
+			.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS
+		};
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+/* `*fd` is -1 if the message has none. */
+static bool receive_message(int socket, void *bytes, size_t size, int flags, int *fd)
+{
+	union fd_control control = { 0 };
+	struct iovec into = { bytes, size };
+	struct msghdr message = {
+		.msg_iov = &into, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
+	};
+	const struct cmsghdr *header;
+	ssize_t got;
+
+	*fd = -1;
+	do {
+		got = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
+	} while (got < 0 && errno == EINTR);
+	if (got != (ssize_t)size)
+		return false;
+	header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
+	return true;
+}
+
+/* ---- Helpers ---- */
+
+struct scheduling {
+	int policy, nice;
+};
+
+/* Takes the caller's scheduling policy and nice value, as far as they have changed. */
+static void follow_scheduling(pid_t caller, struct scheduling *known)
+{
+	struct scheduling now = { sched_getscheduler(caller), 0 };
+	struct sched_param parameter;
+
+	errno = 0;
+	now.nice = getpriority(PRIO_PROCESS, (id_t)caller);
+	if (now.policy < 0 || errno != 0)
+		return;
+	if (now.policy != known->policy && sched_getparam(caller, &parameter) == 0)
+		(void)sched_setscheduler(0, now.policy & ~SCHED_RESET_ON_FORK, &parameter);
+	if (now.nice != known->nice)
+		(void)setpriority(PRIO_PROCESS, 0, now.nice);
+	*known = now;
+}
+
+/* Ends with the parent process, which may have ended already. */
+static void end_with(pid_t parent)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+}
+
+static _Noreturn void run_helper(struct slot *slot, int socket, pid_t keeper, pid_t caller)
+{
+	struct scheduling scheduling = { -1, INT_MAX };
+
+	end_with(keeper);
+	atomic_store(&slot->pid, getpid());
+	for (;;) {
+		int fd;
+
+		while (atomic_load(&slot->turn) != TURN_HELPER)
+			deadline_wait(&slot->turn, TURN_CALLER, 0);
+		follow_scheduling(caller, &scheduling);
+		fd = slot->job(slot->room);
+		slot->sends_fd = fd >= 0 && send_message(socket, "", 1, fd);
+		if (fd >= 0)
+			close(fd);
+		atomic_store(&slot->turn, TURN_CALLER);
+		deadline_wake(&slot->turn);
+	}
+}
+
+/* ---- The keeper ---- */
+
+static void close_range_of(unsigned int first, unsigned int last)
+{
+	enum { MOST_DESCRIPTORS = 1 << 16 };
+
+	if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
+		return;
+	for (unsigned int fd = first; fd <= last && fd < MOST_DESCRIPTORS; fd++)
+		close((int)fd);
+}
+
+/*
+ * Leaves all that a helper would hold for as long as it is stuck: descriptors, such as a pipe whose reader waits for
+ * its end, and the current directory's mount. Signals are for the caller.
+ */
+static void leave_caller(int control)
+{
+	int null = open("/dev/null", O_RDWR);
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	for (int fd = 0; fd <= STDERR_FILENO && null >= 0; fd++)
+		dup2(null, fd);
+	close_range_of(STDERR_FILENO + 1, (unsigned int)control - 1);
+	close_range_of((unsigned int)control + 1, UINT_MAX);
+	(void)chdir("/");
+	(void)prctl(PR_SET_NAME, "kelvin-reader");
+}
+
+static void reap_helpers(pid_t *pids)
+{
+	pid_t ended;
+
+	while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
+		for (size_t i = 0; i < DEADLINE_MOST_HELPERS; i++)
+			pids[i] = pids[i] == ended ? 0 : pids[i];
+}
+
+static _Noreturn void run_keeper(struct slot *slots, int control, pid_t caller)
+{
+	struct scheduling scheduling = { -1, INT_MAX };
+	pid_t pids[DEADLINE_MOST_HELPERS] = { 0 }, keeper = getpid();
+	struct order order;
+	int socket;
+
+	leave_caller(control);
+	end_with(caller);
+	while (receive_message(control, &order, sizeof(order), 0, &socket)) {
+		follow_scheduling(caller, &scheduling);
+		reap_helpers(pids);
+		if (order.starts) {
+			pids[order.slot] = fork();
+			if (pids[order.slot] == 0) {
+				close(control);
+				run_helper(&slots[order.slot], socket, keeper, caller);
+			}
+		} else if (pids[order.slot] > 0) {
+			(void)kill(pids[order.slot], SIGKILL);
+		}
+		if (socket >= 0)
+			close(socket);
+	}
+	_exit(0);
+}
+
+/* ---- The caller ---- */
+
+static bool start_keeper(struct deadline *deadline, struct error *err)
+{
+	pid_t caller = getpid();
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return error_set_errno(err, errno, "cannot start a process");
+	deadline->control = ends[0];
+	deadline->keeper = fork();
+	if (deadline->keeper == 0)
+		run_keeper(deadline->slots, ends[1], caller);
+	close(ends[1]);
+	return deadline->keeper > 0 || error_set_errno(err, errno, "cannot start a process");
+}
+
+bool deadline_create(const struct deadline_limits *limits, struct deadline **deadline, struct error *err)
+{
+	struct deadline *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->limits = *limits;
+	made->control = -1;
+	made->forgiven_at_ns = deadline_now_ns();
+	made->slots = mmap(NULL, DEADLINE_MOST_HELPERS * sizeof(*made->slots), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (made->slots == MAP_FAILED) {
+		free(made);
+		return error_set_memory(err);
+	}
+	if (!start_keeper(made, err)) {
+		deadline_destroy(made);
+		return false;
+	}
+	*deadline = made;
+	return true;
+}
+
+static void order_keeper(struct deadline *deadline, const struct helper *helper, bool starts, int socket)
+{
+	const struct order order = { (uint32_t)(helper - deadline->helpers), starts };
+
+	(void)send_message(deadline->control, &order, sizeof(order), socket);
+}
+
+static void forget_helper(struct helper *helper)
+{
+	close(helper->socket);
+	*helper = (struct helper){ 0 };
+}
+
+/* The keeper ends by itself when its socket is closed, but it may not run for a while, so it is killed. */
+void deadline_destroy(struct deadline *deadline)
+{
+	if (!deadline)
+		return;
+	for (size_t i = 0; i < DEADLINE_MOST_HELPERS; i++)
+		if (deadline->helpers[i].state != HELPER_NONE)
+			forget_helper(&deadline->helpers[i]);
+	if (deadline->keeper > 0) {
+		(void)kill(deadline->keeper, SIGKILL);
+		while (waitpid(deadline->keeper, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (deadline->control >= 0)
+		close(deadline->control);
+	munmap(deadline->slots, DEADLINE_MOST_HELPERS * sizeof(*deadline->slots));
+	free(deadline);
+}
+
+static bool has_ended(const struct helper *helper)
+{
+	char byte;
+
+	/* A descriptor that a late job sent is dropped by reading it without room for it. */
+	return recv(helper->socket, &byte, sizeof(byte), MSG_DONTWAIT) == 0;
+}
+
+static bool start_helper(struct deadline *deadline, struct helper *helper)
+{
+	struct slot *slot = &deadline->slots[helper - deadline->helpers];
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return false;
+	atomic_store(&slot->pid, 0);
+	atomic_store(&slot->turn, TURN_CALLER);
+	*helper = (struct helper){ HELPER_READY, ends[0], 0 };
+	order_keeper(deadline, helper, true, ends[1]);
+	close(ends[1]);
+	deadline->current = helper;
+	return true;
+}
+
+void *deadline_room(struct deadline *deadline)
+{
+	for (size_t i = 0; i < DEADLINE_MOST_HELPERS && !deadline->current; i++) {
+		struct helper *helper = &deadline->helpers[i];
+
+		if (helper->state == HELPER_STUCK && has_ended(helper))
+			forget_helper(helper);
+		if (helper->state == HELPER_NONE && !start_helper(deadline, helper))
+			return NULL;
+	}
+	return deadline->current ? deadline->slots[deadline->current - deadline->helpers].room : NULL;
+}
+
+/* ---- Debts ---- */
+
+static void forgive(struct deadline *deadline)
+{
+	int64_t now_ns = deadline_now_ns(), ns = (now_ns - deadline->forgiven_at_ns) / deadline->limits.forgiveness;
+	size_t kept = 0;
+
+	deadline->forgiven_at_ns += ns * deadline->limits.forgiveness;
+	deadline->all_ns = deadline->all_ns > ns ? deadline->all_ns - ns : 0;
+	for (size_t i = 0; i < deadline->debt_count; i++)
+		if (deadline->debts[i].ns > ns) {
+			deadline->debts[kept] = deadline->debts[i];
+			deadline->debts[kept++].ns -= ns;
+		}
+	deadline->debt_count = kept;
+}
+
+static size_t count_stuck(const struct deadline *deadline, uint64_t owner)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < DEADLINE_MOST_HELPERS; i++) {
+		const struct helper *helper = &deadline->helpers[i];
+
+		count += helper->state == HELPER_STUCK && helper->owner == owner && !has_ended(helper);
+	}
+	return count;
+}
+
+static struct debt *find_debt(struct deadline *deadline, uint64_t owner)
+{
+	size_t i = 0;
+
+	while (i < deadline->debt_count && i < MOST_OWNERS - 1 && deadline->debts[i].owner != owner)
+		i++;
+	if (i == deadline->debt_count)
+		deadline->debts[deadline->debt_count++] = (struct debt){ owner, 0 };
+	return &deadline->debts[i];
+}
+
+static bool is_refused(struct deadline *deadline, uint64_t owner)
+{
+	if (deadline->debt_count == 0)
+		return false;
+	if (count_stuck(deadline, owner) >= MOST_STUCK_OF_OWNER)
+		return true;
+	forgive(deadline);
+	if (deadline->all_ns >= deadline->limits.all_ns)
+		return true;
+	for (size_t i = 0; i < deadline->debt_count; i++)
+		if (deadline->debts[i].owner == owner)
+			return deadline->debts[i].ns >= deadline->limits.owner_ns;
+	return false;
+}
+
+/* ---- Jobs ---- */
+
+/* Whether the helper waits for a CPU rather than in the kernel. It may not have been started yet. */
+static bool is_starved(const struct slot *slot)
+{
+	pid_t pid = atomic_load(&slot->pid);
+	CLEANUP(cleanup_close) int fd = -1;
+	char text[256], path[32];
+	const char *end;
+	ssize_t size;
+
+	if (pid == 0)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+	text[size > 0 ? size : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' && end[2] == 'R';
+}
+
+/*
+ * Waits until the job is done or late. The helper is looked at several times, and is late when it was found waiting in
+ * the kernel each time but those when it waited for a CPU.
+ */
+static bool wait_for_helper(struct slot *slot, int64_t wait_ns)
+{
+	int64_t look_ns = wait_ns / LOOKS_PER_JOB;
+	int waiting = 0;
+
+	for (int i = 0; i < MOST_LOOKS && waiting < LOOKS_PER_JOB; i++) {
+		int64_t until_ns = deadline_now_ns() + look_ns, now_ns;
+
+		while (atomic_load(&slot->turn) == TURN_HELPER && (now_ns = deadline_now_ns()) < until_ns)
+			deadline_wait(&slot->turn, TURN_HELPER, until_ns - now_ns);
+		if (atomic_load(&slot->turn) == TURN_CALLER)
+			return true;
+		waiting += !is_starved(slot);
+	}
+	return false;
+}
+
+static void give_up(struct deadline *deadline, uint64_t owner, int64_t waited_ns)
+{
+	struct helper *helper = deadline->current;
+
+	order_keeper(deadline, helper, false, -1);
+	helper->state = HELPER_STUCK;
+	helper->owner = owner;
+	deadline->current = NULL;
+	forgive(deadline);
+	find_debt(deadline, owner)->ns += waited_ns;
+	deadline->all_ns += waited_ns;
+}
+
+enum deadline_end deadline_run(
+	struct deadline *deadline, uint64_t owner, int64_t wait_ns, int (*job)(void *room), int *fd)
+{
+	int64_t began_ns;
+	struct slot *slot;
+	char byte;
+
+	*fd = -1;
+	if (is_refused(deadline, owner) || !deadline_room(deadline))
+		return DEADLINE_REFUSED;
+	slot = &deadline->slots[deadline->current - deadline->helpers];
+	began_ns = deadline_now_ns();
+	slot->job = job;
+	slot->sends_fd = false;
+	atomic_store(&slot->turn, TURN_HELPER);
+	deadline_wake(&slot->turn);
+	if (!wait_for_helper(slot, wait_ns)) {
+		give_up(deadline, owner, deadline_now_ns() - began_ns);
+		return DEADLINE_LATE;
+	}
+
+	if (slot->sends_fd && !receive_message(deadline->current->socket, &byte, sizeof(byte), MSG_DONTWAIT, fd))
+		*fd = -1;
+	return DEADLINE_DONE;
+}
