@@ -4,6 +4,7 @@
 #include "common/common.h"
 
 #include <libelf.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /*
@@ -78,6 +79,17 @@ struct elf_mapping {
 COMMON_MUST_CHECK
 bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image **image, struct error *err);
 
+/*
+ * The two steps of elf_image_open_mapping(), of which another process may do the first one. elf_open_mapping() returns
+ * a descriptor of the mapping's file, or -1 with `err` set. elf_image_of_mapping() makes an image of it, and owns `fd`
+ * in any case. `copied`: `fd` is a copy of the file that this describes, as of one that must not be mapped since its
+ * file system may hang; NULL: `fd` is the file itself.
+ */
+int elf_open_mapping(const struct elf_mapping *mapping, struct error *err);
+COMMON_MUST_CHECK
+bool elf_image_of_mapping(int fd, const struct elf_mapping *mapping, const struct stat *copied,
+	struct elf_image **image, struct error *err);
+
 COMMON_MUST_CHECK
 bool elf_image_open_path(const char *path, struct elf_image **image, struct error *err);
 
@@ -107,7 +119,10 @@ const char *elf_image_path(const struct elf_image *image);
  */
 int elf_image_descriptor(const struct elf_image *image);
 
-/* Whether the path leads to another file now or to none, as after a deploy. Each call checks the file system. */
+/*
+ * Whether the path leads to another file now or to none, as after a deploy. Each call checks the file system, except
+ * for a copy, whose file is not looked at again.
+ */
 bool elf_image_is_deleted(const struct elf_image *image);
 
 /*

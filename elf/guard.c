@@ -68,7 +68,7 @@ bool elf_image_is_intact(const struct elf_image *image)
 {
 	struct stat info;
 
-	if (image->fd < 0)
+	if (image->fd < 0 || image->is_copy)
 		return true;
 	if (fstat(image->fd, &info) != 0 || (uint64_t)info.st_size < image->size)
 		return false;

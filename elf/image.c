@@ -83,7 +83,8 @@ bool elf_image_is_deleted(const struct elf_image *image)
 {
 	struct stat info;
 
-	return image->is_deleted || (image->fd >= 0 && fstat(image->fd, &info) == 0 && info.st_nlink == 0);
+	return image->is_deleted ||
+	       (image->fd >= 0 && !image->is_copy && fstat(image->fd, &info) == 0 && info.st_nlink == 0);
 }
 
 const struct elf_build_id *elf_image_build_id(const struct elf_image *image)

@@ -32,6 +32,7 @@ struct elf_image {
 	struct elf_file_identity identity; /* at the time of opening; all 0: the image is in memory */
 	bool is_mapped;                    /* `bytes` are released by munmap(), else by free() */
 	bool is_deleted;
+	bool is_copy; /* `fd` is a copy of the file, which itself is not looked at again */
 	bool is_64bit;
 	bool has_interpreter;
 	uint16_t machine, type;

@@ -193,34 +193,64 @@ static int open_named(const struct elf_mapping *mapping, const char *path, struc
 	return fd >= 0 ? fd : open_mapped_inode(path, mapping, err);
 }
 
-bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image **image, struct error *err)
+/* The size of a mapping's path without the mark of a deleted file. */
+static size_t path_size_of(const struct elf_mapping *mapping, bool *deleted)
 {
 	size_t size = strlen(mapping->path), mark = sizeof(deleted_mark) - 1;
-	bool deleted = size > mark && strcmp(mapping->path + size - mark, deleted_mark) == 0;
+
+	*deleted = size > mark && strcmp(mapping->path + size - mark, deleted_mark) == 0;
+	return *deleted ? size - mark : size;
+}
+
+int elf_open_mapping(const struct elf_mapping *mapping, struct error *err)
+{
+	bool deleted;
+	size_t size = path_size_of(mapping, &deleted);
 	struct error why;
 	int fd = -1;
 
-	if (deleted)
-		size -= mark;
-	if (size == 0 || size >= PATH_MAX || mapping->path[0] != '/')
-		return error_set(err, ERROR_NOT_FOUND, "no file is mapped at %" PRIx64, mapping->start);
+	if (size == 0 || size >= PATH_MAX || mapping->path[0] != '/') {
+		error_set(err, ERROR_NOT_FOUND, "no file is mapped at %" PRIx64, mapping->start);
+		return -1;
+	}
 	error_set(&why, ERROR_NOT_FOUND, "no process has it open");
 	if (mapping->pid > 0)
 		fd = open_held(mapping, &why);
 	/* If the file was deleted, another file may have its name now, even with the same inode number. */
 	if (fd < 0 && !deleted)
 		fd = open_named(mapping, mapping->path, &why);
-	if (fd < 0 && deleted)
-		return error_set(err, why.code, "%.*s was deleted or replaced: %s%s", (int)size, mapping->path,
-			why.message, why.code == ERROR_PERMISSION ? "; run as root to read it" : "");
-	if (fd < 0) {
+	if (fd < 0 && deleted) {
+		error_set(err, why.code, "%.*s was deleted or replaced: %s%s", (int)size, mapping->path, why.message,
+			why.code == ERROR_PERMISSION ? "; run as root to read it" : "");
+	} else if (fd < 0) {
 		*err = why;
-		return error_prefix(err, "pid %d", mapping->pid);
+		error_prefix(err, "pid %d", mapping->pid);
 	}
+	return fd;
+}
+
+bool elf_image_of_mapping(int fd, const struct elf_mapping *mapping, const struct stat *copied,
+	struct elf_image **image, struct error *err)
+{
+	bool deleted;
+	size_t size = path_size_of(mapping, &deleted);
+
 	if (!open_descriptor(fd, mapping->path, size, image, err))
 		return false;
 	(*image)->is_deleted = deleted;
+	(*image)->is_copy = copied != NULL;
+	if (copied) {
+		(*image)->is_deleted = deleted || copied->st_nlink == 0;
+		(*image)->identity = elf_file_identity_of(copied);
+	}
 	return true;
+}
+
+bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image **image, struct error *err)
+{
+	int fd = elf_open_mapping(mapping, err);
+
+	return fd >= 0 && elf_image_of_mapping(fd, mapping, NULL, image, err);
 }
 
 bool elf_image_open_memory(
