@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Two profiles of any kind, what is different between them, and every way to show it. Input: the size of the first
- * (16 bits), the first, the second. */
+/* Two profiles of any kind, what is different between them, and every way to show it; or one alone. Input: the size of
+ * the first (16 bits; 0: there is none), the first, the second. */
 
 enum { MAX_OUTPUT_BYTES = 1 << 26 };
 
@@ -60,9 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CLEANUP(profile_cleanup) struct profile *base = take_profile(&r, first, "base");
 	CLEANUP(profile_cleanup) struct profile *head = take_profile(&r, byte_reader_left(&r), "head");
 
-	if (head)
-		show(NULL, head);
-	if (base && head)
+	if (head && (base || first == 0))
 		show(base, head);
 	return 0;
 }
