@@ -41,6 +41,7 @@ static void note_written(struct profile_written *written, const struct profile *
 	written->threads = profile->thread_count;
 	written->samples = profile->sample_count;
 	written->events = profile->event_count;
+	written->weighted = profile->weighted_count;
 }
 
 bool profile_write_increment(const struct profile *profile, const struct profile_recording *recording,

@@ -39,7 +39,7 @@ struct profile_index {
 	struct profile_firsts *firsts;          /* [indexed stack] owned */
 	size_t indexed_stacks, indexed_samples; /* the maps hold stacks and samples below these ids */
 	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity,
-		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity;
+		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity, weight_capacity;
 	struct buffer scratch; /* for keys and module names */
 };
 
@@ -51,6 +51,9 @@ struct profile_index {
 COMMON_MUST_CHECK
 bool profile_add_named_location(struct profile *profile, const struct profile_location *location,
 	const struct profile_line *lines, uint32_t *id, struct error *err);
+/* Gives an event a weight; 0: it has none. */
+COMMON_MUST_CHECK
+bool profile_set_event_weight(struct profile *profile, size_t event, int64_t weight, struct error *err);
 /* Reserves room for this many stacks and samples. */
 COMMON_MUST_CHECK
 bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err);

@@ -205,9 +205,13 @@ static bool merge_samples(struct merger *m, struct error *err)
 	}
 	into->has_timeline = timeline && into->sample_count - first == from->sample_count;
 	if (!into->has_timeline) {
-		into->event_count = 0;
+		into->event_count = into->weighted_count = 0;
 		return true;
 	}
+	for (size_t i = 0; i < from->weighted_count; i++)
+		if (from->event_weights[i] &&
+			!profile_set_event_weight(into, into->event_count + i, from->event_weights[i], err))
+			return false;
 	if (!ARRAY_RESERVE(&into->events, &into->index->event_capacity, into->event_count + from->event_count + 1,
 		    SIZE_MAX / 64, err))
 		return false;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/index.h"
 #include "profile/pprof_format.h"
 #include "profile/pprof_reader.h"
 
@@ -267,6 +268,25 @@ static bool check_event_counts(const struct profile *profile, const uint32_t *co
 	return true;
 }
 
+static bool read_event_weights(struct pprof_reader *r, struct error *err)
+{
+	struct byte_reader *gaps = &r->extension.columns[PPROF_WEIGHTED_EVENT],
+			   *weights = &r->extension.columns[PPROF_EVENT_WEIGHT];
+	uint64_t count = r->profile->event_count, event = 0;
+
+	for (; gaps->pos < gaps->end; event++) {
+		uint64_t gap = pprof_varint(gaps), weight = pprof_varint(weights);
+
+		if (gaps->failed || weights->failed || gap >= count - event || weight == 0 || weight > INT64_MAX)
+			return error_set(err, ERROR_FORMAT, "the weights of the timeline's events are malformed");
+		event += gap;
+		if (!profile_set_event_weight(r->profile, event, (int64_t)weight, err))
+			return false;
+	}
+	return weights->pos == weights->end ||
+	       error_set(err, ERROR_FORMAT, "there are weights of events that are not there");
+}
+
 static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 {
 	CLEANUP(cleanup_free) uint32_t *counts = calloc(r->profile->sample_count + 1, sizeof(*counts));
@@ -291,7 +311,8 @@ static bool read_events(struct pprof_reader *r, size_t count, struct error *err)
 			return false;
 	}
 	profile->has_timeline = true;
-	return check_event_counts(profile, counts, err) && (!timeline.went_back || profile_finish(profile, err));
+	return check_event_counts(profile, counts, err) && read_event_weights(r, err) &&
+	       (!timeline.went_back || profile_finish(profile, err));
 }
 
 /* Reads later values of samples that earlier increments hold. */

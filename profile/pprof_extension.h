@@ -32,7 +32,9 @@ enum {
 	PPROF_STACK_LOCATION = 25,
 	PPROF_SAMPLE_STACK = 26,
 	PPROF_VERIFICATION = 27,
-	PPROF_EXTENSION_FIELDS = 28,
+	PPROF_WEIGHTED_EVENT = 28,
+	PPROF_EVENT_WEIGHT = 29,
+	PPROF_EXTENSION_FIELDS = 30,
 };
 
 /* The positions of all fields of the extension. Files of other tools have no extension: all is empty then. */

@@ -373,8 +373,9 @@ static bool pack(const Pprof__Profile *message, struct buffer *out, struct error
 
 bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct error *err)
 {
-	struct buffer *const columns[] = { &w->event_time_deltas, &w->event_samples, &w->facts, &w->stack_parents,
-		&w->stack_locations, &w->sample_stacks, &w->sum_samples, &w->sum_values };
+	struct buffer *const columns[] = { &w->event_time_deltas, &w->event_samples, &w->weighted_events,
+		&w->event_weights, &w->facts, &w->stack_parents, &w->stack_locations, &w->sample_stacks,
+		&w->sum_samples, &w->sum_values };
 	struct pprof_label_keys keys = { 0 };
 	bool written;
 

@@ -162,6 +162,22 @@ static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 	out->event_sample = packed(w, &w->event_samples);
 }
 
+static void write_event_weights(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile *profile = w->profile;
+	size_t end = w->from->weighted;
+
+	for (size_t i = end; profile->has_timeline && i < profile->weighted_count; i++) {
+		if (profile->event_weights[i] == 0)
+			continue;
+		buffer_append_varint(&w->weighted_events, i - end);
+		buffer_append_varint(&w->event_weights, (uint64_t)profile->event_weights[i]);
+		end = i + 1;
+	}
+	out->weighted_event = packed(w, &w->weighted_events);
+	out->event_weight = packed(w, &w->event_weights);
+}
+
 /*
  * Writes the new sums of those samples of earlier increments that had an event since. New samples bring their own
  * values.
@@ -256,6 +272,7 @@ void pprof_write_extension(struct pprof_writer *w)
 	write_threads(w, out);
 	write_stacks(w, out);
 	write_timeline(w, out);
+	write_event_weights(w, out);
 	write_sums(w, out);
 	write_quality(w, out);
 	write_facts(w, out);

@@ -25,8 +25,8 @@ struct pprof_writer {
 	uint32_t *sample_order;        /* [written position] sample id */
 	uint32_t *sample_positions;    /* [sample id] written position */
 	Pprof__Label ***thread_labels; /* [thread id] */
-	struct buffer event_time_deltas, event_samples, facts, stack_parents, stack_locations, sample_stacks,
-		sum_samples, sum_values;
+	struct buffer event_time_deltas, event_samples, weighted_events, event_weights, facts, stack_parents,
+		stack_locations, sample_stacks, sum_samples, sum_values;
 	bool ok;
 };
 

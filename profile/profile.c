@@ -127,6 +127,7 @@ void profile_destroy(struct profile *profile)
 	free(profile->samples);
 	free(profile->values);
 	free(profile->events);
+	free(profile->event_weights);
 	free(profile);
 }
 

@@ -146,7 +146,8 @@ struct profile_sample {
 
 /*
  * One sampling event. Events of a run are in order of time. An event's values are the values of its sample divided by
- * that sample's count. The struct is packed, since there are millions.
+ * that sample's count, unless it has a weight of its own: see event_weights. The struct is packed, since there are
+ * millions.
  */
 struct profile_event {
 	int64_t time_ns; /* since the start of its run */
@@ -322,6 +323,13 @@ struct profile {
 	struct profile_sample *samples;
 	int64_t *values; /* sample-major: values[sample * value_type_count + value type] */
 	struct profile_event *events;
+	/*
+	 * [event] The event's own weight, such as the nanoseconds for which a thread waited; 0: it has none. The values
+	 * of a sample belong to its events in proportion to their weights; all events of a sample have a weight, or
+	 * none has. Events from `weighted_count` on have none, as all events of a recording of CPU time.
+	 */
+	int64_t *event_weights;
+	size_t weighted_count;
 	size_t mapping_count, function_count, location_count, line_count, run_count, thread_count, stack_count,
 		sample_count, event_count;
 
@@ -439,6 +447,16 @@ bool profile_find_sample(struct profile *profile, uint32_t stack, uint32_t threa
 COMMON_MUST_CHECK
 bool profile_count_sample(
 	struct profile *profile, uint32_t sample, const int64_t *values, int64_t time_ns, struct error *err);
+
+/* Gives the event that was added last a weight above 0. */
+COMMON_MUST_CHECK
+bool profile_weigh_event(struct profile *profile, int64_t weight, struct error *err);
+
+/* The weight of an event, in the unit of the weights of its sample; 1 for an event without a weight of its own. */
+static inline int64_t profile_event_weight(const struct profile *profile, size_t event)
+{
+	return event < profile->weighted_count && profile->event_weights[event] ? profile->event_weights[event] : 1;
+}
 
 /* Sorts events by (run, time). Must be called once, after the last sample. */
 COMMON_MUST_CHECK
@@ -599,7 +617,9 @@ bool profile_write_pprof(const struct profile *profile, struct buffer *out, stru
 struct profile_written {
 	uint64_t messages;
 	size_t strings, mappings, functions, lines, locations, stacks, threads, samples, events;
-	uint32_t *met; /* owned: [sample] number of the last increment that holds its sums */
+	size_t weighted; /* `weighted_count` of the last increment, whose last event with a weight is the one before it
+			  */
+	uint32_t *met;   /* owned: [sample] number of the last increment that holds its sums */
 	size_t met_capacity;
 };
 

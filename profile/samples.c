@@ -257,10 +257,34 @@ bool profile_add_sample(struct profile *profile, uint32_t stack, uint32_t thread
 	       profile_count_sample(profile, sample, values, time_ns, err);
 }
 
+/* Lengthens the weights to `count`; events that had none have the weight 0, which says the same. */
+static bool reserve_weights(struct profile *profile, size_t count, struct error *err)
+{
+	if (!ARRAY_RESERVE(&profile->event_weights, &profile->index->weight_capacity, count, SIZE_MAX / 64, err))
+		return false;
+	for (; profile->weighted_count < count; profile->weighted_count++)
+		profile->event_weights[profile->weighted_count] = 0;
+	return true;
+}
+
+bool profile_set_event_weight(struct profile *profile, size_t event, int64_t weight, struct error *err)
+{
+	if (!reserve_weights(profile, event + 1, err))
+		return false;
+	profile->event_weights[event] = weight;
+	return true;
+}
+
+bool profile_weigh_event(struct profile *profile, int64_t weight, struct error *err)
+{
+	return profile_set_event_weight(profile, profile->event_count - 1, weight, err);
+}
+
 struct event_order {
 	uint32_t run;
 	uint32_t position;
 	struct profile_event event;
+	int64_t weight;
 };
 
 static int compare_events(const void *left, const void *right)
@@ -294,19 +318,25 @@ static bool events_are_in_order(const struct profile *profile)
 bool profile_finish(struct profile *profile, struct error *err)
 {
 	CLEANUP(cleanup_free) struct event_order *order = NULL;
+	bool is_weighted = profile->weighted_count > 0;
 
 	if (events_are_in_order(profile))
 		return true;
+	if (is_weighted && !reserve_weights(profile, profile->event_count, err))
+		return false;
 	order = calloc(profile->event_count, sizeof(*order));
 	if (!order)
 		return error_set_memory(err);
 	for (size_t i = 0; i < profile->event_count; i++) {
 		const struct profile_event *event = &profile->events[i];
 
-		order[i] = (struct event_order){ run_of_event(profile, event), (uint32_t)i, *event };
+		order[i] = (struct event_order){ run_of_event(profile, event), (uint32_t)i, *event,
+			is_weighted ? profile->event_weights[i] : 0 };
 	}
 	qsort(order, profile->event_count, sizeof(*order), compare_events);
 	for (size_t i = 0; i < profile->event_count; i++)
 		profile->events[i] = order[i].event;
+	for (size_t i = 0; is_weighted && i < profile->event_count; i++)
+		profile->event_weights[i] = order[i].weight;
 	return true;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/profile.h"
 
+#include <stdlib.h>
+
 static bool validate_strings(const struct profile *profile, struct error *err)
 {
 	uint32_t count = string_table_count(profile->strings);
@@ -103,8 +105,29 @@ static bool validate_samples(const struct profile *profile, struct error *err)
 	return true;
 }
 
+/* The events of a sample share its values by their weights, so that either each of them has one, or none has. */
+static bool validate_weights(const struct profile *profile, struct error *err)
+{
+	CLEANUP(cleanup_free) int64_t *weighted = NULL;
+
+	if (profile->weighted_count == 0)
+		return true;
+	weighted = calloc(profile->sample_count + 1, sizeof(*weighted));
+	if (!weighted)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->weighted_count; i++) {
+		if (i >= profile->event_count || profile->event_weights[i] < 0)
+			return error_set(err, ERROR_FORMAT, "event %zu has no valid weight", i);
+		weighted[profile->events[i].sample] += profile->event_weights[i] > 0;
+	}
+	for (size_t i = 0; i < profile->sample_count; i++)
+		if (weighted[i] && weighted[i] != profile->values[i * profile->value_type_count])
+			return error_set(err, ERROR_FORMAT, "of the events of sample %zu only some have a weight", i);
+	return true;
+}
+
 bool profile_validate(const struct profile *profile, struct error *err)
 {
 	return validate_strings(profile, err) && validate_tables(profile, err) && validate_stacks(profile, err) &&
-	       validate_samples(profile, err) && validate_values(profile, err);
+	       validate_samples(profile, err) && validate_values(profile, err) && validate_weights(profile, err);
 }

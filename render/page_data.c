@@ -202,6 +202,23 @@ bool page_data_samples(const struct render_input *input, struct buffer *out, str
 	return buffer_ok(out, err);
 }
 
+/* The number of events with a weight of their own and, for each, its distance from the one before, and the weight. */
+static void append_event_weights(struct buffer *out, const struct profile *profile)
+{
+	size_t limit = profile->has_timeline ? profile->weighted_count : 0, count = 0, end = 0;
+
+	for (size_t i = 0; i < limit; i++)
+		count += profile->event_weights[i] > 0;
+	buffer_append_varint(out, count);
+	for (size_t i = 0; i < limit; i++) {
+		if (profile->event_weights[i] == 0)
+			continue;
+		buffer_append_varint(out, i - end);
+		buffer_append_varint(out, (uint64_t)profile->event_weights[i]);
+		end = i + 1;
+	}
+}
+
 bool page_data_timeline(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	for (size_t side = first_side(input->diff); side < DIFF_SIDES; side++) {
@@ -218,6 +235,7 @@ bool page_data_timeline(const struct render_input *input, struct buffer *out, st
 		}
 		for (size_t i = 0; i < count; i++)
 			buffer_append_varint(out, profile->events[i].sample);
+		append_event_weights(out, profile);
 	}
 	return buffer_ok(out, err);
 }

@@ -81,6 +81,7 @@ struct summing {
 	uint32_t *next_sample;  /* [sample] the next sample of the same node */
 	uint32_t *event_ends;   /* [sample] end of its events in event_units; NULL unless units are blocks of time */
 	uint8_t *event_units;   /* units of the events, grouped by sample */
+	double *event_weights;  /* their weights; NULL if no event has a weight of its own */
 	double *levels;         /* [depth][unit] sums over siblings at that depth */
 	double quantum;
 };
@@ -93,6 +94,7 @@ static void summing_deinit(struct summing *s)
 	free(s->next_sample);
 	free(s->event_ends);
 	free(s->event_units);
+	free(s->event_weights);
 	free(s->levels);
 }
 
@@ -192,7 +194,9 @@ static bool reserve_events(struct summing *s, struct error *err)
 
 	s->event_ends = malloc((profile->sample_count + 1) * sizeof(*s->event_ends));
 	s->event_units = malloc(profile->event_count + 1);
-	if (!s->event_ends || !s->event_units)
+	if (profile->weighted_count)
+		s->event_weights = calloc(profile->event_count + 1, sizeof(*s->event_weights));
+	if (!s->event_ends || !s->event_units || (profile->weighted_count && !s->event_weights))
 		return error_set_memory(err);
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		s->event_ends[i] = start;
@@ -222,6 +226,8 @@ static bool assign_blocks(struct summing *s, struct error *err)
 			offset += (double)lengths[run];
 		while (unit < last && offset + (double)event->time_ns >= (double)(unit + 1) * block_ns)
 			unit++;
+		if (s->event_weights)
+			s->event_weights[s->event_ends[event->sample]] = (double)profile_event_weight(profile, i);
 		s->event_units[s->event_ends[event->sample]++] = unit;
 	}
 	return true;
@@ -250,13 +256,36 @@ __attribute__((noinline)) static void pass_up(
 	}
 }
 
+static double rounded(const struct summing *s, double value)
+{
+	return rint(value / s->quantum) * s->quantum;
+}
+
+/* Adds a sample's value to the units of its events, to each the same part. */
 static void add_events(const struct summing *s, uint32_t sample, double value, double *self, double *total)
 {
-	uint32_t start = sample > 0 ? s->event_ends[sample - 1] : 0;
+	uint32_t start = sample > 0 ? s->event_ends[sample - 1] : 0, count = s->event_ends[sample] - start;
+	double part = count > 1 ? rounded(s, value / count) : value;
 
 	for (uint32_t i = start; i < s->event_ends[sample]; i++) {
-		self[s->event_units[i]] += value;
-		total[s->event_units[i]] += value;
+		self[s->event_units[i]] += part;
+		total[s->event_units[i]] += part;
+	}
+}
+
+/* As add_events(), but each unit has as much of the value as its events have of the weights. */
+static void add_weighted_events(const struct summing *s, uint32_t sample, double value, double *self, double *total)
+{
+	uint32_t start = sample > 0 ? s->event_ends[sample - 1] : 0;
+	double sum = 0;
+
+	for (uint32_t i = start; i < s->event_ends[sample]; i++)
+		sum += s->event_weights[i];
+	for (uint32_t i = start; i < s->event_ends[sample]; i++) {
+		double part = rounded(s, value * (s->event_weights[i] / sum));
+
+		self[s->event_units[i]] += part;
+		total[s->event_units[i]] += part;
 	}
 }
 
@@ -267,14 +296,13 @@ static void add_samples(const struct summing *s, uint32_t node, double *self, do
 	bool by_run = s->build->diff->evidence.mode == DIFF_EVIDENCE_RUNS;
 
 	for (uint32_t i = s->first_sample[node]; i != PROFILE_NONE; i = s->next_sample[i]) {
-		const int64_t *values = &profile->values[(size_t)i * profile->value_type_count];
-		double value = (double)values[s->build->metric[s->side]];
-
+		double value =
+			(double)profile->values[(size_t)i * profile->value_type_count + s->build->metric[s->side]];
 		uint32_t unit = by_run ? run_of_sample(profile, i) : 0;
 
-		if (s->event_ends && values[0] > 1)
-			value = rint(value / (double)values[0] / s->quantum) * s->quantum;
-		if (s->event_ends) {
+		if (s->event_weights) {
+			add_weighted_events(s, i, value, self, total);
+		} else if (s->event_ends) {
 			add_events(s, i, value, self, total);
 		} else {
 			self[unit] += value;

@@ -69,7 +69,20 @@ export function decodeSamples(bytes, sides, metrics) {
  * @property {number} count
  * @property {Float64Array} time in microseconds since the start of the run
  * @property {Int32Array} sample
+ * @property {Map<number, number>} weight of the events that have one of their own: of CPU time, none has
  */
+
+/** @param {Columns} columns @param {Uint8Array} bytes @returns {Map<number, number>} by event */
+function decodeWeights(columns, bytes) {
+  /** @type {Map<number, number>} */
+  const weights = new Map();
+  let event = 0;
+  for (let left = countOf(columns, bytes); left > 0; left--) {
+    event += columns.varint();
+    weights.set(event++, columns.varint());
+  }
+  return weights;
+}
 
 /** @param {Uint8Array} bytes @param {number} sides @returns {(Timeline|null)[]} [base, head] */
 export function decodeTimeline(bytes, sides) {
@@ -81,7 +94,8 @@ export function decodeTimeline(bytes, sides) {
     const time = new Float64Array(count);
     let now = 0;
     for (let i = 0; i < count; i++) time[i] = now += columns.zigzag();
-    out[side] = { count, time, sample: columns.numbers(new Int32Array(count)) };
+    const sample = columns.numbers(new Int32Array(count));
+    out[side] = { count, time, sample, weight: decodeWeights(columns, bytes) };
   }
   return out;
 }

@@ -16,6 +16,17 @@ import { INTERRUPT, LESS, MORE } from './codes.js';
  */
 
 /**
+ * The weights of all events of each sample together; the number of its events where they have none of their own.
+ * @param {Timeline} timeline @param {Samples} samples
+ */
+function weightSums({ count, sample, weight }, samples) {
+  if (!weight.size) return samples.times;
+  const sums = new Float64Array(samples.count);
+  for (let i = 0; i < count; i++) sums[sample[i]] += weight.get(i) ?? 1;
+  return sums;
+}
+
+/**
  * Self values [base, head] of the samples that pass the filters.
  * @param {Tree} tree @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {Filters} filters
  */
@@ -30,11 +41,12 @@ export function filteredSelf(tree, samples, timelines, filters) {
     // A side without a timeline has nothing in any range of time.
     if (range && !timeline) continue;
     if (range && timeline) {
+      const sums = weightSums(timeline, s);
       for (let i = 0; i < timeline.count; i++) {
         if (timeline.time[i] < range[0] || timeline.time[i] >= range[1]) continue;
         const sample = timeline.sample[i];
         if (keepThread && !keepThread(side, s.thread[sample])) continue;
-        out[side][s.node[sample]] += values[sample] / s.times[sample];
+        out[side][s.node[sample]] += (values[sample] * (timeline.weight.get(i) ?? 1)) / sums[sample];
       }
     } else {
       for (let i = 0; i < s.count; i++)

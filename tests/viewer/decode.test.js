@@ -121,6 +121,16 @@ test('every event of a timeline has its sample, in order of time', () => {
   }
 });
 
+test('the weights of events arrive, and those that have none say so', () => {
+  // Three events, of which the second and the third have the weights 300 and 5; and a side without an event.
+  const bytes = Uint8Array.of(0, 0, 3, 2, 2, 2, 0, 1, 1, 2, 1, 0xac, 2, 0, 5);
+  const [none, made] = decode.decodeTimeline(bytes, 2);
+  assert.equal(none.weight.size, 0);
+  assert.deepEqual([...made.time], [1, 2, 3]);
+  assert.deepEqual([...made.weight], [[1, 300], [2, 5]]);
+  assert.throws(() => decode.decodeTimeline(bytes.subarray(0, 10), 2), /cut off/);
+});
+
 test('siblings stand in the order of their keys', () => {
   const page = readPage('diff');
   for (let i = 0; i < page.tree.count; i++) {

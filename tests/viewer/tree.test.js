@@ -294,3 +294,14 @@ test('a range of time does not compare a part of one side with the whole of the 
       self[1].every((value, i) => value === page.tree.self[1][i]),
   );
 });
+
+test('the events of a sample share its value by their weights', () => {
+  const tree = { count: 2 };
+  const samples = { count: 2, node: [0, 1], thread: [0, 0], times: [2, 3], values: [[10, 100]] };
+  const timeline = { count: 5, time: [1, 2, 3, 4, 5], sample: [0, 1, 0, 1, 1], weight: new Map([[1, 70], [3, 20], [4, 10]]) };
+  /** @param {number[]} range */
+  const within = (range) => [...trees.filteredSelf(tree, [samples, null], [timeline, null], { range })[0]];
+  assert.deepEqual(within([0, 9]), [10, 100]);
+  assert.deepEqual(within([1, 3]), [5, 70]);
+  assert.deepEqual(within([4, 6]), [0, 30]);
+});

@@ -154,6 +154,49 @@ static void controls_tell_what_the_machine_did(void **state)
 	assert_true(results[ROWS - 2].p > 0.2);
 }
 
+enum { EVENTS = 3000 };
+
+/* One process in which `wait` takes the same in all; of its waits, those before `until` take a hundred times as long as
+ * the others. */
+static struct profile *record_waits(int until)
+{
+	struct synthetic s = synthetic_create();
+	struct error err;
+
+	synthetic_run(&s, false, MILLISECONDS);
+	for (int i = 0; i < EVENTS; i++) {
+		double time_ms = (double)i * MILLISECONDS / EVENTS;
+
+		synthetic_add(&s, synthetic_stack(&s, "main;work"), 1, time_ms);
+		synthetic_add(&s, synthetic_stack(&s, "main;wait"), 1, time_ms);
+		assert_true(profile_weigh_event(s.profile, i < until ? 100 : 1, &err));
+	}
+	return synthetic_finish(&s);
+}
+
+static double interval_of_waits(int until)
+{
+	struct profile *base = record_waits(0), *head = record_waits(until);
+	struct diff *diff = synthetic_diff(base, head, &(struct diff_options){ 0 });
+	const struct diff_function *wait = synthetic_function(diff, "wait");
+	double width = wait->self.ci_high - wait->self.ci_low;
+
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+	return width;
+}
+
+/* Long waits in one part of the time make a figure less certain than the same time in waits of one length. */
+static void events_count_by_their_weights(void **state)
+{
+	double even = interval_of_waits(0), bursty = interval_of_waits(EVENTS / 10);
+
+	(void)state;
+	assert_true(even > 0);
+	assert_true(bursty > 1.1 * even);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +204,7 @@ int main(void)
 		cmocka_unit_test(other_code_is_proven_by_one_process),
 		cmocka_unit_test(runs_of_two_modes_speak_for_themselves),
 		cmocka_unit_test(controls_tell_what_the_machine_did),
+		cmocka_unit_test(events_count_by_their_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

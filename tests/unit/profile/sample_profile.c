@@ -274,6 +274,7 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 		assert_memory_equal(
 			&a->samples[a->events[i].sample], &b->samples[b->events[i].sample], sizeof(*a->samples));
 		assert_int_equal(a->events[i].time_ns, b->events[i].time_ns);
+		assert_int_equal(profile_event_weight(a, i), profile_event_weight(b, i));
 	}
 }
 

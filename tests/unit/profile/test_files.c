@@ -27,6 +27,122 @@ static void what_is_written_reads_back_equal(void **state)
 	profile_destroy(made);
 }
 
+enum { WAITS = 40, WAITS_OF_EACH = 4 };
+
+/* How long a wait took: a thousand of the weights that only differ in their last bytes would not show a lost one. */
+static int64_t wait_ns(size_t wait)
+{
+	return (int64_t)1 << wait;
+}
+
+/* Adds waits of all lengths between samples of CPU time, which have no weight, out of the order of time. */
+static void add_waits(struct profile *profile)
+{
+	uint32_t on_cpu = profile->events[0].sample, thread = profile->samples[on_cpu].thread;
+	struct error err;
+
+	for (size_t i = 0; i < WAITS; i++) {
+		uint32_t location = (uint32_t)(i / WAITS_OF_EACH % profile->location_count), stack;
+		int64_t time_ns = (int64_t)(i % 7 * 100000000 + i * 1000);
+
+		assert_true(profile_add_stack(profile, profile->samples[on_cpu].stack, location, &stack, &err));
+		assert_true(profile_add_stack(profile, stack, location, &stack, &err));
+		assert_true(profile_add_sample(profile, stack, thread, (int64_t[]){ 1, wait_ns(i) }, time_ns, &err));
+		assert_true(profile_weigh_event(profile, wait_ns(i), &err));
+		assert_true(profile_count_sample(profile, on_cpu, (int64_t[]){ 1, 1003009 }, time_ns, &err));
+	}
+	assert_true(profile_finish(profile, &err));
+}
+
+static void assert_waits_are_there(const struct profile *profile, size_t times)
+{
+	size_t found[WAITS] = { 0 }, weighted = 0;
+
+	for (size_t i = 0; i < profile->event_count; i++) {
+		int64_t weight = profile_event_weight(profile, i);
+		size_t wait = (size_t)__builtin_ctzll((uint64_t)weight);
+
+		if (i >= profile->weighted_count || profile->event_weights[i] == 0)
+			continue;
+		weighted++;
+		assert_true(wait < WAITS && weight == wait_ns(wait));
+		found[wait]++;
+		assert_int_equal(profile->events[i].time_ns, wait % 7 * 100000000 + wait * 1000);
+	}
+	assert_int_equal(weighted, times * WAITS);
+	for (size_t i = 0; i < WAITS; i++)
+		assert_int_equal(found[i], times);
+}
+
+static void an_event_keeps_its_own_weight(void **state)
+{
+	struct profile *made = sample_profile(), *back, *again, *twice;
+	struct buffer file;
+	struct error err;
+
+	(void)state;
+	add_waits(made);
+	assert_true(profile_validate(made, &err));
+	assert_waits_are_there(made, 1);
+	file = written_profile(made);
+	back = read_profile(file.data, file.size);
+	assert_waits_are_there(back, 1);
+	buffer_deinit(&file);
+	/* A file has the stacks in its own order, which it keeps. */
+	file = written_profile(back);
+	again = read_profile(file.data, file.size);
+	assert_profiles_equal(back, again);
+	profile_destroy(again);
+	assert_true(profile_create(&twice, &err));
+	assert_true(profile_merge(twice, made, &err));
+	assert_true(profile_merge(twice, back, &err));
+	assert_true(profile_finish(twice, &err));
+	assert_true(profile_validate(twice, &err));
+	assert_waits_are_there(twice, 2);
+	buffer_deinit(&file);
+	profile_destroy(twice);
+	profile_destroy(back);
+	profile_destroy(made);
+}
+
+/* A file of CPU time holds nothing of weights. */
+static void an_event_without_a_weight_costs_no_byte(void **state)
+{
+	struct profile *made = sample_profile();
+	struct buffer file = written_profile(made), again;
+	struct error err;
+
+	(void)state;
+	assert_true(profile_weigh_event(made, 1, &err));
+	made->event_weights[made->event_count - 1] = 0;
+	again = written_profile(made);
+	assert_int_equal(file.size, again.size);
+	assert_memory_equal(file.data, again.data, file.size);
+	buffer_deinit(&file);
+	buffer_deinit(&again);
+	profile_destroy(made);
+}
+
+/* A recording of an older version, from before events had weights. */
+static void events_of_an_older_file_have_no_weight(void **state)
+{
+	CLEANUP(profile_cleanup) struct profile *back = NULL, *read = NULL;
+	struct buffer file;
+	struct error err;
+
+	(void)state;
+	buffer_init(&file, 1 << 26);
+	assert_true(file_read(OLDER_FILE, &file, &err));
+	read = read_profile(file.data, file.size);
+	assert_true(read->has_timeline && read->event_count > 1000);
+	assert_int_equal(read->weighted_count, 0);
+	buffer_deinit(&file);
+	file = written_profile(read);
+	back = read_profile(file.data, file.size);
+	assert_profiles_equal(read, back);
+	buffer_deinit(&file);
+}
+
 static void an_empty_profile_is_a_file_too(void **state)
 {
 	struct profile *made, *back;
@@ -167,6 +283,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_reads_back_equal),
+		cmocka_unit_test(an_event_keeps_its_own_weight),
+		cmocka_unit_test(an_event_without_a_weight_costs_no_byte),
+		cmocka_unit_test(events_of_an_older_file_have_no_weight),
 		cmocka_unit_test(an_empty_profile_is_a_file_too),
 		cmocka_unit_test(every_truncation_is_an_error),
 		cmocka_unit_test(every_damaged_byte_is_survived),

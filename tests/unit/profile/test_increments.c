@@ -146,6 +146,9 @@ static void add_sample(struct recording *recording, uint32_t stack, uint32_t thr
 	int64_t values[] = { 1, stack, 1003009 };
 
 	must(recording, profile_add_sample(recording->profile, stack, thread, values, time_us * 1000, &recording->err));
+	/* Stacks of even numbers are waits, each of its own length. */
+	if (stack % 2 == 0)
+		must(recording, profile_weigh_event(recording->profile, time_us + 1, &recording->err));
 	recording->profile->quality.samples++;
 	recording->profile->quality.stops[PROFILE_STOP_ROOT]++;
 	recording->profile->quality.frames += 7;

@@ -57,6 +57,16 @@ static void event_of_no_sample(struct profile *p)
 	p->events[4].sample = 77;
 }
 
+static void weights_of_some_events(struct profile *p)
+{
+	struct error err;
+
+	/* Nine events more, of which one has a weight and belongs to the sample of the first. */
+	for (size_t i = 0; i < 9; i++)
+		assert_true(profile_count_sample(p, p->events[0].sample, (int64_t[]){ 1, 1003009 }, 9000000, &err));
+	assert_true(profile_weigh_event(p, 5000, &err));
+}
+
 static void negative_value(struct profile *p)
 {
 	p->values[0] = -1;
@@ -98,6 +108,7 @@ static void what_does_not_hold_together_is_named(void **state)
 		{ sample_of_no_stack, "sample 0 references stack 77" },
 		{ sample_of_no_thread, "sample 0 references thread 77" },
 		{ event_of_no_sample, "event 4 references sample 77" },
+		{ weights_of_some_events, "of the events of sample 0 only some have a weight" },
 		{ negative_value, "sample 0 has the negative value -1" },
 		{ sum_past_63_bits, "the values of cpu do not fit" },
 		{ mapping_of_no_string, "mapping 0 references a string" },

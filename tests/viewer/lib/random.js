@@ -99,7 +99,12 @@ export function randomPage(seed, { same = false, stacks = 120 } = {}) {
       for (let i = 0; i < times; i++) events.push([random(1e7), sample]);
     });
     events.sort((a, b) => a[0] - b[0]);
-    return { count: events.length, time: Float64Array.from(events, (e) => e[0]), sample: Int32Array.from(events, (e) => e[1]) };
+    return {
+      count: events.length,
+      time: Float64Array.from(events, (e) => e[0]),
+      sample: Int32Array.from(events, (e) => e[1]),
+      weight: new Map(),
+    };
   });
   const threads = [0, 1, 2].map((id) => [0, 1, id, 'app', `thread ${id}`]);
   const meta = {
