@@ -243,7 +243,7 @@ static uint64_t used_bytes(const struct unwind_job *job)
 	return used < SAMPLER_MAX_STACK_BYTES ? used + SIGNAL_FRAME_BYTES : UINT64_MAX;
 }
 
-static bool complete_dump(struct collector *collector, size_t held, struct process_space *space, struct unwind_job *job,
+static bool complete_copy(struct collector *collector, size_t held, struct process_space *space, struct unwind_job *job,
 	struct error *err)
 {
 	const struct collector_rest *rest = &collector->rest;
@@ -258,7 +258,7 @@ static bool complete_dump(struct collector *collector, size_t held, struct proce
 		if (prepare_job(collector, &collector->held[held], space, job, &ignored))
 			unwind_stacks(collector->unwinder, job, 1);
 	}
-	rest->tell(rest->context, used_bytes(job));
+	rest->note_used(rest->context, used_bytes(job));
 	return true;
 }
 
@@ -289,15 +289,15 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	const struct record_sample *sample = &record->sample;
 	const struct unwind_result *result = &walked->job->result;
 
-	if (!complete_dump(collector, held, &walked->space, walked->job, err))
+	if (!complete_copy(collector, held, &walked->space, walked->job, err))
 		return false;
 	make_whole(collector, &walked->space, record, walked->job);
 	/*
 	 * A stack copy may also end early, at a page of the stack that was never touched; a larger copy would not help
 	 * then.
 	 */
-	collector->full_dumps_cut += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
-	collector->lost_ways += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
+	collector->cut_by_room += result->stop == PROFILE_STOP_DUMP_END && sample->stack_bytes == sample->stack_room;
+	collector->cut_by_rules += is_cut(result->stop) && result->stop != PROFILE_STOP_DUMP_END;
 	quality->frame_pointer_frames += result->frame_pointer_frames;
 	quality->frames += result->count;
 	if (collector->verifier)

@@ -22,12 +22,18 @@ struct collector_held {
 
 enum { COLLECTOR_WHO = 64 }; /* size of the table; threads share its places */
 
-/* Where dumps were read in part at first (record_sample.is_short). `held`: a sample's place in struct collector. */
+/*
+ * The rest of a stack copy of which only the top was read at first (record_sample.is_short). `held`: the sample's place
+ * in struct collector.
+ */
 struct collector_rest {
-	/* Reads all of the stack, where a walk of its top did not come to its end. */
+	/* Reads all of the stack copy, because a walk of its top did not reach the thread's first frame. */
 	bool (*read)(void *context, size_t held, struct record *record, struct error *err);
-	/* How much of the stack the walk has used; UINT64_MAX: there was no end to it. */
-	void (*tell)(void *context, uint64_t stack_bytes);
+	/*
+	 * Called with the bytes of the stack copy that a walk has used; UINT64_MAX: it did not reach the thread's first
+	 * frame.
+	 */
+	void (*note_used)(void *context, uint64_t stack_bytes);
 	void *context;
 };
 
@@ -45,12 +51,12 @@ struct collector {
 	struct live_stack live_stack;
 	struct verifier *verifier; /* NULL: no verification with libunwind */
 	uint32_t run;
-	uint64_t start_ns;       /* CLOCK_MONOTONIC; times of events count from here */
-	bool has_stack;          /* records carry registers and stack */
-	bool is_time;            /* the period is nanoseconds of CPU time */
-	int64_t nominal_ns;      /* CPU time that a sample stands for if the period is not a time */
-	uint64_t full_dumps_cut; /* stacks cut because they were larger than the room for the copy */
-	uint64_t lost_ways;      /* stacks cut although their copy was complete */
+	uint64_t start_ns;     /* CLOCK_MONOTONIC; times of events count from here */
+	bool has_stack;        /* records carry registers and stack */
+	bool is_time;          /* the period is nanoseconds of CPU time */
+	int64_t nominal_ns;    /* CPU time that a sample stands for if the period is not a time */
+	uint64_t cut_by_room;  /* stacks cut because they were larger than the room for the copy */
+	uint64_t cut_by_rules; /* stacks cut for another reason, such as code without unwind information */
 	bool met_32bit;
 	bool has_cuts; /* some stacks were cut, and may be completed by other stacks */
 };

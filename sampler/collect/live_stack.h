@@ -5,11 +5,11 @@
 #include "sampler/records/record.h"
 
 /*
- * A frame can hide all that called it: one larger than any dump (half a megabyte of arrays, as rustc has one), or one
- * with a page that the thread has never touched, where the kernel stops copying (video encoders' frames of 26 kB, Ada's
- * tasks). Its function is still running when the sample is looked at, a moment later, unless it returned in between; so
- * its callers are read from the process itself. Only for such frames: what is read later of others above the dump's end
- * is often another stack by then.
+ * A frame can hide all that called it: one larger than any stack copy (half a megabyte of arrays, as rustc has one), or
+ * one with a page that the thread has never touched, where the kernel stops copying (video encoders' frames of 26 kB,
+ * Ada's tasks). Its function is still running when the sample is looked at, a moment later, unless it returned in
+ * between; so its callers are read from the process itself. This is done for such frames only: what lies above the copy
+ * of another stack often belongs to another call by the time it is read.
  */
 enum { LIVE_STACK_BYTES = 65536 };
 
@@ -18,7 +18,9 @@ struct live_stack {
 	uint8_t bytes[LIVE_STACK_BYTES];
 };
 
-/* Of a walk that came to the dump's end: where that is a page never touched, it is there from now on, for later dumps.
+/*
+ * Called after a walk that reached the end of the stack copy. If the copy ended at a page that the thread has never
+ * touched, the page is made present, so that later copies go on beyond it.
  */
 void live_stack_touch(
 	const struct process_space *space, const struct record_sample *sample, const struct unwind_job *job);

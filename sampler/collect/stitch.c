@@ -15,7 +15,7 @@ struct kept {
 
 /*
  * Threads that fall on one place push each other out. A shallow stack tells of the frames that live now, but not of the
- * deeper ones; one that was itself joined, and is deeper than any dump, reaches where no dump does.
+ * deeper ones; one that was itself joined, and is deeper than any stack copy, reaches where no copy does.
  */
 struct stitch_memory {
 	struct kept latest[THREADS], deep[THREADS], deepest[THREADS];
@@ -51,7 +51,7 @@ static void stitch_keep(struct kept *kept, int32_t tid, const struct unwind_resu
 	kept->count = result->count;
 }
 
-void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unwind_result *result, size_t dump_bytes)
+void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unwind_result *result, size_t copy_bytes)
 {
 	uint32_t place = (uint32_t)tid % THREADS;
 	uint64_t depth;
@@ -59,8 +59,8 @@ void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unw
 	if (result->count < 3)
 		return;
 	depth = result->frames[result->count - 1].stack_pointer - result->frames[0].stack_pointer;
-	stitch_keep(depth < dump_bytes / 2 ? &memory->latest[place]
-		    : depth < dump_bytes   ? &memory->deep[place]
+	stitch_keep(depth < copy_bytes / 2 ? &memory->latest[place]
+		    : depth < copy_bytes   ? &memory->deep[place]
 					   : &memory->deepest[place],
 		tid, result);
 }

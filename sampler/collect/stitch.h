@@ -16,9 +16,11 @@ COMMON_MUST_CHECK
 bool stitch_memory_create(struct stitch_memory **memory, struct error *err);
 void stitch_memory_destroy(struct stitch_memory *memory);
 
-/* A stack of a thread that reached its root. Beside the latest, the latest that is at least half as deep as
- * the dump, and the latest that is deeper, are kept. */
-void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unwind_result *result, size_t dump_bytes);
+/*
+ * Remembers a stack of a thread whose walk reached the thread's first frame. Three are kept of a thread: the latest,
+ * the latest that is at least half as deep as its stack copy, and the latest that is deeper than it.
+ */
+void stitch_remember(struct stitch_memory *memory, int32_t tid, const struct unwind_result *result, size_t copy_bytes);
 
 /* Appends the frames above from an earlier stack of the thread; false if none fits. */
 COMMON_MUST_CHECK

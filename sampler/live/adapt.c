@@ -148,19 +148,20 @@ static uint32_t factor_for(uint64_t samples, uint64_t cuts)
 static bool deepen_if_cut(struct sampler *sampler, struct error *err)
 {
 	const struct collector *collector = &sampler->collector;
-	uint64_t samples = collector->profile->quality.samples, cuts = collector->full_dumps_cut,
-		 lost_ways = collector->lost_ways;
+	uint64_t samples = collector->profile->quality.samples, cuts = collector->cut_by_room,
+		 cut_by_rules = collector->cut_by_rules;
 	struct adaptation *seen = &sampler->adaptation;
 	uint32_t factor = factor_for(samples - seen->samples, cuts - seen->cuts), bytes = sampler->options.stack_bytes;
-	bool wants_chains = !seen->extras.with_chains &&
-			    factor_for(samples - seen->samples, cuts + lost_ways - seen->cuts - seen->lost_ways) > 1;
+	bool wants_chains =
+		!seen->extras.with_chains &&
+		factor_for(samples - seen->samples, cuts + cut_by_rules - seen->cuts - seen->cut_by_rules) > 1;
 	bool reopened;
 
 	if (!seen->may_deepen || (factor == 1 && !wants_chains && samples - seen->samples < LAST_SAMPLES))
 		return true;
 	seen->samples = samples;
 	seen->cuts = cuts;
-	seen->lost_ways = lost_ways;
+	seen->cut_by_rules = cut_by_rules;
 	if (factor == 1 && !wants_chains)
 		return true;
 	seen->extras.with_chains = true;

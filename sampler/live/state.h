@@ -14,7 +14,7 @@
 
 /* The counts when adaptation was last decided. */
 struct adaptation {
-	uint64_t samples, cuts, lost_ways;
+	uint64_t samples, cuts, cut_by_rules;
 	uint64_t births, births_at_ns; /* by the records' clock */
 	uint64_t forks;
 	bool may_deepen, may_widen, may_follow, may_part_clocks;
