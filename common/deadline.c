@@ -216,7 +216,7 @@ static void leave_caller(int control)
 		dup2(null, fd);
 	close_range_of(STDERR_FILENO + 1, (unsigned int)control - 1);
 	close_range_of((unsigned int)control + 1, UINT_MAX);
-	(void)chdir("/");
+	(void)!chdir("/");
 	(void)prctl(PR_SET_NAME, "kelvin-reader");
 }
 
