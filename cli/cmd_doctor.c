@@ -27,8 +27,16 @@ static const struct option names[] = {
 	{ 0 },
 };
 
-/* One command for all capabilities, since a second setcap would replace those of the first. */
-#define SETCAP "sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore+ep \"$(command -v kelvin)\""
+/*
+ * One command for all capabilities, since a second setcap would replace those of the first. It comes last, since a new
+ * group takes capabilities away. Who may execute the file sees every process: the group alone.
+ */
+static const char capabilities_command[] =
+	"k=\"$(command -v kelvin)\" && sudo groupadd -f kelvin && sudo chgrp kelvin \"$k\" && sudo chmod 0750 \"$k\" && "
+	"sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore+ep \"$k\"";
+static const char capabilities_effect[] =
+	"members of the group kelvin can then see into every process ('sudo usermod -aG kelvin NAME', then log "
+	"in again); or run Kelvin with sudo";
 
 static void print_line(bool good, const char *what, const char *yes, const char *no)
 {
@@ -72,7 +80,7 @@ static void print_rights(const struct sampler_capabilities *can)
 		print_level_advice(can, 0);
 	print_line(can->can_sample_others, "other users' processes", "can be sampled", "cannot be sampled");
 	if (!can->can_sample_others)
-		print_advice(SETCAP, "or run Kelvin with sudo");
+		print_advice(capabilities_command, capabilities_effect);
 }
 
 static void print_sources(const struct sampler_capabilities *can)
@@ -88,7 +96,7 @@ static void print_sources(const struct sampler_capabilities *can)
 	print_line(can->map_files_readable, "replaced binaries", "are read as they were mapped",
 		"programs are read as they were mapped; libraries cannot be opened, so their functions stay unnamed");
 	if (!can->map_files_readable)
-		print_advice(SETCAP, "or run Kelvin with sudo");
+		print_advice(capabilities_command, capabilities_effect);
 }
 
 static void print_limits(const struct sampler_capabilities *can)

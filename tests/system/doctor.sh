@@ -15,6 +15,14 @@ if [[ $code -eq 0 ]]; then
 else
 	says stdout '^     -> '
 fi
+# Capabilities are for a group: whoever may execute the file has them.
+if is_root && command -v setpriv >/dev/null; then
+	chmod 755 .
+	cp "$KELVIN" kelvin
+	setpriv --reuid 65534 --regid 65534 --clear-groups ./kelvin doctor >stdout 2>stderr || true
+	says stdout '^no +other users. processes'
+	says stdout 'chgrp kelvin "\$k" && sudo chmod 0750 "\$k" && sudo setcap cap_perfmon,cap_bpf,'
+fi
 needs jq
 kelvin doctor --json >stdout || true
 jq -e '.schema == "kelvin.doctor/1"' stdout >/dev/null || fail "not schema kelvin.doctor/1"
