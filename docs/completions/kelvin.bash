@@ -15,7 +15,7 @@ _kelvin() {
 # record
 	record)
 		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --freq --event --call-graph --verify --project-root
-			--origin-rules --no-args --mode --quiet --help'
+			--origin-rules --no-names --no-args --mode --quiet --help'
 		case $previous in
 		-p | --pid)
 			mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$current")
@@ -34,7 +34,7 @@ _kelvin() {
 # diff
 	diff)
 		options='--output --text --json --markdown --svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive
-			--project-root --origin-rules --mode --help'
+			--project-root --origin-rules --no-names --mode --help'
 		if [[ $previous == --scale ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'auto per-run robust share rate work=' -- "$current")
 			return
@@ -47,7 +47,7 @@ _kelvin() {
 # bench
 	bench)
 		options='--base --head --runs --warmup --min-time --setup --prepare --freq --event --save --no-args --mode --output --text --json --markdown
-			--svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --quiet --help'
+			--svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --no-names --quiet --help'
 		if [[ $previous == --scale ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'auto per-run robust share rate work=' -- "$current")
 			return
@@ -59,11 +59,11 @@ _kelvin() {
 		;;
 # report
 	report)
-		options='--output --text --json --svg --folded --metric --verify --project-root --origin-rules --mode --help'
+		options='--output --text --json --svg --folded --metric --verify --project-root --origin-rules --no-names --mode --help'
 		;;
 # recover
 	recover)
-		options='--output --project-root --origin-rules --mode --help'
+		options='--output --project-root --origin-rules --no-names --mode --help'
 		;;
 # symbolize
 	symbolize)

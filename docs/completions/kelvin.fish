@@ -27,6 +27,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from record' -l project-root -x -a
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l origin-rules -r -d 'what is user, library or system'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l mode -x -a '600 640 644' -d 'permissions of what is written'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-args -f -d 'keeps only the name of the program'
+complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-names -d 'names no functions'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s q -l quiet -f -d 'errors only'
 # diff
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -s o -l output -r -d 'HTML page'
@@ -43,6 +44,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from diff' -l inconclusive -x -a '
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l origin-rules -r -d 'what is user, library or system'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l mode -x -a '600 640 644' -d 'permissions of what is written'
+complete -c kelvin -n '__fish_seen_subcommand_from diff' -l no-names -d 'names no functions'
 # bench
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l base -x -d 'before the change'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l head -x -d 'after it'
@@ -70,6 +72,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from bench' -l project-root -x -a 
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l origin-rules -r -d 'what is user, library or system'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l mode -x -a '600 640 644' -d 'permissions of what is written'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l no-args -f -d 'keeps only the name of the program'
+complete -c kelvin -n '__fish_seen_subcommand_from bench' -l no-names -d 'names no functions'
 # report
 complete -c kelvin -n '__fish_seen_subcommand_from report' -s o -l output -r -d 'HTML page'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l text -r -d 'text'
@@ -81,11 +84,13 @@ complete -c kelvin -n '__fish_seen_subcommand_from report' -l verify -f -d 'comp
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l origin-rules -r -d 'what is user, library or system'
 complete -c kelvin -n '__fish_seen_subcommand_from report' -l mode -x -a '600 640 644' -d 'permissions of what is written'
+complete -c kelvin -n '__fish_seen_subcommand_from report' -l no-names -d 'names no functions'
 # recover
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -s o -l output -r -d 'the profile'
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -l origin-rules -r -d 'what is user, library or system'
 complete -c kelvin -n '__fish_seen_subcommand_from recover' -l mode -x -a '600 640 644' -d 'permissions of what is written'
+complete -c kelvin -n '__fish_seen_subcommand_from recover' -l no-names -d 'names no functions'
 # symbolize
 complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -s e -l exe -r -d 'the binary'
 complete -c kelvin -n '__fish_seen_subcommand_from symbolize' -s p -l pretty-print -f -d 'one line for each frame'

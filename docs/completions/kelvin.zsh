@@ -42,6 +42,7 @@ _kelvin() {
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
 			'--no-args[keeps only the name of the program]' \
+			'--no-names[names no functions]' \
 			{-q,--quiet}'[errors only]' \
 			{-h,--help}'[help]' \
 			'*::command:_normal'
@@ -63,6 +64,7 @@ _kelvin() {
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
+			'--no-names[names no functions]' \
 			{-h,--help}'[help]' \
 			'1:base:_files' '2:head:_files'
 		;;
@@ -95,6 +97,7 @@ _kelvin() {
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
 			'--no-args[keeps only the name of the program]' \
+			'--no-names[names no functions]' \
 			{-h,--help}'[help]'
 		;;
 # report
@@ -110,6 +113,7 @@ _kelvin() {
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
+			'--no-names[names no functions]' \
 			{-h,--help}'[help]' \
 			'1:profile:_files'
 		;;
@@ -120,6 +124,7 @@ _kelvin() {
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
+			'--no-names[names no functions]' \
 			{-h,--help}'[help]' \
 			'1:unfinished recording:_files -g "*.part"'
 		;;
