@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/index.h"
 #include "profile/pprof_format.h"
 #include "profile/weights.h"
 
@@ -329,14 +330,15 @@ static bool folded_check(struct folded_reader *r, struct error *err)
 	return true;
 }
 
-bool folded_read(const char *text, size_t size, const char *name, struct profile **profile, struct error *err)
+bool folded_read(const char *text, size_t size, size_t max_stacks, struct profile **profile, struct error *err)
 {
 	CLEANUP(folded_reader_deinit) struct folded_reader r;
 
 	if (!folded_begin(&r, err))
 		return false;
+	r.profile->index->max_stacks = max_stacks;
 	if (!read_lines(&r, text, size, err) || !folded_check(&r, err))
-		return error_prefix(err, "cannot read %s", name);
+		return false;
 	*profile = TAKE(r.profile);
 	return true;
 }

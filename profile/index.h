@@ -40,6 +40,7 @@ struct profile_index {
 	size_t indexed_stacks, indexed_samples; /* the maps hold stacks and samples below these ids */
 	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity,
 		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity, weight_capacity;
+	size_t max_stacks;     /* more are an error */
 	struct buffer scratch; /* for keys and module names */
 };
 

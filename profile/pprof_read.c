@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/index.h"
 #include "profile/pprof_reader.h"
 
 #include <stdlib.h>
@@ -52,9 +53,11 @@ static bool pprof_survey(struct pprof_reader *r, struct error *err)
 
 static bool pprof_convert(struct pprof_reader *r, struct error *err)
 {
-	if (!profile_create(&r->profile, err) || !pprof_survey(r, err) || !pprof_read_tables(r, err) ||
-		!pprof_read_runs(r, err) || !pprof_read_threads(r, err) || !pprof_read_stacks(r, err) ||
-		!pprof_read_samples(r, err))
+	if (!profile_create(&r->profile, err))
+		return false;
+	r->profile->index->max_stacks = r->max_stacks;
+	if (!pprof_survey(r, err) || !pprof_read_tables(r, err) || !pprof_read_runs(r, err) ||
+		!pprof_read_threads(r, err) || !pprof_read_stacks(r, err) || !pprof_read_samples(r, err))
 		return false;
 	pprof_settle_counts(r);
 	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) || !pprof_read_verification(r, err) ||
@@ -100,17 +103,17 @@ static bool read_bytes(
 	return ok;
 }
 
-bool pprof_read(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
+bool pprof_read(const void *bytes, size_t size, size_t max_stacks, struct profile **profile, struct error *err)
 {
-	struct pprof_reader r = { 0 };
+	struct pprof_reader r = { .max_stacks = max_stacks };
 
-	return read_bytes(&r, bytes, size, profile, err) || error_prefix(err, "cannot read %s", name);
+	return read_bytes(&r, bytes, size, profile, err);
 }
 
 bool pprof_read_growing(
 	const void *bytes, size_t size, uint64_t *kernel_text, struct profile **profile, struct error *err)
 {
-	struct pprof_reader r = { .is_growing = true };
+	struct pprof_reader r = { .is_growing = true, .max_stacks = ARRAY_MAX_IDS };
 
 	if (!read_bytes(&r, bytes, size, profile, err))
 		return false;

@@ -59,6 +59,7 @@ struct pprof_reader {
 	struct byte_reader file;
 	struct pprof_section sections[PPROF_STRING_TABLE + 1];
 	struct pprof_section extension_section;
+	size_t max_stacks;
 	bool is_growing;                /* the increments of a recording are read: locations may stay without names */
 	struct byte_reader period_type; /* empty: the file has none */
 	int64_t time_nanos, duration_nanos, period, default_sample_type;

@@ -96,6 +96,8 @@ bool profile_create(struct profile **profile, struct error *err)
 		return error_set_memory(err);
 	made->index = index_create();
 	made->has_timeline = true;
+	if (made->index)
+		made->index->max_stacks = ARRAY_MAX_IDS;
 	if (!made->index) {
 		error_set_memory(err);
 		goto fail;

@@ -9,8 +9,14 @@
  * The largest ratio of inflated to compressed size that is accepted: real profiles shrink to a tenth, stacks of one
  * deep recursion to a hundredth. Deflate compresses zeros to a thousandth.
  */
-enum { MAX_RATIO = 250 };
+enum { MAX_RATIO = 120 };
 static const size_t max_profile_bytes = (size_t)2 << 30, small_profile_bytes = (size_t)64 << 20;
+
+struct profile_bytes {
+	const void *bytes;
+	size_t size;
+	const char *name; /* for messages */
+};
 
 static size_t inflated_limit(size_t size)
 {
@@ -74,17 +80,36 @@ enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
 	return looks_like_folded(bytes, size) ? PROFILE_BYTES_FOLDED : PROFILE_BYTES_UNKNOWN;
 }
 
-static bool read_plain(const void *bytes, size_t size, const char *name, struct profile **profile, struct error *err)
+/*
+ * A frame of a stack takes a byte of an inflated profile and 80 bytes in a report, so one that is packed well could
+ * take thousands of times its size. Profiles have less than one different frame for each of their packed bytes;
+ * recursion may have many in a few bytes.
+ */
+static size_t stacks_limit(size_t stored)
 {
+	const size_t free_stacks = (size_t)8 << 20, stacks_of_a_byte = 2;
+
+	return stored < (ARRAY_MAX_IDS - free_stacks) / stacks_of_a_byte ? free_stacks + stored * stacks_of_a_byte
+									 : ARRAY_MAX_IDS;
+}
+
+/* `stored`: the profile's bytes in its file, which may be packed. */
+static bool read_plain(const struct profile_bytes *from, size_t stored, struct profile **profile, struct error *err)
+{
+	const char *name = from->name;
+	const void *bytes = from->bytes;
+	size_t size = from->size;
 	const char *unsupported;
 
 	if (size == 0)
 		return error_set(err, ERROR_FORMAT, "cannot read %s: it is empty; record it again", name);
 	switch (profile_bytes_kind(bytes, size)) {
 	case PROFILE_BYTES_PPROF:
-		return pprof_read(bytes, size, name, profile, err);
+		return pprof_read(bytes, size, stacks_limit(stored), profile, err) ||
+		       error_prefix(err, "cannot read %s", name);
 	case PROFILE_BYTES_FOLDED:
-		return folded_read(bytes, size, name, profile, err);
+		return folded_read(bytes, size, stacks_limit(stored), profile, err) ||
+		       error_prefix(err, "cannot read %s", name);
 	case PROFILE_BYTES_PERF_DATA:
 		return error_set(err, ERROR_UNSUPPORTED,
 			"cannot read %s: it is a packed perf.data file; unpack it first: gunzip", name);
@@ -108,12 +133,12 @@ bool profile_read(const void *bytes, size_t size, const char *name, struct profi
 	bool ok;
 
 	if (!gzip_is(bytes, size))
-		return read_plain(bytes, size, name, profile, err);
+		return read_plain(&(struct profile_bytes){ bytes, size, name }, size, profile, err);
 	buffer_init(&inflated, inflated_limit(size));
 	ok = gzip_decompress(bytes, size, &inflated, err);
 	if (!ok)
 		error_prefix(err, "cannot read %s", name);
-	ok = ok && read_plain(inflated.data, inflated.size, name, profile, err);
+	ok = ok && read_plain(&(struct profile_bytes){ inflated.data, inflated.size, name }, size, profile, err);
 	buffer_deinit(&inflated);
 	return ok;
 }

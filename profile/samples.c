@@ -33,12 +33,22 @@ bool profile_add_thread(struct profile *profile, const struct profile_thread *th
 
 /* ---- Stacks ---- */
 
+static bool reserve_stacks(struct profile *profile, size_t need, struct error *err)
+{
+	struct profile_index *index = profile->index;
+
+	if (need > index->max_stacks)
+		return error_set(err, ERROR_LIMIT,
+			"it unfolds to more than %zu different stack frames, which its size does not account for",
+			index->max_stacks);
+	return ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, need, index->max_stacks, err);
+}
+
 bool profile_append_stack(struct profile *profile, uint32_t parent, uint32_t location, struct error *err)
 {
 	struct profile_index *index = profile->index;
 
-	if (profile->stack_count == index->stack_capacity &&
-		!ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err))
+	if (profile->stack_count == index->stack_capacity && !reserve_stacks(profile, profile->stack_count + 1, err))
 		return false;
 	profile->stacks[profile->stack_count++] = (struct profile_stack){ parent, location };
 	return true;
@@ -91,9 +101,7 @@ bool profile_add_stack(struct profile *profile, uint32_t parent, uint32_t locati
 	struct profile_index *index = profile->index;
 	uint32_t next = (uint32_t)profile->stack_count;
 
-	if (!index_stacks(profile, err) ||
-		!ARRAY_RESERVE(
-			&profile->stacks, &index->stack_capacity, profile->stack_count + 1, ARRAY_MAX_IDS, err) ||
+	if (!index_stacks(profile, err) || !reserve_stacks(profile, profile->stack_count + 1, err) ||
 		!index_stack(profile, (struct profile_stack){ parent, location }, next, id, err))
 		return false;
 	if (*id != next)
@@ -123,7 +131,7 @@ bool profile_reserve_samples(struct profile *profile, size_t count, struct error
 	struct profile_index *index = profile->index;
 	size_t need = count + profile->sample_count + 1, stacks = count + profile->stack_count;
 
-	return ARRAY_RESERVE(&profile->stacks, &index->stack_capacity, stacks, ARRAY_MAX_IDS, err) &&
+	return reserve_stacks(profile, stacks < index->max_stacks ? stacks : index->max_stacks, err) &&
 	       ARRAY_RESERVE(&profile->samples, &index->sample_capacity, need, ARRAY_MAX_IDS, err) &&
 	       ARRAY_RESERVE(
 		       &profile->values, &index->value_capacity, need * profile->value_type_count, SIZE_MAX / 64, err);

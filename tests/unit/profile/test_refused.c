@@ -324,6 +324,44 @@ static void a_gzip_bomb_costs_little(void **state)
 	buffer_deinit(&bomb);
 }
 
+/* 9 million frames of stacks that share nothing, in some 10 kB. */
+static void frames_out_of_nothing_are_refused(void **state)
+{
+	enum { SAMPLES = 300, DEPTH = 30000 };
+	struct buffer packed, locations, sample;
+	struct pprof_bytes p;
+	struct error err;
+
+	(void)state;
+	pprof_bytes_init(&p);
+	p.file.max_bytes = 1 << 28;
+	valid_file(&p);
+	buffer_init(&locations, DEPTH);
+	buffer_init(&sample, 2 * DEPTH);
+	buffer_init(&packed, 1 << 28);
+	memset(buffer_reserve(&locations, DEPTH), 1, DEPTH);
+	buffer_commit(&locations, DEPTH);
+	for (uint8_t id = 2; id < 100; id++)
+		pprof_location(&p, id, 0, 0x1000 + id, (const uint64_t[]){ 1, 0 });
+	for (size_t i = 0; i < SAMPLES; i++) {
+		/* The outermost two frames differ. */
+		locations.data[DEPTH - 1] = (char)(2 + i % 98);
+		locations.data[DEPTH - 2] = (char)(2 + i / 98);
+		sample.size = 0;
+		pprof_text(&sample, 1, locations.data, DEPTH);
+		pprof_text(&sample, 2, "\1", 1);
+		pprof_text(&p.file, PPROF_SAMPLE, sample.data, sample.size);
+	}
+	pprof_finish(&p);
+	assert_true(gzip_compress(p.file.data, p.file.size, &packed, &err));
+	assert_true(packed.size < 1 << 18);
+	expect_refused(packed.data, packed.size, ERROR_LIMIT, "different stack frames");
+	buffer_deinit(&locations);
+	buffer_deinit(&sample);
+	buffer_deinit(&packed);
+	pprof_bytes_deinit(&p);
+}
+
 static void what_follows_the_gzip_data_is_refused(void **state)
 {
 	struct profile *made = sample_profile();
@@ -360,6 +398,7 @@ int main(void)
 		cmocka_unit_test(a_file_without_sample_types_is_refused),
 		cmocka_unit_test(the_first_string_must_be_empty),
 		cmocka_unit_test(a_gzip_bomb_costs_little),
+		cmocka_unit_test(frames_out_of_nothing_are_refused),
 		cmocka_unit_test(what_follows_the_gzip_data_is_refused),
 		cmocka_unit_test(a_false_size_is_survived),
 	};
