@@ -197,8 +197,8 @@ static bool look_up_who(
 
 	if (!process_table_get(table, record->pid, &process, err))
 		return false;
-	thread.process_name = process->name;
-	if (!process_table_thread_name(table, record->pid, record->tid, &thread.name, err) ||
+	if (!profile_intern(collector->profile, process->name, &thread.process_name, err) ||
+		!process_table_thread_name(table, record->pid, record->tid, &thread.name, err) ||
 		!profile_add_thread(collector->profile, &thread, &id, err))
 		return false;
 	*who = (struct collector_who){ record->pid, record->tid, table->version, (uint32_t)(process - table->processes),

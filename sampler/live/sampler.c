@@ -496,6 +496,8 @@ static void tell_limits(struct sampler *sampler)
 		sampler->collector.profile->quality.stops[PROFILE_STOP_NO_MAPPING] > 0)
 		buffer_append_string(&sampler->notices,
 			"code of other users' processes stays unnamed, because their memory maps may not be read; run kelvin with sudo\n");
+	owners_tell(&sampler->collector.processes.owners, sampler->collector.profile->quality.lost_sideband > 0,
+		&sampler->notices);
 	if (sampler->filter.was_late)
 		buffer_append_string(&sampler->notices,
 			"up to 0.4 s are missing of each process that the target started; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "

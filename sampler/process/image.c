@@ -207,10 +207,30 @@ static bool add_image(struct process_table *table, const struct process_image *i
 	return true;
 }
 
+/* The memory that an image takes beside its mapped file. */
+static uint64_t image_bytes(const struct process_image *image)
+{
+	return (image->elf ? elf_image_kept_bytes(image->elf) : 0) +
+	       (image->table ? frame_table_bytes(image->table) : 0);
+}
+
+/* Whether finding out what is mapped may open a file: the path alone does not tell. */
+static bool may_be_opened(const struct elf_mapping *mapped)
+{
+	static const char mark[] = " (deleted)";
+	size_t size = strlen(mapped->path), end = sizeof(mark) - 1;
+
+	return image_is_nameless(mapped) || (size > end && strcmp(mapped->path + size - end, mark) == 0);
+}
+
 static bool make_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
 	uint32_t *id, struct error *err)
 {
-	struct process_image image = { .latest_place = PROFILE_NONE };
+	struct process_image image = {
+		.latest_place = PROFILE_NONE,
+		.is_file = kind == PROFILE_MAPPING_FILE,
+		.is_vdso = kind == PROFILE_MAPPING_VDSO,
+	};
 
 	if (open_image(table, mapped, kind, &image, err) && describe(table, mapped, kind, &image, err) &&
 		add_image(table, &image, id, err))
@@ -233,32 +253,73 @@ static bool was_written_over(const struct process_table *table, uint32_t image)
 	return elf && !table->host.functions->is_intact(elf);
 }
 
-bool image_of_mapping(struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias,
-	struct error *err)
+/*
+ * Finds a binary that is open already by its inode. That it is a binary was found out when it was opened, which is not
+ * done again for each of its mappings.
+ */
+static bool find_binary(const struct process_table *table, const struct elf_mapping *mapped, uint32_t *image)
 {
-	enum profile_mapping_kind kind = image_kind_of(table, mapped);
-	struct image_key key = key_of(mapped, kind);
-	const struct elf_image *elf;
+	struct image_key key = key_of(mapped, PROFILE_MAPPING_FILE);
+
+	if (mapped->inode == 0 || jit_map_is_dump(mapped))
+		return false;
+	*image = hash_map_get(&table->by_file, &key);
+	return *image != HASH_MAP_NONE && table->images[*image].elf && !was_written_over(table, *image);
+}
+
+/* Finds an image, or makes it for the user who pays for that; PROFILE_NONE: he cannot. */
+static bool find_image(struct process_table *table, struct owner *owner, const struct elf_mapping *mapped,
+	uint32_t *image, struct error *err)
+{
+	/* To find out what it is, a file without a name is opened. */
+	bool has_paid = may_be_opened(mapped) && owner_pay_opening(&table->owners, owner);
+	enum profile_mapping_kind kind;
+	struct image_key key;
 	uint32_t *value;
 	bool added;
 
+	*image = PROFILE_NONE;
+	if (may_be_opened(mapped) && !has_paid)
+		return true;
+	kind = image_kind_of(table, mapped);
+	key = key_of(mapped, kind);
 	*image = hash_map_get(&table->by_file, &key);
-	if (*image == HASH_MAP_NONE || was_written_over(table, *image)) {
-		if (!make_image(table, mapped, kind, image, err) ||
-			!hash_map_add(&table->by_file, &key, *image, &value, &added, err))
-			return false;
-		*value = *image;
+	if (*image != HASH_MAP_NONE && !was_written_over(table, *image))
+		return true;
+	if (!has_paid && !owner_pay_opening(&table->owners, owner)) {
+		*image = PROFILE_NONE;
+		return true;
 	}
-	/* The mapping may be added when other code of the process is known already. */
-	if (jit_map_is_dump(mapped) && !table->host.functions->expect_jit_map(mapped, &table->images[*image], err))
+	if (!make_image(table, mapped, kind, image, err) ||
+		!hash_map_add(&table->by_file, &key, *image, &value, &added, err))
 		return false;
-	elf = table->images[*image].elf;
-	if (kind == PROFILE_MAPPING_VDSO && elf)
-		*bias = 0 - mapped->start;
-	else
-		*bias = elf                            ? bias_of(elf, mapped)
-			: kind == PROFILE_MAPPING_FILE ? mapped->file_offset - mapped->start
-						       : 0;
+	*value = *image;
+	owner_count_image(owner, image_bytes(&table->images[*image]));
+	return true;
+}
+
+/* Image address - runtime address. */
+static uint64_t bias_in(const struct process_image *image, const struct elf_mapping *mapped)
+{
+	if (image->elf)
+		return image->is_vdso ? 0 - mapped->start : bias_of(image->elf, mapped);
+	return image->is_file ? mapped->file_offset - mapped->start : 0;
+}
+
+bool image_of_mapping(struct process_table *table, struct owner *owner, const struct elf_mapping *mapped,
+	struct process_place *place, struct error *err)
+{
+	uint32_t image;
+
+	if (!find_binary(table, mapped, &image) && !find_image(table, owner, mapped, &image, err))
+		return false;
+	*place = (struct process_place){ .image = image };
+	if (image == PROFILE_NONE)
+		return true;
+	/* The mapping may be added when other code of the process is known already. */
+	if (jit_map_is_dump(mapped) && !table->host.functions->expect_jit_map(mapped, &table->images[image], err))
+		return false;
+	place->bias = bias_in(&table->images[image], mapped);
 	return true;
 }
 

@@ -57,16 +57,14 @@ static bool take_maps_entry(void *context, const struct elf_maps_entry *entry, s
 static bool live_read_process(struct process_table *table, struct process *process, struct error *err)
 {
 	struct maps_reader reader = { .table = table, .process = process };
-	char name[PROC_COMM_BYTES];
 
 	table->met_outside = table->met_outside || process->pid <= 0;
 	process->has_threads = true;
-	proc_read_comm(process->pid, process->pid, name);
+	proc_read_comm(process->pid, process->pid, process->name);
 	/* A process that has ended has no maps: its samples then lie in no mapping, and are counted so. */
-	if (!profile_intern(table->profile, name, &process->name, err) ||
-		!proc_read_maps(process->pid, take_maps_entry, &reader, err))
+	if (!proc_read_maps(process->pid, take_maps_entry, &reader, err))
 		return false;
-	table->met_denied = table->met_denied || (process->mapping_count == 0 && proc_maps_are_denied(process->pid));
+	table->met_denied = table->met_denied || (process->mappings.count == 0 && proc_maps_are_denied(process->pid));
 	return true;
 }
 
@@ -145,6 +143,7 @@ struct process_host process_host_live(void)
 	static const struct process_host_functions functions = {
 		.read_process = live_read_process,
 		.read_comm = proc_read_comm,
+		.user_of = proc_user_of,
 		.is_alive = proc_is_alive,
 		.is_outside = live_is_outside,
 		.read_memory = live_read_memory,

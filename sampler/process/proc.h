@@ -78,10 +78,17 @@ bool image_is_nameless(const struct elf_mapping *mapped);
 /* Prepares the hash map of process_table.by_file. */
 void image_keys_init(struct hash_map *map);
 
-/* Finds or opens the image of a mapping, and computes the bias from runtime to image addresses. */
+/*
+ * Finds or opens the image of a mapping, and computes the bias from runtime to image addresses. The owner (NULL:
+ * nobody) pays for what is opened; the image is PROFILE_NONE where he cannot.
+ */
 COMMON_MUST_CHECK
-bool image_of_mapping(struct process_table *table, const struct elf_mapping *mapped, uint32_t *image, uint64_t *bias,
-	struct error *err);
+bool image_of_mapping(struct process_table *table, struct owner *owner, const struct elf_mapping *mapped,
+	struct process_place *place, struct error *err);
+
+/* The effective user of a process; false if it is gone. */
+COMMON_MUST_CHECK
+bool proc_user_of(int32_t pid, uint32_t *uid);
 
 /* Opens our own vdso, which is the same in every 64-bit process under this kernel. */
 COMMON_MUST_CHECK

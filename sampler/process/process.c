@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-enum { MAX_PROCESSES = 1 << 22, MAX_MAPPINGS = 1 << 20, MAX_PLACES = 1 << 28 };
+enum { MAX_PROCESSES = 1 << 22, MAX_PLACES = 1 << 28 };
 
 void process_table_init(
 	struct process_table *table, struct profile *profile, struct process_host host, struct buffer *notices)
@@ -25,12 +25,13 @@ void process_table_init(
 	hash_map_init(&table->by_pid, sizeof(int32_t));
 	hash_map_init(&table->by_tid, sizeof(int32_t));
 	image_keys_init(&table->by_file);
+	owners_init(&table->owners);
 }
 
 void process_table_deinit(struct process_table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
-		free(table->processes[i].mappings);
+		mappings_deinit(&table->processes[i].mappings);
 	for (size_t i = 0; i < table->image_count; i++) {
 		elf_image_unref(table->images[i].elf);
 		frame_table_destroy(table->images[i].table);
@@ -45,75 +46,8 @@ void process_table_deinit(struct process_table *table)
 	hash_map_deinit(&table->by_pid);
 	hash_map_deinit(&table->by_tid);
 	hash_map_deinit(&table->by_file);
+	owners_deinit(&table->owners);
 	*table = (struct process_table){ 0 };
-}
-
-/* Removes [start, end) from the mappings: the kernel reports new mappings only, which replace older ones. */
-static bool unmap(struct process *process, uint64_t start, uint64_t end, struct error *err)
-{
-	size_t kept = 0, count = process->mapping_count;
-
-	/* Splitting a mapping in two adds one. */
-	if (!ARRAY_RESERVE(&process->mappings, &process->mapping_capacity, count + 2, MAX_MAPPINGS, err))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct process_mapping mapping = process->mappings[i];
-
-		if (mapping.end <= start || mapping.start >= end) {
-			process->mappings[kept++] = mapping;
-			continue;
-		}
-		if (mapping.start < start && mapping.end > end) {
-			memmove(&process->mappings[i + 2], &process->mappings[i + 1],
-				(count - i - 1) * sizeof(mapping));
-			process->mappings[kept] = mapping;
-			process->mappings[kept++].end = start;
-			process->mappings[kept] = mapping;
-			process->mappings[kept++].start = end;
-			process->mapping_count = count + 1;
-			return true;
-		}
-		if (mapping.start < start)
-			mapping.end = start;
-		else if (mapping.end > end)
-			mapping.start = end;
-		else
-			continue;
-		process->mappings[kept++] = mapping;
-	}
-	process->mapping_count = kept;
-	return true;
-}
-
-static bool add_mapping(
-	struct process_table *table, struct process *process, const struct process_mapping *mapping, struct error *err)
-{
-	size_t at = 0;
-
-	if (!unmap(process, mapping->start, mapping->end, err) ||
-		!ARRAY_RESERVE(
-			&process->mappings, &process->mapping_capacity, process->mapping_count + 1, MAX_MAPPINGS, err))
-		return false;
-	while (at < process->mapping_count && process->mappings[at].start < mapping->start)
-		at++;
-	memmove(&process->mappings[at + 1], &process->mappings[at], (process->mapping_count - at) * sizeof(*mapping));
-	process->mappings[at] = *mapping;
-	process->mapping_count++;
-	process->generation = table->next_generation++;
-	return true;
-}
-
-/* How many mappings start at or below an address. */
-static size_t count_below(const struct process *process, uint64_t address)
-{
-	return ARRAY_COUNT_UP_TO(process->mappings, process->mapping_count, start, address);
-}
-
-static const struct process_mapping *find_mapping(const struct process *process, uint64_t address)
-{
-	size_t below = count_below(process, address);
-
-	return below > 0 && address < process->mappings[below - 1].end ? &process->mappings[below - 1] : NULL;
 }
 
 static const struct process_image *image_at(const struct process_table *table, uint32_t place)
@@ -128,7 +62,7 @@ static const struct process_image *image_at(const struct process_table *table, u
 static void note_covered(
 	const struct process_table *table, const struct process *process, struct process_mapping *mapping)
 {
-	const struct process_mapping *before = find_mapping(process, mapping->start);
+	const struct process_mapping *before = mappings_find(&process->mappings, mapping->start);
 
 	if (image_at(table, mapping->place)->elf || !before || before->end < mapping->end)
 		return;
@@ -151,17 +85,57 @@ static bool add_place(struct process_table *table, const struct process_place *p
 	return true;
 }
 
+static struct owner *owner_of(struct process_table *table, const struct process *process)
+{
+	return owners_at(&table->owners, process->owner);
+}
+
+/* Removes mappings of a process, or all of them where it has ended or executes another program. */
+static void forget_mappings(struct process_table *table, struct process *process, uint64_t start, uint64_t end)
+{
+	size_t before = process->mappings.count;
+
+	mappings_remove(&process->mappings, start, end);
+	owner_count_mappings(owner_of(table, process), before, process->mappings.count);
+	process->generation = table->next_generation++;
+}
+
+/* Keeps a mapping, if its user can pay for it; what it replaces is gone all the same. */
+static bool keep_mapping(
+	struct process_table *table, struct process *process, const struct process_mapping *mapping, struct error *err)
+{
+	struct owner *owner = owner_of(table, process);
+	size_t before = process->mappings.count;
+	uint64_t work =
+		OWNER_WORK_MAPPING + mappings_moved_bytes(&process->mappings, mapping->start) / OWNER_MOVED_PER_UNIT;
+
+	if (!owner_pay_mapping(&table->owners, owner, work)) {
+		forget_mappings(table, process, mapping->start, mapping->end);
+		return true;
+	}
+	if (!mappings_add(&process->mappings, mapping, err) && err->code != ERROR_LIMIT)
+		return false;
+	owner_count_mappings(owner, before, process->mappings.count);
+	process->generation = table->next_generation++;
+	return true;
+}
+
 bool process_table_map(
 	struct process_table *table, struct process *process, const struct elf_mapping *mapped, struct error *err)
 {
 	struct process_mapping mapping = { .start = mapped->start, .end = mapped->end, .covered_place = PROFILE_NONE };
 	struct process_place place;
 
-	if (!image_of_mapping(table, mapped, &place.image, &place.bias, err) ||
-		!add_place(table, &place, &mapping.place, err))
+	if (!image_of_mapping(table, owner_of(table, process), mapped, &place, err))
+		return false;
+	if (place.image == PROFILE_NONE) {
+		forget_mappings(table, process, mapped->start, mapped->end);
+		return true;
+	}
+	if (!add_place(table, &place, &mapping.place, err))
 		return false;
 	note_covered(table, process, &mapping);
-	return add_mapping(table, process, &mapping, err);
+	return mappings_have(&process->mappings, &mapping) || keep_mapping(table, process, &mapping, err);
 }
 
 static bool add_process(struct process_table *table, int32_t pid, struct process **process, struct error *err)
@@ -173,11 +147,20 @@ static bool add_process(struct process_table *table, int32_t pid, struct process
 		!hash_map_add(&table->by_pid, &pid, (uint32_t)table->count, &value, &added, err))
 		return false;
 	if (added) {
-		table->processes[table->count++] =
-			(struct process){ .pid = pid, .is_alive = true, .generation = table->next_generation++ };
+		table->processes[table->count++] = (struct process){
+			.pid = pid, .is_alive = true, .owner = OWNER_NOBODY, .generation = table->next_generation++
+		};
 	}
 	*process = &table->processes[*value];
 	return true;
+}
+
+static void find_owner(struct process_table *table, struct process *process)
+{
+	uint32_t uid;
+
+	if (table->host.functions->user_of(process->pid, &uid))
+		process->owner = owners_find(&table->owners, uid);
 }
 
 bool process_table_get(struct process_table *table, int32_t pid, struct process **process, struct error *err)
@@ -187,10 +170,20 @@ bool process_table_get(struct process_table *table, int32_t pid, struct process 
 	if ((*process)->maps_are_read)
 		return true;
 	(*process)->maps_are_read = true;
+	find_owner(table, *process);
 	return table->host.functions->read_process(table, *process, err);
 }
 
-static bool add_thread(struct process_table *table, int32_t tid, bool *added, uint32_t **name, struct error *err)
+/* Names are kept as text: interning each would keep all that a program ever gives itself. */
+static void name_copy(char name[PROC_COMM_BYTES], const char *text)
+{
+	size_t size = strnlen(text, PROC_COMM_BYTES - 1);
+
+	memcpy(name, text, size);
+	name[size] = '\0';
+}
+
+static bool add_thread(struct process_table *table, int32_t tid, bool *added, char **name, struct error *err)
 {
 	uint32_t *value;
 
@@ -199,35 +192,40 @@ static bool add_thread(struct process_table *table, int32_t tid, bool *added, ui
 		return false;
 	if (*added)
 		table->threads[table->thread_count++] = (struct process_thread){ .tid = tid };
-	*name = &table->threads[*value].name;
+	*name = table->threads[*value].name;
+	return true;
+}
+
+/* The name of a thread as text, borrowed until the next thread is added. */
+static bool find_thread_name(
+	struct process_table *table, int32_t pid, int32_t tid, const char **name, struct error *err)
+{
+	char *known;
+	bool added;
+
+	if (!add_thread(table, tid, &added, &known, err))
+		return false;
+	if (added)
+		table->host.functions->read_comm(pid, tid, known);
+	*name = known;
 	return true;
 }
 
 bool process_table_thread_name(struct process_table *table, int32_t pid, int32_t tid, uint32_t *name, struct error *err)
 {
-	char text[PROC_COMM_BYTES];
-	uint32_t *known;
-	bool added;
+	const char *text;
 
-	if (!add_thread(table, tid, &added, &known, err))
-		return false;
-	if (added) {
-		table->host.functions->read_comm(pid, tid, text);
-		if (!profile_intern(table->profile, text, known, err))
-			return false;
-	}
-	*name = *known;
-	return true;
+	return find_thread_name(table, pid, tid, &text, err) && profile_intern(table->profile, text, name, err);
 }
 
-static bool set_thread_name(struct process_table *table, int32_t tid, uint32_t name, struct error *err)
+static bool set_thread_name(struct process_table *table, int32_t tid, const char *name, struct error *err)
 {
-	uint32_t *known;
+	char *known;
 	bool added;
 
 	if (!add_thread(table, tid, &added, &known, err))
 		return false;
-	*known = name;
+	name_copy(known, name);
 	return true;
 }
 
@@ -235,17 +233,16 @@ static bool set_thread_name(struct process_table *table, int32_t tid, uint32_t n
 static bool take_comm(struct process_table *table, const struct record *record, struct error *err)
 {
 	struct process *process;
-	uint32_t name;
 
 	if (!process_table_get(table, record->pid, &process, err) ||
-		!profile_intern(table->profile, record->comm.name, &name, err) ||
-		!set_thread_name(table, record->tid, name, err))
+		!set_thread_name(table, record->tid, record->comm.name, err))
 		return false;
 	if (record->pid == record->tid)
-		process->name = name;
+		name_copy(process->name, record->comm.name);
 	if (record->comm.is_exec) {
-		process->mapping_count = 0;
-		process->generation = table->next_generation++;
+		forget_mappings(table, process, 0, UINT64_MAX);
+		/* A program may be started for another user, as by login, or have its own, as passwd. */
+		find_owner(table, process);
 	}
 	return true;
 }
@@ -258,28 +255,36 @@ static bool copy_parent(struct process_table *table, const struct record *record
 	if (!process_table_get(table, record->fork.parent_pid, &found, err))
 		return false;
 	parent = *found;
-	if (!add_process(table, record->pid, &child, err) ||
-		!ARRAY_RESERVE(&child->mappings, &child->mapping_capacity, parent.mapping_count + 1, MAX_MAPPINGS, err))
+	if (!add_process(table, record->pid, &child, err))
 		return false;
+	forget_mappings(table, child, 0, UINT64_MAX);
+	child->owner = parent.owner;
 	/* A pid may be reused: all fields of an earlier process with it are replaced. */
 	child->is_alive = child->maps_are_read = true;
 	child->has_threads = false;
-	child->name = parent.name;
+	memcpy(child->name, parent.name, sizeof(child->name));
 	child->generation = table->next_generation++;
-	if (parent.mapping_count)
-		memcpy(child->mappings, parent.mappings, parent.mapping_count * sizeof(*child->mappings));
-	child->mapping_count = parent.mapping_count;
+	if (!owner_pay_mapping(&table->owners, owner_of(table, child),
+		    OWNER_WORK_PROCESS + parent.mappings.count * sizeof(*parent.mappings.items) / OWNER_MOVED_PER_UNIT))
+		return true;
+	if (!mappings_copy(&child->mappings, &parent.mappings, err))
+		return false;
+	owner_count_mappings(owner_of(table, child), 0, child->mappings.count);
 	return true;
 }
 
 /* A new thread has its creator's name. */
 static bool take_fork(struct process_table *table, const struct record *record, struct error *err)
 {
-	uint32_t name, id;
+	char name[PROC_COMM_BYTES];
+	const char *found;
+	uint32_t id;
 
 	*(record->pid == record->fork.parent_pid ? &table->births : &table->forks) += 1;
-	if (!process_table_thread_name(table, record->fork.parent_pid, record->fork.parent_tid, &name, err) ||
-		!set_thread_name(table, record->tid, name, err))
+	if (!find_thread_name(table, record->fork.parent_pid, record->fork.parent_tid, &found, err))
+		return false;
+	memcpy(name, found, sizeof(name));
+	if (!set_thread_name(table, record->tid, name, err))
 		return false;
 	if (record->pid != record->fork.parent_pid)
 		return copy_parent(table, record, err);
@@ -313,17 +318,21 @@ static bool take_exit(struct process_table *table, const struct record *record)
 {
 	uint32_t id = hash_map_get(&table->by_pid, &record->pid);
 
-	if (record->pid == record->tid && id != HASH_MAP_NONE)
-		table->processes[id].is_alive =
-			table->processes[id].has_threads && table->host.functions->is_alive(record->pid);
+	struct process *process = id == HASH_MAP_NONE ? NULL : &table->processes[id];
+
+	if (record->pid != record->tid || !process)
+		return true;
+	process->is_alive = process->has_threads && table->host.functions->is_alive(record->pid);
+	/* Where other threads may run on, as far as a recording tells, their samples are still to come. */
+	if (!process->has_threads) {
+		forget_mappings(table, process, 0, UINT64_MAX);
+		mappings_deinit(&process->mappings);
+	}
 	return true;
 }
 
-bool process_table_update(struct process_table *table, const struct record *record, struct error *err)
+static bool update(struct process_table *table, const struct record *record, struct error *err)
 {
-	table->version++;
-	if (table->host.functions->is_outside(record))
-		return true;
 	switch (record->kind) {
 	case RECORD_MMAP:
 		return take_mmap(table, record, err);
@@ -339,6 +348,27 @@ bool process_table_update(struct process_table *table, const struct record *reco
 	case RECORD_OTHER:
 		break;
 	}
+	return true;
+}
+
+static void count_record(struct process_table *table, int32_t pid)
+{
+	uint32_t id = hash_map_get(&table->by_pid, &pid);
+	struct owner *owner = id == HASH_MAP_NONE ? NULL : owner_of(table, &table->processes[id]);
+
+	if (owner)
+		owner->records++;
+}
+
+bool process_table_update(struct process_table *table, const struct record *record, struct error *err)
+{
+	table->version++;
+	table->owners.now_ns = record->time_ns;
+	if (table->host.functions->is_outside(record))
+		return true;
+	if (!update(table, record, err))
+		return false;
+	count_record(table, record->pid);
 	return true;
 }
 
@@ -383,7 +413,7 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 {
 	const struct process_space *space = context;
 	const struct process_table *table = space->table;
-	const struct process_mapping *mapping = find_mapping(space->process, address);
+	const struct process_mapping *mapping = mappings_find(&space->process->mappings, address);
 	const struct process_image *image;
 	uint32_t place;
 
@@ -407,9 +437,8 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 bool process_space_is_code(void *context, uint64_t address)
 {
 	struct process_space *space = context;
-	const struct process *process = space->process;
-	const struct process_mapping *mappings = process->mappings;
-	size_t count = process->mapping_count, below;
+	const struct process_mapping *mappings = space->process->mappings.items;
+	size_t count = space->process->mappings.count, below;
 
 	/*
 	 * Nearly all words of a stack are no code addresses, and those that look like addresses point to the same few
@@ -418,7 +447,7 @@ bool process_space_is_code(void *context, uint64_t address)
 	if (count == 0 || address < mappings[0].start || address >= mappings[count - 1].end ||
 		address - space->gap_start < space->gap_bytes)
 		return false;
-	below = count_below(process, address);
+	below = ARRAY_COUNT_UP_TO(mappings, count, start, address);
 	if (address < mappings[below - 1].end)
 		return true;
 	space->gap_start = mappings[below - 1].end;
@@ -430,7 +459,7 @@ bool process_space_is_code(void *context, uint64_t address)
 bool process_space_read(void *context, uint64_t address, size_t bytes, struct machine_code *code)
 {
 	const struct process_space *space = context;
-	const struct process_mapping *mapping = find_mapping(space->process, address);
+	const struct process_mapping *mapping = mappings_find(&space->process->mappings, address);
 	struct process_table *table = space->table;
 	uint64_t before, start, size;
 	struct iovec here, there;

@@ -3,6 +3,8 @@
 
 #include "elf/elf.h"
 #include "profile/profile.h"
+#include "sampler/process/mappings.h"
+#include "sampler/process/owner.h"
 #include "sampler/records/record.h"
 #include "sampler/unwind/unwind.h"
 
@@ -26,8 +28,9 @@ struct process_image {
 	uint32_t mapping_id;       /* of the profile */
 	struct elf_image *elf;     /* a reference; NULL: kernel, JIT, anonymous, not readable */
 	struct frame_table *table; /* NULL without elf */
-	bool is_go;                /* made by the Go compiler */
-	uint32_t latest_place;     /* where it was mapped last, in struct process_table; PROFILE_NONE: nowhere yet */
+	bool is_file, is_vdso;
+	bool is_go;            /* made by the Go compiler */
+	uint32_t latest_place; /* where it was mapped last, in struct process_table; PROFILE_NONE: nowhere yet */
 	/* Of memory without a file. */
 	struct jit_place jit_map; /* of the process */
 	struct jit_place
@@ -41,33 +44,25 @@ struct process_place {
 	uint32_t mapping; /* of the profile: the image's */
 };
 
-/* An executable mapping of a process. Places are numbers in struct process_table. */
-struct process_mapping {
-	uint64_t start, end; /* runtime addresses */
-	uint32_t place;
-	/* For memory in place of a file's code: the place of that file's code. PROFILE_NONE: not known. */
-	uint32_t covered_place;
-};
+enum { PROC_COMM_BYTES = 64 };
 
 struct process {
 	int32_t pid;
 	bool is_alive, maps_are_read;
 	bool has_threads; /* may have several threads: the end of the first is then not the end of the process */
-	uint32_t name;    /* string of the profile: comm of the leader */
+	uint32_t owner;   /* in struct owners: who pays for it */
+	char name[PROC_COMM_BYTES]; /* comm of the leader; it becomes a string of the profile when a sample needs it */
 	uint64_t generation;
-	struct process_mapping *mappings; /* owned; by start */
-	size_t mapping_count, mapping_capacity;
+	struct process_mappings mappings;
 };
 
 struct process_thread {
 	int32_t tid;
-	uint32_t name; /* string of the profile */
+	char name[PROC_COMM_BYTES];
 };
 
 struct process_table;
 struct iovec;
-
-enum { PROC_COMM_BYTES = 64 };
 
 /*
  * The machine that the processes run on: the present one (process_host_live()), or that of an old recording, whose
@@ -79,6 +74,8 @@ struct process_host_functions {
 	bool (*read_process)(struct process_table *table, struct process *process, struct error *err);
 	/* comm of a thread; "" if it is gone or not available. */
 	void (*read_comm)(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
+	/* The user who pays for what the process makes the recorder do; false: nobody does, and nothing is left out. */
+	bool (*user_of)(int32_t pid, uint32_t *uid);
 	/* Whether a process still runs after its first thread has ended. */
 	bool (*is_alive)(int32_t pid);
 	/* Whether a record's process has no pid in our namespace. */
@@ -121,6 +118,7 @@ struct process_table {
 	struct process_place *places; /* none is removed while the table lives, since walked frames refer to them */
 	size_t place_count, place_capacity;
 	struct hash_map by_pid, by_tid, by_file; /* pid -> process, tid -> thread, (device, inode) -> image */
+	struct owners owners;
 	uint64_t next_generation;
 	uint64_t version;               /* changes with every record of the sideband */
 	uint64_t births;                /* threads that were created, as the sideband reported */

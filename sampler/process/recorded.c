@@ -142,6 +142,13 @@ static void recorded_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYT
 	name[0] = '\0';
 }
 
+static bool recorded_user_of(int32_t pid, uint32_t *uid)
+{
+	(void)pid;
+	(void)uid;
+	return false;
+}
+
 static bool recorded_is_alive(int32_t pid)
 {
 	(void)pid;
@@ -203,6 +210,7 @@ struct process_host recorded_files_host(struct recorded_files *files)
 	static const struct process_host_functions functions = {
 		.read_process = recorded_read_process,
 		.read_comm = recorded_read_comm,
+		.user_of = recorded_user_of,
 		.is_alive = recorded_is_alive,
 		.is_outside = recorded_is_outside,
 		.read_memory = recorded_read_memory,

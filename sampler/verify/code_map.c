@@ -9,16 +9,16 @@ bool code_map_create(
 	struct code_map *made = calloc(1, sizeof(*made));
 
 	if (made)
-		made->regions = calloc(process->mapping_count + 1, sizeof(*made->regions));
+		made->regions = calloc(process->mappings.count + 1, sizeof(*made->regions));
 	if (!made || !made->regions) {
 		free(made);
 		return error_set_memory(err);
 	}
 	made->pid = process->pid;
 	made->generation = process->generation;
-	made->count = process->mapping_count;
+	made->count = process->mappings.count;
 	for (size_t i = 0; i < made->count; i++) {
-		const struct process_mapping *mapping = &process->mappings[i];
+		const struct process_mapping *mapping = &process->mappings.items[i];
 		const struct process_place *place = &table->places[mapping->place];
 		const struct process_image *image = &table->images[place->image];
 

@@ -5,7 +5,9 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -172,7 +174,7 @@ static void test_fork_copies_and_exec_forgets(void **state)
 	expect_path(fixture, PID, 0x1000, "/no/such/a");
 	assert_true(process_table_get(&fixture->table, CHILD, &child, &err));
 	assert_int_not_equal(child->generation, generation);
-	assert_string_equal(profile_string(fixture->profile, child->name), "other");
+	assert_string_equal(child->name, "other");
 }
 
 static void test_threads_take_their_creators_name(void **state)
@@ -260,7 +262,7 @@ static void test_processes_of_a_recording_are_not_asked(void **state)
 	assert_true(profile_create(&recorded.profile, &err));
 	process_table_init(&recorded.table, recorded.profile, recorded_files_host(&files), NULL);
 	assert_true(process_table_get(&recorded.table, getpid(), &process, &err));
-	assert_int_equal(process->mapping_count, 0);
+	assert_int_equal(process->mappings.count, 0);
 	assert_true(process_table_thread_name(&recorded.table, getpid(), getpid(), &name, &err));
 	assert_string_equal(profile_string(recorded.profile, name), "");
 	map(&recorded, getpid(), start, start + 0x1000, "//anon");
@@ -293,10 +295,159 @@ static void test_pid_0_is_a_process_of_recordings_alone(void **state)
 	process_table_init(&recorded.table, recorded.profile, recorded_files_host(&files), NULL);
 	tell(&recorded, &record);
 	assert_int_equal(recorded.table.count, 1);
-	assert_string_equal(profile_string(recorded.profile, recorded.table.processes[0].name), "swapper");
+	assert_string_equal(recorded.table.processes[0].name, "swapper");
 	process_table_deinit(&recorded.table);
 	profile_destroy(recorded.profile);
 	recorded_files_deinit(&files);
+}
+
+/* Against one number for each page. */
+static void test_mappings_are_what_was_added_last(void **state)
+{
+	enum { PAGES = 64, STEPS = 20000, PLACES = 3 };
+	struct process_mappings mappings = { 0 };
+	uint32_t expected[PAGES], random = 1;
+	struct error err;
+
+	(void)state;
+	memset(expected, 0xff, sizeof(expected));
+	for (int i = 0; i < STEPS; i++) {
+		struct process_mapping mapping = { .covered_place = PROFILE_NONE };
+
+		random = random * 1664525 + 1013904223;
+		mapping.start = random >> 8 & (PAGES - 1);
+		mapping.end = mapping.start + 1 + (random >> 16 & 7);
+		mapping.end = mapping.end < PAGES ? mapping.end : PAGES;
+		mapping.place = random >> 24 & PLACES;
+		if (mapping.place == PLACES)
+			mappings_remove(&mappings, mapping.start, mapping.end);
+		else if (!mappings_have(&mappings, &mapping))
+			assert_true(mappings_add(&mappings, &mapping, &err));
+		for (uint64_t page = mapping.start; page < mapping.end; page++)
+			expected[page] = mapping.place == PLACES ? PROFILE_NONE : mapping.place;
+		for (uint64_t page = 0; page < PAGES; page++) {
+			const struct process_mapping *found = mappings_find(&mappings, page);
+
+			assert_int_equal(found ? found->place : PROFILE_NONE, expected[page]);
+		}
+		for (size_t at = 1; at < mappings.count; at++)
+			assert_true(mappings.items[at - 1].end <= mappings.items[at].start);
+	}
+	mappings_deinit(&mappings);
+}
+
+/* A run-time compiler that changes the protection of its memory again and again. */
+static void test_mapping_the_same_again_changes_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	struct process *process;
+	struct error err;
+	uint64_t generation;
+
+	map(fixture, PID, 0x10000, 0x20000, "//anon");
+	map(fixture, PID, 0x20000, 0x30000, "//anon");
+	assert_true(process_table_get(&fixture->table, PID, &process, &err));
+	assert_int_equal(process->mappings.count, 1);
+	generation = process->generation;
+	map(fixture, PID, 0x18000, 0x28000, "//anon");
+	assert_int_equal(process->mappings.count, 1);
+	assert_int_equal(process->generation, generation);
+	map(fixture, PID, 0x18000, 0x19000, "/no/such/a");
+	assert_int_equal(process->mappings.count, 3);
+	assert_int_not_equal(process->generation, generation);
+}
+
+static struct record storm_mapping(uint64_t number, uint64_t time_ns)
+{
+	return (struct record){ .kind = RECORD_MMAP,
+		.pid = getpid(),
+		.tid = getpid(),
+		.time_ns = time_ns,
+		.mmap = { .address = ((uint64_t)1 << 46) + 0x2000 * number,
+			.size = 0x1000,
+			.executable = true,
+			.path = "//anon" } };
+}
+
+/* The user of a process that maps more than he can pay for loses mappings; nobody else does. */
+static void test_a_storm_costs_its_own_user(void **state)
+{
+	enum { STORM = OWNER_MOST_WORK + 1000 };
+	const uint64_t second_ns = 1000000000;
+	struct fixture *fixture = *state;
+	struct process_table *table = &fixture->table;
+	struct process *process;
+	struct record record;
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	struct owner *owner;
+	struct error err;
+
+	buffer_init(&notices, 1 << 12);
+	for (uint64_t i = 0; i < STORM; i++) {
+		record = storm_mapping(i, second_ns);
+		tell(fixture, &record);
+	}
+	assert_true(process_table_get(table, getpid(), &process, &err));
+	owner = owners_at(&table->owners, process->owner);
+	assert_non_null(owner);
+	assert_true(owner->left_out > 0);
+	assert_int_equal(owner->records, STORM);
+	owners_tell(&table->owners, false, &notices);
+	assert_non_null(strstr(notices.data, " of their mappings are left out"));
+	assert_true(process->mappings.count <= MAPPINGS_MOST);
+	expect_path(fixture, getpid(), record.mmap.address, NULL);
+	map(fixture, PID, 0x1000, 0x2000, "/no/such/a");
+	expect_path(fixture, PID, 0x1000, "/no/such/a");
+	/* A mapping that is left out replaces what was there all the same. */
+	record = storm_mapping(0, second_ns);
+	expect_path(fixture, getpid(), record.mmap.address, "//anon");
+	record.mmap.path = "/no/such/other";
+	record.mmap.inode = 77;
+	tell(fixture, &record);
+	expect_path(fixture, getpid(), record.mmap.address, NULL);
+	/* In two seconds the user has earned enough for more. */
+	record = storm_mapping(0, 3 * second_ns);
+	tell(fixture, &record);
+	expect_path(fixture, getpid(), record.mmap.address, "//anon");
+}
+
+/* Of all the names that a program gives itself, those are kept that a sample has. */
+static void test_names_take_no_memory(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t before = string_table_count(fixture->profile->strings), name;
+	char text[PROC_COMM_BYTES];
+	struct error err;
+
+	for (int i = 0; i < 1000; i++) {
+		const struct record record = { .kind = RECORD_COMM, .pid = PID, .tid = PID, .comm = { .name = text } };
+
+		snprintf(text, sizeof(text), "name %d", i);
+		tell(fixture, &record);
+	}
+	assert_int_equal(string_table_count(fixture->profile->strings), before);
+	assert_true(process_table_thread_name(&fixture->table, PID, PID, &name, &err));
+	assert_string_equal(profile_string(fixture->profile, name), "name 999");
+}
+
+/* A process that has ended has no memory, and its mappings take none. */
+static void test_an_ended_process_has_no_mappings(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct record fork = {
+		.kind = RECORD_FORK, .pid = CHILD, .tid = CHILD, .fork = { .parent_pid = PID, .parent_tid = PID }
+	};
+	const struct record end = { .kind = RECORD_EXIT, .pid = CHILD, .tid = CHILD };
+	struct process *child;
+	struct error err;
+
+	map(fixture, PID, 0x1000, 0x2000, "/no/such/a");
+	tell(fixture, &fork);
+	expect_path(fixture, CHILD, 0x1000, "/no/such/a");
+	tell(fixture, &end);
+	assert_true(process_table_get(&fixture->table, CHILD, &child, &err));
+	assert_null(child->mappings.items);
+	expect_path(fixture, PID, 0x1000, "/no/such/a");
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
@@ -308,6 +459,11 @@ int main(void)
 		TEST(test_new_mapping_cuts_a_hole),
 		TEST(test_overlap_at_either_end),
 		TEST(test_what_is_code),
+		cmocka_unit_test(test_mappings_are_what_was_added_last),
+		TEST(test_mapping_the_same_again_changes_nothing),
+		TEST(test_a_storm_costs_its_own_user),
+		TEST(test_names_take_no_memory),
+		TEST(test_an_ended_process_has_no_mappings),
 		TEST(test_fork_copies_and_exec_forgets),
 		TEST(test_threads_take_their_creators_name),
 		TEST(test_exit),

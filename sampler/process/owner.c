@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/process/owner.h"
+
+#include <stdlib.h>
+
+enum { MAX_OWNERS = 1 << 16, NS_PER_UNIT = 1000000000 / OWNER_WORK_PER_S };
+
+void owners_init(struct owners *owners)
+{
+	*owners = (struct owners){ 0 };
+	hash_map_init(&owners->by_uid, sizeof(uint32_t));
+}
+
+void owners_deinit(struct owners *owners)
+{
+	free(owners->owners);
+	hash_map_deinit(&owners->by_uid);
+	*owners = (struct owners){ 0 };
+}
+
+uint32_t owners_find(struct owners *owners, uint32_t uid)
+{
+	struct error ignored;
+	uint32_t *index;
+	bool added;
+
+	if (!ARRAY_RESERVE(&owners->owners, &owners->capacity, owners->count + 1, MAX_OWNERS, &ignored) ||
+		!hash_map_add(&owners->by_uid, &uid, (uint32_t)owners->count, &index, &added, &ignored))
+		return OWNER_NOBODY;
+	if (added)
+		owners->owners[owners->count++] =
+			(struct owner){ .uid = uid, .work_left = OWNER_MOST_WORK, .work_as_of_ns = owners->now_ns };
+	return *index;
+}
+
+struct owner *owners_at(struct owners *owners, uint32_t index)
+{
+	return index < owners->count ? &owners->owners[index] : NULL;
+}
+
+/* Records of several CPUs may be a little out of order: time does not go back here. */
+static void owner_earn(struct owner *owner, uint64_t now_ns)
+{
+	uint64_t earned = now_ns > owner->work_as_of_ns ? (now_ns - owner->work_as_of_ns) / NS_PER_UNIT : 0;
+
+	owner->work_as_of_ns += earned * NS_PER_UNIT;
+	owner->work_left =
+		earned < OWNER_MOST_WORK - owner->work_left ? owner->work_left + (uint32_t)earned : OWNER_MOST_WORK;
+}
+
+static bool owner_pay(const struct owners *owners, struct owner *owner, bool has_room, uint64_t work)
+{
+	owner_earn(owner, owners->now_ns);
+	if (!has_room || work > owner->work_left) {
+		owner->left_out++;
+		return false;
+	}
+	owner->work_left -= (uint32_t)work;
+	return true;
+}
+
+bool owner_pay_mapping(const struct owners *owners, struct owner *owner, uint64_t work)
+{
+	return !owner || owner_pay(owners, owner, owner->mappings < OWNER_MOST_MAPPINGS, work);
+}
+
+bool owner_pay_opening(const struct owners *owners, struct owner *owner)
+{
+	return !owner || owner_pay(owners, owner,
+				 owner->images < OWNER_MOST_IMAGES && owner->table_bytes < OWNER_MOST_TABLE_BYTES,
+				 OWNER_WORK_OPENING);
+}
+
+void owner_count_mappings(struct owner *owner, size_t before, size_t after)
+{
+	if (owner)
+		owner->mappings += after - before;
+}
+
+void owner_count_image(struct owner *owner, uint64_t table_bytes)
+{
+	if (!owner)
+		return;
+	owner->images++;
+	owner->table_bytes += table_bytes;
+}
+
+static void tell_left_out(const struct owner *owner, struct buffer *notices)
+{
+	if (owner->left_out > 0)
+		buffer_printf(notices,
+			"the processes of user %u map more code, or faster, than is followed for one user: %llu of their mappings are left out, "
+			"and code there has no names\n",
+			(unsigned int)owner->uid, (unsigned long long)owner->left_out);
+}
+
+void owners_tell(const struct owners *owners, bool has_lost, struct buffer *notices)
+{
+	const struct owner *most = NULL;
+	uint64_t records = 0;
+
+	for (size_t i = 0; i < owners->count; i++) {
+		const struct owner *owner = &owners->owners[i];
+
+		tell_left_out(owner, notices);
+		records += owner->records;
+		if (!most || owner->records > most->records)
+			most = owner;
+	}
+	if (has_lost && records > 0 && owners->count > 1)
+		buffer_printf(notices,
+			"%.0f %% of the records of new mappings and threads came from the processes of user %u, which filled the buffers\n",
+			(double)most->records * 100 / (double)records, (unsigned int)most->uid);
+}

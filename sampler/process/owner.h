@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/*
+ * What the processes of one user may cost the recorder. The model: a user pays for the work that his processes make,
+ * and for the memory that it takes; who has nothing left loses mappings, whose code then lies nowhere, and nobody else
+ * loses anything. Work is counted in units of about a microsecond, at fixed prices, so that the same records always
+ * cost the same. A user earns units all the time and saves up to OWNER_MOST_WORK: starting large programs, and building
+ * with all processors, needs a hundredth of that.
+ */
+
+enum {
+	OWNER_WORK_PER_S = 100000, /* a tenth of a CPU */
+	OWNER_MOST_WORK = 500000,
+	OWNER_MOST_MAPPINGS = 1 << 20,
+	OWNER_MOST_IMAGES = 16384,
+	OWNER_MOST_TABLE_BYTES = 32 << 20,
+};
+
+/* Prices, in units of work. */
+enum {
+	OWNER_WORK_MAPPING = 1,
+	OWNER_WORK_PROCESS = 2,
+	OWNER_WORK_OPENING = 60,
+	OWNER_MOVED_PER_UNIT = 8192, /* bytes that are copied or moved in memory */
+};
+
+struct owner {
+	uint32_t uid;
+	uint32_t work_left;
+	uint64_t work_as_of_ns;
+	size_t mappings, images; /* that are kept */
+	uint64_t table_bytes;    /* of the images, beside their files */
+	uint64_t left_out;       /* mappings that were not kept */
+	uint64_t records;        /* of mappings, names, starts and ends of his processes */
+};
+
+struct owners {
+	struct owner *owners; /* owned */
+	size_t count, capacity;
+	struct hash_map by_uid;
+	uint64_t now_ns; /* time of the latest record */
+};
+
+/* For processes for which nobody pays. */
+#define OWNER_NOBODY UINT32_MAX
+
+void owners_init(struct owners *owners);
+void owners_deinit(struct owners *owners);
+
+/* The index of a user; OWNER_NOBODY where memory runs out. */
+uint32_t owners_find(struct owners *owners, uint32_t uid);
+
+/* The user of an index, borrowed until the next owners_find(); NULL of OWNER_NOBODY, which all functions below take. */
+struct owner *owners_at(struct owners *owners, uint32_t index);
+
+/* Whether the user may have another mapping, or the copies of a process's, with so much work; the work is then paid. */
+COMMON_MUST_CHECK
+bool owner_pay_mapping(const struct owners *owners, struct owner *owner, uint64_t work);
+
+/* Whether another image may be opened for the user; the work for it is then paid. */
+COMMON_MUST_CHECK
+bool owner_pay_opening(const struct owners *owners, struct owner *owner);
+
+/* Counts an image that was opened for the user, and the memory that it takes beside its file. */
+void owner_count_image(struct owner *owner, uint64_t table_bytes);
+
+/* The mappings of one of his processes, before and after a change. */
+void owner_count_mappings(struct owner *owner, size_t before, size_t after);
+
+/* Appends lines about users whose mappings were left out, and, if records were lost, about the one who wrote most. */
+void owners_tell(const struct owners *owners, bool has_lost, struct buffer *notices);
