@@ -32,7 +32,8 @@ void live_stack_touch(
 		return;
 	for (; page < job->result.caller_stack_pointer && here.iov_len < MOST_PAGES; page += page_bytes)
 		there[here.iov_len++] = (struct iovec){ (void *)(uintptr_t)page, 1 };
-	(void)space->table->host.functions->read_memory(space->process->pid, &here, there, here.iov_len);
+	(void)space->table->host.functions->read_memory(
+		space->table->host.context, space->process->pid, &here, there, here.iov_len);
 }
 
 /* Whether the live stack still continues the copied one: another stack by then shows as a call to another function. */
@@ -57,7 +58,8 @@ bool live_stack_walk(struct live_stack *stack, const struct process_space *space
 	if (!may_be_read(job) || (!ends_untouched(sample) && caller - result->frames[result->count - 1].stack_pointer <=
 								     SAMPLER_MAX_STACK_BYTES))
 		return false;
-	size = space->table->host.functions->read_memory(space->process->pid, &here, &there, 1);
+	size = space->table->host.functions->read_memory(
+		space->table->host.context, space->process->pid, &here, &there, 1);
 	if (size <= 0)
 		return false;
 	job->dump.far = (struct unwind_piece){ stack->bytes, (uint64_t)size, start };

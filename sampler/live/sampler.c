@@ -6,6 +6,7 @@
 #include "sampler/live/facts.h"
 #include "sampler/live/target.h"
 #include "sampler/process/proc.h"
+#include "sampler/process/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +117,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (!sampler_prepare_reading(sampler, err))
 		return false;
 	collecting = (struct collector_options){
-		.host = process_host_live(),
+		.host = process_host_live(sampler->reader),
 		.machine = machine_host(),
 		.event = sampler->events.event_name,
 		.is_time = sampler->events.is_time,
@@ -177,7 +178,9 @@ bool sampler_create(const struct sampler_options *options, struct sampler **samp
 	if (options->target.pid_count)
 		memcpy(made->pids, options->target.pids, options->target.pid_count * sizeof(*made->pids));
 	made->options.target.pids = made->pids;
-	if (!target_check(&made->options.target, made->pids, &made->notices, err) || !open_all(made, err) ||
+	if (!process_reader_create(&made->reader, err) ||
+		!target_check(&made->options.target, made->pids, made->reader, &made->notices, err) ||
+		!open_all(made, err) ||
 		(options->part_path && !part_create(&made->part, options->part_path, &made->notices, err)))
 		goto fail;
 	*sampler = made;
@@ -198,6 +201,7 @@ void sampler_destroy(struct sampler *sampler)
 	filter_deinit(&sampler->filter);
 	part_deinit(&sampler->part);
 	collector_deinit(&sampler->collector);
+	process_reader_destroy(sampler->reader);
 	command_deinit(&sampler->command);
 	buffer_deinit(&sampler->notices);
 	free(sampler->pids);
@@ -460,6 +464,8 @@ static void release_reading(struct sampler *sampler)
 	order_deinit(&sampler->order);
 	event_set_deinit(&sampler->events);
 	collector_deinit(&sampler->collector);
+	process_reader_destroy(sampler->reader);
+	sampler->reader = NULL;
 }
 
 /* Hands over the notices since the last call. */
@@ -502,6 +508,7 @@ static void tell_limits(struct sampler *sampler)
 		buffer_append_string(&sampler->notices,
 			"up to 0.4 s are missing of each process that the target started; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "
 			"prevents that\n");
+	process_reader_describe(sampler->reader, &sampler->notices);
 	if (sampler->collector.processes.met_outside)
 		buffer_append_string(&sampler->notices,
 			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "

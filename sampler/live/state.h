@@ -28,6 +28,7 @@ struct sampler {
 	struct filter filter;
 	struct priority priority;
 	struct record_layout sample_layout, sideband_layout;
+	struct process_reader *reader; /* outlives the collector */
 	struct collector collector;
 	struct command command;
 	struct order order;

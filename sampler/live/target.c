@@ -289,10 +289,10 @@ static bool open_cgroup(const char *path, struct event_set *events, struct error
 	return error_prefix(err, "cannot sample cgroup %s", path);
 }
 
-static bool refuse_32bit(const struct sampler_target *target, struct error *err)
+static bool refuse_32bit(const struct sampler_target *target, struct process_reader *reader, struct error *err)
 {
 	for (size_t i = 0; i < target->pid_count; i++)
-		if (proc_is_32bit(target->pids[i]))
+		if (process_reader_is_32bit(reader, target->pids[i]))
 			return error_set(err, ERROR_UNSUPPORTED,
 				"cannot sample pid %d: it is a 32-bit process, which is not supported; record a 64-bit build of it",
 				target->pids[i]);
@@ -323,10 +323,11 @@ static bool leave_out_gone(struct sampler_target *target, pid_t *pids, struct bu
 	return true;
 }
 
-bool target_check(struct sampler_target *target, pid_t *pids, struct buffer *notices, struct error *err)
+bool target_check(struct sampler_target *target, pid_t *pids, struct process_reader *reader, struct buffer *notices,
+	struct error *err)
 {
 	return (target->kind != SAMPLER_TARGET_PIDS || leave_out_gone(target, pids, notices, err)) &&
-	       refuse_32bit(target, err);
+	       refuse_32bit(target, reader, err);
 }
 
 bool target_open(const struct sampler_target *target, pid_t child, struct event_set *events, struct filter *filter,

@@ -3,6 +3,7 @@
 
 #include "sampler/live/event.h"
 #include "sampler/live/filter.h"
+#include "sampler/process/reader.h"
 #include "sampler/sampler.h"
 
 /*
@@ -10,7 +11,8 @@
  * line of notice each; ERROR_NOT_FOUND if none of them exists.
  */
 COMMON_MUST_CHECK
-bool target_check(struct sampler_target *target, pid_t *pids, struct buffer *notices, struct error *err);
+bool target_check(struct sampler_target *target, pid_t *pids, struct process_reader *reader, struct buffer *notices,
+	struct error *err);
 
 /*
  * Opens the events of a target: every thread that it has, and by inheritance every one it will have. `child` for a

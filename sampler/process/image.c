@@ -10,7 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-enum { MAX_IMAGES = 1 << 20, MAX_NOTES_BYTES = 1 << 16 };
+enum { MAX_IMAGES = 1 << 20, MAX_NOTES_BYTES = 1 << 16, MAX_OWN_MAPS_BYTES = 1 << 24 };
 
 /* A file is known by device and inode; memory without a file by the process. The hash of the path tells JIT dumps of
  * one inode 0.
@@ -40,7 +40,7 @@ static enum profile_mapping_kind image_kind_of(const struct process_table *table
 		return PROFILE_MAPPING_VDSO;
 	if (jit_map_is_dump(mapped))
 		return PROFILE_MAPPING_ANON;
-	if (strncmp(path, "/anon_hugepage", 14) == 0 || table->host.functions->is_memory(mapped))
+	if (strncmp(path, "/anon_hugepage", 14) == 0 || table->host.functions->is_memory(table->host.context, mapped))
 		return PROFILE_MAPPING_ANON;
 	if (path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/SYSV", 5) != 0)
 		return PROFILE_MAPPING_FILE;
@@ -90,7 +90,16 @@ bool image_open_vdso(struct elf_image **image, struct error *err)
 	const void *bytes = (const void *)getauxval(AT_SYSINFO_EHDR);
 	struct vdso_pages pages = { .start = (uint64_t)(uintptr_t)bytes };
 
-	if (!bytes || !proc_read_maps(getpid(), take_vdso_entry, &pages, err) || pages.size == 0)
+	struct buffer text;
+
+	buffer_init(&text, MAX_OWN_MAPS_BYTES);
+	if (bytes && file_read("/proc/self/maps", &text, err)) {
+		buffer_append_byte(&text, '\0');
+		if (!buffer_ok(&text, err) || !proc_parse_maps(text.data, getpid(), take_vdso_entry, &pages, err))
+			pages.size = 0;
+	}
+	buffer_deinit(&text);
+	if (pages.size == 0)
 		return error_set(err, ERROR_NOT_FOUND, "cannot find our own vdso");
 	return elf_image_open_memory(bytes, pages.size, "[vdso]", image, err);
 }
@@ -145,7 +154,7 @@ static bool open_image(struct process_table *table, const struct elf_mapping *ma
 	struct error why;
 
 	if (kind == PROFILE_MAPPING_ANON)
-		return host->functions->expect_jit_map(mapped, image, err);
+		return host->functions->expect_jit_map(host->context, mapped, image, err);
 	if (!host->functions->open(host->context, mapped, kind, &image->elf, &why)) {
 		if (table->notices)
 			buffer_printf(table->notices, "%s: its code stays unnamed\n", why.message);
@@ -317,7 +326,8 @@ bool image_of_mapping(struct process_table *table, struct owner *owner, const st
 	if (image == PROFILE_NONE)
 		return true;
 	/* The mapping may be added when other code of the process is known already. */
-	if (jit_map_is_dump(mapped) && !table->host.functions->expect_jit_map(mapped, &table->images[image], err))
+	if (jit_map_is_dump(mapped) &&
+		!table->host.functions->expect_jit_map(table->host.context, mapped, &table->images[image], err))
 		return false;
 	place->bias = bias_in(&table->images[image], mapped);
 	return true;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sampler/process/jit_map.h"
 #include "sampler/process/proc.h"
+#include "sampler/process/reader.h"
 
 #include <limits.h>
 #include <string.h>
-#include <sys/uio.h>
 
 /* ---- Processes ---- */
 
@@ -54,18 +53,34 @@ static bool take_maps_entry(void *context, const struct elf_maps_entry *entry, s
 					     process_table_map(reader->table, reader->process, mapping, err));
 }
 
+/* Text of maps is cut at a size, or where it did not arrive. Its last whole line is the end then. */
+static bool read_maps(struct process_table *table, struct process *process, struct error *err)
+{
+	enum { MAX_MAPS_BYTES = 1 << 26 };
+	struct maps_reader reader = { .table = table, .process = process };
+	struct buffer text;
+	bool is_denied, ok = true;
+
+	buffer_init(&text, MAX_MAPS_BYTES);
+	process_reader_maps(table->host.context, process->pid, &text, &is_denied);
+	while (text.size > 0 && text.data[text.size - 1] != '\n')
+		text.size--;
+	/* A process that has ended has no maps: its samples then lie in no mapping, and are counted so. */
+	if (text.size > 0) {
+		text.data[text.size - 1] = '\0';
+		ok = proc_parse_maps(text.data, process->pid, take_maps_entry, &reader, err);
+	}
+	table->met_denied = table->met_denied || (process->mappings.count == 0 && is_denied);
+	buffer_deinit(&text);
+	return ok;
+}
+
 static bool live_read_process(struct process_table *table, struct process *process, struct error *err)
 {
-	struct maps_reader reader = { .table = table, .process = process };
-
 	table->met_outside = table->met_outside || process->pid <= 0;
 	process->has_threads = true;
 	proc_read_comm(process->pid, process->pid, process->name);
-	/* A process that has ended has no maps: its samples then lie in no mapping, and are counted so. */
-	if (!proc_read_maps(process->pid, take_maps_entry, &reader, err))
-		return false;
-	table->met_denied = table->met_denied || (process->mappings.count == 0 && proc_maps_are_denied(process->pid));
-	return true;
+	return read_maps(table, process, err);
 }
 
 /*
@@ -77,9 +92,10 @@ static bool live_is_outside(const struct record *record)
 	return record->pid <= 0 || (record->kind == RECORD_FORK && record->fork.parent_pid <= 0);
 }
 
-static ssize_t live_read_memory(int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count)
+static ssize_t live_read_memory(
+	void *context, int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count)
 {
-	return process_vm_readv(pid, into, 1, from, from_count, 0);
+	return process_reader_memory(context, pid, into, from, from_count);
 }
 
 /* ---- Binaries ---- */
@@ -96,12 +112,12 @@ static bool may_be_memory(const struct elf_mapping *mapped)
 	return size > end && strcmp(mapped->path + size - end, mark) == 0;
 }
 
-static bool is_binary(const struct elf_mapping *mapped, enum error_code *why)
+static bool is_binary(struct process_reader *reader, const struct elf_mapping *mapped, enum error_code *why)
 {
 	struct elf_image *image;
 	struct error err;
 
-	if (!elf_image_open_mapping(mapped, &image, &err)) {
+	if (!process_reader_open(reader, mapped, &image, &err)) {
 		*why = err.code;
 		return false;
 	}
@@ -109,21 +125,27 @@ static bool is_binary(const struct elf_mapping *mapped, enum error_code *why)
 	return true;
 }
 
-static bool live_is_memory(const struct elf_mapping *mapped)
+static bool live_is_memory(void *context, const struct elf_mapping *mapped)
 {
 	enum error_code why = ERROR_NOT_FOUND;
 
 	if (image_is_nameless(mapped))
-		return !is_binary(mapped, &why);
+		return !is_binary(context, mapped, &why);
 	/* A file that may not be read still counts as a file. */
-	return may_be_memory(mapped) && !is_binary(mapped, &why) && why == ERROR_FORMAT;
+	return may_be_memory(mapped) && !is_binary(context, mapped, &why) && why == ERROR_FORMAT;
 }
 
 static bool live_open(void *context, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
 	struct elf_image **image, struct error *err)
 {
-	(void)context;
-	return kind == PROFILE_MAPPING_VDSO ? image_open_vdso(image, err) : elf_image_open_mapping(mapped, image, err);
+	return kind == PROFILE_MAPPING_VDSO ? image_open_vdso(image, err)
+					    : process_reader_open(context, mapped, image, err);
+}
+
+static bool live_expect_jit_map(
+	void *context, const struct elf_mapping *mapped, struct process_image *image, struct error *err)
+{
+	return process_reader_expect_jit_map(context, mapped, image, err);
 }
 
 static const char *live_path(const struct elf_image *image, const struct elf_mapping *mapped)
@@ -138,7 +160,7 @@ static void live_kernel_build_id(const void *context, struct elf_build_id *id)
 	image_kernel_build_id(id);
 }
 
-struct process_host process_host_live(void)
+struct process_host process_host_live(struct process_reader *reader)
 {
 	static const struct process_host_functions functions = {
 		.read_process = live_read_process,
@@ -152,9 +174,9 @@ struct process_host process_host_live(void)
 		.path = live_path,
 		.is_deleted = elf_image_is_deleted,
 		.is_intact = elf_image_is_intact,
-		.expect_jit_map = jit_map_expect,
+		.expect_jit_map = live_expect_jit_map,
 		.kernel_build_id = live_kernel_build_id,
 	};
 
-	return (struct process_host){ .functions = &functions };
+	return (struct process_host){ &functions, reader };
 }

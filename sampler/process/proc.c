@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -148,41 +149,32 @@ static int32_t thread_with_memory(int32_t pid)
 	return pid;
 }
 
-bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err),
-	void *context, struct error *err)
+int proc_open_maps(int32_t pid)
 {
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	CLEANUP(cleanup_free) char *line = NULL;
-	size_t capacity = 0, number = 0;
 	char path[64];
-	ssize_t size;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", thread_with_memory(pid));
-	file = fopen(path, "re");
-	if (!file)
-		return true;
-	while ((size = getline(&line, &capacity, file)) > 0) {
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool proc_parse_maps(char *text, int32_t pid,
+	bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
+	struct error *err)
+{
+	char *line = text, *rest;
+
+	for (size_t number = 1; line && *line; line = rest, number++) {
 		struct elf_maps_entry entry;
 
-		number++;
-		if (line[size - 1] == '\n')
-			line[size - 1] = '\0';
+		rest = strchr(line, '\n');
+		if (rest)
+			*rest++ = '\0';
 		if (!elf_maps_parse_line(line, pid, &entry, err))
-			return error_prefix(err, "%s line %zu", path, number);
+			return error_prefix(err, "/proc/%d/maps line %zu", (int)pid, number);
 		if (!take(context, &entry, err))
 			return false;
 	}
 	return true;
-}
-
-bool proc_maps_are_denied(int32_t pid)
-{
-	CLEANUP(cleanup_fclose) FILE *file = NULL;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	file = fopen(path, "re");
-	return !file && errno == EACCES;
 }
 
 static int64_t read_cpu_ns(const char *path)

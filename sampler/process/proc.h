@@ -17,13 +17,17 @@ bool proc_is_of_our_namespace(void);
 /* comm of a thread, "" if the thread is gone. */
 void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
 
-/* Calls `take` for every line of /proc/PID/maps. A process that is gone has none, which is not an error. */
-COMMON_MUST_CHECK
-bool proc_read_maps(int32_t pid, bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err),
-	void *context, struct error *err);
+/*
+ * Opens /proc/PID/maps of a process, whose first thread may have ended; -1 with errno set. Reading it may wait for a
+ * thread of the process without end.
+ */
+int proc_open_maps(int32_t pid);
 
-/* Whether the process's maps exist but may not be read, as another user's. */
-bool proc_maps_are_denied(int32_t pid);
+/* Calls `take` for every line of a text of /proc/PID/maps, which is changed. */
+COMMON_MUST_CHECK
+bool proc_parse_maps(char *text, int32_t pid,
+	bool (*take)(void *context, const struct elf_maps_entry *entry, struct error *err), void *context,
+	struct error *err);
 
 /* CPU time that a process has used so far, all threads, in nanoseconds; -1 if it is gone. */
 int64_t proc_cpu_ns(int32_t pid);

@@ -404,8 +404,8 @@ static bool is_copy(const struct process_space *space, const struct process_mapp
 	if (size < sizeof(memory))
 		here.iov_len = there.iov_len = size;
 	return size >= LEAST_BYTES &&
-	       space->table->host.functions->read_memory(space->process->pid, &here, &there, 1) ==
-		       (ssize_t)here.iov_len &&
+	       space->table->host.functions->read_memory(
+		       space->table->host.context, space->process->pid, &here, &there, 1) == (ssize_t)here.iov_len &&
 	       memcmp(memory, bytes, here.iov_len) == 0;
 }
 
@@ -477,7 +477,7 @@ bool process_space_read(void *context, uint64_t address, size_t bytes, struct ma
 	size = mapping->end - start < bytes ? mapping->end - start : bytes;
 	here = (struct iovec){ table->code, size };
 	there = (struct iovec){ (void *)(uintptr_t)start, size };
-	done = table->host.functions->read_memory(space->process->pid, &here, &there, 1);
+	done = table->host.functions->read_memory(table->host.context, space->process->pid, &here, &there, 1);
 	if (done <= 0 || address - start >= (uint64_t)done)
 		return false;
 	*code = (struct machine_code){ table->code, (size_t)done, (size_t)(address - start) };

@@ -81,10 +81,11 @@ struct process_host_functions {
 	/* Whether a record's process has no pid in our namespace. */
 	bool (*is_outside)(const struct record *record);
 	/* Copies memory of a process as process_vm_readv(2) does, into one piece; -1 if it cannot be read. */
-	ssize_t (*read_memory)(int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count);
+	ssize_t (*read_memory)(
+		void *context, int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count);
 
 	/* Whether the mapping has a file name but no file behind it. */
-	bool (*is_memory)(const struct elf_mapping *mapping);
+	bool (*is_memory)(void *context, const struct elf_mapping *mapping);
 	/* Opens the binary behind a mapping of a file, or the vdso. */
 	bool (*open)(void *context, const struct elf_mapping *mapping, enum profile_mapping_kind kind,
 		struct elf_image **image, struct error *err);
@@ -94,7 +95,8 @@ struct process_host_functions {
 	/* False if its file was overwritten since it was opened. */
 	bool (*is_intact)(const struct elf_image *image);
 	/* Sets where the process writes the names of the code that it makes at run time. */
-	bool (*expect_jit_map)(const struct elf_mapping *mapping, struct process_image *image, struct error *err);
+	bool (*expect_jit_map)(
+		void *context, const struct elf_mapping *mapping, struct process_image *image, struct error *err);
 	/* The build id of the kernel; size 0: not known. */
 	void (*kernel_build_id)(const void *context, struct elf_build_id *id);
 };
@@ -104,8 +106,9 @@ struct process_host {
 	void *context; /* borrowed; must outlive the table */
 };
 
-/* The processes of this machine, as they run. */
-struct process_host process_host_live(void);
+/* The processes of this machine, as they run. `reader` is borrowed, and must outlive the table. */
+struct process_reader;
+struct process_host process_host_live(struct process_reader *reader);
 
 struct process_table {
 	struct profile *profile; /* borrowed */

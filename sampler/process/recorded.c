@@ -161,13 +161,28 @@ static bool recorded_is_outside(const struct record *record)
 	return false;
 }
 
-static ssize_t recorded_read_memory(int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count)
+static ssize_t recorded_read_memory(
+	void *context, int32_t pid, const struct iovec *into, const struct iovec *from, size_t from_count)
 {
+	(void)context;
 	(void)pid;
 	(void)into;
 	(void)from;
 	(void)from_count;
 	return -1;
+}
+
+static bool recorded_is_memory(void *context, const struct elf_mapping *mapping)
+{
+	(void)context;
+	return image_is_nameless(mapping);
+}
+
+static bool recorded_expect_jit_map(
+	void *context, const struct elf_mapping *mapping, struct process_image *image, struct error *err)
+{
+	(void)context;
+	return jit_map_expect_recorded(mapping, image, err);
 }
 
 static bool recorded_open(void *context, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
@@ -214,12 +229,12 @@ struct process_host recorded_files_host(struct recorded_files *files)
 		.is_alive = recorded_is_alive,
 		.is_outside = recorded_is_outside,
 		.read_memory = recorded_read_memory,
-		.is_memory = image_is_nameless,
+		.is_memory = recorded_is_memory,
 		.open = recorded_open,
 		.path = recorded_path,
 		.is_deleted = recorded_is_deleted,
 		.is_intact = recorded_is_intact,
-		.expect_jit_map = jit_map_expect_recorded,
+		.expect_jit_map = recorded_expect_jit_map,
 		.kernel_build_id = recorded_kernel_build_id,
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/process.h"
 
+#include "sampler/process/reader.h"
 #include "sampler/process/recorded.h"
 
 #include <setjmp.h>
@@ -16,6 +17,7 @@ enum { PID = 0x7ffffff0, CHILD = 0x7ffffff1 };
 
 struct fixture {
 	struct profile *profile;
+	struct process_reader *reader;
 	struct process_table table;
 };
 
@@ -26,7 +28,8 @@ static int setup(void **state)
 
 	assert_non_null(fixture);
 	assert_true(profile_create(&fixture->profile, &err));
-	process_table_init(&fixture->table, fixture->profile, process_host_live(), NULL);
+	assert_true(process_reader_create(&fixture->reader, &err));
+	process_table_init(&fixture->table, fixture->profile, process_host_live(fixture->reader), NULL);
 	*state = fixture;
 	return 0;
 }
@@ -36,6 +39,7 @@ static int teardown(void **state)
 	struct fixture *fixture = *state;
 
 	process_table_deinit(&fixture->table);
+	process_reader_destroy(fixture->reader);
 	profile_destroy(fixture->profile);
 	free(fixture);
 	return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/process/process.h"
+#include "sampler/process/reader.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -276,6 +277,7 @@ static bool step(struct stepper *s, int *signal_number)
 static void every_instruction_has_its_callers(void **state)
 {
 	struct stepper *s = *state;
+	struct process_reader *reader;
 	struct process_table table;
 	struct process_space space = { .table = &table };
 	struct user_regs_struct before;
@@ -290,7 +292,8 @@ static void every_instruction_has_its_callers(void **state)
 	assert_int_equal(waitpid(s->child, &status, 0), s->child);
 	assert_true(WIFSTOPPED(status));
 	assert_true(profile_create(&profile, &err) && unwinder_create(&unwinder, &err));
-	process_table_init(&table, profile, process_host_live(), NULL);
+	assert_true(process_reader_create(&reader, &err));
+	process_table_init(&table, profile, process_host_live(reader), NULL);
 	assert_true(process_table_get(&table, s->child, &process, &err));
 	space.process = process;
 	look(s);
@@ -316,6 +319,7 @@ static void every_instruction_has_its_callers(void **state)
 	assert_int_equal(s->signals, 1);
 	assert_true(s->deepest > 6);
 	process_table_deinit(&table);
+	process_reader_destroy(reader);
 	profile_destroy(profile);
 	unwinder_destroy(unwinder);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/collect/stitch.h"
+#include "sampler/process/reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,6 +138,7 @@ static void check_chain(const uint64_t *addresses, size_t count, struct unwind_r
 	struct record map = {
 		.kind = RECORD_MMAP, .pid = PID, .mmap = { 0x1000, 0x1000, .executable = true, .path = "//anon" }
 	};
+	struct process_reader *reader;
 	struct process_table table;
 	struct process_space space = { .table = &table };
 	struct profile *profile;
@@ -144,12 +146,14 @@ static void check_chain(const uint64_t *addresses, size_t count, struct unwind_r
 	struct error err;
 
 	assert_true(profile_create(&profile, &err));
-	process_table_init(&table, profile, process_host_live(), NULL);
+	assert_true(process_reader_create(&reader, &err));
+	process_table_init(&table, profile, process_host_live(reader), NULL);
 	assert_true(process_table_update(&table, &map, &err));
 	assert_true(process_table_get(&table, PID, &process, &err));
 	space.process = process;
 	assert_int_equal(stitch_from_chain(&space, &chain, result), expected);
 	process_table_deinit(&table);
+	process_reader_destroy(reader);
 	profile_destroy(profile);
 }
 

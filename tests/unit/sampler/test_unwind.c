@@ -2,6 +2,7 @@
 #include "sampler/unwind/unwind.h"
 
 #include "sampler/process/process.h"
+#include "sampler/process/reader.h"
 #include "tests/unit/frame/elf_bytes.h"
 
 #include <execinfo.h>
@@ -352,6 +353,7 @@ static void compare_with_oracle(struct unwinder *unwinder, const struct captured
 {
 	struct unwind_stack_dump dump = { captured->stack, captured->stack_bytes,
 		captured->registers.values[X86_64_RSP] };
+	struct process_reader *reader;
 	struct process_table table;
 	struct process_space space = { .table = &table };
 	struct unwind_space finder;
@@ -362,7 +364,8 @@ static void compare_with_oracle(struct unwinder *unwinder, const struct captured
 	size_t first;
 
 	assert_true(profile_create(&profile, &err));
-	process_table_init(&table, profile, process_host_live(), NULL);
+	assert_true(process_reader_create(&reader, &err));
+	process_table_init(&table, profile, process_host_live(reader), NULL);
 	assert_true(process_table_get(&table, getpid(), &process, &err));
 	space.process = process;
 	finder = (struct unwind_space){ process_space_find, process_space_read, &space, process->generation, NULL,
@@ -385,6 +388,7 @@ static void compare_with_oracle(struct unwinder *unwinder, const struct captured
 		free((uint8_t *)cut.bytes);
 	}
 	process_table_deinit(&table);
+	process_reader_destroy(reader);
 	profile_destroy(profile);
 }
 

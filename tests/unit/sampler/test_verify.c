@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/verify/verify.h"
 
+#include "sampler/process/reader.h"
 #include "sampler/verify/code_map.h"
 #include "sampler/verify/compare.h"
 #include "sampler/verify/reference.h"
@@ -54,6 +55,7 @@ static void walks_compare_by_where_they_part(void **state)
 
 struct fixture {
 	struct profile *profile;
+	struct process_reader *reader;
 	struct process_table table;
 	struct process *process;
 	struct process_space space;
@@ -126,7 +128,8 @@ static int setup(void **state)
 
 	assert_non_null(fixture);
 	assert_true(profile_create(&fixture->profile, &err));
-	process_table_init(&fixture->table, fixture->profile, process_host_live(), NULL);
+	assert_true(process_reader_create(&fixture->reader, &err));
+	process_table_init(&fixture->table, fixture->profile, process_host_live(fixture->reader), NULL);
 	assert_true(process_table_get(&fixture->table, getpid(), &fixture->process, &err));
 	assert_true(unwinder_create(&fixture->unwinder, &err));
 	*state = fixture;
@@ -140,6 +143,7 @@ static int teardown(void **state)
 	verifier_destroy(fixture->verifier);
 	unwinder_destroy(fixture->unwinder);
 	process_table_deinit(&fixture->table);
+	process_reader_destroy(fixture->reader);
 	profile_destroy(fixture->profile);
 	free(fixture->out.locations);
 	free(fixture);

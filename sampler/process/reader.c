@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/process/reader.h"
+
+#include "sampler/process/jit_map.h"
+#include "sampler/process/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Rings are read before they are three quarters full, and the last quarter takes 130 ms at the usual rate. So the
+ * recorder may wait for 20 ms at once; 5 late reads of a user follow each other, and 15 of all, then one in 2 s.
+ */
+static const int64_t read_wait_ns = 20000000, file_wait_ns = 50000000;
+static const struct deadline_limits reader_limits = { 100000000, 300000000, 100 };
+
+/* A late process is left alone for so long, and twice as long after each further late read. */
+static const int64_t first_rest_ns = 10000000000;
+
+/* What is copied of files that must not be mapped, in one recording. */
+static const int64_t copy_file_bytes = 64 << 20, copy_all_bytes = 128 << 20, copy_all_ns = 1000000000;
+
+enum { MAX_LATE = 1 << 16, MOST_DOUBLINGS = 5, CHUNK_BYTES = 1 << 18 };
+
+struct late_process {
+	int64_t until_ns; /* CLOCK_MONOTONIC */
+	uint32_t times;
+};
+
+struct process_reader {
+	struct deadline *deadline;
+	struct hash_map late_pids; /* pid -> index of late */
+	struct late_process *late;
+	size_t late_count, late_capacity;
+	int32_t latest; /* the pid that was late last */
+	int64_t copied_bytes, copy_ns;
+};
+
+bool process_reader_create(struct process_reader **reader, struct error *err)
+{
+	struct process_reader *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	hash_map_init(&made->late_pids, sizeof(int32_t));
+	if (!deadline_create(&reader_limits, &made->deadline, err)) {
+		process_reader_destroy(made);
+		return false;
+	}
+	*reader = made;
+	return true;
+}
+
+void process_reader_destroy(struct process_reader *reader)
+{
+	if (!reader)
+		return;
+	deadline_destroy(reader->deadline);
+	hash_map_deinit(&reader->late_pids);
+	free(reader->late);
+	free(reader);
+}
+
+void process_reader_describe(const struct process_reader *reader, struct buffer *notices)
+{
+	if (reader->late_count == 1)
+		buffer_printf(notices,
+			"memory or files of pid %d did not arrive in time: its stacks may be cut, and its code unnamed\n",
+			(int)reader->latest);
+	else if (reader->late_count > 1)
+		buffer_printf(notices,
+			"memory or files of %zu processes, such as pid %d, did not arrive in time: their stacks may be cut, and their "
+			"code unnamed\n",
+			reader->late_count, (int)reader->latest);
+}
+
+/* ---- Late processes ---- */
+
+static int64_t reader_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+/*
+ * Who answers for a process: its real user in its pid namespace, since root in a container is not the machine's. The
+ * owner of /proc/PID would be root for processes that make themselves unreadable.
+ */
+static uint64_t owner_of(int32_t pid)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char path[64], line[256];
+	unsigned int user = UINT_MAX;
+	struct stat namespace = { 0 };
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file) && sscanf(line, "Uid: %u", &user) != 1)
+		;
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
+	(void)stat(path, &namespace);
+	return (uint64_t) namespace.st_ino << 32 | user;
+}
+
+static struct late_process *find_late(const struct process_reader *reader, int32_t pid)
+{
+	uint32_t id = hash_map_get(&reader->late_pids, &pid);
+
+	return id == HASH_MAP_NONE ? NULL : &reader->late[id];
+}
+
+/* Without memory for it, the process is not left alone: its user's debt still bounds what it costs. */
+static void add_late(struct process_reader *reader, int32_t pid)
+{
+	struct late_process *late = find_late(reader, pid);
+	struct error ignored;
+	uint32_t *value;
+	bool added;
+
+	reader->latest = pid;
+	if (!late) {
+		if (!ARRAY_RESERVE(&reader->late, &reader->late_capacity, reader->late_count + 1, MAX_LATE, &ignored) ||
+			!hash_map_add(&reader->late_pids, &pid, (uint32_t)reader->late_count, &value, &added, &ignored))
+			return;
+		late = &reader->late[reader->late_count++];
+		*late = (struct late_process){ 0 };
+	}
+	late->until_ns = reader_now_ns() + (first_rest_ns << late->times);
+	late->times += late->times < MOST_DOUBLINGS;
+}
+
+/* Runs a job for a process, whose input is in the room. False if there is no answer in time. */
+static bool run_job(struct process_reader *reader, int32_t pid, int64_t wait_ns, int (*job)(void *room), int *fd)
+{
+	const struct late_process *late = find_late(reader, pid);
+	enum deadline_end end;
+
+	*fd = -1;
+	if (late && reader_now_ns() < late->until_ns)
+		return false;
+	end = deadline_run(reader->deadline, owner_of(pid), wait_ns, job, fd);
+	if (end == DEADLINE_LATE)
+		add_late(reader, pid);
+	return end == DEADLINE_DONE;
+}
+
+/* ---- Memory ---- */
+
+struct memory_request {
+	int32_t pid;
+	size_t from_count, size;
+	ssize_t got;
+	struct iovec from[READER_MOST_PIECES];
+	uint8_t bytes[READER_MOST_BYTES];
+};
+
+_Static_assert(sizeof(struct memory_request) <= DEADLINE_ROOM_BYTES, "a request fits");
+
+static int read_memory(void *room)
+{
+	struct memory_request *request = room;
+	const struct iovec into = { request->bytes, request->size };
+
+	request->got = process_vm_readv(request->pid, &into, 1, request->from, request->from_count, 0);
+	return -1;
+}
+
+ssize_t process_reader_memory(struct process_reader *reader, int32_t pid, const struct iovec *into,
+	const struct iovec *from, size_t from_count)
+{
+	struct memory_request *request = deadline_room(reader->deadline);
+	int none;
+
+	if (!request || from_count > READER_MOST_PIECES || into->iov_len > sizeof(request->bytes))
+		return -1;
+	request->pid = pid;
+	request->from_count = from_count;
+	request->size = into->iov_len;
+	memcpy(request->from, from, from_count * sizeof(*from));
+	if (!run_job(reader, pid, read_wait_ns, read_memory, &none))
+		return -1;
+	if (request->got > 0)
+		memcpy(into->iov_base, request->bytes, (size_t)request->got);
+	return request->got;
+}
+
+/* ---- Maps ---- */
+
+struct maps_request {
+	int32_t pid;
+	int fd; /* of the helper, between two jobs; -1: not open */
+	bool is_denied;
+	size_t size; /* of the text; less than there is room for: the end */
+	char text[CHUNK_BYTES];
+};
+
+/* One read(2) returns a page at most. */
+static int read_maps(void *room)
+{
+	struct maps_request *request = room;
+	ssize_t got = 1;
+
+	if (request->fd < 0)
+		request->fd = proc_open_maps(request->pid);
+	request->is_denied = request->fd < 0 && errno == EACCES;
+	request->size = 0;
+	while (request->fd >= 0 && got > 0 && request->size < sizeof(request->text)) {
+		got = read(request->fd, request->text + request->size, sizeof(request->text) - request->size);
+		request->size += got > 0 ? (size_t)got : 0;
+	}
+	if (request->fd >= 0 && request->size < sizeof(request->text))
+		close(request->fd);
+	return -1;
+}
+
+void process_reader_maps(struct process_reader *reader, int32_t pid, struct buffer *text, bool *denied)
+{
+	struct maps_request *request = deadline_room(reader->deadline);
+	int none;
+
+	*denied = false;
+	if (!request)
+		return;
+	request->pid = pid;
+	request->fd = -1;
+	do {
+		if (!run_job(reader, pid, read_wait_ns, read_maps, &none))
+			return;
+		*denied = request->is_denied;
+		buffer_append(text, request->text, request->size);
+	} while (request->size == sizeof(request->text));
+}
+
+/* ---- Files ---- */
+
+struct file_request {
+	struct elf_mapping mapping;
+	char path[PATH_MAX];
+	/* The result of open_file(), if a descriptor was opened; else `why`. */
+	bool is_open, may_hang;
+	struct stat info;
+	struct error why;
+	/* Of copy_piece(): the helper's descriptor, from open_file() on; closed when size is 0 */
+	int fd;
+	ssize_t size;
+	uint8_t bytes[CHUNK_BYTES];
+};
+
+_Static_assert(sizeof(struct file_request) <= DEADLINE_ROOM_BYTES, "a request fits");
+
+static bool is_of_our_users(int32_t pid)
+{
+	struct stat ours, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	return pid <= 0 || (stat("/proc/self/ns/user", &ours) == 0 && stat(path, &theirs) == 0 &&
+				   ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev);
+}
+
+/*
+ * Whether a page of the file may never arrive. File systems of local devices and of memory are known; every other one
+ * may ask another machine, or a process. An overlay has its files from other file systems, which may be any where a
+ * user has made it in a namespace of his own.
+ */
+static bool may_hang(int fd, int32_t pid)
+{
+	/* From the kernel's sources, where <linux/magic.h> has none: ZFS, bcachefs, exFAT, NTFS3, JFS, aufs. */
+	static const uint64_t local[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
+		RAMFS_MAGIC, HUGETLBFS_MAGIC, F2FS_SUPER_MAGIC, SQUASHFS_MAGIC, EROFS_SUPER_MAGIC_V1,
+		REISERFS_SUPER_MAGIC, NILFS_SUPER_MAGIC, ISOFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, UDF_SUPER_MAGIC,
+		0x2fc12fc1, 0xca451a4e, 0x2011bab0, 0x7366746e, 0x3153464a, 0x61756673 };
+	struct statfs info;
+	uint64_t type;
+
+	if (fstatfs(fd, &info) != 0)
+		return true;
+	type = (uint32_t)info.f_type;
+	if (type == OVERLAYFS_SUPER_MAGIC)
+		return !is_of_our_users(pid);
+	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
+		if (local[i] == type)
+			return false;
+	return true;
+}
+
+static int open_file(void *room)
+{
+	struct file_request *request = room;
+	int fd;
+
+	request->mapping.path = request->path;
+	fd = elf_open_mapping(&request->mapping, &request->why);
+	request->is_open = fd >= 0;
+	if (fd < 0)
+		return -1;
+	request->may_hang = may_hang(fd, request->mapping.pid);
+	if (!request->may_hang)
+		return fd;
+	request->fd = fd;
+	if (fstat(fd, &request->info) != 0)
+		request->info = (struct stat){ .st_size = INT64_MAX };
+	return -1;
+}
+
+static int copy_piece(void *room)
+{
+	struct file_request *request = room;
+
+	request->size = read(request->fd, request->bytes, sizeof(request->bytes));
+	if (request->size <= 0)
+		close(request->fd);
+	return -1;
+}
+
+static int close_file(void *room)
+{
+	struct file_request *request = room;
+
+	close(request->fd);
+	return -1;
+}
+
+static bool fail_late(const struct elf_mapping *mapping, struct error *err)
+{
+	return error_set(err, ERROR_LIMIT, "%s did not arrive in time", mapping->path);
+}
+
+static bool write_all(int fd, const uint8_t *bytes, size_t size)
+{
+	while (size > 0) {
+		ssize_t written = write(fd, bytes, size);
+
+		if (written <= 0)
+			return false;
+		bytes += written;
+		size -= (size_t)written;
+	}
+	return true;
+}
+
+/* Copies the file that the helper has open. The file may grow meanwhile, so its size is checked again. */
+static bool copy_file(struct process_reader *reader, struct file_request *request, int to, struct error *err)
+{
+	const struct elf_mapping *mapping = &request->mapping;
+	int64_t began_ns = reader_now_ns(), copied = 0;
+	int none;
+
+	for (;;) {
+		bool ok = run_job(reader, mapping->pid, file_wait_ns, copy_piece, &none);
+
+		if (!ok)
+			return error_set(
+				err, ERROR_LIMIT, "pid %d: a mapped file did not arrive in time", mapping->pid);
+		if (request->size <= 0)
+			break;
+		copied += request->size;
+		reader->copied_bytes += request->size;
+		if (!write_all(to, request->bytes, (size_t)request->size))
+			return error_set_errno(err, errno, "cannot copy %s", request->path);
+		if (copied > request->info.st_size || reader->copy_ns + reader_now_ns() - began_ns > copy_all_ns) {
+			(void)!run_job(reader, mapping->pid, file_wait_ns, close_file, &none);
+			return error_set(err, ERROR_LIMIT, "%s is on a file system that is slow", request->path);
+		}
+	}
+	reader->copy_ns += reader_now_ns() - began_ns;
+	return true;
+}
+
+static bool open_copy(
+	struct process_reader *reader, struct file_request *request, struct elf_image **image, struct error *err)
+{
+	struct elf_mapping mapping = request->mapping;
+	struct stat info = request->info;
+	char path[PATH_MAX];
+	int none, fd;
+
+	strcpy(path, request->path);
+	mapping.path = path;
+	if (info.st_size > copy_file_bytes || reader->copied_bytes + info.st_size > copy_all_bytes ||
+		reader->copy_ns > copy_all_ns) {
+		(void)!run_job(reader, mapping.pid, file_wait_ns, close_file, &none);
+		return error_set(err, ERROR_LIMIT,
+			"%s is on a network or FUSE file system, from which at most %" PRId64 " MB a file and %" PRId64
+			" MB in all are read",
+			path, copy_file_bytes >> 20, copy_all_bytes >> 20);
+	}
+	fd = memfd_create("kelvin", MFD_CLOEXEC);
+	if (fd < 0)
+		return error_set_errno(err, errno, "cannot copy %s", path);
+	if (!copy_file(reader, request, fd, err)) {
+		close(fd);
+		return false;
+	}
+	return elf_image_of_mapping(fd, &mapping, &info, image, err);
+}
+
+bool process_reader_open(
+	struct process_reader *reader, const struct elf_mapping *mapping, struct elf_image **image, struct error *err)
+{
+	struct file_request *request = deadline_room(reader->deadline);
+	int fd;
+
+	if (!request)
+		return fail_late(mapping, err);
+	if (strlen(mapping->path) >= sizeof(request->path))
+		return error_set(err, ERROR_NOT_FOUND, "no file is mapped at %" PRIx64, mapping->start);
+	request->mapping = *mapping;
+	strcpy(request->path, mapping->path);
+	if (!run_job(reader, mapping->pid, file_wait_ns, open_file, &fd))
+		return fail_late(mapping, err);
+	if (fd >= 0)
+		return elf_image_of_mapping(fd, mapping, NULL, image, err);
+	if (request->is_open && request->may_hang)
+		return open_copy(reader, request, image, err);
+	if (request->is_open)
+		return error_set(err, ERROR_LIMIT, "%s: too many files are open", mapping->path);
+	*err = request->why;
+	return false;
+}
+
+/* ---- Others ---- */
+
+struct jit_request {
+	struct elf_mapping mapping;
+	char path[PATH_MAX];
+	bool ok;
+	struct error why;
+	struct jit_place places[2];
+	char paths[2][PATH_MAX + 64];
+};
+
+static int expect_jit_map(void *room)
+{
+	struct jit_request *request = room;
+	struct process_image image = { 0 };
+
+	request->mapping.path = request->path;
+	request->ok = jit_map_expect(&request->mapping, &image, &request->why);
+	request->places[0] = image.jit_map;
+	request->places[1] = image.inherited_map;
+	for (size_t i = 0; i < 2; i++)
+		snprintf(request->paths[i], sizeof(request->paths[i]), "%s",
+			request->places[i].path ? request->places[i].path : "");
+	jit_place_deinit(&image.jit_map);
+	jit_place_deinit(&image.inherited_map);
+	return -1;
+}
+
+/* Leaves the place as it is if there is none. */
+static bool take_place(const struct jit_place *place, const char *path, struct jit_place *to, struct error *err)
+{
+	char *own;
+
+	if (path[0] == '\0')
+		return true;
+	own = strdup(path);
+	if (!own)
+		return error_set_memory(err);
+	jit_place_deinit(to);
+	*to = *place;
+	to->path = own;
+	return true;
+}
+
+bool process_reader_expect_jit_map(struct process_reader *reader, const struct elf_mapping *mapping,
+	struct process_image *image, struct error *err)
+{
+	struct jit_request *request = deadline_room(reader->deadline);
+	int none;
+
+	if (!request || strlen(mapping->path) >= sizeof(request->path))
+		return true;
+	request->mapping = *mapping;
+	strcpy(request->path, mapping->path);
+	if (!run_job(reader, mapping->pid, file_wait_ns, expect_jit_map, &none))
+		return true;
+	if (!request->ok) {
+		*err = request->why;
+		return false;
+	}
+	return take_place(&request->places[0], request->paths[0], &image->jit_map, err) &&
+	       take_place(&request->places[1], request->paths[1], &image->inherited_map, err);
+}
+
+struct class_request {
+	int32_t pid;
+	bool is_32bit;
+};
+
+static int look_at_class(void *room)
+{
+	struct class_request *request = room;
+
+	request->is_32bit = proc_is_32bit(request->pid);
+	return -1;
+}
+
+bool process_reader_is_32bit(struct process_reader *reader, int32_t pid)
+{
+	struct class_request *request = deadline_room(reader->deadline);
+	int none;
+
+	if (!request)
+		return false;
+	request->pid = pid;
+	return run_job(reader, pid, file_wait_ns, look_at_class, &none) && request->is_32bit;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/process/reader.h"
+
+#include "sampler/process/proc.h"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Reads of other processes, of which some never answer. */
+
+static const char text[] = "what a process has in its memory";
+
+static int setup(void **state)
+{
+	struct error err;
+
+	return process_reader_create((struct process_reader **)state, &err) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	process_reader_destroy(*state);
+	return 0;
+}
+
+/* A page that is registered with userfaultfd(2), whose faults nobody handles; MAP_FAILED if that is not permitted. */
+static void *map_missing_page(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	struct uffdio_api api = { .api = UFFD_API };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register range = { .range = { (uint64_t)(uintptr_t)page, size },
+		.mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	return fd >= 0 && ioctl(fd, UFFDIO_API, &api) == 0 && ioctl(fd, UFFDIO_REGISTER, &range) == 0 ? page
+												      : MAP_FAILED;
+}
+
+struct child {
+	pid_t pid;
+	void *missing; /* MAP_FAILED: the machine has no such memory */
+};
+
+static struct child start_child(void)
+{
+	struct child child;
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	child.pid = fork();
+	if (child.pid == 0) {
+		void *page = map_missing_page();
+
+		(void)!write(ends[1], &page, sizeof(page));
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &child.missing, sizeof(child.missing)), sizeof(child.missing));
+	close(ends[0]);
+	return child;
+}
+
+static void end_child(const struct child *child)
+{
+	kill(child->pid, SIGKILL);
+	waitpid(child->pid, NULL, 0);
+}
+
+static ssize_t read_from(struct process_reader *reader, pid_t pid, const void *address, void *into)
+{
+	struct iovec here = { into, sizeof(text) }, there = { (void *)(uintptr_t)address, sizeof(text) };
+
+	return process_reader_memory(reader, pid, &here, &there, 1);
+}
+
+static void expect_notice(const struct process_reader *reader, const char *part)
+{
+	struct buffer notices;
+
+	buffer_init(&notices, 4096);
+	process_reader_describe(reader, &notices);
+	buffer_append_byte(&notices, 0);
+	if (part)
+		assert_non_null(strstr(notices.data, part));
+	else
+		assert_string_equal(notices.data, "");
+	buffer_deinit(&notices);
+}
+
+static void memory_is_copied(void **state)
+{
+	struct child child = start_child();
+	char got[sizeof(text)];
+	struct iovec many = { got, READER_MOST_BYTES + 1 }, there = { (void *)(uintptr_t)text, sizeof(text) };
+
+	assert_int_equal(read_from(*state, child.pid, text, got), sizeof(text));
+	assert_string_equal(got, text);
+	assert_int_equal(read_from(*state, child.pid, NULL, got), -1);
+	assert_int_equal(process_reader_memory(*state, child.pid, &many, &there, 1), -1);
+	expect_notice(*state, NULL);
+	end_child(&child);
+	assert_int_equal(read_from(*state, child.pid, text, got), -1);
+}
+
+/* It costs its own reads alone, also those that would be answered. */
+static void a_process_that_never_answers_is_left_alone(void **state)
+{
+	struct child hostile = start_child(), innocent = start_child();
+	char got[sizeof(text)], part[32];
+
+	if (hostile.missing != MAP_FAILED) {
+		assert_int_equal(read_from(*state, hostile.pid, text, got), sizeof(text));
+		assert_int_equal(read_from(*state, hostile.pid, hostile.missing, got), -1);
+		assert_int_equal(read_from(*state, hostile.pid, text, got), -1);
+		assert_int_equal(read_from(*state, innocent.pid, text, got), sizeof(text));
+		snprintf(part, sizeof(part), "of pid %d did not", (int)hostile.pid);
+		expect_notice(*state, part);
+	}
+	end_child(&hostile);
+	end_child(&innocent);
+	if (hostile.missing == MAP_FAILED)
+		skip();
+}
+
+static bool find_own_code(void *context, const struct elf_maps_entry *entry, struct error *err)
+{
+	uint64_t address = (uint64_t)(uintptr_t)find_own_code;
+
+	(void)err;
+	*(bool *)context |=
+		entry->executable && address - entry->mapping.start < entry->mapping.end - entry->mapping.start;
+	return true;
+}
+
+/* More text than one job brings. */
+static void maps_are_read_to_their_end(void **state)
+{
+	enum { PIECES = 4000 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *range = mmap(NULL, 2 * PIECES * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct buffer maps;
+	struct error err;
+	bool is_denied, is_found = false;
+
+	assert_ptr_not_equal(range, MAP_FAILED);
+	for (size_t i = 0; i < PIECES; i++)
+		assert_int_equal(mprotect(range + 2 * i * page, page, PROT_READ | PROT_WRITE), 0);
+	buffer_init(&maps, 1 << 24);
+	process_reader_maps(*state, getpid(), &maps, &is_denied);
+	munmap(range, 2 * PIECES * page);
+	assert_false(is_denied);
+	assert_in_range(maps.size, 1 << 18, 1 << 24);
+	maps.data[maps.size - 1] = '\0';
+	assert_true(proc_parse_maps(maps.data, getpid(), find_own_code, &is_found, &err));
+	assert_true(is_found);
+	maps.size = 0;
+	process_reader_maps(*state, 0x7ffffff0, &maps, &is_denied);
+	assert_int_equal(maps.size, 0);
+	buffer_deinit(&maps);
+}
+
+static void a_file_is_opened(void **state)
+{
+	char path[4096] = "";
+	struct elf_mapping mapping = { .path = path };
+	struct elf_image *image;
+	struct error err;
+
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	assert_true(process_reader_open(*state, &mapping, &image, &err));
+	assert_string_equal(elf_image_path(image), path);
+	assert_false(elf_image_is_deleted(image));
+	elf_image_unref(image);
+	assert_false(process_reader_is_32bit(*state, getpid()));
+	mapping.path = "/nowhere/at/all";
+	assert_false(process_reader_open(*state, &mapping, &image, &err));
+	assert_int_equal(err.code, ERROR_NOT_FOUND);
+	assert_non_null(strstr(err.message, "/nowhere/at/all"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(memory_is_copied, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_that_never_answers_is_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(maps_are_read_to_their_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_is_opened, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("sampler.reader", tests, NULL, NULL);
+}
