@@ -305,7 +305,8 @@ static bool settle_weights(struct profile *profile, struct error *err)
 {
 	int64_t period;
 
-	if (weights_kind(profile->values + 1, profile->sample_count, 2, &period) == WEIGHTS_COUNTS) {
+	if (profile->sample_count == 0 ||
+		weights_kind(profile->values + 1, profile->sample_count, 2, &period) == WEIGHTS_COUNTS) {
 		drop_weights(profile);
 		return true;
 	}

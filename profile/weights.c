@@ -126,7 +126,9 @@ void weights_settle(struct profile *profile, uint32_t weight)
 {
 	size_t width = profile->value_type_count;
 	int64_t period;
-	enum weights_kind kind = weights_kind(profile->values + weight, profile->sample_count, width, &period);
+	/* Without samples there are no values to point into. */
+	enum weights_kind kind = weights_kind(
+		profile->values + (profile->sample_count ? weight : 0), profile->sample_count, width, &period);
 	bool known = kind == WEIGHTS_MULTIPLES;
 
 	for (size_t i = 0; known && i < profile->sample_count; i++)
