@@ -31,23 +31,40 @@ static bool metric_samples_are_time(const struct profile *profile)
 }
 
 /*
+ * Whether nothing was sampled. Such a file says that its period is 1 of a thing that it counts: Go's profiles of things
+ * (goroutine, threadcreate, those of pprof.NewProfile()), and simulators (instructions). Contentions and allocations
+ * are sampled, whatever the period says. A file that names a kernel event was sampled by it.
+ */
+static bool metric_is_exact(const struct profile *profile)
+{
+	const char *period = profile_string(profile, profile->period_type.type);
+	bool is_sampled = strstr(period, "contentions") || strstr(period, "sample") || strstr(period, "alloc");
+
+	return profile->period == 1 && period[0] && !is_sampled && profile->facts.event == 0 &&
+	       strcmp(profile_string(profile, profile->period_type.unit), "count") == 0;
+}
+
+/* Whether a processor counts such events, or a simulator in its place. */
+static bool metric_is_of_processor(const char *type)
+{
+	return strcmp(type, "instructions") == 0 || strstr(type, "misses") || strstr(type, "cycles");
+}
+
+/*
  * Whether a heap profile's value tells what is in use: inuse_space and inuse_objects of Go, heap-live-size of Datadog,
- * space and objects of Node and jemalloc. A Go profile of things (goroutine, threadcreate, those of pprof.NewProfile())
- * counts each thing: its period is 1 of them.
+ * space and objects of Node and jemalloc. Things that are counted one by one exist when they are counted.
  */
 static bool metric_is_in_use(const struct profile *profile, const char *type, const char *unit)
 {
 	const char *period = profile_string(profile, profile->period_type.type);
-	bool counted = strcmp(unit, "count") == 0;
-
 	if (metric_starts_with(type, "inuse") || metric_starts_with(type, "in-use") || strstr(type, "live"))
 		return true;
 	if (strcmp(type, "space") == 0 || strcmp(type, "objects") == 0)
 		return true;
 	if (strcmp(type, "goroutine") == 0 || strcmp(type, "goroutines") == 0 || strcmp(type, "threadcreate") == 0)
 		return true;
-	return counted && profile->period == 1 && strcmp(period, type) == 0 && strcmp(type, "contentions") != 0 &&
-	       !strstr(type, "sample") && !strstr(type, "alloc");
+	return strcmp(unit, "count") == 0 && strcmp(period, type) == 0 && metric_is_exact(profile) &&
+	       !metric_is_of_processor(type);
 }
 
 static enum profile_metric_kind metric_kind(const struct profile *profile, const char *type, const char *unit)
@@ -77,6 +94,7 @@ struct profile_metric profile_metric(const struct profile *profile, uint32_t val
 		.is_cpu_time = is_cpu && is_duration,
 		.is_duration = is_duration,
 		.is_counted = strcmp(unit, "count") == 0,
+		.is_exact = metric_is_exact(profile),
 		.counts = profile->counts_of[value_type],
 	};
 }

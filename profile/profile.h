@@ -488,6 +488,7 @@ struct profile_metric {
 	bool is_duration; /* nanoseconds of any kind */
 	/* counted things, such as page faults, with which sentences use "many" and "fewer", not "much" and "less" */
 	bool is_counted;
+	bool is_exact; /* nothing was sampled: values have no noise of sampling, and there are no samples to speak of */
 	/*
 	 * value type that counts the samples of its values; PROFILE_NONE: their number is not known, so that no noise
 	 * of counting can be computed, and only differences between runs show chance

@@ -302,8 +302,10 @@ void summary_quality(const struct profile *profile, struct buffer *out)
 	if (isfinite(samples))
 		buffer_printf(out, "%s sample%s", format_count(samples).text, samples == 1 ? "" : "s");
 	else
-		buffer_printf(out, "%s stack%s, samples not counted", format_count((double)profile->sample_count).text,
-			profile->sample_count == 1 ? "" : "s");
+		buffer_printf(out, "%s stack%s, %s", format_count((double)profile->sample_count).text,
+			profile->sample_count == 1 ? "" : "s",
+			profile_metric(profile, profile->default_value_type).is_exact ? "counted without sampling"
+										      : "samples not counted");
 	if (duration_ns > 0)
 		buffer_printf(out, " in %.1f s", duration_ns / 1e9);
 	if (summary_quality_recorded(profile))

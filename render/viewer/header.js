@@ -22,11 +22,17 @@ function stacksText(r) {
   return r.call_graph === 'fp' && 'stacks from frame pointers';
 }
 
+/** @param {Recording} r */
+function samplesText({ samples, isExact }) {
+  if (samples !== null) return `${count(samples)} sample${samples === 1 ? '' : 's'}`;
+  return isExact ? 'counted without sampling' : 'samples not counted';
+}
+
 /** The figures of a recording. @param {Recording} r */
 function recordingLine(r) {
   const seconds = r.durationNs / 1e9;
   const facts = [
-    r.samples === null ? 'samples not counted' : `${count(r.samples)} sample${r.samples === 1 ? '' : 's'}`,
+    samplesText(r),
     seconds ? `in ${seconds.toFixed(1)} s` : '',
     r.lost !== null && `${count(r.lost)} lost`,
     stacksText(r),

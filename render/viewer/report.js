@@ -42,6 +42,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {number|null} wholePercent
  * @property {string} verified how many stacks and names were compared with other libraries; "" where nobody asked
  * @property {boolean} hasTimeline
+ * @property {boolean} isExact nothing was sampled
  * @property {Thread[]} threads
  */
 

@@ -266,6 +266,7 @@ static void things_are_no_samples(void **state)
 	assert_string_equal(default_type(profile), "goroutine");
 	assert_int_equal(samples_of(profile, "goroutine"), -1);
 	assert_int_equal(profile_metric(profile, 1).kind, PROFILE_METRIC_IN_USE);
+	assert_true(profile_metric(profile, 1).is_exact);
 	assert_true(profile_sum(profile, 1) > 100);
 	expect_kept(profile);
 	profile_destroy(profile);

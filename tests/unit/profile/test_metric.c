@@ -44,6 +44,43 @@ static void each_type_has_its_meaning(void **state)
 	}
 }
 
+/* What was counted one by one, by what the profile says of its period. */
+static void exact_counts_are_no_samples(void **state)
+{
+	static const struct {
+		const char *type, *unit, *event;
+		int64_t period;
+		bool is_exact;
+		enum profile_metric_kind kind;
+	} exact[] = {
+		{ "instructions", "count", "", 1, true, PROFILE_METRIC_EVENTS },
+		{ "cycles", "count", "", 1, true, PROFILE_METRIC_TIME },
+		{ "ll-misses", "count", "", 1, true, PROFILE_METRIC_EVENTS },
+		{ "goroutine", "count", "", 1, true, PROFILE_METRIC_IN_USE },
+		{ "connections", "count", "", 1, true, PROFILE_METRIC_IN_USE },
+		{ "instructions", "count", "", 1000003, false, PROFILE_METRIC_EVENTS },
+		{ "page-faults", "count", "page-faults", 1, false, PROFILE_METRIC_EVENTS },
+		{ "contentions", "count", "", 1, false, PROFILE_METRIC_EVENTS },
+		{ "cpu", "nanoseconds", "", 1, false, PROFILE_METRIC_TIME },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+		struct profile_metric metric;
+		struct error err;
+
+		assert_true(profile_create(&profile, &err));
+		assert_true(profile_add_value_type(profile, exact[i].type, exact[i].unit, &err));
+		assert_true(profile_intern(profile, exact[i].event, &profile->facts.event, &err));
+		profile->period_type = profile->value_types[1];
+		profile->period = exact[i].period;
+		metric = profile_metric(profile, 1);
+		assert_int_equal(metric.is_exact, exact[i].is_exact);
+		assert_int_equal(metric.kind, exact[i].kind);
+	}
+}
+
 static void clocks_and_cycles_pass_like_time(void **state)
 {
 	(void)state;
@@ -59,6 +96,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_type_has_its_meaning),
+		cmocka_unit_test(exact_counts_are_no_samples),
 		cmocka_unit_test(clocks_and_cycles_pass_like_time),
 	};
 
