@@ -254,7 +254,8 @@ bool file_check_writable(const char *path, struct error *err)
 bool file_end_of_links(const char *path, char *end, size_t size, struct error *err)
 {
 	CLEANUP(destination_deinit) struct destination to = { .directory = AT_FDCWD };
-	bool has_directory;
+	const char *directory;
+	bool is_ended;
 
 	end[0] = '\0';
 	if (is_standard_stream(path))
@@ -263,9 +264,9 @@ bool file_end_of_links(const char *path, char *end, size_t size, struct error *e
 		return false;
 	if (to.is_stream)
 		return true;
-	has_directory = strcmp(to.directory_name, ".") != 0;
-	return (size_t)snprintf(end, size, "%s%s%s", has_directory ? to.directory_name : "", has_directory ? "/" : "",
-		       to.name) < size ||
+	directory = strcmp(to.directory_name, ".") == 0 ? "" : to.directory_name;
+	is_ended = directory[0] == '\0' || strcmp(directory, "/") == 0;
+	return (size_t)snprintf(end, size, "%s%s%s", directory, is_ended ? "" : "/", to.name) < size ||
 	       error_set(err, ERROR_LIMIT, "cannot write %s: the path behind its links is too long", path);
 }
 

@@ -212,6 +212,8 @@ static void a_path_behind_links_is_found(void **state)
 	assert_string_equal(end, "./below/../target");
 	assert_true(file_end_of_links("target", end, sizeof(end), &err));
 	assert_string_equal(end, "target");
+	assert_true(file_end_of_links("/no-such-file", end, sizeof(end), &err));
+	assert_string_equal(end, "/no-such-file");
 	assert_true(file_end_of_links("/dev/null", end, sizeof(end), &err));
 	assert_string_equal(end, "");
 	assert_int_equal(unlink("below/other"), 0);
