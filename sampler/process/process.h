@@ -27,11 +27,11 @@ struct jit_place {
 struct process_image {
 	uint32_t mapping_id;       /* of the profile */
 	struct elf_image *elf;     /* a reference; NULL: kernel, JIT, anonymous, not readable */
-	struct frame_table *table; /* NULL without elf */
+	struct frame_table *table; /* call frame tables of `elf`; NULL without it */
 	bool is_file, is_vdso;
 	bool is_go;            /* made by the Go compiler */
 	uint32_t latest_place; /* where it was mapped last, in struct process_table; PROFILE_NONE: nowhere yet */
-	/* Of memory without a file. */
+	/* For executable memory without a file: where the names of its code are looked for. */
 	struct jit_place jit_map; /* of the process */
 	struct jit_place
 		inherited_map; /* of the process that it was forked from, with code that this had made by then */

@@ -38,7 +38,7 @@ struct unwind_stack_dump {
 /* The properties of the code at a runtime address that the unwinder needs. */
 struct unwind_code {
 	const struct frame_table *table; /* NULL: no call frame information (JIT, anonymous) */
-	uint32_t image; /* the space's number for the image as it is mapped there, handed back in frames */
+	uint32_t image; /* a number by which the caller of the unwinder knows the mapped image; frames repeat it */
 	uint64_t image_address;
 	uint64_t entry;           /* image address where execution of the image starts; 0: none */
 	bool is_go;               /* the image is a program of Go */
@@ -49,9 +49,8 @@ struct unwind_code {
 enum { UNWIND_CODE_BYTES = 16384, UNWIND_MOST_CODE_BYTES = 131072 };
 
 /*
- * The code of a process. It is asked once for each address, while the cache holds the result; find() is false if no
- * executable mapping holds the address. Most addresses that are looked up appear in no stack, so a lookup changes
- * nothing.
+ * Access to the code of a process. find() is false if no executable mapping holds the address; its results are cached,
+ * address by address. Most addresses that are looked up appear in no stack, so a lookup changes nothing.
  */
 struct unwind_space {
 	bool (*find)(void *context, uint64_t address, struct unwind_code *code);

@@ -3,7 +3,7 @@
 
 enum { MOST_BYTES = 16384 /* of a function that is searched */ };
 
-/* An instruction, and the rule at it, which gives the bounds of its function. */
+/* An instruction of an image, and the rule at its address, which also holds the bounds of its function. */
 struct place {
 	struct unwind_code code;
 	struct frame_rule rule;
@@ -99,7 +99,10 @@ static bool jumps_at_once(const struct place *stub)
 	return false;
 }
 
-/* Whether all from the one address to the other is not described: a function that is not has no bounds. */
+/*
+ * Whether call frame tables describe no code between the two addresses. Code that they do not describe has no known
+ * bounds of functions, so it may be one function.
+ */
 static bool is_one_gap(const struct frame_table *table, uint64_t start, uint64_t end)
 {
 	enum { STEP_BYTES = 32, MOST_GAP_BYTES = 65536 };
