@@ -113,16 +113,27 @@ static void print_limits(const struct sampler_capabilities *can)
 			"as root: recording a process with many threads needs file descriptors for each thread and CPU");
 }
 
+/* Binaries are hostile bytes: a process without rights reads them where the machine allows that. */
+static void print_confinement(void)
+{
+	unsigned int lacks = confined_probe();
+
+	print_line(lacks == 0, "naming", "reads binaries in a process without rights",
+		lacks & CONFINED_AS_ROOT
+			? "reads binaries in a process that is root's: this container or sandbox allows no other user"
+			: "reads binaries in a process that is not confined: no seccomp is to be had here");
+}
+
 static int print_json(const struct sampler_capabilities *can)
 {
-	json_t *json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "schema",
+	json_t *json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "schema",
 		"kelvin.doctor/1", "perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb",
 		can->perf_event_mlock_kb, "perf_event_max_sample_rate", can->perf_event_max_sample_rate,
 		"descriptor_limit", (json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit),
 		"cycles", can->has_hardware_cycles, "cpu_clock", can->has_cpu_clock, "own_processes",
 		can->can_sample_own, "kernel_code", can->can_sample_kernel, "other_users", can->can_sample_others,
 		"whole_system", can->can_sample_system, "kernel_symbols", can->kernel_symbols_readable,
-		"replaced_binaries", can->map_files_readable);
+		"replaced_binaries", can->map_files_readable, "confined_naming", confined_probe() == 0);
 	bool ok = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
 
 	json_decref(json);
@@ -155,6 +166,7 @@ int cmd_doctor(int argc, char **argv)
 	puts(CLI_TOOL);
 	print_rights(&can);
 	print_sources(&can);
+	print_confinement();
 	print_limits(&can);
 	return can.can_sample_own ? CLI_EXIT_OK : CLI_EXIT_ERROR;
 }

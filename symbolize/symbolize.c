@@ -124,7 +124,7 @@ static bool task_of(const struct work *w, size_t mapping, const struct file_open
 		task->map = opened_or_null(jit_maps, mapping);
 		task->inherited = opened_or_null(w->options->inherited_jit_maps, mapping);
 	}
-	if (!task->label[0] && task->map)
+	if (!task->image && task->map)
 		task->label = task->map->name;
 	return batch->count > 0 && (task->image || task->map || task->inherited || task->kallsyms);
 }

@@ -25,4 +25,5 @@ if is_root && command -v setpriv >/dev/null; then
 fi
 needs jq
 kelvin doctor --json >stdout || true
+jq -e '.confined_naming | type == "boolean"' stdout >/dev/null || fail "not told whether naming is confined"
 jq -e '.schema == "kelvin.doctor/1"' stdout >/dev/null || fail "not schema kelvin.doctor/1"

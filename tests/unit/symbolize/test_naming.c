@@ -116,7 +116,7 @@ static void subject_add(struct subject *s, const char *text)
 	struct error err;
 	uint32_t id;
 
-	*map = (struct file_opened){ strdup("a map"), memfd_create("map", MFD_CLOEXEC) };
+	*map = (struct file_opened){ strdup(text), memfd_create("map", MFD_CLOEXEC) };
 	assert_true(map->name && map->fd >= 0);
 	assert_int_equal(write(map->fd, text, strlen(text)), strlen(text));
 	assert_true(profile_intern(s->profile, text, &mapping.path, &err));
