@@ -30,10 +30,17 @@ static const uint64_t kallsyms_bytes = (uint64_t)16 << 20;
 static const uint64_t stack_bytes = (uint64_t)8 << 20;
 /* When tasks of one owner have failed for longer than this together, the owner's other files are left unnamed. */
 static const int64_t owner_cpu_ns = 1000000000;
-/* A child that uses no CPU time for so long waits for a file that does not come. */
-static const int64_t stall_ns = 2000000000;
 
-enum { TICK_MS = 10, PIPE_BYTES = 1 << 20 };
+enum {
+	TICK_MS = 10,
+	/*
+	 * A child that uses no CPU time for so many ticks of its parent waits for a file that does not come. Ticks,
+	 * because on a machine with too much to do the parent has to wait as well.
+	 */
+	STALL_TICKS = 200,
+	MAX_RUNNING = 64, /* tasks in progress: more than a pool has threads */
+	PIPE_BYTES = 1 << 20,
+};
 
 enum task_state {
 	TASK_WAITING,
@@ -69,6 +76,7 @@ struct naming {
 	struct elf_image **images;    /* [task], for the broker */
 	struct broker_shares *shares; /* NULL: none could be made */
 	size_t shares_bytes;
+	int64_t wasted_ns; /* by all tasks */
 	struct buffer *notices;
 	bool is_stopped;
 };
@@ -78,12 +86,14 @@ struct run {
 	struct naming *naming;
 	pid_t child, broker;
 	int input;
-	size_t running; /* tasks in progress */
+	uint32_t running[MAX_RUNNING]; /* tasks in progress */
+	size_t running_count;
 	struct naming_answer answer;
 	size_t answer_size; /* bytes of it that are here */
 	uint8_t *table;     /* owned; of the answer, when that is complete */
 	size_t table_size;
-	int64_t cpu_ns, moved_ns; /* the child's CPU time when last asked, and when it last changed */
+	int64_t cpu_ns;           /* the child's CPU time when last asked */
+	unsigned int still_ticks; /* since it last changed, or an answer came */
 	bool is_over;             /* the child has closed its end */
 	enum failure failure;
 };
@@ -118,27 +128,26 @@ static int64_t cpu_limit_ns(const struct naming *n, size_t task)
 /* Shares the CPU time since the last time among the tasks in progress. */
 static void charge(struct run *run)
 {
-	struct naming *n = run->naming;
-	int64_t used_ns = confined_cpu_ns(run->child), now_ns = naming_now_ns();
+	int64_t used_ns = confined_cpu_ns(run->child);
 
 	if (used_ns <= run->cpu_ns)
 		return;
-	for (size_t i = 0; run->running > 0 && i < n->count; i++)
-		if (n->progress[i].state == TASK_RUNNING)
-			n->progress[i].used_ns += (used_ns - run->cpu_ns) / (int64_t)run->running;
+	for (size_t i = 0; i < run->running_count; i++)
+		run->naming->progress[run->running[i]].used_ns += (used_ns - run->cpu_ns) / (int64_t)run->running_count;
 	run->cpu_ns = used_ns;
-	run->moved_ns = now_ns;
+	run->still_ticks = 0;
 }
 
 static void check_limits(struct run *run)
 {
 	const struct naming *n = run->naming;
 
+	run->still_ticks++;
 	charge(run);
-	for (size_t i = 0; i < n->count; i++)
-		if (n->progress[i].state == TASK_RUNNING && n->progress[i].used_ns > cpu_limit_ns(n, i))
+	for (size_t i = 0; i < run->running_count; i++)
+		if (n->progress[run->running[i]].used_ns > cpu_limit_ns(n, run->running[i]))
 			run->failure = FAILURE_CPU;
-	if (naming_now_ns() - run->moved_ns > stall_ns)
+	if (run->still_ticks > STALL_TICKS)
 		run->failure = FAILURE_STALL;
 }
 
@@ -195,7 +204,9 @@ static void end_task(struct run *run, size_t number)
 	struct naming *n = run->naming;
 
 	n->progress[number].state = TASK_DONE;
-	run->running--;
+	for (size_t i = 0; i < run->running_count; i++)
+		if (run->running[i] == number)
+			run->running[i] = run->running[--run->running_count];
 	atomic_fetch_sub(&n->shares->all_bytes, bytes_of(n, number));
 	broker_limit_memory(n->shares, run->child);
 }
@@ -208,10 +219,10 @@ static bool take_answer(struct run *run)
 	struct task_progress *progress = &n->progress[answer->task];
 
 	charge(run);
-	run->moved_ns = naming_now_ns();
-	if (answer->kind == NAMING_BEGINS && progress->state == TASK_WAITING) {
+	run->still_ticks = 0;
+	if (answer->kind == NAMING_BEGINS && progress->state == TASK_WAITING && run->running_count < MAX_RUNNING) {
 		progress->state = TASK_RUNNING;
-		run->running++;
+		run->running[run->running_count++] = answer->task;
 		return true;
 	}
 	if (progress->state != TASK_RUNNING)
@@ -366,7 +377,6 @@ static bool run_start(struct run *run, struct naming_child *child, struct error 
 	child->broker = sockets[0];
 	ok = start(run, child, sockets) || error_set_errno(err, errno, "cannot start a process");
 	run->input = output[0];
-	run->moved_ns = naming_now_ns();
 	close(output[1]);
 	close(sockets[0]);
 	close(sockets[1]);
@@ -399,7 +409,7 @@ static void run_follow(struct run *run)
 		checked_ns = naming_now_ns();
 	}
 	n->is_stopped = is_stopped(n);
-	if (run->failure == FAILURE_NONE && !n->is_stopped && run->running > 0)
+	if (run->failure == FAILURE_NONE && !n->is_stopped && run->running_count > 0)
 		run->failure = FAILURE_CRASH;
 }
 
@@ -426,7 +436,7 @@ static void note_failure(const struct naming *n, size_t number, enum failure fai
 		break;
 	case FAILURE_STALL:
 		error_set(&line, ERROR_LIMIT, "%.200s: its files could not be read for %.0f s", label,
-			(double)stall_ns / 1e9);
+			STALL_TICKS * TICK_MS / 1e3);
 		break;
 	case FAILURE_OWNER:
 		error_set(&line, ERROR_LIMIT, "%.200s: naming other files of its owner failed for too long", label);
@@ -446,10 +456,16 @@ static bool is_owner_given_up(const struct naming *n, size_t number)
 {
 	int64_t wasted_ns = 0;
 
-	for (size_t i = 0; i < n->count; i++)
+	for (size_t i = 0; n->wasted_ns > 0 && i < n->count; i++)
 		if (n->progress[i].owner == n->progress[number].owner)
 			wasted_ns += n->progress[i].wasted_ns;
 	return !n->progress[number].is_trusted && wasted_ns > owner_cpu_ns * (int64_t)confined_slowdown();
+}
+
+static void waste(struct naming *n, size_t number, int64_t ns)
+{
+	n->progress[number].wasted_ns += ns;
+	n->wasted_ns += ns;
 }
 
 /* What a failed child was about: one task has failed, several are to be tried again alone. */
@@ -463,11 +479,11 @@ static void settle(struct run *run, const uint32_t *chosen, size_t count)
 
 		if (!is_running && progress->state != TASK_SUSPECT)
 			continue;
-		progress->wasted_ns += progress->used_ns;
+		waste(n, chosen[i], progress->used_ns);
 		if (is_running && run->failure == FAILURE_STALL)
-			progress->wasted_ns += stall_ns;
+			waste(n, chosen[i], owner_cpu_ns);
 		progress->used_ns = 0;
-		if (count == 1 || (is_running && run->running == 1))
+		if (count == 1 || (is_running && run->running_count == 1))
 			give_up(n, chosen[i], is_running ? run->failure : FAILURE_MEMORY);
 		else
 			progress->state = TASK_SUSPECT;

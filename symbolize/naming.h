@@ -17,7 +17,7 @@
 /* The addresses of one mapping. */
 struct naming_task {
 	/* Set by the caller, borrowed. The first of these that knows an address names it; each may be NULL. */
-	struct elf_image *image;
+	struct elf_image *image;                   /* each task has a reference of its own */
 	const struct file_opened *map, *inherited; /* of code made at run time; of the process it was forked from */
 	const struct file_opened *kallsyms;
 	const char *label; /* of the mapping, for notices */

@@ -225,10 +225,11 @@ static void work_on_task(void *context, size_t index)
 		answer.code = err.code;
 		snprintf(answer.message, sizeof(answer.message), "%s", err.message);
 	}
+	/* The image is this process' copy. What was read of it is memory for the next, which counts from the answer on.
+	 */
+	elf_image_unref(task->image);
 	send_message(shared, &answer, answer.kind == NAMING_DONE ? &table : NULL);
 	buffer_deinit(&table);
-	/* The image is this process' copy: what was read of it is memory for the next. */
-	elf_image_unref(task->image);
 }
 
 /* ---- The process ---- */
