@@ -281,11 +281,13 @@ static int open_by_rule(struct wanted *wanted, const char *path)
 		errno = EACCES;
 		return -1;
 	}
-	act_as(wanted->owner);
+	if (wanted->owner.user != 0)
+		act_as(wanted->owner);
 	place = open_where_allowed(wanted);
 	fd = open_regular_again(place);
 	code = errno;
-	act_as((struct owner){ 0, 0 });
+	if (wanted->owner.user != 0)
+		act_as((struct owner){ 0, 0 });
 	errno = code;
 	return fd;
 }
