@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SLOTS = 1 << 26, MAX_SIZELESS_BYTES = 1 << 16, MAX_TABLES = 4, PLT_COUNT = 3 };
+enum { MAX_SLOTS = 1 << 26, MAX_SIZELESS_BYTES = 1 << 16, MAX_TABLES = 4, PLT_COUNT = 3, MAX_COMPARED_BYTES = 1 << 12 };
 
 /* A symbol table and its names. */
 struct table {
@@ -40,14 +40,24 @@ struct symbols {
 	struct frame_table *functions; /* owned */
 };
 
-static const char *name_at(const struct elf_section *strings, uint32_t offset)
+/*
+ * Finds a table of names that ends with its last NUL, so that a name is found without a search for its end: in a
+ * hostile table all names are ends of one giant string.
+ */
+static bool find_names(struct elf_image *image, const char *section, struct elf_section *names)
 {
-	struct byte_reader r = byte_reader_over(strings->bytes, strings->size);
-	const char *name;
+	const uint8_t *last;
 
-	byte_reader_seek(&r, offset);
-	name = byte_reader_string(&r, NULL);
-	return name ? name : "";
+	if (!elf_image_section(image, section, names))
+		return false;
+	last = names->size ? memrchr(names->bytes, 0, names->size) : NULL;
+	names->size = last ? (size_t)(last + 1 - names->bytes) : 0;
+	return true;
+}
+
+static const char *name_at(const struct elf_section *names, uint32_t offset)
+{
+	return offset < names->size ? (const char *)names->bytes + offset : "";
 }
 
 enum { RANK_GLOBAL, RANK_WEAK, RANK_LOCAL };
@@ -117,11 +127,11 @@ static int compare_names(const struct symbol_hit *a, const struct symbol_hit *b)
 		return a->rank < b->rank ? -1 : 1;
 	if (a_reserved != b_reserved)
 		return a_reserved ? 1 : -1;
-	a_size = strlen(a->name);
-	b_size = strlen(b->name);
+	a_size = strnlen(a->name, MAX_COMPARED_BYTES);
+	b_size = strnlen(b->name, MAX_COMPARED_BYTES);
 	if (a_size != b_size)
 		return a_size < b_size ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return strncmp(a->name, b->name, MAX_COMPARED_BYTES);
 }
 
 /*
@@ -148,7 +158,8 @@ static bool symbols_is_name(const struct symbol_hit *symbol, enum kind kind)
 {
 	if (symbol->name[0] == '\0' || symbol->name[0] == '$')
 		return false;
-	return kind == KIND_FUNCTION || symbol->rank < RANK_LOCAL || !strchr(symbol->name, '.');
+	return kind == KIND_FUNCTION || symbol->rank < RANK_LOCAL ||
+	       !memchr(symbol->name, '.', strnlen(symbol->name, MAX_COMPARED_BYTES));
 }
 
 static void match_table(
@@ -279,7 +290,7 @@ static bool read_relocations(
 
 	if (!elf_image_is_64bit(symbols->image) || !elf_image_section(symbols->image, table, &section) ||
 		!elf_image_section(symbols->image, ".dynsym", &dynamic) ||
-		!elf_image_section(symbols->image, ".dynstr", &strings))
+		!find_names(symbols->image, ".dynstr", &strings))
 		return true;
 	r = byte_reader_over(section.bytes, section.size);
 	while (byte_reader_left(&r) >= sizeof(Elf64_Rela)) {
@@ -381,7 +392,7 @@ static void add_table(struct symbols *symbols, struct elf_image *image, const ch
 {
 	struct table *added = &symbols->tables[symbols->table_count];
 
-	if (!elf_image_section(image, table, &added->symbols) || !elf_image_section(image, names, &added->names))
+	if (!elf_image_section(image, table, &added->symbols) || !find_names(image, names, &added->names))
 		return;
 	added->image = image;
 	added->is_64bit = elf_image_is_64bit(image);

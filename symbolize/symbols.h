@@ -30,7 +30,8 @@ struct symbol_hit {
  * Finds the functions at image addresses (rising, without repetition) in one pass over the tables, without sorting. A
  * function covers the addresses up to its size; one without a size covers up to the next symbol, within a limit.
  * Addresses in no function are named by labels, in the same way. Of several names at one start: global before weak
- * before local, one without a leading "__" first, then the shortest, then alphabetical. Fails if memory runs out.
+ * before local, one without a leading "__" first, then the shortest, then alphabetical, by their first 4,096 bytes.
+ * Fails if memory runs out.
  */
 COMMON_MUST_CHECK
 bool symbols_match(const struct symbols *symbols, const uint64_t *addresses, size_t count, struct symbol_hit *hits,

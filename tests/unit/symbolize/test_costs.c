@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf.h"
+#include "symbolize/symbols.h"
 
 #include <dwarf.h>
 #include <elf.h>
@@ -298,6 +299,45 @@ static void zeros_are_no_units(void **state)
 	resolve(&file, 1, false);
 }
 
+/* Symbols of one address, whose names are the ends of one string of 4 MB. */
+static void symbols_may_share_a_giant_name(void **state)
+{
+	enum { SYMBOLS = 200000, STRING_BYTES = 4 << 20 };
+	const uint64_t address = BASE;
+	struct file file = { 0 };
+	struct buffer *table = add_section(&file, ".symtab"), *names = add_section(&file, ".strtab"), bytes;
+	struct symbols *symbols;
+	struct elf_image *image;
+	struct symbol_hit hit;
+	struct error err;
+
+	(void)state;
+	for (uint32_t i = 0; i < SYMBOLS; i++) {
+		const Elf64_Sym symbol = { .st_name = i + 1,
+			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			.st_shndx = 1,
+			.st_value = BASE,
+			.st_size = STEP };
+
+		buffer_append(table, &symbol, sizeof(symbol));
+	}
+	memset(buffer_reserve(names, STRING_BYTES), 'x', STRING_BYTES);
+	buffer_commit(names, STRING_BYTES);
+	names->data[0] = names->data[STRING_BYTES - 1] = '\0';
+	make_elf(&file, &bytes);
+	for (size_t i = 0; i < file.count; i++)
+		buffer_deinit(&file.sections[i].bytes);
+	assert_true(elf_image_open_memory(bytes.data, bytes.size, "made", &image, &err));
+	assert_true(symbols_create(image, image, &symbols, &err));
+	alarm(WATCHDOG_SECONDS);
+	assert_true(symbols_match(symbols, &address, 1, &hit, &err));
+	alarm(0);
+	assert_int_equal(strlen(hit.name), STRING_BYTES - 2);
+	symbols_destroy(symbols);
+	elf_image_unref(image);
+	buffer_deinit(&bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +345,7 @@ int main(void)
 		cmocka_unit_test(a_table_of_lines_is_kept_once),
 		cmocka_unit_test(lists_of_ranges_that_are_shared_are_refused),
 		cmocka_unit_test(zeros_are_no_units),
+		cmocka_unit_test(symbols_may_share_a_giant_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
