@@ -3,6 +3,7 @@
 
 #include "machine/machine.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct fingerprinter {
 	const struct machine *machine;
 	struct machine_decoder *decoder;
 	bool is_fixed; /* linked for one address */
+	uint64_t left; /* bytes of code that may still be read */
 	struct hashed_instruction *items;
 	size_t count, capacity;
 	struct hash_map known; /* low address -> index of `hashes` */
@@ -35,6 +37,25 @@ static bool has_fixed_addresses(const struct elf_image *image)
 	return count > 0 && segments[0].address != 0;
 }
 
+/*
+ * Functions are disjoint, but for identical ones that the linker folded; only a hostile table has thousands that
+ * overlap, each of which would be disassembled. Where several share code, this many times all code is read.
+ */
+enum { MAX_READS = 4 };
+
+static uint64_t code_to_read(const struct elf_image *image)
+{
+	size_t count, file_size;
+	const struct elf_segment *segments = elf_image_segments(image, &count);
+	uint64_t bytes = 0;
+
+	elf_image_bytes(image, &file_size);
+	for (size_t i = 0; i < count; i++)
+		if ((segments[i].flags & PF_X) && !checked_add(bytes, segments[i].file_size, &bytes))
+			return MAX_READS * file_size;
+	return MAX_READS * (bytes < file_size ? bytes : file_size);
+}
+
 struct fingerprinter *fingerprinter_create(const struct elf_image *image)
 {
 	const struct machine *machine = machine_of(elf_image_machine(image));
@@ -48,6 +69,7 @@ struct fingerprinter *fingerprinter_create(const struct elf_image *image)
 	made->image = image;
 	hash_map_init(&made->known, sizeof(uint64_t));
 	made->is_fixed = has_fixed_addresses(image);
+	made->left = code_to_read(image);
 	made->machine = machine;
 	made->decoder = machine_decoder_create(machine);
 	if (!made->decoder) {
@@ -177,7 +199,10 @@ static bool disassemble(struct fingerprinter *f, const struct dwarf_extent *exte
 
 		code.bytes = elf_image_bytes_at(f->image, extents[i].low, &size);
 		code.size = extents[i].high - extents[i].low;
-		if (!code.bytes || size < code.size || code.size > max_code_bytes || !disassemble_extent(f, &code))
+		if (!code.bytes || size < code.size || code.size > max_code_bytes || code.size > f->left)
+			return false;
+		f->left -= code.size;
+		if (!disassemble_extent(f, &code))
 			return false;
 	}
 	return f->count > 0;

@@ -18,7 +18,7 @@ struct fingerprinter *fingerprinter_create(const struct elf_image *image);
 void fingerprinter_destroy(struct fingerprinter *fingerprinter);
 
 /*
- * The fingerprint of the code in `extents`; 0 if it is not in the file or cannot be decoded. Results are cached by the
- * first address.
+ * The fingerprint of the code in `extents`; 0 if it is not in the file, cannot be decoded, or if functions
+ * overlap so much that more was read than some times all code. Results are cached by the first address.
  */
 uint64_t fingerprint_code(struct fingerprinter *fingerprinter, const struct dwarf_extent *extents, size_t count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf.h"
+#include "symbolize/fingerprint.h"
 #include "symbolize/symbols.h"
 
 #include <dwarf.h>
@@ -338,6 +339,34 @@ static void symbols_may_share_a_giant_name(void **state)
 	buffer_deinit(&bytes);
 }
 
+/* Functions that begin at each byte of the code and all end with it. */
+static void code_of_functions_that_overlap_is_not_read_for_each(void **state)
+{
+	enum { MOST_READS = 8, LEAST_READS = 32 };
+	struct fingerprinter *fingerprinter;
+	uint64_t offered = 0, read = 0;
+	struct elf_section text;
+	struct elf_image *image;
+	struct error err;
+
+	(void)state;
+	assert_true(elf_image_open_path(PROGRAMS "/cxx-gcc-5", &image, &err));
+	assert_true(elf_image_section(image, ".text", &text));
+	fingerprinter = fingerprinter_create(image);
+	assert_non_null(fingerprinter);
+	for (uint64_t i = 0; i < text.size; i++) {
+		const struct dwarf_extent extent = { text.address + i, text.address + text.size };
+		uint64_t bytes = extent.high - extent.low;
+
+		offered += bytes;
+		read += fingerprint_code(fingerprinter, &extent, 1) ? bytes : 0;
+	}
+	assert_true(offered > LEAST_READS * text.size);
+	assert_true(read >= text.size && read < MOST_READS * text.size);
+	fingerprinter_destroy(fingerprinter);
+	elf_image_unref(image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +375,7 @@ int main(void)
 		cmocka_unit_test(lists_of_ranges_that_are_shared_are_refused),
 		cmocka_unit_test(zeros_are_no_units),
 		cmocka_unit_test(symbols_may_share_a_giant_name),
+		cmocka_unit_test(code_of_functions_that_overlap_is_not_read_for_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
