@@ -99,6 +99,20 @@ static void a_link_to_other_contents_is_refused(void **state)
 	folder_remove(folder);
 }
 
+/* A few kB can claim to be a terabyte, whose checksum would take minutes. */
+static void a_link_to_a_file_of_holes_leads_nowhere(void **state)
+{
+	enum { SECONDS = 30 };
+	const char *folder = folder_create(), *path = binary_copy("libstripped.debug", folder, "libstripped.debug");
+
+	(void)state;
+	assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+	alarm(SECONDS);
+	expect_debug(binary_copy("libstripped.so", folder, "lib.so"), NULL, ELF_DEBUG_NONE);
+	alarm(0);
+	folder_remove(folder);
+}
+
 /* As mono's runtime on Debian, which bears the name that its link asks for. */
 static void a_binary_is_not_its_own_debug_file(void **state)
 {
@@ -308,6 +322,7 @@ int main(void)
 		cmocka_unit_test(an_opener_opens_all_other_files),
 		cmocka_unit_test(a_link_without_its_file_leads_nowhere),
 		cmocka_unit_test(a_link_to_other_contents_is_refused),
+		cmocka_unit_test(a_link_to_a_file_of_holes_leads_nowhere),
 		cmocka_unit_test(a_binary_is_not_its_own_debug_file),
 		cmocka_unit_test(the_build_id_leads_into_a_debug_folder),
 		cmocka_unit_test(the_build_id_leads_to_the_host_where_the_root_has_nothing),
