@@ -5,7 +5,15 @@
 
 enum { STEP_BYTES = 1 << 18 };
 static const size_t max_unpacked_bytes = (size_t)256 << 20;
+/* Symbol tables shrink to a fifth; xz can pack zeros to a seven thousandth. */
+static const size_t free_unpacked_bytes = (size_t)1 << 20, max_ratio = 64;
 static const uint64_t max_decoder_bytes = (uint64_t)128 << 20;
+
+static size_t unpacked_limit(size_t packed_bytes)
+{
+	return packed_bytes < max_unpacked_bytes / max_ratio ? packed_bytes * max_ratio + free_unpacked_bytes
+							     : max_unpacked_bytes;
+}
 
 /* False if it is damaged, larger than any such file, or memory runs out, which the buffer's state shows. */
 static bool unpack(const struct elf_section *packed, struct buffer *out)
@@ -37,7 +45,7 @@ bool minidebug_open(struct elf_image *image, struct elf_image **mini, struct err
 	*mini = NULL;
 	if (!elf_image_section(image, ".gnu_debugdata", &packed))
 		return true;
-	buffer_init(&bytes, max_unpacked_bytes);
+	buffer_init(&bytes, unpacked_limit(packed.size));
 	if (unpack(&packed, &bytes)) {
 		if (!elf_image_open_memory(bytes.data, bytes.size, elf_image_path(image), mini, &why) &&
 			why.code == ERROR_MEMORY)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf.h"
 #include "symbolize/fingerprint.h"
+#include "symbolize/minidebug.h"
 #include "symbolize/symbols.h"
 
 #include <dwarf.h>
 #include <elf.h>
+#include <lzma.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -367,6 +369,39 @@ static void code_of_functions_that_overlap_is_not_read_for_each(void **state)
 	elf_image_unref(image);
 }
 
+/* Symbols that unpack to thousands of times their size are not there; a few bytes may unpack to a megabyte. */
+static void symbols_of_zeros_are_not_unpacked(void **state)
+{
+	enum { ZERO_BYTES = 64 << 20, PACKED_BYTES = 1 << 16 };
+	struct file file = { 0 };
+	struct buffer *packed = add_section(&file, ".gnu_debugdata"), bytes;
+	uint8_t *zeros = calloc(1, ZERO_BYTES), *room = buffer_reserve(packed, PACKED_BYTES);
+	struct elf_image *image, *mini;
+	struct error err;
+	size_t size = 0;
+	long before;
+
+	(void)state;
+	assert_non_null(zeros);
+	make_elf(&file, &bytes);
+	memcpy(zeros, bytes.data, bytes.size);
+	buffer_deinit(&bytes);
+	assert_int_equal(
+		lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, zeros, ZERO_BYTES, room, &size, PACKED_BYTES),
+		LZMA_OK);
+	buffer_commit(packed, size);
+	free(zeros);
+	make_elf(&file, &bytes);
+	buffer_deinit(packed);
+	assert_true(elf_image_open_memory(bytes.data, bytes.size, "made", &image, &err));
+	before = peak_kib();
+	assert_true(minidebug_open(image, &mini, &err));
+	assert_null(mini);
+	assert_true(peak_kib() - before < ZERO_BYTES / 1024);
+	elf_image_unref(image);
+	buffer_deinit(&bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +410,7 @@ int main(void)
 		cmocka_unit_test(lists_of_ranges_that_are_shared_are_refused),
 		cmocka_unit_test(zeros_are_no_units),
 		cmocka_unit_test(symbols_may_share_a_giant_name),
+		cmocka_unit_test(symbols_of_zeros_are_not_unpacked),
 		cmocka_unit_test(code_of_functions_that_overlap_is_not_read_for_each),
 	};
 
