@@ -13,6 +13,7 @@ enum {
 	OPTION_RUNS,
 	OPTION_VERIFY,
 	OPTION_NO_ARGS,
+	OPTION_NO_REALTIME,
 	MAX_FREQUENCY_HZ = 100000,
 	MAX_PIDS = 4096,
 	MAX_RUNS = 10000,
@@ -42,6 +43,7 @@ static const char help[] =
 	"                              fp: the kernel follows frame pointers\n" NAMING_HELP NAMING_NO_NAMES_HELP
 	"      --verify[=N]            unwinds one stack in N (default: 100) again with libunwind and names its addresses again\n"
 	"                              with libdw, and tells how many are equal\n"
+	"      --no-realtime           keeps out of the real-time class: the recorder then has only a better nice value\n"
 	"      --no-args               keeps only the command's program in the profile, without its arguments\n" OPTIONS_MODE_HELP
 	"  -q, --quiet                 prints errors only\n"
 	"  -h, --help                  this text\n"
@@ -72,6 +74,7 @@ static const struct option names[] = {
 	{ "verify", optional_argument, NULL, OPTION_VERIFY },
 	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
 	OPTIONS_MODE_ROW,
+	{ "no-realtime", no_argument, NULL, OPTION_NO_REALTIME },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -248,6 +251,9 @@ static bool take(void *context, int option, struct error *err)
 		return true;
 	case OPTION_NO_ARGS:
 		recording->live.sampler.no_arguments = true;
+		return true;
+	case OPTION_NO_REALTIME:
+		recording->live.sampler.without_real_time = true;
 		return true;
 	case OPTION_VERIFY:
 		return verification_parse(optarg, &recording->live.sampler.verify_every, err);

@@ -15,7 +15,7 @@ _kelvin() {
 # record
 	record)
 		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --freq --event --call-graph --verify --project-root
-			--origin-rules --no-names --no-args --mode --quiet --help'
+			--origin-rules --no-names --no-args --no-realtime --mode --quiet --help'
 		case $previous in
 		-p | --pid)
 			mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$current")

@@ -28,6 +28,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from record' -l origin-rules -r -d
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l mode -x -a '600 640 644' -d 'permissions of what is written'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-args -f -d 'keeps only the name of the program'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-names -d 'names no functions'
+complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-realtime -f -d 'no real-time priority'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s q -l quiet -f -d 'errors only'
 # diff
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -s o -l output -r -d 'HTML page'

@@ -43,6 +43,7 @@ _kelvin() {
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
 			'--no-args[keeps only the name of the program]' \
 			'--no-names[names no functions]' \
+			'--no-realtime[no real-time priority]' \
 			{-q,--quiet}'[errors only]' \
 			{-h,--help}'[help]' \
 			'*::command:_normal'

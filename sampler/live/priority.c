@@ -12,6 +12,10 @@
 enum { USUAL_NICE = 0, HIGHEST_NICE = -20, HURRIED_NICE = -10, LOWEST_REAL_TIME = 1 };
 static const long hurry_ns = 100000000;
 
+/* The share of a CPU that the increased priority is for, and how much of it is saved up. */
+enum { SHARE = 2 };
+static const int64_t most_saved_ns = 2000000000;
+
 static bool set_policy(int policy, int priority)
 {
 	const struct sched_param parameter = { .sched_priority = priority };
@@ -19,12 +23,12 @@ static bool set_policy(int policy, int priority)
 	return sched_setscheduler(0, policy, &parameter) == 0;
 }
 
-void priority_raise(struct priority *priority)
+void priority_raise(struct priority *priority, bool may_be_real_time)
 {
 	errno = 0;
 	if (sched_getscheduler(0) != SCHED_OTHER || getpriority(PRIO_PROCESS, 0) != USUAL_NICE || errno != 0)
 		return;
-	priority->is_real_time = set_policy(SCHED_RR | SCHED_RESET_ON_FORK, LOWEST_REAL_TIME);
+	priority->is_real_time = may_be_real_time && set_policy(SCHED_RR | SCHED_RESET_ON_FORK, LOWEST_REAL_TIME);
 	priority->is_nice = !priority->is_real_time && setpriority(PRIO_PROCESS, 0, HIGHEST_NICE) == 0;
 }
 
@@ -33,6 +37,25 @@ static void leave_real_time(struct priority *priority)
 	/* A user who may use real-time priority only by his limits may not clear the flag again. */
 	if (priority->is_real_time && (set_policy(SCHED_OTHER, 0) || set_policy(SCHED_OTHER | SCHED_RESET_ON_FORK, 0)))
 		priority->is_real_time = false;
+}
+
+bool priority_is_spent(struct priority *priority, int64_t now_ns, int64_t cpu_ns)
+{
+	if (!priority->is_real_time && !priority->is_nice)
+		return false;
+	if (!priority->is_counted)
+		priority->saved_ns = most_saved_ns;
+	else
+		priority->saved_ns += (now_ns - priority->seen_ns) / SHARE - (cpu_ns - priority->seen_cpu_ns);
+	priority->is_counted = true;
+	priority->seen_ns = now_ns;
+	priority->seen_cpu_ns = cpu_ns;
+	if (priority->saved_ns > most_saved_ns)
+		priority->saved_ns = most_saved_ns;
+	if (priority->saved_ns > 0)
+		return false;
+	priority_restore(priority);
+	return true;
 }
 
 /* Lowers the priority of every thread, since each has its own. */

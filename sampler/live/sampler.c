@@ -110,7 +110,7 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
 		!command_fork(&sampler->command, options->target.command, err))
 		return false;
-	priority_raise(&sampler->priority);
+	priority_raise(&sampler->priority, !options->without_real_time);
 	if (!event_set_init(&sampler->events, options, sampler->adaptation.extras, &sampler->notices, err) ||
 		!target_open(&options->target, sampler->command.pid, &sampler->events, &sampler->filter, err))
 		return false;
@@ -323,6 +323,15 @@ void sampler_end_early(struct sampler *sampler, const struct error *why)
 		sampler->ended_early = *why;
 }
 
+/* Beside programs that make work for the recorder, it is one program among others. */
+static void limit_priority(struct sampler *sampler)
+{
+	if (priority_is_spent(&sampler->priority, clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_PROCESS_CPUTIME_ID)))
+		buffer_append_string(&sampler->notices,
+			"the recorder gave its high priority back, because it took more than half of a CPU for seconds: on a busy machine "
+			"samples may be lost; a lower -F, or fewer processes with -p, needs less\n");
+}
+
 bool sampler_poll(
 	struct sampler *sampler, int timeout_ms, int wake_fd, struct sampler_progress *progress, struct error *err)
 {
@@ -339,6 +348,7 @@ bool sampler_poll(
 		(order_is_crowded(&sampler->order) && !sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
 		!sampler_adapt(sampler, clock, err))
 		return false;
+	limit_priority(sampler);
 	is_kept = keep_part(sampler, clock);
 	*progress = (struct sampler_progress){
 		.state = is_target_gone(sampler) ? SAMPLER_TARGET_GONE

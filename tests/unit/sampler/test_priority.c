@@ -35,10 +35,10 @@ static void test_as_before_afterwards(void **state)
 	struct priority priority = { 0 };
 
 	(void)state;
-	priority_raise(&priority);
+	priority_raise(&priority, true);
 	priority_restore(&priority);
 	assert_true(is_as_before());
-	priority_raise(&priority);
+	priority_raise(&priority, true);
 	priority_hurry(&priority);
 	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
 	priority_restore(&priority);
@@ -70,7 +70,7 @@ static void test_hurry_ends_for_every_thread(void **state)
 	void *was_slowed;
 
 	(void)state;
-	priority_raise(&priority);
+	priority_raise(&priority, true);
 	priority_hurry(&priority);
 	if (getpriority(PRIO_PROCESS, 0) == nice_before) {
 		assert_true(is_as_before()); /* it is not permitted */
@@ -89,6 +89,40 @@ static void test_hurry_ends_for_every_thread(void **state)
 	assert_true(is_as_before());
 }
 
+/* Half of a CPU is free, two seconds more are saved up; what was not used does not add to them. */
+static void test_it_is_given_back_when_it_is_used(void **state)
+{
+	const int64_t second_ns = 1000000000;
+	struct priority priority = { 0 };
+	int64_t now_ns = 7 * second_ns, cpu_ns = 3 * second_ns;
+
+	(void)state;
+	priority_raise(&priority, true);
+	if (is_as_before())
+		return; /* it is not permitted */
+	assert_false(priority_is_spent(&priority, now_ns, cpu_ns));
+	for (int i = 0; i < 100; i++)
+		assert_false(priority_is_spent(&priority, now_ns += second_ns, cpu_ns += second_ns / 2));
+	assert_false(priority_is_spent(&priority, now_ns += 1000 * second_ns, cpu_ns));
+	for (int i = 0; i < 3; i++)
+		assert_false(priority_is_spent(&priority, now_ns += second_ns, cpu_ns += second_ns));
+	assert_false(is_as_before());
+	assert_true(priority_is_spent(&priority, now_ns += second_ns, cpu_ns += second_ns));
+	assert_true(is_as_before());
+	assert_false(priority_is_spent(&priority, now_ns + second_ns, cpu_ns + second_ns));
+}
+
+static void test_real_time_only_where_wanted(void **state)
+{
+	struct priority priority = { 0 };
+
+	(void)state;
+	priority_raise(&priority, false);
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+	priority_restore(&priority);
+	assert_true(is_as_before());
+}
+
 static void test_another_priority_stays(void **state)
 {
 	struct priority priority = { 0 };
@@ -96,7 +130,7 @@ static void test_another_priority_stays(void **state)
 
 	(void)state;
 	assert_int_equal(setpriority(PRIO_PROCESS, 0, other), 0);
-	priority_raise(&priority);
+	priority_raise(&priority, true);
 	priority_hurry(&priority);
 	assert_int_equal(getpriority(PRIO_PROCESS, 0), other);
 	priority_restore(&priority);
@@ -108,6 +142,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_before_afterwards),
 		cmocka_unit_test(test_hurry_ends_for_every_thread),
+		cmocka_unit_test(test_it_is_given_back_when_it_is_used),
+		cmocka_unit_test(test_real_time_only_where_wanted),
 		/* The last: who may not raise a priority may not take this back. */
 		cmocka_unit_test(test_another_priority_stays),
 	};
