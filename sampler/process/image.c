@@ -277,11 +277,12 @@ static bool find_binary(const struct process_table *table, const struct elf_mapp
 }
 
 /* Finds an image, or makes it for the user who pays for that; PROFILE_NONE: he cannot. */
-static bool find_image(struct process_table *table, struct owner *owner, const struct elf_mapping *mapped,
+static bool find_image(struct process_table *table, struct process *process, const struct elf_mapping *mapped,
 	uint32_t *image, struct error *err)
 {
 	/* To find out what it is, a file without a name is opened. */
-	bool has_paid = may_be_opened(mapped) && owner_pay_opening(&table->owners, owner);
+	struct owner *owner = owners_at(&table->owners, process->owner);
+	bool has_paid = may_be_opened(mapped) && owner_pay_opening(&table->owners, owner, &process->work);
 	enum profile_mapping_kind kind;
 	struct image_key key;
 	uint32_t *value;
@@ -295,7 +296,7 @@ static bool find_image(struct process_table *table, struct owner *owner, const s
 	*image = hash_map_get(&table->by_file, &key);
 	if (*image != HASH_MAP_NONE && !was_written_over(table, *image))
 		return true;
-	if (!has_paid && !owner_pay_opening(&table->owners, owner)) {
+	if (!has_paid && !owner_pay_opening(&table->owners, owner, &process->work)) {
 		*image = PROFILE_NONE;
 		return true;
 	}
@@ -315,12 +316,12 @@ static uint64_t bias_in(const struct process_image *image, const struct elf_mapp
 	return image->is_file ? mapped->file_offset - mapped->start : 0;
 }
 
-bool image_of_mapping(struct process_table *table, struct owner *owner, const struct elf_mapping *mapped,
+bool image_of_mapping(struct process_table *table, struct process *process, const struct elf_mapping *mapped,
 	struct process_place *place, struct error *err)
 {
 	uint32_t image;
 
-	if (!find_binary(table, mapped, &image) && !find_image(table, owner, mapped, &image, err))
+	if (!find_binary(table, mapped, &image) && !find_image(table, process, mapped, &image, err))
 		return false;
 	*place = (struct process_place){ .image = image };
 	if (image == PROFILE_NONE)

@@ -48,27 +48,38 @@ static void owner_earn(struct owner *owner, uint64_t now_ns)
 		earned < OWNER_MOST_WORK - owner->work_left ? owner->work_left + (uint32_t)earned : OWNER_MOST_WORK;
 }
 
-static bool owner_pay(const struct owners *owners, struct owner *owner, bool has_room, uint64_t work)
+/* What the process leaves of something of which the user may have so much. */
+static uint64_t reserve_of(uint64_t most, uint64_t spent)
+{
+	return spent > OWNER_LITTLE_WORK ? most / 2 : 0;
+}
+
+static bool owner_pay(const struct owners *owners, struct owner *owner, bool has_room, uint64_t work, uint64_t *spent)
 {
 	owner_earn(owner, owners->now_ns);
-	if (!has_room || work > owner->work_left) {
+	if (!has_room || work + reserve_of(OWNER_MOST_WORK, *spent) > owner->work_left) {
 		owner->left_out++;
 		return false;
 	}
 	owner->work_left -= (uint32_t)work;
+	*spent += work;
 	return true;
 }
 
-bool owner_pay_mapping(const struct owners *owners, struct owner *owner, uint64_t work)
+bool owner_pay_mapping(const struct owners *owners, struct owner *owner, uint64_t work, uint64_t *spent)
 {
-	return !owner || owner_pay(owners, owner, owner->mappings < OWNER_MOST_MAPPINGS, work);
+	return !owner ||
+	       owner_pay(owners, owner, owner->mappings + reserve_of(OWNER_MOST_MAPPINGS, *spent) < OWNER_MOST_MAPPINGS,
+		       work, spent);
 }
 
-bool owner_pay_opening(const struct owners *owners, struct owner *owner)
+bool owner_pay_opening(const struct owners *owners, struct owner *owner, uint64_t *spent)
 {
-	return !owner || owner_pay(owners, owner,
-				 owner->images < OWNER_MOST_IMAGES && owner->table_bytes < OWNER_MOST_TABLE_BYTES,
-				 OWNER_WORK_OPENING);
+	return !owner ||
+	       owner_pay(owners, owner,
+		       owner->images + reserve_of(OWNER_MOST_IMAGES, *spent) < OWNER_MOST_IMAGES &&
+			       owner->table_bytes + reserve_of(OWNER_MOST_TABLE_BYTES, *spent) < OWNER_MOST_TABLE_BYTES,
+		       OWNER_WORK_OPENING, spent);
 }
 
 void owner_count_mappings(struct owner *owner, size_t before, size_t after)

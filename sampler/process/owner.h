@@ -6,14 +6,16 @@
 /*
  * What the processes of one user may cost the recorder. The model: a user pays for the work that his processes make,
  * and for the memory that it takes; who has nothing left loses mappings, whose code then lies nowhere, and nobody else
- * loses anything. Work is counted in units of about a microsecond, at fixed prices, so that the same records always
- * cost the same. A user earns units all the time and saves up to OWNER_MOST_WORK: starting large programs, and building
- * with all processors, needs a hundredth of that.
+ * loses anything. Half of what a user has is for his processes that need little: one that has made more work than
+ * OWNER_LITTLE_WORK leaves that half to the others. Work is counted in units of about a microsecond, at fixed prices,
+ * so that the same records always cost the same. A user earns units all the time and saves up to OWNER_MOST_WORK:
+ * starting large programs, and building with all processors, needs a hundredth of that.
  */
 
 enum {
 	OWNER_WORK_PER_S = 100000, /* a tenth of a CPU */
 	OWNER_MOST_WORK = 500000,
+	OWNER_LITTLE_WORK = 20000, /* of a process: some hundred files, or some thousand mappings */
 	OWNER_MOST_MAPPINGS = 1 << 20,
 	OWNER_MOST_IMAGES = 16384,
 	OWNER_MOST_TABLE_BYTES = 32 << 20,
@@ -56,13 +58,16 @@ uint32_t owners_find(struct owners *owners, uint32_t uid);
 /* The user of an index, borrowed until the next owners_find(); NULL of OWNER_NOBODY, which all functions below take. */
 struct owner *owners_at(struct owners *owners, uint32_t index);
 
-/* Whether the user may have another mapping, or the copies of a process's, with so much work; the work is then paid. */
+/*
+ * Whether the user may have another mapping, or the copies of a process's, with so much work; the work is then paid,
+ * and added to `spent`: what the process has cost so far.
+ */
 COMMON_MUST_CHECK
-bool owner_pay_mapping(const struct owners *owners, struct owner *owner, uint64_t work);
+bool owner_pay_mapping(const struct owners *owners, struct owner *owner, uint64_t work, uint64_t *spent);
 
 /* Whether another image may be opened for the user; the work for it is then paid. */
 COMMON_MUST_CHECK
-bool owner_pay_opening(const struct owners *owners, struct owner *owner);
+bool owner_pay_opening(const struct owners *owners, struct owner *owner, uint64_t *spent);
 
 /* Counts an image that was opened for the user, and the memory that it takes beside its file. */
 void owner_count_image(struct owner *owner, uint64_t table_bytes);

@@ -87,7 +87,7 @@ void image_keys_init(struct hash_map *map);
  * nobody) pays for what is opened; the image is PROFILE_NONE where he cannot.
  */
 COMMON_MUST_CHECK
-bool image_of_mapping(struct process_table *table, struct owner *owner, const struct elf_mapping *mapped,
+bool image_of_mapping(struct process_table *table, struct process *process, const struct elf_mapping *mapped,
 	struct process_place *place, struct error *err);
 
 /* The effective user of a process; false if it is gone. */

@@ -109,7 +109,7 @@ static bool keep_mapping(
 	uint64_t work =
 		OWNER_WORK_MAPPING + mappings_moved_bytes(&process->mappings, mapping->start) / OWNER_MOVED_PER_UNIT;
 
-	if (!owner_pay_mapping(&table->owners, owner, work)) {
+	if (!owner_pay_mapping(&table->owners, owner, work, &process->work)) {
 		forget_mappings(table, process, mapping->start, mapping->end);
 		return true;
 	}
@@ -126,7 +126,7 @@ bool process_table_map(
 	struct process_mapping mapping = { .start = mapped->start, .end = mapped->end, .covered_place = PROFILE_NONE };
 	struct process_place place;
 
-	if (!image_of_mapping(table, owner_of(table, process), mapped, &place, err))
+	if (!image_of_mapping(table, process, mapped, &place, err))
 		return false;
 	if (place.image == PROFILE_NONE) {
 		forget_mappings(table, process, mapped->start, mapped->end);
@@ -250,24 +250,27 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 /* Copies the mappings and the name of the parent to the child. */
 static bool copy_parent(struct process_table *table, const struct record *record, struct error *err)
 {
-	struct process *child, *found, parent;
+	struct process *child, *parent;
+	uint64_t work;
 
-	if (!process_table_get(table, record->fork.parent_pid, &found, err))
-		return false;
-	parent = *found;
-	if (!add_process(table, record->pid, &child, err))
+	/* The parent is found again, since adding the child may move it. */
+	if (!process_table_get(table, record->fork.parent_pid, &parent, err) ||
+		!add_process(table, record->pid, &child, err) ||
+		!process_table_get(table, record->fork.parent_pid, &parent, err))
 		return false;
 	forget_mappings(table, child, 0, UINT64_MAX);
-	child->owner = parent.owner;
+	child->owner = parent->owner;
+	child->work = 0;
 	/* A pid may be reused: all fields of an earlier process with it are replaced. */
 	child->is_alive = child->maps_are_read = true;
 	child->has_threads = false;
-	memcpy(child->name, parent.name, sizeof(child->name));
+	memcpy(child->name, parent->name, sizeof(child->name));
 	child->generation = table->next_generation++;
-	if (!owner_pay_mapping(&table->owners, owner_of(table, child),
-		    OWNER_WORK_PROCESS + parent.mappings.count * sizeof(*parent.mappings.items) / OWNER_MOVED_PER_UNIT))
+	work = OWNER_WORK_PROCESS + parent->mappings.count * sizeof(*parent->mappings.items) / OWNER_MOVED_PER_UNIT;
+	/* The parent pays, who may have many children. */
+	if (!owner_pay_mapping(&table->owners, owner_of(table, child), work, &parent->work))
 		return true;
-	if (!mappings_copy(&child->mappings, &parent.mappings, err))
+	if (!mappings_copy(&child->mappings, &parent->mappings, err))
 		return false;
 	owner_count_mappings(owner_of(table, child), 0, child->mappings.count);
 	return true;

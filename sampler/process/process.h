@@ -50,6 +50,7 @@ struct process {
 	int32_t pid;
 	bool is_alive, maps_are_read;
 	bool has_threads; /* may have several threads: the end of the first is then not the end of the process */
+	uint64_t work;    /* that it has made, as it is paid (process/owner.h) */
 	uint32_t owner;   /* in struct owners: who pays for it */
 	char name[PROC_COMM_BYTES]; /* comm of the leader; it becomes a string of the profile when a sample needs it */
 	uint64_t generation;

@@ -402,6 +402,9 @@ static void test_a_storm_costs_its_own_user(void **state)
 	expect_path(fixture, getpid(), record.mmap.address, NULL);
 	map(fixture, PID, 0x1000, 0x2000, "/no/such/a");
 	expect_path(fixture, PID, 0x1000, "/no/such/a");
+	/* Nor does another process of the user. */
+	map(fixture, getppid(), (uint64_t)1 << 46, ((uint64_t)1 << 46) + 0x1000, "/no/such/a");
+	expect_path(fixture, getppid(), (uint64_t)1 << 46, "/no/such/a");
 	/* A mapping that is left out replaces what was there all the same. */
 	record = storm_mapping(0, second_ns);
 	expect_path(fixture, getpid(), record.mmap.address, "//anon");
