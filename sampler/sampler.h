@@ -44,20 +44,13 @@ struct sampler_options {
 	const char *event;     /* perf's name; NULL: cycles, or cpu-clock where the machine counts none */
 	uint32_t frequency_hz; /* 0: the default */
 	enum sampler_call_graph call_graph;
-	uint32_t stack_bytes;  /* size of the stack copy per sample, a multiple of 8; 0: the default, adapted to the
-				  target */
-	bool start_disabled;   /* events stay off until sampler_set_enabled() */
-	const char *part_path; /* increments of the profile for recovery, written every second; the caller removes it;
-				  NULL: none */
-	bool no_arguments;     /* of a command only the program is named in the profile: its arguments may be secret */
-	const char *tool;      /* name and version for the profile's facts */
-	uint32_t verify_every; /* one stack in so many is also unwound by libunwind; 0: none */
 	uint32_t stack_bytes;   /* size of the stack copy per sample, a multiple of 8; 0: the default, adapted to the
 				   target */
 	bool without_real_time; /* the recorder does not ask for the real-time class, only for a better nice value */
 	bool start_disabled;    /* events stay off until sampler_set_enabled() */
 	const char *part_path;  /* increments of the profile for recovery, written every second; the caller removes it;
 				   NULL: none */
+	bool no_arguments;      /* of a command only the program is named in the profile: its arguments may be secret */
 	const char *tool;       /* name and version for the profile's facts */
 	uint32_t verify_every;  /* one stack in so many is also unwound by libunwind; 0: none */
 };
