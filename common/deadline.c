@@ -462,7 +462,7 @@ static bool wait_for_helper(struct slot *slot, int64_t wait_ns)
 	return false;
 }
 
-static void give_up(struct deadline *deadline, uint64_t owner, int64_t waited_ns)
+static void give_up(struct deadline *deadline, uint64_t owner, int64_t wait_ns)
 {
 	struct helper *helper = deadline->current;
 
@@ -471,14 +471,13 @@ static void give_up(struct deadline *deadline, uint64_t owner, int64_t waited_ns
 	helper->owner = owner;
 	deadline->current = NULL;
 	forgive(deadline);
-	find_debt(deadline, owner)->ns += waited_ns;
-	deadline->all_ns += waited_ns;
+	find_debt(deadline, owner)->ns += wait_ns;
+	deadline->all_ns += wait_ns;
 }
 
 enum deadline_end deadline_run(
 	struct deadline *deadline, uint64_t owner, int64_t wait_ns, int (*job)(void *room), int *fd)
 {
-	int64_t began_ns;
 	struct slot *slot;
 	char byte;
 
@@ -486,13 +485,12 @@ enum deadline_end deadline_run(
 	if (is_refused(deadline, owner) || !deadline_room(deadline))
 		return DEADLINE_REFUSED;
 	slot = &deadline->slots[deadline->current - deadline->helpers];
-	began_ns = deadline_now_ns();
 	slot->job = job;
 	slot->sends_fd = false;
 	atomic_store(&slot->turn, TURN_HELPER);
 	deadline_wake(&slot->turn);
 	if (!wait_for_helper(slot, wait_ns)) {
-		give_up(deadline, owner, deadline_now_ns() - began_ns);
+		give_up(deadline, owner, wait_ns);
 		return DEADLINE_LATE;
 	}
 

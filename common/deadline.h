@@ -24,8 +24,8 @@ enum {
 };
 
 /*
- * What one owner of late jobs, such as a user, and all owners together may cost. A job that is late adds the time that
- * the caller waited for it to its owner's debt. Debts decrease with time, by one part in `forgiveness`.
+ * What one owner of late jobs, such as a user, and all owners together may cost. A job that is late adds its
+ * `wait_ns` to its owner's debt. Debts decrease with time, by one part in `forgiveness`.
  */
 struct deadline_limits {
 	int64_t owner_ns, all_ns; /* with more debt than this, jobs are refused at once */
