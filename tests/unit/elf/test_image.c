@@ -106,6 +106,29 @@ static void the_vdso_is_read_from_memory(void **state)
 	elf_image_unref(image);
 }
 
+/* An image of a copy has the identity of the file that was copied, which it never asks again. */
+static void a_copy_stands_for_its_file(void **state)
+{
+	struct elf_image *image, *original = binary_open("liboriginal.so");
+	int fd = memfd_create("copy", MFD_CLOEXEC);
+	struct elf_mapping mapping = { .path = "/opt/gone.so" };
+	struct stat info;
+	struct error err;
+	const void *bytes;
+	size_t size;
+
+	(void)state;
+	bytes = elf_image_bytes(original, &size);
+	assert_int_equal(write(fd, bytes, size), size);
+	assert_int_equal(fstat(elf_image_descriptor(original), &info), 0);
+	assert_true(elf_image_of_mapping(fd, &mapping, &info, &image, &err));
+	assert_memory_equal(elf_image_identity(image), elf_image_identity(original), sizeof(struct elf_file_identity));
+	assert_false(elf_image_is_deleted(image));
+	assert_true(elf_image_is_intact(image));
+	elf_image_unref(image);
+	elf_image_unref(original);
+}
+
 /* How this process has mapped a copy of the library: as the recorder finds it in /proc/PID/maps. */
 struct mapped {
 	struct elf_mapping mapping;
@@ -256,6 +279,7 @@ int main(void)
 		cmocka_unit_test(offsets_become_addresses),
 		cmocka_unit_test(a_reference_keeps_the_bytes),
 		cmocka_unit_test(the_vdso_is_read_from_memory),
+		cmocka_unit_test(a_copy_stands_for_its_file),
 		cmocka_unit_test(a_mapped_file_is_opened),
 		cmocka_unit_test(a_replaced_file_is_read_as_it_was),
 		cmocka_unit_test(another_file_under_the_name_is_refused),
