@@ -29,7 +29,7 @@ static const struct deadline_limits reader_limits = { 100000000, 300000000, 100 
 static const int64_t first_rest_ns = 10000000000;
 
 /* What is copied of files that must not be mapped, in one recording. */
-static const int64_t copy_file_bytes = 64 << 20, copy_all_bytes = 128 << 20, copy_all_ns = 1000000000;
+static const int64_t copy_file_bytes = 128 << 20, copy_all_bytes = 256 << 20, copy_all_ns = 1000000000;
 
 enum { MAX_LATE = 1 << 16, MOST_DOUBLINGS = 5, CHUNK_BYTES = 1 << 18 };
 
