@@ -15,14 +15,17 @@ static bool make_jit(struct profile *profile, uint32_t mapping_id, struct error 
 	       profile_intern(profile, "[jit]", &mapping->module, err);
 }
 
-bool result_take_jit_map(struct file_opened *maps, struct profile *profile, uint32_t mapping_id,
-	const struct jit_place *place, struct buffer *notices, struct error *err)
+bool result_take_jit_map(const struct process_host *host, struct file_opened *maps, struct profile *profile,
+	uint32_t mapping_id, const struct jit_place *place, struct buffer *notices, struct error *err)
 {
 	struct file_opened *map = &maps[mapping_id];
 
 	if (map->name)
 		return true;
-	return jit_map_open(place, map, notices, err) && (!map->name || make_jit(profile, mapping_id, err));
+	if (host ? !host->functions->open_jit_map(host->context, place, map, notices, err)
+		 : !jit_map_open(place, map, notices, err))
+		return false;
+	return !map->name || make_jit(profile, mapping_id, err);
 }
 
 /* Half of the descriptors that we may have: naming needs others, and any user can make processes with maps. */
@@ -52,9 +55,10 @@ static bool take_maps(
 					count);
 			return true;
 		}
-		if (!result_take_jit_map(result->jit_maps, table->profile, id, &image->jit_map, table->notices, err) ||
-			!result_take_jit_map(result->inherited_jit_maps, table->profile, id, &image->inherited_map,
-				table->notices, err))
+		if (!result_take_jit_map(
+			    &table->host, result->jit_maps, table->profile, id, &image->jit_map, table->notices, err) ||
+			!result_take_jit_map(&table->host, result->inherited_jit_maps, table->profile, id,
+				&image->inherited_map, table->notices, err))
 			return false;
 		count += (result->jit_maps[id].name != NULL) + (result->inherited_jit_maps[id].name != NULL);
 	}

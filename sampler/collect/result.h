@@ -10,8 +10,9 @@ bool result_take_images(struct sampler_result *result, struct process_table *tab
 
 /*
  * Opens the JIT map at `place`, if there is one and none of the mapping is open yet, as maps[mapping_id]; the mapping
- * becomes one of JIT code. To be called when the recording has ended, for a map grows until then.
+ * becomes one of JIT code. To be called when the recording has ended, for a map grows until then. `host` NULL: there is
+ * no table of processes, and the file is opened as it is.
  */
 COMMON_MUST_CHECK
-bool result_take_jit_map(struct file_opened *maps, struct profile *profile, uint32_t mapping_id,
-	const struct jit_place *place, struct buffer *notices, struct error *err);
+bool result_take_jit_map(const struct process_host *host, struct file_opened *maps, struct profile *profile,
+	uint32_t mapping_id, const struct jit_place *place, struct buffer *notices, struct error *err);

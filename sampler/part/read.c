@@ -113,7 +113,7 @@ static bool find_jit_map(
 	const struct jit_place place = { .path = path, .user = geteuid() };
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)reader->profile->mappings[mapping_id].file_offset);
-	return result_take_jit_map(result->jit_maps, reader->profile, mapping_id, &place, reader->notices, err);
+	return result_take_jit_map(NULL, result->jit_maps, reader->profile, mapping_id, &place, reader->notices, err);
 }
 
 static bool find_images(struct part_reader *reader, struct sampler_result *result, struct error *err)

@@ -148,6 +148,12 @@ static bool live_expect_jit_map(
 	return process_reader_expect_jit_map(context, mapped, image, err);
 }
 
+static bool live_open_jit_map(void *context, const struct jit_place *place, struct file_opened *file,
+	struct buffer *notices, struct error *err)
+{
+	return process_reader_open_jit_map(context, place, file, notices, err);
+}
+
 static const char *live_path(const struct elf_image *image, const struct elf_mapping *mapped)
 {
 	(void)mapped;
@@ -175,6 +181,7 @@ struct process_host process_host_live(struct process_reader *reader)
 		.is_deleted = elf_image_is_deleted,
 		.is_intact = elf_image_is_intact,
 		.expect_jit_map = live_expect_jit_map,
+		.open_jit_map = live_open_jit_map,
 		.kernel_build_id = live_kernel_build_id,
 	};
 

@@ -98,6 +98,9 @@ struct process_host_functions {
 	/* Sets where the process writes the names of the code that it makes at run time. */
 	bool (*expect_jit_map)(
 		void *context, const struct elf_mapping *mapping, struct process_image *image, struct error *err);
+	/* Opens the file at a place, as jit_map_open(). */
+	bool (*open_jit_map)(void *context, const struct jit_place *place, struct file_opened *file,
+		struct buffer *notices, struct error *err);
 	/* The build id of the kernel; size 0: not known. */
 	void (*kernel_build_id)(const void *context, struct elf_build_id *id);
 };

@@ -247,13 +247,15 @@ void process_reader_maps(struct process_reader *reader, int32_t pid, struct buff
 /* ---- Files ---- */
 
 struct file_request {
-	struct elf_mapping mapping;
-	char path[PATH_MAX];
-	/* The result of open_file(), if a descriptor was opened; else `why`. */
+	struct elf_mapping mapping; /* of a binary */
+	struct jit_place place;     /* of a JIT map */
+	char path[PATH_MAX];        /* of either */
+	char notice[PATH_MAX + 256];
+	/* What was found; `why` if no file was opened */
 	bool is_open, may_hang;
 	struct stat info;
 	struct error why;
-	/* Of copy_piece(): the helper's descriptor, from open_file() on; closed when size is 0 */
+	/* Of copy_piece(): the helper's descriptor, which is closed when `size` is 0. */
 	int fd;
 	ssize_t size;
 	uint8_t bytes[CHUNK_BYTES];
@@ -297,23 +299,43 @@ static bool may_hang(int fd, int32_t pid)
 	return true;
 }
 
-static int open_file(void *room)
+/* Returns a descriptor for the caller, or keeps it for copy_piece(). */
+static int hand_over(struct file_request *request, int32_t pid, int fd)
 {
-	struct file_request *request = room;
-	int fd;
-
-	request->mapping.path = request->path;
-	fd = elf_open_mapping(&request->mapping, &request->why);
 	request->is_open = fd >= 0;
 	if (fd < 0)
 		return -1;
-	request->may_hang = may_hang(fd, request->mapping.pid);
+	request->may_hang = may_hang(fd, pid);
 	if (!request->may_hang)
 		return fd;
 	request->fd = fd;
 	if (fstat(fd, &request->info) != 0)
 		request->info = (struct stat){ .st_size = INT64_MAX };
 	return -1;
+}
+
+static int open_file(void *room)
+{
+	struct file_request *request = room;
+
+	request->mapping.path = request->path;
+	return hand_over(request, request->mapping.pid, elf_open_mapping(&request->mapping, &request->why));
+}
+
+static int open_jit_map(void *room)
+{
+	struct file_request *request = room;
+	struct file_opened file = { .fd = -1 };
+	struct buffer notices;
+
+	buffer_init(&notices, sizeof(request->notice) - 1);
+	request->place.path = request->path;
+	if (!jit_map_open(&request->place, &file, &notices, &request->why))
+		file.fd = -1;
+	snprintf(request->notice, sizeof(request->notice), "%.*s", (int)notices.size, notices.size ? notices.data : "");
+	buffer_deinit(&notices);
+	free(file.name);
+	return hand_over(request, request->place.pid, file.name ? file.fd : -1);
 }
 
 static int copy_piece(void *room)
@@ -334,9 +356,9 @@ static int close_file(void *room)
 	return -1;
 }
 
-static bool fail_late(const struct elf_mapping *mapping, struct error *err)
+static bool fail_late(const char *path, struct error *err)
 {
-	return error_set(err, ERROR_LIMIT, "%s did not arrive in time", mapping->path);
+	return error_set(err, ERROR_LIMIT, "%s did not arrive in time", path);
 }
 
 static bool write_all(int fd, const uint8_t *bytes, size_t size)
@@ -352,84 +374,122 @@ static bool write_all(int fd, const uint8_t *bytes, size_t size)
 	return true;
 }
 
+/* A file of a process that is read. `fd` is owned. */
+struct found_file {
+	int32_t pid;
+	const char *path;
+	struct stat info; /* of the file that was copied */
+	bool is_copy;
+	int fd;
+};
+
 /* Copies the file that the helper has open. The file may grow meanwhile, so its size is checked again. */
-static bool copy_file(struct process_reader *reader, struct file_request *request, int to, struct error *err)
+static bool copy_file(
+	struct process_reader *reader, struct file_request *request, const struct found_file *file, struct error *err)
 {
-	const struct elf_mapping *mapping = &request->mapping;
 	int64_t began_ns = reader_now_ns(), copied = 0;
 	int none;
 
-	for (;;) {
-		bool ok = run_job(reader, mapping->pid, file_wait_ns, copy_piece, &none);
-
-		if (!ok)
-			return error_set(
-				err, ERROR_LIMIT, "pid %d: a mapped file did not arrive in time", mapping->pid);
-		if (request->size <= 0)
-			break;
+	while (run_job(reader, file->pid, file_wait_ns, copy_piece, &none)) {
+		if (request->size <= 0) {
+			reader->copy_ns += reader_now_ns() - began_ns;
+			return lseek(file->fd, 0, SEEK_SET) == 0;
+		}
 		copied += request->size;
 		reader->copied_bytes += request->size;
-		if (!write_all(to, request->bytes, (size_t)request->size))
-			return error_set_errno(err, errno, "cannot copy %s", request->path);
-		if (copied > request->info.st_size || reader->copy_ns + reader_now_ns() - began_ns > copy_all_ns) {
-			(void)!run_job(reader, mapping->pid, file_wait_ns, close_file, &none);
-			return error_set(err, ERROR_LIMIT, "%s is on a file system that is slow", request->path);
+		if (copied > file->info.st_size || reader->copy_ns + reader_now_ns() - began_ns > copy_all_ns ||
+			!write_all(file->fd, request->bytes, (size_t)request->size)) {
+			(void)!run_job(reader, file->pid, file_wait_ns, close_file, &none);
+			return error_set(err, ERROR_LIMIT, "%s is on a file system that is slow", file->path);
 		}
 	}
-	reader->copy_ns += reader_now_ns() - began_ns;
-	return true;
+	return fail_late(file->path, err);
 }
 
 static bool open_copy(
-	struct process_reader *reader, struct file_request *request, struct elf_image **image, struct error *err)
+	struct process_reader *reader, struct file_request *request, struct found_file *file, struct error *err)
 {
-	struct elf_mapping mapping = request->mapping;
-	struct stat info = request->info;
-	char path[PATH_MAX];
-	int none, fd;
+	int none;
 
-	strcpy(path, request->path);
-	mapping.path = path;
-	if (info.st_size > copy_file_bytes || reader->copied_bytes + info.st_size > copy_all_bytes ||
+	file->info = request->info;
+	file->is_copy = true;
+	if (file->info.st_size > copy_file_bytes || reader->copied_bytes + file->info.st_size > copy_all_bytes ||
 		reader->copy_ns > copy_all_ns) {
-		(void)!run_job(reader, mapping.pid, file_wait_ns, close_file, &none);
+		(void)!run_job(reader, file->pid, file_wait_ns, close_file, &none);
 		return error_set(err, ERROR_LIMIT,
 			"%s is on a network or FUSE file system, from which at most %" PRId64 " MB a file and %" PRId64
 			" MB in all are read",
-			path, copy_file_bytes >> 20, copy_all_bytes >> 20);
+			file->path, copy_file_bytes >> 20, copy_all_bytes >> 20);
 	}
-	fd = memfd_create("kelvin", MFD_CLOEXEC);
-	if (fd < 0)
-		return error_set_errno(err, errno, "cannot copy %s", path);
-	if (!copy_file(reader, request, fd, err)) {
-		close(fd);
-		return false;
-	}
-	return elf_image_of_mapping(fd, &mapping, &info, image, err);
+	file->fd = memfd_create("kelvin", MFD_CLOEXEC);
+	if (file->fd < 0)
+		return error_set_errno(err, errno, "cannot copy %s", file->path);
+	if (copy_file(reader, request, file, err))
+		return true;
+	close(file->fd);
+	return false;
+}
+
+/* Runs the job that opens a file, and copies the file if it must not be mapped. */
+static bool find_file(struct process_reader *reader, struct file_request *request, int (*job)(void *room),
+	struct found_file *file, struct error *err)
+{
+	if (!run_job(reader, file->pid, file_wait_ns, job, &file->fd))
+		return fail_late(file->path, err);
+	if (file->fd >= 0)
+		return true;
+	if (request->is_open && request->may_hang)
+		return open_copy(reader, request, file, err);
+	if (request->is_open)
+		return error_set(err, ERROR_LIMIT, "%s: too many files are open", file->path);
+	*err = request->why;
+	return false;
 }
 
 bool process_reader_open(
 	struct process_reader *reader, const struct elf_mapping *mapping, struct elf_image **image, struct error *err)
 {
 	struct file_request *request = deadline_room(reader->deadline);
-	int fd;
+	struct found_file file = { .pid = mapping->pid, .path = mapping->path };
 
 	if (!request)
-		return fail_late(mapping, err);
+		return fail_late(mapping->path, err);
 	if (strlen(mapping->path) >= sizeof(request->path))
 		return error_set(err, ERROR_NOT_FOUND, "no file is mapped at %" PRIx64, mapping->start);
 	request->mapping = *mapping;
 	strcpy(request->path, mapping->path);
-	if (!run_job(reader, mapping->pid, file_wait_ns, open_file, &fd))
-		return fail_late(mapping, err);
-	if (fd >= 0)
-		return elf_image_of_mapping(fd, mapping, NULL, image, err);
-	if (request->is_open && request->may_hang)
-		return open_copy(reader, request, image, err);
-	if (request->is_open)
-		return error_set(err, ERROR_LIMIT, "%s: too many files are open", mapping->path);
-	*err = request->why;
-	return false;
+	return find_file(reader, request, open_file, &file, err) &&
+	       elf_image_of_mapping(file.fd, mapping, file.is_copy ? &file.info : NULL, image, err);
+}
+
+bool process_reader_open_jit_map(struct process_reader *reader, const struct jit_place *place,
+	struct file_opened *opened, struct buffer *notices, struct error *err)
+{
+	struct file_request *request = deadline_room(reader->deadline);
+	struct found_file file = { .pid = place->pid, .path = place->path };
+	struct error why = { .code = ERROR_NONE };
+	bool ok;
+
+	if (!place->path || strlen(place->path) >= PATH_MAX || !request)
+		return true;
+	request->place = *place;
+	strcpy(request->path, place->path);
+	request->notice[0] = '\0';
+	request->why.code = ERROR_NONE;
+	ok = find_file(reader, request, open_jit_map, &file, &why);
+	if (notices && !ok && file.is_copy)
+		buffer_printf(notices, "%s: it names nothing\n", why.message);
+	else if (notices && !ok && why.code == ERROR_NONE)
+		buffer_append_string(notices, request->notice);
+	if (!ok)
+		return true;
+	opened->name = strdup(place->path);
+	if (!opened->name) {
+		close(file.fd);
+		return error_set_memory(err);
+	}
+	opened->fd = file.fd;
+	return true;
 }
 
 /* ---- Others ---- */

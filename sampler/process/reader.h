@@ -43,5 +43,10 @@ COMMON_MUST_CHECK
 bool process_reader_expect_jit_map(struct process_reader *reader, const struct elf_mapping *mapping,
 	struct process_image *image, struct error *err);
 
+/* As jit_map_open(), with a copy of a file that may hang. Without an answer in time there is none. */
+COMMON_MUST_CHECK
+bool process_reader_open_jit_map(struct process_reader *reader, const struct jit_place *place,
+	struct file_opened *opened, struct buffer *notices, struct error *err);
+
 /* As proc_is_32bit(); false without an answer in time. */
 bool process_reader_is_32bit(struct process_reader *reader, int32_t pid);

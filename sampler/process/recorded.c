@@ -185,6 +185,13 @@ static bool recorded_expect_jit_map(
 	return jit_map_expect_recorded(mapping, image, err);
 }
 
+static bool recorded_open_jit_map(void *context, const struct jit_place *place, struct file_opened *file,
+	struct buffer *notices, struct error *err)
+{
+	(void)context;
+	return jit_map_open(place, file, notices, err);
+}
+
 static bool recorded_open(void *context, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
 	struct elf_image **image, struct error *err)
 {
@@ -235,6 +242,7 @@ struct process_host recorded_files_host(struct recorded_files *files)
 		.is_deleted = recorded_is_deleted,
 		.is_intact = recorded_is_intact,
 		.expect_jit_map = recorded_expect_jit_map,
+		.open_jit_map = recorded_open_jit_map,
 		.kernel_build_id = recorded_kernel_build_id,
 	};
 
