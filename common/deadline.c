@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_OWNERS = 64, MOST_STUCK_OF_OWNER = 2, LOOKS_PER_JOB = 4, MOST_LOOKS = 200 };
+enum { MOST_OWNERS = 64, MOST_STUCK_OF_OWNER = 2, LOOKS_PER_JOB = 4, MOST_LOOKS = 60 };
 
 /* Whose turn it is in a slot. */
 enum turn { TURN_CALLER, TURN_HELPER };
@@ -36,6 +36,10 @@ struct slot {
 	_Alignas(4096) uint8_t room[DEADLINE_ROOM_BYTES];
 };
 
+struct scheduling {
+	int policy, nice;
+};
+
 enum helper_state { HELPER_NONE, HELPER_READY, HELPER_STUCK };
 
 /* The caller's side of a slot. */
@@ -43,6 +47,7 @@ struct helper {
 	enum helper_state state;
 	int socket;     /* owned unless HELPER_NONE; at its end when the helper has ended */
 	uint64_t owner; /* of the job that it is stuck in */
+	struct scheduling scheduling;
 };
 
 struct debt {
@@ -56,6 +61,7 @@ struct deadline {
 	struct helper helpers[DEADLINE_MOST_HELPERS];
 	struct helper *current; /* has the room of the next job; NULL: none yet */
 	pid_t keeper;
+	struct scheduling keeper_scheduling;
 	int control;                    /* to the keeper */
 	struct debt debts[MOST_OWNERS]; /* the last one is shared by all owners beyond these */
 	size_t debt_count;
@@ -139,27 +145,6 @@ static bool receive_message(int socket, void *bytes, size_t size, int flags, int
 
 /* ---- Helpers ---- */
 
-struct scheduling {
-	int policy, nice;
-};
-
-/* Takes the caller's scheduling policy and nice value, as far as they have changed. */
-static void follow_scheduling(pid_t caller, struct scheduling *known)
-{
-	struct scheduling now = { sched_getscheduler(caller), 0 };
-	struct sched_param parameter;
-
-	errno = 0;
-	now.nice = getpriority(PRIO_PROCESS, (id_t)caller);
-	if (now.policy < 0 || errno != 0)
-		return;
-	if (now.policy != known->policy && sched_getparam(caller, &parameter) == 0)
-		(void)sched_setscheduler(0, now.policy & ~SCHED_RESET_ON_FORK, &parameter);
-	if (now.nice != known->nice)
-		(void)setpriority(PRIO_PROCESS, 0, now.nice);
-	*known = now;
-}
-
 /* Ends with the parent process, which may have ended already. */
 static void end_with(pid_t parent)
 {
@@ -168,10 +153,8 @@ static void end_with(pid_t parent)
 		_exit(0);
 }
 
-static _Noreturn void run_helper(struct slot *slot, int socket, pid_t keeper, pid_t caller)
+static _Noreturn void run_helper(struct slot *slot, int socket, pid_t keeper)
 {
-	struct scheduling scheduling = { -1, INT_MAX };
-
 	end_with(keeper);
 	atomic_store(&slot->pid, getpid());
 	for (;;) {
@@ -179,7 +162,6 @@ static _Noreturn void run_helper(struct slot *slot, int socket, pid_t keeper, pi
 
 		while (atomic_load(&slot->turn) != TURN_HELPER)
 			deadline_wait(&slot->turn, TURN_CALLER, 0);
-		follow_scheduling(caller, &scheduling);
 		fd = slot->job(slot->room);
 		slot->sends_fd = fd >= 0 && send_message(socket, "", 1, fd);
 		if (fd >= 0)
@@ -231,7 +213,6 @@ static void reap_helpers(pid_t *pids)
 
 static _Noreturn void run_keeper(struct slot *slots, int control, pid_t caller)
 {
-	struct scheduling scheduling = { -1, INT_MAX };
 	pid_t pids[DEADLINE_MOST_HELPERS] = { 0 }, keeper = getpid();
 	struct order order;
 	int socket;
@@ -239,13 +220,12 @@ static _Noreturn void run_keeper(struct slot *slots, int control, pid_t caller)
 	leave_caller(control);
 	end_with(caller);
 	while (receive_message(control, &order, sizeof(order), 0, &socket)) {
-		follow_scheduling(caller, &scheduling);
 		reap_helpers(pids);
 		if (order.starts) {
 			pids[order.slot] = fork();
 			if (pids[order.slot] == 0) {
 				close(control);
-				run_helper(&slots[order.slot], socket, keeper, caller);
+				run_helper(&slots[order.slot], socket, keeper);
 			}
 		} else if (pids[order.slot] > 0) {
 			(void)kill(pids[order.slot], SIGKILL);
@@ -281,6 +261,7 @@ bool deadline_create(const struct deadline_limits *limits, struct deadline **dea
 		return error_set_memory(err);
 	made->limits = *limits;
 	made->control = -1;
+	made->keeper_scheduling = (struct scheduling){ sched_getscheduler(0), getpriority(PRIO_PROCESS, 0) };
 	made->forgiven_at_ns = deadline_now_ns();
 	made->slots = mmap(NULL, DEADLINE_MOST_HELPERS * sizeof(*made->slots), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -296,10 +277,27 @@ bool deadline_create(const struct deadline_limits *limits, struct deadline **dea
 	return true;
 }
 
+/*
+ * Gives a process the caller's scheduling policy and nice value, as far as they have changed since. It cannot do that
+ * itself: it would have to get a CPU first.
+ */
+static void share_scheduling(pid_t pid, struct scheduling *known)
+{
+	struct scheduling now = { sched_getscheduler(0), getpriority(PRIO_PROCESS, 0) };
+	struct sched_param parameter;
+
+	if (now.policy != known->policy && sched_getparam(0, &parameter) == 0)
+		(void)sched_setscheduler(pid, now.policy & ~SCHED_RESET_ON_FORK, &parameter);
+	if (now.nice != known->nice)
+		(void)setpriority(PRIO_PROCESS, (id_t)pid, now.nice);
+	*known = now;
+}
+
 static void order_keeper(struct deadline *deadline, const struct helper *helper, bool starts, int socket)
 {
 	const struct order order = { (uint32_t)(helper - deadline->helpers), starts };
 
+	share_scheduling(deadline->keeper, &deadline->keeper_scheduling);
 	(void)send_message(deadline->control, &order, sizeof(order), socket);
 }
 
@@ -345,8 +343,9 @@ static bool start_helper(struct deadline *deadline, struct helper *helper)
 		return false;
 	atomic_store(&slot->pid, 0);
 	atomic_store(&slot->turn, TURN_CALLER);
-	*helper = (struct helper){ HELPER_READY, ends[0], 0 };
+	*helper = (struct helper){ .state = HELPER_READY, .socket = ends[0] };
 	order_keeper(deadline, helper, true, ends[1]);
+	helper->scheduling = deadline->keeper_scheduling;
 	close(ends[1]);
 	deadline->current = helper;
 	return true;
@@ -473,6 +472,8 @@ static void give_up(struct deadline *deadline, uint64_t owner, int64_t wait_ns)
 	forgive(deadline);
 	find_debt(deadline, owner)->ns += wait_ns;
 	deadline->all_ns += wait_ns;
+	/* The next helper starts while the caller does something else. */
+	(void)deadline_room(deadline);
 }
 
 enum deadline_end deadline_run(
@@ -485,6 +486,8 @@ enum deadline_end deadline_run(
 	if (is_refused(deadline, owner) || !deadline_room(deadline))
 		return DEADLINE_REFUSED;
 	slot = &deadline->slots[deadline->current - deadline->helpers];
+	if (atomic_load(&slot->pid) != 0)
+		share_scheduling(atomic_load(&slot->pid), &deadline->current->scheduling);
 	slot->job = job;
 	slot->sends_fd = false;
 	atomic_store(&slot->turn, TURN_HELPER);
