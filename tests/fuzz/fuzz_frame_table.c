@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Resolved frames as bytes: a file of the cache behind its key, or what a confined child process hands over. Input: what
- * follows the magic and the size, which are right, or the rest would not be read.
+ * Resolved frames as bytes: a file of the cache behind its key, or what a confined child process hands over. Input:
+ * what follows the magic and the size, which are right, or the rest would not be read.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
