@@ -28,8 +28,8 @@ void elf_image_unref(struct elf_image *image)
 		free(inflated);
 		inflated = next;
 	}
-	if (image->is_mapped)
-		munmap(image->bytes, image->size);
+	if (image->mapped_bytes)
+		munmap(image->bytes, image->mapped_bytes);
 	else
 		free(image->bytes);
 	if (image->fd >= 0)

@@ -30,7 +30,8 @@ struct elf_image {
 	size_t size;
 	uint64_t disk_bytes; /* of the file that are really on disk: less than `size` where it has holes */
 	struct elf_file_identity identity; /* at the time of opening; all 0: the image is in memory */
-	bool is_mapped;                    /* `bytes` are released by munmap(), else by free() */
+	size_t mapped_bytes; /* from `bytes` on, for munmap(): whole pages, and one of zeros; 0: free() releases `bytes`
+			      */
 	bool is_deleted;
 	bool is_copy; /* `fd` is a copy of the file, which itself is not looked at again */
 	bool is_64bit;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char deleted_mark[] = " (deleted)";
 
@@ -53,10 +54,33 @@ static uint64_t bytes_on_disk(const struct stat *info)
 	return blocks < size / BLOCK_BYTES ? blocks * BLOCK_BYTES : size;
 }
 
+/*
+ * Maps a file with a page of zeros behind it. Whoever may write to the file can overwrite the end of a string between
+ * the look that found it and the use of the string, which then ends there at the latest.
+ */
+static bool map_before_zeros(struct elf_image *image, size_t size)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), whole = size + page_bytes - 1 - (size - 1) % page_bytes;
+	void *room = mmap(NULL, whole + page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (room == MAP_FAILED)
+		return false;
+	if (mmap(room, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, image->fd, 0) == MAP_FAILED) {
+		int reason = errno;
+
+		munmap(room, whole + page_bytes);
+		errno = reason;
+		return false;
+	}
+	image->bytes = room;
+	image->size = size;
+	image->mapped_bytes = whole + page_bytes;
+	return true;
+}
+
 static bool map_file(struct elf_image *image, struct error *err)
 {
 	struct stat info;
-	void *bytes;
 
 	if (fstat(image->fd, &info) != 0)
 		return error_set_errno(err, errno, "cannot look at %s", image->path);
@@ -65,14 +89,10 @@ static bool map_file(struct elf_image *image, struct error *err)
 	if (is_hollow(&info))
 		return error_set(err, ERROR_FORMAT, "%s is a sparse file of %lld GB, which no binary is: not read",
 			image->path, (long long)(info.st_size >> 30));
-	bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, image->fd, 0);
-	if (bytes == MAP_FAILED)
+	if (!map_before_zeros(image, (size_t)info.st_size))
 		return error_set_errno(err, errno, "cannot map %s", image->path);
-	image->bytes = bytes;
-	image->size = (size_t)info.st_size;
 	image->disk_bytes = bytes_on_disk(&info);
 	image->identity = elf_file_identity_of(&info);
-	image->is_mapped = true;
 	return true;
 }
 

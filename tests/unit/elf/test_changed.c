@@ -171,6 +171,25 @@ static void on_lost_page(int number, siginfo_t *info, void *context)
 }
 
 /* Pointers that were handed out before the truncation: a program with a handler reads zeros. */
+/* A string at the end of whole pages, whose end is overwritten after it was looked for. */
+static void a_string_ends_behind_the_file(void **state)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), size;
+	struct copy copy = open_copy("liboriginal.so");
+	const uint8_t *bytes;
+	struct error err;
+
+	(void)state;
+	elf_image_unref(copy.image);
+	assert_int_equal(truncate(copy.path, (off_t)(64 * page_bytes)), 0);
+	assert_true(elf_image_open_path(copy.path, &copy.image, &err));
+	bytes = elf_image_bytes(copy.image, &size);
+	assert_int_equal(size, 64 * page_bytes);
+	for (size_t i = 0; i < page_bytes; i++)
+		assert_int_equal(bytes[size + i], 0);
+	close_copy(&copy);
+}
+
 static void a_lost_page_reads_as_zeros(void **state)
 {
 	struct sigaction action = { .sa_sigaction = on_lost_page, .sa_flags = SA_SIGINFO }, before;
@@ -198,6 +217,7 @@ int main(void)
 		cmocka_unit_test(a_file_stripped_in_place_is_not_read),
 		cmocka_unit_test(a_touched_file_is_the_same),
 		cmocka_unit_test(a_deleted_file_stays_readable),
+		cmocka_unit_test(a_string_ends_behind_the_file),
 		cmocka_unit_test(a_lost_page_reads_as_zeros),
 	};
 
