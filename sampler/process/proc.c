@@ -163,15 +163,14 @@ bool proc_parse_maps(char *text, int32_t pid,
 {
 	char *line = text, *rest;
 
-	for (size_t number = 1; line && *line; line = rest, number++) {
+	for (; line && *line; line = rest) {
 		struct elf_maps_entry entry;
+		struct error ignored;
 
 		rest = strchr(line, '\n');
 		if (rest)
 			*rest++ = '\0';
-		if (!elf_maps_parse_line(line, pid, &entry, err))
-			return error_prefix(err, "/proc/%d/maps line %zu", (int)pid, number);
-		if (!take(context, &entry, err))
+		if (elf_maps_parse_line(line, pid, &entry, &ignored) && !take(context, &entry, err))
 			return false;
 	}
 	return true;

@@ -175,6 +175,27 @@ static void maps_are_read_to_their_end(void **state)
 	buffer_deinit(&maps);
 }
 
+static bool count_line(void *context, const struct elf_maps_entry *entry, struct error *err)
+{
+	(void)entry, (void)err;
+	++*(int *)context;
+	return true;
+}
+
+/* It costs its process one mapping, and the recording nothing. */
+static void a_malformed_line_of_maps_is_passed_over(void **state)
+{
+	char lines_of_maps[] = "1000-2000 r-xp 00000000 08:01 7 /bin/a\n"
+			       "a line that no kernel writes\n"
+			       "3000-4000 r-xp 00000000 08:01 8 /bin/b";
+	int lines = 0;
+	struct error err;
+
+	(void)state;
+	assert_true(proc_parse_maps(lines_of_maps, 1, count_line, &lines, &err));
+	assert_int_equal(lines, 2);
+}
+
 static void a_file_is_opened(void **state)
 {
 	char path[4096] = "";
@@ -199,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(memory_is_copied, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_process_that_never_answers_is_left_alone, setup, teardown),
+		cmocka_unit_test(a_malformed_line_of_maps_is_passed_over),
 		cmocka_unit_test_setup_teardown(maps_are_read_to_their_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_is_opened, setup, teardown),
 	};
