@@ -127,8 +127,24 @@ static struct elf_image *open_checked(const struct link_search *link, const char
 	return NULL;
 }
 
+/*
+ * Copies the name of a file from a section, whose owner may change it while it is looked at. False if it has no end, or
+ * is longer than a path may be.
+ */
+static bool copy_file_name(struct byte_reader *r, char name[PATH_MAX])
+{
+	size_t size = 0;
+	const char *string = byte_reader_string(r, &size);
+
+	if (!string || size >= PATH_MAX)
+		return false;
+	memcpy(name, string, size);
+	name[size] = '\0';
+	return true;
+}
+
 /* Reads file name and checksum from .gnu_debuglink; false if there is none, or none that can be used. */
-static bool read_link(struct elf_image *image, const char **name, uint32_t *crc)
+static bool read_link(struct elf_image *image, char name[PATH_MAX], uint32_t *crc)
 {
 	struct elf_section section;
 	struct byte_reader r;
@@ -136,10 +152,11 @@ static bool read_link(struct elf_image *image, const char **name, uint32_t *crc)
 	if (!elf_image_section(image, ".gnu_debuglink", &section))
 		return false;
 	r = byte_reader_over(section.bytes, section.size);
-	*name = byte_reader_string(&r, NULL);
+	if (!copy_file_name(&r, name))
+		return false;
 	byte_reader_align(&r, 4);
 	*crc = byte_reader_u32(&r);
-	return byte_reader_ok(&r) && !strchr(*name, '/') && *name[0] != '\0';
+	return byte_reader_ok(&r) && !strchr(name, '/') && name[0] != '\0';
 }
 
 static bool find_real_path(const struct search *search, const struct elf_image *image, char real[PATH_MAX])
@@ -153,15 +170,14 @@ static struct elf_image *open_by_link(
 	const struct search *search, struct elf_image *image, struct error *why, bool *refused)
 {
 	struct link_search link = { .search = search, .image = image, .why = why, .refused = refused };
-	char path[PATH_MAX], real[PATH_MAX];
+	char path[PATH_MAX], real[PATH_MAX], name[PATH_MAX];
 	/* The path may be a link, or relative to the current directory. */
 	const char *binary = search->root[0] == '\0' && find_real_path(search, image, real) ? real : image->path;
 	const char *slash = strrchr(binary, '/');
 	int directory_size = slash ? (int)(slash - binary) : 0;
 	struct elf_image *found = NULL;
-	const char *name;
 
-	if (!slash || !read_link(image, &name, &link.crc))
+	if (!slash || !read_link(image, name, &link.crc))
 		return NULL;
 	snprintf(path, sizeof(path), "%s%.*s/%s", search->root, directory_size, binary, name);
 	found = open_checked(&link, path);
@@ -215,9 +231,9 @@ struct elf_image *elf_image_debug(struct elf_image *image, const struct elf_debu
 	return image->debug;
 }
 
-/* A reference to a file with shared debug information; the bytes are borrowed from the image that holds it. */
+/* A reference to a file with shared debug information; the id is borrowed from the image that holds it. */
 struct alt_link {
-	const char *name;
+	char name[PATH_MAX];
 	const uint8_t *id;
 	size_t id_size;
 	bool is_standard; /* it comes from .debug_sup */
@@ -232,11 +248,12 @@ static bool read_alt_link(struct elf_image *image, struct alt_link *link)
 	if (!elf_image_section(image, ".gnu_debugaltlink", &section))
 		return false;
 	r = byte_reader_over(section.bytes, section.size);
-	link->name = byte_reader_string(&r, NULL);
+	if (!copy_file_name(&r, link->name))
+		return false;
 	link->id_size = byte_reader_left(&r);
 	link->id = byte_reader_bytes(&r, link->id_size);
 	link->is_standard = false;
-	return link->name && link->id_size > 0 && link->id_size <= ELF_BUILD_ID_MAX_SIZE;
+	return link->id_size > 0 && link->id_size <= ELF_BUILD_ID_MAX_SIZE;
 }
 
 /* Reads .debug_sup (DWARF 5, 7.3.6). The shared file has the same section, with the same checksum and no name. */
@@ -251,7 +268,8 @@ static bool read_sup(struct elf_image *image, bool is_supplementary, struct alt_
 	r = byte_reader_over(section.bytes, section.size);
 	if (byte_reader_u16(&r) != VERSION || byte_reader_u8(&r) != is_supplementary)
 		return false;
-	link->name = byte_reader_string(&r, NULL);
+	if (!copy_file_name(&r, link->name))
+		return false;
 	link->id_size = byte_reader_uleb128(&r);
 	link->id = byte_reader_bytes(&r, link->id_size);
 	link->is_standard = true;
