@@ -403,7 +403,7 @@ static void run_follow(struct run *run)
 
 		if (ready > 0 && !take_bytes(run))
 			run->failure = FAILURE_CRASH;
-		if (naming_now_ns() - checked_ns < TICK_MS * 1000000)
+		if (naming_now_ns() - checked_ns < TICK_MS * 1000000L)
 			continue;
 		check_limits(run);
 		checked_ns = naming_now_ns();
