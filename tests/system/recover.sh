@@ -36,6 +36,13 @@ for try in 1 2 3 4 5; do
 	kelvin report "$try.pb.gz.part" --folded - 2>/dev/null | diff "$(folded "$try.pb.gz")" - >stdout || fail "a .part does not read as its profile"
 done
 
+# A profile without names is a profile.
+run 0 kelvin recover --no-names 5.pb.gz.part -o nameless.pb.gz
+says stderr '^wrote nameless\.pb\.gz \('
+[[ $(share nameless.pb.gz parse_input) == 0 ]] || fail "--no-names named functions"
+run 0 kelvin report nameless.pb.gz --text
+says stdout 'system_workload'
+
 # Cut and damaged ones give what comes before.
 head -c -3 a.pb.gz.part >cut.part
 run 0 kelvin recover cut.part

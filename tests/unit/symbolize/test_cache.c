@@ -2,12 +2,14 @@
 #include "symbolize/cache.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -229,6 +231,48 @@ static void damage_is_no_cache(void **state)
 	elf_image_unref(image);
 }
 
+static void expect_directory(const char *home, const char *cache, const char *expected)
+{
+	char path[PATH_MAX];
+
+	assert_int_equal(setenv("HOME", home, 1), 0);
+	assert_int_equal(cache ? setenv("XDG_CACHE_HOME", cache, 1) : unsetenv("XDG_CACHE_HOME"), 0);
+	if (!symbolize_cache_directory(path, sizeof(path)))
+		path[0] = '\0';
+	if (expected)
+		assert_string_equal(path, expected);
+	else
+		assert_null(strstr(path, directory));
+}
+
+/* As with sudo -E: what lies there is another user's, who could lead us anywhere. */
+static void another_users_home_is_left_alone(void **state)
+{
+	char own[256], cache[256], foreign[256], below[300], link[256];
+
+	(void)state;
+	path_in(own, sizeof(own), "own");
+	path_in(cache, sizeof(cache), "own/.cache/kelvin/frames");
+	path_in(foreign, sizeof(foreign), "foreign");
+	path_in(link, sizeof(link), "foreign/link");
+	snprintf(below, sizeof(below), "%s/new", foreign);
+	assert_int_equal(mkdir(own, 0700), 0);
+	expect_directory(own, NULL, cache);
+	expect_directory(own, "relative", cache);
+	if (geteuid() == 0) {
+		assert_int_equal(mkdir(foreign, 0755), 0);
+		assert_int_equal(symlink(own, link), 0);
+		assert_int_equal(chown(foreign, 54321, 54321), 0);
+		expect_directory(foreign, NULL, NULL);
+		expect_directory(below, NULL, NULL);
+		expect_directory(link, NULL, NULL);
+		expect_directory(own, foreign, cache);
+		assert_int_equal(unlink(link), 0);
+		assert_int_equal(rmdir(foreign), 0);
+	}
+	assert_int_equal(rmdir(own), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +280,7 @@ int main(void)
 		cmocka_unit_test(a_copy_is_another_file),
 		cmocka_unit_test(damage_is_no_cache),
 		cmocka_unit_test(the_oldest_go_and_nothing_else),
+		cmocka_unit_test(another_users_home_is_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
