@@ -89,6 +89,9 @@ void confined_keep(const int *descriptors, size_t count)
 		_exit(1);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = descriptors[i];
+	/* What a sanitizer finds in the process is to be read somewhere. */
+	if (CONFINED_IS_SANITIZED)
+		sorted[count++] = STDERR_FILENO;
 	qsort(sorted, count, sizeof(*sorted), compare_descriptors);
 	for (size_t i = 0; i < count; i++) {
 		if (sorted[i] < 0 || (unsigned int)sorted[i] < next)
