@@ -23,11 +23,11 @@
  * bytes of memory for each byte of uncompressed debug information, and five times that for compressed one.
  */
 static const int64_t least_cpu_ns = 500000000, cpu_ns_per_byte = 60;
-static const uint64_t least_memory_bytes = (uint64_t)64 << 20, memory_factor = 12;
+static const uint64_t least_memory_bytes = (uint64_t)40 << 20, memory_factor = 12;
 /* /proc/kallsyms has no bytes on disk. */
 static const uint64_t kallsyms_bytes = (uint64_t)16 << 20;
 /* A thread's stack counts as the child's memory. */
-static const uint64_t stack_bytes = (uint64_t)8 << 20;
+static const uint64_t stack_bytes = NAMING_STACK_BYTES;
 /* When tasks of one owner have failed for longer than this together, the owner's other files are left unnamed. */
 static const int64_t owner_cpu_ns = 1000000000;
 

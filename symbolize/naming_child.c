@@ -286,12 +286,25 @@ static void load_decoders(const struct naming_child *child)
 	}
 }
 
+/* Stacks count as memory of the process, whether they are used or not. */
+static void set_stack_size(void)
+{
+	pthread_attr_t attributes;
+
+	if (pthread_attr_init(&attributes) != 0)
+		return;
+	if (pthread_attr_setstacksize(&attributes, NAMING_STACK_BYTES) == 0)
+		(void)pthread_setattr_default_np(&attributes);
+	pthread_attr_destroy(&attributes);
+}
+
 _Noreturn void naming_child_run(const struct naming_child *child)
 {
 	struct shared shared = { .child = child, .broker = { .socket = child->broker } };
 
 	pthread_mutex_init(&shared.broker.lock, NULL);
 	pthread_mutex_init(&shared.output_lock, NULL);
+	set_stack_size();
 	if (child->options->fingerprints != SYMBOLIZE_FINGERPRINT_NONE)
 		load_decoders(child);
 	confine(child);

@@ -6,6 +6,8 @@
 
 /* What the child of symbolize/naming.h does, and what it sends. */
 
+enum { NAMING_STACK_BYTES = 2 << 20 }; /* of each of the child's threads; demangling is what goes deep */
+
 enum naming_answer_kind {
 	NAMING_BEGINS, /* the child is about the task from now on */
 	NAMING_DONE,   /* the bytes of its table follow */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -213,6 +214,28 @@ static void memory_is_limited(void **state)
 		name_around("eat", "eat: naming its functions took more than");
 }
 
+/* A user with many such files costs no more than with some; what is root's is named before. */
+static void many_files_of_one_owner_cost_what_some_do(void **state)
+{
+	enum { USER = 54321 };
+	struct subject s;
+
+	(void)state;
+	if (confined_slowdown() > 1 || geteuid() != 0)
+		return;
+	subject_init(&s);
+	for (size_t i = 0; i + 1 < MAPS; i++) {
+		subject_add(&s, "spin");
+		assert_int_equal(fchown(s.maps[i].fd, USER, USER), 0);
+	}
+	subject_add(&s, "1000 100 ours");
+	assert_int_equal(fchmod(s.maps[MAPS - 1].fd, 0600), 0);
+	name_all(&s, NULL);
+	expect_name(&s, MAPS - 1, "ours");
+	expect_notice(&s, "naming other files of its owner failed for too long");
+	subject_deinit(&s);
+}
+
 /* As after a signal, which comes when the child has begun. */
 static bool is_stopped_soon(void)
 {
@@ -272,6 +295,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_answer_costs_one_image),
 		cmocka_unit_test(cpu_time_is_limited),
 		cmocka_unit_test(memory_is_limited),
+		cmocka_unit_test(many_files_of_one_owner_cost_what_some_do),
 		cmocka_unit_test(a_stop_leaves_the_rest_unnamed),
 		cmocka_unit_test(nobody_gets_out),
 		cmocka_unit_test(without_names_nothing_is_read),
