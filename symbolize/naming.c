@@ -344,7 +344,6 @@ static void reap(pid_t pid)
 
 	if (pid <= 0)
 		return;
-	(void)kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, WNOHANG) == 0 && pause.tv_nsec < longest_ns) {
 		(void)nanosleep(&pause, NULL);
 		pause.tv_nsec *= 2;
@@ -385,6 +384,10 @@ static bool run_start(struct run *run, struct naming_child *child, struct error 
 
 static void run_end(struct run *run)
 {
+	if (run->child > 0)
+		(void)kill(run->child, SIGKILL);
+	if (run->broker > 0)
+		(void)kill(run->broker, SIGKILL);
 	reap(run->child);
 	reap(run->broker);
 	close(run->input);
