@@ -207,7 +207,7 @@ static void write_headers(struct hostile_elf *elf, uint64_t section_offset)
 	memcpy(elf->bytes.data + sizeof(header), &segment, sizeof(segment));
 }
 
-/* The section before the last one gets its bytes, at the end of the file. */
+/* The two sections before the last one get the same bytes, at the end of the file. */
 static void add_tail(struct hostile_elf *elf, uint64_t section_offset)
 {
 	Elf64_Shdr *section = &elf->sections[elf->section_count - 2];
@@ -217,6 +217,8 @@ static void add_tail(struct hostile_elf *elf, uint64_t section_offset)
 	section->sh_size = elf->tail_bytes;
 	hostile_add_zeros(&elf->bytes, elf->tail_bytes);
 	memset(elf->bytes.data + section->sh_offset, 'n', elf->tail_bytes - 1);
+	section[-1].sh_offset = section->sh_offset;
+	section[-1].sh_size = section->sh_size;
 	memcpy(elf->bytes.data + section_offset, elf->sections, elf->section_count * sizeof(Elf64_Shdr));
 }
 

@@ -41,8 +41,8 @@ struct hostile_elf {
 	Elf64_Shdr sections[HOSTILE_SECTIONS];
 	size_t section_count;
 	/*
-	 * Not 0: the file ends with this many bytes, which are the section that is added last: one long name, whose NUL
-	 * is the file's last byte. It begins where a page begins.
+	 * Not 0: the file ends with this many bytes, which are the two sections that are added last: one long name,
+	 * whose NUL is the file's last byte. It begins where a page begins.
 	 */
 	size_t tail_bytes;
 };

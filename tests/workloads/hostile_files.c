@@ -221,9 +221,42 @@ static void write_symbols(const char *path, const char *argument)
 	hostile_elf_write(&elf, path);
 }
 
+/* Functions of DWARF, one in the other, all named by the string table at `name`. */
+static void add_inlined(struct hostile_elf *elf, uint64_t name)
+{
+	enum { DEPTH = 60, UNIT = 1, FUNCTION, INLINED };
+	static const uint8_t attributes[] = { DW_AT_name, DW_FORM_strp, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+		DW_FORM_data4, 0, 0 };
+	struct hostile_bytes abbrev = { 0 }, info = { 0 };
+	uint32_t length;
+
+	add_abbreviation(&abbrev, UNIT, DW_TAG_compile_unit, attributes);
+	add_abbreviation(&abbrev, FUNCTION, DW_TAG_subprogram, attributes);
+	add_abbreviation(&abbrev, INLINED, DW_TAG_inlined_subroutine, attributes);
+	hostile_add_zeros(&abbrev, 1);
+	/* All three have children. */
+	for (size_t i = 0; i < abbrev.size / 11; i++)
+		abbrev.data[i * 11 + 2] = 1;
+	hostile_add_number(&info, 0, 4);
+	hostile_add_number(&info, 4, 2);
+	hostile_add_number(&info, 0, 4);
+	hostile_add_number(&info, 8, 1);
+	for (int i = 0; i < DEPTH; i++) {
+		hostile_add_number(&info, i == 0 ? UNIT : i == 1 ? FUNCTION : INLINED, 1);
+		hostile_add_number(&info, name - (uint64_t)i, 4);
+		hostile_add_number(&info, CODE, 8);
+		hostile_add_number(&info, HOSTILE_CODE_BYTES, 4);
+	}
+	hostile_add_zeros(&info, DEPTH);
+	length = (uint32_t)info.size - 4;
+	memcpy(info.data, &length, sizeof(length));
+	hostile_elf_add(elf, ".debug_abbrev", SHT_PROGBITS, &abbrev);
+	hostile_elf_add(elf, ".debug_info", SHT_PROGBITS, &info);
+}
+
 /*
- * A hundred symbols whose names end with the file, where a page ends: a name that goes on is read past the file. A note
- * gives the build id, by which a reader sees that the file is still the same.
+ * A hundred symbols whose names end with the file, where a page ends, as those of its DWARF: a name that goes on is
+ * read past the file. A note gives the build id, by which a reader sees that the file is still the same.
  */
 static void write_bending(const char *path, const char *argument)
 {
@@ -249,9 +282,11 @@ static void write_bending(const char *path, const char *argument)
 	hostile_add(&note, "GNU\0hostile!", 12);
 	hostile_elf_init(&elf);
 	hostile_elf_add(&elf, ".note.gnu.build-id", SHT_NOTE, &note);
+	add_inlined(&elf, PAGE_BYTES - NAME_BYTES);
 	table = hostile_elf_add(&elf, ".symtab", SHT_SYMTAB, &symbols);
 	elf.sections[table].sh_entsize = sizeof(Elf64_Sym);
-	elf.sections[table].sh_link = (uint32_t)table + 1;
+	elf.sections[table].sh_link = (uint32_t)table + 2;
+	hostile_elf_add(&elf, ".debug_str", SHT_PROGBITS, &nothing);
 	elf.tail_bytes = PAGE_BYTES;
 	hostile_elf_add(&elf, ".strtab", SHT_STRTAB, &nothing);
 	hostile_elf_write(&elf, path);
