@@ -45,7 +45,8 @@ unharmed() {
 	[[ $(hostile_value code "$watched") == 0 ]] || fail "$kind: exit code $(hostile_value code "$watched") of the recorder: $watched"
 	at_most "$(hostile_value peak_kb "$watched")" "$hostile_most_kb" "$kind: kilobytes of memory that the recorder needs"
 	percent=$(hostile_innocent "$KELVIN" record.pb.gz "$(hostile_value innocent_cpu "$watched")")
-	at_least "${percent% *}" 80 "$kind: percent of the innocent program's CPU time that is there"
+	# A busy machine leaves the program a hundred samples in a short recording.
+	at_least "${percent% *}" 70 "$kind: percent of the innocent program's CPU time that is there"
 	at_least "${percent#* }" $((${percent% *} * 95 / 100)) "$kind: percent of the innocent program's CPU time that has whole stacks"
 	[[ $kind == storm-commands ]] || grep -q '^workload_hostil' folded.txt || fail "$kind: no sample of the hostile program"
 	hostile_stop
