@@ -140,18 +140,21 @@ bool process_table_map(
 
 static bool add_process(struct process_table *table, int32_t pid, struct process **process, struct error *err)
 {
-	uint32_t *value;
+	uint32_t known = hash_map_get(&table->by_pid, &pid), *value;
 	bool added;
 
+	/* A process that is known never moves the others. */
+	if (known != HASH_MAP_NONE) {
+		*process = &table->processes[known];
+		return true;
+	}
 	if (!ARRAY_RESERVE(&table->processes, &table->capacity, table->count + 1, MAX_PROCESSES, err) ||
 		!hash_map_add(&table->by_pid, &pid, (uint32_t)table->count, &value, &added, err))
 		return false;
-	if (added) {
-		table->processes[table->count++] = (struct process){
-			.pid = pid, .is_alive = true, .owner = OWNER_NOBODY, .generation = table->next_generation++
-		};
-	}
-	*process = &table->processes[*value];
+	*process = &table->processes[table->count++];
+	**process = (struct process){
+		.pid = pid, .is_alive = true, .owner = OWNER_NOBODY, .generation = table->next_generation++
+	};
 	return true;
 }
 

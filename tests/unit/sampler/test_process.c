@@ -181,6 +181,30 @@ static void test_fork_copies_and_exec_forgets(void **state)
 	assert_string_equal(child->name, "other");
 }
 
+/* The table of processes moves while it grows. */
+static void test_many_children_have_their_parents_name(void **state)
+{
+	enum { CHILDREN = 20000 };
+	struct fixture *fixture = *state;
+	struct record comm = { .kind = RECORD_COMM, .pid = PID, .tid = PID, .comm = { false, "server" } };
+	struct process *child;
+	struct error err;
+
+	tell(fixture, &comm);
+	for (int32_t i = 0; i < CHILDREN; i++) {
+		const struct record fork = { .kind = RECORD_FORK,
+			.pid = CHILD - CHILDREN + i,
+			.tid = CHILD - CHILDREN + i,
+			.fork = { PID, PID } };
+
+		tell(fixture, &fork);
+	}
+	for (int32_t i = 0; i < CHILDREN; i++) {
+		assert_true(process_table_get(&fixture->table, CHILD - CHILDREN + i, &child, &err));
+		assert_string_equal(child->name, "server");
+	}
+}
+
 static void test_threads_take_their_creators_name(void **state)
 {
 	struct fixture *fixture = *state;
@@ -472,6 +496,7 @@ int main(void)
 		TEST(test_names_take_no_memory),
 		TEST(test_an_ended_process_has_no_mappings),
 		TEST(test_fork_copies_and_exec_forgets),
+		TEST(test_many_children_have_their_parents_name),
 		TEST(test_threads_take_their_creators_name),
 		TEST(test_exit),
 		TEST(test_own_process),
