@@ -339,7 +339,7 @@ static void share_memory(struct naming *n, struct naming_child *child)
 /* One that does not end is left to the kernel: it waits for a file that does not come, and ends when that comes. */
 static void reap(pid_t pid)
 {
-	static const long longest_ns = 50000000;
+	static const long longest_ns = 500000000; /* pauses double up to it: 1 s in all */
 	struct timespec pause = { .tv_nsec = 20000 };
 
 	if (pid <= 0)

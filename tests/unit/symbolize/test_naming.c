@@ -142,8 +142,9 @@ static void subject_deinit(struct subject *s)
 		file_opened_deinit(&s->maps[i]);
 	profile_destroy(s->profile);
 	buffer_deinit(&s->notices);
-	/* Neither the child nor the broker is left. */
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	/* Neither the child nor the broker goes on: on a machine with much to do they may take a while to end. */
+	while (waitpid(-1, NULL, 0) > 0)
+		;
 }
 
 static void name_all(struct subject *s, bool (*is_stopped)(void))
