@@ -24,7 +24,7 @@ static const size_t max_file_bytes = (size_t)64 << 20;
 struct frame_cache {
 	void *bytes; /* mapped: most of a large file is never read */
 	size_t size;
-	struct frame_table table;
+	struct named_frames table;
 };
 
 /* ---- Keys ---- */
@@ -120,7 +120,7 @@ static bool read_parts(struct frame_cache *cache, const struct stored_key *key)
 	const uint8_t *bytes = cache->bytes;
 
 	return cache->size > sizeof(*key) && memcmp(bytes, key, sizeof(*key)) == 0 &&
-	       frame_table_init(&cache->table, bytes + sizeof(*key), cache->size - sizeof(*key));
+	       named_frames_init(&cache->table, bytes + sizeof(*key), cache->size - sizeof(*key));
 }
 
 bool frame_cache_open(const struct frame_cache_key *key, struct frame_cache **cache, struct error *err)
@@ -152,7 +152,7 @@ void frame_cache_close(struct frame_cache *cache)
 	free(cache);
 }
 
-const struct frame_table *frame_cache_table(const struct frame_cache *cache)
+const struct named_frames *frame_cache_table(const struct frame_cache *cache)
 {
 	return &cache->table;
 }
@@ -168,7 +168,7 @@ static bool is_to_prune(const char *path)
 	return path[strlen(path) - 1] == '0' && access(path, F_OK) != 0;
 }
 
-void frame_cache_store(const struct frame_cache_key *key, const struct frame_table_entries *entries)
+void frame_cache_store(const struct frame_cache_key *key, const struct named_frames_entries *entries)
 {
 	struct stored_key stored;
 	struct error ignored;
@@ -182,20 +182,20 @@ void frame_cache_store(const struct frame_cache_key *key, const struct frame_tab
 	buffer_init(&out, max_file_bytes);
 	buffer_append(&out, &stored, sizeof(stored));
 	/* A failed write is ignored: the next read finds a damaged or missing file. Too large ones are not written. */
-	if (frame_table_write(entries, &out, &ignored))
+	if (named_frames_write(entries, &out, &ignored))
 		(void)!file_write(path, out.data, out.size, 0600, &ignored);
 	buffer_deinit(&out);
 }
 
 static bool is_cached(const struct frame_cache *cache, uint64_t address)
 {
-	const struct frame_table *old = cache ? &cache->table : NULL;
+	const struct named_frames *old = cache ? &cache->table : NULL;
 	size_t place = old ? addresses_lower_bound(old->addresses, old->address_count, address) : 0;
 
 	return old && place < old->address_count && old->addresses[place] == address;
 }
 
-void frame_cache_add(const struct frame_cache_key *key, const struct frame_table *table)
+void frame_cache_add(const struct frame_cache_key *key, const struct named_frames *table)
 {
 	CLEANUP(cleanup_free) uint64_t *addresses = calloc(table->address_count + 1, sizeof(*addresses));
 	CLEANUP(cleanup_free)
@@ -210,11 +210,11 @@ void frame_cache_add(const struct frame_cache_key *key, const struct frame_table
 		for (uint32_t i = 0; i < table->address_count; i++) {
 			addresses[count] = table->addresses[i];
 			if (!is_cached(cache, table->addresses[i]) &&
-				frame_table_find(table, table->addresses[i], &arena, &frames[count], &ignored))
+				named_frames_find(table, table->addresses[i], &arena, &frames[count], &ignored))
 				count++;
 		}
-		frame_cache_store(key, &(struct frame_table_entries){ cache ? &cache->table : NULL, addresses, frames,
-					       count, frame_table_source_directory(table) });
+		frame_cache_store(key, &(struct named_frames_entries){ cache ? &cache->table : NULL, addresses, frames,
+					       count, named_frames_source_directory(table) });
 	}
 	frame_cache_close(cache);
 	arena_deinit(&arena);

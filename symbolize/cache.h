@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "symbolize/frame_table.h"
+#include "symbolize/named_frames.h"
 
 /*
  * Resolved frames on disk, one file for each pair of binary and debug file: the two recordings of a diff share most of
@@ -40,10 +40,10 @@ bool frame_cache_open(const struct frame_cache_key *key, struct frame_cache **ca
 void frame_cache_close(struct frame_cache *cache);
 
 /* What is cached, as a table; borrowed. */
-const struct frame_table *frame_cache_table(const struct frame_cache *cache);
+const struct named_frames *frame_cache_table(const struct frame_cache *cache);
 
 /* Stores the entries of a table that are not cached yet, in the same way. */
-void frame_cache_add(const struct frame_cache_key *key, const struct frame_table *table);
+void frame_cache_add(const struct frame_cache_key *key, const struct named_frames *table);
 
 /* Stores the entries, and those of the old table; errors are ignored, since the cache is optional. */
-void frame_cache_store(const struct frame_cache_key *key, const struct frame_table_entries *entries);
+void frame_cache_store(const struct frame_cache_key *key, const struct named_frames_entries *entries);

@@ -176,7 +176,7 @@ static void take_done(struct run *run, struct naming_task *task)
 {
 	struct naming *n = run->naming;
 
-	if (!frame_table_init(&task->table, run->table, run->table_size)) {
+	if (!named_frames_init(&task->table, run->table, run->table_size)) {
 		run->failure = FAILURE_CRASH;
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "symbolize/frame_table.h"
+#include "symbolize/named_frames.h"
 
 /*
  * Names addresses in a confined child process (common/confined.h), since binaries, debug files and maps of code made at
@@ -26,7 +26,7 @@ struct naming_task {
 
 	/* Set by naming_run(). */
 	uint8_t *bytes; /* owned, of the table; NULL: nothing is named */
-	struct frame_table table;
+	struct named_frames table;
 	bool is_kallsyms_restricted; /* it shows zeros only */
 };
 

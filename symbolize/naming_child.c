@@ -193,8 +193,8 @@ static bool make_table(const struct naming_task *task, const struct symbolize_op
 			answer->alt = new_key->files[2];
 		}
 	}
-	ok = ok && frame_table_write(&(struct frame_table_entries){ NULL, made.addresses, made.frames, made.count,
-					     result ? symbolize_result_directory(result) : "" },
+	ok = ok && named_frames_write(&(struct named_frames_entries){ NULL, made.addresses, made.frames, made.count,
+					      result ? symbolize_result_directory(result) : "" },
 			   table, err);
 	symbolize_result_destroy(result);
 	arena_deinit(&made.arena);

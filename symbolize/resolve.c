@@ -176,7 +176,7 @@ static bool take_cached(struct resolution *r, uint32_t *places, struct error *er
 	size_t left = 0;
 
 	for (size_t i = 0; i < r->distinct_count; i++) {
-		if (result->cache && !frame_table_find(frame_cache_table(result->cache), r->addresses[i],
+		if (result->cache && !named_frames_find(frame_cache_table(result->cache), r->addresses[i],
 					     &result->arena, &result->distinct[i], err))
 			return false;
 		if (result->distinct[i].count > 0)
@@ -205,7 +205,8 @@ static bool resolve_distinct(
 	if ((is_cached && !frame_cache_open(&key, &result->cache, err)) || !take_cached(r, places, err))
 		return false;
 	if (r->distinct_count == 0) {
-		result->directory = result->cache ? frame_table_source_directory(frame_cache_table(result->cache)) : "";
+		result->directory =
+			result->cache ? named_frames_source_directory(frame_cache_table(result->cache)) : "";
 		return true;
 	}
 	if (!resolve_all(r, subject, options, err))
@@ -217,7 +218,7 @@ static bool resolve_distinct(
 	/* Who may not open files may not write them. */
 	if (result->is_new && !options->debug.opener)
 		frame_cache_store(
-			&key, &(struct frame_table_entries){ result->cache ? frame_cache_table(result->cache) : NULL,
+			&key, &(struct named_frames_entries){ result->cache ? frame_cache_table(result->cache) : NULL,
 				      r->addresses, r->found, r->distinct_count, result->directory });
 	return true;
 }

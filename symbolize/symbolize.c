@@ -286,7 +286,8 @@ static bool set_batch(struct work *w, const struct batch *batch, struct error *e
 		struct symbolize_frames found = { 0 };
 		bool ok;
 
-		if (task && task->bytes && !frame_table_find(&task->table, batch->addresses[i], &w->arena, &found, err))
+		if (task && task->bytes &&
+			!named_frames_find(&task->table, batch->addresses[i], &w->arena, &found, err))
 			return false;
 		if (found.count > 0)
 			ok = set_frames(w, location, found.frames, found.count, err);
@@ -314,7 +315,7 @@ static void find_directory(struct work *w)
 
 	if (task && task->bytes && task->image &&
 		!origin_is_runtime(profile_string(profile, profile->mappings[0].module)))
-		w->origins.compilation_directory = frame_table_source_directory(&task->table);
+		w->origins.compilation_directory = named_frames_source_directory(&task->table);
 }
 
 static void work_deinit(struct work *w)

@@ -61,7 +61,7 @@ static void assert_known(const struct frame_cache *cache, uint64_t address, size
 	struct error err;
 
 	arena_init(&arena, 0);
-	assert_true(frame_table_find(frame_cache_table(cache), address, &arena, &frames, &err));
+	assert_true(named_frames_find(frame_cache_table(cache), address, &arena, &frames, &err));
 	assert_int_equal(frames.count, count);
 	if (count > 0)
 		assert_string_equal(frames.frames[0].name, name);
@@ -87,11 +87,11 @@ static void what_is_stored_is_found_and_added_to(void **state)
 	(void)state;
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_null(cache);
-	frame_cache_store(&key, &(struct frame_table_entries){ NULL, first, both, 2, "/build" });
+	frame_cache_store(&key, &(struct named_frames_entries){ NULL, first, both, 2, "/build" });
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_non_null(cache);
-	assert_string_equal(frame_table_source_directory(frame_cache_table(cache)), "/build");
-	frame_cache_store(&key, &(struct frame_table_entries){ frame_cache_table(cache), second, both, 2, "/build" });
+	assert_string_equal(named_frames_source_directory(frame_cache_table(cache)), "/build");
+	frame_cache_store(&key, &(struct named_frames_entries){ frame_cache_table(cache), second, both, 2, "/build" });
 	frame_cache_close(cache);
 	assert_true(frame_cache_open(&key, &cache, &err));
 	assert_known(cache, 0x100, 2, "inner");
@@ -173,7 +173,7 @@ static void store_until_gone(const char *gone)
 		copy_program(path);
 		assert_true(elf_image_open_path(path, &image, &err));
 		key = key_of(image);
-		frame_cache_store(&key, &(struct frame_table_entries){ NULL, &address, &one, 1, "" });
+		frame_cache_store(&key, &(struct named_frames_entries){ NULL, &address, &one, 1, "" });
 		elf_image_unref(image);
 		assert_int_equal(unlink(path), 0);
 	}
@@ -223,7 +223,7 @@ static void damage_is_no_cache(void **state)
 		assert_true(frame_cache_open(&key, &cache, &err));
 		arena_init(&arena, 0);
 		for (uint64_t address = 0x100; cache && address <= 0x400; address += 0x100)
-			assert_true(frame_table_find(frame_cache_table(cache), address, &arena, &frames, &err));
+			assert_true(named_frames_find(frame_cache_table(cache), address, &arena, &frames, &err));
 		arena_deinit(&arena);
 		frame_cache_close(cache);
 	}

@@ -8,7 +8,7 @@
  * confined child process hands them over (symbolize/naming.h). The bytes are foreign: reading them checks every number.
  * Numbers have the machine's byte order.
  */
-struct frame_table {
+struct named_frames {
 	uint32_t address_count, frame_count, string_bytes, source_directory;
 	const uint64_t *addresses; /* rising */
 	const uint32_t *first;     /* [address]: its first frame; and the end */
@@ -18,18 +18,18 @@ struct frame_table {
 
 /* Reads the bytes, which are borrowed, aligned to 8, and must not change. False if they are no table. */
 COMMON_MUST_CHECK
-bool frame_table_init(struct frame_table *table, const void *bytes, size_t size);
+bool named_frames_init(struct named_frames *table, const void *bytes, size_t size);
 
 /* The frames of an address: strings borrowed from the bytes, the array in the arena. Count 0: the table has none. */
 COMMON_MUST_CHECK
-bool frame_table_find(const struct frame_table *table, uint64_t address, struct arena *arena,
+bool named_frames_find(const struct named_frames *table, uint64_t address, struct arena *arena,
 	struct symbolize_frames *frames, struct error *err);
 
 /* The directory in which the main unit was compiled, borrowed; "" not known. */
-const char *frame_table_source_directory(const struct frame_table *table);
+const char *named_frames_source_directory(const struct named_frames *table);
 
-struct frame_table_entries {
-	const struct frame_table *old;         /* its entries are written too; NULL: none */
+struct named_frames_entries {
+	const struct named_frames *old;        /* its entries are written too; NULL: none */
 	const uint64_t *addresses;             /* rising; none is in `old` */
 	const struct symbolize_frames *frames; /* [address]; those without frames are left out */
 	size_t count;
@@ -41,4 +41,4 @@ struct frame_table_entries {
  * if the table is larger than the cap.
  */
 COMMON_MUST_CHECK
-bool frame_table_write(const struct frame_table_entries *entries, struct buffer *out, struct error *err);
+bool named_frames_write(const struct named_frames_entries *entries, struct buffer *out, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "symbolize/frame_table.h"
+#include "symbolize/named_frames.h"
 
 #include "symbolize/addresses.h"
 
@@ -24,12 +24,12 @@ struct frame_record {
 
 /* ---- Reading ---- */
 
-static bool is_string(const struct frame_table *table, uint32_t offset)
+static bool is_string(const struct named_frames *table, uint32_t offset)
 {
 	return offset < table->string_bytes;
 }
 
-static bool is_valid_record(const struct frame_table *table, const struct frame_record *record)
+static bool is_valid_record(const struct named_frames *table, const struct frame_record *record)
 {
 	return is_string(table, record->name) && is_string(table, record->linkage_name) &&
 	       is_string(table, record->file) && is_string(table, record->decl_file) &&
@@ -38,7 +38,7 @@ static bool is_valid_record(const struct frame_table *table, const struct frame_
 
 /* Whether addresses rise, as searches need, and none shares frames with another, which would take more memory than the
  * table itself. */
-static bool is_rising(const struct frame_table *table)
+static bool is_rising(const struct named_frames *table)
 {
 	for (uint32_t i = 0; i < table->address_count; i++)
 		if (table->first[i] > table->first[i + 1] || (i > 0 && table->addresses[i - 1] >= table->addresses[i]))
@@ -46,7 +46,7 @@ static bool is_rising(const struct frame_table *table)
 	return true;
 }
 
-bool frame_table_init(struct frame_table *table, const void *bytes, size_t size)
+bool named_frames_init(struct named_frames *table, const void *bytes, size_t size)
 {
 	struct byte_reader r = byte_reader_over(bytes, size);
 	const uint8_t *start = byte_reader_bytes(&r, sizeof(struct header));
@@ -57,7 +57,7 @@ bool frame_table_init(struct frame_table *table, const void *bytes, size_t size)
 	memcpy(&header, start, sizeof(header));
 	if (memcmp(header.magic, table_magic, sizeof(table_magic)) != 0 || header.size != size)
 		return false;
-	*table = (struct frame_table){ .address_count = header.address_count,
+	*table = (struct named_frames){ .address_count = header.address_count,
 		.frame_count = header.frame_count,
 		.string_bytes = header.string_bytes,
 		.source_directory = header.source_directory };
@@ -73,7 +73,7 @@ bool frame_table_init(struct frame_table *table, const void *bytes, size_t size)
 	       is_string(table, header.source_directory) && is_rising(table);
 }
 
-static bool frames_at(const struct frame_table *table, size_t index, struct arena *arena,
+static bool frames_at(const struct named_frames *table, size_t index, struct arena *arena,
 	struct symbolize_frames *frames, struct error *err)
 {
 	uint32_t first = table->first[index], end = table->first[index + 1];
@@ -104,7 +104,7 @@ static bool frames_at(const struct frame_table *table, size_t index, struct aren
 	return true;
 }
 
-bool frame_table_find(const struct frame_table *table, uint64_t address, struct arena *arena,
+bool named_frames_find(const struct named_frames *table, uint64_t address, struct arena *arena,
 	struct symbolize_frames *frames, struct error *err)
 {
 	size_t place = addresses_lower_bound(table->addresses, table->address_count, address);
@@ -115,7 +115,7 @@ bool frame_table_find(const struct frame_table *table, uint64_t address, struct 
 	return frames_at(table, place, arena, frames, err);
 }
 
-const char *frame_table_source_directory(const struct frame_table *table)
+const char *named_frames_source_directory(const struct named_frames *table)
 {
 	return table->strings + table->source_directory;
 }
@@ -169,7 +169,7 @@ static void add_frames(struct writer *w, uint64_t address, const struct symboliz
 	}
 }
 
-static void add_old(struct writer *w, const struct frame_table *old, uint64_t before, size_t *next)
+static void add_old(struct writer *w, const struct named_frames *old, uint64_t before, size_t *next)
 {
 	for (; old && *next < old->address_count && old->addresses[*next] < before; (*next)++) {
 		struct symbolize_frames frames = { 0 };
@@ -183,7 +183,7 @@ static void add_old(struct writer *w, const struct frame_table *old, uint64_t be
 	}
 }
 
-static void add_all(struct writer *w, const struct frame_table_entries *entries)
+static void add_all(struct writer *w, const struct named_frames_entries *entries)
 {
 	size_t next = 0;
 
@@ -221,7 +221,7 @@ static bool join_parts(struct writer *w, const char *source_directory, struct bu
 	return true;
 }
 
-bool frame_table_write(const struct frame_table_entries *entries, struct buffer *out, struct error *err)
+bool named_frames_write(const struct named_frames_entries *entries, struct buffer *out, struct error *err)
 {
 	struct writer w = { 0 };
 	bool ok;

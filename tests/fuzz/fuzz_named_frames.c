@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "symbolize/frame_table.h"
+#include "symbolize/named_frames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@ static size_t lengths_of(const struct symbolize_frames *frames)
 }
 
 /* Asks for every number of the bytes as an address: those of the table are among them. */
-static void use(const struct frame_table *table, const uint8_t *data, size_t size)
+static void use(const struct named_frames *table, const uint8_t *data, size_t size)
 {
-	volatile size_t sum = strlen(frame_table_source_directory(table));
+	volatile size_t sum = strlen(named_frames_source_directory(table));
 	struct byte_reader r = byte_reader_over(data, size);
 	struct symbolize_frames frames;
 	struct arena arena;
@@ -32,7 +32,7 @@ static void use(const struct frame_table *table, const uint8_t *data, size_t siz
 
 	arena_init(&arena, 0);
 	while (byte_reader_left(&r) >= sizeof(uint64_t))
-		if (frame_table_find(table, byte_reader_u64(&r), &arena, &frames, &err))
+		if (named_frames_find(table, byte_reader_u64(&r), &arena, &frames, &err))
 			sum += lengths_of(&frames);
 	arena_deinit(&arena);
 }
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char magic[8] = "kelvfrm1";
 	const uint64_t bytes = sizeof(magic) + sizeof(bytes) + size;
-	struct frame_table table;
+	struct named_frames table;
 	struct buffer whole;
 
 	/* Its memory is aligned as the table needs it. */
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buffer_append(&whole, data, size);
 	if (whole.failed)
 		abort();
-	if (frame_table_init(&table, whole.data, whole.size))
+	if (named_frames_init(&table, whole.data, whole.size))
 		use(&table, data, size);
 	buffer_deinit(&whole);
 	return 0;
