@@ -281,6 +281,53 @@ static bool prepare(struct collector *collector, size_t held, struct unwind_job 
 	return true;
 }
 
+/* Gives a sample the mappings and the names that its process has now. */
+static bool heal_process(struct collector *collector, struct collector_held *held, struct error *err)
+{
+	struct process_table *table = &collector->processes;
+	const struct collector_who *who;
+
+	if (!process_table_heal(table, &table->processes[held->process], held->record.tid, err) ||
+		!find_who(collector, &held->record, &who, err))
+		return false;
+	held->thread = who->thread;
+	return true;
+}
+
+/*
+ * Where records of mappings were lost, a walk may end at code that the process has mapped all the same. Walks that were
+ * made together with the first such one find its maps read again.
+ */
+static bool heal_walk(struct collector *collector, size_t held, struct walked *walked, struct error *err)
+{
+	struct unwind_job *job = walked->job;
+	enum profile_stop ignored;
+
+	if (job->result.stop != PROFILE_STOP_NO_MAPPING || collector->processes.losses == 0)
+		return true;
+	if (!heal_process(collector, &collector->held[held], err))
+		return false;
+	if (job->space.generation != walked->space.process->generation &&
+		prepare_job(collector, &collector->held[held], &walked->space, job, &ignored))
+		unwind_stacks(collector->unwinder, job, 1);
+	return true;
+}
+
+/* The same for the kernel's walk. */
+static bool heal_chain(
+	struct collector *collector, struct collector_held *held, struct process_space *space, struct error *err)
+{
+	struct stitch_chain chain = stitch_chain_of(&held->record.sample, PERF_CONTEXT_USER);
+	struct unwind_code code;
+
+	if (collector->processes.losses == space->process->losses)
+		return true;
+	for (size_t i = 0; i < chain.count; i++)
+		if (!process_space_find(space, stitch_chain_address(&chain, i) - (i > 0), &code))
+			return heal_process(collector, held, err);
+	return true;
+}
+
 /* Completes a walk: a stack that was cut is extended as far as possible. */
 static bool finish_walk(struct collector *collector, size_t held, struct walked *walked, struct error *err)
 {
@@ -289,7 +336,8 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	const struct record_sample *sample = &record->sample;
 	const struct unwind_result *result = &walked->job->result;
 
-	if (!complete_copy(collector, held, &walked->space, walked->job, err))
+	if (!heal_walk(collector, held, walked, err) ||
+		!complete_copy(collector, held, &walked->space, walked->job, err))
 		return false;
 	make_whole(collector, &walked->space, record, walked->job);
 	/*
@@ -326,7 +374,9 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 
 	if (walked->job && !stack_builder_add_expected(collector->builder, held, &walked->job->result, path, err))
 		return false;
-	if (!collector->has_stack && !add_user_chain(collector, &walked->space, sample, &walked->stop, path, err))
+	if (!collector->has_stack &&
+		(!heal_chain(collector, &collector->held[held], &walked->space, err) ||
+			!add_user_chain(collector, &walked->space, sample, &walked->stop, path, err)))
 		return false;
 	if (!add_kernel(collector, sample, path, err))
 		return false;
@@ -395,6 +445,7 @@ bool collector_take(struct collector *collector, const struct record *record, bo
 		return hold_sample(collector, record, err);
 	case RECORD_LOST:
 		*(from_sideband ? &quality->lost_sideband : &quality->lost) += record->lost;
+		collector->processes.losses += from_sideband;
 		return true;
 	case RECORD_THROTTLE:
 		quality->throttled++;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/order.h"
 
+#include <limits.h>
+
 bool order_init(struct order *order, size_t capacity, struct error *err)
 {
 	*order = (struct order){ .sources = calloc(capacity + 1, sizeof(*order->sources)) };
@@ -45,6 +47,20 @@ bool order_is_crowded(const struct order *order)
 		const struct ring *ring = order->sources[i].ring;
 
 		if (ring->head - ring->position > ring->data_bytes / 4)
+			return true;
+	}
+	return false;
+}
+
+bool order_is_full(const struct order *order, const struct record_layout *layout)
+{
+	enum { LONGEST_BYTES = PATH_MAX + 256 };
+
+	for (size_t i = 0; i < order->count; i++) {
+		const struct ring *ring = order->sources[i].ring;
+
+		if (order->sources[i].layout == layout &&
+			ring->head - ring->position + LONGEST_BYTES > ring->data_bytes)
 			return true;
 	}
 	return false;

@@ -44,6 +44,12 @@ void order_refresh(struct order *order);
  */
 bool order_is_crowded(const struct order *order);
 
+/*
+ * Whether a ring of that layout has no room for every record of the sideband, the longest of which has a path: some may
+ * have been lost. The kernel's own record of a loss comes only when there is room again.
+ */
+bool order_is_full(const struct order *order, const struct record_layout *layout);
+
 /* The oldest record whose time is at most `limit_ns`; false when there is none. */
 COMMON_MUST_CHECK
 bool order_next(const struct order *order, uint64_t limit_ns, struct order_source **source);

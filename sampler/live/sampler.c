@@ -279,6 +279,7 @@ bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err
 	struct order_source *source;
 
 	order_refresh(&sampler->order);
+	sampler->collector.processes.losses += order_is_full(&sampler->order, &sampler->sideband_layout);
 	while (order_next(&sampler->order, limit_ns, &source)) {
 		if (!take_record(sampler, source, err))
 			return false;

@@ -63,6 +63,7 @@ static bool read_maps(struct process_table *table, struct process *process, stru
 
 	buffer_init(&text, MAX_MAPS_BYTES);
 	process_reader_maps(table->host.context, process->pid, &text, &is_denied);
+	process->maps_bytes = text.size;
 	while (text.size > 0 && text.data[text.size - 1] != '\n')
 		text.size--;
 	/* A process that has ended has no maps: its samples then lie in no mapping, and are counted so. */

@@ -54,16 +54,22 @@ static uint64_t reserve_of(uint64_t most, uint64_t spent)
 	return spent > OWNER_LITTLE_WORK ? most / 2 : 0;
 }
 
-static bool owner_pay(const struct owners *owners, struct owner *owner, bool has_room, uint64_t work, uint64_t *spent)
+static bool owner_pay_work(const struct owners *owners, struct owner *owner, uint64_t work, uint64_t *spent)
 {
 	owner_earn(owner, owners->now_ns);
-	if (!has_room || work + reserve_of(OWNER_MOST_WORK, *spent) > owner->work_left) {
-		owner->left_out++;
+	if (work + reserve_of(OWNER_MOST_WORK, *spent) > owner->work_left)
 		return false;
-	}
 	owner->work_left -= (uint32_t)work;
 	*spent += work;
 	return true;
+}
+
+static bool owner_pay(const struct owners *owners, struct owner *owner, bool has_room, uint64_t work, uint64_t *spent)
+{
+	bool has_paid = has_room && owner_pay_work(owners, owner, work, spent);
+
+	owner->left_out += !has_paid;
+	return has_paid;
 }
 
 bool owner_pay_mapping(const struct owners *owners, struct owner *owner, uint64_t work, uint64_t *spent)
@@ -80,6 +86,21 @@ bool owner_pay_opening(const struct owners *owners, struct owner *owner, uint64_
 		       owner->images + reserve_of(OWNER_MOST_IMAGES, *spent) < OWNER_MOST_IMAGES &&
 			       owner->table_bytes + reserve_of(OWNER_MOST_TABLE_BYTES, *spent) < OWNER_MOST_TABLE_BYTES,
 		       OWNER_WORK_OPENING, spent);
+}
+
+bool owner_pay_reading(const struct owners *owners, struct owner *owner, uint64_t *spent)
+{
+	return !owner || owner_pay_work(owners, owner, OWNER_WORK_READING, spent);
+}
+
+void owner_pay_text(struct owner *owner, size_t bytes, uint64_t *spent)
+{
+	uint64_t work = bytes / OWNER_TEXT_PER_UNIT;
+
+	if (!owner)
+		return;
+	owner->work_left -= work < owner->work_left ? (uint32_t)work : owner->work_left;
+	*spent += work;
 }
 
 void owner_count_mappings(struct owner *owner, size_t before, size_t after)

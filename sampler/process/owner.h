@@ -26,7 +26,9 @@ enum {
 	OWNER_WORK_MAPPING = 1,
 	OWNER_WORK_PROCESS = 2,
 	OWNER_WORK_OPENING = 60,
+	OWNER_WORK_READING = 60,
 	OWNER_MOVED_PER_UNIT = 8192, /* bytes that are copied or moved in memory */
+	OWNER_TEXT_PER_UNIT = 64,    /* bytes of /proc/PID/maps, which the kernel prints */
 };
 
 struct owner {
@@ -68,6 +70,13 @@ bool owner_pay_mapping(const struct owners *owners, struct owner *owner, uint64_
 /* Whether another image may be opened for the user; the work for it is then paid. */
 COMMON_MUST_CHECK
 bool owner_pay_opening(const struct owners *owners, struct owner *owner, uint64_t *spent);
+
+/* Whether the maps of a process may be read again; the work for that is then paid, but for the text. */
+COMMON_MUST_CHECK
+bool owner_pay_reading(const struct owners *owners, struct owner *owner, uint64_t *spent);
+
+/* Pays for the text of maps that were read, whose size is known afterwards, as far as the user has enough left. */
+void owner_pay_text(struct owner *owner, size_t bytes, uint64_t *spent);
 
 /* Counts an image that was opened for the user, and the memory that it takes beside its file. */
 void owner_count_image(struct owner *owner, uint64_t table_bytes);

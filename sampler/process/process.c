@@ -138,16 +138,15 @@ bool process_table_map(
 	return mappings_have(&process->mappings, &mapping) || keep_mapping(table, process, &mapping, err);
 }
 
+/* Finds a process, or adds it; only an addition moves the others. */
 static bool add_process(struct process_table *table, int32_t pid, struct process **process, struct error *err)
 {
-	uint32_t known = hash_map_get(&table->by_pid, &pid), *value;
+	uint32_t id = hash_map_get(&table->by_pid, &pid), *value;
 	bool added;
 
-	/* A process that is known never moves the others. */
-	if (known != HASH_MAP_NONE) {
-		*process = &table->processes[known];
+	*process = id == HASH_MAP_NONE ? NULL : &table->processes[id];
+	if (*process)
 		return true;
-	}
 	if (!ARRAY_RESERVE(&table->processes, &table->capacity, table->count + 1, MAX_PROCESSES, err) ||
 		!hash_map_add(&table->by_pid, &pid, (uint32_t)table->count, &value, &added, err))
 		return false;
@@ -173,6 +172,7 @@ bool process_table_get(struct process_table *table, int32_t pid, struct process 
 	if ((*process)->maps_are_read)
 		return true;
 	(*process)->maps_are_read = true;
+	(*process)->losses = table->losses;
 	find_owner(table, *process);
 	return table->host.functions->read_process(table, *process, err);
 }
@@ -232,6 +232,36 @@ static bool set_thread_name(struct process_table *table, int32_t tid, const char
 	return true;
 }
 
+/* A process that was met under this pid before may have been another user's. */
+static void find_owner_again(struct process_table *table, struct process *process)
+{
+	owner_count_mappings(owner_of(table, process), process->mappings.count, 0);
+	find_owner(table, process);
+	owner_count_mappings(owner_of(table, process), 0, process->mappings.count);
+}
+
+bool process_table_heal(struct process_table *table, struct process *process, int32_t tid, struct error *err)
+{
+	const struct process_host_functions *functions = table->host.functions;
+	char name[PROC_COMM_BYTES];
+
+	if (process->losses == table->losses)
+		return true;
+	process->losses = table->losses;
+	functions->read_comm(process->pid, tid, name);
+	/* Of a process that has ended, what is known stays. */
+	if (name[0] == '\0')
+		return true;
+	find_owner_again(table, process);
+	if (!owner_pay_reading(&table->owners, owner_of(table, process), &process->work))
+		return true;
+	table->version++;
+	if (!set_thread_name(table, tid, name, err) || !functions->read_process(table, process, err))
+		return false;
+	owner_pay_text(owner_of(table, process), process->maps_bytes, &process->work);
+	return true;
+}
+
 /* Handles a new program: the old one's mappings are gone, and the new one's arrive in records of their own. */
 static bool take_comm(struct process_table *table, const struct record *record, struct error *err)
 {
@@ -244,6 +274,9 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 		name_copy(process->name, record->comm.name);
 	if (record->comm.is_exec) {
 		forget_mappings(table, process, 0, UINT64_MAX);
+		/* What was read after a loss is forgotten too, and the new program's mappings may be among what was
+		 * lost. */
+		process->losses = 0;
 		/* A program may be started for another user, as by login, or have its own, as passwd. */
 		find_owner(table, process);
 	}
@@ -268,6 +301,7 @@ static bool copy_parent(struct process_table *table, const struct record *record
 	child->is_alive = child->maps_are_read = true;
 	child->has_threads = false;
 	memcpy(child->name, parent->name, sizeof(child->name));
+	child->losses = parent->losses;
 	child->generation = table->next_generation++;
 	work = OWNER_WORK_PROCESS + parent->mappings.count * sizeof(*parent->mappings.items) / OWNER_MOVED_PER_UNIT;
 	/* The parent pays, who may have many children. */

@@ -49,9 +49,11 @@ enum { PROC_COMM_BYTES = 64 };
 struct process {
 	int32_t pid;
 	bool is_alive, maps_are_read;
-	bool has_threads; /* may have several threads: the end of the first is then not the end of the process */
-	uint64_t work;    /* that it has made, as it is paid (process/owner.h) */
-	uint32_t owner;   /* in struct owners: who pays for it */
+	bool has_threads;  /* may have several threads: the end of the first is then not the end of the process */
+	uint64_t work;     /* that it has made, as it is paid (process/owner.h) */
+	uint32_t owner;    /* in struct owners: who pays for it */
+	size_t maps_bytes; /* of the text of its maps, as it was read last */
+	uint64_t losses;   /* of the table, when its maps were read; 0 for a new program */
 	char name[PROC_COMM_BYTES]; /* comm of the leader; it becomes a string of the profile when a sample needs it */
 	uint64_t generation;
 	struct process_mappings mappings;
@@ -128,6 +130,7 @@ struct process_table {
 	struct owners owners;
 	uint64_t next_generation;
 	uint64_t version;               /* changes with every record of the sideband */
+	uint64_t losses;                /* times after which records of the sideband may be missing */
 	uint64_t births;                /* threads that were created, as the sideband reported */
 	uint64_t forks;                 /* processes that were created */
 	uint64_t images_without_tables; /* whose unwind tables were damaged, or too large for the file */
@@ -153,6 +156,14 @@ bool process_table_get(struct process_table *table, int32_t pid, struct process 
 COMMON_MUST_CHECK
 bool process_table_map(
 	struct process_table *table, struct process *process, const struct elf_mapping *mapped, struct error *err);
+
+/*
+ * Reads the maps and the name of a process again, and the name of one of its threads, if records of the sideband may
+ * have been lost since it was read last: once for each loss, and as far as its user can pay for that. For a process
+ * that executes code in no mapping. A change of its mappings changes its generation.
+ */
+COMMON_MUST_CHECK
+bool process_table_heal(struct process_table *table, struct process *process, int32_t tid, struct error *err);
 
 /* The name of a thread, read from the host if the sideband has not reported it. */
 COMMON_MUST_CHECK

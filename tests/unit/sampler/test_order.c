@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/live/order.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-enum { RINGS = 3 };
+enum { RINGS = 3, PAGES = 4 };
 
 static const struct record_layout layout = { .sample_type = PERF_SAMPLE_TIME, .sample_id_all = true };
 
@@ -28,8 +29,8 @@ static int setup(void **state)
 	for (size_t i = 0; i < RINGS; i++) {
 		fake->fds[i] = memfd_create("ring", MFD_CLOEXEC);
 		assert_true(fake->fds[i] >= 0);
-		assert_int_equal(ftruncate(fake->fds[i], 2 * sysconf(_SC_PAGESIZE)), 0);
-		assert_true(ring_init(&fake->rings[i], fake->fds[i], 1, &err));
+		assert_int_equal(ftruncate(fake->fds[i], (PAGES + 1) * sysconf(_SC_PAGESIZE)), 0);
+		assert_true(ring_init(&fake->rings[i], fake->fds[i], PAGES, &err));
 		order_add(&fake->order, &fake->rings[i], &layout);
 	}
 	*state = fake;
@@ -141,12 +142,34 @@ static void test_damaged_ring_is_counted_and_the_others_go_on(void **state)
 	assert_int_equal(fake->order.broken, 1);
 }
 
+/* A record with a long path may have been lost, although a short one still fits. */
+static void test_full_ring(void **state)
+{
+	static const struct record_layout other;
+	struct fake *fake = *state;
+	struct order_source *source;
+	size_t most = (fake->rings[1].data_bytes - PATH_MAX - 256) / 16;
+
+	for (size_t i = 0; i < most; i++)
+		write_record(&fake->rings[1], i);
+	order_refresh(&fake->order);
+	assert_false(order_is_full(&fake->order, &layout));
+	write_record(&fake->rings[1], most);
+	order_refresh(&fake->order);
+	assert_true(order_is_full(&fake->order, &layout));
+	assert_false(order_is_full(&fake->order, &other));
+	assert_true(order_next(&fake->order, UINT64_MAX, &source));
+	order_advance(&fake->order, source);
+	assert_false(order_is_full(&fake->order, &layout));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_merges_by_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_first_ring_wins_a_tie, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_horizon, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_full_ring, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_ring_is_counted_and_the_others_go_on, setup, teardown),
 	};
 

@@ -271,6 +271,103 @@ static void test_own_process(void **state)
 	assert_int_equal(fixture->profile->location_count, 0);
 }
 
+/* The test's process as it is known after a fork whose later records were lost: without mappings, with another name. */
+static struct process *stale_process(struct fixture *fixture)
+{
+	struct record fork = { .kind = RECORD_FORK, .pid = getpid(), .tid = getpid(), .fork = { PID, PID } };
+	struct record comm = { .kind = RECORD_COMM, .pid = getpid(), .tid = getpid(), .comm = { .name = "stale" } };
+	struct process *process;
+	struct error err;
+
+	tell(fixture, &fork);
+	tell(fixture, &comm);
+	assert_true(process_table_get(&fixture->table, getpid(), &process, &err));
+	assert_int_equal(process->mappings.count, 0);
+	return process;
+}
+
+static void test_a_loss_is_healed_once(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t address = (uint64_t)(uintptr_t)&test_a_loss_is_healed_once;
+	struct record exec = { .kind = RECORD_COMM, .pid = getpid(), .tid = getpid(), .comm = { true, "new" } };
+	struct process *process = stale_process(fixture);
+	uint64_t generation = process->generation, version = fixture->table.version;
+	struct error err;
+	uint32_t name;
+
+	assert_true(process_table_heal(&fixture->table, process, getpid(), &err));
+	assert_int_equal(process->generation, generation);
+	fixture->table.losses++;
+	assert_true(process_table_heal(&fixture->table, process, getpid(), &err));
+	assert_int_not_equal(process->generation, generation);
+	assert_int_not_equal(fixture->table.version, version);
+	assert_non_null(path_at(fixture, getpid(), address));
+	assert_string_not_equal(process->name, "stale");
+	assert_true(process_table_thread_name(&fixture->table, getpid(), getpid(), &name, &err));
+	assert_string_equal(profile_string(fixture->profile, name), process->name);
+	/* What is unknown afterwards stays so until the next loss. */
+	mappings_remove(&process->mappings, 0, UINT64_MAX);
+	assert_true(process_table_heal(&fixture->table, process, getpid(), &err));
+	expect_path(fixture, getpid(), address, NULL);
+	/* What is read before the record of a new program is older than this program for the table. */
+	fixture->table.losses++;
+	assert_true(process_table_heal(&fixture->table, process, getpid(), &err));
+	assert_non_null(path_at(fixture, getpid(), address));
+	tell(fixture, &exec);
+	expect_path(fixture, getpid(), address, NULL);
+	assert_true(process_table_heal(&fixture->table, process, getpid(), &err));
+	assert_non_null(path_at(fixture, getpid(), address));
+	/* A process that began before the loss has a child like it. */
+	assert_true(process_table_get(&fixture->table, PID, &process, &err));
+	fixture->table.losses++;
+	process = stale_process(fixture);
+	assert_true(process_table_heal(&fixture->table, process, getpid(), &err));
+	assert_non_null(path_at(fixture, getpid(), address));
+}
+
+static void test_a_loss_is_healed_at_its_users_cost(void **state)
+{
+	struct fixture *fixture = *state;
+	struct process *process = stale_process(fixture);
+	struct owner *owner;
+	struct error err;
+	uint32_t before;
+
+	fixture->table.losses++;
+	assert_true(process_table_heal(&fixture->table, process, getpid(), &err));
+	owner = owners_at(&fixture->table.owners, process->owner);
+	assert_non_null(owner);
+	assert_true(process->maps_bytes > 0);
+	before = owner->work_left;
+	fixture->table.losses++;
+	assert_true(process_table_heal(&fixture->table, process, getpid(), &err));
+	assert_int_equal(before - owner->work_left, OWNER_WORK_READING + process->maps_bytes / OWNER_TEXT_PER_UNIT);
+	/* Who has nothing left keeps what is known. */
+	owner->work_left = OWNER_WORK_READING - 1;
+	mappings_remove(&process->mappings, 0, UINT64_MAX);
+	fixture->table.losses++;
+	assert_true(process_table_heal(&fixture->table, process, getpid(), &err));
+	assert_int_equal(process->mappings.count, 0);
+	assert_int_equal(owner->work_left, OWNER_WORK_READING - 1);
+}
+
+static void test_of_a_process_that_is_gone_the_known_stays(void **state)
+{
+	struct record comm = { .kind = RECORD_COMM, .pid = PID, .tid = PID, .comm = { .name = "known" } };
+	struct fixture *fixture = *state;
+	struct process *process;
+	struct error err;
+
+	tell(fixture, &comm);
+	map(fixture, PID, 0x1000, 0x2000, "/no/such/a");
+	assert_true(process_table_get(&fixture->table, PID, &process, &err));
+	fixture->table.losses++;
+	assert_true(process_table_heal(&fixture->table, process, PID, &err));
+	expect_path(fixture, PID, 0x1000, "/no/such/a");
+	assert_string_equal(process->name, "known");
+}
+
 /* The ids of a recording are those of other processes now: of these nothing is asked, as they run here. */
 static void test_processes_of_a_recording_are_not_asked(void **state)
 {
@@ -500,6 +597,9 @@ int main(void)
 		TEST(test_threads_take_their_creators_name),
 		TEST(test_exit),
 		TEST(test_own_process),
+		TEST(test_a_loss_is_healed_once),
+		TEST(test_a_loss_is_healed_at_its_users_cost),
+		TEST(test_of_a_process_that_is_gone_the_known_stays),
 		TEST(test_processes_of_a_recording_are_not_asked),
 		TEST(test_pid_0_is_a_process_of_recordings_alone),
 	};
