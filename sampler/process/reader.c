@@ -20,12 +20,21 @@
 
 /*
  * Rings are read before they are three quarters full, and the last quarter takes 130 ms at the usual rate. So the
- * recorder may wait for 20 ms at once; 5 late reads of a user follow each other, and 15 of all, then one in 2 s.
+ * recorder may wait for 20 or 50 ms at once; up to 5 late reads of a user follow each other, and 15 of all, then one in
+ * 2 s.
  */
-static const int64_t read_wait_ns = 20000000, file_wait_ns = 50000000;
 static const struct deadline_limits reader_limits = { 100000000, 300000000, 100 };
 
-/* A late process is left alone for so long, and twice as long after each further late read. */
+/* What is read of a process. Memory that never arrives says nothing about its files, or the other way round. */
+enum subject {
+	SUBJECT_MEMORY,
+	SUBJECT_FILES, /* with the text of its maps, and what is known by its directory in /proc */
+	SUBJECT_COUNT,
+};
+
+static const int64_t wait_ns[SUBJECT_COUNT] = { [SUBJECT_MEMORY] = 20000000, [SUBJECT_FILES] = 50000000 };
+
+/* What was late is left alone for so long, and twice as long after each further late read. */
 static const int64_t first_rest_ns = 10000000000;
 
 /* What is copied of files that must not be mapped, in one recording. */
@@ -38,12 +47,17 @@ struct late_process {
 	uint32_t times;
 };
 
+/* The processes of which one subject was late. */
+struct lateness {
+	struct hash_map by_pid; /* pid -> index of items */
+	struct late_process *items;
+	size_t count, capacity;
+	int32_t latest; /* the pid that was late last */
+};
+
 struct process_reader {
 	struct deadline *deadline;
-	struct hash_map late_pids; /* pid -> index of late */
-	struct late_process *late;
-	size_t late_count, late_capacity;
-	int32_t latest; /* the pid that was late last */
+	struct lateness late[SUBJECT_COUNT];
 	int64_t copied_bytes, copy_ns;
 };
 
@@ -53,7 +67,8 @@ bool process_reader_create(struct process_reader **reader, struct error *err)
 
 	if (!made)
 		return error_set_memory(err);
-	hash_map_init(&made->late_pids, sizeof(int32_t));
+	for (size_t i = 0; i < SUBJECT_COUNT; i++)
+		hash_map_init(&made->late[i].by_pid, sizeof(int32_t));
 	if (!deadline_create(&reader_limits, &made->deadline, err)) {
 		process_reader_destroy(made);
 		return false;
@@ -67,22 +82,27 @@ void process_reader_destroy(struct process_reader *reader)
 	if (!reader)
 		return;
 	deadline_destroy(reader->deadline);
-	hash_map_deinit(&reader->late_pids);
-	free(reader->late);
+	for (size_t i = 0; i < SUBJECT_COUNT; i++) {
+		hash_map_deinit(&reader->late[i].by_pid);
+		free(reader->late[i].items);
+	}
 	free(reader);
+}
+
+static void describe_late(const struct lateness *late, const char *what, const char *effect, struct buffer *notices)
+{
+	if (late->count == 1)
+		buffer_printf(
+			notices, "%s of pid %d did not arrive in time: its %s\n", what, (int)late->latest, effect);
+	else if (late->count > 1)
+		buffer_printf(notices, "%s of %zu processes, such as pid %d, did not arrive in time: their %s\n", what,
+			late->count, (int)late->latest, effect);
 }
 
 void process_reader_describe(const struct process_reader *reader, struct buffer *notices)
 {
-	if (reader->late_count == 1)
-		buffer_printf(notices,
-			"memory or files of pid %d did not arrive in time: its stacks may be cut, and its code unnamed\n",
-			(int)reader->latest);
-	else if (reader->late_count > 1)
-		buffer_printf(notices,
-			"memory or files of %zu processes, such as pid %d, did not arrive in time: their stacks may be cut, and their "
-			"code unnamed\n",
-			reader->late_count, (int)reader->latest);
+	describe_late(&reader->late[SUBJECT_MEMORY], "memory", "stacks may be cut", notices);
+	describe_late(&reader->late[SUBJECT_FILES], "files", "code may be unnamed", notices);
 }
 
 /* ---- Late processes ---- */
@@ -115,45 +135,46 @@ static uint64_t owner_of(int32_t pid)
 	return (uint64_t) namespace.st_ino << 32 | user;
 }
 
-static struct late_process *find_late(const struct process_reader *reader, int32_t pid)
+static struct late_process *find_late(const struct lateness *late, int32_t pid)
 {
-	uint32_t id = hash_map_get(&reader->late_pids, &pid);
+	uint32_t id = hash_map_get(&late->by_pid, &pid);
 
-	return id == HASH_MAP_NONE ? NULL : &reader->late[id];
+	return id == HASH_MAP_NONE ? NULL : &late->items[id];
 }
 
 /* Without memory for it, the process is not left alone: its user's debt still bounds what it costs. */
-static void add_late(struct process_reader *reader, int32_t pid)
+static void add_late(struct lateness *late, int32_t pid)
 {
-	struct late_process *late = find_late(reader, pid);
+	struct late_process *process = find_late(late, pid);
 	struct error ignored;
 	uint32_t *value;
 	bool added;
 
-	reader->latest = pid;
-	if (!late) {
-		if (!ARRAY_RESERVE(&reader->late, &reader->late_capacity, reader->late_count + 1, MAX_LATE, &ignored) ||
-			!hash_map_add(&reader->late_pids, &pid, (uint32_t)reader->late_count, &value, &added, &ignored))
+	late->latest = pid;
+	if (!process) {
+		if (!ARRAY_RESERVE(&late->items, &late->capacity, late->count + 1, MAX_LATE, &ignored) ||
+			!hash_map_add(&late->by_pid, &pid, (uint32_t)late->count, &value, &added, &ignored))
 			return;
-		late = &reader->late[reader->late_count++];
-		*late = (struct late_process){ 0 };
+		process = &late->items[late->count++];
+		*process = (struct late_process){ 0 };
 	}
-	late->until_ns = reader_now_ns() + (first_rest_ns << late->times);
-	late->times += late->times < MOST_DOUBLINGS;
+	process->until_ns = reader_now_ns() + (first_rest_ns << process->times);
+	process->times += process->times < MOST_DOUBLINGS;
 }
 
 /* Runs a job for a process, whose input is in the room. False if there is no answer in time. */
-static bool run_job(struct process_reader *reader, int32_t pid, int64_t wait_ns, int (*job)(void *room), int *fd)
+static bool run_job(struct process_reader *reader, int32_t pid, enum subject subject, int (*job)(void *room), int *fd)
 {
-	const struct late_process *late = find_late(reader, pid);
+	struct lateness *late = &reader->late[subject];
+	const struct late_process *process = find_late(late, pid);
 	enum deadline_end end;
 
 	*fd = -1;
-	if (late && reader_now_ns() < late->until_ns)
+	if (process && reader_now_ns() < process->until_ns)
 		return false;
-	end = deadline_run(reader->deadline, owner_of(pid), wait_ns, job, fd);
+	end = deadline_run(reader->deadline, owner_of(pid), wait_ns[subject], job, fd);
 	if (end == DEADLINE_LATE)
-		add_late(reader, pid);
+		add_late(late, pid);
 	return end == DEADLINE_DONE;
 }
 
@@ -190,7 +211,7 @@ ssize_t process_reader_memory(struct process_reader *reader, int32_t pid, const 
 	request->from_count = from_count;
 	request->size = into->iov_len;
 	memcpy(request->from, from, from_count * sizeof(*from));
-	if (!run_job(reader, pid, read_wait_ns, read_memory, &none))
+	if (!run_job(reader, pid, SUBJECT_MEMORY, read_memory, &none))
 		return -1;
 	if (request->got > 0)
 		memcpy(into->iov_base, request->bytes, (size_t)request->got);
@@ -237,7 +258,7 @@ void process_reader_maps(struct process_reader *reader, int32_t pid, struct buff
 	request->pid = pid;
 	request->fd = -1;
 	do {
-		if (!run_job(reader, pid, read_wait_ns, read_maps, &none))
+		if (!run_job(reader, pid, SUBJECT_FILES, read_maps, &none))
 			return;
 		*denied = request->is_denied;
 		buffer_append(text, request->text, request->size);
@@ -390,7 +411,7 @@ static bool copy_file(
 	int64_t began_ns = reader_now_ns(), copied = 0;
 	int none;
 
-	while (run_job(reader, file->pid, file_wait_ns, copy_piece, &none)) {
+	while (run_job(reader, file->pid, SUBJECT_FILES, copy_piece, &none)) {
 		if (request->size <= 0) {
 			reader->copy_ns += reader_now_ns() - began_ns;
 			return lseek(file->fd, 0, SEEK_SET) == 0;
@@ -399,7 +420,7 @@ static bool copy_file(
 		reader->copied_bytes += request->size;
 		if (copied > file->info.st_size || reader->copy_ns + reader_now_ns() - began_ns > copy_all_ns ||
 			!write_all(file->fd, request->bytes, (size_t)request->size)) {
-			(void)!run_job(reader, file->pid, file_wait_ns, close_file, &none);
+			(void)!run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
 			return error_set(err, ERROR_LIMIT, "%s is on a file system that is slow", file->path);
 		}
 	}
@@ -415,7 +436,7 @@ static bool open_copy(
 	file->is_copy = true;
 	if (file->info.st_size > copy_file_bytes || reader->copied_bytes + file->info.st_size > copy_all_bytes ||
 		reader->copy_ns > copy_all_ns) {
-		(void)!run_job(reader, file->pid, file_wait_ns, close_file, &none);
+		(void)!run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
 		return error_set(err, ERROR_LIMIT,
 			"%s is on a network or FUSE file system, from which at most %" PRId64 " MB a file and %" PRId64
 			" MB in all are read",
@@ -434,7 +455,7 @@ static bool open_copy(
 static bool find_file(struct process_reader *reader, struct file_request *request, int (*job)(void *room),
 	struct found_file *file, struct error *err)
 {
-	if (!run_job(reader, file->pid, file_wait_ns, job, &file->fd))
+	if (!run_job(reader, file->pid, SUBJECT_FILES, job, &file->fd))
 		return fail_late(file->path, err);
 	if (file->fd >= 0)
 		return true;
@@ -546,7 +567,7 @@ bool process_reader_expect_jit_map(struct process_reader *reader, const struct e
 		return true;
 	request->mapping = *mapping;
 	strcpy(request->path, mapping->path);
-	if (!run_job(reader, mapping->pid, file_wait_ns, expect_jit_map, &none))
+	if (!run_job(reader, mapping->pid, SUBJECT_FILES, expect_jit_map, &none))
 		return true;
 	if (!request->ok) {
 		*err = request->why;
@@ -577,5 +598,5 @@ bool process_reader_is_32bit(struct process_reader *reader, int32_t pid)
 	if (!request)
 		return false;
 	request->pid = pid;
-	return run_job(reader, pid, file_wait_ns, look_at_class, &none) && request->is_32bit;
+	return run_job(reader, pid, SUBJECT_FILES, look_at_class, &none) && request->is_32bit;
 }

@@ -6,8 +6,9 @@
 /*
  * Reads running processes and the files that they have mapped, in a helper process that is given up when it is late
  * (common/deadline.h): memory, maps and files of a process may never arrive, by its intent or because a mount hangs.
- * After a late read the process's reads fail at once for a while, and so do those of all its user's processes in its
- * pid namespace once these have cost enough. What fails so is counted by process_reader_describe(). Not thread-safe.
+ * After a late read of a process's memory, further ones fail at once for a while, and likewise of its files; so do
+ * those of all its user's processes in its pid namespace once these have cost enough. What fails so is counted by
+ * process_reader_describe(). Not thread-safe.
  */
 struct process_reader;
 
@@ -16,7 +17,7 @@ COMMON_MUST_CHECK
 bool process_reader_create(struct process_reader **reader, struct error *err);
 void process_reader_destroy(struct process_reader *reader); /* NULL is allowed */
 
-/* Appends a line about processes that were late, if there were any. */
+/* Appends lines about processes whose memory or files were late, if there were any. */
 void process_reader_describe(const struct process_reader *reader, struct buffer *notices);
 
 /* As process_vm_readv(2) into one piece of at most READER_MOST_BYTES; -1 if it fails, or is late. */

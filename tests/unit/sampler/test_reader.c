@@ -118,19 +118,25 @@ static void memory_is_copied(void **state)
 	assert_int_equal(read_from(*state, child.pid, text, got), -1);
 }
 
-/* It costs its own reads alone, also those that would be answered. */
-static void a_process_that_never_answers_is_left_alone(void **state)
+/* It costs reads of its own memory alone, also those that would be answered. */
+static void memory_that_never_arrives_is_left_alone(void **state)
 {
 	struct child hostile = start_child(), innocent = start_child();
-	char got[sizeof(text)], part[32];
+	char got[sizeof(text)], part[64];
+	struct buffer maps;
+	bool is_denied;
 
 	if (hostile.missing != MAP_FAILED) {
 		assert_int_equal(read_from(*state, hostile.pid, text, got), sizeof(text));
 		assert_int_equal(read_from(*state, hostile.pid, hostile.missing, got), -1);
 		assert_int_equal(read_from(*state, hostile.pid, text, got), -1);
 		assert_int_equal(read_from(*state, innocent.pid, text, got), sizeof(text));
-		snprintf(part, sizeof(part), "of pid %d did not", (int)hostile.pid);
+		snprintf(part, sizeof(part), "memory of pid %d did not", (int)hostile.pid);
 		expect_notice(*state, part);
+		buffer_init(&maps, 1 << 24);
+		process_reader_maps(*state, hostile.pid, &maps, &is_denied);
+		assert_true(maps.size > 0);
+		buffer_deinit(&maps);
 	}
 	end_child(&hostile);
 	end_child(&innocent);
@@ -219,7 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(memory_is_copied, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_process_that_never_answers_is_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_that_never_arrives_is_left_alone, setup, teardown),
 		cmocka_unit_test(a_malformed_line_of_maps_is_passed_over),
 		cmocka_unit_test_setup_teardown(maps_are_read_to_their_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_is_opened, setup, teardown),
