@@ -117,6 +117,17 @@ void owner_count_image(struct owner *owner, uint64_t table_bytes)
 	owner->table_bytes += table_bytes;
 }
 
+bool owner_count_place(struct owner *owner)
+{
+	bool has_room = !owner || owner->places < OWNER_MOST_PLACES;
+
+	if (owner) {
+		owner->places += has_room;
+		owner->left_out += !has_room;
+	}
+	return has_room;
+}
+
 static void tell_left_out(const struct owner *owner, struct buffer *notices)
 {
 	if (owner->left_out > 0)

@@ -18,6 +18,7 @@ enum {
 	OWNER_LITTLE_WORK = 20000, /* of a process: some hundred files, or some thousand mappings */
 	OWNER_MOST_MAPPINGS = 1 << 20,
 	OWNER_MOST_IMAGES = 16384,
+	OWNER_MOST_PLACES = 1 << 21, /* 32 MB */
 	OWNER_MOST_TABLE_BYTES = 32 << 20,
 };
 
@@ -36,6 +37,7 @@ struct owner {
 	uint32_t work_left;
 	uint64_t work_as_of_ns;
 	size_t mappings, images; /* that are kept */
+	size_t places;           /* of code that was met in stacks: these are kept as long as the recording lasts */
 	uint64_t table_bytes;    /* of the images, beside their files */
 	uint64_t left_out;       /* mappings that were not kept */
 	uint64_t records;        /* of mappings, names, starts and ends of his processes */
@@ -80,6 +82,10 @@ void owner_pay_text(struct owner *owner, size_t bytes, uint64_t *spent);
 
 /* Counts an image that was opened for the user, and the memory that it takes beside its file. */
 void owner_count_image(struct owner *owner, uint64_t table_bytes);
+
+/* Counts a place of code that was met in a stack of the user's; false: he has too many. */
+COMMON_MUST_CHECK
+bool owner_count_place(struct owner *owner);
 
 /* The mappings of one of his processes, before and after a change. */
 void owner_count_mappings(struct owner *owner, size_t before, size_t after);

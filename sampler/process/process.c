@@ -11,6 +11,9 @@
 
 enum { MAX_PROCESSES = 1 << 22, MAX_PLACES = 1 << 28 };
 
+/* Fewer places are not worth a search for unused ones. */
+enum { FEW_PLACES = 1 << 16 };
+
 void process_table_init(
 	struct process_table *table, struct profile *profile, struct process_host host, struct buffer *notices)
 {
@@ -21,6 +24,8 @@ void process_table_init(
 		.next_generation = 1,
 		.version = 1,
 		.kernel_image = PROFILE_NONE,
+		.place_limit = FEW_PLACES,
+		.unused_place = PROFILE_NONE,
 	};
 	hash_map_init(&table->by_pid, sizeof(int32_t));
 	hash_map_init(&table->by_tid, sizeof(int32_t));
@@ -69,17 +74,76 @@ static void note_covered(
 	mapping->covered_place = image_at(table, before->place)->elf ? before->place : before->covered_place;
 }
 
+static void mark_mapped_places(struct process_table *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct process_mappings *mappings = &table->processes[i].mappings;
+
+		for (size_t at = 0; at < mappings->count; at++) {
+			const struct process_mapping *mapping = &mappings->items[at];
+
+			table->places[mapping->place].is_mapped = true;
+			if (mapping->covered_place != PROFILE_NONE)
+				table->places[mapping->covered_place].is_mapped = true;
+		}
+	}
+}
+
+/*
+ * Finds the places that can be used again: those which no process has mapped any more, and no walk has met. The search
+ * is made when the table has as many places again as were in use after the search before.
+ */
+static void find_unused_places(struct process_table *table)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < table->place_count; i++)
+		table->places[i].is_mapped = false;
+	mark_mapped_places(table);
+	table->unused_place = PROFILE_NONE;
+	for (size_t i = table->place_count; i-- > 0;) {
+		struct process_place *place = &table->places[i];
+		struct process_image *image = &table->images[place->image];
+
+		if (place->is_mapped || place->is_walked) {
+			used++;
+			continue;
+		}
+		if (image->latest_place == i)
+			image->latest_place = PROFILE_NONE;
+		place->bias = table->unused_place;
+		table->unused_place = (uint32_t)i;
+	}
+	table->place_limit = used > FEW_PLACES / 2 ? 2 * used : FEW_PLACES;
+}
+
+static bool take_place(struct process_table *table, uint32_t *id, struct error *err)
+{
+	if (table->unused_place == PROFILE_NONE && table->place_count >= table->place_limit)
+		find_unused_places(table);
+	*id = table->unused_place;
+	if (*id != PROFILE_NONE) {
+		table->unused_place = (uint32_t)table->places[*id].bias;
+		return true;
+	}
+	if (!ARRAY_RESERVE(&table->places, &table->place_capacity, table->place_count + 1, MAX_PLACES, err))
+		return false;
+	*id = (uint32_t)table->place_count++;
+	return true;
+}
+
 /* Adds a place. Memory without a file always has one place in its process, and the pieces of a file mostly have one. */
 static bool add_place(struct process_table *table, const struct process_place *place, uint32_t *id, struct error *err)
 {
 	struct process_image *image = &table->images[place->image];
 
 	if (image->latest_place == PROFILE_NONE || table->places[image->latest_place].bias != place->bias) {
-		if (!ARRAY_RESERVE(&table->places, &table->place_capacity, table->place_count + 1, MAX_PLACES, err))
+		if (!take_place(table, id, err))
 			return false;
-		table->places[table->place_count] =
-			(struct process_place){ place->bias, place->image, image->mapping_id };
-		image->latest_place = (uint32_t)table->place_count++;
+		table->places[*id] = (struct process_place){
+			.bias = place->bias, .image = place->image, .mapping = image->mapping_id
+		};
+		image->latest_place = *id;
 	}
 	*id = image->latest_place;
 	return true;
@@ -449,6 +513,16 @@ static bool is_copy(const struct process_space *space, const struct process_mapp
 	       memcmp(memory, bytes, here.iov_len) == 0;
 }
 
+/* Marks a place whose number a walk gets. False if the process's user has too many of these, which are for ever. */
+static bool keep_place(const struct process_space *space, uint32_t place)
+{
+	struct process_place *kept = &space->table->places[place];
+
+	if (!kept->is_walked)
+		kept->is_walked = owner_count_place(owner_of(space->table, space->process));
+	return kept->is_walked;
+}
+
 bool process_space_find(void *context, uint64_t address, struct unwind_code *code)
 {
 	const struct process_space *space = context;
@@ -461,6 +535,8 @@ bool process_space_find(void *context, uint64_t address, struct unwind_code *cod
 		return false;
 	place = mapping->covered_place != PROFILE_NONE && is_copy(space, mapping, address) ? mapping->covered_place
 											   : mapping->place;
+	if (!keep_place(space, place))
+		return false;
 	image = image_at(table, place);
 	*code = (struct unwind_code){
 		.table = image->table,

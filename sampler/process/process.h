@@ -39,9 +39,11 @@ struct process_image {
 
 /* An image at its place in a process. */
 struct process_place {
-	uint64_t bias; /* image address = runtime address + bias, modulo 2^64 */
+	uint64_t bias; /* image address = runtime address + bias, modulo 2^64; of an unused place the next unused one */
 	uint32_t image;
-	uint32_t mapping; /* of the profile: the image's */
+	uint32_t mapping : 30;  /* of the profile: the image's */
+	uint32_t is_mapped : 1; /* a process has it mapped: known while unused places are looked for only */
+	uint32_t is_walked : 1; /* a walk has met it: its number may be kept as long as the table lives */
 };
 
 enum { PROC_COMM_BYTES = 64 };
@@ -124,8 +126,10 @@ struct process_table {
 	size_t thread_count, thread_capacity;
 	struct process_image *images;
 	size_t image_count, image_capacity;
-	struct process_place *places; /* none is removed while the table lives, since walked frames refer to them */
+	struct process_place *places; /* those in use stay where they are */
 	size_t place_count, place_capacity;
+	size_t place_limit;    /* with so many, unused ones are looked for */
+	uint32_t unused_place; /* the first of those that can be used again; PROFILE_NONE: none is known */
 	struct hash_map by_pid, by_tid, by_file; /* pid -> process, tid -> thread, (device, inode) -> image */
 	struct owners owners;
 	uint64_t next_generation;

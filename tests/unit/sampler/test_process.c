@@ -540,6 +540,56 @@ static void test_a_storm_costs_its_own_user(void **state)
 }
 
 /* Of all the names that a program gives itself, those are kept that a sample has. */
+/* Of a file that is mapped at another address each time, no process has the older places, but stacks may. */
+static void test_places_are_used_again(void **state)
+{
+	enum { STORM = 200000, MOST_PLACES = 1 << 16, PAGE = 0x1000 };
+	const uint64_t address = (uint64_t)1 << 46;
+	struct fixture *fixture = *state;
+	struct process_space space = { .table = &fixture->table };
+	struct process *process;
+	struct unwind_code code;
+	struct error err;
+
+	map(fixture, PID, address, address + PAGE, "/no/such/a");
+	assert_true(process_table_get(&fixture->table, PID, &process, &err));
+	space.process = process;
+	assert_true(process_space_find(&space, address, &code));
+	map(fixture, CHILD, address, address + PAGE, "/no/such/bb");
+	map(fixture, CHILD, address, address + PAGE / 2, "//anon");
+	assert_true(process_table_get(&fixture->table, PID, &process, &err));
+	for (uint64_t i = 1; i < STORM; i++) {
+		mappings_remove(&process->mappings, 0, UINT64_MAX);
+		map(fixture, PID, PAGE * i, PAGE * i + PAGE, i % 3 ? "/no/such/ccc" : "/no/such/bb");
+		assert_true(
+			process_table_locate(&fixture->table, process->mappings.items[0].place, PAGE * i).address == 0);
+	}
+	assert_true(fixture->table.place_count <= MOST_PLACES);
+	assert_int_equal(process_table_locate(&fixture->table, code.image, address).address, code.image_address);
+	expect_path(fixture, CHILD, address + PAGE / 2, "/no/such/bb");
+}
+
+/* A place that was met in a stack is kept; who has met too many is told of no more. */
+static void test_walked_places_are_paid(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t address = (uint64_t)(uintptr_t)&test_walked_places_are_paid;
+	struct owner *owner;
+	struct process *process;
+	struct error err;
+
+	assert_true(process_table_get(&fixture->table, getpid(), &process, &err));
+	owner = owners_at(&fixture->table.owners, process->owner);
+	assert_non_null(owner);
+	owner->places = OWNER_MOST_PLACES;
+	expect_path(fixture, getpid(), address, NULL);
+	assert_int_equal(owner->left_out, 1);
+	owner->places--;
+	assert_non_null(path_at(fixture, getpid(), address));
+	assert_non_null(path_at(fixture, getpid(), address));
+	assert_int_equal(owner->places, OWNER_MOST_PLACES);
+}
+
 static void test_names_take_no_memory(void **state)
 {
 	struct fixture *fixture = *state;
@@ -590,6 +640,8 @@ int main(void)
 		cmocka_unit_test(test_mappings_are_what_was_added_last),
 		TEST(test_mapping_the_same_again_changes_nothing),
 		TEST(test_a_storm_costs_its_own_user),
+		TEST(test_places_are_used_again),
+		TEST(test_walked_places_are_paid),
 		TEST(test_names_take_no_memory),
 		TEST(test_an_ended_process_has_no_mappings),
 		TEST(test_fork_copies_and_exec_forgets),
