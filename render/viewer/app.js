@@ -38,8 +38,6 @@ const PRESENTED_MS = 5;
 const SLICE_MS = 30;
 /** When the first click is prepared for, after everything is there. */
 const PREPARE_MS = 50;
-/** A picked function whose widest frame is narrower than this resets the zoom, in pixels. */
-const LEAST_PICKED = 2;
 
 function prefersDark() {
   const choice = remembered(THEME);
@@ -410,7 +408,7 @@ export class App {
       search: '',
       picked: hashOf(model.functions[func]),
       selected: best > 0 ? model.pathTo(best) : '',
-      zoom: best > 0 && picture.flame.place(best).w >= LEAST_PICKED ? this.state.zoom : '',
+      zoom: best > 0 ? model.pathTo(picture.zoomFor(best)) : '',
     });
   }
 

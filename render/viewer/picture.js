@@ -22,10 +22,12 @@ const MOST_ROWS_PRINTED = 60;
 const PAGE_SHAPE = 0.9;
 /** The part of the height above the function where callers stand above callees. */
 const CALLERS_PART = 0.45;
-/** A selected frame that comes into view stands this far down, as a divisor of the height. */
+/** A frame that comes into view stands this far down, as a divisor of the height. */
 const REVEAL_AT = 3;
 /** A frame that is narrower than this cannot be seen, in pixels. */
 const LEAST_SEEN = 4;
+/** A zoom that brings a frame into view makes it this wide at least, in pixels. */
+const LEAST_REVEALED = 40;
 
 /**
  * What the picture needs of the page around it.
@@ -54,6 +56,8 @@ export class Picture {
     /** The frame that is pointed at, or -1. */ this.hover = -1;
     /** @type {Box|null} */ this.hoverBox = null;
     /** @type {FrameTree|null} the tree that was last drawn */ this.treeDrawn = null;
+    /** @type {Pick<State, 'selected'|'zoom'>} what was last brought into view */
+    this.revealed = { selected: '', zoom: '' };
     /** Where a finger was last. */ this.touchY = 0;
     /** @type {{scroll: number, dark: boolean}|null} how the screen looked before printing */ this.unprinted = null;
     const canvas = h('canvas.flame', { 'aria-hidden': 'true' });
@@ -140,6 +144,7 @@ export class Picture {
       if (tree.twin) flame.scroll = -Math.floor((CALLERS_PART * flame.height) / ROW) * ROW;
     }
     const scene = this.#scene(state);
+    this.#reveal(state);
     if (!tree.isLazy) this.#clampScroll();
     flame.draw(scene);
     // Drawing makes more of a tree that is made while it is looked at: only then it is known how far it can be
@@ -148,6 +153,34 @@ export class Picture {
     document.documentElement.dataset.painted ||= String(performance.now() | 0);
     this.#mark();
     if (this.isComplete) this.#showScroll();
+  }
+
+  /**
+   * Scrolls to the frame that was selected since the last picture, or else to the one that was zoomed to.
+   * @param {State} state
+   */
+  #reveal({ selected, zoom }) {
+    const { flame, model, revealed } = this;
+    const chosen = selected !== revealed.selected ? model.selected : zoom !== revealed.zoom ? model.zoom : 0;
+    this.revealed = { selected, zoom };
+    if (chosen <= 0) return;
+    const y = model.tree.row(chosen) * ROW;
+    if (y < flame.scroll || y + ROW > flame.scroll + flame.height)
+      flame.scroll = y - Math.floor(flame.height / REVEAL_AT / ROW) * ROW;
+  }
+
+  /**
+   * The zoom in which a node can be seen: the one that is shown, where that will do, else the widest that does.
+   * @param {number} node @returns {number}
+   */
+  zoomFor(node) {
+    const { flame, model } = this;
+    const { tree } = model;
+    const widthIn = (/** @type {number} */ zoom) => (model.width(node) / model.width(zoom)) * flame.width;
+    if (tree.holds(model.zoom, node) && widthIn(model.zoom) >= LEAST_SEEN) return model.zoom;
+    let zoom = node;
+    while (tree.parent[zoom] >= 0 && widthIn(tree.parent[zoom]) >= LEAST_REVEALED) zoom = tree.parent[zoom];
+    return zoom;
   }
 
   /** Shows the scroll bar from now on. */
@@ -283,16 +316,10 @@ export class Picture {
    * @param {number} node @param {boolean} [reveal] also zooms to where it can be seen
    */
   select(node, reveal = false) {
-    const { flame, host, model } = this;
-    const { tree } = model;
+    const { host, model } = this;
     /** @type {Change} */
     const change = { selected: model.pathTo(node) || ROOT };
-    const inZoom = tree.holds(model.zoom, node);
-    if (reveal && (!inZoom || flame.place(node).w < LEAST_SEEN))
-      change.zoom = model.pathTo(Math.max(0, tree.parent[node]));
-    const y = tree.row(node) * ROW;
-    if (y < flame.scroll || y + ROW > flame.scroll + flame.height)
-      flame.scroll = y - Math.floor(flame.height / REVEAL_AT);
+    if (reveal) change.zoom = model.pathTo(this.zoomFor(node));
     host.set(change, !reveal);
     host.announce(model.nameOf(node));
   }

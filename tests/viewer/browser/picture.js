@@ -186,6 +186,43 @@ reportTest(
   { context: { deviceScaleFactor: 2 } },
 );
 
+/** The level whose frame is outlined inside the picture; null where the outline is not in sight. @param {any} report */
+const levelInSight = async (report) => {
+  const mark = await report.page.locator('.mark.pinned').boundingBox();
+  const { x, y, width, height } = await report.picture();
+  if (!mark || mark.y < y || mark.y + mark.height > y + height) return null;
+  await report.page.mouse.move(x + width / 2, mark.y + mark.height / 2);
+  await report.settle();
+  return (await report.text('.status')).split(' ')[0];
+};
+
+reportTest('what is chosen comes into sight, however deep it lies: search, list, neighbours, link, crumbs', 'deep', async (report) => {
+  const functions = '.choice button:text-is("Functions")';
+  await report.press('/');
+  await report.page.keyboard.type('level_1500$');
+  await report.press('Enter');
+  assert.equal(await levelInSight(report), 'level_1500', 'search');
+  await report.click('.inspector section:has(h3:text-is("Callees")) button');
+  assert.equal(await levelInSight(report), 'level_1501', 'callee');
+  await report.press('0', 'Escape');
+  await report.click(functions);
+  await report.page.fill('[aria-label="Filter functions"]', 'level_1700');
+  await report.settle();
+  await report.click('.grid-row');
+  await report.click('.choice button:text-is("Flame")');
+  assert.equal(await levelInSight(report), 'level_1700', 'list');
+  await report.page.reload();
+  report.requests.length = 1;
+  await report.painted(10000);
+  assert.equal(await levelInSight(report), 'level_1700', 'link');
+  await report.press('Enter');
+  await report.click('.crumbs .link:text-is("level_2")');
+  const { x, y } = await report.picture();
+  await report.page.mouse.move(x + 50, y + ROW / 2);
+  await report.settle();
+  assert.match(await report.text('.status'), /^(all|level_[12]) /, 'crumbs');
+});
+
 /* What is where, and what is drawn; kept at the first frame that has a picture. */
 const LOOK = `window.lookAt = () => {
   const canvas = document.querySelector('canvas.flame');
