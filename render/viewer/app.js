@@ -98,6 +98,7 @@ export class App {
       flush: () => this.#flush(),
       setDark: (dark) => this.#setDark(dark),
       hovered: () => this.model.selected < 0 && this.#drawInspector(),
+      magnified: () => this.#refresh(true),
       tell: this.tell,
       announce: (text) => (this.live.textContent = text),
     });
@@ -128,6 +129,7 @@ export class App {
     this.picture.element.after(this.chronology.element);
     this.#drawAround();
     if (this.report.hasTimelines) this.chronology.draw(this.state);
+    this.root.append(this.picture.tip.element);
     this.picture.complete();
   }
 
@@ -154,6 +156,9 @@ export class App {
       state: () => this.state,
       back: () => this.address.back(),
       select: (node) => picture.select(node),
+      zoom: (node) => picture.zoom(node),
+      home: () => picture.home(),
+      magnify: (factor) => picture.magnify(factor),
       around: (func, which) => this.#showAround(func, which),
       search: () => this.searching?.field.focus(),
       match: (step) => this.searching?.next(step),
@@ -310,8 +315,10 @@ export class App {
     const at = model.matches ? nodes.indexOf(model.selected) : 0;
     const found = [rest, nodes.length, sum, at, !!model.matches, model.searchError];
     if (this.#differs('search', found)) this.searching?.draw(state);
-    if (this.#differs('crumbs', [zoom, model.zoom, rest]))
-      this.crumbs.replaceChildren(...crumbs(model, (node) => this.set({ zoom: model.pathTo(node) })));
+    const { isMagnified } = picture;
+    const goTo = { zoom: (/** @type {number} */ node) => picture.zoom(node), home: () => picture.home() };
+    if (this.#differs('crumbs', [zoom, model.zoom, isMagnified, rest]))
+      this.crumbs.replaceChildren(...crumbs(model, isMagnified, goTo));
     picture.tell();
   }
 
@@ -371,7 +378,7 @@ export class App {
         pick,
         around: (func, which) => this.#showAround(func, which),
         copy: (text, what) => this.#copy(text, what),
-        zoom: (at) => this.set({ zoom: model.pathTo(at) }),
+        zoom: (at) => picture.zoom(at),
       }),
     );
   }

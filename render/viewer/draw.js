@@ -42,6 +42,10 @@ const FADED = Math.round(0.4 * PARTS);
 const FRAME = 2;
 /** A narrower box that is found has the colour of its outline all over. */
 const FRAMED_FROM = 5;
+/** So far a box that is cut off reaches beyond the edge of the picture, in pixels. */
+const BEYOND = 8;
+/** The picture is at most this many times as wide as its place. */
+const WIDEST = 1 << 20;
 
 /**
  * What is to be drawn.
@@ -68,6 +72,8 @@ export class Flame {
     this.canvas = canvas;
     this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
     /** How far the picture is scrolled, in pixels. */ this.scroll = 0;
+    /** How many times as wide as its place the picture is. */ this.stretch = 1;
+    /** How much of it is cut off on the left, in pixels. */ this.left = 0;
     this.width = 0;
     this.height = 0;
     this.ratio = 0;
@@ -96,6 +102,7 @@ export class Flame {
     width = Math.max(1, Math.floor(width));
     height = Math.max(1, Math.floor(height));
     if (width === this.width && height === this.height && ratio === this.ratio) return false;
+    this.left *= width / (this.width || 1);
     Object.assign(this, { width, height, ratio });
     this.canvas.width = width * ratio;
     this.canvas.height = height * ratio;
@@ -127,7 +134,39 @@ export class Flame {
   /** The part of the scene that is on the screen. @returns {import('./walk.js').View} */
   view() {
     const { tree, width, widths, zoom } = /** @type {Scene} */ (this.scene);
-    return { tree, width, widths, zoom, room: this.width, top: this.top, behind: this.top + this.rowsShown };
+    const { left, top } = this;
+    const place = { room: this.width * this.stretch, left, shown: this.width, top, behind: top + this.rowsShown };
+    return { tree, width, widths, zoom, ...place };
+  }
+
+  /** Shows the zoomed node from edge to edge. */
+  fit() {
+    this.stretch = 1;
+    this.left = 0;
+  }
+
+  /**
+   * Makes the picture wider or narrower; what is at `x` stays there.
+   * @param {number} factor @param {number} x
+   */
+  magnify(factor, x) {
+    const stretch = Math.max(1, Math.min(WIDEST, this.stretch * factor));
+    const left = ((this.left + x) * stretch) / this.stretch - x;
+    this.stretch = stretch;
+    this.moveTo(left);
+  }
+
+  /** Moves the picture sideways as far as it goes, and tells whether it moved. @param {number} left */
+  moveTo(left) {
+    const before = this.left;
+    this.left = Math.max(0, Math.min(this.width * (this.stretch - 1), left));
+    return this.left !== before;
+  }
+
+  /** Moves the picture sideways until a node of the scene is in it. @param {number} node */
+  bring(node) {
+    const { x, w } = this.place(node);
+    if (x + w <= 0 || x >= this.width) this.moveTo(this.left + x - Math.max(0, (this.width - w) / 2));
   }
 
   /** Left edge and width of a node on screen. @param {number} node */
@@ -206,7 +245,13 @@ export class Flame {
   box(row, x, w, node) {
     const { colour, texture, matches } = /** @type {Scene} */ (this.scene);
     const line = row - this.top;
-    const wide = w > GAP_FROM ? w - GAP : w;
+    let wide = w > GAP_FROM ? w - GAP : w;
+    // Edges far outside the picture are no whole numbers of parts of a pixel any more.
+    if (x + wide > this.width + BEYOND) wide = this.width + BEYOND - x;
+    if (x < -BEYOND) {
+      wide += x + BEYOND;
+      x = -BEYOND;
+    }
     const from = (x * this.grain) | 0;
     const to = ((x + wide) * this.grain) | 0;
     let shade = colour(node);
@@ -253,7 +298,10 @@ export class Flame {
     if (node < 0 || !this.scene) return null;
     const { tree, zoom } = this.scene;
     if (!tree.holds(zoom, node) && !tree.holds(node, zoom)) return null;
-    const { x, w } = this.place(node);
+    const place = this.place(node);
+    const x = Math.max(place.x, -BEYOND);
+    const w = Math.min(place.x + place.w, this.width + BEYOND) - x;
+    if (w < 0 || x >= this.width) return null;
     return { x, y: tree.row(node) * ROW - this.scroll, w: Math.max(w - GAP, 1), h: ROW - 1 };
   }
 }

@@ -22,11 +22,20 @@ const WORDS = [
   ],
 ];
 /** @type {[string, string][]} */
+const HANDS = [
+  ['click', 'selects a frame and keeps it in the inspector; a click beside all frames lets go'],
+  ['double click', 'zooms to the frame; beside all frames: resets the zoom'],
+  ['Ctrl + wheel, pinch', 'zooms at the pointer'],
+  ['drag', 'moves the picture'],
+  ['wheel, Shift + wheel', 'moves the picture up and down, left and right'],
+];
+/** @type {[string, string][]} */
 const KEYS = [
   ['← → ↑ ↓', 'sibling, parent, child'],
   ['Enter', 'zoom to the selected frame'],
   ['Backspace, Alt ← →', 'back, forward'],
-  ['0', 'reset zoom'],
+  ['+ −', 'wider, narrower, as Ctrl + wheel'],
+  ['0', 'reset zoom and scroll'],
   ['/', 'search; Enter goes to the first match, n and N to the next and the previous one'],
   ['b h d', 'base, head, difference'],
   ['r', 'before → after, after → before'],
@@ -59,6 +68,8 @@ export function helpDialog() {
     h('p', {}, INTRODUCTION),
     h('h2', {}, 'Words'),
     table(WORDS),
+    h('h2', {}, 'Pointer'),
+    table(HANDS),
     h('h2', {}, 'Keys'),
     table(KEYS.map(([key, what]) => [h('kbd', {}, key), what])),
     h('form', { method: 'dialog' }, h('button', {}, 'Close')),

@@ -156,7 +156,7 @@ function changeList(model, pick) {
  * @param {Model} model @param {(func: number) => void} pick
  */
 export function overview(model, pick) {
-  const hint = h('p.hint', {}, 'Hover a frame to see it here; click to pin it and zoom.');
+  const hint = h('p.hint', {}, 'Point at a frame to see it here; click to keep it here, double-click to zoom.');
   if (model.sides === 1) return hint;
   const proven = 'Proven without filters; the figures are those of what is shown.';
   const filtered = model.isNarrowed && h('p.dim', {}, proven);

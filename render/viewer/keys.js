@@ -13,6 +13,9 @@
  * @property {(change: Change) => void} set changes the state
  * @property {() => void} back returns to the state before this one
  * @property {(node: number) => void} select selects a frame
+ * @property {(node: number) => void} zoom zooms to a frame
+ * @property {() => void} home shows the whole picture from its beginning
+ * @property {(factor: number) => void} magnify makes the picture wider or narrower
  * @property {(func: number, which: 'both') => void} around shows callers and callees of a function
  * @property {() => void} search moves the focus to the search field
  * @property {(step: number) => void} match shows the next or the previous match
@@ -20,6 +23,9 @@
  * @property {() => void} help
  * @property {() => boolean} isHelpOpen
  */
+
+/** So many times as wide a key makes the picture. */
+const MAGNIFIED = 1.5;
 
 /** The widest child, or -1. @param {Model} model @param {number} node */
 function widestChild({ tree, width }, node) {
@@ -76,9 +82,12 @@ const compared = (change) => (/** @type {KeyActions} */ to) => to.model.sides ==
 
 /** @type {Record<string, (to: KeyActions) => void>} */
 const KEYS = {
-  Enter: (to) => to.model.selected >= 0 && to.set({ zoom: to.model.pathTo(to.model.selected) }),
+  Enter: (to) => to.model.selected >= 0 && to.zoom(to.model.selected),
   Backspace: (to) => to.back(),
-  0: (to) => to.set({ zoom: '' }),
+  0: (to) => to.home(),
+  '+': (to) => to.magnify(MAGNIFIED),
+  '=': (to) => to.magnify(MAGNIFIED),
+  '-': (to) => to.magnify(1 / MAGNIFIED),
   '/': (to) => to.search(),
   n: (to) => to.match(1),
   N: (to) => to.match(-1),

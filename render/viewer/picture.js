@@ -5,9 +5,12 @@ import { STATES } from './codes.js';
 import { h } from './dom.js';
 import { Flame, ROW } from './draw.js';
 import { plainStrings } from './format.js';
+import { bindHands } from './hands.js';
+import { leftOf } from './layout.js';
 import { Scrollbar } from './scrollbar.js';
 import { ROOT } from './state.js';
 import { figuresOf, rootName } from './status.js';
+import { Tooltip } from './tooltip.js';
 
 /** @typedef {import('./colour.js').Colours} Colours */
 /** @typedef {import('./model.js').Model} Model */
@@ -39,12 +42,10 @@ const LEAST_REVEALED = 40;
  * @property {() => boolean} flush draws now what is due, and tells whether something was
  * @property {(dark: boolean) => void} setDark
  * @property {() => void} hovered another frame is pointed at
+ * @property {() => void} magnified the picture has become wider than its place, or fits again
  * @property {(...content: (Node|string)[]) => void} tell shows a text in the status line
  * @property {(text: string) => void} announce tells a text to screen readers
  */
-
-/** Where the first finger is. @param {TouchEvent} e */
-const yOf = (e) => e.touches[0].clientY;
 
 export class Picture {
   /** @param {PictureHost} host */
@@ -58,8 +59,11 @@ export class Picture {
     /** @type {FrameTree|null} the tree that was last drawn */ this.treeDrawn = null;
     /** @type {Pick<State, 'selected'|'zoom'>} what was last brought into view */
     this.revealed = { selected: '', zoom: '' };
-    /** Where a finger was last. */ this.touchY = 0;
-    /** @type {{scroll: number, dark: boolean}|null} how the screen looked before printing */ this.unprinted = null;
+    /** @type {MouseEvent|null} where the pointer is */ this.pointer = null;
+    /** Whether another frame may be at the pointer because the picture has moved. */ this.moved = false;
+    /** The zoomed node that the picture fits, or is stretched for. */ this.fitted = 0;
+    /** @type {{scroll: number, stretch: number, left: number, dark: boolean}|null} how the screen looked before printing */
+    this.unprinted = null;
     const canvas = h('canvas.flame', { 'aria-hidden': 'true' });
     this.hoverMark = h('div.mark');
     this.selectedMark = h('div.mark.pinned');
@@ -74,21 +78,22 @@ export class Picture {
     this.overlay = h('div.overlay', tree, this.hoverMark, this.selectedMark, this.active);
     this.flame = new Flame(canvas);
     this.cut = h('p.cut');
-    this.scrollbar = new Scrollbar((by) => this.#scrollBy(by));
+    this.tip = new Tooltip();
+    this.scrollbar = new Scrollbar((by) => this.#pan(0, by));
     this.element = h('div.flame-host', {}, canvas, this.overlay, this.scrollbar.element, this.cut);
     this.#bind();
   }
 
   #bind() {
-    const { host, overlay } = this;
+    const { overlay } = this;
     const boxAt = (/** @type {MouseEvent} */ e) => this.flame.hit(e.offsetX, e.offsetY);
-    overlay.addEventListener('mousemove', (e) => this.#hoverAt(boxAt(e)));
-    overlay.addEventListener('mouseleave', () => this.#hoverAt(null));
-    overlay.addEventListener('click', (e) => this.#clicked(boxAt(e)));
-    overlay.addEventListener('dblclick', () => host.set({ zoom: '' }));
-    overlay.addEventListener('wheel', (e) => this.#wheeled(e), { passive: false });
-    overlay.addEventListener('touchstart', (e) => (this.touchY = yOf(e)), { passive: true });
-    overlay.addEventListener('touchmove', (e) => this.#dragged(e), { passive: false });
+    bindHands(overlay, {
+      pan: (x, y) => this.#pan(x, y),
+      magnify: (factor, x) => this.magnify(factor, x),
+      point: (e) => this.#pointAt(e),
+      click: (e) => this.#clicked(boxAt(e)),
+      open: (e) => this.zoom(boxAt(e)?.node ?? 0),
+    });
     window.addEventListener('beforeprint', () => this.#print());
     window.addEventListener('afterprint', () => this.#printed());
   }
@@ -110,6 +115,7 @@ export class Picture {
   forget() {
     this.hover = -1;
     this.hoverBox = null;
+    this.tip.show(this.model, null);
   }
 
   /** What is to be drawn. @param {State} state @returns {import('./draw.js').Scene} */
@@ -139,11 +145,13 @@ export class Picture {
     const { tree } = model;
     this.state = state;
     if (flame.width <= 1) return;
+    const scene = this.#scene(state);
+    flame.scene = scene;
+    if (this.treeDrawn !== tree || this.fitted !== model.zoom) this.#fit();
     if (this.treeDrawn !== tree) {
       this.treeDrawn = tree;
-      if (tree.twin) flame.scroll = -Math.floor((CALLERS_PART * flame.height) / ROW) * ROW;
+      if (tree.twin) flame.scroll = this.#firstScroll();
     }
-    const scene = this.#scene(state);
     this.#reveal(state);
     if (!tree.isLazy) this.#clampScroll();
     flame.draw(scene);
@@ -153,6 +161,41 @@ export class Picture {
     document.documentElement.dataset.painted ||= String(performance.now() | 0);
     this.#mark();
     if (this.isComplete) this.#showScroll();
+    if (this.moved && this.pointer) this.#pointAt(this.pointer);
+    this.moved = false;
+  }
+
+  /** Where the picture begins: in the middle where callers stand above callees. */
+  #firstScroll() {
+    return this.model.tree.twin ? -Math.floor((CALLERS_PART * this.flame.height) / ROW) * ROW : 0;
+  }
+
+  /** Shows the zoomed node from edge to edge. */
+  #fit() {
+    const { flame, host, model } = this;
+    this.fitted = model.zoom;
+    if (flame.stretch === 1) return;
+    flame.fit();
+    host.magnified();
+  }
+
+  /** Whether a part of the zoomed node is cut off at the edges. */
+  get isMagnified() {
+    return this.flame.stretch > 1;
+  }
+
+  /** Shows the whole picture from its beginning. */
+  home() {
+    this.#fit();
+    this.flame.scroll = this.#firstScroll();
+    this.host.redraw();
+    this.host.set({ zoom: '' });
+  }
+
+  /** Zooms to a node. @param {number} node */
+  zoom(node) {
+    this.#fit();
+    this.host.set({ zoom: this.model.pathTo(node) });
   }
 
   /**
@@ -164,6 +207,7 @@ export class Picture {
     const chosen = selected !== revealed.selected ? model.selected : zoom !== revealed.zoom ? model.zoom : 0;
     this.revealed = { selected, zoom };
     if (chosen <= 0) return;
+    if (this.isMagnified) flame.bring(chosen);
     const y = model.tree.row(chosen) * ROW;
     if (y < flame.scroll || y + ROW > flame.scroll + flame.height)
       flame.scroll = y - Math.floor(flame.height / REVEAL_AT / ROW) * ROW;
@@ -240,6 +284,14 @@ export class Picture {
     return flame.scroll !== before;
   }
 
+  /** Points at what is at a place, or at nothing. @param {MouseEvent|null} e */
+  #pointAt(e) {
+    const { flame, tip } = this;
+    this.pointer = e;
+    this.#hoverAt(e && flame.hit(e.offsetX, e.offsetY));
+    if (e && this.hover >= 0) tip.moveTo(e);
+  }
+
   /** Points at a box. @param {Box|null} box */
   #hoverAt(box) {
     const node = box ? box.node : -1;
@@ -247,40 +299,58 @@ export class Picture {
     if (node === this.hover) return;
     this.hover = node;
     this.hoverBox = box;
+    this.tip.show(this.model, box);
     this.#mark();
     this.tell();
     this.host.hovered();
   }
 
-  /** @param {Box|null} box */
+  /** Selects a box; beside all boxes, nothing. @param {Box|null} box */
   #clicked(box) {
-    if (!box) return;
-    const path = this.model.pathTo(box.node);
-    this.host.set({ selected: path || ROOT, zoom: path });
+    this.host.set({ selected: box ? this.model.pathTo(box.node) || ROOT : '' }, true);
   }
 
-  /** Scrolls, and tells whether that was possible; if not, the page may scroll. @param {number} by in pixels */
+  /**
+   * Makes the picture wider or narrower; what is at `x` stays there. Where it fits the zoomed frame, it narrows to what
+   * is around that.
+   * @param {number} factor @param {number} [x]
+   */
+  magnify(factor, x = this.flame.width / 2) {
+    const { flame, host, model } = this;
+    const before = this.isMagnified;
+    if (factor < 1 && !before && model.zoom > 0) {
+      const { tree, width } = model;
+      const part = width(model.zoom) / width(0);
+      const left = leftOf(tree, width, 0, model.zoom) / width(0);
+      this.fitted = 0;
+      flame.stretch = 1 / part;
+      flame.moveTo((left * flame.width) / part);
+      host.set({ zoom: '' });
+    }
+    flame.magnify(factor, x);
+    this.moved = true;
+    if (before !== this.isMagnified) host.magnified();
+    host.redraw();
+  }
+
+  /** Moves the picture, and tells whether it moved. @param {number} x @param {number} y in pixels */
+  #pan(x, y) {
+    const { flame } = this;
+    const aside = x !== 0 && flame.moveTo(flame.left + x);
+    const along = y !== 0 && this.#scrollBy(y);
+    if (!aside && !along) return false;
+    this.moved = true;
+    this.host.redraw();
+    return true;
+  }
+
+  /** Scrolls as far as that goes, and tells whether it did. @param {number} by in pixels */
   #scrollBy(by) {
     const { flame } = this;
     const [first, last] = this.#scrollRange();
     const before = flame.scroll;
     flame.scroll = Math.max(first, Math.min(last, before + by));
-    if (flame.scroll === before) return false;
-    this.host.redraw();
-    return true;
-  }
-
-  /** @param {WheelEvent} e */
-  #wheeled(e) {
-    if (!e.ctrlKey && this.#scrollBy(e.deltaY)) e.preventDefault();
-  }
-
-  /** Scrolls with a finger. @param {TouchEvent} e */
-  #dragged(e) {
-    const y = yOf(e);
-    // Two fingers are for the zoom of the browser, and a page that scrolls already goes on scrolling.
-    if (e.touches.length === 1 && e.cancelable && this.#scrollBy(this.touchY - y)) e.preventDefault();
-    this.touchY = y;
+    return flame.scroll !== before;
   }
 
   /**
@@ -291,7 +361,8 @@ export class Picture {
     const [first, last] = model.rowRange();
     const rows = last - first + 1;
     const height = Math.min(rows, MOST_ROWS_PRINTED) * ROW;
-    this.unprinted ??= { scroll: flame.scroll, dark: host.colours.dark };
+    this.unprinted ??= { scroll: flame.scroll, stretch: flame.stretch, left: flame.left, dark: host.colours.dark };
+    flame.fit();
     const more = rows - MOST_ROWS_PRINTED;
     this.cut.textContent = more > 0 ? `${more} more row${more === 1 ? ' is' : 's are'} not printed.` : '';
     flame.resize(Math.max(flame.width, height / PAGE_SHAPE), height);
@@ -306,8 +377,9 @@ export class Picture {
     if (!unprinted) return;
     this.unprinted = null;
     flame.resize(width, height);
-    flame.scroll = unprinted.scroll;
-    host.setDark(unprinted.dark);
+    const { dark, ...place } = unprinted;
+    Object.assign(flame, place);
+    host.setDark(dark);
     host.flush();
   }
 

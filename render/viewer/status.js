@@ -28,9 +28,10 @@ export function figuresOf(model, node) {
 
 /**
  * The frames from the root to the zoomed one; a long path has a gap in its middle.
- * @param {Model} model @param {(node: number) => void} zoom
+ * @param {Model} model @param {boolean} isMagnified whether the picture is wider than its place
+ * @param {{zoom: (node: number) => void, home: () => void}} goTo zooms to a frame, shows the whole picture
  */
-export function crumbs(model, zoom) {
+export function crumbs(model, isMagnified, { zoom, home }) {
   const path = [];
   for (let at = model.zoom; at >= 0; at = model.tree.parent[at]) path.push(at);
   path.reverse();
@@ -44,8 +45,8 @@ export function crumbs(model, zoom) {
           model.nameOf(node),
         ),
   );
-  const reset = { title: 'reset the zoom (0)', onclick: () => zoom(0) };
-  return model.zoom > 0 ? [...out, button('button', reset, 'reset')] : out;
+  const reset = { title: 'reset zoom and scroll (0)', onclick: home };
+  return model.zoom > 0 || isMagnified ? [...out, button('button', reset, 'reset')] : out;
 }
 
 /**

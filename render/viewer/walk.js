@@ -18,7 +18,9 @@ import { leftOf } from './layout.js';
  * @property {(node: number) => number} width
  * @property {Float64Array|null} widths the widths as a column; null for a tree that is made while it is looked at
  * @property {number} zoom the node that fills the room
- * @property {number} room how wide the picture is
+ * @property {number} room how wide the whole picture is
+ * @property {number} left how much of it is cut off at the left edge of the screen
+ * @property {number} shown how much of it is on the screen
  * @property {number} top the first row on the screen
  * @property {number} behind the row after the last
  */
@@ -55,22 +57,22 @@ function scaleOf({ width, zoom, room }) {
 
 /** Left edge and width of a node on screen. @param {View} view @param {number} node */
 export function placeOf(view, node) {
-  const { tree, width, zoom, room } = view;
-  if (!tree.holds(zoom, node)) return { x: 0, w: room };
+  const { tree, width, zoom, left, shown } = view;
+  if (!tree.holds(zoom, node)) return { x: 0, w: shown };
   const scale = scaleOf(view);
-  return { x: leftOf(tree, width, zoom, node) * scale, w: width(node) * scale };
+  return { x: leftOf(tree, width, zoom, node) * scale - left, w: width(node) * scale };
 }
 
 /** Visits the boxes on the screen, each row from left to right. @param {View} view @param {Painter} painter */
 export function walk(view, painter) {
-  const { tree, room, top, behind } = view;
+  const { tree, shown, top, behind } = view;
   const scale = scaleOf(view);
   for (const part of scale ? parts(view) : []) {
     // Between callers and callees the root has no row of its own.
     for (let at = tree.parent[part]; at >= (tree.twin ? 1 : 0); at = tree.parent[at]) {
       const node = shownAs(tree, at);
       const row = tree.row(node);
-      if (row >= top && row < behind) painter.box(row, 0, room, node);
+      if (row >= top && row < behind) painter.box(row, 0, shown, node);
     }
     if (view.widths) walkColumns(view, view.widths, painter, scale);
     else walkMade(view, painter, part, scale);
@@ -82,8 +84,9 @@ export function walk(view, painter) {
  * compiled anything, and while it compiles long loops it has less time for the rest.
  * @param {View} view @param {Float64Array} widths @param {Painter} painter @param {number} scale
  */
-function walkColumns({ tree, zoom, top, behind }, widths, painter, scale) {
+function walkColumns({ tree, zoom, left, shown: width, top, behind }, widths, painter, scale) {
   const { depth, end, parent } = /** @type {Tree} */ (tree);
+  const right = left + width;
   if (depth[zoom] >= behind) return;
   const last = end[zoom];
   /** Where the next node of each depth begins. */
@@ -91,7 +94,8 @@ function walkColumns({ tree, zoom, top, behind }, widths, painter, scale) {
   /** Visits narrow siblings and returns the node after them. @param {number} first */
   const run = (first) => {
     const level = depth[first];
-    const shown = level >= top;
+    const x = lefts[level];
+    const shown = level >= top && x + WIDEST_RUN > left && x < right;
     const stop = end[parent[first]];
     let node = first;
     let weight = 0;
@@ -100,8 +104,8 @@ function walkColumns({ tree, zoom, top, behind }, widths, painter, scale) {
       if (shown && widths[node]) painter.narrow(node, widths[node]);
       node = end[node];
     } while (node < stop && widths[node] * scale < 1 && (weight + widths[node]) * scale < WIDEST_RUN);
-    if (shown && weight) painter.merged(level, lefts[level], weight * scale, weight);
-    lefts[level] += weight * scale;
+    if (shown && weight) painter.merged(level, x - left, weight * scale, weight);
+    lefts[level] = x + weight * scale;
     return node;
   };
   for (let node = zoom; node < last;) {
@@ -114,7 +118,12 @@ function walkColumns({ tree, zoom, top, behind }, widths, painter, scale) {
     const x = lefts[level];
     lefts[level] = x + w;
     lefts[level + 1] = x;
-    if (level >= top) painter.box(level, x, w, node);
+    if (x >= right || x + w <= left) {
+      // What lies right of the screen has only siblings there that follow.
+      node = x < right ? end[node] : end[parent[node]];
+      continue;
+    }
+    if (level >= top) painter.box(level, x - left, w, node);
     node = level + 1 < behind ? node + 1 : end[node];
   }
 }
@@ -125,7 +134,8 @@ function walkColumns({ tree, zoom, top, behind }, widths, painter, scale) {
  * @param {View} view @param {Painter} painter @param {number} part @param {number} scale
  */
 function walkMade(view, painter, part, scale) {
-  const { tree, width, top, behind } = view;
+  const { tree, width, left, top, behind } = view;
+  const right = left + view.shown;
   const ahead = behind - top;
   // The next node of each level below `part`, and where it begins.
   const nodes = [part];
@@ -139,17 +149,19 @@ function walkMade(view, painter, part, scale) {
     const x = lefts[level];
     const w = width(node) * scale;
     const row = tree.row(node);
-    const shown = row >= top && row < behind;
+    const beside = x >= right || x + Math.max(w, WIDEST_RUN) <= left;
+    const shown = row >= top && row < behind && !beside;
     if (w < 1) {
       const run = runOf(view, node, scale, shown ? painter : null);
       nodes[level] = run.next;
       lefts[level] = x + run.weight * scale;
-      if (shown && run.weight) painter.merged(row, x, run.weight * scale, run.weight);
+      if (shown && run.weight) painter.merged(row, x - left, run.weight * scale, run.weight);
       continue;
     }
     nodes[level] = level ? tree.next(node) : -1;
     lefts[level] = x + w;
-    if (shown && shownAs(tree, node) === node) painter.box(row, x, w, node);
+    if (shown && shownAs(tree, node) === node) painter.box(row, x - left, w, node);
+    if (beside) continue;
     if (tree.upward(node) ? row <= top - ahead : row >= behind + ahead) continue;
     nodes[++level] = tree.first(node);
     lefts[level] = x;
@@ -182,18 +194,19 @@ function runOf({ tree, width }, node, scale, painter) {
  * @param {View} view @param {number} row @param {number} x @returns {Box|null}
  */
 export function boxAt(view, row, x) {
-  const { tree, room } = view;
+  const { tree, left, shown } = view;
   const scale = scaleOf(view);
-  for (const part of scale && x >= 0 && x < room ? parts(view) : []) {
+  for (const part of scale && x >= 0 && x < shown ? parts(view) : []) {
     for (let at = part; at >= (tree.twin ? 1 : 0); at = tree.parent[at])
-      if (tree.row(shownAs(tree, at)) === row) return { x: 0, w: room, node: shownAs(tree, at), merged: 1 };
-    const box = boxBelow(view, part, scale, row, x);
-    if (box) return box;
+      if (tree.row(shownAs(tree, at)) === row) return { x: 0, w: shown, node: shownAs(tree, at), merged: 1 };
+    const box = boxBelow(view, part, scale, row, x + left);
+    if (box) return { ...box, x: box.x - left };
   }
   return null;
 }
 
 /**
+ * The box at a place of the whole picture, also where that is left of the screen.
  * @param {View} view @param {number} node @param {number} scale @param {number} row @param {number} x
  * @returns {Box|null}
  */

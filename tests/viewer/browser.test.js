@@ -4,6 +4,7 @@
 import './browser/page.js';
 import './browser/picture.js';
 import './browser/keys.js';
+import './browser/hands.js';
 import './browser/controls.js';
 import './browser/inspector.js';
 import './browser/functions.js';

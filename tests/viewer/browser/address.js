@@ -107,7 +107,7 @@ reportTest('an address changed by hand is followed', 'diff', async (report) => {
 });
 
 reportTest('a link of one report opens the same frame in that of another run', 'diff', async (report) => {
-  await report.clickFrame('lex');
+  await report.zoomFrame('lex');
   const hash = await report.run(() => location.hash.slice(1));
   for (const kind of ['scaled', 'single']) {
     await paste(report, kind, hash);
@@ -118,7 +118,7 @@ reportTest('a link of one report opens the same frame in that of another run', '
 
 reportTest('a frame that the other run lacks opens as far as it goes', 'diff', async (report) => {
   await report.press('b');
-  await report.clickFrame('old_cache', 0);
+  await report.zoomFrame('old_cache', 0);
   const hash = await report.run(() => location.hash.slice(1));
   await paste(report, 'single', hash);
   assert.equal((await report.texts('.crumbs .link')).pop(), 'main');

@@ -11,7 +11,7 @@ const share = (/** @type {number} */ part, /** @type {number} */ whole) =>
   `${((100 * part) / whole).toFixed(part / whole >= 0.0995 ? 1 : 2)} %`;
 
 reportTest('Base, Head and Diff keep position and zoom', 'diff', async (report) => {
-  await report.clickFrame('parse');
+  await report.zoomFrame('parse');
   for (const [name, side] of /** @type {[string, number][]} */ ([
     ['Base', 0],
     ['Head', 1],
@@ -117,7 +117,7 @@ reportTest('a page without interrupts does not speak of them', 'diff', async (re
 });
 
 reportTest('Invert takes the zoom with it', 'diff', async (report) => {
-  await report.clickFrame('parse');
+  await report.zoomFrame('parse');
   await report.page.check('.controls label:has-text("Invert") input');
   await report.settle();
   assert.deepEqual(await report.texts('.crumbs .link'), ['all']);
@@ -127,29 +127,29 @@ reportTest('Invert takes the zoom with it', 'diff', async (report) => {
 });
 
 reportTest('crumbs lead up, reset leads home, and so does a double click', 'diff', async (report) => {
-  await report.clickFrame('lex');
+  await report.zoomFrame('lex');
   assert.deepEqual(await report.texts('.crumbs .link'), ['all', '__libc_start_main', 'main', 'parse', 'lex']);
   await report.click('.crumbs .link:text-is("main")');
   assert.equal((await report.texts('.crumbs .link')).pop(), 'main');
   await report.click('.crumbs button:text-is("reset")');
   assert.deepEqual(await report.texts('.crumbs .link'), ['all']);
-  await report.clickFrame('parse');
+  await report.zoomFrame('parse');
   const box = await report.picture();
   await report.page.mouse.dblclick(box.x + 100, box.y + 15 * ROW);
   await report.settle();
   assert.deepEqual(await report.texts('.crumbs .link'), ['all']);
 });
 
-reportTest('a click on a caller above the zoomed frame leads there', 'diff', async (report) => {
-  await report.clickFrame('lex');
+reportTest('a double click on a caller above the zoomed frame leads there', 'diff', async (report) => {
+  await report.zoomFrame('lex');
   const box = await report.picture();
-  await report.page.mouse.click(box.x + box.width / 2, box.y + 3.5 * ROW);
+  await report.page.mouse.dblclick(box.x + box.width / 2, box.y + 3.5 * ROW);
   await report.settle();
   assert.equal((await report.texts('.crumbs .link')).pop(), 'parse');
   await report.page.mouse.move(box.x + box.width / 2, box.y + 0.5 * ROW);
   await report.settle();
   assert.match(await report.text('.status'), /^all /, 'the root is the first row of the path');
-  await report.page.mouse.click(box.x + box.width / 2, box.y + 0.5 * ROW);
+  await report.page.mouse.dblclick(box.x + box.width / 2, box.y + 0.5 * ROW);
   await report.settle();
   assert.deepEqual(await report.texts('.crumbs .link'), ['all']);
 });

@@ -81,8 +81,8 @@ reportTest('at the edges arrows stay where they are', 'diff', async (report) => 
 });
 
 reportTest('Backspace and Alt-arrows go back and forward', 'diff', async (report) => {
-  await report.clickFrame('parse');
-  await report.clickFrame('lex', 1, known.frameOf('parse'));
+  await report.zoomFrame('parse');
+  await report.zoomFrame('lex', 1, known.frameOf('parse'));
   assert.equal((await report.texts('.crumbs .link')).pop(), 'lex');
   await report.press('Backspace');
   assert.equal((await report.texts('.crumbs .link')).pop(), 'parse');

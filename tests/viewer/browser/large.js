@@ -24,7 +24,7 @@ reportTest('2,000 levels: the wheel, the arrows and a link reach the last', 'dee
   await report.page.mouse.move(box.x + 301, box.y + box.height - ROW / 2);
   await report.settle();
   assert.match(await report.text('.status'), /^level_2000 /);
-  await report.page.mouse.click(box.x + 301, box.y + box.height - ROW / 2);
+  await report.page.mouse.dblclick(box.x + 301, box.y + box.height - ROW / 2);
   await report.settle();
   assert.equal((await report.texts('.crumbs .link')).pop(), 'level_2000');
   const crumbs = await report.texts('.crumbs .link');
@@ -52,7 +52,7 @@ test('1 M nodes: small, fast to open, and it answers', { timeout: 120000 }, asyn
     assert.ok(nodes > 900000, `${nodes} nodes`);
     assert.ok(bytes / nodes <= 7, `${(bytes / nodes).toFixed(1)} bytes a node`);
     const box = await report.picture();
-    const click = await timed(report, () => report.page.mouse.click(box.x + box.width * 0.4, box.y + 2.5 * ROW));
+    const click = await timed(report, () => report.page.mouse.dblclick(box.x + box.width * 0.4, box.y + 2.5 * ROW));
     const reset = await timed(report, () => report.page.keyboard.press('0'));
     const system = await timed(report, async () => {
       await report.page.keyboard.press('s');

@@ -40,7 +40,7 @@ for (const kind of ['diff', 'scaled'])
 
 reportTest('the zoomed frame fills the width, and its callees with it', 'diff', async (report) => {
   const parse = known.frameOf('parse');
-  await report.clickFrame(parse);
+  await report.zoomFrame(parse);
   await everyFrameIsInPlace(report, 1, parse);
   const { width } = await report.picture();
   await report.page.mouse.move(0, 0);

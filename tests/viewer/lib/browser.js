@@ -161,6 +161,13 @@ export class Report {
     await this.settle();
   }
 
+  /** Zooms to a frame. @param {string[]|string} frame @param {number} [side] @param {string[]} [zoom] */
+  async zoomFrame(frame, side = 1, zoom = []) {
+    const { x, y } = await this.middle(frame, side, zoom);
+    await this.page.mouse.dblclick(x, y);
+    await this.settle();
+  }
+
   /** Colours (with alpha) of points of a canvas, in CSS pixels. @param {number[][]} points @param {string} [canvas] @returns {Promise<number[][]>} */
   pixels(points, canvas = 'canvas.flame') {
     return this.run(
