@@ -5,8 +5,9 @@ import { INTERRUPTS, ORIGINS } from './codes.js';
 import { h } from './dom.js';
 import { amount, change, count, interval, listName, measureOf, percent, signedAmount } from './format.js';
 import { Memo } from './memo.js';
+import { isProven, verdictOn } from './symbols.js';
 import { Grid } from './table.js';
-import { ASKS_FOR_MORE, INTERRUPT_WORDS, leavesOutZero, stateText } from './verdict.js';
+import { functionWords, INTERRUPT_WORDS, partText } from './verdict.js';
 
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./state.js').State} State */
@@ -17,7 +18,8 @@ import { ASKS_FOR_MORE, INTERRUPT_WORDS, leavesOutZero, stateText } from './verd
  * A function in the list: what was tested of it, and its time [base, head] under the filters, head scaled.
  * @typedef {object} FunctionRow
  * @property {Func} f
- * @property {Estimate|undefined} e
+ * @property {Estimate|undefined} e what its verdict is about
+ * @property {boolean} own whether that is its own time
  * @property {number[]} self
  * @property {number[]} total
  */
@@ -77,9 +79,13 @@ function intervalOf(model, { e }) {
 function verdictText(model, r) {
   if (!model.shownMetric.tested) return '';
   if (r.f.origin === INTERRUPTS) return INTERRUPT_WORDS;
-  const { state = '', low = null, high = null } = r.e || {};
-  const isShort = state === 'unproven' && low !== null && high !== null && leavesOutZero(low, high);
-  return isShort ? ASKS_FOR_MORE : stateText(state, measureOf(model.shownMetric));
+  return r.e ? functionWords({ e: r.e, own: r.own }, measureOf(model.shownMetric)) : '';
+}
+
+/** A verdict in short, with what it is about. @param {FunctionRow} r */
+function stateOf({ e, own }) {
+  if (!e) return '';
+  return isProven(e.state) ? `${e.state} ${partText(own)}` : e.state;
 }
 
 /**
@@ -98,8 +104,8 @@ function provenColumns(model) {
   return [
     {
       id: 'percent',
-      title: 'change',
-      hint: 'head against base',
+      title: 'total',
+      hint: 'total in head against base',
       width: '5em',
       text: (r) => change(r.total[0], r.total[1]),
       value: (r) => (r.total[0] ? Math.abs(r.total[1] / r.total[0] - 1) : Infinity),
@@ -107,7 +113,7 @@ function provenColumns(model) {
     {
       id: 'interval',
       title: '95 % interval of Δ',
-      hint: 'of the difference in total; tested without filters, over the whole recordings',
+      hint: 'of the Δ that the verdict is about; tested without filters, over the whole recordings',
       width: '9.6em',
       text: (r) => intervalOf(model, r),
       value: (r) => r.e?.low ?? -Infinity,
@@ -118,9 +124,9 @@ function provenColumns(model) {
       hint: 'proven changes first, the largest on top',
       left: true,
       width: '5.2em',
-      text: (r) => (model.shownMetric.tested && r.f.origin !== INTERRUPTS ? r.e?.state || '' : '–'),
+      text: (r) => (model.shownMetric.tested && r.f.origin !== INTERRUPTS ? stateOf(r) : '–'),
       full: (r) => verdictText(model, r),
-      value: (r) => rankOf(r) * 1e18 + Math.abs(difference(r.total)),
+      value: (r) => rankOf(r) * 1e18 + Math.abs(difference(r.own ? r.self : r.total)),
       className: (r) => `s-${r.e?.state}`,
     },
   ];
@@ -137,7 +143,7 @@ function diffColumns(model) {
     ...NAMES,
     {
       id: 'base',
-      title: 'base',
+      title: 'total base',
       hint: `total ${measureOf(model.shownMetric)} in base`,
       width: '4.4em',
       text: (r) => amount(r.total[0], model.unit),
@@ -146,7 +152,7 @@ function diffColumns(model) {
     },
     {
       id: 'head',
-      title: 'head',
+      title: 'total head',
       hint: `total ${measureOf(model.shownMetric)} in head, scaled`,
       width: '4.4em',
       text: (r) => amount(r.total[1], model.unit),
@@ -231,7 +237,7 @@ export class FunctionList {
     }
     const isShown = (/** @type {Func} */ f) =>
       (!text || f.name.toLowerCase().includes(text) || f.module.toLowerCase().includes(text)) &&
-      (!wanted || (f.total?.state === wanted && f.origin !== INTERRUPTS)) &&
+      (!wanted || (verdictOn(f)?.e.state === wanted && f.origin !== INTERRUPTS)) &&
       (origin < 0 || f.origin === origin) &&
       (!state.origins || state.origins.includes(String(f.origin)));
     const rows = this.rows(isShown);
@@ -254,7 +260,8 @@ export class FunctionList {
     for (const f of functions) {
       const totals = [total[0][f.id], total[1][f.id] * factor];
       if ((!totals[0] && !totals[1]) || !isShown(f)) continue;
-      rows.push({ f, e: f.total, total: totals, self: [self[0][f.id], self[1][f.id] * factor] });
+      const { e, own = false } = verdictOn(f) || {};
+      rows.push({ f, e, own, total: totals, self: [self[0][f.id], self[1][f.id] * factor] });
     }
     return rows;
   }

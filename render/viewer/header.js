@@ -62,9 +62,10 @@ export function changeText({ e, own }, { metric, unit }) {
   const measure = measureOf({ name: metric, unit });
   const counted = unit === 'count' ? ` ${measure}` : '';
   const much = (/** @type {number} */ value) => `${amount(value, unit)}${counted}`;
-  if (e.state === 'new') return ` is new and takes ${much(e.head)}. `;
-  if (e.state === 'gone') return ` is gone; it took ${much(e.base)}. `;
-  const part = own ? '' : ', with all it calls,';
+  const whose = own ? ' itself' : ' with all it calls';
+  if (e.state === 'new') return ` is new and takes ${much(e.head)}${whose}. `;
+  if (e.state === 'gone') return ` is gone; it took ${much(e.base)}${whose}. `;
+  const part = own ? ' itself' : ', with all it calls,';
   if (!e.base) return `${part} takes ${much(e.head)}, and took none in base. `;
   return `${part} takes ${changeWords(e.base, e.head, measure, unit === 'count')} (${signedAmount(e.delta, unit)}). `;
 }
@@ -79,7 +80,10 @@ function sentence(change, meta) {
 function sentences(model) {
   const changed = model.provenChanges();
   if (!changed.length) return h('p.changes', {}, 'No function is proven to have changed.');
-  return h('p.changes', {}, ...changed.slice(0, SENTENCES).flatMap((change) => sentence(change, model.meta)));
+  const first = changed.slice(0, SENTENCES).flatMap((change) => sentence(change, model.meta));
+  const others = changed.length - SENTENCES;
+  const rest = others > 0 && `${others} other function${others === 1 ? '' : 's'} changed too. `;
+  return h('p.changes', {}, ...first, rest);
 }
 
 /** The rows of the table of origins that have something to tell. @param {Meta} meta @returns {[string, LedgerRow][]} */

@@ -16,7 +16,7 @@ import {
   signedAmount,
 } from './format.js';
 
-import { INTERRUPT_WORDS, stateText, verdictWords } from './verdict.js';
+import { functionBesideFrame, INTERRUPT_WORDS, partText, verdictWords } from './verdict.js';
 import { button, swatch } from './widgets.js';
 
 /** @typedef {import('./dom.js').Child} Child */
@@ -124,7 +124,7 @@ export function stackText(model, node) {
  * A proven change in a line.
  * @param {Model} model @param {FunctionChange} change @param {(func: number) => void} pick
  */
-function changeItem(model, { f, e }, pick) {
+function changeItem(model, { f, e, own }, pick) {
   const { unit } = model.meta;
   const figures =
     e.state === 'new'
@@ -136,7 +136,7 @@ function changeItem(model, { f, e }, pick) {
     'li',
     {},
     button('button.link', { title: f.name, onclick: () => pick(f.id) }, listName(f.name)),
-    h('span', {}, h(`span.s-${e.state}`, {}, e.state), ` ${figures}`),
+    h('span', {}, h(`span.s-${e.state}`, {}, `${e.state} ${partText(own)}`), ` ${figures}`),
   );
 }
 
@@ -243,7 +243,6 @@ function verdictOf(model, f, node) {
   const state = model.stateOf(node);
   const range = model.intervalOf(node);
   const other = model.functions[f.movedTo];
-  const detectable = f.total?.detectable;
   const placed = f.code === SAME_CODE && (state === 'more' || state === 'less');
   const placement = placed ? '; only its placement or its workload differs' : '';
   return [
@@ -255,8 +254,6 @@ function verdictOf(model, f, node) {
     ),
     other && h('p.dim', {}, 'Its name on the other side is ', h('bdi', {}, other.name), '.'),
     range && h('p.dim', {}, `95 % interval of the difference: ${intervalText(range[0], range[1], unit)}`),
-    detectable !== null && detectable !== undefined &&
-      h('p.dim', {}, `smallest change that these recordings can prove: ${amount(detectable, unit)}`),
   ];
 }
 
@@ -277,19 +274,8 @@ function buttons(model, node, actions) {
   );
 }
 
-/**
- * Where else a function is called, and the verdict on all its frames together where that differs from the one on a
- * frame.
- * @param {Model} model @param {Func} f @param {number} node
- */
-function everywhere(model, f, node) {
-  const count = model.framesOf(f.id).length;
-  const places = count === 1 ? 'only here' : `in ${count} places`;
-  const state = model.shownMetric.tested && !model.filtered ? f.total?.state : undefined;
-  const differs = state && state !== model.stateOf(node) && f.origin !== INTERRUPTS;
-  const verdict = differs ? `: ${stateText(state, measureOf(model.shownMetric))}` : '';
-  return `This function, ${places}${verdict}`;
-}
+/** Where else a function is called. @param {number} count of its places */
+const everywhere = (count) => `This function, ${count === 1 ? 'only here' : `in ${count} places`}`;
 
 /**
  * What the inspector shows of a frame.
@@ -303,6 +289,8 @@ export function inspect(model, node, pinned, actions) {
   const f = model.functions[func];
   const { total, self } = model.sums;
   const scaled = (/** @type {Float64Array[]} */ of) => [of[0][func], of[1][func] * model.factor];
+  const places = model.framesOf(func).length;
+  const beside = functionBesideFrame(model, node, places);
   return h(
     'div',
     {},
@@ -311,7 +299,13 @@ export function inspect(model, node, pinned, actions) {
     ...(model.sides === 2 ? verdictOf(model, f, node) : []),
     table,
     otherReading(model, model.valueOf(node)),
-    h('section', {}, h('h3', {}, everywhere(model, f, node)), figures(model, scaled(total), scaled(self), false)),
+    h(
+      'section',
+      {},
+      h('h3', {}, everywhere(places)),
+      !!beside && h('p.beside', {}, beside),
+      figures(model, scaled(total), scaled(self), false),
+    ),
     pinned && neighbourList(model, 'Callers', neighbours(model, func, true), actions.pick),
     pinned && neighbourList(model, 'Callees', neighbours(model, func, false), actions.pick),
     pinned && buttons(model, node, actions),

@@ -10,7 +10,7 @@ import { matchAll, patternOf } from './pattern.js';
 import { nodeAt, pathOf } from './state.js';
 import { covered, filteredSelf, functionSums, hasCaller } from './sums.js';
 import { largestChange, placesByFunction, withoutInterrupts } from './sums.js';
-import { hasInterrupts, provenIn } from './symbols.js';
+import { hasInterrupts, isWhole, provenIn } from './symbols.js';
 import { splicerOf } from './system.js';
 
 /**
@@ -253,29 +253,34 @@ export class Model {
   }
 
   /**
-   * Proven changes, the largest first: of the functions themselves where there are such, else with what they call.
+   * All proven changes, the largest first; the ones that are those of the whole program come last. The header, the list
+   * and the inspector show these.
    * @returns {FunctionChange[]}
    */
   provenChanges() {
-    if (this.sides === 1) return [];
-    const own = provenIn(this.functions, 'self');
-    return own.length ? own : provenIn(this.functions, 'total');
+    const [base, head] = this.tables.tree.figures;
+    return this.sides === 1 ? [] : this.ordered(provenIn(this.functions), [base[0], head[0] * this.factor]);
   }
 
   /** Proven changes of what the filters leave, with the figures under them. @returns {FunctionChange[]} */
   shownChanges() {
     if (!this.isNarrowed) return this.provenChanges();
-    const left = (/** @type {'self'|'total'} */ part) => {
-      const [sums0, sums1] = this.sums[part];
-      const list = provenIn(this.functions, part).map(({ f, e, own }) => {
-        const base = sums0[f.id];
-        const head = sums1[f.id] * this.factor;
-        return { f, e: { ...e, base, head, delta: head - base }, own };
-      });
-      return list.filter(({ e }) => e.base || e.head).sort((a, b) => Math.abs(b.e.delta) - Math.abs(a.e.delta));
-    };
-    const own = left('self');
-    return own.length ? own : left('total');
+    const left = provenIn(this.functions).map(({ f, e, own }) => {
+      const sums = own ? this.sums.self : this.sums.total;
+      const base = sums[0][f.id];
+      const head = sums[1][f.id] * this.factor;
+      return { f, e: { ...e, base, head, delta: head - base }, own };
+    });
+    return this.ordered(
+      left.filter(({ e }) => e.base || e.head),
+      this.totals(),
+    );
+  }
+
+  /** @param {FunctionChange[]} changes @param {number[]} totals [base, head] */
+  ordered(changes, totals) {
+    const last = (/** @type {FunctionChange} */ { e, own }) => Number(!own && isWhole([e.base, e.head], totals));
+    return changes.sort((a, b) => last(a) - last(b) || Math.abs(b.e.delta) - Math.abs(a.e.delta));
   }
 
   /**

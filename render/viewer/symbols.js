@@ -151,18 +151,42 @@ export class Func {
  */
 
 /**
- * Functions whose change is proven, the largest first: in themselves, or with what they call.
- * @param {Func[]} functions @param {'self'|'total'} part @returns {Change[]}
+ * The verdict on a function, which the header, the list and the inspector share: that on the function itself where its
+ * own change is proven, else that on it with all it calls. Undefined in a report of one recording.
+ * @param {Func} f @returns {{e: Estimate, own: boolean}|undefined}
  */
-export function provenIn(functions, part) {
-  const states = functions[0]?.table?.[part]?.state || functions.map((f) => STATES.indexOf(f[part]?.state || ''));
+export function verdictOn(f) {
+  const { self, total } = f;
+  if (self && isProven(self.state)) return { e: self, own: true };
+  return total && { e: total, own: false };
+}
+
+/** Whether a verdict is a proven change of a function in its place. @param {string} state */
+export function isProven(state) {
+  return PROVEN.has(STATES.indexOf(state));
+}
+
+/** Functions whose change is proven, in themselves or with what they call. @param {Func[]} functions @returns {Change[]} */
+export function provenIn(functions) {
+  const states = ['self', 'total'].map((part) => functions[0]?.table?.[/** @type {'self'|'total'} */ (part)]?.state);
   const out = [];
-  for (let id = 0; id < functions.length; id++) {
-    if (!PROVEN.has(states[id])) continue;
-    const f = functions[id];
-    out.push({ f, e: /** @type {Estimate} */ (f[part]), own: part === 'self' });
+  for (const f of functions) {
+    if (states[0] && states[1] && !PROVEN.has(states[0][f.id]) && !PROVEN.has(states[1][f.id])) continue;
+    const verdict = verdictOn(f);
+    if (verdict && isProven(verdict.e.state)) out.push({ f, ...verdict });
   }
-  return out.sort((a, b) => Math.abs(b.e.delta) - Math.abs(a.e.delta));
+  return out;
+}
+
+/** From this part of both totals on the time of a function is that of the whole program. */
+const WHOLE = 0.9;
+
+/**
+ * Whether a function runs nearly all the time on both sides, as `main` does, so that its change is that of the whole.
+ * @param {number[]} pair its total [base, head] @param {number[]} totals of the program
+ */
+export function isWhole([base, head], totals) {
+  return base >= WHOLE * totals[0] && head >= WHOLE * totals[1];
 }
 
 /** The origins of all functions, by id. @param {Func[]} functions @returns {ArrayLike<number>} */

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Verdicts on differences in words.
 
-import { measureOf } from './format.js';
+import { INTERRUPTS } from './codes.js';
+import { amount, measureOf, signedAmount } from './format.js';
+import { isProven, verdictOn } from './symbols.js';
 
 /** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./symbols.js').Estimate} Estimate */
 
 /** @type {Record<string, string>} */
 const STATE_WORDS = {
@@ -31,6 +34,46 @@ export function stateText(state, measure) {
  * @param {number} low @param {number} high
  */
 export const leavesOutZero = (low, high) => low > 0 || high < 0;
+
+/** What a change is about. @param {boolean} own whether it is about the function itself */
+export const partText = (own) => (own ? 'self' : 'total');
+
+/**
+ * The verdict on a function in words.
+ * @param {{e: Estimate, own: boolean}} verdict @param {string} measure what the function takes more or less of
+ */
+export function functionWords({ e, own }, measure) {
+  const short = e.state === 'unproven' && e.low !== null && e.high !== null && leavesOutZero(e.low, e.high);
+  if (short) return ASKS_FOR_MORE;
+  const text = stateText(e.state, measure);
+  if (!isProven(e.state)) return text;
+  return `${text} ${own ? 'itself' : 'with all it calls'}`;
+}
+
+/**
+ * What is said of a function beside one of its frames: how the verdicts differ, or what its recordings can miss. Empty
+ * where there is nothing to add.
+ * @param {Model} model @param {number} node @param {number} places how many frames the function has
+ */
+export function functionBesideFrame(model, node, places) {
+  const f = model.functions[model.tree.func[node]];
+  const verdict = model.shownMetric.tested && !model.filtered && f.origin !== INTERRUPTS && verdictOn(f);
+  if (!verdict) return '';
+  const { e } = verdict;
+  const here = model.stateOf(node);
+  const all = places === 1 ? 'for the function as a whole' : `in all ${places} places together`;
+  const measure = measureOf(model.shownMetric);
+  if (isProven(e.state)) {
+    if (here === e.state) return '';
+    const whole = `${functionWords(verdict, measure)} (${signedAmount(e.delta, model.unit)})`;
+    return isProven(here)
+      ? `Here ${stateText(here, measure)}; ${all}: ${whole}.`
+      : `In this place alone no change is proven; ${all}: ${whole}.`;
+  }
+  if (isProven(here)) return `The colour is that of this place; ${all} no change is proven.`;
+  if (e.detectable === null || Math.abs(e.delta) >= e.detectable) return '';
+  return `These recordings often miss a change of less than ${amount(e.detectable, model.unit)} in it.`;
+}
 
 /** The verdict on a frame in words. @param {Model} model @param {number} node */
 export function verdictWords(model, node) {

@@ -13,13 +13,13 @@ const said = (state, base, head, meta = CPU) =>
   header.changeText({ e: { state, base, head, delta: head - base }, own: true }, meta).trim();
 
 test('a proven change in a sentence; what base lacks has no percentage', () => {
-  assert.equal(said('more', 1e6, 15e5), 'takes 50.0 % more time (+500 µs).');
-  assert.equal(said('less', 2e6, 1e6), 'takes 50.0 % less time (−1.00 ms).');
-  assert.equal(said('new', 0, 1e6), 'is new and takes 1.00 ms.');
-  assert.equal(said('gone', 1e6, 0), 'is gone; it took 1.00 ms.');
-  assert.equal(said('more', 1e6, 876e4), 'takes 8.76 times as much time (+7.76 ms).');
-  assert.equal(said('more', 0, 592e5), 'takes 59.2 ms, and took none in base.');
-  assert.equal(said('more', 0, 12, { metric: 'page-faults', unit: 'count' }), 'takes 12 page faults, and took none in base.');
+  assert.equal(said('more', 1e6, 15e5), 'itself takes 50.0 % more time (+500 µs).');
+  assert.equal(said('less', 2e6, 1e6), 'itself takes 50.0 % less time (−1.00 ms).');
+  assert.equal(said('new', 0, 1e6), 'is new and takes 1.00 ms itself.');
+  assert.equal(said('gone', 1e6, 0), 'is gone; it took 1.00 ms itself.');
+  assert.equal(said('more', 1e6, 876e4), 'itself takes 8.76 times as much time (+7.76 ms).');
+  assert.equal(said('more', 0, 592e5), 'itself takes 59.2 ms, and took none in base.');
+  assert.equal(said('more', 0, 12, { metric: 'page-faults', unit: 'count' }), 'itself takes 12 page faults, and took none in base.');
 });
 
 test('the root says whose widths are drawn, and what colours mean where they are those of the difference', () => {

@@ -124,6 +124,31 @@ static void make_interrupts(struct profile *profiles[DIFF_SIDES])
 	profiles[DIFF_HEAD] = interrupts_profile(DIFF_HEAD);
 }
 
+/* ---- Verdicts on functions and on their places ---- */
+
+/* All of audit's time is new below check; copy takes more in one place, which its noise in the other hides. */
+static struct profile *places_profile(int side)
+{
+	struct maker maker = maker_create(side ? "./shop --new" : "./shop --old", side ? "22" : "11");
+
+	for (int run = 0; run < RUNS; run++) {
+		maker_run(&maker, "shop", 2500);
+		add_steady(&maker, run);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";check"), 50 + jitter(run), -1);
+		if (side)
+			maker_add(&maker, maker_stack_of(&maker, MAIN ";check;audit"), 300 + jitter(run + 1), -1);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";left;copy"), (side ? 160 : 100) + jitter(run + 2), -1);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";right;copy"), 200 + 60 * jitter(run + side), -1);
+	}
+	return maker_finish(&maker);
+}
+
+static void make_places(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = places_profile(DIFF_BASE);
+	profiles[DIFF_HEAD] = places_profile(DIFF_HEAD);
+}
+
 /* ---- Time and threads ---- */
 
 /* Two seconds: main loads for one and works for one; a thread waits through both; a worker runs in the second half. */
@@ -242,6 +267,7 @@ static const struct kind kinds[] = {
 	{ "single", make_single },
 	{ "empty-base", make_single, .empty = KIND_EMPTY_BASE },
 	{ "empty-head", make_single, .empty = KIND_EMPTY_HEAD },
+	{ "places", make_places },
 	{ "timeline", make_timeline },
 	{ "metrics", make_metrics },
 	{ "interrupts", make_interrupts },

@@ -20,12 +20,12 @@ reportTest('all functions, proven changes first, the largest on top', 'diff', as
   const first = (await rows(report)).slice(0, 5);
   assert.deepEqual(
     first.map((row) => row[0]),
-    ['parse', 'compress', 'new_audit', 'old_cache', 'lex'],
+    ['compress', 'new_audit', 'old_cache', 'lex', 'parse'],
   );
-  assert.deepEqual(first[0].slice(2, 7), ['1.23 s', '2.23 s', '+500 ms', '+1.00 s', '+81.3 %']);
+  assert.deepEqual(first[4].slice(2, 7), ['1.23 s', '2.23 s', '+500 ms', '+1.00 s', '+81.3 %']);
   assert.deepEqual(
     first.map((row) => row[8]),
-    ['more', 'less', 'new', 'gone', 'more'],
+    ['less self', 'new self', 'gone self', 'more self', 'more self'],
   );
 });
 
@@ -44,11 +44,11 @@ reportTest('a title sorts, and sorts the other way', 'diff', async (report) => {
     down,
     [...down].sort((a, b) => (a < b ? 1 : -1)),
   );
-  await sortBy(report, 'base');
+  await sortBy(report, 'total base');
   assert.deepEqual((await column(0)).slice(0, 3), ['__libc_start_main', 'main', 'steady']);
-  assert.equal(await report.run(() => document.querySelector('[aria-sort=descending]')?.textContent), 'base');
-  await sortBy(report, 'base');
-  assert.equal(await report.run(() => document.querySelector('[aria-sort=ascending]')?.textContent), 'base');
+  assert.equal(await report.run(() => document.querySelector('[aria-sort=descending]')?.textContent), 'total base');
+  await sortBy(report, 'total base');
+  assert.equal(await report.run(() => document.querySelector('[aria-sort=ascending]')?.textContent), 'total base');
   assert.equal((await column(0))[0], 'new_audit');
   await sortBy(report, 'Δ self');
   assert.equal((await column(0))[0], 'compress');
@@ -65,7 +65,7 @@ reportTest('text, verdict and origin filter it', 'diff', async (report) => {
   await report.select('[aria-label="Filter by verdict"]', 'more');
   assert.deepEqual(
     (await rows(report)).map((row) => row[0]),
-    ['parse', 'lex'],
+    ['lex', 'parse'],
   );
   assert.match(await report.text('.functions .bar'), /2 of /);
   await report.select('[aria-label="Filter by origin"]', 'system');
@@ -161,4 +161,32 @@ reportTest('a frame that is chosen in the picture is shown in the list', 'diff',
     assert.deepEqual(row, { name, visible: true });
     await report.press('0');
   }
+});
+
+reportTest('header, list and inspector have one set of proven changes, and say what each is about', 'places', async (report) => {
+  const side = await report.run(() =>
+    [...document.querySelectorAll('.inspector .changes li')].map((li) => li.textContent),
+  );
+  const proven = (await rows(report)).filter((row) => /(self|total)$/.test(row[8]));
+  assert.deepEqual(proven.map((row) => `${row[0]} ${row[8]}`).sort(), [
+    '__libc_start_main more total',
+    'audit new self',
+    'check more total',
+    'left more total',
+    'main more total',
+  ]);
+  assert.equal(side.length, proven.length);
+  assert.match(side[0], /^auditnew self 3\.00 s/);
+  assert.match(side[1], /^checkmore total \+3\.00 s/);
+  const words = await report.text('header .changes');
+  assert.match(words, /audit is new and takes 3\.00 s itself\. check, with all it calls, takes 7\.00 times/);
+  assert.match(words, /2 other functions changed too\./);
+});
+
+reportTest('a line explains the verdict of a frame beside that of its function', 'places', async (report) => {
+  await report.click('.grid-row:has-text("copy")');
+  if ((await report.text('.inspector .badge')) !== 'takes more time') await report.press('n');
+  assert.equal(await report.text('.inspector .badge'), 'takes more time', await report.text('.inspector'));
+  assert.match(await report.text('.inspector'), /The colour is that of this place; in all 2 places together no change is proven\./);
+  assert.doesNotMatch(await report.text('.inspector'), /smallest change|often miss/, 'nothing that contradicts it');
 });
