@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/state.h"
 #include "sampler/sampler.h"
 #include "used_locations.h"
 
@@ -460,6 +461,38 @@ static void test_ended_early(void **state)
 	sampler_result_deinit(&result);
 }
 
+/* The user is told when the recorder gives its priority back, here because it seems to have used all that it may. */
+static void test_priority_that_is_given_back(void **state)
+{
+	pid_t pid = start_target(busy);
+	struct sampler_options options = options_for(&pid);
+	struct sampler_progress progress = { 0 };
+	CLEANUP(buffer_deinit) struct buffer notices;
+	struct sampler_result result;
+	struct sampler *sampler;
+	struct error err;
+
+	(void)state;
+	buffer_init(&notices, 1 << 16);
+	assert_true(sampler_create(&options, &sampler, &err));
+	/* Also where a higher priority is not permitted. */
+	sampler->priority.is_nice = true;
+	sampler->priority.is_counted = true;
+	sampler->priority.seen_ns = INT64_MAX / 4;
+	assert_true(sampler_start(sampler, &err));
+	for (int i = 0; i < 600 && progress.samples == 0; i++)
+		assert_true(sampler_poll(sampler, 50, -1, &progress, &err));
+	assert_false(sampler->priority.is_nice || sampler->priority.is_real_time);
+	assert_true(sampler_finish(sampler, &result, &notices, &err));
+	sampler_destroy(sampler);
+	end_target(pid);
+	buffer_append_byte(&notices, '\0');
+	assert_non_null(
+		strstr(notices.data, "the recorder gave its high priority back, because it took more than half of "
+				     "a CPU for seconds"));
+	sampler_result_deinit(&result);
+}
+
 /* Without a sample the failure is the reason, not that the target slept. */
 static void test_ended_before_a_sample(void **state)
 {
@@ -513,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_command_that_cannot_be_executed),
 		cmocka_unit_test(test_start_disabled),
 		cmocka_unit_test(test_ended_early),
+		cmocka_unit_test(test_priority_that_is_given_back),
 		cmocka_unit_test(test_ended_before_a_sample),
 		cmocka_unit_test(test_bad_options),
 	};
