@@ -125,7 +125,7 @@ export class App {
     this.searching = this.#makeSearching();
     this.bar.append(this.controls, h('span.grow'), this.searching.element);
     this.chronology = new Chronology({ model, colours, set, tell, pick: (func) => this.#pickFunction(func) });
-    this.crumbs.before(this.chronology.strip);
+    this.crumbs.before(this.chronology.strip.canvas);
     this.picture.element.after(this.chronology.element);
     this.#drawAround();
     if (this.report.hasTimelines) this.chronology.draw(this.state);
@@ -166,7 +166,10 @@ export class App {
       help: () => this.#showHelp(),
       isHelpOpen: () => !!this.help?.open,
     };
-    document.addEventListener('keydown', (event) => onKey(event, actions));
+    document.addEventListener('keydown', (event) => {
+      const isOfTimeline = this.state.tab === 'timeline' && !actions.isHelpOpen() && this.chronology?.onKey(event);
+      if (!isOfTimeline) onKey(event, actions);
+    });
   }
 
   /** Lets the model run searches that may never end where they can be stopped. */
@@ -289,7 +292,6 @@ export class App {
   #drawAround() {
     const { model, state, colours, set } = this;
     this.root.dataset.tab = state.tab;
-    if (this.chronology) this.chronology.strip.hidden = !this.report.hasTimelines;
     const { zoom: _zoom, selected: _selected, ...rest } = state;
     const shown = [rest, model.removedCount, model.hidden];
     if (this.#differs('controls', shown)) drawControls(this.controls, { model, state, set });

@@ -1,27 +1,47 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The timeline on the page: the strip with its brush, which filters every view, and the flame chart of one thread.
+// The timeline on the page: the strip with its brush, which filters every view, and the lanes of the threads below an
+// axis of time. What the lanes show of the time is no filter: it changes with the wheel and the keys.
 
-import { STATES } from './codes.js';
+import { Ancestors } from './ancestors.js';
+import { lengthText, timeText } from './axis.js';
+import { AXIS, Chart, HEAD, ROW } from './chart.js';
+import { rgb } from './colour.js';
 import { h, renew } from './dom.js';
 import { count } from './format.js';
-import { activity, chart, drawChart, drawStrip } from './timeline.js';
-import { signButton } from './widgets.js';
+import { allLanes } from './lanes.js';
+import { packed } from './pixels.js';
+import { Scrollbar } from './scrollbar.js';
+import { moved, rangeText, Strip } from './strip.js';
+import { activity, countIn } from './timeline.js';
+import { button } from './widgets.js';
 
+/** @typedef {import('./chart.js').ChartBox} ChartBox */
+/** @typedef {import('./chart.js').Placed} Placed */
 /** @typedef {import('./colour.js').Colours} Colours */
-/** @typedef {import('./decode.js').Samples} Samples */
+/** @typedef {import('./lanes.js').Lane} Lane */
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./state.js').Change} Change */
 /** @typedef {import('./state.js').State} State */
 
-const ROW = 16;
 const BUCKETS = 300;
-/** A brush over a smaller share of the whole time is a click. */
-const SMALLEST_RANGE = 1 / 400;
 const SIDE_COLOURS = ['#4393c3', '#d55e00'];
 /** The colours of a report of one recording, which is the second side. */
 const SINGLE_COLOURS = ['#888', '#4a90d9'];
 /** The difference, in points, that a proven change is coloured as. */
 const POINTS = 5;
+/** A pointer that moves less than this clicks, in pixels. */
+const LEAST_MOVE = 3;
+/** The shortest time that fills the width, in microseconds. */
+const SHORTEST = 10;
+/** How much a key zooms, and how far it moves, as part of what is shown. */
+const KEY_ZOOM = 1.5;
+const KEY_MOVE = 0.1;
+/** How much a step of the wheel zooms. */
+const WHEEL_ZOOM = 0.002;
+/** The room around a frame that is zoomed to, as part of its time. */
+const MARGIN = 0.05;
+/** A lane that is not shown whole has at least so many rows. */
+const LEAST_ROWS = 6;
 
 /**
  * What the timeline needs of the page around it.
@@ -38,157 +58,361 @@ export class Chronology {
   constructor(host) {
     this.host = host;
     this.model = host.model;
-    this.strip = h('canvas.strip', {
-      'aria-label': 'Samples over time: drag to select a range, double-click to clear it',
-      role: 'img',
+    /** @type {State|null} the state that was last drawn */ this.state = null;
+    /** @type {{lanes: Lane[], end: number}} */ this.all = { lanes: [], end: 1 };
+    this.severalProcesses = false;
+    /** @type {Ancestors|null} made when the lanes are */ this.ancestors = null;
+    /** @type {Float64Array[]} */ this.counts = [];
+    /** @type {{timelines: unknown, thread: string}} what lanes and counts were made for */
+    this.madeFor = { timelines: null, thread: '' };
+    /** The time that the lanes show, in microseconds. */ this.shown = [0, 1];
+    /** @type {number[]|null} the range of the state that was last drawn */ this.range = null;
+    /** Whether a range is being selected in the lanes, which then stay where they are. */ this.selecting = false;
+    /** @type {Map<Lane, number>} rows of the lanes that somebody opened or closed */ this.rows = new Map();
+    /** @type {Placed[]} */ this.placed = [];
+    this.height = 0;
+    this.frame = 0;
+    /** @type {ChartBox|null} */ this.hover = null;
+    this.strip = new Strip({
+      end: () => this.all.end,
+      range: () => this.state?.range || null,
+      shown: () => this.shown,
+      select: (range, goesOn) => host.set({ range }, goesOn),
     });
-    this.canvas = h('canvas.chart', { 'aria-label': 'Flame chart of one thread in order of time', role: 'img' });
+    const canvas = h('canvas.chart', { 'aria-hidden': 'true' });
+    this.chart = new Chart(canvas);
+    this.mark = h('div.mark', { hidden: true });
+    this.overlay = h('div.chart-overlay', {
+      role: 'application',
+      tabIndex: 0,
+      'aria-label':
+        'Threads over time: left and right move, up and down scroll, plus and minus zoom, 0 shows everything, ' +
+        'Enter selects the time that is shown',
+    });
+    this.heads = h('div.lane-heads');
+    this.scrollbar = new Scrollbar((by) => this.#scrollBy(by));
     this.caption = h('p.caption.dim');
-    this.element = h('div.chart-host', {}, this.caption, this.canvas);
-    /** @type {import('./timeline.js').Activity} */ this.activity = { end: 1, counts: [] };
-    /** @type {import('./timeline.js').ChartBox[]} */ this.boxes = [];
-    /** @type {number[]} the time that the chart shows, in microseconds */ this.range = [0, 1];
-    /** The place of the thread that is shown, with the busiest thread first. */ this.place = 0;
-    /** The side and the filter that this place belongs to. */ this.placeOf = '';
-    this.#bindBrush();
-    this.canvas.addEventListener('mousemove', (/** @type {MouseEvent} */ e) => this.#hover(e));
-    this.canvas.addEventListener('click', (/** @type {MouseEvent} */ e) => {
-      const box = this.#hit(e);
+    this.view = h('div.chart-view', {}, canvas, this.overlay, this.mark, this.heads, this.scrollbar.element);
+    this.element = h('div.chart-host', {}, this.caption, this.view);
+    this.#bind();
+    new ResizeObserver(() => this.state && this.#drawLanes(this.state)).observe(this.view);
+  }
+
+  #bind() {
+    const { overlay, view } = this;
+    overlay.addEventListener('pointerdown', (e) => this.#down(e));
+    overlay.addEventListener('mousemove', (e) => this.#pointAt(this.chart.hit(e.offsetX, e.offsetY)));
+    overlay.addEventListener('mouseleave', () => this.#pointAt(null));
+    overlay.addEventListener('dblclick', (e) => this.#zoomTo(this.chart.hit(e.offsetX, e.offsetY)));
+    view.addEventListener('wheel', (e) => this.#wheeled(e), { passive: false });
+  }
+
+  /** Selects a range of time by dragging, or a function by a click. @param {PointerEvent} e */
+  #down(e) {
+    const { chart, host, overlay } = this;
+    if (e.button !== 0) return;
+    const x = e.offsetX;
+    const from = chart.timeAt(x);
+    let begun = false;
+    overlay.setPointerCapture(e.pointerId);
+    const move = (/** @type {PointerEvent} */ at) => {
+      if (!begun && Math.abs(at.offsetX - x) < LEAST_MOVE) return;
+      const to = chart.timeAt(at.offsetX);
+      this.selecting = true;
+      if (to !== from) host.set({ range: [Math.min(from, to), Math.max(from, to)] }, begun);
+      begun = true;
+    };
+    const up = () => {
+      overlay.removeEventListener('pointermove', move);
+      overlay.removeEventListener('pointerup', up);
+      overlay.removeEventListener('pointercancel', up);
+      const box = begun ? null : chart.hit(x, e.offsetY);
       if (box) host.pick(this.model.tables.tree.func[box.node]);
+    };
+    overlay.addEventListener('pointermove', move);
+    overlay.addEventListener('pointerup', up);
+    overlay.addEventListener('pointercancel', up);
+  }
+
+  /** @param {WheelEvent} e */
+  #wheeled(e) {
+    const { chart } = this;
+    const x = e.clientX - this.view.getBoundingClientRect().left;
+    const sideways = e.shiftKey ? e.deltaY || e.deltaX : e.deltaX;
+    if (e.ctrlKey || e.metaKey) this.#zoom(Math.exp(e.deltaY * WHEEL_ZOOM), chart.timeAt(x));
+    else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) this.#move((sideways / chart.width) * this.#span());
+    else if (!this.#scrollBy(e.deltaY)) return;
+    e.preventDefault();
+  }
+
+  #span() {
+    return this.shown[1] - this.shown[0];
+  }
+
+  /** Shows another part of the time. @param {number[]} range */
+  #show([from, to]) {
+    const { end } = this.all;
+    const span = Math.max(Math.min(SHORTEST, end), Math.min(to - from, end));
+    const start = Math.max(0, Math.min(end - span, (from + to - span) / 2));
+    this.shown = [start, start + span];
+    this.#redraw();
+  }
+
+  /** Shows `by` times as much time; a point in time stays in its place. @param {number} by @param {number} at */
+  #zoom(by, at) {
+    const [from, to] = this.shown;
+    const span = Math.max(SHORTEST, Math.min(this.all.end, (to - from) * by));
+    const left = at - ((at - from) / (to - from)) * span;
+    this.#show([left, left + span]);
+  }
+
+  /** @param {number} by in microseconds */
+  #move(by) {
+    this.#show(moved(this.shown, by, this.all.end));
+  }
+
+  /** Shows the time of a frame; all of it again where there is none. @param {ChartBox|null} box */
+  #zoomTo(box) {
+    const room = box ? (box.to - box.from) * MARGIN : 0;
+    this.#show(box ? [box.from - room, box.to + room] : [0, this.all.end]);
+  }
+
+  /** Scrolls the lanes, and tells whether that was possible. @param {number} by in pixels */
+  #scrollBy(by) {
+    const { chart } = this;
+    const before = chart.scroll;
+    chart.scroll = Math.max(0, Math.min(this.height - chart.room, before + by));
+    if (chart.scroll === before) return false;
+    this.#redraw();
+    return true;
+  }
+
+  /** Draws strip and lanes with the next frame of the browser. */
+  #redraw() {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      if (!this.state) return;
+      this.#pointAt(null);
+      this.#drawStrip();
+      this.#drawLanes(this.state);
     });
   }
 
-  #bindBrush() {
-    const { host, strip } = this;
-    let from = -1;
-    const timeAt = (/** @type {PointerEvent} */ e) =>
-      (Math.max(0, Math.min(e.offsetX, strip.clientWidth)) / strip.clientWidth) * this.activity.end;
-    strip.addEventListener('pointerdown', (/** @type {PointerEvent} */ e) => {
-      from = timeAt(e);
-      strip.setPointerCapture(e.pointerId);
-    });
-    strip.addEventListener('pointerup', () => (from = -1));
-    strip.addEventListener('pointermove', (/** @type {PointerEvent} */ e) => {
-      const to = timeAt(e);
-      if (from >= 0 && Math.abs(to - from) > this.activity.end * SMALLEST_RANGE)
-        host.set({ range: [Math.min(from, to), Math.max(from, to)] }, true);
-    });
-    strip.addEventListener('dblclick', () => host.set({ range: null }));
+  /** Does what a key means in the timeline, and tells whether it means something. @param {KeyboardEvent} e */
+  onKey(e) {
+    const { chart, host, shown, state } = this;
+    const target = /** @type {HTMLElement} */ (e.target);
+    if (e.ctrlKey || e.metaKey || e.altKey || target.closest('input, select, textarea')) return false;
+    const middle = (shown[0] + shown[1]) / 2;
+    /** @type {Record<string, () => unknown>} */
+    const keys = {
+      ArrowLeft: () => this.#move(-KEY_MOVE * this.#span()),
+      ArrowRight: () => this.#move(KEY_MOVE * this.#span()),
+      ArrowUp: () => this.#scrollBy(-3 * ROW),
+      ArrowDown: () => this.#scrollBy(3 * ROW),
+      PageUp: () => this.#scrollBy(-chart.room),
+      PageDown: () => this.#scrollBy(chart.room),
+      Home: () => this.#move(-this.all.end),
+      End: () => this.#move(this.all.end),
+      '+': () => this.#zoom(1 / KEY_ZOOM, middle),
+      '=': () => this.#zoom(1 / KEY_ZOOM, middle),
+      '-': () => this.#zoom(KEY_ZOOM, middle),
+      0: () => this.#reset(),
+    };
+    if (!target.closest('button')) keys.Enter = () => host.set({ range: [...shown] });
+    if (state?.range) keys.Escape = () => host.set({ range: null });
+    if (!keys[e.key]) return false;
+    keys[e.key]();
+    e.preventDefault();
+    return true;
   }
 
-  /** The box at the pointer. @param {MouseEvent} e */
-  #hit(e) {
-    const time = this.range[0] + (e.offsetX / this.canvas.clientWidth) * (this.range[1] - this.range[0]);
-    const depth = Math.floor(e.offsetY / ROW);
-    return this.boxes.find((box) => box.depth === depth && time >= box.from && time < box.to);
+  /** Shows all of the time, from the first lane on. */
+  #reset() {
+    this.chart.scroll = 0;
+    this.#show([0, this.all.end]);
   }
 
-  /** Tells what is at the pointer. @param {MouseEvent} e */
-  #hover(e) {
-    const { functions, tables } = this.model;
-    const box = this.#hit(e);
-    this.canvas.classList.toggle('over', !!box);
+  /** Points at a frame, and tells of it. @param {ChartBox|null} box */
+  #pointAt(box) {
+    const { mark, model } = this;
+    this.overlay.classList.toggle('over', !!box);
+    mark.hidden = !box;
+    this.hover = box;
     if (!box) return;
-    const ms = (box.to - box.from) / 1000;
-    const name = h('bdi', {}, functions[tables.tree.func[box.node]].name);
-    this.host.tell(name, ` — at ${(box.from / 1e6).toFixed(3)} s, sampled over ${ms.toFixed(ms < 10 ? 1 : 0)} ms`);
+    mark.style.transform = `translate(${box.x}px, ${Math.max(AXIS, box.y)}px)`;
+    mark.style.width = `${Math.max(1, box.w)}px`;
+    mark.style.height = `${ROW - 1}px`;
+    const { tree } = model.tables;
+    const { all, having } = countIn(box.lane, tree, box.node, box.from, box.to);
+    const span = box.to - box.from;
+    const name = h('bdi', {}, model.functions[tree.func[box.node]].name);
+    const part = having === all ? `${count(all)}` : `${count(having)} of ${count(all)}`;
+    const when = `from ${timeText(box.from, span)} on, ${lengthText(span)}`;
+    this.host.tell(name, ` — ${when}, in ${part} sample${all === 1 ? '' : 's'} of ${box.lane.name}`);
   }
 
-  /** Draws the strip, and the chart where the state shows it. @param {State} state */
+  /** Draws the strip, and the lanes where the state shows them. @param {State} state */
   draw(state) {
+    this.state = state;
+    this.strip.canvas.hidden = state.tab !== 'timeline' && !state.range;
+    if (this.strip.canvas.hidden) return;
+    this.#prepare(state);
+    if (this.range !== state.range) {
+      this.range = state.range;
+      if (!this.selecting) this.shown = state.range ? [...state.range] : [0, this.all.end];
+    }
+    this.selecting = false;
+    this.#drawStrip();
+    if (state.tab === 'timeline') this.#drawLanes(state);
+  }
+
+  /** Makes lanes and counts where what they depend on has changed. @param {State} state */
+  #prepare({ thread }) {
     const { model } = this;
-    const { samples, timelines } = model.tables;
-    const ids = (state.thread && model.threadNames().get(state.thread)) || null;
-    const isShown = (/** @type {number} */ side, /** @type {number} */ thread) => !!ids && ids[side].has(thread);
-    this.activity = activity(timelines, samples, BUCKETS, ids ? isShown : undefined);
-    drawStrip(this.strip, this.activity, state.range, model.sides === 2 ? SIDE_COLOURS : SINGLE_COLOURS);
-    if (state.tab === 'timeline') this.#drawThread(state, ids);
+    const { samples, timelines, tree } = model.tables;
+    const isNew = this.madeFor.timelines !== timelines;
+    if (!isNew && this.madeFor.thread === thread) return;
+    this.madeFor = { timelines, thread };
+    if (isNew) {
+      this.all = allLanes(model.tables);
+      this.severalProcesses = new Set(this.all.lanes.map(({ process }) => process)).size > 1;
+      this.ancestors = new Ancestors(tree);
+      this.shown = [0, this.all.end];
+    }
+    const ids = (thread && model.threadNames().get(thread)) || null;
+    const isShown = (/** @type {number} */ side, /** @type {number} */ id) => !!ids && ids[side].has(id);
+    this.counts = activity(timelines, samples, this.all.end, BUCKETS, ids ? isShown : undefined);
+    this.chart.scroll = 0;
+  }
+
+  #drawStrip() {
+    this.strip.draw(this.counts, this.model.sides === 2 ? SIDE_COLOURS : SINGLE_COLOURS);
+  }
+
+  /** The lanes that the state shows. @param {State} state @returns {Lane[]} */
+  #lanes({ thread, view }) {
+    const ids = (thread && this.model.threadNames().get(thread)) || null;
+    const only = this.model.sides === 1 || view === 'diff' ? -1 : view === 'base' ? 0 : 1;
+    return this.all.lanes.filter(
+      ({ side, thread: id }) => (only < 0 || side === only) && (!ids || ids[side].has(id)),
+    );
   }
 
   /**
-   * Draws the chart of one thread.
-   * @param {State} state @param {Set<number>[]|null} ids the threads that are shown, by side
+   * Gives each lane its place: the first ones are open, as far as they have room, and the others are folded.
+   * @param {Lane[]} lanes
    */
-  #drawThread(state, ids) {
-    const { model } = this;
-    const { tree } = model.tables;
-    const side = model.sides === 2 && state.view === 'base' ? 0 : 1;
-    const samples = model.tables.samples[side];
-    const timeline = model.tables.timelines[side];
-    this.boxes = [];
-    if (!samples || !timeline) return;
-    const threads = byTime(samples, ids && ids[side]);
-    const of = `${side} ${state.thread}`;
-    if (this.placeOf !== of) this.place = 0;
-    this.placeOf = of;
-    this.place = Math.min(this.place, Math.max(0, threads.length - 1));
-    const thread = threads[this.place] ?? -1;
-    this.range = state.range || [0, this.activity.end];
-    this.boxes = chart(tree, samples, timeline, thread, this.range);
-    const deepest = this.boxes.reduce((most, box) => Math.max(most, box.depth), 0);
-    this.canvas.style.height = `${(deepest + 1) * ROW}px`;
-    renew(this.caption, [
-      document.createTextNode(this.#captionOf(side, thread, threads.length)),
-      threads.length > 1 && this.#step(state, -1, 'Busier thread', '◀', this.place > 0),
-      threads.length > 1 && this.#step(state, 1, 'Less busy thread', '▶', this.place + 1 < threads.length),
-    ]);
-    drawChart(this.canvas, this.boxes, this.range, this.#look(state));
+  #place(lanes) {
+    const { room } = this.chart;
+    const most = this.#mostRows(lanes.length);
+    let top = 0;
+    this.placed = lanes.map((lane) => {
+      const rows = this.rows.get(lane) ?? (top < room ? Math.min(most, lane.depth) : 0);
+      const placed = { lane, top, rows };
+      top += HEAD + rows * ROW;
+      return placed;
+    });
+    this.height = top;
+    this.chart.scroll = Math.max(0, Math.min(this.chart.scroll, top - room));
   }
 
-  /** How frames look. @param {State} state @returns {import('./timeline.js').ChartLook} */
-  #look(state) {
-    const { model } = this;
-    const { colours } = this.host;
+  /** How many rows a lane has at first: two lanes have room side by side. @param {number} lanes how many there are */
+  #mostRows(lanes) {
+    if (lanes < 2) return Infinity;
+    return Math.max(LEAST_ROWS, Math.floor((this.chart.room / 2 - HEAD) / ROW));
+  }
+
+  /** Draws the lanes. @param {State} state */
+  #drawLanes(state) {
+    const { chart, model, view } = this;
+    if (state.tab !== 'timeline' || !this.ancestors) return;
+    const { width, height } = view.getBoundingClientRect();
+    chart.resize(width, height);
+    if (chart.width <= 1) return;
+    const lanes = this.#lanes(state);
+    this.#place(lanes);
     const { tree } = model.tables;
-    const hits = model.matches && model.functionHits;
     const { tested } = model.shownMetric;
-    return {
-      colour: (node) =>
-        state.colour === 'diff'
-          ? colours.difference(tested ? STATES[tree.state[node]] : 'same', POINTS)
-          : colours.of(tree.func[node], '', 0),
-      faint: (node) => !!hits && !hits[tree.func[node]],
+    const hits = model.matches && model.functionHits;
+    chart.draw({
+      lanes: this.placed,
+      height: this.height,
+      ancestors: this.ancestors,
+      range: this.shown,
+      brush: state.range,
+      colour: this.host.colours.painter(tree, tested, () => POINTS),
+      matches: hits ? (node) => !!hits[tree.func[node]] : null,
       name: (node) => model.functions[tree.func[node]].name,
-      row: ROW,
+      sides: (model.sides === 2 ? SIDE_COLOURS : SINGLE_COLOURS).map((hex) => packed(rgb(hex))),
+      dark: this.host.colours.dark,
+    });
+    this.scrollbar.show(chart.scroll, chart.room, this.height);
+    this.#drawHeads();
+    this.#drawCaption(lanes, state);
+  }
+
+  /** Puts the names of the visible lanes in their places, as buttons that open and close them. */
+  #drawHeads() {
+    const { chart, heads, placed } = this;
+    const visible = placed.filter(({ top }) => top + HEAD > chart.scroll && top < chart.scroll + chart.room);
+    renew(heads, visible.map((at) => this.#head(at)));
+  }
+
+  /** @param {Placed} placed */
+  #head({ lane, top, rows }) {
+    const { model } = this;
+    const most = this.#mostRows(2);
+    const process = this.severalProcesses && lane.process && lane.process !== lane.name ? `${lane.process} › ` : '';
+    const { runs } = model.meta.recordings[model.sides === 1 ? 0 : lane.side];
+    const run = runs > 1 ? `, run ${lane.run + 1}` : '';
+    const side = model.sides === 2 ? (lane.side ? 'head ' : 'base ') : '';
+    const text = `${side}${process}${lane.name} (${lane.tid}${run})`;
+    const line = h(
+      'div.lane-head',
+      {},
+      button(
+        'button',
+        { 'aria-expanded': rows > 0, onclick: () => this.#setRows(lane, rows ? 0 : Math.min(lane.depth, most)) },
+        rows ? '▾ ' : '▸ ',
+        h('bdi', {}, text),
+        h('span.dim', {}, ` ${lengthText(lane.busy)}`),
+      ),
+      rows > 0 && rows < lane.depth && this.#rowsButton(`all ${count(lane.depth)} rows`, lane, lane.depth),
+      rows > most && this.#rowsButton('fewer rows', lane, most),
+    );
+    line.style.transform = `translateY(${AXIS + top - this.chart.scroll}px)`;
+    return line;
+  }
+
+  /** A button that gives a lane other rows. @param {string} text @param {Lane} lane @param {number} rows */
+  #rowsButton(text, lane, rows) {
+    return button('button', { onclick: () => this.#setRows(lane, rows) }, text);
+  }
+
+  /** @param {Lane} lane @param {number} rows */
+  #setRows(lane, rows) {
+    this.rows.set(lane, rows);
+    if (this.state) this.#drawLanes(this.state);
+  }
+
+  /** @param {Lane[]} lanes @param {State} state */
+  #drawCaption(lanes, state) {
+    const { host } = this;
+    const zoomed = this.#span() < this.all.end * 0.999;
+    const threads = lanes.length === 1 ? '1 thread' : `${count(lanes.length)} threads, the busiest first`;
+    const setAll = (/** @type {(lane: Lane) => number} */ rows) => {
+      for (const lane of lanes) this.rows.set(lane, rows(lane));
+      this.chart.scroll = 0;
+      this.#drawLanes(state);
     };
+    const most = this.#mostRows(lanes.length);
+    renew(this.caption, [
+      document.createTextNode(`${threads}. Pale: not sampled then. Drag to select a time. `),
+      lanes.length > 1 && button('button', { onclick: () => setAll((lane) => Math.min(most, lane.depth)) }, 'Open all'),
+      lanes.length > 1 && button('button', { onclick: () => setAll(() => 0) }, 'Fold all'),
+      zoomed && button('button', { title: '0', onclick: () => this.#reset() }, `Show all ${lengthText(this.all.end)}`),
+      state.range && button('button', { onclick: () => host.set({ range: null }) }, `✕ ${rangeText(state.range)}`),
+    ]);
   }
-
-  /**
-   * A button that shows another thread.
-   * @param {State} state @param {number} by @param {string} label @param {string} text @param {boolean} possible
-   */
-  #step(state, by, label, text, possible) {
-    const show = () => {
-      this.place += by;
-      this.draw(state);
-    };
-    return signButton(text, label, label, show, !possible);
-  }
-
-  /**
-   * The text above the chart.
-   * @param {number} side @param {number} thread @param {number} threads how many there are
-   */
-  #captionOf(side, thread, threads) {
-    const { meta, sides } = this.model;
-    const shown = meta.recordings[sides === 1 ? 0 : side].threads[thread];
-    const name = shown ? `${shown[4] || shown[3] || 'thread'} (${shown[2]})` : 'one thread';
-    const which = sides === 1 ? '' : side ? ' of head' : ' of base';
-    const place = threads > 1 ? `, ${count(this.place + 1)} of ${count(threads)} threads, the busiest first` : '';
-    const legend = sides === 2 ? ' (base blue, head orange)' : '';
-    return `${name}${which}${place}. Drag across the strip to zoom in${legend}. `;
-  }
-}
-
-/**
- * Threads in order of their samples, the busiest first.
- * @param {Samples} samples @param {Set<number>|null} allowed the threads that count; null for all @returns {number[]}
- */
-function byTime(samples, allowed) {
-  const sums = new Map();
-  for (let i = 0; i < samples.count; i++) {
-    const thread = samples.thread[i];
-    if (!allowed || allowed.has(thread)) sums.set(thread, (sums.get(thread) || 0) + samples.times[i]);
-  }
-  return [...sums].sort((a, b) => b[1] - a[1]).map(([thread]) => thread);
 }

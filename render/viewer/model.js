@@ -139,7 +139,8 @@ export class Model {
   sourcesOf(state) {
     const { samples, timelines } = this.tables;
     const needed = this.needsSamples(state) ? samples : null;
-    return [state.system, state.interrupts, state.thread, state.range, this.metricOf(state), needed, timelines];
+    const times = state.range ? timelines : null;
+    return [state.system, state.interrupts, state.thread, state.range, this.metricOf(state), needed, times];
   }
 
   /** Work that takes long before a state can be shown; null for none. @param {State} state @returns {Splicer|null} */

@@ -1,48 +1,56 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The chronological view: a strip of how busy the target was, and a flame chart of one thread.
+// What a timeline shows: how busy the target was, and the boxes of a thread in a range of time. Only what has a place
+// on the screen is computed: of the samples that share a column of pixels the first stands for all, and of their stacks
+// the rows that are visible.
 
-import { css, inkOn } from './colour.js';
-import { isolated } from './format.js';
+import { lowerBound } from './lanes.js';
 
-/** @typedef {import('./tree.js').Tree} Tree */
+/** @typedef {import('./ancestors.js').Ancestors} Ancestors */
 /** @typedef {import('./decode.js').Samples} Samples */
 /** @typedef {import('./decode.js').Timeline} Timeline */
+/** @typedef {import('./lanes.js').Lane} Lane */
+/** @typedef {import('./tree.js').Tree} Tree */
 
 /**
- * The end of the longest run in microseconds, and the samples of each side by bucket of time.
- * @typedef {{end: number, counts: Float64Array[]}} Activity
+ * The part of a lane that is on the screen; times in microseconds.
+ * @typedef {object} LaneView
+ * @property {number} from @property {number} to the time that is shown
+ * @property {number} step the time that a column of pixels stands for
+ * @property {number} first the first visible row; the row of a thread's first frame is 0
+ * @property {number} behind the row behind the last visible one
  */
 
 /**
- * A box of the flame chart: a frame from one time to another.
- * @typedef {{from: number, to: number, depth: number, node: number}} ChartBox
+ * Receives the boxes of a lane.
+ * @typedef {object} LanePainter
+ * @property {(row: number, from: number, to: number, node: number) => void} box a frame in its row
+ * @property {(from: number, to: number) => void} [sampled] the thread was sampled all this time
  */
 
-/** Samples of a thread that are further apart than this do not belong together, in microseconds. */
-const LONGEST_GAP = 2500;
-/** How long a single sample is drawn, in microseconds. */
-const SAMPLE_TIME = 1000;
+/**
+ * A frame that two neighbouring samples share is one box, if not more than this many sampling periods lie between them.
+ * A thread that shares its CPU with others is sampled less often than once in a period.
+ */
+const MOST_PERIODS = 16;
+/** Gaps that are narrower than this many columns do not part boxes either: nobody could read what lies between. */
+const LEAST_COLUMNS = 8;
 
 /**
  * Samples by bucket of time, for each side.
- * @param {(Timeline|null)[]} timelines @param {(Samples|null)[]} samples @param {number} buckets
+ * @param {(Timeline|null)[]} timelines @param {(Samples|null)[]} samples @param {number} end of the time that is shown
+ * @param {number} buckets
  * @param {((side: number, thread: number) => boolean)|undefined} keepThread all threads where it is missing
- * @returns {Activity}
  */
-export function activity(timelines, samples, buckets, keepThread) {
-  let end = 1;
-  for (const timeline of timelines)
-    if (timeline) for (let i = 0; i < timeline.count; i++) if (timeline.time[i] > end) end = timeline.time[i];
-  const counts = timelines.map((timeline, side) => {
+export function activity(timelines, samples, end, buckets, keepThread) {
+  return timelines.map((timeline, side) => {
     const out = new Float64Array(buckets);
     const s = samples[side];
     if (timeline && s)
       for (let i = 0; i < timeline.count; i++)
         if (!keepThread || keepThread(side, s.thread[timeline.sample[i]]))
-          out[Math.min(buckets - 1, Math.floor((timeline.time[i] / end) * buckets))]++;
-    return out;
+          out[Math.max(0, Math.min(buckets - 1, Math.floor((timeline.time[i] / end) * buckets)))]++;
+    return smoothed(out);
   });
-  return { end, counts: counts.map(smoothed) };
 }
 
 /**
@@ -53,111 +61,103 @@ function smoothed(counts) {
   return counts.map((value, i) => (value * 2 + (counts[i - 1] ?? value) + (counts[i + 1] ?? value)) / 4);
 }
 
-/**
- * The boxes of a flame chart. Equal frames of samples that follow each other closely are one box.
- * @param {Tree} tree @param {Samples} samples @param {Timeline} timeline @param {number} thread
- * @param {number[]} range [from, to) in microseconds
- * @returns {ChartBox[]}
- */
-export function chart(tree, samples, timeline, thread, range) {
-  const boxes = [];
-  /** @type {ChartBox[]} */
-  let open = [];
-  let before = -1;
-  for (let i = 0; i < timeline.count; i++) {
-    const time = timeline.time[i];
-    const sample = timeline.sample[i];
-    if (samples.thread[sample] !== thread || time < range[0] || time >= range[1]) continue;
-    const path = [];
-    for (let node = samples.node[sample]; node > 0; node = tree.parent[node]) path.push(node);
-    path.reverse();
-    let same = 0;
-    if (before >= 0 && time - before <= LONGEST_GAP)
-      while (same < open.length && same < path.length && open[same].node === path[same]) same++;
-    for (const box of open.slice(same)) boxes.push(box);
-    open = open.slice(0, same);
-    for (const box of open) box.to = time + SAMPLE_TIME;
-    for (let depth = same; depth < path.length; depth++)
-      open.push({ from: time, to: time + SAMPLE_TIME, depth, node: path[depth] });
-    before = time;
+/** The longest time between two samples whose common frames are one box. @param {Lane} lane @param {number} step */
+export function longestGap({ track }, step) {
+  return Math.max(MOST_PERIODS * track.period, LEAST_COLUMNS * step);
+}
+
+/** The boxes of a lane that are open at a time, by visible row. */
+class OpenBoxes {
+  /** @param {Ancestors} ancestors @param {LaneView} view @param {LanePainter} painter */
+  constructor(ancestors, { first, behind }, painter) {
+    this.ancestors = ancestors;
+    this.first = first;
+    this.behind = behind;
+    this.painter = painter;
+    /** How many rows have an open box. */ this.rows = 0;
+    this.nodes = new Int32Array(Math.max(0, behind - first));
+    this.next = new Int32Array(Math.max(0, behind - first));
+    this.since = new Float64Array(Math.max(0, behind - first));
+    /** The end of the last sample. */ this.end = -Infinity;
   }
-  return boxes.concat(open);
-}
 
-/** Clears a canvas and fits it to the screen. @param {HTMLCanvasElement} canvas */
-function prepare(canvas) {
-  const ratio = window.devicePixelRatio || 1;
-  const width = canvas.clientWidth;
-  const height = canvas.clientHeight;
-  canvas.width = Math.max(1, width * ratio);
-  canvas.height = Math.max(1, height * ratio);
-  const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
-  c.setTransform(ratio, 0, 0, ratio, 0, 0);
-  c.clearRect(0, 0, width, height);
-  return { c, width, height };
-}
-
-/**
- * Draws the strip, and a brush over the time outside a range.
- * @param {HTMLCanvasElement} canvas @param {Activity} data @param {number[]|null} range
- * @param {string[]} colours by side
- */
-export function drawStrip(canvas, data, range, colours) {
-  const { c, width, height } = prepare(canvas);
-  let most = 1;
-  for (const side of data.counts) for (const value of side) if (value > most) most = value;
-  data.counts.forEach((counts, side) => {
-    c.fillStyle = colours[side];
-    c.globalAlpha = 0.55;
-    const step = width / counts.length;
-    counts.forEach((value, i) => {
-      const size = (value / most) * (height - 4);
-      c.fillRect(i * step, height - size, Math.max(step - 0.3, 0.5), size);
-    });
-  });
-  c.globalAlpha = 1;
-  if (!range) return;
-  c.fillStyle = 'rgba(120,120,130,.35)';
-  const from = (range[0] / data.end) * width;
-  const to = (range[1] / data.end) * width;
-  c.fillRect(0, 0, from, height);
-  c.fillRect(to, 0, width - to, height);
-  c.strokeStyle = '#888';
-  c.strokeRect(from + 0.5, 0.5, to - from - 1, height - 1);
-}
-
-/**
- * How the boxes of a flame chart look.
- * @typedef {object} ChartLook
- * @property {(node: number) => number[]} colour
- * @property {(node: number) => boolean} faint whether a frame is not what is searched for
- * @property {(node: number) => string} name
- * @property {number} row height of a row in pixels
- */
-
-/**
- * Draws the flame chart.
- * @param {HTMLCanvasElement} canvas @param {ChartBox[]} boxes @param {number[]} range the time that fills the width
- * @param {ChartLook} look
- */
-export function drawChart(canvas, boxes, range, { colour, faint, name, row }) {
-  const { c, width } = prepare(canvas);
-  const scale = width / (range[1] - range[0]);
-  c.font = '11px system-ui, sans-serif';
-  c.textBaseline = 'middle';
-  for (const box of boxes) {
-    const x = (box.from - range[0]) * scale;
-    const w = Math.max((box.to - box.from) * scale, 0.5);
-    const fill = colour(box.node);
-    c.globalAlpha = faint(box.node) ? 0.25 : 1;
-    c.fillStyle = css(fill);
-    c.fillRect(x, box.depth * row, w > 2 ? w - 0.4 : w, row - 1);
-    if (w < 40) continue;
-    const text = name(box.node);
-    const letters = Math.floor((w - 6) / 6.2);
-    c.fillStyle = inkOn(fill);
-    const shown = text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
-    c.fillText(isolated(shown), x + 3, box.depth * row + row / 2);
+  /** Paints the open boxes from a row on. @param {number} row */
+  close(row) {
+    for (let at = row; at < this.rows; at++)
+      this.painter.box(this.first + at, this.since[at], this.end, this.nodes[at]);
+    this.rows = Math.min(row, this.rows);
   }
-  c.globalAlpha = 1;
+
+  /** Opens the boxes of a stack. Those that are open already stay. @param {number} node @param {number} time */
+  open(node, time) {
+    const { ancestors, behind, first, next, nodes, since } = this;
+    const level = Math.min(ancestors.depth[node], behind);
+    const rows = Math.max(0, level - first);
+    let above = ancestors.at(node, level);
+    let row = rows - 1;
+    for (; row >= 0 && (row >= this.rows || nodes[row] !== above); row--) {
+      next[row] = above;
+      above = ancestors.parent[above];
+    }
+    const same = row + 1;
+    this.close(same);
+    for (row = same; row < rows; row++) {
+      nodes[row] = next[row];
+      since[row] = time;
+    }
+    this.rows = rows;
+  }
+}
+
+/**
+ * Hands the boxes of a lane that are on the screen to a painter. A box ends with its last sample.
+ * @param {Lane} lane @param {Ancestors} ancestors @param {LaneView} view @param {LanePainter} painter
+ */
+export function walkLane(lane, ancestors, view, painter) {
+  const { begin, end, track } = lane;
+  const { time } = track;
+  const { from, to, step } = view;
+  const gap = longestGap(lane, step);
+  const boxes = new OpenBoxes(ancestors, view, painter);
+  let at = Math.max(begin, lowerBound(time, from, begin, end) - 1);
+  while (at < end && time[at] < to) {
+    const start = time[at];
+    const edge = (Math.floor(start / step) + 1) * step;
+    let next = at + 1;
+    if (next < end && time[next] < edge) next = lowerBound(time, edge, next, end);
+    if (start - boxes.end > gap) boxes.close(0);
+    boxes.open(track.node(at), start);
+    boxes.end = Math.max(start, Math.min(time[next - 1] + track.length(next - 1), next < end ? time[next] : Infinity));
+    painter.sampled?.(start, boxes.end);
+    at = next;
+  }
+  boxes.close(0);
+}
+
+/**
+ * The samples of a lane in a range of time: how many there are, and how many have a frame in their stack.
+ * @param {Lane} lane @param {Tree} tree @param {number} node @param {number} from @param {number} to
+ */
+export function countIn({ begin, end, track }, tree, node, from, to) {
+  const first = lowerBound(track.time, from, begin, end);
+  const behind = lowerBound(track.time, to, first, end);
+  let having = 0;
+  for (let at = first; at < behind; at++) if (tree.holds(node, track.node(at))) having++;
+  return { all: behind - first, having };
+}
+
+/**
+ * How much of each part of a range of time a thread was sampled, from 0 to 1.
+ * @param {Lane} lane @param {number[]} range @param {number} parts
+ */
+export function shares({ begin, end, track }, [from, to], parts) {
+  const out = new Float64Array(parts);
+  const part = (to - from) / parts;
+  let at = lowerBound(track.time, from, begin, end);
+  for (let i = 0; i < parts && at < end; i++) {
+    const next = lowerBound(track.time, from + (i + 1) * part, at, end);
+    out[i] = Math.min(1, ((next - at) * track.period) / part);
+    at = next;
+  }
+  return out;
 }

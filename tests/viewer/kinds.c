@@ -273,6 +273,8 @@ static const struct kind kinds[] = {
 	{ "interrupts", make_interrupts },
 	{ "hostile", make_hostile, .title = "</title><img src=x onerror=window.hacked=6>" },
 	{ "deep", kinds_large_deep },
+	{ "deep-timeline", kinds_large_deep_timeline },
+	{ "large-timeline", kinds_large_timeline },
 	{ "functions", kinds_large_functions },
 	{ "threads", kinds_large_threads },
 	{ "huge", kinds_large_huge },

@@ -11,6 +11,10 @@ enum {
 	CALLERS = 200,
 	CALLEES = 1000,
 	THREADS = 10000,
+	TIMELINE_DEPTH = 2000,
+	TIMELINE_EVENTS = 5000,
+	TIMELINE_THREADS = 200,
+	CHART_DEPTH = 4500,
 	HUGE_NODES = 1000000,
 	HUGE_FUNCTIONS = 20000,
 	HUGE_DEPTH = 60,
@@ -52,6 +56,23 @@ void kinds_large_deep(struct profile *profiles[DIFF_SIDES])
 {
 	profiles[DIFF_BASE] = deep_profile(DIFF_BASE);
 	profiles[DIFF_HEAD] = deep_profile(DIFF_HEAD);
+}
+
+/* A stack deeper than a canvas can be high, and a thread that gets a tenth of a CPU. */
+void kinds_large_deep_timeline(struct profile *profiles[DIFF_SIDES])
+{
+	struct maker maker = maker_create("./deep", "22");
+	uint32_t stack = 0;
+
+	maker_run(&maker, "deep", 1000);
+	for (size_t i = 0; i < CHART_DEPTH; i++)
+		stack = below(&maker, stack, "level_", i + 1);
+	maker_add(&maker, stack, 1000, 0);
+	maker_thread(&maker, "shared", 101);
+	stack = maker_stack_of(&maker, "main;step");
+	for (int64_t i = 0; i < 100; i++)
+		maker_add(&maker, stack, 1, 10 * i);
+	profiles[DIFF_HEAD] = maker_finish(&maker);
 }
 
 static struct profile *functions_profile(int side)
@@ -97,6 +118,45 @@ static uint32_t next(uint64_t *seed)
 {
 	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (uint32_t)(*seed >> 33);
+}
+
+/*
+ * A million events: each thread climbs up and down a stack that is up to 2,000 frames deep and now and then takes
+ * another branch.
+ */
+static struct profile *large_timeline_profile(int side)
+{
+	struct maker maker = maker_create("./timeline", side ? "22" : "11");
+	uint32_t path[TIMELINE_DEPTH + 1] = { 0 };
+	uint64_t seed = 11;
+
+	maker_run(&maker, "thread-0", TIMELINE_EVENTS);
+	for (int32_t i = 0; i < TIMELINE_THREADS; i++) {
+		size_t depth = 0;
+
+		if (i > 0) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "thread-%d", i);
+			maker_thread(&maker, name, 1000 + i);
+		}
+		for (int64_t at = 0; at < TIMELINE_EVENTS; at++) {
+			size_t deeper = depth + next(&seed) % 40;
+
+			if (next(&seed) % 50 == 0 || deeper > TIMELINE_DEPTH)
+				deeper = depth = depth * (next(&seed) % 100) / 100;
+			for (; depth < deeper; depth++)
+				path[depth + 1] = below(&maker, path[depth], "function_",
+					(depth + (next(&seed) % 40000 == 0)) % HUGE_FUNCTIONS);
+			maker_add(&maker, path[depth], 1, at);
+		}
+	}
+	return maker_finish(&maker);
+}
+
+void kinds_large_timeline(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_HEAD] = large_timeline_profile(DIFF_HEAD);
 }
 
 /*

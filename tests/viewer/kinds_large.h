@@ -14,6 +14,12 @@ void kinds_large_functions(struct profile *profiles[DIFF_SIDES]);
 /* 10,000 threads with a timeline. */
 void kinds_large_threads(struct profile *profiles[DIFF_SIDES]);
 
+/* 4,500 frames in a timeline, and a thread that was sampled every tenth millisecond. */
+void kinds_large_deep_timeline(struct profile *profiles[DIFF_SIDES]);
+
+/* A timeline of a million events, 200 threads and stacks of up to 2,000 frames. */
+void kinds_large_timeline(struct profile *profiles[DIFF_SIDES]);
+
 /* A tree of a million nodes over 20,000 functions; in the diff, each side lacks the time of a quarter of them. */
 void kinds_large_huge(struct profile *profiles[DIFF_SIDES]);
 void kinds_large_huge_diff(struct profile *profiles[DIFF_SIDES]);

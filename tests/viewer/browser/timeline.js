@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 
 import { reportTest } from '../lib/browser.js';
+import { chart } from '../lib/modules.js';
 
 /** @param {any} report @param {number} from @param {number} to parts of the strip */
 async function brush(report, from, to) {
@@ -74,52 +75,154 @@ reportTest('a thread filters everything', 'timeline', async (report) => {
   assert.ok((await listed(report)).includes('work'));
 });
 
-reportTest('the chart shows the chosen thread in order of time', 'timeline', async (report) => {
-  await report.select('[aria-label=Thread]', 'main');
+/** A row of the axis, the head of a lane, a row of frames, in pixels. */
+const { AXIS, HEAD, ROW } = chart;
+
+/** Opens the timeline and waits for its lanes. @param {any} report */
+async function openLanes(report) {
   await report.click('.choice button:text-is("Timeline")');
-  await report.until(() => document.querySelector('.chart-host .caption')?.textContent?.includes('main'));
-  const box = await report.page.locator('canvas.chart').boundingBox();
-  const at = async (/** @type {number} */ x, /** @type {number} */ row) => {
-    await report.page.mouse.move(box.x + x * box.width, box.y + row * 16 + 8);
-    await report.settle();
-    return report.text('.status');
-  };
-  assert.match(await at(0.2, 0), /^main — at 0\.000 s, sampled over (2000|1999) ms/);
-  assert.match(await at(0.2, 1), /^load — at 0\.000 s, sampled over (1000|999) ms/);
-  assert.match(await at(0.8, 1), /^work — at 1\.000 s, sampled over (1000|999) ms/);
-  await report.page.mouse.click(box.x + 0.8 * box.width, box.y + 24);
+  await report.until(() => document.querySelector('.lane-head'));
+}
+
+/** Points at a place of the lanes and reads what the page tells of it. @param {any} report @param {number} x part of the width @param {number} y in pixels */
+async function toldAt(report, x, y) {
+  const box = await report.page.locator('.chart-overlay').boundingBox();
+  await report.page.mouse.move(box.x + x * box.width, box.y + y);
+  await report.settle();
+  return report.text('.status');
+}
+
+const rowAt = (/** @type {number} */ row) => AXIS + HEAD + row * ROW + ROW / 2;
+
+reportTest('a lane shows the frames of its thread in order of time', 'timeline', async (report) => {
+  await report.select('[aria-label=Thread]', 'main');
+  await openLanes(report);
+  assert.match(await toldAt(report, 0.2, rowAt(0)), /^main — from 0\.000 s on, 2\.00 s, in 2,?000 samples of main/);
+  assert.match(await toldAt(report, 0.2, rowAt(1)), /^load — from 0\.000 s on, 1\.00 s/);
+  assert.match(await toldAt(report, 0.8, rowAt(1)), /^work — from 1\.000 s on, 1\.00 s/);
+  await report.page.mouse.down();
+  await report.page.mouse.up();
   await report.settle();
   assert.equal(await report.text('.inspector h2'), 'work');
 });
 
-reportTest('the chart goes from thread to thread, also of the same name', 'timeline', async (report) => {
-  await report.click('.choice button:text-is("Timeline")');
-  await report.until(() => document.querySelector('.chart-host .caption button'));
-  const shown = async () => (await report.text('.caption')).split('. ')[0];
-  const threads = Number(/ of (\d+) threads/.exec(await shown())?.[1]);
-  assert.ok(threads > 2, await shown());
-  const seen = new Set([(await shown()).split(',')[0]]);
-  assert.ok(await report.page.locator('[aria-label="Busier thread"]').isDisabled());
-  for (let i = 1; i < threads; i++) {
-    await report.click('[aria-label="Less busy thread"]');
-    seen.add((await shown()).split(',')[0]);
-  }
-  assert.equal(seen.size, threads);
-  assert.ok(await report.page.locator('[aria-label="Less busy thread"]').isDisabled());
-  await report.select('[aria-label=Thread]', 'main');
-  assert.doesNotMatch(await shown(), /threads/);
+reportTest('lanes stand one below the other, base above head, and can be folded', 'timeline', async (report) => {
+  await openLanes(report);
+  const heads = await report.texts('.lane-head');
+  assert.match(heads[0], /base main \(\d+\)/);
+  assert.match(heads[1], /head main \(\d+\)/);
+  assert.match(await report.text('.caption'), /^24 threads, the busiest first/);
+  await report.click('.caption button:text-is("Fold all")');
+  const folded = await report.texts('.lane-head');
+  assert.ok(folded.length > heads.length && folded.every((text) => text.includes('▸')), String(folded));
+  await report.page.focus('.lane-head:nth-child(2) button');
+  await report.press('Enter');
+  assert.match((await report.texts('.lane-head'))[1], /▾ head main/);
+  assert.match(await report.run(() => document.activeElement?.textContent), /head main/, 'the focus stays');
+  await report.click('.choice button:text-is("Base")');
+  assert.ok((await report.texts('.lane-head')).every((text) => text.includes('base')));
 });
 
-reportTest('the chart follows the range and the side', 'timeline', async (report) => {
+reportTest('the lanes follow the range and the side', 'timeline', async (report) => {
   await report.select('[aria-label=Thread]', 'worker-2');
-  await report.click('.choice button:text-is("Timeline")');
+  await openLanes(report);
   await report.click('.choice button:text-is("Base")');
-  await report.until(() => document.querySelector('.chart-host .caption')?.textContent?.includes('of base'));
   await brush(report, 0.5, 0.6);
-  const box = await report.page.locator('canvas.chart').boundingBox();
-  await report.page.mouse.move(box.x + box.width / 2, box.y + 24);
+  assert.match(await toldAt(report, 0.5, rowAt(1)), /^worker — from 1\.\d+ s on, .* of worker-2/);
+  assert.match(await report.text('.caption'), /✕ 1\.\d+ s to 1\.\d+ s/);
+});
+
+reportTest('a brush is one step of the history, and a link has it from the start', 'timeline', async (report) => {
+  await openLanes(report);
+  const steps = await report.run(() => history.length);
+  const box = await report.page.locator('.chart-overlay').boundingBox();
+  await report.page.mouse.move(box.x + 0.25 * box.width, box.y + 60);
+  await report.page.mouse.down();
+  for (const x of [0.3, 0.4, 0.5]) {
+    await report.page.mouse.move(box.x + x * box.width, box.y + 60);
+    await report.settle();
+  }
+  await report.page.mouse.up();
   await report.settle();
-  assert.match(await report.text('.status'), /^worker — at 1\.0\d\d s/);
+  const [from, to] = (await report.hash()).g.split('-').map(Number);
+  assert.ok(Math.abs(from - 5e5) < 1e4 && Math.abs(to - 1e6) < 1e4, `${from} to ${to}`);
+  assert.equal(await report.run(() => history.length), steps + 1);
+  await report.page.goBack();
+  await report.settle();
+  assert.equal((await report.hash()).g, undefined);
+  await report.page.goForward();
+  await report.click('.choice button:text-is("Flame")');
+  await report.page.reload();
+  report.requests.length = 1;
+  await report.painted(10000);
+  assert.ok(await report.page.locator('.strip').isVisible(), 'the brush stands over the picture');
+  assert.ok((await listed(report)).includes('load') && !(await listed(report)).includes('work'));
+  assert.match(await report.page.locator('.strip').getAttribute('aria-valuetext'), /^0\.5\d* s to 1\.\d+ s of 2\.00 s/);
+});
+
+reportTest('keys and the wheel zoom, move and scroll the lanes', 'timeline', async (report) => {
+  await openLanes(report);
+  const shown = () => report.run(() => /** @type {any} */ (window).kelvin.chronology.shown);
+  await report.press('+');
+  const [from, to] = await shown();
+  assert.ok(to - from < 1.4e6 && from > 3e5);
+  await report.press('ArrowRight');
+  assert.ok((await shown())[0] > from);
+  await report.page.focus('.chart-overlay');
+  await report.press('Enter');
+  const { g } = await report.hash();
+  assert.ok(g, 'Enter selects what is shown');
+  await report.press('Escape', '0');
+  assert.equal((await report.hash()).g, undefined);
+  const box = await report.page.locator('.chart-overlay').boundingBox();
+  await report.page.mouse.move(box.x + 0.75 * box.width, box.y + 60);
+  await report.page.keyboard.down('Control');
+  await report.page.mouse.wheel(0, -400);
+  await report.page.keyboard.up('Control');
+  await report.settle();
+  const [left, right] = await shown();
+  assert.ok(right - left < 1.2e6);
+  assert.ok(Math.abs(left + 0.75 * (right - left) - 1.5e6) < 2e4, 'the time below the pointer stays');
+  const before = await report.texts('.lane-head');
+  await report.page.mouse.wheel(0, 1e5);
+  await report.settle();
+  assert.notDeepEqual(await report.texts('.lane-head'), before);
+  await report.press('0');
+  assert.deepEqual(await report.texts('.lane-head'), before);
+  await report.page.focus('.strip');
+  await report.press('ArrowRight', 'ArrowRight', 'Shift+ArrowRight');
+  assert.match((await report.hash()).g, /^\d+-\d+$/);
+  await report.press('Delete');
+  assert.equal((await report.hash()).g, undefined);
+});
+
+reportTest('4,500 frames in a timeline: the canvas is no larger than its window, and the last row can be reached', 'deep-timeline', async (report) => {
+  await openLanes(report);
+  await report.click('.lane-head button:text-matches("all 4.?500 rows")');
+  const { canvas, box } = await report.run(() => {
+    const { width, height } = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas.chart'));
+    const view = document.querySelector('.chart-overlay').getBoundingClientRect();
+    return { canvas: [width, height], box: [view.width, view.height] };
+  });
+  assert.ok(canvas[0] <= 2 * box[0] && canvas[1] <= 2 * box[1], `${canvas} in ${box}`);
+  const drawn = await report.pixels([[box[0] / 2, AXIS + HEAD + ROW / 2]], 'canvas.chart');
+  assert.ok(drawn[0][0] < 240, `frames have a colour: ${drawn[0]}`);
+  await report.run(() => {
+    const { chronology } = /** @type {any} */ (window).kelvin;
+    chronology.chart.scroll = chronology.placed[0].rows * 17 + 22 - chronology.chart.room;
+    chronology.draw(chronology.state);
+  });
+  assert.match(await toldAt(report, 0.5, box[1] - ROW / 2), /^level_4500 /);
+}, { context: { deviceScaleFactor: 2, viewport: { width: 1280, height: 800 } } });
+
+reportTest('a thread that has a tenth of a CPU has one box for a frame, which is pale between its samples', 'deep-timeline', async (report) => {
+  await report.select('[aria-label=Thread]', 'shared');
+  await openLanes(report);
+  assert.match(await toldAt(report, 0.5056, rowAt(1)), /^step — from 0\.000 s on, 991 ms, in 100 samples of shared/);
+  const { width } = await report.page.locator('.chart-overlay').boundingBox();
+  const at = (/** @type {number} */ ms) => [(ms / 1000) * width, AXIS + HEAD + ROW + 3];
+  const [sampled, between] = await report.pixels([at(500.5), at(505)], 'canvas.chart');
+  assert.ok(between[0] > sampled[0] + 20, `${sampled} and ${between}`);
 });
 
 reportTest('without a timeline there is no view of it', 'diff', async (report) => {

@@ -15,6 +15,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
 
+export const chart = await load('chart');
 export const colour = await load('colour');
 export const draw = await load('draw');
 export const block = await load('block');
@@ -33,5 +34,8 @@ export const status = await load('status');
 export const sums = await load('sums');
 export const system = await load('system');
 export const symbols = await load('symbols');
+export const ancestors = await load('ancestors');
+export const axis = await load('axis');
+export const lanes = await load('lanes');
 export const timeline = await load('timeline');
 export const tree = await load('tree');
