@@ -192,7 +192,6 @@ static bool file_read_recording(
 	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
 {
 	const struct source_file *file = (const struct source_file *)source;
-	const char *home = getenv("HOME");
 	char cache[PATH_MAX];
 	struct sampler_recorded recorded = {
 		.fd = file->fd,
@@ -204,7 +203,7 @@ static bool file_read_recording(
 		.verify_every = file->options.verify_every,
 	};
 
-	if (home && (size_t)snprintf(cache, sizeof(cache), "%s/.debug", home) < sizeof(cache))
+	if (symbolize_perf_cache_directory(cache, sizeof(cache)))
 		recorded.cache_directory = cache;
 	if (kind_of(file) == PROFILE_BYTES_PART)
 		return sampler_read_part(&recorded, result, notices, err);

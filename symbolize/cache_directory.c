@@ -137,21 +137,37 @@ static bool is_own(const char *directory)
 
 static bool join(char *path, size_t size, const char *directory, const char *below)
 {
-	int length = snprintf(path, size, "%s%s/kelvin/frames", directory, below);
+	int length = snprintf(path, size, "%s%s", directory, below);
 
 	return length > 0 && (size_t)length < size;
 }
 
+/* HOME, or the home directory of the user: the first that is the user's own; NULL: neither. */
+static const char *own_home(void)
+{
+	const char *home = getenv("HOME");
+	const struct passwd *user;
+
+	if (home && is_own(home))
+		return home;
+	user = getpwuid(geteuid());
+	return user && user->pw_dir && is_own(user->pw_dir) ? user->pw_dir : NULL;
+}
+
 bool symbolize_cache_directory(char *path, size_t size)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	const struct passwd *user;
+	const char *cache = getenv("XDG_CACHE_HOME"), *home;
 
 	/* A relative path in this variable must be ignored (XDG Base Directory Specification). */
 	if (cache && is_own(cache))
-		return join(path, size, cache, "");
-	if (home && is_own(home))
-		return join(path, size, home, "/.cache");
-	user = getpwuid(geteuid());
-	return user && user->pw_dir && is_own(user->pw_dir) && join(path, size, user->pw_dir, "/.cache");
+		return join(path, size, cache, "/kelvin/frames");
+	home = own_home();
+	return home && join(path, size, home, "/.cache/kelvin/frames");
+}
+
+bool symbolize_perf_cache_directory(char *path, size_t size)
+{
+	const char *home = own_home();
+
+	return home && join(path, size, home, "/.debug");
 }

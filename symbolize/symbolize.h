@@ -157,6 +157,10 @@ bool symbolize_debuginfod_possible(struct error *err);
 COMMON_MUST_CHECK
 bool symbolize_cache_directory(char *path, size_t size);
 
+/* The directory of perf's build-id cache, below HOME or the home directory of the user, as above. */
+COMMON_MUST_CHECK
+bool symbolize_perf_cache_directory(char *path, size_t size);
+
 /* The frames of addresses[index]; they live as long as the result. */
 struct symbolize_frames symbolize_result_frames(const struct symbolize_result *result, size_t index);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 static const char running[] = "/proc/kallsyms";
 enum { MAX_BUILD_IDS = 1 << 20, MAX_KALLSYMS_LINES = 1 << 16, BUILD_ID_TEXT = 2 * ELF_BUILD_ID_MAX_SIZE + 1 };
@@ -251,14 +252,21 @@ struct process_host recorded_files_host(struct recorded_files *files)
 
 /* ---- The kernel ---- */
 
-/* The address of a kernel symbol; 0: not found. */
+/* The address of a kernel symbol; 0: not found. A copy of the symbols may be whatever its directory's owner put there.
+ */
 static uint64_t symbol_address(const char *kallsyms, const char *name)
 {
-	CLEANUP(cleanup_fclose) FILE *file = fopen(kallsyms, "re");
-	CLEANUP(cleanup_free) char *line = NULL;
-	size_t capacity = 0;
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	struct error ignored;
+	char line[1024];
+	int fd = elf_open_regular(kallsyms, &ignored);
 
-	for (size_t i = 0; file && i < MAX_KALLSYMS_LINES && getline(&line, &capacity, file) > 0; i++) {
+	if (fd < 0)
+		return 0;
+	file = fdopen(fd, "r");
+	if (!file)
+		close(fd);
+	for (size_t i = 0; file && i < MAX_KALLSYMS_LINES && fgets(line, sizeof(line), file); i++) {
 		char found[16], type;
 		uint64_t address;
 

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -426,6 +427,49 @@ static void test_pid_0_is_a_process_of_recordings_alone(void **state)
 	recorded_files_deinit(&files);
 }
 
+/* Whoever owns the cache of perf may put anything there: a pipe into which nobody writes, a line without an end. */
+static void test_copies_of_kernel_symbols_are_files(void **state)
+{
+	char folder[] = "/tmp/kelvin-test-kallsyms-XXXXXX", path[128];
+	struct recorded_files files;
+	struct recorded_kernel kernel;
+	struct error err;
+	FILE *file;
+
+	(void)state;
+	recorded_files_init(&files);
+	files.kernel = (struct elf_build_id){ .size = 2, .bytes = { 0xab, 0xcd } };
+	assert_non_null(mkdtemp(folder));
+	files.cache_directory = folder;
+	snprintf(path, sizeof(path), "%s/.build-id/ab/cd/kallsyms", folder);
+	for (char *slash = path + strlen(folder); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		(void)mkdir(path, 0700);
+		*slash = '/';
+	}
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(20);
+	assert_true(recorded_kernel_find(&files, NULL, 0x1000, "_text", &kernel, &err));
+	alarm(0);
+	assert_null(kernel.kallsyms);
+	assert_int_equal(unlink(path), 0);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fprintf(file, "%5000s\nffffffff81000000 T _text\n", "x");
+	fclose(file);
+	assert_true(recorded_kernel_find(&files, NULL, 0x1000, "_text", &kernel, &err));
+	assert_string_equal(kernel.kallsyms, path);
+	assert_int_equal(kernel.moved, 0xffffffff81000000 - 0x1000);
+	free(kernel.kallsyms);
+	recorded_files_deinit(&files);
+	unlink(path);
+	for (char *slash = strrchr(path, '/'); strlen(path) > strlen("/tmp/"); slash = strrchr(path, '/')) {
+		*slash = '\0';
+		if (rmdir(path) != 0)
+			break;
+	}
+}
+
 /* Against one number for each page. */
 static void test_mappings_are_what_was_added_last(void **state)
 {
@@ -640,6 +684,7 @@ int main(void)
 		cmocka_unit_test(test_mappings_are_what_was_added_last),
 		TEST(test_mapping_the_same_again_changes_nothing),
 		TEST(test_a_storm_costs_its_own_user),
+		TEST(test_copies_of_kernel_symbols_are_files),
 		TEST(test_places_are_used_again),
 		TEST(test_walked_places_are_paid),
 		TEST(test_names_take_no_memory),

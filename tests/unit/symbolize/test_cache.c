@@ -273,6 +273,35 @@ static void another_users_home_is_left_alone(void **state)
 	assert_int_equal(rmdir(own), 0);
 }
 
+/* Of root with the HOME of another user, as sudo -E has it, nothing is kept there, and nothing there is believed. */
+static void another_users_debug_cache_is_left_alone(void **state)
+{
+	char path[4096], *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL, *own;
+	const char *foreign = geteuid() == 0 ? directory : "/etc";
+
+	(void)state;
+	assert_true(asprintf(&own, "%s/.debug", directory) > 0);
+	assert_int_equal(unsetenv("XDG_CACHE_HOME"), 0);
+	assert_int_equal(setenv("HOME", directory, 1), 0);
+	assert_true(symbolize_perf_cache_directory(path, sizeof(path)));
+	assert_string_equal(path, own);
+	assert_true(symbolize_cache_directory(path, sizeof(path)));
+	assert_memory_equal(path, directory, strlen(directory));
+	if (geteuid() == 0)
+		assert_int_equal(chown(directory, 65534, 65534), 0);
+	assert_int_equal(setenv("HOME", foreign, 1), 0);
+	if (symbolize_perf_cache_directory(path, sizeof(path)))
+		assert_memory_not_equal(path, foreign, strlen(foreign));
+	if (symbolize_cache_directory(path, sizeof(path)))
+		assert_memory_not_equal(path, foreign, strlen(foreign));
+	if (geteuid() == 0)
+		assert_int_equal(chown(directory, 0, 0), 0);
+	if (home)
+		assert_int_equal(setenv("HOME", home, 1), 0);
+	free(home);
+	free(own);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +310,7 @@ int main(void)
 		cmocka_unit_test(damage_is_no_cache),
 		cmocka_unit_test(the_oldest_go_and_nothing_else),
 		cmocka_unit_test(another_users_home_is_left_alone),
+		cmocka_unit_test(another_users_debug_cache_is_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
