@@ -3,11 +3,13 @@
 
 import { INTERRUPTS, ORIGINS } from './codes.js';
 import { h } from './dom.js';
-import { amount, change, count, interval, listName, measureOf, percent, signedAmount } from './format.js';
+import { amount, change, count, interval, listName, measureOf, percent } from './format.js';
+import { signedAmount, signedPercent } from './format.js';
 import { Memo } from './memo.js';
-import { isProven, verdictOn } from './symbols.js';
+import { isProven, isWhole, verdictOn } from './symbols.js';
 import { Grid } from './table.js';
 import { functionWords, INTERRUPT_WORDS, partText } from './verdict.js';
+import { button } from './widgets.js';
 
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./state.js').State} State */
@@ -27,8 +29,18 @@ import { functionWords, INTERRUPT_WORDS, partText } from './verdict.js';
 /** @typedef {import('./table.js').Column<FunctionRow>} FunctionColumn */
 
 /** Proven verdicts come first in the list until somebody sorts it. @type {Record<string, number>} */
-const RANK = { new: 2, gone: 2, more: 2, less: 2, moved: 1, unproven: 0, same: 0 };
+const RANK = { new: 2, gone: 2, more: 2, less: 2, moved: 1 };
+/** The change of such a function is that of the program, which the top of the page tells. */
+const RANK_WHOLE = -1;
+/** Nothing is proven of interrupts. */
+const RANK_INTERRUPT = -2;
 const ORIGIN_NAMES = ['user', 'library', 'system', 'interrupts', 'unknown'];
+/** What the list can be narrowed to. */
+const WAYS = [
+  ['', 'All'],
+  ['more', 'Increases'],
+  ['less', 'Decreases'],
+];
 const STATES = ['more', 'less', 'new', 'gone', 'moved', 'unproven', 'same'];
 
 /** @param {number[]} pair [base, head] */
@@ -88,12 +100,14 @@ function stateOf({ e, own }) {
   return isProven(e.state) ? `${e.state} ${partText(own)}` : e.state;
 }
 
-/**
- * The place of a verdict in the list. Interrupts come last, because nothing of them is proven.
- * @param {FunctionRow} r
- */
-function rankOf(r) {
-  return r.f.origin === INTERRUPTS ? -1 : RANK[r.e?.state || ''] || 0;
+/** The difference that the verdict is about. @param {FunctionRow} r */
+const changeOf = (r) => difference(r.own ? r.self : r.total);
+
+/** The place of a verdict in the list. @param {Model} model @param {FunctionRow} r */
+function rankOf(model, r) {
+  if (r.f.origin === INTERRUPTS) return RANK_INTERRUPT;
+  if (!r.own && isWhole(r.total, model.totals())) return RANK_WHOLE;
+  return RANK[r.e?.state || ''] || 0;
 }
 
 /**
@@ -104,11 +118,11 @@ function provenColumns(model) {
   return [
     {
       id: 'percent',
-      title: 'total',
+      title: 'Δ total %',
       hint: 'total in head against base',
       width: '5em',
       text: (r) => change(r.total[0], r.total[1]),
-      value: (r) => (r.total[0] ? Math.abs(r.total[1] / r.total[0] - 1) : Infinity),
+      value: (r) => (r.total[0] ? r.total[1] / r.total[0] - 1 : Infinity),
     },
     {
       id: 'interval',
@@ -121,58 +135,58 @@ function provenColumns(model) {
     {
       id: 'state',
       title: 'verdict',
-      hint: 'proven changes first, the largest on top',
+      hint: 'proven changes first, the largest on top; functions that run all the time come last',
       left: true,
-      width: '5.2em',
+      width: '6.4em',
       text: (r) => (model.shownMetric.tested && r.f.origin !== INTERRUPTS ? stateOf(r) : '–'),
       full: (r) => verdictText(model, r),
-      value: (r) => rankOf(r) * 1e18 + Math.abs(difference(r.own ? r.self : r.total)),
+      value: (r) => [rankOf(model, r), Math.abs(changeOf(r))],
       className: (r) => `s-${r.e?.state}`,
     },
   ];
 }
 
-/** The columns of a comparison. @param {Model} model @returns {FunctionColumn[]} */
-function diffColumns(model) {
-  /** @param {number} side */
-  const share = (side) => (/** @type {FunctionRow} */ r) => {
-    const part = percent(r.total[side], model.totals()[side]);
-    return `${amount(r.total[side], model.unit)}, ${part} of ${side ? 'head' : 'base'}`;
+/** A column of one side: the total of a function, and its part of all. @param {Model} model @param {number} side */
+function sideColumn(model, side) {
+  const name = side ? 'head' : 'base';
+  return {
+    id: name,
+    title: `total ${name}`,
+    hint: `total ${measureOf(model.shownMetric)} in ${name}${side ? ', scaled' : ''}, and its part of all`,
+    width: '8em',
+    text: (/** @type {FunctionRow} */ r) =>
+      `${amount(r.total[side], model.unit)}  ${percent(r.total[side], model.totals()[side])}`,
+    value: (/** @type {FunctionRow} */ r) => r.total[side],
   };
+}
+
+/**
+ * A column of differences, with bars beside the largest of the list.
+ * @param {Model} model @param {'self'|'total'} part @param {() => number} largest
+ */
+function differenceColumn(model, part, largest) {
+  const own = part === 'self';
+  return {
+    id: own ? 'self' : 'delta',
+    title: `Δ ${part}`,
+    hint: own ? 'difference of the function itself' : 'difference of the function with all it calls',
+    width: '5em',
+    text: (/** @type {FunctionRow} */ r) => signedAmount(difference(r[part]), model.unit),
+    full: (/** @type {FunctionRow} */ r) => `${signedPercent(difference(r[part]), model.scaleTotal())} of the total`,
+    value: (/** @type {FunctionRow} */ r) => difference(r[part]),
+    bar: (/** @type {FunctionRow} */ r) => Math.abs(difference(r[part])) / largest(),
+    className: (/** @type {FunctionRow} */ r) => (r.own === own && isProven(r.e?.state || '') ? `s-${r.e?.state}` : ''),
+  };
+}
+
+/** The columns of a comparison. @param {Model} model @param {() => number} largest @returns {FunctionColumn[]} */
+function diffColumns(model, largest) {
   return [
     ...NAMES,
-    {
-      id: 'base',
-      title: 'total base',
-      hint: `total ${measureOf(model.shownMetric)} in base`,
-      width: '4.4em',
-      text: (r) => amount(r.total[0], model.unit),
-      full: share(0),
-      value: (r) => r.total[0],
-    },
-    {
-      id: 'head',
-      title: 'total head',
-      hint: `total ${measureOf(model.shownMetric)} in head, scaled`,
-      width: '4.4em',
-      text: (r) => amount(r.total[1], model.unit),
-      full: share(1),
-      value: (r) => r.total[1],
-    },
-    {
-      id: 'self',
-      title: 'Δ self',
-      width: '5em',
-      text: (r) => signedAmount(difference(r.self), model.unit),
-      value: (r) => Math.abs(difference(r.self)),
-    },
-    {
-      id: 'delta',
-      title: 'Δ total',
-      width: '5em',
-      text: (r) => signedAmount(difference(r.total), model.unit),
-      value: (r) => Math.abs(difference(r.total)),
-    },
+    sideColumn(model, 0),
+    sideColumn(model, 1),
+    differenceColumn(model, 'self', largest),
+    differenceColumn(model, 'total', largest),
     ...provenColumns(model),
   ];
 }
@@ -191,23 +205,40 @@ function filter(what, values, onchange) {
 }
 
 /**
+ * The choice of what is listed: everything, or what takes more or less. The pressed button has its value.
+ * @param {() => void} onchange
+ */
+function ways(onchange) {
+  const choose = (/** @type {Event} */ { currentTarget }) => {
+    for (const one of buttons) one.setAttribute('aria-pressed', String(one === currentTarget));
+    onchange();
+  };
+  const buttons = WAYS.map(([value, text], i) =>
+    button('button', { value, 'aria-pressed': i === 0, onclick: choose }, text),
+  );
+  return h('span.choice', { role: 'group', 'aria-label': 'Direction of the change' }, ...buttons);
+}
+
+/**
  * The controls of the list, and its grid.
  * @param {Model} model @param {(func: number) => void} pick @param {() => void} refill
+ * @param {() => number} largest the difference whose bar is the longest
  */
-function partsOf(model, pick, refill) {
+function partsOf(model, pick, refill, largest) {
   const two = model.sides === 2;
   const label = { placeholder: 'filter functions', 'aria-label': 'Filter functions' };
   const text = h('input', { type: 'search', ...label, oninput: refill });
   const origins = ORIGIN_NAMES.filter((name) => name !== ORIGINS[INTERRUPTS] || model.hasInterrupts);
   const origin = filter('origin', origins, refill);
   const verdict = filter('verdict', STATES, refill);
+  const way = ways(refill);
   const shown = h('span.dim', { 'aria-live': 'polite' });
   const host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
   /** @type {Grid<FunctionRow>} */
   const grid = new Grid(host, (row) => pick(row.f.id));
-  grid.setColumns(two ? diffColumns(model) : singleColumns(model), two ? 'state' : 'self');
-  const bar = h('div.bar', {}, h('h3', {}, 'Functions'), text, origin, two && verdict, shown);
-  return { text, origin, verdict, shown, grid, elements: [bar, host] };
+  grid.setColumns(two ? diffColumns(model, largest) : singleColumns(model), two ? 'state' : 'self');
+  const bar = h('div.bar', {}, h('h3', {}, 'Functions'), two && way, text, origin, two && verdict, shown);
+  return { text, origin, verdict, way, shown, grid, elements: [bar, host] };
 }
 
 export class FunctionList {
@@ -217,6 +248,7 @@ export class FunctionList {
     this.pick = pick;
     this.memo = new Memo();
     /** @type {State|null} the state that the list was last filled for */ this.state = null;
+    /** The difference whose bar is the longest. */ this.largest = 1;
     this.element = h('section.functions', { 'aria-label': 'Functions' });
     /** @type {ReturnType<typeof partsOf>|null} made when the list is filled for the first time */ this.parts = null;
   }
@@ -230,8 +262,9 @@ export class FunctionList {
     const text = controls.text.value.toLowerCase();
     const wanted = controls.verdict.value;
     const origin = ORIGINS.indexOf(controls.origin.value);
+    const way = controls.way.querySelector('[aria-pressed=true]')?.getAttribute('value') || '';
     const selected = model.selected > 0 ? model.tree.func[model.selected] : null;
-    if (!this.memo.isNew('rows', model.sums, model.tree, text, wanted, origin, state.origins)) {
+    if (!this.memo.isNew('rows', model.sums, model.tree, text, wanted, origin, way, state.origins)) {
       grid.select(selected);
       return;
     }
@@ -240,14 +273,30 @@ export class FunctionList {
       (!wanted || (verdictOn(f)?.e.state === wanted && f.origin !== INTERRUPTS)) &&
       (origin < 0 || f.origin === origin) &&
       (!state.origins || state.origins.includes(String(f.origin)));
-    const rows = this.rows(isShown);
-    shown.textContent = `${count(rows.length)} of ${count(model.functions.length)}`;
+    const sign = way === 'more' ? 1 : -1;
+    const rows = this.rows(isShown).filter((r) => !way || changeOf(r) * sign > 0);
+    const proven = rows.filter((r) => r.f.origin !== INTERRUPTS && isProven(r.e?.state || '')).length;
+    const provenText = model.sides === 2 && model.shownMetric.tested ? `, ${count(proven)} proven` : '';
+    shown.textContent = `${count(rows.length)} of ${count(model.functions.length)}${provenText}`;
+    this.largest = this.largestOf(rows);
     grid.setRows(rows, selected);
+  }
+
+  /** The largest difference of functions that are not the whole program. @param {FunctionRow[]} rows */
+  largestOf(rows) {
+    const totals = this.model.totals();
+    let largest = Number.MIN_VALUE;
+    for (const { self, total } of rows) {
+      largest = Math.max(largest, Math.abs(difference(self)));
+      if (!isWhole(total, totals)) largest = Math.max(largest, Math.abs(difference(total)));
+    }
+    return largest;
   }
 
   /** Makes the parts of the list. */
   make() {
-    const parts = partsOf(this.model, this.pick, () => this.state && this.fill(this.state));
+    const refill = () => this.state && this.fill(this.state);
+    const parts = partsOf(this.model, this.pick, refill, () => this.largest);
     this.element.append(...parts.elements);
     return parts;
   }

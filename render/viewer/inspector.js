@@ -26,8 +26,8 @@ import { button, swatch } from './widgets.js';
 
 /** How many callers and callees are listed. */
 const MOST_NEIGHBOURS = 6;
-/** How many changes are listed. */
-const MOST_CHANGES = 12;
+/** How many changes of a direction are listed. */
+const MOST_CHANGES = 8;
 /** What is known of the machine code of a function, by number. */
 const CODE_WORDS = ['', 'identical machine code', 'code changed'];
 const SAME_CODE = 1;
@@ -145,10 +145,16 @@ function changeList(model, pick) {
   const changed = model.shownChanges();
   const start = model.isNarrowed ? 'Of what is shown, no' : 'No';
   if (!changed.length) return h('p.dim', {}, `${start} function is proven to have changed.`);
-  const items = changed.slice(0, MOST_CHANGES).map((change) => changeItem(model, change, pick));
-  const more = changed.length - items.length;
-  const rest = more > 0 && h('p.dim', {}, `and ${more} more in the function list`);
-  return h('div', {}, h('ul.changes', {}, ...items), rest);
+  const list = (/** @type {string} */ title, /** @type {FunctionChange[]} */ changes) => {
+    if (!changes.length) return [];
+    const items = changes.slice(0, MOST_CHANGES).map((change) => changeItem(model, change, pick));
+    const more = changes.length - items.length;
+    const rest = more > 0 && h('p.dim', {}, `and ${more} more in the function list`);
+    return [h('h3', {}, `${title} (${changes.length})`), h('ul.changes', {}, ...items), rest];
+  };
+  const increases = changed.filter(({ e }) => e.delta > 0);
+  const decreases = changed.filter(({ e }) => e.delta <= 0);
+  return h('div', {}, ...list('Proven increases', increases), ...list('Proven decreases', decreases));
 }
 
 /**
@@ -160,7 +166,7 @@ export function overview(model, pick) {
   if (model.sides === 1) return hint;
   const proven = 'Proven without filters; the figures are those of what is shown.';
   const filtered = model.isNarrowed && h('p.dim', {}, proven);
-  return h('div', {}, h('h3', {}, 'Proven changes, the largest first'), filtered, changeList(model, pick), hint);
+  return h('div', {}, filtered, changeList(model, pick), hint);
 }
 
 /**

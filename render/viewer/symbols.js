@@ -166,7 +166,10 @@ export function isProven(state) {
   return PROVEN.has(STATES.indexOf(state));
 }
 
-/** Functions whose change is proven, in themselves or with what they call. @param {Func[]} functions @returns {Change[]} */
+/**
+ * Functions whose change is proven, in themselves or with what they call.
+ * @param {Func[]} functions @returns {Change[]}
+ */
 export function provenIn(functions) {
   const states = ['self', 'total'].map((part) => functions[0]?.table?.[/** @type {'self'|'total'} */ (part)]?.state);
   const out = [];

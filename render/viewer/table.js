@@ -6,6 +6,20 @@ import { button } from './widgets.js';
 
 const ROW_HEIGHT = 24;
 
+/**
+ * What rows are sorted by; of two lists the first numbers that differ decide.
+ * @typedef {number|string|number[]} Value
+ */
+
+/** Which of two values is less: below 0 the first one. @param {Value} a @param {Value} b */
+export function compareValues(a, b) {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    const at = a.findIndex((part, i) => part !== b[i]);
+    return at < 0 ? 0 : a[at] - b[at];
+  }
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** The classes of a cell. @param {boolean|undefined} left whether its text begins at the left */
 const cellClass = (left) => `cell ${left ? 'text' : ''}`;
 
@@ -21,7 +35,8 @@ const cellClass = (left) => `cell ${left ? 'text' : ''}`;
  * @property {string} width a track of the grid
  * @property {(row: R) => string} text
  * @property {(row: R) => string} [full] more than fits, for the tooltip
- * @property {(row: R) => number|string} value what it is sorted by
+ * @property {(row: R) => Value} value what it is sorted by
+ * @property {(row: R) => number} [bar] the part of the cell that a bar below the text takes, up to 1
  * @property {(row: R) => string} [className]
  */
 
@@ -85,11 +100,7 @@ export class Grid {
     if (!column) return;
     const sign = this.descending ? -1 : 1;
     const keyed = this.rows.map((row) => ({ row, value: column.value(row) }));
-    keyed.sort((a, b) => {
-      if (a.value < b.value) return -sign;
-      if (a.value > b.value) return sign;
-      return a.row.f.name < b.row.f.name ? -1 : 1;
-    });
+    keyed.sort((a, b) => sign * compareValues(a.value, b.value) || (a.row.f.name < b.row.f.name ? -1 : 1));
     this.rows = keyed.map(({ row }) => row);
     [...this.head.children].forEach((cell, i) => {
       const direction = this.descending ? 'descending' : 'ascending';
@@ -151,18 +162,20 @@ export class Grid {
     line.setAttribute('aria-selected', String(selected));
   }
 
+  /** @param {Column<R>} column @param {R} row */
+  cell({ left, className, text, full, bar }, row) {
+    const shown = text(row);
+    const title = full ? full(row) : left && shown;
+    const classes = `${cellClass(left)} ${bar ? 'barred' : ''} ${className?.(row) || ''}`;
+    const cell = h('span', { className: classes, role: 'gridcell', ...(title && { title }) }, shown);
+    if (bar) cell.style.setProperty('--bar', String(Math.min(1, bar(row)) || 0));
+    return cell;
+  }
+
   /** @param {number} i */
   line(i) {
     const row = this.rows[i];
-    const cells = this.columns.map(({ left, className, text, full }) => {
-      const shown = text(row);
-      const title = full ? full(row) : left && shown;
-      return h(
-        'span',
-        { className: `${cellClass(left)} ${className?.(row) || ''}`, role: 'gridcell', ...(title && { title }) },
-        shown,
-      );
-    });
+    const cells = this.columns.map((column) => this.cell(column, row));
     const onclick = () => {
       this.active = i;
       this.onSelect(row);

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { layout } from './lib/modules.js';
+import { layout, table } from './lib/modules.js';
 import { childrenOf, randomPage } from './lib/random.js';
 
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 100);
@@ -80,4 +80,12 @@ test('a walk over what is wide meets every node once, callers before callees, an
     assert.deepEqual(walked(0, 5), [0, 1, 2, 3, 4]);
     for (const node of walked(40)) assert.ok(node === 0 || width(node) >= 40);
   }
+});
+
+test('rows are sorted by rank, then by size, however large the numbers are', () => {
+  const values = [[0, 9e18], [2, 1e18 + 256], [2, 1e18], [2, 3], [-1, 9e18], [2, 2]];
+  const sorted = [...values].sort((a, b) => -table.compareValues(a, b));
+  assert.deepEqual(sorted, [[2, 1e18 + 256], [2, 1e18], [2, 3], [2, 2], [0, 9e18], [-1, 9e18]]);
+  assert.equal(Math.sign(table.compareValues([2, 7], [2, 7])), 0);
+  assert.ok(table.compareValues('a', 'b') < 0 && table.compareValues(Infinity, 1) > 0);
 });

@@ -22,7 +22,7 @@ reportTest('all functions, proven changes first, the largest on top', 'diff', as
     first.map((row) => row[0]),
     ['compress', 'new_audit', 'old_cache', 'lex', 'parse'],
   );
-  assert.deepEqual(first[4].slice(2, 7), ['1.23 s', '2.23 s', '+500 ms', '+1.00 s', '+81.3 %']);
+  assert.deepEqual(first[4].slice(2, 7), ['1.23 s  6.99 %', '2.23 s  12.5 %', '+500 ms', '+1.00 s', '+81.3 %']);
   assert.deepEqual(
     first.map((row) => row[8]),
     ['less self', 'new self', 'gone self', 'more self', 'more self'],
@@ -51,7 +51,13 @@ reportTest('a title sorts, and sorts the other way', 'diff', async (report) => {
   assert.equal(await report.run(() => document.querySelector('[aria-sort=ascending]')?.textContent), 'total base');
   assert.equal((await column(0))[0], 'new_audit');
   await sortBy(report, 'Δ self');
-  assert.equal((await column(0))[0], 'compress');
+  assert.equal((await column(0))[0], 'new_audit', 'increases first');
+  await sortBy(report, 'Δ self');
+  assert.equal((await column(0))[0], 'compress', 'then decreases');
+  await sortBy(report, 'Δ total %');
+  assert.equal((await column(0))[0], 'new_audit', 'what base lacks is the largest change of all');
+  await sortBy(report, 'Δ total %');
+  assert.deepEqual((await column(0)).slice(0, 2), ['old_cache', 'compress']);
 });
 
 reportTest('text, verdict and origin filter it', 'diff', async (report) => {
@@ -164,18 +170,12 @@ reportTest('a frame that is chosen in the picture is shown in the list', 'diff',
 });
 
 reportTest('header, list and inspector have one set of proven changes, and say what each is about', 'places', async (report) => {
-  const side = await report.run(() =>
-    [...document.querySelectorAll('.inspector .changes li')].map((li) => li.textContent),
-  );
-  const proven = (await rows(report)).filter((row) => /(self|total)$/.test(row[8]));
-  assert.deepEqual(proven.map((row) => `${row[0]} ${row[8]}`).sort(), [
-    '__libc_start_main more total',
-    'audit new self',
-    'check more total',
-    'left more total',
-    'main more total',
-  ]);
-  assert.equal(side.length, proven.length);
+  const side = await report.texts('.inspector .changes li');
+  await report.click('.choice button:text-is("Functions")');
+  assert.match(await report.text('.functions .bar .dim'), /, 5 proven$/);
+  assert.deepEqual(side.length, 5);
+  const proven = (await rows(report)).map((row) => `${row[0]} ${row[8]}`).filter((text) => /(self|total)$/.test(text));
+  assert.deepEqual(proven, ['audit new self', 'check more total', 'left more total'], 'the whole program comes last');
   assert.match(side[0], /^auditnew self 3\.00 s/);
   assert.match(side[1], /^checkmore total \+3\.00 s/);
   const words = await report.text('header .changes');
@@ -189,4 +189,24 @@ reportTest('a line explains the verdict of a frame beside that of its function',
   assert.equal(await report.text('.inspector .badge'), 'takes more time', await report.text('.inspector'));
   assert.match(await report.text('.inspector'), /The colour is that of this place; in all 2 places together no change is proven\./);
   assert.doesNotMatch(await report.text('.inspector'), /smallest change|often miss/, 'nothing that contradicts it');
+});
+
+reportTest('increases and decreases are two lists, and what is the whole program is not in the first rows', 'places', async (report) => {
+  const names = async () => (await rows(report)).map((row) => row[0]);
+  await report.click('.choice button:text-is("Functions")');
+  const first = await names();
+  assert.deepEqual(first.slice(0, 3), ['audit', 'check', 'left']);
+  assert.ok(!first.slice(0, 8).includes('main'), `${first}`);
+  await report.click('.functions .choice button:text-is("Decreases")');
+  assert.deepEqual(await names(), [], 'nothing takes less');
+  await report.click('.functions .choice button:text-is("Increases")');
+  assert.equal((await names())[0], 'audit');
+  assert.deepEqual((await rows(report)).filter((row) => !/^\+/.test(row[5])), []);
+  await report.select('[aria-label="Filter by verdict"]', 'more');
+  assert.deepEqual(await names(), ['check', 'left', '__libc_start_main', 'main']);
+  const bars = await report.run(() =>
+    [...document.querySelectorAll('.grid-row')].map((row) => Number(row.querySelectorAll('.barred')[1].style.getPropertyValue('--bar'))),
+  );
+  assert.equal(bars[0], 1, 'the largest change that is not that of the whole');
+  assert.ok(bars[1] > 0.1 && bars[1] < 0.3, `${bars}`);
 });

@@ -39,3 +39,4 @@ export const axis = await load('axis');
 export const lanes = await load('lanes');
 export const timeline = await load('timeline');
 export const tree = await load('tree');
+export const table = await load('table');
