@@ -12,18 +12,27 @@
 
 #include <cmocka.h>
 
-/* Every byte of the program's code, asked of the walk and of libdw. */
+/* Every byte of the program's code, asked of the walk and of libdw. The sanitizers, which look at the walk alone, are
+ * content with each third. */
+#ifdef __SANITIZE_ADDRESS__
+enum { BYTES_APART = 3 };
+#else
+enum { BYTES_APART = 1 };
+#endif
 
 static size_t text_addresses(struct elf_image *image, uint64_t **addresses)
 {
 	struct elf_section text;
 
+	size_t count;
+
 	assert_true(elf_image_section(image, ".text", &text));
-	*addresses = calloc(text.size + 1, sizeof(**addresses));
+	count = (text.size + BYTES_APART - 1) / BYTES_APART;
+	*addresses = calloc(count + 1, sizeof(**addresses));
 	assert_non_null(*addresses);
-	for (size_t i = 0; i < text.size; i++)
-		(*addresses)[i] = text.address + i;
-	return text.size;
+	for (size_t i = 0; i < count; i++)
+		(*addresses)[i] = text.address + i * BYTES_APART;
+	return count;
 }
 
 /* libdw calls a file that is not known "???". */
@@ -118,7 +127,7 @@ static void agrees_with_libdw(void **state)
 			continue;
 		differences = compare(names[i], &covered);
 		print_message("%s: %zu addresses covered, %zu answers differ\n", names[i], covered, differences);
-		assert_true(covered > 200);
+		assert_true(covered > 200 / BYTES_APART);
 		assert_int_equal(differences, 0);
 	}
 }
