@@ -39,10 +39,15 @@ export class Address {
   }
 
   /**
-   * Notes a state to be written. Writing takes longer than drawing, so that it waits for `write`.
+   * Notes a state to be written. Writing takes longer than drawing, so that it waits for `write`. A state that makes no
+   * step takes the place of one that waits.
    * @param {State} state @param {boolean} replace whether the state makes no step in the history
    */
   note(state, replace) {
+    if (replace && this.#due) {
+      this.#due.state = state;
+      return;
+    }
     this.write();
     this.#due = { state, replace };
   }

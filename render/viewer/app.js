@@ -346,7 +346,8 @@ export class App {
     this.#drawPlace();
     this.#drawInspector();
     if (document.documentElement.dataset.ready) {
-      this.list.fill(this.state);
+      // The timeline has the place of the list.
+      if (this.state.tab !== 'timeline') this.list.fill(this.state);
       return;
     }
     requestAnimationFrame(() => setTimeout(() => this.#firstList(), PRESENTED_MS));

@@ -140,6 +140,26 @@ export class Columns {
     return out;
   }
 
+  /**
+   * A column of numbers of any size that is stored as differences of neighbours.
+   * @param {number} count
+   */
+  longSteps(count) {
+    const out = new Float64Array(count);
+    const { bytes } = this;
+    let sum = 0;
+    for (let i = 0; i < count; i++) {
+      const byte = bytes[this.at];
+      if (byte < 128) {
+        this.at++;
+        sum += (byte >>> 1) ^ -(byte & 1);
+      } else sum += this.zigzag();
+      out[i] = sum;
+    }
+    this.check();
+    return out;
+  }
+
   /** A column of LEB128 multiples of one quantum. @param {number} count */
   values(count) {
     const quantum = this.varint();

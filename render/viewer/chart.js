@@ -81,6 +81,9 @@ export class Chart {
     /** @type {ChartScene|null} */ this.scene = null;
     /** @type {Text[]} */ this.texts = [];
     /** @type {number[][]} where each line of pixels goes: from, to */ this.spans = [];
+    /** @type {Map<Lane, Float64Array>} how much each part of the bar of a lane is sampled, in the time of `sharesIn` */
+    this.shares = new Map();
+    this.sharesIn = '';
   }
 
   /** Sets the size, and tells whether it has changed. @param {number} width @param {number} height */
@@ -209,13 +212,23 @@ export class Chart {
     const { pixels, spans } = this;
     const line = spans.length;
     const grain = this.ratio * PARTS;
-    const parts = shares(lane, range, Math.max(1, Math.ceil(this.width / BAR_PART)));
+    const parts = this.#sharesOf(lane, range);
     spans.push(this.span(top + HEAD - BAR - 1, BAR));
     parts.forEach((share, i) => {
       const part = share > 0 && Math.round((0.25 + 0.75 * share) * PARTS);
       const [from, to] = [(i * BAR_PART * grain) | 0, ((i + 1) * BAR_PART * grain) | 0];
       if (part) pixels.fill(line, from, to, blend(paper, sides[lane.side], part));
     });
+  }
+
+  /** How much of each part of the bar of a lane is sampled. @param {Lane} lane @param {number[]} range */
+  #sharesOf(lane, range) {
+    const key = `${range} ${this.width}`;
+    if (this.sharesIn !== key) this.shares.clear();
+    this.sharesIn = key;
+    let parts = this.shares.get(lane);
+    if (!parts) this.shares.set(lane, (parts = shares(lane, range, Math.max(1, Math.ceil(this.width / BAR_PART)))));
+    return parts;
   }
 
   /** Writes the names of frames. @param {ChartScene} scene */

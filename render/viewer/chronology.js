@@ -356,7 +356,13 @@ export class Chronology {
   #drawHeads() {
     const { chart, heads, placed } = this;
     const visible = placed.filter(({ top }) => top + HEAD > chart.scroll && top < chart.scroll + chart.room);
-    renew(heads, visible.map((at) => this.#head(at)));
+    const key = `${chart.scroll} ${visible.map(({ lane, top, rows }) => [this.all.lanes.indexOf(lane), top, rows])}`;
+    if (heads.dataset.key === key) return;
+    heads.dataset.key = key;
+    renew(
+      heads,
+      visible.map((at) => this.#head(at)),
+    );
   }
 
   /** @param {Placed} placed */

@@ -91,9 +91,7 @@ export function decodeTimeline(bytes, sides) {
   const out = [null, null];
   for (let side = 2 - sides; side < 2; side++) {
     const count = countOf(columns, bytes);
-    const time = new Float64Array(count);
-    let now = 0;
-    for (let i = 0; i < count; i++) time[i] = now += columns.zigzag();
+    const time = columns.longSteps(count);
     const sample = columns.numbers(new Int32Array(count));
     out[side] = { count, time, sample, weight: decodeWeights(columns, bytes) };
   }

@@ -128,8 +128,8 @@ export class Report {
 
   /** Makes `timelines` and `samples` available. */
   readTimelines() {
-    return (this.timelinesComing ||= this.readSamples().then(async () => {
-      this.timelines = decodeTimeline(await readLater('timeline'), this.meta.sides);
+    return (this.timelinesComing ||= Promise.all([readLater('timeline'), this.readSamples()]).then(([bytes]) => {
+      this.timelines = decodeTimeline(bytes, this.meta.sides);
       this.hasTimelines = true;
     }));
   }

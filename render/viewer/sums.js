@@ -27,33 +27,38 @@ function weightSums({ count, sample, weight }, samples) {
 }
 
 /**
- * Self values [base, head] of the samples that pass the filters.
+ * How much of each sample lies in a range of time: the weights of its events there, all together.
+ * @param {Timeline} timeline @param {Samples} samples @param {number[]} range
+ */
+function weightsIn({ count, time, sample, weight }, samples, [from, to]) {
+  const sums = new Float64Array(samples.count);
+  const isWeighted = weight.size > 0;
+  for (let i = 0; i < count; i++)
+    if (time[i] >= from && time[i] < to) sums[sample[i]] += isWeighted ? (weight.get(i) ?? 1) : 1;
+  return sums;
+}
+
+/**
+ * Self values [base, head] of the samples that pass the filters. A side without samples keeps its column.
  * @param {Tree} tree @param {(Samples|null)[]} samples @param {(Timeline|null)[]} timelines @param {Filters} filters
  */
-export function filteredSelf(tree, samples, timelines, filters) {
-  const { keepThread, range, metric = 0 } = filters;
-  const out = [new Float64Array(tree.count), new Float64Array(tree.count)];
-  for (let side = 0; side < 2; side++) {
-    const s = samples[side];
-    if (!s) continue;
+export function filteredSelf(tree, samples, timelines, { keepThread, range, metric = 0 }) {
+  return samples.map((s, side) => {
+    if (!s) return tree.self[side];
+    const out = new Float64Array(tree.count);
     const timeline = timelines[side];
-    const values = s.values[metric];
     // A side without a timeline has nothing in any range of time.
-    if (range && !timeline) continue;
-    if (range && timeline) {
-      const sums = weightSums(timeline, s);
-      for (let i = 0; i < timeline.count; i++) {
-        if (timeline.time[i] < range[0] || timeline.time[i] >= range[1]) continue;
-        const sample = timeline.sample[i];
-        if (keepThread && !keepThread(side, s.thread[sample])) continue;
-        out[side][s.node[sample]] += (values[sample] * (timeline.weight.get(i) ?? 1)) / sums[sample];
-      }
-    } else {
-      for (let i = 0; i < s.count; i++)
-        if (!keepThread || keepThread(side, s.thread[i])) out[side][s.node[i]] += values[i];
+    if (range && !timeline) return out;
+    const { count, node, thread } = s;
+    const values = s.values[metric];
+    const parts = range && timeline && weightsIn(timeline, s, range);
+    const wholes = parts && timeline && weightSums(timeline, s);
+    for (let i = 0; i < count; i++) {
+      if ((parts && !parts[i]) || (keepThread && !keepThread(side, thread[i]))) continue;
+      out[node[i]] += parts && wholes ? (values[i] * parts[i]) / wholes[i] : values[i];
     }
-  }
-  return out;
+    return out;
+  });
 }
 
 /**

@@ -84,9 +84,8 @@ export class Tree {
     /** @type {Tree} */
     const other = Object.assign(Object.create(Tree.prototype), this);
     other.self = self;
-    other.total = [new Float64Array(this.count), new Float64Array(this.count)];
+    other.total = self.map((column, side) => (column === this.self[side] ? this.total[side] : totalsOf(this, column)));
     other.own = null;
-    sumTree(other);
     return other;
   }
 }
@@ -123,12 +122,12 @@ export function linkTree(tree, from = 0) {
   }
 }
 
-/** Fills totals from self values. @param {Tree} tree */
-export function sumTree(tree) {
-  const { count, parent } = tree;
-  for (let side = 0; side < 2; side++) {
-    const total = tree.total[side];
-    total.set(tree.self[side]);
-    for (let i = count - 1; i > 0; i--) total[parent[i]] += total[i];
-  }
+/**
+ * Totals of all nodes from their self values.
+ * @param {Pick<Tree, 'count'|'parent'>} tree @param {Float64Array} self
+ */
+export function totalsOf({ count, parent }, self) {
+  const total = Float64Array.from(self);
+  for (let i = count - 1; i > 0; i--) total[parent[i]] += total[i];
+  return total;
 }

@@ -120,37 +120,52 @@ static uint32_t next(uint64_t *seed)
 	return (uint32_t)(*seed >> 33);
 }
 
-/*
- * A million events: each thread climbs up and down a stack that is up to 2,000 frames deep and now and then takes
- * another branch.
- */
+/* A thread of the large timeline: the stack that it is in. */
+struct climber {
+	uint32_t thread;
+	size_t depth;
+	uint32_t path[TIMELINE_DEPTH + 1];
+};
+
+/* Goes up to 40 frames deeper, or now and then back; one frame in 40,000 is another than its thread's usual one. */
+static uint32_t climb(struct maker *maker, struct climber *climber, uint64_t *seed)
+{
+	size_t depth = climber->depth, deeper = depth + next(seed) % 40;
+
+	if (next(seed) % 50 == 0 || deeper > TIMELINE_DEPTH)
+		deeper = depth = depth * (next(seed) % 100) / 100;
+	for (; depth < deeper; depth++)
+		climber->path[depth + 1] = below(
+			maker, climber->path[depth], "function_", (depth + (next(seed) % 40000 == 0)) % HUGE_FUNCTIONS);
+	climber->depth = depth;
+	return climber->path[depth];
+}
+
+/* A million events of threads that climb up and down deep stacks. */
 static struct profile *large_timeline_profile(int side)
 {
 	struct maker maker = maker_create("./timeline", side ? "22" : "11");
-	uint32_t path[TIMELINE_DEPTH + 1] = { 0 };
+	struct climber *climbers = calloc(TIMELINE_THREADS, sizeof(*climbers));
 	uint64_t seed = 11;
 
+	if (!climbers)
+		exit(EXIT_FAILURE);
 	maker_run(&maker, "thread-0", TIMELINE_EVENTS);
 	for (int32_t i = 0; i < TIMELINE_THREADS; i++) {
-		size_t depth = 0;
+		char name[32];
 
-		if (i > 0) {
-			char name[32];
-
-			snprintf(name, sizeof(name), "thread-%d", i);
+		snprintf(name, sizeof(name), "thread-%d", i);
+		if (i > 0)
 			maker_thread(&maker, name, 1000 + i);
-		}
-		for (int64_t at = 0; at < TIMELINE_EVENTS; at++) {
-			size_t deeper = depth + next(&seed) % 40;
-
-			if (next(&seed) % 50 == 0 || deeper > TIMELINE_DEPTH)
-				deeper = depth = depth * (next(&seed) % 100) / 100;
-			for (; depth < deeper; depth++)
-				path[depth + 1] = below(&maker, path[depth], "function_",
-					(depth + (next(&seed) % 40000 == 0)) % HUGE_FUNCTIONS);
-			maker_add(&maker, path[depth], 1, at);
+		climbers[i].thread = maker.thread;
+	}
+	for (int64_t at = 0; at < TIMELINE_EVENTS; at++) {
+		for (int32_t i = 0; i < TIMELINE_THREADS; i++) {
+			maker.thread = climbers[i].thread;
+			maker_add(&maker, climb(&maker, &climbers[i], &seed), 1, at);
 		}
 	}
+	free(climbers);
 	return maker_finish(&maker);
 }
 

@@ -296,7 +296,7 @@ test('a range of time does not compare a part of one side with the whole of the 
 });
 
 test('the events of a sample share its value by their weights', () => {
-  const tree = { count: 2 };
+  const tree = { count: 2, self: [new Float64Array(2), new Float64Array(2)] };
   const samples = { count: 2, node: [0, 1], thread: [0, 0], times: [2, 3], values: [[10, 100]] };
   const timeline = { count: 5, time: [1, 2, 3, 4, 5], sample: [0, 1, 0, 1, 1], weight: new Map([[1, 70], [3, 20], [4, 10]]) };
   /** @param {number[]} range */

@@ -56,7 +56,7 @@ function toColumns(functions, root) {
     tree.self[1][i] = node.self[1];
   });
   trees.linkTree(tree);
-  trees.sumTree(tree);
+  tree.total = tree.self.map((/** @type {Float64Array} */ self) => trees.totalsOf(tree, self));
   return tree;
 }
 
