@@ -147,15 +147,18 @@ export class Columns {
   longSteps(count) {
     const out = new Float64Array(count);
     const { bytes } = this;
+    let { at } = this;
     let sum = 0;
     for (let i = 0; i < count; i++) {
-      const byte = bytes[this.at];
-      if (byte < 128) {
-        this.at++;
-        sum += (byte >>> 1) ^ -(byte & 1);
-      } else sum += this.zigzag();
-      out[i] = sum;
+      let byte = bytes[at++];
+      let value = byte & 127;
+      for (let scale = 128; byte >= 128; scale *= 128) {
+        byte = bytes[at++];
+        value += (byte & 127) * scale;
+      }
+      out[i] = sum += value % 2 ? -(value + 1) / 2 : value / 2;
     }
+    this.at = at;
     this.check();
     return out;
   }

@@ -47,6 +47,7 @@ const KEYS = [
   ['x', 'callers above and callees below the selected function; again: back'],
   ['c', 'copy the stack'],
   ['Escape', 'clear the selection and the search'],
+  ['← → ↑ ↓ + − 0', 'in the timeline: move, scroll, zoom, show everything; Enter selects the time that is shown'],
 ];
 
 const INTRODUCTION =

@@ -36,7 +36,9 @@ function spentTimes({ count, values }, metrics) {
   metrics.forEach(({ unit, isCount }, metric) => {
     if (isCount || !TIME_UNITS[unit]) return;
     spent ||= new Float64Array(count);
-    for (let i = 0; i < count; i++) spent[i] = Math.max(spent[i], values[metric][i] * TIME_UNITS[unit]);
+    const column = values[metric];
+    const length = TIME_UNITS[unit];
+    for (let i = 0; i < count; i++) spent[i] = Math.max(spent[i], column[i] * length);
   });
   return /** @type {Float64Array|null} */ (spent);
 }

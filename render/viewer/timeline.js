@@ -31,7 +31,7 @@ import { lowerBound } from './lanes.js';
  * A frame that two neighbouring samples share is one box, if not more than this many sampling periods lie between them.
  * A thread that shares its CPU with others is sampled less often than once in a period.
  */
-const MOST_PERIODS = 16;
+const MOST_PERIODS = 64;
 /** Gaps that are narrower than this many columns do not part boxes either: nobody could read what lies between. */
 const LEAST_COLUMNS = 8;
 
