@@ -5,7 +5,7 @@
 import { Address } from './address.js';
 import { Chronology } from './chronology.js';
 import { Colours } from './colour.js';
-import { drawControls, drawCorner } from './controls.js';
+import { drawChips, drawControls, drawCorner } from './controls.js';
 import { copied, h } from './dom.js';
 import { FunctionList } from './functions.js';
 import { hashOf } from './hash.js';
@@ -76,6 +76,8 @@ export class App {
     this.list = new FunctionList(model, (func) => this.#pickFunction(func));
     this.inspector = h('aside.inspector', { 'aria-label': 'Inspector', tabIndex: 0 });
     this.crumbs = h('nav.crumbs', { 'aria-label': 'Path to the zoomed frame' });
+    this.chips = h('span.chips');
+    this.place = h('div.place', {}, this.crumbs, this.chips, this.status);
     this.legend = h('div.legend');
     this.bar = h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
     this.controls = h('span.pieces');
@@ -107,12 +109,12 @@ export class App {
   /** Puts the parts on the page that decide how much room the picture has. The others come later and move nothing. */
   #assemble() {
     const bar = splitter(this.list.element, () => this.#refresh(false));
-    const left = h('div.left', {}, this.crumbs, this.picture.element, bar, this.list.element);
+    const left = h('div.left', {}, this.place, this.picture.element, bar, this.list.element);
     this.root.replaceChildren(
       this.header.element,
       this.bar,
       h('main', {}, left, this.inspector),
-      h('footer', {}, this.legend, this.status),
+      h('footer', {}, this.legend),
       this.live,
     );
   }
@@ -123,9 +125,10 @@ export class App {
     this.whole = true;
     this.header.complete();
     this.searching = this.#makeSearching();
-    this.bar.append(this.controls, h('span.grow'), this.searching.element);
+    this.bar.append(this.controls, h('span.grow'), this.searching.field);
+    this.chips.before(this.searching.found);
     this.chronology = new Chronology({ model, colours, set, tell, pick: (func) => this.#pickFunction(func) });
-    this.crumbs.before(this.chronology.strip.canvas);
+    this.place.before(this.chronology.strip.canvas);
     this.picture.element.after(this.chronology.element);
     this.#drawAround();
     if (this.report.hasTimelines) this.chronology.draw(this.state);
@@ -163,6 +166,7 @@ export class App {
       search: () => this.searching?.field.focus(),
       match: (step) => this.searching?.next(step),
       copy: () => this.#copySelection(),
+      list: () => this.list.toggle(),
       help: () => this.#showHelp(),
       isHelpOpen: () => !!this.help?.open,
     };
@@ -294,7 +298,10 @@ export class App {
     this.root.dataset.tab = state.tab;
     const { zoom: _zoom, selected: _selected, ...rest } = state;
     const shown = [rest, model.removedCount, model.hidden];
-    if (this.#differs('controls', shown)) drawControls(this.controls, { model, state, set });
+    if (this.#differs('controls', shown)) {
+      drawControls(this.controls, { model, state, set });
+      drawChips(this.chips, { model, state, set });
+    }
     if (this.#differs('corner', [colours.dark, state.view, state.tab])) this.#drawCorner();
     const meaning = [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, model.most];
     if (this.#differs('legend', meaning)) this.legend.replaceChildren(...legend(model, colours, state, set));

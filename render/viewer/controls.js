@@ -43,22 +43,35 @@ const pressable = (text, pressed, title, onclick) =>
  * System frames: shown, hidden with their time, or folded into their caller.
  * @param {Controlled} controlled @returns {Child[]}
  */
-function systemCalls({ model, state, set }) {
+function systemCalls({ state, set }) {
   const shown = toggle(
     'System calls',
     'frames of the kernel and the low-level runtime (s)',
     state.system === 'show',
     (checked) => set({ system: checked ? 'show' : 'hide', ...OTHER_TREE }),
   );
-  if (state.system === 'show') return [shown];
+  return [shown];
+}
+
+/**
+ * What the controls of system frames and interrupts have done.
+ * @param {Controlled} controlled @returns {Child[]}
+ */
+function leftOut({ model, state, set }) {
   const measure = measureOf(model.shownMetric);
+  if (state.system === 'show')
+    return [
+      state.interrupts !== 'show' &&
+        model.hasInterrupts &&
+        h('span.chip', {}, `interrupts: their ${measure} counts as that of the frame they hit`),
+    ];
   /** @type {Options} */
   const ways = [
     ['hide', `hidden with their ${measure}`],
     ['fold', 'folded into their caller'],
   ];
   const way = select('System frames are', ways, state.system, (system) => set({ system, ...OTHER_TREE }), true);
-  return [shown, way, h('span.chip', {}, hiddenText(model, state.system === 'fold', measure))];
+  return [way, h('span.chip', {}, hiddenText(model, state.system === 'fold', measure))];
 }
 
 /** What becomes of the time of system frames. @param {Model} model @param {boolean} folded @param {string} measure */
@@ -160,8 +173,16 @@ export function drawControls(bar, controlled) {
     ...flameControls(controlled),
     threads.length > 1 &&
       select('Thread', /** @type {Options} */ (threadOptions), state.thread, (thread) => set({ thread, zoom: '' })),
-    ...filters(controlled),
   ]);
+}
+
+/**
+ * Makes the row of what is left out and filtered. It stands in a place of its own, so that nothing moves when one
+ * comes or goes.
+ * @param {HTMLElement} row @param {Controlled} controlled
+ */
+export function drawChips(row, controlled) {
+  renew(row, [...filters(controlled), ...leftOut(controlled)]);
 }
 
 /** The choice of the recording and of the view. @param {Controlled} controlled @returns {Child[]} */

@@ -36,7 +36,7 @@ const FALLING = [
 const PAPER = { light: packed([255, 255, 255]), dark: packed([23, 24, 26]) };
 /** Signs that say the same as a texture. @type {Record<string, string>} */
 const SIGNS = { new: '+', gone: '−' };
-/** Frames that are searched for get an outline, all others fade. */
+/** Frames that are searched for get an outline; all others may fade. */
 const FOUND = packed([192, 38, 211]);
 const FADED = Math.round(0.4 * PARTS);
 const FRAME = 2;

@@ -6,6 +6,7 @@ import { h } from './dom.js';
 import { amount, change, count, interval, listName, measureOf, percent } from './format.js';
 import { signedAmount, signedPercent } from './format.js';
 import { Memo } from './memo.js';
+import { remember, remembered } from './storage.js';
 import { isProven, isWhole, verdictOn } from './symbols.js';
 import { Grid } from './table.js';
 import { functionWords, INTERRUPT_WORDS, partText } from './verdict.js';
@@ -34,6 +35,8 @@ const RANK = { new: 2, gone: 2, more: 2, less: 2, moved: 1 };
 const RANK_WHOLE = -1;
 /** Nothing is proven of interrupts. */
 const RANK_INTERRUPT = -2;
+/** Where it is remembered that somebody wants to see the list under the picture. */
+const LIST = 'kelvin-list';
 const ORIGIN_NAMES = ['user', 'library', 'system', 'interrupts', 'unknown'];
 /** What the list can be narrowed to. */
 const WAYS = [
@@ -221,10 +224,11 @@ function ways(onchange) {
 
 /**
  * The controls of the list, and its grid.
- * @param {Model} model @param {(func: number) => void} pick @param {() => void} refill
+ * @param {Model} model @param {HTMLElement} title @param {(func: number) => void} pick
+ * @param {() => void} refill
  * @param {() => number} largest the difference whose bar is the longest
  */
-function partsOf(model, pick, refill, largest) {
+function partsOf(model, title, pick, refill, largest) {
   const two = model.sides === 2;
   const label = { placeholder: 'filter functions', 'aria-label': 'Filter functions' };
   const text = h('input', { type: 'search', ...label, oninput: refill });
@@ -237,7 +241,7 @@ function partsOf(model, pick, refill, largest) {
   /** @type {Grid<FunctionRow>} */
   const grid = new Grid(host, (row) => pick(row.f.id));
   grid.setColumns(two ? diffColumns(model, largest) : singleColumns(model), two ? 'state' : 'self');
-  const bar = h('div.bar', {}, h('h3', {}, 'Functions'), two && way, text, origin, two && verdict, shown);
+  const bar = h('div.bar', {}, h('h3', {}, title), two && way, text, origin, two && verdict, shown);
   return { text, origin, verdict, way, shown, grid, elements: [bar, host] };
 }
 
@@ -250,7 +254,24 @@ export class FunctionList {
     /** @type {State|null} the state that the list was last filled for */ this.state = null;
     /** The difference whose bar is the longest. */ this.largest = 1;
     this.element = h('section.functions', { 'aria-label': 'Functions' });
+    const hint = { title: 'opens the list under the picture, and folds it (l)', onclick: () => this.toggle() };
+    this.title = button('button.fold', hint, 'Functions');
+    this.#fold(remembered(LIST) !== 'open');
     /** @type {ReturnType<typeof partsOf>|null} made when the list is filled for the first time */ this.parts = null;
+  }
+
+  /** @param {boolean} isFolded */
+  #fold(isFolded) {
+    this.isFolded = isFolded;
+    this.element.classList.toggle('folded', isFolded);
+    this.title.ariaExpanded = String(!isFolded);
+  }
+
+  /** Folds the list under the picture to its title, or opens it. */
+  toggle() {
+    this.#fold(!this.isFolded);
+    remember(LIST, this.isFolded ? 'folded' : 'open');
+    if (this.state) this.fill(this.state);
   }
 
   /** @param {State} state */
@@ -258,6 +279,7 @@ export class FunctionList {
     const { model } = this;
     this.state = state;
     this.parts ||= this.make();
+    if (this.isFolded && state.tab !== 'functions') return;
     const { grid, shown, ...controls } = this.parts;
     const text = controls.text.value.toLowerCase();
     const wanted = controls.verdict.value;
@@ -296,7 +318,7 @@ export class FunctionList {
   /** Makes the parts of the list. */
   make() {
     const refill = () => this.state && this.fill(this.state);
-    const parts = partsOf(this.model, this.pick, refill, () => this.largest);
+    const parts = partsOf(this.model, this.title, this.pick, refill, () => this.largest);
     this.element.append(...parts.elements);
     return parts;
   }

@@ -125,18 +125,18 @@ function originTable(model) {
  * What limits the proof. When base is compared with itself, no more functions should differ than the error rate allows.
  * @param {Meta} meta
  */
-function warningList({ warnings, evidence: e }) {
+function warningsOf({ warnings, evidence: e }) {
   const list = [...warnings];
   if (e.aaDone && e.aaFlags > Math.max(1, e.q * e.aaFunctions))
     list.push(
       `${e.aaFlags} of ${e.aaFunctions} functions differ when base is compared with itself, ` +
         'so single functions are less certain than they look',
     );
-  return list.length > 0 && h('ul.warnings', {}, ...list.map((text) => h('li', {}, text)));
+  return list;
 }
 
 /** Origins, evidence and recordings. @param {Model} model */
-function details(model) {
+function columns(model) {
   const { meta } = model;
   const recording = (/** @type {Recording} */ r, /** @type {number} */ i) =>
     h(
@@ -163,9 +163,23 @@ function details(model) {
   );
 }
 
+/** What explains the line at the top. @param {Model} model @param {string[]} warnings */
+function details(model, warnings) {
+  const { meta } = model;
+  return h(
+    'div.details',
+    { tabIndex: 0, role: 'region', 'aria-label': 'Details' },
+    model.sides === 2 && h('p', {}, meta.verdictText),
+    warnings.length > 0 && h('ul.warnings', {}, ...warnings.map((text) => h('li', {}, text))),
+    model.sides === 2 && sentences(model),
+    model.sides === 2 && !!meta.scaleText && h('p.dim', {}, meta.scaleText),
+    columns(model),
+  );
+}
+
 /**
- * The top of the page. Calling `complete` fills in what does not change its height; this happens after the first
- * picture.
+ * The top of the page: the title and a line that opens. Calling `complete` fills in what does not change its height;
+ * this happens after the first picture.
  * @param {Model} model @param {HTMLElement} corner the place for controls in the upper right corner
  * @returns {{element: HTMLElement, complete: () => void}}
  */
@@ -173,22 +187,18 @@ export function header(model, corner) {
   const { meta } = model;
   const [first, second] = meta.recordings;
   const title = meta.title || (second || first).command || 'profile';
-  const foot = h('div.foot');
   const heading = h('h1');
-  const element = h(
-    'header',
-    {},
-    h('div.top', {}, heading, corner),
-    model.sides === 2 && h('p.verdict', {}, h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), ' ', meta.verdictText),
-    model.sides === 2 && !!meta.scaleText && h('p.dim', {}, meta.scaleText),
-    model.sides === 2 && sentences(model),
-    warningList(meta),
-    foot,
-  );
+  const warnings = warningsOf(meta);
+  const warned = warnings.length > 0 && h('span.warned', {}, warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`);
+  const line =
+    model.sides === 2
+      ? [h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), h('span.words', {}, meta.verdictText)]
+      : [h('span.words', {}, recordingLine(first))];
+  const more = h('details.more', {}, h('summary.verdict', {}, ...line, warned, h('span.opens', {}, 'details')));
+  const element = h('header', {}, h('div.top', {}, heading, corner), more);
   const complete = () => {
     Object.assign(heading, { title, textContent: title });
-    const summary = model.sides === 2 ? 'Origins, evidence, recordings' : 'Origins and recording';
-    foot.append(h('details.more', {}, h('summary', {}, summary), details(model)));
+    more.append(details(model, warnings));
   };
   return { element, complete };
 }

@@ -45,6 +45,7 @@ const KEYS = [
   ['e', 'removed stacks'],
   ['i', 'invert: callers below callees'],
   ['x', 'callers above and callees below the selected function; again: back'],
+  ['l', 'opens the function list under the picture, and folds it'],
   ['c', 'copy the stack'],
   ['Escape', 'clear the selection and the search'],
   ['← → ↑ ↓ + − 0', 'in the timeline: move, scroll, zoom, show everything; Enter selects the time that is shown'],

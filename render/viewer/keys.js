@@ -20,6 +20,7 @@
  * @property {() => void} search moves the focus to the search field
  * @property {(step: number) => void} match shows the next or the previous match
  * @property {() => void} copy copies the stack of the frame that is selected or pointed at
+ * @property {() => void} list folds the function list, or opens it
  * @property {() => void} help
  * @property {() => boolean} isHelpOpen
  */
@@ -104,6 +105,7 @@ const KEYS = {
   i: (to) => to.set({ inverted: !to.state().inverted, zoom: '', selected: '' }),
   x: switchAround,
   c: (to) => to.copy(),
+  l: (to) => to.list(),
   '?': (to) => to.help(),
   Escape: (to) => to.set({ selected: '', search: '', picked: '', origins: '', states: '' }),
 };

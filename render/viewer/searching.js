@@ -40,8 +40,7 @@ export class Searching {
       oninput: () => this.#soon(this.field.value),
       onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === 'Enter' && this.#now(),
     });
-    this.found = h('span.matches');
-    this.element = h('span.search', {}, this.found, this.field);
+    /** What was found, and the way through it. */ this.found = h('span.matches');
   }
 
   /** Searches for a text that somebody is typing, after as long as the last search took. @param {string} text */

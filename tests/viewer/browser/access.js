@@ -32,8 +32,9 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark']))
     'timeline',
     async (report) => {
       await noSeriousFinding(report, 'as it opens');
-      await report.click('details.more summary');
+      await report.openList();
       await report.click('.grid-row');
+      await report.click('details.more summary');
       await noSeriousFinding(report, 'with a frame pinned and the header open');
       await report.press('2', 's', '/');
       await report.page.keyboard.type('w');
@@ -55,6 +56,7 @@ for (const kind of ['diff', 'single', 'hostile', 'empty-base'])
   });
 
 reportTest('Tab reaches every control and the picture, in the order of the page', 'diff', async (report) => {
+  await report.openList();
   const seen = [];
   await report.run(() => /** @type {HTMLElement} */ (document.activeElement)?.blur());
   for (let i = 0; i < 60; i++) {
@@ -95,6 +97,7 @@ reportTest('Tab reaches every control and the picture, in the order of the page'
 });
 
 reportTest('what has the focus is seen', 'diff', async (report) => {
+  await report.openList();
   for (const selector of ['.choice button', '.overlay', '.grid-body', '.splitter', '[data-keep=search]']) {
     await report.page.focus(selector);
     await report.page.keyboard.press('Shift+Tab');
@@ -108,6 +111,7 @@ reportTest('what has the focus is seen', 'diff', async (report) => {
 });
 
 reportTest('the focus is seen on every side of what fills its place', 'deep', async (report) => {
+  await report.openList();
   for (const selector of ['.overlay', '.grid-body']) {
     await report.run(() => /** @type {HTMLElement} */ (document.activeElement).blur());
     const { x, y, width, height } = await report.page.locator(selector).boundingBox();

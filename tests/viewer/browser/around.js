@@ -25,7 +25,7 @@ reportTest(
   async (report) => {
     await report.clickFrame('parse');
     await report.click('.inspector button:text-is("Callers and callees")');
-    assert.ok((await report.text('.controls')).includes('callers and callees of parse'));
+    assert.ok((await report.text('.chips')).includes('callers and callees of parse'));
     const middle = (await middleRow(report)) + ROW / 2;
     const above = ['main', '__libc_start_main'];
     assert.equal(await frameAt(report, 0.5, middle), 'parse');
@@ -91,6 +91,7 @@ reportTest('a search counts stacks through callers and callees once', 'diff', as
 });
 
 reportTest('shares stay those of the whole around a function', 'diff', async (report) => {
+  await report.openList();
   const shares = async () => ({
     status: (await report.text('.status')).split(' — ')[1],
     inspector: await report.texts('.inspector section:first-of-type table td'),
@@ -112,7 +113,7 @@ reportTest(
   'callers of a function that this report lacks are left out',
   'diff',
   async (report) => {
-    assert.equal(await report.page.locator('.controls .chip').count(), 0);
+    assert.equal(await report.page.locator('.chips .chip').count(), 0);
     assert.match(await report.text('#active-frame'), /^all/);
   },
   { hash: 'k=zzzzzz&l=zzzzzz' },

@@ -43,9 +43,10 @@ reportTest('Removed counts its stacks and shows them', 'diff', async (report) =>
 });
 
 reportTest('system calls hidden: widths, shares and list follow, and the bar says how much', 'diff', async (report) => {
+  await report.openList();
   await report.page.uncheck('.controls label:has-text("System calls") input');
   await report.settle();
-  const bar = await report.text('.controls');
+  const bar = await report.text('.chips');
   assert.ok(bar.includes(`hidden: ${((100 * known.HIDDEN[0]) / known.TOTAL[0]).toFixed(2)} % of base`), bar);
   assert.ok(bar.includes(`${((100 * known.HIDDEN[1]) / known.TOTAL[1]).toFixed(2)} % of head`), bar);
   const box = await report.picture();
@@ -66,6 +67,7 @@ reportTest('system calls hidden: widths, shares and list follow, and the bar say
 });
 
 reportTest("system calls folded: their time is the caller's", 'diff', async (report) => {
+  await report.openList();
   await report.press('s');
   await report.select('[aria-label="System frames are"]', 'fold');
   await report.page.fill('[aria-label="Filter functions"]', 'sort_items');
@@ -83,6 +85,7 @@ reportTest("system calls folded: their time is the caller's", 'diff', async (rep
 });
 
 reportTest('interrupts: a control, a key, a row of the ledger, a class in the list and the inspector', 'interrupts', async (report) => {
+  await report.openList();
   const box = () => report.run(() => /** @type {any} */ (document.querySelector('.controls label[title*="machine"] input'))?.checked);
   assert.equal(await box(), true);
   await report.press('2');
@@ -100,7 +103,7 @@ reportTest('interrupts: a control, a key, a row of the ledger, a class in the li
   await report.press('t');
   assert.equal(await box(), false);
   assert.equal((await report.hash()).n, 'fold');
-  assert.match(await report.text('.controls'), /their time counts as that of the frame they hit/);
+  assert.match(await report.text('.chips'), /interrupts: their time counts as that of the frame they hit/);
   await report.press('s');
   assert.equal(await box(), undefined, 'they go with the system frames');
   await report.press('s');
@@ -109,6 +112,7 @@ reportTest('interrupts: a control, a key, a row of the ledger, a class in the li
 });
 
 reportTest('a page without interrupts does not speak of them', 'diff', async (report) => {
+  await report.openList();
   await report.press('2');
   await report.press('t');
   assert.equal((await report.hash()).n, undefined);
@@ -205,6 +209,7 @@ reportTest('the legend of the difference names every state, and its entries mark
 });
 
 reportTest('the legend of origins filters by origin', 'diff', async (report) => {
+  await report.openList();
   await report.press('2');
   await report.click('.legend button.key:has-text("library")');
   const found = known.totalOf('compress')[1];

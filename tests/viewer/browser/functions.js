@@ -16,6 +16,7 @@ const rows = (report) =>
 const sortBy = (report, title) => report.click(`.grid-head [role=columnheader]:text-is("${title}")`);
 
 reportTest('all functions, proven changes first, the largest on top', 'diff', async (report) => {
+  await report.openList();
   assert.match(await report.text('.functions .bar'), new RegExp(`${NAMES.length} of `));
   const first = (await rows(report)).slice(0, 5);
   assert.deepEqual(
@@ -61,6 +62,7 @@ reportTest('a title sorts, and sorts the other way', 'diff', async (report) => {
 });
 
 reportTest('text, verdict and origin filter it', 'diff', async (report) => {
+  await report.openList();
   await report.page.fill('[aria-label="Filter functions"]', 'LIBZ');
   await report.settle();
   assert.deepEqual(
@@ -85,6 +87,7 @@ reportTest('text, verdict and origin filter it', 'diff', async (report) => {
 });
 
 reportTest('a click marks all frames of the function and selects the widest', 'diff', async (report) => {
+  await report.openList();
   await report.page.fill('[aria-label="Filter functions"]', 'qsort');
   await report.settle();
   await report.click('.grid-row:has-text("qsort")');
@@ -99,11 +102,13 @@ reportTest('a click marks all frames of the function and selects the widest', 'd
 });
 
 reportTest('a click on a frame marks its row', 'diff', async (report) => {
+  await report.openList();
   await report.clickFrame('compress');
   assert.equal(await report.run(() => document.querySelector('.grid-row[aria-selected=true] .cell')?.textContent), 'compress');
 });
 
 reportTest('arrows walk through the rows and bring them into view', 'diff', async (report) => {
+  await report.openList();
   await report.page.focus('.grid-body');
   for (let i = 0; i < 12; i++) await report.press('ArrowDown');
   const state = await report.run(() => {
@@ -116,6 +121,7 @@ reportTest('arrows walk through the rows and bring them into view', 'diff', asyn
 });
 
 reportTest('a grid for screen readers: rows, columns, counts', 'diff', async (report) => {
+  await report.openList();
   const roles = await report.run(() => ({
     grid: document.querySelectorAll('.functions [role=grid]').length,
     headers: document.querySelectorAll('.functions [role=columnheader]').length,
@@ -129,6 +135,7 @@ reportTest('a grid for screen readers: rows, columns, counts', 'diff', async (re
 });
 
 reportTest('one recording: self and total', 'single', async (report) => {
+  await report.openList();
   assert.deepEqual(await report.texts('.grid-head .cell'), ['function', 'module', 'self', 'self %', 'total', 'total %']);
   assert.equal((await rows(report))[0][0], 'compress');
   await sortBy(report, 'total');
@@ -140,6 +147,7 @@ reportTest('one recording: self and total', 'single', async (report) => {
 });
 
 reportTest('the bar above the list moves by pointer and by key', 'diff', async (report) => {
+  await report.openList();
   const height = () => report.run(() => document.querySelector('.functions')?.clientHeight);
   const before = await height();
   await report.page.focus('.splitter');
@@ -175,7 +183,7 @@ reportTest('header, list and inspector have one set of proven changes, and say w
   assert.match(await report.text('.functions .bar .dim'), /, 5 proven$/);
   assert.deepEqual(side.length, 5);
   const proven = (await rows(report)).map((row) => `${row[0]} ${row[8]}`).filter((text) => /(self|total)$/.test(text));
-  assert.deepEqual(proven, ['audit new self', 'check more total', 'left more total'], 'the whole program comes last');
+  assert.deepEqual(proven.slice(0, 3), ['audit new self', 'check more total', 'left more total'], 'the whole program comes last');
   assert.match(side[0], /^auditnew self 3\.00 s/);
   assert.match(side[1], /^checkmore total \+3\.00 s/);
   const words = await report.text('header .changes');
@@ -184,6 +192,7 @@ reportTest('header, list and inspector have one set of proven changes, and say w
 });
 
 reportTest('a line explains the verdict of a frame beside that of its function', 'places', async (report) => {
+  await report.openList();
   await report.click('.grid-row:has-text("copy")');
   if ((await report.text('.inspector .badge')) !== 'takes more time') await report.press('n');
   assert.equal(await report.text('.inspector .badge'), 'takes more time', await report.text('.inspector'));

@@ -99,14 +99,14 @@ reportTest('callers and callees with their shares; a click leads there', 'diff',
 reportTest('all callers and all callees of a function, and back', 'diff', async (report) => {
   await report.clickFrame('malloc');
   await report.click('.inspector button:text-is("All callers")');
-  assert.ok((await report.text('.controls')).includes('callers of malloc'));
+  assert.ok((await report.text('.chips')).includes('callers of malloc'));
   const box = await report.picture();
   for (const [row, name] of ['malloc', 'parse', 'main', '__libc_start_main'].entries()) {
     await report.page.mouse.move(box.x + box.width / 2, box.y + (row + 1.5) * 19);
     await report.settle();
     assert.ok((await report.text('.status')).startsWith(`${name} — base 230 ms`), await report.text('.status'));
   }
-  await report.click('.controls .chip');
+  await report.click('.chips .chip');
   assert.deepEqual(await report.hash(), {});
   await report.clickFrame('sort_items');
   await report.click('.inspector button:text-is("All callees")');
@@ -134,6 +134,7 @@ reportTest('one recording: time and share only', 'single', async (report) => {
 });
 
 reportTest('under a filter the interval of the whole is not shown', 'diff', async (report) => {
+  await report.openList();
   await report.press('s');
   await report.click('.grid-row:has-text("parse")');
   assert.equal(await report.text('.inspector h2'), 'parse');
@@ -141,6 +142,7 @@ reportTest('under a filter the interval of the whole is not shown', 'diff', asyn
 });
 
 reportTest('where an interval without 0 proves nothing, the reason stands beside it', 'timeline', async (report) => {
+  await report.openList();
   const reason = /^not proven: its own 95 % interval excludes 0, but among so many functions/;
   await report.click('.grid-row:has-text("worker")');
   assert.equal(await report.text('.inspector h2'), 'worker');

@@ -209,6 +209,7 @@ reportTest('? helps and names every key', 'diff', async (report) => {
 });
 
 reportTest("the browser's own keys stay its own, and letters in a field are text", 'diff', async (report) => {
+  await report.openList();
   for (const key of ['Control+f', 'Control+s', 'Alt+s', 'Meta+i', 'Control+b']) {
     const taken = await report.run((k) => {
       const [mod, letter] = k.split('+');

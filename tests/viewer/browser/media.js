@@ -39,6 +39,7 @@ reportTest(
   'forced colours: the picture stays, borders and selection are seen',
   'diff',
   async (report) => {
+    await report.openList();
     assert.ok(await report.run(() => matchMedia('(forced-colors: active)').matches));
     assert.ok(near(await report.fill('parse'), colour.rgb(colour.PALETTES.kelvin.more)));
     await report.clickFrame('parse');
@@ -71,6 +72,7 @@ reportTest(
 );
 
 reportTest('on paper: header and picture, no controls, on one page or two', 'diff', async (report) => {
+  await report.openList();
   await report.page.emulateMedia({ media: 'print' });
   await report.settle();
   for (const selector of ['.controls', '.inspector', '.functions'])
@@ -134,6 +136,7 @@ for (const [width, height] of [
     `${width} × ${height}, as zoomed in: the page scrolls, nothing lies over the picture`,
     'diff',
     async (report) => {
+      await report.openList();
       const places = await report.run(() => {
         const place = (/** @type {string} */ s) => document.querySelector(s)?.getBoundingClientRect().toJSON();
         return {

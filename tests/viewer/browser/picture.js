@@ -230,11 +230,11 @@ const LOOK = `window.lookAt = () => {
   copy.drawImage(canvas, 0, 0);
   const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
   const sum = new Uint32Array(data.buffer).reduce((a, b) => (Math.imul(a, 31) + b) | 0, 0);
-  const boxes = ['header', '.controls', '.crumbs', '.flame-host', '.functions', '.inspector', 'footer'].map((s) => {
+  const boxes = ['header', '.controls', '.flame-host', '.place', '.functions', '.inspector', 'footer'].map((s) => {
     const { x, y, width, height } = document.querySelector(s).getBoundingClientRect();
     return [s, x, y, width, height].join(' ');
   });
-  const said = [...document.querySelectorAll('header > p, header > ul li')].map((e) => e.textContent);
+  const said = [...document.querySelectorAll('header .verdict')].map((e) => e.textContent);
   return { sum, boxes, said, theme: document.documentElement.dataset.theme };
 };
 const look = () => requestAnimationFrame(() => {

@@ -17,7 +17,10 @@ async function brush(report, from, to) {
   await report.settle();
 }
 
-const listed = (/** @type {any} */ report) => report.texts('.grid-row .cell:first-child');
+const listed = async (/** @type {any} */ report) => {
+  await report.openList();
+  return report.texts('.grid-row .cell:first-child');
+};
 
 reportTest('the strip shows both sides over time', 'timeline', async (report) => {
   await report.click('.choice button:text-is("Timeline")');
@@ -49,7 +52,7 @@ reportTest('a brush filters the picture, the list and every figure; a double cli
   await report.page.mouse.move(box.x + box.width / 2, box.y + 9);
   await report.settle();
   assert.match(await report.text('.status'), /base 1\.5\d s 100\.0 % → head 1\.5\d s/);
-  assert.match(await report.text('.controls .chip'), /0\.0\d–0\.80 s/);
+  assert.match(await report.text('.chips .chip'), /0\.0\d–0\.80 s/);
   await report.page.dblclick('.strip');
   await report.settle();
   assert.ok((await listed(report)).includes('worker'));
@@ -60,7 +63,7 @@ reportTest('the chip of a range removes it', 'timeline', async (report) => {
   await report.click('.choice button:text-is("Timeline")');
   await report.until(() => !(/** @type {HTMLElement} */ (document.querySelector('.strip')).hidden));
   await brush(report, 0.6, 0.9);
-  await report.click('.controls .chip');
+  await report.click('.chips .chip');
   assert.equal((await report.hash()).g, undefined);
 });
 

@@ -161,6 +161,11 @@ export class Report {
     await this.settle();
   }
 
+  /** Opens the function list under the picture. */
+  async openList() {
+    if (await this.page.locator('.functions.folded').count()) await this.press('l');
+  }
+
   /** Zooms to a frame. @param {string[]|string} frame @param {number} [side] @param {string[]} [zoom] */
   async zoomFrame(frame, side = 1, zoom = []) {
     const { x, y } = await this.middle(frame, side, zoom);
