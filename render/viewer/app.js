@@ -417,14 +417,17 @@ export class App {
     this.tell(text);
   }
 
-  /** Marks all frames of a function and selects its widest. @param {number} func */
+  /** Marks all frames of a function and selects its widest, also where that is gone. @param {number} func */
   #pickFunction(func) {
-    const { model, picture } = this;
+    const { model, picture, state } = this;
     const best = model.widestOf(func);
+    const isGone = best < 0 && model.canShowRemoved(state);
+    const chosen = isGone ? model.widestOf(func, (node) => model.tree.total[0][node]) : best;
     this.set({
       search: '',
       picked: hashOf(model.functions[func]),
-      selected: best > 0 ? model.pathTo(best) : '',
+      removed: state.removed || chosen > best,
+      selected: chosen > 0 ? model.pathTo(chosen) : '',
       zoom: best > 0 ? model.pathTo(picture.zoomFor(best)) : '',
     });
   }

@@ -91,13 +91,16 @@ function interrupts({ model, state, set }) {
   const shown = toggle('Interrupts', hint, state.interrupts === 'show', (checked) =>
     set({ interrupts: checked ? 'show' : 'fold' }),
   );
-  if (state.interrupts === 'show') return [shown];
-  return [shown, h('span.chip', {}, `their ${measureOf(model.shownMetric)} counts as that of the frame they hit`)];
+  return [shown];
 }
 
-/** A filter without a control of its own. @param {string} text @param {() => void} onclick removes the filter */
-function chip(text, onclick) {
-  return button('button.chip', { title: 'remove this filter', onclick }, '✕ ', h('bdi', {}, text));
+/**
+ * A filter without a control of its own.
+ * @param {string} text @param {() => void} onclick removes the filter @param {string} [before] stands before the text
+ * @param {string} [title]
+ */
+function chip(text, onclick, before = '', title = 'remove this filter') {
+  return button('button.chip', { title, onclick }, `✕ ${before}`, h('bdi', {}, text));
 }
 
 /** The filters that have no controls of their own. @param {Controlled} controlled @returns {Child[]} */
@@ -111,7 +114,12 @@ function filters({ model, state, set }) {
     out.push(chip(`${what} of ${listName(only.name)}`, () => set(OTHER_ROOT)));
   }
   const picked = model.functionOf(state.picked);
-  if (picked) out.push(chip(listName(picked.name), () => set({ picked: '', selected: '' })));
+  if (picked) {
+    const places = model.framesOf(picked.id).length;
+    const where = places === 1 ? 'outlined: ' : `outlined in ${count(places)} places: `;
+    const leave = () => set({ picked: '', selected: '' });
+    out.push(chip(listName(picked.name), leave, `Esc · ${where}`, 'Esc leaves the function'));
+  }
   if (state.range) {
     const times = state.range.map((us) => (us / 1e6).toFixed(2)).join('–');
     out.push(chip(`${times} s`, () => set({ range: null })));

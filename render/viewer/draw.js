@@ -58,6 +58,7 @@ const WIDEST = 1 << 20;
  * @property {((node: number) => string)|null} texture 'new' and 'gone' are hatched
  * @property {(node: number) => string} name
  * @property {((node: number) => boolean)|null} matches whether a frame is searched for
+ * @property {boolean} fades whether all frames that are not searched for fade
  */
 
 /**
@@ -243,7 +244,7 @@ export class Flame {
 
   /** Paints a box. @param {number} row @param {number} x @param {number} w @param {number} node */
   box(row, x, w, node) {
-    const { colour, texture, matches } = /** @type {Scene} */ (this.scene);
+    const { colour, texture, matches, fades } = /** @type {Scene} */ (this.scene);
     const line = row - this.top;
     let wide = w > GAP_FROM ? w - GAP : w;
     // Edges far outside the picture are no whole numbers of parts of a pixel any more.
@@ -257,7 +258,7 @@ export class Flame {
     let shade = colour(node);
     if (matches) {
       const found = matches(node);
-      if (!found) shade = blend(this.paper, shade, FADED);
+      if (!found) shade = fades ? blend(this.paper, shade, FADED) : shade;
       else if (w < FRAMED_FROM) shade = FOUND;
       else this.frames.push(line, from, to);
     }
@@ -269,8 +270,8 @@ export class Flame {
   /** Adds one of several narrow siblings to their average. @param {number} node @param {number} weight */
   narrow(node, weight) {
     const { sums } = this;
-    const { colour, matches } = /** @type {Scene} */ (this.scene);
-    const shade = matches ? blend(this.paper, colour(node), FADED) : colour(node);
+    const { colour, matches, fades } = /** @type {Scene} */ (this.scene);
+    const shade = matches && fades ? blend(this.paper, colour(node), FADED) : colour(node);
     if (matches && matches(node)) this.foundNarrow = true;
     sums[0] += (shade & 255) * weight;
     sums[1] += ((shade >> 8) & 255) * weight;

@@ -469,11 +469,14 @@ export class Model {
     return pathOf(this.tree, this.functions, node);
   }
 
-  /** The widest node of a function in the tree that is drawn, or -1. @param {number} func */
-  widestOf(func) {
+  /**
+   * The widest node of a function in the tree that is drawn, or -1.
+   * @param {number} func @param {(node: number) => number} [width]
+   */
+  widestOf(func, width = this.width) {
     let best = -1;
     const see = (/** @type {number} */ node) => {
-      if (this.width(node) > 0 && (best < 0 || this.width(node) > this.width(best))) best = node;
+      if (width(node) > 0 && (best < 0 || width(node) > width(best))) best = node;
     };
     if (!this.turned) this.framesOf(func).forEach(see);
     else

@@ -136,6 +136,8 @@ export class Picture {
       texture: tested && model.sides === 2 && state.colour === 'diff' ? texture : null,
       name: (node) => (node ? model.nameOf(node) : rootName(model, state)),
       matches: model.matches,
+      // A function that was picked is outlined in a picture that stays as it is.
+      fades: !!(state.search || state.origins || state.states),
     };
   }
 

@@ -164,6 +164,7 @@ reportTest('the bar above the list moves by pointer and by key', 'diff', async (
 });
 
 reportTest('a frame that is chosen in the picture is shown in the list', 'diff', async (report) => {
+  await report.openList();
   for (const name of ['page_fault', 'compress', 'steady_17']) {
     await report.clickFrame(name);
     const row = await report.run(() => {

@@ -243,6 +243,53 @@ const look = () => requestAnimationFrame(() => {
 });
 look();`;
 
+/** Where the picture is, to the pixel. @param {any} report */
+const room = async (report) => JSON.stringify(await report.picture());
+
+reportTest('the picture has most of the window, and the chips, a search and a verdict in full move nothing', 'timeline', async (report) => {
+  const rows = async () => Math.floor((await report.picture()).height / ROW);
+  assert.ok((await rows()) >= 26, `1280 × 800: ${await rows()} rows`);
+  const before = await room(report);
+  await report.press('s');
+  assert.equal(await room(report), before, 'without system calls');
+  await report.press('s', '/');
+  await report.page.keyboard.type('work');
+  await report.until(() => document.querySelector('.found'));
+  assert.equal(await room(report), before, 'with a search');
+  await report.page.keyboard.press('Enter');
+  await report.settle();
+  await report.click('.inspector section:has(h3:text-is("Callers")) button');
+  assert.equal(await report.page.locator('.chips .chip').count(), 1);
+  assert.equal(await room(report), before, 'with a function that is picked');
+  await report.click('summary.verdict');
+  assert.equal(await room(report), before, 'with the details');
+  assert.ok(await report.page.locator('.details').isVisible());
+  await report.click('summary.verdict');
+  await report.page.setViewportSize({ width: 1440, height: 900 });
+  await report.settle();
+  assert.ok((await rows()) >= 28, `1440 × 900: ${await rows()} rows`);
+  await report.page.setViewportSize({ width: 1280, height: 720 });
+  await report.settle();
+  assert.ok((await rows()) >= 22, `1280 × 720: ${await rows()} rows`);
+});
+
+reportTest('a function that is picked is outlined in all places, nothing fades, and the way out is told', 'diff', async (report) => {
+  const steady = await report.middle('steady');
+  const beside = async () => (await report.pixels([[steady.edge + 3, steady.top - 6]]))[0];
+  const before = await beside();
+  await report.click('.inspector .changes button:text-is("parse")');
+  assert.ok(near(await beside(), before), 'nothing fades');
+  const { edge, top } = await report.middle('parse');
+  assert.ok(near((await report.pixels([[Math.round(edge) + 1, top]]))[0], [192, 38, 211], 30), 'outlined');
+  assert.match(await report.text('.chips'), /✕ Esc · outlined: parse/);
+  await report.press('Escape');
+  assert.equal(await report.text('.chips'), '');
+  await report.click('.inspector .changes button:text-is("old_cache")');
+  assert.equal(await report.text('.inspector h2'), 'old_cache', 'a function that is gone comes into sight, too');
+  const mark = await report.page.locator('.mark.pinned').boundingBox();
+  assert.ok(mark.width > 5 && mark.height > 5);
+});
+
 /** Wide, and so narrow that the controls stand in more and more rows. */
 const WIDTHS = [1280, 1100, 900, 560, 400, 320];
 
