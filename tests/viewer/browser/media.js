@@ -110,6 +110,26 @@ reportTest('on paper: the whole picture, in its own shape', 'deep', async (repor
 });
 
 reportTest(
+  'on paper of either direction the picture stands on the first page',
+  'deep',
+  async (report) => {
+    await report.page.emulateMedia({ media: 'print' });
+    await report.run(() => dispatchEvent(new Event('beforeprint')));
+    for (const [width, height] of [
+      [1047, 718],
+      [718, 1047],
+    ]) {
+      await report.page.setViewportSize({ width, height });
+      await report.settle();
+      const canvas = await report.page.locator('canvas.flame').boundingBox();
+      assert.ok(canvas.y + canvas.height <= height, `${width} × ${height}: ${JSON.stringify(canvas)}`);
+    }
+    const pdf = await report.page.pdf({ format: 'A4', landscape: true });
+    assert.equal(pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length, 1, 'one page');
+  },
+);
+
+reportTest(
   'on paper it is light',
   'diff',
   async (report) => {
