@@ -298,7 +298,7 @@ reportTest(
 );
 
 reportTest('a bar says that there is more below, and can be dragged', 'deep', async (report) => {
-  const bar = report.page.locator('.thumb');
+  const bar = report.page.locator('.flame-host .thumb');
   assert.ok(await bar.isVisible());
   const { x, y, width, height } = await bar.boundingBox();
   const picture = await report.picture();
@@ -316,7 +316,7 @@ reportTest('a bar says that there is more below, and can be dragged', 'deep', as
 });
 
 reportTest('no bar where the picture is all there, and the wheel is the page\'s own', 'diff', async (report) => {
-  assert.ok(await report.page.locator('.thumb').isHidden());
+  assert.ok(await report.page.locator('.flame-host .thumb').isHidden());
   const prevented = await report.run(() => {
     const e = new WheelEvent('wheel', { deltaY: 100, cancelable: true, bubbles: true });
     document.querySelector('.overlay')?.dispatchEvent(e);

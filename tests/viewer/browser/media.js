@@ -177,6 +177,27 @@ for (const [width, height] of [
     { context: { viewport: { width, height } } },
   );
 
+reportTest(
+  '800 pixels wide: nothing of title, inspector and list is cut',
+  'timeline',
+  async (report) => {
+    const cut = () =>
+      report.run(() =>
+        ['h1', '.corner', '.controls', '.inspector', '.grid'].filter((selector) => {
+          const e = document.querySelector(selector);
+          return !!e && e.clientWidth > 0 && e.scrollWidth > e.clientWidth;
+        }),
+      );
+    await report.press('ArrowDown');
+    assert.ok((await report.text('.inspector h2')) !== '');
+    assert.deepEqual(await cut(), []);
+    await report.click('.choice button:text-is("Functions")');
+    assert.deepEqual(await cut(), []);
+    assert.equal(await report.run(() => document.documentElement.scrollWidth), 800);
+  },
+  { context: { viewport: { width: 800, height: 600 } } },
+);
+
 for (const [width, height] of [
   [1920, 1080],
   [1280, 720],
