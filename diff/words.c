@@ -50,7 +50,7 @@ static const char *word_doubt(const struct diff_estimate *e)
 	if (isnan(e->ci_low) || (e->ci_low <= 0 && e->ci_high >= 0))
 		return "";
 	if (e->state == DIFF_STATE_UNPROVEN)
-		return "; not significant among so many functions";
+		return "; among so many functions chance can explain it";
 	return e->state == DIFF_STATE_SAME ? "; below --min-effect" : "";
 }
 

@@ -101,6 +101,13 @@ struct format_text format_count(double value)
 	return join(value <= -0.5 ? "-" : "", number, "", "");
 }
 
+const char *format_module(const char *module)
+{
+	bool is_kernel = strcmp(module, "[kernel.kallsyms]") == 0 || strcmp(module, "[guest.kernel.kallsyms]") == 0;
+
+	return is_kernel ? "kernel" : module;
+}
+
 struct format_text format_value(double value, const char *unit)
 {
 	if (!isfinite(value))

@@ -40,5 +40,8 @@ struct format_text format_points(double points);
 /* An interval of points: "19.6 to 22.2", "-0.43 to 1.63"; "" if it is not known. */
 struct format_text format_interval(double low, double high);
 
+/* The name of a module for a reader: "kernel" for "[kernel.kallsyms]", else the same. Borrowed from `module`. */
+const char *format_module(const char *module);
+
 /* part / whole in percent; NAN if `whole` is 0. */
 double format_share(double part, double whole);

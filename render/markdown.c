@@ -252,7 +252,7 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 	buffer_append_string(&row, "| ");
 	append_name(w, &row, f->name);
 	buffer_append_string(&row, " | ");
-	append_escaped(&row, diff_string(w->diff, f->module), 100);
+	append_escaped(&row, format_module(diff_string(w->diff, f->module)), 100);
 	append_figures(w, &row, e);
 	buffer_printf(&row, " %s%s%s |\n", diff_state_name(e->state), summary_same_code(f, e->state) ? "°" : "",
 		summary_short_of_proof(e) ? "\\*" : "");

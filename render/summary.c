@@ -11,6 +11,9 @@
 enum { MIN_ROWS = 5 };
 static const double least_unproven_points = 0.1;
 
+/* From this part of both totals on the time of a function is that of the whole program. */
+static const double least_whole = 0.9;
+
 const char summary_interrupts_title[] = "interrupts";
 const char summary_interrupts_words[] =
 	"Interrupts are the machine's work in the program's threads (interrupts and preemption): not in the total, nor in the verdict.";
@@ -72,6 +75,7 @@ struct candidate {
 	double size;
 	uint32_t id;
 	bool proven;
+	bool whole; /* its change is that of the whole program */
 };
 
 static int by_rank(const void *a, const void *b)
@@ -80,6 +84,8 @@ static int by_rank(const void *a, const void *b)
 
 	if (x->proven != y->proven)
 		return x->proven ? -1 : 1;
+	if (x->whole != y->whole)
+		return x->whole ? 1 : -1;
 	if (x->size != y->size)
 		return x->size > y->size ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
@@ -92,6 +98,12 @@ static bool change_listed(const struct diff *diff, const struct diff_estimate *e
 	return summary_proven(estimate->state) ||
 	       (estimate->state == DIFF_STATE_UNPROVEN &&
 		       fabs(summary_points(diff, estimate->delta)) >= least_unproven_points);
+}
+
+/* Whether a function runs nearly all the time on both sides, as main() does. */
+static bool is_whole(const struct diff *diff, const struct diff_estimate *total)
+{
+	return total->base >= least_whole * diff->total.base && total->head >= least_whole * diff->total.head;
 }
 
 static bool consider(const struct diff *diff, enum summary_order order, uint32_t id, struct candidate *candidate)
@@ -109,6 +121,7 @@ static bool consider(const struct diff *diff, enum summary_order order, uint32_t
 	case SUMMARY_SELF_DECREASES:
 		return change_listed(diff, estimate, -1);
 	case SUMMARY_TOTAL_CHANGES:
+		candidate->whole = is_whole(diff, estimate);
 		return candidate->proven;
 	case SUMMARY_MOVED:
 		candidate->size = fmax(estimate->base, estimate->head);

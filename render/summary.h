@@ -36,7 +36,7 @@ enum summary_order {
 	/* proven first, then by size; unproven ones only if there is room in the first few rows */
 	SUMMARY_SELF_INCREASES,
 	SUMMARY_SELF_DECREASES,
-	SUMMARY_TOTAL_CHANGES, /* proven ones only */
+	SUMMARY_TOTAL_CHANGES, /* proven ones only; those that run nearly all the time come last */
 	SUMMARY_MOVED,         /* moved or renamed: the entry that has the values */
 	SUMMARY_SELF,          /* one-sided: by self value */
 	SUMMARY_TOTAL,         /* one-sided: by total value */

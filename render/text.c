@@ -98,7 +98,7 @@ static bool write_top(const struct text_writer *w, enum summary_order order, str
 				   total = format_value(f->total.head, w->unit);
 		struct format_text self_share = format_percent(format_share(f->self.head, w->diff->total.head));
 		struct format_text total_share = format_percent(format_share(f->total.head, w->diff->total.head));
-		const char *cells[] = { diff_string(w->diff, f->name), diff_string(w->diff, f->module),
+		const char *cells[] = { diff_string(w->diff, f->name), format_module(diff_string(w->diff, f->module)),
 			profile_origin_name(f->origin), self.text, self_share.text, total.text, total_share.text };
 
 		table_add(&table, cells, TABLE_PLAIN);

@@ -112,7 +112,7 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 	char state[24];
 	struct format_text other_base = format_value(other->base, w->unit),
 			   other_head = format_value(other->head, w->unit);
-	const char *cells[] = { diff_string(w->diff, f->name), diff_string(w->diff, f->module),
+	const char *cells[] = { diff_string(w->diff, f->name), format_module(diff_string(w->diff, f->module)),
 		profile_origin_name(f->origin), figures.base.text, figures.head.text, figures.delta.text,
 		figures.change.text, figures.points.text, figures.interval.text, other_base.text, other_head.text,
 		state };

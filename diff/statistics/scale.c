@@ -114,10 +114,9 @@ static bool describe_robust(struct diff_build *build, struct error *err)
 		return build_text(diff, err, &diff->scale_text,
 			"head is multiplied by %.3f to compare both sides at equal load", diff->scale.factor);
 	return build_text(diff, err, &diff->scale_text,
-		"%s took %.2f times as %s %s%s in head (95 %% interval %.2f to %.2f), so we assume that head had %.2f times the load; if the load was the same, use --scale %s",
-		ratios_words(build), load, diff->is_counted ? "many" : "much", words_metric(diff), per,
-		1 / diff->scale.factor_high / longer, 1 / diff->scale.factor_low / longer, load,
-		rate ? "rate" : "per-run");
+		"we assume that head had %.2f times the load, because %s took %.2f times as %s %s%s in head (95 %% interval %.2f to %.2f); if the load was the same, compare with kelvin diff --scale %s",
+		load, ratios_words(build), load, diff->is_counted ? "many" : "much", words_metric(diff), per,
+		1 / diff->scale.factor_high / longer, 1 / diff->scale.factor_low / longer, rate ? "rate" : "per-run");
 }
 
 /* Describes a difference that nearly every function shows and that the runs of one side show too. */

@@ -150,8 +150,7 @@ static const char *and_the_total(const struct diff *diff)
 	/* Shares always add up to the same total. */
 	if (diff->scale.mode == DIFF_SCALE_SHARE)
 		return "";
-	return direction(diff->total.state) ? "; the total hardly changed"
-					    : "; the change in the total is not significant";
+	return direction(diff->total.state) ? "; the total hardly changed" : "; the total may be unchanged";
 }
 
 static bool say_function(struct diff_build *build, const struct proven *proven, struct error *err)
@@ -159,39 +158,40 @@ static bool say_function(struct diff_build *build, const struct proven *proven, 
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 	struct diff *diff = build->diff;
 	size_t others = proven->more + proven->less - 1;
-	bool is_new = !(proven->estimate->base > 0);
+	const struct diff_estimate *e = proven->estimate;
+	const char *whose = e == &proven->greatest->self ? " itself" : ", with all it calls,";
 	char words[WORDS_CHANGE], rest[80] = "";
+	double head_percent = e->head / diff->total.head * 100;
 
-	words_change(diff, proven->estimate, words);
+	words_change(diff, e, words);
 	if (others > 0)
 		snprintf(rest, sizeof(rest), "; %zu other function%s changed too", others, others == 1 ? "" : "s");
 	words_name(diff, proven->greatest->name, &name);
 	if (!buffer_ok(&name, err))
 		return false;
-	if (is_new)
-		return build_text(diff, err, &diff->verdict_text,
-			"%s is new and takes %.2f percentage points of total %s%s%s", name.data ? name.data : "",
-			points(diff, proven->estimate->delta), words_metric(diff), rest, and_the_total(diff));
-	return build_text(diff, err, &diff->verdict_text,
-		"%s takes %s, which is %.2f percentage points of total %s%s%s", name.data ? name.data : "", words,
-		points(diff, proven->estimate->delta), words_metric(diff), rest, and_the_total(diff));
+	if (!(e->base > 0))
+		return build_text(diff, err, &diff->verdict_text, "%s is new and%s takes %.1f %% of all %s%s%s",
+			name.data ? name.data : "", whose, head_percent, words_metric(diff), rest, and_the_total(diff));
+	return build_text(diff, err, &diff->verdict_text, "%s%s takes %s: %.1f %% of all %s, after %.1f %% in base%s%s",
+		name.data ? name.data : "", whose, words, head_percent, words_metric(diff),
+		e->base / diff->total.base * 100, rest, and_the_total(diff));
 }
 
-/* Appends "3 functions take more CPU time (4.1 points in all) and 2 take less (3.9 points)". */
+/* Appends "3 functions take more CPU time (4.1 % of the total) and 2 take less (3.9 %)". */
 static bool say_counts(struct diff_build *build, const struct proven *proven, const char *rest, struct error *err)
 {
 	const char *less = metric_less(build), *metric = words_metric(build->diff);
 
 	if (proven->less == 0)
 		return build_text(build->diff, err, &build->diff->verdict_text,
-			"%zu function%s more %s, %.2f points in all%s", proven->more,
+			"%zu function%s more %s (%.1f %% of the total)%s", proven->more,
 			proven->more == 1 ? " takes" : "s take", metric, proven->more_points, rest);
 	if (proven->more == 0)
 		return build_text(build->diff, err, &build->diff->verdict_text,
-			"%zu function%s %s %s, %.2f points in all%s", proven->less,
+			"%zu function%s %s %s (%.1f %% of the total)%s", proven->less,
 			proven->less == 1 ? " takes" : "s take", less, metric, proven->less_points, rest);
 	return build_text(build->diff, err, &build->diff->verdict_text,
-		"%zu function%s more %s (%.2f points in all) and %zu %s %s (%.2f points)%s", proven->more,
+		"%zu function%s more %s (%.1f %% of the total) and %zu %s %s (%.1f %%)%s", proven->more,
 		proven->more == 1 ? " takes" : "s take", metric, proven->more_points, proven->less,
 		proven->less == 1 ? "takes" : "take", less, proven->less_points, rest);
 }
@@ -241,7 +241,7 @@ static bool say_inconclusive(struct diff_build *build, double half, double toler
 	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS)
 		return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s%s", words,
 			too_few_samples(build, tolerated / diff->total.base)
-				? ", which is not significant with so few samples: record longer, and several runs on each side"
+				? ", which so few samples cannot prove: record longer, and several runs on each side"
 				: "; one recording on each side cannot tell this from the variation between processes: record several runs");
 	/*
 	 * An interval shrinks with the square root of the number of samples. Half the tolerance is aimed at, which

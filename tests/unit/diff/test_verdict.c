@@ -119,9 +119,9 @@ static void a_function_does_not_stand_for_the_whole(void **state)
 	assert_int_equal(diff->verdict, DIFF_IMPROVED);
 	assert_true(holds_zero(&diff->total));
 	assert_int_equal(diff->total.state, DIFF_STATE_UNPROVEN);
-	assert_ptr_equal(strstr(diff_string(diff, diff->verdict_text), "c takes 100.0 % fewer page-faults"),
+	assert_ptr_equal(strstr(diff_string(diff, diff->verdict_text), "c itself takes 100.0 % fewer page-faults"),
 		diff_string(diff, diff->verdict_text));
-	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "the change in the total is not significant"));
+	assert_non_null(strstr(diff_string(diff, diff->verdict_text), "the total may be unchanged"));
 	diff_destroy(diff);
 }
 
