@@ -17,16 +17,19 @@ const SIZE_STEPS = [
   [1e3, 'kB'],
 ];
 
+/** Differences of less time than this come from rounding, in nanoseconds. */
+const LEAST_NS = 0.5;
+
 /** A value with its unit. @param {number} value @param {string} unit */
 export function amount(value, unit) {
   if (!Number.isFinite(value)) return '–';
   if (unit === 'bytes') return sizeText(value);
   if (unit !== 'nanoseconds') return `${count(value)}${unit === 'count' ? '' : ` ${unit}`}`;
   const size = Math.abs(value);
-  if (size === 0) return '0 s';
+  if (size < LEAST_NS) return '0 s';
   // A value that rounds to 1000 of a unit is 1.00 of the next.
   const [step, name] = TIME_STEPS.find(([step]) => size >= 0.9995 * step) || TIME_STEPS[TIME_STEPS.length - 1];
-  return `${digits(value / step)} ${name}`;
+  return `${step === 1 ? count(value) : digits(value / step)} ${name}`;
 }
 
 /** @param {number} bytes */
@@ -56,7 +59,9 @@ function signed(value) {
 
 /** @param {number} value @param {string} unit */
 export function signedAmount(value, unit) {
-  return Number.isFinite(value) ? signed(value) + amount(Math.abs(value), unit) : '–';
+  if (!Number.isFinite(value)) return '–';
+  const least = unit === 'nanoseconds' || unit === 'bytes' || unit === 'count' ? LEAST_NS : 0;
+  return signed(Math.abs(value) < least ? 0 : value) + amount(Math.abs(value), unit);
 }
 
 /**
@@ -109,6 +114,11 @@ export function changeWords(base, head, measure, isCount) {
 /** The word for what a metric measures: 'time', 'page faults'. @param {{name: string, unit: string}} metric */
 export function measureOf({ name, unit }) {
   return unit === 'nanoseconds' ? 'time' : name.replaceAll('-', ' ');
+}
+
+/** The name of a module for a reader. @param {string} module */
+export function moduleName(module) {
+  return module === '[kernel.kallsyms]' || module === '[guest.kernel.kallsyms]' ? 'kernel' : module;
 }
 
 /** A name isolated, so that its marks of writing direction turn nothing but itself. @param {string} text */

@@ -3,7 +3,7 @@
 
 import { INTERRUPTS, ORIGINS } from './codes.js';
 import { h } from './dom.js';
-import { amount, change, count, interval, listName, measureOf, percent } from './format.js';
+import { amount, change, count, interval, listName, measureOf, moduleName, percent } from './format.js';
 import { signedAmount, signedPercent } from './format.js';
 import { Memo } from './memo.js';
 import { remember, remembered } from './storage.js';
@@ -65,7 +65,7 @@ const NAMES = [
     full: (r) => titleOf(r.f),
     value: (r) => titleOf(r.f),
   },
-  { id: 'module', title: 'module', left: true, width: '6.5em', text: (r) => r.f.module, value: (r) => r.f.module },
+  { id: 'module', title: 'module', left: true, width: '6.5em', text: (r) => moduleName(r.f.module), value: (r) => moduleName(r.f.module) },
 ];
 
 /** The columns of a report of one recording. @param {Model} model @returns {FunctionColumn[]} */
@@ -291,7 +291,7 @@ export class FunctionList {
       return;
     }
     const isShown = (/** @type {Func} */ f) =>
-      (!text || f.name.toLowerCase().includes(text) || f.module.toLowerCase().includes(text)) &&
+      (!text || f.name.toLowerCase().includes(text) || moduleName(f.module).toLowerCase().includes(text)) &&
       (!wanted || (verdictOn(f)?.e.state === wanted && f.origin !== INTERRUPTS)) &&
       (origin < 0 || f.origin === origin) &&
       (!state.origins || state.origins.includes(String(f.origin)));

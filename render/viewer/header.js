@@ -13,6 +13,8 @@ import { swatch } from './widgets.js';
 /** @typedef {import('./report.js').Recording} Recording */
 /** @typedef {import('./symbols.js').Change} FunctionChange */
 
+/** A factor this near to 1 is not told at the top. */
+const LEAST_SCALED = 0.005;
 /** How many changes stand at the top. */
 const SENTENCES = 3;
 
@@ -74,6 +76,30 @@ export function changeText({ e, own }, { metric, unit }) {
 function sentence(change, meta) {
   const { name } = change.f;
   return [h('bdi', { title: name }, listName(name)), changeText(change, meta)];
+}
+
+/** The name of a recording's file, without what every such file ends with. @param {Recording} r */
+const fileOf = (r) => r.name.split('/').pop()?.replace(/(\.pb|\.folded|\.perf)?(\.gz|\.data|\.txt)?$/, '') || '';
+
+/** The title of the page: what was recorded, and on which two sides. @param {Meta} meta */
+export function titleOf({ title, recordings: [base, head] }) {
+  if (title) return title;
+  if (!head) return base.command || fileOf(base) || 'profile';
+  const same = base.command === head.command;
+  if (!same && base.command && head.command) return `${base.command} → ${head.command}`;
+  const [from, to] = [fileOf(base), fileOf(head)];
+  const sides = from && to && from !== to ? `${from} → ${to}` : 'base → head';
+  return base.command || head.command ? `${base.command || head.command}: ${sides}` : sides;
+}
+
+/**
+ * What was done to the figures of head, where that is more than to compare shares. Reasons stand in the details.
+ * @param {Meta} meta
+ */
+function scaleSentence({ factor, scaleWords, scaleText }) {
+  if (!scaleText || !factor || Math.abs(factor - 1) < LEAST_SCALED) return null;
+  const times = factor.toPrecision(3);
+  return h('p.dim', { title: scaleText }, `Head's figures are multiplied by ${times}, to compare both sides ${scaleWords}.`);
 }
 
 /** The largest changes in sentences. @param {Model} model */
@@ -152,13 +178,13 @@ function columns(model) {
       r.verified && h('br'),
       r.verified && h('span.dim', {}, r.verified),
     );
-  const evidence = model.sides === 2 && h('p.dim', {}, meta.evidenceText);
+  const evidence = model.sides === 2 && [h('p.dim', {}, meta.scaleText), h('p.dim', {}, meta.evidenceText)];
   const interrupted = !!(meta.interrupts?.base || meta.interrupts?.head);
   const interrupts = interrupted && h('p.dim', {}, meta.interruptsWords);
   return h(
     'div.columns',
     {},
-    h('div', {}, h('h3', {}, 'By origin of the code'), originTable(model), interrupts, evidence),
+    h('div', {}, h('h3', {}, 'By origin of the code'), originTable(model), interrupts, ...(evidence || [])),
     h('div', {}, h('h3', {}, 'Recordings'), ...meta.recordings.map(recording)),
   );
 }
@@ -172,7 +198,7 @@ function details(model, warnings) {
     model.sides === 2 && h('p', {}, meta.verdictText),
     warnings.length > 0 && h('ul.warnings', {}, ...warnings.map((text) => h('li', {}, text))),
     model.sides === 2 && sentences(model),
-    model.sides === 2 && !!meta.scaleText && h('p.dim', {}, meta.scaleText),
+    scaleSentence(meta),
     columns(model),
   );
 }
@@ -185,19 +211,19 @@ function details(model, warnings) {
  */
 export function header(model, corner) {
   const { meta } = model;
-  const [first, second] = meta.recordings;
-  const title = meta.title || (second || first).command || 'profile';
+  const title = titleOf(meta);
   const heading = h('h1');
   const warnings = warningsOf(meta);
   const warned = warnings.length > 0 && h('span.warned', {}, warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`);
   const line =
     model.sides === 2
       ? [h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), h('span.words', {}, meta.verdictText)]
-      : [h('span.words', {}, recordingLine(first))];
+      : [h('span.words', {}, recordingLine(meta.recordings[0]))];
   const more = h('details.more', {}, h('summary.verdict', {}, ...line, warned, h('span.opens', {}, 'details')));
   const element = h('header', {}, h('div.top', {}, heading, corner), more);
   const complete = () => {
     Object.assign(heading, { title, textContent: title });
+    document.title = `${title} – Kelvin${model.sides === 2 ? ' diff' : ''}`;
     more.append(details(model, warnings));
   };
   return { element, complete };

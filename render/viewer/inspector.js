@@ -10,6 +10,7 @@ import {
   interval as intervalText,
   listName,
   measureOf,
+  moduleName,
   pasted,
   percent,
   plainStrings,
@@ -229,7 +230,7 @@ function provenance(model, f, node) {
   const inlined = model.tree.flags[node] & INLINED ? ' · inlined' : '';
   const rule = f.origin === INTERRUPTS ? INTERRUPT_WORDS : model.meta.ruleTexts[f.rule] || 'no rule recorded';
   return [
-    h('p.where', {}, [f.module, file].filter(Boolean).join(' · ') || 'no file known'),
+    h('p.where', {}, [moduleName(f.module), file].filter(Boolean).join(' · ') || 'no file known'),
     h(
       'p.origin',
       {},

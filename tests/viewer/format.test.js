@@ -15,7 +15,7 @@ function table(f, cases) {
 test('times have three digits and a unit that fits', () => {
   table(format.amount, [
     [0, 'nanoseconds', '0 s'],
-    [1, 'nanoseconds', '1.00 ns'],
+    [1, 'nanoseconds', '1 ns'],
     [999, 'nanoseconds', '999 ns'],
     [1500, 'nanoseconds', '1.50 µs'],
     [12345678, 'nanoseconds', '12.3 ms'],
@@ -149,4 +149,12 @@ test('a line of a list holds short names whole and long ones without what stands
 test('what is measured is time, or what was counted', () => {
   assert.equal(format.measureOf({ name: 'cpu', unit: 'nanoseconds' }), 'time');
   assert.equal(format.measureOf({ name: 'page-faults', unit: 'count' }), 'page faults');
+});
+
+test('rounding is no difference, and the kernel has its name', () => {
+  assert.equal(format.signedAmount(0.08, 'nanoseconds'), '±0 s');
+  assert.equal(format.signedAmount(-0.4, 'count'), '±0');
+  assert.equal(format.signedAmount(3.4, 'nanoseconds'), '+3 ns');
+  assert.equal(format.moduleName('[kernel.kallsyms]'), 'kernel');
+  assert.equal(format.moduleName('libc.so'), 'libc.so');
 });

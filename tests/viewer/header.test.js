@@ -43,3 +43,15 @@ test('a copied stack commands no terminal', () => {
     'main\na\ufffdrm -rf x\ufffd\nb\ufffd[31m\ufffd\ufffd\ufffdc\nnaïve<int> 漢字',
   );
 });
+
+test('the title names what was recorded, and both sides', () => {
+  /** @param {string[]} base @param {string[]} [head] each [command, name of the file] @param {string} [title] */
+  const title = (base, head, title = '') =>
+    header.titleOf({ title, recordings: [base, head].filter(Boolean).map(([command, name]) => ({ command, name })) });
+  assert.equal(title(['./app', '/a/before.pb.gz'], ['./app', '/a/after.pb.gz']), './app: before → after');
+  assert.equal(title(['pid 1 (web)', 'x.pb.gz'], ['pid 2 (web)', 'y.pb.gz']), 'pid 1 (web) → pid 2 (web)');
+  assert.equal(title(['./app', ''], ['./app', '']), './app: base → head');
+  assert.equal(title(['', 'old.perf.data'], ['', 'new.folded.gz']), 'old → new');
+  assert.equal(title(['./app', 'x']), './app');
+  assert.equal(title(['./a', ''], ['./b', ''], 'mine'), 'mine');
+});
