@@ -297,13 +297,13 @@ export class App {
     const { model, state, colours, set } = this;
     this.root.dataset.tab = state.tab;
     const { zoom: _zoom, selected: _selected, ...rest } = state;
-    const shown = [rest, model.removedCount, model.hidden];
+    const shown = [rest, model.removed?.base, model.hidden];
     if (this.#differs('controls', shown)) {
       drawControls(this.controls, { model, state, set });
       drawChips(this.chips, { model, state, set });
     }
     if (this.#differs('corner', [colours.dark, state.view, state.tab])) this.#drawCorner();
-    const meaning = [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, model.most];
+    const meaning = [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, model.most, model.totals()];
     if (this.#differs('legend', meaning)) this.legend.replaceChildren(...legend(model, colours, state, set));
   }
 

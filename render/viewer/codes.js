@@ -13,6 +13,7 @@ export const STATES = ['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved
 export const UNPROVEN = 1;
 export const MORE = 2;
 export const LESS = 3;
+export const GONE = 5;
 /** Verdicts from this number on are changes; the ones before it are none, or are not proven. */
 export const FIRST_CHANGED = 2;
 

@@ -3,7 +3,7 @@
 // changed.
 
 import { h, renew } from './dom.js';
-import { count, digits, listName, measureOf } from './format.js';
+import { amount, count, digits, listName, measureOf, percent } from './format.js';
 import { button, select, signButton, toggle } from './widgets.js';
 
 /** @typedef {import('./dom.js').Child} Child */
@@ -144,6 +144,18 @@ const COLOURS = [
   ['function', 'function'],
 ];
 
+/**
+ * What the switch of removed stacks says, and its hint: how much of base is gone.
+ * @param {Model} model @returns {[string, string]}
+ */
+function removedText(model) {
+  const { count: stacks, base } = model.removed || { count: 0, base: 0 };
+  const share = percent(base, model.totals()[0]);
+  const what = stacks === 1 ? '1 stack is' : `${count(stacks)} stacks are`;
+  const hint = `${what} proven to be gone: ${amount(base, model.unit)}, ${share} of base; shown in base widths (e)`;
+  return [`Removed (${share})`, hint];
+}
+
 /** Controls of the flame graph. @param {Controlled} controlled @returns {Child[]} */
 function flameControls({ model, state, set }) {
   if (state.tab !== 'flame') return [];
@@ -157,8 +169,7 @@ function flameControls({ model, state, set }) {
       button('button', direction, state.reversed ? 'After → Before' : 'Before → After'),
     model.canShowRemoved(state) &&
       toggle(
-        `Removed (${count(model.removedCount)})`,
-        'stacks that only base has, in base widths (e)',
+        ...removedText(model),
         state.removed,
         (removed) => set({ removed }),
       ),

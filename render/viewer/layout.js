@@ -2,7 +2,7 @@
 // Which values are the widths, and where frames lie. Siblings have one order in all views, so that position and zoom
 // stay.
 
-import { INTERRUPT } from './codes.js';
+import { GONE, INTERRUPT } from './codes.js';
 
 /** @typedef {import('./tree.js').FrameTree} FrameTree */
 /** @typedef {import('./tree.js').Tree} Tree */
@@ -16,32 +16,42 @@ export function sideOf({ view, reversed }) {
 }
 
 /**
- * Widths, in values of base, of stacks that are gone and of their callers. An interrupt is never gone, because chance
- * decides where interrupts hit.
- * @param {Tree} tree
+ * Frames that are gone: proven so, or below such a frame. An interrupt is never gone, because chance decides where
+ * interrupts hit.
+ * @typedef {{marks: Uint8Array, count: number, base: number}} Removed by node, how many stacks, and their time in base
  */
-export function removedWidths(tree) {
-  const { count, parent, flags } = tree;
-  const [base, head] = tree.figures;
-  const widths = new Float64Array(count);
-  for (let i = count - 1; i >= 0; i--) {
-    if (flags[i] & INTERRUPT) continue;
-    if (base[i] > 0 && head[i] === 0) widths[i] = base[i];
-    // A caller that is still there is as wide as the frames that vanished below it.
-    if (i > 0 && head[parent[i]] > 0) widths[parent[i]] += widths[i];
-  }
-  return widths;
-}
 
-/** How many stacks vanished: nodes that only base has below callers that head has as well. @param {Tree} tree */
-export function countRemoved(tree) {
+/** Finds the stacks whose end is proven: what noise may have left out of head is not removed. @param {Tree} tree */
+export function findRemoved(tree) {
   const [base, head] = tree.figures;
-  let count = 0;
+  /** @type {Removed} */
+  const removed = { marks: new Uint8Array(tree.count), count: 0, base: 0 };
   for (let i = 1; i < tree.count; i++) {
     if (tree.flags[i] & INTERRUPT || !(base[i] > 0) || head[i] !== 0) continue;
-    if (tree.parent[i] === 0 || head[tree.parent[i]] > 0) count++;
+    const below = removed.marks[tree.parent[i]];
+    if (!below && tree.state[i] !== GONE) continue;
+    removed.marks[i] = 1;
+    if (below) continue;
+    removed.count++;
+    removed.base += base[i];
   }
-  return count;
+  return removed;
+}
+
+/**
+ * Widths, in values of base, of stacks that are gone and of their callers.
+ * @param {Tree} tree @param {Removed} removed
+ */
+export function removedWidths(tree, { marks }) {
+  const { count, parent } = tree;
+  const [base] = tree.figures;
+  const widths = new Float64Array(count);
+  for (let i = count - 1; i >= 0; i--) {
+    if (marks[i]) widths[i] = base[i];
+    // A caller that is not gone itself is as wide as the frames that vanished below it.
+    if (i > 0 && !marks[parent[i]]) widths[parent[i]] += widths[i];
+  }
+  return widths;
 }
 
 /**

@@ -4,7 +4,7 @@
 import { INTERRUPTS, ORIGINS, STATES } from './codes.js';
 import { css, ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
-import { measureOf } from './format.js';
+import { amount, measureOf, signedPercent } from './format.js';
 import { button, select, swatch } from './widgets.js';
 
 /** @typedef {import('./colour.js').Colours} Colours */
@@ -20,11 +20,11 @@ const HINTS = {
   unknown: 'no rule decides where the code comes from',
   interrupts: "the machine's work in the threads: not in the total, and not compared",
   '+ new': 'only head has it',
-  '− gone': 'only base has it; turn on Removed to see it',
+  '− gone': 'only base had it; turn on Removed to see it',
 };
 
 const STRENGTH_HINT =
-  'percentage points of the total: from 3 % to 5 % is +2 points; ' +
+  'how large a change is beside the total, as colours: from 3 % to 5 % is +2 %; ' +
   'the strength of a colour follows the square root of the change';
 
 /** @type {import('./widgets.js').Options} */
@@ -41,6 +41,23 @@ const CHOICES_OF_PALETTE = [
 
 /** A text in place of entries. @param {string} text */
 const note = (text) => [h('span.dim', {}, text)];
+
+/** The ends of the scale of colours, in percent of the total. @param {Model} model @param {Colours} colours */
+function scale(model, colours) {
+  const tick = (/** @type {number} */ sign) => {
+    const points = sign * model.most;
+    return [swatch(css(colours.difference(sign < 0 ? 'less' : 'more', points))), `${signedPercent(points, 100)} `];
+  };
+  return h('span.dim.scale', { title: STRENGTH_HINT }, ...[-1, 1].flatMap(tick), 'of the total');
+}
+
+/** The totals of both sides. @param {Model} model */
+function totals(model) {
+  const [base, head] = model.totals();
+  const text = `base ${amount(base, model.unit)} → head ${amount(head, model.unit)}`;
+  const hint = 'what the picture shows in all on each side; head as it is compared';
+  return h('span.dim', { title: hint }, text);
+}
 
 /**
  * What the legend shows.
@@ -87,6 +104,5 @@ export function legend(model, colours, state, set) {
     swatch(css(colours.neutral())),
     'same, or not proven',
   );
-  const full = `full colour: a change of ${model.most.toFixed(1)} points of the total`;
-  return [...changes, unchanged, h('span.dim', { title: STRENGTH_HINT }, full), palette];
+  return [...changes, unchanged, scale(model, colours), totals(model), palette];
 }

@@ -4,7 +4,7 @@
 import { INTERRUPTS, LESS, MORE, STATES, SYSTEM } from './codes.js';
 import { hashOf } from './hash.js';
 import { around, inverted, outermost } from './lazy.js';
-import { countRemoved, depthBelow, removedWidths, sideOf, walkWide } from './layout.js';
+import { depthBelow, findRemoved, removedWidths, sideOf, walkWide } from './layout.js';
 import { Memo, sameSources } from './memo.js';
 import { matchAll, patternOf } from './pattern.js';
 import { nodeAt, pathOf } from './state.js';
@@ -51,7 +51,7 @@ export class Model {
     this.hasTimeline = tables.meta.recordings.every((recording) => recording.hasTimeline);
     this.hidden = [0, 0];
     this.shownBefore = [0, 0];
-    this.removedCount = 0;
+    /** @type {import('./layout.js').Removed|null} stacks that are proven to be gone */ this.removed = null;
     /** @type {FrameTree} the tree that is drawn */ this.tree = tables.tree;
     /** @type {Tree} the tree before it is turned around */ this.callTree = tables.tree;
     /** @type {LazyTree|null} the same as `tree` where that is turned around */ this.turned = null;
@@ -206,15 +206,16 @@ export class Model {
     if (only) this.turned = around(this.callTree, this.functions, only.id, which);
     else if (state.inverted) this.turned = inverted(this.callTree, this.functions);
     this.tree = this.turned || this.callTree;
-    this.removedCount = this.sides === 2 && !this.turned ? countRemoved(this.callTree) : 0;
+    const known = this.sides === 2 && !this.turned && this.shownMetric.tested;
+    this.removed = known ? findRemoved(this.callTree) : null;
     this.most = this.largestPoints();
   }
 
   /** Decides which widths are drawn. @param {State} state */
   draws({ view, reversed, removed }) {
     this.side = this.sides === 1 ? 1 : sideOf({ view, reversed });
-    const showsGone = removed && view === 'diff' && this.removedCount > 0;
-    if (this.memo.isNew('gone', this.tree, showsGone)) this.gone = showsGone ? removedWidths(this.callTree) : null;
+    const showsGone = removed && this.canShowRemoved({ view });
+    if (this.memo.isNew('gone', this.tree, showsGone)) this.gone = showsGone && this.removed ? removedWidths(this.callTree, this.removed) : null;
   }
 
   /** The widths as a column; null for a tree that is made while it is looked at. */
@@ -237,9 +238,17 @@ export class Model {
     return this.sides === 2 && this.filtered && this.shownMetric.tested;
   }
 
-  /** Whether there are stacks to see that are gone: they are part of the difference only. @param {State} state */
-  canShowRemoved(state) {
-    return this.sides === 2 && state.view === 'diff' && this.removedCount > 0;
+  /**
+   * Whether there are stacks to see that are gone: they are part of the difference only.
+   * @param {Pick<State, 'view'>} state
+   */
+  canShowRemoved({ view }) {
+    return view === 'diff' && !!this.removed?.count;
+  }
+
+  /** Whether a frame is drawn as one that is gone. @param {number} node */
+  isGone(node) {
+    return !!this.gone && this.removed?.marks[node] === 1;
   }
 
   /** Self and total of every function under the filters. */

@@ -118,13 +118,23 @@ export class Picture {
     this.tip.show(this.model, null);
   }
 
+  /** How frames are coloured: where removed stacks are drawn, they alone. @param {boolean} tested */
+  #painter(tested) {
+    const { colours } = this.host;
+    const { model } = this;
+    const paint = colours.painter(model.tree, tested, (node) => model.pointsOf(node));
+    if (!model.gone || colours.mode !== 'diff') return paint;
+    const [gone, kept] = [colours.pixel(0, 'gone', 0), colours.pixel(-1, '', 0)];
+    return (/** @type {number} */ node) => (model.isGone(node) ? gone : kept);
+  }
+
   /** What is to be drawn. @param {State} state @returns {import('./draw.js').Scene} */
   #scene(state) {
     const { model } = this;
     const { tree } = model;
     const { tested } = model.shownMetric;
     const texture = (/** @type {number} */ node) => {
-      const proven = STATES[tree.state[node]];
+      const proven = model.gone ? (model.isGone(node) ? 'gone' : '') : STATES[tree.state[node]];
       return proven === 'new' || proven === 'gone' ? proven : '';
     };
     return {
@@ -132,7 +142,7 @@ export class Picture {
       width: model.width,
       widths: model.widths,
       zoom: model.zoom,
-      colour: this.host.colours.painter(tree, tested, (node) => model.pointsOf(node)),
+      colour: this.#painter(tested),
       texture: tested && model.sides === 2 && state.colour === 'diff' ? texture : null,
       name: (node) => (node ? model.nameOf(node) : rootName(model, state)),
       matches: model.matches,

@@ -60,7 +60,7 @@ export function rootName(model, state) {
     return `all – functions by their own ${measureOf(model.shownMetric)}, their callers below${only}`;
   }
   if (model.sides === 1) return 'all';
-  if (state.removed && model.canShowRemoved(state)) return 'all – gone since base';
+  if (state.removed && model.canShowRemoved(state)) return 'all – what is gone since base, in base widths';
   if (state.view !== 'diff') return `all – ${state.view}`;
   const side = state.reversed ? 'base' : 'head';
   if (state.colour !== 'diff') return `all – ${side}`;

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { layout, table } from './lib/modules.js';
+import { codes, layout, table } from './lib/modules.js';
 import { childrenOf, randomPage } from './lib/random.js';
 
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 100);
@@ -17,7 +17,7 @@ test('a view draws the widths of its side', () => {
 test('callees lie within their caller and do not overlap', () => {
   for (const seed of SEEDS) {
     const { tree } = randomPage(seed);
-    for (const widths of [tree.total[0], tree.total[1], layout.removedWidths(tree)]) {
+    for (const widths of [tree.total[0], tree.total[1], layout.removedWidths(tree, layout.findRemoved(tree))]) {
       const width = (/** @type {number} */ node) => widths[node];
       for (let i = 0; i < tree.count; i++) {
         const left = layout.leftOf(tree, width, 0, i);
@@ -33,22 +33,25 @@ test('callees lie within their caller and do not overlap', () => {
   }
 });
 
-test('removed stacks have the widths of base, and their callers are as wide as what vanished', () => {
+test('removed stacks are the proven ones, in the widths of base, and their callers are as wide as what vanished', () => {
   for (const seed of SEEDS) {
     const { tree } = randomPage(seed);
-    const wide = layout.removedWidths(tree);
+    for (let i = 1; i < tree.count; i += 3) if (tree.total[1][i] === 0) tree.state[i] = codes.GONE;
+    const removed = layout.findRemoved(tree);
+    const wide = layout.removedWidths(tree, removed);
+    const isGone = (/** @type {number} */ i) =>
+      i > 0 && tree.total[0][i] > 0 && tree.total[1][i] === 0 && (tree.state[i] === codes.GONE || isGone(tree.parent[i]));
     let count = 0;
     let sum = 0;
     for (let i = 1; i < tree.count; i++) {
-      const gone = tree.total[0][i] > 0 && tree.total[1][i] === 0;
-      const top = gone && tree.total[1][tree.parent[i]] > 0;
-      if (gone) assert.equal(wide[i], tree.total[0][i]);
-      if (top) {
-        count++;
-        sum += tree.total[0][i];
-      }
+      assert.equal(!!removed.marks[i], isGone(i));
+      if (isGone(i)) assert.equal(wide[i], tree.total[0][i]);
+      if (!isGone(i) || isGone(tree.parent[i])) continue;
+      count++;
+      sum += tree.total[0][i];
     }
-    assert.equal(layout.countRemoved(tree), count);
+    assert.equal(removed.count, count);
+    assert.equal(removed.base, sum);
     assert.equal(wide[0], sum);
   }
 });

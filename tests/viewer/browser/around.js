@@ -97,7 +97,7 @@ reportTest('shares stay those of the whole around a function', 'diff', async (re
     inspector: await report.texts('.inspector section:first-of-type table td'),
     legend: (await report.texts('.legend > .dim')).pop(),
     list: await report.run(() =>
-      [...document.querySelectorAll('.grid-row')].map((row) => /** @type {HTMLElement} */ (row.children[3]).title),
+      [...document.querySelectorAll('.grid-row')].map((row) => /** @type {HTMLElement} */ (row.children[3]).textContent),
     ),
   });
   await report.clickFrame('parse');

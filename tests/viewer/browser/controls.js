@@ -33,8 +33,8 @@ reportTest('the direction stands on its button', 'diff', async (report) => {
   assert.deepEqual(await report.hash(), {});
 });
 
-reportTest('Removed counts its stacks and shows them', 'diff', async (report) => {
-  await report.page.check('.controls label:has-text("Removed (1)") input');
+reportTest('Removed says how much is gone and shows it', 'diff', async (report) => {
+  await report.page.check('.controls label:has-text("Removed (3.41 %)") input');
   await report.settle();
   const box = await report.picture();
   await report.page.mouse.move(box.x + box.width - 20, box.y + 3.5 * ROW);
@@ -200,7 +200,8 @@ reportTest('the buttons go through the matches, and zoom to what is too narrow t
 reportTest('the legend of the difference names every state, and its entries mark their frames', 'diff', async (report) => {
   const legend = await report.text('.legend');
   for (const word of ['more time', 'less time', '+ new', '− gone', 'not proven']) assert.ok(legend.includes(word), word);
-  assert.match(legend, /5\.6 points of the total/, 'the scale');
+  assert.match(legend, /−5\.59 % \+5\.59 % of the total/, 'the scale');
+  assert.match(legend, /base 17\.6 s → head 17\.9 s/, 'the totals');
   await report.click('.legend button.key:has-text("less time")');
   assert.equal(await report.run(() => document.querySelector('.legend button.key[aria-pressed=true]')?.textContent), 'less time');
   assert.match(await report.text('.found'), /^1 · 6\.70 %|^0\/1 · 6\.70 %/);
