@@ -303,7 +303,8 @@ export class App {
       drawChips(this.chips, { model, state, set });
     }
     if (this.#differs('corner', [colours.dark, state.view, state.tab])) this.#drawCorner();
-    const meaning = [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, model.most, model.totals()];
+    const scale = [model.most, model.totals()];
+    const meaning = [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, scale];
     if (this.#differs('legend', meaning)) this.legend.replaceChildren(...legend(model, colours, state, set));
   }
 

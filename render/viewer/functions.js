@@ -65,7 +65,14 @@ const NAMES = [
     full: (r) => titleOf(r.f),
     value: (r) => titleOf(r.f),
   },
-  { id: 'module', title: 'module', left: true, width: '6.5em', text: (r) => moduleName(r.f.module), value: (r) => moduleName(r.f.module) },
+  {
+    id: 'module',
+    title: 'module',
+    left: true,
+    width: '6.5em',
+    text: (r) => moduleName(r.f.module),
+    value: (r) => moduleName(r.f.module),
+  },
 ];
 
 /** The columns of a report of one recording. @param {Model} model @returns {FunctionColumn[]} */

@@ -99,7 +99,8 @@ export function titleOf({ title, recordings: [base, head] }) {
 function scaleSentence({ factor, scaleWords, scaleText }) {
   if (!scaleText || !factor || Math.abs(factor - 1) < LEAST_SCALED) return null;
   const times = factor.toPrecision(3);
-  return h('p.dim', { title: scaleText }, `Head's figures are multiplied by ${times}, to compare both sides ${scaleWords}.`);
+  const text = `Head's figures are multiplied by ${times}, to compare both sides ${scaleWords}.`;
+  return h('p.dim', { title: scaleText }, text);
 }
 
 /** The largest changes in sentences. @param {Model} model */

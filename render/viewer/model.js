@@ -51,7 +51,8 @@ export class Model {
     this.hasTimeline = tables.meta.recordings.every((recording) => recording.hasTimeline);
     this.hidden = [0, 0];
     this.shownBefore = [0, 0];
-    /** @type {import('./layout.js').Removed|null} stacks that are proven to be gone */ this.removed = null;
+    /** @type {import('./layout.js').Removed|null} stacks that are proven to be gone */
+    this.removed = null;
     /** @type {FrameTree} the tree that is drawn */ this.tree = tables.tree;
     /** @type {Tree} the tree before it is turned around */ this.callTree = tables.tree;
     /** @type {LazyTree|null} the same as `tree` where that is turned around */ this.turned = null;
