@@ -74,7 +74,7 @@ reportTest("system calls folded: their time is the caller's", 'diff', async (rep
   await report.settle();
   const row = await report.texts('.grid-row .cell');
   assert.equal(row[0], 'sort_items');
-  assert.ok(row.includes('900 ms'), String(row));
+  assert.ok(row.some((cell) => cell.startsWith('900 ms')), String(row));
   const box = await report.picture();
   await report.page.mouse.move(box.x + box.width / 2, box.y + ROW / 2);
   await report.settle();
