@@ -17,6 +17,7 @@
 #include "common/file.h"
 #include "common/hash_map.h"
 #include "common/isolated.h"
+#include "common/message.h"
 #include "common/string_table.h"
 #include "common/unicode.h"
 #include "common/work_pool.h"

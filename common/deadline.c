@@ -2,6 +2,7 @@
 #include "common/deadline.h"
 
 #include "common/cleanup.h"
+#include "common/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,54 +96,6 @@ static void deadline_wake(_Atomic uint32_t *word)
 	(void)syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* ---- Messages with a descriptor ---- */
-
-union fd_control {
-	char bytes[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr header;
-};
-
-/* `fd` -1: none. */
-static bool send_message(int socket, const void *bytes, size_t size, int fd)
-{
-	union fd_control control = { 0 };
-	struct iovec from = { (void *)(uintptr_t)bytes, size };
-	struct msghdr message = { .msg_iov = &from, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		control.header = (struct cmsghdr){
-			.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS
-		};
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	}
-	return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)size;
-}
-
-/* `*fd` is -1 if the message has none. */
-static bool receive_message(int socket, void *bytes, size_t size, int flags, int *fd)
-{
-	union fd_control control = { 0 };
-	struct iovec into = { bytes, size };
-	struct msghdr message = {
-		.msg_iov = &into, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
-	};
-	const struct cmsghdr *header;
-	ssize_t got;
-
-	*fd = -1;
-	do {
-		got = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
-	} while (got < 0 && errno == EINTR);
-	if (got != (ssize_t)size)
-		return false;
-	header = CMSG_FIRSTHDR(&message);
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
-	return true;
-}
-
 /* ---- Helpers ---- */
 
 /* Ends with the parent process, which may have ended already. */
@@ -163,7 +116,7 @@ static _Noreturn void run_helper(struct slot *slot, int socket, pid_t keeper)
 		while (atomic_load(&slot->turn) != TURN_HELPER)
 			deadline_wait(&slot->turn, TURN_CALLER, 0);
 		fd = slot->job(slot->room);
-		slot->sends_fd = fd >= 0 && send_message(socket, "", 1, fd);
+		slot->sends_fd = fd >= 0 && message_send(socket, "", 1, fd);
 		if (fd >= 0)
 			close(fd);
 		atomic_store(&slot->turn, TURN_CALLER);
@@ -219,7 +172,7 @@ static _Noreturn void run_keeper(struct slot *slots, int control, pid_t caller)
 
 	leave_caller(control);
 	end_with(caller);
-	while (receive_message(control, &order, sizeof(order), 0, &socket)) {
+	while (message_receive(control, &order, sizeof(order), 0, &socket) == sizeof(order)) {
 		reap_helpers(pids);
 		if (order.starts) {
 			pids[order.slot] = fork();
@@ -298,7 +251,7 @@ static void order_keeper(struct deadline *deadline, const struct helper *helper,
 	const struct order order = { (uint32_t)(helper - deadline->helpers), starts };
 
 	share_scheduling(deadline->keeper, &deadline->keeper_scheduling);
-	(void)send_message(deadline->control, &order, sizeof(order), socket);
+	(void)!message_send(deadline->control, &order, sizeof(order), socket);
 }
 
 static void forget_helper(struct helper *helper)
@@ -496,8 +449,7 @@ enum deadline_end deadline_run(
 		give_up(deadline, owner, wait_ns);
 		return DEADLINE_LATE;
 	}
-
-	if (slot->sends_fd && !receive_message(deadline->current->socket, &byte, sizeof(byte), MSG_DONTWAIT, fd))
-		*fd = -1;
+	if (slot->sends_fd)
+		(void)!message_receive(deadline->current->socket, &byte, sizeof(byte), MSG_DONTWAIT, fd);
 	return DEADLINE_DONE;
 }

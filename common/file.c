@@ -74,7 +74,7 @@ bool file_read_opened(const struct file_opened *file, struct buffer *buffer, str
 	return read_descriptor(file->fd, file->name, buffer, err);
 }
 
-static bool write_descriptor(int fd, const void *bytes, size_t size, const char *path, struct error *err)
+bool file_write_all(int fd, const void *bytes, size_t size)
 {
 	const char *pos = bytes;
 
@@ -87,11 +87,16 @@ static bool write_descriptor(int fd, const void *bytes, size_t size, const char 
 		if (written < 0 && errno == EAGAIN && poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1) >= 0)
 			continue;
 		if (written < 0)
-			return error_set_errno(err, errno, "cannot write %s", path);
+			return false;
 		pos += written;
 		size -= (size_t)written;
 	}
 	return true;
+}
+
+static bool write_descriptor(int fd, const void *bytes, size_t size, const char *path, struct error *err)
+{
+	return file_write_all(fd, bytes, size) || error_set_errno(err, errno, "cannot write %s", path);
 }
 
 /*

@@ -38,6 +38,10 @@ bool file_read_opened(const struct file_opened *file, struct buffer *buffer, str
 COMMON_MUST_CHECK
 bool file_write(const char *path, const void *bytes, size_t size, mode_t mode, struct error *err);
 
+/* Writes all bytes to a descriptor, also to a pipe that is full for the moment. False with errno set. */
+COMMON_MUST_CHECK
+bool file_write_all(int fd, const void *bytes, size_t size);
+
 /*
  * Copies the path of the file that file_write() to `path` makes or replaces, which is behind the links, to the `size`
  * bytes of `end`; "" for standard output, a device, a pipe or an open file. ERROR_LIMIT: it is too long.

@@ -29,50 +29,15 @@ struct answer {
 	char path[PATH_MAX]; /* of REAL_PATH */
 };
 
-/* Room for one descriptor beside a message. */
-union control {
-	char bytes[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr header;
-};
-
 static bool send_answer(int socket, const struct answer *answer, int fd)
 {
-	struct iovec part = { (void *)(uintptr_t)answer, offsetof(struct answer, path) + strlen(answer->path) + 1 };
-	union control control = { 0 };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		control.header = (struct cmsghdr){
-			.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))
-		};
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	}
-	return sendmsg(socket, &message, MSG_NOSIGNAL) > 0;
+	return message_send(socket, answer, offsetof(struct answer, path) + strlen(answer->path) + 1, fd);
 }
 
 static bool receive_answer(int socket, struct answer *answer, int *fd)
 {
-	struct iovec part = { answer, sizeof(*answer) - 1 };
-	union control control = { 0 };
-	struct msghdr message = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
-	};
-	const struct cmsghdr *header;
-	ssize_t got;
-
 	*answer = (struct answer){ .code = EIO };
-	*fd = -1;
-	do
-		got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-	while (got < 0 && errno == EINTR);
-	if (got < (ssize_t)offsetof(struct answer, path))
-		return false;
-	header = CMSG_FIRSTHDR(&message);
-	if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
-	return true;
+	return message_receive(socket, answer, sizeof(*answer) - 1, 0, fd) >= (ssize_t)offsetof(struct answer, path);
 }
 
 /* ---- Who asks ---- */
@@ -406,15 +371,13 @@ static bool ask(const struct broker_opener *opener, int32_t use, const char *pat
 {
 	struct request request = { .use = use, .number = opener->number };
 	size_t size = strlen(path);
-	struct iovec part = { &request, offsetof(struct request, path) + size + 1 };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	bool ok;
 
 	if (size >= sizeof(request.path))
 		return false;
 	memcpy(request.path, path, size);
 	pthread_mutex_lock(&opener->client->lock);
-	ok = sendmsg(opener->client->socket, &message, MSG_NOSIGNAL) > 0 &&
+	ok = message_send(opener->client->socket, &request, offsetof(struct request, path) + size + 1, -1) &&
 	     receive_answer(opener->client->socket, answer, fd);
 	pthread_mutex_unlock(&opener->client->lock);
 	return ok;

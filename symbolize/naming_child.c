@@ -38,23 +38,6 @@ size_t naming_most_bytes(const struct naming_task *task)
 
 /* ---- Sending ---- */
 
-static bool write_all(int fd, const void *bytes, size_t size)
-{
-	const char *pos = bytes;
-
-	while (size > 0) {
-		ssize_t written = write(fd, pos, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		pos += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 /* A parent that no longer reads has given the child up. */
 static void send_message(struct shared *shared, struct naming_answer *answer, const struct buffer *table)
 {
@@ -62,8 +45,8 @@ static void send_message(struct shared *shared, struct naming_answer *answer, co
 
 	answer->bytes = table ? table->size : 0;
 	pthread_mutex_lock(&shared->output_lock);
-	ok = write_all(shared->child->output, answer, sizeof(*answer)) &&
-	     (!table || write_all(shared->child->output, table->data, table->size));
+	ok = file_write_all(shared->child->output, answer, sizeof(*answer)) &&
+	     (!table || file_write_all(shared->child->output, table->data, table->size));
 	pthread_mutex_unlock(&shared->output_lock);
 	if (!ok)
 		_exit(1);

@@ -19,23 +19,6 @@ void part_init(struct part *part)
 	buffer_init(&part->chunk, PART_MAX_CHUNK_BYTES);
 }
 
-static bool write_all(int fd, const void *bytes, size_t size)
-{
-	const uint8_t *pos = bytes;
-
-	while (size > 0) {
-		ssize_t written = write(fd, pos, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		pos += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 /*
  * Whether the file may receive a recording: one that another user has made, or has a second name for, would be read
  * there; a pipe would stop the recorder.
@@ -165,7 +148,7 @@ bool part_write(struct part *part, const struct profile *profile, int64_t durati
 		part->is_full = true;
 		return false;
 	}
-	if (!write_all(part->fd, part->chunk.data, part->chunk.size)) {
+	if (!file_write_all(part->fd, part->chunk.data, part->chunk.size)) {
 		int reason = errno;
 
 		part->is_full = true;

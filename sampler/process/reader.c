@@ -382,19 +382,6 @@ static bool fail_late(const char *path, struct error *err)
 	return error_set(err, ERROR_LIMIT, "%s did not arrive in time", path);
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t size)
-{
-	while (size > 0) {
-		ssize_t written = write(fd, bytes, size);
-
-		if (written <= 0)
-			return false;
-		bytes += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 /* A file of a process that is read. `fd` is owned. */
 struct found_file {
 	int32_t pid;
@@ -419,7 +406,7 @@ static bool copy_file(
 		copied += request->size;
 		reader->copied_bytes += request->size;
 		if (copied > file->info.st_size || reader->copy_ns + reader_now_ns() - began_ns > copy_all_ns ||
-			!write_all(file->fd, request->bytes, (size_t)request->size)) {
+			!file_write_all(file->fd, request->bytes, (size_t)request->size)) {
 			(void)!run_job(reader, file->pid, SUBJECT_FILES, close_file, &none);
 			return error_set(err, ERROR_LIMIT, "%s is on a file system that is slow", file->path);
 		}
