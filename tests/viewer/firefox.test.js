@@ -40,11 +40,12 @@ test('Firefox paints the report and answers', { skip, timeout: 180000 }, async (
 
     await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'i', bubbles: true }))`);
     await firefox.until(`location.hash === '#i=1'`);
+    await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'l', bubbles: true }))`);
     await firefox.run(
       `(() => { const field = document.querySelector('[data-keep=search]'); field.value = '(l+e+)+x'; field.dispatchEvent(new Event('input')); })()`,
     );
     await firefox.until(`/1 ·/.test(document.querySelector('.found')?.textContent || '')`);
-    assert.ok(await firefox.run(`document.querySelectorAll('.grid-row').length > 5`));
+    await firefox.until(`document.querySelectorAll('.grid-row').length > 5`);
 
     assert.deepEqual(firefox.complaints(), []);
     assert.deepEqual(

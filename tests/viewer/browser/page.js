@@ -105,7 +105,7 @@ reportTest('the header tells title, verdict, and opens to changes, origins and r
 });
 
 reportTest('the header says how head was scaled', 'scaled', async (report) => {
-  assert.equal(await report.text('header > .dim'), "Head's figures are multiplied by 2.00, to compare both sides per run.");
+  assert.equal(await report.text('header .details > .dim'), "Head's figures are multiplied by 2.00, to compare both sides per run.");
   assert.match(await report.text('h1'), /^\.\/app --old → \.\/app --new$/);
   assert.match(await report.run(() => document.title), /^\.\/app --old → \.\/app --new – Kelvin diff$/);
   assert.ok(!(await report.texts('.grid-row .cell:nth-child(2)')).some((text) => text.includes('kallsyms')));
