@@ -24,8 +24,8 @@ void proc_read_comm(int32_t pid, int32_t tid, char name[PROC_COMM_BYTES]);
 int proc_open_maps(int32_t pid);
 
 /*
- * Calls `take` for every line of a text of /proc/PID/maps, which is changed. A line that is malformed is passed over: it
- * costs the process one mapping. Fails if `take` does.
+ * Calls `take` for every line of a text of /proc/PID/maps, which is changed. A line that is malformed is passed over:
+ * it costs the process one mapping. Fails if `take` does.
  */
 COMMON_MUST_CHECK
 bool proc_parse_maps(char *text, int32_t pid,
