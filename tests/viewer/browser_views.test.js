@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The report in a real browser, from file://: the other views, addresses, other media, and large pages.
+
+import './browser/timeline.js';
+import './browser/address.js';
+import './browser/around.js';
+import './browser/metrics.js';
+import './browser/hostile.js';
+import './browser/media.js';
+import './browser/access.js';
+import './browser/large.js';
