@@ -7,7 +7,7 @@ enum { MAX_OUTLIERS = 10 };
 
 static const char *const side_names[DIFF_SIDES] = { "base", "head" };
 static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = {
-	[DIFF_RUN_WALL] = "wall clock",
+	[DIFF_RUN_WALL] = "wall-clock time",
 	[DIFF_RUN_CPU] = "CPU time",
 	[DIFF_RUN_MEMORY] = "peak memory",
 };

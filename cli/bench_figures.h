@@ -4,8 +4,8 @@
 #include "diff/diff.h"
 
 /*
- * What the runs took: wall clock, CPU time and peak memory of either side with 95 % intervals, how head differs, and
- * the runs that lie far from the others.
+ * What the runs took: wall-clock time, CPU time and peak memory of either side with 95 % intervals, how head differs,
+ * and the runs that lie far from the others.
  */
 COMMON_MUST_CHECK
 bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF_SIDES], struct error *err);

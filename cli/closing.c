@@ -134,6 +134,26 @@ static bool has_no_name(const struct profile *profile, const struct profile_loca
 	return source == PROFILE_NAME_NONE || source == PROFILE_NAME_FDE;
 }
 
+/* Whether a stack ends in the interpreter of a Python function, which has the time and a name. */
+static bool is_work_for_python(const struct profile *profile, uint32_t stack)
+{
+	for (; stack != 0; stack = profile->stacks[stack].parent) {
+		const struct profile_location *location = &profile->locations[profile->stacks[stack].location];
+		const struct profile_function *function;
+		const char *module;
+
+		if (location->line_count == 0)
+			return false;
+		function = &profile->functions[profile->lines[location->first_line].function];
+		module = profile_string(profile, function->module);
+		if (profile_language_of(profile_string(profile, function->name), module) == PROFILE_LANGUAGE_PYTHON)
+			return true;
+		if (profile_language_interpreted_by(module) != PROFILE_LANGUAGE_PYTHON)
+			return false;
+	}
+	return false;
+}
+
 /* Counts the samples in functions without a name, by mapping. */
 static void count_unnamed(const struct profile *profile, uint64_t *unnamed)
 {
@@ -141,7 +161,8 @@ static void count_unnamed(const struct profile *profile, uint64_t *unnamed)
 		const struct profile_stack *stack = &profile->stacks[profile->samples[i].stack];
 		const struct profile_location *location = &profile->locations[stack->location];
 
-		if (profile->samples[i].stack != 0 && has_no_name(profile, location))
+		if (profile->samples[i].stack != 0 && has_no_name(profile, location) &&
+			!is_work_for_python(profile, profile->samples[i].stack))
 			unnamed[location->mapping] += (uint64_t)profile->values[i * profile->value_type_count];
 	}
 }
@@ -201,6 +222,111 @@ static void print_nameless(const struct profile *profile)
 	}
 }
 
+/* ---- Waits ---- */
+
+struct waited {
+	int64_t ns[PROFILE_WAIT_COUNT], off_cpu_ns;
+	size_t threads; /* that waited for anything but work */
+};
+
+static enum profile_wait_class class_of_sample(const struct profile *profile, size_t sample)
+{
+	const struct profile_stack *leaf = &profile->stacks[profile->samples[sample].stack];
+	const struct profile_location *location = &profile->locations[leaf->location];
+
+	if (profile->samples[sample].stack == 0 || location->line_count == 0)
+		return (enum profile_wait_class)PROFILE_WAIT_NONE;
+	return profile_wait_class_of_name(
+		profile_string(profile, profile->functions[profile->lines[location->first_line].function].name));
+}
+
+static void add_up_waits(const struct profile *profile, bool *has_waited, struct waited *waited)
+{
+	struct profile_wait_values at = profile_wait_values(profile);
+
+	*waited = (struct waited){ 0 };
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		const int64_t *values = profile->values + i * profile->value_type_count;
+		enum profile_wait_class wait_class = class_of_sample(profile, i);
+
+		if ((int)wait_class == PROFILE_WAIT_NONE)
+			continue;
+		waited->ns[wait_class] =
+			saturating_add(waited->ns[wait_class], saturating_add(values[at.off_cpu], values[at.idle]));
+		waited->off_cpu_ns = saturating_add(waited->off_cpu_ns, values[at.off_cpu]);
+		if (values[at.off_cpu] == 0 || has_waited[profile->samples[i].thread])
+			continue;
+		has_waited[profile->samples[i].thread] = true;
+		waited->threads++;
+	}
+}
+
+/* The class with the longest time that is not idle; PROFILE_WAIT_IDLE: there is none. */
+static enum profile_wait_class longest_class(const struct waited *waited)
+{
+	enum profile_wait_class longest = PROFILE_WAIT_IDLE;
+
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
+		if (i != PROFILE_WAIT_IDLE && waited->ns[i] > 0 &&
+			(longest == PROFILE_WAIT_IDLE || waited->ns[i] > waited->ns[longest]))
+			longest = (enum profile_wait_class)i;
+	return longest;
+}
+
+/* Whether threads of the recording wait for goroutines (Go, runtime/proc.go). */
+static bool has_goroutines(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (strcmp(profile_string(profile, profile->functions[i].name), "runtime.findRunnable") == 0)
+			return true;
+	return false;
+}
+
+/* "waiting: 12.3 s in 8 threads: lock 80 %, io 12 %, timer 8 %; idle 40.0 s" */
+static void print_waits(const struct profile *profile)
+{
+	CLEANUP(cleanup_free) bool *has_waited = calloc(profile->thread_count + 1, sizeof(*has_waited));
+	enum profile_wait_class wait_class;
+	const char *separator = ": ";
+	struct waited waited;
+
+	if (!has_waited || !profile_has_waits(profile))
+		return;
+	add_up_waits(profile, has_waited, &waited);
+	if (waited.off_cpu_ns == 0 && waited.ns[PROFILE_WAIT_IDLE] == 0) {
+		cli_say("waiting: no thread was seen to wait\n");
+		return;
+	}
+	cli_say("waiting: %.1f s in %zu thread%s", (double)waited.off_cpu_ns / 1e9, waited.threads,
+		plural(waited.threads));
+	while ((wait_class = longest_class(&waited)) != PROFILE_WAIT_IDLE) {
+		cli_say("%s%s %.0f %%", separator, profile_wait_class_name(wait_class),
+			(double)waited.ns[wait_class] * 100 / (double)waited.off_cpu_ns);
+		waited.ns[wait_class] = 0;
+		separator = ", ";
+	}
+	if (waited.ns[PROFILE_WAIT_IDLE] > 0)
+		cli_say("; idle %.1f s", (double)waited.ns[PROFILE_WAIT_IDLE] / 1e9);
+	cli_say("\n");
+	if (waited.ns[PROFILE_WAIT_IDLE] > waited.off_cpu_ns && has_goroutines(profile))
+		cli_say("goroutines wait without a thread, which is idle then: what they wait for, Go's own block profile tells\n");
+}
+
+/* Where a program is slow although it hardly uses a CPU, samples of the CPU do not show why. */
+static void propose_waits(const struct closing *closing)
+{
+	enum { BUSY_PERCENT = 30 };
+	static const int64_t least_ns = 500000000;
+	double percent = (double)sampled_cpu_ns(closing->profile) * 100 / (double)closing->duration_ns;
+
+	if (!closing->may_wait || profile_has_waits(closing->profile) || closing->duration_ns < least_ns ||
+		!profile_metric(closing->profile, closing->profile->default_value_type).is_cpu_time ||
+		percent >= BUSY_PERCENT)
+		return;
+	cli_say("it used %.0f %% of one CPU: where it waited for the rest of the time, a recording with --off-cpu shows\n",
+		percent);
+}
+
 void closing_print(const struct closing *closing)
 {
 	const struct profile_quality *quality = &closing->profile->quality;
@@ -219,6 +345,8 @@ void closing_print(const struct closing *closing)
 	}
 	verification_print(closing->profile);
 	print_losses(quality);
+	print_waits(closing->profile);
+	propose_waits(closing);
 	print_unseen(closing->profile);
 	if (!closing->no_names) {
 		print_nameless(closing->profile);

@@ -20,6 +20,7 @@ struct closing {
 	int64_t naming_ns;       /* time from the end of the recording until the file was written */
 	const char *path;
 	uint64_t file_bytes;
+	bool may_wait; /* it may be worth to look at what the target waited for */
 	bool no_names; /* nothing was to be named: what has no name is no news */
 };
 

@@ -20,6 +20,8 @@ enum {
 	OPTION_MIN_TIME,
 	OPTION_SAVE,
 	OPTION_NO_ARGS,
+	OPTION_OFF_CPU,
+	OPTION_NATIVE,
 	DEFAULT_RUNS = 10,
 	MAX_RUNS = 10000,
 	MAX_FREQUENCY_HZ = 100000,
@@ -40,6 +42,8 @@ static const char help[] =
 	"      --prepare COMMAND       run before every run\n"
 	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
 	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
+	"      --off-cpu[=MS]          samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)\n"
+	"      --native                native code only: an interpreter's own functions in place of those of Python, JavaScript, Java\n"
 	"      --save DIR              keeps the profiles as DIR/base.pb.gz and DIR/head.pb.gz\n"
 	"      --no-args               keeps only the commands' programs in the profiles and reports, without their arguments\n"
 	"\n" COMPARISON_OUTPUT_HELP "\n"
@@ -61,6 +65,8 @@ static const struct option names[] = {
 	{ "prepare", required_argument, NULL, OPTION_PREPARE },
 	{ "freq", required_argument, NULL, 'F' },
 	{ "event", required_argument, NULL, 'e' },
+	{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU },
+	{ "native", no_argument, NULL, OPTION_NATIVE },
 	{ "save", required_argument, NULL, OPTION_SAVE },
 	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
 	COMPARISON_OPTIONS,
@@ -78,7 +84,9 @@ struct request {
 	uint64_t runs, warmup;
 	double min_time_s;
 	uint32_t frequency_hz;
+	uint64_t off_cpu_ns; /* 0: waits are not sampled */
 	const char *event;
+	bool native_only;  /* no frames of interpreters */
 	bool no_arguments; /* the commands' stay out of the profiles */
 	bool quiet;
 };
@@ -237,7 +245,9 @@ static bool set_up(struct bench *bench, struct error *err)
 	if (request->save && !bench_save_prepare(request->save, err))
 		return false;
 	bench->runner.sampler.frequency_hz = request->frequency_hz;
+	bench->runner.sampler.off_cpu_ns = request->off_cpu_ns;
 	bench->runner.sampler.event = request->event;
+	bench->runner.sampler.native_only = request->native_only;
 	bench->runner.sampler.no_arguments = request->no_arguments;
 	if (!request->setup)
 		return true;
@@ -355,6 +365,11 @@ static bool take(void *context, int option, struct error *err)
 		return true;
 	case OPTION_SAVE:
 		request->save = optarg;
+		return true;
+	case OPTION_OFF_CPU:
+		return options_parse_off_cpu(optarg, &request->off_cpu_ns, err);
+	case OPTION_NATIVE:
+		request->native_only = true;
 		return true;
 	case OPTION_NO_ARGS:
 		request->no_arguments = true;

@@ -83,6 +83,34 @@ static void print_rights(const struct sampler_capabilities *can)
 		print_advice(capabilities_command, capabilities_effect);
 }
 
+/* What forbids programs in the kernel, or the command that allows them. */
+static void print_program_advice(const struct error *why)
+{
+	if (why->code == ERROR_PERMISSION && geteuid() != 0)
+		print_advice(capabilities_command, capabilities_effect);
+	else
+		printf("     -> %s\n", why->message);
+}
+
+static void print_waits(const struct sampler_capabilities *can)
+{
+	char yes[80];
+
+	snprintf(yes, sizeof(yes), "can be sampled (--off-cpu), by %s", can->waits_hook ? can->waits_hook : "");
+	print_line(can->waits_hook != NULL, "waits", yes, "cannot be sampled (--off-cpu)");
+	if (!can->waits_hook)
+		print_program_advice(&can->no_waits);
+}
+
+static void print_interpreters(const struct sampler_capabilities *can)
+{
+	print_line(can->can_read_python, "interpreters",
+		"functions of CPython 3.11 to 3.14, node and HotSpot are shown",
+		"functions of node and HotSpot are shown, those of CPython are not");
+	if (!can->can_read_python)
+		print_program_advice(&can->no_python);
+}
+
 static void print_sources(const struct sampler_capabilities *can)
 {
 	print_line(can->has_hardware_cycles, "cycles", "the processor counts them: this is the default event",
@@ -124,16 +152,27 @@ static void print_confinement(void)
 			: "reads binaries in a process that is not confined: no seccomp is to be had here");
 }
 
+/* Languages whose functions are shown where an interpreter runs them, by their names in reports. */
+static json_t *interpreted_languages(const struct sampler_capabilities *can)
+{
+	json_t *languages = json_pack("[s, s]", "java", "javascript");
+
+	if (languages && can->can_read_python)
+		json_array_append_new(languages, json_string("python"));
+	return languages;
+}
+
 static int print_json(const struct sampler_capabilities *can)
 {
-	json_t *json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "schema",
-		"kelvin.doctor/1", "perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb",
+	json_t *json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:s?, s:o}",
+		"schema", "kelvin.doctor/1", "perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb",
 		can->perf_event_mlock_kb, "perf_event_max_sample_rate", can->perf_event_max_sample_rate,
 		"descriptor_limit", (json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit),
 		"cycles", can->has_hardware_cycles, "cpu_clock", can->has_cpu_clock, "own_processes",
 		can->can_sample_own, "kernel_code", can->can_sample_kernel, "other_users", can->can_sample_others,
 		"whole_system", can->can_sample_system, "kernel_symbols", can->kernel_symbols_readable,
-		"replaced_binaries", can->map_files_readable, "confined_naming", confined_probe() == 0);
+		"replaced_binaries", can->map_files_readable, "confined_naming", confined_probe() == 0, "waits",
+		can->waits_hook, "interpreters", interpreted_languages(can));
 	bool ok = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
 
 	json_decref(json);
@@ -165,6 +204,8 @@ int cmd_doctor(int argc, char **argv)
 		return print_json(&can);
 	puts(CLI_TOOL);
 	print_rights(&can);
+	print_waits(&can);
+	print_interpreters(&can);
 	print_sources(&can);
 	print_confinement();
 	print_limits(&can);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
+#include "cli/labels.h"
 #include "cli/recording.h"
 #include "cli/verification.h"
 
@@ -14,6 +15,9 @@ enum {
 	OPTION_VERIFY,
 	OPTION_NO_ARGS,
 	OPTION_NO_REALTIME,
+	OPTION_OFF_CPU,
+	OPTION_NATIVE,
+	OPTION_LABEL,
 	MAX_FREQUENCY_HZ = 100000,
 	MAX_PIDS = 4096,
 	MAX_RUNS = 10000,
@@ -39,11 +43,14 @@ static const char help[] =
 	"      --runs N                runs the command N times, one after the other, into one profile\n"
 	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
 	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
+	"      --off-cpu[=MS]          samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)\n"
+	"      --native                native code only: an interpreter's own functions in place of those of Python, JavaScript, Java\n"
 	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds a copy of the stack of up to BYTES (default: dwarf,16384);\n"
-	"                              fp: the kernel follows frame pointers\n" NAMING_HELP NAMING_NO_NAMES_HELP
+	"                              fp: the kernel follows frame pointers\n" NAMING_HELP NAMING_PROFILE_HELP
 	"      --verify[=N]            unwinds one stack in N (default: 100) again with libunwind and names its addresses again\n"
 	"                              with libdw, and tells how many are equal\n"
 	"      --no-realtime           keeps out of the real-time class: the recorder then has only a better nice value\n"
+	"      --label KEY=VALUE       kept in the profile and shown in reports, as service, version, commit or host; repeatable\n"
 	"      --no-args               keeps only the command's program in the profile, without its arguments\n" OPTIONS_MODE_HELP
 	"  -q, --quiet                 prints errors only\n"
 	"  -h, --help                  this text\n"
@@ -70,7 +77,10 @@ static const struct option names[] = {
 	{ "event", required_argument, NULL, 'e' },
 	{ "call-graph", required_argument, NULL, 'g' },
 	NAMING_OPTIONS,
-	NAMING_NO_NAMES_OPTION,
+	NAMING_PROFILE_OPTIONS,
+	{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU },
+	{ "native", no_argument, NULL, OPTION_NATIVE },
+	{ "label", required_argument, NULL, OPTION_LABEL },
 	{ "verify", optional_argument, NULL, OPTION_VERIFY },
 	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
 	OPTIONS_MODE_ROW,
@@ -84,6 +94,7 @@ struct request {
 	struct recording recording;
 	pid_t pids[MAX_PIDS];
 	size_t target_kinds; /* how many different ones were asked for */
+	struct labels labels;
 };
 
 static bool set_target(struct request *request, enum sampler_target_kind kind, struct error *err)
@@ -255,6 +266,13 @@ static bool take(void *context, int option, struct error *err)
 	case OPTION_NO_REALTIME:
 		recording->live.sampler.without_real_time = true;
 		return true;
+	case OPTION_OFF_CPU:
+		return options_parse_off_cpu(optarg, &recording->live.sampler.off_cpu_ns, err);
+	case OPTION_NATIVE:
+		recording->live.sampler.native_only = true;
+		return true;
+	case OPTION_LABEL:
+		return labels_add(&request->labels, optarg, err);
 	case OPTION_VERIFY:
 		return verification_parse(optarg, &recording->live.sampler.verify_every, err);
 	default:
@@ -291,6 +309,8 @@ static int run(struct request *request, const struct options *options)
 	if (request->recording.runs > 1 && request->recording.live.sampler.target.kind != SAMPLER_TARGET_COMMAND)
 		return options_fail(
 			"record", "--runs: only a command can be run several times; give the command after --");
+	request->recording.live.sampler.labels = request->labels.items;
+	request->recording.live.sampler.label_count = request->labels.count;
 	return recording_run(&request->recording);
 }
 
@@ -309,5 +329,6 @@ int cmd_record(int argc, char **argv)
 	request->recording.live.sampler.tool = CLI_TOOL;
 	code = run(request, &options);
 	naming_deinit(&request->recording.naming);
+	labels_deinit(&request->labels);
 	return code;
 }

@@ -16,7 +16,7 @@ static const char help[] =
 	"\n"
 	"Options:\n"
 	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: without .part)\n" OPTIONS_MODE_HELP
-		NAMING_HELP NAMING_NO_NAMES_HELP "  -h, --help                  this text\n"
+		NAMING_HELP NAMING_PROFILE_HELP "  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
 	"  kelvin recover before.pb.gz.part -o before.pb.gz\n"
@@ -27,7 +27,7 @@ static const struct option names[] = {
 	{ "output", required_argument, NULL, 'o' },
 	OPTIONS_MODE_ROW,
 	NAMING_OPTIONS,
-	NAMING_NO_NAMES_OPTION,
+	NAMING_PROFILE_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };

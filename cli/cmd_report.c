@@ -19,10 +19,11 @@ static const char help[] =
 	"      --folded [FILE]         folded stacks for FlameGraph's tools\n"
 	"\n"
 	"Options:\n"
-	"      --metric NAME           which value to show, cpu or samples (default: the profile's own)\n"
+	"      --metric NAME           which value to show: cpu, off-cpu, wall, idle or samples (default: the profile's\n"
+	"                              own)\n"
 	"      --verify[=N]            of perf.data: unwinds one stack in N (default: 100) again with libunwind and names its\n"
 	"                              addresses again with libdw, and tells how many are equal\n" OPTIONS_MODE_HELP
-		NAMING_HELP NAMING_NO_NAMES_HELP "  -h, --help                  this text\n"
+		NAMING_HELP NAMING_PROFILE_HELP "  -h, --help                  this text\n"
 	"\n"
 	"Examples:\n"
 	"  kelvin report kelvin.pb.gz\n"
@@ -36,7 +37,7 @@ static const struct option names[] = {
 	{ "metric", required_argument, NULL, OPTION_METRIC },
 	{ "verify", optional_argument, NULL, OPTION_VERIFY },
 	NAMING_OPTIONS,
-	NAMING_NO_NAMES_OPTION,
+	NAMING_PROFILE_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -62,7 +63,7 @@ static bool cmd_report_take(void *context, int option, struct error *err)
 		return verification_parse(optarg, &request->verify_every, err);
 	if (option != OPTION_METRIC)
 		return naming_take(&request->naming, option, err);
-	request->diff.metric = optarg;
+	request->diff.metric = request->outputs.folded_metric = optarg;
 	return true;
 }
 

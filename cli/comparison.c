@@ -68,9 +68,10 @@ static void warn_unmet(const struct diff *diff, const struct diff_gate *gate)
 	size_t size = (size_t)(limit - gate->function);
 
 	for (size_t i = 0; i < diff->function_count; i++) {
-		const char *name = diff_string(diff, diff->functions[i].name);
+		const struct diff_function *function = &diff->functions[i];
+		const char *name = diff_string(diff, function->name);
 
-		if (strlen(name) == size && memcmp(name, gate->function, size) == 0)
+		if (diff_gate_names(diff, gate, function))
 			return;
 		if (!like && memmem(name, strlen(name), gate->function, size))
 			like = name;

@@ -26,7 +26,7 @@ enum {
 		{ "fail-on", required_argument, NULL, COMPARISON_FAIL_ON },                                            \
 		{ "ignore-warnings", no_argument, NULL, COMPARISON_IGNORE_WARNINGS },                                  \
 		{ "inconclusive", required_argument, NULL, COMPARISON_INCONCLUSIVE }, NAMING_OPTIONS,                  \
-		NAMING_NO_NAMES_OPTION
+		NAMING_PROFILE_OPTIONS
 
 /* The help text of these options, from "Output" on. */
 #define COMPARISON_OUTPUT_HELP                                                                                         \
@@ -38,12 +38,13 @@ enum {
 	"      --svg [FILE]            a static flame graph\n"
 #define COMPARISON_OPTION_HELP                                                                                                  \
 	"      --scale MODE            auto, per-run, robust, share, rate or work=BASE:HEAD (default: auto)\n"                  \
-	"      --metric NAME           which value to compare, cpu or samples (default: the profiles' own)\n"                   \
+	"      --metric NAME           which value to compare: cpu, off-cpu, wall, idle or samples (default: the profiles'\n"   \
+	"                              own)\n"                                                                                  \
 	"      --min-effect POINTS     smallest difference that matters, in points of the total (default: 0.1)\n"               \
 	"      --fail-on RULE          limit: total>2%, function>5% or function:NAME>1%, of base; repeatable\n"                 \
 	"      --ignore-warnings       checks --fail-on even when the recordings are hardly comparable\n"                       \
 	"      --inconclusive RESULT   pass or fail: exits with 0 or 1 when inconclusive (default: with 3)\n" OPTIONS_MODE_HELP \
-		NAMING_HELP NAMING_NO_NAMES_HELP
+		NAMING_HELP NAMING_PROFILE_HELP
 #define COMPARISON_EXIT_HELP                                                                                           \
 	"Exit codes: 0 not regressed: improved, unchanged, mixed or minor (with --fail-on: no limit exceeded);\n"      \
 	"1 regressed (with --fail-on: a limit exceeded); 2 usage or input error;\n"                                    \

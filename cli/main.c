@@ -11,7 +11,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{ "record", cmd_record, "sample a running process or a command" },
-	{ "diff", cmd_diff, "compare two profiles: where did the CPU time go?" },
+	{ "diff", cmd_diff, "compare two profiles: where did the time go?" },
 	{ "bench", cmd_bench, "run two commands alternately and compare them" },
 	{ "report", cmd_report, "show one profile" },
 	{ "recover", cmd_recover, "turn what a killed recording left into a profile" },
@@ -22,7 +22,7 @@ enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static const char help_head[] =
 	"Usage: kelvin COMMAND [OPTIONS]\n"
-	"A sampling profiler that answers one question: after this change, where did the CPU time go?\n"
+	"A sampling profiler that answers one question: after this change, where did the time go?\n"
 	"\n"
 	"Commands:\n";
 

@@ -9,7 +9,10 @@ bool naming_take(struct naming *naming, int option, struct error *err)
 	case NAMING_PROJECT_ROOT:
 		return options_list_add(&naming->roots, optarg, err);
 	case NAMING_ORIGIN_RULES:
-		naming->rules_path = optarg;
+		naming->origin_rules_path = optarg;
+		return true;
+	case NAMING_WAIT_RULES:
+		naming->wait_rules_path = optarg;
 		return true;
 	case NAMING_NO_NAMES:
 		naming->no_names = true;
@@ -19,26 +22,30 @@ bool naming_take(struct naming *naming, int option, struct error *err)
 	}
 }
 
-static bool read_rules(struct naming *naming, struct error *err)
+static bool read_rules(
+	enum symbolize_rules_kind kind, const char *path, struct symbolize_rules **rules, struct error *err)
 {
 	struct buffer text;
 	bool ok;
 
+	if (!path)
+		return true;
 	buffer_init(&text, max_rules_bytes);
-	ok = file_read(naming->rules_path, &text, err) &&
-	     symbolize_origin_rules_parse(
-		     text.data ? text.data : "", text.size, naming->rules_path, &naming->origin_rules, err);
+	ok = file_read(path, &text, err) &&
+	     symbolize_rules_parse(kind, text.data ? text.data : "", text.size, path, rules, err);
 	buffer_deinit(&text);
 	return ok;
 }
 
 bool naming_prepare(struct naming *naming, struct symbolize_options *options, struct error *err)
 {
-	if (naming->rules_path && !read_rules(naming, err))
+	if (!read_rules(SYMBOLIZE_RULES_OF_ORIGIN, naming->origin_rules_path, &naming->origin_rules, err) ||
+		!read_rules(SYMBOLIZE_RULES_OF_WAITS, naming->wait_rules_path, &naming->wait_rules, err))
 		return false;
 	options->project_roots = naming->roots.items;
 	options->project_root_count = naming->roots.count;
 	options->origin_rules = naming->origin_rules;
+	options->wait_rules = naming->wait_rules;
 	options->no_names = naming->no_names;
 	return true;
 }
@@ -46,5 +53,6 @@ bool naming_prepare(struct naming *naming, struct symbolize_options *options, st
 void naming_deinit(struct naming *naming)
 {
 	options_list_deinit(&naming->roots);
-	symbolize_origin_rules_destroy(naming->origin_rules);
+	symbolize_rules_destroy(naming->origin_rules);
+	symbolize_rules_destroy(naming->wait_rules);
 }

@@ -5,15 +5,15 @@
 #include "symbolize/symbolize.h"
 
 /* --project-root DIR (repeatable) and --origin-rules FILE, which record, diff, report and symbolize share; and
- * --no-names of all but symbolize. */
+ * --wait-rules FILE and --no-names of all but symbolize. */
 struct naming {
 	struct options_list roots;
-	const char *rules_path;                      /* borrowed; NULL: none */
-	struct symbolize_origin_rules *origin_rules; /* owned */
+	const char *origin_rules_path, *wait_rules_path;   /* borrowed; NULL: none */
+	struct symbolize_rules *origin_rules, *wait_rules; /* owned */
 	bool no_names;
 };
 
-enum { NAMING_PROJECT_ROOT = OPTIONS_SHARED, NAMING_ORIGIN_RULES, NAMING_NO_NAMES, NAMING_LAST };
+enum { NAMING_PROJECT_ROOT = OPTIONS_SHARED, NAMING_ORIGIN_RULES, NAMING_WAIT_RULES, NAMING_NO_NAMES, NAMING_LAST };
 
 /* Rows of getopt_long()'s table. */
 #define NAMING_OPTIONS                                                                                                 \
@@ -25,12 +25,14 @@ enum { NAMING_PROJECT_ROOT = OPTIONS_SHARED, NAMING_ORIGIN_RULES, NAMING_NO_NAME
 	"      --project-root DIR      functions with sources below DIR are the user's own; repeatable\n"              \
 	"      --origin-rules FILE     rules that decide what is user, library or system\n"
 
-/* For the commands that can do without names. */
-#define NAMING_NO_NAMES_OPTION                                                                                         \
+/* For the commands that make or read profiles. */
+#define NAMING_PROFILE_OPTIONS                                                                                         \
+	{ "wait-rules", required_argument, NULL, NAMING_WAIT_RULES },                                                  \
 	{                                                                                                              \
 		"no-names", no_argument, NULL, NAMING_NO_NAMES                                                         \
 	}
-#define NAMING_NO_NAMES_HELP                                                                                           \
+#define NAMING_PROFILE_HELP                                                                                            \
+	"      --wait-rules FILE       rules that decide what threads wait for, as 'idle function *Pool::take*'\n"     \
 	"      --no-names              names no functions: code is shown as binary+address, and no binary is read for names\n"
 
 /* Handles one of these options, whose value is in `optarg`; ERROR_USAGE for any other. */

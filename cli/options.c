@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "cli/cli.h"
+#include "sampler/sampler.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -170,6 +171,17 @@ static bool find_unit(const char *unit, double bare_s, double *unit_s)
 			return true;
 	}
 	return false;
+}
+
+bool options_parse_off_cpu(const char *text, uint64_t *ns, struct error *err)
+{
+	enum { MOST_MS = 10000, NS_PER_MS = 1000000 };
+	uint64_t ms = SAMPLER_DEFAULT_OFF_CPU_MS;
+
+	if (text && !options_parse_count("--off-cpu", text, MOST_MS, &ms, err))
+		return false;
+	*ns = ms * NS_PER_MS;
+	return ms > 0 || error_set(err, ERROR_USAGE, "--off-cpu=0: the least is 1 ms");
 }
 
 bool options_parse_duration(const char *option, const char *text, double bare_s, double *seconds, struct error *err)

@@ -69,6 +69,10 @@ __attribute__((format(printf, 2, 3))) int options_fail(const char *command, cons
 COMMON_MUST_CHECK
 bool options_parse_count(const char *option, const char *text, uint64_t max, uint64_t *value, struct error *err);
 
+/* The value of --off-cpu=MS, or NULL for --off-cpu: the waiting time that a sample stands for. */
+COMMON_MUST_CHECK
+bool options_parse_off_cpu(const char *text, uint64_t *ns, struct error *err);
+
 /*
  * A duration with or without its unit: "30", "2.5s", "500ms", "2m", "1h". A bare number counts units of `bare_s`
  * seconds. ERROR_USAGE names the option and gives an example.

@@ -140,14 +140,17 @@ static struct render_text_options text_options(const char *path)
 }
 
 /* Tools get names unchanged; on a terminal they are cleaned. */
-static bool write_folded(const char *path, const struct profile *profile, struct buffer *out, struct error *err)
+static bool write_folded(
+	const struct outputs *outputs, const struct profile *profile, struct buffer *out, struct error *err)
 {
+	const char *path = outputs->paths[OUTPUT_FOLDED], *name = outputs->folded_metric;
+	uint32_t metric = name ? profile_find_metric(profile, name, NULL) : PROFILE_NONE;
 	CLEANUP(buffer_deinit) struct buffer raw = { 0 };
 
 	if (!is_stdout(path) || !isatty(STDOUT_FILENO))
-		return profile_write_folded(profile, out, err);
+		return profile_write_folded(profile, metric, out, err);
 	buffer_init(&raw, max_output_bytes);
-	if (!profile_write_folded(profile, &raw, err))
+	if (!profile_write_folded(profile, metric, &raw, err))
 		return false;
 	buffer_append_byte(&raw, '\0');
 	if (!buffer_ok(&raw, err))
@@ -160,10 +163,10 @@ static bool write_folded(const char *path, const struct profile *profile, struct
 	return true;
 }
 
-static bool render(enum output_kind kind, const char *path, const struct render_input *input, struct buffer *out,
-	struct error *err)
+static bool render(const struct outputs *outputs, enum output_kind kind, const struct render_input *input,
+	struct buffer *out, struct error *err)
 {
-	struct render_text_options text = text_options(path);
+	struct render_text_options text = text_options(outputs->paths[kind]);
 	struct render_svg_options svg = { 0 };
 
 	switch (kind) {
@@ -178,20 +181,21 @@ static bool render(enum output_kind kind, const char *path, const struct render_
 	case OUTPUT_SVG:
 		return render_svg(input, &svg, out, err);
 	case OUTPUT_FOLDED:
-		return write_folded(path, input->profiles[DIFF_HEAD], out, err);
+		return write_folded(outputs, input->profiles[DIFF_HEAD], out, err);
 	}
 	return error_set(err, ERROR_USAGE, "no such output");
 }
 
 static bool write_one(
-	enum output_kind kind, const char *path, mode_t mode, const struct render_input *input, struct error *err)
+	const struct outputs *outputs, enum output_kind kind, const struct render_input *input, struct error *err)
 {
+	const char *path = outputs->paths[kind];
 	struct buffer out;
 	bool ok;
 
 	buffer_init(&out, max_output_bytes);
-	ok = render(kind, path, input, &out, err) && buffer_ok(&out, err) &&
-	     file_write(path, out.data ? out.data : "", out.size, mode, err);
+	ok = render(outputs, kind, input, &out, err) && buffer_ok(&out, err) &&
+	     file_write(path, out.data ? out.data : "", out.size, outputs->mode, err);
 	if (ok && !is_stdout(path)) {
 		char size[CLOSING_NUMBER_SIZE];
 
@@ -205,7 +209,7 @@ static bool write_one(
 bool outputs_write(const struct outputs *outputs, const struct render_input *input, struct error *err)
 {
 	for (size_t i = 0; i < OUTPUT_KIND_COUNT; i++)
-		if (outputs->paths[i] && !write_one((enum output_kind)i, outputs->paths[i], outputs->mode, input, err))
+		if (outputs->paths[i] && !write_one(outputs, (enum output_kind)i, input, err))
 			return false;
 	return true;
 }

@@ -18,6 +18,7 @@ enum { OUTPUT_OPTION = OPTIONS_SHARED + 64 };
 struct outputs {
 	const char *paths[OUTPUT_KIND_COUNT]; /* borrowed; NULL: not asked for */
 	mode_t mode;                          /* of every file, as file_write() has it */
+	const char *folded_metric;            /* borrowed: whose values folded stacks have; NULL: numbers of samples */
 };
 
 /* Handles one of these options, whose value is in `optarg`; ERROR_USAGE. `is_taken` is false for any other option. */

@@ -80,6 +80,8 @@ static void close_with(const struct recording *recording, const struct profile *
 		.naming_ns = recording->naming_ns,
 		.path = recording->output,
 		.file_bytes = recording->file_bytes,
+		.may_wait = recording->live.sampler.off_cpu_ns == 0 &&
+			    recording->live.sampler.target.kind != SAMPLER_TARGET_SYSTEM,
 		.no_names = recording->options.no_names,
 	});
 }

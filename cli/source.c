@@ -74,12 +74,22 @@ static bool name_addresses(const struct source *source, const struct symbolize_o
 	naming.kallsyms_path = no_kernel ? "" : result->kallsyms;
 	naming.kernel_is_running = result->kernel_is_running;
 	naming.inherited_jit_maps = result->inherited_jit_maps;
+	naming.lock_places = result->lock_places;
 	return name_or_leave(result, &naming, notices, err) && verification_finish(result, &naming, notices, err);
+}
+
+static bool class_waits(const struct symbolize_options *options, const struct sampler_result *result, struct error *err)
+{
+	struct symbolize_options naming = *options;
+
+	naming.waits_by_name = result->waits_by_name;
+	return symbolize_waits(result->profile, &naming, err);
 }
 
 bool source_name(const struct source *source, const struct symbolize_options *options, struct sampler_result *result,
 	struct buffer *notices, struct error *err)
 {
-	return source->is_named ? name_origins(source, options, result->profile, err)
-				: name_addresses(source, options, result, notices, err);
+	return (source->is_named ? name_origins(source, options, result->profile, err)
+				 : name_addresses(source, options, result, notices, err)) &&
+	       class_waits(options, result, err);
 }

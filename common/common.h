@@ -2,14 +2,15 @@
 #pragma once
 
 /*
- * The base of all rooms. It knows nothing of profiling and needs libc only. Other rooms include this header, which
- * includes all parts.
+ * The base of all rooms. It knows nothing of profiling and needs libc and libseccomp only. Other rooms include this
+ * header, which includes all parts.
  */
 #include "common/arena.h"
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/byte_reader.h"
 #include "common/checked.h"
+#include "common/child.h"
 #include "common/cleanup.h"
 #include "common/confined.h"
 #include "common/deadline.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/confined.h"
 
+#include "common/child.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -9,7 +11,6 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -35,14 +36,6 @@ enum { NOBODY = 65534 };
 
 /* ---- Start ---- */
 
-/* Set after the fork, since the child may be gone before it asked to die with its parent. */
-static void die_with(pid_t parent)
-{
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-}
-
 pid_t confined_fork(void)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
@@ -55,7 +48,7 @@ pid_t confined_fork(void)
 	if (pid == 0) {
 		for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 			signal(ignored[i], SIG_IGN);
-		die_with(parent);
+		child_end_with(parent);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;
@@ -68,16 +61,6 @@ static int compare_descriptors(const void *left, const void *right)
 	const int *a = left, *b = right;
 
 	return *a < *b ? -1 : *a > *b;
-}
-
-static void close_between(unsigned int first, unsigned int last)
-{
-	enum { MOST_CLOSED_SINGLY = 1 << 16 };
-
-	if (first > last || close_range(first, last, 0) == 0)
-		return;
-	for (unsigned int fd = first; fd <= last && fd < MOST_CLOSED_SINGLY; fd++)
-		(void)close((int)fd);
 }
 
 void confined_keep(const int *descriptors, size_t count)
@@ -97,10 +80,10 @@ void confined_keep(const int *descriptors, size_t count)
 		if (sorted[i] < 0 || (unsigned int)sorted[i] < next)
 			continue;
 		if (sorted[i] > 0)
-			close_between(next, (unsigned int)sorted[i] - 1);
+			child_close_between(next, (unsigned int)sorted[i] - 1);
 		next = (unsigned int)sorted[i] + 1;
 	}
-	close_between(next, ~0U);
+	child_close_between(next, ~0U);
 	free(sorted);
 }
 
@@ -138,22 +121,10 @@ static void set_limit(__rlimit_resource_t resource, rlim_t most)
 	(void)setrlimit(resource, &limit);
 }
 
-uint64_t confined_data_bytes(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long pages = 0;
-
-	if (file && fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
-		pages = 0;
-	if (file)
-		fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 /* The hard limit stays: confined_limit_memory() sets the other. */
 static void limit_memory(uint64_t more)
 {
-	uint64_t has = confined_data_bytes();
+	uint64_t has = child_memory().data;
 	struct rlimit limit;
 
 	if (CONFINED_IS_SANITIZED || has == 0 || getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= has + more)
@@ -255,8 +226,8 @@ unsigned int confined_enter(const struct confinement *confinement)
 	set_limit(RLIMIT_NOFILE, (rlim_t)highest(confinement) + 1 + confinement->more_descriptors);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0);
-	/* The change of user has cleared it. */
-	die_with(parent);
+	/* The change of user has cleared what confined_fork() set. */
+	child_end_with(parent);
 	if (!load_filter(confinement))
 		lacks |= CONFINED_WITHOUT_FILTER;
 	return lacks;

@@ -48,9 +48,8 @@ unsigned int confined_slowdown(void);
 
 /*
  * How much memory and CPU time the process may use is limited by its parent: it raises the first limit when the process
- * gets more to work on (RLIMIT_DATA, in bytes: confined_data_bytes() + what the child may take), and reads the second
+ * gets more to work on (RLIMIT_DATA, in bytes: child_memory().data + what the child may take), and reads the second
  * (nanoseconds; -1: not known).
  */
-uint64_t confined_data_bytes(void); /* of the calling process; 0: not known */
 void confined_limit_memory(pid_t pid, uint64_t bytes);
 int64_t confined_cpu_ns(pid_t pid);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/deadline.h"
 
+#include "common/child.h"
 #include "common/cleanup.h"
 #include "common/message.h"
 
@@ -98,17 +99,9 @@ static void deadline_wake(_Atomic uint32_t *word)
 
 /* ---- Helpers ---- */
 
-/* Ends with the parent process, which may have ended already. */
-static void end_with(pid_t parent)
-{
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(0);
-}
-
 static _Noreturn void run_helper(struct slot *slot, int socket, pid_t keeper)
 {
-	end_with(keeper);
+	child_end_with(keeper);
 	atomic_store(&slot->pid, getpid());
 	for (;;) {
 		int fd;
@@ -126,16 +119,6 @@ static _Noreturn void run_helper(struct slot *slot, int socket, pid_t keeper)
 
 /* ---- The keeper ---- */
 
-static void close_range_of(unsigned int first, unsigned int last)
-{
-	enum { MOST_DESCRIPTORS = 1 << 16 };
-
-	if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
-		return;
-	for (unsigned int fd = first; fd <= last && fd < MOST_DESCRIPTORS; fd++)
-		close((int)fd);
-}
-
 /*
  * Leaves all that a helper would hold for as long as it is stuck: descriptors, such as a pipe whose reader waits for
  * its end, and the current directory's mount. Signals are for the caller.
@@ -149,8 +132,8 @@ static void leave_caller(int control)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	for (int fd = 0; fd <= STDERR_FILENO && null >= 0; fd++)
 		dup2(null, fd);
-	close_range_of(STDERR_FILENO + 1, (unsigned int)control - 1);
-	close_range_of((unsigned int)control + 1, UINT_MAX);
+	child_close_between(STDERR_FILENO + 1, (unsigned int)control - 1);
+	child_close_between((unsigned int)control + 1, UINT_MAX);
 	(void)!chdir("/");
 	(void)prctl(PR_SET_NAME, "kelvin-reader");
 }
@@ -171,7 +154,7 @@ static _Noreturn void run_keeper(struct slot *slots, int control, pid_t caller)
 	int socket;
 
 	leave_caller(control);
-	end_with(caller);
+	child_end_with(caller);
 	while (message_receive(control, &order, sizeof(order), 0, &socket) == sizeof(order)) {
 		reap_helpers(pids);
 		if (order.starts) {

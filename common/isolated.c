@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/isolated.h"
 
+#include "common/child.h"
+
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,19 +22,6 @@ static int64_t isolated_now_ns(void)
 	return now.tv_sec * ns_per_s + now.tv_nsec;
 }
 
-/* The size of the process' mapped memory; 0 if it is not known. */
-static size_t mapped_bytes(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long pages = 0;
-
-	if (file && fscanf(file, "%lu", &pages) != 1)
-		pages = 0;
-	if (file)
-		fclose(file);
-	return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 /* Lowers a limit, unless it is lower already. */
 static void lower_limit(__rlimit_resource_t resource, rlim_t value)
 {
@@ -49,11 +36,9 @@ static void lower_limit(__rlimit_resource_t resource, rlim_t value)
 /* Sets the child's limits. A crash of the library must not leave a core file. */
 static void limit_child(const struct isolated_limits *limits, pid_t parent)
 {
-	size_t mapped = mapped_bytes();
+	uint64_t mapped = child_memory().mapped;
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
+	child_end_with(parent);
 	lower_limit(RLIMIT_CORE, 0);
 	lower_limit(RLIMIT_CPU, limits->seconds);
 	if (mapped > 0)

@@ -41,6 +41,7 @@ void build_deinit(struct diff_build *build)
 		free(build->function_ids[side]);
 		free(build->met[side]);
 		free(build->present[side]);
+		free(build->release_nodes[side]);
 	}
 	free(build->redirect);
 	free(build->module_of);
@@ -48,6 +49,7 @@ void build_deinit(struct diff_build *build)
 	free(build->interrupt_of);
 	free(build->has_nodes);
 	free(build->topmost);
+	free(build->owners);
 	diff_destroy(build->diff);
 }
 
@@ -64,6 +66,7 @@ bool build_init(struct diff_build *build, const struct diff_options *options, st
 		return error_set_memory(err);
 	build->diff->sides = build->profiles[DIFF_BASE] ? DIFF_SIDES : 1;
 	build->diff->scale.factor = 1;
+	build->diff->named_wait = PROFILE_NONE;
 	build->diff->evidence.q = build->options.q;
 	return string_table_create(max_string_bytes, &build->diff->strings, err);
 }

@@ -68,6 +68,14 @@ struct diff_build {
 
 	uint32_t *union_nodes[DIFF_SIDES]; /* [tree node] node of the diff */
 	bool *topmost;                     /* [node] whether no ancestor is of the same function */
+	/*
+	 * [node] the node to whose self time its own counts: itself, or for the frame of an interpreter the one of the
+	 * function that it runs (union_tree.c)
+	 */
+	uint32_t *owners;
+
+	/* [release] nodes of the thread that waited and of the one that let it go on; NULL: there are no releases */
+	uint32_t (*release_nodes[DIFF_SIDES])[2];
 
 	struct load load; /* measured in every scale mode, whether it is used or not */
 	/* scale per run: the difference that nearly all functions show may be that of the machine's speed */
@@ -80,10 +88,21 @@ struct diff_build {
  * Whether a function is compiled at run time. The compiler decides anew in every process what is inlined where and in
  * which tier code runs. Python's functions, which a perf map names too, are not compiled.
  */
-static inline bool build_is_compiled_at_run_time(const struct diff *diff, const struct diff_function *f)
+static inline bool build_is_compiled_at_run_time(const struct diff_function *f)
 {
-	return f->name_source == PROFILE_NAME_JIT && !f->interrupt &&
-	       strncmp(diff_string(diff, f->name), "py::", 4) != 0;
+	return f->name_source == PROFILE_NAME_JIT && !f->interrupt && f->language != PROFILE_LANGUAGE_PYTHON;
+}
+
+/* The function to whose self time a node's own counts. The root has none. */
+static inline uint32_t build_owner(const struct diff_build *build, uint32_t node)
+{
+	return build->diff->nodes[build->owners[node]].function;
+}
+
+/* Whether a node is the frame of a class of waits. */
+static inline bool build_is_wait(const struct diff *diff, uint32_t node)
+{
+	return node > 0 && diff_wait_class(diff, &diff->functions[diff->nodes[node].function]) != PROFILE_WAIT_NONE;
 }
 
 /* The diff's function for a function of a profile, or PROFILE_NONE. */
@@ -110,6 +129,17 @@ static inline bool build_has_module(const struct profile *profile, const char *m
 static inline bool build_is_counted(const struct diff_build *build)
 {
 	return build->sample_weight[DIFF_HEAD] > 0;
+}
+
+/*
+ * The metric's value of a sample of a side's profile. A sample without a value in the metric is no sample of it: a wait
+ * is none of CPU time, however many of them there are.
+ */
+static inline double build_value(const struct diff_build *build, enum diff_side side, size_t sample)
+{
+	const struct profile *profile = build->profiles[side];
+
+	return (double)profile->values[sample * profile->value_type_count + build->metric[side]];
 }
 
 /* The number of samples that make up a raw value of the metric; INFINITY if it is not known and the value is not 0. */

@@ -17,6 +17,7 @@
 #include "diff/verdict/readings.h"
 #include "diff/verdict/verdict.h"
 #include "diff/verdict/warnings.h"
+#include "diff/wait_places.h"
 
 static bool make_trees(struct diff_build *build, struct error *err)
 {
@@ -40,7 +41,8 @@ static const char *side_label(const struct profile *profile)
 static bool check_shared(const struct diff_build *build, struct error *err)
 {
 	for (size_t i = 0; i < build->diff->function_count; i++) {
-		if (build->present[DIFF_BASE][i] && build->present[DIFF_HEAD][i])
+		if (build->present[DIFF_BASE][i] && build->present[DIFF_HEAD][i] &&
+			diff_wait_class(build->diff, &build->diff->functions[i]) == PROFILE_WAIT_NONE)
 			return true;
 	}
 	return error_set(err, ERROR_EMPTY,
@@ -94,11 +96,11 @@ static bool compare_weigh(struct diff_build *build, struct error *err)
 static bool compare_profiles(struct diff_build *build, struct diff **diff, struct error *err)
 {
 	if (!metric_choose(build, err) || !make_trees(build, err) || !compare_align(build, err) ||
-		!union_tree_place_samples(build, err))
+		!union_tree_place_samples(build, err) || !wait_places_find_releases(build, err))
 		return false;
 	build_release_trees(build);
-	if (!compare_weigh(build, err) || !warnings_collect(build, err) || !verdict_decide(build, err) ||
-		!order_functions(build, err))
+	if (!compare_weigh(build, err) || !wait_places_collect(build, err) || !warnings_collect(build, err) ||
+		!verdict_decide(build, err) || !order_functions(build, err))
 		return false;
 	*diff = TAKE(build->diff);
 	return true;

@@ -16,6 +16,8 @@
  * total. "Points" are percent of the greater of the two totals, so that a point is the same length on both sides.
  */
 
+struct diff;
+
 enum diff_side { DIFF_BASE, DIFF_HEAD };
 enum { DIFF_SIDES = 2 };
 
@@ -74,6 +76,16 @@ const char *diff_scale_words(enum diff_scale_mode mode);
 /* Whether the state is a proven difference: more, less, new or gone. */
 bool diff_state_is_difference(enum diff_state state);
 
+/*
+ * Which part of a metric is waiting (profile/waits.h). Waits are compared per run or per second: how long threads wait
+ * does not follow the load, and no wait shows what the load was.
+ */
+enum diff_waiting {
+	DIFF_WAITING_NONE,
+	DIFF_WAITING_PART, /* wall-clock time */
+	DIFF_WAITING_ALL,  /* waiting and idle time */
+};
+
 /* ---- Options ---- */
 
 /* A limit on growth that makes the command fail: `total>2%`, `function>5%`, `function:NAME>1%`. */
@@ -125,6 +137,12 @@ struct diff_estimate {
  */
 struct diff_function {
 	uint32_t name, module, file, key;
+	uint32_t shown; /* the name as people read it (profile_shown_name()): `S.run` for `py::S.run:/srv/w.py` */
+	/* where people look for it: its module; for a Python function its file and line, `w.py:12` */
+	uint32_t place;
+	enum profile_language language;
+	/* the language whose functions it interprets, as the system's code does; NATIVE: none (profile/language.h) */
+	enum profile_language interprets;
 	uint32_t line; /* of its definition; 0: not known */
 	enum profile_origin origin;
 	uint16_t origin_rule;
@@ -134,9 +152,25 @@ struct diff_function {
 	/* its time in interrupts and preemption, which is shown but neither tested nor part of any other total */
 	bool interrupt;
 	uint32_t moved_to; /* function id of the other end of a move or rename, or PROFILE_NONE */
-	double raw_self[DIFF_SIDES], raw_total[DIFF_SIDES]; /* in total, recursion is counted once */
+	/*
+	 * In total, recursion is counted once. Self time is that of the function and of the interpreter that runs it:
+	 * frames of the interpreter right below it, or below others of these, have no self time of their own.
+	 */
+	double raw_self[DIFF_SIDES], raw_total[DIFF_SIDES];
 	struct diff_estimate self, total;
 };
+
+/*
+ * The class of waits whose frame a function is; PROFILE_WAIT_NONE: it is a function like any other. The total of such a
+ * frame is the total of its class.
+ */
+enum profile_wait_class diff_wait_class(const struct diff *diff, const struct diff_function *function);
+
+/*
+ * Whether a gate on a function is on this one, by either of its names. The frame of a class of waits is also called as
+ * a verdict calls it: "waiting for a lock".
+ */
+bool diff_gate_names(const struct diff *diff, const struct diff_gate *gate, const struct diff_function *function);
 
 /* A node of the union of both calling-context trees. Node 0 is the root; nodes are in preorder, siblings in order of
  * key. */
@@ -227,6 +261,39 @@ struct diff_runs {
 	size_t outlier_count;
 };
 
+/* ---- Waits ---- */
+
+/*
+ * What threads waited for (profile/waits.h), in nanoseconds whatever the metric is. Scaled values are comparable
+ * between the sides, as those of functions.
+ */
+
+/* All waits of a class. */
+struct diff_wait {
+	double raw[DIFF_SIDES];
+	struct diff_estimate total; /* interval and state only where the metric has these waits */
+};
+
+/*
+ * The waits of one class in one function: the innermost of the user's own code on their stacks, else the innermost of a
+ * library. Functions that exist to wait (pthread_mutex_lock, std::mutex::lock) are passed over.
+ */
+struct diff_wait_place {
+	uint32_t function; /* PROFILE_NONE: there is none on the stacks */
+	enum profile_wait_class wait_class;
+	double raw[DIFF_SIDES];
+	double base, head, delta; /* scaled */
+	uint32_t lock;            /* string: the name of the lock that most of these waits in head are for; "": none */
+	/* releases of these waits: diff.wait_releases[first_release] and those after it */
+	size_t first_release, release_count;
+};
+
+/* The waits of a place that one function ended, as far as that is known. */
+struct diff_wait_release {
+	uint32_t function; /* as of a place: the innermost of the user's own code in the thread that let them go on */
+	double raw[DIFF_SIDES];
+};
+
 struct diff {
 	struct string_table *strings; /* owned */
 	size_t sides;                 /* 1: a single profile (in DIFF_HEAD); 2 */
@@ -234,16 +301,20 @@ struct diff {
 	uint32_t metric, unit;        /* strings: "cpu", "nanoseconds" */
 	uint32_t metric_words;        /* string: the metric in words, as in struct profile_metric: "CPU time" */
 	bool is_duration, is_counted; /* as in struct profile_metric */
+	enum diff_waiting waiting;
 	double raw_total[DIFF_SIDES]; /* without interrupts */
 	struct diff_estimate total;   /* of the whole program, without interrupts */
 
 	struct diff_node *nodes;
-	double *node_self[DIFF_SIDES]; /* [node] raw */
+	double *node_self[DIFF_SIDES]; /* [node] raw; a frame of an interpreter has its own here */
 	/* [node] raw; nodes outside interrupts do not include the interrupts below them */
 	double *node_total[DIFF_SIDES];
 	size_t node_count;
 
-	/* by falling |delta of total|, then name; in the one-sided case by falling total */
+	/*
+	 * by falling |delta of total|, then name; in the one-sided case by falling total. The frames of waits come
+	 * last.
+	 */
 	struct diff_function *functions;
 	size_t function_count;
 
@@ -258,6 +329,16 @@ struct diff {
 	struct diff_runs runs;
 	struct diff_warning *warnings;
 	size_t warning_count;
+
+	/* Waits, if a side is a recording of them; else all is empty. */
+	bool has_waits;
+	struct diff_wait waits[PROFILE_WAIT_COUNT];
+	/* by falling |delta|, in the one-sided case by falling time; those of class idle come last */
+	struct diff_wait_place *wait_places;
+	struct diff_wait_release *wait_releases; /* of each place by falling time in head */
+	size_t wait_place_count, wait_release_count;
+	/* the place that the verdict names: most of a proven difference in the metric is waiting there; PROFILE_NONE */
+	uint32_t named_wait;
 
 	enum diff_verdict verdict;
 	bool gate_failed;
@@ -306,3 +387,9 @@ static inline const char *diff_string(const struct diff *diff, uint32_t id)
 {
 	return string_table_get(diff->strings, id);
 }
+
+/* The function that ended most of a place's waits in head; PROFILE_NONE: it is not known. */
+uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_place *place);
+
+/* What waits of a class are for, as in "waiting for a lock": "for a lock", "for a CPU". Static. */
+const char *diff_wait_words(enum profile_wait_class wait_class);

@@ -15,21 +15,6 @@ static const char *unit_name(const struct profile *profile, uint32_t index)
 	return profile_string(profile, profile->value_types[index].unit);
 }
 
-/* The index of the first value type that is a metric: value 0 is none if the number of samples is not known. */
-static uint32_t first_metric(const struct profile *profile)
-{
-	return profile->counts_of[0] == PROFILE_NONE ? 1 : 0;
-}
-
-static uint32_t find_metric(const struct profile *profile, const char *type, const char *unit)
-{
-	for (uint32_t i = first_metric(profile); i < profile->value_type_count; i++) {
-		if (strcmp(type_name(profile, i), type) == 0 && (!unit || strcmp(unit_name(profile, i), unit) == 0))
-			return i;
-	}
-	return PROFILE_NONE;
-}
-
 /* Selects value type `index` of side `from` as the metric, if the other side has it too. */
 static bool match_both(struct diff_build *build, enum diff_side from, uint32_t index)
 {
@@ -37,12 +22,12 @@ static bool match_both(struct diff_build *build, enum diff_side from, uint32_t i
 	const struct profile *profile = build->profiles[from];
 	uint32_t found;
 
-	if (index < first_metric(profile) || index >= profile->value_type_count)
+	if (index < profile_first_metric(profile) || index >= profile->value_type_count)
 		return false;
 	build->metric[from] = index;
 	if (!build->profiles[other])
 		return true;
-	found = find_metric(build->profiles[other], type_name(profile, index), unit_name(profile, index));
+	found = profile_find_metric(build->profiles[other], type_name(profile, index), unit_name(profile, index));
 	if (found == PROFILE_NONE)
 		return false;
 	build->metric[other] = found;
@@ -54,7 +39,7 @@ static void list_metrics(const struct profile *profile, char *out, size_t size)
 	size_t used = 0;
 
 	out[0] = '\0';
-	for (uint32_t i = first_metric(profile); i < profile->value_type_count && used < size; i++) {
+	for (uint32_t i = profile_first_metric(profile); i < profile->value_type_count && used < size; i++) {
 		int n = snprintf(out + used, size - used, "%s%s", used ? ", " : "", type_name(profile, i));
 
 		used += n > 0 ? (size_t)n : 0;
@@ -67,13 +52,13 @@ static bool choose_named(struct diff_build *build, struct error *err)
 	char known[160];
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (!build->profiles[side] || find_metric(build->profiles[side], name, NULL) != PROFILE_NONE)
+		if (!build->profiles[side] || profile_find_metric(build->profiles[side], name, NULL) != PROFILE_NONE)
 			continue;
 		list_metrics(build->profiles[side], known, sizeof(known));
 		return error_set(err, ERROR_USAGE, "%s has no metric '%.60s'; it has: %s",
 			build_two_sided(build) ? side_names[side] : "the profile", name, known);
 	}
-	if (!match_both(build, DIFF_HEAD, find_metric(build->profiles[DIFF_HEAD], name, NULL)))
+	if (!match_both(build, DIFF_HEAD, profile_find_metric(build->profiles[DIFF_HEAD], name, NULL)))
 		return error_set(err, ERROR_USAGE,
 			"metric '%.60s' has different units in base and head; choose another one with --metric", name);
 	return true;
@@ -107,8 +92,11 @@ static bool sum_side(struct diff_build *build, enum diff_side side, struct error
 
 	build->counts[side] = counts == PROFILE_NONE ? 0 : counts;
 	for (size_t i = 0; i < profile->sample_count; i++) {
-		total += (double)profile->values[i * profile->value_type_count + build->metric[side]];
-		samples += (double)profile->values[i * profile->value_type_count + build->counts[side]];
+		double value = build_value(build, side, i);
+
+		total += value;
+		if (value > 0)
+			samples += (double)profile->values[i * profile->value_type_count + build->counts[side]];
 	}
 	if (profile->sample_count == 0)
 		return error_set(err, ERROR_EMPTY, "%s has no samples; record it again while the program is busy",
@@ -130,6 +118,18 @@ static void match_counts(struct diff_build *build)
 		build->sample_weight[DIFF_BASE] = build->sample_weight[DIFF_HEAD] = 0;
 }
 
+/* The part of a side's metric that is waiting. */
+static enum diff_waiting waiting_of(const struct profile *profile, uint32_t metric)
+{
+	struct profile_wait_values values = profile_wait_values(profile);
+
+	if (!profile_has_waits(profile))
+		return DIFF_WAITING_NONE;
+	if (metric == values.wall)
+		return DIFF_WAITING_PART;
+	return metric == values.off_cpu || metric == values.idle ? DIFF_WAITING_ALL : DIFF_WAITING_NONE;
+}
+
 bool metric_choose(struct diff_build *build, struct error *err)
 {
 	struct diff *diff = build->diff;
@@ -147,6 +147,7 @@ bool metric_choose(struct diff_build *build, struct error *err)
 	metric = profile_metric(head, build->metric[DIFF_HEAD]);
 	diff->is_duration = metric.is_duration;
 	diff->is_counted = metric.is_counted;
+	diff->waiting = waiting_of(head, build->metric[DIFF_HEAD]);
 	return build_text(diff, err, &diff->metric_words, "%s", metric.words) &&
 	       build_text(diff, err, &diff->metric, "%s", type_name(head, build->metric[DIFF_HEAD])) &&
 	       build_text(diff, err, &diff->unit, "%s", unit_name(head, build->metric[DIFF_HEAD]));

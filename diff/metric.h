@@ -4,8 +4,8 @@
 #include "diff/build.h"
 
 /*
- * Chooses the metric and sums it up on both sides: fills metric, counts, sample_weight, diff->metric, unit, raw_total
- * and uncounted.
+ * Chooses the metric and sums it up on both sides: fills metric, counts, sample_weight, diff->metric, unit, waiting,
+ * raw_total and uncounted.
  */
 COMMON_MUST_CHECK
 bool metric_choose(struct diff_build *build, struct error *err);

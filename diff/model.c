@@ -121,6 +121,40 @@ bool diff_state_is_difference(enum diff_state state)
 	return false;
 }
 
+enum profile_wait_class diff_wait_class(const struct diff *diff, const struct diff_function *function)
+{
+	/* A function of this name in a binary is a function. */
+	return function->module == 0 ? profile_wait_class_of_name(diff_string(diff, function->name))
+				     : PROFILE_WAIT_NONE;
+}
+
+uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_place *place)
+{
+	return place->release_count > 0 ? diff->wait_releases[place->first_release].function : PROFILE_NONE;
+}
+
+const char *diff_wait_words(enum profile_wait_class wait_class)
+{
+	switch (wait_class) {
+	case PROFILE_WAIT_LOCK:
+		return "for a lock";
+	case PROFILE_WAIT_IO:
+		return "for input or output";
+	case PROFILE_WAIT_NETWORK:
+		return "for the network";
+	case PROFILE_WAIT_TIMER:
+		return "for a timer";
+	case PROFILE_WAIT_IDLE:
+		return "for work";
+	case PROFILE_WAIT_RUN_QUEUE:
+		return "for a CPU";
+	case PROFILE_WAIT_OTHER:
+	case PROFILE_WAIT_NONE:
+		break;
+	}
+	return "for other reasons";
+}
+
 const char *diff_scale_words(enum diff_scale_mode mode)
 {
 	switch (mode) {
@@ -148,6 +182,8 @@ void diff_destroy(struct diff *diff)
 	free(diff->functions);
 	free(diff->warnings);
 	free(diff->runs.outliers);
+	free(diff->wait_places);
+	free(diff->wait_releases);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		free(diff->node_self[side]);
 		free(diff->node_total[side]);

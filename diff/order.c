@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/order.h"
 
+#include "diff/wait_places.h"
+
 #include <math.h>
 #include <string.h>
 
 struct entry {
+	bool is_wait; /* the frame of a class of waits, which says nothing that the class' total does not */
 	double weight;
 	const char *name, *key;
 	uint32_t function;
@@ -15,6 +18,8 @@ static int compare_entries(const void *a, const void *b)
 	const struct entry *x = a, *y = b;
 	int order;
 
+	if (x->is_wait != y->is_wait)
+		return x->is_wait ? 1 : -1;
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
 	order = strcmp(x->name, y->name);
@@ -65,6 +70,7 @@ static size_t collect_entries(const struct diff_build *build, struct entry *entr
 		if (!stays(build, i))
 			continue;
 		entries[count++] = (struct entry){
+			.is_wait = diff_wait_class(diff, f) != PROFILE_WAIT_NONE,
 			.weight = build_two_sided(build) ? fabs(f->total.delta) : f->total.head,
 			.name = diff_string(diff, f->name),
 			.key = diff_string(diff, f->key),
@@ -101,5 +107,6 @@ bool order_functions(struct diff_build *build, struct error *err)
 	free(diff->functions);
 	diff->functions = functions;
 	diff->function_count = count;
+	wait_places_reorder(diff, places);
 	return true;
 }

@@ -17,13 +17,13 @@ void totals_sum(struct diff_build *build)
 	/* Samples without a stack have no function; their origin is unknown. */
 	for (int side = 0; side < DIFF_SIDES; side++)
 		diff->origins[PROFILE_ORIGIN_UNKNOWN].raw[side] += diff->node_self[side][0];
-	for (size_t node = 1; node < diff->node_count; node++) {
+	for (uint32_t node = 1; node < diff->node_count; node++) {
 		struct diff_function *f = &diff->functions[diff->nodes[node].function];
-
-		struct diff_origin *origin = f->interrupt ? &diff->interrupts : &diff->origins[f->origin];
+		struct diff_function *owner = &diff->functions[build_owner(build, node)];
+		struct diff_origin *origin = owner->interrupt ? &diff->interrupts : &diff->origins[owner->origin];
 
 		for (int side = 0; side < DIFF_SIDES; side++) {
-			f->raw_self[side] += diff->node_self[side][node];
+			owner->raw_self[side] += diff->node_self[side][node];
 			origin->raw[side] += diff->node_self[side][node];
 			if (build->topmost[node])
 				f->raw_total[side] += diff->node_total[side][node];

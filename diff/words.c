@@ -4,6 +4,7 @@
 #include "diff/metric.h"
 
 #include <math.h>
+#include <string.h>
 
 /* From this factor on a change is written as a factor, since large percentages are hard to read. */
 static const double most_in_percent = 2;
@@ -14,6 +15,13 @@ static const double least_shown_percent = 0.05;
 const char *words_metric(const struct diff *diff)
 {
 	return diff_string(diff, diff->metric_words);
+}
+
+const char *words_verb(const struct diff *diff)
+{
+	if (diff->waiting != DIFF_WAITING_ALL)
+		return "takes";
+	return strcmp(diff_string(diff, diff->metric), "idle") == 0 ? "is idle" : "waits";
 }
 
 const char *words_scale(enum diff_scale_mode mode)
@@ -32,6 +40,17 @@ const char *words_scale(enum diff_scale_mode mode)
 		return "";
 	}
 	return "";
+}
+
+/* The words that say how much, with the metric behind them: "more CPU time", "longer". */
+enum { WORDS_AMOUNT = 80 };
+
+static void amount_words(const struct diff *diff, const char *of_time, const char *of_waits, char out[WORDS_AMOUNT])
+{
+	if (diff->waiting == DIFF_WAITING_ALL)
+		snprintf(out, WORDS_AMOUNT, "%s", of_waits);
+	else
+		snprintf(out, WORDS_AMOUNT, "%s %s", of_time, words_metric(diff));
 }
 
 static const char *less_word(const struct diff *diff)
@@ -62,8 +81,12 @@ static int digits_of(double times)
 static void change_in_times(const struct diff *diff, const struct diff_estimate *e, char *out, size_t size)
 {
 	double times = e->head / e->base, low = 1 + e->ci_low / e->base, high = 1 + e->ci_high / e->base;
-	int used = snprintf(out, size, "%.*f times as %s %s%s", digits_of(times), times, much_word(diff),
-		words_metric(diff), words_scale(diff->scale.mode));
+	char amount[WORDS_AMOUNT];
+	int used;
+
+	amount_words(diff, much_word(diff), "long", amount);
+	used = snprintf(
+		out, size, "%.*f times as %s%s", digits_of(times), times, amount, words_scale(diff->scale.mode));
 
 	if (!isnan(e->ci_low))
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %.*f to %.*f times%s)", digits_of(low), low,
@@ -81,10 +104,15 @@ static void change_in_percent(const struct diff *diff, const struct diff_estimat
 	double low = sign * (sign > 0 ? e->ci_low : e->ci_high) * unit,
 	       high = sign * (sign > 0 ? e->ci_high : e->ci_low) * unit;
 	bool equal = percent < least_shown_percent;
-	int used = equal ? snprintf(out, size, "as %s %s%s as base", much_word(diff), words_metric(diff),
-				   words_scale(diff->scale.mode))
-			 : snprintf(out, size, "%.1f %% %s %s%s", percent, sign > 0 ? "more" : less_word(diff),
-				   words_metric(diff), words_scale(diff->scale.mode));
+	char amount[WORDS_AMOUNT];
+	int used;
+
+	if (equal)
+		amount_words(diff, much_word(diff), "long", amount);
+	else
+		amount_words(diff, sign > 0 ? "more" : less_word(diff), sign > 0 ? "longer" : "less", amount);
+	used = equal ? snprintf(out, size, "as %s%s as base", amount, words_scale(diff->scale.mode))
+		     : snprintf(out, size, "%.1f %% %s%s", percent, amount, words_scale(diff->scale.mode));
 
 	if (!isnan(e->ci_low))
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %s%.1f to %.1f %%%s)",
@@ -93,7 +121,9 @@ static void change_in_percent(const struct diff *diff, const struct diff_estimat
 
 void words_change(const struct diff *diff, const struct diff_estimate *estimate, char out[WORDS_CHANGE])
 {
-	if (!(estimate->base > 0))
+	if (!(estimate->base > 0) && diff->waiting == DIFF_WAITING_ALL)
+		snprintf(out, WORDS_CHANGE, "where base does not");
+	else if (!(estimate->base > 0))
 		snprintf(out, WORDS_CHANGE, "%s, of which base took none", words_metric(diff));
 	else if (estimate->head >= most_in_percent * estimate->base)
 		change_in_times(diff, estimate, out, WORDS_CHANGE);
@@ -113,10 +143,23 @@ void words_ratio(const struct diff *diff, double base, double head, char out[WOR
 		snprintf(out, WORDS_CHANGE, "%.1f %% %s", fabs(times - 1) * 100, times > 1 ? "more" : less_word(diff));
 }
 
-void words_name(const struct diff *diff, uint32_t name, struct buffer *out)
+void words_append_name(
+	const struct diff *diff, const struct diff_function *function, size_t columns, struct buffer *out)
+{
+	const char *file = diff_string(diff, function->file), *slash = strrchr(file, '/');
+
+	profile_shorten_name(diff_string(diff, function->shown), columns, out);
+	/* Many functions of Python are called `run`. */
+	if (function->language == PROFILE_LANGUAGE_PYTHON && file[0]) {
+		buffer_append_string(out, " in ");
+		profile_shorten_name(slash ? slash + 1 : file, columns, out);
+	}
+}
+
+void words_name(const struct diff *diff, const struct diff_function *function, struct buffer *out)
 {
 	enum { COLUMNS = 400, MAX_BYTES = 4096 };
 
 	buffer_init(out, MAX_BYTES);
-	profile_shorten_name(diff_string(diff, name), COLUMNS, out);
+	words_append_name(diff, function, COLUMNS, out);
 }

@@ -8,6 +8,9 @@
 /* "CPU time", or the metric's own name. */
 const char *words_metric(const struct diff *diff);
 
+/* What a program or function does with the metric: "takes" in "head takes 12 % more CPU time"; "waits", "is idle". */
+const char *words_verb(const struct diff *diff);
+
 /* The basis of comparison, as appended to the metric: " per run", " at equal load", " per second". "" for shares. */
 const char *words_scale(enum diff_scale_mode mode);
 
@@ -16,12 +19,20 @@ enum { WORDS_CHANGE = 240 };
 
 /*
  * "12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)"; "8.76 times as much CPU time" from twice as much on. If
- * the interval does not contain 0 and the change is not proven, the reason is added.
+ * the interval does not contain 0 and the change is not proven, the reason is added. Of waiting time: "12.3 % longer
+ * per run", "8.76 times as long per run".
  */
 void words_change(const struct diff *diff, const struct diff_estimate *estimate, char out[WORDS_CHANGE]);
 
 /* words_change() for two values that another factor scales, without an interval: "2.47 times as much". */
 void words_ratio(const struct diff *diff, double base, double head, char out[WORDS_CHANGE]);
 
-/* A function's name, shortened and cleaned for use in a sentence. Initialises `out`, which the caller frees. */
-void words_name(const struct diff *diff, uint32_t name, struct buffer *out);
+/*
+ * Appends a function's name for use in a sentence, shortened to `columns` and cleaned; that of a Python function with
+ * its file: "S.run in w.py".
+ */
+void words_append_name(
+	const struct diff *diff, const struct diff_function *function, size_t columns, struct buffer *out);
+
+/* words_append_name() at full length. Initialises `out`, which the caller frees. */
+void words_name(const struct diff *diff, const struct diff_function *function, struct buffer *out);

@@ -2,6 +2,9 @@
 #include "ebpf/loading.h"
 
 #include <string.h>
+#include <sys/stat.h>
+
+enum { INITIAL_PID_NAMESPACE = 0xeffffffc }; /* linux/proc_ns.h: PROC_PID_INIT_INO */
 
 void loading_init(struct loading *loading)
 {
@@ -45,4 +48,11 @@ bool loading_fail(struct error *err, const struct loading *loading, int result, 
 	const char *reason = loading ? find_reason(loading->log, &length) : "";
 
 	return error_set_errno(err, -result, "cannot %s%s%.*s", step, length > 0 ? ": " : "", length, reason);
+}
+
+bool loading_is_initial_namespace(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == INITIAL_PID_NAMESPACE;
 }

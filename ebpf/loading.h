@@ -32,3 +32,6 @@ void loading_finish(const struct loading *loading);
  * result   -errno, as libbpf returns it
  */
 bool loading_fail(struct error *err, const struct loading *loading, int result, const char *step);
+
+/* Programs know processes by their ids in the initial pid namespace: whether our ids are those. */
+bool loading_is_initial_namespace(void);

@@ -47,6 +47,11 @@ int ebpf_process_set_program(const struct ebpf_process_set *set)
 	return bpf_program__fd(set->object->progs.keep_sample);
 }
 
+int ebpf_process_set_map(const struct ebpf_process_set *set)
+{
+	return bpf_map__fd(set->object->maps.processes);
+}
+
 void ebpf_process_set_add(struct ebpf_process_set *set, int32_t pid)
 {
 	const uint32_t value = 1;

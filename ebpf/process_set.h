@@ -21,6 +21,9 @@ void ebpf_process_set_destroy(struct ebpf_process_set *set);
  */
 int ebpf_process_set_program(const struct ebpf_process_set *set);
 
+/* The map of the kernel that holds the set, for other programs: borrowed. */
+int ebpf_process_set_map(const struct ebpf_process_set *set);
+
 /* A process that no longer fits into the set is not added: its samples are dropped. */
 void ebpf_process_set_add(struct ebpf_process_set *set, int32_t pid);
 void ebpf_process_set_remove(struct ebpf_process_set *set, int32_t pid);

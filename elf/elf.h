@@ -79,6 +79,10 @@ struct elf_mapping {
 COMMON_MUST_CHECK
 bool elf_image_open_mapping(const struct elf_mapping *mapping, struct elf_image **image, struct error *err);
 
+/* The size of a mapping's path without the mark " (deleted)", and whether it has that. */
+size_t elf_mapped_path_size(const char *path);
+bool elf_mapped_is_deleted(const char *path);
+
 /*
  * The two steps of elf_image_open_mapping(), of which another process may do the first one. elf_open_mapping() returns
  * a descriptor of the mapping's file, or -1 with `err` set. elf_image_of_mapping() makes an image of it, and owns `fd`

@@ -213,19 +213,22 @@ static int open_named(const struct elf_mapping *mapping, const char *path, struc
 	return fd >= 0 ? fd : open_mapped_inode(path, mapping, err);
 }
 
-/* The size of a mapping's path without the mark of a deleted file. */
-static size_t path_size_of(const struct elf_mapping *mapping, bool *deleted)
+bool elf_mapped_is_deleted(const char *path)
 {
-	size_t size = strlen(mapping->path), mark = sizeof(deleted_mark) - 1;
+	size_t size = strlen(path), mark = sizeof(deleted_mark) - 1;
 
-	*deleted = size > mark && strcmp(mapping->path + size - mark, deleted_mark) == 0;
-	return *deleted ? size - mark : size;
+	return size > mark && strcmp(path + size - mark, deleted_mark) == 0;
+}
+
+size_t elf_mapped_path_size(const char *path)
+{
+	return strlen(path) - (elf_mapped_is_deleted(path) ? sizeof(deleted_mark) - 1 : 0);
 }
 
 int elf_open_mapping(const struct elf_mapping *mapping, struct error *err)
 {
-	bool deleted;
-	size_t size = path_size_of(mapping, &deleted);
+	bool deleted = elf_mapped_is_deleted(mapping->path);
+	size_t size = elf_mapped_path_size(mapping->path);
 	struct error why;
 	int fd = -1;
 
@@ -252,8 +255,8 @@ int elf_open_mapping(const struct elf_mapping *mapping, struct error *err)
 bool elf_image_of_mapping(int fd, const struct elf_mapping *mapping, const struct stat *copied,
 	struct elf_image **image, struct error *err)
 {
-	bool deleted;
-	size_t size = path_size_of(mapping, &deleted);
+	bool deleted = elf_mapped_is_deleted(mapping->path);
+	size_t size = elf_mapped_path_size(mapping->path);
 
 	if (!open_descriptor(fd, mapping->path, size, image, err))
 		return false;

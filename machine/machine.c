@@ -66,3 +66,10 @@ uint64_t machine_number_value(const uint8_t *instruction, const struct machine_n
 	memcpy(&value, instruction + number->offset, number->size);
 	return number->is_signed ? (uint64_t)((int64_t)(value << unused_bits) >> unused_bits) : value;
 }
+
+enum machine_call machine_call_of(const struct machine *machine, int64_t number)
+{
+	return number >= 0 && (uint64_t)number < machine->system_call_count
+		       ? (enum machine_call)machine->system_calls[number]
+		       : MACHINE_CALL_OTHER;
+}

@@ -89,6 +89,31 @@ struct machine_parts {
 	struct machine_number target, displacement, immediates[2];
 };
 
+/* ---- System calls ---- */
+
+/* What a thread that blocks in a system call waits for, as far as the call alone tells. */
+enum machine_call {
+	MACHINE_CALL_OTHER,
+	MACHINE_CALL_FUTEX,        /* futex: whether it waits is in its second argument */
+	MACHINE_CALL_FUTEX_WAIT,   /* another thread, by the futex at its first argument */
+	MACHINE_CALL_FUTEX_WAITV,  /* another thread, by several futexes */
+	MACHINE_CALL_SEMAPHORE,    /* a semaphore of System V */
+	MACHINE_CALL_FILE_LOCK,    /* a lock on a file */
+	MACHINE_CALL_FILE_CONTROL, /* fcntl: a lock on a file, or that file, by its second argument */
+	MACHINE_CALL_EVENTS,       /* any of several descriptors or completions: an event loop */
+	MACHINE_CALL_ACCEPT,       /* a connection */
+	MACHINE_CALL_CHILD,        /* the end of a child process */
+	MACHINE_CALL_SIGNAL,
+	MACHINE_CALL_SLEEP,   /* a moment */
+	MACHINE_CALL_SOCKET,  /* what sockets alone have */
+	MACHINE_CALL_FILE,    /* the descriptor in its first argument */
+	MACHINE_CALL_PATH,    /* a file that is named by its path */
+	MACHINE_CALL_SYNC,    /* that data is on a disk */
+	MACHINE_CALL_MEMORY,  /* changes what is mapped in the process: its threads do so one after the other */
+	MACHINE_CALL_RESTART, /* a call that a signal interrupted; which one is not known any more */
+};
+enum { MACHINE_CALL_COUNT = 18 };
+
 /* ---- The record ---- */
 
 struct machine;
@@ -116,6 +141,12 @@ struct machine {
 	uint8_t perf_register_count;
 	uint8_t perf_order[MACHINE_MAX_REGISTERS];
 
+	/* The kernel's struct pt_regs (asm/ptrace.h), in words: how many, where it has each of perf's registers, from
+	 * the lowest bit up, the number of the system call, and its first two arguments. */
+	uint8_t kernel_register_count;
+	uint8_t kernel_order[MACHINE_MAX_REGISTERS];
+	uint8_t kernel_call, kernel_arguments[2];
+
 	/* What a call pushes: the return address then lies right below the CFA. 0: it is in the register of
 	 * `return_column`. */
 	uint8_t call_push_bytes;
@@ -127,6 +158,10 @@ struct machine {
 	/* ELF: relocations of a slot that a function's address is put into, and entries of procedure linkage tables. */
 	uint32_t relocation_jump_slot, relocation_global_data;
 	uint8_t plt_entry_bytes; /* where the section does not tell */
+
+	/* System calls: [number] enum machine_call, of all that are not MACHINE_CALL_OTHER. */
+	const uint8_t *system_calls;
+	size_t system_call_count;
 
 	/* Whether the instruction before is a call: only then can it be a return address. */
 	bool (*is_behind_call)(const struct machine_code *code);
@@ -193,6 +228,9 @@ static inline struct machine_frame machine_frame_none(const struct machine *mach
 
 /* Whether nothing was done to it so far. */
 bool machine_frame_is_none(const struct machine *machine, const struct machine_frame *frame);
+
+/* What a system call waits for, by its number; MACHINE_CALL_OTHER for a number that no call has. */
+enum machine_call machine_call_of(const struct machine *machine, int64_t number);
 
 /* The value of a number of the instruction, extended by its sign if it has one. */
 uint64_t machine_number_value(const uint8_t *instruction, const struct machine_number *number);

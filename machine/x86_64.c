@@ -202,6 +202,12 @@ const struct machine machine_x86_64 = {
 	.perf_register_count = X86_64_REGISTERS,
 	.perf_order = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 },
 
+	/* R15 to R12, BP, BX, R11 to R8, AX, CX, DX, SI, DI, the call, IP, CS, flags, SP, SS. */
+	.kernel_register_count = 21,
+	.kernel_order = { 10, 5, 11, 12, 13, 14, 4, 19, 16, 9, 8, 7, 6, 3, 2, 1, 0 },
+	.kernel_call = 15,
+	.kernel_arguments = { 14, 13 },
+
 	.call_push_bytes = 8,
 
 	/* R8 to R15, RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP. */
@@ -213,6 +219,9 @@ const struct machine machine_x86_64 = {
 	.relocation_jump_slot = R_X86_64_JUMP_SLOT,
 	.relocation_global_data = R_X86_64_GLOB_DAT,
 	.plt_entry_bytes = 16,
+
+	.system_calls = x86_64_calls,
+	.system_call_count = X86_64_CALLS,
 
 	.is_behind_call = is_behind_call,
 	.find_call = find_call,

@@ -8,7 +8,7 @@
 #define MEMBER(member) #member, offsetof(struct profile_facts, member)
 #define DIFFERENT(what) "base and head were recorded with different " what ": '", "' and '", "'"
 
-/* The next free field number is 14. */
+/* The next free field number is 15. */
 static const struct profile_fact table[] = {
 	{ MEMBER(command), 2, PROFILE_FACT_STRING },
 	{ MEMBER(event), 3, PROFILE_FACT_STRING, .told = "event ", .differs = { DIFFERENT("events") },
@@ -24,6 +24,8 @@ static const struct profile_fact table[] = {
 		.blocks_gate = true },
 	{ MEMBER(frequency_hz), 9, PROFILE_FACT_NUMBER, .one = "Hz", .many = "Hz", .told = "",
 		.differs = { "base was sampled at ", " and head at ", "" } },
+	{ MEMBER(wait_interval_us), 14, PROFILE_FACT_NUMBER, .one = "µs", .many = "µs", .told = "waits sampled each ",
+		.differs = { "waits of base were sampled every ", " and of head every ", "" } },
 	{ "cpu_limit", offsetof(struct profile_facts, cpu_limit_milli), 13, PROFILE_FACT_THOUSANDTHS, .one = "CPU",
 		.many = "CPUs", .told = "limited to ",
 		.differs = { "base and head ran under different CPU limits: ", " and ", "" }, .blocks_gate = true,

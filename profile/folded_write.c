@@ -32,6 +32,8 @@ struct known {
 
 struct writer {
 	const struct profile *profile;
+	uint32_t value_type;
+	bool has_zeros;                /* stacks without a value have a line too */
 	struct string_table *texts;    /* owned; texts of frames, without the characters that would break a line */
 	uint32_t (*names)[NAME_KINDS]; /* owned: [function] its text; 0: not made yet */
 	struct node *nodes;            /* owned; the first is the root */
@@ -171,9 +173,12 @@ static bool add_sample(struct writer *w, size_t id, struct error *err)
 	const struct profile *profile = w->profile;
 	const struct profile_sample *sample = &profile->samples[id];
 	const char *process = profile_string(profile, profile->threads[sample->thread].process_name);
-	uint32_t node = 0, text, value = profile->counts_of[0] == PROFILE_NONE ? profile->default_value_type : 0;
+	int64_t value = profile->values[id * profile->value_type_count + w->value_type];
+	uint32_t node = 0, text;
 	struct node *line;
 
+	if (value == 0 && !w->has_zeros)
+		return true;
 	/* Without a comm the line starts with its first frame. */
 	if (process[0] && !(add_text(w, process, "", &text, err) && add_child(w, text, &node, err)))
 		return false;
@@ -181,7 +186,7 @@ static bool add_sample(struct writer *w, size_t id, struct error *err)
 		return false;
 	line = &w->nodes[node];
 	line->is_line = true;
-	line->count = saturating_add(line->count, profile->values[id * profile->value_type_count + value]);
+	line->count = saturating_add(line->count, value);
 	return true;
 }
 
@@ -298,12 +303,16 @@ static bool append_lines(struct writer *w, const struct entries *entries, struct
 	}
 }
 
-bool profile_write_folded(const struct profile *profile, struct buffer *out, struct error *err)
+bool profile_write_folded(const struct profile *profile, uint32_t value_type, struct buffer *out, struct error *err)
 {
 	struct entries entries = { 0 };
 	struct writer w;
 	bool ok = writer_init(&w, profile, out->max_bytes, err);
 
+	w.has_zeros = value_type == PROFILE_NONE;
+	w.value_type = !w.has_zeros                            ? value_type
+		       : profile->counts_of[0] == PROFILE_NONE ? profile->default_value_type
+							       : 0;
 	for (size_t i = 0; ok && i < profile->sample_count; i++)
 		ok = add_sample(&w, i, err);
 	ok = ok && entries_init(&entries, &w, err) && append_lines(&w, &entries, out, err);

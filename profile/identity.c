@@ -139,7 +139,7 @@ static bool trim_javascript(struct span *s, struct span *file)
 			break;
 		}
 	}
-	while (s->start < s->end && strchr("~^*+", *s->start))
+	while (s->start < s->end && strchr("~^*+'", *s->start))
 		s->start++;
 	space = find_last(*s, ' ');
 	*file = (struct span){ s->end, s->end };

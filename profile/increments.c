@@ -41,6 +41,8 @@ static void note_written(struct profile_written *written, const struct profile *
 	written->threads = profile->thread_count;
 	written->samples = profile->sample_count;
 	written->events = profile->event_count;
+	written->locks = profile->lock_count;
+	written->releases = profile->release_count;
 	written->weighted = profile->weighted_count;
 }
 

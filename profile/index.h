@@ -39,7 +39,8 @@ struct profile_index {
 	struct profile_firsts *firsts;          /* [indexed stack] owned */
 	size_t indexed_stacks, indexed_samples; /* the maps hold stacks and samples below these ids */
 	size_t mapping_capacity, function_capacity, location_capacity, line_capacity, run_capacity, thread_capacity,
-		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity, weight_capacity;
+		stack_capacity, first_capacity, sample_capacity, value_capacity, event_capacity, weight_capacity,
+		lock_capacity, release_capacity;
 	size_t max_stacks;     /* more are an error */
 	struct buffer scratch; /* for keys and module names */
 };
@@ -55,6 +56,10 @@ bool profile_add_named_location(struct profile *profile, const struct profile_lo
 /* Gives an event a weight; 0: it has none. */
 COMMON_MUST_CHECK
 bool profile_set_event_weight(struct profile *profile, size_t event, int64_t weight, struct error *err);
+/* Takes all samples out of the profile, without their events, which the caller must give samples again. */
+void profile_forget_samples(struct profile *profile);
+/* Sorts releases, and adds up those with equal members. */
+void profile_sum_releases(struct profile *profile);
 /* Reserves room for this many stacks and samples. */
 COMMON_MUST_CHECK
 bool profile_reserve_samples(struct profile *profile, size_t count, struct error *err);

@@ -221,6 +221,31 @@ static bool merge_samples(struct merger *m, struct error *err)
 	return true;
 }
 
+static bool merge_waits(struct merger *m, struct error *err)
+{
+	uint32_t first = (uint32_t)m->into->lock_count, id;
+
+	for (size_t i = 0; i < m->from->lock_count; i++) {
+		struct profile_lock lock = m->from->locks[i];
+
+		lock.name = m->strings[lock.name];
+		lock.module = m->strings[lock.module];
+		if (!profile_add_lock(m->into, &lock, &id, err))
+			return false;
+	}
+	for (size_t i = 0; i < m->from->release_count; i++) {
+		struct profile_release release = m->from->releases[i];
+
+		release.stack = m->stacks[release.stack];
+		release.releaser = m->stacks[release.releaser];
+		release.lock = release.lock == PROFILE_NONE ? PROFILE_NONE : first + release.lock;
+		if (!profile_add_release(m->into, &release, err))
+			return false;
+	}
+	profile_sum_releases(m->into);
+	return true;
+}
+
 static void merge_quality(struct profile *into, const struct profile *from)
 {
 	into->quality.samples += from->quality.samples;
@@ -262,18 +287,38 @@ static void merge_facts(struct merger *m, bool fresh)
 	}
 }
 
+/* A label that differs between the profiles, or that one of them lacks, is not one of the merged profile. */
+static void merge_labels(struct merger *m, bool fresh)
+{
+	struct profile *into = m->into;
+	size_t kept = 0;
+
+	for (size_t i = 0; fresh && i < m->from->label_count; i++)
+		into->labels[i] = (struct profile_label){ m->strings[m->from->labels[i].key],
+			m->strings[m->from->labels[i].value] };
+	into->label_count = fresh ? m->from->label_count : into->label_count;
+	for (size_t i = 0; i < into->label_count; i++) {
+		const char *other = profile_label(m->from, profile_string(into, into->labels[i].key));
+
+		if (other && strcmp(other, profile_string(into, into->labels[i].value)) == 0)
+			into->labels[kept++] = into->labels[i];
+	}
+	into->label_count = kept;
+}
+
 bool profile_merge(struct profile *into, const struct profile *from, struct error *err)
 {
 	struct merger m = { .into = into, .from = from };
 	bool fresh = into->run_count == 0 && into->sample_count == 0;
 	bool ok = merge_allocate(&m, err) && merge_strings(&m, err) && merge_value_types(&m, err) &&
 		  merge_mappings(&m, err) && merge_functions(&m, err) && merge_stacks(&m, err) &&
-		  merge_runs_and_threads(&m, err) && merge_samples(&m, err);
+		  merge_runs_and_threads(&m, err) && merge_samples(&m, err) && merge_waits(&m, err);
 
 	if (ok) {
 		merge_quality(into, from);
 		merge_verification(&m);
 		merge_facts(&m, fresh);
+		merge_labels(&m, fresh);
 	}
 	free(m.strings);
 	free(m.mappings);

@@ -80,6 +80,21 @@ static enum profile_metric_kind metric_kind(const struct profile *profile, const
 	return unit[0] == '\0' ? PROFILE_METRIC_OTHER : PROFILE_METRIC_EVENTS;
 }
 
+/* What sentences call a value type. */
+static const char *metric_words(const char *type, bool is_duration)
+{
+	static const struct {
+		const char *type, *words;
+	} durations[] = { { "off-cpu", "waiting time" }, { "idle", "idle time" }, { "wall", "wall-clock time" } };
+
+	if (strcmp(type, "cpu") == 0)
+		return "CPU time";
+	for (size_t i = 0; is_duration && i < sizeof(durations) / sizeof(durations[0]); i++)
+		if (strcmp(type, durations[i].type) == 0)
+			return durations[i].words;
+	return type;
+}
+
 struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type)
 {
 	const struct profile_value_type *ids = &profile->value_types[value_type];
@@ -89,7 +104,7 @@ struct profile_metric profile_metric(const struct profile *profile, uint32_t val
 	return (struct profile_metric){
 		.type = ids->type,
 		.unit = ids->unit,
-		.words = is_cpu ? "CPU time" : type,
+		.words = metric_words(type, is_duration),
 		.kind = metric_kind(profile, type, unit),
 		.is_cpu_time = is_cpu && is_duration,
 		.is_duration = is_duration,
@@ -97,4 +112,21 @@ struct profile_metric profile_metric(const struct profile *profile, uint32_t val
 		.is_exact = metric_is_exact(profile),
 		.counts = profile->counts_of[value_type],
 	};
+}
+
+uint32_t profile_first_metric(const struct profile *profile)
+{
+	return profile->counts_of[0] == PROFILE_NONE ? 1 : 0;
+}
+
+uint32_t profile_find_metric(const struct profile *profile, const char *type, const char *unit)
+{
+	for (uint32_t i = profile_first_metric(profile); i < profile->value_type_count; i++) {
+		const struct profile_value_type *ids = &profile->value_types[i];
+
+		if (strcmp(profile_string(profile, ids->type), type) == 0 &&
+			(!unit || strcmp(profile_string(profile, ids->unit), unit) == 0))
+			return i;
+	}
+	return PROFILE_NONE;
 }

@@ -224,13 +224,22 @@ static size_t missing_from(uint32_t stack, uint32_t process)
 	return ANY;
 }
 
+/* Waits are left out: whether functions have names is a question of the code that runs. */
+static uint32_t value_type_of_time(const struct profile *profile)
+{
+	uint32_t cpu = profile_has_waits(profile) ? profile_wait_values(profile).cpu : PROFILE_NONE;
+
+	return cpu != PROFILE_NONE ? cpu : profile->default_value_type;
+}
+
 static void add_up(struct search *s)
 {
 	const struct profile *profile = s->profile;
+	uint32_t time_of = value_type_of_time(profile);
 
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		const struct profile_sample *sample = &profile->samples[i];
-		double time = (double)profile->values[i * profile->value_type_count + profile->default_value_type];
+		double time = (double)profile->values[i * profile->value_type_count + time_of];
 		size_t missing = missing_from(s->stacks[sample->stack], s->in_process[s->processes[sample->thread]]);
 
 		s->total += time;

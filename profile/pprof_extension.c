@@ -30,7 +30,7 @@ void pprof_extension_deinit(struct pprof_extension *extension)
 static bool is_column(uint32_t field)
 {
 	return field != PPROF_RUN && field != PPROF_THREAD && field != PPROF_QUALITY && field != PPROF_FACTS &&
-	       field != PPROF_VERIFICATION;
+	       field != PPROF_VERIFICATION && field != PPROF_LABELS;
 }
 
 /* Appends a further piece to a column. A column of one piece is borrowed; from the second piece on it is a copy. */
@@ -194,7 +194,6 @@ bool pprof_read_stacks(struct pprof_reader *r, struct error *err)
 			   *locations = &r->extension.columns[PPROF_STACK_LOCATION];
 	size_t count = pprof_count_varints(parents);
 
-	r->has_stack_column = byte_reader_left(&r->extension.columns[PPROF_SAMPLE_STACK]) > 0;
 	r->stacks = malloc((count + 1) * sizeof(*r->stacks));
 	if (!r->stacks)
 		return error_set_memory(err);
@@ -435,4 +434,24 @@ bool pprof_read_facts(struct pprof_reader *r, struct error *err)
 		profile_fact_set(&r->profile->facts, fact, value);
 	}
 	return byte_reader_ok(&message) || error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed: the facts");
+}
+
+bool pprof_read_labels(struct pprof_reader *r, struct error *err)
+{
+	struct byte_reader *column = &r->extension.columns[PPROF_LABELS];
+
+	while (column->pos < column->end) {
+		uint64_t key = pprof_varint(column), value = pprof_varint(column);
+		struct profile_label label;
+
+		if (column->failed)
+			return error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed: the labels");
+		if (!pprof_string_id(r, (int64_t)key, &label.key, "a label's key", err) ||
+			!pprof_string_id(r, (int64_t)value, &label.value, "a label's value", err))
+			return false;
+		if (!profile_set_label(r->profile, profile_string(r->profile, label.key),
+			    profile_string(r->profile, label.value), err))
+			return err->code == ERROR_MEMORY ? false : error_set(err, ERROR_FORMAT, "a label is malformed");
+	}
+	return true;
 }

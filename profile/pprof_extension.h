@@ -34,7 +34,15 @@ enum {
 	PPROF_VERIFICATION = 27,
 	PPROF_WEIGHTED_EVENT = 28,
 	PPROF_EVENT_WEIGHT = 29,
-	PPROF_EXTENSION_FIELDS = 30,
+	PPROF_LOCK_NAME = 30,
+	PPROF_LOCK_MODULE = 31,
+	PPROF_LOCK_PID = 32,
+	PPROF_RELEASE_STACK = 33,
+	PPROF_RELEASE_LOCK = 34,
+	PPROF_RELEASE_RELEASER = 35,
+	PPROF_RELEASE_WEIGHT = 36,
+	PPROF_LABELS = 37,
+	PPROF_EXTENSION_FIELDS = 38,
 };
 
 /* The positions of all fields of the extension. Files of other tools have no extension: all is empty then. */

@@ -17,10 +17,12 @@ enum {
 /* Interned keys of the labels that samples have. */
 struct pprof_label_keys {
 	uint32_t comm, thread_comm, pid, tid;
+	uint32_t wait;                        /* 0: no sample waits */
+	uint32_t classes[PROFILE_WAIT_COUNT]; /* what a sample waits for: not a key, but the value */
 };
 
 COMMON_MUST_CHECK
-bool pprof_label_keys_init(struct string_table *strings, struct pprof_label_keys *keys, struct error *err);
+bool pprof_label_keys_init(const struct profile *profile, struct pprof_label_keys *keys, struct error *err);
 
 /* Reads pprof that has been inflated. More than `max_stacks` different frames of stacks are an error. */
 COMMON_MUST_CHECK

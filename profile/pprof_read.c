@@ -3,13 +3,24 @@
 #include "profile/pprof_reader.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-bool pprof_label_keys_init(struct string_table *strings, struct pprof_label_keys *keys, struct error *err)
+static bool add_key(const struct profile *profile, const char *key, uint32_t *id, struct error *err)
 {
-	return string_table_add(strings, "comm", 4, &keys->comm, err) &&
-	       string_table_add(strings, "thread_comm", 11, &keys->thread_comm, err) &&
-	       string_table_add(strings, "pid", 3, &keys->pid, err) &&
-	       string_table_add(strings, "tid", 3, &keys->tid, err);
+	return string_table_add(profile->strings, key, strlen(key), id, err);
+}
+
+bool pprof_label_keys_init(const struct profile *profile, struct pprof_label_keys *keys, struct error *err)
+{
+	if (!add_key(profile, "comm", &keys->comm, err) || !add_key(profile, "thread_comm", &keys->thread_comm, err) ||
+		!add_key(profile, "pid", &keys->pid, err) || !add_key(profile, "tid", &keys->tid, err))
+		return false;
+	if (!profile_has_waits(profile))
+		return true;
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
+		if (!add_key(profile, profile_wait_class_name((enum profile_wait_class)i), &keys->classes[i], err))
+			return false;
+	return add_key(profile, "wait", &keys->wait, err);
 }
 
 static void count_entry(struct pprof_section *section, size_t start, size_t end)
@@ -51,17 +62,29 @@ static bool pprof_survey(struct pprof_reader *r, struct error *err)
 		       start);
 }
 
+/*
+ * In a growing recording the samples refer to the table of stacks. In any other file it has the stacks of releases,
+ * most of which the samples have brought by then.
+ */
+static bool read_stacks_and_samples(struct pprof_reader *r, struct error *err)
+{
+	r->has_stack_column = byte_reader_left(&r->extension.columns[PPROF_SAMPLE_STACK]) > 0;
+	if (r->has_stack_column)
+		return pprof_read_stacks(r, err) && pprof_read_samples(r, err);
+	return pprof_read_samples(r, err) && pprof_read_stacks(r, err);
+}
+
 static bool pprof_convert(struct pprof_reader *r, struct error *err)
 {
 	if (!profile_create(&r->profile, err))
 		return false;
 	r->profile->index->max_stacks = r->max_stacks;
 	if (!pprof_survey(r, err) || !pprof_read_tables(r, err) || !pprof_read_runs(r, err) ||
-		!pprof_read_threads(r, err) || !pprof_read_stacks(r, err) || !pprof_read_samples(r, err))
+		!pprof_read_threads(r, err) || !read_stacks_and_samples(r, err) || !pprof_read_waits(r, err))
 		return false;
 	pprof_settle_counts(r);
 	if (!pprof_read_timeline(r, err) || !pprof_read_quality(r, err) || !pprof_read_verification(r, err) ||
-		!pprof_read_facts(r, err) || !pprof_extension_ok(&r->extension, err))
+		!pprof_read_facts(r, err) || !pprof_read_labels(r, err) || !pprof_extension_ok(&r->extension, err))
 		return false;
 	if (r->extension.is_there && r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE] < r->profile->value_type_count)
 		r->profile->default_value_type = (uint32_t)r->extension.numbers[PPROF_DEFAULT_VALUE_TYPE];

@@ -85,7 +85,7 @@ struct pprof_reader {
 	uint32_t *locations;              /* owned: [position] location of the profile */
 	uint32_t *threads;                /* owned: [position] thread of the profile */
 	bool has_thread_column;           /* a column holds the threads, so labels need not be read */
-	uint32_t *stacks;                 /* owned: [stack of a growing recording] stack of the profile */
+	uint32_t *stacks;                 /* owned: [stack of the file's table of stacks] stack of the profile */
 	size_t stack_count;
 	bool has_stack_column;     /* a column holds the stacks, so samples have no locations */
 	bool in_order;             /* the samples are in order, as in our own files, so that each was new */
@@ -139,6 +139,9 @@ COMMON_MUST_CHECK
 bool pprof_read_stacks(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
 bool pprof_read_samples(struct pprof_reader *r, struct error *err);
+/* Reads locks and releases (pprof_waits.c). */
+COMMON_MUST_CHECK
+bool pprof_read_waits(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
 bool pprof_read_timeline(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
@@ -147,3 +150,5 @@ COMMON_MUST_CHECK
 bool pprof_read_verification(struct pprof_reader *r, struct error *err);
 COMMON_MUST_CHECK
 bool pprof_read_facts(struct pprof_reader *r, struct error *err);
+COMMON_MUST_CHECK
+bool pprof_read_labels(struct pprof_reader *r, struct error *err);

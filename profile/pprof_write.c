@@ -208,6 +208,17 @@ static void write_thread_labels(struct pprof_writer *w, const struct pprof_label
 	}
 }
 
+/* Makes the label of each class once. */
+static void write_wait_labels(struct pprof_writer *w, const struct pprof_label_keys *keys)
+{
+	Pprof__Label **labels = (Pprof__Label **)pprof_take_messages(w, PROFILE_WAIT_COUNT, sizeof(Pprof__Label));
+
+	for (size_t i = 0; w->ok && keys->wait && i < PROFILE_WAIT_COUNT; i++) {
+		set_label(labels[i], keys->wait, 0, keys->classes[i]);
+		w->wait_labels[i] = labels[i];
+	}
+}
+
 static size_t stack_depth(const struct profile *profile, uint32_t stack)
 {
 	size_t depth = 0;
@@ -302,6 +313,24 @@ static void order_samples(struct pprof_writer *w)
 		w->sample_positions[w->sample_order[i]] = i;
 }
 
+/* The labels of the sample's thread, and one more where it waits: what for. */
+static void write_labels(struct pprof_writer *w, uint32_t id, Pprof__Sample *out)
+{
+	const struct profile_sample *sample = &w->profile->samples[id];
+	enum profile_wait_class wait_class =
+		w->wait_labels[0] ? profile_wait_class_of_stack(w->profile, sample->stack) : PROFILE_WAIT_NONE;
+
+	out->n_label = LABELS_PER_SAMPLE;
+	out->label = w->thread_labels[sample->thread];
+	if (wait_class == PROFILE_WAIT_NONE)
+		return;
+	out->label = pprof_take(w, LABELS_PER_SAMPLE + 1, sizeof(*out->label));
+	if (!w->ok)
+		return;
+	memcpy(out->label, w->thread_labels[sample->thread], LABELS_PER_SAMPLE * sizeof(*out->label));
+	out->label[out->n_label++] = w->wait_labels[wait_class];
+}
+
 static void write_sample(struct pprof_writer *w, uint32_t id, Pprof__Sample *out)
 {
 	const struct profile *profile = w->profile;
@@ -313,8 +342,7 @@ static void write_sample(struct pprof_writer *w, uint32_t id, Pprof__Sample *out
 	/* In an increment, columns alone hold the thread and the stack. */
 	if (w->recording)
 		return;
-	out->n_label = LABELS_PER_SAMPLE;
-	out->label = w->thread_labels[profile->samples[id].thread];
+	write_labels(w, id, out);
 	out->n_location_id = stack_depth(profile, stack);
 	out->location_id = pprof_take(w, out->n_location_id, sizeof(uint64_t));
 	for (size_t k = 0; w->ok && stack; stack = profile->stacks[stack].parent)
@@ -327,6 +355,7 @@ static void write_samples(struct pprof_writer *w, const struct pprof_label_keys 
 
 	if (!w->recording) {
 		write_thread_labels(w, keys);
+		write_wait_labels(w, keys);
 		order_samples(w);
 	}
 	w->message.n_sample = count;
@@ -347,9 +376,37 @@ static void write_times(struct pprof_writer *w)
 		w->message.duration_nanos = saturating_add(w->message.duration_nanos, profile->runs[i].duration_ns);
 }
 
+/*
+ * Writes each label of the profile as a comment, which other tools show. The comments are added to the profile's
+ * strings, which changes no id.
+ */
+static void write_comments(struct pprof_writer *w)
+{
+	const struct profile *profile = w->profile;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	struct error ignored;
+
+	if (w->recording)
+		return;
+	buffer_init(&text, PROFILE_LABEL_KEY_BYTES + PROFILE_LABEL_VALUE_BYTES + 2);
+	w->message.comment = pprof_take(w, profile->label_count, sizeof(*w->message.comment));
+	for (size_t i = 0; w->ok && i < profile->label_count; i++) {
+		uint32_t comment;
+
+		text.size = 0;
+		buffer_printf(&text, "%s=%s", profile_string(profile, profile->labels[i].key),
+			profile_string(profile, profile->labels[i].value));
+		w->ok = buffer_ok(&text, &ignored) &&
+			string_table_add(profile->strings, text.data, text.size, &comment, &ignored);
+		if (w->ok)
+			w->message.comment[w->message.n_comment++] = comment;
+	}
+}
+
 static void write_tables(struct pprof_writer *w, const struct pprof_label_keys *keys)
 {
 	pprof__profile__init(&w->message);
+	write_comments(w);
 	write_strings(w);
 	write_value_types(w);
 	write_mappings(w);
@@ -374,13 +431,14 @@ static bool pack(const Pprof__Profile *message, struct buffer *out, struct error
 bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct error *err)
 {
 	struct buffer *const columns[] = { &w->event_time_deltas, &w->event_samples, &w->weighted_events,
-		&w->event_weights, &w->facts, &w->stack_parents, &w->stack_locations, &w->sample_stacks,
-		&w->sum_samples, &w->sum_values };
+		&w->event_weights, &w->facts, &w->labels, &w->stack_parents, &w->stack_locations, &w->sample_stacks,
+		&w->sum_samples, &w->sum_values, &w->lock_names, &w->lock_modules, &w->lock_pids, &w->release_stacks,
+		&w->release_locks, &w->release_releasers, &w->release_weights };
 	struct pprof_label_keys keys = { 0 };
 	bool written;
 
 	/* The keys of labels are added to the profile's strings, which changes no id. */
-	if (!w->recording && !pprof_label_keys_init(w->profile->strings, &keys, err))
+	if (!w->recording && !pprof_label_keys_init(w->profile, &keys, err))
 		return false;
 	arena_init(&w->arena, 0);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)

@@ -97,7 +97,7 @@ static void write_threads(struct pprof_writer *w, Pprof__Extension *out)
 		out->sample_thread[i] = profile->samples[pprof_sample_at(w, from_sample + i)].thread;
 }
 
-static ProtobufCBinaryData packed(struct pprof_writer *w, struct buffer *column)
+ProtobufCBinaryData pprof_packed(struct pprof_writer *w, struct buffer *column)
 {
 	struct error ignored;
 
@@ -122,9 +122,9 @@ static void write_stacks(struct pprof_writer *w, Pprof__Extension *out)
 	}
 	for (size_t i = w->from->samples; i < profile->sample_count; i++)
 		buffer_append_varint(&w->sample_stacks, profile->samples[i].stack);
-	out->stack_parent = packed(w, &w->stack_parents);
-	out->stack_location = packed(w, &w->stack_locations);
-	out->sample_stack = packed(w, &w->sample_stacks);
+	out->stack_parent = pprof_packed(w, &w->stack_parents);
+	out->stack_location = pprof_packed(w, &w->stack_locations);
+	out->sample_stack = pprof_packed(w, &w->sample_stacks);
 }
 
 /*
@@ -158,8 +158,8 @@ static void write_timeline(struct pprof_writer *w, Pprof__Extension *out)
 			&w->event_samples, w->sample_positions ? w->sample_positions[event->sample] : event->sample);
 		before = time;
 	}
-	out->event_time_delta = packed(w, &w->event_time_deltas);
-	out->event_sample = packed(w, &w->event_samples);
+	out->event_time_delta = pprof_packed(w, &w->event_time_deltas);
+	out->event_sample = pprof_packed(w, &w->event_samples);
 }
 
 static void write_event_weights(struct pprof_writer *w, Pprof__Extension *out)
@@ -174,8 +174,8 @@ static void write_event_weights(struct pprof_writer *w, Pprof__Extension *out)
 		buffer_append_varint(&w->event_weights, (uint64_t)profile->event_weights[i]);
 		end = i + 1;
 	}
-	out->weighted_event = packed(w, &w->weighted_events);
-	out->event_weight = packed(w, &w->event_weights);
+	out->weighted_event = pprof_packed(w, &w->weighted_events);
+	out->event_weight = pprof_packed(w, &w->event_weights);
 }
 
 /*
@@ -198,8 +198,8 @@ static void write_sums(struct pprof_writer *w, Pprof__Extension *out)
 			buffer_append_varint(
 				&w->sum_values, (uint64_t)profile->values[sample * profile->value_type_count + v]);
 	}
-	out->sum_sample = packed(w, &w->sum_samples);
-	out->sum_value = packed(w, &w->sum_values);
+	out->sum_sample = pprof_packed(w, &w->sum_samples);
+	out->sum_value = pprof_packed(w, &w->sum_values);
 }
 
 static void write_quality(struct pprof_writer *w, Pprof__Extension *out)
@@ -234,7 +234,16 @@ static void write_facts(struct pprof_writer *w, Pprof__Extension *out)
 		buffer_append_varint(&w->facts, (uint64_t)facts[i].field << 3);
 		buffer_append_varint(&w->facts, value);
 	}
-	out->facts = packed(w, &w->facts);
+	out->facts = pprof_packed(w, &w->facts);
+}
+
+static void write_labels(struct pprof_writer *w, Pprof__Extension *out)
+{
+	for (size_t i = 0; i < w->profile->label_count; i++) {
+		buffer_append_varint(&w->labels, w->profile->labels[i].key);
+		buffer_append_varint(&w->labels, w->profile->labels[i].value);
+	}
+	out->labels = pprof_packed(w, &w->labels);
 }
 
 static void write_verification(struct pprof_writer *w, Pprof__Extension *out)
@@ -276,6 +285,8 @@ void pprof_write_extension(struct pprof_writer *w)
 	write_sums(w, out);
 	write_quality(w, out);
 	write_facts(w, out);
+	write_labels(w, out);
 	write_verification(w, out);
+	pprof_write_waits(w, out);
 	w->message.kelvin = out;
 }

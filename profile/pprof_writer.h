@@ -19,14 +19,18 @@ struct pprof_writer {
 	const struct profile_recording *recording; /* for an increment; NULL: the profile is written in one piece */
 	struct arena arena;
 	Pprof__Profile message;
-	/* The four orders are NULL in an increment, which keeps the order of ids. */
+	/* The five orders are NULL in an increment, which keeps the order of ids. */
 	uint32_t *mapping_order;       /* [written position] mapping id */
 	uint32_t *mapping_positions;   /* [mapping id] written position */
 	uint32_t *sample_order;        /* [written position] sample id */
 	uint32_t *sample_positions;    /* [sample id] written position */
+	uint32_t *stack_positions;     /* [stack id] place in the table of stacks; 0: not in it */
 	Pprof__Label ***thread_labels; /* [thread id] */
-	struct buffer event_time_deltas, event_samples, weighted_events, event_weights, facts, stack_parents,
-		stack_locations, sample_stacks, sum_samples, sum_values;
+	/* [class] of samples that wait; NULL: the profile has none */
+	Pprof__Label *wait_labels[PROFILE_WAIT_COUNT];
+	struct buffer event_time_deltas, event_samples, weighted_events, event_weights, facts, labels, stack_parents,
+		stack_locations, sample_stacks, sum_samples, sum_values, lock_names, lock_modules, lock_pids,
+		release_stacks, release_locks, release_releasers, release_weights;
 	bool ok;
 };
 
@@ -61,3 +65,9 @@ bool pprof_write_message(struct pprof_writer *w, struct buffer *out, struct erro
 
 /* Called after the tables are made, whose orders it uses. */
 void pprof_write_extension(struct pprof_writer *w);
+
+/* A column's bytes for the message, which borrows them. */
+ProtobufCBinaryData pprof_packed(struct pprof_writer *w, struct buffer *column);
+
+/* Writes locks and releases, and the stacks of these where no samples refer to stacks (pprof_waits.c). */
+void pprof_write_waits(struct pprof_writer *w, Pprof__Extension *out);

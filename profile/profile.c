@@ -130,6 +130,8 @@ void profile_destroy(struct profile *profile)
 	free(profile->values);
 	free(profile->events);
 	free(profile->event_weights);
+	free(profile->locks);
+	free(profile->releases);
 	free(profile);
 }
 

@@ -2,6 +2,11 @@
 #pragma once
 
 #include "common/common.h"
+#include "profile/java_name.h"
+#include "profile/labels.h"
+#include "profile/language.h"
+#include "profile/metric.h"
+#include "profile/waits.h"
 
 /*
  * The shared model: what was sampled, in which stacks, at what cost. All other rooms exchange their data through it.
@@ -36,6 +41,9 @@ enum profile_mapping_kind {
 	PROFILE_MAPPING_JIT,    /* code made at run time: named by a perf map or jitdump */
 	PROFILE_MAPPING_ANON,   /* executable memory of unknown origin, memfd, [heap] */
 };
+
+/* The path and the module of mappings of code made at run time. */
+#define PROFILE_JIT_MODULE "[jit]"
 
 /*
  * A binary image, once per profile whatever the number of processes that mapped it.
@@ -244,12 +252,13 @@ struct profile_facts {
 	uint32_t event;      /* perf's name: "cycles", "cpu-clock" */
 	uint32_t call_graph; /* "dwarf,16384", "fp" */
 	uint32_t cpu_model, cpu_count, kernel, governor;
-	uint32_t frequency_hz;    /* the frequency asked for; 0: a fixed period, or not known */
-	uint32_t cpu_limit_milli; /* thousandths of a CPU that the control group may use; 0: no limit, or not known */
-	uint32_t cgroup;          /* of the first process: "/system.slice/cron.service" */
-	uint32_t container;       /* id of the container, if it ran in one */
-	uint32_t tool;            /* "kelvin 0.1.0", "perf 6.1", ... */
-	bool user_only;           /* the recorder was not permitted to sample the kernel */
+	uint32_t frequency_hz;     /* the frequency asked for; 0: a fixed period, or not known */
+	uint32_t cpu_limit_milli;  /* thousandths of a CPU that the control group may use; 0: no limit, or not known */
+	uint32_t cgroup;           /* of the first process: "/system.slice/cron.service" */
+	uint32_t container;        /* id of the container, if it ran in one */
+	uint32_t tool;             /* "kelvin 0.1.0", "perf 6.1", ... */
+	bool user_only;            /* the recorder was not permitted to sample the kernel */
+	uint32_t wait_interval_us; /* waiting time that a sample stands for, at most; 0: waits were not sampled */
 };
 
 enum profile_fact_type {
@@ -330,12 +339,18 @@ struct profile {
 	 */
 	int64_t *event_weights;
 	size_t weighted_count;
+	/* Owned: what waits were for, and who ended them (profile/waits.h). */
+	struct profile_lock *locks;
+	struct profile_release *releases;
+	size_t lock_count, release_count;
 	size_t mapping_count, function_count, location_count, line_count, run_count, thread_count, stack_count,
 		sample_count, event_count;
 
 	struct profile_quality quality;
 	struct profile_verification verification;
 	struct profile_facts facts;
+	struct profile_label labels[PROFILE_MAX_LABELS]; /* by key, in order of bytes */
+	size_t label_count;
 	bool has_timeline; /* events are complete: every sample's count is the number of its events */
 
 	struct profile_index *index;
@@ -458,50 +473,9 @@ static inline int64_t profile_event_weight(const struct profile *profile, size_t
 	return event < profile->weighted_count && profile->event_weights[event] ? profile->event_weights[event] : 1;
 }
 
-/* Sorts events by (run, time). Must be called once, after the last sample. */
+/* Sorts events by (run, time), and adds up equal releases. Must be called once, after the last sample. */
 COMMON_MUST_CHECK
 bool profile_finish(struct profile *profile, struct error *err);
-
-/* ---- Metrics ---- */
-
-/* What a value type measures. */
-enum profile_metric_kind {
-	/* CPU, wall or waiting time, cycles, and counts of samples that are taken by any of these */
-	PROFILE_METRIC_TIME,
-	/* how often something happened: page faults, cache misses, contentions, samples of those */
-	PROFILE_METRIC_EVENTS,
-	PROFILE_METRIC_ALLOCATED, /* objects or bytes, added up while the program ran: more work allocates more */
-	/* what existed at one moment, as bytes, objects or goroutines: it does not grow with the load */
-	PROFILE_METRIC_IN_USE,
-	PROFILE_METRIC_OTHER, /* a number that its file does not name: a folded weight */
-};
-
-/*
- * What is known of a value type before its numbers are compared or shown. Its type, unit, period type and event decide
- * it, and they are examined here alone.
- */
-struct profile_metric {
-	uint32_t type, unit; /* strings of the profile */
-	const char *words;   /* as used in sentences: "CPU time", else the type. Static, or borrowed from the profile */
-	enum profile_metric_kind kind;
-	bool is_cpu_time; /* nanoseconds on a CPU */
-	bool is_duration; /* nanoseconds of any kind */
-	/* counted things, such as page faults, with which sentences use "many" and "fewer", not "much" and "less" */
-	bool is_counted;
-	bool is_exact; /* nothing was sampled: values have no noise of sampling, and there are no samples to speak of */
-	/*
-	 * value type that counts the samples of its values; PROFILE_NONE: their number is not known, so that no noise
-	 * of counting can be computed, and only differences between runs show chance
-	 */
-	uint32_t counts;
-};
-struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type);
-
-/*
- * Whether the samples of an event are a measure of time, as those of clocks, and of cycles at a sampling frequency.
- * `event` is perf's name.
- */
-bool profile_event_is_time(const char *event);
 
 /* ---- Identity ---- */
 
@@ -559,8 +533,8 @@ static inline void profile_tree_cleanup(struct profile_tree **tree)
 /*
  * Adds `from` to `into`: runs stay runs; equal mappings, functions, locations, stacks and threads become one; value
  * types are matched by type and unit (ERROR_FORMAT if they do not match); quality counts add up; facts that differ
- * become "" (0). One address that has two names stays two locations, except in a binary with a build id. On failure
- * `into` may only be destroyed.
+ * become "" (0), and labels that are not the same in both are left out. One address that has two names stays two
+ * locations, except in a binary with a build id. On failure `into` may only be destroyed.
  */
 COMMON_MUST_CHECK
 bool profile_merge(struct profile *into, const struct profile *from, struct error *err);
@@ -617,7 +591,7 @@ bool profile_write_pprof(const struct profile *profile, struct buffer *out, stru
  */
 struct profile_written {
 	uint64_t messages;
-	size_t strings, mappings, functions, lines, locations, stacks, threads, samples, events;
+	size_t strings, mappings, functions, lines, locations, stacks, threads, samples, events, locks, releases;
 	size_t weighted; /* `weighted_count` of the last increment, whose last event with a weight is the one before it
 			  */
 	uint32_t *met;   /* owned: [sample] number of the last increment that holds its sums */
@@ -657,11 +631,11 @@ bool profile_read_increments(const void *bytes, size_t size, struct profile_reco
 
 /*
  * Writes `comm;root;...;leaf count`, kernel frames with `_[k]`, inlined ones with `_[i]`, one line for each distinct
- * stack, sorted by bytes. Where the number of samples is not known, the default value type is written in place of the
- * count.
+ * stack, sorted by bytes. PROFILE_NONE for `value_type` writes the number of samples, and where it is not known the
+ * default value type; any other one writes that value in place of the count, of stacks that have it.
  */
 COMMON_MUST_CHECK
-bool profile_write_folded(const struct profile *profile, struct buffer *out, struct error *err);
+bool profile_write_folded(const struct profile *profile, uint32_t value_type, struct buffer *out, struct error *err);
 
 /*
  * Checks a profile's references and counts: ids in range, parents before children, no negative values, sums without
@@ -678,7 +652,11 @@ enum { PROFILE_NAMELESS_MAX = 10 };
 struct profile_nameless {
 	const char *what;      /* "Python functions" */
 	const char *next_step; /* "start it with ..." */
-	double percent; /* share of the time (the default value type) in samples whose stack contains such a function */
+	/*
+	 * share of the time (the default value type; of a recording of waits the CPU time) in samples whose stack
+	 * contains such a function
+	 */
+	double percent;
 };
 
 /*

@@ -185,6 +185,17 @@ static bool index_samples(struct profile *profile, struct error *err)
 	return true;
 }
 
+void profile_forget_samples(struct profile *profile)
+{
+	struct profile_index *index = profile->index;
+
+	hash_map_deinit(&index->samples);
+	hash_map_init(&index->samples, sizeof(struct profile_sample));
+	for (size_t i = 0; i < index->indexed_stacks; i++)
+		index->firsts[i].sample = PROFILE_NONE;
+	index->indexed_samples = profile->sample_count = 0;
+}
+
 void profile_expect_sample(const struct profile *profile, uint32_t stack, uint32_t thread)
 {
 	const struct profile_index *index = profile->index;
@@ -323,7 +334,7 @@ static bool events_are_in_order(const struct profile *profile)
 	return true;
 }
 
-bool profile_finish(struct profile *profile, struct error *err)
+static bool sort_events(struct profile *profile, struct error *err)
 {
 	CLEANUP(cleanup_free) struct event_order *order = NULL;
 	bool is_weighted = profile->weighted_count > 0;
@@ -347,4 +358,10 @@ bool profile_finish(struct profile *profile, struct error *err)
 	for (size_t i = 0; is_weighted && i < profile->event_count; i++)
 		profile->event_weights[i] = order[i].weight;
 	return true;
+}
+
+bool profile_finish(struct profile *profile, struct error *err)
+{
+	profile_sum_releases(profile);
+	return sort_events(profile, err);
 }

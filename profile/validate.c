@@ -126,8 +126,31 @@ static bool validate_weights(const struct profile *profile, struct error *err)
 	return true;
 }
 
+static bool validate_waits(const struct profile *profile, struct error *err)
+{
+	uint32_t strings = string_table_count(profile->strings);
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < profile->lock_count; i++)
+		if (profile->locks[i].name >= strings || profile->locks[i].module >= strings)
+			return error_set(err, ERROR_FORMAT, "lock %zu references a string that is not there", i);
+	for (size_t i = 0; i < profile->release_count; i++) {
+		const struct profile_release *release = &profile->releases[i];
+
+		if (release->stack >= profile->stack_count || release->releaser >= profile->stack_count)
+			return error_set(err, ERROR_FORMAT, "release %zu references a stack that is not there", i);
+		if (release->lock != PROFILE_NONE && release->lock >= profile->lock_count)
+			return error_set(err, ERROR_FORMAT, "release %zu references lock %u, which is not there", i,
+				release->lock);
+		if (release->weight_ns < 0 || __builtin_add_overflow(sum, release->weight_ns, &sum))
+			return error_set(err, ERROR_FORMAT, "release %zu has no valid weight", i);
+	}
+	return true;
+}
+
 bool profile_validate(const struct profile *profile, struct error *err)
 {
 	return validate_strings(profile, err) && validate_tables(profile, err) && validate_stacks(profile, err) &&
-	       validate_samples(profile, err) && validate_values(profile, err) && validate_weights(profile, err);
+	       validate_samples(profile, err) && validate_values(profile, err) && validate_weights(profile, err) &&
+	       validate_waits(profile, err);
 }

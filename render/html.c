@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/escape.h"
 #include "render/page_data.h"
+#include "render/summary.h"
 #include "render/viewer_assets.h"
 
 #include <libdeflate.h>
@@ -72,6 +73,11 @@ static bool append_block(struct buffer *out, const char *id,
 static void append_head(struct buffer *out, const struct render_input *input)
 {
 	const char *command = profile_string(input->profiles[DIFF_HEAD], input->profiles[DIFF_HEAD]->facts.command);
+	CLEANUP(buffer_deinit) struct buffer title = { 0 };
+
+	buffer_init(&title, (size_t)1 << 20);
+	summary_title(input, &title);
+	out->failed |= title.failed;
 
 	buffer_append_string(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
 	buffer_printf(out,
@@ -79,7 +85,7 @@ static void append_head(struct buffer *out, const struct render_input *input)
 		"base-uri 'none'; form-action 'none'\">\n",
 		viewer_script_hash, viewer_style_hash);
 	buffer_append_string(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-	escape_append(out, input->title ? input->title : command[0] ? command : "Kelvin");
+	escape_append(out, title.size ? title.data : command[0] ? command : "Kelvin");
 	buffer_append_string(
 		out, input->diff->sides == 2 ? " – Kelvin diff</title>\n<style>" : " – Kelvin</title>\n<style>");
 	buffer_append(out, viewer_style, viewer_style_size);
@@ -107,6 +113,8 @@ bool render_html(const struct render_input *input, struct buffer *out, struct er
 	append_script(out);
 	if (!append_block(out, "samples", page_data_samples, input, err) ||
 		!append_block(out, "timeline", page_data_timeline, input, err))
+		return false;
+	if (page_data_has_releases(input) && !append_block(out, "waits", page_data_waits, input, err))
 		return false;
 	buffer_append_string(out, "</body>\n</html>\n");
 	return buffer_ok(out, err);

@@ -3,6 +3,7 @@
 #include "render/json_functions.h"
 #include "render/json_runs.h"
 #include "render/json_text.h"
+#include "render/page_data.h"
 #include "render/render.h"
 #include "render/summary.h"
 
@@ -17,7 +18,8 @@
 struct json_writer {
 	const struct render_input *input;
 	const struct diff *diff;
-	bool failed; /* out of memory: sticky */
+	const struct waits *waits; /* NULL: there are none */
+	bool failed;               /* out of memory: sticky */
 };
 
 /* ---- Values ---- */
@@ -157,6 +159,16 @@ static json_t *fact_value(const struct profile *profile, const struct profile_fa
 	return json_null();
 }
 
+static json_t *labels(struct json_writer *w, const struct profile *profile)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < profile->label_count; i++)
+		document_put(w, object, profile_string(profile, profile->labels[i].key),
+			document_string(profile_string(profile, profile->labels[i].value)));
+	return object;
+}
+
 static json_t *recording(struct json_writer *w, enum diff_side side)
 {
 	const struct profile *profile = w->input->profiles[side];
@@ -169,6 +181,8 @@ static json_t *recording(struct json_writer *w, enum diff_side side)
 		return object;
 	for (size_t i = 0; i < fact_count; i++)
 		document_put(w, object, facts[i].name, fact_value(profile, &facts[i]));
+	if (profile->label_count > 0)
+		document_put(w, object, "labels", labels(w, profile));
 	if (profile->verification.is_there)
 		document_put(w, object, "verified", verified(w, profile));
 	put_quality(w, object, profile);
@@ -184,6 +198,186 @@ static json_t *metric(struct json_writer *w)
 	document_put(w, object, "name", id_string(w, w->diff->metric));
 	document_put(w, object, "unit", id_string(w, w->diff->unit));
 	return object;
+}
+
+/* The names of all metrics that can be shown, or compared. */
+static json_t *metrics(struct json_writer *w)
+{
+	struct page_metric found[PROFILE_MAX_VALUE_TYPES];
+	size_t found_count = page_data_metrics(w->input, found);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < found_count; i++)
+		document_push(w, array, document_string(found[i].type));
+	return array;
+}
+
+/* The classes of a side that occur, with their time. */
+static json_t *waits_of_side(struct json_writer *w, enum diff_side side)
+{
+	const int64_t *total = waits_total(w->waits, side);
+	json_t *array = json_array();
+
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
+		json_t *object;
+
+		if (total[i] == 0)
+			continue;
+		object = json_object();
+		document_put(w, object, "class", document_string(profile_wait_class_name((enum profile_wait_class)i)));
+		document_put(w, object, "ns", json_integer(total[i]));
+		document_push(w, array, object);
+	}
+	return array;
+}
+
+static json_t *waits(struct json_writer *w)
+{
+	json_t *object;
+
+	if (w->diff->sides != DIFF_SIDES)
+		return waits_of_side(w, DIFF_HEAD);
+	object = json_object();
+	document_put(w, object, "base", waits_of_side(w, DIFF_BASE));
+	document_put(w, object, "head", waits_of_side(w, DIFF_HEAD));
+	return object;
+}
+
+/* The functions with the largest times: where threads waited for a lock, or who let it go. */
+static json_t *functions_of_lock(struct json_writer *w, const struct waits_releaser *functions, size_t function_count)
+{
+	enum { MOST_FUNCTIONS = 5 };
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < function_count && i < MOST_FUNCTIONS; i++) {
+		json_t *object = json_object();
+
+		document_put(w, object, "function", document_string(functions[i].name));
+		document_put(w, object, "ns", json_integer(functions[i].ns));
+		document_push(w, array, object);
+	}
+	return array;
+}
+
+static void put_lock(struct json_writer *w, json_t *object, const struct waits_lock *lock)
+{
+	document_put(w, object, "ns", json_integer(lock->ns));
+	document_put(w, object, "callers", functions_of_lock(w, lock->callers, lock->caller_count));
+	document_put(w, object, "released_by", functions_of_lock(w, lock->releasers, lock->releaser_count));
+}
+
+static json_t *lock_identity(struct json_writer *w, const struct waits_lock *lock)
+{
+	json_t *object = json_object();
+
+	document_put(w, object, "name", document_string(lock->name));
+	document_put(w, object, "module", document_string(lock->module));
+	return object;
+}
+
+/* null: nobody waited for it on that side. */
+static json_t *lock_of_side(struct json_writer *w, const struct waits_lock *lock)
+{
+	json_t *object;
+
+	if (!lock)
+		return json_null();
+	object = json_object();
+	put_lock(w, object, lock);
+	return object;
+}
+
+enum { MOST_LOCKS = 100 };
+
+static json_t *locks_of_report(struct json_writer *w)
+{
+	size_t lock_count;
+	const struct waits_lock *locks = waits_locks(w->waits, DIFF_HEAD, &lock_count);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < lock_count && i < MOST_LOCKS; i++) {
+		json_t *object = lock_identity(w, &locks[i]);
+
+		put_lock(w, object, &locks[i]);
+		document_push(w, array, object);
+	}
+	return array;
+}
+
+static json_t *lock_of_diff(struct json_writer *w, const struct waits_lock *base, const struct waits_lock *head)
+{
+	json_t *object = lock_identity(w, head ? head : base);
+
+	document_put(w, object, "base", lock_of_side(w, base));
+	document_put(w, object, "head", lock_of_side(w, head));
+	return object;
+}
+
+/* Locks by name: the first of head, and then those of the first of base that were not among these. */
+static json_t *locks_of_diff(struct json_writer *w)
+{
+	size_t lock_count, named = 0;
+	const struct waits_lock *locks = waits_locks(w->waits, DIFF_HEAD, &lock_count), *last = NULL;
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < lock_count && named < MOST_LOCKS; i++) {
+		if (!locks[i].name[0])
+			continue;
+		last = &locks[i];
+		document_push(w, array, lock_of_diff(w, waits_find_lock(w->waits, DIFF_BASE, last), last));
+		named++;
+	}
+	locks = waits_locks(w->waits, DIFF_BASE, &lock_count);
+	for (size_t i = named = 0; i < lock_count && named < MOST_LOCKS; i++) {
+		const struct waits_lock *head = waits_find_lock(w->waits, DIFF_HEAD, &locks[i]);
+
+		if (!locks[i].name[0])
+			continue;
+		if (!head || head > last)
+			document_push(w, array, lock_of_diff(w, &locks[i], head));
+		named++;
+	}
+	return array;
+}
+
+/* Locks without a name cannot be told to be the same on both sides. */
+static json_t *nameless_locks(struct json_writer *w, enum diff_side side)
+{
+	size_t lock_count, nameless = 0;
+	const struct waits_lock *locks = waits_locks(w->waits, side, &lock_count);
+	json_t *object = json_object();
+	int64_t all_ns = 0;
+
+	for (size_t i = 0; i < lock_count; i++) {
+		if (locks[i].name[0])
+			continue;
+		nameless++;
+		all_ns = saturating_add(all_ns, locks[i].ns);
+	}
+	document_put(w, object, "count", count(nameless));
+	document_put(w, object, "ns", json_integer(all_ns));
+	return object;
+}
+
+static void put_locks(struct json_writer *w, json_t *root)
+{
+	json_t *nameless;
+
+	if (w->diff->sides != DIFF_SIDES) {
+		document_put(w, root, "locks", locks_of_report(w));
+		return;
+	}
+	nameless = json_object();
+	document_put(w, nameless, "base", nameless_locks(w, DIFF_BASE));
+	document_put(w, nameless, "head", nameless_locks(w, DIFF_HEAD));
+	document_put(w, root, "locks", locks_of_diff(w));
+	document_put(w, root, "nameless_locks", nameless);
+}
+
+static void put_waits(struct json_writer *w, json_t *root)
+{
+	document_put(w, root, "waits", waits(w));
+	put_locks(w, root);
 }
 
 /* [low, high]; null if the factor is not an estimate. */
@@ -352,30 +546,44 @@ static void write_functions(struct json_writer *w, struct buffer *out)
 	buffer_append_string(out, ",\n \"functions\": [");
 	for (size_t i = 0; i < w->diff->function_count && !w->failed && !out->failed; i++) {
 		buffer_append_string(out, i ? ",\n  " : "\n  ");
-		if (!json_function(w->input, &w->diff->functions[i], out))
+		if (!json_function(w->input, w->waits, i, out))
 			w->failed = true;
 	}
 	buffer_append_string(out, w->diff->function_count ? "\n ]\n}\n" : "]\n}\n");
 }
 
+static void put_document(struct json_writer *w, json_t *root)
+{
+	bool compared = w->diff->sides == DIFF_SIDES;
+	const struct profile *head = w->input->profiles[DIFF_HEAD];
+
+	document_put(w, root, "schema", document_string(compared ? "kelvin.diff/1" : "kelvin.report/1"));
+	document_put(w, root, "tool", document_string(w->input->tool ? w->input->tool : ""));
+	document_put(w, root, "metric", metric(w));
+	document_put(w, root, "metrics", metrics(w));
+	if (compared)
+		put_diff(w, root);
+	else
+		put_report(w, root);
+	document_put(w, root, "warnings", warnings(w));
+	document_put(w, root, "origins", origins(w));
+	document_put(w, root, "interrupts", interrupts(w));
+	if (w->waits)
+		put_waits(w, root);
+	if (!compared && head && head->verification.is_there)
+		document_put(w, root, "verified", verified(w, head));
+}
+
 bool render_json(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	struct json_writer w = { .input = input, .diff = input->diff };
-	bool compared = input->diff->sides == DIFF_SIDES;
 	CLEANUP(decref_cleanup) json_t *root = json_object();
+	CLEANUP(waits_cleanup) struct waits *waits = NULL;
 
-	document_put(&w, root, "schema", document_string(compared ? "kelvin.diff/1" : "kelvin.report/1"));
-	document_put(&w, root, "tool", document_string(input->tool ? input->tool : ""));
-	document_put(&w, root, "metric", metric(&w));
-	if (compared)
-		put_diff(&w, root);
-	else
-		put_report(&w, root);
-	document_put(&w, root, "warnings", warnings(&w));
-	document_put(&w, root, "origins", origins(&w));
-	document_put(&w, root, "interrupts", interrupts(&w));
-	if (!compared && input->profiles[DIFF_HEAD] && input->profiles[DIFF_HEAD]->verification.is_there)
-		document_put(&w, root, "verified", verified(&w, input->profiles[DIFF_HEAD]));
+	if (!waits_create(input, &waits, err))
+		return false;
+	w.waits = waits;
+	put_document(&w, root);
 	if (w.failed)
 		return error_set_memory(err);
 	if (!document_dump(root, JSON_INDENT(1), out) && !out->failed)

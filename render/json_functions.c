@@ -83,6 +83,8 @@ static bool put_identity(const struct render_input *input, const struct diff_fun
 		JSON_TEXT(out, "true");
 	else
 		JSON_TEXT(out, "false");
+	JSON_TEXT(out, ",\"language\":");
+	put_word(out, profile_language_name(f->language));
 	JSON_TEXT(out, ",\"name_source\":");
 	put_word(out, profile_name_source_name(f->name_source));
 	return ok;
@@ -175,8 +177,99 @@ static void put_single(const struct diff *diff, const struct diff_function *f, s
 	json_text_number(out, format_share(f->raw_total[DIFF_HEAD], whole));
 }
 
-bool json_function(const struct render_input *input, const struct diff_function *function, struct buffer *out)
+/* ---- Waits ---- */
+
+static bool any_wait(const struct waits *waits, enum diff_side side, size_t function)
 {
+	const int64_t *sums = waits_in(waits, side, function);
+	int64_t all = 0;
+
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
+		all |= sums[i];
+	return all != 0;
+}
+
+/* {"lock":9850000000,"io":1480000000}: the classes that occur. */
+static void put_classes(const int64_t *sums, struct buffer *out)
+{
+	const char *separator = "";
+
+	JSON_TEXT(out, "{");
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
+		if (sums[i] == 0)
+			continue;
+		buffer_append_string(out, separator);
+		put_word(out, profile_wait_class_name((enum profile_wait_class)i));
+		JSON_TEXT(out, ":");
+		json_text_integer(out, sums[i]);
+		separator = ",";
+	}
+	JSON_TEXT(out, "}");
+}
+
+static bool put_releasers(const struct waits *waits, enum diff_side side, size_t function, struct buffer *out)
+{
+	enum { MOST_RELEASERS = 5 };
+	size_t count;
+	const struct waits_releaser *releasers = waits_releasers(waits, side, function, &count);
+
+	JSON_TEXT(out, "[");
+	for (size_t i = 0; i < count && i < MOST_RELEASERS; i++) {
+		if (i > 0)
+			JSON_TEXT(out, ",");
+		JSON_TEXT(out, "{\"function\":");
+		if (!json_text_string(out, releasers[i].name))
+			return false;
+		JSON_TEXT(out, ",\"ns\":");
+		json_text_integer(out, releasers[i].ns);
+		JSON_TEXT(out, "}");
+	}
+	JSON_TEXT(out, "]");
+	return true;
+}
+
+/* A member of one profile's function, or of both sides in an object. */
+static bool put_waits_of_sides(const struct render_input *input, const struct waits *waits, size_t function,
+	bool is_released_by, struct buffer *out)
+{
+	bool compared = input->diff->sides == DIFF_SIDES;
+
+	if (is_released_by)
+		JSON_TEXT(out, ",\"released_by\":");
+	else
+		JSON_TEXT(out, ",\"waits\":");
+	for (int side = compared ? DIFF_BASE : DIFF_HEAD; side < DIFF_SIDES; side++) {
+		if (compared && side == DIFF_BASE)
+			JSON_TEXT(out, "{\"base\":");
+		else if (compared)
+			JSON_TEXT(out, ",\"head\":");
+		if (!is_released_by)
+			put_classes(waits_in(waits, (enum diff_side)side, function), out);
+		else if (!put_releasers(waits, (enum diff_side)side, function, out))
+			return false;
+	}
+	if (compared)
+		JSON_TEXT(out, "}");
+	return true;
+}
+
+static bool put_waits(const struct render_input *input, const struct waits *waits, size_t function, struct buffer *out)
+{
+	size_t base, head;
+
+	if (!any_wait(waits, DIFF_BASE, function) && !any_wait(waits, DIFF_HEAD, function))
+		return true;
+	if (!put_waits_of_sides(input, waits, function, false, out))
+		return false;
+	(void)waits_releasers(waits, DIFF_BASE, function, &base);
+	(void)waits_releasers(waits, DIFF_HEAD, function, &head);
+	return base + head == 0 || put_waits_of_sides(input, waits, function, true, out);
+}
+
+bool json_function(const struct render_input *input, const struct waits *waits, size_t number, struct buffer *out)
+{
+	const struct diff_function *function = &input->diff->functions[number];
+
 	if (!put_identity(input, function, out))
 		return false;
 	if (input->diff->sides == DIFF_SIDES) {
@@ -186,6 +279,8 @@ bool json_function(const struct render_input *input, const struct diff_function 
 	} else {
 		put_single(input->diff, function, out);
 	}
+	if (waits && !put_waits(input, waits, number, out))
+		return false;
 	JSON_TEXT(out, "}");
 	return true;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "render/render.h"
+#include "render/waits.h"
 
-/* Appends a function's object in one line, as docs/json.md describes it. False: out of memory. */
+/*
+ * Appends the object of a function of the diff, by its number, in one line, as docs/json.md describes it. `waits` NULL:
+ * there are none. False: out of memory.
+ */
 COMMON_MUST_CHECK
-bool json_function(const struct render_input *input, const struct diff_function *function, struct buffer *out);
+bool json_function(const struct render_input *input, const struct waits *waits, size_t number, struct buffer *out);

@@ -14,6 +14,7 @@ enum {
 	MAX_BYTES = 65536,
 	REMARK_BYTES = 200,
 	MAX_ROWS = 15,
+	MAX_PLACES = 10,
 	MAX_OUTLIERS = 10,
 	NAME_COLUMNS = 90,
 	MAX_SENTENCE_BYTES = 4096
@@ -170,11 +171,16 @@ static void write_ledger(struct markdown_writer *w)
 		emit_string(w, summary_interrupts_words);
 		emit_string(w, "\n");
 	}
+	if (summary_has_interpreter(w->diff)) {
+		emit_string(w, "\n");
+		emit_string(w, summary_interpreter_words);
+		emit_string(w, "\n");
+	}
 	emit_string(w, "\n");
 }
 
 static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = {
-	[DIFF_RUN_WALL] = "wall clock",
+	[DIFF_RUN_WALL] = "wall-clock time",
 	[DIFF_RUN_CPU] = "CPU time",
 	[DIFF_RUN_MEMORY] = "peak memory",
 };
@@ -250,9 +256,9 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 
 	buffer_init(&row, MAX_BYTES);
 	buffer_append_string(&row, "| ");
-	append_name(w, &row, f->name);
+	append_name(w, &row, f->shown);
 	buffer_append_string(&row, " | ");
-	append_escaped(&row, format_module(diff_string(w->diff, f->module)), 100);
+	append_escaped(&row, format_module(diff_string(w->diff, f->place)), 100);
 	append_figures(w, &row, e);
 	buffer_printf(&row, " %s%s%s |\n", diff_state_name(e->state), summary_same_code(f, e->state) ? "°" : "",
 		summary_short_of_proof(e) ? "\\*" : "");
@@ -308,7 +314,77 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, s
 	return true;
 }
 
+/* ---- Waits ---- */
+
+static void append_function(const struct markdown_writer *w, struct buffer *row, uint32_t function)
+{
+	if (function == PROFILE_NONE)
+		buffer_append_string(row, format_unknown);
+	else
+		append_name(w, row, w->diff->functions[function].shown);
+}
+
+/* The place that the verdict names is marked. */
+static void emit_place(struct markdown_writer *w, size_t number)
+{
+	const struct diff_wait_place *place = &w->diff->wait_places[number];
+	const char *mark = number == w->diff->named_wait ? "**" : "";
+	CLEANUP(buffer_deinit) struct buffer row = { 0 };
+
+	buffer_init(&row, MAX_BYTES);
+	buffer_printf(&row, "| %s", mark);
+	append_function(w, &row, place->function);
+	buffer_printf(&row, "%s | %s", mark, diff_wait_words(place->wait_class));
+	if (diff_string(w->diff, place->lock)[0]) {
+		buffer_append_string(&row, ", most for ");
+		append_name(w, &row, place->lock);
+	}
+	buffer_printf(&row, " | %s | %s | %s | %s | ", format_value(place->base, w->unit).text,
+		format_value(place->head, w->unit).text, format_delta(place->delta, w->unit).text,
+		format_change(place->base, place->head).text);
+	append_function(w, &row, diff_released_by(w->diff, place));
+	buffer_append_string(&row, " |\n");
+	markdown_emit(w, &row);
+}
+
+/* Places by how much their waits changed, as far as the metric has them. */
+static void write_places(struct markdown_writer *w)
+{
+	bool is_idle = strcmp(diff_string(w->diff, w->diff->metric), "idle") == 0;
+	size_t written = 0;
+
+	for (size_t i = 0; w->diff->waiting != DIFF_WAITING_NONE && i < w->diff->wait_place_count; i++) {
+		const struct diff_wait_place *place = &w->diff->wait_places[i];
+
+		if ((place->wait_class == PROFILE_WAIT_IDLE) != is_idle || place->delta == 0 || written == MAX_PLACES)
+			continue;
+		if (written++ == 0)
+			emit_string(w, "**Where threads wait**\n\n"
+				       "| place | waiting | base | head | Δ | change | released by |\n"
+				       "|:--|:--|--:|--:|--:|--:|:--|\n");
+		emit_place(w, i);
+	}
+	if (written > 0)
+		emit_string(w, "\n");
+}
+
 /* ---- Other sections ---- */
+
+static void write_title(struct markdown_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 }, part = { 0 };
+
+	buffer_init(&text, (size_t)1 << 20);
+	buffer_init(&part, (size_t)1 << 20);
+	summary_title(w->input, &text);
+	if (text.size == 0)
+		return;
+	buffer_append_string(&part, "**");
+	append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
+	buffer_append_string(&part, "**\n\n");
+	part.failed |= text.failed;
+	markdown_emit(w, &part);
+}
 
 static void write_warnings(struct markdown_writer *w)
 {
@@ -338,6 +414,7 @@ static void write_side(struct markdown_writer *w, enum diff_side side, const cha
 	if (summary_command(w->input, side)[0])
 		buffer_printf(&text, "%.500s: ", summary_command(w->input, side));
 	summary_quality(w->input->profiles[side], &text);
+	summary_labels(w->input->profiles[side], ". Labels: ", &text);
 	buffer_append(&text, "", 0);
 	buffer_printf(&part, "- %s: ", label);
 	if (!text.failed)
@@ -369,11 +446,13 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 	w.unit = diff_string(input->diff, input->diff->unit);
 	emit_string(&w, marker);
 	emit_sentences(&w, "\n### ", summary_verdict, "\n\n");
+	write_title(&w);
 	if (input->diff->gate_failed)
 		emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
 	write_warnings(&w);
 	write_ledger(&w);
 	write_runs(&w);
+	write_places(&w);
 	if (!write_changes(&w, SUMMARY_SELF_INCREASES, err) || !write_changes(&w, SUMMARY_SELF_DECREASES, err) ||
 		!write_changes(&w, SUMMARY_TOTAL_CHANGES, err))
 		return false;

@@ -57,15 +57,6 @@ void page_data_append_fixed(struct buffer *out, const uint64_t *values, size_t c
 		buffer_commit(out, size);
 }
 
-static void append_value_column(struct buffer *out, const double *values, size_t count)
-{
-	uint64_t quantum = quantum_of(values, count);
-
-	buffer_append_varint(out, quantum);
-	for (size_t i = 0; i < count; i++)
-		buffer_append_varint(out, whole(values[i]) / quantum);
-}
-
 static size_t first_side(const struct diff *diff)
 {
 	return diff->sides == 1 ? DIFF_HEAD : DIFF_BASE;
@@ -167,29 +158,32 @@ static bool append_samples(struct buffer *out, const struct render_input *input,
 {
 	const struct profile *profile = input->profiles[side];
 	const uint32_t *nodes = input->diff->sample_nodes[side];
-	size_t width = profile->value_type_count;
-	CLEANUP(cleanup_free) double *values = calloc(profile->sample_count + 1, sizeof(*values));
+	size_t width = profile->value_type_count, count = profile->sample_count;
+	CLEANUP(cleanup_free) double *values = calloc(count + 1, sizeof(*values));
+	CLEANUP(cleanup_free) uint64_t *scratch = calloc(count + 1, sizeof(*scratch));
 	struct page_metric metrics[PROFILE_MAX_VALUE_TYPES];
 	size_t metric_count = page_data_metrics(input, metrics);
 	int64_t before = 0;
 
-	if (!values)
+	if (!values || !scratch)
 		return error_set_memory(err);
-	buffer_append_varint(out, profile->sample_count);
-	for (size_t i = 0; i < profile->sample_count; i++) {
+	buffer_append_varint(out, count);
+	for (size_t i = 0; i < count; i++) {
 		buffer_append_zigzag(out, (int64_t)nodes[i] - before);
 		before = nodes[i];
 	}
-	for (size_t i = 0; i < profile->sample_count; i++)
-		buffer_append_varint(out, profile->samples[i].thread);
-	for (size_t i = 0; i < profile->sample_count; i++)
-		buffer_append_varint(out, (uint64_t)profile->values[i * width]);
+	for (size_t i = 0; i < count; i++)
+		scratch[i] = profile->samples[i].thread;
+	page_data_append_fixed(out, scratch, count);
+	for (size_t i = 0; i < count; i++)
+		scratch[i] = (uint64_t)profile->values[i * width];
+	page_data_append_fixed(out, scratch, count);
 	for (size_t m = 0; m < metric_count; m++) {
 		if (is_the_count(&metrics[m]))
 			continue;
-		for (size_t i = 0; i < profile->sample_count; i++)
+		for (size_t i = 0; i < count; i++)
 			values[i] = (double)profile->values[i * width + metrics[m].index[side]];
-		append_value_column(out, values, profile->sample_count);
+		append_fixed_values(out, values, scratch, count);
 	}
 	return true;
 }
@@ -202,40 +196,96 @@ bool page_data_samples(const struct render_input *input, struct buffer *out, str
 	return buffer_ok(out, err);
 }
 
-/* The number of events with a weight of their own and, for each, its distance from the one before, and the weight. */
-static void append_event_weights(struct buffer *out, const struct profile *profile)
-{
-	size_t limit = profile->has_timeline ? profile->weighted_count : 0, count = 0, end = 0;
+/* The events of a profile, those of each thread together: a viewer need not sort them. */
+struct thread_events {
+	size_t *starts; /* [thread] where its events begin in `order`; owned */
+	size_t *order;  /* numbers of events, those of a thread in order of time; owned */
+	size_t count;
+};
 
-	for (size_t i = 0; i < limit; i++)
-		count += profile->event_weights[i] > 0;
+static void thread_events_deinit(struct thread_events *events)
+{
+	free(events->starts);
+	free(events->order);
+}
+
+static bool thread_events_init(struct thread_events *events, const struct profile *profile, struct error *err)
+{
+	size_t count = profile->has_timeline ? profile->event_count : 0, threads = profile->thread_count;
+	size_t *starts = calloc(threads + 2, sizeof(*starts)), *order = calloc(count + 1, sizeof(*order));
+
+	*events = (struct thread_events){ .starts = starts, .order = order, .count = count };
+	if (!starts || !order) {
+		thread_events_deinit(events);
+		return error_set_memory(err);
+	}
+	/* While they are placed, the events of a thread begin one entry further on. */
+	for (size_t i = 0; i < count; i++)
+		starts[profile->samples[profile->events[i].sample].thread + 2]++;
+	for (size_t thread = 2; thread < threads + 2; thread++)
+		starts[thread] += starts[thread - 1];
+	for (size_t i = 0; i < count; i++)
+		order[starts[profile->samples[profile->events[i].sample].thread + 1]++] = i;
+	return true;
+}
+
+/* The number of events with a weight of their own and, for each, its distance from the one before, and the weight. */
+static void append_event_weights(struct buffer *out, const struct profile *profile, const struct thread_events *events)
+{
+	size_t limit = profile->weighted_count, count = 0, end = 0;
+
+	for (size_t i = 0; limit && i < events->count; i++)
+		count += events->order[i] < limit && profile->event_weights[events->order[i]] > 0;
 	buffer_append_varint(out, count);
-	for (size_t i = 0; i < limit; i++) {
-		if (profile->event_weights[i] == 0)
+	for (size_t i = 0; count && i < events->count; i++) {
+		size_t event = events->order[i];
+
+		if (event >= limit || profile->event_weights[event] == 0)
 			continue;
 		buffer_append_varint(out, i - end);
-		buffer_append_varint(out, (uint64_t)profile->event_weights[i]);
+		buffer_append_varint(out, (uint64_t)profile->event_weights[event]);
 		end = i + 1;
 	}
+}
+
+static bool append_events(
+	struct buffer *out, const struct profile *profile, const struct thread_events *events, struct error *err)
+{
+	size_t threads = events->count ? profile->thread_count : 0;
+	CLEANUP(cleanup_free) uint64_t *samples = calloc(events->count + 1, sizeof(*samples));
+	int64_t before = 0;
+
+	if (!samples)
+		return error_set_memory(err);
+	buffer_append_varint(out, events->count);
+	buffer_append_varint(out, threads);
+	for (size_t thread = 0; thread < threads; thread++)
+		buffer_append_varint(out, events->starts[thread + 1] - events->starts[thread]);
+	for (size_t i = 0; i < events->count; i++) {
+		int64_t time_us = profile->events[events->order[i]].time_ns / 1000;
+
+		buffer_append_zigzag(out, time_us - before);
+		before = time_us;
+	}
+	for (size_t i = 0; i < events->count; i++)
+		samples[i] = profile->events[events->order[i]].sample;
+	page_data_append_fixed(out, samples, events->count);
+	append_event_weights(out, profile, events);
+	return true;
 }
 
 bool page_data_timeline(const struct render_input *input, struct buffer *out, struct error *err)
 {
 	for (size_t side = first_side(input->diff); side < DIFF_SIDES; side++) {
-		const struct profile *profile = input->profiles[side];
-		size_t count = profile->has_timeline ? profile->event_count : 0;
-		int64_t before = 0;
+		struct thread_events events;
+		bool ok;
 
-		buffer_append_varint(out, count);
-		for (size_t i = 0; i < count; i++) {
-			int64_t time_us = profile->events[i].time_ns / 1000;
-
-			buffer_append_zigzag(out, time_us - before);
-			before = time_us;
-		}
-		for (size_t i = 0; i < count; i++)
-			buffer_append_varint(out, profile->events[i].sample);
-		append_event_weights(out, profile);
+		if (!thread_events_init(&events, input->profiles[side], err))
+			return false;
+		ok = append_events(out, input->profiles[side], &events, err);
+		thread_events_deinit(&events);
+		if (!ok)
+			return false;
 	}
 	return buffer_ok(out, err);
 }

@@ -10,16 +10,23 @@
  * - meta: JSON of the compared recordings and the verdict.
  * - functions: columns of the function table, estimates as 32-bit floats; the strings, as their count, their total size
  * in bytes and their UTF-8 with a NUL between two; then the columns that the first picture does not need. An origin is
- * a number of enum profile_origin, or the one after its last, for a function in interrupts.
+ * a number of enum profile_origin, or the one after its last, for a function in interrupts. A language is a
+ * number of enum profile_language. The name is the one that people read; a name that identifies the function, and a
+ * place other than the module, are there where they differ.
  * - tree: columns of the union tree in preorder. Flags are those of struct diff_node. Self values include interrupts,
  * so that a frame is as wide as the thread's time in it; the viewer computes totals without interrupts.
  * - samples: columns of (node, thread, count, value by metric) of each side; a metric that equals the count has no
  * column.
- * - timeline: columns of (time, sample) of each side that has a timeline.
+ * - timeline: of each side, the number of its events, and of its threads; how many events each thread has; columns of
+ * (time, sample), those of a thread together and in order of time; the weights of events that have one.
+ * - waits: of each side the locks, the functions that ended waits, and columns of (node, lock, function, nanoseconds)
+ * of the longest waits; only in a page of recordings that have such. Its meta lists the functions that are no functions
+ * but classes of waits.
  *
  * Numbers are LEB128, signed ones zigzag. A column is its values in sequence, without a length: each block starts with
- * the count. Columns that the first picture needs have a fixed width, so that a browser can use them without decoding:
- * a byte with the width of a value (1, 2 or 4 bytes, unsigned; 8: a double), then the values, little-endian.
+ * the count. Columns that the first picture needs, and long ones of few different values, have a fixed width, so that a
+ * browser can use them without decoding: a byte with the width of a value (1, 2 or 4 bytes, unsigned; 8: a double),
+ * then the values, little-endian.
  */
 COMMON_MUST_CHECK
 bool page_data_meta(const struct render_input *input, struct buffer *out, struct error *err);
@@ -35,6 +42,12 @@ bool page_data_samples(const struct render_input *input, struct buffer *out, str
 
 COMMON_MUST_CHECK
 bool page_data_timeline(const struct render_input *input, struct buffer *out, struct error *err);
+
+/* Whether a side knows of locks or of what ended waits. */
+bool page_data_has_releases(const struct render_input *input);
+
+COMMON_MUST_CHECK
+bool page_data_waits(const struct render_input *input, struct buffer *out, struct error *err);
 
 /* A value type that all sides have. Strings are borrowed from head's profile. */
 struct page_metric {

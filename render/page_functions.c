@@ -59,14 +59,21 @@ static uint32_t text_number(struct text_table *table, const struct diff *diff, u
 	return table->numbers[string] - 1;
 }
 
-/* Whether a key consists of name and module, as most do; it is not written then. */
+/* Whether a key consists of the shown name and the module, as most do; it is not written then. */
 static bool key_is_usual(const struct diff *diff, const struct diff_function *f)
 {
-	const char *key = diff_string(diff, f->key), *name = diff_string(diff, f->name);
+	const char *key = diff_string(diff, f->key), *name = diff_string(diff, f->shown);
 	size_t length = strlen(name);
 
 	return strncmp(key, name, length) == 0 && key[length] == '`' &&
 	       strcmp(key + length + 1, diff_string(diff, f->module)) == 0;
+}
+
+/* Appends a string that is usually equal to another one: 0 where it is. */
+static void append_other(
+	struct buffer *out, struct text_table *table, const struct diff *diff, uint32_t string, uint32_t usual)
+{
+	buffer_append_varint(out, string == usual ? 0 : (uint64_t)text_number(table, diff, string) + 1);
 }
 
 static void append_places(struct buffer *out, struct text_table *table, const struct diff *diff)
@@ -79,6 +86,10 @@ static void append_places(struct buffer *out, struct text_table *table, const st
 		buffer_append_varint(out, key_is_usual(diff, &diff->functions[i])
 						  ? 0
 						  : (uint64_t)text_number(table, diff, diff->functions[i].key) + 1);
+	for (size_t i = 0; i < diff->function_count; i++)
+		append_other(out, table, diff, diff->functions[i].name, diff->functions[i].shown);
+	for (size_t i = 0; i < diff->function_count; i++)
+		append_other(out, table, diff, diff->functions[i].place, diff->functions[i].module);
 	for (size_t i = 0; i < diff->function_count; i++)
 		buffer_append_varint(out, diff->functions[i].line);
 	for (size_t i = 0; i < diff->function_count; i++)
@@ -119,6 +130,9 @@ static bool append_ranks(struct buffer *out, const struct diff *diff, struct err
 /* The viewer's origin of functions that run in interrupts: the number after the last of enum profile_origin. */
 enum { ORIGIN_INTERRUPTS = PROFILE_ORIGIN_COUNT };
 
+/* Above the language of a function, the byte has the one that it interprets. */
+enum { INTERPRETS_SHIFT = 4 };
+
 static void append_facts(struct buffer *out, const struct diff *diff)
 {
 	for (size_t i = 0; i < diff->function_count; i++) {
@@ -130,6 +144,9 @@ static void append_facts(struct buffer *out, const struct diff *diff)
 		buffer_append_byte(out, (uint8_t)diff->functions[i].name_source);
 	for (size_t i = 0; i < diff->function_count; i++)
 		buffer_append_byte(out, (uint8_t)diff->functions[i].code);
+	for (size_t i = 0; i < diff->function_count; i++)
+		buffer_append_byte(out,
+			(uint8_t)(diff->functions[i].language | diff->functions[i].interprets << INTERPRETS_SHIFT));
 }
 
 static void append_float(struct buffer *out, double value)
@@ -178,7 +195,7 @@ static bool append_first(struct buffer *out, struct text_table *table, const str
 			buffer_append_byte(out, (uint8_t)diff->functions[i].tier);
 	}
 	for (size_t i = 0; i < diff->function_count; i++)
-		names[i] = text_number(table, diff, diff->functions[i].name);
+		names[i] = text_number(table, diff, diff->functions[i].shown);
 	page_data_append_fixed(out, names, diff->function_count);
 	return true;
 }

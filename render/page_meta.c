@@ -112,6 +112,27 @@ static json_t *fact_value(const struct profile *profile, const struct profile_fa
 	return json_null();
 }
 
+static json_t *labels(const struct profile *profile)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < profile->label_count; i++)
+		json_array_append_new(
+			array, json_pack("[oo]", meta_text(profile_string(profile, profile->labels[i].key)),
+				       meta_text(profile_string(profile, profile->labels[i].value))));
+	return array;
+}
+
+/* What the report is of; "" if neither a title nor labels say it. */
+static json_t *title(const struct render_input *input)
+{
+	CLEANUP(buffer_deinit) struct buffer words = { 0 };
+
+	buffer_init(&words, (size_t)1 << 20);
+	summary_title(input, &words);
+	return words.failed ? NULL : meta_text(words.data ? words.data : "");
+}
+
 static json_t *recording(const struct profile *p, const char *name)
 {
 	size_t fact_count;
@@ -129,6 +150,7 @@ static json_t *recording(const struct profile *p, const char *name)
 		(json_int_t)q->throttled, "stops", stops(q), "wholePercent", meta_number(summary_whole_percent(p)),
 		"hasTimeline", p->has_timeline, "isExact", profile_metric(p, p->default_value_type).is_exact, "period",
 		(json_int_t)p->period, "threads", threads(p), "verified", verified(p));
+	json_object_set_new(object, "labels", labels(p));
 	for (size_t i = 0; i < fact_count; i++)
 		json_object_set_new(object, facts[i].name, fact_value(p, &facts[i]));
 	return object;
@@ -201,6 +223,28 @@ static json_t *sentences(const struct diff *diff, void (*say)(const struct diff 
 	return words.failed ? NULL : meta_text(words.data);
 }
 
+/* Which functions are frames of waits, with their classes; null where there are none. */
+static json_t *waits(const struct render_input *input)
+{
+	const struct diff *diff = input->diff;
+	json_t *classes = json_array();
+
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+		enum profile_wait_class wait_class = diff_string(diff, f->module)[0] == '\0'
+							     ? profile_wait_class_of_name(diff_string(diff, f->name))
+							     : PROFILE_WAIT_NONE;
+
+		if (wait_class != PROFILE_WAIT_NONE)
+			json_array_append_new(classes, json_pack("[is]", (int)i, profile_wait_class_name(wait_class)));
+	}
+	if (json_array_size(classes) == 0) {
+		json_decref(classes);
+		return json_null();
+	}
+	return json_pack("{s:o,s:b}", "classes", classes, "hasReleases", page_data_has_releases(input));
+}
+
 static json_t *meta_describe(const struct render_input *input)
 {
 	const struct diff *diff = input->diff;
@@ -208,9 +252,9 @@ static json_t *meta_describe(const struct render_input *input)
 
 	for (size_t side = diff->sides == 1 ? DIFF_HEAD : DIFF_BASE; side < DIFF_SIDES; side++)
 		json_array_append_new(recordings, recording(input->profiles[side], input->names[side]));
-	json_object_set_new(meta, "format", json_integer(3));
+	json_object_set_new(meta, "format", json_integer(4));
 	json_object_set_new(meta, "tool", meta_text(input->tool ? input->tool : "kelvin"));
-	json_object_set_new(meta, "title", meta_text(input->title ? input->title : ""));
+	json_object_set_new(meta, "title", title(input));
 	json_object_set_new(meta, "sides", json_integer((json_int_t)diff->sides));
 	json_object_set_new(meta, "metric", meta_text(diff_string(diff, diff->metric)));
 	json_object_set_new(meta, "unit", meta_text(diff_string(diff, diff->unit)));
@@ -237,6 +281,7 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "ruleTexts", rule_texts(input));
 	json_object_set_new(meta, "nameSources", name_sources());
 	json_object_set_new(meta, "metrics", metrics(input));
+	json_object_set_new(meta, "waits", waits(input));
 	return meta;
 }
 

@@ -15,7 +15,7 @@ struct render_input {
 	const struct diff *diff;
 	/* Source of threads, samples over time, facts and quality; [DIFF_BASE] is NULL if diff->sides is 1. */
 	const struct profile *profiles[DIFF_SIDES];
-	const char *title;             /* NULL: made from the commands */
+	const char *title;             /* NULL: made from the labels, else from the commands */
 	const char *names[DIFF_SIDES]; /* the user's names of the sides, such as file names; may be NULL */
 	const char *tool;              /* "kelvin 0.1.0" */
 	const char *(*origin_rule_text)(

@@ -18,6 +18,20 @@ const char summary_interrupts_title[] = "interrupts";
 const char summary_interrupts_words[] =
 	"Interrupts are the machine's work in the program's threads (interrupts and preemption): not in the total, nor in the verdict.";
 
+const char summary_interpreter_words[] =
+	"The time of a Python function itself includes that of the interpreter's C functions which do its work.";
+
+bool summary_has_interpreter(const struct diff *diff)
+{
+	bool is_interpreted = false, interprets = false;
+
+	for (size_t i = 0; i < diff->function_count; i++) {
+		is_interpreted = is_interpreted || diff->functions[i].language == PROFILE_LANGUAGE_PYTHON;
+		interprets = interprets || diff->functions[i].interprets == PROFILE_LANGUAGE_PYTHON;
+	}
+	return is_interpreted && interprets;
+}
+
 struct diff_estimate summary_interrupts(const struct diff *diff)
 {
 	return (struct diff_estimate){ .base = diff->interrupts.base,
@@ -75,7 +89,8 @@ struct candidate {
 	double size;
 	uint32_t id;
 	bool proven;
-	bool whole; /* its change is that of the whole program */
+	/* its change is that of the whole program, or that of the functions that it runs as their interpreter */
+	bool is_of_others;
 };
 
 static int by_rank(const void *a, const void *b)
@@ -84,8 +99,8 @@ static int by_rank(const void *a, const void *b)
 
 	if (x->proven != y->proven)
 		return x->proven ? -1 : 1;
-	if (x->whole != y->whole)
-		return x->whole ? 1 : -1;
+	if (x->is_of_others != y->is_of_others)
+		return x->is_of_others ? 1 : -1;
 	if (x->size != y->size)
 		return x->size > y->size ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
@@ -101,14 +116,23 @@ static bool change_listed(const struct diff *diff, const struct diff_estimate *e
 }
 
 /* Whether a function runs nearly all the time on both sides, as main() does. */
+struct listing {
+	const struct diff *diff;
+	enum summary_order order;
+	bool has_interpreter;
+};
+
 static bool is_whole(const struct diff *diff, const struct diff_estimate *total)
 {
 	return total->base >= least_whole * diff->total.base && total->head >= least_whole * diff->total.head;
 }
 
-static bool consider(const struct diff *diff, enum summary_order order, uint32_t id, struct candidate *candidate)
+static bool consider(const struct listing *listing, uint32_t id, struct candidate *candidate)
 {
+	const struct diff *diff = listing->diff;
+	enum summary_order order = listing->order;
 	const struct diff_function *f = &diff->functions[id];
+	bool is_interpreter = listing->has_interpreter && f->interprets != PROFILE_LANGUAGE_NATIVE;
 	bool is_total = order == SUMMARY_TOTAL_CHANGES || order == SUMMARY_TOTAL || order == SUMMARY_MOVED;
 	const struct diff_estimate *estimate = is_total ? &f->total : &f->self;
 
@@ -121,7 +145,7 @@ static bool consider(const struct diff *diff, enum summary_order order, uint32_t
 	case SUMMARY_SELF_DECREASES:
 		return change_listed(diff, estimate, -1);
 	case SUMMARY_TOTAL_CHANGES:
-		candidate->whole = is_whole(diff, estimate);
+		candidate->is_of_others = is_whole(diff, estimate) || is_interpreter;
 		return candidate->proven;
 	case SUMMARY_MOVED:
 		candidate->size = fmax(estimate->base, estimate->head);
@@ -131,6 +155,7 @@ static bool consider(const struct diff *diff, enum summary_order order, uint32_t
 		       (f->moved_to > id || !(diff->functions[f->moved_to].total.head > 0) || estimate->head > 0);
 	case SUMMARY_SELF:
 	case SUMMARY_TOTAL:
+		candidate->is_of_others = is_total && is_interpreter;
 		candidate->proven = false;
 		candidate->size = estimate->head;
 		return estimate->head > 0;
@@ -157,13 +182,14 @@ bool summary_list(
 	const struct diff *diff, enum summary_order order, size_t limit, struct summary_list *list, struct error *err)
 {
 	CLEANUP(cleanup_free) struct candidate *candidates = calloc(diff->function_count + 1, sizeof(*candidates));
+	struct listing listing = { diff, order, summary_has_interpreter(diff) };
 	size_t count = 0, shown;
 	uint32_t *ids;
 
 	if (!candidates)
 		return error_set_memory(err);
 	for (size_t id = 0; id < diff->function_count; id++)
-		count += consider(diff, order, (uint32_t)id, &candidates[count]);
+		count += consider(&listing, (uint32_t)id, &candidates[count]);
 	qsort(candidates, count, sizeof(*candidates), by_rank);
 	shown = choose_count(candidates, count, order, limit);
 	ids = malloc((shown + 1) * sizeof(*ids));
@@ -335,6 +361,25 @@ void summary_verified(const struct profile *profile, const char *before, struct 
 		return;
 	buffer_append_string(out, before);
 	profile_verification_sentence(&profile->verification, out);
+}
+
+void summary_labels(const struct profile *profile, const char *before, struct buffer *out)
+{
+	if (!profile || profile->label_count == 0)
+		return;
+	buffer_append_string(out, before);
+	profile_labels_words(profile, out);
+}
+
+void summary_title(const struct render_input *input, struct buffer *out)
+{
+	const struct profile *base = input->profiles[DIFF_BASE], *head = input->profiles[DIFF_HEAD];
+	bool is_diff = input->diff->sides == DIFF_SIDES;
+
+	if (input->title && input->title[0])
+		buffer_append_string(out, input->title);
+	else if (head && (base || !is_diff))
+		profile_identities(is_diff ? base : NULL, head, out);
 }
 
 const char *summary_command(const struct render_input *input, enum diff_side side)

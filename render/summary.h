@@ -9,6 +9,10 @@
 struct diff_estimate summary_interrupts(const struct diff *diff);
 extern const char summary_interrupts_title[], summary_interrupts_words[];
 
+/* Whether functions have the time of an interpreter that runs them, and the sentence that says so. */
+bool summary_has_interpreter(const struct diff *diff);
+extern const char summary_interpreter_words[];
+
 /* The denominator of points: the greater of the two scaled totals. */
 double summary_points_of(const struct diff *diff);
 
@@ -36,10 +40,11 @@ enum summary_order {
 	/* proven first, then by size; unproven ones only if there is room in the first few rows */
 	SUMMARY_SELF_INCREASES,
 	SUMMARY_SELF_DECREASES,
-	SUMMARY_TOTAL_CHANGES, /* proven ones only; those that run nearly all the time come last */
-	SUMMARY_MOVED,         /* moved or renamed: the entry that has the values */
-	SUMMARY_SELF,          /* one-sided: by self value */
-	SUMMARY_TOTAL,         /* one-sided: by total value */
+	/* proven ones only; those that run nearly all the time, and those of an interpreter, come last */
+	SUMMARY_TOTAL_CHANGES,
+	SUMMARY_MOVED, /* moved or renamed: the entry that has the values */
+	SUMMARY_SELF,  /* one-sided: by self value */
+	SUMMARY_TOTAL, /* one-sided: by total value; those of an interpreter come last */
 };
 
 COMMON_MUST_CHECK
@@ -79,6 +84,15 @@ void summary_quality(const struct profile *profile, struct buffer *out);
  * verified or `profile` is NULL.
  */
 void summary_verified(const struct profile *profile, const char *before, struct buffer *out);
+
+/* Appends `before`, then the labels of a recording; nothing if it has none, or `profile` is NULL. Not cleaned. */
+void summary_labels(const struct profile *profile, const char *before, struct buffer *out);
+
+/*
+ * Appends what the report is of: the title that was given, else which service in which versions: "checkout 4.2.1 →
+ * 4.3.0". Nothing if neither is known. Not cleaned.
+ */
+void summary_title(const struct render_input *input, struct buffer *out);
 
 /* The recorded command, else the side's name, else "". Not cleaned. */
 const char *summary_command(const struct render_input *input, enum diff_side side);

@@ -6,6 +6,7 @@
 #include "render/summary.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A flame graph of head with the root on top. Adjacent frames narrower than a pixel are drawn as one. */
 enum {
@@ -60,6 +61,28 @@ static struct colour origin_colour(enum profile_origin origin)
 	return colour_same;
 }
 
+/* As the viewer's, for one profile: no wait has the colour of an origin. */
+static struct colour wait_colour(enum profile_wait_class wait_class)
+{
+	static const struct colour colours[PROFILE_WAIT_COUNT] = {
+		[PROFILE_WAIT_LOCK] = { 0x9e, 0x27, 0x0f },
+		[PROFILE_WAIT_IO] = { 0x1a, 0x50, 0x93 },
+		[PROFILE_WAIT_NETWORK] = { 0x25, 0xd9, 0xff },
+		[PROFILE_WAIT_TIMER] = { 0x00, 0x9c, 0x8b },
+		[PROFILE_WAIT_IDLE] = { 0xf3, 0xc0, 0x34 },
+		[PROFILE_WAIT_RUN_QUEUE] = { 0xd1, 0x68, 0x37 },
+		[PROFILE_WAIT_OTHER] = { 0x95, 0x6f, 0xde },
+	};
+
+	return colours[wait_class];
+}
+
+static enum profile_wait_class wait_class_of(const struct svg_writer *w, uint32_t node)
+{
+	return node == 0 ? PROFILE_WAIT_NONE
+			 : diff_wait_class(w->diff, &w->diff->functions[w->diff->nodes[node].function]);
+}
+
 static unsigned int mix(unsigned int from, unsigned int to, double part)
 {
 	return (unsigned int)lround(from + ((double)to - from) * part);
@@ -89,6 +112,8 @@ static struct colour node_colour(const struct svg_writer *w, uint32_t node)
 
 	if (node == 0)
 		return colour_same;
+	if (w->diff->sides != DIFF_SIDES && wait_class_of(w, node) != PROFILE_WAIT_NONE)
+		return wait_colour(wait_class_of(w, node));
 	if (w->diff->sides != DIFF_SIDES)
 		return origin_colour(w->diff->functions[w->diff->nodes[node].function].origin);
 	/* A proven difference is never so pale that it looks like none. */
@@ -135,7 +160,7 @@ static const char *text_colour(struct colour c)
 
 static const char *node_name(const struct svg_writer *w, uint32_t node)
 {
-	return node == 0 ? "all" : diff_string(w->diff, w->diff->functions[w->diff->nodes[node].function].name);
+	return node == 0 ? "all" : diff_string(w->diff, w->diff->functions[w->diff->nodes[node].function].shown);
 }
 
 static void append_short(struct svg_writer *w, const char *name, size_t columns)
@@ -159,11 +184,11 @@ static void append_title(struct svg_writer *w, uint32_t node)
 
 	buffer_append_string(w->out, "<title>");
 	append_short(w, node_name(w, node), TITLE_COLUMNS);
-	if (node > 0) {
+	if (node > 0 && wait_class_of(w, node) == PROFILE_WAIT_NONE) {
 		const struct diff_function *f = &w->diff->functions[w->diff->nodes[node].function];
 
 		buffer_append_string(w->out, " (");
-		escape_append(w->out, format_module(diff_string(w->diff, f->module)));
+		escape_append(w->out, format_module(diff_string(w->diff, f->place)));
 		buffer_printf(w->out, ", %s)", profile_origin_name(f->origin));
 	}
 	if (w->diff->sides == DIFF_SIDES)
@@ -350,6 +375,17 @@ static void write_legend_entry(struct svg_writer *w, double *x, double y, struct
 	*x += 28 + (double)unicode_text_width(text) * pixels_per_column;
 }
 
+/* The classes that the metric has. */
+static void write_legend_of_waits(struct svg_writer *w, double *x, double y)
+{
+	bool is_idle = strcmp(diff_string(w->diff, w->diff->metric), "idle") == 0;
+
+	for (int i = 0; w->diff->waiting != DIFF_WAITING_NONE && i < PROFILE_WAIT_COUNT; i++)
+		if ((i == PROFILE_WAIT_IDLE) == is_idle && w->diff->waits[i].raw[DIFF_HEAD] > 0)
+			write_legend_entry(w, x, y, wait_colour((enum profile_wait_class)i),
+				profile_wait_frame_name((enum profile_wait_class)i));
+}
+
 static void write_left_out(struct svg_writer *w, double x, double y)
 {
 	if (!w->cut && !w->gone)
@@ -375,29 +411,32 @@ static void write_legend(struct svg_writer *w, double y)
 	} else {
 		for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++)
 			write_legend_entry(w, &x, y, origin_colour(order[i]), profile_origin_name(order[i]));
+		write_legend_of_waits(w, &x, y);
 	}
 	write_left_out(w, x, y);
 }
 
 static void write_header(struct svg_writer *w)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = { 0 }, title = { 0 };
 	size_t columns = (size_t)(w->width / pixels_per_column);
-	const char *title =
-		w->input->title && w->input->title[0] ? w->input->title : summary_command(w->input, DIFF_HEAD);
 
 	buffer_init(&text, (size_t)1 << 20);
+	buffer_init(&title, (size_t)1 << 20);
+	summary_title(w->input, &title);
+	if (title.size == 0)
+		buffer_append_string(&title, summary_command(w->input, DIFF_HEAD));
 	if (w->diff->sides == DIFF_SIDES)
 		summary_verdict(w->diff, &text);
 	else if (w->input->profiles[DIFF_HEAD])
 		summary_quality(w->input->profiles[DIFF_HEAD], &text);
 	buffer_append(&text, "", 0);
-	if (text.failed) {
+	if (text.failed || title.failed) {
 		w->out->failed = true;
 		return;
 	}
 	buffer_printf(w->out, "<text x=\"%d\" y=\"18\" font-size=\"14\" font-weight=\"bold\">", MARGIN);
-	append_short(w, title[0] ? title : "profile", columns * 4 / 5);
+	append_short(w, title.size ? title.data : "profile", columns * 4 / 5);
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"36\">", MARGIN);
 	append_short(w, text.data, columns);
 	buffer_printf(w->out, "</text>\n<text x=\"%d\" y=\"54\">", MARGIN);
@@ -408,8 +447,9 @@ static void write_header(struct svg_writer *w)
 			format_value(w->diff->total.head, w->unit).text,
 			format_change(w->diff->total.base, w->diff->total.head).text);
 	else
-		buffer_printf(w->out, ": %s; width shows time, colour shows the origin of the code",
-			format_value(w->diff->total.head, w->unit).text);
+		buffer_printf(w->out, ": %s; width shows time, colour shows the origin of the code%s",
+			format_value(w->diff->total.head, w->unit).text,
+			w->diff->waiting != DIFF_WAITING_NONE ? ", or what threads wait for" : "");
 	buffer_append_string(w->out, "</text>\n");
 }
 

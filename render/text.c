@@ -70,7 +70,11 @@ static bool write_origins(const struct text_writer *w, struct error *err)
 		table_add(&table, cells, TABLE_PLAIN);
 	}
 	text_heading(w, "By origin of the code");
-	return table_write(&table, w->table_width, w->colour, w->out, err);
+	if (!table_write(&table, w->table_width, w->colour, w->out, err))
+		return false;
+	if (summary_has_interpreter(w->diff))
+		text_paragraph(w, summary_interpreter_words, 2);
+	return true;
 }
 
 static bool write_top(const struct text_writer *w, enum summary_order order, struct error *err)
@@ -98,7 +102,7 @@ static bool write_top(const struct text_writer *w, enum summary_order order, str
 				   total = format_value(f->total.head, w->unit);
 		struct format_text self_share = format_percent(format_share(f->self.head, w->diff->total.head));
 		struct format_text total_share = format_percent(format_share(f->total.head, w->diff->total.head));
-		const char *cells[] = { diff_string(w->diff, f->name), format_module(diff_string(w->diff, f->module)),
+		const char *cells[] = { diff_string(w->diff, f->shown), format_module(diff_string(w->diff, f->place)),
 			profile_origin_name(f->origin), self.text, self_share.text, total.text, total_share.text };
 
 		table_add(&table, cells, TABLE_PLAIN);
@@ -147,8 +151,9 @@ static bool write_one_sided(const struct text_writer *w, struct error *err)
 {
 	text_side(w, DIFF_HEAD, "");
 	write_total(w);
-	if (!write_facts(w, err) || !write_origins(w, err) || !write_top(w, SUMMARY_SELF, err) ||
-		!write_top(w, SUMMARY_TOTAL, err))
+	text_waits(w, DIFF_HEAD, "");
+	if (!write_facts(w, err) || !write_origins(w, err) || !text_waiting_places(w, err) ||
+		!write_top(w, SUMMARY_SELF, err) || !write_top(w, SUMMARY_TOTAL, err))
 		return false;
 	write_differences(w);
 	return true;
@@ -187,7 +192,12 @@ bool render_text(const struct render_input *input, const struct render_text_opti
 {
 	static const struct render_text_options defaults = { 0 };
 	struct text_writer w = { .input = input, .diff = input->diff, .out = out };
+	CLEANUP(waits_cleanup) struct waits *waits = NULL;
 	bool done;
+
+	if (!waits_create(input, &waits, err))
+		return false;
+	w.waits = waits;
 
 	options = options ? options : &defaults;
 	w.unit = diff_string(input->diff, input->diff->unit);
@@ -195,8 +205,7 @@ bool render_text(const struct render_input *input, const struct render_text_opti
 	w.table_width = options->whole_names ? TABLE_UNLIMITED : w.width;
 	w.rows = clamp(options->rows, DEFAULT_ROWS, 1, MAX_ROWS);
 	w.colour = options->colour;
-	if (input->title && input->title[0])
-		text_paragraph(&w, input->title, 0);
+	text_title(&w);
 	done = input->diff->sides == DIFF_SIDES ? text_two_sided(&w, err) : write_one_sided(&w, err);
 	return done && write_warnings(&w, err) && buffer_ok(out, err);
 }

@@ -98,6 +98,8 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 	text_sentences(w, summary_points_words);
 	if (w->diff->interrupts.base != 0 || w->diff->interrupts.head != 0)
 		text_paragraph(w, summary_interrupts_words, 2);
+	if (summary_has_interpreter(w->diff))
+		text_paragraph(w, summary_interpreter_words, 2);
 	return true;
 }
 
@@ -112,7 +114,7 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 	char state[24];
 	struct format_text other_base = format_value(other->base, w->unit),
 			   other_head = format_value(other->head, w->unit);
-	const char *cells[] = { diff_string(w->diff, f->name), format_module(diff_string(w->diff, f->module)),
+	const char *cells[] = { diff_string(w->diff, f->shown), format_module(diff_string(w->diff, f->place)),
 		profile_origin_name(f->origin), figures.base.text, figures.head.text, figures.delta.text,
 		figures.change.text, figures.points.text, figures.interval.text, other_base.text, other_head.text,
 		state };
@@ -210,7 +212,7 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
  */
 static void append_former(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
-	const char *other = diff_string(diff, diff->functions[f->moved_to].name);
+	const char *other = diff_string(diff, diff->functions[f->moved_to].shown);
 
 	if (f->tier == DIFF_TIER_MOVED)
 		buffer_append_string(out, other);
@@ -244,7 +246,7 @@ static bool write_moved(const struct text_writer *w, struct error *err)
 		append_former(w->diff, f, &former);
 		if (!buffer_ok(&former, err))
 			return false;
-		const char *cells[] = { diff_string(w->diff, f->name), former.data ? former.data : "",
+		const char *cells[] = { diff_string(w->diff, f->shown), former.data ? former.data : "",
 			figures.base.text, figures.head.text, figures.delta.text };
 
 		table_add(&table, cells, TABLE_PLAIN);
@@ -274,14 +276,17 @@ bool text_two_sided(const struct text_writer *w, struct error *err)
 	text_sentences(w, summary_scale);
 	text_sentences(w, summary_evidence);
 	text_side(w, DIFF_BASE, "base: ");
+	text_waits(w, DIFF_BASE, "base: ");
 	text_side(w, DIFF_HEAD, "head: ");
+	text_waits(w, DIFF_HEAD, "head: ");
 	if (!write_ledger(w, err))
 		return false;
 	if (!any_change(w->diff))
 		text_heading(w, "No function is proven to have changed.");
 	if (!write_changes(w, SUMMARY_SELF_INCREASES, half, err) ||
 		!write_changes(w, SUMMARY_SELF_DECREASES, half, err) ||
-		!write_changes(w, SUMMARY_TOTAL_CHANGES, half, err) || !write_moved(w, err))
+		!write_changes(w, SUMMARY_TOTAL_CHANGES, half, err) || !write_moved(w, err) ||
+		!text_waiting_changes(w, err))
 		return false;
 	return true;
 }

@@ -89,6 +89,18 @@ void text_list_heading(const struct text_writer *w, enum summary_order order)
 		text_heading(w, heading.data);
 }
 
+void text_title(const struct text_writer *w)
+{
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	buffer_init(&text, (size_t)1 << 20);
+	summary_title(w->input, &text);
+	if (text.failed)
+		w->out->failed = true;
+	else if (text.size > 0)
+		text_paragraph(w, text.data, 0);
+}
+
 void text_side(const struct text_writer *w, enum diff_side side, const char *label)
 {
 	const char *command = summary_command(w->input, side), *name = w->input->names[side];
@@ -103,6 +115,7 @@ void text_side(const struct text_writer *w, enum diff_side side, const char *lab
 	if (w->input->profiles[side])
 		summary_quality(w->input->profiles[side], &text);
 	summary_verified(w->input->profiles[side], ". ", &text);
+	summary_labels(w->input->profiles[side], ". Labels: ", &text);
 	buffer_append_byte(&text, '.');
 	if (text.failed)
 		w->out->failed = true;

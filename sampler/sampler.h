@@ -37,7 +37,12 @@ struct sampler_target {
 
 enum sampler_call_graph { SAMPLER_CALL_GRAPH_DWARF, SAMPLER_CALL_GRAPH_FP };
 
+enum { SAMPLER_DEFAULT_OFF_CPU_MS = 10 };
 enum { SAMPLER_DEFAULT_FREQUENCY_HZ = 997, SAMPLER_DEFAULT_STACK_BYTES = 16384, SAMPLER_MAX_STACK_BYTES = 65528 };
+
+struct sampler_label {
+	const char *key, *value;
+};
 
 struct sampler_options {
 	struct sampler_target target;
@@ -50,9 +55,14 @@ struct sampler_options {
 	bool start_disabled;    /* events stay off until sampler_set_enabled() */
 	const char *part_path;  /* increments of the profile for recovery, written every second; the caller removes it;
 				   NULL: none */
+	bool native_only;       /* no frames of interpreters */
 	bool no_arguments;      /* of a command only the program is named in the profile: its arguments may be secret */
 	const char *tool;       /* name and version for the profile's facts */
 	uint32_t verify_every;  /* one stack in so many is also unwound by libunwind; 0: none */
+	uint64_t off_cpu_ns;    /* waits are sampled too: the mean waiting time that a sample stands for; 0: they are
+				   not */
+	const struct sampler_label *labels; /* borrowed: of the profile, in place of what the target says of itself */
+	size_t label_count;
 };
 
 /*
@@ -150,8 +160,10 @@ struct sampler_result {
 	size_t image_count; /* = profile->mapping_count */
 	struct file_opened *jit_maps;           /* by mapping id: a JIT mapping's perf map or jitdump; NULL: none */
 	struct file_opened *inherited_jit_maps; /* likewise, of the process that it was forked from; NULL: none */
+	struct profile_lock_place *lock_places; /* by lock of the profile; NULL: waits were not sampled */
 	char *kallsyms;         /* symbols of the recorded kernel; NULL: the running one; "": not to be had */
 	bool kernel_is_running; /* kallsyms is a copy of the running kernel's: that one may be asked instead */
+	bool waits_by_name;     /* only functions tell what threads waited for */
 	int child_status;       /* of a command, as waitpid() gives it; -1: still running, or attached */
 	int64_t cpu_ns;         /* CPU time the recorder itself used */
 	struct sampler_verification verification;
@@ -222,6 +234,10 @@ struct sampler_capabilities {
 	bool can_sample_system; /* whole CPUs, as -a and --cgroup do */
 	bool kernel_symbols_readable;
 	bool map_files_readable; /* deleted files can be opened */
+	const char *waits_hook;  /* "fentry", "kprobe", "rseq": where waits are sampled; NULL: they cannot be */
+	struct error no_waits;   /* why, with what would help */
+	bool can_read_python;    /* functions of CPython are shown, as those of node and HotSpot always are */
+	struct error no_python;  /* why not, with what would help */
 	uint64_t descriptor_limit;
 };
 

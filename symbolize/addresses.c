@@ -21,3 +21,22 @@ uint64_t *addresses_sorted(const uint64_t *addresses, size_t count)
 	qsort(sorted, count, sizeof(*sorted), addresses_compare);
 	return sorted;
 }
+
+static int compare_address_at(const void *left, const void *right)
+{
+	const struct address_at *a = left, *b = right;
+
+	return addresses_compare(&a->address, &b->address);
+}
+
+struct address_at *addresses_indexed(const uint64_t *addresses, size_t count)
+{
+	struct address_at *indexed = malloc((count + 1) * sizeof(*indexed));
+
+	if (!indexed || count == 0)
+		return indexed;
+	for (size_t i = 0; i < count; i++)
+		indexed[i] = (struct address_at){ addresses[i], i };
+	qsort(indexed, count, sizeof(*indexed), compare_address_at);
+	return indexed;
+}

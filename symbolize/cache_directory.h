@@ -3,7 +3,7 @@
 
 #include "common/common.h"
 
-/* Creates the directory of frame caches. False if it is not writable. */
+/* Creates the directory of frame caches. False if it is not the user's own, or not writable. */
 bool cache_directory_prepare(const char *directory);
 
 /* Removes the oldest files if there are too many, or they are too large together. */

@@ -90,7 +90,7 @@ struct run {
 	size_t running_count;
 	struct naming_answer answer;
 	size_t answer_size; /* bytes of it that are here */
-	uint8_t *table;     /* owned; of the answer, when that is complete */
+	uint8_t *table;     /* owned; the tables of the answer, when that is complete */
 	size_t table_size;
 	int64_t cpu_ns;           /* the child's CPU time when last asked */
 	unsigned int still_ticks; /* since it last changed, or an answer came */
@@ -172,14 +172,20 @@ static void note(const struct naming *n, const char *line)
 		buffer_printf(n->notices, "%s\n", line);
 }
 
+static bool naming_read_tables(const struct run *run, struct naming_task *task)
+{
+	uint64_t code_bytes = run->answer.code_bytes, padding = -code_bytes % sizeof(uint64_t);
+
+	return code_bytes < run->table_size && padding <= run->table_size - code_bytes &&
+	       named_frames_init(&task->table, run->table, (size_t)code_bytes) &&
+	       named_frames_init(&task->data_table, run->table + code_bytes + padding,
+		       (size_t)(run->table_size - code_bytes - padding));
+}
+
 static void take_done(struct run *run, struct naming_task *task)
 {
 	struct naming *n = run->naming;
 
-	if (!named_frames_init(&task->table, run->table, run->table_size)) {
-		run->failure = FAILURE_CRASH;
-		return;
-	}
 	task->bytes = TAKE(run->table);
 	task->is_kallsyms_restricted = run->answer.is_kallsyms_restricted;
 	note(n, run->answer.message);
@@ -227,12 +233,18 @@ static bool take_answer(struct run *run)
 	}
 	if (progress->state != TASK_RUNNING)
 		return false;
+	/* What runs beside a task may have written into its table: the task is not done then, but is tried again. */
+	if (answer->kind == NAMING_DONE && !naming_read_tables(run, &n->tasks[answer->task])) {
+		n->tasks[answer->task].table = n->tasks[answer->task].data_table = (struct named_frames){ 0 };
+		run->failure = FAILURE_CRASH;
+		return false;
+	}
 	end_task(run, answer->task);
 	if (answer->kind == NAMING_DONE)
 		take_done(run, &n->tasks[answer->task]);
 	else
 		take_failed(run, progress);
-	return run->failure == FAILURE_NONE;
+	return true;
 }
 
 /* Whether the start of a message allows for the rest of it, and makes room for that. */
@@ -331,7 +343,7 @@ static void share_memory(struct naming *n, struct naming_child *child)
 		at_once = child->chosen_count;
 	child->memory_bytes = at_once * (least_memory_bytes + threads * stack_bytes);
 	n->shares->memory_factor = memory_factor;
-	n->shares->data_bytes = confined_data_bytes() + child->memory_bytes;
+	n->shares->data_bytes = child_memory().data + child->memory_bytes;
 	atomic_store(&n->shares->all_bytes, all);
 	child->memory_bytes += all * memory_factor;
 }
@@ -438,11 +450,12 @@ static void note_failure(const struct naming *n, size_t number, enum failure fai
 			label, (least_memory_bytes + memory_factor * bytes_of(n, number)) >> 20);
 		break;
 	case FAILURE_STALL:
-		error_set(&line, ERROR_LIMIT, "%.200s: its files could not be read for %.0f s", label,
+		error_set(&line, ERROR_LIMIT, "%.200s: its files did not arrive within %.0f s", label,
 			STALL_TICKS * TICK_MS / 1e3);
 		break;
 	case FAILURE_OWNER:
-		error_set(&line, ERROR_LIMIT, "%.200s: naming other files of its owner failed for too long", label);
+		error_set(&line, ERROR_LIMIT, "%.200s: naming other files of the same owner crashed or took too long",
+			label);
 		break;
 	}
 	if (n->notices)

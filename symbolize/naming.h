@@ -23,10 +23,12 @@ struct naming_task {
 	const char *label; /* of the mapping, for notices */
 	const uint64_t *addresses;
 	size_t count;
+	const uint64_t *data; /* addresses in the image's data, named by its symbols */
+	size_t data_count;
 
 	/* Set by naming_run(). */
-	uint8_t *bytes; /* owned, of the table; NULL: nothing is named */
-	struct named_frames table;
+	uint8_t *bytes; /* owned, of the tables; NULL: nothing is named */
+	struct named_frames table, data_table;
 	bool is_kallsyms_restricted; /* it shows zeros only */
 };
 

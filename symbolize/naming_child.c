@@ -2,7 +2,9 @@
 #include "symbolize/naming_child.h"
 
 #include "machine/machine.h"
+#include "symbolize/addresses.h"
 #include "symbolize/cache.h"
+#include "symbolize/data_names.h"
 #include "symbolize/jit.h"
 #include "symbolize/kallsyms.h"
 #include "symbolize/result.h"
@@ -33,7 +35,15 @@ size_t naming_most_bytes(const struct naming_task *task)
 {
 	static const size_t least = (size_t)256 << 10, each = (size_t)8 << 10, most = (size_t)64 << 20;
 
-	return task->count < (most - least) / each ? least + task->count * each : most;
+	return task->count + task->data_count < (most - least) / each ? least + (task->count + task->data_count) * each
+								      : most;
+}
+
+static void made_deinit(struct made *made)
+{
+	arena_deinit(&made->arena);
+	free(made->addresses);
+	free(made->frames);
 }
 
 /* ---- Sending ---- */
@@ -54,31 +64,16 @@ static void send_message(struct shared *shared, struct naming_answer *answer, co
 
 /* ---- One task ---- */
 
-struct asked {
-	uint64_t address;
-	size_t index;
-};
-
-static int compare_asked(const void *left, const void *right)
-{
-	const struct asked *a = left, *b = right;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
 /* Sorts the addresses, with the frames that the image's files gave. `result` NULL: there is no image. */
 static bool take_result(
 	struct made *made, const struct naming_task *task, const struct symbolize_result *result, struct error *err)
 {
-	CLEANUP(cleanup_free) struct asked *asked = calloc(task->count + 1, sizeof(*asked));
+	CLEANUP(cleanup_free) struct address_at *asked = addresses_indexed(task->addresses, task->count);
 
 	made->addresses = calloc(task->count + 1, sizeof(*made->addresses));
 	made->frames = calloc(task->count + 1, sizeof(*made->frames));
 	if (!asked || !made->addresses || !made->frames)
 		return error_set_memory(err);
-	for (size_t i = 0; i < task->count; i++)
-		asked[i] = (struct asked){ task->addresses[i], i };
-	qsort(asked, task->count, sizeof(*asked), compare_asked);
 	for (size_t i = 0; i < task->count; i++) {
 		if (i > 0 && asked[i].address == asked[i - 1].address)
 			continue;
@@ -155,6 +150,26 @@ static void note_refused(const struct naming_task *task, const struct symbolize_
 			elf_image_path(task->image));
 }
 
+/* Appends the table of data. */
+static bool add_data(const struct naming_task *task, const struct symbolize_options *options, struct buffer *table,
+	struct error *err)
+{
+	const struct naming_task data = { .addresses = task->data, .count = task->data_count };
+	struct made made = { 0 };
+	bool ok;
+
+	while (table->size % sizeof(uint64_t) != 0 && !table->failed)
+		buffer_append_byte(table, 0);
+	arena_init(&made.arena, 0);
+	ok = take_result(&made, &data, NULL, err) &&
+	     (made.count == 0 || data_names_find(task->image, options, made.addresses, made.count, &made.arena,
+					 made.frames, err)) &&
+	     named_frames_write(
+		     &(struct named_frames_entries){ NULL, made.addresses, made.frames, made.count, "" }, table, err);
+	made_deinit(&made);
+	return ok;
+}
+
 static bool make_table(const struct naming_task *task, const struct symbolize_options *options,
 	struct naming_answer *answer, struct buffer *table, struct error *err)
 {
@@ -162,11 +177,12 @@ static bool make_table(const struct naming_task *task, const struct symbolize_op
 	struct made made = { 0 };
 	bool ok;
 
-	if (task->image && !symbolize_addresses(task->image, task->addresses, task->count, options, &result, err))
+	if (task->image && task->count > 0 &&
+		!symbolize_addresses(task->image, task->addresses, task->count, options, &result, err))
 		return false;
 	arena_init(&made.arena, 0);
 	ok = take_result(&made, task, result, err) && take_maps(&made, task, answer, err);
-	if (ok && task->image) {
+	if (ok && result) {
 		const struct frame_cache_key *new_key = symbolize_result_new_key(result);
 
 		note_refused(task, result, options, answer);
@@ -179,11 +195,10 @@ static bool make_table(const struct naming_task *task, const struct symbolize_op
 	ok = ok && named_frames_write(&(struct named_frames_entries){ NULL, made.addresses, made.frames, made.count,
 					      result ? symbolize_result_directory(result) : "" },
 			   table, err);
+	answer->code_bytes = table->size;
 	symbolize_result_destroy(result);
-	arena_deinit(&made.arena);
-	free(made.addresses);
-	free(made.frames);
-	return ok;
+	made_deinit(&made);
+	return ok && add_data(task, options, table, err);
 }
 
 static void work_on_task(void *context, size_t index)

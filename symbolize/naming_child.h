@@ -10,13 +10,14 @@ enum { NAMING_STACK_BYTES = 2 << 20 }; /* of each of the child's threads; demang
 
 enum naming_answer_kind {
 	NAMING_BEGINS, /* the child is about the task from now on */
-	NAMING_DONE,   /* the bytes of its table follow */
+	NAMING_DONE,   /* the bytes of its tables follow */
 	NAMING_FAILED, /* with `code` and `message` */
 };
 
 /* The start of each message from the child to its parent; foreign bytes to the latter. */
 struct naming_answer {
-	uint64_t bytes;                      /* of the table, which follows */
+	uint64_t bytes;                      /* of the tables, which follow: of code, then of data */
+	uint64_t code_bytes;                 /* of the table of code; that of data is aligned */
 	struct elf_file_identity debug, alt; /* of the files that are part of the cache's key */
 	uint32_t kind, task;
 	uint32_t is_new; /* the table is worth to be kept in the cache */
@@ -34,7 +35,7 @@ struct naming_child {
 	int output, broker;    /* a pipe and a socket */
 };
 
-/* The most bytes that the table of a task may have. */
+/* The most bytes that the tables of a task may have. */
 size_t naming_most_bytes(const struct naming_task *task);
 
 /* Works on the tasks in the calling process, a child of confined_fork(), and ends it. */

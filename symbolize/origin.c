@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/origin.h"
 
-#include "symbolize/java_name.h"
-
 #include <fnmatch.h>
 #include <string.h>
 
@@ -11,7 +9,7 @@ static const char *const rule_texts[] = {
 	[SYMBOLIZE_RULE_USER_RULE] = "a rule of --origin-rules",
 	[SYMBOLIZE_RULE_KERNEL] = "kernel, module or vdso",
 	[SYMBOLIZE_RULE_RUNTIME] = "C library, loader, language runtime or interpreter",
-	[SYMBOLIZE_RULE_JIT_STUB] = "code made at run time, by the script it comes from",
+	[SYMBOLIZE_RULE_JIT_STUB] = "code of a script, or made at run time, by where the script is",
 	[SYMBOLIZE_RULE_STANDARD_SOURCE] = "source of a standard library",
 	[SYMBOLIZE_RULE_DEPENDENCY_SOURCE] = "source of a dependency",
 	[SYMBOLIZE_RULE_PROJECT_ROOT] = "source under --project-root",
@@ -21,6 +19,7 @@ static const char *const rule_texts[] = {
 	[SYMBOLIZE_RULE_NAME_PREFIX] = "name of a standard library",
 	[SYMBOLIZE_RULE_ANONYMOUS] = "memory without a file",
 	[SYMBOLIZE_RULE_OTHER_SOURCE] = "source elsewhere, by the binary it is in",
+	[SYMBOLIZE_RULE_WAIT] = "no function: what a thread waits for",
 };
 
 /* Modules that run programs rather than being programs; globs over the module's name. */
@@ -33,8 +32,10 @@ static const char *const runtime_modules[] = { "ld-linux*.so", "ld-musl*.so", "l
 
 static const char *const standard_sources[] = { "*/include/c++/*", "*/libstdc++-v3/*", "*/libcxx/*",
 	"/rustc/*/library/*", "*/rustlib/src/rust/library/*", "/usr/local/go/src/*", "/usr/lib/go*/src/*",
-	"*/go/src/runtime/*", "*/sdk/go[0-9]*/src/*", "/usr/share/go*/src/*", "*/lib/python[23].*", "<frozen *",
-	"node:*" };
+	"*/go/src/runtime/*", "*/sdk/go[0-9]*/src/*", "/usr/share/go*/src/*" };
+
+/* What an interpreter brings along, written in its own language: any program of that language runs on it. */
+static const char *const interpreter_sources[] = { "*/lib/python[23].*", "<frozen *", "node:*" };
 
 static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.cargo/git/*", "*/pkg/mod/*@v*",
 	"*@v[0-9]*/*", "*/node_modules/*", "*/site-packages/*", "*/dist-packages/*", "*/vendor/*", "*/third_party/*",
@@ -51,11 +52,6 @@ static const char *const package_directories[] = { "*/lib/python[23].*/*", "*/si
 
 static const char *const standard_names[] = { "std::*", "core::*", "alloc::*", "__gnu_cxx::*", "<* as core::*",
 	"<* as alloc::*" };
-
-/* Code that V8 and HotSpot generate for themselves. */
-static const char *const jit_builtins[] = { "Builtin:*", "Stub:*", "BytecodeHandler:*", "RegExp:*", "Bytecode*",
-	"Interpreter*", "I2C/C2I adapters*", "StubRoutines (*", "vtable chunks", "vtable stub*", "itable stub*",
-	"MethodHandles adapters*", "*Runtime1 stub", "call_stub" };
 
 #define MATCHES(text, globs) matches_any((text), (globs), sizeof(globs) / sizeof((globs)[0]))
 
@@ -136,19 +132,20 @@ static bool is_go_runtime(const struct origin_evidence *e)
 static const char *script_in_name(const char *name)
 {
 	const char *space = strrchr(name, ' ');
-	const char *python = strncmp(name, "py::", 4) == 0 ? strchr(name + 4, ':') : NULL;
+	struct profile_python_name python;
 
-	if (python)
-		return python + 1;
+	if (profile_python_name(name, &python))
+		return python.file;
 	if (!space)
 		return "";
 	return strncmp(space + 1, "file://", 7) == 0 ? space + 8 : space + 1;
 }
 
 /* Python's packages are below its standard library, but do not belong to it. */
-static bool is_standard_source(const char *file)
+static bool is_interpreter_source(const char *file)
 {
-	return MATCHES(file, standard_sources) && !strstr(file, "/site-packages/") && !strstr(file, "/dist-packages/");
+	return MATCHES(file, interpreter_sources) && !strstr(file, "/site-packages/") &&
+	       !strstr(file, "/dist-packages/");
 }
 
 /* A directory that contains every file is no evidence. */
@@ -161,7 +158,9 @@ static bool is_below_compilation(const struct origin_context *context, const cha
 
 static struct origin_decision decide_source(const struct origin_context *context, const char *file)
 {
-	if (is_standard_source(file))
+	if (is_interpreter_source(file))
+		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_STANDARD_SOURCE };
+	if (MATCHES(file, standard_sources))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_STANDARD_SOURCE };
 	if (MATCHES(file, dependency_sources))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_DEPENDENCY_SOURCE };
@@ -178,20 +177,20 @@ static struct origin_decision decide_source(const struct origin_context *context
  */
 static bool is_jvm_own(const struct origin_context *context, const char *name)
 {
-	return context->has_jvm && !java_is_method(name) && !strpbrk(name, ":/");
+	return context->has_jvm && !profile_java_is_method(name) && !strpbrk(name, ":/");
 }
 
 static struct origin_decision decide_jit(const struct origin_context *context, const struct origin_evidence *e)
 {
-	bool is_java = context->has_jvm && java_is_method(e->name);
+	bool is_java = context->has_jvm && profile_java_is_method(e->name);
 	const char *script = is_java ? "" : script_in_name(e->name);
 	struct origin_decision decision;
 
 	if (script[0] == '\0')
 		script = e->file;
-	if (MATCHES(e->name, jit_builtins) || is_jvm_own(context, e->name))
+	if (profile_is_generated_stub(e->name) || is_jvm_own(context, e->name))
 		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_JIT_STUB };
-	if (java_is_standard(e->name))
+	if (profile_java_is_standard(e->name))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_NAME_PREFIX };
 	if (script[0] == '\0' && !is_java)
 		return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_JIT_STUB };
@@ -212,20 +211,46 @@ static struct origin_decision decide_binary(const struct origin_context *context
 	if (MATCHES(e->path, system_directories) || MATCHES(e->path, package_directories))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY,
 			has_source ? SYMBOLIZE_RULE_OTHER_SOURCE : SYMBOLIZE_RULE_SYSTEM_DIRECTORY };
-	if (MATCHES(e->name, standard_names) || java_is_standard(e->name))
+	if (MATCHES(e->name, standard_names) || profile_java_is_standard(e->name))
 		return (struct origin_decision){ PROFILE_ORIGIN_LIBRARY, SYMBOLIZE_RULE_NAME_PREFIX };
 	if (e->has_mapping && e->kind == PROFILE_MAPPING_ANON)
 		return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_ANONYMOUS };
 	return (struct origin_decision){ PROFILE_ORIGIN_UNKNOWN, SYMBOLIZE_RULE_NONE };
 }
 
+/* Whether it is no function but the frame that ends the stack of a wait. The user's rules are about functions. */
+static bool is_wait_frame(const struct origin_evidence *e)
+{
+	return !e->has_mapping && e->module[0] == '\0' && profile_wait_class_of_name(e->name) != PROFILE_WAIT_NONE;
+}
+
+struct origin_evidence origin_evidence_of(
+	const struct profile *profile, const struct profile_location *location, uint32_t line)
+{
+	const struct profile_function *function =
+		&profile->functions[profile->lines[location->first_line + line].function];
+	const struct profile_mapping *in =
+		location->mapping == PROFILE_NONE ? NULL : &profile->mappings[location->mapping];
+
+	return (struct origin_evidence){
+		.name = profile_string(profile, function->name),
+		.module = profile_string(profile, function->module),
+		.file = profile_string(profile, function->file),
+		.path = in ? profile_string(profile, in->path) : "",
+		.kind = in ? in->kind : PROFILE_MAPPING_ANON,
+		.has_mapping = in != NULL,
+	};
+}
+
 struct origin_decision origin_decide(const struct origin_context *context, const struct origin_evidence *e)
 {
 	struct origin_decision decision;
-	enum profile_origin origin;
+	uint32_t origin;
 
-	if (context->options->origin_rules && origin_rules_match(context->options->origin_rules, e, &origin))
-		return (struct origin_decision){ origin, SYMBOLIZE_RULE_USER_RULE };
+	if (is_wait_frame(e))
+		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_WAIT };
+	if (context->options->origin_rules && rules_match(context->options->origin_rules, e, &origin))
+		return (struct origin_decision){ (enum profile_origin)origin, SYMBOLIZE_RULE_USER_RULE };
 	if (e->has_mapping && (e->kind == PROFILE_MAPPING_KERNEL || e->kind == PROFILE_MAPPING_VDSO))
 		return (struct origin_decision){ PROFILE_ORIGIN_SYSTEM, SYMBOLIZE_RULE_KERNEL };
 	if (e->has_mapping && e->kind == PROFILE_MAPPING_JIT)
@@ -243,10 +268,12 @@ struct origin_decision origin_decide(const struct origin_context *context, const
 struct origin_decision origin_revise(
 	const struct origin_context *context, const struct origin_evidence *e, struct origin_decision before)
 {
-	enum profile_origin origin;
+	uint32_t origin;
 
-	if (context->options->origin_rules && origin_rules_match(context->options->origin_rules, e, &origin))
-		return (struct origin_decision){ origin, SYMBOLIZE_RULE_USER_RULE };
+	if (is_wait_frame(e))
+		return before;
+	if (context->options->origin_rules && rules_match(context->options->origin_rules, e, &origin))
+		return (struct origin_decision){ (enum profile_origin)origin, SYMBOLIZE_RULE_USER_RULE };
 	if (before.rule > SYMBOLIZE_RULE_PROJECT_ROOT && is_below_project(context, e->file))
 		return (struct origin_decision){ PROFILE_ORIGIN_USER, SYMBOLIZE_RULE_PROJECT_ROOT };
 	return before;

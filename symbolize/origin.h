@@ -14,6 +14,10 @@ struct origin_evidence {
 			    processes */
 };
 
+/* What is known of a frame of a location: `line` is its index there. The strings are the profile's. */
+struct origin_evidence origin_evidence_of(
+	const struct profile *profile, const struct profile_location *location, uint32_t line);
+
 /* Data that applies to the whole profile. */
 struct origin_context {
 	const struct symbolize_options *options;
@@ -33,9 +37,11 @@ struct origin_decision origin_decide(const struct origin_context *context, const
 struct origin_decision origin_revise(
 	const struct origin_context *context, const struct origin_evidence *evidence, struct origin_decision before);
 
-/* The first of the user's rules that matches; false if none does. */
-bool origin_rules_match(const struct symbolize_origin_rules *rules, const struct origin_evidence *evidence,
-	enum profile_origin *origin);
+/*
+ * The first of the user's rules that matches: an origin for rules of origin; a class for rules of waits, with
+ * PROFILE_WAIT_NONE for `keep`. False if none does.
+ */
+bool rules_match(const struct symbolize_rules *rules, const struct origin_evidence *evidence, uint32_t *value);
 
 /*
  * The context as far as the profile has it: the main program is mapping 0, if that is a file. The compilation directory

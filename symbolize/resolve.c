@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/addresses.h"
 #include "symbolize/cache.h"
 #include "symbolize/debuginfod.h"
 #include "symbolize/frames.h"
@@ -56,30 +57,15 @@ static bool is_linkage(void *context, uint64_t address)
 	return symbols_is_plt(context, address);
 }
 
-struct asked {
-	uint64_t address;
-	uint32_t index;
-};
-
-static int compare_asked(const void *left, const void *right)
-{
-	const struct asked *a = left, *b = right;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
 /* Sorts the addresses, and finds each one's index among the distinct ones. */
 static bool find_distinct(struct resolution *r, const uint64_t *addresses, size_t count, struct error *err)
 {
-	CLEANUP(cleanup_free) struct asked *asked = calloc(count + 1, sizeof(*asked));
+	CLEANUP(cleanup_free) struct address_at *asked = addresses_indexed(addresses, count);
 
 	r->result->which = calloc(count + 1, sizeof(*r->result->which));
 	r->addresses = calloc(count + 1, sizeof(*r->addresses));
 	if (!asked || !r->result->which || !r->addresses)
 		return error_set_memory(err);
-	for (size_t i = 0; i < count; i++)
-		asked[i] = (struct asked){ addresses[i], (uint32_t)i };
-	qsort(asked, count, sizeof(*asked), compare_asked);
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || asked[i].address != asked[i - 1].address)
 			r->addresses[r->distinct_count++] = asked[i].address;

@@ -20,6 +20,8 @@ struct batch {
 	uint64_t *addresses;
 	uint32_t *locations;
 	size_t count, capacity, location_capacity;
+	uint64_t *data; /* addresses of locks in the image's data */
+	size_t data_count, data_capacity;
 	struct symbol_map *map; /* of the kernel's functions, if it named them itself */
 	uint32_t task;          /* which names the others; PROFILE_NONE: none */
 };
@@ -80,6 +82,29 @@ static bool sort_into_batches(struct work *w, struct error *err)
 	return true;
 }
 
+/* The batch of a lock's place; NULL: it is in no image's data. */
+static struct batch *batch_of_lock(struct work *w, size_t lock)
+{
+	const struct profile_lock_place *places = w->options->lock_places;
+	struct batch *batch = places && places[lock].mapping != PROFILE_NONE ? &w->batches[places[lock].mapping] : NULL;
+
+	return batch && batch->image ? batch : NULL;
+}
+
+static bool sort_locks_into_batches(struct work *w, struct error *err)
+{
+	for (size_t i = 0; i < w->profile->lock_count; i++) {
+		struct batch *batch = batch_of_lock(w, i);
+
+		if (!batch)
+			continue;
+		if (!ARRAY_RESERVE(&batch->data, &batch->data_capacity, batch->data_count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		batch->data[batch->data_count++] = w->options->lock_places[i].address;
+	}
+	return true;
+}
+
 /* For more addresses, reading all symbols of the kernel is faster than looking each up. */
 enum { MOST_ASKED = 50000 };
 
@@ -117,6 +142,8 @@ static bool task_of(const struct work *w, size_t mapping, const struct file_open
 		.label = profile_string(w->profile, w->profile->mappings[mapping].path),
 		.addresses = batch->addresses,
 		.count = batch->count,
+		.data = batch->data,
+		.data_count = batch->data_count,
 	};
 	if (is_kernel && !batch->map && w->kallsyms.name)
 		task->kallsyms = &w->kallsyms;
@@ -126,7 +153,8 @@ static bool task_of(const struct work *w, size_t mapping, const struct file_open
 	}
 	if (!task->image && task->map)
 		task->label = task->map->name;
-	return batch->count > 0 && (task->image || task->map || task->inherited || task->kallsyms);
+	return (batch->count > 0 && (task->image || task->map || task->inherited || task->kallsyms)) ||
+	       batch->data_count > 0;
 }
 
 static bool make_tasks(struct work *w, const struct file_opened *jit_maps, struct error *err)
@@ -307,13 +335,37 @@ static bool set_all(struct work *w, struct error *err)
 	return true;
 }
 
+/* A lock has the name of its object, and the object's module. */
+static bool name_locks(struct work *w, struct error *err)
+{
+	struct profile *profile = w->profile;
+
+	for (size_t i = 0; i < profile->lock_count; i++) {
+		const struct batch *batch = batch_of_lock(w, i);
+		const struct naming_task *task = !batch || batch->task == PROFILE_NONE ? NULL : &w->tasks[batch->task];
+		const struct profile_lock_place *place = task ? &w->options->lock_places[i] : NULL;
+		struct symbolize_frames found = { 0 };
+
+		if (!task || !task->bytes)
+			continue;
+		if (!named_frames_find(&task->data_table, place->address, &w->arena, &found, err))
+			return false;
+		if (found.count == 0)
+			continue;
+		if (!profile_intern(profile, found.frames[0].name, &profile->locks[i].name, err))
+			return false;
+		profile->locks[i].module = profile->mappings[place->mapping].module;
+	}
+	return true;
+}
+
 /* The place where an interpreter was compiled is unrelated to the program that it runs. */
 static void find_directory(struct work *w)
 {
 	const struct profile *profile = w->profile;
 	const struct naming_task *task = w->batches[0].task == PROFILE_NONE ? NULL : &w->tasks[w->batches[0].task];
 
-	if (task && task->bytes && task->image &&
+	if (task && task->bytes && task->image && task->count > 0 &&
 		!origin_is_runtime(profile_string(profile, profile->mappings[0].module)))
 		w->origins.compilation_directory = named_frames_source_directory(&task->table);
 }
@@ -323,6 +375,7 @@ static void work_deinit(struct work *w)
 	for (size_t i = 0; w->batches && i < w->batch_count; i++) {
 		free(w->batches[i].addresses);
 		free(w->batches[i].locations);
+		free(w->batches[i].data);
 		symbol_map_destroy(w->batches[i].map);
 	}
 	for (size_t i = 0; i < w->task_count; i++)
@@ -348,7 +401,7 @@ bool symbolize_profile(struct profile *profile, struct elf_image *const *images,
 	for (size_t i = 0; ok && images && i < profile->mapping_count; i++)
 		w.batches[i].image = images[i];
 	if (ok && !options->no_names) {
-		ok = make_tasks(&w, jit_maps, err);
+		ok = sort_locks_into_batches(&w, err) && make_tasks(&w, jit_maps, err);
 		if (ok)
 			naming_run(w.tasks, w.task_count, options, notices);
 		note_restricted(&w, notices);
@@ -356,7 +409,7 @@ bool symbolize_profile(struct profile *profile, struct elf_image *const *images,
 	if (ok) {
 		w.origins = origin_context_of(options, profile);
 		find_directory(&w);
-		ok = set_all(&w, err);
+		ok = set_all(&w, err) && (options->no_names || name_locks(&w, err));
 	}
 	work_deinit(&w);
 	if (ok && stats)
@@ -371,20 +424,11 @@ bool symbolize_origins(struct profile *profile, const struct symbolize_options *
 	(void)err;
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
-		const struct profile_mapping *in =
-			location->mapping == PROFILE_NONE ? NULL : &profile->mappings[location->mapping];
 
 		for (uint32_t k = 0; k < location->line_count; k++) {
 			struct profile_function *function =
 				&profile->functions[profile->lines[location->first_line + k].function];
-			const struct origin_evidence evidence = {
-				.name = profile_string(profile, function->name),
-				.module = profile_string(profile, function->module),
-				.file = profile_string(profile, function->file),
-				.path = in ? profile_string(profile, in->path) : "",
-				.kind = in ? in->kind : PROFILE_MAPPING_ANON,
-				.has_mapping = in != NULL,
-			};
+			const struct origin_evidence evidence = origin_evidence_of(profile, location, k);
 			struct origin_decision decision = { function->origin,
 				(enum symbolize_rule)function->origin_rule };
 

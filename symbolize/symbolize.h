@@ -30,20 +30,24 @@ enum symbolize_rule {
 	SYMBOLIZE_RULE_NAME_PREFIX = 11,  /* std::, core::, alloc::, __gnu_cxx:: */
 	SYMBOLIZE_RULE_ANONYMOUS = 12,    /* deleted without symbols, memfd, anonymous */
 	SYMBOLIZE_RULE_OTHER_SOURCE = 13, /* DWARF, but of no project root: by its binary */
+	SYMBOLIZE_RULE_WAIT = 14,         /* no function: the frame that says what a thread waits for */
 };
 
 /* One line for --explain-origin and the inspector: "kernel, module or vdso". */
 const char *symbolize_rule_text(enum symbolize_rule rule);
 
-/* The user's rules, ordered globs: `user path /src/?*`, `library module libfoo*`, `system function rt_*`; `#` starts a
- * comment. */
-struct symbolize_origin_rules;
+/*
+ * The user's rules, ordered globs: `user path /src/?*`, `library module libfoo*`, `system function rt_*`; `#` starts a
+ * comment. Those of waits begin with the class that a wait becomes, or with `keep` (docs/waiting.md).
+ */
+struct symbolize_rules;
+enum symbolize_rules_kind { SYMBOLIZE_RULES_OF_ORIGIN, SYMBOLIZE_RULES_OF_WAITS };
 
 /* `name` is for messages; ERROR_FORMAT names the line. */
 COMMON_MUST_CHECK
-bool symbolize_origin_rules_parse(
-	const char *text, size_t size, const char *name, struct symbolize_origin_rules **rules, struct error *err);
-void symbolize_origin_rules_destroy(struct symbolize_origin_rules *rules);
+bool symbolize_rules_parse(enum symbolize_rules_kind kind, const char *text, size_t size, const char *name,
+	struct symbolize_rules **rules, struct error *err);
+void symbolize_rules_destroy(struct symbolize_rules *rules);
 
 /* ---- A whole profile ---- */
 
@@ -58,12 +62,17 @@ enum symbolize_fingerprints {
 struct symbolize_options {
 	const char *const *project_roots;
 	size_t project_root_count;
-	const struct symbolize_origin_rules *origin_rules; /* NULL: none */
+	const struct symbolize_rules *origin_rules; /* NULL: none */
+	const struct symbolize_rules *wait_rules;   /* NULL: none but our own */
+	/* Waits of no known class get that of the function of the kernel or C library that they are in: the recording
+	 * knew no system calls. */
+	bool waits_by_name;
 	struct elf_debug_options debug;
 	/* By mapping id, borrowed: maps of the processes that those of `jit_maps` were forked from, for what these do
 	 * not name. NULL: none. */
 	const struct file_opened *inherited_jit_maps;
-	const char *kallsyms_path; /* NULL: /proc/kallsyms; "": none */
+	const struct profile_lock_place *lock_places; /* by lock of the profile, borrowed; NULL: locks get no names */
+	const char *kallsyms_path;                    /* NULL: /proc/kallsyms; "": none */
 	bool kernel_is_running; /* kallsyms_path is a copy of the running kernel's, so the kernel may be used instead */
 	const char *cache_directory; /* of resolved frames; NULL: no cache */
 	uint64_t cache_program;      /* which program resolves them; 0: it is found out */
@@ -87,6 +96,7 @@ struct symbolize_stats {
 
 /*
  * Names every location of a profile that has no lines yet, and decides the origin of every function that has none.
+ * Locks get the names of the objects that they are in (options->lock_places).
  *
  * Binaries and maps are read in a confined child process, since they are hostile bytes (symbolize/naming.h). What
  * cannot be named is no failure: a notice tells.
@@ -107,11 +117,18 @@ bool symbolize_profile(struct profile *profile, struct elf_image *const *images,
 COMMON_MUST_CHECK
 bool symbolize_origins(struct profile *profile, const struct symbolize_options *options, struct error *err);
 
+/*
+ * Decides anew what threads waited for, by the functions in the stack of each wait: the one nearest to the leaf that a
+ * rule is about decides, by the first rule about it. The rules of `options` come before our own, which are few and
+ * certain. Waits for a CPU stay that, whichever function was interrupted. Nothing is done to profiles without waits.
+ */
+COMMON_MUST_CHECK
+bool symbolize_waits(struct profile *profile, const struct symbolize_options *options, struct error *err);
+
 /* ---- Single addresses: kelvin symbolize ---- */
 
 struct symbolize_frame {
-	const char *name; /* demangled unless asked otherwise; never NULL ("??" in addr2line's sense is the printer's
-			     matter: "") */
+	const char *name;         /* demangled; never NULL; "" unknown, which addr2line prints as "??" */
 	const char *linkage_name; /* "" when there is none */
 	const char *file; /* where the code of this frame was executing: the line table's or the call site's file; ""
 			     unknown */
@@ -125,7 +142,7 @@ struct symbolize_frame {
 /* The frames of one address, innermost first. */
 struct symbolize_frames {
 	const struct symbolize_frame *frames;
-	size_t count; /* 0: the address is in no known code */
+	size_t count; /* 0: none is known */
 };
 
 /* Resolved addresses of one image; owns all strings. */
@@ -161,7 +178,7 @@ bool symbolize_cache_directory(char *path, size_t size);
 COMMON_MUST_CHECK
 bool symbolize_perf_cache_directory(char *path, size_t size);
 
-/* The frames of addresses[index]; they live as long as the result. */
+/* The frames of addresses[index], at least one; they live as long as the result. */
 struct symbolize_frames symbolize_result_frames(const struct symbolize_result *result, size_t index);
 
 /* Whether a debug file was requested from debuginfod's servers but not received. */

@@ -95,11 +95,11 @@ static Elf64_Sym read_symbol(struct byte_reader *r, bool is_64bit)
 	return symbol;
 }
 
-enum kind { KIND_OTHER, KIND_FUNCTION, KIND_LABEL };
+enum kind { KIND_OTHER, KIND_FUNCTION, KIND_LABEL, KIND_OBJECT };
 
 /*
- * The kind of a symbol: functions, labels of assembly with a size, and other labels of code. GCC marks places in debug
- * information by labels.
+ * The kind of a symbol: functions, labels of assembly with a size, other labels of code, and objects of data. GCC marks
+ * places in debug information by labels.
  */
 static enum kind symbols_kind_of(const struct table *table, const Elf64_Sym *symbol)
 {
@@ -109,6 +109,8 @@ static enum kind symbols_kind_of(const struct table *table, const Elf64_Sym *sym
 		return KIND_OTHER;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && symbol->st_size > 0))
 		return KIND_FUNCTION;
+	if (type == STT_OBJECT && symbol->st_size > 0)
+		return KIND_OBJECT;
 	return type == STT_NOTYPE && elf_image_section_is_code(table->image, symbol->st_shndx) ? KIND_LABEL
 											       : KIND_OTHER;
 }
@@ -153,12 +155,15 @@ static void compete(struct symbol_hit *hit, const struct symbol_hit *symbol)
 	hit->size = size;
 }
 
-/* Whether the symbol names a function: `$x` separates code from data, `foo.loop` is a place in `foo` in NASM. */
+/*
+ * Whether the symbol names what it is at: `$x` separates code from data, `foo.loop` is a place in `foo` in NASM.
+ * Objects of a function's own may be called `lock.0`.
+ */
 static bool symbols_is_name(const struct symbol_hit *symbol, enum kind kind)
 {
 	if (symbol->name[0] == '\0' || symbol->name[0] == '$')
 		return false;
-	return kind == KIND_FUNCTION || symbol->rank < RANK_LOCAL ||
+	return kind != KIND_LABEL || symbol->rank < RANK_LOCAL ||
 	       !memchr(symbol->name, '.', strnlen(symbol->name, MAX_COMPARED_BYTES));
 }
 
@@ -406,6 +411,22 @@ static bool has_symtab(struct elf_image *image)
 	return elf_image_section(image, ".symtab", &section);
 }
 
+/* Finds the tables, with those of .gnu_debugdata where there are no others. */
+static bool open_tables(struct symbols *made, struct elf_image *debug, struct error *err)
+{
+	struct elf_image *image = made->image;
+
+	add_table(made, debug, ".symtab", ".strtab");
+	add_table(made, image, ".dynsym", ".dynstr");
+	if (debug != image)
+		add_table(made, image, ".symtab", ".strtab");
+	if (!has_symtab(debug) && !has_symtab(image) && !minidebug_open(image, &made->mini, err))
+		return false;
+	if (made->mini)
+		add_table(made, made->mini, ".symtab", ".strtab");
+	return true;
+}
+
 bool symbols_create(struct elf_image *image, struct elf_image *debug, struct symbols **symbols, struct error *err)
 {
 	static const char *const plt_names[PLT_COUNT] = { ".plt", ".plt.sec", ".plt.got" };
@@ -415,25 +436,30 @@ bool symbols_create(struct elf_image *image, struct elf_image *debug, struct sym
 		return error_set_memory(err);
 	made->image = image;
 	made->segments = elf_image_segments(image, &made->segment_count);
-	add_table(made, debug, ".symtab", ".strtab");
-	add_table(made, image, ".dynsym", ".dynstr");
-	if (debug != image)
-		add_table(made, image, ".symtab", ".strtab");
-	if (!has_symtab(debug) && !has_symtab(image) && !minidebug_open(image, &made->mini, err)) {
-		symbols_destroy(made);
-		return false;
-	}
-	if (made->mini)
-		add_table(made, made->mini, ".symtab", ".strtab");
 	for (size_t i = 0; i < PLT_COUNT; i++)
 		if (elf_image_section(image, plt_names[i], &made->plt[made->plt_count]))
 			made->plt_count++;
-	if (!frame_table_create(image, FRAME_BOUNDS, &made->functions, err)) {
+	if (!open_tables(made, debug, err) || !frame_table_create(image, FRAME_BOUNDS, &made->functions, err)) {
 		symbols_destroy(made);
 		return false;
 	}
 	*symbols = made;
 	return true;
+}
+
+bool symbols_match_data(struct elf_image *image, struct elf_image *debug, const uint64_t *addresses, size_t count,
+	struct symbol_hit *hits, struct error *err)
+{
+	struct symbols symbols = { .image = image };
+	bool ok = open_tables(&symbols, debug, err);
+
+	if (ok)
+		find_nearest(&symbols, KIND_OBJECT, addresses, count, hits);
+	for (size_t i = 0; ok && i < count; i++)
+		if (!hits[i].name || addresses[i] - hits[i].start >= hits[i].size)
+			hits[i] = (struct symbol_hit){ 0 };
+	elf_image_unref(symbols.mini);
+	return ok;
 }
 
 bool symbols_any(const struct symbols *symbols)

@@ -53,3 +53,11 @@ bool symbols_find_plt(struct symbols *symbols, uint64_t address, const char **na
 /* The function [start, end) in unwind information; false if none contains the address. */
 COMMON_MUST_CHECK
 bool symbols_find_fde(const struct symbols *symbols, uint64_t address, uint64_t *start, uint64_t *end);
+
+/*
+ * Finds the objects that hold image addresses (rising, without repetition) of data, by the same tables, in the same
+ * way. Objects of threads' own storage are none: their symbols are offsets. Fails if memory runs out.
+ */
+COMMON_MUST_CHECK
+bool symbols_match_data(struct elf_image *image, struct elf_image *debug, const uint64_t *addresses, size_t count,
+	struct symbol_hit *hits, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/match/align.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Copies a string of a profile into the diff's table. */
@@ -11,9 +12,49 @@ static bool copy_string(
 		string_table_size(profile->strings, from), to, err);
 }
 
+/*
+ * The file of a Python function, where only its name tells it, and the place at which people look for a function: the
+ * name of a Python function's file with the line.
+ */
+static bool fill_place(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
+{
+	struct diff *diff = build->diff;
+	struct profile_python_name python;
+	const char *file, *slash;
+
+	to->place = to->module;
+	if (to->language != PROFILE_LANGUAGE_PYTHON)
+		return true;
+	if (to->file == 0 && profile_python_name(name, &python) &&
+		!string_table_add(diff->strings, python.file, strlen(python.file), &to->file, err))
+		return false;
+	file = diff_string(diff, to->file);
+	if (!file[0])
+		return true;
+	slash = strrchr(file, '/');
+	return to->line ? build_text(diff, err, &to->place, "%s:%" PRIu32, slash ? slash + 1 : file, to->line)
+			: build_text(diff, err, &to->place, "%s", slash ? slash + 1 : file);
+}
+
+static bool fill_shown(struct diff_build *build, struct diff_function *to, const char *name, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
+	struct profile_python_name python;
+
+	to->shown = to->name;
+	if (!profile_python_name(name, &python))
+		return true;
+	buffer_init(&shown, SIZE_MAX / 2);
+	profile_shown_name(name, &shown);
+	return buffer_ok(&shown, err) &&
+	       string_table_add(build->diff->strings, shown.data, shown.size, &to->shown, err);
+}
+
 static bool fill_function(struct diff_build *build, const struct profile *profile, const struct profile_function *from,
 	struct diff_function *to, struct error *err)
 {
+	const char *name = profile_string(profile, from->name), *module = profile_string(profile, from->module);
+
 	*to = (struct diff_function){
 		.key = to->key,
 		.line = from->start_line,
@@ -22,10 +63,14 @@ static bool fill_function(struct diff_build *build, const struct profile *profil
 		.name_source = from->name_source,
 		.tier = DIFF_TIER_ONE_SIDED,
 		.moved_to = PROFILE_NONE,
+		.language = profile_language_of(name, module),
+		.interprets = from->origin == PROFILE_ORIGIN_SYSTEM ? profile_language_interpreted_by(module)
+								    : PROFILE_LANGUAGE_NATIVE,
 	};
 	return copy_string(build, profile, from->name, &to->name, err) &&
 	       copy_string(build, profile, from->module, &to->module, err) &&
-	       copy_string(build, profile, from->file, &to->file, err);
+	       copy_string(build, profile, from->file, &to->file, err) && fill_shown(build, to, name, err) &&
+	       fill_place(build, to, name, err);
 }
 
 static bool align_add_function(
@@ -107,6 +152,10 @@ static bool note_presence(struct diff_build *build, struct error *err)
 		for (size_t i = 0; i < build->met_count[side]; i++)
 			build->present[side][build->function_ids[side][build->met[side][i]]] = true;
 	}
+	/* The frame of waits counts as present on both sides, so that it is matched with no other one as a rename. */
+	for (size_t i = 0; i < count; i++)
+		if (diff_wait_class(build->diff, &build->diff->functions[i]) != PROFILE_WAIT_NONE)
+			build->present[DIFF_BASE][i] = build->present[DIFF_HEAD][i] = true;
 	return true;
 }
 
@@ -268,6 +317,7 @@ static bool name_unnamed(struct diff_build *build, struct error *err)
 				continue;
 			if (!build_text(build->diff, err, &f->name, "[unnamed]"))
 				return false;
+			f->shown = f->name;
 		}
 	}
 	return true;

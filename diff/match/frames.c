@@ -70,12 +70,14 @@ static double self_delta(const struct diff *diff, uint32_t node)
 static void walk_below(struct search *s, uint32_t function, bool enter)
 {
 	const struct diff *diff = s->build->diff;
+	bool has_waits = diff->waiting != DIFF_WAITING_NONE;
 
 	for (uint32_t top = s->first[function]; top != PROFILE_NONE; top = s->next[top])
 		for (uint32_t n = top; s->build->topmost[top] && n < diff->nodes[top].subtree_end; n++, s->visits++) {
-			uint32_t f = diff->nodes[n].function;
+			uint32_t owner = s->build->owners[n], f = diff->nodes[owner < top ? n : owner].function;
 
-			if (diff->nodes[n].flags & DIFF_NODE_INTERRUPT)
+			/* Threads that wait elsewhere wait for something else: no wait has moved. */
+			if ((diff->nodes[n].flags & DIFF_NODE_INTERRUPT) || (has_waits && build_is_wait(diff, n)))
 				continue;
 			s->inside[n] = enter;
 			s->local[f] = enter ? s->local[f] + self_delta(diff, n) : 0;

@@ -7,14 +7,16 @@
 
 /*
  * Functions at which an interrupt arrives, on x86-64 (since Linux 5.8, and earlier) and aarch64, and those in which the
- * scheduler takes the CPU from a thread that runs in the kernel. Exceptions that the thread itself causes
+ * scheduler takes the CPU from a thread that runs in the kernel; and those in which tracepoints and BPF programs of
+ * recorders run, such as Kelvin's own that measures waits. Exceptions that the thread itself causes
  * (`asm_exc_page_fault`) are not among them.
  */
 static const char *const entries[] = { "asm_sysvec_*", "sysvec_*", "asm_common_interrupt", "common_interrupt",
 	"asm_spurious_interrupt", "asm_exc_nmi*", "apic_timer_interrupt", "smp_apic_timer_interrupt",
 	"reschedule_interrupt", "call_function_interrupt", "call_function_single_interrupt", "irq_work_interrupt",
 	"ret_from_intr", "do_IRQ", "xen_hvm_callback_vector", "xen_evtchn_do_upcall", "hyperv_callback_vector",
-	"el[01]*_irq", "el[01]*_fiq", "el[01]_interrupt", "preempt_schedule*", "__cond_resched*" };
+	"el[01]*_irq", "el[01]*_fiq", "el[01]_interrupt", "preempt_schedule*", "__cond_resched*", "__traceiter_*",
+	"bpf_trace_run*" };
 
 /* Functions on the way back to user mode: a call of `schedule` from them is preemption. */
 static const char *const returns[] = { "exit_to_user_mode_loop", "exit_to_user_mode_prepare", "exit_to_usermode_loop",
@@ -52,10 +54,35 @@ static enum kind interrupts_kind_of(const struct diff *diff, const struct diff_f
 	return interrupts_match_any(name, returns, sizeof(returns) / sizeof(returns[0])) ? KIND_RETURN : KIND_OTHER;
 }
 
-static bool is_interrupt(const struct diff *diff, const uint8_t *kinds, uint32_t node)
+/*
+ * Fills [node] with whether waits of the metric are below it. Being preempted is waiting for a CPU, which is what such
+ * a metric measures, and no time of the interrupt at which it began.
+ */
+static void find_waits(const struct diff_build *build, bool *waits)
+{
+	const struct diff *diff = build->diff;
+
+	for (int side = 0; side < DIFF_SIDES && diff->waiting != DIFF_WAITING_NONE; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		for (size_t i = 0; profile && i < profile->sample_count; i++) {
+			uint32_t node =
+				build->union_nodes[side][build->trees[side]->stack_nodes[profile->samples[i].stack]];
+
+			if (!build_is_wait(diff, node) || !(build_value(build, side, i) > 0))
+				continue;
+			for (; node != 0 && !waits[node]; node = diff->nodes[node].parent)
+				waits[node] = true;
+		}
+	}
+}
+
+static bool is_interrupt(const struct diff *diff, const uint8_t *kinds, const bool *waits, uint32_t node)
 {
 	const struct diff_node *n = &diff->nodes[node], *parent = &diff->nodes[n->parent];
 
+	if (waits[node])
+		return false;
 	if (parent->flags & DIFF_NODE_INTERRUPT)
 		return true;
 	if (kinds[n->function] == KIND_SCHEDULE)
@@ -63,16 +90,19 @@ static bool is_interrupt(const struct diff *diff, const uint8_t *kinds, uint32_t
 	return kinds[n->function] == KIND_ENTRY;
 }
 
-static bool interrupts_mark_nodes(struct diff *diff, struct error *err)
+static bool interrupts_mark_nodes(const struct diff_build *build, struct error *err)
 {
+	struct diff *diff = build->diff;
 	CLEANUP(cleanup_free) uint8_t *kinds = malloc(diff->function_count + 1);
+	CLEANUP(cleanup_free) bool *waits = calloc(diff->node_count + 1, sizeof(*waits));
 
-	if (!kinds)
+	if (!kinds || !waits)
 		return error_set_memory(err);
+	find_waits(build, waits);
 	for (size_t i = 0; i < diff->function_count; i++)
 		kinds[i] = (uint8_t)interrupts_kind_of(diff, &diff->functions[i]);
 	for (uint32_t node = 1; node < diff->node_count; node++)
-		if (is_interrupt(diff, kinds, node))
+		if (is_interrupt(diff, kinds, waits, node))
 			diff->nodes[node].flags |= DIFF_NODE_INTERRUPT;
 	return true;
 }
@@ -86,8 +116,7 @@ static bool side_has_own_time(const struct diff_build *build, enum diff_side sid
 	for (size_t i = 0; i < profile->sample_count; i++) {
 		uint32_t node = build->union_nodes[side][build->trees[side]->stack_nodes[profile->samples[i].stack]];
 
-		if (!(build->diff->nodes[node].flags & DIFF_NODE_INTERRUPT) &&
-			profile->values[i * profile->value_type_count + build->metric[side]] > 0)
+		if (!(build->diff->nodes[node].flags & DIFF_NODE_INTERRUPT) && build_value(build, side, i) > 0)
 			return true;
 	}
 	return false;
@@ -188,7 +217,7 @@ static bool note_ordinary_nodes(struct diff_build *build, struct error *err)
 
 bool interrupts_mark(struct diff_build *build, struct error *err)
 {
-	if (!interrupts_mark_nodes(build->diff, err))
+	if (!interrupts_mark_nodes(build, err))
 		return false;
 	if (has_own_time(build))
 		return give_functions(build, err) && note_ordinary_nodes(build, err);

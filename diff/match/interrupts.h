@@ -5,13 +5,15 @@
 
 /*
  * Interrupts of a thread are the machine's work, not the program's: hard interrupts, soft interrupts that run at their
- * end, and preemption. They hit whatever thread is running, and depend on disks, networks, timers and other programs.
- * Soft interrupts that run within the thread's own system call (`__local_bh_enable_ip`) are its own work.
+ * end, preemption, and what recorders do at tracepoints. They hit whatever thread is running, and depend on disks,
+ * networks, timers and other programs. Soft interrupts that run within the thread's own system call
+ * (`__local_bh_enable_ip`) are its own work.
  *
  * Model: a frame of the kernel is an entry if an interrupt arrives there (`asm_sysvec_apic_timer_interrupt`), if the
  * scheduler takes the CPU away there (`preempt_schedule_irq`), or if it is `schedule` called on the way back to user
  * mode. All time below an entry is interrupt time. A function that runs in both ways, such as `handle_softirqs`,
- * becomes two: one of the program, one of the interrupts.
+ * becomes two: one of the program, one of the interrupts. In a metric of waits, frames that lead to a wait are no
+ * interrupt's.
  */
 
 /*

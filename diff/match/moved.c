@@ -396,8 +396,8 @@ static bool find_neighbours(const struct diff *diff, struct neighbours *n, struc
 		uint32_t key[2] = { diff->nodes[node].function, diff->nodes[parent].function }, *slot;
 		bool added;
 
-		if (parent == 0 || key[0] == key[1] || !build_is_compiled_at_run_time(diff, &diff->functions[key[0]]) ||
-			!build_is_compiled_at_run_time(diff, &diff->functions[key[1]]))
+		if (parent == 0 || key[0] == key[1] || !build_is_compiled_at_run_time(&diff->functions[key[0]]) ||
+			!build_is_compiled_at_run_time(&diff->functions[key[1]]))
 			continue;
 		ok = hash_map_add(&met, key, 0, &slot, &added, err);
 		if (!ok || !added)

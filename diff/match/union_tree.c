@@ -174,10 +174,12 @@ static bool allocate_nodes(struct diff_build *build, struct error *err)
 			"the trees of both sides have %zu nodes together, more than a diff can hold", count);
 	free(diff->nodes);
 	free(build->topmost);
+	free(build->owners);
 	diff->node_count = 0;
 	diff->nodes = malloc(count * sizeof(*diff->nodes));
 	build->topmost = malloc(count * sizeof(*build->topmost));
-	bool ok = diff->nodes && build->topmost;
+	build->owners = malloc(count * sizeof(*build->owners));
+	bool ok = diff->nodes && build->topmost && build->owners;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		size_t nodes = build->trees[side] ? build->trees[side]->node_count : 0;
@@ -263,8 +265,7 @@ static bool sum_values(struct diff_build *build, enum diff_side side, struct err
 	for (size_t i = 0; profile && i < profile->sample_count; i++) {
 		uint32_t node = build->trees[side]->stack_nodes[profile->samples[i].stack];
 
-		self[build->union_nodes[side][node]] +=
-			(double)profile->values[i * profile->value_type_count + build->metric[side]];
+		self[build->union_nodes[side][node]] += build_value(build, side, i);
 	}
 	memcpy(total, self, build->diff->node_count * sizeof(*total));
 	for (uint32_t node = (uint32_t)build->diff->node_count; node-- > 1;)
@@ -292,6 +293,27 @@ static bool mark_topmost(struct diff_build *build, struct error *err)
 		open[depth++] = node;
 	}
 	return true;
+}
+
+/*
+ * An interpreter's frame belongs to the function that it runs: the nearest one above it of the language that it
+ * interprets, if only frames of the interpreter are between them. Below other code, such as a C extension that calls
+ * the interpreter, and above the first function of the program, such a frame is its own.
+ */
+static void mark_owners(struct diff_build *build)
+{
+	const struct diff *diff = build->diff;
+
+	build->owners[0] = 0;
+	for (uint32_t node = 1; node < diff->node_count; node++) {
+		enum profile_language interprets = diff->functions[diff->nodes[node].function].interprets;
+		uint32_t above = build->owners[diff->nodes[node].parent];
+
+		build->owners[node] = node;
+		if (interprets != PROFILE_LANGUAGE_NATIVE && above != 0 &&
+			diff->functions[diff->nodes[above].function].language == interprets)
+			build->owners[node] = above;
+	}
 }
 
 static void shrink(struct diff *diff)
@@ -326,8 +348,11 @@ static bool merge_trees(struct diff_build *build, struct error *err)
 
 bool union_tree_create(struct diff_build *build, struct error *err)
 {
-	return merge_trees(build, err) && interrupts_mark(build, err) && sum_values(build, DIFF_BASE, err) &&
-	       sum_values(build, DIFF_HEAD, err) && mark_topmost(build, err);
+	if (!merge_trees(build, err) || !interrupts_mark(build, err) || !sum_values(build, DIFF_BASE, err) ||
+		!sum_values(build, DIFF_HEAD, err) || !mark_topmost(build, err))
+		return false;
+	mark_owners(build);
+	return true;
 }
 
 /* ---- Samples and inlining ---- */

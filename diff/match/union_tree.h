@@ -5,8 +5,8 @@
 
 /*
  * Merges both sides' trees by the functions of the diff, siblings sorted by key. Fills diff->nodes, node_self,
- * node_total, node_count, union_nodes and topmost; a second call replaces them. Nothing recurses: a stack may be 65,535
- * frames deep; deeper ones are ERROR_LIMIT.
+ * node_total, node_count, union_nodes and topmost, owners; a second call replaces them. Nothing recurses: a stack may
+ * be 65,535 frames deep; deeper ones are ERROR_LIMIT.
  */
 COMMON_MUST_CHECK
 bool union_tree_create(struct diff_build *build, struct error *err);

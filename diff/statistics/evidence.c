@@ -90,12 +90,12 @@ static bool witnesses_differ(const struct diff_build *build)
 /*
  * Whether the machine's speed may explain the difference that nearly all functions show: it lies within the variation
  * between runs of one side, and the figures of whole runs do not contradict. Functions are then judged relative to it.
- * It stays part of every figure and of the total.
+ * It stays part of every figure and of the total. How long threads wait is no speed of the machine.
  */
 static bool speed_is_explained(const struct diff_build *build, const struct speed *speed)
 {
 	return build->diff->scale.mode == DIFF_SCALE_PER_RUN && speed->explained && speed->delta != 0 &&
-	       metric_is_time(build) && !witnesses_differ(build);
+	       metric_is_time(build) && build->diff->waiting != DIFF_WAITING_ALL && !witnesses_differ(build);
 }
 
 static bool whole_is_measured(const struct diff_build *build)
@@ -130,7 +130,7 @@ static bool weigh_single(
 
 	if (!evidence_single(experiment, mode == DIFF_SCALE_ROBUST || mode == DIFF_SCALE_SHARE, &floor, results, err))
 		return false;
-	build->diff->evidence.floor_rsd = floor.others;
+	build->diff->evidence.floor_rsd = build->diff->waiting == DIFF_WAITING_ALL ? floor.waits : floor.others;
 	for (size_t i = 0; i < build->diff->function_count; i++)
 		if (build->diff->functions[i].code == DIFF_CODE_CHANGED)
 			build->diff->evidence.floor_changed_rsd = floor.changed;

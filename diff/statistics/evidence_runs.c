@@ -29,11 +29,15 @@ static const double session_rsd = 0.02;
 /* Values that are equal in all runs, such as counts of things, are given this variance. */
 static const double least_variance = 1e-9;
 
+/* A row that is waits to more than this part varies as waits do. */
+static const double mostly = 0.5;
+
 /* A row's regression on the runs' sizes. */
 struct fit {
 	double slope;
 	struct dispersion dispersion;
 	double freedom; /* degrees of freedom of the dispersion */
+	double greater; /* relative variance between the runs of the side where it is the greater */
 	bool small;
 };
 
@@ -49,6 +53,22 @@ struct model {
 static double samples_per_run(const struct experiment *experiment, enum diff_side side, size_t row)
 {
 	return experiment_samples(experiment, side, row) / (double)experiment->sides[side].unit_count;
+}
+
+static double greater_variance(const struct experiment *experiment, size_t row)
+{
+	double greater = 0;
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const double *values = experiment_values(experiment, side, row);
+		double runs = (double)experiment->sides[side].unit_count, squares = 0;
+		double mean = experiment_sum(experiment, side, row) / runs;
+
+		for (size_t run = 0; mean > 0 && run < experiment->sides[side].unit_count; run++)
+			squares += pow(values[run] / mean - 1, 2);
+		greater = fmax(greater, squares / (runs - 1));
+	}
+	return greater;
 }
 
 static void sum_products(const struct model *model, size_t row, double *products, double *squares, double *sizes)
@@ -97,6 +117,7 @@ static struct fit fit_row(const struct model *model, size_t row)
 	fit.dispersion.poisson = weight > 0 ? poisson / weight : 0;
 	fit.freedom = freedom;
 	fit.dispersion.variance = freedom > 0 ? fmax(squares, least_variance) / freedom : 0;
+	fit.greater = greater_variance(experiment, row);
 	return fit;
 }
 
@@ -154,14 +175,19 @@ static bool has_few_runs(const struct experiment *experiment)
 
 /*
  * A row's variance, moderated by that of the other rows. A row that depends on the tier of compiled code may have two
- * modes, so its own runs alone determine its variance. Few runs do not show modes: see chance_of_modes().
+ * modes, so its own runs alone determine its variance. Few runs do not show modes: see chance_of_modes(). So it is with
+ * waits, which do not vary alike: a timer always takes the same time, and threads that meet at a lock never do. Their
+ * tails are heavy, so that the side that varies more by chance shows how much both may.
  */
 static double row_variance(const struct model *model, const struct moderation *moderation, size_t row, double *freedom)
 {
 	const struct fit *fit = &model->fits[row];
 	double variance = moderation_posterior(moderation, &fit->dispersion, model->freedom, freedom);
+	bool is_waits = model->experiment->rows[row].waits > mostly;
 
-	if (!model->experiment->rows[row].by_tier || has_few_runs(model->experiment))
+	if (is_waits)
+		variance = fmax(variance, fit->greater);
+	else if (!model->experiment->rows[row].by_tier || has_few_runs(model->experiment))
 		return variance;
 	*freedom = fmin(*freedom, model->freedom);
 	return fmax(variance, fit->dispersion.variance);

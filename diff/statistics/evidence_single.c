@@ -47,16 +47,22 @@ static double jackknife(const struct experiment *experiment, enum diff_side side
 static double whole_floor(const struct experiment *experiment, const struct process_floor *floor)
 {
 	struct row_result whole, part;
-	double squares[] = { 0, 0 };
+	double squares[] = { 0, 0 }, waits = 0;
 
 	experiment_scale(experiment, 0, &whole);
 	for (size_t row = 1; row < experiment->row_count; row++) {
-		if (experiment->rows[row].kind != ROW_SELF)
+		const struct row *r = &experiment->rows[row];
+		double share;
+
+		if (r->kind != ROW_SELF)
 			continue;
 		experiment_scale(experiment, row, &part);
-		squares[experiment->rows[row].by_tier] += pow((part.base + part.head) / (whole.base + whole.head), 2);
+		share = (part.base + part.head) / (whole.base + whole.head);
+		squares[r->by_tier] += pow(share * (1 - r->waits), 2);
+		waits += pow(share * r->waits, 2);
 	}
-	return sqrt(pow(floor->others, 2) * fmin(squares[0], 1) + pow(floor->by_tier, 2) * fmin(squares[1], 1));
+	return sqrt(pow(floor->others, 2) * fmin(squares[0], 1) + pow(floor->by_tier, 2) * fmin(squares[1], 1) +
+		    pow(floor->waits, 2) * fmin(waits, 1));
 }
 
 static double share_of(const struct row_result *whole, const struct row_result *row)
@@ -223,8 +229,11 @@ bool evidence_single(const struct experiment *experiment, bool as_share, struct 
 			: r->changed         ? changed
 				     : (struct floor_guess){ r->by_tier ? floor->by_tier : floor->others, INFINITY };
 
-		if (r->kind != ROW_WHOLE)
+		if (r->kind != ROW_WHOLE) {
+			if (r->waits > 0)
+				own.rsd = hypot((1 - r->waits) * own.rsd, r->waits * floor->waits);
 			own.rsd *= floor_at(&results[0], &results[row], 1);
+		}
 		test_row(experiment, row, &spreads[row], &own, &results[row]);
 	}
 	return true;

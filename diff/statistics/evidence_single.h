@@ -7,6 +7,7 @@
 struct process_floor {
 	double changed; /* of functions whose code changed; refined by those whose code did not */
 	double by_tier; /* of rows that depend on the tier of compiled code; 0: there are none */
+	double waits;   /* of waiting time */
 	double others;
 };
 

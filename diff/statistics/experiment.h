@@ -16,6 +16,7 @@ struct row {
 	bool changed; /* its function's code differs, so it is tested in a family of its own */
 	bool control; /* it is the self time of a function whose code is the same */
 	bool by_tier; /* its time depends on what a compiler decides anew in every process (floor.h) */
+	double waits; /* the share of its time that is waits, which vary more between processes (floor.h) */
 	/* Variances of the logarithm of head over base from causes outside the program: */
 	double load_variance;    /* uncertainty of the load factor (load.h) */
 	double machine_variance; /* other work on the machine, beside interrupting the program (units.c) */

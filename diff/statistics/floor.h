@@ -26,6 +26,13 @@ bool floor_is_compiled_at_run_time(const struct diff *diff);
 struct process_floor floor_of(const struct diff_build *build);
 
 /*
+ * Fills row.waits of every row: how long threads wait depends on how they meet, which differs from process to process
+ * more than what they compute.
+ */
+COMMON_MUST_CHECK
+bool floor_weigh_waits(const struct diff_build *build, struct experiment *experiment, struct error *err);
+
+/*
  * Fills row.by_tier of every row. A program that is compiled at run time is a mixture: V8 and HotSpot run each function
  * in one of several tiers, inline it or not, and decide that anew in every process, depending on when their samplers
  * and queues run. One process does not show what others would do. The time of a compiled function goes to its callers

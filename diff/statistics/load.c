@@ -2,6 +2,7 @@
 #include "diff/statistics/load.h"
 
 #include "diff/statistics/median.h"
+#include "diff/statistics/row_shares.h"
 #include "diff/statistics/units.h"
 
 #include <fnmatch.h>
@@ -86,6 +87,8 @@ static bool waits_in(const struct diff *diff, const struct diff_function *f)
 {
 	const char *name = diff_string(diff, f->name);
 
+	if (diff_wait_class(diff, f) != PROFILE_WAIT_NONE)
+		return true;
 	if (f->origin != PROFILE_ORIGIN_SYSTEM)
 		return false;
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
@@ -353,88 +356,6 @@ bool load_measure(struct diff_build *build, struct error *err)
 
 /* ---- Variance of rows due to the load ---- */
 
-/* Time spent waiting, and all time, each summed over both sides. */
-struct waiting {
-	double *self, *total;         /* [node] both sides, head scaled; owned */
-	double *of_self, *of_total;   /* [function] likewise */
-	double *all_self, *all_total; /* [function] all time, waiting included */
-};
-
-static void waiting_deinit(struct waiting *w)
-{
-	free(w->self);
-	free(w->total);
-	free(w->of_self);
-	free(w->of_total);
-	free(w->all_self);
-	free(w->all_total);
-}
-
-static bool waiting_init(struct waiting *w, const struct diff *diff, struct error *err)
-{
-	w->self = calloc(diff->node_count + 1, sizeof(double));
-	w->total = calloc(diff->node_count + 1, sizeof(double));
-	w->of_self = calloc(diff->function_count + 1, sizeof(double));
-	w->of_total = calloc(diff->function_count + 1, sizeof(double));
-	w->all_self = calloc(diff->function_count + 1, sizeof(double));
-	w->all_total = calloc(diff->function_count + 1, sizeof(double));
-	return (w->self && w->total && w->of_self && w->of_total && w->all_self && w->all_total) ||
-	       error_set_memory(err);
-}
-
-static double both_sides(const struct diff *diff, double *const values[DIFF_SIDES], uint32_t node)
-{
-	return values[DIFF_BASE][node] + values[DIFF_HEAD][node] * diff->scale.factor;
-}
-
-static bool sum_waiting(const struct diff_build *build, struct waiting *w, struct error *err)
-{
-	const struct diff *diff = build->diff;
-	CLEANUP(cleanup_free) bool *waiting = NULL;
-
-	if (!waiting_init(w, diff, err) || !find_waiting(diff, &waiting, err))
-		return false;
-	for (uint32_t node = (uint32_t)diff->node_count; node-- > 1;) {
-		const struct diff_node *n = &diff->nodes[node];
-		double self = both_sides(diff, diff->node_self, node);
-
-		if (n->flags & DIFF_NODE_INTERRUPT)
-			continue;
-		w->self[node] = waiting[node] ? self : 0;
-		w->total[node] += w->self[node];
-		w->total[n->parent] += w->total[node];
-		w->of_self[n->function] += w->self[node];
-		w->all_self[n->function] += self;
-		if (build->topmost[node]) {
-			w->of_total[n->function] += w->total[node];
-			w->all_total[n->function] += both_sides(diff, diff->node_total, node);
-		}
-	}
-	return true;
-}
-
-static double waiting_share(const struct diff *diff, const struct waiting *w, const struct row *row)
-{
-	double part = 0, all = 0;
-
-	switch (row->kind) {
-	case ROW_SELF:
-		part = w->of_self[row->id];
-		all = w->all_self[row->id];
-		break;
-	case ROW_TOTAL:
-		part = w->of_total[row->id];
-		all = w->all_total[row->id];
-		break;
-	case ROW_WHOLE:
-	case ROW_NODE:
-		part = w->total[row->id];
-		all = both_sides(diff, diff->node_total, row->id);
-		break;
-	}
-	return all > 0 ? part / all : 0;
-}
-
 /*
  * The logarithm of the change that waiting may show: its cost lies between that of base and that in proportion to the
  * load, if nothing else is known.
@@ -448,18 +369,19 @@ static double load_change(const struct diff_build *build)
 
 bool load_weigh_rows(const struct diff_build *build, struct experiment *experiment, struct error *err)
 {
-	CLEANUP(waiting_deinit) struct waiting waiting = { 0 };
+	CLEANUP(row_shares_deinit) struct row_shares shares = { 0 };
+	CLEANUP(cleanup_free) bool *waiting = NULL;
 	double change;
 
 	if (build->diff->scale.mode != DIFF_SCALE_ROBUST)
 		return true;
-	if (!sum_waiting(build, &waiting, err))
+	if (!find_waiting(build->diff, &waiting, err) || !row_shares_sum(build, waiting, &shares, err))
 		return false;
 	change = load_change(build);
 	for (size_t i = 0; i < experiment->row_count; i++) {
 		struct row *row = &experiment->rows[i];
 
-		row->load_variance = build->load.variance + pow(waiting_share(build->diff, &waiting, row) * change, 2);
+		row->load_variance = build->load.variance + pow(row_share(build->diff, &shares, row) * change, 2);
 	}
 	return true;
 }

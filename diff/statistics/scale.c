@@ -51,7 +51,22 @@ static void choose_load(struct diff *diff, const struct load *load)
 
 bool scale_has_load(const struct diff_build *build)
 {
-	return build_is_counted(build) && metric_kind(build) != PROFILE_METRIC_IN_USE;
+	return build_is_counted(build) && metric_kind(build) != PROFILE_METRIC_IN_USE &&
+	       build->diff->waiting == DIFF_WAITING_NONE;
+}
+
+/* The mode for a program that is compared as --scale auto. */
+static enum diff_scale_mode default_mode(const struct diff_build *build)
+{
+	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
+
+	if (scale_whole_commands(base) && scale_whole_commands(head))
+		return DIFF_SCALE_PER_RUN;
+	if (scale_has_load(build))
+		return DIFF_SCALE_ROBUST;
+	return build->diff->waiting != DIFF_WAITING_NONE && load_seconds(base) > 0 && load_seconds(head) > 0
+		       ? DIFF_SCALE_RATE
+		       : DIFF_SCALE_PER_RUN;
 }
 
 bool scale_choose(struct diff_build *build, struct error *err)
@@ -62,9 +77,7 @@ bool scale_choose(struct diff_build *build, struct error *err)
 	const double *work = build->options.work;
 
 	if (mode == DIFF_SCALE_AUTO)
-		mode = (scale_whole_commands(base) && scale_whole_commands(head)) || !scale_has_load(build)
-			       ? DIFF_SCALE_PER_RUN
-			       : DIFF_SCALE_ROBUST;
+		mode = default_mode(build);
 	diff->scale = (struct diff_scale){ .mode = mode, .factor = 1, .factor_low = NAN, .factor_high = NAN };
 	switch (mode) {
 	case DIFF_SCALE_AUTO:

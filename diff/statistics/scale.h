@@ -12,8 +12,8 @@ COMMON_MUST_CHECK
 bool scale_describe(struct diff_build *build, struct error *err);
 
 /*
- * Whether the metric depends on load. Metrics of what is in use do not; and if samples are not counted, the uncertainty
- * of the functions' ratios is not known.
+ * Whether the metric depends on load in proportion. Metrics of what is in use do not, and waits do not either; and if
+ * samples are not counted, the uncertainty of the functions' ratios is not known.
  */
 bool scale_has_load(const struct diff_build *build);
 

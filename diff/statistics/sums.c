@@ -282,7 +282,7 @@ static void add_weighted_events(const struct summing *s, uint32_t sample, double
 	for (uint32_t i = start; i < s->event_ends[sample]; i++)
 		sum += s->event_weights[i];
 	for (uint32_t i = start; i < s->event_ends[sample]; i++) {
-		double part = rounded(s, value * (s->event_weights[i] / sum));
+		double part = rounded(s, value * s->event_weights[i] / sum);
 
 		self[s->event_units[i]] += part;
 		total[s->event_units[i]] += part;
@@ -296,10 +296,11 @@ static void add_samples(const struct summing *s, uint32_t node, double *self, do
 	bool by_run = s->build->diff->evidence.mode == DIFF_EVIDENCE_RUNS;
 
 	for (uint32_t i = s->first_sample[node]; i != PROFILE_NONE; i = s->next_sample[i]) {
-		double value =
-			(double)profile->values[(size_t)i * profile->value_type_count + s->build->metric[s->side]];
+		double value = build_value(s->build, s->side, i);
 		uint32_t unit = by_run ? run_of_sample(profile, i) : 0;
 
+		if (!(value > 0))
+			continue;
 		if (s->event_weights) {
 			add_weighted_events(s, i, value, self, total);
 		} else if (s->event_ends) {
@@ -315,7 +316,7 @@ static void close_node(struct summing *s, uint32_t node)
 {
 	const struct diff_node *n = &s->build->diff->nodes[node];
 	double *above = s->levels + n->depth * s->unit_count, *below = above + s->unit_count;
-	uint32_t none = (uint32_t)s->row_count, self = node ? s->index->of_self[n->function] : none;
+	uint32_t none = (uint32_t)s->row_count, self = node ? s->index->of_self[build_owner(s->build, node)] : none;
 	uint32_t total = s->build->topmost[node] ? s->index->of_total[n->function] : none,
 		 own = s->index->of_node[node];
 

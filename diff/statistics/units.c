@@ -160,7 +160,7 @@ bool units_create(const struct diff_build *build, struct experiment *experiment,
 
 	experiment->factor = build->diff->scale.factor;
 	if (!choose_rows(build, experiment, err) || !floor_mark_rows(build, experiment, err) ||
-		!row_index_create(build->diff, experiment, &index, err))
+		!floor_weigh_waits(build, experiment, err) || !row_index_create(build->diff, experiment, &index, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		size_t units = unit_count(build->profiles[side], build->diff->evidence.mode);

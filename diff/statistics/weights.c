@@ -17,35 +17,86 @@ static void squares_deinit(struct squares *squares)
 }
 
 /*
- * The metric's value of a sample, in mean weights; `*weight`: the same for each of the events that the sample counts.
+ * How unequally the values of samples are shared out among their events.
+ *
+ * [sample] the sum of the squared shares of its events: 1 if a single event has all of its value, 1/n if n events have
+ * as much each; 0: its events have no weights of their own. NULL: no event of the side has one. Owned.
  */
-static double weights_value_of(const struct diff_build *build, enum diff_side side, size_t sample, double *weight)
+struct shares {
+	double *squared[DIFF_SIDES];
+};
+
+static void shares_deinit(struct shares *shares)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		free(shares->squared[side]);
+}
+
+static bool square_shares(const struct profile *profile, double *squared, struct error *err)
+{
+	CLEANUP(cleanup_free) double *sums = calloc(profile->sample_count + 1, sizeof(*sums));
+
+	if (!sums)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->weighted_count; i++) {
+		double weight = (double)profile->event_weights[i];
+
+		sums[profile->events[i].sample] += weight;
+		squared[profile->events[i].sample] += weight * weight;
+	}
+	for (size_t i = 0; i < profile->sample_count; i++)
+		squared[i] = sums[i] > 0 ? squared[i] / (sums[i] * sums[i]) : 0;
+	return true;
+}
+
+static bool shares_init(struct shares *shares, const struct diff_build *build, struct error *err)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		if (!profile->has_timeline || profile->weighted_count == 0)
+			continue;
+		shares->squared[side] = calloc(profile->sample_count + 1, sizeof(double));
+		if (!shares->squared[side])
+			return error_set_memory(err);
+		if (!square_shares(profile, shares->squared[side], err))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The metric's value of a sample, in mean weights; `*weight`: the sum of its events' squared weights over the sum of
+ * their weights, which is the weight of each if they are equal.
+ */
+static double weights_value_of(
+	const struct diff_build *build, const struct shares *shares, enum diff_side side, size_t sample, double *weight)
 {
 	const struct profile *profile = build->profiles[side];
-	const int64_t *values = &profile->values[sample * profile->value_type_count];
-	double value = (double)values[build->metric[side]];
+	double count = (double)profile->values[sample * profile->value_type_count + build->counts[side]];
+	double value = build_value(build, side, sample);
+	double squared = shares->squared[side] ? shares->squared[side][sample] : 0;
 
 	/* In this order of operations, equal weights give exactly 1. */
-	*weight = (values[build->counts[side]] > 0 ? value / (double)values[build->counts[side]] : value) /
-		  build->sample_weight[side];
+	*weight = (squared > 0 ? value * squared : count > 0 ? value / count : value) / build->sample_weight[side];
 	return value / build->sample_weight[side];
 }
 
-static bool all_weigh_the_same(const struct diff_build *build)
+static bool all_weigh_the_same(const struct diff_build *build, const struct shares *shares)
 {
 	double weight;
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < build->profiles[side]->sample_count; i++) {
-			(void)weights_value_of(build, (enum diff_side)side, i, &weight);
-			if (weight != 1)
+			if (weights_value_of(build, shares, (enum diff_side)side, i, &weight) > 0 && weight != 1)
 				return false;
 		}
 	}
 	return true;
 }
 
-static bool sum_squares(const struct diff_build *build, struct squares *squares, struct error *err)
+static bool sum_squares(
+	const struct diff_build *build, const struct shares *shares, struct squares *squares, struct error *err)
 {
 	const struct diff *diff = build->diff;
 
@@ -57,19 +108,19 @@ static bool sum_squares(const struct diff_build *build, struct squares *squares,
 		return error_set_memory(err);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < build->profiles[side]->sample_count; i++) {
-			double weight, value = weights_value_of(build, (enum diff_side)side, i, &weight);
+			double weight, value = weights_value_of(build, shares, (enum diff_side)side, i, &weight);
 
 			squares->node_self[diff->sample_nodes[side][i]] += value * weight;
 		}
 	}
 	memcpy(squares->node_total, squares->node_self, diff->node_count * sizeof(double));
-	for (size_t node = diff->node_count; node-- > 1;) {
+	for (uint32_t node = (uint32_t)diff->node_count; node-- > 1;) {
 		uint32_t function = diff->nodes[node].function;
 
 		if (diff->nodes[node].flags & DIFF_NODE_INTERRUPT)
 			continue;
 		squares->node_total[diff->nodes[node].parent] += squares->node_total[node];
-		squares->function_self[function] += squares->node_self[node];
+		squares->function_self[build_owner(build, node)] += squares->node_self[node];
 		if (build->topmost[node])
 			squares->function_total[function] += squares->node_total[node];
 	}
@@ -93,13 +144,18 @@ static double squares_of(const struct squares *squares, const struct row *row)
 bool weights_fill(const struct diff_build *build, struct experiment *experiment, struct error *err)
 {
 	CLEANUP(squares_deinit) struct squares squares = { 0 };
+	CLEANUP(shares_deinit) struct shares shares = { 0 };
 
-	if (!build_is_counted(build) || all_weigh_the_same(build))
+	if (!build_is_counted(build))
+		return true;
+	if (!shares_init(&shares, build, err))
+		return false;
+	if (all_weigh_the_same(build, &shares))
 		return true;
 	experiment->design_effect = malloc((experiment->row_count + 1) * sizeof(double));
 	if (!experiment->design_effect)
 		return error_set_memory(err);
-	if (!sum_squares(build, &squares, err))
+	if (!sum_squares(build, &shares, &squares, err))
 		return false;
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		double sum = 0, square = squares_of(&squares, &experiment->rows[row]);

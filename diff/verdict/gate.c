@@ -45,7 +45,7 @@ bool diff_gate_parse(const char *text, struct diff_gate *gate, struct error *err
  * Whether the gate is about `name`. A gate made by a caller holds the bare name; a parsed one, the name and the text
  * after it.
  */
-static bool gate_names(const struct diff_gate *gate, const char *name)
+static bool gate_is_about(const struct diff_gate *gate, const char *name)
 {
 	const char *limit = strrchr(gate->function, '>');
 	size_t size = strlen(name);
@@ -53,6 +53,20 @@ static bool gate_names(const struct diff_gate *gate, const char *name)
 	if (strcmp(gate->function, name) == 0)
 		return true;
 	return limit && (size_t)(limit - gate->function) == size && strncmp(gate->function, name, size) == 0;
+}
+
+bool diff_gate_names(const struct diff *diff, const struct diff_gate *gate, const struct diff_function *function)
+{
+	enum profile_wait_class wait_class = diff_wait_class(diff, function);
+	char words[64];
+
+	if (gate_is_about(gate, diff_string(diff, function->name)) ||
+		gate_is_about(gate, diff_string(diff, function->shown)))
+		return true;
+	if (wait_class == PROFILE_WAIT_NONE)
+		return false;
+	snprintf(words, sizeof(words), "waiting %s", diff_wait_words(wait_class));
+	return gate_is_about(gate, words);
 }
 
 static double percent_of_base(double value, double base)
@@ -136,7 +150,7 @@ struct gate_result gate_evaluate(const struct diff_build *build)
 		}
 		for (uint32_t f = 0; f < diff->function_count; f++) {
 			if (!diff->functions[f].interrupt && build->redirect[f] == f &&
-				(!gate->function || gate_names(gate, diff_string(diff, diff->functions[f].name))))
+				(!gate->function || diff_gate_names(diff, gate, &diff->functions[f])))
 				judge_function(build, gate, f, &worst);
 		}
 	}

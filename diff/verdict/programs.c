@@ -28,7 +28,8 @@ static bool tells_nothing(const struct diff_build *build, const struct diff_func
 {
 	const char *module = diff_string(build->diff, f->module);
 
-	if (strncmp(diff_string(build->diff, f->key), "[unnamed]", 9) == 0)
+	if (strncmp(diff_string(build->diff, f->key), "[unnamed]", 9) == 0 ||
+		diff_wait_class(build->diff, f) != PROFILE_WAIT_NONE)
 		return true;
 	return f->origin == PROFILE_ORIGIN_SYSTEM && build_has_module(build->profiles[DIFF_BASE], module) &&
 	       build_has_module(build->profiles[DIFF_HEAD], module);

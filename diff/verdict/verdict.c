@@ -6,6 +6,7 @@
 #include "diff/verdict/gate.h"
 #include "diff/verdict/programs.h"
 #include "diff/verdict/timed.h"
+#include "diff/verdict/waiting.h"
 #include "diff/words.h"
 
 #include <math.h>
@@ -22,6 +23,9 @@
  * smaller limit.
  */
 static const double equivalence_percent = 5;
+
+/* Room for what words_unproven writes, in bytes: each of its four counts has at most 20 digits. */
+enum { WORDS_UNPROVEN = 200 };
 
 /* A total that is proven to differ by less than this is a minor change. */
 static const double minor_total_percent = 1;
@@ -59,15 +63,24 @@ static int direction(enum diff_state state)
 struct proven {
 	double more_points,
 		less_points; /* points of proven changes of self time; of total time if there are none of self time */
-	size_t more, less;   /* numbers of functions */
+	/* numbers of functions, without the frames of waits and those of an interpreter that only pass time on */
+	size_t more, less;
 	const struct diff_function *greatest; /* the one with the largest |delta|; self time goes before total time */
 	const struct diff_estimate *estimate; /* its estimate: self or total */
 };
 
-static void count_function(struct proven *proven, const struct diff_function *f)
+/* Whether it is an interpreter's: its total is that of the functions which the interpreter runs, and they are named. */
+static bool is_of_interpreter(const struct diff_function *f)
+{
+	return f->interprets != PROFILE_LANGUAGE_NATIVE;
+}
+
+static void count_function(struct proven *proven, const struct diff *diff, const struct diff_function *f)
 {
 	int way = direction(f->self.state) ? direction(f->self.state) : direction(f->total.state);
 
+	if (diff_wait_class(diff, f) != PROFILE_WAIT_NONE || (is_of_interpreter(f) && !direction(f->self.state)))
+		return;
 	proven->more += way > 0;
 	proven->less += way < 0;
 }
@@ -83,7 +96,7 @@ static double points(const struct diff *diff, double delta)
  */
 static bool counts_alone(const struct diff *diff, const struct diff_function *f, bool is_self)
 {
-	return (is_self && diff->evidence.mode == DIFF_EVIDENCE_RUNS) || !build_is_compiled_at_run_time(diff, f);
+	return (is_self && diff->evidence.mode == DIFF_EVIDENCE_RUNS) || !build_is_compiled_at_run_time(f);
 }
 
 /* Total times include those of the callees, so only the largest in each direction counts. */
@@ -92,7 +105,7 @@ static void add_estimate(struct proven *proven, const struct diff *diff, const s
 	const struct diff_estimate *e = is_self ? &f->self : &f->total;
 	double *side = e->delta > 0 ? &proven->more_points : &proven->less_points, size = points(diff, e->delta);
 
-	if (!direction(e->state) || !counts_alone(diff, f, is_self))
+	if (!direction(e->state) || !counts_alone(diff, f, is_self) || (!is_self && is_of_interpreter(f)))
 		return;
 	*side = is_self ? *side + size : fmax(*side, size);
 	if (!proven->greatest || fabs(e->delta) > fabs(proven->estimate->delta)) {
@@ -105,15 +118,19 @@ static struct proven find_proven(const struct diff_build *build)
 {
 	const struct diff *diff = build->diff;
 	struct proven proven = { 0 };
+	bool counts_totals;
 
 	for (size_t i = 0; i < diff->function_count; i++)
-		count_function(&proven, &diff->functions[i]);
+		count_function(&proven, diff, &diff->functions[i]);
 	for (size_t i = 0; i < diff->function_count; i++)
 		add_estimate(&proven, diff, &diff->functions[i], true);
-	for (size_t i = 0; !proven.greatest && i < diff->function_count; i++)
-		add_estimate(&proven, diff, &diff->functions[i], false);
-	/* If most of the change is below functions without self time of their own, total times are counted too. */
-	for (size_t i = 0; proven.more_points + proven.less_points < decisive_points && i < diff->function_count; i++)
+	/*
+	 * If most of the change is below functions without self time of their own, total times are counted too: all of
+	 * them, whatever their order. All self time of waits is in the frames of classes, so that only total times tell
+	 * one place from another.
+	 */
+	counts_totals = diff->waiting != DIFF_WAITING_NONE || proven.more_points + proven.less_points < decisive_points;
+	for (size_t i = 0; counts_totals && i < diff->function_count; i++)
 		add_estimate(&proven, diff, &diff->functions[i], false);
 	return proven;
 }
@@ -137,12 +154,14 @@ static bool whole_disagrees(const struct diff *diff, int way)
 
 /* ---- The sentences ---- */
 
-static bool say_total(struct diff *diff, struct error *err)
+static bool say_total(struct diff_build *build, struct error *err)
 {
+	struct diff *diff = build->diff;
 	char words[WORDS_CHANGE];
 
 	words_change(diff, &diff->total, words);
-	return build_text(diff, err, &diff->verdict_text, "head takes %s", words);
+	return build_text(diff, err, &diff->verdict_text, "head %s %s", words_verb(diff), words) &&
+	       waiting_explain(build, err);
 }
 
 static const char *and_the_total(const struct diff *diff)
@@ -157,23 +176,25 @@ static bool say_function(struct diff_build *build, const struct proven *proven, 
 {
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 	struct diff *diff = build->diff;
-	size_t others = proven->more + proven->less - 1;
+	size_t counted = proven->more + proven->less, others = counted > 0 ? counted - 1 : 0;
 	const struct diff_estimate *e = proven->estimate;
 	const char *whose = e == &proven->greatest->self ? " itself" : ", with all it calls,";
 	char words[WORDS_CHANGE], rest[80] = "";
 	double head_percent = e->head / diff->total.head * 100;
 
+	if (waiting_is_reason(build, proven->greatest, e))
+		return waiting_say(build, proven->greatest, e, and_the_total(diff), err);
 	words_change(diff, e, words);
 	if (others > 0)
 		snprintf(rest, sizeof(rest), "; %zu other function%s changed too", others, others == 1 ? "" : "s");
-	words_name(diff, proven->greatest->name, &name);
+	words_name(diff, proven->greatest, &name);
 	if (!buffer_ok(&name, err))
 		return false;
 	if (!(e->base > 0))
 		return build_text(diff, err, &diff->verdict_text, "%s is new and%s takes %.1f %% of all %s%s%s",
 			name.data ? name.data : "", whose, head_percent, words_metric(diff), rest, and_the_total(diff));
-	return build_text(diff, err, &diff->verdict_text, "%s%s takes %s: %.1f %% of all %s, after %.1f %% in base%s%s",
-		name.data ? name.data : "", whose, words, head_percent, words_metric(diff),
+	return build_text(diff, err, &diff->verdict_text, "%s%s %s %s: %.1f %% of all %s, after %.1f %% in base%s%s",
+		name.data ? name.data : "", whose, words_verb(diff), words, head_percent, words_metric(diff),
 		e->base / diff->total.base * 100, rest, and_the_total(diff));
 }
 
@@ -201,7 +222,7 @@ static bool say_disagreement(struct diff_build *build, const struct proven *prov
 	char words[WORDS_CHANGE], rest[WORDS_CHANGE + 80];
 
 	words_change(build->diff, &build->diff->total, words);
-	snprintf(rest, sizeof(rest), ", but head as a whole takes %s: record more runs", words);
+	snprintf(rest, sizeof(rest), ", but head as a whole %s %s: record more runs", words_verb(build->diff), words);
 	return say_counts(build, proven, rest, err);
 }
 
@@ -231,15 +252,47 @@ static bool too_few_samples(const struct diff_build *build, double tolerated)
 	return normal_quantile * sqrt(variance) > tolerated;
 }
 
+/* How many places in the call tree have a state. A node right below one of the same state is part of its place. */
+static size_t places_with(const struct diff *diff, enum diff_state state)
+{
+	size_t count = 0;
+
+	for (size_t i = 1; i < diff->node_count; i++)
+		count += diff->nodes[i].state == state && diff->nodes[diff->nodes[i].parent].state != state;
+	return count;
+}
+
+/*
+ * Says that nothing is proven of a function as a whole, and what is proven of single places all the same: the noise of
+ * a function in one place can hide its change in another.
+ */
+static void words_unproven(const struct diff *diff, char text[static WORDS_UNPROVEN])
+{
+	static const enum diff_state states[] = { DIFF_STATE_MORE, DIFF_STATE_LESS, DIFF_STATE_NEW, DIFF_STATE_GONE };
+	size_t length = 0;
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		size_t count = places_with(diff, states[i]);
+
+		if (count)
+			length += (size_t)snprintf(text + length, WORDS_UNPROVEN - length, "%s%zu %s",
+				length ? ", "
+				       : "no function's change is proven, only that of places in the call tree (",
+				count, diff_state_name(states[i]));
+	}
+	snprintf(text + length, WORDS_UNPROVEN - length, "%s", length ? ")" : "no change is proven");
+}
+
 static bool say_inconclusive(struct diff_build *build, double half, double tolerated, struct error *err)
 {
 	struct diff *diff = build->diff;
-	char words[WORDS_CHANGE];
+	char words[WORDS_CHANGE], unproven[WORDS_UNPROVEN];
 
 	words_change(diff, &diff->total, words);
+	words_unproven(diff, unproven);
 	/* More samples of one recording do not reduce the variation between processes. */
 	if (diff->evidence.mode != DIFF_EVIDENCE_RUNS)
-		return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s%s", words,
+		return build_text(diff, err, &diff->verdict_text, "%s; head %s %s%s", unproven, words_verb(diff), words,
 			too_few_samples(build, tolerated / diff->total.base)
 				? ", which so few samples cannot prove: record longer, and several runs on each side"
 				: "; one recording on each side cannot tell this from the variation between processes: record several runs");
@@ -250,10 +303,10 @@ static bool say_inconclusive(struct diff_build *build, double half, double toler
 	diff->needs_times_samples = fmax(2, ceil(pow(half / (tolerated / 2), 2)));
 	if (diff->needs_times_samples > most_times_asked)
 		return build_text(diff, err, &diff->verdict_text,
-			"no change is proven; head takes %s; the runs vary too much to tell: make the machine quieter, or the runs longer",
-			words);
+			"%s; head %s %s; the runs vary too much to tell: make the machine quieter, or the runs longer",
+			unproven, words_verb(diff), words);
 	return build_text(diff, err, &diff->verdict_text,
-		"no change is proven; head takes %s; about %.0f times as many runs would decide it", words,
+		"%s; head %s %s; about %.0f times as many runs would decide it", unproven, words_verb(diff), words,
 		diff->needs_times_samples);
 }
 
@@ -263,9 +316,10 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 	struct diff *diff = build->diff;
 	const struct diff_estimate *e = &diff->total;
 	double tolerated = tolerated_percent(build) / 100 * e->base, half = (e->ci_high - e->ci_low) / 2;
-	char words[WORDS_CHANGE];
+	char words[WORDS_CHANGE], unproven[WORDS_UNPROVEN];
 
 	words_change(diff, e, words);
+	words_unproven(diff, unproven);
 	if (isnan(half) && e->delta == 0) {
 		diff->verdict = DIFF_UNCHANGED;
 		return build_text(diff, err, &diff->verdict_text, "base and head are equal");
@@ -273,18 +327,18 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 	if (isnan(half) && diff->evidence.uncounted) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		return build_text(diff, err, &diff->verdict_text,
-			"head takes %s, but %s are not counts of samples, so fewer than 3 files on each side cannot tell this from noise: give 3 or more on each side, separated by commas",
-			words, metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "its values");
+			"head %s %s, but %s are not counts of samples, so fewer than 3 files on each side cannot tell this from noise: give 3 or more on each side, separated by commas",
+			words_verb(diff), words, metric_kind(build) == PROFILE_METRIC_OTHER ? "weights" : "its values");
 	}
 	if (isnan(half)) {
 		diff->verdict = DIFF_INCONCLUSIVE;
 		return build_text(diff, err, &diff->verdict_text,
-			"head takes %s, but there is too little data to tell this from noise: record longer, or several runs on each side",
-			words);
+			"head %s %s, but there is too little data to tell this from noise: record longer, or several runs on each side",
+			words_verb(diff), words);
 	}
 	if (e->ci_high <= tolerated && e->ci_low >= -tolerated) {
 		diff->verdict = DIFF_UNCHANGED;
-		return build_text(diff, err, &diff->verdict_text, "no change is proven; head takes %s", words);
+		return build_text(diff, err, &diff->verdict_text, "%s; head %s %s", unproven, words_verb(diff), words);
 	}
 	diff->verdict = DIFF_INCONCLUSIVE;
 	return say_inconclusive(build, half, tolerated, err);
@@ -319,8 +373,8 @@ static bool decide_without_load(struct diff_build *build, struct error *err)
 		snprintf(second, sizeof(second), ", and %s per second", rate);
 	}
 	return build_text(diff, err, &diff->verdict_text,
-		"how much of the change is load is unknown, because %s; head takes %s%s; count the requests of each recording and give --scale work=BASE:HEAD",
-		load_doubt_words(build->load.doubt), robust, second);
+		"how much of the change is load is unknown, because %s; head %s %s%s; count the requests of each recording and give --scale work=BASE:HEAD",
+		load_doubt_words(build->load.doubt), words_verb(diff), robust, second);
 }
 
 static bool load_is_unknown(const struct diff_build *build)
@@ -340,7 +394,7 @@ static bool decide_total(struct diff_build *build, struct error *err)
 	struct diff *diff = build->diff;
 
 	diff->verdict = total_is_minor(diff) ? DIFF_MINOR : diff->total.delta > 0 ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return say_total(diff, err);
+	return say_total(build, err);
 }
 
 static bool decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
@@ -358,9 +412,12 @@ static bool decide_functions(struct diff_build *build, const struct proven *prov
 		return say_function(build, proven, err);
 	}
 	diff->verdict = fmax(proven->more_points, proven->less_points) < decisive_points ? DIFF_MINOR : DIFF_MIXED;
-	return diff->verdict == DIFF_MINOR && proven->more + proven->less == 1
-		       ? say_function(build, proven, err)
-		       : say_counts(build, proven, and_the_total(diff), err);
+	/* Of waits, those above a place where threads wait longer wait longer too, and only the place is worth naming.
+	 */
+	if (diff->verdict == DIFF_MINOR &&
+		(proven->more + proven->less <= 1 || waiting_is_reason(build, proven->greatest, proven->estimate)))
+		return say_function(build, proven, err);
+	return say_counts(build, proven, and_the_total(diff), err);
 }
 
 /*
@@ -425,7 +482,7 @@ static bool say_gate(struct diff_build *build, const struct gate_result *result,
 		return build_text(diff, err, &diff->verdict_text, "total %s %s by %.1f %%, above the limit of %g %%%s",
 			words_metric(diff), undecided ? "seems to have grown" : "grew", result->percent,
 			result->gate->percent, noise);
-	words_name(diff, diff->functions[result->function].name, &name);
+	words_name(diff, &diff->functions[result->function], &name);
 	if (!buffer_ok(&name, err))
 		return false;
 	if (!isfinite(result->percent))

@@ -10,6 +10,7 @@
 #include "diff/verdict/programs.h"
 #include "diff/verdict/readings.h"
 #include "diff/verdict/timed.h"
+#include "diff/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static const double max_lost_percent = 1;
 static const double max_cut_points = 5;
 static const double max_unknown_points = 5;
 static const double max_interrupt_points = 3;
+static const double max_cpu_wait_points = 10;
 
 /* Largest ratio of the durations, or numbers of threads, of both sides. */
 static const double max_duration_ratio = 4;
@@ -150,7 +152,7 @@ static void sum_unknown(const struct diff *diff, double unknown[DIFF_SIDES], dou
 		for (size_t i = 0; i < diff->function_count; i++) {
 			const struct diff_function *f = &diff->functions[i];
 
-			if (f->name_source != PROFILE_NAME_NONE)
+			if (f->name_source != PROFILE_NAME_NONE || diff_wait_class(diff, f) != PROFILE_WAIT_NONE)
 				continue;
 			unknown[side] += f->raw_self[side];
 			made[side] += is_made_at_run_time(diff, f) ? f->raw_self[side] : 0;
@@ -278,6 +280,39 @@ static bool compare_interrupts(struct diff_build *build, struct error *err)
 	return warnings_add(build->diff, false, text, err);
 }
 
+/* The percentage of the time in which a side's threads could have run that they waited for a CPU. */
+static double waiting_for_cpu_percent(const struct diff_build *build, enum diff_side side)
+{
+	const struct profile *profile = build->profiles[side];
+	uint32_t cpu = profile_wait_values(profile).cpu;
+	double waited = build->diff->waits[PROFILE_WAIT_RUN_QUEUE].raw[side], ran = 0;
+
+	for (size_t i = 0; cpu != PROFILE_NONE && i < profile->sample_count; i++)
+		ran += (double)profile->values[i * profile->value_type_count + cpu];
+	return waited + ran > 0 ? waited / (waited + ran) * 100 : 0;
+}
+
+/* Where CPUs are busy, the holder of a lock waits for one as well, and all who want the lock wait with it. */
+static bool compare_waiting_for_cpus(struct diff_build *build, struct error *err)
+{
+	double base, head;
+	bool head_busier;
+	char text[240];
+
+	if (build->diff->waiting == DIFF_WAITING_NONE)
+		return true;
+	base = waiting_for_cpu_percent(build, DIFF_BASE);
+	head = waiting_for_cpu_percent(build, DIFF_HEAD);
+	head_busier = head > base;
+	if (fabs(head - base) < max_cpu_wait_points)
+		return true;
+	snprintf(text, sizeof(text),
+		"threads that could run waited for a CPU for %.0f %% of the time in %s and %.0f %% in %s: busier CPUs make threads wait longer for locks too",
+		head_busier ? head : base, side_names[head_busier], head_busier ? base : head,
+		side_names[!head_busier]);
+	return warnings_add(build->diff, false, text, err);
+}
+
 /*
  * Samples are weighted by their period, so different periods do not block gates. Different frequencies have a warning
  * of their own.
@@ -318,16 +353,35 @@ static bool compare_durations(struct diff_build *build, struct error *err)
 	return warnings_add(build->diff, false, text, err);
 }
 
-static double threads_per_run(const struct profile *profile)
+/* Threads that were only sampled without a value in the metric are not counted: CPU time has none that only waited. */
+static bool count_threads(const struct diff_build *build, enum diff_side side, double *per_run, struct error *err)
 {
-	return profile->run_count ? (double)profile->thread_count / (double)profile->run_count : 0;
+	const struct profile *profile = build->profiles[side];
+	enum { NOT_MET, WITHOUT_VALUE, WITH_VALUE };
+	CLEANUP(cleanup_free) uint8_t *met = calloc(profile->thread_count + 1, sizeof(*met));
+	size_t count = 0;
+
+	if (!met)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		uint8_t *thread = &met[profile->samples[i].thread];
+
+		if (*thread != WITH_VALUE)
+			*thread = build_value(build, side, i) > 0 ? WITH_VALUE : WITHOUT_VALUE;
+	}
+	for (size_t i = 0; i < profile->thread_count; i++)
+		count += met[i] != WITHOUT_VALUE;
+	*per_run = profile->run_count ? (double)count / (double)profile->run_count : 0;
+	return true;
 }
 
 static bool compare_threads(struct diff_build *build, struct error *err)
 {
-	double base = threads_per_run(build->profiles[DIFF_BASE]), head = threads_per_run(build->profiles[DIFF_HEAD]);
+	double base, head;
 	char text[160];
 
+	if (!count_threads(build, DIFF_BASE, &base, err) || !count_threads(build, DIFF_HEAD, &head, err))
+		return false;
 	if (fabs(base - head) < 2 || (base < head * max_thread_ratio && head < base * max_thread_ratio))
 		return true;
 	snprintf(text, sizeof(text), "base ran %.0f thread%s%s and head %.0f, so waiting and contention may differ",
@@ -386,7 +440,7 @@ static bool name_readings(struct diff_build *build, struct error *err)
 		snprintf(others, sizeof(others), " (%zu other function%s direction too)", count - 1,
 			count > 2 ? "s change" : " changes");
 	buffer_init(&name, MAX_NAME_BYTES);
-	profile_shorten_name(diff_string(diff, f->name), COLUMNS, &name);
+	words_append_name(diff, f, COLUMNS, &name);
 	snprintf(text, sizeof(text), "%s takes %s %s %s but %s %s; --scale %s shows that view%s",
 		name.data ? name.data : "", more ? "more" : metric_less(build), metric_noun(build),
 		diff_scale_words(diff->scale.mode), more ? metric_less(build) : "more",
@@ -449,6 +503,7 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 	}
 	return check_copies(build, err) && compare_facts(build, err) && compare_metrics(build, err) &&
 	       compare_periods(build, err) && compare_durations(build, err) && compare_threads(build, err) &&
-	       compare_programs(build, err) && compare_interrupts(build, err) && compare_cut(build, err) &&
-	       compare_unknown(build, err) && name_readings(build, err) && name_evidence(build, err);
+	       compare_programs(build, err) && compare_interrupts(build, err) && compare_waiting_for_cpus(build, err) &&
+	       compare_cut(build, err) && compare_unknown(build, err) && name_readings(build, err) &&
+	       name_evidence(build, err);
 }

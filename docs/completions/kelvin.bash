@@ -14,8 +14,8 @@ _kelvin() {
 	case ${COMP_WORDS[1]} in
 # record
 	record)
-		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --freq --event --call-graph --verify --project-root
-			--origin-rules --no-names --no-args --no-realtime --mode --quiet --help'
+		options='--pid --tid --all-cpus --cgroup --output --duration --delay --control --runs --freq --event --off-cpu --native --call-graph --verify --project-root
+			--origin-rules --wait-rules --no-names --label --no-args --no-realtime --mode --quiet --help'
 		case $previous in
 		-p | --pid)
 			mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$current")
@@ -23,6 +23,11 @@ _kelvin() {
 			;;
 		-e | --event)
 			mapfile -t COMPREPLY < <(compgen -W 'cycles cpu-clock task-clock page-faults context-switches' -- "$current")
+			return
+			;;
+		--label)
+			compopt -o nospace
+			mapfile -t COMPREPLY < <(compgen -W 'service= version= environment= commit= host=' -- "$current")
 			return
 			;;
 		-g | --call-graph)
@@ -34,7 +39,11 @@ _kelvin() {
 # diff
 	diff)
 		options='--output --text --json --markdown --svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive
-			--project-root --origin-rules --no-names --mode --help'
+			--project-root --origin-rules --wait-rules --no-names --mode --help'
+		if [[ $previous == --metric ]]; then
+			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
+			return
+		fi
 		if [[ $previous == --scale ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'auto per-run robust share rate work=' -- "$current")
 			return
@@ -46,8 +55,12 @@ _kelvin() {
 		;;
 # bench
 	bench)
-		options='--base --head --runs --warmup --min-time --setup --prepare --freq --event --save --no-args --mode --output --text --json --markdown
-			--svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --no-names --quiet --help'
+		options='--base --head --runs --warmup --min-time --setup --prepare --freq --event --off-cpu --native --save --no-args --mode --output --text --json --markdown
+			--svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --wait-rules --no-names --quiet --help'
+		if [[ $previous == --metric ]]; then
+			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
+			return
+		fi
 		if [[ $previous == --scale ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'auto per-run robust share rate work=' -- "$current")
 			return
@@ -59,11 +72,15 @@ _kelvin() {
 		;;
 # report
 	report)
-		options='--output --text --json --svg --folded --metric --verify --project-root --origin-rules --no-names --mode --help'
+		options='--output --text --json --svg --folded --metric --verify --project-root --origin-rules --wait-rules --no-names --mode --help'
+		if [[ $previous == --metric ]]; then
+			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")
+			return
+		fi
 		;;
 # recover
 	recover)
-		options='--output --project-root --origin-rules --no-names --mode --help'
+		options='--output --project-root --origin-rules --wait-rules --no-names --mode --help'
 		;;
 # symbolize
 	symbolize)

@@ -37,11 +37,15 @@ _kelvin() {
 			'--control[takes commands while recording]:pipes:' \
 			{-F,--freq}'[samples per second on each CPU]:hertz:' \
 			{-e,--event}'[the event to count]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
+			'--off-cpu=-[samples where threads wait, too]::milliseconds of waiting for a sample:' \
+			'--native[native code only]' \
 			{-g,--call-graph}'[how stacks are found]:mode:(dwarf dwarf,32768 fp)' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
+			'*--label[kept in the profile]:key=value:(service= version= environment= commit= host=)' \
 			'--no-args[keeps only the name of the program]' \
+			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
 			'--no-realtime[no real-time priority]' \
 			{-q,--quiet}'[errors only]' \
@@ -57,7 +61,7 @@ _kelvin() {
 			'--markdown[for a pull request]::file:_files' \
 			'--svg[static flame graph]::file:_files' \
 			'--scale[how both sides are made comparable]:mode:(auto per-run robust share rate work=)' \
-			'--metric[which value]:name:(cpu samples)' \
+			'--metric[which value]:name:(cpu off-cpu wall idle samples)' \
 			'--min-effect[smallest difference that matters]:points:' \
 			'*--fail-on[limit]:rule:' \
 			'--ignore-warnings[check limits even when hardly comparable]' \
@@ -65,6 +69,7 @@ _kelvin() {
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
+			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
 			{-h,--help}'[help]' \
 			'1:base:_files' '2:head:_files'
@@ -82,6 +87,8 @@ _kelvin() {
 			'--save[keeps the profiles]:directory:_files -/' \
 			{-F,--freq}'[samples per second on each CPU]:hertz:' \
 			{-e,--event}'[the event to count]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
+			'--off-cpu=-[samples where threads wait, too]::milliseconds of waiting for a sample:' \
+			'--native[native code only]' \
 			{-q,--quiet}'[no progress]' \
 			{-o,--output}'[HTML page]:file:_files' \
 			'--text[text]::file:_files' \
@@ -89,7 +96,7 @@ _kelvin() {
 			'--markdown[for a pull request]::file:_files' \
 			'--svg[static flame graph]::file:_files' \
 			'--scale[how both sides are made comparable]:mode:(auto per-run robust share rate work=)' \
-			'--metric[which value]:name:(cpu samples)' \
+			'--metric[which value]:name:(cpu off-cpu wall idle samples)' \
 			'--min-effect[smallest difference that matters]:points:' \
 			'*--fail-on[limit]:rule:' \
 			'--ignore-warnings[check limits even when hardly comparable]' \
@@ -98,6 +105,7 @@ _kelvin() {
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
 			'--no-args[keeps only the name of the program]' \
+			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
 			{-h,--help}'[help]'
 		;;
@@ -109,11 +117,12 @@ _kelvin() {
 			'--json[JSON]::file:_files' \
 			'--svg[static flame graph]::file:_files' \
 			'--folded[folded stacks]::file:_files' \
-			'--metric[which value]:name:(cpu samples)' \
+			'--metric[which value]:name:(cpu off-cpu wall idle samples)' \
 			'--verify=-[compares stacks with libunwind, names with libdw]::one stack in N:' \
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
+			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
 			{-h,--help}'[help]' \
 			'1:profile:_files'
@@ -125,6 +134,7 @@ _kelvin() {
 			'*--project-root[sources of the user]:directory:_files -/' \
 			'--origin-rules[what is user, library or system]:file:_files' \
 			'--mode[permissions of what is written]:octal number:(600 640 644)' \
+			'--wait-rules[what threads wait for]:file:_files' \
 			'--no-names[names no functions]' \
 			{-h,--help}'[help]' \
 			'1:unfinished recording:_files -g "*.part"'

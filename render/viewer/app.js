@@ -3,10 +3,12 @@
 // goes through `set`. Parts get what they need when they are made, and never the App.
 
 import { Address } from './address.js';
+import { drawChips } from './chips.js';
 import { Chronology } from './chronology.js';
 import { Colours } from './colour.js';
-import { drawChips, drawControls, drawCorner } from './controls.js';
-import { copied, h } from './dom.js';
+import { drawControls, drawCorner } from './controls.js';
+import { copied, h, renew } from './dom.js';
+import { Filtering } from './filtering.js';
 import { FunctionList } from './functions.js';
 import { hashOf } from './hash.js';
 import { header } from './header.js';
@@ -14,7 +16,8 @@ import { helpDialog } from './help.js';
 import { inspect, overview, stackText } from './inspector.js';
 import { onKey } from './keys.js';
 import { legend } from './legend.js';
-import { Model } from './model.js';
+import { Menu } from './menu.js';
+import { Model, textOf } from './model.js';
 import { Searcher } from './pattern.js';
 import { Picture } from './picture.js';
 import { Searching } from './searching.js';
@@ -22,6 +25,7 @@ import { splitter } from './splitter.js';
 import { DEFAULTS } from './state.js';
 import { crumbs } from './status.js';
 import { remember, remembered } from './storage.js';
+import { drawWaitRow } from './waitviews.js';
 
 /** @typedef {import('./report.js').Report} Report */
 /** @typedef {import('./state.js').Change} Change */
@@ -30,8 +34,8 @@ import { remember, remembered } from './storage.js';
 /** The name of the theme that somebody chose for all reports. */
 const THEME = 'kelvin-theme';
 const SYSTEM_DARK = matchMedia('(prefers-color-scheme: dark)');
-/** In a window as wide as this each bar of a report has one row. */
-const ONE_ROW = 1280;
+/** In a window as wide as this each bar of a report has one row. Elsewhere lists are as wide as their longest choice. */
+const ONE_ROW = CSS.supports('field-sizing', 'content') ? 1280 : 1440;
 /** After this time a frame that was drawn is on the screen. */
 const PRESENTED_MS = 5;
 /** How long a step of long work may take. */
@@ -51,7 +55,7 @@ export class App {
     this.report = report;
     const model = new Model(report);
     this.model = model;
-    const single = { view: 'head', colour: 'origin' };
+    const single = { view: 'head', colour: model.hasWaits ? 'waiting' : 'origin' };
     this.address = new Address({ ...DEFAULTS, ...(model.sides === 1 && single) }, (state) => {
       this.state = state;
       this.#show();
@@ -65,6 +69,8 @@ export class App {
     /** Whether the model shows the state. */ this.shown = false;
     /** Whether everything around the picture is there. */ this.whole = false;
     /** @type {Map<string, string>} what each part around the picture was last drawn for */ this.drawn = new Map();
+    /** How many call trees the legend has been drawn for. */ this.trees = 0;
+    /** @type {import('./tree.js').Tree|null} the last one of them */ this.drawnTree = null;
     /** @type {HTMLDialogElement|null} made when somebody asks for it */ this.help = null;
     /** @type {Chronology|null} made after the first picture */ this.chronology = null;
     /** @type {Searching|null} made after the first picture */ this.searching = null;
@@ -73,10 +79,17 @@ export class App {
     this.status = h('div.status');
     this.live = h('div.offscreen', { 'aria-live': 'polite', role: 'status' });
     this.picture = this.#makePicture();
-    this.list = new FunctionList(model, (func) => this.#pickFunction(func));
+    this.filtering = this.#makeFiltering();
+    this.menu = new Menu();
+    this.list = new FunctionList(model, {
+      pick: (func) => this.#pickFunction(func),
+      menu: (func, place) => this.#openMenu(func, -1, place),
+    });
     this.inspector = h('aside.inspector', { 'aria-label': 'Inspector', tabIndex: 0 });
     this.crumbs = h('nav.crumbs', { 'aria-label': 'Path to the zoomed frame' });
     this.chips = h('span.chips');
+    this.filters = h('div.filters', { role: 'group', 'aria-label': 'Filters' });
+    this.waits = h('div.filters', { role: 'group', 'aria-label': 'Waits by class' });
     this.place = h('div.place', {}, this.crumbs, this.chips, this.status);
     this.legend = h('div.legend');
     this.bar = h('div.controls', { role: 'toolbar', 'aria-label': 'Controls' });
@@ -99,6 +112,7 @@ export class App {
       redraw: () => this.#refresh(false),
       flush: () => this.#flush(),
       setDark: (dark) => this.#setDark(dark),
+      menu: (node, place) => this.#openMenu(node < 0 ? -1 : this.model.tree.func[node], node, place),
       hovered: () => this.model.selected < 0 && this.#drawInspector(),
       magnified: () => this.#refresh(true),
       tell: this.tell,
@@ -106,10 +120,36 @@ export class App {
     });
   }
 
+  #makeFiltering() {
+    return new Filtering({
+      model: this.model,
+      state: () => this.state,
+      set: this.set,
+      zoom: (node) => this.picture.zoom(node),
+      around: (func, which) => this.#showAround(func, which),
+      copy: (node) => this.#copy(stackText(this.model, node), 'stack'),
+      link: () => this.#copyLink(),
+    });
+  }
+
+  /**
+   * Opens the menu of a function, and of one of its frames.
+   * @param {number} func or -1 @param {number} node or -1 @param {{x: number, y: number}} place
+   */
+  #openMenu(func, node, place) {
+    const f = this.model.functions[func];
+    this.menu.open(f ? f.name : 'All stacks', this.filtering.items(func, node), place);
+  }
+
+  /** The frame that keys are about: the selected one, or the one that is pointed at; or -1. */
+  get chosen() {
+    return this.model.selected >= 0 ? this.model.selected : this.picture.hover;
+  }
+
   /** Puts the parts on the page that decide how much room the picture has. The others come later and move nothing. */
   #assemble() {
     const bar = splitter(this.list.element, () => this.#refresh(false));
-    const left = h('div.left', {}, this.place, this.picture.element, bar, this.list.element);
+    const left = h('div.left', {}, this.place, this.waits, this.filters, this.picture.element, bar, this.list.element);
     this.root.replaceChildren(
       this.header.element,
       this.bar,
@@ -127,12 +167,16 @@ export class App {
     this.searching = this.#makeSearching();
     this.bar.append(this.controls, h('span.grow'), this.searching.field);
     this.chips.before(this.searching.found);
-    this.chronology = new Chronology({ model, colours, set, tell, pick: (func) => this.#pickFunction(func) });
+    const pick = (/** @type {number} */ func) => this.#pickFunction(func);
+    const menu = (/** @type {number} */ func, /** @type {{x: number, y: number}} */ place) =>
+      this.#openMenu(func, -1, place);
+    this.chronology = new Chronology({ model, colours, set, tell, pick, menu });
     this.place.before(this.chronology.strip.canvas);
     this.picture.element.after(this.chronology.element);
     this.#drawAround();
+    this.#drawLegend();
     if (this.report.hasTimelines) this.chronology.draw(this.state);
-    this.root.append(this.picture.tip.element);
+    this.root.append(this.picture.tip.element, this.menu.element);
     this.picture.complete();
   }
 
@@ -151,7 +195,8 @@ export class App {
   }
 
   #bindKeys() {
-    const { model, picture, set } = this;
+    const { filtering, model, picture, set } = this;
+    const funcOf = (/** @type {number} */ node) => model.tree.func[node] ?? -1;
     /** @type {import('./keys.js').KeyActions} */
     const actions = {
       model,
@@ -167,6 +212,10 @@ export class App {
       match: (step) => this.searching?.next(step),
       copy: () => this.#copySelection(),
       list: () => this.list.toggle(),
+      filter: (kind) => filtering.toggle(kind, funcOf(this.chosen)),
+      removeFilter: () => filtering.removeLast(),
+      processes: () => filtering.switchProcesses(),
+      menu: () => this.#openMenu(funcOf(model.selected), model.selected, picture.placeOf(model.selected)),
       help: () => this.#showHelp(),
       isHelpOpen: () => !!this.help?.open,
     };
@@ -179,9 +228,9 @@ export class App {
   /** Lets the model run searches that may never end where they can be stopped. */
   #searchApart() {
     const { model } = this;
-    const searcher = new Searcher(() => model.functions.map((f) => f.name));
-    model.searchApart = (pattern, done) =>
-      searcher.run(pattern, (hits, error) => {
+    const searcher = new Searcher((part) => model.functions.map((f) => textOf(f, part)));
+    model.searchApart = (pattern, part, done) =>
+      searcher.run(pattern, part, (hits, error) => {
         done(hits, error);
         this.#refresh(true);
       });
@@ -288,7 +337,7 @@ export class App {
   #begin() {
     this.shown = true;
     this.root.dataset.tab = this.state.tab;
-    if (innerWidth < ONE_ROW || location.hash) this.#complete();
+    if (innerWidth < ONE_ROW || location.hash || this.model.hasWaits) this.#complete();
     this.picture.settle();
   }
 
@@ -297,15 +346,35 @@ export class App {
     const { model, state, colours, set } = this;
     this.root.dataset.tab = state.tab;
     const { zoom: _zoom, selected: _selected, ...rest } = state;
-    const shown = [rest, model.removed?.base, model.hidden];
-    if (this.#differs('controls', shown)) {
-      drawControls(this.controls, { model, state, set });
-      drawChips(this.chips, { model, state, set });
+    const { range: _range, search: _search, picked: _picked, origins: _origins, states: _states, ...controlled } = rest;
+    const shown = { model, state, set };
+    if (this.#differs('controls', [controlled, model.removed?.base])) drawControls(this.controls, shown);
+    if (this.#differs('chips', [rest, model.hidden, model.side, model.waitSums])) {
+      const before = this.filters.textContent;
+      drawChips(this.chips, this.filters, shown);
+      if (model.hasWaits) drawWaitRow(this.waits, shown);
+      const now = this.filters.textContent;
+      if (now !== before) this.live.textContent = now || 'no filters';
     }
+    this.header.tellScope(model.isPart);
+    if (model.hasWaits) this.header.tellMetric(model);
     if (this.#differs('corner', [colours.dark, state.view, state.tab])) this.#drawCorner();
-    const scale = [model.most, model.totals()];
-    const meaning = [state.colour, model.metric, state.palette, state.origins, state.states, colours.dark, scale];
-    if (this.#differs('legend', meaning)) this.legend.replaceChildren(...legend(model, colours, state, set));
+  }
+
+  /** Draws the legend, with the sums that the first picture does not need. */
+  #drawLegend() {
+    const { model, state, colours, set } = this;
+    const { colour, palette, origins, states } = state;
+    const meaning = [state.tab, colour, model.metric, palette, origins, states, colours.dark, model.most, model.side];
+    if (this.#differs('legend', [meaning, model.totals(), this.#rebuilt()]))
+      renew(this.legend, legend(model, colours, state, set));
+  }
+
+  /** A number that changes with the call tree. */
+  #rebuilt() {
+    if (this.drawnTree !== this.model.callTree) this.trees++;
+    this.drawnTree = this.model.callTree;
+    return this.trees;
   }
 
   #drawCorner() {
@@ -352,6 +421,7 @@ export class App {
     this.address.write();
     if (!this.whole) this.#complete();
     this.#drawPlace();
+    this.#drawLegend();
     this.#drawInspector();
     if (document.documentElement.dataset.ready) {
       // The timeline has the place of the list.
@@ -368,11 +438,23 @@ export class App {
   #firstList() {
     this.list.fill(this.state);
     document.documentElement.dataset.ready = '1';
-    // The first click needs the frames of each function.
+    // The first click needs the frames of each function; where there are waits, the next one may be on another metric.
     setTimeout(() => {
       this.model.framesOf(0);
       this.picture.draw(this.state);
+      if (this.model.hasWaits) this.#readWaits();
     }, PREPARE_MS);
+  }
+
+  /** Reads what is told of waits: the values of all metrics, and what is known of locks and of what ended waits. */
+  async #readWaits() {
+    try {
+      await this.report.readSamples();
+      await this.report.readReleases();
+      this.#drawInspector();
+    } catch (error) {
+      this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
+    }
   }
 
   #drawInspector() {
@@ -384,6 +466,8 @@ export class App {
       this.inspector.replaceChildren(overview(model, pick));
       return;
     }
+    // A frame is read from its beginning, also where the one before it was read to its end.
+    if (this.#differs('inspected', node)) this.inspector.scrollTop = 0;
     this.inspector.replaceChildren(
       inspect(model, node, pinned, {
         pick,
@@ -405,6 +489,12 @@ export class App {
   /** Copies a text to the clipboard. @param {string} text @param {string} what */
   async #copy(text, what) {
     this.#say((await copied(text)) ? `${what} copied` : `cannot copy the ${what} here`);
+  }
+
+  /** Copies the address, which holds the state. */
+  #copyLink() {
+    this.address.write();
+    this.#copy(location.href, 'link');
   }
 
   /** Shows a text in the status line. @param {...(Node|string)} content */
@@ -450,8 +540,7 @@ export class App {
   }
 
   #copySelection() {
-    const { model, picture } = this;
-    const node = model.selected >= 0 ? model.selected : picture.hover;
+    const { chosen: node, model } = this;
     if (node > 0) this.#copy(stackText(model, node), 'stack');
   }
 }

@@ -163,26 +163,6 @@ export class Columns {
     return out;
   }
 
-  /** A column of LEB128 multiples of one quantum. @param {number} count */
-  values(count) {
-    const quantum = this.varint();
-    const out = new Float64Array(count);
-    const { bytes } = this;
-    let { at } = this;
-    for (let i = 0; i < count; i++) {
-      let byte = bytes[at++];
-      let value = byte & 127;
-      for (let scale = 128; byte >= 128; scale *= 128) {
-        byte = bytes[at++];
-        value += (byte & 127) * scale;
-      }
-      out[i] = value * quantum;
-    }
-    this.at = at;
-    this.check();
-    return out;
-  }
-
   /**
    * A column whose values are all as wide as the largest needs, so that nothing is left to decode.
    * @param {number} count

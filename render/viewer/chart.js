@@ -7,7 +7,8 @@ import { css, inkOn } from './colour.js';
 import { isolated } from './format.js';
 import { Labels } from './labels.js';
 import { blend, packed, PARTS, Pixels, unpacked } from './pixels.js';
-import { shares, walkLane } from './timeline.js';
+import { shares, waitsIn, walkLane } from './timeline.js';
+import { CLASSES, mostOf } from './waiting.js';
 
 /** @typedef {import('./ancestors.js').Ancestors} Ancestors */
 /** @typedef {import('./lanes.js').Lane} Lane */
@@ -54,12 +55,15 @@ const DARK = { ink: '#e8e8e6', dim: '#a3a5aa', line: '#37393d', panel: '#202124'
  * @property {((node: number) => boolean)|null} matches whether a frame is searched for
  * @property {(node: number) => string} name
  * @property {number[]} sides colours of the sides, as pixels
+ * @property {number[]} waits colours of the classes of waits, as pixels
  * @property {boolean} dark
  */
 
+/** @typedef {{from: number, to: number, x: number, y: number, w: number}} BoxPlace */
+
 /**
  * A frame in the chart: its place in pixels and its time in microseconds.
- * @typedef {{lane: Lane, node: number, from: number, to: number, x: number, y: number, w: number}} ChartBox
+ * @typedef {BoxPlace & {lane: Lane, node: number, kind: number}} ChartBox `kind`: the class of waits that it is, or 0
  */
 
 /**
@@ -81,7 +85,10 @@ export class Chart {
     /** @type {ChartScene|null} */ this.scene = null;
     /** @type {Text[]} */ this.texts = [];
     /** @type {number[][]} where each line of pixels goes: from, to */ this.spans = [];
-    /** @type {Map<Lane, Float64Array>} how much each part of the bar of a lane is sampled, in the time of `sharesIn` */
+    /**
+     * How much each part of the bar of a lane is sampled, and waited by class, in the time of `sharesIn`.
+     * @type {Map<Lane, {busy: Float64Array, waited: Float64Array|null}>}
+     */
     this.shares = new Map();
     this.sharesIn = '';
   }
@@ -173,10 +180,10 @@ export class Chart {
         const x = Math.max(0, Math.floor((from - range[0]) * scale * this.ratio));
         covered.fill(1, x, Math.max(x + 1, Math.ceil((to - range[0]) * scale * this.ratio)));
       },
-      box: (row, from, to, node) => {
+      box: (row, from, to, node, kind) => {
         const x = (from - range[0]) * scale;
         const w = Math.max((to - from) * scale, LEAST_WIDTH);
-        const own = scene.colour(node);
+        const own = kind ? scene.waits[kind] : scene.colour(node);
         const colour = scene.matches && !scene.matches(node) ? blend(paper, own, FAINT) : own;
         const right = Math.min(x + (w >= GAP_FROM ? w - GAP : w), this.width);
         const left = Math.max(x, 0);
@@ -184,7 +191,8 @@ export class Chart {
         pixels.fill(line, (left * grain) | 0, (right * grain) | 0, colour);
         if (right - left < LABEL_FROM) return;
         const gap = covered.indexOf(0, left * this.ratio);
-        const ground = gap >= 0 && gap < right * this.ratio - 1 ? blend(paper, colour, BETWEEN) : colour;
+        // The time of a wait is known, so that little of its box is pale.
+        const ground = !kind && gap >= 0 && gap < right * this.ratio - 1 ? blend(paper, colour, BETWEEN) : colour;
         this.texts.push({ x: left, w: right - left, y: placed.top + HEAD + row * ROW, node, ground });
       },
     });
@@ -205,30 +213,37 @@ export class Chart {
   }
 
   /**
-   * Paints how much of the time a thread was sampled.
+   * Paints how much of the time a thread was sampled on a CPU, or what it waited for longest.
    * @param {ChartScene} scene @param {Placed} placed @param {number} paper
    */
-  #bar({ range, sides }, { lane, top }, paper) {
+  #bar({ range, sides, waits }, { lane, top }, paper) {
     const { pixels, spans } = this;
     const line = spans.length;
     const grain = this.ratio * PARTS;
-    const parts = this.#sharesOf(lane, range);
+    const { busy, waited } = this.#sharesOf(lane, range);
+    const length = (range[1] - range[0]) / busy.length;
     spans.push(this.span(top + HEAD - BAR - 1, BAR));
-    parts.forEach((share, i) => {
-      const part = share > 0 && Math.round((0.25 + 0.75 * share) * PARTS);
+    busy.forEach((share, i) => {
+      const kind = waited ? mostOf(waited, i * CLASSES) : 0;
+      const waiting = kind && waited ? waited[i * CLASSES + kind] / length : 0;
+      const isWait = waiting > share;
+      const part = Math.round((0.25 + 0.75 * Math.min(1, Math.max(share, waiting))) * PARTS);
       const [from, to] = [(i * BAR_PART * grain) | 0, ((i + 1) * BAR_PART * grain) | 0];
-      if (part) pixels.fill(line, from, to, blend(paper, sides[lane.side], part));
+      if (share > 0 || isWait) pixels.fill(line, from, to, blend(paper, isWait ? waits[kind] : sides[lane.side], part));
     });
   }
 
-  /** How much of each part of the bar of a lane is sampled. @param {Lane} lane @param {number[]} range */
+  /** How much of each part of the bar of a lane is sampled, and waited. @param {Lane} lane @param {number[]} range */
   #sharesOf(lane, range) {
     const key = `${range} ${this.width}`;
     if (this.sharesIn !== key) this.shares.clear();
     this.sharesIn = key;
-    let parts = this.shares.get(lane);
-    if (!parts) this.shares.set(lane, (parts = shares(lane, range, Math.max(1, Math.ceil(this.width / BAR_PART)))));
-    return parts;
+    const known = this.shares.get(lane);
+    if (known) return known;
+    const parts = Math.max(1, Math.ceil(this.width / BAR_PART));
+    const made = { busy: shares(lane, range, parts), waited: lane.track.kinds && waitsIn(lane, range, parts) };
+    this.shares.set(lane, made);
+    return made;
   }
 
   /** Writes the names of frames. @param {ChartScene} scene */
@@ -303,12 +318,12 @@ export class Chart {
     /** @type {ChartBox|null} */
     let found = null;
     walkLane(placed.lane, ancestors, { from: range[0], to: range[1], step, first: row, behind: row + 1 }, {
-      box: (_, from, to, node) => {
+      box: (_, from, to, node, kind) => {
         if (time < from || time >= Math.max(to, from + step)) return;
         const left = Math.max(0, this.xOf(from, range));
         const w = Math.min(this.width, this.xOf(to, range)) - left;
         const y = AXIS + placed.top + HEAD + row * ROW - this.scroll;
-        found = { lane: placed.lane, node, from, to, x: left, y, w };
+        found = { lane: placed.lane, node, kind, from, to, x: left, y, w };
       },
     });
     return found;

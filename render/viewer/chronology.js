@@ -7,12 +7,13 @@ import { lengthText, timeText } from './axis.js';
 import { AXIS, Chart, HEAD, ROW } from './chart.js';
 import { rgb } from './colour.js';
 import { h, renew } from './dom.js';
-import { count } from './format.js';
+import { amount, count, listName } from './format.js';
 import { allLanes } from './lanes.js';
 import { packed } from './pixels.js';
 import { Scrollbar } from './scrollbar.js';
-import { moved, rangeText, Strip } from './strip.js';
-import { activity, countIn } from './timeline.js';
+import { moved, Strip } from './strip.js';
+import { activity, countIn, waitsOf } from './timeline.js';
+import { CLASS_COLOURS, knownOf, placeOf, WAITS_FOR } from './waiting.js';
 import { button } from './widgets.js';
 
 /** @typedef {import('./chart.js').ChartBox} ChartBox */
@@ -27,6 +28,7 @@ const BUCKETS = 300;
 const SIDE_COLOURS = ['#4393c3', '#d55e00'];
 /** The colours of a report of one recording, which is the second side. */
 const SINGLE_COLOURS = ['#888', '#4a90d9'];
+const NO_COLOURS = ['#7d8188', '#7d8188'];
 /** The difference, in points, that a proven change is coloured as. */
 const POINTS = 5;
 /** A pointer that moves less than this clicks, in pixels. */
@@ -50,8 +52,15 @@ const LEAST_ROWS = 6;
  * @property {Colours} colours
  * @property {(change: Change, replace?: boolean) => void} set changes the state
  * @property {(func: number) => void} pick chooses a function
+ * @property {(func: number, place: {x: number, y: number}) => void} menu opens the menu of a function; of none for -1
  * @property {(...content: (Node|string)[]) => void} tell shows a text in the status line
  */
+
+/** How long a thread ran, and waited. @param {Lane} lane */
+function timesText({ busy, waited }) {
+  if (!waited) return lengthText(busy);
+  return `${busy ? `${lengthText(busy)} on a CPU, ` : ''}${lengthText(waited)} waiting`;
+}
 
 export class Chronology {
   /** @param {ChronologyHost} host */
@@ -63,8 +72,10 @@ export class Chronology {
     this.severalProcesses = false;
     /** @type {Ancestors|null} made when the lanes are */ this.ancestors = null;
     /** @type {Float64Array[]} */ this.counts = [];
-    /** @type {{timelines: unknown, thread: string}} what lanes and counts were made for */
-    this.madeFor = { timelines: null, thread: '' };
+    /** @type {{timelines: unknown, thread: string, filters: string}} what lanes and counts were made for */
+    this.madeFor = { timelines: null, thread: '', filters: '' };
+    /** @type {ReturnType<Model['narrowing']['keepsThread']>} whether the filters keep a thread */
+    this.keepsThread = undefined;
     /** The time that the lanes show, in microseconds. */ this.shown = [0, 1];
     /** @type {number[]|null} the range of the state that was last drawn */ this.range = null;
     /** Whether a range is being selected in the lanes, which then stay where they are. */ this.selecting = false;
@@ -99,10 +110,15 @@ export class Chronology {
   }
 
   #bind() {
-    const { overlay, view } = this;
+    const { host, overlay, view } = this;
     overlay.addEventListener('pointerdown', (e) => this.#down(e));
     overlay.addEventListener('mousemove', (e) => this.#pointAt(this.chart.hit(e.offsetX, e.offsetY)));
     overlay.addEventListener('mouseleave', () => this.#pointAt(null));
+    overlay.addEventListener('contextmenu', (e) => {
+      const box = this.chart.hit(e.offsetX, e.offsetY);
+      e.preventDefault();
+      host.menu(box ? this.model.tables.tree.func[box.node] : -1, { x: e.clientX, y: e.clientY });
+    });
     overlay.addEventListener('dblclick', (e) => this.#zoomTo(this.chart.hit(e.offsetX, e.offsetY)));
     view.addEventListener('wheel', (e) => this.#wheeled(e), { passive: false });
   }
@@ -245,11 +261,31 @@ export class Chronology {
     mark.style.height = `${ROW - 1}px`;
     const { tree } = model.tables;
     const { all, having } = countIn(box.lane, tree, box.node, box.from, box.to);
+    const waits = waitsOf(box.lane, tree, box.node, box.from, box.to);
     const span = box.to - box.from;
     const name = h('bdi', {}, model.functions[tree.func[box.node]].name);
     const part = having === all ? `${count(all)}` : `${count(having)} of ${count(all)}`;
     const when = `from ${timeText(box.from, span)} on, ${lengthText(span)}`;
-    this.host.tell(name, ` — ${when}, in ${part} sample${all === 1 ? '' : 's'} of ${box.lane.name}`);
+    const waited = waits.count ? ` · ${this.#waitText(box, waits)}` : '';
+    this.host.tell(name, ` — ${when}, in ${part} sample${all === 1 ? '' : 's'} of ${box.lane.name}${waited}`);
+  }
+
+  /**
+   * What is told of the waits in a box: of a single class what for, where, and who ended them.
+   * @param {ChartBox} box @param {ReturnType<typeof waitsOf>} waits
+   */
+  #waitText({ kind, lane }, { count: waits, last, time }) {
+    const { classes, functions, tables } = this.model;
+    const many = waits === 1 ? 'waits' : `${count(waits)} waits,`;
+    const text = `${many} ${amount(time * 1000, 'nanoseconds')}`;
+    if (!kind || !classes) return `${text} in all`;
+    const place = placeOf(tables.tree, functions, classes, last);
+    const where = place >= 0 ? ` in ${listName(functions[place].name)}` : '';
+    const releases = tables.releases[lane.side];
+    const [by, ...others] = releases ? knownOf(releases, (node) => node === last, () => place).releasers : [];
+    const often = others.length ? 'mostly ' : '';
+    const who = by && releases ? `; ${often}released by ${listName(releases.releasers[by.releaser].name)}` : '';
+    return `${text} for ${WAITS_FOR[kind]}${where}${who}`;
   }
 
   /** Draws the strip, and the lanes where the state shows them. @param {State} state */
@@ -268,21 +304,23 @@ export class Chronology {
   }
 
   /** Makes lanes and counts where what they depend on has changed. @param {State} state */
-  #prepare({ thread }) {
+  #prepare(state) {
     const { model } = this;
+    const { filters, thread } = state;
     const { samples, timelines, tree } = model.tables;
-    const isNew = this.madeFor.timelines !== timelines;
+    const isFirst = this.madeFor.timelines !== timelines;
+    const isNew = isFirst || this.madeFor.filters !== filters;
     if (!isNew && this.madeFor.thread === thread) return;
-    this.madeFor = { timelines, thread };
-    if (isNew) {
-      this.all = allLanes(model.tables);
+    this.madeFor = { timelines, thread, filters };
+    const passes = model.narrowing.passesIn(state);
+    if (isNew) this.all = allLanes(model.tables, passes, model.classes);
+    if (isFirst) {
       this.severalProcesses = new Set(this.all.lanes.map(({ process }) => process)).size > 1;
       this.ancestors = new Ancestors(tree);
       this.shown = [0, this.all.end];
     }
-    const ids = (thread && model.threadNames().get(thread)) || null;
-    const isShown = (/** @type {number} */ side, /** @type {number} */ id) => !!ids && ids[side].has(id);
-    this.counts = activity(timelines, samples, this.all.end, BUCKETS, ids ? isShown : undefined);
+    this.keepsThread = model.narrowing.keepsThread(thread, model.narrowing.processIn(state));
+    this.counts = activity(timelines, samples, this.all.end, BUCKETS, this.keepsThread, passes);
     this.chart.scroll = 0;
   }
 
@@ -291,11 +329,11 @@ export class Chronology {
   }
 
   /** The lanes that the state shows. @param {State} state @returns {Lane[]} */
-  #lanes({ thread, view }) {
-    const ids = (thread && this.model.threadNames().get(thread)) || null;
+  #lanes({ view }) {
+    const { keepsThread } = this;
     const only = this.model.sides === 1 || view === 'diff' ? -1 : view === 'base' ? 0 : 1;
     return this.all.lanes.filter(
-      ({ side, thread: id }) => (only < 0 || side === only) && (!ids || ids[side].has(id)),
+      ({ side, thread }) => (only < 0 || side === only) && (!keepsThread || keepsThread(side, thread)),
     );
   }
 
@@ -306,9 +344,12 @@ export class Chronology {
   #place(lanes) {
     const { room } = this.chart;
     const most = this.#mostRows(lanes.length);
+    // Threads that only wait are told by their bars.
+    const isAnyBusy = lanes.some(({ busy }) => busy > 0);
     let top = 0;
     this.placed = lanes.map((lane) => {
-      const rows = this.rows.get(lane) ?? (top < room ? Math.min(most, lane.depth) : 0);
+      const opens = top < room && (lane.busy > 0 || !isAnyBusy);
+      const rows = this.rows.get(lane) ?? (opens ? Math.min(most, lane.depth) : 0);
       const placed = { lane, top, rows };
       top += HEAD + rows * ROW;
       return placed;
@@ -344,12 +385,22 @@ export class Chronology {
       colour: this.host.colours.painter(tree, tested, () => POINTS),
       matches: hits ? (node) => !!hits[tree.func[node]] : null,
       name: (node) => model.functions[tree.func[node]].name,
-      sides: (model.sides === 2 ? SIDE_COLOURS : SINGLE_COLOURS).map((hex) => packed(rgb(hex))),
+      waits: CLASS_COLOURS.map((hex) => (hex ? packed(rgb(hex)) : 0)),
+      sides: this.#sideColours(state).map((hex) => packed(rgb(hex))),
       dark: this.host.colours.dark,
     });
     this.scrollbar.show(chart.scroll, chart.room, this.height);
     this.#drawHeads();
     this.#drawCaption(lanes, state);
+  }
+
+  /**
+   * The colours of CPU time in the bars of both sides; it has none where colours tell what for threads wait.
+   * @param {State} state
+   */
+  #sideColours({ colour }) {
+    if (colour === 'waiting') return NO_COLOURS;
+    return this.model.sides === 2 ? SIDE_COLOURS : SINGLE_COLOURS;
   }
 
   /** Puts the names of the visible lanes in their places, as buttons that open and close them. */
@@ -382,7 +433,7 @@ export class Chronology {
         { 'aria-expanded': rows > 0, onclick: () => this.#setRows(lane, rows ? 0 : Math.min(lane.depth, most)) },
         rows ? '▾ ' : '▸ ',
         h('bdi', {}, text),
-        h('span.dim', {}, ` ${lengthText(lane.busy)}`),
+        h('span.dim', {}, ` ${timesText(lane)}`),
       ),
       rows > 0 && rows < lane.depth && this.#rowsButton(`all ${count(lane.depth)} rows`, lane, lane.depth),
       rows > most && this.#rowsButton('fewer rows', lane, most),
@@ -404,7 +455,6 @@ export class Chronology {
 
   /** @param {Lane[]} lanes @param {State} state */
   #drawCaption(lanes, state) {
-    const { host } = this;
     const zoomed = this.#span() < this.all.end * 0.999;
     const threads = lanes.length === 1 ? '1 thread' : `${count(lanes.length)} threads, the busiest first`;
     const setAll = (/** @type {(lane: Lane) => number} */ rows) => {
@@ -414,11 +464,10 @@ export class Chronology {
     };
     const most = this.#mostRows(lanes.length);
     renew(this.caption, [
-      document.createTextNode(`${threads}. Pale: not sampled then. Drag to select a time. `),
+      document.createTextNode(`${threads}. Pale: not sampled then. Ctrl + wheel zooms; drag to select a time. `),
       lanes.length > 1 && button('button', { onclick: () => setAll((lane) => Math.min(most, lane.depth)) }, 'Open all'),
       lanes.length > 1 && button('button', { onclick: () => setAll(() => 0) }, 'Fold all'),
       zoomed && button('button', { title: '0', onclick: () => this.#reset() }, `Show all ${lengthText(this.all.end)}`),
-      state.range && button('button', { onclick: () => host.set({ range: null }) }, `✕ ${rangeText(state.range)}`),
     ]);
   }
 }

@@ -5,15 +5,20 @@
  * Origins by number. Interrupts are what the machine did in a thread: system code that no total and no test includes.
  */
 export const ORIGINS = ['unknown', 'user', 'library', 'system', 'interrupts'];
+export const LIBRARY = 2;
 export const SYSTEM = 3;
 export const INTERRUPTS = 4;
 
-/** Verdicts on a difference by number. */
-export const STATES = ['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved'];
+/**
+ * Verdicts on a difference by number. A page holds all but the last one, which stands for frames whose figures a filter
+ * has changed: the ones that were tested are others.
+ */
+export const STATES = ['same', 'unproven', 'more', 'less', 'new', 'gone', 'moved', 'untested'];
 export const UNPROVEN = 1;
 export const MORE = 2;
 export const LESS = 3;
 export const GONE = 5;
+export const UNTESTED = 7;
 /** Verdicts from this number on are changes; the ones before it are none, or are not proven. */
 export const FIRST_CHANGED = 2;
 

@@ -5,11 +5,12 @@ import { FIRST_CHANGED, STATES } from './codes.js';
 import { hashHue } from './hash.js';
 import { packed } from './pixels.js';
 import { originsOf } from './symbols.js';
+import { CLASSES, CLASS_COLOURS, LEVELS } from './waiting.js';
 
 /** @typedef {import('./symbols.js').Func} Func */
 /** @typedef {import('./tree.js').FrameTree} FrameTree */
 
-/** @typedef {'diff'|'origin'|'function'} Mode what colours say */
+/** @typedef {'diff'|'origin'|'function'|'waiting'} Mode what colours say */
 
 /** Colours of the verdicts in a palette. @typedef {Record<'more'|'less'|'new'|'gone'|'same', string>} Palette */
 
@@ -24,6 +25,8 @@ export const ORIGIN_COLOURS = ['#c9ccd1', '#4a90d9', '#f2c14e', '#b5533c', '#5a3
 const NEUTRAL_DARK = '#4a4a4d';
 /** A change of fewer points than these is drawn as strong as one of these. */
 const FLOOR_POINTS = 0.5;
+/** How much of the colour of a class is left where nearly nothing is waiting. */
+const PALEST = 0.3;
 /** How many strengths of a colour are told apart. */
 const STRENGTHS = 255;
 /**
@@ -129,7 +132,7 @@ export class Colours {
 
   /** Forgets the pixels when mode, palette or theme have changed. */
   prepare() {
-    const made = `${this.mode} ${this.palette} ${this.dark}`;
+    const made = `${this.mode} ${this.palette} ${this.dark} ${this.functions.length}`;
     if (made === this.madeFor) return;
     this.madeFor = made;
     this.pixels = new Uint32Array(PLACE.functions + this.functions.length);
@@ -157,15 +160,32 @@ export class Colours {
     return PLACE.neutral;
   }
 
+  /** The pixels of all shades: the colour of a class is the paler the more of the time is none of waiting. */
+  shadePixels() {
+    const neutral = this.neutral();
+    const pixels = new Uint32Array(CLASSES * (LEVELS + 1)).fill(packed(neutral));
+    for (let shade = LEVELS + 1; shade < pixels.length; shade++) {
+      const part = (shade % (LEVELS + 1)) / LEVELS;
+      const colour = rgb(CLASS_COLOURS[Math.floor(shade / (LEVELS + 1))]);
+      pixels[shade] = packed(mix(neutral, colour, PALEST + (1 - PALEST) * part));
+    }
+    return pixels;
+  }
+
   /**
    * A function that colours the nodes of a tree in as few steps as possible, because it is called for each frame on
    * the screen.
    * @param {FrameTree} tree @param {boolean} tested @param {(node: number) => number} pointsOf
+   * @param {(node: number) => number} [shadeOf] what a node waits for
    * @returns {(node: number) => number} as a pixel
    */
-  painter(tree, tested, pointsOf) {
+  painter(tree, tested, pointsOf, shadeOf) {
     this.prepare();
     const neutral = packed(this.neutral());
+    if (this.mode === 'waiting' && shadeOf) {
+      const pixels = this.shadePixels();
+      return (node) => pixels[shadeOf(node)];
+    }
     if (this.mode === 'origin') {
       const origins = originsOf(this.functions);
       const pixels = ORIGIN_COLOURS.map((hex) => packed(rgb(hex)));

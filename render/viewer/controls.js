@@ -3,7 +3,8 @@
 // changed.
 
 import { h, renew } from './dom.js';
-import { amount, count, digits, listName, measureOf, percent } from './format.js';
+import { amount, count, percent } from './format.js';
+import { metricWords } from './waiting.js';
 import { button, select, signButton, toggle } from './widgets.js';
 
 /** @typedef {import('./dom.js').Child} Child */
@@ -46,39 +47,11 @@ const pressable = (text, pressed, title, onclick) =>
 function systemCalls({ state, set }) {
   const shown = toggle(
     'System calls',
-    'frames of the kernel and the low-level runtime (s)',
+    'system code: the kernel, and the C library with its start, threads and memory (s)',
     state.system === 'show',
     (checked) => set({ system: checked ? 'show' : 'hide', ...OTHER_TREE }),
   );
   return [shown];
-}
-
-/**
- * What the controls of system frames and interrupts have done.
- * @param {Controlled} controlled @returns {Child[]}
- */
-function leftOut({ model, state, set }) {
-  const measure = measureOf(model.shownMetric);
-  if (state.system === 'show')
-    return [
-      state.interrupts !== 'show' &&
-        model.hasInterrupts &&
-        h('span.chip', {}, `interrupts: their ${measure} counts as that of the frame they hit`),
-    ];
-  /** @type {Options} */
-  const ways = [
-    ['hide', `hidden with their ${measure}`],
-    ['fold', 'folded into their caller'],
-  ];
-  const way = select('System frames are', ways, state.system, (system) => set({ system, ...OTHER_TREE }), true);
-  return [way, h('span.chip', {}, hiddenText(model, state.system === 'fold', measure))];
-}
-
-/** What becomes of the time of system frames. @param {Model} model @param {boolean} folded @param {string} measure */
-function hiddenText(model, folded, measure) {
-  if (folded) return `their ${measure} counts as their caller's`;
-  const [base, head] = model.hiddenShares().map((share) => `${digits(share)} %`);
-  return model.sides === 2 ? `hidden: ${base} of base, ${head} of head` : `hidden: ${head} of all ${measure}`;
 }
 
 /**
@@ -95,46 +68,32 @@ function interrupts({ model, state, set }) {
 }
 
 /**
- * A filter without a control of its own.
- * @param {string} text @param {() => void} onclick removes the filter @param {string} [before] stands before the text
- * @param {string} [title]
+ * Whether self time is a function's with its interpreter's. Without system frames there are none of an interpreter.
+ * @param {Controlled} controlled @returns {Child[]}
  */
-function chip(text, onclick, before = '', title = 'remove this filter') {
-  return button('button.chip', { title, onclick }, `✕ ${before}`, h('bdi', {}, text));
-}
-
-/** The filters that have no controls of their own. @param {Controlled} controlled @returns {Child[]} */
-function filters({ model, state, set }) {
-  const out = [];
-  const caller = model.functionOf(state.callees);
-  const callee = model.functionOf(state.callers);
-  const only = callee || caller;
-  if (only) {
-    const what = callee && callee === caller ? 'callers and callees' : callee ? 'callers' : 'callees';
-    out.push(chip(`${what} of ${listName(only.name)}`, () => set(OTHER_ROOT)));
-  }
-  const picked = model.functionOf(state.picked);
-  if (picked) {
-    const places = model.framesOf(picked.id).length;
-    const where = places === 1 ? 'outlined: ' : `outlined in ${count(places)} places: `;
-    const leave = () => set({ picked: '', selected: '' });
-    out.push(chip(listName(picked.name), leave, `Esc · ${where}`, 'Esc leaves the function'));
-  }
-  if (state.range) {
-    const times = state.range.map((us) => (us / 1e6).toFixed(2)).join('–');
-    out.push(chip(`${times} s`, () => set({ range: null })));
-  }
-  return out;
+function interpreters({ model, state, set }) {
+  if (!model.hasInterpreters || state.system !== 'show') return [];
+  const hint =
+    'the self time of a Python function includes that of the C functions of the interpreter which do its work, ' +
+    'as in verdicts (y)';
+  const shown = toggle('Self with interpreter', hint, state.interpreter === 'function', (checked) =>
+    set({ interpreter: checked ? 'function' : 'apart' }),
+  );
+  return [shown];
 }
 
 /**
- * The metrics to choose from. An empty value stands for the tested one, so that addresses leave it out.
+ * The metrics to choose from, the tested one first. An empty value stands for that, so that addresses leave it out.
  * @param {Model} model
  */
-function metricOptions({ meta, sides }) {
+function metricOptions({ hasWaits, meta, sides }) {
   /** @param {import('./report.js').Metric} metric @returns {[string, string]} */
-  const option = ({ name, tested }) => [tested ? '' : name, tested || sides === 1 ? name : `${name}, untested`];
-  return (meta.metrics || []).map(option);
+  const option = (metric) => {
+    const words = metricWords(metric, hasWaits);
+    return [metric.tested ? '' : metric.name, metric.tested || sides === 1 ? words : `${words}, untested`];
+  };
+  const metrics = [...(meta.metrics || [])].sort((a, b) => Number(b.tested) - Number(a.tested));
+  return metrics.map(option);
 }
 
 /** What colours can say. @type {Options} */
@@ -142,6 +101,14 @@ const COLOURS = [
   ['diff', 'difference'],
   ['origin', 'origin'],
   ['function', 'function'],
+  ['waiting', 'waiting'],
+];
+
+/** How siblings can stand. @type {Options} */
+const ORDERS = [
+  ['name', 'name'],
+  ['size', 'size'],
+  ['change', 'change'],
 ];
 
 /**
@@ -163,6 +130,12 @@ function flameControls({ model, state, set }) {
     title: 'whose widths are drawn (r); colours keep their meaning',
     onclick: () => set({ reversed: !state.reversed }),
   };
+  const flip = {
+    title: 'the root at the bottom, or on top (f)',
+    'aria-label': 'Flip',
+    'aria-pressed': state.flipped,
+    onclick: () => set({ flipped: !state.flipped }),
+  };
   return [
     model.sides === 2 &&
       state.view === 'diff' &&
@@ -173,7 +146,14 @@ function flameControls({ model, state, set }) {
         state.removed,
         (removed) => set({ removed }),
       ),
-    toggle('Invert', 'callers below callees (i)', state.inverted, (inverted) => set({ inverted, ...OTHER_ROOT })),
+    toggle(
+      'By function',
+      'by function that runs: each of them with its time, and from there its callers (i)',
+      state.inverted,
+      (inverted) => set({ inverted, ...OTHER_ROOT }),
+    ),
+    select('Order', ORDERS.slice(0, model.orders.length), model.orderOf(state), (order) => set({ order })),
+    button('button', flip, '⇅'),
   ];
 }
 
@@ -181,27 +161,19 @@ function flameControls({ model, state, set }) {
 export function drawControls(bar, controlled) {
   const { model, state, set } = controlled;
   const metrics = metricOptions(model);
-  const colours = model.sides === 2 ? COLOURS : COLOURS.slice(1);
-  const threads = [...model.threadNames().keys()].sort();
+  const colours = COLOURS.filter(([value]) => (value === 'diff' ? model.sides === 2 : value !== 'waiting' || model.hasWaits));
+  const threads = [...model.narrowing.threadNames().keys()].sort();
   const threadOptions = [['', 'all'], ...threads.map((name) => [name, name])];
   renew(bar, [
     metrics.length > 1 && select('Metric', metrics, state.metric, (metric) => set({ metric })),
     select('Colour', colours, state.colour, (colour) => set({ colour })),
     ...systemCalls(controlled),
     ...interrupts(controlled),
+    ...interpreters(controlled),
     ...flameControls(controlled),
     threads.length > 1 &&
       select('Thread', /** @type {Options} */ (threadOptions), state.thread, (thread) => set({ thread, zoom: '' })),
   ]);
-}
-
-/**
- * Makes the row of what is left out and filtered. It stands in a place of its own, so that nothing moves when one
- * comes or goes.
- * @param {HTMLElement} row @param {Controlled} controlled
- */
-export function drawChips(row, controlled) {
-  renew(row, [...filters(controlled), ...leftOut(controlled)]);
 }
 
 /** The choice of the recording and of the view. @param {Controlled} controlled @returns {Child[]} */

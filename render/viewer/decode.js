@@ -40,7 +40,7 @@ export function decodeTree(bytes, sides) {
  * @typedef {object} Samples
  * @property {number} count
  * @property {Int32Array} node
- * @property {Int32Array} thread
+ * @property {ArrayLike<number>} thread
  * @property {ArrayLike<number>} times how often it was taken
  * @property {ArrayLike<number>[]} values by metric
  */
@@ -56,21 +56,32 @@ export function decodeSamples(bytes, sides, metrics) {
   for (let side = 2 - sides; side < 2; side++) {
     const count = countOf(columns, bytes);
     const node = columns.steps(new Int32Array(count));
-    const thread = columns.numbers(new Int32Array(count));
-    const times = columns.numbers(new Int32Array(count));
-    out[side] = { count, node, thread, times, values: metrics.map((m) => (m.isCount ? times : columns.values(count))) };
+    const thread = columns.fixed(count);
+    const times = columns.fixed(count);
+    const values = metrics.map((m) => (m.isCount ? times : columns.multiples(count)));
+    out[side] = { count, node, thread, times, values };
   }
   return out;
 }
 
 /**
- * The events of one side in order of time.
+ * The events of one side, those of each thread together and in order of time.
  * @typedef {object} Timeline
  * @property {number} count
+ * @property {Int32Array} starts where the events of each thread begin; then the number of all events
  * @property {Float64Array} time in microseconds since the start of the run
- * @property {Int32Array} sample
+ * @property {ArrayLike<number>} sample
  * @property {Map<number, number>} weight of the events that have one of their own: of CPU time, none has
  */
+
+/** @param {Columns} columns @param {Uint8Array} bytes @param {number} count of all events */
+function decodeStarts(columns, bytes, count) {
+  const starts = new Int32Array(countOf(columns, bytes) + 1);
+  columns.numbers(starts.subarray(1));
+  for (let thread = 1; thread < starts.length; thread++) starts[thread] += starts[thread - 1];
+  if (starts[starts.length - 1] !== count) throw new Error("the page's events are not whole");
+  return starts;
+}
 
 /** @param {Columns} columns @param {Uint8Array} bytes @returns {Map<number, number>} by event */
 function decodeWeights(columns, bytes) {
@@ -84,6 +95,46 @@ function decodeWeights(columns, bytes) {
   return weights;
 }
 
+/**
+ * Waits of one side whose lock is known, or what ended them, the longest first.
+ * @typedef {object} Releases
+ * @property {{ordinal: number, name: string}[]} locks
+ * @property {{func: number, name: string}[]} releasers functions that ended waits; -1 for one that the report lacks
+ * @property {Int32Array} node of the report's call tree @property {Int32Array} lock -1 for none
+ * @property {Int32Array} releaser -1 for none
+ * @property {Float64Array} ns how long the waits were @property {number} rest that of all that are not listed
+ */
+
+/**
+ * The locks, the functions that ended waits, and the waits that have one or both, of each side.
+ * @param {Uint8Array} bytes @param {number} sides @returns {(Releases|null)[]} [base, head]
+ */
+export function decodeReleases(bytes, sides) {
+  const columns = new Columns(bytes);
+  /** @type {(Releases|null)[]} */
+  const out = [null, null];
+  for (let side = 2 - sides; side < 2; side++) {
+    const ordinals = columns.numbers(new Int32Array(countOf(columns, bytes)));
+    const funcs = columns.numbers(new Int32Array(countOf(columns, bytes)));
+    const names = columns.text(columns.varint()).split('\0');
+    const locks = [...ordinals].map((ordinal, i) => ({ ordinal, name: names[i] }));
+    const releasers = [...funcs].map((func, i) => ({ func: func - 1, name: names[ordinals.length + i] }));
+    const count = countOf(columns, bytes);
+    const node = new Int32Array(count);
+    const lock = new Int32Array(count);
+    const releaser = new Int32Array(count);
+    const ns = new Float64Array(count);
+    for (let i = 0; i < count; i++) {
+      node[i] = columns.varint();
+      lock[i] = columns.varint() - 1;
+      releaser[i] = columns.varint() - 1;
+      ns[i] = columns.varint();
+    }
+    out[side] = { locks, releasers, node, lock, releaser, ns, rest: columns.varint() };
+  }
+  return out;
+}
+
 /** @param {Uint8Array} bytes @param {number} sides @returns {(Timeline|null)[]} [base, head] */
 export function decodeTimeline(bytes, sides) {
   const columns = new Columns(bytes);
@@ -91,9 +142,10 @@ export function decodeTimeline(bytes, sides) {
   const out = [null, null];
   for (let side = 2 - sides; side < 2; side++) {
     const count = countOf(columns, bytes);
+    const starts = decodeStarts(columns, bytes, count);
     const time = columns.longSteps(count);
-    const sample = columns.numbers(new Int32Array(count));
-    out[side] = { count, time, sample, weight: decodeWeights(columns, bytes) };
+    const sample = columns.fixed(count);
+    out[side] = { count, starts, time, sample, weight: decodeWeights(columns, bytes) };
   }
   return out;
 }

@@ -6,6 +6,7 @@ import { inkOn } from './colour.js';
 import { isolated } from './format.js';
 import { Labels } from './labels.js';
 import { blend, packed, PARTS, Pixels, unpacked } from './pixels.js';
+import { WAIT_SIGN } from './waiting.js';
 import { boxAt, placeOf, walk } from './walk.js';
 
 /** @typedef {import('./tree.js').FrameTree} FrameTree */
@@ -34,8 +35,13 @@ const FALLING = [
   [-1, 5, 1, 7],
 ];
 const PAPER = { light: packed([255, 255, 255]), dark: packed([23, 24, 26]) };
+const UPRIGHT = [[3, 0, 3, 6]];
+/** Where the texture of a wait begins in its row, in pixels. */
+const EDGE_FROM = 14;
+/** The strokes of each texture. @type {Record<string, number[][]>} */
+const STROKES = { new: RISING, gone: FALLING, waiting: UPRIGHT };
 /** Signs that say the same as a texture. @type {Record<string, string>} */
-const SIGNS = { new: '+', gone: '−' };
+const SIGNS = { new: '+', gone: '−', waiting: WAIT_SIGN };
 /** Frames that are searched for get an outline; all others may fade. */
 const FOUND = packed([192, 38, 211]);
 const FADED = Math.round(0.4 * PARTS);
@@ -52,10 +58,10 @@ const WIDEST = 1 << 20;
  * @typedef {object} Scene
  * @property {FrameTree} tree
  * @property {(node: number) => number} width
- * @property {Float64Array|null} widths the widths as a column; null for a tree that is made while it is looked at
+ * @property {Float64Array|null} widths the widths as a column, where siblings lie one after another in it; else null
  * @property {number} zoom the node that fills the width
  * @property {(node: number) => number} colour as a pixel
- * @property {((node: number) => string)|null} texture 'new' and 'gone' are hatched
+ * @property {((node: number) => string)|null} texture 'new', 'gone' and 'waiting' are hatched
  * @property {(node: number) => string} name
  * @property {((node: number) => boolean)|null} matches whether a frame is searched for
  * @property {boolean} fades whether all frames that are not searched for fade
@@ -72,7 +78,8 @@ export class Flame {
   constructor(canvas) {
     this.canvas = canvas;
     this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
-    /** How far the picture is scrolled, in pixels. */ this.scroll = 0;
+    /** How far the picture is scrolled from its root, in pixels. */ this.scroll = 0;
+    /** Whether the root is at the bottom, and rows follow upwards. */ this.flipped = false;
     /** How many times as wide as its place the picture is. */ this.stretch = 1;
     /** How much of it is cut off on the left, in pixels. */ this.left = 0;
     this.width = 0;
@@ -113,7 +120,7 @@ export class Flame {
     return true;
   }
 
-  /** The hatches of new and gone frames, which tell them apart without hue. @param {string} state */
+  /** The hatches of new and gone frames and of waits, which tell them apart without hue. @param {string} state */
   pattern(state) {
     let pattern = this.patterns.get(state);
     if (pattern) return pattern;
@@ -122,7 +129,7 @@ export class Flame {
     const c = /** @type {CanvasRenderingContext2D} */ (tile.getContext('2d'));
     c.strokeStyle = 'rgba(255,255,255,.45)';
     c.beginPath();
-    for (const [x0, y0, x1, y1] of state === 'new' ? RISING : FALLING) {
+    for (const [x0, y0, x1, y1] of STROKES[state]) {
       c.moveTo(x0, y0);
       c.lineTo(x1, y1);
     }
@@ -175,9 +182,16 @@ export class Flame {
     return placeOf(this.view(), node);
   }
 
+  /** The upper edge of a row. @param {number} row */
+  yOf(row) {
+    const y = row * ROW - this.scroll;
+    return this.flipped ? this.height - ROW - y : y;
+  }
+
   /** The box at a point, or null. @param {number} x @param {number} y @returns {Box|null} */
   hit(x, y) {
-    return this.scene && boxAt(this.view(), Math.floor((y + this.scroll) / ROW), x);
+    const along = this.flipped ? this.height - 1 - y : y;
+    return this.scene && boxAt(this.view(), Math.floor((along + this.scroll) / ROW), x);
   }
 
   /** @param {Scene} scene */
@@ -194,7 +208,7 @@ export class Flame {
     context.fillStyle = this.dark ? '#17181a' : '#fff';
     context.fillRect(0, 0, this.width, this.height);
     const span = (/** @type {number} */ row) => {
-      const y = (row + this.top) * ROW - scroll;
+      const y = this.yOf(row + this.top);
       return [Math.round(y * ratio), Math.round((y + ROW - 1) * ratio)];
     };
     pixels.put(context, span, Math.round(FRAME * ratio));
@@ -216,7 +230,9 @@ export class Flame {
     for (const { x, w, row, texture } of this.decorated) {
       if (!texture) continue;
       this.context.fillStyle = this.pattern(texture);
-      this.context.fillRect(x, row * ROW - this.scroll, w, ROW - 1);
+      // That of a wait lies below its name, which is no code's.
+      const from = texture === 'waiting' ? EDGE_FROM : 0;
+      this.context.fillRect(x, this.yOf(row) + from, w, ROW - 1 - from);
     }
   }
 
@@ -231,7 +247,7 @@ export class Flame {
       const text = texture ? this.labels.fitSigned(SIGNS[texture], name, room) : this.labels.fit(name, room);
       if (!text) continue;
       if (this.inkOn(colour) !== ink) context.fillStyle = ink = this.inkOn(colour);
-      context.fillText(isolated(text), Math.max(x, 0) + PAD, row * ROW - this.scroll + ROW / 2 - 0.5);
+      context.fillText(isolated(text), Math.max(x, 0) + PAD, this.yOf(row) + ROW / 2 - 0.5);
     }
   }
 
@@ -303,6 +319,6 @@ export class Flame {
     const x = Math.max(place.x, -BEYOND);
     const w = Math.min(place.x + place.w, this.width + BEYOND) - x;
     if (w < 0 || x >= this.width) return null;
-    return { x, y: tree.row(node) * ROW - this.scroll, w: Math.max(w - GAP, 1), h: ROW - 1 };
+    return { x, y: this.yOf(tree.row(node)), w: Math.max(w - GAP, 1), h: ROW - 1 };
   }
 }

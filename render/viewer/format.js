@@ -111,8 +111,12 @@ export function changeWords(base, head, measure, isCount) {
   return `${percent(Math.abs(head - base), base)} ${head > base ? 'more' : isCount ? 'fewer' : 'less'} ${measure}`;
 }
 
-/** The word for what a metric measures: 'time', 'page faults'. @param {{name: string, unit: string}} metric */
-export function measureOf({ name, unit }) {
+/**
+ * The word for what a metric measures: 'time', 'page faults', or its name in words where it has one.
+ * @param {{name: string, unit: string, words?: string}} metric
+ */
+export function measureOf({ name, unit, words = name }) {
+  if (words !== name) return words;
   return unit === 'nanoseconds' ? 'time' : name.replaceAll('-', ' ');
 }
 

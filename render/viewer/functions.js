@@ -7,9 +7,10 @@ import { amount, change, count, interval, listName, measureOf, moduleName, perce
 import { signedAmount, signedPercent } from './format.js';
 import { Memo } from './memo.js';
 import { remember, remembered } from './storage.js';
-import { isProven, isWhole, verdictOn } from './symbols.js';
+import { isProven, isWhole } from './symbols.js';
 import { Grid } from './table.js';
 import { functionWords, INTERRUPT_WORDS, partText } from './verdict.js';
+import { CLASS_WORDS, CLASSES, functionClasses, mostOf } from './waiting.js';
 import { button } from './widgets.js';
 
 /** @typedef {import('./model.js').Model} Model */
@@ -25,6 +26,13 @@ import { button } from './widgets.js';
  * @property {boolean} own whether that is its own time
  * @property {number[]} self
  * @property {number[]} total
+ */
+
+/**
+ * What the list needs of the page around it.
+ * @typedef {object} ListHost
+ * @property {(func: number) => void} pick chooses a function
+ * @property {(func: number, place: {x: number, y: number}) => void} menu opens the menu of a function
  */
 
 /** @typedef {import('./table.js').Column<FunctionRow>} FunctionColumn */
@@ -70,10 +78,46 @@ const NAMES = [
     title: 'module',
     left: true,
     width: '6.5em',
-    text: (r) => moduleName(r.f.module),
-    value: (r) => moduleName(r.f.module),
+    text: (r) => moduleName(r.f.place),
+    value: (r) => moduleName(r.f.place),
   },
 ];
+
+/**
+ * What a function waits for, and for how much of its time, where there are waits.
+ * @param {Model} model @returns {FunctionColumn[]}
+ */
+function waitColumn(model) {
+  if (!model.hasWaits) return [];
+  const memo = new Memo();
+  let made = new Float64Array(0);
+  const sumsOf = () => {
+    const { callTree, classes, side } = model;
+    if (classes && memo.isNew('sums', callTree, side)) made = functionClasses(callTree, classes, side);
+    return made;
+  };
+  const most = (/** @type {FunctionRow} */ r) => {
+    const sums = sumsOf();
+    const one = mostOf(sums, r.f.id * CLASSES);
+    return { one, ns: one && sums[r.f.id * CLASSES + one] };
+  };
+  const shareOf = (/** @type {FunctionRow} */ r) => {
+    const { side } = model;
+    const total = side ? r.total[1] / model.factor : r.total[0];
+    return percent(most(r).ns, total);
+  };
+  return [
+    {
+      id: 'waits',
+      title: 'waits for',
+      hint: 'what is waited for longest in the function and what it calls, and the part of its time that this takes',
+      left: true,
+      width: '9.6em',
+      text: (r) => (most(r).one ? `${CLASS_WORDS[most(r).one]} ${shareOf(r)}` : '–'),
+      value: (r) => [most(r).one ? CLASSES - most(r).one : CLASSES, -most(r).ns],
+    },
+  ];
+}
 
 /** The columns of a report of one recording. @param {Model} model @returns {FunctionColumn[]} */
 function singleColumns(model) {
@@ -88,7 +132,7 @@ function singleColumns(model) {
       value: (r) => r[id][1],
     },
   ];
-  return [...NAMES, ...pair('self'), ...pair('total')];
+  return [...NAMES, ...waitColumn(model), ...pair('self'), ...pair('total')];
 }
 
 /** The interval of a difference. @param {Model} model @param {FunctionRow} r */
@@ -116,7 +160,7 @@ const changeOf = (r) => difference(r.own ? r.self : r.total);
 /** The place of a verdict in the list. @param {Model} model @param {FunctionRow} r */
 function rankOf(model, r) {
   if (r.f.origin === INTERRUPTS) return RANK_INTERRUPT;
-  if (!r.own && isWhole(r.total, model.totals())) return RANK_WHOLE;
+  if (!r.own && (model.isOwned(r.f) || isWhole(r.total, model.totals()))) return RANK_WHOLE;
   return RANK[r.e?.state || ''] || 0;
 }
 
@@ -198,6 +242,7 @@ function diffColumns(model, largest) {
     differenceColumn(model, 'self', largest),
     differenceColumn(model, 'total', largest),
     ...provenColumns(model),
+    ...waitColumn(model),
   ];
 }
 
@@ -231,11 +276,11 @@ function ways(onchange) {
 
 /**
  * The controls of the list, and its grid.
- * @param {Model} model @param {HTMLElement} title @param {(func: number) => void} pick
+ * @param {Model} model @param {HTMLElement} title @param {ListHost} host
  * @param {() => void} refill
  * @param {() => number} largest the difference whose bar is the longest
  */
-function partsOf(model, title, pick, refill, largest) {
+function partsOf(model, title, { pick, menu }, refill, largest) {
   const two = model.sides === 2;
   const label = { placeholder: 'filter functions', 'aria-label': 'Filter functions' };
   const text = h('input', { type: 'search', ...label, oninput: refill });
@@ -246,17 +291,21 @@ function partsOf(model, title, pick, refill, largest) {
   const shown = h('span.dim', { 'aria-live': 'polite' });
   const host = h(two ? 'div.grid.two' : 'div.grid', { 'aria-label': 'Functions' });
   /** @type {Grid<FunctionRow>} */
-  const grid = new Grid(host, (row) => pick(row.f.id));
+  const grid = new Grid(
+    host,
+    (row) => pick(row.f.id),
+    (row, place) => menu(row.f.id, place),
+  );
   grid.setColumns(two ? diffColumns(model, largest) : singleColumns(model), two ? 'state' : 'self');
   const bar = h('div.bar', {}, h('h3', {}, title), two && way, text, origin, two && verdict, shown);
   return { text, origin, verdict, way, shown, grid, elements: [bar, host] };
 }
 
 export class FunctionList {
-  /** @param {Model} model @param {(func: number) => void} pick chooses a function */
-  constructor(model, pick) {
+  /** @param {Model} model @param {ListHost} host */
+  constructor(model, host) {
     this.model = model;
-    this.pick = pick;
+    this.host = host;
     this.memo = new Memo();
     /** @type {State|null} the state that the list was last filled for */ this.state = null;
     /** The difference whose bar is the longest. */ this.largest = 1;
@@ -293,20 +342,24 @@ export class FunctionList {
     const origin = ORIGINS.indexOf(controls.origin.value);
     const way = controls.way.querySelector('[aria-pressed=true]')?.getAttribute('value') || '';
     const selected = model.selected > 0 ? model.tree.func[model.selected] : null;
-    if (!this.memo.isNew('rows', model.sums, model.tree, text, wanted, origin, way, state.origins)) {
+    const side = model.hasWaits && model.side;
+    const marks = [state.origins, state.states];
+    if (!this.memo.isNew('rows', model.sums, model.tree, text, wanted, origin, way, ...marks, side)) {
       grid.select(selected);
       return;
     }
+    const marked = state.states ? model.functionsWith(state.states) : null;
     const isShown = (/** @type {Func} */ f) =>
-      (!text || f.name.toLowerCase().includes(text) || moduleName(f.module).toLowerCase().includes(text)) &&
-      (!wanted || (verdictOn(f)?.e.state === wanted && f.origin !== INTERRUPTS)) &&
+      (!text || [f.name, f.fullName, moduleName(f.module), f.file].some((part) => part.toLowerCase().includes(text))) &&
+      (!wanted || (model.verdictOn(f)?.e.state === wanted && f.origin !== INTERRUPTS)) &&
       (origin < 0 || f.origin === origin) &&
-      (!state.origins || state.origins.includes(String(f.origin)));
+      (!state.origins || state.origins.includes(String(f.origin))) &&
+      (!marked || marked[f.id] === 1);
     const sign = way === 'more' ? 1 : -1;
     const rows = this.rows(isShown).filter((r) => !way || changeOf(r) * sign > 0);
     const proven = rows.filter((r) => r.f.origin !== INTERRUPTS && isProven(r.e?.state || '')).length;
     const provenText = model.sides === 2 && model.shownMetric.tested ? `, ${count(proven)} proven` : '';
-    shown.textContent = `${count(rows.length)} of ${count(model.functions.length)}${provenText}`;
+    shown.textContent = `${count(rows.length)} of ${count(model.narrowing.functionCount)}${provenText}`;
     this.largest = this.largestOf(rows);
     grid.setRows(rows, selected);
   }
@@ -325,7 +378,7 @@ export class FunctionList {
   /** Makes the parts of the list. */
   make() {
     const refill = () => this.state && this.fill(this.state);
-    const parts = partsOf(this.model, this.title, this.pick, refill, () => this.largest);
+    const parts = partsOf(this.model, this.title, this.host, refill, () => this.largest);
     this.element.append(...parts.elements);
     return parts;
   }
@@ -337,8 +390,8 @@ export class FunctionList {
     const rows = [];
     for (const f of functions) {
       const totals = [total[0][f.id], total[1][f.id] * factor];
-      if ((!totals[0] && !totals[1]) || !isShown(f)) continue;
-      const { e, own = false } = verdictOn(f) || {};
+      if ((!totals[0] && !totals[1]) || f.isProcess || !isShown(f)) continue;
+      const { e, own = false } = this.model.verdictOn(f) || {};
       rows.push({ f, e, own, total: totals, self: [self[0][f.id], self[1][f.id] * factor] });
     }
     return rows;

@@ -16,6 +16,7 @@ const MOST_PER_TURN = 0.5;
  * @property {(e: MouseEvent|null) => void} point points at a place, or at nothing
  * @property {(e: MouseEvent) => void} click
  * @property {(e: MouseEvent) => void} open a double click
+ * @property {(e: MouseEvent) => void} menu a right click
  */
 
 /** The middle of the fingers, and how far two of them are apart. @param {TouchList} touches */
@@ -39,7 +40,7 @@ function wheeled(e, { pan, magnify }) {
 }
 
 /** Moves the picture with a pointer that is held down. @param {HTMLElement} element @param {HandActions} actions */
-function bindMouse(element, { pan, point, click, open }) {
+function bindMouse(element, { pan, point, click, open, menu }) {
   /** @type {{x: number, y: number}|null} where the pointer was last while it is held down */ let from = null;
   let dragged = false;
   element.addEventListener('pointerdown', (e) => {
@@ -68,6 +69,10 @@ function bindMouse(element, { pan, point, click, open }) {
   element.addEventListener('mouseleave', () => point(null));
   element.addEventListener('click', (e) => dragged || click(e));
   element.addEventListener('dblclick', (e) => dragged || open(e));
+  element.addEventListener('contextmenu', (e) => {
+    e.preventDefault();
+    menu(e);
+  });
 }
 
 /** Moves the picture with a finger, and magnifies it with two. @param {HTMLElement} element @param {HandActions} actions */

@@ -34,8 +34,7 @@ function samplesText({ samples, isExact }) {
 function recordingLine(r) {
   const seconds = r.durationNs / 1e9;
   const facts = [
-    samplesText(r),
-    seconds ? `in ${seconds.toFixed(1)} s` : '',
+    `${samplesText(r)}${seconds ? ` in ${seconds.toFixed(1)} s` : ''}`,
     r.lost !== null && `${count(r.lost)} lost`,
     stacksText(r),
     r.event,
@@ -44,6 +43,9 @@ function recordingLine(r) {
   ];
   return facts.filter(Boolean).join(' · ');
 }
+
+/** What the recording is of, in words of its user or of the service. @param {Recording} r */
+export const labelsLine = (r) => r.labels.map(([key, value]) => `${key} ${value}`).join(' · ');
 
 /** The machine of a recording. @param {Recording} r */
 function machineLine(r) {
@@ -176,6 +178,8 @@ function columns(model) {
       h('span.dim', {}, recordingLine(r)),
       h('br'),
       h('span.dim', {}, machineLine(r)),
+      r.labels.length > 0 && h('br'),
+      r.labels.length > 0 && h('span.dim', {}, labelsLine(r)),
       r.verified && h('br'),
       r.verified && h('span.dim', {}, r.verified),
     );
@@ -205,10 +209,25 @@ function details(model, warnings) {
 }
 
 /**
+ * @typedef {object} Header
+ * @property {HTMLElement} element
+ * @property {() => void} complete
+ * @property {(isPart: boolean) => void} tellScope says that the figures here are of the whole, where other views show a
+ *   part
+ * @property {(model: Model) => void} tellMetric says what is shown, and how much of it there is
+ */
+
+/** How much of the shown metric there is under the filters. @param {Model} model */
+function metricText(model) {
+  const [base, head] = model.totals().map((total) => amount(total, model.unit));
+  return `shown: ${measureOf(model.shownMetric)} ${model.sides === 2 ? `${base} → ${head}` : head}`;
+}
+
+/**
  * The top of the page: the title and a line that opens. Calling `complete` fills in what does not change its height;
  * this happens after the first picture.
  * @param {Model} model @param {HTMLElement} corner the place for controls in the upper right corner
- * @returns {{element: HTMLElement, complete: () => void}}
+ * @returns {Header}
  */
 export function header(model, corner) {
   const { meta } = model;
@@ -220,12 +239,20 @@ export function header(model, corner) {
     model.sides === 2
       ? [h(`span.badge.v-${meta.verdict}`, {}, meta.verdict), h('span.words', {}, meta.verdictText)]
       : [h('span.words', {}, recordingLine(meta.recordings[0]))];
-  const more = h('details.more', {}, h('summary.verdict', {}, ...line, warned, h('span.opens', {}, 'details')));
+  const metric = h('span.metric');
+  const scope = h('span.scope', { hidden: true }, 'of the whole, without the filters');
+  const opens = h('span.opens', {}, 'details');
+  const more = h('details.more', {}, h('summary.verdict', {}, ...line, scope, metric, warned, opens));
   const element = h('header', {}, h('div.top', {}, heading, corner), more);
   const complete = () => {
     Object.assign(heading, { title, textContent: title });
     document.title = `${title} – Kelvin${model.sides === 2 ? ' diff' : ''}`;
     more.append(details(model, warnings));
   };
-  return { element, complete };
+  return {
+    element,
+    complete,
+    tellScope: (isPart) => (scope.hidden = !isPart),
+    tellMetric: (model) => (metric.textContent = metricText(model)),
+  };
 }

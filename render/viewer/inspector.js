@@ -7,6 +7,7 @@ import { h } from './dom.js';
 import {
   amount,
   change,
+  count,
   interval as intervalText,
   listName,
   measureOf,
@@ -17,7 +18,10 @@ import {
   signedAmount,
 } from './format.js';
 
+import { PROVEN } from './symbols.js';
 import { functionBesideFrame, INTERRUPT_WORDS, partText, verdictWords } from './verdict.js';
+import { metricWords } from './waiting.js';
+import { waitSection } from './waitviews.js';
 import { button, swatch } from './widgets.js';
 
 /** @typedef {import('./dom.js').Child} Child */
@@ -78,7 +82,20 @@ function neighbours(model, func, callers) {
     if (callers) add(tree.func[tree.parent[node]], node);
     else for (let child = tree.first(node); child >= 0; child = tree.next(child)) add(tree.func[child], child);
   }
-  return [...sums].sort((a, b) => Math.max(...b[1]) - Math.max(...a[1])).slice(0, MOST_NEIGHBOURS);
+  const some = [...sums].filter(([, [base, head]]) => base > 0 || head > 0);
+  return some.sort((a, b) => Math.max(...b[1]) - Math.max(...a[1])).slice(0, MOST_NEIGHBOURS);
+}
+
+/** The file and the line of a function; empty where they are not known. @param {Func} f */
+const fileText = ({ file, line }) => (file ? `${file}${line ? `:${line}` : ''}` : '');
+
+/** Where a function is: its module and its file, or the file alone of a function that is in no module. @param {Func} f */
+const whereText = (f) => [f.place === f.module && moduleName(f.module), fileText(f)].filter(Boolean).join(' · ');
+
+/** The whole name of a function that is listed in short, and where it is. @param {Func} f */
+function neighbourHint(f) {
+  const where = whereText(f);
+  return where ? `${f.name}\n${where}` : f.name;
 }
 
 /**
@@ -101,7 +118,7 @@ function neighbourList(model, title, list, pick) {
           {},
           button(
             'button.link',
-            { title: model.functions[func].name, onclick: () => pick(func) },
+            { title: neighbourHint(model.functions[func]), onclick: () => pick(func) },
             listName(model.functions[func].name),
           ),
           h('span', {}, percent(sum[1] || sum[0], sum[1] ? totals[1] : totals[0])),
@@ -141,11 +158,23 @@ function changeItem(model, { f, e, own }, pick) {
   );
 }
 
+/** Why frames are coloured although no function is proven to have changed. @param {Model} model */
+function placesLine(model) {
+  const places = [...PROVEN].reduce((sum, state) => sum + model.placesWith(state), 0);
+  const are = places === 1 ? '1 place in the call tree is' : `${count(places)} places in the call tree are`;
+  const why = 'the noise of a function in its other places can hide a change';
+  return places > 0 && h('p.dim', {}, `But ${are}, and coloured: ${why}.`);
+}
+
 /** The proven changes. @param {Model} model @param {(func: number) => void} pick */
 function changeList(model, pick) {
   const changed = model.shownChanges();
   const start = model.isNarrowed ? 'Of what is shown, no' : 'No';
-  if (!changed.length) return h('p.dim', {}, `${start} function is proven to have changed.`);
+  const cut = model.isPart ? model.provenChanges().length - changed.length : 0;
+  const others = cut === 1 ? '1 other is' : `${count(cut)} others are`;
+  const left = cut > 0 && h('p.dim', {}, `${others} proven for the whole: the filters leave only a part of them.`);
+  if (!changed.length)
+    return h('div', {}, h('p.dim', {}, `${start} function is proven to have changed.`), placesLine(model), left);
   const list = (/** @type {string} */ title, /** @type {FunctionChange[]} */ changes) => {
     if (!changes.length) return [];
     const items = changes.slice(0, MOST_CHANGES).map((change) => changeItem(model, change, pick));
@@ -155,16 +184,30 @@ function changeList(model, pick) {
   };
   const increases = changed.filter(({ e }) => e.delta > 0);
   const decreases = changed.filter(({ e }) => e.delta <= 0);
-  return h('div', {}, ...list('Proven increases', increases), ...list('Proven decreases', decreases));
+  return h('div', {}, ...list('Proven increases', increases), ...list('Proven decreases', decreases), left);
 }
 
+/** The functions with the most own time. @param {Model} model @param {(func: number) => void} pick */
+function busiestList(model, pick) {
+  const self = model.sums.self[1];
+  const busiest = model.functions.filter((f) => self[f.id] > 0 && !model.isInterrupt(f.id));
+  if (!busiest.length) return null;
+  busiest.sort((a, b) => self[b.id] - self[a.id]);
+  const list = busiest.slice(0, MOST_CHANGES).map((f) => /** @type {[number, number[]]} */ ([f.id, [0, self[f.id]]]));
+  return neighbourList(model, `Most ${measureOf(model.shownMetric)} in the function itself`, list, pick);
+}
+
+const HINT =
+  'Point at a frame to see it here; click to keep it here, double-click to zoom. ' +
+  'A right click filters: only its stacks, without them, only its module.';
+
 /**
- * What the inspector shows while no frame is selected: the changes to look at first.
+ * What the inspector shows while no frame is selected: the changes to look at first, or the functions.
  * @param {Model} model @param {(func: number) => void} pick
  */
 export function overview(model, pick) {
-  const hint = h('p.hint', {}, 'Point at a frame to see it here; click to keep it here, double-click to zoom.');
-  if (model.sides === 1) return hint;
+  const hint = h('p.hint', {}, HINT);
+  if (model.sides === 1) return h('div', {}, busiestList(model, pick), hint);
   const proven = 'Proven without filters; the figures are those of what is shown.';
   const filtered = model.isNarrowed && h('p.dim', {}, proven);
   return h('div', {}, filtered, changeList(model, pick), hint);
@@ -226,25 +269,29 @@ function figures(model, total, self, titled, interrupts) {
 
 /** Where a function comes from. @param {Model} model @param {Func} f @param {number} node */
 function provenance(model, f, node) {
-  const file = f.file ? `${f.file}${f.line ? `:${f.line}` : ''}` : '';
+  if (f.isProcess) return [h('p.where', {}, 'a process: all its threads and runs')];
   const inlined = model.tree.flags[node] & INLINED ? ' · inlined' : '';
   const rule = f.origin === INTERRUPTS ? INTERRUPT_WORDS : model.meta.ruleTexts[f.rule] || 'no rule recorded';
   return [
-    h('p.where', {}, [moduleName(f.module), file].filter(Boolean).join(' · ') || 'no file known'),
+    h('p.where', {}, whereText(f) || 'no file known'),
     h(
       'p.origin',
       {},
       swatch(ORIGIN_COLOURS[f.origin]),
       `${ORIGINS[f.origin]} – ${rule}`,
       h('span.dim', {}, ` · named by ${model.meta.nameSources[f.source]}${inlined}`),
+      model.isOwned(f) && h('span.dim', {}, ' · its own time counts as that of the Python function it runs'),
     ),
   ];
 }
 
+/** The name of the tested metric. @param {Model} model */
+const testedWords = ({ hasWaits, meta }) => metricWords({ name: meta.metric }, hasWaits);
+
 /** What is proven of a frame. @param {Model} model @param {Func} f @param {number} node @returns {Child[]} */
 function verdictOf(model, f, node) {
   if (!model.shownMetric.tested)
-    return [h('p.dim', {}, `Only ${model.meta.metric} was tested, so ${model.shownMetric.name} has no verdicts.`)];
+    return [h('p.dim', {}, `Only ${testedWords(model)} was tested, so ${model.shownMetric.words} has no verdicts.`)];
   if (f.origin === INTERRUPTS) return [];
   const { unit } = model;
   const state = model.stateOf(node);
@@ -292,7 +339,8 @@ const everywhere = (count) => `This function, ${count === 1 ? 'only here' : `in 
 export function inspect(model, node, pinned, actions) {
   const func = model.tree.func[node];
   const table = figures(model, model.valueOf(node), model.selfOf(node), true, model.interruptsOf(node));
-  if (func < 0) return h('div', {}, h('h2', {}, 'all'), table);
+  const waits = pinned && waitSection(model, node, actions.pick);
+  if (func < 0) return h('div', {}, h('h2', {}, 'all'), table, waits);
   const f = model.functions[func];
   const { total, self } = model.sums;
   const scaled = (/** @type {Float64Array[]} */ of) => [of[0][func], of[1][func] * model.factor];
@@ -306,10 +354,11 @@ export function inspect(model, node, pinned, actions) {
     ...(model.sides === 2 ? verdictOf(model, f, node) : []),
     table,
     otherReading(model, model.valueOf(node)),
+    waits,
     h(
       'section',
       {},
-      h('h3', {}, everywhere(places)),
+      h('h3', {}, f.isProcess ? 'In all' : everywhere(places)),
       !!beside && h('p.beside', {}, beside),
       figures(model, scaled(total), scaled(self), false),
     ),

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The keyboard. Shortcuts with Ctrl, Alt and Meta belong to the browser.
 
+import { isMenuKey } from './menu.js';
+
+/** @typedef {import('./filters.js').Kind} Kind */
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./state.js').Change} Change */
 /** @typedef {import('./state.js').State} State */
@@ -21,6 +24,10 @@
  * @property {(step: number) => void} match shows the next or the previous match
  * @property {() => void} copy copies the stack of the frame that is selected or pointed at
  * @property {() => void} list folds the function list, or opens it
+ * @property {(kind: Kind) => void} filter filters by the frame that is selected or pointed at, or no longer
+ * @property {() => void} removeFilter takes away the filter that was added last
+ * @property {() => void} processes shows processes as the first row, or not
+ * @property {() => void} menu opens the menu of the selected frame
  * @property {() => void} help
  * @property {() => boolean} isHelpOpen
  */
@@ -49,7 +56,10 @@ function sibling({ tree, width }, node, after) {
   return -1;
 }
 
-/** The frame above or below on the screen, or -1. @param {Model} model @param {number} node @param {boolean} down */
+/**
+ * The frame in the row before or after that of a node, or -1.
+ * @param {Model} model @param {number} node @param {boolean} down
+ */
 function vertical(model, node, down) {
   const { tree } = model;
   if (tree.twin && node === 1 && !down) return widestChild(model, tree.twin);
@@ -58,10 +68,11 @@ function vertical(model, node, down) {
   return tree.twin && parent === tree.twin ? 1 : parent;
 }
 
-/** The frame that an arrow leads to, or -1. @param {Model} model @param {string} key */
-function target(model, key) {
+/** The frame that an arrow leads to, or -1. @param {KeyActions} actions @param {string} key */
+function target({ model, state }, key) {
   const node = model.selected >= 0 ? model.selected : model.zoom;
-  if (key === 'ArrowUp' || key === 'ArrowDown') return vertical(model, node, key === 'ArrowDown');
+  const { flipped } = state();
+  if (key === 'ArrowUp' || key === 'ArrowDown') return vertical(model, node, (key === 'ArrowDown') !== flipped);
   return sibling(model, node, key === 'ArrowRight');
 }
 
@@ -72,11 +83,27 @@ function switchAround({ model, state, set, around }) {
   else if (model.selected > 0) around(model.tree.func[model.selected], 'both');
 }
 
+/** Sorts siblings in the next way. @param {KeyActions} actions */
+function nextOrder({ model, state, set }) {
+  const { orders } = model;
+  set({ order: orders[(orders.indexOf(model.orderOf(state())) + 1) % orders.length] });
+}
+
 /** @param {KeyActions} actions */
 function switchInterrupts({ model, state, set }) {
   const { system, interrupts } = state();
   if (model.hasInterrupts && system === 'show') set({ interrupts: interrupts === 'show' ? 'fold' : 'show' });
 }
+
+/** @param {KeyActions} actions */
+function switchInterpreter({ model, state, set }) {
+  const { interpreter, system } = state();
+  if (model.hasInterpreters && system === 'show')
+    set({ interpreter: interpreter === 'function' ? 'apart' : 'function' });
+}
+
+/** Whether the selected frame is a process. @param {KeyActions} actions */
+const isProcess = ({ model }) => !!model.functions[model.tree.func[model.selected]]?.isProcess;
 
 /** A key that changes the state of comparisons alone. @param {(state: State) => Change} change */
 const compared = (change) => (/** @type {KeyActions} */ to) => to.model.sides === 2 && to.set(change(to.state()));
@@ -99,11 +126,23 @@ const KEYS = {
   1: compared(() => ({ colour: 'diff' })),
   2: (to) => to.set({ colour: 'origin' }),
   3: (to) => to.set({ colour: 'function' }),
+  4: (to) => to.model.hasWaits && to.set({ colour: 'waiting' }),
   s: (to) => to.set({ system: to.state().system === 'show' ? 'hide' : 'show', zoom: '', selected: '' }),
   t: switchInterrupts,
+  y: switchInterpreter,
   e: (to) => to.model.canShowRemoved(to.state()) && to.set({ removed: !to.state().removed }),
   i: (to) => to.set({ inverted: !to.state().inverted, zoom: '', selected: '' }),
+  o: nextOrder,
+  f: (to) => to.set({ flipped: !to.state().flipped }),
   x: switchAround,
+  k: (to) => to.filter(isProcess(to) ? 'process' : 'only'),
+  K: (to) => to.filter('module'),
+  w: (to) => to.filter('without'),
+  m: (to) => to.filter('merge'),
+  u: (to) => to.filter('user'),
+  R: (to) => to.filter('recursion'),
+  p: (to) => to.processes(),
+  Delete: (to) => to.removeFilter(),
   c: (to) => to.copy(),
   l: (to) => to.list(),
   '?': (to) => to.help(),
@@ -125,8 +164,9 @@ export function onKey(event, actions) {
   const { key } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || actions.isHelpOpen()) return;
   if (isElementKey(/** @type {HTMLElement} */ (event.target), key)) return;
-  if (key.startsWith('Arrow')) {
-    const node = target(actions.model, key);
+  if (isMenuKey(event)) actions.menu();
+  else if (key.startsWith('Arrow')) {
+    const node = target(actions, key);
     if (node >= 0) actions.select(node);
   } else if (KEYS[key]) KEYS[key](actions);
   else return;

@@ -4,7 +4,11 @@
 // them, which only happens to nodes that are wide enough to be seen.
 
 import { ALL_FLAGS, stateOf, UNPROVEN } from './codes.js';
+import { BY_NAME, Siblings } from './order.js';
+import { isProven } from './symbols.js';
+import { joinedShade } from './waiting.js';
 
+/** @typedef {import('./order.js').Order} Order */
 /** @typedef {import('./tree.js').FrameTree} FrameTree */
 /** @typedef {import('./tree.js').Tree} Tree */
 
@@ -39,11 +43,15 @@ export class LazyTree {
   /**
    * @param {Tree} source the call tree @param {Ranked[]} functions
    * @param {Float64Array[]} weights [base, head]: time that each node of the call tree brings to its callers
+   * @param {Order} order of siblings
    */
-  constructor(source, functions, weights) {
+  constructor(source, functions, weights, order) {
     this.source = source;
     this.functions = functions;
     this.weights = weights;
+    this.siblings = new Siblings(functions, order);
+    /** @type {Uint8Array|null} what nodes of the call tree wait for that count with these weights; null for unknown */
+    this.shades = (weights === source.self ? source.shades?.own : source.shades?.all) || null;
     /** @type {number} */ this.count = 0;
     const room = FIRST_ROOM;
     /** @type {Int32Array} */ this.func = new Int32Array(room);
@@ -52,6 +60,7 @@ export class LazyTree {
     /** @type {Uint8Array} */ this.state = new Uint8Array(room);
     /** @type {Uint8Array} */ this.flags = new Uint8Array(room);
     /** @type {Uint8Array} */ this.direction = new Uint8Array(room);
+    /** @type {Uint8Array} what each node waits for */ this.shade = new Uint8Array(room);
     this.self = [new Float64Array(room), new Float64Array(room)];
     this.total = [new Float64Array(room), new Float64Array(room)];
     /** @type {Float64Array[]|null} totals without interrupts; null where there are none */ this.own = null;
@@ -74,7 +83,7 @@ export class LazyTree {
   grow() {
     const room = this.func.length * 2;
     const integers = /** @type {const} */ (['func', 'parent', 'depth', 'kidsFrom', 'kids']);
-    const bytes = /** @type {const} */ (['state', 'flags', 'direction']);
+    const bytes = /** @type {const} */ (['state', 'flags', 'direction', 'shade']);
     for (const name of integers) this[name] = longer(this[name], room);
     for (const name of bytes) this[name] = longer(this[name], room);
     this.self = this.self.map((side) => longer(side, room));
@@ -145,12 +154,12 @@ export class LazyTree {
   }
 
   /**
-   * Adds the children of a node in the shared order, one for each function. Turns `sizes` from the number of entries
+   * Adds the children of a node in their order, one for each function. Turns `sizes` from the number of entries
    * of a function into the place of its first entry.
    * @param {number} node @param {number[]} funcs @param {Int32Array} sizes by function @param {Slice} into
    */
   addChildren(node, funcs, sizes, into) {
-    funcs.sort((a, b) => this.functions[a].rank - this.functions[b].rank);
+    this.siblings.sort(funcs);
     this.kids[node] = funcs.length;
     let from = 0;
     for (const func of funcs) {
@@ -164,7 +173,8 @@ export class LazyTree {
 
   /** @param {number} node @param {Slice} slice */
   addCallers(node, { at, leaf, from, to }) {
-    const { source, places } = this;
+    const { source, places, siblings } = this;
+    const [weights0, weights1] = this.weights;
     const funcs = [];
     let size = 0;
     for (let i = from; i < to; i++) {
@@ -172,6 +182,8 @@ export class LazyTree {
       if (caller <= 0) continue;
       const func = source.func[caller];
       if (!places[func]++) funcs.push(func);
+      // What a caller brings was not tested.
+      siblings.add(func, weights0[leaf[i]], weights1[leaf[i]], 0);
       size++;
     }
     const into = { at: new Int32Array(size), leaf: new Int32Array(size), from: 0, to: size };
@@ -208,6 +220,7 @@ export class LazyTree {
       total[0][child] = sum0;
       total[1][child] = sum1;
       this.sumOwn(child, leaf, from, to);
+      this.sumShade(child, leaf, from, to);
       rest0 -= sum0;
       rest1 -= sum1;
     }
@@ -217,13 +230,16 @@ export class LazyTree {
 
   /** @param {number} node @param {Slice} slice */
   addCallees(node, { at, from, to }) {
-    const { source, places } = this;
+    const { source, places, siblings } = this;
+    const [total0, total1] = source.total;
+    const { changes } = siblings.order;
     const funcs = [];
     let size = 0;
     for (let i = from; i < to; i++)
       for (let callee = source.first(at[i]); callee >= 0; callee = source.next(callee)) {
         const func = source.func[callee];
         if (!places[func]++) funcs.push(func);
+        siblings.add(func, total0[callee], total1[callee], changes ? changes[callee] : 0);
         size++;
       }
     const list = new Int32Array(size);
@@ -249,6 +265,16 @@ export class LazyTree {
     }
   }
 
+  /**
+   * Finds what a node waits for, from nodes of the call tree.
+   * @param {number} node @param {Int32Array} nodes @param {number} from @param {number} to
+   */
+  sumShade(node, nodes, from, to) {
+    const { shades, source } = this;
+    if (!shades || !source.shades) return;
+    this.shade[node] = joinedShade(shades, this.weights[source.shades.side], nodes, from, to);
+  }
+
   /** Sums what the nodes of the call tree have that a node stands for. @param {number} node */
   sumCallees(node) {
     const { source } = this;
@@ -264,6 +290,7 @@ export class LazyTree {
       if (source.state[at[i]] !== state) state = UNPROVEN;
     }
     this.sumOwn(node, at, from, to);
+    this.sumShade(node, at, from, to);
     this.flags[node] = flags;
     this.state[node] = state;
   }
@@ -288,10 +315,10 @@ export class LazyTree {
 
 /**
  * Callers below callees: the children of the root are the functions where time was spent.
- * @param {Tree} source the call tree @param {Ranked[]} functions
+ * @param {Tree} source the call tree @param {Ranked[]} functions @param {Order} [order] of siblings
  */
-export function inverted(source, functions) {
-  const tree = new LazyTree(source, functions, source.self);
+export function inverted(source, functions, order = BY_NAME) {
+  const tree = new LazyTree(source, functions, source.self, order);
   const [self0, self1] = source.self;
   const sizes = new Int32Array(functions.length);
   const funcs = [];
@@ -299,8 +326,11 @@ export function inverted(source, functions) {
   for (let i = 1; i < source.count; i++) {
     if (!self0[i] && !self1[i]) continue;
     if (!sizes[source.func[i]]++) funcs.push(source.func[i]);
+    tree.siblings.add(source.func[i], self0[i], self1[i], 0);
     size++;
   }
+  if (order.by === 'change')
+    for (const func of funcs) if (isProven(functions[func].self?.state || '')) tree.siblings.prove(func);
   const list = new Int32Array(size);
   for (let side = 0; side < 2; side++) tree.total[side][0] = source.total[side][0];
   tree.direction[0] = UP;
@@ -328,10 +358,10 @@ export function outermost(source, func) {
 /**
  * What calls a function, what it calls, or both: its callers above and its callees below it.
  * @param {Tree} source the call tree @param {Ranked[]} functions @param {number} func
- * @param {{callers: boolean, callees: boolean}} which
+ * @param {{callers: boolean, callees: boolean}} which @param {Order} [order] of siblings
  */
-export function around(source, functions, func, { callers, callees }) {
-  const tree = new LazyTree(source, functions, source.total);
+export function around(source, functions, func, { callers, callees }, order = BY_NAME) {
+  const tree = new LazyTree(source, functions, source.total, order);
   tree.around = { callers, callees };
   tree.own = source.own && tree.total.map((side) => new Float64Array(side.length));
   const nodes = outermost(source, func);

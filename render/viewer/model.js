@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From the tables of the report and the state to what is drawn. Nothing here touches the browser.
 
-import { INTERRUPTS, LESS, MORE, STATES, SYSTEM } from './codes.js';
+import { INTERRUPTS, LESS, MORE, ORIGINS, STATES, SYSTEM, UNTESTED } from './codes.js';
+import { mergedFunctions } from './filters.js';
+import { foldedTree } from './folding.js';
+import { moduleName } from './format.js';
 import { hashOf } from './hash.js';
+import { hasInterpreters, interprets, selfWithInterpreter } from './interpreter.js';
 import { around, inverted, outermost } from './lazy.js';
 import { depthBelow, findRemoved, removedWidths, sideOf, walkWide } from './layout.js';
 import { Memo, sameSources } from './memo.js';
-import { matchAll, patternOf } from './pattern.js';
+import { Narrowing } from './narrowing.js';
+import { changesIn, OrderedTree } from './order.js';
+import { matchAll, partsOf, patternOf } from './pattern.js';
 import { nodeAt, pathOf } from './state.js';
-import { covered, filteredSelf, functionSums, hasCaller } from './sums.js';
+import { covered, functionSums, hasCaller } from './sums.js';
 import { largestChange, placesByFunction, withoutInterrupts } from './sums.js';
-import { hasInterrupts, isWhole, provenIn } from './symbols.js';
+import { hasInterrupts, isProven, isWhole, originsOf, provenIn, ranksOf, verdictOn } from './symbols.js';
 import { splicerOf } from './system.js';
+import { sameValue, withMovedSelf } from './tree.js';
+import { classesOf, classSums, metricWords, shadesOf, withoutWaits } from './waiting.js';
 
 /**
  * Nodes that are narrower than this part of the width are not searched in a tree that is made while it is looked at.
@@ -22,7 +30,10 @@ const MOST_NODES = 20000;
 /** Frames are taken out of smaller trees at once, and out of larger ones step by step. */
 const LARGE = 200000;
 
+/** @typedef {import('./filters.js').Meant} Meant */
 /** @typedef {import('./lazy.js').LazyTree} LazyTree */
+/** @typedef {import('./order.js').Order} Order */
+/** @typedef {import('./pattern.js').Part} Part */
 /** @typedef {import('./pattern.js').Pattern} Pattern */
 /** @typedef {import('./report.js').Metric} Metric */
 /** @typedef {import('./report.js').Tables} Tables */
@@ -38,6 +49,12 @@ const LARGE = 200000;
  * @typedef {(hits: Uint8Array|null, error: string) => void} SearchDone
  */
 
+/** What a search reads of a function. @param {Func} f @param {Part} part */
+export function textOf(f, part) {
+  if (part === 'fullName') return f.fullName === f.name ? '' : f.fullName;
+  return part === 'module' ? moduleName(f.module) : f[part];
+}
+
 export class Model {
   /** @param {Tables} tables */
   constructor(tables) {
@@ -47,8 +64,9 @@ export class Model {
     this.factor = tables.meta.factor || 1;
     this.sides = tables.meta.sides;
     this.hasInterrupts = hasInterrupts(tables.functions);
-    /** Whether every recording tells when its samples were taken. */
-    this.hasTimeline = tables.meta.recordings.every((recording) => recording.hasTimeline);
+    this.hasInterpreters = hasInterpreters(tables.functions);
+    /** Whether frames of an interpreter have their own time, and not the functions that they run. */
+    this.isApart = false;
     this.hidden = [0, 0];
     this.shownBefore = [0, 0];
     /** @type {import('./layout.js').Removed|null} stacks that are proven to be gone */
@@ -56,6 +74,8 @@ export class Model {
     /** @type {FrameTree} the tree that is drawn */ this.tree = tables.tree;
     /** @type {Tree} the tree before it is turned around */ this.callTree = tables.tree;
     /** @type {LazyTree|null} the same as `tree` where that is turned around */ this.turned = null;
+    /** @type {OrderedTree|null} the same as `tree` where that is the call tree in another order */
+    this.reordered = null;
     /** The side whose values are the widths. */ this.side = 1;
     /** @type {Float64Array|null} widths of stacks that are gone, where these are drawn */ this.gone = null;
     this.width = (/** @type {number} */ node) => (this.gone ? this.gone[node] : this.tree.total[this.side][node]);
@@ -69,7 +89,8 @@ export class Model {
     /** @type {((node: number) => boolean)|null} whether a frame is searched for */ this.matches = null;
     /** Which functions a search finds, as 1 by function. */ this.functionHits = new Uint8Array(0);
     this.searchError = '';
-    /** @type {((pattern: Pattern, done: SearchDone) => void)|null} runs a search that may never end */
+    /** What of the functions a search has found. @type {Part} */ this.foundPart = 'name';
+    /** @type {((pattern: Pattern, part: Part, done: SearchDone) => void)|null} runs a search that may never end */
     this.searchApart = null;
     /** @type {{text: string, hits: Uint8Array|null, error: string}|null} what such a search found */
     this.foundApart = null;
@@ -77,21 +98,34 @@ export class Model {
     this.deepest = 0;
     /** The outermost frames that a search found, and the time [base, head] that they cover. */
     this.found = { sum: [0, 0], nodes: /** @type {number[]} */ ([]) };
-    /** @type {{sources: unknown[], splicer: Splicer|null}|null} the call tree that is being made */ this.coming = null;
+    /** @type {{sources: unknown[], part: Tree, splicer: Splicer|null}|null} the call tree that is being made */
+    this.coming = null;
+    this.narrowing = new Narrowing(
+      tables,
+      (hash) => this.functionOf(hash),
+      () => (this.byHash = null),
+    );
+    this.hasTimeline = this.narrowing.hasTimeline;
+    /** @type {Meant[]} the filters of the state that is shown */ this.meant = [];
+    /** @type {number[]} time [base, head] of stacks with a recursion that was folded */ this.repeated = [0, 0];
+    /** Whether filters leave a part of the samples. */ this.isPart = false;
+    /** In how many places each verdict is proven. */ this.places = new Uint32Array(STATES.length);
+    /** Whether figures are others than those that were tested. */ this.filtered = false;
+    /** @type {Tree} the tree of the report under the filters, before frames are taken out */ this.part = tables.tree;
+    /** @type {{self: Uint8Array, total: Uint8Array}|null} 1 for functions whose figures are others in `part` */
+    this.changedMade = null;
+    this.marked = new Uint8Array(0);
+    /** Whether the report is of recordings of waits. */ this.hasWaits = !!tables.meta.waits;
+    /** @type {Uint8Array|null} the class of waits that each function is; null where there are none */
+    this.classesMade = null;
+    /** @type {Float64Array[]} time [base, head] by class of waits, without filters by class */ this.waitSums = [];
   }
 
-  /** The ids of threads by name, as a set for each side. @returns {Map<string, Set<number>[]>} */
-  threadNames() {
-    const names = new Map();
-    this.meta.recordings.forEach((recording, i) => {
-      const side = this.sides === 1 ? 1 : i;
-      recording.threads.forEach(([, , tid, process, thread], id) => {
-        const name = thread || process || `thread ${tid}`;
-        if (!names.has(name)) names.set(name, [new Set(), new Set()]);
-        names.get(name)[side].add(id);
-      });
-    });
-    return names;
+  /** The class of waits that each function is, 0 for all code; null in a report without waits. */
+  get classes() {
+    const { length } = this.functions;
+    if (this.hasWaits && this.classesMade?.length !== length) this.classesMade = classesOf(this.meta.waits, length);
+    return this.classesMade;
   }
 
   /** The number of the metric that the evidence is about. */
@@ -102,9 +136,11 @@ export class Model {
     );
   }
 
-  /** The metric that everything shows. @returns {{name: string, unit: string, tested: boolean}} */
+  /** The metric that everything shows. @returns {{name: string, unit: string, tested: boolean, words: string}} */
   get shownMetric() {
-    return this.meta.metrics?.[this.metric] || { name: this.meta.metric, unit: this.meta.unit, tested: true };
+    const { meta, metric } = this;
+    const shown = meta.metrics?.[metric] || { name: meta.metric, unit: meta.unit, tested: true };
+    return { ...shown, words: metricWords(shown, this.hasWaits) };
   }
 
   get unit() {
@@ -113,7 +149,9 @@ export class Model {
 
   /** Whether a state cannot be shown without samples: filters and untested metrics need them. @param {State} state */
   needsSamples(state) {
-    return !!state.thread || !!state.range || this.metricOf(state) !== this.testedMetric();
+    const { narrowing } = this;
+    const ofThreads = !!state.thread || !!narrowing.processIn(state) || narrowing.showsProcesses(state);
+    return ofThreads || !!state.range || this.metricOf(state) !== this.testedMetric();
   }
 
   /** @param {State} state */
@@ -127,7 +165,9 @@ export class Model {
     const { callers, callees, search, picked, origins, states } = state;
     this.metric = this.metricOf(state);
     if (this.memo.isNew('calls', ...this.sourcesOf(state))) this.rebuild(state);
-    if (this.memo.isNew('tree', this.callTree, state.inverted, callers, callees)) this.turn(state);
+    const order = this.orderOf(state);
+    const shades = this.shade(state);
+    if (this.memo.isNew('tree', this.callTree, state.inverted, callers, callees, order, shades)) this.turn(state);
     this.draws(state);
     this.zoom = nodeAt(this.tree, this.functions, state.zoom);
     if (!(this.width(this.zoom) > 0) || this.zoom <= this.tree.twin) this.zoom = 0;
@@ -136,12 +176,31 @@ export class Model {
     if (this.memo.isNew('search', tree, metric, side, gone, search, picked, origins, states)) this.search(state);
   }
 
+  /**
+   * Finds what the frames of the call tree wait for where colours tell that; null where a turned tree need not know.
+   * @param {State} state
+   */
+  shade(state) {
+    const { callTree, classes } = this;
+    const side = this.sides === 1 ? 1 : sideOf(state);
+    if (!classes || state.colour !== 'waiting') return null;
+    if (this.memo.isNew('shades', callTree, side)) callTree.shades = shadesOf(callTree, classes, side);
+    return state.inverted || state.callers || state.callees ? callTree.shades : null;
+  }
+
+  /** The shade of a node of the tree that is drawn. @param {number} node */
+  shadeOf(node) {
+    return this.turned ? this.turned.shade[node] : this.callTree.shades?.all[node] || 0;
+  }
+
   /** What the call tree is made from. @param {State} state */
   sourcesOf(state) {
     const { samples, timelines } = this.tables;
     const needed = this.needsSamples(state) ? samples : null;
     const times = state.range ? timelines : null;
-    return [state.system, state.interrupts, state.thread, state.range, this.metricOf(state), needed, times];
+    const rows = this.narrowing.showsProcesses(state);
+    const { filters, interpreter, interrupts, range, system, thread } = state;
+    return [system, interrupts, interpreter, thread, range, filters, rows, this.metricOf(state), needed, times];
   }
 
   /** Work that takes long before a state can be shown; null for none. @param {State} state @returns {Splicer|null} */
@@ -149,7 +208,7 @@ export class Model {
     const sources = this.sourcesOf(state);
     if (!sameSources(this.coming?.sources, sources)) this.coming = null;
     if (!this.splices(state) || this.tables.tree.count < LARGE || this.memo.holds('calls', sources)) return null;
-    return this.splicing(state, sources);
+    return this.splicing(state, sources).splicer;
   }
 
   /** Whether frames are taken out of the tree. @param {State} state */
@@ -164,36 +223,108 @@ export class Model {
   splicing(state, sources) {
     const mode = state.system === 'hide' ? 'hide' : 'fold';
     const least = state.system === 'show' ? INTERRUPTS : SYSTEM;
-    if (!this.coming || !sameSources(this.coming.sources, sources))
-      this.coming = { sources, splicer: splicerOf(this.filteredTree(state), this.functions, mode, least) };
-    return this.coming.splicer;
+    if (this.coming && sameSources(this.coming.sources, sources)) return this.coming;
+    const part = this.partOf(state);
+    // What an interpreter does for a function stays with it when the interpreter's frames go with those of the system.
+    const owned = mode === 'hide' && this.hasInterpreters;
+    const tree = owned ? part.withSelf(selfWithInterpreter(part, this.functions)) : part;
+    this.coming = { sources, part, splicer: splicerOf(tree, this.functions, mode, least, this.classes) };
+    return this.coming;
   }
 
-  /** The tree of the report under the filters. @param {State} state */
-  filteredTree(state) {
-    const { tree, samples, timelines } = this.tables;
-    const ids = state.thread ? this.threadNames().get(state.thread) : null;
-    const range = this.hasTimeline ? state.range : null;
-    const metric = this.metricOf(state);
-    if (!ids && !range && metric === this.testedMetric()) return tree;
-    const isShown = (/** @type {number} */ side, /** @type {number} */ thread) => !!ids && ids[side].has(thread);
-    const keepThread = ids ? isShown : undefined;
-    return tree.withSelf(filteredSelf(tree, samples, timelines, { keepThread, range, metric }));
+  /** The tree of the report under the filters, before frames are taken out. @param {State} state */
+  partOf(state) {
+    const number = this.metricOf(state);
+    return this.narrowing.tree(state, { number, tested: number === this.testedMetric() });
+  }
+
+  /**
+   * The time [base, head] of everything, without filters and without interrupts, and of what each filter is about.
+   * @param {State} state
+   */
+  filterTimes(state) {
+    const shown = { number: this.metric, tested: this.metric === this.testedMetric() };
+    return this.narrowing.times(state, shown, this.part, this.repeated);
   }
 
   /** Makes the call tree that is shown. @param {State} state */
   rebuild(state) {
-    const splicer = this.splices(state) ? this.splicing(state, this.sourcesOf(state)) : null;
-    const whole = splicer ? splicer.tree : this.filteredTree(state);
+    const splicing = this.splices(state) ? this.splicing(state, this.sourcesOf(state)) : null;
+    const splicer = splicing?.splicer || null;
+    const whole = splicing ? splicing.part : this.partOf(state);
     splicer?.run();
     this.coming = null;
-    const { tree, hidden } = splicer ? splicer.result() : { tree: whole, hidden: [0, 0] };
-    this.hidden = hidden;
+    const spliced = splicer ? splicer.result() : { tree: whole, hidden: [0, 0] };
+    this.part = whole;
+    this.changedMade = null;
+    this.meant = this.narrowing.meantBy(state);
+    const tree = this.fold(spliced.tree);
+    this.hidden = spliced.hidden;
     this.shownBefore = [whole.total[0][0], whole.total[1][0]];
     tree.own = this.hasInterrupts ? withoutInterrupts(tree) : null;
-    this.callTree = tree;
+    this.isApart = this.hasInterpreters && state.interpreter === 'apart' && state.system === 'show';
+    this.callTree = this.withInterpreter(tree);
+    this.isPart = this.narrowing.isPart(state);
+    const untested = this.metricOf(state) !== this.testedMetric();
+    this.filtered = this.isPart || this.isApart || untested || !!splicer || tree !== spliced.tree;
     this.sumsMade = null;
     this.placesMade = null;
+    if (!this.classes) return;
+    const filters = withoutWaits(state.filters, this.waitFunctions);
+    this.waitSums = classSums(filters === state.filters ? whole : this.partOf({ ...state, filters }), this.classes);
+  }
+
+  /** Whether the time of a function counts as that of those it runs. @param {Func} f */
+  isOwned(f) {
+    return interprets(f) && !this.isApart;
+  }
+
+  /**
+   * A tree with the time of an interpreter's frames at the functions that they run, unless it is apart.
+   * @param {Tree} tree
+   */
+  withInterpreter(tree) {
+    if (!this.hasInterpreters || this.isApart) return tree;
+    return withMovedSelf(tree, selfWithInterpreter(tree, this.functions));
+  }
+
+  /** The functions that are classes of waits, with their classes. @returns {{f: Func, one: number}[]} */
+  get waitFunctions() {
+    const { classes, functions, meta } = this;
+    return (meta.waits?.classes || []).map(([f]) => ({ f: functions[f], one: classes ? classes[f] : 0 }));
+  }
+
+  /** The orders of siblings to choose from. @returns {Order['by'][]} */
+  get orders() {
+    return this.sides === 2 && this.shownMetric.tested ? ['name', 'size', 'change'] : ['name', 'size'];
+  }
+
+  /**
+   * The order of siblings: where none was chosen, by name, so that reports look alike, and by size where the functions
+   * that run stand side by side.
+   * @param {Pick<State, 'order'|'inverted'|'callers'|'callees'>} state
+   */
+  orderOf({ order, inverted, callers, callees }) {
+    const usual = inverted && !callers && !callees ? 'size' : 'name';
+    return this.orders.find((by) => by === order) || usual;
+  }
+
+  /** @param {State} state @returns {Order} */
+  newOrder(state) {
+    const by = this.orderOf(state);
+    return { by, factor: this.factor, changes: by === 'change' ? changesIn(this.callTree, this.factor) : null };
+  }
+
+  /** A call tree without the frames that filters take out of its stacks. @param {Tree} tree */
+  fold(tree) {
+    const { functions, meant } = this;
+    const merged = mergedFunctions(meant, functions, originsOf(functions));
+    const recursion = meant.some(({ filter }) => filter.kind === 'recursion');
+    this.repeated = [0, 0];
+    if (!merged && !recursion) return tree;
+    const folded = foldedTree(tree, ranksOf(functions), { merged, recursion });
+    this.repeated = folded.repeated;
+    return folded.tree;
   }
 
   /** Makes the tree that is drawn from the call tree. @param {State} state */
@@ -204,12 +335,75 @@ export class Model {
     const only = callee || caller;
     const which = { callers: !!callee, callees: both || !callee };
     this.turned = null;
-    if (only) this.turned = around(this.callTree, this.functions, only.id, which);
-    else if (state.inverted) this.turned = inverted(this.callTree, this.functions);
-    this.tree = this.turned || this.callTree;
+    const order = this.newOrder(state);
+    if (only) this.turned = around(this.callTree, this.functions, only.id, which, order);
+    else if (state.inverted) this.turned = inverted(this.callTree, this.functions, order);
+    this.reordered = this.turned || order.by === 'name' ? null : new OrderedTree(this.callTree, order);
+    this.tree = this.turned || this.reordered || this.callTree;
+    if (this.turned) this.untest(this.turned);
     const known = this.sides === 2 && !this.turned && this.shownMetric.tested;
     this.removed = known ? findRemoved(this.callTree) : null;
     this.most = this.largestPoints();
+  }
+
+  /** Takes the verdicts from the functions of a turned tree whose figures the filters change. @param {LazyTree} tree */
+  untest(tree) {
+    if ((!this.isPart && !this.isApart) || this.sides === 1) return;
+    const changed = tree.around ? this.changed.total : this.changed.self;
+    for (let node = tree.first(0); node >= 0; node = tree.next(node))
+      if (changed[tree.func[node]]) tree.state[node] = UNTESTED;
+    if (tree.twin) tree.state[tree.twin] = tree.state[1];
+  }
+
+  /** Which functions have other figures under the filters than those that were tested, as 1 by function. */
+  get changed() {
+    if (this.changedMade) return this.changedMade;
+    const { functions, part, tables } = this;
+    const { tree } = tables;
+    const whole = this.hasInterpreters ? withMovedSelf(tree, selfWithInterpreter(tree, functions)) : tree;
+    const sumsOf = (/** @type {Tree} */ of) => functionSums(of, functions.length, of.total);
+    const [tested, shown] = [whole, this.withInterpreter(part)].map(sumsOf);
+    const compared = (/** @type {'self'|'total'} */ of) =>
+      Uint8Array.from(functions, (_, f) =>
+        [0, 1].every((side) => sameValue(tested[of][side][f], shown[of][side][f])) ? 0 : 1,
+      );
+    return (this.changedMade = { self: compared('self'), total: compared('total') });
+  }
+
+  /**
+   * The verdict on a function. It is about the figures that were tested: where filters leave a part of them, there is
+   * none.
+   * @param {Func} f
+   */
+  verdictOn(f) {
+    const verdict = verdictOn(f);
+    if (!verdict || (!this.isPart && !this.isApart)) return verdict;
+    if (!this.changed[verdict.own ? 'self' : 'total'][f.id]) return verdict;
+    return { e: { ...verdict.e, state: STATES[UNTESTED] }, own: verdict.own };
+  }
+
+  /** The functions with a frame of some verdicts, as 1 by function. @param {string} states their digits */
+  functionsWith(states) {
+    if (this.memo.isNew('marked', states, this.callTree)) {
+      const { callTree, functions } = this;
+      const wanted = STATES.map((_, i) => this.shownMetric.tested && states.includes(String(i)));
+      this.marked = new Uint8Array(functions.length);
+      for (let i = 1; i < callTree.count; i++) if (wanted[callTree.state[i]]) this.marked[callTree.func[i]] = 1;
+    }
+    return this.marked;
+  }
+
+  /**
+   * In how many places a verdict is proven. Frames right below one of the same verdict are part of its place.
+   * @param {number} state
+   */
+  placesWith(state) {
+    if (this.memo.isNew('places', this.callTree)) {
+      const { count, parent, state: states } = this.callTree;
+      this.places.fill(0);
+      for (let i = 1; i < count; i++) if (states[i] !== states[parent[i]]) this.places[states[i]]++;
+    }
+    return this.shownMetric.tested ? this.places[state] : 0;
   }
 
   /** Decides which widths are drawn. @param {State} state */
@@ -219,19 +413,14 @@ export class Model {
     if (this.memo.isNew('gone', this.tree, showsGone)) this.gone = showsGone && this.removed ? removedWidths(this.callTree, this.removed) : null;
   }
 
-  /** The widths as a column; null for a tree that is made while it is looked at. */
+  /** The widths as a column, where siblings lie one after another in it; else null. */
   get widths() {
-    return this.turned ? null : this.gone || this.tree.total[this.side];
+    return this.turned || this.reordered ? null : this.gone || this.tree.total[this.side];
   }
 
   /** Percent of [base, head] that the toggle of system frames hides. */
   hiddenShares() {
     return this.hidden.map((value, side) => (this.shownBefore[side] ? (100 * value) / this.shownBefore[side] : 0));
-  }
-
-  /** Whether another tree is shown than the one that was tested. */
-  get filtered() {
-    return this.callTree !== this.tables.tree;
   }
 
   /** Whether a part of the tested tree is shown. */
@@ -257,6 +446,15 @@ export class Model {
     return (this.sumsMade ||= functionSums(this.callTree, this.functions.length));
   }
 
+  /** The self time on the side that is drawn, by origin of the function; head is scaled. */
+  timeByOrigin() {
+    const { functions, side, sums } = this;
+    const origins = originsOf(functions);
+    const times = ORIGINS.map(() => 0);
+    for (let f = 0; f < origins.length; f++) times[origins[f]] += sums.self[side][f];
+    return times.map((time) => (side ? time * this.factor : time));
+  }
+
   /** The frames of a function in the call tree. @param {number} func @returns {Int32Array} */
   framesOf(func) {
     const { starts, nodes } = (this.placesMade ||= placesByFunction(this.callTree, this.functions.length));
@@ -264,8 +462,8 @@ export class Model {
   }
 
   /**
-   * All proven changes, the largest first; the ones that are those of the whole program come last. The header, the list
-   * and the inspector show these.
+   * All proven changes, the largest first; those of the whole program, and of what an interpreter runs, come last. The
+   * header, the list and the inspector show these.
    * @returns {FunctionChange[]}
    */
   provenChanges() {
@@ -276,7 +474,8 @@ export class Model {
   /** Proven changes of what the filters leave, with the figures under them. @returns {FunctionChange[]} */
   shownChanges() {
     if (!this.isNarrowed) return this.provenChanges();
-    const left = provenIn(this.functions).map(({ f, e, own }) => {
+    const held = provenIn(this.functions).filter(({ f }) => isProven(this.verdictOn(f)?.e.state || ''));
+    const left = held.map(({ f, e, own }) => {
       const sums = own ? this.sums.self : this.sums.total;
       const base = sums[0][f.id];
       const head = sums[1][f.id] * this.factor;
@@ -290,7 +489,8 @@ export class Model {
 
   /** @param {FunctionChange[]} changes @param {number[]} totals [base, head] */
   ordered(changes, totals) {
-    const last = (/** @type {FunctionChange} */ { e, own }) => Number(!own && isWhole([e.base, e.head], totals));
+    const last = (/** @type {FunctionChange} */ { f, e, own }) =>
+      Number(!own && (this.isOwned(f) || isWhole([e.base, e.head], totals)));
     return changes.sort((a, b) => last(a) - last(b) || Math.abs(b.e.delta) - Math.abs(a.e.delta));
   }
 
@@ -350,8 +550,9 @@ export class Model {
 
   /** The interval of the difference of a node; null where none was computed. @param {number} node */
   intervalOf(node) {
-    const { tree } = this.tables;
-    return this.tree === tree ? tree.intervals?.get(node) || null : null;
+    const { from } = this.callTree;
+    if (this.filtered || this.turned || this.tree.state[node] === UNTESTED) return null;
+    return this.tables.tree.intervals?.get(from ? from[node] : node) || null;
   }
 
   /** The highest and the deepest row below the zoomed node that have something to draw. */
@@ -386,38 +587,65 @@ export class Model {
     this.found = { sum: [0, 0], nodes: [] };
     const only = this.functionOf(picked);
     if (!search && !only && !origins && !states) return;
-    const hits = this.namesFound(search);
+    const hits = this.functionsFound(search);
     for (const f of this.functions)
-      if ((only && f !== only) || (origins && !origins.includes(String(f.origin)))) hits[f.id] = 0;
+      if ((only && f !== only) || (origins && (f.isProcess || !origins.includes(String(f.origin))))) hits[f.id] = 0;
     this.functionHits = hits;
     const { tree } = this;
     const wanted = STATES.map((_, i) => !states || (this.shownMetric.tested && states.includes(String(i))));
     this.matches = (node) => node > 0 && hits[tree.func[node]] === 1 && wanted[tree.state[node]];
     if (this.turned) this.findIn(this.turned, this.matches, states ? null : hits);
     else this.found = covered(this.callTree, hits, states ? wanted : null, this.gone || tree.total[this.side]);
+    // One goes from match to match as they stand on the screen.
+    const places = this.reordered?.places;
+    if (places) this.found.nodes.sort((a, b) => places[a] - places[b]);
   }
 
   /**
-   * Which functions a text finds, as 1 by function; none while a search that may take long is running.
+   * Which functions a text finds, as 1 by function: by the first of their parts that any of them has it in. None while
+   * a search that may take long is running; it looks at one part.
    * @param {string} text
    */
-  namesFound(text) {
+  functionsFound(text) {
     const none = new Uint8Array(this.functions.length);
+    this.foundPart = 'name';
     if (!text) return none.fill(1);
-    const pattern = patternOf(text);
+    const { parts, rest } = partsOf(text);
+    const pattern = patternOf(rest);
     this.searchError = pattern.error;
-    const hits = matchAll(pattern, this.functions);
-    if (hits) return hits;
+    for (const part of parts) {
+      const hits = matchAll(pattern, this.functions, (f) => textOf(f, part));
+      if (!hits) return this.foundLater(text, pattern, parts[0]) || none;
+      if (!hits.includes(1) && part !== parts[parts.length - 1]) continue;
+      this.foundPart = hits.includes(1) ? part : parts[0];
+      return hits;
+    }
+    return none;
+  }
+
+  /**
+   * What a search that may take long has found, once it is done.
+   * @param {string} text @param {Pattern} pattern @param {Part} part
+   */
+  foundLater(text, pattern, part) {
+    this.foundPart = part;
     if (this.foundApart?.text === text) {
       this.searchError = this.foundApart.error;
-      return this.foundApart.hits?.slice() || none;
+      return this.foundApart.hits?.slice();
     }
     this.searchError = 'searching…';
-    this.searchApart?.(pattern, (found, error) => {
+    this.searchApart?.(pattern, part, (found, error) => {
       this.foundApart = { text, hits: found, error };
       this.memo.forget('search');
     });
-    return none;
+    return null;
+  }
+
+  /** The modules or the files that a search has found; none where it has found names. @returns {string[]} */
+  textsFound() {
+    const { foundPart, functionHits, functions } = this;
+    if (foundPart === 'name' || foundPart === 'fullName') return [];
+    return [...new Set(functions.filter((f) => functionHits[f.id]).map((f) => textOf(f, foundPart)))].sort();
   }
 
   /**

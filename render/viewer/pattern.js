@@ -10,7 +10,7 @@ const LIMIT_MS = 2000;
 const MOST_REPEATS = 1;
 const MOST_OPTIONS = 3;
 const MOST_BRANCHES = 6;
-/** How many letters are searched between two looks at the clock. */
+/** How many letters are searched between two looks at the clock, at most. */
 const BETWEEN_LOOKS = 4096;
 
 /** Whether an expression takes time in proportion to a name, or little more. @param {string} source */
@@ -43,20 +43,36 @@ export function patternOf(text) {
   }
 }
 
+/** What of a function a search looks at. @typedef {'name'|'fullName'|'module'|'file'} Part */
+
+/** Where a text without a prefix is looked for: in the first of these parts that has it. @type {Part[]} */
+export const PARTS = ['name', 'fullName', 'module', 'file'];
+
 /**
- * Which names match, as 1 by function; null where that takes too long.
- * @param {{source: string, flags: string}} pattern @param {{name: string}[]} functions
+ * The part of functions that a text names before a colon, and the text without that; a text without such a word is
+ * looked for in all parts.
+ * @param {string} text @returns {{parts: Part[], rest: string}}
  */
-export function matchAll({ source, flags }, functions) {
+export function partsOf(text) {
+  const [, word, rest] = /^(module|file):\s*(.*)$/s.exec(text) || [];
+  return word ? { parts: [/** @type {Part} */ (word)], rest } : { parts: PARTS, rest: text };
+}
+
+/**
+ * Which functions match, as 1 by function; null where that takes too long.
+ * @template T
+ * @param {{source: string, flags: string}} pattern @param {T[]} functions @param {(f: T) => string} textOf
+ */
+export function matchAll({ source, flags }, functions, textOf) {
   if (!isSimple(source)) return null;
   const expression = new RegExp(source, flags);
   const hits = new Uint8Array(functions.length);
   const end = Date.now() + BUDGET_MS;
   let letters = 0;
   for (let i = 0; i < functions.length; i++) {
-    const { name } = functions[i];
-    if (expression.test(name)) hits[i] = 1;
-    letters += name.length;
+    const text = textOf(functions[i]);
+    if (text && expression.test(text)) hits[i] = 1;
+    letters += text.length;
     if (letters < BETWEEN_LOOKS) continue;
     letters = 0;
     if (Date.now() > end) return null;
@@ -64,21 +80,21 @@ export function matchAll({ source, flags }, functions) {
   return hits;
 }
 
-/** The program of the worker. It receives the names once, then an expression. */
+/** The program of the worker. It receives the texts of all functions, then an expression. */
 const WORKER = `let names;
 onmessage = ({ data }) => {
   if (data.names) { names = data.names; return; }
   const expression = new RegExp(data.source, data.flags);
   const hits = new Uint8Array(names.length);
-  names.forEach((name, i) => { if (expression.test(name)) hits[i] = 1; });
+  names.forEach((name, i) => { if (name && expression.test(name)) hits[i] = 1; });
   postMessage(hits);
 };`;
 
 /** Runs searches that may take long, one at a time, in a worker. */
 export class Searcher {
-  /** @param {() => string[]} names */
-  constructor(names) {
-    this.names = names;
+  /** @param {(part: Part) => string[]} textsOf what all functions have of a part */
+  constructor(textsOf) {
+    this.textsOf = textsOf;
     /** @type {Worker|null} */ this.worker = null;
     this.timer = 0;
   }
@@ -89,8 +105,11 @@ export class Searcher {
     this.worker = null;
   }
 
-  /** @param {{source: string, flags: string}} pattern @param {(hits: Uint8Array|null, error: string) => void} done */
-  run({ source, flags }, done) {
+  /**
+   * @param {{source: string, flags: string}} pattern @param {Part} part
+   * @param {(hits: Uint8Array|null, error: string) => void} done
+   */
+  run({ source, flags }, part, done) {
     this.stop();
     const fail = (/** @type {string} */ why) => {
       this.stop();
@@ -109,7 +128,7 @@ export class Searcher {
       clearTimeout(this.timer);
       done(data, '');
     };
-    this.worker.postMessage({ names: this.names() });
+    this.worker.postMessage({ names: this.textsOf(part) });
     this.worker.postMessage({ source, flags });
   }
 }

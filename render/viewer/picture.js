@@ -41,6 +41,7 @@ const LEAST_REVEALED = 40;
  * @property {() => void} redraw draws the picture with the next frame of the browser
  * @property {() => boolean} flush draws now what is due, and tells whether something was
  * @property {(dark: boolean) => void} setDark
+ * @property {(node: number, place: {x: number, y: number}) => void} menu opens the menu of a frame; of none for -1
  * @property {() => void} hovered another frame is pointed at
  * @property {() => void} magnified the picture has become wider than its place, or fits again
  * @property {(...content: (Node|string)[]) => void} tell shows a text in the status line
@@ -93,6 +94,7 @@ export class Picture {
       point: (e) => this.#pointAt(e),
       click: (e) => this.#clicked(boxAt(e)),
       open: (e) => this.zoom(boxAt(e)?.node ?? 0),
+      menu: (e) => this.#menuAt(e, boxAt(e)),
     });
     window.addEventListener('beforeprint', () => this.#print());
     window.addEventListener('afterprint', () => this.#printed());
@@ -122,7 +124,12 @@ export class Picture {
   #painter(tested) {
     const { colours } = this.host;
     const { model } = this;
-    const paint = colours.painter(model.tree, tested, (node) => model.pointsOf(node));
+    const paint = colours.painter(
+      model.tree,
+      tested,
+      (node) => model.pointsOf(node),
+      (node) => model.shadeOf(node),
+    );
     if (!model.gone || colours.mode !== 'diff') return paint;
     const [gone, kept] = [colours.pixel(0, 'gone', 0), colours.pixel(-1, '', 0)];
     return (/** @type {number} */ node) => (model.isGone(node) ? gone : kept);
@@ -133,9 +140,13 @@ export class Picture {
     const { model } = this;
     const { tree } = model;
     const { tested } = model.shownMetric;
+    const showsVerdicts = tested && model.sides === 2 && state.colour === 'diff';
+    const { classes } = model;
+    const isWait = (/** @type {number} */ node) => !!classes && node > 0 && classes[tree.func[node]] > 0;
     const texture = (/** @type {number} */ node) => {
       const proven = model.gone ? (model.isGone(node) ? 'gone' : '') : STATES[tree.state[node]];
-      return proven === 'new' || proven === 'gone' ? proven : '';
+      if (showsVerdicts && (proven === 'new' || proven === 'gone')) return proven;
+      return isWait(node) ? 'waiting' : '';
     };
     return {
       tree,
@@ -143,7 +154,7 @@ export class Picture {
       widths: model.widths,
       zoom: model.zoom,
       colour: this.#painter(tested),
-      texture: tested && model.sides === 2 && state.colour === 'diff' ? texture : null,
+      texture: showsVerdicts || classes ? texture : null,
       name: (node) => (node ? model.nameOf(node) : rootName(model, state)),
       matches: model.matches,
       // A function that was picked is outlined in a picture that stays as it is.
@@ -157,6 +168,8 @@ export class Picture {
     const { tree } = model;
     this.state = state;
     if (flame.width <= 1) return;
+    if (flame.flipped !== state.flipped) this.moved = true;
+    flame.flipped = state.flipped;
     const scene = this.#scene(state);
     flame.scene = scene;
     if (this.treeDrawn !== tree || this.fitted !== model.zoom) this.#fit();
@@ -246,9 +259,9 @@ export class Picture {
   }
 
   #showScroll() {
-    const { scroll, height } = this.flame;
+    const { flipped, scroll, height } = this.flame;
     const [first, last] = this.#scrollRange();
-    this.scrollbar.show(scroll - first, height, last - first + height);
+    this.scrollbar.show(flipped ? last - scroll : scroll - first, height, last - first + height);
   }
 
   /** Outlines the frame that is pointed at and the selected one. */
@@ -323,6 +336,24 @@ export class Picture {
   }
 
   /**
+   * Opens the menu of a box, which is selected, so that one sees what the menu is about.
+   * @param {MouseEvent} e @param {Box|null} box
+   */
+  #menuAt({ clientX, clientY }, box) {
+    this.#pointAt(null);
+    if (box) this.#clicked(box);
+    this.host.menu(box ? box.node : -1, { x: clientX, y: clientY });
+  }
+
+  /** Where the menu of a frame opens that no pointer is at: below its left end. @param {number} node */
+  placeOf(node) {
+    const { flame, overlay } = this;
+    const { left, top } = overlay.getBoundingClientRect();
+    const box = flame.outline(node) || { x: 0, y: 0, w: 0, h: 0 };
+    return { x: left + Math.max(0, box.x), y: top + Math.max(0, Math.min(box.y + ROW, flame.height)) };
+  }
+
+  /**
    * Makes the picture wider or narrower; what is at `x` stays there. Where it fits the zoomed frame, it narrows to what
    * is around that.
    * @param {number} factor @param {number} [x]
@@ -345,18 +376,18 @@ export class Picture {
     host.redraw();
   }
 
-  /** Moves the picture, and tells whether it moved. @param {number} x @param {number} y in pixels */
+  /** Moves the picture, and tells whether it moved. @param {number} x @param {number} y in pixels of the screen */
   #pan(x, y) {
     const { flame } = this;
     const aside = x !== 0 && flame.moveTo(flame.left + x);
-    const along = y !== 0 && this.#scrollBy(y);
+    const along = y !== 0 && this.#scrollBy(flame.flipped ? -y : y);
     if (!aside && !along) return false;
     this.moved = true;
     this.host.redraw();
     return true;
   }
 
-  /** Scrolls as far as that goes, and tells whether it did. @param {number} by in pixels */
+  /** Scrolls as far as that goes, and tells whether it did. @param {number} by in pixels away from the root */
   #scrollBy(by) {
     const { flame } = this;
     const [first, last] = this.#scrollRange();

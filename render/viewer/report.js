@@ -3,9 +3,10 @@
 // block holds what: everything else asks a Report for tables and gets them decoded.
 
 import { readBlock, readLater } from './block.js';
-import { decodeSamples, decodeTimeline, decodeTree } from './decode.js';
+import { decodeReleases, decodeSamples, decodeTimeline, decodeTree } from './decode.js';
 import { decodeFunctions } from './symbols.js';
 
+/** @typedef {import('./decode.js').Releases} Releases */
 /** @typedef {import('./decode.js').Samples} Samples */
 /** @typedef {import('./decode.js').Timeline} Timeline */
 /** @typedef {import('./symbols.js').Func} Func */
@@ -41,6 +42,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {number|null} lost
  * @property {number|null} wholePercent
  * @property {string} verified how many stacks and names were compared with other libraries; "" where nobody asked
+ * @property {[string, string][]} labels what it is of: key and value of each
  * @property {boolean} hasTimeline
  * @property {boolean} isExact nothing was sampled
  * @property {Thread[]} threads
@@ -56,7 +58,7 @@ import { decodeFunctions } from './symbols.js';
  * @typedef {object} Meta
  * @property {number} sides 1 or 2
  * @property {string} tool the program that wrote the page, with its version
- * @property {string} title
+ * @property {string} title what was recorded, as "checkout 4.2.1 → 4.3.0"; "" where labels do not say it
  * @property {string} metric name of the tested metric
  * @property {string} unit of the tested metric
  * @property {{base: number, head: number}} total
@@ -77,6 +79,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {Record<string, string>} ruleTexts by number of the rule that decides an origin
  * @property {string[]} nameSources
  * @property {Metric[]} metrics
+ * @property {{classes: [number, string][], hasReleases: boolean}|null} [waits] the functions that are classes of waits
  */
 
 /**
@@ -88,6 +91,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {Tree} tree
  * @property {(Samples|null)[]} samples [base, head]
  * @property {(Timeline|null)[]} timelines [base, head]
+ * @property {(Releases|null)[]} releases [base, head]
  */
 
 /**
@@ -104,6 +108,7 @@ export class Report {
     this.tree = tree;
     /** @type {(Samples|null)[]} */ this.samples = [null, null];
     /** @type {(Timeline|null)[]} */ this.timelines = [null, null];
+    /** @type {(Releases|null)[]} */ this.releases = [null, null];
     this.hasSamples = false;
     this.hasTimelines = false;
     /** @type {Promise<void>|null} */ this.samplesComing = null;
@@ -124,6 +129,12 @@ export class Report {
       this.samples = decodeSamples(bytes, this.meta.sides, this.meta.metrics);
       this.hasSamples = true;
     }));
+  }
+
+  /** Makes `releases` available. */
+  async readReleases() {
+    if (!this.meta.waits?.hasReleases || this.releases[1]) return;
+    this.releases = decodeReleases(await readLater('waits'), this.meta.sides);
   }
 
   /** Makes `timelines` and `samples` available. */

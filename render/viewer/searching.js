@@ -11,6 +11,8 @@ import { signButton } from './widgets.js';
 /** A search that took less than this is repeated with every letter, in milliseconds. */
 const AT_ONCE_MS = 30;
 const LONGEST_WAIT_MS = 200;
+/** How many modules or files that match are told by name. */
+const MOST_TOLD = 12;
 
 /**
  * What the search needs of the page around it.
@@ -33,7 +35,9 @@ export class Searching {
     this.field = h('input', {
       type: 'search',
       placeholder: 'search  (/)',
-      title: 'search function names with a regular expression; lower-case letters match both cases',
+      title:
+        'search functions with a regular expression; lower-case letters match both cases; where no name has the ' +
+        'text, modules and files are searched; module:TEXT and file:TEXT search these alone',
       'aria-label': 'Search functions, a regular expression',
       'data-keep': 'search',
       onchange: () => host.changed(this.field.value),
@@ -93,10 +97,17 @@ export class Searching {
     const [base, head] = model.totals();
     const share = sum[1] ? percent(sum[1] * model.factor, head) : percent(sum[0], base);
     const frames = `${count(nodes.length)} frame${nodes.length === 1 ? '' : 's'}, nested ones counted once`;
-    const title = `${frames}; they and what they call take ${share} of all ${measureOf(model.shownMetric)}`;
+    const parts = model.textsFound();
+    const of = `${model.foundPart}${parts.length === 1 ? '' : 's'}`;
+    const matched = parts.length > 0 ? `${of} that match: ${parts.slice(0, MOST_TOLD).join(', ')}; ` : '';
+    const measure = measureOf(model.shownMetric);
+    const title = `${matched}${frames}; they and what they call take ${share} of all ${measure}`;
     const none = model.searchError ? '0' : 'no match';
     const place = `${nodes.indexOf(model.selected) + 1}/${nodes.length} · ${share}`;
     const figures = h('span.found', { title }, nodes.length ? place : none);
+    const where = parts.length === 1 ? parts[0] : count(parts.length);
+    const words = parts.length === 1 ? [`${of} `, h('bdi', {}, where)] : [`${where} ${of}`];
+    if (parts.length) figures.append(h('span.dim', {}, ' · in ', ...words));
     if (model.searchError) figures.append(h('span.hint', {}, ` ${model.searchError}`));
     return figures;
   }

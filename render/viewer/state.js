@@ -5,19 +5,26 @@ import { hashOf } from './hash.js';
 
 /** @typedef {import('./tree.js').FrameTree} FrameTree */
 
+/** What names a function in a path. @typedef {{key: string, isProcess?: boolean}} Named */
+
 export const DEFAULTS = {
   view: 'diff', // base, head, diff
   tab: 'flame', // flame, timeline, functions
-  colour: 'diff', // diff, origin, function
+  colour: 'diff', // diff, origin, function, waiting
   palette: 'kelvin',
   metric: '', // name of a metric; the tested one when empty
   system: 'show', // show, hide, fold
   interrupts: 'show', // show, fold; without system frames there are none
+  interpreter: 'function', // function, apart: whose time that of an interpreter's frames is
   reversed: false,
   removed: false,
   inverted: false,
+  order: '', // of siblings: name, size, change; what suits the tree when empty
+  flipped: false, // the root at the bottom
   callers: '', // hash of a function whose callers are shown; with the same in callees, both around it
   callees: '', // hash of a function whose callees are shown, from all its call sites
+  filters: '', // what is kept and merged, as `filters.js` writes it
+  processes: true, // processes are the first row, where there are several
   thread: '',
   range: /** @type {number[]|null} */ (null),
   search: '',
@@ -34,10 +41,12 @@ export const DEFAULTS = {
 const CHOICES = {
   view: ['base', 'head', 'diff'],
   tab: ['flame', 'timeline', 'functions'],
-  colour: ['diff', 'origin', 'function'],
+  colour: ['diff', 'origin', 'function', 'waiting'],
   palette: ['kelvin', 'classic', 'codspeed'],
   system: ['show', 'hide', 'fold'],
   interrupts: ['show', 'fold'],
+  interpreter: ['function', 'apart'],
+  order: ['name', 'size', 'change'],
 };
 
 /** The names of the parts of a state in an address. @type {Record<keyof State, string>} */
@@ -49,11 +58,16 @@ const SHORT = {
   metric: 'm',
   system: 's',
   interrupts: 'n',
+  interpreter: 'y',
   reversed: 'r',
   removed: 'e',
   inverted: 'i',
+  order: 'd',
+  flipped: 'b',
   callers: 'k',
   callees: 'l',
+  filters: 'w',
+  processes: 'j',
   thread: 'h',
   range: 'g',
   search: 'q',
@@ -67,39 +81,67 @@ const SHORT = {
 /** Before the first step of a path that leads up, from a function to its callers, where there are callees too. */
 const UPWARD = '~';
 
+/** Before the step of a path that is a process: a tree without rows of processes has no such step. */
+const PROCESS = '!';
+
 /** The path of the root as a selection. An empty path stands for no selection. */
 export const ROOT = '.';
 
 /**
  * The frames from the root to a node as a text.
- * @param {FrameTree} tree @param {{key: string}[]} functions @param {number} node
+ * @param {FrameTree} tree @param {Named[]} functions @param {number} node
  */
 export function pathOf(tree, functions, node) {
   const out = [];
   for (let at = node; at > 0; at = tree.parent[at])
-    out.push((at === tree.twin ? UPWARD : '') + hashOf(functions[tree.func[at]]));
+    out.push((at === tree.twin ? UPWARD : '') + stepOf(functions[tree.func[at]]));
   return out.reverse().join('.');
 }
 
+/** The step of a path that a function is. @param {Named} f */
+const stepOf = (f) => (f.isProcess ? PROCESS : '') + hashOf(f);
+
 /**
- * The node at the end of a path, or where the path leaves the tree.
- * @param {FrameTree} tree @param {{key: string}[]} functions @param {string} path
+ * The child of a node that a step leads to, or -1.
+ * @param {FrameTree} tree @param {Named[]} functions @param {number} node @param {string} step
  */
-export function nodeAt(tree, functions, path) {
-  let node = 0;
-  if (!path) return 0;
-  for (const step of path.split('.')) {
-    let found = -1;
-    if (tree.twin && node === 0 && step[0] === UPWARD) {
-      found = tree.twin;
-    } else {
-      for (let child = tree.first(node); child >= 0 && found < 0; child = tree.next(child))
-        if (hashOf(functions[tree.func[child]]) === step) found = child;
-    }
-    if (found < 0) return node;
+function childAt(tree, functions, node, step) {
+  for (let child = tree.first(node); child >= 0; child = tree.next(child))
+    if (stepOf(functions[tree.func[child]]) === step) return child;
+  return -1;
+}
+
+/**
+ * Follows a path as far as it leads.
+ * @param {FrameTree} tree @param {Named[]} functions @param {number} node where it begins @param {string[]} steps
+ * @returns {{node: number, left: number}} where it ends, and how many steps are left there
+ */
+function follow(tree, functions, node, steps) {
+  for (const [i, step] of steps.entries()) {
+    const isUpward = tree.twin && node === 0 && step[0] === UPWARD;
+    const found = isUpward ? tree.twin : childAt(tree, functions, node, step);
+    if (found < 0) return { node, left: steps.length - i };
     node = found;
   }
-  return node;
+  return { node, left: 0 };
+}
+
+/**
+ * The node at the end of a path, or where the path leaves the tree. A path from a tree without rows of processes begins
+ * below the one where it leads furthest.
+ * @param {FrameTree} tree @param {Named[]} functions @param {string} path
+ */
+export function nodeAt(tree, functions, path) {
+  if (!path) return 0;
+  const steps = path.split('.');
+  let best = follow(tree, functions, 0, steps);
+  if (best.node !== 0) return best.node;
+  if (steps[0][0] === PROCESS) return follow(tree, functions, 0, steps.slice(1)).node;
+  for (let child = tree.first(0); child >= 0; child = tree.next(child)) {
+    const found = functions[tree.func[child]].isProcess ? follow(tree, functions, child, steps) : best;
+    if (found.left < best.left) best = found;
+  }
+  return best.node;
 }
 
 /** A value as a text. @param {State[keyof State]} value */

@@ -57,7 +57,8 @@ export function rootName(model, state) {
   const tested = model.sides === 2 && model.shownMetric.tested;
   if (state.inverted && model.tree.isLazy) {
     const only = tested ? ': only the functions themselves were tested, so their callers stay grey' : '';
-    return `all – functions by their own ${measureOf(model.shownMetric)}, their callers below${only}`;
+    const where = state.flipped ? 'above' : 'below';
+    return `all – by function that runs: their own ${measureOf(model.shownMetric)}, their callers ${where}${only}`;
   }
   if (model.sides === 1) return 'all';
   if (state.removed && model.canShowRemoved(state)) return 'all – what is gone since base, in base widths';

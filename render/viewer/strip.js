@@ -183,6 +183,6 @@ export function moved([from, to], by, end) {
 }
 
 /** A range of time in words. @param {number[]} range */
-export function rangeText([from, to]) {
+function rangeText([from, to]) {
   return `${timeText(from, to - from)} to ${timeText(to, to - from)}`;
 }

@@ -6,7 +6,7 @@ import { Columns } from './block.js';
 import { INTERRUPTS, STATES } from './codes.js';
 
 /** Numbers of the verdicts that are proven changes of a function in its place. */
-const PROVEN = new Set(['more', 'less', 'new', 'gone'].map((state) => STATES.indexOf(state)));
+export const PROVEN = new Set(['more', 'less', 'new', 'gone'].map((state) => STATES.indexOf(state)));
 
 /**
  * Base, head and their difference in scaled units; null is what the report does not know.
@@ -56,6 +56,8 @@ class Details {
     this.module = numbers();
     this.file = numbers();
     this.key = numbers();
+    this.full = numbers();
+    this.place = numbers();
     this.line = numbers();
     this.rule = numbers();
     this.rank = numbers();
@@ -73,6 +75,7 @@ class Symbols {
     this.origin = columns.raw(count);
     this.source = columns.raw(count);
     this.code = columns.raw(count);
+    this.languages = columns.raw(count);
     this.self = sides === 2 ? new Estimates(columns, count) : null;
     this.total = sides === 2 ? new Estimates(columns, count) : null;
     // The kind of match is for readers of JSON: no view shows it.
@@ -103,6 +106,20 @@ export class Func {
   get module() {
     return this.table.texts[this.table.details.module[this.id]];
   }
+  /** The name that identifies it to the program: of a Python function with its file. */
+  get fullName() {
+    const full = this.table.details.full[this.id];
+    return full ? this.table.texts[full - 1] : this.name;
+  }
+  /** Where people look for it: its module, or the file and line of a Python function. */
+  get place() {
+    const place = this.table.details.place[this.id];
+    return place ? this.table.texts[place - 1] : this.module;
+  }
+  /** Its language, and above that the one that it interprets, as the page has them. */
+  get languages() {
+    return this.table.languages[this.id];
+  }
   get file() {
     return this.table.texts[this.table.details.file[this.id]];
   }
@@ -127,6 +144,10 @@ export class Func {
   /** Whether its machine code changed: 0 unknown, 1 the same, 2 changed. */
   get code() {
     return this.table.code[this.id];
+  }
+  /** Whether it is a row of a process, which is no function. */
+  get isProcess() {
+    return false;
   }
   /** Its place in the order of siblings that all reports share. */
   get rank() {
@@ -192,9 +213,27 @@ export function isWhole([base, head], totals) {
   return base >= WHOLE * totals[0] && head >= WHOLE * totals[1];
 }
 
-/** The origins of all functions, by id. @param {Func[]} functions @returns {ArrayLike<number>} */
+/**
+ * A column of the report by the id of its functions, with what the rows have that were added to them.
+ * @param {Func[]} functions @param {ArrayLike<number>|undefined} column @param {(f: Func) => number} valueOf
+ * @returns {ArrayLike<number>}
+ */
+function columnOf(functions, column, valueOf) {
+  if (column?.length === functions.length) return column;
+  return Int32Array.from(functions, (f, id) => (column && id < column.length ? column[id] : valueOf(f)));
+}
+
+/** The origins of all functions, by id. @param {Func[]} functions */
 export function originsOf(functions) {
-  return functions[0]?.table?.origin || functions.map((f) => f.origin);
+  return columnOf(functions, functions[0]?.table?.origin, (f) => f.origin);
+}
+
+/**
+ * The languages of all functions, by id: each as the page has it.
+ * @param {Func[]} functions
+ */
+export function languagesOf(functions) {
+  return columnOf(functions, functions[0]?.table?.languages, (f) => f.languages || 0);
 }
 
 /** Whether the report knows of interrupts. @param {Func[]} functions */
@@ -202,12 +241,9 @@ export function hasInterrupts(functions) {
   return Array.prototype.includes.call(originsOf(functions), INTERRUPTS);
 }
 
-/**
- * The places of all functions in the order of siblings, by id.
- * @param {Func[]} functions @returns {ArrayLike<number>}
- */
+/** The places of all functions in the order of siblings, by id. @param {Func[]} functions */
 export function ranksOf(functions) {
-  return functions[0]?.table?.details.rank || functions.map((f) => f.rank);
+  return columnOf(functions, functions[0]?.table?.details.rank, (f) => f.rank);
 }
 
 /** @param {Uint8Array} bytes @param {number} sides @returns {Func[]} */
@@ -217,3 +253,6 @@ export function decodeFunctions(bytes, sides) {
   for (let id = 0; id < table.count; id++) out[id] = new Func(table, id);
   return out;
 }
+
+/** Whether a function is the frame of a class of waits, and no code. @param {Pick<Func, 'name'|'module'>} f */
+export const isWaitFrame = ({ name, module }) => !module && name.startsWith('[waiting: ');

@@ -243,9 +243,10 @@ export class Splicer {
  * their time becomes their caller's.
  * @param {Tree} tree @param {Func[]} functions @param {'hide'|'fold'} mode
  * @param {number} [least] the first origin that disappears: SYSTEM with the interrupts, or INTERRUPTS alone
+ * @param {Uint8Array|null} [waits] 1 or more for each function that is no code but a class of waits, which stays
  * @returns {Splicer|null} null where there are no such frames
  */
-export function splicerOf(tree, functions, mode, least = SYSTEM) {
-  const isSystem = Uint8Array.from(originsOf(functions), (origin) => (origin >= least ? 1 : 0));
+export function splicerOf(tree, functions, mode, least = SYSTEM, waits = null) {
+  const isSystem = Uint8Array.from(originsOf(functions), (origin, f) => (origin >= least && !waits?.[f] ? 1 : 0));
   return isSystem.includes(1) ? new Splicer(tree, functions, isSystem, mode === 'fold') : null;
 }

@@ -2,6 +2,7 @@
 // A grid that keeps only the visible rows in the page. Rows are about functions, which select marks.
 
 import { h } from './dom.js';
+import { isMenuKey } from './menu.js';
 import { button } from './widgets.js';
 
 const ROW_HEIGHT = 24;
@@ -42,10 +43,14 @@ const cellClass = (left) => `cell ${left ? 'text' : ''}`;
 
 /** @template {Row} R */
 export class Grid {
-  /** @param {HTMLElement} root @param {(row: R) => void} onSelect */
-  constructor(root, onSelect) {
+  /**
+   * @param {HTMLElement} root @param {(row: R) => void} onSelect
+   * @param {(row: R, place: {x: number, y: number}) => void} onMenu opens the menu of a row
+   */
+  constructor(root, onSelect, onMenu) {
     this.root = root;
     this.onSelect = onSelect;
+    this.onMenu = onMenu;
     /** @type {Column<R>[]} */ this.columns = [];
     /** @type {R[]} */ this.rows = [];
     this.sortBy = '';
@@ -112,6 +117,14 @@ export class Grid {
 
   /** @param {KeyboardEvent} event */
   key(event) {
+    const row = this.rows[this.active];
+    if (isMenuKey(event) && row) {
+      const { left, bottom } = (this.space.querySelector('.selected') || this.body).getBoundingClientRect();
+      event.preventDefault();
+      event.stopPropagation();
+      this.menuOf(row, { x: left, y: bottom });
+      return;
+    }
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
     if (!step || !this.rows.length) return;
     event.preventDefault();
@@ -155,6 +168,12 @@ export class Grid {
     for (let i = first; i < last; i++) this.mark(this.space.children[i - first], this.rows[i]);
   }
 
+  /** Opens the menu of a row. @param {R} row @param {{x: number, y: number}} place */
+  menuOf(row, place) {
+    this.onSelect(row);
+    this.onMenu(row, place);
+  }
+
   /** Marks a row where it is about the selected function. @param {Element} line @param {R} row */
   mark(line, row) {
     const selected = row.f.id === this.selected;
@@ -180,7 +199,12 @@ export class Grid {
       this.active = i;
       this.onSelect(row);
     };
-    const line = h('div.grid-row', { role: 'row', 'aria-rowindex': i + 1, onclick }, ...cells);
+    const oncontextmenu = (/** @type {MouseEvent} */ e) => {
+      e.preventDefault();
+      this.active = i;
+      this.menuOf(row, { x: e.clientX, y: e.clientY });
+    };
+    const line = h('div.grid-row', { role: 'row', 'aria-rowindex': i + 1, onclick, oncontextmenu }, ...cells);
     line.style.top = `${i * ROW_HEIGHT}px`;
     return line;
   }

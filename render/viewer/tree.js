@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The call tree, and the interface that every tree on the screen has.
 
+import { UNTESTED } from './codes.js';
+
 /** The function number of the root. */
 const NONE = -1;
 /** No frame is deeper: the page stores depths in 16 bits. */
@@ -28,7 +30,12 @@ const MOST_LEVELS = 65536;
  * @property {(node: number, inner: number) => boolean} holds whether `inner` lies in the subtree of `node`
  */
 
-/** A call tree in preorder; siblings stand in one order that all reports share. @implements {FrameTree} */
+/**
+ * What each node waits for, as `waiting.js` makes it: of all time below it, and of its own time.
+ * @typedef {{all: Uint8Array, own: Uint8Array, side: number}} Shades `side` has the values that they are made from
+ */
+
+/** A call tree in preorder; siblings stand by name, in one order that all reports share. @implements {FrameTree} */
 export class Tree {
   /** @param {number} count */
   constructor(count) {
@@ -44,6 +51,10 @@ export class Tree {
     this.total = [new Float64Array(count), new Float64Array(count)];
     /** @type {Float64Array[]|null} totals that leave interrupts out; null where there are none */ this.own = null;
     /** @type {Map<number, number[]>|null} node -> [low, high] of the difference of its total */ this.intervals = null;
+    /** @type {Int32Array|null} the node of the report that a node is; -1 for none; null where all are the same */
+    this.from = null;
+    /** @type {Shades|null} what its nodes wait for, where colours tell that */
+    this.shades = null;
     this.isLazy = false;
     this.twin = 0;
   }
@@ -86,8 +97,17 @@ export class Tree {
     other.self = self;
     other.total = self.map((column, side) => (column === this.self[side] ? this.total[side] : totalsOf(this, column)));
     other.own = null;
+    other.shades = null;
     return other;
   }
+}
+
+/** A tree with other self values of the same sums: its totals stay. @param {Tree} tree @param {Float64Array[]} self */
+export function withMovedSelf(tree, self) {
+  /** @type {Tree} */
+  const other = Object.assign(Object.create(Tree.prototype), tree);
+  other.self = self;
+  return other;
 }
 
 /**
@@ -120,6 +140,25 @@ export function linkTree(tree, from = 0) {
     end[node] = count;
     for (let side = from; above && side < 2; side++) tree.total[side][parent[node]] += tree.total[side][node];
   }
+}
+
+/** How far two sums of the same values may differ because they were added up in another order, as a part of them. */
+const ROUNDING = 1e-9;
+
+/** Whether two figures are the same but for rounding. @param {number} a @param {number} b */
+export const sameValue = (a, b) => a === b || Math.abs(a - b) <= ROUNDING * Math.max(Math.abs(a), Math.abs(b));
+
+/**
+ * The verdicts on the nodes of a tree with other self values: a verdict is about the figures that were tested.
+ * @param {Tree} tested @param {Tree} shown the same nodes with other figures
+ */
+export function statesUnder(tested, shown) {
+  const [base, head] = tested.total;
+  const [shown0, shown1] = shown.total;
+  const out = tested.state.slice();
+  for (let i = 0; i < out.length; i++)
+    if (!sameValue(base[i], shown0[i]) || !sameValue(head[i], shown1[i])) out[i] = UNTESTED;
+  return out;
 }
 
 /**

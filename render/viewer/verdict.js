@@ -15,6 +15,7 @@ const STATE_WORDS = {
   new: 'new',
   gone: 'gone',
   moved: 'moved or renamed',
+  untested: 'not tested: this is a part of what was tested',
 };
 
 /** What is said of an interval that leaves out 0 although its difference is not proven. */

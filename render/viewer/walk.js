@@ -16,7 +16,7 @@ import { leftOf } from './layout.js';
  * @typedef {object} View
  * @property {FrameTree} tree
  * @property {(node: number) => number} width
- * @property {Float64Array|null} widths the widths as a column; null for a tree that is made while it is looked at
+ * @property {Float64Array|null} widths the widths as a column, where siblings lie one after another in it; else null
  * @property {number} zoom the node that fills the room
  * @property {number} room how wide the whole picture is
  * @property {number} left how much of it is cut off at the left edge of the screen
@@ -75,7 +75,7 @@ export function walk(view, painter) {
       if (row >= top && row < behind) painter.box(row, 0, shown, node);
     }
     if (view.widths) walkColumns(view, view.widths, painter, scale);
-    else walkMade(view, painter, part, scale);
+    else walkLinked(view, painter, part, scale);
   }
 }
 
@@ -129,11 +129,11 @@ function walkColumns({ tree, zoom, left, shown: width, top, behind }, widths, pa
 }
 
 /**
- * Visits the boxes of a tree that is made while it is looked at, and makes a screen more, so that there is something
- * to scroll to.
+ * Visits the boxes of a tree whose nodes tell which ones come next. A tree that is made while it is looked at grows by
+ * a screen more than is shown, so that there is something to scroll to.
  * @param {View} view @param {Painter} painter @param {number} part @param {number} scale
  */
-function walkMade(view, painter, part, scale) {
+function walkLinked(view, painter, part, scale) {
   const { tree, width, left, top, behind } = view;
   const right = left + view.shown;
   const ahead = behind - top;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/collect/collect.h"
 
+#include "sampler/collect/frame_pointer.h"
+
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,12 @@ static bool describe_values(struct collector *collector, const struct collector_
 	profile->default_value_type = profile->value_type_count - 1;
 	profile->period_type = profile->value_types[profile->default_value_type];
 	profile->period = options->counts_time ? collector->nominal_ns : 0;
+	if (!options->has_waits)
+		return true;
+	if (!profile_add_wait_values(profile, err) ||
+		!wait_counter_create(profile, options->machine, &collector->waits, err))
+		return false;
+	collector->wall = profile_wait_values(profile).wall;
 	return true;
 }
 
@@ -28,6 +36,13 @@ static bool create_verifier(struct collector *collector, const struct collector_
 		.may_wait = options->verifier_may_wait };
 
 	return verifier_create(&verifying, &collector->verifier, err);
+}
+
+static bool create_interpreters(struct collector *collector, const struct collector_options *options, struct error *err)
+{
+	const struct interpreters_options interpreting = { &collector->processes, options->chains };
+
+	return interpreters_create(&interpreting, &collector->interpreters, err);
 }
 
 bool collector_init(struct collector *collector, const struct collector_options *options, struct error *err)
@@ -43,6 +58,8 @@ bool collector_init(struct collector *collector, const struct collector_options 
 		.is_time = options->is_time,
 		.nominal_ns = second_ns / options->frequency_hz,
 		.rest = options->rest,
+		.chains = options->chains,
+		.wall = PROFILE_NONE,
 	};
 	if (!profile_create(&collector->profile, err))
 		return false;
@@ -53,6 +70,7 @@ bool collector_init(struct collector *collector, const struct collector_options 
 		!describe_values(collector, options, err) ||
 		!profile_add_run(collector->profile, &run, &collector->run, err) ||
 		!unwinder_create(&collector->unwinder, err) ||
+		(options->names_interpreters && !create_interpreters(collector, options, err)) ||
 		(options->verify_every > 0 && !create_verifier(collector, options, err))) {
 		collector_deinit(collector);
 		return false;
@@ -62,11 +80,13 @@ bool collector_init(struct collector *collector, const struct collector_options 
 
 void collector_deinit(struct collector *collector)
 {
+	interpreters_destroy(collector->interpreters);
 	process_table_deinit(&collector->processes);
 	unwinder_destroy(collector->unwinder);
 	stitch_memory_destroy(collector->stitches);
 	verifier_destroy(collector->verifier);
 	stack_builder_destroy(collector->builder);
+	wait_counter_destroy(collector->waits);
 	profile_destroy(collector->profile);
 	*collector = (struct collector){ 0 };
 }
@@ -217,15 +237,22 @@ static bool find_who(
 	return look_up_who(collector, record, who, err);
 }
 
+/* When it was taken, since the recording began. */
+static int64_t time_of(const struct collector *collector, const struct record *record)
+{
+	return record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0;
+}
+
 static bool count_sample(struct collector *collector, const struct record *record, uint32_t sample, struct error *err)
 {
 	struct profile *profile = collector->profile;
 	int64_t values[PROFILE_MAX_VALUE_TYPES] = { 1 };
 	bool is_cpu = profile->period > 0;
-	int64_t time_ns = record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0;
 
 	values[1] = is_cpu && !collector->is_time ? collector->nominal_ns : (int64_t)record->sample.period;
-	return profile_count_sample(profile, sample, values, time_ns, err);
+	if (collector->wall != PROFILE_NONE)
+		values[collector->wall] = values[1];
+	return profile_count_sample(profile, sample, values, time_of(collector, record), err);
 }
 
 /*
@@ -268,12 +295,15 @@ struct walked {
 	struct unwind_job *job; /* NULL: the sample has no stack to walk */
 	enum profile_stop stop; /* the reason, if there is no job */
 	struct stack_path path;
+	bool is_wait;
+	struct ebpf_wait wait;
 };
 
 /* Prepares a sample. True if it uses the job. */
 static bool prepare(struct collector *collector, size_t held, struct unwind_job *job, struct walked *walked)
 {
 	*walked = (struct walked){ .path = stack_builder_root(collector->builder) };
+	walked->is_wait = collector->waits && wait_counter_read(&collector->held[held].record.sample, &walked->wait);
 	*job = (struct unwind_job){ 0 };
 	if (!prepare_job(collector, &collector->held[held], &walked->space, job, &walked->stop))
 		return false;
@@ -328,6 +358,15 @@ static bool heal_chain(
 	return true;
 }
 
+static bool name_frames(
+	struct collector *collector, const struct record *record, struct walked *walked, struct error *err)
+{
+	const struct interpret_sample sample = { record->pid, record->tid, &walked->space, record->sample.chain,
+		walked->job };
+
+	return interpreters_name(collector->interpreters, &sample, err);
+}
+
 /* Completes a walk: a stack that was cut is extended as far as possible. */
 static bool finish_walk(struct collector *collector, size_t held, struct walked *walked, struct error *err)
 {
@@ -339,6 +378,8 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	if (!heal_walk(collector, held, walked, err) ||
 		!complete_copy(collector, held, &walked->space, walked->job, err))
 		return false;
+	if (sample->lacks_frame_pointer && frame_pointer_find(&walked->space, walked->job))
+		unwind_stacks(collector->unwinder, walked->job, 1);
 	make_whole(collector, &walked->space, record, walked->job);
 	/*
 	 * A stack copy may also end early, at a page of the stack that was never touched; a larger copy would not help
@@ -350,19 +391,23 @@ static bool finish_walk(struct collector *collector, size_t held, struct walked 
 	quality->frames += result->count;
 	if (collector->verifier)
 		verifier_offer(collector->verifier, &collector->processes, walked->space.process, walked->job);
+	if (collector->interpreters && !name_frames(collector, record, walked, err))
+		return false;
 	stack_builder_expect(collector->builder, held, result);
 	return true;
 }
 
 static bool add_kernel(
-	struct collector *collector, const struct record_sample *sample, struct stack_path *path, struct error *err)
+	struct collector *collector, const struct record_sample *sample, struct walked *walked, struct error *err)
 {
 	struct stitch_chain chain = stitch_chain_of(sample, PERF_CONTEXT_KERNEL);
 	uint32_t mapping;
 
+	if (walked->is_wait && walked->wait.hook != 0)
+		stitch_chain_leave_hook(&chain, walked->wait.hook);
 	return chain.count == 0 || (process_table_kernel(&collector->processes, &mapping, err) &&
 					   stack_builder_add_kernel(collector->builder, mapping,
-						   collector->processes.kernel_bias, &chain, path, err));
+						   collector->processes.kernel_bias, &chain, &walked->path, err));
 }
 
 static bool build_stack(struct collector *collector, size_t held, struct walked *walked, struct error *err)
@@ -378,14 +423,29 @@ static bool build_stack(struct collector *collector, size_t held, struct walked 
 		(!heal_chain(collector, &collector->held[held], &walked->space, err) ||
 			!add_user_chain(collector, &walked->space, sample, &walked->stop, path, err)))
 		return false;
-	if (!add_kernel(collector, sample, path, err))
+	if (!add_kernel(collector, sample, walked, err))
 		return false;
 	/* A sample without any frame still counts: its stack is its instruction address alone. */
-	if (path->stack == 0 && !stack_builder_add(collector->builder, &nowhere, path, err))
+	if (path->stack == 0 && !walked->is_wait && !stack_builder_add(collector->builder, &nowhere, path, err))
 		return false;
+	if (walked->is_wait && walked->wait.kind == EBPF_WAIT_RELEASE)
+		return true;
 	quality->samples++;
 	quality->stops[walked->job ? walked->job->result.stop : walked->stop]++;
 	return true;
+}
+
+static bool add_wait(
+	struct collector *collector, const struct collector_held *held, const struct walked *walked, struct error *err)
+{
+	const struct wait_counter_sample sample = { .wait = walked->wait,
+		.stack = walked->path.stack,
+		.thread = held->thread,
+		.pid = held->record.pid,
+		.space = &walked->space,
+		.end_ns = time_of(collector, &held->record) };
+
+	return wait_counter_add(collector->waits, &sample, err);
 }
 
 /*
@@ -399,13 +459,16 @@ static bool add_to_profile(struct collector *collector, struct walked *walked, s
 	for (size_t i = 0; i < count; i++) {
 		if (!build_stack(collector, i, &walked[i], err))
 			return false;
-		profile_expect_sample(profile, walked[i].path.stack, collector->held[i].thread);
+		if (!walked[i].is_wait)
+			profile_expect_sample(profile, walked[i].path.stack, collector->held[i].thread);
 	}
 	for (size_t i = 0; i < count; i++)
-		if (!profile_find_sample(profile, walked[i].path.stack, collector->held[i].thread, &samples[i], err))
+		if (!walked[i].is_wait && !profile_find_sample(profile, walked[i].path.stack, collector->held[i].thread,
+						  &samples[i], err))
 			return false;
 	for (size_t i = 0; i < count; i++)
-		if (!count_sample(collector, &collector->held[i].record, samples[i], err))
+		if (!(walked[i].is_wait ? add_wait(collector, &collector->held[i], &walked[i], err)
+					: count_sample(collector, &collector->held[i].record, samples[i], err)))
 			return false;
 	return true;
 }
@@ -426,13 +489,40 @@ bool collector_flush(struct collector *collector, struct error *err)
 	return add_to_profile(collector, walked, count, err);
 }
 
+/* The chain that the program in the kernel has read with a sample, if it has not come with the record. */
+static void find_chain(struct collector *collector, struct collector_held *held)
+{
+	struct record *record = &held->record;
+
+	if (collector->chains && !record->sample.chain &&
+		ebpf_chains_find(collector->chains, record->cpu, (uint32_t)record->tid, record->time_ns, &held->chain))
+		record->sample.chain = &held->chain;
+}
+
+/*
+ * Copies of code objects are learned with the first sample that needs their names; those that take the place of another
+ * one, when the samples before have their names.
+ */
+static bool learn_codes(struct collector *collector, uint64_t time_ns, struct error *err)
+{
+	struct ebpf_code code;
+
+	while (collector->chains && ebpf_chains_next_code(collector->chains, time_ns, &code))
+		if ((interpreters_know(collector->interpreters, &code) && !collector_flush(collector, err)) ||
+			!interpreters_learn(collector->interpreters, &code, err))
+			return false;
+	return true;
+}
+
 static bool hold_sample(struct collector *collector, const struct record *record, struct error *err)
 {
 	const struct collector_who *who;
 
-	if (!find_who(collector, record, &who, err))
+	if (!learn_codes(collector, record->time_ns, err) || !find_who(collector, record, &who, err))
 		return false;
-	collector->held[collector->held_count++] = (struct collector_held){ *record, who->process, who->thread };
+	collector->held[collector->held_count] =
+		(struct collector_held){ .record = *record, .process = who->process, .thread = who->thread };
+	find_chain(collector, &collector->held[collector->held_count++]);
 	return collector->held_count < UNWIND_TOGETHER || collector_flush(collector, err);
 }
 

@@ -3,6 +3,8 @@
 
 #include "sampler/collect/live_stack.h"
 #include "sampler/collect/stack_builder.h"
+#include "sampler/collect/waits.h"
+#include "sampler/interpret/interpret.h"
 #include "sampler/process/process.h"
 #include "sampler/sampler.h"
 #include "sampler/verify/verify.h"
@@ -18,6 +20,7 @@ struct collector_who {
 struct collector_held {
 	struct record record;     /* borrows its bytes */
 	uint32_t process, thread; /* index in the process table; id in the profile */
+	struct ebpf_chain chain;  /* that the record has, if it has one */
 };
 
 enum { COLLECTOR_WHO = 64 }; /* size of the table; threads share its places */
@@ -49,11 +52,15 @@ struct collector {
 	size_t held_count;
 	struct collector_rest rest;
 	struct live_stack live_stack;
-	struct verifier *verifier; /* NULL: no verification with libunwind */
+	struct interpreters *interpreters; /* NULL: stacks have no frames of interpreters */
+	struct ebpf_chains *chains;        /* borrowed; NULL: none */
+	struct wait_counter *waits;        /* NULL: waits are not sampled */
+	struct verifier *verifier;         /* NULL: no verification with libunwind */
 	uint32_t run;
 	uint64_t start_ns;     /* CLOCK_MONOTONIC; times of events count from here */
 	bool has_stack;        /* records carry registers and stack */
 	bool is_time;          /* the period is nanoseconds of CPU time */
+	uint32_t wall;         /* value type that has the CPU time as well; PROFILE_NONE: there is none */
 	int64_t nominal_ns;    /* CPU time that a sample stands for if the period is not a time */
 	uint64_t cut_by_room;  /* stacks cut because they were larger than the room for the copy */
 	uint64_t cut_by_rules; /* stacks cut for another reason, such as code without unwind information */
@@ -65,12 +72,15 @@ struct collector_options {
 	const char *event;
 	bool is_time;
 	bool counts_time; /* the event follows CPU time: cpu-clock, task-clock, cycles */
+	bool has_waits;   /* waits are sampled too; only where counts_time */
 	bool has_stack;
 	uint32_t frequency_hz;
 	uint64_t start_ns;
 	struct buffer *notices;
 	const struct machine *machine; /* that stacks were recorded on; NULL: not known, and then has_stack is false */
 	struct process_host host;
+	bool names_interpreters;    /* stacks have the frames of interpreters; only of live processes */
+	struct ebpf_chains *chains; /* borrowed; NULL: none */
 	struct collector_rest rest; /* where samples may be short (struct record_sample); else {} */
 	uint32_t verify_every;      /* one stack in so many is also unwound by libunwind; 0: none */
 	bool verifier_may_wait;     /* the recorder may wait for libunwind, since no records are lost meanwhile */

@@ -11,8 +11,8 @@ static bool make_jit(struct profile *profile, uint32_t mapping_id, struct error 
 	struct profile_mapping *mapping = &profile->mappings[mapping_id];
 
 	mapping->kind = PROFILE_MAPPING_JIT;
-	return profile_intern(profile, "[jit]", &mapping->path, err) &&
-	       profile_intern(profile, "[jit]", &mapping->module, err);
+	return profile_intern(profile, PROFILE_JIT_MODULE, &mapping->path, err) &&
+	       profile_intern(profile, PROFILE_JIT_MODULE, &mapping->module, err);
 }
 
 bool result_take_jit_map(const struct process_host *host, struct file_opened *maps, struct profile *profile,
@@ -118,6 +118,7 @@ void sampler_result_deinit(struct sampler_result *result)
 {
 	sampler_result_release_images(result);
 	profile_destroy(result->profile);
+	free(result->lock_places);
 	free(result->kallsyms);
 	free(result->verification.locations);
 	*result = (struct sampler_result){ 0 };

@@ -174,7 +174,8 @@ static bool add_kernel_callers(struct stack_builder *builder, uint32_t mapping, 
 bool stack_builder_add_kernel(struct stack_builder *builder, uint32_t mapping, uint64_t bias,
 	const struct stitch_chain *chain, struct stack_path *path, struct error *err)
 {
-	const struct process_location leaf = { mapping, stitch_chain_address(chain, 0) + bias };
+	const struct process_location leaf = { mapping,
+		stitch_chain_address(chain, 0) - chain->has_callers_only + bias };
 
 	return (chain->count < 2 || add_kernel_callers(builder, mapping, bias, chain, path, err)) &&
 	       stack_builder_add(builder, &leaf, path, err);

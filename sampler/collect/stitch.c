@@ -141,7 +141,7 @@ bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct 
 struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t context)
 {
 	const struct record_words *words = &sample->callchain;
-	struct stitch_chain found = { words, 0, 0 };
+	struct stitch_chain found = { .words = words };
 	size_t at = 0, count = words->count;
 
 	while (at < count && record_word(words, at) != context)
@@ -150,6 +150,23 @@ struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t
 	for (at = found.first; at < count && record_word(words, at) < PERF_CONTEXT_MAX; at++)
 		found.count++;
 	return found;
+}
+
+void stitch_chain_leave_hook(struct stitch_chain *chain, uint64_t function)
+{
+	/* A mark of branch targets, a saved return address and the call take so much at most, on any processor. */
+	enum { MOST_ENTRY_BYTES = 16 };
+
+	for (size_t i = 0; i + 1 < chain->count; i++) {
+		uint64_t address = stitch_chain_address(chain, i);
+
+		if (address < function || address - function > MOST_ENTRY_BYTES)
+			continue;
+		chain->first += i + 1;
+		chain->count -= i + 1;
+		chain->has_callers_only = true;
+		return;
+	}
 }
 
 uint64_t stitch_chain_address(const struct stitch_chain *chain, size_t index)

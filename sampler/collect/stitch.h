@@ -30,12 +30,20 @@ bool stitch_from_memory(const struct stitch_memory *memory, int32_t tid, struct 
 struct stitch_chain {
 	const struct record_words *words;
 	size_t first, count;
+	bool has_callers_only; /* the first address is a return address as well */
 };
 
 /* A part of the kernel's call chain: the addresses behind a context mark (PERF_CONTEXT_USER, ...); none when it has no
  * such part.
  */
 struct stitch_chain stitch_chain_of(const struct record_sample *sample, uint64_t context);
+
+/*
+ * Leaves the frame of a function and those that it called out of a chain, if the function called the next one at its
+ * very entry, where the compiler has left room for that (Linux, Documentation/trace/ftrace.rst): what the sampling
+ * itself has called there. Without such a frame, or without callers of it, the chain stays as it is.
+ */
+void stitch_chain_leave_hook(struct stitch_chain *chain, uint64_t function);
 
 uint64_t stitch_chain_address(const struct stitch_chain *chain, size_t index);
 

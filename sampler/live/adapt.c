@@ -6,7 +6,11 @@
 
 #include <stdlib.h>
 
-/* In the first second, when the depth of stacks is not known yet, samples are read more often. */
+/*
+ * In the first second, when the depth of stacks is not known yet, samples are read more often. So they are after a
+ * program was begun: if it is an interpreter, its frames are read from when its mappings are known on, and the names of
+ * its functions can be read while it runs.
+ */
 enum { EARLY_NS = 1000000000, EARLY_POLL_MS = 20 };
 
 /*
@@ -38,7 +42,9 @@ void sampler_adapt_init(struct sampler *sampler)
 
 int sampler_adapt_timeout(const struct sampler *sampler, uint64_t clock_ns, int timeout_ms)
 {
-	bool is_early = sampler->adaptation.may_deepen && clock_ns - sampler->start_ns < EARLY_NS;
+	const struct adaptation *seen = &sampler->adaptation;
+	bool is_early = (seen->may_deepen && clock_ns - sampler->start_ns < EARLY_NS) ||
+			(sampler->chains && seen->programs > 0 && clock_ns - seen->program_at_ns < EARLY_NS);
 
 	return is_early && timeout_ms > EARLY_POLL_MS ? EARLY_POLL_MS : timeout_ms;
 }
@@ -76,8 +82,8 @@ static bool open_wide(struct sampler *sampler, const struct sampler_target *targ
 		  (!at_once || filter_hears_at_once(&sampler->filter));
 
 	/* Events of threads need no filter. */
-	if (!ok)
-		sampler->filter.is_active = was_active;
+	if (!ok && !was_active)
+		filter_deactivate(&sampler->filter);
 	return ok;
 }
 
@@ -120,13 +126,15 @@ static bool reopen(struct sampler *sampler, uint32_t stack_bytes, enum reach rea
 		return false;
 	if (pids && options.target.pid_count == 0)
 		return true;
-	if (reach == REACH_THREADS && target_is_large(&options.target))
+	if (reach == REACH_THREADS &&
+		(target_is_large(&options.target) || sampler_preference(sampler) == TARGET_PREFERS_CPUS))
 		return true;
 	if (!event_set_init_beside(&events, &sampler->events, &options, sampler->adaptation.extras, &why))
 		return true;
-	opened = reach == REACH_CPUS || reach == REACH_CPUS_AT_ONCE
-			 ? open_wide(sampler, &options.target, reach == REACH_CPUS_AT_ONCE, &events, &why)
-			 : target_open(&options.target, 0, &events, &sampler->filter, &why);
+	opened =
+		reach == REACH_CPUS || reach == REACH_CPUS_AT_ONCE
+			? open_wide(sampler, &options.target, reach == REACH_CPUS_AT_ONCE, &events, &why)
+			: target_open(&options.target, 0, sampler_preference(sampler), &events, &sampler->filter, &why);
 	if (!opened || !event_set_enable(&sampler->events, false, &why)) {
 		event_set_deinit(&events);
 		return true;
@@ -225,7 +233,18 @@ static bool follow_births(struct sampler *sampler, uint64_t clock_ns, struct err
 	return true;
 }
 
+static void note_programs(struct sampler *sampler, uint64_t clock_ns)
+{
+	struct adaptation *seen = &sampler->adaptation;
+
+	if (sampler->collector.processes.programs == seen->programs)
+		return;
+	seen->programs = sampler->collector.processes.programs;
+	seen->program_at_ns = clock_ns;
+}
+
 bool sampler_adapt(struct sampler *sampler, uint64_t clock_ns, struct error *err)
 {
+	note_programs(sampler, clock_ns);
 	return deepen_if_cut(sampler, err) && follow_births(sampler, clock_ns, err);
 }

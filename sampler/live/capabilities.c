@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/sampler.h"
 
+#include "sampler/live/chains.h"
+#include "sampler/live/waiting.h"
 #include "sampler/process/proc.h"
 
 #include <fcntl.h>
@@ -86,4 +88,6 @@ void sampler_probe(struct sampler_capabilities *capabilities)
 		.map_files_readable = map_files_are_readable(),
 		.descriptor_limit = limit.rlim_max,
 	};
+	capabilities->waits_hook = waiting_probe(&capabilities->no_waits);
+	capabilities->can_read_python = chains_probe(&capabilities->no_python);
 }

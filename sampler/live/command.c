@@ -91,3 +91,11 @@ void command_deinit(struct command *command)
 	close(command->error_fd);
 	*command = (struct command){ 0 };
 }
+
+int64_t command_cpu_ns(const struct command *command)
+{
+	const struct rusage *used = &command->usage;
+
+	return (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * (int64_t)1000000000 +
+	       (used->ru_utime.tv_usec + used->ru_stime.tv_usec) * (int64_t)1000;
+}

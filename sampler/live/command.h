@@ -29,3 +29,6 @@ bool command_has_ended(struct command *command);
 
 /* Kills and reaps a child that was never started. */
 void command_deinit(struct command *command);
+
+/* CPU time in nanoseconds that a command which has ended used, with all processes that it waited for. */
+int64_t command_cpu_ns(const struct command *command);

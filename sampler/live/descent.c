@@ -2,36 +2,14 @@
 #include "sampler/live/descent.h"
 
 #include "sampler/live/btf.h"
+#include "sampler/records/tracepoint.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-enum { MAX_FORMAT_BYTES = 1 << 16, MAX_FIELD_OFFSET = 256, MAX_BTF_BYTES = 1 << 26 };
-
-/* The number after the text `before`; -1 if that is missing. */
-static long number_behind(const char *text, const char *before)
-{
-	const char *found = text ? strstr(text, before) : NULL;
-
-	return found ? strtol(found + strlen(before), NULL, 10) : -1;
-}
-
-/* Parses a line such as "field:pid_t pid; offset:8; size:4; signed:1;". */
-static bool find_field(const char *format, const char *name, long size, uint16_t *offset)
-{
-	const char *field = strstr(format, name);
-	long at = number_behind(field, "\toffset:");
-
-	if (at < 0 || at > MAX_FIELD_OFFSET || number_behind(field, "\tsize:") != size)
-		return false;
-	*offset = (uint16_t)at;
-	return true;
-}
+enum { MAX_FORMAT_BYTES = 1 << 16, MAX_BTF_BYTES = 1 << 26 };
 
 bool descent_parse_format(const char *format, struct ebpf_newtask_record *record)
 {
-	return find_field(format, " pid;", sizeof(uint32_t), &record->pid_offset) &&
-	       find_field(format, " clone_flags;", sizeof(uint64_t), &record->clone_flags_offset);
+	return tracepoint_find_field(format, "pid", sizeof(uint32_t), &record->pid_offset) &&
+	       tracepoint_find_field(format, "clone_flags", sizeof(uint64_t), &record->clone_flags_offset);
 }
 
 static bool find_record(struct ebpf_newtask_record *record)

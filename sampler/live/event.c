@@ -206,6 +206,7 @@ static struct event_set set_without_rings(const struct sampler_options *options,
 {
 	return (struct event_set){
 		.cpu_count = event_cpu_count(),
+		.program_fd = -1,
 		.notices = notices,
 		.counts_cpus =
 			options->target.kind == SAMPLER_TARGET_SYSTEM || options->target.kind == SAMPLER_TARGET_CGROUP,
@@ -306,6 +307,13 @@ static int open_permitted(struct event_set *set, struct perf_event_attr *attr, c
 	return event_open(attr, place->pid, place->cpu, place->flags);
 }
 
+/* If the kernel refuses the program, unwanted samples arrive and are dropped by the recorder. */
+static void attach_program(const struct event_set *set, const struct event_descriptor *event)
+{
+	if (event->is_sampling && set->program_fd >= 0)
+		(void)ioctl(event->fd, PERF_EVENT_IOC_SET_BPF, set->program_fd);
+}
+
 static bool open_on_cpu(struct event_set *set, struct perf_event_attr *attr, const struct ring *ring,
 	struct event_place place, struct error *err)
 {
@@ -317,7 +325,8 @@ static bool open_on_cpu(struct event_set *set, struct perf_event_attr *attr, con
 	fd = open_permitted(set, attr, &place);
 	if (fd < 0)
 		return explain_failure(errno, set, err);
-	set->descriptors[set->descriptor_count++] = (struct event_descriptor){ fd, attr == &set->sample_attr };
+	set->descriptors[set->descriptor_count] = (struct event_descriptor){ fd, attr == &set->sample_attr };
+	attach_program(set, &set->descriptors[set->descriptor_count++]);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0)
 		return error_set_errno(err, errno, "cannot join the events of CPU %d", place.cpu);
 	return true;
@@ -339,26 +348,15 @@ bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct 
 	return true;
 }
 
-/* Attaches the program. If the kernel refuses it, unwanted samples arrive and are dropped by the recorder. */
-static void attach_program(const struct event_set *set, int program_fd)
-{
-	for (size_t i = 0; i < set->descriptor_count; i++)
-		if (set->descriptors[i].is_sampling)
-			(void)ioctl(set->descriptors[i].fd, PERF_EVENT_IOC_SET_BPF, program_fd);
-}
-
-bool event_set_open_wide(struct event_set *set, int bpf_program_fd, struct error *err)
+bool event_set_open_wide(struct event_set *set, struct error *err)
 {
 	struct perf_event_attr sample_attr = set->sample_attr, sideband_attr = set->sideband_attr;
 	bool user_only = set->user_only;
 
 	set->sample_attr.exclude_idle = 1;
 	set->sample_attr.enable_on_exec = 0;
-	if (event_set_open(set, -1, 0, err)) {
-		if (bpf_program_fd >= 0)
-			attach_program(set, bpf_program_fd);
+	if (event_set_open(set, -1, 0, err))
 		return true;
-	}
 	if (err->code == ERROR_PERMISSION) {
 		set->sample_attr = sample_attr;
 		set->sideband_attr = sideband_attr;

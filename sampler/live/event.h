@@ -30,6 +30,7 @@ struct event_set {
 	bool inherits;     /* new threads and processes are counted too */
 	bool shares_rings; /* the sample rings belong to another set */
 	size_t ring_pages; /* of a sample ring, as far as permitted */
+	int program_fd;    /* BPF program that each sampling event gets when it is opened: borrowed; -1: none */
 };
 
 /*
@@ -68,12 +69,9 @@ void event_set_deinit(struct event_set *set);
 COMMON_MUST_CHECK
 bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct error *err);
 
-/*
- * Opens an event on every CPU, for all tasks but the idle task. `bpf_program_fd` selects the samples; -1: all are
- * wanted. ERROR_PERMISSION leaves the set unchanged.
- */
+/* Opens an event on every CPU, for all tasks but the idle task. ERROR_PERMISSION leaves the set unchanged. */
 COMMON_MUST_CHECK
-bool event_set_open_wide(struct event_set *set, int bpf_program_fd, struct error *err);
+bool event_set_open_wide(struct event_set *set, struct error *err);
 
 /* PERF_EVENT_IOC_ENABLE or _DISABLE for the sampling events. */
 COMMON_MUST_CHECK

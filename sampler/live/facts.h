@@ -4,6 +4,6 @@
 #include "profile/profile.h"
 #include "sampler/sampler.h"
 
-/* Fills the facts of a recording: machine, event, what was recorded. */
+/* Fills the facts of a recording: machine, event, what was recorded, and the user's labels. */
 COMMON_MUST_CHECK
 bool facts_fill(struct profile *profile, const struct sampler_options *options, const char *event, struct error *err);

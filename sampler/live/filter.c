@@ -30,21 +30,39 @@ void filter_deinit(struct filter *filter)
 	hash_map_deinit(&filter->pids);
 }
 
-/* If the kernel refuses the program, filter_wants() drops the samples of other processes when they are read. */
-void filter_activate(struct filter *filter)
+const struct ebpf_process_set *filter_prepare(struct filter *filter)
 {
 	struct error ignored;
 
+	if (!filter->in_kernel && is_initial_namespace() && !ebpf_process_set_create(&filter->in_kernel, &ignored))
+		filter->in_kernel = NULL;
+	return filter->in_kernel;
+}
+
+/* If the kernel refuses the program, filter_wants() drops the samples of other processes when they are read. */
+void filter_activate(struct filter *filter)
+{
 	if (filter->is_active)
 		return;
 	filter->is_active = true;
-	if (!filter->in_kernel && is_initial_namespace() && ebpf_process_set_create(&filter->in_kernel, &ignored))
+	if (filter_prepare(filter) && !filter->follows_forks)
 		filter->follows_forks = descent_follow(filter->in_kernel);
+	if (filter->chains)
+		ebpf_chains_set_filtering(filter->chains, true);
+}
+
+void filter_deactivate(struct filter *filter)
+{
+	filter->is_active = false;
+	if (filter->chains)
+		ebpf_chains_set_filtering(filter->chains, false);
 }
 
 int filter_program(const struct filter *filter)
 {
-	return filter->in_kernel ? ebpf_process_set_program(filter->in_kernel) : -1;
+	if (filter->chains)
+		return ebpf_chains_program(filter->chains);
+	return filter->in_kernel && filter->is_active ? ebpf_process_set_program(filter->in_kernel) : -1;
 }
 
 /*

@@ -5,6 +5,7 @@
 #include "sampler/live/adapt.h"
 #include "sampler/live/facts.h"
 #include "sampler/live/target.h"
+#include "sampler/live/task_layout.h"
 #include "sampler/process/proc.h"
 #include "sampler/process/reader.h"
 
@@ -89,7 +90,7 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 
 	sampler->sample_layout = record_layout_of(&events->sample_attr);
 	sampler->sideband_layout = record_layout_of(&events->sideband_attr);
-	if (!order_init(&sampler->order, 2 * (size_t)events->cpu_count, err))
+	if (!order_init(&sampler->order, 2 * (size_t)events->cpu_count + sampler->waiting.cpu_count, err))
 		return false;
 	/* The sideband comes first: at equal times a mapping precedes the sample in it. */
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
@@ -99,7 +100,80 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 		if (events->sample_rings[cpu].pages)
 			order_add(&sampler->order, &events->sample_rings[cpu], &sampler->sample_layout);
 	return watch_init(&sampler->watch, events, is_command ? &sampler->command.pid : target->pids,
-		is_command ? 1 : target->pid_count, err);
+		       is_command ? 1 : target->pid_count, err) &&
+	       waiting_add_rings(&sampler->waiting, &sampler->order, &sampler->watch, err);
+}
+
+bool sampler_counts_time(const struct sampler *sampler)
+{
+	return sampler->events.is_time || profile_event_is_time(sampler->events.event_name);
+}
+
+/* Chains of 30 frames at 1 kHz fill 300 kB in a second; those of deep recursion fill as much as copies of stacks. */
+static size_t chain_bytes_for(uint32_t cpu_count)
+{
+	size_t bytes = 1 << 22;
+
+	while (bytes > 1 << 17 && bytes * cpu_count > 1 << 24)
+		bytes /= 2;
+	return bytes;
+}
+
+static bool check_event(const struct sampler *sampler, struct error *err)
+{
+	return sampler->options.off_cpu_ns == 0 || sampler_counts_time(sampler) ||
+	       error_set(err, ERROR_USAGE,
+		       "waits are sampled beside CPU time, and %s is none: leave out one of -e and --off-cpu",
+		       sampler->events.event_name);
+}
+
+/* Some process of the target; 0: none is known yet. */
+static int32_t first_process(const struct sampler *sampler)
+{
+	const struct sampler_target *target = &sampler->options.target;
+
+	if (target->kind == SAMPLER_TARGET_COMMAND)
+		return sampler->command.pid;
+	if (target->pid_count == 0)
+		return 0;
+	return target->kind == SAMPLER_TARGET_TID ? proc_leader_of(target->pids[0]) : target->pids[0];
+}
+
+/* Without the right to sample waits they are looked for; without that one either, the recording goes on without them.
+ */
+static void open_waiting(struct sampler *sampler)
+{
+	struct error why;
+
+	if (sampler->options.off_cpu_ns == 0 || waiting_open(&sampler->waiting, &sampler->options, sampler->command.pid,
+							sampler->chains, &sampler->no_waiting))
+		return;
+	if (!looks_open(&sampler->looks, &sampler->options, first_process(sampler), &why))
+		buffer_printf(
+			&sampler->notices, "waits are not sampled: %s; %s\n", sampler->no_waiting.message, why.message);
+}
+
+/*
+ * The program that reads frames of CPython is attached to all sampling events when they are opened: threads inherit it
+ * with them. Where it is not permitted, interpreters_tell() says so if it is missed.
+ */
+static void open_chains(struct sampler *sampler)
+{
+	struct ebpf_chains_options options = { .cpu_count = sampler->events.cpu_count };
+	struct error ignored;
+
+	if (sampler->options.native_only || sampler->options.call_graph != SAMPLER_CALL_GRAPH_DWARF)
+		return;
+	options.processes = filter_prepare(&sampler->filter);
+	options.bytes_per_cpu = chain_bytes_for(options.cpu_count);
+	if (options.processes && task_layout_read(&options.layout, &ignored) &&
+		ebpf_chains_create(&options, &sampler->chains, &ignored))
+		sampler->filter.chains = sampler->chains;
+}
+
+static bool look_at_contexts(struct sampler *sampler, struct error *err)
+{
+	return contexts_look(&sampler->contexts, sampler->reader, &sampler->collector.processes, now_ns(sampler), err);
 }
 
 static bool open_all(struct sampler *sampler, struct error *err)
@@ -112,16 +186,24 @@ static bool open_all(struct sampler *sampler, struct error *err)
 		return false;
 	priority_raise(&sampler->priority, !options->without_real_time);
 	if (!event_set_init(&sampler->events, options, sampler->adaptation.extras, &sampler->notices, err) ||
-		!target_open(&options->target, sampler->command.pid, &sampler->events, &sampler->filter, err))
+		!check_event(sampler, err))
 		return false;
+	open_chains(sampler);
+	if (!target_open(&options->target, sampler->command.pid, sampler_preference(sampler), &sampler->events,
+		    &sampler->filter, err))
+		return false;
+	open_waiting(sampler);
 	if (!sampler_prepare_reading(sampler, err))
 		return false;
 	collecting = (struct collector_options){
 		.host = process_host_live(sampler->reader),
+		.names_interpreters = !options->native_only,
+		.chains = sampler->chains,
 		.machine = machine_host(),
 		.event = sampler->events.event_name,
 		.is_time = sampler->events.is_time,
-		.counts_time = sampler->events.is_time || profile_event_is_time(sampler->events.event_name),
+		.counts_time = sampler_counts_time(sampler),
+		.has_waits = sampler->waiting.programs || sampler->looks.is_open,
 		.has_stack = options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
 		.frequency_hz = options->frequency_hz,
 		.start_ns = now_ns(sampler),
@@ -135,8 +217,9 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	if (!collector_init(&sampler->collector, &collecting, err))
 		return false;
 	sampler->collector.profile->facts.user_only = sampler->events.user_only;
+	contexts_init(&sampler->contexts, options);
 	return facts_fill(sampler->collector.profile, options, sampler->events.event_name, err) &&
-	       read_processes(sampler, err);
+	       read_processes(sampler, err) && look_at_contexts(sampler, err);
 }
 
 /*
@@ -197,15 +280,28 @@ void sampler_destroy(struct sampler *sampler)
 	priority_restore(&sampler->priority);
 	watch_deinit(&sampler->watch);
 	order_deinit(&sampler->order);
+	waiting_close(&sampler->waiting);
+	looks_close(&sampler->looks);
 	event_set_deinit(&sampler->events);
 	filter_deinit(&sampler->filter);
 	part_deinit(&sampler->part);
 	collector_deinit(&sampler->collector);
+	ebpf_chains_destroy(sampler->chains);
 	process_reader_destroy(sampler->reader);
 	command_deinit(&sampler->command);
 	buffer_deinit(&sampler->notices);
 	free(sampler->pids);
 	free(sampler);
+}
+
+/* Begins or ends to count waits. */
+static bool enable_waits(struct sampler *sampler, bool enabled, uint64_t clock, struct error *err)
+{
+	if (enabled)
+		looks_begin(&sampler->looks, clock);
+	else if (!looks_take(&sampler->looks, &sampler->collector, clock, true, err))
+		return false;
+	return waiting_enable(&sampler->waiting, &sampler->collector, enabled, clock, err);
 }
 
 bool sampler_start(struct sampler *sampler, struct error *err)
@@ -215,9 +311,15 @@ bool sampler_start(struct sampler *sampler, struct error *err)
 	sampler->target_cpu_before_ns = target_cpu_ns(&options->target);
 	sampler->start_ns = sampler->collector.start_ns = sampler->off_since_ns = now_ns(sampler);
 	sampler->enabled = !options->start_disabled;
-	if (options->target.kind == SAMPLER_TARGET_COMMAND)
-		return command_start(&sampler->command, options->target.command[0], err);
-	return options->start_disabled || event_set_enable(&sampler->events, true, err);
+	if (sampler->enabled && !enable_waits(sampler, true, sampler->start_ns, err))
+		return false;
+	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
+		!command_start(&sampler->command, options->target.command[0], err))
+		return false;
+	/* The kernel enables the events of a command's threads at its exec. */
+	if (options->start_disabled || (options->target.kind == SAMPLER_TARGET_COMMAND && !sampler->filter.is_active))
+		return true;
+	return event_set_enable(&sampler->events, true, err);
 }
 
 /*
@@ -238,7 +340,8 @@ bool sampler_set_enabled(struct sampler *sampler, bool enabled, struct error *er
 {
 	if (sampler->enabled == enabled)
 		return true;
-	if ((enabled && !leave_out_pause(sampler, err)) || !event_set_enable(&sampler->events, enabled, err))
+	if ((enabled && !leave_out_pause(sampler, err)) || !event_set_enable(&sampler->events, enabled, err) ||
+		!enable_waits(sampler, enabled, now_ns(sampler), err))
 		return false;
 	sampler->enabled = enabled;
 	sampler->off_since_ns = now_ns(sampler);
@@ -265,6 +368,9 @@ static bool take_record(struct sampler *sampler, const struct order_source *sour
 	}
 	if (!filter_take(&sampler->filter, &record, &wanted, err))
 		return false;
+	/* What finds no room in a ring of waits is not lost: it is charged later. */
+	if (record.kind == RECORD_LOST && source->layout == &sampler->waiting.layout)
+		return true;
 	return !wanted ||
 	       collector_take(&sampler->collector, &record, source->layout == &sampler->sideband_layout, err);
 }
@@ -290,10 +396,12 @@ bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err
 	if (!collector_flush(&sampler->collector, err))
 		return false;
 	order_release(&sampler->order);
+	if (sampler->chains)
+		ebpf_chains_release(sampler->chains);
 	return true;
 }
 
-static bool is_target_gone(struct sampler *sampler)
+bool sampler_target_is_gone(struct sampler *sampler)
 {
 	if (sampler->options.target.kind == SAMPLER_TARGET_COMMAND)
 		return command_has_ended(&sampler->command);
@@ -341,20 +449,27 @@ bool sampler_poll(
 	bool is_kept;
 
 	timeout_ms = sampler_adapt_timeout(sampler, now_ns(sampler), timeout_ms);
+	timeout_ms = waiting_timeout(&sampler->waiting, timeout_ms);
+	if (sampler->enabled)
+		timeout_ms = looks_timeout(&sampler->looks, now_ns(sampler), timeout_ms);
+	timeout_ms = contexts_timeout(&sampler->contexts, now_ns(sampler), timeout_ms);
 	if (!watch_wait(&sampler->watch, timeout_ms, wake_fd, err))
 		return false;
 	/* Every CPU has written records of this age, so no older record can arrive later and break the order. */
 	clock = now_ns(sampler);
 	if (!sampler_drain(sampler, clock - ORDER_HORIZON_NS, err) ||
 		(order_is_crowded(&sampler->order) && !sampler_drain(sampler, clock - ORDER_CROWDED_HORIZON_NS, err)) ||
-		!sampler_adapt(sampler, clock, err))
+		!sampler_adapt(sampler, clock, err) || !look_at_contexts(sampler, err) ||
+		(sampler->enabled &&
+			(!looks_take(&sampler->looks, &sampler->collector, clock, false, err) ||
+				!waiting_look(&sampler->waiting, &sampler->collector, &sampler->options, clock, err))))
 		return false;
 	limit_priority(sampler);
 	is_kept = keep_part(sampler, clock);
 	*progress = (struct sampler_progress){
-		.state = is_target_gone(sampler) ? SAMPLER_TARGET_GONE
-			 : is_kept               ? SAMPLER_RUNNING
-						 : SAMPLER_DISK_FULL,
+		.state = sampler_target_is_gone(sampler) ? SAMPLER_TARGET_GONE
+			 : is_kept                       ? SAMPLER_RUNNING
+							 : SAMPLER_DISK_FULL,
 		.samples = quality->samples,
 		.lost = quality->lost,
 		.throttled = quality->throttled,
@@ -363,81 +478,6 @@ bool sampler_poll(
 		.threads = (uint32_t)sampler->collector.processes.thread_count,
 	};
 	return true;
-}
-
-static int64_t command_cpu_ns(const struct command *command)
-{
-	const struct rusage *used = &command->usage;
-
-	return (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * (int64_t)1000000000 +
-	       (used->ru_utime.tv_usec + used->ru_stime.tv_usec) * (int64_t)1000;
-}
-
-/*
- * Reports a command without samples, with all processes it started: many short processes can use much CPU time without
- * one sample.
- */
-static bool fail_empty_command(const struct sampler *sampler, const char *what, double seconds, struct error *err)
-{
-	bool is_root = geteuid() == 0;
-
-	if (!sampler->events.is_time && !profile_event_is_time(sampler->events.event_name))
-		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what,
-			sampler->events.event_name, seconds);
-	return error_set(err, ERROR_EMPTY,
-		"no samples: %s ran for %.1f s and used %.3f s of CPU time; processes that live for less than a sampling period (%.1f ms) are "
-		"not sampled%s; -F 10000 samples shorter ones%s",
-		what, seconds, (double)command_cpu_ns(&sampler->command) / 1e9, 1e3 / sampler->options.frequency_hz,
-		is_root ? "" : ", nor, without root, programs that are set-user-ID or unreadable",
-		is_root ? "" : ", and sudo the others");
-}
-
-/*
- * The kernel starts each thread's clock anew, and whoever creates threads gives his own, as far as it has come, to
- * those that end: with threads that are brief enough, nothing is ever sampled.
- */
-static bool has_brief_threads(const struct sampler *sampler, int64_t used_ns)
-{
-	enum { MANY_BIRTHS = 100, MANY_PERIODS = 20 };
-	int64_t period_ns = 1000000000 / sampler->options.frequency_hz;
-
-	return !sampler->filter.is_active && sampler->collector.processes.births >= MANY_BIRTHS &&
-	       used_ns / period_ns >= MANY_PERIODS;
-}
-
-static bool fail_empty(struct sampler *sampler, struct error *err)
-{
-	const struct sampler_target *target = &sampler->options.target;
-	double seconds = (double)(sampler->stop_ns - sampler->start_ns) / 1e9;
-	int64_t used_ns = target_cpu_ns(target) - sampler->target_cpu_before_ns;
-	const char *what = profile_string(sampler->collector.profile, sampler->collector.profile->facts.command);
-
-	if (sampler->collector.met_32bit)
-		return error_set(
-			err, ERROR_UNSUPPORTED, "no samples: %s is a 32-bit process, which is not supported", what);
-	if (target->kind == SAMPLER_TARGET_COMMAND)
-		return fail_empty_command(sampler, what, seconds, err);
-	if (is_target_gone(sampler))
-		return error_set(
-			err, ERROR_EMPTY, "no samples: %s exited %.1f s after the recording began", what, seconds);
-	if (target->pid_count == 0)
-		return error_set(err, ERROR_EMPTY, "no samples: %s used no CPU time in %.1f s", what, seconds);
-	if (!sampler->events.is_time && !profile_event_is_time(sampler->events.event_name))
-		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what,
-			sampler->events.event_name, seconds);
-	if (has_brief_threads(sampler, used_ns))
-		return error_set(err, ERROR_EMPTY,
-			"no samples: %s used %.3f s of CPU time in %.1f s in threads that live for less than a sampling period: sampling them "
-			"needs events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run kelvin "
-			"with sudo",
-			what, (double)used_ns / 1e9, seconds);
-	if (target->pid_count == 1 && proc_is_stopped(target->pids[0]))
-		return error_set(err, ERROR_EMPTY,
-			"no samples: %s is stopped, by a signal or a debugger; let it go on ('kill -CONT %d') and record again",
-			what, (int)target->pids[0]);
-	return error_set(err, ERROR_EMPTY,
-		"no samples: %s slept: it used %.3f s of CPU time in %.1f s; record it while it works, or longer with -d",
-		what, (double)(used_ns > 0 ? used_ns : 0) / 1e9, seconds);
 }
 
 static void close_run(struct sampler *sampler)
@@ -473,8 +513,11 @@ static void release_reading(struct sampler *sampler)
 {
 	watch_deinit(&sampler->watch);
 	order_deinit(&sampler->order);
+	waiting_close(&sampler->waiting);
+	looks_close(&sampler->looks);
 	event_set_deinit(&sampler->events);
 	collector_deinit(&sampler->collector);
+	ebpf_chains_destroy(TAKE(sampler->chains));
 	process_reader_destroy(sampler->reader);
 	sampler->reader = NULL;
 }
@@ -499,7 +542,11 @@ static void stop_sampling(struct sampler *sampler)
 	if (!event_set_enable(&sampler->events, false, &why))
 		sampler_end_early(sampler, &why);
 	sampler->stop_ns = now_ns(sampler);
+	if (!has_failed && sampler->enabled && !enable_waits(sampler, false, sampler->stop_ns, &why))
+		sampler_end_early(sampler, &why);
 	if (!has_failed && !sampler_drain(sampler, UINT64_MAX, &why))
+		sampler_end_early(sampler, &why);
+	if (!contexts_look_last(&sampler->contexts, sampler->reader, &sampler->collector.processes, &why))
 		sampler_end_early(sampler, &why);
 }
 
@@ -519,7 +566,12 @@ static void tell_limits(struct sampler *sampler)
 		buffer_append_string(&sampler->notices,
 			"up to 0.4 s are missing of each process that the target started; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "
 			"prevents that\n");
+	contexts_tell(&sampler->contexts, &sampler->notices);
 	process_reader_describe(sampler->reader, &sampler->notices);
+	if (sampler->collector.interpreters)
+		interpreters_tell(sampler->collector.interpreters, &sampler->notices);
+	waiting_tell(&sampler->waiting, &sampler->options, sampler->collector.profile, &sampler->notices);
+	looks_tell(&sampler->looks, sampler->no_waiting.message, sampler->collector.profile, &sampler->notices);
 	if (sampler->collector.processes.met_outside)
 		buffer_append_string(&sampler->notices,
 			"processes outside of this pid namespace are sampled as one, without names: run kelvin outside (a container with "
@@ -530,8 +582,16 @@ static bool fail_without_samples(struct sampler *sampler, struct sampler_result 
 {
 	if (sampler->command.reaped)
 		result->child_status = sampler->command.status;
-	if (sampler->ended_early.code == ERROR_NONE)
-		return fail_empty(sampler, err);
+	if (sampler->ended_early.code == ERROR_NONE) {
+		struct error why;
+
+		(void)sampler_fail_empty(sampler, &why);
+		*err = why;
+		if (sampler->no_waiting.code != ERROR_NONE && !sampler->looks.is_open)
+			error_set(err, why.code, "%s; waits are not sampled: %s", why.message,
+				sampler->no_waiting.message);
+		return false;
+	}
 	*err = sampler->ended_early;
 	return false;
 }
@@ -560,6 +620,8 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	made.ended_early = sampler->ended_early;
 	made.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
 	made.profile = TAKE(sampler->collector.profile);
+	if (sampler->collector.waits)
+		made.lock_places = wait_counter_take_places(sampler->collector.waits);
 	release_reading(sampler);
 	*result = made;
 	return true;

@@ -3,10 +3,14 @@
 
 #include "sampler/collect/collect.h"
 #include "sampler/live/command.h"
+#include "sampler/live/contexts.h"
 #include "sampler/live/event.h"
 #include "sampler/live/filter.h"
+#include "sampler/live/looks.h"
 #include "sampler/live/order.h"
 #include "sampler/live/priority.h"
+#include "sampler/live/target.h"
+#include "sampler/live/waiting.h"
 #include "sampler/live/watch.h"
 #include "sampler/part/part.h"
 
@@ -17,6 +21,7 @@ struct adaptation {
 	uint64_t samples, cuts, cut_by_rules;
 	uint64_t births, births_at_ns; /* by the records' clock */
 	uint64_t forks;
+	uint64_t programs, program_at_ns; /* when the last one was heard of */
 	bool may_deepen, may_widen, may_follow, may_part_clocks;
 	struct event_extras extras;
 };
@@ -26,6 +31,7 @@ struct sampler {
 	pid_t *pids; /* owned copy of the target's */
 	struct event_set events;
 	struct filter filter;
+	struct ebpf_chains *chains; /* owned; NULL: not wanted, or not permitted */
 	struct priority priority;
 	struct record_layout sample_layout, sideband_layout;
 	struct process_reader *reader; /* outlives the collector */
@@ -33,6 +39,11 @@ struct sampler {
 	struct command command;
 	struct order order;
 	struct watch watch;
+	struct waiting waiting;
+	struct looks looks; /* in place of `waiting` where that is not permitted */
+	struct error
+		no_waiting; /* why waits are not sampled by a program although they should be; ERROR_NONE: they are */
+	struct contexts contexts;
 	struct part part;
 	struct error ended_early; /* ERROR_NONE: it did not */
 	uint64_t part_written_ns;
@@ -54,3 +65,18 @@ bool sampler_prepare_reading(struct sampler *sampler, struct error *err);
 /* Handles records in order of time up to the limit, in place. */
 COMMON_MUST_CHECK
 bool sampler_drain(struct sampler *sampler, uint64_t limit_ns, struct error *err);
+
+/* Whether the event follows CPU time. */
+bool sampler_counts_time(const struct sampler *sampler);
+
+/* Whether all processes of the target have ended. */
+bool sampler_target_is_gone(struct sampler *sampler);
+
+/* Says why a recording has no samples; returns false. */
+bool sampler_fail_empty(struct sampler *sampler, struct error *err);
+
+/* What its events are to be opened for: threads whose waits are sampled may be switched all the time. */
+static inline enum target_preference sampler_preference(const struct sampler *sampler)
+{
+	return sampler->options.off_cpu_ns > 0 ? TARGET_PREFERS_CPUS : TARGET_PREFERS_THREADS;
+}

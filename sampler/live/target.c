@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /*
  * Opening and closing take 30 us a descriptor. Inherited events make each new thread slower: it takes 7 us without
@@ -218,12 +219,15 @@ bool target_open_wide(const struct sampler_target *target, struct event_set *eve
 
 	*opened = true;
 	filter_activate(filter);
-	if (!event_set_open_wide(events, filter_program(filter), &why)) {
+	events->program_fd = filter_program(filter);
+	if (!event_set_open_wide(events, &why)) {
 		if (why.code != ERROR_PERMISSION) {
 			*err = why;
 			return false;
 		}
-		*opened = filter->is_active = false;
+		*opened = false;
+		filter_deactivate(filter);
+		events->program_fd = filter_program(filter);
 		return true;
 	}
 	/* The events are open before this: new processes from here on are reported by the sideband. */
@@ -239,14 +243,40 @@ bool target_open_wide(const struct sampler_target *target, struct event_set *eve
 	return add_descendants(filter, err);
 }
 
-static bool open_processes(
-	const struct sampler_target *target, struct event_set *events, struct filter *filter, struct error *err)
+/* Events of CPUs for few processes: only where the kernel itself leaves out what other processes do. */
+static bool open_few_wide(const struct sampler_target *target, struct event_set *events, struct filter *filter,
+	bool *opened, struct error *err)
+{
+	*opened = false;
+	filter_activate(filter);
+	if (filter->in_kernel)
+		return target_open_wide(target, events, filter, opened, err);
+	filter_deactivate(filter);
+	return true;
+}
+
+static bool open_processes(const struct sampler_target *target, enum target_preference preference,
+	struct event_set *events, struct filter *filter, struct error *err)
 {
 	bool opened = false;
 
-	if (target_is_large(target) && !target_open_wide(target, events, filter, &opened, err))
+	if (preference == TARGET_PREFERS_CPUS && !open_few_wide(target, events, filter, &opened, err))
+		return false;
+	if (!opened && target_is_large(target) && !target_open_wide(target, events, filter, &opened, err))
 		return false;
 	return opened || open_each(target, events, err);
+}
+
+static bool open_command(const struct sampler_target *target, pid_t child, enum target_preference preference,
+	struct event_set *events, struct filter *filter, struct error *err)
+{
+	const struct sampler_target process = { .kind = SAMPLER_TARGET_PIDS, .pids = &child, .pid_count = 1 };
+	bool opened = false;
+
+	if (preference == TARGET_PREFERS_CPUS && !open_few_wide(&process, events, filter, &opened, err))
+		return false;
+	return opened || event_set_open(events, child, 0, err) ||
+	       error_prefix(err, "cannot sample %s", target->command[0]);
 }
 
 static bool open_thread(int32_t tid, struct event_set *events, struct error *err)
@@ -259,25 +289,30 @@ static bool open_thread(int32_t tid, struct event_set *events, struct error *err
 	return error_prefix(err, "cannot sample thread %d", tid);
 }
 
-/*
- * Opens a cgroup: a path in the file system, or in the hierarchy of perf's controller, which may be the only one or one
- * of several.
- */
-static bool open_cgroup(const char *path, struct event_set *events, struct error *err)
+size_t target_find_cgroup(const char *path, size_t root, char *directory)
 {
 	static const char *const roots[] = { "", "/sys/fs/cgroup/", "/sys/fs/cgroup/perf_event/",
 		"/sys/fs/cgroup/unified/" };
+	struct stat status;
+
+	for (size_t i = root; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		snprintf(directory, PATH_MAX, "%s%s", roots[i], path);
+		if (directory[0] == '/' && stat(directory, &status) == 0 && S_ISDIR(status.st_mode))
+			return i + 1;
+	}
+	return 0;
+}
+
+static bool open_cgroup(const char *path, struct event_set *events, struct error *err)
+{
+	char directory[PATH_MAX];
 	struct error why;
 
 	error_set(&why, ERROR_NOT_FOUND, "no such directory below /sys/fs/cgroup");
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
-		CLEANUP(cleanup_close) int fd = -1;
-		char full[PATH_MAX];
+	for (size_t next = target_find_cgroup(path, 0, directory); next > 0;
+		next = target_find_cgroup(path, next, directory)) {
+		CLEANUP(cleanup_close) int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-		snprintf(full, sizeof(full), "%s%s", roots[i], path);
-		if (full[0] != '/')
-			continue;
-		fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd < 0)
 			continue;
 		if (event_set_open(events, fd, PERF_FLAG_PID_CGROUP, &why))
@@ -330,19 +365,19 @@ bool target_check(struct sampler_target *target, pid_t *pids, struct process_rea
 	       refuse_32bit(target, reader, err);
 }
 
-bool target_open(const struct sampler_target *target, pid_t child, struct event_set *events, struct filter *filter,
-	struct error *err)
+bool target_open(const struct sampler_target *target, pid_t child, enum target_preference preference,
+	struct event_set *events, struct filter *filter, struct error *err)
 {
+	events->program_fd = filter_program(filter);
 	switch (target->kind) {
 	case SAMPLER_TARGET_PIDS:
-		return open_processes(target, events, filter, err);
+		return open_processes(target, preference, events, filter, err);
 	case SAMPLER_TARGET_TID:
 		return open_thread(target->pids[0], events, err);
 	case SAMPLER_TARGET_COMMAND:
-		return event_set_open(events, child, 0, err) ||
-		       error_prefix(err, "cannot sample %s", target->command[0]);
+		return open_command(target, child, preference, events, filter, err);
 	case SAMPLER_TARGET_SYSTEM:
-		return event_set_open_wide(events, -1, err) || error_prefix(err, "cannot sample the whole system");
+		return event_set_open_wide(events, err) || error_prefix(err, "cannot sample the whole system");
 	case SAMPLER_TARGET_CGROUP:
 		return open_cgroup(target->cgroup_path, events, err);
 	}

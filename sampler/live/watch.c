@@ -18,7 +18,7 @@ enum { LEAST_LOOK_MS = 40 };
 /* The data of an epoll event: the index of a process, or this value. */
 static const uint32_t about_others = UINT32_MAX;
 
-static bool add(struct watch *watch, int fd, uint32_t about)
+static bool add_about(struct watch *watch, int fd, uint32_t about)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = about };
 
@@ -30,8 +30,8 @@ static bool add_rings(struct watch *watch, const struct event_set *events)
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
 		const struct ring *sample = &events->sample_rings[cpu], *sideband = &events->sideband_rings[cpu];
 
-		if ((sideband->pages && !add(watch, sideband->fd, about_others)) ||
-			(watch->longest_ms == 0 && sample->pages && !add(watch, sample->fd, about_others)))
+		if ((sideband->pages && !add_about(watch, sideband->fd, about_others)) ||
+			(watch->longest_ms == 0 && sample->pages && !add_about(watch, sample->fd, about_others)))
 			return false;
 	}
 	return true;
@@ -45,7 +45,7 @@ static bool add_processes(struct watch *watch, const pid_t *pids, size_t count)
 
 		*process =
 			(struct watched_process){ .pid = pids[i], .pidfd = (int)syscall(SYS_pidfd_open, pids[i], 0) };
-		if (process->pidfd >= 0 && !add(watch, process->pidfd, (uint32_t)i))
+		if (process->pidfd >= 0 && !add_about(watch, process->pidfd, (uint32_t)i))
 			return false;
 	}
 	return true;
@@ -82,6 +82,11 @@ void watch_deinit(struct watch *watch)
 	*watch = (struct watch){ 0 };
 }
 
+bool watch_add(struct watch *watch, int fd, struct error *err)
+{
+	return add_about(watch, fd, about_others) || error_set_errno(err, errno, "cannot wait for samples");
+}
+
 /* Adds the owner's descriptor. One that epoll refuses, such as a regular file, is checked after each time-out. */
 static void use_wake_fd(struct watch *watch, int wake_fd)
 {
@@ -90,7 +95,7 @@ static void use_wake_fd(struct watch *watch, int wake_fd)
 	if (watch->wake_fd >= 0)
 		epoll_ctl(watch->epoll, EPOLL_CTL_DEL, watch->wake_fd, NULL);
 	if (wake_fd >= 0)
-		add(watch, wake_fd, about_others);
+		add_about(watch, wake_fd, about_others);
 	watch->wake_fd = wake_fd;
 }
 

@@ -26,6 +26,10 @@ bool watch_init(
 	struct watch *watch, const struct event_set *events, const pid_t *pids, size_t pid_count, struct error *err);
 void watch_deinit(struct watch *watch);
 
+/* Waits for another descriptor too. */
+COMMON_MUST_CHECK
+bool watch_add(struct watch *watch, int fd, struct error *err);
+
 /* Returns when there is something to do, or after the time. A signal is not an error. */
 COMMON_MUST_CHECK
 bool watch_wait(struct watch *watch, int timeout_ms, int wake_fd, struct error *err);

@@ -82,6 +82,9 @@ bool perf_data_feature_take(struct perf_data_header *header, uint64_t feature, s
 	struct perf_data_facts *facts = &header->facts;
 
 	switch (feature) {
+	case FEATURE_TRACING_DATA:
+		(void)tracepoint_find_switch(r.pos, byte_reader_left(&r), &header->switch_fields);
+		return true;
 	case FEATURE_BUILD_ID:
 		return take_build_ids(header, &r, err);
 	case FEATURE_HOSTNAME:

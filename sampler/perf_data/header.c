@@ -100,7 +100,7 @@ static bool read_section(const struct perf_data_input *input, const struct secti
 
 void perf_data_header_init(struct perf_data_header *header)
 {
-	*header = (struct perf_data_header){ 0 };
+	*header = (struct perf_data_header){ .switch_fields = tracepoint_switch_default() };
 	perf_data_events_init(&header->events);
 	recorded_files_init(&header->files);
 }
@@ -124,7 +124,7 @@ void perf_data_header_deinit(struct perf_data_header *header)
 static bool is_wanted(uint32_t feature)
 {
 	return feature == FEATURE_DIR_FORMAT || feature == FEATURE_EVENT_DESC || feature == FEATURE_CMDLINE ||
-	       (feature >= FEATURE_BUILD_ID && feature <= FEATURE_CPUDESC);
+	       (feature >= FEATURE_TRACING_DATA && feature <= FEATURE_CPUDESC);
 }
 
 /* Reads one section for each bit that is set, in their order; they follow the data. */

@@ -3,6 +3,7 @@
 
 #include "sampler/perf_data/events.h"
 #include "sampler/process/recorded.h"
+#include "sampler/records/tracepoint.h"
 
 /*
  * Describes a perf.data file from its own data (tools/perf/Documentation/perf.data-file-format.txt of Linux): events,
@@ -31,6 +32,7 @@ struct perf_data_header {
 	struct perf_data_events events;
 	struct recorded_files files; /* build ids by path */
 	struct perf_data_facts facts;
+	struct tracepoint_switch switch_fields; /* of records of sched:sched_switch */
 	bool is_pipe;
 	bool has_threads_directory; /* perf record --threads: the data are in other files */
 	uint64_t data_offset, data_size;
@@ -48,6 +50,7 @@ bool perf_data_header_read(struct perf_data_header *header, struct perf_data_inp
 
 /* Of perf's header.h: bits of the features, and the numbers in HEADER_FEATURE. */
 enum perf_data_feature {
+	FEATURE_TRACING_DATA = 1,
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
 	FEATURE_OSRELEASE = 4,

@@ -229,12 +229,14 @@ static bool init(struct perf_data *data, const struct sampler_recorded *from, st
 	perf_data_header_init(&data->header);
 	data->header.files.cache_directory = from->cache_directory;
 	perf_data_skim_init(&data->skim);
+	switches_init(&data->switches);
 	return true;
 }
 
 static void deinit(struct perf_data *data)
 {
 	record_queue_deinit(&data->queue);
+	switches_deinit(&data->switches);
 	perf_data_release_held(data);
 	perf_data_skim_deinit(&data->skim);
 	for (size_t i = 0; i < data->stream_count; i++)

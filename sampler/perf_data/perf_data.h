@@ -5,6 +5,7 @@
 #include "sampler/perf_data/header.h"
 #include "sampler/perf_data/queue.h"
 #include "sampler/perf_data/stream.h"
+#include "sampler/perf_data/waits.h"
 
 /*
  * Reads a perf.data file into a profile. The bytes pass through: perf_data_input (with skim), feed (zstd and a second
@@ -27,8 +28,10 @@ struct perf_data {
 	struct queued_record held[UNWIND_TOGETHER];
 	uint64_t registers[UNWIND_TOGETHER][MACHINE_MAX_REGISTERS];
 	size_t held_count;
-	uint32_t event;                                 /* whose samples are read */
-	const char *wanted;                             /* its name, borrowed; NULL: any */
+	uint32_t event;             /* whose samples are read */
+	const char *wanted;         /* its name, borrowed; NULL: any */
+	enum perf_data_waits waits; /* what its samples tell of them */
+	struct switches switches;
 	uint32_t verify_every;                          /* of struct sampler_recorded */
 	const struct machine *machine;                  /* that the file was recorded on; NULL: not known */
 	uint8_t register_places[MACHINE_MAX_REGISTERS]; /* index of each of the ring's registers among the file's;
@@ -65,6 +68,15 @@ bool perf_data_begin(struct perf_data *data, struct error *err);
 /* Handles one record, in order of time; releases it, now or when the collector no longer needs it. */
 COMMON_MUST_CHECK
 bool perf_data_take(struct perf_data *data, const struct queued_record *record, struct error *err);
+
+/* Parses a record, as its event and the reading of parts of stacks want it. */
+COMMON_MUST_CHECK
+bool perf_data_parse(
+	struct perf_data *data, const struct queued_record *queued, struct record *record, struct error *err);
+
+/* Gives the collector a sample, whose place among those that are held is taken. */
+COMMON_MUST_CHECK
+bool perf_data_take_sample(struct perf_data *data, struct record *record, struct error *err);
 
 /* Releases what the collector no longer holds. */
 void perf_data_release_held(struct perf_data *data);

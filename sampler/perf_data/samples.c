@@ -123,15 +123,18 @@ static bool counts_time(const struct perf_data_event *event)
 static struct collector_options collecting(struct perf_data *data)
 {
 	const struct perf_data_event *event = chosen(data);
-	bool is_clock = perf_data_event_is_clock(event);
+	bool is_clock = perf_data_event_is_clock(event), has_waits = data->waits != PERF_DATA_NO_WAITS;
 	uint64_t hz = event->attr.sample_freq;
 
-	if (!event->attr.freq)
+	if (has_waits)
+		hz = second_ns;
+	else if (!event->attr.freq)
 		hz = is_clock && event->attr.sample_period <= second_ns ? second_ns / event->attr.sample_period : 1;
 	return (struct collector_options){
 		.event = event->name,
 		.is_time = is_clock,
-		.counts_time = counts_time(event),
+		.counts_time = has_waits || counts_time(event),
+		.has_waits = has_waits,
 		.frequency_hz = hz > 0 && hz <= second_ns ? (uint32_t)hz : 1,
 		.notices = data->notices,
 		.host = recorded_files_host(&data->header.files),
@@ -152,17 +155,48 @@ static bool name_idle(struct perf_data *data, struct error *err)
 /* The profile's name for the values of an event. */
 static const char *metric_of(const struct perf_data_event *event)
 {
+	if (perf_data_waits_of(event) != PERF_DATA_NO_WAITS)
+		return "off-cpu";
 	return counts_time(event) ? "cpu" : event->name;
+}
+
+/* Of events that tell of waits, the one that has the times as perf added them up is exact. */
+static uint32_t find_waits(const struct perf_data_events *events)
+{
+	uint32_t found = PERF_DATA_NO_EVENT;
+
+	for (uint32_t i = 0; i < events->count; i++) {
+		enum perf_data_waits waits = perf_data_waits_of(&events->items[i]);
+
+		if (waits == PERF_DATA_OFF_CPU)
+			return i;
+		if (waits == PERF_DATA_SWITCHES && found == PERF_DATA_NO_EVENT)
+			found = i;
+	}
+	return found;
 }
 
 static uint32_t find_wanted(const struct perf_data *data)
 {
 	const struct perf_data_events *events = &data->header.events;
+	uint32_t waits = perf_data_waits_are_wanted(data->wanted) ? find_waits(events) : PERF_DATA_NO_EVENT;
 
+	if (waits != PERF_DATA_NO_EVENT)
+		return waits;
 	for (uint32_t i = 0; data->wanted && i < events->count; i++)
-		if (events->items[i].attr.sample_period != 0 && strcmp(data->wanted, metric_of(&events->items[i])) == 0)
+		if (events->items[i].attr.sample_period != 0 &&
+			(strcmp(data->wanted, metric_of(&events->items[i])) == 0 ||
+				strcmp(data->wanted, events->items[i].name) == 0))
 			return i;
 	return perf_data_events_first(events);
+}
+
+/* Switches are counted like other events, unless their times are asked for. */
+static enum perf_data_waits choose_waits(const struct perf_data *data)
+{
+	enum perf_data_waits waits = perf_data_waits_of(chosen(data));
+
+	return waits == PERF_DATA_SWITCHES && !perf_data_waits_are_wanted(data->wanted) ? PERF_DATA_NO_WAITS : waits;
 }
 
 bool perf_data_begin(struct perf_data *data, struct error *err)
@@ -180,6 +214,7 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 		return error_set(err, ERROR_EMPTY,
 			"none of its events takes samples; record it again with -e cpu-clock and without -n");
 	type = chosen(data)->attr.sample_type;
+	data->waits = choose_waits(data);
 	options = collecting(data);
 	if (!find_stacks(data, &options.has_stack, err))
 		return false;
@@ -189,6 +224,8 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 		return false;
 	data->is_collecting = true;
 	data->collector.profile->runs[data->collector.run].start_unix_ns = 0;
+	if (data->waits != PERF_DATA_NO_WAITS)
+		data->collector.profile->default_value_type = profile_wait_values(data->collector.profile).off_cpu;
 	return fill_facts(data, err) && name_idle(data, err);
 }
 
@@ -235,7 +272,7 @@ static size_t chain_of_branches(const struct record_sample *sample, uint64_t *ch
 	return count;
 }
 
-static bool take_sample(struct perf_data *data, struct record *record, struct error *err)
+bool perf_data_take_sample(struct perf_data *data, struct record *record, struct error *err)
 {
 	struct record_sample *sample = &record->sample;
 	uint64_t chain[MAX_CHAIN];
@@ -285,7 +322,7 @@ static bool take_mapping(struct perf_data *data, struct record *record, struct e
 	struct record_mmap *mmap = &record->mmap;
 	uint32_t mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct elf_build_id id = { .size = mmap->build_id_size };
-	size_t size = recorded_path_size(mmap->path);
+	size_t size = elf_mapped_path_size(mmap->path);
 	char path[PATH_MAX];
 
 	if (mode == PERF_RECORD_MISC_KERNEL || record->pid < 0)
@@ -331,7 +368,8 @@ static uint64_t count_lost(const struct perf_data *data)
 
 static bool take_time(struct perf_data *data, uint64_t time_ns, struct error *err)
 {
-	if (time_ns == 0 || time_ns == UINT64_MAX)
+	if (time_ns == 0 || time_ns == UINT64_MAX ||
+		(data->waits == PERF_DATA_OFF_CPU && perf_data_waits_time_is_fake(time_ns)))
 		return true;
 	if (data->first_ns == 0)
 		data->first_ns = data->collector.start_ns = time_ns;
@@ -342,21 +380,28 @@ static bool take_time(struct perf_data *data, uint64_t time_ns, struct error *er
 	return true;
 }
 
-static bool samples_take(struct perf_data *data, struct record *record, uint32_t event, struct error *err)
+static bool samples_take(
+	struct perf_data *data, const struct queued_record *queued, struct record *record, struct error *err)
 {
+	bool is_switch = record->type == PERF_RECORD_SWITCH || record->type == PERF_RECORD_SWITCH_CPU_WIDE;
+
 	switch (record->kind) {
 	case RECORD_SAMPLE:
-		return take_sample(data, record, err);
+		return data->waits == PERF_DATA_NO_WAITS ? perf_data_take_sample(data, record, err)
+							 : perf_data_waits_take_sample(data, queued, record, err);
 	case RECORD_MMAP:
 		return take_mapping(data, record, err);
 	case RECORD_LOST:
-		take_loss(data, record, event);
+		take_loss(data, record, queued->event);
 		return true;
+	case RECORD_OTHER:
+		if (is_switch)
+			return perf_data_waits_take_switch(data, record, err);
+		break;
 	case RECORD_COMM:
 	case RECORD_FORK:
 	case RECORD_EXIT:
 	case RECORD_THROTTLE:
-	case RECORD_OTHER:
 		break;
 	}
 	return collector_take(&data->collector, record, true, err);
@@ -372,7 +417,8 @@ static uint64_t fixed_period(const struct perf_data_event *event)
 	return perf_data_event_is_clock(event) && attr->sample_freq > 0 ? second_ns / attr->sample_freq : 1;
 }
 
-static bool parse(struct perf_data *data, const struct queued_record *queued, struct record *record, struct error *err)
+bool perf_data_parse(
+	struct perf_data *data, const struct queued_record *queued, struct record *record, struct error *err)
 {
 	struct record_sample *sample = &record->sample;
 
@@ -400,7 +446,7 @@ bool perf_data_take(struct perf_data *data, const struct queued_record *queued, 
 	bool ok;
 
 	data->held[data->held_count] = *queued;
-	ok = parse(data, queued, &record, err) && samples_take(data, &record, queued->event, err);
+	ok = perf_data_parse(data, queued, &record, err) && samples_take(data, queued, &record, err);
 	if (ok && data->collector.held_count > data->held_count) {
 		data->held_count++;
 		return true;
@@ -476,7 +522,7 @@ bool perf_data_finish(struct perf_data *data, struct sampler_result *result, str
 	struct sampler_result made = { .child_status = -1 };
 	struct profile *profile = data->is_collecting ? data->collector.profile : NULL;
 
-	if (profile && !collector_flush(&data->collector, err))
+	if (profile && (!collector_flush(&data->collector, err) || !perf_data_waits_finish(data, err)))
 		return false;
 	perf_data_release_held(data);
 	if (!profile || profile->quality.samples == 0)
@@ -493,6 +539,7 @@ bool perf_data_finish(struct perf_data *data, struct sampler_result *result, str
 		sampler_result_deinit(&made);
 		return false;
 	}
+	made.waits_by_name = data->waits != PERF_DATA_NO_WAITS;
 	made.profile = TAKE(data->collector.profile);
 	*result = made;
 	return true;

@@ -12,8 +12,9 @@
 
 enum { MAX_IMAGES = 1 << 20, MAX_NOTES_BYTES = 1 << 16, MAX_OWN_MAPS_BYTES = 1 << 24 };
 
-/* A file is known by device and inode; memory without a file by the process. The hash of the path tells JIT dumps of
- * one inode 0.
+/*
+ * A file is known by device and inode, or by its path where a recording has no inode; memory without a file by the
+ * process.
  */
 struct image_key {
 	uint64_t inode, path_hash;
@@ -89,7 +90,6 @@ bool image_open_vdso(struct elf_image **image, struct error *err)
 {
 	const void *bytes = (const void *)getauxval(AT_SYSINFO_EHDR);
 	struct vdso_pages pages = { .start = (uint64_t)(uintptr_t)bytes };
-
 	struct buffer text;
 
 	buffer_init(&text, MAX_OWN_MAPS_BYTES);
@@ -216,6 +216,16 @@ static bool add_image(struct process_table *table, const struct process_image *i
 	return true;
 }
 
+bool image_add_names(struct process_table *table, uint32_t *image, struct error *err)
+{
+	struct process_image made = { .latest_place = PROFILE_NONE };
+	struct profile_mapping mapping = { .kind = PROFILE_MAPPING_JIT, .end = UINT64_MAX };
+
+	return profile_intern(table->profile, PROFILE_JIT_MODULE, &mapping.path, err) &&
+	       profile_add_mapping(table->profile, &mapping, &made.mapping_id, err) &&
+	       add_image(table, &made, image, err);
+}
+
 /* The memory that an image takes beside its mapped file. */
 static uint64_t image_bytes(const struct process_image *image)
 {
@@ -226,10 +236,7 @@ static uint64_t image_bytes(const struct process_image *image)
 /* Whether finding out what is mapped may open a file: the path alone does not tell. */
 static bool may_be_opened(const struct elf_mapping *mapped)
 {
-	static const char mark[] = " (deleted)";
-	size_t size = strlen(mapped->path), end = sizeof(mark) - 1;
-
-	return image_is_nameless(mapped) || (size > end && strcmp(mapped->path + size - end, mark) == 0);
+	return image_is_nameless(mapped) || elf_mapped_is_deleted(mapped->path);
 }
 
 static bool make_image(struct process_table *table, const struct elf_mapping *mapped, enum profile_mapping_kind kind,

@@ -101,18 +101,6 @@ static ssize_t live_read_memory(
 
 /* ---- Binaries ---- */
 
-/*
- * Whether the mapping may be memory without a binary: huge pages, or a deleted file that maps one memory both for
- * writing and for executing.
- */
-static bool may_be_memory(const struct elf_mapping *mapped)
-{
-	static const char mark[] = " (deleted)";
-	size_t size = strlen(mapped->path), end = sizeof(mark) - 1;
-
-	return size > end && strcmp(mapped->path + size - end, mark) == 0;
-}
-
 static bool is_binary(struct process_reader *reader, const struct elf_mapping *mapped, enum error_code *why)
 {
 	struct elf_image *image;
@@ -132,8 +120,11 @@ static bool live_is_memory(void *context, const struct elf_mapping *mapped)
 
 	if (image_is_nameless(mapped))
 		return !is_binary(context, mapped, &why);
-	/* A file that may not be read still counts as a file. */
-	return may_be_memory(mapped) && !is_binary(context, mapped, &why) && why == ERROR_FORMAT;
+	/*
+	 * Huge pages, and a deleted file that maps one memory both for writing and for executing, may be memory without
+	 * a binary. A file that may not be read still counts as a file.
+	 */
+	return elf_mapped_is_deleted(mapped->path) && !is_binary(context, mapped, &why) && why == ERROR_FORMAT;
 }
 
 static bool live_open(void *context, const struct elf_mapping *mapped, enum profile_mapping_kind kind,

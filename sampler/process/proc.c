@@ -310,3 +310,17 @@ int32_t proc_leader_of(int32_t tid)
 			return atoi(line + 5);
 	return -1;
 }
+
+int32_t proc_inner_tid(int32_t pid, int32_t tid)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char path[64], line[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	file = fopen(path, "re");
+	/* One id for each namespace, the innermost last. */
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, "NSpid:", 6) == 0)
+			return atoi(strrchr(line, '\t') + 1);
+	return tid;
+}

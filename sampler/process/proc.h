@@ -55,6 +55,9 @@ bool proc_is_stopped(int32_t tid);
 COMMON_MUST_CHECK
 bool proc_read_tasks(int32_t pid, int32_t **tids, size_t *count, struct error *err);
 
+/* The id that a thread has in its own pid namespace, which its program knows it by; `tid` where that is not told. */
+int32_t proc_inner_tid(int32_t pid, int32_t tid);
+
 /* Adds the ids of the running processes that a thread has started; none if the kernel does not list them. */
 COMMON_MUST_CHECK
 bool proc_read_children(int32_t pid, int32_t tid, struct buffer *pids, struct error *err);
@@ -85,9 +88,13 @@ bool image_is_nameless(const struct elf_mapping *mapped);
 /* Prepares the hash map of process_table.by_file. */
 void image_keys_init(struct hash_map *map);
 
+/* Adds an image without a file, as process_table_add_names() needs it. */
+COMMON_MUST_CHECK
+bool image_add_names(struct process_table *table, uint32_t *image, struct error *err);
+
 /*
- * Finds or opens the image of a mapping, and computes the bias from runtime to image addresses. The owner (NULL:
- * nobody) pays for what is opened; the image is PROFILE_NONE where he cannot.
+ * Finds or opens the image of a mapping, and computes the bias from runtime to image addresses. The owner of the
+ * process pays for what is opened (sampler/process/owner.h); the image is PROFILE_NONE where he cannot.
  */
 COMMON_MUST_CHECK
 bool image_of_mapping(struct process_table *table, struct process *process, const struct elf_mapping *mapped,

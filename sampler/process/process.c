@@ -149,6 +149,17 @@ static bool add_place(struct process_table *table, const struct process_place *p
 	return true;
 }
 
+bool process_table_add_names(struct process_table *table, uint32_t *place, struct error *err)
+{
+	struct process_place made = { 0 };
+
+	if (!image_add_names(table, &made.image, err) || !add_place(table, &made, place, err))
+		return false;
+	/* No process has it mapped, but walks meet it. */
+	table->places[*place].is_walked = true;
+	return true;
+}
+
 static struct owner *owner_of(struct process_table *table, const struct process *process)
 {
 	return owners_at(&table->owners, process->owner);
@@ -162,6 +173,12 @@ static void forget_mappings(struct process_table *table, struct process *process
 	mappings_remove(&process->mappings, start, end);
 	owner_count_mappings(owner_of(table, process), before, process->mappings.count);
 	process->generation = table->next_generation++;
+}
+
+static void tell_forgotten(const struct process_table *table, const struct process *process)
+{
+	if (table->listener.forgets)
+		table->listener.forgets(table->listener.context, process);
 }
 
 /* Keeps a mapping, if its user can pay for it; what it replaces is gone all the same. */
@@ -199,7 +216,11 @@ bool process_table_map(
 	if (!add_place(table, &place, &mapping.place, err))
 		return false;
 	note_covered(table, process, &mapping);
-	return mappings_have(&process->mappings, &mapping) || keep_mapping(table, process, &mapping, err);
+	if (!mappings_have(&process->mappings, &mapping) && !keep_mapping(table, process, &mapping, err))
+		return false;
+	if (table->listener.maps)
+		table->listener.maps(table->listener.context, process, mapping.place);
+	return true;
 }
 
 /* Finds a process, or adds it; only an addition moves the others. */
@@ -338,6 +359,8 @@ static bool take_comm(struct process_table *table, const struct record *record, 
 		name_copy(process->name, record->comm.name);
 	if (record->comm.is_exec) {
 		forget_mappings(table, process, 0, UINT64_MAX);
+		tell_forgotten(table, process);
+		table->programs++;
 		/* What was read after a loss is forgotten too, and the new program's mappings may be among what was
 		 * lost. */
 		process->losses = 0;
@@ -359,6 +382,7 @@ static bool copy_parent(struct process_table *table, const struct record *record
 		!process_table_get(table, record->fork.parent_pid, &parent, err))
 		return false;
 	forget_mappings(table, child, 0, UINT64_MAX);
+	tell_forgotten(table, child);
 	child->owner = parent->owner;
 	child->work = 0;
 	/* A pid may be reused: all fields of an earlier process with it are replaced. */
@@ -374,6 +398,8 @@ static bool copy_parent(struct process_table *table, const struct record *record
 	if (!mappings_copy(&child->mappings, &parent->mappings, err))
 		return false;
 	owner_count_mappings(owner_of(table, child), 0, child->mappings.count);
+	if (table->listener.forks)
+		table->listener.forks(table->listener.context, parent, child);
 	return true;
 }
 
@@ -421,7 +447,6 @@ static bool take_mmap(struct process_table *table, const struct record *record, 
 static bool take_exit(struct process_table *table, const struct record *record)
 {
 	uint32_t id = hash_map_get(&table->by_pid, &record->pid);
-
 	struct process *process = id == HASH_MAP_NONE ? NULL : &table->processes[id];
 
 	if (record->pid != record->tid || !process)
@@ -568,6 +593,38 @@ bool process_space_is_code(void *context, uint64_t address)
 		return true;
 	space->gap_start = mappings[below - 1].end;
 	space->gap_bytes = mappings[below].start - space->gap_start;
+	return false;
+}
+
+static bool is_data(const struct elf_image *elf, uint64_t address)
+{
+	enum { MOST_SEGMENTS = 64 }; /* linkers make a handful; a file may claim 65,535 */
+	size_t count;
+	const struct elf_segment *segments = elf_image_segments(elf, &count);
+
+	for (size_t i = 0; i < count && i < MOST_SEGMENTS; i++)
+		if ((segments[i].flags & PF_W) && !(segments[i].flags & PF_X) && address >= segments[i].address &&
+			address - segments[i].address < segments[i].memory_size)
+			return true;
+	return false;
+}
+
+bool process_table_find_data(const struct process_table *table, const struct process *process, uint64_t address,
+	struct process_location *location)
+{
+	/* Linkers put data behind code. An image has few mappings of code, and few of others lie in its gaps. */
+	enum { MOST_BEFORE = 16 };
+	const struct process_mappings *mappings = &process->mappings;
+	size_t below = ARRAY_COUNT_UP_TO(mappings->items, mappings->count, start, address);
+
+	for (size_t i = below; i-- > 0 && below - i <= MOST_BEFORE;) {
+		const struct process_place *place = &table->places[mappings->items[i].place];
+		const struct process_image *image = &table->images[place->image];
+
+		*location = process_table_locate(table, mappings->items[i].place, address);
+		if (image->elf && is_data(image->elf, location->address))
+			return true;
+	}
 	return false;
 }
 

@@ -52,7 +52,7 @@ struct process {
 	int32_t pid;
 	bool is_alive, maps_are_read;
 	bool has_threads;  /* may have several threads: the end of the first is then not the end of the process */
-	uint64_t work;     /* that it has made, as it is paid (process/owner.h) */
+	uint64_t work;     /* that it has made, as it is paid (sampler/process/owner.h) */
 	uint32_t owner;    /* in struct owners: who pays for it */
 	size_t maps_bytes; /* of the text of its maps, as it was read last */
 	uint64_t losses;   /* of the table, when its maps were read; 0 for a new program */
@@ -118,6 +118,17 @@ struct process_host {
 struct process_reader;
 struct process_host process_host_live(struct process_reader *reader);
 
+/* Who is told what processes do; each function may be NULL. */
+struct process_listener {
+	/* A process has mapped an image, at a place of the table. */
+	void (*maps)(void *context, const struct process *process, uint32_t place);
+	/* A child has all that its parent has mapped. */
+	void (*forks)(void *context, const struct process *parent, const struct process *child);
+	/* A process executes another program, or its pid is another process's from now on: nothing is mapped. */
+	void (*forgets)(void *context, const struct process *process);
+	void *context; /* borrowed */
+};
+
 struct process_table {
 	struct profile *profile; /* borrowed */
 	struct process *processes;
@@ -137,6 +148,7 @@ struct process_table {
 	uint64_t losses;                /* times after which records of the sideband may be missing */
 	uint64_t births;                /* threads that were created, as the sideband reported */
 	uint64_t forks;                 /* processes that were created */
+	uint64_t programs;              /* that processes began to execute */
 	uint64_t images_without_tables; /* whose unwind tables were damaged, or too large for the file */
 	bool met_denied;                /* a process has maps that may not be read */
 	bool met_outside;               /* there were processes without a pid in our namespace: all have pid 0 */
@@ -144,6 +156,7 @@ struct process_table {
 	uint64_t kernel_bias;           /* address in the kernel's symbols = runtime address + bias */
 	struct buffer *notices;
 	struct process_host host;
+	struct process_listener listener;
 	const struct machine *machine; /* that the processes run on; NULL: not known, and no stack is unwound */
 	uint8_t *code; /* owned; code of memory without a file around the last address that was read; NULL: none yet */
 };
@@ -174,6 +187,13 @@ COMMON_MUST_CHECK
 bool process_table_thread_name(
 	struct process_table *table, int32_t pid, int32_t tid, uint32_t *name, struct error *err);
 
+/*
+ * Makes a place for frames that have no code of their own (sampler/interpret/names.h): a mapping of kind
+ * PROFILE_MAPPING_JIT, whose addresses are numbers of the caller's.
+ */
+COMMON_MUST_CHECK
+bool process_table_add_names(struct process_table *table, uint32_t *place, struct error *err);
+
 /* Updates the table from a record of the sideband. */
 COMMON_MUST_CHECK
 bool process_table_update(struct process_table *table, const struct record *record, struct error *err);
@@ -196,6 +216,15 @@ static inline struct process_location process_table_locate(
 
 	return (struct process_location){ at->mapping, address + at->bias };
 }
+
+/*
+ * Finds the image of a process in whose writable data a runtime address lies, also in data that has no bytes in the
+ * file. An image's segments are loaded at the same distance from each other as in the file (gABI, "Program Header"), so
+ * the place of its code tells where its data is.
+ */
+COMMON_MUST_CHECK
+bool process_table_find_data(const struct process_table *table, const struct process *process, uint64_t address,
+	struct process_location *location);
 
 /*
  * The functions of struct unwind_space: `context` is a struct process_space, and images are indexes of places. They do

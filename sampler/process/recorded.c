@@ -14,11 +14,6 @@
 static const char running[] = "/proc/kallsyms";
 enum { MAX_BUILD_IDS = 1 << 20, MAX_KALLSYMS_LINES = 1 << 16, BUILD_ID_TEXT = 2 * ELF_BUILD_ID_MAX_SIZE + 1 };
 
-static bool is_same_id(const struct elf_build_id *a, const struct elf_build_id *b)
-{
-	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
-}
-
 /* Ids are stored in 20 bytes and may be shorter: trailing zeros do not count. */
 static bool is_recorded_id(const struct elf_build_id *recorded, const struct elf_build_id *found)
 {
@@ -28,14 +23,6 @@ static bool is_recorded_id(const struct elf_build_id *recorded, const struct elf
 		if (recorded->bytes[i] != 0)
 			return false;
 	return true;
-}
-
-size_t recorded_path_size(const char *path)
-{
-	static const char mark[] = " (deleted)";
-	size_t size = strlen(path), mark_size = sizeof(mark) - 1;
-
-	return size > mark_size && strcmp(path + size - mark_size, mark) == 0 ? size - mark_size : size;
 }
 
 void recorded_files_deinit(struct recorded_files *files)
@@ -48,7 +35,7 @@ void recorded_files_deinit(struct recorded_files *files)
 bool recorded_files_add(
 	struct recorded_files *files, const char *path, const struct elf_build_id *id, struct error *err)
 {
-	uint64_t key = hash_bytes(path, recorded_path_size(path));
+	uint64_t key = hash_bytes(path, elf_mapped_path_size(path));
 	uint32_t *value;
 	bool added;
 
@@ -60,9 +47,10 @@ bool recorded_files_add(
 	return true;
 }
 
-const struct elf_build_id *recorded_files_find(const struct recorded_files *files, const char *path)
+/* The build id that was recorded under a path; NULL: not known. */
+static const struct elf_build_id *recorded_id_of(const struct recorded_files *files, const char *path)
 {
-	uint64_t key = hash_bytes(path, recorded_path_size(path));
+	uint64_t key = hash_bytes(path, elf_mapped_path_size(path));
 	uint32_t id = hash_map_get(&files->by_path, &key);
 
 	return id == HASH_MAP_NONE || files->ids[id].size == 0 ? NULL : &files->ids[id];
@@ -199,7 +187,7 @@ static bool recorded_open(void *context, const struct elf_mapping *mapped, enum 
 	const struct recorded_files *files = context;
 
 	(void)kind;
-	return recorded_files_open(files, mapped->path, recorded_files_find(files, mapped->path), image, err);
+	return recorded_files_open(files, mapped->path, recorded_id_of(files, mapped->path), image, err);
 }
 
 /* The path that was recorded, though the binary may have been found elsewhere. */
@@ -288,7 +276,7 @@ static bool is_running_kernel(const struct recorded_files *files, const char *re
 
 	if (files->kernel.size > 0) {
 		image_kernel_build_id(&own);
-		return is_recorded_id(&files->kernel, &own) || is_same_id(&files->kernel, &own);
+		return is_recorded_id(&files->kernel, &own);
 	}
 	return release && uname(&name) == 0 && strcmp(release, name.release) == 0;
 }

@@ -22,16 +22,10 @@ void recorded_files_deinit(struct recorded_files *files);
 /* The host for a process table, which must not outlive `files`. */
 struct process_host recorded_files_host(struct recorded_files *files);
 
-/* The size of a path without a trailing " (deleted)". */
-size_t recorded_path_size(const char *path);
-
 /* Sets the build id that was recorded under a path; a later call replaces an earlier one. */
 COMMON_MUST_CHECK
 bool recorded_files_add(
 	struct recorded_files *files, const char *path, const struct elf_build_id *id, struct error *err);
-
-/* The build id that was recorded under a path; NULL: not known. */
-const struct elf_build_id *recorded_files_find(const struct recorded_files *files, const char *path);
 
 /*
  * Opens PATH if it still is the recorded binary, else its copy in perf's build-id cache. If no build id was recorded,
@@ -52,8 +46,8 @@ struct recorded_kernel {
 };
 
 /*
- * build_id  size 0: not known; `release` then decides, NULL: not known either
- * text      recorded address of the symbol `text_name` ("_text" or "_stext"), 0: not known
+ * Finds the kernel of files->kernel, or, where that is not known, the one of a release (uname -r; NULL: not known).
+ * `text` is the recorded address of the symbol `text_name` ("_text" or "_stext"); 0: not known. ERROR_MEMORY.
  */
 COMMON_MUST_CHECK
 bool recorded_kernel_find(const struct recorded_files *files, const char *release, uint64_t text, const char *text_name,

@@ -93,6 +93,15 @@ static void read_branches(const struct record_layout *layout, struct byte_reader
 		sample->branches = read_words(r, count * BRANCH_WORDS);
 }
 
+/* The kernel adds zeros so that the bytes and their size, of 4 bytes, end at a multiple of 8. */
+static void read_raw(struct byte_reader *r, struct record_sample *sample)
+{
+	size_t bytes = byte_reader_u32(r);
+
+	sample->raw = byte_reader_bytes(r, bytes);
+	sample->raw_bytes = sample->raw ? bytes : 0;
+}
+
 static void read_user_registers(const struct record_layout *layout, struct byte_reader *r, struct record_sample *sample)
 {
 	sample->registers_abi = byte_reader_u64(r);
@@ -144,7 +153,7 @@ static void read_up_to_stack(const struct record_layout *layout, struct byte_rea
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		sample->callchain = read_words(r, byte_reader_u64(r));
 	if (type & PERF_SAMPLE_RAW)
-		byte_reader_skip(r, byte_reader_u32(r));
+		read_raw(r, sample);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		read_branches(layout, r, sample);
 	if (type & PERF_SAMPLE_REGS_USER)

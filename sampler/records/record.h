@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/common.h"
+#include "ebpf/ebpf.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -49,15 +50,19 @@ struct record_words {
 
 struct record_sample {
 	uint64_t ip, address, period;
-	bool is_kernel;                     /* taken in kernel code */
-	struct record_words callchain;      /* with PERF_CONTEXT_* markers */
+	bool is_kernel;                /* taken in kernel code */
+	struct record_words callchain; /* with PERF_CONTEXT_* markers */
+	const uint8_t *raw;            /* what a program in the kernel has written with it; NULL: nothing */
+	size_t raw_bytes;
 	struct record_words branches;       /* three words each: from, to, flags; the latest first */
 	uint64_t registers_abi;             /* PERF_SAMPLE_REGS_ABI_* */
 	struct record_words user_registers; /* one for each bit of the layout's mask, lowest bit first */
 	const uint8_t *stack;               /* user stack from the stack pointer up; NULL: none */
 	size_t stack_bytes;                 /* bytes that the kernel copied */
-	size_t stack_room; /* bytes that were requested; more than stack_bytes if the stack ended before */
-	bool is_short;     /* the kernel copied more of the stack, which can be read (struct collector_rest) */
+	size_t stack_room;              /* bytes that were requested; more than stack_bytes if the stack ended before */
+	const struct ebpf_chain *chain; /* frames of CPython that were read with it; NULL: none */
+	bool lacks_frame_pointer;       /* it is not known, unlike the stack pointer and the program counter */
+	bool is_short; /* the kernel copied more of the stack, which can be read (struct collector_rest) */
 };
 
 struct record_mmap {

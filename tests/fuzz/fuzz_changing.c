@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "frame/frame.h"
-#include "symbolize/symbolize.h"
 
+#include "tests/fuzz/name_code.h"
 #include "tests/fuzz/scratch.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
  * until its names are known, so that what is checked at one moment is another at the next.
  */
 
-enum { ADDRESSES = 64, STEP = 13, TEXT_START = 0x1000, CHANGES = 8 };
+enum { CHANGES = 8 };
 
 struct change {
 	uint16_t offset;
@@ -61,26 +61,11 @@ static void find_rules(struct elf_image *image)
 
 	if (!frame_table_create(image, FRAME_RULES, &table, &err))
 		return;
-	for (size_t i = 0; i < ADDRESSES; i++)
-		if (frame_table_machine(table) && frame_table_find_rule(table, TEXT_START + i * STEP, &rule) &&
-			rule.size == 0)
+	for (size_t i = 0; i < NAME_CODE_ADDRESSES; i++)
+		if (frame_table_machine(table) &&
+			frame_table_find_rule(table, NAME_CODE_START + i * NAME_CODE_STEP, &rule) && rule.size == 0)
 			abort();
 	frame_table_destroy(table);
-}
-
-static void resolve(struct elf_image *image)
-{
-	const char *nowhere = "/nonexistent";
-	const struct symbolize_options options = { .threads = 1,
-		.debug = { .directories = &nowhere, .directory_count = 1 } };
-	struct symbolize_result *result;
-	uint64_t addresses[ADDRESSES];
-	struct error err;
-
-	for (size_t i = 0; i < ADDRESSES; i++)
-		addresses[i] = TEXT_START + i * STEP;
-	if (symbolize_addresses(image, addresses, ADDRESSES, &options, &result, &err))
-		symbolize_result_destroy(result);
 }
 
 static void read_it(const char *path)
@@ -91,7 +76,7 @@ static void read_it(const char *path)
 	if (!elf_image_open_path(path, &image, &err))
 		return;
 	find_rules(image);
-	resolve(image);
+	name_code(image, SYMBOLIZE_FINGERPRINT_ALL);
 	elf_image_unref(image);
 }
 

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (profile_bytes_kind(data, size) != PROFILE_BYTES_FOLDED || !profile_read(data, size, "fuzz", &profile, &err))
 		return 0;
 	buffer_init(&text, MAX_OUTPUT_BYTES);
-	must(profile_write_folded(profile, &text, &err));
+	must(profile_write_folded(profile, PROFILE_NONE, &text, &err));
 	if (profile_read(text.data, text.size, "again", &again, &err))
 		must(sum(again) == sum(profile) || has_comment(&text));
 	buffer_deinit(&text);

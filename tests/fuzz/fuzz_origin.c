@@ -16,7 +16,7 @@ static const char *take_string(struct byte_reader *r)
 	return string ? string : "";
 }
 
-static void decide(const struct symbolize_origin_rules *rules, const struct origin_evidence *evidence)
+static void decide(const struct symbolize_rules *rules, const struct origin_evidence *evidence)
 {
 	const char *roots[] = { "/src", "" };
 	const struct symbolize_options options = {
@@ -43,15 +43,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.path = take_string(&r),
 		.kind = (enum profile_mapping_kind)(take_string(&r)[0] & 3),
 		.has_mapping = true };
-	struct symbolize_origin_rules *rules;
+	struct symbolize_rules *rules;
 	struct error err;
 
-	if (!byte_reader_ok(&r) ||
-		!symbolize_origin_rules_parse((const char *)r.pos, byte_reader_left(&r), "fuzz", &rules, &err))
+	if (byte_reader_ok(&r) && symbolize_rules_parse(SYMBOLIZE_RULES_OF_WAITS, (const char *)r.pos,
+					  byte_reader_left(&r), "fuzz", &rules, &err)) {
+		uint32_t value = 0;
+
+		(void)rules_match(rules, &evidence, &value);
+		if (value > PROFILE_WAIT_NONE || value == PROFILE_WAIT_RUN_QUEUE)
+			abort();
+		symbolize_rules_destroy(rules);
+	}
+	if (!byte_reader_ok(&r) || !symbolize_rules_parse(SYMBOLIZE_RULES_OF_ORIGIN, (const char *)r.pos,
+					   byte_reader_left(&r), "fuzz", &rules, &err))
 		return 0;
 	decide(rules, &evidence);
 	evidence.has_mapping = false;
 	decide(rules, &evidence);
-	symbolize_origin_rules_destroy(rules);
+	symbolize_rules_destroy(rules);
 	return 0;
 }

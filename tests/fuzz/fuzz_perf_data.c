@@ -30,8 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fd < 0)
 		return 0;
-	if (write(fd, data, size) == (ssize_t)size)
+	if (write(fd, data, size) == (ssize_t)size) {
 		read_as(&recorded);
+		/* The same for the waits that are in it. */
+		recorded.event = "off-cpu";
+		read_as(&recorded);
+	}
 	close(fd);
 	/* The same as a stream that has been read already, and ends there. */
 	if (pipe(ends) != 0)

@@ -13,6 +13,13 @@ static void must(bool ok)
 		abort();
 }
 
+/* A rule that divides stacks among all classes. */
+static enum profile_wait_class any_class(void *context, uint32_t stack, enum profile_wait_class wait_class)
+{
+	(void)context;
+	return (enum profile_wait_class)((stack + (uint32_t)wait_class) % PROFILE_WAIT_COUNT);
+}
+
 /* What was read can be written, is read again with the same sums, and merged with itself. */
 static void use(struct profile *profile)
 {
@@ -30,9 +37,12 @@ static void use(struct profile *profile)
 		must(tree->total[v] == tree_again->total[v]);
 	must(again->event_count == (profile->has_timeline ? profile->event_count : 0));
 	file.size = 0;
-	must(profile_write_folded(again, &file, &err));
+	must(profile_write_folded(again, PROFILE_NONE, &file, &err));
 	if (profile_merge(again, profile, &err))
 		must(again->run_count == 2 * profile->run_count);
+	must(profile_classify_waits(profile, any_class, NULL, &err));
+	profile_tree_destroy(TAKE(tree));
+	must(profile_tree_create(profile, &tree, &err));
 	buffer_deinit(&file);
 }
 

@@ -55,6 +55,20 @@ cpus() {
 	return $code
 }
 
+waiting() {
+	test_waiting
+}
+
+# Kernel and user part of the stacks, and what the threads have waited by their own account.
+waits() {
+	kelvin record --off-cpu -o waits.pb.gz -- workload_waits 1.5 condition epoll long forever &&
+		kelvin report --folded - waits.pb.gz | grep waiting || return
+	for metric in off-cpu idle; do
+		kelvin report --metric $metric --json waits.json waits.pb.gz
+		sed -n 's/.*{"name":"\(thread_[a-z]*\)".*"total_ns":\([0-9]*\),.*/found \1 \2/p' waits.json
+	done
+}
+
 interrupted() {
 	system_workload --seconds 60 &
 	target=$!
@@ -68,7 +82,7 @@ interrupted() {
 }
 
 kelvin doctor
-for name in programs command process children cpus interrupted; do
+for name in programs command process children cpus waiting waits interrupted; do
 	section $name
 done
 echo "all done"

@@ -65,8 +65,7 @@ if [[ $(uname -m) == x86_64 && -z ${ASAN_OPTIONS:-} ]]; then
 fi
 
 can_sample
-start "$WORKLOADS/system_workload"
-run 0 kelvin record -p "$pid" -d 0.5 -o good.pb.gz
+run 0 kelvin record -o good.pb.gz -- "$WORKLOADS/system_workload" --cpu 0.2
 size=$(stat -c %s good.pb.gz)
 gunzip -c good.pb.gz >good.pb
 for cut in 1 10 11 100 $((size / 2)) $((size - 9)) $((size - 1)); do

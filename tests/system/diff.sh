@@ -7,10 +7,10 @@
 can_sample
 needs jq
 start "$WORKLOADS/system_workload" --parse 3
-run 0 kelvin record -p "$pid" -F 1990 -d 3 -o before.pb.gz
+run 0 kelvin record -p "$pid" -F 3980 -d 1.5 -o before.pb.gz
 kill "$pid"
 start "$WORKLOADS/system_workload" --parse 9
-run 0 kelvin record -p "$pid" -F 1990 -d 3 -o after.pb.gz
+run 0 kelvin record -p "$pid" -F 3980 -d 1.5 -o after.pb.gz
 
 code=0
 kelvin diff before.pb.gz after.pb.gz --scale share -o a.html --json a.json --markdown a.md --svg a.svg >stdout 2>stderr || code=$?

@@ -21,9 +21,30 @@ if is_root && command -v setpriv >/dev/null; then
 	cp "$KELVIN" kelvin
 	setpriv --reuid 65534 --regid 65534 --clear-groups ./kelvin doctor >stdout 2>stderr || true
 	says stdout '^no +other users. processes'
+	says stdout '^no +waits +cannot be sampled \(--off-cpu\)$'
+	says stdout '^no +interpreters +functions of node and HotSpot are shown, those of CPython are not$'
 	says stdout 'chgrp kelvin "\$k" && sudo chmod 0750 "\$k" && sudo setcap cap_perfmon,cap_bpf,'
 fi
 needs jq
 kelvin doctor --json >stdout || true
 jq -e '.confined_naming | type == "boolean"' stdout >/dev/null || fail "not told whether naming is confined"
+# By the hook that is named, or for the reason that is.
+hook=$(jq -r .waits stdout)
+kelvin doctor >said || true
+if [[ $hook == null ]]; then
+	says said '^no +waits +cannot be sampled'
+	[[ $(grep -A1 '^no +waits' -E said | tail -1) == "     -> "* ]] || fail "not told what would allow it to sample waits"
+else
+	says said "^ok +waits +can be sampled \(--off-cpu\), by ($hook)\$"
+	[[ $hook =~ ^(fentry|kprobe|rseq)$ ]] || fail "unknown hook $hook"
+fi
+# Languages by what the text says.
+languages=$(jq -c .interpreters stdout)
+if grep -qE '^ok +interpreters +functions of CPython 3\.11 to 3\.14, node and HotSpot are shown$' said; then
+	[[ $languages == '["java","javascript","python"]' ]] || fail "the languages are $languages"
+else
+	says said '^no +interpreters +functions of node and HotSpot are shown, those of CPython are not$'
+	[[ $languages == '["java","javascript"]' ]] || fail "the languages are $languages"
+	[[ $(grep -A1 '^no +interpreters' -E said | tail -1) == "     -> "* ]] || fail "not told what would show functions of CPython"
+fi
 jq -e '.schema == "kelvin.doctor/1"' stdout >/dev/null || fail "not schema kelvin.doctor/1"

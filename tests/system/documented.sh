@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Every option of every help stands in the manual page, and the other way round; the completions offer the same.
+# The README has its pictures.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -29,3 +30,12 @@ done
 if command -v bash >/dev/null; then bash -n "$ROOT/docs/completions/kelvin.bash" || fail "bash cannot read its completion"; fi
 if command -v zsh >/dev/null; then zsh -n "$ROOT/docs/completions/kelvin.zsh" || fail "zsh cannot read its completion"; fi
 if command -v fish >/dev/null; then fish --no-execute "$ROOT/docs/completions/kelvin.fish" || fail "fish cannot read its completion"; fi
+
+# The README shows pictures that are there, and no larger than a page of text should load.
+mapfile -t pictures < <(grep -oE '(src|srcset)="[^"]+"' "$ROOT/README.md" | cut -d '"' -f 2)
+at_least "${#pictures[@]}" 3 "pictures in the README"
+for picture in "${pictures[@]}"; do
+	[[ -s $ROOT/$picture ]] || fail "the README shows $picture, which is not there"
+	bytes=$(stat -c %s "$ROOT/$picture")
+	[[ $bytes -le 250000 ]] || fail "$picture has $bytes bytes, more than 250,000"
+done

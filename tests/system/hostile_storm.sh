@@ -13,12 +13,13 @@ cost() {
 		'BEGIN { printf "%d\n", 1000 * seconds * recorder / hostile }'
 }
 
-unharmed storm 0.7
-short=$(cost 0.7)
+# Where events are opened anew, because so many processes are born, a quarter of a second is missing.
+unharmed storm 1.4
+short=$(cost 1.4)
 unharmed storm 3.5
 at_most "$(cost 3.5)" $((short * 18 / 10 + 20)) "milliseconds of the recorder for a second of the storm, where they are $short at first"
-unharmed storm-names 0.7
-unharmed storm-commands 0.7
+unharmed storm-names 1
+unharmed storm-commands 1
 
 # To look at 65,000 mappings takes a recorder some times as long as it takes the kernel to print them.
 hostile_start live || fail "the hostile program does not start: $(<hostile.out)"

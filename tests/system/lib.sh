@@ -22,6 +22,8 @@ finish() {
 	done
 	cd /
 	umount "$work/small" 2>/dev/null
+	# Its processes need a moment to end.
+	[[ ! -d ${group:-} ]] || { sleep 0.2 && rmdir "$group"; }
 	[[ -z $level_before ]] || echo "$level_before" >"$level_file"
 	rm -rf "$work"
 	exit "$code"
@@ -40,7 +42,8 @@ skip() {
 	exit 77
 }
 
-# From Go 1.25 on pprof is built when it is first asked for, which takes a minute of CPU time: once, where go keeps such things.
+# From Go 1.25 on pprof is built when it is first asked for, which takes a minute of CPU time: once, where go keeps such things, by the
+# test system.go_pprof.
 use_go_cache() {
 	GOCACHE=$(env -u XDG_CACHE_HOME go env GOCACHE)
 	export GOCACHE
@@ -163,6 +166,17 @@ share() {
 	awk -v pattern="$2" '
 		{ sum += $NF; if ($0 ~ pattern) part += $NF }
 		END { printf "%d\n", sum ? 100 * part / sum + 0.5 : 0 }' "$stacks"
+}
+
+# samples_in FILE PATTERN: how many samples have a folded stack that matches; -1 when the file cannot be read.
+samples_in() {
+	local stacks
+
+	stacks=$(folded "$1") || {
+		echo -1
+		return
+	}
+	awk -v pattern="$2" '$0 ~ pattern { sum += $NF } END { print sum + 0 }' "$stacks"
 }
 
 # at_least / at_most VALUE LIMIT WHAT

@@ -8,7 +8,7 @@ can_sample
 needs perf
 needs strip
 export HOME=$work
-workload=("$WORKLOADS/system_workload" --parse 3 --cpu 0.4)
+workload=("$WORKLOADS/system_workload" --parse 3 --cpu 0.2)
 perf record -q -o probe.data -- true 2>perf.log || skip "perf record does not work here: $(head -n 1 perf.log)"
 
 # expect FILE WHAT: shares, whole stacks and the number of samples as perf itself counts them.
@@ -22,22 +22,22 @@ expect() {
 	[[ $said -eq $(perf script -F time -G -i "$1" 2>/dev/null | grep -c ':') ]] || fail "$said samples is not what perf has, $2"
 }
 
-perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o dwarf.data -- "${workload[@]}" 2>perf.log || fail "$(cat perf.log)"
+perf record -q -F 1990 -e cpu-clock --call-graph dwarf,16384 -o dwarf.data -- "${workload[@]}" 2>perf.log || fail "$(cat perf.log)"
 expect dwarf.data "unwound"
-perf record -q -F 997 -e cpu-clock --call-graph fp -o fp.data -- "${workload[@]}" 2>perf.log
+perf record -q -F 1990 -e cpu-clock --call-graph fp -o fp.data -- "${workload[@]}" 2>perf.log
 expect fp.data "frame pointers"
-if perf record -q -z -F 997 -e cpu-clock --call-graph dwarf,16384 -o z.data -- "${workload[@]}" 2>perf.log; then
+if perf record -q -z -F 1990 -e cpu-clock --call-graph dwarf,16384 -o z.data -- "${workload[@]}" 2>perf.log; then
 	expect z.data "compressed"
-	perf record -q -z -F 997 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" >zpipe.data 2>perf.log
+	perf record -q -z -F 1990 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" >zpipe.data 2>perf.log
 	expect zpipe.data "compressed stream in a file"
 fi
-perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" 2>perf.log >pipe.data
+perf record -q -F 1990 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" 2>perf.log >pipe.data
 expect pipe.data "stream in a file"
-perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" 2>perf.log | kelvin report - --folded - >piped ||
+perf record -q -F 1990 -e cpu-clock --call-graph dwarf,16384 -o - -- "${workload[@]}" 2>perf.log | kelvin report - --folded - >piped ||
 	fail "a stream from a pipe"
 grep -q ';main;serve;parse_input' piped || fail "no parse_input in a stream from a pipe"
 
-if perf record -q --threads -F 997 -e cpu-clock --call-graph dwarf,16384 -o threads.data -- "${workload[@]}" 2>perf.log; then
+if perf record -q --threads -F 1990 -e cpu-clock --call-graph dwarf,16384 -o threads.data -- "${workload[@]}" 2>perf.log; then
 	expect threads.data "a directory of --threads"
 	refuses "cannot read threads.data/data: .*name the directory" kelvin report threads.data/data
 	truncate -s -1000 "$(find threads.data -name "data.*" -size +100k | head -n 1)"
@@ -64,7 +64,7 @@ run 0 kelvin report dwarf.data --json again.json
 { cmp first.json kept.json && cmp kept.json again.json; } || fail "what was kept changes answers"
 
 # Several events; no stacks at all; the whole system.
-perf record -q -F 997 -e page-faults,cpu-clock -g -o events.data -- "${workload[@]}" 2>perf.log
+perf record -q -F 1990 -e page-faults,cpu-clock -g -o events.data -- "${workload[@]}" 2>perf.log
 run 0 kelvin report events.data --text
 says stderr '^[0-9]+ samples of cpu-clock are left out: only page-faults is read; .--metric cpu. reads them$'
 run 0 kelvin report events.data --metric cpu --json cpu.json
@@ -72,7 +72,7 @@ says stderr '^[0-9]+ samples? of page-faults (is|are) left out: only cpu-clock i
 [[ $(jq -r .metric.name cpu.json) == cpu ]] || fail "--metric does not choose the event"
 run 2 kelvin report events.data --metric cycles
 says stderr "the profile has no metric 'cycles'"
-perf record -q -F 997 -e cpu-clock -o flat.data -- "${workload[@]}" 2>perf.log
+perf record -q -F 1990 -e cpu-clock -o flat.data -- "${workload[@]}" 2>perf.log
 at_least "$(share flat.data ';parse_input')" 50 "share of parse_input without stacks"
 start "$WORKLOADS/system_workload" --parse 3
 if is_root; then
@@ -80,8 +80,32 @@ if is_root; then
 	at_least "$(share all.data ';main;serve;parse_input')" 3 "share of parse_input in the whole system"
 fi
 
+# What perf recorded of switches is waits: from where a thread left its CPU until it runs again, with the class that functions tell.
+cat >waits.py <<'END'
+import os, select, threading, time
+
+ends = os.pipe()
+threading.Thread(target=lambda: select.select([], [], [], 0.6)).start()
+threading.Thread(target=lambda: os.read(ends[0], 1)).start()
+time.sleep(0.5)
+os.write(ends[1], b"x")
+END
+# waited FILE METRIC CLASS: milliseconds.
+waited() {
+	run 0 kelvin report "$1" --metric "$2" --json waits.json
+	jq --arg name "[waiting: $3]" '[.functions[] | select(.name == $name) | .total_ns] | add // 0 | . / 1e6 | round' waits.json
+}
+for event in sched:sched_switch context-switches; do
+	in_mount_namespace "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing" \
+		perf record -q -c 1 -e "$event" -g --switch-events -o switches.data -- python3 waits.py 2>perf.log || continue
+	at_least "$(waited switches.data off-cpu io)" 400 "milliseconds in read(), by $event"
+	at_least "$(waited switches.data off-cpu timer)" 400 "milliseconds in sleep(), by $event"
+	at_least "$(waited switches.data idle idle)" 500 "milliseconds in select(), by $event"
+	says_not stderr 'waits are left out'
+done
+
 # Two of them compare, and one with a profile of ours.
-perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o other.data -- "$WORKLOADS/system_workload" --parse 1 --cpu 0.4 2>perf.log
+perf record -q -F 1990 -e cpu-clock --call-graph dwarf,16384 -o other.data -- "$WORKLOADS/system_workload" --parse 1 --cpu 0.2 2>perf.log
 kelvin diff dwarf.data other.data --text >stdout 2>stderr
 code=$?
 [[ $code -ne 2 ]] || fail "diff of two perf.data files"
@@ -89,7 +113,7 @@ says stdout 'hash_output|parse_input'
 
 # Functions of a stripped program are known by where they begin, also where it was linked without a table of them.
 strip -o stripped "$WORKLOADS/system_workload"
-perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o stripped.data -- ./stripped --parse 3 --cpu 0.4 2>perf.log
+perf record -q -F 1990 -e cpu-clock --call-graph dwarf,16384 -o stripped.data -- ./stripped --parse 3 --cpu 0.2 2>perf.log
 run 0 kelvin report stripped.data --text
 [[ $(grep -cE '^ +stripped\+0x[0-9a-f]+ +stripped ' stdout) -ge 4 ]] || fail "functions of a stripped program are not told apart"
 says_not stdout '\[unnamed\] +stripped '
@@ -97,7 +121,7 @@ says_not stdout '\[unnamed\] +stripped '
 # The binary is another build now: its old code is found in the cache of build ids, or it stays without names and that is said.
 cp "$WORKLOADS/system_workload" ./program
 cp dwarf.data moved.data
-perf record -q -F 997 -e cpu-clock --call-graph dwarf,16384 -o moved.data -- ./program --parse 3 --cpu 0.4 2>perf.log
+perf record -q -F 1990 -e cpu-clock --call-graph dwarf,16384 -o moved.data -- ./program --parse 3 --cpu 0.2 2>perf.log
 cp "$(type -P true)" ./program
 at_least "$(share moved.data ';main;serve;parse_input')" 50 "share of parse_input from perf's cache"
 rm -rf "$work/.debug"

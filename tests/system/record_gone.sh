@@ -30,6 +30,7 @@ cat >deep.c <<'END'
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 static volatile unsigned long sink;
 
@@ -64,8 +65,13 @@ int main(int argc, char **argv)
 
 	/* What /proc/PID/stat shows of it looks like its end. */
 	prctl(PR_SET_NAME, "x) Z 1\n(");
-	for (time_t end = time(NULL) + 2; argc > 1 && argv[1][0] == 'l' && time(NULL) < end;)
-		descend(1);
+	if (argc > 1 && argv[1][0] == 'l') {
+		while (access("deeper", F_OK) != 0)
+			descend(1);
+		for (clock_t end = clock() + 2 * CLOCKS_PER_SEC; clock() < end;)
+			descend(60);
+		return 0;
+	}
 	if (argc == 1 || argv[1][0] != 't')
 		run(NULL);
 	pthread_create(&thread, NULL, run, NULL);
@@ -74,18 +80,20 @@ int main(int argc, char **argv)
 END
 gcc -O1 -g deep.c -o deep -lpthread || fail "deep.c does not compile"
 
-start sleep 0.5
-ended=$pid
 start ./deep later
-run 0 kelvin record -p "$ended,$pid" -d 5 -o b.pb.gz
+target=$pid
+# It ends, and after it the other goes deeper.
+start sh -c "$(once_recording b.pb.gz "exec sleep 0.3")"
+ended=$pid
+start sh -c "while kill -0 $ended; do sleep 0.05; done; touch deeper"
+run 0 kelvin record -p "$ended,$target" -d 60 -o b.pb.gz
 at_least "$(whole_said)" 80 "percent of whole stacks beside a process that has ended"
-kill "$pid"
 
 # It is nobody's child any more when more of its stacks is copied. Its CPU time says how many samples there are to be.
 cat >orphan.sh <<END
 $(declare -f ticks)
 (./deep & echo \$! >orphan)
-while [[ \$(ticks "\$(<orphan)") -lt 200 ]]; do sleep 0.1; done
+while [[ \$(ticks "\$(<orphan)") -lt 100 ]]; do sleep 0.1; done
 ticks "\$(<orphan)" >used
 kill "\$(<orphan)"
 END

@@ -86,6 +86,29 @@ says python.json '80 % of the time passes through Python functions'
 kelvin diff python.folded python.folded >stdout 2>stderr
 says stdout "80 % of base's time and 80 % of head's pass through Python"
 
+# Waits: two threads that waited 60 ms in pop() for a lock and other things, which main() ended, and 20 ms in fetch() for the network. A
+# rule of now makes another class of what was recorded. A file without waits has none.
+waits=$ROOT/tests/data/waits/two_threads.pb.gz
+run 0 kelvin report "$waits" --metric off-cpu --text --json waits.json
+says stdout '^waiting: 80\.0 ms: lock 50\.0 %, network 25\.0 %, other 25\.0 %\.$'
+says stdout '^  pop +lock, other +60\.0 ms +75\.0 % +main 100 %$'
+jq -e '.metrics == ["samples", "cpu", "off-cpu", "idle", "wall"] and (.waits | map(.ns) | add) == 80000000' waits.json >/dev/null ||
+	fail "waits in JSON: $(jq -c '[.metrics, .waits]' waits.json)"
+jq -e '.functions[] | select(.name == "pop") | .waits.lock == 40000000 and .released_by[0].function == "main"' waits.json >/dev/null ||
+	fail "pop in JSON: $(jq -c '.functions[] | select(.name == "pop")' waits.json)"
+printf '# what workers do\nkeep function main\nidle function p?p\n' >wait_rules
+run 0 kelvin report "$waits" --metric off-cpu --wait-rules wait_rules
+says stdout '^waiting: 20\.0 ms: network 100 %; idle 60\.0 ms not counted\.$'
+run 0 kelvin report perf.folded --json --wait-rules wait_rules
+jq -e 'has("waits") | not' stdout >/dev/null || fail "waits of folded stacks"
+kelvin diff "$waits" "$waits" --json diff.json --metric wall >/dev/null 2>stderr
+jq -e '.waits.base == .waits.head and (.functions[] | select(.name == "pop") | .released_by.head[0].ns == 40000000)' diff.json >/dev/null ||
+	fail "waits in JSON of a comparison: $(jq -c .waits diff.json)"
+[[ -z $(jq -rn --slurpfile s "$ROOT/docs/diff.schema.json" --slurpfile d diff.json -f "$ROOT/tests/system/schema.jq") ]] ||
+	fail "diff.json is not what its schema says"
+printf 'waiting function p\n' >wait_rules
+refuses "wait_rules line 1: unknown class 'waiting'; it is lock" kelvin report "$waits" --wait-rules wait_rules
+
 # No output takes the place of another one, or of what is read.
 printf 'main;work 5\n' >in.folded
 ln -sf in.folded in.link

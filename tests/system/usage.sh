@@ -30,7 +30,7 @@ refuses "'-p' needs a value" kelvin record -p
 refuses "name a control group" kelvin record --cgroup ''
 refuses 'more than one target' kelvin record -t 1 -t 2
 for bad in "-p x" "-p 0" "-p -1" "-p 1,x" "-F 0 -p 1" "-F x -p 1" "-d 0 -p 1" "-d x -p 1" "-D -1 -p 1" "-g elf -p 1" "-g dwarf,x -p 1" \
-	"-g dwarf,99999999 -p 1" "--runs 3 -p 1" "--quiet=yes -p 1"; do
+	"-g dwarf,99999999 -p 1" "--runs 3 -p 1" "--off-cpu=0 -p 1" "--off-cpu=x -p 1" "--quiet=yes -p 1"; do
 	# shellcheck disable=SC2086
 	refuses "see 'kelvin record --help'" kelvin record $bad
 done
@@ -38,6 +38,11 @@ for bad in -d -D; do
 	refuses "$bad '5 parsecs': this is not a duration; write for example $bad 500ms, $bad 30s, $bad 2m or $bad 1h" \
 		kelvin record $bad '5 parsecs' -p 1
 done
+for bad in version =1 version= 1=1 'a key=1' $'version=4\n2' "version=$(printf '%300s' '' | tr ' ' x)"; do
+	refuses "--label '.*see 'kelvin record --help'" kelvin record --label "$bad" -p 1
+done
+refuses "'service' was given before" kelvin record --label service=a --label service=b -p 1
+refuses "there is no '='; write --label KEY=VALUE" kelvin record --label service -p 1
 refuses "--min-time '2y': this is not a duration" kelvin bench --base true --head true --min-time 2y
 refuses 'two profiles are needed' kelvin diff
 refuses 'one profile is needed' kelvin report

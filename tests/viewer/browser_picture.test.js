@@ -6,6 +6,7 @@ import './browser/page.js';
 import './browser/picture.js';
 import './browser/keys.js';
 import './browser/hands.js';
+import './browser/order.js';
 import './browser/controls.js';
 import './browser/inspector.js';
 import './browser/functions.js';

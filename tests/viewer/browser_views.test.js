@@ -2,9 +2,12 @@
 // The report in a real browser, from file://: the other views, addresses, other media, and large pages.
 
 import './browser/timeline.js';
+import './browser/filters.js';
 import './browser/address.js';
 import './browser/around.js';
 import './browser/metrics.js';
+import './browser/python.js';
+import './browser/waiting.js';
 import './browser/hostile.js';
 import './browser/media.js';
 import './browser/access.js';

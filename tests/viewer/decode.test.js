@@ -108,7 +108,7 @@ test('samples add up to the self values of the tree', () => {
   }
 });
 
-test('every event of a timeline has its sample, in order of time', () => {
+test('every event of a timeline has its sample, by thread and in order of time', () => {
   for (const kind of ['timeline', 'threads']) {
     const page = readPage(kind);
     page.timelines.forEach((timeline, side) => {
@@ -116,19 +116,29 @@ test('every event of a timeline has its sample, in order of time', () => {
       const seen = new Float64Array(page.samples[side].count);
       for (let i = 0; i < timeline.count; i++) seen[timeline.sample[i]]++;
       assert.deepEqual([...seen], [...page.samples[side].times]);
-      for (let i = 1; i < timeline.count; i++) assert.ok(timeline.time[i] >= timeline.time[i - 1]);
+      const { starts } = timeline;
+      assert.deepEqual([starts[0], starts[starts.length - 1]], [0, timeline.count]);
+      for (let thread = 0; thread + 1 < starts.length; thread++) {
+        for (let i = starts[thread]; i < starts[thread + 1]; i++) {
+          assert.equal(page.samples[side].thread[timeline.sample[i]], thread);
+          assert.ok(i === starts[thread] || timeline.time[i] >= timeline.time[i - 1]);
+        }
+      }
     });
   }
 });
 
 test('the weights of events arrive, and those that have none say so', () => {
-  // Three events, of which the second and the third have the weights 300 and 5; and a side without an event.
-  const bytes = Uint8Array.of(0, 0, 3, 2, 2, 2, 0, 1, 1, 2, 1, 0xac, 2, 0, 5);
+  // Three events of two threads, of which the second and the third have the weights 300 and 5; and a side without one.
+  const bytes = Uint8Array.of(0, 0, 1, 0, 3, 2, 2, 1, 2, 2, 2, 1, 0, 1, 1, 2, 1, 0xac, 2, 0, 5);
   const [none, made] = decode.decodeTimeline(bytes, 2);
   assert.equal(none.weight.size, 0);
+  assert.deepEqual([...none.starts], [0]);
+  assert.deepEqual([...made.starts], [0, 2, 3]);
   assert.deepEqual([...made.time], [1, 2, 3]);
   assert.deepEqual([...made.weight], [[1, 300], [2, 5]]);
-  assert.throws(() => decode.decodeTimeline(bytes.subarray(0, 10), 2), /cut off/);
+  assert.throws(() => decode.decodeTimeline(bytes.subarray(0, 15), 2), /cut off/);
+  assert.throws(() => decode.decodeTimeline(bytes.with(6, 1), 2), /not whole/);
 });
 
 test('siblings stand in the order of their keys', () => {

@@ -38,6 +38,16 @@ test('Firefox paints the report and answers', { skip, timeout: 180000 }, async (
     assert.ok(Math.abs(steady[0] - steady[2]) < 12, `the same is grey: ${steady}`);
     assert.match(await firefox.run(`document.querySelector('.verdict').textContent`), /head takes 1\.7 % more CPU time per run/);
 
+    const [clientX, clientY] = pointOf(box, 'parse').map((at) => at + 1);
+    const place = JSON.stringify({ bubbles: true, cancelable: true, clientX, clientY });
+    await firefox.run(`document.querySelector('.overlay').dispatchEvent(new MouseEvent('contextmenu', ${place}))`);
+    await firefox.until(`document.activeElement?.getAttribute('role') === 'menuitem'`);
+    await firefox.run(`document.activeElement.click()`);
+    await firefox.until(`/only stacks with parse/.test(document.querySelector('.filters .chip')?.textContent || '')`);
+    await firefox.run(`document.querySelector('.filters .chip').click()`);
+    await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))`);
+    await firefox.until(`location.hash === ''`);
+
     await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'i', bubbles: true }))`);
     await firefox.until(`location.hash === '#i=1'`);
     await firefox.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'l', bubbles: true }))`);

@@ -55,3 +55,9 @@ test('the title names what was recorded, and both sides', () => {
   assert.equal(title(['./app', 'x']), './app');
   assert.equal(title(['./a', ''], ['./b', ''], 'mine'), 'mine');
 });
+
+test('labels stand with their keys', () => {
+  const line = (/** @type {string[][]} */ labels) => header.labelsLine({ labels });
+  assert.equal(line([]), '');
+  assert.equal(line([['commit', '4f3c2a1'], ['service', 'checkout']]), 'commit 4f3c2a1 · service checkout');
+});

@@ -2,6 +2,8 @@
 #include "kinds.h"
 
 #include "kinds_large.h"
+#include "kinds_python.h"
+#include "kinds_waits.h"
 #include "maker.h"
 
 #include <stdio.h>
@@ -149,6 +151,27 @@ static void make_places(struct profile *profiles[DIFF_SIDES])
 	profiles[DIFF_HEAD] = places_profile(DIFF_HEAD);
 }
 
+/* Only one place changes: copy below left. The noise of its other place, and of left, hides it of every function. */
+static struct profile *one_place_profile(int side)
+{
+	struct maker maker = maker_create(side ? "./shop --new" : "./shop --old", side ? "22" : "11");
+
+	for (int run = 0; run < RUNS; run++) {
+		maker_run(&maker, "shop", 2500);
+		add_steady(&maker, run);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";left;copy"), (side ? 160 : 100) + jitter(run + 2), -1);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";left;rest"), 300 + 120 * jitter(run + side), -1);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";right;copy"), 300 + 120 * jitter(run + 1 - side), -1);
+	}
+	return maker_finish(&maker);
+}
+
+static void make_one_place(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = one_place_profile(DIFF_BASE);
+	profiles[DIFF_HEAD] = one_place_profile(DIFF_HEAD);
+}
+
 /* ---- Time and threads ---- */
 
 /* Two seconds: main loads for one and works for one; a thread waits through both; a worker runs in the second half. */
@@ -258,6 +281,35 @@ static void make_hostile(struct profile *profiles[DIFF_SIDES])
 	profiles[DIFF_HEAD] = hostile_profile(DIFF_HEAD);
 }
 
+/* ---- Several processes ---- */
+
+/* Two programs that share a function: what one of them does more in head is all that changes. */
+static struct profile *processes_profile(int side)
+{
+	struct maker maker = maker_create("./site", side ? "22" : "11");
+
+	for (int run = 0; run < RUNS; run++) {
+		maker.process = "web";
+		maker.pid = 100;
+		maker_run(&maker, "web", 2500);
+		add_steady(&maker, run);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";serve;parse"), 100, -1);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";serve;render;serve;parse"), 50, -1);
+		maker.process = "worker";
+		maker.pid = 200;
+		maker_thread(&maker, "worker", 200);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";crunch"), (side ? 300 : 100) + jitter(run), -1);
+		maker_add(&maker, maker_stack_of(&maker, MAIN ";serve;parse"), 30, -1);
+	}
+	return maker_finish(&maker);
+}
+
+static void make_processes(struct profile *profiles[DIFF_SIDES])
+{
+	profiles[DIFF_BASE] = processes_profile(DIFF_BASE);
+	profiles[DIFF_HEAD] = processes_profile(DIFF_HEAD);
+}
+
 /* ---- All of them ---- */
 
 static const struct kind kinds[] = {
@@ -268,8 +320,12 @@ static const struct kind kinds[] = {
 	{ "empty-base", make_single, .empty = KIND_EMPTY_BASE },
 	{ "empty-head", make_single, .empty = KIND_EMPTY_HEAD },
 	{ "places", make_places },
+	{ "one-place", make_one_place },
+	{ "processes", make_processes },
 	{ "timeline", make_timeline },
 	{ "metrics", make_metrics },
+	{ "waits", kinds_waits },
+	{ "python", kinds_python },
 	{ "interrupts", make_interrupts },
 	{ "hostile", make_hostile, .title = "</title><img src=x onerror=window.hacked=6>" },
 	{ "deep", kinds_large_deep },

@@ -25,13 +25,42 @@ enum {
 static const enum profile_origin origins[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
 	PROFILE_ORIGIN_USER };
 
-static uint32_t below(struct maker *maker, uint32_t parent, const char *prefix, size_t number)
+static uint32_t location_of(struct maker *maker, const char *prefix, size_t number)
 {
 	char name[64];
 	struct maker_frame frame = { name, "app", origins[number % 4] };
 
 	snprintf(name, sizeof(name), "%s%zu", prefix, number);
-	return maker_stack(maker, parent, &frame);
+	return maker_location(maker, &frame);
+}
+
+static uint32_t below(struct maker *maker, uint32_t parent, const char *prefix, size_t number)
+{
+	return maker_stack_at(maker, parent, location_of(maker, prefix, number));
+}
+
+/* The functions of a large page by their number, each with one location, which is made when it is first met. */
+struct numbered {
+	bool made[HUGE_FUNCTIONS];
+	uint32_t location[HUGE_FUNCTIONS];
+};
+
+static struct numbered *numbered_create(void)
+{
+	struct numbered *numbered = calloc(1, sizeof(*numbered));
+
+	if (!numbered)
+		exit(EXIT_FAILURE);
+	return numbered;
+}
+
+static uint32_t below_numbered(struct maker *maker, struct numbered *numbered, uint32_t parent, size_t number)
+{
+	if (!numbered->made[number]) {
+		numbered->location[number] = location_of(maker, "function_", number);
+		numbered->made[number] = true;
+	}
+	return maker_stack_at(maker, parent, numbered->location[number]);
 }
 
 static struct profile *deep_profile(int side)
@@ -128,15 +157,15 @@ struct climber {
 };
 
 /* Goes up to 40 frames deeper, or now and then back; one frame in 40,000 is another than its thread's usual one. */
-static uint32_t climb(struct maker *maker, struct climber *climber, uint64_t *seed)
+static uint32_t climb(struct maker *maker, struct numbered *numbered, struct climber *climber, uint64_t *seed)
 {
 	size_t depth = climber->depth, deeper = depth + next(seed) % 40;
 
 	if (next(seed) % 50 == 0 || deeper > TIMELINE_DEPTH)
 		deeper = depth = depth * (next(seed) % 100) / 100;
 	for (; depth < deeper; depth++)
-		climber->path[depth + 1] = below(
-			maker, climber->path[depth], "function_", (depth + (next(seed) % 40000 == 0)) % HUGE_FUNCTIONS);
+		climber->path[depth + 1] = below_numbered(
+			maker, numbered, climber->path[depth], (depth + (next(seed) % 40000 == 0)) % HUGE_FUNCTIONS);
 	climber->depth = depth;
 	return climber->path[depth];
 }
@@ -146,6 +175,7 @@ static struct profile *large_timeline_profile(int side)
 {
 	struct maker maker = maker_create("./timeline", side ? "22" : "11");
 	struct climber *climbers = calloc(TIMELINE_THREADS, sizeof(*climbers));
+	struct numbered *numbered = numbered_create();
 	uint64_t seed = 11;
 
 	if (!climbers)
@@ -162,9 +192,10 @@ static struct profile *large_timeline_profile(int side)
 	for (int64_t at = 0; at < TIMELINE_EVENTS; at++) {
 		for (int32_t i = 0; i < TIMELINE_THREADS; i++) {
 			maker.thread = climbers[i].thread;
-			maker_add(&maker, climb(&maker, &climbers[i], &seed), 1, at);
+			maker_add(&maker, climb(&maker, numbered, &climbers[i], &seed), 1, at);
 		}
 	}
+	free(numbered);
 	free(climbers);
 	return maker_finish(&maker);
 }
@@ -181,6 +212,7 @@ void kinds_large_timeline(struct profile *profiles[DIFF_SIDES])
 static struct profile *huge_profile(int side, size_t nodes)
 {
 	struct maker maker = maker_create("./huge", side ? "22" : "11");
+	struct numbered *numbered = numbered_create();
 	uint64_t seed = 7;
 	uint32_t path[HUGE_DEPTH + 1] = { 0 };
 	size_t depth = 0;
@@ -193,11 +225,12 @@ static struct profile *huge_profile(int side, size_t nodes)
 		if (depth >= HUGE_DEPTH || (depth > 2 && next(&seed) % 5 < 2))
 			depth -= 1 + next(&seed) % (depth - 1);
 		function = next(&seed) % (depth < HUGE_TRUNK ? HUGE_TRUNK_FUNCTIONS : HUGE_FUNCTIONS);
-		stack = below(&maker, path[depth], "function_", function);
+		stack = below_numbered(&maker, numbered, path[depth], function);
 		ms = 1 + next(&seed) % 20;
 		maker_add(&maker, stack, one_sided ? 0 : ms, -1);
 		path[++depth] = stack;
 	}
+	free(numbered);
 	return maker_finish(&maker);
 }
 

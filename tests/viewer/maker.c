@@ -26,7 +26,9 @@ static uint32_t intern(struct maker *maker, const char *text)
 
 struct maker maker_create(const char *command, const char *build_id)
 {
-	struct maker maker = { .run = PROFILE_NONE, .thread = PROFILE_NONE, .build_id = build_id };
+	struct maker maker = {
+		.run = PROFILE_NONE, .thread = PROFILE_NONE, .build_id = build_id, .process = "app", .pid = 100
+	};
 	struct error err;
 
 	maker_check(profile_create(&maker.profile, &err), &err);
@@ -51,11 +53,10 @@ void maker_run(struct maker *maker, const char *thread, int64_t duration_ms)
 
 void maker_thread(struct maker *maker, const char *name, int32_t tid)
 {
-	struct profile_thread thread = {
-		.run = maker->run, .pid = 100, .tid = tid, .process_name = intern(maker, "app")
-	};
+	struct profile_thread thread = { .run = maker->run, .pid = maker->pid, .tid = tid };
 	struct error err;
 
+	thread.process_name = intern(maker, maker->process);
 	thread.name = intern(maker, name);
 	maker_check(profile_add_thread(maker->profile, &thread, &maker->thread, &err), &err);
 }
@@ -67,12 +68,13 @@ static uint64_t hash_of(const char *text)
 
 static uint32_t add_mapping(struct maker *maker, const char *module)
 {
-	bool kernel = module[0] == '[';
 	struct profile_mapping mapping = { .start = 0x1000,
 		.end = UINT64_C(1) << 40,
 		.path = intern(maker, module),
 		.build_id = intern(maker, maker->build_id),
-		.kind = kernel ? PROFILE_MAPPING_KERNEL : PROFILE_MAPPING_FILE };
+		.kind = strcmp(module, PROFILE_JIT_MODULE) == 0 ? PROFILE_MAPPING_JIT
+			: module[0] == '['                      ? PROFILE_MAPPING_KERNEL
+								: PROFILE_MAPPING_FILE };
 	char build_id[64];
 	struct error err;
 	uint32_t id;
@@ -84,9 +86,9 @@ static uint32_t add_mapping(struct maker *maker, const char *module)
 	return id;
 }
 
-uint32_t maker_stack(struct maker *maker, uint32_t parent, const struct maker_frame *frame)
+uint32_t maker_location(struct maker *maker, const struct maker_frame *frame)
 {
-	uint32_t mapping = add_mapping(maker, frame->module), location, stack;
+	uint32_t mapping = add_mapping(maker, frame->module), location;
 	struct profile_function function = { .name = intern(maker, frame->name),
 		.module = maker->profile->mappings[mapping].module,
 		.origin = frame->origin,
@@ -94,16 +96,34 @@ uint32_t maker_stack(struct maker *maker, uint32_t parent, const struct maker_fr
 		.fingerprint = frame->fingerprint,
 		.name_source = PROFILE_NAME_SYMTAB };
 	struct profile_line line = { .line = 7 };
+	struct profile_python_name python;
 	struct error err;
 
-	if (frame->origin == PROFILE_ORIGIN_USER) {
+	if (profile_python_name(frame->name, &python)) {
+		function.file = intern(maker, python.file);
+		function.start_line = 12;
+		function.fingerprint = 0;
+	} else if (frame->origin == PROFILE_ORIGIN_USER) {
 		function.file = intern(maker, "src/app.c");
 		function.start_line = 42;
 	}
 	maker_check(profile_add_function(maker->profile, &function, &line.function, &err), &err);
 	maker_check(profile_add_location_of_lines(maker->profile, mapping, &line, 1, &location, &err), &err);
+	return location;
+}
+
+uint32_t maker_stack_at(struct maker *maker, uint32_t parent, uint32_t location)
+{
+	struct error err;
+	uint32_t stack;
+
 	maker_check(profile_add_stack(maker->profile, parent, location, &stack, &err), &err);
 	return stack;
+}
+
+uint32_t maker_stack(struct maker *maker, uint32_t parent, const struct maker_frame *frame)
+{
+	return maker_stack_at(maker, parent, maker_location(maker, frame));
 }
 
 /* What stands behind `mark` in the frame, cut off from it; NULL when there is none. */

@@ -10,6 +10,8 @@ struct maker {
 	struct profile *profile; /* owned */
 	uint32_t run, thread;    /* those that samples belong to */
 	const char *build_id;    /* of the binaries; borrowed */
+	const char *process;     /* the name of the process that threads belong to; borrowed */
+	int32_t pid;
 };
 
 enum { MAKER_SAMPLE_NS = 1000000 };
@@ -26,12 +28,17 @@ void maker_run(struct maker *maker, const char *thread, int64_t duration_ms);
 /* Another thread of the run at hand. */
 void maker_thread(struct maker *maker, const char *name, int32_t tid);
 
-/* The stack below `parent` with one frame more. */
 struct maker_frame {
 	const char *name, *module;
 	enum profile_origin origin;
 	uint64_t fingerprint; /* 0: not known */
 };
+
+/* The location of such a frame. */
+uint32_t maker_location(struct maker *maker, const struct maker_frame *frame);
+
+/* The stack below `parent` with one frame more, by its location or by itself. */
+uint32_t maker_stack_at(struct maker *maker, uint32_t parent, uint32_t location);
 uint32_t maker_stack(struct maker *maker, uint32_t parent, const struct maker_frame *frame);
 
 /*

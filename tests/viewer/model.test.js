@@ -143,6 +143,21 @@ test('a search finds the union of what matches', () => {
   assert.deepEqual(found('nothing has this name'), [0, 0]);
 });
 
+test('a search finds modules and files, where no name has its text or where it asks for them', () => {
+  const page = readPage('diff');
+  const found = (/** @type {string} */ search) => {
+    const model = shown(page, { search });
+    return [model.foundPart, model.textsFound(), model.found.sum[1] * model.factor];
+  };
+  assert.deepEqual(found('libz'), ['module', ['libz.so'], known.totalOf('compress')[1]]);
+  assert.deepEqual(found('module:libc'), ['module', ['libc.so'], known.totalOf('__libc_start_main')[1]]);
+  assert.deepEqual(found('module:kernel$')[1], ['kernel']);
+  assert.deepEqual(found('file:^src/app')[1], ['src/app.c']);
+  assert.deepEqual(found('src/app'), ['file', ['src/app.c'], known.totalOf('main')[1]]);
+  assert.deepEqual(found('module:parse'), ['module', [], 0], 'names are not asked then');
+  assert.deepEqual(found('parse'), ['name', [], known.totalOf('parse')[1]], 'names come first');
+});
+
 test('a search that is no regular expression is taken as text', () => {
   const page = readPage('hostile');
   const model = shown(page, { search: '[a-z]+(*' });
@@ -158,7 +173,7 @@ test('a thread alone shows its own time, on both sides', () => {
   assert.deepEqual(model.totals(), [2e9, 2e9]);
   assert.deepEqual(shown(page, { thread: 'worker-3' }).totals(), [5e8, 9e8]);
   const all = shown(page).totals();
-  const parts = [...model.threadNames().keys()].map((thread) => shown(page, { thread }).totals());
+  const parts = [...model.narrowing.threadNames().keys()].map((thread) => shown(page, { thread }).totals());
   assert.deepEqual(
     [0, 1].map((side) => parts.reduce((sum, part) => sum + part[side], 0)),
     all,

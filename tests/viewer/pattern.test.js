@@ -36,13 +36,13 @@ test('what can go back and forth without an end is not', () => {
 });
 
 test('what is simple is quick on the worst of names', () => {
-  const functions = Array.from({ length: 5 }, () => ({ name: 'x'.repeat(5000) }));
+  const names = Array.from({ length: 5 }, () => 'x'.repeat(5000));
   /** The CPU time of this process for a search; once it has been compiled. @param {string} text */
   const cost = (text) => {
     const search = pattern.patternOf(text);
-    pattern.matchAll(search, functions);
+    pattern.matchAll(search, names, String);
     const begin = process.cpuUsage();
-    pattern.matchAll(search, functions);
+    pattern.matchAll(search, names, String);
     const { user, system } = process.cpuUsage(begin);
     return user + system;
   };
@@ -56,14 +56,21 @@ test('what is simple is quick on the worst of names', () => {
 });
 
 test('names are matched as the browser does', () => {
-  const functions = ['main', 'Main', 'std::sort<int>', ''].map((name) => ({ name }));
+  const names = ['main', 'Main', 'std::sort<int>', ''];
   const found = (/** @type {string} */ text) => {
-    const hits = pattern.matchAll(pattern.patternOf(text), functions);
-    return functions.filter((_, i) => hits[i]).map((f) => f.name);
+    const hits = pattern.matchAll(pattern.patternOf(text), names, String);
+    return names.filter((_, i) => hits[i]);
   };
   assert.deepEqual(found('main'), ['main', 'Main']);
   assert.deepEqual(found('Main'), ['Main']);
   assert.deepEqual(found('sort<'), ['std::sort<int>']);
   assert.deepEqual(found('sort<('), []);
   assert.notEqual(pattern.patternOf('sort<(').error, '');
+});
+
+test('a word before a colon names what is searched; any other text is looked for in names, modules and files', () => {
+  assert.deepEqual(pattern.partsOf('module:libz'), { parts: ['module'], rest: 'libz' });
+  assert.deepEqual(pattern.partsOf('file: app.c$'), { parts: ['file'], rest: 'app.c$' });
+  for (const text of ['parse', 'std::sort', 'profile:x', ':x', '']) assert.deepEqual(pattern.partsOf(text).rest, text);
+  assert.deepEqual(pattern.partsOf('parse').parts, ['name', 'fullName', 'module', 'file']);
 });

@@ -16,6 +16,8 @@ const CHOICES = {
   palette: ['kelvin', 'classic', 'codspeed'],
   system: ['show', 'hide', 'fold'],
   interrupts: ['show', 'fold'],
+  interpreter: ['function', 'apart'],
+  order: ['name', 'size', 'change'],
 };
 const LETTERS = [...'abcXYZ019 &=#%+?/;,.\'"<>()[]{}\\|^$*~`@!-_:é漢\u202e😀'];
 

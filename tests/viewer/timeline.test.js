@@ -60,7 +60,10 @@ function threadPage(times, period) {
       recordings: [{ threads: [[0, 1, 1, 'app', 'main']], frequency_hz: 0 }],
     },
     samples: [null, samples],
-    timelines: [null, { count: times.length, time: Float64Array.from(times), sample, weight: new Map() }],
+    timelines: [
+      null,
+      { count: times.length, starts: Int32Array.of(0, times.length), time: Float64Array.from(times), sample, weight: new Map() },
+    ],
   };
 }
 

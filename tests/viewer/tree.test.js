@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { lazy, sums as trees, system } from './lib/modules.js';
-import { byPath, childrenOf, namesTo, randomPage, STATES, unfold, withoutSystem } from './lib/random.js';
+import { byPath, childrenOf, namesTo, randomFrom, randomPage, STATES, unfold, withoutSystem } from './lib/random.js';
 
 const SEEDS = Array.from({ length: 25 }, (_, i) => i + 1);
 const SYSTEM = 3;
@@ -263,6 +263,21 @@ property('threads and ranges of time add up to the whole', (page) => {
   assert.deepEqual(add(both), page.tree.self);
 });
 
+property('a range of time that moves has the samples of that range', (page) => {
+  const random = randomFrom(page.tree.count);
+  for (let i = 0; i < 30; i++) {
+    const from = random(1e7);
+    const range = [from, from + random(i % 2 ? 1e7 : 1e5)];
+    const wanted = page.tree.self.map((column) => new Float64Array(column.length));
+    page.timelines.forEach(({ time, sample }, side) =>
+      time.forEach((at, event) => {
+        if (at >= range[0] && at < range[1]) wanted[side][page.samples[side].node[sample[event]]]++;
+      }),
+    );
+    assert.deepEqual(filtered(page, { range }), wanted);
+  }
+});
+
 property('every combination of the toggles keeps all time but what it says is hidden', (page) => {
   for (const mode of /** @type {const} */ (['hide', 'fold'])) {
     const { tree: made, hidden } = withoutSystem(page.tree, page.functions, mode);
@@ -298,7 +313,8 @@ test('a range of time does not compare a part of one side with the whole of the 
 test('the events of a sample share its value by their weights', () => {
   const tree = { count: 2, self: [new Float64Array(2), new Float64Array(2)] };
   const samples = { count: 2, node: [0, 1], thread: [0, 0], times: [2, 3], values: [[10, 100]] };
-  const timeline = { count: 5, time: [1, 2, 3, 4, 5], sample: [0, 1, 0, 1, 1], weight: new Map([[1, 70], [3, 20], [4, 10]]) };
+  const weight = new Map([[1, 70], [3, 20], [4, 10]]);
+  const timeline = { count: 5, starts: Int32Array.of(0, 5), time: [1, 2, 3, 4, 5], sample: [0, 1, 0, 1, 1], weight };
   /** @param {number[]} range */
   const within = (range) => [...trees.filteredSelf(tree, [samples, null], [timeline, null], { range })[0]];
   assert.deepEqual(within([0, 9]), [10, 100]);

@@ -76,6 +76,11 @@ static uint32_t add_mapping(struct profile *profile, const char *module)
 	return id;
 }
 
+static bool is_of_the_system(const char *module)
+{
+	return strcmp(module, "kernel") == 0 || profile_language_interpreted_by(module) != PROFILE_LANGUAGE_NATIVE;
+}
+
 static uint32_t add_function(struct profile *profile, char *frame, uint32_t *mapping)
 {
 	struct profile_function function = { .name_source = PROFILE_NAME_SYMTAB };
@@ -88,9 +93,9 @@ static uint32_t add_function(struct profile *profile, char *frame, uint32_t *map
 	function.linkage_name = linkage ? intern(profile, linkage) : 0;
 	function.module = profile->mappings[*mapping].module;
 	function.fingerprint = fingerprint ? strtoull(fingerprint, NULL, 10) : 0;
-	function.origin = !module                         ? PROFILE_ORIGIN_USER
-			  : strcmp(module, "kernel") == 0 ? PROFILE_ORIGIN_SYSTEM
-							  : PROFILE_ORIGIN_LIBRARY;
+	function.origin = !module                    ? PROFILE_ORIGIN_USER
+			  : is_of_the_system(module) ? PROFILE_ORIGIN_SYSTEM
+						     : PROFILE_ORIGIN_LIBRARY;
 	must(profile_add_function(profile, &function, &id, &err), &err);
 	return id;
 }
@@ -142,25 +147,32 @@ uint32_t synthetic_stack(struct synthetic *synthetic, const char *frames)
 	return stack;
 }
 
+/* Samples of CPU time: `wall`, where the profile has it, is the same. */
+static void fill_values(const struct profile *profile, int64_t count, int64_t *values)
+{
+	memset(values, 0, PROFILE_MAX_VALUE_TYPES * sizeof(*values));
+	values[0] = count;
+	values[1] = count * SYNTHETIC_SAMPLE_NS;
+	if (profile_has_waits(profile))
+		values[profile_wait_values(profile).wall] = values[1];
+}
+
 void synthetic_add(struct synthetic *synthetic, uint32_t stack, int64_t count, double time_ms)
 {
+	int64_t values[PROFILE_MAX_VALUE_TYPES];
 	struct error err;
 
 	if (count == 0)
 		return;
+	fill_values(synthetic->profile, time_ms < 0 ? count : 1, values);
 	if (time_ms < 0) {
-		int64_t values[2] = { count, count * SYNTHETIC_SAMPLE_NS };
-
 		must(profile_add_sample(synthetic->profile, stack, synthetic->thread, values, -1, &err), &err);
 		return;
 	}
-	for (int64_t i = 0; i < count; i++) {
-		int64_t values[2] = { 1, SYNTHETIC_SAMPLE_NS };
-
+	for (int64_t i = 0; i < count; i++)
 		must(profile_add_sample(
 			     synthetic->profile, stack, synthetic->thread, values, (int64_t)(time_ms * 1e6), &err),
 			&err);
-	}
 }
 
 struct profile *synthetic_finish(struct synthetic *synthetic)

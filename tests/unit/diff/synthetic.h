@@ -5,9 +5,11 @@
 
 /*
  * Profiles made by hand. A stack is written root first: "main;parse;^lex;read!libc.so#7".
- *   ^name  inlined into the frame before it        !module  its module ("prog" when none is given; "kernel" is the
- * kernel) #n     its code's fingerprint                  ~name    what the compiler called it before (linkage name
- * differs, key the same) A sample is one millisecond of CPU time. Failure to build one fails the test.
+ *   ^name    inlined into the frame before it
+ *   !module  its module ("prog" when none is given; "kernel" is the kernel, "python3.11" an interpreter)
+ *   #n       its code's fingerprint
+ *   ~name    what the compiler called it before (linkage name differs, key the same)
+ * A sample is one millisecond of CPU time. Failure to build one fails the test.
  */
 struct synthetic {
 	struct profile *profile;

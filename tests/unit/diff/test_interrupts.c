@@ -76,6 +76,9 @@ static void what_interrupts_a_thread_is_no_change_of_the_program(void **state)
 	assert_is_the_machines(
 		"main;sum#2;read!libc.so;do_syscall_64!kernel;vfs_read!kernel;preempt_schedule_irq!kernel;__schedule!kernel");
 	assert_is_the_machines("main;parse#1;el0t_64_irq!kernel;el0_interrupt!kernel;handle_softirqs!kernel");
+	assert_is_the_machines(
+		"main;sum#2;futex!libc.so;do_syscall_64!kernel;schedule!kernel;__traceiter_sched_switch!kernel;"
+		"bpf_trace_run4!kernel;bpf_perf_event_output_raw_tp!kernel");
 }
 
 static void assert_is_the_programs(const char *stack, const char *name)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "simulation.h"
+#include "waiting.h"
 
 #include "tests/unit/support/failing_malloc.h"
 
@@ -31,6 +32,21 @@ static void fail_each_allocation(const struct profile *base, const struct profil
 	}
 }
 
+static struct profile *waits(double ms)
+{
+	struct synthetic s = waiting_create();
+
+	synthetic_run(&s, false, 6000);
+	for (int i = 0; i < 300; i++) {
+		uint32_t stack = waiting_stack(&s, i % 2 ? "main;get" : "main;put", PROFILE_WAIT_LOCK);
+
+		waiting_add(&s, stack, PROFILE_WAIT_LOCK, ms, i * 20);
+		waiting_release(&s, stack, synthetic_stack(&s, "main;evict"), "lock", ms);
+		synthetic_add(&s, synthetic_stack(&s, "main;get"), 1, i * 20);
+	}
+	return synthetic_finish(&s);
+}
+
 static void every_failed_allocation_is_an_error(void **state)
 {
 	struct simulation s = simulation_create(1, 20, 0.1);
@@ -48,6 +64,16 @@ static void every_failed_allocation_is_an_error(void **state)
 	profile_destroy(head);
 	base = synthetic_profile("main;decode;bits 400\nmain;gone 300\n");
 	head = synthetic_profile("main;next;bits 400\nmain;came 300\n");
+	fail_each_allocation(base, head);
+	profile_destroy(base);
+	profile_destroy(head);
+	base = synthetic_profile("main;py::run:/srv/w.py;list_append!python3.11 400\nmain;put 300\n");
+	head = synthetic_profile("main;py::run:/srv/w.py;list_append!python3.11 500\nmain;put 300\n");
+	fail_each_allocation(base, head);
+	profile_destroy(base);
+	profile_destroy(head);
+	base = waits(10);
+	head = waits(30);
 	fail_each_allocation(base, head);
 	profile_destroy(base);
 	profile_destroy(head);

@@ -334,6 +334,85 @@ static void changes_are_weighed_by_size_and_direction(void **state)
 		verdict_of(five, "main;a 1000\nmain;b 3000\nmain;c 2000\nmain;d 9000\nmain;e 8000\n"), DIFF_IMPROVED);
 }
 
+/* copy takes more below left in every run; its noise below right hides that, and the noise of rest hides it of left. */
+static struct profile *one_place_changes(bool is_head)
+{
+	static const int64_t noise[2][RUNS] = { { 1000, 5000, 3000 }, { 5200, 2900, 1100 } };
+	struct synthetic s = { .thread = PROFILE_NONE };
+	struct error err;
+
+	assert_true(profile_create(&s.profile, &err));
+	assert_true(profile_add_value_type(s.profile, "cpu", "nanoseconds", &err));
+	for (int run = 0; run < RUNS; run++) {
+		synthetic_run(&s, true, 0);
+		synthetic_add(&s, synthetic_stack(&s, "main;left;copy"), (is_head ? 1600 : 1000) + 2 * run, -1);
+		synthetic_add(&s, synthetic_stack(&s, "main;left;rest"), noise[is_head][run], -1);
+		synthetic_add(&s, synthetic_stack(&s, "main;right;copy"), noise[!is_head][run], -1);
+	}
+	return synthetic_finish(&s);
+}
+
+static void a_place_that_changed_is_told_where_no_function_is_proven(void **state)
+{
+	struct profile *base = one_place_changes(false), *head = one_place_changes(true);
+	struct diff *diff = synthetic_diff(base, head, NULL);
+	static const char start[] =
+		"no function's change is proven, only that of places in the call tree (1 more); head takes ";
+
+	(void)state;
+	assert_int_equal(diff->verdict, DIFF_INCONCLUSIVE);
+	if (strncmp(diff_string(diff, diff->verdict_text), start, strlen(start)) != 0)
+		fail_msg("%s", diff_string(diff, diff->verdict_text));
+	diff_destroy(diff);
+	profile_destroy(base);
+	profile_destroy(head);
+}
+
+/* Two functions take more with all they call; what they call varies so that none of it is proven, nor is the whole. */
+static struct profile *two_totals_change(int64_t first, int64_t second)
+{
+	enum { MANY_RUNS = 6 };
+	static const int64_t noise[MANY_RUNS] = { 2000, -1800, 100, 1500, -1900, 900 },
+			     whole[MANY_RUNS] = { 12000, 42000, 26000, 9000, 44000, 21000 };
+	static const char *const others[] = { "main;a", "main;b", "main;c", "main;d", "main;e", "main;f" };
+	struct synthetic s = { .thread = PROFILE_NONE };
+	struct error err;
+
+	assert_true(profile_create(&s.profile, &err));
+	assert_true(profile_add_value_type(s.profile, "cpu", "nanoseconds", &err));
+	for (int run = 0; run < MANY_RUNS; run++) {
+		synthetic_run(&s, true, 0);
+		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+			synthetic_add(&s, synthetic_stack(&s, others[i]), 4000 + 3 * run, -1);
+		synthetic_add(&s, synthetic_stack(&s, "main;first;copy"), 3000 + noise[run], -1);
+		synthetic_add(&s, synthetic_stack(&s, "main;first;rest"), first - noise[run] + 2 * run, -1);
+		synthetic_add(&s, synthetic_stack(&s, "main;second;copy"), 3000 + noise[run], -1);
+		synthetic_add(&s, synthetic_stack(&s, "main;second;rest"), second - noise[run] + 2 * run, -1);
+		synthetic_add(&s, synthetic_stack(&s, "main;other;rest"), whole[run], -1);
+	}
+	return synthetic_finish(&s);
+}
+
+static void the_greatest_total_is_named_whatever_the_order(void **state)
+{
+	static const char *const names[] = { "first", "second" };
+
+	(void)state;
+	for (int greatest = 0; greatest < 2; greatest++) {
+		struct profile *base = two_totals_change(3000, 3000),
+			       *head = two_totals_change(greatest == 0 ? 9000 : 7000, greatest == 0 ? 7000 : 9000);
+		struct diff *diff = synthetic_diff(base, head, NULL);
+
+		assert_int_equal(diff->total.state, DIFF_STATE_UNPROVEN);
+		if (strstr(diff_string(diff, diff->verdict_text), names[greatest]) !=
+			diff_string(diff, diff->verdict_text))
+			fail_msg("%s", diff_string(diff, diff->verdict_text));
+		diff_destroy(diff);
+		profile_destroy(base);
+		profile_destroy(head);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +423,8 @@ int main(void)
 		cmocka_unit_test(one_function_does_not_outvote_the_whole),
 		cmocka_unit_test(what_is_proven_has_an_interval_without_0),
 		cmocka_unit_test(an_interval_without_0_that_proves_nothing_says_why),
+		cmocka_unit_test(a_place_that_changed_is_told_where_no_function_is_proven),
+		cmocka_unit_test(the_greatest_total_is_named_whatever_the_order),
 		cmocka_unit_test(equal_totals_take_as_much),
 		cmocka_unit_test(what_runs_agree_on_is_no_matter_of_counting),
 		cmocka_unit_test(changes_are_weighed_by_size_and_direction),

@@ -1,91 +1,74 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/frame/elf_bytes.h"
 
+#include "tests/unit/support/bytes.h"
+
 #include <dwarf.h>
 #include <elf.h>
 #include <string.h>
 
-enum { HDR_AT = 0x200, EH_FRAME_AT = ELF_BYTES_EH_FRAME, FILE_BYTES = 0x1000, CIE_LENGTH_AT = EH_FRAME_AT };
-
-struct file {
-	uint8_t bytes[FILE_BYTES];
-	size_t at;
-};
-
-static void put(struct file *file, const void *bytes, size_t size)
-{
-	memcpy(file->bytes + file->at, bytes, size);
-	file->at += size;
-}
-
-static void put8(struct file *file, uint8_t value)
-{
-	put(file, &value, sizeof(value));
-}
-
-static void put32(struct file *file, uint32_t value)
-{
-	put(file, &value, sizeof(value));
-}
+enum { HDR_AT = 0x200, EH_FRAME_AT = ELF_BYTES_EH_FRAME, CIE_LENGTH_AT = EH_FRAME_AT };
 
 /* Pads with DW_CFA_nop and writes the length that stands at `start`. */
-static void end_entry(struct file *file, size_t start)
+static void end_entry(struct bytes *file, size_t start)
 {
 	uint32_t length;
 
-	while ((file->at - start) % 8 != 0)
-		put8(file, DW_CFA_nop);
-	length = (uint32_t)(file->at - start - sizeof(length));
-	memcpy(file->bytes + start, &length, sizeof(length));
+	while ((file->size - start) % 8 != 0)
+		bytes_put8(file, DW_CFA_nop);
+	length = (uint32_t)(file->size - start - sizeof(length));
+	memcpy(file->data + start, &length, sizeof(length));
 }
 
-static void put_cie(struct file *file, const struct elf_bytes *wanted)
+static void put_cie(struct bytes *file, const struct elf_bytes *wanted)
 {
 	const char *augmentation = wanted->is_signal_frame ? "zRS" : "zR";
 
-	put32(file, 0);
-	put32(file, 0);
-	put8(file, 1);
-	put(file, augmentation, strlen(augmentation) + 1);
-	put8(file, 1);    /* code alignment */
-	put8(file, 0x78); /* data alignment -8 */
-	put8(file, 16);   /* return address register */
-	put8(file, 1);
-	put8(file, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-	put(file, wanted->cie_instructions, wanted->cie_size);
+	bytes_put32(file, 0);
+	bytes_put32(file, 0);
+	bytes_put8(file, 1);
+	bytes_put(file, augmentation, strlen(augmentation) + 1);
+	bytes_put8(file, 1);    /* code alignment */
+	bytes_put8(file, 0x78); /* data alignment -8 */
+	bytes_put8(file, 16);   /* return address register */
+	bytes_put8(file, 1);
+	bytes_put8(file, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	bytes_put(file, wanted->cie_instructions, wanted->cie_size);
 	end_entry(file, CIE_LENGTH_AT);
 }
 
-static size_t put_fde(struct file *file, const struct elf_bytes *wanted)
+static size_t put_fde(struct bytes *file, const struct elf_bytes *wanted)
 {
-	size_t start = file->at;
+	size_t start = file->size;
 
-	put32(file, 0);
-	put32(file, (uint32_t)(file->at - CIE_LENGTH_AT));
-	put32(file, (uint32_t)(ELF_BYTES_CODE - file->at));
-	put32(file, ELF_BYTES_CODE_SIZE);
-	put8(file, 0);
-	put(file, wanted->fde_instructions, wanted->fde_size);
+	bytes_put32(file, 0);
+	bytes_put32(file, (uint32_t)(file->size - CIE_LENGTH_AT));
+	bytes_put32(file, (uint32_t)(ELF_BYTES_CODE - file->size));
+	bytes_put32(file, ELF_BYTES_CODE_SIZE);
+	bytes_put8(file, 0);
+	bytes_put(file, wanted->fde_instructions, wanted->fde_size);
 	end_entry(file, start);
-	put32(file, 0);
+	bytes_put32(file, 0);
 	return start;
 }
 
-static void put_header(struct file *file, size_t fde)
+static void put_header(struct bytes *file, size_t fde)
 {
-	file->at = HDR_AT;
-	put8(file, 1);
-	put8(file, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-	put8(file, DW_EH_PE_udata4);
-	put8(file, DW_EH_PE_datarel | DW_EH_PE_sdata4);
-	put32(file, EH_FRAME_AT - HDR_AT - 4);
-	put32(file, 1);
-	put32(file, ELF_BYTES_CODE - HDR_AT);
-	put32(file, (uint32_t)fde - HDR_AT);
+	struct bytes header = { .size = 0 };
+
+	bytes_put8(&header, 1);
+	bytes_put8(&header, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	bytes_put8(&header, DW_EH_PE_udata4);
+	bytes_put8(&header, DW_EH_PE_datarel | DW_EH_PE_sdata4);
+	bytes_put32(&header, EH_FRAME_AT - HDR_AT - 4);
+	bytes_put32(&header, 1);
+	bytes_put32(&header, ELF_BYTES_CODE - HDR_AT);
+	bytes_put32(&header, (uint32_t)fde - HDR_AT);
+	memcpy(file->data + HDR_AT, header.data, header.size);
 }
 
 /* A section table with .eh_frame, for files without the search table. */
-static void put_sections(struct file *file, Elf64_Ehdr *ehdr, size_t eh_frame_size)
+static void put_sections(struct bytes *file, Elf64_Ehdr *ehdr, size_t eh_frame_size)
 {
 	static const char names[] = "\0.eh_frame\0.shstrtab";
 	Elf64_Shdr sections[3] = {
@@ -104,8 +87,8 @@ static void put_sections(struct file *file, Elf64_Ehdr *ehdr, size_t eh_frame_si
 			.sh_addralign = 1 },
 	};
 
-	memcpy(file->bytes + 0xe00, names, sizeof(names));
-	memcpy(file->bytes + 0xe40, sections, sizeof(sections));
+	memcpy(file->data + 0xe00, names, sizeof(names));
+	memcpy(file->data + 0xe40, sections, sizeof(sections));
 	ehdr->e_shoff = 0xe40;
 	ehdr->e_shnum = 3;
 	ehdr->e_shentsize = sizeof(Elf64_Shdr);
@@ -114,7 +97,7 @@ static void put_sections(struct file *file, Elf64_Ehdr *ehdr, size_t eh_frame_si
 
 static bool open_image(const struct elf_bytes *wanted, struct elf_image **image, struct error *err)
 {
-	struct file file = { .at = EH_FRAME_AT };
+	struct bytes file = { .size = EH_FRAME_AT };
 	Elf64_Ehdr ehdr = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_DYN,
@@ -128,7 +111,7 @@ static bool open_image(const struct elf_bytes *wanted, struct elf_image **image,
 	Elf64_Phdr segments[2] = {
 		{ .p_type = PT_LOAD,
 			.p_flags = PF_R | PF_X,
-			.p_filesz = FILE_BYTES,
+			.p_filesz = BYTES_MOST,
 			.p_memsz = 2 * ELF_BYTES_CODE,
 			.p_align = 0x1000 },
 		{ .p_type = PT_GNU_EH_FRAME,
@@ -141,20 +124,20 @@ static bool open_image(const struct elf_bytes *wanted, struct elf_image **image,
 	size_t fde = 0, end;
 
 	if (wanted->eh_frame) {
-		put(&file, wanted->eh_frame, wanted->eh_frame_size);
+		bytes_put(&file, wanted->eh_frame, wanted->eh_frame_size);
 	} else {
 		put_cie(&file, wanted);
 		fde = put_fde(&file, wanted);
 	}
-	end = file.at;
+	end = file.size;
 	if (wanted->has_header)
 		put_header(&file, fde);
 	else
 		ehdr.e_phnum = 1;
 	put_sections(&file, &ehdr, end - EH_FRAME_AT);
-	memcpy(file.bytes, &ehdr, sizeof(ehdr));
-	memcpy(file.bytes + sizeof(ehdr), segments, sizeof(segments));
-	return elf_image_open_memory(file.bytes, sizeof(file.bytes), "hand-built", image, err);
+	memcpy(file.data, &ehdr, sizeof(ehdr));
+	memcpy(file.data + sizeof(ehdr), segments, sizeof(segments));
+	return elf_image_open_memory(file.data, sizeof(file.data), "hand-built", image, err);
 }
 
 bool elf_bytes_table(const struct elf_bytes *wanted, struct frame_table **table, struct error *err)

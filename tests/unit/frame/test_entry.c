@@ -2,6 +2,7 @@
 #include "frame/entry.h"
 
 #include "tests/unit/frame/elf_bytes.h"
+#include "tests/unit/support/bytes.h"
 
 #include <dwarf.h>
 #include <pthread.h>
@@ -16,86 +17,67 @@
 
 /* Entries that are written by hand, as compilers and linkers of several machines write them. */
 
-enum { SECTION_BYTES = 512, SECTION_AT = ELF_BYTES_EH_FRAME, CODE_SIZE = 0x30 };
-
-struct section {
-	uint8_t bytes[SECTION_BYTES];
-	size_t size;
-};
-
-static void put(struct section *section, const void *bytes, size_t size)
-{
-	assert_true(section->size + size <= SECTION_BYTES);
-	memcpy(section->bytes + section->size, bytes, size);
-	section->size += size;
-}
-
-static void put8(struct section *section, uint8_t value)
-{
-	put(section, &value, sizeof(value));
-}
-
-static void put_number(struct section *section, uint64_t value, size_t size)
-{
-	put(section, &value, size);
-}
+enum { SECTION_AT = ELF_BYTES_EH_FRAME, CODE_SIZE = 0x30 };
 
 /* Leaves room for a length, which end_entry() writes. */
-static size_t start_entry(struct section *section)
+static size_t start_entry(struct bytes *section)
 {
-	put_number(section, 0, sizeof(uint32_t));
+	bytes_put32(section, 0);
 	return section->size;
 }
 
-static void end_entry(struct section *section, size_t start)
+static void end_entry(struct bytes *section, size_t start)
 {
 	uint32_t length = (uint32_t)(section->size - start);
 
-	memcpy(section->bytes + start - sizeof(length), &length, sizeof(length));
+	memcpy(section->data + start - sizeof(length), &length, sizeof(length));
 }
 
 /* Returns its offset. `augmentation` is "zR" or "", then without an encoding. */
-static size_t put_cie(struct section *section, const char *augmentation, uint8_t encoding)
+static size_t put_cie(struct bytes *section, const char *augmentation, uint8_t encoding)
 {
 	size_t start = start_entry(section);
 
-	put_number(section, 0, sizeof(uint32_t));
-	put8(section, 1);
-	put(section, augmentation, strlen(augmentation) + 1);
-	put8(section, 1);    /* code alignment */
-	put8(section, 0x7c); /* data alignment -4 */
-	put8(section, 16);   /* return address register */
+	bytes_put32(section, 0);
+	bytes_put8(section, 1);
+	bytes_put(section, augmentation, strlen(augmentation) + 1);
+	bytes_put8(section, 1);    /* code alignment */
+	bytes_put8(section, 0x7c); /* data alignment -4 */
+	bytes_put8(section, 16);   /* return address register */
 	if (augmentation[0]) {
-		put8(section, 1);
-		put8(section, encoding);
+		bytes_put8(section, 1);
+		bytes_put8(section, encoding);
 	}
 	end_entry(section, start);
 	return start - sizeof(uint32_t);
 }
 
 /* An FDE for code at an image address, whose start is written in `bytes` bytes. Returns its offset. */
-static size_t put_fde(struct section *section, size_t cie, uint64_t code, size_t bytes, bool is_relative)
+static size_t put_fde(struct bytes *section, size_t cie, uint64_t code, size_t bytes, bool is_relative)
 {
 	size_t start = start_entry(section);
+	uint64_t written = code, code_size = CODE_SIZE;
 
-	put_number(section, section->size - cie, sizeof(uint32_t));
-	put_number(section, is_relative ? code - SECTION_AT - section->size : code, bytes);
-	put_number(section, CODE_SIZE, bytes);
-	put8(section, 0);
+	bytes_put32(section, (uint32_t)(section->size - cie));
+	if (is_relative)
+		written -= SECTION_AT + section->size;
+	bytes_put(section, &written, bytes);
+	bytes_put(section, &code_size, bytes);
+	bytes_put8(section, 0);
 	end_entry(section, start);
 	return start - sizeof(uint32_t);
 }
 
-static struct entry_section section_of(const struct section *section, uint8_t address_bytes)
+static struct entry_section section_of(const struct bytes *section, uint8_t address_bytes)
 {
 	return (struct entry_section){
-		.elf = { .bytes = section->bytes, .size = section->size, .address = SECTION_AT },
+		.elf = { .bytes = section->data, .size = section->size, .address = SECTION_AT },
 		.format = ENTRY_EH_FRAME,
 		.address_bytes = address_bytes,
 	};
 }
 
-static void expect_fde(const struct section *bytes, uint8_t address_bytes, size_t offset, uint64_t start)
+static void expect_fde(const struct bytes *bytes, uint8_t address_bytes, size_t offset, uint64_t start)
 {
 	struct entry_section section = section_of(bytes, address_bytes);
 	struct fde fde = { 0 };
@@ -122,7 +104,7 @@ static void starts_are_read_in_every_encoding(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct section section = { 0 };
+		struct bytes section = { 0 };
 		size_t cie = put_cie(&section, "zR", cases[i].encoding);
 		bool is_relative = (cases[i].encoding & 0x70) == DW_EH_PE_pcrel;
 		size_t fde = put_fde(&section, cie, 0x8048000, cases[i].bytes, is_relative);
@@ -134,7 +116,7 @@ static void starts_are_read_in_every_encoding(void **state)
 /* Without augmentation there is no data to skip: the byte behind the size is an instruction. */
 static void starts_without_augmentation_are_plain_addresses(void **state)
 {
-	struct section section = { 0 };
+	struct bytes section = { 0 };
 	size_t cie = put_cie(&section, "", 0), fde = put_fde(&section, cie, 0x8048000, 4, false);
 
 	(void)state;
@@ -148,7 +130,7 @@ static void an_encoding_that_needs_a_process_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(encodings); i++) {
-		struct section bytes = { 0 };
+		struct bytes bytes = { 0 };
 		size_t cie = put_cie(&bytes, "zR", encodings[i]), offset = put_fde(&bytes, cie, 0x1000, 4, false);
 		struct entry_section section = section_of(&bytes, 8);
 		struct fde fde = { 0 };
@@ -162,7 +144,7 @@ static void an_encoding_that_needs_a_process_is_refused(void **state)
 /* Of two CIEs each FDE is read by its own, whichever was read before. */
 static void an_fde_is_read_by_its_own_cie(void **state)
 {
-	struct section bytes = { 0 };
+	struct bytes bytes = { 0 };
 	size_t narrow = put_cie(&bytes, "zR", DW_EH_PE_udata4), wide = put_cie(&bytes, "zR", DW_EH_PE_udata8);
 	const size_t offsets[] = { put_fde(&bytes, narrow, 0x1000, 4, false), put_fde(&bytes, wide, 0x2000, 8, false),
 		put_fde(&bytes, wide, 0x3000, 8, false), put_fde(&bytes, narrow, 0x4000, 4, false) };
@@ -181,7 +163,7 @@ static void an_fde_is_read_by_its_own_cie(void **state)
 
 static void damaged_entries_end_the_list(void **state)
 {
-	struct section bytes = { 0 };
+	struct bytes bytes = { 0 };
 	size_t cie = put_cie(&bytes, "zR", DW_EH_PE_udata4), offset = put_fde(&bytes, cie, 0x1000, 4, false);
 	struct entry_section section = section_of(&bytes, 8);
 	struct fde fde = { 0 };
@@ -196,9 +178,9 @@ static void damaged_entries_end_the_list(void **state)
 	}
 }
 
-static struct frame_table *open_table(const struct section *section)
+static struct frame_table *open_table(const struct bytes *section)
 {
-	const struct elf_bytes wanted = { .eh_frame = section->bytes, .eh_frame_size = section->size };
+	const struct elf_bytes wanted = { .eh_frame = section->data, .eh_frame_size = section->size };
 	struct frame_table *table;
 	struct error err;
 
@@ -222,16 +204,16 @@ static void expect_bounds(const struct frame_table *table, uint64_t start)
 /* Where an object file with a terminator is linked before others, entries follow an empty one. */
 static void entries_behind_an_empty_one_are_listed(void **state)
 {
-	struct section section = { 0 };
+	struct bytes section = { 0 };
 	size_t cie = put_cie(&section, "zR", DW_EH_PE_udata4);
 	struct frame_table *table;
 
 	(void)state;
 	put_fde(&section, cie, 0x12000, 4, false);
-	put_number(&section, 0, sizeof(uint32_t));
+	bytes_put32(&section, 0);
 	cie = put_cie(&section, "zR", DW_EH_PE_pcrel | DW_EH_PE_sdata4);
 	put_fde(&section, cie, 0x11000, 4, true);
-	put_number(&section, 0, sizeof(uint32_t));
+	bytes_put32(&section, 0);
 	table = open_table(&section);
 	assert_false(frame_table_is_empty(table));
 	expect_bounds(table, 0x11000);
@@ -242,7 +224,7 @@ static void entries_behind_an_empty_one_are_listed(void **state)
 /* Linkers leave the entries of functions that they leave out, at address 0. */
 static void code_that_was_left_out_has_no_bounds(void **state)
 {
-	struct section section = { 0 };
+	struct bytes section = { 0 };
 	size_t cie = put_cie(&section, "zR", DW_EH_PE_udata4);
 	struct frame_table *table;
 	uint64_t start, end;

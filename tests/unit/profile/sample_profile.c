@@ -115,6 +115,8 @@ static void set_circumstances(struct maker *m)
 		.cpu_count = 2,
 		.frequency_hz = 997,
 		.user_only = true };
+	must(m, profile_set_label(p, "version", "4.2.1", &m->err));
+	must(m, profile_set_label(p, "service", "checkout", &m->err));
 	p->quality =
 		(struct profile_quality){ .samples = 9, .lost = 3, .throttled = 2, .lost_sideband = 1, .frames = 40 };
 	p->quality.frame_pointer_frames = 5;
@@ -129,6 +131,21 @@ static void set_circumstances(struct maker *m)
 			text(m, "0x12 in /bin/x: here a; libdw b") },
 		.difference_count = 2,
 	};
+}
+
+/* Two waits for a lock in the deepest stack, one of them ended by a thread in a stack that no sample has. */
+static void add_releases(struct maker *m, uint32_t waiter, uint32_t releaser)
+{
+	const struct profile_lock locks[] = { { .pid = -7 }, { text(m, "cache_mutex"), text(m, "server"), 100 } };
+	uint32_t id;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct profile_release release = { waiter, PROFILE_NONE, i ? releaser : 0, 5000000000 << i };
+
+		must(m, profile_add_lock(m->profile, &locks[i], &id, &m->err));
+		release.lock = i ? id : PROFILE_NONE;
+		must(m, profile_add_release(m->profile, &release, &m->err));
+	}
 }
 
 static void add_samples(struct maker *m, const uint32_t *stacks)
@@ -182,6 +199,7 @@ struct profile *sample_profile(void)
 	set_circumstances(&m);
 	add_samples(&m,
 		(uint32_t[]){ stack(&m, at, 3), stack(&m, at, 4), stack(&m, (uint32_t[]){ at[0], at[4], at[1] }, 3) });
+	add_releases(&m, stack(&m, at, 4), stack(&m, (uint32_t[]){ at[0], at[4], at[3] }, 3));
 	must(&m, profile_finish(m.profile, &m.err));
 	must(&m, profile_validate(m.profile, &m.err));
 	return m.profile;
@@ -278,6 +296,23 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 	}
 }
 
+static void assert_releases_equal(const struct profile *a, const struct profile *b)
+{
+	assert_int_equal(a->lock_count, b->lock_count);
+	for (size_t i = 0; i < a->lock_count; i++) {
+		assert_text_equal(a, a->locks[i].name, b, b->locks[i].name);
+		assert_text_equal(a, a->locks[i].module, b, b->locks[i].module);
+		assert_int_equal(a->locks[i].pid, b->locks[i].pid);
+	}
+	assert_int_equal(a->release_count, b->release_count);
+	for (size_t i = 0; i < a->release_count; i++) {
+		const struct profile_release *x = &a->releases[i], *y = &b->releases[i];
+
+		assert_true(x->stack == y->stack && x->releaser == y->releaser);
+		assert_true(x->lock == y->lock && x->weight_ns == y->weight_ns);
+	}
+}
+
 static void assert_verification_equal(const struct profile *left, const struct profile *right)
 {
 	const struct profile_verification *a = &left->verification, *b = &right->verification;
@@ -289,6 +324,15 @@ static void assert_verification_equal(const struct profile *left, const struct p
 	assert_int_equal(a->difference_count, b->difference_count);
 	for (uint32_t i = 0; i < a->difference_count; i++)
 		assert_string_equal(profile_string(left, a->differences[i]), profile_string(right, b->differences[i]));
+}
+
+static void assert_labels_equal(const struct profile *a, const struct profile *b)
+{
+	assert_int_equal(a->label_count, b->label_count);
+	for (size_t i = 0; i < a->label_count; i++) {
+		assert_string_equal(profile_string(a, a->labels[i].key), profile_string(b, b->labels[i].key));
+		assert_string_equal(profile_string(a, a->labels[i].value), profile_string(b, b->labels[i].value));
+	}
 }
 
 static void assert_facts_equal(const struct profile *a, const struct profile *b)
@@ -321,7 +365,9 @@ void assert_profiles_equal(const struct profile *left, const struct profile *rig
 	assert_places_equal(left, right);
 	assert_stacks_equal(left, right);
 	assert_samples_equal(left, right);
+	assert_releases_equal(left, right);
 	assert_facts_equal(left, right);
+	assert_labels_equal(left, right);
 }
 
 struct buffer written_profile(const struct profile *profile)

@@ -170,7 +170,7 @@ static void amounts_are_no_counts(void **state)
 	assert_true(profile_sum(profile, 0) >= (int64_t)profile->sample_count);
 	expect_kept(profile);
 	buffer_init(&folded, 1 << 20);
-	assert_true(profile_write_folded(profile, &folded, &err));
+	assert_true(profile_write_folded(profile, PROFILE_NONE, &folded, &err));
 	again = read_profile(folded.data, folded.size);
 	assert_int_equal(profile_sum(again, 1), profile_sum(profile, 1));
 	profile_destroy(again);

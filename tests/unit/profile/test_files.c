@@ -8,21 +8,28 @@
 
 #include <cmocka.h>
 
+/* Writes the profile, which must be the same file again. */
+static void assert_written_as(const struct profile *profile, const struct buffer *file)
+{
+	struct buffer again = written_profile(profile);
+
+	assert_int_equal(file->size, again.size);
+	assert_memory_equal(file->data, again.data, file->size);
+	buffer_deinit(&again);
+}
+
 static void what_is_written_reads_back_equal(void **state)
 {
 	struct profile *made = sample_profile(), *back;
-	struct buffer file = written_profile(made), again;
+	struct buffer file = written_profile(made);
 
 	(void)state;
 	back = read_profile(file.data, file.size);
 	assert_profiles_equal(made, back);
 	for (size_t i = 1; i < back->sample_count; i++)
 		assert_true(back->samples[i - 1].stack <= back->samples[i].stack);
-	again = written_profile(back);
-	assert_int_equal(file.size, again.size);
-	assert_memory_equal(file.data, again.data, file.size);
+	assert_written_as(back, &file);
 	buffer_deinit(&file);
-	buffer_deinit(&again);
 	profile_destroy(back);
 	profile_destroy(made);
 }
@@ -109,17 +116,14 @@ static void an_event_keeps_its_own_weight(void **state)
 static void an_event_without_a_weight_costs_no_byte(void **state)
 {
 	struct profile *made = sample_profile();
-	struct buffer file = written_profile(made), again;
+	struct buffer file = written_profile(made);
 	struct error err;
 
 	(void)state;
 	assert_true(profile_weigh_event(made, 1, &err));
 	made->event_weights[made->event_count - 1] = 0;
-	again = written_profile(made);
-	assert_int_equal(file.size, again.size);
-	assert_memory_equal(file.data, again.data, file.size);
+	assert_written_as(made, &file);
 	buffer_deinit(&file);
-	buffer_deinit(&again);
 	profile_destroy(made);
 }
 

@@ -13,15 +13,20 @@ static struct profile *read_text(const char *text)
 	return read_profile(text, strlen(text));
 }
 
-static void expect_folded(const struct profile *profile, const char *expected)
+static void expect_values(const struct profile *profile, uint32_t value_type, const char *expected)
 {
 	struct buffer out;
 	struct error err;
 
 	buffer_init(&out, 1 << 28);
-	assert_true(profile_write_folded(profile, &out, &err));
+	assert_true(profile_write_folded(profile, value_type, &out, &err));
 	assert_string_equal(out.data ? out.data : "", expected);
 	buffer_deinit(&out);
+}
+
+static void expect_folded(const struct profile *profile, const char *expected)
+{
+	expect_values(profile, PROFILE_NONE, expected);
 }
 
 static void what_is_read_is_written_sorted_and_added_up(void **state)
@@ -333,7 +338,7 @@ static void pieces_are_as_good_as_the_whole(void **state)
 	buffer_init(&whole, 1 << 28);
 	fill_text(&text);
 	profile = read_profile(text.data, text.size);
-	assert_true(profile_write_folded(profile, &whole, &err));
+	assert_true(profile_write_folded(profile, PROFILE_NONE, &whole, &err));
 	buffer_append_byte(&whole, '\0');
 	profile_destroy(profile);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -379,6 +384,40 @@ static void lines_of_python_are_lines(void **state)
 	profile_destroy(profile);
 }
 
+/* Of a metric, its values, and only stacks that have one. */
+static void a_metric_has_its_values(void **state)
+{
+	struct profile *profile = read_text("main;work 3\nmain;lock 2\n");
+	struct profile_thread thread = { 0 };
+	struct profile *waits;
+	struct error err;
+	uint32_t stack, by;
+
+	(void)state;
+	assert_int_equal(profile_find_metric(profile, "off-cpu", NULL), PROFILE_NONE);
+	profile_destroy(profile);
+	assert_true(profile_create(&waits, &err));
+	assert_true(profile_add_value_type(waits, "cpu", "nanoseconds", &err));
+	assert_true(profile_add_wait_values(waits, &err));
+	assert_true(profile_add_run(waits, &(struct profile_run){ 0 }, &thread.run, &err));
+	assert_true(profile_add_thread(waits, &thread, &by, &err));
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i += PROFILE_WAIT_IDLE - PROFILE_WAIT_LOCK) {
+		int64_t values[PROFILE_MAX_VALUE_TYPES];
+
+		profile_wait_fill(waits, (enum profile_wait_class)i, 1000 + i, values);
+		assert_true(profile_add_wait_stack(waits, 0, (enum profile_wait_class)i, &stack, &err));
+		assert_true(profile_add_sample(waits, stack, by, values, -1, &err));
+	}
+	assert_true(profile_finish(waits, &err));
+	expect_folded(waits, "[waiting: idle] 1\n[waiting: lock] 1\n");
+	expect_values(waits, profile_find_metric(waits, "off-cpu", NULL), "[waiting: lock] 1000\n");
+	expect_values(waits, profile_find_metric(waits, "wall", "nanoseconds"), "[waiting: lock] 1000\n");
+	expect_values(waits, profile_find_metric(waits, "idle", NULL), "[waiting: idle] 1004\n");
+	expect_values(waits, profile_find_metric(waits, "cpu", NULL), "");
+	assert_int_equal(profile_find_metric(waits, "idle", "bytes"), PROFILE_NONE);
+	profile_destroy(waits);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +428,7 @@ int main(void)
 		cmocka_unit_test(threads_lead_and_names_cannot_break_lines),
 		cmocka_unit_test(lines_are_in_the_order_of_their_bytes),
 		cmocka_unit_test(our_own_files_become_folded),
+		cmocka_unit_test(a_metric_has_its_values),
 		cmocka_unit_test(huge_lines_are_bounded),
 		cmocka_unit_test(pieces_are_as_good_as_the_whole),
 		cmocka_unit_test(pieces_name_what_is_wrong),

@@ -149,6 +149,7 @@ static void scripts_have_no_line_and_no_checkout_path(void **state)
 		{ "JS:~fib /builds/17/t.js:4:2", "[jit]", "fib t.js`[jit]" },
 		{ "JS:^fib file:///srv/t.js:4:2", "[jit]", "fib t.js`[jit]" },
 		{ "JS:+fib t.js:4", "[jit]", "fib t.js`[jit]" },
+		{ "JS:*'fib t.js:4", "[jit]", "fib t.js`[jit]" },
 		{ "LazyCompile:*render /srv/app/view.js:10", "[jit]", "render view.js`[jit]" },
 		{ "LazyCompile:~ /srv/app/view.js:10", "[jit]", " view.js`[jit]" },
 		{ "Function:~emit node:events:466:44", "[jit]", "emit node:events`[jit]" },

@@ -154,6 +154,28 @@ static void add_sample(struct recording *recording, uint32_t stack, uint32_t thr
 	recording->profile->quality.frames += 7;
 }
 
+/* A lock of each step, and who ended a wait for it: earlier stacks occur again, with other weights. */
+static void add_release(struct recording *recording, uint32_t step, uint32_t stack)
+{
+	const struct profile_lock lock = { text(recording, step ? "mutex" : ""), text(recording, "server"),
+		(int32_t)step - 1 };
+	struct profile_release release = { .stack = stack, .releaser = step, .weight_ns = 1000000000 + step };
+
+	must(recording, profile_add_lock(recording->profile, &lock, &release.lock, &recording->err));
+	must(recording, profile_add_release(recording->profile, &release, &recording->err));
+	release = (struct profile_release){ 1, PROFILE_NONE, stack, step + 1 };
+	must(recording, profile_add_release(recording->profile, &release, &recording->err));
+}
+
+/* The version becomes known with the second step, as that of a service that starts, and another with the third. */
+static void set_labels(struct recording *recording, uint32_t step)
+{
+	must(recording, profile_set_label(recording->profile, "service", "checkout", &recording->err));
+	if (step > 0)
+		must(recording,
+			profile_set_label(recording->profile, "version", step > 1 ? "2" : "1", &recording->err));
+}
+
 static void write_increment(struct recording *recording, int64_t duration_ns)
 {
 	recording->facts.duration_ns = recording->profile->runs[0].duration_ns = duration_ns;
@@ -168,12 +190,14 @@ static void record(struct recording *recording, uint32_t steps, bool is_named)
 		uint32_t mapping = add_mapping(recording, step), thread = add_thread(recording, step), stack = 0;
 
 		set_facts(recording, step);
+		set_labels(recording, step);
 		must(recording, profile_add_stack(recording->profile, 0,
 					add_location(recording, mapping, step, is_named), &stack, &recording->err));
 		for (uint32_t i = 0; i < recording->profile->sample_count; i++)
 			add_sample(recording, recording->profile->samples[i].stack,
 				recording->profile->samples[i].thread, 10 * step + i);
 		add_sample(recording, stack, thread, 10 * step + 9);
+		add_release(recording, step, stack);
 		write_increment(recording, 1000000 * (step + 1));
 	}
 }
@@ -190,6 +214,7 @@ static void increments_are_the_profile(void **state)
 		setup(state);
 		recording = *state;
 		record(recording, steps, steps % 2);
+		must(recording, profile_finish(recording->profile, &recording->err));
 		must(recording, profile_read_increments(recording->file.data, recording->file.size, &facts, &whole,
 					&read, &recording->err));
 		assert_profiles_equal(recording->profile, read);
@@ -206,6 +231,7 @@ static void the_reader_of_whole_profiles_reads_them(void **state)
 	CLEANUP(profile_cleanup) struct profile *read = NULL;
 
 	record(recording, 4, true);
+	must(recording, profile_finish(recording->profile, &recording->err));
 	must(recording, pprof_read(recording->file.data, recording->file.size, ARRAY_MAX_IDS, &read, &recording->err));
 	assert_profiles_equal(recording->profile, read);
 }

@@ -64,7 +64,7 @@ static bool writes_folded(const struct inputs *in, struct error *err)
 	bool ok;
 
 	buffer_init(&out, 1 << 24);
-	ok = profile_write_folded(in->profile, &out, err);
+	ok = profile_write_folded(in->profile, PROFILE_NONE, &out, err);
 	buffer_deinit(&out);
 	return ok;
 }

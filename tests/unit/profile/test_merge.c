@@ -28,7 +28,7 @@ static char *folded_of(const struct profile *profile)
 	struct error err;
 
 	buffer_init(&out, 1 << 20);
-	assert_true(profile_write_folded(profile, &out, &err));
+	assert_true(profile_write_folded(profile, PROFILE_NONE, &out, &err));
 	return out.data;
 }
 
@@ -71,6 +71,11 @@ static void values_add_and_runs_stay_runs(void **state)
 		2 * from->verification.stacks[PROFILE_COMPARISON_LONGER]);
 	assert_int_equal(into->verification.names_equal, 2 * from->verification.names_equal);
 	assert_int_equal(into->verification.difference_count, 2 * from->verification.difference_count);
+	assert_int_equal(into->lock_count, 2 * from->lock_count);
+	/* A wait for no lock is one in both; the locks are those of different processes. */
+	assert_int_equal(into->release_count, 3);
+	assert_int_equal(into->releases[2].weight_ns, 2 * from->releases[1].weight_ns);
+	assert_true(into->releases[0].lock == 1 && into->releases[1].lock == 3);
 	assert_int_equal(into->runs[3].cpu_ns, from->runs[1].cpu_ns);
 	assert_int_equal(into->threads[into->samples[into->sample_count - 1].thread].run, 3);
 	profile_destroy(into);

@@ -14,7 +14,10 @@ static const struct {
 	bool is_cpu_time, is_duration, is_counted;
 } cases[] = {
 	{ "cpu", "nanoseconds", "CPU time", PROFILE_METRIC_TIME, true, true, false },
-	{ "wall", "nanoseconds", "wall", PROFILE_METRIC_TIME, false, true, false },
+	{ "wall", "nanoseconds", "wall-clock time", PROFILE_METRIC_TIME, false, true, false },
+	{ "off-cpu", "nanoseconds", "waiting time", PROFILE_METRIC_TIME, false, true, false },
+	{ "idle", "nanoseconds", "idle time", PROFILE_METRIC_TIME, false, true, false },
+	{ "idle", "count", "idle", PROFILE_METRIC_EVENTS, false, false, true },
 	{ "delay", "microseconds", "delay", PROFILE_METRIC_TIME, false, false, false },
 	{ "cycles", "count", "cycles", PROFILE_METRIC_TIME, false, false, true },
 	{ "page-faults", "count", "page-faults", PROFILE_METRIC_EVENTS, false, false, true },

@@ -229,6 +229,68 @@ static void timeline_that_goes_back_too_far(struct pprof_bytes *p)
 	add_timeline(p, (int64_t[]){ 5, -6 }, 2, 2);
 }
 
+/* Columns of a byte for each number, in the extension's fields from `first` on. */
+static void add_columns(struct pprof_bytes *p, uint32_t first, const char *const *columns, size_t count)
+{
+	struct buffer extension;
+
+	buffer_init(&extension, 1 << 10);
+	/* A stack with the file's first location. */
+	pprof_text(&extension, 24, "\0", 1);
+	pprof_text(&extension, 25, "\0", 1);
+	for (uint32_t i = 0; i < count; i++)
+		pprof_text(&extension, first + i, columns[i], strlen(columns[i]));
+	pprof_text(&p->file, PPROF_KELVIN, extension.data, extension.size);
+	buffer_deinit(&extension);
+}
+
+static void locks_of_two_lengths(struct pprof_bytes *p)
+{
+	add_columns(p, 30, (const char *const[]){ "\1\1", "\1", "\1\1" }, 3);
+}
+
+static void lock_of_no_name(struct pprof_bytes *p)
+{
+	add_columns(p, 30, (const char *const[]){ "\x7f", "\1", "\1" }, 3);
+}
+
+static void lock_of_no_module(struct pprof_bytes *p)
+{
+	add_columns(p, 30, (const char *const[]){ "\1", "\x7f", "\1" }, 3);
+}
+
+static void releases_of_two_lengths(struct pprof_bytes *p)
+{
+	add_columns(p, 33, (const char *const[]){ "\1", "\1", "\1", "\1\1" }, 4);
+}
+
+static void release_of_no_stack(struct pprof_bytes *p)
+{
+	add_columns(p, 30, (const char *const[]){ "\1", "\1", "\1", "\2", "\1", "\1", "\1" }, 7);
+}
+
+static void release_by_no_stack(struct pprof_bytes *p)
+{
+	add_columns(p, 30, (const char *const[]){ "\1", "\1", "\1", "\1", "\1", "\2", "\1" }, 7);
+}
+
+static void release_of_no_lock(struct pprof_bytes *p)
+{
+	add_columns(p, 30, (const char *const[]){ "\1", "\1", "\1", "\1", "\2", "\1", "\1" }, 7);
+}
+
+static void release_past_63_bits(struct pprof_bytes *p)
+{
+	add_columns(p, 30,
+		(const char *const[]){ "\1", "\1", "\1", "\1", "\1", "\1", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1" },
+		7);
+}
+
+static void stack_of_no_location(struct pprof_bytes *p)
+{
+	add_columns(p, 24, (const char *const[]){ "\1", "\x7f" }, 2);
+}
+
 static void contradictions_are_named(void **state)
 {
 	static const struct {
@@ -265,6 +327,15 @@ static void contradictions_are_named(void **state)
 		{ timeline_of_more_events_than_samples, "timeline" },
 		{ timeline_of_fewer_events_than_samples, "timeline" },
 		{ timeline_that_goes_back_too_far, "event 1 of the timeline" },
+		{ stack_of_no_location, "stack 2 is malformed" },
+		{ locks_of_two_lengths, "the columns of locks do not agree" },
+		{ lock_of_no_name, "the name of a lock is string 127" },
+		{ lock_of_no_module, "the module of a lock is string 127" },
+		{ releases_of_two_lengths, "the columns of releases do not agree" },
+		{ release_of_no_stack, "release 0 is malformed" },
+		{ release_by_no_stack, "release 0 is malformed" },
+		{ release_of_no_lock, "release 0 is malformed" },
+		{ release_past_63_bits, "release 0 is malformed" },
 	};
 
 	(void)state;

@@ -77,6 +77,36 @@ static void sum_past_63_bits(struct profile *p)
 	p->values[1] = INT64_MAX;
 }
 
+static void lock_of_no_string(struct profile *p)
+{
+	p->locks[1].name = UINT32_MAX;
+}
+
+static void release_of_no_stack(struct profile *p)
+{
+	p->releases[0].stack = 77;
+}
+
+static void release_by_no_stack(struct profile *p)
+{
+	p->releases[1].releaser = 77;
+}
+
+static void release_of_no_lock(struct profile *p)
+{
+	p->releases[1].lock = 2;
+}
+
+static void negative_release(struct profile *p)
+{
+	p->releases[0].weight_ns = -1;
+}
+
+static void releases_past_63_bits(struct profile *p)
+{
+	p->releases[1].weight_ns = INT64_MAX;
+}
+
 static void mapping_of_no_string(struct profile *p)
 {
 	p->mappings[0].path = UINT32_MAX;
@@ -111,6 +141,12 @@ static void what_does_not_hold_together_is_named(void **state)
 		{ weights_of_some_events, "of the events of sample 0 only some have a weight" },
 		{ negative_value, "sample 0 has the negative value -1" },
 		{ sum_past_63_bits, "the values of cpu do not fit" },
+		{ lock_of_no_string, "lock 1 references a string" },
+		{ release_of_no_stack, "release 0 references a stack" },
+		{ release_by_no_stack, "release 1 references a stack" },
+		{ release_of_no_lock, "release 1 references lock 2" },
+		{ negative_release, "release 0 has no valid weight" },
+		{ releases_past_63_bits, "release 1 has no valid weight" },
 		{ mapping_of_no_string, "mapping 0 references a string" },
 		{ function_of_no_string, "function 0 references a string" },
 		{ thread_of_no_string, "thread 0 references a string" },

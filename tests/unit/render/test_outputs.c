@@ -279,6 +279,67 @@ static void an_interval_without_0_says_why_nothing_is_proven(void **state)
 /* ---- Markdown ---- */
 
 /* In the details, which figure, and no more lines than figures. */
+/* ---- Python ---- */
+
+static uint32_t string_of(struct diff *diff, const char *text)
+{
+	struct error err;
+	uint32_t id;
+
+	assert_true(string_table_add(diff->strings, text, strlen(text), &id, &err));
+	return id;
+}
+
+/* Makes normalize_query a function of Python, and deflate one of its interpreter. */
+static void interpret(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->function_count; i++) {
+		struct diff_function *f = &diff->functions[i];
+
+		if (strstr(diff_string(diff, f->name), "normalize_query")) {
+			f->name = string_of(diff, "py::Query.normalize:/srv/app/query.py");
+			f->shown = string_of(diff, "Query.normalize");
+			f->place = string_of(diff, "query.py:12");
+			f->language = PROFILE_LANGUAGE_PYTHON;
+		} else if (strcmp(diff_string(diff, f->name), "deflate") == 0) {
+			f->interprets = PROFILE_LANGUAGE_PYTHON;
+		}
+	}
+}
+
+static void check_reads_as_python(char *text)
+{
+	assert_non_null(strstr(text, "Query.normalize"));
+	assert_non_null(strstr(text, "query.py:12"));
+	assert_null(strstr(text, "py::"));
+	assert_non_null(strstr(text, "The time of a Python function itself includes"));
+	free(text);
+}
+
+static void people_read_names_and_programs_the_full_ones(void **state)
+{
+	static const enum fixture_kind kinds[] = { FIXTURE_SHOP, FIXTURE_SINGLE };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct fixture fixture = fixture_create(kinds[i]);
+		char *json, *svg;
+
+		interpret(fixture.diff);
+		json = fixture_json(&fixture);
+		svg = fixture_svg(&fixture, 1200);
+		assert_non_null(strstr(json, "\"name\":\"py::Query.normalize:/srv/app/query.py\""));
+		assert_non_null(strstr(json, "\"language\":\"python\""));
+		assert_null(strstr(svg, "py::"));
+		free(json);
+		free(svg);
+		check_reads_as_python(fixture_text(&fixture, 0, false));
+		if (kinds[i] == FIXTURE_SHOP)
+			check_reads_as_python(fixture_markdown(&fixture));
+		fixture_destroy(&fixture);
+	}
+}
+
 static void markdown_names_outliers_by_figure(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
@@ -295,9 +356,9 @@ static void markdown_names_outliers_by_figure(void **state)
 	runs->outliers[13] = (struct diff_outlier){ DIFF_HEAD, DIFF_RUN_MEMORY, 0, 9e6, 5e6 };
 	text = fixture_markdown(&fixture);
 	assert_non_null(strstr(text,
-		"\n- outliers, which are included: wall clock of base, median 500 ms: run 3 750 ms, run 4 750 ms,"));
+		"\n- outliers, which are included: wall-clock time of base, median 500 ms: run 3 750 ms, run 4 750 ms,"));
 	assert_non_null(strstr(text,
-		", run 12 750 ms and 2 more\n- outliers, which are included: wall clock of head, median 500 ms: run 1 900 ms\n"));
+		", run 12 750 ms and 2 more\n- outliers, which are included: wall-clock time of head, median 500 ms: run 1 900 ms\n"));
 	assert_non_null(
 		strstr(text, "\n- outliers, which are included: peak memory of head, median 5.00 MB: run 1 9.00 MB\n"));
 	assert_true(strstr(text, "outliers") > strstr(text, "<details>"));
@@ -435,6 +496,7 @@ int main(void)
 		cmocka_unit_test(what_is_counted_reads_as_counted),
 		cmocka_unit_test(headings_say_what_was_counted),
 		cmocka_unit_test(an_interval_without_0_says_why_nothing_is_proven),
+		cmocka_unit_test(people_read_names_and_programs_the_full_ones),
 		cmocka_unit_test(markdown_names_outliers_by_figure),
 		cmocka_unit_test(markdown_escapes_names),
 		cmocka_unit_test(markdown_stays_within_the_limit),

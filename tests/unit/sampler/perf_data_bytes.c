@@ -115,10 +115,14 @@ void put_sample(struct buffer *out, const struct perf_event_attr *attr, const st
 	if (type & PERF_SAMPLE_ID)
 		put_u64(&body, sample->id);
 	if (type & PERF_SAMPLE_PERIOD)
-		put_u64(&body, 1000000);
+		put_u64(&body, sample->period ? sample->period : 1000000);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		put_u64(&body, sample->chain_count);
 		put_words(&body, sample->chain, sample->chain_count);
+	}
+	if (type & PERF_SAMPLE_RAW) {
+		put_u32(&body, sample->raw_bytes);
+		buffer_append(&body, sample->raw, sample->raw_bytes);
 	}
 	if (type & PERF_SAMPLE_BRANCH_STACK) {
 		put_u64(&body, sample->branch_count);
@@ -138,6 +142,20 @@ void put_sample(struct buffer *out, const struct perf_event_attr *attr, const st
 	}
 	put_record(out, attr, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body, 0, 0);
 	buffer_deinit(&body);
+}
+
+/* With the trailer that put_record() makes, but of the thread. */
+void put_switch(struct buffer *out, uint32_t tid, uint16_t misc, uint64_t time_ns)
+{
+	struct buffer trailer;
+
+	buffer_init(&trailer, MAX_BYTES);
+	put_u32(&trailer, tid);
+	put_u32(&trailer, tid);
+	put_u64(&trailer, time_ns);
+	put_u64(&trailer, 1);
+	put_record(out, NULL, PERF_RECORD_SWITCH, misc, &trailer, time_ns, 1);
+	buffer_deinit(&trailer);
 }
 
 void put_round(struct buffer *out)

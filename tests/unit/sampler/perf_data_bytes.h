@@ -19,7 +19,13 @@ enum {
 	PERF_TYPE_COMPRESSED2 = 83,
 };
 
-enum { PERF_FEATURE_BUILD_ID = 2, PERF_FEATURE_ARCH = 6, PERF_FEATURE_EVENT_DESC = 12, PERF_FEATURE_DIR_FORMAT = 24 };
+enum {
+	PERF_FEATURE_TRACING_DATA = 1,
+	PERF_FEATURE_BUILD_ID = 2,
+	PERF_FEATURE_ARCH = 6,
+	PERF_FEATURE_EVENT_DESC = 12,
+	PERF_FEATURE_DIR_FORMAT = 24,
+};
 
 /* What most tests record: cpu-clock at 1000 Hz by frame pointers. */
 struct perf_event_attr perf_bytes_attr(void);
@@ -46,9 +52,15 @@ struct perf_sample_bytes {
 	size_t dump_bytes;
 	const void *dump;    /* NULL: zeros */
 	size_t copied_bytes; /* of it; 0: all */
+	uint64_t period;     /* 0: a millisecond */
+	const void *raw;     /* of a tracepoint or a program */
+	uint32_t raw_bytes;
 };
 void put_sample(struct buffer *out, const struct perf_event_attr *attr, const struct perf_sample_bytes *sample);
 void put_round(struct buffer *out);
+
+/* That a thread, whose process has the same id, leaves a CPU or runs again: for the attr of most tests. */
+void put_switch(struct buffer *out, uint32_t tid, uint16_t misc, uint64_t time_ns);
 
 /* What belongs to an event in a file. */
 struct perf_event_bytes {

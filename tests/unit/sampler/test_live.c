@@ -277,7 +277,7 @@ static void test_losses_are_counted(void **state)
 	pid_t pid = start_target(busy);
 	struct sampler_options options = options_for(&pid);
 	struct sampler_result result;
-	double used_s, expected, counted;
+	double before_s, used_s, most_s, counted;
 	struct sampler *sampler;
 	struct error err;
 
@@ -285,18 +285,19 @@ static void test_losses_are_counted(void **state)
 	options.frequency_hz = 10000;
 	assert_true(sampler_create(&options, &sampler, &err));
 	assert_true(sampler_start(sampler, &err));
-	used_s = cpu_seconds(pid);
+	before_s = cpu_seconds(pid);
 	usleep(1000000);
+	/* Sampling ends somewhere within the call, which a busy machine makes long. */
+	used_s = cpu_seconds(pid) - before_s;
 	assert_true(sampler_finish(sampler, &result, NULL, &err));
-	used_s = cpu_seconds(pid) - used_s;
+	most_s = cpu_seconds(pid) - before_s;
 	sampler_destroy(sampler);
 	end_target(pid);
-	expected = used_s * 10000;
 	counted = (double)(result.profile->quality.samples + result.profile->quality.lost);
-	print_message("%.0f samples and losses of %.0f expected\n", counted, expected);
+	print_message("%.0f samples and losses of %.0f to %.0f expected\n", counted, used_s * 10000, most_s * 10000);
 	if (used_s > 0.2) {
 		assert_true(result.profile->quality.lost > 0);
-		assert_true(counted > expected * 0.95 && counted < expected * 1.05);
+		assert_true(counted > used_s * 10000 * 0.95 && counted < most_s * 10000 * 1.05);
 	}
 	sampler_result_deinit(&result);
 }

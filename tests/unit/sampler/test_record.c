@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sampler/records/record.h"
 
+#include "tests/unit/support/bytes.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -8,50 +10,22 @@
 
 #include <cmocka.h>
 
-/* A record under construction. */
-struct bytes {
-	uint8_t data[4096];
-	size_t size;
-};
-
-static void put(struct bytes *bytes, const void *data, size_t size)
-{
-	assert_true(bytes->size + size <= sizeof(bytes->data));
-	memcpy(bytes->data + bytes->size, data, size);
-	bytes->size += size;
-}
-
-static void put16(struct bytes *bytes, uint16_t value)
-{
-	put(bytes, &value, sizeof(value));
-}
-
-static void put32(struct bytes *bytes, uint32_t value)
-{
-	put(bytes, &value, sizeof(value));
-}
-
-static void put64(struct bytes *bytes, uint64_t value)
-{
-	put(bytes, &value, sizeof(value));
-}
-
 static void put_text(struct bytes *bytes, const char *text, size_t room)
 {
 	char padded[64] = "";
 
 	assert_true(room <= sizeof(padded));
 	memcpy(padded, text, strlen(text));
-	put(bytes, padded, room);
+	bytes_put(bytes, padded, room);
 }
 
 static struct bytes start_record(uint32_t type, uint16_t misc)
 {
 	struct bytes bytes = { .size = 0 };
 
-	put32(&bytes, type);
-	put16(&bytes, misc);
-	put16(&bytes, 0);
+	bytes_put32(&bytes, type);
+	bytes_put16(&bytes, misc);
+	bytes_put16(&bytes, 0);
 	return bytes;
 }
 
@@ -72,11 +46,11 @@ static const struct record_layout layout = {
 
 static void put_trailer(struct bytes *bytes)
 {
-	put32(bytes, 11); /* pid */
-	put32(bytes, 12); /* tid */
-	put64(bytes, 1000);
-	put32(bytes, 3); /* cpu */
-	put32(bytes, 0);
+	bytes_put32(bytes, 11); /* pid */
+	bytes_put32(bytes, 12); /* tid */
+	bytes_put64(bytes, 1000);
+	bytes_put32(bytes, 3); /* cpu */
+	bytes_put32(bytes, 0);
 	set_size(bytes, bytes->size);
 }
 
@@ -84,23 +58,23 @@ static struct bytes a_sample(void)
 {
 	struct bytes bytes = start_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 
-	put64(&bytes, 0x401000);
-	put32(&bytes, 21);
-	put32(&bytes, 22);
-	put64(&bytes, 5000);
-	put32(&bytes, 1);
-	put32(&bytes, 0);
-	put64(&bytes, 1003009); /* period */
-	put64(&bytes, 2);       /* callchain */
-	put64(&bytes, PERF_CONTEXT_KERNEL);
-	put64(&bytes, 0xffffffff81000000);
-	put64(&bytes, PERF_SAMPLE_REGS_ABI_64);
+	bytes_put64(&bytes, 0x401000);
+	bytes_put32(&bytes, 21);
+	bytes_put32(&bytes, 22);
+	bytes_put64(&bytes, 5000);
+	bytes_put32(&bytes, 1);
+	bytes_put32(&bytes, 0);
+	bytes_put64(&bytes, 1003009); /* period */
+	bytes_put64(&bytes, 2);       /* callchain */
+	bytes_put64(&bytes, PERF_CONTEXT_KERNEL);
+	bytes_put64(&bytes, 0xffffffff81000000);
+	bytes_put64(&bytes, PERF_SAMPLE_REGS_ABI_64);
 	for (uint64_t i = 0; i < USER_REGISTERS; i++)
-		put64(&bytes, 100 + i);
-	put64(&bytes, 32); /* stack */
+		bytes_put64(&bytes, 100 + i);
+	bytes_put64(&bytes, 32); /* stack */
 	for (uint64_t i = 0; i < 4; i++)
-		put64(&bytes, 200 + i);
-	put64(&bytes, 24);
+		bytes_put64(&bytes, 200 + i);
+	bytes_put64(&bytes, 24);
 	set_size(&bytes, bytes.size);
 	return bytes;
 }
@@ -142,12 +116,12 @@ static void test_sample_without_user_part(void **state)
 	struct error err;
 
 	(void)state;
-	put64(&bytes, 0xffffffff81000000);
+	bytes_put64(&bytes, 0xffffffff81000000);
 	for (int i = 0; i < 4; i++)
-		put64(&bytes, 0);
-	put64(&bytes, 0); /* callchain */
-	put64(&bytes, PERF_SAMPLE_REGS_ABI_NONE);
-	put64(&bytes, 0); /* stack */
+		bytes_put64(&bytes, 0);
+	bytes_put64(&bytes, 0); /* callchain */
+	bytes_put64(&bytes, PERF_SAMPLE_REGS_ABI_NONE);
+	bytes_put64(&bytes, 0); /* stack */
 	set_size(&bytes, bytes.size);
 	assert_true(record_parse(&layout, bytes.data, bytes.size, &record, &err));
 	assert_true(record.sample.is_kernel);
@@ -160,17 +134,17 @@ static struct bytes an_mmap2(void)
 {
 	struct bytes bytes = start_record(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
 
-	put32(&bytes, 31);
-	put32(&bytes, 32);
-	put64(&bytes, 0x7f0000001000);
-	put64(&bytes, 0x2000);
-	put64(&bytes, 0x1000);
-	put32(&bytes, 8);
-	put32(&bytes, 1);
-	put64(&bytes, 77);
-	put64(&bytes, 5); /* generation */
-	put32(&bytes, PROT_READ | PROT_EXEC);
-	put32(&bytes, 2);
+	bytes_put32(&bytes, 31);
+	bytes_put32(&bytes, 32);
+	bytes_put64(&bytes, 0x7f0000001000);
+	bytes_put64(&bytes, 0x2000);
+	bytes_put64(&bytes, 0x1000);
+	bytes_put32(&bytes, 8);
+	bytes_put32(&bytes, 1);
+	bytes_put64(&bytes, 77);
+	bytes_put64(&bytes, 5); /* generation */
+	bytes_put32(&bytes, PROT_READ | PROT_EXEC);
+	bytes_put32(&bytes, 2);
 	put_text(&bytes, "/lib/libfoo.so.1", 24);
 	put_trailer(&bytes);
 	return bytes;
@@ -241,8 +215,8 @@ static void test_comm_and_tasks(void **state)
 	struct error err;
 
 	(void)state;
-	put32(&comm, 41);
-	put32(&comm, 42);
+	bytes_put32(&comm, 41);
+	bytes_put32(&comm, 42);
 	put_text(&comm, "server", 8);
 	put_trailer(&comm);
 	assert_true(record_parse(&layout, comm.data, comm.size, &record, &err));
@@ -251,11 +225,11 @@ static void test_comm_and_tasks(void **state)
 	assert_string_equal(record.comm.name, "server");
 	assert_int_equal(record.pid, 41);
 
-	put32(&fork, 51);
-	put32(&fork, 50);
-	put32(&fork, 53);
-	put32(&fork, 52);
-	put64(&fork, 999);
+	bytes_put32(&fork, 51);
+	bytes_put32(&fork, 50);
+	bytes_put32(&fork, 53);
+	bytes_put32(&fork, 52);
+	bytes_put64(&fork, 999);
 	put_trailer(&fork);
 	assert_true(record_parse(&layout, fork.data, fork.size, &record, &err));
 	assert_int_equal(record.kind, RECORD_FORK);
@@ -272,13 +246,13 @@ static void test_lost(void **state)
 	struct error err;
 
 	(void)state;
-	put64(&lost, 1);
-	put64(&lost, 17);
+	bytes_put64(&lost, 1);
+	bytes_put64(&lost, 17);
 	put_trailer(&lost);
 	assert_true(record_parse(&layout, lost.data, lost.size, &record, &err));
 	assert_int_equal(record.kind, RECORD_LOST);
 	assert_int_equal(record.lost, 17);
-	put64(&samples, 18);
+	bytes_put64(&samples, 18);
 	put_trailer(&samples);
 	assert_true(record_parse(&layout, samples.data, samples.size, &record, &err));
 	assert_int_equal(record.lost, 18);
@@ -302,22 +276,24 @@ static void test_all_fields(void **state)
 
 	(void)state;
 	for (uint64_t i = 1; i <= 9; i++) /* identifier ip tid time addr id stream cpu period */
-		put64(&bytes, i);
-	put64(&bytes, 2); /* read: two counters, time enabled, then value and id of each */
+		bytes_put64(&bytes, i);
+	bytes_put64(&bytes, 2); /* read: two counters, time enabled, then value and id of each */
 	for (int i = 0; i < 5; i++)
-		put64(&bytes, 0);
-	put64(&bytes, 1);
-	put64(&bytes, 0xcc);
-	put32(&bytes, 4); /* raw */
-	put32(&bytes, 0);
-	put64(&bytes, 1); /* branches, index, one entry */
+		bytes_put64(&bytes, 0);
+	bytes_put64(&bytes, 1);
+	bytes_put64(&bytes, 0xcc);
+	bytes_put32(&bytes, 4); /* raw */
+	bytes_put32(&bytes, 0xee);
+	bytes_put64(&bytes, 1); /* branches, index, one entry */
 	for (int i = 0; i < 4; i++)
-		put64(&bytes, 0);
-	put64(&bytes, PERF_SAMPLE_REGS_ABI_64);
-	put64(&bytes, 0xdd);
+		bytes_put64(&bytes, 0);
+	bytes_put64(&bytes, PERF_SAMPLE_REGS_ABI_64);
+	bytes_put64(&bytes, 0xdd);
 	set_size(&bytes, bytes.size);
 	assert_true(record_parse(&all, bytes.data, bytes.size, &record, &err));
 	assert_int_equal(record.sample.ip, 2);
+	assert_int_equal(record.sample.raw_bytes, 4);
+	assert_int_equal(record.sample.raw[0], 0xee);
 	assert_int_equal(record.time_ns, 4);
 	assert_int_equal(record.id, 6);
 	assert_int_equal(record.sample.address, 5);

@@ -183,6 +183,19 @@ static void test_kernel_part(void **state)
 		assert_true(again == 0 || path.stack == first);
 		first = path.stack;
 	}
+	/* Where the leaf's frame was left out, there are callers only. */
+	stitch_chain_leave_hook(&chain, 0xffffffff81000008);
+	for (int again = 0; again < 2; again++) {
+		struct stack_path path = stack_builder_root(f->builder);
+		uint32_t stack;
+
+		assert_true(stack_builder_add_kernel(f->builder, PROFILE_NONE, 0x100, &chain, &path, &err));
+		stack = path.stack;
+		for (size_t i = 1; i < 3; i++, stack = f->profile->stacks[stack].parent)
+			assert_int_equal(
+				f->profile->locations[f->profile->stacks[stack].location].address, expected[i]);
+		assert_int_equal(stack, 0);
+	}
 }
 
 /* A file may repeat a mark: the second part is none of the first. */

@@ -134,7 +134,7 @@ static void check_chain(const uint64_t *addresses, size_t count, struct unwind_r
 {
 	enum { PID = 0x7ffffff0 };
 	struct record_words words = { (const uint8_t *)addresses, count };
-	struct stitch_chain chain = { &words, 0, count };
+	struct stitch_chain chain = { .words = &words, .count = count };
 	struct record map = {
 		.kind = RECORD_MMAP, .pid = PID, .mmap = { 0x1000, 0x1000, .executable = true, .path = "//anon" }
 	};
@@ -177,6 +177,40 @@ static void test_chain(void **state)
 	assert_int_equal(result.count, 3);
 }
 
+/* What a program of the kernel has called at the entry of a function does not belong to the wait that ended there. */
+static void test_a_hook_is_left_out(void **state)
+{
+	enum { FUNCTION = 0x5000 };
+	static const uint64_t addresses[] = { PERF_CONTEXT_KERNEL, 0x9000, 0x9100, FUNCTION + 9, 0x6000, 0x7000,
+		PERF_CONTEXT_USER, FUNCTION + 5 };
+	static const uint64_t inside[] = { PERF_CONTEXT_KERNEL, 0x9000, FUNCTION + 17, 0x6000 };
+	static const uint64_t outermost[] = { PERF_CONTEXT_KERNEL, 0x9000, FUNCTION + 5 };
+	struct record_sample sample = { .callchain = { (const uint8_t *)addresses, 8 } };
+	struct stitch_chain chain = stitch_chain_of(&sample, PERF_CONTEXT_KERNEL);
+
+	(void)state;
+	assert_false(chain.has_callers_only);
+	stitch_chain_leave_hook(&chain, FUNCTION);
+	assert_int_equal(chain.count, 2);
+	assert_int_equal(stitch_chain_address(&chain, 0), 0x6000);
+	assert_true(chain.has_callers_only);
+	/* There is no such frame any more. */
+	stitch_chain_leave_hook(&chain, FUNCTION);
+	assert_int_equal(chain.count, 2);
+	sample.callchain = (struct record_words){ (const uint8_t *)inside, 4 };
+	chain = stitch_chain_of(&sample, PERF_CONTEXT_KERNEL);
+	stitch_chain_leave_hook(&chain, FUNCTION);
+	assert_int_equal(chain.count, 3);
+	assert_false(chain.has_callers_only);
+	sample.callchain = (struct record_words){ (const uint8_t *)outermost, 3 };
+	chain = stitch_chain_of(&sample, PERF_CONTEXT_KERNEL);
+	stitch_chain_leave_hook(&chain, FUNCTION);
+	assert_int_equal(chain.count, 2);
+	chain.count = 0;
+	stitch_chain_leave_hook(&chain, FUNCTION);
+	assert_int_equal(chain.count, 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -189,6 +223,7 @@ int main(void)
 		TEST(test_shallow_stacks),
 		TEST(test_depth_is_capped),
 		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_a_hook_is_left_out),
 	};
 
 	return cmocka_run_group_tests_name("sampler.stitch", tests, NULL, NULL);

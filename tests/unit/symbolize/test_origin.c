@@ -82,12 +82,21 @@ static const struct {
 	{ "//anon", "//anon", "JS:*sum file:///code/api/x.js:1:2", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
 	{ "//anon", "//anon", "JS:~get /code/api/node_modules/q/q.js:1:2", "", PROFILE_MAPPING_JIT, LIBRARY,
 		RULE(DEPENDENCY_SOURCE) },
-	{ "//anon", "//anon", "JS:~emit node:events:400:2", "", PROFILE_MAPPING_JIT, LIBRARY, RULE(STANDARD_SOURCE) },
+	{ "//anon", "//anon", "JS:~emit node:events:400:2", "", PROFILE_MAPPING_JIT, SYSTEM, RULE(STANDARD_SOURCE) },
+	{ "//anon", "//anon", "JS:~wrapSafe node:internal/modules/cjs/loader:1:2", "", PROFILE_MAPPING_JIT, SYSTEM,
+		RULE(STANDARD_SOURCE) },
 	{ "//anon", "//anon", "py::main:/code/api/a.py", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
-	{ "//anon", "//anon", "py::loads:/usr/lib/python3.12/json/__init__.py", "", PROFILE_MAPPING_JIT, LIBRARY,
+	{ "//anon", "//anon", "py::loads:/usr/lib/python3.12/json/__init__.py", "", PROFILE_MAPPING_JIT, SYSTEM,
 		RULE(STANDARD_SOURCE) },
-	{ "//anon", "//anon", "py::connect:/usr/lib/python3.12/sqlite3/dbapi2.py", "", PROFILE_MAPPING_JIT, LIBRARY,
+	{ "//anon", "//anon", "py::connect:/usr/lib/python3.12/sqlite3/dbapi2.py", "", PROFILE_MAPPING_JIT, SYSTEM,
 		RULE(STANDARD_SOURCE) },
+	{ "[jit]", "[jit]", "py::_find_and_load:<frozen importlib._bootstrap>", "<frozen importlib._bootstrap>",
+		PROFILE_MAPPING_JIT, SYSTEM, RULE(STANDARD_SOURCE) },
+	{ "[jit]", "[jit]", "py::run:/home/u/.pyenv/versions/3.12.1/lib/python3.12/cProfile.py",
+		"/home/u/.pyenv/versions/3.12.1/lib/python3.12/cProfile.py", PROFILE_MAPPING_JIT, SYSTEM,
+		RULE(STANDARD_SOURCE) },
+	{ "[jit]", "[jit]", "py::S.run:/srv/w.py", "/srv/w.py", PROFILE_MAPPING_JIT, USER, RULE(JIT_STUB) },
+	{ "[jit]", "[jit]", "py::<module>:<string>", "<string>", PROFILE_MAPPING_JIT, USER, RULE(JIT_STUB) },
 	{ "//anon", "//anon", "py::get:/usr/lib/python3/dist-packages/requests/api.py", "", PROFILE_MAPPING_JIT,
 		LIBRARY, RULE(DEPENDENCY_SOURCE) },
 	{ "//anon", "//anon", "py::dot:/v/lib/python3.11/site-packages/numpy/x.py", "", PROFILE_MAPPING_JIT, LIBRARY,
@@ -297,12 +306,12 @@ static const struct {
 	{ "/srv/app/node_modules/sharp/build/Release/sharp.node", "sharp.node", "vips_resize", "", PROFILE_MAPPING_FILE,
 		LIBRARY, RULE(SYSTEM_DIRECTORY) },
 	{ "//anon", "//anon", "py::<module>:/code/api/run.py", "", PROFILE_MAPPING_JIT, USER, RULE(PROJECT_ROOT) },
-	{ "//anon", "//anon", "py::_find_and_load:<frozen importlib._bootstrap>", "", PROFILE_MAPPING_JIT, LIBRARY,
+	{ "//anon", "//anon", "py::_find_and_load:<frozen importlib._bootstrap>", "", PROFILE_MAPPING_JIT, SYSTEM,
 		RULE(STANDARD_SOURCE) },
 	{ "//anon", "//anon", "py::sleep:/srv/job.py", "", PROFILE_MAPPING_JIT, USER, RULE(JIT_STUB) },
 	{ "//anon", "//anon", "py::get:/opt/venv/lib/python3.12/site-packages/httpx/_api.py", "", PROFILE_MAPPING_JIT,
 		LIBRARY, RULE(DEPENDENCY_SOURCE) },
-	{ "//anon", "//anon", "py::run:/usr/local/lib/python3.12/asyncio/runners.py", "", PROFILE_MAPPING_JIT, LIBRARY,
+	{ "//anon", "//anon", "py::run:/usr/local/lib/python3.12/asyncio/runners.py", "", PROFILE_MAPPING_JIT, SYSTEM,
 		RULE(STANDARD_SOURCE) },
 	/* node */
 	{ "/usr/bin/node", "node", "Builtins_InterpreterEntryTrampoline", "", PROFILE_MAPPING_FILE, SYSTEM,
@@ -313,7 +322,7 @@ static const struct {
 	{ "//anon", "//anon", "JS:^handle /code/api/server.js:10:5", "", PROFILE_MAPPING_JIT, USER,
 		RULE(PROJECT_ROOT) },
 	{ "//anon", "//anon", "JS:+handle /home/u/x/server.js:10:5", "", PROFILE_MAPPING_JIT, USER, RULE(JIT_STUB) },
-	{ "//anon", "//anon", "JS:*nextTick node:internal/process/task_queues:60:5", "", PROFILE_MAPPING_JIT, LIBRARY,
+	{ "//anon", "//anon", "JS:*nextTick node:internal/process/task_queues:60:5", "", PROFILE_MAPPING_JIT, SYSTEM,
 		RULE(STANDARD_SOURCE) },
 	{ "//anon", "//anon", "JS:*parse /srv/app/node_modules/express/lib/router.js:4:1", "", PROFILE_MAPPING_JIT,
 		LIBRARY, RULE(DEPENDENCY_SOURCE) },
@@ -479,13 +488,13 @@ static void the_users_rules_come_first(void **state)
 		{ "two words and more", "x", "/srv/x", UNKNOWN, RULE(USER_RULE) },
 		{ "a", "x", "/srv/x", UNKNOWN, RULE(NONE) },
 	};
-	struct symbolize_origin_rules *rules;
+	struct symbolize_rules *rules;
 	struct symbolize_options options = { 0 };
 	struct origin_context context = { .options = &options, .main_path = "", .compilation_directory = "" };
 	struct error err;
 
 	(void)state;
-	assert_true(symbolize_origin_rules_parse(text, sizeof(text) - 1, "rules", &rules, &err));
+	assert_true(symbolize_rules_parse(SYMBOLIZE_RULES_OF_ORIGIN, text, sizeof(text) - 1, "rules", &rules, &err));
 	options.origin_rules = rules;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		const struct origin_evidence evidence = { .name = expected[i].name,
@@ -498,7 +507,7 @@ static void the_users_rules_come_first(void **state)
 		assert_int_equal(decision.origin, expected[i].origin);
 		assert_int_equal(decision.rule, expected[i].rule);
 	}
-	symbolize_origin_rules_destroy(rules);
+	symbolize_rules_destroy(rules);
 }
 
 static void what_a_recording_carries_gives_way_to_rules_and_roots_alone(void **state)
@@ -515,13 +524,13 @@ static void what_a_recording_carries_gives_way_to_rules_and_roots_alone(void **s
 			{ LIBRARY, RULE(DEPENDENCY_SOURCE) } },
 		{ "main", "/tmp/main.c", { USER, RULE(COMPILATION_DIRECTORY) }, { USER, RULE(COMPILATION_DIRECTORY) } },
 	};
-	struct symbolize_origin_rules *rules;
+	struct symbolize_rules *rules;
 	struct symbolize_options options = { .project_roots = roots, .project_root_count = 1 };
 	const struct origin_context context = { .options = &options, .main_path = "", .compilation_directory = "" };
 	struct error err;
 
 	(void)state;
-	assert_true(symbolize_origin_rules_parse(text, sizeof(text) - 1, "rules", &rules, &err));
+	assert_true(symbolize_rules_parse(SYMBOLIZE_RULES_OF_ORIGIN, text, sizeof(text) - 1, "rules", &rules, &err));
 	options.origin_rules = rules;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		const struct origin_evidence evidence = { .name = expected[i].name,
@@ -534,7 +543,33 @@ static void what_a_recording_carries_gives_way_to_rules_and_roots_alone(void **s
 		assert_int_equal(after.origin, expected[i].after.origin);
 		assert_int_equal(after.rule, expected[i].after.rule);
 	}
-	symbolize_origin_rules_destroy(rules);
+	symbolize_rules_destroy(rules);
+}
+
+/* A rule for everything is about functions. A function of a binary may have any name. */
+static void the_frame_of_a_wait_is_no_function(void **state)
+{
+	static const char text[] = "library function *\n";
+	const struct origin_evidence frame = { .name = "[waiting: lock]", .module = "", .file = "", .path = "" };
+	struct origin_evidence function = frame;
+	struct symbolize_rules *rules;
+	struct symbolize_options options = { 0 };
+	const struct origin_context context = { .options = &options, .main_path = "", .compilation_directory = "" };
+	struct origin_decision decision;
+	struct error err;
+
+	(void)state;
+	assert_true(symbolize_rules_parse(SYMBOLIZE_RULES_OF_ORIGIN, text, sizeof(text) - 1, "rules", &rules, &err));
+	options.origin_rules = rules;
+	decision = origin_decide(&context, &frame);
+	assert_int_equal(decision.origin, SYSTEM);
+	assert_int_equal(decision.rule, RULE(WAIT));
+	decision = origin_revise(&context, &frame, decision);
+	assert_int_equal(decision.rule, RULE(WAIT));
+	function.module = "server";
+	function.has_mapping = true;
+	assert_int_equal(origin_decide(&context, &function).origin, LIBRARY);
+	symbolize_rules_destroy(rules);
 }
 
 static void wrong_rules_name_their_line(void **state)
@@ -544,10 +579,11 @@ static void wrong_rules_name_their_line(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct symbolize_origin_rules *rules;
+		struct symbolize_rules *rules;
 		struct error err;
 
-		assert_false(symbolize_origin_rules_parse(wrong[i], strlen(wrong[i]), "rules", &rules, &err));
+		assert_false(symbolize_rules_parse(
+			SYMBOLIZE_RULES_OF_ORIGIN, wrong[i], strlen(wrong[i]), "rules", &rules, &err));
 		assert_int_equal(err.code, ERROR_FORMAT);
 		assert_non_null(strstr(err.message, "rules line 2"));
 	}
@@ -562,6 +598,7 @@ int main(void)
 		cmocka_unit_test(a_compilation_directory_of_everything_says_nothing),
 		cmocka_unit_test(the_users_rules_come_first),
 		cmocka_unit_test(what_a_recording_carries_gives_way_to_rules_and_roots_alone),
+		cmocka_unit_test(the_frame_of_a_wait_is_no_function),
 		cmocka_unit_test(wrong_rules_name_their_line),
 	};
 

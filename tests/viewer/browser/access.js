@@ -40,6 +40,10 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark']))
       await report.page.keyboard.type('w');
       await report.until(() => document.querySelector('.found'));
       await noSeriousFinding(report, 'with a search and without system calls');
+      await report.page.focus('.overlay');
+      await report.press('Escape', 's', 'ArrowDown', 'ArrowDown', 'k', 'Shift+F10');
+      await noSeriousFinding(report, 'with a menu and a filter');
+      await report.press('Escape', 'Delete');
       await report.click('.choice button:text-is("Timeline")');
       await noSeriousFinding(report, 'timeline');
       await report.click('.choice button:text-is("Functions")');
@@ -50,7 +54,21 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark']))
     { script: axe, context: { colorScheme } },
   );
 
-for (const kind of ['diff', 'single', 'hostile', 'empty-base'])
+for (const colorScheme of /** @type {const} */ (['light', 'dark']))
+  reportTest(
+    `axe-core finds nothing serious in a report of waits, ${colorScheme}`,
+    'waits',
+    async (report) => {
+      await report.click('[aria-label="Waits by class"] .chip');
+      await report.click('.overlay');
+      await noSeriousFinding(report, 'with a class left out and a frame pinned');
+      await report.click('[role=group][aria-label=View] :text("Timeline")');
+      await noSeriousFinding(report, 'timeline');
+    },
+    { script: axe, context: { colorScheme } },
+  );
+
+for (const kind of ['diff', 'single', 'hostile', 'empty-base', 'python'])
   reportTest(`axe-core finds nothing serious in "${kind}"`, kind, async (report) => noSeriousFinding(report, kind), {
     script: axe,
   });
@@ -78,7 +96,7 @@ reportTest('Tab reaches every control and the picture, in the order of the page'
     'System calls',
     'Before → After',
     'Removed',
-    'Invert',
+    'By function',
     'Search functions',
     'Help',
     'overlay|',

@@ -89,7 +89,7 @@ reportTest('interrupts: a control, a key, a row of the ledger, a class in the li
   const box = () => report.run(() => /** @type {any} */ (document.querySelector('.controls label[title*="machine"] input'))?.checked);
   assert.equal(await box(), true);
   await report.press('2');
-  assert.ok((await report.texts('.legend .key')).includes('interrupts'));
+  assert.ok((await report.texts('.legend .key')).some((text) => /^interrupts \d/.test(text)));
   await report.page.fill('[aria-label="Filter functions"]', 'softirqs');
   await report.settle();
   const names = await report.texts('.grid-row .cell:first-child');
@@ -120,12 +120,12 @@ reportTest('a page without interrupts does not speak of them', 'diff', async (re
     assert.doesNotMatch(await report.text(part), /interrupts/i, part);
 });
 
-reportTest('Invert takes the zoom with it', 'diff', async (report) => {
+reportTest('the tree by functions that run takes the zoom with it', 'diff', async (report) => {
   await report.zoomFrame('parse');
-  await report.page.check('.controls label:has-text("Invert") input');
+  await report.page.check('.controls label:has-text("By function") input');
   await report.settle();
   assert.deepEqual(await report.texts('.crumbs .link'), ['all']);
-  await report.page.uncheck('.controls label:has-text("Invert") input');
+  await report.page.uncheck('.controls label:has-text("By function") input');
   await report.settle();
   assert.deepEqual(await report.hash(), {});
 });
@@ -200,10 +200,13 @@ reportTest('the buttons go through the matches, and zoom to what is too narrow t
 reportTest('the legend of the difference names every state, and its entries mark their frames', 'diff', async (report) => {
   const legend = await report.text('.legend');
   for (const word of ['more time', 'less time', '+ new', '− gone', 'not proven']) assert.ok(legend.includes(word), word);
-  assert.match(legend, /−5\.59 % \+5\.59 % of the total/, 'the scale');
+  assert.match(legend, /−5\.59 −1\.40 0 \+1\.40 \+5\.59 % of total/, 'the scale');
   assert.match(legend, /base 17\.6 s → head 17\.9 s/, 'the totals');
   await report.click('.legend button.key:has-text("less time")');
-  assert.equal(await report.run(() => document.querySelector('.legend button.key[aria-pressed=true]')?.textContent), 'less time');
+  assert.equal(await report.run(() => document.querySelector('.legend button.key[aria-pressed=true]')?.textContent), 'less time 1');
+  assert.match(await report.text('.chips .chip'), /highlighted: less time/);
+  await report.openList();
+  assert.deepEqual(await report.texts('.grid-row .cell:first-child'), ['compress'], 'the list has their functions alone');
   assert.match(await report.text('.found'), /^1 · 6\.70 %|^0\/1 · 6\.70 %/);
   await report.click('.legend button.key:has-text("less time")');
   assert.deepEqual(await report.hash(), {});
@@ -239,10 +242,10 @@ reportTest('light and dark: a button that is remembered, and the colours of the 
 });
 
 reportTest('a control keeps the focus when the bar is made anew', 'diff', async (report) => {
-  await report.page.focus('.controls label:has-text("Invert") input');
+  await report.page.focus('.controls label:has-text("By function") input');
   await report.page.keyboard.press('Space');
   await report.settle();
-  assert.equal(await report.run(() => document.activeElement?.closest('label')?.textContent), 'Invert');
+  assert.equal(await report.run(() => document.activeElement?.closest('label')?.textContent), 'By function');
   await report.page.focus('.choice button:text-is("Base")');
   await report.page.keyboard.press('Enter');
   await report.settle();

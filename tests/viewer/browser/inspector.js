@@ -125,6 +125,34 @@ reportTest('name and stack are copied', 'diff', async (report) => {
   assert.equal(await pasted(report), known.frameOf('compare').join('\n'));
 });
 
+reportTest('a link to what is seen is copied: the selected frame, the filters', 'diff', async (report) => {
+  await report.clickFrame('compare');
+  await report.press('k');
+  await report.press('Shift+F10');
+  await report.click('.menu button:has-text("Copy link")');
+  await report.until(() => document.querySelector('[role=status]')?.textContent === 'link copied');
+  const { href } = await report.run(() => ({ href: location.href }));
+  assert.match(href, /#w=o.*&f=/);
+  assert.equal(await pasted(report), href);
+});
+
+reportTest(
+  'a caller says where it is, and a frame that is picked is read from its beginning',
+  'diff',
+  async (report) => {
+    await report.clickFrame('compare');
+    const caller = report.page.locator('.inspector .neighbours .link').first();
+    assert.match(await caller.getAttribute('title'), /^\S.*\n.+/, 'its whole name, and its module');
+    await report.run(() => document.querySelector('.inspector')?.scrollTo(0, 9999));
+    assert.ok((await report.run(() => document.querySelector('.inspector')?.scrollTop)) > 0, 'it is longer than the window');
+    await caller.click();
+    await report.settle();
+    assert.notEqual(await report.text('.inspector h2'), 'compare');
+    assert.equal(await report.run(() => document.querySelector('.inspector')?.scrollTop), 0);
+  },
+  { context: { viewport: { width: 1280, height: 600 } } },
+);
+
 reportTest('one recording: time and share only', 'single', async (report) => {
   await report.clickFrame('parse');
   const [total, self] = await figures(report);
@@ -154,4 +182,14 @@ reportTest('where an interval without 0 proves nothing, the reason stands beside
     return /** @type {HTMLElement|null} */ (row?.querySelector('.s-unproven'))?.title ?? '';
   });
   assert.match(title, reason);
+});
+
+reportTest('without a frame, a single recording shows the functions with the most own time', 'single', async (report) => {
+  const names = [...new Set(known.STACKS.map(([path]) => path[path.length - 1]))];
+  const busiest = names.sort((a, b) => known.selfOf(b)[1] - known.selfOf(a)[1]);
+  const links = await report.texts('.inspector .neighbours .link');
+  assert.equal(links.length, 8);
+  assert.deepEqual(links.slice(0, 2), busiest.slice(0, 2));
+  await report.click('.inspector .neighbours .link');
+  assert.match(await report.text('#active-frame'), new RegExp(`^${links[0]},`));
 });

@@ -121,10 +121,10 @@ reportTest('/ searches, n and N go round, Escape lets go', 'diff', async (report
 reportTest('i inverts, s toggles system calls, e shows removed stacks', 'diff', async (report) => {
   const checked = (/** @type {string} */ label) => report.page.locator(`.controls label:has-text("${label}") input`).isChecked();
   await report.press('i');
-  assert.ok(await checked('Invert'));
+  assert.ok(await checked('By function'));
   assert.deepEqual(await report.hash(), { i: '1' });
   await report.press('i');
-  assert.ok(!(await checked('Invert')));
+  assert.ok(!(await checked('By function')));
   assert.ok(await checked('System calls'));
   await report.press('s');
   assert.ok(!(await checked('System calls')));
@@ -235,7 +235,7 @@ reportTest("the browser's own keys stay its own, and letters in a field are text
 });
 
 reportTest('keys go on working after a control was clicked', 'diff', async (report) => {
-  await report.page.check('.controls label:has-text("Invert") input');
+  await report.page.check('.controls label:has-text("By function") input');
   await report.settle();
   await report.press('i');
   assert.deepEqual(await report.hash(), {});

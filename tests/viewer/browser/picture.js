@@ -148,7 +148,10 @@ reportTest('a recording against itself shows no colour of change', 'same', async
 reportTest('inverted: what took the time itself stands below the root', 'diff', async (report) => {
   await report.press('i');
   const box = await report.picture();
-  const names = [...new Set(known.STACKS.map(([path]) => path[path.length - 1]))].sort();
+  const size = (/** @type {string} */ name) => Math.max(...known.selfOf(name));
+  const names = [...new Set(known.STACKS.map(([path]) => path[path.length - 1]))].sort(
+    (a, b) => size(b) - size(a) || (a < b ? -1 : 1),
+  );
   let left = 0;
   for (const name of names) {
     const w = (known.selfOf(name)[1] / known.TOTAL[1]) * box.width;

@@ -132,7 +132,8 @@ reportTest('the lanes follow the range and the side', 'timeline', async (report)
   await report.click('.choice button:text-is("Base")');
   await brush(report, 0.5, 0.6);
   assert.match(await toldAt(report, 0.5, rowAt(1)), /^worker — from 1\.\d+ s on, .* of worker-2/);
-  assert.match(await report.text('.caption'), /✕ 1\.\d+ s to 1\.\d+ s/);
+  assert.match(await report.text('.chips'), /✕ 1\.\d+–1\.\d+ s/, 'one chip for the time');
+  assert.doesNotMatch(await report.text('.caption'), /✕/);
 });
 
 reportTest('a brush is one step of the history, and a link has it from the start', 'timeline', async (report) => {

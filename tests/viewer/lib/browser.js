@@ -2,36 +2,19 @@
 // One browser for all tests, and a page of it as a person has it in front of them.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { after, test } from 'node:test';
-import { chromium } from 'playwright-core';
 
+import { closeBrowser, launched } from './chromium.js';
 import { draw } from './modules.js';
 import * as known from './known.js';
 import { pageUrl } from './pages.js';
 
 export const { ROW } = draw;
 
-function executable() {
-  const folders = (process.env.PATH || '').split(delimiter);
-  for (const name of ['chromium', 'chromium-browser', 'google-chrome'])
-    for (const folder of folders) if (folder && existsSync(join(folder, name))) return join(folder, name);
-  throw new Error('no chromium on PATH: install the package chromium');
-}
-
-/** @type {Promise<import('playwright-core').Browser>|null} */
-let browser = null;
-
 /** @type {Promise<import('playwright-core').BrowserContext>|null} for pages that need nothing of their own */
 let shared = null;
 
-function launched() {
-  const root = process.getuid?.() === 0;
-  browser ||= chromium.launch({ executablePath: executable(), args: root ? ['--no-sandbox'] : [] });
-  return browser;
-}
-after(async () => (await browser)?.close());
+after(closeBrowser);
 
 /**
  * @typedef {object} Options

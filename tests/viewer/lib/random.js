@@ -19,7 +19,7 @@ function randomFunctions(random, count) {
   const functions = Array.from({ length: count }, (_, id) => ({
     id,
     name: `f${id}`,
-    module: 'app',
+    module: id % 4 ? 'app' : 'libz.so',
     file: '',
     line: 0,
     key: `f${id}\`app`,
@@ -98,9 +98,11 @@ export function randomPage(seed, { same = false, stacks = 120 } = {}) {
     side.times.forEach((times, sample) => {
       for (let i = 0; i < times; i++) events.push([random(1e7), sample]);
     });
-    events.sort((a, b) => a[0] - b[0]);
+    const threadOf = (e) => side.thread[e[1]];
+    events.sort((a, b) => threadOf(a) - threadOf(b) || a[0] - b[0]);
     return {
       count: events.length,
+      starts: Int32Array.from([0, 1, 2, 3], (thread) => events.filter((e) => threadOf(e) < thread).length),
       time: Float64Array.from(events, (e) => e[0]),
       sample: Int32Array.from(events, (e) => e[1]),
       weight: new Map(),

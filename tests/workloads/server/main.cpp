@@ -11,8 +11,8 @@
  *   --connections  of the load generator (default 8)
  *   --rate         requests per second (default 1500); 0: as fast as answers come
  *
- * Prints "ready pid PID port PORT" once it serves, and "served N requests in S s, N per second" when it ends: after --seconds, on
- * SIGTERM or SIGINT. Its files lie in a directory of their own under $TMPDIR or /tmp, which it removes.
+ * Prints "ready pid PID port PORT" once it serves, at every SIGUSR1 "AT CPU COUNT" (the clock, the nanoseconds of CPU time that it
+ * used, and the requests), and "served N requests in S s, N per second" when it ends: after --seconds, on SIGTERM or SIGINT. Its files lie in a directory of their own under $TMPDIR or /tmp, which it removes.
  */
 
 #include "catalogue.h"
@@ -26,6 +26,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <netinet/in.h>
@@ -45,7 +46,7 @@ namespace
 
 constexpr std::size_t catalogue_size = 6000;
 
-volatile std::sig_atomic_t stop_requested = 0;
+volatile std::sig_atomic_t stop_requested = 0, sums_requested = 0;
 
 struct Options {
 	unsigned int seconds = 60, threads = 2, connections = 8, rate = 1500;
@@ -54,6 +55,19 @@ struct Options {
 void request_stop(int)
 {
 	stop_requested = 1;
+}
+
+void request_sums(int)
+{
+	sums_requested = 1;
+}
+
+long long clock_ns(clockid_t clock)
+{
+	timespec now{};
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
 Options parse_options(int argc, char **argv)
@@ -144,6 +158,21 @@ class TemporaryDirectory
 	std::filesystem::path path_;
 };
 
+unsigned long sum_served(const std::vector<std::unique_ptr<shop::Worker>> &workers)
+{
+	unsigned long served = 0;
+
+	for (const auto &worker : workers)
+		served += worker->served();
+	return served;
+}
+
+void print_sums(const std::vector<std::unique_ptr<shop::Worker>> &workers)
+{
+	std::printf("%lld %lld %lu\n", clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_PROCESS_CPUTIME_ID), sum_served(workers));
+	std::fflush(stdout);
+}
+
 /* Accepts and hands connections to the workers in turn, until it is time to stop. */
 void accept_connections(int listener, std::vector<std::unique_ptr<shop::Worker>> &workers, unsigned int seconds)
 {
@@ -153,6 +182,10 @@ void accept_connections(int listener, std::vector<std::unique_ptr<shop::Worker>>
 	while (!stop_requested && std::chrono::steady_clock::now() < end) {
 		pollfd wait = { listener, POLLIN, 0 };
 
+		if (sums_requested) {
+			sums_requested = 0;
+			print_sums(workers);
+		}
 		if (poll(&wait, 1, 100) <= 0)
 			continue;
 		const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC), yes = 1;
@@ -186,8 +219,7 @@ void run(const Options &options)
 		std::printf("ready pid %d port %u\n", static_cast<int>(getpid()), port);
 		std::fflush(stdout);
 		accept_connections(listener, workers, options.seconds);
-		for (const auto &worker : workers)
-			served += worker->served();
+		served = sum_served(workers);
 	}
 	const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
@@ -205,6 +237,8 @@ int main(int argc, char **argv)
 	action.sa_handler = request_stop;
 	sigaction(SIGTERM, &action, nullptr);
 	sigaction(SIGINT, &action, nullptr);
+	action.sa_handler = request_sums;
+	sigaction(SIGUSR1, &action, nullptr);
 	try {
 		run(parse_options(argc, argv));
 	} catch (const std::exception &error) {

@@ -2,7 +2,10 @@
 #include "release.h"
 
 #include <cctype>
+#include <chrono>
 #include <cstdint>
+#include <mutex>
+#include <thread>
 
 #ifndef SERVER_VERSION
 #define SERVER_VERSION 1
@@ -11,7 +14,7 @@
 namespace shop
 {
 
-#if SERVER_VERSION == 1
+#if SERVER_VERSION != 2
 
 __attribute__((noinline)) std::string normalize_query(const std::string &text)
 {
@@ -50,8 +53,30 @@ static __attribute__((noinline)) unsigned long verify_checksum(const Request &re
 	return b << 16 | a;
 }
 
+#if SERVER_VERSION == 3
+
+/* The pause stands for the answer of a service that counts each customer's requests. */
+static __attribute__((noinline)) void ask_for_quota()
+{
+	std::this_thread::sleep_for(std::chrono::microseconds(400));
+}
+
+/* All workers share one connection to it. */
+static __attribute__((noinline)) void take_quota()
+{
+	static std::mutex connection;
+	const std::lock_guard lock(connection);
+
+	ask_for_quota();
+}
+
+#endif
+
 __attribute__((noinline)) unsigned long check_request(const Request &request)
 {
+#if SERVER_VERSION == 3
+	take_quota();
+#endif
 	return verify_checksum(request) ^ 1;
 }
 

@@ -9,9 +9,13 @@ namespace shop
 {
 
 /*
- * The only code in which the two releases differ (SERVER_VERSION 1 and 2); all other objects are linked into both
- * unchanged. normalize_query   does the same in both, in 2 by repeated erasing instead of one pass verify_checksum   in
- * 1 only audit_request     in 2 only
+ * The only code in which the releases differ (SERVER_VERSION 1, 2 and 3); all other objects are linked into all
+ * unchanged.
+ *
+ *   normalize_query   does the same in all, in 2 by repeated erasing instead of one pass
+ *   verify_checksum   in 1 and 3
+ *   audit_request     in 2 only
+ *   take_quota        in 3 only: under a lock of all workers it waits for an answer
  */
 
 /* Lower case, punctuation as spaces, one space between words. */

@@ -13,7 +13,7 @@
  */
 
 /* Whether the name is that of a class's method. */
-bool java_is_method(const char *name);
+bool profile_java_is_method(const char *name);
 
 /* Whether it is a method of the class libraries of the JDK, or of another language for the JVM. */
-bool java_is_standard(const char *name);
+bool profile_java_is_standard(const char *name);

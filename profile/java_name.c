@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "symbolize/java_name.h"
+#include "profile/java_name.h"
 
 #include <ctype.h>
 #include <stddef.h>
@@ -68,12 +68,12 @@ static bool is_in_package(struct class_name class, const char *package)
 	return *package == '\0';
 }
 
-bool java_is_method(const char *name)
+bool profile_java_is_method(const char *name)
 {
 	return class_of(name).start != NULL;
 }
 
-bool java_is_standard(const char *name)
+bool profile_java_is_standard(const char *name)
 {
 	struct class_name class = class_of(name);
 

@@ -11,12 +11,12 @@ enum { MAX_RULES = 1 << 16 };
 enum subject { SUBJECT_PATH, SUBJECT_MODULE, SUBJECT_FUNCTION };
 
 struct rule {
-	enum profile_origin origin;
+	uint32_t value;
 	enum subject subject;
 	const char *glob; /* in the arena */
 };
 
-struct symbolize_origin_rules {
+struct symbolize_rules {
 	struct arena arena;
 	struct rule *items;
 	size_t count, capacity;
@@ -24,13 +24,40 @@ struct symbolize_origin_rules {
 
 static const char *const subject_words[] = { "path", "module", "function" };
 
-static bool find_origin(const char *word, size_t size, enum profile_origin *origin)
+/* The words that lines of a kind of rules begin with, and what messages say of them. */
+struct rule_words {
+	const char *(*word_of)(uint32_t value);
+	uint32_t count;
+	const char *what, *choices, *example; /* for messages */
+};
+
+static const char *origin_word(uint32_t value)
 {
-	for (int i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
-		const char *name = profile_origin_name((enum profile_origin)i);
+	return profile_origin_name((enum profile_origin)value);
+}
+
+/* A wait for a CPU is none of the function that was interrupted, so no rule makes one, or another of one. */
+static const char *wait_word(uint32_t value)
+{
+	if (value == PROFILE_WAIT_RUN_QUEUE)
+		return "";
+	return value == PROFILE_WAIT_NONE ? "keep" : profile_wait_class_name((enum profile_wait_class)value);
+}
+
+static const struct rule_words words_of_kinds[] = {
+	[SYMBOLIZE_RULES_OF_ORIGIN] = { origin_word, PROFILE_ORIGIN_COUNT, "origin", "user, library, system or unknown",
+		"library module libssl*" },
+	[SYMBOLIZE_RULES_OF_WAITS] = { wait_word, PROFILE_WAIT_NONE + 1, "class",
+		"lock, io, network, timer, idle, other or keep", "idle function *ThreadPool::worker*" },
+};
+
+static bool rules_find_word(const struct rule_words *words, const char *word, size_t size, uint32_t *value)
+{
+	for (uint32_t i = 0; i < words->count; i++) {
+		const char *name = words->word_of(i);
 
 		if (strlen(name) == size && memcmp(name, word, size) == 0) {
-			*origin = (enum profile_origin)i;
+			*value = i;
 			return true;
 		}
 	}
@@ -59,7 +86,8 @@ static bool next_word(const char **pos, const char *end, const char **word, size
 	return *size > 0;
 }
 
-static bool parse_line(struct symbolize_origin_rules *rules, const char *pos, const char *end, struct error *err)
+static bool rules_parse_line(struct symbolize_rules *rules, const struct rule_words *words, const char *pos,
+	const char *end, struct error *err)
 {
 	struct rule rule;
 	const char *word;
@@ -67,14 +95,14 @@ static bool parse_line(struct symbolize_origin_rules *rules, const char *pos, co
 
 	if (!next_word(&pos, end, &word, &size) || word[0] == '#')
 		return true;
-	if (!find_origin(word, size, &rule.origin))
-		return error_set(err, ERROR_FORMAT, "unknown origin '%.*s'; it is user, library, system or unknown",
-			(int)size, word);
+	if (!rules_find_word(words, word, size, &rule.value))
+		return error_set(
+			err, ERROR_FORMAT, "unknown %s '%.*s'; it is %s", words->what, (int)size, word, words->choices);
 	if (!next_word(&pos, end, &word, &size) || !find_subject(word, size, &rule.subject))
-		return error_set(err, ERROR_FORMAT,
-			"what the rule looks at is path, module or function, as in: user path /src/shop/*");
+		return error_set(err, ERROR_FORMAT, "what the rule looks at is path, module or function, as in: %s",
+			words->example);
 	if (!next_word(&pos, end, &word, &size))
-		return error_set(err, ERROR_FORMAT, "the rule has no pattern, as in: library module libssl*");
+		return error_set(err, ERROR_FORMAT, "the rule has no pattern, as in: %s", words->example);
 	/* Function names may contain blanks, so the pattern extends to the end of the line. */
 	while (end > word && isspace((unsigned char)end[-1]))
 		end--;
@@ -87,10 +115,10 @@ static bool parse_line(struct symbolize_origin_rules *rules, const char *pos, co
 	return true;
 }
 
-bool symbolize_origin_rules_parse(
-	const char *text, size_t size, const char *name, struct symbolize_origin_rules **rules, struct error *err)
+bool symbolize_rules_parse(enum symbolize_rules_kind kind, const char *text, size_t size, const char *name,
+	struct symbolize_rules **rules, struct error *err)
 {
-	struct symbolize_origin_rules *made = calloc(1, sizeof(*made));
+	struct symbolize_rules *made = calloc(1, sizeof(*made));
 	const char *end = text + size;
 
 	if (!made)
@@ -100,8 +128,8 @@ bool symbolize_origin_rules_parse(
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 
 		stop = stop ? stop : end;
-		if (!parse_line(made, text, stop, err)) {
-			symbolize_origin_rules_destroy(made);
+		if (!rules_parse_line(made, &words_of_kinds[kind], text, stop, err)) {
+			symbolize_rules_destroy(made);
 			return error_prefix(err, "%s line %zu", name, line);
 		}
 		text = stop + 1;
@@ -110,7 +138,7 @@ bool symbolize_origin_rules_parse(
 	return true;
 }
 
-void symbolize_origin_rules_destroy(struct symbolize_origin_rules *rules)
+void symbolize_rules_destroy(struct symbolize_rules *rules)
 {
 	if (!rules)
 		return;
@@ -119,7 +147,7 @@ void symbolize_origin_rules_destroy(struct symbolize_origin_rules *rules)
 	free(rules);
 }
 
-static bool matches(const struct rule *rule, const struct origin_evidence *evidence)
+static bool rule_matches(const struct rule *rule, const struct origin_evidence *evidence)
 {
 	switch (rule->subject) {
 	case SUBJECT_PATH:
@@ -132,12 +160,11 @@ static bool matches(const struct rule *rule, const struct origin_evidence *evide
 	return false;
 }
 
-bool origin_rules_match(
-	const struct symbolize_origin_rules *rules, const struct origin_evidence *evidence, enum profile_origin *origin)
+bool rules_match(const struct symbolize_rules *rules, const struct origin_evidence *evidence, uint32_t *value)
 {
 	for (size_t i = 0; i < rules->count; i++)
-		if (matches(&rules->items[i], evidence)) {
-			*origin = rules->items[i].origin;
+		if (rule_matches(&rules->items[i], evidence)) {
+			*value = rules->items[i].value;
 			return true;
 		}
 	return false;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/sampler.h"
+
+/* The labels of --label KEY=VALUE (profile/labels.h), as the sampler takes them. All 0: none. */
+struct labels {
+	struct sampler_label items[PROFILE_MAX_LABELS]; /* keys are owned; values lie behind them */
+	size_t count;
+};
+
+/* Adds a label. ERROR_USAGE if it is none, or if its key was given before. */
+COMMON_MUST_CHECK
+bool labels_add(struct labels *labels, const char *text, struct error *err);
+void labels_deinit(struct labels *labels);

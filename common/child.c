@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/child.h"
+
+#include "common/cleanup.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+void child_end_with(pid_t parent)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+}
+
+void child_close_between(unsigned int first, unsigned int last)
+{
+	enum { MOST_CLOSED_SINGLY = 1 << 16 };
+
+	if (first > last || close_range(first, last, 0) == 0)
+		return;
+	for (unsigned int fd = first; fd <= last && fd < MOST_CLOSED_SINGLY; fd++)
+		(void)close((int)fd);
+}
+
+struct child_memory child_memory(void)
+{
+	CLEANUP(cleanup_fclose) FILE *file = fopen("/proc/self/statm", "re");
+	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	unsigned long mapped, data;
+
+	if (!file || fscanf(file, "%lu %*u %*u %*u %*u %lu", &mapped, &data) != 2)
+		return (struct child_memory){ 0 };
+	return (struct child_memory){ .mapped = mapped * page_bytes, .data = data * page_bytes };
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What the processes that a program forks do first, before they work for it. All is about the calling process. */
+
+/* Has the kernel kill the process when its parent ends, and ends it here if the parent has ended before. */
+void child_end_with(pid_t parent);
+
+/* Closes the descriptors from `first` to `last`; there may be none. A kernel before Linux 5.9 closes the first 65,536.
+ */
+void child_close_between(unsigned int first, unsigned int last);
+
+/*
+ * How much memory the process has, and a child that it forks now begins with, as limits count it (proc_pid_statm(5)).
+ * In bytes; 0: not known.
+ */
+struct child_memory {
+	uint64_t mapped; /* RLIMIT_AS */
+	uint64_t data;   /* RLIMIT_DATA */
+};
+struct child_memory child_memory(void);

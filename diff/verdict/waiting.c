@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/verdict/waiting.h"
+
+#include "diff/statistics/load.h"
+#include "diff/wait_places.h"
+#include "diff/words.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A place is named as the reason without further words if it has this part of a difference; "mostly" from half on. */
+static const double whole_part = 0.8, greater_part = 0.5;
+
+/* A part of wall-clock time that changed by less than this part of the total is called unchanged. */
+static const double least_part = 0.01;
+
+enum { MAX_NAME_COLUMNS = 80, MAX_NAME_BYTES = 400 };
+
+/* ---- The place ---- */
+
+/* Whether waits of the class are in the metric: idle ones are in no other than their own. */
+static bool is_in_metric(const struct diff *diff, enum profile_wait_class wait_class)
+{
+	bool of_idle = strcmp(diff_string(diff, diff->metric), "idle") == 0;
+
+	return diff->waiting != DIFF_WAITING_NONE && (wait_class == PROFILE_WAIT_IDLE) == of_idle;
+}
+
+static bool is_proven(const struct diff_estimate *estimate, double delta)
+{
+	return diff_state_is_difference(estimate->state) && (estimate->delta > 0) == (delta > 0);
+}
+
+/*
+ * Whether a place carries a proven difference: its function's or that of its class, of which it has the greater part.
+ */
+static bool carries(const struct diff *diff, const struct diff_wait_place *place)
+{
+	const struct diff_estimate *of_class = &diff->waits[place->wait_class].total,
+				   *of_function = &diff->functions[place->function].total;
+
+	return (is_proven(of_function, place->delta) &&
+		       fabs(place->delta) >= greater_part * fabs(of_function->delta)) ||
+	       (is_proven(of_class, place->delta) && fabs(place->delta) >= greater_part * fabs(of_class->delta));
+}
+
+/*
+ * The place with the greatest proven difference in the direction of `delta`, of one class (PROFILE_WAIT_NONE: any).
+ * Places are in order of their differences.
+ */
+static const struct diff_wait_place *find_place(
+	const struct diff *diff, enum profile_wait_class wait_class, double delta)
+{
+	for (size_t i = 0; i < diff->wait_place_count; i++) {
+		const struct diff_wait_place *place = &diff->wait_places[i];
+
+		if (place->function != PROFILE_NONE && is_in_metric(diff, place->wait_class) &&
+			(wait_class == PROFILE_WAIT_NONE || wait_class == place->wait_class) &&
+			place->delta * delta > 0 && carries(diff, place))
+			return place;
+	}
+	return NULL;
+}
+
+static void append_name(const struct diff *diff, uint32_t function, struct buffer *text)
+{
+	words_append_name(diff, &diff->functions[function], MAX_NAME_COLUMNS, text);
+}
+
+/* Appends "for a lock in Cache::get". */
+static void append_place(const struct diff *diff, const struct diff_wait_place *place, struct buffer *text)
+{
+	buffer_printf(text, "%s in ", diff_wait_words(place->wait_class));
+	append_name(diff, place->function, text);
+}
+
+/* Appends "; released by Cache::evict", if that is known. */
+static void append_release(const struct diff *diff, const struct diff_wait_place *place, struct buffer *text)
+{
+	uint32_t by = diff_released_by(diff, place);
+
+	if (by == PROFILE_NONE)
+		return;
+	buffer_append_string(text, "; released by ");
+	append_name(diff, by, text);
+}
+
+static void note_place(struct diff *diff, const struct diff_wait_place *place)
+{
+	diff->named_wait = place ? (uint32_t)(place - diff->wait_places) : PROFILE_NONE;
+}
+
+static bool set_text(struct diff *diff, struct buffer *text, struct error *err)
+{
+	buffer_append_byte(text, '\0');
+	return buffer_ok(text, err) &&
+	       string_table_add(diff->strings, text->data, strlen((const char *)text->data), &diff->verdict_text, err);
+}
+
+/* ---- The total ---- */
+
+static void append_duration(double ns, struct buffer *text)
+{
+	static const struct {
+		double size;
+		const char *unit;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" } };
+	size_t i = 0;
+
+	while (i < 2 && ns < units[i].size)
+		i++;
+	ns /= units[i].size;
+	buffer_printf(text, ns < 10 ? "%.1f %s" : "%.0f %s", ns, units[i].unit);
+}
+
+/* What scaled values are divided by to be those of one run, second or unit of work. */
+static double basis(const struct diff_build *build)
+{
+	switch (build->diff->scale.mode) {
+	case DIFF_SCALE_PER_RUN:
+		return build->profiles[DIFF_BASE]->run_count > 0 ? (double)build->profiles[DIFF_BASE]->run_count : 1;
+	case DIFF_SCALE_RATE:
+		return load_seconds(build->profiles[DIFF_BASE]);
+	case DIFF_SCALE_WORK:
+		return build->options.work[DIFF_BASE];
+	case DIFF_SCALE_AUTO:
+	case DIFF_SCALE_ROBUST:
+	case DIFF_SCALE_SHARE:
+		return 1;
+	}
+	return 1;
+}
+
+/* Appends ": for a lock in Cache::get". */
+static void explain_waits(struct diff *diff, struct buffer *text)
+{
+	const struct diff_wait_place *place = find_place(diff, PROFILE_WAIT_NONE, diff->total.delta);
+	double part = place ? place->delta / diff->total.delta : 0;
+
+	note_place(diff, place);
+	if (!place)
+		return;
+	buffer_append_string(text, part >= whole_part ? ": " : part >= greater_part ? ": mostly " : ": partly ");
+	append_place(diff, place, text);
+	append_release(diff, place, text);
+}
+
+/* Appends "2.1 s more waiting for a lock in Cache::get". */
+static void append_waits(
+	const struct diff_build *build, double delta, const struct diff_wait_place *place, struct buffer *text)
+{
+	append_duration(fabs(delta) / basis(build), text);
+	buffer_append_string(text, delta > 0 ? " more waiting" : " less waiting");
+	if (!place)
+		return;
+	buffer_append_byte(text, ' ');
+	if (place->delta / delta < whole_part) {
+		buffer_append_string(text, "(");
+		append_duration(fabs(place->delta) / basis(build), text);
+		buffer_append_string(text, " of it ");
+	}
+	append_place(build->diff, place, text);
+	if (place->delta / delta < whole_part)
+		buffer_append_string(text, ")");
+}
+
+static void append_cpu(const struct diff_build *build, double delta, struct buffer *text)
+{
+	if (fabs(delta) < least_part * build->diff->total.base) {
+		buffer_append_string(text, "CPU time unchanged");
+		return;
+	}
+	append_duration(fabs(delta) / basis(build), text);
+	buffer_append_string(text, delta > 0 ? " more CPU time" : " less CPU time");
+}
+
+/* Appends ": 2.1 s more waiting for a lock in Cache::get, CPU time unchanged": what changed most comes first. */
+static void explain_wall(struct diff_build *build, struct buffer *text)
+{
+	struct diff *diff = build->diff;
+	const struct diff_wait_place *place;
+	double waits = 0, cpu;
+
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
+		waits += is_in_metric(diff, (enum profile_wait_class)i) ? diff->waits[i].total.delta : 0;
+	cpu = diff->total.delta - waits;
+	place = find_place(diff, PROFILE_WAIT_NONE, waits);
+	note_place(diff, place);
+	buffer_append_string(text, ": ");
+	if (fabs(cpu) > fabs(waits)) {
+		append_cpu(build, cpu, text);
+		buffer_append_string(text, ", ");
+	}
+	if (fabs(waits) < least_part * diff->total.base)
+		buffer_append_string(text, "waiting time unchanged");
+	else
+		append_waits(build, waits, place, text);
+	if (fabs(cpu) <= fabs(waits)) {
+		buffer_append_string(text, ", ");
+		append_cpu(build, cpu, text);
+	}
+	if (place && fabs(waits) >= least_part * diff->total.base)
+		append_release(diff, place, text);
+}
+
+bool waiting_explain(struct diff_build *build, struct error *err)
+{
+	enum { MAX_TEXT = 2048 };
+	struct diff *diff = build->diff;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	if (diff->waiting == DIFF_WAITING_NONE)
+		return true;
+	buffer_init(&text, MAX_TEXT);
+	buffer_append_string(&text, diff_string(diff, diff->verdict_text));
+	if (diff->waiting == DIFF_WAITING_ALL)
+		explain_waits(diff, &text);
+	else
+		explain_wall(build, &text);
+	return set_text(diff, &text, err);
+}
+
+/* ---- A function ---- */
+
+/*
+ * How a sentence about a difference begins, and whose figures it has: a place and its function's, a function that
+ * mostly waits, a class, or a place and the figures of the function through which it waits, such as pthread_mutex_lock.
+ */
+enum subject { SUBJECT_PLACE, SUBJECT_FUNCTION, SUBJECT_CLASS, SUBJECT_BELOW };
+
+static enum subject choose_subject(const struct diff *diff, const struct diff_wait_place *place)
+{
+	const struct diff_estimate *whole = place ? &diff->functions[place->function].total : NULL;
+
+	if (!place || !is_proven(whole, place->delta) || fabs(place->delta) < greater_part * fabs(whole->delta))
+		return SUBJECT_CLASS;
+	return fabs(place->delta) >= whole_part * fabs(whole->delta) ? SUBJECT_PLACE : SUBJECT_FUNCTION;
+}
+
+/* Appends "waiting for a lock in Cache::get takes". */
+static void append_subject(const struct diff *diff, enum subject subject, enum profile_wait_class wait_class,
+	const struct diff_wait_place *place, struct buffer *text)
+{
+	switch (subject) {
+	case SUBJECT_PLACE:
+	case SUBJECT_BELOW:
+		buffer_append_string(text, "waiting ");
+		append_place(diff, place, text);
+		buffer_append_string(text, " takes");
+		break;
+	case SUBJECT_FUNCTION:
+		append_name(diff, place->function, text);
+		buffer_printf(text, ", with all it calls, %s", words_verb(diff));
+		break;
+	case SUBJECT_CLASS:
+		buffer_printf(text, "waiting %s takes", diff_wait_words(wait_class));
+		break;
+	}
+}
+
+/* The difference of a place's waits that are below a function. */
+static double delta_below(const struct diff_build *build, const struct diff_wait_place *place, uint32_t function)
+{
+	const struct diff *diff = build->diff;
+	double delta = 0;
+
+	for (uint32_t top = 1; top < diff->node_count; top++) {
+		if (diff->nodes[top].function != function || !build->topmost[top])
+			continue;
+		for (uint32_t n = top; n < diff->nodes[top].subtree_end; n++)
+			if (diff_wait_class(diff, &diff->functions[diff->nodes[n].function]) == place->wait_class &&
+				wait_places_responsible(diff, n) == place->function)
+				delta += diff->node_self[DIFF_HEAD][n] * diff->scale.factor -
+					 diff->node_self[DIFF_BASE][n];
+	}
+	return delta;
+}
+
+/* The place whose waits are nearly all of a function's proven difference. Only the greatest places are tried. */
+static const struct diff_wait_place *find_below(
+	const struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate)
+{
+	enum { MOST_TRIED = 16 };
+	const struct diff *diff = build->diff;
+	uint32_t id = (uint32_t)(function - diff->functions);
+
+	for (size_t i = 0; i < diff->wait_place_count && i < MOST_TRIED; i++) {
+		const struct diff_wait_place *place = &diff->wait_places[i];
+
+		if (place->function != PROFILE_NONE && is_in_metric(diff, place->wait_class) &&
+			place->delta * estimate->delta > 0 &&
+			delta_below(build, place, id) / estimate->delta >= whole_part)
+			return place;
+	}
+	return NULL;
+}
+
+/* The place that explains a function's difference, and how to say so; NULL: there is none. */
+static const struct diff_wait_place *find_reason(const struct diff_build *build, const struct diff_function *function,
+	const struct diff_estimate *estimate, enum subject *subject)
+{
+	const struct diff *diff = build->diff;
+	enum profile_wait_class of_frame = diff_wait_class(diff, function);
+	const struct diff_wait_place *place = find_place(diff, of_frame, estimate->delta);
+
+	*subject = choose_subject(diff, place);
+	if (of_frame != PROFILE_WAIT_NONE ||
+		(place && (diff->waiting == DIFF_WAITING_ALL ||
+				  fabs(place->delta) >= greater_part * fabs(estimate->delta))))
+		return place;
+	*subject = SUBJECT_BELOW;
+	return find_below(build, function, estimate);
+}
+
+bool waiting_is_reason(
+	const struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate)
+{
+	enum subject subject;
+
+	if (build->diff->waiting == DIFF_WAITING_NONE)
+		return false;
+	return diff_wait_class(build->diff, function) != PROFILE_WAIT_NONE ||
+	       find_reason(build, function, estimate, &subject);
+}
+
+static void append_change(const struct diff *diff, const struct diff_estimate *estimate, struct buffer *text)
+{
+	char words[WORDS_CHANGE];
+
+	words_change(diff, estimate, words);
+	buffer_printf(text, " %s: %.1f %% of all %s, after %.1f %% in base", words,
+		estimate->head / diff->total.head * 100, words_metric(diff), estimate->base / diff->total.base * 100);
+}
+
+bool waiting_say(struct diff_build *build, const struct diff_function *function, const struct diff_estimate *estimate,
+	const char *rest, struct error *err)
+{
+	enum { MAX_TEXT = 2048 };
+	struct diff *diff = build->diff;
+	enum profile_wait_class of_frame = diff_wait_class(diff, function);
+	enum subject subject;
+	const struct diff_wait_place *place = find_reason(build, function, estimate, &subject);
+	enum profile_wait_class wait_class = place ? place->wait_class : of_frame;
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	note_place(diff, place);
+	buffer_init(&text, MAX_TEXT);
+	append_subject(diff, subject, wait_class, place, &text);
+	if (subject == SUBJECT_CLASS)
+		estimate = &diff->waits[wait_class].total;
+	else if (subject != SUBJECT_BELOW)
+		estimate = &diff->functions[place->function].total;
+	append_change(diff, estimate, &text);
+	if (subject == SUBJECT_FUNCTION)
+		buffer_printf(&text, ", mostly waiting %s", diff_wait_words(wait_class));
+	if (subject == SUBJECT_CLASS && place) {
+		buffer_append_string(&text, "; mostly in ");
+		append_name(diff, place->function, &text);
+	}
+	if (place)
+		append_release(diff, place, &text);
+	buffer_append_string(&text, rest);
+	return set_text(diff, &text, err);
+}

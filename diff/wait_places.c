@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "diff/wait_places.h"
+
+#include "diff/totals.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Functions through which programs wait, by name. They are the user's own code where they are linked or inlined into
+ * the program.
+ */
+static const char *const waiting_functions[] = { "pthread_*", "__pthread_*", "___pthread_*", "__lll_*", "lll_*",
+	"sem_*", "__new_sem_*", "*futex*", "syscall", "std::mutex::*", "std::*_mutex::*", "std::condition_variable*",
+	"std::unique_lock<*", "std::lock_guard<*", "std::scoped_lock<*", "std::sys::*", "std::sync::*", "parking_lot*",
+	"sync.(*Mutex)*", "sync.runtime_*", "runtime.*" };
+
+bool wait_places_find_releases(struct diff_build *build, struct error *err)
+{
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+		size_t count = profile ? profile->release_count : 0;
+
+		if (count == 0)
+			continue;
+		build->release_nodes[side] = malloc(count * sizeof(*build->release_nodes[side]));
+		if (!build->release_nodes[side])
+			return error_set_memory(err);
+		for (size_t i = 0; i < count; i++) {
+			const struct profile_release *release = &profile->releases[i];
+			const uint32_t stacks[2] = { release->stack, release->releaser };
+
+			for (size_t k = 0; k < 2; k++)
+				build->release_nodes[side][i][k] =
+					build->union_nodes[side][build->trees[side]->stack_nodes[stacks[k]]];
+		}
+	}
+	return true;
+}
+
+/* ---- Places ---- */
+
+static bool exists_to_wait(const struct diff *diff, const struct diff_function *f)
+{
+	const char *name = diff_string(diff, f->name);
+
+	for (size_t i = 0; i < sizeof(waiting_functions) / sizeof(waiting_functions[0]); i++)
+		if (fnmatch(waiting_functions[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+uint32_t wait_places_responsible(const struct diff *diff, uint32_t node)
+{
+	uint32_t library = PROFILE_NONE;
+
+	for (; node != 0; node = diff->nodes[node].parent) {
+		uint32_t function = diff->nodes[node].function;
+		const struct diff_function *f = &diff->functions[function];
+
+		if ((f->origin != PROFILE_ORIGIN_USER && f->origin != PROFILE_ORIGIN_LIBRARY) ||
+			diff_wait_class(diff, f) != PROFILE_WAIT_NONE || exists_to_wait(diff, f))
+			continue;
+		if (f->origin == PROFILE_ORIGIN_USER)
+			return function;
+		if (library == PROFILE_NONE)
+			library = function;
+	}
+	return library;
+}
+
+/* What is added up of a place: its waits, those that one function ended, or those for one lock. */
+enum part_kind { PART_WAITS, PART_RELEASER, PART_LOCK };
+
+struct part_key {
+	uint32_t function, wait_class, kind;
+	uint32_t id; /* function or string; 0 for PART_WAITS */
+};
+
+struct part {
+	struct part_key key;
+	double raw[DIFF_SIDES];
+};
+
+struct collection {
+	struct diff_build *build;
+	double *ns[DIFF_SIDES]; /* [node] of waits; owned */
+	struct part *parts;     /* owned */
+	size_t part_count, part_capacity;
+	struct hash_map index;
+};
+
+static void collection_deinit(struct collection *c)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		free(c->ns[side]);
+	free(c->parts);
+	hash_map_deinit(&c->index);
+}
+
+static bool add_part(
+	struct collection *c, const struct part_key *key, enum diff_side side, double ns, struct error *err)
+{
+	uint32_t *slot;
+	bool added;
+
+	if (!hash_map_add(&c->index, key, (uint32_t)c->part_count, &slot, &added, err))
+		return false;
+	if (added) {
+		if (!ARRAY_RESERVE(&c->parts, &c->part_capacity, c->part_count + 1, ARRAY_MAX_IDS, err))
+			return false;
+		c->parts[c->part_count++] = (struct part){ .key = *key };
+	}
+	c->parts[*slot].raw[side] += ns;
+	return true;
+}
+
+/* The nanoseconds of a sample of waits: idle ones are a column of their own. */
+static bool sum_nodes(struct collection *c, enum diff_side side, struct error *err)
+{
+	const struct diff *diff = c->build->diff;
+	const struct profile *profile = c->build->profiles[side];
+	struct profile_wait_values values;
+
+	c->ns[side] = calloc(diff->node_count + 1, sizeof(double));
+	if (!c->ns[side])
+		return error_set_memory(err);
+	if (!profile || !profile_has_waits(profile))
+		return true;
+	values = profile_wait_values(profile);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		const int64_t *sample = &profile->values[i * profile->value_type_count];
+
+		c->ns[side][diff->sample_nodes[side][i]] +=
+			(double)sample[values.off_cpu] + (double)sample[values.idle];
+	}
+	return true;
+}
+
+static bool collect_waits(struct collection *c, struct error *err)
+{
+	struct diff *diff = c->build->diff;
+
+	for (uint32_t node = 1; node < diff->node_count; node++) {
+		struct part_key key = { .kind = PART_WAITS };
+
+		if (!(c->ns[DIFF_BASE][node] > 0) && !(c->ns[DIFF_HEAD][node] > 0))
+			continue;
+		if (!build_is_wait(diff, node))
+			continue;
+		key.wait_class = (uint32_t)diff_wait_class(diff, &diff->functions[diff->nodes[node].function]);
+		key.function = wait_places_responsible(diff, node);
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			if (!add_part(c, &key, (enum diff_side)side, c->ns[side][node], err))
+				return false;
+			diff->waits[key.wait_class].raw[side] += c->ns[side][node];
+		}
+	}
+	return true;
+}
+
+/* Copies the name of a release's lock into the diff; 0: it has none. */
+static bool name_lock(const struct diff_build *build, enum diff_side side, const struct profile_release *release,
+	uint32_t *name, struct error *err)
+{
+	const struct profile *profile = build->profiles[side];
+	uint32_t from = release->lock < profile->lock_count ? profile->locks[release->lock].name : 0;
+
+	*name = 0;
+	return from == 0 || string_table_add(build->diff->strings, profile_string(profile, from),
+				    string_table_size(profile->strings, from), name, err);
+}
+
+static bool collect_release(struct collection *c, enum diff_side side, size_t release, struct error *err)
+{
+	const struct diff *diff = c->build->diff;
+	const struct profile_release *r = &c->build->profiles[side]->releases[release];
+	const uint32_t *nodes = c->build->release_nodes[side][release];
+	struct part_key key = { .function = wait_places_responsible(diff, nodes[0]) };
+	double ns = (double)r->weight_ns;
+
+	if (!build_is_wait(diff, nodes[0]))
+		return true;
+	key.wait_class = (uint32_t)diff_wait_class(diff, &diff->functions[diff->nodes[nodes[0]].function]);
+	key.kind = PART_RELEASER;
+	key.id = wait_places_responsible(diff, nodes[1]);
+	if (key.id != PROFILE_NONE && !add_part(c, &key, side, ns, err))
+		return false;
+	key.kind = PART_LOCK;
+	return name_lock(c->build, side, r, &key.id, err) && (key.id == 0 || add_part(c, &key, side, ns, err));
+}
+
+static bool collect_releases(struct collection *c, struct error *err)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		for (size_t i = 0; c->build->release_nodes[side] && i < c->build->profiles[side]->release_count; i++)
+			if (!collect_release(c, (enum diff_side)side, i, err))
+				return false;
+	return true;
+}
+
+/* Parts of a place follow each other, its waits first; those of one kind by falling time in head, then in base. */
+static int by_place(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->key.function != y->key.function)
+		return x->key.function < y->key.function ? -1 : 1;
+	if (x->key.wait_class != y->key.wait_class)
+		return x->key.wait_class < y->key.wait_class ? -1 : 1;
+	if (x->key.kind != y->key.kind)
+		return x->key.kind < y->key.kind ? -1 : 1;
+	for (int side = DIFF_SIDES; side-- > 0;)
+		if (x->raw[side] != y->raw[side])
+			return x->raw[side] > y->raw[side] ? -1 : 1;
+	return (x->key.id > y->key.id) - (x->key.id < y->key.id);
+}
+
+/* Releases of waits that were not written themselves belong to no place. */
+static void fill_places(struct diff *diff, const struct part *parts, size_t count)
+{
+	struct diff_wait_place *place = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct part *part = &parts[i];
+
+		if (part->key.kind == PART_WAITS) {
+			place = &diff->wait_places[diff->wait_place_count++];
+			*place = (struct diff_wait_place){
+				.function = part->key.function,
+				.wait_class = (enum profile_wait_class)part->key.wait_class,
+				.raw = { part->raw[DIFF_BASE], part->raw[DIFF_HEAD] },
+				.base = part->raw[DIFF_BASE],
+				.head = part->raw[DIFF_HEAD] * diff->scale.factor,
+				.first_release = diff->wait_release_count,
+			};
+			place->delta = place->head - place->base;
+			continue;
+		}
+		if (!place || place->function != part->key.function || place->wait_class != part->key.wait_class)
+			continue;
+		if (part->key.kind == PART_LOCK) {
+			place->lock = place->lock ? place->lock : part->key.id;
+			continue;
+		}
+		diff->wait_releases[diff->wait_release_count++] = (struct diff_wait_release){ .function = part->key.id,
+			.raw = { part->raw[DIFF_BASE], part->raw[DIFF_HEAD] } };
+		place->release_count++;
+	}
+}
+
+static int by_falling_difference(const void *a, const void *b)
+{
+	const struct diff_wait_place *x = a, *y = b;
+	bool x_is_idle = x->wait_class == PROFILE_WAIT_IDLE, y_is_idle = y->wait_class == PROFILE_WAIT_IDLE;
+
+	if (x_is_idle != y_is_idle)
+		return x_is_idle ? 1 : -1;
+	if (fabs(x->delta) != fabs(y->delta))
+		return fabs(x->delta) > fabs(y->delta) ? -1 : 1;
+	if (x->wait_class != y->wait_class)
+		return x->wait_class < y->wait_class ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+static bool make_places(struct collection *c, struct error *err)
+{
+	struct diff *diff = c->build->diff;
+
+	diff->wait_places = malloc((c->part_count + 1) * sizeof(*diff->wait_places));
+	diff->wait_releases = malloc((c->part_count + 1) * sizeof(*diff->wait_releases));
+	if (!diff->wait_places || !diff->wait_releases)
+		return error_set_memory(err);
+	if (c->part_count > 0)
+		qsort(c->parts, c->part_count, sizeof(*c->parts), by_place);
+	fill_places(diff, c->parts, c->part_count);
+	if (diff->wait_place_count > 0)
+		qsort(diff->wait_places, diff->wait_place_count, sizeof(*diff->wait_places), by_falling_difference);
+	return true;
+}
+
+/* ---- Classes ---- */
+
+static void estimate_classes(struct diff *diff)
+{
+	for (size_t i = 0; i < PROFILE_WAIT_COUNT; i++)
+		diff->waits[i].total = totals_estimate(diff->waits[i].raw, diff->scale.factor);
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+		enum profile_wait_class wait_class = diff_wait_class(diff, f);
+
+		if (wait_class != PROFILE_WAIT_NONE && (f->total.base > 0 || f->total.head > 0))
+			diff->waits[wait_class].total = f->total;
+	}
+}
+
+bool wait_places_collect(struct diff_build *build, struct error *err)
+{
+	CLEANUP(collection_deinit) struct collection c = { .build = build };
+
+	for (int side = 0; side < DIFF_SIDES; side++)
+		build->diff->has_waits |= build->profiles[side] && profile_has_waits(build->profiles[side]);
+	if (!build->diff->has_waits)
+		return true;
+	hash_map_init(&c.index, sizeof(struct part_key));
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (!sum_nodes(&c, (enum diff_side)side, err))
+			return false;
+	if (!collect_waits(&c, err) || !collect_releases(&c, err) || !make_places(&c, err))
+		return false;
+	estimate_classes(build->diff);
+	return true;
+}
+
+/* ---- The functions' final order ---- */
+
+void wait_places_reorder(struct diff *diff, const uint32_t *places)
+{
+	for (size_t i = 0; i < diff->wait_place_count; i++)
+		if (diff->wait_places[i].function != PROFILE_NONE)
+			diff->wait_places[i].function = places[diff->wait_places[i].function];
+	for (size_t i = 0; i < diff->wait_release_count; i++)
+		diff->wait_releases[i].function = places[diff->wait_releases[i].function];
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ebpf/chains.h"
+
+#include "ebpf/chains_shared.h"
+#include "ebpf/chains_sharing.h"
+#include "ebpf/loading.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "chains.skel.h"
+
+enum {
+	ALIGNMENT = 64,            /* of areas */
+	MOST_AREA_BYTES = 1 << 21, /* before Linux 5.10 an entry of an array has 4 MiB at most */
+	UPID_BYTES = 16,           /* of the kernel's struct upid, which begins with the id */
+	/*
+	 * The most time between a sample and the reading of its chain. It was 2 to 8 microseconds, and up to 77 on a
+	 * machine with a hypervisor and six busy threads a CPU. Other samples of the thread are farther away.
+	 */
+	JOIN_NS = 200000,
+};
+
+struct ebpf_chains {
+	struct chains_bpf *object;
+	char *areas; /* mapped */
+	size_t mapped_bytes, area_bytes;
+	uint64_t ring_mask;
+	uint32_t cpu_count;
+	bool has_set;
+	bool by_helper;         /* loops are those of bpf_loop() */
+	uint64_t *cursors;      /* [cpu] position of the first block that may still be asked for */
+	uint64_t *code_cursors; /* [cpu] of the first one that may have a code object which was not handed out yet */
+	uint32_t code_cpu;      /* where the next code object is looked for */
+};
+
+/* ---- Loading ---- */
+
+static struct bpf_program *program_of(const struct chains_bpf *object, bool by_helper)
+{
+	return by_helper ? object->progs.sample_by_helper : object->progs.sample_by_turns;
+}
+
+static struct chains_constants constants_of(const struct ebpf_chains *chains, const struct ebpf_task_layout *layout)
+{
+	return (struct chains_constants){
+		.real_parent = layout->real_parent,
+		.tgid = layout->tgid,
+		.thread_pid = layout->thread_pid,
+		.level = layout->level,
+		.numbers = layout->numbers,
+		.number_bytes = UPID_BYTES,
+		.ring_mask = chains->ring_mask,
+	};
+}
+
+/* Sizes of maps. Before Linux 6.1 programs of samples may not have maps whose entries are allocated one by one. */
+static int set_maps(struct ebpf_chains *chains, const struct ebpf_chains_options *options, bool is_allocated)
+{
+	struct chains_bpf *object = chains->object;
+	int result = bpf_map__set_value_size(object->maps.areas, (uint32_t)chains->area_bytes);
+
+	if (result == 0)
+		result = bpf_map__set_max_entries(object->maps.areas, chains->cpu_count);
+	if (result == 0 && is_allocated)
+		result = bpf_map__set_max_entries(object->maps.pythons, CHAINS_MOST_ALLOCATED);
+	if (result == 0 && is_allocated)
+		result = bpf_map__set_map_flags(object->maps.pythons, 0);
+	if (result == 0 && is_allocated && !options->processes)
+		result = bpf_map__set_map_flags(object->maps.processes, 0);
+	if (result == 0 && !options->processes)
+		result = bpf_map__set_max_entries(object->maps.processes, 1);
+	if (result == 0 && options->processes)
+		result = bpf_map__reuse_fd(object->maps.processes, ebpf_process_set_map(options->processes));
+	return result;
+}
+
+static bool load(
+	struct ebpf_chains *chains, const struct ebpf_chains_options *options, bool is_allocated, struct error *err)
+{
+	struct loading loading;
+	int result;
+
+	loading_init(&loading);
+	chains->object = chains_bpf__open_opts(&loading.options);
+	if (chains->object) {
+		chains->object->rodata->constants = constants_of(chains, &options->layout);
+		bpf_program__set_autoload(program_of(chains->object, !chains->by_helper), false);
+		result = set_maps(chains, options, is_allocated);
+		if (result == 0)
+			result = chains_bpf__load(chains->object);
+	} else {
+		result = -errno;
+	}
+	loading_finish(&loading);
+	if (result == 0)
+		return true;
+	chains_bpf__destroy(chains->object);
+	chains->object = NULL;
+	return loading_fail(err, &loading, result, "load the program that reads the frames of CPython");
+}
+
+static bool map_areas(struct ebpf_chains *chains, struct error *err)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *mapped;
+
+	chains->mapped_bytes = chains->area_bytes * chains->cpu_count;
+	chains->mapped_bytes = (chains->mapped_bytes + page_bytes - 1) / page_bytes * page_bytes;
+	mapped = mmap(NULL, chains->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		bpf_map__fd(chains->object->maps.areas), 0);
+	if (mapped == MAP_FAILED)
+		return loading_fail(err, NULL, -errno, "map the memory of CPython's frames");
+	chains->areas = mapped;
+	return true;
+}
+
+/* The length of a ring is a power of two of words. */
+static void set_sizes(struct ebpf_chains *chains, const struct ebpf_chains_options *options)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = page_bytes;
+
+	while (bytes < options->bytes_per_cpu && bytes < MOST_AREA_BYTES)
+		bytes *= 2;
+	chains->ring_mask = bytes / sizeof(uint64_t) - 1;
+	bytes += sizeof(struct chains_area) + (CHAINS_BLOCK_ROOM + CHAINS_SLACK_WORDS) * sizeof(uint64_t);
+	chains->area_bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	chains->cpu_count = options->cpu_count;
+}
+
+bool ebpf_chains_create(const struct ebpf_chains_options *options, struct ebpf_chains **chains, struct error *err)
+{
+	struct ebpf_chains *made;
+
+	if (!loading_is_initial_namespace())
+		return error_set(err, ERROR_UNSUPPORTED, "kelvin runs in a pid namespace of its own");
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return error_set_memory(err);
+	set_sizes(made, options);
+	made->has_set = options->processes != NULL;
+	made->by_helper = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) == 1;
+	made->cursors = calloc(options->cpu_count, sizeof(*made->cursors));
+	made->code_cursors = calloc(options->cpu_count, sizeof(*made->code_cursors));
+	if (!made->cursors || !made->code_cursors) {
+		ebpf_chains_destroy(made);
+		return error_set_memory(err);
+	}
+	if ((!load(made, options, false, err) && (err->code == ERROR_PERMISSION || !load(made, options, true, err))) ||
+		!map_areas(made, err)) {
+		ebpf_chains_destroy(made);
+		return false;
+	}
+	*chains = made;
+	return true;
+}
+
+void ebpf_chains_destroy(struct ebpf_chains *chains)
+{
+	if (!chains)
+		return;
+	if (chains->areas)
+		munmap(chains->areas, chains->mapped_bytes);
+	chains_bpf__destroy(chains->object);
+	free(chains->cursors);
+	free(chains->code_cursors);
+	free(chains);
+}
+
+int ebpf_chains_program(const struct ebpf_chains *chains)
+{
+	return bpf_program__fd(program_of(chains->object, chains->by_helper));
+}
+
+bool chains_can_be_shared(const struct ebpf_chains *chains)
+{
+	return chains->by_helper;
+}
+
+int chains_share(const struct ebpf_chains *chains, const struct chains_sharing *with)
+{
+	const struct chains_bpf *object = chains->object;
+	int result = bpf_map__reuse_fd(with->pythons, bpf_map__fd(object->maps.pythons));
+
+	*with->constants = object->rodata->constants;
+	if (result == 0)
+		result = bpf_map__reuse_fd(with->places, bpf_map__fd(object->maps.places));
+	if (result == 0)
+		result = bpf_map__reuse_fd(with->areas, bpf_map__fd(object->maps.areas));
+	if (result == 0)
+		result = bpf_map__reuse_fd(with->codes, bpf_map__fd(object->maps.codes));
+	return result;
+}
+
+/* ---- Processes ---- */
+
+void ebpf_chains_set_filtering(struct ebpf_chains *chains, bool filters)
+{
+	__atomic_store_n(&chains->object->bss->is_filtering, filters && chains->has_set, __ATOMIC_RELAXED);
+}
+
+static bool is_in_frame(uint32_t offset, size_t bytes)
+{
+	return offset <= CHAINS_FRAME_BYTES - bytes;
+}
+
+/* Whether the program finds the members of frames in what it reads of them. */
+static bool is_readable(const struct ebpf_python *python)
+{
+	return is_in_frame(python->code, sizeof(uint64_t)) && is_in_frame(python->previous, sizeof(uint64_t)) &&
+	       is_in_frame(python->instruction, sizeof(uint64_t)) && is_in_frame(python->mark, 1) &&
+	       (python->code | python->previous | python->instruction) % sizeof(uint64_t) == 0;
+}
+
+void ebpf_chains_add(struct ebpf_chains *chains, int32_t pid, const struct ebpf_python *python)
+{
+	struct bpf_map *map = chains->object->maps.pythons;
+	struct ebpf_python own = *python;
+
+	if (!is_readable(python))
+		return;
+	own.pid = (uint32_t)pid;
+	if (bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_NOEXIST) == 0)
+		chains->object->bss->process_count++;
+	else
+		(void)bpf_map__update_elem(map, &pid, sizeof(pid), &own, sizeof(own), BPF_EXIST);
+}
+
+void ebpf_chains_remove(struct ebpf_chains *chains, int32_t pid)
+{
+	if (bpf_map__delete_elem(chains->object->maps.pythons, &pid, sizeof(pid), 0) == 0)
+		chains->object->bss->process_count--;
+}
+
+/* ---- Chains ---- */
+
+static struct chains_area *area_of(const struct ebpf_chains *chains, uint32_t cpu)
+{
+	return (void *)(chains->areas + cpu * chains->area_bytes);
+}
+
+static const struct chains_block *block_at(const struct ebpf_chains *chains, uint32_t cpu, uint64_t position)
+{
+	return (const void *)&area_of(chains, cpu)->words[position & chains->ring_mask];
+}
+
+static size_t count_of(const struct chains_block *block)
+{
+	size_t count = block->thread & (CHAINS_IS_CUT - 1);
+
+	return count < EBPF_CHAIN_MOST_FRAMES ? count : EBPF_CHAIN_MOST_FRAMES;
+}
+
+/* The position behind a block: the next multiple of the ring's length where the block reaches its end. */
+static uint64_t position_behind(const struct ebpf_chains *chains, const struct chains_block *block, uint64_t position)
+{
+	uint64_t rest = chains->ring_mask + 1 - (position & chains->ring_mask);
+	uint64_t words = CHAINS_BLOCK_HEADER + count_of(block);
+
+	return position + (words < rest ? words : rest);
+}
+
+/* The time between a sample and the reading of a chain. */
+static uint64_t distance_to(const struct chains_block *block, uint64_t time_ns)
+{
+	if (time_ns < block->begin_ns)
+		return block->begin_ns - time_ns;
+	return time_ns > block->end_ns ? time_ns - block->end_ns : 0;
+}
+
+static void pass_over(struct ebpf_chains *chains, uint32_t cpu, uint64_t head, uint64_t time_ns)
+{
+	uint64_t *cursor = &chains->cursors[cpu];
+
+	while (*cursor < head) {
+		const struct chains_block *block = block_at(chains, cpu, *cursor);
+
+		if (block->end_ns >= time_ns || time_ns - block->end_ns <= JOIN_NS)
+			break;
+		*cursor = position_behind(chains, block, *cursor);
+	}
+}
+
+bool ebpf_chains_find(
+	struct ebpf_chains *chains, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_chain *chain)
+{
+	const struct chains_block *nearest = NULL;
+	uint64_t head;
+
+	if (cpu >= chains->cpu_count)
+		return false;
+	head = __atomic_load_n(&area_of(chains, cpu)->head, __ATOMIC_ACQUIRE);
+	pass_over(chains, cpu, head, time_ns);
+	for (uint64_t at = chains->cursors[cpu]; at < head;) {
+		const struct chains_block *block = block_at(chains, cpu, at);
+
+		if (!(block->thread & CHAINS_IS_CODE) && block->begin_ns > time_ns &&
+			block->begin_ns - time_ns > JOIN_NS)
+			break;
+		if (block->thread >> 32 == tid && !(block->thread & CHAINS_IS_CODE) &&
+			(!nearest || distance_to(block, time_ns) < distance_to(nearest, time_ns)))
+			nearest = block;
+		at = position_behind(chains, block, at);
+	}
+	if (!nearest)
+		return false;
+	*chain = (struct ebpf_chain){ (const void *)nearest->words, count_of(nearest),
+		(nearest->thread & CHAINS_IS_CUT) != 0 };
+	return true;
+}
+
+/* ---- Code objects ---- */
+
+static struct ebpf_code code_of(const struct chains_code *code)
+{
+	return (struct ebpf_code){ .pid = (int32_t)code->pid,
+		.pieces = { { code->code, (const uint8_t *)code->code_bytes, CHAINS_PIECE_BYTES },
+			{ code->qualname, (const uint8_t *)code->qualname_bytes, CHAINS_PIECE_BYTES },
+			{ code->filename, (const uint8_t *)code->filename_bytes, CHAINS_PIECE_BYTES },
+			{ code->line_table, (const uint8_t *)code->line_table_bytes, CHAINS_TABLE_BYTES } } };
+}
+
+/* The next one of a CPU. */
+static bool find_code(struct ebpf_chains *chains, uint32_t cpu, uint64_t time_ns, struct ebpf_code *code)
+{
+	uint64_t head = __atomic_load_n(&area_of(chains, cpu)->head, __ATOMIC_ACQUIRE),
+		 *at = &chains->code_cursors[cpu];
+
+	while (*at < head) {
+		const struct chains_block *block = block_at(chains, cpu, *at);
+
+		if (block->end_ns > time_ns && block->end_ns - time_ns > JOIN_NS)
+			break;
+		*at = position_behind(chains, block, *at);
+		if (!(block->thread & CHAINS_IS_CODE))
+			continue;
+		*code = code_of((const void *)block->words);
+		return true;
+	}
+	return false;
+}
+
+bool ebpf_chains_next_code(struct ebpf_chains *chains, uint64_t time_ns, struct ebpf_code *code)
+{
+	for (; chains->code_cpu < chains->cpu_count; chains->code_cpu++)
+		if (find_code(chains, chains->code_cpu, time_ns, code))
+			return true;
+	chains->code_cpu = 0;
+	return false;
+}
+
+void ebpf_chains_release(struct ebpf_chains *chains)
+{
+	for (uint32_t cpu = 0; cpu < chains->cpu_count; cpu++) {
+		uint64_t cursor = chains->cursors[cpu], code_cursor = chains->code_cursors[cpu];
+
+		__atomic_store_n(
+			&area_of(chains, cpu)->tail, cursor < code_cursor ? cursor : code_cursor, __ATOMIC_RELEASE);
+	}
+}
+
+struct ebpf_chains_counts ebpf_chains_counts(const struct ebpf_chains *chains)
+{
+	struct ebpf_chains_counts sum = { 0 };
+
+	for (uint32_t cpu = 0; cpu < chains->cpu_count; cpu++) {
+		const struct chains_area *area = area_of(chains, cpu);
+
+		sum.chains += area->chains;
+		sum.lost += area->lost;
+		sum.unknown += area->unknown;
+		sum.unread += area->unread;
+	}
+	return sum;
+}

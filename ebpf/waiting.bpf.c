@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Adds up the waits of threads, and writes samples of them (ebpf/waiting.h).
+ *
+ * All times are added up at the switch itself, from the thread that leaves the CPU to the one that gets it. The hooks,
+ * which run in the context of the latter, only write a sample when a sum is due: a hook that never comes loses nothing.
+ *
+ * A thread's entry is written by the switch that takes its CPU away, by who lets it go on, and by the switch that gives
+ * it a CPU, one after the other; only the program that charges a thread for a wait that lasts may meet the end of that
+ * very wait on another CPU. It would then be charged twice for what it had waited since the last visit. That takes
+ * two writes within some 50 ns of each other, once in a second.
+ */
+#include "ebpf/chains_walk.h"
+#include "ebpf/process_set_map.h"
+#include "ebpf/waiting_shared.h"
+
+#include <bpf/bpf_core_read.h>
+
+/* The members of the kernel's structs that are read here; libbpf finds their places in the running kernel (CO-RE). */
+struct task_struct {
+	void *stack;
+	int pid, tgid;
+	unsigned int flags;
+	unsigned int __state;
+} __attribute__((preserve_access_index));
+
+/* Before Linux 5.14. */
+struct task_struct___before_5_14 {
+	long state;
+} __attribute__((preserve_access_index));
+
+/* The tracepoint of switches since Linux 5.18. */
+typedef void (*btf_trace_sched_switch)(
+	void *data, _Bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state);
+
+struct sigaction {
+	void *sa_handler;
+} __attribute__((preserve_access_index));
+
+struct k_sigaction {
+	struct sigaction sa;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} __attribute__((preserve_access_index));
+
+/* linux/sched.h */
+enum { TASK_NORMAL = 0x3, TASK_DEAD = 0x80, PF_KTHREAD = 0x200000 };
+
+enum { WINDOW_NS = 100000000, OVERDUE_INTERVALS = 4, MAX_CPUS = 8192, MAX_REGISTER_BYTES = WAITING_REGISTERS * 8 };
+
+const char LICENSE[] SEC("license") = "GPL";
+
+/* ---- What the recorder sets ---- */
+
+const volatile _Bool has_set; /* only processes of the set are of the target */
+const volatile __u32 only_tid;
+const volatile __u32 register_bytes, call_offset, argument_offsets[2]; /* in the kernel's struct pt_regs */
+const volatile __u32 most_in_window;
+
+__u64 interval = 1; /* nanoseconds */
+__u64 enabled_at;   /* 0: nothing counts now */
+_Bool shows;        /* the iterator shows threads that are to be charged; otherwise it only meets them */
+
+/* ---- State ---- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WAITING_MOST_THREADS);
+	__type(key, __u32);
+	__type(value, struct waiting_thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, MAX_CPUS);
+	__type(key, __u32);
+	__type(value, __u32);
+} rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct waiting_counters);
+} counters SEC(".maps");
+
+/* A pointer on its way to a number: the verifier tells them apart until it was in a map. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} pointers SEC(".maps");
+
+/* Samples since the window began. CPUs that begin one together count some samples for none. */
+__u64 window_since, window_waits, window_releases;
+
+/* As struct ebpf_sleeper begins. One visit at a time uses it. */
+struct {
+	struct ebpf_wait wait;
+	__u64 waits;
+	__u64 registers[WAITING_REGISTERS];
+} sleeper;
+
+/* The thread that is to be charged, and how it was. */
+struct {
+	struct ebpf_wait wait;
+	__u64 waits;
+} charged;
+
+#define COUNT(counter)                                                                                                 \
+	do {                                                                                                           \
+		__u32 zero = 0;                                                                                        \
+		struct waiting_counters *mine = bpf_map_lookup_elem(&counters, &zero);                                 \
+                                                                                                                       \
+		if (mine)                                                                                              \
+			mine->counter++;                                                                               \
+	} while (0)
+
+/* ---- Threads of the target ---- */
+
+static inline _Bool is_of_target(__u32 tgid, __u32 tid)
+{
+	if (tid == 0 || (only_tid && tid != only_tid))
+		return 0;
+	return !has_set || bpf_map_lookup_elem(&processes, &tgid) != (void *)0;
+}
+
+static inline struct waiting_thread *find_thread(__u32 tid)
+{
+	return tid ? bpf_map_lookup_elem(&threads, &tid) : (void *)0;
+}
+
+static inline __u64 random_below(__u64 limit)
+{
+	__u64 number = ((__u64)bpf_get_prandom_u32() << 32) | bpf_get_prandom_u32();
+
+	return limit ? number % limit : 0;
+}
+
+/*
+ * Fits a thread's sums to the interval, before time is added to them. A wait is charged its time on average because a
+ * sum stands anywhere in its interval, whatever the wait; so it must in the new one, which is a multiple or a part of
+ * the old one. In a longer one a sum goes on from anywhere: otherwise all threads would be short of a sample until they
+ * have made up for the difference, and then come together. In a shorter one it goes on from where it stands in a part:
+ * otherwise the next wait would be charged for whole intervals that it has not waited. Whole old intervals in a sum are
+ * time that the budget has put off, and stay.
+ */
+static inline void fit_sums(struct waiting_thread *thread)
+{
+	__u64 length = interval, was = thread->interval;
+
+	if (length == was || was == 0)
+		return;
+	for (int i = 0; i < WAITING_TIMES; i++) {
+		__u64 part = thread->sums[i] % was;
+
+		if (length > was)
+			thread->sums[i] += was * random_below(length / was);
+		else
+			thread->sums[i] -= part - part % length;
+	}
+	thread->interval = length;
+}
+
+/* Makes the entry of a thread. Its sums begin anywhere in the interval. */
+static inline struct waiting_thread *meet_thread(__u32 tgid, __u32 tid)
+{
+	struct waiting_thread *known, made = { .process = tgid, .interval = interval };
+
+	for (int i = 0; i < WAITING_TIMES; i++)
+		made.sums[i] = random_below(made.interval);
+	if (bpf_map_update_elem(&threads, &tid, &made, BPF_NOEXIST) == 0)
+		COUNT(threads_met);
+	known = find_thread(tid);
+	if (!known)
+		COUNT(threads_unknown);
+	return known;
+}
+
+/* Kernel threads wait for work and nothing else. */
+static inline _Bool is_kernel_thread(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
+}
+
+static inline __u32 state_of(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *older = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return (__u32)BPF_CORE_READ(older, state);
+}
+
+/* ---- The times of a wait ---- */
+
+struct times {
+	__u64 of[WAITING_TIMES];
+};
+
+/* How long a thread has waited by now. What was before the recording, or in a pause of it, does not count. */
+static inline struct times times_of(const struct waiting_thread *thread, __u64 now)
+{
+	__u64 enabled = enabled_at, begin = thread->since, woken = thread->woken;
+	struct times times = { { 0, 0 } };
+
+	if (enabled == 0 || begin == 0)
+		return times;
+	if (begin < enabled)
+		begin = enabled;
+	if (thread->state == 0)
+		woken = begin;
+	else if (woken == 0 || woken > now)
+		woken = now;
+	if (woken < begin)
+		woken = begin;
+	if (now < woken)
+		return times;
+	times.of[WAITING_BLOCKED] = woken - begin;
+	times.of[WAITING_QUEUED] = now - woken;
+	return times;
+}
+
+static inline _Bool is_due(const struct waiting_thread *thread)
+{
+	__u64 length = thread->interval;
+
+	return thread->sums[WAITING_BLOCKED] >= length || thread->sums[WAITING_QUEUED] >= length;
+}
+
+/*
+ * No sum is put off beyond so many intervals, for what a thread has left when it ends is lost. As there is an interval
+ * for each thread in the budget's time, all these samples together exceed it by a quarter at most.
+ */
+static inline _Bool is_overdue(const struct waiting_thread *thread)
+{
+	__u64 most = OVERDUE_INTERVALS * thread->interval;
+
+	return thread->sums[WAITING_BLOCKED] >= most || thread->sums[WAITING_QUEUED] >= most;
+}
+
+/* Takes the whole intervals off a sum. */
+static inline __u64 take_weight(struct waiting_thread *thread, enum waiting_time time)
+{
+	__u64 length = thread->interval, *sum = &thread->sums[time], weight;
+
+	if (length == 0)
+		return 0;
+	weight = *sum / length * length;
+	*sum -= weight;
+	return weight;
+}
+
+/* The budget: what is beyond it stays in the sums. Those who end waits have half as much of their own. */
+static inline _Bool window_has_room(__u64 now, const __u64 *samples, __u32 most)
+{
+	if (now - window_since >= WINDOW_NS) {
+		window_since = now;
+		window_waits = 0;
+		window_releases = 0;
+	}
+	return *samples < most;
+}
+
+/* ---- Samples ---- */
+
+/* Before Linux 5.15 no program may look for the registers of a thread. */
+#define CAN_READ_REGISTERS bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)
+
+/* The system call that a thread is in. */
+static inline void read_call(const char *registers, struct ebpf_wait *wait)
+{
+	if (bpf_probe_read_kernel(&wait->system_call, sizeof(__u64), registers + call_offset) != 0)
+		wait->system_call = EBPF_WAIT_NO_CALL;
+	bpf_probe_read_kernel(&wait->arguments[0], sizeof(__u64), registers + argument_offsets[0]);
+	bpf_probe_read_kernel(&wait->arguments[1], sizeof(__u64), registers + argument_offsets[1]);
+}
+
+/* `with_chain`: the sample follows the chain of CPython's frames of its thread, which is the current one. */
+static __always_inline _Bool write_sample(void *context, struct ebpf_wait *wait, _Bool with_chain)
+{
+	if (with_chain)
+		write_current_chain(1);
+	wait->system_call = EBPF_WAIT_NO_CALL;
+	if (CAN_READ_REGISTERS)
+		read_call((const char *)bpf_task_pt_regs(bpf_get_current_task_btf()), wait);
+	if (bpf_perf_event_output(context, &rings, BPF_F_CURRENT_CPU, wait, sizeof(*wait)) != 0) {
+		COUNT(lost);
+		return 0;
+	}
+	COUNT(samples);
+	__sync_fetch_and_add(wait->kind == EBPF_WAIT_RELEASE ? &window_releases : &window_waits, 1);
+	return 1;
+}
+
+static inline void forget_wait(struct waiting_thread *thread)
+{
+	thread->last_sequence = 0;
+	thread->last_state = 0;
+}
+
+/* The current thread has waited, and goes on. */
+static __always_inline int charge_current(void *context, __u64 hook, _Bool is_last, _Bool with_chain)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	struct waiting_thread *thread = find_thread(tid);
+	struct ebpf_wait wait = { .kind = EBPF_WAIT_END, .hook = hook };
+
+	if (!thread)
+		return 0;
+	if (!is_due(thread) || enabled_at == 0) {
+		forget_wait(thread);
+		return 0;
+	}
+	/* A thread that ends has no other time to be charged. */
+	if (!is_last && !is_overdue(thread) && !window_has_room(bpf_ktime_get_ns(), &window_waits, most_in_window)) {
+		COUNT(deferred);
+		forget_wait(thread);
+		return 0;
+	}
+	wait.tid = tid;
+	wait.process = thread->process;
+	wait.state = thread->last_state;
+	wait.sequence = thread->last_sequence;
+	wait.blocked_ns = thread->last[WAITING_BLOCKED];
+	wait.queued_ns = thread->last[WAITING_QUEUED];
+	wait.blocked_weight_ns = take_weight(thread, WAITING_BLOCKED);
+	wait.queued_weight_ns = take_weight(thread, WAITING_QUEUED);
+	forget_wait(thread);
+	if (!write_sample(context, &wait, with_chain)) {
+		thread->sums[WAITING_BLOCKED] += wait.blocked_weight_ns;
+		thread->sums[WAITING_QUEUED] += wait.queued_weight_ns;
+	}
+	return 0;
+}
+
+/* ---- Switches ---- */
+
+static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 tgid = id >> 32, tid = id;
+	struct waiting_thread *thread;
+
+	if (!is_of_target(tgid, tid))
+		return;
+	if (state & TASK_DEAD) {
+		if (bpf_map_delete_elem(&threads, &tid) == 0)
+			COUNT(threads_ended);
+		return;
+	}
+	thread = find_thread(tid);
+	if (!thread && !is_kernel_thread(task))
+		thread = meet_thread(tgid, tid);
+	if (!thread)
+		return;
+	thread->state = state;
+	thread->woken = 0;
+	thread->sequence = 0;
+	thread->waits++;
+	thread->since = now;
+	COUNT(switches);
+}
+
+static inline void end_wait(__u32 tid, __u64 now)
+{
+	struct waiting_thread *thread = find_thread(tid);
+	struct times times;
+
+	if (!thread || thread->since == 0)
+		return;
+	times = times_of(thread, now);
+	thread->since = 0;
+	fit_sums(thread);
+	for (int i = 0; i < WAITING_TIMES; i++) {
+		thread->last[i] = times.of[i];
+		thread->sums[i] += times.of[i];
+	}
+	/* A thread that is preempted on its way out of the kernel has waited twice when the hook comes. */
+	if (thread->state) {
+		thread->last_state = thread->state;
+		thread->last_sequence = thread->sequence;
+	}
+}
+
+/* bool preempt, struct task_struct *prev, struct task_struct *next, and since Linux 5.18 the state of prev. */
+SEC("raw_tp/sched_switch")
+int switch_threads(struct bpf_raw_tracepoint_args *arguments)
+{
+	struct task_struct *prev = (struct task_struct *)arguments->args[1];
+	struct task_struct *next = (struct task_struct *)arguments->args[2];
+	__u64 now = bpf_ktime_get_ns();
+	__u32 state = 0;
+
+	/* A thread that another CPU wakes up at this very moment has another state already. */
+	if (arguments->args[0] == 0)
+		state = bpf_core_type_exists(btf_trace_sched_switch) ? (__u32)arguments->args[3] : state_of(prev);
+	begin_wait(prev, state, now);
+	end_wait(BPF_CORE_READ(next, pid), now);
+	return 0;
+}
+
+/* ---- Interrupts ---- */
+
+/* Of a thread's stack in the kernel, on x86-64 and aarch64. */
+enum { STACK_BYTES = 16384 };
+
+/*
+ * Whether an interrupt, or a deferred one (softirq), runs in place of the current thread: it has a stack of its own. A
+ * tracepoint makes the record of its arguments on the stack that is in use. Tracepoints of interrupts would tell as
+ * well, but every interrupt of the machine would pay for them.
+ */
+static inline _Bool is_interrupt(struct bpf_raw_tracepoint_args *arguments)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	__u32 zero = 0;
+	volatile __u64 *pointer = bpf_map_lookup_elem(&pointers, &zero);
+
+	if (!pointer)
+		return 0;
+	*pointer = (__u64)arguments;
+	return *pointer - (__u64)BPF_CORE_READ(task, stack) >= STACK_BYTES;
+}
+
+/* The current thread, or an interrupt that came while it ran, lets a thread go on: struct task_struct *task. */
+static __always_inline int release(struct bpf_raw_tracepoint_args *arguments, _Bool with_chain)
+{
+	struct task_struct *task = (struct task_struct *)arguments->args[0];
+	__u32 tid = BPF_CORE_READ(task, pid);
+	struct waiting_thread *thread = find_thread(tid);
+	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
+	struct ebpf_wait wait = { .kind = EBPF_WAIT_RELEASE };
+	struct times times;
+
+	if (!thread || thread->since == 0 || thread->woken || thread->state == 0)
+		return 0;
+	thread->woken = now;
+	times = times_of(thread, now);
+	fit_sums(thread);
+	if (thread->sums[WAITING_BLOCKED] + times.of[WAITING_BLOCKED] < thread->interval || enabled_at == 0)
+		return 0;
+	if (!is_of_target(id >> 32, id) || !window_has_room(now, &window_releases, most_in_window / 2))
+		return 0;
+	wait.is_interrupt = is_interrupt(arguments);
+	wait.tid = tid;
+	wait.process = thread->process;
+	wait.state = thread->state;
+	wait.sequence = now;
+	if (write_sample(arguments, &wait, with_chain))
+		thread->sequence = now;
+	return 0;
+}
+
+SEC("raw_tp/sched_waking")
+int release_thread(struct bpf_raw_tracepoint_args *arguments)
+{
+	return release(arguments, 0);
+}
+
+SEC("raw_tp/sched_waking")
+int release_thread_chained(struct bpf_raw_tracepoint_args *arguments)
+{
+	return release(arguments, 1);
+}
+
+/* ---- Hooks: one of the first three is loaded; where chains are written, that whose name says so ---- */
+
+/* Since Linux 5.15 a program may ask for the function at whose entry it runs. */
+#define CAN_READ_HOOK bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_func_ip)
+
+/* Called at each switch while an event with attr.context_switch is open. */
+SEC("fentry/__perf_event_task_sched_in")
+int goes_on_fentry(void *context)
+{
+	return charge_current(context, CAN_READ_HOOK ? bpf_get_func_ip(context) : 0, 0, 0);
+}
+
+SEC("fentry/__perf_event_task_sched_in")
+int goes_on_fentry_chained(void *context)
+{
+	return charge_current(context, CAN_READ_HOOK ? bpf_get_func_ip(context) : 0, 0, 1);
+}
+
+/* finish_task_switch, under the name that the compiler gave it. */
+SEC("kprobe")
+int goes_on_kprobe(void *context)
+{
+	return charge_current(context, 0, 0, 0);
+}
+
+SEC("kprobe")
+int goes_on_kprobe_chained(void *context)
+{
+	return charge_current(context, 0, 0, 1);
+}
+
+/* On the way to user code. */
+SEC("raw_tp/rseq_update")
+int goes_on_rseq(void *context)
+{
+	return charge_current(context, 0, 0, 0);
+}
+
+SEC("raw_tp/rseq_update")
+int goes_on_rseq_chained(void *context)
+{
+	return charge_current(context, 0, 0, 1);
+}
+
+/*
+ * Who is killed never comes back to user code: int signal, struct kernel_siginfo *info, struct k_sigaction *action.
+ * Without a handler the signal ends, or stops, the process.
+ */
+static __always_inline int take_signal(struct bpf_raw_tracepoint_args *arguments, _Bool with_chain)
+{
+	struct k_sigaction *action = (struct k_sigaction *)arguments->args[2];
+
+	return BPF_CORE_READ(action, sa.sa_handler) ? 0 : charge_current(arguments, 0, 1, with_chain);
+}
+
+SEC("raw_tp/signal_deliver")
+int gets_signal(struct bpf_raw_tracepoint_args *arguments)
+{
+	return take_signal(arguments, 0);
+}
+
+SEC("raw_tp/signal_deliver")
+int gets_signal_chained(struct bpf_raw_tracepoint_args *arguments)
+{
+	return take_signal(arguments, 1);
+}
+
+/* ---- Threads that are asleep ---- */
+
+static inline _Bool sleeper_is_due(const struct waiting_thread *thread, const struct times *times)
+{
+	__u64 length = thread->interval;
+
+	return thread->since != 0 && enabled_at != 0 &&
+	       (thread->sums[WAITING_BLOCKED] + times->of[WAITING_BLOCKED] >= length ||
+		       thread->sums[WAITING_QUEUED] + times->of[WAITING_QUEUED] >= length);
+}
+
+/* Tells of a thread that has time to be charged, and leaves that to whoever has seen its stack. */
+static inline void show_sleeper(struct seq_file *seq, struct task_struct *task, struct waiting_thread *thread)
+{
+	struct times times = times_of(thread, bpf_ktime_get_ns());
+
+	if (!CAN_READ_REGISTERS || !sleeper_is_due(thread, &times))
+		return;
+	sleeper.wait.tid = task->pid;
+	sleeper.wait.process = thread->process;
+	sleeper.waits = thread->waits;
+	if (register_bytes <= MAX_REGISTER_BYTES) {
+		const char *registers = (const char *)bpf_task_pt_regs(task);
+
+		read_call(registers, &sleeper.wait);
+		bpf_probe_read_kernel(sleeper.registers, register_bytes, registers);
+	}
+	bpf_seq_write(seq, &sleeper, sizeof(sleeper));
+}
+
+SEC("iter/task")
+int visit_thread(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct waiting_thread *thread;
+	__u32 tid, tgid;
+
+	if (!task)
+		return 0;
+	tid = task->pid;
+	tgid = task->tgid;
+	if (!is_of_target(tgid, tid))
+		return 0;
+	thread = find_thread(tid);
+	if (!thread && !is_kernel_thread(task) && (state_of(task) & TASK_NORMAL)) {
+		thread = meet_thread(tgid, tid);
+		if (thread && thread->since == 0) {
+			thread->state = state_of(task);
+			thread->since = bpf_ktime_get_ns();
+		}
+		return 0;
+	}
+	if (thread && shows)
+		show_sleeper(context->meta->seq, task, thread);
+	return 0;
+}
+
+/*
+ * Charges the thread of `charged` for its wait up to now, when this is still the one that was shown. Runs when the
+ * process asks for it (BPF_PROG_TEST_RUN), and returns whether it was.
+ */
+SEC("syscall")
+int charge_sleeper(void *context)
+{
+	struct waiting_thread *thread = find_thread(charged.wait.tid);
+	__u64 now = bpf_ktime_get_ns();
+	struct times times;
+
+	if (!thread || thread->waits != charged.waits)
+		return 0;
+	times = times_of(thread, now);
+	fit_sums(thread);
+	if (!sleeper_is_due(thread, &times))
+		return 0;
+	thread->since = now;
+	if (thread->woken)
+		thread->woken = now;
+	for (int i = 0; i < WAITING_TIMES; i++)
+		thread->sums[i] += times.of[i];
+	charged.wait.kind = EBPF_WAIT_OPEN;
+	charged.wait.state = thread->state;
+	charged.wait.blocked_ns = times.of[WAITING_BLOCKED];
+	charged.wait.queued_ns = times.of[WAITING_QUEUED];
+	charged.wait.blocked_weight_ns = take_weight(thread, WAITING_BLOCKED);
+	charged.wait.queued_weight_ns = take_weight(thread, WAITING_QUEUED);
+	COUNT(samples);
+	return 1;
+}

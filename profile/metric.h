@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+/* What the values of a profile measure. */
+
+struct profile;
+
+/* What a value type measures. */
+enum profile_metric_kind {
+	/* CPU, wall or waiting time, cycles, and counts of samples that are taken by any of these */
+	PROFILE_METRIC_TIME,
+	/* how often something happened: page faults, cache misses, contentions, samples of those */
+	PROFILE_METRIC_EVENTS,
+	PROFILE_METRIC_ALLOCATED, /* objects or bytes, added up while the program ran: more work allocates more */
+	/* what existed at one moment, as bytes, objects or goroutines: it does not grow with the load */
+	PROFILE_METRIC_IN_USE,
+	PROFILE_METRIC_OTHER, /* a number that its file does not name: a folded weight */
+};
+
+/*
+ * What is known of a value type before its numbers are compared or shown. Its type, unit, period type and event decide
+ * it, and they are examined here alone.
+ */
+struct profile_metric {
+	uint32_t type, unit; /* strings of the profile */
+	const char *words;   /* as used in sentences: "CPU time", else the type. Static, or borrowed from the profile */
+	enum profile_metric_kind kind;
+	bool is_cpu_time; /* nanoseconds on a CPU */
+	bool is_duration; /* nanoseconds of any kind */
+	/* counted things, such as page faults, with which sentences use "many" and "fewer", not "much" and "less" */
+	bool is_counted;
+	bool is_exact; /* nothing was sampled: values have no noise of sampling, and there are no samples to speak of */
+	/*
+	 * value type that counts the samples of its values; PROFILE_NONE: their number is not known, so that no noise
+	 * of counting can be computed, and only differences between runs show chance
+	 */
+	uint32_t counts;
+};
+struct profile_metric profile_metric(const struct profile *profile, uint32_t value_type);
+
+/* The first value type that is a metric: value 0 is none if the number of samples is not known. */
+uint32_t profile_first_metric(const struct profile *profile);
+
+/* The metric of that type and unit (NULL: any); PROFILE_NONE: the profile has none. */
+uint32_t profile_find_metric(const struct profile *profile, const char *type, const char *unit);
+
+/*
+ * Whether the samples of an event are a measure of time, as those of clocks, and of cycles at a sampling frequency.
+ * `event` is perf's name.
+ */
+bool profile_event_is_time(const char *event);

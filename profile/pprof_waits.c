@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/index.h"
+#include "profile/pprof_reader.h"
+#include "profile/pprof_writer.h"
+
+/* Locks and releases in pprof files, in the columns that only Kelvin's files have. */
+
+/* ---- Reading ---- */
+
+/* Whether the columns from `first` to `last` have one number for each entry of their table. */
+static bool waits_columns_agree(
+	const struct pprof_reader *r, uint32_t first, uint32_t last, const char *what, struct error *err)
+{
+	size_t count = pprof_count_varints(&r->extension.columns[first]);
+
+	for (uint32_t i = first + 1; i <= last; i++)
+		if (pprof_count_varints(&r->extension.columns[i]) != count)
+			return error_set(err, ERROR_FORMAT, "the columns of %s do not agree", what);
+	return true;
+}
+
+static bool read_locks(struct pprof_reader *r, struct error *err)
+{
+	struct byte_reader *columns = r->extension.columns;
+	uint32_t id;
+
+	while (columns[PPROF_LOCK_NAME].pos < columns[PPROF_LOCK_NAME].end) {
+		int64_t name = (int64_t)pprof_varint(&columns[PPROF_LOCK_NAME]),
+			module = (int64_t)pprof_varint(&columns[PPROF_LOCK_MODULE]);
+		struct profile_lock lock = { .pid = (int32_t)pprof_zigzag(pprof_varint(&columns[PPROF_LOCK_PID])) };
+
+		if (!pprof_string_id(r, name, &lock.name, "the name of a lock", err) ||
+			!pprof_string_id(r, module, &lock.module, "the module of a lock", err) ||
+			!profile_add_lock(r->profile, &lock, &id, err))
+			return false;
+	}
+	return true;
+}
+
+static bool read_release(struct pprof_reader *r, struct error *err)
+{
+	struct byte_reader *columns = r->extension.columns;
+	uint64_t stack = pprof_varint(&columns[PPROF_RELEASE_STACK]), lock = pprof_varint(&columns[PPROF_RELEASE_LOCK]),
+		 releaser = pprof_varint(&columns[PPROF_RELEASE_RELEASER]),
+		 weight = pprof_varint(&columns[PPROF_RELEASE_WEIGHT]);
+	struct profile_release release = { .lock = lock == 0 ? PROFILE_NONE : (uint32_t)(lock - 1) };
+
+	if (stack >= r->stack_count || releaser >= r->stack_count || lock > r->profile->lock_count ||
+		weight > INT64_MAX)
+		return error_set(err, ERROR_FORMAT, "release %zu is malformed", r->profile->release_count);
+	release.stack = r->stacks[stack];
+	release.releaser = r->stacks[releaser];
+	release.weight_ns = (int64_t)weight;
+	return profile_add_release(r->profile, &release, err);
+}
+
+bool pprof_read_waits(struct pprof_reader *r, struct error *err)
+{
+	const struct byte_reader *stacks = &r->extension.columns[PPROF_RELEASE_STACK];
+
+	if (!waits_columns_agree(r, PPROF_LOCK_NAME, PPROF_LOCK_PID, "locks", err) ||
+		!waits_columns_agree(r, PPROF_RELEASE_STACK, PPROF_RELEASE_WEIGHT, "releases", err) ||
+		!read_locks(r, err))
+		return false;
+	while (stacks->pos < stacks->end)
+		if (!read_release(r, err))
+			return false;
+	profile_sum_releases(r->profile);
+	return true;
+}
+
+/* ---- Writing ---- */
+
+/*
+ * Writes the stacks of releases with all their callers. They keep the order of ids, in which callers come first. The
+ * stack 0 is in every table.
+ */
+static void write_release_stacks(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile *profile = w->profile;
+	uint32_t *positions = pprof_take(w, profile->stack_count, sizeof(*positions)), count = 0;
+
+	for (size_t i = 0; w->ok && i < profile->release_count; i++)
+		positions[profile->releases[i].stack] = positions[profile->releases[i].releaser] = 1;
+	for (size_t i = profile->stack_count; w->ok && i-- > 1;)
+		if (positions[i])
+			positions[profile->stacks[i].parent] = 1;
+	for (size_t i = 1; w->ok && i < profile->stack_count; i++) {
+		if (!positions[i])
+			continue;
+		positions[i] = ++count;
+		buffer_append_varint(
+			&w->stack_parents, profile->stacks[i].parent ? positions[profile->stacks[i].parent] : 0);
+		buffer_append_varint(&w->stack_locations, profile->stacks[i].location);
+	}
+	w->stack_positions = positions;
+	out->stack_parent = pprof_packed(w, &w->stack_parents);
+	out->stack_location = pprof_packed(w, &w->stack_locations);
+}
+
+static uint32_t position_of_stack(const struct pprof_writer *w, uint32_t stack)
+{
+	return w->stack_positions && stack ? w->stack_positions[stack] : stack;
+}
+
+static void write_locks(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile *profile = w->profile;
+
+	for (size_t i = w->from->locks; i < profile->lock_count; i++) {
+		buffer_append_varint(&w->lock_names, profile->locks[i].name);
+		buffer_append_varint(&w->lock_modules, profile->locks[i].module);
+		buffer_append_zigzag(&w->lock_pids, profile->locks[i].pid);
+	}
+	out->lock_name = pprof_packed(w, &w->lock_names);
+	out->lock_module = pprof_packed(w, &w->lock_modules);
+	out->lock_pid = pprof_packed(w, &w->lock_pids);
+}
+
+void pprof_write_waits(struct pprof_writer *w, Pprof__Extension *out)
+{
+	const struct profile *profile = w->profile;
+
+	write_locks(w, out);
+	if (profile->release_count > w->from->releases && !w->recording)
+		write_release_stacks(w, out);
+	for (size_t i = w->from->releases; w->ok && i < profile->release_count; i++) {
+		const struct profile_release *release = &profile->releases[i];
+
+		buffer_append_varint(&w->release_stacks, position_of_stack(w, release->stack));
+		buffer_append_varint(&w->release_locks, release->lock == PROFILE_NONE ? 0 : release->lock + 1);
+		buffer_append_varint(&w->release_releasers, position_of_stack(w, release->releaser));
+		buffer_append_varint(&w->release_weights, (uint64_t)release->weight_ns);
+	}
+	out->release_stack = pprof_packed(w, &w->release_stacks);
+	out->release_lock = pprof_packed(w, &w->release_locks);
+	out->release_releaser = pprof_packed(w, &w->release_releasers);
+	out->release_weight = pprof_packed(w, &w->release_weights);
+}

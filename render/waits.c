@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/waits.h"
+
+#include "render/format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By place, then by falling time. */
+struct waits_list {
+	struct waits_releaser *items; /* owned */
+	size_t count;
+};
+
+struct waits_side {
+	waits_sums total;
+	waits_sums *in, *at; /* owned: [function of the diff] */
+	struct waits_list releasers, lock_callers, lock_releasers;
+	struct waits_lock *locks; /* owned: by falling time */
+	size_t lock_count;
+	struct waits_release *releases; /* owned: by falling time */
+	size_t release_count;
+};
+
+struct waits {
+	struct waits_side sides[DIFF_SIDES];
+};
+
+/* What is needed while the waits of a side are added up. */
+struct waits_work {
+	const struct diff *diff;
+	const struct profile *profile;
+	const uint32_t *nodes; /* [sample] node of its leaf */
+	struct waits_side *side;
+	uint8_t *classes;  /* owned: [sample] enum profile_wait_class */
+	int64_t *sums;     /* owned: [node] */
+	bool *outermost;   /* owned: [node] no caller of it is the same function */
+	uint32_t *places;  /* owned: [node] function of the diff that is the place of what happens there */
+	uint32_t *callers; /* owned: [stack] function of the profile that is the place of it */
+};
+
+static void work_deinit(struct waits_work *w)
+{
+	free(w->classes);
+	free(w->sums);
+	free(w->outermost);
+	free(w->places);
+	free(w->callers);
+}
+
+static bool work_init(struct waits_work *w, struct error *err)
+{
+	size_t nodes = w->diff->node_count, functions = w->diff->function_count + 1;
+	size_t releases = w->profile->release_count + 1;
+	struct waits_side *side = w->side;
+
+	w->classes = malloc(w->profile->sample_count + 1);
+	w->sums = calloc(nodes + 1, sizeof(*w->sums));
+	w->outermost = calloc(nodes + 1, sizeof(*w->outermost));
+	w->places = calloc(nodes + 1, sizeof(*w->places));
+	w->callers = calloc(w->profile->stack_count, sizeof(*w->callers));
+	side->in = calloc(functions, sizeof(*side->in));
+	side->at = calloc(functions, sizeof(*side->at));
+	side->releasers.items = calloc(releases, sizeof(*side->releasers.items));
+	side->lock_callers.items = calloc(releases, sizeof(*side->lock_callers.items));
+	side->lock_releasers.items = calloc(releases, sizeof(*side->lock_releasers.items));
+	side->locks = calloc(w->profile->lock_count + 1, sizeof(*side->locks));
+	side->releases = calloc(releases, sizeof(*side->releases));
+	return (w->classes && w->sums && w->outermost && w->places && w->callers && side->in && side->at &&
+		       side->releasers.items && side->lock_callers.items && side->lock_releasers.items && side->locks &&
+		       side->releases) ||
+	       error_set_memory(err);
+}
+
+/* ---- Places ---- */
+
+/* Whether code of this origin is rather the place of something than what called it. */
+static bool is_rather(enum profile_origin own, enum profile_origin caller)
+{
+	if (caller == PROFILE_ORIGIN_USER)
+		return own == PROFILE_ORIGIN_USER;
+	return own != PROFILE_ORIGIN_SYSTEM || caller == PROFILE_ORIGIN_SYSTEM;
+}
+
+static bool is_wait_function(const struct diff *diff, uint32_t function)
+{
+	return diff_string(diff, diff->functions[function].module)[0] == '\0' &&
+	       profile_wait_class_of_name(diff_string(diff, diff->functions[function].name)) != PROFILE_WAIT_NONE;
+}
+
+/* Nodes are in preorder, so that a caller is decided before what it calls, and a node's subtree follows it. */
+static bool find_places(struct waits_work *w, struct error *err)
+{
+	const struct diff *diff = w->diff;
+	CLEANUP(cleanup_free) uint32_t *ends = calloc(diff->function_count + 1, sizeof(*ends));
+
+	if (!ends)
+		return error_set_memory(err);
+	w->places[0] = PROFILE_NONE;
+	for (uint32_t i = 1; i < diff->node_count; i++) {
+		uint32_t function = diff->nodes[i].function, caller = w->places[diff->nodes[i].parent];
+
+		w->outermost[i] = i >= ends[function];
+		if (w->outermost[i])
+			ends[function] = diff->nodes[i].subtree_end;
+		w->places[i] = caller == PROFILE_NONE || (!is_wait_function(diff, function) &&
+								 is_rather(diff->functions[function].origin,
+									 diff->functions[caller].origin))
+				       ? function
+				       : caller;
+	}
+	return true;
+}
+
+static void find_callers(struct waits_work *w)
+{
+	const struct profile *profile = w->profile;
+
+	w->callers[0] = PROFILE_NONE;
+	for (size_t i = 1; i < profile->stack_count; i++) {
+		const struct profile_location *location = &profile->locations[profile->stacks[i].location];
+		uint32_t place = w->callers[profile->stacks[i].parent];
+
+		for (uint32_t k = location->line_count; k-- > 0;) {
+			uint32_t function = profile->lines[location->first_line + k].function;
+
+			if (place == PROFILE_NONE ||
+				is_rather(profile->functions[function].origin, profile->functions[place].origin))
+				place = function;
+		}
+		w->callers[i] = place;
+	}
+}
+
+/* ---- Sums ---- */
+
+/* How long the waits of a sample were, whether they are idle or not. */
+static int64_t wait_of_sample(const struct waits_work *w, const struct profile_wait_values *types, size_t sample)
+{
+	const int64_t *values = &w->profile->values[sample * w->profile->value_type_count];
+
+	return saturating_add(values[types->off_cpu], values[types->idle]);
+}
+
+static void add_to(int64_t *sum, int64_t value)
+{
+	*sum = saturating_add(*sum, value);
+}
+
+static void sum_class(struct waits_work *w, enum profile_wait_class wait_class)
+{
+	struct profile_wait_values types = profile_wait_values(w->profile);
+	const struct diff *diff = w->diff;
+
+	memset(w->sums, 0, diff->node_count * sizeof(*w->sums));
+	for (size_t i = 0; i < w->profile->sample_count; i++) {
+		int64_t wait_ns = w->classes[i] == wait_class ? wait_of_sample(w, &types, i) : 0;
+
+		if (wait_ns == 0)
+			continue;
+		add_to(&w->sums[w->nodes[i]], wait_ns);
+		add_to(&w->side->total[wait_class], wait_ns);
+		if (w->places[w->nodes[i]] != PROFILE_NONE)
+			add_to(&w->side->at[w->places[w->nodes[i]]][wait_class], wait_ns);
+	}
+	for (size_t i = diff->node_count; i-- > 1;) {
+		add_to(&w->sums[diff->nodes[i].parent], w->sums[i]);
+		if (w->outermost[i])
+			add_to(&w->side->in[diff->nodes[i].function][wait_class], w->sums[i]);
+	}
+}
+
+static void sum_classes(struct waits_work *w)
+{
+	bool occurs[PROFILE_WAIT_COUNT + 1] = { false };
+
+	for (size_t i = 0; i < w->profile->sample_count; i++) {
+		w->classes[i] = (uint8_t)profile_wait_class_of_stack(w->profile, w->profile->samples[i].stack);
+		occurs[w->classes[i]] = true;
+	}
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++)
+		if (occurs[i])
+			sum_class(w, (enum profile_wait_class)i);
+}
+
+/* ---- Releases ---- */
+
+static int compare_ids(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_place_and_key(const void *left, const void *right)
+{
+	const struct waits_releaser *a = left, *b = right;
+	int order = compare_ids(a->place, b->place);
+
+	return order ? order : compare_ids(a->key, b->key);
+}
+
+static int by_place_and_time(const void *left, const void *right)
+{
+	const struct waits_releaser *a = left, *b = right;
+	int order = compare_ids(a->place, b->place);
+
+	if (order == 0 && a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return order ? order : compare_ids(a->key, b->key);
+}
+
+static void list_sum(struct waits_list *list)
+{
+	struct waits_releaser *items = list->items;
+	size_t kept = 0;
+
+	if (list->count == 0)
+		return;
+	qsort(items, list->count, sizeof(*items), by_place_and_key);
+	for (size_t i = 1; i < list->count; i++) {
+		if (by_place_and_key(&items[kept], &items[i]) == 0)
+			add_to(&items[kept].ns, items[i].ns);
+		else
+			items[++kept] = items[i];
+	}
+	list->count = kept + 1;
+	qsort(items, list->count, sizeof(*items), by_place_and_time);
+}
+
+static const struct waits_releaser *list_find(const struct waits_list *list, size_t place, size_t *count)
+{
+	size_t low = 0, high = list->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->items[middle].place < place)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*count = 0;
+	while (low + *count < list->count && list->items[low + *count].place == place)
+		(*count)++;
+	return &list->items[low];
+}
+
+/* Adds a function of the profile that ended waits. */
+static void add_releaser(const struct waits_work *w, struct waits_list *list, uint32_t place, uint32_t by, int64_t ns)
+{
+	const struct profile_function *function = &w->profile->functions[by];
+
+	list->items[list->count++] =
+		(struct waits_releaser){ place, function->key, profile_string(w->profile, function->name), ns };
+}
+
+static int by_node_lock_and_releaser(const void *left, const void *right)
+{
+	const struct waits_release *a = left, *b = right;
+	int order = compare_ids(a->node, b->node);
+
+	if (order == 0)
+		order = compare_ids(a->lock, b->lock);
+	return order ? order : compare_ids(a->by, b->by);
+}
+
+static int by_time_and_node(const void *left, const void *right)
+{
+	const struct waits_release *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return by_node_lock_and_releaser(left, right);
+}
+
+static void join_releases(struct waits_side *side)
+{
+	size_t kept = 0;
+
+	if (side->release_count == 0)
+		return;
+	qsort(side->releases, side->release_count, sizeof(*side->releases), by_node_lock_and_releaser);
+	for (size_t i = 1; i < side->release_count; i++) {
+		if (by_node_lock_and_releaser(&side->releases[kept], &side->releases[i]) == 0)
+			add_to(&side->releases[kept].ns, side->releases[i].ns);
+		else
+			side->releases[++kept] = side->releases[i];
+	}
+	side->release_count = kept + 1;
+	qsort(side->releases, side->release_count, sizeof(*side->releases), by_time_and_node);
+}
+
+static void add_releases(struct waits_work *w, const uint32_t *nodes)
+{
+	for (size_t i = 0; i < w->profile->release_count; i++) {
+		const struct profile_release *release = &w->profile->releases[i];
+		uint32_t node = nodes[release->stack], place = w->places[node], by = w->callers[release->releaser];
+
+		w->side->releases[w->side->release_count++] =
+			(struct waits_release){ node, release->lock, by, release->weight_ns };
+		if (place != PROFILE_NONE && by != PROFILE_NONE)
+			add_releaser(w, &w->side->releasers, place, by, release->weight_ns);
+	}
+	list_sum(&w->side->releasers);
+	join_releases(w->side);
+}
+
+/* ---- Locks ---- */
+
+/* A lock of the profile, by what makes several of them one. */
+struct lock_identity {
+	uint32_t name, module, lock;
+};
+
+static int by_identity(const void *left, const void *right)
+{
+	const struct lock_identity *a = left, *b = right;
+	int order = compare_ids(a->name, b->name);
+
+	order = order ? order : compare_ids(a->module, b->module);
+	return order ? order : compare_ids(a->lock, b->lock);
+}
+
+/* Makes one lock of those that have the same name. Sets `lock_of[lock of the profile]`, its index. */
+static bool join_locks(struct waits_work *w, uint32_t *lock_of, struct error *err)
+{
+	const struct profile *profile = w->profile;
+	struct waits_side *side = w->side;
+	CLEANUP(cleanup_free) struct lock_identity *order = calloc(profile->lock_count + 1, sizeof(*order));
+
+	if (!order)
+		return error_set_memory(err);
+	for (uint32_t i = 0; i < profile->lock_count; i++)
+		order[i] = (struct lock_identity){ profile->locks[i].name, profile->locks[i].module, i };
+	qsort(order, profile->lock_count, sizeof(*order), by_identity);
+	for (size_t i = 0; i < profile->lock_count; i++) {
+		const struct lock_identity *o = &order[i];
+		const char *name = profile_string(profile, o->name);
+
+		if (i == 0 || name[0] == '\0' || o->name != o[-1].name || o->module != o[-1].module)
+			side->locks[side->lock_count++] = (struct waits_lock){
+				.name = name, .module = profile_string(profile, o->module), .number = o->lock + 1
+			};
+		lock_of[o->lock] = (uint32_t)side->lock_count - 1;
+	}
+	return true;
+}
+
+static int by_lock_time(const void *left, const void *right)
+{
+	const struct waits_lock *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return compare_ids(a->number, b->number);
+}
+
+/* Leaves the locks that threads waited for, with their functions. */
+static void finish_locks(struct waits_side *side)
+{
+	size_t kept = 0;
+
+	list_sum(&side->lock_callers);
+	list_sum(&side->lock_releasers);
+	for (size_t i = 0; i < side->lock_count; i++) {
+		struct waits_lock lock = side->locks[i];
+
+		if (lock.ns == 0)
+			continue;
+		lock.callers = list_find(&side->lock_callers, i, &lock.caller_count);
+		lock.releasers = list_find(&side->lock_releasers, i, &lock.releaser_count);
+		side->locks[kept++] = lock;
+	}
+	side->lock_count = kept;
+	if (kept > 0)
+		qsort(side->locks, kept, sizeof(*side->locks), by_lock_time);
+}
+
+static bool add_locks(struct waits_work *w, const uint32_t *nodes, struct error *err)
+{
+	const struct profile *profile = w->profile;
+	CLEANUP(cleanup_free) uint32_t *lock_of = calloc(profile->lock_count + 1, sizeof(*lock_of));
+	struct waits_list *callers = &w->side->lock_callers;
+
+	if (!lock_of)
+		return error_set_memory(err);
+	if (!join_locks(w, lock_of, err))
+		return false;
+	for (size_t i = 0; i < profile->release_count; i++) {
+		const struct profile_release *release = &profile->releases[i];
+		uint32_t place = w->places[nodes[release->stack]], by = w->callers[release->releaser], lock;
+
+		if (release->lock == PROFILE_NONE ||
+			profile_wait_class_of_stack(profile, release->stack) == PROFILE_WAIT_IDLE)
+			continue;
+		lock = lock_of[release->lock];
+		add_to(&w->side->locks[lock].ns, release->weight_ns);
+		if (place != PROFILE_NONE)
+			callers->items[callers->count++] = (struct waits_releaser){ lock, place,
+				diff_string(w->diff, w->diff->functions[place].name), release->weight_ns };
+		if (by != PROFILE_NONE)
+			add_releaser(w, &w->side->lock_releasers, lock, by, release->weight_ns);
+	}
+	finish_locks(w->side);
+	return true;
+}
+
+static bool sum_releases(struct waits_work *w, struct error *err)
+{
+	/* [stack] the node of the samples with that stack; 0: it has none. */
+	CLEANUP(cleanup_free) uint32_t *nodes = calloc(w->profile->stack_count, sizeof(*nodes));
+
+	if (!nodes)
+		return error_set_memory(err);
+	for (size_t i = 0; i < w->profile->sample_count; i++)
+		nodes[w->profile->samples[i].stack] = w->nodes[i];
+	add_releases(w, nodes);
+	return add_locks(w, nodes, err);
+}
+
+/* ---- Both sides ---- */
+
+static bool sum_side(const struct render_input *input, enum diff_side side, struct waits *waits, struct error *err)
+{
+	struct waits_work w = { .diff = input->diff,
+		.profile = input->profiles[side],
+		.nodes = input->diff->sample_nodes[side],
+		.side = &waits->sides[side] };
+	bool ok = work_init(&w, err) && find_places(&w, err);
+
+	if (ok) {
+		find_callers(&w);
+		sum_classes(&w);
+		ok = sum_releases(&w, err);
+	}
+	work_deinit(&w);
+	return ok;
+}
+
+static bool has_waits(const struct render_input *input, enum diff_side side)
+{
+	return input->profiles[side] && input->diff->sample_nodes[side] && profile_has_waits(input->profiles[side]);
+}
+
+bool waits_create(const struct render_input *input, struct waits **waits, struct error *err)
+{
+	struct waits *made;
+
+	*waits = NULL;
+	if (!has_waits(input, DIFF_BASE) && !has_waits(input, DIFF_HEAD))
+		return true;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return error_set_memory(err);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (has_waits(input, (enum diff_side)side) && !sum_side(input, (enum diff_side)side, made, err)) {
+			waits_destroy(made);
+			return false;
+		}
+	*waits = made;
+	return true;
+}
+
+void waits_destroy(struct waits *waits)
+{
+	if (!waits)
+		return;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		free(waits->sides[side].in);
+		free(waits->sides[side].at);
+		free(waits->sides[side].releasers.items);
+		free(waits->sides[side].lock_callers.items);
+		free(waits->sides[side].lock_releasers.items);
+		free(waits->sides[side].locks);
+		free(waits->sides[side].releases);
+	}
+	free(waits);
+}
+
+static const waits_sums no_waits;
+
+const int64_t *waits_total(const struct waits *waits, enum diff_side side)
+{
+	return waits->sides[side].total;
+}
+
+const int64_t *waits_in(const struct waits *waits, enum diff_side side, size_t function)
+{
+	return waits->sides[side].in ? waits->sides[side].in[function] : no_waits;
+}
+
+const int64_t *waits_at(const struct waits *waits, enum diff_side side, size_t function)
+{
+	return waits->sides[side].at ? waits->sides[side].at[function] : no_waits;
+}
+
+const struct waits_releaser *waits_releasers(
+	const struct waits *waits, enum diff_side side, size_t function, size_t *count)
+{
+	return list_find(&waits->sides[side].releasers, function, count);
+}
+
+const struct waits_lock *waits_locks(const struct waits *waits, enum diff_side side, size_t *count)
+{
+	*count = waits->sides[side].lock_count;
+	return waits->sides[side].locks;
+}
+
+const struct waits_lock *waits_find_lock(const struct waits *waits, enum diff_side side, const struct waits_lock *lock)
+{
+	const struct waits_side *of = &waits->sides[side];
+
+	for (size_t i = 0; lock->name[0] && i < of->lock_count; i++)
+		if (strcmp(of->locks[i].name, lock->name) == 0 && strcmp(of->locks[i].module, lock->module) == 0)
+			return &of->locks[i];
+	return NULL;
+}
+
+const struct waits_release *waits_releases(const struct waits *waits, enum diff_side side, size_t *count)
+{
+	*count = waits->sides[side].release_count;
+	return waits->sides[side].releases;
+}
+
+/* ---- Words ---- */
+
+const char *waits_class_words(enum profile_wait_class wait_class)
+{
+	return wait_class == PROFILE_WAIT_RUN_QUEUE ? "run queue" : profile_wait_class_name(wait_class);
+}
+
+void waits_lock_words(const struct waits_lock *lock, struct buffer *out)
+{
+	if (lock->name[0])
+		buffer_append_string(out, lock->name);
+	else
+		buffer_printf(out, "lock %" PRIu32 " (no name)", lock->number);
+}
+
+void waits_sentence(const struct waits *waits, enum diff_side side, struct buffer *out)
+{
+	const int64_t *total = waits_total(waits, side);
+	enum profile_wait_class order[PROFILE_WAIT_COUNT];
+	double waiting = 0;
+	size_t count = 0;
+
+	for (int i = 0; i < PROFILE_WAIT_COUNT; i++) {
+		size_t at = count;
+
+		if (i == PROFILE_WAIT_IDLE || total[i] == 0)
+			continue;
+		waiting += (double)total[i];
+		for (; at > 0 && total[order[at - 1]] < total[i]; at--)
+			order[at] = order[at - 1];
+		order[at] = (enum profile_wait_class)i;
+		count++;
+	}
+	if (count == 0 && total[PROFILE_WAIT_IDLE] == 0)
+		return;
+	buffer_printf(out, "waiting: %s", format_value(waiting, "nanoseconds").text);
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(out, "%s%s %s", i ? ", " : ": ", waits_class_words(order[i]),
+			format_percent(format_share((double)total[order[i]], waiting)).text);
+	if (total[PROFILE_WAIT_IDLE] > 0)
+		buffer_printf(out, "; idle %s not counted",
+			format_value((double)total[PROFILE_WAIT_IDLE], "nanoseconds").text);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "render/render.h"
+
+/*
+ * What threads waited for, in which functions, and who ended the waits. It is of all waits of a recording, whatever the
+ * metric is that is shown. All values are nanoseconds as they were recorded.
+ *
+ * A wait belongs to all functions of its stack, and has one place in the program: the innermost function of the user's
+ * own code. Where there is none it is the innermost one that is not the system's, else the innermost one at all. The
+ * same holds of the function that ended a wait.
+ */
+struct waits;
+
+/* NULL in `*waits`: no side has waits. */
+COMMON_MUST_CHECK
+bool waits_create(const struct render_input *input, struct waits **waits, struct error *err);
+void waits_destroy(struct waits *waits);
+
+static inline void waits_cleanup(struct waits **waits)
+{
+	waits_destroy(*waits);
+}
+
+/* Waiting time by class; all are 0 on a side without waits. */
+typedef int64_t waits_sums[PROFILE_WAIT_COUNT];
+
+/* Of all threads together. */
+const int64_t *waits_total(const struct waits *waits, enum diff_side side);
+
+/* Of all waits in a function of the diff and what it calls; recursion counts once. */
+const int64_t *waits_in(const struct waits *waits, enum diff_side side, size_t function);
+
+/* Of the waits whose place is the function. */
+const int64_t *waits_at(const struct waits *waits, enum diff_side side, size_t function);
+
+/* A function that ended waits, or, of a lock, one that waited. */
+struct waits_releaser {
+	uint32_t place;   /* function of the diff: the place of the waits; of a lock: which lock it is */
+	uint32_t key;     /* which function it is, among those of the list */
+	const char *name; /* borrowed from the profile or the diff; not cleaned */
+	int64_t ns;       /* how long these waits were */
+};
+
+/* Those who ended waits whose place is the function, by falling time; `*count` of them. */
+const struct waits_releaser *waits_releasers(
+	const struct waits *waits, enum diff_side side, size_t function, size_t *count);
+
+/* Waits that end in one node, of one lock, ended by one function. */
+struct waits_release {
+	uint32_t node; /* of the diff: the frame of their class; 0 if the wait has no sample */
+	uint32_t lock; /* index in the profile's locks; PROFILE_NONE: none */
+	uint32_t by;   /* function of the profile: the place of what ended them; PROFILE_NONE: not known */
+	int64_t ns;    /* how long these waits were */
+};
+
+/* By falling time; `*count` of them. */
+const struct waits_release *waits_releases(const struct waits *waits, enum diff_side side, size_t *count);
+
+/*
+ * A lock, or all locks with one name in one module, such as those of several processes of a program. Idle waits do not
+ * count.
+ */
+struct waits_lock {
+	const char *name, *module; /* borrowed from the profile; "": it is in no named variable */
+	uint32_t number;           /* in the order in which the recording met them, from 1 */
+	int64_t ns;                /* how long threads waited for it */
+	const struct waits_releaser *callers, *releasers; /* places of waits, and who ended them; by falling time */
+	size_t caller_count, releaser_count;
+};
+
+/* The locks of a side, by falling time; `*count` of them. */
+const struct waits_lock *waits_locks(const struct waits *waits, enum diff_side side, size_t *count);
+
+/* The lock of the other side with this one's name and module; NULL: there is none, or this one has no name. */
+const struct waits_lock *waits_find_lock(const struct waits *waits, enum diff_side side, const struct waits_lock *lock);
+
+/* What a lock is called: "cache_mutex", "lock 3 (no name)". */
+void waits_lock_words(const struct waits_lock *lock, struct buffer *out);
+
+/*
+ * Appends "waiting: 12.3 s: lock 80.1 %, io 12.0 %; idle 40.2 s not counted" about a side, without a full stop; nothing
+ * if it has no waits.
+ */
+void waits_sentence(const struct waits *waits, enum diff_side side, struct buffer *out);
+
+/* A class in words: "run queue". Static. */
+const char *waits_class_words(enum profile_wait_class wait_class);

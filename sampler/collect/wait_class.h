@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ebpf/ebpf.h"
+#include "machine/machine.h"
+#include "profile/profile.h"
+
+/* What is behind the descriptor that a system call waits on, by the text of the link /proc/PID/fd/N. */
+enum wait_file {
+	WAIT_FILE_UNKNOWN,
+	WAIT_FILE_DISK, /* a file, a directory, a block device */
+	WAIT_FILE_PIPE,
+	WAIT_FILE_SOCKET,
+	WAIT_FILE_EVENT,    /* eventfd, signalfd, epoll, inotify: an event loop's */
+	WAIT_FILE_TIMER,    /* timerfd */
+	WAIT_FILE_TERMINAL, /* a terminal: whoever types */
+};
+
+/* "socket:[812]", "pipe:[9]", "anon_inode:[eventfd]", "/dev/pts/3", "/var/lib/x": what kind that is. */
+enum wait_file wait_file_of_link(const char *link);
+
+/* Whether the class of a wait depends on the file behind its first argument. */
+bool wait_class_needs_file(const struct machine *machine, const struct ebpf_wait *wait);
+
+/*
+ * What a blocked thread waits for, by its state and system call alone: no kernel symbols are needed. Time in which it
+ * was ready to run is PROFILE_WAIT_RUN_QUEUE, whatever it did before. `file` WAIT_FILE_UNKNOWN: not known, or not
+ * needed.
+ */
+enum profile_wait_class wait_class_of(const struct machine *machine, const struct ebpf_wait *wait, enum wait_file file);
+
+/* Whether the wait is one for a lock, whose address is wait->arguments[0]. */
+bool wait_is_futex(const struct machine *machine, const struct ebpf_wait *wait);

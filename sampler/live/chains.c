@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/chains.h"
+
+#include "ebpf/ebpf.h"
+#include "sampler/live/event.h"
+#include "sampler/live/task_layout.h"
+
+enum { LEAST_BYTES = 1 << 12 };
+
+bool chains_probe(struct error *err)
+{
+	struct ebpf_chains_options options = { .cpu_count = event_cpu_count(), .bytes_per_cpu = LEAST_BYTES };
+	struct ebpf_chains *chains;
+
+	if (!task_layout_read(&options.layout, err) || !ebpf_chains_create(&options, &chains, err))
+		return false;
+	ebpf_chains_destroy(chains);
+	return true;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/state.h"
+
+#include "sampler/process/proc.h"
+
+#include <unistd.h>
+
+/* Why a recording has no samples. */
+
+/*
+ * Reports a command without samples, with all processes it started: many short processes can use much CPU time without
+ * one sample.
+ */
+static bool fail_empty_command(const struct sampler *sampler, const char *what, double seconds, struct error *err)
+{
+	bool is_root = geteuid() == 0;
+
+	if (!sampler_counts_time(sampler))
+		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what,
+			sampler->events.event_name, seconds);
+	return error_set(err, ERROR_EMPTY,
+		"no samples: %s ran for %.1f s and used %.3f s of CPU time; processes that live for less than a sampling period (%.1f ms) are "
+		"not sampled%s; -F 10000 samples shorter ones%s",
+		what, seconds, (double)command_cpu_ns(&sampler->command) / 1e9, 1e3 / sampler->options.frequency_hz,
+		is_root ? "" : ", nor, without root, programs that are set-user-ID or unreadable",
+		is_root ? "" : ", and sudo the others");
+}
+
+/*
+ * The kernel starts each thread's clock anew, and whoever creates threads gives his own, as far as it has come, to
+ * those that end: with threads that are brief enough, nothing is ever sampled.
+ */
+static bool has_brief_threads(const struct sampler *sampler, int64_t used_ns)
+{
+	enum { MANY_BIRTHS = 100, MANY_PERIODS = 20 };
+	int64_t period_ns = 1000000000 / sampler->options.frequency_hz;
+
+	return !sampler->filter.is_active && sampler->collector.processes.births >= MANY_BIRTHS &&
+	       used_ns / period_ns >= MANY_PERIODS;
+}
+
+bool sampler_fail_empty(struct sampler *sampler, struct error *err)
+{
+	const struct sampler_target *target = &sampler->options.target;
+	double seconds = (double)(sampler->stop_ns - sampler->start_ns) / 1e9;
+	int64_t used_ns = target_cpu_ns(target) - sampler->target_cpu_before_ns;
+	const char *what = profile_string(sampler->collector.profile, sampler->collector.profile->facts.command);
+
+	if (sampler->collector.met_32bit)
+		return error_set(
+			err, ERROR_UNSUPPORTED, "no samples: %s is a 32-bit process, which is not supported", what);
+	if (target->kind == SAMPLER_TARGET_COMMAND)
+		return fail_empty_command(sampler, what, seconds, err);
+	if (sampler_target_is_gone(sampler))
+		return error_set(
+			err, ERROR_EMPTY, "no samples: %s exited %.1f s after the recording began", what, seconds);
+	if (target->pid_count == 0)
+		return error_set(err, ERROR_EMPTY, "no samples: %s used no CPU time in %.1f s", what, seconds);
+	if (!sampler_counts_time(sampler))
+		return error_set(err, ERROR_EMPTY, "no samples: %s had no %s in %.1f s", what,
+			sampler->events.event_name, seconds);
+	if (has_brief_threads(sampler, used_ns))
+		return error_set(err, ERROR_EMPTY,
+			"no samples: %s used %.3f s of CPU time in %.1f s in threads that live for less than a sampling period: sampling them "
+			"needs events of whole CPUs, which are not permitted; run 'sudo sysctl kernel.perf_event_paranoid=0' or run kelvin "
+			"with sudo",
+			what, (double)used_ns / 1e9, seconds);
+	if (target->pid_count == 1 && proc_is_stopped(target->pids[0]))
+		return error_set(err, ERROR_EMPTY,
+			"no samples: %s is stopped, by a signal or a debugger; let it go on ('kill -CONT %d') and record again",
+			what, (int)target->pids[0]);
+	return error_set(err, ERROR_EMPTY,
+		"no samples: %s slept: it used %.3f s of CPU time in %.1f s; record it while it works, or longer with -d, or "
+		"with --off-cpu, which shows what it waits for",
+		what, (double)(used_ns > 0 ? used_ns : 0) / 1e9, seconds);
+}

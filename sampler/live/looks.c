@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/looks.h"
+
+#include "sampler/process/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A look may take one part in so many of the time of a CPU. */
+enum { SHARE_OF_CPU = 50, MAX_LINE_BYTES = 256, CALL_ARGUMENTS = 6, MAX_TRIES = 3 };
+static const uint64_t least_mean_ns = 20000000, most_mean_ns = 60000000000;
+
+/* TASK_* of linux/sched.h, as struct ebpf_wait has them. */
+enum { STATE_RUNNABLE = 0, STATE_SLEEPS = 1, STATE_DISK = 2, STATE_STOPPED = 4, STATE_IDLE = 0x402 };
+
+/* ---- One thread ---- */
+
+static bool read_line(int32_t pid, int32_t tid, const char *name, char line[MAX_LINE_BYTES])
+{
+	char path[64];
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	size = read(fd, line, MAX_LINE_BYTES - 1);
+	close(fd);
+	line[size > 0 ? size : 0] = '\0';
+	return size > 0;
+}
+
+/* The state is the word behind the name, which may hold anything. */
+static uint32_t read_state(int32_t pid, int32_t tid)
+{
+	char line[MAX_LINE_BYTES];
+	const char *name_end = read_line(pid, tid, "stat", line) ? strrchr(line, ')') : NULL;
+
+	switch (name_end && name_end[1] == ' ' ? name_end[2] : '\0') {
+	case 'S':
+		return STATE_SLEEPS;
+	case 'D':
+		return STATE_DISK;
+	case 'T':
+	case 't':
+		return STATE_STOPPED;
+	case 'I':
+		return STATE_IDLE;
+	default:
+		return STATE_RUNNABLE;
+	}
+}
+
+/* Where a thread sleeps. */
+struct looked {
+	struct ebpf_wait wait;
+	uint64_t stack_pointer, program_counter;
+	struct ebpf_chain chain; /* CPython's frames; count 0: none */
+};
+
+/* A line such as "202 0x1 0x2 0x3 0x4 0x5 0x6 SP PC", "-1 SP PC" outside of system calls, or "running". */
+static bool parse_call(const char *line, struct looked *looked)
+{
+	uint64_t words[CALL_ARGUMENTS + 2] = { 0 };
+	char *end;
+	long long call = strtoll(line, &end, 10);
+	size_t count = 0;
+
+	if (end == line)
+		return false;
+	while (count < sizeof(words) / sizeof(words[0]) && *end == ' ')
+		words[count++] = strtoull(end, &end, 0);
+	if (count < 2)
+		return false;
+	looked->wait.system_call = call;
+	looked->wait.arguments[0] = count > 2 ? words[0] : 0;
+	looked->wait.arguments[1] = count > 2 ? words[1] : 0;
+	looked->stack_pointer = words[count - 2];
+	looked->program_counter = words[count - 1];
+	return true;
+}
+
+static ssize_t copy_stack(const struct looks *looks, struct collector *collector, int32_t pid, uint64_t stack_pointer)
+{
+	const struct process_host *host = &collector->processes.host;
+	struct iovec here = { looks->stack, looks->stack_bytes }, there = { NULL, looks->stack_bytes };
+
+	there.iov_base = (void *)(uintptr_t)stack_pointer;
+	return host->functions->read_memory(host->context, pid, &here, &there, 1);
+}
+
+static void fill_registers(const struct machine *machine, const struct looked *looked, uint64_t *registers)
+{
+	for (size_t i = 0; i < machine->perf_register_count; i++) {
+		uint8_t number = machine->perf_order[i];
+
+		registers[i] = number == machine->stack_pointer     ? looked->stack_pointer
+			       : number == machine->program_counter ? looked->program_counter
+								    : 0;
+	}
+}
+
+/* Makes a sample as the kernel would write one of the place. */
+static bool add_sample(struct looks *looks, struct collector *collector, const struct looked *looked,
+	size_t stack_bytes, uint64_t clock_ns, struct error *err)
+{
+	const struct machine *machine = collector->processes.machine;
+	uint64_t registers[MACHINE_MAX_REGISTERS];
+	const uint64_t chain[] = { PERF_CONTEXT_USER, looked->program_counter };
+	struct record record = { .kind = RECORD_SAMPLE,
+		.type = PERF_RECORD_SAMPLE,
+		.pid = (int32_t)looked->wait.process,
+		.tid = (int32_t)looked->wait.tid,
+		.time_ns = clock_ns };
+	struct record_sample *sample = &record.sample;
+
+	looks->samples++;
+	sample->raw = (const uint8_t *)&looked->wait;
+	sample->raw_bytes = sizeof(looked->wait);
+	sample->callchain = (struct record_words){ (const uint8_t *)chain, 2 };
+	if (collector->has_stack) {
+		fill_registers(machine, looked, registers);
+		sample->lacks_frame_pointer = true;
+		sample->registers_abi = PERF_SAMPLE_REGS_ABI_64;
+		sample->user_registers =
+			(struct record_words){ (const uint8_t *)registers, machine->perf_register_count };
+		sample->stack = looks->stack;
+		sample->stack_bytes = stack_bytes;
+		sample->stack_room = looks->stack_bytes;
+	}
+	if (looked->chain.count > 0)
+		sample->chain = &looked->chain;
+	/* The bytes of the sample are ours, and are used for the next one. */
+	return collector_take(collector, &record, false, err) && collector_flush(collector, err);
+}
+
+/*
+ * Finds where a thread sleeps, and copies its stack; false: it runs. One that goes on meanwhile was asleep all the
+ * same, so it is looked at again, and in the end charged without its stack: else short waits would count for less.
+ */
+static bool find_sleeper(
+	const struct looks *looks, struct collector *collector, struct looked *looked, size_t *stack_bytes)
+{
+	int32_t pid = (int32_t)looked->wait.process, tid = (int32_t)looked->wait.tid;
+	char line[MAX_LINE_BYTES], again[MAX_LINE_BYTES];
+	bool is_found = false;
+	ssize_t size;
+
+	*stack_bytes = 0;
+	for (int i = 0; i < MAX_TRIES; i++) {
+		uint32_t state = read_state(pid, tid);
+
+		if (state == STATE_RUNNABLE || !read_line(pid, tid, "syscall", line) || !parse_call(line, looked))
+			break;
+		looked->wait.state = state;
+		is_found = true;
+		size = collector->has_stack ? copy_stack(looks, collector, pid, looked->stack_pointer) : 0;
+		looked->chain.count = 0;
+		if (collector->interpreters)
+			(void)interpreters_read_chain(collector->interpreters, pid, tid, &looked->chain);
+		if (size >= 0 && read_line(pid, tid, "syscall", again) && strcmp(line, again) == 0) {
+			*stack_bytes = (size_t)size;
+			return true;
+		}
+	}
+	looked->chain.count = 0;
+	return is_found;
+}
+
+static bool look_at_thread(struct looks *looks, struct collector *collector, int32_t pid, int32_t tid,
+	uint64_t clock_ns, struct error *err)
+{
+	struct looked looked = { .wait = { .kind = EBPF_WAIT_OPEN,
+					 .process = (uint32_t)pid,
+					 .tid = (uint32_t)tid,
+					 .blocked_weight_ns = clock_ns - looks->last_ns } };
+	size_t stack_bytes;
+
+	return !find_sleeper(looks, collector, &looked, &stack_bytes) ||
+	       add_sample(looks, collector, &looked, stack_bytes, clock_ns, err);
+}
+
+/* ---- All threads ---- */
+
+static bool look_at_process(
+	struct looks *looks, struct collector *collector, int32_t pid, uint64_t clock_ns, struct error *err)
+{
+	CLEANUP(cleanup_free) int32_t *tids = NULL;
+	struct error ignored;
+	size_t count = 0;
+
+	/* It may have ended. */
+	if (!proc_read_tasks(pid, &tids, &count, &ignored))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if ((looks->only_tid == 0 || tids[i] == looks->only_tid) &&
+			!look_at_thread(looks, collector, pid, tids[i], clock_ns, err))
+			return false;
+	return true;
+}
+
+static uint64_t cpu_clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* At random, so that programs with a rhythm of their own are not met at the same point of it again and again. */
+static void plan_next(struct looks *looks, uint64_t clock_ns, uint64_t took_ns)
+{
+	uint64_t mean_ns = took_ns * SHARE_OF_CPU;
+
+	if (mean_ns > looks->mean_ns)
+		looks->mean_ns = mean_ns < most_mean_ns ? mean_ns : most_mean_ns;
+	looks->next_ns = clock_ns + looks->mean_ns / 2 + hash_mix(clock_ns, 0x9e3779b97f4a7c15) % looks->mean_ns;
+}
+
+bool looks_take(struct looks *looks, struct collector *collector, uint64_t clock_ns, bool is_last, struct error *err)
+{
+	uint64_t before_ns;
+
+	if (!looks->is_open || (clock_ns < looks->next_ns && !is_last) || clock_ns <= looks->last_ns)
+		return true;
+	before_ns = cpu_clock_ns();
+	/* The table grows when a process is met that it does not know yet, which takes its turn at the next look. */
+	for (size_t i = 0, count = collector->processes.count; i < count; i++)
+		if (collector->processes.processes[i].is_alive &&
+			!look_at_process(looks, collector, collector->processes.processes[i].pid, clock_ns, err))
+			return false;
+	looks->last_ns = clock_ns;
+	plan_next(looks, clock_ns, cpu_clock_ns() - before_ns);
+	return true;
+}
+
+void looks_begin(struct looks *looks, uint64_t clock_ns)
+{
+	looks->last_ns = clock_ns;
+	looks->next_ns = clock_ns + looks->mean_ns;
+}
+
+int looks_timeout(const struct looks *looks, uint64_t clock_ns, int timeout_ms)
+{
+	uint64_t left_ns = looks->next_ns > clock_ns ? looks->next_ns - clock_ns : 0;
+	int left_ms = (int)(left_ns / 1000000) + 1;
+
+	return looks->is_open && left_ms < timeout_ms ? left_ms : timeout_ms;
+}
+
+/* ---- Begin and end ---- */
+
+bool looks_open(struct looks *looks, const struct sampler_options *options, int32_t pid, struct error *err)
+{
+	const struct sampler_target *target = &options->target;
+	char line[MAX_LINE_BYTES];
+
+	*looks = (struct looks){
+		.mean_ns = options->off_cpu_ns > least_mean_ns ? options->off_cpu_ns : least_mean_ns,
+		.stack_bytes = options->stack_bytes,
+		.only_tid = target->kind == SAMPLER_TARGET_TID ? target->pids[0] : 0,
+	};
+	if (!machine_host() || pid <= 0)
+		return error_set(err, ERROR_UNSUPPORTED,
+			"without the kernel's help only the threads of a command, and of processes that are named, are looked at");
+	errno = 0;
+	if (!read_line(pid, looks->only_tid ? looks->only_tid : pid, "syscall", line))
+		return error_set(err, ERROR_PERMISSION, "/proc/%d/syscall cannot be read: %s", (int)pid,
+			errno ? strerror(errno) : "it is empty");
+	looks->stack = malloc(looks->stack_bytes);
+	if (!looks->stack)
+		return error_set_memory(err);
+	looks->is_open = true;
+	return true;
+}
+
+void looks_close(struct looks *looks)
+{
+	free(looks->stack);
+	*looks = (struct looks){ 0 };
+}
+
+void looks_tell(const struct looks *looks, const char *why, struct profile *profile, struct buffer *notices)
+{
+	static const double small_share = 0.01;
+
+	if (!looks->is_open)
+		return;
+	profile->facts.wait_interval_us = (uint32_t)(looks->mean_ns / 1000);
+	buffer_printf(notices,
+		"waits are sampled by looking at each thread every %.0f ms or so: the kernel's part of stacks, time in the run queue and who let "
+		"threads go on are missing",
+		(double)looks->mean_ns / 1e6);
+	if (looks->samples > 0)
+		buffer_printf(notices, ", and short waits that make up 1 %% of the time are uncertain by %.0f %%",
+			100 / sqrt((double)looks->samples * small_share));
+	buffer_printf(notices, "; the kernel cannot do it here: %s", why);
+	buffer_append_byte(notices, '\n');
+}

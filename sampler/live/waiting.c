@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/live/waiting.h"
+
+#include "sampler/live/event_choice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <time.h>
+
+/* Rings hold samples of 16 kB of stack. */
+enum { VISITED_AT_ONCE = 32, MOST_PAGES = 512, LEAST_PAGES = 32, MOST_PAGES_TOGETHER = 8192 };
+static const uint64_t second_ns = 1000000000;
+
+/* ---- Events and rings ---- */
+
+static void fill_attr(struct waiting *waiting, const struct sampler_options *options)
+{
+	waiting->attr = (struct perf_event_attr){
+		.size = sizeof(waiting->attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_period = 1,
+		.sample_type =
+			PERF_SAMPLE_RAW | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+	};
+	if (options->call_graph != SAMPLER_CALL_GRAPH_DWARF)
+		return;
+	waiting->attr.sample_type |= RECORD_STACK_TYPE;
+	waiting->attr.sample_regs_user = machine_host()->perf_registers;
+	waiting->attr.sample_stack_user = options->stack_bytes;
+	waiting->attr.exclude_callchain_user = 1;
+}
+
+static bool open_ring(struct waiting *waiting, uint32_t cpu, size_t pages, struct error *err)
+{
+	struct waiting_cpu *at = &waiting->cpus[cpu];
+
+	waiting->attr.wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
+	at->first = at->output = event_open(&waiting->attr, -1, (int)cpu, 0);
+	/* A CPU that is present but offline has nothing to sample. */
+	if (at->first < 0 && errno == ENODEV)
+		return true;
+	if (at->first < 0 && (errno == EACCES || errno == EPERM))
+		return error_set(err, ERROR_PERMISSION,
+			"that needs CAP_BPF and CAP_PERFMON: run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names");
+	if (at->first < 0)
+		return error_set_errno(err, errno, "perf_event_open");
+	return ring_init(&at->ring, at->first, pages, err);
+}
+
+static bool open_rings(struct waiting *waiting, struct error *err)
+{
+	size_t pages = MOST_PAGES;
+
+	waiting->cpu_count = event_cpu_count();
+	waiting->cpus = calloc(waiting->cpu_count, sizeof(*waiting->cpus));
+	if (!waiting->cpus)
+		return error_set_memory(err);
+	for (uint32_t cpu = 0; cpu < waiting->cpu_count; cpu++)
+		waiting->cpus[cpu] = (struct waiting_cpu){ .first = -1, .output = -1, .switches = -1 };
+	while (pages > LEAST_PAGES && pages * waiting->cpu_count > MOST_PAGES_TOGETHER)
+		pages /= 2;
+	for (uint32_t cpu = 0; cpu < waiting->cpu_count; cpu++)
+		if (!open_ring(waiting, cpu, pages, err))
+			return false;
+	waiting->layout = record_layout_of(&waiting->attr);
+	return true;
+}
+
+/* While such an event is open, the kernel calls the function that the programs hook. */
+static void open_switches(struct waiting *waiting)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.context_switch = 1,
+	};
+
+	for (uint32_t cpu = 0; cpu < waiting->cpu_count; cpu++)
+		if (waiting->cpus[cpu].first >= 0)
+			waiting->cpus[cpu].switches = event_open(&attr, -1, (int)cpu, 0);
+}
+
+/*
+ * Samples are to have a longer copy of the stack from now on: they go through other events, into the same rings. Where
+ * that fails, those of before stay.
+ */
+static void deepen(struct waiting *waiting, uint32_t stack_bytes)
+{
+	waiting->stack_bytes = stack_bytes;
+	if (!(waiting->attr.sample_type & PERF_SAMPLE_STACK_USER))
+		return;
+	waiting->attr.sample_stack_user = stack_bytes;
+	for (uint32_t cpu = 0; cpu < waiting->cpu_count; cpu++) {
+		struct waiting_cpu *at = &waiting->cpus[cpu];
+		int event = at->first >= 0 ? event_open(&waiting->attr, -1, (int)cpu, 0) : -1;
+
+		if (event < 0)
+			continue;
+		if (ioctl(event, PERF_EVENT_IOC_SET_OUTPUT, at->first) != 0 ||
+			!ebpf_waiting_set_output(waiting->programs, cpu, event)) {
+			close(event);
+			continue;
+		}
+		if (at->output != at->first)
+			close(at->output);
+		at->output = event;
+	}
+}
+
+/* ---- Opening ---- */
+
+static struct ebpf_registers registers_of(const struct machine *machine)
+{
+	enum { WORD = sizeof(uint64_t) };
+
+	return (struct ebpf_registers){ .bytes = machine->kernel_register_count * (uint32_t)WORD,
+		.call = machine->kernel_call * (uint32_t)WORD,
+		.arguments = { machine->kernel_arguments[0] * (uint32_t)WORD,
+			machine->kernel_arguments[1] * (uint32_t)WORD } };
+}
+
+static bool create_programs(struct waiting *waiting, const struct sampler_options *options,
+	const struct ebpf_chains *chains, struct error *err)
+{
+	CLEANUP(cleanup_free) int *outputs = calloc(waiting->cpu_count, sizeof(*outputs));
+	const struct sampler_target *target = &options->target;
+	struct ebpf_waiting_options loading = {
+		.processes = waiting->members.set,
+		.chains = chains,
+		.only_tid = target->kind == SAMPLER_TARGET_TID ? target->pids[0] : 0,
+		.interval_ns = waiting->pace.interval_ns,
+		.samples_per_second = PACE_BUDGET,
+		.output = outputs,
+		.cpu_count = waiting->cpu_count,
+		.registers = registers_of(machine_host()),
+	};
+
+	if (!outputs)
+		return error_set_memory(err);
+	for (uint32_t cpu = 0; cpu < waiting->cpu_count; cpu++)
+		outputs[cpu] = waiting->cpus[cpu].output;
+	return ebpf_waiting_create(&loading, &waiting->programs, err);
+}
+
+/* With the last hook the kernel's part of the stack is its way back to user code. */
+static void fit_to_hook(struct waiting *waiting)
+{
+	if (ebpf_waiting_hook(waiting->programs) == EBPF_WAITING_FENTRY)
+		open_switches(waiting);
+	if (ebpf_waiting_hook(waiting->programs) != EBPF_WAITING_RSEQ_UPDATE)
+		return;
+	waiting->attr.exclude_callchain_kernel = 1;
+	deepen(waiting, waiting->stack_bytes);
+}
+
+bool waiting_open(struct waiting *waiting, const struct sampler_options *options, int32_t child,
+	const struct ebpf_chains *chains, struct error *err)
+{
+	*waiting = (struct waiting){ .stack_bytes = options->stack_bytes };
+	if (!machine_host())
+		return error_set(err, ERROR_UNSUPPORTED, "the registers of this processor are not known");
+	fill_attr(waiting, options);
+	waiting->stack = malloc(SAMPLER_MAX_STACK_BYTES);
+	if (!waiting->stack)
+		return error_set_memory(err);
+	if (open_rings(waiting, err) && members_init(&waiting->members, &options->target, child, err)) {
+		waiting->pace = pace_init(options->off_cpu_ns, waiting->members.threads);
+		if (create_programs(waiting, options, chains, err)) {
+			fit_to_hook(waiting);
+			return true;
+		}
+	}
+	waiting_close(waiting);
+	return false;
+}
+
+void waiting_close(struct waiting *waiting)
+{
+	ebpf_visit_end(waiting->visit);
+	ebpf_waiting_destroy(waiting->programs);
+	members_deinit(&waiting->members);
+	for (uint32_t cpu = 0; waiting->cpus && cpu < waiting->cpu_count; cpu++) {
+		struct waiting_cpu *at = &waiting->cpus[cpu];
+
+		ring_deinit(&at->ring);
+		if (at->output != at->first)
+			close(at->output);
+		if (at->first >= 0)
+			close(at->first);
+		if (at->switches >= 0)
+			close(at->switches);
+	}
+	free(waiting->cpus);
+	free(waiting->stack);
+	*waiting = (struct waiting){ 0 };
+}
+
+const char *waiting_probe(struct error *err)
+{
+	static const char *const names[] = {
+		[EBPF_WAITING_FENTRY] = "fentry",
+		[EBPF_WAITING_KPROBE] = "kprobe",
+		[EBPF_WAITING_RSEQ_UPDATE] = "rseq",
+	};
+	const pid_t own = getpid();
+	const struct sampler_options options = {
+		.target = { .kind = SAMPLER_TARGET_PIDS, .pids = &own, .pid_count = 1 },
+		.stack_bytes = SAMPLER_DEFAULT_STACK_BYTES,
+		.off_cpu_ns = second_ns,
+	};
+	struct waiting waiting;
+	const char *name;
+
+	if (!waiting_open(&waiting, &options, 0, NULL, err))
+		return NULL;
+	name = names[ebpf_waiting_hook(waiting.programs)];
+	waiting_close(&waiting);
+	return name;
+}
+
+bool waiting_add_rings(struct waiting *waiting, struct order *order, struct watch *watch, struct error *err)
+{
+	for (uint32_t cpu = 0; cpu < waiting->cpu_count; cpu++) {
+		struct waiting_cpu *at = &waiting->cpus[cpu];
+
+		if (!at->ring.pages)
+			continue;
+		order_add(order, &at->ring, &waiting->layout);
+		if (!watch_add(watch, at->first, err))
+			return false;
+	}
+	return true;
+}
+
+/* ---- Threads that are asleep ---- */
+
+/* Copies the stack of a thread. */
+static void copy_stack(const struct waiting *waiting, const struct process_table *processes,
+	const struct ebpf_sleeper *sleeper, struct record_sample *sample)
+{
+	const struct process_host *host = &processes->host;
+	const struct machine *machine = processes->machine;
+	size_t place = 0;
+	struct iovec here = { waiting->stack, waiting->stack_bytes }, there = { NULL, here.iov_len };
+	ssize_t size;
+
+	while (machine->perf_order[place] != machine->stack_pointer)
+		place++;
+	there.iov_base = (void *)(uintptr_t)sleeper->registers[machine->kernel_order[place]];
+	sample->stack_room = here.iov_len;
+	size = host->functions->read_memory(host->context, (int32_t)sleeper->wait.process, &here, &there, 1);
+	if (size <= 0)
+		return;
+	sample->stack = waiting->stack;
+	sample->stack_bytes = (size_t)size;
+}
+
+/* Makes a sample of a thread that is asleep, as the kernel would write one, unless it has gone on meanwhile. */
+static bool take_sleeper(
+	struct waiting *waiting, struct collector *collector, struct ebpf_sleeper *sleeper, struct error *err)
+{
+	const struct machine *machine = collector->processes.machine;
+	uint64_t registers[MACHINE_MAX_REGISTERS];
+	struct ebpf_chain chain;
+	struct record record = { .kind = RECORD_SAMPLE,
+		.type = PERF_RECORD_SAMPLE,
+		.pid = (int32_t)sleeper->wait.process,
+		.tid = (int32_t)sleeper->wait.tid,
+		.time_ns = waiting->visited_ns };
+
+	if (collector->has_stack) {
+		for (size_t i = 0; i < machine->perf_register_count; i++)
+			registers[i] = sleeper->registers[machine->kernel_order[i]];
+		record.sample.registers_abi = PERF_SAMPLE_REGS_ABI_64;
+		record.sample.user_registers =
+			(struct record_words){ (const uint8_t *)registers, machine->perf_register_count };
+		copy_stack(waiting, &collector->processes, sleeper, &record.sample);
+	}
+	if (collector->interpreters && interpreters_read_chain(collector->interpreters, record.pid, record.tid, &chain))
+		record.sample.chain = &chain;
+	if (!ebpf_waiting_charge(waiting->programs, sleeper))
+		return true;
+	record.sample.raw = (const uint8_t *)&sleeper->wait;
+	record.sample.raw_bytes = sizeof(sleeper->wait);
+	/* The bytes of the sample are ours, and are used for the next one. */
+	return collector_take(collector, &record, false, err) && collector_flush(collector, err);
+}
+
+/*
+ * Goes on with the visit, for so many of the threads: the first time that a process is met, its maps and images are
+ * read, and the rings of the others fill meanwhile.
+ */
+static bool go_on_visiting(struct waiting *waiting, struct collector *collector, size_t most, struct error *err)
+{
+	struct ebpf_sleeper *sleeper;
+
+	for (size_t i = 0; waiting->visit && i < most; i++) {
+		if (!ebpf_visit_next(waiting->visit, &sleeper, err))
+			return false;
+		if (sleeper && !take_sleeper(waiting, collector, sleeper, err))
+			return false;
+		if (!sleeper) {
+			ebpf_visit_end(waiting->visit);
+			waiting->visit = NULL;
+		}
+	}
+	return true;
+}
+
+/* Visits all threads, and ends a visit that goes on before. */
+static bool visit_all(struct waiting *waiting, struct collector *collector, uint64_t clock_ns, struct error *err)
+{
+	if (!go_on_visiting(waiting, collector, SIZE_MAX, err))
+		return false;
+	waiting->visited_ns = clock_ns;
+	return ebpf_visit_begin(waiting->programs, &waiting->visit, err) &&
+	       go_on_visiting(waiting, collector, SIZE_MAX, err);
+}
+
+/* ---- While it runs ---- */
+
+bool waiting_enable(
+	struct waiting *waiting, struct collector *collector, bool enabled, uint64_t clock_ns, struct error *err)
+{
+	if (!waiting->programs)
+		return true;
+	waiting->is_enabled = enabled;
+	if (!enabled) {
+		if (!visit_all(waiting, collector, clock_ns, err))
+			return false;
+		ebpf_waiting_enable(waiting->programs, 0);
+		return true;
+	}
+	waiting->visited_ns = clock_ns;
+	if (!ebpf_waiting_meet(waiting->programs, err))
+		return false;
+	ebpf_waiting_enable(waiting->programs, clock_ns);
+	return true;
+}
+
+static void heed_budget(struct waiting *waiting, uint64_t elapsed_ns)
+{
+	struct ebpf_waiting_counts counts = ebpf_waiting_counts(waiting->programs);
+	const struct pace_look look = { .elapsed_ns = elapsed_ns,
+		.samples = counts.samples - waiting->counted.samples,
+		.deferred = counts.deferred - waiting->counted.deferred,
+		.threads = counts.threads };
+
+	/* In a pause there is nothing to sample. */
+	if (waiting->is_enabled && pace_heed(&waiting->pace, &look))
+		ebpf_waiting_set_interval(waiting->programs, waiting->pace.interval_ns);
+	waiting->counted = counts;
+}
+
+bool waiting_look(struct waiting *waiting, struct collector *collector, const struct sampler_options *options,
+	uint64_t clock_ns, struct error *err)
+{
+	if (waiting->visit)
+		return go_on_visiting(waiting, collector, VISITED_AT_ONCE, err);
+	if (!waiting->programs || clock_ns - waiting->visited_ns < second_ns)
+		return true;
+	heed_budget(waiting, clock_ns - waiting->visited_ns);
+	waiting->visited_ns = clock_ns;
+	if (options->stack_bytes != waiting->stack_bytes)
+		deepen(waiting, options->stack_bytes);
+	return members_update(&waiting->members, &options->target, err) &&
+	       ebpf_visit_begin(waiting->programs, &waiting->visit, err) &&
+	       go_on_visiting(waiting, collector, VISITED_AT_ONCE, err);
+}
+
+int waiting_timeout(const struct waiting *waiting, int timeout_ms)
+{
+	enum { LONGEST_MS = 1000 };
+
+	if (waiting->visit)
+		return 0;
+	return waiting->programs && (timeout_ms < 0 || timeout_ms > LONGEST_MS) ? LONGEST_MS : timeout_ms;
+}
+
+void waiting_tell(const struct waiting *waiting, const struct sampler_options *options, struct profile *profile,
+	struct buffer *notices)
+{
+	struct ebpf_waiting_counts counts;
+
+	if (!waiting->programs)
+		return;
+	profile->facts.wait_interval_us = (uint32_t)(waiting->pace.longest_ns / 1000);
+	if (waiting->pace.longest_ns > options->off_cpu_ns)
+		buffer_printf(notices,
+			"a sample of a wait stands for %s%.0f ms instead of %.0f ms, because there are so many threads and waits\n",
+			waiting->pace.interval_ns < waiting->pace.longest_ns ? "up to " : "",
+			(double)waiting->pace.longest_ns / 1e6, (double)options->off_cpu_ns / 1e6);
+	counts = ebpf_waiting_counts(waiting->programs);
+	if (counts.threads_unknown > 0)
+		buffer_append_string(notices,
+			"the waits of some threads were not counted, because there were more than 65,536; name fewer processes with -p\n");
+}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# What the tests of Python programs share: interpreters, and programs that say themselves what they do. To be sourced after lib.sh.
+
+programs=$ROOT/tests/workloads/python
+
+# has_names PYTHON: its frames can be read: CPython 3.11 to 3.14.
+has_names() {
+	"$1" -c 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null
+}
+
+# The interpreters of this machine: Debian's, then those of pyenv, or all of KELVIN_TEST_PYTHONS, separated by spaces.
+find_pythons() {
+	local candidate
+
+	pythons=()
+	# shellcheck disable=SC2086
+	for candidate in ${KELVIN_TEST_PYTHONS:-/usr/bin/python3 "$HOME"/.pyenv/versions/*/bin/python3}; do
+		! has_names "$candidate" || pythons+=("$candidate")
+	done
+	[[ ${#pythons[@]} -gt 0 ]] || skip "no Python from 3.11 to 3.14 is installed"
+	python=${pythons[0]}
+}
+
+# Frames of Python are read by a program in the kernel, which not everyone may load.
+can_read_python() {
+	can_sample
+	find_pythons
+	run 0 kelvin record -d 2 -o probe.pb.gz -- "$python" -c 'sum(i & 3 for i in range(3000000))'
+	! grep -q '^Python frames are not shown: ' stderr || skip "$(grep '^Python frames are not shown: ' stderr)"
+}
+
+oracle() {
+	"$python" "$programs/oracle.py" "$@"
+}
+
+# value NAME: of the oracle's line in `told`, rounded down.
+value() {
+	sed -n "1s/.*\\b$1=\\([0-9]*\\).*/\\1/p" told
+}
+
+# chains_are_right PROFILE LOG LEAST: of the samples of all steps in the log, 99 % have the right chain, and of these 98 % the right
+# lines of callers; there are at least LEAST samples.
+chains_are_right() {
+	oracle chains "$1" "$2" >told
+	at_least "$(value samples)" "$3" "samples of steps in $1: $(head -n 1 told)"
+	[[ $(value steps) -eq $(value of) ]] || fail "steps without samples: $(<told)"
+	at_least "$(value right)" 99 "percent of the samples of steps with the right chain: $(<told)"
+	at_least "$(value lines)" 98 "percent of these with the right lines of callers: $(<told)"
+}

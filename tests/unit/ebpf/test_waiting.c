@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The programs as the kernel runs them: real threads that wait, and the samples that are written of them. */
+#include "ebpf/ebpf.h"
+#include "refusal.h"
+
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MAX_CPUS = 256, DATA_PAGES = 512, INTERVAL_NS = 5000000, REGISTERS = 21 };
+enum { PLENTY = 1000000 };
+
+/* A struct user_regs_struct of x86-64 begins with what its struct pt_regs has. */
+static const struct ebpf_registers registers = {
+	REGISTERS * sizeof(uint64_t),
+	offsetof(struct user_regs_struct, orig_rax),
+	{ offsetof(struct user_regs_struct, rdi), offsetof(struct user_regs_struct, rsi) },
+};
+
+static bool is_untraced;
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* The CPU time of this thread. */
+static uint64_t used_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void sleep_ns(long ns)
+{
+	struct timespec time = { ns / 1000000000, ns % 1000000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* ---- Programs with rings of their own ---- */
+
+struct sampling {
+	int outputs[MAX_CPUS], switches[MAX_CPUS];
+	void *pages[MAX_CPUS];
+	size_t cpu_count, bytes;
+	struct ebpf_process_set *processes;
+	struct ebpf_waiting *waiting;
+};
+
+static int open_event(uint64_t config, size_t cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = config,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_RAW,
+		.context_switch = config == PERF_COUNT_SW_DUMMY,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void open_rings(struct sampling *sampling)
+{
+	sampling->cpu_count = (size_t)sysconf(_SC_NPROCESSORS_CONF);
+	sampling->bytes = (1 + DATA_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+	assert_true(sampling->cpu_count <= MAX_CPUS);
+	for (size_t cpu = 0; cpu < sampling->cpu_count; cpu++) {
+		sampling->outputs[cpu] = open_event(PERF_COUNT_SW_BPF_OUTPUT, cpu);
+		sampling->switches[cpu] = open_event(PERF_COUNT_SW_DUMMY, cpu);
+		if (sampling->outputs[cpu] < 0)
+			continue;
+		sampling->pages[cpu] =
+			mmap(NULL, sampling->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, sampling->outputs[cpu], 0);
+		assert_ptr_not_equal(sampling->pages[cpu], MAP_FAILED);
+	}
+}
+
+static void start_sampling(struct sampling *sampling, uint32_t samples_per_second)
+{
+	struct ebpf_waiting_options options = { .interval_ns = INTERVAL_NS,
+		.samples_per_second = samples_per_second,
+		.registers = registers,
+		.is_untraced = is_untraced };
+	struct error err;
+
+	*sampling = (struct sampling){ 0 };
+	open_rings(sampling);
+	if (!ebpf_process_set_create(&sampling->processes, &err))
+		fail_msg("%s", err.message);
+	ebpf_process_set_add(sampling->processes, getpid());
+	options.processes = sampling->processes;
+	options.output = sampling->outputs;
+	options.cpu_count = sampling->cpu_count;
+	if (!ebpf_waiting_create(&options, &sampling->waiting, &err) || !ebpf_waiting_meet(sampling->waiting, &err))
+		fail_msg("%s", err.message);
+}
+
+static void stop_sampling(struct sampling *sampling)
+{
+	ebpf_waiting_destroy(sampling->waiting);
+	ebpf_process_set_destroy(sampling->processes);
+	for (size_t cpu = 0; cpu < sampling->cpu_count; cpu++) {
+		if (sampling->pages[cpu])
+			munmap(sampling->pages[cpu], sampling->bytes);
+		close(sampling->outputs[cpu]);
+		close(sampling->switches[cpu]);
+	}
+}
+
+/* What was written of a thread. */
+struct written {
+	uint64_t ends, releases, blocked_ns, queued_ns;
+	struct ebpf_wait last, release;
+};
+
+static void add_written(struct written *written, const struct ebpf_wait *wait, pid_t tid)
+{
+	if (wait->tid != (uint32_t)tid)
+		return;
+	if (wait->kind == EBPF_WAIT_RELEASE) {
+		written->releases++;
+		written->release = *wait;
+		return;
+	}
+	written->ends++;
+	written->blocked_ns += wait->blocked_weight_ns;
+	written->queued_ns += wait->queued_weight_ns;
+	written->last = *wait;
+}
+
+/* The records fit into the rings, so that none of them lies across an end. */
+static struct written read_written(const struct sampling *sampling, pid_t tid)
+{
+	struct written written = { 0 };
+
+	for (size_t cpu = 0; cpu < sampling->cpu_count; cpu++) {
+		const struct perf_event_mmap_page *page = sampling->pages[cpu];
+		const char *data = (const char *)page + sysconf(_SC_PAGESIZE);
+
+		for (uint64_t at = 0; page && at < page->data_head;) {
+			const struct perf_event_header *header = (const void *)(data + at);
+			struct ebpf_wait wait;
+
+			memcpy(&wait, data + at + sizeof(*header) + sizeof(uint32_t), sizeof(wait));
+			if (header->type == PERF_RECORD_SAMPLE)
+				add_written(&written, &wait, tid);
+			at += header->size;
+		}
+		assert_true(!page || page->data_head < DATA_PAGES * (uint64_t)sysconf(_SC_PAGESIZE));
+	}
+	return written;
+}
+
+/* ---- Threads ---- */
+
+struct sleeper {
+	pthread_t thread;
+	pid_t tid;
+	int go[2], ready[2]; /* pipes */
+	long sleeps, each_ns;
+	uint64_t began_ns;  /* when it began to sleep */
+	uint64_t waited_ns; /* the time that passed while it slept, less that in which it had a CPU */
+};
+
+static void *run_sleeper(void *argument)
+{
+	struct sleeper *sleeper = argument;
+	char byte;
+
+	sleeper->tid = (pid_t)syscall(SYS_gettid);
+	assert_int_equal(write(sleeper->ready[1], "", 1), 1);
+	assert_int_equal(read(sleeper->go[0], &byte, 1), 1);
+	sleeper->began_ns = now_ns();
+	sleeper->waited_ns = sleeper->began_ns - used_ns();
+	for (long i = 0; i < sleeper->sleeps; i++)
+		sleep_ns(sleeper->each_ns);
+	sleeper->waited_ns = now_ns() - used_ns() - sleeper->waited_ns;
+	assert_int_equal(write(sleeper->ready[1], "", 1), 1);
+	assert_int_equal(read(sleeper->go[0], &byte, 1), 1);
+	return NULL;
+}
+
+static void start_sleeper(struct sleeper *sleeper, long sleeps, long each_ns)
+{
+	char byte;
+
+	*sleeper = (struct sleeper){ .sleeps = sleeps, .each_ns = each_ns };
+	assert_int_equal(pipe(sleeper->go), 0);
+	assert_int_equal(pipe(sleeper->ready), 0);
+	assert_int_equal(pthread_create(&sleeper->thread, NULL, run_sleeper, sleeper), 0);
+	assert_int_equal(read(sleeper->ready[0], &byte, 1), 1);
+}
+
+static void let_go_on(struct sleeper *sleeper)
+{
+	assert_int_equal(write(sleeper->go[1], "", 1), 1);
+}
+
+static void wait_until_ready(struct sleeper *sleeper)
+{
+	char byte;
+
+	assert_int_equal(read(sleeper->ready[0], &byte, 1), 1);
+}
+
+/* It may not have begun yet, and then waits to be told twice. */
+static void end_sleeper(struct sleeper *sleeper)
+{
+	let_go_on(sleeper);
+	let_go_on(sleeper);
+	pthread_join(sleeper->thread, NULL);
+	close(sleeper->go[0]);
+	close(sleeper->go[1]);
+	close(sleeper->ready[0]);
+	close(sleeper->ready[1]);
+}
+
+/* ---- Tests ---- */
+
+/* Visits the threads that are asleep until that one is shown, and returns whether it was. */
+static bool find_sleeper(struct sampling *sampling, pid_t tid, struct ebpf_visit **visit, struct ebpf_sleeper **sleeper)
+{
+	struct error err;
+
+	assert_true(ebpf_visit_begin(sampling->waiting, visit, &err));
+	do
+		assert_true(ebpf_visit_next(*visit, sleeper, &err));
+	while (*sleeper && (*sleeper)->wait.tid != (uint32_t)tid);
+	return *sleeper != NULL;
+}
+
+/* Many waits, each shorter than the interval: together they have their time. */
+static void test_short_waits_have_their_time(void **state)
+{
+	enum { SLEEPS = 100, EACH_NS = 1000000 };
+	struct sampling sampling;
+	struct sleeper sleeper;
+	struct written written;
+	uint64_t sum, enabled_ns;
+
+	(void)state;
+	start_sleeper(&sleeper, SLEEPS, EACH_NS);
+	start_sampling(&sampling, PLENTY);
+	enabled_ns = now_ns();
+	ebpf_waiting_enable(sampling.waiting, enabled_ns);
+	let_go_on(&sleeper);
+	wait_until_ready(&sleeper);
+	written = read_written(&sampling, sleeper.tid);
+	sum = written.blocked_ns + written.queued_ns;
+	/* Two sums, each right but for an interval. The scheduler and the program read the clock at two places. */
+	assert_true(sum + 2 * INTERVAL_NS + SLEEPS * UINT64_C(20000) + sleeper.waited_ns / 20 >= sleeper.waited_ns);
+	/* On a busy machine it gets a CPU some time after it was let go on. */
+	assert_true(sum <= sleeper.waited_ns + sleeper.began_ns - enabled_ns + 3 * INTERVAL_NS);
+	assert_true(written.ends <= sum / INTERVAL_NS);
+	assert_int_equal(written.last.process, getpid());
+	assert_int_equal(written.blocked_ns % INTERVAL_NS, 0);
+	assert_true(ebpf_waiting_counts(sampling.waiting).switches >= SLEEPS);
+	end_sleeper(&sleeper);
+	stop_sampling(&sampling);
+}
+
+/* What the budget puts off is charged to the next wait, once there is room. */
+static void test_the_budget_loses_nothing(void **state)
+{
+	enum { SLEEPS = 30, EACH_NS = 2 * INTERVAL_NS, A_WINDOW = 1 };
+	struct sampling sampling;
+	struct sleeper sleeper;
+	struct written written;
+
+	(void)state;
+	start_sleeper(&sleeper, SLEEPS, EACH_NS);
+	start_sampling(&sampling, A_WINDOW);
+	ebpf_waiting_enable(sampling.waiting, now_ns());
+	let_go_on(&sleeper);
+	wait_until_ready(&sleeper);
+	written = read_written(&sampling, sleeper.tid);
+	assert_true(ebpf_waiting_counts(sampling.waiting).deferred > 0);
+	assert_true(written.ends < SLEEPS);
+	/* Windows are of 100 ms: up to one of them waits to be charged. */
+	assert_true(written.blocked_ns + written.queued_ns + 130000000 + SLEEPS * UINT64_C(20000) >= sleeper.waited_ns);
+	end_sleeper(&sleeper);
+	stop_sampling(&sampling);
+}
+
+/* Threads whose sums began in a short interval have their time when it becomes a long one: not one by one, but all. */
+static void test_a_longer_interval_leaves_nothing_out(void **state)
+{
+	enum { SLEEPERS = 64, SLEEPS = 50, EACH_NS = 4000000, TIMES_LONGER = 16 };
+	static struct sleeper sleepers[SLEEPERS];
+	uint64_t found = 0, slept = 0, enabled_ns;
+	struct sampling sampling;
+
+	(void)state;
+	for (size_t i = 0; i < SLEEPERS; i++)
+		start_sleeper(&sleepers[i], SLEEPS, EACH_NS);
+	start_sampling(&sampling, PLENTY);
+	enabled_ns = now_ns();
+	ebpf_waiting_enable(sampling.waiting, enabled_ns);
+	ebpf_waiting_set_interval(sampling.waiting, TIMES_LONGER * (uint64_t)INTERVAL_NS);
+	for (size_t i = 0; i < SLEEPERS; i++)
+		let_go_on(&sleepers[i]);
+	for (size_t i = 0; i < SLEEPERS; i++)
+		wait_until_ready(&sleepers[i]);
+	for (size_t i = 0; i < SLEEPERS; i++) {
+		struct written written = read_written(&sampling, sleepers[i].tid);
+
+		found += written.blocked_ns + written.queued_ns;
+		slept += sleepers[i].waited_ns + sleepers[i].began_ns - enabled_ns;
+	}
+	/* A thread's share is off by half an interval, 40 of 200 ms: 64 of them by a fortieth. */
+	assert_in_range(found * 100 / slept, 85, 115);
+	for (size_t i = 0; i < SLEEPERS; i++)
+		end_sleeper(&sleepers[i]);
+	stop_sampling(&sampling);
+}
+
+/*
+ * Nor is anything charged that nobody has waited when it becomes a short one again: half the difference of each sum
+ * would be.
+ */
+static void test_a_shorter_interval_adds_nothing(void **state)
+{
+	enum { SLEEPERS = 64, SLEEPS = 50, EACH_NS = 4000000, TIMES_LONGER = 16 };
+	static struct sleeper sleepers[SLEEPERS];
+	uint64_t found = 0, slept = 0, enabled_ns;
+	struct sampling sampling;
+
+	(void)state;
+	for (size_t i = 0; i < SLEEPERS; i++)
+		start_sleeper(&sleepers[i], SLEEPS, EACH_NS);
+	start_sampling(&sampling, PLENTY);
+	ebpf_waiting_set_interval(sampling.waiting, TIMES_LONGER * (uint64_t)INTERVAL_NS);
+	enabled_ns = now_ns();
+	ebpf_waiting_enable(sampling.waiting, enabled_ns);
+	for (size_t i = 0; i < SLEEPERS; i++)
+		let_go_on(&sleepers[i]);
+	sleep_ns(SLEEPS * EACH_NS / 2);
+	assert_true(ebpf_waiting_counts(sampling.waiting).threads >= SLEEPERS);
+	ebpf_waiting_set_interval(sampling.waiting, INTERVAL_NS);
+	for (size_t i = 0; i < SLEEPERS; i++)
+		wait_until_ready(&sleepers[i]);
+	for (size_t i = 0; i < SLEEPERS; i++) {
+		struct written written = read_written(&sampling, sleepers[i].tid);
+
+		found += written.blocked_ns + written.queued_ns;
+		slept += sleepers[i].waited_ns + sleepers[i].began_ns - enabled_ns;
+	}
+	/* A thread is off by a quarter of the long interval, 20 of 200 ms, in each of two sums: 64 of them by a
+	 * sixtieth. */
+	assert_in_range(found * 100 / slept, 86, 114);
+	for (size_t i = 0; i < SLEEPERS; i++)
+		end_sleeper(&sleepers[i]);
+	stop_sampling(&sampling);
+}
+
+/* Whoever lets a thread go on is written down where the thread's wait is due, with the same number. */
+static void test_a_release_belongs_to_its_wait(void **state)
+{
+	struct sampling sampling;
+	struct sleeper sleeper;
+	struct written written;
+
+	(void)state;
+	start_sleeper(&sleeper, 1, 1000);
+	start_sampling(&sampling, PLENTY);
+	ebpf_waiting_enable(sampling.waiting, now_ns());
+	sleep_ns(4 * INTERVAL_NS);
+	let_go_on(&sleeper);
+	wait_until_ready(&sleeper);
+	written = read_written(&sampling, sleeper.tid);
+	assert_true(written.releases >= 1);
+	assert_true(written.release.sequence != 0);
+	assert_int_equal(written.release.system_call, SYS_write);
+	assert_int_equal(written.release.arguments[0], sleeper.go[1]);
+	assert_true(written.ends >= 1);
+	end_sleeper(&sleeper);
+	stop_sampling(&sampling);
+}
+
+/* A thread that sleeps from before the recording until after it. */
+static void test_who_never_wakes_is_charged(void **state)
+{
+	struct sampling sampling;
+	struct sleeper sleeper;
+	struct ebpf_sleeper *shown;
+	struct ebpf_visit *visit;
+	uint64_t began, ended;
+
+	(void)state;
+	start_sleeper(&sleeper, 1, 1000);
+	/* It has told that it is ready, and goes to sleep in read(). */
+	sleep_ns(50000000);
+	start_sampling(&sampling, PLENTY);
+	began = now_ns();
+	ebpf_waiting_enable(sampling.waiting, began);
+	sleep_ns(6 * INTERVAL_NS);
+	assert_true(find_sleeper(&sampling, sleeper.tid, &visit, &shown));
+	assert_true(ebpf_waiting_charge(sampling.waiting, shown));
+	ended = now_ns();
+	assert_int_equal(shown->wait.kind, EBPF_WAIT_OPEN);
+	assert_int_equal(shown->wait.system_call, SYS_read);
+	assert_int_equal(shown->wait.arguments[0], sleeper.go[0]);
+	assert_int_equal(shown->register_count, REGISTERS);
+	assert_true(shown->wait.blocked_ns + shown->wait.queued_ns <= ended - began);
+	assert_true(shown->wait.blocked_weight_ns >= 5 * (uint64_t)INTERVAL_NS);
+	/* What is charged is charged once: at once there is nothing more. */
+	assert_false(ebpf_waiting_charge(sampling.waiting, shown) && now_ns() - ended < INTERVAL_NS / 2 &&
+		     shown->wait.blocked_ns > INTERVAL_NS);
+	ebpf_visit_end(visit);
+	end_sleeper(&sleeper);
+	stop_sampling(&sampling);
+}
+
+/* The stack of a thread that has gone on is not that of its wait. */
+static void test_who_went_on_is_not_charged_for_it(void **state)
+{
+	struct sampling sampling;
+	struct sleeper sleeper;
+	struct ebpf_sleeper *shown;
+	struct ebpf_visit *visit;
+
+	(void)state;
+	start_sleeper(&sleeper, 1, 1000);
+	sleep_ns(50000000);
+	start_sampling(&sampling, PLENTY);
+	ebpf_waiting_enable(sampling.waiting, now_ns());
+	sleep_ns(4 * INTERVAL_NS);
+	assert_true(find_sleeper(&sampling, sleeper.tid, &visit, &shown));
+	let_go_on(&sleeper);
+	wait_until_ready(&sleeper);
+	assert_false(ebpf_waiting_charge(sampling.waiting, shown));
+	ebpf_visit_end(visit);
+	assert_true(read_written(&sampling, sleeper.tid).blocked_ns >= 3 * (uint64_t)INTERVAL_NS);
+	end_sleeper(&sleeper);
+	stop_sampling(&sampling);
+}
+
+static void test_nothing_counts_while_it_is_off(void **state)
+{
+	struct sampling sampling;
+	struct sleeper sleeper;
+	struct ebpf_sleeper *shown;
+	struct ebpf_visit *visit;
+
+	(void)state;
+	start_sleeper(&sleeper, 4, 2 * INTERVAL_NS);
+	start_sampling(&sampling, PLENTY);
+	let_go_on(&sleeper);
+	wait_until_ready(&sleeper);
+	assert_false(find_sleeper(&sampling, sleeper.tid, &visit, &shown));
+	ebpf_visit_end(visit);
+	assert_int_equal(read_written(&sampling, sleeper.tid).ends, 0);
+	assert_int_equal(ebpf_waiting_counts(sampling.waiting).samples, 0);
+	/* What was waited until now does not count later either. */
+	ebpf_waiting_enable(sampling.waiting, now_ns());
+	end_sleeper(&sleeper);
+	assert_true(read_written(&sampling, sleeper.tid).blocked_ns <= 2 * (uint64_t)INTERVAL_NS);
+	stop_sampling(&sampling);
+}
+
+/* A child that sleeps and is killed: with no hook on the way to user code, its wait is charged all the same. */
+static void test_who_is_killed_is_charged(void **state)
+{
+	struct sampling sampling;
+	pid_t child;
+	int status;
+
+	(void)state;
+	start_sampling(&sampling, PLENTY);
+	ebpf_waiting_enable(sampling.waiting, now_ns());
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		for (;;)
+			pause();
+	ebpf_process_set_add(sampling.processes, child);
+	/* The programs meet it at its next switch, or here. */
+	sleep_ns(50000000);
+	assert_true(ebpf_waiting_meet(sampling.waiting, &(struct error){ 0 }));
+	sleep_ns(8 * INTERVAL_NS);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(read_written(&sampling, child).blocked_ns >= 6 * (uint64_t)INTERVAL_NS);
+	stop_sampling(&sampling);
+}
+
+/* For a user without rights, creating fails, and says what would help; nothing is printed. */
+static void refuse_in_child(void)
+{
+	int outputs[1] = { -1 };
+	struct ebpf_waiting_options options = { .interval_ns = INTERVAL_NS, .output = outputs, .cpu_count = 1 };
+	struct ebpf_waiting *waiting = NULL;
+	struct error err = { 0 };
+
+	if (ebpf_waiting_create(&options, &waiting, &err) || waiting)
+		_exit(2);
+	_exit(err.code == ERROR_PERMISSION && strstr(err.message, "CAP_BPF and CAP_PERFMON") ? 0 : 3);
+}
+
+static void test_a_refusal_says_what_would_help(void **state)
+{
+	(void)state;
+	expect_refusal(refuse_in_child);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_short_waits_have_their_time),
+	cmocka_unit_test(test_the_budget_loses_nothing),
+	cmocka_unit_test(test_a_longer_interval_leaves_nothing_out),
+	cmocka_unit_test(test_a_shorter_interval_adds_nothing),
+	cmocka_unit_test(test_a_release_belongs_to_its_wait),
+	cmocka_unit_test(test_who_never_wakes_is_charged),
+	cmocka_unit_test(test_who_went_on_is_not_charged_for_it),
+	cmocka_unit_test(test_nothing_counts_while_it_is_off),
+	cmocka_unit_test(test_who_is_killed_is_charged),
+	cmocka_unit_test(test_a_refusal_says_what_would_help),
+};
+
+static bool find_hook(enum ebpf_waiting_hook *hook)
+{
+	int outputs[1] = { -1 };
+	struct ebpf_waiting_options options = {
+		.interval_ns = INTERVAL_NS, .output = outputs, .cpu_count = 1, .is_untraced = is_untraced
+	};
+	struct ebpf_waiting *waiting = NULL;
+	struct error err;
+
+	if (!ebpf_waiting_create(&options, &waiting, &err)) {
+		fprintf(stderr, "waits cannot be sampled here: %s\n", err.message);
+		return false;
+	}
+	*hook = ebpf_waiting_hook(waiting);
+	ebpf_waiting_destroy(waiting);
+	return true;
+}
+
+static int run_with_hook(enum ebpf_waiting_hook hook)
+{
+	static const char *const names[] = { [EBPF_WAITING_FENTRY] = "fentry",
+		[EBPF_WAITING_KPROBE] = "kprobe",
+		[EBPF_WAITING_RSEQ_UPDATE] = "rseq_update" };
+
+	printf("hook: %s\n", names[hook]);
+	return cmocka_run_group_tests_name("ebpf.waiting", tests, NULL, NULL);
+}
+
+int main(void)
+{
+	enum ebpf_waiting_hook hook;
+	int failed;
+
+	if (!find_hook(&hook))
+		return 77;
+	failed = run_with_hook(hook);
+	if (hook != EBPF_WAITING_FENTRY)
+		return failed;
+	/* What comes next where there is no fentry finds the same. */
+	is_untraced = true;
+	return find_hook(&hook) ? failed + run_with_hook(hook) : 1;
+}

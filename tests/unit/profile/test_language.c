@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LANGUAGE(name) PROFILE_LANGUAGE_##name
+
+static const struct {
+	const char *name, *module;
+	enum profile_language language, interpreted;
+} cases[] = {
+	{ "main", "server", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "malloc", "libc.so", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "[waiting: lock]", "", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "do_syscall_64", "[kernel.kallsyms]", LANGUAGE(KERNEL), LANGUAGE(NATIVE) },
+	{ "clock_gettime", "[vdso]", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	/* Python */
+	{ "py::S.run:/srv/app/w.py", "[jit]", LANGUAGE(PYTHON), LANGUAGE(NATIVE) },
+	{ "py::S.run:/srv/app/w.py", "", LANGUAGE(PYTHON), LANGUAGE(NATIVE) },
+	{ "py::f.<locals>.<lambda>:<frozen runpy>", "[jit]", LANGUAGE(PYTHON), LANGUAGE(NATIVE) },
+	{ PROFILE_PYTHON_GONE, "[jit]", LANGUAGE(PYTHON), LANGUAGE(NATIVE) },
+	{ "py::detail::cast", "libx.so", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "py::cast", "libx.so", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "list_append", "python3.11", LANGUAGE(NATIVE), LANGUAGE(PYTHON) },
+	{ "PyObject_Call", "libpython3.12.so", LANGUAGE(NATIVE), LANGUAGE(PYTHON) },
+	{ "scan_once_unicode", "_json.cpython-312-x86_64-linux-gnu.so", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "main", "pythonic", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	/* JavaScript */
+	{ "JS:*sum /srv/x.js:1:2", "[jit]", LANGUAGE(JAVASCRIPT), LANGUAGE(NATIVE) },
+	{ "LazyCompile:~sum file:///srv/x.js:1:2", "[jit]", LANGUAGE(JAVASCRIPT), LANGUAGE(NATIVE) },
+	{ "Builtin:ArrayPush", "[jit]", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "v8::internal::Heap::CollectGarbage", "node", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	/* Java */
+	{ "Ljava/util/HashMap;::get", "[jit]", LANGUAGE(JAVA), LANGUAGE(NATIVE) },
+	{ "void demo.Server.run()", "[jit]", LANGUAGE(JAVA), LANGUAGE(NATIVE) },
+	{ "Interpreter", "[jit]", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "StubRoutines (2)", "[jit]", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "JVM_Clone", "libjvm.so", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "main.(*Server).run", "server", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+	{ "[jit]+0x1234", "[jit]", LANGUAGE(NATIVE), LANGUAGE(NATIVE) },
+};
+
+static void test_languages_by_name_and_module(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		enum profile_language language = profile_language_of(cases[i].name, cases[i].module);
+		enum profile_language interpreted = profile_language_interpreted_by(cases[i].module);
+
+		if (language != cases[i].language || interpreted != cases[i].interpreted)
+			fail_msg("%s in %s: %s, interprets %s", cases[i].name, cases[i].module,
+				profile_language_name(language), profile_language_name(interpreted));
+	}
+}
+
+static void test_names_of_python_have_two_parts(void **state)
+{
+	static const char *const others[] = { "", "py", "py::", "py:::w.py", "py::f", "py::f:", "py::a::b", "f:w.py" };
+	struct profile_python_name parts;
+
+	(void)state;
+	assert_true(profile_python_name("py::S.run:/srv/a:b/w.py", &parts));
+	assert_int_equal(parts.function_bytes, 5);
+	assert_memory_equal(parts.function, "S.run", 5);
+	assert_string_equal(parts.file, "/srv/a:b/w.py");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (profile_python_name(others[i], &parts))
+			fail_msg("'%s' is none of Python", others[i]);
+}
+
+static void test_people_read_the_name_of_a_function_alone(void **state)
+{
+	CLEANUP(buffer_deinit) struct buffer shown = { 0 };
+
+	(void)state;
+	buffer_init(&shown, 100);
+	profile_shown_name("py::S.run:/srv/w.py", &shown);
+	buffer_append_byte(&shown, '|');
+	profile_shown_name("py::detail::cast", &shown);
+	assert_string_equal(shown.data, "S.run|py::detail::cast");
+}
+
+static void test_stubs_of_runtimes(void **state)
+{
+	(void)state;
+	assert_true(profile_is_generated_stub("Builtin:ArrayPush"));
+	assert_true(profile_is_generated_stub("StubRoutines (2)"));
+	assert_true(profile_is_generated_stub("throw_range_check_failed Runtime1 stub"));
+	assert_false(profile_is_generated_stub("JS:*sum /srv/x.js:1:2"));
+	assert_false(profile_is_generated_stub("void demo.Server.run()"));
+}
+
+static void test_each_language_has_a_word(void **state)
+{
+	(void)state;
+	for (int i = 0; i < PROFILE_LANGUAGE_COUNT; i++)
+		assert_true(profile_language_name((enum profile_language)i)[0] != '\0');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_languages_by_name_and_module),
+		cmocka_unit_test(test_names_of_python_have_two_parts),
+		cmocka_unit_test(test_people_read_the_name_of_a_function_alone),
+		cmocka_unit_test(test_stubs_of_runtimes),
+		cmocka_unit_test(test_each_language_has_a_word),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/interpret/python.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WORDS = 81, MOST_FILE_BYTES = 1 << 20, MOST_OFFSET = 1 << 20 };
+
+/* A file that is changed before it is read. */
+struct file {
+	struct buffer bytes;
+	uint8_t *runtime, *version; /* in the bytes */
+};
+
+static void open_file(const char *path, struct file *file)
+{
+	struct error err;
+
+	buffer_init(&file->bytes, MOST_FILE_BYTES);
+	assert_true(file_read(path, &file->bytes, &err));
+	file->runtime = memmem(file->bytes.data, file->bytes.size, "xdebugpy", 8);
+	file->version = memmem(file->bytes.data, file->bytes.size, "version?", 8);
+	assert_true(file->runtime && file->version);
+}
+
+static void set_word(const struct file *file, size_t word, uint64_t value)
+{
+	memcpy(file->runtime + 8 * word, &value, sizeof(value));
+}
+
+static struct python_image *read_bytes(const void *bytes, size_t size, struct error *why)
+{
+	struct python_image *python = NULL;
+	struct elf_image *elf;
+	struct error err;
+
+	*why = (struct error){ 0 };
+	if (!elf_image_open_memory(bytes, size, "made by hand", &elf, &err))
+		return NULL;
+	assert_true(python_image_read(elf, &python, why, &err));
+	elf_image_unref(elf);
+	return python;
+}
+
+static struct python_image *read_file(const struct file *file, struct error *why)
+{
+	return read_bytes(file->bytes.data, file->bytes.size, why);
+}
+
+/* What 3.13 and 3.14 tell, in the order of their structures: sizes of all, and offsets that grow. */
+static void put_offsets(const struct file *file, uint32_t version, uint64_t is_free_threaded)
+{
+	static const uint8_t starts_3_13[] = { 3, 6, 19, 28, 34, 44, 46, 50, 53, 56, 59, 61, 64, 67, 71, WORDS };
+	static const uint8_t starts_3_14[] = { 3, 6, 22, 31, 39, 50, 52, 56, 59, 62, 66, 69, 71, 74, 77, WORDS };
+	const uint8_t *starts = version >> 16 == 0x030d ? starts_3_13 : starts_3_14;
+	size_t next = 0;
+
+	memcpy(file->runtime, "xdebugpy", 8);
+	set_word(file, 1, version);
+	set_word(file, 2, is_free_threaded);
+	for (size_t i = 3; i < WORDS; i++) {
+		bool is_start = i == starts[next];
+
+		next += is_start;
+		set_word(file, i, is_start ? 1000 : 8 * i);
+	}
+}
+
+/* ---- The code of the loop ---- */
+
+static void test_moved_parts_are_found_without_symbols(void **state)
+{
+	struct python_image *pythons[2];
+	struct error why;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct file file;
+
+		open_file(i == 0 ? PYTHON_IMAGE : PYTHON_IMAGE ".stripped", &file);
+		put_offsets(&file, 0x030d00f0, 0);
+		pythons[i] = read_file(&file, &why);
+		assert_non_null(pythons[i]);
+		assert_int_equal(pythons[i]->loop_count, 3);
+		buffer_deinit(&file.bytes);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		const struct python_range *range = &pythons[0]->loop[i];
+
+		assert_memory_equal(range, &pythons[1]->loop[i], sizeof(*range));
+		assert_false(python_image_is_loop(pythons[1], range->start - 1));
+		assert_true(python_image_is_loop(pythons[1], range->start));
+		assert_true(python_image_is_loop(pythons[1], range->end - 1));
+		assert_false(python_image_is_loop(pythons[1], range->end));
+	}
+	python_image_destroy(pythons[0]);
+	python_image_destroy(pythons[1]);
+}
+
+/* ---- Versions ---- */
+
+static void test_offsets_are_those_of_the_version(void **state)
+{
+	struct python_image *python;
+	struct error why;
+	struct file file;
+
+	(void)state;
+	open_file(PYTHON_IMAGE, &file);
+	put_offsets(&file, 0x030d00f0, 0);
+	python = read_file(&file, &why);
+	assert_non_null(python);
+	assert_int_equal(python->version, 0x030d00f0);
+	assert_false(python->is_free_threaded);
+	assert_int_equal(python->read.first_interpreter, 8 * 5);
+	assert_int_equal(python->read.first_thread, 8 * 9);
+	assert_int_equal(python->read.native_thread_id, 8 * 25);
+	assert_int_equal(python->read.mark, 8 * 33);
+	assert_int_equal(python->read.instructions, 8 * 43);
+	assert_int_equal(python->flags, 8 * 40 - 4);
+	assert_int_equal(python->unicode_compact, 8 * 70 + 16);
+	python_image_destroy(python);
+	put_offsets(&file, 0x030e0af0, 1);
+	python = read_file(&file, &why);
+	assert_non_null(python);
+	assert_true(python->is_free_threaded);
+	assert_int_equal(python->read.native_thread_id, 8 * 28);
+	assert_int_equal(python->read.mark, 8 * 36);
+	assert_int_equal(python->read.instructions, 8 * 48);
+	assert_int_equal(python->unicode_kind_bit, 8);
+	python_image_destroy(python);
+	buffer_deinit(&file.bytes);
+}
+
+/* A version, as the runtime and as Py_Version tell it (0: it does not), and what is said of it; NULL: it is known. */
+struct version_case {
+	uint64_t told, exported;
+	const char *why;
+};
+
+static void test_versions_that_are_not_known_are_told(void **state)
+{
+	static const struct version_case cases[] = {
+		{ 0, 0, "it is older than CPython 3.11; use 3.11 to 3.14, or 3.12 or later with -X perf" },
+		{ 0, 0x030a0df0, "it is older than CPython 3.11; use 3.11 to 3.14, or 3.12 or later with -X perf" },
+		{ 0, 0x030b02f0, NULL },
+		{ 0, 0x030c01f0, NULL },
+		{ 0, 0x030d00f0, "the offsets that it tells are damaged" },
+		{ 0x030b02f0, 0x030b02f0, "the offsets that it tells are damaged" },
+		{ 0x030e0af0, 0, NULL },
+		{ 0x030f00a1, 0x030f00a1, "CPython 3.15 is not known, 3.11 to 3.14 are" },
+		{ 0, 0x040000f0, "CPython 4.0 is not known, 3.11 to 3.14 are" },
+	};
+	struct file file;
+
+	(void)state;
+	open_file(PYTHON_IMAGE, &file);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct python_image *python;
+		struct error why;
+
+		put_offsets(&file, (uint32_t)cases[i].told, 0);
+		if (!cases[i].told)
+			set_word(&file, 0, 0);
+		memcpy(file.version, &cases[i].exported, sizeof(cases[i].exported));
+		python = read_file(&file, &why);
+		assert_int_equal(python == NULL, cases[i].why != NULL);
+		assert_string_equal(why.message, cases[i].why ? cases[i].why : "");
+		assert_int_equal(why.code != ERROR_NONE, cases[i].why != NULL);
+		python_image_destroy(python);
+	}
+	buffer_deinit(&file.bytes);
+}
+
+/* ---- Images that are something else, or mean harm ---- */
+
+static void test_other_images_are_none(void **state)
+{
+	const char *const paths[] = { "/proc/self/exe", "/bin/sh" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		struct python_image *python;
+		struct error why = { 0 }, err;
+		struct elf_image *elf;
+
+		assert_true(elf_image_open_path(paths[i], &elf, &err));
+		assert_true(python_image_read(elf, &python, &why, &err));
+		assert_null(python);
+		assert_int_equal(why.code, ERROR_NONE);
+		elf_image_unref(elf);
+	}
+}
+
+static void expect_sane(const struct python_image *python)
+{
+	const struct ebpf_python *read = &python->read;
+	const uint32_t offsets[] = { read->first_interpreter, read->next_interpreter, read->first_thread,
+		read->next_thread, read->native_thread_id, read->frame, read->code, read->previous, read->instruction,
+		read->mark, read->instructions, python->type, python->qualname, python->filename, python->first_line,
+		python->line_table, python->argument_count, python->flags, python->unicode_state,
+		python->unicode_length, python->unicode_ascii, python->unicode_compact, python->bytes_size,
+		python->bytes_data };
+
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
+		assert_in_range(offsets[i], 0, MOST_OFFSET + 16);
+}
+
+static void test_absurd_offsets_are_refused(void **state)
+{
+	static const uint64_t values[] = { UINT64_MAX, UINT64_MAX - 7, 1ULL << 32, 1ULL << 31, 1 << 20, 1001, 997, 3,
+		0 };
+	struct file file;
+
+	(void)state;
+	open_file(PYTHON_IMAGE, &file);
+	for (size_t word = 3; word < WORDS; word++)
+		for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+			struct python_image *python;
+			struct error why;
+
+			put_offsets(&file, 0x030e00f0, i % 2);
+			set_word(&file, word, values[i]);
+			python = read_file(&file, &why);
+			assert_int_equal(python == NULL, why.code != ERROR_NONE);
+			if (python)
+				expect_sane(python);
+			python_image_destroy(python);
+		}
+	buffer_deinit(&file.bytes);
+}
+
+/* Bytes of the file that are cut off, or changed. */
+static void test_damaged_files_are_read_within_their_bounds(void **state)
+{
+	uint32_t random = 1;
+	struct file file;
+	struct error why;
+
+	(void)state;
+	open_file(PYTHON_IMAGE ".stripped", &file);
+	put_offsets(&file, 0x030e00f0, 0);
+	for (size_t size = 0; size < file.bytes.size; size += 97)
+		python_image_destroy(read_bytes(file.bytes.data, size, &why));
+	for (size_t i = 0; i < 2000; i++) {
+		size_t at = (random = random * 1664525 + 1013904223) % file.bytes.size;
+		char before = file.bytes.data[at];
+
+		file.bytes.data[at] = (char)(random >> 24);
+		python_image_destroy(read_file(&file, &why));
+		if (i % 8 != 0)
+			file.bytes.data[at] = before;
+	}
+	buffer_deinit(&file.bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_moved_parts_are_found_without_symbols),
+		cmocka_unit_test(test_offsets_are_those_of_the_version),
+		cmocka_unit_test(test_versions_that_are_not_known_are_told),
+		cmocka_unit_test(test_other_images_are_none),
+		cmocka_unit_test(test_absurd_offsets_are_refused),
+		cmocka_unit_test(test_damaged_files_are_read_within_their_bounds),
+	};
+
+	return cmocka_run_group_tests_name("python_image", tests, NULL, NULL);
+}
