@@ -347,3 +347,26 @@ bool file_write(const char *path, const void *bytes, size_t size, mode_t mode, s
 		return false;
 	return to.is_stream ? write_stream(&to, bytes, size, err) : write_beside(&to, bytes, size, mode, err);
 }
+
+bool file_normalize_path(char *path)
+{
+	const char *rest = path;
+	size_t size = 0;
+
+	if (path[0] != '/')
+		return false;
+	while (*rest) {
+		size_t part = strcspn(rest + 1, "/");
+
+		if (part == 2 && strncmp(rest + 1, "..", 2) == 0) {
+			while (size > 0 && path[--size] != '/')
+				;
+		} else if (part > 0 && !(part == 1 && rest[1] == '.')) {
+			memmove(path + size, rest, part + 1);
+			size += part + 1;
+		}
+		rest += part + 1;
+	}
+	path[size] = '\0';
+	return size > 0;
+}

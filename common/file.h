@@ -52,3 +52,10 @@ bool file_end_of_links(const char *path, char *end, size_t size, struct error *e
 /* Checks before long work whether file_write() to `path` is likely to succeed: the directory exists and is writable. */
 COMMON_MUST_CHECK
 bool file_check_writable(const char *path, struct error *err);
+
+/*
+ * Removes ".", ".." and empty parts from an absolute path, in place and by the letters alone: no link is followed. False
+ * if it is not absolute, which leaves it as it was, or nothing remains of it, which leaves "".
+ */
+COMMON_MUST_CHECK
+bool file_normalize_path(char *path);

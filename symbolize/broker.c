@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/broker.h"
 
+#include "common/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -67,29 +69,6 @@ static void act_as(struct owner owner)
 }
 
 /* ---- Paths ---- */
-
-/* Removes ".", ".." and empty parts, by the letters alone. False if the path is not absolute. */
-static bool normalize(const char *path, char out[PATH_MAX])
-{
-	size_t size = 0;
-
-	if (path[0] != '/' || strlen(path) >= PATH_MAX)
-		return false;
-	while (*path) {
-		size_t part = strcspn(path + 1, "/");
-
-		if (part == 2 && strncmp(path + 1, "..", 2) == 0) {
-			while (size > 0 && out[--size] != '/')
-				;
-		} else if (part > 0 && !(part == 1 && path[1] == '.')) {
-			memcpy(out + size, path, part + 1);
-			size += part + 1;
-		}
-		path += part + 1;
-	}
-	out[size] = '\0';
-	return size > 0;
-}
 
 /* What follows the directory in a path below it; NULL if it is not below it. */
 static const char *below(const char *path, const char *directory)
@@ -242,7 +221,9 @@ static int open_by_rule(struct wanted *wanted, const char *path)
 	wanted->root = base;
 	if (base < 0)
 		return -1;
-	if (!normalize(has_prefix ? path + strlen(root) : path, wanted->path)) {
+	path += has_prefix ? strlen(root) : 0;
+	if (snprintf(wanted->path, sizeof(wanted->path), "%s", path) >= (int)sizeof(wanted->path) ||
+		!file_normalize_path(wanted->path)) {
 		errno = EACCES;
 		return -1;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf/describe.h"
 
+#include "common/file.h"
 #include "symbolize/name.h"
 
 #include <dwarf.h>
@@ -46,7 +47,7 @@ bool dwarf_describe_path(
 	uint64_t key[2] = { (uintptr_t)holder, index };
 	uint32_t *value;
 	struct buffer text;
-	bool added, ok;
+	bool added, has_path, ok;
 
 	if (!hash_map_add(&d->path_map, key, (uint32_t)d->path_count, &value, &added, err))
 		return false;
@@ -57,9 +58,11 @@ bool dwarf_describe_path(
 	if (!ARRAY_RESERVE(&d->paths, &d->path_capacity, d->path_count + 1, ARRAY_MAX_IDS, err))
 		return false;
 	buffer_init(&text, MAX_TEXT_BYTES);
-	ok = describe_keep(d,
-		dwarf_line_path(holder->lines, holder->directory, index, &text) && !text.failed ? text.data : "", path,
-		err);
+	has_path = dwarf_line_path(holder->lines, holder->directory, index, &text) && !text.failed;
+	/* Built outside of its sources, a file is BUILD/../src/x.c: it is where the user knows it to be. */
+	if (has_path && text.data[0] == '/')
+		has_path = file_normalize_path(text.data);
+	ok = describe_keep(d, has_path ? text.data : "", path, err);
 	buffer_deinit(&text);
 	d->paths[d->path_count++] = ok ? *path : "";
 	return ok;

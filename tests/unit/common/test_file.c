@@ -359,6 +359,26 @@ static void a_file_has_the_mode_that_is_asked_for(void **state)
 	umask(022);
 }
 
+static void expect_path(const char *path, bool is_absolute, const char *expected)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s", path);
+	assert_int_equal(file_normalize_path(text), is_absolute);
+	assert_string_equal(text, expected);
+}
+
+static void a_path_is_normalized_by_its_letters(void **state)
+{
+	(void)state;
+	expect_path("/build/dev/../../src/./x.c", true, "/src/x.c");
+	expect_path("/a//b/", true, "/a/b");
+	expect_path("/a/..b/...", true, "/a/..b/...");
+	expect_path("/../../a", true, "/a");
+	expect_path("/a/..", false, "");
+	expect_path("../a", false, "../a");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +397,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_of_another_user_is_replaced, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(an_open_file_is_written_by_its_descriptor, enter_folder, leave_folder),
 		cmocka_unit_test_setup_teardown(a_file_has_the_mode_that_is_asked_for, enter_folder, leave_folder),
+		cmocka_unit_test(a_path_is_normalized_by_its_letters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

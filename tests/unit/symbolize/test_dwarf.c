@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/file.h"
 #include "oracle.h"
 #include "program.h"
 #include "symbolize/dwarf.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,10 +38,13 @@ static size_t text_addresses(struct elf_image *image, uint64_t **addresses)
 	return count;
 }
 
-/* libdw calls a file that is not known "???". */
+/* libdw calls a file that is not known "???", and leaves a path as the compiler has written it. */
 static bool same_file(const char *ours, const char *theirs)
 {
-	return strcmp(ours, strcmp(theirs, "???") == 0 ? "" : theirs) == 0;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s", strcmp(theirs, "???") == 0 ? "" : theirs);
+	return strcmp(ours, path) == 0 || (file_normalize_path(path) && strcmp(ours, path) == 0);
 }
 
 /* File 0 is a file since version 5; libdw takes it for none in declarations. */
