@@ -68,16 +68,17 @@ cd own || exit 2
 record_here -o a.pb.gz || fail "one's own link is not followed"
 [[ -L a.pb.gz && -s ../elsewhere/a.pb.gz ]] || fail "one's own link is not followed: $(ls -la . ../elsewhere)"
 
-# writes_to PID FILE: the recorder has the file open, and has written to it.
+# writes_to PID FILE LEFT: the recorder has the file open, has written to it, and it is not the one that was left there.
 writes_to() {
-	[[ -s $2 ]] && find "/proc/$1/fd" -lname "*/$2" | grep -q .
+	[[ -s $2 && $(stat -c %i "$2") != "$3" ]] && find "/proc/$1/fd" -lname "*/$2" | grep -q .
 }
 
 # Killed twice: the third recording finds and keeps what both left.
 for _ in 1 2; do
+	left=$(stat -c %i d.pb.gz.part 2>/dev/null)
 	start "$KELVIN" record -p "$workload" -o d.pb.gz
 	recorder=$pid
-	wait_until "something is written" writes_to "$recorder" d.pb.gz.part
+	wait_until "something is written" writes_to "$recorder" d.pb.gz.part "$left"
 	kill -KILL "$recorder"
 	wait "$recorder" 2>/dev/null
 done

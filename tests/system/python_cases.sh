@@ -9,9 +9,11 @@
 needs jq
 can_read_python
 
-# By pid: threads and children are made after the recording began, and at last another Python takes the process over.
+# By pid: threads and children are made after the recording began, and at last another Python takes the process over. What the program
+# imports is behind it by then: the name of a thread is asked for when its first samples are read, which is a while after they were taken.
 start "$python" "$programs/steps.py" pid.steps --seconds 0.1 --wait-for pid.pb.gz.part \
 	--steps plain,thread,fork,multiproc --execute "${pythons[-1]}"
+wait_until "the program has begun" test -e pid.steps
 run 0 kelvin record -p "$pid" -o pid.pb.gz
 grep -q '^executed' pid.steps || fail "the process has not executed ${pythons[-1]}"
 chains_are_right pid.pb.gz pid.steps 200
@@ -28,6 +30,7 @@ wait_until "the machine is recorded" is_recording all.pb.gz
 inner_pid=$!
 "$python" "$programs/steps.py" all.steps --seconds 0.1 --wait-for started --steps plain,thread,task &
 all_pid=$!
+wait_until "the programs have begun" test -e inner.steps -a -e all.steps
 sleep 1
 touch started
 wait "$inner_pid" "$all_pid"
