@@ -115,13 +115,14 @@ struct {
 	__u64 waits;
 } charged;
 
-#define COUNT(counter)                                                                                                 \
+#define COUNT(counter) COUNT_MORE(counter, 1)
+#define COUNT_MORE(counter, more)                                                                                      \
 	do {                                                                                                           \
 		__u32 zero = 0;                                                                                        \
 		struct waiting_counters *mine = bpf_map_lookup_elem(&counters, &zero);                                 \
                                                                                                                        \
 		if (mine)                                                                                              \
-			mine->counter++;                                                                               \
+			mine->counter += (more);                                                                       \
 	} while (0)
 
 /* ---- Threads of the target ---- */
@@ -344,6 +345,18 @@ static __always_inline int charge_current(void *context, __u64 hook, _Bool is_la
 
 /* ---- Switches ---- */
 
+/* What no ring had room for, or the budget has put off, has no thread any more to be charged to. */
+static inline void end_thread(__u32 tid)
+{
+	struct waiting_thread *thread = find_thread(tid);
+
+	if (!thread)
+		return;
+	COUNT_MORE(lost_ns, take_weight(thread, WAITING_BLOCKED) + take_weight(thread, WAITING_QUEUED));
+	if (bpf_map_delete_elem(&threads, &tid) == 0)
+		COUNT(threads_ended);
+}
+
 static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
 {
 	__u64 id = bpf_get_current_pid_tgid();
@@ -353,8 +366,7 @@ static inline void begin_wait(struct task_struct *task, __u32 state, __u64 now)
 	if (!is_of_target(tgid, tid))
 		return;
 	if (state & TASK_DEAD) {
-		if (bpf_map_delete_elem(&threads, &tid) == 0)
-			COUNT(threads_ended);
+		end_thread(tid);
 		return;
 	}
 	thread = find_thread(tid);

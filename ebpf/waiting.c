@@ -285,6 +285,7 @@ struct ebpf_waiting_counts ebpf_waiting_counts(const struct ebpf_waiting *waitin
 		sum.samples += counters[i].samples;
 		sum.deferred += counters[i].deferred;
 		sum.lost += counters[i].lost;
+		sum.lost_ns += counters[i].lost_ns;
 		sum.switches += counters[i].switches;
 		/* One CPU may meet a thread, and another one its end. */
 		sum.threads += counters[i].threads_met - counters[i].threads_ended;

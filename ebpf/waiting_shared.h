@@ -24,5 +24,5 @@ struct waiting_thread {
 };
 
 struct waiting_counters {
-	__u64 samples, deferred, lost, switches, threads_met, threads_ended, threads_unknown;
+	__u64 samples, deferred, lost, lost_ns, switches, threads_met, threads_ended, threads_unknown;
 };

@@ -11,7 +11,9 @@
 #include <time.h>
 
 /* Rings hold samples of 16 kB of stack. */
-enum { VISITED_AT_ONCE = 32, MOST_PAGES = 512, LEAST_PAGES = 32, MOST_PAGES_TOGETHER = 8192 };
+enum { VISITED_AT_ONCE = 32, MOST_PAGES = 1024, LEAST_PAGES = 32, MOST_PAGES_TOGETHER = 8192 };
+/* Less is not worth a line. */
+enum { TOLD_NS = 50000000 };
 static const uint64_t second_ns = 1000000000;
 
 /* ---- Events and rings ---- */
@@ -399,6 +401,11 @@ void waiting_tell(const struct waiting *waiting, const struct sampler_options *o
 			waiting->pace.interval_ns < waiting->pace.longest_ns ? "up to " : "",
 			(double)waiting->pace.longest_ns / 1e6, (double)options->off_cpu_ns / 1e6);
 	counts = ebpf_waiting_counts(waiting->programs);
+	if (counts.lost_ns >= TOLD_NS)
+		buffer_printf(notices,
+			"%.1f s of waiting are missing, because threads ended before there was room for their samples: --off-cpu with more "
+			"milliseconds, or fewer processes with -p, needs less\n",
+			(double)counts.lost_ns / 1e9);
 	if (counts.threads_unknown > 0)
 		buffer_append_string(notices,
 			"the waits of some threads were not counted, because there were more than 65,536; name fewer processes with -p\n");
