@@ -17,76 +17,62 @@
 enum { QUALNAME_OFFSET = 128, LENGTH_OFFSET = 16, MOST_PYTHONS = 8, PATH_BYTES = 256, WORK_NS = 20000000 };
 
 /* Offsets as a program over Include/internal of 3.11.7, 3.12.1 and 3.13.0 prints them. */
+static const struct ebpf_python python_3_11 = { .first_interpreter = 40,
+	.first_thread = 16,
+	.next_thread = 8,
+	.native_thread_id = 160,
+	.frame = 56,
+	.frame_in_cframe = 8,
+	.has_cframe = 1,
+	.code = 32,
+	.previous = 48,
+	.instruction = 56,
+	.mark = 68,
+	.instructions = 184,
+	.qualname = 128,
+	.filename = 112,
+	.line_table = 136 };
+static const struct ebpf_python python_3_12 = { .first_interpreter = 40,
+	.first_thread = 72,
+	.next_thread = 8,
+	.native_thread_id = 144,
+	.frame = 56,
+	.has_cframe = 1,
+	.code = 0,
+	.previous = 8,
+	.instruction = 56,
+	.mark = 70,
+	.shim_mark = 3,
+	.instructions = 192,
+	.qualname = 128,
+	.filename = 112,
+	.line_table = 136 };
+static const struct ebpf_python python_3_13 = { .first_interpreter = 632,
+	.next_interpreter = 7264,
+	.first_thread = 7344,
+	.next_thread = 8,
+	.native_thread_id = 160,
+	.frame = 72,
+	.code = 0,
+	.previous = 8,
+	.instruction = 56,
+	.mark = 70,
+	.shim_mark = 3,
+	.instructions = 200,
+	.qualname = 128,
+	.filename = 112,
+	.line_table = 136 };
+
 static const struct version {
 	const char *program; /* under $HOME, or from the root */
 	unsigned int number; /* sys.hexversion, upper 16 bits */
 	uint32_t text_offset;
-	struct ebpf_python python;
+	const struct ebpf_python *python;
 } versions[] = {
-	{ "/usr/bin/python3.11", 0x030b, 48,
-		{ .first_interpreter = 40,
-			.first_thread = 16,
-			.next_thread = 8,
-			.native_thread_id = 160,
-			.frame = 56,
-			.frame_in_cframe = 8,
-			.has_cframe = 1,
-			.code = 32,
-			.previous = 48,
-			.instruction = 56,
-			.mark = 68,
-			.instructions = 184,
-			.qualname = 128,
-			.filename = 112,
-			.line_table = 136 } },
-	{ ".pyenv/versions/3.11.7/bin/python3.11", 0x030b, 48,
-		{ .first_interpreter = 40,
-			.first_thread = 16,
-			.next_thread = 8,
-			.native_thread_id = 160,
-			.frame = 56,
-			.frame_in_cframe = 8,
-			.has_cframe = 1,
-			.code = 32,
-			.previous = 48,
-			.instruction = 56,
-			.mark = 68,
-			.instructions = 184,
-			.qualname = 128,
-			.filename = 112,
-			.line_table = 136 } },
-	{ ".pyenv/versions/3.12.1/bin/python3.12", 0x030c, 40,
-		{ .first_interpreter = 40,
-			.first_thread = 72,
-			.next_thread = 8,
-			.native_thread_id = 144,
-			.frame = 56,
-			.has_cframe = 1,
-			.code = 0,
-			.previous = 8,
-			.instruction = 56,
-			.mark = 70,
-			.shim_mark = 3,
-			.instructions = 192,
-			.qualname = 128,
-			.filename = 112,
-			.line_table = 136 } },
-	{ ".pyenv/versions/3.13.0/bin/python3.13", 0x030d, 40,
-		{ .first_interpreter = 632,
-			.next_interpreter = 7264,
-			.first_thread = 7344,
-			.next_thread = 8,
-			.native_thread_id = 160,
-			.frame = 72,
-			.code = 0,
-			.previous = 8,
-			.instruction = 56,
-			.mark = 70,
-			.shim_mark = 3,
-			.instructions = 200,
-			.qualname = 128,
-			.filename = 112,
-			.line_table = 136 } },
+	{ "/usr/bin/python3.11", 0x030b, 48, &python_3_11 },
+	{ ".pyenv/versions/3.11.7/bin/python3.11", 0x030b, 48, &python_3_11 },
+	{ ".pyenv/versions/3.12.1/bin/python3.12", 0x030c, 40, &python_3_12 },
+	{ ".pyenv/versions/3.13.0/bin/python3.13", 0x030d, 40, &python_3_13 },
 };
 
 /* What each script begins with: it tells its version, and where its interpreter has _PyRuntime. */
@@ -163,7 +149,7 @@ bool script_start(struct script *script, size_t index, const char *text)
 		return false;
 	snprintf(whole, sizeof(whole), "%s%s", prologue, text);
 	assert_int_equal(pipe(ends), 0);
-	*script = (struct script){ .pid = fork(), .python = version->python, .text_offset = version->text_offset };
+	*script = (struct script){ .pid = fork(), .python = *version->python, .text_offset = version->text_offset };
 	assert_true(script->pid >= 0);
 	if (script->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -304,12 +304,28 @@ static void test_the_budget_loses_nothing(void **state)
 	stop_sampling(&sampling);
 }
 
+/* Waits until all have slept: what was charged in percent of what they have waited since. */
+static uint64_t charged_percent(struct sampling *sampling, struct sleeper *sleepers, size_t count, uint64_t enabled_ns)
+{
+	uint64_t found = 0, slept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		wait_until_ready(&sleepers[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct written written = read_written(sampling, sleepers[i].tid);
+
+		found += written.blocked_ns + written.queued_ns;
+		slept += sleepers[i].waited_ns + sleepers[i].began_ns - enabled_ns;
+	}
+	return found * 100 / slept;
+}
+
 /* Threads whose sums began in a short interval have their time when it becomes a long one: not one by one, but all. */
 static void test_a_longer_interval_leaves_nothing_out(void **state)
 {
 	enum { SLEEPERS = 64, SLEEPS = 50, EACH_NS = 4000000, TIMES_LONGER = 16 };
 	static struct sleeper sleepers[SLEEPERS];
-	uint64_t found = 0, slept = 0, enabled_ns;
+	uint64_t enabled_ns, share;
 	struct sampling sampling;
 
 	(void)state;
@@ -321,16 +337,9 @@ static void test_a_longer_interval_leaves_nothing_out(void **state)
 	ebpf_waiting_set_interval(sampling.waiting, TIMES_LONGER * (uint64_t)INTERVAL_NS);
 	for (size_t i = 0; i < SLEEPERS; i++)
 		let_go_on(&sleepers[i]);
-	for (size_t i = 0; i < SLEEPERS; i++)
-		wait_until_ready(&sleepers[i]);
-	for (size_t i = 0; i < SLEEPERS; i++) {
-		struct written written = read_written(&sampling, sleepers[i].tid);
-
-		found += written.blocked_ns + written.queued_ns;
-		slept += sleepers[i].waited_ns + sleepers[i].began_ns - enabled_ns;
-	}
+	share = charged_percent(&sampling, sleepers, SLEEPERS, enabled_ns);
 	/* A thread's share is off by half an interval, 40 of 200 ms: 64 of them by a fortieth. */
-	assert_in_range(found * 100 / slept, 85, 115);
+	assert_in_range(share, 85, 115);
 	for (size_t i = 0; i < SLEEPERS; i++)
 		end_sleeper(&sleepers[i]);
 	stop_sampling(&sampling);
@@ -344,7 +353,7 @@ static void test_a_shorter_interval_adds_nothing(void **state)
 {
 	enum { SLEEPERS = 64, SLEEPS = 50, EACH_NS = 4000000, TIMES_LONGER = 16 };
 	static struct sleeper sleepers[SLEEPERS];
-	uint64_t found = 0, slept = 0, enabled_ns;
+	uint64_t enabled_ns, share;
 	struct sampling sampling;
 
 	(void)state;
@@ -359,17 +368,10 @@ static void test_a_shorter_interval_adds_nothing(void **state)
 	sleep_ns(SLEEPS * EACH_NS / 2);
 	assert_true(ebpf_waiting_counts(sampling.waiting).threads >= SLEEPERS);
 	ebpf_waiting_set_interval(sampling.waiting, INTERVAL_NS);
-	for (size_t i = 0; i < SLEEPERS; i++)
-		wait_until_ready(&sleepers[i]);
-	for (size_t i = 0; i < SLEEPERS; i++) {
-		struct written written = read_written(&sampling, sleepers[i].tid);
-
-		found += written.blocked_ns + written.queued_ns;
-		slept += sleepers[i].waited_ns + sleepers[i].began_ns - enabled_ns;
-	}
+	share = charged_percent(&sampling, sleepers, SLEEPERS, enabled_ns);
 	/* A thread is off by a quarter of the long interval, 20 of 200 ms, in each of two sums: 64 of them by a
 	 * sixtieth. */
-	assert_in_range(found * 100 / slept, 86, 114);
+	assert_in_range(share, 86, 114);
 	for (size_t i = 0; i < SLEEPERS; i++)
 		end_sleeper(&sleepers[i]);
 	stop_sampling(&sampling);
