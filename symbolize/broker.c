@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/broker.h"
 
-#include "common/file.h"
+#include "common/common.h"
 
 #include <errno.h>
 #include <fcntl.h>

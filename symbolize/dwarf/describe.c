@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/dwarf/describe.h"
 
-#include "common/file.h"
+#include "common/common.h"
 #include "symbolize/name.h"
 
 #include <dwarf.h>

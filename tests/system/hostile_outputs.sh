@@ -70,7 +70,10 @@ record_here -o a.pb.gz || fail "one's own link is not followed"
 
 # writes_to PID FILE LEFT: the recorder has the file open, has written to it, and it is not the one that was left there.
 writes_to() {
-	[[ -s $2 && $(stat -c %i "$2") != "$3" ]] && find "/proc/$1/fd" -lname "*/$2" | grep -q .
+	local inode size
+
+	read -r inode size < <(stat -c '%i %s' "$2") && [[ $size -gt 0 && $inode != "$3" ]] &&
+		find "/proc/$1/fd" -lname "*/$2" | grep -q .
 }
 
 # Killed twice: the third recording finds and keeps what both left.
