@@ -77,10 +77,10 @@ COMMON_MUST_CHECK
 bool ebpf_waiting_set_output(struct ebpf_waiting *waiting, uint32_t cpu, int event);
 
 struct ebpf_waiting_counts {
-	uint64_t samples;         /* written */
-	uint64_t deferred;        /* that the budget put off */
-	uint64_t lost;            /* that a ring had no room for: they are charged later, if the thread has not ended by then */
-	uint64_t lost_ns;         /* what threads that have ended would have been charged for */
+	uint64_t samples;  /* written */
+	uint64_t deferred; /* that the budget put off */
+	uint64_t lost;    /* that a ring had no room for: they are charged later, if the thread has not ended by then */
+	uint64_t lost_ns; /* what threads that have ended would have been charged for */
 	uint64_t switches;        /* of threads of the target */
 	uint64_t threads;         /* of the target that have waited and have not ended */
 	uint64_t threads_unknown; /* threads that the table had no room for: their waits are not counted */
