@@ -40,7 +40,9 @@ static const char *const interpreter_sources[] = { "*/lib/python[23].*", "<froze
 static const char *const dependency_sources[] = { "*/.cargo/registry/*", "*/.cargo/git/*", "*/pkg/mod/*@v*",
 	"*@v[0-9]*/*", "*/node_modules/*", "*/site-packages/*", "*/dist-packages/*", "*/vendor/*", "*/third_party/*",
 	"*/3rdparty/*", "*/external/*", "*/_deps/*", "*/subprojects/*", "*/.conan*/*", "*/vcpkg/*", "/usr/include/*",
-	"/usr/src/*", "/nix/store/*" };
+	"/usr/src/*", "/nix/store/*",
+	/* what packages of Python make while the program runs: numpy, decorator, attrs */
+	"<__array_function__ internals>", "<decorator-gen-*", "<attrs generated *" };
 
 static const char *const system_directories[] = { "/lib/*", "/lib64/*", "/lib32/*", "/usr/lib/*", "/usr/lib64/*",
 	"/usr/local/lib/*", "/opt/*" };

@@ -97,6 +97,8 @@ static const struct {
 		RULE(STANDARD_SOURCE) },
 	{ "[jit]", "[jit]", "py::S.run:/srv/w.py", "/srv/w.py", PROFILE_MAPPING_JIT, USER, RULE(JIT_STUB) },
 	{ "[jit]", "[jit]", "py::<module>:<string>", "<string>", PROFILE_MAPPING_JIT, USER, RULE(JIT_STUB) },
+	{ "[jit]", "[jit]", "py::concatenate:<__array_function__ internals>", "<__array_function__ internals>",
+		PROFILE_MAPPING_JIT, LIBRARY, RULE(DEPENDENCY_SOURCE) },
 	{ "//anon", "//anon", "py::get:/usr/lib/python3/dist-packages/requests/api.py", "", PROFILE_MAPPING_JIT,
 		LIBRARY, RULE(DEPENDENCY_SOURCE) },
 	{ "//anon", "//anon", "py::dot:/v/lib/python3.11/site-packages/numpy/x.py", "", PROFILE_MAPPING_JIT, LIBRARY,
