@@ -198,7 +198,9 @@ static bool calls_the_same(const struct diff_build *build, const struct pair *pa
 
 	if (below >= leaf_share * time)
 		return pair->shared_below >= min_callees * below;
-	return below >= min_samples * build->sample_weight[DIFF_BASE] && pair->shared_below >= min_few_callees * below;
+	/* Where nobody counted samples, functions that call nothing would have the same callees. */
+	return below > 0 && below >= min_samples * build->sample_weight[DIFF_BASE] &&
+	       pair->shared_below >= min_few_callees * below;
 }
 
 static bool is_rename(const struct diff_build *build, const struct pair *pair)

@@ -74,7 +74,7 @@ bool programs_differ(const struct diff_build *build, char *text, size_t size)
 
 	sum_code(build, code);
 	for (int side = 0; side < DIFF_SIDES; side++) {
-		if (code[side].own < min_own_samples * build->sample_weight[side])
+		if (!code[side].greatest || code[side].own < min_own_samples * build->sample_weight[side])
 			return false;
 		percent = fmax(percent, code[side].common / code[side].own * 100);
 		names[side] = name_program(build, (enum diff_side)side, &code[side]);
