@@ -38,8 +38,8 @@ struct load {
  */
 struct diff_build {
 	const struct profile *profiles[DIFF_SIDES]; /* borrowed; NULL for a side that does not exist */
-	struct diff_options options;                /* with the defaults filled in */
-	struct diff *diff;                          /* owned until the caller takes the finished diff */
+	struct diff_options options; /* with the defaults filled in; that of the least effect by metric_choose() */
+	struct diff *diff;           /* owned until the caller takes the finished diff */
 
 	uint32_t metric[DIFF_SIDES]; /* index of the metric among the side's value types */
 	uint32_t counts[DIFF_SIDES]; /* index of the value type that counts the metric's samples */

@@ -36,6 +36,7 @@ enum diff_evidence_mode {
 	/* one recording on each side: blocks of time are compared, with an assumed variation between processes */
 	DIFF_EVIDENCE_SINGLE,
 	DIFF_EVIDENCE_COUNTS, /* neither runs nor a timeline: only counts are compared */
+	DIFF_EVIDENCE_EXACT,  /* nothing was sampled: only what repeats of one side differ by is noise (is_exact) */
 };
 
 /* What is proven about a function or node. `unproven`: it differs, but noise may explain that. */
@@ -110,7 +111,7 @@ struct diff_options {
 	enum diff_scale_mode scale;
 	double work[DIFF_SIDES];  /* DIFF_SCALE_WORK: units of work done on each side */
 	const char *metric;       /* name of a value type, such as "cpu"; NULL: the profiles' default */
-	double min_effect_points; /* least effect that matters, in points of total; 0: 0.1 */
+	double min_effect_points; /* least effect that matters, in points of total; 0: 0.1, of exact counts 0.005 */
 	double q;                 /* false discovery rate; 0: 0.05 */
 	const struct diff_gate *gates;
 	size_t gate_count;
@@ -124,9 +125,13 @@ struct diff_options {
 struct diff_estimate {
 	double base, head;      /* scaled */
 	double delta;           /* head - base */
-	double ci_low, ci_high; /* 95 % interval of delta; NAN without evidence */
-	double q;               /* p adjusted by Benjamini-Hochberg; NAN if not tested */
-	double detectable; /* the least |delta| that this pair of recordings shows with 80 % power; NAN if not known */
+	double ci_low, ci_high; /* 95 % interval of delta; NAN without evidence, and of exact counts */
+	double q;               /* p adjusted by Benjamini-Hochberg; NAN if not tested, and of exact counts */
+	/*
+	 * the least |delta| that this pair of recordings shows with 80 % power; of exact counts, the least that is
+	 * proven: a larger one than noise and the least effect that matters. NAN if not known
+	 */
+	double detectable;
 	enum diff_state state;
 };
 
@@ -213,7 +218,10 @@ struct diff_evidence {
 	size_t runs[DIFF_SIDES];
 	size_t blocks[DIFF_SIDES];
 	double q;
-	/* relative standard deviation between processes that was assumed in addition; 0 in RUNS */
+	/*
+	 * relative standard deviation between processes that was assumed in addition; 0 in RUNS. In EXACT: the part of
+	 * the total by which a function is assumed to differ between repeats; 0: repeats are equal, or show it
+	 */
 	double floor_rsd;
 	/* the same for functions whose code changed, which are tested as a family of their own; 0: none are known */
 	double floor_changed_rsd;
@@ -301,6 +309,11 @@ struct diff {
 	uint32_t metric, unit;        /* strings: "cpu", "nanoseconds" */
 	uint32_t metric_words;        /* string: the metric in words, as in struct profile_metric: "CPU time" */
 	bool is_duration, is_counted; /* as in struct profile_metric */
+	/*
+	 * The values count what the program did, in a simulator: they are neither samples nor times, and a program that
+	 * does the same has the same values. They have no intervals, and no load or speed of a machine is in them.
+	 */
+	bool is_exact;
 	enum diff_waiting waiting;
 	double raw_total[DIFF_SIDES]; /* without interrupts */
 	struct diff_estimate total;   /* of the whole program, without interrupts */
@@ -390,6 +403,12 @@ static inline const char *diff_string(const struct diff *diff, uint32_t id)
 
 /* The function that ended most of a place's waits in head; PROFILE_NONE: it is not known. */
 uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_place *place);
+
+/*
+ * What explains a change of a function whose machine code is the same, as a clause: "only its placement or its workload
+ * differs". Static.
+ */
+const char *diff_same_code_words(const struct diff *diff);
 
 /* What waits of a class are for, as in "waiting for a lock": "for a lock", "for a CPU". Static. */
 const char *diff_wait_words(enum profile_wait_class wait_class);

@@ -4,8 +4,8 @@
 #include "diff/build.h"
 
 /*
- * Chooses the metric and sums it up on both sides: fills metric, counts, sample_weight, diff->metric, unit, waiting,
- * raw_total and uncounted.
+ * Chooses the metric and sums it up on both sides: fills metric, counts, sample_weight, diff->metric, unit, is_exact,
+ * waiting, raw_total, uncounted and the default of options.min_effect_points.
  */
 COMMON_MUST_CHECK
 bool metric_choose(struct diff_build *build, struct error *err);

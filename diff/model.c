@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/diff.h"
 
+#include <string.h>
+
 const char *diff_scale_mode_name(enum diff_scale_mode mode)
 {
 	switch (mode) {
@@ -31,6 +33,8 @@ const char *diff_evidence_mode_name(enum diff_evidence_mode mode)
 		return "single";
 	case DIFF_EVIDENCE_COUNTS:
 		return "counts";
+	case DIFF_EVIDENCE_EXACT:
+		return "exact";
 	}
 	return "";
 }
@@ -131,6 +135,18 @@ enum profile_wait_class diff_wait_class(const struct diff *diff, const struct di
 uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_place *place)
 {
 	return place->release_count > 0 ? diff->wait_releases[place->first_release].function : PROFILE_NONE;
+}
+
+const char *diff_same_code_words(const struct diff *diff)
+{
+	static const char *const counted_by_instruction[] = { "instructions", "system-calls" };
+
+	/* Where code and data lie in memory changes which accesses miss a cache, but not what is executed. */
+	for (size_t i = 0; diff->is_exact && i < sizeof(counted_by_instruction) / sizeof(counted_by_instruction[0]);
+		i++)
+		if (strcmp(diff_string(diff, diff->metric), counted_by_instruction[i]) == 0)
+			return "only how often it is called, or its data, differs";
+	return "only its placement or its workload differs";
 }
 
 const char *diff_wait_words(enum profile_wait_class wait_class)

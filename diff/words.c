@@ -19,6 +19,12 @@ const char *words_metric(const struct diff *diff)
 
 const char *words_verb(const struct diff *diff)
 {
+	static const char *const verbs[][2] = { { "instructions", "executes" }, { "system-calls", "makes" },
+		{ "l1-misses", "has" }, { "ll-misses", "has" }, { "branch-misses", "has" } };
+
+	for (size_t i = 0; diff->is_exact && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(diff_string(diff, diff->metric), verbs[i][0]) == 0)
+			return verbs[i][1];
 	if (diff->waiting != DIFF_WAITING_ALL)
 		return "takes";
 	return strcmp(diff_string(diff, diff->metric), "idle") == 0 ? "is idle" : "waits";
@@ -40,6 +46,12 @@ const char *words_scale(enum diff_scale_mode mode)
 		return "";
 	}
 	return "";
+}
+
+/* Behind the metric in a sentence: the basis of comparison. Exact counts are of one run, if nothing else is said. */
+static const char *words_basis(const struct diff *diff)
+{
+	return diff->is_exact && diff->scale.mode == DIFF_SCALE_PER_RUN ? "" : words_scale(diff->scale.mode);
 }
 
 /* The words that say how much, with the metric behind them: "more CPU time", "longer". */
@@ -85,12 +97,35 @@ static void change_in_times(const struct diff *diff, const struct diff_estimate 
 	int used;
 
 	amount_words(diff, much_word(diff), "long", amount);
-	used = snprintf(
-		out, size, "%.*f times as %s%s", digits_of(times), times, amount, words_scale(diff->scale.mode));
+	used = snprintf(out, size, "%.*f times as %s%s", digits_of(times), times, amount, words_basis(diff));
 
-	if (!isnan(e->ci_low))
+	if (diff->is_exact)
+		snprintf(out + used, size - (size_t)used, " (exact)");
+	else if (!isnan(e->ci_low))
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %.*f to %.*f times%s)", digits_of(low), low,
 			digits_of(high), high, word_doubt(e));
+}
+
+bool words_equal(const struct diff *diff, const struct diff_estimate *estimate)
+{
+	static const double half = 0.5, last_digits = 1e-14;
+
+	return diff->is_exact ? fabs(estimate->delta) < fmax(half, last_digits * estimate->base)
+			      : fabs(estimate->delta) * 100 / estimate->base < least_shown_percent;
+}
+
+void words_percent(const struct diff *diff, double percent, char out[WORDS_PERCENT])
+{
+	static const double least_exact_percent = 0.0001, most_digits_percent = 99.95;
+
+	if (!diff->is_exact || percent == 0)
+		snprintf(out, WORDS_PERCENT, "%.1f %%", percent);
+	else if (percent < least_exact_percent)
+		snprintf(out, WORDS_PERCENT, "less than %g %%", least_exact_percent);
+	else if (percent < most_digits_percent)
+		snprintf(out, WORDS_PERCENT, "%#.3g %%", percent);
+	else
+		snprintf(out, WORDS_PERCENT, "%.0f %%", percent);
 }
 
 static double cleaned(double percent)
@@ -103,18 +138,21 @@ static void change_in_percent(const struct diff *diff, const struct diff_estimat
 	double sign = e->delta < 0 ? -1 : 1, unit = 100 / e->base, percent = fabs(e->delta) * unit;
 	double low = sign * (sign > 0 ? e->ci_low : e->ci_high) * unit,
 	       high = sign * (sign > 0 ? e->ci_high : e->ci_low) * unit;
-	bool equal = percent < least_shown_percent;
-	char amount[WORDS_AMOUNT];
+	bool equal = words_equal(diff, e);
+	char amount[WORDS_AMOUNT], shown[WORDS_PERCENT];
 	int used;
 
+	words_percent(diff, percent, shown);
 	if (equal)
 		amount_words(diff, much_word(diff), "long", amount);
 	else
 		amount_words(diff, sign > 0 ? "more" : less_word(diff), sign > 0 ? "longer" : "less", amount);
-	used = equal ? snprintf(out, size, "as %s%s as base", amount, words_scale(diff->scale.mode))
-		     : snprintf(out, size, "%.1f %% %s%s", percent, amount, words_scale(diff->scale.mode));
+	used = equal ? snprintf(out, size, "as %s%s as base", amount, words_basis(diff))
+		     : snprintf(out, size, "%s %s%s", shown, amount, words_basis(diff));
 
-	if (!isnan(e->ci_low))
+	if (diff->is_exact)
+		snprintf(out + used, size - (size_t)used, " (exact)");
+	else if (!isnan(e->ci_low))
 		snprintf(out + used, size - (size_t)used, " (95 %% interval %s%.1f to %.1f %%%s)",
 			equal ? "of the change " : "", cleaned(low), cleaned(high), word_doubt(e));
 }

@@ -8,7 +8,10 @@
 /* "CPU time", or the metric's own name. */
 const char *words_metric(const struct diff *diff);
 
-/* What a program or function does with the metric: "takes" in "head takes 12 % more CPU time"; "waits", "is idle". */
+/*
+ * What a program or function does with the metric: "takes" in "head takes 12 % more CPU time"; "waits", "is idle";
+ * "executes" instructions.
+ */
 const char *words_verb(const struct diff *diff);
 
 /* The basis of comparison, as appended to the metric: " per run", " at equal load", " per second". "" for shares. */
@@ -18,9 +21,21 @@ const char *words_scale(enum diff_scale_mode mode);
 enum { WORDS_CHANGE = 240 };
 
 /*
+ * Whether both values are equal as far as they can be told: exact counts to half a count, or the last digits of a
+ * double; others to what words can show.
+ */
+bool words_equal(const struct diff *diff, const struct diff_estimate *estimate);
+
+/* Room for a percentage in words. */
+enum { WORDS_PERCENT = 32 };
+
+/* A nonnegative percentage: "12.3 %"; of exact counts with three digits, however small it is: "0.0104 %". */
+void words_percent(const struct diff *diff, double percent, char out[WORDS_PERCENT]);
+
+/*
  * "12.3 % more CPU time per run (95 % interval 9.8 to 14.9 %)"; "8.76 times as much CPU time" from twice as much on. If
  * the interval does not contain 0 and the change is not proven, the reason is added. Of waiting time: "12.3 % longer
- * per run", "8.76 times as long per run".
+ * per run", "8.76 times as long per run". Of exact counts: "0.0104 % more instructions (exact)".
  */
 void words_change(const struct diff *diff, const struct diff_estimate *estimate, char out[WORDS_CHANGE]);
 

@@ -293,6 +293,8 @@ struct profile_fact {
 	bool blocks_gate; /* a difference puts a comparison in doubt */
 	/* numbers and hexadecimal ids within it are ignored, since every start of the same service has others */
 	bool ignores_ids;
+	/* it changes how long a program takes, but not what it does: comparisons of exact counts leave it out */
+	bool is_of_speed;
 	bool known_with_cgroup; /* where the control group is known, 0 means no limit */
 };
 

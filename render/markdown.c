@@ -127,10 +127,12 @@ static void append_figures(const struct markdown_writer *w, struct buffer *row, 
 	struct format_text interval =
 		format_interval(summary_points(w->diff, e->ci_low), summary_points(w->diff, e->ci_high));
 
-	buffer_printf(row, " | %s | %s | %s | %s | %s | %s |", format_value(e->base, w->unit).text,
+	buffer_printf(row, " | %s | %s | %s | %s | %s |", format_value(e->base, w->unit).text,
 		format_value(e->head, w->unit).text, format_delta(e->delta, w->unit).text,
-		format_change(e->base, e->head).text, format_points(summary_points(w->diff, e->delta)).text,
-		interval.text[0] ? interval.text : format_unknown);
+		format_change(e->base, e->head).text, format_points(summary_points(w->diff, e->delta)).text);
+	/* Exact counts have no intervals. */
+	if (!w->diff->is_exact)
+		buffer_printf(row, " %s |", interval.text[0] ? interval.text : format_unknown);
 }
 
 static void emit_ledger_row(struct markdown_writer *w, const char *name, const struct diff_estimate *e)
@@ -149,8 +151,10 @@ static void write_ledger(struct markdown_writer *w)
 	static const enum profile_origin order[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
 		PROFILE_ORIGIN_UNKNOWN };
 
-	emit_string(w, "| origin | base | head | Δ | change | points | 95 % interval |\n"
-		       "|:--|--:|--:|--:|--:|--:|--:|\n");
+	emit_string(w, w->diff->is_exact ? "| origin | base | head | Δ | change | points |\n"
+					   "|:--|--:|--:|--:|--:|--:|\n"
+					 : "| origin | base | head | Δ | change | points | 95 % interval |\n"
+					   "|:--|--:|--:|--:|--:|--:|--:|\n");
 	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
 		const struct diff_origin *origin = &w->diff->origins[order[i]];
 		struct diff_estimate e = { .base = origin->base,
@@ -290,8 +294,11 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, s
 	if (list.count == 0)
 		return true;
 	write_heading(w, order);
-	emit_string(w, "| function | module | base | head | Δ | change | points | 95 % interval | state |\n"
-		       "|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n");
+	emit_string(w, w->diff->is_exact
+			       ? "| function | module | base | head | Δ | change | points | state |\n"
+				 "|:--|:--|--:|--:|--:|--:|--:|:--|\n"
+			       : "| function | module | base | head | Δ | change | points | 95 % interval | state |\n"
+				 "|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n");
 	for (size_t i = 0; i < list.count; i++) {
 		const struct diff_function *f = &w->diff->functions[list.ids[i]];
 		const struct diff_estimate *e = order == SUMMARY_TOTAL_CHANGES ? &f->total : &f->self;
@@ -302,9 +309,7 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, s
 	}
 	emit_string(w, "\n");
 	if (same_code) {
-		emit_string(w, "° ");
-		emit_string(w, summary_same_code_words);
-		emit_string(w, "\n\n");
+		emit_sentences(w, "° ", summary_same_code_sentence, "\n\n");
 	}
 	if (short_of_proof) {
 		emit_string(w, "\\* ");

@@ -69,7 +69,10 @@ bool summary_same_code(const struct diff_function *function, enum diff_state sta
 const char summary_short_of_proof_words[] =
 	"not proven: its own 95 % interval excludes 0, but among so many functions chance alone produces some such intervals";
 
-const char summary_same_code_words[] = "identical machine code; only its placement or its workload differs";
+void summary_same_code_sentence(const struct diff *diff, struct buffer *out)
+{
+	buffer_printf(out, "identical machine code; %s", diff_same_code_words(diff));
+}
 
 bool summary_short_of_proof(const struct diff_estimate *estimate)
 {
@@ -260,6 +263,25 @@ static void assumed_floor(const struct diff_evidence *evidence, struct buffer *o
 		out, ". Several runs on each side (kelvin bench, kelvin record --runs) can prove smaller differences.");
 }
 
+/* What exact counts rest on, and what is noise of them. */
+static void exact_source(const struct diff_evidence *evidence, struct buffer *out)
+{
+	size_t base = evidence->runs[DIFF_BASE], head = evidence->runs[DIFF_HEAD];
+
+	buffer_printf(out, "Evidence: exact counts of %zu run%s of base and %zu of head; nothing was sampled.", base,
+		base == 1 ? "" : "s", head);
+	if (evidence->floor_rsd > 0)
+		buffer_printf(out,
+			" Runs of a program that is not compiled differ a little: up to %.3g %% of the total is assumed in each function. 3 or more runs on each side show by how much.",
+			evidence->floor_rsd * 100);
+	else if (base > 1 || head > 1)
+		buffer_append_string(
+			out, " A difference is proven if it is larger than what runs of one side differ by.");
+	else
+		buffer_append_string(
+			out, " A program that does the same has the same counts, so every difference is proven.");
+}
+
 static void evidence_source(const struct diff_evidence *evidence, struct buffer *out)
 {
 	switch (evidence->mode) {
@@ -283,6 +305,9 @@ static void evidence_source(const struct diff_evidence *evidence, struct buffer 
 			evidence->blocks[DIFF_BASE], evidence->blocks[DIFF_HEAD]);
 		assumed_floor(evidence, out);
 		return;
+	case DIFF_EVIDENCE_EXACT:
+		exact_source(evidence, out);
+		return;
 	case DIFF_EVIDENCE_COUNTS:
 		buffer_append_string(out,
 			"Evidence: sample counts only, because there are neither 3 runs on each side nor a timeline of 5 s");
@@ -296,7 +321,7 @@ void summary_evidence(const struct diff *diff, struct buffer *out)
 	const struct diff_evidence *evidence = &diff->evidence;
 
 	evidence_source(evidence, out);
-	if (evidence->mode != DIFF_EVIDENCE_NONE)
+	if (evidence->mode != DIFF_EVIDENCE_NONE && evidence->mode != DIFF_EVIDENCE_EXACT)
 		buffer_printf(out,
 			" At most %.4g %% of the proven differences are expected to be chance (false discovery rate %.4g).",
 			evidence->q * 100, evidence->q);

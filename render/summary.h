@@ -64,7 +64,7 @@ bool summary_short_of_proof(const struct diff_estimate *estimate);
 extern const char summary_short_of_proof_words[];
 
 /* Explains the mark of summary_same_code(). */
-extern const char summary_same_code_words[];
+void summary_same_code_sentence(const struct diff *diff, struct buffer *out);
 
 /* The number of samples; if the file does not say it, the events are counted; NAN if it is not known. */
 double summary_samples(const struct profile *profile);

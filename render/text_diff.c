@@ -9,6 +9,23 @@
 
 enum { MAX_MOVED = 10, MAX_FORMER_BYTES = 1 << 24 };
 
+/* ---- Columns ---- */
+
+/* Exact counts have no intervals: the column `at` is left out of `columns`, or of a row's `cells`. */
+static size_t shown_columns(const struct text_writer *w, struct table_column *columns, size_t at, size_t count)
+{
+	if (!w->diff->is_exact)
+		return count;
+	memmove(columns + at, columns + at + 1, (count - at - 1) * sizeof(*columns));
+	return count - 1;
+}
+
+static void shown_cells(const struct text_writer *w, const char **cells, size_t at, size_t count)
+{
+	if (w->diff->is_exact)
+		memmove(cells + at, cells + at + 1, (count - at - 1) * sizeof(*cells));
+}
+
 /* ---- Figures of an estimate ---- */
 
 struct figures {
@@ -61,7 +78,8 @@ static void add_ledger_row(
 
 static bool write_ledger(const struct text_writer *w, struct error *err)
 {
-	static const struct table_column columns[] = {
+	enum { COLUMNS = 9, INTERVAL = 8 };
+	struct table_column columns[COLUMNS] = {
 		{ .title = "origin", .left = true },
 		{ .title = "base", .drop = 1 },
 		{ .title = "share", .drop = 3 },
@@ -74,7 +92,7 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };
 
-	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	table_init(&table, columns, shown_columns(w, columns, INTERVAL, COLUMNS));
 	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
 		const struct diff_origin *origin = &w->diff->origins[text_origins[i]];
 		struct diff_estimate e = { .base = origin->base,
@@ -105,6 +123,8 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 
 /* ---- Changes ---- */
 
+enum { CHANGE_COLUMNS = 12, CHANGE_INTERVAL = 8 };
+
 static const char same_code_mark[] = "°", short_of_proof_mark[] = "*";
 
 static void add_change(const struct text_writer *w, struct table *table, const struct diff_function *f, bool is_total)
@@ -114,15 +134,16 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 	char state[24];
 	struct format_text other_base = format_value(other->base, w->unit),
 			   other_head = format_value(other->head, w->unit);
-	const char *cells[] = { diff_string(w->diff, f->shown), format_module(diff_string(w->diff, f->place)),
-		profile_origin_name(f->origin), figures.base.text, figures.head.text, figures.delta.text,
-		figures.change.text, figures.points.text, figures.interval.text, other_base.text, other_head.text,
-		state };
+	const char *cells[CHANGE_COLUMNS] = { diff_string(w->diff, f->shown),
+		format_module(diff_string(w->diff, f->place)), profile_origin_name(f->origin), figures.base.text,
+		figures.head.text, figures.delta.text, figures.change.text, figures.points.text, figures.interval.text,
+		other_base.text, other_head.text, state };
 
 	snprintf(state, sizeof(state), "%s%s", diff_state_name(e->state),
 		summary_same_code(f, e->state) ? same_code_mark
 		: summary_short_of_proof(e)    ? short_of_proof_mark
 					       : "");
+	shown_cells(w, cells, CHANGE_INTERVAL, CHANGE_COLUMNS);
 	table_add(table, cells, state_style(e->state));
 }
 
@@ -163,8 +184,13 @@ static void write_mark(const struct text_writer *w, const char *mark, const char
 /* Explains the marks beside the states. */
 static void write_marks(const struct text_writer *w, const struct summary_list *list, bool is_total)
 {
-	if (any_same_code(w->diff, list, is_total))
-		write_mark(w, same_code_mark, summary_same_code_words);
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+	if (any_same_code(w->diff, list, is_total)) {
+		buffer_init(&text, 1024);
+		summary_same_code_sentence(w->diff, &text);
+		write_mark(w, same_code_mark, text.failed ? "" : text.data);
+	}
 	if (any_short_of_proof(w->diff, list, is_total))
 		write_mark(w, short_of_proof_mark, summary_short_of_proof_words);
 }
@@ -172,7 +198,7 @@ static void write_marks(const struct text_writer *w, const struct summary_list *
 static bool write_changes(const struct text_writer *w, enum summary_order order, size_t limit, struct error *err)
 {
 	bool is_total = order == SUMMARY_TOTAL_CHANGES;
-	const struct table_column columns[] = {
+	struct table_column columns[CHANGE_COLUMNS] = {
 		{ .title = "function", .left = true, .flexible = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 6 },
 		{ .title = "origin", .left = true, .drop = 5 },
@@ -193,7 +219,7 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 		return false;
 	if (list.count == 0)
 		return true;
-	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	table_init(&table, columns, shown_columns(w, columns, CHANGE_INTERVAL, CHANGE_COLUMNS));
 	for (size_t i = 0; i < list.count; i++)
 		add_change(w, &table, &w->diff->functions[list.ids[i]], is_total);
 	text_list_heading(w, order);

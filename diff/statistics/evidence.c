@@ -4,6 +4,7 @@
 #include "diff/metric.h"
 #include "diff/statistics/aa.h"
 #include "diff/statistics/bh.h"
+#include "diff/statistics/evidence_exact.h"
 #include "diff/statistics/evidence_runs.h"
 #include "diff/statistics/evidence_single.h"
 #include "diff/statistics/floor.h"
@@ -19,6 +20,8 @@ static enum diff_evidence_mode choose_mode(const struct diff_build *build)
 {
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 
+	if (build->diff->is_exact)
+		return DIFF_EVIDENCE_EXACT;
 	if (units_have_runs(build))
 		return DIFF_EVIDENCE_RUNS;
 	if (!build_is_counted(build))
@@ -210,29 +213,44 @@ static void mark_renamed(struct diff *diff)
 	}
 }
 
+/* Tests what sampling measured. */
+static bool weigh_samples(struct diff_build *build, struct experiment *experiment, struct error *err)
+{
+	struct diff_evidence *evidence = &build->diff->evidence;
+	CLEANUP(cleanup_free)
+	struct row_result *results = malloc((experiment->row_count + 1) * sizeof(*results));
+
+	if (!results)
+		return error_set_memory(err);
+	if (!load_weigh_rows(build, experiment, err) ||
+		!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, experiment, results, err)
+						       : weigh_single(build, experiment, results, err)))
+		return false;
+	states_without_evidence(build);
+	if (!evidence_apply(build, experiment, results, err))
+		return false;
+	join_whole_frames(build->diff);
+	return aa_test(build, experiment, evidence->mode, err);
+}
+
 bool evidence_weigh(struct diff_build *build, struct error *err)
 {
 	CLEANUP(experiment_deinit) struct experiment experiment = { 0 };
-	CLEANUP(cleanup_free) struct row_result *results = NULL;
 	struct diff_evidence *evidence = &build->diff->evidence;
 
 	evidence->mode = choose_mode(build);
-	if (!units_create(build, &experiment, err) || !load_weigh_rows(build, &experiment, err))
+	if (!units_create(build, &experiment, err))
 		return false;
-	results = malloc((experiment.row_count + 1) * sizeof(*results));
-	if (!results)
-		return error_set_memory(err);
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		evidence->runs[side] = build->profiles[side]->run_count;
 		evidence->blocks[side] = evidence->mode == DIFF_EVIDENCE_SINGLE ? experiment.sides[side].unit_count : 0;
 	}
-	if (!(evidence->mode == DIFF_EVIDENCE_RUNS ? weigh_runs(build, &experiment, results, err)
-						   : weigh_single(build, &experiment, results, err)))
+	if (evidence->mode == DIFF_EVIDENCE_EXACT) {
+		states_without_evidence(build);
+		evidence_exact(build, &experiment);
+	} else if (!weigh_samples(build, &experiment, err)) {
 		return false;
-	states_without_evidence(build);
-	if (!evidence_apply(build, &experiment, results, err) || !scale_describe(build, err))
-		return false;
-	join_whole_frames(build->diff);
+	}
 	mark_renamed(build->diff);
-	return aa_test(build, &experiment, evidence->mode, err);
+	return scale_describe(build, err);
 }

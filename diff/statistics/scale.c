@@ -51,7 +51,7 @@ static void choose_load(struct diff *diff, const struct load *load)
 
 bool scale_has_load(const struct diff_build *build)
 {
-	return build_is_counted(build) && metric_kind(build) != PROFILE_METRIC_IN_USE &&
+	return build_is_counted(build) && !build->diff->is_exact && metric_kind(build) != PROFILE_METRIC_IN_USE &&
 	       build->diff->waiting == DIFF_WAITING_NONE;
 }
 

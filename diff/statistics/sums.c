@@ -293,7 +293,8 @@ static void add_weighted_events(const struct summing *s, uint32_t sample, double
 static void add_samples(const struct summing *s, uint32_t node, double *self, double *total)
 {
 	const struct profile *profile = s->profile;
-	bool by_run = s->build->diff->evidence.mode == DIFF_EVIDENCE_RUNS;
+	enum diff_evidence_mode mode = s->build->diff->evidence.mode;
+	bool by_run = mode == DIFF_EVIDENCE_RUNS || (mode == DIFF_EVIDENCE_EXACT && profile->run_count > 0);
 
 	for (uint32_t i = s->first_sample[node]; i != PROFILE_NONE; i = s->next_sample[i]) {
 		double value = build_value(s->build, s->side, i);

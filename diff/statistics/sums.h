@@ -4,7 +4,7 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * Sums up an experiment's rows in every unit of one side: runs (RUNS), blocks of time (SINGLE), or the whole recording
+ * Sums up an experiment's rows in every unit of one side: runs (RUNS, EXACT), blocks of time (SINGLE), or the whole recording
  * as one unit (COUNTS). Values are multiples of a power of two that makes every sum exact. So sums do not depend on the
  * order of the samples, and rows of the same samples are equal to the last bit.
  */

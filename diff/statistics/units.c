@@ -14,7 +14,7 @@ static const int64_t min_block_ns = 250000000;
 /* Rows with fewer samples on both sides together cannot prove anything. */
 static const double min_row_samples = 10;
 
-/* Only this number of nodes, the largest ones, is tested one by one. */
+/* Only this number of nodes, the largest ones, is tested one by one; exact counts are compared without a test. */
 enum { MAX_NODE_ROWS = 20000 };
 
 /* ---- Choosing the rows ---- */
@@ -63,7 +63,7 @@ static bool choose_nodes(const struct diff_build *build, struct sized_node **cho
 	if (used > 0)
 		qsort(nodes, used, sizeof(*nodes), by_falling_size);
 	*chosen = nodes;
-	*count = used < MAX_NODE_ROWS ? used : MAX_NODE_ROWS;
+	*count = used < MAX_NODE_ROWS || diff->is_exact ? used : MAX_NODE_ROWS;
 	return true;
 }
 
@@ -124,7 +124,8 @@ static size_t unit_count(const struct profile *profile, enum diff_evidence_mode 
 {
 	switch (mode) {
 	case DIFF_EVIDENCE_RUNS:
-		return profile->run_count;
+	case DIFF_EVIDENCE_EXACT:
+		return profile->run_count > 0 ? profile->run_count : 1;
 	case DIFF_EVIDENCE_SINGLE:
 		return units_blocks(profile);
 	case DIFF_EVIDENCE_NONE:

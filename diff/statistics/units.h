@@ -24,8 +24,8 @@ size_t units_blocks(const struct profile *profile);
 
 /*
  * Chooses the rows to test and sums them up in every unit of both sides, by the mode of evidence that has been chosen:
- * runs (RUNS), blocks of time (SINGLE), or the whole recording as one unit (COUNTS). A row is tested if both sides
- * together have enough samples and enough time for a difference of the least effect that matters.
+ * runs (RUNS, EXACT), blocks of time (SINGLE), or the whole recording as one unit (COUNTS). A row is tested if both
+ * sides together have enough samples and enough time for a difference of the least effect that matters.
  */
 COMMON_MUST_CHECK
 bool units_create(const struct diff_build *build, struct experiment *experiment, struct error *err);

@@ -74,8 +74,14 @@ static double percent_of_base(double value, double base)
 	return base > 0 ? value / base * 100 : value > 0 ? INFINITY : 0;
 }
 
-/* `rate`: the false discovery rate at which a difference counts as proven. */
-static enum gate_outcome gate_judge(const struct diff_estimate *estimate, double limit, double rate, double *percent)
+/* Whether the difference of what moved is proven, as that of what did not move has a state for. */
+static bool is_proven_move(const struct diff_build *build, const struct diff_estimate *estimate)
+{
+	return build->diff->is_exact ? fabs(estimate->delta) > estimate->detectable : estimate->q < build->options.q;
+}
+
+static enum gate_outcome gate_judge(
+	const struct diff_build *build, const struct diff_estimate *estimate, double limit, double *percent)
 {
 	*percent = percent_of_base(estimate->delta, estimate->base);
 	if (!(*percent > limit))
@@ -88,7 +94,7 @@ static enum gate_outcome gate_judge(const struct diff_estimate *estimate, double
 		return GATE_UNDECIDED;
 	case DIFF_STATE_MOVED:
 		/* Time that moved here from another function counts against the limit too. */
-		return estimate->q < rate ? GATE_FAILED : GATE_UNDECIDED;
+		return is_proven_move(build, estimate) ? GATE_FAILED : GATE_UNDECIDED;
 	case DIFF_STATE_SAME:
 	case DIFF_STATE_LESS:
 	case DIFF_STATE_GONE:
@@ -113,11 +119,12 @@ static void keep_worst(struct gate_result *worst, const struct gate_result *cand
 static enum gate_outcome judge_tested(
 	const struct diff_build *build, const struct diff_estimate *estimate, double limit, double *percent)
 {
-	enum gate_outcome outcome = gate_judge(estimate, limit, build->options.q, percent);
+	enum gate_outcome outcome = gate_judge(build, estimate, limit, percent);
+	bool is_tested = build->diff->is_exact ? isfinite(estimate->detectable) : !isnan(estimate->q);
 
 	if (isinf(*percent) && estimate->delta < least_new_points / 100 * build_points_of(build->diff))
 		return GATE_PASSED;
-	return outcome == GATE_UNDECIDED && isnan(estimate->q) ? GATE_PASSED : outcome;
+	return outcome == GATE_UNDECIDED && !is_tested ? GATE_PASSED : outcome;
 }
 
 static void judge_function(
@@ -144,7 +151,7 @@ struct gate_result gate_evaluate(const struct diff_build *build)
 		if (gate->subject == DIFF_GATE_TOTAL) {
 			struct gate_result result = { .gate = gate, .function = PROFILE_NONE };
 
-			result.outcome = gate_judge(&diff->total, gate->percent, build->options.q, &result.percent);
+			result.outcome = gate_judge(build, &diff->total, gate->percent, &result.percent);
 			keep_worst(&worst, &result);
 			continue;
 		}

@@ -189,7 +189,7 @@ bool timed_by_looks(const struct diff_build *build, char *text, size_t size)
 	const struct profile *base = build->profiles[DIFF_BASE], *head = build->profiles[DIFF_HEAD];
 	char other[WORDS_CHANGE + 80];
 
-	if (build->diff->scale.mode != DIFF_SCALE_PER_RUN || !scale_whole_commands(base) ||
+	if (build->diff->is_exact || build->diff->scale.mode != DIFF_SCALE_PER_RUN || !scale_whole_commands(base) ||
 		!scale_whole_commands(head) || !last_equally_long(build) || !did_other_work(build->diff))
 		return false;
 	word_other_reading(build, other, sizeof(other));

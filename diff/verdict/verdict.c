@@ -3,6 +3,7 @@
 
 #include "diff/metric.h"
 #include "diff/statistics/load.h"
+#include "diff/verdict/exact.h"
 #include "diff/verdict/gate.h"
 #include "diff/verdict/programs.h"
 #include "diff/verdict/timed.h"
@@ -79,6 +80,9 @@ static void count_function(struct proven *proven, const struct diff *diff, const
 {
 	int way = direction(f->self.state) ? direction(f->self.state) : direction(f->total.state);
 
+	/* Exact counts show in which function a change is: its callers, which do nothing new, are not counted. */
+	if (diff->is_exact && !direction(f->self.state))
+		return;
 	if (diff_wait_class(diff, f) != PROFILE_WAIT_NONE || (is_of_interpreter(f) && !direction(f->self.state)))
 		return;
 	proven->more += way > 0;
@@ -96,7 +100,10 @@ static double points(const struct diff *diff, double delta)
  */
 static bool counts_alone(const struct diff *diff, const struct diff_function *f, bool is_self)
 {
-	return (is_self && diff->evidence.mode == DIFF_EVIDENCE_RUNS) || !build_is_compiled_at_run_time(f);
+	bool has_runs = diff->evidence.mode == DIFF_EVIDENCE_RUNS ||
+			(diff->evidence.mode == DIFF_EVIDENCE_EXACT && diff->evidence.floor_rsd == 0);
+
+	return (is_self && has_runs) || !build_is_compiled_at_run_time(f);
 }
 
 /* Total times include those of the callees, so only the largest in each direction counts. */
@@ -166,6 +173,8 @@ static bool say_total(struct diff_build *build, struct error *err)
 
 static const char *and_the_total(const struct diff *diff)
 {
+	if (diff->is_exact)
+		return exact_and_the_total(diff);
 	/* Shares always add up to the same total. */
 	if (diff->scale.mode == DIFF_SCALE_SHARE)
 		return "";
@@ -182,6 +191,8 @@ static bool say_function(struct diff_build *build, const struct proven *proven, 
 	char words[WORDS_CHANGE], rest[80] = "";
 	double head_percent = e->head / diff->total.head * 100;
 
+	if (diff->is_exact)
+		return exact_say_function(build, proven->greatest, e, others, err);
 	if (waiting_is_reason(build, proven->greatest, e))
 		return waiting_say(build, proven->greatest, e, and_the_total(diff), err);
 	words_change(diff, e, words);
@@ -318,6 +329,8 @@ static bool decide_unproven(struct diff_build *build, struct error *err)
 	double tolerated = tolerated_percent(build) / 100 * e->base, half = (e->ci_high - e->ci_low) / 2;
 	char words[WORDS_CHANGE], unproven[WORDS_UNPROVEN];
 
+	if (diff->is_exact)
+		return exact_decide_unproven(build, tolerated, err);
 	words_change(diff, e, words);
 	words_unproven(diff, unproven);
 	if (isnan(half) && e->delta == 0) {
@@ -389,12 +402,13 @@ static bool total_is_minor(const struct diff *diff)
 	return fabs(diff->total.delta) < minor_total_percent / 100 * diff->total.base;
 }
 
-static bool decide_total(struct diff_build *build, struct error *err)
+static bool decide_total(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	struct diff *diff = build->diff;
 
 	diff->verdict = total_is_minor(diff) ? DIFF_MINOR : diff->total.delta > 0 ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return say_total(build, err);
+	return say_total(build, err) &&
+	       (!diff->is_exact || exact_explain_total(build, proven->greatest, proven->estimate, err));
 }
 
 static bool decide_functions(struct diff_build *build, const struct proven *proven, struct error *err)
@@ -414,8 +428,8 @@ static bool decide_functions(struct diff_build *build, const struct proven *prov
 	diff->verdict = fmax(proven->more_points, proven->less_points) < decisive_points ? DIFF_MINOR : DIFF_MIXED;
 	/* Of waits, those above a place where threads wait longer wait longer too, and only the place is worth naming.
 	 */
-	if (diff->verdict == DIFF_MINOR &&
-		(proven->more + proven->less <= 1 || waiting_is_reason(build, proven->greatest, proven->estimate)))
+	if (diff->verdict == DIFF_MINOR && (diff->is_exact || proven->more + proven->less <= 1 ||
+						   waiting_is_reason(build, proven->greatest, proven->estimate)))
 		return say_function(build, proven, err);
 	return say_counts(build, proven, and_the_total(diff), err);
 }
@@ -453,7 +467,7 @@ static bool decide_by_evidence(struct diff_build *build, struct error *err)
 	}
 	proven = find_proven(build);
 	if (direction(diff->total.state) && (!proven.greatest || !total_is_minor(diff)))
-		return decide_total(build, err);
+		return decide_total(build, &proven, err);
 	return proven.greatest                 ? decide_functions(build, &proven, err)
 	       : proven.more + proven.less > 0 ? decide_compiled(build, &proven, err)
 					       : decide_unproven(build, err);
@@ -475,13 +489,17 @@ static bool say_gate(struct diff_build *build, const struct gate_result *result,
 	struct diff *diff = build->diff;
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 	bool undecided = result->outcome == GATE_UNDECIDED;
-	const char *noise = undecided ? ", but noise can explain it" : "",
+	char percent[WORDS_PERCENT];
+	const char *noise = !undecided       ? ""
+			    : diff->is_exact ? ", but runs of one side differ as much"
+					     : ", but noise can explain it",
 		   *whole = result->is_total ? " with all it calls" : "";
 
+	words_percent(diff, result->percent, percent);
 	if (result->function == PROFILE_NONE)
-		return build_text(diff, err, &diff->verdict_text, "total %s %s by %.1f %%, above the limit of %g %%%s",
-			words_metric(diff), undecided ? "seems to have grown" : "grew", result->percent,
-			result->gate->percent, noise);
+		return build_text(diff, err, &diff->verdict_text, "total %s %s by %s, above the limit of %g %%%s",
+			words_metric(diff), undecided ? "seems to have grown" : "grew", percent, result->gate->percent,
+			noise);
 	words_name(diff, &diff->functions[result->function], &name);
 	if (!buffer_ok(&name, err))
 		return false;
@@ -489,8 +507,9 @@ static bool say_gate(struct diff_build *build, const struct gate_result *result,
 		return build_text(diff, err, &diff->verdict_text,
 			"%s%s is new, which exceeds every limit (here %g %%)%s", name.data ? name.data : "", whole,
 			result->gate->percent, noise);
-	return build_text(diff, err, &diff->verdict_text, "%s takes %.1f %% more %s%s, above the limit of %g %%%s",
-		name.data ? name.data : "", result->percent, words_metric(diff), whole, result->gate->percent, noise);
+	return build_text(diff, err, &diff->verdict_text, "%s %s %s more %s%s, above the limit of %g %%%s",
+		name.data ? name.data : "", diff->is_exact ? words_verb(diff) : "takes", percent, words_metric(diff),
+		whole, result->gate->percent, noise);
 }
 
 static bool decide_gates(struct diff_build *build, struct error *err)

@@ -61,7 +61,8 @@ static bool compare_fact(struct diff_build *build, const struct profile_fact *fa
 {
 	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
-	if (!fact->differs[1] || !profile_fact_differs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], fact))
+	if (!fact->differs[1] || !profile_fact_differs(build->profiles[DIFF_BASE], build->profiles[DIFF_HEAD], fact) ||
+		(build->diff->is_exact && fact->is_of_speed))
 		return true;
 	buffer_init(&text, (size_t)1 << 20);
 	buffer_append_string(&text, fact->differs[0]);
@@ -69,7 +70,9 @@ static bool compare_fact(struct diff_build *build, const struct profile_fact *fa
 	buffer_append_string(&text, fact->differs[1]);
 	append_fact(build, fact, DIFF_HEAD, &text);
 	buffer_append_string(&text, fact->differs[2]);
-	return buffer_ok(&text, err) && warnings_add(build->diff, fact->blocks_gate, text.data, err);
+	/* Where exact counts were made, by a simulator, hardly changes them. */
+	return buffer_ok(&text, err) &&
+	       warnings_add(build->diff, fact->blocks_gate && !build->diff->is_exact, text.data, err);
 }
 
 static bool compare_facts(struct diff_build *build, struct error *err)
@@ -457,6 +460,7 @@ static bool name_evidence(struct diff_build *build, struct error *err)
 	switch (evidence->mode) {
 	case DIFF_EVIDENCE_NONE:
 	case DIFF_EVIDENCE_RUNS:
+	case DIFF_EVIDENCE_EXACT:
 		return true;
 	case DIFF_EVIDENCE_SINGLE:
 		snprintf(text, sizeof(text),
@@ -488,6 +492,13 @@ static bool compare_work(struct diff_build *build, struct error *err)
 	       warnings_add(build->diff, false, text, err);
 }
 
+/* What changes how long things take, and how much of it was recorded. Exact counts show none of it. */
+static bool compare_conditions(struct diff_build *build, struct error *err)
+{
+	return build->diff->is_exact ||
+	       (compare_periods(build, err) && compare_durations(build, err) && compare_threads(build, err));
+}
+
 bool warnings_collect(struct diff_build *build, struct error *err)
 {
 	build->diff->warnings = calloc(MAX_WARNINGS, sizeof(*build->diff->warnings));
@@ -502,8 +513,7 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 			return false;
 	}
 	return check_copies(build, err) && compare_facts(build, err) && compare_metrics(build, err) &&
-	       compare_periods(build, err) && compare_durations(build, err) && compare_threads(build, err) &&
-	       compare_programs(build, err) && compare_interrupts(build, err) && compare_waiting_for_cpus(build, err) &&
-	       compare_cut(build, err) && compare_unknown(build, err) && name_readings(build, err) &&
-	       name_evidence(build, err);
+	       compare_conditions(build, err) && compare_programs(build, err) && compare_interrupts(build, err) &&
+	       compare_waiting_for_cpus(build, err) && compare_cut(build, err) && compare_unknown(build, err) &&
+	       name_readings(build, err) && name_evidence(build, err);
 }

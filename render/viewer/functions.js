@@ -9,7 +9,7 @@ import { Memo } from './memo.js';
 import { remember, remembered } from './storage.js';
 import { isProven, isWhole } from './symbols.js';
 import { Grid } from './table.js';
-import { functionWords, INTERRUPT_WORDS, partText } from './verdict.js';
+import { functionWords, isExact, INTERRUPT_WORDS, partText } from './verdict.js';
 import { CLASS_WORDS, CLASSES, functionClasses, mostOf } from './waiting.js';
 import { button } from './widgets.js';
 
@@ -169,6 +169,12 @@ function rankOf(model, r) {
  * @param {Model} model @returns {FunctionColumn[]}
  */
 function provenColumns(model) {
+  const columns = allProvenColumns(model);
+  return isExact(model.meta) ? columns.filter(({ id }) => id !== 'interval') : columns;
+}
+
+/** @param {Model} model @returns {FunctionColumn[]} */
+function allProvenColumns(model) {
   return [
     {
       id: 'percent',

@@ -156,7 +156,7 @@ function originTable(model) {
  */
 function warningsOf({ warnings, evidence: e }) {
   const list = [...warnings];
-  if (e.aaDone && e.aaFlags > Math.max(1, e.q * e.aaFunctions))
+  if (e.aaDone && e.aaFlags > Math.max(1, (e.q || 0) * e.aaFunctions))
     list.push(
       `${e.aaFlags} of ${e.aaFunctions} functions differ when base is compared with itself, ` +
         'so single functions are less certain than they look',

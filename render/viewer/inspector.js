@@ -298,7 +298,7 @@ function verdictOf(model, f, node) {
   const range = model.intervalOf(node);
   const other = model.functions[f.movedTo];
   const placed = f.code === SAME_CODE && (state === 'more' || state === 'less');
-  const placement = placed ? '; only its placement or its workload differs' : '';
+  const placement = placed ? `; ${model.meta.sameCodeWords}` : '';
   return [
     h(
       'p.state',

@@ -70,7 +70,8 @@ import { decodeFunctions } from './symbols.js';
  * @property {string} verdict
  * @property {string} verdictText
  * @property {string} evidenceText
- * @property {{q: number, aaFlags: number, aaFunctions: number, aaDone: boolean}} evidence
+ * @property {string} sameCodeWords what explains a change of a function whose machine code is the same
+ * @property {{mode: string, q: number|null, aaFlags: number, aaFunctions: number, aaDone: boolean}} evidence
  * @property {Record<string, LedgerRow>} ledger by origin
  * @property {LedgerRow} interrupts
  * @property {string} interruptsWords

@@ -25,6 +25,9 @@ export const ASKS_FOR_MORE =
 /** What is said of interrupts, which have no verdict, and where they come from. */
 export const INTERRUPT_WORDS = 'what the machine did in this thread; not compared';
 
+/** Whether nothing was sampled: such counts have no intervals. @param {import('./report.js').Meta} meta */
+export const isExact = (meta) => meta.evidence?.mode === 'exact';
+
 /** A verdict in words. @param {string} state @param {string} measure what the function takes more or less of */
 export function stateText(state, measure) {
   return state === 'more' || state === 'less' ? `takes ${state} ${measure}` : STATE_WORDS[state] || '';
@@ -73,7 +76,10 @@ export function functionBesideFrame(model, node, places) {
   }
   if (isProven(here)) return `The colour is that of this place; ${all} no change is proven.`;
   if (e.detectable === null || Math.abs(e.delta) >= e.detectable) return '';
-  return `These recordings often miss a change of less than ${amount(e.detectable, model.unit)} in it.`;
+  const least = amount(e.detectable, model.unit);
+  return isExact(model.meta)
+    ? `Only a change of more than ${least} in it would be proven.`
+    : `These recordings often miss a change of less than ${least} in it.`;
 }
 
 /** The verdict on a frame in words. @param {Model} model @param {number} node */
