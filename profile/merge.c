@@ -171,9 +171,13 @@ static bool merge_runs_and_threads(struct merger *m, struct error *err)
 	uint32_t id;
 
 	m->first_run = (uint32_t)m->into->run_count;
-	for (size_t i = 0; i < m->from->run_count; i++)
-		if (!profile_add_run(m->into, &m->from->runs[i], &id, err))
+	for (size_t i = 0; i < m->from->run_count; i++) {
+		struct profile_run run = m->from->runs[i];
+
+		run.name = m->strings[run.name];
+		if (!profile_add_run(m->into, &run, &id, err))
 			return false;
+	}
 	for (size_t i = 0; i < m->from->thread_count; i++) {
 		struct profile_thread thread = m->from->threads[i];
 

@@ -99,17 +99,18 @@ static bool read_numbers(
 	return byte_reader_ok(&message) || error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed: %s", what);
 }
 
-static bool read_run(struct byte_reader message, struct profile_run *run, struct error *err)
+static bool read_run(
+	const struct pprof_reader *r, struct byte_reader message, struct profile_run *run, struct error *err)
 {
-	enum { START = 1, DURATION, WHOLE_COMMAND, EXIT_STATUS, WALL, CPU, PEAK_MEMORY, FIELDS };
+	enum { START = 1, DURATION, WHOLE_COMMAND, EXIT_STATUS, WALL, CPU, PEAK_MEMORY, NAME, FIELDS };
 	uint64_t numbers[FIELDS];
 
 	if (!read_numbers(message, numbers, FIELDS, "a run", err))
 		return false;
 	*run = (struct profile_run){ (int64_t)numbers[START], (int64_t)numbers[DURATION], numbers[WHOLE_COMMAND] != 0,
 		(int32_t)pprof_zigzag(numbers[EXIT_STATUS]), (int64_t)numbers[WALL], (int64_t)numbers[CPU],
-		(int64_t)numbers[PEAK_MEMORY] };
-	return true;
+		(int64_t)numbers[PEAK_MEMORY], 0 };
+	return pprof_string_id(r, (int64_t)numbers[NAME], &run->name, "the name of a run", err);
 }
 
 /* A walk over the entries of a table in the extension, which may consist of several pieces. */
@@ -145,7 +146,7 @@ bool pprof_read_runs(struct pprof_reader *r, struct error *err)
 	if (r->extension.run_count == 0)
 		return profile_add_run(r->profile, &run, &id, err);
 	while (next_in_extension(&walk, PPROF_RUN, &message))
-		if (!read_run(message, &run, err) || !profile_add_run(r->profile, &run, &id, err))
+		if (!read_run(r, message, &run, err) || !profile_add_run(r->profile, &run, &id, err))
 			return false;
 	return true;
 }

@@ -71,6 +71,7 @@ static void write_runs(struct pprof_writer *w, Pprof__Extension *out)
 		out->run[i]->wall_ns = run->wall_ns;
 		out->run[i]->cpu_ns = run->cpu_ns;
 		out->run[i]->peak_memory_bytes = run->peak_memory_bytes;
+		out->run[i]->name = run->name;
 	}
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/common.h"
+#include "profile/cost_model.h"
 #include "profile/java_name.h"
 #include "profile/labels.h"
 #include "profile/language.h"
@@ -118,7 +119,10 @@ struct profile_location {
 
 /* ---- Who and when: runs, threads ---- */
 
-/* One recording of one execution: attach to detach, or a command from start to end. */
+/*
+ * One recording of one execution: attach to detach, or a command from start to end; or, where a simulated program
+ * named parts of its execution, what was counted in the parts of one name.
+ */
 struct profile_run {
 	int64_t start_unix_ns; /* wall clock, 0: not known */
 	int64_t duration_ns;   /* of sampling, without the time in which it was paused */
@@ -126,6 +130,7 @@ struct profile_run {
 	/* of the command; -1: not known, or the recorder attached to processes */
 	int32_t exit_status;
 	int64_t wall_ns, cpu_ns, peak_memory_bytes; /* of the command, by wait4(); 0: not known */
+	uint32_t name; /* string: that the program gave to this part of its execution; 0: none */
 };
 
 struct profile_thread {

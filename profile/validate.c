@@ -20,6 +20,9 @@ static bool validate_strings(const struct profile *profile, struct error *err)
 			function->module >= count || function->key >= count)
 			return error_set(err, ERROR_FORMAT, "function %zu references a string that is not there", i);
 	}
+	for (size_t i = 0; i < profile->run_count; i++)
+		if (profile->runs[i].name >= count)
+			return error_set(err, ERROR_FORMAT, "run %zu references a string that is not there", i);
 	for (size_t i = 0; i < profile->thread_count; i++)
 		if (profile->threads[i].process_name >= count || profile->threads[i].name >= count)
 			return error_set(err, ERROR_FORMAT, "thread %zu references a string that is not there", i);

@@ -162,6 +162,7 @@ static void add_samples(struct maker *m, const uint32_t *stacks)
 	};
 	uint32_t ids[2], threads[3];
 
+	must(m, profile_intern(m->profile, "suite::parse", &runs[1].name, &m->err));
 	must(m, profile_add_run(m->profile, &runs[0], &ids[0], &m->err));
 	must(m, profile_add_run(m->profile, &runs[1], &ids[1], &m->err));
 	threads[0] = thread(m, ids[0], 100, "server");
@@ -272,6 +273,7 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 		assert_true(x->whole_command == y->whole_command && x->exit_status == y->exit_status);
 		assert_true(x->wall_ns == y->wall_ns && x->cpu_ns == y->cpu_ns &&
 			    x->peak_memory_bytes == y->peak_memory_bytes);
+		assert_string_equal(profile_string(a, x->name), profile_string(b, y->name));
 	}
 	assert_int_equal(a->thread_count, b->thread_count);
 	for (size_t i = 0; i < a->thread_count; i++) {

@@ -77,6 +77,7 @@ static void values_add_and_runs_stay_runs(void **state)
 	assert_int_equal(into->releases[2].weight_ns, 2 * from->releases[1].weight_ns);
 	assert_true(into->releases[0].lock == 1 && into->releases[1].lock == 3);
 	assert_int_equal(into->runs[3].cpu_ns, from->runs[1].cpu_ns);
+	assert_string_equal(profile_string(into, into->runs[3].name), "suite::parse");
 	assert_int_equal(into->threads[into->samples[into->sample_count - 1].thread].run, 3);
 	profile_destroy(into);
 	profile_destroy(from);
