@@ -25,6 +25,7 @@ enum cli_exit {
 
 /* argv[0] is the command's name. */
 int cmd_record(int argc, char **argv);
+int cmd_simulate(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_report(int argc, char **argv);

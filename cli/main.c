@@ -11,6 +11,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {
 	{ "record", cmd_record, "sample a running process or a command" },
+	{ "simulate", cmd_simulate, "count what a command executes, on a simulated processor" },
 	{ "diff", cmd_diff, "compare two profiles: where did the time go?" },
 	{ "bench", cmd_bench, "run two commands alternately and compare them" },
 	{ "report", cmd_report, "show one profile" },

@@ -103,7 +103,7 @@ static bool is_left_out(const struct recording *recording, const struct sampler_
 }
 
 /* From the last sample to the file, and the closing lines. */
-static bool keep(struct recording *recording, const struct source *source, struct sampler_result *result,
+static bool keep(struct recording *recording, struct source *source, struct sampler_result *result,
 	struct buffer *notices, struct error *err)
 {
 	struct progress *progress = &recording->progress;

@@ -86,10 +86,15 @@ static bool class_waits(const struct symbolize_options *options, const struct sa
 	return symbolize_waits(result->profile, &naming, err);
 }
 
-bool source_name(const struct source *source, const struct symbolize_options *options, struct sampler_result *result,
+static bool complete(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	return !source->functions->complete || source->functions->complete(source, result, notices, err);
+}
+
+bool source_name(struct source *source, const struct symbolize_options *options, struct sampler_result *result,
 	struct buffer *notices, struct error *err)
 {
 	return (source->is_named ? name_origins(source, options, result->profile, err)
 				 : name_addresses(source, options, result, notices, err)) &&
-	       class_waits(options, result, err);
+	       complete(source, result, notices, err) && class_waits(options, result, err);
 }

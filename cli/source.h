@@ -9,6 +9,7 @@
  * constructor and a struct source_functions.
  *
  *	source_live.h   samples a target: record, bench
+ *	source_simulated.h  counts what a command executes: simulate, bench --simulate
  *	source_file.h   reads a file, whatever is in it (a profile, perf.data, FILE.part): report, diff, recover
  *
  * A source only reads: it hands over addresses, or names that another tool has found. source_name() does the rest, in
@@ -23,6 +24,12 @@ struct source_functions {
 	 * should know is appended to `notices`, line by line.
 	 */
 	bool (*read)(struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err);
+	/*
+	 * Ends what naming had to come before: replaces the profile of `result`, whose locations are named. NULL: what
+	 * was read is the profile.
+	 */
+	bool (*complete)(
+		struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err);
 	void (*destroy)(struct source *source);
 };
 
@@ -46,11 +53,11 @@ bool source_read(struct source *source, struct sampler_result *result, struct bu
 
 /*
  * Names what was read, as `options` wants it (cli/naming.h; what they say of images, maps and kernels is taken from the
- * result instead), and compares it with other libraries where that was asked for. Names of another tool get their
- * origins.
+ * result instead), completes it where its kind needs that, and compares it with other libraries where that was asked
+ * for. Names of another tool get their origins.
  */
 COMMON_MUST_CHECK
-bool source_name(const struct source *source, const struct symbolize_options *options, struct sampler_result *result,
+bool source_name(struct source *source, const struct symbolize_options *options, struct sampler_result *result,
 	struct buffer *notices, struct error *err);
 
 void source_destroy(struct source *source);

@@ -220,6 +220,43 @@ COMMON_MUST_CHECK
 bool sampler_read_part(const struct sampler_recorded *recorded, struct sampler_result *result, struct buffer *notices,
 	struct error *err);
 
+/* ---- Simulations: kelvin simulate ---- */
+
+/* One execution of a command under the tool `kelvin` of valgrind. Strings are borrowed. */
+struct sampler_simulated {
+	const char *directory; /* where each of its processes has left its files (simulate/format.h) */
+	const char *command;   /* for the profile's facts */
+	const char *tool;      /* name and version, likewise */
+	const struct sampler_label *labels;
+	size_t label_count;
+	struct profile_run run; /* the execution, without a name */
+};
+
+/*
+ * A simulation makes its profile in two steps, since it counts more instructions than one wants to have apart.
+ *
+ * sampler_simulation_read() hands over a profile without samples: all instructions that were executed, and all call
+ * sites, are its locations. They are named as those of any other profile.
+ *
+ * sampler_simulation_count() then puts the profile itself in its place. Its samples are the lines of a context:
+ * instructions of one context with the same frames are one sample, and call sites with the same frames are one frame.
+ * It has one run for the execution, and one more for each name that the program gave to parts of it. Counts that were
+ * made before the first such part, or after the last one, belong to the execution's run.
+ */
+struct sampler_simulation;
+
+/*
+ * ERROR_EMPTY: no process has left a file. ERROR_FORMAT names the file and the offset. `notices` get lines about files
+ * that ended early, and code whose file is not there. `simulation` is the caller's.
+ */
+COMMON_MUST_CHECK
+bool sampler_simulation_read(const struct sampler_simulated *simulated, struct sampler_simulation **simulation,
+	struct sampler_result *result, struct buffer *notices, struct error *err);
+COMMON_MUST_CHECK
+bool sampler_simulation_count(struct sampler_simulation *simulation, struct sampler_result *result,
+	struct buffer *notices, struct error *err);
+void sampler_simulation_destroy(struct sampler_simulation *simulation);
+
 /* ---- What this machine allows: kelvin doctor ---- */
 
 struct sampler_capabilities {

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/child.h"
+#include "cli/cli.h"
+#include "cli/closing.h"
+#include "cli/interrupt.h"
+#include "cli/labels.h"
+#include "cli/naming.h"
+#include "cli/progress.h"
+#include "cli/source_simulated.h"
+#include "cli/streams.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	OPTION_CACHE = OPTIONS_LONG_ONLY,
+	OPTION_RUNS,
+	OPTION_LABEL,
+	OPTION_NO_ARGS,
+	MAX_RUNS = 10000,
+	MAX_NOTICE_BYTES = 1 << 16,
+};
+static const size_t max_file_bytes = (size_t)2 << 30;
+
+static const char help[] =
+	"Usage: kelvin simulate [OPTIONS] -- COMMAND...\n"
+	"Runs a command on a simulated processor (valgrind) and counts every instruction in its whole calling context, every\n"
+	"cache miss, wrong branch and system call. The counts of one run are exact, and equal on every machine; the command\n"
+	"takes about 30 times as long.\n"
+	"\n"
+	"Options:\n"
+	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)\n"
+	"      --cache I1,D1,LL        sizes of the caches, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)\n"
+	"      --runs N                runs the command N times, one after the other, into one profile: what differs between\n"
+	"                              the runs is noise\n" NAMING_HELP NAMING_PROFILE_HELP
+	"      --label KEY=VALUE       kept in the profile and shown in reports, as service, version, commit or host; repeatable\n"
+	"      --no-args               keeps only the command's program in the profile, without its arguments\n" OPTIONS_MODE_HELP
+	"  -q, --quiet                 prints errors only\n"
+	"  -h, --help                  this text\n"
+	"\n"
+	"Examples:\n"
+	"  kelvin simulate -o before.pb.gz -- ./parse input.json\n"
+	"  kelvin report before.pb.gz --metric instructions\n"
+	"  kelvin diff before.pb.gz after.pb.gz\n"
+	"\n"
+	"Exit codes: the command's own; 125 the simulation failed, 126 the command cannot be executed or simulated, 127 it was\n"
+	"not found, 128 + N signal N ended it. 2 usage error.\n";
+
+static const struct option names[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "cache", required_argument, NULL, OPTION_CACHE },
+	{ "runs", required_argument, NULL, OPTION_RUNS },
+	NAMING_OPTIONS,
+	NAMING_PROFILE_OPTIONS,
+	{ "label", required_argument, NULL, OPTION_LABEL },
+	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
+	OPTIONS_MODE_ROW,
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+struct request {
+	struct source_simulated_options simulated;
+	struct naming naming;
+	struct labels labels;
+	const char *output;
+	mode_t mode;
+	uint64_t runs;
+	bool quiet;
+};
+
+/* One command, from its first run to the file. */
+struct simulation {
+	const struct request *request;
+	struct symbolize_options naming;
+	struct source_simulated *source;
+	struct progress progress;
+	struct profile *merged; /* owned: all runs so far; NULL: none */
+	int64_t naming_ns;
+	int code; /* of the program, when all went well */
+};
+
+/* ---- Closing lines ---- */
+
+static int64_t sum_of(const struct profile *profile, const char *type)
+{
+	uint32_t value_type = profile_find_metric(profile, type, NULL);
+	int64_t sum = 0;
+
+	for (size_t i = 0; value_type != PROFILE_NONE && i < profile->sample_count; i++)
+		sum = saturating_add(sum, profile->values[i * profile->value_type_count + value_type]);
+	return sum;
+}
+
+/* A run with a name is a part of the execution before it, whose processes it shares. */
+static size_t count_processes(const struct profile *profile)
+{
+	struct process_key {
+		uint32_t execution;
+		int32_t pid;
+	};
+	struct hash_map known;
+	struct error ignored;
+	uint32_t *value;
+	size_t count;
+	bool added;
+
+	hash_map_init(&known, sizeof(struct process_key));
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		struct process_key key = { profile->threads[i].run, profile->threads[i].pid };
+
+		while (key.execution > 0 && profile->runs[key.execution].name)
+			key.execution--;
+		if (!hash_map_add(&known, &key, 0, &value, &added, &ignored))
+			break;
+	}
+	count = known.count;
+	hash_map_deinit(&known);
+	return count;
+}
+
+static void print_model(const struct source_simulated_options *options)
+{
+	char sizes[SIMULATOR_CACHES][CLOSING_NUMBER_SIZE];
+
+	for (size_t i = 0; i < SIMULATOR_CACHES; i++)
+		if (options->caches[i].bytes < 1 << 20)
+			snprintf(sizes[i], sizeof(sizes[i]), "%llu kB",
+				(unsigned long long)(options->caches[i].bytes >> 10));
+		else
+			snprintf(sizes[i], sizeof(sizes[i]), "%llu MB",
+				(unsigned long long)(options->caches[i].bytes >> 20));
+	cli_say("cycles: %.2g for most instructions, %d for a miss of the first cache (%s code, %s data), %d of the last (%s), %d for a wrong branch\n",
+		COST_MODEL_QUARTERS / 4.0, COST_MODEL_FIRST_MISS_CYCLES, sizes[0], sizes[1],
+		COST_MODEL_LAST_MISS_CYCLES, sizes[2], COST_MODEL_BRANCH_MISS_CYCLES);
+}
+
+static void print_closing(const struct simulation *simulation, const struct profile *profile, uint64_t file_bytes)
+{
+	const char *output = simulation->request->output;
+	char instructions[CLOSING_NUMBER_SIZE], cycles[CLOSING_NUMBER_SIZE], bytes[CLOSING_NUMBER_SIZE];
+	size_t processes = count_processes(profile);
+
+	closing_format_count((uint64_t)sum_of(profile, COST_MODEL_INSTRUCTIONS), instructions);
+	closing_format_count((uint64_t)sum_of(profile, COST_MODEL_CYCLES), cycles);
+	closing_format_bytes(file_bytes, bytes);
+	cli_say("%s instructions, %s cycles (estimated) in %zu process%s\n", instructions, cycles, processes,
+		processes == 1 ? "" : "es");
+	print_model(&simulation->request->simulated);
+	cli_say("wrote %s (%s) in %.2f s after the command ended\n",
+		strcmp(output, "-") == 0 ? "standard output" : output, bytes, (double)simulation->naming_ns / 1e9);
+}
+
+/* ---- Runs ---- */
+
+static bool write_file(struct simulation *simulation, const struct profile *profile, uint64_t *size, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer out = { 0 };
+
+	buffer_init(&out, max_file_bytes);
+	if (!profile_write_pprof(profile, &out, err) || !buffer_ok(&out, err) ||
+		!file_write(simulation->request->output, out.data, out.size, simulation->request->mode, err))
+		return false;
+	*size = out.size;
+	return true;
+}
+
+static bool add_run(struct simulation *simulation, struct sampler_result *result, struct error *err)
+{
+	if (!simulation->merged) {
+		simulation->merged = TAKE(result->profile);
+		return true;
+	}
+	return profile_merge(simulation->merged, result->profile, err) && profile_finish(simulation->merged, err);
+}
+
+static int failure_code(
+	const struct simulation *simulation, const struct sampler_result *result, const struct error *err)
+{
+	switch (simulation->source->stage) {
+	case SOURCE_SIMULATED_STARTING:
+		return err->system_errno == ENOENT ? CLI_EXIT_NOT_FOUND : CLI_EXIT_NOT_EXECUTABLE;
+	case SOURCE_SIMULATED_FINISHING:
+		/* A command that failed before anything was counted failed with its own code. */
+		if (err->code == ERROR_EMPTY && result->child_status > 0)
+			return child_exit_code(result->child_status);
+		break;
+	case SOURCE_SIMULATED_CREATING:
+	case SOURCE_SIMULATED_RUNNING:
+		break;
+	}
+	return CLI_EXIT_RECORDER_FAILED;
+}
+
+/* One run. False: it failed, and the message has been printed. */
+static bool simulate(struct simulation *simulation, struct buffer *notices)
+{
+	CLEANUP(sampler_result_deinit) struct sampler_result result = { .child_status = -1 };
+	struct source *source = &simulation->source->source;
+	struct error err;
+	int64_t begin_ns;
+	bool ok;
+
+	notices->size = 0;
+	ok = source_read(source, &result, notices, &err);
+	begin_ns = progress_now_ns();
+	if (ok && !simulation->naming.no_names)
+		progress_phase(&simulation->progress, "naming functions");
+	ok = ok && source_name(source, &simulation->naming, &result, notices, &err);
+	sampler_result_release_images(&result);
+	ok = ok && add_run(simulation, &result, &err);
+	simulation->naming_ns += progress_now_ns() - begin_ns;
+	progress_clear(&simulation->progress);
+	if (ok) {
+		simulation->code = child_exit_code(result.child_status);
+		return true;
+	}
+	simulation->code = failure_code(simulation, &result, &err);
+	cli_print_notices(notices);
+	cli_print_error(&err);
+	return false;
+}
+
+/* The runs up to the first that fails; what was counted until then is kept. */
+static void simulate_runs(struct simulation *simulation, struct buffer *notices)
+{
+	uint64_t runs = simulation->request->runs;
+
+	for (uint64_t run = 1; run <= runs && !interrupt_signal(); run++) {
+		if (!simulate(simulation, notices))
+			return;
+		if (simulation->code != 0 && run < runs) {
+			cli_say("kelvin: run %llu of %llu ended with exit code %d; the runs up to it are kept\n",
+				(unsigned long long)run, (unsigned long long)runs, simulation->code);
+			return;
+		}
+	}
+}
+
+static int finish(struct simulation *simulation, const struct buffer *notices)
+{
+	int64_t begin_ns = progress_now_ns();
+	uint64_t file_bytes;
+	struct error err;
+
+	if (!simulation->merged)
+		return simulation->code;
+	progress_phase(&simulation->progress, "writing");
+	if (!write_file(simulation, simulation->merged, &file_bytes, &err)) {
+		progress_clear(&simulation->progress);
+		cli_print_error(&err);
+		return CLI_EXIT_RECORDER_FAILED;
+	}
+	simulation->naming_ns += progress_now_ns() - begin_ns;
+	progress_clear(&simulation->progress);
+	if (!simulation->request->quiet) {
+		cli_print_notices(notices);
+		print_closing(simulation, simulation->merged, file_bytes);
+	}
+	return simulation->code;
+}
+
+static int run_simulation(struct request *request)
+{
+	/* The command inherits our standard output. Where that is the profile's, it prints on standard error. */
+	static const int streams[STREAM_COUNT] = { -1, STDERR_FILENO, -1 };
+	CLEANUP(source_simulated_cleanup) struct source_simulated *source = NULL;
+	CLEANUP(profile_cleanup) struct profile *merged = NULL;
+	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	struct simulation simulation = { .request = request };
+	struct error err;
+	int code;
+
+	buffer_init(&notices, MAX_NOTICE_BYTES);
+	if (strcmp(request->output, "-") == 0)
+		request->simulated.streams = streams;
+	if (!file_check_writable(request->output, &err) ||
+		!naming_prepare(&request->naming, &simulation.naming, &err) ||
+		!source_simulated_create(&request->simulated, &source, &err)) {
+		cli_print_error(&err);
+		return CLI_EXIT_RECORDER_FAILED;
+	}
+	simulation.source = source;
+	progress_init(&simulation.progress, request->quiet);
+	interrupt_watch();
+	simulate_runs(&simulation, &notices);
+	code = finish(&simulation, &notices);
+	merged = simulation.merged;
+	return code;
+}
+
+/* ---- Options ---- */
+
+static bool take(void *context, int option, struct error *err)
+{
+	struct request *request = context;
+
+	switch (option) {
+	case 'o':
+		request->output = options_output_file(optarg);
+		return true;
+	case OPTION_CACHE:
+		return simulator_parse_caches(optarg, request->simulated.caches, err);
+	case OPTION_RUNS:
+		return options_parse_count("--runs", optarg, MAX_RUNS, &request->runs, err) &&
+		       (request->runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run"));
+	case OPTION_LABEL:
+		return labels_add(&request->labels, optarg, err);
+	case OPTION_NO_ARGS:
+		request->simulated.no_arguments = true;
+		return true;
+	case OPTIONS_MODE:
+		return options_parse_mode(optarg, &request->mode, err);
+	case 'q':
+		request->quiet = true;
+		return true;
+	default:
+		return naming_take(&request->naming, option, err);
+	}
+}
+
+static int run(struct request *request, const struct options *options)
+{
+	int code;
+
+	if (!options_read(options, help, take, request, &code))
+		return code;
+	if (!options->argv[optind])
+		return options_fail("simulate", "nothing to simulate; give a command after --");
+	request->simulated.command = options->argv + optind;
+	request->simulated.labels = request->labels.items;
+	request->simulated.label_count = request->labels.count;
+	return run_simulation(request);
+}
+
+int cmd_simulate(int argc, char **argv)
+{
+	/* '+': what follows a command's name is the command's. */
+	struct options options = { argc, argv, "simulate", "+:ho:q", names };
+	struct request request = { .output = "kelvin.pb.gz", .runs = 1, .simulated.tool = CLI_TOOL };
+	int code;
+
+	simulator_default_caches(request.simulated.caches);
+	code = run(&request, &options);
+	naming_deinit(&request.naming);
+	labels_deinit(&request.labels);
+	return code;
+}

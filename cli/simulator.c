@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/simulator.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char tool[] = "kelvin-amd64-linux";
+
+/* ---- Caches ---- */
+
+void simulator_default_caches(struct simulator_cache caches[SIMULATOR_CACHES])
+{
+	caches[0] = caches[1] = (struct simulator_cache){ 32 << 10, 8, 64 };
+	caches[2] = (struct simulator_cache){ 8 << 20, 16, 64 };
+}
+
+static bool parse_size(const char **at, uint64_t *value)
+{
+	char *end;
+	unsigned long long parsed;
+
+	if (!isdigit((unsigned char)**at))
+		return false;
+	parsed = strtoull(*at, &end, 10);
+	if (*end == 'k' || *end == 'K' || *end == 'm' || *end == 'M') {
+		unsigned int shift = *end == 'k' || *end == 'K' ? 10 : 20;
+
+		if (parsed > UINT32_MAX)
+			return false;
+		parsed <<= shift;
+		end++;
+	}
+	*value = parsed;
+	*at = end;
+	return parsed > 0;
+}
+
+static bool parse_cache(const char **at, struct simulator_cache *cache)
+{
+	uint64_t *const fields[] = { &cache->bytes, &cache->ways, &cache->line_bytes };
+
+	if (**at == ',' || **at == '\0')
+		return true;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (!parse_size(at, fields[i]))
+			return false;
+		if (**at != ':')
+			return true;
+		++*at;
+	}
+	return false;
+}
+
+static bool is_power_of_two(uint64_t value)
+{
+	return value > 0 && (value & (value - 1)) == 0;
+}
+
+/* Sets are found by bits of the address. */
+static bool is_cache(const struct simulator_cache *cache)
+{
+	enum { LEAST_LINE = 16, MOST_LINE = 1024, MOST_WAYS = 64 };
+	static const uint64_t most_bytes = (uint64_t)1 << 30;
+
+	return cache->line_bytes >= LEAST_LINE && cache->line_bytes <= MOST_LINE && cache->ways <= MOST_WAYS &&
+	       is_power_of_two(cache->line_bytes) && cache->bytes <= most_bytes &&
+	       cache->bytes % (cache->line_bytes * cache->ways) == 0 &&
+	       is_power_of_two(cache->bytes / (cache->line_bytes * cache->ways));
+}
+
+bool simulator_parse_caches(const char *text, struct simulator_cache caches[SIMULATOR_CACHES], struct error *err)
+{
+	static const char *const names[SIMULATOR_CACHES] = { "I1", "D1", "LL" };
+	const char *at = text;
+
+	simulator_default_caches(caches);
+	for (size_t i = 0; i < SIMULATOR_CACHES; i++) {
+		bool is_last = i + 1 == SIMULATOR_CACHES;
+
+		if (!parse_cache(&at, &caches[i]) || *at != (is_last ? '\0' : ','))
+			return error_set(err, ERROR_USAGE,
+				"--cache '%.80s': write I1,D1,LL, each as SIZE:WAYS:LINE, for example 32k:8:64,48k:12:64,2M:16:64",
+				text);
+		if (!is_cache(&caches[i]))
+			return error_set(err, ERROR_USAGE,
+				"--cache '%.80s': %s has no number of sets that is a power of two: SIZE / (WAYS * LINE)",
+				text, names[i]);
+		at += !is_last;
+	}
+	return true;
+}
+
+/* ---- Where it is ---- */
+
+/* Finds an executable file along PATH. */
+static bool find_program(const char *name, char path[PATH_MAX])
+{
+	const char *at = getenv("PATH");
+
+	for (at = at ? at : "/usr/local/bin:/usr/bin:/bin"; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+		size_t size = strcspn(at, ":");
+
+		if ((size_t)snprintf(path, PATH_MAX, "%.*s%s%s", (int)size, at, size ? "/" : "./", name) < PATH_MAX &&
+			access(path, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_library(const char *directory)
+{
+	char path[PATH_MAX + sizeof(tool)];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, tool);
+	return access(path, X_OK) == 0;
+}
+
+/* Beside this program: in a build folder cli/kelvin has simulate/ as a neighbour, and bin/kelvin has libexec/kelvin/.
+ */
+static bool find_library(char library[PATH_MAX])
+{
+	static const char *const places[] = { "../simulate", "../" KELVIN_LIBEXEC };
+	char program[PATH_MAX];
+	ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char *slash;
+
+	program[size > 0 ? size : 0] = '\0';
+	slash = strrchr(program, '/');
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++)
+		if ((size_t)snprintf(library, PATH_MAX, "%.*s/%s", (int)(slash - program), program, places[i]) <
+				PATH_MAX &&
+			is_library(library))
+			return true;
+	snprintf(library, PATH_MAX, "%s", KELVIN_FULL_LIBEXEC);
+	return is_library(library);
+}
+
+bool simulator_find(struct simulator *simulator, struct error *err)
+{
+	if (!find_program("valgrind", simulator->valgrind))
+		return error_set(err, ERROR_NOT_FOUND,
+			"valgrind is not installed, and simulations run on it: apt-get install valgrind");
+	return find_library(simulator->library) ||
+	       error_set(err, ERROR_NOT_FOUND,
+		       "the tool %s is not there: build kelvin on a machine that has valgrind installed, or install it again",
+		       tool);
+}
+
+/* ---- What it can run ---- */
+
+static bool check_bytes(const char *path, const struct stat *info, struct error *err)
+{
+	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned char ident[EI_NIDENT] = { 0 };
+
+	if ((info->st_mode & S_ISUID && info->st_uid != geteuid()) ||
+		(info->st_mode & S_ISGID && info->st_mode & S_IXGRP && info->st_gid != getegid()))
+		return error_set(err, ERROR_UNSUPPORTED,
+			"%.300s has the rights of another user (setuid), which a simulated program cannot get: run it as that user",
+			path);
+	if (fd < 0 || read(fd, ident, sizeof(ident)) != (ssize_t)sizeof(ident) || memcmp(ident, ELFMAG, SELFMAG) != 0)
+		return true;
+	return ident[EI_CLASS] != ELFCLASS32 ||
+	       error_set(err, ERROR_UNSUPPORTED,
+		       "%.300s is a 32-bit program, which cannot be simulated: build it for x86-64", path);
+}
+
+static bool fail_as_exec(int number, const char *command, struct error *err)
+{
+	return error_set_errno(err, number, "cannot execute %.300s", command);
+}
+
+bool simulator_check_command(const char *command, struct error *err)
+{
+	char path[PATH_MAX];
+	struct stat info;
+
+	if (strchr(command, '/'))
+		snprintf(path, sizeof(path), "%s", command);
+	else if (!find_program(command, path))
+		return fail_as_exec(ENOENT, command, err);
+	if (stat(path, &info) != 0)
+		return fail_as_exec(errno, command, err);
+	if (!S_ISREG(info.st_mode) || access(path, X_OK) != 0)
+		return fail_as_exec(EACCES, command, err);
+	return check_bytes(path, &info, err);
+}
+
+/* ---- How it is called ---- */
+
+bool simulator_can_fix_addresses(void)
+{
+	int before = personality(0xffffffff);
+
+	if (before < 0 || personality((unsigned long)before | ADDR_NO_RANDOMIZE) < 0)
+		return false;
+	personality((unsigned long)before);
+	return true;
+}
+
+/* What would make two runs of one program differ, or hides names; what the user has set stays. */
+static void set_environment(const char *library)
+{
+	static const char *const values[][2] = {
+		{ "PYTHONHASHSEED", "0" },
+		{ "PYTHONMALLOC", "malloc" },
+		{ "PYTHONPERFSUPPORT", "1" },
+		{ "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack" },
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		setenv(values[i][0], values[i][1], 0);
+	setenv("VALGRIND_LIB", library, 1);
+}
+
+void simulator_execute(const struct simulator *simulator, const char *directory,
+	const struct simulator_cache caches[SIMULATOR_CACHES], char *const *command)
+{
+	static const char *const cache_options[SIMULATOR_CACHES] = { "--I1", "--D1", "--LL" };
+	static const char *const fixed[] = { "--tool=kelvin", "-q", "--trace-children=yes", "--vgdb=no",
+		"--sigill-diagnostics=yes", "--demangle=no" };
+	enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWN = 1 + FIXED + 2 + SIMULATOR_CACHES, OPTION = 96 };
+	char paths[2][PATH_MAX + OPTION], options[SIMULATOR_CACHES][OPTION];
+	size_t count = 0, words = 0;
+	const char **argv;
+	int before = personality(0xffffffff);
+
+	while (command[words])
+		words++;
+	argv = calloc(OWN + words + 1, sizeof(*argv));
+	if (!argv)
+		return;
+	argv[count++] = simulator->valgrind;
+	for (size_t i = 0; i < FIXED; i++)
+		argv[count++] = fixed[i];
+	snprintf(paths[0], sizeof(paths[0]), "--out-dir=%s/counts", directory);
+	snprintf(paths[1], sizeof(paths[1]), "--log-file=%s/log/%%p", directory);
+	argv[count++] = paths[0];
+	argv[count++] = paths[1];
+	for (size_t i = 0; i < SIMULATOR_CACHES; i++) {
+		snprintf(options[i], OPTION, "%s=%llu,%llu,%llu", cache_options[i], (unsigned long long)caches[i].bytes,
+			(unsigned long long)caches[i].ways, (unsigned long long)caches[i].line_bytes);
+		argv[count++] = options[i];
+	}
+	for (size_t i = 0; i < words; i++)
+		argv[count++] = command[i];
+	if (before >= 0)
+		personality((unsigned long)before | ADDR_NO_RANDOMIZE);
+	set_environment(simulator->library);
+	execv(argv[0], (char *const *)argv);
+	free(argv);
+}
+
+/* ---- What it says ---- */
+
+/* The line of a log that says something of use; false: there is none. */
+static bool find_line(const char *directory, const char *name, const char *part, char *line, int size)
+{
+	CLEANUP(cleanup_fclose) FILE *file = NULL;
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/log/%s", directory, name) >= sizeof(path))
+		return false;
+	file = fopen(path, "re");
+	while (file && fgets(line, size, file))
+		if (strstr(line, part))
+			return true;
+	return false;
+}
+
+static void explain_instruction(const char *name, const char *line, struct buffer *notices)
+{
+	static const char marker[] = "instruction bytes: ";
+	const char *bytes = strstr(line, marker);
+	bool is_wide = bytes && strncmp(bytes + strlen(marker), "0x62", 4) == 0;
+
+	buffer_printf(notices, "process %.20s ended at an instruction that valgrind does not know%s (%.23s): %s\n",
+		name, is_wide ? ", of AVX-512" : "", bytes ? bytes + strlen(marker) : "",
+		is_wide ? "build the program without -march=native, or with -mno-avx512f"
+			: "build it for a plain x86-64 processor, as with -march=x86-64-v3");
+}
+
+void simulator_explain(const char *directory, struct buffer *notices)
+{
+	char path[PATH_MAX], line[512];
+	const struct dirent *entry;
+	DIR *logs;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/log", directory) >= sizeof(path))
+		return;
+	logs = opendir(path);
+	while (logs && (entry = readdir(logs)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (find_line(directory, entry->d_name, "unhandled instruction bytes", line, sizeof(line)))
+			explain_instruction(entry->d_name, line, notices);
+		else if (find_line(directory, entry->d_name, "kelvin: ", line, sizeof(line)))
+			buffer_printf(notices, "%s", line);
+	}
+	if (logs)
+		closedir(logs);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+#include <limits.h>
+
+/* Valgrind with our tool: where it is, what it can run, how it is called, and what it says. */
+
+enum { SIMULATOR_CACHES = 3 };
+
+/* Caches in the order I1, D1, LL. */
+struct simulator_cache {
+	uint64_t bytes, ways, line_bytes;
+};
+
+/* 32 kB, 8 ways for both first levels; 8 MB, 16 ways for the last; lines of 64 bytes, on every machine. */
+void simulator_default_caches(struct simulator_cache caches[SIMULATOR_CACHES]);
+
+/*
+ * I1,D1,LL, each SIZE[:WAYS[:LINE]], as "32k:8,32k:8,8M:16:64"; an empty one, and what one leaves out, is the default.
+ * ERROR_USAGE for sizes that no cache has.
+ */
+COMMON_MUST_CHECK
+bool simulator_parse_caches(const char *text, struct simulator_cache caches[SIMULATOR_CACHES], struct error *err);
+
+struct simulator {
+	char valgrind[PATH_MAX], library[PATH_MAX]; /* the program; the directory of the tool */
+};
+
+/* Finds both. ERROR_NOT_FOUND says what to install. */
+COMMON_MUST_CHECK
+bool simulator_find(struct simulator *simulator, struct error *err);
+
+/*
+ * Whether the command can be simulated. ERROR_NOT_FOUND or ERROR_PERMISSION with system_errno, as execvp() would have
+ * failed; ERROR_UNSUPPORTED: a 32-bit program, or one with another user's rights.
+ */
+COMMON_MUST_CHECK
+bool simulator_check_command(const char *command, struct error *err);
+
+/*
+ * Replaces the calling process, a child of ours: `directory` gets counts/ and log/, which must be there. Returns only
+ * on failure, with errno set.
+ */
+void simulator_execute(const struct simulator *simulator, const char *directory,
+	const struct simulator_cache caches[SIMULATOR_CACHES], char *const *command);
+
+/*
+ * Whether the processes of this machine can have the same addresses in every run; containers may forbid it.
+ */
+bool simulator_can_fix_addresses(void);
+
+/* Appends what the user should know of what valgrind said in `directory`, line by line. */
+void simulator_explain(const char *directory, struct buffer *notices);

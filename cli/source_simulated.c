@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/source_simulated.h"
+
+#include "cli/child.h"
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/streams.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_COMMAND_BYTES = 1 << 16 };
+
+static bool make_directories(struct temporary *temporary, struct error *err)
+{
+	static const char *const names[] = { "counts", "log" };
+	char path[PATH_MAX + sizeof("/counts")];
+
+	if (!temporary_create(temporary, err))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", temporary->path, names[i]);
+		if (mkdir(path, S_IRWXU) != 0)
+			return error_set_errno(err, errno, "cannot make %.300s", path);
+	}
+	return true;
+}
+
+static bool start_command(const struct source_simulated *simulated, pid_t *pid, struct error *err)
+{
+	struct streams streams;
+
+	if (simulated->options.streams && !streams_redirect(&streams, simulated->options.streams, err))
+		return false;
+	*pid = fork();
+	if (*pid == 0) {
+		simulator_execute(&simulated->simulator, simulated->temporary.path, simulated->options.caches,
+			simulated->options.command);
+		_exit(CLI_EXIT_RECORDER_FAILED);
+	}
+	if (*pid < 0)
+		error_set_errno(err, errno, "cannot start %s", simulated->simulator.valgrind);
+	if (simulated->options.streams)
+		streams_restore(&streams);
+	return *pid > 0;
+}
+
+/* The terminal sends Ctrl-C to the command too; what only we have got is passed on, once. */
+static void wait_for(pid_t pid, int *status, struct rusage *usage)
+{
+	bool is_told = false;
+
+	while (wait4(pid, status, 0, usage) < 0 && errno == EINTR) {
+		if (is_told || !interrupt_is_for_us_alone())
+			continue;
+		kill(pid, interrupt_signal());
+		is_told = true;
+	}
+}
+
+static int64_t now_unix_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t used_ns(const struct timeval *time)
+{
+	return time->tv_sec * (int64_t)1000000000 + time->tv_usec * (int64_t)1000;
+}
+
+static bool run_command(struct source_simulated *simulated, struct profile_run *run, int *status, struct error *err)
+{
+	int64_t begin_ns = progress_now_ns();
+	struct rusage usage = { 0 };
+	pid_t pid;
+
+	*run = (struct profile_run){ .start_unix_ns = now_unix_ns(), .whole_command = true };
+	if (!start_command(simulated, &pid, err))
+		return false;
+	simulated->stage = SOURCE_SIMULATED_RUNNING;
+	wait_for(pid, status, &usage);
+	run->duration_ns = run->wall_ns = progress_now_ns() - begin_ns;
+	run->cpu_ns = used_ns(&usage.ru_utime) + used_ns(&usage.ru_stime);
+	run->exit_status = *status;
+	return true;
+}
+
+/* As a person would type it. */
+static void describe_command(const struct source_simulated_options *options, struct buffer *text)
+{
+	for (size_t i = 0; options->command[i] && (i == 0 || !options->no_arguments); i++)
+		buffer_printf(text, "%s%s", i ? " " : "", options->command[i]);
+	buffer_append_byte(text, '\0');
+}
+
+static bool read_counts(struct source_simulated *simulated, const struct profile_run *run,
+	struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer command = { 0 };
+	char directory[PATH_MAX + sizeof("/counts")];
+	const struct source_simulated_options *options = &simulated->options;
+	struct sampler_simulated from = {
+		.directory = directory,
+		.tool = options->tool,
+		.labels = options->labels,
+		.label_count = options->label_count,
+		.run = *run,
+	};
+
+	buffer_init(&command, MAX_COMMAND_BYTES);
+	describe_command(options, &command);
+	if (!buffer_ok(&command, err))
+		return false;
+	from.command = (const char *)command.data;
+	snprintf(directory, sizeof(directory), "%s/counts", simulated->temporary.path);
+	return sampler_simulation_read(&from, &simulated->simulation, result, notices, err);
+}
+
+/* What only the directory tells of a simulation that went wrong. */
+static void explain(const struct source_simulated *simulated, struct buffer *notices)
+{
+	simulator_explain(simulated->temporary.path, notices);
+	if (temporary_is_full(&simulated->temporary))
+		buffer_append_string(notices,
+			"the disk of the temporary files is full, so counts may be missing: set TMPDIR to a directory with more room\n");
+	if (!simulator_can_fix_addresses())
+		buffer_append_string(notices,
+			"addresses are chosen at random here (personality(2) is not permitted), so counts may differ a little from run to run\n");
+}
+
+static bool simulated_read(
+	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	struct source_simulated *simulated = (struct source_simulated *)source;
+	struct profile_run run;
+
+	simulated->stage = SOURCE_SIMULATED_CREATING;
+	temporary_remove(&simulated->temporary);
+	if (!simulator_find(&simulated->simulator, err))
+		return false;
+	simulated->stage = SOURCE_SIMULATED_STARTING;
+	if (!simulator_check_command(simulated->options.command[0], err))
+		return false;
+	simulated->stage = SOURCE_SIMULATED_CREATING;
+	if (!make_directories(&simulated->temporary, err) || !run_command(simulated, &run, &result->child_status, err))
+		return false;
+	simulated->stage = SOURCE_SIMULATED_FINISHING;
+	if (notices)
+		explain(simulated, notices);
+	return read_counts(simulated, &run, result, notices, err);
+}
+
+/* Counts have their samples only now: their lines are known. */
+static bool simulated_complete(
+	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	struct source_simulated *simulated = (struct source_simulated *)source;
+	bool ok = sampler_simulation_count(simulated->simulation, result, notices, err);
+
+	sampler_simulation_destroy(simulated->simulation);
+	simulated->simulation = NULL;
+	temporary_remove(&simulated->temporary);
+	return ok;
+}
+
+static void simulated_destroy(struct source *source)
+{
+	struct source_simulated *simulated = (struct source_simulated *)source;
+
+	sampler_simulation_destroy(simulated->simulation);
+	temporary_remove(&simulated->temporary);
+	free(simulated);
+}
+
+static const struct source_functions simulated_functions = {
+	.read = simulated_read,
+	.complete = simulated_complete,
+	.destroy = simulated_destroy,
+};
+
+bool source_simulated_create(
+	const struct source_simulated_options *options, struct source_simulated **simulated, struct error *err)
+{
+	struct source_simulated *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return error_set_memory(err);
+	made->source = (struct source){ .functions = &simulated_functions, .name = "a simulation" };
+	made->options = *options;
+	*simulated = made;
+	return true;
+}

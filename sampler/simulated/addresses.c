@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/simulated/simulation.h"
+
+#include "sampler/collect/result.h"
+#include "sampler/process/jit_map.h"
+#include "sampler/process/recorded.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { MAX_MAPPINGS = 1 << 24 };
+
+/*
+ * The machine of a simulation: this one, a moment ago. Its processes have ended, so that code is found as for a
+ * recording of another time; but the files must still be those that were mapped, and perf maps must be younger than
+ * the simulation.
+ */
+struct address_host {
+	struct recorded_files files; /* first: the functions of its host get this */
+	int64_t since_s;
+	int32_t pid, parent_pid;
+	bool is_forked;
+};
+
+struct address_reader {
+	struct process_table table;
+	struct process_host_functions functions;
+	struct address_host host;
+	struct simulation_file *file; /* that is read */
+	struct process *process;
+	struct profile *profile;
+};
+
+/* ---- The host ---- */
+
+static bool address_open(void *context, const struct elf_mapping *mapped, enum profile_mapping_kind kind,
+	struct elf_image **image, struct error *err)
+{
+	struct address_host *host = context;
+	CLEANUP(elf_image_cleanup) struct elf_image *found = NULL;
+
+	if (!recorded_files_open(&host->files, mapped->path, NULL, &found, err))
+		return false;
+	if (kind == PROFILE_MAPPING_FILE && mapped->inode && elf_image_identity(found)->inode != mapped->inode)
+		return error_set(err, ERROR_NOT_FOUND, "%.300s was replaced while the simulation ran", mapped->path);
+	*image = TAKE(found);
+	return true;
+}
+
+static bool expect_map_of(int32_t pid, int64_t since_s, struct jit_place *place, struct error *err)
+{
+	char *path;
+
+	if (asprintf(&path, "/tmp/perf-%d.map", pid) < 0)
+		return error_set_memory(err);
+	jit_place_deinit(place);
+	*place = (struct jit_place){ .path = path, .since_s = since_s, .user = geteuid() };
+	return true;
+}
+
+static bool address_expect_jit_map(
+	void *context, const struct elf_mapping *mapped, struct process_image *image, struct error *err)
+{
+	const struct address_host *host = context;
+
+	if (jit_map_is_dump(mapped))
+		return jit_map_expect_recorded(mapped, image, err);
+	return expect_map_of(mapped->pid, host->since_s, &image->jit_map, err) &&
+	       (!host->is_forked || expect_map_of(host->parent_pid, host->since_s, &image->inherited_map, err));
+}
+
+/* ---- What a file tells ---- */
+
+static bool address_process(void *context, const struct simulate_process *process, struct error *err)
+{
+	struct address_reader *reader = context;
+
+	reader->host.parent_pid = process->parent_pid;
+	reader->host.is_forked = process->is_forked != 0;
+	return process_table_get(&reader->table, process->pid, &reader->process, err);
+}
+
+static bool address_mapping(void *context, const struct simulate_mapping *mapping, const char *path, struct error *err)
+{
+	struct address_reader *reader = context;
+	struct simulation_file *file = reader->file;
+	const struct elf_mapping mapped = {
+		.pid = reader->process->pid,
+		.start = mapping->start,
+		.end = mapping->end,
+		.file_offset = mapping->file_offset,
+		.device_major = major(mapping->device),
+		.device_minor = minor(mapping->device),
+		.inode = mapping->inode,
+		.path = path,
+	};
+	struct simulation_mapping made = { .id = PROFILE_NONE };
+	const struct process_mapping *found;
+
+	if (!ARRAY_RESERVE(&file->mappings, &file->mapping_capacity, file->mapping_count + 1, MAX_MAPPINGS, err) ||
+		!process_table_map(&reader->table, reader->process, &mapped, err))
+		return false;
+	found = mappings_find(&reader->process->mappings, mapping->start);
+	if (found) {
+		struct process_location start = process_table_locate(&reader->table, found->place, 0);
+
+		made = (struct simulation_mapping){ .bias = start.address, .id = start.mapping };
+	}
+	file->mappings[file->mapping_count++] = made;
+	return true;
+}
+
+static bool add_address(struct address_reader *reader, uint32_t mapping, uint64_t address, struct error *err)
+{
+	struct profile_location location = simulation_locate(reader->file, mapping, address);
+	uint32_t id;
+
+	return profile_add_location(reader->profile, location.mapping, location.address, &id, err);
+}
+
+static bool address_block(void *context, const struct simulated_block *block, struct error *err)
+{
+	struct address_reader *reader = context;
+	uint64_t address = block->head.address;
+
+	for (size_t i = 0; i < block->head.instruction_count; i++) {
+		if (!add_address(reader, block->head.mapping, address, err))
+			return false;
+		address += block->lengths[i];
+	}
+	return true;
+}
+
+static bool address_node(void *context, const struct simulate_node *node, struct error *err)
+{
+	return node->parent == SIMULATE_NONE || add_address(context, node->mapping, node->call_site, err);
+}
+
+static bool address_cost(void *context, const struct simulate_cost *cost, struct error *err)
+{
+	return add_address(context, cost->mapping, cost->address, err);
+}
+
+static void tell_cut(const struct simulation_file *file, struct buffer *notices)
+{
+	if (notices)
+		buffer_printf(notices,
+			"process %d was killed before it could write all its counts: what it had written is shown\n",
+			file->pid);
+}
+
+static bool add_file(struct address_reader *reader, const struct sampler_simulation *simulation, struct buffer *notices,
+	struct error *err)
+{
+	const struct simulated_visitor visitor = {
+		.process = address_process,
+		.mapping = address_mapping,
+		.block = address_block,
+		.node = address_node,
+		.cost = address_cost,
+		.context = reader,
+	};
+	CLEANUP(cleanup_close) int fd = simulation_open(simulation, reader->file, err);
+	struct simulated_end end;
+
+	if (fd < 0)
+		return false;
+	if (!simulated_file_read(fd, reader->file->bytes, &visitor, &end, err))
+		return error_prefix(err, "simulation of process %d", reader->file->pid);
+	if (end.is_cut)
+		tell_cut(reader->file, notices);
+	return true;
+}
+
+bool simulation_add_addresses(struct sampler_simulation *simulation, struct profile *profile,
+	struct sampler_result *result, struct buffer *notices, struct error *err)
+{
+	struct address_reader reader = { .profile = profile };
+	bool ok = true;
+
+	recorded_files_init(&reader.host.files);
+	reader.host.since_s = simulation->run.start_unix_ns / 1000000000;
+	reader.functions = *recorded_files_host(&reader.host.files).functions;
+	reader.functions.open = address_open;
+	reader.functions.expect_jit_map = address_expect_jit_map;
+	process_table_init(&reader.table, profile,
+		(struct process_host){ .functions = &reader.functions, .context = &reader.host }, notices);
+	for (size_t i = 0; ok && i < simulation->file_count; i++) {
+		reader.file = &simulation->files[i];
+		ok = add_file(&reader, simulation, notices, err);
+	}
+	ok = ok && result_take_images(result, &reader.table, err);
+	process_table_deinit(&reader.table);
+	recorded_files_deinit(&reader.host.files);
+	return ok;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sampler/simulated/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	WINDOW_BYTES = 4 << 20,
+	MAX_ENTRY_BYTES = 1 << 20, /* the largest entries are a block and a count with 65,535 exits */
+	MAX_TEXT_BYTES = 1 << 15,
+	MAX_MAPPINGS = 1 << 24,
+};
+_Static_assert(sizeof(struct simulate_count) + ((size_t)UINT16_MAX + 1) * sizeof(uint64_t) < MAX_ENTRY_BYTES,
+	"a count fits an entry");
+static const size_t max_blocks = (size_t)1 << 28, max_nodes = (size_t)1 << 30;
+
+struct file_reader {
+	int fd;
+	const struct simulated_visitor *visitor;
+	struct simulated_end *end;
+	uint64_t bytes, offset; /* of the file; of the first byte of the window */
+	uint8_t *window;        /* owned */
+	size_t at, filled;      /* in the window */
+	uint16_t *exit_counts;  /* owned: [block] */
+	size_t block_count, block_capacity, node_count;
+	uint32_t mapping_count;
+	uint64_t *times; /* owned: of the count at hand */
+	bool has_process, has_end;
+};
+
+static uint64_t file_position(const struct file_reader *reader)
+{
+	return reader->offset + reader->at;
+}
+
+static bool is_at_end(const struct file_reader *reader)
+{
+	return file_position(reader) == reader->bytes;
+}
+
+/* Moves what is left in the window to its start, and reads as much behind it as there is. */
+static bool fill_window(struct file_reader *reader, struct error *err)
+{
+	memmove(reader->window, reader->window + reader->at, reader->filled - reader->at);
+	reader->offset += reader->at;
+	reader->filled -= reader->at;
+	reader->at = 0;
+	while (reader->filled < WINDOW_BYTES && reader->offset + reader->filled < reader->bytes) {
+		uint64_t left = reader->bytes - reader->offset - reader->filled, room = WINDOW_BYTES - reader->filled;
+		ssize_t got = pread(reader->fd, reader->window + reader->filled, left < room ? left : room,
+			(off_t)(reader->offset + reader->filled));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return error_set_errno(err, errno, "cannot read it");
+		/* The file has become shorter than it was when its size was asked for. */
+		if (got == 0)
+			reader->bytes = reader->offset + reader->filled;
+		reader->filled += (size_t)got;
+	}
+	return true;
+}
+
+/* The next bytes of a record, at least one whole entry of it unless the file ends before. */
+static bool file_peek(struct file_reader *reader, uint64_t record_end, struct byte_reader *entry, struct error *err)
+{
+	uint64_t left = record_end - file_position(reader);
+	size_t have;
+
+	if (reader->filled - reader->at < MAX_ENTRY_BYTES && reader->offset + reader->filled < reader->bytes &&
+		!fill_window(reader, err))
+		return false;
+	have = reader->filled - reader->at;
+	*entry = byte_reader_over(reader->window + reader->at, left < have ? (size_t)left : have);
+	return true;
+}
+
+static bool file_skip_to(struct file_reader *reader, uint64_t position, struct error *err)
+{
+	uint64_t by;
+
+	if (position > reader->bytes)
+		position = reader->bytes;
+	by = position - file_position(reader);
+	if (by <= reader->filled - reader->at) {
+		reader->at += (size_t)by;
+		return true;
+	}
+	reader->offset = position;
+	reader->at = reader->filled = 0;
+	return fill_window(reader, err);
+}
+
+/* ---- Entries ---- */
+
+/* Whether an entry could be read. One at whose place the file ends is left to the caller. */
+static bool is_whole(const struct byte_reader *entry)
+{
+	return byte_reader_ok(entry);
+}
+
+static bool take_process(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+{
+	struct simulate_process process = { 0 };
+
+	byte_reader_copy(entry, &process, sizeof(process));
+	if (!is_whole(entry))
+		return true;
+	if (reader->has_process)
+		return error_set(err, ERROR_FORMAT, "a second process");
+	if (memcmp(process.magic, "KELVINSM", sizeof(process.magic)) != 0)
+		return error_set(err, ERROR_FORMAT, "not a file of a simulation");
+	if (process.version != SIMULATE_VERSION)
+		return error_set(err, ERROR_UNSUPPORTED,
+			"it is of version %u, and this kelvin knows %d: the valgrind tool and kelvin are of different builds",
+			process.version, SIMULATE_VERSION);
+	if (process.pid <= 0)
+		return error_set(err, ERROR_FORMAT, "process %d", process.pid);
+	process.name[sizeof(process.name) - 1] = '\0';
+	reader->has_process = true;
+	return !reader->visitor->process || reader->visitor->process(reader->visitor->context, &process, err);
+}
+
+/* Copies text that follows an entry. NULL: it is cut. */
+static const char *take_text(struct byte_reader *entry, uint32_t size, char text[MAX_TEXT_BYTES + 1], struct error *err)
+{
+	const uint8_t *bytes;
+
+	if (size > MAX_TEXT_BYTES) {
+		error_set(err, ERROR_FORMAT, "a text of %u bytes", size);
+		return NULL;
+	}
+	bytes = byte_reader_bytes(entry, size);
+	memcpy(text, bytes ? bytes : (const uint8_t *)"", bytes ? size : 0);
+	text[bytes ? size : 0] = '\0';
+	return text;
+}
+
+static bool take_mapping(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+{
+	struct simulate_mapping mapping = { 0 };
+	char path[MAX_TEXT_BYTES + 1];
+
+	byte_reader_copy(entry, &mapping, sizeof(mapping));
+	if (!take_text(entry, mapping.path_bytes, path, err))
+		return false;
+	byte_reader_align(entry, sizeof(uint64_t));
+	if (!is_whole(entry))
+		return true;
+	if (mapping.end <= mapping.start || reader->mapping_count == MAX_MAPPINGS)
+		return error_set(err, ERROR_FORMAT, "mapping %u is empty", reader->mapping_count);
+	reader->mapping_count++;
+	return !reader->visitor->mapping || reader->visitor->mapping(reader->visitor->context, &mapping, path, err);
+}
+
+static bool is_mapping(const struct file_reader *reader, uint32_t mapping)
+{
+	return mapping == SIMULATE_NONE || mapping < reader->mapping_count;
+}
+
+/* Exits follow each other as the instructions do, and no block is left behind its last instruction. */
+static bool are_exits_in_order(const struct simulated_block *block)
+{
+	struct byte_reader exits = block->left_after;
+	uint16_t before = 0;
+
+	for (size_t i = 0; i < block->head.exit_count; i++) {
+		uint16_t after = byte_reader_u16(&exits);
+
+		if (after < before || after > block->head.instruction_count)
+			return false;
+		before = after;
+	}
+	return true;
+}
+
+static bool take_block(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+{
+	struct simulated_block block = { 0 };
+
+	byte_reader_copy(entry, &block.head, sizeof(block.head));
+	block.lengths = byte_reader_bytes(entry, block.head.instruction_count);
+	block.costs = byte_reader_bytes(entry, block.head.instruction_count);
+	block.left_after = byte_reader_split(entry, (size_t)block.head.exit_count * sizeof(uint16_t));
+	byte_reader_align(entry, sizeof(uint64_t));
+	if (!is_whole(entry))
+		return true;
+	if (!is_mapping(reader, block.head.mapping) || !are_exits_in_order(&block))
+		return error_set(err, ERROR_FORMAT, "block %zu is malformed", reader->block_count);
+	if (!ARRAY_RESERVE(&reader->exit_counts, &reader->block_capacity, reader->block_count + 1, max_blocks, err))
+		return false;
+	reader->exit_counts[reader->block_count++] = block.head.exit_count;
+	return !reader->visitor->block || reader->visitor->block(reader->visitor->context, &block, err);
+}
+
+static bool take_node(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+{
+	struct simulate_node node = { 0 };
+
+	byte_reader_copy(entry, &node, sizeof(node));
+	if (!is_whole(entry))
+		return true;
+	if ((node.parent != SIMULATE_NONE && node.parent >= reader->node_count) || !is_mapping(reader, node.mapping) ||
+		reader->node_count == max_nodes)
+		return error_set(err, ERROR_FORMAT, "node %zu is malformed", reader->node_count);
+	reader->node_count++;
+	return !reader->visitor->node || reader->visitor->node(reader->visitor->context, &node, err);
+}
+
+static bool take_thread(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+{
+	struct simulate_thread thread = { 0 };
+
+	byte_reader_copy(entry, &thread, sizeof(thread));
+	if (!is_whole(entry))
+		return true;
+	if (thread.root >= reader->node_count)
+		return error_set(err, ERROR_FORMAT, "a thread has node %u, which is not there", thread.root);
+	thread.name[sizeof(thread.name) - 1] = '\0';
+	return !reader->visitor->thread || reader->visitor->thread(reader->visitor->context, &thread, err);
+}
+
+static bool take_part(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+{
+	struct simulate_part part = { 0 };
+	char name[MAX_TEXT_BYTES + 1];
+
+	byte_reader_copy(entry, &part, sizeof(part));
+	if (!take_text(entry, part.name_bytes, name, err))
+		return false;
+	byte_reader_align(entry, sizeof(uint64_t));
+	if (!is_whole(entry))
+		return true;
+	return !reader->visitor->part || reader->visitor->part(reader->visitor->context, &part, name, err);
+}
+
+static bool take_count(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+{
+	struct simulated_count count = { .times = reader->times };
+
+	byte_reader_copy(entry, &count.head, sizeof(count.head));
+	if (!is_whole(entry))
+		return true;
+	if (count.head.node >= reader->node_count || count.head.block >= reader->block_count)
+		return error_set(err, ERROR_FORMAT, "a count of block %u in node %u, which are not there",
+			count.head.block, count.head.node);
+	count.time_count = (size_t)reader->exit_counts[count.head.block] + 1;
+	byte_reader_copy(entry, reader->times, count.time_count * sizeof(*reader->times));
+	return !is_whole(entry) || reader->visitor->count(reader->visitor->context, &count, err);
+}
+
+static bool take_cost(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+{
+	struct simulate_cost cost = { 0 };
+
+	byte_reader_copy(entry, &cost, sizeof(cost));
+	if (!is_whole(entry))
+		return true;
+	if (cost.node >= reader->node_count || !is_mapping(reader, cost.mapping))
+		return error_set(err, ERROR_FORMAT, "a cost in node %u, which is not there", cost.node);
+	return !reader->visitor->cost || reader->visitor->cost(reader->visitor->context, &cost, err);
+}
+
+static bool take_end(struct file_reader *reader, struct byte_reader *entry, struct error *err)
+{
+	struct simulate_end end = { 0 };
+
+	(void)err;
+	byte_reader_copy(entry, &end, sizeof(end));
+	if (!is_whole(entry))
+		return true;
+	reader->has_end = true;
+	reader->end->end = end;
+	return true;
+}
+
+/* ---- Records ---- */
+
+typedef bool take_entry(struct file_reader *reader, struct byte_reader *entry, struct error *err);
+
+/* NULL: a kind that this version does not know. */
+static take_entry *taker_of(const struct file_reader *reader, uint32_t kind)
+{
+	static take_entry *const takers[] = {
+		[SIMULATE_PROCESS] = take_process,
+		[SIMULATE_MAPPING] = take_mapping,
+		[SIMULATE_BLOCKS] = take_block,
+		[SIMULATE_NODES] = take_node,
+		[SIMULATE_THREAD] = take_thread,
+		[SIMULATE_PART] = take_part,
+		[SIMULATE_COUNTS] = take_count,
+		[SIMULATE_COSTS] = take_cost,
+		[SIMULATE_END] = take_end,
+	};
+
+	if (kind == SIMULATE_COUNTS && !reader->visitor->count)
+		return NULL;
+	return kind < sizeof(takers) / sizeof(takers[0]) ? takers[kind] : NULL;
+}
+
+/* Reads the entries of a record. `*is_cut`: the file ends within one of them. */
+static bool read_entries(
+	struct file_reader *reader, const struct simulate_record *record, uint64_t end, bool *is_cut, struct error *err)
+{
+	take_entry *take = taker_of(reader, record->kind);
+
+	for (uint32_t i = 0; take && i < record->entries; i++) {
+		struct byte_reader entry;
+
+		if (!file_peek(reader, end, &entry, err) || !take(reader, &entry, err))
+			return false;
+		if (byte_reader_ok(&entry)) {
+			reader->at += byte_reader_offset(&entry);
+			continue;
+		}
+		*is_cut = end > reader->bytes;
+		return *is_cut ||
+		       error_set(err, ERROR_FORMAT, "entry %u of a record of kind %u does not fit it", i, record->kind);
+	}
+	return file_skip_to(reader, end, err);
+}
+
+static bool read_record(struct file_reader *reader, bool *is_cut, struct error *err)
+{
+	struct simulate_record record = { 0 };
+	struct byte_reader head;
+	uint64_t end;
+
+	if (!file_peek(reader, UINT64_MAX, &head, err))
+		return false;
+	byte_reader_copy(&head, &record, sizeof(record));
+	*is_cut = !byte_reader_ok(&head);
+	if (*is_cut)
+		return true;
+	if (record.kind == 0 || (record.kind == SIMULATE_PROCESS) == reader->has_process)
+		return error_set(err, ERROR_FORMAT, "a record of kind %u stands where none may be", record.kind);
+	reader->at += sizeof(record);
+	if (!checked_add(file_position(reader), record.bytes, &end) || record.bytes % sizeof(uint64_t) != 0)
+		return error_set(err, ERROR_FORMAT, "a record of %" PRIu64 " bytes", record.bytes);
+	if (!read_entries(reader, &record, end, is_cut, err))
+		return false;
+	*is_cut = *is_cut || end > reader->bytes;
+	return true;
+}
+
+static bool read_records(struct file_reader *reader, struct error *err)
+{
+	bool is_cut = false;
+
+	while (!is_cut && !reader->has_end && !is_at_end(reader)) {
+		uint64_t offset = file_position(reader);
+
+		if (!read_record(reader, &is_cut, err))
+			return error_prefix(err, "at offset %" PRIu64, offset);
+	}
+	reader->end->is_cut = !reader->has_end;
+	return true;
+}
+
+bool simulated_file_read(
+	int fd, uint64_t bytes, const struct simulated_visitor *visitor, struct simulated_end *end, struct error *err)
+{
+	struct file_reader reader = { .fd = fd, .visitor = visitor, .end = end, .bytes = bytes };
+	bool ok;
+
+	*end = (struct simulated_end){ 0 };
+	reader.window = malloc(WINDOW_BYTES);
+	reader.times = malloc(((size_t)UINT16_MAX + 1) * sizeof(*reader.times));
+	ok = reader.window && reader.times ? read_records(&reader, err) : error_set_memory(err);
+	free(reader.window);
+	free(reader.times);
+	free(reader.exit_counts);
+	return ok;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+#include "simulate/format.h"
+
+/*
+ * Reads the file of one simulated process (simulate/format.h) in pieces, record by record, and checks it: ids refer to
+ * what came before, sizes fit. Its memory grows with the number of blocks, not with the file.
+ */
+
+/* The pointers of entries are valid during the call only. */
+struct simulated_block {
+	struct simulate_block head;
+	const uint8_t *lengths, *costs; /* [instruction_count] */
+	struct byte_reader left_after;  /* exit_count numbers of 16 bits, which do not decrease */
+};
+
+struct simulated_count {
+	struct simulate_count head;
+	const uint64_t *times; /* [exit_count + 1] */
+	size_t time_count;
+};
+
+/*
+ * Who is told what a file holds, in its order. A function that is NULL is told nothing; without `count`, counts are
+ * skipped without a look at them. Strings end with a 0.
+ */
+struct simulated_visitor {
+	bool (*process)(void *context, const struct simulate_process *process, struct error *err);
+	bool (*mapping)(void *context, const struct simulate_mapping *mapping, const char *path, struct error *err);
+	bool (*block)(void *context, const struct simulated_block *block, struct error *err);
+	bool (*node)(void *context, const struct simulate_node *node, struct error *err);
+	bool (*thread)(void *context, const struct simulate_thread *thread, struct error *err);
+	bool (*part)(void *context, const struct simulate_part *part, const char *name, struct error *err);
+	bool (*count)(void *context, const struct simulated_count *count, struct error *err);
+	bool (*cost)(void *context, const struct simulate_cost *cost, struct error *err);
+	void *context;
+};
+
+/* How a file ends. */
+struct simulated_end {
+	bool is_cut; /* without a whole SIMULATE_END: the process was killed, or its disk was full */
+	struct simulate_end end;
+};
+
+/*
+ * Reads the first `bytes` bytes of a file from its start. ERROR_FORMAT names the offset of what is wrong. A file that
+ * ends within a record is no error: what stands before holds.
+ */
+COMMON_MUST_CHECK
+bool simulated_file_read(
+	int fd, uint64_t bytes, const struct simulated_visitor *visitor, struct simulated_end *end, struct error *err);

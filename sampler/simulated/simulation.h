@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "sampler/sampler.h"
+#include "sampler/simulated/file.h"
+
+/* What stays of the files of a simulation between its two steps, and the steps themselves. */
+
+/* Executable memory of a process: what turns its addresses into locations of the profile. */
+struct simulation_mapping {
+	uint64_t bias; /* image address = runtime address + bias, modulo 2^64 */
+	uint32_t id;   /* of the profile; PROFILE_NONE: none */
+};
+
+/* The file of one process, or of one of the programs that it executed. */
+struct simulation_file {
+	char *name;     /* owned: PID.GENERATION */
+	uint64_t bytes; /* when it was read first; what is written to it later does not count */
+	int32_t pid;
+	uint32_t generation;
+	struct simulation_mapping *mappings; /* owned */
+	size_t mapping_count, mapping_capacity;
+};
+
+struct sampler_simulation {
+	int directory;                 /* owned */
+	struct simulation_file *files; /* owned, in order of pid and generation */
+	size_t file_count, file_capacity;
+	struct profile_run run;
+};
+
+/* The location of a runtime address in a mapping of a file; SIMULATE_NONE: in none. */
+static inline struct profile_location simulation_locate(
+	const struct simulation_file *file, uint32_t mapping, uint64_t address)
+{
+	const struct simulation_mapping *at;
+
+	if (mapping == SIMULATE_NONE)
+		return (struct profile_location){ .mapping = PROFILE_NONE, .address = address };
+	at = &file->mappings[mapping];
+	return (struct profile_location){ .mapping = at->id, .address = address + at->bias };
+}
+
+/* Opens a file of the simulation; -1 on failure, with `err` set. */
+int simulation_open(const struct sampler_simulation *simulation, const struct simulation_file *file, struct error *err);
+
+/* ---- The first step: addresses ---- */
+
+/*
+ * Adds all instructions and call sites of all files to `profile`, and the images of their code to `result`. Fills the
+ * mappings of the files.
+ */
+COMMON_MUST_CHECK
+bool simulation_add_addresses(struct sampler_simulation *simulation, struct profile *profile,
+	struct sampler_result *result, struct buffer *notices, struct error *err);
+
+/* ---- The second step: counts ---- */
+
+struct simulation_names;
+
+/*
+ * Groups the locations of `named` that have the same frames. A location of the group is added to `made`, with its
+ * mapping and its functions, when it is asked for first. Both profiles are borrowed.
+ */
+COMMON_MUST_CHECK
+bool simulation_names_create(
+	struct profile *named, struct profile *made, struct simulation_names **names, struct error *err);
+void simulation_names_destroy(struct simulation_names *names);
+
+/* The group of an address; ERROR_FORMAT if the first step has not met it. */
+COMMON_MUST_CHECK
+bool simulation_names_group(
+	struct simulation_names *names, const struct profile_location *location, uint32_t *group, struct error *err);
+
+/* The location in `made` of a group: that of its lowest address. */
+COMMON_MUST_CHECK
+bool simulation_names_location(struct simulation_names *names, uint32_t group, uint32_t *location, struct error *err);
+
+/* Counts one file into `made`, whose first run is the execution's. Value COLUMN_CYCLES is left in quarters. */
+enum simulation_column {
+	COLUMN_SAMPLES,
+	COLUMN_CYCLES,
+	COLUMN_INSTRUCTIONS,
+	COLUMN_FIRST_MISSES,
+	COLUMN_LAST_MISSES,
+	COLUMN_BRANCH_MISSES,
+	COLUMN_SYSTEM_CALLS,
+	COLUMN_SYSTEM_NS,
+	COLUMN_COUNT,
+};
+
+/* What of all files the user should know. */
+struct simulation_losses {
+	uint64_t deep_nodes; /* contexts of more frames than a stack may have */
+	uint64_t cut_tables; /* processes whose table of nodes was full */
+};
+
+COMMON_MUST_CHECK
+bool simulation_count_file(const struct sampler_simulation *simulation, const struct simulation_file *file,
+	struct simulation_names *names, struct profile *made, struct simulation_losses *losses, struct error *err);
