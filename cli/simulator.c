@@ -67,7 +67,7 @@ static bool is_power_of_two(uint64_t value)
 /* Sets are found by bits of the address. */
 static bool is_cache(const struct simulator_cache *cache)
 {
-	enum { LEAST_LINE = 16, MOST_LINE = 1024, MOST_WAYS = 64 };
+	enum { LEAST_LINE = 32, MOST_LINE = 256, MOST_WAYS = 1024 };
 	static const uint64_t most_bytes = (uint64_t)1 << 30;
 
 	return cache->line_bytes >= LEAST_LINE && cache->line_bytes <= MOST_LINE && cache->ways <= MOST_WAYS &&
@@ -123,11 +123,11 @@ static bool is_library(const char *directory)
 	return access(path, X_OK) == 0;
 }
 
-/* Beside this program: in a build folder cli/kelvin has simulate/ as a neighbour, and bin/kelvin has libexec/kelvin/.
+/* Beside this program: in a build folder cli/kelvin has simulate/tool/ as a neighbour, and bin/kelvin has libexec/kelvin/.
  */
 static bool find_library(char library[PATH_MAX])
 {
-	static const char *const places[] = { "../simulate", "../" KELVIN_LIBEXEC };
+	static const char *const places[] = { "../simulate/tool", "../" KELVIN_LIBEXEC };
 	char program[PATH_MAX];
 	ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	char *slash;
