@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "diff/diff.h"
 
+#include "diff/bottlenecks.h"
 #include "diff/build.h"
 #include "diff/match/align.h"
 #include "diff/match/code.h"
@@ -99,8 +100,8 @@ static bool compare_profiles(struct diff_build *build, struct diff **diff, struc
 		!union_tree_place_samples(build, err) || !wait_places_find_releases(build, err))
 		return false;
 	build_release_trees(build);
-	if (!compare_weigh(build, err) || !wait_places_collect(build, err) || !warnings_collect(build, err) ||
-		!verdict_decide(build, err) || !order_functions(build, err))
+	if (!compare_weigh(build, err) || !bottlenecks_collect(build, err) || !wait_places_collect(build, err) ||
+		!warnings_collect(build, err) || !verdict_decide(build, err) || !order_functions(build, err))
 		return false;
 	*diff = TAKE(build->diff);
 	return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/common.h"
+#include "profile/bottleneck.h"
 #include "profile/profile.h"
 
 /*
@@ -163,6 +164,7 @@ struct diff_function {
 	 */
 	double raw_self[DIFF_SIDES], raw_total[DIFF_SIDES];
 	struct diff_estimate self, total;
+	struct profile_cost_parts cost[DIFF_SIDES]; /* what its self cost consists of, raw; 0 where it is not known */
 };
 
 /*
@@ -269,6 +271,13 @@ struct diff_runs {
 	size_t outlier_count;
 };
 
+/* ---- Bottlenecks ---- */
+
+/* What holds a function or a node up on each side, and what the difference between them consists of. */
+struct diff_bottleneck {
+	enum profile_bottleneck side[DIFF_SIDES], change;
+};
+
 /* ---- Waits ---- */
 
 /*
@@ -343,6 +352,12 @@ struct diff {
 	struct diff_warning *warnings;
 	size_t warning_count;
 
+	/* Bottlenecks, if all sides' profiles tell of them (profile/bottleneck.h); else all is empty. */
+	bool has_bottlenecks;
+	bool bottlenecks_explain;                         /* the metric is the cost whose parts are known */
+	double bottleneck_samples;                        /* a function or node of fewer samples has no class */
+	struct profile_cost_parts *node_cost[DIFF_SIDES]; /* [node] raw, of its self value; owned */
+
 	/* Waits, if a side is a recording of them; else all is empty. */
 	bool has_waits;
 	struct diff_wait waits[PROFILE_WAIT_COUNT];
@@ -412,3 +427,15 @@ const char *diff_same_code_words(const struct diff *diff);
 
 /* What waits of a class are for, as in "waiting for a lock": "for a lock", "for a CPU". Static. */
 const char *diff_wait_words(enum profile_wait_class wait_class);
+
+/* What holds a function up; NONE everywhere if the profiles do not tell. Without a base, so is the change. */
+struct diff_bottleneck diff_function_bottleneck(const struct diff *diff, const struct diff_function *function);
+
+/* The same of a node's self value. */
+struct diff_bottleneck diff_node_bottleneck(const struct diff *diff, uint32_t node);
+
+/*
+ * What a difference of a function's self value consists of, in words: "cache misses". "" if that is not known, if no
+ * part is large enough to be named, or if the metric is not the cost that the parts explain.
+ */
+const char *diff_cause(const struct diff *diff, const struct diff_function *function);

@@ -5,7 +5,9 @@
 
 /*
  * What holds a function up, from its self cost: of a simulation's counts (profile/cost_model.h), or of the counters of
- * a real processor.
+ * a real processor. The classes are those of the seed (CPU simulation); its rule is not public. A class is the largest
+ * part of the self cost if it is at least PROFILE_BOTTLENECK_LEAST_SHARE of it and PROFILE_BOTTLENECK_LEAST_LEAD times
+ * the second; else the cost is mixed. docs/decisions/59-bottlenecks.md has the reasons.
  */
 enum profile_bottleneck {
 	PROFILE_BOTTLENECK_NONE,        /* not known: the profile has no such data, or too little of this function */
@@ -13,34 +15,73 @@ enum profile_bottleneck {
 	PROFILE_BOTTLENECK_CACHE,       /* it waits for data that is in a cache beyond the first */
 	PROFILE_BOTTLENECK_MEMORY,      /* it waits for memory */
 	PROFILE_BOTTLENECK_SYSTEM,      /* it is in the kernel */
-	PROFILE_BOTTLENECK_MIXED,       /* none of them is 40 % of it and 1.2 times the next */
+	PROFILE_BOTTLENECK_MIXED,       /* no part is large enough to be its class */
 };
 enum { PROFILE_BOTTLENECK_COUNT = 6 };
+
+#define PROFILE_BOTTLENECK_LEAST_SHARE 0.4
+#define PROFILE_BOTTLENECK_LEAST_LEAD 1.2
 
 /* "", "instruction", "cache", "memory", "system", "mixed". */
 const char *profile_bottleneck_name(enum profile_bottleneck bottleneck);
 
-/* What a self cost consists of, in cycles, or in any unit that is the same for all parts. */
+/*
+ * What a change of the class consists of, as sentences name it behind a colon: "instructions", "cache misses", "memory
+ * accesses", "system time"; "" where there is nothing to name (none, mixed).
+ */
+const char *profile_bottleneck_cause(enum profile_bottleneck bottleneck);
+
+/*
+ * What a self cost consists of, in cycles, or in any unit that is the same for all parts. Parts of several functions,
+ * nodes or samples add up; a part that is negative, as rounding may leave it, counts as 0.
+ */
 struct profile_cost_parts {
 	double of[PROFILE_BOTTLENECK_COUNT]; /* [instruction .. system] */
+	double samples;                      /* that the values are made of; 0 where nothing was sampled */
 };
 
-/* Which value types of a profile tell of bottlenecks; PROFILE_NONE: it has none such. */
+/* A value type and what each of its units adds to a part; negative: what it takes from there. */
+struct profile_cost_term {
+	uint32_t value_type;
+	enum profile_bottleneck part;
+	double cycles;
+};
+
+enum { PROFILE_MAX_COST_TERMS = 16 };
+
+/*
+ * Which value types of a profile tell of bottlenecks, and how. A further kind of columns is a further row of the table
+ * in bottleneck.c: nothing else depends on where the numbers come from.
+ */
 struct profile_cost_columns {
-	bool is_there; /* false: the profile tells of no bottleneck */
-	uint32_t cycles, first_misses, last_misses, system;
+	bool is_there;   /* false: the profile tells of no bottleneck */
+	uint32_t metric; /* the value type whose cost the parts explain */
+	struct profile_cost_term terms[PROFILE_MAX_COST_TERMS];
+	size_t term_count;
+	/* The value type that counts the samples; PROFILE_NONE: nothing was sampled. With fewer samples than
+	 * `least_samples`, a function has no class. */
+	uint32_t samples;
+	double least_samples;
 };
 struct profile_cost_columns profile_cost_columns(const struct profile *profile);
 
-/* `values`: of one function or node, as `value_type_count` numbers. */
-struct profile_cost_parts profile_cost_parts(const struct profile_cost_columns *columns, const int64_t *values);
+/* Adds the parts of a sample's values, which are `value_type_count` numbers. */
+void profile_cost_add(
+	const struct profile_cost_columns *columns, const int64_t *values, struct profile_cost_parts *parts);
 
-/* The largest part, if it is 40 % of all and 1.2 times the second, else PROFILE_BOTTLENECK_MIXED; NONE for nothing. */
-enum profile_bottleneck profile_bottleneck_of(const struct profile_cost_parts *parts);
+/* Adds `factor` times `from`. */
+void profile_cost_add_parts(struct profile_cost_parts *parts, const struct profile_cost_parts *from, double factor);
+
+/* The sum of the parts, without those that are negative. */
+double profile_cost_sum(const struct profile_cost_parts *parts);
+
+/* The class of a cost; NONE for nothing, and for parts of fewer samples than `least_samples`. */
+enum profile_bottleneck profile_bottleneck_of(const struct profile_cost_parts *parts, double least_samples);
 
 /*
- * What a difference consists of: the part that has grown most, for a cost that has grown, or shrunk most, for one that
- * has shrunk, by the same two rules.
+ * What a difference consists of: of a cost that has grown, by how much each part has grown; of one that has shrunk, by
+ * how much each has shrunk; classified by the same two rules. Parts that went the other way do not count. NONE if the
+ * costs are equal, or if a side that has samples has fewer than `least_samples`.
  */
 enum profile_bottleneck profile_bottleneck_of_change(
-	const struct profile_cost_parts *base, const struct profile_cost_parts *head);
+	const struct profile_cost_parts *base, const struct profile_cost_parts *head, double least_samples);

@@ -161,14 +161,35 @@ static bool whole_disagrees(const struct diff *diff, int way)
 
 /* ---- The sentences ---- */
 
-static bool say_total(struct diff_build *build, struct error *err)
+/*
+ * Appends what the most changed function takes more or less of, where that is known: "; parse_row itself takes 31.0 %
+ * more cycles per run: cache misses".
+ */
+static bool explain_cause(struct diff_build *build, const struct proven *proven, struct error *err)
+{
+	CLEANUP(buffer_deinit) struct buffer name = { 0 };
+	const struct diff_function *f = proven->greatest;
+	struct diff *diff = build->diff;
+	const char *cause = f && proven->estimate == &f->self ? diff_cause(diff, f) : "";
+	char words[WORDS_CHANGE];
+
+	if (!cause[0] || !(f->self.base > 0) || (f->self.delta > 0) != (diff->total.delta > 0))
+		return true;
+	words_change(diff, &f->self, words);
+	words_name(diff, f, &name);
+	return buffer_ok(&name, err) && build_text(diff, err, &diff->verdict_text, "%s; %s itself %s %s: %s",
+						diff_string(diff, diff->verdict_text), name.data ? name.data : "",
+						words_verb(diff), words, cause);
+}
+
+static bool say_total(struct diff_build *build, const struct proven *proven, struct error *err)
 {
 	struct diff *diff = build->diff;
 	char words[WORDS_CHANGE];
 
 	words_change(diff, &diff->total, words);
 	return build_text(diff, err, &diff->verdict_text, "head %s %s", words_verb(diff), words) &&
-	       waiting_explain(build, err);
+	       waiting_explain(build, err) && explain_cause(build, proven, err);
 }
 
 static const char *and_the_total(const struct diff *diff)
@@ -190,6 +211,7 @@ static bool say_function(struct diff_build *build, const struct proven *proven, 
 	const char *whose = e == &proven->greatest->self ? " itself" : ", with all it calls,";
 	char words[WORDS_CHANGE], rest[80] = "";
 	double head_percent = e->head / diff->total.head * 100;
+	const char *cause = e == &proven->greatest->self ? diff_cause(diff, proven->greatest) : "";
 
 	if (diff->is_exact)
 		return exact_say_function(build, proven->greatest, e, others, err);
@@ -204,8 +226,9 @@ static bool say_function(struct diff_build *build, const struct proven *proven, 
 	if (!(e->base > 0))
 		return build_text(diff, err, &diff->verdict_text, "%s is new and%s takes %.1f %% of all %s%s%s",
 			name.data ? name.data : "", whose, head_percent, words_metric(diff), rest, and_the_total(diff));
-	return build_text(diff, err, &diff->verdict_text, "%s%s %s %s: %.1f %% of all %s, after %.1f %% in base%s%s",
-		name.data ? name.data : "", whose, words_verb(diff), words, head_percent, words_metric(diff),
+	return build_text(diff, err, &diff->verdict_text,
+		"%s%s %s %s: %s%s%.1f %% of all %s, after %.1f %% in base%s%s", name.data ? name.data : "", whose,
+		words_verb(diff), words, cause, cause[0] ? "; " : "", head_percent, words_metric(diff),
 		e->base / diff->total.base * 100, rest, and_the_total(diff));
 }
 
@@ -407,7 +430,7 @@ static bool decide_total(struct diff_build *build, const struct proven *proven, 
 	struct diff *diff = build->diff;
 
 	diff->verdict = total_is_minor(diff) ? DIFF_MINOR : diff->total.delta > 0 ? DIFF_REGRESSED : DIFF_IMPROVED;
-	return say_total(build, err) &&
+	return say_total(build, proven, err) &&
 	       (!diff->is_exact || exact_explain_total(build, proven->greatest, proven->estimate, err));
 }
 
