@@ -114,6 +114,8 @@ bool render_html(const struct render_input *input, struct buffer *out, struct er
 	if (!append_block(out, "samples", page_data_samples, input, err) ||
 		!append_block(out, "timeline", page_data_timeline, input, err))
 		return false;
+	if (input->diff->has_bottlenecks && !append_block(out, "bottlenecks", page_data_bottlenecks, input, err))
+		return false;
 	if (page_data_has_releases(input) && !append_block(out, "waits", page_data_waits, input, err))
 		return false;
 	buffer_append_string(out, "</body>\n</html>\n");

@@ -266,6 +266,37 @@ static bool put_waits(const struct render_input *input, const struct waits *wait
 	return base + head == 0 || put_waits_of_sides(input, waits, function, true, out);
 }
 
+/* ---- Bottlenecks ---- */
+
+static void put_class(enum profile_bottleneck bottleneck, struct buffer *out)
+{
+	if (bottleneck == PROFILE_BOTTLENECK_NONE)
+		JSON_TEXT(out, "null");
+	else
+		put_word(out, profile_bottleneck_name(bottleneck));
+}
+
+/* Of one profile a word; of two an object. Left out of a function that has no class. */
+static void put_bottleneck(const struct diff *diff, const struct diff_function *f, struct buffer *out)
+{
+	struct diff_bottleneck classes = diff_function_bottleneck(diff, f);
+
+	if (!classes.side[DIFF_BASE] && !classes.side[DIFF_HEAD])
+		return;
+	JSON_TEXT(out, ",\"bottleneck\":");
+	if (diff->sides < DIFF_SIDES) {
+		put_class(classes.side[DIFF_HEAD], out);
+		return;
+	}
+	JSON_TEXT(out, "{\"base\":");
+	put_class(classes.side[DIFF_BASE], out);
+	JSON_TEXT(out, ",\"head\":");
+	put_class(classes.side[DIFF_HEAD], out);
+	JSON_TEXT(out, ",\"change\":");
+	put_class(classes.change, out);
+	JSON_TEXT(out, "}");
+}
+
 bool json_function(const struct render_input *input, const struct waits *waits, size_t number, struct buffer *out)
 {
 	const struct diff_function *function = &input->diff->functions[number];
@@ -279,6 +310,7 @@ bool json_function(const struct render_input *input, const struct waits *waits, 
 	} else {
 		put_single(input->diff, function, out);
 	}
+	put_bottleneck(input->diff, function, out);
 	if (waits && !put_waits(input, waits, number, out))
 		return false;
 	JSON_TEXT(out, "}");

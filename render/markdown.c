@@ -254,8 +254,15 @@ static void write_runs(struct markdown_writer *w)
 	emit_string(w, "\n");
 }
 
-static void emit_change(struct markdown_writer *w, const struct diff_function *f, const struct diff_estimate *e)
+/* Whether the changes of self values have a column that says what they consist of. */
+static bool has_causes(const struct markdown_writer *w, enum summary_order order)
 {
+	return w->diff->bottlenecks_explain && order != SUMMARY_TOTAL_CHANGES;
+}
+
+static void emit_change(struct markdown_writer *w, const struct diff_function *f, enum summary_order order)
+{
+	const struct diff_estimate *e = order == SUMMARY_TOTAL_CHANGES ? &f->total : &f->self;
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
 	buffer_init(&row, MAX_BYTES);
@@ -264,8 +271,11 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 	buffer_append_string(&row, " | ");
 	append_escaped(&row, format_module(diff_string(w->diff, f->place)), 100);
 	append_figures(w, &row, e);
-	buffer_printf(&row, " %s%s%s |\n", diff_state_name(e->state), summary_same_code(f, e->state) ? "°" : "",
+	buffer_printf(&row, " %s%s%s |", diff_state_name(e->state), summary_same_code(f, e->state) ? "°" : "",
 		summary_short_of_proof(e) ? "\\*" : "");
+	if (has_causes(w, order))
+		buffer_printf(&row, " %s |", diff_cause(w->diff, f));
+	buffer_append_byte(&row, '\n');
 	markdown_emit(w, &row);
 }
 
@@ -284,6 +294,18 @@ static void write_heading(struct markdown_writer *w, enum summary_order order)
 	markdown_emit(w, &part);
 }
 
+static void write_columns(struct markdown_writer *w, enum summary_order order)
+{
+	bool has_interval = !w->diff->is_exact;
+
+	emit_string(w, "| function | module | base | head | Δ | change | points |");
+	emit_string(w, has_interval ? " 95 % interval | state |" : " state |");
+	emit_string(w, has_causes(w, order) ? " because of |\n" : "\n");
+	emit_string(w, "|:--|:--|--:|--:|--:|--:|--:|");
+	emit_string(w, has_interval ? "--:|:--|" : ":--|");
+	emit_string(w, has_causes(w, order) ? ":--|\n" : "\n");
+}
+
 static bool write_changes(struct markdown_writer *w, enum summary_order order, struct error *err)
 {
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
@@ -294,16 +316,12 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, s
 	if (list.count == 0)
 		return true;
 	write_heading(w, order);
-	emit_string(w, w->diff->is_exact
-			       ? "| function | module | base | head | Δ | change | points | state |\n"
-				 "|:--|:--|--:|--:|--:|--:|--:|:--|\n"
-			       : "| function | module | base | head | Δ | change | points | 95 % interval | state |\n"
-				 "|:--|:--|--:|--:|--:|--:|--:|--:|:--|\n");
+	write_columns(w, order);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct diff_function *f = &w->diff->functions[list.ids[i]];
 		const struct diff_estimate *e = order == SUMMARY_TOTAL_CHANGES ? &f->total : &f->self;
 
-		emit_change(w, f, e);
+		emit_change(w, f, order);
 		short_of_proof = short_of_proof || summary_short_of_proof(e);
 		same_code = same_code || summary_same_code(f, e->state);
 	}

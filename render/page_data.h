@@ -22,6 +22,9 @@
  * - waits: of each side the locks, the functions that ended waits, and columns of (node, lock, function, nanoseconds)
  * of the longest waits; only in a page of recordings that have such. Its meta lists the functions that are no functions
  * but classes of waits.
+ * - bottlenecks: of the functions, then of the nodes of the tree: for each side a column of classes, numbers of enum
+ * profile_bottleneck, as bytes, and the four parts of the self cost, unscaled; last the classes of the changes, where
+ * there are two sides. Only in a page of profiles that tell of bottlenecks.
  *
  * Numbers are LEB128, signed ones zigzag. A column is its values in sequence, without a length: each block starts with
  * the count. Columns that the first picture needs, and long ones of few different values, have a fixed width, so that a
@@ -48,6 +51,9 @@ bool page_data_has_releases(const struct render_input *input);
 
 COMMON_MUST_CHECK
 bool page_data_waits(const struct render_input *input, struct buffer *out, struct error *err);
+
+COMMON_MUST_CHECK
+bool page_data_bottlenecks(const struct render_input *input, struct buffer *out, struct error *err);
 
 /* A value type that all sides have. Strings are borrowed from head's profile. */
 struct page_metric {

@@ -283,6 +283,7 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "nameSources", name_sources());
 	json_object_set_new(meta, "metrics", metrics(input));
 	json_object_set_new(meta, "waits", waits(input));
+	json_object_set_new(meta, "hasBottlenecks", json_boolean(diff->has_bottlenecks));
 	return meta;
 }
 

@@ -8,7 +8,7 @@
  * columns are dropped, the least important first; at last the flexible ones are shortened in the middle.
  */
 
-enum { TABLE_MAX_COLUMNS = 12 };
+enum { TABLE_MAX_COLUMNS = 13 };
 
 /*
  * A width at which all columns stay and only names of more than 4,096 columns are shortened. A long name shifts the

@@ -87,6 +87,8 @@ static bool write_top(const struct text_writer *w, enum summary_order order, str
 		{ .title = "self %", .drop = 3 },
 		{ .title = "total" },
 		{ .title = "total %", .drop = 3 },
+		/* Only where the profile tells of bottlenecks. */
+		{ .title = "bottleneck", .left = true, .drop = 1 },
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
@@ -95,15 +97,17 @@ static bool write_top(const struct text_writer *w, enum summary_order order, str
 		return false;
 	if (list.count == 0)
 		return true;
-	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]) - !w->diff->has_bottlenecks);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct diff_function *f = &w->diff->functions[list.ids[i]];
+		enum profile_bottleneck bottleneck = diff_function_bottleneck(w->diff, f).side[DIFF_HEAD];
 		struct format_text self = format_value(f->self.head, w->unit),
 				   total = format_value(f->total.head, w->unit);
 		struct format_text self_share = format_percent(format_share(f->self.head, w->diff->total.head));
 		struct format_text total_share = format_percent(format_share(f->total.head, w->diff->total.head));
 		const char *cells[] = { diff_string(w->diff, f->shown), format_module(diff_string(w->diff, f->place)),
-			profile_origin_name(f->origin), self.text, self_share.text, total.text, total_share.text };
+			profile_origin_name(f->origin), self.text, self_share.text, total.text, total_share.text,
+			profile_bottleneck_name(bottleneck) };
 
 		table_add(&table, cells, TABLE_PLAIN);
 	}

@@ -123,7 +123,7 @@ static bool write_ledger(const struct text_writer *w, struct error *err)
 
 /* ---- Changes ---- */
 
-enum { CHANGE_COLUMNS = 12, CHANGE_INTERVAL = 8 };
+enum { CHANGE_COLUMNS = 13, CHANGE_INTERVAL = 8 };
 
 static const char same_code_mark[] = "°", short_of_proof_mark[] = "*";
 
@@ -137,7 +137,7 @@ static void add_change(const struct text_writer *w, struct table *table, const s
 	const char *cells[CHANGE_COLUMNS] = { diff_string(w->diff, f->shown),
 		format_module(diff_string(w->diff, f->place)), profile_origin_name(f->origin), figures.base.text,
 		figures.head.text, figures.delta.text, figures.change.text, figures.points.text, figures.interval.text,
-		other_base.text, other_head.text, state };
+		other_base.text, other_head.text, state, diff_cause(w->diff, f) };
 
 	snprintf(state, sizeof(state), "%s%s", diff_state_name(e->state),
 		summary_same_code(f, e->state) ? same_code_mark
@@ -197,7 +197,7 @@ static void write_marks(const struct text_writer *w, const struct summary_list *
 
 static bool write_changes(const struct text_writer *w, enum summary_order order, size_t limit, struct error *err)
 {
-	bool is_total = order == SUMMARY_TOTAL_CHANGES;
+	bool is_total = order == SUMMARY_TOTAL_CHANGES, has_causes;
 	struct table_column columns[CHANGE_COLUMNS] = {
 		{ .title = "function", .left = true, .flexible = true },
 		{ .title = "module", .left = true, .flexible = true, .drop = 6 },
@@ -211,6 +211,8 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 		{ .title = is_total ? "base self" : "base total", .drop = 7 },
 		{ .title = is_total ? "head self" : "head total", .drop = 7 },
 		{ .title = "state", .left = true, .drop = 1 },
+		/* Of self values only, and where the profiles tell of bottlenecks. */
+		{ .title = "because of", .left = true, .drop = 2 },
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };
 	CLEANUP(summary_list_deinit) struct summary_list list = { 0 };
@@ -219,7 +221,8 @@ static bool write_changes(const struct text_writer *w, enum summary_order order,
 		return false;
 	if (list.count == 0)
 		return true;
-	table_init(&table, columns, shown_columns(w, columns, CHANGE_INTERVAL, CHANGE_COLUMNS));
+	has_causes = w->diff->bottlenecks_explain && !is_total;
+	table_init(&table, columns, shown_columns(w, columns, CHANGE_INTERVAL, CHANGE_COLUMNS - !has_causes));
 	for (size_t i = 0; i < list.count; i++)
 		add_change(w, &table, &w->diff->functions[list.ids[i]], is_total);
 	text_list_heading(w, order);

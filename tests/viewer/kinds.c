@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kinds.h"
 
+#include "kinds_bottlenecks.h"
 #include "kinds_large.h"
 #include "kinds_python.h"
 #include "kinds_waits.h"
@@ -325,6 +326,8 @@ static const struct kind kinds[] = {
 	{ "timeline", make_timeline },
 	{ "metrics", make_metrics },
 	{ "waits", kinds_waits },
+	{ "bottlenecks", kinds_bottlenecks },
+	{ "bottlenecks-single", kinds_bottlenecks_single },
 	{ "python", kinds_python },
 	{ "interrupts", make_interrupts },
 	{ "hostile", make_hostile, .title = "</title><img src=x onerror=window.hacked=6>" },

@@ -24,7 +24,7 @@ static uint32_t intern(struct maker *maker, const char *text)
 	return id;
 }
 
-struct maker maker_create(const char *command, const char *build_id)
+struct maker maker_create_empty(const char *command, const char *build_id)
 {
 	struct maker maker = {
 		.run = PROFILE_NONE, .thread = PROFILE_NONE, .build_id = build_id, .process = "app", .pid = 100
@@ -32,11 +32,19 @@ struct maker maker_create(const char *command, const char *build_id)
 	struct error err;
 
 	maker_check(profile_create(&maker.profile, &err), &err);
-	maker_check(profile_add_value_type(maker.profile, "cpu", "nanoseconds", &err), &err);
 	maker.profile->facts.command = intern(&maker, command);
-	maker.profile->facts.event = intern(&maker, "cpu-clock");
 	maker.profile->facts.kernel = intern(&maker, "6.1.0");
 	maker.profile->facts.cpu_model = intern(&maker, "Test CPU");
+	return maker;
+}
+
+struct maker maker_create(const char *command, const char *build_id)
+{
+	struct maker maker = maker_create_empty(command, build_id);
+	struct error err;
+
+	maker_check(profile_add_value_type(maker.profile, "cpu", "nanoseconds", &err), &err);
+	maker.profile->facts.event = intern(&maker, "cpu-clock");
 	maker.profile->facts.frequency_hz = 1000;
 	maker.profile->period = MAKER_SAMPLE_NS;
 	return maker;

@@ -22,6 +22,9 @@ void maker_check(bool ok, const struct error *err);
 /* Without a run yet. `command` is what the page says was recorded. */
 struct maker maker_create(const char *command, const char *build_id);
 
+/* The same without a value type but the number of samples, and without the facts of a recording by a clock. */
+struct maker maker_create_empty(const char *command, const char *build_id);
+
 /* Starts another run with a thread of this name; samples that follow are its. */
 void maker_run(struct maker *maker, const char *thread, int64_t duration_ms);
 

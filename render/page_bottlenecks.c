@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/page_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Functions, or nodes of the tree: what they cost on each side. */
+struct page_costs {
+	const struct diff *diff;
+	size_t count;
+	bool are_nodes;
+};
+
+static const struct profile_cost_parts *cost_of(const struct page_costs *costs, size_t side, size_t number)
+{
+	return costs->are_nodes ? &costs->diff->node_cost[side][number] : &costs->diff->functions[number].cost[side];
+}
+
+static struct diff_bottleneck classes_of(const struct page_costs *costs, size_t number)
+{
+	return costs->are_nodes ? diff_node_bottleneck(costs->diff, (uint32_t)number)
+				: diff_function_bottleneck(costs->diff, &costs->diff->functions[number]);
+}
+
+static bool append_costs(struct buffer *out, const struct page_costs *costs, struct error *err)
+{
+	CLEANUP(cleanup_free) uint64_t *parts = calloc(costs->count + 1, sizeof(*parts));
+	size_t first = costs->diff->sides == 1 ? DIFF_HEAD : DIFF_BASE;
+
+	if (!parts)
+		return error_set_memory(err);
+	for (size_t side = first; side < DIFF_SIDES; side++) {
+		for (size_t i = 0; i < costs->count; i++)
+			buffer_append_byte(out, (uint8_t)classes_of(costs, i).side[side]);
+		for (int part = PROFILE_BOTTLENECK_INSTRUCTION; part <= PROFILE_BOTTLENECK_SYSTEM; part++) {
+			for (size_t i = 0; i < costs->count; i++) {
+				double value = cost_of(costs, side, i)->of[part];
+
+				parts[i] = value > 0 ? (uint64_t)llround(value) : 0;
+			}
+			page_data_append_fixed(out, parts, costs->count);
+		}
+	}
+	for (size_t i = 0; costs->diff->sides == DIFF_SIDES && i < costs->count; i++)
+		buffer_append_byte(out, (uint8_t)classes_of(costs, i).change);
+	return true;
+}
+
+bool page_data_bottlenecks(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	const struct diff *diff = input->diff;
+	const struct page_costs functions = { diff, diff->function_count, false },
+				nodes = { diff, diff->node_count, true };
+
+	return append_costs(out, &functions, err) && append_costs(out, &nodes, err) && buffer_ok(out, err);
+}
