@@ -82,7 +82,7 @@ static void simulation_destroy(struct source *source)
 	((struct simulation *)source)->reads = -1;
 }
 
-static const struct source_functions simulation_functions = { simulation_read, simulation_destroy };
+static const struct source_functions simulation_functions = { .read = simulation_read, .destroy = simulation_destroy };
 
 static const char *name_of_location(const struct profile *profile, uint32_t location)
 {
@@ -171,7 +171,7 @@ static void store_destroy(struct source *source)
 	(void)source;
 }
 
-static const struct source_functions store_functions = { store_read, store_destroy };
+static const struct source_functions store_functions = { .read = store_read, .destroy = store_destroy };
 
 static enum profile_origin origin_from(struct fixture *fixture, const char *tool)
 {
