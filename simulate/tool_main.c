@@ -166,6 +166,16 @@ static bool exec_may_succeed(UInt number, const UWord *arguments)
 	return number == __NR_execveat || !sr_isError(VG_(stat)((const HChar *)arguments[0], &stat));
 }
 
+/*
+ * The core does these calls itself, and reads debug information of files that it maps: what they take is not the program's.
+ */
+static bool call_is_timed(UInt number, const UWord *arguments)
+{
+	if (number == __NR_mmap)
+		return (arguments[3] & VKI_MAP_ANONYMOUS) != 0;
+	return number != __NR_mprotect;
+}
+
 static void call_begins(ThreadId id, UInt number, UWord *arguments, UInt count)
 {
 	struct tool_thread *thread = threads[id];
@@ -196,7 +206,7 @@ static void call_ends(ThreadId id, UInt number, UWord *arguments, UInt count, Sy
 	if ((number == __NR_execve || number == __NR_execveat) && sr_isError(result) &&
 		exec_may_succeed(number, arguments))
 		tool_write_continue();
-	else if (thread->caller && tool_instruments)
+	else if (thread->caller && tool_instruments && call_is_timed(number, arguments))
 		tool_add(thread->caller, TOOL_CELL_SYSTEM, thread->caller->block->instruction_count - 1u, 0,
 			cpu_ns() - thread->call_began_ns);
 }
