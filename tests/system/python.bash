@@ -4,19 +4,29 @@
 
 programs=$ROOT/tests/workloads/python
 
-# has_names PYTHON: its frames can be read: CPython 3.11 to 3.14.
-has_names() {
-	"$1" -c 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null
+# name_python PYTHON: the program that it is (pyenv puts scripts into PATH), if its frames can be read: CPython 3.11 to 3.14.
+name_python() {
+	"$1" -c '
+import os, sys
+if sys.implementation.name != "cpython" or not (3, 11) <= sys.version_info[:2] <= (3, 14):
+    sys.exit(1)
+print(os.path.realpath(sys.executable))' 2>/dev/null
 }
 
-# The interpreters of this machine: Debian's, then those of pyenv, or all of KELVIN_TEST_PYTHONS, separated by spaces.
+# The interpreters of this machine, each once: Debian's, those of pyenv and uv, and what PATH has of the newest version, with and without the
+# GIL; or all of KELVIN_TEST_PYTHONS, separated by spaces.
 find_pythons() {
-	local candidate
+	local candidate program
+	local -A found=()
 
 	pythons=()
 	# shellcheck disable=SC2086
-	for candidate in ${KELVIN_TEST_PYTHONS:-/usr/bin/python3 "$HOME"/.pyenv/versions/*/bin/python3}; do
-		! has_names "$candidate" || pythons+=("$candidate")
+	for candidate in ${KELVIN_TEST_PYTHONS:-/usr/bin/python3 "$HOME"/.pyenv/versions/*/bin/python3 \
+		"$HOME"/.local/share/uv/python/cpython-3.1*/bin/python3 python3.14 python3.14t}; do
+		if candidate=$(command -v "$candidate") && program=$(name_python "$candidate"); then
+			[[ -n ${found[$program]:-} ]] || pythons+=("$candidate")
+			found[$program]=1
+		fi
 	done
 	[[ ${#pythons[@]} -gt 0 ]] || skip "no Python from 3.11 to 3.14 is installed"
 	python=${pythons[0]}
