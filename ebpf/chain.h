@@ -37,11 +37,18 @@ static inline _Bool ebpf_chain_is_first(__u64 word)
 }
 
 /*
+ * With a chain comes the name of the asyncio task that the thread runs, if somebody has named it: the begin of that
+ * string object.
+ */
+enum { EBPF_TASK_BYTES = 128 };
+
+/*
  * Where one version of CPython keeps what is read of it: offsets in bytes from the start of the structure that is
  * named. The numbers may be a hostile file's: whoever reads by them reads no memory but the process's own.
  */
 struct ebpf_python {
 	__u64 runtime;                        /* address of _PyRuntime in the process */
+	__u64 text_type;                      /* address of PyUnicode_Type; 0: tasks are not named */
 	__u32 first_interpreter;              /* _PyRuntimeState: interpreters.head */
 	__u32 next_interpreter, first_thread; /* PyInterpreterState: next, threads.head */
 	__u32 next_thread, native_thread_id;  /* PyThreadState */
@@ -61,5 +68,7 @@ struct ebpf_python {
 	/* PyCodeObject: what names it. Where an offset is none of a small object, its names are not read in the kernel.
 	 */
 	__u32 qualname, filename, line_table;
+	/* PyThreadState: asyncio_running_task; TaskObj: task_name; PyObject: ob_type. Only with a text_type. */
+	__u32 running_task, task_name, type;
 	__u32 pid; /* of the process whose numbers these are: set by ebpf_chains_add() */
 };

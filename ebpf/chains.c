@@ -284,6 +284,19 @@ static void pass_over(struct ebpf_chains *chains, uint32_t cpu, uint64_t head, u
 	}
 }
 
+static struct ebpf_chain chain_of(const struct chains_block *block)
+{
+	struct ebpf_chain chain = { .frames = (const void *)block->words,
+		.count = count_of(block),
+		.is_cut = (block->thread & CHAINS_IS_CUT) != 0 };
+
+	if ((block->thread & CHAINS_HAS_TASK) && chain.count >= CHAINS_TASK_WORDS) {
+		chain.count -= CHAINS_TASK_WORDS;
+		chain.task = (const uint8_t *)&chain.frames[chain.count];
+	}
+	return chain;
+}
+
 bool ebpf_chains_find(
 	struct ebpf_chains *chains, uint32_t cpu, uint32_t tid, uint64_t time_ns, struct ebpf_chain *chain)
 {
@@ -307,8 +320,7 @@ bool ebpf_chains_find(
 	}
 	if (!nearest)
 		return false;
-	*chain = (struct ebpf_chain){ (const void *)nearest->words, count_of(nearest),
-		(nearest->thread & CHAINS_IS_CUT) != 0 };
+	*chain = chain_of(nearest);
 	return true;
 }
 

@@ -59,7 +59,8 @@ void ebpf_chains_remove(struct ebpf_chains *chains, int32_t pid);
 struct ebpf_chain {
 	const uint64_t *frames;
 	size_t count;
-	bool is_cut; /* there are more frames, or memory that could not be read */
+	bool is_cut;         /* there are more frames, or memory that could not be read */
+	const uint8_t *task; /* EBPF_TASK_BYTES of the name of its asyncio task, borrowed likewise; NULL: none */
 };
 
 /*

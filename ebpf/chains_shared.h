@@ -27,6 +27,7 @@ enum {
 	CHAINS_TABLE_BYTES = 1024, /* of its table of lines; a power of two */
 	CHAINS_PIECE_WORDS = CHAINS_PIECE_BYTES / 8,
 	CHAINS_TABLE_WORDS = CHAINS_TABLE_BYTES / 8,
+	CHAINS_TASK_WORDS = EBPF_TASK_BYTES / 8,
 	CHAINS_SLACK_WORDS = CHAINS_TABLE_WORDS, /* behind the longest block: pieces are read to where a word may lie */
 };
 
@@ -64,14 +65,18 @@ struct chains_area {
 	__u64 words[] __attribute__((aligned(64)));
 };
 
-/* A block: when its program began and ended to read, whose chain it is, and the chain's words. */
+/*
+ * A block: when its program began and ended to read, whose chain it is, and the chain's words. The last
+ * CHAINS_TASK_WORDS are the name of a task where `thread` has CHAINS_HAS_TASK.
+ */
 struct chains_block {
 	__u64 begin_ns, end_ns;
-	__u64 thread; /* tid in the initial pid namespace << 32 | is_cut << 16 | count */
+	__u64 thread; /* tid in the initial pid namespace << 32 | has_task << 18 | is_cut << 16 | count */
 	__u64 words[];
 };
 
 #define CHAINS_IS_CUT (1ULL << CHAINS_COUNT_BITS)
+#define CHAINS_HAS_TASK (4ULL << CHAINS_COUNT_BITS)
 
 /*
  * Another kind of block has a code object that no chain had before, as it is at that moment: its name would be gone

@@ -396,13 +396,6 @@ static inline void publish(struct chains_area *area, __u64 begin_ns, __u64 threa
 	area->head += count < rest ? count : rest;
 }
 
-static inline void publish_chain(struct chains_area *area)
-{
-	area->chains++;
-	publish(area, area->walk.begin_ns, bpf_get_current_pid_tgid() << 32 | (area->walk.frame ? CHAINS_IS_CUT : 0),
-		area->walk.count);
-}
-
 /* Reads what there is of so many bytes, or up to the end of the page; the rest is zeros. */
 #define READ_PIECE(to, bytes, address)                                                                                 \
 	do {                                                                                                           \
@@ -411,6 +404,33 @@ static inline void publish_chain(struct chains_area *area)
 		if (bpf_probe_read_user((to), (bytes), (const void *)from) != 0)                                       \
 			bpf_probe_read_user((to), (0 - from) & ((bytes)-1), (const void *)from);                       \
 	} while (0)
+
+/*
+ * Adds the name of the asyncio task that the thread runs. A name that nobody gave is a number until somebody asks for
+ * it. Returns what `thread` has of it.
+ */
+static inline __u64 write_task(struct chains_area *area, const struct ebpf_python *python, __u64 state)
+{
+	__u64 task, name, type, count = area->walk.count;
+
+	if (!python->text_type || count + CHAINS_TASK_WORDS > area->walk.most ||
+		!read_user(&task, state + python->running_task) || !task ||
+		!read_user(&name, task + python->task_name) || !name || !read_user(&type, name + python->type) ||
+		type != python->text_type)
+		return 0;
+	READ_PIECE(word_at(area, count), EBPF_TASK_BYTES, name);
+	area->walk.count = count + CHAINS_TASK_WORDS;
+	return CHAINS_HAS_TASK;
+}
+
+static inline void publish_chain(struct chains_area *area, const struct ebpf_python *python, __u64 state)
+{
+	__u64 thread = bpf_get_current_pid_tgid() << 32 | (area->walk.frame ? CHAINS_IS_CUT : 0);
+
+	thread |= write_task(area, python, state);
+	area->chains++;
+	publish(area, area->walk.begin_ns, thread, area->walk.count);
+}
 
 /* A member of the code object that was read. */
 static inline __u64 member_of(const struct chains_code *code, __u32 offset)
@@ -480,7 +500,7 @@ static __always_inline void write_chain(
 	if (area->walk.is_full && area->walk.most < CHAINS_MOST_BLOCK)
 		area->lost++;
 	else
-		publish_chain(area);
+		publish_chain(area, python, state);
 	write_codes(area, python);
 }
 

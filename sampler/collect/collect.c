@@ -499,6 +499,17 @@ static void find_chain(struct collector *collector, struct collector_held *held)
 		record->sample.chain = &held->chain;
 }
 
+/* A thread that runs a named task of asyncio has the task's name meanwhile. */
+static bool name_task(struct collector *collector, struct collector_held *held, struct error *err)
+{
+	const struct record *record = &held->record;
+	struct profile_thread thread = collector->profile->threads[held->thread];
+
+	return !collector->interpreters || !record->sample.chain || !record->sample.chain->task ||
+	       (interpreters_task(collector->interpreters, record->pid, record->sample.chain, &thread.name, err) &&
+		       profile_add_thread(collector->profile, &thread, &held->thread, err));
+}
+
 /*
  * Copies of code objects are learned with the first sample that needs their names; those that take the place of another
  * one, when the samples before have their names.
@@ -517,12 +528,16 @@ static bool learn_codes(struct collector *collector, uint64_t time_ns, struct er
 static bool hold_sample(struct collector *collector, const struct record *record, struct error *err)
 {
 	const struct collector_who *who;
+	struct collector_held *held;
 
 	if (!learn_codes(collector, record->time_ns, err) || !find_who(collector, record, &who, err))
 		return false;
 	collector->held[collector->held_count] =
 		(struct collector_held){ .record = *record, .process = who->process, .thread = who->thread };
-	find_chain(collector, &collector->held[collector->held_count++]);
+	held = &collector->held[collector->held_count++];
+	find_chain(collector, held);
+	if (!name_task(collector, held, err))
+		return false;
 	return collector->held_count < UNWIND_TOGETHER || collector_flush(collector, err);
 }
 

@@ -11,7 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { MACHINES = 2, MOST_PROCESSES = 1 << 22, MOST_UNKNOWN_BYTES = 4096 };
+enum {
+	MACHINES = 2,
+	MOST_PROCESSES = 1 << 22,
+	MOST_UNKNOWN_BYTES = 4096,
+	MOST_TASK_NAMES = 256,
+	MOST_TASK_BYTES = 512
+};
 
 static const struct interpreter_kind *const kinds[MACHINES] = { &node_interpreter, &hotspot_interpreter };
 
@@ -19,13 +25,15 @@ static const struct interpreter_kind *const kinds[MACHINES] = { &node_interprete
 struct image {
 	bool is_known;
 	struct python_image *python; /* owned; NULL: none */
-	void *machines[MACHINES];    /* owned; NULL: none */
+	struct python_asyncio asyncio;
+	void *machines[MACHINES]; /* owned; NULL: none */
 };
 
 /* Where a process has its interpreters, in the table; PROFILE_NONE: it has none. */
 struct process_places {
 	int32_t pid;
 	uint32_t python, machines[MACHINES];
+	uint32_t asyncio; /* image of the table */
 };
 
 struct interpreters {
@@ -40,12 +48,16 @@ struct interpreters {
 	struct python_codes *codes;
 	struct python_stack *stack;
 	void *states[MACHINES];
-	struct buffer unknown; /* a line for each interpreter of an unknown version */
-	struct error failed;   /* of a listener, which cannot tell; ERROR_NONE: none has */
+	struct hash_map task_names; /* hashes of those that were met */
+	uint64_t unnamed_tasks;     /* samples in tasks with a name that was one too many */
+	struct buffer unknown;      /* a line for each interpreter of an unknown version */
+	struct error failed;        /* of a listener, which cannot tell; ERROR_NONE: none has */
 	uint64_t words[EBPF_CHAIN_MOST_FRAMES];
 };
 
-static const struct process_places no_places = { .python = PROFILE_NONE, .machines = { PROFILE_NONE, PROFILE_NONE } };
+static const struct process_places no_places = {
+	.python = PROFILE_NONE, .machines = { PROFILE_NONE, PROFILE_NONE }, .asyncio = PROFILE_NONE
+};
 
 /* ---- What images are ---- */
 
@@ -58,6 +70,7 @@ static bool read_image(struct interpreters *interpreters, struct elf_image *elf,
 		return true;
 	if (!python_image_read(elf, &image->python, &why, err))
 		return false;
+	(void)python_asyncio_read(elf, &image->asyncio);
 	if (why.code != ERROR_NONE)
 		buffer_printf(&interpreters->unknown, "%s: its Python frames are not shown: %s\n", elf_image_path(elf),
 			why.message);
@@ -123,6 +136,11 @@ static void add_to_kernel(struct interpreters *interpreters, const struct proces
 	struct ebpf_python python = interpreters->images[place->image].python->read;
 
 	python.runtime = interpreters->images[place->image].python->runtime - place->bias;
+	if (process->asyncio != PROFILE_NONE && interpreters->images[place->image].python->text_type) {
+		python.text_type = interpreters->images[place->image].python->text_type - place->bias;
+		python.running_task = interpreters->images[process->asyncio].asyncio.running_task;
+		python.task_name = interpreters->images[process->asyncio].asyncio.task_name;
+	}
 	if (interpreters->chains)
 		ebpf_chains_add(interpreters->chains, process->pid, &python);
 }
@@ -130,25 +148,29 @@ static void add_to_kernel(struct interpreters *interpreters, const struct proces
 static bool take_place(
 	struct interpreters *interpreters, const struct process *mapper, uint32_t place, struct error *err)
 {
+	uint32_t id = interpreters->table->places[place].image;
 	struct process_places *process;
 	struct image *image;
-	bool is_machine = false;
+	bool is_any = false, is_new;
 
-	if (!find_image(interpreters, interpreters->table->places[place].image, &image, err))
+	if (!find_image(interpreters, id, &image, err))
 		return false;
 	for (size_t i = 0; i < MACHINES; i++)
-		is_machine = is_machine || image->machines[i];
-	if (!image->python && !is_machine)
+		is_any = is_any || image->machines[i];
+	if (!image->python && !image->asyncio.running_task && !is_any)
 		return true;
 	if (!add_process(interpreters, mapper->pid, &process, err))
 		return false;
 	for (size_t i = 0; i < MACHINES; i++)
 		if (image->machines[i])
 			process->machines[i] = place;
-	if (image->python && process->python != place) {
+	is_new = (image->python && process->python != place) || (image->asyncio.running_task && process->asyncio != id);
+	if (image->python)
 		process->python = place;
+	if (image->asyncio.running_task)
+		process->asyncio = id;
+	if (is_new && process->python != PROFILE_NONE)
 		add_to_kernel(interpreters, process);
-	}
 	return true;
 }
 
@@ -236,6 +258,7 @@ bool interpreters_create(
 	made->table = options->table;
 	made->chains = options->chains;
 	hash_map_init(&made->by_pid, sizeof(int32_t));
+	hash_map_init(&made->task_names, sizeof(uint64_t));
 	code_names_init(&made->names, options->table);
 	buffer_init(&made->unknown, MOST_UNKNOWN_BYTES);
 	if (!create_parts(made, err)) {
@@ -266,6 +289,7 @@ void interpreters_destroy(struct interpreters *interpreters)
 	free(interpreters->images);
 	free(interpreters->processes);
 	hash_map_deinit(&interpreters->by_pid);
+	hash_map_deinit(&interpreters->task_names);
 	code_names_deinit(&interpreters->names);
 	buffer_deinit(&interpreters->unknown);
 	free(interpreters);
@@ -313,6 +337,51 @@ bool interpreters_name(struct interpreters *interpreters, const struct interpret
 		return true;
 	return python_stack_join(interpreters->stack, sample,
 		python_of(interpreters, interpreters->table->places[process->python].image), now_ns(), err);
+}
+
+/* Whether it is one of the first names. */
+static bool is_met(struct interpreters *interpreters, const struct buffer *name, bool *is_one, struct error *err)
+{
+	uint64_t hash = hash_bytes(name->data, name->size);
+	uint32_t *value;
+	bool added;
+
+	*is_one = hash_map_get(&interpreters->task_names, &hash) != HASH_MAP_NONE;
+	if (*is_one)
+		return true;
+	*is_one = interpreters->task_names.count < MOST_TASK_NAMES;
+	interpreters->unnamed_tasks += !*is_one;
+	return !*is_one || hash_map_add(&interpreters->task_names, &hash, 0, &value, &added, err);
+}
+
+static bool take_task_name(
+	struct interpreters *interpreters, const struct buffer *text, uint32_t *name, struct error *err)
+{
+	bool is_one;
+
+	return is_met(interpreters, text, &is_one, err) &&
+	       (!is_one || profile_intern(interpreters->table->profile, text->data, name, err));
+}
+
+bool interpreters_task(struct interpreters *interpreters, int32_t pid, const struct ebpf_chain *chain, uint32_t *name,
+	struct error *err)
+{
+	const struct process_places *process = find_process(interpreters, pid);
+	const struct python_image *python;
+	struct buffer text;
+	bool is_done = true;
+
+	if (!chain->task || !process || process->python == PROFILE_NONE)
+		return true;
+	python = python_of(interpreters, interpreters->table->places[process->python].image);
+	buffer_init(&text, MOST_TASK_BYTES);
+	buffer_append_string(&text, "task ");
+	if (python_task_name(python, chain->task, &text))
+		is_done = take_task_name(interpreters, &text, name, err);
+	else if (text.failed)
+		is_done = buffer_ok(&text, err);
+	buffer_deinit(&text);
+	return is_done;
 }
 
 bool interpreters_know(const struct interpreters *interpreters, const struct ebpf_code *code)
@@ -372,6 +441,15 @@ static void tell_fit(const struct interpreters *interpreters, struct buffer *not
 			gone, PYTHON_FRAME_GONE);
 }
 
+static void tell_tasks(const struct interpreters *interpreters, struct buffer *notices)
+{
+	if (interpreters->unnamed_tasks > 0)
+		buffer_printf(notices,
+			"%" PRIu64
+			" samples in asyncio tasks have the name of their thread, because there are more than %d names of tasks\n",
+			interpreters->unnamed_tasks, MOST_TASK_NAMES);
+}
+
 static void tell_losses(const struct interpreters *interpreters, struct buffer *notices)
 {
 	const struct ebpf_chains_counts counts = ebpf_chains_counts(interpreters->chains);
@@ -404,6 +482,7 @@ void interpreters_tell(const struct interpreters *interpreters, struct buffer *n
 		buffer_append_string(notices,
 			"Python frames are not shown: reading them needs CAP_BPF and CAP_PERFMON; run kelvin with sudo, or give it the capabilities that 'kelvin doctor' names\n");
 	tell_fit(interpreters, notices);
+	tell_tasks(interpreters, notices);
 	if (interpreters->chains)
 		tell_losses(interpreters, notices);
 	for (size_t i = 0; i < MACHINES; i++)

@@ -44,6 +44,15 @@ COMMON_MUST_CHECK
 bool interpreters_name(struct interpreters *interpreters, const struct interpret_sample *sample, struct error *err);
 
 /*
+ * The name of the asyncio task that the thread of a chain runs, if somebody gave it one: "task NAME", a string of the
+ * profile. Else `*name` stays as it is, as it does when a recording has met too many different names: those that
+ * contain a number of something are endless.
+ */
+COMMON_MUST_CHECK
+bool interpreters_task(struct interpreters *interpreters, int32_t pid, const struct ebpf_chain *chain, uint32_t *name,
+	struct error *err);
+
+/*
  * Reads the chain of a thread that is asleep, into memory that is borrowed until the next call. False: it has none.
  */
 bool interpreters_read_chain(struct interpreters *interpreters, int32_t pid, int32_t tid, struct ebpf_chain *chain);

@@ -211,6 +211,7 @@ static bool read_offsets(
 		*python = offsets_3_12;
 	python->version = version;
 	python->runtime = symbols->runtime;
+	python->text_type = version >> 16 == VERSION_3_14 ? symbols->text_type : 0;
 	switch (version >> 16) {
 	case VERSION_3_11:
 	case VERSION_3_12:
@@ -239,6 +240,7 @@ static bool read_interpreter(struct elf_image *elf, const struct python_symbols 
 	python->read.qualname = python->qualname;
 	python->read.filename = python->filename;
 	python->read.line_table = python->line_table;
+	python->read.type = python->type;
 	if (!python_loop_read(elf, symbols, &python->loop, &python->loop_count, err))
 		return false;
 	if (python->loop_count == 0)

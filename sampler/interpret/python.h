@@ -28,6 +28,7 @@ struct python_image {
 	uint32_t version; /* PY_VERSION_HEX */
 	bool is_free_threaded;
 	uint64_t runtime;          /* image address of _PyRuntime */
+	uint64_t text_type;        /* image address of PyUnicode_Type, from 3.14 on; 0: not known */
 	struct ebpf_python read;   /* how its frames are read; `runtime` is 0 */
 	struct python_range *loop; /* owned, sorted: the code of the interpreter's loop */
 	size_t loop_count;
@@ -48,6 +49,27 @@ void python_image_destroy(struct python_image *python); /* NULL is allowed */
 
 /* Whether an image address is in the code of the loop. */
 bool python_image_is_loop(const struct python_image *python, uint64_t address);
+
+/* ---- Names of asyncio tasks ---- */
+
+/*
+ * Where the C part of asyncio has the task that a thread runs, as the section .AsyncioDebug of its file tells it since
+ * 3.14: that of the extension module _asyncio, or of the interpreter that it is linked into.
+ */
+struct python_asyncio {
+	uint32_t running_task; /* offset in PyThreadState; 0: the file has no such section */
+	uint32_t task_name;    /* offset in TaskObj */
+};
+
+/* False: the file does not tell, or its offsets are not those of CPython 3.14. */
+bool python_asyncio_read(struct elf_image *elf, struct python_asyncio *asyncio);
+
+/*
+ * Reads the name that somebody gave a task, from the first EBPF_TASK_BYTES of the string object: text that fits them,
+ * without anything that a terminal would have to clean. False: it is none, or it is one of those that asyncio gives by
+ * itself (Task-17), or memory is out.
+ */
+bool python_task_name(const struct python_image *python, const uint8_t *object, struct buffer *name);
 
 /* ---- Names of code objects ---- */
 

@@ -196,6 +196,6 @@ bool python_read_chain(const struct process_host *host, const struct ebpf_python
 			 !add_word(python, &frame, words, room, &count);
 		address = frame.previous;
 	}
-	*chain = (struct ebpf_chain){ words, count, is_cut };
+	*chain = (struct ebpf_chain){ .frames = words, .count = count, .is_cut = is_cut };
 	return count > 0;
 }

@@ -299,6 +299,20 @@ static size_t object_header_bytes(const struct python_image *python)
 	return end + sizeof(uint64_t) <= MOST_HEADER_BYTES ? end + sizeof(uint64_t) : 0;
 }
 
+bool python_text_append(const struct python_image *python, const uint8_t *bytes, size_t size, struct buffer *text)
+{
+	const struct object object = { .size = size, .bytes = bytes };
+	size_t header = object_header_bytes(python);
+	struct text found;
+
+	if (header == 0 || header > size || !find_text(python, &object, size, &found) || found.data > size)
+		return false;
+	if (found.length > (size - found.data) / found.kind)
+		found.length = (size - found.data) / found.kind;
+	append_text(&object, &found, MOST_NAME_BYTES, text);
+	return true;
+}
+
 static bool read_content(struct python_code_reader *reader, const struct python_image *python, int32_t pid,
 	const struct python_marks *marks, struct content *content)
 {

@@ -53,6 +53,9 @@ COMMON_MUST_CHECK
 bool python_code_read(struct python_code_reader *reader, const struct python_image *python, int32_t pid,
 	const struct python_marks *marks, struct python_code *code, bool *is_gone, struct error *err);
 
+/* Appends the text of a string object that was copied, as far as the copy has it. False: it is none. */
+bool python_text_append(const struct python_image *python, const uint8_t *bytes, size_t size, struct buffer *text);
+
 /*
  * Decodes a location table (CPython, Objects/locations.md; 3.11 and later) up to its end, or to where it is damaged.
  * `lines` has room for one more than there are bytes. Returns how many lines there are.

@@ -58,6 +58,8 @@ static bool take_symbol(struct python_symbols *symbols, const struct table *tabl
 			symbols->runtime = symbol->st_value;
 		else if (has_name(table, symbol, "Py_Version", false))
 			symbols->version = symbol->st_value;
+		else if (has_name(table, symbol, "PyUnicode_Type", false))
+			symbols->text_type = symbol->st_value;
 	}
 	return false;
 }

@@ -7,6 +7,7 @@
 struct python_symbols {
 	uint64_t runtime;         /* _PyRuntime */
 	uint64_t version;         /* Py_Version, since 3.11 */
+	uint64_t text_type;       /* PyUnicode_Type */
 	struct python_range loop; /* _PyEval_EvalFrameDefault; both 0: none */
 	struct python_range
 		parts[PYTHON_MOST_RANGES]; /* that .symtab tells of it, such as _PyEval_EvalFrameDefault.cold */

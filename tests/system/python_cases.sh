@@ -63,6 +63,21 @@ for python in "${pythons[@]}"; do
 done
 python=${pythons[0]}
 
+# Tasks of asyncio have the names that somebody gave them, from 3.14 on: the samples of a thread that runs one have its name.
+for python in "${pythons[@]}"; do
+	"$python" -c 'import sys; raise SystemExit(sys.version_info[:2] < (3, 14))' || continue
+	rm -f tasks
+	run 0 kelvin record -o tasks.pb.gz -- "$python" "$programs/tasks.py" tasks 2
+	oracle tasks tasks.pb.gz tasks >told
+	at_least "$(value named)" 3 "names of tasks: $(<told)"
+	at_most "$(value worst)" 5 "points by which the share of a task is off, rounded down: $(<told)"
+	at_most "$(value numbered)" 0 "samples with the number of a task: $(<told)"
+	# Names that are endless are not all taken.
+	run 0 kelvin record -o names.pb.gz -- "$python" "$programs/tasks.py" tasks 0.1 300
+	says stderr '^[0-9]+ samples in asyncio tasks have the name of their thread, because there are more than 256 names of tasks$'
+done
+python=${pythons[0]}
+
 # A package is upgraded in place: the comparison names its function that got slower.
 cat >prices.py <<'PROGRAM'
 import sys

@@ -203,3 +203,18 @@ bool sampling_next(struct sampling *sampling, struct sample *sample)
 	sampling->cpu = 0;
 	return false;
 }
+
+size_t sampling_count_chains(struct sampling *sampling, uint32_t tid, size_t *samples, struct ebpf_chain *last)
+{
+	struct sample sample;
+	size_t chains = 0;
+
+	*samples = 0;
+	while (sampling_next(sampling, &sample)) {
+		if (sample.tid != tid)
+			continue;
+		++*samples;
+		chains += ebpf_chains_find(sampling->chains, sample.cpu, sample.tid, sample.time_ns, last);
+	}
+	return chains;
+}

@@ -47,3 +47,9 @@ void sampling_wait(struct sampling *sampling, uint64_t samples);
 /* The next sample: those of a CPU follow each other in order of time. False at the end, behind which later ones follow.
  */
 bool sampling_next(struct sampling *sampling, struct sample *sample);
+
+/*
+ * Counts the chains of a thread's samples, of which `last` receives the last one. `*samples` receives how many samples
+ * it has, with and without a chain.
+ */
+size_t sampling_count_chains(struct sampling *sampling, uint32_t tid, size_t *samples, struct ebpf_chain *last);

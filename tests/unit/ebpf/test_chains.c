@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program as the kernel runs it: samples of real CPythons, and of a process that only looks like one. */
+/* The program as the kernel runs it: samples of real CPythons. */
 #include "ebpf/ebpf.h"
 #include "refusal.h"
 #include "sampling.h"
@@ -78,22 +78,6 @@ static void test_each_sample_has_its_chain(void **state)
 	}
 	(void)state;
 	assert_true(samples > 0);
-}
-
-/* The chains of a thread's samples. `*samples` receives how many it has, with and without a chain. */
-static size_t count_chains(struct sampling *sampling, uint32_t tid, size_t *samples, struct ebpf_chain *last)
-{
-	struct sample sample;
-	size_t chains = 0;
-
-	*samples = 0;
-	while (sampling_next(sampling, &sample)) {
-		if (sample.tid != tid)
-			continue;
-		++*samples;
-		chains += ebpf_chains_find(sampling->chains, sample.cpu, sample.tid, sample.time_ns, last);
-	}
-	return chains;
 }
 
 /* Threads that begin while samples are taken. */
@@ -212,7 +196,7 @@ static void test_a_child_has_its_parents_runtime(void **state)
 		sampling_add(&sampling, script.pid, &script.python);
 		sampling_add(&sampling, (pid_t)child, NULL);
 		sampling_wait(&sampling, ENOUGH);
-		assert_true(count_chains(&sampling, child, &samples, &chain) >= ENOUGH);
+		assert_true(sampling_count_chains(&sampling, child, &samples, &chain) >= ENOUGH);
 		expect_names(&script, &chain, names);
 		sampling_stop(&sampling);
 		kill((pid_t)child, SIGKILL);
@@ -245,7 +229,7 @@ static void test_deep_chains(void **state)
 		sampling_start(&sampling, PLENTY_BYTES);
 		sampling_add(&sampling, script.pid, &script.python);
 		sampling_wait(&sampling, 20);
-		chains = count_chains(&sampling, (uint32_t)script.pid, &samples, &chain);
+		chains = sampling_count_chains(&sampling, (uint32_t)script.pid, &samples, &chain);
 		assert_true(chains > 0);
 		assert_int_equal(chains, samples);
 		assert_int_equal(chain.is_cut, !is_whole);
@@ -302,7 +286,7 @@ static void test_losses_are_counted(void **state)
 	counts = ebpf_chains_counts(sampling.chains);
 	assert_true(counts.lost > 0);
 	assert_true(counts.chains > 0);
-	assert_int_equal(count_chains(&sampling, (uint32_t)script.pid, &samples, &chain), counts.chains);
+	assert_int_equal(sampling_count_chains(&sampling, (uint32_t)script.pid, &samples, &chain), counts.chains);
 	assert_int_equal(chain.count, 101);
 	assert_int_equal(counts.chains + counts.lost, samples);
 	/* Samples of a later time pass over what there is. */
@@ -313,274 +297,11 @@ static void test_losses_are_counted(void **state)
 	sampling_wait(&sampling, ENOUGH);
 	after = ebpf_chains_counts(sampling.chains);
 	assert_true(after.chains > counts.chains);
-	assert_int_equal(count_chains(&sampling, (uint32_t)script.pid, &samples, &chain), after.chains - counts.chains);
+	assert_int_equal(
+		sampling_count_chains(&sampling, (uint32_t)script.pid, &samples, &chain), after.chains - counts.chains);
 	assert_int_equal(chain.count, 101);
 	sampling_stop(&sampling);
 	script_stop(&script);
-}
-
-/* ---- A process that says that it is CPython ---- */
-
-struct fake_frame {
-	uint64_t code, previous, instruction;
-	uint8_t mark;
-};
-
-struct fake {
-	uint64_t first_interpreter;
-	struct {
-		uint64_t next, first_thread;
-	} interpreters[2];
-	struct {
-		uint64_t next, id, frame;
-	} threads[2];
-	struct fake_frame frames[2];
-};
-
-/* The child runs in a copy of this memory, at the same addresses. */
-static struct fake fake;
-
-enum { FAKE_CODE = 0x7f0012345670, FAKE_UNIT = 21, WILD = 0x1234567890 };
-
-static uint64_t address_of(const void *object)
-{
-	return (uint64_t)(uintptr_t)object;
-}
-
-/* A thread with one frame. */
-static void make_fake(void)
-{
-	fake = (struct fake){ 0 };
-	fake.first_interpreter = address_of(&fake.interpreters[0]);
-	fake.interpreters[0].first_thread = address_of(&fake.threads[0]);
-	fake.threads[0].frame = address_of(&fake.frames[0]);
-	fake.frames[0] = (struct fake_frame){ FAKE_CODE, 0, FAKE_CODE + 2 * FAKE_UNIT, 1 };
-}
-
-/* `flags`: of clone(2). */
-static pid_t start_fake(void (*change)(void), int flags)
-{
-	pid_t pid;
-
-	make_fake();
-	pid = (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		fake.threads[0].id = (uint64_t)syscall(SYS_gettid);
-		if (change)
-			change();
-		for (;;)
-			;
-	}
-	return pid;
-}
-
-/* Samples such a process, and returns what was counted. `chain` receives the last one, whose words are copied. */
-static struct ebpf_chains_counts sample_fake_of(void (*change)(void), int flags, struct ebpf_chain *chain)
-{
-	static uint64_t words[EBPF_CHAIN_MOST_FRAMES];
-	const struct ebpf_python python = {
-		.runtime = address_of(&fake),
-		.first_interpreter = offsetof(struct fake, first_interpreter),
-		.next_interpreter = 0,
-		.first_thread = 8,
-		.next_thread = 0,
-		.native_thread_id = 8,
-		.frame = 16,
-		.code = offsetof(struct fake_frame, code),
-		.previous = offsetof(struct fake_frame, previous),
-		.instruction = offsetof(struct fake_frame, instruction),
-		.mark = offsetof(struct fake_frame, mark),
-	};
-	struct ebpf_chains_counts counts;
-	pid_t child = start_fake(change, flags);
-	struct sampling sampling;
-	size_t samples;
-
-	*chain = (struct ebpf_chain){ 0 };
-	sampling_start(&sampling, PLENTY_BYTES);
-	sampling_add(&sampling, child, &python);
-	sampling_wait(&sampling, 20);
-	counts = ebpf_chains_counts(sampling.chains);
-	(void)count_chains(&sampling, (uint32_t)child, &samples, chain);
-	assert_true(chain->count <= EBPF_CHAIN_MOST_FRAMES);
-	if (chain->count > 0)
-		chain->frames = memcpy(words, chain->frames, chain->count * sizeof(words[0]));
-	sampling_stop(&sampling);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	return counts;
-}
-
-static struct ebpf_chains_counts sample_fake(void (*change)(void), struct ebpf_chain *chain)
-{
-	return sample_fake_of(change, 0, chain);
-}
-
-static void expect_fake_frame(uint64_t word)
-{
-	assert_int_equal(ebpf_chain_code(word), FAKE_CODE);
-	assert_int_equal(ebpf_chain_unit(word), FAKE_UNIT);
-	assert_true(ebpf_chain_is_first(word));
-}
-
-static void test_a_fake_has_its_chain(void **state)
-{
-	struct ebpf_chain chain;
-	struct ebpf_chains_counts counts = sample_fake(NULL, &chain);
-
-	(void)state;
-	assert_true(counts.chains > 0);
-	assert_int_equal(counts.unread, 0);
-	assert_int_equal(chain.count, 1);
-	assert_false(chain.is_cut);
-	expect_fake_frame(chain.frames[0]);
-}
-
-/* A thread of a container knows itself by another id. */
-static void test_a_namespace_has_ids_of_its_own(void **state)
-{
-	struct ebpf_chain chain;
-	struct ebpf_chains_counts counts = sample_fake_of(NULL, CLONE_NEWPID, &chain);
-
-	(void)state;
-	assert_true(counts.chains > 0);
-	assert_int_equal(counts.unknown, 0);
-	assert_int_equal(chain.count, 1);
-	expect_fake_frame(chain.frames[0]);
-}
-
-static void make_frame_cycle(void)
-{
-	fake.frames[0].previous = address_of(&fake.frames[1]);
-	fake.frames[1] = fake.frames[0];
-	fake.frames[1].previous = address_of(&fake.frames[0]);
-}
-
-static void make_wild_frame(void)
-{
-	fake.frames[0].previous = WILD;
-}
-
-static void make_wild_first_frame(void)
-{
-	fake.threads[0].frame = WILD;
-}
-
-static void make_no_frame(void)
-{
-	fake.threads[0].frame = 0;
-}
-
-static void test_hostile_frames_are_bounded(void **state)
-{
-	struct ebpf_chains_counts counts;
-	struct ebpf_chain chain;
-
-	(void)state;
-	counts = sample_fake(make_frame_cycle, &chain);
-	assert_true(counts.chains > 0);
-	assert_true(chain.is_cut);
-	assert_int_equal(chain.count, EBPF_CHAIN_MOST_FRAMES);
-	counts = sample_fake(make_wild_frame, &chain);
-	assert_int_equal(counts.unread, counts.chains);
-	assert_true(chain.is_cut);
-	assert_int_equal(chain.count, 1);
-	counts = sample_fake(make_wild_first_frame, &chain);
-	assert_int_equal(counts.unread, counts.chains);
-	assert_true(chain.is_cut);
-	assert_int_equal(chain.count, 0);
-	counts = sample_fake(make_no_frame, &chain);
-	assert_int_equal(counts.chains + counts.unread + counts.unknown, 0);
-}
-
-static void make_thread_cycle(void)
-{
-	fake.threads[0].id = 0;
-	fake.threads[0].next = address_of(&fake.threads[1]);
-	fake.threads[1].next = address_of(&fake.threads[0]);
-}
-
-static void make_interpreter_cycle(void)
-{
-	fake.threads[0].id = 0;
-	fake.interpreters[0].next = address_of(&fake.interpreters[0]);
-}
-
-static void make_wild_thread(void)
-{
-	fake.threads[0].id = 0;
-	fake.threads[0].next = WILD;
-}
-
-static void make_no_interpreter(void)
-{
-	fake.first_interpreter = 0;
-}
-
-static void test_hostile_threads_are_bounded(void **state)
-{
-	void (*const changes[])(
-		void) = { make_thread_cycle, make_interpreter_cycle, make_wild_thread, make_no_interpreter };
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		struct ebpf_chain chain;
-		struct ebpf_chains_counts counts = sample_fake(changes[i], &chain);
-
-		assert_int_equal(counts.chains, 0);
-		assert_true(counts.unknown > 0);
-	}
-}
-
-/* The thread is the last of many: one sample does not look at all of them. */
-static void make_many_threads(void)
-{
-	enum { THREADS = 500 };
-	static struct {
-		uint64_t next, id, frame;
-	} threads[THREADS];
-
-	for (size_t i = 0; i < THREADS; i++)
-		threads[i].next = i + 1 < THREADS ? address_of(&threads[i + 1]) : address_of(&fake.threads[0]);
-	fake.interpreters[0].first_thread = 0;
-	fake.interpreters[0].next = address_of(&fake.interpreters[1]);
-	fake.interpreters[1].first_thread = address_of(threads);
-}
-
-static void test_a_search_goes_on_at_the_next_sample(void **state)
-{
-	struct ebpf_chain chain;
-	struct ebpf_chains_counts counts = sample_fake(make_many_threads, &chain);
-
-	(void)state;
-	assert_true(counts.unknown > 0);
-	assert_true(counts.chains > 0);
-	assert_int_equal(chain.count, 1);
-	expect_fake_frame(chain.frames[0]);
-}
-
-/* A frame at the end of readable memory, without the bytes behind its members. */
-static void make_last_frame(void)
-{
-	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = offsetof(struct fake_frame, mark) + 1;
-	char *pages = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	munmap(pages + page_bytes, page_bytes);
-	memcpy(pages + page_bytes - bytes, &fake.frames[0], bytes);
-	fake.threads[0].frame = address_of(pages + page_bytes - bytes);
-}
-
-static void test_a_frame_at_the_end_of_memory(void **state)
-{
-	struct ebpf_chain chain;
-	struct ebpf_chains_counts counts = sample_fake(make_last_frame, &chain);
-
-	(void)state;
-	assert_int_equal(counts.unread, 0);
-	assert_int_equal(chain.count, 1);
-	assert_false(chain.is_cut);
-	expect_fake_frame(chain.frames[0]);
 }
 
 /* ---- Rights ---- */
@@ -609,12 +330,6 @@ int main(void)
 		cmocka_unit_test(test_a_child_has_its_parents_runtime),
 		cmocka_unit_test(test_deep_chains),
 		cmocka_unit_test(test_losses_are_counted),
-		cmocka_unit_test(test_a_fake_has_its_chain),
-		cmocka_unit_test(test_a_namespace_has_ids_of_its_own),
-		cmocka_unit_test(test_hostile_frames_are_bounded),
-		cmocka_unit_test(test_hostile_threads_are_bounded),
-		cmocka_unit_test(test_a_search_goes_on_at_the_next_sample),
-		cmocka_unit_test(test_a_frame_at_the_end_of_memory),
 		cmocka_unit_test(test_a_refusal_is_an_error),
 	};
 

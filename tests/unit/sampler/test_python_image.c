@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ enum { WORDS = 81, MOST_FILE_BYTES = 1 << 20, MOST_OFFSET = 1 << 20 };
 /* A file that is changed before it is read. */
 struct file {
 	struct buffer bytes;
-	uint8_t *runtime, *version; /* in the bytes */
+	uint8_t *runtime, *version, *asyncio; /* in the bytes */
 };
 
 static void open_file(const char *path, struct file *file)
@@ -24,7 +25,8 @@ static void open_file(const char *path, struct file *file)
 	assert_true(file_read(path, &file->bytes, &err));
 	file->runtime = memmem(file->bytes.data, file->bytes.size, "xdebugpy", 8);
 	file->version = memmem(file->bytes.data, file->bytes.size, "version?", 8);
-	assert_true(file->runtime && file->version);
+	file->asyncio = memmem(file->bytes.data, file->bytes.size, "asyncio!", 8);
+	assert_true(file->runtime && file->version && file->asyncio);
 }
 
 static void set_word(const struct file *file, size_t word, uint64_t value)
@@ -176,6 +178,151 @@ static void test_versions_that_are_not_known_are_told(void **state)
 	buffer_deinit(&file.bytes);
 }
 
+/* ---- Tasks of asyncio ---- */
+
+static bool read_asyncio(const struct file *file, const uint64_t words[13], struct python_asyncio *asyncio)
+{
+	struct elf_image *elf;
+	struct error err;
+	bool is_read;
+
+	memcpy(file->asyncio, words, 13 * sizeof(*words));
+	assert_true(elf_image_open_memory(file->bytes.data, file->bytes.size, "made by hand", &elf, &err));
+	is_read = python_asyncio_read(elf, asyncio);
+	elf_image_unref(elf);
+	return is_read;
+}
+
+static void test_offsets_of_tasks_are_read(void **state)
+{
+	/* Those of Debian's 3.14.10. */
+	static const uint64_t told[] = { 168, 136, 96, 108, 109, 128, 152, 225864, 10880, 936, 864, 872, 880 };
+	static const uint64_t absurd[] = { 0, 4, 137, 164, 168, 1000, 1 << 20, 1ULL << 32, UINT64_MAX - 7, UINT64_MAX };
+	uint64_t words[13];
+	struct python_asyncio asyncio;
+	struct elf_image *elf;
+	struct error err;
+	struct file file;
+
+	(void)state;
+	open_file(PYTHON_IMAGE, &file);
+	assert_true(read_asyncio(&file, told, &asyncio));
+	assert_int_equal(asyncio.task_name, 136);
+	assert_int_equal(asyncio.running_task, 872);
+	for (size_t i = 0; i < sizeof(absurd) / sizeof(*absurd); i++) {
+		memcpy(words, told, sizeof(words));
+		words[1] = absurd[i];
+		assert_false(read_asyncio(&file, words, &asyncio));
+		assert_int_equal(asyncio.running_task, 0);
+		memcpy(words, told, sizeof(words));
+		words[9] = UINT64_MAX;
+		words[11] = absurd[i];
+		assert_false(read_asyncio(&file, words, &asyncio));
+	}
+	buffer_deinit(&file.bytes);
+	assert_true(elf_image_open_path("/proc/self/exe", &elf, &err));
+	assert_false(python_asyncio_read(elf, &asyncio));
+	elf_image_unref(elf);
+}
+
+/* A string object as 3.12 and later have it; `state`: kind, compact, ascii. */
+static void put_text(uint8_t *object, uint64_t length, uint32_t state, const void *characters, size_t size)
+{
+	bool is_ascii = state >> 4 & 1;
+
+	memset(object, 0x55, EBPF_TASK_BYTES);
+	memcpy(object + 16, &length, sizeof(length));
+	state <<= 2;
+	memcpy(object + 32, &state, sizeof(state));
+	memcpy(object + (is_ascii ? 40 : 56), characters, size);
+}
+
+static void expect_task(const uint8_t *object, const char *expected)
+{
+	static const struct python_image python = { .type = 8,
+		.unicode_state = 32,
+		.unicode_length = 16,
+		.unicode_ascii = 40,
+		.unicode_compact = 56,
+		.bytes_size = 16,
+		.bytes_data = 32,
+		.unicode_kind_bit = 2 };
+	struct buffer name;
+
+	buffer_init(&name, 512);
+	buffer_append_string(&name, "task ");
+	assert_int_equal(python_task_name(&python, object, &name), expected != NULL);
+	if (expected)
+		assert_string_equal(name.data, expected);
+	buffer_deinit(&name);
+}
+
+static void test_names_of_tasks_are_those_that_somebody_gave(void **state)
+{
+	enum { ASCII = 1 | 8 | 16, LATIN = 1 | 8, WIDE = 4 | 8, NOT_COMPACT = 1 | 16 };
+	static const char *const numbered[] = { "Task-1", "Task-1234567" }, *const given[] = { "Task-", "Task-1b",
+		"x" };
+	static const uint32_t wide[] = { 0x1f600, 0xd800, 0x202e };
+	uint8_t object[EBPF_TASK_BYTES];
+	char expected[64];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		put_text(object, strlen(numbered[i]), ASCII, numbered[i], strlen(numbered[i]));
+		expect_task(object, NULL);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		put_text(object, strlen(given[i]), ASCII, given[i], strlen(given[i]));
+		(void)snprintf(expected, sizeof(expected), "task %s", given[i]);
+		expect_task(object, expected);
+	}
+	put_text(object, 4, LATIN,
+		"\xdc"
+		"ber",
+		4);
+	expect_task(object, "task \xc3\x9c"
+			    "ber");
+	put_text(object, 2, WIDE, wide, sizeof(wide));
+	expect_task(object, "task \xf0\x9f\x98\x80\xef\xbf\xbd");
+	put_text(object, 3, ASCII, "a\n\x1b", 3);
+	expect_task(object, "task a\xef\xbf\xbd\xef\xbf\xbd");
+	put_text(object, 0, ASCII, "", 0);
+	expect_task(object, NULL);
+	put_text(object, 1, NOT_COMPACT, "a", 1);
+	expect_task(object, NULL);
+	put_text(object, UINT64_MAX, ASCII, "a", 1);
+	expect_task(object, NULL);
+}
+
+static void test_names_of_tasks_end_with_their_copy(void **state)
+{
+	static const char start[] = "task UUU";
+	uint8_t object[EBPF_TASK_BYTES];
+	struct python_image python = { .type = 8,
+		.unicode_state = 32,
+		.unicode_length = 16,
+		.unicode_ascii = 40,
+		.unicode_compact = 56,
+		.bytes_size = 16,
+		.bytes_data = 32,
+		.unicode_kind_bit = 2 };
+	struct buffer name;
+
+	(void)state;
+	put_text(object, 1 << 20, 1 | 8 | 16, "UUU", 3);
+	for (uint32_t data = 40; data < 1000; data += 8) {
+		python.unicode_ascii = data;
+		buffer_init(&name, 512);
+		buffer_append_string(&name, "task ");
+		assert_int_equal(python_task_name(&python, object, &name), data <= EBPF_TASK_BYTES - 8);
+		if (name.size > 5) {
+			assert_int_equal(name.size, 5 + EBPF_TASK_BYTES - data);
+			assert_memory_equal(name.data, start, sizeof(start) - 1);
+		}
+		buffer_deinit(&name);
+	}
+}
+
 /* ---- Images that are something else, or mean harm ---- */
 
 static void test_other_images_are_none(void **state)
@@ -264,6 +411,9 @@ int main(void)
 		cmocka_unit_test(test_moved_parts_are_found_without_symbols),
 		cmocka_unit_test(test_offsets_are_those_of_the_version),
 		cmocka_unit_test(test_versions_that_are_not_known_are_told),
+		cmocka_unit_test(test_offsets_of_tasks_are_read),
+		cmocka_unit_test(test_names_of_tasks_are_those_that_somebody_gave),
+		cmocka_unit_test(test_names_of_tasks_end_with_their_copy),
 		cmocka_unit_test(test_other_images_are_none),
 		cmocka_unit_test(test_absurd_offsets_are_refused),
 		cmocka_unit_test(test_damaged_files_are_read_within_their_bounds),

@@ -3,10 +3,11 @@
 
     oracle.py chains PROFILE LOG    of steps.py: how many samples of its steps have the right chain of Python functions
     oracle.py shares PROFILE LOG    of shares.py: how far the shares of functions are off, in percentage points
+    oracle.py tasks PROFILE LOG     of tasks.py: how far the shares of named tasks are off, in percentage points
     oracle.py names PROFILE         the Python functions, each once
     oracle.py stacks PROFILE        each stack with its count, thread and lines, for the eye
 
-The first two print NAME=VALUE pairs in one line, and then what is wrong. `chains-script` and `shares-script` do the same with the text of
+The first three print NAME=VALUE pairs in one line, and then what is wrong. `chains-script` and `shares-script` do the same with the text of
 `perf script -F comm,tid,event,ip,sym`, `chains-folded` and `shares-folded` with the raw format of `py-spy --full-filenames`. That names no
 threads: a chain is right there when it is any of the log.
 """
@@ -230,6 +231,24 @@ def check_shares(samples, log):
         print(f"  {name:32} {share:7.3f} %, found {share + off:7.3f} %, off by {off:+.3f}")
 
 
+def check_tasks(samples, log):
+    found = collections.Counter()
+    for sample in samples:
+        found[sample.thread] += sample.count
+    total = sum(found.values()) or 1
+    told = {}
+    with open(log) as file:
+        for line in file:
+            name, share = line.rstrip("\n").split("\t")
+            told["task " + name] = float(share)
+    given = [name for name in told if name not in ("task ", "task asked")]
+    numbered = sum(count for thread, count in found.items() if thread.startswith("task Task-"))
+    worst = max(abs(100 * found[name] / total - told[name]) for name in given)
+    print(f"named={sum(found[name] > 0 for name in given)} worst={worst:.3f} numbered={numbered}")
+    for thread, count in found.most_common(20):
+        print(f"  {thread:32} {100 * count / total:7.3f} %, told {told.get(thread, 0):7.3f} %")
+
+
 def main():
     what, profile, *rest = sys.argv[1:]
     what, _, kind = what.partition("-")
@@ -238,6 +257,8 @@ def main():
         check_chains(samples, rest[0], kind != "folded")
     elif what == "shares":
         check_shares(samples, rest[0])
+    elif what == "tasks":
+        check_tasks(samples, rest[0])
     elif what == "names":
         for name in sorted({frame.name for sample in samples for frame in python_frames(sample)}):
             print(name)

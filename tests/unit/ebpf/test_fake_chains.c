@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program as the kernel runs it: samples of a process that only looks like CPython. */
+#include "ebpf/ebpf.h"
+#include "sampling.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct fake_frame {
+	uint64_t code, previous, instruction;
+	uint8_t mark;
+};
+
+struct fake {
+	uint64_t first_interpreter;
+	struct {
+		uint64_t next, first_thread;
+	} interpreters[2];
+	struct {
+		uint64_t next, id, frame, task;
+	} threads[2];
+	struct fake_frame frames[2];
+	struct {
+		uint64_t reserved, name;
+	} task;
+	struct {
+		uint64_t reserved, type;
+		char text[EBPF_TASK_BYTES];
+	} name;
+	uint64_t text_type;
+};
+
+/* The child runs in a copy of this memory, at the same addresses. */
+static struct fake fake;
+
+enum { FAKE_CODE = 0x7f0012345670, FAKE_UNIT = 21, WILD = 0x1234567890 };
+
+static uint64_t address_of(const void *object)
+{
+	return (uint64_t)(uintptr_t)object;
+}
+
+/* A thread with one frame. */
+static void make_fake(void)
+{
+	fake = (struct fake){ 0 };
+	fake.first_interpreter = address_of(&fake.interpreters[0]);
+	fake.interpreters[0].first_thread = address_of(&fake.threads[0]);
+	fake.threads[0].frame = address_of(&fake.frames[0]);
+	fake.frames[0] = (struct fake_frame){ FAKE_CODE, 0, FAKE_CODE + 2 * FAKE_UNIT, 1 };
+}
+
+/* `flags`: of clone(2). */
+static pid_t start_fake(void (*change)(void), int flags)
+{
+	pid_t pid;
+
+	make_fake();
+	pid = (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		fake.threads[0].id = (uint64_t)syscall(SYS_gettid);
+		if (change)
+			change();
+		for (;;)
+			;
+	}
+	return pid;
+}
+
+/* Samples such a process, and returns what was counted. `chain` receives the last one, whose words are copied. */
+static struct ebpf_chains_counts sample_fake_of(void (*change)(void), int flags, struct ebpf_chain *chain)
+{
+	static uint64_t words[EBPF_CHAIN_MOST_FRAMES];
+	const struct ebpf_python python = {
+		.runtime = address_of(&fake),
+		.first_interpreter = offsetof(struct fake, first_interpreter),
+		.next_interpreter = 0,
+		.first_thread = 8,
+		.next_thread = 0,
+		.native_thread_id = 8,
+		.frame = 16,
+		.code = offsetof(struct fake_frame, code),
+		.previous = offsetof(struct fake_frame, previous),
+		.instruction = offsetof(struct fake_frame, instruction),
+		.mark = offsetof(struct fake_frame, mark),
+		.text_type = address_of(&fake.text_type),
+		.running_task = 24,
+		.task_name = 8,
+		.type = 8,
+	};
+	static uint8_t task[EBPF_TASK_BYTES];
+	struct ebpf_chains_counts counts;
+	pid_t child = start_fake(change, flags);
+	struct sampling sampling;
+	size_t samples;
+
+	*chain = (struct ebpf_chain){ 0 };
+	sampling_start(&sampling, PLENTY_BYTES);
+	sampling_add(&sampling, child, &python);
+	sampling_wait(&sampling, 20);
+	counts = ebpf_chains_counts(sampling.chains);
+	(void)sampling_count_chains(&sampling, (uint32_t)child, &samples, chain);
+	assert_true(chain->count <= EBPF_CHAIN_MOST_FRAMES);
+	if (chain->count > 0)
+		chain->frames = memcpy(words, chain->frames, chain->count * sizeof(words[0]));
+	if (chain->task)
+		chain->task = memcpy(task, chain->task, sizeof(task));
+	sampling_stop(&sampling);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return counts;
+}
+
+static struct ebpf_chains_counts sample_fake(void (*change)(void), struct ebpf_chain *chain)
+{
+	return sample_fake_of(change, 0, chain);
+}
+
+static void expect_fake_frame(uint64_t word)
+{
+	assert_int_equal(ebpf_chain_code(word), FAKE_CODE);
+	assert_int_equal(ebpf_chain_unit(word), FAKE_UNIT);
+	assert_true(ebpf_chain_is_first(word));
+}
+
+static void test_a_fake_has_its_chain(void **state)
+{
+	struct ebpf_chain chain;
+	struct ebpf_chains_counts counts = sample_fake(NULL, &chain);
+
+	(void)state;
+	assert_true(counts.chains > 0);
+	assert_int_equal(counts.unread, 0);
+	assert_int_equal(chain.count, 1);
+	assert_false(chain.is_cut);
+	expect_fake_frame(chain.frames[0]);
+}
+
+/* A thread of a container knows itself by another id. */
+static void test_a_namespace_has_ids_of_its_own(void **state)
+{
+	struct ebpf_chain chain;
+	struct ebpf_chains_counts counts = sample_fake_of(NULL, CLONE_NEWPID, &chain);
+
+	(void)state;
+	assert_true(counts.chains > 0);
+	assert_int_equal(counts.unknown, 0);
+	assert_int_equal(chain.count, 1);
+	expect_fake_frame(chain.frames[0]);
+}
+
+/* ---- Names of tasks ---- */
+
+static void make_task(void)
+{
+	fake.threads[0].task = address_of(&fake.task);
+	fake.task.name = address_of(&fake.name);
+	fake.name.type = address_of(&fake.text_type);
+	memset(fake.name.text, 'n', sizeof(fake.name.text));
+}
+
+/* The name ends where nothing is mapped any more. */
+static void make_task_at_the_end_of_memory(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	make_task();
+	munmap(pages + page, page);
+	fake.task.name = address_of(pages + page - 48);
+	memcpy(pages + page - 48, &fake.name, 48);
+}
+
+static void make_task_of_a_number(void)
+{
+	make_task();
+	fake.name.type = WILD;
+}
+
+static void make_wild_task(void)
+{
+	make_task();
+	fake.threads[0].task = WILD;
+}
+
+static void make_wild_task_name(void)
+{
+	make_task();
+	fake.task.name = WILD;
+}
+
+static void test_a_task_has_its_name(void **state)
+{
+	static void (*const none[])(void) = { NULL, make_task_of_a_number, make_wild_task, make_wild_task_name };
+	static const char name[EBPF_TASK_BYTES] = { 0 };
+	struct ebpf_chains_counts counts;
+	struct ebpf_chain chain;
+
+	(void)state;
+	counts = sample_fake(make_task, &chain);
+	assert_true(counts.chains > 0);
+	assert_int_equal(chain.count, 1);
+	expect_fake_frame(chain.frames[0]);
+	assert_non_null(chain.task);
+	for (size_t i = 16; i < EBPF_TASK_BYTES; i++)
+		assert_int_equal(chain.task[i], 'n');
+	(void)sample_fake(make_task_at_the_end_of_memory, &chain);
+	assert_int_equal(chain.count, 1);
+	assert_non_null(chain.task);
+	assert_int_equal(chain.task[47], 'n');
+	assert_memory_equal(chain.task + 48, name, EBPF_TASK_BYTES - 48);
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		counts = sample_fake(none[i], &chain);
+		assert_true(counts.chains > 0);
+		assert_int_equal(counts.unread, 0);
+		assert_int_equal(chain.count, 1);
+		expect_fake_frame(chain.frames[0]);
+		assert_null(chain.task);
+	}
+}
+
+/* ---- Frames that mean harm ---- */
+
+static void make_frame_cycle(void)
+{
+	fake.frames[0].previous = address_of(&fake.frames[1]);
+	fake.frames[1] = fake.frames[0];
+	fake.frames[1].previous = address_of(&fake.frames[0]);
+}
+
+static void make_wild_frame(void)
+{
+	fake.frames[0].previous = WILD;
+}
+
+static void make_wild_first_frame(void)
+{
+	fake.threads[0].frame = WILD;
+}
+
+static void make_no_frame(void)
+{
+	fake.threads[0].frame = 0;
+}
+
+static void test_hostile_frames_are_bounded(void **state)
+{
+	struct ebpf_chains_counts counts;
+	struct ebpf_chain chain;
+
+	(void)state;
+	counts = sample_fake(make_frame_cycle, &chain);
+	assert_true(counts.chains > 0);
+	assert_true(chain.is_cut);
+	assert_int_equal(chain.count, EBPF_CHAIN_MOST_FRAMES);
+	counts = sample_fake(make_wild_frame, &chain);
+	assert_int_equal(counts.unread, counts.chains);
+	assert_true(chain.is_cut);
+	assert_int_equal(chain.count, 1);
+	counts = sample_fake(make_wild_first_frame, &chain);
+	assert_int_equal(counts.unread, counts.chains);
+	assert_true(chain.is_cut);
+	assert_int_equal(chain.count, 0);
+	counts = sample_fake(make_no_frame, &chain);
+	assert_int_equal(counts.chains + counts.unread + counts.unknown, 0);
+}
+
+static void make_thread_cycle(void)
+{
+	fake.threads[0].id = 0;
+	fake.threads[0].next = address_of(&fake.threads[1]);
+	fake.threads[1].next = address_of(&fake.threads[0]);
+}
+
+static void make_interpreter_cycle(void)
+{
+	fake.threads[0].id = 0;
+	fake.interpreters[0].next = address_of(&fake.interpreters[0]);
+}
+
+static void make_wild_thread(void)
+{
+	fake.threads[0].id = 0;
+	fake.threads[0].next = WILD;
+}
+
+static void make_no_interpreter(void)
+{
+	fake.first_interpreter = 0;
+}
+
+static void test_hostile_threads_are_bounded(void **state)
+{
+	void (*const changes[])(
+		void) = { make_thread_cycle, make_interpreter_cycle, make_wild_thread, make_no_interpreter };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		struct ebpf_chain chain;
+		struct ebpf_chains_counts counts = sample_fake(changes[i], &chain);
+
+		assert_int_equal(counts.chains, 0);
+		assert_true(counts.unknown > 0);
+	}
+}
+
+/* The thread is the last of many: one sample does not look at all of them. */
+static void make_many_threads(void)
+{
+	enum { THREADS = 500 };
+	static struct {
+		uint64_t next, id, frame;
+	} threads[THREADS];
+
+	for (size_t i = 0; i < THREADS; i++)
+		threads[i].next = i + 1 < THREADS ? address_of(&threads[i + 1]) : address_of(&fake.threads[0]);
+	fake.interpreters[0].first_thread = 0;
+	fake.interpreters[0].next = address_of(&fake.interpreters[1]);
+	fake.interpreters[1].first_thread = address_of(threads);
+}
+
+static void test_a_search_goes_on_at_the_next_sample(void **state)
+{
+	struct ebpf_chain chain;
+	struct ebpf_chains_counts counts = sample_fake(make_many_threads, &chain);
+
+	(void)state;
+	assert_true(counts.unknown > 0);
+	assert_true(counts.chains > 0);
+	assert_int_equal(chain.count, 1);
+	expect_fake_frame(chain.frames[0]);
+}
+
+/* A frame at the end of readable memory, without the bytes behind its members. */
+static void make_last_frame(void)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = offsetof(struct fake_frame, mark) + 1;
+	char *pages = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(pages + page_bytes, page_bytes);
+	memcpy(pages + page_bytes - bytes, &fake.frames[0], bytes);
+	fake.threads[0].frame = address_of(pages + page_bytes - bytes);
+}
+
+static void test_a_frame_at_the_end_of_memory(void **state)
+{
+	struct ebpf_chain chain;
+	struct ebpf_chains_counts counts = sample_fake(make_last_frame, &chain);
+
+	(void)state;
+	assert_int_equal(counts.unread, 0);
+	assert_int_equal(chain.count, 1);
+	assert_false(chain.is_cut);
+	expect_fake_frame(chain.frames[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_fake_has_its_chain),
+		cmocka_unit_test(test_a_namespace_has_ids_of_its_own),
+		cmocka_unit_test(test_a_task_has_its_name),
+		cmocka_unit_test(test_hostile_frames_are_bounded),
+		cmocka_unit_test(test_hostile_threads_are_bounded),
+		cmocka_unit_test(test_a_search_goes_on_at_the_next_sample),
+		cmocka_unit_test(test_a_frame_at_the_end_of_memory),
+	};
+
+	if (!sampling_is_permitted())
+		return 77;
+	return cmocka_run_group_tests_name("ebpf.fake_chains", tests, NULL, NULL);
+}
