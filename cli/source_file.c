@@ -158,13 +158,17 @@ static bool read_profile(struct source_file *file, struct buffer *bytes, struct 
 {
 	struct profile_text text = { .read = read_on, .context = file };
 
+	enum profile_bytes_kind kind;
+
 	if (!read_first(file, bytes, err))
 		return false;
-	if (bytes->size == FIRST_BYTES && profile_bytes_kind(bytes->data, bytes->size) == PROFILE_BYTES_FOLDED) {
-		text.head = bytes->data;
-		text.head_bytes = bytes->size;
+	kind = profile_bytes_kind(bytes->data, bytes->size);
+	text.head = bytes->data;
+	text.head_bytes = bytes->size;
+	if (bytes->size == FIRST_BYTES && kind == PROFILE_BYTES_FOLDED)
 		return profile_read_folded(&text, file->source.name, profile, err);
-	}
+	if (bytes->size == FIRST_BYTES && (kind == PROFILE_BYTES_CALLGRIND || kind == PROFILE_BYTES_CACHEGRIND))
+		return profile_read_callgrind(&text, file->source.name, profile, err);
 	if (!read_rest(file, bytes, err))
 		return false;
 	if (profile_bytes_kind(bytes->data, bytes->size) == PROFILE_BYTES_PPROF)

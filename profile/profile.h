@@ -549,7 +549,8 @@ bool profile_merge(struct profile *into, const struct profile *from, struct erro
 /* ---- Files ---- */
 
 /*
- * Reads a profile, whose kind is found by its content: gzipped or bare pprof, folded stacks (also gzipped). Everything
+ * Reads a profile, whose kind is found by its content: gzipped or bare pprof; folded stacks, callgrind's and
+ * cachegrind's files (also gzipped). Everything
  * is checked: a bad reference or a contradiction is ERROR_FORMAT with its place. A decompression bomb (more than 64 MB
  * and more than 250 times its size) is ERROR_LIMIT. `name` is for messages. perf.data is not read here;
  * profile_bytes_kind() recognises it.
@@ -576,9 +577,25 @@ COMMON_MUST_CHECK
 bool profile_read_folded(
 	const struct profile_text *text, const char *name, struct profile **profile, struct error *err);
 
+/*
+ * Reads a file of callgrind or cachegrind (PROFILE_BYTES_CALLGRIND, PROFILE_BYTES_CACHEGRIND), of which memory holds
+ * the functions, their lines and their calls, but never the text. Value types are those of `kelvin simulate`
+ * (profile/cost_model.h), as far as the file has them, then its other events; value 0 is 0, since nothing was sampled.
+ * The fact call_graph tells what the stacks are: "exact" where every function has one context, as with
+ * --separate-callers; PROFILE_CALL_GRAPH_ESTIMATED where costs were shared among callers; "none" for cachegrind.
+ */
+COMMON_MUST_CHECK
+bool profile_read_callgrind(
+	const struct profile_text *text, const char *name, struct profile **profile, struct error *err);
+
+/* What the fact call_graph says of stacks that were made of calls between two functions each. */
+#define PROFILE_CALL_GRAPH_ESTIMATED "estimated from calls"
+
 enum profile_bytes_kind {
 	PROFILE_BYTES_PPROF,
 	PROFILE_BYTES_FOLDED,
+	PROFILE_BYTES_CALLGRIND,
+	PROFILE_BYTES_CACHEGRIND,
 	PROFILE_BYTES_PERF_DATA,
 	PROFILE_BYTES_PART,
 	PROFILE_BYTES_UNKNOWN

@@ -66,8 +66,50 @@ static bool looks_like_folded(const char *text, size_t size)
 	       space[1] <= '9' && end[-1] >= '0' && end[-1] <= '9';
 }
 
+/* Whether a word is among the keys of a header. */
+static bool is_key(const char *key, size_t size, const char *const keys[], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(keys[i]) == size && memcmp(keys[i], key, size) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Both formats start with lines `key: value`, of which `events:` is one. callgrind's first line may say what it is; its
+ * header has keys that cachegrind's has not.
+ */
+static enum profile_bytes_kind valgrind_kind(const char *text, size_t size)
+{
+	static const char *const own[] = { "version", "creator", "pid", "part", "thread", "positions" },
+				 *const both[] = { "desc", "cmd", "event", "events" };
+	const char *end = text + size;
+	bool is_callgrind = bytes_start_with(text, size, "# callgrind format");
+
+	for (const char *line = text, *stop; line < end; line = stop + 1) {
+		const char *colon;
+
+		stop = memchr(line, '\n', (size_t)(end - line));
+		stop = stop ? stop : end;
+		if (line == stop || *line == '#' || *line == '\r')
+			continue;
+		colon = memchr(line, ':', (size_t)(stop - line));
+		if (!colon)
+			return PROFILE_BYTES_UNKNOWN;
+		if (is_key(line, (size_t)(colon - line), own, sizeof(own) / sizeof(own[0])))
+			is_callgrind = true;
+		else if (!is_callgrind && !is_key(line, (size_t)(colon - line), both, sizeof(both) / sizeof(both[0])))
+			return PROFILE_BYTES_UNKNOWN;
+		if (bytes_start_with(line, (size_t)(stop - line), "events:"))
+			return is_callgrind ? PROFILE_BYTES_CALLGRIND : PROFILE_BYTES_CACHEGRIND;
+	}
+	return PROFILE_BYTES_UNKNOWN;
+}
+
 enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
 {
+	enum profile_bytes_kind kind;
+
 	if (bytes_start_with(bytes, size, "PERFILE2") || bytes_start_with(bytes, size, "2ELIFREP"))
 		return PROFILE_BYTES_PERF_DATA;
 	/* The second is the start of files of older versions. */
@@ -77,6 +119,9 @@ enum profile_bytes_kind profile_bytes_kind(const void *bytes, size_t size)
 		return PROFILE_BYTES_UNKNOWN;
 	if (gzip_is(bytes, size) || looks_like_pprof(bytes, size))
 		return PROFILE_BYTES_PPROF;
+	kind = valgrind_kind(bytes, size);
+	if (kind != PROFILE_BYTES_UNKNOWN)
+		return kind;
 	return looks_like_folded(bytes, size) ? PROFILE_BYTES_FOLDED : PROFILE_BYTES_UNKNOWN;
 }
 
@@ -110,6 +155,10 @@ static bool read_plain(const struct profile_bytes *from, size_t stored, struct p
 	case PROFILE_BYTES_FOLDED:
 		return folded_read(bytes, size, stacks_limit(stored), profile, err) ||
 		       error_prefix(err, "cannot read %s", name);
+	case PROFILE_BYTES_CALLGRIND:
+	case PROFILE_BYTES_CACHEGRIND:
+		return profile_read_callgrind(
+			&(struct profile_text){ .head = bytes, .head_bytes = size }, name, profile, err);
 	case PROFILE_BYTES_PERF_DATA:
 		return error_set(err, ERROR_UNSUPPORTED,
 			"cannot read %s: it is a packed perf.data file; unpack it first: gunzip", name);
@@ -123,7 +172,7 @@ static bool read_plain(const struct profile_bytes *from, size_t stored, struct p
 	if (unsupported)
 		return error_set(err, ERROR_UNSUPPORTED, "cannot read %s: %s", name, unsupported);
 	return error_set(err, ERROR_FORMAT,
-		"cannot read %s: not a profile (pprof, perf.data or folded stacks); 'kelvin record -o FILE' makes one",
+		"cannot read %s: not a profile (pprof, perf.data, folded stacks or callgrind.out); 'kelvin record -o FILE' makes one",
 		name);
 }
 

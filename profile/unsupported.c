@@ -26,8 +26,6 @@ static const struct {
 		"it is a program or library; 'kelvin record -o FILE -- PROGRAM' makes a profile of a program that runs" },
 	{ MARK("FLR\0"), 0,
 		"it is a recording of Java Flight Recorder; 'jfrconv -o collapsed' of async-profiler makes folded stacks of it" },
-	{ MARK("# callgrind format"), 0,
-		"it is callgrind's, which counts calls without stacks; 'kelvin record' samples the program itself" },
 	{ MARK("# To display the perf.data header info"), 0,
 		"it is the text of 'perf report'; give the perf.data file that it was made of" },
 	{ MARK("version https://git-lfs"), 0, "it only stands for a file in Git LFS; 'git lfs pull' fetches that" },
