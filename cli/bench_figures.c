@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/bench_figures.h"
 
+#include "cli/bench_counts.h"
+
 #include <math.h>
 
 enum { MAX_OUTLIERS = 10 };
@@ -113,6 +115,8 @@ bool bench_print_figures(FILE *stream, const struct profile *const profiles[DIFF
 {
 	size_t runs = profiles[DIFF_BASE]->run_count;
 
+	if (bench_counts_known(profiles))
+		return bench_print_counts(stream, profiles, err);
 	fprintf(stream,
 		runs == 1 ? "%zu run of each command\n"
 			  : "%zu runs of each command, alternating; mean and 95 %% interval\n",

@@ -76,8 +76,9 @@ static void warn_unmet(const struct diff *diff, const struct diff_gate *gate)
 		if (!like && memmem(name, strlen(name), gate->function, size))
 			like = name;
 	}
-	cli_say("kelvin: --fail-on 'function:%s': neither side has samples of a function with this name%s%s%s\n",
-		gate->function, like ? "; a similar name is '" : "", like ? like : "", like ? "'" : "");
+	cli_say("kelvin: --fail-on 'function:%s': neither side has %s a function with this name%s%s%s\n",
+		gate->function, diff->is_exact ? "executed" : "samples of", like ? "; a similar name is '" : "",
+		like ? like : "", like ? "'" : "");
 }
 
 static void warn_of_unmet(const struct comparison *comparison, const struct diff *diff)

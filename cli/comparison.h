@@ -40,7 +40,8 @@ enum {
 	"      --scale MODE            auto, per-run, robust, share, rate or work=BASE:HEAD (default: auto)\n"                  \
 	"      --metric NAME           which value to compare: cpu, off-cpu, wall, idle or samples (default: the profiles'\n"   \
 	"                              own)\n"                                                                                  \
-	"      --min-effect POINTS     smallest difference that matters, in points of the total (default: 0.1)\n"               \
+	"      --min-effect POINTS     smallest difference that matters, in points of the total (default: 0.1, of exact\n"      \
+	"                              counts 0.005)\n"                                                                         \
 	"      --fail-on RULE          limit: total>2%, function>5% or function:NAME>1%, of base; repeatable\n"                 \
 	"      --ignore-warnings       checks --fail-on even when the recordings are hardly comparable\n"                       \
 	"      --inconclusive RESULT   pass or fail: exits with 0 or 1 when inconclusive (default: with 3)\n" OPTIONS_MODE_HELP \

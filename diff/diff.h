@@ -421,9 +421,9 @@ uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_place 
 
 /*
  * What explains a change of a function whose machine code is the same, as a clause: "only its placement or its workload
- * differs". Static.
+ * differs". `with_callees`: a change of the function with all that it calls. Static.
  */
-const char *diff_same_code_words(const struct diff *diff);
+const char *diff_same_code_words(const struct diff *diff, bool with_callees);
 
 /* What waits of a class are for, as in "waiting for a lock": "for a lock", "for a CPU". Static. */
 const char *diff_wait_words(enum profile_wait_class wait_class);

@@ -137,7 +137,7 @@ uint32_t diff_released_by(const struct diff *diff, const struct diff_wait_place 
 	return place->release_count > 0 ? diff->wait_releases[place->first_release].function : PROFILE_NONE;
 }
 
-const char *diff_same_code_words(const struct diff *diff)
+const char *diff_same_code_words(const struct diff *diff, bool with_callees)
 {
 	static const char *const counted_by_instruction[] = { "instructions", "system-calls" };
 
@@ -145,7 +145,8 @@ const char *diff_same_code_words(const struct diff *diff)
 	for (size_t i = 0; diff->is_exact && i < sizeof(counted_by_instruction) / sizeof(counted_by_instruction[0]);
 		i++)
 		if (strcmp(diff_string(diff, diff->metric), counted_by_instruction[i]) == 0)
-			return "only how often it is called, or its data, differs";
+			return with_callees ? "only how often it is called, its data, or what it calls differs"
+					    : "only how often it is called, or its data, differs";
 	return "only its placement or its workload differs";
 }
 

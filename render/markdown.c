@@ -327,7 +327,8 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, s
 	}
 	emit_string(w, "\n");
 	if (same_code) {
-		emit_sentences(w, "° ", summary_same_code_sentence, "\n\n");
+		emit_sentences(w, "° ",
+			order == SUMMARY_TOTAL_CHANGES ? summary_same_code_total : summary_same_code_self, "\n\n");
 	}
 	if (short_of_proof) {
 		emit_string(w, "\\* ");

@@ -271,7 +271,7 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "verdict", json_string(diff_verdict_name(diff->verdict)));
 	json_object_set_new(meta, "verdictText", meta_text(diff_string(diff, diff->verdict_text)));
 	json_object_set_new(meta, "evidenceText", sentences(diff, summary_evidence));
-	json_object_set_new(meta, "sameCodeWords", meta_text(diff_same_code_words(diff)));
+	json_object_set_new(meta, "sameCodeWords", meta_text(diff_same_code_words(diff, true)));
 	json_object_set_new(meta, "scaleText", meta_text(diff_string(diff, diff->scale_text)));
 	json_object_set_new(meta, "evidence", evidence(&diff->evidence));
 	json_object_set_new(meta, "ledger", ledger(diff));

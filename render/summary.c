@@ -69,9 +69,14 @@ bool summary_same_code(const struct diff_function *function, enum diff_state sta
 const char summary_short_of_proof_words[] =
 	"not proven: its own 95 % interval excludes 0, but among so many functions chance alone produces some such intervals";
 
-void summary_same_code_sentence(const struct diff *diff, struct buffer *out)
+void summary_same_code_self(const struct diff *diff, struct buffer *out)
 {
-	buffer_printf(out, "identical machine code; %s", diff_same_code_words(diff));
+	buffer_printf(out, "identical machine code; %s", diff_same_code_words(diff, false));
+}
+
+void summary_same_code_total(const struct diff *diff, struct buffer *out)
+{
+	buffer_printf(out, "identical machine code; %s", diff_same_code_words(diff, true));
 }
 
 bool summary_short_of_proof(const struct diff_estimate *estimate)

@@ -63,8 +63,9 @@ void summary_evidence(const struct diff *diff, struct buffer *out);
 bool summary_short_of_proof(const struct diff_estimate *estimate);
 extern const char summary_short_of_proof_words[];
 
-/* Explains the mark of summary_same_code(). */
-void summary_same_code_sentence(const struct diff *diff, struct buffer *out);
+/* Explain the mark of summary_same_code() in lists of self and of total changes. */
+void summary_same_code_self(const struct diff *diff, struct buffer *out);
+void summary_same_code_total(const struct diff *diff, struct buffer *out);
 
 /* The number of samples; if the file does not say it, the events are counted; NAN if it is not known. */
 double summary_samples(const struct profile *profile);

@@ -188,7 +188,7 @@ static void write_marks(const struct text_writer *w, const struct summary_list *
 
 	if (any_same_code(w->diff, list, is_total)) {
 		buffer_init(&text, 1024);
-		summary_same_code_sentence(w->diff, &text);
+		(is_total ? summary_same_code_total : summary_same_code_self)(w->diff, &text);
 		write_mark(w, same_code_mark, text.failed ? "" : text.data);
 	}
 	if (any_short_of_proof(w->diff, list, is_total))

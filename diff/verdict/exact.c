@@ -19,7 +19,7 @@ static void code_words(const struct diff *diff, const struct diff_function *f, b
 	if (f->code == DIFF_CODE_CHANGED)
 		snprintf(out, EXACT_CODE_WORDS, "its code changed");
 	else if (f->code == DIFF_CODE_SAME)
-		snprintf(out, EXACT_CODE_WORDS, "its code is the same, and %s", diff_same_code_words(diff));
+		snprintf(out, EXACT_CODE_WORDS, "its code is the same, and %s", diff_same_code_words(diff, false));
 }
 
 const char *exact_and_the_total(const struct diff *diff)

@@ -327,6 +327,33 @@ static struct diff *make_equal(void)
 	return diff;
 }
 
+static void make_estimate_exact(struct diff_estimate *e)
+{
+	e->ci_low = e->ci_high = e->q = NAN;
+	e->detectable = ms / 2;
+}
+
+static struct diff *make_exact(void)
+{
+	struct diff *diff = make_shop();
+
+	diff->metric = diff->metric_words = intern(diff, "instructions");
+	diff->unit = intern(diff, "count");
+	diff->is_duration = false;
+	diff->is_counted = diff->is_exact = true;
+	diff->evidence =
+		(struct diff_evidence){ .mode = DIFF_EVIDENCE_EXACT, .runs = { 3, 3 }, .q = NAN, .floor_rsd = 0 };
+	make_estimate_exact(&diff->total);
+	for (size_t i = 0; i < diff->function_count; i++) {
+		make_estimate_exact(&diff->functions[i].self);
+		make_estimate_exact(&diff->functions[i].total);
+	}
+	diff->functions[0].code = DIFF_CODE_SAME;
+	diff->warning_count = 0;
+	diff->verdict_text = intern(diff, "head executes 21.0 % more instructions (exact)");
+	return diff;
+}
+
 static struct diff *make_kind(enum fixture_kind kind)
 {
 	switch (kind) {
@@ -340,6 +367,8 @@ static struct diff *make_kind(enum fixture_kind kind)
 		return make_diff(NULL, 0, NULL, 0);
 	case FIXTURE_EQUAL:
 		return make_equal();
+	case FIXTURE_EXACT:
+		return make_exact();
 	}
 	return NULL;
 }

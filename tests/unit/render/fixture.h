@@ -20,6 +20,7 @@ enum fixture_kind {
 	FIXTURE_HOSTILE, /* names that try to break out of every format; estimates that are not numbers */
 	FIXTURE_EMPTY,   /* two sides without a function and without time */
 	FIXTURE_EQUAL,   /* nothing differs; one recording a side */
+	FIXTURE_EXACT,   /* the shop's as instructions of a simulator: no intervals, nothing tested */
 };
 
 struct fixture fixture_create(enum fixture_kind kind);

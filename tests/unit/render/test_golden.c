@@ -81,6 +81,16 @@ static void nothing_to_say(void **state)
 	fixture_destroy(&equal);
 }
 
+static void exact_counts(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_EXACT);
+
+	(void)state;
+	compare("exact-160.txt", fixture_text(&fixture, 160, false));
+	compare("exact.markdown.txt", fixture_markdown(&fixture));
+	fixture_destroy(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +98,7 @@ int main(void)
 		cmocka_unit_test(one_side),
 		cmocka_unit_test(hostile_names),
 		cmocka_unit_test(nothing_to_say),
+		cmocka_unit_test(exact_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

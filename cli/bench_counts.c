@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/bench_counts.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const side_names[DIFF_SIDES] = { "base", "head" };
+
+/* What the runs of one side count. */
+struct counts {
+	double mean, least, most;
+};
+
+static bool is_count(const struct profile *profile, uint32_t value_type)
+{
+	struct profile_metric metric = profile_metric(profile, value_type);
+
+	return metric.is_exact && metric.is_counted && metric.kind != PROFILE_METRIC_IN_USE;
+}
+
+bool bench_counts_known(const struct profile *const profiles[DIFF_SIDES])
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (!is_count(profiles[side], profiles[side]->default_value_type))
+			return false;
+	return true;
+}
+
+static bool sum_runs(const struct profile *profile, uint32_t value_type, struct counts *counts, struct error *err)
+{
+	size_t run_count = profile->run_count > 0 ? profile->run_count : 1;
+	CLEANUP(cleanup_free) double *runs = calloc(run_count, sizeof(*runs));
+	double sum = 0;
+
+	if (!runs)
+		return error_set_memory(err);
+	for (size_t i = 0; i < profile->sample_count; i++) {
+		uint32_t run = profile->run_count ? profile->threads[profile->samples[i].thread].run : 0;
+
+		runs[run] += (double)profile->values[i * profile->value_type_count + value_type];
+	}
+	*counts = (struct counts){ .least = runs[0], .most = runs[0] };
+	for (size_t run = 0; run < run_count; run++) {
+		sum += runs[run];
+		counts->least = fmin(counts->least, runs[run]);
+		counts->most = fmax(counts->most, runs[run]);
+	}
+	counts->mean = sum / (double)run_count;
+	return true;
+}
+
+/* Whole numbers with their digits in groups of three. */
+static void print_count(FILE *stream, double value)
+{
+	enum { GROUP = 3 };
+	char digits[32];
+	size_t length = (size_t)snprintf(digits, sizeof(digits), "%.0f", value);
+
+	for (size_t i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % GROUP == 0)
+			fputc(',', stream);
+		fputc(digits[i], stream);
+	}
+}
+
+static void print_side_counts(FILE *stream, int side, const struct counts *counts)
+{
+	fprintf(stream, "  %s ", side_names[side]);
+	print_count(stream, counts->mean);
+	if (counts->least == counts->most)
+		return;
+	fputs(" (", stream);
+	print_count(stream, counts->least);
+	fputs(" to ", stream);
+	print_count(stream, counts->most);
+	fputc(')', stream);
+}
+
+/* A change of less than 0.1 % is shown with more digits: exact counts have them. */
+static void print_change(FILE *stream, double base, double head)
+{
+	static const double least_with_two_digits = 0.1;
+	double percent = base > 0 ? (head - base) / base * 100 : 0;
+
+	if (head == base)
+		fputs("  equal\n", stream);
+	else if (!(base > 0))
+		fputs("  new\n", stream);
+	else
+		fprintf(stream, "  %+.*f %%\n", fabs(percent) < least_with_two_digits ? 5 : 2, percent);
+}
+
+bool bench_print_counts(FILE *stream, const struct profile *const profiles[DIFF_SIDES], struct error *err)
+{
+	const struct profile *base = profiles[DIFF_BASE], *head = profiles[DIFF_HEAD];
+
+	fprintf(stream,
+		base->run_count == 1 ? "%zu run of each command, simulated\n"
+				     : "%zu runs of each command, simulated; mean, and least to most\n",
+		base->run_count);
+	for (uint32_t i = profile_first_metric(base); i < base->value_type_count; i++) {
+		const char *type = profile_string(base, base->value_types[i].type);
+		uint32_t other = profile_find_metric(head, type, profile_string(base, base->value_types[i].unit));
+		struct counts counts[DIFF_SIDES];
+
+		if (other == PROFILE_NONE || !is_count(base, i))
+			continue;
+		if (!sum_runs(base, i, &counts[DIFF_BASE], err) || !sum_runs(head, other, &counts[DIFF_HEAD], err))
+			return false;
+		fprintf(stream, "  %-13s", type);
+		for (int side = 0; side < DIFF_SIDES; side++)
+			print_side_counts(stream, side, &counts[side]);
+		print_change(stream, counts[DIFF_BASE].mean, counts[DIFF_HEAD].mean);
+	}
+	fputc('\n', stream);
+	return true;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/diff.h"
+
+#include <stdio.h>
+
+/* Whether the runs were simulated: their values are exact counts, and their times are those of the simulator. */
+bool bench_counts_known(const struct profile *const profiles[DIFF_SIDES]);
+
+/* Prints what a run of each command counts: the mean, and the least and the most where runs of a side differ. */
+COMMON_MUST_CHECK
+bool bench_print_counts(FILE *stream, const struct profile *const profiles[DIFF_SIDES], struct error *err);
