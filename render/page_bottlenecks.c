@@ -29,6 +29,7 @@ static bool append_costs(struct buffer *out, const struct page_costs *costs, str
 
 	if (!parts)
 		return error_set_memory(err);
+	buffer_append_varint(out, costs->count);
 	for (size_t side = first; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < costs->count; i++)
 			buffer_append_byte(out, (uint8_t)classes_of(costs, i).side[side]);

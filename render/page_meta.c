@@ -284,6 +284,7 @@ static json_t *meta_describe(const struct render_input *input)
 	json_object_set_new(meta, "metrics", metrics(input));
 	json_object_set_new(meta, "waits", waits(input));
 	json_object_set_new(meta, "hasBottlenecks", json_boolean(diff->has_bottlenecks));
+	json_object_set_new(meta, "bottlenecksExplain", json_boolean(diff->bottlenecks_explain));
 	return meta;
 }
 

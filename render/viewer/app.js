@@ -3,6 +3,7 @@
 // goes through `set`. Parts get what they need when they are made, and never the App.
 
 import { Address } from './address.js';
+import { needsBottlenecks } from './bottleneck.js';
 import { drawChips } from './chips.js';
 import { Chronology } from './chronology.js';
 import { Colours } from './colour.js';
@@ -264,6 +265,7 @@ export class App {
     const turn = ++this.turn;
     try {
       if (model.needsSamples(state)) await report.readSamples();
+      if (needsBottlenecks(model, state)) await report.readBottlenecks();
       if (state.range && model.hasTimeline) await this.#openTimeline();
       for (const work = model.ahead(state); work && !work.run(SLICE_MS);) {
         await new Promise((resolve) => setTimeout(resolve));
@@ -346,7 +348,7 @@ export class App {
     const { model, state, colours, set } = this;
     this.root.dataset.tab = state.tab;
     const { zoom: _zoom, selected: _selected, ...rest } = state;
-    const { range: _range, search: _search, picked: _picked, origins: _origins, states: _states, ...controlled } = rest;
+    const { range: _range, search: _search, picked: _picked, origins: _origins, states: _states, bottlenecks: _b, ...controlled } = rest;
     const shown = { model, state, set };
     if (this.#differs('controls', [controlled, model.removed?.base])) drawControls(this.controls, shown);
     if (this.#differs('chips', [rest, model.hidden, model.side, model.waitSums])) {
@@ -364,8 +366,9 @@ export class App {
   /** Draws the legend, with the sums that the first picture does not need. */
   #drawLegend() {
     const { model, state, colours, set } = this;
-    const { colour, palette, origins, states } = state;
-    const meaning = [state.tab, colour, model.metric, palette, origins, states, colours.dark, model.most, model.side];
+    const { colour, palette, origins, states, bottlenecks } = state;
+    const marks = [origins, states, bottlenecks];
+    const meaning = [state.tab, colour, model.metric, palette, marks, colours.dark, model.most, model.side];
     if (this.#differs('legend', [meaning, model.totals(), this.#rebuilt()]))
       renew(this.legend, legend(model, colours, state, set));
   }
@@ -443,6 +446,7 @@ export class App {
       this.model.framesOf(0);
       this.picture.draw(this.state);
       if (this.model.hasWaits) this.#readWaits();
+      if (this.model.meta.hasBottlenecks) this.#readBottlenecks();
     }, PREPARE_MS);
   }
 
@@ -451,6 +455,17 @@ export class App {
     try {
       await this.report.readSamples();
       await this.report.readReleases();
+      this.#drawInspector();
+    } catch (error) {
+      this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);
+    }
+  }
+
+  /** Reads what holds functions up, for the list and the inspector. */
+  async #readBottlenecks() {
+    try {
+      await this.report.readBottlenecks();
+      this.list.fill(this.state);
       this.#drawInspector();
     } catch (error) {
       this.#say(`A part of this report cannot be read: ${/** @type {Error} */ (error).message}.`);

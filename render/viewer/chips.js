@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The row of what is left out, kept and marked: one chip for each, with its share of the time, which takes it away.
 
+import { BOTTLENECKS } from './bottleneck.js';
 import { ORIGINS, STATES } from './codes.js';
 import { h, renew } from './dom.js';
 import { withoutFilter } from './filters.js';
@@ -87,15 +88,16 @@ function functionChips({ model, state, set }, times, all) {
 
 /** The chip of the frames that the legend marks. @param {Controlled} controlled @returns {Child[]} */
 function markedChips({ model, state, set }) {
-  const { origins, states } = state;
-  if (!origins && !states) return [];
+  const { origins, states, bottlenecks } = state;
+  if (!origins && !states && !bottlenecks) return [];
   const measure = measureOf(model.shownMetric);
   const words = [
     ...[...origins].map((digit) => ORIGINS[Number(digit)]),
     ...[...states].map((digit) => STATES[Number(digit)]).map((word) => STATE_WORDS[word] || `${word} ${measure}`),
+    ...[...bottlenecks].map((digit) => `bottleneck ${BOTTLENECKS[Number(digit)]}`),
   ];
   const title = 'only these frames keep their colour, and only their functions are listed: a click shows all again';
-  return [chip(words.join(', '), () => set({ origins: '', states: '' }), 'highlighted: ', '', title)];
+  return [chip(words.join(', '), () => set({ origins: '', states: '', bottlenecks: '' }), 'highlighted: ', '', title)];
 }
 
 /** The chips of thread and time. @param {Controlled} controlled @param {ReturnType<Model['filterTimes']>} times */

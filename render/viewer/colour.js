@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a colour means. Hue is the direction of cost, texture is existence.
 
+import { BOTTLENECK_COLOURS } from './bottleneck.js';
 import { FIRST_CHANGED, STATES } from './codes.js';
 import { hashHue } from './hash.js';
 import { packed } from './pixels.js';
@@ -10,7 +11,7 @@ import { CLASSES, CLASS_COLOURS, LEVELS } from './waiting.js';
 /** @typedef {import('./symbols.js').Func} Func */
 /** @typedef {import('./tree.js').FrameTree} FrameTree */
 
-/** @typedef {'diff'|'origin'|'function'|'waiting'} Mode what colours say */
+/** @typedef {'diff'|'origin'|'function'|'waiting'|'bottleneck'} Mode what colours say */
 
 /** Colours of the verdicts in a palette. @typedef {Record<'more'|'less'|'new'|'gone'|'same', string>} Palette */
 
@@ -176,15 +177,21 @@ export class Colours {
    * A function that colours the nodes of a tree in as few steps as possible, because it is called for each frame on
    * the screen.
    * @param {FrameTree} tree @param {boolean} tested @param {(node: number) => number} pointsOf
-   * @param {(node: number) => number} [shadeOf] what a node waits for
+   * @param {{shade?: (node: number) => number, bottleneck?: (node: number) => number}} [of] what a node waits for, and
+   * what holds it up
    * @returns {(node: number) => number} as a pixel
    */
-  painter(tree, tested, pointsOf, shadeOf) {
+  painter(tree, tested, pointsOf, of = {}) {
     this.prepare();
     const neutral = packed(this.neutral());
-    if (this.mode === 'waiting' && shadeOf) {
+    const { shade, bottleneck } = of;
+    if (this.mode === 'waiting' && shade) {
       const pixels = this.shadePixels();
-      return (node) => pixels[shadeOf(node)];
+      return (node) => pixels[shade(node)];
+    }
+    if (this.mode === 'bottleneck' && bottleneck) {
+      const pixels = BOTTLENECK_COLOURS.map((hex) => (hex ? packed(rgb(hex)) : neutral));
+      return (node) => pixels[bottleneck(node)];
     }
     if (this.mode === 'origin') {
       const origins = originsOf(this.functions);

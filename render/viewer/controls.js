@@ -102,7 +102,15 @@ const COLOURS = [
   ['origin', 'origin'],
   ['function', 'function'],
   ['waiting', 'waiting'],
+  ['bottleneck', 'bottleneck'],
 ];
+
+/** Whether a report has what a colour tells. @param {Model} model @param {string} colour */
+function hasColour({ hasWaits, meta, sides }, colour) {
+  if (colour === 'diff') return sides === 2;
+  if (colour === 'waiting') return hasWaits;
+  return colour !== 'bottleneck' || !!meta.hasBottlenecks;
+}
 
 /** How siblings can stand. @type {Options} */
 const ORDERS = [
@@ -161,7 +169,7 @@ function flameControls({ model, state, set }) {
 export function drawControls(bar, controlled) {
   const { model, state, set } = controlled;
   const metrics = metricOptions(model);
-  const colours = COLOURS.filter(([value]) => (value === 'diff' ? model.sides === 2 : value !== 'waiting' || model.hasWaits));
+  const colours = COLOURS.filter(([value]) => hasColour(model, value));
   const threads = [...model.narrowing.threadNames().keys()].sort();
   const threadOptions = [['', 'all'], ...threads.map((name) => [name, name])];
   renew(bar, [

@@ -135,6 +135,34 @@ export function decodeReleases(bytes, sides) {
   return out;
 }
 
+/**
+ * What functions, or nodes of the report's tree, cost of their own.
+ * @typedef {object} Costs
+ * @property {number} count
+ * @property {(Uint8Array|null)[]} classes [base, head]: numbers of `bottleneck.js`
+ * @property {ArrayLike<number>[][]} parts [base, head], of each side the four parts of the cost, unscaled
+ * @property {Uint8Array|null} change the class of the difference; null where there is one side
+ */
+
+/** @param {Columns} columns @param {Uint8Array} bytes @param {number} sides @returns {Costs} */
+function decodeCosts(columns, bytes, sides) {
+  const count = countOf(columns, bytes);
+  /** @type {(Uint8Array|null)[]} */ const classes = [null, null];
+  /** @type {ArrayLike<number>[][]} */ const parts = [[], []];
+  for (let side = 2 - sides; side < 2; side++) {
+    classes[side] = columns.raw(count);
+    for (let part = 0; part < 4; part++) parts[side].push(columns.fixed(count));
+  }
+  return { count, classes, parts, change: sides === 2 ? columns.raw(count) : null };
+}
+
+/** What functions and nodes cost. @param {Uint8Array} bytes @param {number} sides */
+export function decodeBottlenecks(bytes, sides) {
+  const columns = new Columns(bytes);
+  const functions = decodeCosts(columns, bytes, sides);
+  return { functions, nodes: decodeCosts(columns, bytes, sides) };
+}
+
 /** @param {Uint8Array} bytes @param {number} sides @returns {(Timeline|null)[]} [base, head] */
 export function decodeTimeline(bytes, sides) {
   const columns = new Columns(bytes);

@@ -72,7 +72,7 @@ export class Filtering {
 
   /** Takes away every filter. */
   removeAll() {
-    this.host.set({ filters: '', thread: '', range: null, origins: '', states: '' });
+    this.host.set({ filters: '', thread: '', range: null, origins: '', states: '', bottlenecks: '' });
   }
 
   /** Shows processes as the first row, or not. */
@@ -87,10 +87,10 @@ export class Filtering {
    */
   items(func, node) {
     const { link, model, state } = this.host;
-    const { filters, thread, range, origins, states } = state();
+    const { filters, thread, range, origins, states, bottlenecks } = state();
     const f = model.functions[func];
     const toggles = (/** @type {Kind} */ kind) => () => this.toggle(kind, func);
-    const any = !!(filters || thread || range || origins || states);
+    const any = !!(filters || thread || range || origins || states || bottlenecks);
     return [
       ...(f ? [...this.#functionItems(f, toggles), null] : []),
       { text: 'Only user code', key: 'u', checked: hasFilter(filters, 'user'), act: toggles('user') },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of all functions under the picture.
 
+import { functionBottleneck } from './bottleneck.js';
+import { bottleneckColumn } from './bottleneckviews.js';
 import { INTERRUPTS, ORIGINS } from './codes.js';
 import { h } from './dom.js';
 import { amount, change, count, interval, listName, measureOf, moduleName, percent } from './format.js';
@@ -121,9 +123,11 @@ function waitColumn(model) {
 
 /** The columns of a report of one recording. @param {Model} model @returns {FunctionColumn[]} */
 function singleColumns(model) {
+  // Counts are written in full.
+  const width = model.meta.unit === 'count' ? '8.5em' : '6em';
   /** @param {'self'|'total'} id @returns {FunctionColumn[]} */
   const pair = (id) => [
-    { id, title: id, width: '6em', text: (r) => amount(r[id][1], model.unit), value: (r) => r[id][1] },
+    { id, title: id, width, text: (r) => amount(r[id][1], model.unit), value: (r) => r[id][1] },
     {
       id: `${id}-share`,
       title: `${id} %`,
@@ -132,7 +136,7 @@ function singleColumns(model) {
       value: (r) => r[id][1],
     },
   ];
-  return [...NAMES, ...waitColumn(model), ...pair('self'), ...pair('total')];
+  return [...NAMES, ...bottleneckColumn(model), ...waitColumn(model), ...pair('self'), ...pair('total')];
 }
 
 /** The interval of a difference. @param {Model} model @param {FunctionRow} r */
@@ -248,6 +252,7 @@ function diffColumns(model, largest) {
     differenceColumn(model, 'self', largest),
     differenceColumn(model, 'total', largest),
     ...provenColumns(model),
+    ...bottleneckColumn(model),
     ...waitColumn(model),
   ];
 }
@@ -348,8 +353,8 @@ export class FunctionList {
     const origin = ORIGINS.indexOf(controls.origin.value);
     const way = controls.way.querySelector('[aria-pressed=true]')?.getAttribute('value') || '';
     const selected = model.selected > 0 ? model.tree.func[model.selected] : null;
-    const side = model.hasWaits && model.side;
-    const marks = [state.origins, state.states];
+    const side = (model.hasWaits || model.meta.hasBottlenecks) && model.side;
+    const marks = [state.origins, state.states, state.bottlenecks, model.tables.bottlenecks];
     if (!this.memo.isNew('rows', model.sums, model.tree, text, wanted, origin, way, ...marks, side)) {
       grid.select(selected);
       return;
@@ -360,6 +365,7 @@ export class FunctionList {
       (!wanted || (model.verdictOn(f)?.e.state === wanted && f.origin !== INTERRUPTS)) &&
       (origin < 0 || f.origin === origin) &&
       (!state.origins || state.origins.includes(String(f.origin))) &&
+      (!state.bottlenecks || state.bottlenecks.includes(String(functionBottleneck(model, f.id)))) &&
       (!marked || marked[f.id] === 1);
     const sign = way === 'more' ? 1 : -1;
     const rows = this.rows(isShown).filter((r) => !way || changeOf(r) * sign > 0);

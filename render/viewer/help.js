@@ -46,7 +46,7 @@ const KEYS = [
   ['/', 'search names, or module:TEXT and file:TEXT; Enter goes to the first match, n and N to the others'],
   ['b h d', 'base, head, difference'],
   ['r', 'before → after, after → before'],
-  ['1 2 3 4', 'colour by difference, origin, function, waiting'],
+  ['1 2 3 4 5', 'colour by difference, origin, function, waiting, bottleneck'],
   ['s', 'system calls on and off'],
   ['t', 'interrupts shown, or folded into the frame that was hit'],
   ['y', "the time of an interpreter's C functions as that of the function they run, or apart"],

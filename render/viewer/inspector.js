@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Everything that is known of one frame.
 
+import { causeOf } from './bottleneck.js';
+import { bottleneckSection } from './bottleneckviews.js';
 import { INLINED, INTERRUPTS, ORIGINS } from './codes.js';
 import { ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
@@ -150,11 +152,12 @@ function changeItem(model, { f, e, own }, pick) {
       : e.state === 'gone'
         ? amount(e.base, unit)
         : [signedAmount(e.delta, unit), e.base ? change(e.base, e.head) : 'none in base'].join(', ');
+  const cause = own ? causeOf(model, f.id) : '';
   return h(
     'li',
     {},
     button('button.link', { title: f.name, onclick: () => pick(f.id) }, listName(f.name)),
-    h('span', {}, h(`span.s-${e.state}`, {}, `${e.state} ${partText(own)}`), ` ${figures}`),
+    h('span', {}, h(`span.s-${e.state}`, {}, `${e.state} ${partText(own)}`), ` ${figures}${cause && `: ${cause}`}`),
   );
 }
 
@@ -354,6 +357,7 @@ export function inspect(model, node, pinned, actions) {
     ...(model.sides === 2 ? verdictOf(model, f, node) : []),
     table,
     otherReading(model, model.valueOf(node)),
+    bottleneckSection(model, node),
     waits,
     h(
       'section',

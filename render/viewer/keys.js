@@ -127,6 +127,7 @@ const KEYS = {
   2: (to) => to.set({ colour: 'origin' }),
   3: (to) => to.set({ colour: 'function' }),
   4: (to) => to.model.hasWaits && to.set({ colour: 'waiting' }),
+  5: (to) => to.model.meta.hasBottlenecks && to.set({ colour: 'bottleneck' }),
   s: (to) => to.set({ system: to.state().system === 'show' ? 'hide' : 'show', zoom: '', selected: '' }),
   t: switchInterrupts,
   y: switchInterpreter,
@@ -146,7 +147,7 @@ const KEYS = {
   c: (to) => to.copy(),
   l: (to) => to.list(),
   '?': (to) => to.help(),
-  Escape: (to) => to.set({ selected: '', search: '', picked: '', origins: '', states: '' }),
+  Escape: (to) => to.set({ selected: '', search: '', picked: '', origins: '', states: '', bottlenecks: '' }),
 };
 
 /** Whether a key belongs to the element that has the focus. @param {HTMLElement} element @param {string} key */

@@ -2,6 +2,7 @@
 // The legend at the foot of the page: what colours mean, how much of the time each stands for, and a way to see the
 // frames of one alone.
 
+import { bottleneckLegend } from './bottleneckviews.js';
 import { INTERRUPTS, ORIGINS, STATES } from './codes.js';
 import { css, ORIGIN_COLOURS } from './colour.js';
 import { h } from './dom.js';
@@ -45,7 +46,7 @@ const CHOICES_OF_PALETTE = [
 /**
  * An entry that marks the frames of a number.
  * @typedef {object} Entry
- * @property {'origins'|'states'} name
+ * @property {'origins'|'states'|'bottlenecks'} name
  * @property {number} number
  * @property {string} colour
  * @property {string} word
@@ -116,6 +117,7 @@ function keysOf(model, colours, state, set) {
     });
   }
   if (state.colour === 'waiting') return waitLegend(model, colours);
+  if (state.colour === 'bottleneck') return bottleneckLegend(model, colours, key);
   if (state.colour === 'function') return note('Colour: each function has its own hue, the same in every report.');
   const palette = select('Palette', CHOICES_OF_PALETTE, state.palette, (value) => set({ palette: value }), true);
   const tested = metricWords({ name: model.meta.metric }, model.hasWaits);

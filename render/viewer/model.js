@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From the tables of the report and the state to what is drawn. Nothing here touches the browser.
 
+import { isMarked } from './bottleneck.js';
 import { INTERRUPTS, LESS, MORE, ORIGINS, STATES, SYSTEM, UNTESTED } from './codes.js';
 import { mergedFunctions } from './filters.js';
 import { foldedTree } from './folding.js';
@@ -162,7 +163,7 @@ export class Model {
 
   /** Makes again what a change of the state touches, and no more. @param {State} state */
   update(state) {
-    const { callers, callees, search, picked, origins, states } = state;
+    const { bottlenecks, callers, callees, search, picked, origins, states } = state;
     this.metric = this.metricOf(state);
     if (this.memo.isNew('calls', ...this.sourcesOf(state))) this.rebuild(state);
     const order = this.orderOf(state);
@@ -173,7 +174,8 @@ export class Model {
     if (!(this.width(this.zoom) > 0) || this.zoom <= this.tree.twin) this.zoom = 0;
     this.selected = state.selected ? nodeAt(this.tree, this.functions, state.selected) : -1;
     const { tree, metric, side, gone } = this;
-    if (this.memo.isNew('search', tree, metric, side, gone, search, picked, origins, states)) this.search(state);
+    const marks = [picked, origins, states, bottlenecks];
+    if (this.memo.isNew('search', tree, metric, side, gone, search, ...marks)) this.search(state);
   }
 
   /**
@@ -581,21 +583,25 @@ export class Model {
   }
 
   /** Finds what the state searches for. @param {State} state */
-  search({ search, picked, origins, states }) {
+  search(state) {
+    const { search, picked, origins, states } = state;
     this.matches = null;
     this.searchError = '';
     this.found = { sum: [0, 0], nodes: [] };
     const only = this.functionOf(picked);
-    if (!search && !only && !origins && !states) return;
+    const isHeld = isMarked(this, state);
+    if (!search && !only && !origins && !states && !isHeld) return;
     const hits = this.functionsFound(search);
     for (const f of this.functions)
       if ((only && f !== only) || (origins && (f.isProcess || !origins.includes(String(f.origin))))) hits[f.id] = 0;
     this.functionHits = hits;
     const { tree } = this;
     const wanted = STATES.map((_, i) => !states || (this.shownMetric.tested && states.includes(String(i))));
-    this.matches = (node) => node > 0 && hits[tree.func[node]] === 1 && wanted[tree.state[node]];
-    if (this.turned) this.findIn(this.turned, this.matches, states ? null : hits);
-    else this.found = covered(this.callTree, hits, states ? wanted : null, this.gone || tree.total[this.side]);
+    const isWanted = (/** @type {number} */ node) => wanted[tree.state[node]] && (!isHeld || isHeld(node));
+    const marks = states || isHeld ? isWanted : null;
+    this.matches = (node) => node > 0 && hits[tree.func[node]] === 1 && isWanted(node);
+    if (this.turned) this.findIn(this.turned, this.matches, marks ? null : hits);
+    else this.found = covered(this.callTree, hits, marks, this.gone || tree.total[this.side]);
     // One goes from match to match as they stand on the screen.
     const places = this.reordered?.places;
     if (places) this.found.nodes.sort((a, b) => places[a] - places[b]);

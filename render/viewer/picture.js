@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The flame graph in its place on the page: it is drawn from the model, scrolled, pointed at and clicked.
 
+import { bottleneckOf } from './bottleneck.js';
 import { STATES } from './codes.js';
 import { h } from './dom.js';
 import { Flame, ROW } from './draw.js';
@@ -128,7 +129,7 @@ export class Picture {
       model.tree,
       tested,
       (node) => model.pointsOf(node),
-      (node) => model.shadeOf(node),
+      { shade: (node) => model.shadeOf(node), bottleneck: (node) => bottleneckOf(model, node) },
     );
     if (!model.gone || colours.mode !== 'diff') return paint;
     const [gone, kept] = [colours.pixel(0, 'gone', 0), colours.pixel(-1, '', 0)];
@@ -158,7 +159,7 @@ export class Picture {
       name: (node) => (node ? model.nameOf(node) : rootName(model, state)),
       matches: model.matches,
       // A function that was picked is outlined in a picture that stays as it is.
-      fades: !!(state.search || state.origins || state.states),
+      fades: !!(state.search || state.origins || state.states || state.bottlenecks),
     };
   }
 

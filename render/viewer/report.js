@@ -3,9 +3,10 @@
 // block holds what: everything else asks a Report for tables and gets them decoded.
 
 import { readBlock, readLater } from './block.js';
-import { decodeReleases, decodeSamples, decodeTimeline, decodeTree } from './decode.js';
+import { decodeBottlenecks, decodeReleases, decodeSamples, decodeTimeline, decodeTree } from './decode.js';
 import { decodeFunctions } from './symbols.js';
 
+/** @typedef {import('./decode.js').Costs} Costs */
 /** @typedef {import('./decode.js').Releases} Releases */
 /** @typedef {import('./decode.js').Samples} Samples */
 /** @typedef {import('./decode.js').Timeline} Timeline */
@@ -81,6 +82,8 @@ import { decodeFunctions } from './symbols.js';
  * @property {string[]} nameSources
  * @property {Metric[]} metrics
  * @property {{classes: [number, string][], hasReleases: boolean}|null} [waits] the functions that are classes of waits
+ * @property {boolean} [hasBottlenecks] whether the recordings tell what holds functions up
+ * @property {boolean} [bottlenecksExplain] whether the tested metric is the cost whose parts are known
  */
 
 /**
@@ -93,6 +96,7 @@ import { decodeFunctions } from './symbols.js';
  * @property {(Samples|null)[]} samples [base, head]
  * @property {(Timeline|null)[]} timelines [base, head]
  * @property {(Releases|null)[]} releases [base, head]
+ * @property {{functions: Costs, nodes: Costs}|null} bottlenecks null until they are asked for, and where there are none
  */
 
 /**
@@ -110,6 +114,7 @@ export class Report {
     /** @type {(Samples|null)[]} */ this.samples = [null, null];
     /** @type {(Timeline|null)[]} */ this.timelines = [null, null];
     /** @type {(Releases|null)[]} */ this.releases = [null, null];
+    /** @type {{functions: Costs, nodes: Costs}|null} */ this.bottlenecks = null;
     this.hasSamples = false;
     this.hasTimelines = false;
     /** @type {Promise<void>|null} */ this.samplesComing = null;
@@ -136,6 +141,12 @@ export class Report {
   async readReleases() {
     if (!this.meta.waits?.hasReleases || this.releases[1]) return;
     this.releases = decodeReleases(await readLater('waits'), this.meta.sides);
+  }
+
+  /** Makes `bottlenecks` available, where there are some. */
+  async readBottlenecks() {
+    if (!this.meta.hasBottlenecks || this.bottlenecks) return;
+    this.bottlenecks = decodeBottlenecks(await readLater('bottlenecks'), this.meta.sides);
   }
 
   /** Makes `timelines` and `samples` available. */

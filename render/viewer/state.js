@@ -10,7 +10,7 @@ import { hashOf } from './hash.js';
 export const DEFAULTS = {
   view: 'diff', // base, head, diff
   tab: 'flame', // flame, timeline, functions
-  colour: 'diff', // diff, origin, function, waiting
+  colour: 'diff', // diff, origin, function, waiting, bottleneck
   palette: 'kelvin',
   metric: '', // name of a metric; the tested one when empty
   system: 'show', // show, hide, fold
@@ -31,6 +31,7 @@ export const DEFAULTS = {
   picked: '', // hash of a function whose frames are all marked
   origins: '', // numbers of the origins that are marked, as digits
   states: '', // numbers of the verdicts that are marked, as digits
+  bottlenecks: '', // numbers of the bottlenecks that are marked, as digits
   zoom: '', // path of the frame that fills the width
   selected: '', // path of the selected frame
 };
@@ -41,7 +42,7 @@ export const DEFAULTS = {
 const CHOICES = {
   view: ['base', 'head', 'diff'],
   tab: ['flame', 'timeline', 'functions'],
-  colour: ['diff', 'origin', 'function', 'waiting'],
+  colour: ['diff', 'origin', 'function', 'waiting', 'bottleneck'],
   palette: ['kelvin', 'classic', 'codspeed'],
   system: ['show', 'hide', 'fold'],
   interrupts: ['show', 'fold'],
@@ -74,6 +75,7 @@ const SHORT = {
   picked: 'u',
   origins: 'o',
   states: 'a',
+  bottlenecks: 'x',
   zoom: 'z',
   selected: 'f',
 };

@@ -174,18 +174,18 @@ export function functionSums(tree, functionCount, totals = tree.figures) {
 /**
  * The outermost frames of some functions, and the time [base, head] that they cover.
  * @param {Tree} tree @param {Uint8Array} hits 1 for each function that is looked for
- * @param {boolean[]|null} states the verdicts that count; null for all
+ * @param {((node: number) => boolean)|null} isWanted whether a frame counts; null for all
  * @param {Float64Array|null} widths frames without a width are not listed
  * @param {number} [top] only frames in the subtree of this node count
  */
-export function covered(tree, hits, states, widths, top = 0) {
-  const { func, state, end } = tree;
+export function covered(tree, hits, isWanted, widths, top = 0) {
+  const { func, end } = tree;
   const [total0, total1] = tree.figures;
   const sum = [0, 0];
   const nodes = [];
   const after = end[top];
   for (let i = top + 1; i < after;) {
-    if (!hits[func[i]] || (states && !states[state[i]])) {
+    if (!hits[func[i]] || (isWanted && !isWanted(i))) {
       i++;
       continue;
     }

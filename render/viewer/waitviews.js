@@ -2,6 +2,7 @@
 // What the page tells of waits beside the picture: the row of classes above it, which filters, the legend of their
 // colours, and what the inspector knows of a frame.
 
+import { sourceOf } from './bottleneck.js';
 import { css } from './colour.js';
 import { h, renew } from './dom.js';
 import { amount, count, listName, measureOf, percent } from './format.js';
@@ -154,12 +155,10 @@ function classTable(model, [base, head]) {
  * @param {Model} model @param {number} node @returns {{nodes: ArrayLike<number>, isWhole: boolean}}
  */
 function reportNodes(model, node) {
-  const { callTree, tables, turned } = model;
-  const source = callTree.from ? callTree.from[node] : node;
-  if (!turned && source >= 0 && (callTree.from || callTree.func === tables.tree.func))
-    return { nodes: [source], isWhole: false };
+  const source = sourceOf(model, node);
+  if (source >= 0) return { nodes: [source], isWhole: false };
   const func = model.tree.func[node];
-  return func < 0 ? { nodes: [0], isWhole: false } : { nodes: outermost(tables.tree, func), isWhole: true };
+  return func < 0 ? { nodes: [0], isWhole: false } : { nodes: outermost(model.tables.tree, func), isWhole: true };
 }
 
 /**

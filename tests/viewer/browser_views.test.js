@@ -8,6 +8,7 @@ import './browser/around.js';
 import './browser/metrics.js';
 import './browser/python.js';
 import './browser/waiting.js';
+import './browser/bottlenecks.js';
 import './browser/hostile.js';
 import './browser/media.js';
 import './browser/access.js';

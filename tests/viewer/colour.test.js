@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { colour, hash } from './lib/modules.js';
+import { bottleneck, colour, hash } from './lib/modules.js';
 import { ciede2000, contrast, leastDistance } from './lib/vision.js';
 
 const INK = { '#000': [0, 0, 0], '#fff': [255, 255, 255] };
@@ -92,6 +92,22 @@ test('the origins are told apart by every vision', () => {
   const { distance, where } = leastDistance(Object.fromEntries(colour.ORIGIN_COLOURS.map((c, i) => [String(i), colour.rgb(c)])));
   assert.ok(distance >= LEAST_DISTANCE, `${distance.toFixed(1)}: ${where}`);
 });
+
+for (const dark of [false, true])
+  test(`the bottlenecks are told apart by every vision, and from what has none, ${dark ? 'dark' : 'light'}`, () => {
+    const colours = new colour.Colours([]);
+    colours.dark = dark;
+    /** @type {Record<string, number[]>} */
+    const full = { none: colours.neutral() };
+    for (const number of bottleneck.PARTS)
+      full[bottleneck.BOTTLENECKS[number]] = colour.rgb(bottleneck.BOTTLENECK_COLOURS[number]);
+    const { distance, where } = leastDistance(full);
+    assert.ok(distance >= LEAST_DISTANCE, `${distance.toFixed(1)}: ${where}`);
+    for (const c of Object.values(full)) {
+      const ink = /** @type {any} */ (INK)[colour.inkOn(c)];
+      assert.ok(contrast(ink, c) >= LEAST_CONTRAST);
+    }
+  });
 
 test('the other palettes are told apart by normal vision', () => {
   for (const [name, palette] of Object.entries(colour.PALETTES)) {

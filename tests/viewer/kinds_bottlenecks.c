@@ -46,7 +46,7 @@ static void make_simulated(struct profile *profile)
 static struct profile *simulated_profile(int side)
 {
 	const struct cost costs[] = {
-		{ "main", 1000000, 50000, 0, 0 },
+		{ "main", 1000000, 45000, 0, 0 },
 		{ "main;compute#~", side ? 80400000 : 80000000, 0, 0, 0 },
 		{ "main;walk", 4000000, 1600000, 0, 0 },
 		{ "main;chase", 500000, 60000, 60000, 0 },

@@ -80,7 +80,7 @@ test('an address that somebody broke does not throw, and what it says right is t
 });
 
 test('a word that no choice has is not taken', () => {
-  for (const bad of ['#v=nonsense', '#t=nonsense', '#c=nonsense', '#c=bottleneck', '#p=nonsense', '#s=nonsense', '#n=hide', '#p=__proto__', '#c=constructor'])
+  for (const bad of ['#v=nonsense', '#t=nonsense', '#c=nonsense', '#c=bottlenecks', '#p=nonsense', '#s=nonsense', '#n=hide', '#p=__proto__', '#c=constructor'])
     assert.deepEqual(fromHash(bad, DEFAULTS), DEFAULTS, bad);
 });
 

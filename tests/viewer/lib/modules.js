@@ -45,5 +45,6 @@ export const timeline = await load('timeline');
 export const tree = await load('tree');
 export const walk = await load('walk');
 export const table = await load('table');
+export const bottleneck = await load('bottleneck');
 export const waiting = await load('waiting');
 export const waitviews = await load('waitviews');

@@ -51,6 +51,7 @@ export function readPage(kind) {
     tree: decode.decodeTree(block(html, 'tree'), meta.sides),
     samples: decode.decodeSamples(block(html, 'samples'), meta.sides, meta.metrics),
     timelines: decode.decodeTimeline(block(html, 'timeline'), meta.sides),
+    bottlenecks: meta.hasBottlenecks ? decode.decodeBottlenecks(block(html, 'bottlenecks'), meta.sides) : null,
     releases: meta.waits?.hasReleases ? decode.decodeReleases(block(html, 'waits'), meta.sides) : [null, null],
   };
 }
