@@ -87,7 +87,7 @@ static bool write_top(const struct text_writer *w, enum summary_order order, str
 		{ .title = "self %", .drop = 3 },
 		{ .title = "total" },
 		{ .title = "total %", .drop = 3 },
-		/* Only where the profile tells of bottlenecks. */
+		/* Of the self values, and only where the profile tells of bottlenecks. */
 		{ .title = "bottleneck", .left = true, .drop = 1 },
 	};
 	CLEANUP(table_deinit) struct table table = { 0 };
@@ -97,7 +97,8 @@ static bool write_top(const struct text_writer *w, enum summary_order order, str
 		return false;
 	if (list.count == 0)
 		return true;
-	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]) - !w->diff->has_bottlenecks);
+	table_init(&table, columns,
+		sizeof(columns) / sizeof(columns[0]) - (order != SUMMARY_SELF || !w->diff->has_bottlenecks));
 	for (size_t i = 0; i < list.count; i++) {
 		const struct diff_function *f = &w->diff->functions[list.ids[i]];
 		enum profile_bottleneck bottleneck = diff_function_bottleneck(w->diff, f).side[DIFF_HEAD];
