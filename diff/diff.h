@@ -2,7 +2,6 @@
 #pragma once
 
 #include "common/common.h"
-#include "profile/bottleneck.h"
 #include "profile/profile.h"
 
 /*

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "profile/profile.h"
+#include "common/common.h"
+
+struct profile;
 
 /*
  * What holds a function up, from its self cost: of a simulation's counts (profile/cost_model.h), or of the counters of

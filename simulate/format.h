@@ -16,7 +16,8 @@
  */
 #include <stdint.h>
 
-enum { SIMULATE_VERSION = 1 };
+/* Estimated quarter cycles of an instruction that is not dearer, as in profile/cost_model.h. */
+enum { SIMULATE_VERSION = 1, SIMULATE_QUARTERS = 2 };
 
 /* No parent, no mapping. */
 #define SIMULATE_NONE UINT32_MAX

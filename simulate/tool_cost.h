@@ -5,7 +5,7 @@
 #include <pub_tool_tooliface.h>
 
 /*
- * Estimated quarter cycles that a statement of an instruction adds, beyond COST_MODEL_QUARTERS of every instruction:
+ * Estimated quarter cycles that a statement of an instruction adds, beyond SIMULATE_QUARTERS of every instruction:
  * the reciprocal throughput of what is dear on today's x86 servers (uops.info and Agner Fog's tables for Zen 3 and 4,
  * Ice Lake and Sapphire Rapids, rounded between them).
  */

@@ -3,7 +3,6 @@
 #include "simulate/tool_cache.h"
 #include "simulate/tool_cost.h"
 
-#include "profile/cost_model.h"
 #include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_machine.h>
@@ -69,7 +68,7 @@ static void add_instruction(struct translation *translation, uint64_t address, u
 	if (bytes == 0)
 		bytes = VG_MIN_INSTR_SZB;
 	translation->lengths[instruction] = bytes;
-	translation->costs[instruction] = COST_MODEL_QUARTERS;
+	translation->costs[instruction] = SIMULATE_QUARTERS;
 	add_fetches(translation, address, bytes, instruction);
 	translation->last_address = NULL;
 	made->instruction_count++;

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+_Static_assert((int)SIMULATE_QUARTERS == (int)COST_MODEL_QUARTERS, "the tool counts by the model of cycles");
+
 enum { MAX_FILES = 1 << 20 };
 
 /* ---- Files ---- */

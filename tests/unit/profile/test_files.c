@@ -240,7 +240,6 @@ static void files_of_other_kinds_are_told(void **state)
 			"ELF\2\1\1\0",
 			"a program or library; 'kelvin record"),
 		FILE_OF("FLR\0\0\2", "jfrconv"),
-		FILE_OF("# callgrind format\nversion: 1\n", "callgrind"),
 		FILE_OF("# To display the perf.data header info, please use --header\n#\n", "the text of 'perf report"),
 		FILE_OF("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 3\n", "git lfs pull"),
 		FILE_OF("<!doctype html>\n<html>\n", "a page or a picture"),
