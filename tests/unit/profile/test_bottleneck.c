@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/bottleneck.h"
-#include "profile/cost_model.h"
+#include "profile/profile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
