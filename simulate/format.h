@@ -96,7 +96,7 @@ struct simulate_thread {
 };
 
 enum simulate_trigger {
-	SIMULATE_TRIGGER_END,     /* the process ended, or executed another program */
+	SIMULATE_TRIGGER_END,     /* the process ended or executed another program; more than one where an execve() failed */
 	SIMULATE_TRIGGER_REQUEST, /* a client request of the program, which gives the part its name */
 };
 
@@ -113,7 +113,7 @@ struct simulate_count {
 	uint32_t node, block;
 };
 
-/* What happened at an instruction in a node. */
+/* What happened at an instruction in a node. Several of the same instruction and node add up. */
 struct simulate_cost {
 	uint64_t address;
 	uint32_t node, mapping;
@@ -124,6 +124,6 @@ struct simulate_cost {
 };
 
 struct simulate_end {
-	int32_t signal;   /* that killed the process; 0: none */
+	int32_t signal;   /* that killed the process; 0: none, or not known */
 	uint32_t was_cut; /* the table of nodes was full: further calls were counted to the function that made them */
 };
