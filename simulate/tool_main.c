@@ -163,11 +163,15 @@ static bool exec_may_succeed(UInt number, const UWord *arguments)
 {
 	struct vg_stat stat;
 
-	return number == __NR_execveat || !sr_isError(VG_(stat)((const HChar *)arguments[0], &stat));
+	if (number == __NR_execveat)
+		return true;
+	return !sr_isError(VG_(stat)((const HChar *)arguments[0], &stat)) && VKI_S_ISREG(stat.mode) &&
+	       (stat.mode & 0111) != 0;
 }
 
 /*
- * The core does these calls itself, and reads debug information of files that it maps: what they take is not the program's.
+ * The core does these calls itself, and reads debug information of files that it maps: what they take is not the
+ * program's.
  */
 static bool call_is_timed(UInt number, const UWord *arguments)
 {
