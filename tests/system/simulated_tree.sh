@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The tool of simulations by itself: exact calls of a program that does what breaks stacks, and callgrind's counts.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+program=$(realpath "$WORKLOADS/../workloads/workload_simulated")
+built=$WORKLOADS/../../simulate/tool
+[[ -x $built/kelvin-amd64-linux ]] || skip "there is no tool for this processor"
+
+# Both tools in one folder: a program sees the folder's name in its environment, and its length moves the stack.
+mkdir lib
+ln -s "$built/kelvin-amd64-linux" /usr/libexec/valgrind/{callgrind-amd64-linux,default.supp,vgpreload_core-amd64-linux.so} lib
+export VALGRIND_LIB=$work/lib
+
+simulate() {
+	setarch -R valgrind -q --vgdb=no --tool=kelvin --out-dir="$@" >stdout 2>stderr
+}
+
+tree() {
+	python3 "$ROOT/tests/system/simulated_tree.py" "$@"
+}
+
+# Files in the order in which processes began.
+mkdir first
+simulate "$work/first" --trace-children=yes "$program" || fail "the program's exit code is not 0"
+mapfile -t files < <(cd first && printf '%s\n' *.* | sort -V)
+[[ ${#files[@]} -eq 4 ]] || fail "four programs ran, and left ${files[*]}"
+tree "first/${files[0]}" "$program" >calls || fail "the file cannot be read"
+
+expects() {
+	local path
+
+	while read -r path; do
+		grep -qxF -e "$path" calls || fail "not among the calls: $path ($(grep -F ";${path##*;}" calls | head -5))"
+	done
+}
+
+# jumps() is left by longjmp() from three calls deep, and goes on in its own context; so do signals() and coroutines(). The
+# fork counts for itself. What is called while nothing is measured is not there, and what comes after knows its callers.
+expects <<'END'
+- 100 main;jumps;outer;middle;inner
+- 1 main;jumps;afterwards;work
+- 20 main;signals;handle;work
+- 20 main;signals;fault
+- 20 main;signals;fault interrupted;handle_and_jump;work
+- 2 main;signals;afterwards;work
+- 3 thread;work
+- 50 main;coroutines;first_coroutine;work
+- 50 main;coroutines;second_coroutine;work
+- 1 main;coroutines;afterwards
+before 1 main;no_program;afterwards
+one 1 main;afterwards;work
+- 1 main;afterwards;work
+END
+[[ $(grep -c 'processes;work' calls) -eq 0 ]] || fail "the parent has calls of its fork"
+# Each level of a recursion is a node of its own.
+[[ $(awk '/recurse$/ { calls += $2 } END { print calls }' calls) -eq 100001 ]] || fail "recursion: $(grep -c recurse calls)"
+tree "first/${files[1]}" "$program" >calls
+expects <<'END'
+- 1 main;processes;work
+END
+
+# Two runs are equal to the last digit. Callgrind counts two instructions less, and its model of the caches is the same.
+mkdir second third
+for folder in second third; do
+	simulate "$work/$folder" sh -c 'i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done' || fail "the shell failed"
+	tree "$folder"/* >"$folder.totals"
+done
+[[ $(<second.totals) == "$(<third.totals)" ]] || fail "two runs differ: $(<second.totals) and $(<third.totals)"
+setarch -R valgrind --vgdb=no --tool=callgrind --cache-sim=yes --I1=32768,8,64 --D1=32768,8,64 --LL=8388608,16,64 \
+	--callgrind-out-file=callgrind.out sh -c 'i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done' 2>callgrind.log
+read -r instructions first_misses last_misses < <(tr -d , <callgrind.log | awk '
+	/I   refs/ { instructions = $4 } / LL refs/ { first = $4 } / LL misses/ { last = $4 }
+	END { print instructions, first, last }')
+read -r _ is_instructions is_first is_last _ <second.totals
+close_to() {
+	[[ $(($2 - $3)) -le $(($3 / 2000 + 3)) && $(($3 - $2)) -le $(($3 / 2000 + 3)) ]] || fail "$1: $2, callgrind: $3"
+}
+close_to instructions "$is_instructions" "$instructions"
+close_to "misses of the first level" "$is_first" "$first_misses"
+close_to "misses of the last level" "$is_last" "$last_misses"
+
+# A folder that is not there is told, and the program's exit code is its own.
+code=0
+simulate "$work/nowhere" sh -c 'exit 7' || code=$?
+[[ $code -eq 7 ]] || fail "exit code $code"
+grep -q "kelvin: cannot make $work/nowhere/" stderr || fail "nothing was said of the folder that is not there"
