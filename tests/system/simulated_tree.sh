@@ -14,7 +14,10 @@ ln -s "$built/kelvin-amd64-linux" /usr/libexec/valgrind/{callgrind-amd64-linux,d
 export VALGRIND_LIB=$work/lib
 
 simulate() {
-	setarch -R valgrind -q --vgdb=no --tool=kelvin --out-dir="$@" >stdout 2>stderr
+	local folder=$1
+
+	shift
+	setarch -R valgrind -q --vgdb=no --tool=kelvin --out-dir="$folder" "$@" >stdout 2>stderr
 }
 
 tree() {
