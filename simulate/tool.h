@@ -67,26 +67,33 @@ struct tool_block {
 	uint8_t branch; /* the predictor's state: 0, 1: will be left at its exit; 2, 3: will run to its end */
 };
 
-enum tool_cell_kind { TOOL_CELL_ACCESS, TOOL_CELL_FETCH, TOOL_CELL_BRANCH, TOOL_CELL_SYSTEM };
+enum tool_cell_kind {
+	TOOL_CELL_FIRST_MISSES, /* of data and of instructions, also those that missed the last level */
+	TOOL_CELL_LAST_MISSES,
+	TOOL_CELL_BRANCH_MISSES,
+	TOOL_CELL_SYSTEM_CALLS,
+	TOOL_CELL_SYSTEM_NS,
+	TOOL_CELL_WRAPS, /* of a count of 32 bits; in place of the instruction stands the exit */
+};
 
 /* What happened at an instruction of a record. */
 struct tool_cell {
-	struct tool_cell *next;
-	uint64_t first : 48, instruction : 10, kind : 6; /* first-level misses, branch misses, system calls */
-	uint64_t second;                                 /* last-level misses, nanoseconds */
+	uint64_t count : 48, instruction : 10, kind : 6;
+	uint32_t next, padding; /* 0: none */
 };
 
 struct tool_left {
-	uint64_t times;
-	struct tool_record *next; /* that came after it the last time; never NULL */
+	uint32_t times, next; /* the record that came after it the last time */
 };
 
-/* The counts of a block in a node. */
+/* The counts of a block in a node. There are a hundred million of them in a compiler's run: records name each other by
+ * number. */
 struct tool_record {
 	struct tool_block *block;
-	struct tool_record *after; /* where its call returned to the last time; never NULL */
-	struct tool_cell *cells;
-	uint32_t node, padding;
+	uint32_t node;
+	uint32_t after; /* where its call returned to the last time */
+	uint32_t cells;
+	uint32_t number;
 	struct tool_left left[]; /* at each exit, and at the end */
 };
 
@@ -146,7 +153,10 @@ extern struct tool_options tool_options;
 
 /* --- tool_tree.c: nodes, records, blocks, and the memory of them --- */
 
-extern struct tool_record tool_nowhere;
+enum { TOOL_CHUNK_BITS = 17, TOOL_CHUNKS_MAX = 1 << (32 - TOOL_CHUNK_BITS) };
+
+/* Records lie in chunks of 2^TOOL_CHUNK_BITS * 8 bytes; a record's number is its place in units of 8 bytes. */
+extern char *tool_chunks[TOOL_CHUNKS_MAX];
 extern uint32_t tool_node_count;
 extern bool tool_was_cut;
 
@@ -173,12 +183,28 @@ struct tool_block *tool_intern(const struct tool_block *made);
 /* A block of the first instructions of another. */
 struct tool_block *tool_prefix(const struct tool_block *block, unsigned instructions);
 
+/* 0: a record of no block, which stands for all that are not known. */
+static inline struct tool_record *tool_record(uint32_t number)
+{
+	uint32_t place = number & ((1u << TOOL_CHUNK_BITS) - 1);
+
+	return (struct tool_record *)(void *)(tool_chunks[number >> TOOL_CHUNK_BITS] + (uint64_t)place * 8);
+}
+
+/* How often the record's block was left at this exit. */
+uint64_t tool_times(const struct tool_record *record, unsigned exit);
+
+/* What happened at an instruction of the record: the number of a cell, 0: none. */
+const struct tool_cell *tool_cell(uint32_t number);
+
 /* All records in the order in which they were made: NULL begins, and ends. */
 struct tool_record *tool_next_record(struct tool_record *record);
 
 /* Adds to what happened at an instruction. */
-void tool_add(
-	struct tool_record *record, enum tool_cell_kind kind, unsigned instruction, uint64_t first, uint64_t second);
+void tool_add(struct tool_record *record, enum tool_cell_kind kind, unsigned instruction, uint64_t count);
+
+/* Makes the table of records. */
+void tool_tree_init(void);
 
 /* All counts are 0 again; the tree stays. */
 void tool_zero(void);
@@ -207,7 +233,7 @@ void tool_cache_flush(void);
 /* --- tool_run.c: what the translated program calls --- */
 
 extern struct tool_thread *tool_running; /* never NULL once the program runs */
-extern uint64_t tool_collects;           /* 0 or 1, added to each count */
+extern uint32_t tool_collects;           /* 0 or 1, added to each count */
 
 /* Called at the beginning of a block: with the usual geometry of the caches, and with any other. */
 void tool_enter_usual(struct tool_block *block, VexGuestAMD64State *guest);

@@ -66,6 +66,14 @@ static bool cache_access(struct tool_cache *cache, uint64_t address, unsigned sp
 	return is_hit;
 }
 
+/* An access that missed the first level. */
+static void miss(struct tool_record *record, unsigned instruction, uint64_t address, unsigned span)
+{
+	tool_add(record, TOOL_CELL_FIRST_MISSES, instruction, 1);
+	if (!cache_access(&last, address, span))
+		tool_add(record, TOOL_CELL_LAST_MISSES, instruction, 1);
+}
+
 void tool_cache_data_slow(struct tool_record *record, unsigned instruction, uint64_t address, unsigned span)
 {
 	/* The address of an access whose condition was false. */
@@ -73,7 +81,7 @@ void tool_cache_data_slow(struct tool_record *record, unsigned instruction, uint
 		return;
 	if (cache_access(&tool_cache_data, address, span))
 		return;
-	tool_add(record, TOOL_CELL_ACCESS, instruction, 1, !cache_access(&last, address, span));
+	miss(record, instruction, address, span);
 }
 
 void tool_cache_fetch_slow(struct tool_record *record, const struct tool_fetch *fetch)
@@ -88,5 +96,5 @@ void tool_cache_fetch_slow(struct tool_record *record, const struct tool_fetch *
 		address += (1u << bits) - 1;
 	if (cache_access(&tool_cache_instructions, address, span))
 		return;
-	tool_add(record, TOOL_CELL_FETCH, fetch->instruction, 1, !cache_access(&last, address, span));
+	miss(record, fetch->instruction, address, span);
 }

@@ -191,7 +191,7 @@ static void call_begins(ThreadId id, UInt number, UWord *arguments, UInt count)
 		thread->caller = thread->record;
 	tool_settle(thread);
 	if (thread->caller && tool_instruments) {
-		tool_add(thread->caller, TOOL_CELL_SYSTEM, thread->caller->block->instruction_count - 1u, 1, 0);
+		tool_add(thread->caller, TOOL_CELL_SYSTEM_CALLS, thread->caller->block->instruction_count - 1u, 1);
 		thread->call_began_ns = cpu_ns();
 	}
 	if ((number == __NR_execve || number == __NR_execveat) && exec_may_succeed(number, arguments)) {
@@ -211,7 +211,7 @@ static void call_ends(ThreadId id, UInt number, UWord *arguments, UInt count, Sy
 		exec_may_succeed(number, arguments))
 		tool_write_continue();
 	else if (thread->caller && tool_instruments && call_is_timed(number, arguments))
-		tool_add(thread->caller, TOOL_CELL_SYSTEM, thread->caller->block->instruction_count - 1u, 0,
+		tool_add(thread->caller, TOOL_CELL_SYSTEM_NS, thread->caller->block->instruction_count - 1u,
 			cpu_ns() - thread->call_began_ns);
 }
 
@@ -379,6 +379,7 @@ static void options_done(void)
 	VG_(clo_vex_control).iropt_unroll_thresh = 0;
 	threads = tool_permanent(VG_N_THREADS * sizeof(struct tool_thread *));
 	tool_instruments = tool_options.instruments_at_start;
+	tool_tree_init();
 	tool_cache_init();
 }
 

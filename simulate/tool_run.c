@@ -5,7 +5,7 @@
 #include <pub_tool_mallocfree.h>
 
 struct tool_thread *tool_running;
-uint64_t tool_collects = 1;
+uint32_t tool_collects = 1;
 
 enum { FRAMES_MAX = 1 << 24 };
 
@@ -63,14 +63,14 @@ static __attribute__((noinline)) struct tool_record *call_slow(struct tool_threa
 		tool_was_cut = true;
 	next = tool_find(node, to);
 	if (left >= from->left && left <= &from->left[block->exit_count])
-		left->next = next;
+		left->next = next->number;
 	return next;
 }
 
 static inline struct tool_record *follow_call(struct tool_thread *thread, struct tool_record *from,
 	struct tool_left *left, struct tool_block *to, uint64_t sp)
 {
-	struct tool_record *next = left->next;
+	struct tool_record *next = tool_record(left->next);
 
 	if (__builtin_expect(next->block == to && thread->depth < thread->capacity &&
 				     (thread->depth == thread->floor || thread->frames[thread->depth - 1].sp > sp),
@@ -84,7 +84,7 @@ static inline struct tool_record *follow_call(struct tool_thread *thread, struct
 static inline struct tool_record *follow_return(
 	struct tool_thread *thread, struct tool_record *from, struct tool_block *to, uint64_t sp)
 {
-	struct tool_record *caller;
+	struct tool_record *caller, *next;
 
 	/* As a rule one frame goes, and the one before it stays. */
 	if (__builtin_expect(thread->signal_count == 0 && thread->depth > 1 &&
@@ -92,9 +92,12 @@ static inline struct tool_record *follow_return(
 				     thread->frames[thread->depth - 2].sp >= sp,
 		    1)) {
 		caller = thread->frames[--thread->depth].caller;
-		if (caller->after->block == to)
-			return caller->after;
-		return caller->after = tool_find(caller->node, to);
+		next = tool_record(caller->after);
+		if (__builtin_expect(next->block != to, 0)) {
+			next = tool_find(caller->node, to);
+			caller->after = next->number;
+		}
+		return next;
 	}
 	return tool_find(frames_drop(thread, sp, from->node), to);
 }
@@ -102,15 +105,17 @@ static inline struct tool_record *follow_return(
 static inline struct tool_record *follow_indirect(struct tool_thread *thread, struct tool_record *from,
 	struct tool_left *left, struct tool_block *to, uint64_t sp)
 {
+	struct tool_record *next = tool_record(left->next);
 	uint32_t node = from->node;
 
 	if (thread->signal_count > 0 || (thread->depth > thread->floor && thread->frames[thread->depth - 1].sp < sp))
 		node = frames_drop(thread, sp, node);
-	else if (left->next->block == to)
-		return left->next;
-	if (node != from->node)
-		return tool_find(node, to);
-	return left->next = tool_find(node, to);
+	else if (next->block == to)
+		return next;
+	next = tool_find(node, to);
+	if (node == from->node)
+		left->next = next->number;
+	return next;
 }
 
 /*
@@ -123,8 +128,16 @@ static inline void predict(struct tool_record *record, const struct tool_exit *e
 	unsigned state = block->branch, ran_on = left == block->exit_count;
 
 	if ((state >> 1) != ran_on)
-		tool_add(record, TOOL_CELL_BRANCH, exit->instructions - 1u, 1, 0);
+		tool_add(record, TOOL_CELL_BRANCH_MISSES, exit->instructions - 1u, 1);
 	block->branch = ran_on ? state + (state < 3) : state - (state > 0);
+}
+
+static inline void count(struct tool_record *record, uint64_t exit)
+{
+	uint32_t times = record->left[exit].times += tool_collects;
+
+	if (__builtin_expect(times == 0, 0))
+		tool_add(record, TOOL_CELL_WRAPS, (unsigned)exit, 1);
 }
 
 static inline __attribute__((always_inline)) void run_enter(
@@ -136,14 +149,16 @@ static inline __attribute__((always_inline)) void run_enter(
 	struct tool_left *left = &from->left[log->left];
 	const struct tool_exit *exit = &from->block->exits[log->left];
 
-	left->times += tool_collects;
+	count(from, log->left);
 	tool_cache_run(from, exit, log, is_usual);
 	if (exit->is_branch)
 		predict(from, exit, log->left);
 	if (__builtin_expect(exit->leave == TOOL_JUMP, 1)) {
-		to = left->next;
-		if (__builtin_expect(to->block != block, 0))
-			to = left->next = tool_find(from->node, block);
+		to = tool_record(left->next);
+		if (__builtin_expect(to->block != block, 0)) {
+			to = tool_find(from->node, block);
+			left->next = to->number;
+		}
 	} else if (exit->leave == TOOL_CALL) {
 		to = follow_call(thread, from, left, block, guest->guest_RSP);
 	} else if (exit->leave == TOOL_RETURN) {
@@ -176,6 +191,7 @@ VG_REGPARM(2) void tool_access(uint64_t address, uint64_t where)
 static void thread_rest(struct tool_thread *thread, uint32_t node)
 {
 	thread->resting->node = node;
+	thread->resting->left[0].next = 0;
 	thread->record = thread->resting;
 	if (thread->guest)
 		tool_log(thread->guest)->left = 0;
@@ -187,7 +203,7 @@ static void settle(struct tool_thread *thread, struct tool_record *record, uint6
 	uint64_t sp = thread->guest->guest_RSP;
 	uint32_t node = record->node;
 
-	record->left[number].times += tool_collects;
+	count(record, number);
 	tool_cache_run(record, exit, tool_log(thread->guest), false);
 	if (exit->is_branch)
 		predict(record, exit, number);

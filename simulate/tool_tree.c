@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "simulate/tool.h"
 
+#include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_mallocfree.h>
 
-enum { CHUNK_BYTES = 1 << 20, NODE_CHUNK = 1 << 14, MANY_NODE_CHUNKS = TOOL_NODES_MAX / NODE_CHUNK };
-enum { BLOCK_BUCKETS = 1 << 16 };
+enum { CHUNK_BYTES = 8 << TOOL_CHUNK_BITS, NODE_CHUNK = 1 << 14, MANY_NODE_CHUNKS = TOOL_NODES_MAX / NODE_CHUNK };
+enum { BLOCK_BUCKETS = 1 << 16, CELL_CHUNK = 1 << 14, CELL_CHUNKS_MAX = 1 << 16 };
 
-/* Records lie one after the other in chunks, so that all can be visited. */
-struct chunk {
-	struct chunk *next;
-	uint64_t used;
-	char bytes[CHUNK_BYTES - 2 * sizeof(uint64_t)];
-};
-
-/* A table of records: the place of a key is the first free one from its hash on. At most two thirds are used. */
+/* A table of records: the place of a key is the first free one from its hash on. At most four fifths are used: it is
+ * searched rarely. */
 static struct {
-	struct tool_record **slots;
+	uint32_t *slots; /* 0: free */
 	uint64_t mask, count;
+	uint32_t chunk_count;
+	uint32_t used[TOOL_CHUNKS_MAX]; /* bytes of each chunk */
 } records;
 
 static struct {
@@ -26,13 +23,15 @@ static struct {
 	uint32_t mask;
 } nodes;
 
-static struct tool_block *blocks[BLOCK_BUCKETS];
-static struct chunk *first_chunk, *last_chunk;
-static char *permanent, *permanent_end;
-static struct tool_cell *cell_chunks, *free_cells;
+static struct {
+	struct tool_cell *chunks[CELL_CHUNKS_MAX];
+	uint32_t count, first_free;
+} cells;
 
-static struct tool_block nowhere_block;
-struct tool_record tool_nowhere = { &nowhere_block, &tool_nowhere, NULL, SIMULATE_NONE, 0 };
+static struct tool_block *blocks[BLOCK_BUCKETS];
+static char *permanent, *permanent_end;
+
+char *tool_chunks[TOOL_CHUNKS_MAX];
 uint32_t tool_node_count;
 bool tool_was_cut;
 
@@ -147,42 +146,45 @@ static uint64_t record_bytes(const struct tool_record *record)
 
 static struct tool_record *record_new(uint32_t node, struct tool_block *block)
 {
-	uint64_t bytes = sizeof(struct tool_record) + (block->exit_count + 1u) * sizeof(struct tool_left);
+	uint32_t bytes = sizeof(struct tool_record) + (block->exit_count + 1u) * sizeof(struct tool_left), at;
 	struct tool_record *record;
 
-	if (!last_chunk || sizeof(last_chunk->bytes) - last_chunk->used < bytes) {
-		struct chunk *chunk = VG_(calloc)("kelvin.records", 1, sizeof(*chunk));
-
-		if (last_chunk)
-			last_chunk->next = chunk;
-		else
-			first_chunk = chunk;
-		last_chunk = chunk;
+	if (records.chunk_count == 0 || CHUNK_BYTES - records.used[records.chunk_count - 1] < bytes) {
+		if (records.chunk_count == TOOL_CHUNKS_MAX)
+			VG_(tool_panic)("kelvin: more than 32 GB of counts");
+		tool_chunks[records.chunk_count++] = VG_(calloc)("kelvin.records", 1, CHUNK_BYTES);
 	}
-	record = (struct tool_record *)(void *)(last_chunk->bytes + last_chunk->used);
-	last_chunk->used += bytes;
+	at = records.used[records.chunk_count - 1];
+	records.used[records.chunk_count - 1] += bytes;
+	record = (struct tool_record *)(void *)(tool_chunks[records.chunk_count - 1] + at);
+	record->number = (records.chunk_count - 1) << TOOL_CHUNK_BITS | at / 8;
 	record->block = block;
 	record->node = node;
-	record->after = &tool_nowhere;
-	for (unsigned i = 0; i <= block->exit_count; i++)
-		record->left[i].next = &tool_nowhere;
 	return record;
+}
+
+void tool_tree_init(void)
+{
+	static struct tool_block nowhere;
+
+	record_new(SIMULATE_NONE, &nowhere);
+	cells.count = 1;
 }
 
 static void records_grow(void)
 {
-	uint64_t slots = records.mask ? (records.mask + 1) * 2 : 1 << 14;
+	uint64_t count = records.mask ? (records.mask + 1) * 2 : 1 << 14;
 	struct tool_record *record = NULL;
 
 	VG_(free)(records.slots);
-	records.slots = VG_(calloc)("kelvin.records", slots, sizeof(struct tool_record *));
-	records.mask = slots - 1;
+	records.slots = VG_(calloc)("kelvin.records", count, sizeof(*records.slots));
+	records.mask = count - 1;
 	while ((record = tool_next_record(record)) != NULL) {
 		uint64_t slot = hash_of(record->block->hash, record->node) & records.mask;
 
 		while (records.slots[slot])
 			slot = (slot + 1) & records.mask;
-		records.slots[slot] = record;
+		records.slots[slot] = record->number;
 	}
 }
 
@@ -193,18 +195,17 @@ struct tool_record *tool_find(uint32_t node, struct tool_block *block)
 
 	if (record && record->node == node)
 		return record;
-	if (records.count * 3 >= records.mask * 2)
+	if (records.count * 5 >= records.mask * 4)
 		records_grow();
 	slot = hash_of(block->hash, node) & records.mask;
-	while ((record = records.slots[slot]) != NULL) {
+	for (; records.slots[slot]; slot = (slot + 1) & records.mask) {
+		record = tool_record(records.slots[slot]);
 		if (record->block == block && record->node == node)
-			break;
-		slot = (slot + 1) & records.mask;
+			return block->last_record = record;
 	}
-	if (!record) {
-		record = records.slots[slot] = record_new(node, block);
-		records.count++;
-	}
+	record = record_new(node, block);
+	records.slots[slot] = record->number;
+	records.count++;
 	block->last_record = record;
 	return record;
 }
@@ -215,68 +216,80 @@ struct tool_record *tool_resting(uint32_t node)
 
 	record->block = &resting_block;
 	record->node = node;
-	record->after = record->left[0].next = &tool_nowhere;
 	return record;
 }
 
 struct tool_record *tool_next_record(struct tool_record *record)
 {
-	static struct chunk *chunk;
-	char *at;
+	uint32_t chunk, at;
 
-	if (!record) {
-		chunk = first_chunk;
-		return chunk ? (struct tool_record *)(void *)chunk->bytes : NULL;
+	/* The first record of all stands for none. */
+	if (!record)
+		record = tool_record(0);
+	chunk = record->number >> TOOL_CHUNK_BITS;
+	at = (record->number & ((1u << TOOL_CHUNK_BITS) - 1)) * 8 + (uint32_t)record_bytes(record);
+	if (at == records.used[chunk]) {
+		chunk++;
+		at = 0;
 	}
-	at = (char *)record + record_bytes(record);
-	if (at == chunk->bytes + chunk->used) {
-		chunk = chunk->next;
-		at = chunk ? chunk->bytes : NULL;
-	}
-	return (struct tool_record *)(void *)at;
+	return chunk < records.chunk_count ? (struct tool_record *)(void *)(tool_chunks[chunk] + at) : NULL;
 }
 
 /* --- what happened in a record --- */
 
-static struct tool_cell *cell_new(void)
+static struct tool_cell *cell_at(uint32_t number)
 {
-	enum { CELLS = 1 << 14 };
-	struct tool_cell *cell;
-
-	if (!free_cells) {
-		struct tool_cell *cells = VG_(malloc)("kelvin.cells", (CELLS + 1) * sizeof(*cells));
-
-		/* The first cell of a chunk links the chunks. */
-		cells[0].next = cell_chunks;
-		cell_chunks = cells;
-		for (unsigned i = CELLS; i > 0; i--) {
-			cells[i].next = free_cells;
-			free_cells = &cells[i];
-		}
-	}
-	cell = free_cells;
-	free_cells = cell->next;
-	return cell;
+	return &cells.chunks[number / CELL_CHUNK][number % CELL_CHUNK];
 }
 
-void tool_add(
-	struct tool_record *record, enum tool_cell_kind kind, unsigned instruction, uint64_t first, uint64_t second)
+const struct tool_cell *tool_cell(uint32_t number)
 {
-	struct tool_cell *cell;
+	return cell_at(number);
+}
+
+static uint32_t cell_new(void)
+{
+	uint32_t number = cells.first_free;
+
+	if (number) {
+		cells.first_free = cell_at(number)->next;
+		return number;
+	}
+	number = cells.count++;
+	if (number / CELL_CHUNK == CELL_CHUNKS_MAX)
+		VG_(tool_panic)("kelvin: more than 16 GB of costs");
+	if (!cells.chunks[number / CELL_CHUNK])
+		cells.chunks[number / CELL_CHUNK] = VG_(malloc)("kelvin.cells", CELL_CHUNK * sizeof(struct tool_cell));
+	return number;
+}
+
+void tool_add(struct tool_record *record, enum tool_cell_kind kind, unsigned instruction, uint64_t count)
+{
+	uint32_t number;
 
 	if (!tool_collects)
 		return;
-	for (cell = record->cells; cell; cell = cell->next) {
-		if (cell->instruction == instruction && cell->kind == (unsigned)kind)
+	for (number = record->cells; number; number = cell_at(number)->next) {
+		if (cell_at(number)->instruction == instruction && cell_at(number)->kind == (unsigned)kind)
 			break;
 	}
-	if (!cell) {
-		cell = cell_new();
-		*cell = (struct tool_cell){ .next = record->cells, .instruction = instruction, .kind = kind };
-		record->cells = cell;
+	if (!number) {
+		number = cell_new();
+		*cell_at(number) = (struct tool_cell){ 0, instruction, kind, record->cells, 0 };
+		record->cells = number;
 	}
-	cell->first += first;
-	cell->second += second;
+	cell_at(number)->count += count;
+}
+
+uint64_t tool_times(const struct tool_record *record, unsigned exit)
+{
+	uint64_t times = record->left[exit].times;
+
+	for (uint32_t number = record->cells; number; number = cell_at(number)->next) {
+		if (cell_at(number)->kind == TOOL_CELL_WRAPS && cell_at(number)->instruction == exit)
+			times += (uint64_t)cell_at(number)->count << 32;
+	}
+	return times;
 }
 
 void tool_zero(void)
@@ -287,11 +300,11 @@ void tool_zero(void)
 		for (unsigned i = 0; i <= record->block->exit_count; i++)
 			record->left[i].times = 0;
 		while (record->cells) {
-			struct tool_cell *cell = record->cells;
+			uint32_t number = record->cells;
 
-			record->cells = cell->next;
-			cell->next = free_cells;
-			free_cells = cell;
+			record->cells = cell_at(number)->next;
+			cell_at(number)->next = cells.first_free;
+			cells.first_free = number;
 		}
 	}
 }

@@ -282,33 +282,53 @@ static void counts_write(void)
 		entry->block = record->block->number;
 		times = (uint64_t *)(void *)(entry + 1);
 		for (unsigned i = 0; i <= exits; i++)
-			times[i] = record->left[i].times;
+			times[i] = tool_times(record, i);
 	}
 	record_flush();
 }
 
-static void cell_write(const struct tool_record *record, const struct tool_cell *cell)
+static void cell_write(struct simulate_cost *entry, const struct tool_cell *cell)
 {
-	struct simulate_cost *entry = entry_begin(SIMULATE_COSTS, sizeof(*entry));
+	switch ((enum tool_cell_kind)cell->kind) {
+	case TOOL_CELL_FIRST_MISSES:
+		entry->first_misses = cell->count;
+		break;
+	case TOOL_CELL_LAST_MISSES:
+		entry->last_misses = cell->count;
+		break;
+	case TOOL_CELL_BRANCH_MISSES:
+		entry->branch_misses = cell->count;
+		break;
+	case TOOL_CELL_SYSTEM_CALLS:
+		entry->system_calls = cell->count;
+		break;
+	case TOOL_CELL_SYSTEM_NS:
+		entry->system_ns = cell->count;
+		break;
+	case TOOL_CELL_WRAPS:
+		break;
+	}
+}
 
+/* All that happened at the instruction of a cell, unless a cell between `from` and it is of the same one. */
+static void instruction_write(const struct tool_record *record, uint32_t from, uint32_t first)
+{
+	unsigned instruction = tool_cell(first)->instruction;
+	struct simulate_cost *entry;
+
+	for (; from != first; from = tool_cell(from)->next) {
+		if (tool_cell(from)->instruction == instruction && tool_cell(from)->kind != TOOL_CELL_WRAPS)
+			return;
+	}
+	entry = entry_begin(SIMULATE_COSTS, sizeof(*entry));
 	entry->address = record->block->address;
-	for (unsigned i = 0; i < cell->instruction; i++)
+	for (unsigned i = 0; i < instruction; i++)
 		entry->address += record->block->lengths[i];
 	entry->node = tool_node(record->node)->number;
 	entry->mapping = record->block->mapping;
-	switch ((enum tool_cell_kind)cell->kind) {
-	case TOOL_CELL_ACCESS:
-	case TOOL_CELL_FETCH:
-		entry->first_misses = cell->first;
-		entry->last_misses = cell->second;
-		break;
-	case TOOL_CELL_BRANCH:
-		entry->branch_misses = cell->first;
-		break;
-	case TOOL_CELL_SYSTEM:
-		entry->system_calls = cell->first;
-		entry->system_ns = cell->second;
-		break;
+	for (uint32_t number = first; number; number = tool_cell(number)->next) {
+		if (tool_cell(number)->instruction == instruction)
+			cell_write(entry, tool_cell(number));
 	}
 }
 
@@ -317,8 +337,10 @@ static void costs_write(void)
 	struct tool_record *record = NULL;
 
 	while ((record = tool_next_record(record)) != NULL) {
-		for (const struct tool_cell *cell = record->cells; cell; cell = cell->next)
-			cell_write(record, cell);
+		for (uint32_t number = record->cells; number; number = tool_cell(number)->next) {
+			if (tool_cell(number)->kind != TOOL_CELL_WRAPS)
+				instruction_write(record, record->cells, number);
+		}
 	}
 	record_flush();
 }
