@@ -65,6 +65,12 @@ struct ebpf_python {
 	 */
 	__u32 shim_mark;
 	__u32 instructions; /* PyCodeObject: co_code_adaptive */
+	/*
+	 * Without the GIL each thread but the first one that runs a function has a copy of its instructions (since
+	 * 3.14). PyCodeObject: co_tlbc, an array of their addresses behind a word; 0: there are none. And
+	 * _PyInterpreterFrame, a half word: tlbc_index, where 0 stands for those in the code object itself.
+	 */
+	__u32 copies, copy_index;
 	/* PyCodeObject: what names it. Where an offset is none of a small object, its names are not read in the kernel.
 	 */
 	__u32 qualname, filename, line_table;

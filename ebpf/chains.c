@@ -212,6 +212,7 @@ static bool is_readable(const struct ebpf_python *python)
 {
 	return is_in_frame(python->code, sizeof(uint64_t)) && is_in_frame(python->previous, sizeof(uint64_t)) &&
 	       is_in_frame(python->instruction, sizeof(uint64_t)) && is_in_frame(python->mark, 1) &&
+	       is_in_frame(python->copy_index, sizeof(uint32_t)) && python->copy_index % sizeof(uint32_t) == 0 &&
 	       (python->code | python->previous | python->instruction) % sizeof(uint64_t) == 0;
 }
 

@@ -279,12 +279,25 @@ static inline _Bool read_members(const struct ebpf_python *python, struct chains
 	       read_user((__u64 *)(members + (python->previous & MEMBER_MASK)), walk->frame + python->previous) &&
 	       read_user((__u64 *)(members + (python->instruction & MEMBER_MASK)), walk->frame + python->instruction) &&
 	       bpf_probe_read_user(members + (python->mark & (MEMBER_MASK | 7)), 1,
-		       (const void *)(walk->frame + python->mark)) == 0;
+		       (const void *)(walk->frame + python->mark)) == 0 &&
+	       (!python->copies || bpf_probe_read_user(members + (python->copy_index & (MEMBER_MASK | 4)), 4,
+					   (const void *)(walk->frame + python->copy_index)) == 0);
 }
 
-static inline __u32 unit_of(const struct ebpf_python *python, __u64 code, __u64 instruction)
+/* The address of the first instruction of what the frame runs. */
+static inline __u64 find_instructions(const struct ebpf_python *python, __u64 code, const char *members)
 {
-	__u64 unit = (instruction - code - python->instructions) / 2;
+	__u64 index = *(const __u32 *)(members + (python->copy_index & (MEMBER_MASK | 4))), copies, copy;
+
+	if (python->copies && index > 0 && read_user(&copies, code + python->copies) &&
+		read_user(&copy, copies + (index + 1) * sizeof(copy)))
+		return copy;
+	return code + python->instructions;
+}
+
+static inline __u32 unit_of(__u64 instructions, __u64 instruction)
+{
+	__u64 unit = (instruction - instructions) / 2;
 
 	return unit < EBPF_CHAIN_NO_UNIT ? (__u32)unit : EBPF_CHAIN_NO_UNIT;
 }
@@ -339,8 +352,8 @@ static inline _Bool write_frame(struct chains_area *area, const struct ebpf_pyth
 	if (python->shim_mark && mark >= python->shim_mark)
 		return end_activation(area);
 	note_code(area, python, code);
-	return write_word(
-		area, ebpf_chain_word(code, unit_of(python, code, instruction), !python->shim_mark && mark == 1));
+	return write_word(area, ebpf_chain_word(code, unit_of(find_instructions(python, code, members), instruction),
+					!python->shim_mark && mark == 1));
 }
 
 /* Writes one frame, and goes to its caller. Returns whether it was the last one, as bpf_loop() wants it. */

@@ -169,6 +169,10 @@ static bool read_debug_offsets(struct debug_offsets *offsets, struct python_imag
 	python->is_free_threaded = offsets->words[2] != 0;
 	take_chain_offsets(offsets, layout, &python->read);
 	take_object_offsets(offsets, layout, python);
+	if (layout == &layout_3_14 && python->is_free_threaded) {
+		python->read.copy_index = take_offset(offsets, layout->frame, 7, 4);
+		python->read.copies = take_offset(offsets, layout->code, 10, 8);
+	}
 	return !offsets->is_damaged;
 }
 

@@ -25,6 +25,7 @@ struct chain_reader {
 
 struct chain_frame {
 	uint64_t code, previous, instruction;
+	uint32_t copy;
 	uint8_t mark;
 };
 
@@ -111,7 +112,7 @@ static size_t max_size(size_t a, size_t b)
 static size_t frame_bytes_of(const struct ebpf_python *python)
 {
 	size_t words = max_size(max_size(python->code, python->previous), python->instruction) + sizeof(uint64_t);
-	size_t bytes = max_size(words, (size_t)python->mark + 1);
+	size_t bytes = max_size(max_size(words, (size_t)python->mark + 1), python->copy_index + sizeof(uint32_t));
 
 	return bytes <= MOST_FRAME_BYTES ? bytes : 0;
 }
@@ -145,13 +146,26 @@ static bool read_frame(struct chain_reader *reader, uint64_t address, struct cha
 		return false;
 	bytes = reader->bytes + (address - reader->start);
 	*frame = (struct chain_frame){ word_at(bytes, python->code), word_at(bytes, python->previous),
-		word_at(bytes, python->instruction), bytes[python->mark] };
+		word_at(bytes, python->instruction), 0, bytes[python->mark] };
+	memcpy(&frame->copy, bytes + python->copy_index, sizeof(frame->copy));
 	return true;
 }
 
-static uint32_t unit_of(const struct ebpf_python *python, const struct chain_frame *frame)
+/* The address of the first instruction of what the frame runs. */
+static uint64_t find_instructions(const struct chain_reader *reader, const struct chain_frame *frame)
 {
-	uint64_t code = frame->code / 16 * 16, unit = (frame->instruction - code - python->instructions) / 2;
+	uint64_t code = frame->code / 16 * 16, copies, copy;
+
+	if (reader->python->copies && frame->copy > 0 &&
+		read_at(reader, code + reader->python->copies, &copies, sizeof(copies)) &&
+		read_at(reader, copies + (frame->copy + 1ULL) * sizeof(copy), &copy, sizeof(copy)))
+		return copy;
+	return code + reader->python->instructions;
+}
+
+static uint32_t unit_of(const struct chain_reader *reader, const struct chain_frame *frame)
+{
+	uint64_t unit = (frame->instruction - find_instructions(reader, frame)) / 2;
 
 	return unit < EBPF_CHAIN_NO_UNIT ? (uint32_t)unit : EBPF_CHAIN_NO_UNIT;
 }
@@ -161,8 +175,9 @@ static uint32_t unit_of(const struct ebpf_python *python, const struct chain_fra
  * activation that has none yet.
  */
 static bool add_word(
-	const struct ebpf_python *python, const struct chain_frame *frame, uint64_t *words, size_t room, size_t *count)
+	const struct chain_reader *reader, const struct chain_frame *frame, uint64_t *words, size_t room, size_t *count)
 {
+	const struct ebpf_python *python = reader->python;
 	bool is_shim = python->shim_mark && frame->mark >= python->shim_mark;
 
 	if (is_shim && *count > 0 && !ebpf_chain_is_first(words[*count - 1])) {
@@ -173,7 +188,7 @@ static bool add_word(
 		return false;
 	words[(*count)++] =
 		is_shim ? ebpf_chain_word(0, EBPF_CHAIN_NO_UNIT, true)
-			: ebpf_chain_word(frame->code, unit_of(python, frame), !python->shim_mark && frame->mark == 1);
+			: ebpf_chain_word(frame->code, unit_of(reader, frame), !python->shim_mark && frame->mark == 1);
 	return true;
 }
 
@@ -193,7 +208,7 @@ bool python_read_chain(const struct process_host *host, const struct ebpf_python
 	/* A shim has a frame, or a word of its own, so twice as many are read at most. */
 	for (size_t i = 0; address && !is_cut; i++) {
 		is_cut = i == 2 * room || !read_frame(&reader, address, &frame) ||
-			 !add_word(python, &frame, words, room, &count);
+			 !add_word(&reader, &frame, words, room, &count);
 		address = frame.previous;
 	}
 	*chain = (struct ebpf_chain){ .frames = words, .count = count, .is_cut = is_cut };

@@ -18,6 +18,7 @@
 struct fake_frame {
 	uint64_t code, previous, instruction;
 	uint8_t mark;
+	uint32_t copy;
 };
 
 struct fake {
@@ -37,6 +38,7 @@ struct fake {
 		char text[EBPF_TASK_BYTES];
 	} name;
 	uint64_t text_type;
+	uint64_t copies, copy[3];
 };
 
 /* The child runs in a copy of this memory, at the same addresses. */
@@ -77,6 +79,9 @@ static pid_t start_fake(void (*change)(void), int flags)
 	return pid;
 }
 
+/* What the next fake has as the offset of its list of copies; 0: none. */
+static uint32_t copies;
+
 /* Samples such a process, and returns what was counted. `chain` receives the last one, whose words are copied. */
 static struct ebpf_chains_counts sample_fake_of(void (*change)(void), int flags, struct ebpf_chain *chain)
 {
@@ -93,6 +98,8 @@ static struct ebpf_chains_counts sample_fake_of(void (*change)(void), int flags,
 		.previous = offsetof(struct fake_frame, previous),
 		.instruction = offsetof(struct fake_frame, instruction),
 		.mark = offsetof(struct fake_frame, mark),
+		.copies = copies,
+		.copy_index = offsetof(struct fake_frame, copy),
 		.text_type = address_of(&fake.text_type),
 		.running_task = 24,
 		.task_name = 8,
@@ -157,6 +164,50 @@ static void test_a_namespace_has_ids_of_its_own(void **state)
 	assert_int_equal(counts.unknown, 0);
 	assert_int_equal(chain.count, 1);
 	expect_fake_frame(chain.frames[0]);
+}
+
+/* ---- Copies of instructions ---- */
+
+/* Its code object lies before the fake's list of copies, whose third one the frame runs. */
+static void make_copy(void)
+{
+	uint64_t code = address_of(&fake) / 16 * 16;
+
+	fake.copies = address_of(&fake.copy) - 8;
+	fake.copy[2] = WILD;
+	fake.frames[0] = (struct fake_frame){ code, 0, WILD + 2 * FAKE_UNIT, 1, 2 };
+}
+
+static void make_wild_copy(void)
+{
+	make_copy();
+	fake.copies = WILD;
+}
+
+static void make_far_copy(void)
+{
+	make_copy();
+	fake.frames[0].copy = UINT32_MAX;
+}
+
+static void test_a_thread_runs_a_copy(void **state)
+{
+	static void (*const wild[])(void) = { make_wild_copy, make_far_copy };
+	struct ebpf_chain chain;
+
+	(void)state;
+	copies = (uint32_t)(address_of(&fake.copies) - address_of(&fake) / 16 * 16);
+	(void)sample_fake(make_copy, &chain);
+	assert_int_equal(chain.count, 1);
+	assert_int_equal(ebpf_chain_unit(chain.frames[0]), FAKE_UNIT);
+	for (size_t i = 0; i < 2; i++) {
+		struct ebpf_chains_counts counts = sample_fake(wild[i], &chain);
+
+		assert_int_equal(counts.unread, 0);
+		assert_int_equal(chain.count, 1);
+		assert_int_equal(ebpf_chain_unit(chain.frames[0]), EBPF_CHAIN_NO_UNIT);
+	}
+	copies = 0;
 }
 
 /* ---- Names of tasks ---- */
@@ -369,6 +420,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_fake_has_its_chain),
 		cmocka_unit_test(test_a_namespace_has_ids_of_its_own),
+		cmocka_unit_test(test_a_thread_runs_a_copy),
 		cmocka_unit_test(test_a_task_has_its_name),
 		cmocka_unit_test(test_hostile_frames_are_bounded),
 		cmocka_unit_test(test_hostile_threads_are_bounded),

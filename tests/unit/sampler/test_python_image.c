@@ -134,6 +134,13 @@ static void test_offsets_are_those_of_the_version(void **state)
 	assert_int_equal(python->read.mark, 8 * 36);
 	assert_int_equal(python->read.instructions, 8 * 48);
 	assert_int_equal(python->unicode_kind_bit, 8);
+	assert_int_equal(python->read.copy_index, 8 * 38);
+	assert_int_equal(python->read.copies, 8 * 49);
+	python_image_destroy(python);
+	put_offsets(&file, 0x030e0af0, 0);
+	python = read_file(&file, &why);
+	assert_non_null(python);
+	assert_int_equal(python->read.copies, 0);
 	python_image_destroy(python);
 	buffer_deinit(&file.bytes);
 }
@@ -348,10 +355,10 @@ static void expect_sane(const struct python_image *python)
 	const struct ebpf_python *read = &python->read;
 	const uint32_t offsets[] = { read->first_interpreter, read->next_interpreter, read->first_thread,
 		read->next_thread, read->native_thread_id, read->frame, read->code, read->previous, read->instruction,
-		read->mark, read->instructions, python->type, python->qualname, python->filename, python->first_line,
-		python->line_table, python->argument_count, python->flags, python->unicode_state,
-		python->unicode_length, python->unicode_ascii, python->unicode_compact, python->bytes_size,
-		python->bytes_data };
+		read->mark, read->instructions, read->copies, read->copy_index, python->type, python->qualname,
+		python->filename, python->first_line, python->line_table, python->argument_count, python->flags,
+		python->unicode_state, python->unicode_length, python->unicode_ascii, python->unicode_compact,
+		python->bytes_size, python->bytes_data };
 
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
 		assert_in_range(offsets[i], 0, MOST_OFFSET + 16);
