@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/profile.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The second byte on is the file: in one piece, and in pieces as large as the first byte says, which must make no
+ * difference. */
+struct pieces {
+	const uint8_t *at, *end;
+	size_t most;
+};
+
+static bool next_piece(void *context, void *into, size_t room, size_t *got, struct error *err)
+{
+	struct pieces *pieces = context;
+	size_t size = (size_t)(pieces->end - pieces->at);
+
+	(void)err;
+	size = size < room ? size : room;
+	size = size < pieces->most ? size : pieces->most;
+	memcpy(into, pieces->at, size);
+	pieces->at += size;
+	*got = size;
+	return true;
+}
+
+static int64_t sum(const struct profile *profile)
+{
+	int64_t all = 0;
+
+	for (size_t i = 0; i < profile->sample_count; i++)
+		all += profile->values[i * profile->value_type_count + 1];
+	return all;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = NULL, *again = NULL;
+	struct pieces pieces = { data + size, data + size, 1 };
+	struct profile_text text = { .read = next_piece, .context = &pieces };
+	enum profile_bytes_kind kind;
+	struct error err, other;
+	bool is_read;
+
+	if (size < 2)
+		return 0;
+	pieces.most = 1 + data[0] % 16;
+	data++;
+	size--;
+	kind = profile_bytes_kind(data, size);
+	if (kind != PROFILE_BYTES_CALLGRIND && kind != PROFILE_BYTES_CACHEGRIND)
+		return 0;
+	is_read = profile_read(data, size, "fuzz", &profile, &err);
+	/* The kind is decided by the first piece, which holds `events:`. */
+	text.head = data;
+	text.head_bytes = size - size / 4;
+	if (profile_bytes_kind(data, text.head_bytes) != kind)
+		return 0;
+	pieces.at = data + text.head_bytes;
+	if (profile_read_callgrind(&text, "fuzz", &again, &other) != is_read || (is_read && sum(again) != sum(profile)))
+		abort();
+	return 0;
+}
