@@ -138,6 +138,29 @@ static bool compare_cut(struct diff_build *build, struct error *err)
 	return warnings_add(build->diff, true, text, err);
 }
 
+/* A file that has calls of two functions each, not stacks, leaves totals open where a function has several callers. */
+static bool check_estimated(struct diff_build *build, struct error *err)
+{
+	bool estimated[DIFF_SIDES] = { false };
+	char text[320];
+
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		const struct profile *profile = build->profiles[side];
+
+		estimated[side] = profile && strcmp(profile_string(profile, profile->facts.call_graph),
+						     PROFILE_CALL_GRAPH_ESTIMATED) == 0;
+	}
+	if (!estimated[DIFF_BASE] && !estimated[DIFF_HEAD])
+		return true;
+	snprintf(text, sizeof(text),
+		"stacks%s are estimated from calls between two functions each: what a function costs is shared among its callers in proportion to the cost of their calls; callgrind's option --separate-callers=N keeps N callers apart",
+		!build_two_sided(build) ? ""
+		: !estimated[DIFF_HEAD] ? " of base"
+		: !estimated[DIFF_BASE] ? " of head"
+					: "");
+	return warnings_add(build->diff, false, text, err);
+}
+
 /* Whether the code is in memory without a file, so that no symbols can be installed for it. */
 static bool is_made_at_run_time(const struct diff *diff, const struct diff_function *f)
 {
@@ -505,7 +528,7 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 	if (!build->diff->warnings)
 		return error_set_memory(err);
 	if (!build_two_sided(build))
-		return check_nameless(build, err);
+		return check_nameless(build, err) && check_estimated(build, err);
 	if (!compare_work(build, err))
 		return false;
 	for (int side = 0; side < DIFF_SIDES; side++) {
@@ -514,6 +537,6 @@ bool warnings_collect(struct diff_build *build, struct error *err)
 	}
 	return check_copies(build, err) && compare_facts(build, err) && compare_metrics(build, err) &&
 	       compare_conditions(build, err) && compare_programs(build, err) && compare_interrupts(build, err) &&
-	       compare_waiting_for_cpus(build, err) && compare_cut(build, err) && compare_unknown(build, err) &&
-	       name_readings(build, err) && name_evidence(build, err);
+	       compare_waiting_for_cpus(build, err) && compare_cut(build, err) && check_estimated(build, err) &&
+	       compare_unknown(build, err) && name_readings(build, err) && name_evidence(build, err);
 }
