@@ -8,8 +8,8 @@
 static const char help[] =
 	"Usage: kelvin diff BASE HEAD [OPTIONS]\n"
 	"Compares two profiles: which functions take more or less time, and which of the changes are proven.\n"
-	"BASE and HEAD are profiles (Kelvin's, any pprof, perf.data, folded stacks), '-' for standard input, or several\n"
-	"profiles of the same program separated by commas. 'man kelvin' has a glossary: share, point, proven, load.\n"
+	"BASE and HEAD are profiles (Kelvin's, any pprof, perf.data, folded stacks, callgrind.out), '-' for standard input, or\n"
+	"several profiles of the same program separated by commas. 'man kelvin' has a glossary: share, point, proven, load.\n"
 	"\n" COMPARISON_OUTPUT_HELP "\n"
 	"Options:\n" COMPARISON_OPTION_HELP "  -h, --help                  this text\n"
 	"\n"

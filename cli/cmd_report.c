@@ -9,7 +9,8 @@ enum { OPTION_METRIC = OPTIONS_LONG_ONLY, OPTION_VERIFY };
 
 static const char help[] =
 	"Usage: kelvin report PROFILE [OPTIONS]\n"
-	"Shows one profile (Kelvin's, any pprof, folded stacks, perf.data; '-': standard input), or the sum of several, separated by commas.\n"
+	"Shows one profile (Kelvin's, any pprof, folded stacks, perf.data, callgrind.out; '-': standard input), or the sum of several,\n"
+	"separated by commas.\n"
 	"\n"
 	"Output, several at once; without FILE, or with '-', to standard output:\n"
 	"  -o, --output FILE           a self-contained HTML page\n"
