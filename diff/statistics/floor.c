@@ -117,6 +117,21 @@ enum language floor_language(const struct diff *diff)
 	return LANGUAGE_NATIVE;
 }
 
+bool floor_has_runtime(const struct diff *diff)
+{
+	double all = diff->total.base + diff->total.head;
+
+	for (size_t i = 0; i < diff->function_count; i++) {
+		const struct diff_function *f = &diff->functions[i];
+		enum language language = language_of_function(diff, f);
+
+		if (language != LANGUAGE_NATIVE && language != LANGUAGE_UNKNOWN &&
+			f->total.base + f->total.head > runtime_share * all)
+			return true;
+	}
+	return false;
+}
+
 struct process_floor floor_of(const struct diff_build *build)
 {
 	struct process_floor floor = floors[floor_language(build->diff)];

@@ -19,6 +19,12 @@ enum language {
 /* Finds the language by the modules and names that have the most time on both sides. Needs the scaled totals. */
 enum language floor_language(const struct diff *diff);
 
+/*
+ * Whether a language's runtime runs the program, or a good part of it: a function of it has that share of the total with
+ * all it calls. Of metrics such as cache misses most may be in the C library that the runtime calls.
+ */
+bool floor_has_runtime(const struct diff *diff);
+
 /* Whether the program's code is compiled at run time, differently in every process. */
 bool floor_is_compiled_at_run_time(const struct diff *diff);
 

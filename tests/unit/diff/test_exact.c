@@ -494,6 +494,22 @@ static void runs_of_python_do_not_differ(void **state)
 	}
 }
 
+/* Most misses may be in the C library that the interpreter calls: its functions run the program all the same. */
+static void an_interpreter_is_known_by_what_it_calls(void **state)
+{
+	struct diff *diff =
+		compare(of_lines("ll-misses", "count",
+				LINES("main!python3.11;malloc!libc.so 9000", "main!python3.11;eval!python3.11 1000")),
+			of_lines("ll-misses", "count",
+				LINES("main!python3.11;malloc!libc.so 9030", "main!python3.11;eval!python3.11 1000")));
+
+	(void)state;
+	assert_true(diff->evidence.floor_rsd > 0);
+	assert_int_equal(synthetic_function(diff, "malloc")->self.state, DIFF_STATE_UNPROVEN);
+	assert_int_equal(diff->verdict, DIFF_UNCHANGED);
+	diff_destroy(diff);
+}
+
 /* What one run cannot prove three do. */
 static void runs_of_python_show_small_changes(void **state)
 {
@@ -538,6 +554,7 @@ int main(void)
 		cmocka_unit_test(the_machine_is_no_warning),
 		cmocka_unit_test(times_are_not_exact),
 		cmocka_unit_test(runs_of_python_do_not_differ),
+		cmocka_unit_test(an_interpreter_is_known_by_what_it_calls),
 		cmocka_unit_test(runs_of_python_show_small_changes),
 	};
 
