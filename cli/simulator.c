@@ -123,7 +123,8 @@ static bool is_library(const char *directory)
 	return access(path, X_OK) == 0;
 }
 
-/* Beside this program: in a build folder cli/kelvin has simulate/tool/ as a neighbour, and bin/kelvin has libexec/kelvin/.
+/* Beside this program: in a build folder cli/kelvin has simulate/tool/ as a neighbour, and bin/kelvin has
+ * libexec/kelvin/.
  */
 static bool find_library(char library[PATH_MAX])
 {
@@ -161,11 +162,10 @@ static bool check_bytes(const char *path, const struct stat *info, struct error 
 	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	unsigned char ident[EI_NIDENT] = { 0 };
 
-	if ((info->st_mode & S_ISUID && info->st_uid != geteuid()) ||
-		(info->st_mode & S_ISGID && info->st_mode & S_IXGRP && info->st_gid != getegid()))
+	if (info->st_mode & (S_ISUID | S_ISGID))
 		return error_set(err, ERROR_UNSUPPORTED,
-			"%.300s has the rights of another user (setuid), which a simulated program cannot get: run it as that user",
-			path);
+			"%.200s is setuid, and valgrind runs no such program: make a copy, which has not these rights ('cp %.100s .'), and simulate that",
+			path, path);
 	if (fd < 0 || read(fd, ident, sizeof(ident)) != (ssize_t)sizeof(ident) || memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return true;
 	return ident[EI_CLASS] != ELFCLASS32 ||

@@ -33,8 +33,8 @@ struct count_root {
 };
 
 struct count_reader {
-	const struct sampler_simulation *simulation;
 	const struct simulation_file *file;
+	size_t most_samples;
 	struct simulation_names *names;
 	struct profile *made;
 	struct simulation_losses *losses;
@@ -255,7 +255,9 @@ static bool find_values(struct count_reader *reader, const struct count_node *no
 		!profile_find_sample(reader->made, stack, thread, &sample, err))
 		return false;
 	*values = &reader->made->values[(size_t)sample * COLUMN_COUNT];
-	return true;
+	reader->losses->is_too_large = reader->made->sample_count > reader->most_samples;
+	return !reader->losses->is_too_large ||
+	       error_set(err, ERROR_LIMIT, "more than %zu functions in contexts", reader->most_samples);
 }
 
 static bool count_segment(struct count_reader *reader, const struct count_node *node,
@@ -315,12 +317,14 @@ static bool count_cost(void *context, const struct simulate_cost *cost, struct e
 }
 
 bool simulation_count_file(const struct sampler_simulation *simulation, const struct simulation_file *file,
-	struct simulation_names *names, struct profile *made, struct simulation_losses *losses, struct error *err)
+	const struct simulation_counting *counting, struct error *err)
 {
 	CLEANUP(count_reader_deinit)
-	struct count_reader reader = {
-		.simulation = simulation, .file = file, .names = names, .made = made, .losses = losses
-	};
+	struct count_reader reader = { .file = file,
+		.names = counting->names,
+		.made = counting->made,
+		.losses = counting->losses,
+		.most_samples = counting->most_samples };
 	const struct simulated_visitor visitor = {
 		.process = count_process,
 		.block = count_block,
@@ -338,6 +342,6 @@ bool simulation_count_file(const struct sampler_simulation *simulation, const st
 		return false;
 	if (!simulated_file_read(fd, file->bytes, &visitor, &end, err))
 		return error_prefix(err, "simulation of process %d", file->pid);
-	losses->cut_tables += end.end.was_cut != 0;
+	counting->losses->cut_tables += end.end.was_cut != 0;
 	return true;
 }

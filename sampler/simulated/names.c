@@ -6,15 +6,24 @@
 
 /* Locations with the same frames, as one: its first one by address. */
 struct name_group {
-	uint32_t named; /* its location in the named profile */
-	uint32_t made;  /* its location in the other; PROFILE_NONE: it was not needed yet */
+	uint32_t named;        /* its location in the named profile */
+	uint32_t made;         /* its location in the other; PROFILE_NONE: it was not needed yet */
+	uint64_t without_line; /* line_bit() of the frames that have no line in common */
 };
+
+/* Frames of a location that are farther out share the last bit. */
+static uint64_t line_bit(uint32_t frame)
+{
+	return (uint64_t)1 << (frame < 63 ? frame : 63);
+}
 
 struct simulation_names {
 	struct profile *named, *made; /* borrowed */
-	size_t location_count;        /* of `named`, when the groups were made */
-	uint32_t *group_of;           /* owned: [location of `named`] */
-	struct name_group *groups;    /* owned */
+	enum simulation_detail detail;
+	uint64_t seed;
+	size_t location_count;     /* of `named`, when the groups were made */
+	uint32_t *group_of;        /* owned: [location of `named`] */
+	struct name_group *groups; /* owned */
 	size_t group_count, group_capacity;
 	uint32_t *functions; /* owned: [function of `named`] its copy; PROFILE_NONE: not needed yet */
 	uint32_t *mappings;  /* owned: [mapping of `named`] its copy */
@@ -26,22 +35,39 @@ struct frames_key {
 	uint32_t mapping, line_count;
 };
 
-static struct frames_key key_of_frames(const struct profile *profile, const struct profile_location *location)
+static const struct profile_line *lines_of(const struct profile *profile, const struct profile_location *location)
 {
-	const struct profile_line *lines = location->line_count ? &profile->lines[location->first_line] : NULL;
+	return location->line_count ? &profile->lines[location->first_line] : NULL;
+}
 
-	return (struct frames_key){
-		.lines_hash =
-			lines ? hash_bytes_seeded(lines, location->line_count * sizeof(*lines), 1) : location->address,
-		.mapping = location->mapping,
-		.line_count = location->line_count,
-	};
+static struct frames_key key_of_frames(const struct simulation_names *names, const struct profile_location *location)
+{
+	const struct profile_line *lines = lines_of(names->named, location);
+	struct frames_key key = { lines ? names->seed : location->address, location->mapping, location->line_count };
+
+	for (uint32_t i = 0; i < location->line_count; i++) {
+		uint64_t line = names->detail == SIMULATION_BY_LINE ? lines[i].line : 0;
+
+		key.lines_hash = hash_mix(key.lines_hash ^ lines[i].function, (line << 1 | 1) * 0x9e3779b97f4a7c15);
+	}
+	return key;
+}
+
+/* Marks the frames whose line is not the same in the whole group. */
+static void note_lines(struct name_group *group, const struct profile *profile, const struct profile_location *location)
+{
+	const struct profile_location *first = &profile->locations[group->named];
+	const struct profile_line *a = lines_of(profile, first), *b = lines_of(profile, location);
+
+	for (uint32_t i = 0; i < location->line_count && i < first->line_count; i++)
+		if (a[i].line != b[i].line)
+			group->without_line |= line_bit(i);
 }
 
 static bool add_to_group(struct simulation_names *names, struct hash_map *by_frames, uint32_t id, struct error *err)
 {
 	const struct profile_location *location = &names->named->locations[id];
-	struct frames_key key = key_of_frames(names->named, location);
+	struct frames_key key = key_of_frames(names, location);
 	struct name_group *group;
 	uint32_t *value;
 	bool added;
@@ -50,8 +76,9 @@ static bool add_to_group(struct simulation_names *names, struct hash_map *by_fra
 		!ARRAY_RESERVE(&names->groups, &names->group_capacity, names->group_count + 1, ARRAY_MAX_IDS, err))
 		return false;
 	if (added)
-		names->groups[names->group_count++] = (struct name_group){ id, PROFILE_NONE };
+		names->groups[names->group_count++] = (struct name_group){ id, PROFILE_NONE, 0 };
 	group = &names->groups[*value];
+	note_lines(group, names->named, location);
 	if (location->address < names->named->locations[group->named].address)
 		group->named = id;
 	names->group_of[id] = *value;
@@ -96,8 +123,8 @@ static bool copy_function(struct simulation_names *names, uint32_t id, struct er
 	       profile_add_function(names->made, &function, &names->functions[id], err);
 }
 
-bool simulation_names_create(
-	struct profile *named, struct profile *made, struct simulation_names **names, struct error *err)
+bool simulation_names_create(struct profile *named, struct profile *made, enum simulation_detail detail,
+	struct simulation_names **names, struct error *err)
 {
 	struct simulation_names *created = calloc(1, sizeof(*created));
 
@@ -105,6 +132,8 @@ bool simulation_names_create(
 		return error_set_memory(err);
 	created->named = named;
 	created->made = made;
+	created->detail = detail;
+	created->seed = hash_seed();
 	created->location_count = named->location_count;
 	created->group_of = calloc(named->location_count + 1, sizeof(*created->group_of));
 	created->functions = malloc((named->function_count + 1) * sizeof(*created->functions));
@@ -146,9 +175,9 @@ bool simulation_names_group(
 	return true;
 }
 
-static bool copy_lines(struct simulation_names *names, uint32_t named, uint32_t made, struct error *err)
+static bool copy_lines(struct simulation_names *names, const struct name_group *group, struct error *err)
 {
-	const struct profile_location *location = &names->named->locations[named];
+	const struct profile_location *location = &names->named->locations[group->named];
 	CLEANUP(cleanup_free) struct profile_line *lines = calloc((size_t)location->line_count + 1, sizeof(*lines));
 
 	if (!lines)
@@ -158,9 +187,10 @@ static bool copy_lines(struct simulation_names *names, uint32_t named, uint32_t 
 
 		if (names->functions[line->function] == PROFILE_NONE && !copy_function(names, line->function, err))
 			return false;
-		lines[i] = (struct profile_line){ names->functions[line->function], line->line };
+		lines[i] = (struct profile_line){ names->functions[line->function],
+			group->without_line & line_bit(i) ? 0 : line->line };
 	}
-	return profile_set_lines(names->made, made, lines, location->line_count, err);
+	return profile_set_lines(names->made, group->made, lines, location->line_count, err);
 }
 
 bool simulation_names_location(struct simulation_names *names, uint32_t group, uint32_t *location, struct error *err)
@@ -171,7 +201,7 @@ bool simulation_names_location(struct simulation_names *names, uint32_t group, u
 
 	if (found->made == PROFILE_NONE &&
 		(!profile_add_location(names->made, mapping, named->address, &found->made, err) ||
-			!copy_lines(names, found->named, found->made, err)))
+			!copy_lines(names, found, err)))
 		return false;
 	*location = found->made;
 	return true;

@@ -56,15 +56,22 @@ bool simulation_add_addresses(struct sampler_simulation *simulation, struct prof
 
 /* ---- The second step: counts ---- */
 
+/*
+ * What is one sample of a context: each of its lines, or, of a program with so many contexts that its profile would
+ * be larger than anyone wants to read, each of its functions.
+ */
+enum simulation_detail { SIMULATION_BY_LINE, SIMULATION_BY_FUNCTION };
+
 struct simulation_names;
 
 /*
- * Groups the locations of `named` that have the same frames. A location of the group is added to `made`, with its
- * mapping and its functions, when it is asked for first. Both profiles are borrowed.
+ * Groups the locations of `named` that have the same frames: the same functions, and for SIMULATION_BY_LINE the same
+ * lines in them. A frame whose line is not the same in its whole group has none. A location of the group is added to
+ * `made`, with its mapping and its functions, when it is asked for first. Both profiles are borrowed.
  */
 COMMON_MUST_CHECK
-bool simulation_names_create(
-	struct profile *named, struct profile *made, struct simulation_names **names, struct error *err);
+bool simulation_names_create(struct profile *named, struct profile *made, enum simulation_detail detail,
+	struct simulation_names **names, struct error *err);
 void simulation_names_destroy(struct simulation_names *names);
 
 /* The group of an address; ERROR_FORMAT if the first step has not met it. */
@@ -76,7 +83,6 @@ bool simulation_names_group(
 COMMON_MUST_CHECK
 bool simulation_names_location(struct simulation_names *names, uint32_t group, uint32_t *location, struct error *err);
 
-/* Counts one file into `made`, whose first run is the execution's. Value COLUMN_CYCLES is left in quarters. */
 enum simulation_column {
 	COLUMN_SAMPLES,
 	COLUMN_CYCLES,
@@ -93,8 +99,21 @@ enum simulation_column {
 struct simulation_losses {
 	uint64_t deep_nodes; /* contexts of more frames than a stack may have */
 	uint64_t cut_tables; /* processes whose table of nodes was full */
+	bool is_too_large;   /* there would be more than most_samples: counting has been given up */
 };
 
+/* What simulation_count_file() is to make. */
+struct simulation_counting {
+	struct simulation_names *names;
+	struct profile *made;
+	size_t most_samples;
+	struct simulation_losses *losses;
+};
+
+/*
+ * Counts one file into `made`, whose first run is the execution's. Value COLUMN_CYCLES is left in quarters. False
+ * with ERROR_LIMIT and losses->is_too_large set: there are more samples than were asked for.
+ */
 COMMON_MUST_CHECK
 bool simulation_count_file(const struct sampler_simulation *simulation, const struct simulation_file *file,
-	struct simulation_names *names, struct profile *made, struct simulation_losses *losses, struct error *err);
+	const struct simulation_counting *counting, struct error *err);
