@@ -23,6 +23,7 @@ struct file_reader {
 	struct simulated_end *end;
 	uint64_t bytes, offset; /* of the file; of the first byte of the window */
 	uint8_t *window;        /* owned */
+	size_t capacity;        /* of the window: the whole file, where it is small */
 	size_t at, filled;      /* in the window */
 	uint16_t *exit_counts;  /* owned: [block] */
 	size_t block_count, block_capacity, node_count;
@@ -48,8 +49,9 @@ static bool fill_window(struct file_reader *reader, struct error *err)
 	reader->offset += reader->at;
 	reader->filled -= reader->at;
 	reader->at = 0;
-	while (reader->filled < WINDOW_BYTES && reader->offset + reader->filled < reader->bytes) {
-		uint64_t left = reader->bytes - reader->offset - reader->filled, room = WINDOW_BYTES - reader->filled;
+	while (reader->filled < reader->capacity && reader->offset + reader->filled < reader->bytes) {
+		uint64_t left = reader->bytes - reader->offset - reader->filled,
+			 room = reader->capacity - reader->filled;
 		ssize_t got = pread(reader->fd, reader->window + reader->filled, left < room ? left : room,
 			(off_t)(reader->offset + reader->filled));
 
@@ -368,7 +370,8 @@ bool simulated_file_read(
 	bool ok;
 
 	*end = (struct simulated_end){ 0 };
-	reader.window = malloc(WINDOW_BYTES);
+	reader.capacity = bytes < WINDOW_BYTES ? (size_t)bytes : WINDOW_BYTES;
+	reader.window = malloc(reader.capacity + 1);
 	reader.times = malloc(((size_t)UINT16_MAX + 1) * sizeof(*reader.times));
 	ok = reader.window && reader.times ? read_records(&reader, err) : error_set_memory(err);
 	free(reader.window);

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# kelvin simulate: exact counts in exact contexts, equal in two runs; fork and exec are followed; how the command ended is told.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+command -v valgrind >/dev/null || skip "valgrind is not installed"
+cat >calls.c <<'C'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) int leaf(int n) { int sum = 0; for (int i = 0; i < n; i++) __asm__ volatile("" : "+r"(sum)); return sum; }
+__attribute__((noinline)) int one(void) { return leaf(100) + 1; }
+__attribute__((noinline)) int many(void) { int sum = 0; for (int i = 0; i < 30; i++) sum += leaf(1000); return sum; }
+int main(int count, char **words)
+{
+	one();
+	many();
+	if (count > 1 && words[1][0] == 'c') abort();
+	if (count > 1 && words[1][0] == 'f') {
+		if (fork() == 0) { one(); execv(words[0], (char *[]){ words[0], NULL }); }
+		wait(NULL);
+	}
+	return count > 1 ? atoi(words[1]) : 0;
+}
+C
+cc -O1 -g -fno-optimize-sibling-calls -o calls calls.c || fail "the program is not built"
+
+# value FILE STACK: the instructions of all stacks that contain it, one frame behind the other.
+value() {
+	run 0 kelvin report "$1" --metric instructions --folded
+	awk -v stack="$2" 'index($0, stack) { sum += $NF } END { print sum + 0 }' stdout
+}
+
+run 0 kelvin simulate -o a.pb.gz -- ./calls
+says stderr 'instructions, .* cycles \(estimated\) in 1 process$'
+says stderr '^cycles: 0.5 for most instructions'
+once=$(value a.pb.gz 'main;one;leaf')
+often=$(value a.pb.gz 'main;many;leaf')
+# A loop of 100 or 1,000 rounds takes the same number of instructions a round, and a few around it.
+at_least "$((once / 100))" 2 "instructions of a round"
+at_least "$((300 * once - often))" 0 "instructions of 300 short calls beyond those of 30 long ones"
+at_least "$((often * 100 / (300 * once)))" 90 "share of 30 long calls in 300 short ones"
+
+run 0 kelvin simulate -q -o b.pb.gz -- ./calls
+[[ ! -s stderr ]] || fail "-q says something"
+run 0 kelvin diff a.pb.gz b.pb.gz --metric instructions --text
+says stdout '^Unchanged'
+[[ $(value b.pb.gz 'main;many;leaf') == "$often" ]] || fail "two runs differ"
+
+run 0 kelvin simulate -o c.pb.gz -- ./calls fork
+says stderr 'in 2 processes$'
+# Its own, that of the child before it executes, and that of the program that it executes.
+[[ $(value c.pb.gz 'main;one;leaf') == "$((3 * once))" ]] || fail "fork and exec are not followed"
+
+run 134 kelvin simulate -o d.pb.gz -- ./calls crash
+[[ $(value d.pb.gz 'main;many;leaf') == "$often" ]] || fail "a crash loses counts"
+run 7 kelvin simulate -o e.pb.gz -- ./calls 7
+run 127 kelvin simulate -o f.pb.gz -- ./nothing
+run 126 kelvin simulate -o f.pb.gz -- "$PWD/calls.c"
+cp calls rights && chmod u+s rights
+run 126 kelvin simulate -o f.pb.gz -- ./rights
+says stderr 'is setuid'
+run 2 kelvin simulate --cache 32k:7,, -- ./calls
+says stderr 'power of two'
+run 0 kelvin simulate -o - --runs 2 -- ./calls
+mv stdout runs.pb.gz
+[[ $(value runs.pb.gz 'main;many;leaf') == "$((2 * often))" ]] || fail "two runs are not twice one"
+
+mkdir temporary
+TMPDIR=$PWD/temporary run 0 kelvin simulate -q -o a.pb.gz -- ./calls
+[[ -z $(ls -A temporary) ]] || fail "the temporary directory is left behind"
