@@ -107,7 +107,7 @@ void bench_print_notices(const struct bench_runner *runner)
 
 bool bench_runner_init(struct bench_runner *runner, const struct symbolize_options *naming, struct error *err)
 {
-	*runner = (struct bench_runner){ .sampler.tool = CLI_TOOL, .naming = naming };
+	*runner = (struct bench_runner){ .sampler.tool = CLI_TOOL, .simulated.tool = CLI_TOOL, .naming = naming };
 	runner->said = tmpfile();
 	runner->noticed = tmpfile();
 	runner->profiles = tmpfile();
@@ -215,21 +215,48 @@ static bool keep(const struct bench_runner *runner, const struct profile *profil
 	return write_all(runner->profiles, &out, err);
 }
 
+static bool create_simulated(const struct bench_runner *runner, const struct bench_command *command,
+	const struct places *places, struct source **source, struct error *err)
+{
+	struct source_simulated_options options = runner->simulated;
+	struct source_simulated *simulated;
+
+	options.command = command->argv;
+	options.streams = places->fds;
+	if (!source_simulated_create(&options, &simulated, err))
+		return false;
+	*source = &simulated->source;
+	return true;
+}
+
+static bool create_source(const struct bench_runner *runner, const struct bench_command *command,
+	const struct places *places, struct source **source, struct error *err)
+{
+	struct source_live_options options = { .sampler = runner->sampler, .streams = places->fds };
+	struct source_live *live;
+
+	if (runner->simulates)
+		return create_simulated(runner, command, places, source, err);
+	options.sampler.target = (struct sampler_target){ .kind = SAMPLER_TARGET_COMMAND, .command = command->argv };
+	if (!source_live_create(&options, &live, err))
+		return false;
+	*source = &live->source;
+	return true;
+}
+
 /* From the start of the command to its end. */
 static void record_run(const struct bench_runner *runner, const struct bench_command *command,
 	const struct places *places, const char *what, struct reply *reply)
 {
-	const struct sampler_target target = { .kind = SAMPLER_TARGET_COMMAND, .command = command->argv };
-	struct source_live_options options = { .sampler = runner->sampler, .streams = places->fds };
 	CLEANUP(sampler_result_deinit) struct sampler_result result = { .child_status = -1 };
-	CLEANUP(source_live_cleanup) struct source_live *live = NULL;
+	CLEANUP(source_cleanup) struct source *source = NULL;
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
 	struct error failure;
 	bool ok;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
-	options.sampler.target = target;
-	ok = source_live_create(&options, &live, &failure) && source_read(&live->source, &result, &notices, &failure);
+	ok = create_source(runner, command, places, &source, &failure) &&
+	     source_read(source, &result, &notices, &failure);
 	/* Half a run is no run. */
 	if (ok && result.ended_early.code != ERROR_NONE) {
 		failure = result.ended_early;
@@ -242,9 +269,10 @@ static void record_run(const struct bench_runner *runner, const struct bench_com
 	if ((ok || result.child_status != -1 || interrupt_signal()) &&
 		!judge(what, command, result.child_status == -1 ? 0 : result.child_status, &reply->err))
 		return;
-	if (ok && source_name(&live->source, runner->naming, &result, &notices, &failure) &&
+	if (ok && source_name(source, runner->naming, &result, &notices, &failure) &&
 		keep(runner, result.profile, &notices, &reply->size, &failure)) {
-		reply->wall_ns = result.profile->runs[0].wall_ns;
+		reply->wall_ns =
+			runner->simulates ? result.profile->runs[0].duration_ns : result.profile->runs[0].wall_ns;
 		reply->ok = true;
 		return;
 	}

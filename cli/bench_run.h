@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "cli/source_simulated.h"
 #include "sampler/sampler.h"
 #include "symbolize/symbolize.h"
 
@@ -23,6 +24,8 @@ void bench_command_deinit(struct bench_command *command);
 
 struct bench_runner {
 	struct sampler_options sampler;
+	struct source_simulated_options simulated;
+	bool simulates;                         /* as `simulated` says, in place of sampling */
 	const struct symbolize_options *naming; /* borrowed */
 	FILE *said;                             /* owned: standard error of the run at hand */
 	FILE *noticed;                          /* owned: what the recorder had to say of it */
@@ -43,7 +46,7 @@ bool bench_run(struct bench_runner *runner, const struct bench_command *command,
 /* Where a run's profile lies in `profiles`. */
 struct bench_record {
 	uint64_t offset, size;
-	int64_t wall_ns;
+	int64_t wall_ns; /* of the run as it was recorded: a simulated one takes longer than the command would */
 };
 
 /*

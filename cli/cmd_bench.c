@@ -22,6 +22,8 @@ enum {
 	OPTION_NO_ARGS,
 	OPTION_OFF_CPU,
 	OPTION_NATIVE,
+	OPTION_SIMULATE,
+	OPTION_CACHE,
 	DEFAULT_RUNS = 10,
 	MAX_RUNS = 10000,
 	MAX_FREQUENCY_HZ = 100000,
@@ -44,6 +46,9 @@ static const char help[] =
 	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
 	"      --off-cpu[=MS]          samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)\n"
 	"      --native                native code only: an interpreter's own functions in place of those of Python, JavaScript, Java\n"
+	"      --simulate              counts what the commands execute on a simulated processor, in place of samples: one run of\n"
+	"                              each is enough (default: --runs 1; Python and node vary: 3)\n"
+	"      --cache I1,D1,LL        caches of that processor, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)\n"
 	"      --save DIR              keeps the profiles as DIR/base.pb.gz and DIR/head.pb.gz\n"
 	"      --no-args               keeps only the commands' programs in the profiles and reports, without their arguments\n"
 	"\n" COMPARISON_OUTPUT_HELP "\n"
@@ -67,6 +72,8 @@ static const struct option names[] = {
 	{ "event", required_argument, NULL, 'e' },
 	{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU },
 	{ "native", no_argument, NULL, OPTION_NATIVE },
+	{ "simulate", no_argument, NULL, OPTION_SIMULATE },
+	{ "cache", required_argument, NULL, OPTION_CACHE },
 	{ "save", required_argument, NULL, OPTION_SAVE },
 	{ "no-args", no_argument, NULL, OPTION_NO_ARGS },
 	COMPARISON_OPTIONS,
@@ -81,7 +88,9 @@ struct request {
 	struct options *options;
 	struct comparison comparison;
 	const char *commands[DIFF_SIDES], *setup, *prepare, *save;
-	uint64_t runs, warmup;
+	uint64_t runs, warmup; /* runs 0: the default */
+	struct simulator_cache caches[SIMULATOR_CACHES];
+	bool simulates, has_caches, samples; /* options that only a simulation, or only sampling, knows */
 	double min_time_s;
 	uint32_t frequency_hz;
 	uint64_t off_cpu_ns; /* 0: waits are not sampled */
@@ -244,6 +253,9 @@ static bool set_up(struct bench *bench, struct error *err)
 		return error_prefix(err, "--prepare");
 	if (request->save && !bench_save_prepare(request->save, err))
 		return false;
+	bench->runner.simulates = request->simulates;
+	bench->runner.simulated.no_arguments = request->no_arguments;
+	memcpy(bench->runner.simulated.caches, request->caches, sizeof(request->caches));
 	bench->runner.sampler.frequency_hz = request->frequency_hz;
 	bench->runner.sampler.off_cpu_ns = request->off_cpu_ns;
 	bench->runner.sampler.event = request->event;
@@ -363,23 +375,33 @@ static bool take(void *context, int option, struct error *err)
 	case OPTION_PREPARE:
 		request->prepare = optarg;
 		return true;
+	case OPTION_SIMULATE:
+		request->simulates = true;
+		return true;
+	case OPTION_CACHE:
+		request->has_caches = true;
+		return simulator_parse_caches(optarg, request->caches, err);
 	case OPTION_SAVE:
 		request->save = optarg;
 		return true;
 	case OPTION_OFF_CPU:
+		request->samples = true;
 		return options_parse_off_cpu(optarg, &request->off_cpu_ns, err);
 	case OPTION_NATIVE:
+		request->samples = true;
 		request->native_only = true;
 		return true;
 	case OPTION_NO_ARGS:
 		request->no_arguments = true;
 		return true;
 	case 'F':
+		request->samples = true;
 		if (!take_count("-F", 1, MAX_FREQUENCY_HZ, &hz, err))
 			return false;
 		request->frequency_hz = (uint32_t)hz;
 		return true;
 	case 'e':
+		request->samples = true;
 		request->event = optarg;
 		return true;
 	case 'q':
@@ -406,14 +428,23 @@ static int run(struct request *request, struct options *options)
 		if (!request->commands[side])
 			return options_fail("bench", "two commands are needed: --%s is missing", side_names[side]);
 	}
+	if (request->simulates && request->samples)
+		return options_fail("bench", "--simulate takes no samples; leave out -F, -e, --off-cpu and --native");
+	if (request->has_caches && !request->simulates)
+		return options_fail("bench", "--cache is of a simulated processor; give --simulate as well");
+	if (request->runs == 0)
+		request->runs = request->simulates ? 1 : DEFAULT_RUNS;
 	return run_bench(request);
 }
 
 int cmd_bench(int argc, char **argv)
 {
 	struct options options = { argc, argv, "bench", ":ho:F:e:q", names };
-	struct request request = { .comparison.diff.scale = DIFF_SCALE_AUTO, .runs = DEFAULT_RUNS };
-	int code = run(&request, &options);
+	struct request request = { .comparison.diff.scale = DIFF_SCALE_AUTO };
+	int code;
+
+	simulator_default_caches(request.caches);
+	code = run(&request, &options);
 
 	comparison_deinit(&request.comparison);
 	return code;
