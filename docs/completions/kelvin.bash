@@ -8,7 +8,7 @@ _kelvin() {
 	current=${COMP_WORDS[COMP_CWORD]}
 	previous=${COMP_WORDS[COMP_CWORD - 1]}
 	if [[ $COMP_CWORD -eq 1 ]]; then
-		mapfile -t COMPREPLY < <(compgen -W 'record diff bench report recover symbolize doctor --help --version' -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W 'record simulate diff bench report recover symbolize doctor --help --version' -- "$current")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
@@ -36,6 +36,15 @@ _kelvin() {
 			;;
 		esac
 		;;
+# simulate
+	simulate)
+		options='--output --cache --runs --project-root --origin-rules --wait-rules --no-names --label --no-args --mode --quiet --help'
+		if [[ $previous == --label ]]; then
+			compopt -o nospace
+			mapfile -t COMPREPLY < <(compgen -W 'service= version= environment= commit= host=' -- "$current")
+			return
+		fi
+		;;
 # diff
 	diff)
 		options='--output --text --json --markdown --svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive
@@ -55,7 +64,7 @@ _kelvin() {
 		;;
 # bench
 	bench)
-		options='--base --head --runs --warmup --min-time --setup --prepare --freq --event --off-cpu --native --save --no-args --mode --output --text --json --markdown
+		options='--base --head --runs --warmup --min-time --setup --prepare --freq --event --off-cpu --native --simulate --cache --save --no-args --mode --output --text --json --markdown
 			--svg --scale --metric --min-effect --fail-on --ignore-warnings --inconclusive --project-root --origin-rules --wait-rules --no-names --quiet --help'
 		if [[ $previous == --metric ]]; then
 			mapfile -t COMPREPLY < <(compgen -W 'cpu off-cpu wall idle samples' -- "$current")

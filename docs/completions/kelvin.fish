@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Each section below belongs to the command named in its first line.
 complete -c kelvin -n __fish_use_subcommand -f -a record -d 'sample a running process or a command'
+complete -c kelvin -n __fish_use_subcommand -f -a simulate -d 'count what a command executes'
 complete -c kelvin -n __fish_use_subcommand -f -a diff -d 'compare two profiles'
 complete -c kelvin -n __fish_use_subcommand -f -a bench -d 'run two commands alternately and compare them'
 complete -c kelvin -n __fish_use_subcommand -f -a report -d 'show one profile'
@@ -34,6 +35,18 @@ complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-args -f -d 'kee
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-names -d 'names no functions'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l no-realtime -f -d 'no real-time priority'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s q -l quiet -f -d 'errors only'
+# simulate
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -s o -l output -r -d 'the profile'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l cache -x -d 'sizes of the caches, as 32k:8:64,32k:8:64,8M:16:64'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l runs -x -d 'runs of the command into one profile'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l project-root -x -a '(__fish_complete_directories)' -d 'sources of the user'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l origin-rules -r -d 'what is user, library or system'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l wait-rules -r -d 'what threads wait for'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l mode -x -a '600 640 644' -d 'permissions of what is written'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l label -x -a 'service= version= environment= commit= host=' -d 'kept in the profile'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l no-args -f -d 'keeps only the name of the program'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -l no-names -d 'names no functions'
+complete -c kelvin -n '__fish_seen_subcommand_from simulate' -s q -l quiet -f -d 'errors only'
 # diff
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -s o -l output -r -d 'HTML page'
 complete -c kelvin -n '__fish_seen_subcommand_from diff' -l text -r -d 'text'
@@ -61,6 +74,8 @@ complete -c kelvin -n '__fish_seen_subcommand_from bench' -l setup -x -d 'run on
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l prepare -x -d 'run before every run'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l off-cpu -f -d 'samples where threads wait, too'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l native -f -d 'native code only'
+complete -c kelvin -n '__fish_seen_subcommand_from bench' -l simulate -f -d 'counts in place of samples'
+complete -c kelvin -n '__fish_seen_subcommand_from bench' -l cache -x -d 'caches of the simulated processor'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -l save -x -a '(__fish_complete_directories)' -d 'keeps the profiles'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -s F -l freq -x -d 'samples per second on each CPU'
 complete -c kelvin -n '__fish_seen_subcommand_from bench' -s e -l event -x -a 'cycles cpu-clock task-clock page-faults context-switches' -d 'the event to count'

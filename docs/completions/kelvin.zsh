@@ -7,6 +7,7 @@ _kelvin() {
 
 	commands=(
 		'record:sample a running process or a command'
+		'simulate:count what a command executes'
 		'diff:compare two profiles'
 		'bench:run two commands alternately and compare them'
 		'report:show one profile'
@@ -52,6 +53,23 @@ _kelvin() {
 			{-h,--help}'[help]' \
 			'*::command:_normal'
 		;;
+# simulate
+	simulate)
+		_arguments -S \
+			{-o,--output}'[the profile]:file:_files' \
+			'--cache[sizes of the caches]:I1,D1,LL:' \
+			'--runs[runs of the command into one profile]:number:' \
+			'*--project-root[sources of the user]:directory:_files -/' \
+			'--origin-rules[what is user, library or system]:file:_files' \
+			'--wait-rules[what threads wait for]:file:_files' \
+			'--no-names[names no functions]' \
+			'*--label[kept in the profile]:key=value:(service= version= environment= commit= host=)' \
+			'--no-args[keeps only the name of the program]' \
+			'--mode[permissions of what is written]:octal number:(600 640 644)' \
+			{-q,--quiet}'[errors only]' \
+			{-h,--help}'[help]' \
+			'*::command:_normal'
+		;;
 # diff
 	diff)
 		_arguments \
@@ -84,6 +102,8 @@ _kelvin() {
 			'--min-time[least total time of either command]:time, as 30, 500ms or 2m:' \
 			'--setup[run once before everything]:command:' \
 			'--prepare[run before every run]:command:' \
+			'--simulate[counts in place of samples]' \
+			'--cache[caches of the simulated processor]:I1,D1,LL:' \
 			'--save[keeps the profiles]:directory:_files -/' \
 			{-F,--freq}'[samples per second on each CPU]:hertz:' \
 			{-e,--event}'[the event to count]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
