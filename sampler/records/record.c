@@ -62,22 +62,31 @@ static void read_id(const struct record_layout *layout, uint64_t wanted, struct 
 	}
 }
 
-static void skip_read_values(const struct record_layout *layout, struct byte_reader *r)
+/* perf_output_read() in kernel/events/core.c: a value alone stands before its times, those of a group behind them. */
+static void read_values(const struct record_layout *layout, struct byte_reader *r, struct record_sample *sample)
 {
 	uint64_t format = layout->read_format;
-	uint64_t values = 1, words_each = 1;
+	size_t words_each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST), time_words;
+	struct record_values values = { .words_each = (uint8_t)words_each, .id_word = !!(format & PERF_FORMAT_ID) };
+	uint64_t count;
 
-	words_each += (format & PERF_FORMAT_ID ? 1 : 0) + (format & PERF_FORMAT_LOST ? 1 : 0);
-	if (format & PERF_FORMAT_GROUP)
-		values = byte_reader_u64(r);
+	if (!(format & PERF_FORMAT_GROUP)) {
+		time_words = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+		byte_reader_skip(r, (words_each + time_words) * sizeof(uint64_t));
+		return;
+	}
+	count = byte_reader_u64(r);
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		byte_reader_skip(r, sizeof(uint64_t));
+		values.enabled_ns = byte_reader_u64(r);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		byte_reader_skip(r, sizeof(uint64_t));
-	if (values > byte_reader_left(r) / sizeof(uint64_t))
+		values.running_ns = byte_reader_u64(r);
+	if (count > byte_reader_left(r) / (words_each * sizeof(uint64_t))) {
 		r->failed = true;
-	else
-		byte_reader_skip(r, (size_t)(values * words_each) * sizeof(uint64_t));
+		return;
+	}
+	values.count = (uint32_t)count;
+	values.bytes = byte_reader_bytes(r, (size_t)count * words_each * sizeof(uint64_t));
+	sample->values = values;
 }
 
 static void read_branches(const struct record_layout *layout, struct byte_reader *r, struct record_sample *sample)
@@ -149,7 +158,7 @@ static void read_up_to_stack(const struct record_layout *layout, struct byte_rea
 	if (type & PERF_SAMPLE_PERIOD)
 		sample->period = byte_reader_u64(r);
 	if (type & PERF_SAMPLE_READ)
-		skip_read_values(layout, r);
+		read_values(layout, r, sample);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		sample->callchain = read_words(r, byte_reader_u64(r));
 	if (type & PERF_SAMPLE_RAW)

@@ -48,9 +48,18 @@ struct record_words {
 	size_t count;
 };
 
+/* The running totals of a group of events at a sample (PERF_SAMPLE_READ with PERF_FORMAT_GROUP). */
+struct record_values {
+	const uint8_t *bytes;        /* NULL: the sample has none */
+	uint32_t count;              /* the group's leader is the first */
+	uint8_t words_each, id_word; /* 64-bit words of a value, and which of them is its event's id; 0: it has none */
+	uint64_t enabled_ns, running_ns; /* how long the group was to count, and did count; 0: not requested */
+};
+
 struct record_sample {
 	uint64_t ip, address, period;
-	bool is_kernel;                /* taken in kernel code */
+	bool is_kernel; /* taken in kernel code */
+	struct record_values values;
 	struct record_words callchain; /* with PERF_CONTEXT_* markers */
 	const uint8_t *raw;            /* what a program in the kernel has written with it; NULL: nothing */
 	size_t raw_bytes;
@@ -136,5 +145,25 @@ static inline uint64_t record_word(const struct record_words *words, size_t inde
 	uint64_t word;
 
 	memcpy(&word, words->bytes + index * sizeof(word), sizeof(word));
+	return word;
+}
+
+/* `index` below `values->count`. */
+static inline uint64_t record_value(const struct record_values *values, size_t index)
+{
+	uint64_t word;
+
+	memcpy(&word, values->bytes + index * values->words_each * sizeof(word), sizeof(word));
+	return word;
+}
+
+/* The id of that value's event; 0: it has none. */
+static inline uint64_t record_value_id(const struct record_values *values, size_t index)
+{
+	uint64_t word = 0;
+
+	if (values->id_word > 0)
+		memcpy(&word, values->bytes + (index * values->words_each + values->id_word) * sizeof(word),
+			sizeof(word));
 	return word;
 }

@@ -28,12 +28,21 @@ static uint64_t sum_bytes(const uint8_t *bytes, size_t size)
 	return sum;
 }
 
+static uint64_t sum_values(const struct record_values *values)
+{
+	uint64_t sum = values->enabled_ns + values->running_ns;
+
+	for (size_t i = 0; i < values->count; i++)
+		sum += record_value(values, i) + record_value_id(values, i);
+	return sum;
+}
+
 static uint64_t use(const struct record *record)
 {
 	switch (record->kind) {
 	case RECORD_SAMPLE:
-		return sum_words(&record->sample.callchain) + sum_words(&record->sample.branches) +
-		       sum_words(&record->sample.user_registers) +
+		return sum_values(&record->sample.values) + sum_words(&record->sample.callchain) +
+		       sum_words(&record->sample.branches) + sum_words(&record->sample.user_registers) +
 		       sum_bytes(record->sample.stack, record->sample.stack_room);
 	case RECORD_MMAP:
 		return strlen(record->mmap.path) + sum_bytes(record->mmap.build_id, record->mmap.build_id_size);

@@ -357,6 +357,94 @@ static void test_counts_that_lie(void **state)
 	}
 }
 
+enum {
+	EVERY_READ_FORMAT = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |
+			    PERF_FORMAT_GROUP | PERF_FORMAT_LOST
+};
+
+/* A sample with what is read of two events, and a call chain behind, which only the right length finds. */
+static struct bytes a_sample_with_values(uint64_t format, uint64_t count)
+{
+	struct bytes bytes = start_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	bool is_group = format & PERF_FORMAT_GROUP;
+
+	if (is_group)
+		bytes_put64(&bytes, count);
+	else
+		bytes_put64(&bytes, 1000);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		bytes_put64(&bytes, 70);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		bytes_put64(&bytes, 60);
+	for (uint64_t i = 0; i < (is_group ? 2 : 1); i++) {
+		if (is_group)
+			bytes_put64(&bytes, 1000 + i);
+		if (format & PERF_FORMAT_ID)
+			bytes_put64(&bytes, 500 + i);
+		if (format & PERF_FORMAT_LOST)
+			bytes_put64(&bytes, 9);
+	}
+	bytes_put64(&bytes, 1);
+	bytes_put64(&bytes, 0x401000);
+	set_size(&bytes, bytes.size);
+	return bytes;
+}
+
+static void test_values(void **state)
+{
+	(void)state;
+	for (uint64_t format = 0; format <= EVERY_READ_FORMAT; format++) {
+		const struct record_layout with_values = { .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN,
+			.read_format = format };
+		struct bytes bytes = a_sample_with_values(format, 2);
+		const struct record_values *values;
+		struct record record;
+		struct error err;
+
+		assert_true(record_parse(&with_values, bytes.data, bytes.size, &record, &err));
+		assert_int_equal(record.sample.callchain.count, 1);
+		assert_int_equal(record_word(&record.sample.callchain, 0), 0x401000);
+		values = &record.sample.values;
+		assert_int_equal(values->count, format & PERF_FORMAT_GROUP ? 2 : 0);
+		for (size_t i = 0; i < values->count; i++) {
+			assert_int_equal(record_value(values, i), 1000 + i);
+			assert_int_equal(record_value_id(values, i), format & PERF_FORMAT_ID ? 500 + i : 0);
+		}
+		if (values->count > 0) {
+			assert_int_equal(values->enabled_ns, format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 70 : 0);
+			assert_int_equal(values->running_ns, format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 60 : 0);
+		}
+		for (size_t size = RECORD_HEADER_BYTES; size < bytes.size; size++) {
+			set_size(&bytes, size);
+			assert_false(record_parse(&with_values, bytes.data, size, &record, &err));
+		}
+	}
+}
+
+static void test_values_that_lie(void **state)
+{
+	static const uint64_t counts[] = { 3, 4, 100, UINT32_MAX, (uint64_t)UINT32_MAX + 3, UINT64_MAX / 24,
+		(uint64_t)1 << 61, ((uint64_t)1 << 61) + 1, UINT64_MAX };
+
+	(void)state;
+	for (uint64_t format = PERF_FORMAT_GROUP; format <= EVERY_READ_FORMAT; format++) {
+		const struct record_layout with_values = { .sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN,
+			.read_format = format };
+
+		if (!(format & PERF_FORMAT_GROUP))
+			continue;
+		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+			struct bytes bytes = a_sample_with_values(format, counts[i]);
+			struct record record;
+			struct error err;
+
+			/* One value too many takes the place of the call chain, whose own count is then missing. */
+			assert_false(record_parse(&with_values, bytes.data, bytes.size, &record, &err));
+			assert_int_equal(err.code, ERROR_FORMAT);
+		}
+	}
+}
+
 static void test_size(void **state)
 {
 	struct bytes bytes = a_sample();
@@ -390,6 +478,8 @@ int main(void)
 		cmocka_unit_test(test_all_fields),
 		cmocka_unit_test(test_truncation),
 		cmocka_unit_test(test_counts_that_lie),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_values_that_lie),
 		cmocka_unit_test(test_size),
 	};
 
