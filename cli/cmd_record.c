@@ -18,6 +18,7 @@ enum {
 	OPTION_OFF_CPU,
 	OPTION_NATIVE,
 	OPTION_LABEL,
+	OPTION_COUNTERS,
 	MAX_FREQUENCY_HZ = 100000,
 	MAX_PIDS = 4096,
 	MAX_RUNS = 10000,
@@ -44,6 +45,8 @@ static const char help[] =
 	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
 	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
 	"      --off-cpu[=MS]          samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)\n"
+	"      --counters[=EVENT,...]  reads counters of the processor with each sample, which tell what holds functions up; or counts\n"
+	"                              these events by perf's names, as page-faults,context-switches, and charges them to stacks\n"
 	"      --native                native code only: an interpreter's own functions in place of those of Python, JavaScript, Java\n"
 	"  -g, --call-graph MODE       dwarf[,BYTES]: unwinds a copy of the stack of up to BYTES (default: dwarf,16384);\n"
 	"                              fp: the kernel follows frame pointers\n" NAMING_HELP NAMING_PROFILE_HELP
@@ -79,6 +82,7 @@ static const struct option names[] = {
 	NAMING_OPTIONS,
 	NAMING_PROFILE_OPTIONS,
 	{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU },
+	{ "counters", optional_argument, NULL, OPTION_COUNTERS },
 	{ "native", no_argument, NULL, OPTION_NATIVE },
 	{ "label", required_argument, NULL, OPTION_LABEL },
 	{ "verify", optional_argument, NULL, OPTION_VERIFY },
@@ -268,6 +272,11 @@ static bool take(void *context, int option, struct error *err)
 		return true;
 	case OPTION_OFF_CPU:
 		return options_parse_off_cpu(optarg, &recording->live.sampler.off_cpu_ns, err);
+	case OPTION_COUNTERS:
+		recording->live.sampler.counters = optarg ? optarg : "";
+		return !optarg || optarg[0] != '\0' ||
+		       error_set(err, ERROR_USAGE,
+			       "--counters=: no event is named; name some by perf's names, or leave out the '='");
 	case OPTION_NATIVE:
 		recording->live.sampler.native_only = true;
 		return true;

@@ -8,7 +8,7 @@
 #define MEMBER(member) #member, offsetof(struct profile_facts, member)
 #define DIFFERENT(what) "base and head were recorded with different " what ": '", "' and '", "'"
 
-/* The next free field number is 15. */
+/* The next free field number is 17. */
 static const struct profile_fact table[] = {
 	{ MEMBER(command), 2, PROFILE_FACT_STRING },
 	{ MEMBER(event), 3, PROFILE_FACT_STRING, .told = "event ", .differs = { DIFFERENT("events") },
@@ -26,6 +26,9 @@ static const struct profile_fact table[] = {
 		.differs = { "base was sampled at ", " and head at ", "" } },
 	{ MEMBER(wait_interval_us), 14, PROFILE_FACT_NUMBER, .one = "µs", .many = "µs", .told = "waits sampled each ",
 		.differs = { "waits of base were sampled every ", " and of head every ", "" } },
+	{ MEMBER(counters), 15, PROFILE_FACT_STRING, .told = "counted beside: ", .is_rare = true },
+	{ MEMBER(counters_ran_percent), 16, PROFILE_FACT_NUMBER, .one = "% of the time", .many = "% of the time",
+		.told = "counters scaled from ", .is_rare = true },
 	{ "cpu_limit", offsetof(struct profile_facts, cpu_limit_milli), 13, PROFILE_FACT_THOUSANDTHS, .one = "CPU",
 		.many = "CPUs", .told = "limited to ",
 		.differs = { "base and head ran under different CPU limits: ", " and ", "" }, .blocks_gate = true,

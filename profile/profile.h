@@ -4,6 +4,7 @@
 #include "common/common.h"
 #include "profile/bottleneck.h"
 #include "profile/cost_model.h"
+#include "profile/counter_cost.h"
 #include "profile/java_name.h"
 #include "profile/labels.h"
 #include "profile/language.h"
@@ -258,13 +259,15 @@ struct profile_facts {
 	uint32_t event;      /* perf's name: "cycles", "cpu-clock" */
 	uint32_t call_graph; /* "dwarf,16384", "fp" */
 	uint32_t cpu_model, cpu_count, kernel, governor;
-	uint32_t frequency_hz;     /* the frequency asked for; 0: a fixed period, or not known */
-	uint32_t cpu_limit_milli;  /* thousandths of a CPU that the control group may use; 0: no limit, or not known */
-	uint32_t cgroup;           /* of the first process: "/system.slice/cron.service" */
-	uint32_t container;        /* id of the container, if it ran in one */
-	uint32_t tool;             /* "kelvin 0.1.0", "perf 6.1", ... */
-	bool user_only;            /* the recorder was not permitted to sample the kernel */
-	uint32_t wait_interval_us; /* waiting time that a sample stands for, at most; 0: waits were not sampled */
+	uint32_t frequency_hz;    /* the frequency asked for; 0: a fixed period, or not known */
+	uint32_t cpu_limit_milli; /* thousandths of a CPU that the control group may use; 0: no limit, or not known */
+	uint32_t cgroup;          /* of the first process: "/system.slice/cron.service" */
+	uint32_t container;       /* id of the container, if it ran in one */
+	uint32_t tool;            /* "kelvin 0.1.0", "perf 6.1", ... */
+	bool user_only;           /* the recorder was not permitted to sample the kernel */
+	uint32_t counters;        /* what was counted beside: "page-faults, context-switches" */
+	uint32_t counters_ran_percent; /* of the time, where they had to take turns: they are scaled; 0: all of it */
+	uint32_t wait_interval_us;     /* waiting time that a sample stands for, at most; 0: waits were not sampled */
 };
 
 enum profile_fact_type {
@@ -301,6 +304,7 @@ struct profile_fact {
 	bool ignores_ids;
 	/* it changes how long a program takes, but not what it does: comparisons of exact counts leave it out */
 	bool is_of_speed;
+	bool is_rare;           /* JSON has it only where it is known */
 	bool known_with_cgroup; /* where the control group is known, 0 means no limit */
 };
 

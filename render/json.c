@@ -180,7 +180,8 @@ static json_t *recording(struct json_writer *w, enum diff_side side)
 	if (!profile)
 		return object;
 	for (size_t i = 0; i < fact_count; i++)
-		document_put(w, object, facts[i].name, fact_value(profile, &facts[i]));
+		if (!facts[i].is_rare || profile_fact_get(&profile->facts, &facts[i]) != 0)
+			document_put(w, object, facts[i].name, fact_value(profile, &facts[i]));
 	if (profile->label_count > 0)
 		document_put(w, object, "labels", labels(w, profile));
 	if (profile->verification.is_there)

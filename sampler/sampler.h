@@ -59,6 +59,8 @@ struct sampler_options {
 	bool no_arguments;      /* of a command only the program is named in the profile: its arguments may be secret */
 	const char *tool;       /* name and version for the profile's facts */
 	uint32_t verify_every;  /* one stack in so many is also unwound by libunwind; 0: none */
+	const char *counters;   /* events that are counted beside, by perf's names and separated by commas; "": those of
+				   the processor that tell what holds functions up; NULL: none */
 	uint64_t off_cpu_ns;    /* waits are sampled too: the mean waiting time that a sample stands for; 0: they are
 				   not */
 	const struct sampler_label *labels; /* borrowed: of the profile, in place of what the target says of itself */
@@ -270,11 +272,13 @@ struct sampler_capabilities {
 	bool can_sample_others; /* other users' processes */
 	bool can_sample_system; /* whole CPUs, as -a and --cgroup do */
 	bool kernel_symbols_readable;
-	bool map_files_readable; /* deleted files can be opened */
-	const char *waits_hook;  /* "fentry", "kprobe", "rseq": where waits are sampled; NULL: they cannot be */
-	struct error no_waits;   /* why, with what would help */
-	bool can_read_python;    /* functions of CPython are shown, as those of node and HotSpot always are */
-	struct error no_python;  /* why not, with what would help */
+	bool map_files_readable;  /* deleted files can be opened */
+	const char *waits_hook;   /* "fentry", "kprobe", "rseq": where waits are sampled; NULL: they cannot be */
+	struct error no_waits;    /* why, with what would help */
+	bool can_read_python;     /* functions of CPython are shown, as those of node and HotSpot always are */
+	struct error no_python;   /* why not, with what would help */
+	const char *counters;     /* "topdown", "raw counters": what tells of bottlenecks; NULL: there are none */
+	struct error no_counters; /* why */
 	uint64_t descriptor_limit;
 };
 

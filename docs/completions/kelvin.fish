@@ -23,6 +23,7 @@ complete -c kelvin -n '__fish_seen_subcommand_from record' -l verify -f -d 'comp
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l control -x -a 'fifo: fd:' -d 'takes commands while recording'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s F -l freq -x -d 'samples per second on each CPU'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s e -l event -x -a 'cycles cpu-clock task-clock page-faults context-switches' -d 'the event to count'
+complete -c kelvin -n '__fish_seen_subcommand_from record' -l counters -f -a 'page-faults context-switches' -d 'counters read with each sample'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l off-cpu -f -d 'samples where threads wait, too'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -l native -f -d 'native code only'
 complete -c kelvin -n '__fish_seen_subcommand_from record' -s g -l call-graph -x -a 'dwarf dwarf,32768 fp' -d 'how stacks are found'

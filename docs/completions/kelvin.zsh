@@ -38,6 +38,7 @@ _kelvin() {
 			'--control[takes commands while recording]:pipes:' \
 			{-F,--freq}'[samples per second on each CPU]:hertz:' \
 			{-e,--event}'[the event to count]:event:(cycles cpu-clock task-clock page-faults context-switches)' \
+			'--counters=-[reads counters with each sample]::events:(page-faults context-switches minor-faults major-faults task-clock instructions branch-misses cache-misses)' \
 			'--off-cpu=-[samples where threads wait, too]::milliseconds of waiting for a sample:' \
 			'--native[native code only]' \
 			{-g,--call-graph}'[how stacks are found]:mode:(dwarf dwarf,32768 fp)' \

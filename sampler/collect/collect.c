@@ -21,13 +21,13 @@ static bool describe_values(struct collector *collector, const struct collector_
 	profile->default_value_type = profile->value_type_count - 1;
 	profile->period_type = profile->value_types[profile->default_value_type];
 	profile->period = options->counts_time ? collector->nominal_ns : 0;
-	if (!options->has_waits)
-		return true;
-	if (!profile_add_wait_values(profile, err) ||
-		!wait_counter_create(profile, options->machine, &collector->waits, err))
-		return false;
-	collector->wall = profile_wait_values(profile).wall;
-	return true;
+	if (options->has_waits) {
+		if (!profile_add_wait_values(profile, err) ||
+			!wait_counter_create(profile, options->machine, &collector->waits, err))
+			return false;
+		collector->wall = profile_wait_values(profile).wall;
+	}
+	return !options->counters || counters_create(profile, options->counters, &collector->counters, err);
 }
 
 static bool create_verifier(struct collector *collector, const struct collector_options *options, struct error *err)
@@ -87,6 +87,7 @@ void collector_deinit(struct collector *collector)
 	verifier_destroy(collector->verifier);
 	stack_builder_destroy(collector->builder);
 	wait_counter_destroy(collector->waits);
+	counters_destroy(collector->counters);
 	profile_destroy(collector->profile);
 	*collector = (struct collector){ 0 };
 }
@@ -243,8 +244,9 @@ static int64_t time_of(const struct collector *collector, const struct record *r
 	return record->time_ns > collector->start_ns ? (int64_t)(record->time_ns - collector->start_ns) : 0;
 }
 
-static bool count_sample(struct collector *collector, const struct record *record, uint32_t sample, struct error *err)
+static bool count_sample(struct collector *collector, size_t held, uint32_t sample, struct error *err)
 {
+	const struct record *record = &collector->held[held].record;
 	struct profile *profile = collector->profile;
 	int64_t values[PROFILE_MAX_VALUE_TYPES] = { 1 };
 	bool is_cpu = profile->period > 0;
@@ -252,6 +254,8 @@ static bool count_sample(struct collector *collector, const struct record *recor
 	values[1] = is_cpu && !collector->is_time ? collector->nominal_ns : (int64_t)record->sample.period;
 	if (collector->wall != PROFILE_NONE)
 		values[collector->wall] = values[1];
+	if (collector->counters)
+		counters_fill(collector->counters, (uint32_t)held, record->sample.is_kernel, values);
 	return profile_count_sample(profile, sample, values, time_of(collector, record), err);
 }
 
@@ -468,7 +472,7 @@ static bool add_to_profile(struct collector *collector, struct walked *walked, s
 			return false;
 	for (size_t i = 0; i < count; i++)
 		if (!(walked[i].is_wait ? add_wait(collector, &collector->held[i], &walked[i], err)
-					: count_sample(collector, &collector->held[i].record, samples[i], err)))
+					: count_sample(collector, i, samples[i], err)))
 			return false;
 	return true;
 }
@@ -530,7 +534,9 @@ static bool hold_sample(struct collector *collector, const struct record *record
 	const struct collector_who *who;
 	struct collector_held *held;
 
-	if (!learn_codes(collector, record->time_ns, err) || !find_who(collector, record, &who, err))
+	if (!learn_codes(collector, record->time_ns, err) || !find_who(collector, record, &who, err) ||
+		(collector->counters &&
+			!counters_take(collector->counters, record, (uint32_t)collector->held_count, err)))
 		return false;
 	collector->held[collector->held_count] =
 		(struct collector_held){ .record = *record, .process = who->process, .thread = who->thread };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "sampler/collect/counters.h"
 #include "sampler/collect/live_stack.h"
 #include "sampler/collect/stack_builder.h"
 #include "sampler/collect/waits.h"
@@ -55,6 +56,7 @@ struct collector {
 	struct interpreters *interpreters; /* NULL: stacks have no frames of interpreters */
 	struct ebpf_chains *chains;        /* borrowed; NULL: none */
 	struct wait_counter *waits;        /* NULL: waits are not sampled */
+	struct counters *counters;         /* NULL: none are read with samples */
 	struct verifier *verifier;         /* NULL: no verification with libunwind */
 	uint32_t run;
 	uint64_t start_ns;     /* CLOCK_MONOTONIC; times of events count from here */
@@ -71,8 +73,9 @@ struct collector {
 struct collector_options {
 	const char *event;
 	bool is_time;
-	bool counts_time; /* the event follows CPU time: cpu-clock, task-clock, cycles */
-	bool has_waits;   /* waits are sampled too; only where counts_time */
+	bool counts_time;                        /* the event follows CPU time: cpu-clock, task-clock, cycles */
+	bool has_waits;                          /* waits are sampled too; only where counts_time */
+	const struct counters_options *counters; /* that are read with each sample; NULL: none */
 	bool has_stack;
 	uint32_t frequency_hz;
 	uint64_t start_ns;

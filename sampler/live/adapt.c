@@ -34,8 +34,12 @@ void sampler_adapt_init(struct sampler *sampler)
 	sampler->adaptation = (struct adaptation){
 		.may_deepen = options->stack_bytes == 0 && options->call_graph == SAMPLER_CALL_GRAPH_DWARF,
 		.extras.with_chains = options->stack_bytes != 0,
-		.may_widen =
-			options->target.kind == SAMPLER_TARGET_PIDS || options->target.kind == SAMPLER_TARGET_COMMAND,
+		/*
+		 * Counters of threads are theirs alone, and those of CPUs are not; where a sample reads values, clocks
+		 * are never exchanged.
+		 */
+		.may_widen = !options->counters && (options->target.kind == SAMPLER_TARGET_PIDS ||
+							   options->target.kind == SAMPLER_TARGET_COMMAND),
 	};
 	sampler->adaptation.may_follow = sampler->adaptation.may_part_clocks = sampler->adaptation.may_widen;
 }

@@ -2,6 +2,7 @@
 #include "sampler/sampler.h"
 
 #include "sampler/live/chains.h"
+#include "sampler/live/counter_sets.h"
 #include "sampler/live/waiting.h"
 #include "sampler/process/proc.h"
 
@@ -69,6 +70,14 @@ static bool can_sample_others(void)
 	return can_open(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, -1, 0);
 }
 
+static const char *probe_counters(struct error *why)
+{
+	struct counter_group group;
+	uint32_t precise = 0;
+
+	return counter_sets_choose(&precise, &group, why) ? group.kind : NULL;
+}
+
 void sampler_probe(struct sampler_capabilities *capabilities)
 {
 	struct rlimit limit = { 0 };
@@ -89,5 +98,6 @@ void sampler_probe(struct sampler_capabilities *capabilities)
 		.descriptor_limit = limit.rlim_max,
 	};
 	capabilities->waits_hook = waiting_probe(&capabilities->no_waits);
+	capabilities->counters = probe_counters(&capabilities->no_counters);
 	capabilities->can_read_python = chains_probe(&capabilities->no_python);
 }

@@ -248,6 +248,7 @@ bool event_set_init_beside(struct event_set *set, const struct event_set *other,
 	struct event_extras extras, struct error *err)
 {
 	*set = set_without_rings(options, other->notices);
+	set->group = other->group;
 	if (event_choose(set, options, extras, err) && open_sideband_rings(set, err) &&
 		find_sample_rings(set, ring_pages_for(options->stack_bytes, set->cpu_count), other, err))
 		return true;
@@ -285,50 +286,105 @@ struct event_place {
 };
 
 /* Opens an event; an older kernel, which cannot count lost samples, gets the attributes without that. */
-static int open_known(struct perf_event_attr *attr, const struct event_place *place)
+static int open_known(struct perf_event_attr *attr, const struct event_place *place, int leader)
 {
-	int fd = event_open(attr, place->pid, place->cpu, place->flags);
+	uint64_t format = attr->read_format;
+	int fd = event_open_in_group(attr, place->pid, place->cpu, leader, place->flags);
 
-	if (fd >= 0 || errno != EINVAL || !(attr->read_format & PERF_FORMAT_LOST))
+	if (fd >= 0 || errno != EINVAL || !(format & PERF_FORMAT_LOST))
 		return fd;
-	attr->read_format = 0;
-	return event_open(attr, place->pid, place->cpu, place->flags);
+	attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+	fd = event_open_in_group(attr, place->pid, place->cpu, leader, place->flags);
+	if (fd < 0)
+		attr->read_format = format;
+	return fd;
 }
 
 /* Opens an event; leaves kernel code out if sampling it is not permitted. */
-static int open_permitted(struct event_set *set, struct perf_event_attr *attr, const struct event_place *place)
+static int open_permitted(
+	struct event_set *set, struct perf_event_attr *attr, const struct event_place *place, int leader)
 {
-	int fd = open_known(attr, place);
+	int fd = open_known(attr, place, leader);
 
 	if (fd >= 0 || errno != EACCES || attr->exclude_kernel)
 		return fd;
 	attr->exclude_kernel = 1;
 	set->user_only = true;
-	return event_open(attr, place->pid, place->cpu, place->flags);
+	return event_open_in_group(attr, place->pid, place->cpu, leader, place->flags);
 }
 
-/* If the kernel refuses the program, unwanted samples arrive and are dropped by the recorder. */
-static void attach_program(const struct event_set *set, const struct event_descriptor *event)
+/* Opens an event, which the set then owns. */
+static bool open_owned(struct event_set *set, struct perf_event_attr *attr, const struct event_place *place, int leader,
+	int *fd, struct error *err)
 {
-	if (event->is_sampling && set->program_fd >= 0)
-		(void)ioctl(event->fd, PERF_EVENT_IOC_SET_BPF, set->program_fd);
-}
-
-static bool open_on_cpu(struct event_set *set, struct perf_event_attr *attr, const struct ring *ring,
-	struct event_place place, struct error *err)
-{
-	int fd;
-
 	if (!ARRAY_RESERVE(
 		    &set->descriptors, &set->descriptor_capacity, set->descriptor_count + 1, MAX_DESCRIPTORS, err))
 		return false;
-	fd = open_permitted(set, attr, &place);
-	if (fd < 0)
+	*fd = open_permitted(set, attr, place, leader);
+	if (*fd < 0)
 		return explain_failure(errno, set, err);
-	set->descriptors[set->descriptor_count] = (struct event_descriptor){ fd, attr == &set->sample_attr };
-	attach_program(set, &set->descriptors[set->descriptor_count++]);
-	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0)
-		return error_set_errno(err, errno, "cannot join the events of CPU %d", place.cpu);
+	set->descriptors[set->descriptor_count++] = (struct event_descriptor){ .fd = *fd };
+	return true;
+}
+
+static bool join_ring(int fd, const struct ring *ring, const struct event_place *place, struct error *err)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 ||
+	       error_set_errno(err, errno, "cannot join the events of CPU %d", place->cpu);
+}
+
+/* What is counted beside the sampling event: in the same code, by the same clock. */
+static struct perf_event_attr counted_attr(const struct event_set *set, const struct counter_event *event)
+{
+	const struct perf_event_attr *sampled = &set->sample_attr;
+
+	return (struct perf_event_attr){
+		.size = sizeof(*sampled),
+		.type = event->type,
+		.config = event->config,
+		.read_format = sampled->read_format,
+		.inherit = sampled->inherit,
+		.exclude_kernel = sampled->exclude_kernel,
+		.exclude_guest = sampled->exclude_guest,
+		.exclude_idle = sampled->exclude_idle,
+		.use_clockid = sampled->use_clockid,
+		.clockid = sampled->clockid,
+	};
+}
+
+static bool open_sideband(struct event_set *set, struct event_place place, struct error *err)
+{
+	int fd;
+
+	return open_owned(set, &set->sideband_attr, &place, -1, &fd, err) &&
+	       join_ring(fd, &set->sideband_rings[place.cpu], &place, err);
+}
+
+/*
+ * Opens the sampling event and those that are counted with it. The one that leads is switched for all. If the kernel
+ * refuses the program, unwanted samples arrive and are dropped by the recorder.
+ */
+static bool open_sampling(struct event_set *set, struct event_place place, struct error *err)
+{
+	size_t count = set->group.count ? set->group.count : 1, first = set->descriptor_count;
+
+	for (size_t i = 0; i < count; i++) {
+		bool samples = i == set->group.sampling;
+		struct perf_event_attr attr = samples ? set->sample_attr : counted_attr(set, &set->group.events[i]);
+		int leader = i ? set->descriptors[first].fd : -1, fd;
+
+		attr.disabled = i == 0;
+		attr.enable_on_exec = i == 0 && set->sample_attr.enable_on_exec;
+		if (!open_owned(set, &attr, &place, leader, &fd, err) ||
+			(samples && !join_ring(fd, &set->sample_rings[place.cpu], &place, err)))
+			return false;
+		/* What the kernel permits decides the attributes of those after it. */
+		set->sample_attr.exclude_kernel = attr.exclude_kernel;
+		set->sample_attr.read_format = attr.read_format;
+		if (samples && set->program_fd >= 0)
+			(void)ioctl(fd, PERF_EVENT_IOC_SET_BPF, set->program_fd);
+	}
+	set->descriptors[first].is_switched = true;
 	return true;
 }
 
@@ -341,8 +397,7 @@ bool event_set_open(struct event_set *set, int pid, unsigned long flags, struct 
 
 		if (!set->sample_rings[cpu].pages)
 			continue;
-		if (!open_on_cpu(set, &set->sideband_attr, &set->sideband_rings[cpu], place, err) ||
-			!open_on_cpu(set, &set->sample_attr, &set->sample_rings[cpu], place, err))
+		if (!open_sideband(set, place, err) || !open_sampling(set, place, err))
 			return false;
 	}
 	return true;
@@ -370,23 +425,29 @@ bool event_set_enable(struct event_set *set, bool enabled, struct error *err)
 	for (size_t i = 0; i < set->descriptor_count; i++) {
 		const struct event_descriptor *event = &set->descriptors[i];
 
-		if (event->is_sampling &&
+		if (event->is_switched &&
 			ioctl(event->fd, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
 			return error_set_errno(err, errno, "cannot switch sampling %s", enabled ? "on" : "off");
 	}
 	return true;
 }
 
+/*
+ * What is read of an event: its value and how many of its samples were lost. Of a group: how many events, two times,
+ * and those two of each.
+ */
 uint64_t event_set_lost(const struct event_set *set)
 {
-	uint64_t sum = 0, values[2];
+	enum { VALUE_WORDS = 2, GROUP_WORDS = 3, MOST_WORDS = GROUP_WORDS + VALUE_WORDS * COUNTERS_MAX_MEMBERS };
+	size_t before = set->group.count ? GROUP_WORDS + VALUE_WORDS * set->group.sampling : 0;
+	uint64_t sum = 0, values[MOST_WORDS];
 
 	if (!(set->sample_attr.read_format & PERF_FORMAT_LOST))
 		return 0;
 	for (size_t i = 0; i < set->descriptor_count; i++)
-		if (set->descriptors[i].is_sampling &&
-			read(set->descriptors[i].fd, values, sizeof(values)) == sizeof(values))
-			sum += values[1];
+		if (set->descriptors[i].is_switched && read(set->descriptors[i].fd, values, sizeof(values)) >=
+							       (ssize_t)((before + VALUE_WORDS) * sizeof(*values)))
+			sum += values[before + 1];
 	return sum;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "sampler/live/counter_group.h"
 #include "sampler/live/ring.h"
 #include "sampler/sampler.h"
 
@@ -12,14 +13,15 @@
  * dummy events of our own process: those of a thread that ends would report it for ever after, and wake us for nothing.
  */
 struct event_descriptor {
-	int fd; /* owned */
-	bool is_sampling;
+	int fd;           /* owned */
+	bool is_switched; /* it is switched on and off: a sampling event, or what leads its group */
 };
 
 struct event_set {
 	struct perf_event_attr sample_attr, sideband_attr;
-	struct buffer *notices; /* borrowed */
-	const char *event_name; /* static: the event that was chosen */
+	struct counter_group group; /* what is counted with the sampling event; count 0: nothing */
+	struct buffer *notices;     /* borrowed */
+	const char *event_name;     /* static: the event that was chosen */
 	uint32_t cpu_count;
 	struct event_descriptor *descriptors;
 	size_t descriptor_count, descriptor_capacity;
@@ -28,6 +30,7 @@ struct event_set {
 	bool is_time;                               /* the period is in nanoseconds of CPU time */
 	bool counts_cpus;  /* counts all tasks of a CPU, or of a cgroup on it, which needs more rights */
 	bool inherits;     /* new threads and processes are counted too */
+	bool needs_cpus;   /* the kernel does not let threads inherit the group: only events of CPUs follow them */
 	bool shares_rings; /* the sample rings belong to another set */
 	size_t ring_pages; /* of a sample ring, as far as permitted */
 	int program_fd;    /* BPF program that each sampling event gets when it is opened: borrowed; -1: none */

@@ -2,6 +2,7 @@
 #include "sampler/live/event_choice.h"
 
 #include "machine/machine.h"
+#include "sampler/live/counter_sets.h"
 #include "sampler/records/record.h"
 
 #include <string.h>
@@ -29,9 +30,14 @@ static const struct known_event known_events[] = {
 };
 enum { EVENT_CYCLES = 0, EVENT_CPU_CLOCK = 5, MAX_PRECISE_IP = 3 };
 
+int event_open_in_group(struct perf_event_attr *attr, int pid, int cpu, int leader, unsigned long flags)
+{
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, leader, flags | PERF_FLAG_FD_CLOEXEC);
+}
+
 int event_open(struct perf_event_attr *attr, int pid, int cpu, unsigned long flags)
 {
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+	return event_open_in_group(attr, pid, cpu, -1, flags);
 }
 
 static void use_event(struct event_set *set, const struct known_event *event)
@@ -135,6 +141,86 @@ static void fill_sideband_attr(struct perf_event_attr *attr)
 	};
 }
 
+static bool samples_cycles(const struct event_set *set)
+{
+	return set->sample_attr.type == PERF_TYPE_HARDWARE && set->sample_attr.config == PERF_COUNT_HW_CPU_CYCLES;
+}
+
+/* Whether this machine counts what the user has named, at the same time. */
+static bool check_listed(const struct event_set *set, struct error *err)
+{
+	const struct counter_event sampling = { set->sample_attr.type, set->sample_attr.config };
+	const struct counter_columns *columns = &set->group.columns;
+	struct counter_group alone = { .count = 2 };
+	size_t opened, ignored;
+	const char *name;
+
+	if (counter_group_counts(&set->group, &sampling, 0, &opened))
+		return true;
+	if (opened == set->group.count || opened == 0)
+		return error_set(err, ERROR_UNSUPPORTED,
+			"--counters: this machine does not count all of these at the same time; name fewer");
+	name = columns->columns[columns->members[opened].column].type;
+	alone.events[1] = set->group.events[opened];
+	if (counter_group_counts(&alone, &sampling, 0, &ignored))
+		return error_set(err, ERROR_UNSUPPORTED,
+			"--counters: this machine does not count %s at the same time as those before; name fewer",
+			name);
+	return error_set(err, ERROR_UNSUPPORTED,
+		"--counters: this machine does not count %s; page-faults, context-switches and what else the kernel knows is "
+		"counted everywhere",
+		name);
+}
+
+static bool find_group(struct event_set *set, const char *counters, struct error *err)
+{
+	uint32_t precise = set->sample_attr.precise_ip;
+	struct error why;
+
+	if (counters[0])
+		return counter_group_of_list(counters, &set->group, err) && check_listed(set, err);
+	if (!counter_sets_choose(&precise, &set->group, &why))
+		return error_set(err, ERROR_UNSUPPORTED,
+			"--counters: %s; 'kelvin simulate' tells without them what holds a function up, and --counters=page-faults,... "
+			"counts what the kernel knows",
+			why.message);
+	set->sample_attr.precise_ip = precise & 3;
+	return samples_cycles(set) ||
+	       error_set(err, ERROR_USAGE,
+		       "--counters: the processor's counters are read with cycles, not with %s; leave out -e",
+		       set->event_name);
+}
+
+/*
+ * Whether threads inherit a group whose values are read with its samples: since Linux 6.12. The kernel then writes each
+ * thread's own.
+ */
+static bool group_is_inherited(const struct event_set *set)
+{
+	struct perf_event_attr attr = set->sample_attr;
+	int fd;
+
+	attr.exclude_kernel = 1;
+	attr.inherit = 1;
+	attr.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+	fd = event_open(&attr, 0, 0, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool choose_group(struct event_set *set, const char *counters, struct error *err)
+{
+	if (set->group.count == 0 && !find_group(set, counters, err))
+		return false;
+	set->group.takes_turns |= set->sample_attr.type != PERF_TYPE_SOFTWARE;
+	set->sample_attr.sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_STREAM_ID;
+	set->sample_attr.read_format |=
+		PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	set->needs_cpus = set->inherits && !group_is_inherited(set);
+	return true;
+}
+
 bool event_choose(
 	struct event_set *set, const struct sampler_options *options, struct event_extras extras, struct error *err)
 {
@@ -143,5 +229,5 @@ bool event_choose(
 			"stacks of this processor cannot be unwound by call frame information; use --call-graph fp");
 	fill_sample_attr(&set->sample_attr, options, extras);
 	fill_sideband_attr(&set->sideband_attr);
-	return use_named(set, options->event, err);
+	return use_named(set, options->event, err) && (!options->counters || choose_group(set, options->counters, err));
 }

@@ -51,11 +51,16 @@ void filter_activate(struct filter *filter)
 		ebpf_chains_set_filtering(filter->chains, true);
 }
 
+void filter_pass_all(struct filter *filter)
+{
+	if (filter->chains)
+		ebpf_chains_set_filtering(filter->chains, false);
+}
+
 void filter_deactivate(struct filter *filter)
 {
 	filter->is_active = false;
-	if (filter->chains)
-		ebpf_chains_set_filtering(filter->chains, false);
+	filter_pass_all(filter);
 }
 
 int filter_program(const struct filter *filter)

@@ -30,6 +30,9 @@ const struct ebpf_process_set *filter_prepare(struct filter *filter);
 /* Activates the filter: only added processes belong to the target. */
 void filter_activate(struct filter *filter);
 
+/* While it is active, the program in the kernel lets all samples pass. */
+void filter_pass_all(struct filter *filter);
+
 /* Nothing is filtered any more. */
 void filter_deactivate(struct filter *filter);
 

@@ -82,12 +82,20 @@ static bool read_processes(struct sampler *sampler, struct error *err)
 	return true;
 }
 
+/* Whether each thread has events of its own. */
+static bool counts_threads(const struct sampler *sampler)
+{
+	return !sampler->events.counts_cpus && !sampler->filter.is_active;
+}
+
 bool sampler_prepare_reading(struct sampler *sampler, struct error *err)
 {
 	struct event_set *events = &sampler->events;
 	const struct sampler_target *target = &sampler->options.target;
 	bool is_command = target->kind == SAMPLER_TARGET_COMMAND;
 
+	if (sampler->collector.counters)
+		counters_set_threads(sampler->collector.counters, counts_threads(sampler));
 	sampler->sample_layout = record_layout_of(&events->sample_attr);
 	sampler->sideband_layout = record_layout_of(&events->sideband_attr);
 	if (!order_init(&sampler->order, 2 * (size_t)events->cpu_count + sampler->waiting.cpu_count, err))
@@ -179,6 +187,7 @@ static bool look_at_contexts(struct sampler *sampler, struct error *err)
 static bool open_all(struct sampler *sampler, struct error *err)
 {
 	const struct sampler_options *options = &sampler->options;
+	struct counters_options counting;
 	struct collector_options collecting;
 
 	if (options->target.kind == SAMPLER_TARGET_COMMAND &&
@@ -195,7 +204,14 @@ static bool open_all(struct sampler *sampler, struct error *err)
 	open_waiting(sampler);
 	if (!sampler_prepare_reading(sampler, err))
 		return false;
+	counting = (struct counters_options){
+		.columns = sampler->events.group.columns,
+		.are_of_threads = counts_threads(sampler),
+		.takes_turns = sampler->events.group.takes_turns,
+		.parts_unit = sampler->events.group.parts_unit,
+	};
 	collecting = (struct collector_options){
+		.counters = options->counters ? &counting : NULL,
 		.host = process_host_live(sampler->reader),
 		.names_interpreters = !options->native_only,
 		.chains = sampler->chains,
@@ -354,6 +370,17 @@ static int64_t duration_ns(const struct sampler *sampler, uint64_t clock)
 	return (int64_t)((sampler->enabled ? clock : sampler->off_since_ns) - sampler->start_ns - sampler->off_ns);
 }
 
+/* Of a sample that is not the target's, only what its CPU has counted until then is taken. */
+static bool pass_over(struct sampler *sampler, const struct order_source *source, struct error *err)
+{
+	struct error ignored;
+	struct record record;
+
+	return !record_parse(source->layout, source->bytes, source->size, &record, &ignored) ||
+	       record.kind != RECORD_SAMPLE ||
+	       counters_take(sampler->collector.counters, &record, COUNTERS_LEFT_OUT, err);
+}
+
 static bool take_record(struct sampler *sampler, const struct order_source *source, struct error *err)
 {
 	struct error ignored;
@@ -361,7 +388,7 @@ static bool take_record(struct sampler *sampler, const struct order_source *sour
 	bool wanted;
 
 	if (!filter_wants(&sampler->filter, source->layout, source->bytes, source->size))
-		return true;
+		return !sampler->collector.counters || pass_over(sampler, source, err);
 	if (!record_parse(source->layout, source->bytes, source->size, &record, &ignored)) {
 		sampler->collector.profile->quality.lost++;
 		return true;
@@ -567,6 +594,12 @@ static void tell_limits(struct sampler *sampler)
 			"up to 0.4 s are missing of each process that the target started; 'sudo mount -t tracefs tracefs /sys/kernel/tracing' "
 			"prevents that\n");
 	contexts_tell(&sampler->contexts, &sampler->notices);
+	if (sampler->collector.counters)
+		counters_tell(sampler->collector.counters, sampler->collector.profile, &sampler->notices);
+	if (sampler->collector.counters && sampler->filter.is_active)
+		buffer_append_string(&sampler->notices,
+			"counters are read of whole CPUs: what another program counts before a switch to the target is charged to the target's "
+			"next sample\n");
 	process_reader_describe(sampler->reader, &sampler->notices);
 	if (sampler->collector.interpreters)
 		interpreters_tell(sampler->collector.interpreters, &sampler->notices);

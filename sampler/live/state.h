@@ -75,8 +75,12 @@ bool sampler_target_is_gone(struct sampler *sampler);
 /* Says why a recording has no samples; returns false. */
 bool sampler_fail_empty(struct sampler *sampler, struct error *err);
 
-/* What its events are to be opened for: threads whose waits are sampled may be switched all the time. */
+/*
+ * What its events are to be opened for: threads whose waits are sampled may be switched all the time. Counters are read
+ * for the threads themselves where that is possible.
+ */
 static inline enum target_preference sampler_preference(const struct sampler *sampler)
 {
-	return sampler->options.off_cpu_ns > 0 ? TARGET_PREFERS_CPUS : TARGET_PREFERS_THREADS;
+	return sampler->options.off_cpu_ns > 0 && !sampler->options.counters ? TARGET_PREFERS_CPUS
+									     : TARGET_PREFERS_THREADS;
 }

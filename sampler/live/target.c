@@ -211,6 +211,18 @@ static bool add_descendants(struct filter *filter, struct error *err)
 	return true;
 }
 
+/*
+ * The program for events of CPUs. Totals that are read with samples have gone on while other processes ran, so the
+ * samples of those are needed as well, and are left out when they are read.
+ */
+static int wide_program(const struct event_set *events, struct filter *filter)
+{
+	if (events->group.count == 0)
+		return filter_program(filter);
+	filter_pass_all(filter);
+	return filter->chains ? filter_program(filter) : -1;
+}
+
 bool target_open_wide(const struct sampler_target *target, struct event_set *events, struct filter *filter,
 	bool *opened, struct error *err)
 {
@@ -219,7 +231,7 @@ bool target_open_wide(const struct sampler_target *target, struct event_set *eve
 
 	*opened = true;
 	filter_activate(filter);
-	events->program_fd = filter_program(filter);
+	events->program_fd = wide_program(events, filter);
 	if (!event_set_open_wide(events, &why)) {
 		if (why.code != ERROR_PERMISSION) {
 			*err = why;
@@ -255,11 +267,20 @@ static bool open_few_wide(const struct sampler_target *target, struct event_set 
 	return true;
 }
 
+static bool fail_without_cpus(struct error *err)
+{
+	return error_set(err, ERROR_PERMISSION,
+		"counters of threads that are still to start need Linux 6.12 or events of whole CPUs, which are not permitted; run "
+		"'sudo sysctl kernel.perf_event_paranoid=0', run kelvin with sudo, or record one thread with -t");
+}
+
 static bool open_processes(const struct sampler_target *target, enum target_preference preference,
 	struct event_set *events, struct filter *filter, struct error *err)
 {
 	bool opened = false;
 
+	if (events->needs_cpus)
+		return target_open_wide(target, events, filter, &opened, err) && (opened || fail_without_cpus(err));
 	if (preference == TARGET_PREFERS_CPUS && !open_few_wide(target, events, filter, &opened, err))
 		return false;
 	if (!opened && target_is_large(target) && !target_open_wide(target, events, filter, &opened, err))
@@ -273,6 +294,8 @@ static bool open_command(const struct sampler_target *target, pid_t child, enum 
 	const struct sampler_target process = { .kind = SAMPLER_TARGET_PIDS, .pids = &child, .pid_count = 1 };
 	bool opened = false;
 
+	if (events->needs_cpus)
+		return target_open_wide(&process, events, filter, &opened, err) && (opened || fail_without_cpus(err));
 	if (preference == TARGET_PREFERS_CPUS && !open_few_wide(&process, events, filter, &opened, err))
 		return false;
 	return opened || event_set_open(events, child, 0, err) ||
