@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sampler/collect/collect.h"
+#include "sampler/perf_data/groups.h"
 #include "sampler/perf_data/header.h"
 #include "sampler/perf_data/queue.h"
 #include "sampler/perf_data/stream.h"
@@ -28,9 +29,10 @@ struct perf_data {
 	struct queued_record held[UNWIND_TOGETHER];
 	uint64_t registers[UNWIND_TOGETHER][MACHINE_MAX_REGISTERS];
 	size_t held_count;
-	uint32_t event;             /* whose samples are read */
-	const char *wanted;         /* its name, borrowed; NULL: any */
-	enum perf_data_waits waits; /* what its samples tell of them */
+	uint32_t event;               /* whose samples are read */
+	const char *wanted;           /* its name, borrowed; NULL: any */
+	enum perf_data_waits waits;   /* what its samples tell of them */
+	struct perf_data_group group; /* that its samples have the totals of */
 	struct switches switches;
 	uint32_t verify_every;                          /* of struct sampler_recorded */
 	const struct machine *machine;                  /* that the file was recorded on; NULL: not known */

@@ -219,6 +219,8 @@ bool perf_data_begin(struct perf_data *data, struct error *err)
 	if (!find_stacks(data, &options.has_stack, err))
 		return false;
 	options.machine = data->machine;
+	if (data->waits == PERF_DATA_NO_WAITS && perf_data_group_find(&data->header, data->event, &data->group))
+		options.counters = &data->group.counters;
 	data->is_lbr = (type & PERF_SAMPLE_BRANCH_STACK) && (chosen(data)->attr.branch_sample_type & BRANCH_CALL_STACK);
 	if (!collector_init(&data->collector, &options, err))
 		return false;
@@ -539,6 +541,8 @@ bool perf_data_finish(struct perf_data *data, struct sampler_result *result, str
 		sampler_result_deinit(&made);
 		return false;
 	}
+	if (data->collector.counters)
+		counters_tell(data->collector.counters, profile, data->notices);
 	made.waits_by_name = data->waits != PERF_DATA_NO_WAITS;
 	made.profile = TAKE(data->collector.profile);
 	*result = made;

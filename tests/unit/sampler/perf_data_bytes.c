@@ -116,6 +116,8 @@ void put_sample(struct buffer *out, const struct perf_event_attr *attr, const st
 		put_u64(&body, sample->id);
 	if (type & PERF_SAMPLE_PERIOD)
 		put_u64(&body, sample->period ? sample->period : 1000000);
+	if (type & PERF_SAMPLE_READ)
+		put_words(&body, sample->read, sample->read_words);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		put_u64(&body, sample->chain_count);
 		put_words(&body, sample->chain, sample->chain_count);

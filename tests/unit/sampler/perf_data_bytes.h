@@ -55,6 +55,8 @@ struct perf_sample_bytes {
 	uint64_t period;     /* 0: a millisecond */
 	const void *raw;     /* of a tracepoint or a program */
 	uint32_t raw_bytes;
+	const uint64_t *read; /* what PERF_SAMPLE_READ holds */
+	size_t read_words;
 };
 void put_sample(struct buffer *out, const struct perf_event_attr *attr, const struct perf_sample_bytes *sample);
 void put_round(struct buffer *out);

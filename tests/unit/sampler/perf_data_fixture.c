@@ -86,6 +86,48 @@ void make_example(struct fixture *fixture)
 	put_file(&fixture->file, &event, 1, &fixture->records, NULL, 0);
 }
 
+static void put_group_sample(struct buffer *out, const struct perf_event_attr *attr, uint32_t pid, uint64_t time_ns,
+	uint64_t faults, uint64_t switches)
+{
+	uint64_t chain[] = { PERF_CONTEXT_USER, 0x401010 };
+	uint64_t read[] = { 3, time_ns, 1, faults, 2, switches, 3 };
+
+	put_sample(out, attr,
+		&(struct perf_sample_bytes){ .pid = pid,
+			.time_ns = time_ns,
+			.ip = 0x401010,
+			.id = 1,
+			.chain = chain,
+			.chain_count = 2,
+			.read = read,
+			.read_words = sizeof(read) / sizeof(read[0]) });
+}
+
+void make_group(struct fixture *fixture)
+{
+	static const uint64_t configs[] = { PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_PAGE_FAULTS,
+		PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_CPU_MIGRATIONS };
+	enum { EVENTS = sizeof(configs) / sizeof(configs[0]), GROUP = 3 };
+	struct perf_event_bytes events[EVENTS];
+
+	for (size_t i = 0; i < EVENTS; i++) {
+		events[i] = (struct perf_event_bytes){ perf_bytes_attr(), i + 1 };
+		events[i].attr.config = configs[i];
+		events[i].attr.sample_type |= PERF_SAMPLE_READ;
+		events[i].attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+		events[i].attr.freq = i == 0 || i == GROUP;
+		if (!events[i].attr.freq)
+			events[i].attr.sample_period = 0;
+	}
+	put_comm(&fixture->records, &events[0].attr, 7, "program", 0);
+	put_comm(&fixture->records, &events[0].attr, 8, "program", 0);
+	put_group_sample(&fixture->records, &events[0].attr, 7, 1000, 5, 0);
+	put_group_sample(&fixture->records, &events[0].attr, 7, 2000, 14, 1);
+	put_group_sample(&fixture->records, &events[0].attr, 8, 2500, 3, 0);
+	put_group_sample(&fixture->records, &events[0].attr, 7, 3000, 34, 2);
+	put_file(&fixture->file, events, EVENTS, &fixture->records, NULL, 0);
+}
+
 const char *event_comm(const struct profile *profile, size_t event)
 {
 	const struct profile_sample *sample = &profile->samples[profile->events[event].sample];

@@ -22,6 +22,12 @@ void expect_failure(struct fixture *fixture, enum error_code code, const char *t
 void expect_notice(const struct fixture *fixture, const char *text);
 struct perf_event_bytes example_event(void);
 void make_example(struct fixture *fixture);
+
+/*
+ * As `perf record -e '{cpu-clock,page-faults,context-switches}:S,cpu-migrations'` leaves it: three samples of one
+ * thread, and one of another that has inherited the group. Their page faults are 5, 9, 3 and 20.
+ */
+void make_group(struct fixture *fixture);
 const char *event_comm(const struct profile *profile, size_t event);
 uint64_t event_leaf(const struct profile *profile, size_t event);
 size_t depth_of(const struct profile *profile, uint32_t stack);

@@ -29,13 +29,11 @@ static bool read_without_memory(int fd, struct sampler_result *result, size_t al
 }
 
 /* From the nth allocation on there is no memory: reading fails cleanly, or succeeds because it needed no more. */
-static void every_failed_allocation_is_an_error(void **state)
+static void fail_each_allocation(const struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	int fd = memfd_create("perf.data", MFD_CLOEXEC);
 	bool succeeded = false;
 
-	make_example(fixture);
 	assert_int_equal(write(fd, fixture->file.data, fixture->file.size), fixture->file.size);
 	for (size_t n = 0; !succeeded; n += 1 + n / 64) {
 		struct sampler_result result = { 0 };
@@ -51,10 +49,28 @@ static void every_failed_allocation_is_an_error(void **state)
 	close(fd);
 }
 
+static void every_failed_allocation_is_an_error(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_example(fixture);
+	fail_each_allocation(fixture);
+}
+
+static void every_failed_allocation_for_a_group_is_an_error(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_group(fixture);
+	fail_each_allocation(fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_failed_allocation_is_an_error, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			every_failed_allocation_for_a_group_is_an_error, fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
