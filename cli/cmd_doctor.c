@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { OPTION_JSON = OPTIONS_LONG_ONLY };
@@ -111,6 +112,19 @@ static void print_interpreters(const struct sampler_capabilities *can)
 		print_program_advice(&can->no_python);
 }
 
+static void print_counters(const struct sampler_capabilities *can)
+{
+	char yes[120];
+
+	snprintf(yes, sizeof(yes), "%s tell what holds functions up (--counters)",
+		can->counters && strcmp(can->counters, "topdown") == 0 ? "the pipeline's slots (topdown)"
+								       : "raw counters");
+	print_line(can->counters != NULL, "counters", yes,
+		"nothing of the processor tells what holds functions up (--counters)");
+	if (!can->counters)
+		printf("     -> %s: 'kelvin simulate' tells it without them\n", can->no_counters.message);
+}
+
 static void print_sources(const struct sampler_capabilities *can)
 {
 	print_line(can->has_hardware_cycles, "cycles", "the processor counts them: this is the default event",
@@ -164,15 +178,16 @@ static json_t *interpreted_languages(const struct sampler_capabilities *can)
 
 static int print_json(const struct sampler_capabilities *can)
 {
-	json_t *json = json_pack("{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:s?, s:o}",
-		"schema", "kelvin.doctor/1", "perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb",
+	json_t *json = json_pack(
+		"{s:s, s:i, s:i, s:i, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:b, s:s?, s:o, s:s?}", "schema",
+		"kelvin.doctor/1", "perf_event_paranoid", can->perf_event_paranoid, "perf_event_mlock_kb",
 		can->perf_event_mlock_kb, "perf_event_max_sample_rate", can->perf_event_max_sample_rate,
 		"descriptor_limit", (json_int_t)(can->descriptor_limit > INT64_MAX ? INT64_MAX : can->descriptor_limit),
 		"cycles", can->has_hardware_cycles, "cpu_clock", can->has_cpu_clock, "own_processes",
 		can->can_sample_own, "kernel_code", can->can_sample_kernel, "other_users", can->can_sample_others,
 		"whole_system", can->can_sample_system, "kernel_symbols", can->kernel_symbols_readable,
 		"replaced_binaries", can->map_files_readable, "confined_naming", confined_probe() == 0, "waits",
-		can->waits_hook, "interpreters", interpreted_languages(can));
+		can->waits_hook, "interpreters", interpreted_languages(can), "counters", can->counters);
 	bool ok = json && json_dumpf(json, stdout, JSON_INDENT(1)) == 0;
 
 	json_decref(json);
@@ -207,6 +222,7 @@ int cmd_doctor(int argc, char **argv)
 	print_waits(&can);
 	print_interpreters(&can);
 	print_sources(&can);
+	print_counters(&can);
 	print_confinement();
 	print_limits(&can);
 	return can.can_sample_own ? CLI_EXIT_OK : CLI_EXIT_ERROR;
