@@ -62,6 +62,28 @@ struct bottleneck_kind {
 	double least_samples; /* with fewer, a function has no class */
 };
 
+/* A part of what a real processor's counters tell, which is contained in all. */
+#define COUNTERS_PART(type, unit, part)                                                                                \
+	{                                                                                                              \
+		type, unit,                                                                                            \
+		{                                                                                                      \
+			{ PROFILE_BOTTLENECK_INSTRUCTION, -1 },                                                        \
+			{                                                                                              \
+				part, 1                                                                                \
+			}                                                                                              \
+		}                                                                                                      \
+	}
+
+/* Counters of a real processor, whose recorder has divided slots, or cycles, into parts (profile/counter_cost.h). */
+#define COUNTERS_KIND(all, unit)                                                                                       \
+	{                                                                                                              \
+		.sources = { { all, unit, { { PROFILE_BOTTLENECK_INSTRUCTION, 1 } } },                                 \
+			COUNTERS_PART(COUNTER_COST_CACHE, unit, PROFILE_BOTTLENECK_CACHE),                             \
+			COUNTERS_PART(COUNTER_COST_MEMORY, unit, PROFILE_BOTTLENECK_MEMORY),                           \
+			COUNTERS_PART(COUNTER_COST_SYSTEM, unit, PROFILE_BOTTLENECK_SYSTEM) },                         \
+		.source_count = 4, .least_samples = COUNTER_COST_LEAST_SAMPLES                                         \
+	}
+
 /*
  * A simulation: its cycles contain those of both kinds of misses, which are taken out of the instructions' part. A miss
  * of the last cache is one of a first cache too, so that it is taken back there.
@@ -79,6 +101,8 @@ static const struct bottleneck_kind bottleneck_kinds[] = {
 		  { COST_MODEL_SYSTEM, "nanoseconds", { { PROFILE_BOTTLENECK_SYSTEM, COST_MODEL_SYSTEM_GHZ } } } },
 		.source_count = 4,
 		.is_exact = true },
+	COUNTERS_KIND(COUNTER_COST_SLOTS, "slots"),
+	COUNTERS_KIND(COUNTER_COST_CYCLES, "count"),
 };
 
 static bool columns_fill(

@@ -37,6 +37,36 @@ static enum profile_bottleneck bottleneck_of(int64_t cycles, int64_t first, int6
 	return profile_bottleneck_of(&parts, columns.least_samples);
 }
 
+/* Of a recording with counters: what a function of so many samples is held up by. */
+static enum profile_bottleneck counted(const char *all, const char *unit, int64_t samples, int64_t whole, int64_t cache,
+	int64_t memory, int64_t system)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	const char *const names[] = { all, COUNTER_COST_CACHE, COUNTER_COST_MEMORY, COUNTER_COST_SYSTEM };
+	const int64_t values[] = { samples, whole, cache, memory, system };
+	struct profile_cost_parts parts = { 0 };
+	struct profile_cost_columns columns;
+	struct error err;
+
+	assert_true(profile_create(&profile, &err));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_true(profile_add_value_type(profile, names[i], unit, &err));
+	columns = profile_cost_columns(profile);
+	assert_true(columns.is_there);
+	profile_cost_add(&columns, values, &parts);
+	return profile_bottleneck_of(&parts, columns.least_samples);
+}
+
+static void counters_of_a_processor_tell_of_it_too(void **state)
+{
+	(void)state;
+	assert_int_equal(counted("slots", "slots", 60, 1000, 200, 100, 0), PROFILE_BOTTLENECK_INSTRUCTION);
+	assert_int_equal(counted("slots", "slots", 60, 1000, 100, 700, 0), PROFILE_BOTTLENECK_MEMORY);
+	assert_int_equal(counted("cycles", "count", 60, 1000, 600, 100, 0), PROFILE_BOTTLENECK_CACHE);
+	assert_int_equal(counted("cycles", "count", 60, 1000, 0, 0, 1000), PROFILE_BOTTLENECK_SYSTEM);
+	assert_int_equal(counted("slots", "slots", 40, 1000, 100, 700, 0), PROFILE_BOTTLENECK_NONE);
+}
+
 static void the_largest_part_is_the_class(void **state)
 {
 	(void)state;
@@ -139,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_largest_part_is_the_class),
+		cmocka_unit_test(counters_of_a_processor_tell_of_it_too),
 		cmocka_unit_test(parts_add_up_to_the_cost),
 		cmocka_unit_test(a_part_that_does_not_lead_is_mixed),
 		cmocka_unit_test(a_change_is_of_the_part_that_changed_most),
