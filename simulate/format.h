@@ -96,7 +96,7 @@ struct simulate_thread {
 };
 
 enum simulate_trigger {
-	SIMULATE_TRIGGER_END,     /* the process ended or executed another program; more than one where an execve() failed */
+	SIMULATE_TRIGGER_END,     /* it ended or executed another program; more than one where an execve() failed */
 	SIMULATE_TRIGGER_REQUEST, /* a client request of the program, which gives the part its name */
 };
 

@@ -328,20 +328,27 @@ static void option_cache(const HChar *option, const HChar *text, struct simulate
 static Bool option(const HChar *argument)
 {
 	const HChar *text;
+	Long nodes;
 
-	if VG_STR_CLO (argument, "--out-dir", tool_options.directory) {
-	} else if VG_STR_CLO (argument, "--I1", text) {
+	if VG_STR_CLO (argument, "--out-dir", tool_options.directory)
+		return True;
+	if VG_STR_CLO (argument, "--I1", text) {
 		option_cache(argument, text, &tool_options.first_instructions);
-	} else if VG_STR_CLO (argument, "--D1", text) {
-		option_cache(argument, text, &tool_options.first_data);
-	} else if VG_STR_CLO (argument, "--LL", text) {
-		option_cache(argument, text, &tool_options.last);
-	} else if VG_BINT_CLO (argument, "--max-nodes", tool_options.max_nodes, 1, TOOL_NODES_MAX) {
-	} else if VG_BOOL_CLO (argument, "--instr-atstart", tool_options.instruments_at_start) {
-	} else {
-		return False;
+		return True;
 	}
-	return True;
+	if VG_STR_CLO (argument, "--D1", text) {
+		option_cache(argument, text, &tool_options.first_data);
+		return True;
+	}
+	if VG_STR_CLO (argument, "--LL", text) {
+		option_cache(argument, text, &tool_options.last);
+		return True;
+	}
+	if VG_BINT_CLO (argument, "--max-nodes", nodes, 1, TOOL_NODES_MAX) {
+		tool_options.max_nodes = (uint64_t)nodes;
+		return True;
+	}
+	return VG_BOOL_CLO(argument, "--instr-atstart", tool_options.instruments_at_start);
 }
 
 static void usage(void)

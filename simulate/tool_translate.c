@@ -49,7 +49,7 @@ static void add_fetches(struct translation *translation, uint64_t address, unsig
 	struct tool_fetch *fetch = &translation->fetches[translation->fetch_count];
 
 	if (translation->fetch_count == 0 || fetch[-1].line != first) {
-		*fetch++ = (struct tool_fetch){ first, instruction, last != first };
+		*fetch++ = (struct tool_fetch){ first, instruction, last == first ? 0 : 1 };
 		translation->fetch_count++;
 	}
 	if (last != first) {

@@ -188,7 +188,7 @@ static bool record_is_empty(const struct tool_record *record)
 static void block_write(struct tool_block *block)
 {
 	struct simulate_block *entry;
-	uint64_t bytes = sizeof(*entry) + block->instruction_count * 2u + block->exit_count * sizeof(uint16_t);
+	uint64_t bytes = sizeof(*entry) + (uint64_t)block->instruction_count * 2 + block->exit_count * sizeof(uint16_t);
 	uint8_t *rest;
 
 	if (block->number != SIMULATE_NONE)
@@ -202,7 +202,7 @@ static void block_write(struct tool_block *block)
 	rest = (uint8_t *)(entry + 1);
 	VG_(memcpy)(rest, block->lengths, block->instruction_count);
 	VG_(memcpy)(rest + block->instruction_count, block->costs, block->instruction_count);
-	rest += block->instruction_count * 2u;
+	rest += (uint64_t)block->instruction_count * 2;
 	for (unsigned i = 0; i < block->exit_count; i++, rest += sizeof(uint16_t))
 		VG_(memcpy)(rest, &block->exits[i].instructions, sizeof(uint16_t));
 }
