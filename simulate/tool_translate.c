@@ -13,7 +13,7 @@ enum { INSTRUCTIONS_MAX = 256, ACCESSES_MAX = 2048, EXITS_MAX = 512, FETCHES_MAX
 
 bool tool_instruments;
 
-/* The translation of one block. The core translates one at a time. */
+/* The translation of one block. */
 struct translation {
 	struct tool_block made;
 	uint8_t lengths[INSTRUCTIONS_MAX], costs[INSTRUCTIONS_MAX];
@@ -247,50 +247,57 @@ static IRDirty *add_enter(struct translation *translation, IRExpr **arguments)
 	return call;
 }
 
+/* The core translates one block at a time, and this one is too large for its stack. */
+static struct translation current;
+
+static void translation_begin(const IRSB *in, const VexGuestLayout *layout)
+{
+	VG_(memset)(&current.made, 0, sizeof(current.made));
+	current.access_count = current.fetch_count = 0;
+	current.layout = layout;
+	current.types = in->tyenv;
+	current.out = deepCopyIRSBExceptStmts(in);
+	current.made.lengths = current.lengths;
+	current.made.costs = current.costs;
+	current.made.exits = current.exits;
+	current.made.accesses = current.accesses;
+	current.made.fetches = current.fetches;
+}
+
 IRSB *tool_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 	const VexArchInfo *archinfo, IRType guest_word, IRType host_word)
 {
-	static struct translation translation;
 	IRExpr **arguments = mkIRExprVec_2(NULL, IRExpr_GSPTR());
 	int i = 0;
 
 	(void)closure, (void)extents, (void)archinfo, (void)guest_word, (void)host_word;
 	if (!tool_instruments)
 		return in;
-	VG_(memset)(&translation.made, 0, sizeof(translation.made));
-	translation.access_count = translation.fetch_count = 0;
-	translation.layout = layout;
-	translation.types = in->tyenv;
-	translation.out = deepCopyIRSBExceptStmts(in);
+	translation_begin(in, layout);
 
 	/* What stands before the first instruction is the core's. */
 	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
-		addStmtToIRSB(translation.out, in->stmts[i]);
+		addStmtToIRSB(current.out, in->stmts[i]);
 	if (i == in->stmts_used)
 		return in;
-	translation.made.address = in->stmts[i]->Ist.IMark.addr;
-	translation.made.mapping = tool_mapping_at(translation.made.address);
+	current.made.address = in->stmts[i]->Ist.IMark.addr;
+	current.made.mapping = tool_mapping_at(current.made.address);
 	arguments[0] = constant(0);
-	add_enter(&translation, arguments);
+	add_enter(&current, arguments);
 	for (; i < in->stmts_used; i++) {
 		IRStmt *statement = in->stmts[i];
 
 		if (statement->tag == Ist_IMark) {
-			add_instruction(&translation, statement->Ist.IMark.addr, statement->Ist.IMark.len);
+			add_instruction(&current, statement->Ist.IMark.addr, statement->Ist.IMark.len);
 		} else {
-			add_cost(&translation, statement);
-			add_accesses(&translation, statement);
+			add_cost(&current, statement);
+			add_accesses(&current, statement);
 		}
 		if (statement->tag == Ist_Exit)
-			add_side_exit(&translation, statement);
-		addStmtToIRSB(translation.out, statement);
+			add_side_exit(&current, statement);
+		addStmtToIRSB(current.out, statement);
 	}
-	add_end(&translation, in);
-	translation.made.lengths = translation.lengths;
-	translation.made.costs = translation.costs;
-	translation.made.exits = translation.exits;
-	translation.made.accesses = translation.accesses;
-	translation.made.fetches = translation.fetches;
-	arguments[0]->Iex.Const.con->Ico.U64 = (uint64_t)(uintptr_t)tool_intern(&translation.made);
-	return translation.out;
+	add_end(&current, in);
+	arguments[0]->Iex.Const.con->Ico.U64 = (uint64_t)(uintptr_t)tool_intern(&current.made);
+	return current.out;
 }
