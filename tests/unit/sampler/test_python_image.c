@@ -37,6 +37,7 @@ static void set_word(const struct file *file, size_t word, uint64_t value)
 static struct python_image *read_bytes(const void *bytes, size_t size, struct error *why)
 {
 	struct python_image *python = NULL;
+	struct python_asyncio asyncio;
 	struct elf_image *elf;
 	struct error err;
 
@@ -44,6 +45,7 @@ static struct python_image *read_bytes(const void *bytes, size_t size, struct er
 	if (!elf_image_open_memory(bytes, size, "made by hand", &elf, &err))
 		return NULL;
 	assert_true(python_image_read(elf, &python, why, &err));
+	(void)python_asyncio_read(elf, &asyncio);
 	elf_image_unref(elf);
 	return python;
 }
