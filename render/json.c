@@ -201,7 +201,8 @@ static json_t *metric(struct json_writer *w)
 	return object;
 }
 
-/* The names of all metrics that can be shown, or compared. */
+/* The names of all metrics that can be shown, or compared: not samples where there are none, or where they are not
+ * known. */
 static json_t *metrics(struct json_writer *w)
 {
 	struct page_metric found[PROFILE_MAX_VALUE_TYPES];
@@ -209,7 +210,8 @@ static json_t *metrics(struct json_writer *w)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < found_count; i++)
-		document_push(w, array, document_string(found[i].type));
+		if (found[i].index[DIFF_HEAD] >= profile_first_metric(w->input->profiles[DIFF_HEAD]))
+			document_push(w, array, document_string(found[i].type));
 	return array;
 }
 
