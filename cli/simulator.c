@@ -282,7 +282,7 @@ static void explain_instruction(const char *name, const char *line, struct buffe
 	const char *bytes = strstr(line, marker);
 	bool is_wide = bytes && strncmp(bytes + strlen(marker), "0x62", 4) == 0;
 
-	buffer_printf(notices, "process %.20s ended at an instruction that valgrind does not know%s (%.23s): %s\n",
+	buffer_printf(notices, "process %.20s ended at an instruction that valgrind does not know%s (%.19s): %s\n",
 		name, is_wide ? ", of AVX-512" : "", bytes ? bytes + strlen(marker) : "",
 		is_wide ? "build the program without -march=native, or with -mno-avx512f"
 			: "build it for a plain x86-64 processor, as with -march=x86-64-v3");

@@ -342,6 +342,7 @@ bool simulation_count_file(const struct sampler_simulation *simulation, const st
 		return false;
 	if (!simulated_file_read(fd, file->bytes, &visitor, &end, err))
 		return error_prefix(err, "simulation of process %d", file->pid);
+	counting->losses->cut_files += end.is_cut;
 	counting->losses->cut_tables += end.end.was_cut != 0;
 	return true;
 }

@@ -250,7 +250,9 @@ bool sampler_simulation_count(
 	}
 	if (counting.made->sample_count == 0) {
 		profile_destroy(counting.made);
-		return error_set(err, ERROR_EMPTY, "nothing was counted: the program never switched the counting on");
+		return error_set(err, ERROR_EMPTY, "nothing was counted: %s",
+			losses.cut_files ? "the files of counts end before the first count"
+					 : "the program never switched the counting on");
 	}
 	estimate_cycles(counting.made);
 	tell_losses(&losses, notices);

@@ -99,6 +99,7 @@ enum simulation_column {
 struct simulation_losses {
 	uint64_t deep_nodes; /* contexts of more frames than a stack may have */
 	uint64_t cut_tables; /* processes whose table of nodes was full */
+	uint64_t cut_files;  /* files that end early */
 	bool is_too_large;   /* there would be more than most_samples: counting has been given up */
 };
 
