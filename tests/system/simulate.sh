@@ -70,3 +70,13 @@ mv stdout runs.pb.gz
 mkdir temporary
 TMPDIR=$PWD/temporary run 0 kelvin simulate -q -o a.pb.gz -- ./calls
 [[ -z $(ls -A temporary) ]] || fail "the temporary directory is left behind"
+
+# A signal ends the command, and what was counted is kept.
+start "$KELVIN" simulate -q -o k.pb.gz -- sh -c ': >begun; while :; do :; done'
+wait_until "the command runs" test -e begun
+kill -TERM "$pid"
+code=0
+wait "$pid" || code=$?
+[[ $code -eq 143 ]] || fail "exit code $code after SIGTERM"
+run 0 kelvin report k.pb.gz --text
+says stdout 'cycles'
