@@ -257,7 +257,9 @@ static bool find_values(struct count_reader *reader, const struct count_node *no
 	*values = &reader->made->values[(size_t)sample * COLUMN_COUNT];
 	reader->losses->is_too_large = reader->made->sample_count > reader->most_samples;
 	return !reader->losses->is_too_large ||
-	       error_set(err, ERROR_LIMIT, "more than %zu functions in contexts", reader->most_samples);
+	       error_set(err, ERROR_LIMIT,
+		       "there are more than %zu functions in contexts, which no profile holds: simulate a smaller input, or count only a part of the program (CALLGRIND_START_INSTRUMENTATION)",
+		       reader->most_samples);
 }
 
 static bool count_segment(struct count_reader *reader, const struct count_node *node,
