@@ -192,7 +192,7 @@ static bool find_group(struct event_set *set, const char *counters, struct error
 }
 
 /*
- * Whether threads inherit a group whose values are read with its samples: since Linux 6.12. The kernel then writes each
+ * Whether threads inherit a group whose values are read with its samples: since Linux 6.13. The kernel then writes each
  * thread's own.
  */
 static bool group_is_inherited(const struct event_set *set)

@@ -270,7 +270,7 @@ static bool open_few_wide(const struct sampler_target *target, struct event_set 
 static bool fail_without_cpus(struct error *err)
 {
 	return error_set(err, ERROR_PERMISSION,
-		"counters of threads that are still to start need Linux 6.12 or events of whole CPUs, which are not permitted; run "
+		"counters of threads that are still to start need Linux 6.13 or events of whole CPUs, which are not permitted; run "
 		"'sudo sysctl kernel.perf_event_paranoid=0', run kelvin with sudo, or record one thread with -t");
 }
 

@@ -32,6 +32,7 @@ cp "$(command -v busybox)" "$tree/bin/busybox"
 put_program "$KELVIN" kelvin
 put_program "$WORKLOADS/system_workload" system_workload
 put_program "$WAITS" workload_waits
+put_program "$WORKLOADS/../workloads/workload_faults" workload_faults
 put_program "$PROGRAMS_TEST" test_programs
 put_program "$WAITING_TEST" test_waiting
 cp "$ROOT/tests/machine/init.sh" "$tree/init"
@@ -54,7 +55,7 @@ says_not() {
 	! sed -n "/^begin $1\$/,/^end $1 /p" "$work/console" | grep -E -- "$2" >/dev/null || fail "$1: '$2' found"
 }
 
-for section in programs command process children cpus waiting waits interrupted; do
+for section in programs command process children cpus counters waiting waits interrupted; do
 	says "$section" "^end $section 0\$"
 done
 says programs 'PASSED .* 6 test'
@@ -65,6 +66,8 @@ says process ';serve;hash_output [0-9]+$'
 # More than the shell itself: the programs that it started were followed by the tracepoint of new tasks.
 says children 'brief-[0-9]{3,} [0-9]+$'
 says cpus '^system_workload;.*;serve;parse_input'
+says counters '^1[0-9]{2},[0-9]{3} page faults\.$|^[89][0-9],[0-9]{3} page faults\.$'
+says counters '^  touch_pages .* [89][0-9]\.[0-9] %$'
 # Both hooks that show the kernel's part of the stack.
 says waiting '^hook: fentry$'
 says waiting '^hook: kprobe$'

@@ -55,6 +55,12 @@ cpus() {
 	return $code
 }
 
+# Threads inherit no groups whose values are read with samples before Linux 6.13: CPUs are counted.
+counters() {
+	kelvin record -F 200 --counters=page-faults -o counters.pb.gz -- workload_faults 1 50 2000 &&
+		kelvin report --metric page-faults --text - counters.pb.gz
+}
+
 waiting() {
 	test_waiting
 }
@@ -82,7 +88,7 @@ interrupted() {
 }
 
 kelvin doctor
-for name in programs command process children cpus waiting waits interrupted; do
+for name in programs command process children cpus counters waiting waits interrupted; do
 	section $name
 done
 echo "all done"
