@@ -61,6 +61,26 @@ export function bottleneckOf(model, node) {
   return found?.costs.classes[model.side]?.[found.at] || 0;
 }
 
+/** How many strengths of the colour of a class are told apart. */
+export const STRENGTHS = 16;
+
+/** The shade of a class at full strength. @param {number} one */
+export const fullShade = (one) => (one ? one * STRENGTHS + STRENGTHS - 1 : 0);
+
+/**
+ * The shade of a frame of the picture: its class, and how much of its time is its own, which is the strength of the
+ * colour. Without a call tree, that is where functions and not calls are drawn, all are strong.
+ * @param {Model} model @param {number} node
+ */
+export function bottleneckShade(model, node) {
+  const { side, tree, turned } = model;
+  const one = bottleneckOf(model, node);
+  const total = tree.total[side][node];
+  if (!one || turned || !(total > 0)) return fullShade(one);
+  const part = Math.sqrt(Math.min(1, tree.self[side][node] / total));
+  return one * STRENGTHS + Math.round((STRENGTHS - 1) * part);
+}
+
 /** The class of a node of the report, whatever the picture shows. @param {Model} model @param {number} node */
 export const reportBottleneck = ({ side, tables }, node) => tables.bottlenecks?.nodes.classes[side]?.[node] || 0;
 

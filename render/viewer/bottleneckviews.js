@@ -15,7 +15,8 @@ import { swatch } from './widgets.js';
 /** @typedef {import('./legend.js').Entry} Entry */
 /** @typedef {import('./model.js').Model} Model */
 
-const COLOUR_HINT = 'a frame has the colour of the largest part of its own cost, without what it calls';
+const COLOUR_HINT =
+  'a frame has the colour of the largest part of its own cost, the paler the more of its cost is in what it calls';
 
 /** @param {ArrayLike<number>} values */
 const sumOf = (values) => Array.from(values).reduce((a, b) => a + b, 0);
@@ -43,7 +44,7 @@ export function bottleneckLegend(model, colours, key) {
   return [
     ...PARTS.map((number) => entry(number, BOTTLENECK_COLOURS[number])),
     entry(MIXED, css(colours.neutral())),
-    h('span.dim', { title: COLOUR_HINT }, 'what the cost of the frame itself consists of'),
+    h('span.dim', { title: COLOUR_HINT }, 'what the own cost consists of; paler: most is in what it calls'),
   ];
 }
 

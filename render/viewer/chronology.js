@@ -5,7 +5,7 @@
 import { Ancestors } from './ancestors.js';
 import { lengthText, timeText } from './axis.js';
 import { AXIS, Chart, HEAD, ROW } from './chart.js';
-import { reportBottleneck } from './bottleneck.js';
+import { fullShade, reportBottleneck } from './bottleneck.js';
 import { rgb } from './colour.js';
 import { h, renew } from './dom.js';
 import { amount, count, listName } from './format.js';
@@ -383,7 +383,7 @@ export class Chronology {
       ancestors: this.ancestors,
       range: this.shown,
       brush: state.range,
-      colour: this.host.colours.painter(tree, tested, () => POINTS, { bottleneck: (node) => reportBottleneck(model, node) }),
+      colour: this.host.colours.painter(tree, tested, () => POINTS, { bottleneck: (node) => fullShade(reportBottleneck(model, node)) }),
       matches: hits ? (node) => !!hits[tree.func[node]] : null,
       name: (node) => model.functions[tree.func[node]].name,
       waits: CLASS_COLOURS.map((hex) => (hex ? packed(rgb(hex)) : 0)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a colour means. Hue is the direction of cost, texture is existence.
 
-import { BOTTLENECK_COLOURS } from './bottleneck.js';
+import { BOTTLENECK_COLOURS, STRENGTHS as BOTTLENECK_STRENGTHS } from './bottleneck.js';
 import { FIRST_CHANGED, STATES } from './codes.js';
 import { hashHue } from './hash.js';
 import { packed } from './pixels.js';
@@ -28,6 +28,8 @@ const NEUTRAL_DARK = '#4a4a4d';
 const FLOOR_POINTS = 0.5;
 /** How much of the colour of a class is left where nearly nothing is waiting. */
 const PALEST = 0.3;
+/** How much of the colour of a bottleneck is left where nearly nothing is a frame's own. */
+const PALEST_OWN = 0.1;
 /** How many strengths of a colour are told apart. */
 const STRENGTHS = 255;
 /**
@@ -173,12 +175,23 @@ export class Colours {
     return pixels;
   }
 
+  /** The pixels of all shades of bottlenecks: the paler the less of a frame's time is its own. */
+  bottleneckPixels() {
+    const neutral = this.neutral();
+    return BOTTLENECK_COLOURS.flatMap((hex) =>
+      Array.from({ length: BOTTLENECK_STRENGTHS }, (_, strength) => {
+        const part = PALEST_OWN + ((1 - PALEST_OWN) * strength) / (BOTTLENECK_STRENGTHS - 1);
+        return packed(hex ? mix(neutral, rgb(hex), part) : neutral);
+      }),
+    );
+  }
+
   /**
    * A function that colours the nodes of a tree in as few steps as possible, because it is called for each frame on
    * the screen.
    * @param {FrameTree} tree @param {boolean} tested @param {(node: number) => number} pointsOf
    * @param {{shade?: (node: number) => number, bottleneck?: (node: number) => number}} [of] what a node waits for, and
-   * what holds it up
+   * what holds it up, as shades
    * @returns {(node: number) => number} as a pixel
    */
   painter(tree, tested, pointsOf, of = {}) {
@@ -190,7 +203,7 @@ export class Colours {
       return (node) => pixels[shade(node)];
     }
     if (this.mode === 'bottleneck' && bottleneck) {
-      const pixels = BOTTLENECK_COLOURS.map((hex) => (hex ? packed(rgb(hex)) : neutral));
+      const pixels = this.bottleneckPixels();
       return (node) => pixels[bottleneck(node)];
     }
     if (this.mode === 'origin') {

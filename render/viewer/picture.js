@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The flame graph in its place on the page: it is drawn from the model, scrolled, pointed at and clicked.
 
-import { bottleneckOf } from './bottleneck.js';
+import { bottleneckShade } from './bottleneck.js';
 import { STATES } from './codes.js';
 import { h } from './dom.js';
 import { Flame, ROW } from './draw.js';
@@ -129,7 +129,7 @@ export class Picture {
       model.tree,
       tested,
       (node) => model.pointsOf(node),
-      { shade: (node) => model.shadeOf(node), bottleneck: (node) => bottleneckOf(model, node) },
+      { shade: (node) => model.shadeOf(node), bottleneck: (node) => bottleneckShade(model, node) },
     );
     if (!model.gone || colours.mode !== 'diff') return paint;
     const [gone, kept] = [colours.pixel(0, 'gone', 0), colours.pixel(-1, '', 0)];
