@@ -67,6 +67,7 @@ bool exact_say_function(struct diff_build *build, const struct diff_function *fu
 	bool is_self = estimate == &function->self;
 	char words[WORDS_CHANGE], code[EXACT_CODE_WORDS], share[EXACT_SENTENCE], total[EXACT_SENTENCE], rest[80] = "";
 	const char *whose = is_self ? " itself" : ", with all it calls,";
+	const char *cause = is_self ? diff_cause(diff, function) : "";
 
 	words_change(diff, estimate, words);
 	code_words(diff, function, is_self, code);
@@ -80,8 +81,9 @@ bool exact_say_function(struct diff_build *build, const struct diff_function *fu
 	if (!(estimate->base > 0) || !(estimate->head > 0))
 		return build_text(diff, err, &diff->verdict_text, "%s is %s: %s%s%s", name.data ? name.data : "",
 			estimate->base > 0 ? "gone" : "new", share, rest, total);
-	return build_text(diff, err, &diff->verdict_text, "%s%s %s %s%s%s: %s%s%s", name.data ? name.data : "", whose,
-		words_verb(diff), words, code[0] ? "; " : "", code, share, rest, total);
+	return build_text(diff, err, &diff->verdict_text, "%s%s %s %s%s%s%s%s%s%s%s%s", name.data ? name.data : "",
+		whose, words_verb(diff), words, cause[0] ? ": " : "", cause, code[0] ? "; " : "", code,
+		cause[0] ? "; " : ": ", share, rest, total);
 }
 
 bool exact_explain_total(struct diff_build *build, const struct diff_function *function,
@@ -89,6 +91,7 @@ bool exact_explain_total(struct diff_build *build, const struct diff_function *f
 {
 	CLEANUP(buffer_deinit) struct buffer name = { 0 };
 	struct diff *diff = build->diff;
+	const char *cause, *before_code;
 	bool is_self;
 	char code[EXACT_CODE_WORDS], part[WORDS_PERCENT];
 
@@ -96,12 +99,15 @@ bool exact_explain_total(struct diff_build *build, const struct diff_function *f
 		return true;
 	is_self = estimate == &function->self;
 	code_words(diff, function, is_self, code);
+	cause = is_self ? diff_cause(diff, function) : "";
+	before_code = code[0] == '\0' ? "" : cause[0] ? "; " : ": ";
 	words_percent(diff, fabs(estimate->delta) / build_points_of(diff) * 100, part);
 	words_name(diff, function, &name);
-	return buffer_ok(&name, err) &&
-	       build_text(diff, err, &diff->verdict_text, "%s; the largest change is that of %s%s, %s of the total%s%s",
-		       diff_string(diff, diff->verdict_text), name.data ? name.data : "",
-		       is_self ? " itself" : " with all it calls", part, code[0] ? ": " : "", code);
+	return buffer_ok(&name, err) && build_text(diff, err, &diff->verdict_text,
+						"%s; the largest change is that of %s%s, %s of the total%s%s%s%s",
+						diff_string(diff, diff->verdict_text), name.data ? name.data : "",
+						is_self ? " itself" : " with all it calls", part, cause[0] ? ": " : "",
+						cause, before_code, code);
 }
 
 static bool is_equal_throughout(const struct diff *diff)

@@ -189,7 +189,7 @@ static bool say_total(struct diff_build *build, const struct proven *proven, str
 
 	words_change(diff, &diff->total, words);
 	return build_text(diff, err, &diff->verdict_text, "head %s %s", words_verb(diff), words) &&
-	       waiting_explain(build, err) && explain_cause(build, proven, err);
+	       waiting_explain(build, err) && (diff->is_exact || explain_cause(build, proven, err));
 }
 
 static const char *and_the_total(const struct diff *diff)
