@@ -317,6 +317,7 @@ struct diff {
 	uint32_t metric, unit;        /* strings: "cpu", "nanoseconds" */
 	uint32_t metric_words;        /* string: the metric in words, as in struct profile_metric: "CPU time" */
 	bool is_duration, is_counted; /* as in struct profile_metric */
+	bool is_time;                 /* it is a time, or samples that were taken as time passed */
 	/*
 	 * The values count what the program did, in a simulator: they are neither samples nor times, and a program that
 	 * does the same has the same values. They have no intervals, and no load or speed of a machine is in them.

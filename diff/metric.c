@@ -179,6 +179,8 @@ bool metric_choose(struct diff_build *build, struct error *err)
 	metric = profile_metric(head, build->metric[DIFF_HEAD]);
 	diff->is_duration = metric.is_duration;
 	diff->is_counted = metric.is_counted;
+	/* A number that its file does not name is taken for samples. */
+	diff->is_time = !diff->is_exact && (metric.kind == PROFILE_METRIC_TIME || metric.kind == PROFILE_METRIC_OTHER);
 	diff->waiting = waiting_of(head, build->metric[DIFF_HEAD]);
 	return build_text(diff, err, &diff->metric_words, "%s", metric.words) &&
 	       build_text(diff, err, &diff->metric, "%s", type_name(head, build->metric[DIFF_HEAD])) &&

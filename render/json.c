@@ -413,14 +413,23 @@ static json_t *scale(struct json_writer *w)
 	return object;
 }
 
+/* Puts a value in the metric's unit: that of a metric which is no time has a key without "_ns". */
+static void put_value(struct json_writer *w, json_t *object, const char *key, json_t *value)
+{
+	char plain[16];
+
+	snprintf(plain, sizeof(plain), "%.*s", (int)(strlen(key) - strlen("_ns")), key);
+	document_put(w, object, w->diff->is_time ? key : plain, value);
+}
+
 static json_t *totals(struct json_writer *w)
 {
 	const struct diff_estimate *e = &w->diff->total;
 	json_t *object = json_object();
 
-	document_put(w, object, "base_ns", measured(w->diff->raw_total[DIFF_BASE]));
-	document_put(w, object, "head_ns", measured(w->diff->raw_total[DIFF_HEAD]));
-	document_put(w, object, "delta_ns", document_number(e->delta));
+	put_value(w, object, "base_ns", measured(w->diff->raw_total[DIFF_BASE]));
+	put_value(w, object, "head_ns", measured(w->diff->raw_total[DIFF_HEAD]));
+	put_value(w, object, "delta_ns", document_number(e->delta));
 	document_put(w, object, "delta_pct_of_base", document_number(summary_percent_of_base(e)));
 	document_put(w, object, "delta_pct_points", document_number(summary_points(w->diff, e->delta)));
 	document_put(w, object, "ci", document_interval(w, e));
@@ -474,13 +483,13 @@ static json_t *origins(struct json_writer *w)
 
 		document_put(w, object, "origin", document_string(profile_origin_name((enum profile_origin)i)));
 		if (w->diff->sides == DIFF_SIDES) {
-			document_put(w, object, "base_ns", measured(origin->raw[DIFF_BASE]));
-			document_put(w, object, "head_ns", measured(origin->raw[DIFF_HEAD]));
-			document_put(w, object, "delta_ns", document_number(origin->delta));
+			put_value(w, object, "base_ns", measured(origin->raw[DIFF_BASE]));
+			put_value(w, object, "head_ns", measured(origin->raw[DIFF_HEAD]));
+			put_value(w, object, "delta_ns", document_number(origin->delta));
 			document_put(
 				w, object, "delta_pct_points", document_number(summary_points(w->diff, origin->delta)));
 		} else {
-			document_put(w, object, "self_ns", measured(origin->raw[DIFF_HEAD]));
+			put_value(w, object, "self_ns", measured(origin->raw[DIFF_HEAD]));
 			document_put(w, object, "self_pct",
 				document_number(format_share(origin->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
 		}
@@ -496,12 +505,12 @@ static json_t *interrupts(struct json_writer *w)
 	json_t *object = json_object();
 
 	if (w->diff->sides == DIFF_SIDES) {
-		document_put(w, object, "base_ns", measured(o->raw[DIFF_BASE]));
-		document_put(w, object, "head_ns", measured(o->raw[DIFF_HEAD]));
-		document_put(w, object, "delta_ns", document_number(o->delta));
+		put_value(w, object, "base_ns", measured(o->raw[DIFF_BASE]));
+		put_value(w, object, "head_ns", measured(o->raw[DIFF_HEAD]));
+		put_value(w, object, "delta_ns", document_number(o->delta));
 		document_put(w, object, "delta_pct_points", document_number(summary_points(w->diff, o->delta)));
 	} else {
-		document_put(w, object, "self_ns", measured(o->raw[DIFF_HEAD]));
+		put_value(w, object, "self_ns", measured(o->raw[DIFF_HEAD]));
 		document_put(w, object, "self_pct",
 			document_number(format_share(o->raw[DIFF_HEAD], w->diff->raw_total[DIFF_HEAD])));
 	}
@@ -532,7 +541,7 @@ static void put_report(struct json_writer *w, json_t *root)
 {
 	json_t *sums = json_object();
 
-	document_put(w, sums, "ns", measured(w->diff->raw_total[DIFF_HEAD]));
+	document_put(w, sums, w->diff->is_time ? "ns" : "total", measured(w->diff->raw_total[DIFF_HEAD]));
 	document_put(w, root, "totals", sums);
 	document_put(w, root, "recording", recording(w, DIFF_HEAD));
 }

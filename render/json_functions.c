@@ -28,6 +28,14 @@ static void put_measured(struct buffer *out, double value)
 		json_text_number(out, value);
 }
 
+/* Ends the key of a value in the metric's unit: those of times are called base_ns, all others base. */
+static void end_key(const struct diff *diff, struct buffer *out)
+{
+	if (diff->is_time)
+		JSON_TEXT(out, "_ns");
+	JSON_TEXT(out, "\":");
+}
+
 static void put_points(const struct diff *diff, struct buffer *out, double delta)
 {
 	json_text_number(out, summary_points(diff, delta));
@@ -104,7 +112,7 @@ static enum diff_state overall_state(const struct diff_function *f)
 	return DIFF_STATE_SAME;
 }
 
-static void put_measurements(const struct diff_function *f, struct buffer *out)
+static void put_measurements(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
 	JSON_TEXT(out, ",\"tier\":");
 	put_word(out, diff_tier_name(f->tier));
@@ -115,21 +123,27 @@ static void put_measurements(const struct diff_function *f, struct buffer *out)
 		JSON_TEXT(out, "null");
 	else
 		json_text_integer(out, f->moved_to);
-	JSON_TEXT(out, ",\"base_self_ns\":");
+	JSON_TEXT(out, ",\"base_self");
+	end_key(diff, out);
 	put_measured(out, f->raw_self[DIFF_BASE]);
-	JSON_TEXT(out, ",\"head_self_ns\":");
+	JSON_TEXT(out, ",\"head_self");
+	end_key(diff, out);
 	put_measured(out, f->raw_self[DIFF_HEAD]);
-	JSON_TEXT(out, ",\"base_total_ns\":");
+	JSON_TEXT(out, ",\"base_total");
+	end_key(diff, out);
 	put_measured(out, f->raw_total[DIFF_BASE]);
-	JSON_TEXT(out, ",\"head_total_ns\":");
+	JSON_TEXT(out, ",\"head_total");
+	end_key(diff, out);
 	put_measured(out, f->raw_total[DIFF_HEAD]);
 }
 
 static void put_differences(const struct diff *diff, const struct diff_function *f, struct buffer *out)
 {
-	JSON_TEXT(out, ",\"delta_self_ns\":");
+	JSON_TEXT(out, ",\"delta_self");
+	end_key(diff, out);
 	json_text_number(out, f->self.delta);
-	JSON_TEXT(out, ",\"delta_total_ns\":");
+	JSON_TEXT(out, ",\"delta_total");
+	end_key(diff, out);
 	json_text_number(out, f->total.delta);
 	JSON_TEXT(out, ",\"delta_self_pct_of_base\":");
 	json_text_number(out, summary_percent_of_base(&f->self));
@@ -167,9 +181,11 @@ static void put_single(const struct diff *diff, const struct diff_function *f, s
 {
 	double whole = diff->raw_total[DIFF_HEAD];
 
-	JSON_TEXT(out, ",\"self_ns\":");
+	JSON_TEXT(out, ",\"self");
+	end_key(diff, out);
 	put_measured(out, f->raw_self[DIFF_HEAD]);
-	JSON_TEXT(out, ",\"total_ns\":");
+	JSON_TEXT(out, ",\"total");
+	end_key(diff, out);
 	put_measured(out, f->raw_total[DIFF_HEAD]);
 	JSON_TEXT(out, ",\"self_pct\":");
 	json_text_number(out, format_share(f->raw_self[DIFF_HEAD], whole));
@@ -304,7 +320,7 @@ bool json_function(const struct render_input *input, const struct waits *waits, 
 	if (!put_identity(input, function, out))
 		return false;
 	if (input->diff->sides == DIFF_SIDES) {
-		put_measurements(function, out);
+		put_measurements(input->diff, function, out);
 		put_differences(input->diff, function, out);
 		put_evidence(input->diff, function, out);
 	} else {

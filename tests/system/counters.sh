@@ -13,9 +13,9 @@ faults=$WORKLOADS/../workloads/workload_faults
 counted() {
 	kelvin report "$1" --metric "$2" --json counted.json 2>said || fail "$1 has no metric $2: $(cat said)"
 	if [[ $# -eq 3 ]]; then
-		jq --arg name "$3" '[.functions[] | select(.name == $name) | .total_ns] | add // 0' counted.json
+		jq --arg name "$3" '[.functions[] | select(.name == $name) | .total // .total_ns] | add // 0' counted.json
 	else
-		jq .totals.ns counted.json
+		jq '.totals | .total // .ns' counted.json
 	fi
 }
 # faults_of FILE KNOWN: the faults are those that were made, and those of touch_pages. What a thread does after its last sample is in

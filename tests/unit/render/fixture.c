@@ -153,6 +153,7 @@ static struct diff *make_diff(
 	diff->sides = DIFF_SIDES;
 	diff->metric = intern(diff, "cpu");
 	diff->metric_words = intern(diff, "CPU time");
+	diff->is_time = true;
 	diff->is_duration = true;
 	diff->unit = intern(diff, "nanoseconds");
 	diff->scale =
@@ -338,6 +339,7 @@ static struct diff *make_exact(void)
 	struct diff *diff = make_shop();
 
 	diff->metric = diff->metric_words = intern(diff, "instructions");
+	diff->is_time = false;
 	diff->unit = intern(diff, "count");
 	diff->is_duration = false;
 	diff->is_counted = diff->is_exact = true;

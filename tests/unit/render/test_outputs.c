@@ -110,6 +110,26 @@ static void check_kind(json_t *object, const char *member, json_type type)
 		fail_msg("%s is missing or of another type", member);
 }
 
+/* Values of a metric that is no time have names without "_ns". */
+static void json_names_values_by_what_they_are(void **state)
+{
+	struct fixture fixture = fixture_create(FIXTURE_EXACT);
+	char *text = fixture_json(&fixture);
+	json_t *json = parse(text), *totals = json_object_get(json, "totals");
+	json_t *function = json_array_get(json_object_get(json, "functions"), 0);
+
+	(void)state;
+	check_kind(totals, "base", JSON_INTEGER);
+	check_kind(json_array_get(json_object_get(json, "origins"), 0), "head", JSON_INTEGER);
+	check_kind(function, "base_self", JSON_INTEGER);
+	check_kind(function, "delta_total", JSON_REAL);
+	assert_null(json_object_get(totals, "base_ns"));
+	assert_null(json_object_get(function, "base_self_ns"));
+	json_decref(json);
+	free(text);
+	fixture_destroy(&fixture);
+}
+
 static void json_has_the_promised_members(void **state)
 {
 	struct fixture fixture = fixture_create(FIXTURE_SHOP);
@@ -492,6 +512,7 @@ int main(void)
 		cmocka_unit_test(text_says_percentages_of_base_and_points),
 		cmocka_unit_test(json_is_valid_whatever_the_names),
 		cmocka_unit_test(json_has_the_promised_members),
+		cmocka_unit_test(json_names_values_by_what_they_are),
 		cmocka_unit_test(quality_is_said_where_it_was_recorded),
 		cmocka_unit_test(what_is_counted_reads_as_counted),
 		cmocka_unit_test(headings_say_what_was_counted),
