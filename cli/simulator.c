@@ -211,7 +211,6 @@ static void set_environment(const char *library)
 {
 	static const char *const values[][2] = {
 		{ "PYTHONHASHSEED", "0" },
-		{ "PYTHONMALLOC", "malloc" },
 		{ "PYTHONPERFSUPPORT", "1" },
 		{ "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack" },
 	};
