@@ -36,6 +36,12 @@ static double range_of(const struct experiment *experiment, enum diff_side side,
 	return (most - least) * (double)runs;
 }
 
+static bool has_repeats(const struct experiment *experiment)
+{
+	return experiment->sides[DIFF_BASE].unit_count >= UNITS_MIN_RUNS &&
+	       experiment->sides[DIFF_HEAD].unit_count >= UNITS_MIN_RUNS;
+}
+
 static double range_factor(const struct experiment *experiment)
 {
 	size_t base = experiment->sides[DIFF_BASE].unit_count, head = experiment->sides[DIFF_HEAD].unit_count;
@@ -96,7 +102,7 @@ void evidence_exact(struct diff_build *build, const struct experiment *experimen
 	double least = build_least_effect(build), factor = range_factor(experiment), assumed;
 
 	diff->evidence.q = NAN;
-	diff->evidence.floor_rsd = units_have_runs(build) || !floor_has_runtime(diff) ? 0 : assumed_share;
+	diff->evidence.floor_rsd = has_repeats(experiment) || !floor_has_runtime(diff) ? 0 : assumed_share;
 	assumed = diff->evidence.floor_rsd * build_points_of(diff);
 	for (size_t row = 0; row < experiment->row_count; row++) {
 		double range = fmax(range_of(experiment, DIFF_BASE, row),

@@ -294,7 +294,7 @@ static void add_samples(const struct summing *s, uint32_t node, double *self, do
 {
 	const struct profile *profile = s->profile;
 	enum diff_evidence_mode mode = s->build->diff->evidence.mode;
-	bool by_run = mode == DIFF_EVIDENCE_RUNS || (mode == DIFF_EVIDENCE_EXACT && profile->run_count > 0);
+	bool by_run = mode == DIFF_EVIDENCE_RUNS || (mode == DIFF_EVIDENCE_EXACT && s->unit_count > 1);
 
 	for (uint32_t i = s->first_sample[node]; i != PROFILE_NONE; i = s->next_sample[i]) {
 		double value = build_value(s->build, s->side, i);

@@ -301,6 +301,26 @@ static void what_repeats_differ_by_is_noise(void **state)
 	assert_int_equal(state_of_first(3, 2000, 0), DIFF_STATE_SAME);
 }
 
+/* Three parts of one run, of 1, 2 and 3 times a million, to which the program has given names. */
+static struct profile *of_parts(int64_t changed)
+{
+	struct profile *profile = program(3, changed, MILLION);
+	struct error err;
+
+	for (size_t i = 0; i < profile->run_count; i++)
+		must(profile_intern(profile, i == 0 ? "parse" : "write", &profile->runs[i].name, &err), &err);
+	return profile;
+}
+
+static void parts_with_names_are_no_repeats(void **state)
+{
+	struct diff *diff = compare(of_parts(MILLION), of_parts(MILLION + MILLION / 10));
+
+	(void)state;
+	assert_int_equal(count_states(diff, true, DIFF_STATE_MORE), 1);
+	diff_destroy(diff);
+}
+
 static void a_total_within_the_noise_is_unchanged_or_not_decided(void **state)
 {
 	struct diff *diff = compare(program(3, MILLION, 50000), program(3, MILLION + 20000, 50000));
@@ -549,6 +569,7 @@ int main(void)
 		cmocka_unit_test(counts_near_the_largest_number),
 		cmocka_unit_test(fingerprints_tell_whether_code_changed),
 		cmocka_unit_test(what_repeats_differ_by_is_noise),
+		cmocka_unit_test(parts_with_names_are_no_repeats),
 		cmocka_unit_test(a_total_within_the_noise_is_unchanged_or_not_decided),
 		cmocka_unit_test(no_load_is_divided_out),
 		cmocka_unit_test(the_machine_is_no_warning),
