@@ -3,8 +3,19 @@
 // number of enum profile_bottleneck, and the four parts that the self cost consists of. Nothing is decided here.
 
 /** @typedef {import('./decode.js').Costs} Costs */
-/** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./state.js').State} State */
+/** @typedef {import('./tree.js').Tree} Tree */
+
+/**
+ * What is drawn, as the model has it.
+ * @typedef {object} Drawn
+ * @property {number} side
+ * @property {import('./report.js').Meta} meta
+ * @property {import('./report.js').Tables} tables
+ * @property {{func: ArrayLike<number>, self: ArrayLike<number>[], total: ArrayLike<number>[]}} tree
+ * @property {Tree} callTree
+ * @property {unknown} turned the tree is turned around
+ */
 
 /** The classes by number, as `profile/bottleneck.c` calls them. */
 export const BOTTLENECKS = ['', 'instruction', 'cache', 'memory', 'system', 'mixed'];
@@ -25,13 +36,13 @@ export const BOTTLENECK_HINTS = [
 /** What a change consists of, as sentences name it. */
 export const CAUSES = ['', 'instructions', 'cache misses', 'memory accesses', 'system time', 'several parts'];
 
-/** Whether a state cannot be shown without the classes. @param {Model} model @param {State} state */
+/** Whether a state cannot be shown without the classes. @param {Drawn} model @param {State} state */
 export const needsBottlenecks = ({ meta }, { colour, bottlenecks }) =>
   !!meta.hasBottlenecks && (colour === 'bottleneck' || !!bottlenecks);
 
 /**
  * The node of the report that a node of the picture is; -1 where it is none, as in a turned tree.
- * @param {Model} model @param {number} node
+ * @param {Drawn} model @param {number} node
  */
 export function sourceOf({ callTree, tables, turned }, node) {
   if (turned) return -1;
@@ -42,7 +53,7 @@ export function sourceOf({ callTree, tables, turned }, node) {
 /**
  * The costs that a frame stands for, and its number in them: its own, or where it is no frame of the report those of its
  * function in all its frames; null where nothing is known.
- * @param {Model} model @param {number} node @returns {{costs: Costs, at: number, isWhole: boolean}|null}
+ * @param {Drawn} model @param {number} node @returns {{costs: Costs, at: number, isWhole: boolean}|null}
  */
 export function costsOf(model, node) {
   const { bottlenecks } = model.tables;
@@ -55,7 +66,7 @@ export function costsOf(model, node) {
     : null;
 }
 
-/** The class of a frame of the picture on the side that is drawn; 0 for none. @param {Model} model @param {number} node */
+/** The class of a frame of the picture on the side that is drawn; 0 for none. @param {Drawn} model @param {number} node */
 export function bottleneckOf(model, node) {
   const found = node > 0 ? costsOf(model, node) : null;
   return found?.costs.classes[model.side]?.[found.at] || 0;
@@ -70,7 +81,7 @@ export const fullShade = (one) => (one ? one * STRENGTHS + STRENGTHS - 1 : 0);
 /**
  * The shade of a frame of the picture: its class, and how much of its time is its own, which is the strength of the
  * colour. Without a call tree, that is where functions and not calls are drawn, all are strong.
- * @param {Model} model @param {number} node
+ * @param {Drawn} model @param {number} node
  */
 export function bottleneckShade(model, node) {
   const { side, tree, turned } = model;
@@ -81,23 +92,23 @@ export function bottleneckShade(model, node) {
   return one * STRENGTHS + Math.round((STRENGTHS - 1) * part);
 }
 
-/** The class of a node of the report, whatever the picture shows. @param {Model} model @param {number} node */
+/** The class of a node of the report, whatever the picture shows. @param {Drawn} model @param {number} node */
 export const reportBottleneck = ({ side, tables }, node) => tables.bottlenecks?.nodes.classes[side]?.[node] || 0;
 
-/** The class of a function on the side that is drawn; 0 for none. @param {Model} model @param {number} func */
+/** The class of a function on the side that is drawn; 0 for none. @param {Drawn} model @param {number} func */
 export const functionBottleneck = ({ tables, side }, func) => tables.bottlenecks?.functions.classes[side]?.[func] || 0;
 
 /**
  * What the difference of a function's own cost consists of, in words; empty where no part is large enough to be named, or
  * where the tested metric is not that cost.
- * @param {Model} model @param {number} func
+ * @param {Drawn} model @param {number} func
  */
 export function causeOf({ meta, tables }, func) {
   const change = tables.bottlenecks?.functions.change?.[func] || 0;
   return meta.bottlenecksExplain && change !== MIXED ? CAUSES[change] : '';
 }
 
-/** The self cost [by class] of the frames of the call tree on the side that is drawn. @param {Model} model */
+/** The self cost [by class] of the frames of the call tree on the side that is drawn. @param {Drawn} model */
 export function costByClass(model) {
   const { callTree, side, tables } = model;
   const sums = BOTTLENECKS.map(() => 0);
@@ -115,7 +126,7 @@ export function costByClass(model) {
 
 /**
  * Whether a frame has one of the marked classes; null where none is marked.
- * @param {Model} model @param {State} state @returns {((node: number) => boolean)|null}
+ * @param {Drawn} model @param {State} state @returns {((node: number) => boolean)|null}
  */
 export const isMarked = (model, { bottlenecks }) =>
   bottlenecks ? (node) => bottlenecks.includes(String(bottleneckOf(model, node))) : null;

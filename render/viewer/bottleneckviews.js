@@ -11,19 +11,30 @@ import { swatch } from './widgets.js';
 
 /** @typedef {import('./decode.js').Costs} Costs */
 /** @typedef {import('./colour.js').Colours} Colours */
-/** @typedef {import('./functions.js').FunctionColumn} FunctionColumn */
-/** @typedef {import('./legend.js').Entry} Entry */
+/** @typedef {import('./table.js').Column<{f: import('./symbols.js').Func}>} BottleneckColumn */
 /** @typedef {import('./model.js').Model} Model */
 
 const COLOUR_HINT =
   'a frame has the colour of the largest part of its own cost, the paler the more of its cost is in what it calls';
+
+/**
+ * An entry of the legend, which marks the frames of a class.
+ * @typedef {object} Mark
+ * @property {'bottlenecks'} name
+ * @property {number} number
+ * @property {string} colour
+ * @property {string} word
+ * @property {string} total
+ * @property {string} totalHint
+ * @property {string} hint
+ */
 
 /** @param {ArrayLike<number>} values */
 const sumOf = (values) => Array.from(values).reduce((a, b) => a + b, 0);
 
 /**
  * What the colours of bottlenecks mean, with the share of the self cost that the frames of each class have.
- * @param {Model} model @param {Colours} colours @param {(entry: Entry) => Node} key makes an entry that marks
+ * @param {Model} model @param {Colours} colours @param {(entry: Mark) => Node} key makes an entry that marks
  */
 export function bottleneckLegend(model, colours, key) {
   if (!model.meta.hasBottlenecks)
@@ -125,13 +136,13 @@ export function bottleneckSection(model, node) {
 
 /* ---- The function list ---- */
 
-/** What holds a function up, where the report tells. @param {Model} model @returns {FunctionColumn[]} */
+/** What holds a function up, where the report tells. @param {Model} model @returns {BottleneckColumn[]} */
 export function bottleneckColumn(model) {
   if (!model.meta.hasBottlenecks) return [];
   const one = (/** @type {number} */ func) => functionBottleneck(model, func);
   const change = (/** @type {number} */ func) => model.tables.bottlenecks?.functions.change?.[func] || 0;
   const two = model.sides === 2;
-  /** @type {FunctionColumn[]} */
+  /** @type {BottleneckColumn[]} */
   const columns = [
     {
       id: 'bottleneck',
