@@ -87,7 +87,7 @@ static bool fail_number(struct error *err)
 /* One position: a number, `+` and a number or `-` and a number from the last one, or `*`, the last one. */
 static bool read_position(struct callgrind_text *text, uint64_t *position, struct error *err)
 {
-	char sign = text->at < text->end ? *text->at : '\0';
+	int sign = text->at < text->end ? *text->at : '\0';
 	uint64_t number;
 
 	if (sign == '*') {

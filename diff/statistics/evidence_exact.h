@@ -14,7 +14,7 @@
  *   a part of the total. Compiled programs are assumed to repeat themselves.
  *
  * There is no test, so no p, no interval, and no correction for the number of functions. A row's values in every run
- * are in the experiment, whose units are the runs. Fills the estimates' states and `detectable`, and evidence.floor_rsd.
- * Needs the states of states_without_evidence().
+ * are in the experiment, whose units are the runs. Fills the estimates' states and `detectable`, and
+ * evidence.floor_rsd. Needs the states of states_without_evidence().
  */
 void evidence_exact(struct diff_build *build, const struct experiment *experiment);

@@ -20,8 +20,8 @@ enum language {
 enum language floor_language(const struct diff *diff);
 
 /*
- * Whether a language's runtime runs the program, or a good part of it: a function of it has that share of the total with
- * all it calls. Of metrics such as cache misses most may be in the C library that the runtime calls.
+ * Whether a language's runtime runs the program, or a good part of it: a function of it has that share of the total
+ * with all it calls. Of metrics such as cache misses most may be in the C library that the runtime calls.
  */
 bool floor_has_runtime(const struct diff *diff);
 

@@ -4,9 +4,9 @@
 #include "diff/statistics/experiment.h"
 
 /*
- * Sums up an experiment's rows in every unit of one side: runs (RUNS, EXACT), blocks of time (SINGLE), or the whole recording
- * as one unit (COUNTS). Values are multiples of a power of two that makes every sum exact. So sums do not depend on the
- * order of the samples, and rows of the same samples are equal to the last bit.
+ * Sums up an experiment's rows in every unit of one side: runs (RUNS, EXACT), blocks of time (SINGLE), or the whole
+ * recording as one unit (COUNTS). Values are multiples of a power of two that makes every sum exact. So sums do not
+ * depend on the order of the samples, and rows of the same samples are equal to the last bit.
  */
 
 /* The rows of each function and node; made once for both sides. */

@@ -4,8 +4,9 @@
 
 Runs the program under callgrind with a fixed cache, without address randomization and with a fixed hash seed, as
 `kelvin simulate` does. In a directory that does not change all runs are equal to the last digit. Here each run finds one
-more file beside the program, as two checkouts differ: Python lists that directory. Writes OUT.csv: metric, function, and the count of each run. Functions that vary by less than
-LEAST of the total are summed up as "rest". Cycles are those of profile/cost_model.h.
+more file beside the program, as two checkouts differ: Python lists that directory. Writes OUT.csv: metric, function,
+and the count of each run. Functions that vary by less than LEAST of the total are summed up as "rest". Cycles are
+those of profile/cost_model.h.
 
 usage: measure_exact.py OUT.csv [RUNS]
 """
