@@ -393,6 +393,20 @@ struct profile *read_profile(const void *bytes, size_t size)
 	return profile;
 }
 
+struct profile *read_data(const char *path)
+{
+	struct profile *profile;
+	struct buffer file;
+	struct error err;
+
+	buffer_init(&file, 1 << 20);
+	if (!file_read(path, &file, &err))
+		fail_msg("%s", err.message);
+	profile = read_profile(file.data, file.size);
+	buffer_deinit(&file);
+	return profile;
+}
+
 int64_t profile_sum(const struct profile *profile, uint32_t value_type)
 {
 	int64_t sum = 0;

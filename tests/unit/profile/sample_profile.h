@@ -18,6 +18,9 @@ struct buffer written_profile(const struct profile *profile);
 /* Reads it back; fails the test with the message when that fails. */
 struct profile *read_profile(const void *bytes, size_t size);
 
+/* The same from a file of tests/data, by its path. */
+struct profile *read_data(const char *path);
+
 /* Fails the test unless reading fails with one line that has `words` in it, and with `code` if that is not ERROR_NONE.
  */
 void expect_refused(const void *bytes, size_t size, enum error_code code, const char *words);

@@ -15,20 +15,6 @@ enum { MOST_ALLOCATIONS = 5000 };
 #define HEADER "version: 1\ncreator: callgrind-3.19.0\npositions: line\nevents: Ir\n"
 #define START "shop;ld-linux-x86-64.so.2+0x1ab70;(below main);__libc_start_main@@GLIBC_2.34;(below main);main"
 
-static struct profile *read_data(const char *path)
-{
-	struct profile *profile;
-	struct buffer file;
-	struct error err;
-
-	buffer_init(&file, 1 << 20);
-	if (!file_read(path, &file, &err))
-		fail_msg("%s", err.message);
-	profile = read_profile(file.data, file.size);
-	buffer_deinit(&file);
-	return profile;
-}
-
 static uint32_t value_type(const struct profile *profile, const char *type)
 {
 	uint32_t found = profile_find_metric(profile, type, NULL);

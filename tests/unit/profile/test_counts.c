@@ -13,20 +13,6 @@
 
 /* How many samples a profile was made of: files that tell it, and files that do not. */
 
-static struct profile *read_data(const char *path)
-{
-	struct buffer file;
-	struct profile *profile;
-	struct error err;
-
-	buffer_init(&file, 1 << 20);
-	if (!file_read(path, &file, &err))
-		fail_msg("%s", err.message);
-	profile = read_profile(file.data, file.size);
-	buffer_deinit(&file);
-	return profile;
-}
-
 static uint32_t value_type(const struct profile *profile, const char *type)
 {
 	for (uint32_t i = 0; i < profile->value_type_count; i++)

@@ -246,21 +246,23 @@ static void put_text(uint8_t *object, uint64_t length, uint32_t state, const voi
 	memcpy(object + (is_ascii ? 40 : 56), characters, size);
 }
 
+/* Where a str and its text are. */
+static const struct python_image names_python = { .type = 8,
+	.unicode_state = 32,
+	.unicode_length = 16,
+	.unicode_ascii = 40,
+	.unicode_compact = 56,
+	.bytes_size = 16,
+	.bytes_data = 32,
+	.unicode_kind_bit = 2 };
+
 static void expect_task(const uint8_t *object, const char *expected)
 {
-	static const struct python_image python = { .type = 8,
-		.unicode_state = 32,
-		.unicode_length = 16,
-		.unicode_ascii = 40,
-		.unicode_compact = 56,
-		.bytes_size = 16,
-		.bytes_data = 32,
-		.unicode_kind_bit = 2 };
 	struct buffer name;
 
 	buffer_init(&name, 512);
 	buffer_append_string(&name, "task ");
-	assert_int_equal(python_task_name(&python, object, &name), expected != NULL);
+	assert_int_equal(python_task_name(&names_python, object, &name), expected != NULL);
 	if (expected)
 		assert_string_equal(name.data, expected);
 	buffer_deinit(&name);
@@ -307,14 +309,7 @@ static void test_names_of_tasks_end_with_their_copy(void **state)
 {
 	static const char start[] = "task UUU";
 	uint8_t object[EBPF_TASK_BYTES];
-	struct python_image python = { .type = 8,
-		.unicode_state = 32,
-		.unicode_length = 16,
-		.unicode_ascii = 40,
-		.unicode_compact = 56,
-		.bytes_size = 16,
-		.bytes_data = 32,
-		.unicode_kind_bit = 2 };
+	struct python_image python = names_python;
 	struct buffer name;
 
 	(void)state;
