@@ -25,7 +25,7 @@ static const size_t max_file_bytes = (size_t)2 << 30;
 static const char help[] =
 	"Usage: kelvin simulate [OPTIONS] -- COMMAND...\n"
 	"Runs a command on a simulated processor (valgrind) and counts every instruction in its whole calling context, every\n"
-	"cache miss, wrong branch and system call. The counts of one run are exact, and equal on every machine; the command\n"
+	"cache miss, wrong branch and system call. The counts of one run are exact: the next run has the same ones. The command\n"
 	"takes about 30 times as long.\n"
 	"\n"
 	"Options:\n"

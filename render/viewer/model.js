@@ -4,30 +4,24 @@
 import { isMarked } from './bottleneck.js';
 import { INTERRUPTS, LESS, MORE, ORIGINS, STATES, SYSTEM, UNTESTED } from './codes.js';
 import { mergedFunctions } from './filters.js';
+import { foundIn, walkSeen } from './finding.js';
 import { foldedTree } from './folding.js';
 import { moduleName } from './format.js';
 import { hashOf } from './hash.js';
 import { hasInterpreters, interprets, selfWithInterpreter } from './interpreter.js';
-import { around, inverted, outermost } from './lazy.js';
-import { depthBelow, findRemoved, removedWidths, sideOf, walkWide } from './layout.js';
+import { around, inverted } from './lazy.js';
+import { depthBelow, findRemoved, removedWidths, sideOf } from './layout.js';
 import { Memo, sameSources } from './memo.js';
 import { Narrowing } from './narrowing.js';
 import { changesIn, OrderedTree } from './order.js';
 import { matchAll, partsOf, patternOf } from './pattern.js';
 import { nodeAt, pathOf } from './state.js';
-import { covered, functionSums, hasCaller } from './sums.js';
-import { largestChange, placesByFunction, withoutInterrupts } from './sums.js';
+import { covered, functionSums, largestChange, placesByFunction, withoutInterrupts } from './sums.js';
 import { hasInterrupts, isProven, isWhole, originsOf, provenIn, ranksOf, verdictOn } from './symbols.js';
 import { splicerOf } from './system.js';
 import { sameValue, withMovedSelf } from './tree.js';
 import { classesOf, classSums, metricWords, shadesOf, withoutWaits } from './waiting.js';
 
-/**
- * Nodes that are narrower than this part of the width are not searched in a tree that is made while it is looked at.
- */
-const LEAST_PART = 1 / 4000;
-/** No more nodes than these are searched there. */
-const MOST_NODES = 20000;
 /** Frames are taken out of smaller trees at once, and out of larger ones step by step. */
 const LARGE = 200000;
 
@@ -600,7 +594,7 @@ export class Model {
     const isWanted = (/** @type {number} */ node) => wanted[tree.state[node]] && (!isHeld || isHeld(node));
     const marks = states || isHeld ? isWanted : null;
     this.matches = (node) => node > 0 && hits[tree.func[node]] === 1 && isWanted(node);
-    if (this.turned) this.findIn(this.turned, this.matches, marks ? null : hits);
+    if (this.turned) this.found = foundIn(this, this.turned, this.matches, marks ? null : hits);
     else this.found = covered(this.callTree, hits, marks, this.gone || tree.total[this.side]);
     // One goes from match to match as they stand on the screen.
     const places = this.reordered?.places;
@@ -654,47 +648,6 @@ export class Model {
     return [...new Set(functions.filter((f) => functionHits[f.id]).map((f) => textOf(f, foundPart)))].sort();
   }
 
-  /**
-   * Finds frames in a tree that is made while it is looked at.
-   * @param {LazyTree} tree @param {(node: number) => boolean} matches
-   * @param {Uint8Array|null} hits functions that match; null where verdicts decide as well
-   */
-  findIn(tree, matches, hits) {
-    const [base, head] = tree.figures;
-    const sum = [0, 0];
-    /** @type {number[]} */ const nodes = [];
-    walkWide(tree, this.width, this.width(0) * LEAST_PART, MOST_NODES, (node) => {
-      if (!matches(node)) return true;
-      // The function between callers and callees has two nodes and counts once.
-      if (tree.twin && node === 1) return true;
-      nodes.push(node === tree.twin ? 1 : node);
-      sum[0] += base[node];
-      sum[1] += head[node];
-      return false;
-    });
-    this.found = { sum: hits ? this.coveredAround(tree, hits) : sum, nodes };
-  }
-
-  /**
-   * The time [base, head] of stacks with a matching frame, of the ones that are drawn.
-   * @param {LazyTree} tree @param {Uint8Array} hits
-   */
-  coveredAround(tree, hits) {
-    const { callTree } = this;
-    const [base, head] = callTree.figures;
-    const func = tree.first(0) < 0 ? -1 : tree.func[tree.first(0)];
-    if (!tree.around) return covered(callTree, hits, null, null).sum;
-    const sum = [0, 0];
-    for (const node of func < 0 ? [] : outermost(callTree, func)) {
-      const own = hits[func] || (tree.around.callers && hasCaller(callTree, node, hits));
-      const below = tree.around.callees ? covered(callTree, hits, null, null, node).sum : [0, 0];
-      const part = own ? [base[node], head[node]] : below;
-      sum[0] += part[0];
-      sum[1] += part[1];
-    }
-    return sum;
-  }
-
   /** The function of a hash; undefined where this report has none. @param {string} hash @returns {Func|undefined} */
   functionOf(hash) {
     if (!hash) return undefined;
@@ -724,7 +677,7 @@ export class Model {
     };
     if (!this.turned) this.framesOf(func).forEach(see);
     else
-      walkWide(this.tree, this.width, this.width(0) * LEAST_PART, MOST_NODES, (node) => {
+      walkSeen(this.tree, this.width, (node) => {
         if (this.tree.func[node] === func) see(node);
         return true;
       });

@@ -535,6 +535,20 @@ static void test_lists_of_functions(void **state)
 
 /* ---- What is known ---- */
 
+/* What is known of generated code at an address. */
+static void expect_code(struct node_known *known, uint64_t address, enum v8_tier tier, uint32_t id)
+{
+	const struct unwind_stack_dump dump = { 0 };
+	const struct node_frame frame = { .address = address, .dump = &dump };
+	enum v8_tier found_tier;
+	uint32_t found;
+	struct error err;
+
+	assert_true(node_known_code(known, &frame, &found_tier, &found, &err));
+	assert_int_equal(found_tier, tier);
+	assert_int_equal(found, id);
+}
+
 /* A function that is interpreted, baseline code and optimized code. */
 static void test_known(void **state)
 {
@@ -545,9 +559,7 @@ static void test_known(void **state)
 		make_scope(fixture, FUNCTION_SCOPE | NAMED, 0, (const uint64_t[]){ name, 0, small(0) }, 3), script);
 	uint64_t function = make(fixture, TYPE_FUNCTION, 8);
 	const uint64_t second = 1000000000;
-	const struct unwind_stack_dump dump = { 0 };
 	struct node_known *known;
-	enum v8_tier tier;
 	struct error err;
 	uint32_t id;
 
@@ -567,38 +579,23 @@ static void test_known(void **state)
 	node_known_begin(known, &layout, &fixture->host, 3 * second);
 	assert_true(node_known_bytecode(known, bytecode, function, &id, &err));
 	assert_int_equal(id, 0);
-	assert_true(node_known_code(
-		known, &(struct node_frame){ .address = CODE_AT + 0x1010, .dump = &dump }, &tier, &id, &err));
-	assert_int_equal(tier, V8_TURBOFAN);
-	assert_int_equal(id, 0);
-	assert_true(node_known_code(
-		known, &(struct node_frame){ .address = CODE_AT + 0x1150, .dump = &dump }, &tier, &id, &err));
-	assert_int_equal(tier, V8_BASELINE);
-	assert_int_equal(id, 0);
+	expect_code(known, CODE_AT + 0x1010, V8_TURBOFAN, 0);
+	expect_code(known, CODE_AT + 0x1150, V8_BASELINE, 0);
 	/* The process has ended: what is known of it remains true. */
 	fixture->is_gone = true;
 	node_known_begin(known, &layout, &fixture->host, 4 * second + 2);
 	assert_true(node_known_bytecode(known, bytecode, function, &id, &err));
 	assert_int_equal(id, 0);
-	assert_true(node_known_code(
-		known, &(struct node_frame){ .address = CODE_AT + 0x1010, .dump = &dump }, &tier, &id, &err));
-	assert_int_equal(id, 0);
+	expect_code(known, CODE_AT + 0x1010, V8_TURBOFAN, 0);
 	fixture->is_gone = false;
 	node_known_begin(known, &layout, &fixture->host, 5 * second);
-	assert_true(node_known_code(
-		known, &(struct node_frame){ .address = CODE_AT + 0x1010, .dump = &dump }, &tier, &id, &err));
-	assert_int_equal(id, 0);
+	expect_code(known, CODE_AT + 0x1010, V8_TURBOFAN, 0);
 	/* Other code is where that was: it counts from the next look on. */
 	put(fixture, CODE_AT + 0x1000 - 16 + 1, 0, 0);
 	node_known_begin(known, &layout, &fixture->host, 5 * second + 1);
-	assert_true(node_known_code(
-		known, &(struct node_frame){ .address = CODE_AT + 0x1010, .dump = &dump }, &tier, &id, &err));
-	assert_int_equal(id, 0);
+	expect_code(known, CODE_AT + 0x1010, V8_TURBOFAN, 0);
 	node_known_begin(known, &layout, &fixture->host, 8 * second);
-	assert_true(node_known_code(
-		known, &(struct node_frame){ .address = CODE_AT + 0x1010, .dump = &dump }, &tier, &id, &err));
-	assert_int_equal(tier, V8_NO_FUNCTION);
-	assert_int_equal(id, PROFILE_NONE);
+	expect_code(known, CODE_AT + 0x1010, V8_NO_FUNCTION, PROFILE_NONE);
 	node_known_destroy(known);
 }
 
