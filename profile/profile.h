@@ -10,6 +10,7 @@
 #include "profile/language.h"
 #include "profile/metric.h"
 #include "profile/nameless.h"
+#include "profile/parts.h"
 #include "profile/waits.h"
 
 /*
@@ -123,8 +124,19 @@ struct profile_location {
 /* ---- Who and when: runs, threads ---- */
 
 /*
- * One recording of one execution: attach to detach, or a command from start to end; or, where a simulated program
- * named parts of its execution, what was counted in the parts of one name.
+ * What a benchmark harness measured in a run that has the benchmark's name: the time of one iteration, over the rounds
+ * after the warm-up. Where the harness does not say how many iterations a round has, a round counts as one.
+ */
+struct profile_measured {
+	uint64_t rounds;     /* 0: nothing was measured */
+	uint64_t iterations; /* in all these rounds; 0: not known */
+	double median_ns, mean_ns, stdev_ns;
+	double error_ns; /* standard error of the mean, which counts that rounds in sequence resemble each other */
+};
+
+/*
+ * One recording of one execution: attach to detach, or a command from start to end; or, where parts of an execution
+ * have names, as the benchmarks of a suite, what was recorded in a part (profile/parts.h).
  */
 struct profile_run {
 	int64_t start_unix_ns; /* wall clock, 0: not known */
@@ -134,6 +146,7 @@ struct profile_run {
 	int32_t exit_status;
 	int64_t wall_ns, cpu_ns, peak_memory_bytes; /* of the command, by wait4(); 0: not known */
 	uint32_t name; /* string: that the program gave to this part of its execution; 0: none */
+	struct profile_measured measured;
 };
 
 struct profile_thread {

@@ -168,6 +168,8 @@ struct sampler_result {
 	bool waits_by_name;     /* only functions tell what threads waited for */
 	int child_status;       /* of a command, as waitpid() gives it; -1: still running, or attached */
 	int64_t cpu_ns;         /* CPU time the recorder itself used */
+	/* CLOCK_MONOTONIC at which the times of events begin to count; 0: not a live recording, or one with pauses */
+	int64_t start_ns;
 	struct sampler_verification verification;
 };
 

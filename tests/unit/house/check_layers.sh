@@ -15,12 +15,13 @@ declare -A may_include=(
   [frame]="elf machine common"
   [ebpf]="common"
   [profile]="common"
+  [harness]="profile common"
   [simulate]=""
   [sampler]="simulate frame elf ebpf machine profile common"
   [symbolize]="frame elf ebpf machine profile common"
   [diff]="profile common"
   [render]="diff profile common"
-  [cli]="render diff symbolize sampler profile elf machine common"
+  [cli]="render diff symbolize harness sampler profile elf machine common"
 )
 
 # What the rooms of a room may include of each other, beside the headers that lie in the room itself.
@@ -68,7 +69,7 @@ check_include() {
     check_within "$file" "$line" "$header"
   elif [[ " ${may_include[$room]} " != *" $other "* ]]; then
     fail "$file:$line: $room may not include $other (it may: ${may_include[$room]:-nothing})"
-  elif [[ $header != "$other/$other.h" && $header != simulate/format.h ]]; then
+  elif [[ $header != "$other/$other.h" && $header != simulate/format.h && $header != */suite.h ]]; then
     fail "$file:$line: \"$header\" is private to $other; include \"$other/$other.h\""
   fi
 }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "diff/diff.h"
+
+/*
+ * Compares two profiles benchmark by benchmark. Benchmarks are the parts of executions (profile/parts.h); those of base
+ * and head with the same name are one.
+ *
+ * A benchmark is judged by the time of one iteration, as its harness measured it, never by the time of a run: a suite
+ * may run for a fixed time. There are two levels of noise: rounds within a process, which the standard error of its
+ * mean tells, and processes. With several executions on each side the executions are the replicates, and the spread
+ * between them holds both levels; it is moderated across the benchmarks of the suite (Smyth 2004), and executions made
+ * in turn are compared in pairs. With one execution a side, the difference between processes is assumed, and told.
+ * Benchmarks without such times (simulations: exact counts; programs that tell no iterations) are judged by the totals
+ * of their profiles, as diff_create() judges them.
+ *
+ * The benchmarks of a suite are one family of tests at the false discovery rate q (Benjamini and Hochberg 1995).
+ * Functions are tested only in benchmarks that are proven to differ, R of m, at the rate q R / m, so that the rate
+ * holds over all benchmarks and functions (Benjamini and Bogomolov 2014).
+ */
+
+enum diff_presence { DIFF_IN_BOTH, DIFF_ADDED, DIFF_REMOVED };
+
+enum { DIFF_ALL_BENCHMARKS = UINT32_MAX };
+
+/* Strings are ids in the suite's `strings`. */
+struct diff_benchmark {
+	uint32_t uri;  /* as the harness gives it: "tests/test_x.py::test_parse[10]" */
+	uint32_t name; /* as people say it: the part behind the last "::", longer where two would be alike */
+	enum diff_presence presence;
+	/* REGRESSED, IMPROVED, UNCHANGED (equal within the precision), MINOR (proven, but not beyond it) or
+	 * INCONCLUSIVE */
+	enum diff_verdict verdict;
+	/*
+	 * Time of an iteration in nanoseconds, or the total in the metric's unit (suite.is_measured): means over the
+	 * executions. NAN: the side does not have it.
+	 */
+	double value[DIFF_SIDES];
+	/* of head in parts of base, 0.1: 10 % more; the 95 % interval holds however often it is looked at */
+	double change, change_low, change_high;
+	double p, q; /* NAN: not tested, or exact counts */
+	size_t executions[DIFF_SIDES];
+	uint64_t rounds[DIFF_SIDES], iterations[DIFF_SIDES]; /* in all executions; 0: not known */
+};
+
+struct diff_suite_options {
+	struct diff_options diff;
+	double precision; /* a change of this part of base, or less, does not matter; 0: 0.01 */
+	/*
+	 * Which look this is at executions that still go on, counted from 1; 0: it is the only one. The p-values of
+	 * look k are multiplied by 2^k, and intervals are as much wider: all looks together then keep the rate (a union
+	 * bound with weights 2^-k), whenever one stops.
+	 */
+	unsigned int look;
+};
+
+struct diff_suite {
+	struct string_table *strings;               /* owned */
+	size_t sides;                               /* 1: only head */
+	const struct profile *profiles[DIFF_SIDES]; /* borrowed: they must live as long as the suite */
+	struct diff_suite_options options;          /* with the defaults filled in */
+	/* as in struct diff; "time per iteration" in nanoseconds where harnesses measured */
+	uint32_t metric, metric_words, unit;
+	bool is_measured; /* values are times of an iteration that harnesses measured */
+	bool is_exact;
+	/* in the order in which they should be read: regressed, improved, inconclusive, minor, added, removed,
+	 * unchanged; within these by |change|, then by URI */
+	struct diff_benchmark *benchmarks; /* owned */
+	size_t benchmark_count;
+	size_t verdicts[DIFF_MINOR + 1]; /* how many of those in both have each verdict */
+	size_t added, removed;
+	size_t executions[DIFF_SIDES];
+	double assumed_rsd; /* between processes, with one execution a side; 0: it was measured */
+	/* REGRESSED, IMPROVED, or MIXED by its benchmarks; INCONCLUSIVE if one is; else UNCHANGED or MINOR */
+	enum diff_verdict verdict;
+	bool gate_failed;
+	/* string: one sentence: "2 of 48 benchmarks are slower: test_parse by 12 % (9 to 15 %), …" */
+	uint32_t verdict_text;
+	/* first what differs in the environment (CPU, kernel, compiler, harness, libraries), then what else limits the
+	 * comparison; owned */
+	struct diff_warning *warnings;
+	size_t warning_count;
+	struct diff_suite_private *details; /* owned */
+};
+
+/*
+ * Compares all benchmarks; functions are left to diff_suite_explain(). `base` is NULL for a list of one side's
+ * benchmarks. ERROR_EMPTY: a side has no benchmarks.
+ */
+COMMON_MUST_CHECK
+bool diff_suite_create(const struct profile *base, const struct profile *head, const struct diff_suite_options *options,
+	struct diff_suite **suite, struct error *err);
+void diff_suite_destroy(struct diff_suite *suite);
+
+static inline void diff_suite_cleanup(struct diff_suite **suite)
+{
+	diff_suite_destroy(*suite);
+}
+
+static inline const char *diff_suite_string(const struct diff_suite *suite, uint32_t id)
+{
+	return string_table_get(suite->strings, id);
+}
+
+/* "regressed", …, or "added" and "removed". */
+const char *diff_benchmark_verdict_name(const struct diff_benchmark *benchmark);
+
+/* The benchmark with this URI or, if only one has it, this name. ERROR_NOT_FOUND lists some that are similar. */
+COMMON_MUST_CHECK
+bool diff_suite_find(const struct diff_suite *suite, const char *name, uint32_t *benchmark, struct error *err);
+
+/*
+ * The functions of one benchmark, or of all together (DIFF_ALL_BENCHMARKS). Values are scaled to the number of
+ * iterations that an execution of base makes on average (of head, where base is not there), so they are comparable per
+ * run.
+ */
+struct diff_part {
+	struct profile *profiles[DIFF_SIDES]; /* owned; base is NULL if it is one-sided */
+	struct diff *diff;                    /* owned; one-sided for a benchmark that only one side has */
+};
+
+COMMON_MUST_CHECK
+bool diff_suite_explain(const struct diff_suite *suite, uint32_t benchmark, struct diff_part *part, struct error *err);
+void diff_part_deinit(struct diff_part *part);
+
+/* ---- Lines ---- */
+
+/* A source line of a function with its self value on both sides, in scaled units. */
+struct diff_line {
+	uint32_t line; /* in head; 0: lines are not known */
+	double base, head;
+};
+
+/*
+ * The line of a function whose self value differs most between the sides, or has most where there is one side. Lines of
+ * base and head are paired in their order of numbers where the function's code has as many sampled lines, else by
+ * number.
+ */
+COMMON_MUST_CHECK
+bool diff_changed_line(const struct diff *diff, const struct profile *const profiles[DIFF_SIDES], uint32_t function,
+	struct diff_line *line, struct error *err);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/profile.h"
+
+/*
+ * The benchmark harness protocol, as the runner that harnesses look for (CodSpeed's protocol, versions 1 and 2:
+ * pytest-codspeed, the criterion, divan, google-benchmark, vitest and go harnesses of CodSpeed). A harness finds two
+ * FIFOs, says when a benchmark begins and ends, when each of its rounds does, and what the benchmark is called; it
+ *leaves the numbers of iterations in files. Nothing of it is trusted: the other side is the recorded program.
+ *
+ * Programs that know nothing of the protocol, as `go test -bench` and the plain binaries of google-benchmark and
+ * criterion, name their benchmarks in their output, which goes through here, too.
+ *
+ *	harness_create()     makes the FIFOs and the directory for results, and starts the thread that answers
+ *	harness_prepare()    sets the environment and the streams of the command; the caller starts it then
+ *	harness_finish()     stops, removes what was made, and hands over what was heard
+ *
+ * All times are CLOCK_MONOTONIC in nanoseconds, as those of the sampler.
+ */
+struct harness;
+
+enum harness_mode {
+	HARNESS_WALLTIME,   /* benchmarks run as always and are sampled */
+	HARNESS_SIMULATION, /* benchmarks run once, in a simulator, and name their parts by its client requests */
+};
+
+struct harness_options {
+	enum harness_mode mode;
+	/* Where the command's output goes, [0] standard output and [1] standard error: borrowed descriptors. */
+	int outputs[2];
+};
+
+/*
+ * Only one runner can exist on a machine, since harnesses know the names of the FIFOs in advance. ERROR_UNSUPPORTED
+ * (another one is running: its pid is in the message), ERROR_PERMISSION (files with these names belong to another user;
+ * the message says which and what to do). FIFOs that a killed runner left behind are replaced.
+ */
+COMMON_MUST_CHECK
+bool harness_create(const struct harness_options *options, struct harness **harness, struct error *err);
+
+/*
+ * Removes the FIFOs and the directory, if harness_finish() has not. Must also be called when a signal ends the
+ * recording.
+ */
+void harness_destroy(struct harness *harness);
+
+static inline void harness_cleanup(struct harness **harness)
+{
+	harness_destroy(*harness);
+}
+
+/*
+ * Sets environment variables of this process, which the command inherits. Descriptors that the command is to have as
+ * standard output and error are written to `outputs`; they stay the harness's.
+ */
+COMMON_MUST_CHECK
+bool harness_prepare(struct harness *harness, int outputs[2], struct error *err);
+
+struct harness_round {
+	int64_t start_ns, end_ns;
+	uint64_t iterations; /* 0: not known */
+};
+
+/* The time in which one benchmark was measured. */
+struct harness_window {
+	char *uri; /* owned; NULL: the harness ended before it said the name */
+	int32_t pid;
+	int64_t start_ns, end_ns;
+	struct harness_round *rounds; /* owned; in order; none: the harness sends no rounds, and the window is one */
+	size_t round_count;
+	size_t warmup_rounds; /* of these: slower than all later ones on average, found by MSER (White 1997) */
+	struct profile_measured measured; /* of the rounds after the warm-up */
+};
+
+struct harness_result {
+	struct harness_window *windows; /* owned; by start, they do not overlap */
+	size_t window_count;
+	char *integration; /* owned: name and version of the harness, "pytest-codspeed 5.0.4"; NULL: none has been met
+			    */
+	char *toolchain;   /* owned: what it says of compilers and interpreters, "Python 3.11.2"; NULL: nothing */
+	double ack_us[2];  /* how long answers took: median and largest, in microseconds; 0: there were none */
+	uint64_t acks;
+	bool is_protocol; /* windows come from the protocol; false: from the output */
+};
+
+void harness_result_deinit(struct harness_result *result);
+
+/*
+ * To be called when the command has ended. Lines for the user are appended to `notices`: an unknown command, a window
+ * that never closed, results that cannot be read. ERROR_EMPTY: no benchmark was met; the message says what was tried
+ * and how harnesses are switched on.
+ */
+COMMON_MUST_CHECK
+bool harness_finish(struct harness *harness, struct harness_result *result, struct buffer *notices, struct error *err);
+
+/* Frames of harnesses below which the measured function runs have this in their names. */
+#define HARNESS_ROOT_FRAME "__codspeed_root_frame__"
