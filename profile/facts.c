@@ -8,7 +8,7 @@
 #define MEMBER(member) #member, offsetof(struct profile_facts, member)
 #define DIFFERENT(what) "base and head were recorded with different " what ": '", "' and '", "'"
 
-/* The next free field number is 17. */
+/* The next free field number is 19. */
 static const struct profile_fact table[] = {
 	{ MEMBER(command), 2, PROFILE_FACT_STRING },
 	{ MEMBER(event), 3, PROFILE_FACT_STRING, .told = "event ", .differs = { DIFFERENT("events") },
@@ -39,6 +39,14 @@ static const struct profile_fact table[] = {
 	{ MEMBER(container), 12, PROFILE_FACT_STRING, .told = "container ", .told_chars = 12 },
 	{ MEMBER(user_only), 10, PROFILE_FACT_FLAG, .told = "without kernel code",
 		.differs = { "", " was recorded without kernel code, ", " with it" }, .blocks_gate = true },
+	/* Another version may measure in another way: with other warm-up, rounds and overhead. */
+	{ MEMBER(harness), 17, PROFILE_FACT_STRING, .told = "benchmarks by ",
+		.differs = { DIFFERENT("benchmark harnesses") }, .blocks_gate = true, .is_of_speed = true,
+		.is_rare = true },
+	/* Compilers are changed on purpose, too, so a gate still decides. */
+	{ MEMBER(toolchain), 18, PROFILE_FACT_STRING, .told = "built with ",
+		.differs = { "base and head were built or run with different toolchains: '", "' and '", "'" },
+		.is_rare = true },
 	{ MEMBER(tool), 1, PROFILE_FACT_STRING, .differs = { DIFFERENT("tools") } },
 };
 

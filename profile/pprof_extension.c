@@ -99,17 +99,29 @@ static bool read_numbers(
 	return byte_reader_ok(&message) || error_set(err, ERROR_FORMAT, "Kelvin's own part is malformed: %s", what);
 }
 
+/* The number that the bits of a field are. */
+static double double_of(uint64_t bits)
+{
+	double number;
+
+	memcpy(&number, &bits, sizeof(number));
+	return number;
+}
+
 static bool read_run(
 	const struct pprof_reader *r, struct byte_reader message, struct profile_run *run, struct error *err)
 {
-	enum { START = 1, DURATION, WHOLE_COMMAND, EXIT_STATUS, WALL, CPU, PEAK_MEMORY, NAME, FIELDS };
+	enum { START = 1, DURATION, WHOLE_COMMAND, EXIT_STATUS, WALL, CPU, PEAK_MEMORY, NAME };
+	enum { ROUNDS = 9, ITERATIONS, MEDIAN, MEAN, STDEV, ERROR, FIELDS };
 	uint64_t numbers[FIELDS];
 
 	if (!read_numbers(message, numbers, FIELDS, "a run", err))
 		return false;
 	*run = (struct profile_run){ (int64_t)numbers[START], (int64_t)numbers[DURATION], numbers[WHOLE_COMMAND] != 0,
 		(int32_t)pprof_zigzag(numbers[EXIT_STATUS]), (int64_t)numbers[WALL], (int64_t)numbers[CPU],
-		(int64_t)numbers[PEAK_MEMORY], 0 };
+		(int64_t)numbers[PEAK_MEMORY], 0,
+		{ numbers[ROUNDS], numbers[ITERATIONS], double_of(numbers[MEDIAN]), double_of(numbers[MEAN]),
+			double_of(numbers[STDEV]), double_of(numbers[ERROR]) } };
 	return pprof_string_id(r, (int64_t)numbers[NAME], &run->name, "the name of a run", err);
 }
 

@@ -123,6 +123,9 @@ struct profile_location {
 
 /* ---- Who and when: runs, threads ---- */
 
+/* More rounds or iterations of a benchmark are an error in a file: so many are exact numbers also as a double. */
+#define PROFILE_MAX_ROUNDS ((uint64_t)1 << 53)
+
 /*
  * What a benchmark harness measured in a run that has the benchmark's name: the time of one iteration, over the rounds
  * after the warm-up. Where the harness does not say how many iterations a round has, a round counts as one.
@@ -282,6 +285,8 @@ struct profile_facts {
 	uint32_t counters;        /* what was counted beside: "page-faults, context-switches" */
 	uint32_t counters_ran_percent; /* of the time, where they had to take turns: they are scaled; 0: all of it */
 	uint32_t wait_interval_us;     /* waiting time that a sample stands for, at most; 0: waits were not sampled */
+	uint32_t harness;              /* that ran the benchmarks: "pytest-codspeed 5.0.4" */
+	uint32_t toolchain;            /* what it says of compilers and interpreters: "Python 3.11.2" */
 };
 
 enum profile_fact_type {

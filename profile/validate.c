@@ -29,6 +29,28 @@ static bool validate_strings(const struct profile *profile, struct error *err)
 	return true;
 }
 
+/* Whether it can be a time, or the spread of one: comparisons calculate with its square. */
+static bool is_time(double ns)
+{
+	static const double most_ns = 1e18;
+
+	return ns >= 0 && ns <= most_ns;
+}
+
+static bool validate_runs(const struct profile *profile, struct error *err)
+{
+	for (size_t i = 0; i < profile->run_count; i++) {
+		const struct profile_measured *measured = &profile->runs[i].measured;
+
+		if (measured->rounds > PROFILE_MAX_ROUNDS || measured->iterations > PROFILE_MAX_ROUNDS)
+			return error_set(err, ERROR_FORMAT, "run %zu has an impossible number of rounds", i);
+		if (!is_time(measured->median_ns) || !is_time(measured->mean_ns) || !is_time(measured->stdev_ns) ||
+			!is_time(measured->error_ns))
+			return error_set(err, ERROR_FORMAT, "run %zu has measured an impossible time", i);
+	}
+	return true;
+}
+
 static bool validate_tables(const struct profile *profile, struct error *err)
 {
 	for (size_t i = 0; i < profile->location_count; i++) {
@@ -153,7 +175,7 @@ static bool validate_waits(const struct profile *profile, struct error *err)
 
 bool profile_validate(const struct profile *profile, struct error *err)
 {
-	return validate_strings(profile, err) && validate_tables(profile, err) && validate_stacks(profile, err) &&
-	       validate_samples(profile, err) && validate_values(profile, err) && validate_weights(profile, err) &&
-	       validate_waits(profile, err);
+	return validate_strings(profile, err) && validate_runs(profile, err) && validate_tables(profile, err) &&
+	       validate_stacks(profile, err) && validate_samples(profile, err) && validate_values(profile, err) &&
+	       validate_weights(profile, err) && validate_waits(profile, err);
 }

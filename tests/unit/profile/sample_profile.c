@@ -158,7 +158,8 @@ static void add_samples(struct maker *m, const uint32_t *stacks)
 			.exit_status = -9,
 			.wall_ns = 2100000000,
 			.cpu_ns = 1900000000,
-			.peak_memory_bytes = 12345678 },
+			.peak_memory_bytes = 12345678,
+			.measured = { 249, 3486, 21875.5, 22001.25, 310.5, 21.0625 } },
 	};
 	uint32_t ids[2], threads[3];
 
@@ -274,6 +275,7 @@ static void assert_samples_equal(const struct profile *a, const struct profile *
 		assert_true(x->wall_ns == y->wall_ns && x->cpu_ns == y->cpu_ns &&
 			    x->peak_memory_bytes == y->peak_memory_bytes);
 		assert_string_equal(profile_string(a, x->name), profile_string(b, y->name));
+		assert_memory_equal(&x->measured, &y->measured, sizeof(x->measured));
 	}
 	assert_int_equal(a->thread_count, b->thread_count);
 	for (size_t i = 0; i < a->thread_count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sample_profile.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -107,6 +108,31 @@ static void releases_past_63_bits(struct profile *p)
 	p->releases[1].weight_ns = INT64_MAX;
 }
 
+static void endless_rounds(struct profile *p)
+{
+	p->runs[1].measured.rounds = UINT64_MAX;
+}
+
+static void endless_iterations(struct profile *p)
+{
+	p->runs[1].measured.iterations = PROFILE_MAX_ROUNDS + 1;
+}
+
+static void negative_time(struct profile *p)
+{
+	p->runs[1].measured.mean_ns = -1;
+}
+
+static void time_that_is_no_number(struct profile *p)
+{
+	p->runs[1].measured.error_ns = NAN;
+}
+
+static void time_without_end(struct profile *p)
+{
+	p->runs[0].measured.stdev_ns = INFINITY;
+}
+
 static void mapping_of_no_string(struct profile *p)
 {
 	p->mappings[0].path = UINT32_MAX;
@@ -147,6 +173,11 @@ static void what_does_not_hold_together_is_named(void **state)
 		{ release_of_no_lock, "release 1 references lock 2" },
 		{ negative_release, "release 0 has no valid weight" },
 		{ releases_past_63_bits, "release 1 has no valid weight" },
+		{ endless_rounds, "run 1 has an impossible number of rounds" },
+		{ endless_iterations, "run 1 has an impossible number of rounds" },
+		{ negative_time, "run 1 has measured an impossible time" },
+		{ time_that_is_no_number, "run 1 has measured an impossible time" },
+		{ time_without_end, "run 0 has measured an impossible time" },
 		{ mapping_of_no_string, "mapping 0 references a string" },
 		{ function_of_no_string, "function 0 references a string" },
 		{ thread_of_no_string, "thread 0 references a string" },
