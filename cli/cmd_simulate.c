@@ -108,10 +108,9 @@ static size_t count_processes(const struct profile *profile)
 
 	hash_map_init(&known, sizeof(struct process_key));
 	for (size_t i = 0; i < profile->thread_count; i++) {
-		struct process_key key = { profile->threads[i].run, profile->threads[i].pid };
+		struct process_key key = { profile_execution(profile, profile->threads[i].run),
+			profile->threads[i].pid };
 
-		while (key.execution > 0 && profile->runs[key.execution].name)
-			key.execution--;
 		if (!hash_map_add(&known, &key, 0, &value, &added, &ignored))
 			break;
 	}

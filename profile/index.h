@@ -56,6 +56,9 @@ bool profile_add_named_location(struct profile *profile, const struct profile_lo
 /* Gives an event a weight; 0: it has none. */
 COMMON_MUST_CHECK
 bool profile_set_event_weight(struct profile *profile, size_t event, int64_t weight, struct error *err);
+/* Appends an event of a sample, whose values already hold it. */
+COMMON_MUST_CHECK
+bool profile_append_event(struct profile *profile, int64_t time_ns, uint32_t sample, int64_t weight, struct error *err);
 /* Takes all samples out of the profile, without their events, which the caller must give samples again. */
 void profile_forget_samples(struct profile *profile);
 /* Sorts releases, and adds up those with equal members. */

@@ -299,6 +299,11 @@ bool profile_weigh_event(struct profile *profile, int64_t weight, struct error *
 	return profile_set_event_weight(profile, profile->event_count - 1, weight, err);
 }
 
+bool profile_append_event(struct profile *profile, int64_t time_ns, uint32_t sample, int64_t weight, struct error *err)
+{
+	return add_event(profile, time_ns, sample, err) && (weight == 0 || profile_weigh_event(profile, weight, err));
+}
+
 struct event_order {
 	uint32_t run;
 	uint32_t position;

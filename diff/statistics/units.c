@@ -120,22 +120,14 @@ size_t units_blocks(const struct profile *profile)
 	return blocks < UNITS_MIN_BLOCKS ? 0 : blocks > UNITS_MAX_BLOCKS ? UNITS_MAX_BLOCKS : (size_t)blocks;
 }
 
-/* Whether its runs are parts of one, to which the program has given names: none is a repeat of another. */
-static bool has_parts(const struct profile *profile)
-{
-	for (size_t i = 0; i < profile->run_count; i++)
-		if (profile->runs[i].name)
-			return true;
-	return false;
-}
-
 static size_t unit_count(const struct profile *profile, enum diff_evidence_mode mode)
 {
 	switch (mode) {
 	case DIFF_EVIDENCE_RUNS:
 		return profile->run_count;
 	case DIFF_EVIDENCE_EXACT:
-		return profile->run_count > 0 && !has_parts(profile) ? profile->run_count : 1;
+		/* Parts of an execution are no repeats of each other. */
+		return profile->run_count > 0 && !profile_has_parts(profile) ? profile->run_count : 1;
 	case DIFF_EVIDENCE_SINGLE:
 		return units_blocks(profile);
 	case DIFF_EVIDENCE_NONE:

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "profile/profile.h"
+
+/*
+ * Copies the tables of one profile into another, where equal entries become one. Merging takes over all of them;
+ * profiles of parts (parts.c) take those that their stacks need. Copied in this order: profile_copy_init(),
+ * profile_copy_locations(), profile_copy_stacks(); threads, locks and circumstances at any time.
+ */
+struct profile_copy {
+	struct profile *into;       /* borrowed */
+	const struct profile *from; /* borrowed */
+	bool fresh;                 /* `into` was empty, so it takes over what is of the whole profile */
+	/* [id in `from`] id in `into`; owned. Ids of what was not copied are 0 */
+	uint32_t *strings, *mappings, *functions, *locations, *stacks;
+	uint32_t values[PROFILE_MAX_VALUE_TYPES]; /* [value type of `from`] value type of `into` */
+	uint32_t first_lock;                      /* id in `into` of the first lock of `from` */
+};
+
+/*
+ * Copies strings and mappings, and matches value types by type and unit (ERROR_FORMAT if they do not match); an empty
+ * profile takes over those of `from`. profile_copy_deinit() must be called in any case.
+ */
+COMMON_MUST_CHECK
+bool profile_copy_init(struct profile_copy *copy, struct profile *into, const struct profile *from, struct error *err);
+void profile_copy_deinit(struct profile_copy *copy);
+
+/* Copies locations and their functions. `chosen` ([location]; NULL: all) says which. */
+COMMON_MUST_CHECK
+bool profile_copy_locations(struct profile_copy *copy, const bool *chosen, struct error *err);
+
+/* Copies stacks whose locations have been copied. `chosen` ([stack]; NULL: all) has the parent of each that it has. */
+COMMON_MUST_CHECK
+bool profile_copy_stacks(struct profile_copy *copy, const bool *chosen, struct error *err);
+
+/* The thread of `into` that is thread `id` of `from`, in a run of `into`. */
+COMMON_MUST_CHECK
+bool profile_copy_thread(struct profile_copy *copy, uint32_t id, uint32_t run, uint32_t *thread, struct error *err);
+
+/* Copies all locks. */
+COMMON_MUST_CHECK
+bool profile_copy_locks(struct profile_copy *copy, struct error *err);
+
+/* Adds quality and verification, and keeps the facts and labels that both have. */
+void profile_copy_circumstances(struct profile_copy *copy);
