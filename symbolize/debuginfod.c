@@ -47,7 +47,7 @@ bool symbolize_debuginfod_possible(struct error *err)
 			"export DEBUGINFOD_URLS=https://debuginfod.elfutils.org");
 	if (!load(&functions))
 		return error_set(err, ERROR_UNSUPPORTED,
-			"libdebuginfod.so.1 is not installed; on Debian: sudo apt install libdebuginfod1");
+			"libdebuginfod.so.1 cannot be loaded; on Debian: sudo apt install libdebuginfod1. A static build of Kelvin loads no libraries");
 	dlclose(functions.library);
 	return true;
 }

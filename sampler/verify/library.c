@@ -36,7 +36,7 @@ bool unwind_library_open(struct unwind_library *library, struct error *err)
 	}
 	unwind_library_close(&l);
 	return error_set(err, ERROR_UNSUPPORTED,
-		"--verify needs libunwind, but %s cannot be loaded; install it (Debian: apt install libunwind8)",
+		"--verify needs libunwind, but %s cannot be loaded; install it (Debian: apt install libunwind8). A static build of Kelvin loads no libraries",
 		library_name);
 }
 
