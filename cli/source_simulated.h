@@ -3,7 +3,6 @@
 
 #include "cli/simulator.h"
 #include "cli/source.h"
-#include "cli/temporary.h"
 
 /* Simulates a command until it ends or a signal comes. Each reading starts it anew, and makes one run. */
 

@@ -20,5 +20,6 @@
 #include "common/isolated.h"
 #include "common/message.h"
 #include "common/string_table.h"
+#include "common/temporary.h"
 #include "common/unicode.h"
 #include "common/work_pool.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/temporary.h"
+#include "common/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,7 +24,7 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
 }
 
 /* Waits until nobody holds the other end any more. It must outlive the signals that end us. */
-__attribute__((noreturn)) static void remove_later(const char *path, int ended)
+__attribute__((noreturn)) static void remove_later(const char *path, void (*remove_more)(void), int ended)
 {
 	enum { MOST_OPEN = 16 };
 	sigset_t all;
@@ -33,11 +34,13 @@ __attribute__((noreturn)) static void remove_later(const char *path, int ended)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	while (read(ended, &byte, 1) < 0 && errno == EINTR)
 		;
+	if (remove_more)
+		remove_more();
 	nftw(path, remove_entry, MOST_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 	_exit(0);
 }
 
-static bool start_remover(struct temporary *temporary, struct error *err)
+static bool start_remover(struct temporary *temporary, void (*remove_more)(void), struct error *err)
 {
 	int ends[2];
 
@@ -49,7 +52,7 @@ static bool start_remover(struct temporary *temporary, struct error *err)
 		/* Who reads our output does not wait for us. */
 		for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 			close(fd);
-		remove_later(temporary->path, ends[0]);
+		remove_later(temporary->path, remove_more, ends[0]);
 	}
 	close(ends[0]);
 	temporary->alive = ends[1];
@@ -60,7 +63,7 @@ static bool start_remover(struct temporary *temporary, struct error *err)
 	return false;
 }
 
-bool temporary_create(struct temporary *temporary, struct error *err)
+bool temporary_create_with(struct temporary *temporary, void (*remove_more)(void), struct error *err)
 {
 	const char *where = getenv("TMPDIR");
 
@@ -76,11 +79,16 @@ bool temporary_create(struct temporary *temporary, struct error *err)
 		temporary->path[0] = '\0';
 		return false;
 	}
-	if (start_remover(temporary, err))
+	if (start_remover(temporary, remove_more, err))
 		return true;
 	rmdir(temporary->path);
 	temporary->path[0] = '\0';
 	return false;
+}
+
+bool temporary_create(struct temporary *temporary, struct error *err)
+{
+	return temporary_create_with(temporary, NULL, err);
 }
 
 void temporary_remove(struct temporary *temporary)

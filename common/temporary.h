@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "common/common.h"
+#include "common/error.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -18,6 +19,13 @@ struct temporary {
 
 COMMON_MUST_CHECK
 bool temporary_create(struct temporary *temporary, struct error *err);
+
+/*
+ * Likewise; when the directory is removed, that child also calls `remove_more`, for files that lie elsewhere. It may be
+ * called when this process is still alive, or is gone without a trace.
+ */
+COMMON_MUST_CHECK
+bool temporary_create_with(struct temporary *temporary, void (*remove_more)(void), struct error *err);
 
 /* Waits until the directory is gone. All zero is allowed. */
 void temporary_remove(struct temporary *temporary);
