@@ -8,8 +8,8 @@
  * criterion do, when they know nothing of the harness protocol. The output is that of the recorded program: anything
  * can be in it.
  *
- * Lines come from the thread that passes the output on, one call at a time; that thread answers harnesses, too, so no
- * call may take long. The rest is called by the thread that owns the harness, when no line comes any more.
+ * Lines come from the threads that pass the output on, one call at a time. The rest is called by the thread that owns
+ * the harness, when no line comes any more.
  */
 struct harness_output;
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "harness/harness.h"
+
+/*
+ * What harnesses look for in their environment. Variables are set in this process, whose children inherit them, and put
+ * back afterwards.
+ */
+
+enum { ENVIRONMENT_VARIABLES = 8 };
+
+struct environment {
+	struct {
+		const char *name;
+		char *before; /* owned; NULL: it was not set */
+	} saved[ENVIRONMENT_VARIABLES];
+	size_t saved_count;
+};
+
+/*
+ * `directory`: for files of this recording. Harnesses leave theirs in directory/profile, which is made. In
+ * directory/bin, which comes first in PATH, is a `node` that asks a harness for the flags of node that it needs.
+ */
+COMMON_MUST_CHECK
+bool environment_set(struct environment *environment, enum harness_mode mode, const char *directory, struct error *err);
+void environment_restore(struct environment *environment);
+
+/* directory/profile, in `path` of PATH_MAX bytes. */
+COMMON_MUST_CHECK
+bool environment_folder(const char *directory, char *path, struct error *err);

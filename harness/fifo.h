@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "common/common.h"
+
+#include <sys/types.h>
+
+/*
+ * The two FIFOs by which harnesses find their runner. Their names are fixed, so there can be one runner on a machine.
+ * They lie where others may write: files that are not our own FIFOs are left alone. The one for commands carries a lock
+ * for as long as a Kelvin serves it. One that nobody has open was left behind by a runner that was killed, and is used
+ * again.
+ */
+struct fifo_pair {
+	int commands, answers; /* owned; opened for reading and writing, never blocking; -1: none */
+};
+
+#define FIFO_COMMANDS_PATH "/tmp/runner.ctl.fifo"
+#define FIFO_ANSWERS_PATH "/tmp/runner.ack.fifo"
+
+/*
+ * Errors are those of harness_create(). `commands` and `answers` are paths of less than PATH_MAX bytes: those above,
+ * except in tests.
+ */
+COMMON_MUST_CHECK
+bool fifo_pair_open(struct fifo_pair *pair, const char *commands, const char *answers, struct error *err);
+
+/* Removes the FIFOs, if they are still the ones that were opened, and closes them. */
+void fifo_pair_close(struct fifo_pair *pair, const char *commands, const char *answers);
+
+/* Throws away what is in a FIFO. */
+void fifo_drain(int fd);
+
+/* Removes FIFOs of ours that nobody has open. */
+void fifo_remove_stale(const char *commands, const char *answers);

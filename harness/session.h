@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "harness/harness.h"
+#include "harness/protocol.h"
+
+/*
+ * What harnesses say, in order of its arrival, and the windows that it makes. A window is the time between Start and
+ * Stop. Harnesses name it afterwards: a URI belongs to the window that ended last. Rounds are pairs of markers of one
+ * process, which may come at any time, also behind their window: a round belongs to the window in which its times lie.
+ * Rounds in no window are the harness's own, such as criterion's warm-up.
+ *
+ * Used by one thread at a time.
+ */
+struct session {
+	struct session_window *windows; /* owned; by start */
+	size_t window_count, window_capacity;
+	struct harness_round *rounds; /* owned; in order of arrival */
+	size_t round_count, round_capacity;
+	struct buffer integrations; /* "NAME VERSION", each terminated by NUL */
+	int64_t round_start_ns;     /* of the marker that waits for its end; -1: none */
+	int32_t round_pid;
+	bool is_open;      /* the last window has not ended */
+	bool is_connected; /* a harness has said something */
+	struct error failure;
+	uint64_t unknown, unpaired, unclosed, unnamed, left_out;
+};
+
+void session_init(struct session *session);
+void session_deinit(struct session *session);
+
+/*
+ * Takes a message that arrived at `now_ns` (CLOCK_MONOTONIC, never decreasing) and returns the answer to it: Ack, Err,
+ * or ModeIs. Caps are not failures: what is above them is left out and counted; running out of memory is told by
+ * session_finish().
+ */
+enum protocol_command session_take(struct session *session, const struct protocol_message *message, int64_t now_ns);
+
+/* Counts a frame that was no command; the answer to it is Err. */
+void session_take_unknown(struct session *session);
+
+/*
+ * Fills windows and integration of `result`; iterations are not known yet. A window that is open ends at `end_ns`. The
+ * session may only be freed then.
+ */
+COMMON_MUST_CHECK
+bool session_finish(struct session *session, int64_t end_ns, struct harness_result *result, struct buffer *notices,
+	struct error *err);
