@@ -19,6 +19,7 @@ enum {
 	OPTION_NATIVE,
 	OPTION_LABEL,
 	OPTION_COUNTERS,
+	OPTION_BENCHMARKS,
 	MAX_FREQUENCY_HZ = 100000,
 	MAX_PIDS = 4096,
 	MAX_RUNS = 10000,
@@ -42,6 +43,8 @@ static const char help[] =
 	"      --control fifo:CTL[,ACK]  takes commands from the named pipe CTL (enable, disable, ping, evlist,\n"
 	"                              stop) and answers on ACK; fd:N[,M] takes open file descriptors instead\n"
 	"      --runs N                runs the command N times, one after the other, into one profile\n"
+	"      --benchmarks            the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark, vitest,\n"
+	"                              go test -bench): each is told apart in the profile, with its time per iteration\n"
 	"  -F, --freq HZ               samples per second on each CPU (default: 997)\n"
 	"  -e, --event EVENT           the event to count, by perf's name (default: cycles, or cpu-clock without hardware counters)\n"
 	"      --off-cpu[=MS]          samples where threads wait, too: one sample for MS milliseconds of waiting (default: 10)\n"
@@ -76,6 +79,7 @@ static const struct option names[] = {
 	{ "delay", required_argument, NULL, 'D' },
 	{ "control", required_argument, NULL, OPTION_CONTROL },
 	{ "runs", required_argument, NULL, OPTION_RUNS },
+	{ "benchmarks", no_argument, NULL, OPTION_BENCHMARKS },
 	{ "freq", required_argument, NULL, 'F' },
 	{ "event", required_argument, NULL, 'e' },
 	{ "call-graph", required_argument, NULL, 'g' },
@@ -261,6 +265,9 @@ static bool take(void *context, int option, struct error *err)
 		return true;
 	case 'g':
 		return parse_call_graph(&recording->live.sampler, optarg, err);
+	case OPTION_BENCHMARKS:
+		recording->has_benchmarks = true;
+		return true;
 	case 'q':
 		recording->quiet = true;
 		return true;
@@ -300,6 +307,25 @@ static bool take_command(struct request *request, char **command, struct error *
 	return true;
 }
 
+/* A suite has its own beginning and end, and its harness waits for answers in between. */
+static bool check_benchmarks(const struct recording *recording, struct error *err)
+{
+	const struct source_live_options *live = &recording->live;
+
+	if (!recording->has_benchmarks)
+		return true;
+	if (live->sampler.target.kind != SAMPLER_TARGET_COMMAND)
+		return error_set(err, ERROR_USAGE,
+			"--benchmarks: benchmarks are told apart only in a command that is started here; give it after --");
+	if (live->duration_s > 0)
+		return error_set(err, ERROR_USAGE,
+			"--benchmarks: the suite is recorded to its end; leave out -d, and tell the harness to take less time");
+	if (live->delay_ms > 0 || live->starts_disabled || recording->control)
+		return error_set(err, ERROR_USAGE,
+			"--benchmarks: the harness says when benchmarks run; leave out -D and --control");
+	return true;
+}
+
 static int run(struct request *request, const struct options *options)
 {
 	struct error err;
@@ -318,6 +344,8 @@ static int run(struct request *request, const struct options *options)
 	if (request->recording.runs > 1 && request->recording.live.sampler.target.kind != SAMPLER_TARGET_COMMAND)
 		return options_fail(
 			"record", "--runs: only a command can be run several times; give the command after --");
+	if (!check_benchmarks(&request->recording, &err))
+		return options_fail("record", "%s", err.message);
 	request->recording.live.sampler.labels = request->labels.items;
 	request->recording.live.sampler.label_count = request->labels.count;
 	return recording_run(&request->recording);

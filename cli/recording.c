@@ -6,6 +6,7 @@
 #include "cli/closing.h"
 #include "cli/interrupt.h"
 #include "cli/streams.h"
+#include "profile/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,6 +85,15 @@ static void close_with(const struct recording *recording, const struct profile *
 			    recording->live.sampler.target.kind != SAMPLER_TARGET_SYSTEM,
 		.no_names = recording->options.no_names,
 	});
+	if (recording->benchmarks)
+		closing_print_benchmarks(profile, recording->benchmarks->result.ack_us[0]);
+}
+
+/* What the user waits for most, so it is said even to one who wants to hear of errors only. */
+static void tell_no_benchmarks(const struct recording *recording)
+{
+	if (recording->benchmarks && recording->benchmarks->none.code != ERROR_NONE)
+		cli_print_error(&recording->benchmarks->none);
 }
 
 /* Adds a run to those before it, and writes them all: whatever ends the next run, these are there. A pipe takes them
@@ -125,11 +135,12 @@ static bool keep(struct recording *recording, struct source *source, struct samp
 	if (result->ended_early.code != ERROR_NONE)
 		cli_say("kelvin: the recording ended early: %s; what was recorded until then is kept\n",
 			result->ended_early.message);
+	tell_no_benchmarks(recording);
 	recording->cpu_ns += result->cpu_ns;
 	recording->naming_ns += progress_now_ns() - begin_ns;
 	if (recording->quiet)
 		return true;
-	if (!recording->merged || recording->merged->run_count == recording->runs)
+	if (!recording->merged || profile_execution_count(recording->merged) == recording->runs)
 		cli_print_notices(notices);
 	if (!recording->merged)
 		close_with(recording, result->profile);
@@ -190,13 +201,13 @@ static int record(struct recording *recording, struct source_live *live)
 {
 	CLEANUP(sampler_result_deinit) struct sampler_result result = { .child_status = -1 };
 	CLEANUP(buffer_deinit) struct buffer notices = { 0 };
+	struct source *source = recording->benchmarks ? &recording->benchmarks->source : &live->source;
 	struct error err;
 	bool ok;
 
 	buffer_init(&notices, MAX_NOTICE_BYTES);
 	progress_init(&recording->progress, recording->quiet);
-	ok = source_read(&live->source, &result, &notices, &err) &&
-	     keep(recording, &live->source, &result, &notices, &err);
+	ok = source_read(source, &result, &notices, &err) && keep(recording, source, &result, &notices, &err);
 	if (!ok)
 		progress_clear(&recording->progress);
 	if (live->stage == SOURCE_LIVE_FINISHING)
@@ -207,7 +218,7 @@ static int record(struct recording *recording, struct source_live *live)
 
 static void tell_runs_end(const struct recording *recording, uint64_t run, int code)
 {
-	size_t kept = recording->merged->run_count;
+	size_t kept = profile_execution_count(recording->merged);
 
 	if (interrupt_signal())
 		fprintf(stderr, "kelvin: interrupted in run %llu of %llu; ", (unsigned long long)run,
@@ -256,9 +267,19 @@ static bool keep_output_apart(struct recording *recording, struct error *err)
 	       error_set_errno(err, errno, "cannot keep the command's output apart from the profile");
 }
 
+/* What samples: `*live`, which is the caller's unless it belongs to the benchmarks. */
+static bool create_source(struct recording *recording, struct source_live **live, struct error *err)
+{
+	if (!recording->has_benchmarks)
+		return source_live_create(&recording->live, live, err);
+	return source_benchmarks_create(&recording->live, &recording->benchmarks, err);
+}
+
 int recording_run(struct recording *recording)
 {
-	CLEANUP(source_live_cleanup) struct source_live *live = NULL;
+	CLEANUP(source_live_cleanup) struct source_live *own = NULL;
+	CLEANUP(source_benchmarks_cleanup) struct source_benchmarks *benchmarks = NULL;
+	struct source_live *live;
 	CLEANUP(control_close) struct control control;
 	char part[PATH_MAX];
 	struct error err;
@@ -273,8 +294,10 @@ int recording_run(struct recording *recording)
 		recording->live.sampler.part_path = part;
 	recording->live.control = &control;
 	recording->live.progress = &recording->progress;
-	if (!keep_output_apart(recording, &err) || !source_live_create(&recording->live, &live, &err))
+	if (!keep_output_apart(recording, &err) || !create_source(recording, &own, &err))
 		return fail(recording, &err);
+	benchmarks = recording->benchmarks;
+	live = benchmarks ? benchmarks->live : own;
 	interrupt_watch();
 	return recording->runs > 1 ? record_runs(recording, live) : record(recording, live);
 }

@@ -9,6 +9,7 @@
  * constructor and a struct source_functions.
  *
  *	source_live.h   samples a target: record, bench
+ *	source_benchmarks.h  likewise, and tells benchmarks apart: record --benchmarks
  *	source_simulated.h  counts what a command executes: simulate, bench --simulate
  *	source_file.h   reads a file, whatever is in it (a profile, perf.data, FILE.part): report, diff, recover
  *

@@ -14,7 +14,7 @@ enum { WRITE_BYTES = 4096, READ_BYTES = 1 << 16, PATIENCE_MS = 1000 };
 struct tee_stream {
 	struct tee *tee;
 	int number;
-	int in, end, out; /* owned: our end of the pipe, and the command's; borrowed: where it goes */
+	int in, end, out; /* owned: our end of the pipe, the command's, and where it goes; -1: none */
 	pthread_t thread;
 	bool is_running;
 	bool is_discarded; /* it cannot be written where it goes */
@@ -170,8 +170,10 @@ bool tee_start(const int to[HARNESS_OUTPUT_STREAMS], struct harness_output *outp
 
 		stream->tee = made;
 		stream->number = i;
-		stream->in = stream->end = -1;
-		stream->out = to[i];
+		stream->in = stream->end = stream->out = -1;
+		/* Ours may be another for a moment, while a command is started. */
+		stream->out = fcntl(to[i], F_DUPFD_CLOEXEC, 3);
+		stream->is_discarded = stream->out < 0;
 	}
 	made->stop = eventfd(0, EFD_CLOEXEC);
 	if (made->stop < 0) {
@@ -207,7 +209,8 @@ void tee_stop(struct tee *tee)
 			pthread_join(stream->thread, NULL);
 		stream->is_running = false;
 		cleanup_close(&stream->in);
-		stream->in = -1;
+		cleanup_close(&stream->out);
+		stream->in = stream->out = -1;
 	}
 }
 

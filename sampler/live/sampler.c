@@ -651,6 +651,8 @@ bool sampler_finish(struct sampler *sampler, struct sampler_result *result, stru
 	if (sampler->command.reaped)
 		made.child_status = sampler->command.status;
 	made.ended_early = sampler->ended_early;
+	if (sampler->off_ns == 0 && sampler->collector.start_ns == sampler->start_ns)
+		made.start_ns = (int64_t)sampler->start_ns + sampler->clock_offset_ns;
 	made.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_cpu_before_ns;
 	made.profile = TAKE(sampler->collector.profile);
 	if (sampler->collector.waits)
