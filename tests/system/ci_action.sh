@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The steps of action.yml are executed as GitHub does it, on a small project; the recipes are checked.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+needs jq
+needs curl
+python=/usr/bin/python3
+$python -c 'import yaml' 2>/dev/null || skip "python3-yaml is not installed"
+recipes=$ROOT/tests/system/ci_recipes.py
+run 0 $python "$recipes" check "$ROOT"
+[[ $(tr -d '\n' <stdout) == '' ]] || fail "the recipes are wrong"
+can_sample
+
+# step CODE NAME [KEY VALUE]...: the step with these values of the workflow.
+step() {
+	local code=$1 name=$2
+
+	shift 2
+	jq -n '$ARGS.positional | [range(0; length; 2) as $i | { key: .[$i], value: .[$i + 1] }] | from_entries' --args \
+		github.action_repository o/kelvin github.event.pull_request.number 7 steps.bench.outputs.status "$(sed -n 's/^status=//p' output 2>/dev/null)" \
+		github.token secret "$@" >values
+	$python "$recipes" script "$ROOT" "$name" values >step.sh || fail "no step $name"
+	run "$code" env PATH="$PWD/temp/kelvin-program/bin:$PATH" GITHUB_ACTION_PATH="$ROOT" RUNNER_TEMP="$PWD/temp" GITHUB_PATH="$PWD/path" \
+		GITHUB_OUTPUT="$PWD/output" GITHUB_STEP_SUMMARY="$PWD/summary" GITHUB_REPOSITORY=o/n KELVIN_RELEASES="file://$PWD/releases" \
+		bash --noprofile --norc -eo pipefail step.sh
+}
+
+# A release of the program that was built.
+version=$("$KELVIN" --version | sed 's/^kelvin //')
+mkdir -p temp "releases/v$version" "made/bin"
+# The program finds its tool beside itself, or not at all, which is all the same here.
+cp "$KELVIN" made/bin/kelvin
+name=kelvin-$version-linux-x86_64.tar.xz
+tar --create --gzip --file "releases/v$version/$name" --transform 's,^made,kelvin,' made
+(cd "releases/v$version" && sha256sum "$name" >SHA256SUMS)
+rm -rf made
+
+step 0 'Get Kelvin' inputs.version "$version"
+says path '/temp/kelvin-program/bin$'
+step 2 'Get Kelvin' inputs.version 0.0.1
+says stderr 'cannot download'
+step 2 'Get Kelvin' inputs.version '../../x'
+says stderr 'no version'
+echo broken >>"releases/v$version/$name"
+step 2 'Get Kelvin' inputs.version "$version"
+says stderr 'SHA256SUMS'
+
+# A project whose head does twice as much; the order of words and quotes in a command stays.
+work="'$WORKLOADS/system_workload' --parse 1 --cpu"
+step 0 Measure inputs.base "$work 0.1" inputs.head "$work 0.2" inputs.runs 3 inputs.fail-on $'total>500%\nfunction>900%'
+says output '^status=[03]$'
+for file in report.html comment.md result.json number status; do
+	[[ -s temp/kelvin/$file ]] || fail "no $file"
+done
+[[ $(head -n 1 temp/kelvin/comment.md) == '<!-- kelvin-diff -->' && $(<temp/kelvin/number) == 7 ]] || fail "no comment can be written"
+[[ $(jq -r .schema temp/kelvin/result.json) == kelvin.diff/1 ]] || fail "no result"
+cmp summary temp/kelvin/comment.md || fail "the summary of the job is another one"
+step 0 Result
+
+# The comment, by the real script against a server.
+echo '{"comments": [], "user": {"id": 5, "login": "github-actions[bot]"}, "pulls": {}}' >state
+start python3 "$ROOT/tests/system/ci_server.py" state
+wait_until "the server listens" test -s state.port
+GITHUB_API_URL=http://127.0.0.1:$(<state.port)
+export GITHUB_API_URL
+step 0 Comment
+[[ $(jq '.comments | length' state) -eq 1 ]] || fail "no comment was written"
+step 0 Comment inputs.token wrong
+says stdout '^::warning::No comment was written'
+
+# What a workflow passes on is no script: neither here nor there.
+rm -f output
+step 0 Measure inputs.base true inputs.head true inputs.runs '$(touch pwned)' inputs.fail-on '`touch pwned`'
+says output '^status=2$'
+[[ ! -e pwned ]] || fail "a value was executed"
+step 2 Result
+step 2 Measure inputs.benchmarks maybe
+says stderr 'true or false'

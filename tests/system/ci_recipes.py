@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ci_recipes.py check ROOT: action.yml and the recipes parse; each input of the action is used and known; no value stands in a script.
+ci_recipes.py script ROOT NAME VALUES.json: the step of action.yml, as a script for bash with the environment that it would have."""
+import json
+import re
+import shlex
+import sys
+
+import yaml
+
+EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
+
+
+def read(path):
+    with open(path) as file:
+        return yaml.safe_load(file)
+
+
+def steps_of(document):
+    """All steps, whether of an action or of a workflow."""
+    if "runs" in document:
+        return document["runs"]["steps"]
+    return [step for job in document["jobs"].values() for step in job["steps"]]
+
+
+def check(root):
+    faults = []
+    action = read(f"{root}/action.yml")
+    # YAML 1.1 reads the key `on` as true.
+    recipes = {name: read(f"{root}/docs/ci/{name}") for name in ("github-bench.yml", "github-comment.yml", "gitlab.yml")}
+    with open(f"{root}/action.yml") as file:
+        text = file.read()
+    used = set(re.findall(r"inputs\.([a-z-]+)", text))
+    faults += [f"input {name} is not used" for name in set(action["inputs"]) - used]
+    faults += [f"input {name} is not declared" for name in used - set(action["inputs"])]
+    for name, document in {"action.yml": action, **recipes}.items():
+        if name == "gitlab.yml":
+            continue
+        for step in steps_of(document):
+            where = f"{name}: {step.get('name', step.get('uses', 'a step'))}"
+            if EXPRESSION.search(step.get("run", "")):
+                faults.append(f"{where}: a value stands in the script, and would be executed")
+            if "run" in step and "runs" in document and step.get("shell") != "bash":
+                faults.append(f"{where}: a step of an action needs a shell")
+            if re.match(r"OWNER/kelvin@", step.get("uses", "")):
+                faults += [f"{where}: no input {key}" for key in set(step["with"]) - set(action["inputs"])]
+                faults += [f"{where}: {key} is missing" for key, value in action["inputs"].items() if value.get("required") and key not in step["with"]]
+        if name != "action.yml" and "permissions" not in document:
+            faults.append(f"{name}: it has all rights of the repository's default")
+    if "pull_request_target" in json.dumps([str(recipe) for recipe in recipes.values()]):
+        faults.append("pull_request_target runs with the rights of the repository")
+    print("\n".join(faults))
+    return bool(faults)
+
+
+def script(root, name, values):
+    action = read(f"{root}/action.yml")
+    with open(values) as file:
+        known = json.load(file)
+
+    def filled(text):
+        return EXPRESSION.sub(lambda match: known[match[1]], text)
+
+    known = {f"inputs.{key}": filled(value.get("default", "")) for key, value in action["inputs"].items()} | known
+    [step] = [step for step in action["runs"]["steps"] if step.get("name") == name]
+    for key, value in step.get("env", {}).items():
+        print(f"export {key}={shlex.quote(filled(value))}")
+    print("set -eo pipefail")
+    print(step["run"])
+    return False
+
+
+sys.exit(check(sys.argv[2]) if sys.argv[1] == "check" else script(*sys.argv[2:]))
