@@ -48,6 +48,28 @@ for prefix in /usr /usr/local /opt/kelvin; do
 	fi
 done
 
+# What a Debian package holds besides, and a program with the name that the package expects.
+rm -rf root
+install_to /usr
+if [[ -s /usr/share/doc/libzydis-dev/copyright && -s /usr/share/doc/libgsl-dev/copyright ]]; then
+	run 0 "$ROOT/scripts/package-files" root/usr --debian 1.2.3-1 'Some Body <some@body.example>'
+	version=$("$KELVIN" --version | sed 's/^kelvin //')
+	[[ $(gzip -dc root/usr/share/man/man1/kelvin.1.gz | wc -l) -gt 10 && ! -e root/usr/share/man/man1/kelvin.1 ]] || fail "the manual is not packed"
+	[[ $(gzip -dc root/usr/share/doc/kelvin/changelog.gz) == *"[$version]"* ]] || fail "the changelog lacks version $version"
+	gzip -dc root/usr/share/doc/kelvin/changelog.Debian.gz >changelog
+	says changelog '^kelvin \(1\.2\.3-1\) '
+	says_not changelog '^.{80}'
+	if command -v dpkg-parsechangelog >/dev/null; then
+		run 0 dpkg-parsechangelog -l changelog -S Version
+		[[ $(<stdout) == 1.2.3-1 && ! -s stderr ]] || fail "Debian does not read the changelog"
+	fi
+	for file in copyright licences/valgrind licences/libelf-dev ci/gitlab.yml; do
+		[[ -s root/usr/share/doc/kelvin/$file ]] || fail "the package lacks $file"
+	done
+fi
+says "$build/CPackConfig.cmake" "CPACK_PACKAGE_VERSION \"$("$KELVIN" --version | sed 's/^kelvin //')\""
+says "$build/CPackConfig.cmake" 'CPACK_PACKAGING_INSTALL_PREFIX "/usr"'
+
 # What is not built is told before anything is copied.
 mkdir copy
 sed "s|$build/|$work/copy/|g" "$build/cmake_install.cmake" >copy/cmake_install.cmake
