@@ -64,33 +64,46 @@ static size_t least_error_at(const double *times, size_t batches)
 	return best;
 }
 
-/* Whether the first `warm` batches are slower than the others, by more than the noise of both. */
-static bool is_slower(const double *times, size_t warm, size_t batches)
+/* Batches whose number grows with the root of the number of times, as their length does. */
+static double error_of_mean(const double *times, size_t count, double mean, double stdev)
 {
-	double before = mean_of(times, warm * BATCH), after = mean_of(times + warm * BATCH, (batches - warm) * BATCH);
-	double spread = 0, spread_before = 0;
+	double independent = count > 0 ? stdev / sqrt((double)count) : 0, squares = 0, of_batches;
+	size_t batches = (size_t)sqrt((double)count), batch_rounds;
 
+	if (batches < LEAST_BATCHES)
+		return independent;
+	if (batches > MOST_BATCHES)
+		batches = MOST_BATCHES;
+	batch_rounds = count / batches;
 	for (size_t i = 0; i < batches; i++) {
-		double difference = batch_mean(times, i, BATCH) - (i < warm ? before : after);
+		double difference = batch_mean(times, i, batch_rounds) - mean;
 
-		*(i < warm ? &spread_before : &spread) += difference * difference;
+		squares += difference * difference;
 	}
-	spread /= (double)(batches - warm - 1);
-	/* One batch has no spread of its own. */
-	spread_before = warm > 1 ? spread_before / (double)(warm - 1) : 0;
-	if (spread_before < spread)
-		spread_before = spread;
-	return before - after > least_errors * sqrt(spread_before / (double)warm + spread / (double)(batches - warm));
+	of_batches = sqrt(squares / (double)(batches - 1) / (double)batches);
+	return of_batches > independent ? of_batches : independent;
+}
+
+/* Whether the first rounds are slower than the others, by more than the noise of both. */
+static bool is_slower(const double *times, size_t warm, size_t count)
+{
+	const double *rest = times + warm;
+	size_t rest_count = count - warm;
+	double before = mean_of(times, warm), after = mean_of(rest, rest_count);
+	double of_before = error_of_mean(times, warm, before, stdev_of(times, warm, before));
+	double of_after = error_of_mean(rest, rest_count, after, stdev_of(rest, rest_count, after));
+
+	return before - after > least_errors * sqrt(of_before * of_before + of_after * of_after);
 }
 
 size_t warmup_count(const double *times, size_t count)
 {
-	size_t batches = count / BATCH, warm;
+	size_t warm;
 
 	if (count < LEAST_ROUNDS)
 		return 0;
-	warm = least_error_at(times, batches);
-	return warm > 0 && is_slower(times, warm, batches) ? warm * BATCH : 0;
+	warm = least_error_at(times, count / BATCH) * BATCH;
+	return warm > 0 && is_slower(times, warm, count) ? warm : 0;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -115,26 +128,6 @@ double warmup_quantile(const double *sorted, size_t count, double quantile)
 	if (below + 1 >= count)
 		return sorted[count - 1];
 	return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
-}
-
-/* Batches whose number grows with the root of the number of times, as their length does. */
-static double error_of_mean(const double *times, size_t count, double mean, double stdev)
-{
-	double independent = count > 0 ? stdev / sqrt((double)count) : 0, squares = 0, of_batches;
-	size_t batches = (size_t)sqrt((double)count), batch_rounds;
-
-	if (batches < LEAST_BATCHES)
-		return independent;
-	if (batches > MOST_BATCHES)
-		batches = MOST_BATCHES;
-	batch_rounds = count / batches;
-	for (size_t i = 0; i < batches; i++) {
-		double difference = batch_mean(times, i, batch_rounds) - mean;
-
-		squares += difference * difference;
-	}
-	of_batches = sqrt(squares / (double)(batches - 1) / (double)batches);
-	return of_batches > independent ? of_batches : independent;
 }
 
 bool warmup_measure(const double *times, size_t count, struct profile_measured *measured, struct error *err)
