@@ -17,6 +17,7 @@ enum {
 	OPTION_RUNS,
 	OPTION_LABEL,
 	OPTION_NO_ARGS,
+	OPTION_BENCHMARKS,
 	MAX_RUNS = 10000,
 	MAX_NOTICE_BYTES = 1 << 16,
 };
@@ -32,7 +33,10 @@ static const char help[] =
 	"  -o, --output FILE           the profile, gzipped pprof; '-': standard output (default: kelvin.pb.gz)\n"
 	"      --cache I1,D1,LL        sizes of the caches, each SIZE:WAYS:LINE (default: 32k:8:64,32k:8:64,8M:16:64)\n"
 	"      --runs N                runs the command N times, one after the other, into one profile: what differs between\n"
-	"                              the runs is noise\n" NAMING_HELP NAMING_PROFILE_HELP
+	"                              the runs is noise\n"
+	"      --benchmarks            the command is a suite of benchmarks (pytest-codspeed, criterion, divan, google-benchmark,\n"
+	"                              vitest): only they are counted, each for itself\n" NAMING_HELP
+		NAMING_PROFILE_HELP
 	"      --label KEY=VALUE       kept in the profile and shown in reports, as service, version, commit or host; repeatable\n"
 	"      --no-args               keeps only the command's program in the profile, without its arguments\n" OPTIONS_MODE_HELP
 	"  -q, --quiet                 prints errors only\n"
@@ -50,6 +54,7 @@ static const struct option names[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "cache", required_argument, NULL, OPTION_CACHE },
 	{ "runs", required_argument, NULL, OPTION_RUNS },
+	{ "benchmarks", no_argument, NULL, OPTION_BENCHMARKS },
 	NAMING_OPTIONS,
 	NAMING_PROFILE_OPTIONS,
 	{ "label", required_argument, NULL, OPTION_LABEL },
@@ -304,6 +309,9 @@ static bool take(void *context, int option, struct error *err)
 	case OPTION_RUNS:
 		return options_parse_count("--runs", optarg, MAX_RUNS, &request->runs, err) &&
 		       (request->runs > 0 || error_set(err, ERROR_USAGE, "--runs 0: the least is one run"));
+	case OPTION_BENCHMARKS:
+		request->simulated.has_benchmarks = true;
+		return true;
 	case OPTION_LABEL:
 		return labels_add(&request->labels, optarg, err);
 	case OPTION_NO_ARGS:

@@ -220,19 +220,18 @@ static void set_environment(const char *library)
 	setenv("VALGRIND_LIB", library, 1);
 }
 
-void simulator_execute(const struct simulator *simulator, const char *directory,
-	const struct simulator_cache caches[SIMULATOR_CACHES], char *const *command)
+void simulator_execute(const struct simulator *simulator, const struct simulator_call *call)
 {
 	static const char *const cache_options[SIMULATOR_CACHES] = { "--I1", "--D1", "--LL" };
 	static const char *const fixed[] = { "--tool=kelvin", "-q", "--trace-children=yes", "--vgdb=no",
 		"--sigill-diagnostics=yes", "--demangle=no" };
-	enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWN = 1 + FIXED + 2 + SIMULATOR_CACHES, OPTION = 96 };
+	enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), OWN = 1 + FIXED + 3 + SIMULATOR_CACHES, OPTION = 96 };
 	char paths[2][PATH_MAX + OPTION], options[SIMULATOR_CACHES][OPTION];
 	size_t count = 0, words = 0;
 	const char **argv;
 	int before = personality(0xffffffff);
 
-	while (command[words])
+	while (call->command[words])
 		words++;
 	argv = calloc(OWN + words + 1, sizeof(*argv));
 	if (!argv)
@@ -240,17 +239,19 @@ void simulator_execute(const struct simulator *simulator, const char *directory,
 	argv[count++] = simulator->valgrind;
 	for (size_t i = 0; i < FIXED; i++)
 		argv[count++] = fixed[i];
-	snprintf(paths[0], sizeof(paths[0]), "--out-dir=%s/counts", directory);
-	snprintf(paths[1], sizeof(paths[1]), "--log-file=%s/log/%%p", directory);
+	snprintf(paths[0], sizeof(paths[0]), "--out-dir=%s/counts", call->directory);
+	snprintf(paths[1], sizeof(paths[1]), "--log-file=%s/log/%%p", call->directory);
 	argv[count++] = paths[0];
 	argv[count++] = paths[1];
+	argv[count++] = call->counts_parts ? "--instr-atstart=no" : "--instr-atstart=yes";
 	for (size_t i = 0; i < SIMULATOR_CACHES; i++) {
-		snprintf(options[i], OPTION, "%s=%llu,%llu,%llu", cache_options[i], (unsigned long long)caches[i].bytes,
-			(unsigned long long)caches[i].ways, (unsigned long long)caches[i].line_bytes);
+		snprintf(options[i], OPTION, "%s=%llu,%llu,%llu", cache_options[i],
+			(unsigned long long)call->caches[i].bytes, (unsigned long long)call->caches[i].ways,
+			(unsigned long long)call->caches[i].line_bytes);
 		argv[count++] = options[i];
 	}
 	for (size_t i = 0; i < words; i++)
-		argv[count++] = command[i];
+		argv[count++] = call->command[i];
 	if (before >= 0)
 		personality((unsigned long)before | ADDR_NO_RANDOMIZE);
 	set_environment(simulator->library);

@@ -39,12 +39,16 @@ bool simulator_find(struct simulator *simulator, struct error *err);
 COMMON_MUST_CHECK
 bool simulator_check_command(const char *command, struct error *err);
 
-/*
- * Replaces the calling process, a child of ours: `directory` gets counts/ and log/, which must be there. Returns only
- * on failure, with errno set.
- */
-void simulator_execute(const struct simulator *simulator, const char *directory,
-	const struct simulator_cache caches[SIMULATOR_CACHES], char *const *command);
+/* One execution of a command. */
+struct simulator_call {
+	const char *directory; /* gets counts/ and log/, which must be there */
+	const struct simulator_cache *caches;
+	char *const *command;
+	bool counts_parts; /* nothing is counted until the program asks for it by its client requests */
+};
+
+/* Replaces the calling process, a child of ours. Returns only on failure, with errno set. */
+void simulator_execute(const struct simulator *simulator, const struct simulator_call *call);
 
 /*
  * Whether the processes of this machine can have the same addresses in every run; containers may forbid it.

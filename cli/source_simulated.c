@@ -41,8 +41,12 @@ static bool start_command(const struct source_simulated *simulated, pid_t *pid, 
 		return false;
 	*pid = fork();
 	if (*pid == 0) {
-		simulator_execute(&simulated->simulator, simulated->temporary.path, simulated->options.caches,
-			simulated->options.command);
+		simulator_execute(&simulated->simulator, &(struct simulator_call){
+								 .directory = simulated->temporary.path,
+								 .caches = simulated->options.caches,
+								 .command = simulated->options.command,
+								 .counts_parts = simulated->options.has_benchmarks,
+							 });
 		_exit(CLI_EXIT_RECORDER_FAILED);
 	}
 	if (*pid < 0)
@@ -64,6 +68,44 @@ static void wait_for(pid_t pid, int *status)
 		is_told = true;
 	}
 }
+
+/* ---- Benchmarks ---- */
+
+/* Their harness finds the simulator by itself; it looks for its mode and its folder in the environment. */
+static bool begin_benchmarks(struct source_simulated *simulated, struct error *err)
+{
+	const struct harness_options options = { .mode = HARNESS_SIMULATION };
+	int outputs[2];
+
+	if (!simulated->options.has_benchmarks)
+		return true;
+	return harness_create(&options, &simulated->harness, err) && harness_prepare(simulated->harness, outputs, err);
+}
+
+static bool end_benchmarks(struct source_simulated *simulated, struct buffer *notices, struct error *err)
+{
+	harness_result_deinit(&simulated->heard);
+	return !simulated->harness || harness_finish(simulated->harness, &simulated->heard, notices, err);
+}
+
+static void forget_benchmarks(struct source_simulated *simulated)
+{
+	harness_destroy(simulated->harness);
+	simulated->harness = NULL;
+}
+
+static bool set_fact(struct profile *profile, const char *text, uint32_t *fact, struct error *err)
+{
+	return !text || profile_intern(profile, text, fact, err);
+}
+
+static bool set_facts(const struct source_simulated *simulated, struct profile *profile, struct error *err)
+{
+	return set_fact(profile, simulated->heard.integration, &profile->facts.harness, err) &&
+	       set_fact(profile, simulated->heard.toolchain, &profile->facts.toolchain, err);
+}
+
+/* ---- A reading ---- */
 
 static int64_t now_unix_ns(void)
 {
@@ -137,6 +179,7 @@ static bool simulated_read(
 {
 	struct source_simulated *simulated = (struct source_simulated *)source;
 	struct profile_run run;
+	bool ok;
 
 	simulated->stage = SOURCE_SIMULATED_CREATING;
 	temporary_remove(&simulated->temporary);
@@ -146,12 +189,17 @@ static bool simulated_read(
 	if (!simulator_check_command(simulated->options.command[0], err))
 		return false;
 	simulated->stage = SOURCE_SIMULATED_CREATING;
-	if (!make_directories(&simulated->temporary, err) || !run_command(simulated, &run, &result->child_status, err))
+	if (!make_directories(&simulated->temporary, err) || !begin_benchmarks(simulated, err) ||
+		!run_command(simulated, &run, &result->child_status, err)) {
+		forget_benchmarks(simulated);
 		return false;
+	}
 	simulated->stage = SOURCE_SIMULATED_FINISHING;
 	if (notices)
 		explain(simulated, notices);
-	return read_counts(simulated, &run, result, notices, err);
+	ok = end_benchmarks(simulated, notices, err);
+	forget_benchmarks(simulated);
+	return ok && read_counts(simulated, &run, result, notices, err);
 }
 
 /* Counts have their samples only now: their lines are known. */
@@ -159,7 +207,11 @@ static bool simulated_complete(
 	struct source *source, struct sampler_result *result, struct buffer *notices, struct error *err)
 {
 	struct source_simulated *simulated = (struct source_simulated *)source;
-	bool ok = sampler_simulation_count(simulated->simulation, result, notices, err);
+	bool ok = sampler_simulation_count(simulated->simulation, result, notices, err) &&
+		  set_facts(simulated, result->profile, err);
+
+	if (!ok && err->code == ERROR_EMPTY && simulated->options.has_benchmarks)
+		error_prefix(err, "no benchmark was met, since none asks the simulator for its counts");
 
 	sampler_simulation_destroy(simulated->simulation);
 	simulated->simulation = NULL;
@@ -172,6 +224,8 @@ static void simulated_destroy(struct source *source)
 	struct source_simulated *simulated = (struct source_simulated *)source;
 
 	sampler_simulation_destroy(simulated->simulation);
+	forget_benchmarks(simulated);
+	harness_result_deinit(&simulated->heard);
 	temporary_remove(&simulated->temporary);
 	free(simulated);
 }

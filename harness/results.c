@@ -113,8 +113,9 @@ bool results_add(struct results *results, const void *bytes, size_t size, struct
 	results->is_sorted = false;
 	benchmarks = json_object_get(root, "benchmarks");
 	pid = json_object_get(json_object_get(root, "creator"), "pid");
-	if (!json_is_array(benchmarks))
-		ok = error_set(err, ERROR_FORMAT, "it has no benchmarks");
+	/* Those of a simulation have none. */
+	if (!json_is_object(root) || (benchmarks && !json_is_array(benchmarks)))
+		ok = error_set(err, ERROR_FORMAT, "it has no list of benchmarks");
 	json_array_foreach(benchmarks, i, benchmark) ok =
 		ok && add_stats(results, benchmark, (int32_t)json_integer_value(pid), err);
 	json_decref(root);

@@ -245,7 +245,8 @@ struct sampler_simulated {
  * sampler_simulation_count() then puts the profile itself in its place. Its samples are the lines of a context:
  * instructions of one context with the same frames are one sample, and call sites with the same frames are one frame.
  * It has one run for the execution, and one more for each name that the program gave to parts of it. Counts that were
- * made before the first such part, or after the last one, belong to the execution's run.
+ * made before the first such part, or after the last one, belong to the execution's run. A part "Metadata: NAME
+ * VERSION" is how a benchmark harness says what it is: it becomes the fact `harness`.
  */
 struct sampler_simulation;
 
