@@ -1,123 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
-#include "render/render.h"
+#include "render/markdown_writer.h"
 #include "render/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-/*
- * A comment on a pull request. Hosts accept 65,536 characters; this counts bytes, which are never fewer. Parts are
- * written in order of importance. A row that would exceed the limit ends the text, with a remark.
- */
-enum {
-	MAX_BYTES = 65536,
-	REMARK_BYTES = 200,
-	MAX_ROWS = 15,
-	MAX_PLACES = 10,
-	MAX_OUTLIERS = 10,
-	NAME_COLUMNS = 90,
-	MAX_SENTENCE_BYTES = 4096
-};
-
-static const char marker[] = "<!-- kelvin-diff -->";
-
-struct markdown_writer {
-	const struct render_input *input;
-	const struct diff *diff;
-	const char *unit;
-	struct buffer *out;
-	size_t start; /* offset in `out` at which this document starts */
-	bool full;
-};
-
-/* ---- Foreign text ---- */
-
-/* Whether Markdown or HTML may give the character a meaning of its own. */
-static bool markdown_is_special(uint32_t code)
-{
-	return code < 0x80 && strchr("\\`*_{}[]<>#+!|~&@:\"'$^", (int)code) != NULL;
-}
-
-/*
- * Appends text with special characters as character references, which neither Markdown, HTML nor a host's mentions and
- * automatic links interpret. Punctuation without a meaning inside a word stays as it is, so that the source is
- * readable.
- */
-static void append_escaped(struct buffer *out, const char *text, size_t max_bytes)
-{
-	size_t end = out->size + max_bytes;
-
-	for (uint32_t code; (code = unicode_next(&text)) != 0;) {
-		code = unicode_clean(code);
-		if (out->size > end) {
-			unicode_append(out, 0x2026);
-			return;
-		}
-		if (markdown_is_special(code) && !(code == ':' && *text != '/'))
-			buffer_printf(out, "&#%u;", code);
-		else
-			unicode_append(out, code);
-	}
-}
-
-static void append_name(const struct markdown_writer *w, struct buffer *row, uint32_t id)
-{
-	CLEANUP(buffer_deinit) struct buffer name = { 0 };
-
-	buffer_init(&name, (size_t)1 << 20);
-	profile_shorten_name(diff_string(w->diff, id), NAME_COLUMNS, &name);
-	buffer_append(&name, "", 0);
-	if (name.failed) {
-		row->failed = true;
-		return;
-	}
-	/* <code> is used instead of backticks, within which nothing can be escaped. */
-	buffer_append_string(row, "<code>");
-	append_escaped(row, name.size ? name.data : "(no name)", MAX_SENTENCE_BYTES);
-	buffer_append_string(row, "</code>");
-}
-
-/* ---- Writing within the limit ---- */
-
-/* Appends a part as a whole, if it fits. */
-static void markdown_emit(struct markdown_writer *w, const struct buffer *part)
-{
-	if (part->failed) {
-		w->out->failed = true;
-		return;
-	}
-	if (w->full || w->out->size - w->start + part->size > MAX_BYTES - REMARK_BYTES) {
-		w->full = true;
-		return;
-	}
-	buffer_append(w->out, part->data, part->size);
-}
-
-static void emit_string(struct markdown_writer *w, const char *text)
-{
-	CLEANUP(buffer_deinit) struct buffer part = { 0 };
-
-	buffer_init(&part, MAX_BYTES);
-	buffer_append_string(&part, text);
-	markdown_emit(w, &part);
-}
+/* Parts are written in order of importance. */
+enum { MAX_ROWS = 15, MAX_PLACES = 10, MAX_OUTLIERS = 10 };
 
 static void emit_sentences(struct markdown_writer *w, const char *before,
 	void (*say)(const struct diff *, struct buffer *), const char *after)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 }, part = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	buffer_init(&text, (size_t)1 << 20);
-	buffer_init(&part, (size_t)1 << 20);
 	say(w->diff, &text);
-	buffer_append(&text, "", 0);
-	buffer_append_string(&part, before);
-	if (!text.failed)
-		append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
-	buffer_append_string(&part, after);
-	part.failed |= text.failed;
-	markdown_emit(w, &part);
+	markdown_emit_text(w, before, &text, after);
 }
 
 /* ---- Tables ---- */
@@ -139,7 +38,7 @@ static void emit_ledger_row(struct markdown_writer *w, const char *name, const s
 {
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
-	buffer_init(&row, MAX_BYTES);
+	buffer_init(&row, MARKDOWN_MAX_BYTES);
 	buffer_printf(&row, "| %s", name);
 	append_figures(w, &row, e);
 	buffer_append_byte(&row, '\n');
@@ -151,10 +50,10 @@ static void write_ledger(struct markdown_writer *w)
 	static const enum profile_origin order[] = { PROFILE_ORIGIN_USER, PROFILE_ORIGIN_LIBRARY, PROFILE_ORIGIN_SYSTEM,
 		PROFILE_ORIGIN_UNKNOWN };
 
-	emit_string(w, w->diff->is_exact ? "| origin | base | head | Δ | change | points |\n"
-					   "|:--|--:|--:|--:|--:|--:|\n"
-					 : "| origin | base | head | Δ | change | points | 95 % interval |\n"
-					   "|:--|--:|--:|--:|--:|--:|--:|\n");
+	markdown_emit_string(w, w->diff->is_exact ? "| origin | base | head | Δ | change | points |\n"
+						    "|:--|--:|--:|--:|--:|--:|\n"
+						  : "| origin | base | head | Δ | change | points | 95 % interval |\n"
+						    "|:--|--:|--:|--:|--:|--:|--:|\n");
 	for (size_t i = 0; i < PROFILE_ORIGIN_COUNT; i++) {
 		const struct diff_origin *origin = &w->diff->origins[order[i]];
 		struct diff_estimate e = { .base = origin->base,
@@ -171,16 +70,16 @@ static void write_ledger(struct markdown_writer *w)
 		struct diff_estimate e = summary_interrupts(w->diff);
 
 		emit_ledger_row(w, summary_interrupts_title, &e);
-		emit_string(w, "\n");
-		emit_string(w, summary_interrupts_words);
-		emit_string(w, "\n");
+		markdown_emit_string(w, "\n");
+		markdown_emit_string(w, summary_interrupts_words);
+		markdown_emit_string(w, "\n");
 	}
 	if (summary_has_interpreter(w->diff)) {
-		emit_string(w, "\n");
-		emit_string(w, summary_interpreter_words);
-		emit_string(w, "\n");
+		markdown_emit_string(w, "\n");
+		markdown_emit_string(w, summary_interpreter_words);
+		markdown_emit_string(w, "\n");
 	}
-	emit_string(w, "\n");
+	markdown_emit_string(w, "\n");
 }
 
 static const char *const figure_names[DIFF_RUN_FIGURE_COUNT] = {
@@ -197,7 +96,7 @@ static void emit_run_figure(struct markdown_writer *w, const char *name, enum di
 	struct format_text interval = format_interval(100 * s->change_low, 100 * s->change_high);
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
-	buffer_init(&row, MAX_BYTES);
+	buffer_init(&row, MARKDOWN_MAX_BYTES);
 	buffer_printf(&row, "| %s", name);
 	buffer_printf(&row, " | %s | %s", format_value(s->mean[DIFF_BASE], unit).text,
 		format_value(s->mean[DIFF_HEAD], unit).text);
@@ -213,7 +112,7 @@ static void emit_outliers(struct markdown_writer *w, const struct diff_outlier *
 	const char *unit = outliers->figure == DIFF_RUN_MEMORY ? "bytes" : "nanoseconds";
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
-	buffer_init(&row, MAX_BYTES);
+	buffer_init(&row, MARKDOWN_MAX_BYTES);
 	buffer_printf(&row, "- outliers, which are included: %s of %s, median %s:", figure_names[outliers->figure],
 		outliers->side == DIFF_BASE ? "base" : "head", format_value(outliers->median, unit).text);
 	for (size_t i = 0; i < count && i < MAX_OUTLIERS; i++)
@@ -247,11 +146,11 @@ static void write_runs(struct markdown_writer *w)
 		any = any || runs->known[i];
 	if (!any)
 		return;
-	emit_string(w, "| per run | base | head | change | 95 % interval |\n|:--|--:|--:|--:|--:|\n");
+	markdown_emit_string(w, "| per run | base | head | change | 95 % interval |\n|:--|--:|--:|--:|--:|\n");
 	for (int i = 0; i < DIFF_RUN_FIGURE_COUNT; i++)
 		if (runs->known[i])
 			emit_run_figure(w, figure_names[i], (enum diff_run_figure)i);
-	emit_string(w, "\n");
+	markdown_emit_string(w, "\n");
 }
 
 /* Whether the changes of self values have a column that says what they consist of. */
@@ -265,11 +164,11 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 	const struct diff_estimate *e = order == SUMMARY_TOTAL_CHANGES ? &f->total : &f->self;
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
-	buffer_init(&row, MAX_BYTES);
+	buffer_init(&row, MARKDOWN_MAX_BYTES);
 	buffer_append_string(&row, "| ");
-	append_name(w, &row, f->shown);
+	markdown_name(&row, diff_string(w->diff, f->shown));
 	buffer_append_string(&row, " | ");
-	append_escaped(&row, format_module(diff_string(w->diff, f->place)), 100);
+	markdown_escape(&row, format_module(diff_string(w->diff, f->place)), 100);
 	append_figures(w, &row, e);
 	buffer_printf(&row, " %s%s%s |", diff_state_name(e->state), summary_same_code(f, e->state) ? "°" : "",
 		summary_short_of_proof(e) ? "\\*" : "");
@@ -281,29 +180,23 @@ static void emit_change(struct markdown_writer *w, const struct diff_function *f
 
 static void write_heading(struct markdown_writer *w, enum summary_order order)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 }, part = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	buffer_init(&text, (size_t)1 << 20);
-	buffer_init(&part, MAX_BYTES);
 	summary_heading(w->diff, order, &text);
-	buffer_append_string(&part, "**");
-	if (!text.failed)
-		append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
-	buffer_append_string(&part, "**\n\n");
-	part.failed |= text.failed;
-	markdown_emit(w, &part);
+	markdown_emit_text(w, "**", &text, "**\n\n");
 }
 
 static void write_columns(struct markdown_writer *w, enum summary_order order)
 {
 	bool has_interval = !w->diff->is_exact;
 
-	emit_string(w, "| function | module | base | head | Δ | change | points |");
-	emit_string(w, has_interval ? " 95 % interval | state |" : " state |");
-	emit_string(w, has_causes(w, order) ? " because of |\n" : "\n");
-	emit_string(w, "|:--|:--|--:|--:|--:|--:|--:|");
-	emit_string(w, has_interval ? "--:|:--|" : ":--|");
-	emit_string(w, has_causes(w, order) ? ":--|\n" : "\n");
+	markdown_emit_string(w, "| function | module | base | head | Δ | change | points |");
+	markdown_emit_string(w, has_interval ? " 95 % interval | state |" : " state |");
+	markdown_emit_string(w, has_causes(w, order) ? " because of |\n" : "\n");
+	markdown_emit_string(w, "|:--|:--|--:|--:|--:|--:|--:|");
+	markdown_emit_string(w, has_interval ? "--:|:--|" : ":--|");
+	markdown_emit_string(w, has_causes(w, order) ? ":--|\n" : "\n");
 }
 
 static bool write_changes(struct markdown_writer *w, enum summary_order order, struct error *err)
@@ -325,15 +218,15 @@ static bool write_changes(struct markdown_writer *w, enum summary_order order, s
 		short_of_proof = short_of_proof || summary_short_of_proof(e);
 		same_code = same_code || summary_same_code(f, e->state);
 	}
-	emit_string(w, "\n");
+	markdown_emit_string(w, "\n");
 	if (same_code) {
 		emit_sentences(w, "° ",
 			order == SUMMARY_TOTAL_CHANGES ? summary_same_code_total : summary_same_code_self, "\n\n");
 	}
 	if (short_of_proof) {
-		emit_string(w, "\\* ");
-		emit_string(w, summary_short_of_proof_words);
-		emit_string(w, "\n\n");
+		markdown_emit_string(w, "\\* ");
+		markdown_emit_string(w, summary_short_of_proof_words);
+		markdown_emit_string(w, "\n\n");
 	}
 	return true;
 }
@@ -345,7 +238,7 @@ static void append_function(const struct markdown_writer *w, struct buffer *row,
 	if (function == PROFILE_NONE)
 		buffer_append_string(row, format_unknown);
 	else
-		append_name(w, row, w->diff->functions[function].shown);
+		markdown_name(row, diff_string(w->diff, w->diff->functions[function].shown));
 }
 
 /* The place that the verdict names is marked. */
@@ -355,13 +248,13 @@ static void emit_place(struct markdown_writer *w, size_t number)
 	const char *mark = number == w->diff->named_wait ? "**" : "";
 	CLEANUP(buffer_deinit) struct buffer row = { 0 };
 
-	buffer_init(&row, MAX_BYTES);
+	buffer_init(&row, MARKDOWN_MAX_BYTES);
 	buffer_printf(&row, "| %s", mark);
 	append_function(w, &row, place->function);
 	buffer_printf(&row, "%s | %s", mark, diff_wait_words(place->wait_class));
 	if (diff_string(w->diff, place->lock)[0]) {
 		buffer_append_string(&row, ", most for ");
-		append_name(w, &row, place->lock);
+		markdown_name(&row, diff_string(w->diff, place->lock));
 	}
 	buffer_printf(&row, " | %s | %s | %s | %s | ", format_value(place->base, w->unit).text,
 		format_value(place->head, w->unit).text, format_delta(place->delta, w->unit).text,
@@ -383,48 +276,25 @@ static void write_places(struct markdown_writer *w)
 		if ((place->wait_class == PROFILE_WAIT_IDLE) != is_idle || place->delta == 0 || written == MAX_PLACES)
 			continue;
 		if (written++ == 0)
-			emit_string(w, "**Where threads wait**\n\n"
-				       "| place | waiting | base | head | Δ | change | released by |\n"
-				       "|:--|:--|--:|--:|--:|--:|:--|\n");
+			markdown_emit_string(w, "**Where threads wait**\n\n"
+						"| place | waiting | base | head | Δ | change | released by |\n"
+						"|:--|:--|--:|--:|--:|--:|:--|\n");
 		emit_place(w, i);
 	}
 	if (written > 0)
-		emit_string(w, "\n");
+		markdown_emit_string(w, "\n");
 }
 
 /* ---- Other sections ---- */
 
 static void write_title(struct markdown_writer *w)
 {
-	CLEANUP(buffer_deinit) struct buffer text = { 0 }, part = { 0 };
+	CLEANUP(buffer_deinit) struct buffer text = { 0 };
 
 	buffer_init(&text, (size_t)1 << 20);
-	buffer_init(&part, (size_t)1 << 20);
 	summary_title(w->input, &text);
-	if (text.size == 0)
-		return;
-	buffer_append_string(&part, "**");
-	append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
-	buffer_append_string(&part, "**\n\n");
-	part.failed |= text.failed;
-	markdown_emit(w, &part);
-}
-
-static void write_warnings(struct markdown_writer *w)
-{
-	if (w->diff->warning_count == 0)
-		return;
-	emit_string(w, "**Warnings**\n\n");
-	for (size_t i = 0; i < w->diff->warning_count; i++) {
-		CLEANUP(buffer_deinit) struct buffer part = { 0 };
-
-		buffer_init(&part, MAX_BYTES);
-		buffer_append_string(&part, "- ");
-		append_escaped(&part, diff_string(w->diff, w->diff->warnings[i].text), MAX_SENTENCE_BYTES);
-		buffer_append_byte(&part, '\n');
-		markdown_emit(w, &part);
-	}
-	emit_string(w, "\n");
+	if (text.size > 0)
+		markdown_emit_text(w, "**", &text, "**\n\n");
 }
 
 static void write_side(struct markdown_writer *w, enum diff_side side, const char *label)
@@ -442,7 +312,7 @@ static void write_side(struct markdown_writer *w, enum diff_side side, const cha
 	buffer_append(&text, "", 0);
 	buffer_printf(&part, "- %s: ", label);
 	if (!text.failed)
-		append_escaped(&part, text.data, MAX_SENTENCE_BYTES);
+		markdown_escape(&part, text.data, MARKDOWN_MAX_SENTENCE);
 	buffer_append_byte(&part, '\n');
 	part.failed |= text.failed;
 	markdown_emit(w, &part);
@@ -450,14 +320,14 @@ static void write_side(struct markdown_writer *w, enum diff_side side, const cha
 
 static void write_basis(struct markdown_writer *w)
 {
-	emit_string(w, "<details><summary>How this was measured</summary>\n\n");
+	markdown_emit_string(w, "<details><summary>How this was measured</summary>\n\n");
 	emit_sentences(w, "- ", summary_points_words, "\n");
 	emit_sentences(w, "- ", summary_scale, "\n");
 	emit_sentences(w, "- ", summary_evidence, "\n");
 	write_outliers(w);
 	write_side(w, DIFF_BASE, "base");
 	write_side(w, DIFF_HEAD, "head");
-	emit_string(w, "\n</details>\n");
+	markdown_emit_string(w, "\n</details>\n");
 }
 
 bool render_markdown(const struct render_input *input, struct buffer *out, struct error *err)
@@ -468,12 +338,12 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 		return error_set(err, ERROR_USAGE,
 			"Markdown is written for a diff of two profiles; for one, use --text or --json");
 	w.unit = diff_string(input->diff, input->diff->unit);
-	emit_string(&w, marker);
+	markdown_emit_string(&w, markdown_marker);
 	emit_sentences(&w, "\n### ", summary_verdict, "\n\n");
 	write_title(&w);
 	if (input->diff->gate_failed)
-		emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
-	write_warnings(&w);
+		markdown_emit_string(&w, "A limit given with `--fail-on` is exceeded.\n\n");
+	markdown_warnings(&w, input->diff->strings, input->diff->warnings, input->diff->warning_count);
 	write_ledger(&w);
 	write_runs(&w);
 	write_places(&w);
@@ -481,7 +351,6 @@ bool render_markdown(const struct render_input *input, struct buffer *out, struc
 		!write_changes(&w, SUMMARY_TOTAL_CHANGES, err))
 		return false;
 	write_basis(&w);
-	if (w.full)
-		buffer_append_string(out, "\n\nThe rest does not fit into a comment; see the HTML report.\n");
+	markdown_finish(&w);
 	return buffer_ok(out, err);
 }
