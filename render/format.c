@@ -117,6 +117,26 @@ struct format_text format_value(double value, const char *unit)
 	return magnitude(fabs(value), value < 0 ? "-" : "", unit);
 }
 
+static struct format_text precise(double value, const char *sign, const char *unit)
+{
+	char number[24];
+
+	if (strcmp(unit, "nanoseconds") != 0 || fabs(value) >= 999.5)
+		return magnitude(fabs(value), sign, unit);
+	three_digits(fabs(value), number, sizeof(number));
+	return join(sign, number, " ", "ns");
+}
+
+struct format_text format_precise(double value, const char *unit)
+{
+	return isfinite(value) ? precise(value, value < 0 ? "-" : "", unit) : unknown();
+}
+
+struct format_text format_precise_delta(double value, const char *unit)
+{
+	return isfinite(value) ? precise(value, value < 0 ? "-" : "+", unit) : unknown();
+}
+
 struct format_text format_delta(double value, const char *unit)
 {
 	if (!isfinite(value))

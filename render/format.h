@@ -25,6 +25,10 @@ struct format_text format_value(double value, const char *unit);
 /* The value with its sign: "+412 ms", "-1.30 s"; "0" has none. */
 struct format_text format_delta(double value, const char *unit);
 
+/* As these, but with three digits below a microsecond too, as iterations of benchmarks have: "3.21 ns", "+0.40 ns". */
+struct format_text format_precise(double value, const char *unit);
+struct format_text format_precise_delta(double value, const char *unit);
+
 /* "12.3 %", "0.04 %" */
 struct format_text format_percent(double percent);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "render/format.h"
+#include "render/json_document.h"
 #include "render/json_functions.h"
 #include "render/json_runs.h"
 #include "render/json_text.h"
@@ -18,8 +19,9 @@
 struct json_writer {
 	const struct render_input *input;
 	const struct diff *diff;
-	const struct waits *waits; /* NULL: there are none */
-	bool failed;               /* out of memory: sticky */
+	const struct diff_suite *suite; /* whose verdict and warnings are written; NULL: the diff's are */
+	const struct waits *waits;      /* NULL: there are none */
+	bool failed;                    /* out of memory: sticky */
 };
 
 /* ---- Values ---- */
@@ -461,13 +463,16 @@ static json_t *evidence(struct json_writer *w)
 
 static json_t *warnings(struct json_writer *w)
 {
+	const struct string_table *strings = w->suite ? w->suite->strings : w->diff->strings;
+	const struct diff_warning *all = w->suite ? w->suite->warnings : w->diff->warnings;
+	size_t warning_count = w->suite ? w->suite->warning_count : w->diff->warning_count;
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < w->diff->warning_count; i++) {
+	for (size_t i = 0; i < warning_count; i++) {
 		json_t *object = json_object();
 
-		document_put(w, object, "text", id_string(w, w->diff->warnings[i].text));
-		document_put(w, object, "blocks_gate", json_boolean(w->diff->warnings[i].blocks_gate));
+		document_put(w, object, "text", document_string(string_table_get(strings, all[i].text)));
+		document_put(w, object, "blocks_gate", json_boolean(all[i].blocks_gate));
 		document_push(w, array, object);
 	}
 	return array;
@@ -519,17 +524,27 @@ static json_t *interrupts(struct json_writer *w)
 
 /* ---- Documents ---- */
 
+static void put_verdict(struct json_writer *w, json_t *root)
+{
+	const struct diff_suite *suite = w->suite;
+
+	document_put(w, root, "verdict", document_string(diff_verdict_name(suite ? suite->verdict : w->diff->verdict)));
+	document_put(w, root, "verdict_text",
+		suite ? document_string(diff_suite_string(suite, suite->verdict_text))
+		      : id_string(w, w->diff->verdict_text));
+	document_put(w, root, "gate_failed", json_boolean(suite ? suite->gate_failed : w->diff->gate_failed));
+	document_put(w, root, "needs_times_samples",
+		!suite && w->diff->needs_times_samples > 0 ? document_number(w->diff->needs_times_samples)
+							   : json_null());
+}
+
 static void put_diff(struct json_writer *w, json_t *root)
 {
 	json_t *recordings = json_object();
 
 	document_put(w, recordings, "base", recording(w, DIFF_BASE));
 	document_put(w, recordings, "head", recording(w, DIFF_HEAD));
-	document_put(w, root, "verdict", document_string(diff_verdict_name(w->diff->verdict)));
-	document_put(w, root, "verdict_text", id_string(w, w->diff->verdict_text));
-	document_put(w, root, "gate_failed", json_boolean(w->diff->gate_failed));
-	document_put(w, root, "needs_times_samples",
-		w->diff->needs_times_samples > 0 ? document_number(w->diff->needs_times_samples) : json_null());
+	put_verdict(w, root);
 	document_put(w, root, "scale", scale(w));
 	document_put(w, root, "totals", totals(w));
 	document_put(w, root, "evidence", evidence(w));
@@ -586,9 +601,10 @@ static void put_document(struct json_writer *w, json_t *root)
 		document_put(w, root, "verified", verified(w, head));
 }
 
-bool render_json(const struct render_input *input, struct buffer *out, struct error *err)
+bool json_document(const struct render_input *input, const struct diff_suite *suite, const struct buffer *members,
+	struct buffer *out, struct error *err)
 {
-	struct json_writer w = { .input = input, .diff = input->diff };
+	struct json_writer w = { .input = input, .diff = input->diff, .suite = suite };
 	CLEANUP(decref_cleanup) json_t *root = json_object();
 	CLEANUP(waits_cleanup) struct waits *waits = NULL;
 
@@ -601,12 +617,20 @@ bool render_json(const struct render_input *input, struct buffer *out, struct er
 	if (!document_dump(root, JSON_INDENT(1), out) && !out->failed)
 		return error_set_memory(err);
 	/*
-	 * The closing brace and the line end before it are removed, so that the functions can be added to the object.
+	 * The closing brace and the line end before it are removed, so that the members with a line for each of their
+	 * entries can be added to the object.
 	 */
 	if (!out->failed)
 		out->size -= strlen("\n}");
+	if (members)
+		buffer_append(out, members->data, members->size);
 	write_functions(&w, out);
 	if (w.failed && !out->failed)
 		return error_set_memory(err);
 	return buffer_ok(out, err);
+}
+
+bool render_json(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	return json_document(input, NULL, NULL, out, err);
 }

@@ -27,6 +27,13 @@ struct render_suite {
 /* The part that explains a benchmark; NULL: there is none. */
 const struct render_part *render_part_of(const struct render_suite *input, uint32_t benchmark);
 
+/*
+ * Appends what a report of a single benchmark is of, for render_input.title: its URI and, where a harness measured it,
+ * what it found: "benchmark t.py::test_parse: 12.4 µs → 15.0 µs per iteration, +21.2 % (20.8 to 21.7 %), regressed".
+ * Not cleaned.
+ */
+void render_benchmark_title(const struct diff_suite *suite, uint32_t benchmark, struct buffer *out);
+
 COMMON_MUST_CHECK
 bool render_suite_text(const struct render_suite *input, const struct render_text_options *options, struct buffer *out,
 	struct error *err);

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DEFAULT_WIDTH = 100, MIN_WIDTH = 40, MAX_WIDTH = 1000, DEFAULT_ROWS = 20, MAX_ROWS = 10000 };
-
 /* Appends a fact as the report shows it; nothing if it is not known. */
 static void append_fact(const struct profile *profile, const struct profile_fact *fact, struct buffer *text)
 {
@@ -77,7 +75,7 @@ static bool write_origins(const struct text_writer *w, struct error *err)
 	return true;
 }
 
-static bool write_top(const struct text_writer *w, enum summary_order order, struct error *err)
+bool text_top(const struct text_writer *w, enum summary_order order, struct error *err)
 {
 	static const struct table_column columns[] = {
 		{ .title = "function", .left = true, .flexible = true },
@@ -158,59 +156,26 @@ static bool write_one_sided(const struct text_writer *w, struct error *err)
 	write_total(w);
 	text_waits(w, DIFF_HEAD, "");
 	if (!write_facts(w, err) || !write_origins(w, err) || !text_waiting_places(w, err) ||
-		!write_top(w, SUMMARY_SELF, err) || !write_top(w, SUMMARY_TOTAL, err))
+		!text_top(w, SUMMARY_SELF, err) || !text_top(w, SUMMARY_TOTAL, err))
 		return false;
 	write_differences(w);
 	return true;
 }
 
-static bool write_warnings(const struct text_writer *w, struct error *err)
-{
-	const struct diff *diff = w->diff;
-
-	if (diff->warning_count == 0)
-		return true;
-	text_heading(w, "Warnings");
-	for (size_t i = 0; i < diff->warning_count; i++) {
-		CLEANUP(buffer_deinit) struct buffer text = { 0 };
-
-		buffer_init(&text, (size_t)1 << 20);
-		buffer_printf(&text, "- %s%s", diff_string(diff, diff->warnings[i].text),
-			diff->warnings[i].blocks_gate ? " (the limits of --fail-on are not checked because of this)"
-						      : "");
-		if (!buffer_ok(&text, err))
-			return false;
-		text_paragraph(w, text.data, 2);
-	}
-	return true;
-}
-
-static size_t clamp(unsigned int value, size_t fallback, size_t least, size_t most)
-{
-	size_t chosen = value ? value : fallback;
-
-	return chosen < least ? least : chosen > most ? most : chosen;
-}
-
 bool render_text(const struct render_input *input, const struct render_text_options *options, struct buffer *out,
 	struct error *err)
 {
-	static const struct render_text_options defaults = { 0 };
-	struct text_writer w = { .input = input, .diff = input->diff, .out = out };
+	struct text_writer w = text_writer_make(options, out);
 	CLEANUP(waits_cleanup) struct waits *waits = NULL;
 	bool done;
 
 	if (!waits_create(input, &waits, err))
 		return false;
+	text_writer_take(&w, input);
 	w.waits = waits;
-
-	options = options ? options : &defaults;
-	w.unit = diff_string(input->diff, input->diff->unit);
-	w.width = clamp(options->width, DEFAULT_WIDTH, MIN_WIDTH, MAX_WIDTH);
-	w.table_width = options->whole_names ? TABLE_UNLIMITED : w.width;
-	w.rows = clamp(options->rows, DEFAULT_ROWS, 1, MAX_ROWS);
-	w.colour = options->colour;
 	text_title(&w);
 	done = input->diff->sides == DIFF_SIDES ? text_two_sided(&w, err) : write_one_sided(&w, err);
-	return done && write_warnings(&w, err) && buffer_ok(out, err);
+	return done &&
+	       text_warnings(&w, input->diff->strings, input->diff->warnings, input->diff->warning_count, err) &&
+	       buffer_ok(out, err);
 }

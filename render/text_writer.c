@@ -6,12 +6,41 @@
 
 #include <string.h>
 
+enum { DEFAULT_WIDTH = 100, MIN_WIDTH = 40, MAX_WIDTH = 1000, DEFAULT_ROWS = 20, MAX_ROWS = 10000 };
+
 const enum profile_origin text_origins[PROFILE_ORIGIN_COUNT] = {
 	PROFILE_ORIGIN_USER,
 	PROFILE_ORIGIN_LIBRARY,
 	PROFILE_ORIGIN_SYSTEM,
 	PROFILE_ORIGIN_UNKNOWN,
 };
+
+static size_t clamp(unsigned int value, size_t fallback, size_t least, size_t most)
+{
+	size_t chosen = value ? value : fallback;
+
+	return chosen < least ? least : chosen > most ? most : chosen;
+}
+
+struct text_writer text_writer_make(const struct render_text_options *options, struct buffer *out)
+{
+	static const struct render_text_options defaults = { 0 };
+	struct text_writer w = { .out = out };
+
+	options = options ? options : &defaults;
+	w.width = clamp(options->width, DEFAULT_WIDTH, MIN_WIDTH, MAX_WIDTH);
+	w.table_width = options->whole_names ? TABLE_UNLIMITED : w.width;
+	w.rows = clamp(options->rows, DEFAULT_ROWS, 1, MAX_ROWS);
+	w.colour = options->colour;
+	return w;
+}
+
+void text_writer_take(struct text_writer *w, const struct render_input *input)
+{
+	w->input = input;
+	w->diff = input->diff;
+	w->unit = diff_string(input->diff, input->diff->unit);
+}
 
 void text_paragraph(const struct text_writer *w, const char *text, size_t indent)
 {
@@ -121,4 +150,23 @@ void text_side(const struct text_writer *w, enum diff_side side, const char *lab
 		w->out->failed = true;
 	else
 		text_paragraph(w, text.data, 6);
+}
+
+bool text_warnings(const struct text_writer *w, const struct string_table *strings, const struct diff_warning *warnings,
+	size_t count, struct error *err)
+{
+	if (count == 0)
+		return true;
+	text_heading(w, "Warnings");
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(buffer_deinit) struct buffer text = { 0 };
+
+		buffer_init(&text, (size_t)1 << 20);
+		buffer_printf(&text, "- %s%s", string_table_get(strings, warnings[i].text),
+			warnings[i].blocks_gate ? " (the limits of --fail-on are not checked because of this)" : "");
+		if (!buffer_ok(&text, err))
+			return false;
+		text_paragraph(w, text.data, 2);
+	}
+	return true;
 }

@@ -4,7 +4,7 @@
 #include "render/summary.h"
 #include "render/waits.h"
 
-/* Functions that both kinds of text report share: of one profile (text.c) and of two (text_diff.c). */
+/* Functions that text of one profile (text.c), of two (text_diff.c) and of suites (suite_text.c) share. */
 struct text_writer {
 	const struct render_input *input;
 	const struct diff *diff;
@@ -14,6 +14,12 @@ struct text_writer {
 	bool colour;
 	struct buffer *out; /* its failure is sticky */
 };
+
+/* A writer of no diff yet; options NULL: the defaults. */
+struct text_writer text_writer_make(const struct render_text_options *options, struct buffer *out);
+
+/* Has the writer write of a diff, without its waits. */
+void text_writer_take(struct text_writer *w, const struct render_input *input);
 
 /* Origins in the order of reports: the user's code, its libraries, the system. */
 extern const enum profile_origin text_origins[PROFILE_ORIGIN_COUNT];
@@ -34,6 +40,15 @@ void text_title(const struct text_writer *w);
 
 /* Appends which recording a side is, and its quality. */
 void text_side(const struct text_writer *w, enum diff_side side, const char *label);
+
+/* Appends a list of warnings under its heading; nothing if there are none. */
+COMMON_MUST_CHECK
+bool text_warnings(const struct text_writer *w, const struct string_table *strings, const struct diff_warning *warnings,
+	size_t count, struct error *err);
+
+/* Appends the functions of one profile in an order of one side. */
+COMMON_MUST_CHECK
+bool text_top(const struct text_writer *w, enum summary_order order, struct error *err);
 
 /* Appends what the threads of a side waited for, in one line; nothing if it has no waits. */
 void text_waits(const struct text_writer *w, enum diff_side side, const char *label);

@@ -18,6 +18,14 @@ static void times_have_a_unit_that_fits(void **state)
 	assert_string_equal(format_value(1500, "nanoseconds").text, "1.50 µs");
 	assert_string_equal(format_value(999.6e6, "nanoseconds").text, "1.00 s");
 	assert_string_equal(format_value(412e6, "nanoseconds").text, "412 ms");
+	assert_string_equal(format_precise(3.214, "nanoseconds").text, "3.21 ns");
+	assert_string_equal(format_precise(0.0312, "nanoseconds").text, "0.03 ns");
+	assert_string_equal(format_precise(999.6, "nanoseconds").text, "1.00 µs");
+	assert_string_equal(format_precise(412e6, "nanoseconds").text, "412 ms");
+	assert_string_equal(format_precise(412, "count").text, "412");
+	assert_string_equal(format_precise(NAN, "nanoseconds").text, format_unknown);
+	assert_string_equal(format_precise_delta(-0.4, "nanoseconds").text, "-0.40 ns");
+	assert_string_equal(format_precise_delta(12.6, "nanoseconds").text, "+12.6 ns");
 	assert_string_equal(format_value(1203e9, "nanoseconds").text, "1,203 s");
 	assert_string_equal(format_value(1536, "bytes").text, "1.54 kB");
 	assert_string_equal(format_value(9.45e6, "bytes").text, "9.45 MB");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fixture.h"
+#include "suite_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,6 +92,27 @@ static void exact_counts(void **state)
 	fixture_destroy(&fixture);
 }
 
+static void suites(void **state)
+{
+	struct suite_fixture fixture;
+
+	(void)state;
+	suite_fixture_create(&fixture, SUITE_PARSER);
+	compare("suite-60.txt", suite_fixture_text(&fixture, 60, false));
+	compare("suite-100.txt", suite_fixture_text(&fixture, 100, false));
+	compare("suite-whole.txt", suite_fixture_text(&fixture, 0, false));
+	compare("suite.json.txt", suite_fixture_json(&fixture));
+	compare("suite.markdown.txt", suite_fixture_markdown(&fixture));
+	suite_fixture_destroy(&fixture);
+	suite_fixture_create(&fixture, SUITE_SINGLE);
+	compare("suite-single-100.txt", suite_fixture_text(&fixture, 100, false));
+	suite_fixture_destroy(&fixture);
+	suite_fixture_create(&fixture, SUITE_HOSTILE);
+	compare("suite-hostile-100.txt", suite_fixture_text(&fixture, 100, false));
+	compare("suite-hostile.markdown.txt", suite_fixture_markdown(&fixture));
+	suite_fixture_destroy(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +121,7 @@ int main(void)
 		cmocka_unit_test(hostile_names),
 		cmocka_unit_test(nothing_to_say),
 		cmocka_unit_test(exact_counts),
+		cmocka_unit_test(suites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fixture.h"
+#include "suite_fixture.h"
 
 #include "tests/unit/support/failing_malloc.h"
 
@@ -59,10 +60,49 @@ static void every_failed_allocation_is_an_error(void **state)
 	}
 }
 
+static const struct render_suite *suite;
+
+static bool suite_text(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	(void)input;
+	return render_suite_text(suite, &(struct render_text_options){ .colour = true }, out, err);
+}
+
+static bool suite_json(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	(void)input;
+	return render_suite_json(suite, out, err);
+}
+
+static bool suite_markdown(const struct render_input *input, struct buffer *out, struct error *err)
+{
+	(void)input;
+	return render_suite_markdown(suite, out, err);
+}
+
+static void every_failed_allocation_of_a_suite_is_an_error(void **state)
+{
+	static render_function *const outputs[] = { suite_text, suite_json, suite_markdown };
+	static const enum suite_fixture_kind kinds[] = { SUITE_PARSER, SUITE_SINGLE };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t count = sizeof(outputs) / sizeof(outputs[0]) - (kinds[i] == SUITE_SINGLE);
+		struct suite_fixture fixture;
+
+		suite_fixture_create(&fixture, kinds[i]);
+		suite = &fixture.input;
+		for (size_t j = 0; j < count; j++)
+			fail_each_allocation(NULL, outputs[j]);
+		suite_fixture_destroy(&fixture);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_failed_allocation_is_an_error),
+		cmocka_unit_test(every_failed_allocation_of_a_suite_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "render/suite.h"
+
+#include "render/suite_words.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct render_part *render_part_of(const struct render_suite *input, uint32_t benchmark)
+{
+	for (size_t i = 0; i < input->part_count; i++)
+		if (input->parts[i].benchmark == benchmark)
+			return &input->parts[i];
+	return NULL;
+}
+
+/* ---- Benchmarks ---- */
+
+const char *suite_words_name(const struct diff_suite *suite, const struct diff_benchmark *benchmark)
+{
+	const char *name = diff_suite_string(suite, benchmark->name);
+
+	return name[0] ? name : "(no name)";
+}
+
+struct format_text suite_words_value(const struct diff_suite *suite, double value)
+{
+	return format_precise(value, diff_suite_string(suite, suite->unit));
+}
+
+static const struct format_text nothing = { .text = "" };
+
+struct format_text suite_words_change(const struct diff_benchmark *benchmark)
+{
+	return benchmark->presence == DIFF_IN_BOTH ? format_change(1, 1 + benchmark->change) : nothing;
+}
+
+struct format_text suite_words_interval(const struct diff_benchmark *benchmark)
+{
+	struct format_text interval = nothing;
+
+	if (benchmark->presence == DIFF_IN_BOTH)
+		interval = format_interval(100 * benchmark->change_low, 100 * benchmark->change_high);
+	if (interval.text[0])
+		strcat(interval.text, " %");
+	return interval;
+}
+
+bool suite_words_is_notable(const struct diff_benchmark *benchmark)
+{
+	return benchmark->presence != DIFF_IN_BOTH || benchmark->verdict != DIFF_UNCHANGED;
+}
+
+void render_benchmark_title(const struct diff_suite *suite, uint32_t benchmark, struct buffer *out)
+{
+	const struct diff_benchmark *b = &suite->benchmarks[benchmark];
+	enum diff_side side = isfinite(b->value[DIFF_HEAD]) ? DIFF_HEAD : DIFF_BASE;
+
+	buffer_printf(out, "benchmark %s", diff_suite_string(suite, b->uri));
+	if (!suite->is_measured)
+		return;
+	if (suite->sides != DIFF_SIDES || b->presence != DIFF_IN_BOTH) {
+		buffer_printf(out, ": %s per iteration", suite_words_value(suite, b->value[side]).text);
+		return;
+	}
+	buffer_printf(out, ": %s → %s per iteration, %s", suite_words_value(suite, b->value[DIFF_BASE]).text,
+		suite_words_value(suite, b->value[DIFF_HEAD]).text, suite_words_change(b).text);
+	if (suite_words_interval(b).text[0])
+		buffer_printf(out, " (%s)", suite_words_interval(b).text);
+	buffer_printf(out, ", %s", diff_benchmark_verdict_name(b));
+}
+
+/* ---- Spread ---- */
+
+/* A part of an execution that its harness measured. */
+struct measurement {
+	const char *uri;
+	double variance; /* relative */
+};
+
+static int by_uri(const void *a, const void *b)
+{
+	return strcmp(((const struct measurement *)a)->uri, ((const struct measurement *)b)->uri);
+}
+
+static size_t collect_measurements(const struct profile *profile, struct measurement *measurements)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < profile->run_count; i++) {
+		const struct profile_run *run = &profile->runs[i];
+		double spread = run->measured.stdev_ns / run->measured.mean_ns;
+
+		if (run->name && run->measured.rounds > 1 && isfinite(spread))
+			measurements[count++] =
+				(struct measurement){ profile_string(profile, run->name), spread * spread };
+	}
+	qsort(measurements, count, sizeof(*measurements), by_uri);
+	return count;
+}
+
+static double find_spread(const struct measurement *measurements, size_t count, const char *uri)
+{
+	const struct measurement key = { .uri = uri };
+	const struct measurement *first =
+		count > 0 ? bsearch(&key, measurements, count, sizeof(*measurements), by_uri) : NULL;
+	double sum = 0;
+	size_t found = 0;
+
+	if (!first)
+		return NAN;
+	while (first > measurements && by_uri(first - 1, &key) == 0)
+		first--;
+	for (; first < measurements + count && by_uri(first, &key) == 0; first++, found++)
+		sum += first->variance;
+	return 100 * sqrt(sum / (double)found);
+}
+
+bool suite_words_spreads(const struct diff_suite *suite, enum diff_side side, double **spreads, struct error *err)
+{
+	const struct profile *profile = suite->profiles[side];
+	CLEANUP(cleanup_free) struct measurement *measurements = calloc(profile->run_count + 1, sizeof(*measurements));
+	double *made = calloc(suite->benchmark_count + 1, sizeof(*made));
+	size_t count;
+
+	if (!measurements || !made) {
+		free(made);
+		return error_set_memory(err);
+	}
+	count = collect_measurements(profile, measurements);
+	for (size_t i = 0; i < suite->benchmark_count; i++)
+		made[i] = find_spread(measurements, count, diff_suite_string(suite, suite->benchmarks[i].uri));
+	*spreads = made;
+	return true;
+}
+
+/* ---- Sentences ---- */
+
+void suite_words_verdict(const struct diff_suite *suite, struct buffer *out)
+{
+	const char *text = diff_suite_string(suite, suite->verdict_text);
+
+	buffer_printf(out, "%s%s%s.", summary_verdict_word(suite->verdict), text[0] ? ": " : "", text);
+}
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* How many executions there are, and what is assumed of them. */
+static void append_executions(const struct diff_suite *suite, struct buffer *out)
+{
+	size_t base = suite->executions[DIFF_BASE], head = suite->executions[DIFF_HEAD];
+
+	buffer_printf(out, " Evidence: %zu execution%s of base and %zu of head%s", base, plural(base), head,
+		suite->options.diff.runs_in_pairs ? ", in turn" : "");
+	if (suite->assumed_rsd > 0)
+		buffer_printf(out,
+			". We assume %.3g %% variation between identical processes. Several executions on each side (kelvin bench --benchmarks, kelvin record --runs) can prove smaller differences",
+			suite->assumed_rsd * 100);
+	buffer_append_byte(out, '.');
+}
+
+void suite_words_evidence(const struct diff_suite *suite, struct buffer *out)
+{
+	double q = suite->options.diff.q > 0 ? suite->options.diff.q : 0.05;
+
+	if (suite->is_measured)
+		buffer_append_string(out, "Times are of one iteration, as the harness measured them.");
+	else
+		buffer_printf(out, "Values are %s of an execution.", diff_suite_string(suite, suite->metric_words));
+	if (suite->sides != DIFF_SIDES)
+		return;
+	if (suite->is_exact) {
+		buffer_append_string(out, " They are exact counts: nothing was sampled.");
+		return;
+	}
+	append_executions(suite, out);
+	buffer_printf(out,
+		" At most %.4g %% of the proven differences are expected to be chance, over all benchmarks and functions. Unchanged: equal within %.3g %%; minor: a proven change, but not proven to be more than that; inconclusive: none of these.",
+		q * 100, suite->options.precision * 100);
+}
+
+void suite_words_rest_add(struct suite_words_rest *rest, const struct diff_benchmark *benchmark)
+{
+	switch (benchmark->presence) {
+	case DIFF_IN_BOTH:
+		rest->verdicts[benchmark->verdict]++;
+		return;
+	case DIFF_ADDED:
+		rest->added++;
+		return;
+	case DIFF_REMOVED:
+		rest->removed++;
+		return;
+	}
+}
+
+size_t suite_words_rest_count(const struct suite_words_rest *rest)
+{
+	size_t count = rest->added + rest->removed;
+
+	for (size_t i = 0; i <= DIFF_MINOR; i++)
+		count += rest->verdicts[i];
+	return count;
+}
+
+static void append_kind(size_t count, const char *name, const char **separator, struct buffer *out)
+{
+	if (count == 0)
+		return;
+	buffer_printf(out, "%s%s %s", *separator, format_count((double)count).text, name);
+	*separator = ", ";
+}
+
+void suite_words_rest(const struct suite_words_rest *rest, struct buffer *out)
+{
+	static const enum diff_verdict order[] = { DIFF_REGRESSED, DIFF_IMPROVED, DIFF_INCONCLUSIVE, DIFF_MINOR };
+	const char *separator = "";
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		append_kind(rest->verdicts[order[i]], diff_verdict_name(order[i]), &separator, out);
+	append_kind(rest->added, "added", &separator, out);
+	append_kind(rest->removed, "removed", &separator, out);
+	append_kind(rest->verdicts[DIFF_UNCHANGED], diff_verdict_name(DIFF_UNCHANGED), &separator, out);
+}
+
+/* ---- What explains a benchmark ---- */
+
+/* Merges the lists of increases and decreases by size, those that are proven first. */
+static void merge_changes(const struct diff *diff, const struct summary_list *more, const struct summary_list *less,
+	size_t limit, struct summary_list *list)
+{
+	size_t i = 0, j = 0;
+
+	while (list->count < limit && (i < more->count || j < less->count)) {
+		const struct diff_estimate *up = i < more->count ? &diff->functions[more->ids[i]].self : NULL;
+		const struct diff_estimate *down = j < less->count ? &diff->functions[less->ids[j]].self : NULL;
+		bool up_proven = up && summary_proven(up->state), down_proven = down && summary_proven(down->state);
+		bool takes_up = up && (!down || (up_proven != down_proven ? up_proven : up->delta >= -down->delta));
+
+		/* Chance is not listed behind what is proven. */
+		if (list->count > 0 && !up_proven && !down_proven &&
+			summary_proven(diff->functions[list->ids[0]].self.state))
+			break;
+		list->ids[list->count++] = takes_up ? more->ids[i++] : less->ids[j++];
+	}
+}
+
+bool suite_words_functions(const struct render_part *part, size_t limit, struct summary_list *list, struct error *err)
+{
+	const struct diff *diff = part->input.diff;
+	CLEANUP(summary_list_deinit) struct summary_list more = { 0 }, less = { 0 };
+
+	if (diff->sides != DIFF_SIDES)
+		return summary_list(diff, SUMMARY_SELF, limit, list, err);
+	if (!summary_list(diff, SUMMARY_SELF_INCREASES, limit, &more, err) ||
+		!summary_list(diff, SUMMARY_SELF_DECREASES, limit, &less, err))
+		return false;
+	*list = (struct summary_list){ .ids = calloc(more.count + less.count + 1, sizeof(*list->ids)) };
+	if (!list->ids)
+		return error_set_memory(err);
+	merge_changes(diff, &more, &less, limit, list);
+	return true;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err)
+{
+	const struct diff *diff = part->input.diff;
+	const struct diff_function *f = &diff->functions[function];
+	const char *file = base_name(diff_string(diff, f->file));
+	struct diff_line line = { 0 };
+
+	if (part->input.profiles[DIFF_HEAD] && !diff_changed_line(diff, part->input.profiles, function, &line, err))
+		return false;
+	if (line.line == 0)
+		line.line = f->line;
+	if (file[0] && line.line)
+		buffer_printf(out, "%s:%u", file, line.line);
+	else
+		buffer_append_string(out, format_module(diff_string(diff, f->place)));
+	return true;
+}
+
+/* How many iterations, or executions where these are not known, the values of a part are of. */
+static double count_units(const struct diff_suite *suite, const struct render_part *part, const char **unit)
+{
+	const struct diff_benchmark *benchmark;
+	enum diff_side side;
+
+	*unit = "in all";
+	if (part->benchmark == DIFF_ALL_BENCHMARKS)
+		return 1;
+	benchmark = &suite->benchmarks[part->benchmark];
+	/* What both sides have is scaled to base. */
+	side = suite->sides == DIFF_SIDES && benchmark->presence != DIFF_ADDED ? DIFF_BASE : DIFF_HEAD;
+	*unit = suite->is_measured && benchmark->iterations[side] > 0 ? "per iteration" : "per execution";
+	if (suite->is_measured && benchmark->iterations[side] > 0)
+		return (double)benchmark->iterations[side];
+	return benchmark->executions[side] > 0 ? (double)benchmark->executions[side] : 1;
+}
+
+/* "takes 1.21 times as long" */
+static void append_ratio(const struct diff *diff, const struct diff_estimate *e, struct buffer *out)
+{
+	double ratio = e->head / e->base;
+
+	if (!(e->base > 0))
+		buffer_append_string(out, "is new");
+	else if (!(e->head > 0))
+		buffer_append_string(out, "is gone");
+	else
+		buffer_printf(out, ratio < 99.95 ? "takes %.2f times as %s" : "takes %.0f times as %s", ratio,
+			diff->is_duration  ? "long"
+			: diff->is_counted ? "many"
+					   : "much");
+}
+
+void suite_words_function(
+	const struct render_suite *input, const struct render_part *part, uint32_t function, struct buffer *out)
+{
+	const struct diff *diff = part->input.diff;
+	const struct diff_estimate *e = &diff->functions[function].self;
+	const char *per, *unit = diff_string(diff, diff->unit);
+	double units = count_units(input->suite, part, &per);
+
+	if (diff->sides != DIFF_SIDES) {
+		buffer_printf(out, "takes %s %s, %s", format_precise(e->head / units, unit).text, per,
+			format_percent(format_share(e->head, diff->total.head)).text);
+		return;
+	}
+	append_ratio(diff, e, out);
+	buffer_printf(out, ": %s %s", format_precise_delta(e->delta / units, unit).text, per);
+	if (!summary_proven(e->state))
+		buffer_append_string(out, " (not proven)");
+	else if (summary_same_code(&diff->functions[function], e->state))
+		buffer_append_string(out, "; its machine code is the same");
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "render/format.h"
+#include "render/suite.h"
+#include "render/summary.h"
+
+/* Choices and words that outputs of suites share. Nothing is estimated here: figures come from the suite. */
+
+/* ---- Benchmarks ---- */
+
+/* As people say it. Not cleaned. */
+const char *suite_words_name(const struct diff_suite *suite, const struct diff_benchmark *benchmark);
+
+/* The time of an iteration, or a total in the metric's unit: "12.3 µs". */
+struct format_text suite_words_value(const struct diff_suite *suite, double value);
+
+/* Head against base: "+12.3 %"; "" if not both have the benchmark. */
+struct format_text suite_words_change(const struct diff_benchmark *benchmark);
+
+/* The 95 % interval of the change: "9.00 to 15.0 %"; "" if there is none. */
+struct format_text suite_words_interval(const struct diff_benchmark *benchmark);
+
+/* Whether the verdict is one that a reader looks for: anything but unchanged. */
+bool suite_words_is_notable(const struct diff_benchmark *benchmark);
+
+/*
+ * The relative standard deviation of an iteration's time between the rounds of one execution, as the harness measured
+ * it, in percent: the root of the mean square over the executions. [benchmark]; NAN: it is not known. `*spreads` is the
+ * caller's.
+ */
+COMMON_MUST_CHECK
+bool suite_words_spreads(const struct diff_suite *suite, enum diff_side side, double **spreads, struct error *err);
+
+/* ---- Sentences ---- */
+
+/* "Regressed: 2 of 48 benchmarks are slower: …." Not cleaned. */
+void suite_words_verdict(const struct diff_suite *suite, struct buffer *out);
+
+/* What the values are, and what the verdicts rest on. */
+void suite_words_evidence(const struct diff_suite *suite, struct buffer *out);
+
+/* Benchmarks that have no room in a list: "2 inconclusive, 42 unchanged", without a full stop. */
+struct suite_words_rest {
+	size_t verdicts[DIFF_MINOR + 1], added, removed;
+};
+void suite_words_rest_add(struct suite_words_rest *rest, const struct diff_benchmark *benchmark);
+size_t suite_words_rest_count(const struct suite_words_rest *rest);
+void suite_words_rest(const struct suite_words_rest *rest, struct buffer *out);
+
+/* ---- What explains a benchmark ---- */
+
+/*
+ * Functions of a part by falling difference of their self values: those that are proven to have changed or, if none is,
+ * the largest other ones. Of one side: by self value. `list` is the caller's to release with summary_list_deinit().
+ */
+COMMON_MUST_CHECK
+bool suite_words_functions(const struct render_part *part, size_t limit, struct summary_list *list, struct error *err);
+
+/* Where a function's change is: "json.py:41"; without lines its module. Not cleaned. */
+COMMON_MUST_CHECK
+bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err);
+
+/*
+ * Appends what changed in a function, as the end of a sentence about it: "takes 1.21 times as long: +3.10 µs per
+ * iteration". Of one side: "takes 3.10 µs per iteration, 42.0 %".
+ */
+void suite_words_function(
+	const struct render_suite *input, const struct render_part *part, uint32_t function, struct buffer *out);
