@@ -290,6 +290,44 @@ bool suite_words_place(const struct render_part *part, uint32_t function, struct
 	return true;
 }
 
+/* The innermost function of the user's own above a node; PROFILE_NONE: there is none. */
+static uint32_t user_function_above(const struct diff *diff, uint32_t node)
+{
+	for (uint32_t at = diff->nodes[node].parent; at != 0 && at != PROFILE_NONE; at = diff->nodes[at].parent) {
+		uint32_t function = diff->nodes[at].function;
+
+		if (function != PROFILE_NONE && diff->functions[function].origin == PROFILE_ORIGIN_USER)
+			return function;
+	}
+	return PROFILE_NONE;
+}
+
+bool suite_words_caller(const struct render_part *part, uint32_t function, uint32_t *caller, struct error *err)
+{
+	const struct diff *diff = part->input.diff;
+	CLEANUP(cleanup_free) double *sums = NULL;
+	double sign = diff->functions[function].self.delta < 0 ? -1 : 1;
+
+	*caller = PROFILE_NONE;
+	if (diff->functions[function].origin == PROFILE_ORIGIN_USER)
+		return true;
+	sums = calloc(diff->function_count, sizeof(*sums));
+	if (!sums)
+		return error_set_memory(err);
+	for (uint32_t i = 1; i < diff->node_count; i++) {
+		double base = diff->sides == DIFF_SIDES ? diff->node_self[DIFF_BASE][i] : 0;
+		uint32_t above;
+
+		if (diff->nodes[i].function != function || (above = user_function_above(diff, i)) == PROFILE_NONE)
+			continue;
+		sums[above] += sign * (diff->node_self[DIFF_HEAD][i] * diff->scale.factor - base);
+	}
+	for (uint32_t i = 0; i < diff->function_count; i++)
+		if (sums[i] > 0 && (*caller == PROFILE_NONE || sums[i] > sums[*caller]))
+			*caller = i;
+	return true;
+}
+
 /* How many iterations, or executions where these are not known, the values of a part are of. */
 static double count_units(const struct diff_suite *suite, const struct render_part *part, const char **unit)
 {

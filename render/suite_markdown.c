@@ -114,9 +114,10 @@ static bool append_function(const struct render_suite *input, const struct rende
 {
 	const struct diff *diff = part->input.diff;
 	CLEANUP(buffer_deinit) struct buffer place = { 0 };
+	uint32_t caller;
 
 	buffer_init(&place, (size_t)1 << 20);
-	if (!suite_words_place(part, function, &place, err))
+	if (!suite_words_place(part, function, &place, err) || !suite_words_caller(part, function, &caller, err))
 		return false;
 	buffer_append(&place, "", 0);
 	if (!buffer_ok(&place, err))
@@ -125,7 +126,13 @@ static bool append_function(const struct render_suite *input, const struct rende
 	markdown_name(out, diff_string(diff, diff->functions[function].shown));
 	buffer_append_string(out, " (");
 	markdown_escape(out, place.data, NAME_BYTES);
-	buffer_append_string(out, ") ");
+	buffer_append_string(out, ")");
+	if (caller != PROFILE_NONE) {
+		buffer_append_string(out, ", called from ");
+		markdown_name(out, diff_string(diff, diff->functions[caller].shown));
+		buffer_append_byte(out, ',');
+	}
+	buffer_append_byte(out, ' ');
 	suite_words_function(input, part, function, out);
 	buffer_append_byte(out, '\n');
 	return true;

@@ -152,6 +152,24 @@ static bool write_benchmarks(const struct text_writer *w, const struct diff_suit
 
 /* ---- What explains a benchmark ---- */
 
+/* Ends the mention of a function: ") " or "), called from parse_number, ". */
+static bool append_caller(const struct render_part *part, uint32_t function, struct buffer *text, struct error *err)
+{
+	const struct diff *diff = part->input.diff;
+	uint32_t caller;
+
+	if (!suite_words_caller(part, function, &caller, err))
+		return false;
+	buffer_append_string(text, ")");
+	if (caller != PROFILE_NONE) {
+		buffer_append_string(text, ", called from ");
+		profile_shorten_name(diff_string(diff, diff->functions[caller].shown), NAME_COLUMNS, text);
+		buffer_append_byte(text, ',');
+	}
+	buffer_append_byte(text, ' ');
+	return true;
+}
+
 static bool write_function(const struct text_writer *w, const struct render_suite *input,
 	const struct render_part *part, uint32_t function, struct error *err)
 {
@@ -164,7 +182,8 @@ static bool write_function(const struct text_writer *w, const struct render_suit
 	buffer_append_string(&text, " (");
 	if (!suite_words_place(part, function, &text, err))
 		return false;
-	buffer_append_string(&text, ") ");
+	if (!append_caller(part, function, &text, err))
+		return false;
 	suite_words_function(input, part, function, &text);
 	if (!buffer_ok(&text, err))
 		return false;

@@ -62,6 +62,14 @@ COMMON_MUST_CHECK
 bool suite_words_place(const struct render_part *part, uint32_t function, struct buffer *out, struct error *err);
 
 /*
+ * The user's function that a function of a library or of the system works for: the innermost one on the stacks that
+ * have most of its change, or of its value where there is one side. PROFILE_NONE: it is the user's own, or there is
+ * none.
+ */
+COMMON_MUST_CHECK
+bool suite_words_caller(const struct render_part *part, uint32_t function, uint32_t *caller, struct error *err);
+
+/*
  * Appends what changed in a function, as the end of a sentence about it: "takes 1.21 times as long: +3.10 µs per
  * iteration". Of one side: "takes 3.10 µs per iteration, 42.0 %".
  */

@@ -32,6 +32,7 @@ struct sampled_line {
 	const char *function, *file;
 	uint32_t definition, line;
 	int64_t us[DIFF_SIDES]; /* CPU time of a run */
+	bool is_called;         /* by the line before it, of the C library */
 };
 
 static uint32_t add_location(struct profile *profile, enum diff_side side, const struct sampled_line *line)
@@ -42,8 +43,8 @@ static uint32_t add_location(struct profile *profile, enum diff_side side, const
 	struct profile_function function = { .name = profile_id(profile, line->function),
 		.file = profile_id(profile, line->file),
 		.start_line = line->definition,
-		.module = profile_id(profile, "parser"),
-		.origin = PROFILE_ORIGIN_USER,
+		.module = profile_id(profile, line->is_called ? "libc.so" : "parser"),
+		.origin = line->is_called ? PROFILE_ORIGIN_SYSTEM : PROFILE_ORIGIN_USER,
 		.name_source = PROFILE_NAME_DWARF };
 	struct profile_line row = { .line = line->line };
 	uint32_t mapping_id, location;
@@ -65,9 +66,10 @@ static void add_samples(struct profile *profile, uint32_t run, enum diff_side si
 		{ "parse_number", "src/json.c", 38, 44, { 90000, 90000 } },
 		{ "skip_space", "src/json.c", 12, 14, { 600000, 600000 } },
 		{ "check_utf8", "src/text.c", 80, 83, { 150000, 60000 } },
+		{ "memcpy", "", 1, 0, { 20000, 50000 }, true },
 	};
 	struct profile_thread thread = { .run = run, .pid = 10, .tid = 10 };
-	uint32_t thread_id, main_stack, stack;
+	uint32_t thread_id, main_stack, stack = 0;
 	struct error err;
 
 	must(profile_add_thread(profile, &thread, &thread_id, &err) &&
@@ -79,7 +81,8 @@ static void add_samples(struct profile *profile, uint32_t run, enum diff_side si
 		/* Runs differ by up to 1 %. */
 		int64_t ns = lines[i].us[side] * (995 + (int64_t)((run * 7 + i * 3 + side) % 11)), count = ns / 1000000;
 
-		must(profile_add_stack(profile, main_stack, add_location(profile, side, &lines[i]), &stack, &err) &&
+		must(profile_add_stack(profile, lines[i].is_called ? stack : main_stack,
+			     add_location(profile, side, &lines[i]), &stack, &err) &&
 				profile_add_sample(profile, stack, thread_id, (int64_t[]){ count, ns }, -1, &err),
 			&err);
 	}
